@@ -1,0 +1,82 @@
+/*
+ * json.h: reading JSON. The only header that knows which parser is underneath is json.c.
+ *
+ * Errors name file, line and column: "report.json:12:7: expected ...". Files that end in .gz (or
+ * start as gzip does) are unpacked on the way. Documents are immutable and may be shared between
+ * threads; everything read from one lives until tt_json_free().
+ */
+#ifndef TT_BASE_JSON_H
+#define TT_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct tt_json_doc; /* a parsed text */
+struct tt_json;     /* a value inside one; functions take NULL and treat it as "absent" */
+
+enum tt_json_kind {
+	TT_JSON_ABSENT, /* only from a NULL value */
+	TT_JSON_NULL,
+	TT_JSON_BOOL,
+	TT_JSON_INT, /* fits int64_t or uint64_t */
+	TT_JSON_REAL,
+	TT_JSON_STRING,
+	TT_JSON_ARRAY,
+	TT_JSON_OBJECT,
+};
+
+/* Parses `length` bytes; `name` stands for the file in messages. NaN and Infinity are accepted. */
+tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t length,
+			const char *name);
+
+/* Reads a whole file, gzip or plain. */
+tt_status tt_json_load(struct tt_json_doc **out, const char *path);
+
+/* NULL is fine. */
+void tt_json_free(struct tt_json_doc *doc);
+
+const struct tt_json *tt_json_root(const struct tt_json_doc *doc);
+
+enum tt_json_kind tt_json_kind(const struct tt_json *value);
+
+/* "null", "a number", ...: for messages. */
+const char *tt_json_kind_name(const struct tt_json *value);
+
+/* The member of an object, or NULL: absent, or not an object. */
+const struct tt_json *tt_json_get(const struct tt_json *object, const char *key);
+
+/* The element of an array, or NULL: out of range, or not an array. Linear in the index. */
+const struct tt_json *tt_json_at(const struct tt_json *array, size_t index);
+
+/* Elements of an array, members of an object, 0 for anything else. */
+size_t tt_json_count(const struct tt_json *value);
+
+/* The text of a string (length may be NULL), or NULL when it is none. Zero-terminated. */
+const char *tt_json_string(const struct tt_json *value, size_t *length);
+
+/* Numbers: true and *out set when the value is a number of that range. Reals only if integral. */
+bool tt_json_int(int64_t *out, const struct tt_json *value);
+bool tt_json_uint(uint64_t *out, const struct tt_json *value);
+bool tt_json_real(double *out, const struct tt_json *value);
+bool tt_json_bool(bool *out, const struct tt_json *value);
+
+/*
+ * Walks an array or object:
+ *	struct tt_json_iter it = tt_json_iter(value);
+ *	while (tt_json_next(&it)) { it.key (objects), it.value }
+ */
+struct tt_json_iter {
+	const struct tt_json *value;
+	const char *key; /* NULL in arrays */
+	size_t key_length;
+	const void *next;
+	size_t left;
+	bool object;
+};
+struct tt_json_iter tt_json_iter(const struct tt_json *value);
+bool tt_json_next(struct tt_json_iter *iter);
+
+#endif
