@@ -1,0 +1,69 @@
+/* typed values and the switch through which everything is told */
+#include "test.h"
+
+#include "event/event.h"
+
+TEST(values_keep_absent_none_and_default_apart)
+{
+	struct tt_value absent = {0}, none = tt_value_none(), zero = tt_value_int(0);
+
+	CHECK(!tt_value_given(&absent) && absent.kind == TT_VALUE_ABSENT);
+	CHECK(!tt_value_given(&none) && none.kind == TT_VALUE_NONE);
+	CHECK(tt_value_given(&zero));
+	CHECK_INT(tt_value_memory(NULL).kind, TT_VALUE_NONE);
+	CHECK_INT(tt_value_tensor(NULL).kind, TT_VALUE_NONE);
+	CHECK(sizeof(struct tt_value) <= 24);
+}
+
+TEST(values_as_numbers)
+{
+	struct tt_value half = tt_value_real(0.5), three = tt_value_real(3), yes = tt_value_bool(true);
+	struct tt_value huge = tt_value_real(1e300), text = tt_value_string("x");
+	double real = 0;
+	int64_t integer = 0;
+
+	CHECK(tt_value_number(&real, &half) && real == 0.5);
+	CHECK(!tt_value_integer(&integer, &half));
+	CHECK(tt_value_integer(&integer, &three) && integer == 3);
+	CHECK(tt_value_integer(&integer, &yes) && integer == 1);
+	CHECK(!tt_value_integer(&integer, &huge));
+	CHECK(!tt_value_number(&real, &text));
+	CHECK_STR(tt_value_kind_name(&text), "a string");
+}
+
+TEST(enumerations_have_upstreams_numbers)
+{
+	int64_t value = -1;
+
+	CHECK_STR(tt_enum_name(&tt_enum_dtype, TTNN_BFLOAT8_B), "BFLOAT8_B");
+	CHECK(tt_enum_find(&value, &tt_enum_dtype, "INT32") && value == 7);
+	CHECK(tt_enum_find(&value, &tt_enum_memory_layout, "BLOCK_SHARDED") && value == 4);
+	CHECK(!tt_enum_find(&value, &tt_enum_dtype, "int32"));
+	CHECK(!tt_enum_name(&tt_enum_memory_layout, 1));
+}
+
+struct counter {
+	struct tt_event_listener listener;
+	int heard[TT_EVENT_KINDS];
+};
+
+static void count(struct tt_event_listener *self, const struct tt_event *event)
+{
+	((struct counter *)self)->heard[event->kind]++;
+}
+
+TEST(nobody_listens_then_somebody_does)
+{
+	struct counter counter = {.listener.emit = count};
+	struct tt_event mark = {.kind = TT_EVENT_MARK, .mark.text = "here"};
+
+	CHECK(!tt_event_on());
+	tt_event_emit(&mark);
+	CHECK(tt_event_listen(&counter.listener) == NULL);
+	CHECK(tt_event_on());
+	tt_event_emit(&mark);
+	CHECK(tt_event_listen(NULL) == &counter.listener);
+	CHECK(!tt_event_on());
+	tt_event_emit(&mark);
+	CHECK_INT(counter.heard[TT_EVENT_MARK], 1);
+}
