@@ -13,11 +13,13 @@
 #ifndef TT_TEST_H
 #define TT_TEST_H
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/status.h"
@@ -114,6 +116,39 @@ static inline uint64_t test_random(uint64_t *state)
 	return x ^ (x >> 31);
 }
 
+static char test_directory[64];
+
+/*
+ * A path in a directory of this run alone, which is removed with its files at the end. The last
+ * eight results stay valid.
+ */
+static inline const char *test_path(const char *name)
+{
+	static char paths[8][512];
+	static unsigned turn;
+
+	if (!test_directory[0]) {
+		strcpy(test_directory, "/tmp/ttnn_test.XXXXXX");
+		if (!mkdtemp(test_directory))
+			abort();
+	}
+	snprintf(paths[turn % 8], sizeof(paths[0]), "%s/%s", test_directory, name);
+	return paths[turn++ % 8];
+}
+
+static inline void test_remove_directory(void)
+{
+	DIR *dir = test_directory[0] ? opendir(test_directory) : NULL;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlink(test_path(entry->d_name));
+	if (dir)
+		closedir(dir);
+	if (dir)
+		rmdir(test_directory);
+}
+
 static inline bool test_scenario_fails_well(const struct test_case *test, uint64_t n)
 {
 	tt_status status;
@@ -174,6 +209,7 @@ int main(int argc, char **argv)
 			printf("FAILED %s\n", test_cases[i].name);
 		*(test_failures ? &failed : &passed) += 1;
 	}
+	test_remove_directory();
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed ? 1 : 0;
 }

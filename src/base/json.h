@@ -1,5 +1,5 @@
 /*
- * json.h: reading JSON. The only header that knows which parser is underneath is json.c.
+ * json.h: reading JSON into documents. Only json*.c know which parser is underneath.
  *
  * Errors name file, line and column: "report.json:12:7: expected ...". Files that end in .gz (or
  * start as gzip does) are unpacked on the way. Documents are immutable and may be shared between
@@ -14,6 +14,9 @@
 
 #include "base/status.h"
 
+/* Deeper texts are refused, so that whoever walks a document may recurse. */
+#define TT_JSON_DEPTH 512
+
 struct tt_json_doc; /* a parsed text */
 struct tt_json;     /* a value inside one; functions take NULL and treat it as "absent" */
 
@@ -21,8 +24,8 @@ enum tt_json_kind {
 	TT_JSON_ABSENT, /* only from a NULL value */
 	TT_JSON_NULL,
 	TT_JSON_BOOL,
-	TT_JSON_INT, /* fits int64_t or uint64_t */
-	TT_JSON_REAL,
+	TT_JSON_INT,  /* fits int64_t or uint64_t */
+	TT_JSON_REAL, /* any other number, also an integer of more than 64 bits */
 	TT_JSON_STRING,
 	TT_JSON_ARRAY,
 	TT_JSON_OBJECT,
@@ -42,10 +45,10 @@ const struct tt_json *tt_json_root(const struct tt_json_doc *doc);
 
 enum tt_json_kind tt_json_kind(const struct tt_json *value);
 
-/* "null", "a number", ...: for messages. */
+/* "null", "a string", ...: for messages. */
 const char *tt_json_kind_name(const struct tt_json *value);
 
-/* The member of an object, or NULL: absent, or not an object. */
+/* The member of an object (the first of that name), or NULL: absent, or not an object. */
 const struct tt_json *tt_json_get(const struct tt_json *object, const char *key);
 
 /* The element of an array, or NULL: out of range, or not an array. Linear in the index. */

@@ -1,0 +1,387 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* deflate packs at most this many bytes into one: the bound for what a header may promise. */
+#define GZIP_RATIO 1032
+#define WRITE_BUFFER ((size_t)64 << 10)
+
+static tt_status fail_errno(const char *path, const char *doing, int error)
+{
+	tt_status status = error == ENOENT ? TTNN_NOTFOUND : error == ENOMEM ? TTNN_NOMEM : TTNN_IO;
+
+	return tt_fail(status, "%s: cannot %s: %s", path, doing, strerror(error));
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* A buffer that grows, always with room for the pad. */
+struct bytes {
+	char *data;
+	size_t size, room;
+};
+
+static bool reserve(struct bytes *bytes, size_t room)
+{
+	char *data;
+
+	if (room <= bytes->room)
+		return true;
+	if (room > SIZE_MAX - TT_FILE_PAD)
+		return false;
+	data = tt_realloc(bytes->data, room + TT_FILE_PAD);
+	if (!data)
+		return false;
+	bytes->data = data;
+	bytes->room = room;
+	return true;
+}
+
+static bool grow(struct bytes *bytes)
+{
+	size_t room = bytes->room;
+
+	return reserve(bytes, room < 4096 ? 4096 : room > SIZE_MAX / 2 ? SIZE_MAX : room * 2);
+}
+
+static void finish(char **out, size_t *size, const struct bytes *bytes)
+{
+	memset(bytes->data + bytes->size, 0, TT_FILE_PAD);
+	*out = bytes->data;
+	*size = bytes->size;
+}
+
+/* The size is a hint only: pipes and /proc have none, and files grow. */
+static tt_status read_all(struct bytes *bytes, int fd, size_t hint, const char *path)
+{
+	if (!reserve(bytes, hint + 1))
+		return tt_fail_nomem();
+	for (;;) {
+		ssize_t got = read(fd, bytes->data + bytes->size, bytes->room - bytes->size);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fail_errno(path, "read", errno);
+		if (got == 0)
+			return TTNN_OK;
+		bytes->size += (size_t)got;
+		if (bytes->size == bytes->room && !grow(bytes))
+			return tt_fail_nomem();
+	}
+}
+
+tt_status tt_file_read(char **out, size_t *size, const char *path)
+{
+	struct bytes bytes = {0};
+	struct stat info;
+	tt_status status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return fail_errno(path, "open", errno);
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		info.st_size = 0;
+	status = read_all(&bytes, fd, (size_t)info.st_size, path);
+	close(fd);
+	if (status != TTNN_OK) {
+		tt_free(bytes.data);
+		return status;
+	}
+	if (bytes.size >= 2 && memcmp(bytes.data, "\x1f\x8b", 2) == 0) {
+		status = tt_file_gunzip(out, size, bytes.data, bytes.size, path);
+		tt_free(bytes.data);
+		return status;
+	}
+	finish(out, size, &bytes);
+	return TTNN_OK;
+}
+
+static void *zlib_alloc(void *context, uInt count, uInt size)
+{
+	(void)context;
+	return tt_calloc(count, size);
+}
+
+static void zlib_free(void *context, void *block)
+{
+	(void)context;
+	tt_free(block);
+}
+
+static uInt clip(size_t size)
+{
+	return size > UINT_MAX ? UINT_MAX : (uInt)size;
+}
+
+static tt_status fail_gzip(int code, const char *reason, const char *name)
+{
+	if (code == Z_MEM_ERROR)
+		return tt_fail_nomem();
+	if (code == Z_BUF_ERROR)
+		return tt_fail(TTNN_FORMAT, "%s: gzip data is cut off", name);
+	return tt_fail(TTNN_FORMAT, "%s: gzip data is damaged: %s", name,
+		       reason ? reason : "needs a dictionary");
+}
+
+/* Fills bytes; z is set up, with nothing fed yet. */
+static tt_status inflate_all(struct bytes *bytes, z_stream *z, const unsigned char *data,
+			     size_t length, const char *name)
+{
+	size_t fed = 0;
+
+	for (;;) {
+		uInt in = clip(length - fed), room;
+		int code;
+
+		if (bytes->size == bytes->room && !grow(bytes))
+			return tt_fail_nomem();
+		room = clip(bytes->room - bytes->size);
+		z->next_in = (Bytef *)(uintptr_t)(data + fed); /* zlib only reads it */
+		z->avail_in = in;
+		z->next_out = (Bytef *)bytes->data + bytes->size;
+		z->avail_out = room;
+		code = inflate(z, Z_NO_FLUSH);
+		fed += in - z->avail_in;
+		bytes->size += room - z->avail_out;
+		if (code == Z_STREAM_END) {
+			/* Another member may follow; zero padding or garbage ends the data, as gzip does. */
+			if (length - fed < 2 || memcmp(data + fed, "\x1f\x8b", 2) != 0)
+				return TTNN_OK;
+			code = inflateReset(z);
+		}
+		if (code != Z_OK && !(code == Z_BUF_ERROR && z->avail_out == 0))
+			return fail_gzip(code, z->msg, name);
+	}
+}
+
+tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t length,
+			 const char *name)
+{
+	const unsigned char *end = (const unsigned char *)data + length;
+	struct bytes bytes = {0};
+	z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
+	size_t promised = 0;
+	tt_status status;
+	int code = inflateInit2(&z, 16 + MAX_WBITS);
+
+	if (code != Z_OK)
+		return fail_gzip(code, z.msg, name);
+	/* The last four bytes are the unpacked size: right for most files, and never trusted far. */
+	for (size_t i = 1; i <= 4 && length >= 18; i++)
+		promised = promised << 8 | end[-(ptrdiff_t)i];
+	if (promised / GZIP_RATIO > length)
+		promised = length * GZIP_RATIO;
+	status = reserve(&bytes, promised + 1)
+			 ? inflate_all(&bytes, &z, data, length, name)
+			 : tt_fail_nomem();
+	inflateEnd(&z);
+	if (status != TTNN_OK) {
+		tt_free(bytes.data);
+		return status;
+	}
+	finish(out, size, &bytes);
+	return TTNN_OK;
+}
+
+tt_status tt_file_map(struct tt_file_map *out, const char *path)
+{
+	struct stat info;
+	void *data = (void *)(uintptr_t)"";
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return fail_errno(path, "open", errno);
+	if (fstat(fd, &info) != 0)
+		error = errno;
+	else if (!S_ISREG(info.st_mode))
+		error = S_ISDIR(info.st_mode) ? EISDIR : ENODEV;
+	else if (info.st_size > 0)
+		data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		error = errno;
+	close(fd);
+	if (error)
+		return fail_errno(path, "map", error);
+	*out = (struct tt_file_map){data, (size_t)info.st_size};
+	return TTNN_OK;
+}
+
+void tt_file_unmap(struct tt_file_map *map)
+{
+	if (map->size)
+		munmap((void *)(uintptr_t)map->data, map->size);
+	*map = (struct tt_file_map){0};
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+struct tt_file_out {
+	char *path; /* as given, for messages */
+	char *goal; /* the same without symbolic links */
+	char *temp; /* NULL: written directly */
+	int fd;
+	int error; /* errno of the first failure */
+	size_t used;
+	char buffer[WRITE_BUFFER];
+};
+
+static void release(struct tt_file_out *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	tt_free(file->path);
+	tt_free(file->goal);
+	tt_free(file->temp);
+	tt_free(file);
+}
+
+/* A name no other thread or process takes; O_EXCL guards against leftovers of a killed one. */
+static tt_status open_temp(struct tt_file_out *file)
+{
+	static atomic_uint serial;
+
+	for (int tries = 0; tries < 100; tries++) {
+		struct tt_str name = {0};
+
+		tt_str_addf(&name, "%s.%ld-%u.tmp", file->goal, (long)getpid(),
+			    atomic_fetch_add(&serial, 1));
+		tt_free(file->temp);
+		file->temp = NULL;
+		TT_TRY(tt_str_take(&file->temp, &name));
+		file->fd = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (file->fd >= 0)
+			return TTNN_OK;
+		if (errno != EEXIST)
+			break;
+	}
+	return fail_errno(file->path, "create", errno);
+}
+
+static tt_status open_out(struct tt_file_out *file, const char *path)
+{
+	char real[PATH_MAX];
+	struct stat info;
+	bool exists = realpath(path, real) && stat(real, &info) == 0;
+
+	file->path = tt_strdup(path);
+	file->goal = tt_strdup(exists ? real : path);
+	if (!file->path || !file->goal)
+		return tt_fail_nomem();
+	if (exists && S_ISDIR(info.st_mode))
+		return fail_errno(path, "create", EISDIR);
+	if (exists && !S_ISREG(info.st_mode)) {
+		file->fd = open(path, O_WRONLY | O_CLOEXEC);
+		return file->fd >= 0 ? TTNN_OK : fail_errno(path, "open", errno);
+	}
+	TT_TRY(open_temp(file));
+	if (exists && fchmod(file->fd, info.st_mode & 07777) != 0)
+		file->error = errno;
+	return TTNN_OK;
+}
+
+tt_status tt_file_create(struct tt_file_out **out, const char *path)
+{
+	struct tt_file_out *file = tt_alloc(sizeof(*file));
+	tt_status status;
+
+	if (!file)
+		return tt_fail_nomem();
+	memset(file, 0, offsetof(struct tt_file_out, buffer));
+	file->fd = -1;
+	status = open_out(file, path);
+	if (status == TTNN_OK)
+		*out = file;
+	else
+		release(file);
+	return status;
+}
+
+static void write_all(struct tt_file_out *file, const char *data, size_t size)
+{
+	while (size && !file->error) {
+		ssize_t put = write(file->fd, data, size);
+
+		if (put < 0 && errno != EINTR)
+			file->error = errno;
+		else if (put == 0)
+			file->error = ENOSPC; /* not seen on Linux; must not loop */
+		else if (put > 0) {
+			data += put;
+			size -= (size_t)put;
+		}
+	}
+}
+
+static void flush(struct tt_file_out *file)
+{
+	write_all(file, file->buffer, file->used);
+	file->used = 0;
+}
+
+void tt_file_write(struct tt_file_out *file, const void *data, size_t size)
+{
+	if (size > WRITE_BUFFER - file->used)
+		flush(file);
+	if (size >= WRITE_BUFFER) {
+		write_all(file, data, size);
+	} else if (size) {
+		memcpy(file->buffer + file->used, data, size);
+		file->used += size;
+	}
+}
+
+tt_status tt_file_status(const struct tt_file_out *file)
+{
+	return file->error ? fail_errno(file->path, "write", file->error) : TTNN_OK;
+}
+
+tt_status tt_file_commit(struct tt_file_out *file)
+{
+	tt_status status;
+
+	flush(file);
+	/* Network file systems report a full disk here. */
+	if (close(file->fd) != 0 && !file->error)
+		file->error = errno;
+	file->fd = -1;
+	status = tt_file_status(file);
+	if (status == TTNN_OK && file->temp && rename(file->temp, file->goal) != 0)
+		status = fail_errno(file->path, "replace", errno);
+	if (status != TTNN_OK && file->temp)
+		unlink(file->temp);
+	release(file);
+	return status;
+}
+
+void tt_file_discard(struct tt_file_out *file)
+{
+	if (!file)
+		return;
+	if (file->temp)
+		unlink(file->temp);
+	release(file);
+}
+
+tt_status tt_file_save(const char *path, const void *data, size_t size)
+{
+	struct tt_file_out *file;
+
+	TT_TRY(tt_file_create(&file, path));
+	tt_file_write(file, data, size);
+	return tt_file_commit(file);
+}
