@@ -6,98 +6,212 @@
 #   make help           everything else
 #
 # MODE=debug|asan|tsan|cover builds beside the release build, in build/MODE. CC=clang works too.
+# CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are yours: they come after the project's own flags.
 
 VERSION := 0.1.0
+ABI := 0
 MODE ?= release
-CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 60
 Q := $(if $(V),,@)
+
+ifeq ($(MODE),fuzz)
+CC := clang
+endif
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 
 OUT_release := build
 OUT := $(or $(OUT_$(MODE)),build/$(MODE))
 
-WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
-	-Wconversion -Wno-sign-conversion $(if $(CI),-Werror)
 MODE_release := -O2 -g -DNDEBUG
 MODE_debug := -O0 -g3
 MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 MODE_cover := -O0 -g --coverage
+MODE_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 ifeq ($(MODE_$(MODE)),)
-$(error MODE=$(MODE) is none of release, debug, asan, tsan, cover)
+$(error MODE=$(MODE) is none of release, debug, asan, tsan, cover, fuzz)
 endif
 
-PKGS := yyjson zlib
-CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE -DTTNN_VERSION='"$(VERSION)"'
-CFLAGS += -std=c17 $(WARN) $(MODE_$(MODE)) -fPIC -fvisibility=hidden -ffp-contract=off \
-	$(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-LDFLAGS += $(filter -fsanitize=% --coverage,$(MODE_$(MODE)))
-LDLIBS += $(shell pkg-config --libs $(PKGS) 2>/dev/null || echo -lyyjson -lz) -lm -lpthread -ldl
+# ---- flags ----------------------------------------------------------------------------------
+# The libraries are the rows of scripts/packages that are modules of the build.
+PKGS := $(shell awk '$$1 ~ /^build/ && $$3 == "module" { print $$4 }' scripts/packages)
+PKGS_FOUND := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
 
-# ---- sources --------------------------------------------------------------------------------
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wconversion -Wno-sign-conversion $(if $(CI),-Werror)
+OWN_CPPFLAGS := -Iinclude -Isrc -D_GNU_SOURCE -DTTNN_VERSION='"$(VERSION)"'
+OWN_CFLAGS := -std=c17 $(WARN) $(MODE_$(MODE)) -fPIC -fvisibility=hidden -ffp-contract=off \
+	$(if $(PKGS_FOUND),$(shell pkg-config --cflags $(PKGS)))
+OWN_LDFLAGS := $(filter -fsanitize=% --coverage,$(MODE_$(MODE)))
+OWN_LDLIBS := $(if $(PKGS_FOUND),$(shell pkg-config --libs $(PKGS))) -lm -lpthread -ldl
+COMPILE = $(CC) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS)
+LINK = $(CC) $(OWN_LDFLAGS) $(LDFLAGS)
+LIBS = $(OWN_LDLIBS) $(LDLIBS)
+
 # A file NAME.isa.c is compiled once for every instruction set; the rest once.
 ISAS := plain $(if $(filter x86_64,$(shell uname -m)),avx2 avx512)
 ISA_plain :=
 ISA_avx2 := -mavx2 -mfma -mbmi2 -mf16c
 ISA_avx512 := $(ISA_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
 
+# ---- sources --------------------------------------------------------------------------------
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard src/*/*.c src/*/*/*.c))
 ISA_SRC := $(filter %.isa.c,$(LIB_SRC))
-LIB_OBJ := $(patsubst %.c,$(OUT)/obj/%.o,$(filter-out $(ISA_SRC),$(LIB_SRC))) \
-	$(foreach isa,$(ISAS),$(patsubst %.isa.c,$(OUT)/obj/%.$(isa).o,$(ISA_SRC)))
-CLI_OBJ := $(patsubst %.c,$(OUT)/obj/%.o,$(CLI_SRC))
 TEST_SRC := $(wildcard tests/*/*.c)
-TEST_BIN := $(patsubst tests/%.c,$(OUT)/tests/%,$(TEST_SRC))
-FUZZ_SRC := $(wildcard fuzz/*.c)
-FUZZ_BIN := $(patsubst fuzz/%.c,$(OUT)/fuzz/%,$(filter-out fuzz/replay.c,$(FUZZ_SRC)))
-BENCH_BIN := $(patsubst bench/%.c,$(OUT)/bench/%,$(wildcard bench/*.c))
-EXAMPLE_BIN := $(patsubst examples/%.c,$(OUT)/examples/%,$(wildcard examples/*.c))
+FUZZ_SRC := $(filter-out fuzz/replay.c,$(wildcard fuzz/*.c))
+BENCH_SRC := $(wildcard bench/*.c)
+EXAMPLE_SRC := $(wildcard examples/*.c)
 
-.PHONY: all
+objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
+LIB_OBJ := $(call objects,$(filter-out $(ISA_SRC),$(LIB_SRC))) \
+	$(foreach isa,$(ISAS),$(patsubst %.isa.c,$(OUT)/obj/%.$(isa).o,$(ISA_SRC)))
+CLI_OBJ := $(call objects,$(CLI_SRC))
+PROGRAM_SRC := $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
+PROGRAMS := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
+
+.PHONY: all programs
 all: $(OUT)/ttnn $(OUT)/libttnn.so $(OUT)/libttnn.a
+# All that `make test` runs, and the benchmarks: they must compile at all times.
+programs: all $(PROGRAMS)
 
-# Objects are made again when the compiler or its flags change.
-FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS)
+# ---- objects and libraries ------------------------------------------------------------------
+# Objects are made again when the compiler or a flag changes. Without the libraries nothing is begun.
+FLAGS := $(COMPILE) $(LINK) $(LIBS)
+# Writes a text to the target, and touches it only when the text differs.
+write = $(Q)mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || \
+	printf '%s\n' '$(subst ','\'',$(1))' >$@
+
 $(OUT)/flags: .FORCE
-	$(Q)mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
-		printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+	$(Q)$(if $(PKGS_FOUND),true,scripts/setup.sh --check build)
+	$(call write,$(FLAGS))
+# So that the library forgets the object of a deleted source.
+$(OUT)/objects: .FORCE
+	$(call write,$(LIB_OBJ))
 .FORCE:
+.PRECIOUS: $(OUT)/obj/%.o
+.DELETE_ON_ERROR:
 
-COMPILE = $(Q)mkdir -p $(@D); echo "  CC      $<"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+say = @$(if $(V),,printf '  %-7s %s\n' $(1) $(2))
+
+$(OUT)/obj/tests/%.o: OWN_CPPFLAGS += -Itests
+# Examples are what users write: they see the public headers only.
+$(OUT)/obj/examples/%.o: OWN_CPPFLAGS := -Iinclude
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags
-	$(COMPILE) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
 define isa_rule
 $(OUT)/obj/%.$(1).o: %.isa.c $(OUT)/flags
-	$$(COMPILE) -O3 $(ISA_$(1)) -DTT_ISA=$(1) -c $$< -o $$@
+	$$(call say,CC,"$$< ($(1))")
+	$$(Q)mkdir -p $$(@D); $$(COMPILE) -O3 $(ISA_$(1)) -DTT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
-$(OUT)/libttnn.a: $(LIB_OBJ)
-	$(Q)rm -f $@; echo "  AR      $@"; $(AR) rcs $@ $^
-$(OUT)/libttnn.so: $(LIB_OBJ)
-	$(Q)echo "  LD      $@"; $(CC) -shared -Wl,-soname,libttnn.so.0 $(LDFLAGS) $^ -o $@ $(LDLIBS)
+$(OUT)/libttnn.a: $(LIB_OBJ) $(OUT)/objects
+	$(call say,AR,$@)
+	$(Q)rm -f $@; $(AR) rcs $@ $(LIB_OBJ)
+$(OUT)/libttnn.so: $(LIB_OBJ) $(OUT)/objects
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,libttnn.so.$(ABI) $(LIB_OBJ) -o $@ $(LIBS)
+	$(Q)ln -sf $(@F) $@.$(ABI)
 $(OUT)/ttnn: $(CLI_OBJ) $(OUT)/libttnn.a
-	$(Q)echo "  LD      $@"; $(CC) $(LDFLAGS) $^ -o $@ $(LDLIBS)
+	$(call say,LD,$@)
+	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
-# ---- programs of one file: tests, fuzz targets, benchmarks, examples -------------------------
-PROGRAM = $(Q)mkdir -p $(@D); echo "  CC      $<"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS)
+# ---- programs of one file: tests, fuzz targets, benchmarks, examples ------------------------
+# A fuzz target is fed by fuzz/replay.c, and by the fuzzing engine in MODE=fuzz.
+FUZZ_MAIN := $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer,$(OUT)/obj/fuzz/replay.o)
+$(patsubst %.c,$(OUT)/%,$(FUZZ_SRC)): $(filter %.o,$(FUZZ_MAIN))
+$(OUT)/fuzz/%: $(OUT)/obj/fuzz/%.o $(OUT)/libttnn.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D); $(LINK) $< $(FUZZ_MAIN) $(OUT)/libttnn.a -o $@ $(LIBS)
+$(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D); $(LINK) $< $(OUT)/libttnn.a -o $@ $(LIBS)
 
-$(OUT)/tests/%: tests/%.c $(OUT)/libttnn.a
-	$(PROGRAM) -Itests $< $(OUT)/libttnn.a -o $@ $(LDLIBS)
-$(OUT)/bench/%: bench/%.c $(OUT)/libttnn.a
-	$(PROGRAM) $< $(OUT)/libttnn.a -o $@ $(LDLIBS)
-$(OUT)/fuzz/%: fuzz/%.c fuzz/replay.c $(OUT)/libttnn.a
-	$(PROGRAM) $< fuzz/replay.c $(OUT)/libttnn.a -o $@ $(LDLIBS)
-# Examples see the public headers only.
-$(OUT)/examples/%: examples/%.c $(OUT)/libttnn.a
-	$(Q)mkdir -p $(@D); echo "  CC      $<"; $(CC) -std=c17 $(WARN) $(MODE_$(MODE)) -Iinclude \
-		-MMD -MP $(LDFLAGS) $< $(OUT)/libttnn.a -o $@ $(LDLIBS)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call objects,$(PROGRAM_SRC) fuzz/replay.c))
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_BIN:=.d) $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d) \
-	$(EXAMPLE_BIN:=.d)
+# ---- tests ----------------------------------------------------------------------------------
+# Set-up may install pkg-config itself, which this makefile has already asked for the flags: so the
+# build is another make. It uses all cores unless -j was given.
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: clean
+.PHONY: setup test test-fast test-threads test-full
+setup:
+	$(Q)scripts/setup.sh build
+test test-fast test-threads: setup
+	$(SUBMAKE) programs
+	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
+test-full: setup
+	$(Q)scripts/setup.sh full || true
+	$(SUBMAKE) programs
+	$(Q)tests/full/run $(OUT)
+
+# ---- bench, fuzz, cover, lint ---------------------------------------------------------------
+BENCH_BIN := $(patsubst %.c,$(OUT)/%,$(BENCH_SRC))
+.PHONY: bench fuzz fuzz-programs cover
+bench: setup
+	$(SUBMAKE) all $(BENCH_BIN)
+	$(Q)for program in $(BENCH_BIN); do echo "== $$program"; $$program || exit 1; done
+fuzz-programs: $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC))
+fuzz:
+	$(Q)scripts/setup.sh build fuzz
+	$(SUBMAKE) MODE=fuzz fuzz-programs
+	$(Q)scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+cover: setup
+	$(SUBMAKE) MODE=cover programs
+	$(Q)find build/cover -name '*.gcda' -delete
+	$(Q)tests/run --out build/cover
+	$(Q)scripts/cover build/cover
+
+# ---- install --------------------------------------------------------------------------------
+INSTALLED := $(PREFIX)/bin/ttnn $(LIBDIR)/libttnn.a $(LIBDIR)/libttnn.so.$(VERSION) \
+	$(LIBDIR)/libttnn.so.$(ABI) $(LIBDIR)/libttnn.so $(LIBDIR)/pkgconfig/ttnn.pc \
+	$(patsubst include/%,$(PREFIX)/include/%,$(wildcard include/*.h))
+
+.PHONY: install uninstall
+install: all
+	$(Q)install -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED))))
+	$(Q)install -m 755 $(OUT)/ttnn $(DESTDIR)$(PREFIX)/bin/ttnn
+	$(Q)install -m 644 $(OUT)/libttnn.a $(DESTDIR)$(LIBDIR)/libttnn.a
+	$(Q)install -m 755 $(OUT)/libttnn.so $(DESTDIR)$(LIBDIR)/libttnn.so.$(VERSION)
+	$(Q)ln -sf libttnn.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libttnn.so.$(ABI)
+	$(Q)ln -sf libttnn.so.$(ABI) $(DESTDIR)$(LIBDIR)/libttnn.so
+	$(Q)install -m 644 include/*.h $(DESTDIR)$(PREFIX)/include/
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@REQUIRES@|$(PKGS)|' \
+		ttnn.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ttnn.pc
+uninstall:
+	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+
+# ---- first steps ----------------------------------------------------------------------------
+.PHONY: quickstart help clean
+quickstart: setup
+	$(SUBMAKE) all $(patsubst %.c,$(OUT)/%,$(EXAMPLE_SRC))
+	$(Q)scripts/quickstart $(OUT)
+
+help:
+	@printf '%s\n' \
+		'make                  build/ttnn, build/libttnn.so, build/libttnn.a' \
+		'make quickstart       install what is missing, build, run an example' \
+		'make test             install what is missing, build, run all tests (tests/run PATTERN: some)' \
+		'make test-fast        those that take seconds' \
+		'make test-threads     those with threads, for MODE=tsan' \
+		'make test-full        those that compare with numpy and torch, in build/venv' \
+		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
+		'make format           let clang-format rewrite the sources' \
+		'make bench            the benchmarks (ratios; never pass or fail)' \
+		'make fuzz             fuzz every target for FUZZ_SECONDS=60' \
+		'make cover            how much of each directory the tests run' \
+		'make install          to PREFIX=/usr/local, LIBDIR=PREFIX/lib, under DESTDIR; make uninstall' \
+		'make clean            remove build/' \
+		'' \
+		'MODE=release|debug|asan|tsan|cover   CC=gcc|clang   V=1 shows the commands   CI=1: warnings are errors'
+
 clean:
 	$(Q)rm -rf build
