@@ -1,0 +1,183 @@
+#include "tensor/memory.h"
+
+#include "base/hash.h"
+#include "tensor/core.h"
+#include "tensor/shape.h"
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+enum ttnn_status ttnn_memory_config_sharded(struct ttnn_memory_config *out,
+					    enum ttnn_memory_layout layout,
+					    enum ttnn_buffer_type buffer,
+					    const struct ttnn_shard_spec *spec)
+{
+	struct ttnn_memory_config config = {.layout = layout, .buffer = buffer};
+
+	if (spec) {
+		config.has_shard = true;
+		config.shard = *spec;
+	}
+	TT_TRY(tt_memory_config_check(&config));
+	*out = config;
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_memory_config_nd(struct ttnn_memory_config *out, enum ttnn_buffer_type buffer,
+				       const struct ttnn_nd_shard_spec *spec)
+{
+	struct ttnn_memory_config config = {
+		.layout = TTNN_ND_SHARDED,
+		.buffer = buffer,
+		.has_nd_shard = true,
+		.created_with_nd_shard = true,
+		.nd_shard = *spec,
+	};
+
+	TT_TRY(tt_memory_config_check(&config));
+	*out = config;
+	return TTNN_OK;
+}
+
+tt_status tt_memory_config_check(const struct ttnn_memory_config *config)
+{
+	const struct ttnn_nd_shard_spec *nd = &config->nd_shard;
+
+	if ((unsigned)config->layout > TTNN_ND_SHARDED || (unsigned)config->layout == 1)
+		return tt_fail(TTNN_INVALID, "%u is no tensor memory layout",
+			       (unsigned)config->layout);
+	if ((unsigned)config->buffer > TTNN_TRACE)
+		return tt_fail(TTNN_INVALID, "%u is no buffer type", (unsigned)config->buffer);
+	if ((config->has_shard && !config->shard.grid) || (config->has_nd_shard && !nd->grid))
+		return tt_fail(TTNN_INVALID, "A shard spec needs a grid of cores");
+	if ((config->has_shard && (unsigned)config->shard.orientation > TTNN_ORIENT_COL_MAJOR) ||
+	    (config->has_nd_shard && (unsigned)nd->orientation > TTNN_ORIENT_COL_MAJOR))
+		return tt_fail(TTNN_INVALID, "A shard orientation is ROW_MAJOR or COL_MAJOR");
+	if (config->has_nd_shard && (unsigned)nd->strategy > TTNN_CONTIGUOUS_1D)
+		return tt_fail(TTNN_INVALID, "%u is no shard distribution strategy",
+			       (unsigned)nd->strategy);
+	if (config->has_nd_shard && nd->shape.rank > TTNN_MAX_RANK)
+		return tt_fail(TTNN_INVALID, "A shard of %u dimensions: at most %d are possible",
+			       nd->shape.rank, TTNN_MAX_RANK);
+	return TTNN_OK;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+bool tt_shard_spec_equal(const struct ttnn_shard_spec *a, const struct ttnn_shard_spec *b)
+{
+	return a->grid == b->grid && a->height == b->height && a->width == b->width &&
+	       a->orientation == b->orientation;
+}
+
+bool tt_nd_shard_spec_equal(const struct ttnn_nd_shard_spec *a, const struct ttnn_nd_shard_spec *b)
+{
+	return a->grid == b->grid && a->orientation == b->orientation &&
+	       a->strategy == b->strategy && ttnn_shape_equal(&a->shape, &b->shape);
+}
+
+static bool same_shard(const struct ttnn_memory_config *a, const struct ttnn_memory_config *b)
+{
+	return a->has_shard == b->has_shard &&
+	       (!a->has_shard || tt_shard_spec_equal(&a->shard, &b->shard));
+}
+
+static bool same_nd_shard(const struct ttnn_memory_config *a, const struct ttnn_memory_config *b)
+{
+	return a->has_nd_shard == b->has_nd_shard &&
+	       (!a->has_nd_shard || tt_nd_shard_spec_equal(&a->nd_shard, &b->nd_shard));
+}
+
+bool ttnn_memory_config_equal(const struct ttnn_memory_config *a,
+			      const struct ttnn_memory_config *b)
+{
+	if (a->layout != b->layout || a->buffer != b->buffer)
+		return false;
+	if (a->created_with_nd_shard && b->created_with_nd_shard)
+		return same_nd_shard(a, b);
+	if (!a->created_with_nd_shard && !b->created_with_nd_shard)
+		return same_shard(a, b);
+	return same_shard(a, b) && same_nd_shard(a, b);
+}
+
+/* Only what configs of either origin have in common: cores, orientation, elements of a shard. */
+static uint64_t hash_shards(uint64_t seed, const ttnn_core_set *grid,
+			    enum ttnn_orientation orientation, uint64_t elements)
+{
+	seed = tt_hash_u64(seed, tt_core_set_hash(grid));
+	return tt_hash_u64(tt_hash_u64(seed, orientation), elements);
+}
+
+uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *config)
+{
+	const struct ttnn_shard_spec *shard = &config->shard;
+	const struct ttnn_nd_shard_spec *nd = &config->nd_shard;
+	uint64_t elements = 1;
+
+	seed = tt_hash_u64(seed, (uint64_t)config->layout << 8 | (uint64_t)config->buffer);
+	if (config->created_with_nd_shard && config->has_nd_shard) {
+		for (uint32_t i = 0; i < nd->shape.rank; i++)
+			elements *= nd->shape.dim[i]; /* may wrap: it is only a hash */
+		return hash_shards(seed, nd->grid, nd->orientation, elements);
+	}
+	if (config->has_shard)
+		return hash_shards(seed, shard->grid, shard->orientation,
+				   (uint64_t)shard->height * shard->width);
+	return seed;
+}
+
+/* ---- create_sharded_memory_config ------------------------------------------------------------ */
+
+/* How many shards lie side by side and above each other on the grid. */
+static void count_shards(uint64_t *down, uint64_t *across, const struct tt_sharded_args *args)
+{
+	bool rows = args->orientation == TTNN_ORIENT_ROW_MAJOR;
+	uint64_t cores = (uint64_t)args->grid_width * args->grid_height;
+
+	*down = args->layout == TTNN_WIDTH_SHARDED ? 1 : cores;
+	*across = args->layout == TTNN_WIDTH_SHARDED ? cores : 1;
+	if (args->layout == TTNN_BLOCK_SHARDED) {
+		*down = rows ? args->grid_height : args->grid_width;
+		*across = rows ? args->grid_width : args->grid_height;
+	}
+}
+
+static tt_status cut_evenly(struct ttnn_shard_spec *out, const struct tt_sharded_args *args)
+{
+	uint64_t rows, down, across, height, width = tt_shape_last(&args->shape, 1);
+
+	if (args->cores)
+		return tt_fail(TTNN_INVALID,
+			       "height and width must be shard shape with CoreRangeSet");
+	TT_TRY(tt_shape_rows(&rows, &args->shape));
+	count_shards(&down, &across, args);
+	if (rows % down || width % across)
+		return tt_fail(TTNN_INVALID, "Invalid sharding core_grid");
+	height = rows / down;
+	if (height > UINT32_MAX)
+		return tt_fail(TTNN_INVALID, "A shard of more than 2^32 rows is absurd");
+	out->height = (uint32_t)height;
+	out->width = (uint32_t)(width / across);
+	return TTNN_OK;
+}
+
+tt_status tt_memory_config_create_sharded(struct ttnn_memory_config *out,
+					  const struct tt_sharded_args *args)
+{
+	struct ttnn_shard_spec spec = {.grid = args->cores, .orientation = args->orientation};
+	bool turned = args->orientation == TTNN_ORIENT_COL_MAJOR;
+
+	if (args->layout != TTNN_HEIGHT_SHARDED && args->layout != TTNN_WIDTH_SHARDED &&
+	    args->layout != TTNN_BLOCK_SHARDED)
+		return tt_fail(TTNN_INVALID, "Invalid sharding strategy");
+	if (args->shape.rank < 2)
+		return tt_fail(TTNN_INVALID, "Invalid input shape");
+	if (!args->cores)
+		TT_TRY(tt_core_set_grid(&spec.grid, args->grid_width, args->grid_height));
+	if (args->shard_is_shape) {
+		spec.height = tt_shape_last(&args->shape, turned ? 1 : 2);
+		spec.width = tt_shape_last(&args->shape, turned ? 2 : 1);
+	} else {
+		TT_TRY(cut_evenly(&spec, args));
+	}
+	return ttnn_memory_config_sharded(out, args->layout, TTNN_L1, &spec);
+}

@@ -1,0 +1,42 @@
+/*
+ * memory.h: where tensors lie: memory configs and shard specs.
+ *
+ * A config is created with a legacy shard spec (two dimensions), with an ND shard spec, or with
+ * none; inside a tensor spec the other kind is filled in when it can be expressed (spec.h). Two
+ * configs are equal when the spec they were created with is: the derived one does not count.
+ */
+#ifndef TT_TENSOR_MEMORY_H
+#define TT_TENSOR_MEMORY_H
+
+#include "base/status.h"
+
+/* Any layout but INTERLEAVED. */
+static inline bool tt_memory_config_is_sharded(const struct ttnn_memory_config *config)
+{
+	return config->layout != TTNN_INTERLEAVED;
+}
+
+bool tt_shard_spec_equal(const struct ttnn_shard_spec *a, const struct ttnn_shard_spec *b);
+bool tt_nd_shard_spec_equal(const struct ttnn_nd_shard_spec *a, const struct ttnn_nd_shard_spec *b);
+
+/* Equal configs have equal hashes; the same in every process. */
+uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *config);
+
+/* Refuses enum values that are none and shard specs without a grid. */
+tt_status tt_memory_config_check(const struct ttnn_memory_config *config);
+
+/* How tt_memory_config_create_sharded() cuts. Exactly one of grid and cores is given. */
+struct tt_sharded_args {
+	struct ttnn_shape shape;
+	uint32_t grid_width, grid_height; /* a rectangle at the origin, or 0 × 0 */
+	const ttnn_core_set *cores;       /* or any cores: then shard_is_shape must be set */
+	enum ttnn_memory_layout layout;   /* HEIGHT, WIDTH or BLOCK */
+	enum ttnn_orientation orientation;
+	bool shard_is_shape; /* height and width of the shape are those of a shard */
+};
+
+/* ttnn.create_sharded_memory_config: an L1 config that spreads a tensor evenly over the cores. */
+tt_status tt_memory_config_create_sharded(struct ttnn_memory_config *out,
+					  const struct tt_sharded_args *args);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * shape.h: extents and the arithmetic on them. Everything that sizes something goes through the
+ * checked helpers here, so that an absurd shape becomes an error and never a small number.
+ */
+#ifndef TT_TENSOR_SHAPE_H
+#define TT_TENSOR_SHAPE_H
+
+#include "base/status.h"
+#include "base/str.h"
+
+/* A shape literal: TT_SHAPE(1, 3, 32, 32). Not for rank 0, which is (struct ttnn_shape){0}. */
+#define TT_SHAPE(...)                                                                              \
+	((struct ttnn_shape){sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), {__VA_ARGS__}})
+
+/* *out = value rounded up to a multiple (0 counts as 1); false when that exceeds 64 bits. */
+static inline bool tt_round_up(uint64_t *out, uint64_t value, uint64_t multiple)
+{
+	uint64_t rest = multiple ? value % multiple : 0;
+
+	return !__builtin_add_overflow(value, rest ? multiple - rest : 0, out);
+}
+
+/* value / by, rounded up; `by` is not 0. */
+static inline uint64_t tt_div_up(uint64_t value, uint64_t by)
+{
+	return value / by + (value % by != 0);
+}
+
+/* The extent `back` places from the end (1 is the last dimension); 1 beyond the outermost. */
+static inline uint32_t tt_shape_last(const struct ttnn_shape *shape, uint32_t back)
+{
+	return back <= shape->rank ? shape->dim[shape->rank - back] : 1;
+}
+
+/* The product of all extents but the last: how many rows the shape has. Refuses an overflow. */
+tt_status tt_shape_rows(uint64_t *out, const struct ttnn_shape *shape);
+
+/* Hash of rank and extents, mixed into `seed`. */
+uint64_t tt_shape_hash(uint64_t seed, const struct ttnn_shape *shape);
+
+/* Appends the extents as "[1, 3, 32, 32]". */
+void tt_shape_list(struct tt_str *str, const struct ttnn_shape *shape);
+
+#endif

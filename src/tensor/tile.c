@@ -1,0 +1,55 @@
+#include "tensor/tile.h"
+
+#define FACE 16 /* the largest face is 16 × 16 */
+
+static bool is_legal(const struct ttnn_tile *tile)
+{
+	/* Heights are the powers of two up to 32; widths one or two faces. */
+	return tile->height && tile->height <= 2 * FACE && !(tile->height & (tile->height - 1)) &&
+	       (tile->width == FACE || tile->width == 2 * FACE);
+}
+
+tt_status tt_tile_check(const struct ttnn_tile *tile)
+{
+	if (!is_legal(tile))
+		return tt_fail_cond(TTNN_INVALID, "it != TILE_FACE_HW_CHOICES.end()",
+				    "Tile size is not valid for our hardware");
+	if (tile->transpose && tile->height < FACE)
+		return tt_fail_cond(TTNN_INVALID,
+				    "tile_height == constants::FACE_HEIGHT || "
+				    "tile_height == constants::TILE_HEIGHT",
+				    "Tile height must equal 16 or 32 in transpose mode");
+	return TTNN_OK;
+}
+
+struct tt_faces tt_tile_faces(const struct ttnn_tile *tile)
+{
+	struct tt_faces faces = {tile->height < FACE ? tile->height : FACE, FACE, 0};
+
+	faces.count = tile->height / faces.height * (tile->width / faces.width);
+	return faces;
+}
+
+uint32_t tt_tile_bytes(const struct ttnn_tile *tile, enum ttnn_dtype dtype)
+{
+	static const struct {
+		uint8_t element, mantissa;
+	} traits[TTNN_DTYPE_COUNT] = {
+#define TTNN_X(NAME, name, code, class, bytes, bits) [TTNN_##NAME] = {bytes, bits},
+		TTNN_DTYPE_LIST(TTNN_X)
+#undef TTNN_X
+	};
+	uint32_t elements = tile->height * tile->width;
+	struct tt_faces faces = tt_tile_faces(tile);
+	uint32_t exponents = faces.height * faces.count;
+
+	if (!traits[dtype].mantissa)
+		return elements * traits[dtype].element;
+	/* one sign bit beside the mantissa; one exponent per row of a face */
+	return elements * (traits[dtype].mantissa + 1u) / 8 + (exponents + 15) / 16 * 16;
+}
+
+bool tt_tile_equal(const struct ttnn_tile *a, const struct ttnn_tile *b)
+{
+	return a->height == b->height && a->width == b->width && a->transpose == b->transpose;
+}
