@@ -41,6 +41,7 @@ extern "C" {
 	X(OK, "no error")                                                                          \
 	X(NOMEM, "host memory is exhausted")                                                       \
 	X(INVALID, "an argument is not valid")                                                     \
+	X(TYPE, "the arguments fit no signature")                                                  \
 	X(UNSUPPORTED, "valid, but not supported here")                                            \
 	X(NOTFOUND, "no such thing")                                                               \
 	X(IO, "the system could not read or write")                                                \
@@ -199,6 +200,60 @@ struct ttnn_tensor_spec {
 
 /* A tensor: a spec and reference counted storage, on the host or on a device. */
 typedef struct tt_tensor ttnn_tensor;
+
+/* ---- values of any kind -------------------------------------------------------------------- */
+
+enum ttnn_value_kind {
+	TTNN_VALUE_ABSENT, /* not given: what an all-zero value is */
+	TTNN_VALUE_NONE,   /* given as "none" */
+	TTNN_VALUE_BOOL,
+	TTNN_VALUE_INT,
+	TTNN_VALUE_REAL,
+	TTNN_VALUE_STRING, /* count bytes, zero-terminated */
+	TTNN_VALUE_ENUM,   /* a member of `enumeration` */
+	TTNN_VALUE_SHAPE,
+	TTNN_VALUE_MEMORY,
+	TTNN_VALUE_CORE,
+	TTNN_VALUE_CORE_SET,
+	TTNN_VALUE_TILE,
+	TTNN_VALUE_SHARD,
+	TTNN_VALUE_ND_SHARD,
+	TTNN_VALUE_TENSOR,
+	TTNN_VALUE_DEVICE,
+	TTNN_VALUE_LIST,   /* count items */
+	TTNN_VALUE_OBJECT, /* a struct of `schema`: one item per field */
+	TTNN_VALUE_OPAQUE, /* a frontend's own object: only its text is known */
+	TTNN_VALUE_KINDS
+};
+
+/*
+ * An argument of an operation, or a part of one. Values own nothing: what they point at belongs to
+ * the caller and must live as long as the call they are given to. All zero means "not given".
+ */
+struct ttnn_value {
+	uint8_t kind; /* enum ttnn_value_kind */
+	uint32_t count;
+	union {
+		const struct tt_enum *enumeration;
+		const struct tt_schema *schema;
+	};
+	union {
+		bool boolean;
+		int64_t integer; /* INT, ENUM */
+		double real;
+		const char *text; /* STRING, OPAQUE */
+		const struct ttnn_shape *shape;
+		const struct ttnn_memory_config *memory;
+		struct ttnn_core core;
+		const ttnn_core_set *core_set;
+		const struct ttnn_tile *tile;
+		const struct ttnn_shard_spec *shard;
+		const struct ttnn_nd_shard_spec *nd_shard;
+		ttnn_tensor *tensor;
+		struct tt_device *device;
+		const struct ttnn_value *items; /* LIST, OBJECT */
+	};
+};
 
 /* ---- making and reading values ------------------------------------------------------------ */
 

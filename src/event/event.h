@@ -62,7 +62,7 @@ struct tt_event_scope_begin {
 	enum tt_scope_kind kind;
 	const char *name; /* static or interned: never freed */
 	const struct tt_schema *schema;
-	const struct tt_value *args;
+	const struct ttnn_value *args;
 	size_t arg_count;
 	const struct tt_event_tensor *inputs; /* in argument order, repeats kept */
 	size_t input_count;

@@ -47,90 +47,90 @@ const struct tt_enum tt_enum_orientation = {"ShardOrientation", orientation_rows
 const struct tt_enum tt_enum_shard_strategy = {"ShardDistributionStrategy", shard_strategy_rows,
 					       COUNT(shard_strategy_rows)};
 
-static const char *const kind_names[TT_VALUE_KINDS] = {
-	[TT_VALUE_ABSENT] = "nothing",
-	[TT_VALUE_NONE] = "None",
-	[TT_VALUE_BOOL] = "a boolean",
-	[TT_VALUE_INT] = "an integer",
-	[TT_VALUE_REAL] = "a number",
-	[TT_VALUE_STRING] = "a string",
-	[TT_VALUE_ENUM] = "an enumeration member",
-	[TT_VALUE_SHAPE] = "a shape",
-	[TT_VALUE_MEMORY] = "a memory config",
-	[TT_VALUE_CORE] = "a core",
-	[TT_VALUE_CORE_SET] = "a core range set",
-	[TT_VALUE_TILE] = "a tile",
-	[TT_VALUE_SHARD] = "a shard spec",
-	[TT_VALUE_ND_SHARD] = "an ND shard spec",
-	[TT_VALUE_TENSOR] = "a tensor",
-	[TT_VALUE_DEVICE] = "a device",
-	[TT_VALUE_LIST] = "a list",
-	[TT_VALUE_OBJECT] = "an object",
-	[TT_VALUE_OPAQUE] = "an object",
+static const char *const kind_names[TTNN_VALUE_KINDS] = {
+	[TTNN_VALUE_ABSENT] = "nothing",
+	[TTNN_VALUE_NONE] = "None",
+	[TTNN_VALUE_BOOL] = "a boolean",
+	[TTNN_VALUE_INT] = "an integer",
+	[TTNN_VALUE_REAL] = "a number",
+	[TTNN_VALUE_STRING] = "a string",
+	[TTNN_VALUE_ENUM] = "an enumeration member",
+	[TTNN_VALUE_SHAPE] = "a shape",
+	[TTNN_VALUE_MEMORY] = "a memory config",
+	[TTNN_VALUE_CORE] = "a core",
+	[TTNN_VALUE_CORE_SET] = "a core range set",
+	[TTNN_VALUE_TILE] = "a tile",
+	[TTNN_VALUE_SHARD] = "a shard spec",
+	[TTNN_VALUE_ND_SHARD] = "an ND shard spec",
+	[TTNN_VALUE_TENSOR] = "a tensor",
+	[TTNN_VALUE_DEVICE] = "a device",
+	[TTNN_VALUE_LIST] = "a list",
+	[TTNN_VALUE_OBJECT] = "an object",
+	[TTNN_VALUE_OPAQUE] = "an object",
 };
 
-const char *tt_value_kind_name(const struct tt_value *value)
+const char *tt_value_kind_name(const struct ttnn_value *value)
 {
-	return value->kind < TT_VALUE_KINDS ? kind_names[value->kind] : "?";
+	return value->kind < TTNN_VALUE_KINDS ? kind_names[value->kind] : "?";
 }
 
-struct tt_value tt_value_string(const char *text)
+struct ttnn_value tt_value_string(const char *text)
 {
 	if (!text)
 		return tt_value_none();
-	return (struct tt_value){
-		.kind = TT_VALUE_STRING, .count = (uint32_t)strlen(text), .text = text};
+	return (struct ttnn_value){
+		.kind = TTNN_VALUE_STRING, .count = (uint32_t)strlen(text), .text = text};
 }
 
-struct tt_value tt_value_tensor(struct tt_tensor *tensor)
+struct ttnn_value tt_value_tensor(struct tt_tensor *tensor)
 {
 	if (!tensor)
 		return tt_value_none();
-	return (struct tt_value){.kind = TT_VALUE_TENSOR, .tensor = tensor};
+	return (struct ttnn_value){.kind = TTNN_VALUE_TENSOR, .tensor = tensor};
 }
 
-struct tt_value tt_value_shape(const struct ttnn_shape *shape)
+struct ttnn_value tt_value_shape(const struct ttnn_shape *shape)
 {
 	if (!shape)
 		return tt_value_none();
-	return (struct tt_value){.kind = TT_VALUE_SHAPE, .shape = shape};
+	return (struct ttnn_value){.kind = TTNN_VALUE_SHAPE, .shape = shape};
 }
 
-struct tt_value tt_value_memory(const struct ttnn_memory_config *memory)
+struct ttnn_value tt_value_memory(const struct ttnn_memory_config *memory)
 {
 	if (!memory)
 		return tt_value_none();
-	return (struct tt_value){.kind = TT_VALUE_MEMORY, .memory = memory};
+	return (struct ttnn_value){.kind = TTNN_VALUE_MEMORY, .memory = memory};
 }
 
-struct tt_value tt_value_core_set(const ttnn_core_set *set)
+struct ttnn_value tt_value_core_set(const ttnn_core_set *set)
 {
 	if (!set)
 		return tt_value_none();
-	return (struct tt_value){.kind = TT_VALUE_CORE_SET, .core_set = set};
+	return (struct ttnn_value){.kind = TTNN_VALUE_CORE_SET, .core_set = set};
 }
 
-struct tt_value tt_value_dtype(enum ttnn_dtype dtype)
+struct ttnn_value tt_value_dtype(enum ttnn_dtype dtype)
 {
 	return tt_value_enum(&tt_enum_dtype, (int64_t)dtype);
 }
 
-struct tt_value tt_value_layout(enum ttnn_layout layout)
+struct ttnn_value tt_value_layout(enum ttnn_layout layout)
 {
 	return tt_value_enum(&tt_enum_layout, (int64_t)layout);
 }
 
-bool tt_value_number(double *out, const struct tt_value *value)
+bool tt_value_number(double *out, const struct ttnn_value *value)
 {
 	switch (value->kind) {
-	case TT_VALUE_BOOL:
+	case TTNN_VALUE_BOOL:
 		*out = value->boolean;
 		return true;
-	case TT_VALUE_INT:
-	case TT_VALUE_ENUM:
+	case TTNN_VALUE_INT:
+	case TTNN_VALUE_ENUM:
 		*out = (double)value->integer;
 		return true;
-	case TT_VALUE_REAL:
+	case TTNN_VALUE_REAL:
 		*out = value->real;
 		return true;
 	default:
@@ -138,17 +138,17 @@ bool tt_value_number(double *out, const struct tt_value *value)
 	}
 }
 
-bool tt_value_integer(int64_t *out, const struct tt_value *value)
+bool tt_value_integer(int64_t *out, const struct ttnn_value *value)
 {
-	if (value->kind == TT_VALUE_REAL) {
+	if (value->kind == TTNN_VALUE_REAL) {
 		if (!(fabs(value->real) < 0x1p63) || value->real != floor(value->real))
 			return false;
 		*out = (int64_t)value->real;
 		return true;
 	}
-	if (value->kind == TT_VALUE_BOOL)
+	if (value->kind == TTNN_VALUE_BOOL)
 		*out = value->boolean;
-	else if (value->kind == TT_VALUE_INT || value->kind == TT_VALUE_ENUM)
+	else if (value->kind == TTNN_VALUE_INT || value->kind == TTNN_VALUE_ENUM)
 		*out = value->integer;
 	else
 		return false;

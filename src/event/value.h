@@ -2,9 +2,9 @@
  * value.h: typed values, the one form in which arguments and attributes travel.
  *
  * A call's arguments, a program's attributes, what a trace stores and what a parameter file shows
- * are all arrays of struct tt_value, described by a struct tt_schema. Values are small, are copied
- * freely and own nothing: what they point at belongs to whoever made them and lives at least as
- * long as the call (a recorder copies what it keeps).
+ * are all arrays of struct ttnn_value (ttnn.h), described by a struct tt_schema. Values are small,
+ * are copied freely and own nothing: what they point at belongs to whoever made them and lives at
+ * least as long as the call (a recorder copies what it keeps).
  *
  * "absent", "None" and a given default are three different things and stay apart.
  */
@@ -19,32 +19,6 @@
 #include "base/status.h"
 #include "base/str.h"
 
-struct tt_device;
-struct tt_schema;
-
-enum tt_value_kind {
-	TT_VALUE_ABSENT, /* not given */
-	TT_VALUE_NONE,   /* given as None */
-	TT_VALUE_BOOL,
-	TT_VALUE_INT,
-	TT_VALUE_REAL,
-	TT_VALUE_STRING, /* count bytes, zero-terminated */
-	TT_VALUE_ENUM,   /* a member of `enumeration` */
-	TT_VALUE_SHAPE,
-	TT_VALUE_MEMORY,
-	TT_VALUE_CORE,
-	TT_VALUE_CORE_SET,
-	TT_VALUE_TILE,
-	TT_VALUE_SHARD,
-	TT_VALUE_ND_SHARD,
-	TT_VALUE_TENSOR,
-	TT_VALUE_DEVICE,
-	TT_VALUE_LIST,   /* count items */
-	TT_VALUE_OBJECT, /* a struct of `schema`: one item per field */
-	TT_VALUE_OPAQUE, /* a frontend's own object: only its text is known */
-	TT_VALUE_KINDS
-};
-
 /* One member of an enumeration, such as {0, "BFLOAT16"}. */
 struct tt_enum_row {
 	int64_t value;
@@ -56,31 +30,6 @@ struct tt_enum {
 	const char *name;
 	const struct tt_enum_row *rows;
 	size_t count;
-};
-
-struct tt_value {
-	uint8_t kind; /* enum tt_value_kind */
-	uint32_t count;
-	union {
-		const struct tt_enum *enumeration;
-		const struct tt_schema *schema;
-	};
-	union {
-		bool boolean;
-		int64_t integer; /* INT, ENUM */
-		double real;
-		const char *text; /* STRING, OPAQUE */
-		const struct ttnn_shape *shape;
-		const struct ttnn_memory_config *memory;
-		struct ttnn_core core;
-		const ttnn_core_set *core_set;
-		const struct ttnn_tile *tile;
-		const struct ttnn_shard_spec *shard;
-		const struct ttnn_nd_shard_spec *nd_shard;
-		struct tt_tensor *tensor;
-		struct tt_device *device;
-		const struct tt_value *items; /* LIST, OBJECT */
-	};
 };
 
 /*
@@ -110,69 +59,69 @@ struct tt_schema {
 
 /* ---- making values ------------------------------------------------------------------------ */
 
-static inline struct tt_value tt_value_none(void)
+static inline struct ttnn_value tt_value_none(void)
 {
-	return (struct tt_value){.kind = TT_VALUE_NONE};
+	return (struct ttnn_value){.kind = TTNN_VALUE_NONE};
 }
 
-static inline struct tt_value tt_value_bool(bool boolean)
+static inline struct ttnn_value tt_value_bool(bool boolean)
 {
-	return (struct tt_value){.kind = TT_VALUE_BOOL, .boolean = boolean};
+	return (struct ttnn_value){.kind = TTNN_VALUE_BOOL, .boolean = boolean};
 }
 
-static inline struct tt_value tt_value_int(int64_t integer)
+static inline struct ttnn_value tt_value_int(int64_t integer)
 {
-	return (struct tt_value){.kind = TT_VALUE_INT, .integer = integer};
+	return (struct ttnn_value){.kind = TTNN_VALUE_INT, .integer = integer};
 }
 
-static inline struct tt_value tt_value_real(double real)
+static inline struct ttnn_value tt_value_real(double real)
 {
-	return (struct tt_value){.kind = TT_VALUE_REAL, .real = real};
+	return (struct ttnn_value){.kind = TTNN_VALUE_REAL, .real = real};
 }
 
-static inline struct tt_value tt_value_enum(const struct tt_enum *type, int64_t member)
+static inline struct ttnn_value tt_value_enum(const struct tt_enum *type, int64_t member)
 {
-	return (struct tt_value){.kind = TT_VALUE_ENUM, .enumeration = type, .integer = member};
+	return (struct ttnn_value){.kind = TTNN_VALUE_ENUM, .enumeration = type, .integer = member};
 }
 
-static inline struct tt_value tt_value_list(const struct tt_value *items, size_t count)
+static inline struct ttnn_value tt_value_list(const struct ttnn_value *items, size_t count)
 {
-	return (struct tt_value){
-		.kind = TT_VALUE_LIST, .count = (uint32_t)count, .items = items};
+	return (struct ttnn_value){
+		.kind = TTNN_VALUE_LIST, .count = (uint32_t)count, .items = items};
 }
 
-static inline struct tt_value tt_value_object(const struct tt_schema *schema,
-					      const struct tt_value *fields)
+static inline struct ttnn_value tt_value_object(const struct tt_schema *schema,
+					      const struct ttnn_value *fields)
 {
-	return (struct tt_value){.kind = TT_VALUE_OBJECT,
+	return (struct ttnn_value){.kind = TTNN_VALUE_OBJECT,
 				 .count = (uint32_t)schema->count,
 				 .schema = schema,
 				 .items = fields};
 }
 
-struct tt_value tt_value_string(const char *text);
+struct ttnn_value tt_value_string(const char *text);
 
 /* These give None for a NULL pointer. */
-struct tt_value tt_value_tensor(struct tt_tensor *tensor);
-struct tt_value tt_value_shape(const struct ttnn_shape *shape);
-struct tt_value tt_value_memory(const struct ttnn_memory_config *memory);
-struct tt_value tt_value_core_set(const ttnn_core_set *set);
-struct tt_value tt_value_dtype(enum ttnn_dtype dtype);
-struct tt_value tt_value_layout(enum ttnn_layout layout);
+struct ttnn_value tt_value_tensor(struct tt_tensor *tensor);
+struct ttnn_value tt_value_shape(const struct ttnn_shape *shape);
+struct ttnn_value tt_value_memory(const struct ttnn_memory_config *memory);
+struct ttnn_value tt_value_core_set(const ttnn_core_set *set);
+struct ttnn_value tt_value_dtype(enum ttnn_dtype dtype);
+struct ttnn_value tt_value_layout(enum ttnn_layout layout);
 
 /* ---- reading values ------------------------------------------------------------------------ */
 
 /* Whether there is anything: neither absent nor None. */
-static inline bool tt_value_given(const struct tt_value *value)
+static inline bool tt_value_given(const struct ttnn_value *value)
 {
-	return value->kind > TT_VALUE_NONE;
+	return value->kind > TTNN_VALUE_NONE;
 }
 
 /* The value as a number: INT, REAL, BOOL and ENUM; false for anything else. */
-bool tt_value_number(double *out, const struct tt_value *value);
+bool tt_value_number(double *out, const struct ttnn_value *value);
 
 /* The same as an integer; a REAL only if it is one. */
-bool tt_value_integer(int64_t *out, const struct tt_value *value);
+bool tt_value_integer(int64_t *out, const struct ttnn_value *value);
 
 /* The name of a member, or NULL. */
 const char *tt_enum_name(const struct tt_enum *type, int64_t value);
@@ -181,7 +130,7 @@ const char *tt_enum_name(const struct tt_enum *type, int64_t value);
 bool tt_enum_find(int64_t *out, const struct tt_enum *type, const char *name);
 
 /* What a value is, for messages: "an integer", "a tensor". */
-const char *tt_value_kind_name(const struct tt_value *value);
+const char *tt_value_kind_name(const struct ttnn_value *value);
 
 /* Enumerations of the tensor layer, with upstream's names and numbers. */
 extern const struct tt_enum tt_enum_dtype, tt_enum_layout, tt_enum_buffer_type,
