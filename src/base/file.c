@@ -27,12 +27,18 @@ static tt_status fail_errno(const char *path, const char *doing, int error)
 	return tt_fail(status, "%s: cannot %s: %s", path, doing, strerror(error));
 }
 
+static bool is_gzip(const void *data)
+{
+	return memcmp(data, "\x1f\x8b", 2) == 0;
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* A buffer that grows, always with room for the pad. */
+/* A buffer with room for the pad that grows, or is emptied into a file, when it is full. */
 struct bytes {
 	char *data;
 	size_t size, room;
+	int spill; /* 0: grows */
 };
 
 static bool reserve(struct bytes *bytes, size_t room)
@@ -51,11 +57,42 @@ static bool reserve(struct bytes *bytes, size_t room)
 	return true;
 }
 
-static bool grow(struct bytes *bytes)
+/* All or nothing; returns 0 or errno. */
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t put = write(fd, data, size);
+
+		if (put < 0 && errno != EINTR)
+			return errno;
+		if (put == 0)
+			return ENOSPC; /* not seen on Linux; must not loop */
+		if (put > 0) {
+			data += put;
+			size -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+static tt_status spill(struct bytes *bytes, const char *path)
+{
+	int error = write_all(bytes->spill, bytes->data, bytes->size);
+
+	bytes->size = 0;
+	return error ? fail_errno(path, "unpack into a temporary file", error) : TTNN_OK;
+}
+
+static tt_status make_room(struct bytes *bytes, const char *path)
 {
 	size_t room = bytes->room;
 
-	return reserve(bytes, room < 4096 ? 4096 : room > SIZE_MAX / 2 ? SIZE_MAX : room * 2);
+	if (bytes->size < room)
+		return TTNN_OK;
+	if (bytes->spill && room)
+		return spill(bytes, path);
+	room = room < 4096 ? 4096 : room > SIZE_MAX / 2 ? SIZE_MAX : room * 2;
+	return reserve(bytes, room) ? TTNN_OK : tt_fail_nomem();
 }
 
 static void finish(char **out, size_t *size, const struct bytes *bytes)
@@ -80,8 +117,7 @@ static tt_status read_all(struct bytes *bytes, int fd, size_t hint, const char *
 		if (got == 0)
 			return TTNN_OK;
 		bytes->size += (size_t)got;
-		if (bytes->size == bytes->room && !grow(bytes))
-			return tt_fail_nomem();
+		TT_TRY(make_room(bytes, path));
 	}
 }
 
@@ -102,7 +138,7 @@ tt_status tt_file_read(char **out, size_t *size, const char *path)
 		tt_free(bytes.data);
 		return status;
 	}
-	if (bytes.size >= 2 && memcmp(bytes.data, "\x1f\x8b", 2) == 0) {
+	if (bytes.size >= 2 && is_gzip(bytes.data)) {
 		status = tt_file_gunzip(out, size, bytes.data, bytes.size, path);
 		tt_free(bytes.data);
 		return status;
@@ -138,7 +174,7 @@ static tt_status fail_gzip(int code, const char *reason, const char *name)
 		       reason ? reason : "needs a dictionary");
 }
 
-/* Fills bytes; z is set up, with nothing fed yet. */
+/* Feeds all members to z, which is set up. */
 static tt_status inflate_all(struct bytes *bytes, z_stream *z, const unsigned char *data,
 			     size_t length, const char *name)
 {
@@ -148,8 +184,7 @@ static tt_status inflate_all(struct bytes *bytes, z_stream *z, const unsigned ch
 		uInt in = clip(length - fed), room;
 		int code;
 
-		if (bytes->size == bytes->room && !grow(bytes))
-			return tt_fail_nomem();
+		TT_TRY(make_room(bytes, name));
 		room = clip(bytes->room - bytes->size);
 		z->next_in = (Bytef *)(uintptr_t)(data + fed); /* zlib only reads it */
 		z->avail_in = in;
@@ -159,8 +194,8 @@ static tt_status inflate_all(struct bytes *bytes, z_stream *z, const unsigned ch
 		fed += in - z->avail_in;
 		bytes->size += room - z->avail_out;
 		if (code == Z_STREAM_END) {
-			/* Another member may follow; zero padding or garbage ends the data, as gzip does. */
-			if (length - fed < 2 || memcmp(data + fed, "\x1f\x8b", 2) != 0)
+			/* Another member may follow; anything else behind is ignored, as gzip does. */
+			if (length - fed < 2 || !is_gzip(data + fed))
 				return TTNN_OK;
 			code = inflateReset(z);
 		}
@@ -169,56 +204,112 @@ static tt_status inflate_all(struct bytes *bytes, z_stream *z, const unsigned ch
 	}
 }
 
+static tt_status unpack(struct bytes *bytes, const void *data, size_t length, const char *name)
+{
+	z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
+	int code = inflateInit2(&z, 16 + MAX_WBITS);
+	tt_status status;
+
+	if (code != Z_OK)
+		return fail_gzip(code, z.msg, name);
+	status = inflate_all(bytes, &z, data, length, name);
+	inflateEnd(&z);
+	return status;
+}
+
 tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t length,
 			 const char *name)
 {
 	const unsigned char *end = (const unsigned char *)data + length;
 	struct bytes bytes = {0};
-	z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
 	size_t promised = 0;
 	tt_status status;
-	int code = inflateInit2(&z, 16 + MAX_WBITS);
 
-	if (code != Z_OK)
-		return fail_gzip(code, z.msg, name);
 	/* The last four bytes are the unpacked size: right for most files, and never trusted far. */
 	for (size_t i = 1; i <= 4 && length >= 18; i++)
 		promised = promised << 8 | end[-(ptrdiff_t)i];
 	if (promised / GZIP_RATIO > length)
 		promised = length * GZIP_RATIO;
-	status = reserve(&bytes, promised + 1)
-			 ? inflate_all(&bytes, &z, data, length, name)
-			 : tt_fail_nomem();
-	inflateEnd(&z);
-	if (status != TTNN_OK) {
+	status = reserve(&bytes, promised + 1) ? unpack(&bytes, data, length, name)
+					       : tt_fail_nomem();
+	if (status == TTNN_OK)
+		finish(out, size, &bytes);
+	else
 		tt_free(bytes.data);
-		return status;
-	}
-	finish(out, size, &bytes);
+	return status;
+}
+
+static tt_status map_fd(struct tt_file_map *out, int fd, const char *path)
+{
+	void *data = (void *)(uintptr_t) "";
+	struct stat info;
+
+	if (fstat(fd, &info) != 0)
+		return fail_errno(path, "map", errno);
+	if (!S_ISREG(info.st_mode))
+		return fail_errno(path, "map", S_ISDIR(info.st_mode) ? EISDIR : ENODEV);
+	if (info.st_size > 0)
+		data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return fail_errno(path, "map", errno);
+	*out = (struct tt_file_map){data, (size_t)info.st_size};
 	return TTNN_OK;
 }
 
 tt_status tt_file_map(struct tt_file_map *out, const char *path)
 {
-	struct stat info;
-	void *data = (void *)(uintptr_t)"";
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	tt_status status;
 
 	if (fd < 0)
 		return fail_errno(path, "open", errno);
-	if (fstat(fd, &info) != 0)
-		error = errno;
-	else if (!S_ISREG(info.st_mode))
-		error = S_ISDIR(info.st_mode) ? EISDIR : ENODEV;
-	else if (info.st_size > 0)
-		data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
-		error = errno;
+	status = map_fd(out, fd, path);
 	close(fd);
-	if (error)
-		return fail_errno(path, "map", error);
-	*out = (struct tt_file_map){data, (size_t)info.st_size};
-	return TTNN_OK;
+	return status;
+}
+
+/* Unpacks into a file without a name, a buffer at a time. */
+static tt_status map_unpacked(struct tt_file_map *out, const struct tt_file_map *packed, int fd,
+			      const char *path)
+{
+	struct bytes bytes = {.spill = fd};
+	tt_status status = reserve(&bytes, WRITE_BUFFER)
+				   ? unpack(&bytes, packed->data, packed->size, path)
+				   : tt_fail_nomem();
+
+	if (status == TTNN_OK)
+		status = spill(&bytes, path);
+	if (status == TTNN_OK)
+		status = map_fd(out, fd, path);
+	tt_free(bytes.data);
+	return status;
+}
+
+tt_status tt_file_map_unpacked(struct tt_file_map *out, const char *path)
+{
+	const char *directory = getenv("TMPDIR");
+	char name[PATH_MAX];
+	struct tt_file_map packed;
+	tt_status status;
+	int fd;
+
+	TT_TRY(tt_file_map(&packed, path));
+	if (packed.size < 2 || !is_gzip(packed.data)) {
+		*out = packed;
+		return TTNN_OK;
+	}
+	snprintf(name, sizeof(name), "%s/ttnn.XXXXXX",
+		 directory && *directory ? directory : "/tmp");
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0) {
+		status = fail_errno(name, "create", errno);
+	} else {
+		unlink(name);
+		status = map_unpacked(out, &packed, fd, path);
+		close(fd);
+	}
+	tt_file_unmap(&packed);
+	return status;
 }
 
 void tt_file_unmap(struct tt_file_map *map)
@@ -311,25 +402,16 @@ tt_status tt_file_create(struct tt_file_out **out, const char *path)
 	return status;
 }
 
-static void write_all(struct tt_file_out *file, const char *data, size_t size)
+/* Errors stick: what comes after the first is dropped. */
+static void put(struct tt_file_out *file, const char *data, size_t size)
 {
-	while (size && !file->error) {
-		ssize_t put = write(file->fd, data, size);
-
-		if (put < 0 && errno != EINTR)
-			file->error = errno;
-		else if (put == 0)
-			file->error = ENOSPC; /* not seen on Linux; must not loop */
-		else if (put > 0) {
-			data += put;
-			size -= (size_t)put;
-		}
-	}
+	if (!file->error)
+		file->error = write_all(file->fd, data, size);
 }
 
 static void flush(struct tt_file_out *file)
 {
-	write_all(file, file->buffer, file->used);
+	put(file, file->buffer, file->used);
 	file->used = 0;
 }
 
@@ -338,7 +420,7 @@ void tt_file_write(struct tt_file_out *file, const void *data, size_t size)
 	if (size > WRITE_BUFFER - file->used)
 		flush(file);
 	if (size >= WRITE_BUFFER) {
-		write_all(file, data, size);
+		put(file, data, size);
 	} else if (size) {
 		memcpy(file->buffer + file->used, data, size);
 		file->used += size;

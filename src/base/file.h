@@ -32,6 +32,8 @@ struct tt_file_map {
 	size_t size;
 };
 tt_status tt_file_map(struct tt_file_map *out, const char *path);
+/* The same for gzip files too: unpacks into a temporary file without a name (under TMPDIR). */
+tt_status tt_file_map_unpacked(struct tt_file_map *out, const char *path);
 /* An all-zero map is fine; leaves one. */
 void tt_file_unmap(struct tt_file_map *map);
 

@@ -6,90 +6,151 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 struct tt_json_doc {
 	yyjson_doc *doc; /* its strings point into text */
 	char *text;
 };
 
-/* ---- the parser's allocator is the door ------------------------------------------------------ */
+/* ---- allocators for the parser underneath --------------------------------------------------- */
 
-static void *alc_malloc(void *context, size_t size)
+static void *door_malloc(void *context, size_t size)
 {
 	(void)context;
 	return tt_alloc(size);
 }
 
-static void *alc_realloc(void *context, void *block, size_t old_size, size_t size)
+static void *door_realloc(void *context, void *block, size_t old_size, size_t size)
 {
 	(void)context;
 	(void)old_size;
 	return tt_realloc(block, size);
 }
 
-static void alc_free(void *context, void *block)
+static void door_free(void *context, void *block)
 {
 	(void)context;
 	tt_free(block);
 }
 
-static const yyjson_alc door = {alc_malloc, alc_realloc, alc_free, NULL};
+static const yyjson_alc door = {door_malloc, door_realloc, door_free, NULL};
 
-/* ---- parsing --------------------------------------------------------------------------------- */
+/*
+ * Reading in place takes one block, for the values. It is kept from text to text; should another
+ * be asked for meanwhile, it comes from the door.
+ */
+static void *kept_realloc(void *context, void *block, size_t old_size, size_t size)
+{
+	struct tt_json_parser *parser = context;
+
+	if (block != parser->values)
+		return door_realloc(NULL, block, old_size, size);
+	if (size > parser->values_room) {
+		block = tt_realloc(parser->values, size);
+		if (!block)
+			return NULL;
+		parser->values = block;
+		parser->values_room = size;
+	}
+	parser->values_used = true;
+	return parser->values;
+}
+
+static void *kept_malloc(void *context, size_t size)
+{
+	struct tt_json_parser *parser = context;
+
+	return parser->values_used ? tt_alloc(size) : kept_realloc(parser, parser->values, 0, size);
+}
+
+static void kept_free(void *context, void *block)
+{
+	struct tt_json_parser *parser = context;
+
+	if (block == parser->values)
+		parser->values_used = false;
+	else
+		tt_free(block);
+}
+
+/* ---- parsing -------------------------------------------------------------------------------- */
+
+tt_status tt_json_fail_at(const char *name, const char *text, size_t offset, const char *what)
+{
+	const char *line_start = text, *end = text + offset, *newline;
+	size_t line = 1, column = 1;
+
+	while ((newline = memchr(line_start, '\n', (size_t)(end - line_start)))) {
+		line_start = newline + 1;
+		line++;
+	}
+	for (const char *at = line_start; at < end; at++)
+		column += (*at & 0xc0) != 0x80; /* characters, not bytes, of UTF-8 */
+	return tt_fail(TTNN_FORMAT, "%s:%zu:%zu: %s", name, line, column, what);
+}
 
 /*
  * Values lie in the document in text order, a container before its content and with the distance
  * to what comes after it. So the nesting is known by keeping the ends of the open ones.
  */
-static bool too_deep(const yyjson_doc *doc)
+static bool too_deep(const yyjson_doc *doc, size_t depth)
 {
 	yyjson_val *ends[TT_JSON_DEPTH], *value = doc->root, *end = value + doc->val_read;
-	size_t depth = 0;
+	size_t outside = depth;
 
 	for (; value < end; value++) {
 		if (!unsafe_yyjson_is_ctn(value))
 			continue;
-		while (depth && value >= ends[depth - 1])
+		while (depth > outside && value >= ends[depth - 1])
 			depth--;
-		if (depth == TT_JSON_DEPTH)
+		if (depth >= TT_JSON_DEPTH)
 			return true;
 		ends[depth++] = unsafe_yyjson_get_next(value);
 	}
 	return false;
 }
 
-/* `text` is what was parsed, before in situ reading changed it; NULL when it is gone. */
-static tt_status fail_parse(const yyjson_read_err *error, const char *text, size_t length,
-			    const char *name)
-{
-	size_t line, column, character;
+/* What went wrong, and where. The text is not what it was: it is told by whoever has the original. */
+struct fault {
+	const char *what;
+	size_t offset;
+};
 
-	if (error->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+/* `text` has TT_FILE_PAD zero bytes behind it. With TTNN_FORMAT the fault is filled. */
+static tt_status read_in_place(yyjson_doc **out, struct fault *fault, char *text,
+			       const struct tt_json_part *part, const yyjson_alc *alc)
+{
+	yyjson_read_err error;
+	yyjson_doc *doc =
+		yyjson_read_opts(text, part->length,
+				 YYJSON_READ_INSITU | YYJSON_READ_ALLOW_INF_AND_NAN, alc, &error);
+
+	if (!doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return tt_fail_nomem();
-	if (!text || !yyjson_locate_pos(text, length, error->pos, &line, &column, &character))
-		return tt_fail(TTNN_FORMAT, "%s: at byte %zu: %s", name, error->pos, error->msg);
-	return tt_fail(TTNN_FORMAT, "%s:%zu:%zu: %s", name, line, column, error->msg);
+	*fault = (struct fault){error.msg, error.pos};
+	if (doc && too_deep(doc, part->depth)) {
+		yyjson_doc_free(doc);
+		doc = NULL;
+		*fault = (struct fault){"nested too deep", 0};
+	}
+	*out = doc;
+	return doc ? TTNN_OK : TTNN_FORMAT;
 }
 
-/* Takes the text, which has TT_FILE_PAD zero bytes behind it. */
-static tt_status parse_in_place(struct tt_json_doc **out, yyjson_read_err *error, char *text,
-				size_t length, const char *name)
+/* Takes the text. */
+static tt_status make_doc(struct tt_json_doc **out, struct fault *fault, char *text,
+			  const struct tt_json_part *part)
 {
 	struct tt_json_doc *doc = tt_calloc(1, sizeof(*doc));
-	tt_status status = TTNN_OK;
+	tt_status status;
 
 	if (!doc) {
 		tt_free(text);
 		return tt_fail_nomem();
 	}
 	doc->text = text;
-	doc->doc = yyjson_read_opts(text, length, YYJSON_READ_INSITU | YYJSON_READ_ALLOW_INF_AND_NAN,
-				    &door, error);
-	if (!doc->doc)
-		status = error->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? tt_fail_nomem()
-									    : TTNN_FORMAT;
-	else if (too_deep(doc->doc))
-		status = tt_fail(TTNN_FORMAT, "%s: nested more than %d deep", name, TT_JSON_DEPTH);
+	status = read_in_place(&doc->doc, fault, text, part, &door);
 	if (status == TTNN_OK)
 		*out = doc;
 	else
@@ -97,37 +158,46 @@ static tt_status parse_in_place(struct tt_json_doc **out, yyjson_read_err *error
 	return status;
 }
 
-tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t length,
-			const char *name)
+/* Copies the part into `copy`, of at least its length + TT_FILE_PAD. */
+static void copy_part(char *copy, const struct tt_json_part *part)
 {
-	yyjson_read_err error = {0};
+	if (part->length)
+		memcpy(copy, part->whole + part->start, part->length);
+	memset(copy + part->length, 0, TT_FILE_PAD);
+}
+
+tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t length, const char *name)
+{
+	struct tt_json_part part = {.whole = text, .length = length};
+	struct fault fault;
 	tt_status status;
 	char *copy = length > SIZE_MAX - TT_FILE_PAD ? NULL : tt_alloc(length + TT_FILE_PAD);
 
 	if (!copy)
 		return tt_fail_nomem();
-	if (length)
-		memcpy(copy, text, length);
-	memset(copy + length, 0, TT_FILE_PAD);
-	status = parse_in_place(out, &error, copy, length, name);
-	return error.code ? fail_parse(&error, text, length, name) : status;
+	copy_part(copy, &part);
+	status = make_doc(out, &fault, copy, &part);
+	return status == TTNN_FORMAT ? tt_json_fail_at(name, text, fault.offset, fault.what)
+				     : status;
 }
 
 tt_status tt_json_load(struct tt_json_doc **out, const char *path)
 {
-	yyjson_read_err error = {0};
+	struct tt_json_part part = {0};
+	struct fault fault;
 	tt_status status;
 	size_t length;
 	char *text;
 
-	TT_TRY(tt_file_read(&text, &length, path));
-	status = parse_in_place(out, &error, text, length, path);
-	if (!error.code)
+	TT_TRY(tt_file_read(&text, &part.length, path));
+	status = make_doc(out, &fault, text, &part);
+	if (status != TTNN_FORMAT)
 		return status;
-	/* Reading in place moved the newlines about: count lines in a fresh copy. */
+	/* Reading in place moved the newlines about: count lines in a fresh copy, if there is one. */
 	if (tt_file_read(&text, &length, path) != TTNN_OK)
-		text = NULL;
-	status = fail_parse(&error, text, length, path);
+		return tt_fail(TTNN_FORMAT, "%s: at byte %zu: %s", path, fault.offset, fault.what);
+	status = tt_json_fail_at(path, text, fault.offset < length ? fault.offset : length,
+				 fault.what);
 	tt_free(text);
 	return status;
 }
@@ -139,6 +209,35 @@ void tt_json_free(struct tt_json_doc *doc)
 	yyjson_doc_free(doc->doc);
 	tt_free(doc->text);
 	tt_free(doc);
+}
+
+tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser *parser,
+			      const struct tt_json_part *part)
+{
+	const yyjson_alc kept = {kept_malloc, kept_realloc, kept_free, parser};
+	struct fault fault;
+	yyjson_doc *doc;
+	tt_status status;
+
+	if (part->length > SIZE_MAX - TT_FILE_PAD ||
+	    !tt_vec_reserve(&parser->text, &parser->text_room, 0, part->length + TT_FILE_PAD, 1))
+		return tt_fail_nomem();
+	copy_part(parser->text, part);
+	parser->values_used = false; /* forgets the last document */
+	status = read_in_place(&doc, &fault, parser->text, part, &kept);
+	if (status == TTNN_FORMAT)
+		return tt_json_fail_at(part->name, part->whole, part->start + fault.offset,
+				       fault.what);
+	if (status == TTNN_OK)
+		*out = (const struct tt_json *)doc->root;
+	return status;
+}
+
+void tt_json_parser_deinit(struct tt_json_parser *parser)
+{
+	tt_free(parser->text);
+	tt_free(parser->values);
+	*parser = (struct tt_json_parser){0};
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -182,10 +281,10 @@ enum tt_json_kind tt_json_kind(const struct tt_json *value)
 const char *tt_json_kind_name(const struct tt_json *value)
 {
 	static const char *const names[] = {
-		[TT_JSON_ABSENT] = "nothing",  [TT_JSON_NULL] = "null",
-		[TT_JSON_BOOL] = "a boolean",  [TT_JSON_INT] = "an integer",
-		[TT_JSON_REAL] = "a number",   [TT_JSON_STRING] = "a string",
-		[TT_JSON_ARRAY] = "an array",  [TT_JSON_OBJECT] = "an object",
+		[TT_JSON_ABSENT] = "nothing", [TT_JSON_NULL] = "null",
+		[TT_JSON_BOOL] = "a boolean", [TT_JSON_INT] = "an integer",
+		[TT_JSON_REAL] = "a number",  [TT_JSON_STRING] = "a string",
+		[TT_JSON_ARRAY] = "an array", [TT_JSON_OBJECT] = "an object",
 	};
 
 	return names[tt_json_kind(value)];

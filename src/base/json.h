@@ -43,6 +43,31 @@ void tt_json_free(struct tt_json_doc *doc);
 
 const struct tt_json *tt_json_root(const struct tt_json_doc *doc);
 
+/*
+ * For many texts one after another: a parser that keeps its memory. All zero is a valid one. A text
+ * may be a part of a larger one, which its errors then count lines in.
+ */
+struct tt_json_parser {
+	char *text;   /* copy of the part */
+	void *values; /* what the parser underneath made of it */
+	size_t text_room, values_room;
+	bool values_used;
+};
+struct tt_json_part {
+	const char *name;     /* of the file, for messages */
+	const char *whole;    /* its text ... */
+	size_t start, length; /* ... and the bytes of it to read */
+	size_t depth;         /* containers around the part: they count as nesting */
+};
+
+/* The value, which lives until the next call with this parser. */
+tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser *parser,
+			      const struct tt_json_part *part);
+void tt_json_parser_deinit(struct tt_json_parser *parser);
+
+/* TTNN_FORMAT with the message "name:line:column: what" for the byte at `offset` of a text. */
+tt_status tt_json_fail_at(const char *name, const char *text, size_t offset, const char *what);
+
 enum tt_json_kind tt_json_kind(const struct tt_json *value);
 
 /* "null", "a string", ...: for messages. */

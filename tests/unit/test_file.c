@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <signal.h>
 #include <zlib.h>
 
 #include "base/file.h"
@@ -110,7 +110,8 @@ TEST(links_modes_and_devices)
 	CHECK(stat(path, &info) == 0 && (info.st_mode & 07777) == 0640);
 	CHECK_OK(tt_file_save("/dev/null", "gone", 4));
 	CHECK(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode));
-	CHECK_FAILS(tt_file_save("/dev/full", "x", 1), TTNN_IO, "/dev/full: cannot write: No space");
+	CHECK_FAILS(tt_file_save("/dev/full", "x", 1), TTNN_IO,
+		    "/dev/full: cannot write: No space");
 	CHECK_FAILS(tt_file_save(test_directory, "x", 1), TTNN_IO, "Is a directory");
 	CHECK_FAILS(tt_file_save(test_path("no/x"), "x", 1), TTNN_NOTFOUND, "no/x: cannot create");
 	remove(path);
@@ -180,6 +181,9 @@ TEST(gzip_is_unpacked_by_its_magic)
 	gzip_append(path, "again", 5); /* the size at the end is now far too small */
 	memcpy(want + sizeof(zeros), "again", 5);
 	check_content(path, want, sizeof(want));
+	CHECK_OK(tt_file_map_unpacked(&map, path));
+	CHECK(map.size == sizeof(want) && memcmp(map.data, want, map.size) == 0);
+	tt_file_unmap(&map);
 	CHECK_OK(tt_file_map(&map, path));
 	for (size_t cut = 2; cut < map.size - 8; cut += cut < 40 ? 1 : 97)
 		if (tt_file_gunzip(&data, &size, map.data, cut, "g") == TTNN_OK) {
@@ -199,6 +203,7 @@ TEST(gzip_is_unpacked_by_its_magic)
 SCENARIO(files_survive_exhaustion)
 {
 	const char *path = test_path("s"), *packed = test_path("s.gz");
+	struct tt_file_map map;
 	tt_status status;
 	size_t size;
 	char *data = NULL;
@@ -211,5 +216,8 @@ SCENARIO(files_survive_exhaustion)
 	TT_TRY(tt_file_read(&data, &size, packed));
 	status = size == 5 ? TTNN_OK : TTNN_INTERNAL;
 	tt_free(data);
-	return status;
+	TT_TRY(status);
+	TT_TRY(tt_file_map_unpacked(&map, packed));
+	tt_file_unmap(&map);
+	return TTNN_OK;
 }

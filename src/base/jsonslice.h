@@ -1,0 +1,62 @@
+/*
+ * jsonslice.h: walks JSON files larger than memory, value by value.
+ *
+ * A cursor moves over the values of one container at a time. Each may be entered (the cursor then
+ * walks what is in it), read as an ordinary tt_json value, or passed over:
+ *
+ *	while (tt_jsonslice_next(slices))                     the one value of the file: an object
+ *		for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);)       its members
+ *			if (strcmp(tt_jsonslice_key(slices, NULL), "graph") == 0)
+ *				for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);)
+ *					use(tt_jsonslice_read(slices));
+ *	status = tt_jsonslice_status(slices);
+ *
+ * The file is mapped and its pages given back on the way: memory is that of the largest value read.
+ * What is passed over is checked for its brackets and strings only. The first error ends all loops;
+ * its message has the line and column in the whole file. One thread at a time.
+ */
+#ifndef TT_BASE_JSONSLICE_H
+#define TT_BASE_JSONSLICE_H
+
+#include "base/json.h"
+
+struct tt_jsonslice;
+
+/* Opens a file; gzip is unpacked into a temporary file first. Free with tt_jsonslice_free(). */
+tt_status tt_jsonslice_open(struct tt_jsonslice **out, const char *path);
+
+/* The same for a text in memory, which is borrowed, as is the name for messages. */
+tt_status tt_jsonslice_text(struct tt_jsonslice **out, const char *text, size_t length,
+			    const char *name);
+
+/* NULL is fine. */
+void tt_jsonslice_free(struct tt_jsonslice *slices);
+
+/*
+ * Moves to the next value of the container the cursor is in. False at its end, and the cursor is
+ * then behind it in the container around; false also after an error.
+ */
+bool tt_jsonslice_next(struct tt_jsonslice *slices);
+
+/* The key of the present member, NULL in arrays; length may be NULL. Lives until the next move. */
+const char *tt_jsonslice_key(const struct tt_jsonslice *slices, size_t *length);
+
+/* TT_JSON_ARRAY or TT_JSON_OBJECT; TT_JSON_ABSENT for anything else, which has to be read. */
+enum tt_json_kind tt_jsonslice_kind(const struct tt_jsonslice *slices);
+
+/* Goes into the present array or object. An error if it is neither. */
+void tt_jsonslice_enter(struct tt_jsonslice *slices);
+
+/* Passes over the rest of the container the cursor is in. */
+void tt_jsonslice_leave(struct tt_jsonslice *slices);
+
+/* Reads the present value. NULL on errors. Lives until the next move or read. */
+const struct tt_json *tt_jsonslice_read(struct tt_jsonslice *slices);
+
+/* TTNN_OK, or the first error of this cursor; its message is this thread's unless another came. */
+tt_status tt_jsonslice_status(const struct tt_jsonslice *slices);
+
+/* Bytes passed so far, of how many: for a progress bar. total may be NULL. */
+size_t tt_jsonslice_tell(const struct tt_jsonslice *slices, size_t *total);
+
+#endif
