@@ -170,6 +170,43 @@ cover: setup
 	$(Q)tests/run --out build/cover
 	$(Q)scripts/cover build/cover
 
+# ---- lint -----------------------------------------------------------------------------------
+# Of the analyzers only what a change can affect is run again. Tests are not analyzed, but formatted.
+SCRIPTS := $(shell grep -lE '^\#!.*sh$$' scripts/* tests/run tests/*/run tests/*/*.sh .ci/run 2>/dev/null)
+C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples,$(addprefix $(dir)/,*.[ch] \
+	*/*.[ch] */*/*.[ch])))
+HEADERS := $(filter %.h,$(C_FILES))
+TIDY_SRC := $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC) $(EXAMPLE_SRC) $(wildcard fuzz/*.c)
+TIDY_FLAGS := $(OWN_CPPFLAGS) -std=c17 $(ISA_avx512) -DTT_ISA=plain
+LINTS := lint-format lint-text lint-includes lint-shell lint-cppcheck lint-tidy
+
+.PHONY: lint format $(LINTS)
+lint:
+	$(Q)scripts/setup.sh build lint
+	$(SUBMAKE) -k $(LINTS)
+format:
+	$(Q)clang-format -i $(C_FILES)
+lint-format:
+	$(Q)for file in $(C_FILES); do clang-format $$file | cmp -s - $$file || \
+		{ echo "$$file: not as clang-format writes it; run 'make format'"; bad=1; }; done; test -z "$$bad"
+lint-text:
+	$(Q)scripts/check_text
+lint-includes:
+	$(Q)scripts/check_includes
+lint-shell:
+	$(Q)shellcheck $(SCRIPTS)
+lint-cppcheck:
+	$(Q)mkdir -p build/lint/cppcheck
+	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
+		--inline-suppr --suppressions-list=scripts/cppcheck --cppcheck-build-dir=build/lint/cppcheck \
+		$(OWN_CPPFLAGS) -DTT_ISA=plain src fuzz examples bench
+lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(TIDY_SRC))
+build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS)
+	$(call say,TIDY,$<)
+	$(Q)mkdir -p $(@D); clang-tidy --quiet $< -- $(TIDY_FLAGS) \
+		$(if $(filter src/base/status.c,$<),,-include scripts/tidy.h) >$@.log 2>&1 || \
+		{ grep -E '(error|warning):' $@.log; echo "$<: how it comes to that: $@.log"; exit 1; }; touch $@
+
 # ---- install --------------------------------------------------------------------------------
 INSTALLED := $(PREFIX)/bin/ttnn $(LIBDIR)/libttnn.a $(LIBDIR)/libttnn.so.$(VERSION) \
 	$(LIBDIR)/libttnn.so.$(ABI) $(LIBDIR)/libttnn.so $(LIBDIR)/pkgconfig/ttnn.pc \

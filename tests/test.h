@@ -128,7 +128,7 @@ static inline const char *test_path(const char *name)
 	static unsigned turn;
 
 	if (!test_directory[0]) {
-		strcpy(test_directory, "/tmp/ttnn_test.XXXXXX");
+		memcpy(test_directory, "/tmp/ttnn_test.XXXXXX", sizeof("/tmp/ttnn_test.XXXXXX"));
 		if (!mkdtemp(test_directory))
 			abort();
 	}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# A user's program compiles against the installed library with what pkg-config says, with the shared
+# and with the static library, and runs; uninstall leaves no file behind.
+set -eu
+[ "$OUT" = build ] || { echo "only the release build is installed" && exit 77; }
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ttnn-install.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+
+make -s install PREFIX="$dir/prefix" >/dev/null
+cat >"$dir/user.c" <<-'END'
+	#include <stdio.h>
+	#include <ttnn.h>
+	int main(void)
+	{
+		return puts(ttnn_version()) < 0;
+	}
+END
+export PKG_CONFIG_PATH="$dir/prefix/lib/pkgconfig"
+read -ra compile < <(pkg-config --cflags ttnn)
+read -ra shared < <(pkg-config --libs ttnn)
+read -ra static < <(pkg-config --libs --static ttnn | sed 's/-lttnn/-Wl,-Bstatic -lttnn -Wl,-Bdynamic/')
+version=$(pkg-config --modversion ttnn)
+
+gcc -Wall -Werror "${compile[@]}" "$dir/user.c" -o "$dir/with_shared" "${shared[@]}"
+gcc -Wall -Werror "${compile[@]}" "$dir/user.c" -o "$dir/with_static" "${static[@]}"
+[ "$(LD_LIBRARY_PATH="$dir/prefix/lib" "$dir/with_shared")" = "$version" ]
+[ "$("$dir/with_static")" = "$version" ]
+LD_LIBRARY_PATH="$dir/prefix/lib" ldd "$dir/with_shared" | grep -q "libttnn.so.0 => $dir/prefix/lib/libttnn.so.0"
+if ldd "$dir/with_static" | grep -q libttnn; then exit 1; fi
+[ "$("$dir/prefix/bin/ttnn" --version)" = "ttnn $version" ]
+
+# The library's own names do not leak out of it: only ttnn_ ones are seen.
+nm -D --defined-only "$dir/prefix/lib/libttnn.so" | awk '$3 !~ /^ttnn_/ { print "exported: " $3; bad = 1 } END { exit bad }'
+
+make -s uninstall PREFIX="$dir/prefix"
+[ -z "$(find "$dir/prefix" ! -type d)" ]
