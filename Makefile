@@ -24,6 +24,7 @@ CC := gcc
 endif
 
 OUT_release := build
+OUT_fuzz := build/fuzzing
 OUT := $(or $(OUT_$(MODE)),build/$(MODE))
 
 MODE_release := -O2 -g -DNDEBUG
@@ -163,7 +164,7 @@ fuzz-programs: $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC))
 fuzz:
 	$(Q)scripts/setup.sh build fuzz
 	$(SUBMAKE) MODE=fuzz fuzz-programs
-	$(Q)scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+	$(Q)scripts/fuzz build/fuzzing $(FUZZ_SECONDS)
 cover: setup
 	$(SUBMAKE) MODE=cover programs
 	$(Q)find build/cover -name '*.gcda' -delete
