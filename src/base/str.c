@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/mem.h"
 
 /* Room for `more` characters and the zero byte. */
@@ -66,14 +67,9 @@ void tt_str_addf(struct tt_str *str, const char *format, ...)
 
 void tt_str_addu(struct tt_str *str, uint64_t number)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	char digits[TT_FMT_MAX];
 
-	do {
-		digits[--at] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	tt_str_add(str, digits + at, sizeof(digits) - at);
+	tt_str_add(str, digits, tt_fmt_u64(digits, number));
 }
 
 const char *tt_str_text(const struct tt_str *str)

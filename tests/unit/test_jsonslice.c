@@ -17,6 +17,11 @@ static unsigned pick(unsigned below)
 	return (unsigned)(test_random(&seed) % below);
 }
 
+/* Crosses blocks of 64 bytes. */
+#define LONG_TEXT                                                                                  \
+	"\"a fairly long text, to cross blocks of "                                                \
+	"sixty-four bytes \\\\ with a quote \\\" and brackets ]]]}}} inside of it\""
+
 /* A random value with awkward strings and spaces. */
 static void make_value(struct tt_str *out, int depth)
 {
@@ -36,8 +41,7 @@ static void make_value(struct tt_str *out, int depth)
 		"\"\\\\\\\"\"",
 		"\"\\u00e9\xc3\xa9\"",
 		"18446744073709551615",
-		"\"a fairly long text, to cross blocks of "
-		"sixty-four bytes \\\\ with a quote \\\" and brackets ]]]}}} inside of it\"",
+		LONG_TEXT,
 	};
 	static const char *const spaces[] = {"", "", "", " ", "\n", "\t\r\n  "};
 	unsigned kind = depth > 0 ? pick(4) : 0, count;
