@@ -3,50 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct tt_enum_row dtype_rows[] = {
-#define TTNN_X(NAME, name, code, class, bytes, mantissa) {code, #NAME},
-	TTNN_DTYPE_LIST(TTNN_X)
-#undef TTNN_X
-};
-static const struct tt_enum_row layout_rows[] = {
-	{TTNN_ROW_MAJOR, "ROW_MAJOR"},
-	{TTNN_TILE, "TILE"},
-};
-static const struct tt_enum_row buffer_type_rows[] = {
-	{TTNN_DRAM, "DRAM"},
-	{TTNN_L1, "L1"},
-	{TTNN_SYSTEM_MEMORY, "SYSTEM_MEMORY"},
-	{TTNN_L1_SMALL, "L1_SMALL"},
-	{TTNN_TRACE, "TRACE"},
-};
-static const struct tt_enum_row memory_layout_rows[] = {
-	{TTNN_INTERLEAVED, "INTERLEAVED"},     {TTNN_HEIGHT_SHARDED, "HEIGHT_SHARDED"},
-	{TTNN_WIDTH_SHARDED, "WIDTH_SHARDED"}, {TTNN_BLOCK_SHARDED, "BLOCK_SHARDED"},
-	{TTNN_ND_SHARDED, "ND_SHARDED"},
-};
-static const struct tt_enum_row orientation_rows[] = {
-	{TTNN_ORIENT_ROW_MAJOR, "ROW_MAJOR"},
-	{TTNN_ORIENT_COL_MAJOR, "COL_MAJOR"},
-};
-static const struct tt_enum_row shard_strategy_rows[] = {
-	{TTNN_ROUND_ROBIN_1D, "ROUND_ROBIN_1D"},
-	{TTNN_GRID_2D, "GRID_2D"},
-	{TTNN_CONTIGUOUS_1D, "CONTIGUOUS_1D"},
-};
-
-const struct tt_enum tt_enum_dtype = {"DataType", dtype_rows, COUNT(dtype_rows)};
-const struct tt_enum tt_enum_layout = {"Layout", layout_rows, COUNT(layout_rows)};
-const struct tt_enum tt_enum_buffer_type = {"BufferType", buffer_type_rows,
-					    COUNT(buffer_type_rows)};
-const struct tt_enum tt_enum_memory_layout = {"TensorMemoryLayout", memory_layout_rows,
-					      COUNT(memory_layout_rows)};
-const struct tt_enum tt_enum_orientation = {"ShardOrientation", orientation_rows,
-					    COUNT(orientation_rows)};
-const struct tt_enum tt_enum_shard_strategy = {"ShardDistributionStrategy", shard_strategy_rows,
-					       COUNT(shard_strategy_rows)};
-
 static const char *const kind_names[TTNN_VALUE_KINDS] = {
 	[TTNN_VALUE_ABSENT] = "nothing",
 	[TTNN_VALUE_NONE] = "None",
@@ -153,22 +109,4 @@ bool tt_value_integer(int64_t *out, const struct ttnn_value *value)
 	else
 		return false;
 	return true;
-}
-
-const char *tt_enum_name(const struct tt_enum *type, int64_t value)
-{
-	for (size_t i = 0; i < type->count; i++)
-		if (type->rows[i].value == value)
-			return type->rows[i].name;
-	return NULL;
-}
-
-bool tt_enum_find(int64_t *out, const struct tt_enum *type, const char *name)
-{
-	for (size_t i = 0; i < type->count; i++)
-		if (strcmp(type->rows[i].name, name) == 0) {
-			*out = type->rows[i].value;
-			return true;
-		}
-	return false;
 }

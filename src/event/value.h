@@ -18,19 +18,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
-
-/* One member of an enumeration, such as {0, "BFLOAT16"}. */
-struct tt_enum_row {
-	int64_t value;
-	const char *name;
-};
-
-/* An enumeration by upstream's name: rows are in ascending order of value. */
-struct tt_enum {
-	const char *name;
-	const struct tt_enum_row *rows;
-	size_t count;
-};
+#include "tensor/enums.h"
 
 /*
  * How a field is written where upstream's own printer is the authority: by its value, or by the
@@ -123,17 +111,7 @@ bool tt_value_number(double *out, const struct ttnn_value *value);
 /* The same as an integer; a REAL only if it is one. */
 bool tt_value_integer(int64_t *out, const struct ttnn_value *value);
 
-/* The name of a member, or NULL. */
-const char *tt_enum_name(const struct tt_enum *type, int64_t value);
-
-/* The member of this name; false when there is none. */
-bool tt_enum_find(int64_t *out, const struct tt_enum *type, const char *name);
-
 /* What a value is, for messages: "an integer", "a tensor". */
 const char *tt_value_kind_name(const struct ttnn_value *value);
-
-/* Enumerations of the tensor layer, with upstream's names and numbers. */
-extern const struct tt_enum tt_enum_dtype, tt_enum_layout, tt_enum_buffer_type,
-	tt_enum_memory_layout, tt_enum_orientation, tt_enum_shard_strategy;
 
 #endif
