@@ -84,8 +84,8 @@ static enum tt_isa wanted(void)
 	const char *name = getenv("TTNN_ISA");
 	enum tt_isa isa = best();
 
-	for (int i = 0; name && i < (int)isa; i++)
-		if (strcmp(name, names[i]) == 0)
+	for (int i = 0; name && i < TT_ISA_COUNT; i++)
+		if (strcmp(name, names[i]) == 0 && i < (int)isa)
 			isa = (enum tt_isa)i;
 	return isa;
 }

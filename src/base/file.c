@@ -45,7 +45,7 @@ static bool reserve(struct bytes *bytes, size_t room)
 {
 	char *data;
 
-	if (room <= bytes->room)
+	if (bytes->data && room <= bytes->room)
 		return true;
 	if (room > SIZE_MAX - TT_FILE_PAD)
 		return false;

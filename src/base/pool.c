@@ -1,0 +1,205 @@
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define THREADS_MOST 512u
+
+/* One loop, on the stack of its caller. Who takes part takes piece after piece. */
+struct job {
+	void (*body)(void *context, size_t begin, size_t end);
+	void *context;
+	size_t count, grain, pieces;
+	atomic_size_t next;
+	unsigned helpers; /* threads of the pool that are in it; guarded by lock */
+};
+
+static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the caller of the loop */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards what follows */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;    /* there is a job, or the end */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;    /* the last helper left the job */
+static struct job *job;
+static unsigned long job_number;
+static bool stopping;
+
+/* Guarded by owner. */
+static pthread_t threads[THREADS_MOST];
+static unsigned started;
+
+static atomic_uint wanted; /* 0: not known yet */
+static _Thread_local bool inside;
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+static unsigned clip(long count)
+{
+	return count < 1 ? 1 : count > THREADS_MOST ? THREADS_MOST : (unsigned)count;
+}
+
+static unsigned default_threads(void)
+{
+	const char *text = getenv("TTNN_NUM_THREADS");
+	cpu_set_t cpus;
+	char *end;
+
+	if (text && *text) {
+		long count = strtol(text, &end, 10);
+
+		if (!*end && count > 0)
+			return clip(count);
+	}
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		return clip(CPU_COUNT(&cpus));
+	return clip(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+unsigned tt_pool_threads(void)
+{
+	unsigned count = atomic_load_explicit(&wanted, memory_order_relaxed);
+
+	if (!count) {
+		count = default_threads();
+		atomic_store_explicit(&wanted, count, memory_order_relaxed);
+	}
+	return count;
+}
+
+/* ---- working --------------------------------------------------------------------------------- */
+
+static void take_part(struct job *of)
+{
+	bool nested = inside;
+	size_t piece;
+
+	inside = true;
+	while ((piece = atomic_fetch_add_explicit(&of->next, 1, memory_order_relaxed)) <
+	       of->pieces) {
+		size_t begin = piece * of->grain;
+		size_t left = of->count - begin;
+
+		of->body(of->context, begin, begin + (left < of->grain ? left : of->grain));
+	}
+	inside = nested;
+}
+
+static void *help(void *unused)
+{
+	unsigned long seen = 0;
+
+	(void)unused;
+	pthread_mutex_lock(&lock);
+	while (!stopping) {
+		struct job *mine = job;
+
+		if (!mine || seen == job_number) {
+			pthread_cond_wait(&work, &lock);
+			continue;
+		}
+		seen = job_number;
+		mine->helpers++;
+		pthread_mutex_unlock(&lock);
+		take_part(mine);
+		pthread_mutex_lock(&lock);
+		if (--mine->helpers == 0)
+			pthread_cond_signal(&done);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* Signals are for the program's own threads. Fewer threads than wanted are no failure. */
+static void start_threads(unsigned count)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (started < count && pthread_create(&threads[started], NULL, help, NULL) == 0)
+		started++;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void stop_threads(void)
+{
+	pthread_mutex_lock(&lock);
+	stopping = true;
+	pthread_cond_broadcast(&work);
+	pthread_mutex_unlock(&lock);
+	while (started)
+		pthread_join(threads[--started], NULL);
+	stopping = false;
+}
+
+/* In the child only the thread that called fork() exists. */
+static void forget_threads(void)
+{
+	pthread_mutex_init(&owner, NULL);
+	pthread_mutex_init(&lock, NULL);
+	pthread_cond_init(&work, NULL);
+	pthread_cond_init(&done, NULL);
+	job = NULL;
+	stopping = false;
+	started = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_threads);
+}
+
+/* The caller holds owner. */
+static void run(struct job *mine)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	size_t helpers = mine->pieces - 1;
+
+	pthread_once(&once, watch_forks);
+	start_threads(tt_pool_threads() - 1);
+	pthread_mutex_lock(&lock);
+	job = mine;
+	job_number++;
+	pthread_mutex_unlock(&lock);
+	for (unsigned i = 0; i < started && i < helpers; i++)
+		pthread_cond_signal(&work);
+	take_part(mine);
+	/* No piece is left: who has not come yet need not, who is in it has to finish. */
+	pthread_mutex_lock(&lock);
+	job = NULL;
+	while (mine->helpers)
+		pthread_cond_wait(&done, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
+		 void *context)
+{
+	struct job mine = {.body = body, .context = context, .count = count, .grain = grain};
+
+	if (!grain)
+		mine.grain = grain = 1;
+	if (count <= grain) {
+		if (count)
+			body(context, 0, count);
+		return;
+	}
+	mine.pieces = (count - 1) / grain + 1;
+	if (inside || tt_pool_threads() == 1 || pthread_mutex_trylock(&owner) != 0) {
+		take_part(&mine);
+		return;
+	}
+	run(&mine);
+	pthread_mutex_unlock(&owner);
+}
+
+void tt_pool_set_threads(unsigned count)
+{
+	pthread_mutex_lock(&owner);
+	stop_threads();
+	atomic_store_explicit(&wanted, count ? clip((long)count) : 0, memory_order_relaxed);
+	pthread_mutex_unlock(&owner);
+}

@@ -1,0 +1,28 @@
+/*
+ * pool.h: loops on all processors.
+ *
+ * One pool for the process, started at the first loop that is worth it. It has as many threads as
+ * TTNN_NUM_THREADS says, else as there are processors this process may run on; the caller is one of
+ * them. Loops inside of loops, and those of a second thread while the pool is taken, run in their
+ * caller alone. A child after fork() starts its own; do not fork inside of a loop.
+ */
+#ifndef TT_BASE_POOL_H
+#define TT_BASE_POOL_H
+
+#include <stddef.h>
+
+/*
+ * Calls body(context, begin, end) for pieces of at most `grain` (0 is 1) that together are 0 to
+ * count, each once, in any order, on several threads at a time; returns when all are done and seen.
+ * A count not above the grain is one plain call.
+ */
+void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
+		 void *context);
+
+/* How many threads work on a loop. */
+unsigned tt_pool_threads(void);
+
+/* Changes that number; 0 is back to the default. Waits for a running loop; not inside of one. */
+void tt_pool_set_threads(unsigned count);
+
+#endif
