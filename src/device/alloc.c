@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "tensor/enums.h"
 #include "tensor/shape.h"
 
 #define TYPES (TTNN_TRACE + 1)
@@ -11,20 +12,20 @@
 #define TRACE_PIECE 8192
 
 static const struct {
-	const char *name;
 	bool top;         /* takes from the top by itself */
 	bool interleaved; /* may spread pages over all banks, so their number matters */
 } kinds[TYPES] = {
-	[TTNN_DRAM] = {"DRAM", false, true},
-	[TTNN_L1] = {"L1", true, true},
-	[TTNN_SYSTEM_MEMORY] = {"SYSTEM_MEMORY", false, false},
-	[TTNN_L1_SMALL] = {"L1_SMALL", true, false},
-	[TTNN_TRACE] = {"TRACE", false, true},
+	[TTNN_DRAM] = {false, true},
+	[TTNN_L1] = {true, true},
+	[TTNN_L1_SMALL] = {true, false},
+	[TTNN_TRACE] = {false, true},
 };
 
-const char *tt_buffer_type_name(enum ttnn_buffer_type type)
+static const char *type_name(enum ttnn_buffer_type type)
 {
-	return (size_t)type < TYPES ? kinds[type].name : "?";
+	const char *name = tt_enum_name(&tt_enum_buffer_type, type);
+
+	return name ? name : "?";
 }
 
 /* ---- setting up ---------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static tt_status check_banks(enum ttnn_buffer_type type, uint32_t banks)
 	return tt_fail(TTNN_INVALID,
 		       "Invalid number of memory banks %" PRIu32 " for %s. Num banks must be "
 		       "power of 2 or have a dedicated modulo implementation",
-		       banks, kinds[type].name);
+		       banks, type_name(type));
 }
 
 /* Bytes of L1_SMALL; UINT64_MAX, which fits nowhere, when rounding up is not possible. */
@@ -97,7 +98,7 @@ static tt_status init_region(struct tt_allocator *allocator, enum ttnn_buffer_ty
 	tt_status status = tt_freelist_init(&allocator->region[type], start, end - start,
 					    allocator->config.dram_align);
 
-	return status == TTNN_INVALID ? tt_fail_prefix(status, "%s", kinds[type].name) : status;
+	return status == TTNN_INVALID ? tt_fail_prefix(status, "%s", type_name(type)) : status;
 }
 
 static tt_status init_regions(struct tt_allocator *allocator)
@@ -160,7 +161,7 @@ static tt_status check_type(enum ttnn_buffer_type type)
 {
 	if ((size_t)type < TYPES && type != TTNN_SYSTEM_MEMORY)
 		return TTNN_OK;
-	return tt_fail(TTNN_INVALID, "%s (%d) is no memory of a device", tt_buffer_type_name(type),
+	return tt_fail(TTNN_INVALID, "%s (%d) is no memory of a device", type_name(type),
 		       (int)type);
 }
 
@@ -173,15 +174,14 @@ static tt_status out_of_memory(const struct tt_freelist *region,
 	if (request->type == TTNN_L1_SMALL && stats.total == 0)
 		hint = " The L1_SMALL region is 0 B because it is reserved at device open; set "
 		       "l1_small_size large enough for this allocation when opening the device.";
-	return tt_fail_cond(TTNN_DEVICE_OOM, "false",
-			    "Out of Memory: Not enough space to allocate %" PRIu64
-			    " B %s buffer across %" PRIu32
-			    " banks, where each bank needs to store %" PRIu64
-			    " B, but bank size is %" PRIu64 " B (allocated: %" PRIu64
-			    " B, free: %" PRIu64 " B, largest free block: %" PRIu64 " B).%s",
-			    request->total_bytes, kinds[request->type].name, request->banks,
-			    request->bank_bytes, stats.total, stats.taken, stats.free,
-			    stats.largest_free, hint);
+	return tt_fail_cond(
+		TTNN_DEVICE_OOM, "false",
+		"Out of Memory: Not enough space to allocate %" PRIu64
+		" B %s buffer across %" PRIu32 " banks, where each bank needs to store %" PRIu64
+		" B, but bank size is %" PRIu64 " B (allocated: %" PRIu64 " B, free: %" PRIu64
+		" B, largest free block: %" PRIu64 " B).%s",
+		request->total_bytes, type_name(request->type), request->banks, request->bank_bytes,
+		stats.total, stats.taken, stats.free, stats.largest_free, hint);
 }
 
 static tt_status take(uint64_t *address, struct tt_freelist *region,
@@ -230,7 +230,7 @@ tt_status tt_allocator_take_at(struct tt_allocator *allocator, enum ttnn_buffer_
 	if (status == TTNN_DEVICE_OOM)
 		return tt_fail(status,
 			       "%" PRIu64 " bytes at address %" PRIu64 " of %s are not free",
-			       bank_bytes, address, kinds[type].name);
+			       bank_bytes, address, type_name(type));
 	return status;
 }
 

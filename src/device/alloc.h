@@ -63,9 +63,6 @@ struct tt_allocator_mark {
 	size_t at[TTNN_TRACE + 1];
 };
 
-/* "DRAM", "L1", ...; "?" for a number that is none. */
-const char *tt_buffer_type_name(enum ttnn_buffer_type type);
-
 /* An allocator with nothing taken; refuses regions that do not fit their bank. */
 tt_status tt_allocator_init(struct tt_allocator *allocator,
 			    const struct tt_allocator_config *config);
