@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "tensor/core.h"
+#include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
@@ -461,23 +462,12 @@ static tt_status derive_shards(struct ttnn_tensor_spec *spec)
 
 /* ---- pages --------------------------------------------------------------------------------------- */
 
-static uint32_t element_bytes(enum ttnn_dtype dtype)
-{
-	static const uint8_t bytes_of[TTNN_DTYPE_COUNT] = {
-#define TTNN_X(NAME, name, code, class, bytes, bits) [TTNN_##NAME] = bytes,
-		TTNN_DTYPE_LIST(TTNN_X)
-#undef TTNN_X
-	};
-
-	return bytes_of[dtype];
-}
-
 static uint64_t row_page_cols(const struct ttnn_tensor_spec *spec)
 {
 	const struct ttnn_memory_config *memory = &spec->memory;
 
 	if (!spec->rows || !spec->cols) /* a page that nothing fills still has four bytes */
-		return sizeof(uint32_t) / element_bytes(spec->dtype);
+		return sizeof(uint32_t) / tt_dtype_bytes(spec->dtype);
 	if (memory->has_shard && memory->layout != TTNN_HEIGHT_SHARDED)
 		return memory->shard.width;
 	if (tt_memory_config_is_sharded(memory) && memory->has_nd_shard)
@@ -490,11 +480,11 @@ static tt_status cut_pages(struct ttnn_tensor_spec *spec)
 	if (spec->layout == TTNN_TILE) {
 		spec->page_rows = spec->tile.height;
 		spec->page_cols = spec->tile.width;
-		spec->page_bytes = tt_tile_bytes(&spec->tile, spec->dtype);
+		spec->page_bytes = tt_dtype_tile_bytes(spec->dtype, &spec->tile);
 	} else {
 		spec->page_rows = 1;
 		spec->page_cols = row_page_cols(spec);
-		spec->page_bytes = spec->page_cols * element_bytes(spec->dtype);
+		spec->page_bytes = spec->page_cols * tt_dtype_bytes(spec->dtype);
 	}
 	spec->pages = (spec->rows / spec->page_rows) * (spec->cols / spec->page_cols);
 	if (__builtin_mul_overflow(spec->pages, spec->page_bytes, &spec->bytes))

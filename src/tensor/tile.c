@@ -30,25 +30,6 @@ struct tt_faces tt_tile_faces(const struct ttnn_tile *tile)
 	return faces;
 }
 
-uint32_t tt_tile_bytes(const struct ttnn_tile *tile, enum ttnn_dtype dtype)
-{
-	static const struct {
-		uint8_t element, mantissa;
-	} traits[TTNN_DTYPE_COUNT] = {
-#define TTNN_X(NAME, name, code, class, bytes, bits) [TTNN_##NAME] = {bytes, bits},
-		TTNN_DTYPE_LIST(TTNN_X)
-#undef TTNN_X
-	};
-	uint32_t elements = tile->height * tile->width;
-	struct tt_faces faces = tt_tile_faces(tile);
-	uint32_t exponents = faces.height * faces.count;
-
-	if (!traits[dtype].mantissa)
-		return elements * traits[dtype].element;
-	/* one sign bit beside the mantissa; one exponent per row of a face */
-	return elements * (traits[dtype].mantissa + 1u) / 8 + (exponents + 15) / 16 * 16;
-}
-
 bool tt_tile_equal(const struct ttnn_tile *a, const struct ttnn_tile *b)
 {
 	return a->height == b->height && a->width == b->width && a->transpose == b->transpose;

@@ -20,9 +20,6 @@ tt_status tt_tile_check(const struct ttnn_tile *tile);
 /* The faces of a tile that passed tt_tile_check(). */
 struct tt_faces tt_tile_faces(const struct ttnn_tile *tile);
 
-/* Bytes of one tile; block floats have their shared exponents, padded to 16 bytes, in front. */
-uint32_t tt_tile_bytes(const struct ttnn_tile *tile, enum ttnn_dtype dtype);
-
 bool tt_tile_equal(const struct ttnn_tile *a, const struct ttnn_tile *b);
 
 #endif

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/str.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
@@ -100,11 +101,11 @@ TEST(tiles_have_faces_and_sizes)
 		CHECK_INT(faces.height, row[2]);
 		CHECK_INT(faces.width, 16);
 		CHECK_INT(faces.count, row[3]);
-		CHECK_INT(tt_tile_bytes(&tile, TTNN_BFLOAT16), row[4]);
-		CHECK_INT(tt_tile_bytes(&tile, TTNN_FLOAT32), row[5]);
-		CHECK_INT(tt_tile_bytes(&tile, TTNN_BFLOAT8_B), row[6]);
-		CHECK_INT(tt_tile_bytes(&tile, TTNN_BFLOAT4_B), row[7]);
-		CHECK_INT(tt_tile_bytes(&tile, TTNN_INT8), row[0] * row[1]);
+		CHECK_INT(tt_dtype_tile_bytes(TTNN_BFLOAT16, &tile), row[4]);
+		CHECK_INT(tt_dtype_tile_bytes(TTNN_FLOAT32, &tile), row[5]);
+		CHECK_INT(tt_dtype_tile_bytes(TTNN_BFLOAT8_B, &tile), row[6]);
+		CHECK_INT(tt_dtype_tile_bytes(TTNN_BFLOAT4_B, &tile), row[7]);
+		CHECK_INT(tt_dtype_tile_bytes(TTNN_INT8, &tile), row[0] * row[1]);
 	}
 	for (uint32_t h = 0; h <= 70; h++)
 		for (uint32_t w = 0; w <= 70; w++)
