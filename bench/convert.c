@@ -1,10 +1,15 @@
-/* convert.c: conversions of 64 MB, as a ratio to memcpy of the same source bytes in the same run. */
+/*
+ * convert.c: conversions of 64 MB in ratio to memcpy of as many bytes, in the same run; and the same
+ * per byte that is read or written, since results are up to eight times larger. Once per instruction
+ * set with one thread, then the best one with all threads (row-major tiles are always one thread).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cpu.h"
+#include "base/pool.h"
 #include "tensor/convert.h"
 #include "tensor/dtype.h"
 
@@ -115,23 +120,32 @@ static const struct {
 	{"uint32 -> bfloat16", TTNN_BFLOAT16, TTNN_UINT32, run_elements},
 };
 
-static void bench(enum tt_isa isa, struct work *work)
+/* Bytes of the result of 64 MB. */
+static double result_bytes(enum ttnn_dtype to, enum ttnn_dtype from)
+{
+	return (double)BYTES * (double)tt_dtype_tile_bytes(to, &tile) /
+	       (double)tt_dtype_tile_bytes(from, &tile);
+}
+
+static void bench(const char *what, struct work *work)
 {
 	double copy;
 
 	work->run = run_memcpy;
 	copy = measure(work);
 	printf("%s: memcpy of 64 MB takes %.1f ms, %.1f GB/s; conversions of as many bytes:\n",
-	       tt_cpu_isa_name(isa), 1e3 * copy, (double)BYTES / copy / 1e9);
+	       what, 1e3 * copy, (double)BYTES / copy / 1e9);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		double seconds;
+		double seconds, moved;
 
 		work->to = rows[i].to;
 		work->from = rows[i].from;
 		work->run = rows[i].run;
 		seconds = measure(work);
-		printf("  %-34s %6.1f ms  %.2f x memcpy\n", rows[i].name, 1e3 * seconds,
-		       copy / seconds);
+		moved = ((double)BYTES + result_bytes(work->to, work->from)) /
+			(2.0 * (double)BYTES);
+		printf("  %-34s %6.1f ms  %.2f x memcpy, %.2f per byte moved\n", rows[i].name,
+		       1e3 * seconds, copy / seconds, moved * copy / seconds);
 	}
 }
 
@@ -140,7 +154,9 @@ int main(void)
 	static float src[BYTES / sizeof(float)];
 	/* The widest result: eight times the bytes, bfloat4_b to float32. */
 	struct work work = {.dst = malloc(8 * BYTES), .src = src};
+	enum tt_isa best = tt_cpu_isa();
 	uint32_t state = 1;
+	char what[64];
 
 	if (!work.dst)
 		return 2;
@@ -149,9 +165,14 @@ int main(void)
 		src[i] = (float)(int32_t)state * 0x1p-29f;
 	}
 	memset(work.dst, 1, 8 * BYTES); /* its pages exist, as those of the source do */
+	tt_pool_set_threads(1);
 	for (int isa = 0; isa < TT_ISA_COUNT; isa++)
 		if (tt_cpu_force_isa((enum tt_isa)isa))
-			bench((enum tt_isa)isa, &work);
+			bench(tt_cpu_isa_name((enum tt_isa)isa), &work);
+	tt_cpu_force_isa(best);
+	tt_pool_set_threads(0);
+	snprintf(what, sizeof(what), "%s, %u threads", tt_cpu_isa_name(best), tt_pool_threads());
+	bench(what, &work);
 	free(work.dst);
 	return 0;
 }

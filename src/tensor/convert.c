@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/pool.h"
 #include "tensor/convert_kernels.h"
 #include "tensor/dtype.h"
 
 /* Elements of hub at a time, a whole tile at least: a small part of the first-level cache. */
 #define HUB 1024
-#define SIDE 32 /* of the largest tile */
+#define PIECE ((size_t)1 << 16) /* elements for one thread at a time; fewer need no second one */
+#define SIDE 32                 /* of the largest tile */
 #define FACE TT_DTYPE_GROUP
 
 static const struct tt_convert_kernels *const levels[TT_ISA_COUNT] = {
@@ -46,9 +48,17 @@ struct job {
 	void (*run)(uint8_t *dst, const uint8_t *src, size_t units, const struct job *job);
 };
 
-static void run_job(const struct job *job, size_t units)
+static void run_piece(void *context, size_t begin, size_t end)
 {
-	job->run(job->dst, job->src, units, job);
+	const struct job *job = context;
+
+	job->run((uint8_t *)job->dst + begin * job->dst_bytes,
+		 (const uint8_t *)job->src + begin * job->src_bytes, end - begin, job);
+}
+
+static void run_job(struct job *job, size_t units)
+{
+	tt_pool_for(units, PIECE / job->elements, run_piece, job);
 }
 
 static void run_copy(uint8_t *dst, const uint8_t *src, size_t units, const struct job *job)

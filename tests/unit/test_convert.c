@@ -1,9 +1,10 @@
 /*
  * conversions against a slow reference: tables of all values of a type, long double arithmetic and
- * division instead of bits; every instruction set this machine has
+ * division instead of bits; every instruction set this machine has @threads
  */
 #include "test.h"
 
+#include "base/pool.h"
 #include "each_isa.h"
 #include "tensor/convert.h"
 #include "tensor/dtype.h"
@@ -510,12 +511,71 @@ TEST(refuses_what_has_no_elements)
 	CHECK(value == 1 && wide == 1);
 }
 
-SCENARIO(conversions_need_no_memory)
+/* Long enough for several threads: the same as one element after the other. */
+TEST(long_arrays_are_cut_into_pieces)
 {
-	static uint32_t source[2048], target[2048];
+	enum { COUNT = 200003 };
+	static uint32_t source[COUNT];
+	static uint16_t got[COUNT];
+	static double wide[COUNT];
+	uint64_t state = 10;
 
-	TT_TRY(tt_convert(target, TTNN_UINT8, source, TTNN_INT32, 2048));
-	TT_TRY(tt_convert(target, TTNN_BFLOAT16, source, TTNN_UINT8, 2048));
-	return tt_convert_tiles(target, TTNN_BFLOAT8_B, source, TTNN_FLOAT32,
-				&(struct tt_tile_run){{32, 32, false}, 2});
+	for (size_t i = 0; i < COUNT; i++)
+		source[i] = (uint32_t)test_random(&state);
+	for (unsigned threads = 1; threads <= 4; threads++) {
+		tt_pool_set_threads(threads);
+		memset(got, 0, sizeof(got));
+		CHECK_OK(tt_convert(got, TTNN_BFLOAT16, source, TTNN_INT32, COUNT));
+		CHECK_OK(tt_convert_to_f64(wide, source, TTNN_INT32, COUNT));
+		for (size_t i = 0; i < COUNT; i++) {
+			uint16_t want;
+
+			CHECK_OK(tt_convert(&want, TTNN_BFLOAT16, &source[i], TTNN_INT32, 1));
+			if (got[i] != want || wide[i] != (int32_t)source[i])
+				TEST_FAIL("element %zu of %d with %u threads", i, COUNT, threads);
+		}
+	}
+	tt_pool_set_threads(0);
+}
+
+TEST(long_runs_of_tiles_are_cut_into_pieces)
+{
+	enum { TILES = 200, BYTES = 1088 };
+	static const struct ttnn_tile tile = {32, 32, false};
+	static float source[TILES * 1024];
+	static uint8_t got[TILES * BYTES];
+	uint64_t state = 11;
+
+	for (size_t i = 0; i < sizeof(source) / sizeof(source[0]); i++)
+		source[i] = (float)(int32_t)test_random(&state);
+	for (unsigned threads = 1; threads <= 4; threads++) {
+		const struct tt_tile_run all = {tile, TILES}, one = {tile, 1};
+
+		tt_pool_set_threads(threads);
+		memset(got, 0, sizeof(got));
+		CHECK_OK(tt_convert_tiles(got, TTNN_BFLOAT8_B, source, TTNN_FLOAT32, &all));
+		for (size_t i = 0; i < TILES; i++) {
+			uint8_t want[BYTES];
+
+			CHECK_OK(tt_convert_tiles(want, TTNN_BFLOAT8_B, source + i * 1024,
+						  TTNN_FLOAT32, &one));
+			CHECK(memcmp(want, got + i * BYTES, BYTES) == 0);
+		}
+	}
+	tt_pool_set_threads(0);
+}
+
+/* Nothing here needs memory; the threads of long arrays do, and without it one thread does it all. */
+SCENARIO(conversions_without_memory)
+{
+	enum { COUNT = 200000 };
+	static uint32_t source[COUNT], target[COUNT];
+
+	tt_pool_set_threads(2);
+	TT_TRY(tt_convert(target, TTNN_UINT8, source, TTNN_INT32, COUNT));
+	TT_TRY(tt_convert(target, TTNN_BFLOAT16, source, TTNN_UINT8, COUNT));
+	TT_TRY(tt_convert_tiles(target, TTNN_BFLOAT8_B, source, TTNN_FLOAT32,
+				&(struct tt_tile_run){{32, 32, false}, 100}));
+	tt_pool_set_threads(0);
+	return TTNN_OK;
 }
