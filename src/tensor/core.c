@@ -94,8 +94,20 @@ static tt_status check_order(const struct ttnn_core_range *r)
 		return TTNN_OK;
 	return tt_fail_cond(TTNN_INVALID,
 			    "end_coord.x >= start_coord.x and end_coord.y >= start_coord.y",
-			    "Invalid core range for start_coord: %u-%u, end_coord: %u-%u", r->start.x,
-			    r->start.y, r->end.x, r->end.y);
+			    "Invalid core range for start_coord: %u-%u, end_coord: %u-%u",
+			    r->start.x, r->start.y, r->end.x, r->end.y);
+}
+
+/* Adds the cores of a range to a sum; chips have hundreds, so 32 bits must do. */
+static tt_status add_cores(uint64_t *sum, const struct ttnn_core_range *r)
+{
+	uint64_t width = (uint64_t)r->end.x - r->start.x + 1;
+	uint64_t height = (uint64_t)r->end.y - r->start.y + 1;
+
+	if (width > UINT32_MAX || height > UINT32_MAX || width * height > UINT32_MAX - *sum)
+		return tt_fail(TTNN_INVALID, "A set of more than 2^32 cores is absurd");
+	*sum += width * height;
+	return TTNN_OK;
 }
 
 static tt_status check_overlap(const struct ttnn_core_range *a, const struct ttnn_core_range *b)
@@ -104,11 +116,12 @@ static tt_status check_overlap(const struct ttnn_core_range *a, const struct ttn
 
 	if (!tt_core_range_intersect(&both, a, b))
 		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "tt::exception",
-			    "Cannot create CoreRangeSet with specified core ranges because core ranges "
-			    "[%u-%u - %u-%u] and [%u-%u - %u-%u] overlap!",
-			    a->start.x, a->start.y, a->end.x, a->end.y, b->start.x, b->start.y,
-			    b->end.x, b->end.y);
+	return tt_fail_cond(
+		TTNN_INVALID, "tt::exception",
+		"Cannot create CoreRangeSet with specified core ranges because core ranges "
+		"[%u-%u - %u-%u] and [%u-%u - %u-%u] overlap!",
+		a->start.x, a->start.y, a->end.x, a->end.y, b->start.x, b->start.y, b->end.x,
+		b->end.y);
 }
 
 enum ttnn_status ttnn_core_set_make(const ttnn_core_set **out, const struct ttnn_core_range *ranges,
@@ -131,9 +144,7 @@ enum ttnn_status ttnn_core_set_make(const ttnn_core_set **out, const struct ttnn
 		for (size_t k = i + 1; k < count; k++)
 			TT_TRY(check_overlap(&ranges[i], &ranges[k]));
 	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(cores, tt_core_range_cores(&ranges[i]), &cores) ||
-		    cores > UINT32_MAX)
-			return tt_fail(TTNN_INVALID, "A set of more than 2^32 cores is absurd");
+		TT_TRY(add_cores(&cores, &ranges[i]));
 	return intern(out, ranges, count, cores);
 }
 
@@ -142,7 +153,8 @@ tt_status tt_core_set_grid(const ttnn_core_set **out, uint32_t width, uint32_t h
 	struct ttnn_core_range range = {{0, 0}, {width - 1, height - 1}};
 
 	if (!width || !height)
-		return tt_fail(TTNN_INVALID, "A core grid of %u x %u cores is empty", width, height);
+		return tt_fail(TTNN_INVALID, "A core grid of %u x %u cores is empty", width,
+			       height);
 	return ttnn_core_set_make(out, &range, 1);
 }
 
@@ -389,8 +401,7 @@ static bool push_around(struct range_vec *vec, const struct ttnn_core_range *r,
 	struct ttnn_core_range right = {{hole->end.x + 1, r->start.y}, r->end};
 	struct ttnn_core_range above = {{hole->start.x, r->start.y},
 					{hole->end.x, hole->start.y - 1}};
-	struct ttnn_core_range below = {{hole->start.x, hole->end.y + 1},
-					{hole->end.x, r->end.y}};
+	struct ttnn_core_range below = {{hole->start.x, hole->end.y + 1}, {hole->end.x, r->end.y}};
 
 	return (r->start.x == hole->start.x || push(vec, &left)) &&
 	       (r->end.x == hole->end.x || push(vec, &right)) &&
@@ -446,22 +457,4 @@ tt_status tt_core_set_intersect(const ttnn_core_set **out, const ttnn_core_set *
 			if (tt_core_range_intersect(&both, &a->ranges[i], &b->ranges[k]))
 				ok = push(&common, &both);
 	return finish(out, &common, ok);
-}
-
-tt_status tt_core_set_first(const ttnn_core_set **out, const ttnn_core_set *set, uint64_t count,
-			    enum ttnn_orientation orientation)
-{
-	struct range_vec cores = {0};
-	bool ok = true;
-
-	if (count >= set->cores) {
-		*out = set;
-		return TTNN_OK;
-	}
-	for (uint64_t i = 0; i < count && ok; i++) {
-		struct ttnn_core core = tt_core_set_at(set, i, orientation);
-
-		ok = push(&cores, &(struct ttnn_core_range){core, core});
-	}
-	return finish(out, &cores, ok);
 }

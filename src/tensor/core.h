@@ -56,10 +56,6 @@ tt_status tt_core_set_subtract(const ttnn_core_set **out, const ttnn_core_set *a
 tt_status tt_core_set_intersect(const ttnn_core_set **out, const ttnn_core_set *a,
 				const ttnn_core_set *b);
 
-/* The first `count` cores in the given order, as ranges of one core each; all if fewer. */
-tt_status tt_core_set_first(const ttnn_core_set **out, const ttnn_core_set *set, uint64_t count,
-			    enum ttnn_orientation orientation);
-
 /* Core number `index`, range after range, inside a range row by row or column by column. */
 struct ttnn_core tt_core_set_at(const ttnn_core_set *set, uint64_t index,
 				enum ttnn_orientation orientation);

@@ -14,11 +14,8 @@ static const struct tt_enum_row layout_rows[] = {
 	{TTNN_TILE, "TILE"},
 };
 static const struct tt_enum_row buffer_type_rows[] = {
-	{TTNN_DRAM, "DRAM"},
-	{TTNN_L1, "L1"},
-	{TTNN_SYSTEM_MEMORY, "SYSTEM_MEMORY"},
-	{TTNN_L1_SMALL, "L1_SMALL"},
-	{TTNN_TRACE, "TRACE"},
+	{TTNN_DRAM, "DRAM"},         {TTNN_L1, "L1"},       {TTNN_SYSTEM_MEMORY, "SYSTEM_MEMORY"},
+	{TTNN_L1_SMALL, "L1_SMALL"}, {TTNN_TRACE, "TRACE"},
 };
 static const struct tt_enum_row memory_layout_rows[] = {
 	{TTNN_INTERLEAVED, "INTERLEAVED"},     {TTNN_HEIGHT_SHARDED, "HEIGHT_SHARDED"},
@@ -40,9 +37,8 @@ static const struct tt_enum_row math_fidelity_rows[] = {
 };
 
 #define ENUM(variable, name)                                                                       \
-	const struct tt_enum tt_enum_##variable = {name, variable##_rows,                          \
-						   sizeof(variable##_rows) /                       \
-							   sizeof(variable##_rows[0])}
+	const struct tt_enum tt_enum_##variable = {                                                \
+		name, variable##_rows, sizeof(variable##_rows) / sizeof(variable##_rows[0])}
 ENUM(dtype, "DataType");
 ENUM(layout, "Layout");
 ENUM(buffer_type, "BufferType");

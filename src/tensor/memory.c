@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "tensor/core.h"
-#include "tensor/shape.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -59,6 +58,16 @@ tt_status tt_memory_config_check(const struct ttnn_memory_config *config)
 		return tt_fail(TTNN_INVALID, "A shard of %u dimensions: at most %d are possible",
 			       nd->shape.rank, TTNN_MAX_RANK);
 	return TTNN_OK;
+}
+
+void tt_memory_config_strip(struct ttnn_memory_config *config)
+{
+	if (config->created_with_nd_shard) {
+		config->layout = TTNN_ND_SHARDED;
+		config->has_shard = false;
+	} else {
+		config->has_nd_shard = false;
+	}
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */
@@ -123,61 +132,4 @@ uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *c
 		return hash_shards(seed, shard->grid, shard->orientation,
 				   (uint64_t)shard->height * shard->width);
 	return seed;
-}
-
-/* ---- create_sharded_memory_config ------------------------------------------------------------ */
-
-/* How many shards lie side by side and above each other on the grid. */
-static void count_shards(uint64_t *down, uint64_t *across, const struct tt_sharded_args *args)
-{
-	bool rows = args->orientation == TTNN_ORIENT_ROW_MAJOR;
-	uint64_t cores = (uint64_t)args->grid_width * args->grid_height;
-
-	*down = args->layout == TTNN_WIDTH_SHARDED ? 1 : cores;
-	*across = args->layout == TTNN_WIDTH_SHARDED ? cores : 1;
-	if (args->layout == TTNN_BLOCK_SHARDED) {
-		*down = rows ? args->grid_height : args->grid_width;
-		*across = rows ? args->grid_width : args->grid_height;
-	}
-}
-
-static tt_status cut_evenly(struct ttnn_shard_spec *out, const struct tt_sharded_args *args)
-{
-	uint64_t rows, down, across, height, width = tt_shape_last(&args->shape, 1);
-
-	if (args->cores)
-		return tt_fail(TTNN_INVALID,
-			       "height and width must be shard shape with CoreRangeSet");
-	TT_TRY(tt_shape_rows(&rows, &args->shape));
-	count_shards(&down, &across, args);
-	if (rows % down || width % across)
-		return tt_fail(TTNN_INVALID, "Invalid sharding core_grid");
-	height = rows / down;
-	if (height > UINT32_MAX)
-		return tt_fail(TTNN_INVALID, "A shard of more than 2^32 rows is absurd");
-	out->height = (uint32_t)height;
-	out->width = (uint32_t)(width / across);
-	return TTNN_OK;
-}
-
-tt_status tt_memory_config_create_sharded(struct ttnn_memory_config *out,
-					  const struct tt_sharded_args *args)
-{
-	struct ttnn_shard_spec spec = {.grid = args->cores, .orientation = args->orientation};
-	bool turned = args->orientation == TTNN_ORIENT_COL_MAJOR;
-
-	if (args->layout != TTNN_HEIGHT_SHARDED && args->layout != TTNN_WIDTH_SHARDED &&
-	    args->layout != TTNN_BLOCK_SHARDED)
-		return tt_fail(TTNN_INVALID, "Invalid sharding strategy");
-	if (args->shape.rank < 2)
-		return tt_fail(TTNN_INVALID, "Invalid input shape");
-	if (!args->cores)
-		TT_TRY(tt_core_set_grid(&spec.grid, args->grid_width, args->grid_height));
-	if (args->shard_is_shape) {
-		spec.height = tt_shape_last(&args->shape, turned ? 1 : 2);
-		spec.width = tt_shape_last(&args->shape, turned ? 2 : 1);
-	} else {
-		TT_TRY(cut_evenly(&spec, args));
-	}
-	return ttnn_memory_config_sharded(out, args->layout, TTNN_L1, &spec);
 }

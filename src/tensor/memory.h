@@ -25,18 +25,7 @@ uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *c
 /* Refuses enum values that are none and shard specs without a grid. */
 tt_status tt_memory_config_check(const struct ttnn_memory_config *config);
 
-/* How tt_memory_config_create_sharded() cuts. Exactly one of grid and cores is given. */
-struct tt_sharded_args {
-	struct ttnn_shape shape;
-	uint32_t grid_width, grid_height; /* a rectangle at the origin, or 0 × 0 */
-	const ttnn_core_set *cores;       /* or any cores: then shard_is_shape must be set */
-	enum ttnn_memory_layout layout;   /* HEIGHT, WIDTH or BLOCK */
-	enum ttnn_orientation orientation;
-	bool shard_is_shape; /* height and width of the shape are those of a shard */
-};
-
-/* ttnn.create_sharded_memory_config: an L1 config that spreads a tensor evenly over the cores. */
-tt_status tt_memory_config_create_sharded(struct ttnn_memory_config *out,
-					  const struct tt_sharded_args *args);
+/* Takes out of a tensor's config what the tensor spec derived: leaves what it was created with. */
+void tt_memory_config_strip(struct ttnn_memory_config *config);
 
 #endif
