@@ -74,7 +74,8 @@ TTNN_API const char *ttnn_version(void);
 /* ---- element types ----------------------------------------------------------------------- */
 
 /*
- * To add a data type: one line here, and its load and store functions in src/tensor/convert.c.
+ * To add a data type: one line here and, for a floating-point type that is no block float, its load
+ * and store functions in src/tensor/convert.isa.c.
  * X(NAME, name, code, class, element bytes, mantissa bits of a block float)
  * The codes are the numbers that files and traces carry. Block floats share one exponent per 16
  * elements and exist in tiles only; their element size counts the mantissa, as upstream does.

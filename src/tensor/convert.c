@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "tensor/convert_kernels.h"
 #include "tensor/dtype.h"
+#include "tensor/tile.h"
 
 /* Elements of hub at a time, a whole tile at least: a small part of the first-level cache. */
 #define HUB 1024
@@ -220,6 +221,7 @@ tt_status tt_convert_tiles(void *dst, enum ttnn_dtype dst_dtype, const void *src
 
 	TT_TRY(check(dst_dtype, true));
 	TT_TRY(check(src_dtype, true));
+	TT_TRY(tt_tile_check(&run->tile)); /* the hub holds no larger one */
 	job.elements = (size_t)run->tile.height * run->tile.width;
 	if (!tt_dtype_is_block(dst_dtype) && !tt_dtype_is_block(src_dtype))
 		return tt_convert(dst, dst_dtype, src, src_dtype, run->tiles * job.elements);

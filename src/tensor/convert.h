@@ -51,7 +51,7 @@ struct tt_tile_run {
 	size_t tiles;
 };
 
-/* Converts stored tiles between any two data types, block floats too. Fails for no data type. */
+/* Between any two data types, block floats too. Fails for no data type and for no legal tile. */
 tt_status tt_convert_tiles(void *dst, enum ttnn_dtype dst_dtype, const void *src,
 			   enum ttnn_dtype src_dtype, const struct tt_tile_run *run);
 

@@ -96,7 +96,7 @@ static inline float round_to_odd(double value)
 /* The fraction cut off; what does not fit becomes -2^31. */
 static inline int32_t int32_of(double value)
 {
-	int fits = (value > -2147483649.0) & (value < 2147483648.0);
+	int fits = (value >= -2147483648.0) & (value < 2147483648.0);
 
 	return (int32_t)(fits ? value : -2147483648.0);
 }

@@ -508,6 +508,9 @@ TEST(refuses_what_has_no_elements)
 	CHECK_FAILS(tt_convert_tiles(&value, TTNN_FLOAT32, &value, TTNN_DTYPE_COUNT,
 				     &(struct tt_tile_run){{32, 32, false}, 1}),
 		    TTNN_INVALID, "10 is no data type");
+	CHECK_FAILS(tt_convert_tiles(&value, TTNN_BFLOAT8_B, &value, TTNN_FLOAT32,
+				     &(struct tt_tile_run){{64, 32, false}, 1}),
+		    TTNN_INVALID, "Tile size");
 	CHECK(value == 1 && wide == 1);
 }
 
