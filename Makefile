@@ -107,10 +107,11 @@ $(OUT)/obj/%.o: %.c $(OUT)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
 # Nobody reads the floating-point exception flags, and gcc vectorises few selections with them.
+ISA_OPT := $(if $(filter release,$(MODE)),-O3) -fno-trapping-math
 define isa_rule
 $(OUT)/obj/%.$(1).o: %.isa.c $(OUT)/flags
 	$$(call say,CC,"$$< ($(1))")
-	$$(Q)mkdir -p $$(@D); $$(COMPILE) -O3 -fno-trapping-math $(ISA_$(1)) -DTT_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$$(Q)mkdir -p $$(@D); $$(COMPILE) $(ISA_OPT) $(ISA_$(1)) -DTT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 

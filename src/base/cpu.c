@@ -85,7 +85,7 @@ static enum tt_isa wanted(void)
 	enum tt_isa isa = best();
 
 	for (int i = 0; name && i < TT_ISA_COUNT; i++)
-		if (strcmp(name, names[i]) == 0 && i < (int)isa)
+		if (i < (int)isa && strcmp(name, names[i]) == 0)
 			isa = (enum tt_isa)i;
 	return isa;
 }
