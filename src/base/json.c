@@ -334,8 +334,8 @@ bool tt_json_uint(uint64_t *out, const struct tt_json *value)
 	yyjson_val *val = inner(value);
 	double real = yyjson_get_real(val);
 
-	if (yyjson_is_uint(val))
-		*out = unsafe_yyjson_get_uint(val);
+	if (yyjson_is_uint(val) || (yyjson_is_sint(val) && unsafe_yyjson_get_sint(val) == 0))
+		*out = unsafe_yyjson_get_uint(val); /* "-0" is an integer too */
 	else if (yyjson_is_real(val) && real >= 0 && real < 0x1p64 && real == trunc(real))
 		*out = (uint64_t)real;
 	else

@@ -61,7 +61,7 @@ TEST(numbers_keep_64_bits)
 	struct tt_json_doc *doc =
 		parse("[9223372036854775807, -9223372036854775808, "
 		      "18446744073709551615, 9007199254740993, 1.0, 1e400, NaN, "
-		      "-Infinity, 18446744073709551616, 9223372036854775808, -1]");
+		      "-Infinity, 18446744073709551616, 9223372036854775808, -1, -0]");
 	const struct tt_json *root = tt_json_root(doc);
 	int64_t i = 0;
 	uint64_t u = 0;
@@ -85,6 +85,7 @@ TEST(numbers_keep_64_bits)
 	CHECK(!tt_json_uint(&u, tt_json_at(root, 8)));
 	CHECK(tt_json_uint(&u, tt_json_at(root, 9)) && u == 9223372036854775808u);
 	CHECK(!tt_json_uint(&u, tt_json_at(root, 10)));
+	CHECK(tt_json_uint(&u, tt_json_at(root, 11)) && u == 0);
 	tt_json_free(doc);
 }
 
