@@ -7,7 +7,7 @@
 
 #include "base/jsonslice.h"
 
-/* Members in order; doubles by their bits, all NaNs alike. */
+/* Members in order; -0.0 is not 0.0, all NaNs are alike. */
 static inline bool json_equal(const struct tt_json *a, const struct tt_json *b)
 {
 	enum tt_json_kind kind = tt_json_kind(a);
@@ -35,7 +35,7 @@ static inline bool json_equal(const struct tt_json *a, const struct tt_json *b)
 	case TT_JSON_REAL:
 		tt_json_real(&ra, a);
 		tt_json_real(&rb, b);
-		return memcmp(&ra, &rb, sizeof(ra)) == 0 || (isnan(ra) && isnan(rb));
+		return isnan(ra) ? isnan(rb) : ra == rb && !signbit(ra) == !signbit(rb);
 	case TT_JSON_BOOL:
 		tt_json_bool(&ba, a);
 		tt_json_bool(&bb, b);
