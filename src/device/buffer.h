@@ -1,0 +1,109 @@
+/*
+ * buffer.h: buffers in the memory of a device: how the bytes of a tensor are cut into pages and
+ * spread over banks, where they lie, and for how long.
+ *
+ * Interleaved pages go round the banks. The pages of a sharded tensor go to the cores its shards are
+ * dealt to (tensor/distribution.h). Every bank sets aside as much as the fullest one needs, at the
+ * same address.
+ *
+ * A buffer is shared by counting references. It can lose its memory before the last owner lets go
+ * (tt_buffer_deallocate): all who share it see that at once. Allocation and deallocation are told as
+ * events. Any thread may call any function; what is not said to be locked is constant.
+ */
+#ifndef TT_DEVICE_BUFFER_H
+#define TT_DEVICE_BUFFER_H
+
+#include "device/devmem.h"
+#include "tensor/distribution.h"
+
+/* How bytes lie in banks; nothing in it needs freeing. */
+struct tt_buffer_layout {
+	enum ttnn_buffer_type type;
+	enum ttnn_memory_layout layout;
+	uint64_t size;         /* bytes without any padding of pages */
+	uint64_t page_size;    /* likewise */
+	uint64_t aligned_page; /* bytes from page to page in a bank */
+	uint64_t pages;
+	uint64_t bank_pages;                 /* set aside in every bank */
+	uint64_t bank_bytes;                 /* bank_pages × aligned_page */
+	uint64_t total_bytes;                /* of all banks together, as messages count it */
+	uint32_t banks;                      /* that hold a part of it */
+	uint32_t cores;                      /* the same when sharded, else 0 */
+	struct tt_distribution distribution; /* when sharded */
+};
+
+/* What tensors of this spec take; refuses shard grids that the device cannot serve. */
+tt_status tt_buffer_layout_make(struct tt_buffer_layout *out, const struct tt_devmem *memory,
+				const struct ttnn_tensor_spec *spec);
+
+/* Interleaved bytes that are no tensor. */
+tt_status tt_buffer_layout_raw(struct tt_buffer_layout *out, const struct tt_devmem *memory,
+			       enum ttnn_buffer_type type, uint64_t size, uint64_t page_size);
+
+/* Where a buffer gets its address from. */
+enum tt_buffer_mode {
+	TT_BUFFER_REAL,   /* the allocator of the device */
+	TT_BUFFER_SHADOW, /* another allocator: a dry run that wants to know addresses */
+	TT_BUFFER_BLIND,  /* nowhere: the address is 0 */
+};
+
+/* All zero is a real buffer. */
+struct tt_buffer_options {
+	enum tt_buffer_mode mode;
+	struct tt_allocator *shadow; /* for TT_BUFFER_SHADOW; outlives the buffer's allocation */
+	enum tt_allocator_end from;
+};
+
+struct tt_buffer {
+	atomic_uint_least32_t refs;
+	struct tt_devmem *memory;
+	struct tt_buffer_layout layout;
+	uint64_t id; /* never used again in this process */
+	uint64_t address;
+	enum tt_buffer_mode mode;
+
+	struct tt_allocator *allocator;  /* NULL: the address is not an allocator's */
+	atomic_bool allocated;           /* written with the memory's lock held */
+	struct tt_buffer *older, *newer; /* among the live buffers; likewise */
+};
+
+/* A new buffer with one owner; TTNN_DEVICE_OOM when it does not fit. */
+tt_status tt_buffer_new(struct tt_buffer **out, struct tt_devmem *memory,
+			const struct tt_buffer_layout *layout,
+			const struct tt_buffer_options *options);
+
+/* One owner more; returns its argument. */
+struct tt_buffer *tt_buffer_ref(struct tt_buffer *buffer);
+/* One owner less; the last one deallocates. NULL is fine. */
+void tt_buffer_unref(struct tt_buffer *buffer);
+
+/* Gives the memory back, for all who share the buffer; nothing happens the second time. */
+void tt_buffer_deallocate(struct tt_buffer *buffer);
+
+bool tt_buffer_is_allocated(const struct tt_buffer *buffer);
+
+/* ---- pages --------------------------------------------------------------------------------- */
+
+/* One page and where it lies. */
+struct tt_buffer_page {
+	uint64_t index;   /* in the tensor */
+	uint64_t address; /* in the bank */
+	uint32_t bank;
+	uint32_t reported_bank; /* what upstream's reports say: one too high when interleaved */
+	struct ttnn_core core;
+};
+
+/* Walks the pages in the order of reports; start with all zero. False at the end. */
+struct tt_buffer_walk {
+	uint64_t core, page; /* page of the core, or of the tensor when interleaved */
+};
+bool tt_buffer_next_page(struct tt_buffer_page *out, struct tt_buffer_walk *walk,
+			 const struct tt_buffer *buffer);
+
+/* Where page `index` of the tensor lies; index is below layout.pages. */
+struct tt_buffer_page tt_buffer_find_page(const struct tt_buffer *buffer, uint64_t index);
+
+/* Bytes per bank as upstream's list of buffers counts them: pages without their alignment. */
+uint64_t tt_buffer_listed_bytes(const struct tt_buffer *buffer);
+
+#endif

@@ -1,0 +1,129 @@
+#include "device/devmem.h"
+
+#include "base/mem.h"
+#include "device/buffer.h"
+
+static tt_status init(struct tt_devmem *memory, const struct tt_devmem_config *config)
+{
+	struct tt_allocator_config allocator = config->allocator;
+
+	TT_TRY(tt_banks_init_dram(&memory->dram, allocator.dram_banks));
+	TT_TRY(tt_banks_init_l1(&memory->l1, config->grid_width, config->grid_height));
+	allocator.l1_banks = memory->l1.count;
+	return tt_allocator_init(&memory->allocator, &allocator);
+}
+
+static void destroy(struct tt_devmem *memory)
+{
+	tt_allocator_deinit(&memory->allocator);
+	tt_banks_deinit(&memory->dram);
+	tt_banks_deinit(&memory->l1);
+	pthread_mutex_destroy(&memory->lock);
+	tt_free(memory);
+}
+
+tt_status tt_devmem_new(struct tt_devmem **out, const struct tt_devmem_config *config)
+{
+	struct tt_devmem *memory = tt_calloc(1, sizeof(*memory));
+	tt_status status;
+
+	if (!memory)
+		return tt_fail_nomem();
+	atomic_init(&memory->refs, 1);
+	pthread_mutex_init(&memory->lock, NULL);
+	memory->chips = config->chips;
+	memory->device_id = config->device_id;
+	status = init(memory, config);
+	if (status != TTNN_OK)
+		destroy(memory);
+	else
+		*out = memory;
+	return status;
+}
+
+struct tt_devmem *tt_devmem_ref(struct tt_devmem *memory)
+{
+	atomic_fetch_add_explicit(&memory->refs, 1, memory_order_relaxed);
+	return memory;
+}
+
+void tt_devmem_unref(struct tt_devmem *memory)
+{
+	if (memory && atomic_fetch_sub_explicit(&memory->refs, 1, memory_order_acq_rel) == 1)
+		destroy(memory);
+}
+
+const struct tt_banks *tt_devmem_banks(const struct tt_devmem *memory, enum ttnn_buffer_type type)
+{
+	return type == TTNN_DRAM || type == TTNN_TRACE ? &memory->dram : &memory->l1;
+}
+
+uint32_t tt_devmem_alignment(const struct tt_devmem *memory, enum ttnn_buffer_type type)
+{
+	const struct tt_allocator_config *config = &memory->allocator.config;
+
+	return type == TTNN_DRAM || type == TTNN_TRACE ? config->dram_align : config->l1_align;
+}
+
+/* A reference to a buffer on the list, unless its last owner is just letting go. */
+static bool ref_if_owned(struct tt_buffer *buffer)
+{
+	uint_least32_t refs = atomic_load_explicit(&buffer->refs, memory_order_relaxed);
+
+	while (refs)
+		if (atomic_compare_exchange_weak_explicit(&buffer->refs, &refs, refs + 1,
+							  memory_order_acq_rel,
+							  memory_order_relaxed))
+			return true;
+	return false;
+}
+
+tt_status tt_devmem_list(struct tt_buffer ***out, size_t *count, struct tt_devmem *memory)
+{
+	struct tt_buffer **buffers;
+	size_t found = 0;
+
+	pthread_mutex_lock(&memory->lock);
+	buffers = tt_calloc(memory->live, sizeof(struct tt_buffer *));
+	if (buffers)
+		for (struct tt_buffer *at = memory->oldest; at; at = at->newer)
+			if (ref_if_owned(at))
+				buffers[found++] = at;
+	pthread_mutex_unlock(&memory->lock);
+	if (!buffers)
+		return tt_fail_nomem();
+	*out = buffers;
+	*count = found;
+	return TTNN_OK;
+}
+
+void tt_devmem_free_list(struct tt_buffer **buffers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tt_buffer_unref(buffers[i]);
+	tt_free(buffers);
+}
+
+/* The oldest live buffer as a reference; NULL when there is none left to deallocate. */
+static struct tt_buffer *first_owned(struct tt_devmem *memory)
+{
+	struct tt_buffer *at;
+
+	pthread_mutex_lock(&memory->lock);
+	memory->closed = true;
+	at = memory->oldest;
+	while (at && !ref_if_owned(at))
+		at = at->newer;
+	pthread_mutex_unlock(&memory->lock);
+	return at;
+}
+
+void tt_devmem_close(struct tt_devmem *memory)
+{
+	struct tt_buffer *buffer;
+
+	while ((buffer = first_owned(memory))) {
+		tt_buffer_deallocate(buffer);
+		tt_buffer_unref(buffer);
+	}
+}

@@ -1,0 +1,61 @@
+/*
+ * devmem.h: the memory of an opened device: its allocator, its banks, and the buffers that live in
+ * it. The device (device/device.h) makes one when it is opened; every buffer keeps it alive.
+ *
+ * A device is one chip or a mesh of equal chips. The chips of a mesh are used in step: a buffer has
+ * the same address on each of them, so one allocator serves all; data is kept for each chip.
+ */
+#ifndef TT_DEVICE_DEVMEM_H
+#define TT_DEVICE_DEVMEM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device/alloc.h"
+#include "device/banks.h"
+
+struct tt_buffer;
+
+struct tt_devmem_config {
+	struct tt_allocator_config allocator; /* l1_banks is computed from the grid */
+	uint32_t grid_width, grid_height;     /* of compute cores, each an L1 bank */
+	uint32_t chips;
+	uint32_t device_id; /* in events: that of the mesh */
+};
+
+struct tt_devmem {
+	atomic_uint_least32_t refs;
+	struct tt_allocator allocator;
+	struct tt_banks dram, l1;
+	uint32_t chips, device_id;
+
+	pthread_mutex_t lock; /* of what is below, and of the state of its buffers */
+	struct tt_buffer *oldest, *newest;
+	size_t live;
+	bool closed;
+};
+
+/* Memory with one owner and nothing in it. */
+tt_status tt_devmem_new(struct tt_devmem **out, const struct tt_devmem_config *config);
+
+struct tt_devmem *tt_devmem_ref(struct tt_devmem *memory);
+/* NULL is fine. */
+void tt_devmem_unref(struct tt_devmem *memory);
+
+/* Deallocates all buffers and refuses new ones: for closing a device. */
+void tt_devmem_close(struct tt_devmem *memory);
+
+/* The banks of a kind of memory: TRACE shares those of DRAM, L1_SMALL those of L1. */
+const struct tt_banks *tt_devmem_banks(const struct tt_devmem *memory, enum ttnn_buffer_type type);
+
+/* What pages of a kind of memory are aligned to. */
+uint32_t tt_devmem_alignment(const struct tt_devmem *memory, enum ttnn_buffer_type type);
+
+/*
+ * The live buffers, oldest first. Each is one reference of the caller's; give all back, and the
+ * array, with tt_devmem_free_list().
+ */
+tt_status tt_devmem_list(struct tt_buffer ***out, size_t *count, struct tt_devmem *memory);
+void tt_devmem_free_list(struct tt_buffer **buffers, size_t count);
+
+#endif
