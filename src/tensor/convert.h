@@ -5,8 +5,10 @@
  * overlap, unless they are the same address and type, and are aligned to their elements.
  * The functions hold no state; any thread may call. Large arrays are worked on by several threads.
  *
- * The rules, the same for every instruction set and, where upstream can convert at all, upstream's
- * bit for bit:
+ * The rules, the same for every instruction set. They are those recorded from upstream, which has no
+ * float64 and converts fp8_e4m3 from and to float32 only. It casts floats to integers eight at a
+ * time and the rest of an array one by one, with another result where a number does not fit; here
+ * the rule of the eight holds for all.
  *
  *   to float32     Rounds to nearest, ties to even. bfloat16 keeps the payload of a NaN.
  *   to bfloat16    Rounds to nearest, ties to even; too large becomes infinity; NaN becomes 0x7fc0.
