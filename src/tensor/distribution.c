@@ -182,6 +182,8 @@ struct tt_page_place tt_distribution_find(const struct tt_distribution *d, uint6
 	uint64_t shard_step = 1, page_step = 1, slot;
 	struct tt_page_place place = {.host = host};
 
+	if (!per) /* no shards, no pages */
+		return place;
 	for (uint32_t i = d->tensor.rank; i-- > 0;) {
 		uint64_t at = rest % d->tensor.dim[i];
 

@@ -70,39 +70,43 @@ static bool take_number(uint32_t *out, struct tt_span *span)
 	return i > 0;
 }
 
-/* Passes over characters of `set`; true when something else, or a number, comes next. */
-static bool skip_any(struct tt_span *span, const char *set)
+/* Passes over characters of `set`; returns how many. */
+static size_t skip_any(struct tt_span *span, const char *set)
 {
+	size_t length = span->length;
+
 	while (span->length && span->text[0] && strchr(set, span->text[0])) {
 		span->text++;
 		span->length--;
 	}
-	return span->length > 0;
+	return length - span->length;
 }
 
 tt_status tt_read_shape(struct ttnn_shape *out, struct tt_span text)
 {
 	struct tt_span rest = trim(text);
 	struct ttnn_shape shape = {0};
+	size_t open;
 
 	while (rest.length && (isalnum((unsigned char)rest.text[0]) || rest.text[0] == '.')) {
 		rest.text++; /* a name in front, then brackets */
 		rest.length--;
 	}
-	if (!rest.length || !strchr("[{(", rest.text[0]) || !skip_any(&rest, "[{("))
-		return fail("a shape", text);
+	open = skip_any(&rest, "[{(");
 	while (rest.length && isdigit((unsigned char)rest.text[0])) {
 		if (shape.rank == TTNN_MAX_RANK || !take_number(&shape.dim[shape.rank], &rest))
 			return fail("a shape", text);
 		shape.rank++;
-		if (!skip_any(&rest, ", "))
-			break;
+		skip_any(&rest, ", ");
 	}
-	if (!rest.length || !strchr("]})", rest.text[0]) || skip_any(&rest, "]})"))
+	if (!open || skip_any(&rest, "]})") != open || rest.length)
 		return fail("a shape", text);
 	*out = shape;
 	return TTNN_OK;
 }
+
+/* Brackets, and the letters of the keys x, y, start, end: after them only a number can come. */
+static const char core_noise[] = "[]{}() \",:=-xyenstrad";
 
 tt_status tt_read_core_set(const ttnn_core_set **out, struct tt_span text)
 {
@@ -114,8 +118,8 @@ tt_status tt_read_core_set(const ttnn_core_set **out, struct tt_span text)
 
 	if (!rest.length || !strchr("[{", rest.text[0]))
 		return fail("a core range set", text);
-	/* brackets, and the keys x, y, start, end; after them only a number can come */
-	while (status == TTNN_OK && skip_any(&rest, "[]{}() \",:=-xyenstrad")) {
+	skip_any(&rest, core_noise);
+	for (; status == TTNN_OK && rest.length; skip_any(&rest, core_noise)) {
 		if (numbers % 4 == 0)
 			range = TT_VEC_PUSH(&ranges);
 		if (!range)

@@ -296,11 +296,10 @@ def record_sharded(rnd):
                              "sharded_across_dims", "sharded_across_dims_except"))
         if method == "block_sharded" and not grid:
             continue
-        row = {"shape": shape, "dtype": dtype, "layout": layout.name, "grid": grid, "method": method,
-               "orientation": orientation.name}
+        row = {"shape": shape, "dtype": dtype, "layout": layout.name, "memory": memory_json(interleaved),
+               "grid": grid, "method": method, "orientation": orientation.name}
         if tile:
             row["tile"] = tile
-        more = {}
         if method == "sharded":
             nd = json.loads(memory.to_json()).get("nd_shard_spec")
             if not nd:
