@@ -385,8 +385,13 @@ tt_status tt_core_set_merge(const ttnn_core_set **out, const ttnn_core_set *a,
 			    const ttnn_core_set *b)
 {
 	struct range_vec all = {0}, done = {0};
-	bool ok = push_all(&all, a) && (!b || push_all(&all, b));
+	bool ok;
 
+	if (!b && a->count <= 1) {
+		*out = a;
+		return TTNN_OK;
+	}
+	ok = push_all(&all, a) && (!b || push_all(&all, b));
 	if (ok && all.count)
 		ok = merge_ranges(&done, &all);
 	TT_VEC_DEINIT(&all);
