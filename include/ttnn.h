@@ -192,8 +192,8 @@ struct ttnn_tensor_spec {
 	struct ttnn_memory_config memory;
 	struct ttnn_shape alignment; /* right-aligned with shape */
 
-	struct ttnn_shape padded;  /* what storage holds, dimension by dimension */
-	uint64_t rows, cols;       /* the same as a matrix: the physical shape */
+	struct ttnn_shape padded; /* what storage holds, dimension by dimension */
+	uint64_t rows, cols;      /* the same as a matrix: the physical shape */
 	uint64_t page_rows, page_cols;
 	uint64_t page_bytes, pages; /* unaligned page size; pages × page_bytes = bytes */
 	uint64_t bytes;

@@ -79,12 +79,12 @@ static inline struct ttnn_value tt_value_list(const struct ttnn_value *items, si
 }
 
 static inline struct ttnn_value tt_value_object(const struct tt_schema *schema,
-					      const struct ttnn_value *fields)
+						const struct ttnn_value *fields)
 {
 	return (struct ttnn_value){.kind = TTNN_VALUE_OBJECT,
-				 .count = (uint32_t)schema->count,
-				 .schema = schema,
-				 .items = fields};
+				   .count = (uint32_t)schema->count,
+				   .schema = schema,
+				   .items = fields};
 }
 
 struct ttnn_value tt_value_string(const char *text);

@@ -17,7 +17,8 @@ TEST(values_keep_absent_none_and_default_apart)
 
 TEST(values_as_numbers)
 {
-	struct ttnn_value half = tt_value_real(0.5), three = tt_value_real(3), yes = tt_value_bool(true);
+	struct ttnn_value half = tt_value_real(0.5), three = tt_value_real(3),
+			  yes = tt_value_bool(true);
 	struct ttnn_value huge = tt_value_real(1e300), text = tt_value_string("x");
 	double real = 0;
 	int64_t integer = 0;
