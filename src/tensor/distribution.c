@@ -193,6 +193,7 @@ struct tt_page_place tt_distribution_find(const struct tt_distribution *d, uint6
 		shard_step *= d->grid.dim[i];
 		page_step *= d->shard.dim[i];
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a page, so there is a core */
 	place.core = d->contiguous ? shard / per : shard % d->core_count;
 	slot = d->contiguous ? shard % per : shard / d->core_count;
 	place.page = slot * d->shard_pages + inside;
