@@ -343,31 +343,91 @@ TTNN_API const struct ttnn_tensor_spec *ttnn_tensor_get_spec(const ttnn_tensor *
 /* The stored bytes in the tensor's own layout, spec->bytes of them. Borrowed. NULL if not on host. */
 TTNN_API const void *ttnn_tensor_bytes(const ttnn_tensor *tensor);
 
-/* Another shape of the same number of elements over the same storage: a view, nothing is copied.
- * Refused when the pages would have to change. */
+/*
+ * How many devices of a mesh hold a part of the tensor, each part with the tensor's spec. 1 unless
+ * the tensor came from a file, or a frontend, that spread it.
+ */
+TTNN_API size_t ttnn_tensor_shard_count(const ttnn_tensor *tensor);
+
+/* One of these parts as a tensor of its own; nothing is copied. */
+TTNN_API enum ttnn_status ttnn_tensor_shard(ttnn_tensor **out, const ttnn_tensor *tensor,
+					    size_t index);
+
+/*
+ * Another shape of the same number of elements over the same storage: a view, nothing is copied.
+ * Refused when elements would have to move.
+ */
 TTNN_API enum ttnn_status ttnn_tensor_view(ttnn_tensor **out, ttnn_tensor *tensor,
 					   const struct ttnn_shape *shape);
 
+/* In another layout, tiles being 32 × 32; padding holds pad_value. The tensor itself if it is so. */
 TTNN_API enum ttnn_status ttnn_tensor_to_layout(ttnn_tensor **out, ttnn_tensor *tensor,
 						enum ttnn_layout layout, double pad_value);
+
+/* With other numbers in the same places, padding too. The tensor itself if it has that type. */
 TTNN_API enum ttnn_status ttnn_tensor_to_dtype(ttnn_tensor **out, ttnn_tensor *tensor,
 					       enum ttnn_dtype dtype);
 
-/* Writes and reads upstream's .tensorbin; replaces the file only when the new one is complete. */
+/*
+ * More padding around what a ROW_MAJOR tensor stores: that goes to the indices `start` (NULL: all
+ * 0) of the new padded shape, of the same rank, and value everywhere else. The shape stays.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_pad(ttnn_tensor **out, ttnn_tensor *tensor,
+					  const struct ttnn_shape *padded, const uint32_t *start,
+					  double value);
+
+/* The part of what a ROW_MAJOR tensor stores from the indices `start` to before `end`. */
+TTNN_API enum ttnn_status ttnn_tensor_unpad(ttnn_tensor **out, ttnn_tensor *tensor,
+					    const uint32_t *start, const uint32_t *end);
+
+/* Padded to multiples of 32 in the last two dimensions, still ROW_MAJOR; and the way back. */
+TTNN_API enum ttnn_status ttnn_tensor_pad_to_tile(ttnn_tensor **out, ttnn_tensor *tensor,
+						  double value);
+TTNN_API enum ttnn_status ttnn_tensor_unpad_from_tile(ttnn_tensor **out, ttnn_tensor *tensor,
+						      const struct ttnn_shape *shape);
+
+/*
+ * Writes and reads upstream's .tensorbin; replaces the file only when the new one is complete.
+ * What is loaded from a large file stays in the file until it is used, so change the file by
+ * replacing it, as ttnn_tensor_save() does, and not in place. fp8_e4m3 has no code in the format.
+ */
 TTNN_API enum ttnn_status ttnn_tensor_save(const char *path, const ttnn_tensor *tensor);
 TTNN_API enum ttnn_status ttnn_tensor_load(ttnn_tensor **out, const char *path);
 
-/* Writes and reads NumPy's .npy (the logical elements; bfloat16 and block floats as float32). */
+/*
+ * Writes and reads NumPy's .npy: the logical elements, ROW_MAJOR. Saved as float32: bfloat16, block
+ * floats, fp8_e4m3. Loaded as float32: float16, float64; as uint8: bool; as int32: int16; as int32
+ * or uint32 if every value fits: int64, uint64. Other types are as they are, the rest is refused.
+ */
 TTNN_API enum ttnn_status ttnn_npy_save(const char *path, const ttnn_tensor *tensor);
 TTNN_API enum ttnn_status ttnn_npy_load(ttnn_tensor **out, const char *path);
 
-/* How tensors print; all zero means these defaults. */
+/* How much of a tensor is printed. */
+enum ttnn_print_profile {
+	TTNN_PRINT_SHORT = 0, /* summarised */
+	TTNN_PRINT_FULL = 1,
+	TTNN_PRINT_EMPTY = 2, /* no values: "..." */
+};
+
+/* Whether floating-point values print as 1.5000e+03. */
+enum ttnn_print_sci { TTNN_SCI_AUTO = 0, TTNN_SCI_ON = 1, TTNN_SCI_OFF = 2 };
+
+/* For ttnn_print_options.precision: no digits behind the point. */
+#define TTNN_PRINT_NO_DIGITS UINT32_MAX
+
+/*
+ * How tensors print; all zero means the defaults. The seed dialect prints as torch does. The
+ * tt-metal dialect prints as tt-metal does: it knows profile, sci and precision only, and a short
+ * text has two items at each end of every dimension of more than four.
+ */
 struct ttnn_print_options {
 	uint32_t threshold;  /* more elements than this are summarised; default 1000 */
 	uint32_t edge_items; /* shown at each end of a summarised dimension; default 3 */
 	uint32_t precision;  /* digits behind the point; default 4 */
 	uint32_t line_width; /* default 80 */
 	enum ttnn_dialect dialect;
+	enum ttnn_print_profile profile;
+	enum ttnn_print_sci sci;
 };
 
 /* The text of a tensor's values and spec. Free with ttnn_free(). */

@@ -48,6 +48,8 @@ tt_status tt_memory_config_check(const struct ttnn_memory_config *config)
 		return tt_fail(TTNN_INVALID, "%u is no buffer type", (unsigned)config->buffer);
 	if ((config->has_shard && !config->shard.grid) || (config->has_nd_shard && !nd->grid))
 		return tt_fail(TTNN_INVALID, "A shard spec needs a grid of cores");
+	if (config->created_with_nd_shard && !config->has_nd_shard)
+		return tt_fail(TTNN_INVALID, "The ND shard spec a config was made with is missing");
 	if ((config->has_shard && (unsigned)config->shard.orientation > TTNN_ORIENT_COL_MAJOR) ||
 	    (config->has_nd_shard && (unsigned)nd->orientation > TTNN_ORIENT_COL_MAJOR))
 		return tt_fail(TTNN_INVALID, "A shard orientation is ROW_MAJOR or COL_MAJOR");

@@ -1,0 +1,122 @@
+/*
+ * tensor.h: the tensor object: a spec and reference counted storage.
+ *
+ * Everything above this layer holds tensors through ttnn_tensor (struct tt_tensor here). A tensor
+ * is immutable once its maker hands it out; views and shards share storage by counting references,
+ * so counts are atomic and nothing else needs a lock.
+ *
+ * Storage is an object with operations of its own: host memory and mapped files here, memory of a
+ * modelled device in the layer that models it, which embeds struct tt_storage as its first member.
+ */
+#ifndef TT_TENSOR_TENSOR_H
+#define TT_TENSOR_TENSOR_H
+
+#include <stdatomic.h>
+
+#include "base/file.h"
+#include "base/status.h"
+
+/* ---- storage ------------------------------------------------------------------------------- */
+
+struct tt_storage;
+
+struct tt_storage_ops {
+	const char *name; /* "host": for messages */
+	/* Called once, when the last owner lets go: frees what the storage holds, and the storage. */
+	void (*destroy)(struct tt_storage *storage);
+};
+
+struct tt_storage {
+	const struct tt_storage_ops *ops;
+	atomic_uint_least32_t refs;
+	void *data; /* the bytes in this process's memory; NULL when they are not there */
+	uint64_t bytes;
+};
+
+/* Starts a storage with one owner: for the makers of storage kinds. */
+void tt_storage_init(struct tt_storage *storage, const struct tt_storage_ops *ops, void *data,
+		     uint64_t bytes);
+
+/* Host memory, not cleared: 64-byte aligned, from 2 MB up in huge pages where the system has them. */
+tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes);
+
+/*
+ * `bytes` bytes at `offset` of a mapped file. Keeps the mapping for as long as the storage lives;
+ * copies instead when the bytes are few or not aligned well. Must lie inside the map.
+ */
+struct tt_mapping;
+tt_status tt_storage_new_mapped(struct tt_storage **out, struct tt_mapping *mapping,
+				uint64_t offset, uint64_t bytes);
+
+/* A mapped file that several storages share. */
+tt_status tt_mapping_new(struct tt_mapping **out, const char *path);
+const struct tt_file_map *tt_mapping_get(const struct tt_mapping *mapping);
+void tt_mapping_unref(struct tt_mapping *mapping);
+
+struct tt_storage *tt_storage_ref(struct tt_storage *storage);
+/* NULL is fine. */
+void tt_storage_unref(struct tt_storage *storage);
+
+/* ---- shards -------------------------------------------------------------------------------- */
+
+/* How one dimension of a distribution cuts a tensor. */
+struct tt_placement {
+	bool shard;  /* cut along tensor dimension `dim`; else every position has the same data */
+	int32_t dim; /* may count from the end (-1) */
+};
+
+/* One device's part of a tensor. */
+struct tt_shard {
+	struct ttnn_shape coord; /* on the mesh; the rank is the mesh's */
+	struct tt_storage *storage;
+};
+
+/*
+ * How a tensor lies on a mesh of several devices: every shard has the tensor's spec. The topology
+ * tells how the shards came about: positions of `distribution`, row-major, are at coords[i].
+ * Shards that share data share their storage. Reference counted; immutable once it is in a tensor.
+ */
+struct tt_mesh_layout {
+	atomic_uint_least32_t refs;
+	struct ttnn_shape mesh, distribution;
+	size_t placement_count, coord_count, shard_count;
+	struct tt_placement *placements; /* one for each dimension of the distribution */
+	struct ttnn_shape *coords;       /* one for each position of it */
+	struct tt_shard *shards;
+};
+
+/* Room for the counts; everything zeroed, storages NULL. */
+tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t placements, size_t coords,
+			     size_t shards);
+/* NULL is fine. */
+void tt_mesh_layout_unref(struct tt_mesh_layout *layout);
+
+/* Whether this is what a tensor without a mesh layout has: one device of a 1 × 1 mesh. */
+bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout);
+
+/* ---- tensors ------------------------------------------------------------------------------- */
+
+struct tt_tensor {
+	atomic_uint_least32_t refs;
+	struct ttnn_tensor_spec spec;
+	struct tt_storage *storage;    /* of the only shard, or of the first */
+	struct tt_mesh_layout *layout; /* NULL: one device */
+};
+
+/*
+ * A tensor over storage that exists; takes over one reference to each of storage and layout (which
+ * may be NULL), also when it fails. With a layout, storage is its first shard's.
+ */
+tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
+			 struct tt_storage *storage, struct tt_mesh_layout *layout);
+
+/* As ttnn_tensor_new(), but the content is not cleared: for makers who fill it. */
+tt_status tt_tensor_alloc(ttnn_tensor **out, const struct ttnn_tensor_spec *spec);
+
+/* The bytes of a tensor its maker has not handed out yet. */
+void *tt_tensor_data(ttnn_tensor *tensor);
+
+/* Refuses tensors whose one and only block of bytes is not in host memory; `what` is for words. */
+tt_status tt_tensor_need_host(const ttnn_tensor *tensor, const char *what);
+
+#endif
