@@ -188,9 +188,9 @@ struct ttnn_tensor_spec {
 	struct ttnn_shape shape; /* logical */
 	enum ttnn_dtype dtype;
 	enum ttnn_layout layout;
-	struct ttnn_tile tile; /* meaningful for TTNN_TILE */
-	struct ttnn_memory_config memory;
-	struct ttnn_shape alignment; /* right-aligned with shape */
+	struct ttnn_tile tile;            /* 32 × 32 when row-major */
+	struct ttnn_memory_config memory; /* with both shard specs where both can say the same */
+	struct ttnn_shape alignment;      /* right-aligned with shape */
 
 	struct ttnn_shape padded; /* what storage holds, dimension by dimension */
 	uint64_t rows, cols;      /* the same as a matrix: the physical shape */
@@ -277,17 +277,21 @@ TTNN_API const struct ttnn_core_range *ttnn_core_set_ranges(const ttnn_core_set 
 /* How many cores a set holds. */
 TTNN_API size_t ttnn_core_set_cores(const ttnn_core_set *set);
 
-/* Sharded in two dimensions (layout HEIGHT, WIDTH or BLOCK), spec may be NULL; not yet checked. */
+/*
+ * Sharded in two dimensions (layout HEIGHT, WIDTH or BLOCK); spec may be NULL. Whether it fits a
+ * tensor is checked by ttnn_tensor_spec_make().
+ */
 TTNN_API enum ttnn_status ttnn_memory_config_sharded(struct ttnn_memory_config *out,
 						     enum ttnn_memory_layout layout,
 						     enum ttnn_buffer_type buffer,
 						     const struct ttnn_shard_spec *spec);
 
-/* Sharded in any number of dimensions. */
+/* Sharded in any number of dimensions. Whether it fits is checked as above. */
 TTNN_API enum ttnn_status ttnn_memory_config_nd(struct ttnn_memory_config *out,
 						enum ttnn_buffer_type buffer,
 						const struct ttnn_nd_shard_spec *spec);
 
+/* By the shard spec they were created with: what a tensor spec derived does not count. */
 TTNN_API bool ttnn_memory_config_equal(const struct ttnn_memory_config *a,
 				       const struct ttnn_memory_config *b);
 
@@ -307,6 +311,18 @@ TTNN_API enum ttnn_status ttnn_tensor_spec_make(struct ttnn_tensor_spec *out,
 
 TTNN_API bool ttnn_tensor_spec_equal(const struct ttnn_tensor_spec *a,
 				     const struct ttnn_tensor_spec *b);
+
+/* Texts: "Shape([1, 32])", "{[0-0 - 7-7]}", "MemoryConfig(...)", "TensorSpec(...)" in the spelling
+ * of a dialect. Free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_shape_text(char **out, const struct ttnn_shape *shape,
+					  enum ttnn_dialect dialect);
+TTNN_API enum ttnn_status ttnn_core_set_text(char **out, const ttnn_core_set *set,
+					     enum ttnn_dialect dialect);
+TTNN_API enum ttnn_status ttnn_memory_config_text(char **out,
+						  const struct ttnn_memory_config *config,
+						  enum ttnn_dialect dialect);
+TTNN_API enum ttnn_status ttnn_tensor_spec_text(char **out, const struct ttnn_tensor_spec *spec,
+						enum ttnn_dialect dialect);
 
 /* Names: "bfloat16" in the seed dialect, "BFLOAT16" otherwise. "INVALID" for a number that is none. */
 TTNN_API const char *ttnn_dtype_name(enum ttnn_dtype dtype, enum ttnn_dialect dialect);

@@ -68,26 +68,32 @@ static tt_status choose_tile(struct ttnn_tensor_spec *spec, const struct ttnn_ti
 
 /* ---- alignment ---------------------------------------------------------------------------------- */
 
-static struct ttnn_shape default_alignment(const struct ttnn_tensor_spec *spec)
+static void default_alignment(struct ttnn_shape *out, const struct ttnn_tensor_spec *spec)
 {
-	if (spec->layout == TTNN_TILE)
-		return TT_SHAPE(spec->tile.height, spec->tile.width);
-	if (spec->memory.has_shard)
-		return TT_SHAPE(spec->memory.shard.width);
-	if (spec->memory.has_nd_shard)
-		return TT_SHAPE(tt_shape_last(&spec->memory.nd_shard.shape, 1));
-	return TT_SHAPE(1);
+	const struct ttnn_memory_config *memory = &spec->memory;
+
+	out->rank = 1;
+	out->dim[0] = 1;
+	if (spec->layout == TTNN_TILE) {
+		out->rank = 2;
+		out->dim[0] = spec->tile.height;
+		out->dim[1] = spec->tile.width;
+	} else if (memory->has_shard) {
+		out->dim[0] = memory->shard.width;
+	} else if (memory->has_nd_shard) {
+		out->dim[0] = tt_shape_last(&memory->nd_shard.shape, 1);
+	}
 }
 
 /* Rounds each entry of a custom alignment up to the default one beneath it. */
 static tt_status choose_alignment(struct ttnn_tensor_spec *spec, const struct ttnn_shape *custom)
 {
-	struct ttnn_shape usual = default_alignment(spec), *result = &spec->alignment;
+	struct ttnn_shape *result = &spec->alignment, usual;
 
-	if (!custom->rank) {
-		*result = usual;
+	default_alignment(result, spec);
+	if (!custom->rank)
 		return TTNN_OK;
-	}
+	usual = *result;
 	result->rank = custom->rank > usual.rank ? custom->rank : usual.rank;
 	for (uint32_t back = 1; back <= result->rank; back++) {
 		uint64_t entry = tt_shape_last(custom, back);

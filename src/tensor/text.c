@@ -226,3 +226,40 @@ void tt_text_tensor_spec(struct tt_str *str, const struct ttnn_tensor_spec *spec
 	tt_text_list(str, "Alignment", &spec->alignment);
 	tt_str_adds(str, "))");
 }
+
+/* ---- for users ------------------------------------------------------------------------------- */
+
+enum ttnn_status ttnn_shape_text(char **out, const struct ttnn_shape *shape,
+				 enum ttnn_dialect dialect)
+{
+	struct tt_str str = {0};
+
+	tt_text_shape(&str, shape, dialect);
+	return tt_str_take(out, &str);
+}
+
+enum ttnn_status ttnn_core_set_text(char **out, const ttnn_core_set *set, enum ttnn_dialect dialect)
+{
+	struct tt_str str = {0};
+
+	tt_text_core_set(&str, set, dialect);
+	return tt_str_take(out, &str);
+}
+
+enum ttnn_status ttnn_memory_config_text(char **out, const struct ttnn_memory_config *config,
+					 enum ttnn_dialect dialect)
+{
+	struct tt_str str = {0};
+
+	tt_text_memory_config(&str, config, dialect);
+	return tt_str_take(out, &str);
+}
+
+enum ttnn_status ttnn_tensor_spec_text(char **out, const struct ttnn_tensor_spec *spec,
+				       enum ttnn_dialect dialect)
+{
+	struct tt_str str = {0};
+
+	tt_text_tensor_spec(&str, spec, dialect);
+	return tt_str_take(out, &str);
+}

@@ -451,6 +451,34 @@ TEST(members_and_tiles)
 	tt_str_deinit(&text);
 }
 
+/* The texts users get, in either dialect; a scenario, as each of them allocates. */
+SCENARIO(texts_for_users)
+{
+	struct ttnn_spec_args args = {.shape = TT_SHAPE(2, 3)};
+	struct ttnn_tensor_spec spec;
+	const ttnn_core_set *cores = NULL;
+	char *text[4] = {0};
+	tt_status status;
+
+	TT_TRY(tt_core_set_grid(&cores, 2, 1));
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	status = ttnn_shape_text(&text[0], &spec.shape, TTNN_DIALECT_SEED);
+	if (status == TTNN_OK)
+		status = ttnn_core_set_text(&text[1], cores, TTNN_DIALECT_TT_METAL);
+	if (status == TTNN_OK)
+		status = ttnn_memory_config_text(&text[2], &spec.memory, TTNN_DIALECT_TT_METAL);
+	if (status == TTNN_OK)
+		status = ttnn_tensor_spec_text(&text[3], &spec, TTNN_DIALECT_TT_METAL);
+	if (status == TTNN_OK) {
+		CHECK_STR(text[0], "ttnn.Shape([2, 3])");
+		CHECK_STR(text[1], "{[0-0 - 1-0]}");
+		CHECK(strstr(text[3], text[2]) && strstr(text[3], "RowMajorPageConfig()"));
+	}
+	for (size_t i = 0; i < 4; i++)
+		ttnn_free(text[i]);
+	return status;
+}
+
 SCENARIO(texts_without_memory)
 {
 	struct ttnn_nd_shard_spec shard = {.shape = TT_SHAPE(1, 2, 32, 32)};

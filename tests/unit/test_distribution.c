@@ -248,6 +248,148 @@ TEST(distributions_by_hand)
 	CHECK_INT(place.page, 6);
 }
 
+#define PAD UINT64_MAX
+
+/* Upstream's own test of distributions: elements, pages, cores; what a core then holds. */
+static const struct {
+	struct ttnn_shape tensor, shard;
+	uint32_t page_rows, page_cols;
+	struct ttnn_core_range ranges[3];
+	size_t range_count;
+	enum ttnn_orientation orientation;
+	uint64_t cores, device_pages;
+	uint64_t core, held[24]; /* the first pages of one core */
+	size_t held_count;
+} known[] = {
+	{{3, {2, 64, 96}},
+	 {3, {1, 32, 64}},
+	 32,
+	 32,
+	 {{{0, 0}, {3, 3}}},
+	 1,
+	 TTNN_ORIENT_ROW_MAJOR,
+	 8,
+	 16,
+	 1,
+	 {2, PAD},
+	 2},
+	{{3, {2, 128, 64}},
+	 {3, {1, 64, 96}},
+	 32,
+	 32,
+	 {{{4, 6}, {6, 6}}, {{1, 1}, {1, 1}}, {{0, 3}, {3, 3}}},
+	 3,
+	 TTNN_ORIENT_ROW_MAJOR,
+	 4,
+	 24,
+	 3,
+	 {12, 13, PAD, 14, 15, PAD},
+	 6},
+	{{3, {2, 3, 32}},
+	 {3, {2, 4, 16}},
+	 1,
+	 16,
+	 {{{0, 0}, {3, 3}}},
+	 1,
+	 TTNN_ORIENT_ROW_MAJOR,
+	 2,
+	 16,
+	 1,
+	 {1, 3, 5, PAD, 7, 9, 11, PAD},
+	 8},
+	{{5, {3, 2, 2, 3, 4}},
+	 {5, {1, 1, 2, 2, 4}},
+	 1,
+	 4,
+	 {{{0, 0}, {1, 4}}},
+	 1,
+	 TTNN_ORIENT_COL_MAJOR,
+	 10,
+	 80,
+	 9,
+	 {26, PAD, 29, PAD, PAD, PAD, PAD, PAD},
+	 8},
+	{{4, {5, 2, 64, 96}},
+	 {4, {2, 1, 64, 64}},
+	 32,
+	 32,
+	 {{{0, 0}, {2, 0}}, {{0, 1}, {1, 1}}},
+	 2,
+	 TTNN_ORIENT_ROW_MAJOR,
+	 5,
+	 120,
+	 4,
+	 {24,  25,  27,  28,  36,  37,  39,  40,  50,  PAD, 53,  PAD,
+	  PAD, PAD, PAD, PAD, PAD, PAD, PAD, PAD, PAD, PAD, PAD, PAD},
+	 24},
+	{{4, {5, 2, 64, 96}},
+	 {4, {5, 2, 32, 32}},
+	 32,
+	 32,
+	 {{{0, 0}, {3, 3}}},
+	 1,
+	 TTNN_ORIENT_ROW_MAJOR,
+	 6,
+	 60,
+	 0,
+	 {0},
+	 1},
+	{{4, {5, 2, 64, 128}},
+	 {4, {3, 2, 64, 64}},
+	 1,
+	 64,
+	 {{{0, 0}, {3, 3}}},
+	 1,
+	 TTNN_ORIENT_COL_MAJOR,
+	 4,
+	 1536,
+	 0,
+	 {0},
+	 1},
+	{{6, {2, 3, 4, 5, 6, 128}},
+	 {6, {3, 1, 5, 4, 2, 128}},
+	 1,
+	 128,
+	 {{{0, 0}, {1, 1}}},
+	 1,
+	 TTNN_ORIENT_COL_MAJOR,
+	 4,
+	 2400,
+	 0,
+	 {0},
+	 1},
+};
+
+static struct ttnn_shape in_pages(struct ttnn_shape shape, uint32_t rows, uint32_t cols)
+{
+	shape.dim[shape.rank - 1] = (shape.dim[shape.rank - 1] + cols - 1) / cols;
+	shape.dim[shape.rank - 2] = (shape.dim[shape.rank - 2] + rows - 1) / rows;
+	return shape;
+}
+
+TEST(known_distributions)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		uint32_t rows = known[i].page_rows, cols = known[i].page_cols;
+		struct ttnn_shape tensor = in_pages(known[i].tensor, rows, cols);
+		struct ttnn_nd_shard_spec shard = {.shape = in_pages(known[i].shard, rows, cols),
+						   .orientation = known[i].orientation};
+		struct tt_distribution d;
+
+		CHECK_OK(ttnn_core_set_make(&shard.grid, known[i].ranges, known[i].range_count));
+		CHECK_OK(tt_distribution_of(&d, &tensor, &shard));
+		CHECK_INT(tt_distribution_cores(&d), known[i].cores);
+		CHECK_INT(tt_distribution_core_pages(&d) * tt_distribution_cores(&d),
+			  known[i].device_pages);
+		for (size_t page = 0; page < known[i].held_count; page++) {
+			uint64_t host = PAD;
+
+			tt_distribution_host(&host, &d, known[i].core, page);
+			CHECK_INT(host, known[i].held[page]);
+		}
+	}
+}
+
 TEST(absurd_distributions_are_refused)
 {
 	struct ttnn_nd_shard_spec shard = {.shape = TT_SHAPE(1, 1)};
