@@ -71,6 +71,9 @@ EXAMPLE_SRC := $(wildcard examples/*.c)
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 LIB_OBJ := $(call objects,$(filter-out $(ISA_SRC),$(LIB_SRC))) \
 	$(foreach isa,$(ISAS),$(patsubst %.isa.c,$(OUT)/obj/%.$(isa).o,$(ISA_SRC)))
+# Files that are part of the library, as C (scripts/embed).
+PROFILES := $(wildcard data/profiles/*.json data/profiles/*/*.json)
+LIB_OBJ += $(OUT)/obj/gen/profiles.o
 CLI_OBJ := $(call objects,$(CLI_SRC))
 PROGRAM_SRC := $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
 PROGRAMS := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
@@ -92,7 +95,7 @@ $(OUT)/flags: .FORCE
 	$(call write,$(FLAGS))
 # So that the library forgets the object of a deleted source.
 $(OUT)/objects: .FORCE
-	$(call write,$(LIB_OBJ))
+	$(call write,$(LIB_OBJ) $(PROFILES))
 .FORCE:
 .PRECIOUS: $(OUT)/obj/%.o
 .DELETE_ON_ERROR:
@@ -114,6 +117,12 @@ $(OUT)/obj/%.$(1).o: %.isa.c $(OUT)/flags
 	$$(Q)mkdir -p $$(@D); $$(COMPILE) $(ISA_OPT) $(ISA_$(1)) -DTT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
+
+$(OUT)/gen/profiles.c: $(PROFILES) scripts/embed $(OUT)/objects
+	$(call say,EMBED,data/profiles)
+	$(Q)mkdir -p $(@D); scripts/embed tt_embedded_profiles data/profiles .json >$@
+$(OUT)/obj/gen/%.o: $(OUT)/gen/%.c $(OUT)/flags
+	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
 
 $(OUT)/libttnn.a: $(LIB_OBJ) $(OUT)/objects
 	$(call say,AR,$@)
@@ -213,7 +222,8 @@ build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS)
 # ---- install --------------------------------------------------------------------------------
 INSTALLED := $(PREFIX)/bin/ttnn $(LIBDIR)/libttnn.a $(LIBDIR)/libttnn.so.$(VERSION) \
 	$(LIBDIR)/libttnn.so.$(ABI) $(LIBDIR)/libttnn.so $(LIBDIR)/pkgconfig/ttnn.pc \
-	$(patsubst include/%,$(PREFIX)/include/%,$(wildcard include/*.h))
+	$(patsubst include/%,$(PREFIX)/include/%,$(wildcard include/*.h)) \
+	$(PROFILES:data/%=$(PREFIX)/share/ttnn/%)
 
 .PHONY: install uninstall
 install: all
@@ -224,6 +234,8 @@ install: all
 	$(Q)ln -sf libttnn.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libttnn.so.$(ABI)
 	$(Q)ln -sf libttnn.so.$(ABI) $(DESTDIR)$(LIBDIR)/libttnn.so
 	$(Q)install -m 644 include/*.h $(DESTDIR)$(PREFIX)/include/
+	$(Q)for file in $(PROFILES:data/%=%); do \
+		install -m 644 data/$$file $(DESTDIR)$(PREFIX)/share/ttnn/$$file || exit 1; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@REQUIRES@|$(PKGS)|' \
 		ttnn.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ttnn.pc
 uninstall:
