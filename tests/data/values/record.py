@@ -4,6 +4,10 @@ maps and sharded memory configs, and writes the answers that the tests of src/te
 
     python tests/data/values/record.py tests/data/values
 
+Beside what this writes: texts.json, how 63 value objects print (repr, str, to_json), and
+spec_texts.json.gz, every different TensorSpec in the arguments of some 2,300 recorded programs and
+sixteen models, both of the same release.
+
 The same seed gives the same files. Cases that kill the library are recorded as {"crash": true}: ours
 must refuse them.
 """
