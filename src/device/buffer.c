@@ -270,6 +270,7 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 	pthread_mutex_unlock(&memory->lock);
 	if (!was)
 		return;
+	tt_buffer_drop_data(buffer);
 	/* Told first: who gets the address next must not be heard of before. */
 	if (tt_event_on() && buffer->layout.size)
 		tell(buffer, TT_EVENT_BUFFER_FREE);

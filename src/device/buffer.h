@@ -15,6 +15,7 @@
 
 #include "device/devmem.h"
 #include "tensor/distribution.h"
+#include "tensor/tensor.h"
 
 /* How bytes lie in banks; nothing in it needs freeing. */
 struct tt_buffer_layout {
@@ -54,6 +55,12 @@ struct tt_buffer_options {
 	enum tt_allocator_end from;
 };
 
+/* The bytes on one chip. */
+struct tt_buffer_slot {
+	struct tt_storage *storage; /* NULL: never asked for */
+	bool own;                   /* made for the buffer; others' may be read only */
+};
+
 struct tt_buffer {
 	atomic_uint_least32_t refs;
 	struct tt_devmem *memory;
@@ -65,6 +72,7 @@ struct tt_buffer {
 	struct tt_allocator *allocator;  /* NULL: the address is not an allocator's */
 	atomic_bool allocated;           /* written with the memory's lock held */
 	struct tt_buffer *older, *newer; /* among the live buffers; likewise */
+	struct tt_buffer_slot *data;     /* by chip; NULL until asked for; likewise */
 };
 
 /* A new buffer with one owner; TTNN_DEVICE_OOM when it does not fit. */
@@ -105,5 +113,34 @@ struct tt_buffer_page tt_buffer_find_page(const struct tt_buffer *buffer, uint64
 
 /* Bytes per bank as upstream's list of buffers counts them: pages without their alignment. */
 uint64_t tt_buffer_listed_bytes(const struct tt_buffer *buffer);
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+enum tt_buffer_access {
+	TT_BUFFER_READ,      /* what was never written reads as 0 */
+	TT_BUFFER_UPDATE,    /* some bytes will be written */
+	TT_BUFFER_OVERWRITE, /* all bytes will be written: the old ones may be lost */
+};
+
+/*
+ * The bytes of a buffer on one chip, layout.size of them, as its tensor lays them out. Memory is
+ * taken when they are first asked for. *out is a reference of the caller's. Bytes that anyone else
+ * has a reference to, or that were set, are never written: the writer gets others, which are the
+ * buffer's from then on. Not for two writers at a time. Refused in dry runs and after deallocation.
+ */
+tt_status tt_buffer_data(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip,
+			 enum tt_buffer_access access);
+
+/* Makes these the bytes of the buffer, without copying; the buffer takes a reference of its own. */
+tt_status tt_buffer_set_data(struct tt_buffer *buffer, uint32_t chip, struct tt_storage *storage);
+
+/* The storage of a tensor that lies in a buffer, on one chip. It keeps the buffer alive. */
+tt_status tt_buffer_storage_new(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip);
+
+/* The buffer a storage lies in, borrowed, or NULL; *chip may be NULL. */
+struct tt_buffer *tt_buffer_of(uint32_t *chip, const struct tt_storage *storage);
+
+/* For deallocation: lets go of all bytes. The memory's lock is not held. */
+void tt_buffer_drop_data(struct tt_buffer *buffer);
 
 #endif

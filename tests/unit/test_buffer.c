@@ -466,6 +466,96 @@ TEST(allocation_and_deallocation_are_told)
 	tt_devmem_unref(memory);
 }
 
+/* ---- data ---------------------------------------------------------------------------------- */
+
+TEST(data_is_made_when_asked_for)
+{
+	struct tt_devmem *memory = open_n150();
+	struct tt_buffer *buffer = new_raw(memory, TTNN_DRAM, 4096);
+	struct tt_storage *first = NULL, *second = NULL, *third = NULL;
+	char *bytes;
+
+	CHECK(!buffer->data);
+	CHECK_OK(tt_buffer_data(&first, buffer, 0, TT_BUFFER_READ));
+	bytes = first->data;
+	CHECK(first->bytes == 4096 && bytes[0] == 0 && bytes[4095] == 0);
+	CHECK_OK(tt_buffer_data(&second, buffer, 0, TT_BUFFER_READ));
+	CHECK(first == second);
+	tt_storage_unref(second);
+	tt_storage_unref(first);
+
+	/* Alone with it: written in place. With a reader: the reader keeps what it saw. */
+	CHECK_OK(tt_buffer_data(&first, buffer, 0, TT_BUFFER_UPDATE));
+	CHECK(first->data == bytes);
+	bytes[7] = 42;
+	CHECK_OK(tt_buffer_data(&second, buffer, 0, TT_BUFFER_UPDATE));
+	CHECK(second != first);
+	CHECK_INT(((char *)second->data)[7], 42);
+	((char *)second->data)[7] = 43;
+	CHECK_INT(bytes[7], 42);
+	CHECK_OK(tt_buffer_data(&third, buffer, 0, TT_BUFFER_READ));
+	CHECK(third == second);
+	tt_storage_unref(third);
+	tt_storage_unref(second);
+	CHECK_OK(tt_buffer_data(&second, buffer, 0, TT_BUFFER_OVERWRITE));
+	tt_storage_unref(second);
+	tt_buffer_deallocate(buffer);
+	CHECK_INT(bytes[7], 42); /* still held */
+	tt_storage_unref(first);
+	CHECK_FAILS(tt_buffer_data(&second, buffer, 0, TT_BUFFER_READ), TTNN_STATE, "deallocated");
+	CHECK_FAILS(tt_buffer_data(&second, buffer, 1, TT_BUFFER_READ), TTNN_INVALID, "no chip 1");
+	tt_buffer_unref(buffer);
+	tt_devmem_unref(memory);
+}
+
+TEST(data_that_was_set_is_never_written)
+{
+	struct tt_devmem *memory = open_n150();
+	struct tt_buffer *buffer = new_raw(memory, TTNN_DRAM, 4096), *dry = NULL;
+	struct tt_buffer_options options = {.mode = TT_BUFFER_BLIND};
+	struct tt_storage *given = NULL, *seen = NULL, *small = NULL;
+
+	CHECK_OK(tt_storage_new(&given, 4096));
+	CHECK_OK(tt_storage_new(&small, 4095));
+	memset(given->data, 1, 4096);
+	CHECK_FAILS(tt_buffer_set_data(buffer, 0, small), TTNN_INVALID,
+		    "a buffer of 4096 bytes cannot take 4095 bytes of host");
+	CHECK_OK(tt_buffer_set_data(buffer, 0, given));
+	CHECK_OK(tt_buffer_data(&seen, buffer, 0, TT_BUFFER_READ));
+	CHECK(seen == given); /* no copy */
+	tt_storage_unref(seen);
+	CHECK_OK(tt_buffer_data(&seen, buffer, 0, TT_BUFFER_UPDATE));
+	CHECK(seen != given && ((char *)seen->data)[9] == 1);
+	tt_storage_unref(seen);
+	CHECK_OK(tt_buffer_new(&dry, memory, &buffer->layout, &options));
+	CHECK_FAILS(tt_buffer_data(&seen, dry, 0, TT_BUFFER_READ), TTNN_STATE, "dry run");
+	CHECK_FAILS(tt_buffer_set_data(dry, 0, given), TTNN_STATE, "dry run");
+	tt_storage_unref(small);
+	tt_storage_unref(given);
+	tt_buffer_unref(dry);
+	tt_buffer_unref(buffer);
+	tt_devmem_unref(memory);
+}
+
+TEST(a_tensor_keeps_its_buffer)
+{
+	struct tt_devmem *memory = open_n150();
+	struct tt_buffer *buffer = new_raw(memory, TTNN_L1, 2048);
+	struct tt_storage *storage = NULL, *host = NULL;
+	uint32_t chip = 9;
+
+	CHECK_OK(tt_buffer_storage_new(&storage, buffer, 0));
+	tt_buffer_unref(buffer);
+	CHECK(tt_buffer_of(&chip, storage) == buffer && chip == 0);
+	CHECK(tt_buffer_is_allocated(buffer) && !storage->data && storage->bytes == 2048);
+	CHECK_OK(tt_storage_new(&host, 1));
+	CHECK(!tt_buffer_of(NULL, host));
+	tt_storage_unref(host);
+	tt_storage_unref(storage);
+	CHECK_INT(memory->live, 0);
+	tt_devmem_unref(memory);
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 struct worker {
@@ -473,6 +563,18 @@ struct worker {
 	struct tt_buffer *shared;
 	uint64_t random;
 };
+
+/* While another thread may deallocate it. */
+static void read_some(struct tt_buffer *buffer)
+{
+	struct tt_storage *data = NULL;
+
+	if (tt_buffer_data(&data, buffer, 0, TT_BUFFER_READ) != TTNN_OK)
+		return;
+	if (((char *)data->data)[data->bytes - 1] != 0)
+		abort();
+	tt_storage_unref(data);
+}
 
 static void *work(void *argument)
 {
@@ -496,6 +598,7 @@ static void *work(void *argument)
 			if (tt_devmem_list(&list, &count, worker->memory) == TTNN_OK)
 				tt_devmem_free_list(list, count);
 			tt_buffer_unref(tt_buffer_ref(worker->shared));
+			read_some(worker->shared);
 		}
 		if (i == 1500)
 			tt_buffer_deallocate(worker->shared);
@@ -530,6 +633,7 @@ TEST(eight_threads_make_buffers)
 static tt_status make_some(struct tt_devmem *memory)
 {
 	struct tt_buffer *buffers[40] = {NULL}, **list;
+	struct tt_storage *data = NULL;
 	struct tt_buffer_layout layout;
 	tt_status status = tt_buffer_layout_raw(&layout, memory, TTNN_DRAM, 4096, 2048);
 	size_t count;
@@ -541,6 +645,13 @@ static tt_status make_some(struct tt_devmem *memory)
 		if (status == TTNN_OK)
 			tt_devmem_free_list(list, count);
 	}
+	if (status == TTNN_OK)
+		status = tt_buffer_data(&data, buffers[0], 0, TT_BUFFER_UPDATE);
+	if (status == TTNN_OK)
+		status = tt_buffer_set_data(buffers[1], 0, data);
+	tt_storage_unref(data);
+	if (status == TTNN_OK && tt_buffer_storage_new(&data, buffers[2], 0) == TTNN_OK)
+		tt_storage_unref(data);
 	for (int i = 0; i < 40; i++)
 		tt_buffer_unref(buffers[i]);
 	return status;

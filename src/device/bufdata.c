@@ -1,0 +1,200 @@
+/* What buffers of modelled chips contain: host memory, made when it is first asked for. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/buffer.h"
+
+static tt_status check(const struct tt_buffer *buffer, uint32_t chip)
+{
+	if (chip >= buffer->memory->chips)
+		return tt_fail(TTNN_INVALID, "there is no chip %" PRIu32 " in a mesh of %" PRIu32,
+			       chip, buffer->memory->chips);
+	if (buffer->mode != TT_BUFFER_REAL)
+		return tt_fail(TTNN_STATE, "the buffer of a dry run has no data");
+	if (!tt_buffer_is_allocated(buffer))
+		return tt_fail(TTNN_STATE, "the buffer was deallocated: its data is gone");
+	return TTNN_OK;
+}
+
+/* What a chip has now, with a reference of the caller's to it. */
+static struct tt_buffer_slot present(struct tt_buffer *buffer, uint32_t chip)
+{
+	struct tt_buffer_slot slot = {NULL, false};
+
+	pthread_mutex_lock(&buffer->memory->lock);
+	if (buffer->data && buffer->data[chip].storage) {
+		slot = buffer->data[chip];
+		tt_storage_ref(slot.storage);
+	}
+	pthread_mutex_unlock(&buffer->memory->lock);
+	return slot;
+}
+
+/*
+ * Puts bytes in the place of `old`, to which the caller has a reference (NULL: none were there).
+ * False when others were put there meanwhile, or the buffer was deallocated.
+ */
+static bool exchange(struct tt_buffer *buffer, uint32_t chip, const struct tt_storage *old,
+		     struct tt_buffer_slot slot)
+{
+	struct tt_storage *replaced = NULL;
+	bool done;
+
+	pthread_mutex_lock(&buffer->memory->lock);
+	done = buffer->data && buffer->data[chip].storage == old;
+	if (done) {
+		replaced = buffer->data[chip].storage;
+		buffer->data[chip] = slot;
+		tt_storage_ref(slot.storage);
+	}
+	pthread_mutex_unlock(&buffer->memory->lock);
+	tt_storage_unref(replaced);
+	return done;
+}
+
+/* Slots for all chips, made once. */
+static tt_status ensure_slots(struct tt_buffer *buffer)
+{
+	struct tt_buffer_slot *slots = tt_calloc(buffer->memory->chips, sizeof(*slots));
+
+	if (!slots)
+		return tt_fail_nomem();
+	pthread_mutex_lock(&buffer->memory->lock);
+	if (!buffer->data && tt_buffer_is_allocated(buffer)) {
+		buffer->data = slots;
+		slots = NULL;
+	}
+	pthread_mutex_unlock(&buffer->memory->lock);
+	tt_free(slots);
+	return TTNN_OK;
+}
+
+/* New bytes with the content that this access may rely on. */
+static tt_status renew(struct tt_storage **out, const struct tt_storage *old, uint64_t bytes,
+		       enum tt_buffer_access access)
+{
+	TT_TRY(tt_storage_new(out, bytes));
+	if (access == TT_BUFFER_OVERWRITE)
+		return TTNN_OK;
+	if (old)
+		memcpy((*out)->data, old->data, (size_t)bytes);
+	else
+		memset((*out)->data, 0, (size_t)bytes);
+	return TTNN_OK;
+}
+
+/* Replaces what is there by new bytes; *done is false when another thread was faster. */
+static tt_status replace(struct tt_storage **out, bool *done, struct tt_buffer *buffer,
+			 uint32_t chip, enum tt_buffer_access access)
+{
+	struct tt_storage *old = present(buffer, chip).storage, *made = NULL;
+	tt_status status = old ? TTNN_OK : ensure_slots(buffer);
+
+	if (status == TTNN_OK)
+		status = renew(&made, old, buffer->layout.size, access);
+	*done = status == TTNN_OK &&
+		exchange(buffer, chip, old, (struct tt_buffer_slot){made, true});
+	tt_storage_unref(old);
+	if (*done)
+		*out = made;
+	else
+		tt_storage_unref(made);
+	return status;
+}
+
+tt_status tt_buffer_data(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip,
+			 enum tt_buffer_access access)
+{
+	for (bool done = false; !done;) {
+		struct tt_buffer_slot slot;
+
+		TT_TRY(check(buffer, chip));
+		slot = present(buffer, chip);
+		/* Two references: the buffer's and the one just taken. */
+		if (slot.storage && (access == TT_BUFFER_READ ||
+				     (slot.own && atomic_load(&slot.storage->refs) == 2))) {
+			*out = slot.storage;
+			return TTNN_OK;
+		}
+		tt_storage_unref(slot.storage);
+		TT_TRY(replace(out, &done, buffer, chip, access));
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_buffer_set_data(struct tt_buffer *buffer, uint32_t chip, struct tt_storage *storage)
+{
+	if (!storage->data || storage->bytes != buffer->layout.size)
+		return tt_fail(TTNN_INVALID,
+			       "a buffer of %" PRIu64 " bytes cannot take %" PRIu64 " bytes of %s",
+			       buffer->layout.size, storage->bytes, storage->ops->name);
+	for (bool done = false; !done;) {
+		struct tt_storage *old;
+		tt_status status;
+
+		TT_TRY(check(buffer, chip));
+		old = present(buffer, chip).storage;
+		status = old ? TTNN_OK : ensure_slots(buffer);
+		done = status == TTNN_OK &&
+		       exchange(buffer, chip, old, (struct tt_buffer_slot){storage, false});
+		tt_storage_unref(old);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
+void tt_buffer_drop_data(struct tt_buffer *buffer)
+{
+	struct tt_buffer_slot *slots;
+
+	pthread_mutex_lock(&buffer->memory->lock);
+	slots = buffer->data;
+	buffer->data = NULL;
+	pthread_mutex_unlock(&buffer->memory->lock);
+	for (uint32_t i = 0; slots && i < buffer->memory->chips; i++)
+		tt_storage_unref(slots[i].storage);
+	tt_free(slots);
+}
+
+/* ---- storage of tensors -------------------------------------------------------------------- */
+
+struct device_storage {
+	struct tt_storage storage; /* first: others see only this */
+	struct tt_buffer *buffer;
+	uint32_t chip;
+};
+
+static void destroy(struct tt_storage *storage)
+{
+	struct device_storage *own = (struct device_storage *)storage;
+
+	tt_buffer_unref(own->buffer);
+	tt_free(own);
+}
+
+static const struct tt_storage_ops device_ops = {.name = "device", .destroy = destroy};
+
+tt_status tt_buffer_storage_new(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip)
+{
+	struct device_storage *own = tt_calloc(1, sizeof(*own));
+
+	if (!own)
+		return tt_fail_nomem();
+	tt_storage_init(&own->storage, &device_ops, NULL, buffer->layout.size);
+	own->buffer = tt_buffer_ref(buffer);
+	own->chip = chip;
+	*out = &own->storage;
+	return TTNN_OK;
+}
+
+struct tt_buffer *tt_buffer_of(uint32_t *chip, const struct tt_storage *storage)
+{
+	const struct device_storage *own = (const struct device_storage *)storage;
+
+	if (storage->ops != &device_ops)
+		return NULL;
+	if (chip)
+		*chip = own->chip;
+	return own->buffer;
+}
