@@ -11,7 +11,7 @@
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
 
-#define BYTES  ((size_t)64 << 20)
+#define BYTES ((size_t)64 << 20)
 #define ROUNDS 7
 
 struct work {
@@ -69,8 +69,8 @@ static double time_work(const struct work *work, void *x, void *y)
 	double best = 1e9;
 
 	if (ttnn_tensor_spec_make(&spec, &(struct ttnn_spec_args){.shape = shape,
-								   .dtype = work->tiles,
-								   .layout = TTNN_TILE}))
+								  .dtype = work->tiles,
+								  .layout = TTNN_TILE}))
 		exit(1);
 	tiles = tt_area_of(y, &spec);
 	for (int i = 0; i < ROUNDS; i++) {

@@ -241,7 +241,7 @@ tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t leng
 
 static tt_status map_fd(struct tt_file_map *out, int fd, const char *path)
 {
-	void *data = (void *)(uintptr_t) "";
+	const void *data = "";
 	struct stat info;
 
 	if (fstat(fd, &info) != 0)

@@ -48,10 +48,9 @@ struct field {
 	uint64_t min, max; /* of whole numbers */
 };
 
-#define FIELD(key, kind, member, min, max)                                                         \
-	{                                                                                          \
-		key, kind, offsetof(struct tt_arch, member), min, max                              \
-	}
+/* clang-format off */
+#define FIELD(key, kind, member, min, max) {key, kind, offsetof(struct tt_arch, member), min, max}
+/* clang-format on */
 #define GIB (1ull << 30)
 
 static const struct field fields[] = {
