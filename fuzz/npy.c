@@ -1,0 +1,37 @@
+/*
+ * npy.c: any bytes as a .npy file. What is accepted is saved and loaded: that must be the same
+ * tensor.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tensor/npy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void need(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ttnn_tensor *tensor, *back;
+	char path[64];
+
+	if (tt_npy_read(&tensor, data, size, NULL) != TTNN_OK)
+		return 0;
+	snprintf(path, sizeof(path), "/tmp/ttnn-fuzz-%d.npy", (int)getpid());
+	need(ttnn_npy_save(path, tensor) == TTNN_OK);
+	need(ttnn_npy_load(&back, path) == TTNN_OK);
+	need(ttnn_tensor_spec_equal(ttnn_tensor_get_spec(tensor), ttnn_tensor_get_spec(back)));
+	need(memcmp(ttnn_tensor_bytes(tensor), ttnn_tensor_bytes(back),
+		    (size_t)tensor->spec.bytes) == 0);
+	unlink(path);
+	ttnn_tensor_unref(tensor);
+	ttnn_tensor_unref(back);
+	return 0;
+}
