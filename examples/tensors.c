@@ -37,8 +37,8 @@ int main(int argc, char **argv)
 	TRY(ttnn_tensor_to_dtype(&small, tiles, TTNN_BFLOAT8_B));
 	show("As bfloat8_b, where 16 neighbours share one exponent", small);
 	snprintf(path, sizeof(path), "%s.tensorbin", argc > 0 ? argv[0] : "tensors");
-	TRY(ttnn_tensor_save(path,
-			     small)); /* a file that ttnn.load_tensor() of tt-metal reads, too */
+	/* A file that ttnn.load_tensor() of tt-metal reads, too. */
+	TRY(ttnn_tensor_save(path, small));
 	TRY(ttnn_tensor_load(&loaded, path));
 	printf("Saved to %s and loaded. ", path);
 	show("Now", loaded);
