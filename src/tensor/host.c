@@ -58,7 +58,7 @@ enum ttnn_status ttnn_tensor_to_data(void *data, size_t bytes, enum ttnn_dtype d
 	TT_TRY(check_plain(data_dtype));
 	TT_TRY(tt_tensor_need_host(tensor, "reading the elements"));
 	TT_TRY(ttnn_shape_volume(&volume, &spec->shape));
-	/* The spec fits 64 bits with 4 bytes an element at most, so this does too. */
+	/* The tensor is in memory, so this is far below 64 bits. */
 	if (bytes != volume * tt_dtype_bytes(data_dtype))
 		return tt_fail(TTNN_INVALID, "%" PRIu64 " elements of %s are not %zu bytes", volume,
 			       ttnn_dtype_name(data_dtype, TTNN_DIALECT_SEED), bytes);

@@ -300,7 +300,8 @@ static tt_status copy_block(const struct job *job, const struct block *block)
 	if (converts) {
 		struct rows to = out;
 
-		if (is_tiled(job->dst))
+		/* Through the scratch memory results can go around the cache. */
+		if (is_tiled(job->dst) || (is_tiled(job->src) && job->element.stream))
 			to = (struct rows){scratch[1], BLOCK_COLS * want_bytes};
 		TT_TRY(convert_rows(&to, &from, job, block));
 		from = to;
@@ -311,8 +312,8 @@ static tt_status copy_block(const struct job *job, const struct block *block)
 	}
 	if (from.at != out.at)
 		for (uint32_t row = 0; row < block->valid_rows; row++)
-			memcpy(out.at + row * out.stride, from.at + row * from.stride,
-			       block->valid_cols * want_bytes);
+			tt_tile_copy_row(out.at + row * out.stride, from.at + row * from.stride,
+					 block->valid_cols * want_bytes, job->element.stream);
 	pad_rows(job, block);
 	return TTNN_OK;
 }

@@ -226,13 +226,13 @@ void *tt_tensor_data(ttnn_tensor *tensor)
 
 tt_status tt_tensor_need_host(const ttnn_tensor *tensor, const char *what)
 {
+	if (!tensor->storage->data)
+		return tt_fail(TTNN_UNSUPPORTED, "%s needs a tensor on the host, this one is in %s",
+			       what, tensor->storage->ops->name);
 	if (tensor->layout && tensor->layout->shard_count != 1)
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "%s needs a tensor on one device, this one is spread over %zu", what,
 			       tensor->layout->shard_count);
-	if (!tensor->storage->data)
-		return tt_fail(TTNN_UNSUPPORTED, "%s needs a tensor on the host, this one is in %s",
-			       what, tensor->storage->ops->name);
 	return TTNN_OK;
 }
 

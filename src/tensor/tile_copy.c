@@ -173,6 +173,11 @@ void tt_tile_get(const struct tt_tile_part *dst, const uint8_t *src, const struc
 		simple ? tile_to_rows(dst, src, tile, 1, stream) : tile_to_part(dst, src, tile, 1);
 }
 
+void tt_tile_copy_row(uint8_t *dst, const uint8_t *src, size_t bytes, bool stream)
+{
+	copy_piece(dst, src, bytes, stream && ((uintptr_t)dst | bytes) % LINE == 0);
+}
+
 void tt_tile_stream_end(void)
 {
 #ifdef __SSE2__

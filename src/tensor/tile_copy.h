@@ -36,6 +36,9 @@ void tt_tile_get(const struct tt_tile_part *dst, const uint8_t *src, const struc
 /* `count` times the same element of `bytes` bytes. */
 void tt_tile_fill(void *dst, const void *element, size_t bytes, size_t count);
 
+/* memcpy(), around the cache if `stream` says so and the place allows it. */
+void tt_tile_copy_row(uint8_t *dst, const uint8_t *src, size_t bytes, bool stream);
+
 /* Makes what went around the cache visible to other threads. */
 void tt_tile_stream_end(void);
 

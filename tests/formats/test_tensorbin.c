@@ -496,14 +496,17 @@ SCENARIO(load_and_save)
 	tt_status status = TTNN_OK;
 
 	for (size_t i = 0; i < 3 && status == TTNN_OK; i++) {
-		ttnn_tensor *tensor = NULL;
+		ttnn_tensor *tensor = NULL, *other = NULL;
 		char path[256];
 
 		snprintf(path, sizeof(path), DATA "/%s.tensorbin", names[i]);
 		status = ttnn_tensor_load(&tensor, path);
 		if (status == TTNN_OK)
-			status = ttnn_tensor_save(SCRATCH, tensor);
+			status = ttnn_tensor_to_dtype(&other, tensor, TTNN_FLOAT32);
+		if (status == TTNN_OK)
+			status = ttnn_tensor_save(SCRATCH, other);
 		ttnn_tensor_unref(tensor);
+		ttnn_tensor_unref(other);
 	}
 	unlink(SCRATCH);
 	return status;

@@ -204,6 +204,39 @@ TEST(many_blocks)
 		}
 }
 
+/* So large that results go around the cache: a sample against the reference, all of it back. */
+TEST(larger_than_the_cache)
+{
+	static const struct ttnn_shape shapes[] = {{2, {2112, 2112}}, {2, {2100, 2085}}};
+
+	for (size_t i = 0; i < 2; i++)
+		for (unsigned size = 0; size < 3; size++) {
+			struct ttnn_spec_args args = {.shape = shapes[i], .layout = TTNN_TILE};
+			uint32_t bytes = 1u << size, more = 4 / bytes;
+			ttnn_tensor *tiled = NULL, *rows = NULL;
+			struct ttnn_tensor_spec spec;
+			uint64_t count, wrong = 0;
+			void *data;
+
+			args.dtype = plain[size];
+			args.shape.dim[0] *= more; /* always about 17 MB */
+			count = volume_of(&args.shape);
+			data = marked(count, bytes);
+			CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+			CHECK_OK(ttnn_tensor_from_data(&tiled, data, args.dtype, &spec, 5));
+			for (uint64_t n = 0; n < count; n += 997)
+				wrong += bytes_at(ttnn_tensor_bytes(tiled),
+						  storage_index(&spec, padded_index(&spec, n)),
+						  bytes) != mark(n, bytes);
+			CHECK_INT(wrong, 0);
+			CHECK_OK(ttnn_tensor_to_layout(&rows, tiled, TTNN_ROW_MAJOR, 0));
+			CHECK(memcmp(ttnn_tensor_bytes(rows), data, count * bytes) == 0);
+			ttnn_tensor_unref(tiled);
+			ttnn_tensor_unref(rows);
+			free(data);
+		}
+}
+
 TEST(as_many_dimensions_as_there_are)
 {
 	struct ttnn_spec_args args = {.layout = TTNN_TILE};
