@@ -450,6 +450,216 @@ struct ttnn_print_options {
 TTNN_API enum ttnn_status ttnn_tensor_text(char **out, const ttnn_tensor *tensor,
 					   const struct ttnn_print_options *options);
 
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/*
+ * A device: a mesh of one or more virtual chips, and their memory. The chips of a mesh are used in
+ * step: a buffer has the same address on each of them.
+ *
+ * Devices are opened on a machine, which a profile describes: one that the library has ("n150",
+ * "t3k", ...; `ttnn devices` lists them), or a file (docs/formats/profile.md), or an upstream cluster
+ * descriptor. The variable TTNN_DEVICE names the default, which is n150 without it.
+ */
+typedef struct tt_device ttnn_device;
+
+/* Where commands are dispatched: takes cores away from computing, or none. */
+enum ttnn_dispatch {
+	TTNN_DISPATCH_AUTO = 0, /* as the profile says */
+	TTNN_DISPATCH_WORKER,   /* a row or column of tensix cores */
+	TTNN_DISPATCH_ETHERNET, /* ethernet cores */
+	TTNN_DISPATCH_SLOW,     /* the host */
+};
+
+/* Which tensix cores dispatch when they do. */
+enum ttnn_dispatch_axis { TTNN_AXIS_AUTO = 0, TTNN_AXIS_ROW, TTNN_AXIS_COLUMN };
+
+/* What happens in an operation, and at which addresses: as in which release. */
+enum ttnn_generation {
+	TTNN_GENERATION_AUTO = 0, /* that of TTNN_GENERATION, else release-0.81 */
+	TTNN_GENERATION_RELEASE,  /* "release-0.81" */
+	TTNN_GENERATION_CLASSIC,  /* "classic": as the older documents show it */
+};
+
+/* What upstream takes when these are not given. */
+#define TTNN_DEFAULT_L1_SMALL_SIZE 0
+#define TTNN_DEFAULT_TRACE_REGION_SIZE 0
+#define TTNN_DEFAULT_WORKER_L1_SIZE 0
+
+/* How a device is opened; all zero is the default of everything. */
+struct ttnn_device_options {
+	const char *profile;    /* name or path; NULL: TTNN_DEVICE */
+	const char *memory_map; /* whose base addresses; NULL: the profile's or generation's */
+	enum ttnn_generation generation;
+	uint64_t l1_small_size;     /* bytes of every core's L1 kept for small buffers */
+	uint64_t trace_region_size; /* bytes of DRAM kept for traces, over all banks */
+	uint64_t worker_l1_size;    /* bytes of L1 for buffers; 0: all behind the kernels' ring */
+	uint32_t queues;            /* command queues, 1 or 2; 0: 1 */
+	enum ttnn_dispatch dispatch;
+	enum ttnn_dispatch_axis axis;
+};
+
+/* Which part of the machine, or of a mesh; all zero is all of it. */
+struct ttnn_mesh_options {
+	uint32_t rows, cols; /* 0 × 0: all */
+	bool has_offset;
+	uint32_t row, col;     /* the place of the first chip, when has_offset */
+	const uint32_t *chips; /* the very chips by id, row by row; NULL: as they are wired */
+	size_t chip_count;
+};
+
+/* What never changes of a device, but rows, cols and the order of chips, which a reshape does. */
+struct ttnn_device_info {
+	uint32_t id;           /* of the mesh; counts in the process, from 0 */
+	uint32_t rows, cols;   /* of the mesh */
+	uint32_t chip_count;   /* rows × cols */
+	const uint32_t *chips; /* their ids, row by row */
+
+	const char *profile;     /* "n150" */
+	const char *arch;        /* "wormhole_b0" */
+	const char *arch_name;   /* "WORMHOLE_B0" */
+	const char *arch_family; /* that of the known architecture it works like: "wormhole_b0" */
+	uint32_t arch_code;      /* upstream's number */
+	const char *cluster;     /* "N150" */
+	uint32_t cluster_code;   /* upstream's number */
+	enum ttnn_generation generation;
+	const char *memory_map; /* "release-0.81" */
+
+	struct ttnn_core logical_grid; /* columns and rows of cores that are not harvested */
+	struct ttnn_core compute_grid; /* of those that compute */
+	uint32_t dram_banks, l1_banks;
+	uint64_t dram_bank_size, l1_size; /* of a whole bank */
+	uint64_t dram_base, l1_base;      /* the lowest address of a buffer */
+	uint64_t max_worker_l1_size;
+	uint32_t dram_alignment, l1_alignment, pcie_alignment;
+	uint32_t circular_buffers; /* of one core */
+	uint32_t queues;
+	uint32_t clock_mhz;
+	float sfpu_eps, sfpu_nan, sfpu_inf;
+};
+
+/*
+ * The row of a device in reports, with upstream's names.
+ * X(name)
+ */
+#define TTNN_DEVICE_ROW_LIST(X)                                                                    \
+	X(num_y_cores)                                                                             \
+	X(num_x_cores)                                                                             \
+	X(num_y_compute_cores)                                                                     \
+	X(num_x_compute_cores)                                                                     \
+	X(worker_l1_size)                                                                          \
+	X(l1_num_banks)                                                                            \
+	X(l1_bank_size)                                                                            \
+	X(address_at_first_l1_bank)                                                                \
+	X(address_at_first_l1_cb_buffer)                                                           \
+	X(num_banks_per_storage_core)                                                              \
+	X(num_compute_cores)                                                                       \
+	X(num_storage_cores)                                                                       \
+	X(total_l1_memory)                                                                         \
+	X(total_l1_for_tensors)                                                                    \
+	X(total_l1_for_interleaved_buffers)                                                        \
+	X(total_l1_for_sharded_buffers)                                                            \
+	X(cb_limit)                                                                                \
+	X(num_dram_channels)                                                                       \
+	X(dram_size_per_channel)
+
+struct ttnn_device_row {
+#define TTNN_X(name) uint64_t name;
+	TTNN_DEVICE_ROW_LIST(TTNN_X)
+#undef TTNN_X
+};
+
+/* The state of a kind of device memory: the same in every bank. */
+struct ttnn_memory_view {
+	uint32_t banks;      /* 0 when there is none of this kind */
+	uint64_t bank_bytes; /* all in bytes of one bank */
+	uint64_t allocated, free, largest_free;
+};
+
+/* A machine as its profile describes it. */
+struct ttnn_system_info {
+	char name[64], arch[64], cluster[64];
+	uint32_t cluster_code;
+	uint32_t rows, cols; /* the mesh of all chips */
+	uint32_t chip_count; /* also those that are in no mesh */
+};
+
+/* What a profile (NULL: the default one) describes, without opening anything. */
+TTNN_API enum ttnn_status ttnn_system_info(struct ttnn_system_info *out, const char *profile);
+
+/* The name of built-in profile i, in order of their names; NULL behind the last. */
+TTNN_API const char *ttnn_profile_name(size_t i);
+
+/*
+ * Opens one chip by its id. As upstream does, it makes a mesh of that chip and a submesh of it,
+ * which is the device: on a new process its id is 1. Chips may be open any number of times.
+ */
+TTNN_API enum ttnn_status ttnn_device_open(ttnn_device **out, uint32_t chip,
+					   const struct ttnn_device_options *options);
+
+/* Opens a mesh of the machine's chips, laid out as upstream does; mesh NULL: all of them. */
+TTNN_API enum ttnn_status ttnn_mesh_open(ttnn_device **out, const struct ttnn_mesh_options *mesh,
+					 const struct ttnn_device_options *options);
+
+/*
+ * Frees all buffers of a device and of its submeshes, and refuses new ones. What is asked about it
+ * is still answered. The second time nothing happens.
+ */
+TTNN_API void ttnn_device_close(ttnn_device *device);
+
+/* One owner more; returns its argument. */
+TTNN_API ttnn_device *ttnn_device_ref(ttnn_device *device);
+/* One owner less; the last one closes. NULL is fine. */
+TTNN_API void ttnn_device_unref(ttnn_device *device);
+
+/* A mesh of a part of the chips, with memory of its own. chips must be NULL. */
+TTNN_API enum ttnn_status ttnn_device_submesh(ttnn_device **out, ttnn_device *parent,
+					      const struct ttnn_mesh_options *mesh);
+
+/*
+ * The whole mesh cut into submeshes of this shape, row by row. *out is an array of *count devices:
+ * unref each and give the array back with ttnn_free().
+ */
+TTNN_API enum ttnn_status ttnn_device_cut(ttnn_device ***out, size_t *count, ttnn_device *parent,
+					  uint32_t rows, uint32_t cols);
+
+/* The submeshes that are in use, oldest first; as ttnn_device_cut() otherwise. */
+TTNN_API enum ttnn_status ttnn_device_submeshes(ttnn_device ***out, size_t *count,
+						ttnn_device *parent);
+
+/* Gives a mesh another shape of as many chips; not while another thread uses it. */
+TTNN_API enum ttnn_status ttnn_device_reshape(ttnn_device *device, uint32_t rows, uint32_t cols);
+
+/* Borrowed. */
+TTNN_API const struct ttnn_device_info *ttnn_device_get_info(const ttnn_device *device);
+
+TTNN_API void ttnn_device_get_row(struct ttnn_device_row *out, const ttnn_device *device);
+
+/* Refuses SYSTEM_MEMORY. */
+TTNN_API enum ttnn_status ttnn_device_memory(struct ttnn_memory_view *out, ttnn_device *device,
+					     enum ttnn_buffer_type type);
+
+/* "MeshDevice(1x1 grid, 1 devices)"; free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_device_text(char **out, const ttnn_device *device);
+
+/* The core that a bank belongs to: a logical core for L1, (bank, 0) for DRAM. */
+TTNN_API enum ttnn_status ttnn_device_bank_core(struct ttnn_core *out, const ttnn_device *device,
+						enum ttnn_buffer_type type, uint32_t bank);
+
+/* What commands call a logical core, and the way back. */
+TTNN_API enum ttnn_status ttnn_device_worker_core(struct ttnn_core *out, const ttnn_device *device,
+						  struct ttnn_core logical);
+TTNN_API enum ttnn_status ttnn_device_logical_core(struct ttnn_core *out, const ttnn_device *device,
+						   struct ttnn_core worker);
+
+/* The logical core best placed to read each DRAM bank over NoC 0 or 1: `dram_banks` cores. */
+TTNN_API enum ttnn_status ttnn_device_dram_workers(struct ttnn_core *out, const ttnn_device *device,
+						   uint32_t noc);
+
+/* The program cache, which is on at first: how many programs, forget them, switch it. */
+TTNN_API uint64_t ttnn_device_program_cache_entries(ttnn_device *device);
+TTNN_API void ttnn_device_program_cache_clear(ttnn_device *device);
+TTNN_API void ttnn_device_program_cache_enable(ttnn_device *device, bool on);
+
 #ifdef __cplusplus
 }
 #endif

@@ -417,7 +417,7 @@ tt_status tt_arch_read(struct tt_arch *out, const struct tt_yaml_doc *doc,
 const struct tt_memory_map *tt_arch_map_find(const struct tt_arch *arch, const char *name)
 {
 	for (size_t i = 0; i < arch->map_count; i++)
-		if (strcmp(arch->maps[i].name, name) == 0)
+		if (!name || strcmp(arch->maps[i].name, name) == 0)
 			return &arch->maps[i];
 	return NULL;
 }

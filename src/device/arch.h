@@ -100,7 +100,7 @@ struct tt_arch {
 tt_status tt_arch_read(struct tt_arch *out, const struct tt_yaml_doc *doc,
 		       const struct tt_yaml *node, struct tt_arena *arena);
 
-/* The memory map of this name, or NULL. */
+/* The memory map of this name (NULL: the default one), or NULL. */
 const struct tt_memory_map *tt_arch_map_find(const struct tt_arch *arch, const char *name);
 
 /* The L1 address behind firmware and kernel ring, and the first free DRAM address. */

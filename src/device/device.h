@@ -1,0 +1,67 @@
+/*
+ * device.h: an opened device: a mesh of virtual chips with its memory and its programs. Operations
+ * run on one; tensors keep its memory (device/devmem.h) alive. The public calls are in <ttnn.h>.
+ *
+ * Every mesh device has an allocator of its own, also submeshes and a chip that is opened twice:
+ * upstream does the same, so two of them can hand out the same address. A submesh keeps its parent
+ * alive; a parent knows its submeshes and closes them with itself.
+ *
+ * Fields are constant after opening but those under the lock, and rows, cols and chips (reshape).
+ */
+#ifndef TT_DEVICE_DEVICE_H
+#define TT_DEVICE_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device/devmem.h"
+#include "device/mesh.h"
+#include "device/profile.h"
+#include "device/progcache.h"
+#include "device/program.h"
+#include "device/workers.h"
+
+/* Options with every choice made. */
+struct tt_device_setup {
+	enum tt_dispatch dispatch;
+	enum ttnn_generation generation;
+	const struct tt_memory_map *map;
+	uint64_t l1_small_size, trace_region_size, worker_l1_size;
+	uint32_t queues;
+};
+
+struct tt_device {
+	atomic_uint_least32_t refs;
+	uint32_t id;
+	struct tt_profile *profile;
+	struct tt_device_setup setup;
+	uint32_t rows, cols;
+	uint32_t *chips; /* ids, row by row */
+	struct ttnn_device_info info;
+
+	struct tt_workers workers; /* of the first chip: stands for all */
+	struct tt_devmem *memory;
+	struct tt_program_limits limits;
+	struct tt_progcache programs;
+
+	struct tt_device *parent; /* NULL: opened on the machine */
+	bool closes_parent;       /* the parent was made for this one alone */
+	atomic_bool closed;
+	pthread_mutex_t lock;              /* of the list of submeshes, with their part of it */
+	struct tt_device *oldest, *newest; /* submeshes; not owned */
+	struct tt_device *older, *newer;   /* in the list of the parent */
+};
+
+/* The chips of a device as a mesh; its list is borrowed. */
+static inline struct tt_mesh tt_device_mesh(const struct tt_device *device)
+{
+	return (struct tt_mesh){device->rows, device->cols, device->chips};
+}
+
+/* Whether the device was not closed yet; else fails. */
+tt_status tt_device_check_open(const struct tt_device *device);
+
+/* For tests: the id that the next mesh device gets. */
+void tt_device_set_next_id(uint32_t id);
+
+#endif
