@@ -11,7 +11,7 @@ static atomic_bool has_failed;
 static atomic_int_least64_t live;
 static atomic_uint_least64_t attempts;
 
-static bool refuse(void)
+bool tt_mem_refuse(void)
 {
 	uint_least64_t left;
 
@@ -29,16 +29,22 @@ static bool refuse(void)
 	return false;
 }
 
+void tt_mem_count(int blocks)
+{
+	if (atomic_load_explicit(&watched, memory_order_relaxed))
+		atomic_fetch_add(&live, blocks);
+}
+
 static void *born(void *block)
 {
-	if (block && atomic_load_explicit(&watched, memory_order_relaxed))
-		atomic_fetch_add(&live, 1);
+	if (block)
+		tt_mem_count(1);
 	return block;
 }
 
 void *tt_alloc(size_t size)
 {
-	return refuse() ? NULL : born(malloc(size ? size : 1));
+	return tt_mem_refuse() ? NULL : born(malloc(size ? size : 1));
 }
 
 void *tt_calloc(size_t count, size_t size)
@@ -47,14 +53,14 @@ void *tt_calloc(size_t count, size_t size)
 		count = size = 1;
 	if (count > SIZE_MAX / size)
 		return NULL;
-	return refuse() ? NULL : born(calloc(count, size));
+	return tt_mem_refuse() ? NULL : born(calloc(count, size));
 }
 
 void *tt_realloc(void *block, size_t size)
 {
 	void *moved;
 
-	if (refuse())
+	if (tt_mem_refuse())
 		return NULL;
 	moved = realloc(block, size ? size : 1);
 	return block ? moved : born(moved);
@@ -64,7 +70,7 @@ void *tt_alloc_aligned(size_t alignment, size_t size)
 {
 	void *block = NULL;
 
-	if (refuse())
+	if (tt_mem_refuse())
 		return NULL;
 	if (posix_memalign(&block, alignment, size ? size : 1) != 0)
 		return NULL;
@@ -73,8 +79,8 @@ void *tt_alloc_aligned(size_t alignment, size_t size)
 
 void tt_free(void *block)
 {
-	if (block && atomic_load_explicit(&watched, memory_order_relaxed))
-		atomic_fetch_sub(&live, 1);
+	if (block)
+		tt_mem_count(-1);
 	free(block);
 }
 

@@ -30,6 +30,14 @@ void tt_free(void *block);
 char *tt_strndup(const char *text, size_t length);
 char *tt_strdup(const char *text);
 
+/* ---- for allocators beside this one (large.h) ---------------------------------------------- */
+
+/* Counts an allocation that is about to be made; true when a test wants it to fail. */
+bool tt_mem_refuse(void);
+
+/* Counts blocks handed out (1) or given back (-1). */
+void tt_mem_count(int blocks);
+
 /* ---- for tests --------------------------------------------------------------------------- */
 
 /* From now on the n-th allocation (1 is the next) fails, once. 0 switches that off. */

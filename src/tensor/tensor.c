@@ -2,12 +2,11 @@
 #include "tensor/tensor.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "base/large.h"
 #include "base/mem.h"
 
 #define HOST_ALIGN 64
-#define HUGE_PAGE ((size_t)2 << 20)
 /* Smaller parts of a mapped file are copied: a mapping costs more than the bytes. */
 #define MAP_LEAST ((uint64_t)1 << 20)
 
@@ -42,7 +41,7 @@ void tt_storage_unref(struct tt_storage *storage)
 
 static void host_destroy(struct tt_storage *storage)
 {
-	tt_free(storage->data);
+	tt_large_free(storage->data, (size_t)storage->bytes);
 	tt_free(storage);
 }
 
@@ -50,22 +49,18 @@ static const struct tt_storage_ops host_ops = {"host", host_destroy};
 
 tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes)
 {
-	bool huge = bytes >= HUGE_PAGE;
 	struct tt_storage *storage;
 	void *data;
 
-	if (bytes > SIZE_MAX - HUGE_PAGE)
+	if (bytes > SIZE_MAX)
 		return tt_fail_nomem();
 	storage = tt_alloc(sizeof(*storage));
-	data = tt_alloc_aligned(huge ? HUGE_PAGE : HOST_ALIGN, bytes ? (size_t)bytes : 1);
+	data = tt_large_alloc((size_t)bytes);
 	if (!storage || !data) {
 		tt_free(storage);
-		tt_free(data);
+		tt_large_free(data, (size_t)bytes);
 		return tt_fail_nomem();
 	}
-	/* Advice only: where it is refused, small pages do. */
-	if (huge)
-		(void)madvise(data, (size_t)bytes, MADV_HUGEPAGE);
 	tt_storage_init(storage, &host_ops, data, bytes);
 	*out = storage;
 	return TTNN_OK;

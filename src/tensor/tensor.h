@@ -37,7 +37,7 @@ struct tt_storage {
 void tt_storage_init(struct tt_storage *storage, const struct tt_storage_ops *ops, void *data,
 		     uint64_t bytes);
 
-/* Host memory, not cleared: 64-byte aligned, from 2 MB up in huge pages where the system has them. */
+/* Host memory, not cleared, from base/large.h: 64-byte aligned, large blocks used again. */
 tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes);
 
 /*

@@ -1,0 +1,249 @@
+#include "base/large.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+#define ALIGN 64
+#define SMALL ((size_t)64 << 10) /* below that malloc reuses well by itself */
+#define HUGE_PAGE ((size_t)2 << 20)
+#define STEP_BITS 3 /* eight sizes from one power of two to the next: at most an eighth is lost */
+#define CLASSES (48 << STEP_BITS)
+#define LIMIT_DEFAULT ((size_t)512 << 20)
+
+/* Lies at the start of an idle block. */
+struct idle {
+	struct idle *older, *newer;  /* among all idle blocks */
+	struct idle *before, *after; /* among those of the same size */
+	size_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct idle *classes[CLASSES], *oldest, *newest;
+static size_t idle_bytes, limit = LIMIT_DEFAULT;
+
+/* ---- idle memory is not to be touched --------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+
+#ifdef WATCHED
+void __asan_poison_memory_region(void const volatile *at, size_t size);
+void __asan_unpoison_memory_region(void const volatile *at, size_t size);
+
+static void hide(struct idle *block)
+{
+	__asan_poison_memory_region(block + 1, block->size - sizeof(*block));
+}
+
+static void unhide(struct idle *block)
+{
+	__asan_unpoison_memory_region(block + 1, block->size - sizeof(*block));
+}
+#else
+static void hide(struct idle *block)
+{
+	(void)block;
+}
+
+static void unhide(struct idle *block)
+{
+	(void)block;
+}
+#endif
+
+/* ---- sizes ------------------------------------------------------------------------------------ */
+
+/* The size rounded up to that of its class; 0 when it is absurd. */
+static size_t class_size(size_t size)
+{
+	unsigned bits = (unsigned)(sizeof(size_t) * 8 - 1) - (unsigned)__builtin_clzl(size);
+	size_t step = (size_t)1 << (bits - STEP_BITS);
+
+	if (size >= HUGE_PAGE && step < HUGE_PAGE)
+		step = HUGE_PAGE;
+	if (bits >= 46)
+		return 0;
+	return (size + step - 1) / step * step;
+}
+
+static size_t class_of(size_t size)
+{
+	unsigned bits = (unsigned)(sizeof(size_t) * 8 - 1) - (unsigned)__builtin_clzl(size);
+
+	return ((size_t)bits << STEP_BITS) + ((size >> (bits - STEP_BITS)) & 7);
+}
+
+/* ---- idle blocks ------------------------------------------------------------------------------ */
+
+static void put(struct idle *block, size_t size)
+{
+	struct idle **list = &classes[class_of(size)];
+
+	*block = (struct idle){.older = newest, .after = *list, .size = size};
+	if (*list)
+		(*list)->before = block;
+	*list = block;
+	*(newest ? &newest->newer : &oldest) = block;
+	newest = block;
+	idle_bytes += size;
+	hide(block);
+}
+
+static void take(struct idle *block)
+{
+	unhide(block);
+	*(block->before ? &block->before->after : &classes[class_of(block->size)]) = block->after;
+	if (block->after)
+		block->after->before = block->before;
+	*(block->older ? &block->older->newer : &oldest) = block->newer;
+	*(block->newer ? &block->newer->older : &newest) = block->older;
+	idle_bytes -= block->size;
+}
+
+/* Gives back idle blocks until no more than `most` bytes are left. */
+static void shrink(size_t most)
+{
+	while (oldest && idle_bytes > most) {
+		struct idle *block = oldest;
+
+		take(block);
+		(void)munmap(block, block->size);
+	}
+}
+
+static void hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void release(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void set_up(void)
+{
+	const char *text = getenv("TTNN_POOL_MB");
+	char *end;
+
+	if (text && *text) {
+		unsigned long megabytes = strtoul(text, &end, 10);
+
+		if (!*end && megabytes < SIZE_MAX >> 20)
+			limit = (size_t)megabytes << 20;
+	}
+	pthread_atfork(hold, release, release);
+}
+
+static void hold_ready(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, set_up);
+	hold();
+}
+
+/* ---- blocks ----------------------------------------------------------------------------------- */
+
+/* Pages of the system, cut out of a larger piece where they have to be aligned. */
+static void *map_block(size_t size)
+{
+	size_t slack = size >= HUGE_PAGE ? HUGE_PAGE : 0, front;
+	char *block = mmap(NULL, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	if (block == MAP_FAILED)
+		return NULL;
+	if (!slack)
+		return block;
+	front = (HUGE_PAGE - (uintptr_t)block % HUGE_PAGE) % HUGE_PAGE;
+	if (front)
+		(void)munmap(block, front);
+	if (front < slack)
+		(void)munmap(block + front + size, slack - front);
+	/* Advice only: where it is refused, small pages do. */
+	(void)madvise(block + front, size, MADV_HUGEPAGE);
+	return block + front;
+}
+
+void *tt_large_alloc(size_t size)
+{
+	struct idle *block;
+	void *fresh;
+	size_t whole;
+
+	if (size < SMALL)
+		return tt_alloc_aligned(ALIGN, size);
+	whole = class_size(size);
+	if (!whole || tt_mem_refuse())
+		return NULL;
+	hold_ready();
+	block = classes[class_of(whole)];
+	if (block)
+		take(block);
+	release();
+	fresh = block ? block : map_block(whole);
+	if (!fresh) { /* perhaps what lies idle is what is missing */
+		tt_large_trim();
+		fresh = map_block(whole);
+	}
+	tt_mem_count(fresh ? 1 : 0);
+	return fresh;
+}
+
+void tt_large_free(void *block, size_t size)
+{
+	size_t whole;
+
+	if (!block)
+		return;
+	if (size < SMALL) {
+		tt_free(block);
+		return;
+	}
+	tt_mem_count(-1);
+	whole = class_size(size);
+	hold_ready();
+	if (whole > limit) {
+		(void)munmap(block, whole);
+	} else {
+		shrink(limit - whole);
+		put(block, whole);
+	}
+	release();
+}
+
+size_t tt_large_idle(void)
+{
+	size_t bytes;
+
+	hold_ready();
+	bytes = idle_bytes;
+	release();
+	return bytes;
+}
+
+void tt_large_trim(void)
+{
+	hold_ready();
+	shrink(0);
+	release();
+}
+
+void tt_large_set_limit(size_t bytes)
+{
+	hold_ready();
+	limit = bytes;
+	shrink(bytes);
+	release();
+}
