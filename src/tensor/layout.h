@@ -41,6 +41,9 @@ struct tt_area tt_area_rows(const void *data, const struct ttnn_shape *shape,
 struct tt_area tt_area_part(const struct tt_area *area, const uint32_t *start,
 			    const struct ttnn_shape *shape);
 
+/* Whether element number n lies at the same place in both, for all n: their shapes may differ. */
+bool tt_area_same_places(const struct tt_area *a, const struct tt_area *b);
+
 /* One element, wherever it lies, as a number. Slow for block floats, which decode a tile for it. */
 tt_status tt_area_get(double *out, const struct tt_area *area, const uint32_t *index);
 

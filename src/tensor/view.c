@@ -12,6 +12,7 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tensor.h"
+#include "tensor/tile.h"
 
 /* A walk over positions, innermost loop first, with no two loops that could be one. */
 struct walk {
@@ -34,26 +35,27 @@ static void walk_add(struct walk *walk, uint64_t extent, uint64_t step)
 }
 
 /* Where the elements lie in order: positions for rows; matrix rows for tiles. */
-static struct walk walk_of(const struct ttnn_tensor_spec *spec)
+static struct walk walk_of(const struct tt_area *area)
 {
-	struct tt_area area = tt_area_of(NULL, spec);
-	uint64_t per_row = spec->layout == TTNN_TILE ? 1 : area.cols;
+	bool tiled = area->tile.height != 0;
+	uint64_t per_row = tiled ? 1 : area->cols;
 	struct walk walk = {0};
 
-	if (spec->layout != TTNN_TILE)
-		walk_add(&walk, tt_shape_last(&spec->shape, 1), 1);
-	for (uint32_t back = 2; back <= spec->shape.rank; back++)
-		walk_add(&walk, tt_shape_last(&spec->shape, back),
-			 area.step[spec->shape.rank - back] * per_row);
+	if (!tiled)
+		walk_add(&walk, tt_shape_last(&area->shape, 1), 1);
+	for (uint32_t back = 2; back <= area->shape.rank; back++)
+		walk_add(&walk, tt_shape_last(&area->shape, back),
+			 area->step[area->shape.rank - back] * per_row);
 	return walk;
 }
 
-static bool same_walk(const struct ttnn_tensor_spec *a, const struct ttnn_tensor_spec *b)
+bool tt_area_same_places(const struct tt_area *a, const struct tt_area *b)
 {
 	struct walk x = walk_of(a), y = walk_of(b);
 
-	if (a->layout == TTNN_TILE &&
-	    (a->cols != b->cols || tt_shape_last(&a->shape, 1) != tt_shape_last(&b->shape, 1)))
+	if (!tt_tile_equal(&a->tile, &b->tile) ||
+	    (a->tile.height != 0 &&
+	     (a->cols != b->cols || tt_shape_last(&a->shape, 1) != tt_shape_last(&b->shape, 1))))
 		return false;
 	return x.loops == y.loops &&
 	       memcmp(x.extent, y.extent, x.loops * sizeof(x.extent[0])) == 0 &&
@@ -62,13 +64,14 @@ static bool same_walk(const struct ttnn_tensor_spec *a, const struct ttnn_tensor
 
 static tt_status check_view(const struct ttnn_tensor_spec *view, const struct ttnn_tensor_spec *old)
 {
+	struct tt_area now = tt_area_of(NULL, view), before = tt_area_of(NULL, old);
 	struct tt_str to = {0}, from = {0};
 	uint64_t view_volume, old_volume;
 
 	TT_TRY(ttnn_shape_volume(&view_volume, &view->shape));
 	TT_TRY(ttnn_shape_volume(&old_volume, &old->shape));
 	if (view_volume == old_volume && view->bytes == old->bytes &&
-	    (old_volume == 0 || same_walk(view, old)))
+	    (old_volume == 0 || tt_area_same_places(&now, &before)))
 		return TTNN_OK;
 	tt_shape_list(&to, &view->shape);
 	tt_shape_list(&from, &old->shape);
