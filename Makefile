@@ -109,8 +109,8 @@ $(OUT)/obj/examples/%.o: OWN_CPPFLAGS := -Iinclude
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
-# Nobody reads the floating-point exception flags, and gcc vectorises few selections with them.
-ISA_OPT := $(if $(filter release,$(MODE)),-O3) -fno-trapping-math
+# Nobody reads the floating-point exception flags or errno, and with them gcc vectorises little.
+ISA_OPT := $(if $(filter release,$(MODE)),-O3) -fno-trapping-math -fno-math-errno
 define isa_rule
 $(OUT)/obj/%.$(1).o: %.isa.c $(OUT)/flags
 	$$(call say,CC,"$$< ($(1))")
