@@ -660,6 +660,63 @@ TTNN_API uint64_t ttnn_device_program_cache_entries(ttnn_device *device);
 TTNN_API void ttnn_device_program_cache_clear(ttnn_device *device);
 TTNN_API void ttnn_device_program_cache_enable(ttnn_device *device, bool on);
 
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+
+/* An argument of a call by name; name NULL is the next positional one. */
+struct ttnn_arg {
+	const char *name;
+	struct ttnn_value value;
+};
+
+/*
+ * How values are written in C. What they point at must outlive the call. A NULL pointer gives
+ * "none".
+ */
+TTNN_API struct ttnn_value ttnn_v_tensor(ttnn_tensor *tensor);
+TTNN_API struct ttnn_value ttnn_v_int(int64_t integer);
+TTNN_API struct ttnn_value ttnn_v_real(double real);
+TTNN_API struct ttnn_value ttnn_v_bool(bool boolean);
+TTNN_API struct ttnn_value ttnn_v_none(void);
+TTNN_API struct ttnn_value ttnn_v_string(const char *text);
+TTNN_API struct ttnn_value ttnn_v_dtype(enum ttnn_dtype dtype);
+TTNN_API struct ttnn_value ttnn_v_layout(enum ttnn_layout layout);
+TTNN_API struct ttnn_value ttnn_v_shape(const struct ttnn_shape *shape);
+TTNN_API struct ttnn_value ttnn_v_memory(const struct ttnn_memory_config *memory);
+TTNN_API struct ttnn_value ttnn_v_core_set(const ttnn_core_set *set);
+TTNN_API struct ttnn_value ttnn_v_device(ttnn_device *device);
+TTNN_API struct ttnn_value ttnn_v_list(const struct ttnn_value *items, size_t count);
+
+/* Who calls: recorded as the outermost scope of the call. */
+enum ttnn_frontend { TTNN_FRONTEND_C = 0, TTNN_FRONTEND_PYTHON = 1 };
+
+/* What a call by name hands back. */
+struct ttnn_results {
+	ttnn_tensor *tensors[64]; /* each is the caller's to unref; NULL for an output not made */
+	size_t count;
+};
+
+/*
+ * Calls an operation ("ttnn.add", "ttnn::add" or "add") with these arguments. TTNN_TYPE: they fit
+ * none of its signatures. TTNN_NOTFOUND: there is no such operation.
+ */
+TTNN_API enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name,
+				    const struct ttnn_arg *args, size_t arg_count,
+				    enum ttnn_frontend frontend);
+
+/* The same for an operation with one result. */
+TTNN_API enum ttnn_status ttnn_call_one(ttnn_tensor **out, const char *name,
+					const struct ttnn_arg *args, size_t arg_count,
+					enum ttnn_frontend frontend);
+
+/*
+ * Dry run: from now on this thread's calls compute specs, addresses and program memory, but no
+ * data. Returns what it was before.
+ */
+enum ttnn_run_mode { TTNN_RUN_NORMAL = 0, TTNN_RUN_NO_DISPATCH = 1 };
+TTNN_API enum ttnn_run_mode ttnn_set_run_mode(enum ttnn_run_mode mode);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-#define MESSAGE_MAX 4096
+#define MESSAGE_MAX 16384
 #define CONDITION_MAX 512
 
 static _Thread_local char message[MESSAGE_MAX];

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "event/event.h"
+#include "tensor/core.h"
 
 /* Mesh devices are numbered in the order they are made, submeshes too. */
 static atomic_uint_least32_t next_id;
@@ -160,7 +161,10 @@ static tt_status make_memory(struct tt_device *device)
 		.device_id = device->id,
 	};
 
-	return tt_devmem_new(&device->memory, &config);
+	TT_TRY(tt_core_set_grid(&device->grid, grid.x, grid.y));
+	TT_TRY(tt_devmem_new(&device->memory, &config));
+	atomic_store(&device->memory->device, device);
+	return TTNN_OK;
 }
 
 static void fill_info(struct tt_device *device)
@@ -541,6 +545,7 @@ static void close_down(struct tt_device *device)
 		ttnn_device_unref(child);
 	}
 	tt_devmem_close(device->memory);
+	atomic_store(&device->memory->device, NULL);
 	tt_progcache_clear(&device->programs);
 	tell(device, TT_EVENT_DEVICE_CLOSE);
 }

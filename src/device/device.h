@@ -41,6 +41,7 @@ struct tt_device {
 
 	struct tt_workers workers; /* of the first chip: stands for all */
 	struct tt_devmem *memory;
+	const ttnn_core_set *grid; /* the cores that compute */
 	struct tt_program_limits limits;
 	struct tt_progcache programs;
 

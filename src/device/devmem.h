@@ -15,6 +15,7 @@
 #include "device/banks.h"
 
 struct tt_buffer;
+struct tt_device;
 
 struct tt_devmem_config {
 	struct tt_allocator_config allocator; /* l1_banks is computed from the grid */
@@ -28,6 +29,7 @@ struct tt_devmem {
 	struct tt_allocator allocator;
 	struct tt_banks dram, l1;
 	uint32_t chips, device_id;
+	_Atomic(struct tt_device *) device; /* whose memory it is; NULL once that was closed */
 
 	pthread_mutex_t lock; /* of what is below, and of the state of its buffers */
 	struct tt_buffer *oldest, *newest;

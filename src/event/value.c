@@ -3,6 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "tensor/core.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
 static const char *const kind_names[TTNN_VALUE_KINDS] = {
 	[TTNN_VALUE_ABSENT] = "nothing",
 	[TTNN_VALUE_NONE] = "None",
@@ -30,48 +37,81 @@ const char *tt_value_kind_name(const struct ttnn_value *value)
 	return value->kind < TTNN_VALUE_KINDS ? kind_names[value->kind] : "?";
 }
 
-struct ttnn_value tt_value_string(const char *text)
+struct ttnn_value ttnn_v_none(void)
+{
+	return (struct ttnn_value){.kind = TTNN_VALUE_NONE};
+}
+
+struct ttnn_value ttnn_v_bool(bool boolean)
+{
+	return (struct ttnn_value){.kind = TTNN_VALUE_BOOL, .boolean = boolean};
+}
+
+struct ttnn_value ttnn_v_int(int64_t integer)
+{
+	return (struct ttnn_value){.kind = TTNN_VALUE_INT, .integer = integer};
+}
+
+struct ttnn_value ttnn_v_real(double real)
+{
+	return (struct ttnn_value){.kind = TTNN_VALUE_REAL, .real = real};
+}
+
+struct ttnn_value ttnn_v_list(const struct ttnn_value *items, size_t count)
+{
+	return (struct ttnn_value){
+		.kind = TTNN_VALUE_LIST, .count = (uint32_t)count, .items = items};
+}
+
+struct ttnn_value ttnn_v_device(ttnn_device *device)
+{
+	if (!device)
+		return ttnn_v_none();
+	return (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
+}
+
+struct ttnn_value ttnn_v_string(const char *text)
 {
 	if (!text)
-		return tt_value_none();
+		return ttnn_v_none();
 	return (struct ttnn_value){
 		.kind = TTNN_VALUE_STRING, .count = (uint32_t)strlen(text), .text = text};
 }
 
-struct ttnn_value tt_value_tensor(struct tt_tensor *tensor)
+struct ttnn_value ttnn_v_tensor(struct tt_tensor *tensor)
 {
 	if (!tensor)
-		return tt_value_none();
+		return ttnn_v_none();
 	return (struct ttnn_value){.kind = TTNN_VALUE_TENSOR, .tensor = tensor};
 }
 
-struct ttnn_value tt_value_shape(const struct ttnn_shape *shape)
+struct ttnn_value ttnn_v_shape(const struct ttnn_shape *shape)
 {
 	if (!shape)
-		return tt_value_none();
+		return ttnn_v_none();
 	return (struct ttnn_value){.kind = TTNN_VALUE_SHAPE, .shape = shape};
 }
 
-struct ttnn_value tt_value_memory(const struct ttnn_memory_config *memory)
+struct ttnn_value ttnn_v_memory(const struct ttnn_memory_config *memory)
 {
 	if (!memory)
-		return tt_value_none();
+		return ttnn_v_none();
 	return (struct ttnn_value){.kind = TTNN_VALUE_MEMORY, .memory = memory};
 }
 
-struct ttnn_value tt_value_core_set(const ttnn_core_set *set)
+struct ttnn_value ttnn_v_core_set(const ttnn_core_set *set)
 {
 	if (!set)
-		return tt_value_none();
+		return ttnn_v_none();
 	return (struct ttnn_value){.kind = TTNN_VALUE_CORE_SET, .core_set = set};
 }
 
-struct ttnn_value tt_value_dtype(enum ttnn_dtype dtype)
+struct ttnn_value ttnn_v_dtype(enum ttnn_dtype dtype)
 {
 	return tt_value_enum(&tt_enum_dtype, (int64_t)dtype);
 }
 
-struct ttnn_value tt_value_layout(enum ttnn_layout layout)
+struct ttnn_value ttnn_v_layout(enum ttnn_layout layout)
 {
 	return tt_value_enum(&tt_enum_layout, (int64_t)layout);
 }
@@ -109,4 +149,109 @@ bool tt_value_integer(int64_t *out, const struct ttnn_value *value)
 	else
 		return false;
 	return true;
+}
+
+bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b)
+{
+	if (a->kind != b->kind || a->count != b->count)
+		return false;
+	switch ((enum ttnn_value_kind)a->kind) {
+	case TTNN_VALUE_BOOL:
+		return a->boolean == b->boolean;
+	case TTNN_VALUE_INT:
+		return a->integer == b->integer;
+	case TTNN_VALUE_REAL:
+		return memcmp(&a->real, &b->real, sizeof(a->real)) == 0;
+	case TTNN_VALUE_STRING:
+	case TTNN_VALUE_OPAQUE:
+		return memcmp(a->text, b->text, a->count) == 0;
+	case TTNN_VALUE_ENUM:
+		return a->enumeration == b->enumeration && a->integer == b->integer;
+	case TTNN_VALUE_SHAPE:
+		return ttnn_shape_equal(a->shape, b->shape);
+	case TTNN_VALUE_MEMORY:
+		return ttnn_memory_config_equal(a->memory, b->memory);
+	case TTNN_VALUE_CORE:
+		return a->core.x == b->core.x && a->core.y == b->core.y;
+	case TTNN_VALUE_TILE:
+		return tt_tile_equal(a->tile, b->tile);
+	case TTNN_VALUE_SHARD:
+		return tt_shard_spec_equal(a->shard, b->shard);
+	case TTNN_VALUE_ND_SHARD:
+		return tt_nd_shard_spec_equal(a->nd_shard, b->nd_shard);
+	case TTNN_VALUE_CORE_SET:
+	case TTNN_VALUE_TENSOR:
+	case TTNN_VALUE_DEVICE:
+		return a->core_set == b->core_set;
+	case TTNN_VALUE_OBJECT:
+		if (a->schema != b->schema)
+			return false;
+		/* fall through */
+	case TTNN_VALUE_LIST:
+		for (uint32_t i = 0; i < a->count; i++)
+			if (!tt_value_equal(&a->items[i], &b->items[i]))
+				return false;
+		return true;
+	case TTNN_VALUE_ABSENT:
+	case TTNN_VALUE_NONE:
+	case TTNN_VALUE_KINDS:
+		break;
+	}
+	return true;
+}
+
+static uint64_t hash_shard(uint64_t hash, const struct ttnn_shard_spec *shard)
+{
+	hash = tt_hash_u64(hash, tt_core_set_hash(shard->grid));
+	hash = tt_hash_u64(hash, (uint64_t)shard->height << 32 | shard->width);
+	return tt_hash_u64(hash, shard->orientation);
+}
+
+uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value)
+{
+	uint64_t hash = tt_hash_u64(seed, (uint64_t)value->kind << 32 | value->count);
+
+	switch ((enum ttnn_value_kind)value->kind) {
+	case TTNN_VALUE_BOOL:
+		return tt_hash_u64(hash, value->boolean);
+	case TTNN_VALUE_INT:
+	case TTNN_VALUE_ENUM:
+		return tt_hash_u64(hash, (uint64_t)value->integer);
+	case TTNN_VALUE_REAL:
+		return tt_hash(hash, &value->real, sizeof(value->real));
+	case TTNN_VALUE_STRING:
+	case TTNN_VALUE_OPAQUE:
+		return tt_hash(hash, value->text, value->count);
+	case TTNN_VALUE_SHAPE:
+		return tt_shape_hash(hash, value->shape);
+	case TTNN_VALUE_MEMORY:
+		return tt_memory_config_hash(hash, value->memory);
+	case TTNN_VALUE_CORE:
+		return tt_hash_u64(hash, (uint64_t)value->core.x << 32 | value->core.y);
+	case TTNN_VALUE_CORE_SET:
+		return tt_hash_u64(hash, tt_core_set_hash(value->core_set));
+	case TTNN_VALUE_TILE:
+		hash = tt_hash_u64(hash, (uint64_t)value->tile->height << 32 | value->tile->width);
+		return tt_hash_u64(hash, value->tile->transpose);
+	case TTNN_VALUE_SHARD:
+		return hash_shard(hash, value->shard);
+	case TTNN_VALUE_ND_SHARD:
+		hash = tt_shape_hash(hash, &value->nd_shard->shape);
+		hash = tt_hash_u64(hash, tt_core_set_hash(value->nd_shard->grid));
+		return tt_hash_u64(hash, (uint64_t)value->nd_shard->orientation << 8 |
+						 (uint64_t)value->nd_shard->strategy);
+	case TTNN_VALUE_TENSOR:
+		return tt_tensor_spec_hash(hash, ttnn_tensor_get_spec(value->tensor));
+	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_OBJECT:
+		for (uint32_t i = 0; i < value->count; i++)
+			hash = tt_value_hash(hash, &value->items[i]);
+		return hash;
+	case TTNN_VALUE_ABSENT:
+	case TTNN_VALUE_NONE:
+	case TTNN_VALUE_DEVICE:
+	case TTNN_VALUE_KINDS:
+		break;
+	}
+	return hash;
 }

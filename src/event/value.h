@@ -45,37 +45,11 @@ struct tt_schema {
 	bool named; /* prints as name=value, not by position */
 };
 
-/* ---- making values ------------------------------------------------------------------------ */
-
-static inline struct ttnn_value tt_value_none(void)
-{
-	return (struct ttnn_value){.kind = TTNN_VALUE_NONE};
-}
-
-static inline struct ttnn_value tt_value_bool(bool boolean)
-{
-	return (struct ttnn_value){.kind = TTNN_VALUE_BOOL, .boolean = boolean};
-}
-
-static inline struct ttnn_value tt_value_int(int64_t integer)
-{
-	return (struct ttnn_value){.kind = TTNN_VALUE_INT, .integer = integer};
-}
-
-static inline struct ttnn_value tt_value_real(double real)
-{
-	return (struct ttnn_value){.kind = TTNN_VALUE_REAL, .real = real};
-}
+/* ---- making values: ttnn_v_*() in ttnn.h, and ------------------------------------------------------------------------ */
 
 static inline struct ttnn_value tt_value_enum(const struct tt_enum *type, int64_t member)
 {
 	return (struct ttnn_value){.kind = TTNN_VALUE_ENUM, .enumeration = type, .integer = member};
-}
-
-static inline struct ttnn_value tt_value_list(const struct ttnn_value *items, size_t count)
-{
-	return (struct ttnn_value){
-		.kind = TTNN_VALUE_LIST, .count = (uint32_t)count, .items = items};
 }
 
 static inline struct ttnn_value tt_value_object(const struct tt_schema *schema,
@@ -86,16 +60,6 @@ static inline struct ttnn_value tt_value_object(const struct tt_schema *schema,
 				   .schema = schema,
 				   .items = fields};
 }
-
-struct ttnn_value tt_value_string(const char *text);
-
-/* These give None for a NULL pointer. */
-struct ttnn_value tt_value_tensor(struct tt_tensor *tensor);
-struct ttnn_value tt_value_shape(const struct ttnn_shape *shape);
-struct ttnn_value tt_value_memory(const struct ttnn_memory_config *memory);
-struct ttnn_value tt_value_core_set(const ttnn_core_set *set);
-struct ttnn_value tt_value_dtype(enum ttnn_dtype dtype);
-struct ttnn_value tt_value_layout(enum ttnn_layout layout);
 
 /* ---- reading values ------------------------------------------------------------------------ */
 
@@ -110,6 +74,15 @@ bool tt_value_number(double *out, const struct ttnn_value *value);
 
 /* The same as an integer; a REAL only if it is one. */
 bool tt_value_integer(int64_t *out, const struct ttnn_value *value);
+
+/* Deep equality; tensors and devices by identity. */
+bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b);
+
+/*
+ * Mixes the value into a hash the way a program cache key wants it: tensors by their spec, devices
+ * not at all.
+ */
+uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value);
 
 /* What a value is, for messages: "an integer", "a tensor". */
 const char *tt_value_kind_name(const struct ttnn_value *value);

@@ -191,6 +191,7 @@ bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout)
 tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 			 struct tt_storage *storage, struct tt_mesh_layout *layout)
 {
+	static atomic_uint_least64_t tensors;
 	struct tt_tensor *tensor = tt_alloc(sizeof(*tensor));
 
 	if (!tensor) {
@@ -199,6 +200,8 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 		return tt_fail_nomem();
 	}
 	atomic_init(&tensor->refs, 1);
+	tensor->view = false;
+	tensor->id = atomic_fetch_add_explicit(&tensors, 1, memory_order_relaxed);
 	tensor->spec = *spec;
 	tensor->storage = storage;
 	tensor->layout = layout;

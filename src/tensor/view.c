@@ -101,5 +101,7 @@ enum ttnn_status ttnn_tensor_view(ttnn_tensor **out, ttnn_tensor *tensor,
 	TT_TRY(check_view(&spec, &tensor->spec));
 	if (tensor->layout)
 		atomic_fetch_add_explicit(&tensor->layout->refs, 1, memory_order_relaxed);
-	return tt_tensor_wrap(out, &spec, tt_storage_ref(tensor->storage), tensor->layout);
+	TT_TRY(tt_tensor_wrap(out, &spec, tt_storage_ref(tensor->storage), tensor->layout));
+	(*out)->view = true;
+	return TTNN_OK;
 }

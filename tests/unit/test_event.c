@@ -5,21 +5,21 @@
 
 TEST(values_keep_absent_none_and_default_apart)
 {
-	struct ttnn_value absent = {0}, none = tt_value_none(), zero = tt_value_int(0);
+	struct ttnn_value absent = {0}, none = ttnn_v_none(), zero = ttnn_v_int(0);
 
 	CHECK(!tt_value_given(&absent) && absent.kind == TTNN_VALUE_ABSENT);
 	CHECK(!tt_value_given(&none) && none.kind == TTNN_VALUE_NONE);
 	CHECK(tt_value_given(&zero));
-	CHECK_INT(tt_value_memory(NULL).kind, TTNN_VALUE_NONE);
-	CHECK_INT(tt_value_tensor(NULL).kind, TTNN_VALUE_NONE);
+	CHECK_INT(ttnn_v_memory(NULL).kind, TTNN_VALUE_NONE);
+	CHECK_INT(ttnn_v_tensor(NULL).kind, TTNN_VALUE_NONE);
 	CHECK(sizeof(struct ttnn_value) <= 24);
 }
 
 TEST(values_as_numbers)
 {
-	struct ttnn_value half = tt_value_real(0.5), three = tt_value_real(3),
-			  yes = tt_value_bool(true);
-	struct ttnn_value huge = tt_value_real(1e300), text = tt_value_string("x");
+	struct ttnn_value half = ttnn_v_real(0.5), three = ttnn_v_real(3),
+			  yes = ttnn_v_bool(true);
+	struct ttnn_value huge = ttnn_v_real(1e300), text = ttnn_v_string("x");
 	double real = 0;
 	int64_t integer = 0;
 

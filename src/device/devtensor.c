@@ -1,0 +1,146 @@
+#include "device/devtensor.h"
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "tensor/convert.h"
+#include "tensor/dtype.h"
+#include "tensor/layout.h"
+
+static _Thread_local enum ttnn_run_mode mode;
+
+enum ttnn_run_mode tt_run_mode(void)
+{
+	return mode;
+}
+
+enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode to)
+{
+	enum ttnn_run_mode before = mode;
+
+	mode = to;
+	return before;
+}
+
+/* One storage for each chip of a mesh, every one with the whole spec. */
+static tt_status spread(struct tt_mesh_layout **out, struct tt_device *device,
+			struct tt_buffer *buffer)
+{
+	uint32_t chips = device->rows * device->cols;
+	struct tt_mesh_layout *layout;
+
+	TT_TRY(tt_mesh_layout_new(&layout, 2, chips, chips));
+	layout->mesh = (struct ttnn_shape){2, {device->rows, device->cols}};
+	layout->distribution = layout->mesh;
+	for (uint32_t i = 0; i < chips; i++) {
+		struct ttnn_shape coord = {2, {i / device->cols, i % device->cols}};
+		tt_status status;
+
+		layout->coords[i] = layout->shards[i].coord = coord;
+		status = tt_buffer_storage_new(&layout->shards[i].storage, buffer, i);
+		if (status != TTNN_OK) {
+			tt_mesh_layout_unref(layout);
+			return status;
+		}
+	}
+	*out = layout;
+	return TTNN_OK;
+}
+
+tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
+			       const struct ttnn_tensor_spec *spec)
+{
+	struct tt_buffer_options options = {.mode = mode == TTNN_RUN_NO_DISPATCH ? TT_BUFFER_BLIND
+										 : TT_BUFFER_REAL};
+	struct tt_mesh_layout *layout = NULL;
+	struct tt_storage *storage = NULL;
+	struct tt_buffer_layout pages;
+	struct tt_buffer *buffer;
+	tt_status status;
+
+	TT_TRY(tt_buffer_layout_make(&pages, device->memory, spec));
+	TT_TRY(tt_buffer_new(&buffer, device->memory, &pages, &options));
+	if (device->memory->chips > 1) {
+		status = spread(&layout, device, buffer);
+		if (status == TTNN_OK)
+			storage = tt_storage_ref(layout->shards[0].storage);
+	} else {
+		status = tt_buffer_storage_new(&storage, buffer, 0);
+	}
+	tt_buffer_unref(buffer);
+	return status == TTNN_OK ? tt_tensor_wrap(out, spec, storage, layout) : status;
+}
+
+struct tt_device *tt_tensor_device(const struct tt_tensor *tensor)
+{
+	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
+
+	return buffer ? atomic_load_explicit(&buffer->memory->device, memory_order_acquire) : NULL;
+}
+
+struct tt_buffer *tt_tensor_buffer(const struct tt_tensor *tensor)
+{
+	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
+
+	return buffer && tt_buffer_is_allocated(buffer) ? buffer : NULL;
+}
+
+bool tt_tensor_owns_alone(const struct tt_tensor *tensor)
+{
+	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
+
+	if (!buffer || atomic_load(&tensor->refs) != 1)
+		return false;
+	if (tensor->layout)
+		return atomic_load(&tensor->layout->refs) == 1;
+	return atomic_load(&tensor->storage->refs) == 1 && atomic_load(&buffer->refs) == 1;
+}
+
+uint32_t tt_tensor_chips(const struct tt_tensor *tensor)
+{
+	return tensor->layout ? (uint32_t)tensor->layout->shard_count : 1;
+}
+
+tt_status tt_tensor_resident(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip,
+			     enum tt_buffer_access access)
+{
+	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
+	struct tt_storage *storage;
+
+	if (buffer) {
+		TT_TRY(tt_buffer_data(&storage, buffer, chip, access));
+		return tt_tensor_wrap(out, &tensor->spec, storage, NULL);
+	}
+	if (!tensor->layout) {
+		*out = ttnn_tensor_ref(tensor);
+		return TTNN_OK;
+	}
+	return tt_tensor_wrap(out, &tensor->spec,
+			      tt_storage_ref(tensor->layout->shards[chip].storage), NULL);
+}
+
+tt_status tt_tensor_numbers(double *out, uint64_t count, struct tt_tensor *tensor)
+{
+	const struct ttnn_tensor_spec *spec = &tensor->spec;
+	enum ttnn_dtype plain = tt_dtype_is_block(spec->dtype) ? TTNN_FLOAT32 : spec->dtype;
+	struct tt_tensor *resident;
+	struct tt_area rows, area;
+	tt_status status;
+	void *elements;
+
+	if (!count)
+		return TTNN_OK;
+	TT_TRY(tt_tensor_resident(&resident, tensor, 0, TT_BUFFER_READ));
+	elements = tt_calloc(count, tt_dtype_bytes(plain));
+	if (!elements) {
+		ttnn_tensor_unref(resident);
+		return tt_fail_nomem();
+	}
+	rows = tt_area_rows(elements, &spec->shape, plain);
+	area = tt_area_of(resident->storage->data, spec);
+	status = tt_layout_copy(&rows, &area, NULL);
+	if (status == TTNN_OK)
+		status = tt_convert_to_f64(out, elements, plain, count);
+	tt_free(elements);
+	ttnn_tensor_unref(resident);
+	return status;
+}

@@ -1,0 +1,44 @@
+/*
+ * devtensor.h: tensors whose data is on a device: a spec, and a buffer in the device's memory
+ * (device/buffer.h) with bytes for each chip.
+ */
+#ifndef TT_DEVICE_DEVTENSOR_H
+#define TT_DEVICE_DEVTENSOR_H
+
+#include "device/buffer.h"
+#include "tensor/tensor.h"
+
+struct tt_device;
+
+/* What this thread's calls do: read by the operation layer and when a buffer is made. */
+enum ttnn_run_mode tt_run_mode(void);
+/* Returns the mode before. */
+enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode);
+
+/* A tensor of values that are not set. In a dry run its buffer has no address and no memory. */
+tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
+			       const struct ttnn_tensor_spec *spec);
+
+/* The device of a tensor, or NULL: on the host, or the device was closed. Borrowed. */
+struct tt_device *tt_tensor_device(const struct tt_tensor *tensor);
+
+/* The buffer of a tensor, or NULL: on the host, or deallocated. Borrowed. */
+struct tt_buffer *tt_tensor_buffer(const struct tt_tensor *tensor);
+
+/* Whether giving up this reference frees the buffer. */
+bool tt_tensor_owns_alone(const struct tt_tensor *tensor);
+
+/* How many chips hold a part of the tensor; 1 on the host. */
+uint32_t tt_tensor_chips(const struct tt_tensor *tensor);
+
+/*
+ * The part on one chip as a tensor whose bytes are at hand, for a backend to read or write; a host
+ * tensor is itself. The caller's to unref. What is written through it is the device tensor's.
+ */
+tt_status tt_tensor_resident(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip,
+			     enum tt_buffer_access access);
+
+/* The logical elements of the first chip's part, in row-major order, as numbers. */
+tt_status tt_tensor_numbers(double *out, uint64_t count, struct tt_tensor *tensor);
+
+#endif

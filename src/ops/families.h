@@ -1,0 +1,10 @@
+/* families.h: the list of family tables; each is defined in a file of its own. */
+#ifndef TT_OPS_FAMILIES_H
+#define TT_OPS_FAMILIES_H
+
+#include "ops/op.h"
+
+extern const struct tt_op_family *const tt_families[];
+extern const size_t tt_family_count;
+
+#endif

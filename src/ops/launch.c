@@ -1,0 +1,457 @@
+/*
+ * launch.c: the second half of the door: one program from its row to the chip.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "device/buffer.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/progcache.h"
+#include "device/program.h"
+#include "ops/launch.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+/* ---- the cache key -------------------------------------------------------------------------------- */
+
+/* A hash of everything the program depends on; upstream keys its cache by 64 bits too. */
+struct tt_key {
+	uint64_t hash;
+};
+
+void tt_key_number(struct tt_key *key, uint64_t number)
+{
+	key->hash = tt_hash_u64(key->hash, number);
+}
+
+void tt_key_values(struct tt_key *key, const struct ttnn_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		key->hash = tt_value_hash(key->hash, &values[i]);
+}
+
+void tt_key_shape(struct tt_key *key, const struct ttnn_shape *shape)
+{
+	key->hash = tt_shape_hash(key->hash, shape);
+}
+
+void tt_key_spec(struct tt_key *key, const struct ttnn_tensor_spec *spec)
+{
+	key->hash = tt_tensor_spec_hash(key->hash, spec);
+}
+
+void tt_key_layout(struct tt_key *key, const struct ttnn_tensor_spec *spec)
+{
+	tt_key_number(key, (uint64_t)spec->dtype << 8 | (uint64_t)spec->layout);
+	tt_key_number(key, (uint64_t)spec->tile.height << 32 | (uint64_t)spec->tile.width << 1 |
+				   spec->tile.transpose);
+	key->hash = tt_memory_config_hash(key->hash, &spec->memory);
+	tt_key_shape(key, &spec->alignment);
+}
+
+static struct tt_key make_key(const struct tt_launch *launch)
+{
+	const struct tt_schema *schema = launch->prog->attrs;
+	struct tt_key key = {0};
+
+	tt_key_number(&key, (uint64_t)(uintptr_t)launch->prog);
+	tt_key_number(&key, (uint64_t)(uintptr_t)launch->grid);
+	if (launch->prog->key) {
+		launch->prog->key(&key, launch);
+		return key;
+	}
+	for (size_t i = 0; i < schema->count; i++)
+		if (!schema->fields[i].unkeyed)
+			tt_key_values(&key, &launch->attrs[i], 1);
+	for (size_t i = 0; i < launch->input_count; i++) {
+		tt_key_number(&key, launch->inputs[i] != NULL);
+		if (launch->inputs[i])
+			tt_key_spec(&key, &launch->inputs[i]->spec);
+	}
+	return key;
+}
+
+/* ---- program memory ---------------------------------------------------------------------------------- */
+
+static uint32_t chip_count(const struct tt_device *device)
+{
+	return device->rows * device->cols;
+}
+
+/* What the cache keeps of a program. */
+struct built {
+	struct tt_program program;
+	uint32_t factory;
+};
+
+struct tt_plan {
+	struct tt_program *program;
+	const struct tt_program_limits *limits;
+};
+
+static void free_built(void *data)
+{
+	struct built *built = data;
+
+	tt_program_deinit(&built->program);
+	tt_free(built);
+}
+
+tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
+{
+	struct tt_program_row placed = {.kind = row->kind, .size = row->size, .cores = row->cores};
+
+	if (row->kind == TT_MEMORY_CIRCULAR_BUFFER) {
+		placed.view_count = 1;
+		placed.views[0] = (struct tt_program_view){row->index, (uint32_t)row->page};
+	}
+	if (row->backing) {
+		const struct tt_buffer *buffer = tt_tensor_buffer(row->backing);
+
+		placed.borrowed = true;
+		placed.address = buffer ? buffer->address : 0;
+	}
+	return tt_program_add(plan->program, &placed, plan->limits);
+}
+
+static tt_status add_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct tt_factory *factory = launch->factory;
+
+	for (size_t i = 0; i < factory->row_count; i++) {
+		const struct tt_mem_row *row = &factory->rows[i];
+		struct tt_plan_row add = {.kind = row->kind, .index = row->index};
+
+		if (row->when && !row->when(launch))
+			continue;
+		add.page = row->page(launch);
+		add.size = add.page * (row->pages ? row->pages(launch) : row->page_count);
+		add.backing = row->backing ? row->backing(launch) : NULL;
+		TT_TRY(row->cores(&add.cores, launch));
+		TT_TRY(tt_plan_add(plan, &add));
+	}
+	return factory->memory ? factory->memory(plan, launch) : TTNN_OK;
+}
+
+static bool has_circular(const struct tt_program *program)
+{
+	return program->rows.count && program->rows.data[0].kind == TT_MEMORY_CIRCULAR_BUFFER;
+}
+
+static tt_status check(struct tt_program *program, const struct tt_launch *launch)
+{
+	uint64_t lowest = TT_PROGRAM_L1_EMPTY;
+
+	tt_allocator_lowest(&lowest, &launch->device->memory->allocator, TTNN_L1);
+	return tt_program_check(program, &launch->device->limits, lowest);
+}
+
+/* Rows, and for dataflow buffers the checks that upstream makes while it builds. */
+static tt_status build(struct built **out, struct tt_launch *launch)
+{
+	struct built *built = tt_calloc(1, sizeof(*built));
+	struct tt_plan plan = {.limits = &launch->device->limits};
+	tt_status status;
+
+	if (!built)
+		return tt_fail_nomem();
+	plan.program = &built->program;
+	tt_program_start(&built->program);
+	built->factory = (uint32_t)(launch->factory - launch->prog->factories);
+	status = add_rows(&plan, launch);
+	if (status == TTNN_OK && built->program.rows.count && !has_circular(&built->program)) {
+		status = tt_program_place(&built->program, plan.limits);
+		if (status == TTNN_OK)
+			status = check(&built->program, launch);
+	}
+	if (status != TTNN_OK) {
+		free_built(built);
+		return status;
+	}
+	*out = built;
+	return TTNN_OK;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------------- */
+
+static void tell_program(const struct tt_launch *launch, bool hit)
+{
+	struct tt_event event = {.kind = TT_EVENT_PROGRAM};
+
+	if (!tt_event_on())
+		return;
+	event.program = (struct tt_event_program){
+		.factory = launch->factory->name,
+		.factory_index = (uint32_t)(launch->factory - launch->prog->factories),
+		.cache_hit = hit,
+	};
+	tt_event_emit(&event);
+	event = (struct tt_event){.kind = TT_EVENT_PROGRAM_RELEASE};
+	event.device = (struct tt_event_device){launch->device, launch->device->id};
+	tt_event_emit(&event);
+}
+
+static void tell_memory(const struct tt_program *program, uint32_t device_id, bool placed)
+{
+	if (!tt_event_on())
+		return;
+	for (size_t i = 0; i < program->rows.count; i++) {
+		const struct tt_program_row *row = &program->rows.data[i];
+		struct tt_event event = {.kind = TT_EVENT_PROGRAM_MEMORY};
+
+		event.memory = (struct tt_event_program_memory){
+			.kind = row->kind,
+			.index = row->view_count ? row->views[0].index : 0,
+			.size = row->size,
+			.address = placed ? row->address : 0,
+			.cores = row->cores,
+			.borrowed = row->borrowed,
+			.device_id = device_id,
+		};
+		tt_event_emit(&event);
+	}
+}
+
+static void tell_launch(const struct tt_launch *launch)
+{
+	static atomic_uint_least64_t launches;
+	uint64_t number = atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
+	struct tt_event event = {.kind = TT_EVENT_PROGRAM_LAUNCH};
+
+	if (!tt_event_on())
+		return;
+	for (uint32_t i = 0; i < chip_count(launch->device); i++) {
+		event.launch = (struct tt_event_program_launch){
+			.device_id = launch->device->id,
+			.chip_id = launch->device->chips[i],
+			.launch = number,
+			.cores = launch->device->grid,
+		};
+		tt_event_emit(&event);
+	}
+}
+
+/* ---- the steps of a launch ------------------------------------------------------------------------------- */
+
+static tt_status create_outputs(struct tt_launch *launch)
+{
+	for (size_t i = 0; i < launch->output_count; i++)
+		if (!launch->outputs[i])
+			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,
+					      &launch->specs[i]));
+	return TTNN_OK;
+}
+
+static tt_status choose(struct tt_launch *launch)
+{
+	uint32_t index = 0;
+
+	if (launch->prog->choose)
+		TT_TRY(launch->prog->choose(&index, launch));
+	if (index >= launch->prog->factory_count)
+		return tt_fail(TTNN_INTERNAL, "%s has no factory %u", launch->prog->device_op,
+			       index);
+	launch->factory = &launch->prog->factories[index];
+	return TTNN_OK;
+}
+
+/* A dry run: what would be there, nothing placed, nothing kept. */
+static tt_status rehearse(struct tt_launch *launch)
+{
+	struct built *built;
+
+	TT_TRY(build(&built, launch));
+	tell_program(launch, false);
+	tell_memory(&built->program, launch->device->id, false);
+	free_built(built);
+	return TTNN_OK;
+}
+
+/* Makes the bytes of one chip's tensors available; an output that is also an input stays shared. */
+static tt_status fetch(struct tt_launch *chip, struct tt_tensor **inputs,
+		       const struct tt_launch *launch, uint32_t which)
+{
+	for (size_t i = 0; i < launch->output_count; i++) {
+		enum tt_buffer_access access = TT_BUFFER_OVERWRITE;
+
+		for (size_t k = 0; k < launch->input_count; k++)
+			if (launch->inputs[k] &&
+			    launch->inputs[k]->storage == launch->outputs[i]->storage)
+				access = TT_BUFFER_UPDATE;
+		TT_TRY(tt_tensor_resident(&chip->outputs[i], launch->outputs[i], which, access));
+	}
+	for (size_t k = 0; k < launch->input_count; k++)
+		if (launch->inputs[k])
+			TT_TRY(tt_tensor_resident(&inputs[k], launch->inputs[k], which,
+						  TT_BUFFER_READ));
+	return TTNN_OK;
+}
+
+/* The kernel, chip after chip, on tensors whose bytes are at hand. */
+static tt_status compute(const struct tt_launch *launch)
+{
+	tt_status status = TTNN_OK;
+
+	for (uint32_t which = 0; which < chip_count(launch->device) && status == TTNN_OK; which++) {
+		struct tt_tensor *inputs[TT_OUTPUTS_MAX] = {NULL};
+		struct tt_launch chip = *launch;
+
+		memset(chip.outputs, 0, sizeof(chip.outputs));
+		chip.inputs = inputs;
+		status = fetch(&chip, inputs, launch, which);
+		if (status == TTNN_OK)
+			status = launch->prog->kernel(&chip);
+		for (size_t i = 0; i < launch->output_count; i++)
+			ttnn_tensor_unref(chip.outputs[i]);
+		for (size_t k = 0; k < launch->input_count; k++)
+			ttnn_tensor_unref(inputs[k]);
+	}
+	return status;
+}
+
+/* Circular buffers are placed and checked when the program goes to the chips, each time anew. */
+static tt_status perform(struct tt_launch *launch, struct built *built, bool hit)
+{
+	struct tt_program *program = &built->program;
+	const struct tt_program_limits *limits = &launch->device->limits;
+
+	tell_program(launch, hit);
+	if (has_circular(program)) {
+		if (!hit)
+			TT_TRY(tt_program_place(program, limits));
+		if (!hit && tt_program_takes_room(program))
+			for (uint32_t i = 0; i < chip_count(launch->device); i++)
+				tell_memory(program, launch->device->chips[i], true);
+		TT_TRY(check(program, launch));
+	} else if (!hit) {
+		tell_memory(program, launch->device->id, true);
+	}
+	tell_launch(launch);
+	return compute(launch);
+}
+
+static tt_status build_and_perform(struct tt_launch *launch, const struct tt_progcache_key *key)
+{
+	struct tt_progcache *cache = &launch->device->programs;
+	struct tt_progcache_entry *entry = NULL;
+	struct built *built;
+	tt_status status;
+
+	TT_TRY(build(&built, launch));
+	status = perform(launch, built, false);
+	if (status != TTNN_OK) {
+		free_built(built);
+		return status;
+	}
+	status = tt_progcache_add(&entry, cache, key,
+				  &(struct tt_progcache_payload){built, free_built});
+	if (status != TTNN_OK)
+		free_built(built);
+	tt_progcache_unref(entry);
+	return status;
+}
+
+static tt_status steps(struct tt_launch *launch)
+{
+	bool dry = tt_run_mode() == TTNN_RUN_NO_DISPATCH;
+	struct tt_progcache_entry *entry;
+	struct tt_progcache_key key;
+	struct tt_key hash;
+	tt_status status;
+
+	TT_TRY(launch->prog->infer(launch));
+	TT_TRY(create_outputs(launch));
+	hash = make_key(launch);
+	key = (struct tt_progcache_key){&hash, sizeof(hash)};
+	TT_TRY(tt_progcache_find(&entry, &launch->device->programs, &key, launch->prog->device_op));
+	if (launch->prog->validate) {
+		status = launch->prog->validate(launch);
+		if (status != TTNN_OK) {
+			tt_progcache_unref(entry);
+			return status;
+		}
+	}
+	if (!entry) {
+		TT_TRY(choose(launch));
+		return dry ? rehearse(launch) : build_and_perform(launch, &key);
+	}
+	launch->factory = &launch->prog->factories[((struct built *)entry->payload.data)->factory];
+	status = dry ? rehearse(launch) : perform(launch, entry->payload.data, true);
+	tt_progcache_unref(entry);
+	return status;
+}
+
+static struct tt_device *device_of(const struct tt_program_args *args, struct tt_call *call)
+{
+	for (size_t i = 0; i < args->input_count; i++)
+		if (args->inputs[i] && tt_tensor_device(args->inputs[i]))
+			return tt_tensor_device(args->inputs[i]);
+	return call->device;
+}
+
+static tt_status on_device(const struct tt_launch *launch)
+{
+	if (launch->device)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "tt::exception",
+			    "Device Operations expect device tensors as inputs");
+}
+
+tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
+			   const struct tt_program_args *args)
+{
+	struct ttnn_tensor_spec *specs =
+		tt_arena_alloc(call->arena, TT_OUTPUTS_MAX * sizeof(*specs));
+	struct tt_launch launch = {.prog = args->prog,
+				   .call = call,
+				   .arena = call->arena,
+				   .device = device_of(args, call),
+				   .attrs = args->attrs,
+				   .inputs = args->inputs,
+				   .input_count = args->input_count,
+				   .specs = specs};
+	tt_status status;
+
+	if (!specs)
+		return tt_fail_nomem();
+	if (args->input_count > TT_OUTPUTS_MAX)
+		return tt_fail(TTNN_INVALID, "%s takes at most %d tensors, not %zu",
+			       args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
+	TT_TRY(on_device(&launch));
+	launch.grid = args->grid ? args->grid : launch.device->grid;
+	for (size_t i = 0; i < args->output_count; i++)
+		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
+	tt_tell_begin(TT_SCOPE_PRIM, args->prog->prim, NULL, NULL, 0, NULL, 0);
+	tt_tell_begin(TT_SCOPE_DEVICE_OP, args->prog->device_op, args->prog->attrs, args->attrs,
+		      args->prog->attrs->count, args->inputs, args->input_count);
+	status = steps(&launch);
+	if (status != TTNN_OK) {
+		tt_tell_error(status);
+		for (size_t i = TT_OUTPUTS_MAX; i-- > 0;)
+			tt_call_drop(call, launch.outputs[i]);
+		launch.output_count = 0;
+	}
+	tt_tell_end(launch.outputs, launch.output_count, status != TTNN_OK);
+	tt_tell_end(launch.outputs, launch.output_count, status != TTNN_OK);
+	if (status != TTNN_OK)
+		return status;
+	memcpy(out, launch.outputs, launch.output_count * sizeof(*out));
+	*count = launch.output_count;
+	return TTNN_OK;
+}
+
+tt_status tt_call_program(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_program_args *args)
+{
+	struct tt_tensor *all[TT_OUTPUTS_MAX];
+	size_t count;
+
+	TT_TRY(tt_call_programs(all, &count, call, args));
+	if (count != 1)
+		return tt_fail(TTNN_INTERNAL, "%s gave %zu outputs", args->prog->device_op, count);
+	*out = all[0];
+	return TTNN_OK;
+}

@@ -1,0 +1,264 @@
+/*
+ * op.h: the two tables. An operation is what a user calls; a program is what a device runs.
+ *
+ * Their rows are the only description there is: call checking, the typed C functions, Python
+ * signatures, argument texts, parameter files, configuration hashes, sweeps, docs, golden tests and
+ * the fidelity score all read them.
+ *
+ * To add an operation: one row in a family's table, or a new family file with its table and one
+ * line in registry.c. To add a program: one struct tt_prog beside the operation that launches it.
+ *
+ * What happens in a call, in run.c, the one door (nothing else calls these functions):
+ *
+ *	ttnn_call("ttnn.mean", ...)
+ *	  resolve the signature                             sig.h
+ *	  begin scope "ttnn::mean"
+ *	  op->expand(call)                                  calls programs and operations:
+ *	    tt_call_program(call, ...)
+ *	      begin scope "ttnn::prim::reduce", "ReduceDeviceOperation"
+ *	      prog->infer      output specs; may refuse
+ *	      create outputs   (unless given)               scope "create_device_tensor"
+ *	      look up the program cache
+ *	      prog->validate   refusals that upstream makes when outputs exist already
+ *	      factory rows     program memory: sizes, core sets; placed and checked
+ *	      prog->kernel     through the backend, unless this is a dry run
+ *	      end scopes
+ *	  end scope
+ */
+#ifndef TT_OPS_OP_H
+#define TT_OPS_OP_H
+
+#include "base/arena.h"
+#include "event/event.h"
+#include "ops/sig.h"
+#include "tensor/tensor.h"
+
+#define TT_OUTPUTS_MAX 64
+#define TT_SIGS_MAX 6
+
+struct tt_call;
+struct tt_launch;
+struct tt_golden;
+struct tt_plan;
+struct tt_key;
+
+/* ---- operations -------------------------------------------------------------------------------- */
+
+struct tt_op {
+	const char *name;   /* "ttnn.add": dots, as Python says it */
+	const char *family; /* "binary" */
+	const char *doc;    /* one sentence */
+	const char *sigs[TT_SIGS_MAX];
+	const char
+		*v1_order; /* (optional) positional order of older trace files, where it differs */
+	tt_status (*expand)(struct tt_call *call);
+	tt_status (*golden)(struct tt_golden *golden); /* (optional) float64, slow, obvious */
+	double pcc;                                    /* acceptance against golden */
+	const void *row; /* (optional) the family's own row, for expand and golden */
+	bool many;       /* gives a list of tensors, or none at all */
+};
+
+/* The rows of one family file. */
+struct tt_op_family {
+	const char *name;
+	const struct tt_op *ops;
+	size_t count;
+};
+
+/* A row with its parsed signatures; lives until the process ends. */
+struct tt_op_entry {
+	const struct tt_op *op;
+	struct tt_sig sigs[TT_SIGS_MAX];
+	size_t sig_count;
+	const char *cpp_name; /* "ttnn::add" */
+};
+
+/* Builds the index of all operations, once; fails only for want of memory or by a bad row. */
+tt_status tt_op_registry(void);
+
+/* The operation of this name ("ttnn.add", "ttnn::add", "add"), or NULL. */
+const struct tt_op_entry *tt_op_find(const char *name);
+
+/* All operations, sorted by name. */
+const struct tt_op_entry *tt_op_all(size_t *count);
+
+/* ---- a running operation -------------------------------------------------------------------------- */
+
+/*
+ * What expand() gets. Tensors that it makes on the way are its own: it gives the result away with
+ * tt_call_return() and drops the rest, on failures too (tt_call_own() makes that automatic).
+ */
+struct tt_call {
+	const struct tt_op_entry *entry;
+	const struct tt_args *args;
+	struct tt_call *parent;   /* NULL for the outermost */
+	struct tt_arena *arena;   /* lives until the outermost call returns */
+	struct tt_device *device; /* of the first device tensor among the arguments, or NULL */
+	struct tt_tensor *results[TT_OUTPUTS_MAX];
+	size_t result_count;
+	struct tt_tensor *owned[TT_OUTPUTS_MAX]; /* dropped when expand() returns, newest first */
+	size_t owned_count;
+};
+
+/* The value of an argument: what was given, or its default. Never NULL; absent if unknown. */
+const struct ttnn_value *tt_call_arg(const struct tt_call *call, const char *name);
+
+/* Whether the caller gave it (None counts as given). */
+bool tt_call_given(const struct tt_call *call, const char *name);
+
+/* Shorthands: NULL or the fallback when absent, None or of another kind. */
+struct tt_tensor *tt_call_tensor(const struct tt_call *call, const char *name);
+const struct ttnn_memory_config *tt_call_memory(const struct tt_call *call, const char *name);
+const ttnn_core_set *tt_call_core_set(const struct tt_call *call, const char *name);
+int64_t tt_call_int(const struct tt_call *call, const char *name, int64_t fallback);
+double tt_call_real(const struct tt_call *call, const char *name, double fallback);
+bool tt_call_bool(const struct tt_call *call, const char *name, bool fallback);
+enum ttnn_dtype tt_call_dtype(const struct tt_call *call, const char *name,
+			      enum ttnn_dtype fallback);
+
+/* Integers of a list or shape argument into `out`; *count is their number, 0 when not given. */
+tt_status tt_call_ints(int64_t *out, size_t *count, size_t most, const struct tt_call *call,
+		       const char *name);
+
+/* The result (one reference goes over to the call). Several: in order. */
+void tt_call_return(struct tt_call *call, struct tt_tensor *tensor);
+
+/* The call drops this reference when expand() returns, whatever happens. Returns its argument. */
+struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor);
+
+/*
+ * Gives a device tensor up now. As a destructor does it: a scope "Tensor::deallocate" when this
+ * was the last owner. As an assignment over it does: the buffer is freed without one.
+ */
+void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor);
+void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor);
+
+/* Another operation, through the door; its only result in *out (yours to own or return). */
+tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char *name,
+		     const struct ttnn_arg *args, size_t arg_count);
+
+/* Gives back the memory this thread keeps for its next calls. */
+void tt_call_forget_thread(void);
+
+/* The same, all results. */
+tt_status tt_call_op_all(struct ttnn_results *out, struct tt_call *parent, const char *name,
+			 const struct ttnn_arg *args, size_t arg_count);
+
+/* ---- programs ---------------------------------------------------------------------------------------- */
+
+/* What a program row's functions get. */
+struct tt_launch {
+	const struct tt_prog *prog;
+	struct tt_call *call;
+	struct tt_arena *arena;
+	struct tt_device *device;
+	const struct ttnn_value *attrs;  /* by position in prog->attrs */
+	struct tt_tensor *const *inputs; /* NULL where an optional input is missing */
+	size_t input_count;
+	struct ttnn_tensor_spec *specs; /* of the outputs: infer() fills them */
+	size_t output_count;            /* and sets how many there are (at most TT_OUTPUTS_MAX) */
+	struct tt_tensor *outputs[TT_OUTPUTS_MAX]; /* given beforehand, or made from specs */
+	const ttnn_core_set *grid;        /* the cores it may use: the compute grid, or fewer */
+	const struct tt_factory *factory; /* from choose() on */
+	void *work; /* (optional) what choose() computed for the memory rows, in arena */
+};
+
+/* How many tiles or pages a memory row takes, and what kind of page. */
+typedef uint64_t (*tt_row_number)(const struct tt_launch *launch);
+
+/* The cores of a row. */
+typedef tt_status (*tt_row_cores)(const ttnn_core_set **out, const struct tt_launch *launch);
+
+/*
+ * One circular buffer, dataflow buffer or scratchpad of a program, as data. size = pages × page.
+ * `when` absent: always. `backing` absent: own space; otherwise the tensor whose buffer it lives in
+ * (NULL result: own space after all).
+ */
+struct tt_mem_row {
+	enum tt_program_memory_kind kind;
+	uint32_t index;
+	bool (*when)(const struct tt_launch *launch);
+	tt_row_number pages;
+	uint64_t page_count; /* when pages is NULL */
+	tt_row_number page;  /* bytes of a page */
+	tt_row_cores cores;
+	struct tt_tensor *(*backing)(const struct tt_launch *launch);
+};
+
+/* One way to build a program. */
+struct tt_factory {
+	const char *name; /* upstream's type name */
+	const struct tt_mem_row *rows;
+	size_t row_count;
+	/* (optional) program memory in code, for the five families that need it; after rows */
+	tt_status (*memory)(struct tt_plan *plan, const struct tt_launch *launch);
+};
+
+struct tt_prog {
+	const char *device_op;         /* "BinaryNgDeviceOperation" */
+	const char *prim;              /* "ttnn::prim::binary_ng" */
+	const struct tt_schema *attrs; /* texts, cache key */
+	tt_status (*infer)(struct tt_launch *launch);
+	tt_status (*validate)(struct tt_launch *launch); /* (optional) */
+	const struct tt_factory *factories;
+	size_t factory_count;
+	/* (optional) index of the factory; also fills launch->work. Default 0. */
+	tt_status (*choose)(uint32_t *out, struct tt_launch *launch);
+	/* (optional) the cache key, where it is not all attributes and all input specs */
+	void (*key)(struct tt_key *key, const struct tt_launch *launch);
+	tt_status (*kernel)(struct tt_launch *launch);
+};
+
+/*
+ * Launches a program. `outputs` are given tensors or NULL entries (or NULL for none given); the
+ * results are in out[0 .. *count), each a reference of the caller's.
+ */
+struct tt_program_args {
+	const struct tt_prog *prog;
+	const struct ttnn_value *attrs;
+	struct tt_tensor *const *inputs;
+	size_t input_count;
+	struct tt_tensor *const *outputs; /* (optional) */
+	size_t output_count;
+	const ttnn_core_set *grid; /* (optional) fewer cores than the compute grid */
+};
+tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
+			   const struct tt_program_args *args);
+
+/* The same for a program with one output. */
+tt_status tt_call_program(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_program_args *args);
+
+/* Appends program memory, for tt_factory.memory. */
+struct tt_plan_row {
+	enum tt_program_memory_kind kind;
+	uint32_t index;
+	uint64_t size, page;
+	const ttnn_core_set *cores;
+	struct tt_tensor *backing;
+};
+tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row);
+
+/* What a program depends on, for tt_prog.key: mixed one after the other. */
+void tt_key_values(struct tt_key *key, const struct ttnn_value *values, size_t count);
+void tt_key_number(struct tt_key *key, uint64_t number);
+void tt_key_shape(struct tt_key *key, const struct ttnn_shape *shape);
+void tt_key_spec(struct tt_key *key, const struct ttnn_tensor_spec *spec);
+/* A spec without its shape: dtype, layout, tile, memory config, alignment. */
+void tt_key_layout(struct tt_key *key, const struct ttnn_tensor_spec *spec);
+
+/* ---- host steps ------------------------------------------------------------------------------------------ */
+
+/*
+ * A step that is recorded as a scope of its own but launches nothing ("Tensor::reshape"). Begin it,
+ * do the work, end it with the result (NULL: none) or with the failure.
+ */
+void tt_host_begin(struct tt_call *call, const char *name, const struct ttnn_value *args,
+		   size_t arg_count);
+void tt_host_end(struct tt_call *call, struct tt_tensor *result, tt_status status);
+
+/* An empty device tensor, in a scope "create_device_tensor". */
+tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt_device *device,
+			 const struct ttnn_tensor_spec *spec);
+
+#endif

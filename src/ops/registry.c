@@ -1,0 +1,150 @@
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "ops/families.h"
+#include "ops/op.h"
+
+/* Built once, kept until the process ends. */
+static struct {
+	atomic_bool ready;
+	pthread_mutex_t lock;
+	struct tt_arena arena;
+	struct tt_op_entry *entries;
+	size_t count;
+	struct tt_map by_name;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* "ttnn.transformer.attention_softmax" → "ttnn::transformer::attention_softmax" */
+static const char *cpp_name(struct tt_arena *arena, const char *name)
+{
+	size_t dots = 0;
+	char *out, *to;
+
+	for (const char *at = name; *at; at++)
+		dots += *at == '.';
+	out = to = tt_arena_alloc(arena, strlen(name) + dots + 1);
+	if (!out)
+		return NULL;
+	for (; *name; name++) {
+		if (*name == '.')
+			*to++ = ':';
+		*to++ = *name == '.' ? ':' : *name;
+	}
+	*to = '\0';
+	return out;
+}
+
+static tt_status index_names(void)
+{
+	for (size_t i = 0; i < registry.count; i++) {
+		struct tt_op_entry *entry = &registry.entries[i];
+		const char *names[] = {entry->op->name, entry->cpp_name};
+
+		for (size_t k = 0; k < 2; k++) {
+			bool added;
+			struct tt_map_entry *slot =
+				tt_map_add(&registry.by_name, names[k], strlen(names[k]), &added);
+
+			if (!slot)
+				return tt_fail_nomem();
+			if (!added)
+				return tt_fail(TTNN_INTERNAL, "two operations are called %s",
+					       names[k]);
+			slot->pointer = entry;
+		}
+	}
+	return TTNN_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct tt_op_entry *left = a, *right = b;
+
+	return strcmp(left->op->name, right->op->name);
+}
+
+static tt_status add_entry(const struct tt_op *op)
+{
+	struct tt_op_entry *entry = &registry.entries[registry.count];
+
+	memset(entry, 0, sizeof(*entry));
+	entry->op = op;
+	entry->cpp_name = cpp_name(&registry.arena, op->name);
+	if (!entry->cpp_name)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < TT_SIGS_MAX && op->sigs[i]; i++) {
+		tt_status status = tt_sig_parse(&entry->sigs[i], &registry.arena, op->sigs[i]);
+
+		if (status != TTNN_OK)
+			return tt_fail_prefix(status, "%s", op->name);
+		entry->sig_count++;
+	}
+	registry.count++;
+	return TTNN_OK;
+}
+
+static tt_status build(void)
+{
+	size_t total = 0;
+
+	for (size_t f = 0; f < tt_family_count; f++)
+		total += tt_families[f]->count;
+	registry.entries = tt_arena_calloc(&registry.arena, total, sizeof(*registry.entries));
+	if (!registry.entries)
+		return tt_fail_nomem();
+	for (size_t f = 0; f < tt_family_count; f++)
+		for (size_t i = 0; i < tt_families[f]->count; i++)
+			TT_TRY(add_entry(&tt_families[f]->ops[i]));
+	qsort(registry.entries, registry.count, sizeof(*registry.entries), by_name);
+	return index_names();
+}
+
+tt_status tt_op_registry(void)
+{
+	tt_status status = TTNN_OK;
+
+	if (atomic_load_explicit(&registry.ready, memory_order_acquire))
+		return TTNN_OK;
+	pthread_mutex_lock(&registry.lock);
+	if (!atomic_load(&registry.ready)) {
+		status = build();
+		if (status == TTNN_OK) {
+			atomic_store_explicit(&registry.ready, true, memory_order_release);
+		} else {
+			tt_map_deinit(&registry.by_name);
+			tt_arena_deinit(&registry.arena);
+			registry.count = 0;
+		}
+	}
+	pthread_mutex_unlock(&registry.lock);
+	return status;
+}
+
+const struct tt_op_entry *tt_op_find(const char *name)
+{
+	struct tt_map_entry *slot;
+	char full[128];
+
+	if (tt_op_registry() != TTNN_OK)
+		return NULL;
+	slot = tt_map_finds(&registry.by_name, name);
+	if (!slot && strlen(name) < sizeof(full) - 5) {
+		memcpy(full, "ttnn.", 5);
+		memcpy(full + 5, name, strlen(name) + 1);
+		slot = tt_map_finds(&registry.by_name, full);
+	}
+	return slot ? slot->pointer : NULL;
+}
+
+const struct tt_op_entry *tt_op_all(size_t *count)
+{
+	*count = 0;
+	if (tt_op_registry() != TTNN_OK)
+		return NULL;
+	*count = registry.count;
+	return registry.entries;
+}

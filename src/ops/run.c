@@ -1,0 +1,319 @@
+/*
+ * run.c: the one door. Every operation and every program runs through here, and every scope,
+ * program and error is told from here.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/launch.h"
+
+/* ---- the thread's context ------------------------------------------------------------------------ */
+
+/* One arena per thread, reset when its outermost call returns. */
+static _Thread_local struct tt_arena thread_arena;
+static _Thread_local uint32_t depth;
+static _Thread_local bool error_told; /* a failure is told where it happened, not again above */
+
+static pthread_key_t at_exit;
+static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
+
+static void forget(void *arena)
+{
+	tt_arena_deinit(arena);
+}
+
+static void make_at_exit(void)
+{
+	pthread_key_create(&at_exit, forget);
+}
+
+/* A thread that ends gives its arena back. */
+static void remember_thread(void)
+{
+	static _Thread_local bool remembered;
+
+	if (remembered)
+		return;
+	pthread_once(&at_exit_once, make_at_exit);
+	remembered = pthread_setspecific(at_exit, &thread_arena) == 0;
+}
+
+void tt_call_forget_thread(void)
+{
+	tt_arena_deinit(&thread_arena);
+}
+
+enum ttnn_run_mode ttnn_set_run_mode(enum ttnn_run_mode mode)
+{
+	return tt_run_mode_set(mode);
+}
+
+/* ---- telling ---------------------------------------------------------------------------------------- */
+
+static void describe(struct tt_event_tensor *out, struct tt_tensor *tensor)
+{
+	const struct tt_buffer *buffer = tt_tensor_buffer(tensor);
+
+	*out = (struct tt_event_tensor){
+		.id = tensor->id,
+		.spec = &tensor->spec,
+		.on_device = tt_tensor_device(tensor) != NULL,
+		.owns = !tensor->view,
+	};
+	if (!buffer)
+		return;
+	out->buffer_id = buffer->id;
+	out->address = buffer->address;
+	out->device_id = buffer->memory->device_id;
+}
+
+/* Describes up to `most` tensors, leaving out the missing ones; returns how many. */
+static size_t describe_all(struct tt_event_tensor *out, size_t most,
+			   struct tt_tensor *const *tensors, size_t count)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < most; i++)
+		if (tensors[i])
+			describe(&out[used++], tensors[i]);
+	return used;
+}
+
+void tt_tell_begin(enum tt_scope_kind kind, const char *name, const struct tt_schema *schema,
+		   const struct ttnn_value *args, size_t arg_count, struct tt_tensor *const *inputs,
+		   size_t input_count)
+{
+	struct tt_event_tensor described[TT_OUTPUTS_MAX];
+	struct tt_event event = {.kind = TT_EVENT_SCOPE_BEGIN};
+
+	if (!tt_event_on())
+		return;
+	event.begin = (struct tt_event_scope_begin){
+		.kind = kind,
+		.name = name,
+		.schema = schema,
+		.args = args,
+		.arg_count = arg_count,
+		.inputs = described,
+		.input_count = describe_all(described, TT_OUTPUTS_MAX, inputs, input_count),
+	};
+	tt_event_emit(&event);
+}
+
+void tt_tell_end(struct tt_tensor *const *outputs, size_t count, bool aborted)
+{
+	struct tt_event_tensor described[TT_OUTPUTS_MAX];
+	struct tt_event event = {.kind = TT_EVENT_SCOPE_END};
+
+	if (!tt_event_on())
+		return;
+	event.end = (struct tt_event_scope_end){
+		.outputs = described,
+		.output_count = describe_all(described, TT_OUTPUTS_MAX, outputs, count),
+		.aborted = aborted,
+	};
+	tt_event_emit(&event);
+}
+
+void tt_tell_error(tt_status status)
+{
+	struct tt_event event = {.kind = TT_EVENT_ERROR};
+
+	if (!tt_event_on() || error_told)
+		return;
+	error_told = true;
+	event.error = (struct tt_event_error){
+		.status = status, .message = ttnn_error(), .condition = tt_fail_condition()};
+	tt_event_emit(&event);
+}
+
+void tt_host_begin(struct tt_call *call, const char *name, const struct ttnn_value *args,
+		   size_t arg_count)
+{
+	struct tt_tensor *inputs[TT_OUTPUTS_MAX];
+	size_t count = 0;
+
+	(void)call;
+	if (!tt_event_on())
+		return;
+	for (size_t i = 0; i < arg_count && count < TT_OUTPUTS_MAX; i++)
+		if (args[i].kind == TTNN_VALUE_TENSOR)
+			inputs[count++] = args[i].tensor;
+	tt_tell_begin(TT_SCOPE_HOST, name, NULL, args, arg_count, inputs, count);
+}
+
+void tt_host_end(struct tt_call *call, struct tt_tensor *result, tt_status status)
+{
+	(void)call;
+	if (status != TTNN_OK)
+		tt_tell_error(status);
+	tt_tell_end(&result, result ? 1 : 0, status != TTNN_OK);
+}
+
+/* ---- tensors -------------------------------------------------------------------------------------------- */
+
+tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt_device *device,
+			 const struct ttnn_tensor_spec *spec)
+{
+	struct ttnn_value args[5];
+	tt_status status;
+
+	(void)call;
+	if (tt_event_on()) {
+		args[0] = ttnn_v_shape(&spec->shape);
+		args[1] = ttnn_v_dtype(spec->dtype);
+		args[2] = ttnn_v_layout(spec->layout);
+		args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
+		args[4] = ttnn_v_memory(&spec->memory);
+		tt_tell_begin(TT_SCOPE_CREATE, "tt::tt_metal::create_device_tensor", NULL, args, 5,
+			      NULL, 0);
+	}
+	status = tt_device_tensor_new(out, device, spec);
+	if (status != TTNN_OK)
+		tt_tell_error(status);
+	tt_tell_end(out, status == TTNN_OK ? 1 : 0, status != TTNN_OK);
+	return status;
+}
+
+void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor)
+{
+	bool last = tensor && tt_event_on() && tt_tensor_owns_alone(tensor);
+
+	if (last)
+		tt_host_begin(call, "Tensor::deallocate", NULL, 0);
+	ttnn_tensor_unref(tensor);
+	if (last)
+		tt_host_end(call, NULL, TTNN_OK);
+}
+
+void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor)
+{
+	(void)call;
+	ttnn_tensor_unref(tensor);
+}
+
+/* ---- operations --------------------------------------------------------------------------------------------- */
+
+static struct tt_device *device_of(const struct tt_args *args)
+{
+	for (size_t i = 0; i < args->sig->count; i++) {
+		const struct ttnn_value *value = &args->values[i];
+
+		if (value->kind == TTNN_VALUE_DEVICE)
+			return value->device;
+		if (value->kind == TTNN_VALUE_LIST && value->count)
+			value = &value->items[0];
+		if (value->kind == TTNN_VALUE_TENSOR && tt_tensor_device(value->tensor))
+			return tt_tensor_device(value->tensor);
+	}
+	return NULL;
+}
+
+static tt_status run(struct ttnn_results *out, struct tt_call *parent,
+		     const struct tt_op_entry *entry, const struct tt_args *args)
+{
+	struct tt_call call = {.entry = entry,
+			       .args = args,
+			       .parent = parent,
+			       .arena = &thread_arena,
+			       .device = device_of(args)};
+	tt_status status;
+
+	tt_tell_begin(TT_SCOPE_OPERATION, entry->cpp_name, NULL, args->values, args->sig->count,
+		      NULL, 0);
+	status = entry->op->expand(&call);
+	while (call.owned_count)
+		tt_call_drop(&call, call.owned[--call.owned_count]);
+	if (status != TTNN_OK) {
+		tt_tell_error(status);
+		while (call.result_count)
+			ttnn_tensor_unref(call.results[--call.result_count]);
+	}
+	tt_tell_end(call.results, call.result_count, status != TTNN_OK);
+	memcpy(out->tensors, call.results, call.result_count * sizeof(call.results[0]));
+	out->count = call.result_count;
+	return status;
+}
+
+static tt_status find(const struct tt_op_entry **out, const char *name)
+{
+	*out = tt_op_find(name);
+	if (*out)
+		return TTNN_OK;
+	TT_TRY(tt_op_registry());
+	return tt_fail(TTNN_NOTFOUND, "there is no operation %s", name);
+}
+
+static tt_status enter(struct ttnn_results *out, struct tt_call *parent,
+		       const struct tt_op_entry *entry, const struct ttnn_arg *args,
+		       size_t arg_count)
+{
+	struct tt_args resolved;
+
+	TT_TRY(tt_sig_resolve(&resolved, entry->sigs, entry->sig_count, entry->op->name, args,
+			      arg_count));
+	return run(out, parent, entry, &resolved);
+}
+
+enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const struct ttnn_arg *args,
+			   size_t arg_count, enum ttnn_frontend frontend)
+{
+	bool python = frontend == TTNN_FRONTEND_PYTHON;
+	const struct tt_op_entry *entry;
+	tt_status status;
+
+	TT_TRY(find(&entry, name));
+	if (python)
+		tt_tell_begin(TT_SCOPE_FRONTEND, entry->op->name, NULL, NULL, 0, NULL, 0);
+	if (depth++ == 0) {
+		error_told = false;
+		remember_thread();
+	}
+	status = enter(out, NULL, entry, args, arg_count);
+	if (--depth == 0)
+		tt_arena_reset(&thread_arena);
+	if (python)
+		tt_tell_end(NULL, 0, status != TTNN_OK);
+	return status;
+}
+
+tt_status tt_call_op_all(struct ttnn_results *out, struct tt_call *parent, const char *name,
+			 const struct ttnn_arg *args, size_t arg_count)
+{
+	const struct tt_op_entry *entry;
+
+	TT_TRY(find(&entry, name));
+	return enter(out, parent, entry, args, arg_count);
+}
+
+/* Takes the only result; an operation that gave none or several is a bug in its row. */
+static tt_status only_result(struct tt_tensor **out, struct ttnn_results *results, const char *name)
+{
+	if (results->count == 1) {
+		*out = results->tensors[0];
+		return TTNN_OK;
+	}
+	for (size_t i = 0; i < results->count; i++)
+		ttnn_tensor_unref(results->tensors[i]);
+	return tt_fail(TTNN_INVALID, "%s gives %zu tensors, not one", name, results->count);
+}
+
+tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char *name,
+		     const struct ttnn_arg *args, size_t arg_count)
+{
+	struct ttnn_results results;
+
+	TT_TRY(tt_call_op_all(&results, parent, name, args, arg_count));
+	return only_result(out, &results, name);
+}
+
+enum ttnn_status ttnn_call_one(ttnn_tensor **out, const char *name, const struct ttnn_arg *args,
+			       size_t arg_count, enum ttnn_frontend frontend)
+{
+	struct ttnn_results results;
+
+	TT_TRY(ttnn_call(&results, name, args, arg_count, frontend));
+	return only_result(out, &results, name);
+}

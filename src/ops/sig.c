@@ -1,0 +1,413 @@
+#include "ops/sig.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ops/enums.h"
+
+#define KIND(k) (1u << (k))
+
+/*
+ * A type of argument. To add one: a row here. `kinds` are the kinds of value that fit, `items` the
+ * kinds of a list's items (0: not a list), `enumeration` the enumeration a member must be of.
+ */
+struct tt_arg_type {
+	const char *name;
+	const char *python; /* as upstream's messages name it */
+	uint32_t kinds, items;
+	const struct tt_enum *enumeration;
+};
+
+#define INTS (KIND(TTNN_VALUE_INT))
+#define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
+#define ANY_LIST (KIND(TTNN_VALUE_LIST))
+
+static const struct tt_arg_type types[] = {
+	{"Tensor", "ttnn.Tensor", KIND(TTNN_VALUE_TENSOR), 0, NULL},
+	{"Tensors", "collections.abc.Sequence[ttnn.Tensor]", ANY_LIST, KIND(TTNN_VALUE_TENSOR),
+	 NULL},
+	{"Scalar", "int | int | float", NUMBERS | KIND(TTNN_VALUE_BOOL), 0, NULL},
+	{"int", "int", INTS | KIND(TTNN_VALUE_BOOL), 0, NULL},
+	{"float", "float", NUMBERS | KIND(TTNN_VALUE_BOOL), 0, NULL},
+	{"bool", "bool", KIND(TTNN_VALUE_BOOL), 0, NULL},
+	{"str", "str", KIND(TTNN_VALUE_STRING), 0, NULL},
+	{"Shape", "ttnn.Shape", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
+	{"ints", "collections.abc.Sequence[int]", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
+	{"floats", "collections.abc.Sequence[float]", ANY_LIST, NUMBERS, NULL},
+	{"pairs", "collections.abc.Sequence[collections.abc.Sequence[int]]", ANY_LIST,
+	 ANY_LIST | KIND(TTNN_VALUE_SHAPE), NULL},
+	{"slices", "collections.abc.Sequence[slice]", ANY_LIST, UINT32_MAX, NULL},
+	{"DataType", "ttnn.DataType", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_dtype},
+	{"Layout", "ttnn.Layout", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_layout},
+	{"BufferType", "ttnn.BufferType", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_buffer_type},
+	{"MemoryLayout", "ttnn.TensorMemoryLayout", KIND(TTNN_VALUE_ENUM), 0,
+	 &tt_enum_memory_layout},
+	{"Orientation", "ttnn.ShardOrientation", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_orientation},
+	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
+	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
+	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},
+	{"CoreGrid", "ttnn.CoreGrid", KIND(TTNN_VALUE_CORE), 0, NULL},
+	{"Tile", "ttnn.Tile", KIND(TTNN_VALUE_TILE), 0, NULL},
+	{"ShardSpec", "ttnn.ShardSpec", KIND(TTNN_VALUE_SHARD), 0, NULL},
+	{"Device", "ttnn._ttnn.multi_device.MeshDevice", KIND(TTNN_VALUE_DEVICE), 0, NULL},
+	{"Unary", "ttnn._ttnn.activation.EltwiseUnaryWithParam", KIND(TTNN_VALUE_OBJECT), 0, NULL},
+	{"Unarys", "collections.abc.Sequence[ttnn._ttnn.activation.EltwiseUnaryWithParam]",
+	 ANY_LIST, KIND(TTNN_VALUE_OBJECT) | KIND(TTNN_VALUE_ENUM), NULL},
+	{"ComputeConfig", "ttnn.WormholeComputeKernelConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
+	{"ProgramConfig", "ttnn.ProgramConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
+	{"SubDeviceId", "ttnn._ttnn.device.SubDeviceId", INTS | KIND(TTNN_VALUE_OPAQUE), 0, NULL},
+	{"enum", "int", KIND(TTNN_VALUE_ENUM), 0, NULL},
+	{"any", "object", UINT32_MAX & ~KIND(TTNN_VALUE_ABSENT), UINT32_MAX, NULL},
+};
+
+const char *tt_arg_type_name(const struct tt_arg_type *type)
+{
+	return type->name;
+}
+
+/* ---- parsing -------------------------------------------------------------------------------- */
+
+struct parser {
+	const char *at, *text;
+	struct tt_arena *arena;
+};
+
+static tt_status bad(const struct parser *p, const char *what)
+{
+	return tt_fail(TTNN_INTERNAL, "signature \"%s\": %s at \"%.20s\"", p->text, what, p->at);
+}
+
+static void skip_space(struct parser *p)
+{
+	while (*p->at == ' ')
+		p->at++;
+}
+
+static bool take(struct parser *p, char c)
+{
+	skip_space(p);
+	if (*p->at != c)
+		return false;
+	p->at++;
+	skip_space(p);
+	return true;
+}
+
+static size_t word_length(const char *at)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == '.' || at[n] == '-' ||
+	       at[n] == '+')
+		n++;
+	return n;
+}
+
+static const struct tt_arg_type *find_type(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strlen(types[i].name) == length && memcmp(types[i].name, name, length) == 0)
+			return &types[i];
+	return NULL;
+}
+
+static tt_status parse_types(struct tt_arg *arg, struct parser *p)
+{
+	do {
+		size_t length = word_length(p->at);
+		const struct tt_arg_type *type = find_type(p->at, length);
+
+		if (!type || arg->type_count == sizeof(arg->types) / sizeof(arg->types[0]))
+			return bad(p, "unknown type, or too many,");
+		arg->types[arg->type_count++] = type;
+		p->at += length;
+	} while (take(p, '|'));
+	arg->optional = take(p, '?');
+	return TTNN_OK;
+}
+
+static tt_status parse_default(struct tt_arg *arg, struct parser *p)
+{
+	const struct tt_enum *type = arg->types[0]->enumeration;
+	size_t length = word_length(p->at);
+	char word[64];
+	char *end;
+
+	arg->has_default = true;
+	if (take(p, '[')) {
+		arg->fallback = ttnn_v_list(NULL, 0);
+		return take(p, ']') ? TTNN_OK : bad(p, "only an empty list can be a default");
+	}
+	if (length == 0 || length >= sizeof(word))
+		return bad(p, "no default");
+	memcpy(word, p->at, length);
+	word[length] = '\0';
+	p->at += length;
+	if (strcmp(word, "None") == 0)
+		arg->fallback = ttnn_v_none();
+	else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
+		arg->fallback = ttnn_v_bool(word[0] == 'T');
+	else if (type) {
+		int64_t member;
+
+		if (!tt_enum_find(&member, type, word))
+			return bad(p, "unknown enumeration member before");
+		arg->fallback = tt_value_enum(type, member);
+	} else if (strchr(word, '.') || strchr(word, 'e') || strcmp(word, "inf") == 0)
+		arg->fallback = ttnn_v_real(strtod(word, &end));
+	else if (isdigit((unsigned char)word[0]) || word[0] == '-')
+		arg->fallback = ttnn_v_int(strtoll(word, &end, 10));
+	else
+		arg->fallback = ttnn_v_string(tt_arena_strdup(p->arena, word));
+	return TTNN_OK;
+}
+
+static tt_status parse_arg(struct tt_arg *arg, struct parser *p)
+{
+	size_t length = word_length(p->at);
+
+	if (!length)
+		return bad(p, "no argument name");
+	arg->name = tt_arena_strndup(p->arena, p->at, length);
+	if (!arg->name)
+		return tt_fail_nomem();
+	p->at += length;
+	if (!take(p, ':'))
+		return bad(p, "no type");
+	TT_TRY(parse_types(arg, p));
+	return take(p, '=') ? parse_default(arg, p) : TTNN_OK;
+}
+
+tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *text)
+{
+	struct parser parser = {.at = text, .text = text, .arena = arena};
+	struct tt_arg *args = tt_arena_calloc(arena, TT_ARGS_MAX, sizeof(*args));
+	bool keyword_only = false;
+	size_t count = 0;
+
+	if (!args)
+		return tt_fail_nomem();
+	skip_space(&parser);
+	while (*parser.at) {
+		if (take(&parser, '*')) {
+			keyword_only = true;
+		} else {
+			if (count == TT_ARGS_MAX)
+				return bad(&parser, "too many arguments");
+			TT_TRY(parse_arg(&args[count], &parser));
+			args[count++].keyword_only = keyword_only;
+		}
+		if (*parser.at && !take(&parser, ','))
+			return bad(&parser, "no comma");
+	}
+	*out = (struct tt_sig){.text = text, .args = args, .count = count};
+	return TTNN_OK;
+}
+
+int tt_sig_index(const struct tt_sig *sig, const char *name)
+{
+	for (size_t i = 0; i < sig->count; i++)
+		if (strcmp(sig->args[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* ---- fitting a call --------------------------------------------------------------------------- */
+
+static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *value)
+{
+	if (!(type->kinds & KIND(value->kind)))
+		return false;
+	if (value->kind == TTNN_VALUE_ENUM && type->enumeration &&
+	    value->enumeration != type->enumeration)
+		return false;
+	if (value->kind == TTNN_VALUE_LIST && type->items)
+		for (uint32_t i = 0; i < value->count; i++)
+			if (!(type->items & KIND(value->items[i].kind)))
+				return false;
+	return true;
+}
+
+static bool arg_fits(const struct tt_arg *arg, const struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_NONE)
+		return arg->optional;
+	for (uint32_t i = 0; i < arg->type_count; i++)
+		if (type_fits(arg->types[i], value))
+			return true;
+	return false;
+}
+
+static bool sig_fits(struct tt_args *out, const struct tt_sig *sig, const struct ttnn_arg *args,
+		     size_t arg_count)
+{
+	size_t position = 0;
+
+	out->sig = sig;
+	out->given = 0;
+	for (size_t i = 0; i < arg_count; i++) {
+		size_t slot = position;
+
+		if (args[i].value.kind == TTNN_VALUE_ABSENT)
+			continue;
+		if (args[i].name) {
+			int index = tt_sig_index(sig, args[i].name);
+
+			if (index < 0)
+				return false;
+			slot = (size_t)index;
+		} else {
+			position++;
+		}
+		if (slot >= sig->count || (out->given & 1u << slot) ||
+		    (!args[i].name && sig->args[slot].keyword_only) ||
+		    !arg_fits(&sig->args[slot], &args[i].value))
+			return false;
+		out->values[slot] = args[i].value;
+		out->given |= 1u << slot;
+	}
+	for (size_t i = 0; i < sig->count; i++) {
+		if (out->given & 1u << i)
+			continue;
+		if (!sig->args[i].has_default)
+			return false;
+		out->values[i] = sig->args[i].fallback;
+	}
+	return true;
+}
+
+/* What Python calls the type of a value, for "Called with". */
+static const char *python_type(const struct ttnn_value *value)
+{
+	static const char *const names[TTNN_VALUE_KINDS] = {
+		[TTNN_VALUE_NONE] = "NoneType",
+		[TTNN_VALUE_BOOL] = "bool",
+		[TTNN_VALUE_INT] = "int",
+		[TTNN_VALUE_REAL] = "float",
+		[TTNN_VALUE_STRING] = "str",
+		[TTNN_VALUE_SHAPE] = "ttnn.Shape",
+		[TTNN_VALUE_MEMORY] = "ttnn.MemoryConfig",
+		[TTNN_VALUE_CORE] = "ttnn.CoreCoord",
+		[TTNN_VALUE_CORE_SET] = "ttnn.CoreRangeSet",
+		[TTNN_VALUE_TILE] = "ttnn.Tile",
+		[TTNN_VALUE_SHARD] = "ttnn.ShardSpec",
+		[TTNN_VALUE_ND_SHARD] = "ttnn.NdShardSpec",
+		[TTNN_VALUE_TENSOR] = "ttnn.Tensor",
+		[TTNN_VALUE_DEVICE] = "ttnn.MeshDevice",
+		[TTNN_VALUE_LIST] = "list",
+	};
+	const char *name = value->kind < TTNN_VALUE_KINDS ? names[value->kind] : NULL;
+
+	return name ? name : "object";
+}
+
+static void print_keyword(struct tt_str *out, const struct ttnn_arg *arg)
+{
+	const struct ttnn_value *value = &arg->value;
+
+	tt_str_addf(out, "%s=", arg->name);
+	switch (value->kind) {
+	case TTNN_VALUE_STRING:
+		tt_str_addf(out, "'%s'", value->text);
+		break;
+	case TTNN_VALUE_INT:
+		tt_str_addf(out, "%lld", (long long)value->integer);
+		break;
+	case TTNN_VALUE_BOOL:
+		tt_str_adds(out, value->boolean ? "True" : "False");
+		break;
+	case TTNN_VALUE_NONE:
+		tt_str_adds(out, "None");
+		break;
+	case TTNN_VALUE_ENUM:
+		tt_str_addf(out, "%s.%s", value->enumeration->name,
+			    tt_enum_name(value->enumeration, value->integer));
+		break;
+	default:
+		tt_str_adds(out, python_type(value));
+	}
+}
+
+/* "int | None = None" */
+static void print_arg(struct tt_str *out, const struct tt_arg *arg)
+{
+	tt_str_addf(out, "%s: ", arg->name);
+	for (uint32_t i = 0; i < arg->type_count; i++)
+		tt_str_addf(out, "%s%s", i ? " | " : "", arg->types[i]->python);
+	if (arg->optional)
+		tt_str_adds(out, " | None");
+	if (!arg->has_default)
+		return;
+	tt_str_adds(out, " = ");
+	if (arg->fallback.kind == TTNN_VALUE_REAL)
+		tt_str_addf(out, "%.17g", arg->fallback.real);
+	else if (arg->fallback.kind == TTNN_VALUE_LIST)
+		tt_str_adds(out, "[]");
+	else {
+		struct ttnn_arg shown = {.name = "", .value = arg->fallback};
+		struct tt_str text = {0};
+
+		print_keyword(&text, &shown);
+		tt_str_adds(out, tt_str_text(&text) + (text.length ? 1 : 0));
+		tt_str_deinit(&text);
+	}
+}
+
+void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name)
+{
+	bool starred = false;
+
+	tt_str_addf(out, "%s(", name);
+	for (size_t i = 0; i < sig->count; i++) {
+		if (i)
+			tt_str_adds(out, ", ");
+		if (sig->args[i].keyword_only && !starred) {
+			tt_str_adds(out, "*, ");
+			starred = true;
+		}
+		print_arg(out, &sig->args[i]);
+	}
+	tt_str_addc(out, ')');
+}
+
+static tt_status fits_none(const struct tt_sig *sigs, size_t sig_count, const char *name,
+			   const struct ttnn_arg *args, size_t arg_count)
+{
+	const char *dot = strrchr(name, '.');
+	const char *last = dot ? dot + 1 : name;
+	struct tt_str text = {0};
+	bool first = true;
+
+	tt_str_addf(&text, "\n%s(): incompatible function arguments.\n\nCalled with:\n  %s(", name,
+		    last);
+	for (size_t i = 0; i < arg_count; i++) {
+		if (args[i].value.kind == TTNN_VALUE_ABSENT)
+			continue;
+		if (!first)
+			tt_str_adds(&text, ", ");
+		first = false;
+		if (args[i].name)
+			print_keyword(&text, &args[i]);
+		else
+			tt_str_adds(&text, python_type(&args[i].value));
+	}
+	tt_str_adds(&text, ")\n\nAvailable signatures:");
+	for (size_t i = 0; i < sig_count; i++) {
+		tt_str_adds(&text, "\n  ");
+		tt_sig_print(&text, &sigs[i], last);
+	}
+	tt_fail(TTNN_TYPE, "%s", tt_str_text(&text));
+	tt_str_deinit(&text);
+	return TTNN_TYPE;
+}
+
+tt_status tt_sig_resolve(struct tt_args *out, const struct tt_sig *sigs, size_t sig_count,
+			 const char *name, const struct ttnn_arg *args, size_t arg_count)
+{
+	for (size_t i = 0; i < sig_count; i++)
+		if (sig_fits(out, &sigs[i], args, arg_count))
+			return TTNN_OK;
+	return fits_none(sigs, sig_count, name, args, arg_count);
+}

@@ -1,0 +1,66 @@
+/*
+ * sig.h: signatures. An operation's row gives them as text; here they become tables.
+ *
+ *	"input_tensor: Tensor, dim: int | ints ? = None, *, dtype: DataType? = None, scale: float = 1.0"
+ *
+ * Behind each name stands one type or several joined by '|'; '?' admits None; '=' gives a default;
+ * what follows '*' is keyword-only. An operation may have several signatures: the first that fits
+ * a call is taken. The types are the rows of the table in sig.c.
+ *
+ * "absent", "None" and "default" stay apart: an argument that was not given keeps its default
+ * value in tt_args.values, and tt_args.given says whether the caller gave it.
+ */
+#ifndef TT_OPS_SIG_H
+#define TT_OPS_SIG_H
+
+#include "base/arena.h"
+#include "event/value.h"
+
+#define TT_ARGS_MAX 32
+
+struct tt_arg_type;
+
+/* One argument of a signature. */
+struct tt_arg {
+	const char *name;
+	const struct tt_arg_type *types[4];
+	uint32_t type_count;
+	bool optional; /* None is accepted */
+	bool keyword_only;
+	bool has_default;
+	struct ttnn_value fallback; /* when has_default */
+};
+
+struct tt_sig {
+	const char *text;
+	const struct tt_arg *args;
+	size_t count;
+};
+
+/* What a call was given, in the order of the signature that fits. */
+struct tt_args {
+	const struct tt_sig *sig;
+	struct ttnn_value values[TT_ARGS_MAX];
+	uint32_t given; /* bit i: the caller gave argument i */
+};
+
+/* Parses a signature into `arena`. A bad text is TTNN_INTERNAL: it is in our own tables. */
+tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *text);
+
+/*
+ * Puts the arguments into the order of the first signature that fits. `name` is the operation's,
+ * for the message: TTNN_TYPE says what it was called with and what there is.
+ */
+tt_status tt_sig_resolve(struct tt_args *out, const struct tt_sig *sigs, size_t sig_count,
+			 const char *name, const struct ttnn_arg *args, size_t arg_count);
+
+/* The position of an argument in its signature, or -1. */
+int tt_sig_index(const struct tt_sig *sig, const char *name);
+
+/* The signature as upstream's messages and help show it. */
+void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name);
+
+/* The name of a type as this project's tables and C interface spell it. */
+const char *tt_arg_type_name(const struct tt_arg_type *type);
+
+#endif
