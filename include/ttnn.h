@@ -660,9 +660,7 @@ TTNN_API uint64_t ttnn_device_program_cache_entries(ttnn_device *device);
 TTNN_API void ttnn_device_program_cache_clear(ttnn_device *device);
 TTNN_API void ttnn_device_program_cache_enable(ttnn_device *device, bool on);
 
-
 /* ---- operations ------------------------------------------------------------------------------ */
-
 
 /* An argument of a call by name; name NULL is the next positional one. */
 struct ttnn_arg {

@@ -51,7 +51,8 @@ static void c_name(char *out, size_t size, const char *name)
 /* "_scalar": the types of `sig` that differ from those of the first signature. */
 static void suffix(char *out, size_t size, const struct tt_op_entry *entry, size_t which)
 {
-	const struct tt_sig *first = &entry->sigs[0], *sig = &entry->sigs[which];
+	const struct tt_sig *first = &entry->overloads.sigs[0],
+			    *sig = &entry->overloads.sigs[which];
 	size_t used = 0;
 
 	out[0] = '\0';
@@ -113,7 +114,7 @@ static void print_body(const struct tt_op_entry *entry, const struct tt_sig *sig
 
 static void print_function(const struct tt_op_entry *entry, size_t which)
 {
-	const struct tt_sig *sig = &entry->sigs[which];
+	const struct tt_sig *sig = &entry->overloads.sigs[which];
 	char name[160], tail[96], full[256];
 
 	c_name(name, sizeof(name), entry->op->name);
@@ -151,7 +152,7 @@ int main(void)
 	       " */\n#ifndef TTNN_OPS_H\n#define TTNN_OPS_H\n\n#include <ttnn.h>\n\n",
 	       count);
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < entries[i].sig_count; k++)
+		for (size_t k = 0; k < entries[i].overloads.count; k++)
 			print_function(&entries[i], k);
 	printf("#endif\n");
 	return ferror(stdout) ? 2 : 0;

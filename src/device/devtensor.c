@@ -6,18 +6,18 @@
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
 
-static _Thread_local enum ttnn_run_mode mode;
+static _Thread_local enum ttnn_run_mode current;
 
 enum ttnn_run_mode tt_run_mode(void)
 {
-	return mode;
+	return current;
 }
 
-enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode to)
+enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode)
 {
-	enum ttnn_run_mode before = mode;
+	enum ttnn_run_mode before = current;
 
-	mode = to;
+	current = mode;
 	return before;
 }
 
@@ -49,8 +49,8 @@ static tt_status spread(struct tt_mesh_layout **out, struct tt_device *device,
 tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 			       const struct ttnn_tensor_spec *spec)
 {
-	struct tt_buffer_options options = {.mode = mode == TTNN_RUN_NO_DISPATCH ? TT_BUFFER_BLIND
-										 : TT_BUFFER_REAL};
+	struct tt_buffer_options options = {
+		.mode = current == TTNN_RUN_NO_DISPATCH ? TT_BUFFER_BLIND : TT_BUFFER_REAL};
 	struct tt_mesh_layout *layout = NULL;
 	struct tt_storage *storage = NULL;
 	struct tt_buffer_layout pages;

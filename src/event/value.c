@@ -160,8 +160,8 @@ bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b)
 		return a->boolean == b->boolean;
 	case TTNN_VALUE_INT:
 		return a->integer == b->integer;
-	case TTNN_VALUE_REAL:
-		return memcmp(&a->real, &b->real, sizeof(a->real)) == 0;
+	case TTNN_VALUE_REAL: /* a NaN equals itself here */
+		return a->real == b->real || (isnan(a->real) && isnan(b->real));
 	case TTNN_VALUE_STRING:
 	case TTNN_VALUE_OPAQUE:
 		return memcmp(a->text, b->text, a->count) == 0;

@@ -77,8 +77,7 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 		return tt_fail(TTNN_UNSUPPORTED, "%s has no golden function", name);
 	if (!resolved)
 		return tt_fail_nomem();
-	TT_TRY(tt_sig_resolve(resolved, entry->sigs, entry->sig_count, entry->op->name, args,
-			      arg_count));
+	TT_TRY(tt_sig_resolve(resolved, &entry->overloads, args, arg_count));
 	memset(out, 0, sizeof(*out));
 	out->op = entry->op;
 	out->arena = arena;

@@ -88,8 +88,10 @@ static double polygamma(int n, double x)
 		return x == floor(x) ? NAN : polygamma(0, 1 - x) - acos(-1.0) / tan(acos(-1.0) * x);
 	for (int k = 2; k <= n; k++)
 		factorial *= k;
-	for (; x < 20; x += 1)
+	while (x < 20) {
 		shift += n == 0 ? -1 / x : pow(-1, n + 1) * factorial / pow(x, n + 1);
+		x += 1;
+	}
 	if (n == 0) {
 		result = log(x) - 1 / (2 * x);
 		for (int k = 1; k <= 8; k++)

@@ -424,9 +424,15 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	launch.grid = args->grid ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
-	tt_tell_begin(TT_SCOPE_PRIM, args->prog->prim, NULL, NULL, 0, NULL, 0);
-	tt_tell_begin(TT_SCOPE_DEVICE_OP, args->prog->device_op, args->prog->attrs, args->attrs,
-		      args->prog->attrs->count, args->inputs, args->input_count);
+	tt_tell_begin(
+		&(struct tt_event_scope_begin){.kind = TT_SCOPE_PRIM, .name = args->prog->prim},
+		NULL, 0);
+	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_DEVICE_OP,
+						     .name = args->prog->device_op,
+						     .schema = args->prog->attrs,
+						     .args = args->attrs,
+						     .arg_count = args->prog->attrs->count},
+		      args->inputs, args->input_count);
 	status = steps(&launch);
 	if (status != TTNN_OK) {
 		tt_tell_error(status);
@@ -438,7 +444,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	tt_tell_end(launch.outputs, launch.output_count, status != TTNN_OK);
 	if (status != TTNN_OK)
 		return status;
-	memcpy(out, launch.outputs, launch.output_count * sizeof(*out));
+	for (size_t i = 0; i < launch.output_count; i++)
+		out[i] = launch.outputs[i];
 	*count = launch.output_count;
 	return TTNN_OK;
 }

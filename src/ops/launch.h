@@ -4,9 +4,8 @@
 
 #include "ops/op.h"
 
-/* Scopes; they cost one branch when nobody listens. */
-void tt_tell_begin(enum tt_scope_kind kind, const char *name, const struct tt_schema *schema,
-		   const struct ttnn_value *args, size_t arg_count, struct tt_tensor *const *inputs,
+/* Scopes; they cost one branch when nobody listens. Of `scope` all but its inputs is given. */
+void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *const *inputs,
 		   size_t input_count);
 void tt_tell_end(struct tt_tensor *const *outputs, size_t count, bool aborted);
 void tt_tell_error(tt_status status);

@@ -34,7 +34,6 @@
 #include "tensor/tensor.h"
 
 #define TT_OUTPUTS_MAX 64
-#define TT_SIGS_MAX 6
 
 struct tt_call;
 struct tt_launch;
@@ -68,8 +67,7 @@ struct tt_op_family {
 /* A row with its parsed signatures; lives until the process ends. */
 struct tt_op_entry {
 	const struct tt_op *op;
-	struct tt_sig sigs[TT_SIGS_MAX];
-	size_t sig_count;
+	struct tt_overloads overloads;
 	const char *cpp_name; /* "ttnn::add" */
 };
 

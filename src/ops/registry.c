@@ -73,15 +73,17 @@ static tt_status add_entry(const struct tt_op *op)
 
 	memset(entry, 0, sizeof(*entry));
 	entry->op = op;
+	entry->overloads.name = op->name;
 	entry->cpp_name = cpp_name(&registry.arena, op->name);
 	if (!entry->cpp_name)
 		return tt_fail_nomem();
 	for (size_t i = 0; i < TT_SIGS_MAX && op->sigs[i]; i++) {
-		tt_status status = tt_sig_parse(&entry->sigs[i], &registry.arena, op->sigs[i]);
+		tt_status status =
+			tt_sig_parse(&entry->overloads.sigs[i], &registry.arena, op->sigs[i]);
 
 		if (status != TTNN_OK)
 			return tt_fail_prefix(status, "%s", op->name);
-		entry->sig_count++;
+		entry->overloads.count++;
 	}
 	registry.count++;
 	return TTNN_OK;

@@ -81,8 +81,7 @@ static size_t describe_all(struct tt_event_tensor *out, size_t most,
 	return used;
 }
 
-void tt_tell_begin(enum tt_scope_kind kind, const char *name, const struct tt_schema *schema,
-		   const struct ttnn_value *args, size_t arg_count, struct tt_tensor *const *inputs,
+void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *const *inputs,
 		   size_t input_count)
 {
 	struct tt_event_tensor described[TT_OUTPUTS_MAX];
@@ -90,15 +89,9 @@ void tt_tell_begin(enum tt_scope_kind kind, const char *name, const struct tt_sc
 
 	if (!tt_event_on())
 		return;
-	event.begin = (struct tt_event_scope_begin){
-		.kind = kind,
-		.name = name,
-		.schema = schema,
-		.args = args,
-		.arg_count = arg_count,
-		.inputs = described,
-		.input_count = describe_all(described, TT_OUTPUTS_MAX, inputs, input_count),
-	};
+	event.begin = *scope;
+	event.begin.inputs = described;
+	event.begin.input_count = describe_all(described, TT_OUTPUTS_MAX, inputs, input_count);
 	tt_event_emit(&event);
 }
 
@@ -141,7 +134,10 @@ void tt_host_begin(struct tt_call *call, const char *name, const struct ttnn_val
 	for (size_t i = 0; i < arg_count && count < TT_OUTPUTS_MAX; i++)
 		if (args[i].kind == TTNN_VALUE_TENSOR)
 			inputs[count++] = args[i].tensor;
-	tt_tell_begin(TT_SCOPE_HOST, name, NULL, args, arg_count, inputs, count);
+	tt_tell_begin(
+		&(struct tt_event_scope_begin){
+			.kind = TT_SCOPE_HOST, .name = name, .args = args, .arg_count = arg_count},
+		inputs, count);
 }
 
 void tt_host_end(struct tt_call *call, struct tt_tensor *result, tt_status status)
@@ -167,8 +163,12 @@ tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt
 		args[2] = ttnn_v_layout(spec->layout);
 		args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
 		args[4] = ttnn_v_memory(&spec->memory);
-		tt_tell_begin(TT_SCOPE_CREATE, "tt::tt_metal::create_device_tensor", NULL, args, 5,
-			      NULL, 0);
+		tt_tell_begin(
+			&(struct tt_event_scope_begin){.kind = TT_SCOPE_CREATE,
+						       .name = "tt::tt_metal::create_device_tensor",
+						       .args = args,
+						       .arg_count = 5},
+			NULL, 0);
 	}
 	status = tt_device_tensor_new(out, device, spec);
 	if (status != TTNN_OK)
@@ -221,7 +221,10 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 			       .device = device_of(args)};
 	tt_status status;
 
-	tt_tell_begin(TT_SCOPE_OPERATION, entry->cpp_name, NULL, args->values, args->sig->count,
+	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_OPERATION,
+						     .name = entry->cpp_name,
+						     .args = args->values,
+						     .arg_count = args->sig->count},
 		      NULL, 0);
 	status = entry->op->expand(&call);
 	while (call.owned_count)
@@ -232,7 +235,8 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 			ttnn_tensor_unref(call.results[--call.result_count]);
 	}
 	tt_tell_end(call.results, call.result_count, status != TTNN_OK);
-	memcpy(out->tensors, call.results, call.result_count * sizeof(call.results[0]));
+	for (size_t i = 0; i < call.result_count; i++)
+		out->tensors[i] = call.results[i];
 	out->count = call.result_count;
 	return status;
 }
@@ -252,8 +256,7 @@ static tt_status enter(struct ttnn_results *out, struct tt_call *parent,
 {
 	struct tt_args resolved;
 
-	TT_TRY(tt_sig_resolve(&resolved, entry->sigs, entry->sig_count, entry->op->name, args,
-			      arg_count));
+	TT_TRY(tt_sig_resolve(&resolved, &entry->overloads, args, arg_count));
 	return run(out, parent, entry, &resolved);
 }
 
@@ -266,7 +269,9 @@ enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const str
 
 	TT_TRY(find(&entry, name));
 	if (python)
-		tt_tell_begin(TT_SCOPE_FRONTEND, entry->op->name, NULL, NULL, 0, NULL, 0);
+		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
+							     .name = entry->op->name},
+			      NULL, 0);
 	if (depth++ == 0) {
 		error_told = false;
 		remember_thread();

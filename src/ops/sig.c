@@ -372,9 +372,10 @@ void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name
 	tt_str_addc(out, ')');
 }
 
-static tt_status fits_none(const struct tt_sig *sigs, size_t sig_count, const char *name,
-			   const struct ttnn_arg *args, size_t arg_count)
+static tt_status fits_none(const struct tt_overloads *overloads, const struct ttnn_arg *args,
+			   size_t arg_count)
 {
+	const char *name = overloads->name;
 	const char *dot = strrchr(name, '.');
 	const char *last = dot ? dot + 1 : name;
 	struct tt_str text = {0};
@@ -394,20 +395,20 @@ static tt_status fits_none(const struct tt_sig *sigs, size_t sig_count, const ch
 			tt_str_adds(&text, python_type(&args[i].value));
 	}
 	tt_str_adds(&text, ")\n\nAvailable signatures:");
-	for (size_t i = 0; i < sig_count; i++) {
+	for (size_t i = 0; i < overloads->count; i++) {
 		tt_str_adds(&text, "\n  ");
-		tt_sig_print(&text, &sigs[i], last);
+		tt_sig_print(&text, &overloads->sigs[i], last);
 	}
 	tt_fail(TTNN_TYPE, "%s", tt_str_text(&text));
 	tt_str_deinit(&text);
 	return TTNN_TYPE;
 }
 
-tt_status tt_sig_resolve(struct tt_args *out, const struct tt_sig *sigs, size_t sig_count,
-			 const char *name, const struct ttnn_arg *args, size_t arg_count)
+tt_status tt_sig_resolve(struct tt_args *out, const struct tt_overloads *overloads,
+			 const struct ttnn_arg *args, size_t arg_count)
 {
-	for (size_t i = 0; i < sig_count; i++)
-		if (sig_fits(out, &sigs[i], args, arg_count))
+	for (size_t i = 0; i < overloads->count; i++)
+		if (sig_fits(out, &overloads->sigs[i], args, arg_count))
 			return TTNN_OK;
-	return fits_none(sigs, sig_count, name, args, arg_count);
+	return fits_none(overloads, args, arg_count);
 }

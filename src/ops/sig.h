@@ -17,6 +17,7 @@
 #include "event/value.h"
 
 #define TT_ARGS_MAX 32
+#define TT_SIGS_MAX 6
 
 struct tt_arg_type;
 
@@ -47,12 +48,19 @@ struct tt_args {
 /* Parses a signature into `arena`. A bad text is TTNN_INTERNAL: it is in our own tables. */
 tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *text);
 
+/* The signatures of one operation, tried in order. */
+struct tt_overloads {
+	const char *name; /* the operation's, for messages */
+	struct tt_sig sigs[TT_SIGS_MAX];
+	size_t count;
+};
+
 /*
- * Puts the arguments into the order of the first signature that fits. `name` is the operation's,
- * for the message: TTNN_TYPE says what it was called with and what there is.
+ * Puts the arguments into the order of the first signature that fits. TTNN_TYPE says what it was
+ * called with and what there is.
  */
-tt_status tt_sig_resolve(struct tt_args *out, const struct tt_sig *sigs, size_t sig_count,
-			 const char *name, const struct ttnn_arg *args, size_t arg_count);
+tt_status tt_sig_resolve(struct tt_args *out, const struct tt_overloads *overloads,
+			 const struct ttnn_arg *args, size_t arg_count);
 
 /* The position of an argument in its signature, or -1. */
 int tt_sig_index(const struct tt_sig *sig, const char *name);

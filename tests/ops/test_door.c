@@ -12,10 +12,10 @@ static tt_status fit(struct tt_args *out, const char *signature, const struct tt
 		     size_t count)
 {
 	static struct tt_arena arena;
-	struct tt_sig sig;
+	static struct tt_overloads f = {.name = "ttnn.f", .count = 1};
 
-	TT_TRY(tt_sig_parse(&sig, &arena, signature));
-	return tt_sig_resolve(out, &sig, 1, "ttnn.f", args, count);
+	TT_TRY(tt_sig_parse(&f.sigs[0], &arena, signature));
+	return tt_sig_resolve(out, &f, args, count);
 }
 
 TEST(signatures_keep_absent_none_and_default_apart)
@@ -71,7 +71,7 @@ TEST(every_row_has_what_a_row_needs)
 	for (size_t i = 0; i < count; i++) {
 		const struct tt_op *op = entries[i].op;
 
-		if (!op->doc || !op->family || !op->expand || entries[i].sig_count == 0)
+		if (!op->doc || !op->family || !op->expand || entries[i].overloads.count == 0)
 			TEST_FAIL("%s lacks a doc, a family, a signature or a function", op->name);
 		if (op->golden && !(op->pcc > 0.9 && op->pcc <= 1))
 			TEST_FAIL("%s has a golden but no bound", op->name);

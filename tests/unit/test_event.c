@@ -17,8 +17,7 @@ TEST(values_keep_absent_none_and_default_apart)
 
 TEST(values_as_numbers)
 {
-	struct ttnn_value half = ttnn_v_real(0.5), three = ttnn_v_real(3),
-			  yes = ttnn_v_bool(true);
+	struct ttnn_value half = ttnn_v_real(0.5), three = ttnn_v_real(3), yes = ttnn_v_bool(true);
 	struct ttnn_value huge = ttnn_v_real(1e300), text = ttnn_v_string("x");
 	double real = 0;
 	int64_t integer = 0;
