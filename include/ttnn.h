@@ -450,6 +450,17 @@ struct ttnn_print_options {
 TTNN_API enum ttnn_status ttnn_tensor_text(char **out, const ttnn_tensor *tensor,
 					   const struct ttnn_print_options *options);
 
+/*
+ * Gives the device memory of a tensor back, if this tensor is the only owner; with force also when
+ * others share it: views, parts, and the tensors they came from, which are then not allocated
+ * either. Of a part of a mesh tensor the memory on all chips goes. The tensor itself stays the
+ * caller's. Returns whether memory was given back: never on the host.
+ */
+TTNN_API bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force);
+
+/* Whether the data is there: false once the memory was given back or the device closed. */
+TTNN_API bool ttnn_tensor_is_allocated(const ttnn_tensor *tensor);
+
 /* ---- devices ------------------------------------------------------------------------------- */
 
 /*

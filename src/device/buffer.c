@@ -219,9 +219,17 @@ static void link_out(struct tt_buffer *buffer)
 
 static tt_status place(struct tt_buffer *buffer, const struct tt_buffer_options *options)
 {
+	bool told;
+
 	TT_TRY(take(buffer, options));
+	/* Told first: once it is linked, who closes the device tells that it is freed. */
+	told = tt_event_on() && buffer->layout.size;
+	if (told)
+		tell(buffer, TT_EVENT_BUFFER_ALLOC);
 	if (link_in(buffer))
 		return TTNN_OK;
+	if (told)
+		tell(buffer, TT_EVENT_BUFFER_FREE);
 	tt_allocator_release(buffer->allocator, buffer->layout.type, buffer->address);
 	return tt_fail(TTNN_STATE, "the device is closed: no buffer can be allocated");
 }
@@ -250,8 +258,6 @@ tt_status tt_buffer_new(struct tt_buffer **out, struct tt_devmem *memory,
 		return status;
 	}
 	tt_devmem_ref(memory);
-	if (tt_event_on() && layout->size)
-		tell(buffer, TT_EVENT_BUFFER_ALLOC);
 	*out = buffer;
 	return TTNN_OK;
 }
@@ -280,7 +286,8 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer)
 {
-	return atomic_load_explicit(&buffer->allocated, memory_order_acquire);
+	return atomic_load_explicit(&buffer->allocated, memory_order_acquire) &&
+	       !atomic_load_explicit(&buffer->memory->closed, memory_order_acquire);
 }
 
 struct tt_buffer *tt_buffer_ref(struct tt_buffer *buffer)

@@ -88,6 +88,7 @@ void tt_buffer_unref(struct tt_buffer *buffer);
 /* Gives the memory back, for all who share the buffer; nothing happens the second time. */
 void tt_buffer_deallocate(struct tt_buffer *buffer);
 
+/* False after deallocation, and for every buffer of a closed device, dry and empty ones too. */
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer);
 
 /* ---- pages --------------------------------------------------------------------------------- */

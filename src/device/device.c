@@ -285,6 +285,12 @@ static tt_status take_given(struct tt_device *device, const struct ttnn_mesh_opt
 		if (tt_cluster_find(cluster, mesh->chips[i]) == cluster->chip_count)
 			return tt_fail(TTNN_INVALID, "%s has no chip %" PRIu32,
 				       device->profile->name, mesh->chips[i]);
+		for (size_t k = 0; k < i; k++)
+			if (mesh->chips[k] == mesh->chips[i])
+				return tt_fail(TTNN_INVALID,
+					       "chip %" PRIu32
+					       " is in the mesh twice, at places %zu and %zu",
+					       mesh->chips[i], k, i);
 		device->chips[i] = mesh->chips[i];
 	}
 	return TTNN_OK;

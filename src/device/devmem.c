@@ -30,6 +30,7 @@ tt_status tt_devmem_new(struct tt_devmem **out, const struct tt_devmem_config *c
 	if (!memory)
 		return tt_fail_nomem();
 	atomic_init(&memory->refs, 1);
+	atomic_init(&memory->closed, false);
 	pthread_mutex_init(&memory->lock, NULL);
 	memory->chips = config->chips;
 	memory->device_id = config->device_id;

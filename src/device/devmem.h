@@ -34,7 +34,7 @@ struct tt_devmem {
 	pthread_mutex_t lock; /* of what is below, and of the state of its buffers */
 	struct tt_buffer *oldest, *newest;
 	size_t live;
-	bool closed;
+	atomic_bool closed; /* written with the lock held */
 };
 
 /* Memory with one owner and nothing in it. */

@@ -1,5 +1,7 @@
 #include "device/devtensor.h"
 
+#include <inttypes.h>
+
 #include "base/mem.h"
 #include "device/device.h"
 #include "tensor/convert.h"
@@ -57,6 +59,7 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 	struct tt_buffer *buffer;
 	tt_status status;
 
+	TT_TRY(tt_device_check_open(device));
 	TT_TRY(tt_buffer_layout_make(&pages, device->memory, spec));
 	TT_TRY(tt_buffer_new(&buffer, device->memory, &pages, &options));
 	if (device->memory->chips > 1) {
@@ -84,6 +87,28 @@ struct tt_buffer *tt_tensor_buffer(const struct tt_tensor *tensor)
 	return buffer && tt_buffer_is_allocated(buffer) ? buffer : NULL;
 }
 
+/* Whether nobody but this tensor, which has the layout alone, refers to its shards or the buffer. */
+static bool shards_are_own(const struct tt_tensor *tensor, const struct tt_buffer *buffer)
+{
+	const struct tt_mesh_layout *layout = tensor->layout;
+	uint32_t storages = 0;
+
+	for (size_t i = 0; i < layout->shard_count; i++) {
+		struct tt_storage *storage = layout->shards[i].storage;
+		uint32_t uses = storage == tensor->storage;
+		bool first = true;
+
+		for (size_t k = 0; k < layout->shard_count; k++) {
+			uses += layout->shards[k].storage == storage;
+			first &= k >= i || layout->shards[k].storage != storage;
+		}
+		if (tt_buffer_of(NULL, storage) != buffer || atomic_load(&storage->refs) != uses)
+			return false;
+		storages += first;
+	}
+	return atomic_load(&buffer->refs) == storages;
+}
+
 bool tt_tensor_owns_alone(const struct tt_tensor *tensor)
 {
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
@@ -91,8 +116,23 @@ bool tt_tensor_owns_alone(const struct tt_tensor *tensor)
 	if (!buffer || atomic_load(&tensor->refs) != 1)
 		return false;
 	if (tensor->layout)
-		return atomic_load(&tensor->layout->refs) == 1;
+		return atomic_load(&tensor->layout->refs) == 1 && shards_are_own(tensor, buffer);
 	return atomic_load(&tensor->storage->refs) == 1 && atomic_load(&buffer->refs) == 1;
+}
+
+bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force)
+{
+	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
+
+	if (!buffer || !(force || tt_tensor_owns_alone(tensor)))
+		return false;
+	tt_buffer_deallocate(buffer);
+	return true;
+}
+
+bool ttnn_tensor_is_allocated(const ttnn_tensor *tensor)
+{
+	return !tt_buffer_of(NULL, tensor->storage) || tt_tensor_buffer(tensor);
 }
 
 uint32_t tt_tensor_chips(const struct tt_tensor *tensor)
@@ -103,19 +143,26 @@ uint32_t tt_tensor_chips(const struct tt_tensor *tensor)
 tt_status tt_tensor_resident(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip,
 			     enum tt_buffer_access access)
 {
-	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
-	struct tt_storage *storage;
+	const struct tt_mesh_layout *layout = tensor->layout;
+	struct tt_storage *storage = tensor->storage;
+	struct tt_buffer *buffer;
+	uint32_t own;
 
+	if (layout && chip >= layout->shard_count)
+		return tt_fail(TTNN_INVALID, "there is no shard %" PRIu32 ", the tensor has %zu",
+			       chip, layout->shard_count);
+	if (layout)
+		storage = layout->shards[chip].storage;
+	/* The storage knows its chip: a part that was taken out of a mesh lies on another than 0. */
+	buffer = tt_buffer_of(&own, storage);
 	if (buffer) {
-		TT_TRY(tt_buffer_data(&storage, buffer, chip, access));
+		TT_TRY(tt_buffer_data(&storage, buffer, own, access));
 		return tt_tensor_wrap(out, &tensor->spec, storage, NULL);
 	}
-	if (!tensor->layout) {
-		*out = ttnn_tensor_ref(tensor);
-		return TTNN_OK;
-	}
-	return tt_tensor_wrap(out, &tensor->spec,
-			      tt_storage_ref(tensor->layout->shards[chip].storage), NULL);
+	if (layout)
+		return tt_tensor_wrap(out, &tensor->spec, tt_storage_ref(storage), NULL);
+	*out = ttnn_tensor_ref(tensor);
+	return TTNN_OK;
 }
 
 tt_status tt_tensor_numbers(double *out, uint64_t count, struct tt_tensor *tensor)

@@ -15,7 +15,10 @@ enum ttnn_run_mode tt_run_mode(void);
 /* Returns the mode before. */
 enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode);
 
-/* A tensor of values that are not set. In a dry run its buffer has no address and no memory. */
+/*
+ * A tensor of values that are not set. In a dry run its buffer has no address and no memory. Closed
+ * devices make none, not even empty ones.
+ */
 tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 			       const struct ttnn_tensor_spec *spec);
 
@@ -33,12 +36,13 @@ uint32_t tt_tensor_chips(const struct tt_tensor *tensor);
 
 /*
  * The part on one chip as a tensor whose bytes are at hand, for a backend to read or write; a host
- * tensor is itself. The caller's to unref. What is written through it is the device tensor's.
+ * tensor is itself. A tensor of one part is that part, wherever it lies. The caller's to unref. What
+ * is written through it is the device tensor's.
  */
 tt_status tt_tensor_resident(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip,
 			     enum tt_buffer_access access);
 
-/* The logical elements of the first chip's part, in row-major order, as numbers. */
+/* The logical elements of the first part, in row-major order, as numbers. */
 tt_status tt_tensor_numbers(double *out, uint64_t count, struct tt_tensor *tensor);
 
 #endif

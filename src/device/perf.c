@@ -8,6 +8,14 @@
 #define PRODUCTS_PER_CYCLE 4096
 #define POOLED_PER_CYCLE 2048
 
+/* A count from a quotient; what divides by 0 is 0 (0 / 0) or as much as there is. */
+static uint64_t whole(float value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 0x1p64f ? (uint64_t)value : UINT64_MAX;
+}
+
 /* ---- time of an operation ------------------------------------------------------------------- */
 
 /* Bytes as the model counts them: block floats with one byte per element. */
@@ -31,7 +39,7 @@ static void add_tensors(struct tt_perf *perf, const struct tt_arch *arch,
 		float ns = tensor_ns(arch, specs[i]);
 
 		if (ns > (float)perf->bandwidth_ns)
-			perf->bandwidth_ns = (uint64_t)ns;
+			perf->bandwidth_ns = whole(ns);
 	}
 }
 
@@ -40,7 +48,7 @@ struct tt_perf tt_perf_ideal(const struct tt_arch *arch, const struct tt_perf_wo
 	struct tt_perf perf = TT_PERF_NONE;
 	float ghz = (float)arch->clock_mhz / 1000;
 
-	perf.compute_ns = (uint64_t)ceilf((float)work->cycles / ghz);
+	perf.compute_ns = whole(ceilf((float)work->cycles / ghz));
 	add_tensors(&perf, arch, work->inputs, work->input_count);
 	add_tensors(&perf, arch, work->outputs, work->output_count);
 	perf.ideal_ns = perf.compute_ns > perf.bandwidth_ns ? perf.compute_ns : perf.bandwidth_ns;
@@ -66,13 +74,13 @@ uint64_t tt_perf_product_cycles(const struct tt_perf_product *product, uint32_t 
 	double products = 2 * (double)product->k * (double)product->m * (double)product->n *
 			  (double)product->batch;
 
-	return (uint64_t)ceilf((float)products / (float)(cores * PRODUCTS_PER_CYCLE) *
-			       (float)product->passes);
+	return whole(ceilf((float)products / (float)(cores * PRODUCTS_PER_CYCLE) *
+			   (float)product->passes));
 }
 
 uint64_t tt_perf_pool_cycles(uint64_t values, uint32_t cores)
 {
-	return (uint64_t)ceilf((float)values / (float)(cores * POOLED_PER_CYCLE));
+	return whole(ceilf((float)values / (float)(cores * POOLED_PER_CYCLE)));
 }
 
 /* ---- cycles of transfers --------------------------------------------------------------------- */
@@ -82,7 +90,7 @@ uint64_t tt_perf_pool_cycles(uint64_t values, uint32_t cores)
 
 static uint64_t div_up(uint64_t a, uint64_t b)
 {
-	return (uint64_t)ceilf((float)a / (float)b);
+	return whole(ceilf((float)a / (float)b));
 }
 
 /* One side of a move. */

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "device/buffer.h"
 #include "event/event.h"
@@ -626,6 +627,73 @@ TEST(eight_threads_make_buffers)
 	CHECK_INT(memory->live, 0);
 	CHECK_INT(tt_allocator_stats(&memory->allocator, TTNN_L1).taken, 0);
 	tt_devmem_unref(memory);
+}
+
+/* Whatever closes the device meanwhile: a buffer is told of before it is told that it is gone. */
+struct order {
+	struct tt_event_listener listener;
+	atomic_uchar seen[4096]; /* by id: 1 allocated, 2 freed */
+	atomic_int wrong;
+	uint64_t base;
+};
+
+static void hear_order(struct tt_event_listener *self, const struct tt_event *event)
+{
+	struct order *order = (struct order *)self;
+	bool freed = event->kind == TT_EVENT_BUFFER_FREE;
+	uint64_t at = event->buffer.buffer_id - order->base;
+
+	if (at >= 4096 || (!freed && event->kind != TT_EVENT_BUFFER_ALLOC))
+		return;
+	if (!atomic_compare_exchange_strong(&order->seen[at], &(unsigned char){freed},
+					    (unsigned char)(freed + 1)))
+		atomic_fetch_add(&order->wrong, 1);
+}
+
+static void *allocate_until_closed(void *argument)
+{
+	struct tt_devmem *memory = argument;
+	struct tt_buffer *held[64] = {NULL};
+	struct tt_buffer_layout layout;
+	tt_status status = tt_buffer_layout_raw(&layout, memory, TTNN_L1, 2048, 2048);
+
+	for (size_t i = 0; i < 64 && status == TTNN_OK; i++)
+		status = tt_buffer_new(&held[i], memory, &layout, NULL);
+	for (size_t i = 0; i < 64; i++)
+		tt_buffer_unref(held[i]);
+	return NULL;
+}
+
+TEST(closing_while_others_allocate)
+{
+	static struct order order;
+
+	order.listener.emit = hear_order;
+	for (int round = 0; round < 200; round++) {
+		struct tt_devmem *memory = open_n150();
+		struct tt_buffer *first = new_raw(memory, TTNN_L1, 2048);
+		pthread_t threads[2];
+
+		order.base = first->id;
+		memset((void *)order.seen, 0, sizeof(order.seen));
+		atomic_store(&order.seen[0], 1);
+		tt_event_listen(&order.listener);
+		for (int i = 0; i < 2; i++)
+			CHECK_INT(pthread_create(&threads[i], NULL, allocate_until_closed, memory),
+				  0);
+		if (round % 2)
+			sched_yield();
+		tt_devmem_close(memory);
+		for (int i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+		tt_buffer_unref(first);
+		tt_event_listen(NULL);
+		for (size_t i = 0; i < 200; i++)
+			CHECK(order.seen[i] != 1); /* what was told of is gone */
+		CHECK_INT(tt_allocator_stats(&memory->allocator, TTNN_L1).taken, 0);
+		tt_devmem_unref(memory);
+	}
+	CHECK_INT(order.wrong, 0);
 }
 
 /* ---- without memory ------------------------------------------------------------------------ */

@@ -61,6 +61,22 @@ TEST(ids_count_in_the_process)
 	ttnn_device_unref(mesh);
 }
 
+TEST(a_chip_is_in_a_mesh_once)
+{
+	static const uint32_t twice[] = {0, 0}, both[] = {1, 0};
+	struct ttnn_mesh_options mesh = {.rows = 1, .cols = 2, .chips = twice, .chip_count = 2};
+	ttnn_device *device = NULL;
+
+	CHECK_FAILS(ttnn_mesh_open(&device, &mesh,
+				   with((struct ttnn_device_options){.profile = "n300"})),
+		    TTNN_INVALID, "chip 0 is in the mesh twice, at places 0 and 1");
+	mesh.chips = both;
+	CHECK_OK(ttnn_mesh_open(&device, &mesh,
+				with((struct ttnn_device_options){.profile = "n300"})));
+	CHECK_INT(ttnn_device_get_info(device)->chips[0], 1);
+	ttnn_device_unref(device);
+}
+
 /* Every mesh device has an allocator of its own: addresses repeat, also on the same chip. */
 TEST(allocators_are_apart)
 {

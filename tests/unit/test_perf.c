@@ -78,6 +78,19 @@ TEST(products)
 	CHECK_INT(tt_perf_pool_cycles(3 * 3 * 56 * 56 * 64, 64), 14);
 }
 
+/* Nothing to compute, and nobody to do it: numbers, not whatever a cast makes of them. */
+TEST(nothing_and_nobody)
+{
+	struct tt_perf_product empty = {0},
+			       some = {.k = 32, .m = 32, .n = 32, .batch = 1, .passes = 1};
+
+	CHECK(tt_perf_product_cycles(&empty, 0) == 0);
+	CHECK(tt_perf_product_cycles(&empty, 64) == 0);
+	CHECK(tt_perf_product_cycles(&some, 0) == UINT64_MAX);
+	CHECK(tt_perf_pool_cycles(0, 0) == 0);
+	CHECK(tt_perf_pool_cycles(1, 0) == UINT64_MAX);
+}
+
 TEST(bandwidth)
 {
 	struct ttnn_tensor_spec block = matrix(1024, 1024, TTNN_BFLOAT8_B, TTNN_DRAM);
