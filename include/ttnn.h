@@ -584,6 +584,15 @@ struct ttnn_memory_view {
 	uint32_t banks;      /* 0 when there is none of this kind */
 	uint64_t bank_bytes; /* all in bytes of one bank */
 	uint64_t allocated, free, largest_free;
+	double fragmentation; /* the share of the free bytes outside of the largest free block */
+};
+
+/* Who holds device memory. */
+struct ttnn_memory_holder {
+	uint64_t buffer_id;  /* as events and reports name it */
+	uint64_t address;    /* the same in every bank */
+	uint64_t bank_bytes; /* held in every bank, rounded as the allocator does */
+	uint64_t size;       /* of the whole buffer, without any padding */
 };
 
 /* A machine as its profile describes it. */
@@ -648,6 +657,14 @@ TTNN_API void ttnn_device_get_row(struct ttnn_device_row *out, const ttnn_device
 /* Refuses SYSTEM_MEMORY. */
 TTNN_API enum ttnn_status ttnn_device_memory(struct ttnn_memory_view *out, ttnn_device *device,
 					     enum ttnn_buffer_type type);
+
+/*
+ * The largest holders of a kind of memory, largest first (equal ones by address): *count of them, at
+ * most max. Refuses SYSTEM_MEMORY.
+ */
+TTNN_API enum ttnn_status ttnn_device_holders(struct ttnn_memory_holder *out, size_t *count,
+					      size_t max, ttnn_device *device,
+					      enum ttnn_buffer_type type);
 
 /* "MeshDevice(1x1 grid, 1 devices)"; free with ttnn_free(). */
 TTNN_API enum ttnn_status ttnn_device_text(char **out, const ttnn_device *device);
@@ -720,11 +737,21 @@ TTNN_API enum ttnn_status ttnn_call_one(ttnn_tensor **out, const char *name,
 					enum ttnn_frontend frontend);
 
 /*
- * Dry run: from now on this thread's calls compute specs, addresses and program memory, but no
- * data. Returns what it was before.
+ * Dry run: from now on this thread's calls compute specs and program memory, but no data. As
+ * upstream's dry runs do, they place nothing: the address of every buffer they make is 0, and none is
+ * refused for want of memory. Returns what it was before.
  */
 enum ttnn_run_mode { TTNN_RUN_NORMAL = 0, TTNN_RUN_NO_DISPATCH = 1 };
 TTNN_API enum ttnn_run_mode ttnn_set_run_mode(enum ttnn_run_mode mode);
+
+/*
+ * Whether dry runs of this thread place their buffers after all, as a real run would: in a copy of
+ * the device's memory map, so that they have addresses and can run out of memory, and nothing real
+ * changes. The copy is made when a dry run's first buffer is, and given up with the last of them: what
+ * is allocated and freed for real in between does not show in it. Program memory is still checked
+ * against the real one. Returns what it was before.
+ */
+TTNN_API bool ttnn_set_dry_addresses(bool on);
 
 #ifdef __cplusplus
 }

@@ -54,8 +54,8 @@ struct tt_allocator_request {
 	uint64_t bank_bytes;  /* wanted in each bank */
 	uint64_t total_bytes; /* of all banks together, for the message */
 	uint32_t banks;       /* that hold a part of it, for the message */
-	uint32_t tag;         /* the caller's name for the block, given back by queries */
-	uint64_t lowest;      /* an address below this one is refused; 0 allows all */
+	uint32_t tag; /* the caller's name for the block, given back by queries; any, also twice */
+	uint64_t lowest; /* an address below this one is refused; 0 allows all */
 };
 
 /* What begin() gives and rollback() takes. */

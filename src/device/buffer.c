@@ -159,6 +159,16 @@ static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
 	tt_event_emit(&event);
 }
 
+/* Gives the address back to the allocator it came from. */
+static void release(struct tt_buffer *buffer)
+{
+	if (!buffer->allocator)
+		return;
+	tt_allocator_release(buffer->allocator, buffer->layout.type, buffer->address);
+	if (buffer->allocator == &buffer->memory->shadow)
+		tt_devmem_shadow_done(buffer->memory);
+}
+
 static tt_status take(struct tt_buffer *buffer, const struct tt_buffer_options *options)
 {
 	const struct tt_buffer_layout *layout = &buffer->layout;
@@ -172,17 +182,26 @@ static tt_status take(struct tt_buffer *buffer, const struct tt_buffer_options *
 	};
 	struct tt_allocator *allocator =
 		options->mode == TT_BUFFER_SHADOW ? options->shadow : &buffer->memory->allocator;
+	tt_status status;
 
-	/* Nothing to place in an empty buffer, or when nobody wants to know. */
+	/*
+	 * Nothing to place in an empty buffer, or when nobody wants to know. What an allocator refuses
+	 * is then not refused: upstream's dry runs do not ask theirs either.
+	 */
 	if (!layout->size || options->mode == TT_BUFFER_BLIND)
 		return TTNN_OK;
 	if (layout->type == TTNN_L1_SMALL && layout->layout == TTNN_INTERLEAVED)
 		return tt_fail_cond(TTNN_INVALID, "num_cores.has_value()",
 				    "L1_SMALL only supports sharded allocations, see "
 				    "validate_num_banks");
-	TT_TRY(tt_allocator_take(&buffer->address, allocator, &request));
-	buffer->allocator = allocator;
-	return TTNN_OK;
+	if (!allocator)
+		TT_TRY(tt_devmem_shadow(&allocator, buffer->memory));
+	status = tt_allocator_take(&buffer->address, allocator, &request);
+	if (status == TTNN_OK)
+		buffer->allocator = allocator;
+	else if (allocator == &buffer->memory->shadow)
+		tt_devmem_shadow_done(buffer->memory);
+	return status;
 }
 
 /* Puts a placed buffer among the live ones of its device; false when that is closed. */
@@ -230,7 +249,7 @@ static tt_status place(struct tt_buffer *buffer, const struct tt_buffer_options 
 		return TTNN_OK;
 	if (told)
 		tell(buffer, TT_EVENT_BUFFER_FREE);
-	tt_allocator_release(buffer->allocator, buffer->layout.type, buffer->address);
+	release(buffer);
 	return tt_fail(TTNN_STATE, "the device is closed: no buffer can be allocated");
 }
 
@@ -280,8 +299,7 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 	/* Told first: who gets the address next must not be heard of before. */
 	if (tt_event_on() && buffer->layout.size)
 		tell(buffer, TT_EVENT_BUFFER_FREE);
-	if (buffer->allocator)
-		tt_allocator_release(buffer->allocator, buffer->layout.type, buffer->address);
+	release(buffer);
 }
 
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer)

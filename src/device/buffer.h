@@ -51,7 +51,8 @@ enum tt_buffer_mode {
 /* All zero is a real buffer. */
 struct tt_buffer_options {
 	enum tt_buffer_mode mode;
-	struct tt_allocator *shadow; /* for TT_BUFFER_SHADOW; outlives the buffer's allocation */
+	struct tt_allocator *shadow; /* for TT_BUFFER_SHADOW, outlives the buffer's allocation;
+				      * NULL: that of the memory */
 	enum tt_allocator_end from;
 };
 
@@ -65,7 +66,7 @@ struct tt_buffer {
 	atomic_uint_least32_t refs;
 	struct tt_devmem *memory;
 	struct tt_buffer_layout layout;
-	uint64_t id; /* never used again in this process */
+	uint64_t id; /* never used again in this process; blocks are tagged with its low 32 bits */
 	uint64_t address;
 	enum tt_buffer_mode mode;
 

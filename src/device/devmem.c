@@ -16,6 +16,7 @@ static tt_status init(struct tt_devmem *memory, const struct tt_devmem_config *c
 static void destroy(struct tt_devmem *memory)
 {
 	tt_allocator_deinit(&memory->allocator);
+	tt_allocator_deinit(&memory->shadow);
 	tt_banks_deinit(&memory->dram);
 	tt_banks_deinit(&memory->l1);
 	pthread_mutex_destroy(&memory->lock);
@@ -52,6 +53,27 @@ void tt_devmem_unref(struct tt_devmem *memory)
 {
 	if (memory && atomic_fetch_sub_explicit(&memory->refs, 1, memory_order_acq_rel) == 1)
 		destroy(memory);
+}
+
+tt_status tt_devmem_shadow(struct tt_allocator **out, struct tt_devmem *memory)
+{
+	tt_status status = TTNN_OK;
+
+	pthread_mutex_lock(&memory->lock);
+	if (memory->shadows == 0)
+		status = tt_allocator_copy(&memory->shadow, &memory->allocator);
+	if (status == TTNN_OK)
+		memory->shadows++;
+	pthread_mutex_unlock(&memory->lock);
+	*out = &memory->shadow;
+	return status;
+}
+
+void tt_devmem_shadow_done(struct tt_devmem *memory)
+{
+	pthread_mutex_lock(&memory->lock);
+	memory->shadows--;
+	pthread_mutex_unlock(&memory->lock);
 }
 
 const struct tt_banks *tt_devmem_banks(const struct tt_devmem *memory, enum ttnn_buffer_type type)

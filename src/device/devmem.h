@@ -27,6 +27,7 @@ struct tt_devmem_config {
 struct tt_devmem {
 	atomic_uint_least32_t refs;
 	struct tt_allocator allocator;
+	struct tt_allocator shadow; /* for dry runs that want addresses; see shadows */
 	struct tt_banks dram, l1;
 	uint32_t chips, device_id;
 	_Atomic(struct tt_device *) device; /* whose memory it is; NULL once that was closed */
@@ -34,6 +35,7 @@ struct tt_devmem {
 	pthread_mutex_t lock; /* of what is below, and of the state of its buffers */
 	struct tt_buffer *oldest, *newest;
 	size_t live;
+	size_t shadows; /* buffers placed by the shadow: the first finds a copy of the real one */
 	atomic_bool closed; /* written with the lock held */
 };
 
@@ -49,6 +51,13 @@ void tt_devmem_close(struct tt_devmem *memory);
 
 /* The banks of a kind of memory: TRACE shares those of DRAM, L1_SMALL those of L1. */
 const struct tt_banks *tt_devmem_banks(const struct tt_devmem *memory, enum ttnn_buffer_type type);
+
+/*
+ * The shadow allocator, for one more buffer: as the real one was when the first of those that live
+ * now was placed. Give it back with tt_devmem_shadow_done() when the buffer has left it.
+ */
+tt_status tt_devmem_shadow(struct tt_allocator **out, struct tt_devmem *memory);
+void tt_devmem_shadow_done(struct tt_devmem *memory);
 
 /* What pages of a kind of memory are aligned to. */
 uint32_t tt_devmem_alignment(const struct tt_devmem *memory, enum ttnn_buffer_type type);

@@ -9,6 +9,7 @@
 #include "tensor/layout.h"
 
 static _Thread_local enum ttnn_run_mode current;
+static _Thread_local bool dry_addresses;
 
 enum ttnn_run_mode tt_run_mode(void)
 {
@@ -21,6 +22,22 @@ enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode)
 
 	current = mode;
 	return before;
+}
+
+bool ttnn_set_dry_addresses(bool on)
+{
+	bool before = dry_addresses;
+
+	dry_addresses = on;
+	return before;
+}
+
+/* Where this thread's buffers get their addresses from now. */
+static enum tt_buffer_mode buffer_mode(void)
+{
+	if (current == TTNN_RUN_NORMAL)
+		return TT_BUFFER_REAL;
+	return dry_addresses ? TT_BUFFER_SHADOW : TT_BUFFER_BLIND;
 }
 
 /* One storage for each chip of a mesh, every one with the whole spec. */
@@ -51,8 +68,7 @@ static tt_status spread(struct tt_mesh_layout **out, struct tt_device *device,
 tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 			       const struct ttnn_tensor_spec *spec)
 {
-	struct tt_buffer_options options = {
-		.mode = current == TTNN_RUN_NO_DISPATCH ? TT_BUFFER_BLIND : TT_BUFFER_REAL};
+	struct tt_buffer_options options = {.mode = buffer_mode()};
 	struct tt_mesh_layout *layout = NULL;
 	struct tt_storage *storage = NULL;
 	struct tt_buffer_layout pages;

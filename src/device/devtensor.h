@@ -16,8 +16,8 @@ enum ttnn_run_mode tt_run_mode(void);
 enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode);
 
 /*
- * A tensor of values that are not set. In a dry run its buffer has no address and no memory. Closed
- * devices make none, not even empty ones.
+ * A tensor of values that are not set. In a dry run its buffer has no memory, and no address
+ * unless ttnn_set_dry_addresses() asks for one. Closed devices make none, not even empty ones.
  */
 tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 			       const struct ttnn_tensor_spec *spec);

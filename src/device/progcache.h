@@ -3,7 +3,8 @@
  *
  * The operations layer writes a key: the program's name, its attributes and the specs of its
  * tensors, without what the program does not depend on (that mask is its business). Keys are
- * compared whole, so two programs are never taken for one. What is kept for a key is the caller's.
+ * compared whole: two programs are taken for one only if their keys are equal. A key that is a hash
+ * of these things, as the operations' is, can be equal by chance, once in 2^64. What is kept for a key is the caller's.
  *
  *	tt_progcache_find(&entry, cache, key, name)
  *	if (!entry)  build; tt_progcache_add(&entry, cache, key, built)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "device/buffer.h"
 #include "device/device.h"
 
 static void copy_name(char *out, size_t room, const char *name)
@@ -88,7 +89,44 @@ enum ttnn_status ttnn_device_memory(struct ttnn_memory_view *out, ttnn_device *d
 		.allocated = stats.taken,
 		.free = stats.free,
 		.largest_free = stats.largest_free,
+		.fragmentation = tt_allocator_fragmentation(&stats),
 	};
+	return TTNN_OK;
+}
+
+/* Completes the holders with what their buffers know; a tag alone is half an id. */
+static void name_holders(struct ttnn_memory_holder *holders, size_t count, struct tt_devmem *memory,
+			 enum ttnn_buffer_type type)
+{
+	pthread_mutex_lock(&memory->lock);
+	for (const struct tt_buffer *at = memory->oldest; at; at = at->newer)
+		for (size_t i = 0; i < count && at->layout.type == type; i++)
+			if (holders[i].address == at->address) {
+				holders[i].buffer_id = at->id;
+				holders[i].size = at->layout.size;
+			}
+	pthread_mutex_unlock(&memory->lock);
+}
+
+enum ttnn_status ttnn_device_holders(struct ttnn_memory_holder *out, size_t *count, size_t max,
+				     ttnn_device *device, enum ttnn_buffer_type type)
+{
+	struct tt_freelist_block *blocks;
+	size_t found;
+
+	if (!find_banks(device, type))
+		return TTNN_INVALID;
+	blocks = tt_calloc(max, sizeof(*blocks));
+	if (!blocks)
+		return tt_fail_nomem();
+	found = tt_allocator_holders(blocks, max, &device->memory->allocator, type);
+	for (size_t i = 0; i < found; i++)
+		out[i] = (struct ttnn_memory_holder){.buffer_id = blocks[i].tag,
+						     .address = blocks[i].address,
+						     .bank_bytes = blocks[i].size};
+	tt_free(blocks);
+	name_holders(out, found, device->memory, type);
+	*count = found;
 	return TTNN_OK;
 }
 

@@ -17,7 +17,10 @@
 
 /* ---- the cache key -------------------------------------------------------------------------------- */
 
-/* A hash of everything the program depends on; upstream keys its cache by 64 bits too. */
+/*
+ * A hash of everything the program depends on. It is the whole key, so two programs with the same
+ * hash would be taken for one; upstream keys its cache by 64 bits too.
+ */
 struct tt_key {
 	uint64_t hash;
 };

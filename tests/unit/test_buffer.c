@@ -360,12 +360,16 @@ TEST(dry_runs)
 	struct tt_buffer *real = new_raw(memory, TTNN_L1, 2048), *blind = NULL, *shadow = NULL;
 	struct tt_allocator copy = {0};
 	struct tt_buffer_options options = {.mode = TT_BUFFER_BLIND};
-	struct tt_buffer_layout huge;
+	struct tt_buffer_layout huge, small;
+	struct tt_buffer *other = NULL;
 
 	CHECK_OK(tt_buffer_layout_raw(&huge, memory, TTNN_L1, UINT64_C(1) << 50, 2048));
 	CHECK_OK(tt_buffer_new(&blind, memory, &huge, &options)); /* fits nowhere, is not placed */
 	CHECK_INT(blind->address, 0);
 	CHECK(tt_buffer_is_allocated(blind));
+	CHECK_OK(tt_buffer_layout_raw(&small, memory, TTNN_L1_SMALL, 2048, 2048));
+	CHECK_OK(tt_buffer_new(&other, memory, &small, &options)); /* refused when it is placed */
+	tt_buffer_unref(other);
 	CHECK_OK(tt_allocator_copy(&copy, &memory->allocator));
 	options = (struct tt_buffer_options){.mode = TT_BUFFER_SHADOW, .shadow = &copy};
 	CHECK_OK(tt_buffer_new(&shadow, memory, &real->layout, &options));

@@ -212,13 +212,111 @@ TEST(closed_devices_make_nothing)
 	ttnn_device_unref(device);
 }
 
+/* ---- dry runs ------------------------------------------------------------------------------ */
+
+TEST(dry_runs_with_addresses)
+{
+	ttnn_device *device = open_mesh("n150");
+	ttnn_tensor *real = new_tensor(device), *dry[3], *later;
+	uint64_t first = tt_tensor_buffer(real)->address;
+	struct ttnn_memory_view before, after;
+
+	CHECK_OK(ttnn_device_memory(&before, device, TTNN_DRAM));
+	tt_run_mode_set(TTNN_RUN_NO_DISPATCH);
+	dry[0] = new_tensor(device);
+	CHECK_INT(tt_tensor_buffer(dry[0])->address, 0);
+	CHECK(!ttnn_set_dry_addresses(true));
+	dry[1] = new_tensor(device);
+	dry[2] = new_tensor(device);
+	CHECK_INT(tt_tensor_buffer(dry[1])->address, first + 32);
+	CHECK_INT(tt_tensor_buffer(dry[2])->address, first + 64);
+	ttnn_tensor_unref(dry[1]);
+	dry[1] = new_tensor(device); /* goes where the first was */
+	CHECK_INT(tt_tensor_buffer(dry[1])->address, first + 32);
+	CHECK_OK(ttnn_device_memory(&after, device, TTNN_DRAM));
+	CHECK_INT(after.allocated, before.allocated);
+	tt_run_mode_set(TTNN_RUN_NORMAL);
+	later = new_tensor(device); /* nothing real is taken */
+	CHECK_INT(tt_tensor_buffer(later)->address, first + 32);
+	for (int i = 0; i < 3; i++)
+		ttnn_tensor_unref(dry[i]);
+	tt_run_mode_set(TTNN_RUN_NO_DISPATCH); /* another dry run: another copy */
+	dry[0] = new_tensor(device);
+	CHECK_INT(tt_tensor_buffer(dry[0])->address, first + 64);
+	ttnn_tensor_unref(dry[0]);
+	CHECK(ttnn_set_dry_addresses(false));
+	tt_run_mode_set(TTNN_RUN_NORMAL);
+	ttnn_tensor_unref(later);
+	ttnn_tensor_unref(real);
+	ttnn_device_unref(device);
+}
+
+TEST(dry_runs_run_out_of_memory)
+{
+	struct ttnn_tensor_spec huge = spec_of(TT_SHAPE(1u << 20, 1u << 12));
+	ttnn_device *device = open_mesh("n150");
+	ttnn_tensor *tensor = NULL;
+
+	tt_run_mode_set(TTNN_RUN_NO_DISPATCH);
+	CHECK_OK(tt_device_tensor_new(&tensor, device, &huge)); /* not placed: not refused */
+	ttnn_tensor_unref(tensor);
+	ttnn_set_dry_addresses(true);
+	CHECK_FAILS(tt_device_tensor_new(&tensor, device, &huge), TTNN_DEVICE_OOM,
+		    "Out of Memory: Not enough space to allocate 17179869184 B DRAM buffer");
+	ttnn_set_dry_addresses(false);
+	tt_run_mode_set(TTNN_RUN_NORMAL);
+	CHECK_INT(device->memory->shadows, 0);
+	ttnn_device_unref(device);
+}
+
+/* ---- who holds the memory ------------------------------------------------------------------ */
+
+TEST(holders)
+{
+	static const uint32_t rows[] = {4, 400, 40, 4};
+	ttnn_device *device = open_mesh("n150");
+	struct ttnn_memory_holder found[8];
+	struct ttnn_memory_view state;
+	ttnn_tensor *tensors[4];
+	size_t count = 9;
+
+	CHECK_OK(ttnn_device_holders(found, &count, 8, device, TTNN_DRAM));
+	CHECK_INT(count, 0);
+	for (int i = 0; i < 4; i++) {
+		struct ttnn_tensor_spec spec = spec_of(TT_SHAPE(rows[i], 8));
+
+		CHECK_OK(tt_device_tensor_new(&tensors[i], device, &spec));
+	}
+	CHECK_OK(ttnn_device_holders(found, &count, 3, device, TTNN_DRAM));
+	CHECK_INT(count, 3);
+	CHECK_INT(found[0].buffer_id, tt_tensor_buffer(tensors[1])->id);
+	CHECK_INT(found[0].address, tt_tensor_buffer(tensors[1])->address);
+	CHECK_INT(found[0].size, 400 * 32);
+	CHECK_INT(found[0].bank_bytes, 34 * 32); /* 400 pages in 12 banks */
+	CHECK_INT(found[1].buffer_id, tt_tensor_buffer(tensors[2])->id);
+	CHECK_INT(found[2].buffer_id, tt_tensor_buffer(tensors[0])->id);
+	CHECK_FAILS(ttnn_device_holders(found, &count, 8, device, TTNN_SYSTEM_MEMORY), TTNN_INVALID,
+		    "no memory of type");
+	CHECK_OK(ttnn_device_memory(&state, device, TTNN_DRAM));
+	CHECK(state.fragmentation == 0);
+	ttnn_tensor_unref(tensors[1]); /* leaves a hole */
+	CHECK_OK(ttnn_device_memory(&state, device, TTNN_DRAM));
+	CHECK(fabs(state.fragmentation - 34.0 * 32 / (double)state.free) < 1e-12);
+	ttnn_tensor_unref(tensors[0]);
+	ttnn_tensor_unref(tensors[2]);
+	ttnn_tensor_unref(tensors[3]);
+	ttnn_device_unref(device);
+}
+
 /* ---- without memory ------------------------------------------------------------------------ */
 
 static tt_status use(ttnn_device *mesh, const struct ttnn_tensor_spec *spec)
 {
 	ttnn_tensor *tensor, *part = NULL, *resident = NULL;
+	struct ttnn_memory_holder held[4];
 	double numbers[8];
 	tt_status status;
+	size_t count;
 
 	TT_TRY(tt_device_tensor_new(&tensor, mesh, spec));
 	status = ttnn_tensor_shard(&part, tensor, 1);
@@ -229,6 +327,15 @@ static tt_status use(ttnn_device *mesh, const struct ttnn_tensor_spec *spec)
 	ttnn_tensor_unref(resident);
 	ttnn_tensor_unref(part);
 	ttnn_tensor_unref(tensor);
+	TT_TRY(status);
+	TT_TRY(ttnn_device_holders(held, &count, 4, mesh, TTNN_DRAM));
+	tt_run_mode_set(TTNN_RUN_NO_DISPATCH);
+	ttnn_set_dry_addresses(true);
+	status = tt_device_tensor_new(&tensor, mesh, spec);
+	ttnn_set_dry_addresses(false);
+	tt_run_mode_set(TTNN_RUN_NORMAL);
+	if (status == TTNN_OK)
+		ttnn_tensor_unref(tensor);
 	return status;
 }
 
