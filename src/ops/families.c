@@ -3,6 +3,8 @@
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
 	X(creation)                                                                                \
+	X(host)                                                                                    \
+	X(random)                                                                                  \
 	X(unary)
 
 #define X(name) extern const struct tt_op_family tt_family_##name;

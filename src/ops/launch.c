@@ -197,12 +197,14 @@ static void tell_program(const struct tt_launch *launch, bool hit)
 	tt_event_emit(&event);
 }
 
-static void tell_memory(const struct tt_program *program, uint32_t device_id, bool placed)
+/* Row by row, each on every one of these devices. */
+static void tell_memory(const struct tt_program *program, const uint32_t *ids, uint32_t id_count,
+			bool placed)
 {
 	if (!tt_event_on())
 		return;
-	for (size_t i = 0; i < program->rows.count; i++) {
-		const struct tt_program_row *row = &program->rows.data[i];
+	for (size_t i = 0; i < program->rows.count * id_count; i++) {
+		const struct tt_program_row *row = &program->rows.data[i / id_count];
 		struct tt_event event = {.kind = TT_EVENT_PROGRAM_MEMORY};
 
 		event.memory = (struct tt_event_program_memory){
@@ -212,7 +214,7 @@ static void tell_memory(const struct tt_program *program, uint32_t device_id, bo
 			.address = placed ? row->address : 0,
 			.cores = row->cores,
 			.borrowed = row->borrowed,
-			.device_id = device_id,
+			.device_id = ids[i % id_count],
 		};
 		tt_event_emit(&event);
 	}
@@ -264,11 +266,13 @@ static tt_status choose(struct tt_launch *launch)
 /* A dry run: what would be there, nothing placed, nothing kept. */
 static tt_status rehearse(struct tt_launch *launch)
 {
+	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
 	struct built *built;
 
 	TT_TRY(build(&built, launch));
 	tell_program(launch, false);
-	tell_memory(&built->program, launch->device->id, false);
+	for (uint32_t i = 0; i < times; i++)
+		tell_memory(&built->program, &launch->device->id, 1, false);
 	free_built(built);
 	return TTNN_OK;
 }
@@ -320,17 +324,19 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 {
 	struct tt_program *program = &built->program;
 	const struct tt_program_limits *limits = &launch->device->limits;
+	uint32_t chips = chip_count(launch->device);
 
 	tell_program(launch, hit);
 	if (has_circular(program)) {
 		if (!hit)
 			TT_TRY(tt_program_place(program, limits));
-		if (!hit && tt_program_takes_room(program))
-			for (uint32_t i = 0; i < chip_count(launch->device); i++)
-				tell_memory(program, launch->device->chips[i], true);
+		/* Upstream does not tell of several programs that are launched as one. */
+		if (!hit && tt_program_takes_room(program) &&
+		    (!launch->prog->per_chip || chips == 1))
+			tell_memory(program, launch->device->chips, chips, true);
 		TT_TRY(check(program, launch));
 	} else if (!hit) {
-		tell_memory(program, launch->device->id, true);
+		tell_memory(program, &launch->device->id, 1, true);
 	}
 	tell_launch(launch);
 	return compute(launch);

@@ -36,6 +36,7 @@
 #define TT_OUTPUTS_MAX 64
 
 struct tt_call;
+struct tt_prog;
 struct tt_launch;
 struct tt_golden;
 struct tt_plan;
@@ -55,6 +56,8 @@ struct tt_op {
 	double pcc;                                    /* acceptance against golden */
 	const void *row; /* (optional) the family's own row, for expand and golden */
 	bool many;       /* gives a list of tensors, or none at all */
+	const struct tt_prog *const
+		*programs; /* (optional) that it may launch itself; ends with NULL */
 };
 
 /* The rows of one family file. */
@@ -135,6 +138,13 @@ void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor);
 tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char *name,
 		     const struct ttnn_arg *args, size_t arg_count);
 
+/*
+ * The same for operations that upstream writes in Python: what they call is recorded as a call from
+ * Python, if they themselves were called from there.
+ */
+tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const char *name,
+			 const struct ttnn_arg *args, size_t arg_count);
+
 /* Gives back the memory this thread keeps for its next calls. */
 void tt_call_forget_thread(void);
 
@@ -205,6 +215,7 @@ struct tt_prog {
 	/* (optional) the cache key, where it is not all attributes and all input specs */
 	void (*key)(struct tt_key *key, const struct tt_launch *launch);
 	tt_status (*kernel)(struct tt_launch *launch);
+	bool per_chip; /* builds a program of its own for each chip of a mesh */
 };
 
 /*

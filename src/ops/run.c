@@ -14,7 +14,8 @@
 /* One arena per thread, reset when its outermost call returns. */
 static _Thread_local struct tt_arena thread_arena;
 static _Thread_local uint32_t depth;
-static _Thread_local bool error_told; /* a failure is told where it happened, not again above */
+static _Thread_local bool error_told;  /* a failure is told where it happened, not again above */
+static _Thread_local bool from_python; /* the outermost call */
 
 static pthread_key_t at_exit;
 static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
@@ -274,6 +275,7 @@ enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const str
 			      NULL, 0);
 	if (depth++ == 0) {
 		error_told = false;
+		from_python = python;
 		remember_thread();
 	}
 	status = enter(out, NULL, entry, args, arg_count);
@@ -312,6 +314,24 @@ tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char 
 
 	TT_TRY(tt_call_op_all(&results, parent, name, args, arg_count));
 	return only_result(out, &results, name);
+}
+
+tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const char *name,
+			 const struct ttnn_arg *args, size_t arg_count)
+{
+	const struct tt_op_entry *entry;
+	struct ttnn_results results;
+	tt_status status;
+
+	TT_TRY(find(&entry, name));
+	if (from_python)
+		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
+							     .name = entry->op->name},
+			      NULL, 0);
+	status = enter(&results, parent, entry, args, arg_count);
+	if (from_python)
+		tt_tell_end(NULL, 0, status != TTNN_OK);
+	return status == TTNN_OK ? only_result(out, &results, name) : status;
 }
 
 enum ttnn_status ttnn_call_one(ttnn_tensor **out, const char *name, const struct ttnn_arg *args,

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/mem.h"
 #include "ops/enums.h"
+#include "tensor/text.h"
 
 #define KIND(k) (1u << (k))
 
@@ -21,7 +23,9 @@ struct tt_arg_type {
 };
 
 #define INTS (KIND(TTNN_VALUE_INT))
+#define UNSIGNED (1u << 31) /* in `items`: none is negative */
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
+#define ANY (KIND(TTNN_VALUE_KINDS) - 1)
 #define ANY_LIST (KIND(TTNN_VALUE_LIST))
 
 static const struct tt_arg_type types[] = {
@@ -33,18 +37,22 @@ static const struct tt_arg_type types[] = {
 	{"float", "float", NUMBERS | KIND(TTNN_VALUE_BOOL), 0, NULL},
 	{"bool", "bool", KIND(TTNN_VALUE_BOOL), 0, NULL},
 	{"str", "str", KIND(TTNN_VALUE_STRING), 0, NULL},
-	{"Shape", "ttnn.Shape", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
+	{"Shape", "ttnn._ttnn.types.Shape", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS | UNSIGNED,
+	 NULL},
+	{"sizes", "collections.abc.Sequence[int]", KIND(TTNN_VALUE_SHAPE) | ANY_LIST,
+	 INTS | UNSIGNED, NULL},
 	{"ints", "collections.abc.Sequence[int]", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
 	{"floats", "collections.abc.Sequence[float]", ANY_LIST, NUMBERS, NULL},
 	{"pairs", "collections.abc.Sequence[collections.abc.Sequence[int]]", ANY_LIST,
 	 ANY_LIST | KIND(TTNN_VALUE_SHAPE), NULL},
-	{"slices", "collections.abc.Sequence[slice]", ANY_LIST, UINT32_MAX, NULL},
+	{"slices", "collections.abc.Sequence[slice]", ANY_LIST, ANY, NULL},
 	{"DataType", "ttnn.DataType", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_dtype},
 	{"Layout", "ttnn.Layout", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_layout},
 	{"BufferType", "ttnn.BufferType", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_buffer_type},
 	{"MemoryLayout", "ttnn.TensorMemoryLayout", KIND(TTNN_VALUE_ENUM), 0,
 	 &tt_enum_memory_layout},
 	{"Orientation", "ttnn.ShardOrientation", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_orientation},
+	{"MathFidelity", "ttnn.MathFidelity", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_math_fidelity},
 	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
 	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
 	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},
@@ -59,7 +67,7 @@ static const struct tt_arg_type types[] = {
 	{"ProgramConfig", "ttnn.ProgramConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
 	{"SubDeviceId", "ttnn._ttnn.device.SubDeviceId", INTS | KIND(TTNN_VALUE_OPAQUE), 0, NULL},
 	{"enum", "int", KIND(TTNN_VALUE_ENUM), 0, NULL},
-	{"any", "object", UINT32_MAX & ~KIND(TTNN_VALUE_ABSENT), UINT32_MAX, NULL},
+	{"any", "object", ANY & ~KIND(TTNN_VALUE_ABSENT), ANY, NULL},
 };
 
 const char *tt_arg_type_name(const struct tt_arg_type *type)
@@ -128,6 +136,9 @@ static tt_status parse_types(struct tt_arg *arg, struct parser *p)
 	return TTNN_OK;
 }
 
+/* Where tensors lie by default. */
+static const struct ttnn_memory_config dram = {.buffer = TTNN_DRAM}, l1 = {.buffer = TTNN_L1};
+
 static tt_status parse_default(struct tt_arg *arg, struct parser *p)
 {
 	const struct tt_enum *type = arg->types[0]->enumeration;
@@ -149,6 +160,8 @@ static tt_status parse_default(struct tt_arg *arg, struct parser *p)
 		arg->fallback = ttnn_v_none();
 	else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
 		arg->fallback = ttnn_v_bool(word[0] == 'T');
+	else if (arg->types[0]->kinds == KIND(TTNN_VALUE_MEMORY))
+		arg->fallback = ttnn_v_memory(strcmp(word, "L1") == 0 ? &l1 : &dram);
 	else if (type) {
 		int64_t member;
 
@@ -225,7 +238,9 @@ static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *v
 		return false;
 	if (value->kind == TTNN_VALUE_LIST && type->items)
 		for (uint32_t i = 0; i < value->count; i++)
-			if (!(type->items & KIND(value->items[i].kind)))
+			if (!(type->items & KIND(value->items[i].kind)) ||
+			    (type->items & UNSIGNED && value->items[i].kind == TTNN_VALUE_INT &&
+			     value->items[i].integer < 0))
 				return false;
 	return true;
 }
@@ -287,7 +302,7 @@ static const char *python_type(const struct ttnn_value *value)
 		[TTNN_VALUE_INT] = "int",
 		[TTNN_VALUE_REAL] = "float",
 		[TTNN_VALUE_STRING] = "str",
-		[TTNN_VALUE_SHAPE] = "ttnn.Shape",
+		[TTNN_VALUE_SHAPE] = "ttnn._ttnn.types.Shape",
 		[TTNN_VALUE_MEMORY] = "ttnn.MemoryConfig",
 		[TTNN_VALUE_CORE] = "ttnn.CoreCoord",
 		[TTNN_VALUE_CORE_SET] = "ttnn.CoreRangeSet",
@@ -295,25 +310,54 @@ static const char *python_type(const struct ttnn_value *value)
 		[TTNN_VALUE_SHARD] = "ttnn.ShardSpec",
 		[TTNN_VALUE_ND_SHARD] = "ttnn.NdShardSpec",
 		[TTNN_VALUE_TENSOR] = "ttnn.Tensor",
-		[TTNN_VALUE_DEVICE] = "ttnn.MeshDevice",
+		[TTNN_VALUE_DEVICE] = "ttnn._ttnn.multi_device.MeshDevice",
 		[TTNN_VALUE_LIST] = "list",
 	};
 	const char *name = value->kind < TTNN_VALUE_KINDS ? names[value->kind] : NULL;
 
+	if (value->kind == TTNN_VALUE_OPAQUE)
+		name = value->text;
+	for (size_t i = 0; value->kind == TTNN_VALUE_ENUM && i < sizeof(types) / sizeof(types[0]);
+	     i++)
+		if (types[i].enumeration == value->enumeration)
+			name = types[i].python;
 	return name ? name : "object";
 }
 
-static void print_keyword(struct tt_str *out, const struct ttnn_arg *arg)
+static void print_list(struct tt_str *out, const struct ttnn_value *value)
 {
-	const struct ttnn_value *value = &arg->value;
+	tt_str_addc(out, '[');
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (i)
+			tt_str_adds(out, ", ");
+		tt_sig_print_value(out, &value->items[i]);
+	}
+	tt_str_addc(out, ']');
+}
 
-	tt_str_addf(out, "%s=", arg->name);
+static void print_device(struct tt_str *out, const struct tt_device *device)
+{
+	char *text;
+
+	if (ttnn_device_text(&text, device) != TTNN_OK)
+		return;
+	tt_str_adds(out, text);
+	ttnn_free(text);
+}
+
+void tt_sig_print_value(struct tt_str *out, const struct ttnn_value *value)
+{
+	char number[TT_FMT_MAX];
+
 	switch (value->kind) {
 	case TTNN_VALUE_STRING:
 		tt_str_addf(out, "'%s'", value->text);
 		break;
 	case TTNN_VALUE_INT:
 		tt_str_addf(out, "%lld", (long long)value->integer);
+		break;
+	case TTNN_VALUE_REAL:
+		tt_str_add(out, number, tt_fmt_double(number, value->real));
 		break;
 	case TTNN_VALUE_BOOL:
 		tt_str_adds(out, value->boolean ? "True" : "False");
@@ -322,12 +366,44 @@ static void print_keyword(struct tt_str *out, const struct ttnn_arg *arg)
 		tt_str_adds(out, "None");
 		break;
 	case TTNN_VALUE_ENUM:
-		tt_str_addf(out, "%s.%s", value->enumeration->name,
-			    tt_enum_name(value->enumeration, value->integer));
+		tt_text_enum(out, value->enumeration, value->integer, ".");
+		break;
+	case TTNN_VALUE_SHAPE:
+		tt_text_shape(out, value->shape, TTNN_DIALECT_TT_METAL);
+		break;
+	case TTNN_VALUE_MEMORY:
+		tt_text_memory_config(out, value->memory, TTNN_DIALECT_TT_METAL);
+		break;
+	case TTNN_VALUE_CORE:
+		tt_text_core(out, value->core, TTNN_DIALECT_TT_METAL);
+		break;
+	case TTNN_VALUE_CORE_SET:
+		tt_text_core_set(out, value->core_set, TTNN_DIALECT_TT_METAL);
+		break;
+	case TTNN_VALUE_TILE:
+		tt_text_tile_repr(out, value->tile);
+		break;
+	case TTNN_VALUE_SHARD:
+		tt_text_shard_spec(out, value->shard);
+		break;
+	case TTNN_VALUE_ND_SHARD:
+		tt_text_nd_shard_spec(out, value->nd_shard);
+		break;
+	case TTNN_VALUE_DEVICE:
+		print_device(out, value->device);
+		break;
+	case TTNN_VALUE_LIST:
+		print_list(out, value);
 		break;
 	default:
 		tt_str_adds(out, python_type(value));
 	}
+}
+
+static void print_keyword(struct tt_str *out, const struct ttnn_arg *arg)
+{
+	tt_str_addf(out, "%s=", arg->name);
+	tt_sig_print_value(out, &arg->value);
 }
 
 /* "int | None = None" */
@@ -341,18 +417,7 @@ static void print_arg(struct tt_str *out, const struct tt_arg *arg)
 	if (!arg->has_default)
 		return;
 	tt_str_adds(out, " = ");
-	if (arg->fallback.kind == TTNN_VALUE_REAL)
-		tt_str_addf(out, "%.17g", arg->fallback.real);
-	else if (arg->fallback.kind == TTNN_VALUE_LIST)
-		tt_str_adds(out, "[]");
-	else {
-		struct ttnn_arg shown = {.name = "", .value = arg->fallback};
-		struct tt_str text = {0};
-
-		print_keyword(&text, &shown);
-		tt_str_adds(out, tt_str_text(&text) + (text.length ? 1 : 0));
-		tt_str_deinit(&text);
-	}
+	tt_sig_print_value(out, &arg->fallback);
 }
 
 void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name)

@@ -1,0 +1,89 @@
+#include "ops/objects.h"
+
+#include <string.h>
+
+#include "ops/sig.h"
+#include "ops/unary.h"
+
+/* ---- the kinds ----------------------------------------------------------------------------------- */
+
+static const struct tt_field compute_fields[TT_COMPUTE_FIELDS] = {
+	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
+	[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
+	[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
+	[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},
+	[TT_COMPUTE_FULL_SYNC] = {.name = "dst_full_sync_en"},
+	[TT_COMPUTE_THROTTLE] = {.name = "throttle_level"},
+};
+const struct tt_schema tt_schema_compute = {"WormholeComputeKernelConfig", compute_fields,
+					    TT_COMPUTE_FIELDS, true};
+
+#define COMPUTE                                                                                    \
+	"math_fidelity: MathFidelity = LoFi, math_approx_mode: bool = True, "                      \
+	"fp32_dest_acc_en: bool = False, packer_l1_acc: bool = False, "                            \
+	"dst_full_sync_en: bool = False, throttle_level: any = 0"
+
+/*
+ * To add a kind: its schema and a row here. The arguments of the signature are the fields of the
+ * schema, in the same order.
+ */
+static const struct kind {
+	const char *name;
+	const struct tt_schema *schema;
+	const char *sig;
+} kinds[] = {
+	{"UnaryWithParam", &tt_schema_unary, "op_type: enum, params: any = []"},
+	{"WormholeComputeKernelConfig", &tt_schema_compute, COMPUTE},
+	{"BlackholeComputeKernelConfig", &tt_schema_compute, COMPUTE},
+};
+
+static const struct kind *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+bool tt_object_known(const char *name)
+{
+	return find(name) != NULL;
+}
+
+/* A single parameter is a list of one. */
+static tt_status listed(struct ttnn_value *value, struct tt_arena *arena)
+{
+	struct ttnn_value *items;
+
+	if (value->kind == TTNN_VALUE_LIST)
+		return TTNN_OK;
+	items = tt_arena_alloc(arena, sizeof(*items));
+	if (!items)
+		return tt_fail_nomem();
+	*items = *value;
+	*value = ttnn_v_list(items, tt_value_given(items) ? 1 : 0);
+	return TTNN_OK;
+}
+
+tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const char *name,
+			 const struct ttnn_arg *args, size_t arg_count)
+{
+	const struct kind *kind = find(name);
+	struct tt_overloads overloads = {.name = name, .count = 1};
+	const struct tt_sig *sig = &overloads.sigs[0];
+	struct ttnn_value *fields;
+	struct tt_args resolved;
+
+	if (!kind)
+		return tt_fail(TTNN_NOTFOUND, "there is no configuration object %s", name);
+	TT_TRY(tt_sig_parse(&overloads.sigs[0], arena, kind->sig));
+	TT_TRY(tt_sig_resolve(&resolved, &overloads, args, arg_count));
+	fields = tt_arena_calloc(arena, sig->count, sizeof(*fields));
+	if (!fields)
+		return tt_fail_nomem();
+	memcpy(fields, resolved.values, sig->count * sizeof(*fields));
+	if (kind->schema == &tt_schema_unary)
+		TT_TRY(listed(&fields[1], arena));
+	*out = tt_value_object(kind->schema, fields);
+	return TTNN_OK;
+}

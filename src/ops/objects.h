@@ -1,0 +1,36 @@
+/*
+ * objects.h: the configuration objects that operations take, as rows: the name under `ttnn`, the
+ * fields with their types and defaults.
+ *
+ * Frontends and readers of recorded calls make them by name; operations read the fields by the
+ * positions of their schema.
+ */
+#ifndef TT_OPS_OBJECTS_H
+#define TT_OPS_OBJECTS_H
+
+#include "base/arena.h"
+#include "event/value.h"
+
+/* How exact and where the matrix engine computes. */
+enum tt_compute_field {
+	TT_COMPUTE_FIDELITY,
+	TT_COMPUTE_APPROX,
+	TT_COMPUTE_FP32,
+	TT_COMPUTE_L1_ACC,
+	TT_COMPUTE_FULL_SYNC,
+	TT_COMPUTE_THROTTLE,
+	TT_COMPUTE_FIELDS
+};
+extern const struct tt_schema tt_schema_compute;
+
+/*
+ * Makes an object of this name ("UnaryWithParam", "WormholeComputeKernelConfig") from the arguments
+ * of a call, in `arena`. TTNN_NOTFOUND: there is no such kind; TTNN_TYPE: the arguments do not fit.
+ */
+tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const char *name,
+			 const struct ttnn_arg *args, size_t arg_count);
+
+/* Whether there is such a kind. */
+bool tt_object_known(const char *name);
+
+#endif
