@@ -63,7 +63,9 @@ ISA_avx512 := $(ISA_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-ve
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard src/*/*.c src/*/*/*.c))
 ISA_SRC := $(filter %.isa.c,$(LIB_SRC))
-TEST_SRC := $(wildcard tests/*/*.c)
+# A test program is one file, but for tests/ops/fidelity.c, which has parts.
+FIDELITY_SRC := $(wildcard tests/ops/fidelity_*.c)
+TEST_SRC := $(filter-out $(FIDELITY_SRC),$(wildcard tests/*/*.c))
 FUZZ_SRC := $(filter-out fuzz/replay.c,$(wildcard fuzz/*.c))
 BENCH_SRC := $(wildcard bench/*.c)
 EXAMPLE_SRC := $(wildcard examples/*.c)
@@ -79,7 +81,7 @@ PROGRAM_SRC := $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
 PROGRAMS := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
 
 .PHONY: all programs
-all: $(OUT)/ttnn $(OUT)/libttnn.so $(OUT)/libttnn.a
+all: $(OUT)/ttnn $(OUT)/libttnn.so $(OUT)/libttnn.a $(OUT)/include/ttnn_ops.h
 # All that `make test` runs, and the benchmarks: they must compile at all times.
 programs: all $(PROGRAMS)
 
@@ -102,9 +104,10 @@ $(OUT)/objects: .FORCE
 
 say = @$(if $(V),,printf '  %-7s %s\n' $(1) $(2))
 
-$(OUT)/obj/tests/%.o: OWN_CPPFLAGS += -Itests
+$(OUT)/obj/tests/%.o: OWN_CPPFLAGS += -Itests -I$(OUT)/include
 # Examples are what users write: they see the public headers only.
-$(OUT)/obj/examples/%.o: OWN_CPPFLAGS := -Iinclude
+$(OUT)/obj/examples/%.o: OWN_CPPFLAGS := -Iinclude -I$(OUT)/include
+$(call objects,$(wildcard examples/*.c tests/ops/*.c)): | $(OUT)/include/ttnn_ops.h
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	$(call say,CC,$<)
@@ -135,6 +138,16 @@ $(OUT)/ttnn: $(CLI_OBJ) $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
+# The typed functions are made from the operation tables, and touched only when they change.
+$(OUT)/tools/gen_ops: $(OUT)/obj/tools/gen_ops.o $(OUT)/libttnn.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D); $(LINK) $^ -o $@ $(LIBS)
+$(OUT)/gen/ttnn_ops.h: $(OUT)/tools/gen_ops
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D); $< $@
+$(OUT)/include/ttnn_ops.h: $(OUT)/gen/ttnn_ops.h
+	$(Q)mkdir -p $(@D); cmp -s $< $@ || cp $< $@
+
 # ---- programs of one file: tests, fuzz targets, benchmarks, examples ------------------------
 # A fuzz target is fed by fuzz/replay.c, and by the fuzzing engine in MODE=fuzz.
 FUZZ_MAIN := $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer,$(OUT)/obj/fuzz/replay.o)
@@ -142,11 +155,13 @@ $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC)): $(filter %.o,$(FUZZ_MAIN))
 $(OUT)/fuzz/%: $(OUT)/obj/fuzz/%.o $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(LINK) $< $(FUZZ_MAIN) $(OUT)/libttnn.a -o $@ $(LIBS)
+$(OUT)/tests/ops/fidelity: $(call objects,$(FIDELITY_SRC))
 $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D); $(LINK) $< $(OUT)/libttnn.a -o $@ $(LIBS)
+	$(Q)mkdir -p $(@D); $(LINK) $(filter %.o,$^) $(OUT)/libttnn.a -o $@ $(LIBS)
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call objects,$(PROGRAM_SRC) fuzz/replay.c))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call objects,$(PROGRAM_SRC) $(FIDELITY_SRC) \
+	fuzz/replay.c tools/gen_ops.c))
 
 # ---- tests ----------------------------------------------------------------------------------
 # Set-up may install pkg-config itself, which this makefile has already asked for the flags: so the
@@ -185,7 +200,7 @@ cover: setup
 # ---- lint -----------------------------------------------------------------------------------
 # Of the analyzers only what a change can affect is run again. Tests are not analyzed, but formatted.
 SCRIPTS := $(shell grep -lE '^\#!.*sh$$' scripts/* tests/run tests/*/run tests/*/*.sh .ci/run 2>/dev/null)
-C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples,$(addprefix $(dir)/,*.[ch] \
+C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples tools,$(addprefix $(dir)/,*.[ch] \
 	*/*.[ch] */*/*.[ch])))
 HEADERS := $(filter %.h,$(C_FILES))
 TIDY_SRC := $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC) $(EXAMPLE_SRC) $(wildcard fuzz/*.c)
@@ -227,7 +242,7 @@ build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS)
 # ---- install --------------------------------------------------------------------------------
 INSTALLED := $(PREFIX)/bin/ttnn $(LIBDIR)/libttnn.a $(LIBDIR)/libttnn.so.$(VERSION) \
 	$(LIBDIR)/libttnn.so.$(ABI) $(LIBDIR)/libttnn.so $(LIBDIR)/pkgconfig/ttnn.pc \
-	$(patsubst include/%,$(PREFIX)/include/%,$(wildcard include/*.h)) \
+	$(patsubst include/%,$(PREFIX)/include/%,$(wildcard include/*.h)) $(PREFIX)/include/ttnn_ops.h \
 	$(PROFILES:data/%=$(PREFIX)/share/ttnn/%)
 
 .PHONY: install uninstall
@@ -238,7 +253,7 @@ install: all
 	$(Q)install -m 755 $(OUT)/libttnn.so $(DESTDIR)$(LIBDIR)/libttnn.so.$(VERSION)
 	$(Q)ln -sf libttnn.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libttnn.so.$(ABI)
 	$(Q)ln -sf libttnn.so.$(ABI) $(DESTDIR)$(LIBDIR)/libttnn.so
-	$(Q)install -m 644 include/*.h $(DESTDIR)$(PREFIX)/include/
+	$(Q)install -m 644 include/*.h $(OUT)/include/ttnn_ops.h $(DESTDIR)$(PREFIX)/include/
 	$(Q)for file in $(PROFILES:data/%=%); do \
 		install -m 644 data/$$file $(DESTDIR)$(PREFIX)/share/ttnn/$$file || exit 1; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@REQUIRES@|$(PKGS)|' \

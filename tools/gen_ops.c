@@ -1,14 +1,18 @@
 /*
  * gen_ops: writes ttnn_ops.h, the typed C functions, from the operation table. Run by the build.
  *
+ *	gen_ops FILE
+ *
  * Each signature becomes one inline function over ttnn_call(): arguments without a default are
- * parameters, the others members of an options struct whose zero means "not given". A second
- * signature of the same operation is named after the types in which it differs.
+ * parameters, the others members of an options struct whose zero means "not given". A further
+ * signature of the same operation is named after the types in which it differs. The header is C and
+ * C++; its functions take what <ttnn.h> makes.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "ops/op.h"
 
 /* How a type is passed in C, and which constructor wraps it. Everything else is a ttnn_value. */
@@ -22,6 +26,7 @@ static const struct {
 	{"bool", "bool ", "ttnn_v_bool"},
 	{"str", "const char *", "ttnn_v_string"},
 	{"Shape", "const struct ttnn_shape *", "ttnn_v_shape"},
+	{"sizes", "const struct ttnn_shape *", "ttnn_v_shape"},
 	{"DataType", "enum ttnn_dtype ", "ttnn_v_dtype"},
 	{"Layout", "enum ttnn_layout ", "ttnn_v_layout"},
 	{"MemoryConfig", "const struct ttnn_memory_config *", "ttnn_v_memory"},
@@ -38,37 +43,49 @@ static int how(const struct tt_arg *arg)
 	return -1;
 }
 
-/* "ttnn.transformer.attention_softmax" → "ttnn_transformer_attention_softmax" */
-static void c_name(char *out, size_t size, const char *name)
+/*
+ * "ttnn.transformer.attention_softmax" → "ttnn_transformer_attention_softmax"; methods of a tensor
+ * are named ttnn_method_*, without the underscores of Python's own.
+ */
+static void add_name(struct tt_str *out, const char *name)
 {
-	size_t i;
+	static const char method[] = "ttnn.Tensor.";
+	size_t length;
 
-	for (i = 0; name[i] && i + 1 < size; i++)
-		out[i] = name[i] == '.' ? '_' : name[i];
-	out[i] = '\0';
+	if (strncmp(name, method, sizeof(method) - 1) == 0) {
+		name += sizeof(method) - 1;
+		length = strlen(name);
+		if (length > 4 && strncmp(name, "__", 2) == 0) {
+			name += 2;
+			length -= 4;
+		}
+		tt_str_adds(out, "ttnn_method_");
+		tt_str_add(out, name, length);
+		return;
+	}
+	for (; *name; name++)
+		tt_str_addc(out, *name == '.' ? '_' : *name);
 }
 
-/* "_scalar": the types of `sig` that differ from those of the first signature. */
-static void suffix(char *out, size_t size, const struct tt_op_entry *entry, size_t which)
+/* "_scalar": the types of a signature that differ from those of the first one. */
+static void add_suffix(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
 {
 	const struct tt_sig *first = &entry->overloads.sigs[0],
 			    *sig = &entry->overloads.sigs[which];
-	size_t used = 0;
+	size_t before = out->length;
 
-	out[0] = '\0';
-	for (size_t i = 0; which && i < sig->count && used + 24 < size; i++) {
+	for (size_t i = 0; which && i < sig->count; i++) {
 		const char *type = tt_arg_type_name(sig->args[i].types[0]);
 
 		if (sig->args[i].has_default ||
 		    (i < first->count && first->args[i].types[0] == sig->args[i].types[0]))
 			continue;
-		out[used++] = '_';
-		while (*type)
-			out[used++] = (char)tolower((unsigned char)*type++);
-		out[used] = '\0';
+		tt_str_addc(out, '_');
+		for (; *type; type++)
+			tt_str_addc(out, (char)tolower((unsigned char)*type));
 	}
-	if (which && !used)
-		snprintf(out, size, "_%zu", which + 1);
+	if (which && out->length == before)
+		tt_str_addf(out, "_%zu", which + 1);
 }
 
 static bool has_options(const struct tt_sig *sig)
@@ -79,81 +96,103 @@ static bool has_options(const struct tt_sig *sig)
 	return false;
 }
 
-static void print_options(const struct tt_sig *sig, const char *name)
+static void add_options(struct tt_str *out, const struct tt_sig *sig, const char *name)
 {
-	printf("struct %s_options {\n", name);
+	tt_str_addf(out, "struct %s_options {\n", name);
 	for (size_t i = 0; i < sig->count; i++)
 		if (sig->args[i].has_default)
-			printf("\tstruct ttnn_value %s;\n", sig->args[i].name);
-	printf("};\n");
+			tt_str_addf(out, "\tstruct ttnn_value %s;\n", sig->args[i].name);
+	tt_str_adds(out, "};\n");
 }
 
-static void print_body(const struct tt_op_entry *entry, const struct tt_sig *sig)
+static void add_body(struct tt_str *out, const struct tt_op_entry *entry, const struct tt_sig *sig)
 {
-	size_t count = sig->count;
-
-	printf("{\n\tstruct ttnn_arg args[%zu];\n\tsize_t count = 0;\n\n", count ? count : 1);
+	tt_str_addf(out, "{\n\tstruct ttnn_arg args[%zu];\n\tsize_t count = 0;\n\n",
+		    sig->count ? sig->count : 1);
 	for (size_t i = 0; i < sig->count; i++) {
 		const struct tt_arg *arg = &sig->args[i];
+		const char *tab = arg->has_default ? "\t\t" : "\t";
 		int passed = how(arg);
 
 		if (arg->has_default)
-			printf("\tif (options && options->%s.kind != TTNN_VALUE_ABSENT)\n\t",
-			       arg->name);
-		printf("\targs[count++] = (struct ttnn_arg){\"%s\", ", arg->name);
+			tt_str_addf(out,
+				    "\tif (options && options->%s.kind != TTNN_VALUE_ABSENT) {\n",
+				    arg->name);
+		tt_str_addf(out, "%sargs[count].name = \"%s\";\n%sargs[count++].value = ", tab,
+			    arg->name, tab);
 		if (arg->has_default)
-			printf("options->%s};\n", arg->name);
+			tt_str_addf(out, "options->%s;\n\t}\n", arg->name);
 		else if (passed < 0)
-			printf("%s};\n", arg->name);
+			tt_str_addf(out, "%s;\n", arg->name);
 		else
-			printf("%s(%s)};\n", passing[passed].wrap, arg->name);
+			tt_str_addf(out, "%s(%s);\n", passing[passed].wrap, arg->name);
 	}
-	printf("\treturn %s(out, \"%s\", args, count, TTNN_FRONTEND_C);\n}\n\n",
-	       entry->op->many ? "ttnn_call" : "ttnn_call_one", entry->op->name);
+	tt_str_addf(out, "\treturn %s(out, \"%s\", args, count, TTNN_FRONTEND_C);\n}\n\n",
+		    entry->op->many ? "ttnn_call" : "ttnn_call_one", entry->op->name);
 }
 
-static void print_function(const struct tt_op_entry *entry, size_t which)
+static void add_function(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
 {
 	const struct tt_sig *sig = &entry->overloads.sigs[which];
-	char name[160], tail[96], full[256];
+	struct tt_str name = {0};
 
-	c_name(name, sizeof(name), entry->op->name);
-	suffix(tail, sizeof(tail), entry, which);
-	snprintf(full, sizeof(full), "%s%s", name, tail);
-	printf("/* %s: %s */\n", entry->op->name, entry->op->doc);
+	add_name(&name, entry->op->name);
+	add_suffix(&name, entry, which);
+	tt_str_addf(out, "/* %s: %s */\n", entry->op->name, entry->op->doc);
 	if (has_options(sig))
-		print_options(sig, full);
-	printf("static inline enum ttnn_status %s(%s", full,
-	       entry->op->many ? "struct ttnn_results *out" : "ttnn_tensor **out");
+		add_options(out, sig, tt_str_text(&name));
+	tt_str_addf(out, "static inline enum ttnn_status %s(%s", tt_str_text(&name),
+		    entry->op->many ? "struct ttnn_results *out" : "ttnn_tensor **out");
 	for (size_t i = 0; i < sig->count; i++) {
 		int passed = how(&sig->args[i]);
 
 		if (!sig->args[i].has_default)
-			printf(", %s%s", passed < 0 ? "struct ttnn_value " : passing[passed].c,
-			       sig->args[i].name);
+			tt_str_addf(out, ", %s%s",
+				    passed < 0 ? "struct ttnn_value " : passing[passed].c,
+				    sig->args[i].name);
 	}
 	if (has_options(sig))
-		printf(", const struct %s_options *options", full);
-	printf(")\n");
-	print_body(entry, sig);
+		tt_str_addf(out, ", const struct %s_options *options", tt_str_text(&name));
+	tt_str_adds(out, ")\n");
+	add_body(out, entry, sig);
+	tt_str_deinit(&name);
 }
 
-int main(void)
+static tt_status write_header(const char *path)
 {
+	struct tt_str out = {0};
 	size_t count;
 	const struct tt_op_entry *entries = tt_op_all(&count);
+	tt_status status = tt_op_registry();
 
-	if (!entries) {
-		fprintf(stderr, "gen_ops: %s\n", ttnn_error());
-		return 2;
-	}
-	printf("/* ttnn_ops.h: typed functions for %zu operations. Made by the build; do not edit.\n"
-	       " * Results belong to the caller; options may be NULL. See ttnn.h for the conventions.\n"
-	       " */\n#ifndef TTNN_OPS_H\n#define TTNN_OPS_H\n\n#include <ttnn.h>\n\n",
-	       count);
+	TT_TRY(status);
+	tt_str_addf(
+		&out,
+		"/*\n * ttnn_ops.h: typed functions for %zu operations. Made by the build; do not "
+		"edit.\n *\n * Results belong to the caller; options may be NULL, and their "
+		"members zero. See ttnn.h for the\n * conventions, and `ttnn ops NAME` for what an "
+		"operation takes.\n */\n#ifndef TTNN_OPS_H\n#define TTNN_OPS_H\n\n#include "
+		"<ttnn.h>\n\n",
+		count);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < entries[i].overloads.count; k++)
-			print_function(&entries[i], k);
-	printf("#endif\n");
-	return ferror(stdout) ? 2 : 0;
+			add_function(&out, &entries[i], k);
+	tt_str_adds(&out, "#endif\n");
+	status = tt_str_status(&out);
+	if (status == TTNN_OK)
+		status = tt_file_save(path, out.data, out.length);
+	tt_str_deinit(&out);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: gen_ops FILE\n");
+		return 2;
+	}
+	if (write_header(argv[1]) == TTNN_OK)
+		return 0;
+	fprintf(stderr, "gen_ops: %s\n", ttnn_error());
+	return 2;
 }

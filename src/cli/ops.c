@@ -1,0 +1,292 @@
+/* ttnn ops: the operation table, for people and for programs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "cli/cli.h"
+#include "ops/op.h"
+#include "ops/rows.h"
+
+static bool programs, as_json;
+
+static const struct tt_opt options[] = {
+	{"programs", 0, TT_OPT_FLAG, &programs, NULL, "also what it launches, and their memory"},
+	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print JSON"},
+	{0},
+};
+
+/* ---- words for rows ------------------------------------------------------------------------------- */
+
+static const char *const kinds[] = {"circular buffer", "dataflow buffer", "scratchpad"};
+
+/* What the shared functions of memory rows stand for. A row with a function of its own computes. */
+static const struct {
+	tt_row_number page;
+	const char *text;
+} pages[] = {
+	{tt_page_in0, "a tile of input 0"}, {tt_page_in1, "a tile of input 1"},
+	{tt_page_in2, "a tile of input 2"}, {tt_page_out0, "a tile of the output"},
+	{tt_page_bf16, "a bfloat16 tile"},  {tt_page_f32, "a float32 tile"},
+};
+
+static const char *page_text(tt_row_number page)
+{
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		if (pages[i].page == page)
+			return pages[i].text;
+	return "a computed number of bytes";
+}
+
+static const char *cores_text(tt_row_cores cores)
+{
+	return cores == tt_cores_grid ? "all cores" : "the cores that work";
+}
+
+static void add_row(struct tt_str *out, const struct tt_mem_row *row)
+{
+	tt_str_addf(out, "%s %u: ", kinds[row->kind], row->index);
+	if (row->pages)
+		tt_str_adds(out, "computed pages");
+	else
+		tt_str_addf(out, "%llu page%s", (unsigned long long)row->page_count,
+			    row->page_count == 1 ? "" : "s");
+	tt_str_addf(out, " of %s on %s%s%s", page_text(row->page), cores_text(row->cores),
+		    row->backing ? ", or in a tensor's own memory" : "",
+		    row->when ? ", where needed" : "");
+}
+
+/* ---- as text ---------------------------------------------------------------------------------------- */
+
+static void print_program(const struct tt_prog *prog)
+{
+	printf("  %s (%s)\n", prog->device_op, prog->prim);
+	printf("    attributes:");
+	for (size_t i = 0; i < prog->attrs->count; i++)
+		printf("%s %s", i ? "," : "", prog->attrs->fields[i].name);
+	printf("\n");
+	for (size_t i = 0; i < prog->factory_count; i++) {
+		const struct tt_factory *factory = &prog->factories[i];
+
+		printf("    factory %s\n", factory->name);
+		for (size_t r = 0; r < factory->row_count; r++) {
+			struct tt_str text = {0};
+
+			add_row(&text, &factory->rows[r]);
+			printf("      %s\n", tt_str_text(&text));
+			tt_str_deinit(&text);
+		}
+		if (factory->memory)
+			printf("      and memory that depends on the shapes\n");
+	}
+}
+
+static void print_op(const struct tt_op_entry *entry)
+{
+	const struct tt_op *op = entry->op;
+
+	printf("%s (%s): %s\n", op->name, op->family, op->doc);
+	for (size_t i = 0; i < entry->overloads.count; i++)
+		printf("  %s(%s)\n", op->name, entry->overloads.sigs[i].text);
+	if (op->golden)
+		printf("Golden: float64, accepted from a correlation of %g on.\n", op->pcc);
+	if (op->v1_order)
+		printf("Older trace files give its arguments as: %s\n", op->v1_order);
+	if (op->programs && !programs) {
+		printf("Launches:");
+		for (size_t i = 0; op->programs[i]; i++)
+			printf("%s %s", i ? "," : "", op->programs[i]->device_op);
+		printf("\n");
+	}
+	if (op->programs && programs) {
+		printf("Launches:\n");
+		for (size_t i = 0; op->programs[i]; i++)
+			print_program(op->programs[i]);
+	}
+}
+
+/* All operations, family after family. */
+static void print_list(const struct tt_op_entry *entries, size_t count)
+{
+	const char *done = "";
+
+	for (;;) {
+		const char *family = NULL;
+		size_t members = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			const char *name = entries[i].op->family;
+
+			if (strcmp(name, done) > 0 && (!family || strcmp(name, family) < 0))
+				family = name;
+		}
+		if (!family)
+			return;
+		for (size_t i = 0; i < count; i++)
+			members += strcmp(entries[i].op->family, family) == 0;
+		printf("%s%s (%zu)\n", *done ? "\n" : "", family, members);
+		for (size_t i = 0; i < count; i++)
+			if (strcmp(entries[i].op->family, family) == 0)
+				printf("  %-36s %s\n", entries[i].op->name, entries[i].op->doc);
+		done = family;
+	}
+}
+
+/* ---- as JSON ------------------------------------------------------------------------------------------ */
+
+static void write_default(struct tt_jsonw *w, const struct tt_arg *arg)
+{
+	struct tt_str text = {0};
+
+	tt_jsonw_key(w, "default");
+	tt_sig_print_value(&text, &arg->fallback);
+	tt_jsonw_string(w, tt_str_text(&text));
+	tt_str_deinit(&text);
+}
+
+static void write_sig(struct tt_jsonw *w, const struct tt_sig *sig)
+{
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < sig->count; i++) {
+		const struct tt_arg *arg = &sig->args[i];
+
+		tt_jsonw_object(w);
+		tt_jsonw_key(w, "name");
+		tt_jsonw_string(w, arg->name);
+		tt_jsonw_key(w, "types");
+		tt_jsonw_array(w);
+		for (uint32_t t = 0; t < arg->type_count; t++)
+			tt_jsonw_string(w, tt_arg_type_name(arg->types[t]));
+		tt_jsonw_end(w);
+		tt_jsonw_key(w, "optional");
+		tt_jsonw_bool(w, arg->optional);
+		tt_jsonw_key(w, "keyword_only");
+		tt_jsonw_bool(w, arg->keyword_only);
+		if (arg->has_default)
+			write_default(w, arg);
+		tt_jsonw_end(w);
+	}
+	tt_jsonw_end(w);
+}
+
+static void write_factory(struct tt_jsonw *w, const struct tt_factory *factory)
+{
+	tt_jsonw_object(w);
+	tt_jsonw_key(w, "name");
+	tt_jsonw_string(w, factory->name);
+	tt_jsonw_key(w, "memory");
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < factory->row_count; i++) {
+		struct tt_str text = {0};
+
+		add_row(&text, &factory->rows[i]);
+		tt_jsonw_string(w, tt_str_text(&text));
+		tt_str_deinit(&text);
+	}
+	tt_jsonw_end(w);
+	tt_jsonw_end(w);
+}
+
+static void write_program(struct tt_jsonw *w, const struct tt_prog *prog)
+{
+	tt_jsonw_object(w);
+	tt_jsonw_key(w, "device_operation");
+	tt_jsonw_string(w, prog->device_op);
+	tt_jsonw_key(w, "prim");
+	tt_jsonw_string(w, prog->prim);
+	tt_jsonw_key(w, "attributes");
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < prog->attrs->count; i++)
+		tt_jsonw_string(w, prog->attrs->fields[i].name);
+	tt_jsonw_end(w);
+	tt_jsonw_key(w, "factories");
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < prog->factory_count; i++)
+		write_factory(w, &prog->factories[i]);
+	tt_jsonw_end(w);
+	tt_jsonw_end(w);
+}
+
+static void write_op(struct tt_jsonw *w, const struct tt_op_entry *entry)
+{
+	const struct tt_op *op = entry->op;
+
+	tt_jsonw_object(w);
+	tt_jsonw_key(w, "name");
+	tt_jsonw_string(w, op->name);
+	tt_jsonw_key(w, "family");
+	tt_jsonw_string(w, op->family);
+	tt_jsonw_key(w, "doc");
+	tt_jsonw_string(w, op->doc);
+	tt_jsonw_key(w, "signatures");
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < entry->overloads.count; i++)
+		write_sig(w, &entry->overloads.sigs[i]);
+	tt_jsonw_end(w);
+	tt_jsonw_key(w, "golden");
+	tt_jsonw_bool(w, op->golden != NULL);
+	if (programs) {
+		tt_jsonw_key(w, "programs");
+		tt_jsonw_array(w);
+		for (size_t i = 0; op->programs && op->programs[i]; i++)
+			write_program(w, op->programs[i]);
+		tt_jsonw_end(w);
+	}
+	tt_jsonw_end(w);
+}
+
+static void put(void *context, const void *data, size_t size)
+{
+	fwrite(data, 1, size, context);
+}
+
+static int print_json(const struct tt_op_entry *entries, size_t count, bool list)
+{
+	struct tt_jsonw w;
+
+	tt_jsonw_init(&w, put, stdout, (struct tt_jsonw_style){.indent = 2});
+	if (list)
+		tt_jsonw_array(&w);
+	for (size_t i = 0; i < count; i++)
+		write_op(&w, &entries[i]);
+	if (list)
+		tt_jsonw_end(&w);
+	if (tt_jsonw_finish(&w) != TTNN_OK)
+		return cli_fail();
+	printf("\n");
+	return TT_EXIT_DONE;
+}
+
+/* ---- the command ----------------------------------------------------------------------------------------- */
+
+static int run(const struct tt_cmd *cmd, size_t operand_count, char **operands)
+{
+	size_t count = 0;
+	const struct tt_op_entry *entries = tt_op_all(&count);
+	const struct tt_op_entry *entry = operand_count ? tt_op_find(operands[0]) : NULL;
+
+	(void)cmd;
+	if (tt_op_registry() != TTNN_OK)
+		return cli_fail();
+	if (operand_count && !entry) {
+		tt_fail(TTNN_NOTFOUND, "there is no operation %s; `ttnn ops` lists them all",
+			operands[0]);
+		return cli_fail();
+	}
+	if (as_json)
+		return print_json(entry ? entry : entries, entry ? 1 : count, !entry);
+	if (entry)
+		print_op(entry);
+	else
+		print_list(entries, count);
+	return TT_EXIT_DONE;
+}
+
+const struct tt_cmd cli_ops = {
+	.name = "ops",
+	.help = "print the operations, or one of them",
+	.operands = "[NAME]",
+	.most = 1,
+	.more = "NAME is what Python calls it, \"ttnn.add\" or \"add\", or C++: \"ttnn::add\".\n",
+	.options = options,
+	.run = run,
+};
