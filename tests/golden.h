@@ -1,0 +1,201 @@
+/*
+ * golden.h: runs operations on a device and compares with their goldens. Include it after test.h.
+ *
+ * A case is a call: its results must have the golden's shapes and values, by correlation (the bound
+ * of the operation's row) and by the largest error, relative to the type. golden_count() tells at the
+ * end how many cases each row had.
+ */
+#ifndef TT_TESTS_GOLDEN_H
+#define TT_TESTS_GOLDEN_H
+
+#include "device/devtensor.h"
+#include "ops/golden.h"
+#include "ops/op.h"
+#include "tensor/dtype.h"
+#include "tensor/memory.h"
+
+/* Opened once, closed by golden_close(). */
+static ttnn_device *golden_opened;
+
+static inline ttnn_device *golden_device(void)
+{
+	if (!golden_opened)
+		CHECK_OK(ttnn_device_open(&golden_opened, 0,
+					  &(struct ttnn_device_options){.profile = "n150"}));
+	return golden_opened;
+}
+
+static inline void golden_close(void)
+{
+	ttnn_device_unref(golden_opened);
+	golden_opened = NULL;
+}
+
+/* ---- making arguments -------------------------------------------------------------------------- */
+
+/* A number from low to high; integers for integer types. */
+static inline double golden_number(uint64_t *state, enum ttnn_dtype dtype, double low, double high)
+{
+	double unit = (double)(test_random(state) >> 11) / 9007199254740992.0;
+	double value = low + unit * (high - low);
+
+	return tt_dtype_is_integer(dtype) ? floor(value) : value;
+}
+
+/* A device tensor of random values; `memory` NULL is DRAM. NULL when it cannot be. */
+static inline ttnn_tensor *golden_tensor(const struct ttnn_spec_args *args, uint64_t *state,
+					 double low, double high)
+{
+	ttnn_tensor *host = NULL, *out = NULL;
+	enum ttnn_dtype plain = tt_dtype_is_integer(args->dtype) ? TTNN_INT32 : TTNN_FLOAT32;
+	struct ttnn_tensor_spec spec;
+	uint64_t count = 0;
+	void *data;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, args));
+	CHECK_OK(ttnn_shape_volume(&count, &args->shape));
+	data = calloc(count + 1, 4);
+	for (uint64_t i = 0; i < count && data; i++) {
+		double value = golden_number(state, args->dtype, low, high);
+
+		if (plain == TTNN_INT32)
+			((int32_t *)data)[i] = (int32_t)value;
+		else
+			((float *)data)[i] = (float)value;
+	}
+	CHECK_OK(ttnn_tensor_from_data(&host, data, plain, &spec, 77));
+	free(data);
+	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())},
+						   {NULL, ttnn_v_memory(&args->memory)}},
+			       3, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	return out;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------------- */
+
+/* What rounding to a type may cost, relative to the value (or to 1, if that is larger). */
+static inline double golden_tolerance(enum ttnn_dtype dtype)
+{
+	switch (dtype) {
+	case TTNN_FLOAT32:
+		return 1e-5;
+	case TTNN_BFLOAT16:
+		return 1.0 / 128;
+	case TTNN_BFLOAT8_B:
+		return 1.0 / 32;
+	case TTNN_BFLOAT4_B:
+		return 1.0 / 2;
+	default:
+		return 0;
+	}
+}
+
+/* Correlation of two series; 1 when both are constant. */
+static inline double golden_pcc(const double *a, const double *b, uint64_t count)
+{
+	double ma = 0, mb = 0, ab = 0, aa = 0, bb = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		ma += a[i] / (double)count;
+		mb += b[i] / (double)count;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		ab += (a[i] - ma) * (b[i] - mb);
+		aa += (a[i] - ma) * (a[i] - ma);
+		bb += (b[i] - mb) * (b[i] - mb);
+	}
+	return aa < 1e-30 || bb < 1e-30 ? 1 : ab / sqrt(aa * bb);
+}
+
+/* How many cases each operation had. */
+static struct {
+	const char *op;
+	size_t cases;
+} golden_rows[1024];
+
+static inline void golden_counted(const char *op)
+{
+	size_t i = 0;
+
+	while (golden_rows[i].op && strcmp(golden_rows[i].op, op) != 0 && i < 1023)
+		i++;
+	golden_rows[i].op = op;
+	golden_rows[i].cases++;
+}
+
+static inline void golden_compare(const struct tt_op *op, ttnn_tensor *got,
+				  const struct tt_array *want, double slack)
+{
+	double tolerance = slack * golden_tolerance(got->spec.dtype);
+	double *values = calloc(want->count + 1, sizeof(*values));
+	double worst = 0;
+
+	if (!ttnn_shape_equal(&got->spec.shape, &want->shape)) {
+		TEST_FAIL("%s: the result has another shape than the golden", op->name);
+		free(values);
+		return;
+	}
+	CHECK_OK(tt_tensor_numbers(values, want->count, got));
+	for (uint64_t i = 0; i < want->count; i++) {
+		double error = fabs(values[i] - want->data[i]) / fmax(1, fabs(want->data[i]));
+
+		if (values[i] == want->data[i] || (isnan(values[i]) && isnan(want->data[i])))
+			continue;
+		worst = isnan(error) ? INFINITY : fmax(worst, error);
+	}
+	if (worst > tolerance)
+		TEST_FAIL("%s: an error of %g, more than %g", op->name, worst, tolerance);
+	if (golden_pcc(values, want->data, want->count) < op->pcc)
+		TEST_FAIL("%s: a correlation of %g, less than %g", op->name,
+			  golden_pcc(values, want->data, want->count), op->pcc);
+	free(values);
+}
+
+/* One case; `slack` multiplies the tolerance of the result's type. False when it could not run. */
+static inline bool golden_case(const char *name, const struct ttnn_arg *args, size_t count,
+			       double slack)
+{
+	const struct tt_op_entry *entry = tt_op_find(name);
+	struct tt_arena arena = {0};
+	struct ttnn_results results = {.count = 0};
+	struct tt_golden *golden = tt_arena_calloc(&arena, 1, sizeof(*golden));
+	int before = test_failures;
+
+	CHECK_OK(tt_golden_run(golden, &arena, name, args, count));
+	CHECK_OK(ttnn_call(&results, name, args, count, TTNN_FRONTEND_C));
+	if (test_failures == before) {
+		CHECK_INT(results.count, golden->out_count);
+		for (size_t i = 0; i < results.count && i < golden->out_count; i++)
+			golden_compare(entry->op, results.tensors[i], &golden->out[i], slack);
+		golden_counted(entry->op->name);
+	}
+	for (size_t i = 0; i < results.count; i++)
+		ttnn_tensor_unref(results.tensors[i]);
+	tt_arena_deinit(&arena);
+	return test_failures == before;
+}
+
+/* Every row of the family that has a golden had its 20 cases; prints the counts. */
+static inline void golden_check_counts(const char *family)
+{
+	size_t count;
+	const struct tt_op_entry *entries = tt_op_all(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t cases = 0;
+
+		if (!entries[i].op->golden || strcmp(entries[i].op->family, family) != 0)
+			continue;
+		for (size_t k = 0; golden_rows[k].op; k++)
+			if (strcmp(golden_rows[k].op, entries[i].op->name) == 0)
+				cases = golden_rows[k].cases;
+		printf("%s: %zu cases\n", entries[i].op->name, cases);
+		if (cases < 20)
+			TEST_FAIL("%s: only %zu cases", entries[i].op->name, cases);
+	}
+}
+
+#endif
