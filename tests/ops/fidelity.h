@@ -1,0 +1,205 @@
+/*
+ * fidelity.h: the parts of the program `fidelity`, which runs recorded programs on this library and
+ * compares what happens with what was recorded of the released ttnn.
+ *
+ *	fidelity.c          the command line, the recordings, the order of things
+ *	fidelity_value.c    expressions of recorded steps → values
+ *	fidelity_run.c      a program's steps → what this library did
+ *	fidelity_expect.c   a recorded run → what the original did
+ *	fidelity_jobs.c     child processes
+ *	fidelity_report.c   tables, lists, docs/fidelity.md
+ *
+ * What is compared is text: for each aspect a list of lines, which the last two make in the same
+ * form. So equal means equal lines, and a difference is a line to show.
+ */
+#ifndef FIDELITY_H
+#define FIDELITY_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "ops/op.h"
+
+/*
+ * To add an aspect: a line here, its lines in expect() and observe(). X(name, what is equal)
+ */
+#define FID_ASPECTS(X)                                                                             \
+	X(outcome, "ran, or refused at the recorded step (a recorded crash wants a refusal)")      \
+	X(text, "kind and message of refusals, without file, line and list of signatures")         \
+	X(specs, "shape, padded shape, dtype, layout, storage and memory config of results")       \
+	X(addresses, "NORMAL: where inputs and results lie")                                       \
+	X(buffers, "program memory: kind, size, cores, borrowed or not, in order")                 \
+	X(programs, "the programs that were launched, which factory built them, cached or not")    \
+	X(scopes, "which functions were entered, in order, how deep")                              \
+	X(allocator, "the state of device memory afterwards")                                      \
+	X(cache, "how many programs the cache holds afterwards")                                   \
+	X(warm, "NORMAL: the same body once more: what the program cache knows then")
+
+enum fid_aspect {
+#define X(name, text) FID_##name,
+	FID_ASPECTS(X)
+#undef X
+		FID_ASPECT_COUNT
+};
+
+enum fid_mode { FID_NO_DISPATCH, FID_NORMAL, FID_MODES };
+
+extern const char *const fid_aspect_names[FID_ASPECT_COUNT];
+extern const char *const fid_aspect_texts[FID_ASPECT_COUNT];
+extern const char *const fid_mode_names[FID_MODES];
+
+/* The lines of every aspect; present: whether there is anything to compare. */
+struct fid_account {
+	struct tt_str lines[FID_ASPECT_COUNT];
+	bool present[FID_ASPECT_COUNT];
+};
+void fid_account_deinit(struct fid_account *account);
+
+/* Appends one line; newlines in it are written \n. */
+void fid_line(struct tt_str *out, const char *format, ...) TTNN_PRINTF(2, 3);
+
+/* One recorded program. */
+struct fid_program {
+	const char *name;             /* "unary/relu/dram" */
+	const char *label;            /* "n150": the device it was recorded on */
+	const struct tt_json *record; /* borrowed from the file's document */
+	bool have;                    /* all its operations are in our tables */
+	bool inner;                   /* captures inside the capture: not run */
+	bool held;                    /* in the half that nobody looks at while developing */
+};
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+/* A named result of a step. Several tensors when it is a list; a NULL tensor is None. */
+struct fid_slot {
+	const char *name;
+	ttnn_tensor **tensors;
+	size_t count;
+	bool list;
+	bool torch; /* stands for a torch tensor */
+	bool given; /* existed before the body */
+};
+
+/* A program that is being interpreted. */
+struct fid_names {
+	struct tt_arena arena; /* of values and names, until the run ends */
+	struct tt_device *device;
+	TT_VEC(struct fid_slot) slots; /* in order of first use; deleted ones have no name */
+};
+
+struct fid_slot *fid_slot_find(struct fid_names *names, const char *name);
+void fid_slot_clear(struct fid_slot *slot);
+
+/*
+ * The value of an expression. A torch tensor becomes a tensor when `torch` says so, else an object
+ * that no operation takes. TTNN_NOTFOUND when the library has no such thing.
+ */
+tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struct tt_json *json,
+		    bool torch);
+
+/* What a step calls: the operation's name, and whether Python records the call. NULL: nothing. */
+struct fid_callee {
+	const char *op;
+	bool frontend;
+	bool torch; /* takes torch tensors */
+};
+bool fid_callee(struct fid_callee *out, const struct tt_json *step);
+
+/* Whether all that a program needs is in the tables. */
+bool fid_have(const struct tt_json *program);
+
+/* ---- accounts ----------------------------------------------------------------------------------- */
+
+/* Opens the device that a label names, with a program's options. */
+tt_status fid_device_open(struct tt_device **out, const char *label, const struct tt_json *options);
+
+/* Runs a program; `recorded` is read for the names of results only. */
+void fid_observe(struct fid_account *out, const struct fid_program *program, enum fid_mode mode);
+
+/* What was recorded. False: the original died. */
+bool fid_expect(struct fid_account *out, const struct fid_program *program, enum fid_mode mode);
+
+/* The recorded run of a mode. */
+const struct tt_json *fid_run(const struct fid_program *program, enum fid_mode mode);
+
+/* A message without pointers, places in files and lists of signatures; into `arena`. */
+const char *fid_message(struct tt_arena *arena, const char *text);
+
+/* "{[0-0 - 7-3]}" with the same cores cut in one fixed way. */
+void fid_cores(struct tt_str *out, const ttnn_core_set *set);
+
+/* ---- verdicts ------------------------------------------------------------------------------------ */
+
+enum fid_verdict { FID_NOTHING, FID_PASSED, FID_FAILED };
+
+struct fid_result {
+	enum fid_verdict verdict[FID_ASPECT_COUNT];
+	const char *reason[FID_ASPECT_COUNT]; /* why it failed; in the arena of the results */
+};
+
+/* Runs a program in one mode and compares. */
+void fid_judge(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,
+	       enum fid_mode mode);
+
+/* Prints the steps, and for each aspect "equal" or the lines that differ. */
+void fid_show(const struct fid_program *program, enum fid_mode mode);
+
+/* All runs of these programs, each program in a child of its own, `jobs` at a time. */
+struct fid_jobs {
+	size_t jobs;
+	double seconds; /* for one program */
+};
+tt_status fid_run_all(struct fid_result (*out)[FID_MODES], struct tt_arena *arena,
+		      const struct fid_program *programs, size_t count,
+		      const struct fid_jobs *jobs);
+
+/* ---- the report ----------------------------------------------------------------------------------- */
+
+/* A program that was run. */
+struct fid_outcome {
+	const char *name, *label, *family;
+	bool have, held, inner;
+	struct fid_result results[FID_MODES];
+};
+
+/* A refusal that was recorded, and how often it was met. */
+struct fid_refusal {
+	const char *text;
+	size_t hits, misses; /* in programs that we have */
+	size_t elsewhere;    /* in others */
+};
+
+struct fid_tally {
+	struct tt_arena arena;
+	TT_VEC(struct fid_outcome) outcomes;
+	TT_VEC(struct fid_refusal) refusals;
+};
+void fid_tally_deinit(struct fid_tally *tally);
+
+/* Adds the refusals of a program, with its verdicts. */
+tt_status fid_tally_refusals(struct fid_tally *tally, const struct fid_program *program,
+			     const struct fid_result results[FID_MODES]);
+
+/* passed and total of one aspect over the outcomes that fit. */
+struct fid_filter {
+	const char *family; /* NULL: all */
+	bool have_only;
+	int half; /* 0 dev, 1 held, -1 both */
+};
+struct fid_count {
+	size_t passed, total;
+};
+struct fid_count fid_tally_count(const struct fid_tally *tally, const struct fid_filter *filter,
+				 enum fid_aspect aspect);
+
+/* Rounded down to a tenth, so that 100.0 means all; 100 when there is nothing. */
+double fid_percent(struct fid_count count);
+
+void fid_print_table(struct fid_tally *tally);
+void fid_print_totals(const struct fid_tally *tally);
+void fid_print_failures(const struct fid_tally *tally, enum fid_aspect aspect);
+tt_status fid_write_json(const char *path, const struct fid_tally *tally);
+tt_status fid_write_docs(const char *path, const char *reasons, struct fid_tally *tally);
+
+#endif
