@@ -9,6 +9,19 @@ static const struct tt_enum_row unary_rows[] = {TT_UNARY_LIST(TT_X)};
 static const struct tt_enum_row binary_rows[] = {TT_BINARY_LIST(TT_X)};
 static const struct tt_enum_row ternary_rows[] = {TT_TERNARY_LIST(TT_X)};
 
+static const struct tt_enum_row gelu_rows[] = {
+	{TT_GELU_ACCURATE, "Accurate"},
+	{TT_GELU_FAST, "FastLut"},
+	{TT_GELU_TANH, "Tanh"},
+};
+static const struct tt_enum_row sigmoid_rows[] = {
+	{TT_SIGMOID_ACCURATE, "Accurate"},
+	{TT_SIGMOID_FAST_EXP, "AccurateWithFastExp"},
+	{TT_SIGMOID_FAST, "FastApproximate"},
+};
+
+const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, COUNT(gelu_rows)};
+const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, COUNT(sigmoid_rows)};
 const struct tt_enum tt_enum_unary = {"UnaryOpType", unary_rows, COUNT(unary_rows)};
 const struct tt_enum tt_enum_binary = {"BinaryOpType", binary_rows, COUNT(binary_rows)};
 const struct tt_enum tt_enum_ternary = {"TernaryOpType", ternary_rows, COUNT(ternary_rows)};

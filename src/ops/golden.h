@@ -58,6 +58,13 @@ double tt_array_broadcast(const struct tt_array *array, const struct ttnn_shape 
 bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 			const struct ttnn_shape *b);
 
+/* A result as the dtype holds it: integers wrap as two's complement does, floats stay. */
+double tt_golden_fit(enum ttnn_dtype dtype, double value);
+
+/* Several unary functions, one after the other, each result fitted to the dtype. */
+double tt_golden_chain(const struct tt_unary_step *steps, size_t count, enum ttnn_dtype dtype,
+		       double x);
+
 /* The element-wise functions in float64 (golden_fn.c). */
 double tt_golden_unary(const struct tt_unary_step *step, double x);
 double tt_golden_binary(enum tt_binary_fn fn, const double *params, double a, double b);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "ops/golden.h"
+#include "tensor/dtype.h"
 
 static double sigmoid(double x)
 {
@@ -165,6 +166,11 @@ static double gcd(double a, double b)
 	return (double)x;
 }
 
+static double rounded(double x, double rounding)
+{
+	return rounding == TT_ROUND_TRUNC ? trunc(x) : rounding == TT_ROUND_FLOOR ? floor(x) : x;
+}
+
 /* One line a function: its name, and y in terms of x and the parameters p, q. */
 #define UNARY(X)                                                                                   \
 	X(EXP, exp(x))                                                                             \
@@ -225,7 +231,7 @@ static double gcd(double a, double b)
 	X(I1, bessel_i(x, 1))                                                                      \
 	X(TAN, tan(x))                                                                             \
 	X(RSUB, p - x)                                                                             \
-	X(RDIV, p / x)                                                                             \
+	X(RDIV, rounded(p / x, q))                                                                 \
 	X(SILU, x *sigmoid(x))                                                                     \
 	X(SOFTPLUS, softplus(x, p, q))                                                             \
 	X(IDENTITY, x)                                                                             \
@@ -304,6 +310,27 @@ double tt_golden_unary(const struct tt_unary_step *step, double x)
 	if (fn >= sizeof(functions) / sizeof(functions[0]) || !functions[fn])
 		return NAN; /* not a function of one element */
 	return functions[fn](x, step->params[0], step->params[1]);
+}
+
+double tt_golden_fit(enum ttnn_dtype dtype, double value)
+{
+	const struct tt_dtype *row = tt_dtype_find(dtype);
+	double range = ldexp(1, (int)row->bytes * 8), rest;
+
+	if (!tt_dtype_is_integer(dtype) || !isfinite(value))
+		return value;
+	rest = fmod(trunc(value), range);
+	if (rest < 0)
+		rest += range;
+	return row->kind == TT_DTYPE_SIGNED && rest >= range / 2 ? rest - range : rest;
+}
+
+double tt_golden_chain(const struct tt_unary_step *steps, size_t count, enum ttnn_dtype dtype,
+		       double x)
+{
+	for (size_t i = 0; i < count; i++)
+		x = tt_golden_fit(dtype, tt_golden_unary(&steps[i], x));
+	return x;
 }
 
 /* The same in terms of a and b and the parameters. */
@@ -391,6 +418,8 @@ double tt_golden_ternary(enum tt_ternary_fn fn, const double *params, double a, 
 		return a + params[0] * b / c;
 	case TT_TERNARY_MAC:
 		return a * b + c;
+	case TT_TERNARY_SNAKE_BETA:
+		return a + sin(b * a) * sin(b * a) / c;
 	}
 	return NAN;
 }

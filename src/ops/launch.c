@@ -421,6 +421,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 				   .attrs = args->attrs,
 				   .inputs = args->inputs,
 				   .input_count = args->input_count,
+				   .extra = args->extra,
 				   .specs = specs};
 	tt_status status;
 

@@ -169,6 +169,7 @@ struct tt_launch {
 	const ttnn_core_set *grid;        /* the cores it may use: the compute grid, or fewer */
 	const struct tt_factory *factory; /* from choose() on */
 	void *work; /* (optional) what choose() computed for the memory rows, in arena */
+	const void *extra; /* (optional) what the launcher worked out already */
 };
 
 /* How many tiles or pages a memory row takes, and what kind of page. */
@@ -230,6 +231,7 @@ struct tt_program_args {
 	struct tt_tensor *const *outputs; /* (optional) */
 	size_t output_count;
 	const ttnn_core_set *grid; /* (optional) fewer cores than the compute grid */
+	const void *extra;         /* (optional) for the row's functions */
 };
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			   const struct tt_program_args *args);

@@ -1,19 +1,17 @@
 /*
- * unary.c: y = f(x), one line an operation.
- *
- * All of them run one program, UnaryDeviceOperation, with a chain of functions; what differs is the
- * function, its parameters and the signature.
+ * unary.c: the program of all unary operations: a chain of functions over one tensor. The operations
+ * are in unary_ops.c.
  */
+#include "ops/unary.h"
 
 #include <string.h>
 
 #include "backend/backend.h"
 #include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/eltwise.h"
 #include "ops/enums.h"
-#include "ops/golden.h"
-#include "ops/op.h"
 #include "ops/rows.h"
-#include "ops/unary.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/spec.h"
@@ -66,6 +64,17 @@ tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct 
 		++*count;
 	}
 	return TTNN_OK;
+}
+
+bool tt_rounding_find(enum tt_rounding *out, const struct ttnn_value *value)
+{
+	*out = TT_ROUND_NOT;
+	if (!tt_value_given(value))
+		return true;
+	if (value->kind != TTNN_VALUE_STRING)
+		return false;
+	*out = strcmp(value->text, "floor") == 0 ? TT_ROUND_FLOOR : TT_ROUND_TRUNC;
+	return *out == TT_ROUND_FLOOR || strcmp(value->text, "trunc") == 0;
 }
 
 /* ---- which integers a function takes ------------------------------------------------------------- */
@@ -158,33 +167,93 @@ static tt_status check_integers(const struct tt_unary_step *steps, size_t count,
 
 /* ---- specs and refusals --------------------------------------------------------------------------- */
 
+static tt_status given_output(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
+
+	if (!ttnn_shape_equal(&out->shape, &in->shape))
+		return tt_fail_shapes(TTNN_INVALID, "preallocated_output_shape == output_shape",
+				      "Unary: Preallocated output shape must match computed shape. "
+				      "Computed: %s, Preallocated: %s",
+				      &in->shape, &out->shape);
+	launch->specs[0] = *out;
+	return TTNN_OK;
+}
+
 static tt_status infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
-	struct ttnn_spec_args args;
+	struct ttnn_spec_args args = tt_tensor_spec_args(in);
+	uint32_t bytes = tt_dtype_bytes(in->dtype);
 
 	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
-
-		if (!ttnn_shape_equal(&out->shape, &in->shape))
-			return tt_fail_shapes(
-				TTNN_INVALID, "preallocated_output_shape == output_shape",
-				"Unary: Preallocated output shape must match computed "
-				"shape. Computed: %s, Preallocated: %s",
-				&in->shape, &out->shape);
-		launch->specs[0] = *out;
-		return TTNN_OK;
-	}
-	if (tt_memory_config_is_sharded(&memory) && !memory.has_shard && !memory.has_nd_shard) {
-		memory.shard = in->memory.shard;
-		memory.has_shard = in->memory.has_shard;
-	}
-	args = tt_tensor_spec_args(in);
+	if (launch->outputs[0])
+		return given_output(launch);
 	args.dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;
-	args.memory = memory;
+	args.memory = *launch->attrs[MEMORY].memory;
+	if (tt_memory_config_is_sharded(&args.memory)) {
+		args.alignment = (struct ttnn_shape){0};
+		if (!args.memory.has_shard && !args.memory.has_nd_shard) {
+			if (in->memory.has_shard) {
+				args.memory.has_shard = true;
+				TT_TRY(tt_eltwise_rescale(&args.memory.shard, in, &in->padded));
+			} else {
+				TT_TRY(tt_eltwise_spread(&args.memory, launch->device, in,
+							 bytes < 16 ? 16 / bytes : 1));
+			}
+		}
+	}
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+}
+
+static bool float_16_or_32(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32;
+}
+
+static tt_status check_lgamma(const struct tt_launch *launch)
+{
+	enum ttnn_dtype in = launch->inputs[0]->spec.dtype, out = launch->outputs[0]->spec.dtype;
+
+	if (!float_16_or_32(in))
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"input_tensor.dtype() == DataType::BFLOAT16 || "
+			"input_tensor.dtype() == DataType::FLOAT32",
+			"Unary: LGAMMA requires BFLOAT16 or FLOAT32 input, got dtype %d", (int)in);
+	if (!float_16_or_32(out))
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"effective_out == DataType::BFLOAT16 || effective_out == "
+			"DataType::FLOAT32",
+			"Unary: LGAMMA requires BFLOAT16 or FLOAT32 output, got dtype %d",
+			(int)out);
+	return TTNN_OK;
+}
+
+static tt_status check_softcap(const struct tt_launch *launch, const struct tt_unary_step *step)
+{
+	const struct ttnn_device_info *info = &launch->device->info;
+	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
+
+	if (strcmp(info->arch_family, "blackhole") != 0)
+		return tt_fail_cond(TTNN_INVALID,
+				    "input_tensor.device()->arch() == tt::ARCH::BLACKHOLE",
+				    "Unary: SOFTCAP is implemented for Blackhole only, got arch %s",
+				    info->arch);
+	if (dtype != TTNN_BFLOAT16 && dtype != TTNN_BFLOAT8_B)
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"input_tensor.dtype() == DataType::BFLOAT16 || "
+			"input_tensor.dtype() == DataType::BFLOAT8_B",
+			"Unary: SOFTCAP supports BFLOAT16 and BFLOAT8_B inputs, got dtype "
+			"DataType::%s",
+			ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
+	if (step->params[0] == 0)
+		return tt_fail_cond(TTNN_INVALID, "*beta != 0.0f",
+				    "Unary: SOFTCAP requires a non-zero beta");
+	return TTNN_OK;
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -197,13 +266,11 @@ static tt_status validate(struct tt_launch *launch)
 	TT_TRY(tt_unary_steps(steps, &count, &launch->attrs[CHAIN]));
 	TT_TRY(check_integers(steps, count, in->dtype));
 	for (size_t i = 0; i < count; i++)
-		if (steps[i].fn == TT_UNARY_SOFTCAP &&
-		    strcmp(launch->device->info.arch_family, "blackhole") != 0)
-			return tt_fail_cond(
-				TTNN_INVALID,
-				"input_tensor.device()->arch() == tt::ARCH::BLACKHOLE",
-				"Unary: SOFTCAP is implemented for Blackhole only, got arch %s",
-				launch->device->info.arch);
+		if (steps[i].fn == TT_UNARY_LGAMMA)
+			TT_TRY(check_lgamma(launch));
+	for (size_t i = 0; i < count; i++)
+		if (steps[i].fn == TT_UNARY_SOFTCAP)
+			TT_TRY(check_softcap(launch, &steps[i]));
 	if (out->layout != in->layout)
 		return tt_fail_cond(TTNN_INVALID,
 				    "output_tensor->layout() == input_tensor.layout()",
@@ -221,9 +288,9 @@ static bool native(const struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
 
-	return in->memory.buffer == TTNN_L1 && out->memory.buffer == TTNN_L1 &&
-	       tt_shards_even(in) && tt_shards_even(out) &&
-	       in->memory.shard.grid == out->memory.shard.grid;
+	return in->memory.has_shard && out->memory.has_shard && in->memory.buffer != TTNN_DRAM &&
+	       out->memory.buffer != TTNN_DRAM && !tt_eltwise_uneven(in) &&
+	       !tt_eltwise_uneven(out) && in->memory.shard.grid == out->memory.shard.grid;
 }
 
 static uint64_t pages_in(const struct tt_launch *launch)
@@ -246,24 +313,22 @@ static struct tt_tensor *back_out(const struct tt_launch *launch)
 	return native(launch) ? launch->outputs[0] : NULL;
 }
 
-static bool has_logit(const struct tt_launch *launch)
+/* The first function decides. */
+static bool starts_with_logit(const struct tt_launch *launch)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
 	size_t count;
 
-	if (tt_unary_steps(steps, &count, &launch->attrs[CHAIN]) != TTNN_OK)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (steps[i].fn == TT_UNARY_LOGIT)
-			return true;
-	return false;
+	return tt_unary_steps(steps, &count, &launch->attrs[CHAIN]) == TTNN_OK && count &&
+	       steps[0].fn == TT_UNARY_LOGIT;
 }
 
 #define DFB TT_MEMORY_DATAFLOW_BUFFER
 static const struct tt_mem_row memory_rows[] = {
 	{DFB, 0, .pages = pages_in, .page = tt_page_in0, .cores = tt_cores_grid,
 	 .backing = back_in},
-	{DFB, 1, .when = has_logit, .page_count = 2, .page = tt_page_in0, .cores = tt_cores_grid},
+	{DFB, 1, .when = starts_with_logit, .page_count = 2, .page = tt_page_in0,
+	 .cores = tt_cores_grid},
 	{DFB, 2, .pages = pages_out, .page = tt_page_out0, .cores = tt_cores_grid,
 	 .backing = back_out},
 };
@@ -276,11 +341,17 @@ static const struct tt_factory factories[] = {
 
 static tt_status kernel(struct tt_launch *launch)
 {
-	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
+	struct tt_unary_step steps[TT_UNARY_STEPS_MAX] = {{0}};
 	struct tt_map_job job = {.out = launch->outputs[0], .arity = 1, .in = {launch->inputs[0]}};
 	size_t count;
 
 	TT_TRY(tt_unary_steps(steps, &count, &launch->attrs[CHAIN]));
+	/* A rounded quotient is two functions to the backend. */
+	if (steps[0].fn == TT_UNARY_RDIV && steps[0].params[1] != TT_ROUND_NOT && count == 1)
+		steps[count++].fn =
+			steps[0].params[1] == TT_ROUND_FLOOR ? TT_UNARY_FLOOR : TT_UNARY_TRUNC;
+	if (steps[0].fn == TT_UNARY_BITCAST)
+		return tt_backend_get()->bitcast(launch->outputs[0], launch->inputs[0]);
 	job.post = steps;
 	job.post_count = (uint32_t)count;
 	return tt_backend_get()->map(&job);
@@ -290,12 +361,15 @@ static tt_status kernel(struct tt_launch *launch)
 static void key(struct tt_key *key, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
 
 	tt_key_values(key, launch->attrs, ATTRS);
 	tt_key_layout(key, in);
-	tt_key_layout(key, &launch->outputs[0]->spec);
+	tt_key_layout(key, out);
 	if (in->layout == TTNN_ROW_MAJOR)
 		tt_key_shape(key, &in->padded);
+	tt_eltwise_key_shards(key, in);
+	tt_eltwise_key_shards(key, out);
 }
 
 const struct tt_prog tt_prog_unary = {
@@ -310,10 +384,17 @@ const struct tt_prog tt_prog_unary = {
 	.kernel = kernel,
 };
 
+/* 32 bits between the steps: 32-bit types and, as upstream has it, uint8. */
+static bool wide(enum ttnn_dtype dtype)
+{
+	return tt_dtype_bytes(dtype) == 4 || dtype == TTNN_UINT8;
+}
+
 tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_unary_args *args)
 {
 	const struct ttnn_tensor_spec *in = &args->input->spec;
+	struct tt_device *device = tt_tensor_device(args->input);
 	enum ttnn_dtype dtype = args->dtype ? *args->dtype : in->dtype;
 	struct ttnn_value steps[TT_UNARY_STEPS_MAX], fields[TT_UNARY_STEPS_MAX][2];
 	struct ttnn_value params[TT_UNARY_STEPS_MAX][3], attrs[ATTRS];
@@ -332,94 +413,15 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 		fields[i][1] = ttnn_v_list(params[i], args->steps[i].count);
 		steps[i] = tt_value_object(&tt_schema_unary, fields[i]);
 	}
-	if (args->output)
-		dtype = args->output->spec.dtype;
 	attrs[CHAIN] = ttnn_v_list(steps, args->step_count);
 	attrs[DTYPE] = ttnn_v_dtype(dtype);
-	attrs[MEMORY] = ttnn_v_memory(args->memory   ? args->memory
-				      : args->output ? &args->output->spec.memory
+	attrs[MEMORY] = ttnn_v_memory(args->output   ? &args->output->spec.memory
+				      : args->memory ? args->memory
 						     : &in->memory);
 	attrs[KEEP_FP32] = ttnn_v_bool(in->dtype == TTNN_FLOAT32);
-	attrs[FP32_ACC] = ttnn_v_bool(tt_dtype_bytes(dtype) == 4 || in->dtype == TTNN_FLOAT32);
-	attrs[BFP8_PRECISE] = ttnn_v_bool(in->dtype == TTNN_BFLOAT8_B);
-	attrs[GRID] = ttnn_v_none();
+	attrs[FP32_ACC] = ttnn_v_bool(wide(dtype) || wide(in->dtype));
+	attrs[BFP8_PRECISE] = ttnn_v_bool(false);
+	attrs[GRID] = ttnn_v_core_set(args->grid ? args->grid : device ? device->grid : NULL);
 	attrs[SUB_GRID] = ttnn_v_core_set(args->grid);
 	return tt_call_program(out, call, &program);
 }
-
-/* ---- the rows ------------------------------------------------------------------------------------------ */
-
-/* How an operation's arguments become a step of the chain. */
-struct row {
-	enum tt_unary_fn fn;
-	const char *param[3]; /* arguments that are parameters, in order */
-	double fixed;         /* the parameter of a row without such arguments */
-	bool has_fixed;
-};
-
-static struct tt_unary_step step_of(const struct row *row, const struct tt_call *call)
-{
-	struct tt_unary_step step = {.fn = row->fn};
-
-	if (row->has_fixed)
-		step.params[step.count++] = row->fixed;
-	for (; step.count < 3 && row->param[step.count]; step.count++)
-		step.params[step.count] = tt_call_real(call, row->param[step.count], 0);
-	return step;
-}
-
-static tt_status expand(struct tt_call *call)
-{
-	struct tt_unary_step step = step_of(call->entry->op->row, call);
-	struct tt_unary_args args = {.input = tt_call_tensor(call, "input_tensor"),
-				     .output = tt_call_tensor(call, "output_tensor"),
-				     .steps = &step,
-				     .step_count = 1,
-				     .memory = tt_call_memory(call, "memory_config"),
-				     .grid = tt_call_core_set(call, "sub_core_grids")};
-	struct tt_tensor *out;
-
-	if (step.fn == TT_UNARY_ABS && args.input->spec.dtype == TTNN_INT32)
-		step.fn = TT_UNARY_ABS_INT32;
-	TT_TRY(tt_unary_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
-}
-
-static tt_status golden(struct tt_golden *golden)
-{
-	struct tt_unary_step step = step_of(golden->op->row, &golden->call);
-	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
-	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
-
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
-	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = tt_golden_unary(&step, in->data[i]);
-	return TTNN_OK;
-}
-
-#define TAIL                                                                                       \
-	"memory_config: MemoryConfig? = None, output_tensor: Tensor? = None, "                     \
-	"sub_core_grids: CoreRangeSet? = None"
-#define PLAIN "input_tensor: Tensor, *, " TAIL
-#define FAST "input_tensor: Tensor, *, fast_and_approximate_mode: bool = False, " TAIL
-#define WITH(params) "input_tensor: Tensor, " params ", *, " TAIL
-#define WITH_KW(params) "input_tensor: Tensor, *, " params ", " TAIL
-#define ROW(fn_, ...) (&(const struct row){.fn = TT_UNARY_##fn_, __VA_ARGS__})
-#define PARAM(...) .param = {__VA_ARGS__}
-#define OP(name_, signature, row_, doc_)                                                           \
-	{                                                                                          \
-		.name = "ttnn." name_, .family = "unary", .doc = doc_, .sigs = {signature},        \
-		.expand = expand, .golden = golden, .pcc = 0.999, .row = row_                      \
-	}
-
-static const struct tt_op ops[] = {
-	OP("abs", PLAIN, ROW(ABS, ), "The absolute value."),
-	OP("exp", FAST, ROW(EXP, ), "e to the power of each element."),
-	OP("leaky_relu", WITH("negative_slope: float"), ROW(LEAKY_RELU, PARAM("negative_slope")),
-	   "x, or slope times x where x is negative."),
-	OP("relu", PLAIN, ROW(RELU, ), "The larger of x and 0."),
-};
-
-const struct tt_op_family tt_family_unary = {"unary", ops, sizeof(ops) / sizeof(ops[0])};

@@ -13,6 +13,9 @@ extern const struct tt_schema tt_schema_unary;
 /* A list of activations (objects of that schema, or bare functions) as steps. */
 tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct ttnn_value *chain);
 
+/* None, "trunc" or "floor"; false for anything else. */
+bool tt_rounding_find(enum tt_rounding *out, const struct ttnn_value *value);
+
 /* Launches the unary program on a chain; `output` (optional) is written into. */
 struct tt_unary_args {
 	struct tt_tensor *input, *output;

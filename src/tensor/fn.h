@@ -187,7 +187,8 @@
 	X(LERP, 1)                                                                                 \
 	X(ADDCMUL, 2)                                                                              \
 	X(ADDCDIV, 3)                                                                              \
-	X(MAC, 4)
+	X(MAC, 4)                                                                                  \
+	X(SNAKE_BETA, 5)
 
 enum tt_unary_fn {
 #define TT_X(name, number) TT_UNARY_##name = number,
@@ -204,6 +205,9 @@ enum tt_ternary_fn {
 	TT_TERNARY_LIST(TT_X)
 #undef TT_X
 };
+
+/* What is done with a quotient. */
+enum tt_rounding { TT_ROUND_NOT, TT_ROUND_TRUNC, TT_ROUND_FLOOR };
 
 /* One unary function with its parameters, as a step of a chain. */
 struct tt_unary_step {
