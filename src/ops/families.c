@@ -6,6 +6,7 @@
 	X(creation)                                                                                \
 	X(host)                                                                                    \
 	X(random)                                                                                  \
+	X(typecast)                                                                                \
 	X(unary)
 
 #define X(name) extern const struct tt_op_family tt_family_##name;
