@@ -6,6 +6,7 @@
 	X(creation)                                                                                \
 	X(host)                                                                                    \
 	X(random)                                                                                  \
+	X(ternary)                                                                                 \
 	X(typecast)                                                                                \
 	X(unary)
 

@@ -128,7 +128,7 @@ void tt_call_return(struct tt_call *call, struct tt_tensor *tensor);
 struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor);
 
 /*
- * Gives a device tensor up now. As a destructor does it: a scope "Tensor::deallocate" when this
+ * Gives a device tensor up now, also one that tt_call_own() was told of. As a destructor does it: a scope "Tensor::deallocate" when this
  * was the last owner. As an assignment over it does: the buffer is freed without one.
  */
 void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor);

@@ -178,10 +178,24 @@ tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt
 	return status;
 }
 
+/* A tensor that is given up now does not go again at the end. */
+static void disown(struct tt_call *call, const struct tt_tensor *tensor)
+{
+	for (size_t i = call ? call->owned_count : 0; i-- > 0;) {
+		if (call->owned[i] != tensor)
+			continue;
+		call->owned_count--;
+		memmove(&call->owned[i], &call->owned[i + 1],
+			(call->owned_count - i) * sizeof(call->owned[0]));
+		return;
+	}
+}
+
 void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor)
 {
 	bool last = tensor && tt_event_on() && tt_tensor_owns_alone(tensor);
 
+	disown(call, tensor);
 	if (last)
 		tt_host_begin(call, "Tensor::deallocate", NULL, 0);
 	ttnn_tensor_unref(tensor);
@@ -191,7 +205,7 @@ void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor)
 
 void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor)
 {
-	(void)call;
+	disown(call, tensor);
 	ttnn_tensor_unref(tensor);
 }
 
@@ -229,7 +243,7 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 		      NULL, 0);
 	status = entry->op->expand(&call);
 	while (call.owned_count)
-		tt_call_drop(&call, call.owned[--call.owned_count]);
+		tt_call_drop(&call, call.owned[call.owned_count - 1]);
 	if (status != TTNN_OK) {
 		tt_tell_error(status);
 		while (call.result_count)

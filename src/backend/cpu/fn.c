@@ -4,7 +4,7 @@
 
 _Static_assert(TT_UNARY_SOFTCAP + 1 == TT_UNARY_FNS, "the numbers have no gaps");
 _Static_assert(TT_BINARY_SITU_GLU + 1 == TT_BINARY_FNS, "the numbers have no gaps");
-_Static_assert(TT_TERNARY_MAC + 1 == TT_TERNARY_FNS, "the numbers have no gaps");
+_Static_assert(TT_TERNARY_SNAKE_BETA + 1 == TT_TERNARY_FNS, "the numbers have no gaps");
 
 extern const struct tt_float_fns tt_float_fns_plain;
 extern const struct tt_int_fns tt_int_fns_plain;

@@ -317,7 +317,8 @@ BINARY_ROWS(BINARY)
 	X(LERP, u + w * (v - u))                                                                   \
 	X(ADDCMUL, u + p * v * w)                                                                  \
 	X(ADDCDIV, u + p * v / w)                                                                  \
-	X(MAC, u *v + w)
+	X(MAC, u *v + w)                                                                           \
+	X(SNAKE_BETA, u + sinf(u * v) * sinf(u * v) / w)
 
 #define TERNARY(name, expression)                                                                  \
 	static void ternary_##name(float *out, const float *const in[3], size_t count,             \
