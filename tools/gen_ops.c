@@ -68,12 +68,10 @@ static void add_name(struct tt_str *out, const char *name)
 }
 
 /* "_scalar": the types of a signature that differ from those of the first one. */
-static void add_suffix(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
+static void add_types(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
 {
 	const struct tt_sig *first = &entry->overloads.sigs[0],
 			    *sig = &entry->overloads.sigs[which];
-	size_t before = out->length;
-
 	for (size_t i = 0; which && i < sig->count; i++) {
 		const char *type = tt_arg_type_name(sig->args[i].types[0]);
 
@@ -84,8 +82,26 @@ static void add_suffix(struct tt_str *out, const struct tt_op_entry *entry, size
 		for (; *type; type++)
 			tt_str_addc(out, (char)tolower((unsigned char)*type));
 	}
-	if (which && out->length == before)
+}
+
+/* That, and a number where it does not tell the signature from an earlier one. */
+static void add_suffix(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
+{
+	struct tt_str mine = {0};
+	bool taken = false;
+
+	add_types(&mine, entry, which);
+	for (size_t i = 0; i < which; i++) {
+		struct tt_str other = {0};
+
+		add_types(&other, entry, i);
+		taken = taken || strcmp(tt_str_text(&mine), tt_str_text(&other)) == 0;
+		tt_str_deinit(&other);
+	}
+	tt_str_adds(out, tt_str_text(&mine));
+	if (taken)
 		tt_str_addf(out, "_%zu", which + 1);
+	tt_str_deinit(&mine);
 }
 
 static bool has_options(const struct tt_sig *sig)
