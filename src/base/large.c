@@ -11,7 +11,11 @@
 #define ALIGN 64
 #define SMALL ((size_t)64 << 10) /* below that malloc reuses well by itself */
 #define HUGE_PAGE ((size_t)2 << 20)
-#define STEP_BITS 3 /* eight sizes from one power of two to the next: at most an eighth is lost */
+/*
+ * Eight sizes from one power of two to the next: less than an eighth is lost. From 2 to 16 MB the
+ * sizes are whole huge pages instead, of which one is lost at most, which is nearly half at 2 MB.
+ */
+#define STEP_BITS 3
 #define CLASSES (48 << STEP_BITS)
 #define LIMIT_DEFAULT ((size_t)512 << 20)
 
@@ -26,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct idle *classes[CLASSES], *oldest, *newest;
 static size_t idle_bytes, limit = LIMIT_DEFAULT;
 
-/* ---- idle memory is not to be touched --------------------------------------------------------- */
+/* ---- idle memory, and what is behind a block, is not to be touched ----------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WATCHED 1
@@ -40,24 +44,26 @@ static size_t idle_bytes, limit = LIMIT_DEFAULT;
 void __asan_poison_memory_region(void const volatile *at, size_t size);
 void __asan_unpoison_memory_region(void const volatile *at, size_t size);
 
-static void hide(struct idle *block)
+static void hide(void *at, size_t size)
 {
-	__asan_poison_memory_region(block + 1, block->size - sizeof(*block));
+	__asan_poison_memory_region(at, size);
 }
 
-static void unhide(struct idle *block)
+static void unhide(void *at, size_t size)
 {
-	__asan_unpoison_memory_region(block + 1, block->size - sizeof(*block));
+	__asan_unpoison_memory_region(at, size);
 }
 #else
-static void hide(struct idle *block)
+static void hide(void *at, size_t size)
 {
-	(void)block;
+	(void)at;
+	(void)size;
 }
 
-static void unhide(struct idle *block)
+static void unhide(void *at, size_t size)
 {
-	(void)block;
+	(void)at;
+	(void)size;
 }
 #endif
 
@@ -96,12 +102,12 @@ static void put(struct idle *block, size_t size)
 	*(newest ? &newest->newer : &oldest) = block;
 	newest = block;
 	idle_bytes += size;
-	hide(block);
+	hide(block + 1, size - sizeof(*block));
 }
 
 static void take(struct idle *block)
 {
-	unhide(block);
+	unhide(block + 1, block->size - sizeof(*block));
 	*(block->before ? &block->before->after : &classes[class_of(block->size)]) = block->after;
 	if (block->after)
 		block->after->before = block->before;
@@ -198,6 +204,8 @@ void *tt_large_alloc(size_t size)
 		fresh = map_block(whole);
 	}
 	tt_mem_count(fresh ? 1 : 0);
+	if (fresh)
+		hide((char *)fresh + size, whole - size);
 	return fresh;
 }
 
@@ -213,6 +221,7 @@ void tt_large_free(void *block, size_t size)
 	}
 	tt_mem_count(-1);
 	whole = class_size(size);
+	unhide((char *)block + size, whole - size);
 	hold_ready();
 	if (whole > limit) {
 		(void)munmap(block, whole);
