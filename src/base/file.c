@@ -38,7 +38,7 @@ static bool is_gzip(const void *data)
 struct bytes {
 	char *data;
 	size_t size, room;
-	int spill; /* 0: grows */
+	int spill; /* -1: grows */
 };
 
 static bool reserve(struct bytes *bytes, size_t room)
@@ -89,7 +89,7 @@ static tt_status make_room(struct bytes *bytes, const char *path)
 
 	if (bytes->size < room)
 		return TTNN_OK;
-	if (bytes->spill && room)
+	if (bytes->spill >= 0 && room)
 		return spill(bytes, path);
 	room = room < 4096 ? 4096 : room > SIZE_MAX / 2 ? SIZE_MAX : room * 2;
 	return reserve(bytes, room) ? TTNN_OK : tt_fail_nomem();
@@ -123,7 +123,7 @@ static tt_status read_all(struct bytes *bytes, int fd, size_t hint, const char *
 
 tt_status tt_file_read(char **out, size_t *size, const char *path)
 {
-	struct bytes bytes = {0};
+	struct bytes bytes = {.spill = -1};
 	struct stat info;
 	tt_status status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -221,7 +221,7 @@ tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t leng
 			 const char *name)
 {
 	const unsigned char *end = (const unsigned char *)data + length;
-	struct bytes bytes = {0};
+	struct bytes bytes = {.spill = -1};
 	size_t promised = 0;
 	tt_status status;
 
