@@ -258,8 +258,14 @@ install: all
 		install -m 644 data/$$file $(DESTDIR)$(PREFIX)/share/ttnn/$$file || exit 1; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@REQUIRES@|$(PKGS)|' \
 		ttnn.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ttnn.pc
+	$(refresh)
 uninstall:
 	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	$(refresh)
+# So that programs find the shared library when they start; packagers (DESTDIR) do that themselves.
+LDCONFIG ?= ldconfig
+refresh = $(if $(DESTDIR),,$(Q)[ "$$(id -u)" != 0 ] || PATH=$$PATH:/usr/sbin:/sbin $(LDCONFIG) || \
+	echo "install: '$(LDCONFIG)' failed: programs may not find libttnn.so")
 
 # ---- first steps ----------------------------------------------------------------------------
 .PHONY: quickstart help clean

@@ -6,7 +6,14 @@ set -eu
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ttnn-install.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
-make -s install PREFIX="$dir/prefix" >/dev/null
+# The system learns of the library, unless it is only staged (DESTDIR) or root is not there.
+refresh="ldconfig -X -C $dir/cache $dir/prefix/lib"
+make -s install DESTDIR="$dir/stage" LDCONFIG="$refresh" >/dev/null
+[ ! -e "$dir/cache" ]
+make -s install PREFIX="$dir/prefix" LDCONFIG="$refresh" >/dev/null
+if [ "$(id -u)" = 0 ]; then
+	ldconfig -C "$dir/cache" -p | grep -q "libttnn.so.0 .*=> $dir/prefix/lib/libttnn.so.0"
+fi
 cat >"$dir/user.c" <<-'END'
 	#include <stdio.h>
 	#include <ttnn.h>
@@ -32,5 +39,5 @@ if ldd "$dir/with_static" | grep -q libttnn; then exit 1; fi
 # The library's own names do not leak out of it: only ttnn_ ones are seen.
 nm -D --defined-only "$dir/prefix/lib/libttnn.so" | awk '$3 !~ /^ttnn_/ { print "exported: " $3; bad = 1 } END { exit bad }'
 
-make -s uninstall PREFIX="$dir/prefix"
+make -s uninstall PREFIX="$dir/prefix" LDCONFIG="$refresh"
 [ -z "$(find "$dir/prefix" ! -type d)" ]
