@@ -76,24 +76,26 @@ TTNN_API const char *ttnn_version(void);
 /*
  * To add a data type: one line here and, for a floating-point type that is no block float, its load
  * and store functions in src/tensor/convert.isa.c.
- * X(NAME, name, code, class, element bytes, mantissa bits of a block float)
- * The codes are the numbers that files and traces carry. Block floats share one exponent per 16
- * elements and exist in tiles only; their element size counts the mantissa, as upstream does.
+ * X(NAME, name, code, class, element bytes, mantissa bits of a block float, layouts, file code)
+ * The codes are the numbers that reports and traces carry; .tensorbin files have codes of their own,
+ * -1 being none. Block floats share one exponent per 16 elements and exist in TILES only; their
+ * element size counts the mantissa, as upstream does. What exists in ROWS only is converted from
+ * and to float32 alone.
  */
 #define TTNN_DTYPE_LIST(X)                                                                         \
-	X(BFLOAT16, bfloat16, 0, FLOAT, 2, 0)                                                      \
-	X(FLOAT32, float32, 1, FLOAT, 4, 0)                                                        \
-	X(UINT32, uint32, 2, UNSIGNED, 4, 0)                                                       \
-	X(BFLOAT8_B, bfloat8_b, 3, BLOCK, 1, 7)                                                    \
-	X(BFLOAT4_B, bfloat4_b, 4, BLOCK, 1, 3)                                                    \
-	X(UINT8, uint8, 5, UNSIGNED, 1, 0)                                                         \
-	X(UINT16, uint16, 6, UNSIGNED, 2, 0)                                                       \
-	X(INT32, int32, 7, SIGNED, 4, 0)                                                           \
-	X(FP8_E4M3, fp8_e4m3, 8, FLOAT, 1, 0)                                                      \
-	X(INT8, int8, 9, SIGNED, 1, 0)
+	X(BFLOAT16, bfloat16, 0, FLOAT, 2, 0, ANY, 0)                                              \
+	X(FLOAT32, float32, 1, FLOAT, 4, 0, ANY, 1)                                                \
+	X(UINT32, uint32, 2, UNSIGNED, 4, 0, ANY, 2)                                               \
+	X(BFLOAT8_B, bfloat8_b, 3, BLOCK, 1, 7, TILES, 3)                                          \
+	X(BFLOAT4_B, bfloat4_b, 4, BLOCK, 1, 3, TILES, 4)                                          \
+	X(UINT8, uint8, 5, UNSIGNED, 1, 0, ANY, 5)                                                 \
+	X(UINT16, uint16, 6, UNSIGNED, 2, 0, ANY, 6)                                               \
+	X(INT32, int32, 7, SIGNED, 4, 0, ANY, 7)                                                   \
+	X(FP8_E4M3, fp8_e4m3, 8, FLOAT, 1, 0, ROWS, -1)                                            \
+	X(INT8, int8, 9, SIGNED, 1, 0, ANY, 8)
 
 enum ttnn_dtype {
-#define TTNN_X(NAME, name, code, class, bytes, mantissa) TTNN_##NAME = code,
+#define TTNN_X(NAME, name, code, class, bytes, mantissa, layouts, file) TTNN_##NAME = code,
 	TTNN_DTYPE_LIST(TTNN_X)
 #undef TTNN_X
 		TTNN_DTYPE_COUNT
@@ -121,7 +123,10 @@ enum ttnn_orientation { TTNN_ORIENT_ROW_MAJOR = 0, TTNN_ORIENT_COL_MAJOR = 1 };
 
 enum ttnn_shard_strategy { TTNN_ROUND_ROBIN_1D = 0, TTNN_GRID_2D = 1, TTNN_CONTIGUOUS_1D = 2 };
 
-/* How texts are spelled: as the project's documents show them, or as the released tt-metal does. */
+/*
+ * How texts are spelled: SEED as ttnn's documentation shows them (torch's tensors, "bfloat16",
+ * ttnn.Shape), TT_METAL as the released tt-metal prints them ("BFLOAT16", Shape).
+ */
 enum ttnn_dialect { TTNN_DIALECT_SEED = 0, TTNN_DIALECT_TT_METAL = 1 };
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -261,9 +266,10 @@ struct ttnn_value {
 /* A shape from signed extents; refuses negative or too large extents and ranks. */
 TTNN_API enum ttnn_status ttnn_shape_make(struct ttnn_shape *out, const int64_t *dims, size_t rank);
 
-/* The number of elements; refuses a product beyond 64 bits. */
+/* The number of elements; refuses a product beyond 64 bits, and a rank beyond TTNN_MAX_RANK. */
 TTNN_API enum ttnn_status ttnn_shape_volume(uint64_t *out, const struct ttnn_shape *shape);
 
+/* Same rank and same extents; a rank beyond TTNN_MAX_RANK equals nothing. */
 TTNN_API bool ttnn_shape_equal(const struct ttnn_shape *a, const struct ttnn_shape *b);
 
 /* The set of these ranges. Refuses ranges that end before they start, and overlapping ones. */
@@ -309,6 +315,7 @@ struct ttnn_spec_args {
 TTNN_API enum ttnn_status ttnn_tensor_spec_make(struct ttnn_tensor_spec *out,
 						const struct ttnn_spec_args *args);
 
+/* By what specs are made from; row-major specs do not count their tile, which has no meaning. */
 TTNN_API bool ttnn_tensor_spec_equal(const struct ttnn_tensor_spec *a,
 				     const struct ttnn_tensor_spec *b);
 
@@ -380,7 +387,11 @@ TTNN_API enum ttnn_status ttnn_tensor_view(ttnn_tensor **out, ttnn_tensor *tenso
 TTNN_API enum ttnn_status ttnn_tensor_to_layout(ttnn_tensor **out, ttnn_tensor *tensor,
 						enum ttnn_layout layout, double pad_value);
 
-/* With other numbers in the same places, padding too. The tensor itself if it has that type. */
+/*
+ * With other numbers in the same places, padding too. The tensor itself if it has that type. Block
+ * floats turn ROW_MAJOR into TILE, which is refused when that needs more padding; fp8_e4m3 stays
+ * ROW_MAJOR and is converted from and to float32 only.
+ */
 TTNN_API enum ttnn_status ttnn_tensor_to_dtype(ttnn_tensor **out, ttnn_tensor *tensor,
 					       enum ttnn_dtype dtype);
 
@@ -622,7 +633,8 @@ TTNN_API enum ttnn_status ttnn_mesh_open(ttnn_device **out, const struct ttnn_me
 
 /*
  * Frees all buffers of a device and of its submeshes, and refuses new ones. What is asked about it
- * is still answered. The second time nothing happens.
+ * is still answered. The second time nothing happens. Any thread may call this while others use
+ * the device: what they begin after it is refused with TTNN_STATE.
  */
 TTNN_API void ttnn_device_close(ttnn_device *device);
 
@@ -652,6 +664,7 @@ TTNN_API enum ttnn_status ttnn_device_reshape(ttnn_device *device, uint32_t rows
 /* Borrowed. */
 TTNN_API const struct ttnn_device_info *ttnn_device_get_info(const ttnn_device *device);
 
+/* Fills in the row of a device, as it was when it was opened; closed devices have theirs too. */
 TTNN_API void ttnn_device_get_row(struct ttnn_device_row *out, const ttnn_device *device);
 
 /* Refuses SYSTEM_MEMORY. */
@@ -700,18 +713,31 @@ struct ttnn_arg {
  * How values are written in C. What they point at must outlive the call. A NULL pointer gives
  * "none".
  */
+/* A tensor, borrowed. */
 TTNN_API struct ttnn_value ttnn_v_tensor(ttnn_tensor *tensor);
+/* A whole number. */
 TTNN_API struct ttnn_value ttnn_v_int(int64_t integer);
+/* A floating-point number. */
 TTNN_API struct ttnn_value ttnn_v_real(double real);
+/* True or false. */
 TTNN_API struct ttnn_value ttnn_v_bool(bool boolean);
+/* Given as "none", which differs from not being given. */
 TTNN_API struct ttnn_value ttnn_v_none(void);
+/* A text, borrowed. */
 TTNN_API struct ttnn_value ttnn_v_string(const char *text);
+/* A data type. */
 TTNN_API struct ttnn_value ttnn_v_dtype(enum ttnn_dtype dtype);
+/* A layout. */
 TTNN_API struct ttnn_value ttnn_v_layout(enum ttnn_layout layout);
+/* A shape, borrowed. */
 TTNN_API struct ttnn_value ttnn_v_shape(const struct ttnn_shape *shape);
+/* A memory config, borrowed. */
 TTNN_API struct ttnn_value ttnn_v_memory(const struct ttnn_memory_config *memory);
+/* A set of cores, as ttnn_core_set_make() gives it. */
 TTNN_API struct ttnn_value ttnn_v_core_set(const ttnn_core_set *set);
+/* A device, borrowed. */
 TTNN_API struct ttnn_value ttnn_v_device(ttnn_device *device);
+/* A list of `count` values, borrowed; an empty one may be NULL. */
 TTNN_API struct ttnn_value ttnn_v_list(const struct ttnn_value *items, size_t count);
 
 /* Who calls: recorded as the outermost scope of the call. */

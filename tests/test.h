@@ -116,7 +116,7 @@ static inline uint64_t test_random(uint64_t *state)
 	return x ^ (x >> 31);
 }
 
-static char test_directory[64];
+static char test_directory[256];
 
 /*
  * A path in a directory of this run alone, which is removed with its files at the end. The last
@@ -128,7 +128,10 @@ static inline const char *test_path(const char *name)
 	static unsigned turn;
 
 	if (!test_directory[0]) {
-		memcpy(test_directory, "/tmp/ttnn_test.XXXXXX", sizeof("/tmp/ttnn_test.XXXXXX"));
+		const char *base = getenv("TMPDIR");
+
+		snprintf(test_directory, sizeof(test_directory), "%s/ttnn_test.XXXXXX",
+			 base && *base ? base : "/tmp");
 		if (!mkdtemp(test_directory))
 			abort();
 	}

@@ -342,7 +342,8 @@ static inline void decode_rows(float *restrict dst, const uint8_t *restrict expo
 		decode_rows(dst, exponents, mantissas, rows, mantissa);                            \
 	}
 
-#define TTNN_X(NAME, name, code, class, bytes, mantissa) class##_KERNELS(name, bytes, mantissa)
+#define TTNN_X(NAME, name, code, class, bytes, mantissa, layouts, file)                            \
+	class##_KERNELS(name, bytes, mantissa)
 TTNN_DTYPE_LIST(TTNN_X)
 #undef TTNN_X
 
@@ -360,7 +361,8 @@ TTNN_DTYPE_LIST(TTNN_X)
 const struct tt_convert_kernels PASTE(tt_convert_, TT_ISA) = {
 	.of =
 		{
-#define TTNN_X(NAME, name, code, class, bytes, mantissa) [code] = {class##_ROW(name)},
+#define TTNN_X(NAME, name, code, class, bytes, mantissa, layouts, file)                            \
+	[code] = {class##_ROW(name)},
 			TTNN_DTYPE_LIST(TTNN_X)
 #undef TTNN_X
 		},

@@ -7,14 +7,14 @@
 #include "base/status.h"
 
 static const struct tt_dtype dtypes[TTNN_DTYPE_COUNT] = {
-#define TTNN_X(NAME, name, code, class, bytes, mantissa)                                           \
-	[code] = {#name, #NAME, TT_DTYPE_##class, bytes, mantissa},
+#define TTNN_X(NAME, name, code, class, bytes, mantissa, layouts, file)                            \
+	[code] = {#name, #NAME, TT_DTYPE_##class, bytes, mantissa, TT_DTYPE_##layouts, file},
 	TTNN_DTYPE_LIST(TTNN_X)
 #undef TTNN_X
 };
 
 static const char all_names[] =
-#define TTNN_X(NAME, name, code, class, bytes, mantissa) " " #name
+#define TTNN_X(NAME, name, code, class, bytes, mantissa, layouts, file) " " #name
 	TTNN_DTYPE_LIST(TTNN_X);
 #undef TTNN_X
 
@@ -41,6 +41,21 @@ bool tt_dtype_is_integer(enum ttnn_dtype dtype)
 	const struct tt_dtype *row = tt_dtype_find(dtype);
 
 	return row && (row->kind == TT_DTYPE_UNSIGNED || row->kind == TT_DTYPE_SIGNED);
+}
+
+bool tt_dtype_of_file(enum ttnn_dtype *out, unsigned code)
+{
+	for (int i = 0; i < TTNN_DTYPE_COUNT; i++)
+		if (dtypes[i].file >= 0 && (unsigned)dtypes[i].file == code) {
+			*out = (enum ttnn_dtype)i;
+			return true;
+		}
+	return false;
+}
+
+const char *tt_dtype_names(void)
+{
+	return all_names;
 }
 
 uint32_t tt_dtype_bytes(enum ttnn_dtype dtype)

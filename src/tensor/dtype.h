@@ -16,6 +16,9 @@ enum tt_dtype_class {
 	TT_DTYPE_BLOCK, /* elements share exponents: exists in whole tiles only */
 };
 
+/* What a data type can be stored as. */
+enum tt_dtype_layouts { TT_DTYPE_ANY, TT_DTYPE_TILES, TT_DTYPE_ROWS };
+
 /* Elements that share one exponent: one row of a face. */
 #define TT_DTYPE_GROUP 16
 
@@ -25,6 +28,8 @@ struct tt_dtype {
 	enum tt_dtype_class kind;
 	uint32_t bytes;    /* of an element; 1 for block floats, as upstream reports */
 	uint32_t mantissa; /* stored bits beside the sign, block floats only */
+	enum tt_dtype_layouts layouts;
+	int file; /* the code in .tensorbin files; -1: none */
 };
 
 /* The row of a data type; NULL for a number that is none. Valid for ever. */
@@ -35,6 +40,12 @@ bool tt_dtype_is_block(enum ttnn_dtype dtype);
 
 /* Whether values are whole numbers. False also for a number that is no data type. */
 bool tt_dtype_is_integer(enum ttnn_dtype dtype);
+
+/* The data type with this code in .tensorbin files, into *out; false when there is none. */
+bool tt_dtype_of_file(enum ttnn_dtype *out, unsigned code);
+
+/* The names of all data types, each behind a space: for messages. */
+const char *tt_dtype_names(void);
 
 /* Bytes of one element (1 for block floats); 0 for a number that is no data type. */
 uint32_t tt_dtype_bytes(enum ttnn_dtype dtype);

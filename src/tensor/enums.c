@@ -5,7 +5,7 @@
 #include <ttnn.h>
 
 static const struct tt_enum_row dtype_rows[] = {
-#define TTNN_X(NAME, name, code, class, bytes, mantissa) {code, #NAME},
+#define TTNN_X(NAME, name, code, class, bytes, mantissa, layouts, file) {code, #NAME},
 	TTNN_DTYPE_LIST(TTNN_X)
 #undef TTNN_X
 };

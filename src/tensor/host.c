@@ -179,9 +179,17 @@ static tt_status convert_elements(void *dst, const void *src, const struct chang
 	return tt_convert(dst, to->dtype, src, from->dtype, (size_t)(to->rows * to->cols));
 }
 
+static tt_status fail_narrow(const struct tt_dtype *dtype)
+{
+	return tt_fail(TTNN_UNSUPPORTED,
+		       "to_dtype: %s cross-type conversion is only supported to/from FLOAT32",
+		       dtype->upper);
+}
+
 enum ttnn_status ttnn_tensor_to_dtype(ttnn_tensor **out, ttnn_tensor *tensor, enum ttnn_dtype dtype)
 {
 	const struct ttnn_tensor_spec *spec = &tensor->spec;
+	const struct tt_dtype *from = tt_dtype_find(spec->dtype), *to = tt_dtype_find(dtype);
 	struct ttnn_spec_args args = tt_tensor_spec_args(spec);
 	static const double zero = 0;
 	struct change change = {.work = convert_elements, .pad_value = &zero};
@@ -190,11 +198,10 @@ enum ttnn_status ttnn_tensor_to_dtype(ttnn_tensor **out, ttnn_tensor *tensor, en
 		*out = ttnn_tensor_ref(tensor);
 		return TTNN_OK;
 	}
-	if ((dtype == TTNN_FP8_E4M3 && spec->dtype != TTNN_FLOAT32) ||
-	    (spec->dtype == TTNN_FP8_E4M3 && dtype != TTNN_FLOAT32))
-		return tt_fail(
-			TTNN_UNSUPPORTED,
-			"to_dtype: FP8_E4M3 cross-type conversion is only supported to/from FLOAT32");
+	if (to && to->layouts == TT_DTYPE_ROWS && spec->dtype != TTNN_FLOAT32)
+		return fail_narrow(to);
+	if (from->layouts == TT_DTYPE_ROWS && dtype != TTNN_FLOAT32)
+		return fail_narrow(from);
 	args.dtype = dtype;
 	if (tt_dtype_is_block(dtype))
 		args.layout = TTNN_TILE;
@@ -381,6 +388,7 @@ enum ttnn_status ttnn_tensor_unpad_from_tile(ttnn_tensor **out, ttnn_tensor *ten
 {
 	const struct ttnn_shape *old = &tensor->spec.padded;
 
+	TT_TRY(tt_shape_check(shape));
 	TT_TRY(need_rows(tensor, "unpadding"));
 	if (tt_shape_last(old, 1) % 32 || tt_shape_last(old, 2) % 32)
 		return tt_fail_cond(TTNN_INVALID,

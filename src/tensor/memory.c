@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "tensor/core.h"
+#include "tensor/shape.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -56,10 +57,7 @@ tt_status tt_memory_config_check(const struct ttnn_memory_config *config)
 	if (config->has_nd_shard && (unsigned)nd->strategy > TTNN_CONTIGUOUS_1D)
 		return tt_fail(TTNN_INVALID, "%u is no shard distribution strategy",
 			       (unsigned)nd->strategy);
-	if (config->has_nd_shard && nd->shape.rank > TTNN_MAX_RANK)
-		return tt_fail(TTNN_INVALID, "A shard of %u dimensions: at most %d are possible",
-			       nd->shape.rank, TTNN_MAX_RANK);
-	return TTNN_OK;
+	return config->has_nd_shard ? tt_shape_check(&nd->shape) : TTNN_OK;
 }
 
 void tt_memory_config_strip(struct ttnn_memory_config *config)
@@ -126,7 +124,7 @@ uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *c
 
 	seed = tt_hash_u64(seed, (uint64_t)config->layout << 8 | (uint64_t)config->buffer);
 	if (config->created_with_nd_shard && config->has_nd_shard) {
-		for (uint32_t i = 0; i < nd->shape.rank; i++)
+		for (uint32_t i = 0; i < tt_shape_rank(&nd->shape); i++)
 			elements *= nd->shape.dim[i]; /* may wrap: it is only a hash */
 		return hash_shards(seed, nd->grid, nd->orientation, elements);
 	}

@@ -5,13 +5,23 @@
 
 #include "base/hash.h"
 
+static tt_status fail_rank(size_t rank)
+{
+	return tt_fail(TTNN_INVALID, "A shape of %zu dimensions: at most %d are possible", rank,
+		       TTNN_MAX_RANK);
+}
+
+tt_status tt_shape_check(const struct ttnn_shape *shape)
+{
+	return shape->rank > TTNN_MAX_RANK ? fail_rank(shape->rank) : TTNN_OK;
+}
+
 enum ttnn_status ttnn_shape_make(struct ttnn_shape *out, const int64_t *dims, size_t rank)
 {
 	struct ttnn_shape shape = {0};
 
 	if (rank > TTNN_MAX_RANK)
-		return tt_fail(TTNN_INVALID, "A shape of %zu dimensions: at most %d are possible",
-			       rank, TTNN_MAX_RANK);
+		return fail_rank(rank);
 	for (size_t i = 0; i < rank; i++) {
 		if (dims[i] < 0 || dims[i] > UINT32_MAX)
 			return tt_fail(TTNN_INVALID,
@@ -31,6 +41,7 @@ static tt_status product(uint64_t *out, const struct ttnn_shape *shape, uint32_t
 	struct tt_str text = {0};
 	uint64_t total = 1;
 
+	TT_TRY(tt_shape_check(shape));
 	for (uint32_t i = 0; i < count; i++)
 		if (shape->dim[i] == 0)
 			total = 0;
@@ -59,19 +70,20 @@ tt_status tt_shape_rows(uint64_t *out, const struct ttnn_shape *shape)
 
 bool ttnn_shape_equal(const struct ttnn_shape *a, const struct ttnn_shape *b)
 {
-	return a->rank == b->rank && memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
+	return a->rank == b->rank && a->rank <= TTNN_MAX_RANK &&
+	       memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
 }
 
 uint64_t tt_shape_hash(uint64_t seed, const struct ttnn_shape *shape)
 {
 	return tt_hash(tt_hash_u64(seed, shape->rank), shape->dim,
-		       shape->rank * sizeof(shape->dim[0]));
+		       tt_shape_rank(shape) * sizeof(shape->dim[0]));
 }
 
 void tt_shape_list(struct tt_str *str, const struct ttnn_shape *shape)
 {
 	tt_str_addc(str, '[');
-	for (uint32_t i = 0; i < shape->rank; i++) {
+	for (uint32_t i = 0; i < tt_shape_rank(shape); i++) {
 		if (i > 0)
 			tt_str_adds(str, ", ");
 		tt_str_addu(str, shape->dim[i]);

@@ -26,11 +26,20 @@ static inline uint64_t tt_div_up(uint64_t value, uint64_t by)
 	return value / by + (value % by != 0);
 }
 
+/* The rank, or as many extents as there are in a shape that was filled in wrongly. */
+static inline uint32_t tt_shape_rank(const struct ttnn_shape *shape)
+{
+	return shape->rank < TTNN_MAX_RANK ? shape->rank : TTNN_MAX_RANK;
+}
+
 /* The extent `back` places from the end (1 is the last dimension); 1 beyond the outermost. */
 static inline uint32_t tt_shape_last(const struct ttnn_shape *shape, uint32_t back)
 {
 	return back <= shape->rank ? shape->dim[shape->rank - back] : 1;
 }
+
+/* Refuses a rank beyond TTNN_MAX_RANK: what every public function asks of a shape given to it. */
+tt_status tt_shape_check(const struct ttnn_shape *shape);
 
 /* The product of all extents but the last: how many rows the shape has. Refuses an overflow. */
 tt_status tt_shape_rows(uint64_t *out, const struct ttnn_shape *shape);
@@ -38,7 +47,7 @@ tt_status tt_shape_rows(uint64_t *out, const struct ttnn_shape *shape);
 /* Hash of rank and extents, mixed into `seed`. */
 uint64_t tt_shape_hash(uint64_t seed, const struct ttnn_shape *shape);
 
-/* Appends the extents as "[1, 3, 32, 32]". */
+/* Appends the extents as "[1, 3, 32, 32]"; those of a wrong rank end at TTNN_MAX_RANK. */
 void tt_shape_list(struct tt_str *str, const struct ttnn_shape *shape);
 
 #endif

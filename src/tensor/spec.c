@@ -24,31 +24,28 @@ static tt_status fail_absurd(const struct ttnn_tensor_spec *spec)
 
 static tt_status check_dtype(const struct ttnn_tensor_spec *spec)
 {
-	bool block = spec->dtype == TTNN_BFLOAT8_B || spec->dtype == TTNN_BFLOAT4_B;
+	const struct tt_dtype *row = tt_dtype_find(spec->dtype);
 
-	if (block && spec->layout != TTNN_TILE) /* upstream names 8_B for both */
+	/* Upstream names the one type whichever block float it is. */
+	if (row->layouts == TT_DTYPE_TILES && spec->layout != TTNN_TILE)
 		return tt_fail_cond(TTNN_INVALID, "layout == Layout::TILE",
 				    "Only TILE layout is supported for BFLOAT8_B dtype!");
-	if (spec->dtype == TTNN_FP8_E4M3 && spec->layout != TTNN_ROW_MAJOR)
+	if (row->layouts == TT_DTYPE_ROWS && spec->layout != TTNN_ROW_MAJOR)
 		return tt_fail_cond(TTNN_INVALID, "layout == Layout::ROW_MAJOR",
-				    "Only ROW_MAJOR layout is supported for FP8_E4M3 dtype!");
+				    "Only ROW_MAJOR layout is supported for %s dtype!", row->upper);
 	return TTNN_OK;
 }
 
 static tt_status check_args(const struct ttnn_spec_args *args)
 {
 	if ((unsigned)args->dtype >= TTNN_DTYPE_COUNT)
-		return tt_fail(TTNN_INVALID,
-			       "Only UINT32, INT32, FLOAT32, UINT16, UINT8, INT8, BFLOAT16, "
-			       "BFLOAT8_B, BFLOAT4_B, or FP8_E4M3 dtypes are supported on device!");
+		return tt_fail(TTNN_INVALID, "%u is no data type; there are%s",
+			       (unsigned)args->dtype, tt_dtype_names());
 	if ((unsigned)args->layout > TTNN_TILE)
 		return tt_fail(TTNN_INVALID, "A layout is ROW_MAJOR or TILE, not %u",
 			       (unsigned)args->layout);
-	if (args->shape.rank > TTNN_MAX_RANK || args->alignment.rank > TTNN_MAX_RANK)
-		return tt_fail(TTNN_INVALID, "A shape of %u dimensions: at most %d are possible",
-			       args->shape.rank > args->alignment.rank ? args->shape.rank
-								       : args->alignment.rank,
-			       TTNN_MAX_RANK);
+	TT_TRY(tt_shape_check(&args->shape));
+	TT_TRY(tt_shape_check(&args->alignment));
 	for (uint32_t i = 0; i < args->alignment.rank; i++)
 		if (!args->alignment.dim[i])
 			return tt_fail(TTNN_INVALID, "An alignment of 0 is none");

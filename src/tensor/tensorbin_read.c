@@ -4,6 +4,7 @@
 
 #include "base/flatbuf.h"
 #include "base/mem.h"
+#include "tensor/dtype.h"
 #include "tensor/tensorbin.h"
 #include "tensor/tensorbin_tables.h"
 
@@ -192,15 +193,17 @@ static tt_status get_spec(struct ttnn_tensor_spec *out, const struct tt_fb_table
 {
 	struct ttnn_spec_args args = {0};
 	struct tt_fb_table spec, layout;
-	unsigned dtype = 0;
+	uint64_t dtype;
 
 	TT_TRY(tt_fb_get_table(&spec, tensor, TENSOR_SPEC));
 	TT_TRY(get_shape(&args.shape, &spec, SPEC_SHAPE));
 	TT_TRY(tt_fb_get_table(&layout, &spec, SPEC_LAYOUT));
 	if (!layout.fb)
 		return bad("the tensor spec is missing");
-	TT_TRY(get_enum(&dtype, &layout, LAYOUT_DTYPE, 1, TENSORBIN_DTYPES));
-	args.dtype = tt_tensorbin_dtypes[dtype];
+	TT_TRY(tt_fb_get(&dtype, &layout, LAYOUT_DTYPE, 1, 0));
+	if (!tt_dtype_of_file(&args.dtype, (unsigned)dtype))
+		return tt_fail(TTNN_FORMAT, "not a tensor file: %" PRIu64 " is no data type",
+			       dtype);
 	TT_TRY(get_page(&args, &layout));
 	TT_TRY(get_memory(&args.memory, &layout));
 	TT_TRY(get_shape(&args.alignment, &layout, LAYOUT_ALIGNMENT));
@@ -235,6 +238,31 @@ static tt_status load_bytes(struct tt_storage **out, const struct input *in, uin
 	return TTNN_OK;
 }
 
+/*
+ * Replicas lie in one place of the file and in one storage. Other shards must not overlap: so all
+ * together never need more memory than the file has bytes.
+ */
+static tt_status share_bytes(struct tt_mesh_layout *layout, const struct input *in, uint32_t index)
+{
+	struct tt_shard *shard = &layout->shards[index];
+	uint64_t offset = in->offsets[index];
+
+	for (uint32_t i = 0; i < index; i++) {
+		uint64_t other = in->offsets[i];
+
+		if (ttnn_shape_equal(&layout->shards[i].coord, &shard->coord))
+			return bad("two shards for one mesh coordinate");
+		if (other == offset && !shard->storage)
+			shard->storage = tt_storage_ref(layout->shards[i].storage);
+		else if (other != offset &&
+			 (other < offset ? offset - other : other - offset) < in->shard_bytes)
+			return tt_fail(TTNN_FORMAT,
+				       "not a tensor file: the bytes of shards %u and %u overlap",
+				       i, index);
+	}
+	return TTNN_OK;
+}
+
 static tt_status read_shard(struct tt_mesh_layout *layout, struct input *in, uint32_t index)
 {
 	struct tt_shard *shard = &layout->shards[index];
@@ -264,12 +292,7 @@ static tt_status read_shard(struct tt_mesh_layout *layout, struct input *in, uin
 			       " bytes from offset %" PRIu64 " of the data, there are %" PRIu64,
 			       index, bytes, offset, in->size);
 	in->offsets[index] = offset;
-	for (uint32_t i = 0; i < index; i++) {
-		if (ttnn_shape_equal(&layout->shards[i].coord, &shard->coord))
-			return bad("two shards for one mesh coordinate");
-		if (in->offsets[i] == offset && !shard->storage)
-			shard->storage = tt_storage_ref(layout->shards[i].storage);
-	}
+	TT_TRY(share_bytes(layout, in, index));
 	return shard->storage ? TTNN_OK : load_bytes(&shard->storage, in, offset);
 }
 
@@ -288,6 +311,16 @@ static tt_status read_placement(struct tt_placement *out, const struct tt_fb_vec
 	return TTNN_OK;
 }
 
+static bool has_coord(const struct tt_mesh_layout *layout, size_t count,
+		      const struct ttnn_shape *coord)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ttnn_shape_equal(&layout->coords[i], coord))
+			return true;
+	return false;
+}
+
+/* A shard whose place the topology does not know would be lost when the tensor is saved. */
 static tt_status read_topology(struct tt_mesh_layout *layout, const struct tt_fb_table *topology,
 			       const struct tt_fb_vector *placements,
 			       const struct tt_fb_vector *coords)
@@ -306,7 +339,14 @@ static tt_status read_topology(struct tt_mesh_layout *layout, const struct tt_fb
 		TT_TRY(get_shape(&layout->coords[i], &coord, 0));
 		if (!inside(&layout->coords[i], &layout->mesh))
 			return bad("the topology leaves the mesh");
+		if (has_coord(layout, i, &layout->coords[i]))
+			return bad("the topology names a mesh coordinate twice");
 	}
+	for (size_t i = 0; i < layout->shard_count; i++)
+		if (!has_coord(layout, layout->coord_count, &layout->shards[i].coord))
+			return tt_fail(TTNN_FORMAT,
+				       "not a tensor file: the topology has no place for shard %zu",
+				       i);
 	return TTNN_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/flatbuf.h"
 #include "base/mem.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/tensorbin.h"
 #include "tensor/tensorbin_tables.h"
@@ -113,15 +114,6 @@ static tt_fb_ref put_page(struct tt_fb_builder *fb, const struct ttnn_tensor_spe
 	return tt_fb_table_end(fb);
 }
 
-static unsigned dtype_code(enum ttnn_dtype dtype)
-{
-	unsigned code = 0;
-
-	while (code < TENSORBIN_DTYPES && tt_tensorbin_dtypes[code] != dtype)
-		code++;
-	return code;
-}
-
 static tt_fb_ref put_spec(struct tt_fb_builder *fb, const struct ttnn_tensor_spec *spec)
 {
 	tt_fb_ref shape = tt_fb_vector_u32(fb, spec->shape.dim, spec->shape.rank);
@@ -135,7 +127,7 @@ static tt_fb_ref put_spec(struct tt_fb_builder *fb, const struct ttnn_tensor_spe
 	tt_fb_add_ref(fb, LAYOUT_PAGE, page);
 	tt_fb_add(fb, LAYOUT_PAGE_TYPE, 1, spec->layout == TTNN_TILE ? PAGE_TILE : PAGE_ROW_MAJOR,
 		  0);
-	tt_fb_add(fb, LAYOUT_DTYPE, 1, dtype_code(spec->dtype), 0);
+	tt_fb_add(fb, LAYOUT_DTYPE, 1, (uint64_t)tt_dtype_find(spec->dtype)->file, 0);
 	layout = tt_fb_table_end(fb);
 	tt_fb_table_begin(fb);
 	tt_fb_add_ref(fb, SPEC_LAYOUT, layout);
@@ -357,7 +349,7 @@ tt_status tt_tensorbin_write(struct tt_file_out *file, const ttnn_tensor *tensor
 	struct tt_mesh_layout *plain;
 	tt_status status;
 
-	if (dtype_code(tensor->spec.dtype) == TENSORBIN_DTYPES)
+	if (tt_dtype_find(tensor->spec.dtype)->file < 0)
 		return tt_fail(TTNN_UNSUPPORTED, "%s cannot be serialized to flatbuffer",
 			       ttnn_dtype_name(tensor->spec.dtype, TTNN_DIALECT_TT_METAL));
 	if (tensor->layout)

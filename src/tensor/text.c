@@ -234,6 +234,7 @@ enum ttnn_status ttnn_shape_text(char **out, const struct ttnn_shape *shape,
 {
 	struct tt_str str = {0};
 
+	TT_TRY(tt_shape_check(shape));
 	tt_text_shape(&str, shape, dialect);
 	return tt_str_take(out, &str);
 }
@@ -251,6 +252,8 @@ enum ttnn_status ttnn_memory_config_text(char **out, const struct ttnn_memory_co
 {
 	struct tt_str str = {0};
 
+	if (config->has_nd_shard)
+		TT_TRY(tt_shape_check(&config->nd_shard.shape));
 	tt_text_memory_config(&str, config, dialect);
 	return tt_str_take(out, &str);
 }
@@ -260,6 +263,10 @@ enum ttnn_status ttnn_tensor_spec_text(char **out, const struct ttnn_tensor_spec
 {
 	struct tt_str str = {0};
 
+	TT_TRY(tt_shape_check(&spec->shape));
+	TT_TRY(tt_shape_check(&spec->alignment));
+	if (spec->memory.has_nd_shard)
+		TT_TRY(tt_shape_check(&spec->memory.nd_shard.shape));
 	tt_text_tensor_spec(&str, spec, dialect);
 	return tt_str_take(out, &str);
 }

@@ -451,8 +451,10 @@ TEST(what_is_wrong_is_said)
 	store(data, size - 8 - 30, 8);
 	CHECK_OK(read_bytes(data, size));
 	CHECK(place != NULL);
-	if (!place)
+	if (!place) {
+		tt_free(data);
 		return;
+	}
 	store(place, UINT64_MAX - 8, 8);
 	CHECK_FAILS(read_bytes(data, size), TTNN_FORMAT, "shard 0 needs 30 bytes from offset");
 	store(place, 1, 8);
@@ -466,6 +468,82 @@ TEST(what_is_wrong_is_said)
 	CHECK_FAILS(ttnn_tensor_load(&(ttnn_tensor *){NULL}, SCRATCH), TTNN_FORMAT, SCRATCH);
 	unlink(SCRATCH);
 	CHECK_FAILS(ttnn_tensor_load(&(ttnn_tensor *){NULL}, SCRATCH), TTNN_NOTFOUND, SCRATCH);
+}
+
+/* The header is changed at one place, so that it says something else of the mesh. */
+static void check_patched(const char *name, size_t at, char was, char is, const char *message)
+{
+	size_t size = 0;
+	char *data = load_bytes(&size, name);
+
+	CHECK_INT(data[at], was);
+	data[at] = is;
+	CHECK_FAILS(read_bytes(data, size), TTNN_FORMAT, message);
+	tt_free(data);
+}
+
+/* What is loaded comes back with every shard, or saving says that it cannot. */
+static void check_keeps_shards(const char *data, size_t size)
+{
+	ttnn_tensor *tensor = NULL, *back = NULL;
+
+	if (tt_tensorbin_read(&tensor, data, size, NULL) != TTNN_OK)
+		return;
+	if (ttnn_tensor_save(SCRATCH, tensor) == TTNN_OK) {
+		CHECK_OK(ttnn_tensor_load(&back, SCRATCH));
+		if (back)
+			CHECK_INT(ttnn_tensor_shard_count(back), ttnn_tensor_shard_count(tensor));
+	} else {
+		CHECK(strstr(ttnn_error(), "hold the same data, but they differ") != NULL);
+	}
+	ttnn_tensor_unref(back);
+	ttnn_tensor_unref(tensor);
+}
+
+TEST(topologies_that_do_not_fit)
+{
+	check_patched("mesh_line", 96, 0, 1, "the topology has no place for shard 1");
+	check_patched("mesh_line", 116, 0, 1, "the topology has no place for shard 0");
+	check_patched("mesh_rows", 108, 1, 0, "the topology names a mesh coordinate twice");
+	check_patched("mesh_replicated", 108, 1, 0, "the topology names a mesh coordinate twice");
+	check_patched("mesh_both", 408, 64, 1, "the bytes of shards 0 and 1 overlap");
+}
+
+TEST(no_shard_is_lost)
+{
+	static const char *const names[] = {"mesh_line", "mesh_rows", "mesh_columns", "mesh_both",
+					    "mesh_replicated"};
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		size_t size = 0;
+		char *data = load_bytes(&size, names[n]);
+
+		for (size_t i = 8; i < size && i < 8 + 632; i++)
+			for (char wrong = 0; wrong < 3; wrong++) {
+				char right = data[i];
+
+				data[i] = wrong;
+				check_keeps_shards(data, size);
+				data[i] = right;
+			}
+		tt_free(data);
+	}
+	unlink(SCRATCH);
+}
+
+TEST(shards_that_overlap)
+{
+	size_t size = 0;
+	char *data = load_bytes(&size, "mesh_rows"), *place = find_place(data, size, 32);
+
+	CHECK(place != NULL);
+	if (place) {
+		store(place, 40, 8); /* reaches into the second shard */
+		CHECK_FAILS(read_bytes(data, size), TTNN_FORMAT, "overlap");
+		store(place, 64, 8); /* all of the second shard: a replica */
+		CHECK_OK(read_bytes(data, size));
+	}
+	tt_free(data);
 }
 
 /* The root table of a recorded header: its vtable begins 8 bytes into it. */

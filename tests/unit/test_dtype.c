@@ -94,6 +94,24 @@ TEST(sizes_and_classes)
 	CHECK(!tt_dtype_find((enum ttnn_dtype) - 1));
 }
 
+/* As upstream's schema of tensor files numbers them. */
+TEST(codes_in_files)
+{
+	static const enum ttnn_dtype codes[] = {TTNN_BFLOAT16,  TTNN_FLOAT32,   TTNN_UINT32,
+						TTNN_BFLOAT8_B, TTNN_BFLOAT4_B, TTNN_UINT8,
+						TTNN_UINT16,    TTNN_INT32,     TTNN_INT8};
+	enum ttnn_dtype dtype = TTNN_DTYPE_COUNT;
+
+	for (unsigned code = 0; code < 9; code++) {
+		CHECK(tt_dtype_of_file(&dtype, code));
+		CHECK_INT(dtype, codes[code]);
+	}
+	CHECK(!tt_dtype_of_file(&dtype, 9));
+	CHECK(!tt_dtype_of_file(&dtype, 255));
+	CHECK_INT(dtype, TTNN_INT8);
+	CHECK_INT(tt_dtype_find(TTNN_FP8_E4M3)->file, -1);
+}
+
 TEST(tile_bytes_with_exponents)
 {
 	static const struct {

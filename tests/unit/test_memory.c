@@ -80,6 +80,7 @@ TEST(bad_configs_are_refused)
 	struct ttnn_memory_config config = {.buffer = TTNN_TRACE};
 	struct ttnn_nd_shard_spec nd = {.shape = TT_SHAPE(1)};
 	struct ttnn_shard_spec shard = {.height = 1, .width = 1};
+	char *text = NULL;
 
 	CHECK_FAILS(ttnn_memory_config_sharded(&config, TTNN_HEIGHT_SHARDED, TTNN_L1, &shard),
 		    TTNN_INVALID, "needs a grid");
@@ -95,6 +96,10 @@ TEST(bad_configs_are_refused)
 	nd.shape.rank = 99;
 	CHECK_FAILS(ttnn_memory_config_nd(&config, TTNN_L1, &nd), TTNN_INVALID, "99 dimensions");
 	CHECK_INT(config.buffer, TTNN_TRACE);
+	config.has_nd_shard = true;
+	config.nd_shard = nd;
+	CHECK_FAILS(ttnn_memory_config_text(&text, &config, TTNN_DIALECT_SEED), TTNN_INVALID,
+		    "99 dimensions");
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */

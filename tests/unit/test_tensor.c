@@ -701,6 +701,12 @@ TEST(padding_that_is_refused)
 		    "leaves no 50");
 	CHECK_FAILS(ttnn_tensor_unpad_from_tile(&out, t, &TT_SHAPE(2, 3, 5)), TTNN_INVALID,
 		    "dimension 3 from the end");
+	CHECK_FAILS(ttnn_tensor_unpad_from_tile(&out, t, &(struct ttnn_shape){.rank = 1000}),
+		    TTNN_INVALID, "A shape of 1000 dimensions");
+	CHECK_FAILS(ttnn_tensor_pad(&out, t, &(struct ttnn_shape){.rank = 1000}, NULL, 0),
+		    TTNN_INVALID, "padding to 1000 dimensions");
+	CHECK_FAILS(ttnn_tensor_view(&out, t, &(struct ttnn_shape){.rank = 1000}), TTNN_INVALID,
+		    "A shape of 1000 dimensions");
 	ttnn_tensor_unref(t);
 	ttnn_tensor_unref(a);
 }
