@@ -115,7 +115,38 @@ static bool too_deep(const yyjson_doc *doc, size_t depth)
 struct fault {
 	const char *what;
 	size_t offset;
+	bool deep; /* the offset is not known: a parsed text has none */
 };
+
+/* Where the first container opens that is too deep, in a text that is JSON. */
+static size_t find_deep(const struct tt_json_part *part)
+{
+	const char *text = part->whole + part->start;
+	size_t depth = part->depth, i;
+	bool string = false;
+
+	for (i = 0; i < part->length; i++) {
+		if (string && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			string = !string;
+		else if (!string && (text[i] == '[' || text[i] == '{') && depth++ == TT_JSON_DEPTH)
+			return i;
+		else if (!string && (text[i] == ']' || text[i] == '}') && depth)
+			depth--;
+	}
+	return 0;
+}
+
+/* Tells of a fault in a part, of which this is the original text. */
+static tt_status fail_in(const struct tt_json_part *part, const struct fault *fault)
+{
+	size_t offset = fault->deep ? find_deep(part) : fault->offset;
+
+	if (offset > part->length)
+		offset = part->length;
+	return tt_json_fail_at(part->name, part->whole, part->start + offset, fault->what);
+}
 
 /* `text` has TT_FILE_PAD zero bytes behind it. With TTNN_FORMAT the fault is filled. */
 static tt_status read_in_place(yyjson_doc **out, struct fault *fault, char *text,
@@ -128,11 +159,11 @@ static tt_status read_in_place(yyjson_doc **out, struct fault *fault, char *text
 
 	if (!doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return tt_fail_nomem();
-	*fault = (struct fault){error.msg, error.pos};
+	*fault = (struct fault){error.msg, error.pos, false};
 	if (doc && too_deep(doc, part->depth)) {
 		yyjson_doc_free(doc);
 		doc = NULL;
-		*fault = (struct fault){"nested too deep", 0};
+		*fault = (struct fault){"nested too deep", 0, true};
 	}
 	*out = doc;
 	return doc ? TTNN_OK : TTNN_FORMAT;
@@ -168,7 +199,7 @@ static void copy_part(char *copy, const struct tt_json_part *part)
 
 tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t length, const char *name)
 {
-	struct tt_json_part part = {.whole = text, .length = length};
+	struct tt_json_part part = {.name = name, .whole = text, .length = length};
 	struct fault fault;
 	tt_status status;
 	char *copy = length > SIZE_MAX - TT_FILE_PAD ? NULL : tt_alloc(length + TT_FILE_PAD);
@@ -177,16 +208,14 @@ tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t lengt
 		return tt_fail_nomem();
 	copy_part(copy, &part);
 	status = make_doc(out, &fault, copy, &part);
-	return status == TTNN_FORMAT ? tt_json_fail_at(name, text, fault.offset, fault.what)
-				     : status;
+	return status == TTNN_FORMAT ? fail_in(&part, &fault) : status;
 }
 
 tt_status tt_json_load(struct tt_json_doc **out, const char *path)
 {
-	struct tt_json_part part = {0};
+	struct tt_json_part part = {.name = path};
 	struct fault fault;
 	tt_status status;
-	size_t length;
 	char *text;
 
 	TT_TRY(tt_file_read(&text, &part.length, path));
@@ -194,10 +223,10 @@ tt_status tt_json_load(struct tt_json_doc **out, const char *path)
 	if (status != TTNN_FORMAT)
 		return status;
 	/* Reading in place moved the newlines about: count lines in a fresh copy, if there is one. */
-	if (tt_file_read(&text, &length, path) != TTNN_OK)
-		return tt_fail(TTNN_FORMAT, "%s: at byte %zu: %s", path, fault.offset, fault.what);
-	status = tt_json_fail_at(path, text, fault.offset < length ? fault.offset : length,
-				 fault.what);
+	if (tt_file_read(&text, &part.length, path) != TTNN_OK)
+		return tt_fail(TTNN_FORMAT, "%s: %s", path, fault.what);
+	part.whole = text;
+	status = fail_in(&part, &fault);
 	tt_free(text);
 	return status;
 }
@@ -226,8 +255,7 @@ tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser 
 	parser->values_used = false; /* forgets the last document */
 	status = read_in_place(&doc, &fault, parser->text, part, &kept);
 	if (status == TTNN_FORMAT)
-		return tt_json_fail_at(part->name, part->whole, part->start + fault.offset,
-				       fault.what);
+		return fail_in(part, &fault);
 	if (status == TTNN_OK)
 		*out = (const struct tt_json *)doc->root;
 	return status;

@@ -22,7 +22,10 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 /* How many threads work on a loop. */
 unsigned tt_pool_threads(void);
 
-/* Changes that number; 0 is back to the default. Waits for a running loop; not inside of one. */
+/*
+ * Changes that number; 0 is back to the default. Waits for a running loop: so it must not be called
+ * from the body of one, which would wait for itself for ever.
+ */
 void tt_pool_set_threads(unsigned count);
 
 #endif

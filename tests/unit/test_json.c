@@ -158,6 +158,25 @@ static char *nested(size_t depth)
 	return text;
 }
 
+/* Brackets in strings do not count, and lines do: 1 + 300 + 211 open before the one that is told. */
+static void where_it_is_too_deep(void)
+{
+	static const char begin[] = "[\n  \"[{\\\"[[\", [], {},\n";
+	struct tt_json_doc *doc;
+	char text[4096], message[64];
+	size_t at = sizeof(begin) - 1, line;
+
+	memcpy(text, begin, at);
+	memset(text + at, '[', 300);
+	text[at += 300] = '\n';
+	line = ++at;
+	memset(text + at, '[', 300);
+	memset(text + at + 300, ']', 601);
+	CHECK_INT(TT_JSON_DEPTH, 512);
+	snprintf(message, sizeof(message), "t:4:%d: nested too deep", 512 - 301 + 1);
+	CHECK_FAILS(tt_json_parse(&doc, text, line + 300 + 601, "t"), TTNN_FORMAT, message);
+}
+
 TEST(deep_nesting_is_refused)
 {
 	static const struct {
@@ -174,10 +193,11 @@ TEST(deep_nesting_is_refused)
 			tt_json_free(doc);
 		} else {
 			CHECK_FAILS(tt_json_parse(&doc, text, strlen(text), "t"), TTNN_FORMAT,
-				    "t:1:1: nested too deep");
+				    "t:1:513: nested too deep");
 		}
 		free(text);
 	}
+	where_it_is_too_deep();
 	/* Side by side is not deep. */
 	doc = parse("[[],[[]],{\"a\":{}},[[[]]]]");
 	tt_json_free(doc);

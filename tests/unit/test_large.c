@@ -44,6 +44,29 @@ TEST(sizes_of_all_kinds)
 	tt_large_free(NULL, 5);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+int __asan_address_is_poisoned(void const volatile *at);
+#else
+#define __asan_address_is_poisoned(at) 1
+#endif
+
+/* The rest of a class belongs to nobody; the next user of the block may have asked for more. */
+TEST(asan_sees_the_end)
+{
+	static const size_t sizes[] = {65537, 100000, 100001, MB + 3, 5 * MB + 1, 5 * MB + 99};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char *block = tt_large_alloc(sizes[i]);
+
+		CHECK(block != NULL);
+		memset(block, 1, sizes[i]);
+		CHECK(__asan_address_is_poisoned(block + sizes[i]));
+		CHECK(__asan_address_is_poisoned(block + sizes[i] + 20));
+		tt_large_free(block, sizes[i]);
+	}
+	tt_large_trim();
+}
+
 TEST(the_longest_idle_goes_first)
 {
 	void *a, *b, *c;
