@@ -519,11 +519,12 @@ TEST(no_shard_is_lost)
 		char *data = load_bytes(&size, names[n]);
 
 		for (size_t i = 8; i < size && i < 8 + 632; i++)
-			for (char wrong = 0; wrong < 3; wrong++) {
+			for (char wrong = 0; wrong < 2; wrong++) {
 				char right = data[i];
 
 				data[i] = wrong;
-				check_keeps_shards(data, size);
+				if (wrong != right)
+					check_keeps_shards(data, size);
 				data[i] = right;
 			}
 		tt_free(data);

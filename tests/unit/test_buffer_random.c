@@ -1,6 +1,7 @@
 /*
  * Random tensors allocated and freed in random order, against a slow model that shares no function
  * with the code under test: shards are dealt out one by one, memory is a map of granules.
+ * @slow
  */
 #include "test.h"
 

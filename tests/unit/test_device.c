@@ -396,12 +396,9 @@ TEST(a_new_chip_is_one_file)
 	struct ttnn_device_options options = {0};
 	const struct ttnn_device_info *info;
 	struct ttnn_core workers[2];
-	char path[64] = "/tmp/ttnn-chip-XXXXXX.json";
-	int file = mkstemps(path, 5);
+	const char *path = test_path("chip.json");
 	ttnn_device *device;
 
-	CHECK(file >= 0);
-	close(file);
 	options.profile = path;
 	write_chip(path, 8, 2);
 	CHECK_OK(ttnn_device_open(&device, 0, &options));
