@@ -238,7 +238,8 @@ TEST(absurd_shapes_are_refused)
 	args.shape.rank = 33;
 	CHECK_FAILS(ttnn_tensor_spec_make(&spec, &args), TTNN_INVALID, "33 dimensions");
 	args = (struct ttnn_spec_args){.shape = TT_SHAPE(1), .dtype = (enum ttnn_dtype)10};
-	CHECK_FAILS(ttnn_tensor_spec_make(&spec, &args), TTNN_INVALID, "is no data type; there are bfloat16 float32");
+	CHECK_FAILS(ttnn_tensor_spec_make(&spec, &args), TTNN_INVALID,
+		    "is no data type; there are bfloat16 float32");
 	args = (struct ttnn_spec_args){.shape = TT_SHAPE(1), .layout = (enum ttnn_layout)2};
 	CHECK_FAILS(ttnn_tensor_spec_make(&spec, &args), TTNN_INVALID, "ROW_MAJOR or TILE");
 	args = (struct ttnn_spec_args){.shape = TT_SHAPE(1), .tile = {16, 16, false}};
