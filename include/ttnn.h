@@ -658,7 +658,10 @@ TTNN_API enum ttnn_status ttnn_device_cut(ttnn_device ***out, size_t *count, ttn
 TTNN_API enum ttnn_status ttnn_device_submeshes(ttnn_device ***out, size_t *count,
 						ttnn_device *parent);
 
-/* Gives a mesh another shape of as many chips; not while another thread uses it. */
+/*
+ * Gives a mesh another shape of as many chips; not while another thread uses it. Refused while there
+ * are buffers in its memory: they know their chips by place.
+ */
 TTNN_API enum ttnn_status ttnn_device_reshape(ttnn_device *device, uint32_t rows, uint32_t cols);
 
 /* Borrowed. */
@@ -696,8 +699,11 @@ TTNN_API enum ttnn_status ttnn_device_logical_core(struct ttnn_core *out, const 
 TTNN_API enum ttnn_status ttnn_device_dram_workers(struct ttnn_core *out, const ttnn_device *device,
 						   uint32_t noc);
 
-/* The program cache, which is on at first: how many programs, forget them, switch it. */
+/* The program cache, which is on at first: how many programs, how often one was found
+ * or not since the device was opened, forget them, switch it. */
 TTNN_API uint64_t ttnn_device_program_cache_entries(ttnn_device *device);
+TTNN_API void ttnn_device_program_cache_counts(uint64_t *hits, uint64_t *misses,
+					       ttnn_device *device);
 TTNN_API void ttnn_device_program_cache_clear(ttnn_device *device);
 TTNN_API void ttnn_device_program_cache_enable(ttnn_device *device, bool on);
 

@@ -33,6 +33,28 @@ static tt_status open_device(ttnn_device **out, const char *name)
 	return ttnn_mesh_open(out, NULL, &opened);
 }
 
+/*
+ * The next built-in device at or after *at, which goes on behind it; NULL behind the last. Devices
+ * without the memory map that was asked for are left out.
+ */
+static tt_status open_next(ttnn_device **out, size_t *at)
+{
+	*out = NULL;
+	while (ttnn_profile_name(*at)) {
+		tt_status status = open_device(out, ttnn_profile_name((*at)++));
+
+		if (status != TTNN_NOTFOUND || !memory_map)
+			return status;
+		*out = NULL;
+	}
+	return TTNN_OK;
+}
+
+static tt_status no_such_map(void)
+{
+	return tt_fail(TTNN_NOTFOUND, "no device has a memory map \"%s\"", memory_map);
+}
+
 /* "1.00 GiB", "1361 KiB": three digits or more, and the largest unit that gives them. */
 static void add_bytes(struct tt_str *out, uint64_t bytes)
 {
@@ -100,24 +122,34 @@ static void print_table(const struct line *lines, size_t count)
 
 static tt_status list_table(void)
 {
-	struct line lines[64] = {0};
-	size_t count = 0;
-	tt_status status = TTNN_OK;
+	size_t room = 0, count = 0, at = 0;
+	struct line *lines;
+	tt_status status;
 
-	for (; status == TTNN_OK && count < 64 && ttnn_profile_name(count); count++) {
+	while (ttnn_profile_name(room))
+		room++;
+	lines = tt_calloc(room, sizeof(*lines));
+	if (!lines)
+		return tt_fail_nomem();
+	for (;;) {
 		ttnn_device *device;
 
-		status = open_device(&device, ttnn_profile_name(count));
+		status = open_next(&device, &at);
+		if (status != TTNN_OK || !device)
+			break;
+		status = fill_line(&lines[count++], device);
+		ttnn_device_unref(device);
 		if (status != TTNN_OK)
 			break;
-		status = fill_line(&lines[count], device);
-		ttnn_device_unref(device);
 	}
-	if (status == TTNN_OK)
+	if (status == TTNN_OK && count)
 		print_table(lines, count);
-	for (size_t i = 0; i < 64; i++)
+	else if (status == TTNN_OK)
+		status = no_such_map();
+	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < COLUMNS; c++)
 			tt_free(lines[i].cell[c]);
+	tt_free(lines);
 	return status;
 }
 
@@ -223,33 +255,43 @@ static void write_long(struct tt_jsonw *w, ttnn_device *device)
 	tt_jsonw_end(w);
 }
 
+static tt_status write_one(struct tt_jsonw *w, const char *name)
+{
+	ttnn_device *device;
+
+	TT_TRY(open_device(&device, name));
+	write_long(w, device);
+	ttnn_device_unref(device);
+	return TTNN_OK;
+}
+
+static tt_status write_all(struct tt_jsonw *w)
+{
+	size_t at = 0, count = 0;
+	ttnn_device *device;
+
+	tt_jsonw_array(w);
+	for (;; count++) {
+		TT_TRY(open_next(&device, &at));
+		if (!device)
+			break;
+		tt_jsonw_object(w);
+		write_short(w, device);
+		tt_jsonw_end(w);
+		ttnn_device_unref(device);
+	}
+	tt_jsonw_end(w);
+	return count ? TTNN_OK : no_such_map();
+}
+
 static tt_status print_json(const char *name)
 {
 	struct tt_str text = {0};
 	struct tt_jsonw w;
-	tt_status status = TTNN_OK;
+	tt_status status;
 
 	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2});
-	if (!name)
-		tt_jsonw_array(&w);
-	for (size_t i = 0; status == TTNN_OK && (name ? i == 0 : ttnn_profile_name(i) != NULL);
-	     i++) {
-		ttnn_device *device;
-
-		status = open_device(&device, name ? name : ttnn_profile_name(i));
-		if (status != TTNN_OK)
-			break;
-		if (name) {
-			write_long(&w, device);
-		} else {
-			tt_jsonw_object(&w);
-			write_short(&w, device);
-			tt_jsonw_end(&w);
-		}
-		ttnn_device_unref(device);
-	}
-	if (!name)
-		tt_jsonw_end(&w);
+	status = name ? write_one(&w, name) : write_all(&w);
 	if (status == TTNN_OK)
 		status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
@@ -352,7 +394,14 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	tt_status status;
 
 	(void)cmd;
-	if (as_profile || as_descriptor)
+	if (as_profile + as_descriptor + as_json > 1)
+		status = tt_fail(TTNN_INVALID,
+				 "--json, --profile and --descriptor exclude each other");
+	else if (memory_map && (as_profile || as_descriptor))
+		status = tt_fail(TTNN_INVALID,
+				 "--map does nothing to the files that --profile and --descriptor "
+				 "print");
+	else if (as_profile || as_descriptor)
 		status = print_file(name);
 	else if (as_json)
 		status = print_json(name);

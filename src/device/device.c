@@ -507,10 +507,17 @@ enum ttnn_status ttnn_device_reshape(ttnn_device *device, uint32_t rows, uint32_
 {
 	const struct tt_profile *profile = device->profile;
 	struct tt_mesh now = tt_device_mesh(device), system = {profile->rows, profile->cols, NULL};
-	uint32_t *order = tt_calloc((size_t)device->rows * device->cols, sizeof(*order));
-	uint32_t *chips = NULL;
-	tt_status status = order ? system_chips(&chips, profile) : tt_fail_nomem();
+	uint32_t *order, *chips = NULL;
+	tt_status status;
+	size_t live;
 
+	/* Buffers and tensors know their chips by place. */
+	live = tt_devmem_live(device->memory);
+	if (live && (rows != device->rows || cols != device->cols))
+		return tt_fail(TTNN_STATE,
+			       "a mesh with %zu buffers in its memory cannot be reshaped", live);
+	order = tt_calloc((size_t)device->rows * device->cols, sizeof(*order));
+	status = order ? system_chips(&chips, profile) : tt_fail_nomem();
 	system.chips = chips;
 	if (status == TTNN_OK)
 		status = tt_mesh_reshape(order, &now, &system, rows, cols);

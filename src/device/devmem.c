@@ -101,6 +101,16 @@ static bool ref_if_owned(struct tt_buffer *buffer)
 	return false;
 }
 
+size_t tt_devmem_live(struct tt_devmem *memory)
+{
+	size_t live;
+
+	pthread_mutex_lock(&memory->lock);
+	live = memory->live;
+	pthread_mutex_unlock(&memory->lock);
+	return live;
+}
+
 tt_status tt_devmem_list(struct tt_buffer ***out, size_t *count, struct tt_devmem *memory)
 {
 	struct tt_buffer **buffers;

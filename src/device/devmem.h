@@ -62,6 +62,9 @@ void tt_devmem_shadow_done(struct tt_devmem *memory);
 /* What pages of a kind of memory are aligned to. */
 uint32_t tt_devmem_alignment(const struct tt_devmem *memory, enum ttnn_buffer_type type);
 
+/* How many buffers live now. */
+size_t tt_devmem_live(struct tt_devmem *memory);
+
 /*
  * The live buffers, oldest first. Each is one reference of the caller's; give all back, and the
  * array, with tt_devmem_free_list().

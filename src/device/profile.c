@@ -148,6 +148,11 @@ static tt_status read_board(struct reader *r, struct tt_cluster_board *board,
 	const char *text;
 	uint32_t chip;
 
+	TT_TRY(tt_yaml_expect(r->doc, node, "a board", TT_YAML_MAP));
+	for (value = node->first; value; value = value->next)
+		if (strcmp(value->key, "type") != 0 && strcmp(value->key, "id") != 0 &&
+		    strcmp(value->key, "chips") != 0)
+			return tt_yaml_fail(r->doc, value, "a board has no \"%.80s\"", value->key);
 	TT_TRY(tt_yaml_need(&value, r->doc, node, "type"));
 	TT_TRY(tt_yaml_text(&text, r->doc, value, "a board's type"));
 	TT_TRY(copy_text(&board->type, r->profile, text));
@@ -158,6 +163,9 @@ static tt_status read_board(struct reader *r, struct tt_cluster_board *board,
 	TT_TRY(tt_yaml_expect(r->doc, value, "the chips of a board", TT_YAML_LIST));
 	for (const struct tt_yaml *item = value->first; item; item = item->next) {
 		TT_TRY(read_chip_id(&chip, r, item));
+		if (cluster->chips[chip].board != cluster->board_count)
+			return tt_yaml_fail(r->doc, item, "chip %" PRIu32 " is on two boards",
+					    cluster->chips[chip].id);
 		cluster->chips[chip].board = (uint32_t)(board - cluster->boards);
 	}
 	return TTNN_OK;
@@ -389,6 +397,8 @@ static tt_status read_texts(struct reader *r)
 		if (!node)
 			continue;
 		TT_TRY(tt_yaml_text(&text, r->doc, node, texts[i].key));
+		if (texts[i].to == &r->profile->name && !*text)
+			return tt_yaml_fail(r->doc, node, "the name of a profile is not empty");
 		TT_TRY(copy_text(texts[i].to, r->profile, text));
 	}
 	return TTNN_OK;
@@ -397,12 +407,15 @@ static tt_status read_texts(struct reader *r)
 static tt_status read_arch(struct reader *r, const struct tt_yaml *root)
 {
 	const struct tt_yaml *node;
+	const char *name;
 
 	TT_TRY(tt_yaml_need(&node, r->doc, root, "arch"));
-	if (node->kind == TT_YAML_MAP)
+	if (node->kind == TT_YAML_MAP) {
 		TT_TRY(tt_arch_read(&r->profile->arch, r->doc, node, &r->profile->arena));
-	else
-		TT_TRY(read_builtin_arch(r, node->text, node));
+	} else {
+		TT_TRY(tt_yaml_text(&name, r->doc, node, "\"arch\""));
+		TT_TRY(read_builtin_arch(r, name, node));
+	}
 	r->profile->cluster.arch = r->profile->arch.name;
 	return TTNN_OK;
 }

@@ -324,7 +324,7 @@ static tt_status place_each(struct tt_program *program, const struct tt_program_
 		if (rows[i].kind != TT_MEMORY_SCRATCHPAD && !rows[i].borrowed)
 			place_buffer(program, &rows[i], limits);
 	for (size_t i = 0; i < program->rows.count; i++)
-		if (rows[i].kind == TT_MEMORY_SCRATCHPAD)
+		if (rows[i].kind == TT_MEMORY_SCRATCHPAD && !rows[i].borrowed)
 			TT_TRY(place_scratchpad(program, &rows[i], limits));
 	return TTNN_OK;
 }

@@ -176,6 +176,14 @@ uint64_t ttnn_device_program_cache_entries(ttnn_device *device)
 	return tt_progcache_stats(&device->programs).entries;
 }
 
+void ttnn_device_program_cache_counts(uint64_t *hits, uint64_t *misses, ttnn_device *device)
+{
+	struct tt_progcache_stats stats = tt_progcache_stats(&device->programs);
+
+	*hits = stats.hits;
+	*misses = stats.misses;
+}
+
 void ttnn_device_program_cache_clear(ttnn_device *device)
 {
 	tt_progcache_clear(&device->programs);

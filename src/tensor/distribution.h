@@ -47,7 +47,10 @@ uint64_t tt_distribution_core_pages(const struct tt_distribution *d);
 /* Core number `index`. */
 struct ttnn_core tt_distribution_core(const struct tt_distribution *d, uint64_t index);
 
-/* Refuses distributions that pages cannot be looked up in: call once before the two below. */
+/*
+ * Refuses distributions that pages cannot be looked up in: for who is about to call the two below.
+ * Upstream allocates such buffers all the same, so making a buffer does not check this.
+ */
 tt_status tt_distribution_check(const struct tt_distribution *d);
 
 /* The place of a page of the tensor; `host` is below d->pages. */

@@ -77,6 +77,48 @@ TEST(a_chip_is_in_a_mesh_once)
 	ttnn_device_unref(device);
 }
 
+TEST(reshaping_is_for_empty_meshes)
+{
+	ttnn_device *mesh = NULL;
+	struct tt_buffer_layout layout;
+	struct tt_buffer *buffer;
+
+	CHECK_OK(ttnn_mesh_open(&mesh, NULL, with((struct ttnn_device_options){.profile = "t3k"})));
+	CHECK_OK(tt_buffer_layout_raw(&layout, mesh->memory, TTNN_L1, 2048, 2048));
+	CHECK_OK(tt_buffer_new(&buffer, mesh->memory, &layout, NULL));
+	CHECK_FAILS(ttnn_device_reshape(mesh, 1, 8), TTNN_STATE,
+		    "a mesh with 1 buffers in its memory cannot be reshaped");
+	CHECK_INT(ttnn_device_get_info(mesh)->rows, 2);
+	CHECK_OK(ttnn_device_reshape(mesh, 2, 4)); /* as it is */
+	tt_buffer_unref(buffer);
+	CHECK_OK(ttnn_device_reshape(mesh, 1, 8));
+	CHECK_INT(ttnn_device_get_info(mesh)->cols, 8);
+	ttnn_device_unref(mesh);
+}
+
+TEST(program_cache_counts)
+{
+	struct tt_progcache_key key = {"k", 1};
+	struct tt_progcache_entry *entry = NULL;
+	uint64_t hits = 9, misses = 9;
+	ttnn_device *device;
+
+	CHECK_OK(ttnn_device_open(&device, 0, NULL));
+	ttnn_device_program_cache_counts(&hits, &misses, device);
+	CHECK(hits == 0 && misses == 0);
+	CHECK_OK(tt_progcache_find(&entry, &device->programs, &key, "p"));
+	CHECK_OK(tt_progcache_add(&entry, &device->programs, &key,
+				  &(struct tt_progcache_payload){NULL, NULL}));
+	tt_progcache_unref(entry);
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(tt_progcache_find(&entry, &device->programs, &key, "p"));
+		tt_progcache_unref(entry);
+	}
+	ttnn_device_program_cache_counts(&hits, &misses, device);
+	CHECK(hits == 2 && misses == 1);
+	ttnn_device_unref(device);
+}
+
 /* Every mesh device has an allocator of its own: addresses repeat, also on the same chip. */
 TEST(allocators_are_apart)
 {

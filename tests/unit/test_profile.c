@@ -499,6 +499,17 @@ TEST(bad_profiles)
 		{"{\"arch\": \"blackhole\", \"chips\": [{\"id\": 1}, {\"id\": 1}]}",
 		 "bad:1: chip 1 is given twice or after 1"},
 		{"{\"arch\": {\"name\": \"x\"},\n\"chips\": [{}]}", "bad:1: \"text\" is missing"},
+		{"{\"arch\": [1],\n\"chips\": [{}]}", "bad:1: \"arch\" must be"},
+		{"{\"arch\": \"blackhole\", \"chips\": [{}],\n\"name\": \"\"}",
+		 "bad:2: the name of a profile is not empty"},
+		{"{\"arch\": \"blackhole\", \"chips\": [{}],\n\"boards\": [{\"type\": \"p150\", "
+		 "\"chips\": [0],\n\"colour\": 1}]}",
+		 "bad:3: a board has no \"colour\""},
+		{"{\"arch\": \"blackhole\", \"chips\": [{}],\n\"boards\": [1]}",
+		 "bad:2: a board must be"},
+		{"{\"arch\": \"blackhole\", \"chips\": [{}],\n\"boards\": [{\"type\": \"p150\", "
+		 "\"chips\": [0]},\n{\"type\": \"p150\", \"chips\": [0]}]}",
+		 "bad:3: chip 0 is on two boards"},
 	};
 	struct tt_profile *profile;
 

@@ -426,6 +426,28 @@ TEST(disjoint_ranges)
 	tt_program_deinit(&program);
 }
 
+/* A row that lies in a tensor stays there, a scratchpad too, on the same cores or on others. */
+TEST(borrowed_scratchpads)
+{
+	static const char *const cores[] = {"{[0-0 - 3-7]}", "{[0-0 - 7-7]}"};
+
+	for (int i = 0; i < 2; i++) {
+		struct tt_program_row pad = buffer(SCRATCH, 0, 4096, cores[i]);
+		struct tt_program program = {0};
+
+		pad.borrowed = true;
+		pad.address = 1000000;
+		tt_program_start(&program);
+		CHECK_OK(add(&program, buffer(DATAFLOW, 0, 4096, cores[0]), &n150));
+		CHECK_OK(add(&program, pad, &n150));
+		CHECK_OK(add(&program, buffer(SCRATCH, 0, 64, cores[0]), &n150));
+		CHECK_OK(tt_program_place(&program, &n150));
+		CHECK_INT(program.rows.data[1].address, 1000000);
+		CHECK_INT(program.rows.data[2].address, 105824 + 4096);
+		tt_program_deinit(&program);
+	}
+}
+
 TEST(messages_of_the_documents)
 {
 	struct tt_program program = {0};
