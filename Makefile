@@ -203,9 +203,9 @@ SCRIPTS := $(shell grep -lE '^\#!.*sh$$' scripts/* tests/run tests/*/run tests/*
 C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples tools,$(addprefix $(dir)/,*.[ch] \
 	*/*.[ch] */*/*.[ch])))
 HEADERS := $(filter %.h,$(C_FILES))
-TIDY_SRC := $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC) $(EXAMPLE_SRC) $(wildcard fuzz/*.c)
+TIDY_SRC := $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC) $(EXAMPLE_SRC) $(wildcard fuzz/*.c tools/*.c)
 # The analyzer may take so many steps in a function: a quarter of its own limit, in a fifth of the time.
-TIDY_FLAGS := $(OWN_CPPFLAGS) -std=c17 $(ISA_avx512) -DTT_ISA=plain \
+TIDY_FLAGS := $(OWN_CPPFLAGS) -I$(OUT)/include -std=c17 $(ISA_avx512) -DTT_ISA=plain \
 	-Xclang -analyzer-config -Xclang max-nodes=50000
 LINTS := lint-format lint-text lint-includes lint-shell lint-cppcheck lint-tidy
 
@@ -233,7 +233,7 @@ lint-cppcheck:
 		--inline-suppr --suppressions-list=scripts/cppcheck --cppcheck-build-dir=build/lint/cppcheck \
 		$(OWN_CPPFLAGS) -DTT_ISA=plain src fuzz examples bench
 lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(TIDY_SRC))
-build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS)
+build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS) | $(OUT)/include/ttnn_ops.h
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D); clang-tidy --quiet $< -- $(TIDY_FLAGS) \
 		$(if $(filter src/base/status.c,$<),,-include scripts/tidy.h) >$@.log 2>&1 || \

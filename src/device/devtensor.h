@@ -13,7 +13,7 @@ struct tt_device;
 /* What this thread's calls do: read by the operation layer and when a buffer is made. */
 enum ttnn_run_mode tt_run_mode(void);
 /* Returns the mode before. */
-enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode to);
+enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode);
 
 /*
  * A tensor of values that are not set. In a dry run its buffer has no memory, and no address

@@ -109,6 +109,8 @@ static tt_status check_outputs(const struct tt_binary_front *front)
 	const struct tt_binary_args *args = &front->args;
 	const struct tt_tensor *output = args->output;
 
+	if (!args->a)
+		return tt_fail(TTNN_INTERNAL, "a binary operation without a tensor");
 	if (output && args->dtype && *args->dtype != output->spec.dtype)
 		return tt_fail_cond(
 			TTNN_INVALID, "*dtype == out_dtype",
@@ -155,7 +157,7 @@ static tt_status tile_operands(bool *back, struct tt_binary_front *front, struct
 
 tt_status tt_binary_run(struct tt_tensor **out, struct tt_call *call, struct tt_binary_front *front)
 {
-	struct tt_binary_args *args = &front->args;
+	struct tt_binary_args args;
 	enum ttnn_dtype dtype;
 	bool back;
 
@@ -163,10 +165,11 @@ tt_status tt_binary_run(struct tt_tensor **out, struct tt_call *call, struct tt_
 	TT_TRY(check_scalar(front));
 	TT_TRY(cast_operands(front, call));
 	TT_TRY(tile_operands(&back, front, call));
-	dtype = args->output ? args->output->spec.dtype : args->a->spec.dtype;
-	if (!args->dtype && !front->no_dtype)
-		args->dtype = &dtype;
-	TT_TRY(tt_binary_launch(out, call, args));
+	args = front->args;
+	dtype = args.output ? args.output->spec.dtype : args.a->spec.dtype;
+	if (!args.dtype && !front->no_dtype)
+		args.dtype = &dtype;
+	TT_TRY(tt_binary_launch(out, call, &args));
 	if (!back)
 		return TTNN_OK;
 	tt_call_own(call, *out);
@@ -388,6 +391,8 @@ static tt_status golden_operands(struct golden_pair *out, struct tt_golden *gold
 	}
 	out->a = arrays[0];
 	out->b = arrays[1];
+	if (!out->a && !out->b)
+		return tt_fail(TTNN_INVALID, "golden: no operand is a tensor");
 	if (!out->a || !out->b)
 		out->shape = (out->a ? out->a : out->b)->shape;
 	else if (!tt_broadcast_shape(&out->shape, &out->a->shape, &out->b->shape))
@@ -452,8 +457,8 @@ static tt_status golden(struct tt_golden *golden)
 #define USUAL NUMBER("input_tensor_b") TYPED ", " SUB, TENSORS TYPED ", " SUB
 #define EITHER(fast)                                                                               \
 	NUMBER("input_tensor_b")                                                                   \
-	FAST(fast) TYPED ", " SUB, TENSORS FAST(fast) TYPED ", " SUB,                              \
-		NUMBER_FIRST FAST(fast) TYPED ", " SUB
+	FAST(fast)                                                                                 \
+	TYPED ", " SUB, TENSORS FAST(fast) TYPED ", " SUB, NUMBER_FIRST FAST(fast) TYPED ", " SUB
 #define TWO(fast)                                                                                  \
 	NUMBER("input_tensor_b") FAST(fast) TYPED ", " SUB, TENSORS FAST(fast) TYPED ", " SUB
 #define SHORT NUMBER("input_b") TYPED, TENSORS TYPED

@@ -168,7 +168,7 @@ struct tt_launch {
 	struct tt_tensor *outputs[TT_OUTPUTS_MAX]; /* given beforehand, or made from specs */
 	const ttnn_core_set *grid;        /* the cores it may use: the compute grid, or fewer */
 	const struct tt_factory *factory; /* from choose() on */
-	void *work; /* (optional) what choose() computed for the memory rows, in arena */
+	void *work;        /* (optional) what choose() computed for the memory rows, in arena */
 	const void *extra; /* (optional) what the launcher worked out already */
 };
 

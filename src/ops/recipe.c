@@ -259,8 +259,8 @@ static void keep(struct cook *cook, const struct ttnn_value *value)
 		if (cook->temps[i] != value->tensor)
 			continue;
 		cook->temp_count--;
-		memmove(&cook->temps[i], &cook->temps[i + 1],
-			(cook->temp_count - i) * sizeof(cook->temps[0]));
+		for (; i < cook->temp_count; i++)
+			cook->temps[i] = cook->temps[i + 1];
 		return;
 	}
 	tt_call_own(cook->call, ttnn_tensor_ref(value->tensor));

@@ -321,7 +321,7 @@ static bool native(const struct tt_launch *launch)
 	for (int i = 0; i < 3; i++) {
 		const struct ttnn_tensor_spec *spec;
 
-		if (!launch->inputs[i])
+		if (i > 0 && !launch->inputs[i])
 			continue;
 		spec = &launch->inputs[i]->spec;
 		if (!ttnn_shape_equal(&spec->shape, &a->shape) ||

@@ -376,6 +376,8 @@ static tt_status golden(struct tt_golden *golden)
 		if (!tt_broadcast_shape(&shape, &shape, &arrays[i]->shape))
 			return tt_fail(TTNN_INVALID, "golden: the shapes do not go together");
 	}
+	if (!arrays[0])
+		return tt_fail(TTNN_INVALID, "golden: the first operand is no tensor");
 	out = tt_golden_out(golden, &shape, golden_dtype(golden, arrays));
 	if (!out)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
