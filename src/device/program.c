@@ -38,6 +38,11 @@ void tt_program_start(struct tt_program *program)
 	program->same_cores = true;
 }
 
+void tt_program_set_next_id(uint64_t id)
+{
+	atomic_store_explicit(&next_id, id, memory_order_relaxed);
+}
+
 void tt_program_deinit(struct tt_program *program)
 {
 	TT_VEC_DEINIT(&program->rows);

@@ -75,6 +75,9 @@ struct tt_program {
 /* Takes the next id and forgets the rows, but keeps their memory. Ids count in the process. */
 void tt_program_start(struct tt_program *program);
 
+/* For tests: the id that the next program gets, a multiple of what one takes. */
+void tt_program_set_next_id(uint64_t id);
+
 void tt_program_deinit(struct tt_program *program);
 
 /* Adds a copy of row at the end; refuses sizes and numbers as upstream does. */

@@ -523,6 +523,9 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 	struct fid_names names = {0};
 	tt_status status;
 
+	/* Recordings were made in a new process each. */
+	tt_program_set_next_id(0);
+	tt_device_set_next_id(0);
 	status = fid_device_open(&names.device, program->label,
 				 tt_json_get(program->record, "device"));
 	if (status == TTNN_OK)
