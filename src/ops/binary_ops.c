@@ -241,6 +241,18 @@ static void read_options(struct tt_binary_front *out, const struct tt_call *call
 	out->in_place = row->in_place;
 }
 
+tt_status tt_binary_read(struct tt_binary_front *out, const struct tt_call *call,
+			 enum tt_binary_fn fn)
+{
+	const struct row row = {.fn = fn};
+
+	read_operands(out, call);
+	if (!out->args.a)
+		return tt_fail(TTNN_TYPE, "%s: neither operand is a tensor", call->entry->op->name);
+	read_options(out, call, &row);
+	return TTNN_OK;
+}
+
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_binary_front front = {0};
@@ -253,52 +265,56 @@ static tt_status expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
-/* A function of one operand stands for the scalar form. */
-static tt_status expand_or_unary(struct tt_call *call)
+/* A function of one operand stands for the scalar form; another type is made afterwards. */
+static tt_status run_with_scalar(struct tt_call *call, const struct tt_binary_front *front)
 {
 	const struct row *row = call->entry->op->row;
-	struct tt_binary_front front = {0};
-	struct tt_unary_step step = {.fn = row->with_scalar, .count = 1};
-	struct tt_unary_args args = {.steps = &step, .step_count = 1};
+	const struct tt_unary_step step = {
+		.fn = row->with_scalar, .count = 1, .params = {front->args.scalar}};
+	const struct tt_unary_args args = {.input = front->args.a,
+					   .output = front->args.output,
+					   .steps = &step,
+					   .step_count = 1,
+					   .memory = front->args.memory,
+					   .grid = front->args.grid,
+					   .real_parameter = front->real_scalar};
 	struct tt_tensor *out;
+
+	TT_TRY(tt_unary_launch(&out, call, &args));
+	if (front->args.dtype && *front->args.dtype != out->spec.dtype) {
+		const struct ttnn_arg passed[] = {{NULL, ttnn_v_tensor(out)},
+						  {NULL, ttnn_v_dtype(*front->args.dtype)}};
+
+		tt_call_own(call, out);
+		TT_TRY(tt_call_op(&out, call, "ttnn.typecast", passed, 2));
+	}
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_or_unary(struct tt_call *call)
+{
+	struct tt_binary_front front = {0};
 
 	read_operands(&front, call);
 	if (front.args.b || front.args.scalar_first)
 		return expand(call);
-	read_options(&front, call, row);
-	step.params[0] = front.args.scalar;
-	args.input = front.args.a;
-	args.output = front.args.output;
-	args.memory = front.args.memory;
-	args.grid = front.args.grid;
-	TT_TRY(tt_unary_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	read_options(&front, call, call->entry->op->row);
+	return run_with_scalar(call, &front);
 }
 
 /* remainder, fmod: int32 by an int is the program with two operands, by a float in float32. */
 static tt_status expand_modulo(struct tt_call *call)
 {
-	const struct row *row = call->entry->op->row;
 	struct tt_binary_front front = {0};
-	struct tt_unary_step step = {.fn = row->with_scalar, .count = 1};
-	struct tt_unary_args args = {.steps = &step, .step_count = 1};
-	struct tt_tensor *out;
 
 	read_operands(&front, call);
 	if (front.args.b || (front.args.a->spec.dtype == TTNN_INT32 && !front.real_scalar))
 		return expand(call);
-	read_options(&front, call, row);
+	read_options(&front, call, call->entry->op->row);
 	if (front.args.a->spec.dtype == TTNN_INT32)
 		TT_TRY(tt_binary_cast(&front.args.a, call, TTNN_FLOAT32));
-	step.params[0] = front.args.scalar;
-	args.input = front.args.a;
-	args.output = front.args.output;
-	args.memory = front.args.memory;
-	args.grid = front.args.grid;
-	TT_TRY(tt_unary_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return run_with_scalar(call, &front);
 }
 
 /* a + alpha b, a - alpha b: the factor is an activation of the second operand. */
@@ -348,34 +364,34 @@ struct chain {
 	size_t count;
 };
 
-static enum ttnn_dtype golden_dtype(const struct tt_golden *golden, const struct row *row,
-				    const struct tt_array *a, const struct tt_array *b)
+enum ttnn_dtype tt_binary_result_dtype(const struct tt_call *call, enum tt_binary_fn fn)
 {
-	struct tt_tensor *output = tt_call_tensor(&golden->call, "output_tensor");
-	enum ttnn_dtype left = a ? a->dtype : b->dtype, right = b ? b->dtype : left;
+	const struct ttnn_value *a = &call->args->values[0], *b = &call->args->values[1];
+	struct tt_tensor *output = tt_call_tensor(call, "output_tensor");
+	bool both = a->kind == TTNN_VALUE_TENSOR && b->kind == TTNN_VALUE_TENSOR;
+	bool real = !both && (a->kind == TTNN_VALUE_REAL || b->kind == TTNN_VALUE_REAL);
+	bool quotient = fn == TT_BINARY_MUL || fn == TT_BINARY_DIV;
+	enum ttnn_dtype left = TTNN_FLOAT32, right;
 
-	if (row->in_place)
-		return left;
+	if (a->kind == TTNN_VALUE_TENSOR)
+		left = a->tensor->spec.dtype;
+	else if (b->kind == TTNN_VALUE_TENSOR)
+		left = b->tensor->spec.dtype;
+	right = both ? b->tensor->spec.dtype : left;
 	if (output)
 		return output->spec.dtype;
-	if (row->fn == TT_BINARY_DIV && left == TTNN_INT32 && right == TTNN_INT32)
+	if (fn == TT_BINARY_DIV && left == TTNN_INT32 && right == TTNN_INT32)
 		return TTNN_FLOAT32;
-	if ((row->fn == TT_BINARY_MUL || row->fn == TT_BINARY_DIV) && is_wide_integer(left) &&
-	    is_float(right))
-		left = right;
-	if (is_comparison(row->fn) && left == TTNN_UINT8)
+	if (quotient && is_wide_integer(left) && real)
+		left = TTNN_FLOAT32;
+	if (quotient && is_wide_integer(left) && is_float(right))
+		left = tt_dtype_is_block(right) ? TTNN_BFLOAT16 : right;
+	if (is_comparison(fn) && left == TTNN_UINT8)
 		left = TTNN_UINT16;
-	return tt_call_dtype(&golden->call, "dtype", left);
+	return tt_call_dtype(call, "dtype", left);
 }
 
-/* The operands, broadcast; a NULL array is the number beside it. */
-struct golden_pair {
-	const struct tt_array *a, *b;
-	double number;
-	struct ttnn_shape shape;
-};
-
-static tt_status golden_operands(struct golden_pair *out, struct tt_golden *golden)
+tt_status tt_binary_golden_pair(struct tt_golden_pair *out, struct tt_golden *golden)
 {
 	const struct ttnn_value *values = golden->call.args->values;
 	const struct tt_array *arrays[2] = {NULL, NULL};
@@ -408,17 +424,17 @@ static tt_status golden(struct tt_golden *golden)
 	double params[3] = {tt_call_real(call, "rtol", 0), tt_call_real(call, "atol", 0),
 			    tt_call_bool(call, "equal_nan", false)};
 	uint64_t at[TTNN_MAX_RANK];
-	struct golden_pair pair;
+	struct tt_golden_pair pair;
 	enum ttnn_dtype dtype, inner;
 	struct tt_array *out;
 
-	TT_TRY(golden_operands(&pair, golden));
+	TT_TRY(tt_binary_golden_pair(&pair, golden));
 	TT_TRY(tt_unary_steps(pre_a.steps, &pre_a.count,
 			      tt_call_arg(call, "input_tensor_a_activations")));
 	TT_TRY(tt_unary_steps(pre_b.steps, &pre_b.count,
 			      tt_call_arg(call, "input_tensor_b_activations")));
 	TT_TRY(tt_unary_steps(post.steps, &post.count, tt_call_arg(call, "activations")));
-	dtype = golden_dtype(golden, row, pair.a, pair.b);
+	dtype = row->in_place && pair.a ? pair.a->dtype : tt_binary_result_dtype(call, row->fn);
 	inner = dtype;
 	out = tt_golden_out(golden, &pair.shape, dtype);
 	if (!out)
@@ -512,7 +528,6 @@ static const struct tt_op ops[] = {
 	FN_UNARY("bitwise_right_shift", RIGHT_SHIFT, RIGHT_SHIFT,
 		 "a shifted right by b bits, the sign kept.", BITS)
 	FN_UNARY("bitwise_xor", BITWISE_XOR, BITWISE_XOR, "The bits set in just one of them.", BITS)
-	FN("divide", DIV, "a / b.", EITHER("False"))
 	FN_("divide_", DIV, "a / b written over a.", IN_PLACE_FAST("input_a", "input_b", "False"))
 	FN("eq", EQ, "1 where a = b, else 0.", USUAL)
 	FN_("eq_", EQ, "1 where a = b, else 0, written over a.", IN_PLACE)

@@ -3,6 +3,7 @@
 #define TT_OPS_BINARY_OPS_H
 
 #include "ops/binary.h"
+#include "ops/golden.h"
 
 /* A call of such an operation as upstream's front end sees it. */
 struct tt_binary_front {
@@ -20,7 +21,22 @@ struct tt_binary_front {
 tt_status tt_binary_run(struct tt_tensor **out, struct tt_call *call,
 			struct tt_binary_front *front);
 
+/* The operands and options of a call whose first two arguments are the operands. */
+tt_status tt_binary_read(struct tt_binary_front *out, const struct tt_call *call,
+			 enum tt_binary_fn fn);
+
 /* Casts a tensor in place of itself; the new one is the call's. */
 tt_status tt_binary_cast(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_dtype dtype);
+
+/* The type that the result of such a call has. */
+enum ttnn_dtype tt_binary_result_dtype(const struct tt_call *call, enum tt_binary_fn fn);
+
+/* For goldens: the operands, broadcast; a NULL array is the number beside it. */
+struct tt_golden_pair {
+	const struct tt_array *a, *b;
+	double number;
+	struct ttnn_shape shape;
+};
+tt_status tt_binary_golden_pair(struct tt_golden_pair *out, struct tt_golden *golden);
 
 #endif

@@ -3,12 +3,14 @@
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
 	X(binary)                                                                                  \
+	X(binary_composite)                                                                        \
 	X(creation)                                                                                \
 	X(host)                                                                                    \
 	X(random)                                                                                  \
 	X(ternary)                                                                                 \
 	X(typecast)                                                                                \
-	X(unary)
+	X(unary)                                                                                   \
+	X(unary_composite)
 
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)
@@ -19,4 +21,11 @@ const struct tt_op_family *const tt_families[] = {
 	FAMILIES(X)
 #undef X
 };
+const struct tt_op_alias tt_op_aliases[] = {
+	{"ttnn.div_", "ttnn.divide_"},   {"ttnn.mul", "ttnn.multiply"},
+	{"ttnn.mul_", "ttnn.multiply_"}, {"ttnn.sub", "ttnn.subtract"},
+	{"ttnn.sub_", "ttnn.subtract_"},
+};
+const size_t tt_op_alias_count = sizeof(tt_op_aliases) / sizeof(tt_op_aliases[0]);
+
 const size_t tt_family_count = sizeof(tt_families) / sizeof(tt_families[0]);

@@ -38,24 +38,32 @@ static const char *cpp_name(struct tt_arena *arena, const char *name)
 	return out;
 }
 
+static tt_status index_name(const char *name, struct tt_op_entry *entry)
+{
+	bool added;
+	struct tt_map_entry *slot = tt_map_add(&registry.by_name, name, strlen(name), &added);
+
+	if (!slot)
+		return tt_fail_nomem();
+	if (!added)
+		return tt_fail(TTNN_INTERNAL, "two operations are called %s", name);
+	slot->pointer = entry;
+	return TTNN_OK;
+}
+
 static tt_status index_names(void)
 {
 	for (size_t i = 0; i < registry.count; i++) {
 		struct tt_op_entry *entry = &registry.entries[i];
-		const char *names[] = {entry->op->name, entry->cpp_name};
 
-		for (size_t k = 0; k < 2; k++) {
-			bool added;
-			struct tt_map_entry *slot =
-				tt_map_add(&registry.by_name, names[k], strlen(names[k]), &added);
+		TT_TRY(index_name(entry->op->name, entry));
+		TT_TRY(index_name(entry->cpp_name, entry));
+	}
+	for (size_t i = 0; i < tt_op_alias_count; i++) {
+		struct tt_map_entry *slot = tt_map_finds(&registry.by_name, tt_op_aliases[i].of);
 
-			if (!slot)
-				return tt_fail_nomem();
-			if (!added)
-				return tt_fail(TTNN_INTERNAL, "two operations are called %s",
-					       names[k]);
-			slot->pointer = entry;
-		}
+		if (slot)
+			TT_TRY(index_name(tt_op_aliases[i].name, slot->pointer));
 	}
 	return TTNN_OK;
 }

@@ -1,6 +1,8 @@
 #include "ops/rows.h"
 
 #include "base/str.h"
+#include "device/device.h"
+#include "device/split.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -58,6 +60,16 @@ uint64_t tt_tile_bytes_of(enum ttnn_dtype dtype)
 tt_status tt_cores_grid(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	*out = launch->grid;
+	return TTNN_OK;
+}
+
+tt_status tt_cores_by_tile(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
+			     launch->inputs[0]->spec.pages, TTNN_ORIENT_COL_MAJOR));
+	*out = split.all;
 	return TTNN_OK;
 }
 

@@ -24,6 +24,9 @@ uint64_t tt_tile_bytes_of(enum ttnn_dtype dtype);
 /* All the program may use. */
 tt_status tt_cores_grid(const ttnn_core_set **out, const struct tt_launch *launch);
 
+/* As many as the first input has pages, column after column. */
+tt_status tt_cores_by_tile(const ttnn_core_set **out, const struct tt_launch *launch);
+
 /* ---- sharding ----------------------------------------------------------------------------------- */
 
 /* The tiles of one shard of a tensor with a shard spec; 0 without one. */

@@ -275,6 +275,11 @@ static tt_status enter(struct ttnn_results *out, struct tt_call *parent,
 	return run(out, parent, entry, &resolved);
 }
 
+static const char *shown_name(const struct tt_op *op)
+{
+	return op->frontend ? op->frontend : op->name;
+}
+
 enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const struct ttnn_arg *args,
 			   size_t arg_count, enum ttnn_frontend frontend)
 {
@@ -285,7 +290,7 @@ enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const str
 	TT_TRY(find(&entry, name));
 	if (python)
 		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
-							     .name = entry->op->name},
+							     .name = shown_name(entry->op)},
 			      NULL, 0);
 	if (depth++ == 0) {
 		error_told = false;
@@ -340,7 +345,7 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 	TT_TRY(find(&entry, name));
 	if (from_python)
 		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
-							     .name = entry->op->name},
+							     .name = shown_name(entry->op)},
 			      NULL, 0);
 	status = enter(&results, parent, entry, args, arg_count);
 	if (from_python)

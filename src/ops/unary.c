@@ -256,6 +256,35 @@ static tt_status check_softcap(const struct tt_launch *launch, const struct tt_u
 	return TTNN_OK;
 }
 
+static bool on_bits(enum tt_unary_fn fn)
+{
+	return fn == TT_UNARY_BITWISE_AND || fn == TT_UNARY_BITWISE_OR ||
+	       fn == TT_UNARY_BITWISE_XOR || fn == TT_UNARY_LEFT_SHIFT ||
+	       fn == TT_UNARY_RIGHT_SHIFT;
+}
+
+/* What upstream finds out when it writes the kernel's text. */
+static tt_status check_kernel(const struct tt_launch *launch, const struct tt_unary_step *step)
+{
+	const bool *real_parameter = launch->extra;
+	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
+
+	if (on_bits(step->fn) && !tt_dtype_is_integer(dtype))
+		return tt_fail(TTNN_INVALID,
+			       "Unsupported input dtype for bitwise/shift op_type UnaryOpType::%s: "
+			       "expected Int32, UInt32, or UInt16.",
+			       tt_enum_name(&tt_enum_unary, (int64_t)step->fn));
+	if (step->fn != TT_UNARY_REMAINDER || dtype != TTNN_UINT32)
+		return TTNN_OK;
+	if (*real_parameter)
+		return tt_fail_cond(TTNN_INVALID, "false",
+				    "Expected integer scalar divisor (uint32 or int32)");
+	if (step->params[0] <= 0)
+		return tt_fail_cond(TTNN_INVALID, "param0_raw > 0",
+				    "Divisor must be positive, got %.0f", step->params[0]);
+	return TTNN_OK;
+}
+
 static tt_status validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -277,6 +306,8 @@ static tt_status validate(struct tt_launch *launch)
 				    "Unary: Output format (tile/row-major) must match input when "
 				    "preallocated. Output: %d, Input: %d",
 				    (int)out->layout, (int)in->layout);
+	for (size_t i = 0; i < count; i++)
+		TT_TRY(check_kernel(launch, &steps[i]));
 	return TTNN_OK;
 }
 
@@ -404,7 +435,8 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 					  .input_count = 1,
 					  .outputs = &args->output,
 					  .output_count = 1,
-					  .grid = args->grid};
+					  .grid = args->grid,
+					  .extra = &args->real_parameter};
 
 	for (size_t i = 0; i < args->step_count; i++) {
 		for (uint32_t p = 0; p < args->steps[i].count; p++)

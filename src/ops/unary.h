@@ -24,6 +24,7 @@ struct tt_unary_args {
 	const enum ttnn_dtype *dtype;            /* (optional) else the input's */
 	const struct ttnn_memory_config *memory; /* (optional) else the input's */
 	const ttnn_core_set *grid;               /* (optional) */
+	bool real_parameter;                     /* the caller gave a real number */
 };
 tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_unary_args *args);
