@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "device/devtensor.h"
 #include "event/event.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
@@ -159,6 +160,12 @@ static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
 	tt_event_emit(&event);
 }
 
+/* Whether anyone wants to hear of this buffer. */
+static bool is_told(const struct tt_buffer *buffer)
+{
+	return tt_event_on() && buffer->layout.size && buffer->mode != TT_BUFFER_GHOST;
+}
+
 /* Gives the address back to the allocator it came from. */
 static void release(struct tt_buffer *buffer)
 {
@@ -184,11 +191,13 @@ static tt_status take(struct tt_buffer *buffer, const struct tt_buffer_options *
 		options->mode == TT_BUFFER_SHADOW ? options->shadow : &buffer->memory->allocator;
 	tt_status status;
 
+	if (options->mode == TT_BUFFER_GHOST)
+		buffer->address = options->address;
 	/*
 	 * Nothing to place in an empty buffer, or when nobody wants to know. What an allocator refuses
 	 * is then not refused: upstream's dry runs do not ask theirs either.
 	 */
-	if (!layout->size || options->mode == TT_BUFFER_BLIND)
+	if (!layout->size || options->mode == TT_BUFFER_BLIND || options->mode == TT_BUFFER_GHOST)
 		return TTNN_OK;
 	if (layout->type == TTNN_L1_SMALL && layout->layout == TTNN_INTERLEAVED)
 		return tt_fail_cond(TTNN_INVALID, "num_cores.has_value()",
@@ -242,7 +251,7 @@ static tt_status place(struct tt_buffer *buffer, const struct tt_buffer_options 
 
 	TT_TRY(take(buffer, options));
 	/* Told first: once it is linked, who closes the device tells that it is freed. */
-	told = tt_event_on() && buffer->layout.size;
+	told = is_told(buffer);
 	if (told)
 		tell(buffer, TT_EVENT_BUFFER_ALLOC);
 	if (link_in(buffer))
@@ -297,9 +306,11 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 		return;
 	tt_buffer_drop_data(buffer);
 	/* Told first: who gets the address next must not be heard of before. */
-	if (tt_event_on() && buffer->layout.size)
+	if (is_told(buffer))
 		tell(buffer, TT_EVENT_BUFFER_FREE);
-	release(buffer);
+	/* As upstream's dry runs do: they only tell that real memory is freed. */
+	if (buffer->mode != TT_BUFFER_REAL || tt_run_mode() != TTNN_RUN_NO_DISPATCH)
+		release(buffer);
 }
 
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer)

@@ -46,6 +46,7 @@ enum tt_buffer_mode {
 	TT_BUFFER_REAL,   /* the allocator of the device */
 	TT_BUFFER_SHADOW, /* another allocator: a dry run that wants to know addresses */
 	TT_BUFFER_BLIND,  /* nowhere: the address is 0 */
+	TT_BUFFER_GHOST,  /* another buffer that gave it back; events do not tell of a ghost */
 };
 
 /* All zero is a real buffer. */
@@ -54,6 +55,7 @@ struct tt_buffer_options {
 	struct tt_allocator *shadow; /* for TT_BUFFER_SHADOW, outlives the buffer's allocation;
 				      * NULL: that of the memory */
 	enum tt_allocator_end from;
+	uint64_t address; /* for TT_BUFFER_GHOST */
 };
 
 /* The bytes on one chip. */
@@ -86,7 +88,10 @@ struct tt_buffer *tt_buffer_ref(struct tt_buffer *buffer);
 /* One owner less; the last one deallocates. NULL is fine. */
 void tt_buffer_unref(struct tt_buffer *buffer);
 
-/* Gives the memory back, for all who share the buffer; nothing happens the second time. */
+/*
+ * Gives the memory back, for all who share the buffer; nothing happens the second time. In a dry run
+ * that is only told: what was really allocated stays taken, as it does upstream.
+ */
 void tt_buffer_deallocate(struct tt_buffer *buffer);
 
 /* False after deallocation, and for every buffer of a closed device, dry and empty ones too. */

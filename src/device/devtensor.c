@@ -65,19 +65,14 @@ static tt_status spread(struct tt_mesh_layout **out, struct tt_device *device,
 	return TTNN_OK;
 }
 
-tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
-			       const struct ttnn_tensor_spec *spec)
+/* A tensor in this buffer, whose reference it takes, also when it fails. */
+static tt_status wrap(struct tt_tensor **out, struct tt_device *device, struct tt_buffer *buffer,
+		      const struct ttnn_tensor_spec *spec)
 {
-	struct tt_buffer_options options = {.mode = buffer_mode()};
 	struct tt_mesh_layout *layout = NULL;
 	struct tt_storage *storage = NULL;
-	struct tt_buffer_layout pages;
-	struct tt_buffer *buffer;
 	tt_status status;
 
-	TT_TRY(tt_device_check_open(device));
-	TT_TRY(tt_buffer_layout_make(&pages, device->memory, spec));
-	TT_TRY(tt_buffer_new(&buffer, device->memory, &pages, &options));
 	if (device->memory->chips > 1) {
 		status = spread(&layout, device, buffer);
 		if (status == TTNN_OK)
@@ -87,6 +82,55 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 	}
 	tt_buffer_unref(buffer);
 	return status == TTNN_OK ? tt_tensor_wrap(out, spec, storage, layout) : status;
+}
+
+tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
+			       const struct ttnn_tensor_spec *spec)
+{
+	struct tt_buffer_options options = {.mode = buffer_mode()};
+	struct tt_buffer_layout pages;
+	struct tt_buffer *buffer;
+
+	TT_TRY(tt_device_check_open(device));
+	TT_TRY(tt_buffer_layout_make(&pages, device->memory, spec));
+	TT_TRY(tt_buffer_new(&buffer, device->memory, &pages, &options));
+	return wrap(out, device, buffer, spec);
+}
+
+tt_status tt_device_tensor_adopt(struct tt_tensor *tensor, struct tt_tensor *from)
+{
+	struct tt_buffer *to = tt_tensor_buffer(tensor), *old = tt_tensor_buffer(from);
+
+	if (current == TTNN_RUN_NO_DISPATCH || !to->layout.size)
+		return TTNN_OK;
+	for (uint32_t chip = 0; chip < to->memory->chips; chip++) {
+		struct tt_storage *bytes;
+		tt_status status;
+
+		TT_TRY(tt_buffer_data(&bytes, old, chip, TT_BUFFER_READ));
+		status = tt_buffer_set_data(to, chip, bytes);
+		tt_storage_unref(bytes);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_device_tensor_ghost(struct tt_tensor **out, struct tt_tensor *tensor)
+{
+	struct tt_buffer *old = tt_tensor_buffer(tensor), *buffer;
+	struct tt_buffer_options options = {.mode = TT_BUFFER_GHOST, .address = old->address};
+	struct tt_tensor *ghost;
+	tt_status status;
+
+	TT_TRY(tt_buffer_new(&buffer, old->memory, &old->layout, &options));
+	TT_TRY(wrap(&ghost, tt_tensor_device(tensor), buffer, &tensor->spec));
+	ghost->view = true;
+	status = tt_device_tensor_adopt(ghost, tensor);
+	if (status == TTNN_OK)
+		*out = ghost;
+	else
+		ttnn_tensor_unref(ghost);
+	return status;
 }
 
 struct tt_device *tt_tensor_device(const struct tt_tensor *tensor)
@@ -125,15 +169,20 @@ static bool shards_are_own(const struct tt_tensor *tensor, const struct tt_buffe
 	return atomic_load(&buffer->refs) == storages;
 }
 
-bool tt_tensor_owns_alone(const struct tt_tensor *tensor)
+bool tt_tensor_is_sole(const struct tt_tensor *tensor)
 {
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
 
-	if (!buffer || atomic_load(&tensor->refs) != 1)
+	if (!buffer)
 		return false;
 	if (tensor->layout)
 		return atomic_load(&tensor->layout->refs) == 1 && shards_are_own(tensor, buffer);
 	return atomic_load(&tensor->storage->refs) == 1 && atomic_load(&buffer->refs) == 1;
+}
+
+bool tt_tensor_owns_alone(const struct tt_tensor *tensor)
+{
+	return atomic_load(&tensor->refs) == 1 && tt_tensor_is_sole(tensor);
 }
 
 bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force)

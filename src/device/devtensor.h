@@ -22,11 +22,23 @@ enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode);
 tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 			       const struct ttnn_tensor_spec *spec);
 
+/*
+ * A tensor with the bytes and the address of another, which owns neither: for moving what lies in a
+ * place that is given back before. Make it before the other one is deallocated.
+ */
+tt_status tt_device_tensor_ghost(struct tt_tensor **out, struct tt_tensor *tensor);
+
+/* Gives a tensor the bytes of another of the same size, without copying them. */
+tt_status tt_device_tensor_adopt(struct tt_tensor *tensor, struct tt_tensor *from);
+
 /* The device of a tensor, or NULL: on the host, or the device was closed. Borrowed. */
 struct tt_device *tt_tensor_device(const struct tt_tensor *tensor);
 
 /* The buffer of a tensor, or NULL: on the host, or deallocated. Borrowed. */
 struct tt_buffer *tt_tensor_buffer(const struct tt_tensor *tensor);
+
+/* Whether a tensor is the only one in its buffer: none is a view of it, or shares it otherwise. */
+bool tt_tensor_is_sole(const struct tt_tensor *tensor);
 
 /* Whether giving up this reference frees the buffer. */
 bool tt_tensor_owns_alone(const struct tt_tensor *tensor);

@@ -4,13 +4,32 @@
 #define FAMILIES(X)                                                                                \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
+	X(concat)                                                                                  \
+	X(copy)                                                                                    \
 	X(creation)                                                                                \
+	X(fill)                                                                                    \
+	X(getitem)                                                                                 \
 	X(host)                                                                                    \
+	X(host_pad)                                                                                \
+	X(pad)                                                                                     \
+	X(permute)                                                                                 \
 	X(random)                                                                                  \
+	X(repeat)                                                                                  \
+	X(repeat_interleave)                                                                       \
+	X(reshape)                                                                                 \
+	X(roll)                                                                                    \
+	X(shard)                                                                                   \
+	X(slice)                                                                                   \
+	X(split)                                                                                   \
 	X(ternary)                                                                                 \
+	X(tilize)                                                                                  \
+	X(to_layout)                                                                               \
+	X(transpose)                                                                               \
 	X(typecast)                                                                                \
 	X(unary)                                                                                   \
-	X(unary_composite)
+	X(unary_composite)                                                                         \
+	X(untilize)                                                                                \
+	X(untilize_unpad)
 
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)

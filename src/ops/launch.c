@@ -86,6 +86,7 @@ static uint32_t chip_count(const struct tt_device *device)
 
 /* What the cache keeps of a program. */
 struct built {
+	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
 	uint32_t factory;
 };
@@ -99,6 +100,8 @@ static void free_built(void *data)
 {
 	struct built *built = data;
 
+	for (size_t i = TT_KEPT_MAX; i-- > 0;)
+		ttnn_tensor_unref(built->kept[i]);
 	tt_program_deinit(&built->program);
 	tt_free(built);
 }
@@ -152,6 +155,24 @@ static tt_status check(struct tt_program *program, const struct tt_launch *launc
 	return tt_program_check(program, &launch->device->limits, lowest);
 }
 
+tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor)
+{
+	if (launch->kept_count == TT_KEPT_MAX) {
+		ttnn_tensor_unref(tensor);
+		return tt_fail(TTNN_INTERNAL, "%s keeps more than %d tensors",
+			       launch->prog->device_op, TT_KEPT_MAX);
+	}
+	launch->kept[launch->kept_count++] = tensor;
+	return TTNN_OK;
+}
+
+/* What was made for a program that was not built after all. */
+static void drop_kept(struct tt_launch *launch)
+{
+	while (launch->kept_count)
+		ttnn_tensor_unref(launch->kept[--launch->kept_count]);
+}
+
 /* Rows, and for dataflow buffers the checks that upstream makes while it builds. */
 static tt_status build(struct built **out, struct tt_launch *launch)
 {
@@ -161,6 +182,8 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 
 	if (!built)
 		return tt_fail_nomem();
+	memcpy(built->kept, launch->kept, launch->kept_count * sizeof(built->kept[0]));
+	launch->kept_count = 0;
 	plan.program = &built->program;
 	tt_program_start(&built->program);
 	built->factory = (uint32_t)(launch->factory - launch->prog->factories);
@@ -383,12 +406,13 @@ static tt_status steps(struct tt_launch *launch)
 			return status;
 		}
 	}
-	if (!entry) {
+	if (!entry || dry) {
+		tt_progcache_unref(entry);
 		TT_TRY(choose(launch));
 		return dry ? rehearse(launch) : build_and_perform(launch, &key);
 	}
 	launch->factory = &launch->prog->factories[((struct built *)entry->payload.data)->factory];
-	status = dry ? rehearse(launch) : perform(launch, entry->payload.data, true);
+	status = perform(launch, entry->payload.data, true);
 	tt_progcache_unref(entry);
 	return status;
 }
@@ -444,6 +468,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 						     .arg_count = args->prog->attrs->count},
 		      args->inputs, args->input_count);
 	status = steps(&launch);
+	drop_kept(&launch);
 	if (status != TTNN_OK) {
 		tt_tell_error(status);
 		for (size_t i = TT_OUTPUTS_MAX; i-- > 0;)

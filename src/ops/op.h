@@ -34,6 +34,7 @@
 #include "tensor/tensor.h"
 
 #define TT_OUTPUTS_MAX 64
+#define TT_KEPT_MAX 4
 
 struct tt_call;
 struct tt_prog;
@@ -135,6 +136,9 @@ struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor);
 void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor);
 void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor);
 
+/* Frees the buffer of a tensor under its owners, in a scope "Tensor::deallocate". */
+void tt_call_deallocate(struct tt_call *call, struct tt_tensor *tensor);
+
 /* Another operation, through the door; its only result in *out (yours to own or return). */
 tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char *name,
 		     const struct ttnn_arg *args, size_t arg_count);
@@ -171,7 +175,16 @@ struct tt_launch {
 	const struct tt_factory *factory; /* from choose() on */
 	void *work;        /* (optional) what choose() computed for the memory rows, in arena */
 	const void *extra; /* (optional) what the launcher worked out already */
+	struct tt_tensor *kept[TT_KEPT_MAX]; /* tensors the program needs: tt_launch_keep() */
+	size_t kept_count;
 };
+
+/*
+ * A program may need tensors of its own, tables say, that stay on the device as long as it is
+ * cached. choose() makes them and hands them over here: the reference is the program's, also on
+ * failure.
+ */
+tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor);
 
 /* How many tiles or pages a memory row takes, and what kind of page. */
 typedef uint64_t (*tt_row_number)(const struct tt_launch *launch);

@@ -203,6 +203,16 @@ void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor)
 		tt_host_end(call, NULL, TTNN_OK);
 }
 
+void tt_call_deallocate(struct tt_call *call, struct tt_tensor *tensor)
+{
+	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
+
+	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
+	if (buffer)
+		tt_buffer_deallocate(buffer);
+	tt_host_end(call, NULL, TTNN_OK);
+}
+
 void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor)
 {
 	disown(call, tensor);

@@ -23,7 +23,7 @@ struct tt_arg_type {
 };
 
 #define INTS (KIND(TTNN_VALUE_INT))
-#define UNSIGNED (1u << 31) /* in `items`: none is negative */
+#define UNSIGNED (1u << 31) /* in `items`: none is negative; lists of items are pairs */
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
 #define ANY (KIND(TTNN_VALUE_KINDS) - 1)
 #define ANY_LIST (KIND(TTNN_VALUE_LIST))
@@ -44,7 +44,7 @@ static const struct tt_arg_type types[] = {
 	{"ints", "collections.abc.Sequence[int]", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
 	{"floats", "collections.abc.Sequence[float]", ANY_LIST, NUMBERS, NULL},
 	{"pairs", "collections.abc.Sequence[collections.abc.Sequence[int]]", ANY_LIST,
-	 ANY_LIST | KIND(TTNN_VALUE_SHAPE), NULL},
+	 ANY_LIST | KIND(TTNN_VALUE_SHAPE) | UNSIGNED, NULL},
 	{"slices", "collections.abc.Sequence[slice]", ANY_LIST, ANY, NULL},
 	{"DataType", "ttnn.DataType", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_dtype},
 	{"Layout", "ttnn.Layout", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_layout},
@@ -233,6 +233,19 @@ int tt_sig_index(const struct tt_sig *sig, const char *name)
 
 /* ---- fitting a call --------------------------------------------------------------------------- */
 
+static bool is_negative(const struct ttnn_value *value)
+{
+	return value->kind == TTNN_VALUE_INT && value->integer < 0;
+}
+
+static bool is_pair(const struct ttnn_value *value)
+{
+	return value->kind != TTNN_VALUE_LIST ||
+	       (value->count == 2 && value->items[0].kind == TTNN_VALUE_INT &&
+		value->items[1].kind == TTNN_VALUE_INT && !is_negative(&value->items[0]) &&
+		!is_negative(&value->items[1]));
+}
+
 static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *value)
 {
 	if (!(type->kinds & KIND(value->kind)))
@@ -243,8 +256,8 @@ static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *v
 	if (value->kind == TTNN_VALUE_LIST && type->items)
 		for (uint32_t i = 0; i < value->count; i++)
 			if (!(type->items & KIND(value->items[i].kind)) ||
-			    (type->items & UNSIGNED && value->items[i].kind == TTNN_VALUE_INT &&
-			     value->items[i].integer < 0))
+			    (type->items & UNSIGNED &&
+			     (is_negative(&value->items[i]) || !is_pair(&value->items[i]))))
 				return false;
 	return true;
 }

@@ -261,6 +261,81 @@ enum ttnn_status ttnn_tensor_spec_make(struct ttnn_tensor_spec *out,
 	return TTNN_OK;
 }
 
+/* What `extent` must be aligned to so that `padded` comes out; `unit` if that does it. */
+static uint32_t inner_alignment(uint32_t extent, uint32_t padded, uint32_t unit)
+{
+	uint64_t usual;
+
+	return unit && tt_round_up(&usual, extent, unit) && padded <= usual ? unit : padded;
+}
+
+/* Whether padding touches the last two dimensions only. */
+static bool pads_inside(const struct ttnn_shape *shape, const struct ttnn_shape *padded)
+{
+	for (uint32_t back = 3; back <= padded->rank; back++)
+		if (tt_shape_last(shape, back) != tt_shape_last(padded, back))
+			return false;
+	return true;
+}
+
+/* Right-aligned with `padded`; in outer dimensions it counts matrix rows. */
+static tt_status alignment_for(struct ttnn_spec_args *args, const struct ttnn_shape *padded)
+{
+	const struct ttnn_tile *tile = args->tile.height ? &args->tile : &TT_TILE_DEFAULT;
+	bool tiled = args->layout == TTNN_TILE, inside = pads_inside(&args->shape, padded);
+	struct ttnn_shape *out = &args->alignment;
+	uint64_t rows = tt_shape_last(padded, 2);
+
+	out->rank = inside && padded->rank > 2 ? 2 : padded->rank;
+	for (uint32_t back = 1; back <= out->rank; back++) {
+		uint32_t *entry = &out->dim[out->rank - back];
+
+		if (back > 2 && __builtin_mul_overflow(rows, tt_shape_last(padded, back), &rows))
+			rows = UINT64_MAX;
+		if (rows > UINT32_MAX)
+			return tt_fail(TTNN_INVALID, "a padded shape of more than 2^32 rows");
+		*entry = back > 2 ? (uint32_t)rows
+				  : inner_alignment(tt_shape_last(&args->shape, back),
+						    tt_shape_last(padded, back),
+						    !tiled      ? 0
+						    : back == 1 ? tile->width
+								: tile->height);
+		if (!*entry && !inside)
+			*entry = 1;
+	}
+	return TTNN_OK;
+}
+
+static tt_status fail_outer_shard(const struct ttnn_shape *shape, const struct ttnn_shape *padded)
+{
+	struct tt_str texts[2] = {{0}};
+
+	tt_shape_list(&texts[0], shape);
+	tt_shape_list(&texts[1], padded);
+	tt_fail_cond(TTNN_INVALID, "alignment_can_be_2D",
+		     "Tensor with shape Shape(%s) (Shape(%s)) cannot be sharded because alignment "
+		     "will have rank greater than 2!",
+		     tt_str_text(&texts[0]), tt_str_text(&texts[1]));
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return TTNN_INVALID;
+}
+
+tt_status tt_tensor_spec_padded(struct ttnn_tensor_spec *out, const struct ttnn_spec_args *args,
+				const struct ttnn_shape *padded)
+{
+	struct ttnn_spec_args aligned = *args;
+
+	aligned.alignment.rank = 0;
+	if (ttnn_shape_equal(&args->shape, padded))
+		return ttnn_tensor_spec_make(out, &aligned);
+	if (!args->memory.has_shard)
+		TT_TRY(alignment_for(&aligned, padded));
+	else if (!pads_inside(&args->shape, padded))
+		return fail_outer_shard(&args->shape, padded);
+	return ttnn_tensor_spec_make(out, &aligned);
+}
+
 struct ttnn_spec_args tt_tensor_spec_args(const struct ttnn_tensor_spec *spec)
 {
 	struct ttnn_spec_args args = {

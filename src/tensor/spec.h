@@ -22,4 +22,12 @@ uint64_t tt_tensor_spec_hash(uint64_t seed, const struct ttnn_tensor_spec *spec)
 /* The arguments that make this spec again, ready to be changed. */
 struct ttnn_spec_args tt_tensor_spec_args(const struct ttnn_tensor_spec *spec);
 
+/*
+ * As ttnn_tensor_spec_make(), but with the alignment (args' own is not read) that makes `padded` of
+ * the shape: the layout's own where that is enough. Sharded tensors cannot be padded further out
+ * than the last two dimensions.
+ */
+tt_status tt_tensor_spec_padded(struct ttnn_tensor_spec *out, const struct ttnn_spec_args *args,
+				const struct ttnn_shape *padded);
+
 #endif

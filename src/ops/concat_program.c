@@ -1,0 +1,515 @@
+/* concat_program.c: the program that joins tensors; seven ways to do it. */
+#include <inttypes.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/split.h"
+#include "ops/concat.h"
+#include "ops/movement.h"
+#include "ops/rows.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/enums.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+enum { DIM, GROUPS, MEMORY, CORES, ATTRS };
+
+static const struct tt_field fields[ATTRS] = {
+	[DIM] = {.name = "dim"},
+	[GROUPS] = {.name = "groups"},
+	[MEMORY] = {.name = "output_mem_config"},
+	[CORES] = {.name = "sub_core_grids"},
+};
+static const struct tt_schema schema = {"ConcatParams", fields, ATTRS, false};
+
+enum { PAGES, SHARD_TILES, SHARD_ROWS, SHARDS, TO_INTERLEAVED, BLOCKS, UNALIGNED };
+
+static struct tt_concat_args args_of(const struct tt_launch *launch)
+{
+	return (struct tt_concat_args){
+		.in = launch->inputs,
+		.count = launch->input_count,
+		.dim = (uint32_t)launch->attrs[DIM].integer,
+		.groups = (uint32_t)launch->attrs[GROUPS].integer,
+		.memory = launch->attrs[MEMORY].memory,
+		.cores = tt_value_given(&launch->attrs[CORES]) ? launch->attrs[CORES].core_set
+							       : NULL,
+	};
+}
+
+bool tt_concat_in_place(const struct tt_concat_args *args)
+{
+	if (!tt_tensor_is_sharded(args->in[0]))
+		return false;
+	for (size_t i = 0; i < args->count; i++)
+		if (args->in[i]->spec.memory.buffer == TTNN_DRAM)
+			return false;
+	return !(tt_memory_config_is_sharded(args->memory) && args->memory->buffer == TTNN_DRAM);
+}
+
+/* Tiles across all inputs and across the output, and rows of tiles. */
+struct bands {
+	uint64_t in, out, count;
+};
+
+static struct bands bands_of(const struct tt_concat_args *args)
+{
+	struct bands bands = {.count = args->in[0]->spec.rows / 32};
+	uint64_t width = 0;
+
+	for (size_t i = 0; i < args->count; i++) {
+		bands.in += args->in[i]->spec.cols / 32;
+		width += tt_shape_last(&args->in[i]->spec.shape, 1);
+	}
+	bands.out = tt_div_up(width, 32);
+	return bands;
+}
+
+static bool unaligned_serves(const struct tt_concat_args *args)
+{
+	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
+	bool unaligned = false;
+
+	if (args->groups != 1 || args->count < 2 || args->count > 32 ||
+	    tt_memory_config_is_sharded(args->memory) || first->shape.rank < 2 ||
+	    args->dim != first->shape.rank - 1 ||
+	    (first->dtype != TTNN_BFLOAT16 && first->dtype != TTNN_FLOAT32))
+		return false;
+	for (size_t i = 0; i < args->count; i++) {
+		const struct ttnn_tensor_spec *in = &args->in[i]->spec;
+
+		if (in->layout != TTNN_TILE || tt_memory_config_is_sharded(&in->memory) ||
+		    !tt_tensor_device(args->in[i]) || in->tile.height != 32 || in->tile.width != 32)
+			return false;
+		unaligned =
+			unaligned || tt_shape_last(&in->shape, 1) != tt_shape_last(&in->padded, 1);
+	}
+	return unaligned && first->rows / 32;
+}
+
+bool tt_concat_unaligned_can(const struct tt_concat_args *args, bool pending)
+{
+	struct tt_device *device = tt_tensor_device(args->in[0]);
+	struct ttnn_spec_args output;
+	struct bands bands;
+	uint64_t need;
+
+	if (!unaligned_serves(args))
+		return false;
+	bands = bands_of(args);
+	need = 3 * (bands.in + bands.out) * tt_tile_bytes_of(args->in[0]->spec.dtype);
+	output = (struct ttnn_spec_args){.shape = args->in[0]->spec.padded,
+					 .dtype = args->in[0]->spec.dtype,
+					 .layout = TTNN_TILE,
+					 .memory = *args->memory};
+	output.shape.dim[output.shape.rank - 1] = (uint32_t)bands.out * 32;
+	return need + (pending ? tt_l1_pending(device, &output) : 0) <= tt_l1_free(device);
+}
+
+/* ---- output and refusals ---------------------------------------------------------------------------------- */
+
+static tt_status infer(struct tt_launch *launch)
+{
+	struct tt_concat_args args = args_of(launch);
+	const struct ttnn_tensor_spec *first = &args.in[0]->spec;
+	struct ttnn_shape shape = first->shape;
+
+	launch->output_count = 1;
+	shape.dim[args.dim] = 0;
+	for (size_t i = 0; i < args.count; i++)
+		shape.dim[args.dim] += args.in[i]->spec.shape.dim[args.dim];
+	return tt_spec_simple(&launch->specs[0], &shape, first->dtype, first->layout, args.memory);
+}
+
+static tt_status check_shard(const struct ttnn_memory_config *memory,
+			     const struct ttnn_memory_config *first)
+{
+	TT_REQUIRE(memory->has_shard, "in_ref.shard_spec().has_value()",
+		   "Sharded tensors must have a shard spec.");
+	TT_REQUIRE(memory->shard.grid == first->shard.grid,
+		   "in_ref.shard_spec().value().grid == first_input.shard_spec().value().grid",
+		   "Sharded tensors must have the same grid.");
+	TT_REQUIRE(memory->layout == first->layout,
+		   "in_ref.memory_config().memory_layout() == "
+		   "first_input.memory_config().memory_layout()",
+		   "Sharded tensors must have the same memory layout.");
+	TT_REQUIRE(memory->shard.orientation == first->shard.orientation,
+		   "in_ref.shard_spec().value().orientation == "
+		   "first_input.shard_spec().value().orientation",
+		   "Sharded tensors must have the same shard orientation.");
+	return TTNN_OK;
+}
+
+static tt_status check_input(const struct tt_tensor *in, const struct tt_tensor *first,
+			     uint32_t dim)
+{
+	struct ttnn_shape shape = in->spec.shape, wanted = first->spec.shape;
+	bool sharded = tt_tensor_is_sharded(first);
+
+	TT_REQUIRE(tt_tensor_buffer(in), "in_ref.buffer()",
+		   "Operand to concat needs to be allocated in a buffer on device.");
+	TT_REQUIRE(tt_tensor_device(in) == tt_tensor_device(first),
+		   "in_ref.device() == first_input.device()",
+		   "Operands to concat need to be on the same device.");
+	TT_REQUIRE(in->spec.layout == first->spec.layout, "in_ref.layout() == first_input.layout()",
+		   "All Tensors should have same layouts.");
+	TT_REQUIRE(in->spec.dtype == first->spec.dtype, "in_ref.dtype() == first_input.dtype()",
+		   "All Tensors should have same dtypes.");
+	TT_REQUIRE(shape.rank == wanted.rank, "curr_shape.rank() == shape_first.rank()",
+		   "Input tensor ranks must be equal");
+	shape.dim[dim] = wanted.dim[dim] = 0;
+	TT_REQUIRE(ttnn_shape_equal(&shape, &wanted), "curr_shape == shape_first",
+		   "concat tensors differ in shape across non-concat dimensions.");
+	TT_REQUIRE(tt_tensor_is_sharded(in) == sharded, "in_ref.is_sharded() == shard_first",
+		   "All tensors must be sharded or all must be interleaved");
+	return sharded ? check_shard(&in->spec.memory, &first->spec.memory) : TTNN_OK;
+}
+
+static tt_status check_direction(const struct tt_concat_args *args)
+{
+	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
+	enum ttnn_memory_layout layout = first->memory.layout;
+	bool block = layout == TTNN_BLOCK_SHARDED;
+
+	if (args->dim + 1 == first->shape.rank)
+		TT_REQUIRE(
+			block || layout == TTNN_HEIGHT_SHARDED,
+			"memory_layout == TensorMemoryLayout::HEIGHT_SHARDED || memory_layout == "
+			"TensorMemoryLayout::BLOCK_SHARDED",
+			"Only support width concat on height-sharded or block-sharded tensors.");
+	else if (args->dim + 2 == first->shape.rank)
+		TT_REQUIRE(block || layout == TTNN_WIDTH_SHARDED,
+			   "memory_layout == TensorMemoryLayout::WIDTH_SHARDED || memory_layout == "
+			   "TensorMemoryLayout::BLOCK_SHARDED",
+			   "Only support height concat on width-sharded or block-sharded tensors.");
+	else
+		TT_REQUIRE(false, "false", "Only width or height concat on sharded tensors");
+	TT_REQUIRE(args->groups == 1 || layout == TTNN_HEIGHT_SHARDED,
+		   "args.groups == 1 || memory_layout == TensorMemoryLayout::HEIGHT_SHARDED",
+		   "Groups > 1 is only supported on height-sharded tensors (groups=%" PRIu32
+		   " and memory_layout=TensorMemoryLayout::%s was provided)",
+		   args->groups, tt_enum_name(&tt_enum_memory_layout, (int64_t)layout));
+	return TTNN_OK;
+}
+
+static tt_status check_in_place(const struct tt_concat_args *args)
+{
+	const struct ttnn_memory_config *first = &args->in[0]->spec.memory, *out = args->memory;
+
+	TT_REQUIRE(out->layout == first->layout,
+		   "args.output_mem_config.memory_layout() == memory_layout",
+		   "Sharded output and inputs must have the same memory layout.");
+	TT_REQUIRE(out->has_shard && out->shard.grid == first->shard.grid,
+		   "args.output_mem_config.shard_spec().value().grid == "
+		   "first_input.shard_spec().value().grid",
+		   "Sharded output and inputs must have the same grid.");
+	TT_REQUIRE(out->shard.orientation == first->shard.orientation,
+		   "args.output_mem_config.shard_spec().value().orientation == "
+		   "first_input.shard_spec().value().orientation",
+		   "Sharded output and inputs must have the same shard orientation.");
+	return check_direction(args);
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	struct tt_concat_args args = args_of(launch);
+
+	for (size_t i = 0; i < args.count; i++)
+		TT_TRY(check_input(args.in[i], args.in[0], args.dim));
+	if (tt_concat_in_place(&args))
+		return check_in_place(&args);
+	TT_REQUIRE(!tt_tensor_is_sharded(args.in[0]) || args.groups == 1, "args.groups == 1",
+		   "Groups > 1 is not supported for DRAM-sharded concat (groups=%" PRIu32
+		   " was provided). Move the inputs and output to L1 sharding, or unshard them "
+		   "first.",
+		   args.groups);
+	return TTNN_OK;
+}
+
+/* ---- program memory ------------------------------------------------------------------------------------------ */
+
+static uint32_t pick(const struct tt_concat_args *args)
+{
+	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
+	bool width = first->shape.rank >= 2 && args->dim + 1 == first->shape.rank;
+	bool height = args->dim + 2 == first->shape.rank;
+
+	if (!tt_concat_in_place(args))
+		return !tt_tensor_is_sharded(args->in[0]) && tt_concat_unaligned_can(args, false)
+			       ? UNALIGNED
+			       : PAGES;
+	if (!tt_memory_config_is_sharded(args->memory))
+		return TO_INTERLEAVED;
+	if (first->memory.layout == TTNN_ND_SHARDED || args->memory->layout == TTNN_ND_SHARDED)
+		return PAGES;
+	if (first->memory.layout == TTNN_BLOCK_SHARDED)
+		return BLOCKS;
+	if (args->count == 2 && width) {
+		if (first->layout == TTNN_ROW_MAJOR &&
+		    tt_shape_last(&first->padded, 1) % args->groups == 0 &&
+		    tt_shape_last(&args->in[1]->spec.padded, 1) % args->groups == 0)
+			return SHARD_ROWS;
+		return SHARD_TILES;
+	}
+	return width || height ? SHARDS : PAGES;
+}
+
+/* Number 0: bytes of a page, 1: how many are held. */
+static tt_status plan_pages(struct tt_launch *launch, struct tt_move_work *work,
+			    const struct tt_concat_args *args)
+{
+	const struct tt_tensor *out = launch->outputs[0];
+	const struct tt_device *device = launch->device;
+	bool rows = out->spec.layout == TTNN_ROW_MAJOR;
+	uint64_t alignment = tt_page_alignment(out), pages = out->spec.rows, count;
+
+	if (alignment < tt_page_alignment(args->in[0]))
+		alignment = tt_page_alignment(args->in[0]);
+	if (!rows)
+		pages = out->spec.rows * out->spec.cols / 1024;
+	work->number[0] = rows ? tt_align_to(out->spec.cols * tt_element_bytes(out), alignment)
+			       : tt_tile_bytes_of(out->spec.dtype);
+	work->number[1] =
+		2 * work->number[0] > device->limits.l1_size / 2 - device->limits.l1_base ? 1 : 2;
+	TT_REQUIRE(work->number[0] <= tt_l1_room(device), "single_page_size <= l1_capacity",
+		   "ttnn.concat: required DFB entry size (%" PRIu64
+		   " B) exceeds per-core L1 capacity (%" PRIu64
+		   " B); op cannot fit on this device.",
+		   work->number[0], tt_l1_room(device));
+	if (!args->cores || tt_tensor_is_sharded(out))
+		return tt_cores_for(&work->cores[0], launch, pages);
+	count = tt_split_divisor(pages, ttnn_core_set_cores(args->cores));
+	return tt_split_cores_in(&work->cores[0], args->cores,
+				 tt_core_set_at(args->cores, 0, TTNN_ORIENT_COL_MAJOR), count,
+				 TTNN_ORIENT_COL_MAJOR);
+}
+
+/* Numbers: 0 tiles of all inputs, 1 of the output, 2 bytes of a tile. */
+static tt_status plan_unaligned(struct tt_launch *launch, struct tt_move_work *work,
+				const struct tt_concat_args *args)
+{
+	struct bands bands = bands_of(args);
+	struct tt_block_split split;
+
+	TT_TRY(tt_split_blocks(&split, args->cores ? args->cores : launch->device->grid,
+			       bands.count, TTNN_ORIENT_COL_MAJOR));
+	work->number[0] = bands.in;
+	work->number[1] = bands.out;
+	work->number[2] = tt_tile_bytes_of(args->in[0]->spec.dtype);
+	work->number[3] = 2 * bands.in;
+	work->number[4] = 2 * bands.out;
+	work->cores[0] = split.all;
+	return TTNN_OK;
+}
+
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	struct tt_concat_args args = args_of(launch);
+	struct tt_move_work *work = tt_move_work_new(launch);
+
+	if (!work)
+		return TTNN_NOMEM;
+	*out = pick(&args);
+	if (*out == PAGES)
+		return plan_pages(launch, work, &args);
+	if (*out == UNALIGNED)
+		return plan_unaligned(launch, work, &args);
+	work->cores[0] = args.in[0]->spec.memory.shard.grid;
+	return TTNN_OK;
+}
+
+static uint64_t divisor_of_all(const struct tt_launch *launch)
+{
+	uint64_t common = launch->outputs[0]->spec.memory.shard.width;
+
+	for (size_t i = 0; i < launch->input_count; i++) {
+		uint64_t b = launch->inputs[i]->spec.memory.shard.width *
+			     tt_element_bytes(launch->inputs[i]);
+
+		while (b) {
+			uint64_t rest = common % b;
+
+			common = b;
+			b = rest;
+		}
+	}
+	return common;
+}
+
+/* One buffer over the shard of each input, and of the output, in units of `page` bytes. */
+static tt_status add_shards(struct tt_plan *plan, const struct tt_launch *launch,
+			    enum tt_program_memory_kind kind, uint64_t page)
+{
+	for (size_t i = 0; i <= launch->input_count; i++) {
+		struct tt_tensor *tensor =
+			i < launch->input_count ? launch->inputs[i] : launch->outputs[0];
+		const struct ttnn_shard_spec *shard = &tensor->spec.memory.shard;
+		bool tiled = tensor->spec.layout == TTNN_TILE;
+		uint64_t row = (uint64_t)shard->width * tt_element_bytes(tensor);
+		struct tt_plan_row add = {.kind = kind,
+					  .index = i < launch->input_count ? (uint32_t)i : 16,
+					  .page = page,
+					  .cores = launch->inputs[0]->spec.memory.shard.grid,
+					  .backing = tensor};
+
+		if (i == launch->input_count && !tt_tensor_is_sharded(tensor))
+			break;
+		add.size = tiled ? tt_shard_tiles(&tensor->spec) * page
+				 : tt_div_up(row, page) * page * shard->height;
+		TT_TRY(tt_plan_add(plan, &add));
+	}
+	return TTNN_OK;
+}
+
+static tt_status many_shards(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct tt_tensor *first = launch->inputs[0];
+	bool tiled = first->spec.layout == TTNN_TILE;
+
+	return add_shards(plan, launch, TT_CB,
+			  tiled ? tt_tile_bytes_of(first->spec.dtype) : divisor_of_all(launch));
+}
+
+static tt_status block_shards(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct tt_tensor *first = launch->inputs[0];
+	bool tiled = first->spec.layout == TTNN_TILE;
+
+	return add_shards(plan, launch, TT_CB,
+			  tiled ? tt_tile_bytes_of(first->spec.dtype) : tt_element_bytes(first));
+}
+
+/* Rows of shards, each rounded up to 32 bytes. */
+static tt_status row_shards(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	bool shards = launch->factory == &launch->prog->factories[SHARD_ROWS];
+
+	for (size_t i = 0; i <= launch->input_count; i++) {
+		struct tt_tensor *tensor =
+			i < launch->input_count ? launch->inputs[i] : launch->outputs[0];
+		const struct tt_tensor *like = shards ? tensor : launch->inputs[0];
+		struct tt_plan_row add = {.kind = shards ? TT_DFB : TT_CB,
+					  .index = i < launch->input_count ? (uint32_t)i : 16,
+					  .cores = launch->inputs[0]->spec.memory.shard.grid,
+					  .backing = tensor};
+
+		if (i == launch->input_count && !shards)
+			break;
+		add.page = tt_align_to(like->spec.memory.shard.width * tt_element_bytes(like), 32);
+		add.size = add.page * tensor->spec.memory.shard.height;
+		TT_TRY(tt_plan_add(plan, &add));
+	}
+	return TTNN_OK;
+}
+
+/* Tiles of shards, and what transposing them takes. */
+static tt_status tile_shards(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
+	uint64_t tile = tt_tile_bytes_of(dtype);
+	uint64_t wide = tt_tile_bytes_of(dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16 : dtype);
+	uint64_t across[2] = {launch->inputs[0]->spec.memory.shard.width / 32,
+			      launch->inputs[1]->spec.memory.shard.width / 32};
+	struct tt_plan_row add = {.kind = TT_DFB,
+				  .cores = launch->inputs[0]->spec.memory.shard.grid};
+	uint64_t sizes[] = {across[0] * wide, across[1] * wide, (across[0] + across[1]) * wide,
+			    (across[0] + across[1]) * tile};
+
+	TT_TRY(add_shards(plan, launch, TT_DFB, tile));
+	for (size_t i = 0; i < TT_COUNT(sizes); i++) {
+		add.index = 3 + (uint32_t)i;
+		add.page = i < 3 ? wide : tile;
+		add.size = sizes[i];
+		TT_TRY(tt_plan_add(plan, &add));
+	}
+	return TTNN_OK;
+}
+
+static const struct tt_mem_row page_rows[] = {
+	{TT_DFB, 0, .pages = tt_number1, .page = tt_number0, .cores = tt_work_cores0},
+};
+static const struct tt_mem_row unaligned_rows[] = {
+	{TT_CB, 0, .pages = tt_number3, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_CB, 1, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_CB, 2, .pages = tt_number1, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_CB, 16, .pages = tt_number4, .page = tt_number2, .cores = tt_work_cores0},
+};
+
+/* How many buffers there are depends on the inputs, so most are added by functions. */
+static const struct tt_factory factories[] = {
+	[PAGES] = {"ttnn::prim::ConcatProgramFactory", page_rows, TT_COUNT(page_rows), NULL},
+	[SHARD_TILES] = {"ttnn::prim::ConcatS2STiledProgramFactory", NULL, 0, tile_shards},
+	[SHARD_ROWS] = {"ttnn::prim::ConcatS2SRMProgramFactory", NULL, 0, row_shards},
+	[SHARDS] = {"ttnn::prim::ConcatS2SMultiProgramFactory", NULL, 0, many_shards},
+	[TO_INTERLEAVED] = {"ttnn::prim::ConcatS2IProgramFactory", NULL, 0, row_shards},
+	[BLOCKS] = {"ttnn::prim::ConcatBlockShardedProgramFactory", NULL, 0, block_shards},
+	[UNALIGNED] = {"ttnn::prim::ConcatTiledUnalignedProgramFactory", unaligned_rows,
+		       TT_COUNT(unaligned_rows), NULL},
+};
+
+/* ---- running --------------------------------------------------------------------------------------------------- */
+
+/* Group by group of the dimension, each input's part behind the one before. */
+static tt_status kernel(struct tt_launch *launch)
+{
+	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
+	uint32_t groups = (uint32_t)launch->attrs[GROUPS].integer;
+	struct tt_tensor *out = launch->outputs[0];
+	int64_t to[TTNN_MAX_RANK] = {0}, from[TTNN_MAX_RANK] = {0};
+
+	for (uint32_t group = 0; group < groups; group++)
+		for (size_t i = 0; i < launch->input_count; i++) {
+			struct ttnn_shape extent = launch->inputs[i]->spec.shape;
+			struct tt_move_block block = {
+				.extent = extent.dim, .in_start = from, .out_start = to};
+
+			extent.dim[dim] /= groups;
+			from[dim] = (int64_t)group * extent.dim[dim];
+			TT_TRY(tt_move_part(out, launch->inputs[i], &block));
+			to[dim] += extent.dim[dim];
+		}
+	return TTNN_OK;
+}
+
+/* Inputs that are the same tensor make another program. */
+static void key(struct tt_key *key, const struct tt_launch *launch)
+{
+	struct tt_concat_args args = args_of(launch);
+
+	tt_key_values(key, launch->attrs, ATTRS);
+	tt_key_number(key, pick(&args));
+	for (size_t i = 0; i < launch->input_count; i++) {
+		size_t same = 0;
+
+		while (launch->inputs[same]->storage != launch->inputs[i]->storage)
+			same++;
+		tt_key_number(key, same);
+		tt_key_spec(key, &launch->inputs[i]->spec);
+	}
+}
+
+static const struct tt_prog prog = {
+	.device_op = "ConcatDeviceOperation",
+	.prim = "ttnn::prim::concat",
+	.attrs = &schema,
+	.infer = infer,
+	.validate = validate,
+	.factories = factories,
+	.factory_count = TT_COUNT(factories),
+	.choose = choose,
+	.key = key,
+	.kernel = kernel,
+};
+
+tt_status tt_concat_launch(struct tt_tensor **out, struct tt_call *call,
+			   const struct tt_concat_args *args)
+{
+	struct ttnn_value attrs[ATTRS] = {
+		ttnn_v_int(args->dim), ttnn_v_int(args->groups), ttnn_v_memory(args->memory),
+		args->cores ? ttnn_v_core_set(args->cores) : ttnn_v_none()};
+	struct tt_program_args program = {
+		.prog = &prog, .attrs = attrs, .inputs = args->in, .input_count = args->count};
+
+	return tt_call_program(out, call, &program);
+}

@@ -1,0 +1,218 @@
+/*
+ * movement.h: what the programs that move values share: facts about pages and shards, the cores that
+ * hold data, and the jobs by which the backend moves.
+ */
+#ifndef TT_OPS_MOVEMENT_H
+#define TT_OPS_MOVEMENT_H
+
+#include "ops/host.h"
+#include "ops/op.h"
+#include "tensor/memory.h"
+
+#define TT_DFB TT_MEMORY_DATAFLOW_BUFFER
+#define TT_CB TT_MEMORY_CIRCULAR_BUFFER
+#define TT_SCRATCH TT_MEMORY_SCRATCHPAD
+#define TT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Refuses, with upstream's condition and message, what does not hold. */
+#define TT_REQUIRE(holds, condition, ...)                                                          \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			return tt_fail_cond(TTNN_INVALID, condition, __VA_ARGS__);                 \
+	} while (0)
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+static inline bool tt_tensor_is_sharded(const struct tt_tensor *tensor)
+{
+	return tt_memory_config_is_sharded(&tensor->spec.memory);
+}
+
+/* Bytes of one element. */
+uint64_t tt_element_bytes(const struct tt_tensor *tensor);
+
+/* Bytes from page to page in a bank, and what they are a multiple of. The tensor is on a device. */
+uint64_t tt_aligned_page(const struct tt_tensor *tensor);
+uint64_t tt_page_alignment(const struct tt_tensor *tensor);
+
+/* The last two extents of a shard, by whichever spec there is; 0 without one. */
+uint32_t tt_shard_height(const struct ttnn_memory_config *memory);
+uint32_t tt_shard_width(const struct ttnn_memory_config *memory);
+
+/* value rounded up to a multiple. For sizes of pages: no overflow is possible there. */
+static inline uint64_t tt_align_to(uint64_t value, uint64_t multiple)
+{
+	return (value + multiple - 1) / multiple * multiple;
+}
+
+/* What pages of a kind of memory are aligned to on this device. */
+uint64_t tt_memory_alignment(struct tt_device *device, enum ttnn_buffer_type type);
+
+/* L1 that programs and tensors of a core can share; and what tensors have left of it now. */
+uint64_t tt_l1_room(const struct tt_device *device);
+uint64_t tt_l1_free(struct tt_device *device);
+
+/*
+ * What a tensor of this spec will take of the L1 of the fullest core: for choices that are made
+ * before the output exists. 0 when it is sharded, not in L1, or impossible.
+ */
+uint64_t tt_l1_pending(struct tt_device *device, const struct ttnn_spec_args *args);
+
+/* Whether the device is a Blackhole; programs differ there. */
+bool tt_is_blackhole(const struct tt_device *device);
+
+/* A dimension of a shape from one that may count from the end; refused as upstream does. */
+tt_status tt_normal_dim(uint32_t *out, int64_t dim, uint32_t rank);
+
+/* ---- memory rows ------------------------------------------------------------------------------- */
+
+uint64_t tt_page_in0_aligned(const struct tt_launch *launch);
+uint64_t tt_page_out0_aligned(const struct tt_launch *launch);
+
+/* Whether input and output differ in dtype. */
+bool tt_converts(const struct tt_launch *launch);
+
+/* The input or output as backing of a row. */
+struct tt_tensor *tt_back_in0(const struct tt_launch *launch);
+struct tt_tensor *tt_back_out0(const struct tt_launch *launch);
+
+/*
+ * Numbers that a choose() worked out once for its rows: launch->work points at one. Rows read them
+ * with the functions below.
+ */
+#define TT_WORK_NUMBERS 8
+struct tt_move_work {
+	const ttnn_core_set *cores[4];
+	uint64_t number[TT_WORK_NUMBERS];
+};
+
+/* A zeroed one in the launch's arena, as launch->work too; NULL with the message set. */
+struct tt_move_work *tt_move_work_new(struct tt_launch *launch);
+
+uint64_t tt_number0(const struct tt_launch *launch);
+uint64_t tt_number1(const struct tt_launch *launch);
+uint64_t tt_number2(const struct tt_launch *launch);
+uint64_t tt_number3(const struct tt_launch *launch);
+uint64_t tt_number4(const struct tt_launch *launch);
+uint64_t tt_number5(const struct tt_launch *launch);
+uint64_t tt_number6(const struct tt_launch *launch);
+uint64_t tt_number7(const struct tt_launch *launch);
+bool tt_has0(const struct tt_launch *launch);
+bool tt_has1(const struct tt_launch *launch);
+bool tt_has2(const struct tt_launch *launch);
+bool tt_has3(const struct tt_launch *launch);
+bool tt_has4(const struct tt_launch *launch);
+bool tt_has5(const struct tt_launch *launch);
+bool tt_has6(const struct tt_launch *launch);
+bool tt_has7(const struct tt_launch *launch);
+tt_status tt_work_cores0(const ttnn_core_set **out, const struct tt_launch *launch);
+tt_status tt_work_cores1(const ttnn_core_set **out, const struct tt_launch *launch);
+tt_status tt_work_cores2(const ttnn_core_set **out, const struct tt_launch *launch);
+tt_status tt_work_cores3(const ttnn_core_set **out, const struct tt_launch *launch);
+
+/*
+ * Tilize and untilize split wide matrices into blocks, of which the last in a row may be narrower.
+ * Numbers: 0 tiles of a block, 2 and 3 bytes of a tile read and written, 4 tiles of the last block, 5
+ * and 6 scratch for both. Cores: 0 the full blocks', 1 the last ones'. tt_block_rows lists them.
+ */
+struct tt_block_wish {
+	const ttnn_core_set *cores;
+	enum ttnn_orientation order;
+	const struct ttnn_tensor_spec *tiled; /* the side that has tiles */
+	struct ttnn_tile tile;
+	uint64_t in_tile, out_tile; /* bytes */
+	bool scratch;               /* tilize reads rows through a scratchpad */
+};
+tt_status tt_block_plan(struct tt_launch *launch, const struct tt_block_wish *wish);
+#define TT_BLOCK_ROWS 6
+extern const struct tt_mem_row tt_block_rows[TT_BLOCK_ROWS];
+
+/* Two buffers: numbers 0 and 1 tiles of the bytes in 2 and 3, on cores 0. */
+#define TT_PAIR_ROWS 2
+extern const struct tt_mem_row tt_pair_rows[TT_PAIR_ROWS];
+
+/* Whether more cores can work on a matrix in blocks than row by row of tiles. */
+tt_status tt_block_is_wider(bool *out, const ttnn_core_set *cores, const struct ttnn_shape *padded,
+			    uint64_t block_tiles, uint64_t rows);
+
+/* ---- cores ------------------------------------------------------------------------------------- */
+
+/* These cores as a set in the normal cut. */
+tt_status tt_cores_set(const ttnn_core_set **out, const struct ttnn_core *cores, size_t count);
+
+/* The first `count` cores of a set, counted in this order. */
+tt_status tt_cores_first(const ttnn_core_set **out, const ttnn_core_set *set, uint64_t count,
+			 enum ttnn_orientation order);
+
+/*
+ * The cores that should work on a sharded tensor: those that hold data, or for one in DRAM those
+ * that are closest to the banks that do.
+ */
+tt_status tt_cores_near(const ttnn_core_set **out, const struct tt_tensor *tensor);
+
+/* The width and height of a set that is one rectangle from (0, 0): the grid of a launch. */
+struct ttnn_core tt_grid_size(const ttnn_core_set *grid);
+
+/* Cores for `units` of work, column by column, on the launch's grid. */
+tt_status tt_cores_for(const ttnn_core_set **out, const struct tt_launch *launch, uint64_t units);
+
+/* ---- tensors on the way -------------------------------------------------------------------------- */
+
+/*
+ * What one step of an operation makes on its way. Operations that are made of others, which again
+ * have such steps, must give things up where upstream does, or addresses would differ: not when the
+ * call ends, as with tt_call_own(), but when the step does.
+ */
+struct tt_temps {
+	struct tt_call *call;
+	struct tt_tensor *tensors[8];
+	uint32_t count;
+};
+
+/* The tensor is given up when the step ends. Returns its argument. At most eight. */
+struct tt_tensor *tt_temps_keep(struct tt_temps *temps, struct tt_tensor *tensor);
+
+/* Gives up all, newest first; returns status. */
+tt_status tt_temps_end(struct tt_temps *temps, tt_status status);
+
+/* ---- other operations ---------------------------------------------------------------------------- */
+
+/* ttnn::reshape(); a NULL padded shape is not given, sub_cores may be NULL. *out is the caller's. */
+struct tt_reshape_args {
+	struct tt_tensor *in;
+	const struct ttnn_shape *shape, *padded;
+	const ttnn_core_set *sub_cores;
+};
+tt_status tt_call_reshape(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_reshape_args *args);
+
+/* The tensor with its outer dimensions folded until four are left: itself, or a reshaped one. */
+tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     const ttnn_core_set *sub_cores);
+
+/* The shape with its outer extents multiplied until `rank` are left. */
+struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank);
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* A program with one input that has the values of its input, element by element. */
+tt_status tt_kernel_copy(struct tt_launch *launch);
+
+/* out = in, of the same shape. */
+tt_status tt_move_copy(struct tt_tensor *out, struct tt_tensor *in);
+
+/* out = in with dimensions in another order: dimension d of out is dimension dims[d] of in. */
+tt_status tt_move_permute(struct tt_tensor *out, struct tt_tensor *in, const uint32_t *dims);
+
+/*
+ * Copies a block of `extent` from in at in_start (steps apart in_step) to out at out_start. All have
+ * the rank of both tensors; NULL starts are all 0, a NULL in_step all 1.
+ */
+struct tt_move_block {
+	const uint32_t *extent;
+	const int64_t *in_start, *in_step, *out_start;
+};
+tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
+		       const struct tt_move_block *block);
+
+#endif

@@ -1,0 +1,956 @@
+/*
+ * tilize.c: from rows to tiles: tilize and its padding forms, and to_layout, which goes both ways.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/split.h"
+#include "ops/golden_movement.h"
+#include "ops/movement.h"
+#include "ops/rows.h"
+#include "ops/shard.h"
+#include "ops/view.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
+/* ---- what both programs share ---------------------------------------------------------------------- */
+
+static const ttnn_core_set *cores_of(const struct tt_launch *launch, const struct ttnn_value *sub)
+{
+	return tt_value_given(sub) ? sub->core_set : launch->device->grid;
+}
+
+/* Numbers of tt_pair_rows: as many tiles on both sides. */
+static tt_status plan_pair(struct tt_launch *launch, const struct ttnn_tile *tile, uint64_t tiles)
+{
+	struct tt_move_work *work = tt_move_work_new(launch);
+
+	if (!work)
+		return TTNN_NOMEM;
+	work->number[0] = work->number[1] = tiles;
+	work->number[2] = tt_dtype_tile_bytes(launch->inputs[0]->spec.dtype, tile);
+	work->number[3] = tt_dtype_tile_bytes(launch->outputs[0]->spec.dtype, tile);
+	return TTNN_OK;
+}
+
+/* One core after the other takes rows of tiles. */
+static tt_status plan_lines(struct tt_launch *launch, const struct ttnn_tile *tile,
+			    const ttnn_core_set *cores, uint64_t tiles_in_row, uint64_t lines)
+{
+	struct tt_block_split split;
+	struct tt_move_work *work;
+
+	TT_TRY(plan_pair(launch, tile, tiles_in_row));
+	TT_TRY(tt_split_blocks(&split, cores, lines, TTNN_ORIENT_COL_MAJOR));
+	work = launch->work;
+	work->cores[0] = split.all;
+	return TTNN_OK;
+}
+
+static tt_status plan_single(struct tt_launch *launch, const struct ttnn_tile *tile,
+			     const ttnn_core_set *cores, uint64_t tiles)
+{
+	struct tt_move_work *work;
+
+	TT_TRY(plan_pair(launch, tile, tiles));
+	work = launch->work;
+	return tt_cores_first(&work->cores[0], cores, 1, TTNN_ORIENT_ROW_MAJOR);
+}
+
+static tt_status plan_blocks(struct tt_launch *launch, const struct ttnn_tile *tile,
+			     const ttnn_core_set *cores)
+{
+	struct tt_block_wish wish = {
+		.cores = cores,
+		.order = TTNN_ORIENT_COL_MAJOR,
+		.tiled = &launch->outputs[0]->spec,
+		.tile = *tile,
+		.in_tile = tt_dtype_tile_bytes(launch->inputs[0]->spec.dtype, tile),
+		.out_tile = tt_dtype_tile_bytes(launch->outputs[0]->spec.dtype, tile),
+		.scratch = true,
+	};
+
+	return tt_block_plan(launch, &wish);
+}
+
+/* The largest divisor of the tiles of a row that is not above max. */
+static uint64_t fitting(uint64_t tiles, uint64_t max)
+{
+	return tiles <= max ? tiles : tt_split_divisor(tiles, max);
+}
+
+/* Half of L1, without what lies below its base. */
+static uint64_t half_room(const struct tt_device *device)
+{
+	return device->limits.l1_size / 2 - device->limits.l1_base;
+}
+
+/* What is known of the space a whole row of tiles needs, before anything is allocated. */
+struct space {
+	struct tt_tensor *in;
+	const struct ttnn_shape *padded;
+	const struct ttnn_memory_config *memory;
+	const enum ttnn_dtype *dtype; /* NULL: not given */
+	struct ttnn_tile tile;
+};
+
+static bool has_space(const struct space *space, uint64_t tiles)
+{
+	struct tt_device *device = tt_tensor_device(space->in);
+	enum ttnn_dtype dtype = space->dtype ? *space->dtype : space->in->spec.dtype;
+	uint64_t in_tile = tt_dtype_tile_bytes(space->in->spec.dtype, &space->tile);
+	uint64_t out_tile = tt_dtype_tile_bytes(dtype, &space->tile);
+	uint64_t scratch =
+		in_tile / space->tile.height * tiles + 2 * tt_memory_alignment(device, TTNN_DRAM);
+	struct ttnn_spec_args args = {.shape = *space->padded,
+				      .dtype = dtype,
+				      .layout = TTNN_TILE,
+				      .memory = *space->memory};
+	uint64_t room = tt_l1_free(device), pending = tt_l1_pending(device, &args);
+
+	return (room > pending ? room - pending : 0) > (in_tile + out_tile) * tiles + scratch;
+}
+
+static bool is_wide_float(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_FLOAT32 || dtype == TTNN_BFLOAT16 || tt_dtype_is_block(dtype);
+}
+
+/* ---- tilize ------------------------------------------------------------------------------------------ */
+
+enum { TZ_MEMORY, TZ_DTYPE, TZ_MULTI, TZ_ENOUGH, TZ_LOW, TZ_TILE, TZ_CORES, TZ_ATTRS };
+
+static const struct tt_field tz_fields[TZ_ATTRS] = {
+	[TZ_MEMORY] = {.name = "output_mem_config"}, [TZ_DTYPE] = {.name = "output_dtype"},
+	[TZ_MULTI] = {.name = "use_multicore"},      [TZ_ENOUGH] = {.name = "enough_space_height"},
+	[TZ_LOW] = {.name = "use_low_perf"},         [TZ_TILE] = {.name = "tile"},
+	[TZ_CORES] = {.name = "sub_core_grids"},
+};
+static const struct tt_schema tz_schema = {"TilizeParams", tz_fields, TZ_ATTRS, false};
+
+enum { TZ_LINES, TZ_BLOCKS, TZ_SINGLE, TZ_SHARDS, TZ_SHARDS_RETILE, TZ_RETILE };
+
+static bool tile_divides(const struct ttnn_shard_spec *shard, const struct ttnn_tile *tile)
+{
+	return shard->height % tile->height == 0 && shard->width % tile->width == 0;
+}
+
+/* Whether shards can be tilized where they lie. */
+static bool in_place(const struct tt_launch *launch)
+{
+	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
+	const struct ttnn_memory_config *out = launch->attrs[TZ_MEMORY].memory;
+	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
+	bool interleaved = out->layout == TTNN_INTERLEAVED;
+
+	if (!in->has_shard || in->layout == TTNN_ND_SHARDED || in->buffer != TTNN_L1 ||
+	    out->buffer != TTNN_L1 || out->layout == TTNN_ND_SHARDED)
+		return false;
+	if (launch->inputs[0]->spec.layout == TTNN_ROW_MAJOR && tile->height < 32)
+		return false;
+	if (in->layout == TTNN_HEIGHT_SHARDED) {
+		if (!tile_divides(&in->shard, tile) ||
+		    (interleaved ? in->shard.orientation != TTNN_ORIENT_ROW_MAJOR
+				 : out->layout != TTNN_HEIGHT_SHARDED))
+			return false;
+	} else if (out->layout != in->layout || !out->has_shard ||
+		   !tile_divides(&out->shard, tile)) {
+		return false;
+	}
+	return !tt_value_given(&launch->attrs[TZ_CORES]) &&
+	       tt_core_set_includes(launch->device->grid, in->shard.grid);
+}
+
+static bool is_retile(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
+
+	return in->layout == TTNN_TILE &&
+	       (in->tile.width != tile->width || in->tile.height != tile->height);
+}
+
+static tt_status tz_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_memory_config *memory = launch->attrs[TZ_MEMORY].memory;
+	struct ttnn_spec_args args = {.shape = in->shape,
+				      .dtype = (enum ttnn_dtype)launch->attrs[TZ_DTYPE].integer,
+				      .layout = TTNN_TILE,
+				      .tile = *launch->attrs[TZ_TILE].tile,
+				      .memory = *memory};
+
+	launch->output_count = 1;
+	if (!tt_memory_config_is_sharded(memory) || !in_place(launch))
+		return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout, memory->buffer,
+					  &in->memory.shard));
+	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);
+}
+
+static tt_status check_tile_size(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
+	uint32_t width = tt_shape_last(&in->padded, 1), height = tt_shape_last(&in->padded, 2);
+
+	TT_REQUIRE(tile->width == 32, "tile_width == tt::constants::TILE_WIDTH",
+		   "tilize requires tile width 32, got %" PRIu32, tile->width);
+	TT_REQUIRE(tile->height == 32 ||
+			   !tt_dtype_is_block((enum ttnn_dtype)launch->attrs[TZ_DTYPE].integer),
+		   "out_dt != DataType::BFLOAT8_B && out_dt != DataType::BFLOAT4_B",
+		   "Tiny tile heights are not supported for blocked data types like BFLOAT8_B or "
+		   "BFLOAT4_B");
+	TT_REQUIRE(width % tile->width == 0, "input_tensor_a.padded_shape()[-1] % tile_width == 0",
+		   "Input tensor width (%" PRIu32 ") must be divisible by tile width (%" PRIu32 ")",
+		   width, tile->width);
+	TT_REQUIRE(is_retile(launch) || height % tile->height == 0,
+		   "retile || input_tensor_a.padded_shape()[-2] % tile_height == 0",
+		   "Input tensor height (%" PRIu32 ") must be divisible by tile height (%" PRIu32
+		   ")",
+		   height, tile->height);
+	return TTNN_OK;
+}
+
+static tt_status check_fp8(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	enum ttnn_dtype dtype = (enum ttnn_dtype)launch->attrs[TZ_DTYPE].integer;
+	uint32_t width = tt_shape_last(&in->padded, 1);
+
+	if (in->dtype != TTNN_FP8_E4M3)
+		return TTNN_OK;
+	TT_REQUIRE(is_wide_float(dtype),
+		   "input_tensor_a.dtype() != DataType::FP8_E4M3 || (is_floating_point(out_dt) && "
+		   "out_dt != DataType::FP8_E4M3)",
+		   "FP8_E4M3 input to tilize requires a float TILE output (FLOAT32, BFLOAT16, "
+		   "BFLOAT8_B, or BFLOAT4_B)");
+	TT_REQUIRE(width / 32 > 1,
+		   "input_tensor_a.dtype() != DataType::FP8_E4M3 || (width / tile_width) > 1",
+		   "FP8_E4M3 tilize requires more than one tile per row (padded width %" PRIu32
+		   " must exceed one tile of 32); the single-tile-per-row 8-bit unpack-tilize path "
+		   "is currently broken on this architecture",
+		   width);
+	return TTNN_OK;
+}
+
+static tt_status tz_validate(struct tt_launch *launch)
+{
+	const struct tt_tensor *tensor = launch->inputs[0];
+	const struct ttnn_tensor_spec *in = &tensor->spec;
+
+	TT_REQUIRE(tt_tensor_buffer(tensor), "input_tensor_a.buffer() != nullptr",
+		   "Operands to tilize need to be allocated in buffers on device!");
+	TT_REQUIRE(is_retile(launch) || in->layout == TTNN_ROW_MAJOR,
+		   "input_tensor_a.layout() == Layout::ROW_MAJOR",
+		   "Can only tilize row major data");
+	TT_TRY(check_tile_size(launch));
+	TT_REQUIRE(
+		in->dtype != TTNN_INT8 && !tt_dtype_is_block(in->dtype),
+		"input_tensor_a.dtype() == DataType::BFLOAT16 or input_tensor_a.dtype() == "
+		"DataType::FLOAT32 or input_tensor_a.dtype() == DataType::UINT32 or "
+		"input_tensor_a.dtype() == DataType::INT32 or input_tensor_a.dtype() == "
+		"DataType::UINT16 or input_tensor_a.dtype() == DataType::UINT8 or "
+		"input_tensor_a.dtype() == DataType::FP8_E4M3",
+		"data type must be bfloat16, float32, uint32, int32, uint16, uint8, or fp8_e4m3");
+	TT_TRY(check_fp8(launch));
+	if (!tt_tensor_is_sharded(tensor))
+		return TTNN_OK;
+	TT_REQUIRE(launch->attrs[TZ_MULTI].boolean, "operation_attributes.use_multicore == true",
+		   "Multicore must be enabled for sharded input");
+	TT_REQUIRE(in->page_bytes == tt_aligned_page(tensor),
+		   "page_size_bytes == input_tensor_a.buffer()->aligned_page_size()",
+		   "Input row-major shard width %" PRIu32 " bytes gives page size %" PRIu64
+		   " bytes, which must be aligned to %" PRIu64
+		   " bytes L1 SRAM buffer alignment requirement",
+		   tt_shard_width(&in->memory), in->page_bytes,
+		   tt_memory_alignment(launch->device, TTNN_L1));
+	return TTNN_OK;
+}
+
+/* Chooses between rows of tiles and blocks for what is interleaved. */
+static tt_status choose_wide(uint32_t *out, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
+	uint64_t across = tt_shape_last(&in->padded, 1) / tile->width;
+	uint64_t down = tt_shape_last(&in->padded, 2) / tile->height;
+	struct ttnn_shape tiles = {2, {(uint32_t)down * 32, (uint32_t)across * 32}};
+	bool wider;
+
+	if (!launch->attrs[TZ_ENOUGH].boolean) {
+		*out = TZ_BLOCKS;
+		return TTNN_OK;
+	}
+	TT_TRY(tt_block_is_wider(&wider, cores_of(launch, &launch->attrs[TZ_CORES]), &tiles,
+				 across * down, in->rows / tile->height));
+	*out = wider ? TZ_BLOCKS : TZ_LINES;
+	return TTNN_OK;
+}
+
+static tt_status pick(uint32_t *out, const struct tt_launch *launch)
+{
+	const struct tt_tensor *in = launch->inputs[0];
+	const struct ttnn_value *sub = &launch->attrs[TZ_CORES];
+	bool sharded = tt_tensor_is_sharded(in);
+
+	if (is_retile(launch))
+		*out = sharded && in_place(launch) ? TZ_SHARDS_RETILE : TZ_RETILE;
+	else if (tt_is_blackhole(launch->device) && in->spec.dtype == TTNN_UINT8 && !sharded)
+		*out = TZ_BLOCKS;
+	else if (launch->attrs[TZ_LOW].boolean || !launch->attrs[TZ_MULTI].boolean ||
+		 (tt_value_given(sub) && ttnn_core_set_cores(sub->core_set) < 2))
+		*out = TZ_SINGLE;
+	else if (sharded)
+		*out = in_place(launch) ? TZ_SHARDS : TZ_LINES;
+	else
+		return choose_wide(out, launch);
+	return TTNN_OK;
+}
+
+static tt_status plan_shards(struct tt_launch *launch, const struct ttnn_tile *tile)
+{
+	const struct ttnn_shard_spec *shard = &launch->inputs[0]->spec.memory.shard;
+	struct tt_move_work *work;
+
+	TT_TRY(plan_pair(launch, tile,
+			 (uint64_t)shard->height * shard->width /
+				 ((uint64_t)tile->height * tile->width)));
+	work = launch->work;
+	work->cores[0] = shard->grid;
+	if (!tt_tensor_is_sharded(launch->outputs[0]))
+		work->number[1] = shard->width / tile->width;
+	return TTNN_OK;
+}
+
+/* Already tiles, of another height: they go through rows, two output blocks deep. */
+static tt_status plan_retile(struct tt_launch *launch, const struct ttnn_tile *tile)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	uint64_t across = in->cols / tile->width, taller, rows, twice;
+	bool shrink = in->tile.height >= tile->height;
+	struct tt_block_split split;
+	struct tt_move_work *work = tt_move_work_new(launch);
+
+	if (!work)
+		return TTNN_NOMEM;
+	rows = launch->outputs[0]->spec.rows > in->rows ? launch->outputs[0]->spec.rows : in->rows;
+	taller = shrink ? in->tile.height : tile->height;
+	TT_TRY(tt_split_blocks(&split, cores_of(launch, &launch->attrs[TZ_CORES]), rows / taller,
+			       TTNN_ORIENT_COL_MAJOR));
+	twice = split.share > 1 || split.rest > 1 ? 2 : 1;
+	work->cores[0] = split.all;
+	work->number[0] = work->number[1] = across * twice;
+	work->number[2] = tt_dtype_tile_bytes(in->dtype, &in->tile);
+	work->number[3] = tt_dtype_tile_bytes(launch->outputs[0]->spec.dtype, tile);
+	work->number[4] = 2 * across * (shrink ? 1 : tile->height / in->tile.height);
+	return TTNN_OK;
+}
+
+static tt_status tz_choose(uint32_t *out, struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tensor_spec *to = &launch->outputs[0]->spec;
+	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
+	const ttnn_core_set *cores = cores_of(launch, &launch->attrs[TZ_CORES]);
+	uint64_t across = tt_shape_last(&in->padded, 1) / tile->width, both, max;
+
+	TT_TRY(pick(out, launch));
+	switch (*out) {
+	case TZ_LINES:
+		across = tt_div_up(tt_shape_last(&in->shape, 1), tile->width);
+		return plan_lines(launch, tile, cores, across, tt_div_up(to->pages, across));
+	case TZ_BLOCKS:
+		return plan_blocks(launch, tile, cores);
+	case TZ_SINGLE:
+		both = tt_dtype_tile_bytes(in->dtype, tile) + tt_dtype_tile_bytes(to->dtype, tile);
+		max = half_room(launch->device) / both;
+		if (!tt_value_given(&launch->attrs[TZ_CORES]))
+			cores = launch->device->grid;
+		return plan_single(launch, tile, cores,
+				   launch->attrs[TZ_LOW].boolean ? 1 : fitting(across, max));
+	case TZ_RETILE:
+		return plan_retile(launch, tile);
+	default:
+		return plan_shards(launch, tile);
+	}
+}
+
+static struct tt_tensor *back_sharded_out(const struct tt_launch *launch)
+{
+	return tt_tensor_is_sharded(launch->outputs[0]) ? launch->outputs[0] : NULL;
+}
+
+static const struct tt_mem_row shard_rows[] = {
+	{TT_DFB, 0, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0,
+	 .backing = tt_back_in0},
+	{TT_DFB, 1, .pages = tt_number1, .page = tt_number3, .cores = tt_work_cores0,
+	 .backing = back_sharded_out},
+};
+static const struct tt_mem_row retile_rows[] = {
+	{TT_DFB, 0, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_DFB, 1, .pages = tt_number4, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_DFB, 2, .pages = tt_number1, .page = tt_number3, .cores = tt_work_cores0},
+};
+static const struct tt_factory tz_factories[] = {
+	[TZ_LINES] = {"ttnn::prim::TilizeMultiCoreDefaultProgramFactory", tt_pair_rows,
+		      TT_PAIR_ROWS, NULL},
+	[TZ_BLOCKS] = {"ttnn::prim::TilizeMultiCoreBlockProgramFactory", tt_block_rows,
+		       TT_BLOCK_ROWS, NULL},
+	[TZ_SINGLE] = {"ttnn::prim::TilizeSingleCoreProgramFactory", tt_pair_rows, TT_PAIR_ROWS,
+		       NULL},
+	[TZ_SHARDS] = {"ttnn::prim::TilizeMultiCoreShardedProgramFactory", shard_rows,
+		       TT_COUNT(shard_rows), NULL},
+	[TZ_SHARDS_RETILE] = {"ttnn::prim::TilizeMultiCoreShardedRetileProgramFactory", shard_rows,
+			      TT_COUNT(shard_rows), NULL},
+	[TZ_RETILE] = {"ttnn::prim::TilizeMultiCoreRetileProgramFactory", retile_rows,
+		       TT_COUNT(retile_rows), NULL},
+};
+static const struct tt_prog prog_tilize = {
+	.device_op = "TilizeDeviceOperation",
+	.prim = "ttnn::prim::tilize",
+	.attrs = &tz_schema,
+	.infer = tz_infer,
+	.validate = tz_validate,
+	.factories = tz_factories,
+	.factory_count = TT_COUNT(tz_factories),
+	.choose = tz_choose,
+	.kernel = tt_kernel_copy,
+};
+
+/* Arguments of the operation. */
+struct tilize {
+	const struct ttnn_memory_config *memory; /* NULL: the input's */
+	const enum ttnn_dtype *dtype;            /* NULL: the input's */
+	struct ttnn_tile tile;
+	const ttnn_core_set *cores; /* (optional) */
+	bool multicore, low_perf, enough;
+};
+
+static tt_status launch_tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			       const struct tilize *args)
+{
+	enum ttnn_dtype usual = in->spec.dtype == TTNN_FP8_E4M3 ? TTNN_FLOAT32 : in->spec.dtype;
+	struct ttnn_value attrs[TZ_ATTRS];
+	struct tt_program_args program = {
+		.prog = &prog_tilize, .attrs = attrs, .inputs = &in, .input_count = 1};
+
+	attrs[TZ_MEMORY] = ttnn_v_memory(args->memory ? args->memory : &in->spec.memory);
+	attrs[TZ_DTYPE] = ttnn_v_dtype(args->dtype ? *args->dtype : usual);
+	attrs[TZ_MULTI] = ttnn_v_bool(args->multicore);
+	attrs[TZ_ENOUGH] = ttnn_v_bool(args->enough);
+	attrs[TZ_LOW] = ttnn_v_bool(args->low_perf);
+	attrs[TZ_TILE] = (struct ttnn_value){.kind = TTNN_VALUE_TILE, .tile = &args->tile};
+	attrs[TZ_CORES] = args->cores ? ttnn_v_core_set(args->cores) : ttnn_v_none();
+	return tt_call_program(out, call, &program);
+}
+
+/* Rows too wide for L1 are tilized in DRAM. */
+static tt_status tilize_in_dram(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+				const struct tilize *args)
+{
+	static const struct ttnn_memory_config dram;
+	struct tilize away = *args;
+	struct tt_tensor *rows, *tiles;
+
+	TT_TRY(tt_call_to_memory(&rows, call, in, &dram));
+	tt_call_own(call, rows);
+	away.memory = &dram;
+	TT_TRY(launch_tilize(&tiles, call, rows, &away));
+	tt_call_own(call, tiles);
+	return tt_call_to_memory(out, call, tiles, args->memory ? args->memory : &in->spec.memory);
+}
+
+static tt_status tilize(struct tt_call *call, struct tt_tensor *in, struct tilize *args)
+{
+	struct space space = {.in = in,
+			      .padded = &in->spec.padded,
+			      .memory = args->memory ? args->memory : &in->spec.memory,
+			      .dtype = args->dtype,
+			      .tile = args->tile};
+	struct tt_tensor *folded, *out;
+
+	args->enough = has_space(&space, tt_shape_last(&in->spec.padded, 1) / args->tile.width);
+	TT_TRY(tt_call_fold_to_4d(&folded, call, in, args->cores));
+	tt_call_own(call, folded);
+	if (tt_tensor_is_sharded(folded) && !args->enough)
+		TT_TRY(tilize_in_dram(&out, call, folded, args));
+	else
+		TT_TRY(launch_tilize(&out, call, folded, args));
+	if (in->spec.shape.rank > 4) {
+		struct tt_reshape_args back = {.in = tt_call_own(call, out),
+					       .shape = &in->spec.shape,
+					       .sub_cores = args->cores};
+
+		TT_TRY(tt_call_reshape(&out, call, &back));
+	}
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* An empty tensor is only made. */
+static tt_status return_empty(struct tt_call *call, const struct tt_tensor *in,
+			      const struct ttnn_spec_args *args)
+{
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *out;
+
+	TT_TRY(ttnn_tensor_spec_make(&spec, args));
+	TT_TRY(tt_call_create(&out, call, tt_tensor_device(in), &spec));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static bool is_empty(const struct tt_tensor *tensor)
+{
+	return !tensor->spec.rows || !tensor->spec.cols;
+}
+
+static const enum ttnn_dtype *given_dtype(enum ttnn_dtype *out, const struct tt_call *call,
+					  const char *name)
+{
+	*out = tt_call_dtype(call, name, TTNN_BFLOAT16);
+	return tt_value_given(tt_call_arg(call, name)) ? out : NULL;
+}
+
+static tt_status expand_tilize(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	const struct ttnn_value *tile = tt_call_arg(call, "tile");
+	enum ttnn_dtype dtype;
+	struct tilize args = {.memory = tt_call_memory(call, "memory_config"),
+			      .dtype = given_dtype(&dtype, call, "dtype"),
+			      .tile = tile->kind == TTNN_VALUE_TILE ? *tile->tile : TT_TILE_DEFAULT,
+			      .cores = tt_call_core_set(call, "sub_core_grids"),
+			      .multicore = tt_call_bool(call, "use_multicore", true),
+			      .low_perf = tt_call_bool(call, "use_low_perf", false)};
+
+	if (tt_tensor_device(in) && is_empty(in)) {
+		struct ttnn_spec_args spec = {.shape = in->spec.shape,
+					      .dtype = args.dtype ? dtype : in->spec.dtype,
+					      .layout = TTNN_TILE,
+					      .tile = args.tile,
+					      .memory =
+						      args.memory ? *args.memory : in->spec.memory};
+
+		return return_empty(call, in, &spec);
+	}
+	TT_TRY(tt_need_device(in));
+	return tilize(call, in, &args);
+}
+
+/* ---- tilize with padding -------------------------------------------------------------------------------- */
+
+enum { VP_SHAPE, VP_VALUE, VP_MEMORY, VP_DTYPE, VP_MULTI, VP_WIDTH, VP_HEIGHT, VP_CORES, VP_ATTRS };
+
+static const struct tt_field vp_fields[VP_ATTRS] = {
+	[VP_SHAPE] = {.name = "output_padded_shape"},
+	[VP_VALUE] = {.name = "pad_value", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
+	[VP_MEMORY] = {.name = "output_mem_config"},
+	[VP_DTYPE] = {.name = "output_dtype"},
+	[VP_MULTI] = {.name = "use_multicore"},
+	[VP_WIDTH] = {.name = "enough_space_width"},
+	[VP_HEIGHT] = {.name = "enough_space_height"},
+	[VP_CORES] = {.name = "sub_core_grids"},
+};
+static const struct tt_schema vp_schema = {"TilizeWithValPaddingParams", vp_fields, VP_ATTRS,
+					   false};
+
+enum { VP_SINGLE, VP_BLOCKS, VP_LINES, VP_SHARDS };
+
+/* Whether rows can be padded within shards that hold all of them. */
+static bool pads_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_value *attrs)
+{
+	const struct ttnn_memory_config *out = attrs[VP_MEMORY].memory;
+	const struct ttnn_shape *padded = attrs[VP_SHAPE].shape;
+
+	if (in->memory.buffer != TTNN_L1 || out->buffer != TTNN_L1 ||
+	    in->memory.layout != TTNN_WIDTH_SHARDED || out->layout != in->memory.layout)
+		return false;
+	for (uint32_t d = 0; d < in->padded.rank; d++)
+		if (d + 2 != in->padded.rank &&
+		    (d >= padded->rank || in->padded.dim[d] != padded->dim[d]))
+			return false;
+	return !tt_value_given(&attrs[VP_CORES]);
+}
+
+static tt_status vp_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_value *attrs = launch->attrs;
+	const struct ttnn_shape *padded = attrs[VP_SHAPE].shape;
+	struct ttnn_shard_spec shard = in->memory.shard;
+	struct ttnn_spec_args args = {.shape = in->shape,
+				      .dtype = (enum ttnn_dtype)attrs[VP_DTYPE].integer,
+				      .layout = TTNN_TILE,
+				      .memory = *attrs[VP_MEMORY].memory};
+	uint64_t rows;
+
+	launch->output_count = 1;
+	if (pads_in_place(in, attrs)) {
+		TT_TRY(tt_shape_rows(&rows, padded));
+		shard.height = (uint32_t)rows;
+		TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout,
+						  args.memory.buffer, &shard));
+	}
+	return tt_tensor_spec_padded(&launch->specs[0], &args, padded);
+}
+
+static tt_status refuse_smaller(const struct ttnn_shape *padded, const struct ttnn_shape *shape,
+				uint32_t dim, const char *condition)
+{
+	struct tt_str texts[2] = {{0}};
+
+	tt_shape_list(&texts[0], padded);
+	tt_shape_list(&texts[1], shape);
+	tt_fail_cond(TTNN_INVALID, condition,
+		     "Output tensor shape Shape(%s) must be greater than or equal to input shape "
+		     "Shape(%s) in each dimension, but is smaller in dimension %" PRIu32,
+		     tt_str_text(&texts[0]), tt_str_text(&texts[1]), dim);
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return TTNN_INVALID;
+}
+
+static tt_status check_padded(const struct ttnn_shape *padded, const struct ttnn_shape *shape)
+{
+	struct tt_str text = {0};
+
+	if (shape->rank == 1 && shape->dim[0] > tt_shape_last(padded, 1))
+		return refuse_smaller(padded, shape, 0,
+				      "input_shape[0] <= "
+				      "operation_attributes.output_padded_shape[-1]");
+	for (uint32_t d = 0; shape->rank > 1 && d < shape->rank; d++)
+		if (d >= padded->rank || shape->dim[d] > padded->dim[d])
+			return refuse_smaller(padded, shape, d,
+					      "input_shape[i] <= "
+					      "operation_attributes.output_padded_shape[i]");
+	if (tt_shape_last(padded, 1) % 32 == 0 && tt_shape_last(padded, 2) % 32 == 0)
+		return TTNN_OK;
+	tt_shape_list(&text, padded);
+	tt_fail_cond(TTNN_INVALID, "inner_dim % TILE_WIDTH == 0 && num_rows % TILE_HEIGHT == 0",
+		     "To be tilizable output tensor shape Shape(%s) must be divisible by tile size "
+		     "(32, 32)",
+		     tt_str_text(&text));
+	tt_str_deinit(&text);
+	return TTNN_INVALID;
+}
+
+static tt_status check_row_bytes(const struct tt_launch *launch)
+{
+	const struct tt_tensor *in = launch->inputs[0];
+	uint64_t alignment = tt_memory_alignment(launch->device, TTNN_L1);
+	uint64_t bytes = tt_shape_last(launch->attrs[VP_SHAPE].shape, 1) * tt_element_bytes(in);
+
+	if (in->spec.memory.layout == TTNN_HEIGHT_SHARDED || !tt_tensor_is_sharded(in)) {
+		TT_REQUIRE(bytes % alignment == 0,
+			   "l1_address_increment_size % alignment_requirement == 0",
+			   "Output padded width size %" PRIu64 " must be aligned to %" PRIu64
+			   " bytes for HEIGHT_SHARDED or INTERLEAVED tensors",
+			   bytes, alignment);
+		return TTNN_OK;
+	}
+	TT_REQUIRE(in->spec.page_bytes == tt_aligned_page(in),
+		   "page_size_bytes == input_tensor.buffer()->aligned_page_size()",
+		   "Input row-major shard width %" PRIu32 " gives page size %" PRIu64
+		   " bytes, which must be aligned to %" PRIu64
+		   " bytes L1 SRAM buffer alignment requirement",
+		   tt_shard_width(&in->spec.memory), in->spec.page_bytes, alignment);
+	return TTNN_OK;
+}
+
+static tt_status vp_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(tt_tensor_buffer(launch->inputs[0]), "input_tensor.buffer() != nullptr",
+		   "Operands need to be allocated in buffers on device!");
+	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR, "input_tensor.layout() == Layout::ROW_MAJOR",
+		   "Can only tilize row major data");
+	TT_REQUIRE(in->dtype == TTNN_BFLOAT16 || in->dtype == TTNN_INT32 ||
+			   in->dtype == TTNN_UINT32 || in->dtype == TTNN_FLOAT32 ||
+			   in->dtype == TTNN_UINT16 || in->dtype == TTNN_FP8_E4M3,
+		   "input_tensor.dtype() == DataType::BFLOAT16 or input_tensor.dtype() == "
+		   "DataType::INT32 or input_tensor.dtype() == DataType::UINT32 or "
+		   "input_tensor.dtype() == DataType::FLOAT32 or input_tensor.dtype() == "
+		   "DataType::UINT16 or input_tensor.dtype() == DataType::FP8_E4M3",
+		   "Can only tilize bfloat16/float32 or int32/uint32/uint16 or fp8_e4m3 tensors");
+	if (in->dtype == TTNN_FP8_E4M3)
+		TT_REQUIRE(is_wide_float((enum ttnn_dtype)launch->attrs[VP_DTYPE].integer),
+			   "is_floating_point(out_dt) && out_dt != DataType::FP8_E4M3",
+			   "FP8_E4M3 input to tilize requires a float TILE output (FLOAT32, "
+			   "BFLOAT16, BFLOAT8_B, or BFLOAT4_B)");
+	TT_TRY(check_padded(launch->attrs[VP_SHAPE].shape, &in->shape));
+	return check_row_bytes(launch);
+}
+
+/* Rows come first, then what pads them: numbers of shard_pad_rows. */
+static tt_status plan_pad_shards(struct tt_launch *launch)
+{
+	const struct tt_tensor *in = launch->inputs[0];
+	const struct ttnn_tensor_spec *to = &launch->outputs[0]->spec;
+	const struct ttnn_shard_spec *shard = &to->memory.shard;
+	uint64_t tiles = (uint64_t)shard->height * shard->width / 1024, batches;
+	struct tt_move_work *work;
+
+	TT_TRY(plan_pair(launch, &TT_TILE_DEFAULT, tiles));
+	work = launch->work;
+	batches = to->rows * to->cols /
+		  ((uint64_t)tt_shape_last(&to->padded, 1) * tt_shape_last(&to->padded, 2));
+	work->number[0] = 2 * (tiles / batches);
+	work->number[4] = in->spec.memory.shard.width * tt_element_bytes(in);
+	work->cores[0] = shard->grid;
+	return TTNN_OK;
+}
+
+static tt_status vp_pick(uint32_t *out, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_shape *padded = launch->attrs[VP_SHAPE].shape;
+	uint64_t tiles, rows;
+	bool wider;
+
+	if (tt_memory_config_is_sharded(&in->memory)) {
+		*out = pads_in_place(in, launch->attrs) ? VP_SHARDS : VP_LINES;
+	} else if (!launch->attrs[VP_HEIGHT].boolean) {
+		*out = VP_BLOCKS;
+	} else if (!launch->attrs[VP_MULTI].boolean) {
+		*out = VP_SINGLE;
+	} else {
+		tiles = (uint64_t)tt_shape_last(&in->padded, 1) * tt_shape_last(&in->padded, 2) /
+			1024;
+		TT_TRY(tt_shape_rows(&rows, padded));
+		TT_TRY(tt_block_is_wider(&wider, cores_of(launch, &launch->attrs[VP_CORES]), padded,
+					 tiles, rows / 32));
+		*out = wider ? VP_BLOCKS : VP_LINES;
+	}
+	return TTNN_OK;
+}
+
+/* The tiles of a row of which two buffers and a padded row fit into half of L1. */
+static uint64_t single_tiles(const struct tt_device *device, uint64_t element, uint64_t across)
+{
+	uint64_t columns = (half_room(device) - 32) / (element * 32 * 2 + element);
+
+	return fitting(across, columns / 32);
+}
+
+static tt_status vp_choose(uint32_t *out, struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *to = &launch->outputs[0]->spec;
+	const ttnn_core_set *cores = cores_of(launch, &launch->attrs[VP_CORES]);
+	uint64_t across = tt_shape_last(&to->padded, 1) / 32;
+
+	TT_TRY(vp_pick(out, launch));
+	switch (*out) {
+	case VP_SHARDS:
+		return plan_pad_shards(launch);
+	case VP_BLOCKS:
+		return plan_blocks(launch, &TT_TILE_DEFAULT, cores);
+	case VP_SINGLE:
+		return plan_single(
+			launch, &TT_TILE_DEFAULT, cores,
+			single_tiles(launch->device, tt_element_bytes(launch->inputs[0]), across));
+	default:
+		return plan_lines(launch, &TT_TILE_DEFAULT, cores, across, to->rows / 32);
+	}
+}
+
+static tt_status vp_kernel(struct tt_launch *launch)
+{
+	double value = 0;
+
+	tt_value_number(&value, &launch->attrs[VP_VALUE]);
+	TT_TRY(tt_kernel_copy(launch));
+	return tt_backend_get()->fill(launch->outputs[0], value, TT_FILL_PADDING);
+}
+
+static const struct tt_mem_row shard_pad_rows[] = {
+	{TT_DFB, 0, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_DFB, 1, .pages = tt_number1, .page = tt_number3, .cores = tt_work_cores0,
+	 .backing = tt_back_out0},
+	{TT_SCRATCH, 0, .page_count = 1, .page = tt_number4, .cores = tt_work_cores0},
+};
+static const struct tt_factory vp_factories[] = {
+	[VP_SINGLE] = {"ttnn::prim::TilizeWithValPaddingSingleCoreFactory", tt_pair_rows,
+		       TT_PAIR_ROWS, NULL},
+	[VP_BLOCKS] = {"ttnn::prim::TilizeWithValPaddingMultiCoreBlockInterleavedFactory",
+		       tt_block_rows, TT_BLOCK_ROWS, NULL},
+	[VP_LINES] = {"ttnn::prim::TilizeWithValPaddingMultiCoreDefaultFactory", tt_pair_rows,
+		      TT_PAIR_ROWS, NULL},
+	[VP_SHARDS] = {"ttnn::prim::TilizeWithValPaddingMultiCoreShardedFactory", shard_pad_rows,
+		       TT_COUNT(shard_pad_rows), NULL},
+};
+static const struct tt_prog prog_val_padding = {
+	.device_op = "TilizeWithValPaddingDeviceOperation",
+	.prim = "ttnn::prim::tilize_with_val_padding",
+	.attrs = &vp_schema,
+	.infer = vp_infer,
+	.validate = vp_validate,
+	.factories = vp_factories,
+	.factory_count = TT_COUNT(vp_factories),
+	.choose = vp_choose,
+	.kernel = vp_kernel,
+};
+
+/* Arguments of the operation. */
+struct padding {
+	struct ttnn_shape padded;
+	struct ttnn_value value;
+	const struct ttnn_memory_config *memory;
+	const enum ttnn_dtype *dtype;
+	const ttnn_core_set *cores;
+	bool multicore;
+};
+
+static tt_status launch_padding(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+				const struct ttnn_value *attrs)
+{
+	struct tt_program_args program = {
+		.prog = &prog_val_padding, .attrs = attrs, .inputs = &in, .input_count = 1};
+
+	return tt_call_program(out, call, &program);
+}
+
+static tt_status pad_in_dram(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     struct ttnn_value *attrs)
+{
+	static const struct ttnn_memory_config dram;
+	const struct ttnn_memory_config *memory = attrs[VP_MEMORY].memory;
+	struct tt_tensor *rows, *tiles;
+
+	TT_TRY(tt_call_to_memory(&rows, call, in, &dram));
+	tt_call_own(call, rows);
+	attrs[VP_MEMORY] = ttnn_v_memory(&dram);
+	attrs[VP_HEIGHT] = ttnn_v_bool(false);
+	TT_TRY(launch_padding(&tiles, call, rows, attrs));
+	tt_call_own(call, tiles);
+	return tt_call_to_memory(out, call, tiles, memory);
+}
+
+static tt_status tilize_padded(struct tt_call *call, struct tt_tensor *in,
+			       const struct padding *args)
+{
+	struct ttnn_shape padded = tt_shape_folded(&args->padded, 4);
+	struct space space = {.in = in,
+			      .padded = &args->padded,
+			      .memory = args->memory ? args->memory : &in->spec.memory,
+			      .dtype = args->dtype,
+			      .tile = TT_TILE_DEFAULT};
+	struct ttnn_value attrs[VP_ATTRS];
+	struct tt_tensor *folded, *out;
+
+	attrs[VP_SHAPE] = ttnn_v_shape(&padded);
+	attrs[VP_VALUE] = args->value;
+	attrs[VP_DTYPE] = ttnn_v_dtype(args->dtype ? *args->dtype : in->spec.dtype);
+	attrs[VP_MULTI] = ttnn_v_bool(args->multicore);
+	attrs[VP_WIDTH] = ttnn_v_bool(has_space(&space, tt_shape_last(&args->padded, 2) / 32));
+	attrs[VP_HEIGHT] = ttnn_v_bool(has_space(&space, tt_shape_last(&args->padded, 1) / 32));
+	attrs[VP_CORES] = args->cores ? ttnn_v_core_set(args->cores) : ttnn_v_none();
+	TT_TRY(tt_call_fold_to_4d(&folded, call, in, args->cores));
+	tt_call_own(call, folded);
+	attrs[VP_MEMORY] = ttnn_v_memory(args->memory ? args->memory : &folded->spec.memory);
+	if (tt_tensor_is_sharded(folded) && !attrs[VP_HEIGHT].boolean &&
+	    !pads_in_place(&folded->spec, attrs))
+		TT_TRY(pad_in_dram(&out, call, folded, attrs));
+	else
+		TT_TRY(launch_padding(&out, call, folded, attrs));
+	if (in->spec.shape.rank > 4) {
+		struct tt_reshape_args back = {.in = tt_call_own(call, out),
+					       .shape = &in->spec.shape,
+					       .sub_cores = args->cores};
+
+		TT_TRY(tt_call_reshape(&out, call, &back));
+	}
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status with_padding(struct tt_call *call, struct padding *args, const char *dtype_name)
+{
+	static const enum ttnn_dtype float32 = TTNN_FLOAT32;
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	enum ttnn_dtype dtype;
+
+	args->dtype = given_dtype(&dtype, call, dtype_name);
+	args->memory = tt_call_memory(call, "memory_config");
+	args->cores = tt_call_core_set(call, "sub_core_grids");
+	args->multicore = tt_call_bool(call, "use_multicore", true);
+	if (!args->dtype && in->spec.dtype == TTNN_FP8_E4M3)
+		args->dtype = &float32;
+	if (in->spec.layout == TTNN_TILE) {
+		tt_call_return(call, ttnn_tensor_ref(in));
+		return TTNN_OK;
+	}
+	TT_TRY(tt_need_device(in));
+	if (is_empty(in)) {
+		struct ttnn_spec_args spec = {.shape = args->padded,
+					      .dtype = args->dtype ? *args->dtype : in->spec.dtype,
+					      .layout = TTNN_TILE,
+					      .memory = args->memory ? *args->memory
+								     : in->spec.memory};
+
+		return return_empty(call, in, &spec);
+	}
+	return tilize_padded(call, in, args);
+}
+
+static tt_status expand_val_padding(struct tt_call *call)
+{
+	struct padding args = {.value = *tt_call_arg(call, "pad_value")};
+	int64_t dims[TTNN_MAX_RANK];
+	size_t rank;
+
+	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, "output_tensor_shape"));
+	TT_TRY(ttnn_shape_make(&args.padded, dims, rank));
+	return with_padding(call, &args, "dtype");
+}
+
+static tt_status expand_zero_padding(struct tt_call *call)
+{
+	const struct ttnn_tensor_spec *in = &tt_call_tensor(call, "input_tensor")->spec;
+	struct padding args = {.padded = in->padded, .value = ttnn_v_real(0)};
+
+	if (args.padded.rank < 2)
+		args.padded = (struct ttnn_shape){2, {1, tt_shape_last(&in->padded, 1)}};
+	for (uint32_t back = 1; back <= 2; back++) {
+		uint32_t *extent = &args.padded.dim[args.padded.rank - back];
+
+		*extent = (uint32_t)tt_align_to(*extent,
+						back == 1 ? in->tile.width : in->tile.height);
+	}
+	return with_padding(call, &args, "output_dtype");
+}
+
+/* ---- the rows -------------------------------------------------------------------------------------------- */
+
+#define OP(name_, expand_, sig_, doc_)                                                             \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {sig_},          \
+		.expand = expand_, .golden = tt_golden_same, .pcc = 0.999                          \
+	}
+
+static const struct tt_op ops[] = {
+	OP("tilize", expand_tilize,
+	   "input_tensor: Tensor, *, memory_config: MemoryConfig? = None, dtype: DataType? = None, "
+	   "use_multicore: bool = True, use_low_perf: bool = False, tile: Tile? = None, "
+	   "sub_core_grids: CoreRangeSet? = None",
+	   "Rows of whole tiles to tiles."),
+	OP("tilize_with_val_padding", expand_val_padding,
+	   "input_tensor: Tensor, output_tensor_shape: Shape, pad_value: int | float, *, "
+	   "memory_config: MemoryConfig? = None, dtype: DataType? = None, use_multicore: bool = "
+	   "True, sub_core_grids: CoreRangeSet? = None",
+	   "Rows to tiles, padded with a value to a shape of whole tiles."),
+	OP("tilize_with_zero_padding", expand_zero_padding,
+	   "input_tensor: Tensor, *, memory_config: MemoryConfig? = None, output_dtype: DataType? = "
+	   "None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None",
+	   "Rows to tiles, padded with zeros to whole tiles."),
+};
+
+const struct tt_op_family tt_family_tilize = {"tilize", ops, TT_COUNT(ops)};
