@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/mem.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/eltwise.h"
@@ -370,6 +371,44 @@ static const struct tt_factory factories[] = {
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
+/* (re, im) becomes (-im, re): each pair exchanged, then every other element negated. */
+static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
+{
+	const struct ttnn_shape *shape = &in->spec.shape;
+	int32_t last = (int32_t)shape->rank - 1;
+	uint32_t width = shape->dim[last];
+	struct ttnn_spec_args row = {.shape = {1, {width}}, .dtype = TTNN_FLOAT32};
+	struct tt_map_job signs = {.out = out, .arity = 2, .in = {out, NULL}, .op = TT_BINARY_MUL};
+	struct tt_move_loop loops[TTNN_MAX_RANK + 1];
+	struct tt_move_job swap = {.out = out, .in = in, .loops = loops};
+	struct ttnn_tensor_spec spec;
+	tt_status status;
+	float *factors;
+
+	if (out == in)
+		return tt_fail(TTNN_UNSUPPORTED,
+			       "alt_complex_rotate90 cannot write over its argument");
+	for (int32_t i = 0; i < last; i++)
+		loops[swap.loop_count++] = (struct tt_move_loop){shape->dim[i], i, i, 1, 1};
+	loops[swap.loop_count++] = (struct tt_move_loop){width / 2, last, last, 2, 2};
+	loops[swap.loop_count++] = (struct tt_move_loop){2, last, last, 1, -1};
+	swap.out_start[last] = 1;
+	TT_TRY(tt_backend_get()->move(&swap));
+	factors = tt_calloc(width + 1, sizeof(*factors));
+	if (!factors)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < width; i++)
+		factors[i] = i % 2 ? 1 : -1;
+	status = ttnn_tensor_spec_make(&spec, &row);
+	if (status == TTNN_OK)
+		status = ttnn_tensor_from_data(&signs.in[1], factors, TTNN_FLOAT32, &spec, 0);
+	tt_free(factors);
+	if (status == TTNN_OK)
+		status = tt_backend_get()->map(&signs);
+	ttnn_tensor_unref(signs.in[1]);
+	return status;
+}
+
 static tt_status kernel(struct tt_launch *launch)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX] = {{0}};
@@ -383,6 +422,8 @@ static tt_status kernel(struct tt_launch *launch)
 			steps[0].params[1] == TT_ROUND_FLOOR ? TT_UNARY_FLOOR : TT_UNARY_TRUNC;
 	if (steps[0].fn == TT_UNARY_BITCAST)
 		return tt_backend_get()->bitcast(launch->outputs[0], launch->inputs[0]);
+	if (steps[0].fn == TT_UNARY_ALT_COMPLEX_ROTATE90)
+		return turn_pairs(launch->outputs[0], launch->inputs[0]);
 	job.post = steps;
 	job.post_count = (uint32_t)count;
 	return tt_backend_get()->map(&job);

@@ -50,7 +50,7 @@ static tt_status expand_clamp(struct tt_call *call)
 	const struct ttnn_value *min = tt_call_arg(call, "min"), *max = tt_call_arg(call, "max");
 	struct tt_tensor *input = tt_call_tensor(call, "input_tensor"), *out;
 	bool real = min->kind == TTNN_VALUE_REAL || max->kind == TTNN_VALUE_REAL;
-	double limit = input->spec.dtype == TTNN_INT32 ? 2147483647 : INFINITY;
+	double limit = input->spec.dtype == TTNN_INT32 ? 2147483647.0 : (double)INFINITY;
 	struct tt_unary_step step = {.fn = TT_UNARY_CLAMP_TSS, .count = 2};
 	struct tt_unary_args args = {.output = tt_call_tensor(call, "output_tensor"),
 				     .steps = &step,
@@ -308,11 +308,11 @@ static tt_status golden_multigammaln(struct tt_golden *golden)
 		.name = "ttnn." name_, .family = "unary", .doc = doc_, .sigs = {__VA_ARGS__},      \
 		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
 	}
-#define GATED(name_, doc_, function, fn_, ...)                                                     \
+#define GATED(name_, doc_, function, fn_, more)                                                    \
 	OP(name_, doc_, expand_glu, golden_glu,                                                    \
 	   (&(const struct gate){HALVES "y = multiply(a, " function ")" AND_DROP,                  \
 				 {.fn = TT_UNARY_##fn_}}),                                         \
-	   "input_tensor: Tensor, dim: int = -1, *, " MC __VA_ARGS__)
+	   "input_tensor: Tensor, dim: int = -1, *, " MC more)
 
 static const bool lower_part = false, upper_part = true;
 
@@ -325,11 +325,11 @@ static const struct tt_op ops[] = {
 	   BOUNDS("Tensor") MC, BOUNDS("float") MC),
 	GATED("geglu", "The first half times gelu of the second.", "gelu(b, variant=variant)", GELU,
 	      ", variant: GeluVariant = Accurate"),
-	GATED("glu", "The first half times sigmoid of the second.", "sigmoid(b)", SIGMOID),
+	GATED("glu", "The first half times sigmoid of the second.", "sigmoid(b)", SIGMOID, ""),
 	OP("multigammaln", "The logarithm of the multivariate gamma function of 4 dimensions.",
 	   expand_multigammaln, golden_multigammaln, NULL, "input_tensor: Tensor, *, " MC),
-	GATED("reglu", "The first half times relu of the second.", "relu(b)", RELU),
-	GATED("swiglu", "The first half times silu of the second.", "silu(b)", SILU),
+	GATED("reglu", "The first half times relu of the second.", "relu(b)", RELU, ""),
+	GATED("swiglu", "The first half times silu of the second.", "silu(b)", SILU, ""),
 	OP("tril", "The part on and below a diagonal, zeros elsewhere.", expand_triangle,
 	   golden_triangle, &lower_part, "input_tensor: Tensor, *, diagonal: int = 0, " MC),
 	OP("triu", "The part on and above a diagonal, zeros elsewhere.", expand_triangle,

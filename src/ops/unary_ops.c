@@ -8,6 +8,7 @@
 #include "ops/golden.h"
 #include "ops/op.h"
 #include "ops/unary.h"
+#include "tensor/dtype.h"
 
 /* How an operation's arguments become a chain. */
 struct row {
@@ -79,6 +80,59 @@ static tt_status golden(struct tt_golden *golden)
 	TT_TRY(steps_of(steps, &count, &golden->call));
 	for (uint64_t i = 0; i < in->count; i++)
 		out->data[i] = tt_golden_chain(steps, count, in->dtype, in->data[i]);
+	return TTNN_OK;
+}
+
+/* The parts of pairs along the last dimension: (-im, re). */
+static tt_status golden_turn(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i + 1 < in->count; i += 2) {
+		out->data[i] = -in->data[i + 1];
+		out->data[i + 1] = in->data[i];
+	}
+	return TTNN_OK;
+}
+
+/* The bits of a number as a type holds it. A bfloat16 is the upper half of a float32. */
+static uint32_t bits_of(enum ttnn_dtype dtype, double value)
+{
+	float real = (float)value;
+	uint32_t bits;
+
+	if (tt_dtype_is_integer(dtype))
+		return (uint32_t)(int64_t)value;
+	memcpy(&bits, &real, sizeof(bits));
+	return dtype == TTNN_BFLOAT16 ? bits >> 16 : bits;
+}
+
+static double from_bits(enum ttnn_dtype dtype, uint32_t bits)
+{
+	float real;
+
+	if (dtype == TTNN_INT32)
+		return (int32_t)bits;
+	if (tt_dtype_is_integer(dtype))
+		return bits;
+	bits <<= dtype == TTNN_BFLOAT16 ? 16 : 0;
+	memcpy(&real, &bits, sizeof(real));
+	return real;
+}
+
+static tt_status golden_bitcast(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", TTNN_UINT32);
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, dtype) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++)
+		out->data[i] = from_bits(dtype, bits_of(in->dtype, in->data[i]));
 	return TTNN_OK;
 }
 
@@ -206,15 +260,16 @@ static tt_status steps_chain(struct tt_unary_step *out, size_t *count, const str
 #define WITH_KW(params) "input_tensor: Tensor, *, " params ", " TAIL
 #define ROW(...) (&(const struct row){__VA_ARGS__})
 #define PARAM(...) .param = {__VA_ARGS__}
-#define OP(name_, doc_, row_, ...)                                                                 \
+#define WITH_GOLDEN(name_, doc_, row_, golden_, ...)                                               \
 	{.name = "ttnn." name_,                                                                    \
 	 .family = "unary",                                                                        \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
 	 .expand = expand,                                                                         \
-	 .golden = golden,                                                                         \
+	 .golden = golden_,                                                                        \
 	 .pcc = 0.999,                                                                             \
 	 .row = row_},
+#define OP(name, doc, row, ...) WITH_GOLDEN(name, doc, row, golden, __VA_ARGS__)
 /* One function without parameters; with a number that is always the same; fast or accurate. */
 #define FN(name, fn_, doc) OP(name, doc, ROW(.fn = TT_UNARY_##fn_), PLAIN)
 #define FIXED(name, fn_, number, doc)                                                              \
@@ -230,14 +285,15 @@ static const struct tt_op ops[] = {
 	FN("abs", ABS, "The absolute value.")
 	FN("acos", ACOS, "The angle whose cosine is x.")
 	FN("acosh", ACOSH, "The inverse hyperbolic cosine.")
-	FN("alt_complex_rotate90", ALT_COMPLEX_ROTATE90,
-	   "Pairs (re, im) along the last dimension turned by 90 degrees: (-im, re).")
+	WITH_GOLDEN("alt_complex_rotate90",
+		    "Pairs (re, im) along the last dimension turned by 90 degrees: (-im, re).",
+		    ROW(.fn = TT_UNARY_ALT_COMPLEX_ROTATE90), golden_turn, PLAIN)
 	FN("asin", ASIN, "The angle whose sine is x.")
 	FN("asinh", ASINH, "The inverse hyperbolic sine.")
 	FN("atan", ATAN, "The angle whose tangent is x.")
 	FN("atanh", ATANH, "The inverse hyperbolic tangent.")
-	OP("bitcast", "The same bits as another type of the same size.", ROW(.fn = TT_UNARY_BITCAST),
-	   WITH("dtype: DataType"))
+	WITH_GOLDEN("bitcast", "The same bits as another type of the same size.",
+		    ROW(.fn = TT_UNARY_BITCAST), golden_bitcast, WITH("dtype: DataType"))
 	FN("bitwise_not", BITWISE_NOT, "All bits of an integer inverted.")
 	FN("cbrt", CBRT, "The cube root.")
 	FN("ceil", CEIL, "The smallest whole number not below x.")
