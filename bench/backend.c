@@ -16,7 +16,7 @@
 #define ROUNDS 5
 
 struct data {
-	struct tt_tensor *out, *a, *b, *row, *col;
+	struct tt_tensor *out, *a, *b, *row, *col, *one;
 };
 
 /* Processor time with one thread: other work on the machine matters less. */
@@ -47,10 +47,8 @@ static struct tt_tensor *make(const struct ttnn_shape *shape, enum ttnn_dtype dt
 
 	must(ttnn_tensor_spec_make(&spec, &args));
 	must(ttnn_tensor_new(&tensor, &spec));
-	must(tt_backend_cpu.fill(tensor, 0.37, TT_FILL_ALL));
-	if (0)
-		must(tt_backend_cpu.random(
-			&(struct tt_random_job){.out = tensor, .seed = 1, .low = -3, .high = 3}));
+	must(tt_backend_cpu.random(
+		&(struct tt_random_job){.out = tensor, .seed = 1, .low = -3, .high = 3}));
 	return tensor;
 }
 
@@ -88,7 +86,7 @@ static void run_add_col(const struct data *data)
 static void run_add_in_place(const struct data *data)
 {
 	must(tt_backend_cpu.map(&(struct tt_map_job){
-		.out = data->a, .arity = 2, .in = {data->a, data->b}, .op = TT_BINARY_ADD}));
+		.out = data->out, .arity = 2, .in = {data->out, data->b}, .op = TT_BINARY_ADD}));
 }
 
 static void run_relu(const struct data *data)
@@ -153,6 +151,52 @@ static void run_transpose(const struct data *data)
 	permute(data, (const int32_t[]){0, 1, 3, 2});
 }
 
+/* Over the dimensions in `dims` (bits); results go to the column, the row or one element. */
+static void sum(const struct data *data, uint32_t dims)
+{
+	struct tt_reduce_job job = {.in = data->a, .scale = 1, .dims = dims};
+
+	job.out = dims == 2 ? data->col : dims == 1 ? data->row : data->one;
+	must(tt_backend_cpu.reduce(&job));
+}
+
+static void run_sum_last(const struct data *data)
+{
+	sum(data, 2);
+}
+
+static void run_sum_first(const struct data *data)
+{
+	sum(data, 1);
+}
+
+static void run_sum_all(const struct data *data)
+{
+	sum(data, 3);
+}
+
+static void run_softmax(const struct data *data)
+{
+	must(tt_backend_cpu.softmax(&(struct tt_softmax_job){
+		.out = data->out, .in = data->a, .dim = 1, .scale = 1, .stable = true}));
+}
+
+static void run_scan(const struct data *data)
+{
+	must(tt_backend_cpu.scan(&(struct tt_scan_job){.out = data->out, .in = data->a, .dim = 1}));
+}
+
+static void run_top(const struct data *data)
+{
+	must(tt_backend_cpu.sort(&(struct tt_sort_job){
+		.in = data->a, .values = data->col, .dim = 1, .count = 1, .descending = true}));
+}
+
+static void run_random(const struct data *data)
+{
+	must(tt_backend_cpu.random(&(struct tt_random_job){.out = data->out, .high = 1}));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const struct data *data);
@@ -168,6 +212,13 @@ static const struct {
 	{"permute 1023", run_permute_1023},
 	{"permute 0213", run_permute_0213},
 	{"transpose", run_transpose},
+	{"sum, last", run_sum_last},
+	{"sum, first", run_sum_first},
+	{"sum, all", run_sum_all},
+	{"softmax", run_softmax},
+	{"running sum", run_scan},
+	{"largest", run_top},
+	{"random", run_random},
 };
 
 /* ---- measuring ---------------------------------------------------------------------------------- */
@@ -195,24 +246,25 @@ static void bench(enum ttnn_dtype dtype, enum ttnn_layout layout)
 {
 	uint32_t side = dtype == TTNN_FLOAT32 ? 4096 : 8192;
 	struct ttnn_shape shape = TT_SHAPE((uint32_t)(BYTES / tt_dtype_bytes(dtype)) / side, side);
-	struct ttnn_shape row = TT_SHAPE(1, side), col = TT_SHAPE(shape.dim[0], 1);
+	struct ttnn_shape row = TT_SHAPE(1, side), col = TT_SHAPE(shape.dim[0], 1),
+			  one = TT_SHAPE(1, 1);
 	struct data data = {make(&shape, dtype, layout), make(&shape, dtype, layout),
 			    make(&shape, dtype, layout), make(&row, dtype, layout),
-			    make(&col, dtype, layout)};
+			    make(&col, dtype, layout),   make(&one, dtype, layout)};
 	double copy = measure(run_memcpy, &data);
 
 	printf("%s %s, memcpy %.1f ms\n", ttnn_dtype_name(dtype, TTNN_DIALECT_SEED),
 	       layout == TTNN_TILE ? "tiles" : "rows", 1e3 * copy);
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		double one, all;
+		double single, all;
 
 		tt_pool_set_threads(1);
 		clock_in_use = CLOCK_PROCESS_CPUTIME_ID;
-		one = measure(jobs[i].run, &data);
+		single = measure(jobs[i].run, &data);
 		tt_pool_set_threads(0);
 		clock_in_use = CLOCK_MONOTONIC;
 		all = measure(jobs[i].run, &data);
-		printf("  %-14s %6.2f x memcpy, %u threads %6.2f\n", jobs[i].name, one / copy,
+		printf("  %-14s %6.2f x memcpy, %u threads %6.2f\n", jobs[i].name, single / copy,
 		       tt_pool_threads(), all / copy);
 		copy = measure(run_memcpy, &data);
 	}
@@ -221,6 +273,7 @@ static void bench(enum ttnn_dtype dtype, enum ttnn_layout layout)
 	ttnn_tensor_unref(data.b);
 	ttnn_tensor_unref(data.row);
 	ttnn_tensor_unref(data.col);
+	ttnn_tensor_unref(data.one);
 }
 
 int main(void)

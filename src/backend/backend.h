@@ -133,13 +133,26 @@ struct tt_sort_job {
 
 enum tt_index_kind {
 	TT_INDEX_GATHER,    /* out[.., i, ..] = in[.., index[.., i, ..], ..] along dim */
-	TT_INDEX_SCATTER,   /* out = in; out[.., index[i], ..] = source[i] along dim */
-	TT_INDEX_EMBEDDING, /* out[i, :] = in[index[i], :]; an index beyond the table is refused */
+	TT_INDEX_SCATTER,   /* out = in; then out[.., index[i], ..] takes source[i] along dim */
+	TT_INDEX_EMBEDDING, /* out[i, :] = in[index[i], :] */
 };
+
+/* How an element of a scatter takes another, in row-major order of the index. */
+enum tt_scatter_mode {
+	TT_SCATTER_SET, /* the last one stays */
+	TT_SCATTER_ADD,
+	TT_SCATTER_MUL,
+	TT_SCATTER_MIN,
+	TT_SCATTER_MAX,
+};
+
+/* An index that is beyond the dimension is refused. */
 struct tt_index_job {
-	struct tt_tensor *out, *in, *index, *source;
+	struct tt_tensor *out, *in, *index;
+	struct tt_tensor *source; /* SCATTER alone */
 	enum tt_index_kind kind;
-	uint32_t dim;
+	enum tt_scatter_mode mode;
+	uint32_t dim; /* not for EMBEDDING */
 };
 
 /* ---- making values -------------------------------------------------------------------------------------- */

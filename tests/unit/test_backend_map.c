@@ -113,6 +113,7 @@ static void make_job(struct operands *o)
 	struct ttnn_shape shape = bk_shape((uint32_t)bk_below(6));
 	struct tt_map_job *job = &o->job;
 	struct ttnn_tensor_spec spec;
+	bool floats;
 
 	memset(o, 0, sizeof(*o));
 	o->whole = bk_chance(3);
@@ -141,7 +142,9 @@ static void make_job(struct operands *o)
 	}
 	job->post = o->steps[3];
 	job->post_count = o->whole || bk_chance(2) ? 0 : (uint32_t)bk_below(3);
-	spec = bk_spec(&shape, o->whole ? bk_int_dtype() : bk_float_dtype());
+	/* Products of whole numbers are wrapped by the reference, which floats are not. */
+	floats = !o->whole || (job->op != TT_BINARY_MUL && bk_chance(4));
+	spec = bk_spec(&shape, floats ? bk_float_dtype() : bk_int_dtype());
 	job->out = bk_blank(&spec);
 	/* In place, where the type can hold the operand's values. */
 	if (bk_chance(4) && job->in[0] && ttnn_shape_equal(&job->in[0]->spec.shape, &shape)) {

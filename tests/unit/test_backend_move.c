@@ -228,6 +228,30 @@ TEST(reshapes_keep_the_order)
 	}
 }
 
+/* As many bytes, and as many rows, but at other places. */
+TEST(reshapes_see_the_alignment)
+{
+	struct ttnn_spec_args args = {.shape = TT_SHAPE(64, 20), .layout = TTNN_TILE};
+	struct ttnn_tensor_spec wide, high;
+	struct tt_tensor *in, *out;
+	double *values;
+
+	args.alignment = TT_SHAPE(64, 64);
+	CHECK_OK(ttnn_tensor_spec_make(&wide, &args));
+	args.shape = TT_SHAPE(1, 64, 20);
+	args.alignment = TT_SHAPE(128, 32);
+	CHECK_OK(ttnn_tensor_spec_make(&high, &args));
+	in = bk_random(&wide);
+	out = bk_blank(&high);
+	values = bk_read(in);
+	CHECK_INT(wide.bytes, high.bytes);
+	CHECK_OK(tt_backend_cpu.reshape(out, in));
+	bk_check("alignment", out, values, 0);
+	free(values);
+	ttnn_tensor_unref(in);
+	ttnn_tensor_unref(out);
+}
+
 TEST(reshapes_of_other_sizes_are_refused)
 {
 	struct ttnn_shape shape = TT_SHAPE(4, 4), other = TT_SHAPE(17);

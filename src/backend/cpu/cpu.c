@@ -138,7 +138,7 @@ tt_status tt_scratch_init(struct tt_scratch *out, const struct ttnn_shape *shape
 void tt_scratch_deinit(struct tt_scratch *scratch)
 {
 	tt_large_free(scratch->block, scratch->bytes);
-	*scratch = (struct tt_scratch){0};
+	scratch->block = NULL;
 }
 
 enum ttnn_dtype tt_cpu_single(enum ttnn_dtype dtype)

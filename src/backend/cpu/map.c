@@ -201,9 +201,11 @@ static bool is_copy(const struct tt_map_job *job)
 
 static tt_status run(struct tt_map_work *work)
 {
-	struct tt_scratch staged = {0};
+	struct tt_scratch staged;
 	struct tt_area target = work->out;
 	tt_status status = TTNN_OK;
+
+	staged.block = NULL;
 
 	/* Kernels do not know transposed tiles: such a result is made in rows and copied. */
 	if (target.tile.transpose) {
@@ -262,9 +264,14 @@ static tt_status run_open(struct tt_map_work *work)
 
 tt_status tt_cpu_map(const struct tt_map_job *job)
 {
-	struct tt_map_work work = {.job = job, .kind = tt_lane_kind(computes_whole(job))};
+	struct tt_map_work work; /* large, and most of it not needed: so it is not cleared */
 	uint64_t volume;
 
+	work.job = job;
+	work.session.count = 0;
+	work.kind = tt_lane_kind(computes_whole(job));
+	for (uint32_t k = 0; k < 3; k++)
+		work.in[k].scratch.block = NULL;
 	TT_TRY(tt_cpu_volume(&volume, job->out));
 	TT_TRY(check_functions(&work));
 	if (volume == 0)

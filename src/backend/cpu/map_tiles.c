@@ -133,8 +133,7 @@ static const void *load(const struct walk *walk, uint32_t which, struct room *ro
 		spread_down((char *)lanes, &walk->tile, kind->bytes);
 	if (in->one_col)
 		spread_across((char *)lanes, &walk->tile, kind);
-	/* Only what is spread comes again; the output may be this operand and change it. */
-	room->loaded[which] = in->one_row || in->one_col ? number : UINT64_MAX;
+	room->loaded[which] = number;
 	return lanes;
 }
 

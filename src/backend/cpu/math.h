@@ -198,10 +198,13 @@ static inline float tt_tanh(float x)
 	return a < 0.625f ? p : copysignf(t, x);
 }
 
-/* 1 - erf(x) for x >= 0: e^(-x²) times a polynomial in 1 / (1 + 0.4 x). Relative error 2e-7 × (1 + x²) */
+/*
+ * 1 - erf(x) for x >= 0: e^(-x²) times a polynomial in 1 / (1 + 0.4 x). Relative error 2e-7 × (1 + x²).
+ * What would be denormal, and slow, is 0.
+ */
 static inline float tt_erfc_tail(float x)
 {
-	float t = 1.0f / (1.0f + 0.4f * x), p = 4.161289236e-2f;
+	float t = 1.0f / (1.0f + 0.4f * x), p = 4.161289236e-2f, z = tt_min(x, 9.1f);
 
 	p = p * t - 1.420818249e-1f;
 	p = p * t + 8.765735216e-2f;
@@ -211,7 +214,8 @@ static inline float tt_erfc_tail(float x)
 	p = p * t + 2.022139540e-1f;
 	p = p * t + 2.263970179e-1f;
 	p = p * t + 2.256369554e-1f;
-	return p * t * tt_exp(-x * x);
+	p = p * t * tt_exp(-z * z);
+	return x > 9.1f ? 0 : x != x ? x : p;
 }
 
 /* 3 ulp */
