@@ -164,7 +164,7 @@ static void embed(void *context, size_t begin, size_t end)
 
 static tt_status run(struct work *work)
 {
-	uint64_t count, row = tt_shape_last(&work->in.shape, 1);
+	uint64_t count, all, row = tt_shape_last(&work->in.shape, 1);
 	uint_fast64_t bad;
 
 	TT_TRY(ttnn_shape_volume(&count, &work->index.shape));
@@ -173,8 +173,8 @@ static tt_status run(struct work *work)
 		tt_pool_for((size_t)count, TT_CPU_GRAIN / 4, gather, work);
 		break;
 	case TT_INDEX_SCATTER:
-		tt_cpu_memcpy(work->out.data, work->in.data,
-			      work->out.rows * work->out.cols * work->bytes);
+		TT_TRY(ttnn_shape_volume(&all, &work->out.shape));
+		tt_cpu_memcpy(work->out.data, work->in.data, all * work->bytes);
 		scatter(work, count);
 		break;
 	case TT_INDEX_EMBEDDING:
