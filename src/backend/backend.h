@@ -13,7 +13,10 @@
  *              Block floats are rounded as if their padding were zero.
  *   aliasing   an output may be the same tensor as an input of the same shape (in-place forms).
  *   devices    a tensor lies on one chip: who has tensors on several gives their shards one by one.
- *   threads    results do not depend on the number of threads, nor on the instruction set.
+ *   threads    results do not depend on the number of threads; nor on the instruction set, but for
+ *              those of products (matrices, convolutions, attention), whose sums each set adds up
+ *              in its own order.
+ *   optional   a tensor marked so may be NULL.
  *   failure    a status; what outputs hold then is unspecified.
  */
 #ifndef TT_BACKEND_BACKEND_H
@@ -155,6 +158,198 @@ struct tt_index_job {
 	uint32_t dim; /* not for EMBEDDING */
 };
 
+/* ---- matrix products ------------------------------------------------------------------------------ */
+
+/*
+ * out = post(alpha × a · b + beta × bias). The last two dimensions are the matrices (of rank 1: one
+ * row), those before are broadcast as numpy does. Any types; products are of float32, or of bfloat16
+ * when both sides fit in it, and add up in float32. The output's elements, in row-major order, are
+ * those of the broadcast batch × rows × columns.
+ */
+struct tt_matmul_job {
+	struct tt_tensor *out, *a, *b;
+	bool transpose_a, transpose_b;    /* the last two dimensions of a side are exchanged */
+	double alpha;                     /* 1 for none */
+	struct tt_tensor *bias;           /* (optional) broadcast to batch × rows × columns */
+	double beta;                      /* 1 for none */
+	const struct tt_unary_step *post; /* (optional) */
+	uint32_t post_count;
+};
+
+/* ---- windows over images ----------------------------------------------------------------------------- */
+
+/*
+ * A window that slides over images. Images lie with their channels last: a tensor's elements, in
+ * row-major order, are [batch, height, width, channels], whatever its shape is. Index 0 of a pair is
+ * down, 1 across. Element (y, x) of the result sees rows y × stride[0] - pad[0] + k × dilation[0] of
+ * the input, for k < kernel[0], and columns alike; what lies outside of the image is padding.
+ */
+struct tt_window {
+	uint32_t batch, height, width, channels; /* of the input */
+	uint32_t out_height, out_width;
+	uint32_t kernel[2], stride[2], dilation[2];
+	uint32_t pad[4]; /* top, left, bottom, right */
+};
+
+/* How the weights of a convolution lie. */
+enum tt_weight_form {
+	/*
+	 * Elements in row-major order are [out, in / groups, kernel down, kernel across]; of a
+	 * transposed convolution [in, out / groups, kernel down, kernel across].
+	 */
+	TT_WEIGHT_OIHW,
+	/*
+	 * The last two dimensions are a matrix with a column for each output channel (or more:
+	 * what is beyond is not used). Its rows are [slices, kernel down, kernel across, depth]:
+	 * input channel c is slice c / per, row c % per of its depth, where per is the number of
+	 * input channels of a group divided by the slices, rounded up. Not for transposed ones.
+	 */
+	TT_WEIGHT_MATRIX,
+};
+
+/*
+ * out = post(convolution of in with weight + bias). The transposed form is the gradient of the plain
+ * one: input (y, x) adds to rows y × stride[0] - pad[0] + k × dilation[0] of the output.
+ */
+struct tt_conv_job {
+	struct tt_tensor *out, *in, *weight;
+	struct tt_tensor *bias; /* (optional) its first out_channels elements */
+	struct tt_window window;
+	uint32_t out_channels, groups;
+	bool transposed;
+	enum tt_weight_form form;
+	uint32_t slices, depth;           /* MATRIX */
+	const struct tt_unary_step *post; /* (optional) */
+	uint32_t post_count;
+};
+
+enum tt_pool_kind { TT_POOL_MAX, TT_POOL_AVERAGE };
+
+/*
+ * The largest element of a window, or the average. An average divides by `divisor` or, if that is 0,
+ * by the elements of the window that lie inside of the image, or of image and padding if
+ * count_padding: what ceil mode adds beyond the padding never counts.
+ */
+struct tt_pool_job {
+	struct tt_tensor *out, *in;
+	struct tt_tensor *indices; /* (optional) MAX: where it was, as row × width + column */
+	enum tt_pool_kind kind;
+	struct tt_window window;
+	bool count_padding;
+	double divisor;
+};
+
+/*
+ * Images in another size (out_height × out_width of the window, of which kernel, stride, dilation
+ * and pad are not used): each element is the nearest one of the input as floor(y × height /
+ * out_height), or interpolated between the four around the middle of its place.
+ */
+struct tt_resize_job {
+	struct tt_tensor *out, *in;
+	struct tt_window window;
+	bool linear;
+};
+
+/* ---- normalisation -------------------------------------------------------------------------------------- */
+
+enum tt_norm_kind {
+	TT_NORM_LAYER, /* along the last dimension */
+	TT_NORM_RMS,   /* the same without subtracting the mean */
+	TT_NORM_GROUP, /* [batch, .., channels]: each group of channels of each batch */
+	TT_NORM_BATCH, /* [batch, channels, ..] with the mean and variance given */
+};
+
+/*
+ * out = (x - mean) / sqrt(variance + epsilon) × gamma + beta, where x = in + residual. gamma, beta,
+ * mean and variance hold, in row-major order, an element for each of the last dimension (BATCH: of
+ * dimension 1); more are not used.
+ */
+struct tt_norm_job {
+	struct tt_tensor *out, *in;
+	struct tt_tensor *residual;        /* (optional) LAYER, RMS: of the input's shape */
+	struct tt_tensor *gamma, *beta;    /* (optional) */
+	struct tt_tensor *mean, *variance; /* BATCH alone */
+	enum tt_norm_kind kind;
+	uint32_t groups; /* GROUP */
+	double epsilon;
+	const struct tt_unary_step *post; /* (optional) */
+	uint32_t post_count;
+};
+
+/* ---- attention ------------------------------------------------------------------------------------------- */
+
+/*
+ * out = softmax(q · kᵀ × scale + mask) · v for each head of each batch.
+ *
+ *   q, out     [batch, heads, rows, width]; with `decode` [1, batch, heads, width]: one row each
+ *   k, v       [batch or 1, key heads, columns, width]; heads is a multiple of the key heads, and a
+ *              head uses key head number head / (heads / key heads). Without v the values are the
+ *              first out-width columns of k. v and out have a width of their own.
+ *   pages      k and v are [blocks, key heads, block rows, width], and column j of batch b lies in
+ *              row j % block rows of block pages[b, j / block rows]
+ *   mask       [batch or 1, heads or 1, rows or 1, columns]; with `decode` [batch or 1, 1, heads or
+ *              1, columns]. Columns beyond its last one are not seen.
+ *   position   row i of a batch is at position start + i, or its own start from positions[batch];
+ *              a start below 0 leaves zeros for that batch
+ *   causal     a row sees the columns up to its position
+ *   window     not 0: and, if causal, only the last `window` of those; else those at most window/2
+ *              away
+ *   segments   the first columns of parts of the sequence and, last, its end: a row sees the columns
+ *              of its own part alone
+ *   sink       an element for each head that takes part in the softmax (not scaled), with no value
+ *
+ * A row that sees no column is 0. Memory is linear in rows and columns.
+ */
+struct tt_attention_job {
+	struct tt_tensor *out, *q, *k;
+	struct tt_tensor *v, *mask, *pages, *segments, *sink; /* (optional) */
+	struct tt_tensor *positions;  /* (optional) a whole number for each batch; or */
+	const int32_t *position_list; /* (optional) the same, as many as there are batches */
+	int64_t start;
+	double scale;
+	bool causal, decode;
+	uint32_t window;
+};
+
+/*
+ * Writes rows into a cache of keys or values: row i of batch b goes to position start + i (or from
+ * positions[b] on) of cache batch batch_start + b. Heads, rows and columns that only one side has
+ * are left out, and so is a batch whose start is below 0.
+ *
+ *   in         [batch, heads, rows, width]; with `decode` [1, batch, heads, width]
+ *   cache      [batch, heads, rows, width], or with pages [blocks, heads, block rows, width] as
+ *              for attention, where the cache batch is a row of the page table
+ */
+struct tt_cache_job {
+	struct tt_tensor *cache, *in;
+	struct tt_tensor *pages;       /* (optional) */
+	struct tt_tensor *positions;   /* (optional) */
+	const int32_t *position_list;  /* (optional) */
+	struct tt_tensor *batch_index; /* (optional) its first element is batch_start */
+	int64_t start;
+	uint32_t batch_start;
+	bool decode;
+};
+
+enum tt_rotary_kind {
+	TT_ROTARY_HALVES, /* turned(x) = (-second half, first half) of a row */
+	TT_ROTARY_PAIRS,  /* turned(x) = (-x1, x0, -x3, x2, ..) */
+	TT_ROTARY_MATRIX, /* turned(x) = x · matrix, which is as wide as a divisor of the row */
+};
+
+/*
+ * out = x × cos + turned(x) × sin. cos and sin are broadcast to x as numpy does, but that row i of
+ * x goes with their row start + i when they have more rows than one; with `same_row` all go with
+ * row `start`.
+ */
+struct tt_rotary_job {
+	struct tt_tensor *out, *in, *cos, *sin;
+	struct tt_tensor *matrix; /* MATRIX: its last two dimensions */
+	enum tt_rotary_kind kind;
+	uint32_t start;
+	bool same_row;
+};
+
 /* ---- making values -------------------------------------------------------------------------------------- */
 
 enum tt_random_kind { TT_RANDOM_UNIFORM, TT_RANDOM_NORMAL, TT_RANDOM_BERNOULLI };
@@ -191,6 +386,14 @@ struct tt_backend {
 	tt_status (*sort)(const struct tt_sort_job *job);
 	tt_status (*index)(const struct tt_index_job *job);
 	tt_status (*random)(const struct tt_random_job *job);
+	tt_status (*matmul)(const struct tt_matmul_job *job);
+	tt_status (*conv)(const struct tt_conv_job *job);
+	tt_status (*pool)(const struct tt_pool_job *job);
+	tt_status (*resize)(const struct tt_resize_job *job);
+	tt_status (*norm)(const struct tt_norm_job *job);
+	tt_status (*attention)(const struct tt_attention_job *job);
+	tt_status (*cache)(const struct tt_cache_job *job);
+	tt_status (*rotary)(const struct tt_rotary_job *job);
 };
 
 /* The backend in use: the best there is, or what TTNN_BACKEND names. Never NULL. */

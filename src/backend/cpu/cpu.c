@@ -260,4 +260,12 @@ const struct tt_backend tt_backend_cpu = {
 	.sort = tt_cpu_sort,
 	.index = tt_cpu_index,
 	.random = tt_cpu_random,
+	.matmul = tt_cpu_matmul,
+	.conv = tt_cpu_conv,
+	.pool = tt_cpu_pool,
+	.resize = tt_cpu_resize,
+	.norm = tt_cpu_norm,
+	.attention = tt_cpu_attention,
+	.cache = tt_cpu_cache,
+	.rotary = tt_cpu_rotary,
 };

@@ -94,6 +94,14 @@ tt_status tt_cpu_softmax(const struct tt_softmax_job *job);
 tt_status tt_cpu_sort(const struct tt_sort_job *job);
 tt_status tt_cpu_index(const struct tt_index_job *job);
 tt_status tt_cpu_random(const struct tt_random_job *job);
+tt_status tt_cpu_matmul(const struct tt_matmul_job *job);
+tt_status tt_cpu_conv(const struct tt_conv_job *job);
+tt_status tt_cpu_pool(const struct tt_pool_job *job);
+tt_status tt_cpu_resize(const struct tt_resize_job *job);
+tt_status tt_cpu_norm(const struct tt_norm_job *job);
+tt_status tt_cpu_attention(const struct tt_attention_job *job);
+tt_status tt_cpu_cache(const struct tt_cache_job *job);
+tt_status tt_cpu_rotary(const struct tt_rotary_job *job);
 
 /*
  * Copies between areas of the same shape, whatever type and layout they have; padding becomes
