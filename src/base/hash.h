@@ -11,14 +11,14 @@
 /* Hash of `length` bytes, continuing from `seed` (0 to start). */
 uint64_t tt_hash(uint64_t seed, const void *bytes, size_t length);
 
-/* Mixes one number into a hash. */
+/* Mixes one number into a hash: both halves of one long product. */
 static inline uint64_t tt_hash_u64(uint64_t seed, uint64_t number)
 {
-	uint64_t x = seed ^ (number + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
+	__extension__ typedef unsigned __int128 wide;
+	wide product = (wide)(seed ^ 0x9e3779b97f4a7c15u) * (number ^ 0xbf58476d1ce4e5b9u);
 
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
+	/* The seed again: should one factor be 0, what came before is not lost. */
+	return ((uint64_t)product ^ (uint64_t)(product >> 64)) + seed;
 }
 
 #endif

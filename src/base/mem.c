@@ -66,17 +66,6 @@ void *tt_realloc(void *block, size_t size)
 	return block ? moved : born(moved);
 }
 
-void *tt_alloc_aligned(size_t alignment, size_t size)
-{
-	void *block = NULL;
-
-	if (tt_mem_refuse())
-		return NULL;
-	if (posix_memalign(&block, alignment, size ? size : 1) != 0)
-		return NULL;
-	return born(block);
-}
-
 void tt_free(void *block)
 {
 	if (block)

@@ -20,9 +20,6 @@ void *tt_calloc(size_t count, size_t size);
 /* As realloc(): on failure NULL, and the old block stays valid. */
 void *tt_realloc(void *block, size_t size);
 
-/* For element data: alignment is a power of two, at least sizeof(void *). Free with tt_free(). */
-void *tt_alloc_aligned(size_t alignment, size_t size);
-
 /* NULL is fine. */
 void tt_free(void *block);
 

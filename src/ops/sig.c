@@ -197,6 +197,36 @@ static tt_status parse_arg(struct tt_arg *arg, struct parser *p)
 	return take(p, '=') ? parse_default(arg, p) : TTNN_OK;
 }
 
+/* ---- names ------------------------------------------------------------------------------------ */
+
+/* Every call looks a dozen names up: a table with open addressing, never more than half full. */
+_Static_assert(TT_SIG_SLOTS >= 2 * TT_ARGS_MAX && !(TT_SIG_SLOTS & (TT_SIG_SLOTS - 1)), "slots");
+
+static uint32_t slot_of(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (!length)
+		return 0;
+	return (uint32_t)(length + 5u * (uint8_t)name[0] + 11u * (uint8_t)name[length / 2] +
+			  3u * (uint8_t)name[length - 1]) %
+	       TT_SIG_SLOTS;
+}
+
+static uint32_t next(uint32_t slot)
+{
+	return (slot + 1) % TT_SIG_SLOTS;
+}
+
+static void enter(struct tt_sig *sig, size_t index)
+{
+	uint32_t slot = slot_of(sig->args[index].name);
+
+	while (sig->slots[slot])
+		slot = next(slot);
+	sig->slots[slot] = (uint8_t)(index + 1);
+}
+
 tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *text)
 {
 	struct parser parser = {.at = text, .text = text, .arena = arena};
@@ -220,14 +250,19 @@ tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *t
 			return bad(&parser, "no comma");
 	}
 	*out = (struct tt_sig){.text = text, .args = args, .count = count};
+	for (size_t i = 0; i < count; i++)
+		enter(out, i);
 	return TTNN_OK;
 }
 
 int tt_sig_index(const struct tt_sig *sig, const char *name)
 {
-	for (size_t i = 0; i < sig->count; i++)
-		if (strcmp(sig->args[i].name, name) == 0)
-			return (int)i;
+	for (uint32_t slot = slot_of(name); sig->slots[slot]; slot = next(slot)) {
+		int index = sig->slots[slot] - 1;
+
+		if (strcmp(sig->args[index].name, name) == 0)
+			return index;
+	}
 	return -1;
 }
 

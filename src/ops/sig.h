@@ -32,10 +32,13 @@ struct tt_arg {
 	struct ttnn_value fallback; /* when has_default */
 };
 
+#define TT_SIG_SLOTS 64
+
 struct tt_sig {
 	const char *text;
 	const struct tt_arg *args;
 	size_t count;
+	uint8_t slots[TT_SIG_SLOTS]; /* by hash of the name: 1 + its position, 0 where none is */
 };
 
 /* What a call was given, in the order of the signature that fits. */

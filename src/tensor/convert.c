@@ -59,7 +59,12 @@ static void run_piece(void *context, size_t begin, size_t end)
 
 static void run_job(struct job *job, size_t units)
 {
-	tt_pool_for(units, PIECE / job->elements, run_piece, job);
+	size_t grain = PIECE / job->elements;
+
+	if (units <= grain)
+		run_piece(job, 0, units);
+	else
+		tt_pool_for(units, grain, run_piece, job);
 }
 
 static void run_copy(uint8_t *dst, const uint8_t *src, size_t units, const struct job *job)

@@ -15,8 +15,12 @@
 /* *out = value rounded up to a multiple (0 counts as 1); false when that exceeds 64 bits. */
 static inline bool tt_round_up(uint64_t *out, uint64_t value, uint64_t multiple)
 {
-	uint64_t rest = multiple ? value % multiple : 0;
+	uint64_t rest;
 
+	if (multiple & (multiple - 1))
+		rest = value % multiple;
+	else /* a power of two, or 0 */
+		rest = multiple ? value & (multiple - 1) : 0;
 	return !__builtin_add_overflow(value, rest ? multiple - rest : 0, out);
 }
 

@@ -137,6 +137,8 @@ tt_status tt_scratch_init(struct tt_scratch *out, const struct ttnn_shape *shape
 
 void tt_scratch_deinit(struct tt_scratch *scratch)
 {
+	if (!scratch->block)
+		return;
 	tt_large_free(scratch->block, scratch->bytes);
 	scratch->block = NULL;
 }
