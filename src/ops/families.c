@@ -7,6 +7,7 @@
 	X(concat)                                                                                  \
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
+	X(deviation)                                                                               \
 	X(fill)                                                                                    \
 	X(getitem)                                                                                 \
 	X(host)                                                                                    \
@@ -14,6 +15,7 @@
 	X(pad)                                                                                     \
 	X(permute)                                                                                 \
 	X(random)                                                                                  \
+	X(reduction)                                                                               \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
 	X(reshape)                                                                                 \

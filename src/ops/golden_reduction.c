@@ -1,0 +1,152 @@
+#include "ops/golden_reduction.h"
+
+#include <math.h>
+
+#include "ops/reduction.h"
+
+/* ---- many values to one -------------------------------------------------------------------------- */
+
+/* What is known of the values that go into one result. */
+struct gathered {
+	uint64_t count;
+	double sum, max, min, product;
+	double mean, squares; /* of what was before, and of distances to the mean */
+};
+
+static void gather(struct gathered *out, double value)
+{
+	double before = value - out->mean;
+
+	out->max = out->count == 0 || value > out->max ? value : out->max;
+	out->min = out->count == 0 || value < out->min ? value : out->min;
+	out->product = out->count == 0 ? value : out->product * value;
+	out->sum += value;
+	out->count++;
+	out->mean += before / (double)out->count;
+	out->squares += before * (value - out->mean);
+}
+
+typedef double (*result_fn)(const struct gathered *values, double correction);
+
+static double result_sum(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->sum;
+}
+
+static double result_mean(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->sum / (double)values->count;
+}
+
+static double result_max(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->max;
+}
+
+static double result_min(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->min;
+}
+
+static double result_var(const struct gathered *values, double correction)
+{
+	return values->squares / ((double)values->count - correction);
+}
+
+static double result_std(const struct gathered *values, double correction)
+{
+	return sqrt(result_var(values, correction));
+}
+
+/* How a reduction is described: which tensor, which dimensions. */
+struct over {
+	const char *input, *dims;
+	struct ttnn_shape shape; /* of the result, reduced dimensions kept */
+	struct tt_reduction_dims reduced;
+	const struct tt_array *in;
+};
+
+static tt_status begin(struct over *out, struct tt_golden *golden, const char *input,
+		       const char *dims)
+{
+	out->in = tt_golden_in(golden, input);
+	if (!out->in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_TRY(tt_reduction_dims(&out->reduced, &golden->call, dims, out->in->shape.rank));
+	out->shape = tt_reduction_shape(&out->in->shape, &out->reduced, true);
+	return TTNN_OK;
+}
+
+/* All values by the result they go into; in the arena. */
+static struct gathered *gather_all(struct tt_golden *golden, const struct over *over,
+				   uint64_t count)
+{
+	struct gathered *all = tt_arena_calloc(golden->arena, count ? count : 1, sizeof(*all));
+	struct tt_array kept = {.shape = over->shape};
+	uint64_t coordinate[TTNN_MAX_RANK];
+
+	if (!all)
+		return NULL;
+	for (uint64_t i = 0; i < over->in->count; i++) {
+		tt_array_coordinate(coordinate, over->in, i);
+		for (uint32_t d = 0; d < over->reduced.count; d++)
+			coordinate[over->reduced.dim[d]] = 0;
+		gather(&all[tt_array_index(&kept, coordinate)], over->in->data[i]);
+	}
+	return all;
+}
+
+static tt_status reduce(struct tt_golden *golden, result_fn result)
+{
+	double scalar = tt_call_real(&golden->call, "scalar", 1);
+	double correction = tt_call_real(&golden->call, "correction", 1);
+	bool keep = tt_call_bool(&golden->call, "keepdim", false);
+	struct gathered *all;
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input_tensor", "dim"));
+	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
+	out = tt_golden_out(golden, &shape, over.in->dtype);
+	all = out ? gather_all(golden, &over, out->count) : NULL;
+	if (!all)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = tt_golden_fit(out->dtype, scalar * result(&all[i], correction));
+	return TTNN_OK;
+}
+
+tt_status tt_golden_sum(struct tt_golden *golden)
+{
+	return reduce(golden, result_sum);
+}
+
+tt_status tt_golden_mean(struct tt_golden *golden)
+{
+	return reduce(golden, result_mean);
+}
+
+tt_status tt_golden_max(struct tt_golden *golden)
+{
+	return reduce(golden, result_max);
+}
+
+tt_status tt_golden_min(struct tt_golden *golden)
+{
+	return reduce(golden, result_min);
+}
+
+tt_status tt_golden_std(struct tt_golden *golden)
+{
+	return reduce(golden, result_std);
+}
+
+tt_status tt_golden_var(struct tt_golden *golden)
+{
+	return reduce(golden, result_var);
+}

@@ -1,0 +1,17 @@
+/*
+ * golden_reduction.h: what operations over dimensions give, the slow and obvious way. Families name
+ * these functions in their rows.
+ */
+#ifndef TT_OPS_GOLDEN_REDUCTION_H
+#define TT_OPS_GOLDEN_REDUCTION_H
+
+#include "ops/golden.h"
+
+tt_status tt_golden_sum(struct tt_golden *golden);
+tt_status tt_golden_mean(struct tt_golden *golden);
+tt_status tt_golden_max(struct tt_golden *golden);
+tt_status tt_golden_min(struct tt_golden *golden);
+tt_status tt_golden_std(struct tt_golden *golden);
+tt_status tt_golden_var(struct tt_golden *golden);
+
+#endif

@@ -1,0 +1,682 @@
+/*
+ * reduction.c: sum, mean, max, min over any dimensions, and what passes of the programs they take.
+ *
+ * Width and height have a program. A dimension before them is brought to the place of the height
+ * first, except by sums, which have a program for them. Several dimensions are several passes, the
+ * last dimension first.
+ */
+#include "ops/reduction.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/compute.h"
+#include "ops/golden_reduction.h"
+#include "ops/movement.h"
+#include "ops/permute.h"
+#include "ops/reduce.h"
+#include "ops/slice.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+/* ---- which dimensions ------------------------------------------------------------------------------- */
+
+static void sort(uint32_t *dims, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t k = i; k > 0 && dims[k] < dims[k - 1]; k--) {
+			uint32_t keep = dims[k];
+
+			dims[k] = dims[k - 1];
+			dims[k - 1] = keep;
+		}
+}
+
+tt_status tt_reduction_dims(struct tt_reduction_dims *out, const struct tt_call *call,
+			    const char *name, uint32_t rank)
+{
+	int64_t given[TTNN_MAX_RANK];
+	size_t count;
+
+	TT_TRY(tt_call_ints(given, &count, TTNN_MAX_RANK, call, name));
+	out->count = (uint32_t)count;
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t dim = given[i] < 0 ? given[i] + rank : given[i];
+
+		TT_REQUIRE((dim >= 0 && dim < rank) || (rank == 0 && dim == 0),
+			   "(dim_i >= 0 && dim_i < rank) || (rank == 0 && dim_i == 0)",
+			   "Unsupported dim %" PRId64 " at index %" PRIu32
+			   ". After possible adjustment, needs to be at least 0 and less than rank "
+			   "%" PRIu32 ", or exactly 0 for a rank 0 tensor.",
+			   dim, i, rank);
+		out->dim[i] = (uint32_t)dim;
+	}
+	sort(out->dim, out->count);
+	for (uint32_t i = 1; i < count; i++)
+		TT_REQUIRE(out->dim[i] != out->dim[i - 1], "dim[i] != dim[i - 1]",
+			   "reduce dim list contains a duplicate axis after sorting (indices "
+			   "%" PRIu32 " and %" PRIu32 ", value %" PRIu32 ")",
+			   i - 1, i, out->dim[i]);
+	if (count == 0)
+		for (; out->count < rank; out->count++)
+			out->dim[out->count] = out->count;
+	return TTNN_OK;
+}
+
+struct ttnn_shape tt_reduction_shape(const struct ttnn_shape *in,
+				     const struct tt_reduction_dims *dims, bool keep)
+{
+	struct ttnn_shape out = {0};
+
+	for (uint32_t d = 0, i = 0; d < in->rank; d++) {
+		bool reduced = i < dims->count && dims->dim[i] == d;
+
+		i += reduced;
+		if (!reduced || keep)
+			out.dim[out.rank++] = reduced ? 1 : in->dim[d];
+	}
+	return out;
+}
+
+tt_status tt_reduction_tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			      double padding)
+{
+	struct ttnn_shape padded = in->spec.shape;
+	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
+				  {"output_tensor_shape", ttnn_v_shape(&padded)},
+				  {"pad_value", ttnn_v_real(padding)},
+				  {"memory_config", ttnn_v_memory(&in->spec.memory)}};
+
+	if (padded.rank < 2) {
+		padded.dim[1] = padded.dim[0];
+		padded.dim[0] = 1;
+		padded.rank = 2;
+	}
+	for (uint32_t back = 1; back <= 2; back++) {
+		uint32_t *extent = &padded.dim[padded.rank - back];
+
+		*extent = (uint32_t)tt_align_to(*extent, 32);
+	}
+	return tt_call_op(out, call, "ttnn.tilize_with_val_padding", args, TT_COUNT(args));
+}
+
+/* ---- what a call wants -------------------------------------------------------------------------------- */
+
+struct wish {
+	struct tt_call *call;
+	enum tt_reduce_math math;
+	double scalar;
+	const struct ttnn_memory_config *memory;
+	struct ttnn_value compute;
+	const ttnn_core_set *cores;
+	bool fast;
+	bool tiles; /* tiles are asked for */
+};
+
+/* One step: these dimensions, this factor, this type and shape of the result. */
+struct step {
+	struct tt_tensor *in;
+	enum tt_reduce_math math;
+	enum tt_reduce_dim dim;
+	double factor;
+	enum ttnn_dtype dtype;
+	const struct ttnn_shape *shape;
+};
+
+static double padding_of(const struct wish *wish, enum ttnn_dtype dtype)
+{
+	bool max = wish->math == TT_MATH_MAX;
+
+	if (!max && wish->math != TT_MATH_MIN)
+		return 0;
+	if (dtype == TTNN_INT32)
+		return max ? INT32_MIN : INT32_MAX;
+	if (dtype == TTNN_UINT32)
+		return max ? 0 : UINT32_MAX;
+	return max ? -INFINITY : INFINITY;
+}
+
+static tt_status reshape(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			 const struct ttnn_shape *shape)
+{
+	return tt_call_reshape(out, call, &(struct tt_reshape_args){.in = in, .shape = shape});
+}
+
+/* ---- width and height ------------------------------------------------------------------------------------ */
+
+/* Floats of 32 bits are summed as such unless that is switched off. */
+static bool is_exact(const struct wish *wish, enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_FLOAT32 && !wish->fast &&
+	       tt_compute_has(&wish->compute, TT_COMPUTE_FP32);
+}
+
+static struct tt_reduce_pass pass_of(const struct wish *wish, const struct step *step,
+				     struct tt_tensor *in)
+{
+	enum ttnn_dtype dtype = in->spec.dtype;
+	bool extreme = step->math == TT_MATH_MAX || step->math == TT_MATH_MIN;
+	bool exact = is_exact(wish, dtype);
+	struct tt_reduce_pass pass = {
+		.in = in,
+		.math = step->math,
+		.dim = step->dim,
+		.scaler = 1,
+		.post = 1,
+		.memory = wish->memory,
+		.dtype = step->dtype,
+		.compute = wish->compute,
+		.cores = wish->cores,
+		.rows = in->spec.layout == TTNN_ROW_MAJOR,
+		.vector = exact || (step->math == TT_MATH_MIN && dtype == TTNN_BFLOAT16),
+		.slices = 1,
+		.layout = in->spec.layout,
+	};
+
+	if (step->math == TT_MATH_AVG && (exact || pass.rows))
+		pass.math = TT_MATH_SUM;
+	pass.mode = extreme || exact || dtype == TTNN_INT32 ? TT_SCALER_POST : TT_SCALER_TILE;
+	*(pass.mode == TT_SCALER_POST ? &pass.post : &pass.scaler) = step->factor;
+	return pass;
+}
+
+/* Tiles, or rows, from which on a height is cut when there are cores without work. */
+#define TALL_TILES 20
+#define TALL_ROWS 8
+
+static uint32_t slices_of(const struct wish *wish, const struct tt_tensor *in)
+{
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&in->spec);
+	const ttnn_core_set *grid = wish->cores ? wish->cores : tt_tensor_device(in)->grid;
+	uint64_t columns = tiles.width * tiles.matrices, slices;
+	uint64_t tall = in->spec.layout == TTNN_TILE ? TALL_TILES : TALL_ROWS;
+
+	if (tiles.height < tall || columns == 0 || tt_tensor_is_sharded(in) ||
+	    tt_memory_config_is_sharded(wish->memory) || in->spec.dtype == TTNN_INT32)
+		return 1;
+	slices = ttnn_core_set_cores(grid) / columns;
+	if (slices > tiles.height)
+		slices = tiles.height;
+	return slices > 1 ? (uint32_t)slices : 1;
+}
+
+/* Slices of the height first, then what they gave. */
+static tt_status height_in_slices(struct tt_tensor **out, const struct wish *wish,
+				  const struct step *step, uint32_t slices)
+{
+	struct tt_reduce_pass first = pass_of(wish, step, step->in), second;
+	bool rows = first.rows, sums = step->math == TT_MATH_SUM || step->math == TT_MATH_AVG;
+	struct tt_tensor *partial;
+	tt_status status;
+
+	if (step->math == TT_MATH_AVG)
+		first.math = TT_MATH_SUM;
+	first.scaler = first.post = 1;
+	first.mode = TT_SCALER_NONE;
+	first.dtype = sums ? TTNN_FLOAT32 : step->in->spec.dtype;
+	first.slices = slices;
+	first.layout = TTNN_ROW_MAJOR;
+	TT_TRY(tt_reduce_pass(&partial, wish->call, &first));
+	second = pass_of(wish, step, partial);
+	second.math = first.math;
+	second.layout = step->in->spec.layout;
+	second.scaler = second.post = 1;
+	second.vector = !rows && step->in->spec.dtype != TTNN_BFLOAT8_B;
+	second.mode = second.vector ? TT_SCALER_POST : TT_SCALER_TILE;
+	*(second.vector ? &second.post : &second.scaler) = step->factor;
+	status = tt_reduce_pass(out, wish->call, &second);
+	tt_call_drop(wish->call, partial);
+	return status;
+}
+
+/* Width, then height. */
+static tt_status both(struct tt_tensor **out, const struct wish *wish, const struct step *step)
+{
+	enum ttnn_dtype dtype = step->in->spec.dtype;
+	struct tt_reduce_pass wide = pass_of(wish, step, step->in), tall;
+	struct tt_tensor *column;
+	tt_status status;
+
+	wide.dim = TT_DIM_W;
+	wide.scaler = wide.post = 1;
+	wide.mode = TT_SCALER_NONE;
+	wide.dtype = dtype;
+	if (wide.math == TT_MATH_SUM && dtype == TTNN_BFLOAT16 &&
+	    tt_compute_has(&wish->compute, TT_COMPUTE_FP32))
+		wide.dtype = TTNN_FLOAT32;
+	tall = pass_of(wish, step, step->in);
+	tall.dim = TT_DIM_H;
+	TT_TRY(tt_reduce_pass(&column, wish->call, &wide));
+	tall.in = column;
+	status = tt_reduce_pass(out, wish->call, &tall);
+	tt_call_drop(wish->call, column);
+	return status;
+}
+
+static tt_status pass_4d(struct tt_tensor **out, const struct wish *wish, const struct step *step)
+{
+	struct tt_reduce_pass pass;
+	uint32_t slices;
+
+	if (step->dim == TT_DIM_HW)
+		return both(out, wish, step);
+	slices = step->dim == TT_DIM_H ? slices_of(wish, step->in) : 1;
+	if (slices > 1)
+		return height_in_slices(out, wish, step, slices);
+	pass = pass_of(wish, step, step->in);
+	return tt_reduce_pass(out, wish->call, &pass);
+}
+
+/* Whether rows are reduced as they are. */
+static bool takes_rows(const struct wish *wish, const struct step *step)
+{
+	enum ttnn_dtype dtype = step->in->spec.dtype;
+
+	return !wish->tiles && step->dim != TT_DIM_HW &&
+	       (step->math == TT_MATH_SUM || step->math == TT_MATH_AVG) &&
+	       (dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32) && !tt_tensor_is_sharded(step->in);
+}
+
+/* As a tensor of four dimensions: the very same, or a view. */
+static tt_status to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	struct ttnn_shape shape = tt_shape_folded(&in->spec.shape, 4);
+
+	while (shape.rank < 4) {
+		for (uint32_t d = shape.rank++; d > 0; d--)
+			shape.dim[d] = shape.dim[d - 1];
+		shape.dim[0] = 1;
+	}
+	if (ttnn_shape_equal(&shape, &in->spec.shape)) {
+		*out = ttnn_tensor_ref(in);
+		return TTNN_OK;
+	}
+	return reshape(out, call, in, &shape);
+}
+
+/* Reduces the last one or two dimensions; the result has the step's shape. */
+static tt_status reduce_last(struct tt_tensor **out, const struct wish *wish,
+			     const struct step *step)
+{
+	struct step inner = *step;
+	struct tt_tensor *cube, *reduced = NULL;
+	tt_status status;
+
+	TT_TRY(to_4d(&cube, wish->call, step->in));
+	TT_REQUIRE(tt_tensor_device(cube),
+		   "input_tensor.storage_type() == ttnn::StorageType::DEVICE",
+		   "Expected input tensor to be on device");
+	inner.in = cube;
+	if (cube->spec.layout == TTNN_TILE || takes_rows(wish, &inner)) {
+		status = pass_4d(&reduced, wish, &inner);
+	} else {
+		status = tt_reduction_tilize(&inner.in, wish->call, cube,
+					     padding_of(wish, cube->spec.dtype));
+		if (status == TTNN_OK) {
+			status = pass_4d(&reduced, wish, &inner);
+			tt_call_drop(wish->call, inner.in);
+		}
+	}
+	if (status == TTNN_OK)
+		status = reshape(out, wish->call, reduced, step->shape);
+	if (reduced)
+		tt_call_drop(wish->call, reduced);
+	ttnn_tensor_unref(cube);
+	return status;
+}
+
+/* ---- dimensions before them ---------------------------------------------------------------------------- */
+
+static tt_status swap_with_height(struct tt_tensor **out, const struct wish *wish,
+				  struct tt_tensor *in, uint32_t dim)
+{
+	uint32_t dims[] = {dim, in->spec.shape.rank - 2};
+
+	return tt_call_transpose(
+		out, wish->call,
+		&(struct tt_permute_args){.in = in,
+					  .dims = dims,
+					  .memory = wish->memory,
+					  .pad_value = padding_of(wish, in->spec.dtype)});
+}
+
+/* What a variable loses when it is set again goes without a scope. */
+static void assign(struct tt_call *call, struct tt_tensor **variable, struct tt_tensor *value)
+{
+	if (*variable)
+		tt_call_overwrite(call, *variable);
+	*variable = value;
+}
+
+/* One dimension, kept with an extent of 1. *tensor becomes the result. */
+static tt_status reduce_one(struct tt_tensor **tensor, const struct wish *wish, struct step step,
+			    uint32_t dim)
+{
+	struct tt_tensor *next;
+	struct ttnn_shape shape;
+	uint32_t rank = (*tensor)->spec.shape.rank;
+	bool outer = dim + 2 < rank;
+
+	if (outer) {
+		TT_TRY(swap_with_height(&next, wish, *tensor, dim));
+		assign(wish->call, tensor, next);
+	}
+	shape = (*tensor)->spec.shape;
+	step.dim = dim + 1 == rank ? TT_DIM_W : TT_DIM_H;
+	shape.dim[step.dim == TT_DIM_W ? rank - 1 : rank - 2] = 1;
+	step.shape = &shape;
+	step.in = *tensor;
+	TT_TRY(reduce_last(&next, wish, &step));
+	assign(wish->call, tensor, next);
+	if (outer) {
+		TT_TRY(swap_with_height(&next, wish, *tensor, dim));
+		assign(wish->call, tensor, next);
+	}
+	return TTNN_OK;
+}
+
+/* Several passes, the last dimension first. Sums have the factor in the first, others in the last. */
+static tt_status reduce_each(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in,
+			     const struct tt_reduction_dims *dims)
+{
+	bool sums = wish->math == TT_MATH_SUM || wish->math == TT_MATH_AVG;
+	bool all = dims->count == in->spec.shape.rank;
+	struct step step = {.math = wish->math};
+	struct tt_tensor *tensor = ttnn_tensor_ref(in);
+	double factor = wish->scalar;
+	tt_status status = TTNN_OK;
+
+	if (wish->math == TT_MATH_AVG) {
+		for (uint32_t i = 0; i < dims->count; i++)
+			factor /= in->spec.shape.dim[dims->dim[i]];
+		if (dims->count > 1)
+			step.math = TT_MATH_SUM;
+	}
+	for (uint32_t i = dims->count; i-- > 0 && status == TTNN_OK;) {
+		bool first = i + 1 == dims->count, last = i == 0;
+
+		step.factor = (sums ? first : last) ? factor : 1;
+		step.dtype = sums && !all && !last ? TTNN_FLOAT32 : in->spec.dtype;
+		status = reduce_one(&tensor, wish, step, dims->dim[i]);
+	}
+	if (status != TTNN_OK) {
+		tt_call_drop(wish->call, tensor);
+		return status;
+	}
+	*out = tensor;
+	return TTNN_OK;
+}
+
+/* The sum over outer dimensions, without their padding. *tensor becomes the result. */
+static tt_status sum_outer(struct tt_tensor **tensor, const struct wish *wish,
+			   const struct tt_reduction_dims *dims, enum ttnn_dtype dtype)
+{
+	static const enum ttnn_dtype exact = TTNN_FLOAT32;
+	uint32_t rank = (*tensor)->spec.shape.rank, outer = 0;
+	struct tt_tensor *sum = *tensor, *next, *passed = NULL;
+
+	while (outer < dims->count && dims->dim[outer] + 2 < rank)
+		outer++;
+	for (uint32_t i = outer; i-- > 0;) {
+		struct tt_reduce_outer pass = {.in = sum,
+					       .dim = dims->dim[i],
+					       .memory = wish->memory,
+					       .compute = wish->compute,
+					       .cores = wish->cores};
+		tt_status status;
+
+		if (dims->count > 1 && dims->count < rank)
+			pass.dtype = i == 0 && outer == dims->count ? &dtype : &exact;
+		status = tt_reduce_outer(&next, wish->call, &pass);
+		if (status != TTNN_OK) {
+			if (passed)
+				tt_call_drop(wish->call, passed);
+			return status;
+		}
+		if (i == 0 && passed)
+			tt_call_drop(wish->call, passed);
+		else if (passed)
+			tt_call_overwrite(wish->call, passed);
+		passed = sum = next;
+	}
+	*tensor = sum;
+	return TTNN_OK;
+}
+
+static tt_status cut_padding(struct tt_tensor **tensor, const struct wish *wish,
+			     const struct ttnn_shape *shape)
+{
+	struct ttnn_shape begin = {shape->rank, {0}};
+	struct tt_tensor *next;
+
+	if (ttnn_shape_equal(&(*tensor)->spec.shape, shape))
+		return TTNN_OK;
+	TT_TRY(tt_call_slice(
+		&next, wish->call,
+		&(struct tt_part){
+			.in = *tensor, .begin = &begin, .end = shape, .memory = wish->memory}));
+	tt_call_overwrite(wish->call, *tensor);
+	*tensor = next;
+	return TTNN_OK;
+}
+
+/* ---- whole calls ----------------------------------------------------------------------------------------- */
+
+static enum tt_reduce_dim last_dims(const struct tt_reduction_dims *dims, uint32_t rank, bool *only)
+{
+	bool width = dims->dim[dims->count - 1] + 1 == rank;
+
+	*only = dims->count == 1 && dims->dim[0] + 2 >= rank;
+	if (dims->count == 2 && width && dims->dim[0] + 2 == rank) {
+		*only = true;
+		return TT_DIM_HW;
+	}
+	return width ? TT_DIM_W : TT_DIM_H;
+}
+
+/* The factor of a step over these last dimensions. */
+static double factor_of(const struct wish *wish, const struct ttnn_shape *shape,
+			const struct tt_reduction_dims *dims)
+{
+	double factor = wish->scalar;
+
+	for (uint32_t i = 0; wish->math == TT_MATH_AVG && i < dims->count; i++)
+		factor /= shape->dim[dims->dim[i]];
+	return factor;
+}
+
+/* Sums over outer dimensions, then over what is left of the last two. */
+static tt_status expand_outer(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in,
+			      const struct tt_reduction_dims *dims, bool keep)
+{
+	struct ttnn_shape shape = tt_reduction_shape(&in->spec.shape, dims, keep), inner;
+	struct tt_reduction_dims outer = {0}, rest = {0};
+	struct tt_tensor *sum = in;
+	struct step step = {
+		.math = TT_MATH_SUM, .factor = 1, .dtype = in->spec.dtype, .shape = &shape};
+	uint32_t rank = in->spec.shape.rank;
+	bool only;
+
+	if (in->spec.layout == TTNN_ROW_MAJOR) {
+		TT_TRY(tt_reduction_tilize(&sum, wish->call, in, 0));
+		tt_call_own(wish->call, sum);
+	}
+	for (uint32_t i = 0; i < dims->count; i++) {
+		struct tt_reduction_dims *to = dims->dim[i] + 2 < rank ? &outer : &rest;
+
+		to->dim[to->count++] = dims->dim[i];
+	}
+	inner = tt_reduction_shape(&in->spec.shape, &outer, true);
+	TT_TRY(sum_outer(&sum, wish, dims, in->spec.dtype));
+	if (cut_padding(&sum, wish, &inner) != TTNN_OK) {
+		tt_call_drop(wish->call, sum);
+		return TTNN_INVALID;
+	}
+	if (rest.count == 0 && keep) {
+		*out = sum;
+		return TTNN_OK;
+	}
+	tt_call_own(wish->call, sum);
+	if (rest.count == 0)
+		return reshape(out, wish->call, sum, &shape);
+	step.in = sum;
+	step.dim = last_dims(&rest, rank, &only);
+	return reduce_last(out, wish, &step);
+}
+
+/*
+ * Numbers never see padding here, but block floats share an exponent with it: an infinity would wipe
+ * out its neighbours.
+ */
+static tt_status fill_padding(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in)
+{
+	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
+				  {"fill_value", ttnn_v_real(padding_of(wish, in->spec.dtype))}};
+
+	if (tt_dtype_is_block(in->spec.dtype))
+		args[1].value = ttnn_v_real(0);
+	if (in->spec.dtype == TTNN_INT32 || in->spec.dtype == TTNN_UINT32)
+		args[1].value = ttnn_v_int((int64_t)args[1].value.real);
+	return tt_call_op(out, wish->call, "ttnn.fill_implicit_tile_padding", args, TT_COUNT(args));
+}
+
+static tt_status reduce(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in,
+			const struct tt_reduction_dims *dims, bool keep)
+{
+	enum ttnn_dtype dtype = in->spec.dtype;
+	uint32_t rank = in->spec.shape.rank;
+	struct ttnn_shape shape = tt_reduction_shape(&in->spec.shape, dims, keep);
+	struct step step = {.in = in, .math = wish->math, .dtype = dtype, .shape = &shape};
+	struct tt_tensor *kept;
+	tt_status status;
+	bool only;
+
+	if (wish->math == TT_MATH_SUM && wish->scalar == 1 && dims->dim[0] + 2 < rank &&
+	    (dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B))
+		return expand_outer(out, wish, in, dims, keep);
+	step.dim = last_dims(dims, rank, &only);
+	if (only) {
+		step.factor = factor_of(wish, &in->spec.shape, dims);
+		return reduce_last(out, wish, &step);
+	}
+	TT_TRY(reduce_each(&kept, wish, in, dims));
+	status = reshape(out, wish->call, kept, &shape);
+	tt_call_drop(wish->call, kept);
+	return status;
+}
+
+/* ---- operations ------------------------------------------------------------------------------------------- */
+
+struct row {
+	enum tt_reduce_math math;
+};
+
+static tt_status to_asked_layout(struct tt_tensor **tensor, struct tt_call *call)
+{
+	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
+	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(*tensor)}, {"layout", *layout}};
+	struct tt_tensor *next;
+
+	if (layout->kind != TTNN_VALUE_ENUM || layout->integer == (int64_t)(*tensor)->spec.layout)
+		return TTNN_OK;
+	TT_TRY(tt_call_op(&next, call, "ttnn.to_layout", args, TT_COUNT(args)));
+	tt_call_overwrite(call, *tensor);
+	*tensor = next;
+	return TTNN_OK;
+}
+
+/* Nothing to reduce: the neutral element, everywhere. */
+static tt_status expand_empty(struct tt_call *call, struct tt_tensor *in, enum tt_reduce_math math,
+			      const struct ttnn_shape *shape)
+{
+	double value = math == TT_MATH_SUM ? 0 : NAN;
+	struct ttnn_value device = {.kind = TTNN_VALUE_DEVICE, .device = call->device};
+	struct ttnn_arg args[] = {{"shape", ttnn_v_shape(shape)},
+				  {"fill_value", ttnn_v_real(value)},
+				  {"dtype", ttnn_v_dtype(in->spec.dtype)},
+				  {"layout", ttnn_v_layout(in->spec.layout)},
+				  {"device", device},
+				  {"memory_config", ttnn_v_memory(&in->spec.memory)}};
+	struct tt_tensor *out;
+
+	TT_TRY(tt_call_op(&out, call, "ttnn.full", args, TT_COUNT(args)));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static const struct tt_compute_usual usual = {.fidelity = TT_HIFI3, .fp32 = true};
+
+static tt_status expand(struct tt_call *call)
+{
+	const struct row *row = call->entry->op->row;
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
+	struct wish wish = {
+		.call = call,
+		.math = row->math,
+		.scalar = tt_call_real(call, "scalar", 1),
+		.memory = memory ? memory : &in->spec.memory,
+		.compute =
+			tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual),
+		.cores = tt_call_core_set(call, "sub_core_grids"),
+		.fast = tt_call_bool(call, "fast_and_approximate_mode", false),
+		.tiles = layout->kind == TTNN_VALUE_ENUM && layout->integer == TTNN_TILE,
+	};
+	bool keep = tt_call_bool(call, "keepdim", false);
+	struct tt_reduction_dims dims;
+	enum ttnn_dtype dtype = in->spec.dtype;
+	uint64_t volume;
+
+	TT_TRY(tt_reduction_dims(&dims, call, "dim", in->spec.shape.rank));
+	TT_REQUIRE(row->math != TT_MATH_AVG || (dtype != TTNN_INT32 && dtype != TTNN_UINT32),
+		   "dt != DataType::INT32 && dt != DataType::UINT32",
+		   "ttnn.mean does not support integer inputs - got DataType::%s.",
+		   tt_enum_name(&tt_enum_dtype, dtype));
+	TT_TRY(ttnn_shape_volume(&volume, &in->spec.shape));
+	if (volume == 0 || dims.count == 0) {
+		struct ttnn_shape shape = tt_reduction_shape(&in->spec.shape, &dims, keep);
+
+		return expand_empty(call, in, row->math, &shape);
+	}
+	if (in->spec.layout == TTNN_TILE && tt_tensor_device(in)) {
+		TT_TRY(fill_padding(&in, &wish, in));
+		tt_call_own(call, in);
+	}
+	TT_TRY(reduce(&out, &wish, in, &dims, keep));
+	if (to_asked_layout(&out, call) != TTNN_OK) {
+		tt_call_drop(call, out);
+		return TTNN_INVALID;
+	}
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+#define SIG                                                                                        \
+	"input_tensor: Tensor, dim: int | ints ? = None, keepdim: bool = False, *, "               \
+	"memory_config: MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None, "      \
+	"scalar: float = 1.0, correction: bool? = None, sub_core_grids: CoreRangeSet? = None, "    \
+	"fast_and_approximate_mode: bool = False"
+
+#define OP(name_, math_, golden_, sig_, doc_)                                                      \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "reduction", .doc = doc_, .sigs = {sig_},         \
+		.expand = expand, .golden = golden_, .pcc = 0.999, .row = &(const struct row)      \
+		{                                                                                  \
+			math_                                                                      \
+		}                                                                                  \
+	}
+
+static const struct tt_op ops[] = {
+	OP("sum", TT_MATH_SUM, tt_golden_sum, SIG ", output_layout: Layout? = None",
+	   "The sum over dimensions."),
+	OP("mean", TT_MATH_AVG, tt_golden_mean, SIG ", output_layout: Layout? = None",
+	   "The mean over dimensions."),
+	OP("max", TT_MATH_MAX, tt_golden_max, SIG, "The largest value over dimensions."),
+	OP("min", TT_MATH_MIN, tt_golden_min, SIG, "The smallest value over dimensions."),
+};
+
+const struct tt_op_family tt_family_reduction = {"reduction", ops, TT_COUNT(ops)};
