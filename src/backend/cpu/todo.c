@@ -7,7 +7,6 @@
 		(void)job;                                                                         \
 		return tt_fail(TTNN_UNSUPPORTED, "the CPU backend has no " #name " yet");          \
 	}
-MISSING(matmul)
 MISSING(conv)
 MISSING(pool)
 MISSING(resize)

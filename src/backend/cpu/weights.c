@@ -1,0 +1,175 @@
+#include "backend/cpu/weights.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/large.h"
+#include "base/mem.h"
+#include "tensor/tile.h"
+
+#define RECENT 64
+#define MOST_BYTES ((size_t)2 << 30)
+
+struct tt_weights {
+	struct tt_weights *next;
+	struct tt_weights_key key;
+	struct tt_panels panels;
+	size_t bytes;
+	uint32_t users;
+	uint64_t used; /* when, in calls of tt_weights_find() */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tt_weights *all;
+static size_t all_bytes;
+static uint64_t calls;
+/* Bytes that were asked for in vain: addresses to compare, not to follow. */
+static const void *recent[RECENT];
+static uint32_t recent_next;
+
+static bool is_same(const struct tt_weights_key *a, const struct tt_weights_key *b)
+{
+	if (a->storage != b->storage || a->area.data != b->area.data || a->half != b->half ||
+	    a->turned != b->turned || a->fns != b->fns || a->area.dtype != b->area.dtype ||
+	    a->area.rows != b->area.rows || a->area.cols != b->area.cols ||
+	    !tt_tile_equal(&a->area.tile, &b->area.tile) ||
+	    !ttnn_shape_equal(&a->area.shape, &b->area.shape))
+		return false;
+	for (uint32_t d = 0; d + 1 < a->area.shape.rank; d++)
+		if (a->area.step[d] != b->area.step[d])
+			return false;
+	return true;
+}
+
+/* ---- dropping ---------------------------------------------------------------------------------- */
+
+static size_t limit(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	size_t quarter = pages > 0 && page > 0 ? (size_t)pages / 4 * (size_t)page : MOST_BYTES;
+
+	return quarter < MOST_BYTES ? quarter : MOST_BYTES;
+}
+
+/* The caller holds the lock. */
+static void drop(struct tt_weights **link)
+{
+	struct tt_weights *weights = *link;
+
+	*link = weights->next;
+	all_bytes -= weights->bytes;
+	tt_large_free(weights->panels.data, weights->bytes);
+	tt_storage_unref(weights->key.storage);
+	tt_free(weights);
+}
+
+/* Those whose bytes nobody else has, or all. */
+static void drop_dead(bool every)
+{
+	struct tt_weights **link = &all;
+
+	while (*link)
+		if ((*link)->users == 0 && (every || (*link)->key.storage->refs == 1))
+			drop(link);
+		else
+			link = &(*link)->next;
+}
+
+static void drop_oldest(size_t most)
+{
+	while (all_bytes > most) {
+		struct tt_weights **oldest = NULL;
+
+		for (struct tt_weights **link = &all; *link; link = &(*link)->next)
+			if ((*link)->users == 0 && (!oldest || (*link)->used < (*oldest)->used))
+				oldest = link;
+		if (!oldest)
+			return;
+		drop(oldest);
+	}
+}
+
+void tt_weights_drop(void)
+{
+	pthread_mutex_lock(&lock);
+	drop_dead(true);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- finding and keeping ------------------------------------------------------------------------- */
+
+struct tt_weights *tt_weights_find(const struct tt_weights_key *key)
+{
+	struct tt_weights *found;
+
+	pthread_mutex_lock(&lock);
+	calls++;
+	for (found = all; found && !is_same(&found->key, key); found = found->next)
+		;
+	if (found) {
+		found->users++;
+		found->used = calls;
+	} else {
+		drop_dead(false);
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+bool tt_weights_wanted(const struct tt_weights_key *key)
+{
+	bool wanted = false;
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < RECENT && !wanted; i++)
+		wanted = recent[i] == key->area.data;
+	if (!wanted)
+		recent[recent_next++ % RECENT] = key->area.data;
+	pthread_mutex_unlock(&lock);
+	return wanted;
+}
+
+struct tt_weights *tt_weights_keep(const struct tt_weights_key *key, const struct tt_matrix *b,
+				   size_t rows, size_t cols)
+{
+	size_t bytes = tt_panels_bytes(key->fns, rows, cols, key->half);
+	struct tt_weights *weights = bytes > limit() ? NULL : tt_alloc(sizeof(*weights));
+
+	if (!weights)
+		return NULL;
+	*weights = (struct tt_weights){
+		.key = *key,
+		.panels = {key->fns, rows, cols, key->half, tt_large_alloc(bytes)},
+		.bytes = bytes,
+		.users = 1,
+	};
+	if (!weights->panels.data) {
+		tt_free(weights);
+		return NULL;
+	}
+	tt_panels_pack(&weights->panels, b);
+	tt_storage_ref(key->storage);
+	pthread_mutex_lock(&lock);
+	weights->used = calls;
+	weights->next = all;
+	all = weights;
+	all_bytes += bytes;
+	drop_oldest(limit());
+	pthread_mutex_unlock(&lock);
+	return weights;
+}
+
+const struct tt_panels *tt_weights_panels(const struct tt_weights *weights)
+{
+	return &weights->panels;
+}
+
+void tt_weights_release(struct tt_weights *weights)
+{
+	if (!weights)
+		return;
+	pthread_mutex_lock(&lock);
+	weights->users--;
+	pthread_mutex_unlock(&lock);
+}
