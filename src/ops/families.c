@@ -2,6 +2,7 @@
 
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
+	X(backward)                                                                                \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(concat)                                                                                  \

@@ -1,10 +1,12 @@
 /* recipe.c: reads a recipe and does at once what it says. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/enums.h"
 #include "ops/recipe.h"
+#include "ops/unary.h"
 
 #define NAMES_MAX 24
 #define TEMPS_MAX 24
@@ -103,6 +105,32 @@ static tt_status lookup(struct ttnn_value *out, struct cook *cook, const char *n
 
 static tt_status expression(struct ttnn_value *out, struct cook *cook);
 
+/* FUNCTION or FUNCTION(parameter): the bare function, or an object with the parameter. */
+static tt_status function(struct ttnn_value *out, struct cook *cook)
+{
+	const char *start;
+	size_t length = word(&start, cook);
+	char *name = copy(cook, start, length);
+	struct ttnn_value *fields;
+	int64_t number;
+
+	if (!name)
+		return tt_fail_nomem();
+	if (!tt_enum_find(&number, &tt_enum_unary, name))
+		return bad(cook, "an unknown function");
+	*out = tt_value_enum(&tt_enum_unary, number);
+	if (!accept(cook, '('))
+		return TTNN_OK;
+	fields = tt_arena_calloc(cook->call->arena, 3, sizeof(*fields));
+	if (!fields)
+		return tt_fail_nomem();
+	fields[0] = *out;
+	TT_TRY(expression(&fields[2], cook));
+	fields[1] = ttnn_v_list(&fields[2], 1);
+	*out = tt_value_object(&tt_schema_unary, fields);
+	return accept(cook, ')') ? TTNN_OK : bad(cook, "no )");
+}
+
 /* [FUNCTION, ...]: unary functions as activations. */
 static tt_status functions(struct ttnn_value *out, struct cook *cook)
 {
@@ -112,16 +140,9 @@ static tt_status functions(struct ttnn_value *out, struct cook *cook)
 	if (!items)
 		return tt_fail_nomem();
 	do {
-		const char *start;
-		size_t length = word(&start, cook);
-		char *name = copy(cook, start, length);
-		int64_t number;
-
-		if (!name)
-			return tt_fail_nomem();
-		if (count == 4 || !tt_enum_find(&number, &tt_enum_unary, name))
-			return bad(cook, "an unknown function");
-		items[count++] = tt_value_enum(&tt_enum_unary, number);
+		if (count == 4)
+			return bad(cook, "too many functions");
+		TT_TRY(function(&items[count++], cook));
 	} while (accept(cook, ','));
 	if (!accept(cook, ']'))
 		return bad(cook, "no ]");
@@ -148,7 +169,7 @@ static tt_status number(struct ttnn_value *out, struct cook *cook)
 {
 	char *end;
 	double real = strtod(cook->at, &end);
-	bool whole = memchr(cook->at, '.', (size_t)(end - cook->at)) == NULL &&
+	bool whole = isfinite(real) && memchr(cook->at, '.', (size_t)(end - cook->at)) == NULL &&
 		     memchr(cook->at, 'e', (size_t)(end - cook->at)) == NULL;
 
 	if (end == cook->at)
@@ -212,6 +233,8 @@ static tt_status named(struct ttnn_value *out, struct cook *cook)
 
 	if (is_word(start, length, "None"))
 		*out = ttnn_v_none();
+	else if (is_word(start, length, "inf") || is_word(start, length, "nan"))
+		*out = ttnn_v_real(*start == 'i' ? (double)INFINITY : (double)NAN);
 	else if (is_word(start, length, "True") || is_word(start, length, "False"))
 		*out = ttnn_v_bool(*start == 'T');
 	else if (*cook->at != '(' && !plain)
@@ -225,6 +248,19 @@ static tt_status named(struct ttnn_value *out, struct cook *cook)
 			return bad(cook, "no (");
 		return step(out, cook, name, plain);
 	}
+	return TTNN_OK;
+}
+
+/* -name */
+static tt_status negative(struct ttnn_value *out, struct cook *cook)
+{
+	double value;
+
+	cook->at++;
+	TT_TRY(named(out, cook));
+	if (!tt_value_number(&value, out))
+		return bad(cook, "no number behind -");
+	*out = ttnn_v_real(-value);
 	return TTNN_OK;
 }
 
@@ -242,6 +278,8 @@ static tt_status expression(struct ttnn_value *out, struct cook *cook)
 		status = string(out, cook);
 	else if (isalpha((unsigned char)*cook->at) || *cook->at == '_')
 		status = named(out, cook);
+	else if (*cook->at == '-' && isalpha((unsigned char)cook->at[1]))
+		status = negative(out, cook);
 	else
 		status = number(out, cook);
 	cook->depth--;

@@ -7,7 +7,8 @@
  * error of the row and shows in its first test.
  *
  * statements	name = expression | drop name | return expression, ...       separated by ';'
- * expression	number | 'string' | None | True | False | [FUNCTION, ...] | name | step
+ * expression	number | 'string' | None | True | False | nan | inf | [FUNCTION, ...] | name | step
+ *		| -name; a FUNCTION may have a parameter in parentheses
  * step		operation(expression or keyword=expression, ...)
  *
  * Names are those of earlier statements, then those given with the recipe, then the call's

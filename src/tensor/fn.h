@@ -131,6 +131,13 @@
 	X(POLYGAMMA, 117)                                                                          \
 	X(SOFTCAP, 118)
 
+/* Derivatives that programs multiply by: of this library alone, with numbers behind upstream's. */
+#define TT_SLOPE_LIST(X)                                                                           \
+	X(TANH_SLOPE, 119)                                                                         \
+	X(SIGMOID_SLOPE, 120)                                                                      \
+	X(GELU_SLOPE, 121)                                                                         \
+	X(GELU_TANH_SLOPE, 122)
+
 /* y = f(a, b), with up to three parameters. */
 #define TT_BINARY_LIST(X)                                                                          \
 	X(ADD, 0)                                                                                  \
@@ -192,7 +199,7 @@
 
 enum tt_unary_fn {
 #define TT_X(name, number) TT_UNARY_##name = number,
-	TT_UNARY_LIST(TT_X)
+	TT_UNARY_LIST(TT_X) TT_SLOPE_LIST(TT_X)
 #undef TT_X
 };
 enum tt_binary_fn {

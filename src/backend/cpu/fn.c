@@ -2,7 +2,7 @@
 
 #include "base/cpu.h"
 
-_Static_assert(TT_UNARY_SOFTCAP + 1 == TT_UNARY_FNS, "the numbers have no gaps");
+_Static_assert(TT_UNARY_GELU_TANH_SLOPE + 1 == TT_UNARY_FNS, "the numbers have no gaps");
 _Static_assert(TT_BINARY_SITU_GLU + 1 == TT_BINARY_FNS, "the numbers have no gaps");
 _Static_assert(TT_TERNARY_SNAKE_BETA + 1 == TT_TERNARY_FNS, "the numbers have no gaps");
 

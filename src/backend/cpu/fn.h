@@ -16,7 +16,7 @@
 
 enum tt_fn_counts {
 #define TT_X(name, number) +1
-	TT_UNARY_FNS = 0 TT_UNARY_LIST(TT_X),
+	TT_UNARY_FNS = 0 TT_UNARY_LIST(TT_X) TT_SLOPE_LIST(TT_X),
 	TT_BINARY_FNS = 0 TT_BINARY_LIST(TT_X),
 	TT_TERNARY_FNS = 0 TT_TERNARY_LIST(TT_X),
 #undef TT_X

@@ -90,6 +90,10 @@ static inline float xielu(float x, float up, float down)
 	X(RECIP, 1.0f / v)                                                                         \
 	X(GELU, tt_gelu(v))                                                                        \
 	X(GELU_TANH, tt_gelu_tanh(v))                                                              \
+	X(TANH_SLOPE, tt_tanh_slope(v))                                                            \
+	X(SIGMOID_SLOPE, tt_sigmoid_slope(v))                                                      \
+	X(GELU_SLOPE, tt_gelu_slope(v))                                                            \
+	X(GELU_TANH_SLOPE, tt_gelu_tanh_slope(v))                                                  \
 	X(RELU, v > 0 ? v : 0)                                                                     \
 	X(SQRT, sqrtf(v))                                                                          \
 	X(SIGMOID, tt_sigmoid(v))                                                                  \

@@ -253,6 +253,34 @@ static inline float tt_gelu_tanh(float x)
 	return x * tt_sigmoid(1.595769122f * (x + 0.044715f * x * x * x));
 }
 
+/* The derivatives of tanh, sigmoid and gelu, from parts that lose nothing in their tails. */
+static inline float tt_sigmoid_slope(float x)
+{
+	float tail = tt_sigmoid(-fabsf(x));
+
+	return tail * (1.0f - tail);
+}
+
+static inline float tt_tanh_slope(float x)
+{
+	return 4.0f * tt_sigmoid_slope(2.0f * x);
+}
+
+static inline float tt_gelu_slope(float x)
+{
+	float half = 0.5f * tt_erfc_tail(fabsf(x) * 0.707106781f);
+
+	return (x < 0 ? half : 1.0f - half) + x * 0.398942280f * tt_exp(-0.5f * x * x);
+}
+
+static inline float tt_gelu_tanh_slope(float x)
+{
+	float inner = 1.595769122f * (x + 0.044715f * x * x * x);
+
+	return tt_sigmoid(inner) +
+	       x * tt_sigmoid_slope(inner) * 1.595769122f * (1.0f + 0.134145f * x * x);
+}
+
 static inline float tt_softplus(float x, float beta, float threshold)
 {
 	float y = x * beta;
