@@ -189,9 +189,9 @@ static tt_status expand_with_number(struct tt_call *call)
 	float parameter = (float)tt_call_real(call, row->param[0], 0);
 	bool is_eps = row->param[0][0] == 'e';
 
-	tt_backward_name(&backward, "n",
-			 ttnn_v_real(is_eps ? 1.0 - (double)parameter
-					    : (double)(1.0f / parameter)));
+	tt_backward_name(
+		&backward, "n",
+		ttnn_v_real(is_eps ? 1.0 - (double)parameter : (double)(1.0f / parameter)));
 	return tt_backward_run(call, &backward);
 }
 
@@ -212,12 +212,13 @@ static tt_status expand_pow(struct tt_call *call)
 	float exponent = (float)tt_call_real(call, "exponent", 0);
 	struct tt_tensor *input = call->args->values[1].tensor, *out;
 	struct tt_backward backward = {
-		.text = exponent < 1 ? "p = pow(x, n); p = reciprocal(p); r = multiply(p, exponent);"
-				       " drop p; f = multiply(r, g); drop r; "
-				       "_ = where(lez~(x), inf, f, output_tensor=out); return out"
-				     : "p = pow(x, n); r = multiply(p, exponent); drop p; "
-				       "f = multiply(r, g); drop r; "
-				       "_ = where(lez~(x), inf, f, output_tensor=out); return out"};
+		.text = exponent < 1
+				? "p = pow(x, n); p = reciprocal(p); r = multiply(p, exponent);"
+				  " drop p; f = multiply(r, g); drop r; "
+				  "_ = where(lez~(x), inf, f, output_tensor=out); return out"
+				: "p = pow(x, n); r = multiply(p, exponent); drop p; "
+				  "f = multiply(r, g); drop r; "
+				  "_ = where(lez~(x), inf, f, output_tensor=out); return out"};
 
 	if (!(exponent >= 0))
 		return tt_fail_cond(TTNN_INVALID, "exponent >= 0.0",
@@ -266,8 +267,8 @@ static tt_status expand_rdiv(struct tt_call *call)
 	else if (scalar == 0)
 		backward.text = "r = reciprocal(x); y = where(nez~(x), multiply(neg(g), "
 				"multiply(multiply(r, scalar), r)), nan); drop r; return y";
-	tt_backward_name(&backward, "pole", ttnn_v_real(scalar > 0 ? (double)INFINITY
-								   : (double)-INFINITY));
+	tt_backward_name(&backward, "pole",
+			 ttnn_v_real(scalar > 0 ? (double)INFINITY : (double)-INFINITY));
 	return tt_backward_run(call, &backward);
 }
 
@@ -321,145 +322,143 @@ static double gelu_slope(double x)
  * W(name, signature, p, q, recipe, derivative)  keyword parameters, of which two may be p and q
  * I(name, recipe, derivative)                   written into input_grad
  */
-#define GRADIENTS(P, W, I)                                                                         \
-	P(abs, "return multiply(g, sign(x))", x > 0 ? 1 : x < 0 ? -1 : 0)                          \
-	P(acos,                                                                                    \
-	  "n = neg(x); r = rsqrt(add(multiply(n, x), 1.0)); r = neg(r); y = multiply(g, r); "      \
-	  "t = multiply(sign(g), -inf); "                                                          \
-	  "y = where(logical_or(lt(x, -1.0), gt(x, 1.0)), nan, y); "                               \
-	  "y = where(eq(x, -1.0), t, where(eq(x, 1.0), t, y)); return y",                          \
-	  -1 / sqrt(1 - x * x))                                                                    \
-	P(acosh,                                                                                   \
-	  "q = square(x); r = rsqrt(subtract(q, 1.0)); y = multiply(g, r); "                       \
-	  "c = multiply(signbit(g), -1.0); "                                                       \
-	  "y = where(logical_or(lt(q, 1.0), logical_and(eq(x, 1.0), eqz(g))), nan, "               \
-	  "where(logical_and(le(x, 1.0), ge(x, -1.0)), multiply(add(c, eqz(c)), inf), y)); "       \
-	  "return y",                                                                              \
-	  1 / sqrt(x * x - 1))                                                                     \
-	P(asin,                                                                                    \
-	  "y = multiply(g, unary_chain(x, [SQUARE, NEG, ADD_UNARY_SFPU(1.0), RSQRT])); "           \
-	  "l = add(x, -1); h = add(x, 1); "                                                        \
-	  "return where(ltz(h), nan, where(gtz(l), nan, where(eqz(h), " SIGNED_INF ", "            \
-	  "where(eqz(l), " SIGNED_INF ", y))))",                                                   \
-	  1 / sqrt(1 - x * x))                                                                     \
-	P(asinh, CHAIN("SQUARE, ADD_UNARY_SFPU(1.0), RSQRT"), 1 / sqrt(1 + x * x))                 \
-	P(atan, CHAIN("SQUARE, ADD_UNARY_SFPU(1.0), RECIP"), 1 / (1 + x * x))                      \
-	P(atanh,                                                                                   \
-	  "y = multiply(g, unary_chain(x, [SQUARE, SUB_UNARY_SFPU(1.0), NEG, RECIP])); "           \
-	  "s = logical_or(eq(x, 1), eq(x, -1)); y = where(logical_and~(s, eqz(g)), nan, y); "      \
-	  "y = where(logical_and~(s, nez(g)), inf, y); "                                           \
-	  "y = where(logical_and~(eq(y, inf), ltz(g)), -inf, y); return y",                        \
-	  1 / (1 - x * x))                                                                         \
-	P(ceil, "return zeros_like(g)", 0 * x)                                                     \
-	P(cos, "return multiply(g, neg(sin(x)))", -sin(x))                                         \
-	P(cosh, LIMITED("sinh(x)"), sinh(x))                                                       \
-	P(deg2rad, "return multiply(g, 0.017453292519943295)", PI / 180 + 0 * x)                   \
-	P(digamma,                                                                                 \
-	  "y = multiply(g, polygamma(x, 1)); " POLES "eqz(g)), nan, y); " POLES                    \
-	  "ltz(g)), -inf, y); " POLES "gtz(g)), inf, y); return y",                                \
-	  psi(1, x))                                                                               \
-	P(erf,                                                                                     \
-	  "return multiply(multiply(x, g, input_tensor_a_activations=[SQUARE, NEG, EXP(0.0)]), "   \
-	  "1.1283791670955126)",                                                                   \
-	  2 / sqrt(PI) * exp(-x * x))                                                              \
-	P(erfc, "return multiply(multiply(exp(neg(square(x))), g), -1.1283791670955126)",          \
-	  -2 / sqrt(PI) * exp(-x * x))                                                             \
-	P(erfinv,                                                                                  \
-	  "y = multiply(multiply(x, g, input_tensor_a_activations=[ERFINV, SQUARE, EXP(0.0)]), "   \
-	  "0.886226925452758); t = multiply(g, inf, input_tensor_a_activations=[SIGN]); "          \
-	  "y = where(logical_or(x, x, input_tensor_a_activations=[UNARY_LT(-1.0)], "               \
-	  "input_tensor_b_activations=[UNARY_GT(1.0)]), nan, y); "                                 \
+#define GRADIENTS(P, W, I)                                                                          \
+	P(abs, "return multiply(g, sign(x))", x > 0 ? 1 : x < 0 ? -1 : 0)                           \
+	P(acos,                                                                                     \
+	  "n = neg(x); r = rsqrt(add(multiply(n, x), 1.0)); r = neg(r); y = multiply(g, r); "       \
+	  "t = multiply(sign(g), -inf); "                                                           \
+	  "y = where(logical_or(lt(x, -1.0), gt(x, 1.0)), nan, y); "                                \
+	  "y = where(eq(x, -1.0), t, where(eq(x, 1.0), t, y)); return y",                           \
+	  -1 / sqrt(1 - x * x))                                                                     \
+	P(acosh,                                                                                    \
+	  "q = square(x); r = rsqrt(subtract(q, 1.0)); y = multiply(g, r); "                        \
+	  "c = multiply(signbit(g), -1.0); "                                                        \
+	  "y = where(logical_or(lt(q, 1.0), logical_and(eq(x, 1.0), eqz(g))), nan, "                \
+	  "where(logical_and(le(x, 1.0), ge(x, -1.0)), multiply(add(c, eqz(c)), inf), y)); "        \
+	  "return y",                                                                               \
+	  1 / sqrt(x * x - 1))                                                                      \
+	P(asin,                                                                                     \
+	  "y = multiply(g, unary_chain(x, [SQUARE, NEG, ADD_UNARY_SFPU(1.0), RSQRT])); "            \
+	  "l = add(x, -1); h = add(x, 1); "                                                         \
+	  "return where(ltz(h), nan, where(gtz(l), nan, where(eqz(h), " SIGNED_INF ", "             \
+	  "where(eqz(l), " SIGNED_INF ", y))))",                                                    \
+	  1 / sqrt(1 - x * x))                                                                      \
+	P(asinh, CHAIN("SQUARE, ADD_UNARY_SFPU(1.0), RSQRT"), 1 / sqrt(1 + x * x))                  \
+	P(atan, CHAIN("SQUARE, ADD_UNARY_SFPU(1.0), RECIP"), 1 / (1 + x * x))                       \
+	P(atanh,                                                                                    \
+	  "y = multiply(g, unary_chain(x, [SQUARE, SUB_UNARY_SFPU(1.0), NEG, RECIP])); "            \
+	  "s = logical_or(eq(x, 1), eq(x, -1)); y = where(logical_and~(s, eqz(g)), nan, y); "       \
+	  "y = where(logical_and~(s, nez(g)), inf, y); "                                            \
+	  "y = where(logical_and~(eq(y, inf), ltz(g)), -inf, y); return y",                         \
+	  1 / (1 - x * x))                                                                          \
+	P(ceil, "return zeros_like(g)", 0 * x)                                                      \
+	P(cos, "return multiply(g, neg(sin(x)))", -sin(x))                                          \
+	P(cosh, LIMITED("sinh(x)"), sinh(x))                                                        \
+	P(deg2rad, "return multiply(g, 0.017453292519943295)", PI / 180 + 0 * x)                    \
+	P(digamma,                                                                                  \
+	  "y = multiply(g, polygamma(x, 1)); " POLES "eqz(g)), nan, y); " POLES                     \
+	  "ltz(g)), -inf, y); " POLES "gtz(g)), inf, y); return y",                                 \
+	  psi(1, x))                                                                                \
+	P(erf,                                                                                      \
+	  "return multiply(multiply(x, g, input_tensor_a_activations=[SQUARE, NEG, EXP(0.0)]), "    \
+	  "1.1283791670955126)",                                                                    \
+	  2 / sqrt(PI) * exp(-x * x))                                                               \
+	P(erfc, "return multiply(multiply(exp(neg(square(x))), g), -1.1283791670955126)",           \
+	  -2 / sqrt(PI) * exp(-x * x))                                                              \
+	P(erfinv,                                                                                   \
+	  "y = multiply(multiply(x, g, input_tensor_a_activations=[ERFINV, SQUARE, EXP(0.0)]), "    \
+	  "0.886226925452758); t = multiply(g, inf, input_tensor_a_activations=[SIGN]); "           \
+	  "y = where(logical_or(x, x, input_tensor_a_activations=[UNARY_LT(-1.0)], "                \
+	  "input_tensor_b_activations=[UNARY_GT(1.0)]), nan, y); "                                  \
 	  "y = where(eq(x, 1.0, input_tensor_a_activations=[ABS, UNARY_EQ(1.0)]), t, y); return y", \
-	  sqrt(PI) / 2 * exp(pow(forward(TT_UNARY_ERFINV, x), 2)))                                 \
-	I(exp, "e = exp(x); _ = multiply(g, e" ONTO "; return out", exp(x))                        \
-	P(exp2, "e = exp2(x); e = multiply(e, 0.6931471805599453); return multiply(g, e)",         \
-	  LN2 *exp2(x))                                                                            \
-	P(expm1, "e = exp(x); return multiply(g, e)", exp(x))                                      \
-	P(fill_zero, "return zeros_like(g)", 0 * x)                                                \
-	P(floor, "return zeros_like(g)", 0 * x)                                                    \
-	P(frac, "return g", 1 + 0 * x)                                                             \
-	W(hardshrink, "lambd: float = 0.5", "lambd", NULL,                                         \
-	  "h = hardshrink(x, lambd=lambd); return where(eqz(h), 0.0, g)", fabs(x) > p)             \
-	P(hardsigmoid,                                                                             \
-	  "return where(logical_or(le(x, -3.0), ge(x, 3.0)), 0.0, multiply~(g, 0.16666667))",      \
-	  fabs(x) < 3 ? 1.0 / 6 : 0)                                                               \
-	P(hardswish,                                                                               \
-	  "return where(lt(x, -3.0), 0.0, where~(le(x, 3.0), "                                     \
-	  "multiply(g, add(multiply(x, 0.3333), 0.5)), g))",                                       \
-	  x < -3  ? 0                                                                              \
-	  : x > 3 ? 1                                                                              \
-		  : x / 3 + 0.5)                                                                   \
-	W(hardtanh, "min: float = -1.0, max: float = 1.0", "min", "max",                           \
-	  "return where(le(x, min), 0.0, where~(ge(x, max), 0.0, g))", x > p && x < q)             \
-	P(i0, "i = i1(x); return multiply(g, i)", forward(TT_UNARY_I1, x))                         \
-	W(leaky_relu, "negative_slope: float = 0.009999999776482582", "negative_slope", NULL,      \
-	  "return where(gtz(x), g, multiply(g, negative_slope))", x > 0 ? 1 : p)                   \
-	P(lgamma, "return multiply(g, digamma(x))", psi(0, x))                                     \
-	P(log,                                                                                     \
-	  "y = multiply(g, reciprocal(x)); "                                                       \
-	  "return where(eqz(x), where(eqz(g), nan, " SIGNED_INF "), y)",                           \
-	  1 / x)                                                                                   \
-	P(log10, LOGARITHM("2.302585092994046"), 1 / (x * LN10))                                   \
-	P(log1p,                                                                                   \
-	  "t = where(ltz(g), -inf, inf); p = add(x, 1.0); y = multiply(g, reciprocal(p)); "        \
-	  "y = where(eq(x, -1.0), t, y); y = where(logical_and~(eqz(p), eqz(g)), nan, y); "        \
-	  "return y",                                                                              \
-	  1 / (1 + x))                                                                             \
-	P(log2, LOGARITHM("0.6931471805599453"), 1 / (x * LN2))                                    \
-	P(log_sigmoid,                                                                             \
-	  "m = where(ltz(x), 1.0, 0.0); s = where(ltz(x), 1.0, -1.0); t = abs(x); "                \
-	  "z = exp(neg(t)); q = multiply(z, reciprocal(add(z, 1.0))); r = multiply(s, q); "        \
-	  "d = subtract(m, r); return multiply(g, d)",                                             \
-	  1 / (1 + exp(x)))                                                                        \
-	P(logit,                                                                                   \
-	  "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "                              \
-	  "s = logical_and(ge(x, 0.0), le(x, 1.0)); y = where~(s, y, nan); "                       \
-	  "y = where(logical_or(eq(x, 0.0), eq(x, 1.0)), " SIGNED_INF ", y); return y",            \
-	  1 / (x * (1 - x)))                                                                       \
-	P(multigammaln,                                                                            \
-	  "d = multiply(g, digamma(x)); e = multiply(g, digamma(add(x, -0.5))); y = add(d, e); "   \
-	  "d = multiply(g, digamma(add(x, -1.0))); y = add(y, d); "                                \
-	  "d = multiply(g, digamma(add(x, -1.5))); y = add(y, d); return y",                       \
-	  psi(0, x) + psi(0, x - 0.5) + psi(0, x - 1) + psi(0, x - 1.5))                           \
-	I(neg, "_ = neg(g" ONTO "; return out", -1 + 0 * x)                                        \
-	P(rad2deg, "return multiply(g, 57.29577951308232)", 180 / PI + 0 * x)                      \
-	P(reciprocal,                                                                              \
-	  "return where(eqz(x), where(eqz(g), nan, "                                               \
-	  "multiply(g, -inf, input_tensor_a_activations=[SIGN])), multiply(g, x, "                 \
-	  "input_tensor_a_activations=[NEG], input_tensor_b_activations=[SQUARE, RECIP]))",        \
-	  -1 / (x * x))                                                                            \
-	P(relu, "return where(gtz(x), g, 0.0)", x > 0)                                             \
-	P(relu6, "return where(logical_and(gtz(x), lt(x, 6.0)), g, 0.0)", x > 0 && x < 6)          \
-	P(round, "return zeros_like(g)", 0 * x)                                                    \
-	P(selu,                                                                                    \
-	  "l = multiply(g, 1.0507); "                                                              \
-	  "return where(gtz(x), l, multiply(multiply(l, 1.67326), exp(x)))",                       \
-	  1.0507 * (x > 0 ? 1 : 1.67326 * exp(x)))                                                 \
-	P(sign, "return zeros_like(g)", 0 * x)                                                     \
-	I(silu,                                                                                    \
-	  "s = sigmoid(x); m = multiply(g, s); "                                                   \
-	  "d = add(multiply(rsub(s, 1.0), x), 1.0); _ = multiply(m, d" ONTO "; return out",        \
-	  (1 + x - x / (1 + exp(-x))) / (1 + exp(-x)))                                             \
-	P(sin, "return multiply(g, cos(x))", cos(x))                                               \
-	P(sinh, LIMITED("cosh(x)"), cosh(x))                                                       \
-	W(softplus, "beta: float = 1.0, threshold: float = 20.0", "beta", "threshold",             \
-	  "m = multiply(x, beta); t = multiply(g, sigmoid(m)); "                                   \
-	  "return where(gt(m, threshold), g, t)",                                                  \
-	  p *x > q ? 1 : 1 / (1 + exp(-p * x)))                                                    \
-	W(softshrink, "lambd: float = 0.5", "lambd", NULL,                                         \
-	  "return where(logical_or(lt(x, -lambd), gt(x, lambd)), g, 0.0)", fabs(x) > p)            \
-	P(softsign, CHAIN("ABS, ADD_UNARY_SFPU(1.0), SQUARE, RECIP"), pow(1 + fabs(x), -2))        \
-	I(sqrt,                                                                                    \
-	  STEP("sqrt(x" ONTO) STEP("multiply(g, reciprocal(multiply(out, 2.0))" ONTO)              \
-	  STEP("where(lez(x), nan, out" ONTO)                                                      \
-	  STEP("where(logical_and(eqz(x), ltz(g)), -inf, out" ONTO)                                \
-	  STEP("where(logical_and(eqz(x), gtz(g)), inf, out" ONTO) "return out",                   \
-	  0.5 / sqrt(x))                                                                           \
-	P(square, "return multiply(multiply(g, 2.0), x)", 2 * x)                                   \
-	P(tan, "t = tan(x); return multiply(g, add(square(t), 1.0))", 1 + tan(x) * tan(x))         \
-	P(tanhshrink, "t = square(tanh(x)); return multiply(g, t)", tanh(x) * tanh(x))             \
-	P(trunc, "return zeros_like(g)", 0 * x)                                                    \
-	W(elu, "alpha: float = 1.0", "alpha", NULL,                                                \
+	  sqrt(PI) / 2 * exp(pow(forward(TT_UNARY_ERFINV, x), 2)))                                  \
+	I(exp, "e = exp(x); _ = multiply(g, e" ONTO "; return out", exp(x))                         \
+	P(exp2, "e = exp2(x); e = multiply(e, 0.6931471805599453); return multiply(g, e)",          \
+	  LN2 *exp2(x))                                                                             \
+	P(expm1, "e = exp(x); return multiply(g, e)", exp(x))                                       \
+	P(fill_zero, "return zeros_like(g)", 0 * x)                                                 \
+	P(floor, "return zeros_like(g)", 0 * x)                                                     \
+	P(frac, "return g", 1 + 0 * x)                                                              \
+	W(hardshrink, "lambd: float = 0.5", "lambd", NULL,                                          \
+	  "h = hardshrink(x, lambd=lambd); return where(eqz(h), 0.0, g)", fabs(x) > p)              \
+	P(hardsigmoid,                                                                              \
+	  "return where(logical_or(le(x, -3.0), ge(x, 3.0)), 0.0, multiply~(g, 0.16666667))",       \
+	  fabs(x) < 3 ? 1.0 / 6 : 0)                                                                \
+	P(hardswish,                                                                                \
+	  "return where(lt(x, -3.0), 0.0, where~(le(x, 3.0), "                                      \
+	  "multiply(g, add(multiply(x, 0.3333), 0.5)), g))",                                        \
+	  x<-3 ? 0 : x> 3 ? 1 : x / 3 + 0.5)                                                        \
+	W(hardtanh, "min: float = -1.0, max: float = 1.0", "min", "max",                            \
+	  "return where(le(x, min), 0.0, where~(ge(x, max), 0.0, g))", x > p && x < q)              \
+	P(i0, "i = i1(x); return multiply(g, i)", forward(TT_UNARY_I1, x))                          \
+	W(leaky_relu, "negative_slope: float = 0.009999999776482582", "negative_slope", NULL,       \
+	  "return where(gtz(x), g, multiply(g, negative_slope))", x > 0 ? 1 : p)                    \
+	P(lgamma, "return multiply(g, digamma(x))", psi(0, x))                                      \
+	P(log,                                                                                      \
+	  "y = multiply(g, reciprocal(x)); "                                                        \
+	  "return where(eqz(x), where(eqz(g), nan, " SIGNED_INF "), y)",                            \
+	  1 / x)                                                                                    \
+	P(log10, LOGARITHM("2.302585092994046"), 1 / (x * LN10))                                    \
+	P(log1p,                                                                                    \
+	  "t = where(ltz(g), -inf, inf); p = add(x, 1.0); y = multiply(g, reciprocal(p)); "         \
+	  "y = where(eq(x, -1.0), t, y); y = where(logical_and~(eqz(p), eqz(g)), nan, y); "         \
+	  "return y",                                                                               \
+	  1 / (1 + x))                                                                              \
+	P(log2, LOGARITHM("0.6931471805599453"), 1 / (x * LN2))                                     \
+	P(log_sigmoid,                                                                              \
+	  "m = where(ltz(x), 1.0, 0.0); s = where(ltz(x), 1.0, -1.0); t = abs(x); "                 \
+	  "z = exp(neg(t)); q = multiply(z, reciprocal(add(z, 1.0))); r = multiply(s, q); "         \
+	  "d = subtract(m, r); return multiply(g, d)",                                              \
+	  1 / (1 + exp(x)))                                                                         \
+	P(logit,                                                                                    \
+	  "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "                               \
+	  "s = logical_and(ge(x, 0.0), le(x, 1.0)); y = where~(s, y, nan); "                        \
+	  "y = where(logical_or(eq(x, 0.0), eq(x, 1.0)), " SIGNED_INF ", y); return y",             \
+	  1 / (x * (1 - x)))                                                                        \
+	P(multigammaln,                                                                             \
+	  "d = multiply(g, digamma(x)); e = multiply(g, digamma(add(x, -0.5))); y = add(d, e); "    \
+	  "d = multiply(g, digamma(add(x, -1.0))); y = add(y, d); "                                 \
+	  "d = multiply(g, digamma(add(x, -1.5))); y = add(y, d); return y",                        \
+	  psi(0, x) + psi(0, x - 0.5) + psi(0, x - 1) + psi(0, x - 1.5))                            \
+	I(neg, "_ = neg(g" ONTO "; return out", -1 + 0 * x)                                         \
+	P(rad2deg, "return multiply(g, 57.29577951308232)", 180 / PI + 0 * x)                       \
+	P(reciprocal,                                                                               \
+	  "return where(eqz(x), where(eqz(g), nan, "                                                \
+	  "multiply(g, -inf, input_tensor_a_activations=[SIGN])), multiply(g, x, "                  \
+	  "input_tensor_a_activations=[NEG], input_tensor_b_activations=[SQUARE, RECIP]))",         \
+	  -1 / (x * x))                                                                             \
+	P(relu, "return where(gtz(x), g, 0.0)", x > 0)                                              \
+	P(relu6, "return where(logical_and(gtz(x), lt(x, 6.0)), g, 0.0)", x > 0 && x < 6)           \
+	P(round, "return zeros_like(g)", 0 * x)                                                     \
+	P(selu,                                                                                     \
+	  "l = multiply(g, 1.0507); "                                                               \
+	  "return where(gtz(x), l, multiply(multiply(l, 1.67326), exp(x)))",                        \
+	  1.0507 * (x > 0 ? 1 : 1.67326 * exp(x)))                                                  \
+	P(sign, "return zeros_like(g)", 0 * x)                                                      \
+	I(silu,                                                                                     \
+	  "s = sigmoid(x); m = multiply(g, s); "                                                    \
+	  "d = add(multiply(rsub(s, 1.0), x), 1.0); _ = multiply(m, d" ONTO "; return out",         \
+	  (1 + x - x / (1 + exp(-x))) / (1 + exp(-x)))                                              \
+	P(sin, "return multiply(g, cos(x))", cos(x))                                                \
+	P(sinh, LIMITED("cosh(x)"), cosh(x))                                                        \
+	W(softplus, "beta: float = 1.0, threshold: float = 20.0", "beta", "threshold",              \
+	  "m = multiply(x, beta); t = multiply(g, sigmoid(m)); "                                    \
+	  "return where(gt(m, threshold), g, t)",                                                   \
+	  p *x > q ? 1 : 1 / (1 + exp(-p * x)))                                                     \
+	W(softshrink, "lambd: float = 0.5", "lambd", NULL,                                          \
+	  "return where(logical_or(lt(x, -lambd), gt(x, lambd)), g, 0.0)", fabs(x) > p)             \
+	P(softsign, CHAIN("ABS, ADD_UNARY_SFPU(1.0), SQUARE, RECIP"), pow(1 + fabs(x), -2))         \
+	I(sqrt,                                                                                     \
+	  STEP("sqrt(x" ONTO) STEP("multiply(g, reciprocal(multiply(out, 2.0))" ONTO)               \
+		  STEP("where(lez(x), nan, out" ONTO) STEP(                                         \
+			  "where(logical_and(eqz(x), ltz(g)), -inf, out" ONTO)                      \
+			  STEP("where(logical_and(eqz(x), gtz(g)), inf, out" ONTO) "return out",    \
+	  0.5 / sqrt(x))                                                                            \
+	P(square, "return multiply(multiply(g, 2.0), x)", 2 * x)                                    \
+	P(tan, "t = tan(x); return multiply(g, add(square(t), 1.0))", 1 + tan(x) * tan(x))          \
+	P(tanhshrink, "t = square(tanh(x)); return multiply(g, t)", tanh(x) * tanh(x))              \
+	P(trunc, "return zeros_like(g)", 0 * x)                                                     \
+	W(elu, "alpha: float = 1.0", "alpha", NULL,                                                 \
 	  "return where(gtz(x), g, multiply(g, multiply(exp(x), alpha)))", x > 0 ? 1 : p * exp(x))
 
 #define SLOPE(name, derivative)                                                                    \

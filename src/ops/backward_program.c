@@ -28,8 +28,10 @@ static const struct tt_field attr_fields[BINARY_ATTRS] = {
 	[MEMORY] = {.name = "output_memory_config"},
 	[WANTED] = {.name = "are_required_outputs", .text = TT_TEXT_FIXED, .fixed = "array(1, 1)"},
 };
-static const struct tt_schema unary_schema = {"UnaryBackwardParams", attr_fields, UNARY_ATTRS, false};
-static const struct tt_schema binary_schema = {"BinaryBackwardParams", attr_fields, BINARY_ATTRS, false};
+static const struct tt_schema unary_schema = {"UnaryBackwardParams", attr_fields, UNARY_ATTRS,
+					      false};
+static const struct tt_schema binary_schema = {"BinaryBackwardParams", attr_fields, BINARY_ATTRS,
+					       false};
 
 /* ---- what is refused ---------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
 	X(backward)                                                                                \
+	X(backward_binary)                                                                         \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(concat)                                                                                  \

@@ -43,6 +43,7 @@ static const struct tt_arg_type types[] = {
 	 INTS | UNSIGNED, NULL},
 	{"ints", "collections.abc.Sequence[int]", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
 	{"floats", "collections.abc.Sequence[float]", ANY_LIST, NUMBERS, NULL},
+	{"bools", "collections.abc.Sequence[bool]", ANY_LIST, KIND(TTNN_VALUE_BOOL), NULL},
 	{"pairs", "collections.abc.Sequence[collections.abc.Sequence[int]]", ANY_LIST,
 	 ANY_LIST | KIND(TTNN_VALUE_SHAPE) | UNSIGNED, NULL},
 	{"slices", "collections.abc.Sequence[slice]", ANY_LIST, ANY, NULL},
@@ -143,6 +144,27 @@ static tt_status parse_types(struct tt_arg *arg, struct parser *p)
 /* Where tensors lie by default. */
 static const struct ttnn_memory_config dram = {.buffer = TTNN_DRAM}, l1 = {.buffer = TTNN_L1};
 
+static tt_status parse_default(struct tt_arg *arg, struct parser *p);
+
+/* What stands between brackets, each item as a default of the same types. */
+static tt_status parse_list(struct tt_arg *arg, struct parser *p)
+{
+	struct ttnn_value *items = tt_arena_calloc(p->arena, 8, sizeof(*items));
+	size_t count = 0;
+
+	if (!items)
+		return tt_fail_nomem();
+	while (!take(p, ']')) {
+		if (count == 8)
+			return bad(p, "too long a list as default");
+		TT_TRY(parse_default(arg, p));
+		items[count++] = arg->fallback;
+		take(p, ',');
+	}
+	arg->fallback = ttnn_v_list(count ? items : NULL, count);
+	return TTNN_OK;
+}
+
 static tt_status parse_default(struct tt_arg *arg, struct parser *p)
 {
 	const struct tt_enum *type = arg->types[0]->enumeration;
@@ -151,10 +173,8 @@ static tt_status parse_default(struct tt_arg *arg, struct parser *p)
 	char *end;
 
 	arg->has_default = true;
-	if (take(p, '[')) {
-		arg->fallback = ttnn_v_list(NULL, 0);
-		return take(p, ']') ? TTNN_OK : bad(p, "only an empty list can be a default");
-	}
+	if (take(p, '['))
+		return parse_list(arg, p);
 	if (length == 0 || length >= sizeof(word))
 		return bad(p, "no default");
 	memcpy(word, p->at, length);
