@@ -199,6 +199,28 @@ static tt_status argument(struct ttnn_arg *out, struct cook *cook)
 	return expression(&out->value, cook);
 }
 
+/* Holds a tensor until the statement ends; false when there is no room. */
+static bool hold(struct cook *cook, struct tt_tensor *tensor)
+{
+	if (cook->temp_count == TEMPS_MAX || cook->call->owned_count == TT_OUTPUTS_MAX)
+		return false;
+	cook->temps[cook->temp_count++] = tt_call_own(cook->call, tensor);
+	return true;
+}
+
+/*
+ * Upstream's where() takes its values as variants, which are copies: they outlive the name when the
+ * result is assigned to it.
+ */
+static tt_status hold_values(struct cook *cook, const struct ttnn_arg *args, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (args[i].value.kind == TTNN_VALUE_TENSOR && !args[i].name &&
+		    !hold(cook, ttnn_tensor_ref(args[i].value.tensor)))
+			return bad(cook, "too many steps");
+	return TTNN_OK;
+}
+
 static tt_status step(struct ttnn_value *out, struct cook *cook, const char *name, bool plain)
 {
 	struct ttnn_arg args[ARGS_MAX + 1] = {0};
@@ -214,12 +236,13 @@ static tt_status step(struct ttnn_value *out, struct cook *cook, const char *nam
 	if (!plain && cook->recipe->memory)
 		args[count++] =
 			(struct ttnn_arg){"memory_config", ttnn_v_memory(cook->recipe->memory)};
+	if (strcmp(name, "where") == 0)
+		TT_TRY(hold_values(cook, args, count));
 	TT_TRY(tt_call_op(&result, cook->call, name, args, count));
-	if (cook->temp_count == TEMPS_MAX || cook->call->owned_count == TT_OUTPUTS_MAX) {
+	if (!hold(cook, result)) {
 		ttnn_tensor_unref(result);
 		return bad(cook, "too many steps");
 	}
-	cook->temps[cook->temp_count++] = tt_call_own(cook->call, result);
 	*out = ttnn_v_tensor(result);
 	return TTNN_OK;
 }
