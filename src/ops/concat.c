@@ -286,82 +286,27 @@ static tt_status join(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- other forms ------------------------------------------------------------------------------------------------ */
 
-static tt_status swap_last(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+/* A form in which tensors can be joined that cannot be as they are. */
+struct form {
+	bool (*wanted)(const struct tt_concat_args *args);
+	step_fn into;
+	/* the result back from it; args are those of the join */
+	tt_status (*back)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const struct tt_concat_args *args);
+	int32_t shift; /* of the dimension along which they are joined */
+};
+
+/* Tiles that are not full along the dimension become rows, and tiles again. */
+static bool has_partial_tiles(const struct tt_concat_args *args)
 {
-	uint32_t rank = in->spec.shape.rank, dims[] = {rank - 2, rank - 1};
+	for (size_t i = 0; i < args->count; i++) {
+		const struct ttnn_tensor_spec *in = &args->in[i]->spec;
 
-	return tt_call_transpose(out, call, &(struct tt_permute_args){.in = in, .dims = dims});
-}
-
-/* Rows whose ends are not aligned are joined along the dimension before the last. */
-static tt_status join_rows(struct tt_tensor **out, struct tt_call *call,
-			   const struct tt_concat_args *args)
-{
-	uint32_t rank = args->in[0]->spec.shape.rank, dims[] = {rank - 2, rank - 1};
-	struct tt_concat_args turned = *args;
-	struct tt_permute_args back = {.dims = dims, .memory = args->memory};
-	bool aligned = true;
-	struct tt_tensor **tensors = NULL;
-	tt_status status;
-
-	for (size_t i = 0; args->dim + 1 == rank && i < args->count; i++)
-		aligned = aligned && tt_shape_last(&args->in[i]->spec.padded, 1) *
-						     tt_element_bytes(args->in[i]) %
-						     tt_page_alignment(args->in[i]) ==
-					     0;
-	turned.cores = NULL;
-	if (aligned)
-		return join(out, call, &turned);
-	TT_TRY(each(&tensors, call, args, swap_last));
-	turned.in = tensors;
-	turned.dim = rank - 2;
-	status = join(&back.in, call, &turned);
-	if (status == TTNN_OK) {
-		status = tt_call_transpose(out, call, &back);
-		tt_call_drop(call, back.in);
+		if (in->layout == TTNN_TILE &&
+		    (in->shape.rank == 1 || in->shape.dim[args->dim] != in->padded.dim[args->dim]))
+			return true;
 	}
-	drop_all(call, tensors, args->count);
-	return status;
-}
-
-static tt_status add_dim(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
-{
-	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)}, {"dim", ttnn_v_int(0)}};
-
-	return tt_call_op(out, call, "ttnn.unsqueeze", args, TT_COUNT(args));
-}
-
-static bool is_unaligned_line(const struct tt_tensor *in)
-{
-	return in->spec.layout == TTNN_ROW_MAJOR && in->spec.shape.rank == 1 &&
-	       in->spec.shape.dim[0] * tt_element_bytes(in) % tt_page_alignment(in);
-}
-
-/* Lines become rows of a matrix. */
-static tt_status join_lines(struct tt_tensor **out, struct tt_call *call,
-			    const struct tt_concat_args *args)
-{
-	struct tt_concat_args rows = *args;
-	struct tt_tensor **tensors = NULL, *joined;
-	struct ttnn_arg squeeze[] = {{"input_tensor", ttnn_v_none()}, {"dim", ttnn_v_int(0)}};
-	bool unaligned = false;
-	tt_status status;
-
-	for (size_t i = 0; args->dim == 0 && i < args->count; i++)
-		unaligned = unaligned || is_unaligned_line(args->in[i]);
-	if (!unaligned)
-		return join_rows(out, call, args);
-	TT_TRY(each(&tensors, call, args, add_dim));
-	rows.in = tensors;
-	rows.dim = 1;
-	status = join_rows(&joined, call, &rows);
-	if (status == TTNN_OK) {
-		squeeze[0].value = ttnn_v_tensor(joined);
-		status = tt_call_op(out, call, "ttnn.squeeze", squeeze, TT_COUNT(squeeze));
-		tt_call_drop(call, joined);
-	}
-	drop_all(call, tensors, args->count);
-	return status;
+	return false;
 }
 
 static tt_status untilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
@@ -376,43 +321,127 @@ static tt_status untilize(struct tt_tensor **out, struct tt_call *call, struct t
 	return tt_call_unpad(out, call, &args);
 }
 
-static tt_status tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+static tt_status tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			const struct tt_concat_args *args)
 {
 	struct ttnn_shape padded = tt_shape_in_tiles(&in->spec.padded);
-	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
-				  {"output_tensor_shape", ttnn_v_shape(&padded)},
-				  {"pad_value", ttnn_v_real(0)},
-				  {"memory_config", ttnn_v_memory(&in->spec.memory)}};
+	struct ttnn_arg given[] = {{"input_tensor", ttnn_v_tensor(in)},
+				   {"output_tensor_shape", ttnn_v_shape(&padded)},
+				   {"pad_value", ttnn_v_real(0)},
+				   {"memory_config", ttnn_v_memory(&in->spec.memory)}};
 
-	return tt_call_op(out, call, "ttnn.tilize_with_val_padding", args, TT_COUNT(args));
+	(void)args;
+	return tt_call_op(out, call, "ttnn.tilize_with_val_padding", given, TT_COUNT(given));
 }
 
-/* Tiles that are not full along the dimension become rows, and tiles again. */
+static bool is_unaligned_row(const struct tt_tensor *in)
+{
+	return tt_shape_last(&in->spec.padded, 1) * tt_element_bytes(in) % tt_page_alignment(in);
+}
+
+/* Lines become rows of a matrix. */
+static bool has_unaligned_lines(const struct tt_concat_args *args)
+{
+	for (size_t i = 0; args->dim == 0 && i < args->count; i++)
+		if (args->in[i]->spec.layout == TTNN_ROW_MAJOR &&
+		    args->in[i]->spec.shape.rank == 1 && is_unaligned_row(args->in[i]))
+			return true;
+	return false;
+}
+
+static tt_status add_dim(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)}, {"dim", ttnn_v_int(0)}};
+
+	return tt_call_op(out, call, "ttnn.unsqueeze", args, TT_COUNT(args));
+}
+
+static tt_status take_dim(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const struct tt_concat_args *args)
+{
+	struct ttnn_arg given[] = {{"input_tensor", ttnn_v_tensor(in)}, {"dim", ttnn_v_int(0)}};
+
+	(void)args;
+	return tt_call_op(out, call, "ttnn.squeeze", given, TT_COUNT(given));
+}
+
+/* Rows whose ends are not aligned are joined along the dimension before the last. */
+static bool has_unaligned_rows(const struct tt_concat_args *args)
+{
+	if (args->dim + 1 != args->in[0]->spec.shape.rank)
+		return false;
+	for (size_t i = 0; i < args->count; i++)
+		if (is_unaligned_row(args->in[i]))
+			return true;
+	return false;
+}
+
+static tt_status turn(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	uint32_t rank = in->spec.shape.rank, dims[] = {rank - 2, rank - 1};
+
+	return tt_call_transpose(out, call, &(struct tt_permute_args){.in = in, .dims = dims});
+}
+
+static tt_status turn_back(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   const struct tt_concat_args *args)
+{
+	uint32_t rank = in->spec.shape.rank, dims[] = {rank - 2, rank - 1};
+	struct tt_permute_args back = {.in = in, .dims = dims, .memory = args->memory};
+
+	return tt_call_transpose(out, call, &back);
+}
+
+static const struct form forms[] = {
+	{has_partial_tiles, untilize, tilize, 0},
+	{has_unaligned_lines, add_dim, take_dim, 1},
+	{has_unaligned_rows, turn, turn_back, -1},
+};
+
+/* Back from the forms that were taken, last one first. What lies on the way is given up after all. */
+static tt_status bring_back(struct tt_tensor **out, struct tt_call *call, uint32_t taken,
+			    const struct tt_concat_args *args)
+{
+	struct tt_temps temps = {.call = call};
+	struct tt_tensor *now;
+	tt_status status;
+
+	TT_TRY(join(&now, call, args));
+	for (size_t i = TT_COUNT(forms); i-- > 0;) {
+		if (!(taken >> i & 1))
+			continue;
+		status = forms[i].back(&now, call, tt_temps_keep(&temps, now), args);
+		if (status != TTNN_OK)
+			return tt_temps_end(&temps, status);
+	}
+	*out = now;
+	return tt_temps_end(&temps, TTNN_OK);
+}
+
 static tt_status join_any(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_concat_args *args)
 {
-	struct tt_concat_args rows = *args;
-	struct tt_tensor **tensors = NULL, *joined;
-	bool partial = false;
-	tt_status status;
+	struct tt_concat_args formed = *args;
+	struct tt_tensor **tensors = NULL, **next = NULL;
+	uint32_t taken = 0;
+	tt_status status = TTNN_OK;
 
-	for (size_t i = 0; i < args->count; i++) {
-		const struct ttnn_tensor_spec *in = &args->in[i]->spec;
-
-		partial = partial || (in->layout == TTNN_TILE &&
-				      (in->shape.rank == 1 ||
-				       in->shape.dim[args->dim] != in->padded.dim[args->dim]));
+	formed.cores = NULL;
+	for (size_t i = 0; i < TT_COUNT(forms) && status == TTNN_OK; i++) {
+		if (!forms[i].wanted(&formed))
+			continue;
+		status = each(&next, call, &formed, forms[i].into);
+		if (tensors)
+			drop_all(call, tensors, args->count);
+		tensors = status == TTNN_OK ? next : NULL;
+		formed.in = tensors;
+		formed.dim += (uint32_t)forms[i].shift;
+		taken |= 1u << i;
 	}
-	if (!partial)
-		return join_lines(out, call, args);
-	TT_TRY(each(&tensors, call, args, untilize));
-	rows.in = tensors;
-	status = join_lines(&joined, call, &rows);
-	if (status == TTNN_OK) {
-		status = tilize(out, call, joined);
-		tt_call_drop(call, joined);
-	}
-	drop_all(call, tensors, args->count);
+	if (status == TTNN_OK)
+		status = bring_back(out, call, taken, &formed);
+	if (tensors)
+		drop_all(call, tensors, args->count);
 	return status;
 }
 

@@ -181,7 +181,7 @@ static tt_status expand(struct tt_call *call)
 		tt_status status =
 			tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args));
 
-		tt_call_overwrite(call, out);
+		tt_call_drop(call, out);
 		TT_TRY(status);
 		out = next;
 	}

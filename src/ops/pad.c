@@ -64,8 +64,6 @@ static tt_status pad_apart(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_memory_config plain = *args->memory;
 	struct tt_pad_args inner = *args;
 	struct tt_tensor *padded;
-	struct ttnn_arg back[] = {{"input_tensor", ttnn_v_none()},
-				  {"memory_config", ttnn_v_memory(args->memory)}};
 
 	TT_TRY(tt_call_to_memory(&inner.in, call, args->in, &together));
 	tt_call_own(call, inner.in);
@@ -80,8 +78,7 @@ static tt_status pad_apart(struct tt_tensor **out, struct tt_call *call,
 	tt_call_own(call, padded);
 	if (args->memory->buffer == TTNN_DRAM)
 		return tt_call_to_memory(out, call, padded, args->memory);
-	back[0].value = ttnn_v_tensor(padded);
-	return tt_call_op(out, call, "ttnn.interleaved_to_sharded", back, TT_COUNT(back));
+	return tt_call_to_shards(out, call, padded, args->memory, NULL);
 }
 
 /* The tensor in one of this shape. args->memory is NULL when none was asked for. */

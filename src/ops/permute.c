@@ -373,23 +373,21 @@ static tt_status swap_dims(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_transpose(out, call, &args);
 }
 
-/* Several swaps, one after the other; only the last one is given the config. */
+/* Several swaps in one expression; only the last one is given the config. */
 static tt_status swaps(struct tt_tensor **out, struct tt_call *call,
 		       const struct tt_permute_args *of, const uint32_t (*pairs)[2], size_t count)
 {
 	struct tt_permute_args args = *of;
+	struct tt_temps temps = {.call = call};
+	tt_status status = TTNN_OK;
 
-	for (size_t i = 0; i < count; i++) {
-		struct tt_tensor *before = i ? args.in : NULL;
-		tt_status status;
-
+	for (size_t i = 0; i < count && status == TTNN_OK; i++) {
 		args.memory = i + 1 == count ? of->memory : NULL;
 		status = swap_dims(out, call, &args, pairs[i][0], pairs[i][1]);
-		tt_call_drop(call, before);
-		TT_TRY(status);
-		args.in = *out;
+		if (status == TTNN_OK && i + 1 < count)
+			args.in = tt_temps_keep(&temps, *out);
 	}
-	return TTNN_OK;
+	return tt_temps_end(&temps, status);
 }
 
 /* What a sharded tensor of four dimensions goes through. */

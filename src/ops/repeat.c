@@ -412,7 +412,7 @@ static tt_status shard_again(struct tt_tensor **working, struct tt_call *call,
 					.layout = wish->memory.layout,
 					.order = in->has_shard ? &in->shard.orientation : NULL};
 	struct ttnn_memory_config memory = wish->memory;
-	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(*working)},
+	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(*working)},
 				  {"memory_config", ttnn_v_memory(&memory)},
 				  {"output_tensor", ttnn_v_tensor(wish->out)}};
 	struct ttnn_shard_spec shard;
@@ -427,10 +427,8 @@ static tt_status shard_again(struct tt_tensor **working, struct tt_call *call,
 		TT_TRY(ttnn_memory_config_sharded(&memory, memory.layout, memory.buffer, &shard));
 	}
 	if (memory.has_shard && !memory.created_with_nd_shard) {
-		status = tt_call_op(&next, call, "ttnn.interleaved_to_sharded", args,
-				    wish->out ? 3 : 2);
+		status = tt_call_to_shards(&next, call, *working, &memory, wish->out);
 	} else {
-		args[0].name = "tensor";
 		status = tt_call_op(&next, call, "ttnn.to_memory_config", args, wish->out ? 3 : 2);
 	}
 	return replace(working, call, status, next);

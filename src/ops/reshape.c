@@ -166,15 +166,6 @@ static tt_status to_interleaved(struct tt_tensor **out, struct tt_call *call, st
 	return tt_call_op(out, call, "ttnn.sharded_to_interleaved", args, TT_COUNT(args));
 }
 
-static tt_status to_sharded(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			    const struct ttnn_memory_config *memory)
-{
-	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
-				  {"sharded_memory_config", ttnn_v_memory(memory)}};
-
-	return tt_call_op(out, call, "ttnn.interleaved_to_sharded", args, TT_COUNT(args));
-}
-
 static tt_status check_no_cores(const struct reshape *args)
 {
 	TT_REQUIRE(!args->cores, "!sub_core_grid.has_value()",
@@ -206,7 +197,7 @@ static tt_status move_matrix(struct tt_tensor **out, struct tt_call *call, struc
 		TT_TRY(check_no_cores(args));
 		TT_TRY(output_shards(&shards, args, &moved->spec, false));
 		if (tt_memory_config_is_sharded(&shards))
-			return to_sharded(out, call, moved, &shards);
+			return tt_call_to_shards(out, call, moved, &shards, NULL);
 		ttnn_tensor_ref(moved);
 	}
 	*out = moved;
@@ -291,7 +282,7 @@ static tt_status fill_any(struct tt_tensor **tensor, struct tt_call *call,
 	TT_TRY(to_interleaved(&plain, call, *tensor));
 	TT_TRY(fill_padding(&plain, call, args));
 	tt_call_own(call, plain);
-	TT_TRY(to_sharded(&back, call, plain, &shards));
+	TT_TRY(tt_call_to_shards(&back, call, plain, &shards, NULL));
 	tt_call_overwrite(call, *tensor);
 	*tensor = back;
 	return TTNN_OK;
@@ -334,7 +325,7 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 		*out = ttnn_tensor_ref(narrow);
 		return TTNN_OK;
 	}
-	return to_sharded(out, call, narrow, &shards);
+	return tt_call_to_shards(out, call, narrow, &shards, NULL);
 }
 
 static tt_status move_cube(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *cube,

@@ -405,6 +405,7 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 	int64_t shift = tt_call_int(call, "shifts", 0);
 	struct tt_tensor *rolled;
 	uint64_t volume;
+	tt_status status;
 
 	TT_REQUIRE(
 		!tt_tensor_is_sharded(wish->in), "!input_tensor.is_sharded()",
@@ -417,15 +418,18 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 	flat.dim[1] = (uint32_t)volume;
 	TT_TRY(tt_call_reshape(&wish->in, call,
 			       &(struct tt_reshape_args){.in = wish->in, .shape = &flat}));
-	tt_call_own(call, wish->in);
 	wish->count = 1;
 	wish->dim[0] = 1;
 	wish->shift[0] = (uint32_t)((shift % (int64_t)volume + (int64_t)volume) % (int64_t)volume);
 	if (!wish->memory)
 		wish->memory = &wish->in->spec.memory;
-	TT_TRY(roll(&rolled, call, wish));
-	tt_call_own(call, rolled);
-	return tt_call_reshape(out, call, &(struct tt_reshape_args){.in = rolled, .shape = &shape});
+	status = roll(&rolled, call, wish);
+	tt_call_overwrite(call, wish->in);
+	TT_TRY(status);
+	status = tt_call_reshape(out, call,
+				 &(struct tt_reshape_args){.in = rolled, .shape = &shape});
+	tt_call_overwrite(call, rolled);
+	return status;
 }
 
 static tt_status expand(struct tt_call *call)

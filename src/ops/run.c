@@ -255,9 +255,10 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	while (call.owned_count)
 		tt_call_drop(&call, call.owned[call.owned_count - 1]);
 	if (status != TTNN_OK) {
+		for (size_t i = 0; i < call.result_count; i++)
+			tt_call_drop(&call, call.results[i]);
+		call.result_count = 0;
 		tt_tell_error(status);
-		while (call.result_count)
-			ttnn_tensor_unref(call.results[--call.result_count]);
 	}
 	tt_tell_end(call.results, call.result_count, status != TTNN_OK);
 	for (size_t i = 0; i < call.result_count; i++)

@@ -494,8 +494,7 @@ static bool can_i2s(const struct tt_shard_want *want)
 	total = 4 * tt_align_to(in_unit + dram, dram);
 	if (want->in->spec.dtype != want->dtype)
 		total += units * tt_align_to(in_unit, tt_page_alignment(want->in));
-	if (want->memory->buffer == TTNN_DRAM)
-		total += units * tt_align_to(out_unit, dram);
+	total += units * tt_align_to(out_unit, tt_memory_alignment(device, shards.buffer));
 	return total < tt_l1_room(device);
 }
 
@@ -622,6 +621,16 @@ tt_status tt_call_to_memory(struct tt_tensor **out, struct tt_call *call, struct
 				  {"memory_config", ttnn_v_memory(memory)}};
 
 	return tt_call_op(out, call, "ttnn.to_memory_config", args, TT_COUNT(args));
+}
+
+tt_status tt_call_to_shards(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    const struct ttnn_memory_config *memory, struct tt_tensor *given)
+{
+	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
+				  {"sharded_memory_config", ttnn_v_memory(memory)},
+				  {"preallocated_output", ttnn_v_tensor(given)}};
+
+	return tt_call_op(out, call, "ttnn.interleaved_to_sharded", args, given ? 3 : 2);
 }
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */

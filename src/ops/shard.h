@@ -39,4 +39,8 @@ bool tt_reshard_is_legacy(const struct ttnn_memory_config *in,
 tt_status tt_call_to_memory(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			    const struct ttnn_memory_config *memory);
 
+/* ttnn::interleaved_to_sharded() as they call it; `given` (or NULL) is where the result goes. */
+tt_status tt_call_to_shards(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    const struct ttnn_memory_config *memory, struct tt_tensor *given);
+
 #endif

@@ -28,11 +28,8 @@ static tt_status tiled_shape(struct ttnn_shape *out, const struct tt_tensor *ten
 		.layout = TTNN_TILE,
 		.tile = tensor->spec.tile,
 		.memory = *memory};
-	struct ttnn_tensor_spec spec;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	*out = spec.padded;
-	return TTNN_OK;
+	return tt_tensor_padded_shape(out, &args);
 }
 
 static tt_status check_dtype(const struct tt_tensor *tensor, const struct wish *wish)

@@ -236,22 +236,38 @@ static tt_status cut_pages(struct ttnn_tensor_spec *spec)
 
 /* ---- specs --------------------------------------------------------------------------------------- */
 
-enum ttnn_status ttnn_tensor_spec_make(struct ttnn_tensor_spec *out,
-				       const struct ttnn_spec_args *args)
+/* What layout and memory say of a shape, before it is asked whether they can hold it. */
+static tt_status lay_out(struct ttnn_tensor_spec *spec, const struct ttnn_spec_args *args)
 {
-	struct ttnn_tensor_spec spec = {
+	*spec = (struct ttnn_tensor_spec){
 		.shape = args->shape,
 		.dtype = args->dtype,
 		.layout = args->layout,
 		.memory = args->memory,
 	};
-
 	TT_TRY(check_args(args));
-	TT_TRY(choose_tile(&spec, &args->tile));
-	TT_TRY(choose_alignment(&spec, &args->alignment));
-	TT_TRY(check_alignment(&spec));
-	TT_TRY(tt_shard_check_tiles(&spec));
-	TT_TRY(pad_shape(&spec));
+	TT_TRY(choose_tile(spec, &args->tile));
+	TT_TRY(choose_alignment(spec, &args->alignment));
+	TT_TRY(check_alignment(spec));
+	TT_TRY(tt_shard_check_tiles(spec));
+	return pad_shape(spec);
+}
+
+tt_status tt_tensor_padded_shape(struct ttnn_shape *out, const struct ttnn_spec_args *args)
+{
+	struct ttnn_tensor_spec spec;
+
+	TT_TRY(lay_out(&spec, args));
+	*out = spec.padded;
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_tensor_spec_make(struct ttnn_tensor_spec *out,
+				       const struct ttnn_spec_args *args)
+{
+	struct ttnn_tensor_spec spec;
+
+	TT_TRY(lay_out(&spec, args));
 	TT_TRY(flatten(&spec));
 	TT_TRY(tt_shard_check(&spec));
 	TT_TRY(check_dtype(&spec));

@@ -30,4 +30,10 @@ struct ttnn_spec_args tt_tensor_spec_args(const struct ttnn_tensor_spec *spec);
 tt_status tt_tensor_spec_padded(struct ttnn_tensor_spec *out, const struct ttnn_spec_args *args,
 				const struct ttnn_shape *padded);
 
+/*
+ * The padded shape a tensor of these arguments would have. Refuses what layout and memory config
+ * cannot be together, but does not ask whether the shards fit the shape.
+ */
+tt_status tt_tensor_padded_shape(struct ttnn_shape *out, const struct ttnn_spec_args *args);
+
 #endif
