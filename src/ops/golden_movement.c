@@ -233,6 +233,19 @@ static bool from_part(uint64_t *from, const uint64_t *to, const void *context)
 	return true;
 }
 
+/* A part of an array; a value where there is none. */
+static void fill_around(struct tt_array *out, const struct tt_array *in, const struct part *part,
+			double value)
+{
+	uint64_t to[TTNN_MAX_RANK], from[TTNN_MAX_RANK];
+
+	for (uint64_t i = 0; i < out->count; i++) {
+		tt_array_coordinate(to, out, i);
+		out->data[i] = from_part(from, to, part) ? in->data[tt_array_index(in, from)]
+							 : tt_golden_fit(in->dtype, value);
+	}
+}
+
 static struct part whole(const struct tt_array *in)
 {
 	struct part part = {.rank = in->shape.rank};
@@ -242,6 +255,31 @@ static struct part whole(const struct tt_array *in)
 		part.extent[d] = in->shape.dim[d];
 	}
 	return part;
+}
+
+/* What the shape shows of a larger one around rows, which begin somewhere in it; tiles stay. */
+tt_status tt_golden_host_pad(struct tt_golden *golden)
+{
+	const struct tt_array *in = first_input(golden);
+	double value = tt_call_real(&golden->call, "pad_value", 0);
+	int64_t start[TTNN_MAX_RANK] = {0};
+	struct tt_array *out;
+	struct part part;
+	size_t count;
+
+	TT_TRY(tt_call_ints(start, &count, TTNN_MAX_RANK, &golden->call, "input_tensor_start"));
+	if (!in)
+		return no_array();
+	if (tt_call_tensor(&golden->call, "input_tensor")->spec.layout == TTNN_TILE)
+		return give(golden, in, &in->shape);
+	part = whole(in);
+	for (uint32_t d = 0; d < part.rank; d++)
+		part.start[d] = -start[d];
+	out = tt_golden_out(golden, &in->shape, in->dtype);
+	if (!out)
+		return no_array();
+	fill_around(out, in, &part, value);
+	return TTNN_OK;
 }
 
 /* From a start to an end: the last element itself, or with a start given the one behind it. */
@@ -416,7 +454,6 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	struct ttnn_shape shape;
 	struct part part;
 	struct tt_array *out;
-	uint64_t to[TTNN_MAX_RANK], from[TTNN_MAX_RANK];
 
 	if (!in)
 		return no_array();
@@ -430,11 +467,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	out = tt_golden_out(golden, &shape, in->dtype);
 	if (!out)
 		return no_array();
-	for (uint64_t i = 0; i < out->count; i++) {
-		tt_array_coordinate(to, out, i);
-		out->data[i] = from_part(from, to, &part) ? in->data[tt_array_index(in, from)]
-							  : tt_golden_fit(in->dtype, value);
-	}
+	fill_around(out, in, &part, value);
 	return TTNN_OK;
 }
 

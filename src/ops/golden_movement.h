@@ -8,6 +8,7 @@
 #include "ops/golden.h"
 
 tt_status tt_golden_same(struct tt_golden *golden); /* the values of the first tensor argument */
+tt_status tt_golden_host_pad(struct tt_golden *golden);
 tt_status tt_golden_unpad(struct tt_golden *golden);
 tt_status tt_golden_reshape(struct tt_golden *golden);
 tt_status tt_golden_squeeze(struct tt_golden *golden);

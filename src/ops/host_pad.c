@@ -100,7 +100,8 @@ static tt_status expand_unpad(struct tt_call *call)
 	}
 
 static const struct tt_op ops[] = {
-	OP("pad", expand_pad, tt_golden_same, "A host tensor with padding of a value around it.",
+	OP("pad", expand_pad, tt_golden_host_pad,
+	   "A host tensor with padding of a value around it.",
 	   "input_tensor: Tensor, output_tensor_shape: sizes, input_tensor_start: sizes, pad_value: "
 	   "float"),
 	OP("unpad", expand_unpad, tt_golden_unpad, "A part of a host tensor.",

@@ -469,7 +469,7 @@ static const struct tt_op ops[] = {
 		  "None"},
 	 .expand = expand,
 	 .golden = tt_golden_repeat_interleave,
-	 .pcc = 0.999},
+	 .pcc = 0.998},
 };
 
 const struct tt_op_family tt_family_repeat_interleave = {"repeat_interleave", ops, TT_COUNT(ops)};

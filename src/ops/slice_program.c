@@ -1,6 +1,7 @@
 /* slice_program.c: the program that takes a part of a tensor; five ways to do it. */
 #include <inttypes.h>
 
+#include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
@@ -9,6 +10,7 @@
 #include "ops/shard_derive.h"
 #include "ops/slice.h"
 #include "tensor/core.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 
@@ -405,6 +407,7 @@ static tt_status kernel(struct tt_launch *launch)
 	uint32_t rank = in->spec.shape.rank, extent[TTNN_MAX_RANK];
 	int64_t from[TTNN_MAX_RANK], steps[TTNN_MAX_RANK];
 	double starts[TTNN_MAX_RANK] = {0};
+	bool whole = true;
 
 	if (launch->inputs[STARTS])
 		TT_TRY(tt_tensor_numbers(starts, rank, launch->inputs[STARTS]));
@@ -419,7 +422,11 @@ static tt_status kernel(struct tt_launch *launch)
 				    : (uint32_t)((last - from[d] + steps[d] - 1) / steps[d]);
 		if (extent[d] > out->spec.shape.dim[d])
 			extent[d] = out->spec.shape.dim[d];
+		whole = whole && extent[d] == out->spec.shape.dim[d];
 	}
+	/* Block floats share an exponent with what is left as it was. */
+	if (!whole && tt_dtype_is_block(out->spec.dtype))
+		TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
 	return tt_move_part(
 		out, in,
 		&(struct tt_move_block){.extent = extent, .in_start = from, .in_step = steps});
