@@ -16,6 +16,7 @@
 	X(host_pad)                                                                                \
 	X(pad)                                                                                     \
 	X(permute)                                                                                 \
+	X(pool)                                                                                    \
 	X(random)                                                                                  \
 	X(reduction)                                                                               \
 	X(repeat)                                                                                  \

@@ -296,6 +296,10 @@ static tt_status rehearse(struct tt_launch *launch)
 	tell_program(launch, false);
 	for (uint32_t i = 0; i < times; i++)
 		tell_memory(&built->program, &launch->device->id, 1, false);
+	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
+		tt_call_drop(launch->call, built->kept[i]);
+		built->kept[i] = NULL;
+	}
 	free_built(built);
 	return TTNN_OK;
 }
@@ -353,6 +357,7 @@ static tt_status compute(struct tt_launch *launch)
 
 		memset(chip.outputs, 0, sizeof(chip.outputs));
 		chip.inputs = inputs;
+		chip.chip = which;
 		status = fetch(&chip, inputs, launch, which);
 		if (status == TTNN_OK)
 			status = launch->prog->kernel(&chip);

@@ -177,6 +177,7 @@ struct tt_launch {
 	const void *extra; /* (optional) what the launcher worked out already */
 	struct tt_tensor *kept[TT_KEPT_MAX]; /* tensors the program needs: tt_launch_keep() */
 	size_t kept_count;
+	uint32_t chip; /* kernel(): whose tensors it gets */
 };
 
 /*
@@ -230,7 +231,8 @@ struct tt_prog {
 	/* (optional) the cache key, where it is not all attributes and all input specs */
 	void (*key)(struct tt_key *key, const struct tt_launch *launch);
 	tt_status (*kernel)(struct tt_launch *launch);
-	bool per_chip; /* builds a program of its own for each chip of a mesh */
+	bool per_chip;   /* builds a program of its own for each chip of a mesh */
+	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
 };
 
 /*

@@ -320,7 +320,7 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 	if (status != TTNN_OK)
 		return fail_step(failure, status, false);
 	if (out)
-		return keep_results(names, out, &results, entry->op->many,
+		return keep_results(names, out, &results, entry->op->many || results.count > 1,
 				    strcmp(entry->op->name, "ttnn.to_torch") == 0);
 	for (size_t i = 0; i < results.count; i++)
 		tt_call_drop(NULL, results.tensors[i]);

@@ -1,0 +1,10 @@
+/* golden_window.h: goldens of windows over images: pools, convolutions, other sizes. */
+#ifndef TT_OPS_GOLDEN_WINDOW_H
+#define TT_OPS_GOLDEN_WINDOW_H
+
+#include "ops/golden.h"
+
+tt_status tt_golden_max_pool(struct tt_golden *golden);
+tt_status tt_golden_avg_pool(struct tt_golden *golden);
+
+#endif

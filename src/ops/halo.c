@@ -1,0 +1,292 @@
+/* halo.c: the sticks that windows reach, gathered from other cores. */
+#include "ops/halo.h"
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/movement.h"
+#include "ops/objects.h"
+#include "ops/parallel.h"
+#include "ops/rows.h"
+#include "tensor/core.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+uint64_t tt_l1_used(struct tt_device *device)
+{
+	return tt_allocator_stats(&device->memory->allocator, TTNN_L1).taken;
+}
+
+tt_status tt_cb_add(struct tt_cb_list *list, uint64_t size, struct tt_tensor *backing)
+{
+	struct tt_plan_row row = {.kind = TT_CB,
+				  .index = list->next++,
+				  .size = size,
+				  .page = size,
+				  .cores = list->cores,
+				  .backing = backing};
+
+	return tt_plan_add(list->plan, &row);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------- */
+
+enum {
+	SLIDE,
+	PARALLEL,
+	PAD_VALUE,
+	REMOTE_READ,
+	TRANSPOSE,
+	OUT_STICKS,
+	IN_STICKS,
+	MEMORY,
+	TILED,
+	IN_DRAM,
+	COMPUTE,
+	ATTRS
+};
+
+static const struct tt_field fields[ATTRS] = {
+	[SLIDE] = {.name = "config"},
+	[PARALLEL] = {.name = "parallel_config"},
+	[PAD_VALUE] = {.name = "pad_val"},
+	[REMOTE_READ] = {.name = "remote_read"},
+	[TRANSPOSE] = {.name = "transpose_mcast"},
+	[OUT_STICKS] = {.name = "max_out_nsticks_per_core"},
+	[IN_STICKS] = {.name = "in_nsticks_per_core"},
+	[MEMORY] = {.name = "output_memory_config"},
+	[TILED] = {.name = "is_out_tiled"},
+	[IN_DRAM] = {.name = "config_tensors_in_dram"},
+	[COMPUTE] = {.name = "compute_kernel_config"},
+};
+static const struct tt_schema schema = {"HaloParams", fields, ATTRS, false};
+
+static enum ttnn_dtype halo_dtype(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_FLOAT32 || dtype == TTNN_UINT16 ? dtype : TTNN_BFLOAT16;
+}
+
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct tt_slide *slide = launch->extra;
+	uint32_t sticks = (uint32_t)launch->attrs[OUT_STICKS].integer;
+	struct ttnn_shard_spec shard = in->memory.shard;
+	struct ttnn_spec_args args = {.shape = in->padded, .dtype = halo_dtype(in->dtype)};
+	struct ttnn_shape padded;
+
+	launch->output_count = 1;
+	args.shape.dim[2] =
+		(uint32_t)tt_div_up((uint64_t)slide->cores_nhw * sticks, args.shape.dim[0]);
+	shard.height = (uint32_t)tt_div_up((uint64_t)args.shape.dim[0] * args.shape.dim[2],
+					   slide->cores_nhw);
+	TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout, in->memory.buffer,
+					  &shard));
+	padded = args.shape;
+	padded.dim[2] = (uint32_t)tt_align_to(padded.dim[2], shard.height);
+	padded.dim[3] = (uint32_t)tt_align_to(padded.dim[3], shard.width);
+	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR || in->rows * in->cols % 1024 == 0,
+		   "input_tensor.physical_volume() % tt::constants::TILE_HW == 0",
+		   "Input tensor physical volume (%u) must be divisible by TILE_HW (1024)",
+		   (unsigned)(in->rows * in->cols));
+	return TTNN_OK;
+}
+
+static uint32_t repeats(const struct ttnn_memory_config *memory)
+{
+	struct tt_parallel parallel = tt_parallel_of(memory);
+
+	return tt_parallel_channels(&parallel);
+}
+
+tt_status tt_halo_table(struct tt_tensor **out, struct tt_launch *launch, uint32_t cores,
+			uint32_t width, bool in_dram)
+{
+	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
+	struct ttnn_spec_args args = {.dtype = TTNN_UINT16};
+	struct ttnn_memory_config memory = {.layout = TTNN_INTERLEAVED, .buffer = TTNN_DRAM};
+	struct ttnn_shard_spec shard = {
+		.grid = in->shard.grid, .height = 1, .orientation = TTNN_ORIENT_ROW_MAJOR};
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *host;
+	tt_status status;
+
+	args.shape = (struct ttnn_shape){2, {cores * (in_dram ? 1 : repeats(in)), width}};
+	shard.width = width;
+	if (in->layout == TTNN_BLOCK_SHARDED && in->shard.orientation == TTNN_ORIENT_ROW_MAJOR)
+		shard.orientation = TTNN_ORIENT_COL_MAJOR;
+	if (!in_dram)
+		TT_TRY(ttnn_memory_config_sharded(&memory, TTNN_HEIGHT_SHARDED, TTNN_L1_SMALL,
+						  &shard));
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(tt_host_hollow(&host, &spec));
+	status = tt_host_to_device(out, launch->call, host, launch->device, &memory);
+	ttnn_tensor_unref(host);
+	return status == TTNN_OK ? tt_launch_keep(launch, *out) : status;
+}
+
+/* What the memory rows need. */
+struct work {
+	uint64_t in_page, in_pages, stick, block;
+	struct tt_tensor *tables[4]; /* NULL in DRAM */
+	uint64_t widths[4];          /* bytes */
+};
+
+static tt_status make_tables(struct tt_launch *launch, struct work *work)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct tt_slide *slide = launch->extra;
+	bool in_dram = launch->attrs[IN_DRAM].boolean;
+	struct tt_slide_source source = {.shard_height = in->memory.shard.height,
+					 .tiled = in->layout == TTNN_TILE,
+					 .block = in->memory.layout == TTNN_BLOCK_SHARDED,
+					 .transposed = launch->attrs[TRANSPOSE].boolean};
+	struct ttnn_core_range box;
+	struct tt_tensor *table;
+	uint32_t widths[4];
+
+	TT_TRY(tt_core_set_box(&box, in->memory.shard.grid));
+	source.box_width = box.end.x - box.start.x + 1;
+	TT_TRY(tt_slide_halo_tables(widths, launch->arena, slide, &source, launch->device));
+	for (int i = 0; i < 4; i++) {
+		TT_TRY(tt_halo_table(&table, launch, slide->cores_nhw, widths[i], in_dram));
+		work->tables[i] = in_dram ? NULL : table;
+		work->widths[i] = table->spec.page_bytes;
+	}
+	return TTNN_OK;
+}
+
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
+				      *halo = &launch->outputs[0]->spec;
+	const struct tt_slide *slide = launch->extra;
+	uint64_t rows =
+		tt_div_up((uint64_t)in->padded.dim[0] * in->padded.dim[1] * in->padded.dim[2],
+			  slide->cores_nhw);
+	uint64_t tiles = tt_div_up(in->memory.shard.width, 32);
+	struct work *work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
+
+	if (!work)
+		return tt_fail_nomem();
+	*out = 0;
+	launch->work = work;
+	work->in_page = tt_tile_bytes_of(in->dtype);
+	work->in_pages = tiles * tt_div_up(rows, 32);
+	if (in->layout == TTNN_ROW_MAJOR) {
+		work->in_page = in->memory.shard.width * tt_element_bytes(launch->inputs[0]);
+		work->in_pages = rows;
+	} else {
+		work->block = 2 * tiles * tt_tile_bytes_of(halo->dtype);
+	}
+	work->stick = tt_align_to(halo->memory.shard.width * tt_element_bytes(launch->outputs[0]),
+				  tt_page_alignment(launch->inputs[0]));
+	return make_tables(launch, work);
+}
+
+static tt_status memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct work *work = launch->work;
+	struct tt_cb_list list = {plan, launch->outputs[0]->spec.memory.shard.grid, 0};
+	uint64_t sticks = (uint64_t)launch->attrs[OUT_STICKS].integer;
+
+	TT_TRY(tt_cb_add(&list, work->in_page * work->in_pages, launch->inputs[0]));
+	TT_TRY(tt_cb_add(&list, work->stick * sticks, launch->outputs[0]));
+	for (int i = 0; i < 2; i++)
+		TT_TRY(tt_cb_add(&list, work->stick, NULL));
+	for (int i = 0; i < 2 && work->block; i++)
+		TT_TRY(tt_cb_add(&list, work->block, NULL));
+	for (int i = 0; i < 4; i++)
+		TT_TRY(tt_cb_add(&list, work->widths[i], work->tables[i]));
+	return TTNN_OK;
+}
+
+/* See halo.h: nothing reads its values. */
+static tt_status kernel(struct tt_launch *launch)
+{
+	(void)launch;
+	return TTNN_OK;
+}
+
+static const struct tt_factory factories[] = {
+	{"ttnn::prim::UntilizeWithHaloProgramFactory", NULL, 0, memory},
+};
+static const struct tt_prog prog = {
+	.device_op = "HaloDeviceOperation",
+	.prim = "ttnn::prim::halo",
+	.attrs = &schema,
+	.infer = infer,
+	.validate = validate,
+	.factories = factories,
+	.factory_count = TT_COUNT(factories),
+	.choose = choose,
+	.kernel = kernel,
+	.drops_kept = true,
+};
+
+static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     const struct tt_halo_args *args)
+{
+	static const struct ttnn_memory_config none = {.layout = TTNN_INTERLEAVED,
+						       .buffer = TTNN_DRAM};
+	struct tt_parallel parallel = tt_parallel_of(&in->spec.memory);
+	struct ttnn_value parts[TT_PARALLEL_FIELDS], attrs[ATTRS];
+	struct tt_program_args program = {.prog = &prog,
+					  .attrs = attrs,
+					  .inputs = &in,
+					  .input_count = 1,
+					  .extra = args->slide};
+
+	attrs[SLIDE] = tt_slide_value(call->arena, args->slide);
+	attrs[PARALLEL] = tt_parallel_value(parts, &parallel);
+	attrs[PAD_VALUE] = ttnn_v_int(args->pad_value);
+	attrs[REMOTE_READ] = ttnn_v_bool(false);
+	attrs[TRANSPOSE] = ttnn_v_bool(parallel.orientation == TTNN_ORIENT_COL_MAJOR);
+	attrs[OUT_STICKS] = ttnn_v_int(tt_slide_halo_sticks(args->slide));
+	attrs[IN_STICKS] = ttnn_v_int(in->spec.memory.shard.height);
+	attrs[MEMORY] = ttnn_v_memory(&none);
+	attrs[TILED] = ttnn_v_bool(args->tiled_out);
+	attrs[IN_DRAM] = ttnn_v_bool(args->tables_in_dram);
+	attrs[COMPUTE] = ttnn_v_none();
+	return tt_call_program(out, call, &program);
+}
+
+tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor *in,
+		  const struct tt_halo_args *args)
+{
+	struct ttnn_arg move = {"input_tensor", {0}};
+	struct tt_tensor *halo, *moved;
+	tt_status status;
+
+	TT_TRY(launch_halo(&halo, call, in, args));
+	status = tt_device_tensor_ghost(&out->image, in);
+	if (status != TTNN_OK) {
+		tt_call_drop(call, halo);
+		return status;
+	}
+	if (args->free_input)
+		tt_call_deallocate(call, in);
+	out->halo = halo;
+	if (!args->move_output)
+		return TTNN_OK;
+	move.value = ttnn_v_tensor(halo);
+	status = tt_call_op(&moved, call, "ttnn.move", &move, 1);
+	tt_call_drop(call, halo);
+	out->halo = status == TTNN_OK ? moved : NULL;
+	if (status != TTNN_OK)
+		ttnn_tensor_unref(out->image);
+	return status;
+}
+
+tt_status tt_halo_image(struct tt_tensor **out, const struct tt_launch *launch)
+{
+	const struct tt_haloed *haloed = launch->extra;
+
+	return tt_tensor_resident(out, haloed->image, launch->chip, TT_BUFFER_READ);
+}

@@ -1,0 +1,53 @@
+/*
+ * halo.h: the program that gives each core of a sharded image the sticks that its windows reach
+ * (slide.h).
+ *
+ * What follows, a pool or a convolution, is computed from the image itself, which is carried along
+ * beside the halo: the halo has a place and a size, but no values.
+ */
+#ifndef TT_OPS_HALO_H
+#define TT_OPS_HALO_H
+
+#include "ops/op.h"
+#include "ops/slide.h"
+
+/* A halo and the image it was made of. Both are the holder's. */
+struct tt_haloed {
+	struct tt_tensor *halo;
+	struct tt_tensor *image;
+};
+
+struct tt_halo_args {
+	const struct tt_slide *slide;
+	uint32_t pad_value;  /* its bits */
+	bool tiled_out;      /* for who reads it, results are tiles */
+	bool tables_in_dram; /* not in the small part of L1 */
+	bool free_input;     /* deallocate the input as soon as it is read */
+	bool move_output;    /* then to where there is room */
+};
+
+/* Launches it on a sharded tensor. The caller drops the parts of *out. */
+tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor *in,
+		  const struct tt_halo_args *args);
+
+/* A table of a program on the cores of a sharded tensor: kept by the launch. `cores` rows. */
+tt_status tt_halo_table(struct tt_tensor **out, struct tt_launch *launch, uint32_t cores,
+			uint32_t width, bool in_dram);
+
+/* Circular buffers of a program, one after the other, all on the same cores. */
+struct tt_cb_list {
+	struct tt_plan *plan;
+	const ttnn_core_set *cores;
+	uint32_t next; /* index */
+};
+
+/* The next one; backing NULL: space of its own. */
+tt_status tt_cb_add(struct tt_cb_list *list, uint64_t size, struct tt_tensor *backing);
+
+/* Bytes of a bank of L1 that tensors have now: an attribute of some programs. */
+uint64_t tt_l1_used(struct tt_device *device);
+
+/* The image on the chip a kernel works on. The caller's to unref. */
+tt_status tt_halo_image(struct tt_tensor **out, const struct tt_launch *launch);
+
+#endif

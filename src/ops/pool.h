@@ -1,0 +1,45 @@
+/*
+ * pool.h: pools: the largest element or the average of windows over images. What the operation
+ * (pool.c), its choice of shards (pool_plan.c) and its program (pool_program.c) share.
+ */
+#ifndef TT_OPS_POOL_H
+#define TT_OPS_POOL_H
+
+#include "backend/backend.h"
+#include "ops/halo.h"
+#include "ops/parallel.h"
+
+struct tt_pool {
+	enum tt_pool_kind kind;
+	struct tt_slide slide;
+	bool count_padding;
+	int64_t divisor; /* 0: not given */
+	bool indices;
+	enum ttnn_dtype in_dtype, dtype; /* of the result */
+	enum ttnn_layout in_layout, layout;
+	bool tables_in_dram;
+	struct ttnn_value compute;
+};
+
+/* How the program reads: worked out alike for its memory and for choosing shards. */
+struct tt_pool_blocks {
+	uint32_t in_tiles, out_tiles; /* across the channels of a shard */
+	uint64_t in_page;             /* bytes of what is reduced at once */
+	bool one_scalar;              /* every window is divided alike */
+};
+tt_status tt_pool_blocks(struct tt_pool_blocks *out, const struct tt_pool *pool, uint32_t shards);
+
+/* The cores of a pool whose input is not sharded: those that need least L1. */
+tt_status tt_pool_parallel(struct tt_parallel *out, const struct tt_pool *pool,
+			   struct ttnn_core grid);
+
+/* The runs of windows of a core that are divided alike: the most that a core has. */
+uint32_t tt_pool_scalars(const struct tt_pool *pool, enum ttnn_memory_layout scheme,
+			 uint32_t share);
+
+/* Launches the program on a halo; one output, or two with indices. */
+tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *call,
+			 const struct tt_haloed *haloed, const struct tt_pool *pool,
+			 const struct ttnn_memory_config *memory);
+
+#endif
