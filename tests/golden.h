@@ -44,7 +44,10 @@ static inline double golden_number(uint64_t *state, enum ttnn_dtype dtype, doubl
 	return tt_dtype_is_integer(dtype) ? floor(value) : value;
 }
 
-/* A device tensor of random values; `memory` NULL is DRAM. NULL when it cannot be. */
+/*
+ * A device tensor of random values, with 77 in its padding. Padding shares the exponent of block
+ * floats: there it is the highest value, else the others would lose their digits.
+ */
 static inline ttnn_tensor *golden_tensor(const struct ttnn_spec_args *args, uint64_t *state,
 					 double low, double high)
 {
@@ -65,7 +68,8 @@ static inline ttnn_tensor *golden_tensor(const struct ttnn_spec_args *args, uint
 		else
 			((float *)data)[i] = (float)value;
 	}
-	CHECK_OK(ttnn_tensor_from_data(&host, data, plain, &spec, 77));
+	CHECK_OK(ttnn_tensor_from_data(&host, data, plain, &spec,
+				       tt_dtype_is_block(args->dtype) ? high : 77));
 	free(data);
 	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
 			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},

@@ -120,15 +120,16 @@ bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 			const struct ttnn_shape *b)
 {
 	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+	struct ttnn_shape shape = {.rank = rank};
 
-	out->rank = rank;
 	for (uint32_t back = 1; back <= rank; back++) {
 		uint32_t left = back <= a->rank ? a->dim[a->rank - back] : 1;
 		uint32_t right = back <= b->rank ? b->dim[b->rank - back] : 1;
 
 		if (left != right && left != 1 && right != 1)
 			return false;
-		out->dim[rank - back] = left == 1 ? right : left;
+		shape.dim[rank - back] = left == 1 ? right : left;
 	}
+	*out = shape;
 	return true;
 }

@@ -54,7 +54,7 @@ void tt_array_coordinate(uint64_t *coordinate, const struct tt_array *array, uin
 double tt_array_broadcast(const struct tt_array *array, const struct ttnn_shape *of,
 			  const uint64_t *coordinate);
 
-/* The broadcast shape of two shapes; false when they do not fit. */
+/* The broadcast shape of two shapes, of which `out` may be one; false when they do not fit. */
 bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 			const struct ttnn_shape *b);
 

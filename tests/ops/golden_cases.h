@@ -19,7 +19,8 @@
  *	}
  *	golden_check_family("unary");
  *
- * Padding of every tensor is 77 where its type can say so: a result that sees it is wrong by much.
+ * Padding of every tensor is 77, or the highest value for block floats: a result that sees it is
+ * wrong by much.
  */
 #ifndef TT_TESTS_OPS_GOLDEN_CASES_H
 #define TT_TESTS_OPS_GOLDEN_CASES_H
