@@ -318,7 +318,8 @@ struct tt_attention_job {
  *
  *   in         [batch, heads, rows, width]; with `decode` [1, batch, heads, width]
  *   cache      [batch, heads, rows, width], or with pages [blocks, heads, block rows, width] as
- *              for attention, where the cache batch is a row of the page table
+ *              for attention, where the cache batch is a row of the page table; a block below 0
+ *              is left out
  */
 struct tt_cache_job {
 	struct tt_tensor *cache, *in;

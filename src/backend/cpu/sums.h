@@ -28,6 +28,10 @@ struct tt_sums {
 	double (*exp)(float *y, const float *x, size_t count, float most);
 	/* y[i] = x[i] × scale + add. y may be x. */
 	void (*line)(float *y, const float *x, size_t count, float scale, float add);
+	/* y[i] = (x[i] - mean) × scale, rounded as if mean were a float32 and a bit. y may be x. */
+	void (*center)(float *y, const float *x, size_t count, double mean, float scale);
+	/* y[i] = x[i] × gain[i] + add[i]; add may be NULL. y may be x. */
+	void (*gain)(float *y, const float *x, size_t count, const float *gain, const float *add);
 };
 
 /* The functions for the instruction set in use (base/cpu.h). */

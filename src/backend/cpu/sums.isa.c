@@ -187,6 +187,30 @@ static double exp_row(float *y, const float *x, size_t count, float most)
 	return sum;
 }
 
+/* ---- normalisation --------------------------------------------------------------------------- */
+
+static void center(float *y, const float *x, size_t count, double mean, float scale)
+{
+	float high = (float)mean, low = (float)(mean - high);
+
+	TT_LOOP
+	for (size_t i = 0; i < count; i++)
+		y[i] = ((x[i] - high) - low) * scale;
+}
+
+static void gain(float *y, const float *x, size_t count, const float *by, const float *add)
+{
+	if (add) {
+		TT_LOOP
+		for (size_t i = 0; i < count; i++)
+			y[i] = x[i] * by[i] + add[i];
+		return;
+	}
+	TT_LOOP
+	for (size_t i = 0; i < count; i++)
+		y[i] = x[i] * by[i];
+}
+
 #define TABLE_(isa) tt_sums_##isa
 #define TABLE(isa) TABLE_(isa)
 
@@ -201,4 +225,6 @@ const struct tt_sums TABLE(TT_ISA) = {
 	.bias = bias,
 	.exp = exp_row,
 	.line = line,
+	.center = center,
+	.gain = gain,
 };

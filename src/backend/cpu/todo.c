@@ -10,7 +10,3 @@
 MISSING(conv)
 MISSING(pool)
 MISSING(resize)
-MISSING(norm)
-MISSING(attention)
-MISSING(cache)
-MISSING(rotary)
