@@ -164,6 +164,35 @@ $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call objects,$(PROGRAM_SRC) $(FIDELITY_SRC) \
 	fuzz/replay.c tools/gen_ops.c))
 
+# ---- python ---------------------------------------------------------------------------------
+# CPython wants functions as "void *", which is not pedantic.
+# The extension for $(PYTHON), and the package around it: importable from $(OUT)/python.
+PYTHON ?= python3
+PY_SRC := $(wildcard python/src/*.c)
+PY_FILES := $(wildcard python/ttnn/*.py python/ttnn/*/*.py)
+PY_ASK = $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_path("include"), s.get_config_var("EXT_SUFFIX"))')
+ifneq ($(filter python,$(MAKECMDGOALS)),)
+PY_FOUND := $(PY_ASK)
+PY_INCLUDE := $(word 1,$(PY_FOUND))
+PY_SUFFIX := $(word 2,$(PY_FOUND))
+PY_OUT := $(OUT)/obj/python$(basename $(PY_SUFFIX))
+PY_OBJ := $(patsubst python/src/%.c,$(PY_OUT)/%.o,$(PY_SRC))
+PY_LIB := $(OUT)/python/ttnn/_ttnn$(PY_SUFFIX)
+
+.PHONY: python
+python: $(PY_LIB) $(patsubst python/%,$(OUT)/python/%,$(PY_FILES))
+$(PY_OUT)/%.o: python/src/%.c $(OUT)/flags
+	$(call say,CC,$<)
+	$(Q)[ -e $(PY_INCLUDE)/Python.h ] || scripts/setup.sh --check python
+	$(Q)mkdir -p $(@D); $(COMPILE) -Wno-pedantic -isystem $(PY_INCLUDE) -MMD -MP -c $< -o $@
+$(PY_LIB): $(PY_OBJ) $(OUT)/libttnn.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D); $(LINK) -shared $^ -o $@ $(LIBS)
+$(OUT)/python/%.py: python/%.py
+	$(Q)mkdir -p $(@D); cp $< $@
+-include $(PY_OBJ:.o=.d)
+endif
+
 # ---- tests ----------------------------------------------------------------------------------
 # Set-up may install pkg-config itself, which this makefile has already asked for the flags: so the
 # build is another make. It uses all cores unless -j was given.
@@ -201,7 +230,7 @@ cover: setup
 # ---- lint -----------------------------------------------------------------------------------
 # Of the analyzers only what a change can affect is run again. Tests are not analyzed, but formatted.
 SCRIPTS := $(shell grep -lE '^\#!.*sh$$' scripts/* tests/run tests/*/run tests/*/*.sh .ci/run 2>/dev/null)
-C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples tools,$(addprefix $(dir)/,*.[ch] \
+C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples tools python,$(addprefix $(dir)/,*.[ch] \
 	*/*.[ch] */*/*.[ch])))
 HEADERS := $(filter %.h,$(C_FILES))
 TIDY_SRC := $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC) $(EXAMPLE_SRC) $(wildcard fuzz/*.c tools/*.c)

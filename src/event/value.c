@@ -255,3 +255,62 @@ uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value)
 	}
 	return hash;
 }
+
+/* ---- copies ------------------------------------------------------------------------------------ */
+
+static const void *copy_bytes(struct tt_arena *arena, const void *from, size_t size)
+{
+	void *to = tt_arena_alloc(arena, size ? size : 1);
+
+	if (to && size)
+		memcpy(to, from, size);
+	return to;
+}
+
+static tt_status copy_items(struct ttnn_value *out, struct tt_arena *arena,
+			    const struct ttnn_value *value)
+{
+	struct ttnn_value *items = tt_arena_calloc(arena, value->count + 1, sizeof(*items));
+
+	if (!items)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < value->count; i++)
+		TT_TRY(tt_value_copy(&items[i], arena, &value->items[i]));
+	out->items = items;
+	return TTNN_OK;
+}
+
+tt_status tt_value_copy(struct ttnn_value *out, struct tt_arena *arena,
+			const struct ttnn_value *value)
+{
+	const void *copy = out;
+
+	*out = *value;
+	switch (value->kind) {
+	case TTNN_VALUE_STRING:
+	case TTNN_VALUE_OPAQUE:
+		copy = out->text = tt_arena_strdup(arena, value->text);
+		break;
+	case TTNN_VALUE_SHAPE:
+		copy = out->shape = copy_bytes(arena, value->shape, sizeof(*value->shape));
+		break;
+	case TTNN_VALUE_MEMORY:
+		copy = out->memory = copy_bytes(arena, value->memory, sizeof(*value->memory));
+		break;
+	case TTNN_VALUE_TILE:
+		copy = out->tile = copy_bytes(arena, value->tile, sizeof(*value->tile));
+		break;
+	case TTNN_VALUE_SHARD:
+		copy = out->shard = copy_bytes(arena, value->shard, sizeof(*value->shard));
+		break;
+	case TTNN_VALUE_ND_SHARD:
+		copy = out->nd_shard = copy_bytes(arena, value->nd_shard, sizeof(*value->nd_shard));
+		break;
+	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_OBJECT:
+		return copy_items(out, arena, value);
+	default:
+		break;
+	}
+	return copy ? TTNN_OK : tt_fail_nomem();
+}

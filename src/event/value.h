@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <ttnn.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "tensor/enums.h"
@@ -83,6 +84,10 @@ bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b);
  * not at all.
  */
 uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value);
+
+/* The same value with all it points at in `arena`, but for tensors and devices. */
+tt_status tt_value_copy(struct ttnn_value *out, struct tt_arena *arena,
+			const struct ttnn_value *value);
 
 /* What a value is, for messages: "an integer", "a tensor". */
 const char *tt_value_kind_name(const struct ttnn_value *value);

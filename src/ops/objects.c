@@ -45,6 +45,11 @@ static const struct kind *find(const char *name)
 	return NULL;
 }
 
+const char *tt_object_kind(size_t i)
+{
+	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i].name : NULL;
+}
+
 bool tt_object_known(const char *name)
 {
 	return find(name) != NULL;

@@ -30,6 +30,9 @@ extern const struct tt_schema tt_schema_compute;
 tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count);
 
+/* The name of kind i, NULL behind the last. */
+const char *tt_object_kind(size_t i);
+
 /* Whether there is such a kind. */
 bool tt_object_known(const char *name);
 

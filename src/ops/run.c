@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <ttnn_frontend.h>
 
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -291,14 +292,13 @@ static const char *shown_name(const struct tt_op *op)
 	return op->frontend ? op->frontend : op->name;
 }
 
-enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const struct ttnn_arg *args,
-			   size_t arg_count, enum ttnn_frontend frontend)
+enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
+			      const struct ttnn_arg *args, size_t arg_count,
+			      enum ttnn_frontend frontend)
 {
 	bool python = frontend == TTNN_FRONTEND_PYTHON;
-	const struct tt_op_entry *entry;
 	tt_status status;
 
-	TT_TRY(find(&entry, name));
 	if (python)
 		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
 							     .name = shown_name(entry->op)},
@@ -314,6 +314,15 @@ enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const str
 	if (python)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
 	return status;
+}
+
+enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const struct ttnn_arg *args,
+			   size_t arg_count, enum ttnn_frontend frontend)
+{
+	const struct tt_op_entry *entry;
+
+	TT_TRY(find(&entry, name));
+	return ttnn_op_call(out, entry, args, arg_count, frontend);
 }
 
 tt_status tt_call_op_all(struct ttnn_results *out, struct tt_call *parent, const char *name,

@@ -1,0 +1,238 @@
+/*
+ * ttnn_frontend.h: what a binding to another language needs besides <ttnn.h>: the tables of
+ * operations, enumerations and configuration objects, texts of values, and what a tensor's owner
+ * may ask about it. Programs in C do without.
+ *
+ * The conventions are those of <ttnn.h>.
+ */
+#ifndef TTNN_FRONTEND_H
+#define TTNN_FRONTEND_H
+
+#include <ttnn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What the last failure on this thread is a violation of, in upstream's words ("shard_shape[0] >
+ * 0"), or "" when it has none. Borrowed until the next failure.
+ */
+TTNN_API const char *ttnn_error_condition(void);
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/* A row of the table of operations; lives until the process ends. */
+typedef struct tt_op_entry ttnn_op;
+
+struct ttnn_op_info {
+	const char *name;     /* "ttnn.add" */
+	const char *cpp_name; /* "ttnn::add" */
+	const char *family;   /* "binary" */
+	const char *doc;      /* one sentence */
+	size_t signatures;    /* tried in order */
+	bool many;            /* gives a list of tensors, or none at all */
+	bool golden;          /* ttnn_op_golden() works */
+	double pcc;           /* how close it comes to its golden function */
+};
+
+/* Operation i in order of their names, NULL behind the last; the operation of a name, or NULL. */
+TTNN_API const ttnn_op *ttnn_op_at(size_t i);
+TTNN_API const ttnn_op *ttnn_op_find(const char *name);
+
+/* Other name i of an operation ("ttnn.mul"), and what it is *of; NULL behind the last. */
+TTNN_API const char *ttnn_op_alias(const char **of, size_t i);
+
+/* Fills in what a row says; all texts are borrowed. */
+TTNN_API void ttnn_op_get_info(struct ttnn_op_info *out, const ttnn_op *op);
+
+/* "add(input_tensor_a: ttnn.Tensor, ...)", signature i of it; free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_op_signature(char **out, const ttnn_op *op, size_t i);
+
+/* As ttnn_call(), without looking for the name. */
+TTNN_API enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *op,
+				       const struct ttnn_arg *args, size_t arg_count,
+				       enum ttnn_frontend frontend);
+
+/*
+ * The same results computed slowly and obviously in float64, as row-major host tensors: float32 for
+ * floating-point results, else the dtype that the operation gives. Tensors may be anywhere.
+ */
+TTNN_API enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op *op,
+					 const struct ttnn_arg *args, size_t arg_count);
+
+/* ---- enumerations ------------------------------------------------------------------------------ */
+
+/* An enumeration with upstream's name and numbers; lives until the process ends. */
+typedef struct tt_enum ttnn_enum;
+
+/* Enumeration i, NULL behind the last; *module is where upstream has it ("operations.unary"). */
+TTNN_API const ttnn_enum *ttnn_enum_at(const char **module, size_t i);
+TTNN_API const char *ttnn_enum_name(const ttnn_enum *type);
+
+/* Member i; false behind the last. Several may have the same number. */
+TTNN_API bool ttnn_enum_member(const char **name, int64_t *value, const ttnn_enum *type, size_t i);
+
+/* A member as an argument. */
+TTNN_API struct ttnn_value ttnn_v_enum(const ttnn_enum *type, int64_t member);
+
+/* ---- configuration objects ----------------------------------------------------------------------- */
+
+/* An object such as a WormholeComputeKernelConfig, with values of its own. Not for two threads. */
+typedef struct tt_object ttnn_object;
+
+/* The name of kind i, NULL behind the last; *module as above. */
+TTNN_API const char *ttnn_object_kind(const char **module, size_t i);
+
+/* A new object of a kind; TTNN_TYPE when the arguments do not fit it. */
+TTNN_API enum ttnn_status ttnn_object_new(ttnn_object **out, const char *kind,
+					  const struct ttnn_arg *args, size_t arg_count);
+/* NULL is fine. */
+TTNN_API void ttnn_object_free(ttnn_object *object);
+
+/* The object as an argument; borrowed until the object is changed. */
+TTNN_API struct ttnn_value ttnn_object_value(const ttnn_object *object);
+
+/* The name of field i, NULL behind the last. */
+TTNN_API const char *ttnn_object_field(const ttnn_object *object, size_t i);
+
+/* One more object with the field of this name changed. TTNN_TYPE when the value does not fit. */
+TTNN_API enum ttnn_status ttnn_object_set(ttnn_object *object, const char *field,
+					  const struct ttnn_value *value);
+
+/* ---- values -------------------------------------------------------------------------------------- */
+
+/* The text that upstream's Python shows of a value; free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_value_text(char **out, const struct ttnn_value *value);
+
+/* The JSON that upstream's to_json() gives; TTNN_UNSUPPORTED for values that have none. */
+TTNN_API enum ttnn_status ttnn_value_json(char **out, const struct ttnn_value *value,
+					  enum ttnn_dialect dialect);
+
+/* The way back, from any spelling that files are known to have. */
+TTNN_API enum ttnn_status ttnn_memory_config_parse(struct ttnn_memory_config *out,
+						   const char *json);
+TTNN_API enum ttnn_status ttnn_shard_spec_parse(struct ttnn_shard_spec *out, const char *json);
+TTNN_API enum ttnn_status ttnn_nd_shard_spec_parse(struct ttnn_nd_shard_spec *out,
+						   const char *json);
+TTNN_API enum ttnn_status ttnn_core_set_parse(const ttnn_core_set **out, const char *json);
+
+/* A number that equal configs share in every process. */
+TTNN_API uint64_t ttnn_memory_config_hash(const struct ttnn_memory_config *config);
+
+/* The smallest range around all cores; refuses the empty set. */
+TTNN_API enum ttnn_status ttnn_core_set_box(struct ttnn_core_range *out, const ttnn_core_set *set);
+
+/* Whether every core of `inner` is in `set`. */
+TTNN_API bool ttnn_core_set_includes(const ttnn_core_set *set, const ttnn_core_set *inner);
+
+/* The cores of both, in the fewest rows; the cores of a that are not in b. */
+TTNN_API enum ttnn_status ttnn_core_set_merge(const ttnn_core_set **out, const ttnn_core_set *a,
+					      const ttnn_core_set *b);
+TTNN_API enum ttnn_status ttnn_core_set_subtract(const ttnn_core_set **out, const ttnn_core_set *a,
+						 const ttnn_core_set *b);
+
+/* The first `count` cores of a grid, row by row or column by column, as a set. */
+TTNN_API enum ttnn_status ttnn_core_set_first(const ttnn_core_set **out, struct ttnn_core grid,
+					      uint32_t count, bool row_wise);
+
+/* How ttnn_memory_config_create() cuts. Exactly one of grid and cores is given. */
+struct ttnn_sharded_options {
+	struct ttnn_shape shape;
+	struct ttnn_core grid;          /* a rectangle at the origin, or 0 × 0 */
+	const ttnn_core_set *cores;     /* or any cores: then shape_of_shard must be set */
+	enum ttnn_memory_layout layout; /* HEIGHT, WIDTH or BLOCK */
+	enum ttnn_orientation orientation;
+	bool shape_of_shard; /* height and width are those of a shard */
+};
+
+/* An L1 config that spreads a tensor evenly over the cores. */
+TTNN_API enum ttnn_status ttnn_memory_config_create(struct ttnn_memory_config *out,
+						    const struct ttnn_sharded_options *options);
+
+/* One shard per core, as even as can be; everything else of the spec stays. */
+TTNN_API enum ttnn_status ttnn_tensor_spec_shard(struct ttnn_tensor_spec *out,
+						 const struct ttnn_tensor_spec *spec,
+						 enum ttnn_memory_layout layout,
+						 const ttnn_core_set *cores,
+						 enum ttnn_orientation orientation);
+
+/* ---- tensors -------------------------------------------------------------------------------------- */
+
+/* The number of a tensor in this process; frontends may give it another. */
+TTNN_API uint64_t ttnn_tensor_get_id(const ttnn_tensor *tensor);
+TTNN_API void ttnn_tensor_set_id(ttnn_tensor *tensor, uint64_t id);
+
+/* The device a tensor lies on, borrowed; NULL: on the host, or the device was closed. */
+TTNN_API ttnn_device *ttnn_tensor_get_device(const ttnn_tensor *tensor);
+
+/* Where a tensor lies in the memory of its device. */
+struct ttnn_buffer_info {
+	uint64_t id, address;
+	uint64_t page_size, aligned_page_size, pages;
+};
+
+/* False when it lies in none: on the host, or not allocated any more. */
+TTNN_API bool ttnn_tensor_get_buffer(struct ttnn_buffer_info *out, const ttnn_tensor *tensor);
+
+/* One owner less, as ttnn_tensor_unref(), and recorded if the last owner lets device memory go. */
+TTNN_API void ttnn_tensor_drop(ttnn_tensor *tensor);
+
+/*
+ * A host tensor over bytes that belong to someone else, spec->bytes of them, laid out as spec says.
+ * release(owner) is called once, on any thread, when the last tensor over them is gone; also when
+ * this function fails.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_borrow(ttnn_tensor **out, const void *bytes,
+					     const struct ttnn_tensor_spec *spec,
+					     void (*release)(void *owner), void *owner);
+
+/*
+ * Gives a device tensor the values of another one with the same spec, on every chip; nothing is
+ * copied. For running operations again whose results someone holds.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_assign(ttnn_tensor *tensor, ttnn_tensor *from);
+
+/* How one dimension of a mesh cuts a tensor: along its dimension dim, or not at all. */
+struct ttnn_placement {
+	bool shard;
+	int32_t dim;
+};
+
+/*
+ * How the parts of a tensor lie on a mesh: the extents of what it was spread over, for each of them
+ * how it cuts, and where part i is. Borrowed pointers.
+ */
+struct ttnn_topology {
+	struct ttnn_shape mesh, distribution;
+	size_t placements, coords;
+};
+TTNN_API void ttnn_tensor_get_topology(struct ttnn_topology *out, const ttnn_tensor *tensor);
+TTNN_API struct ttnn_placement ttnn_tensor_placement(const ttnn_tensor *tensor, size_t i);
+TTNN_API struct ttnn_shape ttnn_tensor_coord(const ttnn_tensor *tensor, size_t i);
+
+/*
+ * Host tensors of one spec as the parts of one tensor, row by row over `mesh`. One placement for
+ * each dimension of the mesh.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *const *parts,
+					     size_t count, const struct ttnn_shape *mesh,
+					     const struct ttnn_placement *placements);
+
+/* ---- devices ---------------------------------------------------------------------------------------- */
+
+/* A block of one bank; addresses count from the lowest one of a buffer. */
+struct ttnn_memory_block {
+	uint64_t address, size;
+	bool allocated;
+};
+
+/* All blocks of a kind of memory by address; give the array back with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_device_blocks(struct ttnn_memory_block **out, size_t *count,
+					     ttnn_device *device, enum ttnn_buffer_type type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,632 @@
+/*
+ * data.c: arrays of other libraries, both ways, through DLPack and the buffer protocol. Neither
+ * torch nor numpy is needed for that.
+ *
+ * In: elements that the library has a type for, in rows, are borrowed as they lie; all else is
+ * copied once, strided or converted (int64, float64, float16, bool). Out: a DLPack capsule that
+ * shares a host tensor's bytes and keeps them alive.
+ */
+#include "py.h"
+
+/* ---- DLPack, version 0: the layout that all libraries exchange ----------------------------------------- */
+
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_BOOL = 6 };
+enum { DL_CPU = 1, DL_CUDA_HOST = 3 };
+
+struct dl_tensor {
+	void *data;
+	int32_t device_type, device_id;
+	int32_t ndim;
+	uint8_t code, bits;
+	uint16_t lanes;
+	int64_t *shape, *strides; /* in elements; strides NULL: rows */
+	uint64_t byte_offset;
+};
+
+struct dl_managed {
+	struct dl_tensor tensor;
+	void *context;
+	void (*deleter)(struct dl_managed *self);
+};
+
+/* ---- elements -------------------------------------------------------------------------------------------- */
+
+/*
+ * The types that others have. To add one: a row. `dtype` is what a tensor of them is when nothing
+ * else is asked for, `as` what the elements are converted to on the way.
+ */
+enum convert { SAME, HALF, DOUBLE, LONG, ULONG };
+static const struct element {
+	uint8_t code, bits;
+	char format; /* of the buffer protocol; 0: none */
+	enum ttnn_dtype dtype;
+	enum convert convert;
+} elements[] = {
+	{DL_FLOAT, 32, 'f', TTNN_FLOAT32, SAME},  {DL_BFLOAT, 16, 0, TTNN_BFLOAT16, SAME},
+	{DL_FLOAT, 16, 'e', TTNN_BFLOAT16, HALF}, {DL_FLOAT, 64, 'd', TTNN_FLOAT32, DOUBLE},
+	{DL_INT, 32, 'i', TTNN_INT32, SAME},      {DL_INT, 64, 'q', TTNN_UINT32, LONG},
+	{DL_INT, 16, 'h', TTNN_UINT16, SAME},     {DL_INT, 8, 'b', TTNN_INT8, SAME},
+	{DL_UINT, 8, 'B', TTNN_UINT8, SAME},      {DL_UINT, 16, 'H', TTNN_UINT16, SAME},
+	{DL_UINT, 32, 'I', TTNN_UINT32, SAME},    {DL_UINT, 64, 'Q', TTNN_UINT32, ULONG},
+	{DL_BOOL, 8, '?', TTNN_UINT8, SAME},
+};
+
+/* An array of anyone, as it lies. */
+struct array {
+	const char *data;
+	const struct element *element;
+	struct ttnn_shape shape;
+	int64_t strides[TTNN_MAX_RANK]; /* in bytes */
+};
+
+static int set_shape(struct array *out, Py_ssize_t rank, const int64_t *extents)
+{
+	if (rank > TTNN_MAX_RANK) {
+		PyErr_Format(PyExc_TypeError,
+			     "an array has %zd dimensions, at most %d are possible", rank,
+			     TTNN_MAX_RANK);
+		return -1;
+	}
+	out->shape.rank = (uint32_t)rank;
+	for (Py_ssize_t i = 0; i < rank; i++) {
+		if (extents[i] < 0 || extents[i] > UINT32_MAX) {
+			PyErr_SetString(PyExc_TypeError, "a dimension has too many elements");
+			return -1;
+		}
+		out->shape.dim[i] = (uint32_t)extents[i];
+	}
+	return 0;
+}
+
+static bool in_rows(const struct array *array)
+{
+	int64_t step = array->element->bits / 8;
+
+	for (uint32_t d = array->shape.rank; d-- > 0;) {
+		if (array->shape.dim[d] != 1 && array->strides[d] != step)
+			return false;
+		step *= array->shape.dim[d];
+	}
+	return true;
+}
+
+/* ---- copying -------------------------------------------------------------------------------------------------- */
+
+static float half(uint16_t bits)
+{
+	uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31;
+	uint32_t mantissa = bits & 1023, word;
+	float value;
+
+	if (exponent == 0) { /* zero or subnormal: mantissa × 2^-24 */
+		value = (float)mantissa * 0x1p-24f;
+		return sign ? -value : value;
+	}
+	word = sign | mantissa << 13 | (exponent == 31 ? 255u : exponent + 112) << 23;
+	memcpy(&value, &word, sizeof(value));
+	return value;
+}
+
+/* One element at `from` as one of the type that the copy has. */
+static void copy_element(char *to, const char *from, const struct element *element)
+{
+	uint16_t bits;
+	uint64_t whole;
+	uint32_t low;
+	double real;
+	float value;
+
+	switch (element->convert) {
+	case HALF:
+		memcpy(&bits, from, sizeof(bits));
+		value = half(bits);
+		memcpy(to, &value, sizeof(value));
+		break;
+	case DOUBLE:
+		memcpy(&real, from, sizeof(real));
+		value = (float)real;
+		memcpy(to, &value, sizeof(value));
+		break;
+	case LONG:
+	case ULONG:
+		memcpy(&whole, from, sizeof(whole));
+		low = (uint32_t)whole; /* the same bits for int32 and uint32 */
+		memcpy(to, &low, sizeof(low));
+		break;
+	default:
+		memcpy(to, from, element->bits / 8);
+	}
+}
+
+/* The elements in rows; size is that of one in the copy. */
+static void copy_rows(char *to, const struct array *array, size_t size)
+{
+	uint64_t index[TTNN_MAX_RANK] = {0};
+	const char *from = array->data;
+	uint64_t count;
+
+	if (ttnn_shape_volume(&count, &array->shape) != TTNN_OK)
+		return;
+	for (uint64_t i = 0; i < count; i++, to += size) {
+		copy_element(to, from, array->element);
+		for (uint32_t d = array->shape.rank; d-- > 0;) {
+			from += array->strides[d];
+			if (++index[d] < array->shape.dim[d])
+				break;
+			from -= (int64_t)array->shape.dim[d] * array->strides[d];
+			index[d] = 0;
+		}
+	}
+}
+
+/* What the copy has: the type it is wanted for decides how whole numbers of 64 bits are taken. */
+static enum ttnn_dtype copy_dtype(const struct element *element, int wanted)
+{
+	if (element->convert == HALF || element->convert == DOUBLE)
+		return TTNN_FLOAT32;
+	if (element->convert == LONG && wanted >= 0 && wanted != TTNN_UINT32)
+		return TTNN_INT32;
+	return element->dtype;
+}
+
+static ttnn_tensor *copied(const struct array *array, int wanted)
+{
+	struct ttnn_spec_args args = {.shape = array->shape,
+				      .dtype = copy_dtype(array->element, wanted)};
+	ttnn_tensor *tensor = NULL, *other = NULL;
+	struct ttnn_tensor_spec spec;
+	enum ttnn_status status = ttnn_tensor_spec_make(&spec, &args);
+
+	if (status == TTNN_OK)
+		status = ttnn_tensor_new(&tensor, &spec);
+	if (status == TTNN_OK) {
+		uint64_t count = 0;
+
+		ttnn_shape_volume(&count, &spec.shape);
+		/* Nobody else has it yet. */
+		if (count)
+			copy_rows((char *)(uintptr_t)ttnn_tensor_bytes(tensor), array,
+				  (size_t)(spec.bytes / count));
+		/* float16 is bfloat16 unless something else is wanted */
+		if (array->element->convert == HALF && wanted < 0) {
+			status = ttnn_tensor_to_dtype(&other, tensor, TTNN_BFLOAT16);
+			ttnn_tensor_unref(tensor);
+			tensor = other;
+		}
+	}
+	if (status != TTNN_OK) {
+		py_fail(status, "from_torch");
+		return NULL;
+	}
+	return tensor;
+}
+
+/* ---- borrowing --------------------------------------------------------------------------------------------------- */
+
+/* Who owns borrowed bytes: a buffer of Python's, or a DLPack tensor. */
+struct owner {
+	Py_buffer buffer;
+	struct dl_managed *managed;
+};
+
+static void release(void *pointer)
+{
+	struct owner *owner = pointer;
+	PyGILState_STATE gil;
+
+	if (!Py_IsInitialized()) /* the interpreter is gone, and with it the owner */
+		return;
+	gil = PyGILState_Ensure();
+	if (owner->managed && owner->managed->deleter)
+		owner->managed->deleter(owner->managed);
+	if (owner->buffer.obj)
+		PyBuffer_Release(&owner->buffer);
+	PyMem_Free(owner);
+	PyGILState_Release(gil);
+}
+
+/* The array as a tensor: borrowed, or a copy and the owner let go. */
+static ttnn_tensor *tensor_of(const struct array *array, struct owner *owner, int wanted)
+{
+	struct ttnn_spec_args args = {.shape = array->shape, .dtype = array->element->dtype};
+	struct ttnn_tensor_spec spec;
+	ttnn_tensor *tensor = NULL;
+	enum ttnn_status status;
+
+	if (array->element->convert != SAME || !in_rows(array) || (uintptr_t)array->data % 4) {
+		tensor = copied(array, wanted);
+		release(owner);
+		return tensor;
+	}
+	status = ttnn_tensor_spec_make(&spec, &args);
+	if (status != TTNN_OK)
+		release(owner);
+	else
+		status = ttnn_tensor_borrow(&tensor, array->data, &spec, release, owner);
+	if (status != TTNN_OK)
+		py_fail(status, "from_torch");
+	return tensor;
+}
+
+static const struct element *find_format(const char *format, Py_ssize_t size)
+{
+	char kind = format ? format[strspn(format, "@=<")] : 'B';
+
+	if (kind == 'l' || kind == 'L') /* as long as the machine's */
+		kind = size == 8 ? (kind == 'l' ? 'q' : 'Q') : (kind == 'l' ? 'i' : 'I');
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+		if (elements[i].format == kind && elements[i].bits / 8 == size)
+			return &elements[i];
+	PyErr_Format(PyExc_TypeError, "arrays of elements \"%s\" cannot become tensors",
+		     format ? format : "?");
+	return NULL;
+}
+
+static ttnn_tensor *from_buffer(PyObject *object, int wanted)
+{
+	struct owner *owner = PyMem_Calloc(1, sizeof(*owner));
+	int64_t extents[TTNN_MAX_RANK] = {0};
+	struct array array = {0};
+	Py_buffer *view;
+
+	if (!owner)
+		return (void *)PyErr_NoMemory();
+	view = &owner->buffer;
+	if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+		PyMem_Free(owner);
+		return NULL;
+	}
+	array.data = view->buf;
+	array.element = find_format(view->format, view->itemsize);
+	for (int i = 0; i < view->ndim && i < TTNN_MAX_RANK; i++) {
+		extents[i] = view->shape[i];
+		array.strides[i] = view->strides[i];
+	}
+	if (!array.element || set_shape(&array, view->ndim, extents) < 0) {
+		release(owner);
+		return NULL;
+	}
+	return tensor_of(&array, owner, wanted);
+}
+
+/* The elements of a DLPack tensor; -1 when it is of a kind that nobody here can read. */
+static int read_dl(struct array *out, const struct dl_tensor *dl)
+{
+	int64_t step;
+
+	out->data = (const char *)dl->data + dl->byte_offset;
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+		if (elements[i].code == dl->code && elements[i].bits == dl->bits && dl->lanes == 1)
+			out->element = &elements[i];
+	if (!out->element) {
+		PyErr_Format(PyExc_TypeError,
+			     "arrays of DLPack elements %d with %d bits cannot become tensors",
+			     dl->code, dl->bits);
+		return -1;
+	}
+	if (dl->device_type != DL_CPU && dl->device_type != DL_CUDA_HOST) {
+		PyErr_SetString(PyExc_TypeError, "the array is not in the memory of the host");
+		return -1;
+	}
+	if (set_shape(out, dl->ndim, dl->shape) < 0)
+		return -1;
+	step = out->element->bits / 8;
+	for (int d = dl->ndim; d-- > 0;) {
+		out->strides[d] = dl->strides ? dl->strides[d] * (out->element->bits / 8) : step;
+		step *= dl->shape[d];
+	}
+	return 0;
+}
+
+static ttnn_tensor *from_capsule(PyObject *capsule, int wanted)
+{
+	struct dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+	struct owner *owner = managed ? PyMem_Calloc(1, sizeof(*owner)) : NULL;
+	struct array array = {0};
+
+	if (!managed)
+		return NULL;
+	if (!owner)
+		return (void *)PyErr_NoMemory();
+	owner->managed = managed;
+	PyCapsule_SetName(capsule, "used_dltensor"); /* it is ours to delete now */
+	PyCapsule_SetDestructor(capsule, NULL);
+	if (read_dl(&array, &managed->tensor) < 0) {
+		release(owner);
+		return NULL;
+	}
+	return tensor_of(&array, owner, wanted);
+}
+
+/* torch refuses to give away tensors that remember their gradient. */
+static PyObject *detached(PyObject *object)
+{
+	PyObject *flag = PyObject_GetAttrString(object, "requires_grad");
+	int truth = flag ? PyObject_IsTrue(flag) : 0;
+
+	PyErr_Clear();
+	Py_XDECREF(flag);
+	return truth > 0 ? PyObject_CallMethod(object, "detach", NULL) : Py_NewRef(object);
+}
+
+ttnn_tensor *py_data_tensor(PyObject *object, int wanted)
+{
+	PyObject *array, *capsule;
+	ttnn_tensor *tensor;
+
+	if (PyObject_TypeCheck(object, py_tensor_type)) {
+		tensor = ((struct py_tensor *)object)->tensor;
+		if (tensor)
+			return ttnn_tensor_ref(tensor);
+	}
+	if (PyObject_CheckBuffer(object))
+		return from_buffer(object, wanted);
+	if (!PyObject_HasAttrString(object, "__dlpack__")) {
+		PyErr_Format(PyExc_TypeError,
+			     "\nttnn.from_torch(): incompatible function arguments.\n\nCalled "
+			     "with:\n  from_torch(%s)\n\nAvailable signatures:\n  an object with "
+			     "DLPack or the buffer protocol",
+			     Py_TYPE(object)->tp_name);
+		return NULL;
+	}
+	array = detached(object);
+	capsule = array ? PyObject_CallMethod(array, "__dlpack__", NULL) : NULL;
+	tensor = capsule ? from_capsule(capsule, wanted) : NULL;
+	Py_XDECREF(capsule);
+	Py_XDECREF(array);
+	return tensor;
+}
+
+/* ---- out -------------------------------------------------------------------------------------------------------------- */
+
+struct exported {
+	struct dl_managed managed;
+	ttnn_tensor *tensor;
+	int64_t extents[TTNN_MAX_RANK], strides[TTNN_MAX_RANK];
+};
+
+static void delete_exported(struct dl_managed *managed)
+{
+	struct exported *exported = (struct exported *)managed;
+
+	ttnn_tensor_unref(exported->tensor);
+	free(exported);
+}
+
+/* For a capsule that nobody took. */
+static void drop_capsule(PyObject *capsule)
+{
+	struct dl_managed *managed;
+
+	if (!PyCapsule_IsValid(capsule, "dltensor"))
+		return;
+	managed = PyCapsule_GetPointer(capsule, "dltensor");
+	managed->deleter(managed);
+}
+
+PyObject *py_dlpack(ttnn_tensor *tensor)
+{
+	const struct ttnn_tensor_spec *spec = ttnn_tensor_get_spec(tensor);
+	struct exported *exported = calloc(1, sizeof(*exported));
+	const struct element *element = NULL;
+	PyObject *capsule;
+	int64_t step = 1;
+
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]) && !element; i++)
+		if (elements[i].dtype == spec->dtype && elements[i].convert == SAME &&
+		    elements[i].code != DL_BOOL &&
+		    !(elements[i].code == DL_INT && spec->dtype == TTNN_UINT16))
+			element = &elements[i];
+	if (!exported || !ttnn_tensor_bytes(tensor)) {
+		free(exported);
+		ttnn_tensor_unref(tensor);
+		return PyErr_NoMemory();
+	}
+	exported->tensor = tensor;
+	exported->managed.deleter = delete_exported;
+	exported->managed.tensor = (struct dl_tensor){
+		.data = (void *)(uintptr_t)ttnn_tensor_bytes(tensor),
+		.device_type = DL_CPU,
+		.ndim = (int32_t)spec->shape.rank,
+		.code = element ? element->code : DL_UINT, /* fp8: its bits */
+		.bits = element ? element->bits : 8,
+		.lanes = 1,
+		.shape = exported->extents,
+		.strides = exported->strides,
+	};
+	for (uint32_t d = spec->shape.rank; d-- > 0; step *= spec->shape.dim[d]) {
+		exported->extents[d] = spec->shape.dim[d];
+		exported->strides[d] = step;
+	}
+	capsule = PyCapsule_New(&exported->managed, "dltensor", drop_capsule);
+	if (!capsule)
+		delete_exported(&exported->managed);
+	return capsule;
+}
+
+ttnn_tensor *py_rows(ttnn_tensor *tensor)
+{
+	struct ttnn_arg arg = {"tensor", ttnn_v_tensor(tensor)};
+	enum ttnn_status status;
+	ttnn_tensor *rows;
+
+	Py_BEGIN_ALLOW_THREADS status =
+		ttnn_call_one(&rows, "ttnn.to_torch", &arg, 1, TTNN_FRONTEND_C);
+	Py_END_ALLOW_THREADS if (status == TTNN_OK) return rows;
+	py_fail(status, "ttnn.to_torch");
+	return NULL;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+static PyObject *number_at(const void *data, enum ttnn_dtype dtype, uint64_t i)
+{
+	if (dtype == TTNN_FLOAT32)
+		return PyFloat_FromDouble((double)((const float *)data)[i]);
+	if (dtype == TTNN_INT32)
+		return PyLong_FromLong(((const int32_t *)data)[i]);
+	return PyLong_FromUnsignedLong(((const uint32_t *)data)[i]);
+}
+
+static PyObject *nested(const void *data, const struct ttnn_tensor_spec *spec, uint32_t d,
+			uint64_t *at)
+{
+	PyObject *list;
+
+	if (d == spec->shape.rank)
+		return number_at(data, spec->dtype, (*at)++);
+	list = PyList_New(spec->shape.dim[d]);
+	for (uint32_t i = 0; list && i < spec->shape.dim[d]; i++) {
+		PyObject *item = nested(data, spec, d + 1, at);
+
+		if (!item)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, i, item);
+	}
+	return list;
+}
+
+PyObject *py_list_of(const ttnn_tensor *rows)
+{
+	const struct ttnn_tensor_spec *spec = ttnn_tensor_get_spec(rows);
+	struct ttnn_spec_args args = {.shape = spec->shape};
+	struct ttnn_tensor_spec wide;
+	enum ttnn_status status;
+	PyObject *list = NULL;
+	uint64_t at = 0;
+	void *data;
+
+	args.dtype = spec->dtype == TTNN_INT32 || spec->dtype == TTNN_INT8 ? TTNN_INT32
+		     : spec->dtype == TTNN_UINT32 || spec->dtype == TTNN_UINT16 ||
+				     spec->dtype == TTNN_UINT8
+			     ? TTNN_UINT32
+			     : TTNN_FLOAT32;
+	status = ttnn_tensor_spec_make(&wide, &args);
+	data = PyMem_Malloc(status == TTNN_OK ? (size_t)wide.bytes + 1 : 1);
+	if (!data)
+		return PyErr_NoMemory();
+	if (status == TTNN_OK)
+		status = ttnn_tensor_to_data(data, (size_t)wide.bytes, args.dtype, rows);
+	if (status == TTNN_OK)
+		list = nested(data, &wide, 0, &at);
+	else
+		py_fail(status, "to_list");
+	PyMem_Free(data);
+	return list;
+}
+
+ttnn_tensor *py_tensor_from_numbers(PyObject *numbers, const struct ttnn_tensor_spec *spec,
+				    double pad_value)
+{
+	PyObject *items = PySequence_Fast(numbers, "a list of numbers is expected");
+	uint64_t count = items ? (uint64_t)PySequence_Fast_GET_SIZE(items) : 0, volume = 0;
+	float *data = PyMem_Calloc((size_t)count + 1, sizeof(*data));
+	enum ttnn_status status;
+	ttnn_tensor *tensor = NULL;
+
+	if (!items || !data)
+		goto out;
+	for (uint64_t i = 0; i < count; i++) {
+		data[i] = (float)PyFloat_AsDouble(PySequence_Fast_GET_ITEM(items, (Py_ssize_t)i));
+		if (PyErr_Occurred())
+			goto out;
+	}
+	status = ttnn_shape_volume(&volume, &spec->shape);
+	if (status == TTNN_OK && volume != count) {
+		PyErr_Format(PyExc_RuntimeError, "%llu numbers do not fill a shape of %llu",
+			     (unsigned long long)count, (unsigned long long)volume);
+		goto out;
+	}
+	if (status == TTNN_OK)
+		status = ttnn_tensor_from_data(&tensor, data, TTNN_FLOAT32, spec, pad_value);
+	if (status != TTNN_OK)
+		py_fail(status, "Tensor");
+out:
+	Py_XDECREF(items);
+	PyMem_Free(data);
+	return tensor;
+}
+
+/* from_data(array, dtype or None) → Tensor in rows on the host */
+static PyObject *from_data(PyObject *module, PyObject *args)
+{
+	PyObject *object, *dtype = Py_None;
+	int64_t wanted = -1;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O|O", &object, &dtype) ||
+	    (dtype != Py_None && py_enum_need(&wanted, dtype, py_enum_dtype, "dtype") < 0))
+		return NULL;
+	{
+		ttnn_tensor *tensor = py_data_tensor(object, (int)wanted);
+
+		return tensor ? py_new_tensor(tensor) : NULL;
+	}
+}
+
+/* gather(parts, mesh shape, [dim or None, ...]) → one tensor of these parts */
+static PyObject *gather(PyObject *module, PyObject *args)
+{
+	PyObject *parts, *mesh, *dims;
+	struct ttnn_placement placements[TTNN_MAX_RANK] = {{0}};
+	ttnn_tensor *tensors[256], *tensor;
+	struct ttnn_shape shape;
+	enum ttnn_status status;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &parts, &mesh, &PyList_Type, &dims) ||
+	    py_read_shape(&shape, mesh, "mesh_shape") < 0)
+		return NULL;
+	if (PyList_GET_SIZE(parts) > 256 || PyList_GET_SIZE(dims) != shape.rank)
+		return PyErr_Format(PyExc_ValueError, "parts or placements do not fit the mesh");
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parts); i++) {
+		PyObject *part = PyList_GET_ITEM(parts, i);
+
+		if (!PyObject_TypeCheck(part, py_tensor_type))
+			return PyErr_Format(PyExc_TypeError, "a part is no Tensor");
+		tensors[i] = ((struct py_tensor *)part)->tensor;
+		if (!tensors[i])
+			return PyErr_Format(PyExc_RuntimeError, "a part was never initialised");
+	}
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(dims); i++) {
+		PyObject *dim = PyList_GET_ITEM(dims, i);
+
+		placements[i].shard = dim != Py_None;
+		placements[i].dim = dim == Py_None ? 0 : (int32_t)PyLong_AsLong(dim);
+	}
+	if (PyErr_Occurred())
+		return NULL;
+	status = ttnn_tensor_gather(&tensor, tensors, (size_t)PyList_GET_SIZE(parts), &shape,
+				    placements);
+	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "distribute");
+}
+
+/* assign(tensor, from) */
+static PyObject *assign(PyObject *module, PyObject *args)
+{
+	PyObject *tensor, *from;
+	enum ttnn_status status = TTNN_OK;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O!O!", py_tensor_type, &tensor, py_tensor_type, &from))
+		return NULL;
+	if (((struct py_tensor *)tensor)->tensor && ((struct py_tensor *)from)->tensor)
+		status = ttnn_tensor_assign(((struct py_tensor *)tensor)->tensor,
+					    ((struct py_tensor *)from)->tensor);
+	if (status != TTNN_OK)
+		return py_fail(status, "execute_trace");
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+	{"assign", assign, METH_VARARGS, NULL},
+	{"from_data", from_data, METH_VARARGS, NULL},
+	{"gather", gather, METH_VARARGS, NULL},
+	{NULL, NULL, 0, NULL},
+};
+
+int py_init_data(void)
+{
+	return PyModule_AddFunctions(py_submodule("tensor"), functions);
+}

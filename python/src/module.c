@@ -1,0 +1,145 @@
+/* module.c: the module ttnn._ttnn and its submodules, failures, run modes. */
+#include "py.h"
+
+static PyObject *root;
+
+PyObject *py_submodule(const char *path)
+{
+	PyObject *module = root;
+	char full[256] = "ttnn._ttnn";
+	size_t length = strlen(full);
+
+	while (*path) {
+		size_t part = strcspn(path, ".");
+		char name[128];
+		PyObject *inner;
+
+		if (part >= sizeof(name) || length + part + 2 > sizeof(full)) {
+			PyErr_SetString(PyExc_SystemError, "the name of a module is too long");
+			return NULL;
+		}
+		memcpy(name, path, part);
+		name[part] = '\0';
+		full[length++] = '.';
+		memcpy(full + length, name, part + 1);
+		length += part;
+		inner = PyImport_AddModule(full); /* borrowed: the list of modules keeps it */
+		if (!inner || (!PyObject_HasAttrString(module, name) &&
+			       PyObject_SetAttrString(module, name, inner) < 0))
+			return NULL;
+		module = inner;
+		path += part + (path[part] == '.');
+	}
+	return module;
+}
+
+PyTypeObject *py_add_type(const char *path, PyType_Spec *spec)
+{
+	PyObject *module = py_submodule(path);
+	PyObject *type = module ? PyType_FromSpec(spec) : NULL;
+	const char *dot = strrchr(spec->name, '.');
+
+	if (type && PyObject_SetAttrString(module, dot ? dot + 1 : spec->name, type) < 0)
+		Py_CLEAR(type);
+	return (PyTypeObject *)type;
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------ */
+
+PyObject *py_fail(enum ttnn_status status, const char *place)
+{
+	const char *message = ttnn_error(), *condition = ttnn_error_condition();
+
+	if (PyErr_Occurred())
+		return NULL;
+	if (status == TTNN_NOMEM)
+		return PyErr_NoMemory();
+	if (status == TTNN_TYPE)
+		PyErr_SetString(PyExc_TypeError, message);
+	else if (!*condition)
+		PyErr_SetString(PyExc_RuntimeError, message);
+	else if (!*message)
+		PyErr_Format(PyExc_RuntimeError, "TT_FATAL @ %s:0: %s\n", place, condition);
+	else
+		PyErr_Format(PyExc_RuntimeError, "%s @ %s:0: %s\ninfo:\n%s\n",
+			     strcmp(condition, "tt::exception") == 0 ? "TT_THROW" : "TT_FATAL",
+			     place, condition, message);
+	return NULL;
+}
+
+PyObject *py_text(enum ttnn_status status, char **text)
+{
+	PyObject *string;
+
+	if (status != TTNN_OK)
+		return py_fail(status, "text");
+	string = PyUnicode_FromString(*text);
+	ttnn_free(*text);
+	return string;
+}
+
+enum ttnn_dialect py_dialect(void)
+{
+	const char *name = getenv("TTNN_DIALECT");
+
+	return name && strcmp(name, "tt-metal") == 0 ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
+}
+
+/* ---- the module ------------------------------------------------------------------------------------------ */
+
+/* set_no_dispatch(on) → what it was: for this thread. */
+static PyObject *set_no_dispatch(PyObject *module, PyObject *on)
+{
+	int truth = PyObject_IsTrue(on);
+
+	(void)module;
+	if (truth < 0)
+		return NULL;
+	return PyBool_FromLong(ttnn_set_run_mode(truth ? TTNN_RUN_NO_DISPATCH : TTNN_RUN_NORMAL) ==
+			       TTNN_RUN_NO_DISPATCH);
+}
+
+static PyObject *version(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyUnicode_FromString(ttnn_version());
+}
+
+static PyMethodDef functions[] = {
+	{"set_no_dispatch", set_no_dispatch, METH_O,
+	 "Whether this thread's operations compute no data; returns what it was."},
+	{"version", version, METH_NOARGS, "The version of the library."},
+	{NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+	PyModuleDef_HEAD_INIT,
+	"ttnn._ttnn",
+	"The library, as Python sees it.",
+	-1,
+	functions,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+};
+
+PyMODINIT_FUNC PyInit__ttnn(void);
+PyMODINIT_FUNC PyInit__ttnn(void)
+{
+	static int (*const parts[])(void) = {
+		py_init_enums, py_init_shapes, py_init_cores,   py_init_memory,  py_init_spec,
+		py_init_data,  py_init_tensor, py_init_devices, py_init_objects, py_init_ops,
+	};
+
+	if (root) { /* a second interpreter of this process cannot have it */
+		PyErr_SetString(PyExc_ImportError, "ttnn._ttnn can be imported once in a process");
+		return NULL;
+	}
+	root = PyModule_Create(&definition);
+	for (size_t i = 0; root && i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i]() < 0)
+			Py_CLEAR(root);
+	return Py_XNewRef(root);
+}

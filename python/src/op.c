@@ -1,0 +1,353 @@
+/*
+ * op.c: operations as callable objects. There is one for each row of the library's table; a row
+ * that is added there is here without an edit.
+ *
+ * A call turns its arguments into values of the library and runs it without the GIL. With an
+ * interceptor (set_interceptor) that function is called instead, with the operation and its
+ * arguments: hooks and tracers are Python, and cost nothing while there are none.
+ */
+#include "py.h"
+
+#include <structmember.h>
+
+PyTypeObject *py_op_type;
+
+struct py_op {
+	PyObject_HEAD vectorcallfunc vectorcall;
+	const ttnn_op *op;
+	struct ttnn_op_info info;
+	PyObject *dict;
+};
+
+static PyObject *interceptor; /* NULL: none */
+static PyObject *by_name;     /* "ttnn.add" → operation */
+
+static struct py_op *op_of(PyObject *self)
+{
+	return (struct py_op *)self;
+}
+
+PyObject *py_results(struct ttnn_results *results, bool many)
+{
+	PyObject *list;
+	size_t i = 0;
+
+	if (!many && results->count == 1)
+		return py_new_tensor(results->tensors[0]);
+	if (results->count == 0)
+		Py_RETURN_NONE;
+	list = PyList_New((Py_ssize_t)results->count);
+	for (; list && i < results->count; i++) {
+		PyObject *item = py_new_tensor(results->tensors[i]);
+
+		if (!item)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+	}
+	for (; !list && i < results->count; i++)
+		ttnn_tensor_drop(results->tensors[i]);
+	return list;
+}
+
+static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nargs,
+		     PyObject *kwnames, enum ttnn_frontend frontend)
+{
+	struct ttnn_arg given[PY_ARGS];
+	struct py_scratch scratch;
+	struct ttnn_results results;
+	enum ttnn_status status;
+	size_t count;
+
+	py_scratch_init(&scratch);
+	if (py_args(given, &count, args, nargs, kwnames, &scratch) < 0) {
+		py_scratch_deinit(&scratch);
+		return NULL;
+	}
+	Py_BEGIN_ALLOW_THREADS status = ttnn_op_call(&results, self->op, given, count, frontend);
+	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
+	if (status != TTNN_OK)
+		return py_fail(status, self->info.name);
+	return py_results(&results, self->info.many);
+}
+
+/* interceptor(operation, args, kwargs) */
+static PyObject *intercept(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames)
+{
+	PyObject *tuple = PyTuple_New((Py_ssize_t)nargs), *dict = PyDict_New(), *result = NULL;
+	PyObject *function = Py_NewRef(interceptor); /* may be replaced meanwhile */
+	size_t named = kwnames ? (size_t)PyTuple_GET_SIZE(kwnames) : 0;
+
+	for (size_t i = 0; tuple && i < nargs; i++)
+		PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(args[i]));
+	for (size_t i = 0; dict && i < named; i++)
+		if (PyDict_SetItem(dict, PyTuple_GET_ITEM(kwnames, (Py_ssize_t)i),
+				   args[nargs + i]) < 0)
+			Py_CLEAR(dict);
+	if (tuple && dict)
+		result = PyObject_CallFunctionObjArgs(function, self, tuple, dict, NULL);
+	Py_DECREF(function);
+	Py_XDECREF(tuple);
+	Py_XDECREF(dict);
+	return result;
+}
+
+static PyObject *op_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	size_t nargs = (size_t)PyVectorcall_NARGS(nargsf);
+
+	if (interceptor)
+		return intercept(self, args, nargs, kwnames);
+	return run(op_of(self), args, nargs, kwnames, TTNN_FRONTEND_PYTHON);
+}
+
+/* operation.run(...): the call itself, past any interceptor. */
+static PyObject *op_run(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+	return run(op_of(self), args, (size_t)nargs, kwnames, TTNN_FRONTEND_PYTHON);
+}
+
+static PyObject *op_golden(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+			   PyObject *kwnames)
+{
+	struct ttnn_arg given[PY_ARGS];
+	struct py_scratch scratch;
+	struct ttnn_results results;
+	enum ttnn_status status;
+	size_t count;
+
+	py_scratch_init(&scratch);
+	if (py_args(given, &count, args, (size_t)nargs, kwnames, &scratch) < 0) {
+		py_scratch_deinit(&scratch);
+		return NULL;
+	}
+	Py_BEGIN_ALLOW_THREADS status = ttnn_op_golden(&results, op_of(self)->op, given, count);
+	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
+	if (status != TTNN_OK)
+		return py_fail(status, op_of(self)->info.name);
+	return py_results(&results, op_of(self)->info.many);
+}
+
+static PyObject *find_op(const char *name)
+{
+	PyObject *op = by_name ? PyDict_GetItemString(by_name, name) : NULL;
+
+	if (!op)
+		PyErr_Format(PyExc_RuntimeError, "there is no operation %s", name);
+	return op;
+}
+
+PyObject *py_call_op(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames)
+{
+	PyObject *op = find_op(name);
+
+	return op ? op_call(op, args, nargs, kwnames) : NULL;
+}
+
+PyObject *py_run_method(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames)
+{
+	PyObject *op = find_op(name);
+
+	return op ? run(op_of(op), args, nargs, kwnames, TTNN_FRONTEND_C) : NULL;
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------ */
+
+static void op_dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	PyObject_GC_UnTrack(self);
+	Py_XDECREF(op_of(self)->dict);
+	type->tp_free(self);
+	Py_DECREF(type);
+}
+
+static int op_traverse(PyObject *self, visitproc visit, void *arg)
+{
+	Py_VISIT(op_of(self)->dict);
+	Py_VISIT(Py_TYPE(self));
+	return 0;
+}
+
+static int op_clear(PyObject *self)
+{
+	Py_CLEAR(op_of(self)->dict);
+	return 0;
+}
+
+static PyObject *op_repr(PyObject *self)
+{
+	return PyUnicode_FromFormat("FastOperation(python_fully_qualified_name='%s')",
+				    op_of(self)->info.name);
+}
+
+/* All signatures as a tuple of texts. */
+static PyObject *op_signatures(PyObject *self, void *unused)
+{
+	size_t count = op_of(self)->info.signatures;
+	PyObject *tuple = PyTuple_New((Py_ssize_t)count);
+
+	(void)unused;
+	for (size_t i = 0; tuple && i < count; i++) {
+		char *text = NULL;
+		PyObject *item = py_text(ttnn_op_signature(&text, op_of(self)->op, i), &text);
+
+		if (!item)
+			Py_CLEAR(tuple);
+		else
+			PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, item);
+	}
+	return tuple;
+}
+
+/* The signatures, then the sentence. */
+static PyObject *op_doc(PyObject *self, void *unused)
+{
+	PyObject *lines = op_signatures(self, NULL), *newline = PyUnicode_FromString("\n");
+	PyObject *joined = lines && newline ? PyUnicode_Join(newline, lines) : NULL;
+	PyObject *doc = NULL;
+
+	(void)unused;
+	if (joined)
+		doc = PyUnicode_FromFormat("%U\n\n%s", joined, op_of(self)->info.doc);
+	Py_XDECREF(lines);
+	Py_XDECREF(newline);
+	Py_XDECREF(joined);
+	return doc;
+}
+
+static PyObject *op_text(PyObject *self, void *which)
+{
+	const struct ttnn_op_info *info = &op_of(self)->info;
+
+	switch (*(const char *)which) {
+	case 's': /* "add" */
+		return PyUnicode_FromString(strrchr(info->name, '.') + 1);
+	case 'c':
+		return PyUnicode_FromString(info->cpp_name);
+	case 'f':
+		return PyUnicode_FromString(info->family);
+	case 'm':
+		return PyUnicode_FromString("ttnn");
+	default:
+		return PyUnicode_FromString(info->name);
+	}
+}
+
+static PyObject *op_flag(PyObject *self, void *which)
+{
+	const struct ttnn_op_info *info = &op_of(self)->info;
+
+	switch (*(const char *)which) {
+	case 'g':
+		return PyBool_FromLong(info->golden);
+	case 'p':
+		return PyFloat_FromDouble(info->pcc);
+	case 'e':
+		return PyBool_FromLong(strncmp(info->name, "ttnn.experimental.", 18) == 0);
+	case 't':
+		return PyBool_FromLong(1);
+	default:
+		Py_RETURN_NONE;
+	}
+}
+
+static PyGetSetDef op_fields[] = {
+	{"python_fully_qualified_name", op_text, NULL, "ttnn.add", "n"},
+	{"name", op_text, NULL, "ttnn.add", "n"},
+	{"cpp_name", op_text, NULL, "ttnn::add", "c"},
+	{"family", op_text, NULL, "Which operations it belongs to.", "f"},
+	{"__name__", op_text, NULL, NULL, "n"},
+	{"__qualname__", op_text, NULL, NULL, "n"},
+	{"__module__", op_text, NULL, NULL, "m"},
+	{"__doc__", op_doc, NULL, NULL, NULL},
+	{"__ttnn_operation__", op_flag, NULL, NULL, "n"},
+	{"signatures", op_signatures, NULL, "How it can be called.", NULL},
+	{"has_golden", op_flag, NULL, "Whether golden() works.", "g"},
+	{"pcc", op_flag, NULL, "How close it comes to its golden function.", "p"},
+	{"is_experimental", op_flag, NULL, NULL, "e"},
+	{"is_cpp_operation", op_flag, NULL, NULL, "t"},
+	{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+#define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
+static PyMethodDef op_methods[] = {
+	{"run", FAST(op_run), "The call itself, without hooks."},
+	{"golden", FAST(op_golden), "The results computed slowly in float64, as host tensors."},
+	{NULL, NULL, 0, NULL},
+};
+static PyMemberDef op_members[] = {
+	{"__vectorcalloffset__", T_PYSSIZET, offsetof(struct py_op, vectorcall), READONLY, NULL},
+	{"__dictoffset__", T_PYSSIZET, offsetof(struct py_op, dict), READONLY, NULL},
+	{NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot op_slots[] = {
+	{Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse}, {Py_tp_clear, op_clear},
+	{Py_tp_call, PyVectorcall_Call}, {Py_tp_repr, op_repr},         {Py_tp_getset, op_fields},
+	{Py_tp_methods, op_methods},     {Py_tp_members, op_members},   {0, NULL},
+};
+static PyType_Spec op_spec = {"ttnn._ttnn.Operation", sizeof(struct py_op), 0,
+			      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+				      Py_TPFLAGS_DISALLOW_INSTANTIATION,
+			      op_slots};
+
+/* ---- the table --------------------------------------------------------------------------------------------- */
+
+/* set_interceptor(function or None) → the one before. */
+static PyObject *set_interceptor(PyObject *module, PyObject *function)
+{
+	PyObject *before = interceptor ? interceptor : Py_NewRef(Py_None);
+
+	(void)module;
+	interceptor = function == Py_None ? NULL : Py_NewRef(function);
+	return before;
+}
+
+/* all_operations() → {name: operation} */
+static PyObject *operations(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyDict_Copy(by_name);
+}
+
+static PyMethodDef functions[] = {
+	{"set_interceptor", set_interceptor, METH_O,
+	 "Calls this function in place of every operation; None: no more. Returns the one before."},
+	{"all_operations", operations, METH_NOARGS, "All operations by name."},
+	{NULL, NULL, 0, NULL},
+};
+
+int py_init_ops(void)
+{
+	const char *alias, *of;
+	const ttnn_op *op;
+
+	py_op_type = py_add_type("", &op_spec);
+	by_name = PyDict_New();
+	if (!py_op_type || !by_name || PyModule_AddFunctions(py_submodule(""), functions) < 0)
+		return -1;
+	for (size_t i = 0; (op = ttnn_op_at(i)); i++) {
+		struct py_op *self = (struct py_op *)py_op_type->tp_alloc(py_op_type, 0);
+		int status;
+
+		if (!self)
+			return -1;
+		self->vectorcall = op_call;
+		self->op = op;
+		ttnn_op_get_info(&self->info, op);
+		status = PyDict_SetItemString(by_name, self->info.name, (PyObject *)self);
+		Py_DECREF(self);
+		if (status < 0)
+			return -1;
+	}
+	for (size_t i = 0; (alias = ttnn_op_alias(&of, i)); i++) {
+		PyObject *found = PyDict_GetItemString(by_name, of);
+
+		if (found && PyDict_SetItemString(by_name, alias, found) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,96 @@
+"""TT-NN: tensors and operations of Tenstorrent's library, on any machine.
+
+Everything is the C library's (ttnn._ttnn); this package gives it upstream's names, and the ways to
+and from torch and numpy.
+"""
+
+from ttnn import _ttnn
+
+__version__ = _ttnn.version()
+
+from ttnn import config, core, decorators, device, distributed, graph, trace, types
+from ttnn._ttnn import activation, cluster, fabric, multi_device, program_descriptor
+from ttnn.config import (
+    CONFIG,
+    CONFIG_OVERRIDES,
+    CONFIG_PATH,
+    Config,
+    load_config_from_dictionary,
+    load_config_from_json_file,
+    manage_config,
+    save_config_to_json_file,
+)
+from ttnn.core import *
+from ttnn.decorators import (
+    attach_golden_function,
+    command_queue,
+    create_module_if_not_exists,
+    dump_operations,
+    get_current_command_queue_id_for_thread,
+    get_fallback_function,
+    get_golden_function,
+    query_registered_operations,
+    register_cpp_operation,
+    register_post_operation_hook,
+    register_pre_operation_hook,
+    register_python_operation,
+)
+from ttnn.device import *
+from ttnn.distributed import *
+from ttnn.trace import (
+    MeshTraceId,
+    begin_trace_capture,
+    end_trace_capture,
+    execute_trace,
+    is_trace_capture_active,
+    release_trace,
+)
+from ttnn.types import *
+
+decorators.export_operations()
+
+import ttnn.operations.core  # replaces those that Python has to do with
+
+Tensor.tensor_topology = distributed.tensor_topology
+Tensor.devices = lambda self: [self.device()]
+Tensor.extract_shard = lambda self, which: self._parts()[which if isinstance(which, int) else 0]
+
+
+def SetRootDir(path):
+    """Upstream looks for kernels there; there are none here."""
+
+
+def set_fabric_config(*unused, **ignored):
+    """Real machines have links to set up."""
+
+
+def get_fabric_config():
+    return FabricConfig.DISABLED
+
+
+class DeviceComputeKernelConfig(WormholeComputeKernelConfig):
+    pass
+
+
+def get_num_links(*unused, **ignored):
+    return 1
+
+
+def tracy_message(text, color=0xF0F8FF):
+    pass
+
+
+def tracy_frame():
+    pass
+
+
+def start_tracy_zone(source, function, line, color=0):
+    pass
+
+
+def stop_tracy_zone(name="", color=0):
+    return True
+
+
+def auto_register_ttnn_cpp_operations(module=None):
+    """Done when ttnn is imported."""

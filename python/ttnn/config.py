@@ -1,0 +1,114 @@
+"""ttnn.CONFIG: switches of the Python layer, from TTNN_CONFIG_PATH and TTNN_CONFIG_OVERRIDES."""
+
+import contextlib
+import json
+import os
+import pathlib
+
+_HOME = pathlib.Path(os.environ.get("HOME", "/tmp"))
+_DEFAULTS = {
+    "cache_path": _HOME / ".cache" / "ttnn",
+    "model_cache_path": _HOME / ".cache" / "ttnn" / "models",
+    "tmp_dir": pathlib.Path("/tmp/ttnn"),
+    "enable_model_cache": False,
+    "enable_fast_runtime_mode": True,
+    "validate_program_args": False,
+    "throw_exception_on_fallback": False,
+    "enable_logging": False,
+    "enable_graph_report": False,
+    "enable_graph_python_stack_traces": False,
+    "enable_detailed_buffer_report": False,
+    "enable_detailed_tensor_report": False,
+    "enable_comparison_mode": False,
+    "comparison_mode_should_raise_exception": False,
+    "comparison_mode_pcc": 0.9998999834060669,
+    "root_report_path": pathlib.Path("generated/ttnn/reports"),
+    "report_name": None,
+    "strict_ccl_topology": False,
+}
+
+
+class Config:
+    """One attribute for each switch; a type that does not fit is refused."""
+
+    __slots__ = tuple(_DEFAULTS)
+
+    def __init__(self, other=None):
+        for name, value in _DEFAULTS.items():
+            object.__setattr__(self, name, getattr(other, name) if other else value)
+
+    def __setattr__(self, name, value):
+        if name not in _DEFAULTS:
+            raise AttributeError(f"there is no configuration {name}")
+        default = _DEFAULTS[name]
+        if isinstance(default, bool) and not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False, not {value!r}")
+        if isinstance(default, float) and not isinstance(value, (int, float)):
+            raise TypeError(f"{name} is a number, not {value!r}")
+        if isinstance(default, pathlib.Path):
+            value = pathlib.Path(value)
+        if name == "report_name" and value is not None:
+            value = str(value)
+        object.__setattr__(self, name, value)
+
+    @staticmethod
+    def keys():
+        return list(_DEFAULTS)
+
+    @property
+    def report_path(self):
+        return None if self.report_name is None else self.root_report_path / self.report_name
+
+    def apply_json_overrides(self, text):
+        for name, value in json.loads(text).items():
+            setattr(self, name, value)
+
+    def load_from_file(self, path):
+        self.apply_json_overrides(pathlib.Path(path).read_text())
+
+    def save_to_file(self, path):
+        values = {n: getattr(self, n) for n in _DEFAULTS}
+        text = json.dumps({n: str(v) if isinstance(v, pathlib.Path) else v for n, v in values.items()}, indent=2)
+        path = pathlib.Path(path)
+        aside = path.with_name(path.name + ".new")
+        aside.write_text(text)
+        aside.replace(path)
+
+    def __repr__(self):
+        def text(value):
+            return str(value).lower() if isinstance(value, bool) else "std::nullopt" if value is None else str(value)
+
+        return "Config{" + ",".join(f"{n}={text(getattr(self, n))}" for n in _DEFAULTS) + f",{text(self.report_path)}}}"
+
+
+CONFIG = Config()
+CONFIG_PATH = os.environ.get("TTNN_CONFIG_PATH")
+CONFIG_OVERRIDES = os.environ.get("TTNN_CONFIG_OVERRIDES")
+if CONFIG_PATH:
+    CONFIG.load_from_file(CONFIG_PATH)
+if CONFIG_OVERRIDES:
+    CONFIG.apply_json_overrides(CONFIG_OVERRIDES)
+
+
+def load_config_from_json_file(path):
+    CONFIG.load_from_file(path)
+
+
+def load_config_from_dictionary(values):
+    for name, value in values.items():
+        setattr(CONFIG, name, value)
+
+
+def save_config_to_json_file(path):
+    CONFIG.save_to_file(path)
+
+
+@contextlib.contextmanager
+def manage_config(name, value):
+    """Another value of a switch, for a while."""
+    before = getattr(CONFIG, name)
+    setattr(CONFIG, name, value)
+    try:
+        yield
+    finally:
+        setattr(CONFIG, name, before)

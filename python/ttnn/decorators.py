@@ -1,0 +1,235 @@
+"""Operations as Python sees them: hooks, golden functions, operations written in Python.
+
+Operations of the library are objects of the extension; one written in Python is a PythonOperation.
+While hooks are registered, every call of either goes through _call().
+"""
+
+import contextlib
+import functools
+import threading
+
+from ttnn import _ttnn
+
+FastOperation = Operation = _ttnn.Operation
+
+REGISTERED_OPERATIONS = {}
+PRE_OPERATION_HOOKS = []
+POST_OPERATION_HOOKS = []
+_inside = threading.local()
+
+
+def _call(operation, args, kwargs):
+    """A call with its hooks. Operations that a hook itself calls have none."""
+    if getattr(_inside, "hook", False):
+        return operation.run(*args, **kwargs)
+    replaced = args, kwargs
+    for hook in tuple(PRE_OPERATION_HOOKS):
+        answer = _hooked(hook, operation, *replaced)
+        if answer is not None:
+            replaced = answer
+    output = operation.run(*replaced[0], **replaced[1])
+    for hook in tuple(POST_OPERATION_HOOKS):
+        answer = _hooked(hook, operation, *replaced, output)
+        if answer is not None:
+            output = answer
+    return output
+
+
+def _hooked(hook, operation, *args):
+    _inside.hook = True
+    try:
+        return hook(operation, *args)
+    finally:
+        _inside.hook = False
+
+
+def _switch():
+    _ttnn.set_interceptor(_call if PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS else None)
+
+
+@contextlib.contextmanager
+def _registered(hooks, hook):
+    hooks.append(hook)
+    _switch()
+    try:
+        yield
+    finally:
+        hooks.remove(hook)
+        _switch()
+
+
+def register_pre_operation_hook(hook):
+    """hook(operation, args, kwargs) before every operation; may return other (args, kwargs)."""
+    return _registered(PRE_OPERATION_HOOKS, hook)
+
+
+def register_post_operation_hook(hook):
+    """hook(operation, args, kwargs, output) after every operation; may return another output."""
+    return _registered(POST_OPERATION_HOOKS, hook)
+
+
+class PythonOperation:
+    """An operation written in Python: its function under a name, with hooks."""
+
+    is_cpp_operation = False
+    __ttnn_operation__ = None
+
+    def __init__(self, name, function, golden_function=None):
+        functools.update_wrapper(self, function)
+        self.python_fully_qualified_name = self.name = name
+        self.function = function
+        self.is_experimental = name.startswith("ttnn.experimental.")
+        if golden_function is not None:
+            self.golden_function = golden_function
+
+    def run(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+    def __call__(self, *args, **kwargs):
+        if PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS:
+            return _call(self, args, kwargs)
+        return self.function(*args, **kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self):
+        return f"Operation(python_fully_qualified_name='{self.name}')"
+
+
+def register_python_operation(*, name, golden_function=None, **unused):
+    """Makes a function the operation of this name ("ttnn.experimental.my_op")."""
+
+    def register(function):
+        operation = PythonOperation(name, function, golden_function)
+        _export(name, operation)
+        return operation
+
+    return register
+
+
+def register_cpp_operation(*, target_name, function, golden_function=None, **unused):
+    """Gives an operation of the extension another name."""
+    if golden_function is not None:
+        attach_golden_function(function, golden_function)
+    _export(target_name, function)
+    return function
+
+
+def _export(name, operation):
+    """Puts an operation where its name says, making the modules on the way."""
+    import ttnn
+
+    if not name.startswith("ttnn."):
+        raise ValueError(f"operations are in ttnn, not {name}")
+    REGISTERED_OPERATIONS[name] = operation
+    *path, last = name.split(".")[1:]
+    owner = ttnn
+    for part in path:
+        owner = create_module_if_not_exists(part, owner)
+    setattr(owner, last, operation)
+
+
+def create_module_if_not_exists(name, owner):
+    import sys
+    import types
+
+    found = getattr(owner, name, None)
+    if found is None:
+        found = types.ModuleType(f"{owner.__name__}.{name}")
+        sys.modules[found.__name__] = found
+        setattr(owner, name, found)
+    return found
+
+
+def export_operations():
+    """All operations of the library, under their names."""
+    for name, operation in _ttnn.all_operations().items():
+        if not name.startswith("ttnn.Tensor."):
+            _export(name, operation)
+
+
+def query_registered_operations(include_experimental=False):
+    return [o for n, o in sorted(REGISTERED_OPERATIONS.items()) if include_experimental or ".experimental." not in n]
+
+
+def dump_operations(path, include_experimental=False):
+    names = [o.python_fully_qualified_name for o in query_registered_operations(include_experimental)]
+    with open(path, "w") as file:
+        file.write("".join(f"{name}\n" for name in names))
+
+
+def attach_golden_function(operation, golden_function, **unused):
+    operation.golden_function = golden_function
+
+
+def get_golden_function(operation):
+    """What an operation must give: a function on torch tensors (or numpy arrays, or our own).
+
+    The library computes it in float64; an operation may have another one attached.
+    """
+    attached = getattr(operation, "golden_function", None)
+    if attached is not None:
+        return attached
+    if not getattr(operation, "has_golden", False):
+        raise RuntimeError(f"{operation} does not have a golden function")
+    return functools.partial(_golden, operation)
+
+
+def _golden(operation, *args, **kwargs):
+    import ttnn
+
+    foreign = []
+
+    def inner(value):
+        if isinstance(value, (list, tuple)):
+            return [inner(v) for v in value]
+        if isinstance(value, ttnn.Tensor) or not hasattr(type(value), "__dlpack__"):
+            return value
+        foreign.append(value)
+        return _ttnn.tensor.from_data(value)
+
+    names = {k: v for k, v in kwargs.items() if k != "device"}
+    results = operation.golden(*map(inner, args), **{k: inner(v) for k, v in names.items()})
+
+    def outer(result):
+        if isinstance(result, list):
+            return [outer(r) for r in result]
+        if result is None or not foreign:
+            return result
+        if type(foreign[0]).__module__.split(".")[0] == "torch":
+            return ttnn.to_torch(result).to(_promoted(foreign))
+        return result.to_numpy()
+
+    return outer(results)
+
+
+def _promoted(tensors):
+    import torch
+
+    dtype = tensors[0].dtype
+    for tensor in tensors[1:]:
+        dtype = torch.promote_types(dtype, tensor.dtype)
+    return dtype if dtype.is_floating_point else torch.float32
+
+
+def get_fallback_function(operation):
+    return get_golden_function(operation)
+
+
+_queue = threading.local()
+
+
+@contextlib.contextmanager
+def command_queue(cq_id):
+    """Operations go to this queue meanwhile; execution is in order, so nothing changes."""
+    before = getattr(_queue, "id", None)
+    _queue.id = cq_id
+    try:
+        yield
+    finally:
+        _queue.id = before
+
+
+def get_current_command_queue_id_for_thread():
+    return getattr(_queue, "id", None)

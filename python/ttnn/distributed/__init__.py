@@ -1,0 +1,208 @@
+"""Tensors on meshes: how they are cut, and put together again."""
+
+import dataclasses
+
+from ttnn import _ttnn
+from ttnn._ttnn.multi_device import MeshCoordinate, MeshDevice, MeshShape
+from ttnn._ttnn.tensor import Tensor
+
+
+class PlacementReplicate:
+    """A dimension of the mesh whose devices all have the same."""
+
+    dim = None
+
+    def __repr__(self):
+        return "PlacementReplicate()"
+
+    def __eq__(self, other):
+        return isinstance(other, PlacementReplicate)
+
+    __hash__ = object.__hash__
+
+
+@dataclasses.dataclass(frozen=True)
+class PlacementShard:
+    """A dimension of the mesh that cuts this dimension of the tensor."""
+
+    dim: int
+
+    def __repr__(self):
+        return f"PlacementShard({self.dim})"
+
+
+class MeshMapperConfig:
+    def __init__(self, placements=None, mesh_shape_override=None, *, row_dim=None, col_dim=None):
+        if placements is None:
+            placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in (row_dim, col_dim)]
+        self.placements, self.mesh_shape_override = list(placements), mesh_shape_override
+
+    def __repr__(self):
+        return f"MeshMapperConfig(placements={self.placements})"
+
+
+class MeshComposerConfig:
+    def __init__(self, dims, mesh_shape_override=None):
+        self.dims, self.mesh_shape_override = list(dims) if isinstance(dims, (list, tuple)) else [dims], mesh_shape_override
+
+    def __repr__(self):
+        return f"MeshComposerConfig(dims={self.dims})"
+
+
+class TensorToMesh:
+    """Cuts a tensor for the devices of a mesh: one placement for each dimension of it."""
+
+    def __init__(self, mesh_device, placements, mesh_shape=None):
+        shape = [d for d in (mesh_device.shape if mesh_shape is None else mesh_shape)]
+        placements = list(placements)
+        if len(placements) == 1 and len(shape) > 1:  # the mesh as a line
+            size = 1
+            for extent in shape:
+                size *= extent
+            shape = [1, size]
+            placements = [PlacementReplicate(), *placements]
+        if len(shape) != len(placements):
+            raise RuntimeError(f"{len(placements)} placements do not fit a mesh of {len(shape)} dimensions")
+        self.mesh_device, self.shape, self.placements = mesh_device, shape, placements
+
+    def map(self, array):
+        """The parts of a torch tensor or numpy array, row by row over the mesh."""
+        parts = [array]
+        for extent, placement in zip(self.shape, self.placements):
+            parts = [piece for part in parts for piece in _cut(part, placement, extent)]
+        return parts
+
+    @property
+    def dims(self):
+        return [p.dim for p in self.placements]
+
+
+def _cut(array, placement, extent):
+    if placement.dim is None or extent == 1:
+        return [array] * extent
+    if array.shape[placement.dim] % extent:
+        raise RuntimeError(f"dimension {placement.dim} of size {array.shape[placement.dim]} cannot be cut into {extent} parts")
+    if hasattr(array, "chunk"):
+        return [piece.contiguous() for piece in array.chunk(extent, placement.dim)]
+    import numpy
+
+    return [numpy.ascontiguousarray(piece) for piece in numpy.split(array, extent, placement.dim)]
+
+
+CppTensorToMesh = ReplicateTensorToMeshWrapper = TensorToMesh
+
+
+def ReplicateTensorToMesh(mesh_device):
+    return TensorToMesh(mesh_device, [PlacementReplicate()])
+
+
+def ShardTensorToMesh(mesh_device, dim):
+    return TensorToMesh(mesh_device, [PlacementShard(dim)])
+
+
+def ShardTensor2dMesh(mesh_device, mesh_shape=None, dims=None):
+    """dims: the dimensions that rows and columns cut; None: all have the same."""
+    placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in dims]
+    return TensorToMesh(mesh_device, placements, mesh_shape)
+
+
+def create_mesh_mapper(mesh_device, config):
+    return TensorToMesh(mesh_device, config.placements, config.mesh_shape_override)
+
+
+replicate_tensor_to_mesh_mapper = ReplicateTensorToMesh
+
+
+def shard_tensor_to_mesh_mapper(mesh_device, dim):
+    return ShardTensorToMesh(mesh_device, dim)
+
+
+class MeshToTensor:
+    """Puts the parts of a tensor together, along one dimension for each dimension of the mesh."""
+
+    def __init__(self, mesh_device, dims, mesh_shape=None):
+        shape = list(mesh_device.shape if mesh_shape is None else mesh_shape)
+        if len(dims) == 1:
+            size = 1
+            for extent in shape:
+                size *= extent
+            shape = [size]
+        self.shape, self.dims = shape, list(dims)
+
+    def compose(self, parts):
+        import torch
+
+        for extent, dim in reversed(list(zip(self.shape, self.dims))):
+            groups = [parts[i : i + extent] for i in range(0, len(parts), extent)]
+            parts = [group[0] if extent == 1 else torch.cat(group, dim) for group in groups]
+        return parts[0]
+
+
+CppMeshToTensor = MeshToTensor
+
+
+def ConcatMeshToTensor(mesh_device, dim):
+    return MeshToTensor(mesh_device, [dim])
+
+
+def ConcatMesh2dToTensor(mesh_device, mesh_shape=None, dims=None):
+    return MeshToTensor(mesh_device, dims, mesh_shape)
+
+
+concat_mesh_to_tensor_composer = ConcatMeshToTensor
+
+
+def create_mesh_composer(mesh_device, config):
+    return MeshToTensor(mesh_device, config.dims, config.mesh_shape_override)
+
+
+class TensorTopology:
+    """How a tensor lies on its mesh."""
+
+    def __init__(self, distribution_shape, placements, mesh_coords):
+        self._shape, self._placements, self._coords = distribution_shape, placements, mesh_coords
+
+    def distribution_shape(self):
+        return self._shape
+
+    def placements(self):
+        return self._placements
+
+    def mesh_coords(self):
+        return self._coords
+
+    def __repr__(self):
+        placements = ", ".join(map(repr, self._placements))
+        coords = ", ".join(map(repr, self._coords))
+        return f"TensorTopology(distribution_shape={self._shape!r}, placements=SmallVector([{placements}]), mesh_coords={coords})"
+
+
+def tensor_topology(tensor):
+    shape, dims, coords = tensor._topology()
+    return TensorTopology(shape, [PlacementReplicate() if d is None else PlacementShard(d) for d in dims], coords)
+
+
+def get_device_tensors(tensor):
+    """One tensor for each device that holds a part."""
+    return tensor._parts()
+
+
+def from_host_shards(tensors, mesh_shape):
+    return _ttnn.tensor.gather(list(tensors), mesh_shape, [None] * len(list(mesh_shape)))
+
+
+def aggregate_tensor(tensors):
+    return from_host_shards(tensors, [1, len(tensors)])
+
+
+combine_device_tensors = aggregate_tensor
+
+
+def distribute_tensor(tensor, mapper, mesh_device=None):
+    import ttnn
+
+    return ttnn.from_torch(ttnn.to_torch(tensor), dtype=tensor.dtype, layout=tensor.layout, mesh_mapper=mapper, device=mesh_device)
+
+
+def using_distributed_env():
+    return False

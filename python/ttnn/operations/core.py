@@ -1,0 +1,200 @@
+"""Tensors from and to other libraries, files, and back."""
+
+import os
+import pathlib
+
+from ttnn import _ttnn
+from ttnn._ttnn.tensor import DataType, Layout, Tensor
+from ttnn.decorators import register_python_operation
+
+_own = _ttnn.all_operations()
+
+
+@register_python_operation(name="ttnn.from_torch")
+def from_torch(
+    tensor,
+    dtype=None,
+    *,
+    spec=None,
+    tile=None,
+    pad_value=None,
+    layout=None,
+    device=None,
+    memory_config=None,
+    mesh_mapper=None,
+    cq_id=None,
+    preserve_nan_values=False,
+    col_tilize=False,
+    enable_bfloat_opt=False,
+):
+    """A tensor from a torch tensor, numpy array, or anything with DLPack or the buffer protocol."""
+    if tensor is None:
+        return None
+    if spec is not None:
+        if any(given is not None for given in (dtype, layout, memory_config, tile)):
+            raise RuntimeError("ttnn.from_torch: `spec` says dtype, layout, memory_config and tile")
+        dtype, layout, memory_config, tile = spec.dtype, spec.layout, spec.memory_config, spec.tile
+        if tuple(tensor.shape) != tuple(spec.shape):
+            raise RuntimeError(f"ttnn.from_torch: the tensor has shape {tuple(tensor.shape)}, `spec` {tuple(spec.shape)}")
+    if col_tilize:
+        tensor = tensor.transpose(-2, -1)
+    options = dict(dtype=dtype, tile=tile, pad_value=pad_value, layout=layout, cq_id=cq_id)
+    run = _own["ttnn.from_torch"].run
+    if mesh_mapper is None:
+        return run(_ttnn.tensor.from_data(tensor, dtype), device=device, memory_config=memory_config, **options)
+    parts = [run(_ttnn.tensor.from_data(part, dtype), **options) for part in mesh_mapper.map(tensor)]
+    spread = _ttnn.tensor.gather(parts, mesh_mapper.shape, mesh_mapper.dims)
+    return spread if device is None else _own["ttnn.to_device"].run(spread, device, memory_config=memory_config)
+
+
+def _to_dlpack_library(tensor):
+    """The torch tensor over the bytes of a host tensor in rows."""
+    import torch
+
+    found = torch.utils.dlpack.from_dlpack(tensor._dlpack_view())
+    return found.view(torch.float8_e4m3fn) if tensor.dtype == DataType.FP8_E4M3 else found
+
+
+@register_python_operation(name="ttnn.to_torch")
+def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=None, cq_id=None):
+    """The logical elements as a torch tensor; block floats as float32."""
+    run = _own["ttnn.to_torch"].run
+    if mesh_composer is None:
+        found = _to_dlpack_library(run(tensor))
+    else:
+        host = tensor.cpu()
+        found = mesh_composer.compose([_to_dlpack_library(run(part)) for part in host._parts()])
+    if torch_rank is not None:
+        while found.dim() > torch_rank:
+            if found.shape[0] != 1:
+                raise RuntimeError("ttnn: Unable to squeeze to desired rank!")
+            found = found.squeeze(0)
+    return found if dtype is None else found.to(dtype)
+
+
+@register_python_operation(name="ttnn.as_tensor")
+def as_tensor(
+    tensor,
+    dtype=None,
+    *,
+    layout=Layout.ROW_MAJOR,
+    device=None,
+    memory_config=None,
+    cache_file_name=None,
+    preprocess=None,
+    mesh_mapper=None,
+    cache_dump_mode=None,
+):
+    """As from_torch; with a file name the tensor is kept there and read the next time."""
+
+    def make(place):
+        array = preprocess(tensor) if preprocess else tensor
+        if mesh_mapper is not None:
+            where = dict(device=place, memory_config=memory_config) if place else {}
+            return from_torch.function(array, dtype, layout=layout, mesh_mapper=mesh_mapper, **where)
+        return _own["ttnn.as_tensor"].run(
+            _ttnn.tensor.from_data(array, dtype), dtype, layout=layout, device=place, memory_config=memory_config if place else None
+        )
+
+    if device is not None and memory_config is None:
+        raise RuntimeError("memory_config must be specified when device is specified")
+    if cache_file_name is None:
+        return make(device)
+    names = f"_dtype_{dtype.name if dtype else 'None'}_layout_{layout.name if layout else 'None'}"
+    path = pathlib.Path(f"{cache_file_name}{names}.tensorbin")
+    if path.exists():
+        found = _ttnn.tensor.load(path)
+        if list(found.shape) == list(tensor.shape) if tensor is not None else True:
+            return _own["ttnn.to_device"].run(found, device, memory_config=memory_config) if device else found
+    found = make(None)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found._save(path)
+    return _own["ttnn.to_device"].run(found, device, memory_config=memory_config) if device else found
+
+
+@register_python_operation(name="ttnn.load_tensor")
+def load_tensor(file_name, *, device=None):
+    """A tensor from a .tensorbin file."""
+    if not os.path.exists(file_name):
+        raise RuntimeError(f"Unable to load the tensor from {file_name}.  The file does not exist.")
+    found = _ttnn.tensor.load(file_name)
+    return found if device is None else _own["ttnn.Tensor.to"].run(found, device)
+
+
+@register_python_operation(name="ttnn.dump_tensor")
+def dump_tensor(file_name, tensor, mode=None, **unused):
+    """Writes a tensor to a .tensorbin file."""
+    tensor._save(file_name)
+
+
+@register_python_operation(name="ttnn.unsqueeze_to_4D")
+def unsqueeze_to_4D(tensor):
+    """With dimensions of 1 in front, up to rank 4."""
+    import ttnn
+
+    rank = len(tensor.shape)
+    if rank > 4:
+        raise RuntimeError("Tensor cannot have more than 4 dimensions!")
+    return tensor if rank == 4 else ttnn.reshape(tensor, tensor.shape.to_rank(4))
+
+
+def _numpy(self, mesh_composer=None):
+    """The logical elements as a numpy array; bfloat16 and block floats as float32."""
+    import numpy
+
+    rows = _own["ttnn.to_torch"].run(self)
+    if rows.dtype in (DataType.BFLOAT16, DataType.FP8_E4M3):
+        rows = _own["ttnn.to_dtype"].run(rows, DataType.FLOAT32)
+    return numpy.from_dlpack(_Shared(rows))
+
+
+class _Shared:
+    """Lets numpy share a host tensor's bytes instead of asking for a copy."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **unused):
+        return self.tensor._dlpack_view()
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+def _array(self, dtype=None, copy=None):
+    found = _numpy(self)
+    return found if dtype is None else found.astype(dtype)
+
+
+Tensor.to_torch = lambda self, mesh_composer=None: to_torch.function(self, mesh_composer=mesh_composer)
+Tensor.to_numpy = _numpy
+Tensor.__array__ = _array
+
+
+def pearson_correlation_coefficient(expected, actual):
+    """How alike two tensors are: 1 when one is the other times a positive number, plus another."""
+    import torch
+
+    expected, actual = (to_torch.function(t) if isinstance(t, Tensor) else torch.as_tensor(t) for t in (expected, actual))
+    expected, actual = expected.flatten().to(torch.float64), actual.flatten().to(torch.float64)
+    same_nan = torch.isnan(expected) & torch.isnan(actual)
+    if torch.isnan(expected).ne(torch.isnan(actual)).any():
+        return 0.0
+    expected, actual = expected[~same_nan], actual[~same_nan]
+    if torch.equal(expected, actual):
+        return 1.0
+    infinite = torch.isinf(expected) | torch.isinf(actual)
+    if infinite.any():
+        if not torch.equal(expected[infinite], actual[infinite]):
+            return 0.0
+        expected, actual = expected[~infinite], actual[~infinite]
+    a, b = expected - expected.mean(), actual - actual.mean()
+    norm = (a.norm() * b.norm()).item()
+    if norm == 0:
+        return float(torch.allclose(expected, actual))
+    return (a @ b).item() / norm
+
+
+pearson_correlation_coefficient = register_python_operation(name="ttnn.pearson_correlation_coefficient")(
+    pearson_correlation_coefficient
+)

@@ -1,0 +1,83 @@
+/* frontend.c: what <ttnn_frontend.h> says of tensors on devices and of device memory. */
+#include <ttnn_frontend.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/split.h"
+
+ttnn_device *ttnn_tensor_get_device(const ttnn_tensor *tensor)
+{
+	return tt_tensor_device(tensor);
+}
+
+bool ttnn_tensor_get_buffer(struct ttnn_buffer_info *out, const ttnn_tensor *tensor)
+{
+	const struct tt_buffer *buffer = tt_tensor_buffer(tensor);
+
+	if (!buffer)
+		return false;
+	*out = (struct ttnn_buffer_info){
+		.id = buffer->id,
+		.address = buffer->address,
+		.page_size = buffer->layout.page_size,
+		.aligned_page_size = buffer->layout.aligned_page,
+		.pages = buffer->layout.pages,
+	};
+	return true;
+}
+
+enum ttnn_status ttnn_tensor_assign(ttnn_tensor *tensor, ttnn_tensor *from)
+{
+	struct tt_buffer *to = tt_tensor_buffer(tensor), *source = tt_tensor_buffer(from);
+
+	if (!to || !source)
+		return tt_fail(TTNN_STATE, "only tensors that are on a device can be assigned");
+	if (to->layout.size != source->layout.size ||
+	    tt_tensor_chips(tensor) != tt_tensor_chips(from))
+		return tt_fail(TTNN_INVALID, "the tensors do not have the same size");
+	if (to == source || to->mode != TT_BUFFER_REAL || source->mode != TT_BUFFER_REAL)
+		return TTNN_OK;
+	for (uint32_t chip = 0; chip < tt_tensor_chips(tensor); chip++) {
+		struct tt_storage *bytes;
+		tt_status status;
+
+		TT_TRY(tt_buffer_data(&bytes, source, chip, TT_BUFFER_READ));
+		status = tt_buffer_set_data(to, chip, bytes);
+		tt_storage_unref(bytes);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_core_set_first(const ttnn_core_set **out, struct ttnn_core grid,
+				     uint32_t count, bool row_wise)
+{
+	return tt_split_cores(out, grid, (struct ttnn_core){0, 0}, count,
+			      row_wise ? TTNN_ORIENT_ROW_MAJOR : TTNN_ORIENT_COL_MAJOR);
+}
+
+enum ttnn_status ttnn_device_blocks(struct ttnn_memory_block **out, size_t *count,
+				    ttnn_device *device, enum ttnn_buffer_type type)
+{
+	struct tt_allocator *allocator = &device->memory->allocator;
+	struct tt_freelist_block *blocks;
+	struct ttnn_memory_block *found;
+	size_t number;
+
+	if (type == TTNN_SYSTEM_MEMORY || (unsigned)type > TTNN_TRACE)
+		return tt_fail(TTNN_INVALID, "a device has no memory of type %d", (int)type);
+	TT_TRY(tt_allocator_blocks(&blocks, &number, allocator, type));
+	found = tt_calloc(number + 1, sizeof(*found));
+	for (size_t i = 0; found && i < number; i++)
+		found[i] = (struct ttnn_memory_block){.address = blocks[i].address -
+								 allocator->region[type].base,
+						      .size = blocks[i].size,
+						      .allocated = blocks[i].taken};
+	tt_free(blocks);
+	if (!found)
+		return tt_fail_nomem();
+	*out = found;
+	*count = number;
+	return TTNN_OK;
+}

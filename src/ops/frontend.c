@@ -1,0 +1,433 @@
+/* frontend.c: what <ttnn_frontend.h> says of operations, enumerations and objects. */
+#include <string.h>
+#include <ttnn_frontend.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "ops/families.h"
+#include "ops/golden.h"
+#include "ops/objects.h"
+#include "ops/unary.h"
+#include "tensor/dtype.h"
+#include "tensor/text.h"
+#include "tensor/value_json.h"
+
+/* ---- operations ---------------------------------------------------------------------------------- */
+
+const ttnn_op *ttnn_op_at(size_t i)
+{
+	size_t count;
+	const struct tt_op_entry *all = tt_op_all(&count);
+
+	return i < count ? &all[i] : NULL;
+}
+
+const ttnn_op *ttnn_op_find(const char *name)
+{
+	return tt_op_find(name);
+}
+
+const char *ttnn_op_alias(const char **of, size_t i)
+{
+	if (i >= tt_op_alias_count)
+		return NULL;
+	*of = tt_op_aliases[i].of;
+	return tt_op_aliases[i].name;
+}
+
+void ttnn_op_get_info(struct ttnn_op_info *out, const ttnn_op *op)
+{
+	*out = (struct ttnn_op_info){
+		.name = op->op->name,
+		.cpp_name = op->cpp_name,
+		.family = op->op->family,
+		.doc = op->op->doc,
+		.signatures = op->overloads.count,
+		.many = op->op->many,
+		.golden = op->op->golden != NULL,
+		.pcc = op->op->pcc,
+	};
+}
+
+enum ttnn_status ttnn_op_signature(char **out, const ttnn_op *op, size_t i)
+{
+	const char *dot = strrchr(op->op->name, '.');
+	struct tt_str text = {0};
+
+	if (i >= op->overloads.count)
+		return tt_fail(TTNN_NOTFOUND, "%s has no signature %zu", op->op->name, i);
+	tt_sig_print(&text, &op->overloads.sigs[i], dot ? dot + 1 : op->op->name);
+	return tt_str_take(out, &text);
+}
+
+void ttnn_tensor_drop(ttnn_tensor *tensor)
+{
+	if (tensor)
+		tt_call_drop(NULL, tensor);
+}
+
+/* ---- golden functions ------------------------------------------------------------------------------ */
+
+/* A number as 32 bits of the class that the dtype has. */
+static void put(void *data, uint64_t i, enum ttnn_dtype dtype, double number)
+{
+	if (dtype == TTNN_FLOAT32)
+		((float *)data)[i] = (float)number;
+	else if (dtype == TTNN_INT32)
+		((int32_t *)data)[i] = (int32_t)number;
+	else
+		((uint32_t *)data)[i] = (uint32_t)number;
+}
+
+static tt_status golden_tensor(ttnn_tensor **out, struct tt_arena *arena,
+			       const struct tt_array *array)
+{
+	struct ttnn_spec_args args = {.shape = array->shape, .dtype = TTNN_FLOAT32};
+	const struct tt_dtype *dtype = tt_dtype_find(array->dtype);
+	enum ttnn_dtype wide = TTNN_FLOAT32;
+	struct ttnn_tensor_spec spec;
+	void *data = tt_arena_calloc(arena, array->count + 1, 4);
+
+	if (!data)
+		return tt_fail_nomem();
+	if (tt_dtype_is_integer(array->dtype)) {
+		args.dtype = array->dtype;
+		wide = dtype->kind == TT_DTYPE_SIGNED ? TTNN_INT32 : TTNN_UINT32;
+	}
+	for (uint64_t i = 0; i < array->count; i++)
+		put(data, i, wide, array->data[i]);
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return ttnn_tensor_from_data(out, data, wide, &spec, 0);
+}
+
+enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op *op,
+				const struct ttnn_arg *args, size_t arg_count)
+{
+	struct tt_golden *golden = tt_calloc(1, sizeof(*golden));
+	struct tt_arena arena = {0};
+	tt_status status;
+	size_t made = 0;
+
+	if (!golden)
+		return tt_fail_nomem();
+	status = tt_golden_run(golden, &arena, op->op->name, args, arg_count);
+	while (status == TTNN_OK && made < golden->out_count) {
+		status = golden_tensor(&out->tensors[made], &arena, &golden->out[made]);
+		made += status == TTNN_OK;
+	}
+	if (status == TTNN_OK)
+		out->count = made;
+	while (status != TTNN_OK && made)
+		ttnn_tensor_unref(out->tensors[--made]);
+	tt_arena_deinit(&arena);
+	tt_free(golden);
+	return status;
+}
+
+/* ---- enumerations ------------------------------------------------------------------------------------ */
+
+const char *ttnn_enum_name(const ttnn_enum *type)
+{
+	return type->name;
+}
+
+bool ttnn_enum_member(const char **name, int64_t *value, const ttnn_enum *type, size_t i)
+{
+	if (i >= type->count)
+		return false;
+	*name = type->rows[i].name;
+	*value = type->rows[i].value;
+	return true;
+}
+
+struct ttnn_value ttnn_v_enum(const ttnn_enum *type, int64_t member)
+{
+	return tt_value_enum(type, member);
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------ */
+
+struct tt_object {
+	const char *kind;
+	struct ttnn_value value;
+	struct tt_arena arena; /* of all that the value points at */
+};
+
+/* Where upstream has the kinds; those not named are in "types". */
+static const struct {
+	const char *prefix, *module;
+} modules[] = {
+	{"UnaryWithParam", "activation"},
+	{"WormholeCompute", "operations.core"},
+	{"BlackholeCompute", "operations.core"},
+	{"Matmul", "operations.matmul"},
+	{"LayerNorm", "operations.normalization"},
+	{"Softmax", "operations.normalization"},
+	{"SDPA", "operations.transformer"},
+	{"Conv", "operations.conv"},
+	{"Op2D", "operations.conv"},
+};
+
+const char *ttnn_object_kind(const char **module, size_t i)
+{
+	const char *kind = tt_object_kind(i);
+
+	*module = "types";
+	for (size_t k = 0; kind && k < sizeof(modules) / sizeof(modules[0]); k++)
+		if (strncmp(kind, modules[k].prefix, strlen(modules[k].prefix)) == 0)
+			*module = modules[k].module;
+	return kind;
+}
+
+/* The name of a kind as the table has it, which lives for ever. */
+static const char *kept_name(const char *kind)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = tt_object_kind(i)); i++)
+		if (strcmp(name, kind) == 0)
+			return name;
+	return NULL;
+}
+
+/* Makes the value in an arena of its own: the arguments' memory is the caller's. */
+static tt_status make(struct tt_object *out, const char *kind, const struct ttnn_arg *args,
+		      size_t arg_count)
+{
+	struct tt_arena arena = {0};
+	struct ttnn_value value;
+	tt_status status = tt_object_make(&value, &arena, kind, args, arg_count);
+
+	if (status == TTNN_OK)
+		status = tt_value_copy(&out->value, &out->arena, &value);
+	tt_arena_deinit(&arena);
+	return status;
+}
+
+enum ttnn_status ttnn_object_new(ttnn_object **out, const char *kind, const struct ttnn_arg *args,
+				 size_t arg_count)
+{
+	struct tt_object *object = tt_calloc(1, sizeof(*object));
+	tt_status status;
+
+	if (!object)
+		return tt_fail_nomem();
+	object->kind = kept_name(kind);
+	status = make(object, kind, args, arg_count);
+	if (status != TTNN_OK) {
+		ttnn_object_free(object);
+		return status;
+	}
+	*out = object;
+	return TTNN_OK;
+}
+
+void ttnn_object_free(ttnn_object *object)
+{
+	if (!object)
+		return;
+	tt_arena_deinit(&object->arena);
+	tt_free(object);
+}
+
+struct ttnn_value ttnn_object_value(const ttnn_object *object)
+{
+	return object->value;
+}
+
+const char *ttnn_object_field(const ttnn_object *object, size_t i)
+{
+	const struct tt_schema *schema = object->value.schema;
+
+	return i < schema->count ? schema->fields[i].name : NULL;
+}
+
+enum ttnn_status ttnn_object_set(ttnn_object *object, const char *field,
+				 const struct ttnn_value *value)
+{
+	struct tt_object changed = {.kind = object->kind};
+	struct ttnn_arg args[TT_ARGS_MAX];
+	bool known = false;
+	const char *name;
+	tt_status status;
+	size_t count = 0;
+
+	for (; count < TT_ARGS_MAX && (name = ttnn_object_field(object, count)); count++) {
+		bool this = strcmp(name, field) == 0;
+
+		args[count] = (struct ttnn_arg){name, this ? *value : object->value.items[count]};
+		known |= this;
+	}
+	if (!known)
+		return tt_fail(TTNN_NOTFOUND, "%s has no field %s", object->kind, field);
+	status = make(&changed, object->kind, args, count);
+	if (status != TTNN_OK) {
+		tt_arena_deinit(&changed.arena);
+		return status;
+	}
+	tt_arena_deinit(&object->arena);
+	*object = changed;
+	return TTNN_OK;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------ */
+
+static void text_value(struct tt_str *out, const struct ttnn_value *value, const char *no,
+		       const char *yes);
+
+static void text_list(struct tt_str *out, const struct ttnn_value *list)
+{
+	tt_str_addc(out, '[');
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (i)
+			tt_str_adds(out, ", ");
+		text_value(out, &list->items[i], "0", "1");
+	}
+	tt_str_addc(out, ']');
+}
+
+/* As upstream's printer of structs writes: no value is std::nullopt, members have their type. */
+static void text_object(struct tt_str *out, const struct ttnn_value *value)
+{
+	/* These have a printer of their own. */
+	bool wide =
+		value->schema == &tt_schema_unary || strncmp(value->schema->name, "SDPA", 4) == 0;
+
+	tt_str_addf(out, "%s(", value->schema->name);
+	for (size_t i = 0; i < value->schema->count; i++) {
+		const struct ttnn_value *field = &value->items[i];
+
+		if (value->schema == &tt_schema_unary && i == 1 && field->count == 0)
+			continue;
+		if (i)
+			tt_str_adds(out, wide ? ", " : ",");
+		tt_str_addf(out, "%s=", value->schema->fields[i].name);
+		text_value(out, field, wide ? "false" : "0", wide ? "true" : "1");
+	}
+	tt_str_addc(out, ')');
+}
+
+static void text_value(struct tt_str *out, const struct ttnn_value *value, const char *no,
+		       const char *yes)
+{
+	if (value->kind == TTNN_VALUE_OBJECT)
+		text_object(out, value);
+	else if (value->kind == TTNN_VALUE_LIST)
+		text_list(out, value);
+	else if (value->kind == TTNN_VALUE_ENUM)
+		tt_text_enum(out, value->enumeration, value->integer, "::");
+	else if (value->kind == TTNN_VALUE_BOOL)
+		tt_str_adds(out, value->boolean ? yes : no);
+	else if (value->kind <= TTNN_VALUE_NONE)
+		tt_str_adds(out, "std::nullopt");
+	else
+		tt_sig_print_value(out, value);
+}
+
+enum ttnn_status ttnn_value_text(char **out, const struct ttnn_value *value)
+{
+	struct tt_str text = {0};
+
+	if (value->kind == TTNN_VALUE_OBJECT)
+		text_object(&text, value);
+	else
+		tt_sig_print_value(&text, value);
+	return tt_str_take(out, &text);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------ */
+
+static void write_json(struct tt_jsonw *w, const struct ttnn_value *value,
+		       enum ttnn_dialect dialect);
+
+/* The fields in alphabetical order. */
+static void write_object(struct tt_jsonw *w, const struct ttnn_value *value,
+			 enum ttnn_dialect dialect)
+{
+	const struct tt_schema *schema = value->schema;
+	const char *last = "";
+
+	tt_jsonw_object(w);
+	for (size_t written = 0; written < schema->count; written++) {
+		size_t next = schema->count;
+
+		for (size_t i = 0; i < schema->count; i++)
+			if (strcmp(schema->fields[i].name, last) > 0 &&
+			    (next == schema->count ||
+			     strcmp(schema->fields[i].name, schema->fields[next].name) < 0))
+				next = i;
+		if (next == schema->count)
+			break;
+		last = schema->fields[next].name;
+		tt_jsonw_key(w, last);
+		write_json(w, &value->items[next], dialect);
+	}
+	tt_jsonw_end(w);
+}
+
+static void write_json(struct tt_jsonw *w, const struct ttnn_value *value,
+		       enum ttnn_dialect dialect)
+{
+	switch (value->kind) {
+	case TTNN_VALUE_BOOL:
+		tt_jsonw_bool(w, value->boolean);
+		break;
+	case TTNN_VALUE_INT:
+	case TTNN_VALUE_ENUM:
+		tt_jsonw_int(w, value->integer);
+		break;
+	case TTNN_VALUE_REAL:
+		tt_jsonw_real(w, value->real);
+		break;
+	case TTNN_VALUE_STRING:
+		tt_jsonw_string(w, value->text);
+		break;
+	case TTNN_VALUE_SHAPE:
+		tt_json_write_shape(w, value->shape);
+		break;
+	case TTNN_VALUE_CORE:
+		tt_json_write_core(w, value->core);
+		break;
+	case TTNN_VALUE_CORE_SET:
+		tt_json_write_core_set(w, value->core_set);
+		break;
+	case TTNN_VALUE_SHARD:
+		tt_json_write_shard_spec(w, value->shard);
+		break;
+	case TTNN_VALUE_ND_SHARD:
+		tt_json_write_nd_shard_spec(w, value->nd_shard, dialect);
+		break;
+	case TTNN_VALUE_MEMORY:
+		tt_json_write_memory_config(w, value->memory, dialect);
+		break;
+	case TTNN_VALUE_OBJECT:
+		write_object(w, value, dialect);
+		break;
+	case TTNN_VALUE_LIST:
+		tt_jsonw_array(w);
+		for (uint32_t i = 0; i < value->count; i++)
+			write_json(w, &value->items[i], dialect);
+		tt_jsonw_end(w);
+		break;
+	default:
+		tt_jsonw_null(w);
+	}
+}
+
+enum ttnn_status ttnn_value_json(char **out, const struct ttnn_value *value,
+				 enum ttnn_dialect dialect)
+{
+	struct tt_str text = {0};
+	struct tt_jsonw w;
+	tt_status status;
+
+	if (value->kind == TTNN_VALUE_TENSOR || value->kind == TTNN_VALUE_DEVICE)
+		return tt_fail(TTNN_UNSUPPORTED, "%s has no JSON", tt_value_kind_name(value));
+	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.compact = true});
+	write_json(&w, value, dialect);
+	status = tt_jsonw_finish(&w);
+	if (status == TTNN_OK)
+		return tt_str_take(out, &text);
+	tt_str_deinit(&text);
+	return status;
+}
