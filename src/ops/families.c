@@ -25,6 +25,7 @@
 	X(roll)                                                                                    \
 	X(shard)                                                                                   \
 	X(slice)                                                                                   \
+	X(softmax)                                                                                 \
 	X(split)                                                                                   \
 	X(ternary)                                                                                 \
 	X(tilize)                                                                                  \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/sig.h"
+#include "ops/softmax.h"
 #include "ops/unary.h"
 
 /* ---- the kinds ----------------------------------------------------------------------------------- */
@@ -35,6 +36,9 @@ static const struct kind {
 	{"UnaryWithParam", &tt_schema_unary, "op_type: enum, params: any = []"},
 	{"WormholeComputeKernelConfig", &tt_schema_compute, COMPUTE},
 	{"BlackholeComputeKernelConfig", &tt_schema_compute, COMPUTE},
+	{"SoftmaxDefaultProgramConfig", &tt_schema_softmax_default, ""},
+	{"SoftmaxShardedMultiCoreProgramConfig", &tt_schema_softmax_sharded,
+	 "compute_with_storage_grid_size: CoreCoord, subblock_w: int, block_h: int, block_w: int"},
 };
 
 static const struct kind *find(const char *name)

@@ -1,0 +1,586 @@
+/*
+ * softmax.c: the program of all forms of softmax: over the last dimension with scale and mask, or over
+ * any dimension.
+ */
+#include "ops/softmax.h"
+
+#include <math.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/split.h"
+#include "ops/compute.h"
+#include "ops/movement.h"
+#include "ops/reduce.h"
+#include "ops/rows.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+enum {
+	TYPE,
+	DIM,
+	SCALE,
+	IN_PLACE,
+	MEMORY,
+	CONFIG,
+	CAUSAL,
+	COMPUTE,
+	CAUSAL_HW,
+	STABLE,
+	MASKED_PADDING,
+	ATTRS
+};
+
+static const struct tt_field fields[ATTRS] = {
+	[TYPE] = {.name = "softmax_type"},
+	[DIM] = {.name = "dim"},
+	[SCALE] = {.name = "scale"},
+	[IN_PLACE] = {.name = "inplace"},
+	[MEMORY] = {.name = "output_mem_config"},
+	[CONFIG] = {.name = "program_config", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
+	[CAUSAL] = {.name = "is_causal_mask"},
+	[COMPUTE] = {.name = "compute_kernel_config"},
+	[CAUSAL_HW] = {.name = "is_scale_causal_mask_hw_dims_softmax"},
+	[STABLE] = {.name = "numeric_stable"},
+	[MASKED_PADDING] = {.name = "mask_padded_data"},
+};
+static const struct tt_schema schema = {"SoftmaxParams", fields, ATTRS, false};
+
+static const struct tt_enum_row type_rows[] = {
+	{TT_SOFTMAX_PLAIN, "Softmax"},
+	{TT_SOFTMAX_SCALE_MASK, "ScaleMaskSoftmax"},
+	{TT_SOFTMAX_IN_PLACE, "SoftmaxInPlace"},
+	{TT_SOFTMAX_SCALE_MASK_IN_PLACE, "ScaleMaskSoftmaxInPlace"},
+	{TT_SOFTMAX_CAUSAL_HW_IN_PLACE, "ScaleCausalMaskHWSoftmaxInPlace"},
+};
+static const struct tt_enum type_enum = {"SoftmaxOperationType", type_rows, TT_COUNT(type_rows)};
+
+const struct tt_schema tt_schema_softmax_default = {"SoftmaxDefaultProgramConfig", NULL, 0, true};
+static const struct tt_field sharded_fields[TT_SOFTMAX_SHARDED_FIELDS] = {
+	[TT_SOFTMAX_GRID] = {.name = "compute_with_storage_grid_size"},
+	[TT_SOFTMAX_SUBBLOCK_W] = {.name = "subblock_w"},
+	[TT_SOFTMAX_BLOCK_H] = {.name = "block_h"},
+	[TT_SOFTMAX_BLOCK_W] = {.name = "block_w"},
+};
+const struct tt_schema tt_schema_softmax_sharded = {"SoftmaxShardedMultiCoreProgramConfig",
+						    sharded_fields, TT_SOFTMAX_SHARDED_FIELDS,
+						    true};
+
+/* ---- what the attributes say ------------------------------------------------------------------------ */
+
+static struct tt_tensor *mask_of(const struct tt_launch *launch)
+{
+	return launch->input_count > 1 ? launch->inputs[1] : NULL;
+}
+
+/* The config for shards, or NULL. */
+static const struct ttnn_value *sharded_config(const struct tt_launch *launch)
+{
+	const struct ttnn_value *config = &launch->attrs[CONFIG];
+
+	return config->kind == TTNN_VALUE_OBJECT && config->schema == &tt_schema_softmax_sharded
+		       ? config->items
+		       : NULL;
+}
+
+static uint64_t config_number(const struct tt_launch *launch, enum tt_softmax_sharded_field field)
+{
+	return (uint64_t)sharded_config(launch)[field].integer;
+}
+
+/* A grid is a core or a list of two numbers. */
+static struct ttnn_core grid_of(const struct tt_launch *launch)
+{
+	const struct ttnn_value *grid = &sharded_config(launch)[TT_SOFTMAX_GRID];
+
+	if (grid->kind == TTNN_VALUE_LIST && grid->count == 2)
+		return (struct ttnn_core){(uint32_t)grid->items[0].integer,
+					  (uint32_t)grid->items[1].integer};
+	return grid->core;
+}
+
+static bool is_f32(const struct tt_launch *launch)
+{
+	return launch->inputs[0]->spec.dtype == TTNN_FLOAT32;
+}
+
+/* Sums are kept as the compute config says. */
+static bool wide_sums(const struct tt_launch *launch)
+{
+	return tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
+}
+
+/* ---- specs and refusals ------------------------------------------------------------------------------- */
+
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	launch->output_count = 1;
+	if (launch->attrs[IN_PLACE].boolean) {
+		launch->specs[0] = *in;
+		return TTNN_OK;
+	}
+	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_TILE,
+			      launch->attrs[MEMORY].memory);
+}
+
+static tt_status check_sharded(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct ttnn_core grid = grid_of(launch);
+	uint64_t width = tt_shape_last(&in->padded, 1);
+	uint64_t block_w = config_number(launch, TT_SOFTMAX_BLOCK_W);
+	uint64_t block_h = config_number(launch, TT_SOFTMAX_BLOCK_H);
+	uint64_t subblock = config_number(launch, TT_SOFTMAX_SUBBLOCK_W);
+	uint64_t cores = (uint64_t)grid.x * grid.y;
+
+	TT_REQUIRE(in->memory.has_shard,
+		   "tensors_args.input_tensor.is_sharded() && "
+		   "tensors_args.input_tensor.shard_spec().has_value()",
+		   "Input tensor must be sharded when using SoftmaxShardedMultiCoreProgramConfig");
+	TT_REQUIRE(subblock && block_w % subblock == 0,
+		   "program_config.block_w % program_config.subblock_w == 0",
+		   "block_w must be divisible by subblock_w.");
+	TT_REQUIRE(block_w * in->tile.width == width,
+		   "program_config.block_w * tensors_args.input_tensor.tensor_spec().tile()."
+		   "get_width() == shape[3]",
+		   "shard width must equal to input tensor shape[3]!");
+	TT_REQUIRE(launch->attrs[CAUSAL_HW].boolean ||
+			   block_w * block_h * 1024 * cores == in->rows * in->cols,
+		   "M * K / ((program_config.block_w * program_config.block_h) * "
+		   "tensors_args.input_tensor.tensor_spec().tile().get_tile_hw()) == num_cores_r * "
+		   "num_cores_c",
+		   "number of shards must equal to number of cores. M = %llu, K = %llu, block_w = "
+		   "%llu, block_h = %llu, num_cores = %llu",
+		   (unsigned long long)in->rows, (unsigned long long)width,
+		   (unsigned long long)block_w, (unsigned long long)block_h,
+		   (unsigned long long)cores);
+	return TTNN_OK;
+}
+
+static tt_status check_mask(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec, *mask = &mask_of(launch)->spec;
+
+	if (tt_memory_config_is_sharded(&mask->memory)) {
+		TT_REQUIRE(mask->layout == TTNN_TILE, "mask.layout() == Layout::TILE",
+			   "Sharded mask must have TILE layout");
+		TT_REQUIRE(ttnn_shape_equal(&mask->padded, &in->padded),
+			   "mask.padded_shape() == tensors_args.input_tensor.padded_shape()",
+			   "Sharded mask shape must match input tensor shape");
+		return sharded_config(launch) ? check_sharded(launch) : TTNN_OK;
+	}
+	for (uint32_t i = 1; i + 2 < in->padded.rank; i++)
+		TT_REQUIRE(mask->padded.dim[i] == 1, "mask.padded_shape()[i] == 1",
+			   "Non-sharded mask intermediate dimensions must be 1");
+	if (sharded_config(launch))
+		return check_sharded(launch);
+	if (in->padded.dim[0] != mask->padded.dim[0])
+		return tt_fail_shapes(TTNN_INVALID,
+				      "tensors_args.input_tensor.padded_shape()[0] == "
+				      "tensors_args.mask.value().padded_shape()[0]",
+				      "Input and mask batch sizes must match, got %s for input and "
+				      "%s for mask",
+				      &in->padded, &mask->padded);
+	TT_REQUIRE(!launch->attrs[CAUSAL_HW].boolean,
+		   "!attributes.is_scale_causal_mask_hw_dims_softmax",
+		   "Scale causal mask HW dims softmax not supported in default program config");
+	return TTNN_OK;
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(in->layout == TTNN_TILE,
+		   "(tensors_args.input_tensor.layout() == Layout::TILE)",
+		   "Inputs to softmax must be tilized");
+	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
+			   in->dtype == TTNN_BFLOAT8_B,
+		   "tensors_args.input_tensor.dtype() == DataType::FLOAT32 || "
+		   "tensors_args.input_tensor.dtype() == DataType::BFLOAT16 || "
+		   "tensors_args.input_tensor.dtype() == DataType::BFLOAT8_B",
+		   "Input tensor must be FLOAT32, BFLOAT16, or BFLOAT8_B, got: DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, in->dtype));
+	if (mask_of(launch))
+		return check_mask(launch);
+	TT_REQUIRE(!tt_value_given(&launch->attrs[SCALE]), "not attributes.scale.has_value()",
+		   "Scale value must not be set when mask is not present");
+	return sharded_config(launch) ? check_sharded(launch) : TTNN_OK;
+}
+
+/* ---- program memory ------------------------------------------------------------------------------------- */
+
+/* The order is upstream's: it numbers the factories. */
+enum { W_SMALL, W_LARGE, H_SMALL, H_LARGE, C_LARGE, SHARDED, ATTENTION };
+
+/*
+ * What choose() works out. Pages of a row of tiles and of a block, bytes of tiles, and whether a row
+ * of memory exists.
+ */
+enum { LINE, BLOCK, VALUE_BYTES, SUM_BYTES, LARGE, HAS_X, IN_PAGES, ROW_PAGES };
+
+static bool over_width(const struct tt_launch *launch)
+{
+	uint32_t rank = launch->inputs[0]->spec.padded.rank;
+
+	return launch->attrs[DIM].integer + 1 == (int64_t)rank;
+}
+
+/* Whether a line of tiles along the dimension may stay in L1 as a whole. */
+#define SMALL_LIMIT (512 * 1024)
+static bool is_small(const struct tt_launch *launch, uint64_t line)
+{
+	uint64_t tile = tt_page_in0(launch);
+	uint64_t between = wide_sums(launch) ? tt_tile_bytes_of(TTNN_FLOAT32) : tile;
+
+	return launch->device->limits.l1_base + (2 * line + 2) * tile + (2 * line + 3) * between <=
+	       SMALL_LIMIT;
+}
+
+static tt_status split(struct tt_launch *launch, struct tt_move_work *work, uint64_t units,
+		       enum ttnn_orientation order)
+{
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, tt_grid_size(launch->grid), units, order));
+	work->cores[0] = split.all;
+	return TTNN_OK;
+}
+
+/* Any dimension, one line of tiles after the other. */
+static tt_status plan_general(uint32_t *out, struct tt_launch *launch, struct tt_move_work *work)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
+	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
+	bool width = over_width(launch), height = dim + 2 == in->padded.rank;
+	uint64_t line = width ? tiles.width : tiles.height;
+	uint64_t all = tiles.matrices * tiles.width * tiles.height;
+
+	if (is_f32(launch) && !wide_sums(launch))
+		return tt_fail(TTNN_INVALID,
+			       "FP32 destination accumulation must be enabled when input tensor "
+			       "has FLOAT32 data type. Please update the compute kernel "
+			       "configuration.");
+	work->number[SUM_BYTES] = tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	work->number[VALUE_BYTES] = tt_tile_bytes_of(is_f32(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	if (!width && !height) {
+		*out = C_LARGE;
+		return split(launch, work, all / in->padded.dim[dim], TTNN_ORIENT_COL_MAJOR);
+	}
+	work->number[LARGE] = !is_small(launch, line);
+	work->number[LINE] = work->number[LARGE] ? 2 : line;
+	work->number[BLOCK] = work->number[LARGE] ? 1 : line;
+	*out = (width ? W_SMALL : H_SMALL) + (work->number[LARGE] ? 1 : 0);
+	return split(launch, work, all / line, TTNN_ORIENT_COL_MAJOR);
+}
+
+/* Tiles that the matrix engine takes at a time: a large divisor of the line, or as many as it can. */
+static uint64_t block_of(uint64_t line, uint64_t most)
+{
+	uint64_t divisor = tt_split_divisor_no57(line, most);
+
+	return divisor == line || 2 * divisor > most ? divisor : most;
+}
+
+/* Lines that leave less than a tenth of L1 free are read piece by piece. */
+#define LARGE_PAGES 80
+#define SINGLE_TILES 5
+
+static bool is_large(const struct tt_launch *launch, const struct tt_move_work *work, uint64_t line)
+{
+	uint64_t value = work->number[VALUE_BYTES], block = work->number[BLOCK];
+	uint64_t in = tt_page_in0(launch), out = tt_page_out0(launch);
+	uint64_t sum = work->number[IN_PAGES] * in + line * value + 2 * block * out +
+		       SINGLE_TILES * value;
+
+	if (work->number[HAS_X])
+		sum += line * value;
+	if (mask_of(launch))
+		sum += (line + block) * value + tt_tile_bytes_of(TTNN_BFLOAT16) +
+		       line * tt_page_in1(launch);
+	return (double)launch->device->limits.l1_size * 0.9 < (double)sum;
+}
+
+/* The last dimension of four. */
+static tt_status plan_attention(struct tt_launch *launch, struct tt_move_work *work)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
+	bool padded = tt_shape_last(&in->padded, 1) > tt_shape_last(&in->shape, 1);
+	bool stable = launch->attrs[STABLE].boolean, plain = !padded && !mask_of(launch);
+	uint64_t block = block_of(tiles.width, wide_sums(launch) ? 4 : 8);
+	uint64_t line = tt_align_to(tiles.width, block);
+
+	work->number[BLOCK] = block;
+	work->number[LINE] = line;
+	work->number[ROW_PAGES] = line;
+	work->number[SUM_BYTES] = tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	work->number[VALUE_BYTES] = tt_tile_bytes_of(
+		is_f32(launch) && wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	work->number[HAS_X] = stable && !plain;
+	work->number[IN_PAGES] = stable && plain ? line : 2 * block;
+	work->number[LARGE] = is_large(launch, work, line);
+	if (work->number[LARGE]) {
+		work->number[IN_PAGES] = work->number[LINE] = LARGE_PAGES;
+		work->number[HAS_X] = true;
+	}
+	return split(launch, work, tiles.matrices * tiles.height, TTNN_ORIENT_ROW_MAJOR);
+}
+
+static tt_status plan_sharded(struct tt_launch *launch, struct tt_move_work *work)
+{
+	struct ttnn_core grid = grid_of(launch);
+
+	work->number[LINE] = config_number(launch, TT_SOFTMAX_BLOCK_W);
+	work->number[BLOCK] = work->number[LINE] * config_number(launch, TT_SOFTMAX_BLOCK_H);
+	work->number[VALUE_BYTES] = tt_tile_bytes_of(is_f32(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	work->number[HAS_X] = launch->attrs[STABLE].boolean;
+	return tt_core_set_grid(&work->cores[0], grid.x, grid.y);
+}
+
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	struct tt_move_work *work = tt_move_work_new(launch);
+	bool plain = launch->attrs[TYPE].integer == TT_SOFTMAX_PLAIN;
+	uint32_t rank = launch->inputs[0]->spec.padded.rank;
+
+	if (!work)
+		return TTNN_NOMEM;
+	if (plain && !(over_width(launch) && rank == 4))
+		return plan_general(out, launch, work);
+	*out = sharded_config(launch) ? SHARDED : ATTENTION;
+	return *out == SHARDED ? plan_sharded(launch, work) : plan_attention(launch, work);
+}
+
+#define LINE_PAGES tt_number0
+#define BLOCK_PAGES tt_number1
+#define VALUE tt_number2
+#define SUM tt_number3
+#define IS_LARGE tt_has4
+#define WITH_X tt_has5
+
+static bool has_mask(const struct tt_launch *launch)
+{
+	return mask_of(launch) != NULL;
+}
+
+static bool is_stable(const struct tt_launch *launch)
+{
+	return launch->attrs[STABLE].boolean;
+}
+
+static uint64_t two_blocks(const struct tt_launch *launch)
+{
+	return 2 * tt_number1(launch);
+}
+
+/* The scaled and masked line, and a block more; a large one takes what lines take. */
+static uint64_t masked_pages(const struct tt_launch *launch)
+{
+	return tt_has4(launch) ? LARGE_PAGES : tt_number7(launch) + tt_number1(launch);
+}
+
+static uint64_t mask_tile(const struct tt_launch *launch)
+{
+	return mask_of(launch) ? tt_page_in1(launch) : tt_page_bf16(launch);
+}
+
+static uint64_t shard_mask_pages(const struct tt_launch *launch)
+{
+	bool twice = launch->attrs[CAUSAL].boolean && !launch->attrs[CAUSAL_HW].boolean;
+
+	if (tt_tensor_is_sharded(mask_of(launch)))
+		return tt_number1(launch);
+	return (twice ? 2 : 1) * tt_number0(launch);
+}
+
+static struct tt_tensor *back_mask(const struct tt_launch *launch)
+{
+	return tt_tensor_is_sharded(mask_of(launch)) ? mask_of(launch) : NULL;
+}
+
+#define ROW(index_, ...)                                                                           \
+	{                                                                                          \
+		.kind = TT_DFB, .index = index_, .cores = tt_work_cores0, __VA_ARGS__              \
+	}
+
+static const struct tt_mem_row attention_rows[] = {
+	ROW(0, .pages = tt_number6, .page = tt_page_in0),
+	ROW(11, .pages = two_blocks, .page = tt_page_out0),
+	ROW(7, .page_count = 1, .page = SUM),
+	ROW(12, .when = IS_LARGE, .page_count = 1, .page = SUM),
+	ROW(15, .when = IS_LARGE, .page_count = 1, .page = VALUE),
+	ROW(16, .when = IS_LARGE, .page_count = 1, .page = SUM),
+	ROW(2, .page_count = 1, .page = VALUE),
+	ROW(13, .page_count = 1, .page = SUM),
+	ROW(6, .pages = LINE_PAGES, .page = VALUE),
+	ROW(9, .when = has_mask, .pages = masked_pages, .page = VALUE),
+	ROW(3, .when = has_mask, .page_count = 1, .page = tt_page_bf16),
+	ROW(4, .when = has_mask, .pages = tt_number7, .page = tt_page_in1),
+	ROW(5, .page_count = 1, .page = tt_page_bf16),
+	ROW(8, .when = is_stable, .page_count = 1, .page = VALUE),
+	ROW(10, .when = WITH_X, .pages = LINE_PAGES, .page = VALUE),
+};
+
+static const struct tt_mem_row sharded_rows[] = {
+	ROW(0, .pages = BLOCK_PAGES, .page = tt_page_in0, .backing = tt_back_in0),
+	ROW(1, .page_count = 1, .page = VALUE),
+	ROW(13, .page_count = 1, .page = VALUE),
+	ROW(8, .when = has_mask, .pages = LINE_PAGES, .page = VALUE),
+	ROW(2, .when = has_mask, .page_count = 1, .page = tt_page_bf16),
+	ROW(3, .when = has_mask, .pages = shard_mask_pages, .page = mask_tile, .backing = back_mask),
+	ROW(11, .pages = BLOCK_PAGES, .page = tt_page_out0, .backing = tt_back_out0),
+	ROW(6, .pages = LINE_PAGES, .page = VALUE),
+	ROW(7, .page_count = 1, .page = VALUE),
+	ROW(9, .when = WITH_X, .page_count = 1, .page = VALUE),
+	ROW(10, .when = WITH_X, .pages = LINE_PAGES, .page = VALUE),
+};
+
+static const struct tt_mem_row line_rows[] = {
+	ROW(0, .pages = LINE_PAGES, .page = tt_page_in0),
+	ROW(1, .page_count = 1, .page = VALUE),
+	ROW(2, .page_count = 1, .page = VALUE),
+	ROW(3, .page_count = 1, .page = VALUE),
+	ROW(16, .pages = LINE_PAGES, .page = tt_page_out0),
+	ROW(24, .pages = LINE_PAGES, .page = SUM),
+	ROW(25, .page_count = 1, .page = SUM),
+	ROW(26, .page_count = 1, .page = SUM),
+	ROW(27, .pages = BLOCK_PAGES, .page = SUM),
+	ROW(28, .page_count = 1, .page = SUM),
+};
+
+static const struct tt_mem_row outer_rows[] = {
+	ROW(0, .page_count = 2, .page = tt_page_in0),
+	ROW(16, .page_count = 2, .page = tt_page_out0),
+	ROW(24, .page_count = 1, .page = SUM),
+	ROW(25, .page_count = 1, .page = SUM),
+	ROW(26, .page_count = 2, .page = SUM),
+	ROW(27, .page_count = 1, .page = tt_page_in0),
+	ROW(28, .page_count = 1, .page = SUM),
+};
+
+#define FACTORY(name, rows)                                                                        \
+	{                                                                                          \
+		"ttnn::prim::SoftmaxDeviceOperation::Softmax" name, rows, TT_COUNT(rows), NULL     \
+	}
+
+static const struct tt_factory factories[] = {
+	[W_SMALL] = FACTORY("ProgramFactoryGeneralWSmall", line_rows),
+	[W_LARGE] = FACTORY("ProgramFactoryGeneralWLarge", line_rows),
+	[H_SMALL] = FACTORY("ProgramFactoryGeneralHSmall", line_rows),
+	[H_LARGE] = FACTORY("ProgramFactoryGeneralHLarge", line_rows),
+	[C_LARGE] = FACTORY("ProgramFactoryGeneralCLarge", outer_rows),
+	[SHARDED] = FACTORY("ShardedProgramFactoryAttentionOptimized", sharded_rows),
+	[ATTENTION] = FACTORY("ProgramFactoryAttentionOptimized", attention_rows),
+};
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+/*
+ * The mask as the chip applies it, as a tensor that can be broadcast: of a mask that is not causal the
+ * first row goes to all rows; the rows of a causal one are used in turn over all heads.
+ */
+static tt_status lay_mask(struct tt_tensor **out, const struct tt_launch *launch)
+{
+	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
+	struct tt_tensor *mask = mask_of(launch);
+	uint32_t rank = mask->spec.shape.rank, rows = tt_shape_last(&mask->spec.shape, 2);
+	uint32_t height = tt_shape_last(in, 2), width = tt_shape_last(&mask->spec.shape, 1);
+	uint32_t heads = rank > 2 && rows > height && rows % height == 0 ? rows / height : 1;
+	bool causal = launch->attrs[CAUSAL].boolean;
+	uint32_t used = !causal ? 1 : heads > 1 ? height : rows < height ? rows : height;
+	struct ttnn_spec_args args = {.shape = mask->spec.shape, .dtype = TTNN_FLOAT32};
+	struct tt_move_loop loops[] = {
+		{mask->spec.shape.dim[0], 0, 0, 1, 1},
+		{causal && heads > 1 ? in->dim[rank - 3] / heads : 1, -1, (int32_t)rank - 3, 0,
+		 heads},
+		{heads, (int32_t)rank - 2, (int32_t)rank - 3, height, 1},
+		{causal ? height / used : 1, -1, (int32_t)rank - 2, 0, used},
+		{used, (int32_t)rank - 2, (int32_t)rank - 2, 1, 1},
+		{width, (int32_t)rank - 1, (int32_t)rank - 1, 1, 1},
+	};
+	struct tt_move_job job = {.in = mask, .loops = loops, .loop_count = TT_COUNT(loops)};
+	struct ttnn_tensor_spec spec;
+	tt_status status;
+
+	if (!causal)
+		loops[2].extent = heads = 1;
+	if (rank < 3)
+		return tt_fail(TTNN_INVALID, "a mask has at least three dimensions");
+	args.shape.dim[rank - 2] = causal ? height : 1;
+	if (heads > 1)
+		args.shape.dim[rank - 3] = in->dim[rank - 3];
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(ttnn_tensor_new(out, &spec));
+	job.out = *out;
+	status = tt_backend_get()->move(&job);
+	if (status != TTNN_OK)
+		ttnn_tensor_unref(*out);
+	return status;
+}
+
+static tt_status kernel(struct tt_launch *launch)
+{
+	const struct ttnn_value *scale = &launch->attrs[SCALE];
+	struct tt_softmax_job job = {
+		.out = launch->outputs[0],
+		.in = launch->inputs[0],
+		.dim = (uint32_t)launch->attrs[DIM].integer,
+		.scale = tt_value_given(scale) ? scale->real : 1,
+		.stable = launch->attrs[STABLE].boolean,
+	};
+	tt_status status;
+
+	if (mask_of(launch))
+		TT_TRY(lay_mask(&job.mask, launch));
+	status = tt_backend_get()->softmax(&job);
+	ttnn_tensor_unref(job.mask);
+	return status;
+}
+
+static const struct tt_prog prog = {
+	.device_op = "SoftmaxDeviceOperation",
+	.prim = "ttnn::prim::softmax",
+	.attrs = &schema,
+	.infer = infer,
+	.validate = validate,
+	.factories = factories,
+	.factory_count = TT_COUNT(factories),
+	.choose = choose,
+	.kernel = kernel,
+};
+
+tt_status tt_softmax_launch(struct tt_tensor **out, struct tt_call *call,
+			    const struct tt_softmax_args *args)
+{
+	bool in_place = args->type != TT_SOFTMAX_PLAIN && args->type != TT_SOFTMAX_SCALE_MASK;
+	struct ttnn_value attrs[ATTRS] = {
+		[TYPE] = tt_value_enum(&type_enum, args->type),
+		[DIM] = ttnn_v_int(args->dim),
+		[SCALE] = args->scale ? ttnn_v_real(*args->scale) : ttnn_v_none(),
+		[IN_PLACE] = ttnn_v_bool(in_place),
+		[MEMORY] = ttnn_v_memory(args->memory),
+		[CONFIG] = args->config && tt_value_given(args->config)
+				   ? *args->config
+				   : tt_value_object(&tt_schema_softmax_default, NULL),
+		[CAUSAL] = ttnn_v_bool(args->causal),
+		[COMPUTE] = args->compute,
+		[CAUSAL_HW] = ttnn_v_bool(args->type == TT_SOFTMAX_CAUSAL_HW_IN_PLACE),
+		[STABLE] = ttnn_v_bool(args->stable),
+		[MASKED_PADDING] = ttnn_v_bool(false),
+	};
+	struct tt_tensor *inputs[] = {args->in, args->mask}, *given = in_place ? args->in : NULL;
+	struct tt_program_args program = {.prog = &prog,
+					  .attrs = attrs,
+					  .inputs = inputs,
+					  .input_count = 2,
+					  .outputs = &given,
+					  .output_count = 1};
+
+	return tt_call_program(out, call, &program);
+}
