@@ -64,9 +64,8 @@ static const struct tt_field sharded_fields[TT_SOFTMAX_SHARDED_FIELDS] = {
 	[TT_SOFTMAX_BLOCK_H] = {.name = "block_h"},
 	[TT_SOFTMAX_BLOCK_W] = {.name = "block_w"},
 };
-const struct tt_schema tt_schema_softmax_sharded = {"SoftmaxShardedMultiCoreProgramConfig",
-						    sharded_fields, TT_SOFTMAX_SHARDED_FIELDS,
-						    true};
+const struct tt_schema tt_schema_softmax_sharded = {
+	"SoftmaxShardedMultiCoreProgramConfig", sharded_fields, TT_SOFTMAX_SHARDED_FIELDS, true};
 
 /* ---- what the attributes say ------------------------------------------------------------------------ */
 
@@ -163,7 +162,8 @@ static tt_status check_sharded(const struct tt_launch *launch)
 
 static tt_status check_mask(const struct tt_launch *launch)
 {
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec, *mask = &mask_of(launch)->spec;
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
+				      *mask = &mask_of(launch)->spec;
 
 	if (tt_memory_config_is_sharded(&mask->memory)) {
 		TT_REQUIRE(mask->layout == TTNN_TILE, "mask.layout() == Layout::TILE",
@@ -195,8 +195,7 @@ static tt_status validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
-	TT_REQUIRE(in->layout == TTNN_TILE,
-		   "(tensors_args.input_tensor.layout() == Layout::TILE)",
+	TT_REQUIRE(in->layout == TTNN_TILE, "(tensors_args.input_tensor.layout() == Layout::TILE)",
 		   "Inputs to softmax must be tilized");
 	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
 			   in->dtype == TTNN_BFLOAT8_B,
@@ -266,7 +265,8 @@ static tt_status plan_general(uint32_t *out, struct tt_launch *launch, struct tt
 			       "FP32 destination accumulation must be enabled when input tensor "
 			       "has FLOAT32 data type. Please update the compute kernel "
 			       "configuration.");
-	work->number[SUM_BYTES] = tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	work->number[SUM_BYTES] =
+		tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
 	work->number[VALUE_BYTES] = tt_tile_bytes_of(is_f32(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
 	if (!width && !height) {
 		*out = C_LARGE;
@@ -295,8 +295,8 @@ static bool is_large(const struct tt_launch *launch, const struct tt_move_work *
 {
 	uint64_t value = work->number[VALUE_BYTES], block = work->number[BLOCK];
 	uint64_t in = tt_page_in0(launch), out = tt_page_out0(launch);
-	uint64_t sum = work->number[IN_PAGES] * in + line * value + 2 * block * out +
-		       SINGLE_TILES * value;
+	uint64_t sum =
+		work->number[IN_PAGES] * in + line * value + 2 * block * out + SINGLE_TILES * value;
 
 	if (work->number[HAS_X])
 		sum += line * value;
@@ -319,7 +319,8 @@ static tt_status plan_attention(struct tt_launch *launch, struct tt_move_work *w
 	work->number[BLOCK] = block;
 	work->number[LINE] = line;
 	work->number[ROW_PAGES] = line;
-	work->number[SUM_BYTES] = tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	work->number[SUM_BYTES] =
+		tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
 	work->number[VALUE_BYTES] = tt_tile_bytes_of(
 		is_f32(launch) && wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
 	work->number[HAS_X] = stable && !plain;
@@ -433,7 +434,8 @@ static const struct tt_mem_row sharded_rows[] = {
 	ROW(13, .page_count = 1, .page = VALUE),
 	ROW(8, .when = has_mask, .pages = LINE_PAGES, .page = VALUE),
 	ROW(2, .when = has_mask, .page_count = 1, .page = tt_page_bf16),
-	ROW(3, .when = has_mask, .pages = shard_mask_pages, .page = mask_tile, .backing = back_mask),
+	ROW(3, .when = has_mask, .pages = shard_mask_pages, .page = mask_tile,
+	    .backing = back_mask),
 	ROW(11, .pages = BLOCK_PAGES, .page = tt_page_out0, .backing = tt_back_out0),
 	ROW(6, .pages = LINE_PAGES, .page = VALUE),
 	ROW(7, .page_count = 1, .page = VALUE),

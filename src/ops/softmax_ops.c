@@ -53,9 +53,8 @@ static tt_status give(struct tt_call *call, struct tt_tensor *result,
 
 static struct ttnn_value compute_of(struct tt_call *call, const struct tt_tensor *in)
 {
-	const struct tt_compute_usual usual = {.fidelity = TT_HIFI3,
-					       .approx = in->spec.dtype != TTNN_FLOAT32,
-					       .fp32 = true};
+	const struct tt_compute_usual usual = {
+		.fidelity = TT_HIFI3, .approx = in->spec.dtype != TTNN_FLOAT32, .fp32 = true};
 
 	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
@@ -139,7 +138,8 @@ static tt_status expand_in_place(struct tt_call *call)
 	TT_TRY(to_4d(&args.in, call, in));
 	TT_REQUIRE(dim + 1 == args.in->spec.shape.rank,
 		   "dim == input_tensor.logical_shape().size() - 1",
-		   "Invalid dimension: %" PRIu32 ". Currently softmax inplace supports dim -1.", dim);
+		   "Invalid dimension: %" PRIu32 ". Currently softmax inplace supports dim -1.",
+		   dim);
 	args.dim = dim;
 	TT_TRY(tt_softmax_launch(&result, call, &args));
 	return give(call, result, &in->spec.shape);
@@ -159,7 +159,8 @@ static tt_status check_mask(const struct tt_tensor *in, const struct tt_tensor *
 		   tt_shape_last(a, 1), tt_shape_last(b, 1));
 	TT_REQUIRE(a->dim[0] == b->dim[0],
 		   "input_tensor.padded_shape()[0] == mask.value().padded_shape()[0]",
-		   "Input and mask batch sizes must match, got input: %" PRIu32 " vs mask: %" PRIu32,
+		   "Input and mask batch sizes must match, got input: %" PRIu32
+		   " vs mask: %" PRIu32,
 		   a->dim[0], b->dim[0]);
 	TT_REQUIRE(rows == 1 || rows == in->spec.tile.height,
 		   "mask.value().padded_shape()[-2] == 1 or mask.value().padded_shape()[-2] == "
@@ -374,11 +375,10 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_scale_causal_softmax,
 	 .pcc = 0.999,
 	 .row = &hw_dims},
-	OP("ttnn.transformer.attention_softmax", expand_attention, tt_golden_attention_softmax, HEAD,
-	   "Softmax of the last dimension with the scale of an attention head."),
+	OP("ttnn.transformer.attention_softmax", expand_attention, tt_golden_attention_softmax,
+	   HEAD, "Softmax of the last dimension with the scale of an attention head."),
 	OP("ttnn.transformer.attention_softmax_", expand_attention_in_place,
-	   tt_golden_attention_softmax, HEAD,
-	   "The same, into its argument."),
+	   tt_golden_attention_softmax, HEAD, "The same, into its argument."),
 };
 
 const struct tt_op_family tt_family_softmax = {"softmax", ops, TT_COUNT(ops)};
