@@ -549,22 +549,13 @@ static tt_status expand_stack(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.concat",
-	 .family = "movement",
-	 .doc = "Tensors joined along a dimension.",
-	 .sigs = {"tensors: Tensors, dim: int = 0, *, memory_config: MemoryConfig? = None, "
-		  "output_tensor: Tensor? = None, groups: int = 1, sub_core_grids: CoreRangeSet? = "
-		  "None"},
-	 .expand = expand_concat,
-	 .golden = tt_golden_concat,
-	 .pcc = 0.999},
-	{.name = "ttnn.stack",
-	 .family = "movement",
-	 .doc = "Tensors joined along a new dimension.",
-	 .sigs = {"input_tensors: Tensors, dim: int"},
-	 .expand = expand_stack,
-	 .golden = tt_golden_stack,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"concat", expand_concat, tt_golden_concat, "Tensors joined along a dimension.",
+		"tensors: Tensors, dim: int = 0, *, memory_config: MemoryConfig? = None, "
+		"output_tensor: Tensor? = None, groups: int = 1, sub_core_grids: CoreRangeSet? = "
+		"None")},
+	{TT_MOVE_ROW("stack", expand_stack, tt_golden_stack,
+		     "Tensors joined along a new dimension.", "input_tensors: Tensors, dim: int")},
 };
 
 const struct tt_op_family tt_family_concat = {"concat", ops, TT_COUNT(ops)};

@@ -697,27 +697,26 @@ static tt_status expand_move(struct tt_call *call)
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */
 
-#define OP(name_, expand_, doc_, ...)                                                              \
-	{                                                                                          \
-		.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {__VA_ARGS__},   \
-		.expand = expand_, .golden = tt_golden_same, .pcc = 0.999                          \
-	}
-
 static const struct tt_op ops[] = {
-	OP("assign", expand_assign, "Copies a tensor into another, or into a new one.",
-	   "input_tensor: Tensor, *, memory_config: MemoryConfig, dtype: DataType? = None, "
-	   "output_tensor: Tensor? = None",
-	   "input_a: Tensor, input_b: Tensor"),
-	OP("clone", expand_clone, "A copy of a tensor.",
-	   "input: Tensor, *, dtype: DataType? = None, memory_config: MemoryConfig? = None, "
-	   "compute_kernel_config: ComputeConfig? = None"),
-	OP("copy", expand_copy, "Copies a tensor into another one of the same shape.",
-	   "input_a: Tensor, input_b: Tensor"),
-	OP("move", expand_move, "Moves a tensor to where memory is free, against fragmentation.",
-	   "input_tensor: Tensor, *, memory_config: MemoryConfig? = None"),
-	OP("reallocate", expand_move,
-	   "Deallocates a tensor and allocates it anew, with the same values.",
-	   "tensor: Tensor, memory_config: MemoryConfig? = None"),
+	{TT_MOVE_ROW(
+		"assign", expand_assign, tt_golden_same,
+		"Copies a tensor into another, or into a new one.",
+		"input_tensor: Tensor, *, memory_config: MemoryConfig, dtype: DataType? = None, "
+		"output_tensor: Tensor? = None",
+		"input_a: Tensor, input_b: Tensor")},
+	{TT_MOVE_ROW(
+		"clone", expand_clone, tt_golden_same, "A copy of a tensor.",
+		"input: Tensor, *, dtype: DataType? = None, memory_config: MemoryConfig? = None, "
+		"compute_kernel_config: ComputeConfig? = None")},
+	{TT_MOVE_ROW("copy", expand_copy, tt_golden_same,
+		     "Copies a tensor into another one of the same shape.",
+		     "input_a: Tensor, input_b: Tensor")},
+	{TT_MOVE_ROW("move", expand_move, tt_golden_same,
+		     "Moves a tensor to where memory is free, against fragmentation.",
+		     "input_tensor: Tensor, *, memory_config: MemoryConfig? = None")},
+	{TT_MOVE_ROW("reallocate", expand_move, tt_golden_same,
+		     "Deallocates a tensor and allocates it anew, with the same values.",
+		     "tensor: Tensor, memory_config: MemoryConfig? = None")},
 };
 
 const struct tt_op_family tt_family_copy = {"copy", ops, TT_COUNT(ops)};

@@ -442,24 +442,21 @@ static tt_status expand_rm(struct tt_call *call)
 	return TTNN_OK;
 }
 
-#define OP(name_, expand_, golden_, doc_, sig_)                                                    \
-	{                                                                                          \
-		.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {sig_},          \
-		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
-	}
 #define CORNER "N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor, "
 #define MEMORY_ARG "*, memory_config: MemoryConfig? = None"
 
 static const struct tt_op ops[] = {
-	OP("fill_implicit_tile_padding", expand_implicit, tt_golden_same,
-	   "The same tensor with a value in the padding of its tiles.",
-	   "input_tensor: Tensor, fill_value: int | float, " MEMORY_ARG),
-	OP("fill_ones_rm", expand_rm, tt_golden_fill_rm,
-	   "A new tensor with ones in the upper left corner of each matrix, zeros elsewhere.",
-	   CORNER MEMORY_ARG),
-	OP("fill_rm", expand_rm, tt_golden_fill_rm,
-	   "A new tensor with one value in the upper left corner of each matrix, another elsewhere.",
-	   CORNER "val_hi: float, val_lo: float, " MEMORY_ARG),
+	{TT_MOVE_ROW("fill_implicit_tile_padding", expand_implicit, tt_golden_same,
+		     "The same tensor with a value in the padding of its tiles.",
+		     "input_tensor: Tensor, fill_value: int | float, " MEMORY_ARG)},
+	{TT_MOVE_ROW(
+		"fill_ones_rm", expand_rm, tt_golden_fill_rm,
+		"A new tensor with ones in the upper left corner of each matrix, zeros elsewhere.",
+		CORNER MEMORY_ARG)},
+	{TT_MOVE_ROW(
+		"fill_rm", expand_rm, tt_golden_fill_rm,
+		"A new tensor with one value in the upper left corner of each matrix, another elsewhere.",
+		CORNER "val_hi: float, val_lo: float, " MEMORY_ARG)},
 };
 
 const struct tt_op_family tt_family_fill = {"fill", ops, TT_COUNT(ops)};

@@ -190,13 +190,9 @@ static tt_status expand(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.Tensor.__getitem__",
-	 .family = "movement",
-	 .doc = "A part of a tensor by indices: numbers, parts of dimensions, \"...\".",
-	 .sigs = {"input_tensor: Tensor, slices: any"},
-	 .expand = expand,
-	 .golden = tt_golden_getitem,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW("Tensor.__getitem__", expand, tt_golden_getitem,
+		     "A part of a tensor by indices: numbers, parts of dimensions, \"...\".",
+		     "input_tensor: Tensor, slices: any")},
 };
 
 const struct tt_op_family tt_family_getitem = {"getitem", ops, TT_COUNT(ops)};

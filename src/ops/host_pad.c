@@ -93,19 +93,14 @@ static tt_status expand_unpad(struct tt_call *call)
 	return TTNN_OK;
 }
 
-#define OP(name_, expand_, golden_, doc_, sig_)                                                    \
-	{                                                                                          \
-		.name = "ttnn.Tensor." name_, .family = "movement", .doc = doc_, .sigs = {sig_},   \
-		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
-	}
-
 static const struct tt_op ops[] = {
-	OP("pad", expand_pad, tt_golden_host_pad,
-	   "A host tensor with padding of a value around it.",
-	   "input_tensor: Tensor, output_tensor_shape: sizes, input_tensor_start: sizes, pad_value: "
-	   "float"),
-	OP("unpad", expand_unpad, tt_golden_unpad, "A part of a host tensor.",
-	   "input_tensor: Tensor, output_tensor_start: sizes, output_tensor_end: sizes"),
+	{TT_MOVE_ROW(
+		"Tensor.pad", expand_pad, tt_golden_host_pad,
+		"A host tensor with padding of a value around it.",
+		"input_tensor: Tensor, output_tensor_shape: sizes, input_tensor_start: sizes, pad_value: "
+		"float")},
+	{TT_MOVE_ROW("Tensor.unpad", expand_unpad, tt_golden_unpad, "A part of a host tensor.",
+		     "input_tensor: Tensor, output_tensor_start: sizes, output_tensor_end: sizes")},
 };
 
 const struct tt_op_family tt_family_host_pad = {"host_pad", ops, TT_COUNT(ops)};

@@ -424,6 +424,22 @@ tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
 	return tt_backend_get()->move(&job);
 }
 
+tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
+		       struct tt_tensor *result)
+{
+	struct ttnn_arg args[] = {{"input_a", ttnn_v_tensor(result)},
+				  {"input_b", ttnn_v_tensor(given)}};
+	tt_status status;
+
+	*out = result;
+	if (!given || !tt_tensor_device(result) ||
+	    tt_tensor_buffer(result) == tt_tensor_buffer(given))
+		return TTNN_OK;
+	status = tt_call_op(out, call, "ttnn.copy", args, TT_COUNT(args));
+	tt_call_drop(call, result);
+	return status;
+}
+
 tt_status tt_kernel_copy(struct tt_launch *launch)
 {
 	return tt_move_copy(launch->outputs[0], launch->inputs[0]);

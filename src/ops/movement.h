@@ -21,6 +21,14 @@
 			return tt_fail_cond(TTNN_INVALID, condition, __VA_ARGS__);                 \
 	} while (0)
 
+/*
+ * The fields of a row of this family; signatures last. Values are moved exactly; but block floats on
+ * their way through tensors of their own type may be rounded more than once.
+ */
+#define TT_MOVE_ROW(name_, expand_, golden_, doc_, ...)                                            \
+	.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {__VA_ARGS__},           \
+	.expand = expand_, .golden = golden_, .pcc = 0.998
+
 /* ---- tensors --------------------------------------------------------------------------------- */
 
 static inline bool tt_tensor_is_sharded(const struct tt_tensor *tensor)
@@ -192,6 +200,10 @@ tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struc
 
 /* The shape with its outer extents multiplied until `rank` are left. */
 struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank);
+
+/* Into the tensor that was given, if any, where it is not there. Takes over the result's reference. */
+tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
+		       struct tt_tensor *result);
 
 /* ---- running ------------------------------------------------------------------------------------- */
 

@@ -529,14 +529,11 @@ static tt_status expand_pad(struct tt_call *call)
 	"sub_core_grids: CoreRangeSet? = None"
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.pad",
-	 .family = "movement",
-	 .doc = "A tensor with more elements around it, all of one value.",
-	 .sigs = {"input_tensor: Tensor, padding: pairs, " TAIL,
-		  "input_tensor: Tensor, output_padded_shape: sizes, input_tensor_start: sizes, " TAIL},
-	 .expand = expand_pad,
-	 .golden = tt_golden_pad,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"pad", expand_pad, tt_golden_pad,
+		"A tensor with more elements around it, all of one value.",
+		"input_tensor: Tensor, padding: pairs, " TAIL,
+		"input_tensor: Tensor, output_padded_shape: sizes, input_tensor_start: sizes, " TAIL)},
 };
 
 const struct tt_op_family tt_family_pad = {"pad", ops, TT_COUNT(ops)};

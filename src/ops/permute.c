@@ -585,15 +585,10 @@ tt_status tt_call_permute(struct tt_tensor **out, struct tt_call *call,
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.permute",
-	 .family = "movement",
-	 .doc = "Dimensions in another order.",
-	 .sigs = {"input_tensor: Tensor, dims: ints, *, memory_config: MemoryConfig? = None, "
-		  "pad_value: float = 0.0",
-		  "input_tensor: Tensor, dims: ints, pad_value: float = 0.0"},
-	 .expand = expand,
-	 .golden = tt_golden_permute,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW("permute", expand, tt_golden_permute, "Dimensions in another order.",
+		     "input_tensor: Tensor, dims: ints, *, memory_config: MemoryConfig? = None, "
+		     "pad_value: float = 0.0",
+		     "input_tensor: Tensor, dims: ints, pad_value: float = 0.0")},
 };
 
 const struct tt_op_family tt_family_permute = {"permute", ops, TT_COUNT(ops)};

@@ -72,23 +72,6 @@ static bool lacks_shards(const struct ttnn_memory_config *memory)
 	return tt_memory_config_is_sharded(memory) && !memory->has_shard && !memory->has_nd_shard;
 }
 
-/* Into the tensor that was given, if it is not there. Takes over the reference. */
-static tt_status into_given(struct tt_tensor **out, struct tt_call *call, const struct wish *wish,
-			    struct tt_tensor *result)
-{
-	struct ttnn_arg args[] = {{"input_a", ttnn_v_tensor(result)},
-				  {"input_b", ttnn_v_tensor(wish->out)}};
-	tt_status status;
-
-	*out = result;
-	if (!wish->out || !tt_tensor_device(result) ||
-	    tt_tensor_buffer(result) == tt_tensor_buffer(wish->out))
-		return TTNN_OK;
-	status = tt_call_op(out, call, "ttnn.copy", args, TT_COUNT(args));
-	tt_call_drop(call, result);
-	return status;
-}
-
 /* ---- the output ------------------------------------------------------------------------------------------------ */
 
 static tt_status check_memory(const struct wish *wish)
@@ -193,28 +176,29 @@ static tt_status resolve(struct ttnn_memory_config *out, const struct wish *wish
 
 /* ---- the usual program -------------------------------------------------------------------------------------------- */
 
-static tt_status one_step(struct tt_tensor **tensor, struct tt_call *call,
-			  const struct tt_repeat_step *of)
+/* Another form of a step's tensors, and the program that takes it. */
+struct form {
+	struct ttnn_shape shape; /* of the input */
+	uint32_t dim;            /* the one that is repeated */
+	tt_status (*launch)(struct tt_tensor **out, struct tt_call *call,
+			    const struct tt_repeat_step *step);
+};
+
+static tt_status step_as(struct tt_tensor **tensor, struct tt_call *call,
+			 const struct tt_repeat_step *of, const struct form *form)
 {
-	const struct ttnn_shape shape = of->in->spec.shape;
-	uint32_t more = 4 - shape.rank;
-	struct ttnn_shape four = {.rank = 4}, result = shape, result_four;
+	struct ttnn_shape result = of->in->spec.shape, folded = form->shape;
 	struct tt_repeat_step step = *of;
 	struct tt_tensor *made;
 	tt_status status;
 
-	if (!more)
-		return tt_repeat_pages(tensor, call, of);
-	for (uint32_t d = 0; d < 4; d++)
-		four.dim[d] = d < more ? 1 : shape.dim[d - more];
 	result.dim[of->dim] *= of->times;
-	result_four = four;
-	step.dim += more;
-	result_four.dim[step.dim] *= of->times;
-	TT_TRY(view(&step.in, call, of->in, &four));
-	status = of->out ? view(&step.out, call, of->out, &result_four) : TTNN_OK;
+	folded.dim[form->dim] *= of->times;
+	step.dim = form->dim;
+	TT_TRY(view(&step.in, call, of->in, &form->shape));
+	status = of->out ? view(&step.out, call, of->out, &folded) : TTNN_OK;
 	if (status == TTNN_OK)
-		status = tt_repeat_pages(&made, call, &step);
+		status = form->launch(&made, call, &step);
 	if (status == TTNN_OK) {
 		status = view(tensor, call, made, &result);
 		tt_call_drop(call, made);
@@ -223,6 +207,20 @@ static tt_status one_step(struct tt_tensor **tensor, struct tt_call *call,
 		tt_call_drop(call, step.out);
 	tt_call_drop(call, step.in);
 	return status;
+}
+
+static tt_status one_step(struct tt_tensor **tensor, struct tt_call *call,
+			  const struct tt_repeat_step *of)
+{
+	const struct ttnn_shape *shape = &of->in->spec.shape;
+	uint32_t more = 4 - shape->rank;
+	struct form form = {.shape.rank = 4, .dim = of->dim + more, .launch = tt_repeat_pages};
+
+	if (!more)
+		return tt_repeat_pages(tensor, call, of);
+	for (uint32_t d = 0; d < 4; d++)
+		form.shape.dim[d] = d < more ? 1 : shape->dim[d - more];
+	return step_as(tensor, call, of, &form);
 }
 
 static bool is_placed(const struct ttnn_memory_config *a, const struct ttnn_memory_config *b)
@@ -307,7 +305,7 @@ static tt_status by_pages(struct tt_tensor **out, struct tt_call *call, const st
 		TT_TRY(replace(&working, call, status, next));
 	}
 	TT_TRY(finish(&working, call, &spec, &shape, &wish->memory));
-	return into_given(out, call, wish, working);
+	return tt_call_into(out, call, wish->out, working);
 }
 
 /* ---- the other programs ---------------------------------------------------------------------------------------------- */
@@ -335,31 +333,15 @@ static tt_status step_of_rows(struct tt_tensor **tensor, struct tt_call *call,
 {
 	const struct ttnn_shape *shape = &of->in->spec.shape;
 	uint32_t rank = shape->rank, width = shape->dim[rank - 1];
-	struct ttnn_shape folded = {4,
-				    {product(shape, 0, of->dim), shape->dim[of->dim],
-				     product(shape, of->dim + 1, rank - 1), width}};
-	struct ttnn_shape result = *shape, folded_result;
-	struct tt_repeat_step step = *of;
-	struct tt_tensor *made;
-	tt_status status;
+	struct form form = {.shape = {4,
+				      {product(shape, 0, of->dim), shape->dim[of->dim],
+				       product(shape, of->dim + 1, rank - 1), width}},
+			    .dim = 1,
+			    .launch = tt_repeat_rows};
 
 	if (of->dim + 1 == rank)
-		folded = (struct ttnn_shape){2, {product(shape, 0, rank - 1), width}};
-	result.dim[of->dim] *= of->times;
-	folded_result = folded;
-	folded_result.dim[1] *= of->times;
-	TT_TRY(view(&step.in, call, of->in, &folded));
-	status = of->out ? view(&step.out, call, of->out, &folded_result) : TTNN_OK;
-	if (status == TTNN_OK)
-		status = tt_repeat_rows(&made, call, &step);
-	if (status == TTNN_OK) {
-		status = view(tensor, call, made, &result);
-		tt_call_drop(call, made);
-	}
-	if (of->out)
-		tt_call_drop(call, step.out);
-	tt_call_drop(call, step.in);
-	return status;
+		form.shape = (struct ttnn_shape){2, {product(shape, 0, rank - 1), width}};
+	return step_as(tensor, call, of, &form);
 }
 
 static tt_status in_layout(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_layout layout,
@@ -450,7 +432,7 @@ static tt_status no_elements(struct tt_tensor **out, struct tt_call *call, const
 	struct tt_tensor *zeros;
 
 	TT_TRY(tt_call_op(&zeros, call, "ttnn.zeros", args, TT_COUNT(args)));
-	return into_given(out, call, wish, zeros);
+	return tt_call_into(out, call, wish->out, zeros);
 }
 
 /* Nothing is repeated: only the place may change. */
@@ -478,7 +460,7 @@ static tt_status just_once(struct tt_tensor **out, struct tt_call *call, const s
 			memory = (struct ttnn_memory_config){.buffer = memory.buffer};
 	}
 	TT_TRY(tt_call_to_memory(&moved, call, in, &memory));
-	return into_given(out, call, wish, moved);
+	return tt_call_into(out, call, wish->out, moved);
 }
 
 static tt_status steps_apart(struct tt_tensor **working, struct tt_call *call,
@@ -539,7 +521,7 @@ static tt_status by_steps(struct tt_tensor **out, struct tt_call *call, const st
 		return status;
 	}
 	TT_TRY(steps_apart(&working, call, wish, &repeats));
-	return into_given(out, call, wish, working);
+	return tt_call_into(out, call, wish->out, working);
 }
 
 /* ---- the operations ------------------------------------------------------------------------------------------------ */
@@ -638,21 +620,15 @@ static tt_status expand_expand(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.expand",
-	 .family = "movement",
-	 .doc = "A tensor whose dimensions of extent 1 are repeated until it has a shape.",
-	 .sigs = {"input_tensor: Tensor, output_shape: ints, *, memory_config: MemoryConfig? = None"},
-	 .expand = expand_expand,
-	 .golden = tt_golden_expand,
-	 .pcc = 0.999},
-	{.name = "ttnn.repeat",
-	 .family = "movement",
-	 .doc = "A tensor repeated along its dimensions.",
-	 .sigs = {"input_tensor: Tensor, repeat_dims: sizes, *, memory_config: MemoryConfig? = None, "
-		  "optional_output_tensor: Tensor? = None"},
-	 .expand = expand_repeat,
-	 .golden = tt_golden_repeat,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"expand", expand_expand, tt_golden_expand,
+		"A tensor whose dimensions of extent 1 are repeated until it has a shape.",
+		"input_tensor: Tensor, output_shape: ints, *, memory_config: MemoryConfig? = None")},
+	{TT_MOVE_ROW(
+		"repeat", expand_repeat, tt_golden_repeat,
+		"A tensor repeated along its dimensions.",
+		"input_tensor: Tensor, repeat_dims: sizes, *, memory_config: MemoryConfig? = None, "
+		"optional_output_tensor: Tensor? = None")},
 };
 
 const struct tt_op_family tt_family_repeat = {"repeat", ops, TT_COUNT(ops)};

@@ -462,14 +462,11 @@ static tt_status expand(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.repeat_interleave",
-	 .family = "movement",
-	 .doc = "Each element of a dimension repeated before the next one.",
-	 .sigs = {"input_tensor: Tensor, repeats: int, dim: int, *, memory_config: MemoryConfig? = "
-		  "None"},
-	 .expand = expand,
-	 .golden = tt_golden_repeat_interleave,
-	 .pcc = 0.998},
+	{TT_MOVE_ROW(
+		"repeat_interleave", expand, tt_golden_repeat_interleave,
+		"Each element of a dimension repeated before the next one.",
+		"input_tensor: Tensor, repeats: int, dim: int, *, memory_config: MemoryConfig? = "
+		"None")},
 };
 
 const struct tt_op_family tt_family_repeat_interleave = {"repeat_interleave", ops, TT_COUNT(ops)};

@@ -760,32 +760,32 @@ static tt_status expand_unsqueeze_4d(struct tt_call *call)
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */
 
-#define OP(name_, expand_, golden_, doc_, ...)                                                     \
-	{                                                                                          \
-		.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {__VA_ARGS__},   \
-		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
-	}
 #define TAIL                                                                                       \
 	"*, memory_config: MemoryConfig? = None, pad_value: int | float ? = None, "                \
 	"reshape_tile_mode: enum? = None, sub_core_grids: CoreRangeSet? = None, "                  \
 	"skip_padding_fill: bool = False"
 
 static const struct tt_op ops[] = {
-	OP("reshape", expand_reshape, tt_golden_reshape, "The same elements under another shape.",
-	   "input_tensor: Tensor, shape: Shape, " TAIL,
-	   "input_tensor: Tensor, logical_shape: Shape, padded_shape: Shape, " TAIL,
-	   "input_tensor: Tensor, shape: ints, " TAIL),
-	OP("squeeze", expand_squeeze, tt_golden_squeeze, "Without dimensions of extent 1.",
-	   "input_tensor: Tensor, dim: int | ints ? = None"),
-	OP("Tensor.reshape", expand_reshape, tt_golden_reshape, "The method form of reshape.",
-	   "input_tensor: Tensor, shape: Shape", "input_tensor: Tensor, shape: ints"),
-	OP("unsqueeze", expand_unsqueeze, tt_golden_unsqueeze, "With one more dimension.",
-	   "input_tensor: Tensor, dim: int"),
-	OP("unsqueeze_to_4D", expand_unsqueeze_4d, tt_golden_unsqueeze_4d,
-	   "With as many dimensions of extent 1 in front as make four.", "tensor: Tensor"),
-	OP("view", expand_view, tt_golden_reshape,
-	   "Another shape over the same buffer; refused where elements would have to move.",
-	   "input_tensor: Tensor, shape: ints", "input_tensor: Tensor, shape: Shape"),
+	{TT_MOVE_ROW("reshape", expand_reshape, tt_golden_reshape,
+		     "The same elements under another shape.",
+		     "input_tensor: Tensor, shape: Shape, " TAIL,
+		     "input_tensor: Tensor, logical_shape: Shape, padded_shape: Shape, " TAIL,
+		     "input_tensor: Tensor, shape: ints, " TAIL)},
+	{TT_MOVE_ROW("squeeze", expand_squeeze, tt_golden_squeeze,
+		     "Without dimensions of extent 1.",
+		     "input_tensor: Tensor, dim: int | ints ? = None")},
+	{TT_MOVE_ROW("Tensor.reshape", expand_reshape, tt_golden_reshape,
+		     "The method form of reshape.", "input_tensor: Tensor, shape: Shape",
+		     "input_tensor: Tensor, shape: ints")},
+	{TT_MOVE_ROW("unsqueeze", expand_unsqueeze, tt_golden_unsqueeze, "With one more dimension.",
+		     "input_tensor: Tensor, dim: int")},
+	{TT_MOVE_ROW("unsqueeze_to_4D", expand_unsqueeze_4d, tt_golden_unsqueeze_4d,
+		     "With as many dimensions of extent 1 in front as make four.",
+		     "tensor: Tensor")},
+	{TT_MOVE_ROW(
+		"view", expand_view, tt_golden_reshape,
+		"Another shape over the same buffer; refused where elements would have to move.",
+		"input_tensor: Tensor, shape: ints", "input_tensor: Tensor, shape: Shape")},
 };
 
 const struct tt_op_family tt_family_reshape = {"reshape", ops, TT_COUNT(ops)};

@@ -454,15 +454,11 @@ static tt_status expand(struct tt_call *call)
 #define MEMORY_ARG ", *, memory_config: MemoryConfig? = None"
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.roll",
-	 .family = "movement",
-	 .doc = "A tensor whose elements move on along dimensions, from the end to the begin.",
-	 .sigs = {"input_tensor: Tensor, shifts: ints, dim: ints" MEMORY_ARG,
-		  "input_tensor: Tensor, shifts: int, dim: int" MEMORY_ARG,
-		  "input_tensor: Tensor, shifts: int" MEMORY_ARG},
-	 .expand = expand,
-	 .golden = tt_golden_roll,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW("roll", expand, tt_golden_roll,
+		     "A tensor whose elements move on along dimensions, from the end to the begin.",
+		     "input_tensor: Tensor, shifts: ints, dim: ints" MEMORY_ARG,
+		     "input_tensor: Tensor, shifts: int, dim: int" MEMORY_ARG,
+		     "input_tensor: Tensor, shifts: int" MEMORY_ARG)},
 };
 
 const struct tt_op_family tt_family_roll = {"roll", ops, TT_COUNT(ops)};

@@ -86,16 +86,15 @@ static const struct tt_field i2s_fields[I2S_ATTRS] = {
 static const struct tt_schema i2s_schema = {"InterleavedToShardedParams", i2s_fields, I2S_ATTRS,
 					    false};
 
-static tt_status check_i2s_output(const struct tt_shard_want *want,
-				  const struct ttnn_memory_config *memory)
+/* The tensor that was given for the result, if any, beside what it must be. */
+static tt_status check_output(const struct tt_shard_want *want,
+			      const struct ttnn_memory_config *memory)
 {
-	const struct ttnn_tensor_spec *in = &want->in->spec, *out;
+	const struct ttnn_tensor_spec *out;
 
 	if (!want->out)
 		return TTNN_OK;
 	out = &want->out->spec;
-	if (!ttnn_shape_equal(&out->shape, &in->shape))
-		return refuse("Mismatched output shape");
 	if (!ttnn_memory_config_equal(&out->memory, memory))
 		return refuse("Mismatched output memory config");
 	if (out->dtype != want->dtype)
@@ -106,7 +105,7 @@ static tt_status check_i2s_output(const struct tt_shard_want *want,
 		return refuse("Operands to shard need to be allocated in buffers on device!");
 	if (tt_tensor_device(want->out) != tt_tensor_device(want->in))
 		return refuse("Operands to shard need to be on the same device!");
-	if (out->layout != in->layout)
+	if (out->layout != want->in->spec.layout)
 		return refuse("Output tensor layout must match input tensor layout");
 	return TTNN_OK;
 }
@@ -139,7 +138,9 @@ static tt_status check_i2s(struct ttnn_memory_config *resolved, const struct tt_
 		return refuse("Output dtype BFLOAT8_B/BFLOAT4_B requires TILE layout, but input "
 			      "tensor layout is ROW_MAJOR");
 	TT_TRY(resolve_i2s(resolved, want));
-	TT_TRY(check_i2s_output(want, resolved));
+	if (want->out && !ttnn_shape_equal(&want->out->spec.shape, &in->shape))
+		return refuse("Mismatched output shape");
+	TT_TRY(check_output(want, resolved));
 	if (in->memory.layout != TTNN_INTERLEAVED)
 		return refuse_layout("Input tensor memory layout must be INTERLEAVED, but got "
 				     "TensorMemoryLayout::%s",
@@ -293,28 +294,6 @@ static const struct tt_field s2i_fields[S2I_ATTRS] = {
 static const struct tt_schema s2i_schema = {"ShardedToInterleavedParams", s2i_fields, S2I_ATTRS,
 					    false};
 
-static tt_status check_s2i_output(const struct tt_shard_want *want)
-{
-	const struct ttnn_tensor_spec *out;
-
-	if (!want->out)
-		return TTNN_OK;
-	out = &want->out->spec;
-	if (!ttnn_memory_config_equal(&out->memory, want->memory))
-		return refuse("Mismatched output memory config");
-	if (out->dtype != want->dtype)
-		return refuse("Mismatched output dtype");
-	if (!tt_tensor_device(want->out))
-		return refuse("Operands to shard need to be on device!");
-	if (!tt_tensor_buffer(want->out))
-		return refuse("Operands to shard need to be allocated in buffers on device!");
-	if (tt_tensor_device(want->out) != tt_tensor_device(want->in))
-		return refuse("Operands to shard need to be on the same device!");
-	if (out->layout != want->in->spec.layout)
-		return refuse("Output tensor layout must match input tensor layout");
-	return TTNN_OK;
-}
-
 static tt_status check_s2i_rows(const struct tt_shard_want *want)
 {
 	uint64_t alignment = tt_memory_alignment(tt_tensor_device(want->in), TTNN_L1);
@@ -338,7 +317,7 @@ static tt_status check_s2i(const struct tt_shard_want *want)
 		return refuse("Input tensor must be sharded");
 	if (in->memory.buffer != TTNN_L1)
 		return refuse("Input tensor must be in L1");
-	TT_TRY(check_s2i_output(want));
+	TT_TRY(check_output(want, want->memory));
 	if (want->memory->layout != TTNN_INTERLEAVED)
 		return refuse("Output memory config must be Interleaved");
 	if (in->memory.layout == TTNN_ND_SHARDED)
@@ -731,28 +710,30 @@ static tt_status expand_reshard(struct tt_call *call)
 	return TTNN_OK;
 }
 
-#define OP(name_, expand_, doc_, ...)                                                              \
-	{                                                                                          \
-		.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {__VA_ARGS__},   \
-		.expand = expand_, .golden = tt_golden_same, .pcc = 0.999                          \
-	}
-
 static const struct tt_op ops[] = {
-	OP("interleaved_to_sharded", expand_i2s, "Cuts a tensor into shards, one for each core.",
-	   "input_tensor: Tensor, grid: CoreCoord | CoreRangeSet, shard_shape: ints, shard_scheme: "
-	   "MemoryLayout, shard_orientation: Orientation, output_dtype: DataType? = None, *, "
-	   "keep_l1_aligned: bool? = False",
-	   "input_tensor: Tensor, sharded_memory_config: MemoryConfig, output_dtype: DataType? = "
-	   "None, *, keep_l1_aligned: bool? = False, preallocated_output: Tensor? = None"),
-	OP("reshard", expand_reshard, "Cuts a sharded tensor into other shards.",
-	   "input_tensor: Tensor, output_memory_config: MemoryConfig, output_tensor: Tensor? = "
-	   "None"),
-	OP("sharded_to_interleaved", expand_s2i, "Puts the shards of a tensor together again.",
-	   "input_tensor: Tensor, memory_config: MemoryConfig? = None, output_dtype: DataType? = "
-	   "None"),
-	OP("to_memory_config", expand_to_memory_config, "The same tensor in another place.",
-	   "tensor: Tensor, memory_config: MemoryConfig, dtype: DataType? = None, output_tensor: "
-	   "Tensor? = None"),
+	{TT_MOVE_ROW(
+		"interleaved_to_sharded", expand_i2s, tt_golden_same,
+		"Cuts a tensor into shards, one for each core.",
+		"input_tensor: Tensor, grid: CoreCoord | CoreRangeSet, shard_shape: ints, shard_scheme: "
+		"MemoryLayout, shard_orientation: Orientation, output_dtype: DataType? = None, *, "
+		"keep_l1_aligned: bool? = False",
+		"input_tensor: Tensor, sharded_memory_config: MemoryConfig, output_dtype: DataType? = "
+		"None, *, keep_l1_aligned: bool? = False, preallocated_output: Tensor? = None")},
+	{TT_MOVE_ROW(
+		"reshard", expand_reshard, tt_golden_same,
+		"Cuts a sharded tensor into other shards.",
+		"input_tensor: Tensor, output_memory_config: MemoryConfig, output_tensor: Tensor? = "
+		"None")},
+	{TT_MOVE_ROW(
+		"sharded_to_interleaved", expand_s2i, tt_golden_same,
+		"Puts the shards of a tensor together again.",
+		"input_tensor: Tensor, memory_config: MemoryConfig? = None, output_dtype: DataType? = "
+		"None")},
+	{TT_MOVE_ROW(
+		"to_memory_config", expand_to_memory_config, tt_golden_same,
+		"The same tensor in another place.",
+		"tensor: Tensor, memory_config: MemoryConfig, dtype: DataType? = None, output_tensor: "
+		"Tensor? = None")},
 };
 
 const struct tt_op_family tt_family_shard = {"shard", ops, TT_COUNT(ops)};

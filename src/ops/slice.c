@@ -191,23 +191,6 @@ static tt_status to_layout(struct tt_tensor **out, struct tt_call *call, struct 
 	return tt_call_op(out, call, "ttnn.to_layout", args, memory ? 3 : 2);
 }
 
-/* Into the tensor that was given, if it is not there. Takes over the reference. */
-static tt_status into_given(struct tt_tensor **out, struct tt_call *call, const struct wish *wish,
-			    struct tt_tensor *result)
-{
-	struct ttnn_arg args[] = {{"input_a", ttnn_v_tensor(result)},
-				  {"input_b", ttnn_v_tensor(wish->out)}};
-	tt_status status;
-
-	*out = result;
-	if (!wish->out || !tt_tensor_device(result) ||
-	    tt_tensor_buffer(result) == tt_tensor_buffer(wish->out))
-		return TTNN_OK;
-	status = tt_call_op(out, call, "ttnn.copy", args, TT_COUNT(args));
-	tt_call_drop(call, result);
-	return status;
-}
-
 /* The result in the memory and layout that it must have; the source stays the caller's. */
 static tt_status finish(struct tt_tensor **out, struct tt_call *call, const struct cut *cut,
 			struct tt_tensor *source)
@@ -225,7 +208,7 @@ static tt_status finish(struct tt_tensor **out, struct tt_call *call, const stru
 	status = to_layout(&result, call, moved, cut->wish->in->spec.layout, NULL);
 	tt_call_overwrite(call, moved);
 	TT_TRY(status);
-	return into_given(out, call, cut->wish, result);
+	return tt_call_into(out, call, cut->wish->out, result);
 }
 
 /* ---- taking the part ------------------------------------------------------------------------------------------- */
@@ -296,12 +279,12 @@ static tt_status take_apart(struct tt_tensor **out, struct tt_call *call, const 
 				 in->spec.memory.has_shard ? &in->spec.memory.shard.orientation
 							   : NULL);
 	if (status == TTNN_OK && ttnn_memory_config_equal(&part->spec.memory, &memory)) {
-		status = into_given(out, call, cut->wish, part);
+		status = tt_call_into(out, call, cut->wish->out, part);
 		part = NULL;
 	} else if (status == TTNN_OK) {
 		status = to_memory(&moved, call, part, &memory, landing(cut->wish, part));
 		if (status == TTNN_OK)
-			status = into_given(out, call, cut->wish, moved);
+			status = tt_call_into(out, call, cut->wish->out, moved);
 	}
 	tt_call_drop(call, part);
 	tt_call_drop(call, together);
@@ -623,19 +606,15 @@ tt_status tt_call_slice(struct tt_tensor **out, struct tt_call *call, const stru
 	"float? = None, "
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.slice",
-	 .family = "movement",
-	 .doc = "A part of a tensor.",
-	 .sigs = {"input_tensor: Tensor, starts: Tensor, ends: Tensor, slice_step: sizes? = None, " TAIL
-		  "slice_dim: int? = None, num_devices: int? = None, sub_core_grids: "
-		  "CoreRangeSet? = None",
-		  "input_tensor: Tensor, starts: sizes, ends: sizes, steps: sizes, " TAIL
-		  "sub_core_grids: CoreRangeSet? = None",
-		  "input_tensor: Tensor, slice_start: ints, slice_end: ints, slice_step: ints? = "
-		  "None, " TAIL "sub_core_grids: CoreRangeSet? = None"},
-	 .expand = expand_slice,
-	 .golden = tt_golden_slice,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"slice", expand_slice, tt_golden_slice, "A part of a tensor.",
+		"input_tensor: Tensor, starts: Tensor, ends: Tensor, slice_step: sizes? = None, " TAIL
+		"slice_dim: int? = None, num_devices: int? = None, sub_core_grids: "
+		"CoreRangeSet? = None",
+		"input_tensor: Tensor, starts: sizes, ends: sizes, steps: sizes, " TAIL
+		"sub_core_grids: CoreRangeSet? = None",
+		"input_tensor: Tensor, slice_start: ints, slice_end: ints, slice_step: ints? = "
+		"None, " TAIL "sub_core_grids: CoreRangeSet? = None")},
 };
 
 const struct tt_op_family tt_family_slice = {"slice", ops, TT_COUNT(ops)};

@@ -453,24 +453,16 @@ static tt_status expand_chunk(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.chunk",
-	 .family = "movement",
-	 .doc = "A tensor in a number of parts along a dimension.",
-	 .sigs = {"input_tensor: Tensor, chunks: int, dim: int"},
-	 .expand = expand_chunk,
-	 .golden = tt_golden_chunk,
-	 .pcc = 0.999,
+	{TT_MOVE_ROW("chunk", expand_chunk, tt_golden_chunk,
+		     "A tensor in a number of parts along a dimension.",
+		     "input_tensor: Tensor, chunks: int, dim: int"),
 	 .many = true},
-	{.name = "ttnn.split",
-	 .family = "movement",
-	 .doc = "A tensor in parts of given sizes along a dimension.",
-	 .sigs = {"input_tensor: Tensor, split_size: int, dim: int = 0, *, memory_config: "
-		  "MemoryConfig? = None",
-		  "input_tensor: Tensor, split_size: ints, dim: int = 0, *, memory_config: "
-		  "MemoryConfig? = None"},
-	 .expand = expand_split,
-	 .golden = tt_golden_split,
-	 .pcc = 0.999,
+	{TT_MOVE_ROW("split", expand_split, tt_golden_split,
+		     "A tensor in parts of given sizes along a dimension.",
+		     "input_tensor: Tensor, split_size: int, dim: int = 0, *, memory_config: "
+		     "MemoryConfig? = None",
+		     "input_tensor: Tensor, split_size: ints, dim: int = 0, *, memory_config: "
+		     "MemoryConfig? = None"),
 	 .many = true},
 };
 

@@ -930,27 +930,23 @@ static tt_status expand_zero_padding(struct tt_call *call)
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */
 
-#define OP(name_, expand_, sig_, doc_)                                                             \
-	{                                                                                          \
-		.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {sig_},          \
-		.expand = expand_, .golden = tt_golden_same, .pcc = 0.999                          \
-	}
-
 static const struct tt_op ops[] = {
-	OP("tilize", expand_tilize,
-	   "input_tensor: Tensor, *, memory_config: MemoryConfig? = None, dtype: DataType? = None, "
-	   "use_multicore: bool = True, use_low_perf: bool = False, tile: Tile? = None, "
-	   "sub_core_grids: CoreRangeSet? = None",
-	   "Rows of whole tiles to tiles."),
-	OP("tilize_with_val_padding", expand_val_padding,
-	   "input_tensor: Tensor, output_tensor_shape: Shape, pad_value: int | float, *, "
-	   "memory_config: MemoryConfig? = None, dtype: DataType? = None, use_multicore: bool = "
-	   "True, sub_core_grids: CoreRangeSet? = None",
-	   "Rows to tiles, padded with a value to a shape of whole tiles."),
-	OP("tilize_with_zero_padding", expand_zero_padding,
-	   "input_tensor: Tensor, *, memory_config: MemoryConfig? = None, output_dtype: DataType? = "
-	   "None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None",
-	   "Rows to tiles, padded with zeros to whole tiles."),
+	{TT_MOVE_ROW(
+		"tilize", expand_tilize, tt_golden_same, "Rows of whole tiles to tiles.",
+		"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, dtype: DataType? = None, "
+		"use_multicore: bool = True, use_low_perf: bool = False, tile: Tile? = None, "
+		"sub_core_grids: CoreRangeSet? = None")},
+	{TT_MOVE_ROW(
+		"tilize_with_val_padding", expand_val_padding, tt_golden_same,
+		"Rows to tiles, padded with a value to a shape of whole tiles.",
+		"input_tensor: Tensor, output_tensor_shape: Shape, pad_value: int | float, *, "
+		"memory_config: MemoryConfig? = None, dtype: DataType? = None, use_multicore: bool = "
+		"True, sub_core_grids: CoreRangeSet? = None")},
+	{TT_MOVE_ROW(
+		"tilize_with_zero_padding", expand_zero_padding, tt_golden_same,
+		"Rows to tiles, padded with zeros to whole tiles.",
+		"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, output_dtype: DataType? = "
+		"None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None")},
 };
 
 const struct tt_op_family tt_family_tilize = {"tilize", ops, TT_COUNT(ops)};

@@ -242,15 +242,11 @@ static tt_status expand(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.to_layout",
-	 .family = "movement",
-	 .doc = "The same tensor in rows or in tiles.",
-	 .sigs = {"tensor: Tensor, layout: Layout, dtype: DataType? = None, memory_config: "
-		  "MemoryConfig? = None, sub_core_grids: CoreRangeSet? = None, pad_value: float = "
-		  "0.0"},
-	 .expand = expand,
-	 .golden = tt_golden_same,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"to_layout", expand, tt_golden_same, "The same tensor in rows or in tiles.",
+		"tensor: Tensor, layout: Layout, dtype: DataType? = None, memory_config: "
+		"MemoryConfig? = None, sub_core_grids: CoreRangeSet? = None, pad_value: float = "
+		"0.0")},
 };
 
 const struct tt_op_family tt_family_to_layout = {"to_layout", ops, TT_COUNT(ops)};

@@ -650,15 +650,11 @@ tt_status tt_call_transpose(struct tt_tensor **out, struct tt_call *call,
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.transpose",
-	 .family = "movement",
-	 .doc = "Two dimensions swapped.",
-	 .sigs = {"input_tensor: Tensor, dim1: int, dim2: int, *, memory_config: MemoryConfig? = "
-		  "None, pad_value: float = 0.0",
-		  "input_tensor: Tensor, dim1: int, dim2: int, pad_value: float = 0.0"},
-	 .expand = expand,
-	 .golden = tt_golden_transpose,
-	 .pcc = 0.998},
+	{TT_MOVE_ROW(
+		"transpose", expand, tt_golden_transpose, "Two dimensions swapped.",
+		"input_tensor: Tensor, dim1: int, dim2: int, *, memory_config: MemoryConfig? = "
+		"None, pad_value: float = 0.0",
+		"input_tensor: Tensor, dim1: int, dim2: int, pad_value: float = 0.0")},
 };
 
 const struct tt_op_family tt_family_transpose = {"transpose", ops, TT_COUNT(ops)};

@@ -541,14 +541,10 @@ static tt_status expand(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.untilize",
-	 .family = "movement",
-	 .doc = "Tiles to rows.",
-	 .sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, use_multicore: bool "
-		  "= True, sub_core_grids: CoreRangeSet? = None"},
-	 .expand = expand,
-	 .golden = tt_golden_same,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"untilize", expand, tt_golden_same, "Tiles to rows.",
+		"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, use_multicore: bool "
+		"= True, sub_core_grids: CoreRangeSet? = None")},
 };
 
 const struct tt_op_family tt_family_untilize = {"untilize", ops, TT_COUNT(ops)};

@@ -535,14 +535,11 @@ tt_status tt_call_unpad(struct tt_tensor **out, struct tt_call *call,
 }
 
 static const struct tt_op ops[] = {
-	{.name = "ttnn.untilize_with_unpadding",
-	 .family = "movement",
-	 .doc = "Tiles to rows, up to and including the element at an index.",
-	 .sigs = {"input_tensor: Tensor, output_tensor_end: Shape, *, memory_config: MemoryConfig? = "
-		  "None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None"},
-	 .expand = expand,
-	 .golden = tt_golden_unpad,
-	 .pcc = 0.999},
+	{TT_MOVE_ROW(
+		"untilize_with_unpadding", expand, tt_golden_unpad,
+		"Tiles to rows, up to and including the element at an index.",
+		"input_tensor: Tensor, output_tensor_end: Shape, *, memory_config: MemoryConfig? = "
+		"None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None")},
 };
 
 const struct tt_op_family tt_family_untilize_unpad = {"untilize_unpad", ops, TT_COUNT(ops)};
