@@ -441,19 +441,22 @@ static tt_status permute_any_4d(struct tt_tensor **out, struct tt_call *call,
 		     is_order(of->dims, 1, 0, 3, 2);
 	struct tt_permute_args args = *of;
 	struct ttnn_memory_config memory = of->in->spec.memory;
+	struct tt_temps temps = {.call = call};
 	struct tt_tensor *moved;
 	tt_status status;
 
 	if (of->in->spec.dtype != TTNN_BFLOAT8_B || whole || tt_tensor_is_sharded(of->in))
 		return permute_4d(out, call, of);
 	TT_TRY(tt_call_cast(&args.in, call, of->in, TTNN_BFLOAT16));
-	tt_call_own(call, args.in);
+	tt_temps_keep(&temps, args.in);
 	if (!args.memory)
 		args.memory = &memory;
-	TT_TRY(permute_4d(&moved, call, &args));
-	status = tt_call_cast(out, call, moved, TTNN_BFLOAT8_B);
-	tt_call_overwrite(call, moved);
-	return status;
+	status = permute_4d(&moved, call, &args);
+	if (status == TTNN_OK) {
+		status = tt_call_cast(out, call, moved, TTNN_BFLOAT8_B);
+		tt_call_overwrite(call, moved);
+	}
+	return tt_temps_end(&temps, status);
 }
 
 static tt_status permute(struct tt_tensor **out, struct tt_call *call,
@@ -526,11 +529,13 @@ static tt_status permute_any(struct tt_tensor **out, struct tt_call *call,
 	struct tt_permute_args args = *of;
 	struct tt_tensor *moved;
 
+	if (rank < 4) {
+		TT_TRY(tt_call_to_4d(&args.in, call, of->in));
+		tt_call_own(call, args.in);
+	}
 	TT_TRY(check_rows(of));
 	if (rank >= 4)
 		return permute(out, call, of);
-	TT_TRY(tt_call_to_4d(&args.in, call, of->in));
-	tt_call_own(call, args.in);
 	for (uint32_t d = 0; d < 4; d++)
 		dims[d] = d < more ? d : of->dims[d - more] + more;
 	args.dims = dims;

@@ -526,6 +526,18 @@ static tt_status by_steps(struct tt_tensor **out, struct tt_call *call, const st
 
 /* ---- the operations ------------------------------------------------------------------------------------------------ */
 
+/* Tiles that are not full go through rows, which bfloat4_b cannot be. */
+static tt_status check_rows(const struct tt_tensor *in, const struct tt_repeats *repeats)
+{
+	struct ttnn_spec_args args = {.shape = repeated(&in->spec.shape, repeats),
+				      .dtype = in->spec.dtype};
+	struct ttnn_tensor_spec spec;
+
+	if (in->spec.dtype != TTNN_BFLOAT4_B || !tt_repeat_by_rows(in, repeats))
+		return TTNN_OK;
+	return ttnn_tensor_spec_make(&spec, &args);
+}
+
 static tt_status repeat(struct tt_tensor **out, struct tt_call *call, struct wish *wish)
 {
 	struct wish paged = *wish;
@@ -539,6 +551,8 @@ static tt_status repeat(struct tt_tensor **out, struct tt_call *call, struct wis
 	status = resolve(&paged.memory, wish, working, &repeats);
 	if (status == TTNN_OK)
 		status = check_given(wish, working, &repeats);
+	if (status == TTNN_OK)
+		status = check_rows(working, &repeats);
 	if (status == TTNN_OK && tt_repeat_pages_can(working, &repeats, &paged.memory, wish->out))
 		status = by_pages(out, call, &paged, working, &repeats);
 	else if (status == TTNN_OK)

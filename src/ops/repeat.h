@@ -51,6 +51,9 @@ tt_status tt_repeat_new_shards(bool *found, struct ttnn_shard_spec *out,
 
 /* ---- the usual program: whether, and in which steps ------------------------------------------- */
 
+/* Whether tiles have to become rows for it. */
+bool tt_repeat_by_rows(const struct tt_tensor *in, const struct tt_repeats *repeats);
+
 struct tt_repeat_plan {
 	bool unshard, by_rows;                   /* before the first step */
 	struct ttnn_memory_config between, last; /* of what the steps make */

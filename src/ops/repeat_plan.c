@@ -149,7 +149,7 @@ static bool is_paged(const struct ttnn_memory_config *memory, const struct ttnn_
 
 /* ---- steps -------------------------------------------------------------------------------------------------- */
 
-static bool goes_by_rows(const struct tt_tensor *in, const struct tt_repeats *repeats)
+bool tt_repeat_by_rows(const struct tt_tensor *in, const struct tt_repeats *repeats)
 {
 	const struct ttnn_shape *shape = &in->spec.shape;
 
@@ -176,7 +176,7 @@ void tt_repeat_plan(struct tt_repeat_plan *plan, const struct tt_tensor *in,
 	uint32_t rank = shape->rank, kept;
 	bool tiles, in_place;
 
-	*plan = (struct tt_repeat_plan){.by_rows = goes_by_rows(in, repeats)};
+	*plan = (struct tt_repeat_plan){.by_rows = tt_repeat_by_rows(in, repeats)};
 	plan->unshard = tt_tensor_is_sharded(in) &&
 			(plan->by_rows || !is_paged(&in->spec.memory, shape, in->spec.layout));
 	plan->between.buffer = plan->unshard ? TTNN_DRAM : in->spec.memory.buffer;
@@ -369,7 +369,7 @@ bool tt_repeat_pages_can(struct tt_tensor *in, const struct tt_repeats *repeats,
 	if (is_demoted(in, repeats, memory) ||
 	    (tt_memory_config_is_sharded(memory) && !memory->has_shard))
 		return false;
-	if (spec->layout == TTNN_TILE && !goes_by_rows(in, repeats))
+	if (spec->layout == TTNN_TILE && !tt_repeat_by_rows(in, repeats))
 		return true;
 	return spec->dtype != TTNN_BFLOAT8_B && rows_fit(in, repeats, memory, given);
 }

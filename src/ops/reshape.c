@@ -174,33 +174,31 @@ static tt_status check_no_cores(const struct reshape *args)
 }
 
 /* Two dimensions to two, by way of interleaved memory. */
-static tt_status move_matrix(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *matrix,
-			     const struct reshape *args)
+static tt_status move_matrix(struct tt_tensor **out, struct tt_temps *temps,
+			     struct tt_tensor *matrix, const struct reshape *args)
 {
+	struct tt_call *call = temps->call;
 	struct ttnn_shape shape = as_matrix(&args->shape), padded = as_matrix(&args->padded);
 	struct ttnn_memory_config memory = args->memory, shards;
 	struct tt_reshape_view_args view = {
 		.shape = &shape, .padded = &padded, .memory = &memory, .cores = args->cores};
-	bool sharded = tt_memory_config_is_sharded(&args->memory);
 	struct tt_tensor *rows = matrix, *moved;
 
 	if (tt_tensor_is_sharded(matrix)) {
 		TT_TRY(check_no_cores(args));
 		TT_TRY(to_interleaved(&rows, call, matrix));
-		tt_call_own(call, rows);
+		tt_temps_keep(temps, rows);
 	}
-	if (sharded)
-		memory = interleaved(args->memory.buffer);
+	if (!tt_memory_config_is_sharded(&args->memory))
+		return tt_reshape_view_launch(out, call, rows, &view);
+	memory = interleaved(args->memory.buffer);
 	TT_TRY(tt_reshape_view_launch(&moved, call, rows, &view));
-	if (sharded) {
-		tt_call_own(call, moved);
-		TT_TRY(check_no_cores(args));
-		TT_TRY(output_shards(&shards, args, &moved->spec, false));
-		if (tt_memory_config_is_sharded(&shards))
-			return tt_call_to_shards(out, call, moved, &shards, NULL);
-		ttnn_tensor_ref(moved);
-	}
-	*out = moved;
+	tt_temps_keep(temps, moved);
+	TT_TRY(check_no_cores(args));
+	TT_TRY(output_shards(&shards, args, &moved->spec, false));
+	if (tt_memory_config_is_sharded(&shards))
+		return tt_call_to_shards(out, call, moved, &shards, NULL);
+	*out = ttnn_tensor_ref(moved);
 	return TTNN_OK;
 }
 
@@ -209,11 +207,12 @@ static tt_status reshape_rows(struct tt_tensor **out, struct tt_call *call,
 {
 	struct ttnn_shape shape = as_matrix(&args->in->spec.shape);
 	struct ttnn_shape padded = as_matrix(&args->in->spec.padded);
+	struct tt_temps temps = {.call = call};
 	struct tt_tensor *matrix, *moved;
 
 	TT_TRY(tt_call_perform_view(&matrix, call, args->in, &shape, &padded));
 	tt_call_own(call, matrix);
-	TT_TRY(move_matrix(&moved, call, matrix, args));
+	TT_TRY(tt_temps_end(&temps, move_matrix(&moved, &temps, matrix, args)));
 	tt_call_own(call, moved);
 	return tt_call_perform_view(out, call, moved, &args->shape, &args->padded);
 }

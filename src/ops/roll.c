@@ -203,10 +203,8 @@ static tt_status cut_and_join(struct tt_tensor **tensor, struct tt_call *call, u
 	if (status == TTNN_OK) {
 		tt_call_overwrite(call, *tensor);
 		*tensor = joined;
-		tt_call_drop(call, right);
-	} else {
-		ttnn_tensor_unref(right);
 	}
+	tt_call_drop(call, right);
 	tt_call_drop(call, left);
 	return status;
 }
@@ -424,8 +422,11 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 	if (!wish->memory)
 		wish->memory = &wish->in->spec.memory;
 	status = roll(&rolled, call, wish);
+	if (status != TTNN_OK) {
+		tt_call_drop(call, wish->in);
+		return status;
+	}
 	tt_call_overwrite(call, wish->in);
-	TT_TRY(status);
 	status = tt_call_reshape(out, call,
 				 &(struct tt_reshape_args){.in = rolled, .shape = &shape});
 	tt_call_overwrite(call, rolled);

@@ -74,8 +74,10 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt
 	struct ttnn_shape end = in->spec.shape;
 	struct ttnn_value memory = ttnn_v_memory(wish->memory);
 	struct ttnn_arg args[4] = {{"input_tensor", ttnn_v_tensor(in)}};
+	struct ttnn_shape padded; /* only asked for, as upstream does */
 	size_t count = 2;
 
+	TT_TRY(tiled_shape(&padded, in, &in->spec.shape, wish->memory));
 	TT_TRY(check_dtype(in, wish));
 	if (ttnn_shape_equal(&in->spec.shape, &in->spec.padded))
 		return call_plain(out, call, "ttnn.untilize", in, wish);

@@ -201,8 +201,15 @@ static tt_status check_width(const struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_memory_config *out = launch->attrs[MEMORY].memory;
 	uint32_t was = tt_shape_last(&in->padded, 1);
+	const struct ttnn_shape *to = &launch->outputs[0]->spec.shape;
 	uint32_t is = tt_shape_last(&launch->outputs[0]->spec.padded, 1);
 
+	for (uint32_t d = 0; d + 2 < in->padded.rank; d++)
+		TT_REQUIRE(in->padded.dim[d] == to->dim[d],
+			   "input_tensor_a.padded_shape()[i] == output_shape[i]",
+			   "Input tensor padded shape[%" PRIu32 "] (%" PRIu32
+			   ") must equal output shape[%" PRIu32 "] (%" PRIu32 ")",
+			   d, in->padded.dim[d], d, to->dim[d]);
 	if (!tt_memory_config_is_sharded(out)) {
 		TT_TRY(check_interleaved_output(launch, ""));
 		TT_REQUIRE(is_single_matrix(in), UNBATCHED,
