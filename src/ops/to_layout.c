@@ -5,7 +5,9 @@
 #include "device/devtensor.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
+#include "ops/pad.h"
 #include "ops/view.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tile.h"
@@ -209,17 +211,76 @@ static tt_status to_tiles(struct tt_tensor **out, struct tt_call *call, struct t
 									      : NULL});
 }
 
-static tt_status on_host(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			 enum ttnn_layout layout, double pad_value)
+/* ---- on the host ------------------------------------------------------------------------------------------ */
+
+/* Block floats have no rows: they stay as they are. */
+static tt_status host_step(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   enum ttnn_layout layout, double pad_value)
 {
 	struct ttnn_value args[] = {ttnn_v_tensor(in), ttnn_v_layout(layout)};
-	tt_status status;
+	tt_status status = TTNN_OK;
 
 	tt_host_begin(call, "Tensor::to_layout", args, TT_COUNT(args));
-	status = ttnn_tensor_to_layout(out, in, layout, pad_value);
+	if (layout == TTNN_ROW_MAJOR && tt_dtype_is_block(in->spec.dtype))
+		*out = ttnn_tensor_ref(in);
+	else
+		status = ttnn_tensor_to_layout(out, in, layout, pad_value);
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }
+
+/* Rows were made without padding: there is nothing left to cut off. */
+static tt_status host_unpad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *rows,
+			    const struct ttnn_shape *shape)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(rows), ttnn_v_shape(shape)};
+	tt_status status = TTNN_OK;
+
+	tt_host_begin(call, "Tensor::unpad_from_tile", args, TT_COUNT(args));
+	if (rows->spec.layout == TTNN_ROW_MAJOR)
+		*out = ttnn_tensor_ref(rows);
+	else
+		status = tt_fail_cond(TTNN_INVALID, "tensor.layout() == Layout::ROW_MAJOR",
+				      "Tensor layout must be ROW_MAJOR for unpadding");
+	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+static tt_status host_rows(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	const struct ttnn_shape *shape = &in->spec.shape;
+	struct tt_tensor *rows;
+
+	TT_TRY(host_step(&rows, call, in, TTNN_ROW_MAJOR, 0));
+	*out = rows;
+	if (ttnn_shape_equal(shape, &in->spec.padded))
+		return TTNN_OK;
+	TT_TRY(host_unpad(out, call, tt_call_own(call, rows), shape));
+	if (shape->rank >= 2)
+		return TTNN_OK;
+	return tt_call_view(out, call, tt_call_own(call, *out), shape, shape);
+}
+
+static tt_status host_tiles(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    double pad_value)
+{
+	struct ttnn_shape padded = tt_shape_in_tiles(&in->spec.shape);
+	const struct ttnn_shape start = {.rank = padded.rank};
+	const struct ttnn_shape *const shapes[] = {&padded, &start};
+	struct tt_tensor *rows, *more, *tiles;
+
+	if (ttnn_shape_equal(&padded, &in->spec.shape))
+		return host_step(out, call, in, TTNN_TILE, pad_value);
+	TT_TRY(as_row(&rows, call, in));
+	tt_call_own(call, rows);
+	TT_TRY(tt_host_pad(&more, call, rows, shapes, pad_value));
+	tt_call_own(call, more);
+	TT_TRY(host_step(&tiles, call, more, TTNN_TILE, pad_value));
+	tt_call_own(call, tiles);
+	return tt_call_view(out, call, tiles, &in->spec.shape, &padded);
+}
+
+/* ---- the operation ---------------------------------------------------------------------------------------- */
 
 static tt_status expand(struct tt_call *call)
 {
@@ -233,8 +294,10 @@ static tt_status expand(struct tt_call *call)
 
 	if (in->spec.layout == layout)
 		out = ttnn_tensor_ref(in);
+	else if (!tt_tensor_device(in) && layout == TTNN_TILE)
+		TT_TRY(host_tiles(&out, call, in, wish.pad_value));
 	else if (!tt_tensor_device(in))
-		TT_TRY(on_host(&out, call, in, layout, wish.pad_value));
+		TT_TRY(host_rows(&out, call, in));
 	else if (layout == TTNN_TILE)
 		TT_TRY(to_tiles(&out, call, in, &wish));
 	else
