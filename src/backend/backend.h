@@ -34,7 +34,7 @@
 
 /*
  * out = post(op(pre[0](in[0]), pre[1](in[1]), pre[2](in[2]))), with numpy broadcasting of logical
- * shapes. An operand whose tensor is NULL is the number in scalar[]. Computed in integers when all
+ * shapes; leading extents of 1 do not count. An operand whose tensor is NULL is the number in scalar[]. Computed in integers when all
  * tensors that go in are of integers; a TYPECAST step (parameters: from, to) of floats makes the
  * whole chain one of floats. Without functions this converts: type, layout, tile.
  */

@@ -42,11 +42,10 @@ tt_status tt_backward_run(struct tt_call *call, const struct tt_backward *backwa
 }
 
 tt_status tt_backward_output(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
-			     struct tt_tensor *like, const struct ttnn_memory_config *memory)
+			     struct tt_tensor *like)
 {
-	const struct ttnn_arg args[] = {
-		{NULL, ttnn_v_tensor(like)},
-		{"memory_config", memory ? ttnn_v_memory(memory) : ttnn_v_none()}};
+	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(like)},
+					{"memory_config", *tt_call_arg(call, "memory_config")}};
 
 	if (given) {
 		*out = given;
@@ -64,6 +63,7 @@ struct row {
 	double (*slope)(double x, double p, double q); /* of the function, at x */
 	const char *param[2];                          /* arguments that are p and q */
 	bool like_gradient; /* a new output is like the gradient, not like the operand */
+	bool lazy; /* makes no output when one is given; upstream mostly makes one and drops it */
 };
 
 static tt_status expand(struct tt_call *call)
@@ -79,10 +79,13 @@ static tt_status expand_into(struct tt_call *call)
 	const struct row *row = call->entry->op->row;
 	struct tt_backward backward = {.text = row->text};
 	const struct ttnn_value *like = &call->args->values[row->like_gradient ? 0 : 1];
-	struct tt_tensor *out;
+	struct tt_tensor *given = tt_call_tensor(call, "input_grad"), *out;
 
-	TT_TRY(tt_backward_output(&out, call, tt_call_tensor(call, "input_grad"), like->tensor,
-				  NULL));
+	if (given && !row->lazy) {
+		TT_TRY(tt_backward_output(&out, call, NULL, like->tensor));
+		tt_call_drop(call, out);
+	}
+	TT_TRY(tt_backward_output(&out, call, given, like->tensor));
 	tt_backward_name(&backward, "out", ttnn_v_tensor(out));
 	return tt_backward_run(call, &backward);
 }
@@ -141,8 +144,9 @@ static tt_status expand_clamp(struct tt_call *call)
 {
 	bool low = tt_value_given(tt_call_arg(call, "min"));
 	bool high = tt_value_given(tt_call_arg(call, "max"));
-	struct tt_backward backward = {.text = "return where(logical_and(ge(x, min), le(x, max)), "
-					       "g, 0.0)"};
+	struct tt_backward backward = {.text = "l = ge(x, min); h = le(x, max); "
+					       "r = logical_and(l, h); r = where(r, g, 0.0); "
+					       "return r"};
 
 	if (!low && !high)
 		return tt_fail_cond(TTNN_INVALID, "(max.has_value() || min.has_value())",
@@ -224,8 +228,7 @@ static tt_status expand_pow(struct tt_call *call)
 		return tt_fail_cond(TTNN_INVALID, "exponent >= 0.0",
 				    "negative exponents are not supported; use "
 				    "recip(pow(input,abs(exponent)))");
-	TT_TRY(tt_backward_output(&out, call, tt_call_tensor(call, "input_grad"), input,
-				  tt_call_memory(call, "memory_config")));
+	TT_TRY(tt_backward_output(&out, call, tt_call_tensor(call, "input_grad"), input));
 	tt_backward_name(&backward, "out", ttnn_v_tensor(out));
 	tt_backward_name(&backward, "n", ttnn_v_real((double)fabsf(exponent - 1)));
 	if (exponent < 1.1920929e-06f)
@@ -545,7 +548,7 @@ static const struct tt_op ops[] = {
 	   ROW(rsqrt, STEP("rsqrt(x" ONTO) STEP("pow(out, 3" ONTO)
 	       STEP("multiply(multiply(g, out), -0.5" ONTO) STEP("where(ltz(x), nan, out" ONTO)
 	       STEP("where(logical_and(eqz(x), eqz(g)), nan, out" ONTO) "return out",
-	       .like_gradient = true), GRADIENT "*, " INTO),
+	       .like_gradient = true, .lazy = true), GRADIENT "*, " INTO),
 	OP("sigmoid", expand_by_program, golden, ROW(sigmoid, "sigmoid", ), GRADIENT "*, " MC),
 	OP("tanh", expand_by_program, golden, ROW(tanh, "tanh", ), GRADIENT "*, " INTO),
 	OP("threshold", expand, golden,

@@ -20,11 +20,11 @@ struct tt_backward {
 tt_status tt_backward_run(struct tt_call *call, const struct tt_backward *backward);
 
 /*
- * The tensor a gradient is written to: the caller's, or a new one like another; the call owns it.
- * `memory` (optional) is where a new one lies.
+ * The tensor a gradient is written to: the caller's, or a new one like another, where the caller
+ * wants results to lie; the call owns it.
  */
 tt_status tt_backward_output(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
-			     struct tt_tensor *like, const struct ttnn_memory_config *memory);
+			     struct tt_tensor *like);
 
 /* Binds a name to what was worked out. */
 void tt_backward_name(struct tt_backward *backward, const char *name, struct ttnn_value value);

@@ -11,6 +11,7 @@
 #include "ops/enums.h"
 #include "ops/unary.h"
 #include "tensor/dtype.h"
+#include "tensor/memory.h"
 #include "tensor/shape.h"
 
 struct row {
@@ -123,10 +124,18 @@ static tt_status check_wanted(const bool *want)
 			    "At least one gradient is expected to be calculated.");
 }
 
+static tt_status bad_rounding(void)
+{
+	return tt_fail_cond(TTNN_INVALID,
+			    "(rounding_mode == std::nullopt || rounding_mode == \"trunc\" || "
+			    "rounding_mode == \"floor\")",
+			    "Incorrect rounding mode (expected None, 'trunc', or 'floor')");
+}
+
+/* Without recipes the rounding mode is refused, once the outputs exist. */
 static tt_status run_each(struct tt_call *call, const char *const texts[2])
 {
 	const struct row *row = call->entry->op->row;
-	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct tt_tensor *outputs[2] = {NULL, NULL};
 	bool want[2];
 
@@ -136,7 +145,9 @@ static tt_status run_each(struct tt_call *call, const char *const texts[2])
 		if (want[i])
 			TT_TRY(tt_backward_output(
 				&outputs[i], call, given_output(call, i),
-				call->args->values[row->like_gradient ? 0 : 1 + i].tensor, memory));
+				call->args->values[row->like_gradient ? 0 : 1 + i].tensor));
+	if (!texts[0])
+		return bad_rounding();
 	for (int i = 0; i < 2; i++) {
 		struct tt_backward backward = {.text = texts[i]};
 
@@ -157,8 +168,7 @@ static tt_status run_scalar(struct tt_call *call, const char *text)
 	float scalar = (float)tt_call_real(call, "scalar", 0);
 	struct tt_tensor *out;
 
-	TT_TRY(tt_backward_output(&out, call, given_output(call, 0), call->args->values[1].tensor,
-				  tt_call_memory(call, "memory_config")));
+	TT_TRY(tt_backward_output(&out, call, given_output(call, 0), call->args->values[1].tensor));
 	tt_backward_name(&backward, "out", ttnn_v_tensor(out));
 	tt_backward_name(&backward, "n", ttnn_v_real((double)(1.0f / scalar)));
 	return tt_backward_run(call, &backward);
@@ -187,18 +197,12 @@ static tt_status expand_div(struct tt_call *call)
 {
 	static const char *const zeros[] = {"_ = zeros_like(g, optional_tensor=out); return out",
 					    "_ = zeros_like(g, optional_tensor=out); return out"};
-	bool number = call->args->values[2].kind != TTNN_VALUE_TENSOR, want[2];
+	static const char *const none[] = {NULL, NULL};
+	bool number = call->args->values[2].kind != TTNN_VALUE_TENSOR;
 	enum tt_rounding rounding;
 
-	wanted(want, call);
-	if (!number)
-		TT_TRY(check_wanted(want));
 	if (!tt_rounding_find(&rounding, tt_call_arg(call, "rounding_mode")))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"(rounding_mode == std::nullopt || rounding_mode == \"trunc\" || "
-			"rounding_mode == \"floor\")",
-			"Incorrect rounding mode (expected None, 'trunc', or 'floor')");
+		return number ? bad_rounding() : run_each(call, none);
 	if (rounding != TT_ROUND_NOT)
 		return number ? run_scalar(call, zeros[0]) : run_each(call, zeros);
 	if (number && tt_call_real(call, "scalar", 0) == 0)
@@ -228,7 +232,10 @@ static tt_status sum_to_operand(struct tt_tensor **grad, struct tt_call *call,
 						{"keepdim", ttnn_v_bool(true)},
 						{"memory_config", memory}};
 
+		struct tt_tensor *whole = *grad;
+
 		TT_TRY(tt_call_op(grad, call, "ttnn.sum", args, 4));
+		tt_call_overwrite(call, whole);
 		tt_call_own(call, *grad);
 	}
 	if ((*grad)->spec.shape.rank != shape->rank) {
@@ -260,6 +267,14 @@ static tt_status product(struct tt_tensor **out, struct tt_call *call, int which
 	return sum_to_operand(out, call, shape);
 }
 
+static bool any_sharded(const struct tt_mul_backward_args *args)
+{
+	return tt_memory_config_is_sharded(&args->grad->spec.memory) ||
+	       tt_memory_config_is_sharded(&args->a->spec.memory) ||
+	       tt_memory_config_is_sharded(&args->b->spec.memory) ||
+	       (args->memory && tt_memory_config_is_sharded(args->memory));
+}
+
 static tt_status expand_mul(struct tt_call *call)
 {
 	const struct ttnn_value *values = call->args->values;
@@ -271,10 +286,9 @@ static tt_status expand_mul(struct tt_call *call)
 	if (values[2].kind != TTNN_VALUE_TENSOR)
 		return expand_each(call);
 	wanted(want, call);
-	TT_TRY(check_wanted(want));
 	args.a = values[1].tensor;
 	args.b = values[2].tensor;
-	if (want[0] && want[1] && args.grad->spec.layout == TTNN_TILE &&
+	if (want[0] && want[1] && args.grad->spec.layout == TTNN_TILE && !any_sharded(&args) &&
 	    ttnn_shape_equal(&args.a->spec.shape, &args.b->spec.shape) &&
 	    ttnn_shape_equal(&args.a->spec.shape, &args.grad->spec.shape)) {
 		args.outputs[0] = given_output(call, 0);
@@ -320,7 +334,6 @@ static tt_status expand_where(struct tt_call *call)
 static tt_status expand_concat(struct tt_call *call)
 {
 	const struct ttnn_value *values = call->args->values;
-	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const struct ttnn_shape *whole = &values[0].tensor->spec.shape;
 	const struct ttnn_shape *a = &values[1].tensor->spec.shape;
 	int64_t dim = tt_call_int(call, "dim", 0);
@@ -343,7 +356,7 @@ static tt_status expand_concat(struct tt_call *call)
 	for (int i = 0; i < 2; i++)
 		if (want[i])
 			TT_TRY(tt_backward_output(&outputs[i], call, given_output(call, i),
-						  values[1 + i].tensor, memory));
+						  values[1 + i].tensor));
 	for (int i = 0; i < 2; i++) {
 		const struct ttnn_arg args[] = {{NULL, values[0]},
 						{NULL, ttnn_v_list(lists[i][0], 4)},
@@ -568,8 +581,8 @@ static const struct tt_op ops[] = {
 	   ROW3(addcdiv_slope, 3, .memory_of_a = true,
 		.text = "r = reciprocal(c); y = multiply~(multiply(g, alpha), r); "
 			"u = where(eqz(c), where(eqz(g), nan, inf), y); "
-			"t = multiply(multiply(neg(g), alpha), b); t = multiply(multiply(t, r), r); "
-			"v = where(eqz(c), where(eqz(g), nan, -inf), t); return g, u, v"),
+			"t = multiply(multiply(neg(g), alpha), b); z = multiply(multiply(t, r), r); "
+			"drop r; v = where(eqz(c), where(eqz(g), nan, -inf), z); return g, u, v"),
 	   THREE "alpha: float, *, " MC),
 	OP("addcmul", expand, golden_three,
 	   ROW3(addcmul_slope, 3, .memory_of_a = true,
@@ -582,7 +595,7 @@ static const struct tt_op ops[] = {
 	   PAIR "*, " WANTED AB_GRADS),
 	BOTH(atan2, "r = multiply(g, unary_chain(hypot(a, b), [SQUARE, RECIP])); "
 	     "y = multiply(b, r); c = logical_and(eqz(a), eqz(b)); y = where(c, nan, y); "
-	     "z = multiply(neg(a), r); z = where(c, nan, z); return y, z"),
+	     "z = multiply(neg~(a), r); z = where(c, nan, z); return y, z"),
 	OP("bias_gelu", expand_bias_gelu, golden_pair, ROW(bias_gelu, .text = NULL),
 	   BIAS("variant: GeluVariant = Accurate"), BIAS("approximate: str")),
 	OP("concat", expand_concat, golden_concat, NULL, PAIR "dim: int = 0, *, " WANTED AB_GRADS),

@@ -4,7 +4,12 @@
  */
 #include "ops/backward_program.h"
 
+#include <stdio.h>
+
 #include "backend/backend.h"
+#include "device/device.h"
+#include "device/split.h"
+#include "ops/movement.h"
 #include "ops/rows.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
@@ -54,12 +59,23 @@ static tt_status check_operand(const struct tt_launch *launch, const struct tt_t
 				    "DataType::%s.",
 				    name, what,
 				    ttnn_dtype_name(tensor->spec.dtype, TTNN_DIALECT_TT_METAL));
-	if (tensor->spec.layout != TTNN_TILE)
-		return tt_fail_cond(TTNN_INVALID, "tensor.layout() == Layout::TILE",
-				    "%s operation requires %s to be in TILE layout, but it has "
-				    "Layout::ROW_MAJOR layout.",
-				    name, what);
 	return TTNN_OK;
+}
+
+static tt_status check_shape(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *grad = &launch->inputs[0]->spec.shape;
+	const struct ttnn_shape *in = &launch->inputs[1]->spec.shape;
+	char message[200];
+
+	if (ttnn_shape_equal(grad, in))
+		return TTNN_OK;
+	snprintf(message, sizeof(message),
+		 "%s operation requires grad_output and input to have the same logical shape, but "
+		 "got %%s and %%s.",
+		 fn_name(launch));
+	return tt_fail_shapes(TTNN_INVALID, "grad_output.logical_shape() == input.logical_shape()",
+			      message, grad, in);
 }
 
 /* ---- one operand ------------------------------------------------------------------------------------ */
@@ -68,27 +84,122 @@ static tt_status unary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[1]->spec;
 
-	TT_TRY(check_operand(launch, launch->inputs[1], "the input tensor"));
-	TT_TRY(check_operand(launch, launch->inputs[0], "the grad_output tensor"));
 	launch->output_count = 1;
 	if (launch->outputs[0]) {
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;
 	}
-	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_TILE,
+	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, in->layout,
 			      launch->attrs[MEMORY].memory);
 }
 
+static tt_status unary_validate(struct tt_launch *launch)
+{
+	enum ttnn_layout layouts[] = {launch->inputs[0]->spec.layout,
+				      launch->inputs[1]->spec.layout};
+
+	TT_TRY(check_operand(launch, launch->inputs[1], "the input tensor"));
+	TT_TRY(check_operand(launch, launch->inputs[0], "the grad_output tensor"));
+	if (layouts[0] != layouts[1])
+		return tt_fail_cond(TTNN_INVALID, "grad_output.layout() == input.layout()",
+				    "%s operation requires grad_output and input to have the same "
+				    "layout, but got Layout::%s and Layout::%s.",
+				    fn_name(launch), layouts[0] == TTNN_TILE ? "TILE" : "ROW_MAJOR",
+				    layouts[1] == TTNN_TILE ? "TILE" : "ROW_MAJOR");
+	return check_shape(launch);
+}
+
+/* ---- its memory ----------------------------------------------------------------------------------------- */
+
+/* Whether both operands and the result lie in shards of the same kind: then buffers are the shards. */
+static bool in_shards(const struct tt_launch *launch)
+{
+	const struct ttnn_memory_config *first = &launch->inputs[0]->spec.memory;
+
+	return first->has_shard && first->buffer == TTNN_L1 &&
+	       launch->inputs[0]->spec.layout == TTNN_TILE &&
+	       ttnn_memory_config_equal(first, &launch->inputs[1]->spec.memory) &&
+	       ttnn_memory_config_equal(first, &launch->outputs[0]->spec.memory);
+}
+
+static bool in_rows(const struct tt_launch *launch)
+{
+	return launch->inputs[1]->spec.layout == TTNN_ROW_MAJOR;
+}
+
+static struct tt_tensor *shard_in0(const struct tt_launch *launch)
+{
+	return in_shards(launch) ? launch->inputs[0] : NULL;
+}
+
+static struct tt_tensor *shard_in1(const struct tt_launch *launch)
+{
+	return in_shards(launch) ? launch->inputs[1] : NULL;
+}
+
+static struct tt_tensor *shard_out0(const struct tt_launch *launch)
+{
+	return in_shards(launch) ? launch->outputs[0] : NULL;
+}
+
+static uint64_t unary_pages(const struct tt_launch *launch)
+{
+	return in_shards(launch) ? tt_shard_tiles(&launch->inputs[0]->spec) : 2;
+}
+
+/* Rows that fill their pages go together until they are as much as a tile; others go alone. */
+static uint64_t work_units(const struct tt_launch *launch)
+{
+	const struct tt_tensor *in = launch->inputs[1];
+	uint64_t width = in->spec.cols, together = 1;
+
+	if (in->spec.layout == TTNN_TILE)
+		return in->spec.pages;
+	if (width && width < 1024 && tt_aligned_page(in) == width * tt_element_bytes(in))
+		together = 1024 / width;
+	return (in->spec.rows + together - 1) / together;
+}
+
+static tt_status unary_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	struct tt_work_split split;
+
+	if (in_shards(launch)) {
+		*out = launch->inputs[0]->spec.memory.shard.grid;
+		return TTNN_OK;
+	}
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, work_units(launch),
+			     TTNN_ORIENT_COL_MAJOR));
+	*out = split.all;
+	return TTNN_OK;
+}
+
+/* Rows are read into these and then put in place: a tile, and room for what alignment shifts. */
+static uint64_t staging(const struct tt_launch *launch)
+{
+	return tt_page_in1(launch) + 96;
+}
+
+#define UNARY_ROW(index_, page_, backing_)                                                         \
+	{                                                                                          \
+		TT_MEMORY_CIRCULAR_BUFFER, index_, .pages = unary_pages, .page = page_,            \
+						   .cores = unary_cores, .backing = backing_       \
+	}
+#define STAGING_ROW(index_)                                                                        \
+	{                                                                                          \
+		TT_MEMORY_CIRCULAR_BUFFER, index_, .when = in_rows, .page_count = 1,               \
+						   .page = staging, .cores = unary_cores           \
+	}
 static const struct tt_mem_row unary_rows[] = {
-	{TT_MEMORY_CIRCULAR_BUFFER, 0, .page_count = 2, .page = tt_page_in0,
-	 .cores = tt_cores_by_tile},
-	{TT_MEMORY_CIRCULAR_BUFFER, 1, .page_count = 2, .page = tt_page_in1,
-	 .cores = tt_cores_by_tile},
-	{TT_MEMORY_CIRCULAR_BUFFER, 2, .page_count = 2, .page = tt_page_out0,
-	 .cores = tt_cores_by_tile},
+	UNARY_ROW(0, tt_page_in0, shard_in0),
+	UNARY_ROW(1, tt_page_in1, shard_in1),
+	UNARY_ROW(2, tt_page_out0, shard_out0),
+	STAGING_ROW(3),
+	STAGING_ROW(4),
 };
 static const struct tt_factory unary_factories[] = {
-	{"ttnn::operations::unary_backward::UnaryBackwardProgramFactory", unary_rows, 3, NULL},
+	{"ttnn::operations::unary_backward::UnaryBackwardProgramFactory", unary_rows,
+	 sizeof(unary_rows) / sizeof(unary_rows[0]), NULL},
 };
 
 static tt_status unary_kernel(struct tt_launch *launch)
@@ -115,6 +226,7 @@ static const struct tt_prog unary_program = {
 	.prim = "ttnn::prim::unary_backward",
 	.attrs = &unary_schema,
 	.infer = unary_infer,
+	.validate = unary_validate,
 	.factories = unary_factories,
 	.factory_count = 1,
 	.kernel = unary_kernel,

@@ -251,12 +251,7 @@ static tt_status spec_of(struct ttnn_tensor_spec *out, const struct tt_binary_ar
 
 	if (args->output) {
 		*out = args->output->spec;
-		if (same_extents(&out->shape, shape))
-			return TTNN_OK;
-		return tt_fail_shapes(TTNN_INVALID, "shapes_equal(shape, output_shape)",
-				      "Shape of Output tensor %s provided does not match the "
-				      "broadcasted output shape %s",
-				      &out->shape, shape);
+		return TTNN_OK;
 	}
 	spec.dtype = dtype_of(args, is_where(args->fn) ? args->b->spec.dtype : args->a->spec.dtype);
 	if (open_ended(&spec.memory))
@@ -544,11 +539,30 @@ static const struct tt_factory factories[] = {
 /* ---- running ------------------------------------------------------------------------------------------------ */
 
 /* tt_binary_launch() worked the spec out: it is in `work` until the factory is chosen. */
+/* What the launcher worked out. */
+struct prepared {
+	struct ttnn_tensor_spec spec; /* of the output */
+	struct ttnn_shape shape;      /* that the operands have together */
+	bool given;                   /* the caller gave the output */
+};
+
+static tt_status check_output(const struct prepared *prepared)
+{
+	if (!prepared->given || same_extents(&prepared->spec.shape, &prepared->shape))
+		return TTNN_OK;
+	return tt_fail_shapes(TTNN_INVALID, "shapes_equal(shape, output_shape)",
+			      "Shape of Output tensor %s provided does not match the broadcasted "
+			      "output shape %s",
+			      &prepared->spec.shape, &prepared->shape);
+}
+
 static tt_status infer(struct tt_launch *launch)
 {
+	const struct prepared *prepared = launch->extra;
+
 	launch->output_count = 1;
-	launch->specs[0] = *(const struct ttnn_tensor_spec *)launch->extra;
-	return TTNN_OK;
+	launch->specs[0] = prepared->spec;
+	return check_output(prepared);
 }
 
 static tt_status kernel(struct tt_launch *launch)
@@ -603,6 +617,9 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 	tt_key_layout(key, &launch->inputs[0]->spec);
 	if (launch->inputs[1])
 		tt_key_layout(key, &launch->inputs[1]->spec);
+	/* The config of a given tensor also names its shards in n dimensions; a derived one does not. */
+	if (attrs[MEMORY].memory->has_shard)
+		tt_key_number(key, ((const struct prepared *)launch->extra)->given);
 }
 
 static const struct tt_prog program = {
@@ -730,8 +747,8 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	struct tt_tensor *const inputs[] = {args->a, args->b};
 	struct ttnn_value attrs[ATTRS];
 	struct ttnn_memory_config memory;
-	struct ttnn_tensor_spec spec;
-	struct ttnn_shape shape, pages;
+	struct prepared prepared;
+	struct ttnn_shape *shape = &prepared.shape, pages;
 	enum ttnn_layout layout;
 	enum subtile subtile = SUBTILE_NONE;
 
@@ -742,17 +759,21 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	if (args->b)
 		TT_TRY(subtile_of(&subtile, &args->a->spec.shape, &args->b->spec.shape));
 	TT_TRY(check_accurate(args));
-	shape = args->a->spec.shape;
+	*shape = args->a->spec.shape;
 	if (args->b)
-		tt_eltwise_shape(&shape, &args->a->spec.shape, &args->b->spec.shape);
+		tt_eltwise_shape(shape, &args->a->spec.shape, &args->b->spec.shape);
 	layout = layout_of(args);
-	TT_TRY(memory_of(&memory, args, &shape, layout));
-	TT_TRY(spec_of(&spec, args, &memory, &shape, layout));
+	TT_TRY(memory_of(&memory, args, shape, layout));
+	TT_TRY(spec_of(&prepared.spec, args, &memory, shape, layout));
+	prepared.given = args->output;
+	/* of two tensors upstream looks at the output before the program begins */
+	if (args->b)
+		TT_TRY(check_output(&prepared));
 	fill_plain(attrs, args);
 	attrs[MEMORY] = ttnn_v_memory(&memory);
 	attrs[SUBTILE] = tt_value_enum(&subtile_enum, subtile);
 	attrs[LAYOUT_OUT] = ttnn_v_layout(layout);
-	fill_shards(attrs, &pages, args, &spec, subtile);
+	fill_shards(attrs, &pages, args, &prepared.spec, subtile);
 	return tt_call_program(out, call,
 			       &(struct tt_program_args){.prog = &program,
 							 .attrs = attrs,
@@ -761,5 +782,5 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 							 .outputs = &args->output,
 							 .output_count = 1,
 							 .grid = args->grid,
-							 .extra = &spec});
+							 .extra = &prepared});
 }

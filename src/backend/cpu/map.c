@@ -124,7 +124,7 @@ static tt_status check_functions(const struct tt_map_work *work)
 
 static tt_status check_broadcast(const struct ttnn_shape *in, const struct ttnn_shape *out)
 {
-	bool fits = in->rank <= out->rank;
+	bool fits = true;
 
 	for (uint32_t back = 1; fits && back <= in->rank; back++)
 		fits = tt_shape_last(in, back) == 1 ||
