@@ -56,6 +56,8 @@ struct tt_gemm_fns {
 	/* The sum of x[i] × y[i]; y[i] += x[i] × scale. */
 	float (*dot)(const float *x, const float *y, size_t count);
 	void (*axpy)(float *y, const float *x, size_t count, float scale);
+	/* y[i] += x[i] × w[i]. */
+	void (*madd)(float *y, const float *x, const float *w, size_t count);
 };
 
 /* The functions for the instruction set in use. */

@@ -251,6 +251,19 @@ static void axpy(float *y, const float *x, size_t count, float scale)
 		y[i] += x[i] * scale;
 }
 
+static void madd(float *y, const float *x, const float *w, size_t count)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= count; i += LANES) {
+		vec sum = FMA(LOAD(x + i), LOAD(w + i), LOAD(y + i));
+
+		STORE(y + i, sum);
+	}
+	for (; i < count; i++)
+		y[i] += x[i] * w[i];
+}
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 extern const struct tt_gemm_fns PASTE(tt_gemm_, TT_ISA);
@@ -263,4 +276,5 @@ const struct tt_gemm_fns PASTE(tt_gemm_, TT_ISA) = {
 	.block = run_block,
 	.dot = dot,
 	.axpy = axpy,
+	.madd = madd,
 };

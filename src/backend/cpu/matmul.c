@@ -147,13 +147,22 @@ static tt_status multiply(const struct work *work, uint64_t batch, const struct 
 
 /* ---- all products ------------------------------------------------------------------------------ */
 
+/* Of any matrix of the right side. */
+static struct tt_panels panels_of(const struct work *work)
+{
+	return (struct tt_panels){
+		.fns = tt_gemm_fns_get(),
+		.rows = (size_t)work->depth,
+		.cols = (size_t)work->cols,
+		.half = kept_dtype(work->b.rows.dtype) == TTNN_BFLOAT16,
+	};
+}
+
 static void multiply_batches(void *context, size_t begin, size_t end)
 {
 	struct work *work = context;
-	bool half = work->b.rows.dtype == TTNN_BFLOAT16;
-	struct tt_panels panels = {tt_gemm_fns_get(), (size_t)work->depth, (size_t)work->cols, half,
-				   NULL};
-	size_t bytes = tt_panels_bytes(panels.fns, panels.rows, panels.cols, half);
+	struct tt_panels panels = panels_of(work);
+	size_t bytes = tt_panels_bytes(panels.fns, panels.rows, panels.cols, panels.half);
 	uint64_t packed = UINT64_MAX;
 	tt_status status = TTNN_OK;
 
@@ -193,8 +202,11 @@ static tt_status run(struct work *work)
 
 	fold(work);
 	if (work->weights) {
+		struct tt_panels panels = panels_of(work);
+
+		panels.data = work->weights->data;
 		for (uint64_t n = 0; n < work->batches; n++)
-			TT_TRY(multiply(work, n, tt_weights_panels(work->weights)));
+			TT_TRY(multiply(work, n, &panels));
 		return TTNN_OK;
 	}
 	if (work->batches >= MANY_BATCHES)
@@ -236,33 +248,38 @@ static tt_status matmul_run(struct work *work, const struct tt_area *out,
 	return tt_finish_rows(out, work->c, &finish);
 }
 
+/* The only matrix of the right side is packed here, or was before. */
+static tt_status open_weights(struct work *work, const struct tt_weights_key *key)
+{
+	struct tt_panels panels = panels_of(work);
+	struct tt_matrix matrix;
+
+	work->weights = tt_weights_find(key);
+	if (work->weights)
+		return TTNN_OK;
+	TT_TRY(tt_cpu_rows(&work->b.rows, &work->b.scratch, &key->area,
+			   kept_dtype(key->area.dtype)));
+	TT_TRY(tt_weights_new(&work->weights, key,
+			      tt_panels_bytes(panels.fns, panels.rows, panels.cols, panels.half)));
+	matrix = matrix_of(&work->b, 0);
+	panels.data = work->weights->data;
+	tt_panels_pack(&panels, &matrix);
+	tt_weights_keep(work->weights);
+	return TTNN_OK;
+}
+
 static tt_status open_right(struct work *work, struct tt_session *session)
 {
 	uint32_t before = session->count;
-	struct tt_area b;
-	struct tt_weights_key key;
+	struct tt_weights_key key = {.how = {TT_WEIGHTS_MATMUL, work->b.turned},
+				     .fns = tt_gemm_fns_get()};
 
-	TT_TRY(tt_session_read(&b, session, work->job->b));
-	key = (struct tt_weights_key){
-		.storage = session->count > before ? session->held[before] : NULL,
-		.area = b,
-		.half = kept_dtype(b.dtype) == TTNN_BFLOAT16,
-		.turned = work->b.turned,
-		.fns = tt_gemm_fns_get(),
-	};
-	work->b.rows = b;
-	if (work->b.count == 1 && key.storage)
-		work->weights = tt_weights_find(&key);
-	if (work->weights)
-		return TTNN_OK;
-	TT_TRY(tt_cpu_rows(&work->b.rows, &work->b.scratch, &b, kept_dtype(b.dtype)));
-	if (work->b.count == 1 && key.storage && tt_weights_wanted(&key)) {
-		struct tt_matrix matrix = matrix_of(&work->b, 0);
-
-		work->weights =
-			tt_weights_keep(&key, &matrix, (size_t)work->depth, (size_t)work->cols);
-	}
-	return TTNN_OK;
+	TT_TRY(tt_session_read(&key.area, session, work->job->b));
+	key.storage = session->count > before ? session->held[before] : NULL;
+	work->b.rows = key.area;
+	if (work->b.count == 1)
+		return open_weights(work, &key);
+	return tt_cpu_rows(&work->b.rows, &work->b.scratch, &key.area, kept_dtype(key.area.dtype));
 }
 
 static tt_status matmul_open(struct work *work, struct tt_session *session)

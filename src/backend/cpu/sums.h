@@ -30,6 +30,8 @@ struct tt_sums {
 	void (*line)(float *y, const float *x, size_t count, float scale, float add);
 	/* y[i] = (x[i] - mean) × scale, rounded as if mean were a float32 and a bit. y may be x. */
 	void (*center)(float *y, const float *x, size_t count, double mean, float scale);
+	/* y[i] = the larger of y[i] and x[i]; NaN is the largest. */
+	void (*larger)(float *y, const float *x, size_t count);
 	/* y[i] = x[i] × gain[i] + add[i]; add may be NULL. y may be x. */
 	void (*gain)(float *y, const float *x, size_t count, const float *gain, const float *add);
 };

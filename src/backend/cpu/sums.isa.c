@@ -198,6 +198,15 @@ static void center(float *y, const float *x, size_t count, double mean, float sc
 		y[i] = ((x[i] - high) - low) * scale;
 }
 
+static void larger(float *restrict y, const float *restrict x, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		float most = x[i] > y[i] ? x[i] : y[i];
+
+		y[i] = x[i] != x[i] ? x[i] : most;
+	}
+}
+
 static void gain(float *y, const float *x, size_t count, const float *by, const float *add)
 {
 	if (add) {
@@ -227,4 +236,5 @@ const struct tt_sums TABLE(TT_ISA) = {
 	.line = line,
 	.center = center,
 	.gain = gain,
+	.larger = larger,
 };

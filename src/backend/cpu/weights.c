@@ -11,15 +11,6 @@
 #define RECENT 64
 #define MOST_BYTES ((size_t)2 << 30)
 
-struct tt_weights {
-	struct tt_weights *next;
-	struct tt_weights_key key;
-	struct tt_panels panels;
-	size_t bytes;
-	uint32_t users;
-	uint64_t used; /* when, in calls of tt_weights_find() */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tt_weights *all;
 static size_t all_bytes;
@@ -30,10 +21,10 @@ static uint32_t recent_next;
 
 static bool is_same(const struct tt_weights_key *a, const struct tt_weights_key *b)
 {
-	if (a->storage != b->storage || a->area.data != b->area.data || a->half != b->half ||
-	    a->turned != b->turned || a->fns != b->fns || a->area.dtype != b->area.dtype ||
-	    a->area.rows != b->area.rows || a->area.cols != b->area.cols ||
-	    !tt_tile_equal(&a->area.tile, &b->area.tile) ||
+	if (a->storage != b->storage || a->area.data != b->area.data ||
+	    memcmp(a->how, b->how, sizeof(a->how)) != 0 || a->fns != b->fns ||
+	    a->area.dtype != b->area.dtype || a->area.rows != b->area.rows ||
+	    a->area.cols != b->area.cols || !tt_tile_equal(&a->area.tile, &b->area.tile) ||
 	    !ttnn_shape_equal(&a->area.shape, &b->area.shape))
 		return false;
 	for (uint32_t d = 0; d + 1 < a->area.shape.rank; d++)
@@ -59,8 +50,8 @@ static void drop(struct tt_weights **link)
 
 	*link = weights->next;
 	all_bytes -= weights->bytes;
-	tt_large_free(weights->panels.data, weights->bytes);
 	tt_storage_unref(weights->key.storage);
+	tt_large_free(weights->data, weights->bytes);
 	tt_free(weights);
 }
 
@@ -103,6 +94,8 @@ struct tt_weights *tt_weights_find(const struct tt_weights_key *key)
 {
 	struct tt_weights *found;
 
+	if (!key->storage)
+		return NULL;
 	pthread_mutex_lock(&lock);
 	calls++;
 	for (found = all; found && !is_same(&found->key, key); found = found->next)
@@ -117,58 +110,58 @@ struct tt_weights *tt_weights_find(const struct tt_weights_key *key)
 	return found;
 }
 
-bool tt_weights_wanted(const struct tt_weights_key *key)
+tt_status tt_weights_new(struct tt_weights **out, const struct tt_weights_key *key, size_t bytes)
 {
-	bool wanted = false;
-
-	pthread_mutex_lock(&lock);
-	for (uint32_t i = 0; i < RECENT && !wanted; i++)
-		wanted = recent[i] == key->area.data;
-	if (!wanted)
-		recent[recent_next++ % RECENT] = key->area.data;
-	pthread_mutex_unlock(&lock);
-	return wanted;
-}
-
-struct tt_weights *tt_weights_keep(const struct tt_weights_key *key, const struct tt_matrix *b,
-				   size_t rows, size_t cols)
-{
-	size_t bytes = tt_panels_bytes(key->fns, rows, cols, key->half);
-	struct tt_weights *weights = bytes > limit() ? NULL : tt_alloc(sizeof(*weights));
+	struct tt_weights *weights = tt_alloc(sizeof(*weights));
 
 	if (!weights)
-		return NULL;
-	*weights = (struct tt_weights){
-		.key = *key,
-		.panels = {key->fns, rows, cols, key->half, tt_large_alloc(bytes)},
-		.bytes = bytes,
-		.users = 1,
-	};
-	if (!weights->panels.data) {
+		return tt_fail_nomem();
+	*weights = (struct tt_weights){.key = *key, .bytes = bytes, .users = 1};
+	weights->data = bytes == SIZE_MAX ? NULL : tt_large_alloc(bytes);
+	if (!weights->data) {
 		tt_free(weights);
-		return NULL;
+		return tt_fail_nomem();
 	}
-	tt_panels_pack(&weights->panels, b);
-	tt_storage_ref(key->storage);
-	pthread_mutex_lock(&lock);
-	weights->used = calls;
-	weights->next = all;
-	all = weights;
-	all_bytes += bytes;
-	drop_oldest(limit());
-	pthread_mutex_unlock(&lock);
-	return weights;
+	*out = weights;
+	return TTNN_OK;
 }
 
-const struct tt_panels *tt_weights_panels(const struct tt_weights *weights)
+/* Whether the bytes were asked for lately; from now on they were. */
+static bool was_asked(const void *bytes)
 {
-	return &weights->panels;
+	for (uint32_t i = 0; i < RECENT; i++)
+		if (recent[i] == bytes)
+			return true;
+	recent[recent_next++ % RECENT] = bytes;
+	return false;
+}
+
+void tt_weights_keep(struct tt_weights *weights)
+{
+	if (!weights->key.storage || weights->bytes > limit())
+		return;
+	pthread_mutex_lock(&lock);
+	if (was_asked(weights->key.area.data)) {
+		tt_storage_ref(weights->key.storage);
+		weights->kept = true;
+		weights->used = calls;
+		weights->next = all;
+		all = weights;
+		all_bytes += weights->bytes;
+		drop_oldest(limit());
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 void tt_weights_release(struct tt_weights *weights)
 {
 	if (!weights)
 		return;
+	if (!weights->kept) {
+		tt_large_free(weights->data, weights->bytes);
+		tt_free(weights);
+		return;
+	}
 	pthread_mutex_lock(&lock);
 	weights->users--;
 	pthread_mutex_unlock(&lock);

@@ -13,27 +13,37 @@
 #include "tensor/layout.h"
 #include "tensor/tensor.h"
 
-/* What was packed, and how. */
+#define TT_WEIGHTS_HOW 8
+
+/* The first number of how: who packed. */
+enum { TT_WEIGHTS_MATMUL, TT_WEIGHTS_CONV };
+
+/* What was packed, and how: numbers that say what the panels are. */
 struct tt_weights_key {
-	struct tt_storage *storage;
+	struct tt_storage *storage; /* NULL: bytes that may change; never kept */
 	struct tt_area area;
-	bool half, turned;
+	uint32_t how[TT_WEIGHTS_HOW];
 	const struct tt_gemm_fns *fns;
 };
 
-struct tt_weights;
+struct tt_weights {
+	struct tt_weights *next;
+	struct tt_weights_key key;
+	void *data; /* the panels, as the key's maker knows */
+	size_t bytes;
+	uint32_t users;
+	bool kept;
+	uint64_t used; /* when, in calls of tt_weights_find() */
+};
 
-/* The panels of a matrix if they were kept, for tt_weights_release(); else NULL. */
+/* What was kept for a key, for tt_weights_release(); else NULL. */
 struct tt_weights *tt_weights_find(const struct tt_weights_key *key);
 
-/* Whether these were asked for before: what is used once is not worth keeping. */
-bool tt_weights_wanted(const struct tt_weights_key *key);
+/* Room for new panels, to be filled and given to tt_weights_keep(); for tt_weights_release(). */
+tt_status tt_weights_new(struct tt_weights **out, const struct tt_weights_key *key, size_t bytes);
 
-/* Packs the matrix, of so many rows and columns, and keeps it; NULL when there is no memory. */
-struct tt_weights *tt_weights_keep(const struct tt_weights_key *key, const struct tt_matrix *b,
-				   size_t rows, size_t cols);
-
-const struct tt_panels *tt_weights_panels(const struct tt_weights *weights);
+/* Others find them from now on, if they were asked for before: what is used once is not kept. */
+void tt_weights_keep(struct tt_weights *weights);
 
 /* The caller is done with them. NULL is fine. */
 void tt_weights_release(struct tt_weights *weights);
