@@ -14,6 +14,7 @@
 	X(getitem)                                                                                 \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
+	X(matmul)                                                                                  \
 	X(pad)                                                                                     \
 	X(permute)                                                                                 \
 	X(pool)                                                                                    \

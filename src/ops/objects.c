@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ops/matmul.h"
 #include "ops/sig.h"
 #include "ops/softmax.h"
 #include "ops/unary.h"
@@ -28,11 +29,12 @@ const struct tt_schema tt_schema_compute = {"WormholeComputeKernelConfig", compu
  * To add a kind: its schema and a row here. The arguments of the signature are the fields of the
  * schema, in the same order.
  */
-static const struct kind {
+struct kind {
 	const char *name;
 	const struct tt_schema *schema;
 	const char *sig;
-} kinds[] = {
+};
+static const struct kind kinds[] = {
 	{"UnaryWithParam", &tt_schema_unary, "op_type: enum, params: any = []"},
 	{"WormholeComputeKernelConfig", &tt_schema_compute, COMPUTE},
 	{"BlackholeComputeKernelConfig", &tt_schema_compute, COMPUTE},
@@ -41,12 +43,25 @@ static const struct kind {
 	 "compute_with_storage_grid_size: CoreCoord, subblock_w: int, block_h: int, block_w: int"},
 };
 
-static const struct kind *find(const char *name)
+/* Program configs of products are rows of their own table. */
+static bool find_matmul(struct kind *out, const char *name)
+{
+	for (int i = TT_MATMUL_REUSE; i <= TT_MATMUL_BATCHED_DRAM; i++)
+		if (strcmp(tt_schema_matmul[i].name, name) == 0) {
+			*out = (struct kind){name, &tt_schema_matmul[i], tt_sig_matmul[i]};
+			return true;
+		}
+	return false;
+}
+
+static bool find(struct kind *out, const char *name)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			return &kinds[i];
-	return NULL;
+		if (strcmp(kinds[i].name, name) == 0) {
+			*out = kinds[i];
+			return true;
+		}
+	return find_matmul(out, name);
 }
 
 const char *tt_object_kind(size_t i)
@@ -56,7 +71,9 @@ const char *tt_object_kind(size_t i)
 
 bool tt_object_known(const char *name)
 {
-	return find(name) != NULL;
+	struct kind kind;
+
+	return find(&kind, name);
 }
 
 /* A single parameter is a list of one. */
@@ -77,22 +94,23 @@ static tt_status listed(struct ttnn_value *value, struct tt_arena *arena)
 tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count)
 {
-	const struct kind *kind = find(name);
 	struct tt_overloads overloads = {.name = name, .count = 1};
 	const struct tt_sig *sig = &overloads.sigs[0];
 	struct ttnn_value *fields;
 	struct tt_args resolved;
+	struct kind kind;
 
-	if (!kind)
+	if (!find(&kind, name))
 		return tt_fail(TTNN_NOTFOUND, "there is no configuration object %s", name);
-	TT_TRY(tt_sig_parse(&overloads.sigs[0], arena, kind->sig));
+	TT_TRY(tt_sig_parse(&overloads.sigs[0], arena, kind.sig));
 	TT_TRY(tt_sig_resolve(&resolved, &overloads, args, arg_count));
 	fields = tt_arena_calloc(arena, sig->count, sizeof(*fields));
 	if (!fields)
 		return tt_fail_nomem();
 	memcpy(fields, resolved.values, sig->count * sizeof(*fields));
-	if (kind->schema == &tt_schema_unary)
+	if (kind.schema == &tt_schema_unary)
 		TT_TRY(listed(&fields[1], arena));
-	*out = tt_value_object(kind->schema, fields);
+	tt_matmul_config_complete(kind.schema, fields);
+	*out = tt_value_object(kind.schema, fields);
 	return TTNN_OK;
 }

@@ -61,14 +61,29 @@ static const struct tt_arg_type types[] = {
 	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
 	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
 	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},
-	{"CoreGrid", "ttnn.CoreGrid", KIND(TTNN_VALUE_CORE), 0, NULL},
+	{"CoreGrid", "ttnn._ttnn.types.CoreGrid", KIND(TTNN_VALUE_CORE), 0, NULL},
 	{"Tile", "ttnn.Tile", KIND(TTNN_VALUE_TILE), 0, NULL},
 	{"ShardSpec", "ttnn.ShardSpec", KIND(TTNN_VALUE_SHARD), 0, NULL},
 	{"Device", "ttnn._ttnn.multi_device.MeshDevice", KIND(TTNN_VALUE_DEVICE), 0, NULL},
 	{"Unary", "ttnn._ttnn.activation.EltwiseUnaryWithParam", KIND(TTNN_VALUE_OBJECT), 0, NULL},
 	{"Unarys", "collections.abc.Sequence[ttnn._ttnn.activation.EltwiseUnaryWithParam]",
 	 ANY_LIST, KIND(TTNN_VALUE_OBJECT) | KIND(TTNN_VALUE_ENUM), NULL},
-	{"ComputeConfig", "ttnn.WormholeComputeKernelConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
+	{"ComputeConfig", "ttnn.core.WormholeComputeKernelConfig", KIND(TTNN_VALUE_OBJECT), 0,
+	 NULL},
+	{"UnaryWithParam", "ttnn._ttnn.activation.UnaryWithParam", KIND(TTNN_VALUE_OBJECT), 0,
+	 NULL},
+	{"MatmulConfig",
+	 "ttnn::operations::matmul::MatmulMultiCoreProgramConfig | "
+	 "ttnn.matmul.MatmulMultiCoreReuseProgramConfig | "
+	 "ttnn.matmul.MatmulMultiCoreReuseMultiCastProgramConfig | "
+	 "ttnn.matmul.MatmulMultiCoreReuseMultiCast1DProgramConfig | "
+	 "ttnn.matmul.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig | "
+	 "ttnn.matmul.MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig",
+	 KIND(TTNN_VALUE_OBJECT), 0, NULL},
+	{"GlobalCb", "ttnn._ttnn.global_circular_buffer.global_circular_buffer",
+	 KIND(TTNN_VALUE_OPAQUE), 0, NULL},
+	{"Pipes", "collections.abc.Sequence[ttnn._ttnn.prefetcher_pipe.PrefetcherPipe]", ANY_LIST,
+	 KIND(TTNN_VALUE_OPAQUE), NULL},
 	{"ProgramConfig", "ttnn.ProgramConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
 	{"SubDeviceId", "ttnn._ttnn.device.SubDeviceId", INTS | KIND(TTNN_VALUE_OPAQUE), 0, NULL},
 	{"enum", "int", KIND(TTNN_VALUE_ENUM), 0, NULL},

@@ -1,0 +1,82 @@
+#include "ops/activation.h"
+
+#include <string.h>
+
+#include "ops/enums.h"
+#include "ops/unary.h"
+
+#define PARAMS_MAX 2
+
+/* To add a name: a row here. */
+static const struct row {
+	const char *name;
+	enum tt_unary_fn fn;
+	uint32_t count;
+	double params[PARAMS_MAX];
+} rows[] = {
+	{"abs", TT_UNARY_ABS, 0, {0}},
+	{"alt_complex_rotate90", TT_UNARY_ALT_COMPLEX_ROTATE90, 0, {0}},
+	{"cos", TT_UNARY_COS, 0, {0}},
+	{"cosh", TT_UNARY_COSH, 0, {0}},
+	{"exp", TT_UNARY_EXP, 1, {1}},
+	{"gelu", TT_UNARY_GELU, 1, {1}},
+	{"gelu_approx", TT_UNARY_GELU, 1, {1}},
+	{"gelu_tanh", TT_UNARY_GELU_TANH, 0, {0}},
+	{"hardsigmoid", TT_UNARY_HARDSIGMOID, 0, {0}},
+	{"hardtanh", TT_UNARY_HARDTANH, 2, {-1, 1}},
+	{"log", TT_UNARY_LOG, 1, {1}},
+	{"log10", TT_UNARY_LOG10, 1, {1}},
+	{"log1p", TT_UNARY_LOG1P, 1, {1}},
+	{"log2", TT_UNARY_LOG2, 1, {1}},
+	{"mish", TT_UNARY_MISH, 0, {0}},
+	{"recip", TT_UNARY_RECIP, 0, {0}},
+	{"relu", TT_UNARY_RELU, 0, {0}},
+	{"relu6", TT_UNARY_RELU6, 0, {0}},
+	{"rsqrt", TT_UNARY_RSQRT, 1, {0}},
+	{"selu", TT_UNARY_SELU, 2, {1.0507009873554805, 1.6732632423543772}},
+	{"sigmoid", TT_UNARY_SIGMOID, 2, {4, 0}},
+	{"sigmoid_approx", TT_UNARY_SIGMOID, 2, {4, 1}},
+	{"sign", TT_UNARY_SIGN, 0, {0}},
+	{"silu", TT_UNARY_SILU, 0, {0}},
+	{"sin", TT_UNARY_SIN, 0, {0}},
+	{"sinh", TT_UNARY_SINH, 0, {0}},
+	{"softplus", TT_UNARY_SOFTPLUS, 2, {1, 20}},
+	{"sqrt", TT_UNARY_SQRT, 1, {0}},
+	{"square", TT_UNARY_SQUARE, 0, {0}},
+	{"tanh", TT_UNARY_TANH, 1, {0}},
+	{"xielu", TT_UNARY_XIELU, 2, {0.8, 0.8}},
+};
+
+static const struct row *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+tt_status tt_activation_named(struct ttnn_value *out, struct tt_arena *arena, const char *name)
+{
+	const struct row *row = find(name);
+	struct ttnn_value *fields = tt_arena_calloc(arena, 2 + PARAMS_MAX, sizeof(*fields));
+
+	if (!row)
+		return tt_fail(TTNN_INVALID, "Unknown unary op: %s", name);
+	if (!fields)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < row->count; i++)
+		fields[2 + i] = ttnn_v_real(row->params[i]);
+	fields[0] = tt_value_enum(&tt_enum_unary, (int64_t)row->fn);
+	fields[1] = ttnn_v_list(&fields[2], row->count);
+	*out = tt_value_object(&tt_schema_unary, fields);
+	return TTNN_OK;
+}
+
+tt_status tt_activation_of(struct ttnn_value *out, struct tt_arena *arena,
+			   const struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_STRING)
+		return tt_activation_named(out, arena, value->text);
+	*out = tt_value_given(value) ? *value : ttnn_v_none();
+	return TTNN_OK;
+}
