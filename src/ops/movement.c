@@ -432,8 +432,7 @@ tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	tt_status status;
 
 	*out = result;
-	if (!given || !tt_tensor_device(result) ||
-	    tt_tensor_buffer(result) == tt_tensor_buffer(given))
+	if (!given || !tt_tensor_device(result) || result == given)
 		return TTNN_OK;
 	status = tt_call_op(out, call, "ttnn.copy", args, TT_COUNT(args));
 	tt_call_drop(call, result);
