@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/classic.h"
 #include "ops/eltwise.h"
 #include "ops/enums.h"
 #include "ops/rows.h"
@@ -538,7 +539,6 @@ static const struct tt_factory factories[] = {
 
 /* ---- running ------------------------------------------------------------------------------------------------ */
 
-/* tt_binary_launch() worked the spec out: it is in `work` until the factory is chosen. */
 /* What the launcher worked out. */
 struct prepared {
 	struct ttnn_tensor_spec spec; /* of the output */
@@ -622,18 +622,14 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 		tt_key_number(key, ((const struct prepared *)launch->extra)->given);
 }
 
-static const struct tt_prog program = {
-	.device_op = "BinaryNgDeviceOperation",
-	.prim = "ttnn::prim::binary_ng",
-	.attrs = &attrs_schema,
-	.infer = infer,
-	.validate = validate,
-	.factories = factories,
-	.factory_count = 1,
-	.choose = choose,
-	.key = key,
-	.kernel = kernel,
-};
+#define PROGRAM(name_, prim_)                                                                      \
+	{                                                                                          \
+		.device_op = name_, .prim = prim_, .attrs = &attrs_schema, .infer = infer,         \
+		.validate = validate, .factories = factories, .factory_count = 1,                  \
+		.choose = choose, .key = key, .kernel = kernel                                     \
+	}
+static const struct tt_prog program = PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng");
+static const struct tt_prog classic = PROGRAM("BinaryDeviceOperation", "ttnn::prim::binary");
 
 /* ---- launching ----------------------------------------------------------------------------------------------- */
 
@@ -751,6 +747,7 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_shape *shape = &prepared.shape, pages;
 	enum ttnn_layout layout;
 	enum subtile subtile = SUBTILE_NONE;
+	bool old = tt_is_classic(call->device);
 
 	TT_TRY(check_operand(args->a, 'A'));
 	TT_TRY(check_operand(args->b, 'B'));
@@ -775,7 +772,7 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[LAYOUT_OUT] = ttnn_v_layout(layout);
 	fill_shards(attrs, &pages, args, &prepared.spec, subtile);
 	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = &program,
+			       &(struct tt_program_args){.prog = old ? &classic : &program,
 							 .attrs = attrs,
 							 .inputs = inputs,
 							 .input_count = 2,

@@ -8,6 +8,7 @@
 
 #include "ops/binary.h"
 #include "ops/binary_ops.h"
+#include "ops/classic.h"
 #include "ops/enums.h"
 #include "ops/golden.h"
 #include "ops/unary.h"
@@ -166,6 +167,8 @@ tt_status tt_binary_run(struct tt_tensor **out, struct tt_call *call, struct tt_
 	TT_TRY(cast_operands(front, call));
 	TT_TRY(tile_operands(&back, front, call));
 	args = front->args;
+	if (args.b && tt_is_classic(call->device))
+		TT_TRY(tt_classic_level(&args.a, &args.b, call));
 	dtype = args.output ? args.output->spec.dtype : args.a->spec.dtype;
 	if (!args.dtype && !front->no_dtype)
 		args.dtype = &dtype;

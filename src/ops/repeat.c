@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/classic.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/shard.h"
@@ -561,6 +562,23 @@ static tt_status repeat(struct tt_tensor **out, struct tt_call *call, struct wis
 	return status;
 }
 
+/* Dimension by dimension, with the program of an older release. */
+static tt_status repeat_as_before(struct tt_tensor **out, struct tt_call *call,
+				  const struct wish *wish)
+{
+	struct tt_classic_repeat_args args = {.input = wish->in, .memory = wish->asked};
+
+	for (; args.dim < wish->repeats.rank; args.dim++) {
+		args.times = wish->repeats.times[args.dim];
+		if (args.times == 1)
+			continue;
+		TT_TRY(tt_classic_repeat(out, call, &args));
+		args.input = tt_call_own(call, *out);
+	}
+	*out = ttnn_tensor_ref(args.input);
+	return TTNN_OK;
+}
+
 static tt_status expand_repeat(struct tt_call *call)
 {
 	struct wish wish = {.in = tt_call_tensor(call, "input_tensor"),
@@ -575,7 +593,10 @@ static tt_status expand_repeat(struct tt_call *call)
 	for (size_t i = 0; i < count; i++)
 		wish.repeats.times[i] = (uint32_t)times[i];
 	TT_TRY(tt_need_device(wish.in));
-	TT_TRY(repeat(&out, call, &wish));
+	if (tt_is_classic(call->device) && !wish.out && count == wish.in->spec.shape.rank)
+		TT_TRY(repeat_as_before(&out, call, &wish));
+	else
+		TT_TRY(repeat(&out, call, &wish));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
