@@ -20,8 +20,16 @@ static const struct tt_enum_row sigmoid_rows[] = {
 	{TT_SIGMOID_FAST, "FastApproximate"},
 };
 
+static const struct tt_enum_row embeddings_rows[] = {
+	{TT_EMBEDDING_GENERIC, "GENERIC"},
+	{TT_EMBEDDING_PADDED, "PADDED"},
+	{TT_EMBEDDING_BINARY, "BINARY"},
+};
+
 const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, COUNT(gelu_rows)};
 const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, COUNT(sigmoid_rows)};
+const struct tt_enum tt_enum_embeddings = {"EmbeddingsType", embeddings_rows,
+					   COUNT(embeddings_rows)};
 const struct tt_enum tt_enum_unary = {"UnaryOpType", unary_rows, COUNT(unary_rows)};
 const struct tt_enum tt_enum_binary = {"BinaryOpType", binary_rows, COUNT(binary_rows)};
 const struct tt_enum tt_enum_ternary = {"TernaryOpType", ternary_rows, COUNT(ternary_rows)};

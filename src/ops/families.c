@@ -10,12 +10,19 @@
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deviation)                                                                               \
+	X(embedding)                                                                               \
 	X(fill)                                                                                    \
 	X(getitem)                                                                                 \
+	X(heads)                                                                                   \
+	X(heads_decode)                                                                            \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
+	X(kv_cache)                                                                                \
 	X(matmul)                                                                                  \
+	X(norm)                                                                                    \
+	X(norm_gather)                                                                             \
 	X(pad)                                                                                     \
+	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
 	X(pool)                                                                                    \
 	X(random)                                                                                  \
@@ -24,6 +31,8 @@
 	X(repeat_interleave)                                                                       \
 	X(reshape)                                                                                 \
 	X(roll)                                                                                    \
+	X(rotary)                                                                                  \
+	X(rotary_llama)                                                                            \
 	X(shard)                                                                                   \
 	X(slice)                                                                                   \
 	X(softmax)                                                                                 \

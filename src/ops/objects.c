@@ -20,6 +20,37 @@ static const struct tt_field compute_fields[TT_COMPUTE_FIELDS] = {
 const struct tt_schema tt_schema_compute = {"WormholeComputeKernelConfig", compute_fields,
 					    TT_COMPUTE_FIELDS, true};
 
+static const struct tt_field norm_fields[TT_NORM_FIELDS] = {
+	[TT_NORM_GRID] = {.name = "compute_with_storage_grid_size"},
+	[TT_NORM_SUBBLOCK_W] = {.name = "subblock_w"},
+	[TT_NORM_BLOCK_H] = {.name = "block_h"},
+	[TT_NORM_BLOCK_W] = {.name = "block_w"},
+	[TT_NORM_INPLACE] = {.name = "inplace"},
+	[TT_NORM_LEGACY_REDUCTION] = {.name = "legacy_reduction"},
+	[TT_NORM_LEGACY_RSQRT] = {.name = "legacy_rsqrt"},
+	[TT_NORM_WELFORD] = {.name = "use_welford"},
+};
+const struct tt_schema tt_schema_norm_sharded = {"LayerNormShardedMultiCoreProgramConfig",
+						 norm_fields, TT_NORM_FIELDS, true};
+const struct tt_schema tt_schema_norm_default = {"LayerNormDefaultProgramConfig",
+						 &norm_fields[TT_NORM_LEGACY_REDUCTION],
+						 TT_NORM_FIELDS - TT_NORM_LEGACY_REDUCTION, true};
+
+static const struct tt_field sdpa_fields[TT_SDPA_FIELDS] = {
+	[TT_SDPA_GRID] = {.name = "compute_with_storage_grid_size"},
+	[TT_SDPA_SUB_GRID] = {.name = "sub_core_grids"},
+	[TT_SDPA_Q_CHUNK] = {.name = "q_chunk_size"},
+	[TT_SDPA_K_CHUNK] = {.name = "k_chunk_size"},
+	[TT_SDPA_EXP_APPROX] = {.name = "exp_approx_mode"},
+	[TT_SDPA_MAX_CORES] = {.name = "max_cores_per_head_batch"},
+	[TT_SDPA_K_SPLITS] = {.name = "max_k_splits"},
+	[TT_SDPA_FIDELITY] = {.name = "matmul_math_fidelity"},
+	[TT_SDPA_SEGMENTED] = {.name = "segmented_accumulation"},
+};
+const struct tt_schema tt_schema_sdpa = {"SDPAProgramConfig", sdpa_fields, TT_SDPA_FIELDS, true};
+
+#define NORM "legacy_reduction: bool = False, legacy_rsqrt: bool = False, use_welford: bool = False"
+
 #define COMPUTE                                                                                    \
 	"math_fidelity: MathFidelity = LoFi, math_approx_mode: bool = True, "                      \
 	"fp32_dest_acc_en: bool = False, packer_l1_acc: bool = False, "                            \
@@ -41,6 +72,15 @@ static const struct kind kinds[] = {
 	{"SoftmaxDefaultProgramConfig", &tt_schema_softmax_default, ""},
 	{"SoftmaxShardedMultiCoreProgramConfig", &tt_schema_softmax_sharded,
 	 "compute_with_storage_grid_size: CoreCoord, subblock_w: int, block_h: int, block_w: int"},
+	{"LayerNormDefaultProgramConfig", &tt_schema_norm_default, "*, " NORM},
+	{"LayerNormShardedMultiCoreProgramConfig", &tt_schema_norm_sharded,
+	 "*, compute_with_storage_grid_size: CoreCoord, subblock_w: int, block_h: int, "
+	 "block_w: int, inplace: bool, " NORM},
+	{"SDPAProgramConfig", &tt_schema_sdpa,
+	 "*, compute_with_storage_grid_size: CoreCoord, sub_core_grids: CoreRangeSet? = None, "
+	 "q_chunk_size: int, k_chunk_size: int, exp_approx_mode: bool? = None, "
+	 "max_cores_per_head_batch: int = 16, max_k_splits: int = 1, "
+	 "matmul_math_fidelity: MathFidelity? = None, segmented_accumulation: bool = False"},
 };
 
 /* Program configs of products are rows of their own table. */
@@ -74,6 +114,22 @@ bool tt_object_known(const char *name)
 	struct kind kind;
 
 	return find(&kind, name);
+}
+
+bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value)
+{
+	int64_t x, y;
+
+	if (value->kind == TTNN_VALUE_CORE) {
+		*out = value->core;
+		return true;
+	}
+	if (value->kind != TTNN_VALUE_LIST || value->count != 2 ||
+	    !tt_value_integer(&x, &value->items[0]) || !tt_value_integer(&y, &value->items[1]) ||
+	    x < 0 || y < 0 || x > UINT32_MAX || y > UINT32_MAX)
+		return false;
+	*out = (struct ttnn_core){(uint32_t)x, (uint32_t)y};
+	return true;
 }
 
 /* A single parameter is a list of one. */

@@ -23,6 +23,38 @@ enum tt_compute_field {
 };
 extern const struct tt_schema tt_schema_compute;
 
+/* How normalisation goes over shards. The default config has the last three fields alone. */
+enum tt_norm_config_field {
+	TT_NORM_GRID,
+	TT_NORM_SUBBLOCK_W,
+	TT_NORM_BLOCK_H,
+	TT_NORM_BLOCK_W,
+	TT_NORM_INPLACE,
+	TT_NORM_LEGACY_REDUCTION,
+	TT_NORM_LEGACY_RSQRT,
+	TT_NORM_WELFORD,
+	TT_NORM_FIELDS
+};
+extern const struct tt_schema tt_schema_norm_default, tt_schema_norm_sharded;
+
+/* How attention is cut into chunks. */
+enum tt_sdpa_config_field {
+	TT_SDPA_GRID,
+	TT_SDPA_SUB_GRID,
+	TT_SDPA_Q_CHUNK,
+	TT_SDPA_K_CHUNK,
+	TT_SDPA_EXP_APPROX,
+	TT_SDPA_MAX_CORES,
+	TT_SDPA_K_SPLITS,
+	TT_SDPA_FIDELITY,
+	TT_SDPA_SEGMENTED,
+	TT_SDPA_FIELDS
+};
+extern const struct tt_schema tt_schema_sdpa;
+
+/* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
+bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
+
 /*
  * Makes an object of this name ("UnaryWithParam", "WormholeComputeKernelConfig") from the arguments
  * of a call, in `arena`. TTNN_NOTFOUND: there is no such kind; TTNN_TYPE: the arguments do not fit.

@@ -58,6 +58,8 @@ static const struct tt_arg_type types[] = {
 	 &tt_enum_gelu_variant},
 	{"SigmoidMode", "ttnn._ttnn.operations.unary.SigmoidMode", KIND(TTNN_VALUE_ENUM), 0,
 	 &tt_enum_sigmoid_mode},
+	{"EmbeddingsType", "ttnn._ttnn.operations.embedding.EmbeddingsType", KIND(TTNN_VALUE_ENUM),
+	 0, &tt_enum_embeddings},
 	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
 	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
 	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},

@@ -72,6 +72,7 @@ static const struct tt_enum *const enums[] = {
 	&tt_enum_orientation,    &tt_enum_math_fidelity,
 	&tt_enum_unary,          &tt_enum_binary,
 	&tt_enum_shard_strategy, &strategies,
+	&tt_enum_embeddings,
 };
 
 static tt_status attr_value(struct ttnn_value *out, const char *name)

@@ -1,0 +1,408 @@
+/* embedding.c: rows of a table, picked by indices. */
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/split.h"
+#include "ops/enums.h"
+#include "ops/golden.h"
+#include "ops/movement.h"
+#include "ops/rows.h"
+#include "ops/view.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+#define TILE 32u
+#define FACE 16u
+
+enum { MEMORY, TILIZED, TYPE, PAD, ATTRS };
+static const struct tt_field attr_fields[ATTRS] = {
+	[MEMORY] = {.name = "output_mem_config"},
+	[TILIZED] = {.name = "tilized"},
+	[TYPE] = {.name = "embeddings_type"},
+	[PAD] = {.name = "pad_token"},
+};
+static const struct tt_schema attrs_schema = {"EmbeddingParams", attr_fields, ATTRS, false};
+
+enum { INDICES, WEIGHT, INPUTS };
+
+/* ---- specs and refusals ------------------------------------------------------------------------- */
+
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *indices = &launch->inputs[INDICES]->spec;
+	const struct ttnn_tensor_spec *weight = &launch->inputs[WEIGHT]->spec;
+	struct ttnn_shape shape =
+		TT_SHAPE(indices->shape.rank ? indices->shape.dim[0] : 1, 1,
+			 tt_shape_last(&indices->shape, 1), tt_shape_last(&weight->shape, 1));
+
+	launch->output_count = 1;
+	if (launch->outputs[0]) {
+		launch->specs[0] = launch->outputs[0]->spec;
+		return TTNN_OK;
+	}
+	return tt_spec_simple(&launch->specs[0], &shape, weight->dtype,
+			      launch->attrs[TILIZED].boolean ? TTNN_TILE : TTNN_ROW_MAJOR,
+			      launch->attrs[MEMORY].memory);
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *indices = &launch->inputs[INDICES]->spec;
+	const struct ttnn_tensor_spec *weight = &launch->inputs[WEIGHT]->spec;
+
+	TT_REQUIRE(indices->dtype == TTNN_UINT32 || indices->dtype == TTNN_BFLOAT16,
+		   "a.dtype() == DataType::UINT32 or a.dtype() == DataType::BFLOAT16",
+		   "Input must be UINT32 or BFLOAT16");
+	TT_REQUIRE(weight->dtype == TTNN_BFLOAT16, "weights.dtype() == DataType::BFLOAT16",
+		   "Weights tensor must have BFLOAT16 dtype");
+	TT_REQUIRE(weight->padded.dim[0] == 1 && weight->padded.dim[1] == 1,
+		   "weights.padded_shape()[0] == 1 && weights.padded_shape()[1] == 1",
+		   "First two dimensions for the weights must be 1 but got %u and %u",
+		   weight->padded.dim[0], weight->padded.dim[1]);
+	TT_REQUIRE(launch->attrs[TYPE].integer != TT_EMBEDDING_PADDED ||
+			   tt_value_given(&launch->attrs[PAD]),
+		   "operation_attributes.pad_token.has_value()",
+		   "Pad token must be specified when PADDED Embeddings Type is specified");
+	return TTNN_OK;
+}
+
+/* ---- program memory ------------------------------------------------------------------------------- */
+
+/* Rows that every core keeps at hand: the one of the padding token, or both of a table of two. */
+static uint64_t kept_rows(const struct tt_launch *launch)
+{
+	switch (launch->attrs[TYPE].integer) {
+	case TT_EMBEDDING_PADDED:
+		return 1;
+	case TT_EMBEDDING_BINARY:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t index_count(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *shape = &launch->outputs[0]->spec.shape;
+	uint64_t count = 1;
+
+	for (uint32_t back = 2; back <= shape->rank; back++)
+		count *= tt_shape_last(shape, back);
+	return count;
+}
+
+/* Cores for units of work: those of the output's shards, or as many as it takes. */
+static tt_status cores_for(struct tt_work_split *out, const struct tt_launch *launch,
+			   uint64_t units)
+{
+	TT_TRY(tt_split_work(out, launch->device->info.compute_grid, units, TTNN_ORIENT_COL_MAJOR));
+	if (launch->outputs[0]->spec.memory.has_shard)
+		out->all = launch->outputs[0]->spec.memory.shard.grid;
+	return TTNN_OK;
+}
+
+/* Whole rows, one at a time; two of them where a core has more than one to fetch. */
+static tt_status rows_plain(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *indices = launch->inputs[INDICES];
+	uint64_t align = tt_memory_alignment(launch->device, indices->spec.memory.buffer);
+	uint64_t row = tt_align_to(launch->inputs[WEIGHT]->spec.page_bytes,
+				   tt_page_alignment(launch->inputs[WEIGHT]));
+	bool sharded = tt_tensor_is_sharded(launch->outputs[0]);
+	struct tt_work_split split;
+
+	TT_TRY(cores_for(&split, launch, index_count(launch)));
+	return tt_plan_rows(plan, split.all,
+			    (struct tt_page_row[]){
+				    {TT_DFB, 0,
+				     sharded              ? 0
+				     : split.units[0] > 1 ? 2
+							  : 1,
+				     row, NULL},
+				    {TT_SCRATCH, 1, align / tt_element_bytes(indices), TILE, NULL},
+				    {TT_SCRATCH, 2, kept_rows(launch), row, NULL},
+			    },
+			    3);
+}
+
+/* Indices in tiles: a core reads a tile for each line of a face. */
+static tt_status rows_tiled(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct ttnn_shape *shape = &launch->inputs[INDICES]->spec.shape;
+	uint64_t row = tt_align_to(launch->inputs[WEIGHT]->spec.page_bytes,
+				   tt_page_alignment(launch->inputs[WEIGHT]));
+	uint64_t units = tt_div_up(tt_shape_last(shape, 1), FACE);
+	struct tt_work_split split;
+
+	for (uint32_t back = 2; back <= shape->rank; back++)
+		units *= tt_shape_last(shape, back);
+	TT_TRY(cores_for(&split, launch, units));
+	return tt_plan_rows(plan, split.all,
+			    (struct tt_page_row[]){
+				    {TT_DFB, 0, 2, row, NULL},
+				    {TT_SCRATCH, 1, 1,
+				     tt_tile_bytes_of(launch->inputs[INDICES]->spec.dtype), NULL},
+				    {TT_SCRATCH, 2, kept_rows(launch), row, NULL},
+			    },
+			    3);
+}
+
+/*
+ * How many tiles of a row a core makes at a time: the whole row twice while that is short, once while
+ * it fits, else the largest part of equal size.
+ */
+static uint64_t fused_tiles(const struct tt_launch *launch, uint64_t width, uint64_t both)
+{
+	const uint64_t most = 128;
+
+	if (2 * width <= most)
+		return 2 * width;
+	return width * both <= tt_l1_free(launch->device) ? width : tt_split_divisor(width, most);
+}
+
+static tt_status rows_fused(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *weight = launch->inputs[WEIGHT], *out = launch->outputs[0];
+	uint64_t in_tile = tt_tile_bytes_of(weight->spec.dtype);
+	uint64_t out_tile = tt_tile_bytes_of(out->spec.dtype);
+	uint64_t row = tt_align_to(weight->spec.page_bytes, tt_page_alignment(weight));
+	bool sharded = out->spec.memory.has_shard;
+	uint64_t width = sharded ? out->spec.memory.shard.width / TILE
+				 : tt_div_up(tt_shape_last(&weight->spec.padded, 1), TILE);
+	uint64_t tiles = fused_tiles(launch, width, in_tile + out_tile);
+	struct tt_work_split split;
+
+	TT_TRY(cores_for(&split, launch, index_count(launch) / TILE));
+	return tt_plan_rows(
+		plan, split.all,
+		(struct tt_page_row[]){
+			{TT_DFB, 0, tiles, in_tile, NULL},
+			{TT_DFB, 1, sharded ? tt_shard_tiles(&out->spec) : tiles, out_tile,
+			 sharded ? out : NULL},
+			{TT_SCRATCH, 2, TILE, tt_element_bytes(launch->inputs[INDICES]), NULL},
+			{TT_SCRATCH, 3, kept_rows(launch), row, NULL},
+		},
+		4);
+}
+
+enum { FUSED, PLAIN, TILED };
+static const struct tt_factory factories[] = {
+	[PLAIN] = {"ttnn::prim::EmbeddingsRMProgramFactory", NULL, 0, rows_plain},
+	[FUSED] = {"ttnn::prim::EmbeddingsFusedProgramFactory", NULL, 0, rows_fused},
+	[TILED] = {"ttnn::prim::EmbeddingsTilizedIndicesProgramFactory", NULL, 0, rows_tiled},
+};
+
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = launch->inputs[INDICES]->spec.layout == TTNN_TILE ? TILED
+	       : launch->attrs[TILIZED].boolean                  ? FUSED
+								 : PLAIN;
+	return TTNN_OK;
+}
+
+static tt_status kernel(struct tt_launch *launch)
+{
+	return tt_backend_get()->index(&(struct tt_index_job){.out = launch->outputs[0],
+							      .in = launch->inputs[WEIGHT],
+							      .index = launch->inputs[INDICES],
+							      .kind = TT_INDEX_EMBEDDING});
+}
+
+static const struct tt_prog program = {
+	.device_op = "EmbeddingsDeviceOperation",
+	.prim = "ttnn::prim::embedding",
+	.attrs = &attrs_schema,
+	.infer = infer,
+	.validate = validate,
+	.factories = factories,
+	.factory_count = TT_COUNT(factories),
+	.choose = choose,
+	.kernel = kernel,
+};
+
+/* ---- the operation ------------------------------------------------------------------------------------ */
+
+/* The table in rows and in four dimensions. */
+static tt_status table_of(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *weight)
+{
+	struct ttnn_shape shape;
+
+	if (weight->spec.layout == TTNN_TILE) {
+		const struct ttnn_arg args[] = {
+			{NULL, ttnn_v_tensor(weight)},
+			{NULL, tt_value_enum(&tt_enum_layout, TTNN_ROW_MAJOR)}};
+
+		TT_TRY(tt_call_op(&weight, call, "ttnn.to_layout", args, TT_COUNT(args)));
+		tt_call_own(call, weight);
+	}
+	*out = weight;
+	if (weight->spec.shape.rank >= 4)
+		return TTNN_OK;
+	shape = TT_SHAPE(1, 1, tt_shape_last(&weight->spec.shape, 2),
+			 tt_shape_last(&weight->spec.shape, 1));
+	TT_TRY(tt_call_view(out, call, weight, &shape, &shape));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+/* The indices as batches of one row each; those in tiles stay as they are. */
+static tt_status indices_of(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *indices)
+{
+	const struct ttnn_shape *own = &indices->spec.shape;
+	struct ttnn_shape shape;
+
+	*out = indices;
+	if (own->rank == 4 || indices->spec.layout == TTNN_TILE)
+		return TTNN_OK;
+	shape = TT_SHAPE(own->rank > 1 ? own->dim[0] : 1, 1, 1, tt_shape_last(own, 1));
+	TT_TRY(tt_call_view(out, call, indices, &shape, &shape));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+struct wishes {
+	struct tt_tensor *indices, *weight, *output; /* as given */
+	enum ttnn_layout layout;
+	enum ttnn_dtype dtype;
+	bool fused; /* the program makes tiles itself */
+};
+
+static struct wishes wishes_of(const struct tt_call *call)
+{
+	struct wishes w = {
+		.indices = tt_call_tensor(call, "input_tensor"),
+		.weight = tt_call_tensor(call, "weight"),
+		.output = tt_call_tensor(call, "output_tensor"),
+	};
+	const struct ttnn_value *layout = tt_call_arg(call, "layout");
+
+	w.layout =
+		tt_value_given(layout) ? (enum ttnn_layout)layout->integer : w.weight->spec.layout;
+	w.dtype = tt_call_dtype(call, "dtype",
+				w.weight->spec.dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16
+								       : w.weight->spec.dtype);
+	w.fused = w.layout == TTNN_TILE && w.indices->spec.layout == TTNN_ROW_MAJOR &&
+		  tt_shape_last(&w.indices->spec.shape, 1) % TILE == 0 &&
+		  tt_shape_last(&w.weight->spec.shape, 1) % TILE == 0;
+	return w;
+}
+
+static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct wishes *w,
+			struct tt_tensor *const inputs[INPUTS])
+{
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	const struct ttnn_value *pad = tt_call_arg(call, "padding_idx");
+	struct ttnn_memory_config own = w->indices->spec.memory;
+	struct ttnn_value attrs[ATTRS];
+
+	tt_memory_config_strip(&own);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &own);
+	attrs[TILIZED] = ttnn_v_bool(w->fused);
+	attrs[TYPE] = *tt_call_arg(call, "embeddings_type");
+	if (tt_value_given(pad))
+		attrs[TYPE] = tt_value_enum(&tt_enum_embeddings, TT_EMBEDDING_PADDED);
+	attrs[PAD] = *pad;
+	return tt_call_program(out, call,
+			       &(struct tt_program_args){.prog = &program,
+							 .attrs = attrs,
+							 .inputs = inputs,
+							 .input_count = INPUTS,
+							 .outputs = &w->output,
+							 .output_count = 1});
+}
+
+/* The result in the shape, layout and type that were asked for. */
+static tt_status finish(struct tt_call *call, const struct wishes *w, struct tt_tensor *out)
+{
+	const struct ttnn_shape *own = &out->spec.shape;
+	struct ttnn_shape shape =
+		TT_SHAPE(own->dim[0], tt_shape_last(own, 2), tt_shape_last(own, 1));
+	struct ttnn_shape padded;
+	struct tt_tensor *next;
+
+	if (w->indices->spec.shape.rank == 1)
+		shape = TT_SHAPE(shape.dim[1], shape.dim[2]);
+	padded = out->spec.layout == TTNN_TILE ? tt_shape_in_tiles(&shape) : shape;
+	TT_TRY(tt_call_view(&next, call, tt_call_own(call, out), &shape, &padded));
+	if (w->layout != next->spec.layout) {
+		const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(next)},
+						{NULL, tt_value_enum(&tt_enum_layout, w->layout)}};
+		struct tt_tensor *other;
+		tt_status status;
+
+		status = tt_call_op(&other, call, "ttnn.to_layout", args, TT_COUNT(args));
+		tt_call_overwrite(call, out);
+		tt_call_overwrite(call, next);
+		TT_TRY(status);
+		next = other;
+	}
+	if (w->dtype != next->spec.dtype) {
+		const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(next)},
+						{NULL, ttnn_v_dtype(w->dtype)}};
+		struct tt_tensor *other;
+
+		tt_call_own(call, next);
+		TT_TRY(tt_call_op(&other, call, "ttnn.typecast", args, TT_COUNT(args)));
+		next = other;
+	}
+	tt_call_return(call, next);
+	return TTNN_OK;
+}
+
+static tt_status expand(struct tt_call *call)
+{
+	struct wishes w = wishes_of(call);
+	struct tt_tensor *inputs[INPUTS], *out;
+
+	TT_TRY(tt_need_device(w.indices));
+	TT_TRY(table_of(&inputs[WEIGHT], call, w.weight));
+	TT_TRY(indices_of(&inputs[INDICES], call, w.indices));
+	TT_REQUIRE(w.layout == TTNN_TILE || w.dtype == inputs[WEIGHT]->spec.dtype ||
+			   inputs[WEIGHT]->spec.dtype != TTNN_BFLOAT16,
+		   "!typecast_needed",
+		   "Can only typecast output embeddings when producing TILE_LAYOUT output");
+	TT_TRY(gather(&out, call, &w, inputs));
+	if (!w.output)
+		return finish(call, &w, out);
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status golden(struct tt_golden *golden)
+{
+	const struct tt_array *indices = tt_golden_in(golden, "input_tensor");
+	const struct tt_array *weight = tt_golden_in(golden, "weight");
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	uint64_t width;
+
+	if (!indices || !weight)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	width = tt_shape_last(&weight->shape, 1);
+	shape = TT_SHAPE(indices->shape.dim[0], tt_shape_last(&indices->shape, 1), (uint32_t)width);
+	if (indices->shape.rank == 1)
+		shape = TT_SHAPE(indices->shape.dim[0], (uint32_t)width);
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", weight->dtype));
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = weight->data[(uint64_t)indices->data[i / width] * width + i % width];
+	return TTNN_OK;
+}
+
+static const struct tt_prog *const programs[] = {&program, NULL};
+static const struct tt_op ops[] = {
+	{.name = "ttnn.embedding",
+	 .family = "embedding",
+	 .doc = "The rows of a table that the indices name.",
+	 .sigs = {"input_tensor: Tensor, weight: Tensor, *, padding_idx: int? = None, layout: "
+		  "Layout? = None, embeddings_type: EmbeddingsType = GENERIC, dtype: DataType? = "
+		  "None, memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
+	 .expand = expand,
+	 .golden = golden,
+	 .pcc = 0.9999,
+	 .programs = programs},
+};
+
+const struct tt_op_family tt_family_embedding = {"embedding", ops, TT_COUNT(ops)};
