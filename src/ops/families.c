@@ -7,6 +7,7 @@
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(concat)                                                                                  \
+	X(conv)                                                                                    \
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deviation)                                                                               \

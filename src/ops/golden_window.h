@@ -6,5 +6,8 @@
 
 tt_status tt_golden_max_pool(struct tt_golden *golden);
 tt_status tt_golden_avg_pool(struct tt_golden *golden);
+tt_status tt_golden_conv2d(struct tt_golden *golden);
+tt_status tt_golden_conv1d(struct tt_golden *golden);
+tt_status tt_golden_conv_transpose2d(struct tt_golden *golden);
 
 #endif

@@ -272,6 +272,8 @@ tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor 
 	}
 	if (args->free_input)
 		tt_call_deallocate(call, in);
+	if (args->take_input)
+		tt_call_overwrite(call, in);
 	out->halo = halo;
 	if (!args->move_output)
 		return TTNN_OK;

@@ -23,6 +23,7 @@ struct tt_halo_args {
 	bool tiled_out;      /* for who reads it, results are tiles */
 	bool tables_in_dram; /* not in the small part of L1 */
 	bool free_input;     /* deallocate the input as soon as it is read */
+	bool take_input;     /* and give up the call's reference to it */
 	bool move_output;    /* then to where there is room */
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/matmul.h"
+#include "ops/conv.h"
 #include "ops/sig.h"
 #include "ops/softmax.h"
 #include "ops/unary.h"
@@ -10,12 +11,12 @@
 /* ---- the kinds ----------------------------------------------------------------------------------- */
 
 static const struct tt_field compute_fields[TT_COMPUTE_FIELDS] = {
-	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
-	[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
-	[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
-	[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},
-	[TT_COMPUTE_FULL_SYNC] = {.name = "dst_full_sync_en"},
-	[TT_COMPUTE_THROTTLE] = {.name = "throttle_level"},
+		[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
+		[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
+		[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
+		[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},
+		[TT_COMPUTE_FULL_SYNC] = {.name = "dst_full_sync_en"},
+		[TT_COMPUTE_THROTTLE] = {.name = "throttle_level"},
 };
 const struct tt_schema tt_schema_compute = {"WormholeComputeKernelConfig", compute_fields,
 					    TT_COMPUTE_FIELDS, true};
@@ -81,6 +82,10 @@ static const struct kind kinds[] = {
 	 "q_chunk_size: int, k_chunk_size: int, exp_approx_mode: bool? = None, "
 	 "max_cores_per_head_batch: int = 16, max_k_splits: int = 1, "
 	 "matmul_math_fidelity: MathFidelity? = None, segmented_accumulation: bool = False"},
+	{"Conv1dConfig", &tt_schema_conv, TT_SIG_CONV},
+	{"Conv2dConfig", &tt_schema_conv, TT_SIG_CONV},
+	{"Conv2dSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
+	{"Op2DSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
 };
 
 /* Program configs of products are rows of their own table. */

@@ -243,44 +243,74 @@ static void lines_value(struct tt_str *out, const char *where, const struct tt_j
 		line_list(out, where, "tile", tt_json_get(value, "tile"));
 }
 
+/*
+ * A result may be a list of results, and of numbers that tell of them: tensors count, in order. Calls
+ * visit() with each one's name, "y[1]".
+ */
+struct results {
+	const char *key;
+	size_t count;
+	struct tt_str *out; /* NULL: only count */
+	void (*visit)(struct tt_str *out, const char *where, const struct tt_json *value);
+};
+
+static void each_result(struct results *results, const struct tt_json *value)
+{
+	struct tt_json_iter it = tt_json_iter(value);
+	enum tt_json_kind kind = tt_json_kind(value);
+	char where[128];
+
+	if (kind == TT_JSON_ARRAY) {
+		while (tt_json_next(&it))
+			each_result(results, it.value);
+	} else if (kind == TT_JSON_OBJECT || kind == TT_JSON_NULL) {
+		snprintf(where, sizeof(where), "%s[%zu]", results->key, results->count++);
+		if (results->out)
+			results->visit(results->out, where, value);
+	}
+}
+
 static void expect_specs(struct tt_str *out, const struct tt_json *outputs)
 {
 	struct tt_json_iter it = tt_json_iter(outputs);
-	char where[128];
 
 	while (tt_json_next(&it)) {
-		struct tt_json_iter items = tt_json_iter(it.value);
+		struct results results = {.key = it.key, .visit = lines_value};
 
 		if (tt_json_kind(it.value) != TT_JSON_ARRAY) {
 			lines_value(out, it.key, it.value);
 			continue;
 		}
-		fid_line(out, "%s: %zu", it.key, tt_json_count(it.value));
-		for (size_t i = 0; tt_json_next(&items); i++) {
-			snprintf(where, sizeof(where), "%s[%zu]", it.key, i);
-			lines_value(out, where, items.value);
-		}
+		each_result(&results, it.value);
+		fid_line(out, "%s: %zu", it.key, results.count);
+		results.count = 0;
+		results.out = out;
+		each_result(&results, it.value);
 	}
+}
+
+static void line_address(struct tt_str *out, const char *where, const struct tt_json *value)
+{
+	uint64_t address;
+
+	if (tt_json_uint(&address, tt_json_get(value, "address")))
+		fid_line(out, "%s %llu", where, (unsigned long long)address);
 }
 
 static void expect_addresses(struct tt_str *out, const struct tt_json *named,
 			     const struct tt_json *except)
 {
 	struct tt_json_iter it = tt_json_iter(named);
-	uint64_t address;
 
 	while (tt_json_next(&it)) {
-		struct tt_json_iter items = tt_json_iter(it.value);
+		struct results results = {.key = it.key, .out = out, .visit = line_address};
 
 		if (tt_json_get(except, it.key))
 			continue;
-		if (tt_json_uint(&address, tt_json_get(it.value, "address")))
-			fid_line(out, "%s %llu", it.key, (unsigned long long)address);
-		for (size_t i = 0; tt_json_kind(it.value) == TT_JSON_ARRAY && tt_json_next(&items);
-		     i++)
-			if (tt_json_uint(&address, tt_json_get(items.value, "address")))
-				fid_line(out, "%s[%zu] %llu", it.key, i,
-					 (unsigned long long)address);
+		if (tt_json_kind(it.value) == TT_JSON_ARRAY)
+			each_result(&results, it.value);
+		else
+			line_address(out, it.key, it.value);
 	}
 }
 

@@ -1,0 +1,280 @@
+/* conv.c: the operations that convolve images. */
+#include "ops/conv.h"
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/golden_window.h"
+#include "ops/movement.h"
+#include "ops/objects.h"
+#include "tensor/shape.h"
+
+/* ---- arguments ------------------------------------------------------------------------------------------- */
+
+static tt_status pair(uint32_t out[2], const struct tt_call *call, const char *name)
+{
+	int64_t items[2];
+	size_t count;
+
+	TT_TRY(tt_call_ints(items, &count, 2, call, name));
+	for (size_t i = 0; i < count; i++)
+		out[i] = (uint32_t)items[i];
+	return TTNN_OK;
+}
+
+static tt_status padding(uint32_t out[4], const struct tt_call *call)
+{
+	int64_t items[4];
+	size_t count;
+
+	TT_TRY(tt_call_ints(items, &count, 4, call, "padding"));
+	for (size_t i = 0; i < 4 && count; i++)
+		out[i] = (uint32_t)items[count == 2 ? i / 2 : i];
+	return TTNN_OK;
+}
+
+/* How exact the engine multiplies: the caller's object, or upstream's default for convolutions. */
+static tt_status compute(struct tt_conv *conv, struct tt_call *call, enum ttnn_dtype weights)
+{
+	const struct ttnn_value *given = tt_call_arg(call, "compute_config");
+	bool fp32 = conv->in_dtype == TTNN_FLOAT32 && weights == TTNN_FLOAT32;
+	struct ttnn_arg args[] = {{"math_fidelity", tt_value_enum(&tt_enum_math_fidelity, 4)},
+				  {"math_approx_mode", ttnn_v_bool(true)},
+				  {"fp32_dest_acc_en", ttnn_v_bool(fp32)},
+				  {"packer_l1_acc", ttnn_v_bool(false)}};
+
+	conv->compute = *given;
+	if (given->kind != TTNN_VALUE_OBJECT)
+		TT_TRY(tt_object_make(&conv->compute, call->arena, "WormholeComputeKernelConfig",
+				      args, TT_COUNT(args)));
+	conv->fp32 = conv->compute.items[TT_COMPUTE_FP32].boolean;
+	conv->l1_acc = conv->compute.items[TT_COMPUTE_L1_ACC].boolean;
+	return TTNN_OK;
+}
+
+/* What all have in common. */
+static tt_status common_args(struct tt_conv_run *run, struct tt_call *call, const char *slices)
+{
+	struct tt_conv *conv = &run->conv;
+
+	*run = (struct tt_conv_run){.call = call,
+				    .in = tt_call_tensor(call, "input_tensor"),
+				    .weight = tt_call_tensor(call, "weight_tensor"),
+				    .bias = tt_call_tensor(call, "bias_tensor"),
+				    .memory = tt_call_memory(call, "memory_config")};
+	*conv = (struct tt_conv){
+		.device = tt_call_arg(call, "device")->device,
+		.batch = (uint32_t)tt_call_int(call, "batch_size", 1),
+		.in_channels = (uint32_t)tt_call_int(call, "in_channels", 1),
+		.out_channels = (uint32_t)tt_call_int(call, "out_channels", 1),
+		.groups = (uint32_t)tt_call_int(call, "groups", 1),
+		.in = {1, 1},
+		.kernel = {1, 1},
+		.stride = {1, 1},
+		.dilation = {1, 1},
+		.bias = run->bias != NULL,
+		.in_dtype = run->in->spec.dtype,
+		.in_layout = run->in->spec.layout,
+	};
+	conv->dtype = tt_call_dtype(call, "dtype", conv->in_dtype);
+	tt_conv_config_read(&conv->config, tt_call_arg(call, "conv_config"));
+	tt_conv_slices_read(&run->slices, tt_call_arg(call, slices));
+	if (conv->groups == 0 || conv->in_channels % conv->groups ||
+	    conv->out_channels % conv->groups)
+		return tt_fail(TTNN_INVALID,
+			       "%u input and %u output channels do not divide into %u groups",
+			       conv->in_channels, conv->out_channels, conv->groups);
+	return compute(conv, call,
+		       conv->config.has_weights_dtype ? conv->config.weights_dtype
+						      : run->weight->spec.dtype);
+}
+
+static tt_status image_args(struct tt_conv *conv, struct tt_call *call)
+{
+	conv->in[0] = (uint32_t)tt_call_int(call, "input_height", 1);
+	conv->in[1] = (uint32_t)tt_call_int(call, "input_width", 1);
+	TT_TRY(pair(conv->kernel, call, "kernel_size"));
+	TT_TRY(pair(conv->stride, call, "stride"));
+	TT_TRY(pair(conv->dilation, call, "dilation"));
+	return padding(conv->pad, call);
+}
+
+/* A window must fit, and step. */
+static tt_status check(const struct tt_conv *conv)
+{
+	for (int d = 0; d < 2; d++) {
+		uint64_t reach = (uint64_t)conv->dilation[d] * (conv->kernel[d] - 1) + 1;
+
+		if (!conv->in[d] || !conv->kernel[d] || !conv->stride[d] || !conv->dilation[d] ||
+		    !conv->batch)
+			return tt_fail(TTNN_INVALID,
+				       "a convolution needs sizes, strides and dilations of at "
+				       "least 1");
+		if (!conv->transposed &&
+		    reach > (uint64_t)conv->in[d] + conv->pad[2 * d] + conv->pad[2 * d + 1])
+			return tt_fail(TTNN_INVALID,
+				       "a kernel that reaches over %llu elements does not fit into "
+				       "%u with padding",
+				       (unsigned long long)reach, conv->in[d]);
+	}
+	return TTNN_OK;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+/* An image on the host goes to DRAM. */
+static tt_status upload(struct tt_conv_run *run)
+{
+	static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED,
+						       .buffer = TTNN_DRAM};
+	struct tt_tensor *image;
+
+	if (tt_tensor_device(run->in))
+		return TTNN_OK;
+	TT_TRY(tt_host_to_device(&image, run->call, run->in, run->conv.device, &dram));
+	run->in = tt_call_own(run->call, image);
+	return TTNN_OK;
+}
+
+static bool through_l1(const struct tt_conv_run *run)
+{
+	bool in_l1 = tt_tensor_device(run->in) && run->in->spec.memory.buffer == TTNN_L1;
+
+	return run->slices.given ? run->slices.kind == TT_SLICE_L1 : in_l1;
+}
+
+/* The weights that were made on the way go to the caller, or go. */
+static void give_weights(struct tt_conv_run *run, bool wanted, bool ok)
+{
+	struct tt_tensor *made[] = {run->new_weight, run->new_bias},
+			 *used[] = {run->weight, run->bias};
+
+	for (int i = 0; i < 2; i++) {
+		if (wanted && ok && used[i])
+			tt_call_return(run->call, made[i] ? made[i] : ttnn_tensor_ref(used[i]));
+		else if (made[i])
+			tt_call_drop(run->call, made[i]);
+	}
+}
+
+static tt_status run_conv(struct tt_conv_run *run)
+{
+	bool wanted = tt_call_bool(run->call, "return_weights_and_bias", false);
+	struct tt_tensor *out;
+	tt_status status;
+
+	TT_TRY(check(&run->conv));
+	if (through_l1(run)) {
+		TT_TRY(upload(run));
+		status = tt_conv_run_l1(&out, run);
+	} else {
+		TT_TRY(upload(run));
+		status = tt_conv_run_dram(&out, run);
+	}
+	if (status == TTNN_OK)
+		tt_call_return(run->call, out);
+	give_weights(run, wanted, status == TTNN_OK);
+	return status;
+}
+
+static tt_status expand_conv2d(struct tt_call *call)
+{
+	struct tt_conv_run run;
+
+	TT_TRY(common_args(&run, call, "slice_config"));
+	TT_TRY(image_args(&run.conv, call));
+	return run_conv(&run);
+}
+
+static tt_status expand_transposed(struct tt_call *call)
+{
+	struct tt_conv_run run;
+
+	TT_TRY(common_args(&run, call, "dram_slice_config"));
+	TT_TRY(image_args(&run.conv, call));
+	TT_TRY(pair(run.conv.out_pad, call, "output_padding"));
+	run.conv.transposed = true;
+	run.conv.mirror = tt_call_bool(call, "mirror_kernel", true);
+	return run_conv(&run);
+}
+
+/* A line is an image of height 1. */
+static tt_status as_image(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const struct ttnn_shape *shape)
+{
+	struct tt_reshape_args args = {.in = in, .shape = shape};
+
+	TT_TRY(tt_call_reshape(out, call, &args));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+static tt_status line_padding(uint32_t out[4], const struct tt_call *call)
+{
+	const struct ttnn_value *value = tt_call_arg(call, "padding");
+	uint32_t sides[2] = {0};
+
+	if (value->kind == TTNN_VALUE_INT)
+		sides[0] = sides[1] = (uint32_t)value->integer;
+	else
+		TT_TRY(pair(sides, call, "padding"));
+	out[2] = sides[0];
+	out[3] = sides[1];
+	return TTNN_OK;
+}
+
+static tt_status expand_conv1d(struct tt_call *call)
+{
+	struct tt_conv_run run;
+	struct tt_conv *conv = &run.conv;
+	const struct ttnn_shape *weight;
+	struct ttnn_shape shape;
+
+	TT_TRY(common_args(&run, call, "slice_config"));
+	conv->in[1] = (uint32_t)tt_call_int(call, "input_length", 1);
+	conv->kernel[1] = (uint32_t)tt_call_int(call, "kernel_size", 1);
+	conv->stride[1] = (uint32_t)tt_call_int(call, "stride", 1);
+	conv->dilation[1] = (uint32_t)tt_call_int(call, "dilation", 1);
+	TT_TRY(line_padding(conv->pad, call));
+	shape = (struct ttnn_shape){4, {conv->batch, 1, conv->in[1], conv->in_channels}};
+	if (run.in->spec.shape.rank < 4)
+		TT_TRY(as_image(&run.in, call, run.in, &shape));
+	weight = &run.weight->spec.shape;
+	if (weight->rank == 3 && !tt_tensor_device(run.weight)) {
+		shape = (struct ttnn_shape){4, {weight->dim[0], weight->dim[1], 1, weight->dim[2]}};
+		TT_TRY(as_image(&run.weight, call, run.weight, &shape));
+	}
+	return run_conv(&run);
+}
+
+/* ---- the rows -------------------------------------------------------------------------------------------- */
+
+#define OP(name_, expand_, golden_, doc_, sig_)                                                    \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "conv", .doc = doc_, .sigs = {sig_},              \
+		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
+	}
+#define TENSORS                                                                                    \
+	"*, input_tensor: Tensor, weight_tensor: Tensor, device: Device, in_channels: int, "       \
+	"out_channels: int, batch_size: int, "
+#define IMAGE                                                                                      \
+	TENSORS "input_height: int, input_width: int, kernel_size: sizes, stride: sizes = [], "    \
+		"padding: sizes = [], "
+#define MORE                                                                                       \
+	"groups: int = 1, dtype: DataType? = None, bias_tensor: Tensor? = None, conv_config: any " \
+	"? = None, compute_config: ComputeConfig? = None, memory_config: MemoryConfig? = None, "
+#define RETURNS "return_output_dim: bool = False, return_weights_and_bias: bool = False"
+
+static const struct tt_op ops[] = {
+	OP("conv2d", expand_conv2d, tt_golden_conv2d, "Convolves images with kernels.",
+	   IMAGE "dilation: sizes = [], " MORE "slice_config: any ? = None, " RETURNS),
+	OP("conv1d", expand_conv1d, tt_golden_conv1d, "Convolves lines with kernels.",
+	   TENSORS
+	   "input_length: int, kernel_size: int, stride: int = 1, padding: sizes | int = 0, "
+	   "dilation: int = 1, " MORE "slice_config: any ? = None, " RETURNS),
+	OP("conv_transpose2d", expand_transposed, tt_golden_conv_transpose2d,
+	   "The transpose of convolving images: enlarges them.",
+	   IMAGE "output_padding: sizes = [], dilation: sizes = [], " MORE
+		 "dram_slice_config: any ? = None, mirror_kernel: bool = True, " RETURNS),
+};
+
+const struct tt_op_family tt_family_conv = {"conv", ops, TT_COUNT(ops)};
