@@ -166,10 +166,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
 				      *halo = &launch->outputs[0]->spec;
-	const struct tt_slide *slide = launch->extra;
-	uint64_t rows =
-		tt_div_up((uint64_t)in->padded.dim[0] * in->padded.dim[1] * in->padded.dim[2],
-			  slide->cores_nhw);
+	uint64_t rows = in->memory.shard.height;
 	uint64_t tiles = tt_div_up(in->memory.shard.width, 32);
 	struct work *work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
 
