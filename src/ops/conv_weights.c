@@ -342,6 +342,17 @@ static tt_status check_bias(const struct tt_tensor *bias, uint32_t channels)
 	return TTNN_OK;
 }
 
+static tt_status to_tiles(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(in), ttnn_v_layout(TTNN_TILE)};
+	tt_status status;
+
+	tt_host_begin(call, "Tensor::to_layout", args, TT_COUNT(args));
+	status = ttnn_tensor_to_layout(out, in, TTNN_TILE, 0);
+	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
 tt_status tt_conv_prepare_bias(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *bias,
 			       const struct tt_conv_prep *prep, enum ttnn_dtype dtype)
 {
@@ -350,14 +361,12 @@ tt_status tt_conv_prepare_bias(struct tt_tensor **out, struct tt_call *call, str
 	struct ttnn_shape size = {4, {1, 1, TILE, align(channels, plan->sub_w * TILE)}};
 	struct ttnn_shape start = {4, {0}};
 	const struct ttnn_shape *const shapes[] = {&size, &start};
-	struct ttnn_arg args[] = {{"tensor", {0}}, {"layout", ttnn_v_layout(TTNN_TILE)}};
 	struct tt_tensor *padded, *tiled, *typed;
 	tt_status status;
 
 	TT_TRY(check_bias(bias, prep->conv->out_channels));
 	TT_TRY(tt_host_pad(&padded, call, bias, shapes, 0));
-	args[0].value = ttnn_v_tensor(padded);
-	status = tt_call_op(&tiled, call, "ttnn.to_layout", args, 2);
+	status = to_tiles(&tiled, call, padded);
 	ttnn_tensor_unref(padded);
 	TT_TRY(status);
 	typed = tiled;

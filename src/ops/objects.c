@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "ops/matmul.h"
 #include "ops/conv.h"
+#include "ops/matmul.h"
 #include "ops/sig.h"
 #include "ops/softmax.h"
 #include "ops/unary.h"
@@ -11,12 +11,12 @@
 /* ---- the kinds ----------------------------------------------------------------------------------- */
 
 static const struct tt_field compute_fields[TT_COMPUTE_FIELDS] = {
-		[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
-		[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
-		[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
-		[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},
-		[TT_COMPUTE_FULL_SYNC] = {.name = "dst_full_sync_en"},
-		[TT_COMPUTE_THROTTLE] = {.name = "throttle_level"},
+	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
+	[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
+	[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
+	[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},
+	[TT_COMPUTE_FULL_SYNC] = {.name = "dst_full_sync_en"},
+	[TT_COMPUTE_THROTTLE] = {.name = "throttle_level"},
 };
 const struct tt_schema tt_schema_compute = {"WormholeComputeKernelConfig", compute_fields,
 					    TT_COMPUTE_FIELDS, true};
