@@ -34,6 +34,7 @@
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
 	X(rotary_llama)                                                                            \
+	X(scan)                                                                                    \
 	X(shard)                                                                                   \
 	X(slice)                                                                                   \
 	X(softmax)                                                                                 \

@@ -14,6 +14,9 @@ tt_status tt_golden_min(struct tt_golden *golden);
 tt_status tt_golden_std(struct tt_golden *golden);
 tt_status tt_golden_var(struct tt_golden *golden);
 
+tt_status tt_golden_cumsum(struct tt_golden *golden);
+tt_status tt_golden_cumprod(struct tt_golden *golden);
+
 tt_status tt_golden_softmax(struct tt_golden *golden);
 tt_status tt_golden_scale_mask_softmax(struct tt_golden *golden);
 tt_status tt_golden_scale_causal_softmax(struct tt_golden *golden);

@@ -1,0 +1,338 @@
+/*
+ * scan.c: running sums and products. The program works along one of the first dimensions, tile by tile;
+ * sums of bfloat16 also along the last two. Other dimensions change places with the first.
+ */
+#include <inttypes.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/split.h"
+#include "ops/golden_reduction.h"
+#include "ops/movement.h"
+#include "ops/permute.h"
+#include "ops/reduce.h"
+#include "ops/rows.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+#define RANK 4
+
+/* ---- the program -------------------------------------------------------------------------------------- */
+
+enum { DIM, DTYPE, MEMORY, REVERSE, OP, PLAIN_SUM, ATTRS };
+enum scan { CUMPROD, CUMSUM };
+
+static const struct tt_field fields[ATTRS] = {
+	[DIM] = {.name = "dim"},
+	[DTYPE] = {.name = "dtype"},
+	[MEMORY] = {.name = "output_memory_config"},
+	[REVERSE] = {.name = "reverse_order"},
+	[OP] = {.name = "op"},
+	[PLAIN_SUM] = {.name = "disable_compensated_sum"},
+};
+static const struct tt_schema schema = {"AccumulationParams", fields, ATTRS, false};
+static const struct tt_enum_row op_rows[] = {{CUMPROD, "CUMPROD"}, {CUMSUM, "CUMSUM"}};
+static const struct tt_enum op_enum = {"AccumulationOp", op_rows, TT_COUNT(op_rows)};
+
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	launch->output_count = 1;
+	if (launch->outputs[0]) {
+		launch->specs[0] = launch->outputs[0]->spec;
+		return TTNN_OK;
+	}
+	return tt_spec_simple(&launch->specs[0], &in->shape,
+			      (enum ttnn_dtype)launch->attrs[DTYPE].integer, TTNN_TILE,
+			      launch->attrs[MEMORY].memory);
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
+		   "The provided input tensor has a non-tile layout: %s.",
+		   tt_enum_name(&tt_enum_layout, in->layout));
+	return TTNN_OK;
+}
+
+/* What is carried along: floats as float32, integers as they are. */
+static uint64_t carried_bytes(enum ttnn_dtype dtype)
+{
+	return tt_tile_bytes_of(tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32);
+}
+
+/* Numbers: 0 bytes of a carried tile, 1 whether one is carried, 2 whether rounding errors are too. */
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
+	uint32_t dim = (uint32_t)launch->attrs[DIM].integer, rank = in->padded.rank;
+	uint64_t extent = dim + 1 == rank   ? tiles.width
+			  : dim + 2 == rank ? tiles.height
+					    : in->padded.dim[dim];
+	struct tt_move_work *work = tt_move_work_new(launch);
+	struct tt_work_split split;
+
+	if (!work)
+		return TTNN_NOMEM;
+	*out = 0;
+	work->number[0] = carried_bytes(in->dtype);
+	work->number[1] = dim + 2 < rank;
+	work->number[2] = in->dtype == TTNN_FLOAT32 && launch->attrs[OP].integer == CUMSUM &&
+			  !launch->attrs[PLAIN_SUM].boolean;
+	TT_TRY(tt_split_work(&split, tt_grid_size(launch->grid),
+			     tiles.matrices * tiles.height * tiles.width / (extent ? extent : 1),
+			     TTNN_ORIENT_COL_MAJOR));
+	work->cores[0] = split.all;
+	return TTNN_OK;
+}
+
+#define ROW(index_, ...)                                                                           \
+	{                                                                                          \
+		.kind = TT_DFB, .index = index_, .cores = tt_work_cores0, __VA_ARGS__              \
+	}
+
+static const struct tt_mem_row memory_rows[] = {
+	ROW(0, .page_count = 4, .page = tt_page_in0),
+	ROW(1, .page_count = 4, .page = tt_page_out0),
+	ROW(2, .when = tt_has1, .page_count = 1, .page = tt_number0),
+	ROW(3, .when = tt_has2, .page_count = 1, .page = tt_number0),
+};
+static const struct tt_factory factories[] = {
+	{"ttnn::prim::AccumulationDeviceOperation::AccumulationProgramFactory", memory_rows,
+	 TT_COUNT(memory_rows), NULL}};
+
+static tt_status kernel(struct tt_launch *launch)
+{
+	struct tt_scan_job job = {.out = launch->outputs[0],
+				  .in = launch->inputs[0],
+				  .dim = (uint32_t)launch->attrs[DIM].integer,
+				  .product = launch->attrs[OP].integer == CUMPROD,
+				  .reverse = launch->attrs[REVERSE].boolean};
+
+	return tt_backend_get()->scan(&job);
+}
+
+static const struct tt_prog prog = {
+	.device_op = "AccumulationDeviceOperation",
+	.prim = "ttnn::prim::accumulation",
+	.attrs = &schema,
+	.infer = infer,
+	.validate = validate,
+	.factories = factories,
+	.factory_count = TT_COUNT(factories),
+	.choose = choose,
+	.kernel = kernel,
+};
+
+/* ---- the operations -------------------------------------------------------------------------------------- */
+
+struct wish {
+	struct tt_call *call;
+	enum scan op;
+	uint32_t dim;
+	enum ttnn_dtype dtype;
+	const struct ttnn_memory_config *memory;
+	bool reverse, plain_sum;
+	struct tt_tensor *cast; /* (optional) what is read, in the type asked for; owned */
+};
+
+static tt_status launch_scan(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in,
+			     struct tt_tensor *given)
+{
+	struct ttnn_value attrs[ATTRS] = {
+		[DIM] = ttnn_v_int(wish->dim),
+		[DTYPE] = ttnn_v_dtype(wish->dtype),
+		[MEMORY] = ttnn_v_memory(given ? &given->spec.memory : wish->memory),
+		[REVERSE] = ttnn_v_bool(wish->reverse),
+		[OP] = tt_value_enum(&op_enum, wish->op),
+		[PLAIN_SUM] = ttnn_v_bool(wish->plain_sum),
+	};
+	struct tt_program_args args = {.prog = &prog,
+				       .attrs = attrs,
+				       .inputs = &in,
+				       .input_count = 1,
+				       .outputs = &given,
+				       .output_count = 1};
+
+	return tt_call_program(out, wish->call, &args);
+}
+
+/* Whether the program works along that dimension: three must follow it, or none or one. */
+static bool is_direct(const struct wish *wish, const struct tt_tensor *in)
+{
+	uint32_t behind = in->spec.shape.rank - wish->dim - 1;
+
+	if (behind <= 1)
+		return wish->op == CUMSUM && in->spec.dtype == TTNN_BFLOAT16 && !wish->reverse &&
+		       in->spec.layout == TTNN_TILE;
+	return behind >= RANK - 1;
+}
+
+static tt_status swap_first(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in,
+			    const struct ttnn_memory_config *memory)
+{
+	uint32_t dims[TTNN_MAX_RANK];
+
+	for (uint32_t d = 0; d < in->spec.shape.rank; d++)
+		dims[d] = d;
+	dims[0] = wish->dim;
+	dims[wish->dim] = 0;
+	return tt_call_permute(
+		out, wish->call,
+		&(struct tt_permute_args){.in = in, .dims = dims, .memory = memory});
+}
+
+/* With the dimension in front. What was read is given up as soon as something new is there. */
+static tt_status scan_swapped(struct tt_tensor **out, struct wish *wish, struct tt_tensor *in)
+{
+	struct tt_tensor *front, *scanned;
+	struct wish inner = *wish;
+	tt_status status;
+
+	inner.dim = 0;
+	TT_TRY(swap_first(&front, wish, in, &in->spec.memory));
+	if (wish->cast)
+		tt_call_drop(wish->call, wish->cast);
+	wish->cast = NULL;
+	status = launch_scan(&scanned, &inner, front, NULL);
+	if (status != TTNN_OK) {
+		tt_call_drop(wish->call, front);
+		return status;
+	}
+	tt_call_overwrite(wish->call, front);
+	status = swap_first(out, wish, scanned, wish->memory);
+	tt_call_overwrite(wish->call, scanned);
+	return status;
+}
+
+/* A given output that the last program did not write gets the values all the same. */
+static tt_status fill_given(struct tt_tensor *given, struct tt_tensor *result)
+{
+	if (tt_run_mode() != TTNN_RUN_NORMAL)
+		return TTNN_OK;
+	for (uint32_t chip = 0; chip < tt_tensor_chips(given); chip++) {
+		struct tt_tensor *to = NULL, *from = NULL;
+		tt_status status = tt_tensor_resident(&to, given, chip, TT_BUFFER_OVERWRITE);
+
+		if (status == TTNN_OK)
+			status = tt_tensor_resident(&from, result, chip, TT_BUFFER_READ);
+		if (status == TTNN_OK)
+			status = tt_move_copy(to, from);
+		ttnn_tensor_unref(to);
+		ttnn_tensor_unref(from);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
+static tt_status to_4d(struct tt_tensor **out, struct wish *wish, struct tt_tensor *in)
+{
+	struct ttnn_shape shape = in->spec.shape;
+
+	*out = in;
+	if (shape.rank >= RANK)
+		return TTNN_OK;
+	wish->dim += RANK - shape.rank;
+	while (shape.rank < RANK) {
+		for (uint32_t d = shape.rank++; d > 0; d--)
+			shape.dim[d] = shape.dim[d - 1];
+		shape.dim[0] = 1;
+	}
+	return tt_call_reshape(out, wish->call,
+			       &(struct tt_reshape_args){.in = in, .shape = &shape});
+}
+
+static tt_status scan(struct tt_tensor **out, struct wish *wish, struct tt_tensor *in,
+		      struct tt_tensor *given)
+{
+	struct ttnn_shape shape = in->spec.shape;
+	struct tt_tensor *cube, *result;
+	tt_status status;
+
+	TT_TRY(to_4d(&cube, wish, in));
+	if (is_direct(wish, cube))
+		status = launch_scan(&result, wish, cube, shape.rank < RANK ? NULL : given);
+	else
+		status = scan_swapped(&result, wish, cube);
+	if (cube != in)
+		ttnn_tensor_unref(cube);
+	if (status != TTNN_OK)
+		return status;
+	*out = result;
+	if (shape.rank < RANK) {
+		status = tt_call_reshape(
+			out, wish->call,
+			&(struct tt_reshape_args){.in = result, .shape = &shape});
+		tt_call_overwrite(wish->call, result);
+	}
+	return status;
+}
+
+static tt_status expand(struct tt_call *call)
+{
+	enum scan op = *(const enum scan *)call->entry->op->row;
+	struct tt_tensor *in = tt_call_tensor(call, op == CUMSUM ? "input" : "input_tensor"), *out;
+	struct tt_tensor *given = tt_call_tensor(call, "out"), *cast = in;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	int64_t dim = tt_call_int(call, "dim", 0), rank = in->spec.shape.rank;
+	struct wish wish = {.call = call,
+			    .op = op,
+			    .dtype = tt_call_dtype(call, "dtype", in->spec.dtype),
+			    .memory = memory  ? memory
+				      : given ? &given->spec.memory
+					      : &in->spec.memory,
+			    .reverse = tt_call_bool(call, "reverse_order", false),
+			    .plain_sum = tt_call_bool(call, "disable_compensated_sum", false)};
+
+	TT_REQUIRE(dim >= -rank && dim < rank,
+		   "((dim >= -static_cast<decltype(dim)>(input_shape.rank())) && (dim < "
+		   "static_cast<decltype(dim)>(input_shape.rank())))",
+		   "The requested accumulation axis is %" PRId64 ", while the input tensor has "
+		   "rank %" PRId64 ".",
+		   dim, rank);
+	TT_TRY(tt_need_device(in));
+	wish.dim = (uint32_t)(dim < 0 ? dim + rank : dim);
+	if (wish.dtype != in->spec.dtype) {
+		TT_TRY(tt_call_cast(&cast, call, in, wish.dtype));
+		wish.cast = tt_call_own(call, cast);
+	}
+	TT_TRY(scan(&out, &wish, cast, given));
+	if (wish.cast)
+		tt_call_overwrite(call, wish.cast);
+	if (given && out->storage != given->storage)
+		TT_TRY(fill_given(given, out));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+#define TAIL                                                                                       \
+	": Tensor, dim: int, *, dtype: DataType? = None, reverse_order: bool = False, "            \
+	"out: Tensor? = None, memory_config: MemoryConfig? = None"
+
+static const enum scan sum = CUMSUM, product = CUMPROD;
+
+static const struct tt_op ops[] = {
+	{.name = "ttnn.cumsum",
+	 .family = "scan",
+	 .doc = "The sum of all values up to each, along a dimension.",
+	 .sigs = {"input" TAIL ", disable_compensated_sum: bool = False"},
+	 .expand = expand,
+	 .golden = tt_golden_cumsum,
+	 .pcc = 0.999,
+	 .row = &sum},
+	{.name = "ttnn.cumprod",
+	 .family = "scan",
+	 .doc = "The product of all values up to each, along a dimension.",
+	 .sigs = {"input_tensor" TAIL},
+	 .expand = expand,
+	 .golden = tt_golden_cumprod,
+	 .pcc = 0.999,
+	 .row = &product},
+};
+
+const struct tt_op_family tt_family_scan = {"scan", ops, TT_COUNT(ops)};
