@@ -26,6 +26,7 @@
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
 	X(pool)                                                                                    \
+	X(prod)                                                                                    \
 	X(random)                                                                                  \
 	X(reduction)                                                                               \
 	X(repeat)                                                                                  \

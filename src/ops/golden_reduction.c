@@ -52,6 +52,12 @@ static double result_min(const struct gathered *values, double correction)
 	return values->min;
 }
 
+static double result_product(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->product;
+}
+
 static double result_var(const struct gathered *values, double correction)
 {
 	return values->squares / ((double)values->count - correction);
@@ -100,17 +106,17 @@ static struct gathered *gather_all(struct tt_golden *golden, const struct over *
 	return all;
 }
 
-static tt_status reduce(struct tt_golden *golden, result_fn result)
+static tt_status reduce_over(struct tt_golden *golden, const char *dims, bool keep,
+			     result_fn result)
 {
 	double scalar = tt_call_real(&golden->call, "scalar", 1);
 	double correction = tt_call_real(&golden->call, "correction", 1);
-	bool keep = tt_call_bool(&golden->call, "keepdim", false);
 	struct gathered *all;
 	struct tt_array *out;
 	struct ttnn_shape shape;
 	struct over over;
 
-	TT_TRY(begin(&over, golden, "input_tensor", "dim"));
+	TT_TRY(begin(&over, golden, "input_tensor", dims));
 	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
 	out = tt_golden_out(golden, &shape, over.in->dtype);
 	all = out ? gather_all(golden, &over, out->count) : NULL;
@@ -119,6 +125,11 @@ static tt_status reduce(struct tt_golden *golden, result_fn result)
 	for (uint64_t i = 0; i < out->count; i++)
 		out->data[i] = tt_golden_fit(out->dtype, scalar * result(&all[i], correction));
 	return TTNN_OK;
+}
+
+static tt_status reduce(struct tt_golden *golden, result_fn result)
+{
+	return reduce_over(golden, "dim", tt_call_bool(&golden->call, "keepdim", false), result);
 }
 
 tt_status tt_golden_sum(struct tt_golden *golden)
@@ -149,4 +160,13 @@ tt_status tt_golden_std(struct tt_golden *golden)
 tt_status tt_golden_var(struct tt_golden *golden)
 {
 	return reduce(golden, result_var);
+}
+
+/* Into a given tensor, reduced dimensions are kept. */
+tt_status tt_golden_prod(struct tt_golden *golden)
+{
+	bool into = tt_call_tensor(&golden->call, "output_tensor") != NULL;
+
+	return into ? reduce_over(golden, "dims", true, result_product)
+		    : reduce(golden, result_product);
 }
