@@ -4,6 +4,7 @@
 #define FAMILIES(X)                                                                                \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
+	X(argmax)                                                                                  \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(concat)                                                                                  \

@@ -10,6 +10,7 @@
 struct gathered {
 	uint64_t count;
 	double sum, max, min, product;
+	uint64_t place; /* of the first largest one */
 	double mean, squares; /* of what was before, and of distances to the mean */
 };
 
@@ -17,7 +18,10 @@ static void gather(struct gathered *out, double value)
 {
 	double before = value - out->mean;
 
-	out->max = out->count == 0 || value > out->max ? value : out->max;
+	if (out->count == 0 || value > out->max) {
+		out->max = value;
+		out->place = out->count;
+	}
 	out->min = out->count == 0 || value < out->min ? value : out->min;
 	out->product = out->count == 0 ? value : out->product * value;
 	out->sum += value;
@@ -169,4 +173,23 @@ tt_status tt_golden_prod(struct tt_golden *golden)
 
 	return into ? reduce_over(golden, "dims", true, result_product)
 		    : reduce(golden, result_product);
+}
+
+tt_status tt_golden_argmax(struct tt_golden *golden)
+{
+	bool keep = tt_call_bool(&golden->call, "keepdim", false);
+	struct ttnn_shape shape;
+	struct gathered *all;
+	struct tt_array *out;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input_tensor", "dim"));
+	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
+	out = tt_golden_out(golden, &shape, TTNN_UINT32);
+	all = out ? gather_all(golden, &over, out->count) : NULL;
+	if (!all)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = (double)all[i].place;
+	return TTNN_OK;
 }

@@ -14,6 +14,7 @@ tt_status tt_golden_min(struct tt_golden *golden);
 tt_status tt_golden_std(struct tt_golden *golden);
 tt_status tt_golden_var(struct tt_golden *golden);
 tt_status tt_golden_prod(struct tt_golden *golden);
+tt_status tt_golden_argmax(struct tt_golden *golden);
 
 tt_status tt_golden_cumsum(struct tt_golden *golden);
 tt_status tt_golden_cumprod(struct tt_golden *golden);
