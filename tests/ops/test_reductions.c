@@ -154,6 +154,103 @@ TEST(sums_and_extremes)
 	}
 }
 
+/* One dimension or all. */
+static void run_single(const struct wanted *wanted, uint32_t layouts, uint64_t *state)
+{
+	const struct golden_wants wants = {.dtypes = wanted->dtypes,
+					   .layouts = layouts,
+					   .places = GOLDEN_BIT(GOLDEN_DRAM) | GOLDEN_BIT(GOLDEN_L1)};
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++)
+		for (int64_t dim = -6; dim < 0; dim++) {
+			struct ttnn_spec_args spec = golden_input(n, &wants);
+			int64_t rank = spec.shape.rank;
+			bool all = dim == -6;
+			ttnn_tensor *x;
+
+			if (!all && dim < -rank)
+				continue;
+			/* Tiles of everything: refused by upstream's search. */
+			if (all && spec.layout == TTNN_TILE && layouts != GOLDEN_BIT(TTNN_TILE) &&
+			    strcmp(wanted->name, "ttnn.argmax") == 0)
+				continue;
+			x = make_uneven(&spec, state, wanted->low, wanted->high);
+			if (!(n == 7 ? golden_case_on_threads : golden_case)(
+				    wanted->name,
+				    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+							{"dim", all ? ttnn_v_none()
+								    : ttnn_v_int(dim)},
+							{"keepdim", ttnn_v_bool(n % 2)}},
+				    3, wanted->slack))
+				TEST_FAIL("%s: case %zu, dimension %d", wanted->name, n, (int)dim);
+			ttnn_tensor_unref(x);
+		}
+}
+
+TEST(products_and_places)
+{
+	static const struct wanted product = {"ttnn.prod", 0.9, 1.1, GOLDEN_FLOATS, 8};
+	static const struct wanted place = {"ttnn.argmax", -9, 9, GOLDEN_FLOATS, 1};
+	uint64_t state = 7;
+
+	run_single(&product, GOLDEN_BOTH_LAYOUTS, &state);
+	run_single(&place, GOLDEN_BOTH_LAYOUTS, &state);
+}
+
+TEST(products_into_a_tensor)
+{
+	uint64_t state = 8;
+
+	for (size_t n = 0; n < 4; n++) {
+		struct ttnn_spec_args spec = {.shape = {4, {2, 3, 45, 70}}, .layout = TTNN_TILE};
+		struct ttnn_spec_args into = {.shape = {4, {1, n % 2 ? 1 : 3, 45, 70}},
+					      .layout = TTNN_TILE};
+		const struct ttnn_value dims[] = {ttnn_v_int(0), ttnn_v_int(1)};
+		ttnn_tensor *x = make_uneven(&spec, &state, 0.5, 1.5);
+		ttnn_tensor *out = golden_make(&into, &state, 0, 1);
+
+		golden_case("ttnn.prod",
+			    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+						{NULL, ttnn_v_tensor(out)},
+						{"dims", ttnn_v_list(dims, n % 2 ? 2 : 1)}},
+			    3, 2);
+		ttnn_tensor_unref(x);
+		ttnn_tensor_unref(out);
+	}
+}
+
+TEST(running_sums_and_products)
+{
+	static const struct wanted all[] = {
+		{"ttnn.cumsum", 0.1, 2, GOLDEN_FLOATS, 4},
+		{"ttnn.cumprod", 0.8, 1.2, GOLDEN_FLOATS, 8},
+		{"ttnn.cumsum", -99, 99, GOLDEN_BIT(TTNN_INT32), 1},
+	};
+	uint64_t state = 9;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) * GOLDEN_CASES * 5; i++) {
+		const struct wanted *wanted = &all[i / (GOLDEN_CASES * 5)];
+		const struct golden_wants wants = {.dtypes = wanted->dtypes,
+						   .places = GOLDEN_BIT(GOLDEN_DRAM) |
+							     GOLDEN_BIT(GOLDEN_L1)};
+		size_t n = i / 5 % GOLDEN_CASES;
+		int64_t dim = (int64_t)(i % 5) - 5;
+		struct ttnn_spec_args spec = golden_input(n, &wants);
+		ttnn_tensor *x;
+
+		if (dim < -(int64_t)spec.shape.rank)
+			continue;
+		x = make_uneven(&spec, &state, wanted->low, wanted->high);
+		(n == 7 ? golden_case_on_threads : golden_case)(
+			wanted->name,
+			(struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+					    {NULL, ttnn_v_int(dim)},
+					    {"reverse_order", ttnn_v_bool(n % 3 == 1)}},
+			3, wanted->slack);
+		ttnn_tensor_unref(x);
+	}
+}
+
 /* A tall tensor is cut into slices, which are reduced again. */
 TEST(tall_tensors)
 {
@@ -178,5 +275,6 @@ TEST(tall_tensors)
 TEST(every_row_was_tested)
 {
 	golden_check_family("reduction");
+	golden_check_family("scan");
 	golden_close();
 }
