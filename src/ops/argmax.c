@@ -203,7 +203,8 @@ static tt_status plan_rows(struct tt_launch *launch, struct tt_move_work *work)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	bool one = dim_of(launch) == in->shape.rank || launch->attrs[KEEP].boolean ||
 		   in->shape.rank < 2;
-	uint64_t results = one ? 1 : tt_shape_last(&in->padded, 2), element = tt_dtype_bytes(in->dtype);
+	uint64_t results = one ? 1 : tt_shape_last(&in->padded, 2),
+		 element = tt_dtype_bytes(in->dtype);
 	uint64_t shares[2] = {0, 0}, cores;
 
 	TT_TRY(share_rows(launch, work, shares));
@@ -378,8 +379,8 @@ static tt_status expand_outer(struct tt_call *call, struct tt_tensor *in, uint32
 		tt_call_return(call, rows);
 		return TTNN_OK;
 	}
-	status = tt_call_reshape(&out, call,
-				 &(struct tt_reshape_args){.in = rows, .shape = &shape});
+	status =
+		tt_call_reshape(&out, call, &(struct tt_reshape_args){.in = rows, .shape = &shape});
 	tt_call_drop(call, rows);
 	if (status == TTNN_OK)
 		tt_call_return(call, out);

@@ -10,7 +10,7 @@
 struct gathered {
 	uint64_t count;
 	double sum, max, min, product;
-	uint64_t place; /* of the first largest one */
+	uint64_t place;       /* of the first largest one */
 	double mean, squares; /* of what was before, and of distances to the mean */
 };
 

@@ -131,11 +131,12 @@ static tt_status all_validate(struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 
-	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32 || tt_dtype_is_block(dtype),
-		   IS("BFLOAT16") " || " IS("FLOAT32") " || " IS("BFLOAT8_B") " || " IS("BFLOAT4_B"),
-		   "Error - unsupported data type for prod, expected BFLOAT16, FLOAT32, BFLOAT8_B, "
-		   "or BFLOAT4_B but got DataType::%s.",
-		   tt_enum_name(&tt_enum_dtype, dtype));
+	TT_REQUIRE(
+		dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32 || tt_dtype_is_block(dtype),
+		IS("BFLOAT16") " || " IS("FLOAT32") " || " IS("BFLOAT8_B") " || " IS("BFLOAT4_B"),
+		"Error - unsupported data type for prod, expected BFLOAT16, FLOAT32, BFLOAT8_B, "
+		"or BFLOAT4_B but got DataType::%s.",
+		tt_enum_name(&tt_enum_dtype, dtype));
 	return TTNN_OK;
 }
 
@@ -478,12 +479,13 @@ static tt_status expand(struct tt_call *call)
 	if (tt_call_tensor(call, "output_tensor"))
 		return expand_into(call);
 	given = tt_value_given(tt_call_arg(call, "dim"));
-	TT_REQUIRE(!given || (dim >= -rank && dim < rank) || (rank == 0 && (dim == 0 || dim == -1)),
-		   "!dim.has_value() || (*dim >= -old_rank && *dim <= old_rank - 1) || (old_rank == "
-		   "0 && (*dim == 0 || *dim == -1))",
-		   "Dimension for prod is out of range (expected to be in range of [%" PRId64
-		   ", %" PRId64 "])",
-		   -rank, rank - 1);
+	TT_REQUIRE(
+		!given || (dim >= -rank && dim < rank) || (rank == 0 && (dim == 0 || dim == -1)),
+		"!dim.has_value() || (*dim >= -old_rank && *dim <= old_rank - 1) || (old_rank == "
+		"0 && (*dim == 0 || *dim == -1))",
+		"Dimension for prod is out of range (expected to be in range of [%" PRId64
+		", %" PRId64 "])",
+		-rank, rank - 1);
 	TT_TRY(tt_need_device(in));
 	TT_TRY(prepare(&in, call, in));
 	if (!given || rank < 2)

@@ -182,9 +182,8 @@ static tt_status swap_first(struct tt_tensor **out, const struct wish *wish, str
 		dims[d] = d;
 	dims[0] = wish->dim;
 	dims[wish->dim] = 0;
-	return tt_call_permute(
-		out, wish->call,
-		&(struct tt_permute_args){.in = in, .dims = dims, .memory = memory});
+	return tt_call_permute(out, wish->call,
+			       &(struct tt_permute_args){.in = in, .dims = dims, .memory = memory});
 }
 
 /* With the dimension in front. What was read is given up as soon as something new is there. */
@@ -265,9 +264,8 @@ static tt_status scan(struct tt_tensor **out, struct wish *wish, struct tt_tenso
 		return status;
 	*out = result;
 	if (shape.rank < RANK) {
-		status = tt_call_reshape(
-			out, wish->call,
-			&(struct tt_reshape_args){.in = result, .shape = &shape});
+		status = tt_call_reshape(out, wish->call,
+					 &(struct tt_reshape_args){.in = result, .shape = &shape});
 		tt_call_overwrite(wish->call, result);
 	}
 	return status;

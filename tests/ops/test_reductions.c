@@ -159,7 +159,8 @@ static void run_single(const struct wanted *wanted, uint32_t layouts, uint64_t *
 {
 	const struct golden_wants wants = {.dtypes = wanted->dtypes,
 					   .layouts = layouts,
-					   .places = GOLDEN_BIT(GOLDEN_DRAM) | GOLDEN_BIT(GOLDEN_L1)};
+					   .places =
+						   GOLDEN_BIT(GOLDEN_DRAM) | GOLDEN_BIT(GOLDEN_L1)};
 
 	for (size_t n = 0; n < GOLDEN_CASES; n++)
 		for (int64_t dim = -6; dim < 0; dim++) {
@@ -177,10 +178,10 @@ static void run_single(const struct wanted *wanted, uint32_t layouts, uint64_t *
 			x = make_uneven(&spec, state, wanted->low, wanted->high);
 			if (!(n == 7 ? golden_case_on_threads : golden_case)(
 				    wanted->name,
-				    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
-							{"dim", all ? ttnn_v_none()
-								    : ttnn_v_int(dim)},
-							{"keepdim", ttnn_v_bool(n % 2)}},
+				    (struct ttnn_arg[]){
+					    {NULL, ttnn_v_tensor(x)},
+					    {"dim", all ? ttnn_v_none() : ttnn_v_int(dim)},
+					    {"keepdim", ttnn_v_bool(n % 2)}},
 				    3, wanted->slack))
 				TEST_FAIL("%s: case %zu, dimension %d", wanted->name, n, (int)dim);
 			ttnn_tensor_unref(x);
