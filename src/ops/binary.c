@@ -594,7 +594,14 @@ static tt_status kernel(struct tt_launch *launch)
 		job.in[0] = NULL;
 		job.scalar[0] = job.scalar[1];
 	}
-	job.as_float = job.op == TT_BINARY_DIV;
+	job.as_float = job.op == TT_BINARY_DIV || attrs[QUANT].boolean;
+	if (attrs[QUANT].boolean) {
+		/* the zero point is part of the function; scales come as what to multiply by */
+		job.params[0] =
+			job.op == TT_BINARY_DEQUANT ? -post[0].params[0] : post[0].params[0];
+		job.op = job.op == TT_BINARY_DEQUANT ? TT_BINARY_DEQUANT : TT_BINARY_REQUANT;
+		counts[2] = 0;
+	}
 	job.pre_count[0] = (uint32_t)counts[0];
 	job.pre_count[1] = (uint32_t)counts[1];
 	job.post_count = (uint32_t)counts[2];

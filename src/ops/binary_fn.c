@@ -21,6 +21,7 @@ enum mix {
 	MIX_NONE,
 	MIX_FLOATS,
 	MIX_PLAIN_FLOATS, /* those that are no block floats */
+	MIX_SCALE,        /* anything with a scale, which is of floats */
 };
 
 /* When the vector unit computes it. */
@@ -99,9 +100,9 @@ static const struct row rows[] = {
 	[TT_BINARY_LCM] = {I32, MIX_NONE, SFPU_I32, 0},
 	[TT_BINARY_WHERE_TST] = {FLOATS | I32 | U32, MIX_NONE, SFPU_ALWAYS, 0},
 	[TT_BINARY_WHERE_TTS] = {FLOATS | I32 | U32, MIX_NONE, SFPU_ALWAYS, 0},
-	[TT_BINARY_QUANT] = {FLOATS | I32, MIX_FLOATS, SFPU_ALWAYS, 0},
-	[TT_BINARY_REQUANT] = {FLOATS | I32, MIX_FLOATS, SFPU_ALWAYS, 0},
-	[TT_BINARY_DEQUANT] = {FLOATS | I32, MIX_FLOATS, SFPU_ALWAYS, 0},
+	[TT_BINARY_QUANT] = {FLOATS | I32, MIX_SCALE, SFPU_ALWAYS, 0},
+	[TT_BINARY_REQUANT] = {FLOATS | I32, MIX_SCALE, SFPU_ALWAYS, 0},
+	[TT_BINARY_DEQUANT] = {FLOATS | I32, MIX_SCALE, SFPU_ALWAYS, 0},
 };
 
 static const struct row *row_of(enum tt_binary_fn fn)
@@ -130,6 +131,8 @@ bool tt_binary_mixes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b)
 		return among(FLOATS, a) && among(FLOATS, b);
 	case MIX_PLAIN_FLOATS:
 		return among(BF16 | F32, a) && among(BF16 | F32, b);
+	case MIX_SCALE:
+		return among(FLOATS, b);
 	case MIX_NONE:
 		break;
 	}

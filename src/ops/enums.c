@@ -26,6 +26,13 @@ static const struct tt_enum_row embeddings_rows[] = {
 	{TT_EMBEDDING_BINARY, "BINARY"},
 };
 
+static const struct tt_enum_row loss_rows[] = {
+	{TT_LOSS_NONE, "NONE"},
+	{TT_LOSS_MEAN, "MEAN"},
+	{TT_LOSS_SUM, "SUM"},
+};
+
+const struct tt_enum tt_enum_loss_reduction = {"LossReductionMode", loss_rows, COUNT(loss_rows)};
 const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, COUNT(gelu_rows)};
 const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, COUNT(sigmoid_rows)};
 const struct tt_enum tt_enum_embeddings = {"EmbeddingsType", embeddings_rows,

@@ -2,11 +2,12 @@
 
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
+	X(argmax)                                                                                  \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
-	X(argmax)                                                                                  \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
+	X(complex)                                                                                 \
 	X(concat)                                                                                  \
 	X(conv)                                                                                    \
 	X(copy)                                                                                    \
@@ -20,6 +21,7 @@
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(kv_cache)                                                                                \
+	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
@@ -28,6 +30,7 @@
 	X(permute)                                                                                 \
 	X(pool)                                                                                    \
 	X(prod)                                                                                    \
+	X(quantization)                                                                            \
 	X(random)                                                                                  \
 	X(reduction)                                                                               \
 	X(repeat)                                                                                  \
