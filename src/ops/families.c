@@ -15,6 +15,7 @@
 	X(deviation)                                                                               \
 	X(embedding)                                                                               \
 	X(fill)                                                                                    \
+	X(fold)                                                                                    \
 	X(getitem)                                                                                 \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \

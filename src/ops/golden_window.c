@@ -128,3 +128,174 @@ tt_status tt_golden_avg_pool(struct tt_golden *golden)
 	read_pool(&pool, golden);
 	return run_pool(golden, &pool, true);
 }
+
+/* ---- other sizes ---------------------------------------------------------------------------------------- */
+
+tt_status tt_golden_fold(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	int64_t pad[6] = {0}, top, left, s[2];
+	const uint32_t *dim;
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	size_t count = 0;
+	uint64_t flat = 0;
+
+	if (!in)
+		return TTNN_NOMEM;
+	dim = in->shape.dim;
+	(void)tt_call_ints(pad, &count, 6, &golden->call, "padding");
+	top = pad[0];
+	left = count == 2 ? pad[1] : pad[2];
+	s[0] = tt_call_int(&golden->call, "stride_h", 1);
+	s[1] = tt_call_int(&golden->call, "stride_w", 1);
+	shape = (struct ttnn_shape){
+		4,
+		{dim[0], (uint32_t)((dim[1] + top + (count == 2 ? top : pad[1])) / s[0]),
+		 (uint32_t)((dim[2] + left + (count == 2 ? left : pad[3])) / s[1]),
+		 (uint32_t)((dim[3] + pad[4] + pad[5]) * s[0] * s[1])}};
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return TTNN_NOMEM;
+	for (; flat < out->count; flat++) {
+		int64_t depth = (int64_t)dim[3] + pad[4] + pad[5];
+		uint64_t at[4];
+		int64_t square, y, x, c;
+
+		tt_array_coordinate(at, out, flat);
+		square = (int64_t)at[3] / depth;
+		y = (int64_t)at[1] * s[0] + square / s[1] - top;
+		x = (int64_t)at[2] * s[1] + square % s[1] - left;
+		c = (int64_t)at[3] % depth - pad[4];
+		if (y >= 0 && x >= 0 && c >= 0 && y < dim[1] && x < dim[2] && c < dim[3])
+			out->data[flat] =
+				in->data[(((int64_t)at[0] * dim[1] + y) * dim[2] + x) * dim[3] + c];
+	}
+	return TTNN_OK;
+}
+
+/* A number or two of them: down, across. */
+static void read_scale(double out[2], const struct ttnn_value *value)
+{
+	double number;
+
+	for (int d = 0; d < 2; d++) {
+		const struct ttnn_value *one =
+			value->kind == TTNN_VALUE_LIST ? &value->items[d] : value;
+
+		out[d] = tt_value_number(&number, one) ? number : 1;
+	}
+}
+
+/* Between the four elements around the middle of a place; beyond the edge counts as the edge. */
+static double between(const struct tt_array *in, const uint64_t at[4], const double scale[2])
+{
+	const uint32_t *dim = in->shape.dim;
+	double sum = 0;
+
+	for (int corner = 0; corner < 4; corner++) {
+		int64_t place[2];
+		double weight = 1;
+
+		for (int d = 0; d < 2; d++) {
+			double exact = ((double)at[1 + d] + 0.5) / scale[d] - 0.5,
+			       low = floor(exact);
+			bool next = corner >> d & 1;
+
+			weight *= next ? exact - low : 1 - (exact - low);
+			place[d] = (int64_t)low + next;
+			if (place[d] < 0)
+				place[d] = 0;
+			if (place[d] >= (int64_t)dim[1 + d])
+				place[d] = (int64_t)dim[1 + d] - 1;
+		}
+		sum += weight * in->data[((at[0] * dim[1] + (uint64_t)place[0]) * dim[2] +
+					  (uint64_t)place[1]) *
+						 dim[3] +
+					 at[3]];
+	}
+	return sum;
+}
+
+tt_status tt_golden_upsample(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	const struct ttnn_value *mode = tt_call_arg(&golden->call, "mode");
+	bool linear = mode->kind == TTNN_VALUE_STRING && mode->text[0] == 'b';
+	double scale[2];
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	if (!in)
+		return TTNN_NOMEM;
+	read_scale(scale, tt_call_arg(&golden->call, "scale_factor"));
+	shape = in->shape;
+	for (int d = 0; d < 2; d++)
+		shape.dim[1 + d] = (uint32_t)floor(in->shape.dim[1 + d] * scale[d]);
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < out->count; flat++) {
+		uint64_t at[4], y, x;
+
+		tt_array_coordinate(at, out, flat);
+		y = (uint64_t)((double)at[1] / scale[0]);
+		x = (uint64_t)((double)at[2] / scale[1]);
+		out->data[flat] =
+			linear ? between(in, at, scale)
+			       : in->data[((at[0] * in->shape.dim[1] + y) * in->shape.dim[2] + x) *
+						  in->shape.dim[3] +
+					  at[3]];
+	}
+	return TTNN_OK;
+}
+
+/* Windows that cover the image evenly: result i sees elements from i × in / out on. */
+static tt_status adaptive(struct tt_golden *golden, bool average)
+{
+	struct pool pool;
+	int64_t size[2] = {1, 1};
+
+	read_pool(&pool, golden);
+	ints(size, 2, golden, "output_size");
+	for (int d = 0; d < 2; d++) {
+		int64_t in = d ? pool.w : pool.h;
+
+		pool.out[d] = size[d];
+		pool.stride[d] = in / size[d];
+		pool.kernel[d] = in - (size[d] - 1) * pool.stride[d];
+	}
+	return run_pool(golden, &pool, average);
+}
+
+tt_status tt_golden_adaptive_avg(struct tt_golden *golden)
+{
+	return adaptive(golden, true);
+}
+
+tt_status tt_golden_adaptive_max(struct tt_golden *golden)
+{
+	return adaptive(golden, false);
+}
+
+tt_status tt_golden_global_avg(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	uint64_t area, depth;
+
+	if (!in)
+		return TTNN_NOMEM;
+	shape = in->shape;
+	area = (uint64_t)shape.dim[1] * shape.dim[2];
+	depth = shape.dim[3];
+	shape.dim[1] = shape.dim[2] = 1;
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < in->count; flat++)
+		out->data[flat / (area * depth) * depth + flat % depth] +=
+			in->data[flat] / (double)area;
+	return TTNN_OK;
+}
