@@ -3,6 +3,8 @@
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
 	X(argmax)                                                                                  \
+	X(attention)                                                                               \
+	X(attention_decode)                                                                        \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
 	X(binary)                                                                                  \
