@@ -450,6 +450,7 @@ TEST(changed_weights_on_a_device_are_seen)
 	ttnn_tensor_unref(job.weight);
 	tt_weights_drop();
 	ttnn_device_close(device);
+	ttnn_device_unref(device);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------- */

@@ -344,6 +344,7 @@ TEST(changed_weights_are_seen)
 	ttnn_tensor_unref(job.out);
 	tt_weights_drop();
 	ttnn_device_close(device);
+	ttnn_device_unref(device);
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */

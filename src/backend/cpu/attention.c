@@ -55,8 +55,8 @@ struct tt_seen tt_attention_seen(const struct tt_attention *work, uint64_t batch
 	}
 	if (work->segments)
 		clip_to_segment(&low, &high, work, position);
-	low = most(low, 0);
-	high = most(high, low);
+	high = most(high, 0);
+	low = least(most(low, 0), high);
 	return (struct tt_seen){(uint64_t)low, (uint64_t)high};
 }
 
