@@ -1,9 +1,10 @@
 /*
  * products.c: matrix products, convolutions, attention and normalisation, in GFLOP/s or GB/s, and in
  * ratio to torch in the same run if TTNN_TORCH names a Python that has it (above 1: faster than
- * torch). Weights lie on a device and were used before, as in a model; activations are tiles. With
- * one thread, in processor time, unless TTNN_NUM_THREADS says more; then by the clock. Arguments
- * are parts of the names of the cases to run.
+ * torch; than its float32 where it has no bfloat16 for this processor). Weights lie on a device and
+ * were used before, as in a model; activations are tiles. With one thread, in processor time, unless
+ * TTNN_NUM_THREADS says more; then by the clock. Arguments are parts of the names of the cases to
+ * run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,12 +268,13 @@ static void start_torch(const char *python, const char *self)
 	answer = fdopen(from[0], "r");
 }
 
-/* Seconds; 0 when there is no torch. */
-static double torch_seconds(const struct bench *bench)
+/* Seconds, and whether they are those of float32; 0 when there is no torch. */
+static double torch_seconds(bool *other, const struct bench *bench)
 {
 	double seconds = 0;
 	char line[64];
 
+	*other = false;
 	if (!ask || !answer)
 		return 0;
 	fprintf(ask, "%u %s %s", threads, kinds[bench->kind], bench->half ? "bf16" : "f32");
@@ -283,6 +285,7 @@ static double torch_seconds(const struct bench *bench)
 	fflush(ask);
 	if (fgets(line, sizeof(line), answer))
 		seconds = strtod(line, NULL);
+	*other = seconds > 0 && strchr(line, '*');
 	return seconds;
 }
 
@@ -328,15 +331,16 @@ int main(int argc, char **argv)
 	       ask ? "torch" : "");
 	for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++) {
 		double ours, theirs;
+		bool other;
 
 		if (!is_wanted(&benches[i], argc, argv))
 			continue;
 		ours = measure(&benches[i]);
-		theirs = torch_seconds(&benches[i]);
+		theirs = torch_seconds(&other, &benches[i]);
 		printf("%-26s %10.3f %10.1f", benches[i].name, 1e3 * ours,
 		       amount(&benches[i]) / ours);
 		if (theirs > 0)
-			printf(" %10.2f", theirs / ours);
+			printf(" %10.2f%s", theirs / ours, other ? " (its float32)" : "");
 		printf("\n");
 		fflush(stdout);
 	}

@@ -24,7 +24,7 @@ struct unit {
 
 /* Memory of one task, allocated in one block. */
 struct room {
-	float *q, *scores, *weights, *values;
+	float *q, *scores, *values, *mask;
 	float most[ROWS];
 	double sum[ROWS];
 	float *block;
@@ -91,7 +91,7 @@ static void pack_blocks(void *context, size_t begin, size_t end)
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
-/* c = or += a · right, where a has any number of rows, in panels. */
+/* c = or += a · right, where a has any number of rows. */
 static void multiply(const struct tt_gemm_fns *fns, float *c, size_t step,
 		     const struct tt_gemm_block *all, const struct tt_panels *right)
 {
@@ -103,22 +103,10 @@ static void multiply(const struct tt_gemm_fns *fns, float *c, size_t step,
 		block.b = (const float *)right->data + col * right->rows;
 		block.cols = (uint32_t)least(fns->nr, right->cols - col);
 		for (size_t i = 0; i < rows; i += fns->mr) {
-			block.a = all->a + i * right->rows;
+			block.a = all->a + i * all->a_step;
 			block.rows = (uint32_t)least(fns->mr, rows - i);
 			fns->block(c + i * step + col, step, &block);
 		}
-	}
-}
-
-static void pack_rows(const struct tt_gemm_fns *fns, float *out, const float *rows, size_t count,
-		      const size_t size[2])
-{
-	for (size_t i = 0; i < count; i += fns->mr) {
-		struct tt_matrix part = {
-			.data = rows + i * size[1], .row_step = size[1], .col_step = 1};
-
-		fns->pack_left(out + i * size[0], &part, (size_t)least(fns->mr, count - i),
-			       size[0]);
 	}
 }
 
@@ -159,11 +147,12 @@ static void run_keys(const struct unit *unit, struct room *room, const uint64_t 
 	const struct tt_attention *work = unit->work;
 	uint64_t head = at[0], row = at[1], rows = at[2];
 	struct tt_panels keys = keys_of(unit, from), values = values_of(unit, from);
-	struct tt_gemm_block product = {.a = room->q, .rows = (uint32_t)rows};
+	struct tt_gemm_block product = {
+		.a = room->q, .a_step = (size_t)work->width, .rows = (uint32_t)rows};
 	uint64_t count = keys.cols;
 	struct tt_scores scores = {unit->batch, head, row, from, (uint32_t)rows, (uint32_t)count};
 	size_t step;
-	const float *mask = tt_attention_mask(&step, room->weights, work, &scores);
+	const float *mask = tt_attention_mask(&step, room->mask, work, &scores);
 
 	multiply(work->fns, room->scores, KEYS, &product, &keys);
 	for (uint64_t i = 0; i < rows; i++) {
@@ -176,9 +165,8 @@ static void run_keys(const struct unit *unit, struct room *room, const uint64_t 
 		soften_row(work, room, i,
 			   (const uint64_t[]){from, count, low, least(seen.high, from + count)});
 	}
-	pack_rows(work->fns, room->weights, room->scores, (size_t)rows,
-		  (const size_t[]){(size_t)count, KEYS});
-	product.a = room->weights;
+	product.a = room->scores;
+	product.a_step = KEYS;
 	product.add = true;
 	multiply(work->fns, room->values, (size_t)work->out_width, &product, &values);
 }
@@ -205,14 +193,12 @@ static void run_block(const struct unit *unit, struct room *room, const uint64_t
 	const struct tt_attention *work = unit->work;
 	struct tt_plane_part part =
 		tt_attention_part(work, unit->batch, at[0], at[1], (uint32_t)at[2]);
-	const float *q = tt_planes_load(room->weights, &work->q, &part);
+	const float *q = tt_planes_load(room->mask, &work->q, &part);
 	size_t count = (size_t)(at[2] * work->width);
 	struct tt_seen first = tt_attention_seen(work, unit->batch, at[1]);
 	struct tt_seen last = tt_attention_seen(work, unit->batch, at[1] + at[2] - 1);
 
-	work->sums->line(room->weights, q, count, (float)work->job->scale, 0);
-	pack_rows(work->fns, room->q, room->weights, (size_t)at[2],
-		  (const size_t[]){(size_t)work->width, (size_t)work->width});
+	work->sums->line(room->q, q, count, (float)work->job->scale, 0);
 	memset(room->values, 0, (size_t)(at[2] * work->out_width) * sizeof(float));
 	for (uint64_t i = 0; i < at[2]; i++)
 		tt_attention_begin(&room->most[i], &room->sum[i], work, at[0]);
@@ -224,7 +210,7 @@ static void run_block(const struct unit *unit, struct room *room, const uint64_t
 static bool room_init(struct room *room, const struct tt_attention *work)
 {
 	size_t width = (size_t)work->width, wide = width > KEYS ? width : KEYS;
-	size_t rows = ROWS + TT_GEMM_MAX_MR;
+	size_t rows = ROWS;
 
 	room->bytes =
 		(rows * (width + KEYS + (size_t)work->out_width) + (rows + TT_PLANES_MORE) * wide) *
@@ -235,7 +221,7 @@ static bool room_init(struct room *room, const struct tt_attention *work)
 	room->q = room->block;
 	room->scores = room->q + rows * width;
 	room->values = room->scores + rows * KEYS;
-	room->weights = room->values + rows * work->out_width;
+	room->mask = room->values + rows * work->out_width;
 	return true;
 }
 

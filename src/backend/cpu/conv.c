@@ -15,6 +15,8 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
+#define MOST_TAPS 128 /* of a convolution of single channels */
+
 struct work {
 	const struct tt_conv_job *job;
 	const struct tt_window *window;
@@ -179,7 +181,8 @@ static enum ttnn_dtype kept_dtype(enum ttnn_dtype dtype)
 /* Each channel by itself: weights are rows of channels, and float32. */
 static bool is_single(const struct work *work)
 {
-	return work->in_group == 1 && work->out_group == 1 && work->job->groups > 1;
+	return work->in_group == 1 && work->out_group == 1 && work->job->groups > 1 &&
+	       work->depth <= MOST_TAPS;
 }
 
 static struct tt_panels panels_of(const struct work *work)
@@ -288,12 +291,12 @@ static void run_single(void *context, size_t begin, size_t end)
 	uint32_t taps = window->kernel[0] * window->kernel[1];
 	size_t channels = window->channels;
 	bool back = work->job->transposed;
+	const float *seen_by[MOST_TAPS], *by[MOST_TAPS];
 
 	for (size_t n = begin; n < end; n++) {
 		struct tt_pixel pixel = tt_images_pixel(window, n);
-		float *to = work->c + n * channels;
+		size_t count = 0;
 
-		memset(to, 0, channels * sizeof(float));
 		for (uint32_t tap = 0; tap < taps; tap++) {
 			uint32_t ky = tap / window->kernel[1], kx = tap % window->kernel[1];
 			int64_t y = back ? tt_images_back(window, 0, pixel.y, ky)
@@ -303,12 +306,11 @@ static void run_single(void *context, size_t begin, size_t end)
 
 			if (y < 0 || x < 0 || y >= window->height || x >= window->width)
 				continue;
-			work->fns->madd(
-				to,
-				(const float *)work->pixels +
-					tt_images_number(window, pixel.batch, y, x) * channels,
-				(const float *)work->weights->data + tap * channels, channels);
+			seen_by[count] = (const float *)work->pixels +
+					 tt_images_number(window, pixel.batch, y, x) * channels;
+			by[count++] = (const float *)work->weights->data + tap * channels;
 		}
+		work->fns->taps(work->c + n * channels, seen_by, by, count, channels);
 	}
 }
 

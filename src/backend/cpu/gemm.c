@@ -8,7 +8,7 @@
 
 #define WIDE_PANELS 32 /* of a task */
 #define FEW_PANELS 4
-#define ENOUGH_TASKS 16
+#define ENOUGH_TASKS 8
 #define SMALL_WORK 65536 /* products that are not worth another thread */
 
 extern const struct tt_gemm_fns tt_gemm_plain;
@@ -122,7 +122,7 @@ struct run {
 
 /* Memory of one task. */
 struct room {
-	float left[TT_GEMM_ROWS * TT_GEMM_DEPTH];
+	float left[TT_GEMM_ROWS * TT_GEMM_STEP];
 	float rows[TT_GEMM_MAX_MR * TT_GEMM_DEPTH];
 	float panel[TT_GEMM_MAX_NR * TT_GEMM_DEPTH];
 };
@@ -133,7 +133,7 @@ struct tt_matrix tt_gemm_left(const void *context, float *room, const struct tt_
 	return tt_matrix_at(context, part->row, part->from);
 }
 
-static void pack_left(struct room *room, const struct run *run, const struct tt_gemm_part *part)
+static void load_left(struct room *room, const struct run *run, const struct tt_gemm_part *part)
 {
 	size_t mr = run->fns->mr;
 
@@ -142,7 +142,7 @@ static void pack_left(struct room *room, const struct run *run, const struct tt_
 					    part->depth};
 		struct tt_matrix a = run->gemm->left(run->gemm->context, room->rows, &some);
 
-		run->fns->pack_left(room->left + i * part->depth, &a, some.rows, part->depth);
+		run->fns->load_left(room->left + i * TT_GEMM_STEP, &a, some.rows, part->depth);
 	}
 }
 
@@ -154,6 +154,7 @@ static void multiply(const struct run *run, struct room *room, const struct tt_g
 	size_t mr = run->fns->mr, nr = run->fns->nr;
 	struct tt_gemm_block block = {
 		.b = panel_at(gemm->right, panel, part->from),
+		.a_step = TT_GEMM_STEP,
 		.depth = part->depth,
 		.cols = (uint32_t)least(nr, gemm->right->cols - panel * nr),
 		.add = part->from > 0,
@@ -164,7 +165,7 @@ static void multiply(const struct run *run, struct room *room, const struct tt_g
 		block.b = room->panel;
 	}
 	for (size_t i = 0; i < part->rows; i += mr) {
-		block.a = room->left + i * part->depth;
+		block.a = room->left + i * TT_GEMM_STEP;
 		block.rows = (uint32_t)least(mr, part->rows - i);
 		run->fns->block(gemm->c + (part->row + i) * gemm->step + panel * nr, gemm->step,
 				&block);
@@ -187,7 +188,7 @@ static void run_tasks(void *context, size_t begin, size_t end)
 		part.rows = least(TT_GEMM_ROWS, run->gemm->rows - part.row);
 		for (; part.from < depth; part.from += TT_GEMM_DEPTH) {
 			part.depth = least(TT_GEMM_DEPTH, depth - part.from);
-			pack_left(room, run, &part);
+			load_left(room, run, &part);
 			for (size_t p = panel; p < least(panel + run->wide, run->panels); p++)
 				multiply(run, room, &part, p);
 		}

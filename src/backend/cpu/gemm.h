@@ -22,6 +22,7 @@
 
 #define TT_GEMM_DEPTH 256 /* products that are added before C is touched */
 #define TT_GEMM_ROWS 96   /* rows of A that stay in the cache; a multiple of every mr */
+#define TT_GEMM_STEP (TT_GEMM_DEPTH + 16) /* so that rows do not compete for the same lines */
 #define TT_GEMM_MAX_MR 12
 #define TT_GEMM_MAX_NR 32
 
@@ -37,18 +38,18 @@ struct tt_matrix tt_matrix_at(const struct tt_matrix *matrix, size_t row, size_t
 
 /* ---- once per instruction set ---------------------------------------------------------------- */
 
-/* C (rows × cols, at most mr × nr) = or += a panel of A times a panel of B. */
+/* C (rows × cols, at most mr × nr) = or += rows of A, a_step apart, times a panel of B. */
 struct tt_gemm_block {
 	const float *a, *b;
-	size_t depth;
+	size_t a_step, depth;
 	uint32_t rows, cols;
 	bool add;
 };
 
 struct tt_gemm_fns {
 	uint32_t mr, nr;
-	/* Up to mr rows: out[k × mr + i]. Missing rows are 0. */
-	void (*pack_left)(float *out, const struct tt_matrix *a, size_t rows, size_t depth);
+	/* Rows as float32, TT_GEMM_STEP apart. */
+	void (*load_left)(float *out, const struct tt_matrix *a, size_t rows, size_t depth);
 	/* Up to nr columns, in the type they have: out[k × nr + j]. Missing columns are 0. */
 	void (*pack_right)(void *out, const struct tt_matrix *b, size_t cols, size_t depth);
 	void (*widen)(float *out, const uint16_t *in, size_t count);
@@ -56,8 +57,9 @@ struct tt_gemm_fns {
 	/* The sum of x[i] × y[i]; y[i] += x[i] × scale. */
 	float (*dot)(const float *x, const float *y, size_t count);
 	void (*axpy)(float *y, const float *x, size_t count, float scale);
-	/* y[i] += x[i] × w[i]. */
-	void (*madd)(float *y, const float *x, const float *w, size_t count);
+	/* y[i] = the sum over so many rows of x[row][i] × w[row][i]. */
+	void (*taps)(float *y, const float *const *x, const float *const *w, size_t rows,
+		     size_t count);
 };
 
 /* The functions for the instruction set in use. */

@@ -55,25 +55,30 @@ static inline float widened(uint16_t half)
 	return tt_as_float((uint32_t)half << 16);
 }
 
-static void pack_left(float *out, const struct tt_matrix *a, size_t rows, size_t depth)
+static void widen(float *out, const uint16_t *in, size_t count)
 {
-	for (size_t i = 0; i < MR; i++) {
-		size_t at = i * a->row_step;
+	TT_LOOP
+	for (size_t i = 0; i < count; i++)
+		out[i] = widened(in[i]);
+}
 
-		if (i >= rows) {
-			for (size_t k = 0; k < depth; k++)
-				out[k * MR + i] = 0;
-		} else if (a->half) {
-			const uint16_t *from = (const uint16_t *)a->data + at;
+static void load_left(float *out, const struct tt_matrix *a, size_t rows, size_t depth)
+{
+	for (size_t i = 0; i < rows; i++) {
+		const uint16_t *half = (const uint16_t *)a->data + i * a->row_step;
+		const float *full = (const float *)a->data + i * a->row_step;
+		float *to = out + i * TT_GEMM_STEP;
 
+		if (a->col_step == 1 && a->half)
+			widen(to, half, depth);
+		else if (a->col_step == 1)
+			memcpy(to, full, depth * sizeof(float));
+		else if (a->half)
 			for (size_t k = 0; k < depth; k++)
-				out[k * MR + i] = widened(from[k * a->col_step]);
-		} else {
-			const float *from = (const float *)a->data + at;
-
+				to[k] = widened(half[k * a->col_step]);
+		else
 			for (size_t k = 0; k < depth; k++)
-				out[k * MR + i] = from[k * a->col_step];
-		}
+				to[k] = full[k * a->col_step];
 	}
 }
 
@@ -121,13 +126,6 @@ static void pack_right(void *out, const struct tt_matrix *b, size_t cols, size_t
 	}
 }
 
-static void widen(float *out, const uint16_t *in, size_t count)
-{
-	TT_LOOP
-	for (size_t i = 0; i < count; i++)
-		out[i] = widened(in[i]);
-}
-
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
 #if defined(__clang__)
@@ -142,22 +140,22 @@ static inline __attribute__((always_inline)) void multiply(float *c, size_t step
 							   int rows)
 {
 	const float *a = block->a, *b = block->b;
+	size_t a_step = block->a_step;
 	vec sum[MR][2];
 
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		sum[i][0] = sum[i][1] = ALL(0.0f);
-	for (size_t k = block->depth; k > 0; k--) {
+	for (size_t k = 0; k < block->depth; k++) {
 		vec left = LOAD(b), right = LOAD(b + LANES);
 
 		UNROLL
 		for (int i = 0; i < rows; i++) {
-			vec x = ALL(a[i]);
+			vec x = ALL(a[(size_t)i * a_step + k]);
 
 			sum[i][0] = FMA(x, left, sum[i][0]);
 			sum[i][1] = FMA(x, right, sum[i][1]);
 		}
-		a += MR;
 		b += NR;
 	}
 	UNROLL
@@ -251,17 +249,34 @@ static void axpy(float *y, const float *x, size_t count, float scale)
 		y[i] += x[i] * scale;
 }
 
-static void madd(float *y, const float *x, const float *w, size_t count)
+static void taps(float *y, const float *const *x, const float *const *w, size_t rows, size_t count)
 {
 	size_t i = 0;
 
-	for (; i + LANES <= count; i += LANES) {
-		vec sum = FMA(LOAD(x + i), LOAD(w + i), LOAD(y + i));
+	for (; i + 4 * LANES <= count; i += 4 * LANES) {
+		vec sum[4] = {ALL(0.0f), ALL(0.0f), ALL(0.0f), ALL(0.0f)};
 
+		for (size_t r = 0; r < rows; r++)
+			for (size_t k = 0; k < 4; k++)
+				sum[k] = FMA(LOAD(x[r] + i + k * LANES), LOAD(w[r] + i + k * LANES),
+					     sum[k]);
+		for (size_t k = 0; k < 4; k++)
+			STORE(y + i + k * LANES, sum[k]);
+	}
+	for (; i + LANES <= count; i += LANES) {
+		vec sum = ALL(0.0f);
+
+		for (size_t r = 0; r < rows; r++)
+			sum = FMA(LOAD(x[r] + i), LOAD(w[r] + i), sum);
 		STORE(y + i, sum);
 	}
-	for (; i < count; i++)
-		y[i] += x[i] * w[i];
+	for (; i < count; i++) {
+		float sum = 0;
+
+		for (size_t r = 0; r < rows; r++)
+			sum += x[r][i] * w[r][i];
+		y[i] = sum;
+	}
 }
 
 #define PASTE_(a, b) a##b
@@ -270,11 +285,11 @@ extern const struct tt_gemm_fns PASTE(tt_gemm_, TT_ISA);
 const struct tt_gemm_fns PASTE(tt_gemm_, TT_ISA) = {
 	.mr = MR,
 	.nr = NR,
-	.pack_left = pack_left,
+	.load_left = load_left,
 	.pack_right = pack_right,
 	.widen = widen,
 	.block = run_block,
 	.dot = dot,
 	.axpy = axpy,
-	.madd = madd,
+	.taps = taps,
 };
