@@ -323,7 +323,7 @@ int main(int argc, char **argv)
 	struct ttnn_device_options options = {.profile = "n150"};
 	const char *count = getenv("TTNN_NUM_THREADS");
 
-	threads = count && atoi(count) > 1 ? (unsigned)atoi(count) : 1;
+	threads = count && strtoul(count, NULL, 10) > 1 ? (unsigned)strtoul(count, NULL, 10) : 1;
 	start_torch(getenv("TTNN_TORCH"), argv[0]);
 	tt_pool_set_threads(threads);
 	must(ttnn_mesh_open(&device, NULL, &options));
