@@ -485,38 +485,6 @@ static tt_status expand_outer(struct tt_call *call)
 		       names, 3);
 }
 
-/* ---- gates of two tensors ------------------------------------------------------------------------------------------- */
-
-static tt_status expand_situ_glu(struct tt_call *call)
-{
-	return compose(call,
-		       "t = softcap(gate, beta1, sub_core_grids=sub_core_grids); "
-		       "_ = multiply(t, sigmoid(gate, sub_core_grids=sub_core_grids), "
-		       "output_tensor=t, sub_core_grids=sub_core_grids); "
-		       "return multiply(t, softcap(up, beta2, sub_core_grids=sub_core_grids), "
-		       "sub_core_grids=sub_core_grids)",
-		       NULL, 0);
-}
-
-static tt_status golden_situ_glu(struct tt_golden *golden)
-{
-	const struct tt_array *gate = tt_golden_in(golden, "gate"),
-			      *up = tt_golden_in(golden, "up");
-	double beta1 = tt_call_real(&golden->call, "beta1", 1);
-	double beta2 = tt_call_real(&golden->call, "beta2", 1);
-	struct tt_array *out = gate ? tt_golden_out(golden, &gate->shape, gate->dtype) : NULL;
-
-	if (!out || !up)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
-	for (uint64_t i = 0; i < out->count; i++) {
-		double x = gate->data[i];
-
-		out->data[i] =
-			beta1 * tanh(x / beta1) / (1 + exp(-x)) * beta2 * tanh(up->data[i] / beta2);
-	}
-	return TTNN_OK;
-}
-
 /* ---- golden ------------------------------------------------------------------------------------------------------------- */
 
 struct row {
@@ -720,8 +688,6 @@ static const struct tt_op ops[] = {
 	   "input_tensor: Tensor, exponent: float, *, " OUT,
 	   "input_tensor: Tensor, exponent: Tensor, *, " TYPED,
 	   "input_tensor: float, exponent: Tensor, *, " TYPED),
-	OP("situ_glu", "softcap(gate) sigmoid(gate) softcap(up).", expand_situ_glu, golden_situ_glu,
-	   NULL, "gate: Tensor, up: Tensor, beta1: float, beta2: float, *, " MC ", " SUB),
 	OP("prelu", "x, or the weight of its channel times x where x is negative.", expand_prelu,
 	   golden_prelu, NULL, "input_tensor_a: Tensor, weight: Tensor, *, " MC,
 	   "input_tensor_a: Tensor, weight: int | float, *, " MC,

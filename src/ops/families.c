@@ -18,6 +18,7 @@
 	X(embedding)                                                                               \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
+	X(gate)                                                                                    \
 	X(getitem)                                                                                 \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \

@@ -11,6 +11,7 @@
 #define NAMES_MAX 24
 #define TEMPS_MAX 24
 #define ARGS_MAX 10
+#define PARAMS_MAX 3 /* of a function */
 
 struct cook {
 	const char *at;
@@ -105,13 +106,14 @@ static tt_status lookup(struct ttnn_value *out, struct cook *cook, const char *n
 
 static tt_status expression(struct ttnn_value *out, struct cook *cook);
 
-/* FUNCTION or FUNCTION(parameter): the bare function, or an object with the parameter. */
+/* FUNCTION or FUNCTION(parameter, ...): the bare function, or an object with the parameters. */
 static tt_status function(struct ttnn_value *out, struct cook *cook)
 {
 	const char *start;
 	size_t length = word(&start, cook);
 	char *name = copy(cook, start, length);
 	struct ttnn_value *fields;
+	size_t count = 0;
 	int64_t number;
 
 	if (!name)
@@ -121,12 +123,16 @@ static tt_status function(struct ttnn_value *out, struct cook *cook)
 	*out = tt_value_enum(&tt_enum_unary, number);
 	if (!accept(cook, '('))
 		return TTNN_OK;
-	fields = tt_arena_calloc(cook->call->arena, 3, sizeof(*fields));
+	fields = tt_arena_calloc(cook->call->arena, 2 + PARAMS_MAX, sizeof(*fields));
 	if (!fields)
 		return tt_fail_nomem();
 	fields[0] = *out;
-	TT_TRY(expression(&fields[2], cook));
-	fields[1] = ttnn_v_list(&fields[2], 1);
+	do {
+		if (count == PARAMS_MAX)
+			return bad(cook, "too many parameters");
+		TT_TRY(expression(&fields[2 + count++], cook));
+	} while (accept(cook, ','));
+	fields[1] = ttnn_v_list(&fields[2], count);
 	*out = tt_value_object(&tt_schema_unary, fields);
 	return accept(cook, ')') ? TTNN_OK : bad(cook, "no )");
 }

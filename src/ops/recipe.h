@@ -8,7 +8,7 @@
  *
  * statements	name = expression | drop name | return expression, ...       separated by ';'
  * expression	number | 'string' | None | True | False | nan | inf | [FUNCTION, ...] | name | step
- *		| -name; a FUNCTION may have a parameter in parentheses
+ *		| -name; a FUNCTION may have parameters in parentheses
  * step		operation(expression or keyword=expression, ...)
  *
  * Names are those of earlier statements, then those given with the recipe, then the call's

@@ -62,7 +62,6 @@ static const struct special specials[] = {
 	{.name = "prelu", .apart = true},
 	{.name = "remainder", .low = {-9, 1}, .high = {9, 4}, .dtypes = GOLDEN_FLOATS | I32},
 	{.name = "rsub", BOTH(-9, 9), .dtypes = ALL_FLOATS | I32},
-	{.name = "situ_glu", .apart = true},
 	{.name = "squared_difference", BOTH(-9, 9), .dtypes = ALL_FLOATS | I32},
 	{.name = "subalpha", .apart = true},
 	{.name = "subtract", BOTH(-9, 9), .dtypes = ALL_FLOATS | I32},
@@ -323,33 +322,6 @@ TEST(outer)
 		ttnn_tensor_unref(b);
 		ttnn_tensor_unref(a);
 	}
-}
-
-/* Only one architecture has the function it is made of. */
-TEST(situ_glu)
-{
-	const struct golden_wants wants = {.dtypes = GOLDEN_BIT(TTNN_BFLOAT16) |
-						     GOLDEN_BIT(TTNN_BFLOAT8_B)};
-	uint64_t state = 11;
-
-	golden_close();
-	golden_profile = "p150";
-	for (size_t n = 0; n < GOLDEN_CASES; n++) {
-		struct ttnn_spec_args spec = golden_input(n, &wants);
-		ttnn_tensor *a = golden_make(&spec, &state, -2, 2);
-		ttnn_tensor *b = golden_make(&spec, &state, -2, 2);
-		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(a)},
-					  {NULL, ttnn_v_tensor(b)},
-					  {NULL, ttnn_v_real(1.5)},
-					  {NULL, ttnn_v_real(2)}};
-
-		if (!golden_case("ttnn.situ_glu", args, 4, 4))
-			TEST_FAIL("situ_glu: case %zu", n);
-		ttnn_tensor_unref(b);
-		ttnn_tensor_unref(a);
-	}
-	golden_close();
-	golden_profile = "n150";
 }
 
 TEST(every_row_has_its_cases)
