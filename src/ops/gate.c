@@ -46,6 +46,11 @@ static tt_status golden(struct tt_golden *golden)
 
 /* X(name, numbers, doc, recipe, value): of gate and up, with number[0] and number[1]. */
 #define GATES(X)                                                                                   \
+	X(clamped_silu_glu, "limit: float", "silu(min(gate, limit)) clamp(up, -limit, limit).",    \
+	  "return multiply(gate, up, input_tensor_a_activations=[MINIMUM(limit), SILU], "          \
+	  "input_tensor_b_activations=[CLAMP_TSS(-limit, limit)], " ON,                            \
+	  fmin(gate, number[0]) * SIGMOID(fmin(gate, number[0])) *                                 \
+		  fmax(-number[0], fmin(up, number[0])))                                           \
 	X(situ_glu, "beta1: float, beta2: float", "softcap(gate) sigmoid(gate) softcap(up).",      \
 	  "t = softcap(gate, beta1, " ON "; "                                                      \
 	  "_ = multiply(t, sigmoid(gate, " ON ", output_tensor=t, " ON "; "                        \
