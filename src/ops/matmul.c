@@ -159,9 +159,9 @@ tt_status tt_matmul_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 	if (b->rank == 1)
 		*out = without(out, out->rank - 1);
 	/* One matrix a serves all matrices of b. */
-	if (a->rank >= 3 && b->rank == a->rank && a->dim[a->rank - 3] == 1 &&
-	    b->dim[a->rank - 3] > 1)
-		out->dim[a->rank - 3] = b->dim[a->rank - 3];
+	for (uint32_t i = 0; a->rank == b->rank && i + 2 < a->rank; i++)
+		if (a->dim[i] == 1)
+			out->dim[i] = b->dim[i];
 	return TTNN_OK;
 }
 
@@ -392,6 +392,15 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_m
 					    "un-even sharding currently. K: %u, per_core_K: %u.",
 					    matmul->k, width);
 	}
+	if (config->kind == TT_MATMUL_2D && !config->fuse_batch && matmul->batch_a > 1)
+		return tt_fail_cond(
+			TTNN_INVALID, "program_config.fuse_batch || get_batch_size(a_shape_padded) == 1",
+			"Block-sharded output is incompatible with batch > 1 (B=%u). The output CB is "
+			"backed by the shard buffer which only holds per_core_M * per_core_N = %u "
+			"tiles, but the kernel would produce B * per_core_M * per_core_N = %u tiles "
+			"without draining. Use fuse_batch=True.",
+			matmul->batch_a, config->m * config->n,
+			matmul->batch_a * config->m * config->n);
 	if (config->kind == TT_MATMUL_BATCHED_DRAM && !out->has_shard)
 		return tt_fail_cond(TTNN_INVALID,
 				    "attributes.output_mem_config.shard_spec().has_value()",

@@ -348,9 +348,12 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 		return;
 	}
 	out->k = view->k;
-	out->m = out->n = out->block_h = out->block_w = view->factor;
+	out->fuse_batch =
+		tt_memory_config_is_sharded(&matmul->memory) && matmul->batch_b == 1;
+	out->m = out->block_h = view->factor < matmul->m ? view->factor : matmul->m;
+	out->n = out->block_w = view->factor < matmul->n ? view->factor : matmul->n;
 	out->sub_w = 2;
-	out->sub_h = view->factor == 2 ? 4 : 1;
+	out->sub_h = out->n == 2 ? 4 : 1;
 }
 
 static tt_status choose_simple(struct tt_matmul_config *out, const struct tt_matmul *matmul,
@@ -697,7 +700,7 @@ static tt_status choose_by_shards(struct tt_matmul_config *out, const struct tt_
 			"TensorMemoryLayout::%s",
 			tt_enum_name(&tt_enum_memory_layout, matmul->b->spec.memory.layout));
 	out->fuse_batch = true;
-	if (a->layout != TTNN_BLOCK_SHARDED && (grid.x > 1 || grid.y > 1))
+	if (a->layout != TTNN_BLOCK_SHARDED)
 		return cut_lines(out, matmul);
 	if (a->layout == TTNN_BLOCK_SHARDED && grid.x > 1 && grid.y > 1) {
 		out->kind = TT_MATMUL_2D;
@@ -749,10 +752,10 @@ static tt_status check_choice(const struct tt_matmul *matmul, const struct tt_ma
 
 tt_status tt_matmul_choose(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
-	if (matmul->has_grid)
-		TT_TRY(choose_on_grid(out, matmul));
-	else if (sharded(matmul->a))
+	if (sharded(matmul->a))
 		TT_TRY(choose_by_shards(out, matmul));
+	else if (matmul->has_grid)
+		TT_TRY(choose_on_grid(out, matmul));
 	else
 		TT_TRY(choose_simple(out, matmul, matmul->full_grid));
 	return check_choice(matmul, out);

@@ -386,6 +386,18 @@ static tt_status check_reuse_work(const struct tt_matmul *matmul,
 	return TTNN_OK;
 }
 
+static tt_status check_rows_fit(const struct tt_matmul_config *config, const char *condition,
+				uint32_t rows)
+{
+	if (config->m <= rows)
+		return TTNN_OK;
+	return tt_matmul_refuse(config, condition,
+				"per_core_M (%u) exceeds Mt (%u). Each core would compute more "
+				"output row tiles than the tensor has. Reduce per_core_M to at most "
+				"Mt.",
+				config->m, rows);
+}
+
 static tt_status check_work_1d(const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config)
 {
@@ -416,15 +428,18 @@ static tt_status check_work_1d(const struct tt_matmul *matmul,
 			"use MatmulMultiCoreReuseMultiCastProgramConfig (the 2D factory) for "
 			"multi-column N.",
 			matmul->n, config->n, (unsigned long long)x);
+	if (!config->cast_a)
+		TT_TRY(check_rows_fit(config, "per_core_M <= Mt", m));
 	return check_output_inside(matmul, config, config->grid);
 }
 
 static tt_status check_work_2d(const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config)
 {
-	uint64_t y = tt_div_up(tt_matmul_rows(matmul, config->fuse_batch), config->m);
-	uint64_t x = tt_div_up(matmul->n, config->n);
+	uint32_t m = tt_matmul_rows(matmul, config->fuse_batch);
+	uint64_t y = tt_div_up(m, config->m), x = tt_div_up(matmul->n, config->n);
 
+	TT_TRY(check_rows_fit(config, "program_config.per_core_M <= Mt", m));
 	if (config->transpose_cast) {
 		uint64_t swap = x;
 

@@ -28,7 +28,7 @@ struct part {
 struct keep {
 	struct part in0, in0_idle; /* on cores with work, and on those that only pass on */
 	struct part shard_early;   /* before in1 */
-	struct part in1, shard, out, interm, bias, turned;
+	struct part in1, shard, out, interm, bias;
 	bool separate; /* sums on the way have a place of their own */
 };
 
@@ -96,6 +96,7 @@ static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 	enum ttnn_dtype sums = sums_of(plan_of(launch));
 	uint64_t page_a = page_of(launch, matmul->a, in_shards(matmul->a));
 	uint64_t page_b = page_of(launch, matmul->b, keep->in1.backing != NULL);
+	struct part turned = keep->in0;
 
 	TT_TRY(add(plan, &keep->in0, page_a));
 	TT_TRY(add(plan, &keep->in0_idle, page_a));
@@ -108,7 +109,8 @@ static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 	if (matmul->bias)
 		TT_TRY(add(plan, &keep->bias,
 			   page_of(launch, matmul->bias, keep->bias.backing != NULL)));
-	return matmul->transpose_a ? add(plan, &keep->turned, page_a) : TTNN_OK;
+	turned.backing = NULL;
+	return matmul->transpose_a ? add(plan, &turned, page_a) : TTNN_OK;
 }
 
 /* ---- the sizes that all kinds with blocks share --------------------------------------------------------------- */
@@ -118,14 +120,16 @@ static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
 {
 	const struct tt_matmul_config *config = &plan->config;
 	uint64_t steps = plan->matmul.k / config->k;
-	uint64_t batches = config->fuse_batch                            ? 1
-			   : plan->matmul.batch_b > plan->matmul.batch_a ? plan->matmul.batch_b
-									 : plan->matmul.batch_a;
-	uint64_t depth = batches * steps > 1 ? 2 : 1;
+	uint64_t batch_b = config->fuse_batch ? 1 : plan->matmul.batch_b;
+	uint64_t batch_a = config->fuse_batch ? 1 : plan->matmul.batch_a;
+	uint64_t blocks_a = steps * (batch_b > batch_a ? batch_b : batch_a);
+	uint64_t blocks_b = config->kind == TT_MATMUL_2D ? blocks_a : steps * batch_b;
 	bool local = in_shards(output);
 
-	keep->in0 = (struct part){(uint64_t)config->block_h * config->k * depth, working, NULL};
-	keep->in1 = (struct part){(uint64_t)config->block_w * config->k * depth, working, NULL};
+	keep->in0 = (struct part){(uint64_t)config->block_h * config->k * (blocks_a > 1 ? 2 : 1),
+				  working, NULL};
+	keep->in1 = (struct part){(uint64_t)config->block_w * config->k * (blocks_b > 1 ? 2 : 1),
+				  working, NULL};
 	keep->interm = (struct part){(uint64_t)config->block_h * config->block_w, working, NULL};
 	keep->out = keep->interm;
 	if (local) {
@@ -134,7 +138,6 @@ static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
 	}
 	keep->separate = local && config->m != config->block_h;
 	keep->bias = (struct part){config->block_w, working, NULL};
-	keep->turned = keep->in0;
 }
 
 /* Where the cores of a config begin. */
@@ -324,8 +327,6 @@ static tt_status memory_reuse(struct tt_plan *out, const struct tt_launch *launc
 	if (in_shards(launch->outputs[0]))
 		keep.out.backing = launch->outputs[0];
 	keep.bias = (struct part){rows * config->n, cores, NULL};
-	keep.turned = keep.in0;
-	keep.turned.backing = NULL;
 	return add_all(out, launch, &keep);
 }
 

@@ -216,7 +216,11 @@ static tt_status with_bias(struct ttnn_shape *shape, const struct ttnn_shape *bi
 	return TTNN_OK;
 }
 
-/* With a bias or a given output the result takes the shape that they give it. */
+/*
+ * With a bias or a given output the result takes the shape that they give it. `request` has the
+ * operands as they were given but only those transpositions that the program makes: upstream does not
+ * count the others here, and so refuses what it just computed.
+ */
 static tt_status final_shape(struct tt_tensor **tensor, struct tt_call *call,
 			     const struct request *request)
 {
@@ -354,6 +358,7 @@ static tt_status adjust(struct tt_matmul *matmul, struct tt_call *call,
 static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 			  const struct request *request)
 {
+	struct request behind = *request;
 	struct tt_matmul matmul;
 	uint64_t volume_a, volume_b;
 	bool apart;
@@ -371,7 +376,9 @@ static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 		matmul.bias = NULL;
 	TT_TRY(tt_matmul_launch(out, call, &matmul, request->has_config ? &request->config : NULL));
 	tt_call_own(call, *out);
-	return finish(out, call, request, apart);
+	behind.transpose_a = matmul.transpose_a;
+	behind.transpose_b = matmul.transpose_b;
+	return finish(out, call, &behind, apart);
 }
 
 /* ---- the operations --------------------------------------------------------------------------------------------- */
