@@ -354,6 +354,8 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 	out->n = out->block_w = view->factor < matmul->n ? view->factor : matmul->n;
 	out->sub_w = 2;
 	out->sub_h = out->n == 2 ? 4 : 1;
+	if (out->m < view->factor || out->n < view->factor)
+		sub_block(out, matmul, true);
 }
 
 static tt_status choose_simple(struct tt_matmul_config *out, const struct tt_matmul *matmul,

@@ -136,7 +136,7 @@ static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
 		keep->out.tiles = (uint64_t)config->m * config->n;
 		keep->out.backing = output;
 	}
-	keep->separate = local && config->m != config->block_h;
+	keep->separate = local && (config->m != config->block_h || config->n != config->block_w);
 	keep->bias = (struct part){config->block_w, working, NULL};
 }
 
@@ -266,7 +266,8 @@ static tt_status memory_cast_b(struct tt_plan *out, const struct tt_launch *laun
 	keep_blocks(&keep, plan, launch->outputs[0], working);
 	if (in_shards(matmul->a)) {
 		keep.in0.tiles = whole;
-		if (matmul->k > config->k)
+		if (matmul->k > config->k ||
+		    (config->m > config->block_h && config->n > config->block_w))
 			keep.shard_early = (struct part){(uint64_t)config->block_h * config->k,
 							 working, matmul->a};
 		else
