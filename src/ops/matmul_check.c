@@ -7,6 +7,7 @@
 
 #include "device/devtensor.h"
 #include "ops/matmul.h"
+#include "ops/movement.h"
 #include "tensor/core.h"
 #include "tensor/enums.h"
 #include "tensor/memory.h"
@@ -225,6 +226,13 @@ static tt_status check_grid(const struct tt_matmul *matmul, const struct tt_matm
 				"grid (%u, %u)",
 				grid.x, grid.y, full.x, full.y);
 	}
+	if (config->kind == TT_MATMUL_DRAM && config->bank_workers != 1 &&
+	    !tt_is_blackhole(matmul->device))
+		return tt_matmul_refuse(config,
+					"program_config.num_workers_per_dram_bank == 1 || "
+					"input_tensor_a.device()->arch() == tt::ARCH::BLACKHOLE",
+					"num_workers_per_dram_bank > 1 is currently supported only "
+					"on Blackhole");
 	if (config->k == 0)
 		return tt_matmul_refuse(config, "in0_block_w != 0",
 					"in0_block_w is 0, which is not valid");

@@ -10,6 +10,7 @@
  * Blocks are double where more than one follows.
  */
 #include "device/split.h"
+#include "device/workers.h"
 #include "ops/matmul.h"
 #include "ops/rows.h"
 #include "tensor/core.h"
@@ -333,6 +334,43 @@ static tt_status memory_reuse(struct tt_plan *out, const struct tt_launch *launc
 
 /* ---- b in DRAM, by banks -------------------------------------------------------------------------------------------- */
 
+#define BANKS_MAX 32
+
+/* The cores that read the banks, one for each. */
+static tt_status bank_readers(struct ttnn_core *out, const struct tt_launch *launch)
+{
+	if (launch->device->info.dram_banks > BANKS_MAX)
+		return tt_fail(TTNN_UNSUPPORTED, "a device has more than %d DRAM banks", BANKS_MAX);
+	return tt_workers_dram(out, &launch->device->workers, 0);
+}
+
+static void widen(struct ttnn_core_range *box, const struct ttnn_core_range *by)
+{
+	box->start.x = box->start.x < by->start.x ? box->start.x : by->start.x;
+	box->start.y = box->start.y < by->start.y ? box->start.y : by->start.y;
+	box->end.x = box->end.x > by->end.x ? box->end.x : by->end.x;
+	box->end.y = box->end.y > by->end.y ? box->end.y : by->end.y;
+}
+
+/* The rectangle around the readers and the cores that hold a and the result. */
+static tt_status dram_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	const struct tt_tensor *const holders[] = {launch->inputs[0], launch->outputs[0]};
+	struct ttnn_core readers[BANKS_MAX];
+	struct ttnn_core_range box, one;
+
+	TT_TRY(bank_readers(readers, launch));
+	box = (struct ttnn_core_range){readers[0], readers[0]};
+	for (uint32_t i = 1; i < launch->device->info.dram_banks; i++)
+		widen(&box, &(struct ttnn_core_range){readers[i], readers[i]});
+	for (size_t i = 0; i < 2; i++)
+		if (in_shards(holders[i])) {
+			TT_TRY(tt_core_set_box(&one, holders[i]->spec.memory.shard.grid));
+			widen(&box, &one);
+		}
+	return ttnn_core_set_make(out, &box, 1);
+}
+
 static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -345,12 +383,132 @@ static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch
 
 	if (config->bank_workers > 1)
 		width = tt_div_up(width, config->bank_workers);
-	keep.in0 =
-		(struct part){(uint64_t)config->m * config->k * (steps > 1 ? 2 : 1), cores, NULL};
+	else
+		TT_TRY(dram_cores(&cores, launch));
+	keep.in0 = (struct part){(uint64_t)config->m * config->k * (steps > 1 ? 2 : 1), cores,
+				 NULL};
 	keep.in1 = (struct part){width * config->k * (steps > 1 ? 3 : 1), cores, NULL};
 	keep.out = keep.interm = (struct part){config->m * width, cores, NULL};
 	keep.bias = (struct part){width, cores, NULL};
 	return add_all(out, launch, &keep);
+}
+
+/* The core that holds a shard must be the one that reads the bank of the same number. */
+static tt_status check_holders(const struct tt_launch *launch, const struct tt_tensor *tensor,
+			       const char *what)
+{
+	uint32_t banks = launch->device->info.dram_banks;
+	bool input = what[0] == 'I';
+	struct ttnn_core readers[BANKS_MAX];
+	const ttnn_core_set *grid;
+
+	if (!in_shards(tensor))
+		return TTNN_OK;
+	grid = tensor->spec.memory.shard.grid;
+	if (ttnn_core_set_cores(grid) != banks)
+		return tt_fail_cond(TTNN_INVALID,
+				    input ? "input_storage_cores_ordered.size() == num_workers"
+					  : "output_storage_cores_ordered.size() == num_workers",
+				    "%s storage cores (%zu) must match number of workers/DRAM "
+				    "banks (%u)",
+				    what, ttnn_core_set_cores(grid), banks);
+	TT_TRY(bank_readers(readers, launch));
+	for (uint32_t i = 0; i < banks; i++) {
+		struct ttnn_core core =
+			tt_core_set_at(grid, i, tensor->spec.memory.shard.orientation);
+
+		if (core.x != readers[i].x || core.y != readers[i].y)
+			return tt_fail_cond(TTNN_INVALID,
+					    input ? "input_storage_cores_ordered[i] == "
+						    "all_worker_cores_ordered[i]"
+						  : "output_storage_cores_ordered[i] == "
+						    "all_worker_cores_ordered[i]",
+					    "%s storage core ordering mismatch at index %u", what,
+					    i);
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_matrices(const struct tt_matmul_plan *plan)
+{
+	const struct tt_matmul_config *config = &plan->config;
+
+	if (config->m != plan->matmul.m)
+		return tt_fail_cond(TTNN_INVALID, "per_core_M == M",
+				    "For batch sharding, per_core_M (%u) must equal M (%u)",
+				    config->m, plan->matmul.m);
+	if (config->n != plan->matmul.n)
+		return tt_fail_cond(TTNN_INVALID, "per_core_N == N",
+				    "For batch sharding, per_core_N (%u) must equal N (%u)",
+				    config->n, plan->matmul.n);
+	return TTNN_OK;
+}
+
+/* Each reader has whole matrices of b, and those of a and the result that belong to them. */
+static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_matmul *matmul = &plan->matmul;
+	uint64_t area = (uint64_t)config->m * config->n;
+	uint64_t matrices = tt_div_up(matmul->batch_a, launch->device->info.dram_banks);
+	const ttnn_core_set *cores;
+	struct keep keep = {0};
+
+	TT_TRY(check_matrices(plan));
+	TT_TRY(check_holders(launch, matmul->a, "Input"));
+	TT_TRY(check_holders(launch, launch->outputs[0], "Output"));
+	TT_TRY(dram_cores(&cores, launch));
+	keep.in0 = (struct part){2ull * config->m * config->k, cores, NULL};
+	keep.in1 = (struct part){3ull * config->n * config->k, cores, NULL};
+	keep.out = (struct part){matrices * area, cores, NULL};
+	keep.interm = (struct part){area, cores, NULL};
+	keep.separate = matrices > 1 && matmul->k > config->k;
+	return add_all(out, launch, &keep);
+}
+
+/* ---- shards of a that go round -------------------------------------------------------------------------------------- */
+
+static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct part *part,
+			      uint64_t page)
+{
+	return tt_plan_add(plan, &(struct tt_plan_row){.kind = TT_MEMORY_CIRCULAR_BUFFER,
+						       .index = index,
+						       .size = part->tiles * page,
+						       .page = page,
+						       .cores = part->cores,
+						       .backing = part->backing});
+}
+
+/* Each core gets the others' shards of a one after the other. */
+static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul *matmul = &plan->matmul;
+	const struct ttnn_shard_spec *a = &matmul->a->spec.memory.shard;
+	const ttnn_core_set *cores = a->grid;
+	uint64_t width = a->width / matmul->a_tile.width, page_a = tile_bytes(
+		matmul->a->spec.dtype, &matmul->a->spec.tile);
+	uint64_t page_b = tile_bytes(matmul->b->spec.dtype, &matmul->b->spec.tile);
+	enum ttnn_dtype sums = sum_dtype(matmul, ttnn_core_set_cores(cores));
+	struct part shard = {plan->config.m * width, cores, matmul->a};
+	struct part others = {shard.tiles * (ttnn_core_set_cores(cores) - 1), cores, NULL};
+	struct part weights = {2 * plan->config.n * width, cores, NULL};
+	struct part signal = {1, cores, NULL};
+	struct part result = {(uint64_t)plan->config.m * plan->config.n, cores, NULL};
+
+	if (in_shards(matmul->b) && matmul->b->spec.memory.buffer != TTNN_DRAM)
+		weights = (struct part){tt_shard_tiles(&matmul->b->spec), cores, matmul->b};
+	TT_TRY(add_circular(out, 0, &shard, page_a));
+	TT_TRY(add_circular(out, 1, &weights, page_b));
+	if (others.tiles)
+		TT_TRY(add_circular(out, 2, &others, page_a));
+	TT_TRY(add_circular(out, 3, &signal, 16));
+	TT_TRY(add_circular(out, 4, &signal, 16));
+	if (sums != matmul->dtype)
+		TT_TRY(add_circular(out, 6, &result, tile_bytes(sums, &matmul->tile)));
+	result.backing = launch->outputs[0];
+	return add_circular(out, 5, &result, tile_bytes(matmul->dtype, &matmul->tile));
 }
 
 /* ---- any tile on any core ----------------------------------------------------------------------------------------------- */
@@ -382,7 +540,11 @@ tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch)
 		return memory_reuse(out, launch);
 	case TT_MATMUL_2D:
 		return memory_2d(out, launch);
+	case TT_MATMUL_BATCHED_DRAM:
+		return memory_batched_dram(out, launch);
 	case TT_MATMUL_1D:
+		if (config->gather_a)
+			return memory_gather(out, launch);
 		return config->cast_a ? memory_cast_a(out, launch) : memory_cast_b(out, launch);
 	default:
 		return memory_dram(out, launch);
