@@ -394,7 +394,8 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_m
 	}
 	if (config->kind == TT_MATMUL_2D && !config->fuse_batch && matmul->batch_a > 1)
 		return tt_fail_cond(
-			TTNN_INVALID, "program_config.fuse_batch || get_batch_size(a_shape_padded) == 1",
+			TTNN_INVALID,
+			"program_config.fuse_batch || get_batch_size(a_shape_padded) == 1",
 			"Block-sharded output is incompatible with batch > 1 (B=%u). The output CB is "
 			"backed by the shard buffer which only holds per_core_M * per_core_N = %u "
 			"tiles, but the kernel would produce B * per_core_M * per_core_N = %u tiles "

@@ -348,8 +348,7 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 		return;
 	}
 	out->k = view->k;
-	out->fuse_batch =
-		tt_memory_config_is_sharded(&matmul->memory) && matmul->batch_b == 1;
+	out->fuse_batch = tt_memory_config_is_sharded(&matmul->memory) && matmul->batch_b == 1;
 	out->m = out->block_h = view->factor < matmul->m ? view->factor : matmul->m;
 	out->n = out->block_w = view->factor < matmul->n ? view->factor : matmul->n;
 	out->sub_w = 2;

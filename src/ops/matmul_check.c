@@ -399,11 +399,12 @@ static tt_status check_rows_fit(const struct tt_matmul_config *config, const cha
 {
 	if (config->m <= rows)
 		return TTNN_OK;
-	return tt_matmul_refuse(config, condition,
-				"per_core_M (%u) exceeds Mt (%u). Each core would compute more "
-				"output row tiles than the tensor has. Reduce per_core_M to at most "
-				"Mt.",
-				config->m, rows);
+	return tt_matmul_refuse(
+		config, condition,
+		"per_core_M (%u) exceeds Mt (%u). Each core would compute more "
+		"output row tiles than the tensor has. Reduce per_core_M to at most "
+		"Mt.",
+		config->m, rows);
 }
 
 static tt_status check_work_1d(const struct tt_matmul *matmul,

@@ -385,8 +385,8 @@ static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch
 		width = tt_div_up(width, config->bank_workers);
 	else
 		TT_TRY(dram_cores(&cores, launch));
-	keep.in0 = (struct part){(uint64_t)config->m * config->k * (steps > 1 ? 2 : 1), cores,
-				 NULL};
+	keep.in0 =
+		(struct part){(uint64_t)config->m * config->k * (steps > 1 ? 2 : 1), cores, NULL};
 	keep.in1 = (struct part){width * config->k * (steps > 1 ? 3 : 1), cores, NULL};
 	keep.out = keep.interm = (struct part){config->m * width, cores, NULL};
 	keep.bias = (struct part){width, cores, NULL};
@@ -487,8 +487,8 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 	const struct tt_matmul *matmul = &plan->matmul;
 	const struct ttnn_shard_spec *a = &matmul->a->spec.memory.shard;
 	const ttnn_core_set *cores = a->grid;
-	uint64_t width = a->width / matmul->a_tile.width, page_a = tile_bytes(
-		matmul->a->spec.dtype, &matmul->a->spec.tile);
+	uint64_t width = a->width / matmul->a_tile.width,
+		 page_a = tile_bytes(matmul->a->spec.dtype, &matmul->a->spec.tile);
 	uint64_t page_b = tile_bytes(matmul->b->spec.dtype, &matmul->b->spec.tile);
 	enum ttnn_dtype sums = sum_dtype(matmul, ttnn_core_set_cores(cores));
 	struct part shard = {plan->config.m * width, cores, matmul->a};

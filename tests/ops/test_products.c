@@ -1,0 +1,548 @@
+/*
+ * Matrix products against their goldens, by every kind of program; and what programs keep in L1 where
+ * no recorded program tells: rows that the released library was asked for.
+ */
+#include "test.h"
+
+#include "base/arena.h"
+#include "device/device.h"
+#include "event/event.h"
+#include "golden.h"
+#include "ops/enums.h"
+#include "ops/golden_cases.h"
+#include "ops/objects.h"
+#include "tensor/text.h"
+
+static struct tt_arena arena;
+
+/* ---- configs ---------------------------------------------------------------------------------------- */
+
+enum kind { NONE, REUSE, TWO, ONE_A, ONE_B, GATHER, DRAM, BATCHED };
+
+/* A program config: what the tables below give of it. */
+struct config {
+	enum kind kind;
+	struct ttnn_core grid;
+	uint32_t k, m, n, block_h, block_w;
+	const char *activation;
+	bool no_fuse, transpose;
+};
+
+static struct ttnn_value activation_value(const char *name)
+{
+	struct ttnn_value out = ttnn_v_none();
+	int64_t fn;
+
+	if (name && tt_enum_find(&fn, &tt_enum_unary, name))
+		CHECK_OK(tt_object_make(
+			&out, &arena, "UnaryWithParam",
+			(struct ttnn_arg[]){{NULL, tt_value_enum(&tt_enum_unary, fn)}}, 1));
+	return out;
+}
+
+static void put(struct ttnn_arg *args, size_t *count, const char *name, struct ttnn_value value)
+{
+	args[(*count)++] = (struct ttnn_arg){name, value};
+}
+
+static struct ttnn_value config_value(const struct config *c)
+{
+	static const char *const names[] = {
+		[REUSE] = "MatmulMultiCoreReuseProgramConfig",
+		[TWO] = "MatmulMultiCoreReuseMultiCastProgramConfig",
+		[ONE_A] = "MatmulMultiCoreReuseMultiCast1DProgramConfig",
+		[ONE_B] = "MatmulMultiCoreReuseMultiCast1DProgramConfig",
+		[GATHER] = "MatmulMultiCoreReuseMultiCast1DProgramConfig",
+		[DRAM] = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
+		[BATCHED] = "MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig",
+	};
+	struct ttnn_arg args[16];
+	struct ttnn_value out = ttnn_v_none();
+	size_t n = 0;
+
+	put(args, &n, "in0_block_w", ttnn_v_int(c->k));
+	put(args, &n, "per_core_M", ttnn_v_int(c->m));
+	put(args, &n, "per_core_N", ttnn_v_int(c->n));
+	if (c->kind != REUSE)
+		put(args, &n, "fused_activation", activation_value(c->activation));
+	if (c->kind < DRAM) {
+		put(args, &n, "compute_with_storage_grid_size",
+		    (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = c->grid});
+		put(args, &n, "out_subblock_h", ttnn_v_int(1));
+		put(args, &n, "out_subblock_w", ttnn_v_int(1));
+	}
+	if (c->kind == TWO)
+		put(args, &n, "transpose_mcast", ttnn_v_bool(c->transpose));
+	if (c->kind == TWO || c->kind == ONE_A || c->kind == ONE_B || c->kind == GATHER) {
+		put(args, &n, "fuse_batch", ttnn_v_bool(!c->no_fuse));
+		put(args, &n, "out_block_h", c->block_h ? ttnn_v_int(c->block_h) : ttnn_v_none());
+		put(args, &n, "out_block_w", c->block_w ? ttnn_v_int(c->block_w) : ttnn_v_none());
+	}
+	if (c->kind == ONE_A || c->kind == ONE_B || c->kind == GATHER) {
+		put(args, &n, "mcast_in0", ttnn_v_bool(c->kind == ONE_A));
+		put(args, &n, "gather_in0", ttnn_v_bool(c->kind == GATHER));
+	}
+	CHECK_OK(tt_object_make(&out, &arena, names[c->kind], args, n));
+	return out;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------- */
+
+/* Where a tensor lies: nowhere in particular is DRAM; a grid of 0 leaves the shards open. */
+struct place {
+	enum ttnn_memory_layout layout;
+	enum ttnn_buffer_type buffer;
+	struct ttnn_core end; /* the cores from (0, 0) to here */
+	uint32_t height, width;
+	bool readers; /* the cores that read the banks of DRAM instead */
+};
+
+#define L1                                                                                         \
+	{                                                                                          \
+		.buffer = TTNN_L1                                                                  \
+	}
+#define SHARDS(layout_, x_, y_, h_, w_)                                                            \
+	{                                                                                          \
+		.layout = TTNN_##layout_##_SHARDED, .buffer = TTNN_L1, .end = {x_, y_},            \
+		.height = h_, .width = w_                                                          \
+	}
+#define OPEN(layout_)                                                                              \
+	{                                                                                          \
+		.layout = TTNN_##layout_##_SHARDED, .buffer = TTNN_L1                              \
+	}
+
+static struct ttnn_memory_config memory_of(const struct place *place)
+{
+	struct ttnn_memory_config out = {.layout = place->layout, .buffer = place->buffer};
+	struct ttnn_shard_spec shard = {.height = place->height, .width = place->width};
+	struct ttnn_core_range ranges[16];
+	struct ttnn_core cores[16];
+	size_t count = 1;
+
+	if (!place->height)
+		return out;
+	ranges[0] = (struct ttnn_core_range){{0, 0}, place->end};
+	if (place->readers) {
+		count = ttnn_device_get_info(golden_device())->dram_banks;
+		CHECK_OK(tt_workers_dram(cores, &golden_device()->workers, 0));
+		for (size_t i = 0; i < count; i++)
+			ranges[i] = (struct ttnn_core_range){cores[i], cores[i]};
+	}
+	CHECK_OK(ttnn_core_set_make(&shard.grid, ranges, count));
+	CHECK_OK(ttnn_memory_config_sharded(&out, place->layout, place->buffer, &shard));
+	return out;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------------- */
+
+struct side {
+	struct ttnn_shape shape;
+	enum ttnn_dtype dtype;
+	struct place place;
+};
+
+/* A product; a rank of 0 leaves the bias out. */
+struct product {
+	struct side a, b, bias;
+	bool transpose_a, transpose_b;
+	const char *activation;
+	struct place out;
+	enum ttnn_dtype dtype;
+	bool has_dtype, has_out, exact; /* exact: float32 sums are asked for */
+	struct config config;
+	struct ttnn_core grid; /* of the caller */
+};
+
+#define S(...)                                                                                     \
+	{                                                                                          \
+		sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),                              \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
+#define BF16 TTNN_BFLOAT16
+#define F32 TTNN_FLOAT32
+#define BF8 TTNN_BFLOAT8_B
+#define BF4 TTNN_BFLOAT4_B
+
+static ttnn_tensor *side_tensor(const struct side *side, uint64_t *state)
+{
+	struct ttnn_spec_args args = {.shape = side->shape,
+				      .dtype = side->dtype,
+				      .layout = TTNN_TILE,
+				      .memory = memory_of(&side->place)};
+
+	return golden_make(&args, state, -1, 1);
+}
+
+/* The arguments of a product; `memory` is where the config of the result is kept. */
+static size_t product_args(struct ttnn_arg *args, struct ttnn_memory_config *memory,
+			   ttnn_tensor *const *tensors, const struct product *p)
+{
+	struct ttnn_value compute = ttnn_v_none();
+	size_t n = 0;
+
+	put(args, &n, NULL, ttnn_v_tensor(tensors[0]));
+	put(args, &n, NULL, ttnn_v_tensor(tensors[1]));
+	if (p->bias.shape.rank)
+		put(args, &n, "bias", ttnn_v_tensor(tensors[2]));
+	put(args, &n, "transpose_a", ttnn_v_bool(p->transpose_a));
+	put(args, &n, "transpose_b", ttnn_v_bool(p->transpose_b));
+	put(args, &n, "activation", ttnn_v_string(p->activation));
+	if (p->has_dtype)
+		put(args, &n, "dtype", ttnn_v_dtype(p->dtype));
+	if (p->has_out) {
+		*memory = memory_of(&p->out);
+		put(args, &n, "memory_config", ttnn_v_memory(memory));
+	}
+	if (p->config.kind)
+		put(args, &n, "program_config", config_value(&p->config));
+	if (p->grid.x)
+		put(args, &n, "core_grid",
+		    (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = p->grid});
+	if (p->exact)
+		CHECK_OK(tt_object_make(
+			&compute, &arena, "WormholeComputeKernelConfig",
+			(struct ttnn_arg[]){{"fp32_dest_acc_en", ttnn_v_bool(true)}}, 1));
+	put(args, &n, "compute_kernel_config", compute);
+	return n;
+}
+
+static void run_product(const struct product *p, const char *name, uint64_t *state)
+{
+	ttnn_tensor *tensors[3] = {side_tensor(&p->a, state), side_tensor(&p->b, state), NULL};
+	struct ttnn_memory_config memory;
+	struct ttnn_arg args[16];
+	size_t count;
+
+	if (p->bias.shape.rank)
+		tensors[2] = side_tensor(&p->bias, state);
+	count = product_args(args, &memory, tensors, p);
+	golden_case_on_threads(name, args, count, 8);
+	for (size_t i = 0; i < 3; i++)
+		ttnn_tensor_unref(tensors[i]);
+	tt_arena_reset(&arena);
+}
+
+/* ---- goldens ---------------------------------------------------------------------------------------------- */
+
+static const struct product plain[] = {
+	{.a = {S(32, 32), BF16}, .b = {S(32, 32), BF16}},
+	{.a = {S(45, 70), BF16}, .b = {S(70, 33), BF16}},
+	{.a = {S(1, 64), F32}, .b = {S(64, 1), F32}},
+	{.a = {S(64), BF16}, .b = {S(64), BF16}},
+	{.a = {S(40), F32}, .b = {S(40, 50), F32}},
+	{.a = {S(50, 40), F32}, .b = {S(40), F32}},
+	{.a = {S(2, 3, 45, 64), BF16}, .b = {S(64, 33), BF16}},
+	{.a = {S(2, 3, 20, 33), F32}, .b = {S(2, 3, 33, 40), F32}},
+	{.a = {S(3, 64, 96), BF16}, .b = {S(3, 96, 64), BF8}},
+	{.a = {S(2, 1, 2, 33, 20), BF16}, .b = {S(2, 1, 2, 20, 65), BF16}},
+	{.a = {S(1, 1, 64, 96), BF16}, .b = {S(1, 3, 96, 40), BF16}},
+	{.a = {S(70, 45), BF16}, .b = {S(70, 33), BF16}, .transpose_a = true},
+	{.a = {S(45, 70), F32}, .b = {S(33, 70), F32}, .transpose_b = true},
+	{.a = {S(2, 40, 30), BF16},
+	 .b = {S(2, 50, 40), BF16},
+	 .transpose_a = true,
+	 .transpose_b = true},
+	{.a = {S(40, 30), BF16, L1},
+	 .b = {S(50, 40), BF16, L1},
+	 .transpose_a = true,
+	 .transpose_b = true},
+	{.a = {S(64, 128), BF8}, .b = {S(128, 64), BF8}},
+	{.a = {S(64, 128), BF16}, .b = {S(128, 64), BF4}},
+	{.a = {S(100, 64), BF16}, .b = {S(64, 100), BF16}, .has_dtype = true, .dtype = F32},
+	{.a = {S(64, 64), F32}, .b = {S(64, 64), BF16}, .has_dtype = true, .dtype = BF8},
+	{.a = {S(45, 70), BF16}, .b = {S(70, 33), BF16}, .activation = "relu"},
+	{.a = {S(4, 32, 64), BF16, L1}, .b = {S(64, 96), BF16}, .activation = "silu"},
+	{.a = {S(300, 64), BF16}, .b = {S(64, 40), BF16}, .has_out = true, .out = L1},
+	{.a = {S(256, 128), BF16}, .b = {S(128, 256), BF16}, .grid = {4, 4}},
+	{.a = {S(2, 3, 33, 64), BF16}, .b = {S(2, 3, 64, 40), BF16}, .grid = {8, 8}},
+	{.a = {S(256, 128), BF16}, .b = {S(128, 256), BF16}, .grid = {4, 4}, .activation = "gelu"},
+	{.a = {S(96, 64), BF16}, .b = {S(64, 96), BF16}, .exact = true},
+};
+
+static const struct product configured[] = {
+	{.a = {S(1, 4, 64, 64), BF16},
+	 .b = {S(1, 4, 64, 96), BF16},
+	 .config = {REUSE, {8, 8}, 1, 2, 3}},
+	{.a = {S(1, 4, 64, 64), BF16, SHARDS(HEIGHT, 3, 0, 64, 64)},
+	 .b = {S(1, 4, 64, 96), BF16, SHARDS(HEIGHT, 3, 0, 64, 96)},
+	 .has_out = true,
+	 .out = OPEN(HEIGHT),
+	 .config = {REUSE, {4, 1}, 2, 2, 3}},
+	{.a = {S(1, 1, 128, 128), BF16},
+	 .b = {S(1, 1, 128, 128), BF16},
+	 .config = {TWO, {4, 4}, 2, 1, 1, .activation = "RELU"}},
+	{.a = {S(1, 1, 128, 128), BF16, SHARDS(BLOCK, 3, 3, 32, 32)},
+	 .b = {S(1, 1, 128, 256), BF8},
+	 .has_out = true,
+	 .out = OPEN(BLOCK),
+	 .config = {TWO, {4, 4}, 1, 1, 2}},
+	{.a = {S(2, 3, 64, 96), BF16},
+	 .b = {S(2, 3, 96, 64), BF16},
+	 .config = {TWO, {8, 8}, 3, 1, 1, .no_fuse = true}},
+	{.a = {S(128, 64), BF16},
+	 .b = {S(64, 96), BF16},
+	 .config = {TWO, {8, 8}, 1, 1, 1, .transpose = true}},
+	{.a = {S(1, 1, 32, 256), BF16, SHARDS(WIDTH, 7, 0, 32, 32)},
+	 .b = {S(1, 1, 256, 256), BF16},
+	 .has_out = true,
+	 .out = OPEN(WIDTH),
+	 .config = {ONE_A, {8, 1}, 1, 1, 1, .activation = "SILU"}},
+	{.a = {S(1, 1, 64, 256), BF16},
+	 .b = {S(1, 1, 256, 200), BF16},
+	 .config = {ONE_A, {8, 8}, 2, 2, 2, 1, 1}},
+	{.a = {S(1, 1, 256, 64), BF16, SHARDS(HEIGHT, 3, 1, 32, 64)},
+	 .b = {S(1, 1, 64, 96), BF16},
+	 .has_out = true,
+	 .out = OPEN(HEIGHT),
+	 .config = {ONE_B, {4, 2}, 1, 1, 3}},
+	{.a = {S(1, 1, 64, 64), BF16},
+	 .b = {S(1, 3, 64, 96), BF16},
+	 .config = {ONE_B, {8, 8}, 2, 1, 3, .no_fuse = true}},
+	{.a = {S(1, 1, 32, 256), BF16, SHARDS(WIDTH, 7, 0, 32, 32)},
+	 .b = {S(1, 1, 256, 256), BF16, SHARDS(WIDTH, 7, 0, 256, 32)},
+	 .has_out = true,
+	 .out = SHARDS(WIDTH, 7, 0, 32, 32),
+	 .config = {GATHER, {8, 1}, 1, 1, 1}},
+	{.a = {S(1, 1, 32, 256), BF16, SHARDS(WIDTH, 7, 0, 32, 32)},
+	 .b = {S(1, 1, 256, 384), BF8, {TTNN_WIDTH_SHARDED, TTNN_DRAM, {11, 0}, 256, 32}},
+	 .has_out = true,
+	 .out = OPEN(WIDTH),
+	 .config = {DRAM, .k = 1, .m = 1, .n = 2, .activation = "RELU"}},
+	{.a = {S(1, 12, 32, 64),
+	       BF16,
+	       {TTNN_HEIGHT_SHARDED, TTNN_L1, .height = 32, .width = 64, .readers = true}},
+	 .b = {S(1, 12, 64, 96), BF16, {TTNN_HEIGHT_SHARDED, TTNN_DRAM, {11, 0}, 64, 96}},
+	 .has_out = true,
+	 .out = {TTNN_HEIGHT_SHARDED, TTNN_L1, .height = 32, .width = 96, .readers = true},
+	 .config = {BATCHED, .k = 2, .m = 1, .n = 3}},
+};
+
+TEST(products_are_those_of_their_goldens)
+{
+	uint64_t state = 1;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		run_product(&plain[i], "ttnn.matmul", &state);
+	for (size_t i = 0; i < sizeof(configured) / sizeof(configured[0]); i++)
+		run_product(&configured[i], "ttnn.matmul", &state);
+}
+
+/* The same with biases of all sorts: fused, added behind, broadcast. */
+TEST(linear_layers_are_those_of_their_goldens)
+{
+	uint64_t state = 2;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		struct product p = plain[i];
+		uint32_t n = p.b.shape.dim[p.b.shape.rank - (p.transpose_b ? 2 : 1)];
+
+		if (p.a.shape.rank == 1 || p.b.shape.rank == 1 ||
+		    ((p.transpose_a || p.transpose_b) && p.a.place.buffer == TTNN_L1))
+			continue;
+		p.bias = (struct side){.dtype = i % 3 ? BF16 : F32};
+		p.bias.shape = i % 4 == 0   ? (struct ttnn_shape){1, {n}}
+			       : i % 4 == 1 ? (struct ttnn_shape){2, {1, n}}
+			       : i % 4 == 2 ? (struct ttnn_shape){4, {1, 1, 1, n}}
+					    : (struct ttnn_shape){2, {1, 1}};
+		run_product(&p, "ttnn.linear", &state);
+	}
+	for (size_t i = 0; i < sizeof(configured) / sizeof(configured[0]); i++) {
+		struct product p = configured[i];
+		uint32_t n = p.b.shape.dim[p.b.shape.rank - 1];
+
+		if (p.config.kind >= GATHER || p.b.place.height)
+			continue;
+		p.bias = (struct side){(struct ttnn_shape){1, {n}}, BF16, {0}};
+		run_product(&p, "ttnn.linear", &state);
+	}
+}
+
+TEST(sums_of_a_matrix_and_a_product_are_those_of_their_goldens)
+{
+	static const double factors[][2] = {{1, 1}, {2, 0.5}, {-1, 1}, {1, 0}, {0.25, 3}};
+	static const enum ttnn_dtype dtypes[] = {BF16, F32, BF8, BF16};
+	static const uint32_t sizes[][3] = {
+		{64, 128, 256}, {45, 70, 33}, {32, 32, 32}, {1, 64, 40}};
+	uint64_t state = 3;
+
+	for (size_t i = 0; i < 24; i++) {
+		const uint32_t *size = sizes[i % 4];
+		enum ttnn_dtype dtype = dtypes[i / 4 % 4];
+		struct side sides[] = {{S(size[0], size[2]), dtype, {0}},
+				       {S(size[0], size[1]), dtype, {0}},
+				       {S(size[1], size[2]), dtype, {0}}};
+		struct ttnn_arg args[5];
+		ttnn_tensor *tensors[3];
+
+		if (i % 5 == 0)
+			sides[1].place.buffer = TTNN_L1;
+		for (size_t k = 0; k < 3; k++) {
+			tensors[k] = side_tensor(&sides[k], &state);
+			args[k] = (struct ttnn_arg){NULL, ttnn_v_tensor(tensors[k])};
+		}
+		args[3] = (struct ttnn_arg){"alpha", ttnn_v_real(factors[i % 5][0])};
+		args[4] = (struct ttnn_arg){"beta", ttnn_v_real(factors[i % 5][1])};
+		golden_case_on_threads("ttnn.addmm", args, 5, 8);
+		for (size_t k = 0; k < 3; k++)
+			ttnn_tensor_unref(tensors[k]);
+	}
+}
+
+TEST(each_row_had_its_cases)
+{
+	golden_check_family("matmul");
+	golden_close();
+	tt_arena_deinit(&arena);
+}
+
+/* ---- program memory ----------------------------------------------------------------------------------------- */
+
+static struct tt_str heard;
+
+static void hear(struct tt_event_listener *self, const struct tt_event *event)
+{
+	struct tt_str cores = {0};
+
+	(void)self;
+	if (event->kind != TT_EVENT_PROGRAM_MEMORY)
+		return;
+	tt_text_core_set(&cores, event->memory.cores, TTNN_DIALECT_TT_METAL);
+	tt_str_addf(&heard, "%s%llu %s%s", heard.length ? "\n" : "",
+		    (unsigned long long)event->memory.size, tt_str_text(&cores),
+		    event->memory.borrowed ? " borrowed" : "");
+	tt_str_deinit(&cores);
+}
+
+/* What the released library says, 0.81.1 on an n150. */
+static const struct {
+	struct product product;
+	const char *rows;
+} memories[] = {
+	/* a in more blocks than the result has columns: those cores only pass it on */
+	{{.a = {S(1, 1, 512, 512), BF16, SHARDS(BLOCK, 3, 7, 64, 128)},
+	  .b = {S(1, 1, 512, 64), BF16},
+	  .config = {TWO, {8, 8}, 2, 2, 1}},
+	 "16384 {[0-0 - 1-7]}\n16384 {[2-0 - 3-7]}\n8192 {[0-0 - 1-7]}\n"
+	 "16384 {[0-0 - 3-7]} borrowed\n4096 {[0-0 - 1-7]}"},
+	{{.a = {S(1, 1, 32, 1024), BF16, SHARDS(WIDTH, 7, 1, 32, 64)},
+	  .b = {S(1, 1, 1024, 512), BF16},
+	  .has_out = true,
+	  .out = OPEN(WIDTH),
+	  .config = {ONE_A, {8, 8}, 2, 1, 2}},
+	 "8192 {[0-0 - 7-0]}\n8192 {[0-1 - 7-1]}\n16384 {[0-0 - 7-0]}\n"
+	 "4096 {[0-0 - 7-1]} borrowed\n4096 {[0-0 - 7-0]} borrowed"},
+	{{.a = {S(1, 1, 32, 1024), BF16},
+	  .b = {S(1, 1, 1024, 512), BF16, SHARDS(WIDTH, 7, 0, 1024, 64)},
+	  .config = {ONE_A, {8, 8}, 2, 1, 2}},
+	 "8192 {[0-0 - 7-0]}\n131072 {[0-0 - 7-0]} borrowed\n4096 {[0-0 - 7-0]}"},
+	{{.a = {S(1, 1, 2048, 128), BF16, SHARDS(HEIGHT, 7, 3, 64, 128)},
+	  .b = {S(1, 1, 128, 64), BF16},
+	  .config = {ONE_B, {8, 8}, 2, 2, 2, 1}},
+	 "16384 {[0-0 - 7-3]}\n4096 {[0-0 - 7-3]} borrowed\n16384 {[0-0 - 7-3]}\n"
+	 "4096 {[0-0 - 7-3]}"},
+	{{.a = {S(1, 8, 128, 64), BF16},
+	  .b = {S(1, 8, 64, 128), BF16},
+	  .config = {REUSE, {8, 8}, 2, 8, 4}},
+	 "32768 {[0-0 - 0-3]}\n32768 {[0-0 - 0-3]}\n65536 {[0-0 - 0-3]}"},
+	{{.a = {S(1, 8, 128, 64), BF8},
+	  .b = {S(1, 8, 64, 128), BF8},
+	  .config = {REUSE, {8, 8}, 1, 4, 4}},
+	 "8704 {[0-0 - 0-7]}\n8704 {[0-0 - 0-7]}\n17408 {[0-0 - 0-7]}\n32768 {[0-0 - 0-7]}"},
+	{{.a = {S(1, 1, 32, 1024), BF8, SHARDS(WIDTH, 7, 0, 32, 128)},
+	  .b = {S(1, 1, 1024, 1024), BF8, SHARDS(WIDTH, 7, 0, 1024, 128)},
+	  .has_out = true,
+	  .out = SHARDS(WIDTH, 7, 0, 32, 128),
+	  .config = {GATHER, {8, 1}, 4, 1, 4}},
+	 "4352 {[0-0 - 7-0]} borrowed\n139264 {[0-0 - 7-0]} borrowed\n30464 {[0-0 - 7-0]}\n"
+	 "16 {[0-0 - 7-0]}\n16 {[0-0 - 7-0]}\n8192 {[0-0 - 7-0]}\n4352 {[0-0 - 7-0]} borrowed"},
+	{{.a = {S(1, 1, 32, 1024), BF16, SHARDS(WIDTH, 7, 0, 32, 128)},
+	  .b = {S(1, 1, 1024, 1920), BF8, {TTNN_WIDTH_SHARDED, TTNN_DRAM, {11, 0}, 1024, 160}},
+	  .has_out = true,
+	  .out = OPEN(WIDTH),
+	  .config = {DRAM, .k = 4, .m = 1, .n = 8}},
+	 "16384 {[0-0 - 7-7]}\n65280 {[0-0 - 7-7]}\n10240 {[0-0 - 7-7]}"},
+	{{.a = {S(1, 24, 32, 128),
+		BF16,
+		{TTNN_HEIGHT_SHARDED, TTNN_L1, .height = 64, .width = 128, .readers = true}},
+	  .b = {S(1, 24, 128, 256), BF16, {TTNN_HEIGHT_SHARDED, TTNN_DRAM, {11, 0}, 256, 256}},
+	  .has_out = true,
+	  .out = {TTNN_HEIGHT_SHARDED, TTNN_L1, .height = 64, .width = 256, .readers = true},
+	  .config = {BATCHED, .k = 2, .m = 1, .n = 8}},
+	 "8192 {[0-0 - 7-7]}\n98304 {[0-0 - 7-7]}\n32768 {[0-0 - 7-7]}\n16384 {[0-0 - 7-7]}"},
+};
+
+TEST(programs_keep_what_the_released_library_keeps)
+{
+	struct tt_event_listener listener = {hear};
+	uint64_t state = 4;
+
+	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
+		const struct product *p = &memories[i].product;
+		ttnn_tensor *tensors[3] = {side_tensor(&p->a, &state), side_tensor(&p->b, &state)};
+		ttnn_tensor *out = NULL;
+		struct ttnn_memory_config memory;
+		struct ttnn_arg args[16];
+		size_t count = product_args(args, &memory, tensors, p);
+
+		heard.length = 0;
+		ttnn_set_run_mode(TTNN_RUN_NO_DISPATCH);
+		tt_event_listen(&listener);
+		CHECK_OK(ttnn_call_one(&out, "ttnn.matmul", args, count, TTNN_FRONTEND_C));
+		tt_event_listen(NULL);
+		CHECK_STR(tt_str_text(&heard), memories[i].rows);
+		ttnn_tensor_unref(out);
+		ttnn_set_run_mode(TTNN_RUN_NORMAL);
+		ttnn_tensor_unref(tensors[0]);
+		ttnn_tensor_unref(tensors[1]);
+		tt_arena_reset(&arena);
+	}
+	tt_str_deinit(&heard);
+	golden_close();
+	tt_arena_deinit(&arena);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+/* Products that fail half way give back what they made: one is refused behind its program. */
+static tt_status some_products(ttnn_device *device)
+{
+	struct ttnn_shape shapes[] = {{2, {40, 50}}, {2, {50, 60}}, {2, {20, 60}}, {1, {50}}};
+	ttnn_tensor *t[4] = {NULL}, *out = NULL;
+	tt_status status = TTNN_OK;
+
+	for (size_t i = 0; i < 4 && status == TTNN_OK; i++)
+		status = ttnn_call_one(&t[i], "ttnn.ones",
+				       (struct ttnn_arg[]){{NULL, ttnn_v_shape(&shapes[i])},
+							   {"layout", ttnn_v_layout(TTNN_TILE)},
+							   {"device", ttnn_v_device(device)}},
+				       3, TTNN_FRONTEND_C);
+	for (size_t i = 0; i < 3 && status == TTNN_OK; i++) {
+		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(t[0])},
+					  {NULL, ttnn_v_tensor(t[i == 1 ? 3 : 1])},
+					  {"activation", ttnn_v_string("gelu")},
+					  {"bias", i == 2 ? ttnn_v_tensor(t[2]) : ttnn_v_none()}};
+
+		status = ttnn_call_one(&out, "ttnn.linear", args, 4, TTNN_FRONTEND_C);
+		if (i == 2 && status == TTNN_INVALID)
+			status = TTNN_OK;
+		else if (status == TTNN_OK)
+			ttnn_tensor_unref(out);
+	}
+	for (size_t i = 0; i < 4; i++)
+		ttnn_tensor_unref(t[i]);
+	return status;
+}
+
+SCENARIO(products_give_all_memory_back)
+{
+	ttnn_device *device;
+	tt_status status;
+
+	TT_TRY(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
+	status = some_products(device);
+	ttnn_device_unref(device);
+	tt_call_forget_thread();
+	return status;
+}
