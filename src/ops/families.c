@@ -47,10 +47,12 @@
 	X(shard)                                                                                   \
 	X(slice)                                                                                   \
 	X(softmax)                                                                                 \
+	X(sort)                                                                                    \
 	X(split)                                                                                   \
 	X(ternary)                                                                                 \
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \
+	X(topk)                                                                                    \
 	X(transpose)                                                                               \
 	X(typecast)                                                                                \
 	X(unary)                                                                                   \

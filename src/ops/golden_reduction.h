@@ -19,6 +19,9 @@ tt_status tt_golden_argmax(struct tt_golden *golden);
 tt_status tt_golden_cumsum(struct tt_golden *golden);
 tt_status tt_golden_cumprod(struct tt_golden *golden);
 
+tt_status tt_golden_sort(struct tt_golden *golden);
+tt_status tt_golden_topk(struct tt_golden *golden);
+
 tt_status tt_golden_softmax(struct tt_golden *golden);
 tt_status tt_golden_scale_mask_softmax(struct tt_golden *golden);
 tt_status tt_golden_scale_causal_softmax(struct tt_golden *golden);

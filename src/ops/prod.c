@@ -40,7 +40,7 @@ static tt_status nc_validate(struct tt_launch *launch)
 
 	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32 || dtype == TTNN_BFLOAT8_B,
 		   IS("BFLOAT16") " || " IS("FLOAT32") " || " IS("BFLOAT8_B"),
-		   "Error - unsupported data type for prod, expected BFLOAT16, FLOAT32, or "
+		   "Error - unsupported data type for prod, expected BFLOAT16, FLOAT32 or "
 		   "BFLOAT8_B but got DataType::%s.",
 		   tt_enum_name(&tt_enum_dtype, dtype));
 	return TTNN_OK;
@@ -134,7 +134,7 @@ static tt_status all_validate(struct tt_launch *launch)
 	TT_REQUIRE(
 		dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32 || tt_dtype_is_block(dtype),
 		IS("BFLOAT16") " || " IS("FLOAT32") " || " IS("BFLOAT8_B") " || " IS("BFLOAT4_B"),
-		"Error - unsupported data type for prod, expected BFLOAT16, FLOAT32, BFLOAT8_B, "
+		"Error - unsupported data type for prod, expected BFLOAT16, FLOAT32, BFLOAT8_B "
 		"or BFLOAT4_B but got DataType::%s.",
 		tt_enum_name(&tt_enum_dtype, dtype));
 	return TTNN_OK;
