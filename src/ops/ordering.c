@@ -12,8 +12,8 @@
 
 /* ---- there and back ------------------------------------------------------------------------------------- */
 
-static tt_status swap(struct tt_tensor **out, const struct tt_ordering *order,
-		      struct tt_tensor *in, const struct ttnn_memory_config *memory)
+static tt_status swap(struct tt_tensor **out, const struct tt_ordering *order, struct tt_tensor *in,
+		      const struct ttnn_memory_config *memory)
 {
 	uint32_t dims[] = {order->dim, in->spec.shape.rank - 1};
 

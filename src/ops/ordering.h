@@ -17,7 +17,8 @@ struct tt_ordering {
 };
 
 /* The input with the dimension last, as a tensor of four; it is given up with the call. */
-tt_status tt_ordering_begin(struct tt_tensor **out, struct tt_ordering *order, struct tt_tensor *in);
+tt_status tt_ordering_begin(struct tt_tensor **out, struct tt_ordering *order,
+			    struct tt_tensor *in);
 
 /* The first `count` of the last dimension of both results; what they were is given up. */
 tt_status tt_ordering_cut(struct tt_tensor **results, const struct tt_ordering *order,

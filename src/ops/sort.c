@@ -20,10 +20,8 @@
 enum { DIM, DESCENDING, STABLE, MEMORY, PADDED, ATTRS };
 
 static const struct tt_field fields[ATTRS] = {
-	[DIM] = {.name = "dim"},
-	[DESCENDING] = {.name = "descending"},
-	[STABLE] = {.name = "stable"},
-	[MEMORY] = {.name = "output_mem_config"},
+	[DIM] = {.name = "dim"},          [DESCENDING] = {.name = "descending"},
+	[STABLE] = {.name = "stable"},    [MEMORY] = {.name = "output_mem_config"},
 	[PADDED] = {.name = "is_padded"},
 };
 static const struct tt_schema schema = {"SortParams", fields, ATTRS, false};
@@ -48,8 +46,8 @@ static tt_status infer(struct tt_launch *launch)
 		return TTNN_OK;
 	}
 	TT_TRY(tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, in->layout, memory));
-	return tt_spec_simple(&launch->specs[1], &in->shape, is_wide(in) ? TTNN_UINT32 : TTNN_UINT16,
-			      in->layout, memory);
+	return tt_spec_simple(&launch->specs[1], &in->shape,
+			      is_wide(in) ? TTNN_UINT32 : TTNN_UINT16, in->layout, memory);
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -156,7 +154,8 @@ static const struct tt_mem_row single_rows[] = {
 	ROW(12, .when = tt_has3, .pages = tt_number2, .page = PLACE),
 };
 
-#define PAIR(index_) ROW(index_, .page_count = 2, .page = VALUE), ROW(index_ + 1, .page_count = 2, .page = PLACE)
+#define PAIR(index_)                                                                               \
+	ROW(index_, .page_count = 2, .page = VALUE), ROW(index_ + 1, .page_count = 2, .page = PLACE)
 
 static const struct tt_mem_row cross_rows[] = {
 	PAIR(0),
@@ -293,10 +292,11 @@ static tt_status expand(struct tt_call *call)
 	uint32_t width;
 	bool padded;
 
-	TT_REQUIRE((dim >= -rank && dim < rank) || (rank == 0 && (dim == 0 || dim == -1)),
-		   "(dim >= -static_cast<int8_t>(rank) && dim < static_cast<int8_t>(rank)) || (rank "
-		   "== 0 && (dim == 0 || dim == -1))",
-		   "Sort dim %" PRId64 " is out of range for rank-%" PRId64 " tensor", dim, rank);
+	TT_REQUIRE(
+		(dim >= -rank && dim < rank) || (rank == 0 && (dim == 0 || dim == -1)),
+		"(dim >= -static_cast<int8_t>(rank) && dim < static_cast<int8_t>(rank)) || (rank "
+		"== 0 && (dim == 0 || dim == -1))",
+		"Sort dim %" PRId64 " is out of range for rank-%" PRId64 " tensor", dim, rank);
 	TT_TRY(tt_need_device(in));
 	order.dim = (uint32_t)(dim < 0 ? dim + rank : dim);
 	if (rank == 0 || in->spec.shape.dim[order.dim] == 1)

@@ -48,8 +48,8 @@ static tt_status infer(struct tt_launch *launch)
 	}
 	shape.dim[shape.rank - 1] = (uint32_t)launch->attrs[K].integer;
 	TT_TRY(tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE, memory));
-	return tt_spec_simple(&launch->specs[1], &shape, wide ? TTNN_UINT32 : TTNN_UINT16, TTNN_TILE,
-			      memory);
+	return tt_spec_simple(&launch->specs[1], &shape, wide ? TTNN_UINT32 : TTNN_UINT16,
+			      TTNN_TILE, memory);
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -142,8 +142,7 @@ static tt_status plan_multi(struct tt_move_work *work, const struct parts *parts
 					   {{0, parts->rows}, {0, parts->rows}}};
 
 	work->number[PART] = parts->tiles;
-	work->number[GATHERED] =
-		(uint64_t)parts->columns * parts->rows * work->number[RESULT];
+	work->number[GATHERED] = (uint64_t)parts->columns * parts->rows * work->number[RESULT];
 	TT_TRY(ttnn_core_set_make(&work->cores[1], &range[0], 1));
 	TT_TRY(ttnn_core_set_make(&work->cores[2], &range[1], 1));
 	return ttnn_core_set_make(&work->cores[0], range, 2);
@@ -296,8 +295,8 @@ static tt_status widen(struct tt_tensor **tensor, struct tt_call *call, double l
 	return tt_ordering_fill(tensor, call, *tensor, loser);
 }
 
-static tt_status launch_topk(struct tt_tensor **results, struct tt_call *call,
-			     struct tt_tensor *in, const struct tt_ordering *order)
+static tt_status launch_topk(struct tt_tensor **results, struct tt_call *call, struct tt_tensor *in,
+			     const struct tt_ordering *order)
 {
 	const struct ttnn_value *out = tt_call_arg(call, "output_tensor");
 	const ttnn_core_set *cores = tt_call_core_set(call, "sub_core_grids");

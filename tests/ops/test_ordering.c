@@ -21,13 +21,13 @@ TEST(sorted)
 			if (n % 7 == 6)
 				spec.dtype = TTNN_UINT16;
 			x = golden_make(&spec, &state, -99, 99);
-			if (!(n == 7 ? golden_case_on_threads : golden_case)(
-				    "ttnn.sort",
-				    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
-							{NULL, ttnn_v_int(dim)},
-							{NULL, ttnn_v_bool(n % 2)},
-							{NULL, ttnn_v_bool(true)}},
-				    4, 1))
+			if (!(n == 7 ? golden_case_on_threads
+				     : golden_case)("ttnn.sort",
+						    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+									{NULL, ttnn_v_int(dim)},
+									{NULL, ttnn_v_bool(n % 2)},
+									{NULL, ttnn_v_bool(true)}},
+						    4, 1))
 				TEST_FAIL("case %zu, dimension %d", n, (int)dim);
 			ttnn_tensor_unref(x);
 		}
