@@ -92,12 +92,16 @@ static PyObject *core_reduce(PyObject *self, PyObject *unused)
 /* {"x":3,"y":4}: read as the start of a range that ends there. */
 static PyObject *core_from_json(PyObject *type, PyObject *text)
 {
-	PyObject *range = PyUnicode_FromFormat("[{\"start\":%U,\"end\":%U}]", text, text);
+	PyObject *range = PyUnicode_Check(text)
+				  ? PyUnicode_FromFormat("[{\"start\":%U,\"end\":%U}]", text, text)
+				  : NULL;
 	const char *json = range ? PyUnicode_AsUTF8(range) : NULL;
 	const ttnn_core_set *set;
 	enum ttnn_status status = json ? ttnn_core_set_parse(&set, json) : TTNN_NOMEM;
 
 	Py_XDECREF(range);
+	if (!json && !PyErr_Occurred())
+		PyErr_SetString(PyExc_TypeError, "JSON is a text");
 	if (!json)
 		return NULL;
 	if (status != TTNN_OK)
@@ -237,18 +241,25 @@ static PyObject *range_to_json(PyObject *self, PyObject *unused)
 
 static PyObject *range_from_json(PyObject *type, PyObject *text)
 {
-	PyObject *listed = PyUnicode_FromFormat("[%U]", text);
+	PyObject *listed = PyUnicode_Check(text) ? PyUnicode_FromFormat("[%U]", text) : NULL;
 	const char *json = listed ? PyUnicode_AsUTF8(listed) : NULL;
 	const ttnn_core_set *set;
 	enum ttnn_status status = json ? ttnn_core_set_parse(&set, json) : TTNN_NOMEM;
+	const struct ttnn_core_range *ranges;
+	size_t count;
 
 	(void)type;
 	Py_XDECREF(listed);
+	if (!json && !PyErr_Occurred())
+		PyErr_SetString(PyExc_TypeError, "JSON is a text");
 	if (!json)
 		return NULL;
 	if (status != TTNN_OK)
 		return py_fail(status, "CoreRange");
-	return py_new_range(ttnn_core_set_ranges(set, NULL));
+	ranges = ttnn_core_set_ranges(set, &count);
+	if (count != 1)
+		return PyErr_Format(PyExc_RuntimeError, "this is no CoreRange: %U", text);
+	return py_new_range(ranges);
 }
 
 static PyObject *range_reduce(PyObject *self, PyObject *unused)

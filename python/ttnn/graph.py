@@ -15,8 +15,8 @@ def _open():
 
 
 def _apply():
-    """Inside a dry run everything is dry."""
-    _ttnn.set_no_dispatch(RunMode.NO_DISPATCH in _open())
+    """The outermost capture decides for those inside it."""
+    _ttnn.set_no_dispatch(_open()[:1] == [RunMode.NO_DISPATCH])
 
 
 def begin_graph_capture(run_mode=RunMode.NORMAL):

@@ -557,6 +557,7 @@ static void close_down(struct tt_device *device)
 		close_down(child);
 		ttnn_device_unref(child);
 	}
+	tt_devmem_drain(device->memory);
 	tt_devmem_close(device->memory);
 	atomic_store(&device->memory->device, NULL);
 	tt_progcache_clear(&device->programs);

@@ -1,5 +1,7 @@
 #include "device/devmem.h"
 
+#include <sched.h>
+
 #include "base/mem.h"
 #include "device/buffer.h"
 
@@ -32,6 +34,8 @@ tt_status tt_devmem_new(struct tt_devmem **out, const struct tt_devmem_config *c
 		return tt_fail_nomem();
 	atomic_init(&memory->refs, 1);
 	atomic_init(&memory->closed, false);
+	atomic_init(&memory->closing, false);
+	atomic_init(&memory->users, 0);
 	pthread_mutex_init(&memory->lock, NULL);
 	memory->chips = config->chips;
 	memory->device_id = config->device_id;
@@ -149,6 +153,29 @@ static struct tt_buffer *first_owned(struct tt_devmem *memory)
 		at = at->newer;
 	pthread_mutex_unlock(&memory->lock);
 	return at;
+}
+
+bool tt_devmem_enter(struct tt_devmem *memory)
+{
+	atomic_fetch_add(&memory->users, 1);
+	if (!atomic_load(&memory->closing))
+		return true;
+	tt_devmem_leave(memory);
+	while (atomic_load(&memory->device))
+		sched_yield(); /* half closed is a state that nobody shall see */
+	return false;
+}
+
+void tt_devmem_leave(struct tt_devmem *memory)
+{
+	atomic_fetch_sub(&memory->users, 1);
+}
+
+void tt_devmem_drain(struct tt_devmem *memory)
+{
+	atomic_store(&memory->closing, true);
+	while (atomic_load(&memory->users))
+		sched_yield();
 }
 
 void tt_devmem_close(struct tt_devmem *memory)

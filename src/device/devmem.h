@@ -31,6 +31,8 @@ struct tt_devmem {
 	struct tt_banks dram, l1;
 	uint32_t chips, device_id;
 	_Atomic(struct tt_device *) device; /* whose memory it is; NULL once that was closed */
+	atomic_uint_least32_t users;        /* operations that are running */
+	atomic_bool closing;                /* no more of them */
 
 	pthread_mutex_t lock; /* of what is below, and of the state of its buffers */
 	struct tt_buffer *oldest, *newest;
@@ -45,6 +47,16 @@ tt_status tt_devmem_new(struct tt_devmem **out, const struct tt_devmem_config *c
 struct tt_devmem *tt_devmem_ref(struct tt_devmem *memory);
 /* NULL is fine. */
 void tt_devmem_unref(struct tt_devmem *memory);
+
+/*
+ * Around an operation: closing waits until all have left, so inside of it the device stays what it
+ * is. False when the device was closed already: there is nothing to leave then.
+ */
+bool tt_devmem_enter(struct tt_devmem *memory);
+void tt_devmem_leave(struct tt_devmem *memory);
+
+/* Lets nobody in any more and waits for those who are. Not from inside. */
+void tt_devmem_drain(struct tt_devmem *memory);
 
 /* Deallocates all buffers and refuses new ones: for closing a device. */
 void tt_devmem_close(struct tt_devmem *memory);

@@ -36,6 +36,7 @@ struct tt_field {
 	enum tt_field_text text;
 	const char *fixed; /* for TT_TEXT_FIXED */
 	bool unkeyed;      /* (optional) not part of a program's cache key */
+	bool unprinted;    /* (optional) not part of an object's text: it has no effect */
 };
 
 /* The layout of an object or of an argument list. To add one: a static table of rows. */

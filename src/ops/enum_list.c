@@ -132,11 +132,6 @@ static const struct tt_enum_row tile_reshape_map_mode_rows[] = {{0, "CACHE"}, {1
 static const struct tt_enum tile_reshape_map_mode = {
 	"TileReshapeMapMode", tile_reshape_map_mode_rows, COUNT(tile_reshape_map_mode_rows)};
 
-static const struct tt_enum_row embeddings_type_rows[] = {
-	{0, "GENERIC"}, {1, "PADDED"}, {2, "BINARY"}};
-static const struct tt_enum embeddings_type = {"EmbeddingsType", embeddings_type_rows,
-					       COUNT(embeddings_type_rows)};
-
 static const struct tt_enum_row rgbrange_rows[] = {{0, "MinusOneToOne"}, {1, "ZeroToOne"}};
 static const struct tt_enum rgbrange = {"RGBRange", rgbrange_rows, COUNT(rgbrange_rows)};
 
@@ -195,10 +190,6 @@ static const struct tt_enum_row kernel_build_opt_level_rows[] = {
 	{0, "O1"}, {1, "O2"}, {2, "O3"}, {3, "O0"}, {4, "Os"}, {5, "Ofast"}, {6, "Oz"}};
 static const struct tt_enum kernel_build_opt_level = {
 	"KernelBuildOptLevel", kernel_build_opt_level_rows, COUNT(kernel_build_opt_level_rows)};
-
-static const struct tt_enum_row loss_reduction_mode_rows[] = {{0, "NONE"}, {1, "MEAN"}, {2, "SUM"}};
-static const struct tt_enum loss_reduction_mode = {"LossReductionMode", loss_reduction_mode_rows,
-						   COUNT(loss_reduction_mode_rows)};
 
 static const struct tt_enum_row moreh_softmax_backward_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
@@ -335,7 +326,7 @@ static const struct {
 	{"operations.conv", &padding_mode},
 	{"operations.core", &throttle_level},
 	{"operations.data_movement", &tile_reshape_map_mode},
-	{"operations.embedding", &embeddings_type},
+	{"operations.embedding", &tt_enum_embeddings},
 	{"operations.experimental", &rgbrange},
 	{"operations.experimental", &routed_expert_activation},
 	{"operations.experimental", &yuvcolor_space},
@@ -349,7 +340,7 @@ static const struct {
 	{"operations.experimental.disaggregation", &kv_chunk_tensor_type},
 	{"operations.experimental.fabric_mux", &channel_type},
 	{"operations.experimental.fabric_mux", &kernel_build_opt_level},
-	{"operations.loss", &loss_reduction_mode},
+	{"operations.loss", &tt_enum_loss_reduction},
 	{"operations.moreh", &moreh_softmax_backward_op},
 	{"operations.moreh", &moreh_softmax_backward_op_parallelization_strategy},
 	{"operations.moreh", &moreh_softmax_op},

@@ -293,16 +293,23 @@ static void text_object(struct tt_str *out, const struct ttnn_value *value)
 	bool wide =
 		value->schema == &tt_schema_unary || strncmp(value->schema->name, "SDPA", 4) == 0;
 
+	bool first = true;
+
 	tt_str_addf(out, "%s(", value->schema->name);
 	for (size_t i = 0; i < value->schema->count; i++) {
 		const struct ttnn_value *field = &value->items[i];
 
-		if (value->schema == &tt_schema_unary && i == 1 && field->count == 0)
+		if ((value->schema == &tt_schema_unary && i == 1 && field->count == 0) ||
+		    value->schema->fields[i].unprinted)
 			continue;
-		if (i)
+		if (!first)
 			tt_str_adds(out, wide ? ", " : ",");
+		first = false;
 		tt_str_addf(out, "%s=", value->schema->fields[i].name);
-		text_value(out, field, wide ? "false" : "0", wide ? "true" : "1");
+		if (value->schema->fields[i].text == TT_TEXT_FIXED && tt_value_given(field))
+			tt_str_adds(out, value->schema->fields[i].fixed);
+		else
+			text_value(out, field, wide ? "false" : "0", wide ? "true" : "1");
 	}
 	tt_str_addc(out, ')');
 }

@@ -39,7 +39,7 @@ tt_status tt_need_host(const struct tt_tensor *tensor)
 
 static tt_status need_allocated(const struct tt_tensor *tensor)
 {
-	if (!tt_tensor_device(tensor) || tt_tensor_buffer(tensor))
+	if (ttnn_tensor_is_allocated(tensor))
 		return TTNN_OK;
 	return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
 }
@@ -240,6 +240,7 @@ tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
 	tt_status status;
 
 	if (!tt_tensor_device(tensor)) {
+		TT_TRY(need_allocated(tensor)); /* or the device was closed */
 		*out = ttnn_tensor_ref(tensor);
 		return TTNN_OK;
 	}
@@ -459,6 +460,7 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_tensor *host)
 	struct tt_area to, from;
 	tt_status status;
 
+	TT_TRY(need_allocated(host));
 	if (host->layout && host->layout->shard_count > 1)
 		return refuse_spread(host);
 	if (tt_dtype_is_block(args.dtype))

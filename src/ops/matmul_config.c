@@ -169,23 +169,16 @@ static struct ttnn_value *find_field(const struct tt_schema *schema, struct ttnn
 	return NULL;
 }
 
-/* A grid may have been given as a pair of numbers. */
-static void complete_grid(struct ttnn_value *grid)
-{
-	int64_t x, y;
-
-	if (!grid || grid->kind != TTNN_VALUE_LIST || grid->count != 2 ||
-	    !tt_value_integer(&x, &grid->items[0]) || !tt_value_integer(&y, &grid->items[1]))
-		return;
-	*grid = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {(uint32_t)x, (uint32_t)y}};
-}
-
 void tt_matmul_config_complete(const struct tt_schema *schema, struct ttnn_value *fields)
 {
 	static const char *const pairs[][2] = {{"out_block_h", "per_core_M"},
 					       {"out_block_w", "per_core_N"}};
 
-	complete_grid(find_field(schema, fields, "compute_with_storage_grid_size"));
+	struct ttnn_value *hops = find_field(schema, fields, "hop_cores");
+	const ttnn_core_set *none;
+
+	if (hops && !tt_value_given(hops) && ttnn_core_set_make(&none, NULL, 0) == TTNN_OK)
+		*hops = ttnn_v_core_set(none);
 	for (size_t i = 0; i < 2; i++) {
 		struct ttnn_value *open = find_field(schema, fields, pairs[i][0]);
 

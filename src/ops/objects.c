@@ -28,7 +28,7 @@ static const struct tt_field norm_fields[TT_NORM_FIELDS] = {
 	[TT_NORM_BLOCK_W] = {.name = "block_w"},
 	[TT_NORM_INPLACE] = {.name = "inplace"},
 	[TT_NORM_LEGACY_REDUCTION] = {.name = "legacy_reduction"},
-	[TT_NORM_LEGACY_RSQRT] = {.name = "legacy_rsqrt"},
+	[TT_NORM_LEGACY_RSQRT] = {.name = "legacy_rsqrt", .unprinted = true},
 	[TT_NORM_WELFORD] = {.name = "use_welford"},
 };
 const struct tt_schema tt_schema_norm_sharded = {"LayerNormShardedMultiCoreProgramConfig",
@@ -111,7 +111,12 @@ static bool find(struct kind *out, const char *name)
 
 const char *tt_object_kind(size_t i)
 {
-	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i].name : NULL;
+	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
+
+	if (i < count)
+		return kinds[i].name;
+	i = i - count + TT_MATMUL_REUSE;
+	return i <= TT_MATMUL_BATCHED_DRAM ? tt_schema_matmul[i].name : NULL;
 }
 
 bool tt_object_known(const char *name)
@@ -135,6 +140,16 @@ bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value)
 		return false;
 	*out = (struct ttnn_core){(uint32_t)x, (uint32_t)y};
 	return true;
+}
+
+/* A core may be given as a pair. */
+static void cored(struct ttnn_value *value, const struct tt_arg *arg)
+{
+	struct ttnn_core core;
+
+	if (strcmp(tt_arg_type_name(arg->types[0]), "CoreCoord") == 0 &&
+	    tt_object_core(&core, value))
+		*value = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = core};
 }
 
 /* A single parameter is a list of one. */
@@ -169,6 +184,8 @@ tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const c
 	if (!fields)
 		return tt_fail_nomem();
 	memcpy(fields, resolved.values, sig->count * sizeof(*fields));
+	for (size_t i = 0; i < sig->count; i++)
+		cored(&fields[i], &sig->args[i]);
 	if (kind.schema == &tt_schema_unary)
 		TT_TRY(listed(&fields[1], arena));
 	tt_matmul_config_complete(kind.schema, fields);

@@ -237,9 +237,31 @@ static struct tt_device *device_of(const struct tt_args *args)
 	return NULL;
 }
 
+/* The memory of that device, closed or not. */
+static struct tt_devmem *memory_of(const struct tt_args *args)
+{
+	for (size_t i = 0; i < args->sig->count; i++) {
+		const struct ttnn_value *value = &args->values[i];
+		const struct tt_buffer *buffer;
+
+		if (value->kind == TTNN_VALUE_DEVICE)
+			return value->device->memory;
+		if (value->kind == TTNN_VALUE_LIST && value->count)
+			value = &value->items[0];
+		if (value->kind != TTNN_VALUE_TENSOR)
+			continue;
+		buffer = tt_buffer_of(NULL, value->tensor->storage);
+		if (buffer)
+			return buffer->memory;
+	}
+	return NULL;
+}
+
 static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 		     const struct tt_op_entry *entry, const struct tt_args *args)
 {
+	struct tt_devmem *memory = parent ? NULL : memory_of(args);
+	bool inside = memory && tt_devmem_enter(memory);
 	struct tt_call call = {.entry = entry,
 			       .args = args,
 			       .parent = parent,
@@ -265,6 +287,8 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	for (size_t i = 0; i < call.result_count; i++)
 		out->tensors[i] = call.results[i];
 	out->count = call.result_count;
+	if (inside)
+		tt_devmem_leave(memory);
 	return status;
 }
 

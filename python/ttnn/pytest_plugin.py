@@ -1,0 +1,82 @@
+"""Fixtures for tests in upstream's style: device, mesh_device, device_params, expect_error."""
+
+import contextlib
+import re
+
+import pytest
+
+
+@pytest.fixture(scope="function")
+def device_params(request):
+    """Options of the device: parametrize it indirectly with a dict of open_device's."""
+    return getattr(request, "param", {})
+
+
+def _known(params):
+    """Without what only real machines have."""
+    known = ("l1_small_size", "trace_region_size", "num_command_queues", "dispatch_core_config", "worker_l1_size")
+    return {name: value for name, value in params.items() if name in known}
+
+
+@pytest.fixture(scope="function")
+def device(request, device_params):
+    """One chip, open for the length of a test."""
+    import ttnn
+
+    found = ttnn.open_device(device_id=getattr(request, "param", 0), **_known(device_params))
+    before = ttnn.GetDefaultDevice()
+    ttnn.SetDefaultDevice(found)
+    yield found
+    ttnn.SetDefaultDevice(before)
+    ttnn.close_device(found)
+
+
+@pytest.fixture(scope="function")
+def mesh_device(request, device_params):
+    """A mesh: parametrize indirectly with its shape or number of chips; too large a mesh skips."""
+    import ttnn
+
+    wanted = getattr(request, "param", None)
+    chips = ttnn.GetNumAvailableDevices()
+    shape = None if wanted is None else ttnn.MeshShape(1, wanted) if isinstance(wanted, int) else ttnn.MeshShape(*wanted)
+    if shape is not None and shape.mesh_size() > chips:
+        pytest.skip(f"a mesh of {shape.mesh_size()} devices is asked for, the machine has {chips}")
+    found = ttnn.open_mesh_device(shape, **_known(device_params))
+    yield found
+    for submesh in found.get_submeshes():
+        ttnn.close_mesh_device(submesh)
+    ttnn.close_mesh_device(found)
+
+
+@pytest.fixture(scope="function")
+def reset_seeds():
+    import random
+
+    random.seed(213919)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(213919)
+    with contextlib.suppress(ImportError):
+        import torch
+
+        torch.manual_seed(213919)
+
+
+@pytest.fixture(scope="function")
+def expect_error():
+    """with expect_error(RuntimeError, "text"): the message must hold the text."""
+
+    @contextlib.contextmanager
+    def expect(error, text):
+        with pytest.raises(error, match=re.escape(text)) as caught:
+            yield caught
+
+    return expect
+
+
+@pytest.fixture(scope="session")
+def silicon_arch_name():
+    import ttnn
+
+    return ttnn.get_arch_name()

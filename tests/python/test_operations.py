@@ -1,0 +1,201 @@
+"""Operations are those of the tables: names, signatures, refusals, hooks, golden functions."""
+
+import array
+import gzip
+import json
+import pathlib
+import re
+
+import pytest
+
+import ttnn
+from ttnn import _ttnn
+
+DATA = pathlib.Path(__file__).parents[1] / "data"
+RECORDED = json.loads(gzip.decompress((DATA / "python" / "signatures.json.gz").read_bytes()))
+OURS = _ttnn.all_operations()
+IN_PYTHON = {"ttnn.as_tensor"}  # its signature is that of a Python function
+
+
+def parameters(text):
+    """The parameters of a signature: names, and the star."""
+    inside, depth, part, parts = text[text.index("(") + 1 : text.rindex(")")], 0, "", []
+    for c in inside + ",":
+        depth += (c in "[({") - (c in "])}")
+        if c == "," and depth == 0:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += c
+    return [p.split(":")[0].strip() for p in parts if p]
+
+
+@pytest.mark.parametrize("name", sorted(set(RECORDED) & set(OURS) - IN_PYTHON))
+def test_signatures(name):
+    ours = [parameters(text) for text in OURS[name].signatures]
+    for recorded in RECORDED[name]:
+        assert [p.rstrip("?") for p in recorded.split()] in ours
+
+
+def test_names():
+    assert ttnn.add is OURS["ttnn.add"] and ttnn.add.name == "ttnn.add" == ttnn.add.__name__
+    assert ttnn.mul is ttnn.multiply and ttnn.sub is ttnn.subtract
+    assert "add(input_tensor_a" in ttnn.add.__doc__ and ttnn.add in ttnn.query_registered_operations()
+    assert len(OURS) > 200
+    for name in OURS:
+        if not name.startswith("ttnn.Tensor."):
+            node = ttnn
+            for part in name.split(".")[1:]:
+                node = getattr(node, part)
+            assert node.python_fully_qualified_name
+
+
+@pytest.fixture
+def t(device):
+    data = memoryview(array.array("f", [1, 2, 3, 4])).cast("B").cast("f", (2, 2))
+    return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def test_calls(t):
+    out = ttnn.empty_like(t)
+    assert ttnn.add(t, t, output_tensor=out).buffer_address() == out.buffer_address()
+    assert ttnn.add(input_tensor_a=t, input_tensor_b=1.5).to_list() == [[2.5, 3.5], [4.5, 5.5]]
+    assert ttnn.add(t, t, activations=[ttnn.UnaryWithParam(ttnn.UnaryOpType.NEG)]).to_list()[0] == [-2.0, -4.0]
+    assert ttnn.add(t, t, memory_config=ttnn.L1_MEMORY_CONFIG).memory_config() == ttnn.L1_MEMORY_CONFIG
+    assert isinstance(ttnn.split(t, 1, 0), list)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda t: ttnn.add(t), "add(ttnn.Tensor)"),
+        (lambda t: ttnn.add(t, t, nonsense=3), "nonsense=3"),
+        (lambda t: ttnn.add(t, "text"), "str"),
+        (lambda t: ttnn.add(t, object()), "object"),
+        (lambda t: ttnn.relu(t, memory_config=ttnn.bfloat16), "DataType.BFLOAT16"),
+        (lambda t: ttnn.add(t, 2**70), "64 bits"),
+        (lambda t: ttnn.add(*[t] * 70), "arguments"),
+        (lambda t: ttnn.add(t, t, **{"input_tensor_a": t}), "input_tensor_a"),
+    ],
+)
+def test_type_errors(t, call, words):
+    with pytest.raises(TypeError, match=re.escape(words)):
+        call(t)
+
+
+def test_refusals(t):
+    with pytest.raises(RuntimeError, match=r"^TT_(FATAL|THROW) @ \S+:\d+: .*\ninfo:\n.*\n$"):
+        ttnn.from_torch(memoryview(array.array("f", [1])), dtype=ttnn.bfloat4_b, layout=ttnn.ROW_MAJOR_LAYOUT)
+    with pytest.raises(RuntimeError, match="expect device tensors"):
+        ttnn.relu(t.cpu())
+    nested = [t]
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises((RecursionError, TypeError)):
+        ttnn.concat(nested)
+
+
+def test_hooks(t):
+    seen = []
+
+    def before(operation, args, kwargs):
+        seen.append(("before", operation.name, len(args)))
+        if isinstance(args[0], ttnn.Tensor):
+            assert ttnn.relu(args[0]) is not None  # an operation inside a hook has none
+
+    def after(operation, args, kwargs, output):
+        seen.append(("after", operation.name, output.shape))
+
+    with ttnn.register_pre_operation_hook(before), ttnn.register_post_operation_hook(after):
+        ttnn.add(t, t)
+        t * 2
+        ttnn.from_torch(memoryview(array.array("f", [1])))
+    ttnn.add(t, t)
+    names = [(when, name) for when, name, _ in seen]
+    assert names[:4] == [("before", "ttnn.add"), ("after", "ttnn.add"), ("before", "ttnn.multiply"), ("after", "ttnn.multiply")]
+    assert len(seen) == 6 and names[4][1] == "ttnn.from_torch"
+
+
+def test_hooks_may_replace(t):
+    with ttnn.register_pre_operation_hook(lambda o, args, kwargs: ((args[0], 10.0), {})):
+        assert ttnn.add(t, 1.0).to_list()[0] == [11.0, 12.0]
+    with ttnn.register_post_operation_hook(lambda o, args, kwargs, output: "other"):
+        assert ttnn.add(t, 1.0) == "other"
+
+
+def test_hooks_that_fail(t):
+    def bad(*unused):
+        raise ValueError("from the hook")
+
+    with pytest.raises(ValueError, match="from the hook"):
+        with ttnn.register_pre_operation_hook(bad):
+            ttnn.add(t, t)
+    assert ttnn.add(t, t).shape == [2, 2]
+
+
+def test_python_operations(t):
+    @ttnn.register_python_operation(name="ttnn.experimental.twice_for_tests", golden_function=lambda x: x * 2)
+    def twice(x):
+        """Two times."""
+        return ttnn.add(x, x)
+
+    seen = []
+    with ttnn.register_pre_operation_hook(lambda o, a, k: seen.append(o.name)):
+        assert ttnn.experimental.twice_for_tests(t).to_list()[0] == [2.0, 4.0]
+    assert seen == ["ttnn.experimental.twice_for_tests", "ttnn.add"]
+    assert ttnn.get_golden_function(ttnn.experimental.twice_for_tests)(4) == 8
+    ttnn.register_cpp_operation(target_name="ttnn.experimental.plus_for_tests", function=ttnn.add)
+    assert ttnn.experimental.plus_for_tests(t, t).to_list()[0] == [2.0, 4.0]
+
+
+def test_golden(t):
+    golden = ttnn.get_golden_function(ttnn.exp)
+    assert golden(t).to_list()[0] == pytest.approx([2.718281828, 7.389056], rel=1e-6)
+    data = memoryview(array.array("f", [0.5]))
+    assert ttnn.get_golden_function(ttnn.add)(ttnn.from_torch(data), 2).to_list() == [2.5]
+    with pytest.raises(RuntimeError, match="golden"):
+        ttnn.get_golden_function(ttnn.deallocate)
+
+
+def test_golden_of_torch(torch):
+    x = torch.randn(3, 5)
+    assert torch.allclose(ttnn.get_golden_function(ttnn.exp)(x), x.exp())
+    assert ttnn.get_golden_function(ttnn.exp)(x.bfloat16()).dtype == torch.bfloat16
+
+
+def test_trace(device):
+    def host(numbers):
+        return ttnn.from_torch(memoryview(array.array("f", numbers)).cast("B").cast("f", (1, 2)), layout=ttnn.TILE_LAYOUT)
+
+    a = host([1, 2]).to(device)
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    inner = ttnn.add(a, 1.0)
+    out = ttnn.multiply(inner, 2.0)
+    ttnn.deallocate(inner)
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    assert out.to_list() == [[4.0, 6.0]]
+    address = out.buffer_address()
+    ttnn.copy_host_to_device_tensor(host([10, 20]), a)
+    ttnn.execute_trace(device, trace, cq_id=0, blocking=True)
+    assert out.to_list() == [[22.0, 42.0]] and out.buffer_address() == address
+    ttnn.release_trace(device, trace)
+    with pytest.raises(RuntimeError):
+        ttnn.execute_trace(device, trace)
+
+
+def test_config(tmp_path):
+    assert ttnn.CONFIG.enable_fast_runtime_mode is True and ttnn.CONFIG.report_path is None
+    with ttnn.manage_config("report_name", "mine"):
+        assert str(ttnn.CONFIG.report_path) == "generated/ttnn/reports/mine"
+    assert ttnn.CONFIG.report_name is None
+    with pytest.raises(TypeError):
+        ttnn.CONFIG.enable_logging = "yes"
+    with pytest.raises(AttributeError):
+        ttnn.CONFIG.nonsense = 1
+    copy = ttnn.Config(ttnn.CONFIG)
+    copy.comparison_mode_pcc = 0.5
+    copy.save_to_file(tmp_path / "config.json")
+    other = ttnn.Config()
+    other.load_from_file(tmp_path / "config.json")
+    assert other.comparison_mode_pcc == 0.5 != ttnn.CONFIG.comparison_mode_pcc
+    assert repr(ttnn.CONFIG).startswith("Config{cache_path=")

@@ -1,0 +1,210 @@
+"""Tensors: from and to other libraries, what can be asked, operators, indexing, memory."""
+
+import array
+import gc
+import weakref
+
+import pytest
+
+import ttnn
+
+FLAT = [float(i) for i in range(6)]
+NESTED = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+def floats(values=FLAT, shape=(2, 3)):
+    return memoryview(array.array("f", values)).cast("B").cast("f", shape)
+
+
+def on_device(device, values=FLAT, shape=(2, 3), **options):
+    return ttnn.from_torch(floats(values, shape), layout=ttnn.TILE_LAYOUT, device=device, **options)
+
+
+@pytest.mark.parametrize(
+    "code, dtype",
+    [("f", ttnn.float32), ("d", ttnn.float32), ("i", ttnn.int32), ("q", ttnn.uint32), ("B", ttnn.uint8)]
+    + [("b", ttnn.int8), ("H", ttnn.uint16), ("I", ttnn.uint32)],
+)
+def test_buffers(code, dtype):
+    data = array.array(code, [0, 1, 2, 3, 4, 5])
+    tensor = ttnn.from_torch(memoryview(data).cast("B").cast(code, (2, 3)))
+    assert tensor.dtype == dtype and tensor.shape == [2, 3] and tensor.layout == ttnn.ROW_MAJOR_LAYOUT
+    assert tensor.to_list() == NESTED
+    data[0] = 77  # a copy was made
+    assert tensor.to_list() == NESTED
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32, ttnn.bfloat8_b, ttnn.bfloat4_b, ttnn.uint32, ttnn.int32])
+def test_dtypes(dtype, device):
+    tensor = on_device(device, dtype=dtype)
+    assert tensor.dtype == dtype and tensor.to_list() == NESTED
+    assert tensor.cpu().to_list() == NESTED
+
+
+@pytest.mark.parametrize("bad", [5, "text", None.__class__, object(), [1.0, 2.0], array.array("u", "ab")])
+def test_no_data(bad):
+    with pytest.raises(TypeError):
+        ttnn.from_torch(bad)
+
+
+def test_none():
+    assert ttnn.from_torch(None) is None
+
+
+def test_constructor(device):
+    assert ttnn.Tensor(FLAT, [2, 3], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT).to_list() == NESTED
+    tensor = ttnn.Tensor(FLAT, [2, 3], ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    assert tensor.device() is device and tensor.to_list() == NESTED
+    assert ttnn.Tensor(tensor).buffer_address() == tensor.buffer_address()
+    with pytest.raises(RuntimeError):
+        ttnn.Tensor(FLAT, [7], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT)
+    with pytest.raises(TypeError):
+        ttnn.Tensor()
+    empty = ttnn.Tensor.__new__(ttnn.Tensor)
+    for ask in (lambda: empty.shape, lambda: empty.to_list(), lambda: repr(empty), lambda: empty.cpu(), lambda: empty + 1):
+        with pytest.raises((RuntimeError, TypeError)):
+            ask()
+
+
+def test_asking(device):
+    tensor = on_device(device, dtype=ttnn.bfloat16)
+    assert tensor.padded_shape == [32, 32] and tensor.volume() == 1024 and tensor.logical_volume() == 6
+    assert tensor.storage_type() == ttnn.StorageType.DEVICE and tensor.cpu().storage_type() == ttnn.StorageType.HOST
+    assert tensor.memory_config() == ttnn.DRAM_MEMORY_CONFIG and not tensor.is_sharded()
+    assert tensor.buffer_num_pages() == 1 and tensor.buffer_page_size() == 2048 and tensor.element_size() == 2
+    assert tensor.device() is device and tensor.cpu().device() is None
+    assert tensor.spec.dtype == tensor.dtype == tensor.get_dtype() and tensor.tile == ttnn.Tile((32, 32))
+    assert "PlacementReplicate" in repr(tensor.tensor_topology())
+    tensor.tensor_id = 4711
+    assert tensor.tensor_id == 4711
+    with pytest.raises(AttributeError):
+        tensor.shape = [1]
+    with pytest.raises(RuntimeError, match="StorageType::HOST"):
+        tensor.cpu().buffer_address()
+
+
+def test_text(device, monkeypatch):
+    monkeypatch.setenv("TTNN_DIALECT", "tt-metal")
+    text = repr(on_device(device, dtype=ttnn.bfloat16))
+    assert text.startswith("ttnn.Tensor([[ 0.0000,  1.0000") and text.endswith("dtype=DataType::BFLOAT16, layout=Layout::TILE)")
+
+
+def test_operators(device):
+    t = on_device(device)
+    assert (t + t).to_list()[1] == [6.0, 8.0, 10.0] == (t * 2).to_list()[1] == (2 * t).to_list()[1]
+    assert (t - 1).to_list()[0] == [-1.0, 0.0, 1.0] and (1 - t).to_list()[0] == [1.0, 0.0, -1.0]
+    assert (-t).to_list()[1] == [-3.0, -4.0, -5.0] and (t / 2).to_list()[0] == [0.0, 0.5, 1.0]
+    assert (t == 2).to_list()[0] == [0.0, 0.0, 1.0] and (t >= 1).to_list()[0] == [0.0, 1.0, 1.0]
+    assert (t == None) is False and (t != "x") is True and hash(t) == hash(t)
+    with pytest.raises(TypeError):
+        t + "x"
+    with pytest.raises(TypeError):
+        [1] - t
+
+
+def test_index(device):
+    t = on_device(device)
+    assert t[0].to_list() == NESTED[0] and t[:, 1:].to_list() == [[1.0, 2.0], [4.0, 5.0]]
+    assert t[..., 0].to_list() == [0.0, 3.0] and t[1:2].to_list() == [NESTED[1]]
+    with pytest.raises(RuntimeError):
+        t[5]
+    with pytest.raises(RuntimeError):
+        t[0, 0, 0]
+
+
+def test_methods(device):
+    t = on_device(device, dtype=ttnn.bfloat16)
+    assert t.reshape(3, 2).shape == t.reshape([3, 2]).shape == t.reshape(ttnn.Shape([3, 2])).shape == [3, 2]
+    host = t.cpu().to(ttnn.ROW_MAJOR_LAYOUT)
+    assert host.layout == ttnn.ROW_MAJOR_LAYOUT and host.to(device).device() is device
+    assert host.pad([4, 4], [0, 0], 7.0).padded_shape == [4, 4]
+    assert on_device(device, [3.5], (1, 1)).item() == 3.5
+    with pytest.raises(RuntimeError, match="exactly one element"):
+        t.item()
+
+
+def test_life(device):
+    t = on_device(device)
+    ref = weakref.ref(t)
+    address = t.buffer_address()
+    before = ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank
+    assert before > 0
+    del t
+    gc.collect()
+    assert ref() is None
+    assert ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank == 0
+    assert on_device(device).buffer_address() == address
+
+
+def test_after_deallocate(device):
+    t = on_device(device)
+    view = t.reshape(1, 2, 3)
+    ttnn.deallocate(t)
+    assert not t.is_allocated() and not view.is_allocated()
+    assert t.shape == [2, 3] and "given back" in repr(t)
+    for use in (lambda: t.to_list(), lambda: t + 1, lambda: t.cpu(), lambda: t.buffer_address(), lambda: ttnn.relu(view), lambda: t[0]):
+        with pytest.raises(RuntimeError):
+            use()
+    t.deallocate()  # a second time: nothing happens
+
+
+def test_subclass(device):
+    class Mine(ttnn.Tensor):
+        pass
+
+    mine = Mine(on_device(device))
+    mine.note = "kept"
+    assert ttnn.relu(mine).to_list() == NESTED and mine.note == "kept"
+
+
+def test_files(tmp_path, device):
+    path = tmp_path / "a.tensorbin"
+    ttnn.dump_tensor(path, on_device(device, dtype=ttnn.bfloat8_b))
+    assert ttnn.load_tensor(path).to_list() == NESTED
+    assert ttnn.load_tensor(str(path), device=device).device() is device
+    with pytest.raises(RuntimeError):
+        ttnn.load_tensor(tmp_path / "none")
+    path.write_bytes(b"nonsense")
+    with pytest.raises(RuntimeError):
+        ttnn.load_tensor(path)
+
+
+def test_numpy(numpy, device):
+    for dtype in ("float32", "int32", "uint8", "int8", "uint16", "uint32"):
+        a = numpy.arange(6, dtype=dtype).reshape(2, 3)
+        t = ttnn.from_torch(a)
+        assert t.to_numpy().dtype == a.dtype and (t.to_numpy() == a).all()
+    strided = numpy.arange(24, dtype="float32").reshape(4, 6)[::2, ::-2]
+    assert (numpy.asarray(ttnn.from_torch(strided)) == strided).all()
+    half = numpy.array([1.5, -2.25, 6e-8, 65504, numpy.inf], dtype="float16")
+    assert (ttnn.from_torch(half, dtype=ttnn.float32).to_numpy() == half).all()
+    assert ttnn.from_torch(half).dtype == ttnn.bfloat16
+    assert ttnn.from_torch(numpy.array([True, False])).to_list() == [1, 0]
+    assert ttnn.from_torch(numpy.array([-1], dtype="int64"), dtype=ttnn.int32).to_list() == [-1]
+    assert (numpy.from_dlpack(ttnn.from_torch(strided)) == strided).all()
+    assert ttnn.full([2], fill_value=numpy.float32(1.5), device=device).to_list() == [1.5, 1.5]
+    with pytest.raises(TypeError):
+        ttnn.from_torch(numpy.array(["a"]))
+
+
+def test_torch(torch, device):
+    for dtype in (torch.float32, torch.bfloat16, torch.int32, torch.uint8, torch.int8, torch.uint16, torch.uint32):
+        a = torch.arange(6).to(dtype).reshape(2, 3)
+        t = ttnn.from_torch(a, layout=ttnn.TILE_LAYOUT, device=device)
+        back = ttnn.to_torch(t)
+        assert back.dtype == dtype and back.tolist() == a.tolist()
+    grad = torch.randn(3, 5, requires_grad=True)
+    assert torch.equal(ttnn.to_torch(ttnn.from_torch(grad)), grad.detach())
+    turned = torch.randn(5, 3).t()
+    assert torch.equal(ttnn.to_torch(ttnn.from_torch(turned)), turned)
+    assert torch.equal(ttnn.to_torch(ttnn.from_torch(turned, dtype=ttnn.bfloat16)), turned.bfloat16())
+    back = ttnn.to_torch(ttnn.from_torch(torch.zeros(1, 1, 2, 3)), torch_rank=2, dtype=torch.float64)
+    assert back.shape == (2, 3) and back.dtype == torch.float64
+    back += 1  # memory of its own
+    with pytest.raises(RuntimeError, match="Unable to squeeze"):
+        ttnn.to_torch(ttnn.from_torch(torch.zeros(2, 3)), torch_rank=1)
+    keeper = ttnn.to_torch(ttnn.from_torch(torch.ones(1000, 1000)))
+    gc.collect()
+    assert keeper.sum() == 1e6
+    with pytest.raises(TypeError, match="torch.Tensor"):
+        ttnn.add(t, torch.zeros(3))
