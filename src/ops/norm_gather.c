@@ -144,15 +144,34 @@ static tt_status factor_of(struct tt_tensor *squares, struct tt_tensor *mean, do
 	return tt_backend_get()->map(&job);
 }
 
-/* A row of weights as such, whatever shape it came in. */
-static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t width)
+static tt_status flat(struct tt_tensor **out, uint32_t width)
 {
 	struct ttnn_spec_args args = {.shape = TT_SHAPE(width), .dtype = TTNN_FLOAT32};
 	struct ttnn_tensor_spec spec;
 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
-	return tt_backend_get()->reshape(*out, tensor);
+	return ttnn_tensor_new(out, &spec);
+}
+
+/* The first `width` weights as one row, whatever shape they came in. */
+static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t width)
+{
+	struct tt_tensor *all = NULL;
+	uint64_t count = 0;
+	tt_status status;
+
+	TT_TRY(ttnn_shape_volume(&count, &tensor->spec.shape));
+	if (count < width || count > UINT32_MAX)
+		return tt_fail(TTNN_INVALID, "%llu weights for rows of %u elements",
+			       (unsigned long long)count, width);
+	TT_TRY(flat(out, width));
+	status = flat(&all, (uint32_t)count);
+	if (status == TTNN_OK)
+		status = tt_backend_get()->reshape(all, tensor);
+	if (status == TTNN_OK)
+		status = tt_move_part(*out, all, &(struct tt_move_block){.extent = &width});
+	ttnn_tensor_unref(all);
+	return status;
 }
 
 static tt_status apply(const struct tt_norm_job *job, struct tt_tensor *mean,

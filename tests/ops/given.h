@@ -1,0 +1,86 @@
+/*
+ * given.h: what a golden case is called with: arguments that are added one by one, and the tensors
+ * among them, which go with it. Include it after golden_cases.h.
+ */
+#ifndef TT_TESTS_OPS_GIVEN_H
+#define TT_TESTS_OPS_GIVEN_H
+
+struct given {
+	struct ttnn_arg args[16];
+	size_t count;
+	ttnn_tensor *tensors[8];
+	size_t tensor_count;
+	struct ttnn_value items[64];
+	uint64_t state;
+};
+
+static inline void given_add(struct given *given, const char *name, struct ttnn_value value)
+{
+	given->args[given->count++] = (struct ttnn_arg){name, value};
+}
+
+/* A tensor of this spec with values from low to high, as an argument; NULL name: by position. */
+static inline ttnn_tensor *given_tensor(struct given *given, const char *name,
+					const struct ttnn_spec_args *spec, double low, double high)
+{
+	ttnn_tensor *tensor = golden_make(spec, &given->state, low, high);
+
+	given->tensors[given->tensor_count++] = tensor;
+	given_add(given, name, ttnn_v_tensor(tensor));
+	return tensor;
+}
+
+/* A tile tensor in DRAM of four dimensions, or of as many as are not 0. */
+static inline struct ttnn_spec_args given_spec(enum ttnn_dtype dtype, uint32_t a, uint32_t b,
+					       uint32_t c, uint32_t d)
+{
+	const uint32_t dims[] = {a, b, c, d};
+	struct ttnn_spec_args spec = {.dtype = dtype, .layout = TTNN_TILE};
+
+	for (int i = 0; i < 4; i++)
+		if (dims[i])
+			spec.shape.dim[spec.shape.rank++] = dims[i];
+	return spec;
+}
+
+/* The same number `count` times, or counted up by `step` from it. */
+static inline struct ttnn_value given_list(struct given *given, int64_t first, int64_t step,
+					   size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		given->items[i] = ttnn_v_int(first + (int64_t)i * step);
+	return ttnn_v_list(given->items, count);
+}
+
+/* A device tensor of these whole numbers in rows. */
+static inline ttnn_tensor *given_numbers(struct given *given, const char *name,
+					 const struct ttnn_shape *shape, enum ttnn_dtype dtype,
+					 const int32_t *numbers)
+{
+	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
+	ttnn_tensor *host = NULL, *out = NULL;
+	struct ttnn_tensor_spec spec;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+	CHECK_OK(ttnn_tensor_from_data(&host, numbers, TTNN_INT32, &spec, 0));
+	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())}},
+			       2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	given->tensors[given->tensor_count++] = out;
+	given_add(given, name, ttnn_v_tensor(out));
+	return out;
+}
+
+/* Runs the case and gives the tensors back. */
+static inline void given_case(struct given *given, const char *op, size_t n, double slack)
+{
+	if (!golden_case(op, given->args, given->count, slack))
+		TEST_FAIL("%s: case %zu", op, n);
+	for (size_t i = 0; i < given->tensor_count; i++)
+		ttnn_tensor_unref(given->tensors[i]);
+	given->count = given->tensor_count = 0;
+}
+
+#endif
