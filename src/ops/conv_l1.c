@@ -172,7 +172,7 @@ static tt_status shard_image(struct flow *flow, const struct ttnn_memory_config 
 				  {"output_tensor", {0}}};
 	struct tt_tensor *sharded, *same, *old = flow->image;
 	struct ttnn_tensor_spec spec;
-	bool free_input = frees(flow);
+	bool free_input = frees(flow), own = flow->own;
 
 	if (!tt_tensor_is_sharded(flow->image))
 		args.alignment =
@@ -183,10 +183,13 @@ static tt_status shard_image(struct flow *flow, const struct ttnn_memory_config 
 	move[2].value = ttnn_v_tensor(sharded);
 	TT_TRY(tt_call_op(&same, call, "ttnn.to_memory_config", move, 3));
 	ttnn_tensor_unref(same);
-	if (!free_input)
-		return TTNN_OK;
-	tt_call_deallocate(call, old);
-	return move_image(flow);
+	if (free_input) {
+		tt_call_deallocate(call, old);
+		TT_TRY(move_image(flow));
+	}
+	if (own)
+		tt_call_overwrite(call, old);
+	return TTNN_OK;
 }
 
 static tt_status place_image(struct flow *flow)
@@ -201,7 +204,7 @@ static tt_status place_image(struct flow *flow)
 	if (flat == flow->image)
 		ttnn_tensor_unref(flat);
 	else
-		flow->image = tt_call_own(call, flat);
+		replace(flow, flat);
 	if (!reshard)
 		return TTNN_OK;
 	if (flow->matmul && flow->image->spec.layout == TTNN_ROW_MAJOR &&
@@ -357,7 +360,7 @@ static tt_status gather(struct tt_haloed *out, struct flow *flow)
 	slide.cores = flow->image->spec.memory.shard.grid;
 	if (needs_halo(flow))
 		return tt_halo(out, flow->run->call, flow->image, &args);
-	out->halo = ttnn_tensor_ref(flow->image);
+	out->halo = flow->own ? flow->image : ttnn_tensor_ref(flow->image);
 	out->image = ttnn_tensor_ref(flow->image);
 	return TTNN_OK;
 }
@@ -437,9 +440,9 @@ tt_status tt_conv_run_l1(struct tt_tensor **out, struct tt_conv_run *run)
 	status = flow.matmul ? multiply(&result, &flow) : convolve(&result, &haloed, &flow);
 	if (status == TTNN_OK)
 		status = finish(out, run, result);
+	ttnn_tensor_unref(haloed.image);
 	if (haloed.halo)
 		tt_call_drop(run->call, haloed.halo);
-	ttnn_tensor_unref(haloed.image);
 	if (flow.own && flow.matmul)
 		tt_call_drop(run->call, flow.image);
 	return status;

@@ -146,7 +146,7 @@ static void partials(struct tt_conv_cb *out, const struct sizes *z)
 	accumulate = conv->l1_acc && ((conv->bias && blocks > 1) || blocks > 2);
 	if (accumulate)
 		dtype = conv->fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16;
-	out->pages = z->depthwise ? 1 : (uint64_t)z->plan->out_h * z->plan->out_w;
+	out->pages = z->depthwise ? 0 : (uint64_t)z->plan->act_h * z->plan->out_w;
 	out->page = tt_tile_bytes_of(dtype);
 	out->borrowed =
 		conv->config.out_layout != TTNN_ROW_MAJOR && dtype == conv->dtype && !z->depthwise;
@@ -195,7 +195,6 @@ void tt_conv_cbs(struct tt_conv_cb out[TT_CONV_CBS], const struct tt_conv *conv,
 	out[TT_CONV_WEIGHTS] = (struct tt_conv_cb){weight_tiles(&z), z.weight_tile, false};
 	partials(&out[TT_CONV_PARTIALS], &z);
 	activations(out, &z);
-	out[TT_CONV_SUM] = (struct tt_conv_cb){z.depthwise ? 1 : 0, z.out_tile, false};
 	out[TT_CONV_TILIZED] =
 		(struct tt_conv_cb){(uint64_t)plan->act_h * plan->act_w, z.out_tile, false};
 	out[TT_CONV_BIAS] = (struct tt_conv_cb){conv->bias ? plan->out_w : 0, z.weight_tile, false};

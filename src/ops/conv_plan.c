@@ -70,7 +70,7 @@ bool tt_conv_is_matmul(const struct tt_conv *c)
 bool tt_conv_is_depthwise_1d(const struct tt_conv *c)
 {
 	return c->groups == c->in_channels && c->groups == c->out_channels && c->kernel[0] == 1 &&
-	       c->in[0] == 1 && c->kernel[1] == 1 && !c->bias;
+	       c->in[0] == 1 && !c->bias;
 }
 
 /* ---- cores --------------------------------------------------------------------------------------------- */
@@ -194,9 +194,7 @@ static uint64_t block_width(const struct tt_conv *conv, const struct tt_conv_pla
 
 	switch (plan->in.scheme) {
 	case TTNN_HEIGHT_SHARDED:
-		if (tt_conv_is_depthwise_1d(conv))
-			window = 1;
-		else if (config->reuse)
+		if (config->reuse)
 			window *= conv->kernel[0];
 		return tt_align_to(plan->channels * window, TILE);
 	case TTNN_BLOCK_SHARDED:

@@ -205,8 +205,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	TT_TRY(tt_halo_table(&work->table, launch, extra->slide->cores_nhw, table_width(extra),
 			     in_dram));
 	tt_conv_cbs(work->cbs, extra->conv, &args);
-	if (!in_dram)
-		work->cbs[TT_CONV_INDICES].page = work->table->spec.page_bytes;
+	work->cbs[TT_CONV_INDICES].page = work->table->spec.page_bytes;
 	return TTNN_OK;
 }
 

@@ -58,7 +58,8 @@
 	X(unary)                                                                                   \
 	X(unary_composite)                                                                         \
 	X(untilize)                                                                                \
-	X(untilize_unpad)
+	X(untilize_unpad)                                                                          \
+	X(upsample)
 
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)

@@ -46,7 +46,7 @@ static uint32_t out_size(const struct tt_slide *s, int d)
 		return (s->in[d] - 1) * s->stride[d] - pad_sum(s, d) +
 		       s->dilation[d] * (s->window[d] - 1) + s->out_pad[d] + 1;
 	if (s->bilinear)
-		return s->in[d];
+		return s->in[d] * s->scale[d];
 	if (!s->ceil)
 		return (uint32_t)steps(s, d) + 1;
 	out = ceil_steps(s, d) + 1;
@@ -91,6 +91,7 @@ struct sticks {
 	uint32_t pad[2];  /* top, left */
 	uint32_t hole[2]; /* the image has an element every so many */
 	uint32_t in[2], out[2], stride[2];
+	uint32_t scale[2]; /* of an image that becomes larger, or 0 */
 	uint64_t results;
 };
 
@@ -111,11 +112,18 @@ static struct sticks sticks_of(const struct tt_slide *s)
 	}
 	tt_slide_ceil_pad(more, s);
 	for (int d = 0; d < 2; d++) {
+		k.scale[d] = s->bilinear ? s->scale[d] : 0;
 		k.size[d] = s->in[d] + pad_sum(s, d) + more[d];
 		k.pad[d] = s->pad[2 * d];
 		k.stride[d] = s->stride[d];
 	}
 	return k;
+}
+
+/* Where a result lies in an image that is smaller and has an element of padding: in the middle. */
+static uint64_t scaled(uint64_t at, uint32_t scale)
+{
+	return (2 * at + 1 + scale) / (2 * (uint64_t)scale);
 }
 
 /* The first stick of a result's window. */
@@ -124,6 +132,9 @@ static uint64_t window_at(const struct sticks *k, uint64_t result)
 	uint64_t area = (uint64_t)k->out[0] * k->out[1], inside = result % area;
 	uint64_t y = inside / k->out[1], x = inside % k->out[1];
 
+	if (k->scale[0])
+		return result / area * k->size[0] * k->size[1] +
+		       scaled(y, k->scale[0]) * k->size[1] + scaled(x, k->scale[1]);
 	return result / area * k->size[0] * k->size[1] + y * k->stride[0] * k->size[1] +
 	       x * k->stride[1];
 }
@@ -154,8 +165,6 @@ struct bound {
 
 static uint64_t halo_length(const struct tt_slide *s, const struct sticks *k)
 {
-	if (s->bilinear)
-		return (uint64_t)s->window[0] * k->size[1];
 	return (uint64_t)(reach(s, 0) - 1) * k->size[1] + reach(s, 1) - 1;
 }
 
@@ -169,6 +178,21 @@ uint32_t tt_slide_share(const struct tt_slide *s)
 	return (uint32_t)((results + unit - 1) / unit * unit / s->cores_nhw);
 }
 
+/* Lines of a larger image go back and forth: the outermost sticks may belong to any result. */
+static void widest(struct bound *b, const struct tt_slide *s, const struct sticks *k)
+{
+	uint64_t most = 0;
+
+	b->first = b->start < b->end ? UINT64_MAX : 1;
+	for (uint64_t i = b->start; i < b->end; i++) {
+		uint64_t at = window_at(k, i);
+
+		b->first = at < b->first ? at : b->first;
+		most = at > most ? at : most;
+	}
+	b->last = b->start < b->end ? most + halo_length(s, k) : 0;
+}
+
 static struct bound bound_of(const struct tt_slide *s, const struct sticks *k, uint32_t core)
 {
 	uint64_t share = tt_slide_share(s), start = core * share;
@@ -176,6 +200,10 @@ static struct bound bound_of(const struct tt_slide *s, const struct sticks *k, u
 
 	b.start = start < k->results ? start : k->results;
 	b.end = b.start + share < k->results ? b.start + share : k->results;
+	if (s->bilinear) {
+		widest(&b, s, k);
+		return b;
+	}
 	b.first = window_at(k, b.start < k->results ? b.start : k->results - 1);
 	b.last = window_at(k, b.end - 1) + halo_length(s, k);
 	if (b.first == 0 && b.start) {
@@ -503,8 +531,8 @@ struct ttnn_value tt_slide_value(struct tt_arena *arena, const struct tt_slide *
 	v[i++] = numbers(arena, s->out_pad, 2);
 	v[i++] = numbers(arena, s->dilation, 2);
 	v[i++] = s->has_ceil_pad ? numbers(arena, s->ceil_pad, 2) : ttnn_v_none();
-	v[i++] = ttnn_v_int(1);
-	v[i++] = ttnn_v_int(1);
+	v[i++] = ttnn_v_int(s->scale[0] ? s->scale[0] : 1);
+	v[i++] = ttnn_v_int(s->scale[1] ? s->scale[1] : 1);
 	v[i++] = ttnn_v_int(s->cores_nhw);
 	v[i++] = ttnn_v_int(s->cores_c);
 	v[i++] = s->cores ? ttnn_v_core_set(s->cores) : ttnn_v_none();

@@ -28,6 +28,7 @@ struct tt_slide {
 	const ttnn_core_set *cores;
 	bool snap; /* a core's results are whole tiles */
 	bool bilinear, transpose, ceil;
+	uint32_t scale[2]; /* bilinear: how much larger the result is; 0 stands for 1 */
 };
 
 /* How large the result is. */
