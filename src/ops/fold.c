@@ -12,12 +12,12 @@
 
 /* ---- the program ------------------------------------------------------------------------------------- */
 
-enum { DOWN, ACROSS, SHARDED, ATTRS };
+enum { DOWN, ACROSS, COLLAPSE, ATTRS };
 
 static const struct tt_field fields[ATTRS] = {
 	[DOWN] = {.name = "stride_h"},
 	[ACROSS] = {.name = "stride_w"},
-	[SHARDED] = {.name = "is_sharded"},
+	[COLLAPSE] = {.name = "collapse_output"},
 };
 static const struct tt_schema schema = {"operation_attributes_t", fields, ATTRS, false};
 
@@ -43,7 +43,6 @@ static struct ttnn_shape folded_shape(const struct ttnn_shape *in, uint32_t h, u
 	return (struct ttnn_shape){4, {dim[0], dim[1] / h, dim[2] / w, dim[3] * h * w}};
 }
 
-/* Sharded results are one matrix; tiles keep the shape of the input, whose elements they reorder. */
 static tt_status infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -52,18 +51,16 @@ static tt_status infer(struct tt_launch *launch)
 				      .dtype = folded_dtype(in->dtype),
 				      .memory = in->memory};
 	struct ttnn_shard_spec shard = in->memory.shard;
+	const uint32_t *dim = args.shape.dim;
 
 	launch->output_count = 1;
-	if (launch->attrs[SHARDED].boolean) {
-		const uint32_t *dim = args.shape.dim;
-
+	if (launch->attrs[COLLAPSE].boolean)
 		args.shape = (struct ttnn_shape){4, {1, 1, dim[0] * dim[1] * dim[2], dim[3]}};
+	if (tt_tensor_is_sharded(launch->inputs[0])) {
 		shard.height /= h * w;
 		shard.width *= h * w;
 		TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout,
 						  in->memory.buffer, &shard));
-	} else if (in->layout == TTNN_TILE) {
-		args.shape = in->shape;
 	}
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
@@ -74,7 +71,7 @@ static tt_status validate(struct tt_launch *launch)
 	const uint32_t *dim = in->padded.dim;
 	uint32_t h = down(launch), w = across(launch);
 
-	if (launch->attrs[SHARDED].boolean) {
+	if (tt_tensor_is_sharded(launch->inputs[0])) {
 		TT_REQUIRE(in->memory.layout == TTNN_HEIGHT_SHARDED,
 			   "input_tensor.memory_config().memory_layout() == "
 			   "TensorMemoryLayout::HEIGHT_SHARDED",
@@ -92,16 +89,23 @@ static tt_status validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Numbers: 0 and 1 tiles or pages, 2 and 3 their bytes. */
+/* Numbers: 0 tiles read at once, 1 pages, 2 and 3 their bytes, 4 bytes of a row of results. */
 static tt_status plan_tiles(struct tt_launch *launch, struct tt_move_work *work)
 {
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct tt_block_split split;
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
+				      *out = &launch->outputs[0]->spec;
+	const uint32_t *dim = in->padded.dim;
+	uint64_t rows = (uint64_t)dim[0] * (in->shape.dim[1] / down(launch));
+	struct ttnn_core grid = tt_grid_size(launch->device->grid);
+	uint64_t share = tt_div_up(rows, (uint64_t)grid.x * grid.y);
 
-	TT_TRY(tt_split_blocks(&split, launch->device->grid, in->rows / 32, TTNN_ORIENT_ROW_MAJOR));
-	work->cores[0] = split.all;
-	work->number[0] = work->number[1] = 2 * (in->cols / 32);
-	work->number[2] = work->number[3] = tt_tile_bytes_of(in->dtype);
+	TT_TRY(tt_split_cores(&work->cores[0], grid, (struct ttnn_core){0, 0},
+			      tt_div_up(rows, share), TTNN_ORIENT_ROW_MAJOR));
+	work->number[0] = work->number[1] =
+		(uint64_t)down(launch) * (dim[2] / 32) * (dim[3] / 32);
+	work->number[2] = tt_tile_bytes_of(in->dtype);
+	work->number[3] = tt_tile_bytes_of(out->dtype);
+	work->number[4] = in->shape.dim[2] / across(launch) * out->page_bytes;
 	return TTNN_OK;
 }
 
@@ -121,7 +125,7 @@ static tt_status plan_rows(struct tt_launch *launch, struct tt_move_work *work)
 	work->number[2] = (uint64_t)down(launch) * across(launch) * tt_align_to(stick, alignment);
 	if (stick % alignment) {
 		work->number[1] = 1;
-		work->number[3] = tt_align_to(out->page_bytes, alignment);
+		work->number[3] = out->page_bytes;
 	}
 	return TTNN_OK;
 }
@@ -135,7 +139,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 
 	if (!work)
 		return TTNN_NOMEM;
-	*out = launch->attrs[SHARDED].boolean ? MULTI_CORE : DRAM;
+	*out = tt_tensor_is_sharded(launch->inputs[0]) ? MULTI_CORE : DRAM;
 	if (*out == DRAM)
 		return in->layout == TTNN_TILE ? plan_tiles(launch, work) : plan_rows(launch, work);
 	work->cores[0] = in->memory.shard.grid;
@@ -156,6 +160,7 @@ static const struct tt_mem_row dram_rows[] = {
 	{TT_DFB, 0, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0},
 	{TT_DFB, 1, .when = tt_has1, .pages = tt_number1, .page = tt_number3,
 	 .cores = tt_work_cores0},
+	{TT_DFB, 2, .when = tt_has4, .page_count = 1, .page = tt_number4, .cores = tt_work_cores0},
 };
 static const struct tt_factory factories[] = {
 	[MULTI_CORE] = {"ttnn::operations::data_movement::Fold::MultiCore", shard_rows,
@@ -186,25 +191,9 @@ static tt_status fold_into(struct tt_tensor *out, struct tt_tensor *in, uint32_t
 	return tt_backend_get()->move(&job);
 }
 
-/* A result that has the shape of the input has the elements of the folded one, in their order. */
 static tt_status kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0], *folded;
-	uint32_t h = down(launch), w = across(launch);
-	struct ttnn_spec_args args = {.shape = folded_shape(&in->spec.shape, h, w),
-				      .dtype = out->spec.dtype};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
-
-	if (in->spec.layout != TTNN_TILE)
-		return fold_into(out, in, h, w);
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(tt_tensor_alloc(&folded, &spec));
-	status = fold_into(folded, in, h, w);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, folded);
-	ttnn_tensor_unref(folded);
-	return status;
+	return fold_into(launch->outputs[0], launch->inputs[0], down(launch), across(launch));
 }
 
 static const struct tt_prog prog = {
@@ -266,32 +255,16 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt
 	return TTNN_OK;
 }
 
-static tt_status launch_fold(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+static tt_status launch_fold(struct tt_call *call, struct tt_tensor *in)
 {
 	struct ttnn_value attrs[ATTRS] = {*tt_call_arg(call, "stride_h"),
 					  *tt_call_arg(call, "stride_w"),
-					  ttnn_v_bool(tt_tensor_is_sharded(in))};
+					  *tt_call_arg(call, "collapse_output")};
 	struct tt_program_args args = {
 		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1};
+	struct tt_tensor *out;
 
-	return tt_call_program(out, call, &args);
-}
-
-static tt_status finish(struct tt_call *call, struct tt_tensor *in, bool tiled)
-{
-	struct ttnn_shape shape =
-		folded_shape(&in->spec.shape, (uint32_t)tt_call_int(call, "stride_h", 1),
-			     (uint32_t)tt_call_int(call, "stride_w", 1));
-	struct tt_tensor *folded, *out;
-	struct tt_reshape_args args = {.shape = &shape};
-
-	TT_TRY(launch_fold(&folded, call, in));
-	if (!tiled) {
-		tt_call_return(call, folded);
-		return TTNN_OK;
-	}
-	args.in = tt_call_own(call, folded);
-	TT_TRY(tt_call_reshape(&out, call, &args));
+	TT_TRY(tt_call_program(&out, call, &args));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -299,7 +272,7 @@ static tt_status finish(struct tt_call *call, struct tt_tensor *in, bool tiled)
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
-	bool sharded = tt_tensor_is_sharded(in), tiled, any;
+	bool sharded = tt_tensor_is_sharded(in), any;
 	uint32_t pads[6];
 
 	TT_TRY(tt_need_device(in));
@@ -312,10 +285,9 @@ static tt_status expand(struct tt_call *call)
 		return tt_fail(TTNN_INVALID, "Fold op only supports 4D tensors");
 	if (any)
 		TT_TRY(pad(&in, call, in, pads));
-	tiled = in->spec.layout == TTNN_TILE && !sharded;
-	if (in->spec.layout == TTNN_TILE && (sharded || in->spec.shape.dim[3] % 32 == 0))
+	if (in->spec.layout == TTNN_TILE && (sharded || in->spec.shape.dim[3] % 32))
 		TT_TRY(to_rows(&in, call, in));
-	return finish(call, in, tiled);
+	return launch_fold(call, in);
 }
 
 static const struct tt_op ops[] = {

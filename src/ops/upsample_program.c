@@ -309,7 +309,13 @@ static tt_status make_table(struct tt_tensor **out, struct tt_launch *launch,
 	return status == TTNN_OK ? tt_launch_keep(launch, *out) : status;
 }
 
-/* Numbers: 0 and 1 pages, 2 and 3 their bytes, 4 bytes of the table. Cores: 1 the table's. */
+/* What the memory rows need: numbers, and the table. */
+struct work {
+	struct tt_move_work numbers; /* first: rows read it */
+	struct tt_tensor *table;
+};
+
+/* Numbers: 0 and 1 pages, 2 and 3 their bytes, 4 bytes of the table. */
 static tt_status plan_sharded(struct tt_launch *launch, struct tt_move_work *work)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -317,9 +323,9 @@ static tt_status plan_sharded(struct tt_launch *launch, struct tt_move_work *wor
 
 	TT_REQUIRE(in->memory.layout != TTNN_WIDTH_SHARDED, "tt::exception",
 		   "Unsupported sharding layout");
-	work->cores[0] = in->memory.shard.grid;
-	TT_TRY(cores_with_work(&work->cores[1], launch));
-	TT_TRY(make_table(&table, launch, work->cores[1]));
+	TT_TRY(cores_with_work(&work->cores[0], launch));
+	TT_TRY(make_table(&table, launch, work->cores[0]));
+	((struct work *)launch->work)->table = table;
 	work->number[0] = in->memory.shard.height;
 	work->number[1] = launch->outputs[0]->spec.memory.shard.height;
 	work->number[2] = tt_aligned_page(launch->inputs[0]);
@@ -349,10 +355,13 @@ static tt_status plan_linear(struct tt_launch *launch, struct tt_move_work *work
 static tt_status choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct tt_move_work *work = tt_move_work_new(launch);
+	struct work *all = tt_arena_calloc(launch->arena, 1, sizeof(*all));
+	struct tt_move_work *work;
 
-	if (!work)
-		return TTNN_NOMEM;
+	if (!all)
+		return tt_fail_nomem();
+	launch->work = all;
+	work = &all->numbers;
 	*out = upsample_of(launch)->linear                    ? LINEAR
 	       : any_scale(upsample_of(launch), in)           ? ANY_SCALE
 	       : tt_tensor_is_sharded(launch->inputs[0]) ? SHARDED
@@ -371,7 +380,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 
 static struct tt_tensor *back_table(const struct tt_launch *launch)
 {
-	return launch->kept_count ? launch->kept[0] : NULL;
+	return ((const struct work *)launch->work)->table;
 }
 
 static const struct tt_mem_row plain_rows[] = {
@@ -384,17 +393,17 @@ static const struct tt_mem_row shard_rows[] = {
 	 .backing = tt_back_in0},
 	{TT_DFB, 1, .pages = tt_number1, .page = tt_number3, .cores = tt_work_cores0,
 	 .backing = tt_back_out0},
-	{TT_DFB, 2, .page_count = 1, .page = tt_number4, .cores = tt_work_cores1,
+	{TT_DFB, 2, .page_count = 1, .page = tt_number4, .cores = tt_work_cores0,
 	 .backing = back_table},
 };
 static const struct tt_mem_row linear_rows[] = {
-	{TT_DFB, 0, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0,
+	{TT_CB, 0, .pages = tt_number0, .page = tt_number2, .cores = tt_work_cores0,
 	 .backing = tt_back_in0},
-	{TT_DFB, 1, .page_count = 8, .page = tt_number4, .cores = tt_work_cores0},
-	{TT_DFB, 2, .page_count = 8, .page = tt_number2, .cores = tt_work_cores0},
-	{TT_DFB, 3, .page_count = 2, .page = tt_number5, .cores = tt_work_cores0},
-	{TT_DFB, 4, .page_count = 2, .page = tt_number5, .cores = tt_work_cores0},
-	{TT_DFB, 5, .pages = tt_number1, .page = tt_number3, .cores = tt_work_cores0,
+	{TT_CB, 1, .page_count = 8, .page = tt_number4, .cores = tt_work_cores0},
+	{TT_CB, 2, .page_count = 8, .page = tt_number2, .cores = tt_work_cores0},
+	{TT_CB, 3, .page_count = 2, .page = tt_number5, .cores = tt_work_cores0},
+	{TT_CB, 4, .page_count = 2, .page = tt_number5, .cores = tt_work_cores0},
+	{TT_CB, 5, .pages = tt_number1, .page = tt_number3, .cores = tt_work_cores0,
 	 .backing = tt_back_out0},
 };
 #define FACTORY(name_, rows_)                                                                      \
