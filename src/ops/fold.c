@@ -101,8 +101,7 @@ static tt_status plan_tiles(struct tt_launch *launch, struct tt_move_work *work)
 
 	TT_TRY(tt_split_cores(&work->cores[0], grid, (struct ttnn_core){0, 0},
 			      tt_div_up(rows, share), TTNN_ORIENT_ROW_MAJOR));
-	work->number[0] = work->number[1] =
-		(uint64_t)down(launch) * (dim[2] / 32) * (dim[3] / 32);
+	work->number[0] = work->number[1] = (uint64_t)down(launch) * (dim[2] / 32) * (dim[3] / 32);
 	work->number[2] = tt_tile_bytes_of(in->dtype);
 	work->number[3] = tt_tile_bytes_of(out->dtype);
 	work->number[4] = in->shape.dim[2] / across(launch) * out->page_bytes;

@@ -20,9 +20,12 @@
 enum { DOWN, ACROSS, MODE, MEMORY, COMPUTE, SLIDE, ATTRS };
 
 static const struct tt_field fields[ATTRS] = {
-	[DOWN] = {.name = "scale_factor_h"},          [ACROSS] = {.name = "scale_factor_w"},
-	[MODE] = {.name = "mode"},                    [MEMORY] = {.name = "output_mem_config"},
-	[COMPUTE] = {.name = "compute_kernel_config"}, [SLIDE] = {.name = "sliding_window_config"},
+	[DOWN] = {.name = "scale_factor_h"},
+	[ACROSS] = {.name = "scale_factor_w"},
+	[MODE] = {.name = "mode"},
+	[MEMORY] = {.name = "output_mem_config"},
+	[COMPUTE] = {.name = "compute_kernel_config"},
+	[SLIDE] = {.name = "sliding_window_config"},
 };
 static const struct tt_schema schema = {"UpsampleParams", fields, ATTRS, false};
 
@@ -84,8 +87,8 @@ static tt_status shard_memory(struct ttnn_memory_config *out, const struct tt_la
 	} else if (e->linear) {
 		shard.height = (uint32_t)tt_div_up(rows, ttnn_core_set_cores(shard.grid));
 	} else {
-		shard.height = in->memory.shard.height * (uint32_t)e->scale[0] *
-			       (uint32_t)e->scale[1];
+		shard.height =
+			in->memory.shard.height * (uint32_t)e->scale[0] * (uint32_t)e->scale[1];
 	}
 	return ttnn_memory_config_sharded(out, wish->layout, wish->buffer, &shard);
 }
@@ -96,7 +99,7 @@ static tt_status infer(struct tt_launch *launch)
 	const struct ttnn_memory_config *memory = launch->attrs[MEMORY].memory;
 	const struct tt_upsample *e = upsample_of(launch);
 	struct ttnn_spec_args args = {.dtype = in->dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16
-									    : in->dtype,
+									   : in->dtype,
 				      .memory = *memory};
 	uint32_t out[2];
 
@@ -108,8 +111,7 @@ static tt_status infer(struct tt_launch *launch)
 		TT_REQUIRE(tt_tensor_is_sharded(launch->inputs[0]), "input_mc.is_sharded()",
 			   "Output memory config is sharded but input memory config is not "
 			   "sharded");
-		TT_TRY(shard_memory(&args.memory, launch,
-				    (uint64_t)e->nhwc[0] * out[0] * out[1]));
+		TT_TRY(shard_memory(&args.memory, launch, (uint64_t)e->nhwc[0] * out[0] * out[1]));
 	}
 	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
@@ -124,8 +126,7 @@ static tt_status check_linear(const struct tt_launch *launch)
 		   "is_integer_scale(args.scale_factor_h) && is_integer_scale(args.scale_factor_w)",
 		   "bilinear mode requires integer scale factors, got (%g, %g)",
 		   (double)e->scale[0], (double)e->scale[1]);
-	TT_REQUIRE(in->dtype == TTNN_BFLOAT16,
-		   "input.dtype() == tt::tt_metal::DataType::BFLOAT16",
+	TT_REQUIRE(in->dtype == TTNN_BFLOAT16, "input.dtype() == tt::tt_metal::DataType::BFLOAT16",
 		   "Bilinear upsample requires BFLOAT16 input");
 	TT_REQUIRE(in->memory.layout == TTNN_HEIGHT_SHARDED,
 		   "input.memory_config().memory_layout() == "
@@ -294,8 +295,8 @@ static tt_status make_table(struct tt_tensor **out, struct tt_launch *launch,
 					.orientation = in->layout == TTNN_BLOCK_SHARDED
 							       ? TTNN_ORIENT_COL_MAJOR
 							       : in->shard.orientation};
-	struct ttnn_spec_args args = {
-		.shape = {2, {(uint32_t)ttnn_core_set_cores(cores), width}}, .dtype = TTNN_UINT16};
+	struct ttnn_spec_args args = {.shape = {2, {(uint32_t)ttnn_core_set_cores(cores), width}},
+				      .dtype = TTNN_UINT16};
 	struct ttnn_memory_config memory;
 	struct ttnn_tensor_spec spec;
 	struct tt_tensor *host;
@@ -362,10 +363,10 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 		return tt_fail_nomem();
 	launch->work = all;
 	work = &all->numbers;
-	*out = upsample_of(launch)->linear                    ? LINEAR
-	       : any_scale(upsample_of(launch), in)           ? ANY_SCALE
+	*out = upsample_of(launch)->linear               ? LINEAR
+	       : any_scale(upsample_of(launch), in)      ? ANY_SCALE
 	       : tt_tensor_is_sharded(launch->inputs[0]) ? SHARDED
-							   : INTERLEAVED;
+							 : INTERLEAVED;
 	switch (*out) {
 	case LINEAR:
 		return plan_linear(launch, work);
@@ -459,18 +460,15 @@ tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struc
 			     const struct tt_upsample *upsample)
 {
 	struct ttnn_value attrs[ATTRS];
-	struct tt_program_args args = {.prog = &prog,
-				       .attrs = attrs,
-				       .inputs = &in,
-				       .input_count = 1,
-				       .extra = upsample};
+	struct tt_program_args args = {
+		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1, .extra = upsample};
 
 	attrs[DOWN] = ttnn_v_real((double)upsample->scale[0]);
 	attrs[ACROSS] = ttnn_v_real((double)upsample->scale[1]);
 	attrs[MODE] = ttnn_v_string(upsample->linear ? "bilinear" : "nearest");
 	attrs[MEMORY] = ttnn_v_memory(upsample->memory);
 	attrs[COMPUTE] = upsample->compute;
-	attrs[SLIDE] = upsample->slide ? tt_slide_value(call->arena, upsample->slide)
-				       : ttnn_v_none();
+	attrs[SLIDE] =
+		upsample->slide ? tt_slide_value(call->arena, upsample->slide) : ttnn_v_none();
 	return tt_call_program(out, call, &args);
 }
