@@ -67,11 +67,11 @@ static void pack_block(const struct unit *unit, float *room, uint64_t from)
 	const float *rows = tt_attention_keys(room, work, &work->k, at);
 
 	matrix.data = rows;
-	tt_panels_pack(&keys, &matrix);
+	(void)tt_panels_pack(&keys, &matrix); /* without oneDNN it cannot fail */
 	if (!work->shared)
 		rows = tt_attention_keys(room, work, &work->v, at);
 	matrix = (struct tt_matrix){.data = rows, .row_step = work->v.width, .col_step = 1};
-	tt_panels_pack(&values, &matrix);
+	(void)tt_panels_pack(&values, &matrix);
 }
 
 static void pack_blocks(void *context, size_t begin, size_t end)
@@ -273,8 +273,8 @@ static tt_status run_unit(struct tt_attention *work, uint64_t number)
 
 	set_range(&unit);
 	blocks = (unit.high - unit.low + KEYS - 1) / KEYS;
-	unit.k_bytes = tt_panels_bytes(work->fns, (size_t)work->width, KEYS, false);
-	unit.v_bytes = tt_panels_bytes(work->fns, KEYS, (size_t)work->out_width, false);
+	unit.k_bytes = tt_panels_bytes(&unit.k);
+	unit.v_bytes = tt_panels_bytes(&unit.v);
 	bytes = (size_t)blocks * (unit.k_bytes + unit.v_bytes);
 	unit.packed = tt_large_alloc(bytes);
 	if (!unit.packed)

@@ -26,6 +26,7 @@ struct work {
 	uint32_t group;               /* the one in work */
 	uint32_t in_group, out_group; /* channels of a group */
 	size_t depth;                 /* elements that a window sees in a group */
+	struct tt_panels panels;      /* of a group; data is set for each */
 	struct tt_weights *weights;
 	float *c;
 };
@@ -185,47 +186,57 @@ static bool is_single(const struct work *work)
 	       work->depth <= MOST_TAPS;
 }
 
+/* Of a group; for tt_panels_release(). */
 static struct tt_panels panels_of(const struct work *work)
 {
-	return (struct tt_panels){
+	const struct tt_conv_job *job = work->job;
+	struct tt_panels panels = {
 		.fns = work->fns,
 		.rows = work->depth,
 		.cols = work->out_group,
-		.half = kept_dtype(work->job->weight->spec.dtype) == TTNN_BFLOAT16,
+		.half = kept_dtype(job->weight->spec.dtype) == TTNN_BFLOAT16,
 	};
+	struct tt_gemm_left left = {
+		.rows = (size_t)tt_images_pixels(work->window),
+		.half = kept_dtype(job->in->spec.dtype) == TTNN_BFLOAT16,
+		.step = job->out_channels,
+	};
+
+	if (!is_single(work))
+		tt_panels_choose(&panels, &left);
+	return panels;
 }
 
 static size_t group_bytes(const struct work *work)
 {
-	struct tt_panels panels = panels_of(work);
-
 	if (is_single(work))
 		return work->depth * sizeof(float);
-	return tt_panels_bytes(work->fns, panels.rows, panels.cols, panels.half);
+	return tt_panels_bytes(&work->panels);
 }
 
 /* Of all groups: what products, or single channels, take. */
 static tt_status pack_weights(struct work *work, const struct tt_area *rows)
 {
-	struct tt_panels panels = panels_of(work);
+	struct tt_panels panels = work->panels;
 	size_t bytes = work->depth * work->out_group * tt_dtype_bytes(rows->dtype);
 	struct tt_matrix matrix = {.half = panels.half, .row_step = panels.cols, .col_step = 1};
 	void *room = tt_large_alloc(bytes);
+	tt_status status = TTNN_OK;
 
 	if (!room)
 		return tt_fail_nomem();
 	matrix.data = room;
-	for (uint32_t group = 0; group < work->job->groups; group++) {
+	for (uint32_t group = 0; status == TTNN_OK && group < work->job->groups; group++) {
 		order_weights(room, work, rows, group);
 		panels.data = (uint8_t *)work->weights->data + group * group_bytes(work);
 		if (!is_single(work))
-			tt_panels_pack(&panels, &matrix);
+			status = tt_panels_pack(&panels, &matrix);
 		for (size_t tap = 0; is_single(work) && tap < work->depth; tap++)
 			((float *)work->weights->data)[tap * work->job->groups + group] =
 				((const float *)room)[tap];
 	}
 	tt_large_free(room, bytes);
-	return TTNN_OK;
+	return status;
 }
 
 static tt_status open_weights(struct work *work, struct tt_session *session)
@@ -236,7 +247,8 @@ static tt_status open_weights(struct work *work, struct tt_session *session)
 	struct tt_weights_key key = {
 		.how = {TT_WEIGHTS_CONV, window->kernel[0] << 16 | window->kernel[1], job->groups,
 			job->out_channels, window->channels,
-			(uint32_t)job->form << 1 | job->transposed, job->slices, job->depth},
+			(uint32_t)job->form << 1 | job->transposed, job->slices,
+			job->depth << 1 | (work->panels.plan != NULL)},
 		.fns = work->fns,
 	};
 	struct tt_scratch scratch = {0};
@@ -266,7 +278,7 @@ static tt_status open_weights(struct work *work, struct tt_session *session)
 
 static tt_status run_groups(struct work *work)
 {
-	struct tt_panels panels = panels_of(work);
+	struct tt_panels panels = work->panels;
 	struct tt_gemm gemm = {
 		.left = is_pointwise(work) ? pixels : seen,
 		.context = work,
@@ -407,9 +419,11 @@ tt_status tt_cpu_conv(const struct tt_conv_job *job)
 	TT_TRY(tt_cpu_volume(&volume, job->out));
 	if (volume == 0)
 		return TTNN_OK;
+	work.panels = panels_of(&work);
 	status = conv_run(&work, &session, scratch);
 	for (int i = 0; i < 3; i++)
 		tt_scratch_deinit(&scratch[i]);
 	tt_weights_release(work.weights);
+	tt_panels_release(&work.panels);
 	return tt_session_end(&session, status);
 }

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "backend/cpu/dnnl.h"
 #include "base/cpu.h"
 #include "base/large.h"
 #include "base/pool.h"
@@ -9,7 +10,8 @@
 #define WIDE_PANELS 32 /* of a task */
 #define FEW_PANELS 4
 #define ENOUGH_TASKS 8
-#define SMALL_WORK 65536 /* products that are not worth another thread */
+#define DNNL_WORK ((size_t)1 << 18) /* products that are worth a call */
+#define SMALL_WORK 65536            /* products that are not worth another thread */
 
 extern const struct tt_gemm_fns tt_gemm_plain;
 #if defined(__x86_64__)
@@ -55,12 +57,33 @@ struct tt_matrix tt_matrix_at(const struct tt_matrix *matrix, size_t row, size_t
 
 /* ---- the right side -------------------------------------------------------------------------- */
 
-size_t tt_panels_bytes(const struct tt_gemm_fns *fns, size_t rows, size_t cols, bool half)
+void tt_panels_choose(struct tt_panels *panels, const struct tt_gemm_left *left)
 {
-	size_t wide, count;
+	size_t work;
 
-	if (__builtin_mul_overflow(up(cols, fns->nr), fns->nr * element_bytes(half), &wide) ||
-	    __builtin_mul_overflow(wide, rows, &count))
+	panels->plan = NULL;
+	if (left->half != panels->half || !tt_dnnl_wants(panels->half) ||
+	    __builtin_mul_overflow(left->rows, panels->rows, &work) ||
+	    __builtin_mul_overflow(work, panels->cols, &work) || work < DNNL_WORK)
+		return;
+	panels->plan = tt_dnnl_plan_get(&(struct tt_dnnl_size){
+		left->rows, panels->rows, panels->cols, left->step, panels->half});
+}
+
+void tt_panels_release(struct tt_panels *panels)
+{
+	tt_dnnl_plan_release(panels->plan);
+	panels->plan = NULL;
+}
+
+size_t tt_panels_bytes(const struct tt_panels *panels)
+{
+	size_t nr = panels->fns->nr, wide, count;
+
+	if (panels->plan)
+		return tt_dnnl_bytes(panels->plan);
+	if (__builtin_mul_overflow(up(panels->cols, nr), nr * element_bytes(panels->half), &wide) ||
+	    __builtin_mul_overflow(wide, panels->rows, &count))
 		return SIZE_MAX;
 	return count;
 }
@@ -98,17 +121,22 @@ static void pack_blocks(void *context, size_t begin, size_t end)
 	}
 }
 
-void tt_panels_pack(const struct tt_panels *panels, const struct tt_matrix *b)
+tt_status tt_panels_pack(const struct tt_panels *panels, const struct tt_matrix *b)
 {
 	struct packing packing = {panels, b, up(panels->cols, panels->fns->nr), 1, 0};
 	size_t tasks;
 
+	if (panels->plan)
+		return tt_dnnl_pack(panels->data, panels->plan, b)
+			       ? TTNN_OK
+			       : tt_fail(TTNN_INTERNAL, "oneDNN packs no weights");
 	if (b->col_step == 1)
 		packing.many = FEW_PANELS; /* what lies side by side is read at once */
 	packing.groups = up(packing.count, packing.many);
 	tasks = packing.groups * up(panels->rows, TT_GEMM_DEPTH);
 	tt_pool_for(tasks, panels->rows * panels->cols < SMALL_WORK ? tasks : FEW_PANELS,
 		    pack_blocks, &packing);
+	return TTNN_OK;
 }
 
 /* ---- products ---------------------------------------------------------------------------------- */
@@ -208,6 +236,8 @@ tt_status tt_gemm_run(const struct tt_gemm *gemm)
 	};
 	size_t tasks;
 
+	if (gemm->right->plan)
+		return tt_dnnl_run(gemm->right->plan, gemm);
 	if (gemm->right->rows == 0) {
 		for (size_t i = 0; i < gemm->rows; i++)
 			for (size_t j = 0; j < gemm->right->cols; j++)

@@ -67,18 +67,35 @@ const struct tt_gemm_fns *tt_gemm_fns_get(void);
 
 /* ---- the right side -------------------------------------------------------------------------- */
 
+struct tt_dnnl_plan;
+
 struct tt_panels {
 	const struct tt_gemm_fns *fns;
 	size_t rows, cols;
 	bool half;
+	struct tt_dnnl_plan *plan; /* (optional) oneDNN's: then the bytes are as it wants them */
 	void *data;
 };
 
-/* How many bytes the panels of so large a matrix need; SIZE_MAX when more than there can be. */
-size_t tt_panels_bytes(const struct tt_gemm_fns *fns, size_t rows, size_t cols, bool half);
+/* The left side of a product. */
+struct tt_gemm_left {
+	size_t rows;
+	bool half;
+	size_t step; /* of the result */
+};
+
+/*
+ * Gives the product to oneDNN if that is better at it (dnnl.h): to be asked before the panels are
+ * packed or found, for the same left side. The caller releases the panels.
+ */
+void tt_panels_choose(struct tt_panels *panels, const struct tt_gemm_left *left);
+void tt_panels_release(struct tt_panels *panels);
+
+/* How many bytes they need; SIZE_MAX when more than there can be. */
+size_t tt_panels_bytes(const struct tt_panels *panels);
 
 /* Fills panels->data, of that many bytes, with `b`, whose type is panels->half. */
-void tt_panels_pack(const struct tt_panels *panels, const struct tt_matrix *b);
+tt_status tt_panels_pack(const struct tt_panels *panels, const struct tt_matrix *b);
 
 /* ---- products ---------------------------------------------------------------------------------- */
 
@@ -88,7 +105,7 @@ struct tt_gemm_part {
 };
 
 struct tt_gemm {
-	/* At most mr rows of A: where they lie, or made in `room` (mr × depth floats). */
+	/* Rows of A: where they lie, or made in `room` (rows × depth floats). */
 	struct tt_matrix (*left)(const void *context, float *room, const struct tt_gemm_part *part);
 	const void *context;
 	size_t rows;

@@ -28,7 +28,8 @@ struct work {
 	struct side a, b;
 	struct ttnn_shape batch; /* broadcast */
 	uint64_t batches, rows, depth, cols;
-	struct tt_weights *weights; /* panels that were kept; or NULL */
+	struct tt_weights *weights; /* of the only right side; or NULL */
+	struct tt_panels panels;    /* of those */
 	float *c;
 	_Atomic tt_status status;
 };
@@ -95,6 +96,16 @@ static tt_status set_shapes(struct work *work)
 	return TTNN_OK;
 }
 
+/* All batches of A are rows of one matrix when they go with the same B. */
+static void fold(struct work *work)
+{
+	if (work->b.count != 1 || work->a.turned || work->a.count != work->batches)
+		return;
+	work->rows *= work->batches;
+	work->batches = 1;
+	work->batch.rank = 0;
+}
+
 /* ---- one product ------------------------------------------------------------------------------- */
 
 /* What is kept of a tensor: bfloat16 when that holds all its values. */
@@ -147,22 +158,27 @@ static tt_status multiply(const struct work *work, uint64_t batch, const struct 
 
 /* ---- all products ------------------------------------------------------------------------------ */
 
-/* Of any matrix of the right side. */
+/* Of any matrix of the right side; for tt_panels_release(). */
 static struct tt_panels panels_of(const struct work *work)
 {
-	return (struct tt_panels){
+	struct tt_panels panels = {
 		.fns = tt_gemm_fns_get(),
 		.rows = (size_t)work->depth,
 		.cols = (size_t)work->cols,
-		.half = kept_dtype(work->b.rows.dtype) == TTNN_BFLOAT16,
+		.half = kept_dtype(work->job->b->spec.dtype) == TTNN_BFLOAT16,
 	};
+	bool half = kept_dtype(work->job->a->spec.dtype) == TTNN_BFLOAT16;
+
+	tt_panels_choose(&panels,
+			 &(struct tt_gemm_left){(size_t)work->rows, half, (size_t)work->cols});
+	return panels;
 }
 
 static void multiply_batches(void *context, size_t begin, size_t end)
 {
 	struct work *work = context;
 	struct tt_panels panels = panels_of(work);
-	size_t bytes = tt_panels_bytes(panels.fns, panels.rows, panels.cols, panels.half);
+	size_t bytes = tt_panels_bytes(&panels);
 	uint64_t packed = UINT64_MAX;
 	tt_status status = TTNN_OK;
 
@@ -175,24 +191,16 @@ static void multiply_batches(void *context, size_t begin, size_t end)
 		if (number != packed) {
 			struct tt_matrix b = matrix_of(&work->b, number);
 
-			tt_panels_pack(&panels, &b);
+			status = tt_panels_pack(&panels, &b);
 			packed = number;
 		}
-		status = multiply(work, n, &panels);
+		if (status == TTNN_OK)
+			status = multiply(work, n, &panels);
 	}
 	if (status != TTNN_OK)
 		work->status = status;
 	tt_large_free(panels.data, bytes);
-}
-
-/* All batches of A are rows of one matrix when they go with the same B. */
-static void fold(struct work *work)
-{
-	if (work->b.count != 1 || work->a.turned || work->a.count != work->batches)
-		return;
-	work->rows *= work->batches;
-	work->batches = 1;
-	work->batch.rank = 0;
+	tt_panels_release(&panels);
 }
 
 static tt_status run(struct work *work)
@@ -200,14 +208,12 @@ static tt_status run(struct work *work)
 	uint64_t products = work->rows * work->cols * work->depth;
 	size_t grain = (size_t)work->batches;
 
-	fold(work);
 	if (work->weights) {
-		struct tt_panels panels = panels_of(work);
+		tt_status status = TTNN_OK;
 
-		panels.data = work->weights->data;
-		for (uint64_t n = 0; n < work->batches; n++)
-			TT_TRY(multiply(work, n, &panels));
-		return TTNN_OK;
+		for (uint64_t n = 0; status == TTNN_OK && n < work->batches; n++)
+			status = multiply(work, n, &work->panels);
+		return status;
 	}
 	if (work->batches >= MANY_BATCHES)
 		grain = products < SMALL_PRODUCTS ? (size_t)(SMALL_PRODUCTS / (products + 1)) : 1;
@@ -249,22 +255,23 @@ static tt_status matmul_run(struct work *work, const struct tt_area *out,
 }
 
 /* The only matrix of the right side is packed here, or was before. */
-static tt_status open_weights(struct work *work, const struct tt_weights_key *key)
+static tt_status open_weights(struct work *work, struct tt_weights_key *key)
 {
-	struct tt_panels panels = panels_of(work);
 	struct tt_matrix matrix;
 
+	work->panels = panels_of(work);
+	key->how[2] = work->panels.plan != NULL;
 	work->weights = tt_weights_find(key);
-	if (work->weights)
-		return TTNN_OK;
-	TT_TRY(tt_cpu_rows(&work->b.rows, &work->b.scratch, &key->area,
-			   kept_dtype(key->area.dtype)));
-	TT_TRY(tt_weights_new(&work->weights, key,
-			      tt_panels_bytes(panels.fns, panels.rows, panels.cols, panels.half)));
-	matrix = matrix_of(&work->b, 0);
-	panels.data = work->weights->data;
-	tt_panels_pack(&panels, &matrix);
-	tt_weights_keep(work->weights);
+	if (!work->weights) {
+		TT_TRY(tt_cpu_rows(&work->b.rows, &work->b.scratch, &key->area,
+				   kept_dtype(key->area.dtype)));
+		TT_TRY(tt_weights_new(&work->weights, key, tt_panels_bytes(&work->panels)));
+		matrix = matrix_of(&work->b, 0);
+		work->panels.data = work->weights->data;
+		TT_TRY(tt_panels_pack(&work->panels, &matrix));
+		tt_weights_keep(work->weights);
+	}
+	work->panels.data = work->weights->data;
 	return TTNN_OK;
 }
 
@@ -304,6 +311,7 @@ static tt_status matmul_open(struct work *work, struct tt_session *session)
 	tt_scratch_deinit(&scratch[0]);
 	tt_scratch_deinit(&scratch[1]);
 	tt_weights_release(work->weights);
+	tt_panels_release(&work->panels);
 	return status;
 }
 
@@ -314,6 +322,7 @@ tt_status tt_cpu_matmul(const struct tt_matmul_job *job)
 	uint64_t volume;
 
 	TT_TRY(set_shapes(&work));
+	fold(&work);
 	TT_TRY(tt_finish_check(job->post, job->post_count));
 	TT_TRY(tt_cpu_volume(&volume, job->out));
 	if (volume == 0)
