@@ -343,18 +343,25 @@ static tt_status swap_with_height(struct tt_tensor **out, const struct wish *wis
 					  .pad_value = padding_of(wish, in->spec.dtype)});
 }
 
-/* What a variable loses when it is set again goes without a scope. */
-static void assign(struct tt_call *call, struct tt_tensor **variable, struct tt_tensor *value)
+/*
+ * What a variable loses when it is set again goes without a scope. What was given stays: the variable
+ * was one of its owners.
+ */
+static void assign(struct tt_call *call, struct tt_tensor **variable, struct tt_tensor *value,
+		   const struct tt_tensor *given)
 {
-	if (*variable)
+	if (*variable == given)
+		ttnn_tensor_unref(*variable);
+	else
 		tt_call_overwrite(call, *variable);
 	*variable = value;
 }
 
-/* One dimension, kept with an extent of 1. *tensor becomes the result. */
+/* One dimension, kept with an extent of 1. *tensor becomes the result; step.in was given. */
 static tt_status reduce_one(struct tt_tensor **tensor, const struct wish *wish, struct step step,
 			    uint32_t dim)
 {
+	const struct tt_tensor *given = step.in;
 	struct tt_tensor *next;
 	struct ttnn_shape shape;
 	uint32_t rank = (*tensor)->spec.shape.rank;
@@ -362,7 +369,7 @@ static tt_status reduce_one(struct tt_tensor **tensor, const struct wish *wish, 
 
 	if (outer) {
 		TT_TRY(swap_with_height(&next, wish, *tensor, dim));
-		assign(wish->call, tensor, next);
+		assign(wish->call, tensor, next, given);
 	}
 	shape = (*tensor)->spec.shape;
 	step.dim = dim + 1 == rank ? TT_DIM_W : TT_DIM_H;
@@ -370,10 +377,10 @@ static tt_status reduce_one(struct tt_tensor **tensor, const struct wish *wish, 
 	step.shape = &shape;
 	step.in = *tensor;
 	TT_TRY(reduce_last(&next, wish, &step));
-	assign(wish->call, tensor, next);
+	assign(wish->call, tensor, next, given);
 	if (outer) {
 		TT_TRY(swap_with_height(&next, wish, *tensor, dim));
-		assign(wish->call, tensor, next);
+		assign(wish->call, tensor, next, given);
 	}
 	return TTNN_OK;
 }
@@ -384,7 +391,7 @@ static tt_status reduce_each(struct tt_tensor **out, const struct wish *wish, st
 {
 	bool sums = wish->math == TT_MATH_SUM || wish->math == TT_MATH_AVG;
 	bool all = dims->count == in->spec.shape.rank;
-	struct step step = {.math = wish->math};
+	struct step step = {.in = in, .math = wish->math};
 	struct tt_tensor *tensor = ttnn_tensor_ref(in);
 	double factor = wish->scalar;
 	tt_status status = TTNN_OK;
