@@ -151,10 +151,67 @@ TEST(normalise_after_gathering)
 	apply_cases("ttnn.rms_norm_post_all_gather", 1);
 }
 
+TEST(batch_norm)
+{
+	struct given given = {.state = 6};
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		enum ttnn_dtype dtype = n % 3 ? TTNN_BFLOAT16 : TTNN_FLOAT32;
+		uint32_t channels = 1 + (uint32_t)(n % 5), size = 5 + 14 * (uint32_t)(n % 5);
+		struct ttnn_spec_args spec =
+			given_spec(dtype, 1 + (uint32_t)(n % 3), channels, size, 40);
+		struct ttnn_spec_args each = given_spec(dtype, 1, channels, 1, 1);
+
+		golden_put(&spec, n % 4 ? GOLDEN_DRAM : GOLDEN_L1);
+		given_tensor(&given, NULL, &spec, -3, 3);
+		if (n % 4 != 3) {
+			given_tensor(&given, "running_mean", &each, -1, 1);
+			given_tensor(&given, "running_var", &each, 0.5, 2);
+		}
+		if (n % 4 >= 2)
+			given_add(&given, "training", ttnn_v_bool(true));
+		if (n % 3 == 1)
+			given_tensor(&given, "weight", &each, -2, 2);
+		if (n % 3)
+			given_tensor(&given, "bias", &each, -2, 2);
+		/* statistics of bfloat16 are rounded on the way */
+		given_case(&given, "ttnn.batch_norm", n, n % 4 >= 2 ? 8 : 2);
+	}
+}
+
+/* What training leaves in the running statistics. */
+TEST(running_statistics)
+{
+	struct given given = {.state = 7};
+	struct ttnn_spec_args spec = given_spec(TTNN_FLOAT32, 2, 1, 32, 32);
+	struct ttnn_spec_args each = given_spec(TTNN_FLOAT32, 1, 1, 1, 1);
+	ttnn_tensor *x = given_tensor(&given, NULL, &spec, -3, 3), *out = NULL;
+	ttnn_tensor *mean = given_tensor(&given, "running_mean", &each, 1, 1);
+	ttnn_tensor *variance = given_tensor(&given, "running_var", &each, 2, 2);
+	double values[2048], sum = 0, squares = 0, got[2];
+
+	given_add(&given, "training", ttnn_v_bool(true));
+	given_add(&given, "momentum", ttnn_v_real(0.25));
+	CHECK_OK(tt_tensor_numbers(values, 2048, x));
+	for (int i = 0; i < 2048; i++)
+		sum += values[i];
+	for (int i = 0; i < 2048; i++)
+		squares += (values[i] - sum / 2048) * (values[i] - sum / 2048);
+	CHECK_OK(ttnn_call_one(&out, "ttnn.batch_norm", given.args, given.count, TTNN_FRONTEND_C));
+	CHECK_OK(tt_tensor_numbers(&got[0], 1, mean));
+	CHECK_OK(tt_tensor_numbers(&got[1], 1, variance));
+	CHECK(fabs(got[0] - (0.75 + 0.25 * sum / 2048)) < 1e-5);
+	CHECK(fabs(got[1] - (1.5 + 0.25 * squares / 2047)) < 1e-4);
+	ttnn_tensor_unref(out);
+	for (size_t i = 0; i < given.tensor_count; i++)
+		ttnn_tensor_unref(given.tensors[i]);
+}
+
 TEST(zz_all_rows)
 {
 	golden_check_family("norm");
 	golden_check_family("norm_gather");
+	golden_check_family("batch_norm");
 	golden_close();
 }
 
