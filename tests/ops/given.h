@@ -1,9 +1,11 @@
 /*
  * given.h: what a golden case is called with: arguments that are added one by one, and the tensors
- * among them, which go with it. Include it after golden_cases.h.
+ * among them, which go with it. Include it after test.h and golden.h.
  */
 #ifndef TT_TESTS_OPS_GIVEN_H
 #define TT_TESTS_OPS_GIVEN_H
+
+#include "ops/golden_cases.h"
 
 struct given {
 	struct ttnn_arg args[16];
