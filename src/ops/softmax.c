@@ -14,6 +14,7 @@
 #include "ops/movement.h"
 #include "ops/reduce.h"
 #include "ops/rows.h"
+#include "ops/softmax_lines.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -229,17 +230,6 @@ static bool over_width(const struct tt_launch *launch)
 	return launch->attrs[DIM].integer + 1 == (int64_t)rank;
 }
 
-/* Whether a line of tiles along the dimension may stay in L1 as a whole. */
-#define SMALL_LIMIT (512 * 1024)
-static bool is_small(const struct tt_launch *launch, uint64_t line)
-{
-	uint64_t tile = tt_page_in0(launch);
-	uint64_t between = wide_sums(launch) ? tt_tile_bytes_of(TTNN_FLOAT32) : tile;
-
-	return launch->device->limits.l1_base + (2 * line + 2) * tile + (2 * line + 3) * between <=
-	       SMALL_LIMIT;
-}
-
 static tt_status split(struct tt_launch *launch, struct tt_move_work *work, uint64_t units,
 		       enum ttnn_orientation order)
 {
@@ -251,32 +241,29 @@ static tt_status split(struct tt_launch *launch, struct tt_move_work *work, uint
 }
 
 /* Any dimension, one line of tiles after the other. */
-static tt_status plan_general(uint32_t *out, struct tt_launch *launch, struct tt_move_work *work)
+static tt_status plan_general(uint32_t *out, struct tt_launch *launch)
 {
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
-	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
-	bool width = over_width(launch), height = dim + 2 == in->padded.rank;
-	uint64_t line = width ? tiles.width : tiles.height;
-	uint64_t all = tiles.matrices * tiles.width * tiles.height;
+	static const uint32_t factories_of[] = {[TT_LINES_W_SMALL] = W_SMALL,
+						[TT_LINES_W_LARGE] = W_LARGE,
+						[TT_LINES_H_SMALL] = H_SMALL,
+						[TT_LINES_H_LARGE] = H_LARGE,
+						[TT_LINES_OUTER] = C_LARGE};
+	struct tt_lines_wish wish = {
+		.dim = (uint32_t)launch->attrs[DIM].integer,
+		.value = is_f32(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+		.sum = wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+		.between = wide_sums(launch) ? TTNN_FLOAT32 : launch->inputs[0]->spec.dtype,
+	};
+	enum tt_lines lines;
 
 	if (is_f32(launch) && !wide_sums(launch))
 		return tt_fail(TTNN_INVALID,
 			       "FP32 destination accumulation must be enabled when input tensor "
 			       "has FLOAT32 data type. Please update the compute kernel "
 			       "configuration.");
-	work->number[SUM_BYTES] =
-		tt_tile_bytes_of(wide_sums(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
-	work->number[VALUE_BYTES] = tt_tile_bytes_of(is_f32(launch) ? TTNN_FLOAT32 : TTNN_BFLOAT16);
-	if (!width && !height) {
-		*out = C_LARGE;
-		return split(launch, work, all / in->padded.dim[dim], TTNN_ORIENT_COL_MAJOR);
-	}
-	work->number[LARGE] = !is_small(launch, line);
-	work->number[LINE] = work->number[LARGE] ? 2 : line;
-	work->number[BLOCK] = work->number[LARGE] ? 1 : line;
-	*out = (width ? W_SMALL : H_SMALL) + (work->number[LARGE] ? 1 : 0);
-	return split(launch, work, all / line, TTNN_ORIENT_COL_MAJOR);
+	TT_TRY(tt_lines_plan(&lines, launch, &wish));
+	*out = factories_of[lines];
+	return TTNN_OK;
 }
 
 /* Tiles that the matrix engine takes at a time: a large divisor of the line, or as many as it can. */
@@ -353,7 +340,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	if (!work)
 		return TTNN_NOMEM;
 	if (plain && !(over_width(launch) && rank == 4))
-		return plan_general(out, launch, work);
+		return plan_general(out, launch);
 	*out = sharded_config(launch) ? SHARDED : ATTENTION;
 	return *out == SHARDED ? plan_sharded(launch, work) : plan_attention(launch, work);
 }
@@ -443,42 +430,21 @@ static const struct tt_mem_row sharded_rows[] = {
 	ROW(10, .when = WITH_X, .pages = LINE_PAGES, .page = VALUE),
 };
 
-static const struct tt_mem_row line_rows[] = {
-	ROW(0, .pages = LINE_PAGES, .page = tt_page_in0),
-	ROW(1, .page_count = 1, .page = VALUE),
-	ROW(2, .page_count = 1, .page = VALUE),
-	ROW(3, .page_count = 1, .page = VALUE),
-	ROW(16, .pages = LINE_PAGES, .page = tt_page_out0),
-	ROW(24, .pages = LINE_PAGES, .page = SUM),
-	ROW(25, .page_count = 1, .page = SUM),
-	ROW(26, .page_count = 1, .page = SUM),
-	ROW(27, .pages = BLOCK_PAGES, .page = SUM),
-	ROW(28, .page_count = 1, .page = SUM),
-};
-
-static const struct tt_mem_row outer_rows[] = {
-	ROW(0, .page_count = 2, .page = tt_page_in0),
-	ROW(16, .page_count = 2, .page = tt_page_out0),
-	ROW(24, .page_count = 1, .page = SUM),
-	ROW(25, .page_count = 1, .page = SUM),
-	ROW(26, .page_count = 2, .page = SUM),
-	ROW(27, .page_count = 1, .page = tt_page_in0),
-	ROW(28, .page_count = 1, .page = SUM),
-};
-
-#define FACTORY(name, rows)                                                                        \
+#define FACTORY(name, rows, count)                                                                 \
 	{                                                                                          \
-		"ttnn::prim::SoftmaxDeviceOperation::Softmax" name, rows, TT_COUNT(rows), NULL     \
+		"ttnn::prim::SoftmaxDeviceOperation::Softmax" name, rows, count, NULL              \
 	}
 
 static const struct tt_factory factories[] = {
-	[W_SMALL] = FACTORY("ProgramFactoryGeneralWSmall", line_rows),
-	[W_LARGE] = FACTORY("ProgramFactoryGeneralWLarge", line_rows),
-	[H_SMALL] = FACTORY("ProgramFactoryGeneralHSmall", line_rows),
-	[H_LARGE] = FACTORY("ProgramFactoryGeneralHLarge", line_rows),
-	[C_LARGE] = FACTORY("ProgramFactoryGeneralCLarge", outer_rows),
-	[SHARDED] = FACTORY("ShardedProgramFactoryAttentionOptimized", sharded_rows),
-	[ATTENTION] = FACTORY("ProgramFactoryAttentionOptimized", attention_rows),
+	[W_SMALL] = FACTORY("ProgramFactoryGeneralWSmall", tt_line_rows, TT_LINE_ROWS),
+	[W_LARGE] = FACTORY("ProgramFactoryGeneralWLarge", tt_line_rows, TT_LINE_ROWS),
+	[H_SMALL] = FACTORY("ProgramFactoryGeneralHSmall", tt_line_rows, TT_LINE_ROWS),
+	[H_LARGE] = FACTORY("ProgramFactoryGeneralHLarge", tt_line_rows, TT_LINE_ROWS),
+	[C_LARGE] = FACTORY("ProgramFactoryGeneralCLarge", tt_outer_rows, TT_OUTER_ROWS),
+	[SHARDED] = FACTORY("ShardedProgramFactoryAttentionOptimized", sharded_rows,
+			    TT_COUNT(sharded_rows)),
+	[ATTENTION] = FACTORY("ProgramFactoryAttentionOptimized", attention_rows,
+			      TT_COUNT(attention_rows)),
 };
 
 /* ---- running ------------------------------------------------------------------------------------------- */
