@@ -28,6 +28,7 @@
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
+	X(moreh)                                                                                   \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
 	X(pad)                                                                                     \

@@ -10,13 +10,18 @@
 struct gathered {
 	uint64_t count;
 	double sum, max, min, product;
-	uint64_t place;       /* of the first largest one */
-	double mean, squares; /* of what was before, and of distances to the mean */
+	double p, powers, largest, smallest; /* sizes, for norms */
+	uint64_t place;                      /* of the first largest one */
+	double mean, squares;                /* of what was before, and of distances to the mean */
 };
 
 static void gather(struct gathered *out, double value)
 {
-	double before = value - out->mean;
+	double before = value - out->mean, size = fabs(value);
+
+	out->largest = out->count == 0 ? size : fmax(out->largest, size);
+	out->smallest = out->count == 0 ? size : fmin(out->smallest, size);
+	out->powers += out->p == 0 ? value != 0 : pow(size, out->p);
 
 	if (out->count == 0 || value > out->max) {
 		out->max = value;
@@ -101,6 +106,8 @@ static struct gathered *gather_all(struct tt_golden *golden, const struct over *
 
 	if (!all)
 		return NULL;
+	for (uint64_t i = 0; i < count; i++)
+		all[i].p = tt_call_real(&golden->call, "p", 1);
 	for (uint64_t i = 0; i < over->in->count; i++) {
 		tt_array_coordinate(coordinate, over->in, i);
 		for (uint32_t d = 0; d < over->reduced.count; d++)
@@ -191,5 +198,68 @@ tt_status tt_golden_argmax(struct tt_golden *golden)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
 	for (uint64_t i = 0; i < out->count; i++)
 		out->data[i] = (double)all[i].place;
+	return TTNN_OK;
+}
+
+/* ---- moreh operations: the last two dimensions stay --------------------------------------------------- */
+
+static double result_norm(const struct gathered *values, double correction)
+{
+	(void)correction;
+	if (isinf(values->p))
+		return values->p > 0 ? values->largest : values->smallest;
+	return values->p == 0 ? values->powers : pow(values->powers, 1 / values->p);
+}
+
+static tt_status reduce_moreh(struct tt_golden *golden, result_fn result, double factor)
+{
+	bool keep = tt_call_bool(&golden->call, "keepdim", false);
+	struct tt_reduction_dims dropped = {.count = 0};
+	struct gathered *all;
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input", "dim"));
+	for (uint32_t i = 0; i < over.reduced.count && !keep; i++)
+		if (over.reduced.dim[i] + 2 < over.in->shape.rank)
+			dropped.dim[dropped.count++] = over.reduced.dim[i];
+	shape = tt_reduction_shape(&over.shape, &dropped, false);
+	out = tt_golden_out(golden, &shape, over.in->dtype);
+	all = out ? gather_all(golden, &over, out->count) : NULL;
+	if (!all)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = tt_golden_fit(out->dtype, factor * result(&all[i], 0));
+	return TTNN_OK;
+}
+
+tt_status tt_golden_moreh_sum(struct tt_golden *golden)
+{
+	return reduce_moreh(golden, result_sum, 1);
+}
+
+tt_status tt_golden_moreh_mean(struct tt_golden *golden)
+{
+	double divisor = tt_call_real(&golden->call, "divisor", 0);
+
+	return divisor != 0 ? reduce_moreh(golden, result_sum, 1 / divisor)
+			    : reduce_moreh(golden, result_mean, 1);
+}
+
+tt_status tt_golden_moreh_norm(struct tt_golden *golden)
+{
+	return reduce_moreh(golden, result_norm, 1);
+}
+
+tt_status tt_golden_moreh_abs_pow(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++)
+		out->data[i] = pow(fabs(in->data[i]), tt_call_real(&golden->call, "p", 1));
 	return TTNN_OK;
 }

@@ -1,12 +1,11 @@
 #include "ops/golden_reduction.h"
 
-static tt_status scan(struct tt_golden *golden, const char *input, bool product)
+static tt_status scan(struct tt_golden *golden, const char *input, bool product, bool reverse)
 {
 	const struct tt_array *in = tt_golden_in(golden, input);
 	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in ? in->dtype : 0);
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, dtype) : NULL;
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
-	bool reverse = tt_call_bool(&golden->call, "reverse_order", false);
 	uint64_t step = 1, extent;
 
 	if (!out)
@@ -33,10 +32,16 @@ static tt_status scan(struct tt_golden *golden, const char *input, bool product)
 
 tt_status tt_golden_cumsum(struct tt_golden *golden)
 {
-	return scan(golden, "input", false);
+	return scan(golden, "input", false, tt_call_bool(&golden->call, "reverse_order", false));
 }
 
 tt_status tt_golden_cumprod(struct tt_golden *golden)
 {
-	return scan(golden, "input_tensor", true);
+	return scan(golden, "input_tensor", true,
+		    tt_call_bool(&golden->call, "reverse_order", false));
+}
+
+tt_status tt_golden_cumsum_backward(struct tt_golden *golden)
+{
+	return scan(golden, "output_grad", false, true);
 }

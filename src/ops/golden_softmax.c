@@ -13,6 +13,7 @@ struct softening {
 	double scale;
 	enum masking masking;
 	uint32_t dim;
+	bool log;
 };
 
 static double mask_at(const struct softening *soft, const uint64_t *coordinate)
@@ -63,19 +64,35 @@ static tt_status soften(struct tt_golden *golden, const struct softening *soft)
 			largest = fmax(largest, x->data[first + k * step]);
 		for (uint64_t k = 0; k < extent; k++)
 			sum += exp(x->data[first + k * step] - largest);
-		out->data[i] = exp(x->data[i] - largest) / sum;
+		out->data[i] = soft->log ? x->data[i] - largest - log(sum)
+					 : exp(x->data[i] - largest) / sum;
 	}
 	return TTNN_OK;
 }
 
-tt_status tt_golden_softmax(struct tt_golden *golden)
+static tt_status plain(struct tt_golden *golden, struct softening soft)
 {
-	struct softening soft = {.in = tt_golden_in(golden, "input_tensor"), .scale = 1};
 	int64_t dim = tt_call_int(&golden->call, "dim", -1);
 
+	soft.in = tt_golden_in(golden, "input_tensor");
 	if (soft.in)
 		soft.dim = (uint32_t)(dim < 0 ? dim + soft.in->shape.rank : dim);
 	return soften(golden, &soft);
+}
+
+tt_status tt_golden_softmax(struct tt_golden *golden)
+{
+	return plain(golden, (struct softening){.scale = 1});
+}
+
+tt_status tt_golden_softmin(struct tt_golden *golden)
+{
+	return plain(golden, (struct softening){.scale = -1});
+}
+
+tt_status tt_golden_logsoftmax(struct tt_golden *golden)
+{
+	return plain(golden, (struct softening){.scale = 1, .log = true});
 }
 
 static tt_status masked(struct tt_golden *golden, const char *input, const char *mask,

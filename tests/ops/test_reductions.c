@@ -3,6 +3,7 @@
 
 #include "golden.h"
 #include "ops/golden_cases.h"
+#include "ops/golden_dims.h"
 
 /* How an operation is tested: values, types, what its results may be off by. */
 struct wanted {
@@ -15,89 +16,11 @@ struct wanted {
 #define ALL_FLOATS (GOLDEN_FLOATS | GOLDEN_BIT(TTNN_BFLOAT8_B))
 #define AND_INT32 (ALL_FLOATS | GOLDEN_BIT(TTNN_INT32))
 
-/* Dimension arguments, each for a tensor of any rank; NULL counts: as the number says. */
-enum which { ALL, LAST, BEFORE_LAST, FIRST, LAST_TWO, FIRST_AND_LAST, EVERY, WHICH };
-
-/* Writes the argument; false when a tensor of this rank has no such dimensions. */
-static bool dims_of(struct ttnn_value *out, struct ttnn_value *items, enum which which,
-		    uint32_t rank)
-{
-	switch (which) {
-	case ALL:
-		*out = ttnn_v_none();
-		return true;
-	case LAST:
-	case BEFORE_LAST:
-		*out = ttnn_v_int(which == LAST ? -1 : -2);
-		return rank >= (which == LAST ? 1 : 2);
-	case FIRST:
-		*out = ttnn_v_int(0);
-		return true;
-	case LAST_TWO:
-		items[0] = ttnn_v_int(-1);
-		items[1] = ttnn_v_int(-2);
-		*out = ttnn_v_list(items, 2);
-		return rank >= 2;
-	case FIRST_AND_LAST:
-		items[0] = ttnn_v_int(0);
-		items[1] = ttnn_v_int(-1);
-		*out = ttnn_v_list(items, 2);
-		return rank >= 2;
-	default:
-		for (uint32_t i = 0; i < rank; i++)
-			items[i] = ttnn_v_int(i);
-		*out = ttnn_v_list(items, rank);
-		return true;
-	}
-}
-
-/* How large values are at a coordinate: results that were all alike would say little. */
-static double size_at(const struct ttnn_shape *shape, uint64_t index)
-{
-	double size = 1;
-
-	for (uint32_t d = shape->rank; d-- > 0;) {
-		size *= 0.25 + (double)(index % shape->dim[d] * 37 % 11) / 8;
-		index /= shape->dim[d];
-	}
-	return size;
-}
-
-/* A device tensor whose rows, columns and so on differ in size. */
-static ttnn_tensor *make_uneven(const struct ttnn_spec_args *args, uint64_t *state, double low,
-				double high)
-{
-	bool whole = tt_dtype_is_integer(args->dtype);
-	ttnn_tensor *host = NULL, *out = NULL;
-	struct ttnn_tensor_spec spec;
-	uint64_t count = 0;
-	float *data;
-
-	CHECK_OK(ttnn_tensor_spec_make(&spec, args));
-	CHECK_OK(ttnn_shape_volume(&count, &args->shape));
-	data = calloc(count + 1, sizeof(*data));
-	for (uint64_t i = 0; i < count && data; i++) {
-		double value =
-			golden_number(state, args->dtype, low, high) * size_at(&args->shape, i);
-
-		data[i] = (float)(whole ? floor(value) : value);
-	}
-	CHECK_OK(ttnn_tensor_from_data(&host, data, TTNN_FLOAT32, &spec, 77));
-	free(data);
-	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
-			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
-						   {NULL, ttnn_v_device(golden_device())},
-						   {NULL, ttnn_v_memory(&args->memory)}},
-			       3, TTNN_FRONTEND_C));
-	ttnn_tensor_unref(host);
-	return out;
-}
-
 /*
  * Shards stay where a reduction leaves them in place; elsewhere upstream moves them or refuses, as it
  * does for several matrices with padding.
  */
-static bool keeps_shards(enum which which, const struct ttnn_shape *shape)
+static bool keeps_shards(enum golden_which which, const struct ttnn_shape *shape)
 {
 	uint32_t rank = shape->rank;
 
@@ -107,7 +30,8 @@ static bool keeps_shards(enum which which, const struct ttnn_shape *shape)
 	return (which == LAST || which == BEFORE_LAST || which == LAST_TWO) && rank >= 2;
 }
 
-static void run_case(const struct wanted *wanted, size_t n, enum which which, uint64_t *state)
+static void run_case(const struct wanted *wanted, size_t n, enum golden_which which,
+		     uint64_t *state)
 {
 	struct golden_wants wants = {.dtypes = wanted->dtypes, .layouts = GOLDEN_BOTH_LAYOUTS};
 	struct ttnn_value items[TTNN_MAX_RANK], dim;
@@ -120,11 +44,11 @@ static void run_case(const struct wanted *wanted, size_t n, enum which which, ui
 				   {"keepdim", ttnn_v_bool(keep)},
 				   {"scalar", ttnn_v_real(scaled ? 0.5 : 1)}};
 
-	if (!dims_of(&dim, items, which, spec.shape.rank))
+	if (!golden_dims(&dim, items, which, spec.shape.rank))
 		return;
 	if (!keep || spec.layout == TTNN_ROW_MAJOR || !keeps_shards(which, &spec.shape))
 		golden_put(&spec, n % 2 ? GOLDEN_DRAM : GOLDEN_L1);
-	x = make_uneven(&spec, state, wanted->low, wanted->high);
+	x = golden_uneven(&spec, state, wanted->low, wanted->high);
 	args[0].value = ttnn_v_tensor(x);
 	args[1].value = dim;
 	if (!(n == 7 ? golden_case_on_threads : golden_case)(wanted->name, args, 4, wanted->slack))
@@ -150,7 +74,7 @@ TEST(sums_and_extremes)
 
 		for (size_t n = 0; n < GOLDEN_CASES; n++)
 			for (int which = 0; which < WHICH; which++)
-				run_case(&all[i], n, (enum which)which, &state);
+				run_case(&all[i], n, (enum golden_which)which, &state);
 	}
 }
 
@@ -175,7 +99,7 @@ static void run_single(const struct wanted *wanted, uint32_t layouts, uint64_t *
 			if (all && spec.layout == TTNN_TILE && layouts != GOLDEN_BIT(TTNN_TILE) &&
 			    strcmp(wanted->name, "ttnn.argmax") == 0)
 				continue;
-			x = make_uneven(&spec, state, wanted->low, wanted->high);
+			x = golden_uneven(&spec, state, wanted->low, wanted->high);
 			if (!(n == 7 ? golden_case_on_threads : golden_case)(
 				    wanted->name,
 				    (struct ttnn_arg[]){
@@ -207,7 +131,7 @@ TEST(products_into_a_tensor)
 		struct ttnn_spec_args into = {.shape = {4, {1, n % 2 ? 1 : 3, 45, 70}},
 					      .layout = TTNN_TILE};
 		const struct ttnn_value dims[] = {ttnn_v_int(0), ttnn_v_int(1)};
-		ttnn_tensor *x = make_uneven(&spec, &state, 0.5, 1.5);
+		ttnn_tensor *x = golden_uneven(&spec, &state, 0.5, 1.5);
 		ttnn_tensor *out = golden_make(&into, &state, 0, 1);
 
 		golden_case("ttnn.prod",
@@ -241,7 +165,7 @@ TEST(running_sums_and_products)
 
 		if (dim < -(int64_t)spec.shape.rank)
 			continue;
-		x = make_uneven(&spec, &state, wanted->low, wanted->high);
+		x = golden_uneven(&spec, &state, wanted->low, wanted->high);
 		(n == 7 ? golden_case_on_threads : golden_case)(
 			wanted->name,
 			(struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
@@ -264,7 +188,7 @@ TEST(tall_tensors)
 		struct ttnn_spec_args spec = {.shape = shapes[i / 4 % 3],
 					      .dtype = i / 24 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
 					      .layout = i / 12 % 2 ? TTNN_ROW_MAJOR : TTNN_TILE};
-		ttnn_tensor *x = make_uneven(&spec, &state, 0.1, 2);
+		ttnn_tensor *x = golden_uneven(&spec, &state, 0.1, 2);
 
 		golden_case(names[i % 4],
 			    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)}, {NULL, ttnn_v_int(-2)}},
