@@ -18,8 +18,8 @@ enum tt_lines {
 
 struct tt_lines_wish {
 	uint32_t dim;
-	enum ttnn_dtype value; /* of masks and factors */
-	enum ttnn_dtype sum;   /* of what is computed */
+	enum ttnn_dtype value;   /* of masks and factors */
+	enum ttnn_dtype sum;     /* of what is computed */
 	enum ttnn_dtype between; /* of what is computed, for the question whether lines fit */
 };
 
