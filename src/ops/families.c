@@ -21,6 +21,7 @@
 	X(fold)                                                                                    \
 	X(gate)                                                                                    \
 	X(getitem)                                                                                 \
+	X(group_norm)                                                                              \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \
 	X(host)                                                                                    \

@@ -207,11 +207,41 @@ TEST(running_statistics)
 		ttnn_tensor_unref(given.tensors[i]);
 }
 
+TEST(group_norm)
+{
+	static const uint32_t widths[] = {64, 96, 128, 320};
+	struct given given = {.state = 8};
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t width = widths[n % 4], groups = n % 3 ? 32 : 2;
+		struct ttnn_spec_args spec =
+			given_spec(n % 5 ? TTNN_BFLOAT16 : TTNN_FLOAT32, 1 + (uint32_t)(n % 2), 1,
+				   64 + 32 * (uint32_t)(n % 3), width);
+		bool shards = n % 6 == 5 && spec.shape.dim[0] == 1;
+
+		if (shards) {
+			spec.shape.dim[2] = 128;
+			spec.layout = TTNN_ROW_MAJOR;
+		}
+		golden_put(&spec, shards ? GOLDEN_HEIGHT : n % 4 ? GOLDEN_DRAM : GOLDEN_L1);
+		given_tensor(&given, NULL, &spec, -3, 3);
+		given_add(&given, "num_groups", ttnn_v_int(groups));
+		given_add(&given, "inplace", ttnn_v_bool(shards));
+		given_add(&given, "epsilon", ttnn_v_real(1e-5));
+		if (n % 3)
+			add_weight(&given, "weight", width, 3);
+		if (n % 3 == 2)
+			add_weight(&given, "bias", width, 3);
+		given_case(&given, "ttnn.group_norm", n, 2);
+	}
+}
+
 TEST(zz_all_rows)
 {
 	golden_check_family("norm");
 	golden_check_family("norm_gather");
 	golden_check_family("batch_norm");
+	golden_check_family("group_norm");
 	golden_close();
 }
 
