@@ -218,6 +218,35 @@ static struct ttnn_value memory_or_none(const struct change *change)
 	return change->memory ? ttnn_v_memory(change->memory) : ttnn_v_none();
 }
 
+/* With a tensor as zero point: operations one after the other, in the input's type. */
+static tt_status quantize_in_steps(struct tt_tensor **out, struct tt_call *call,
+				   const struct change *change, const struct scale *by)
+{
+	enum ttnn_dtype real = change->input->spec.dtype;
+	const struct tt_recipe_name names[] = {
+		{"a", ttnn_v_tensor(change->input)},
+		{"s", either(by->factor, by->factor_number)},
+		{"z", ttnn_v_tensor(by->zero)},
+		{"real", ttnn_v_dtype(real)},
+		{"whole", ttnn_v_dtype(change->dtype)},
+		{"m", memory_or_none(change)},
+		{"o", change->output ? ttnn_v_tensor(change->output) : ttnn_v_none()}};
+	bool cast_factor = by->factor && by->factor->spec.dtype != real;
+	bool cast_zero = by->zero->spec.dtype != real;
+	static const char *const texts[2][2] = {
+		{"d = divide(a, s); return typecast(add(d, z, dtype=real), whole, "
+		 "memory_config=m, output_tensor=o)",
+		 "d = divide(a, s); return typecast(add(d, typecast(z, real), dtype=real), whole, "
+		 "memory_config=m, output_tensor=o)"},
+		{"d = divide(a, typecast(s, real)); return typecast(add(d, z, dtype=real), whole, "
+		 "memory_config=m, output_tensor=o)",
+		 "d = divide(a, typecast(s, real)); return typecast(add(d, typecast(z, real), "
+		 "dtype=real), whole, memory_config=m, output_tensor=o)"},
+	};
+
+	return cook(out, call, texts[cast_factor][cast_zero], names, 7);
+}
+
 static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct change *change,
 			  const struct scale *given)
 {
@@ -233,7 +262,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 		   "Quantize only supports int32, int8 or uint8 outputs for now, got DataType::%s",
 		   name_of(change->dtype));
 	TT_TRY(check_scale(change, call, given));
-	TT_TRY(lay(&by.factor, call, change, by.zero ? real : TTNN_FLOAT32));
+	TT_TRY(lay(&by.factor, call, change, TTNN_FLOAT32));
 	TT_TRY(lay(&by.zero, call, change, real));
 	if (!by.zero) {
 		by.factor_number = (double)(1.0f / (float)by.factor_number);
@@ -245,24 +274,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 		}
 		return run_program(out, call, TT_BINARY_QUANT, change, &by);
 	}
-	if (by.factor && by.factor->spec.dtype != real)
-		TT_TRY(cast(&by.factor, call, real));
-	const struct tt_recipe_name names[] = {
-		{"a", ttnn_v_tensor(change->input)},
-		{"s", either(by.factor, by.factor_number)},
-		{"z", ttnn_v_tensor(by.zero)},
-		{"real", ttnn_v_dtype(real)},
-		{"whole", ttnn_v_dtype(change->dtype)},
-		{"m", memory_or_none(change)},
-		{"o", change->output ? ttnn_v_tensor(change->output) : ttnn_v_none()}};
-
-	return cook(out, call,
-		    by.zero->spec.dtype == real
-			    ? "d = divide(a, s); return typecast(add(d, z, dtype=real), whole, "
-			      "memory_config=m, output_tensor=o)"
-			    : "d = divide(a, s); return typecast(add(d, typecast(z, real), "
-			      "dtype=real), whole, memory_config=m, output_tensor=o)",
-		    names, 7);
+	return quantize_in_steps(out, call, change, &by);
 }
 
 static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct change *change,
@@ -350,7 +362,7 @@ static tt_status requantize_channels(struct tt_tensor **out, struct tt_call *cal
 		{"o", change->output ? ttnn_v_tensor(change->output) : ttnn_v_none()}};
 
 	return cook(out, call,
-		    "f = divide(s, t); n = subtract(y, multiply(z, f)); "
+		    "f = divide(s, t); k = multiply(z, f); n = subtract(y, k); "
 		    "d = multiply(typecast(a, float), f); "
 		    "return typecast(add(d, n), whole, memory_config=m, output_tensor=o)",
 		    names, 9);

@@ -65,7 +65,8 @@ static void find_dims(struct walk *walk)
 
 	if (tt_area_is_tiled(out)) { /* all alike: one run */
 		for (int k = 0; k < 4; k++)
-			stride[k] = k == OUT || !work->in[k].constant;
+			stride[k] =
+				k == OUT || (k < (int)work->job->arity && !work->in[k].constant);
 		add_dim(walk, out->rows * out->cols, stride);
 		return;
 	}
