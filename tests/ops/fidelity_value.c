@@ -72,7 +72,8 @@ static const struct tt_enum *const enums[] = {
 	&tt_enum_orientation,    &tt_enum_math_fidelity,
 	&tt_enum_unary,          &tt_enum_binary,
 	&tt_enum_shard_strategy, &strategies,
-	&tt_enum_embeddings,
+	&tt_enum_embeddings,     &tt_enum_loss_reduction,
+	&tt_enum_gelu_variant,   &tt_enum_sigmoid_mode,
 };
 
 static tt_status attr_value(struct ttnn_value *out, const char *name)
