@@ -753,6 +753,8 @@ enum ttnn_frontend { TTNN_FRONTEND_C = 0, TTNN_FRONTEND_PYTHON = 1 };
 struct ttnn_results {
 	ttnn_tensor *tensors[64]; /* each is the caller's to unref; NULL for an output not made */
 	size_t count;
+	struct ttnn_shape
+		extents; /* of the image, if a convolution was asked for them; else rank 0 */
 };
 
 /*

@@ -50,6 +50,37 @@ PyObject *py_results(struct ttnn_results *results, bool many)
 	return list;
 }
 
+/* (output, (height, width), (weight, bias)), without what was not asked for. */
+static PyObject *convolved(struct ttnn_results *results)
+{
+	const struct ttnn_shape *size = &results->extents;
+	PyObject *parts[3] = {py_new_tensor(results->tensors[0])}, *all;
+	Py_ssize_t count = 1;
+
+	if (size->rank == 2)
+		parts[count++] = Py_BuildValue("(II)", size->dim[0], size->dim[1]);
+	else if (size->rank == 1)
+		parts[count++] = PyLong_FromUnsignedLong(size->dim[0]);
+	if (results->count > 1)
+		parts[count++] = Py_BuildValue(
+			"(NN)", py_new_tensor(results->tensors[1]),
+			py_new_tensor(results->count > 2 ? results->tensors[2] : NULL));
+	if (count == 1)
+		return parts[0];
+	all = PyTuple_New(count);
+	for (Py_ssize_t i = 0; i < count; i++) {
+		bool kept = all && parts[i];
+
+		if (kept)
+			PyTuple_SET_ITEM(all, i, parts[i]);
+		else
+			Py_CLEAR(all);
+		if (!kept)
+			Py_XDECREF(parts[i]);
+	}
+	return all;
+}
+
 static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nargs,
 		     PyObject *kwnames, enum ttnn_frontend frontend)
 {
@@ -68,7 +99,8 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
 	if (status != TTNN_OK)
 		return py_fail(status, self->info.name);
-	return py_results(&results, self->info.many);
+	return strcmp(self->info.family, "conv") == 0 ? convolved(&results)
+						      : py_results(&results, self->info.many);
 }
 
 /* interceptor(operation, args, kwargs) */

@@ -161,8 +161,10 @@ static tt_status run_conv(struct tt_conv_run *run)
 	bool wanted = tt_call_bool(run->call, "return_weights_and_bias", false);
 	struct tt_tensor *out;
 	tt_status status;
+	uint32_t size[2];
 
 	TT_TRY(check(&run->conv));
+	tt_conv_out(size, &run->conv);
 	if (through_l1(run)) {
 		TT_TRY(upload(run));
 		status = tt_conv_run_l1(&out, run);
@@ -172,6 +174,8 @@ static tt_status run_conv(struct tt_conv_run *run)
 	}
 	if (status == TTNN_OK)
 		tt_call_return(run->call, out);
+	if (status == TTNN_OK && tt_call_bool(run->call, "return_output_dim", false))
+		run->call->extents = (struct ttnn_shape){2, {size[0], size[1]}};
 	give_weights(run, wanted, status == TTNN_OK);
 	return status;
 }
@@ -243,7 +247,10 @@ static tt_status expand_conv1d(struct tt_call *call)
 		shape = (struct ttnn_shape){4, {weight->dim[0], weight->dim[1], 1, weight->dim[2]}};
 		TT_TRY(as_image(&run.weight, call, run.weight, &shape));
 	}
-	return run_conv(&run);
+	TT_TRY(run_conv(&run));
+	if (call->extents.rank)
+		call->extents = (struct ttnn_shape){1, {call->extents.dim[1]}};
+	return TTNN_OK;
 }
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */

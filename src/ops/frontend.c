@@ -115,8 +115,10 @@ enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op *op,
 		status = golden_tensor(&out->tensors[made], &arena, &golden->out[made]);
 		made += status == TTNN_OK;
 	}
-	if (status == TTNN_OK)
+	if (status == TTNN_OK) {
 		out->count = made;
+		out->extents.rank = 0;
+	}
 	while (status != TTNN_OK && made)
 		ttnn_tensor_unref(out->tensors[--made]);
 	tt_arena_deinit(&arena);

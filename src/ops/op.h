@@ -99,6 +99,7 @@ struct tt_call {
 	struct tt_device *device; /* of the first device tensor among the arguments, or NULL */
 	struct tt_tensor *results[TT_OUTPUTS_MAX];
 	size_t result_count;
+	struct ttnn_shape extents;               /* (optional) as in struct ttnn_results */
 	struct tt_tensor *owned[TT_OUTPUTS_MAX]; /* dropped when expand() returns, newest first */
 	size_t owned_count;
 };

@@ -287,6 +287,9 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	for (size_t i = 0; i < call.result_count; i++)
 		out->tensors[i] = call.results[i];
 	out->count = call.result_count;
+	out->extents.rank = call.extents.rank;
+	for (uint32_t i = 0; i < call.extents.rank; i++)
+		out->extents.dim[i] = call.extents.dim[i];
 	if (inside)
 		tt_devmem_leave(memory);
 	return status;
