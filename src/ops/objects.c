@@ -167,6 +167,15 @@ static tt_status listed(struct ttnn_value *value, struct tt_arena *arena)
 	return TTNN_OK;
 }
 
+tt_status tt_object_signature(struct tt_sig *out, struct tt_arena *arena, const char *name)
+{
+	struct kind kind;
+
+	if (!find(&kind, name))
+		return tt_fail(TTNN_NOTFOUND, "there is no configuration object %s", name);
+	return tt_sig_parse(out, arena, kind.sig);
+}
+
 tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count)
 {

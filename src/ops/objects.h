@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "event/value.h"
+#include "ops/sig.h"
 
 /* How exact and where the matrix engine computes. */
 enum tt_compute_field {
@@ -61,6 +62,9 @@ bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
  */
 tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count);
+
+/* The fields of a kind as a signature, in `arena`. */
+tt_status tt_object_signature(struct tt_sig *out, struct tt_arena *arena, const char *name);
 
 /* The name of kind i, NULL behind the last. */
 const char *tt_object_kind(size_t i);

@@ -338,7 +338,7 @@ static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *v
 	return true;
 }
 
-static bool arg_fits(const struct tt_arg *arg, const struct ttnn_value *value)
+bool tt_arg_accepts(const struct tt_arg *arg, const struct ttnn_value *value)
 {
 	if (value->kind == TTNN_VALUE_NONE)
 		return arg->optional;
@@ -371,7 +371,7 @@ static bool sig_fits(struct tt_args *out, const struct tt_sig *sig, const struct
 		}
 		if (slot >= sig->count || (out->given & 1u << slot) ||
 		    (!args[i].name && sig->args[slot].keyword_only) ||
-		    !arg_fits(&sig->args[slot], &args[i].value))
+		    !tt_arg_accepts(&sig->args[slot], &args[i].value))
 			return false;
 		out->values[slot] = args[i].value;
 		out->given |= 1u << slot;

@@ -65,6 +65,9 @@ struct tt_overloads {
 tt_status tt_sig_resolve(struct tt_args *out, const struct tt_overloads *overloads,
 			 const struct ttnn_arg *args, size_t arg_count);
 
+/* Whether the argument takes this value. */
+bool tt_arg_accepts(const struct tt_arg *arg, const struct ttnn_value *value);
+
 /* The position of an argument in its signature, or -1. */
 int tt_sig_index(const struct tt_sig *sig, const char *name);
 

@@ -1,0 +1,92 @@
+/*
+ * traced.h: configurations traced from models: the master file of November 2025 (its layout and
+ * value grammar are drawn at the top of traced.c).
+ *
+ * The file tells each call as a list of texts by position. Here they become typed arguments by name:
+ * names from the order of that release (one table in traced_order.c), types from the operation's own
+ * signatures. What the tracer could not write is lost; a stand-in takes its place, and the call says
+ * so. Called by sweeps and by the test of all real configurations.
+ */
+#ifndef TT_SWEEP_TRACED_H
+#define TT_SWEEP_TRACED_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "ops/op.h"
+
+#define TT_TRACED_NOTES 8
+
+/* One configuration of the file; everything in it lives as long as the file is loaded. */
+struct tt_traced_config {
+	const char *op;     /* "ttnn.experimental.plus_one" */
+	const char *source; /* the test it was seen in first, or "" */
+	size_t number;      /* among those of its operation, from 0 */
+	const struct tt_json *args;
+};
+
+struct tt_traced {
+	struct tt_json_doc *doc;
+	struct tt_arena arena;
+	struct tt_traced_config *configs;
+	size_t count;
+};
+
+/* Reads a master file, gzip or plain. */
+tt_status tt_traced_load(struct tt_traced *out, const char *path);
+void tt_traced_free(struct tt_traced *traced);
+
+/* A tensor that a call wants. */
+struct tt_traced_tensor {
+	struct ttnn_tensor_spec spec;
+	bool on_host;
+	const char *arg; /* the argument's name */
+	size_t item;     /* in a list of tensors */
+};
+
+/* Who makes the tensors, and owns them: it lives at least as long as the call. */
+struct tt_traced_maker {
+	tt_status (*tensor)(ttnn_tensor **out, void *context,
+			    const struct tt_traced_tensor *tensor);
+	void *context;
+	ttnn_device *device;
+};
+
+/* A call ready for ttnn_call(). */
+struct tt_traced_call {
+	struct ttnn_arg args[TT_ARGS_MAX];
+	size_t count;
+	const char *notes[TT_TRACED_NOTES]; /* what was lost, and what stands for it */
+	size_t note_count;
+};
+
+/* Makes the arguments of a configuration, in `arena`. TTNN_FORMAT when they make no sense. */
+tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
+			 const struct tt_traced_config *config,
+			 const struct tt_traced_maker *maker);
+
+/* ---- between traced.c, traced_value.c and traced_order.c -------------------------------------------- */
+
+/*
+ * The names of an operation's arguments by position, as of November 2025, separated by blanks; "-"
+ * is one that there is no more. NULL when the operation is not known.
+ */
+const char *tt_traced_order(const char *op, size_t arg_count);
+
+/* What stands for a lost argument; `text` says so. False: nothing does. */
+bool tt_traced_stand_in(struct ttnn_value *out, const char **text, struct tt_arena *arena,
+			const char *op, const char *arg);
+
+/*
+ * The value of a text for an argument of this name, by the types that the signatures give it.
+ * Numbers, booleans, lists, enumerations, texts and "nullopt". False when none fits.
+ */
+bool tt_traced_text(struct ttnn_value *out, struct tt_arena *arena,
+		    const struct tt_overloads *overloads, const char *arg, const char *text);
+
+/*
+ * Turns the text of an element that the tracer could not parse into JSON: ranges of cores, elided
+ * parts (null) and lists of tensors. In `arena`.
+ */
+char *tt_traced_repair(struct tt_arena *arena, const char *text);
+
+#endif
