@@ -199,12 +199,15 @@ endif
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: setup test test-fast test-threads test-full
+.PHONY: setup test test-fast test-threads test-full test-master
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
 	$(SUBMAKE) programs
 	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
+test-master: setup
+	$(SUBMAKE) $(OUT)/tests/ops/master
+	$(Q)$(OUT)/tests/ops/master --list-lost
 test-full: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
@@ -313,6 +316,7 @@ help:
 		'make test-full        those that compare with numpy and torch, in build/venv' \
 		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
+		'make test-master      every configuration traced from real models, against its golden' \
 		'make bench            the benchmarks (ratios; never pass or fail)' \
 		'make fuzz             fuzz every target for FUZZ_SECONDS=60' \
 		'make cover            how much of each directory the tests run' \

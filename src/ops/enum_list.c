@@ -9,6 +9,8 @@
 
 #include <ttnn_frontend.h>
 
+#include "ops/norm.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct tt_enum_row cluster_type_rows[] = {{0, "INVALID"},
@@ -217,16 +219,6 @@ static const struct tt_enum moreh_softmax_op_parallelization_strategy = {
 	"MorehSoftmaxOpParallelizationStrategy", moreh_softmax_op_parallelization_strategy_rows,
 	COUNT(moreh_softmax_op_parallelization_strategy_rows)};
 
-static const struct tt_enum_row distributed_layer_norm_stage_rows[] = {
-	{0, "NOT_DISTRIBUTED"}, {1, "PRE_ALL_GATHER"}, {2, "POST_ALL_GATHER"}};
-static const struct tt_enum distributed_layer_norm_stage = {
-	"DistributedLayerNormStage", distributed_layer_norm_stage_rows,
-	COUNT(distributed_layer_norm_stage_rows)};
-
-static const struct tt_enum_row layer_norm_type_rows[] = {{0, "LAYERNORM"}, {1, "RMSNORM"}};
-static const struct tt_enum layer_norm_type = {"LayerNormType", layer_norm_type_rows,
-					       COUNT(layer_norm_type_rows)};
-
 static const struct tt_enum_row reduce_type_rows[] = {
 	{0, "Sum"}, {1, "Mean"}, {2, "Max"}, {3, "Min"}, {4, "Std"}, {5, "Var"}, {6, "Prod"}};
 static const struct tt_enum reduce_type = {"ReduceType", reduce_type_rows, COUNT(reduce_type_rows)};
@@ -345,8 +337,8 @@ static const struct {
 	{"operations.moreh", &moreh_softmax_backward_op_parallelization_strategy},
 	{"operations.moreh", &moreh_softmax_op},
 	{"operations.moreh", &moreh_softmax_op_parallelization_strategy},
-	{"operations.normalization", &distributed_layer_norm_stage},
-	{"operations.normalization", &layer_norm_type},
+	{"operations.normalization", &tt_enum_norm_stage},
+	{"operations.normalization", &tt_enum_norm_type},
 	{"operations.reduction", &reduce_type},
 	{"operations.transformer", &chunk_gdn_wy_inverse},
 	{"operations.transformer", &sparse_kvformat},

@@ -21,7 +21,7 @@ const struct tt_enum tt_enum_norm_distributed = {"LayerNormDistributedType", typ
 static const struct tt_enum_row stage_rows[] = {{TT_NORM_WHOLE, "NOT_DISTRIBUTED"},
 						{TT_NORM_BEFORE_GATHER, "PRE_ALL_GATHER"},
 						{TT_NORM_AFTER_GATHER, "POST_ALL_GATHER"}};
-static const struct tt_enum stage_enum = {"DistributedLayerNormStage", stage_rows, 3};
+const struct tt_enum tt_enum_norm_stage = {"DistributedLayerNormStage", stage_rows, 3};
 
 static const struct tt_field attr_fields[TT_NORM_ATTRS] = {
 	[TT_NORM_TYPE] = {.name = "norm_type"},
@@ -390,7 +390,7 @@ tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
 
 	tt_memory_config_strip(&own);
 	attrs[TT_NORM_TYPE] = tt_value_enum(&tt_enum_norm_type, args->type);
-	attrs[TT_NORM_STAGE] = tt_value_enum(&stage_enum, args->stage);
+	attrs[TT_NORM_STAGE] = tt_value_enum(&tt_enum_norm_stage, args->stage);
 	attrs[TT_NORM_EPS] = ttnn_v_real(args->eps);
 	attrs[TT_NORM_MEMORY] = ttnn_v_memory(args->memory ? args->memory : &own);
 	attrs[TT_NORM_CONFIG] = args->config ? *args->config : ttnn_v_none();

@@ -14,10 +14,10 @@ static const struct {
 	const char *found, *instead;
 	char inside, then; /* 0: any, and stays */
 } repairs[] = {
-	{"} - {", "}, {", 0, 0},               /* a range of cores */
+	{"} - {", "}, {", 0, 0},                /* a range of cores */
 	{"\"grid\":{[", "\"grid\":[[", 0, 'g'}, /* several ranges */
 	{"]}", "]]", 'g', ' '},
-	{"{...}", "null", 0, 0},               /* elided */
+	{"{...}", "null", 0, 0}, /* elided */
 	{"\"compute_grid\":", "\"compute_grid\":[", 0, 'c'},
 	{", \"", "], \"", 'c', ' '},
 	{": \"[{", ": [{", 0, 't'}, /* tensors in a text whose quotes are not escaped */

@@ -20,7 +20,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
-#define POOL ((size_t)1 << 20) /* random numbers, read from a random place on */
+#define POOL ((size_t)1 << 20)    /* random numbers, read from a random place on */
 #define WHOLE ((uint64_t)6 << 20) /* elements up to which all is compared */
 #define PARTS 3
 #define PART_ROWS 32
@@ -166,8 +166,7 @@ static tt_status make_tensor(ttnn_tensor **out, void *context,
 			     const struct tt_traced_tensor *tensor)
 {
 	struct making *making = context;
-	enum ttnn_dtype plain =
-		tt_dtype_is_integer(tensor->spec.dtype) ? TTNN_INT32 : TTNN_FLOAT32;
+	enum ttnn_dtype plain = tt_dtype_is_integer(tensor->spec.dtype) ? TTNN_INT32 : TTNN_FLOAT32;
 	ttnn_tensor *host = NULL;
 	tt_status status;
 	void *data = NULL;
@@ -407,8 +406,8 @@ static tt_status compare_parts(struct verdict *verdict, const struct tt_traced_c
 	uint32_t extent = tt_shape_last(&in->tensor->spec.shape, rows->in[0].back);
 
 	for (int i = 0; i < PARTS; i++) {
-		uint32_t first = (uint32_t)(next(&making->state) % (extent / PART_ROWS)) *
-				 PART_ROWS;
+		uint32_t first =
+			(uint32_t)(next(&making->state) % (extent / PART_ROWS)) * PART_ROWS;
 
 		TT_TRY(compare_part(verdict, config, call, results, first));
 	}
@@ -444,11 +443,12 @@ static tt_status run_whole(struct verdict *verdict, const struct tt_traced_confi
 		status = tt_golden_run(golden, &arena, config->op, call->args, call->count);
 	if (status == TTNN_OK)
 		status = ttnn_call(&results, config->op, call->args, call->count, TTNN_FRONTEND_C);
-	if (status == TTNN_OK && results.count != golden->out_count)
+	/* Convolutions may give their prepared weights too, which are no part of the golden. */
+	if (status == TTNN_OK && (!golden->out_count || results.count < golden->out_count))
 		status = tt_fail(TTNN_INVALID, "%zu results, the golden has %zu", results.count,
 				 golden->out_count);
 	for (size_t i = 0; i < results.count; i++) {
-		if (status == TTNN_OK)
+		if (status == TTNN_OK && i < golden->out_count)
 			status = compare(verdict, results.tensors[i], &golden->out[i]);
 		ttnn_tensor_unref(results.tensors[i]);
 	}
@@ -579,7 +579,9 @@ static tt_status run_all(size_t *failed)
 	TT_TRY(fill_pool());
 	TT_TRY(tt_op_registry());
 	TT_TRY(tt_traced_load(&traced, options.file));
-	TT_TRY(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
+	TT_TRY(ttnn_device_open(
+		&device, 0,
+		&(struct ttnn_device_options){.profile = "n150", .l1_small_size = 24576}));
 	if (regcomp(&only, options.only, REG_EXTENDED | REG_NOSUB) != 0)
 		return tt_fail(TTNN_INVALID, "--only: not a regular expression");
 	for (size_t i = 0; i < traced.count; i += (size_t)options.every) {
