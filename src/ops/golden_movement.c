@@ -85,6 +85,35 @@ tt_status tt_golden_same(struct tt_golden *golden)
 	return in ? give(golden, in, &in->shape) : no_array();
 }
 
+/* A shape with its padded one: what is stored, padding and all, under another padded shape. */
+static tt_status reshape_stored(struct tt_golden *golden, const struct tt_array *in,
+				const struct ttnn_shape *shape)
+{
+	const struct ttnn_shape *from = &tt_call_tensor(&golden->call, "input_tensor")->spec.padded;
+	struct tt_array *out = tt_golden_out(golden, shape, in->dtype);
+	int64_t padded[TTNN_MAX_RANK];
+	uint64_t at[TTNN_MAX_RANK];
+	size_t rank;
+
+	if (!out)
+		return no_array();
+	TT_TRY(tt_call_ints(padded, &rank, TTNN_MAX_RANK, &golden->call, "padded_shape"));
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t flat = 0;
+		bool inside = true;
+
+		tt_array_coordinate(at, out, i);
+		for (uint32_t d = 0; d < shape->rank; d++)
+			flat = flat * (uint64_t)padded[d] + at[d];
+		for (uint32_t d = from->rank; d-- > 0; flat /= from->dim[d]) {
+			at[d] = flat % from->dim[d];
+			inside = inside && at[d] < in->shape.dim[d];
+		}
+		out->data[i] = inside ? in->data[tt_array_index(in, at)] : 0;
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_reshape(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -101,6 +130,8 @@ tt_status tt_golden_reshape(struct tt_golden *golden)
 		if (dims[i] == -1)
 			dims[i] = (int64_t)(in->count / known);
 	TT_TRY(ttnn_shape_make(&shape, dims, rank));
+	if (in && known != in->count && tt_call_given(&golden->call, "padded_shape"))
+		return reshape_stored(golden, in, &shape);
 	return give(golden, in, &shape);
 }
 

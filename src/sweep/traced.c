@@ -183,6 +183,10 @@ static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 					   .core = {(uint32_t)x, (uint32_t)y}};
 		return TTNN_OK;
 	}
+	if (tt_json_kind(value) == TT_JSON_OBJECT && !tt_json_count(value)) { /* no cores */
+		*out = (struct ttnn_value){.kind = TTNN_VALUE_CORE_SET};
+		return ttnn_core_set_make(&out->core_set, NULL, 0);
+	}
 	if (!tt_json_real(&real, value))
 		return bad(b, name);
 	snprintf(number, sizeof(number), "%.17g", real);

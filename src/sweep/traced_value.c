@@ -18,7 +18,7 @@ static const struct {
 	{"\"grid\":{[", "\"grid\":[[", 0, 'g'}, /* several ranges */
 	{"]}", "]]", 'g', ' '},
 	{"{...}", "null", 0, 0}, /* elided */
-	{"\"compute_grid\":", "\"compute_grid\":[", 0, 'c'},
+	{"\"compute_grid\":", "\"compute_with_storage_grid_size\":[", 0, 'c'},
 	{", \"", "], \"", 'c', ' '},
 	{": \"[{", ": [{", 0, 't'}, /* tensors in a text whose quotes are not escaped */
 	{"}]\"", "}]", 't', ' '},
@@ -27,8 +27,8 @@ static const struct {
 
 char *tt_traced_repair(struct tt_arena *arena, const char *text)
 {
-	/* No repair more than doubles what it stands for. */
-	char *out = tt_arena_alloc(arena, 2 * strlen(text) + 1), *to = out;
+	/* No repair more than triples what it stands for. */
+	char *out = tt_arena_alloc(arena, 3 * strlen(text) + 1), *to = out;
 	char grid = ' ', tensors = ' ';
 
 	if (!out)
