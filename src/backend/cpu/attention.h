@@ -60,7 +60,8 @@ const float *tt_attention_mask(size_t *step, float *room, const struct tt_attent
 			       const struct tt_scores *scores);
 
 /* Where the largest score and the sum begin for a head: with its sink, or with nothing. */
-void tt_attention_begin(float *most, double *sum, const struct tt_attention *work, uint64_t head);
+void tt_attention_begin(float *largest, double *sum, const struct tt_attention *work,
+			uint64_t head);
 
 /* Many rows. */
 tt_status tt_attention_blocks(struct tt_attention *work);

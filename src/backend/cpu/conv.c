@@ -115,6 +115,7 @@ static struct tt_matrix seen(const void *context, float *room, const struct tt_g
 }
 
 /* Windows of one pixel each, in order: the images are the left side. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is that of every left side */
 static struct tt_matrix pixels(const void *context, float *room, const struct tt_gemm_part *part)
 {
 	const struct work *work = context;
@@ -333,7 +334,8 @@ static tt_status run(struct work *work)
 	if (!is_single(work))
 		return run_groups(work);
 	tt_pool_for((size_t)tt_images_pixels(work->window),
-		    each < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / each) : 1, run_single, work);
+		    each < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / (each + 1)) : 1, run_single,
+		    work);
 	return TTNN_OK;
 }
 

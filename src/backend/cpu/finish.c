@@ -110,8 +110,8 @@ tt_status tt_finish_rows(const struct tt_area *out, float *rows, const struct tt
 		       STRIP_ELEMENTS);
 	elements = work.strips.tall * work.width;
 	tt_pool_for((size_t)work.strips.count,
-		    elements < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / elements) : 1, finish_strips,
-		    &work);
+		    elements < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / (elements + 1)) : 1,
+		    finish_strips, &work);
 	return TTNN_OK;
 }
 

@@ -155,6 +155,7 @@ struct room {
 	float panel[TT_GEMM_MAX_NR * TT_GEMM_DEPTH];
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is that of every left side */
 struct tt_matrix tt_gemm_left(const void *context, float *room, const struct tt_gemm_part *part)
 {
 	(void)room;
@@ -188,7 +189,9 @@ static void multiply(const struct run *run, struct room *room, const struct tt_g
 		.add = part->from > 0,
 	};
 
-	if (gemm->right->half) {
+	if (gemm->right->half && part->rows <= mr) {
+		block.half = (const void *)block.b; /* it is used once */
+	} else if (gemm->right->half) {
 		run->fns->widen(room->panel, (const void *)block.b, part->depth * nr);
 		block.b = room->panel;
 	}

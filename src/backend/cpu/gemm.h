@@ -8,8 +8,8 @@
  *
  *	panel of a right side, nr = 4, of 3 rows:   b00 b01 b02 b03 b10 b11 b12 b13 b20 b21 b22 b23
  *
- * An element is the sum over blocks of TT_GEMM_DEPTH products; the order depends on the depth and
- * the instruction set alone.
+ * An element is the sum over blocks of TT_GEMM_DEPTH products; their order depends on the size of the
+ * product and the instruction set alone.
  */
 #ifndef TT_BACKEND_CPU_GEMM_H
 #define TT_BACKEND_CPU_GEMM_H
@@ -41,6 +41,7 @@ struct tt_matrix tt_matrix_at(const struct tt_matrix *matrix, size_t row, size_t
 /* C (rows × cols, at most mr × nr) = or += rows of A, a_step apart, times a panel of B. */
 struct tt_gemm_block {
 	const float *a, *b;
+	const uint16_t *half; /* (optional) the panel as bfloat16, instead of b */
 	size_t a_step, depth;
 	uint32_t rows, cols;
 	bool add;

@@ -9,6 +9,11 @@
 
 #include "backend/cpu/math.h"
 
+static inline float widened(uint16_t half)
+{
+	return tt_as_float((uint32_t)half << 16);
+}
+
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #define LANES 16
@@ -19,6 +24,9 @@ typedef __m512 vec;
 #define ALL(x) _mm512_set1_ps(x)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define SUM(a, b) _mm512_add_ps(a, b)
+#define HALF(p)                                                                                    \
+	_mm512_castsi512_ps(_mm512_slli_epi32(                                                     \
+		_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(p))), 16))
 #elif defined(__AVX2__)
 #include <immintrin.h>
 #define LANES 8
@@ -29,6 +37,9 @@ typedef __m256 vec;
 #define ALL(x) _mm256_set1_ps(x)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define SUM(a, b) _mm256_add_ps(a, b)
+#define HALF(p)                                                                                    \
+	_mm256_castsi256_ps(                                                                       \
+		_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))), 16))
 #else
 #define LANES 4
 #define MR 4
@@ -45,15 +56,11 @@ static inline vec load(const float *p)
 #define ALL(x) ((vec){x, x, x, x})
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define SUM(a, b) ((a) + (b))
+#define HALF(p) ((vec){widened((p)[0]), widened((p)[1]), widened((p)[2]), widened((p)[3])})
 #endif
 #define NR (2 * LANES)
 
 /* ---- packing ----------------------------------------------------------------------------------- */
-
-static inline float widened(uint16_t half)
-{
-	return tt_as_float((uint32_t)half << 16);
-}
 
 static void widen(float *out, const uint16_t *in, size_t count)
 {
@@ -134,12 +141,13 @@ static void pack_right(void *out, const struct tt_matrix *b, size_t cols, size_t
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* `rows` is a constant wherever this is used, so the loops over it disappear. */
+/* `rows` and `half` are constants wherever this is used, so the loops and choices disappear. */
 static inline __attribute__((always_inline)) void multiply(float *c, size_t step,
 							   const struct tt_gemm_block *block,
-							   int rows)
+							   int rows, bool half)
 {
 	const float *a = block->a, *b = block->b;
+	const uint16_t *h = block->half;
 	size_t a_step = block->a_step;
 	vec sum[MR][2];
 
@@ -147,7 +155,8 @@ static inline __attribute__((always_inline)) void multiply(float *c, size_t step
 	for (int i = 0; i < rows; i++)
 		sum[i][0] = sum[i][1] = ALL(0.0f);
 	for (size_t k = 0; k < block->depth; k++) {
-		vec left = LOAD(b), right = LOAD(b + LANES);
+		vec left = half ? HALF(h) : LOAD(b);
+		vec right = half ? HALF(h + LANES) : LOAD(b + LANES);
 
 		UNROLL
 		for (int i = 0; i < rows; i++) {
@@ -156,7 +165,10 @@ static inline __attribute__((always_inline)) void multiply(float *c, size_t step
 			sum[i][0] = FMA(x, left, sum[i][0]);
 			sum[i][1] = FMA(x, right, sum[i][1]);
 		}
-		b += NR;
+		if (half)
+			h += NR;
+		else
+			b += NR;
 	}
 	UNROLL
 	for (int i = 0; i < rows; i++) {
@@ -173,7 +185,10 @@ static inline __attribute__((always_inline)) void multiply(float *c, size_t step
 
 #define ROWS(n)                                                                                    \
 	case n:                                                                                    \
-		multiply(c, step, block, n);                                                       \
+		if (block->half)                                                                   \
+			multiply(c, step, block, n, true);                                         \
+		else                                                                               \
+			multiply(c, step, block, n, false);                                        \
 		return
 static void multiply_rows(float *c, size_t step, const struct tt_gemm_block *block)
 {
@@ -181,20 +196,21 @@ static void multiply_rows(float *c, size_t step, const struct tt_gemm_block *blo
 		ROWS(1);
 		ROWS(2);
 		ROWS(3);
-#if MR > 4
 		ROWS(4);
+#if MR > 4
 		ROWS(5);
+		ROWS(6);
 #endif
 #if MR > 6
-		ROWS(6);
 		ROWS(7);
 		ROWS(8);
 		ROWS(9);
 		ROWS(10);
 		ROWS(11);
+		ROWS(12);
 #endif
 	default:
-		multiply(c, step, block, MR);
+		return;
 	}
 }
 

@@ -163,8 +163,8 @@ static tt_status run(struct work *work)
 	uint64_t elements = work->strips.tall * work->width;
 
 	tt_pool_for((size_t)work->strips.count,
-		    elements < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / elements) : 1, run_strips,
-		    work);
+		    elements < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / (elements + 1)) : 1,
+		    run_strips, work);
 	return work->status == TTNN_OK ? TTNN_OK : tt_fail_nomem();
 }
 

@@ -181,8 +181,8 @@ static tt_status rotary_run(struct work *work, struct tt_session *session)
 		       STRIP_ELEMENTS);
 	elements = work->strips.tall * work->width;
 	tt_pool_for((size_t)work->strips.count,
-		    elements < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / elements) : 1, run_strips,
-		    work);
+		    elements < TT_CPU_GRAIN ? (size_t)(TT_CPU_GRAIN / (elements + 1)) : 1,
+		    run_strips, work);
 	return work->status == TTNN_OK ? TTNN_OK : tt_fail_nomem();
 }
 
