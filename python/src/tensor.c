@@ -461,12 +461,14 @@ static PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused)
 static PyObject *tensor_dlpack_view(PyObject *self, PyObject *unused)
 {
 	const struct ttnn_tensor_spec *spec = spec_of(self);
+	uint64_t logical = 0, stored = 0;
 
 	(void)unused;
-	if (!spec)
+	if (!spec || ttnn_shape_volume(&logical, &spec->shape) != TTNN_OK ||
+	    ttnn_shape_volume(&stored, &spec->padded) != TTNN_OK)
 		return NULL;
 	if (spec->layout != TTNN_ROW_MAJOR || !ttnn_tensor_bytes(tensor_of(self)) ||
-	    !ttnn_shape_equal(&spec->shape, &spec->padded))
+	    logical != stored)
 		return PyErr_Format(PyExc_RuntimeError, "only host tensors in rows can be shared");
 	return py_dlpack(ttnn_tensor_ref(tensor_of(self)));
 }
