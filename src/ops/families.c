@@ -7,6 +7,7 @@
 	X(attention_decode)                                                                        \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
+	X(backward_shape)                                                                          \
 	X(batch_norm)                                                                              \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \

@@ -58,9 +58,11 @@ static const struct special specials[] = {
 	 .number_count = 1,
 	 .whole = true},
 	{.name = "pow", .low = 0.3, .high = 3, .number = {2.5}, .number_count = 1},
+	{.name = "prod", .apart = true},
 	{.name = "rdiv", .low = 0.7, .high = 3, .number = {1.5}, .number_count = 1},
 	{.name = "reciprocal", .low = 0.7, .high = 3},
 	{.name = "remainder", .low2 = 1, .high2 = 3, .dtypes = GOLDEN_BIT(TTNN_FLOAT32)},
+	{.name = "repeat", .apart = true},
 	{.name = "rpow", .low = 0.3, .high = 3, .number = {2.5}, .number_count = 1},
 	{.name = "rsqrt", .low = 0.5, .high = 3},
 	{.name = "sqrt", .low = 0.5, .high = 3},
@@ -200,6 +202,62 @@ TEST(gradients_of_concat)
 			TEST_FAIL("concat_bw: case %zu", n);
 		for (size_t i = 0; i < 3; i++)
 			ttnn_tensor_unref(tensors[i]);
+	}
+}
+
+TEST(gradients_of_products)
+{
+	uint64_t state = 5;
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		struct ttnn_spec_args spec = {.shape = {4,
+							{1, 1 + (uint32_t)n % 3,
+							 3 + (uint32_t)n % 5, 2 + (uint32_t)n % 4}},
+					      .dtype = TTNN_BFLOAT16,
+					      .layout = TTNN_TILE};
+		struct ttnn_spec_args folded = spec;
+		ttnn_tensor *x = golden_make(&spec, &state, 0.9, 1.1), *g;
+		bool along = n % 2;
+
+		if (along)
+			folded.shape.dim[3 - n / 2 % 2] = 1;
+		g = golden_make(&folded, &state, 0.5, 2);
+		if (!golden_case(
+			    "ttnn.prod_bw",
+			    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(g)},
+						{NULL, ttnn_v_tensor(x)},
+						{"dim", along ? ttnn_v_int(3 - (int64_t)(n / 2 % 2))
+							      : ttnn_v_none()}},
+			    3, 16))
+			TEST_FAIL("prod_bw: case %zu", n);
+		ttnn_tensor_unref(g);
+		ttnn_tensor_unref(x);
+	}
+}
+
+TEST(gradients_of_repetitions)
+{
+	uint64_t state = 6;
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		struct ttnn_spec_args spec = {.shape = {4, {1, 1, 32 * (1 + (uint32_t)n % 3), 64}},
+					      .dtype = TTNN_BFLOAT16,
+					      .layout = TTNN_TILE};
+		struct ttnn_spec_args larger = spec;
+		struct ttnn_shape times = {4, {1, 1, 1, 1}};
+		ttnn_tensor *x = golden_make(&spec, &state, -1, 1), *g;
+
+		times.dim[n % 2] = 2 + (uint32_t)n % 3;
+		larger.shape.dim[n % 2] = times.dim[n % 2];
+		g = golden_make(&larger, &state, -1, 1);
+		if (!golden_case("ttnn.repeat_bw",
+				 (struct ttnn_arg[]){{NULL, ttnn_v_tensor(g)},
+						     {NULL, ttnn_v_tensor(x)},
+						     {NULL, ttnn_v_shape(&times)}},
+				 3, 4))
+			TEST_FAIL("repeat_bw: case %zu", n);
+		ttnn_tensor_unref(g);
+		ttnn_tensor_unref(x);
 	}
 }
 
