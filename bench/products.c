@@ -2,9 +2,9 @@
  * products.c: matrix products, convolutions, attention and normalisation, in GFLOP/s or GB/s, and in
  * ratio to torch in the same run if TTNN_TORCH names a Python that has it (above 1: faster than
  * torch; than its float32 where it has no bfloat16 for this processor). Weights lie on a device and
- * were used before, as in a model; activations are tiles. With one thread, in processor time, unless
- * TTNN_NUM_THREADS says more; then by the clock. Arguments are parts of the names of the cases to
- * run.
+ * were used before, as in a model; activations are tiles, but for inputs of convolutions, which come
+ * to them in rows. With one thread, in processor time, unless TTNN_NUM_THREADS says more; then by the
+ * clock. Arguments are parts of the names of the cases to run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void must(tt_status status)
 	exit(1);
 }
 
-/* On the device, in tiles (weights of convolutions in rows), random. */
+/* On the device, random. */
 static struct tt_tensor *make(const struct bench *bench, struct ttnn_shape shape,
 			      enum ttnn_layout layout)
 {
@@ -162,7 +162,8 @@ static void prepare_conv(union job *job, const struct bench *bench, struct tt_te
 		.out_channels = n[3],
 		.groups = n[7],
 	};
-	job->conv.in = tensor[0] = make(bench, TT_SHAPE(1, 1, n[0] * n[1] * n[1], n[2]), TTNN_TILE);
+	job->conv.in = tensor[0] =
+		make(bench, TT_SHAPE(1, 1, n[0] * n[1] * n[1], n[2]), TTNN_ROW_MAJOR);
 	job->conv.weight = tensor[1] =
 		make(bench, TT_SHAPE(n[3], n[2] / n[7], n[4], n[4]), TTNN_ROW_MAJOR);
 	job->conv.out = tensor[2] = make(bench, TT_SHAPE(1, 1, n[0] * out * out, n[3]), TTNN_TILE);

@@ -76,6 +76,10 @@ static void copy_line(uint8_t *to, const struct work *work, const struct tt_pixe
 	}
 	line = work->pixels +
 	       tt_images_number(window, pixel->batch, y, 0) * window->channels * work->bytes;
+	if (high - low == (int64_t)part[1]) { /* nearly always */
+		memcpy(to, line + (size_t)low * work->bytes, part[1] * work->bytes);
+		return;
+	}
 	memset(to, 0, (size_t)(low - from) * work->bytes);
 	memcpy(to + (size_t)(low - from) * work->bytes, line + (size_t)low * work->bytes,
 	       (size_t)(high - low) * work->bytes);
