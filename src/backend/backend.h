@@ -386,6 +386,12 @@ struct tt_backend {
 	tt_status (*softmax)(const struct tt_softmax_job *job);
 	tt_status (*sort)(const struct tt_sort_job *job);
 	tt_status (*index)(const struct tt_index_job *job);
+	/*
+	 * count[0] is how many elements are not zero; `where` has the coordinates of each, one after
+	 * the other, and zeros behind them.
+	 */
+	tt_status (*nonzero)(struct tt_tensor *count, struct tt_tensor *where,
+			     struct tt_tensor *in);
 	tt_status (*random)(const struct tt_random_job *job);
 	tt_status (*matmul)(const struct tt_matmul_job *job);
 	tt_status (*conv)(const struct tt_conv_job *job);

@@ -21,16 +21,19 @@
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(gate)                                                                                    \
+	X(gather)                                                                                  \
 	X(getitem)                                                                                 \
 	X(group_norm)                                                                              \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
+	X(indexed_fill)                                                                            \
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(moreh)                                                                                   \
+	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
 	X(pad)                                                                                     \
@@ -48,6 +51,7 @@
 	X(rotary)                                                                                  \
 	X(rotary_llama)                                                                            \
 	X(scan)                                                                                    \
+	X(scatter)                                                                                 \
 	X(shard)                                                                                   \
 	X(slice)                                                                                   \
 	X(softmax)                                                                                 \

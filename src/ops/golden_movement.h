@@ -28,5 +28,9 @@ tt_status tt_golden_repeat(struct tt_golden *golden);
 tt_status tt_golden_repeat_interleave(struct tt_golden *golden);
 tt_status tt_golden_expand(struct tt_golden *golden);
 tt_status tt_golden_roll(struct tt_golden *golden);
+tt_status tt_golden_nonzero(struct tt_golden *golden);
+tt_status tt_golden_indexed_fill(struct tt_golden *golden);
+tt_status tt_golden_gather(struct tt_golden *golden);
+tt_status tt_golden_scatter(struct tt_golden *golden);
 
 #endif

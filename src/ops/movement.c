@@ -439,6 +439,17 @@ tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	return status;
 }
 
+tt_status tt_call_replace(struct tt_tensor **tensor, struct tt_call *call, tt_status status,
+			  struct tt_tensor *const *next)
+{
+	if (status == TTNN_OK)
+		tt_call_overwrite(call, *tensor);
+	else
+		tt_call_drop(call, *tensor);
+	*tensor = status == TTNN_OK ? *next : NULL;
+	return status;
+}
+
 tt_status tt_kernel_copy(struct tt_launch *launch)
 {
 	return tt_move_copy(launch->outputs[0], launch->inputs[0]);

@@ -205,6 +205,14 @@ struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank)
 tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
 		       struct tt_tensor *result);
 
+/*
+ * *next takes the place of *tensor, which is given up as by an assignment; after a failure there is no
+ * next one, *tensor is given up as by a destructor and becomes NULL. Returns the status, so that a step
+ * can be the argument.
+ */
+tt_status tt_call_replace(struct tt_tensor **tensor, struct tt_call *call, tt_status status,
+			  struct tt_tensor *const *next);
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 /* A program with one input that has the values of its input, element by element. */

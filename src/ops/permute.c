@@ -298,14 +298,28 @@ tt_status tt_call_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_
 	return tt_call_op(out, call, "ttnn.unsqueeze_to_4D", args, TT_COUNT(args));
 }
 
+/* The last `rank` extents; what is left out must be 1. */
+static tt_status last_of(struct ttnn_shape *out, const struct ttnn_shape *shape, uint32_t rank)
+{
+	out->rank = rank;
+	for (uint32_t back = 1; back <= shape->rank; back++) {
+		if (back <= rank)
+			out->dim[rank - back] = tt_shape_last(shape, back);
+		else
+			TT_REQUIRE(tt_shape_last(shape, back) == 1, "(*this)[cur_idx] == 1",
+				   "Can't convert shape rank");
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_call_from_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			  uint32_t rank)
 {
-	struct ttnn_shape shape = {.rank = rank};
-	struct tt_reshape_args args = {.in = in, .shape = &shape};
+	struct ttnn_shape shape, padded;
+	struct tt_reshape_args args = {.in = in, .shape = &shape, .padded = &padded};
 
-	for (uint32_t back = 1; back <= rank; back++)
-		shape.dim[rank - back] = tt_shape_last(&in->spec.shape, back);
+	TT_TRY(last_of(&shape, &in->spec.shape, rank));
+	TT_TRY(last_of(&padded, &in->spec.padded, rank));
 	return tt_call_reshape(out, call, &args);
 }
 

@@ -30,15 +30,6 @@ static tt_status view(struct tt_tensor **out, struct tt_call *call, struct tt_te
 	return tt_call_op(out, call, "ttnn.view", args, TT_COUNT(args));
 }
 
-/* The tensor in place of another, which is given up as an assignment does. */
-static tt_status replace(struct tt_tensor **tensor, struct tt_call *call, tt_status status,
-			 struct tt_tensor *with)
-{
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? with : NULL;
-	return status;
-}
-
 /* Tensor and repetitions of one rank: the tensor gets dimensions in front, or the list ones. */
 static tt_status match_ranks(struct tt_tensor **out, struct tt_repeats *repeats,
 			     struct tt_call *call, const struct wish *wish)
@@ -245,13 +236,13 @@ static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
 
 	if (plan->unshard) {
 		status = tt_call_to_memory(&next, call, *working, &dram);
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	if (plan->by_rows) {
 		struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(*working)}};
 
 		status = tt_call_op(&next, call, "ttnn.untilize", args, TT_COUNT(args));
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	return TTNN_OK;
 }
@@ -268,16 +259,16 @@ static tt_status finish(struct tt_tensor **working, struct tt_call *call,
 
 	if (!ttnn_shape_equal(&(*working)->spec.shape, shape)) {
 		status = view(&next, call, *working, shape);
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	if (in->layout == TTNN_TILE && (*working)->spec.layout != TTNN_TILE) {
 		tiles[0].value = ttnn_v_tensor(*working);
 		status = tt_call_op(&next, call, "ttnn.to_layout", tiles, TT_COUNT(tiles));
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	if (!is_placed(&(*working)->spec.memory, memory)) {
 		status = tt_call_to_memory(&next, call, *working, memory);
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	return TTNN_OK;
 }
@@ -303,7 +294,7 @@ static tt_status by_pages(struct tt_tensor **out, struct tt_call *call, const st
 					      .memory = last ? &plan.last : &plan.between};
 
 		status = one_step(&next, call, &step);
-		TT_TRY(replace(&working, call, status, next));
+		TT_TRY(tt_call_replace(&working, call, status, &next));
 	}
 	TT_TRY(finish(&working, call, &spec, &shape, &wish->memory));
 	return tt_call_into(out, call, wish->out, working);
@@ -354,7 +345,7 @@ static tt_status in_layout(struct tt_tensor **tensor, struct tt_call *call, enum
 	struct tt_tensor *next;
 	tt_status status = tt_call_op(&next, call, "ttnn.to_layout", args, dtype ? 3 : 2);
 
-	return replace(tensor, call, status, next);
+	return tt_call_replace(tensor, call, status, &next);
 }
 
 /* Dimension by dimension, from the last one on; `given` for the last step. */
@@ -380,7 +371,7 @@ static tt_status all_steps(struct tt_tensor **working, struct tt_call *call,
 			continue;
 		status = tiles ? tt_repeat_tiles(&next, call, &step)
 			       : step_of_rows(&next, call, &step);
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	return TTNN_OK;
 }
@@ -414,7 +405,7 @@ static tt_status shard_again(struct tt_tensor **working, struct tt_call *call,
 	} else {
 		status = tt_call_op(&next, call, "ttnn.to_memory_config", args, wish->out ? 3 : 2);
 	}
-	return replace(working, call, status, next);
+	return tt_call_replace(working, call, status, &next);
 }
 
 static tt_status no_elements(struct tt_tensor **out, struct tt_call *call, const struct wish *wish,
@@ -482,7 +473,7 @@ static tt_status steps_apart(struct tt_tensor **working, struct tt_call *call,
 	if (!native && tt_tensor_is_sharded(*working)) {
 		tt_status status = tt_call_to_memory(&next, call, *working, &l1);
 
-		TT_TRY(replace(working, call, status, next));
+		TT_TRY(tt_call_replace(working, call, status, &next));
 	}
 	if (later)
 		memory = (struct ttnn_memory_config){.buffer = memory.buffer};
@@ -648,7 +639,7 @@ static tt_status expand_expand(struct tt_call *call)
 	TT_TRY(repeat(&out, call, &wish));
 	if (out->spec.shape.rank != shape.rank) {
 		status = view(&seen, call, out, &shape);
-		TT_TRY(replace(&out, call, status, seen));
+		TT_TRY(tt_call_replace(&out, call, status, &seen));
 	}
 	tt_call_return(call, out);
 	return TTNN_OK;

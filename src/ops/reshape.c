@@ -237,13 +237,12 @@ static tt_status fill_padding(struct tt_tensor **tensor, struct tt_call *call,
 	struct ttnn_value value =
 		tt_value_given(&args->pad_value) ? args->pad_value : ttnn_v_real(0);
 	struct ttnn_arg given[] = {{"input_tensor", ttnn_v_tensor(*tensor)}, {"fill_value", value}};
-	struct tt_tensor *filled;
-	tt_status status = tt_call_op(&filled, call, "ttnn.fill_implicit_tile_padding", given,
-				      TT_COUNT(given));
+	struct tt_tensor *filled = NULL;
 
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? filled : NULL;
-	return status;
+	return tt_call_replace(tensor, call,
+			       tt_call_op(&filled, call, "ttnn.fill_implicit_tile_padding", given,
+					  TT_COUNT(given)),
+			       &filled);
 }
 
 static tt_status cast(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -303,11 +302,12 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 
 	TT_REQUIRE(!args->cores, "!sub_core_grid.has_value()",
 		   "Block-float reshape does not support sub core grid specification\n");
-	if (tt_tensor_is_sharded(cube)) {
+	if (tt_tensor_is_sharded(cube))
 		TT_TRY(to_interleaved(&plain, call, cube));
-		tt_call_own(call, plain);
-	}
-	TT_TRY(cast(&wide, call, plain, TTNN_BFLOAT16));
+	status = cast(&wide, call, plain, TTNN_BFLOAT16);
+	if (plain != cube)
+		tt_call_overwrite(call, plain);
+	TT_TRY(status);
 	tt_call_own(call, wide);
 	TT_TRY(tt_reshape_view_launch(&moved, call, wide, &view));
 	if (has_tile_padding(&shape))
@@ -318,13 +318,13 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 	*out = narrow;
 	if (!sharded)
 		return TTNN_OK;
-	tt_call_own(call, narrow);
-	TT_TRY(output_shards(&shards, args, &narrow->spec, args->has_memory));
-	if (!tt_memory_config_is_sharded(&shards)) {
-		*out = ttnn_tensor_ref(narrow);
+	status = output_shards(&shards, args, &narrow->spec, args->has_memory);
+	if (status == TTNN_OK && !tt_memory_config_is_sharded(&shards))
 		return TTNN_OK;
-	}
-	return tt_call_to_shards(out, call, narrow, &shards, NULL);
+	if (status == TTNN_OK)
+		status = tt_call_to_shards(out, call, narrow, &shards, NULL);
+	tt_call_overwrite(call, narrow);
+	return status;
 }
 
 static tt_status move_cube(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *cube,

@@ -166,15 +166,12 @@ static tt_status roll(struct tt_tensor **out, struct tt_call *call, const struct
 
 static tt_status place(struct tt_tensor **tensor, struct tt_call *call, const struct wish *wish)
 {
-	struct tt_tensor *moved;
-	tt_status status;
+	struct tt_tensor *moved = NULL;
 
 	if (ttnn_memory_config_equal(wish->memory, &(*tensor)->spec.memory))
 		return TTNN_OK;
-	status = tt_call_to_memory(&moved, call, *tensor, wish->memory);
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? moved : NULL;
-	return status;
+	return tt_call_replace(tensor, call, tt_call_to_memory(&moved, call, *tensor, wish->memory),
+			       &moved);
 }
 
 /* ---- cut and joined ---------------------------------------------------------------------------------------------------- */

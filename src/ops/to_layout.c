@@ -110,7 +110,7 @@ static tt_status pad_and_tilize(struct tt_tensor **out, struct tt_call *call, st
 	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
 				  {"padding", ttnn_v_list(pairs, rank)},
 				  {"value", ttnn_v_real(wish->pad_value)}};
-	struct tt_tensor *rows;
+	struct tt_tensor *rows, *tiles;
 
 	for (uint32_t d = 0; d < rank; d++) {
 		uint32_t back = rank - d;
@@ -124,7 +124,10 @@ static tt_status pad_and_tilize(struct tt_tensor **out, struct tt_call *call, st
 	TT_REQUIRE(!tt_value_given(&wish->cores), "!sub_core_grids.has_value()",
 		   "Pad OP does not currently support sub core grid");
 	TT_TRY(tt_call_op(&rows, call, "ttnn.pad", args, TT_COUNT(args)));
-	return call_plain(out, call, "ttnn.tilize", tt_call_own(call, rows), wish);
+	TT_TRY(tt_call_replace(&rows, call, call_plain(&tiles, call, "ttnn.tilize", rows, wish),
+			       &tiles));
+	tt_call_own(call, tiles);
+	return tt_call_view(out, call, tiles, &in->spec.shape, &tiles->spec.padded);
 }
 
 static tt_status pad_number(struct ttnn_value *out, enum ttnn_dtype dtype, double value)

@@ -456,6 +456,99 @@ static void corner_values(struct given *given, size_t n, ttnn_tensor *x)
 	add(given, NULL, ttnn_v_real(-2));
 }
 
+/* ---- by indices ---------------------------------------------------------------------------------------------------- */
+
+/* A tensor of indices below `below`, laid out like x. */
+static ttnn_tensor *draw_indices(struct given *given, const struct ttnn_shape *shape,
+				 uint32_t below)
+{
+	struct ttnn_spec_args spec = {
+		.shape = *shape, .dtype = TTNN_UINT32, .layout = given->spec.layout};
+
+	return golden_make(&spec, &given->state, 0, below);
+}
+
+/* An index as x is, with another extent along a dimension, and smaller along others at times. */
+static void taken(struct given *given, size_t n, ttnn_tensor *x)
+{
+	int64_t dim = draw_dim(given, x->spec.shape.rank);
+	uint32_t at = (uint32_t)(dim < 0 ? dim + x->spec.shape.rank : dim);
+
+	given->shape = x->spec.shape;
+	given->shape.dim[at] = 1 + draw(given, 70);
+	if (n % 3 == 1)
+		given->shape.dim[0] = 1 + draw(given, given->shape.dim[0]);
+	given->more[0] = draw_indices(given, &given->shape, x->spec.shape.dim[at]);
+	add(given, "dim", ttnn_v_int(dim));
+	add(given, "index", ttnn_v_tensor(given->more[0]));
+}
+
+/* Every index once along the dimension, or some of them several times when they are added up. */
+static void put(struct given *given, ttnn_tensor *x, int64_t dim, bool several)
+{
+	uint32_t at = (uint32_t)(dim < 0 ? dim + x->spec.shape.rank : dim);
+	uint32_t extent = x->spec.shape.dim[at];
+	struct ttnn_spec_args spec = {.shape = x->spec.shape, .dtype = TTNN_UINT32};
+	struct ttnn_tensor_spec made;
+	uint64_t count = 1, inner = 1;
+	ttnn_tensor *host = NULL;
+	int32_t *indices;
+
+	for (uint32_t d = 0; d < x->spec.shape.rank; d++) {
+		count *= x->spec.shape.dim[d];
+		inner *= d > at ? x->spec.shape.dim[d] : 1;
+	}
+	indices = calloc(count, sizeof(*indices));
+	for (uint64_t i = 0; i < count && indices; i++)
+		indices[i] = (int32_t)(several ? draw(given, extent) : (i / inner + 1) % extent);
+	spec.layout = x->spec.layout;
+	CHECK_OK(ttnn_tensor_spec_make(&made, &spec));
+	CHECK_OK(ttnn_tensor_from_data(&host, indices, TTNN_INT32, &made, 0));
+	free(indices);
+	CHECK_OK(ttnn_call_one(&given->more[0], "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())}},
+			       2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	given->more[1] = golden_make(&given->spec, &given->state, -9, 9);
+	add(given, "dim", ttnn_v_int(dim));
+	add(given, "index", ttnn_v_tensor(given->more[0]));
+	add(given, "src", ttnn_v_tensor(given->more[1]));
+}
+
+static void put_once(struct given *given, size_t n, ttnn_tensor *x)
+{
+	bool adds = n % 4 == 3;
+
+	put(given, x, draw_dim(given, x->spec.shape.rank), adds);
+	if (adds)
+		add(given, "reduce", ttnn_v_string("add"));
+}
+
+static void put_several(struct given *given, size_t n, ttnn_tensor *x)
+{
+	(void)n;
+	put(given, x, draw_dim(given, x->spec.shape.rank), true);
+}
+
+/* Slices of another tensor; every slice is replaced once at most. */
+static void replaced(struct given *given, size_t n, ttnn_tensor *x)
+{
+	uint32_t dim = draw(given, x->spec.shape.rank), extent = x->spec.shape.dim[dim];
+	uint32_t count = 1 + draw(given, extent);
+	struct ttnn_spec_args ids = {.shape = {4, {1, 1, 1, count}}, .dtype = TTNN_UINT32};
+
+	given->spec.shape.dim[dim] = count;
+	golden_put(&given->spec, n % 2 ? GOLDEN_DRAM : GOLDEN_L1);
+	given->more[0] = golden_make(&ids, &given->state, 0, extent);
+	given->more[1] = golden_make(&given->spec, &given->state, -9, 9);
+	given->count = 0;
+	add(given, NULL, ttnn_v_tensor(given->more[0]));
+	add(given, NULL, ttnn_v_tensor(x));
+	add(given, NULL, ttnn_v_tensor(given->more[1]));
+	add(given, "dim", ttnn_v_int(dim));
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 
 #define SHARDS (GOLDEN_BIT(GOLDEN_HEIGHT) | GOLDEN_BIT(GOLDEN_WIDTH) | GOLDEN_BIT(GOLDEN_BLOCK))
@@ -468,7 +561,8 @@ struct row {
 	struct golden_wants wants;
 	bool changes; /* its arguments: threads are not compared */
 	bool host;
-	bool steps; /* block floats are rounded more than once, on the way too */
+	bool steps;  /* block floats are rounded more than once, on the way too */
+	bool rounds; /* sums are rounded */
 };
 
 #define ROW(name_, arguments_, layouts_, places_)                                                  \
@@ -478,6 +572,13 @@ struct row {
 #define ANY(name_, arguments_) ROW(name_, arguments_, GOLDEN_BOTH_LAYOUTS, PLACES)
 #define ROWS(name_, arguments_) ROW(name_, arguments_, ROWS_ONLY, PLACES)
 #define TILES(name_, arguments_) ROW(name_, arguments_, GOLDEN_BIT(TTNN_TILE), PLACES)
+#define FOUR(name_, arguments_, dtypes_)                                                           \
+	.name = name_, .arguments = arguments_,                                                    \
+	.wants = {.dtypes = dtypes_,                                                               \
+		  .layouts = GOLDEN_BOTH_LAYOUTS,                                                  \
+		  .places = PLACES,                                                                \
+		  .min_rank = 4,                                                                   \
+		  .max_rank = 4}
 #define FILLS(name_, arguments_)                                                                   \
 	.name = name_, .arguments = arguments_,                                                    \
 	.wants = {.dtypes = BFLOAT16, .layouts = ROWS_ONLY, .places = UNCUT}
@@ -496,8 +597,11 @@ static const struct row rows[] = {
 	{TILES("fill_implicit_tile_padding", fill_value)},
 	{FILLS("fill_ones_rm", corner)},
 	{FILLS("fill_rm", corner_values)},
+	{ANY("gather", taken), .steps = true},
+	{FOUR("indexed_fill", replaced, EVERY_DTYPE), .steps = true},
 	{ROW("interleaved_to_sharded", some_shards, GOLDEN_BOTH_LAYOUTS, UNCUT)},
 	{ANY("move", none), .changes = true},
+	{FOUR("nonzero", none, EVERY_DTYPE)},
 	{ANY("pad", padding)},
 	{ANY("permute", another_order)},
 	{ANY("reallocate", none), .changes = true},
@@ -506,6 +610,8 @@ static const struct row rows[] = {
 	{ANY("reshape", other_shape)},
 	{ROW("reshard", other_shards, GOLDEN_BOTH_LAYOUTS, SHARDS)},
 	{ANY("roll", rolled)},
+	{ROW("scatter", put_once, GOLDEN_BOTH_LAYOUTS, UNCUT), .rounds = true},
+	{ROW("scatter_add", put_several, GOLDEN_BOTH_LAYOUTS, UNCUT), .rounds = true},
 	{ROW("sharded_to_interleaved", memory_only, GOLDEN_BOTH_LAYOUTS, SHARDS)},
 	{ANY("slice", part)},
 	{ANY("split", pieces)},
@@ -551,16 +657,15 @@ static ttnn_tensor *taken_home(ttnn_tensor *x)
 
 /*
  * Whether upstream's rules refuse the case, or the memory of the chip, or it takes an operation that
- * there is not yet. Nothing else may be left out.
+ * there is not yet. Nothing else may be left out. *result, if wanted, is the spec of an only result.
  */
-static bool is_refused(const struct row *row, const char *name, const struct given *given)
+static bool is_refused(struct ttnn_tensor_spec *result, const char *name, const struct given *given)
 {
 	struct ttnn_results results = {.count = 0};
-	tt_status status;
+	tt_status status = ttnn_call(&results, name, given->args, given->count, TTNN_FRONTEND_C);
 
-	if (row->changes)
-		return false;
-	status = ttnn_call(&results, name, given->args, given->count, TTNN_FRONTEND_C);
+	if (result && results.count == 1)
+		*result = results.tensors[0]->spec;
 	for (size_t i = 0; i < results.count; i++)
 		ttnn_tensor_unref(results.tensors[i]);
 	if (status == TTNN_OK)
@@ -570,25 +675,56 @@ static bool is_refused(const struct row *row, const char *name, const struct giv
 	return status == TTNN_INVALID || status == TTNN_DEVICE_OOM || status == TTNN_NOTFOUND;
 }
 
+/* Whether the operation can be told where its result goes, and was not. */
+static bool can_place(const char *name, const struct given *given)
+{
+	const struct tt_overloads *all = &tt_op_find(name)->overloads;
+	bool can = false;
+
+	for (size_t i = 0; i < all->count; i++)
+		can = can || tt_sig_index(&all->sigs[i], "memory_config") >= 0;
+	for (size_t i = 0; i < given->count; i++)
+		can = can &&
+		      !(given->args[i].name && strcmp(given->args[i].name, "memory_config") == 0);
+	return can;
+}
+
+/* Some cases again with the result in shards. */
+static bool place_result(struct given *given, const char *name, size_t n,
+			 const struct ttnn_tensor_spec *result)
+{
+	if (n % 3 || !result->shape.rank || !can_place(name, given))
+		return false;
+	given->spec = (struct ttnn_spec_args){
+		.shape = result->shape, .dtype = result->dtype, .layout = result->layout};
+	place(given, "memory_config", GOLDEN_HEIGHT + (enum golden_place)(n / 3 % 3));
+	return true;
+}
+
 static void run_case(const struct tt_op *op, const struct row *row, size_t n, size_t *refused)
 {
 	struct given given = {.state = n + 1, .spec = golden_input(n, &row->wants)};
 	struct ttnn_spec_args spec = given.spec;
 	ttnn_tensor *x = golden_make(&spec, &given.state, -9, 9);
-	double slack = row->steps && tt_dtype_is_block(spec.dtype) ? 1 : 0;
+	bool rounds = (row->rounds && !tt_dtype_is_integer(spec.dtype)) ||
+		      (row->steps && tt_dtype_is_block(spec.dtype));
+	struct ttnn_tensor_spec result = {.shape = {.rank = 0}};
 
 	if (row->host)
 		x = taken_home(x);
 	add(&given, NULL, ttnn_v_tensor(x));
 	row->arguments(&given, n, x);
-	if (is_refused(row, op->name, &given))
-		++*refused;
-	else if (!(row->changes ? golden_case : golden_case_on_threads)(op->name, given.args,
-									given.count, slack))
-		TEST_FAIL("%s: case %zu: rank %u, ...%u × %u, type %d, layout %d, memory %d",
-			  op->name, n, spec.shape.rank, tt_shape_last(&spec.shape, 2),
-			  tt_shape_last(&spec.shape, 1), (int)spec.dtype, (int)spec.layout,
-			  (int)spec.memory.layout);
+	do {
+		if (!row->changes && is_refused(&result, op->name, &given))
+			++*refused;
+		else if (!(row->changes ? golden_case : golden_case_on_threads)(
+				 op->name, given.args, given.count, rounds ? 8 : 0))
+			TEST_FAIL(
+				"%s: case %zu: rank %u, ...%u × %u, type %d, layout %d, memory %d",
+				op->name, n, spec.shape.rank, tt_shape_last(&spec.shape, 2),
+				tt_shape_last(&spec.shape, 1), (int)spec.dtype, (int)spec.layout,
+				(int)spec.memory.layout);
+	} while (!row->changes && place_result(&given, op->name, n, &result));
 	for (size_t i = 0; i < sizeof(given.more) / sizeof(given.more[0]); i++)
 		ttnn_tensor_unref(given.more[i]);
 	ttnn_tensor_unref(x);

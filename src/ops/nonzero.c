@@ -1,0 +1,129 @@
+/* nonzero.c: how many elements are not zero, and where they are. */
+#include <inttypes.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/golden_movement.h"
+#include "ops/movement.h"
+#include "ops/rows.h"
+#include "tensor/core.h"
+#include "tensor/shape.h"
+
+enum { MEMORY, ATTRS };
+
+static const struct tt_field fields[ATTRS] = {[MEMORY] = {.name = "output_memory_config"}};
+static const struct tt_schema schema = {"NonzeroParams", fields, ATTRS, false};
+
+/* A count, with room for eight, and four coordinates for each element there is. */
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_memory_config memory = {.buffer = launch->attrs[MEMORY].memory->buffer};
+	struct ttnn_shape count = {4, {1, 1, 1, 8}}, where = {4, {1, 1, 1, 0}};
+	uint64_t volume;
+
+	TT_TRY(ttnn_shape_volume(&volume, &launch->inputs[0]->spec.shape));
+	if (volume > UINT32_MAX / 4)
+		return tt_fail(TTNN_INVALID,
+			       "non_zero_indices: input volume %" PRIu64
+			       " exceeds uint32_t representable range",
+			       volume);
+	where.dim[3] = (uint32_t)volume * 4;
+	launch->output_count = 2;
+	TT_TRY(tt_spec_simple(&launch->specs[0], &count, TTNN_UINT32, TTNN_ROW_MAJOR, &memory));
+	return tt_spec_simple(&launch->specs[1], &where, TTNN_UINT32, TTNN_ROW_MAJOR, &memory);
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	uint64_t bytes = 2 * tt_align_to(4 * (uint64_t)launch->outputs[1]->spec.shape.dim[3], 32);
+	uint64_t room = launch->device->limits.l1_size;
+
+	TT_REQUIRE(in->shape.rank == 4, "input_tensor.logical_shape().rank() == 4",
+		   "non_zero_indices: input must be rank-4, got rank %" PRIu32, in->shape.rank);
+	TT_REQUIRE(tt_tensor_buffer(launch->inputs[0]), "input_tensor.buffer() != nullptr",
+		   "Operands to Non-zero need to be allocated in buffers on device!");
+	TT_REQUIRE(launch->attrs[MEMORY].memory->layout == TTNN_INTERLEAVED,
+		   "args.output_memory_config.memory_layout() == TensorMemoryLayout::INTERLEAVED",
+		   "non_zero_indices: output_memory_config must be INTERLEAVED; variable-length "
+		   "output cannot be sharded");
+	if (in->layout == TTNN_ROW_MAJOR && !ttnn_shape_equal(&in->padded, &in->shape))
+		return tt_fail_shapes(
+			TTNN_INVALID, "input_tensor.padded_shape() == input_tensor.logical_shape()",
+			"non_zero_indices: ROW_MAJOR input has shape padding (padded_shape=%s vs "
+			"logical_shape=%s); padded rows/columns are not masked and would produce "
+			"out-of-range indices",
+			&in->padded, &in->shape);
+	TT_REQUIRE(bytes <= room, "indices_cb_bytes <= l1_size",
+		   "non_zero_indices: indices staging buffer requires %" PRIu64
+		   " L1 bytes but per-core L1 is %" PRIu64
+		   " bytes; maximum supported volume is ~%" PRIu64 " elements",
+		   bytes, room, room / 32);
+	return TTNN_OK;
+}
+
+static tt_status one_core(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	(void)launch;
+	return tt_core_set_grid(out, 1, 1);
+}
+
+static uint64_t page_of_count(const struct tt_launch *launch)
+{
+	return 8 * tt_element_bytes(launch->outputs[0]);
+}
+
+static uint64_t page_where(const struct tt_launch *launch)
+{
+	return tt_aligned_page(launch->outputs[1]);
+}
+
+static const struct tt_mem_row rows[] = {
+	{TT_CB, 0, .page_count = 1, .page = tt_page_in0_aligned, .cores = one_core},
+	{TT_CB, 1, .page_count = 2, .page = page_of_count, .cores = one_core},
+	{TT_CB, 2, .page_count = 2, .page = page_where, .cores = one_core},
+};
+static const struct tt_factory factories[] = {
+	{"ttnn::prim::NonZeroIndicesProgramFactory", rows, TT_COUNT(rows), NULL}};
+
+static tt_status kernel(struct tt_launch *launch)
+{
+	return tt_backend_get()->nonzero(launch->outputs[0], launch->outputs[1], launch->inputs[0]);
+}
+
+static const struct tt_prog prog = {
+	.device_op = "NonZeroIndicesDeviceOperation",
+	.prim = "ttnn::prim::nonzero",
+	.attrs = &schema,
+	.infer = infer,
+	.validate = validate,
+	.factories = factories,
+	.factory_count = TT_COUNT(factories),
+	.kernel = kernel,
+};
+
+static tt_status expand(struct tt_call *call)
+{
+	static const struct ttnn_memory_config dram;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out[2];
+	struct ttnn_value attrs[ATTRS] = {[MEMORY] = ttnn_v_memory(memory ? memory : &dram)};
+	struct tt_program_args program = {
+		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1};
+	size_t count;
+
+	TT_TRY(tt_call_programs(out, &count, call, &program));
+	tt_call_return(call, out[0]);
+	tt_call_return(call, out[1]);
+	return TTNN_OK;
+}
+
+static const struct tt_op ops[] = {
+	{TT_MOVE_ROW("nonzero", expand, tt_golden_nonzero,
+		     "The number of elements that are not zero, and the coordinates of each.",
+		     "input_tensor: Tensor, *, memory_config: MemoryConfig? = None"),
+	 .many = true},
+};
+
+const struct tt_op_family tt_family_nonzero = {"nonzero", ops, TT_COUNT(ops)};
