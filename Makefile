@@ -203,6 +203,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
+	$(Q)scripts/setup.sh python || echo 'make test: without the tests of the Python package'
 	$(SUBMAKE) programs
 	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
 test-master: setup
@@ -310,6 +311,7 @@ help:
 	@printf '%s\n' \
 		'make                  build/ttnn, build/libttnn.so, build/libttnn.a' \
 		'make quickstart       install what is missing, build, run an example' \
+		'make python           the Python package for PYTHON=python3, in build/python (pip install . does it too)' \
 		'make test             install what is missing, build, run all tests (tests/run PATTERN: some)' \
 		'make test-fast        those that take seconds' \
 		'make test-threads     those with threads, for MODE=tsan' \
