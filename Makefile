@@ -216,10 +216,13 @@ test-full: setup
 
 # ---- bench, fuzz, cover, lint ---------------------------------------------------------------
 BENCH_BIN := $(patsubst %.c,$(OUT)/%,$(BENCH_SRC))
-.PHONY: bench fuzz fuzz-programs cover
+.PHONY: bench bench-python fuzz fuzz-programs cover
 bench: setup
 	$(SUBMAKE) all $(BENCH_BIN)
 	$(Q)for program in $(BENCH_BIN); do echo "== $$program"; $$program || exit 1; done
+bench-python: setup
+	$(SUBMAKE) python
+	$(Q)PYTHONPATH=$(OUT)/python $(PYTHON) bench/python.py
 fuzz-programs: $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC))
 fuzz:
 	$(Q)scripts/setup.sh build fuzz
@@ -320,6 +323,7 @@ help:
 		'make format           let clang-format rewrite the sources' \
 		'make test-master      every configuration traced from real models, against its golden' \
 		'make bench            the benchmarks (ratios; never pass or fail)' \
+		'make bench-python     what calls from Python cost' \
 		'make fuzz             fuzz every target for FUZZ_SECONDS=60' \
 		'make cover            how much of each directory the tests run' \
 		'make install          to PREFIX=/usr/local, LIBDIR=PREFIX/lib, under DESTDIR; make uninstall' \
