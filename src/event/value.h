@@ -37,6 +37,10 @@ struct tt_field {
 	const char *fixed; /* for TT_TEXT_FIXED */
 	bool unkeyed;      /* (optional) not part of a program's cache key */
 	bool unprinted;    /* (optional) not part of an object's text: it has no effect */
+	bool omit_empty;   /* (optional) a list, written as [a, b], left out when it is empty */
+	bool spaced;       /* (optional) a named field with a space before it */
+	bool words;        /* (optional) "true", not "1" */
+	const char *json;  /* (optional) its key in JSON, where that is another */
 };
 
 /* The layout of an object or of an argument list. To add one: a static table of rows. */

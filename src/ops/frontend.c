@@ -4,13 +4,11 @@
 
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "event/value_text.h"
 #include "ops/families.h"
 #include "ops/golden.h"
 #include "ops/objects.h"
-#include "ops/unary.h"
 #include "tensor/dtype.h"
-#include "tensor/text.h"
-#include "tensor/value_json.h"
 
 /* ---- operations ---------------------------------------------------------------------------------- */
 
@@ -274,154 +272,18 @@ enum ttnn_status ttnn_object_set(ttnn_object *object, const char *field,
 
 /* ---- texts ------------------------------------------------------------------------------------------------ */
 
-static void text_value(struct tt_str *out, const struct ttnn_value *value, const char *no,
-		       const char *yes);
-
-static void text_list(struct tt_str *out, const struct ttnn_value *list)
-{
-	tt_str_addc(out, '[');
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (i)
-			tt_str_adds(out, ", ");
-		text_value(out, &list->items[i], "0", "1");
-	}
-	tt_str_addc(out, ']');
-}
-
-/* As upstream's printer of structs writes: no value is std::nullopt, members have their type. */
-static void text_object(struct tt_str *out, const struct ttnn_value *value)
-{
-	/* These have a printer of their own. */
-	bool wide =
-		value->schema == &tt_schema_unary || strncmp(value->schema->name, "SDPA", 4) == 0;
-
-	bool first = true;
-
-	tt_str_addf(out, "%s(", value->schema->name);
-	for (size_t i = 0; i < value->schema->count; i++) {
-		const struct ttnn_value *field = &value->items[i];
-
-		if ((value->schema == &tt_schema_unary && i == 1 && field->count == 0) ||
-		    value->schema->fields[i].unprinted)
-			continue;
-		if (!first)
-			tt_str_adds(out, wide ? ", " : ",");
-		first = false;
-		tt_str_addf(out, "%s=", value->schema->fields[i].name);
-		if (value->schema->fields[i].text == TT_TEXT_FIXED && tt_value_given(field))
-			tt_str_adds(out, value->schema->fields[i].fixed);
-		else
-			text_value(out, field, wide ? "false" : "0", wide ? "true" : "1");
-	}
-	tt_str_addc(out, ')');
-}
-
-static void text_value(struct tt_str *out, const struct ttnn_value *value, const char *no,
-		       const char *yes)
-{
-	if (value->kind == TTNN_VALUE_OBJECT)
-		text_object(out, value);
-	else if (value->kind == TTNN_VALUE_LIST)
-		text_list(out, value);
-	else if (value->kind == TTNN_VALUE_ENUM)
-		tt_text_enum(out, value->enumeration, value->integer, "::");
-	else if (value->kind == TTNN_VALUE_BOOL)
-		tt_str_adds(out, value->boolean ? yes : no);
-	else if (value->kind <= TTNN_VALUE_NONE)
-		tt_str_adds(out, "std::nullopt");
-	else
-		tt_sig_print_value(out, value);
-}
-
 enum ttnn_status ttnn_value_text(char **out, const struct ttnn_value *value)
 {
 	struct tt_str text = {0};
 
 	if (value->kind == TTNN_VALUE_OBJECT)
-		text_object(&text, value);
+		tt_value_text(&text, value);
 	else
 		tt_sig_print_value(&text, value);
 	return tt_str_take(out, &text);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
-
-static void write_json(struct tt_jsonw *w, const struct ttnn_value *value,
-		       enum ttnn_dialect dialect);
-
-/* The fields in alphabetical order. */
-static void write_object(struct tt_jsonw *w, const struct ttnn_value *value,
-			 enum ttnn_dialect dialect)
-{
-	const struct tt_schema *schema = value->schema;
-	const char *last = "";
-
-	tt_jsonw_object(w);
-	for (size_t written = 0; written < schema->count; written++) {
-		size_t next = schema->count;
-
-		for (size_t i = 0; i < schema->count; i++)
-			if (strcmp(schema->fields[i].name, last) > 0 &&
-			    (next == schema->count ||
-			     strcmp(schema->fields[i].name, schema->fields[next].name) < 0))
-				next = i;
-		if (next == schema->count)
-			break;
-		last = schema->fields[next].name;
-		tt_jsonw_key(w, last);
-		write_json(w, &value->items[next], dialect);
-	}
-	tt_jsonw_end(w);
-}
-
-static void write_json(struct tt_jsonw *w, const struct ttnn_value *value,
-		       enum ttnn_dialect dialect)
-{
-	switch (value->kind) {
-	case TTNN_VALUE_BOOL:
-		tt_jsonw_bool(w, value->boolean);
-		break;
-	case TTNN_VALUE_INT:
-	case TTNN_VALUE_ENUM:
-		tt_jsonw_int(w, value->integer);
-		break;
-	case TTNN_VALUE_REAL:
-		tt_jsonw_real(w, value->real);
-		break;
-	case TTNN_VALUE_STRING:
-		tt_jsonw_string(w, value->text);
-		break;
-	case TTNN_VALUE_SHAPE:
-		tt_json_write_shape(w, value->shape);
-		break;
-	case TTNN_VALUE_CORE:
-		tt_json_write_core(w, value->core);
-		break;
-	case TTNN_VALUE_CORE_SET:
-		tt_json_write_core_set(w, value->core_set);
-		break;
-	case TTNN_VALUE_SHARD:
-		tt_json_write_shard_spec(w, value->shard);
-		break;
-	case TTNN_VALUE_ND_SHARD:
-		tt_json_write_nd_shard_spec(w, value->nd_shard, dialect);
-		break;
-	case TTNN_VALUE_MEMORY:
-		tt_json_write_memory_config(w, value->memory, dialect);
-		break;
-	case TTNN_VALUE_OBJECT:
-		write_object(w, value, dialect);
-		break;
-	case TTNN_VALUE_LIST:
-		tt_jsonw_array(w);
-		for (uint32_t i = 0; i < value->count; i++)
-			write_json(w, &value->items[i], dialect);
-		tt_jsonw_end(w);
-		break;
-	default:
-		tt_jsonw_null(w);
-	}
-}
 
 enum ttnn_status ttnn_value_json(char **out, const struct ttnn_value *value,
 				 enum ttnn_dialect dialect)
@@ -433,7 +295,7 @@ enum ttnn_status ttnn_value_json(char **out, const struct ttnn_value *value,
 	if (value->kind == TTNN_VALUE_TENSOR || value->kind == TTNN_VALUE_DEVICE)
 		return tt_fail(TTNN_UNSUPPORTED, "%s has no JSON", tt_value_kind_name(value));
 	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.compact = true});
-	write_json(&w, value, dialect);
+	tt_value_json(&w, value, dialect);
 	status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
 		return tt_str_take(out, &text);

@@ -7,8 +7,8 @@
 #include "backend/backend.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/compute.h"
 #include "ops/movement.h"
-#include "ops/objects.h"
 #include "ops/rows.h"
 #include "ops/unary.h"
 #include "tensor/core.h"
@@ -62,20 +62,6 @@ static const struct tt_field attr_fields[ATTRS] = {
 };
 static const struct tt_schema attrs_schema = {"MatmulParams", attr_fields, ATTRS, false};
 
-/* As the attributes show it: what a device computes with, not what a caller asked for. */
-static const struct tt_field compute_fields[TT_COMPUTE_FIELDS] = {
-	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
-	[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
-	[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
-	[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},
-	[TT_COMPUTE_FULL_SYNC] = {.name = "dst_full_sync_en"},
-	[TT_COMPUTE_THROTTLE] = {.name = "throttle_level",
-				 .text = TT_TEXT_FIXED,
-				 .fixed = "ThrottleLevel::NO_THROTTLE"},
-};
-static const struct tt_schema compute_schema = {"ComputeKernelConfig", compute_fields,
-						TT_COMPUTE_FIELDS, true};
-
 /* ---- what is multiplied ------------------------------------------------------------------------------- */
 
 uint32_t tt_matmul_batch(const struct ttnn_shape *shape)
@@ -122,8 +108,8 @@ void tt_matmul_measure(struct tt_matmul *matmul)
 	matmul->n = tt_shape_last(&matmul->b_padded, 1) / matmul->b_tile.width;
 	matmul->batch_a = tt_matmul_batch(&matmul->a_padded);
 	matmul->batch_b = tt_matmul_batch(&matmul->b_padded);
-	matmul->fp32 = matmul->compute[TT_COMPUTE_FP32].boolean;
-	matmul->l1_acc = matmul->compute[TT_COMPUTE_L1_ACC].boolean;
+	matmul->fp32 = tt_compute_has(&matmul->compute, TT_COMPUTE_FP32);
+	matmul->l1_acc = tt_compute_has(&matmul->compute, TT_COMPUTE_L1_ACC);
 	matmul->full_grid = device->info.compute_grid;
 	tt_allocator_lowest(&lowest, &device->memory->allocator, TTNN_L1);
 	matmul->room = lowest - device->limits.l1_base;
@@ -172,33 +158,22 @@ static bool low_precision(enum ttnn_dtype dtype)
 	return dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B;
 }
 
-enum { LOFI = 0, HIFI2 = 2, HIFI3 = 3, HIFI4 = 4 };
-
-static int64_t fidelity_of(const struct tt_matmul *matmul, bool chosen)
+static enum tt_fidelity fidelity_of(const struct tt_matmul *matmul, bool chosen)
 {
 	enum ttnn_dtype a = matmul->a->spec.dtype, b = matmul->b->spec.dtype;
 
 	if (a == TTNN_FLOAT32 && b == TTNN_FLOAT32)
-		return tt_is_blackhole(matmul->device) ? HIFI4 : HIFI3;
-	return chosen || (low_precision(a) && low_precision(b)) ? LOFI : HIFI2;
+		return tt_is_blackhole(matmul->device) ? TT_HIFI4 : TT_HIFI3;
+	return chosen || (low_precision(a) && low_precision(b)) ? TT_LOFI : TT_HIFI2;
 }
 
 static void complete_compute(struct tt_matmul *matmul, bool chosen, const struct ttnn_value *given)
 {
 	bool whole = matmul->dtype == TTNN_FLOAT32;
+	struct tt_compute_usual usual = {
+		.fidelity = fidelity_of(matmul, chosen), .fp32 = whole, .l1_acc = !whole};
 
-	if (given->kind == TTNN_VALUE_OBJECT && given->count == TT_COMPUTE_FIELDS) {
-		for (size_t i = 0; i < TT_COMPUTE_FIELDS; i++)
-			matmul->compute[i] = given->items[i];
-		return;
-	}
-	matmul->compute[TT_COMPUTE_FIDELITY] =
-		tt_value_enum(&tt_enum_math_fidelity, fidelity_of(matmul, chosen));
-	matmul->compute[TT_COMPUTE_APPROX] = ttnn_v_bool(false);
-	matmul->compute[TT_COMPUTE_FP32] = ttnn_v_bool(whole);
-	matmul->compute[TT_COMPUTE_L1_ACC] = ttnn_v_bool(!whole);
-	matmul->compute[TT_COMPUTE_FULL_SYNC] = ttnn_v_bool(false);
-	matmul->compute[TT_COMPUTE_THROTTLE] = ttnn_v_int(0);
+	matmul->compute = tt_compute_config(matmul->call, given, &usual);
 }
 
 static tt_status memory_mismatch(const struct ttnn_memory_config *a,
@@ -556,7 +531,7 @@ tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct 
 	attrs[BROADCAST] = ttnn_v_bool(matmul->broadcast);
 	attrs[MEMORY] = ttnn_v_memory(&matmul->memory);
 	attrs[DTYPE] = ttnn_v_dtype(matmul->dtype);
-	attrs[COMPUTE] = tt_value_object(&compute_schema, matmul->compute);
+	attrs[COMPUTE] = matmul->compute;
 	attrs[UNTILIZE] = ttnn_v_bool(matmul->untilize);
 	attrs[GRID] = matmul->has_grid ? core_value(matmul->user_grid) : ttnn_v_none();
 	attrs[ACTIVATION] = matmul->activation;

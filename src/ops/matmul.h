@@ -61,15 +61,16 @@ const char *tt_matmul_config_name(const struct tt_matmul_config *config);
 
 /* Everything a product depends on. */
 struct tt_matmul {
+	struct tt_call *call;
 	struct tt_device *device;
 	struct tt_tensor *a, *b, *bias, *output; /* the last two may be NULL */
 	bool transpose_a, transpose_b;
 
 	struct ttnn_memory_config memory; /* of the result */
 	enum ttnn_dtype dtype;
-	struct ttnn_tile tile;        /* of the result */
-	struct ttnn_value compute[6]; /* fields of tt_schema_compute */
-	bool has_grid;                /* the caller chose a grid of cores */
+	struct ttnn_tile tile;     /* of the result */
+	struct ttnn_value compute; /* a config of ops/compute.h */
+	bool has_grid;             /* the caller chose a grid of cores */
 	struct ttnn_core user_grid;
 	struct ttnn_value activation; /* that the caller gave, or none */
 	bool broadcast;               /* b is one matrix for all of a */
@@ -129,13 +130,13 @@ struct tt_matmul_plan {
 tt_status tt_matmul_memory(struct tt_plan *plan, const struct tt_launch *launch);
 
 /*
- * Launches the program. Of `matmul` the first half is given, its compute fields left open being
- * absent; `config` (optional) is the caller's.
+ * Launches the program. `matmul` went through tt_matmul_complete(); `config` (optional) is the
+ * caller's.
  */
 tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,
 			   const struct tt_matmul_config *config);
 
-/* Fills in what callers leave open: dtype, tile, compute fields, broadcasting; then measures. */
+/* Fills in what callers leave open: dtype, tile, how exactly, broadcasting; then measures. */
 tt_status tt_matmul_complete(struct tt_matmul *matmul, const struct tt_matmul_config *config,
 			     const enum ttnn_dtype *dtype, const struct ttnn_tile *tile,
 			     const struct ttnn_value *compute);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "device/devtensor.h"
+#include "ops/compute.h"
 #include "ops/matmul.h"
 #include "ops/movement.h"
 #include "tensor/core.h"
@@ -262,11 +263,8 @@ static tt_status check_divides(const struct tt_matmul_config *config, const char
 /* As many tiles as the destination registers hold. */
 static uint32_t registers(const struct tt_matmul *matmul)
 {
-	uint32_t count = matmul->fp32 ? 4 : 8;
-
-	if (matmul->compute[4].kind == TTNN_VALUE_BOOL && matmul->compute[4].boolean)
-		count *= 2;
-	return count * (32u * 32u) / (matmul->tile.height * matmul->tile.width);
+	return tt_compute_tiles(&matmul->compute) * (32u * 32u) /
+	       (matmul->tile.height * matmul->tile.width);
 }
 
 static tt_status check_not_zero(const struct tt_matmul_config *config, const char *name,

@@ -1,6 +1,7 @@
 /* matmul_check_config.c: what one kind of program config alone refuses, in upstream's order. */
-#include "device/split.h"
-#include "ops/matmul.h"
+#include <stdio.h>
+
+#include "ops/matmul_check.h"
 #include "tensor/core.h"
 #include "tensor/enums.h"
 #include "tensor/memory.h"
@@ -28,7 +29,7 @@ static bool sharded(const struct tt_tensor *tensor)
 }
 
 /* Shards that no legacy spec describes are beyond these checks, and beyond upstream's. */
-static tt_status need_shard(const struct ttnn_memory_config *memory)
+tt_status tt_matmul_need_shard(const struct ttnn_memory_config *memory)
 {
 	if (memory->has_shard)
 		return TTNN_OK;
@@ -37,7 +38,8 @@ static tt_status need_shard(const struct ttnn_memory_config *memory)
 
 /* ---- shared --------------------------------------------------------------------------------------------- */
 
-static tt_status check_match(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
+tt_status tt_matmul_check_match(const struct tt_matmul *matmul,
+				const struct tt_matmul_config *config)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory, *out = &matmul->memory;
 
@@ -59,7 +61,7 @@ static tt_status check_match(const struct tt_matmul *matmul, const struct tt_mat
 }
 
 /* A result in shards is written row by row. */
-static tt_status check_rows(const struct tt_matmul_config *config)
+tt_status tt_matmul_check_rows(const struct tt_matmul_config *config)
 {
 	if (config->sub_w != config->n && config->sub_h != 1)
 		return tt_matmul_refuse(config,
@@ -75,7 +77,8 @@ static tt_status check_rows(const struct tt_matmul_config *config)
 	return TTNN_OK;
 }
 
-static tt_status check_depth(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
+tt_status tt_matmul_check_depth(const struct tt_matmul *matmul,
+				const struct tt_matmul_config *config)
 {
 	if (matmul->k % config->k == 0)
 		return TTNN_OK;
@@ -84,8 +87,8 @@ static tt_status check_depth(const struct tt_matmul *matmul, const struct tt_mat
 				config->k);
 }
 
-static tt_status check_turn(const struct tt_matmul *matmul, const struct tt_matmul_config *config,
-			    const char *subject)
+tt_status tt_matmul_check_turn(const struct tt_matmul *matmul,
+			       const struct tt_matmul_config *config, const char *subject)
 {
 	enum ttnn_orientation turn = matmul->a->spec.memory.shard.orientation;
 
@@ -98,9 +101,9 @@ static tt_status check_turn(const struct tt_matmul *matmul, const struct tt_matm
 				subject, turn_name(turn));
 }
 
-static tt_status check_layout_a(const struct tt_matmul *matmul,
-				const struct tt_matmul_config *config,
-				enum ttnn_memory_layout wanted, const char *format)
+tt_status tt_matmul_check_layout(const struct tt_matmul *matmul,
+				 const struct tt_matmul_config *config,
+				 enum ttnn_memory_layout wanted, const char *format)
 {
 	enum ttnn_memory_layout layout = matmul->a->spec.memory.layout;
 	char condition[128];
@@ -134,7 +137,7 @@ static tt_status check_dram_sizes(const struct tt_matmul *matmul,
 			config, "per_core_M == (shard_shape[0] / in0_tile.get_height())",
 			"per_core_M (%u) must equal shard_shape[0] / in0_tile.get_height() (%u)",
 			config->m, rows);
-	TT_TRY(check_depth(matmul, config));
+	TT_TRY(tt_matmul_check_depth(matmul, config));
 	if (width % config->k)
 		return tt_matmul_refuse(config,
 					"(shard_shape[1] / in0_tile.get_width()) % "
@@ -163,11 +166,11 @@ static tt_status check_dram(const struct tt_matmul *matmul, const struct tt_matm
 		return tt_matmul_refuse(config, "attributes.output_mem_config.is_sharded()",
 					"Output memory config must be sharded for DRAM sharded "
 					"program config");
-	TT_TRY(check_layout_a(matmul, config, TTNN_WIDTH_SHARDED,
-			      "Input A memory layout must be WIDTH_SHARDED"));
-	TT_TRY(check_match(matmul, config));
-	TT_TRY(need_shard(&matmul->a->spec.memory));
-	TT_TRY(check_turn(matmul, config, "Input A"));
+	TT_TRY(tt_matmul_check_layout(matmul, config, TTNN_WIDTH_SHARDED,
+				      "Input A memory layout must be WIDTH_SHARDED"));
+	TT_TRY(tt_matmul_check_match(matmul, config));
+	TT_TRY(tt_matmul_need_shard(&matmul->a->spec.memory));
+	TT_TRY(tt_matmul_check_turn(matmul, config, "Input A"));
 	TT_TRY(check_dram_sizes(matmul, config));
 	if (b != TTNN_WIDTH_SHARDED)
 		return tt_matmul_refuse(config,
@@ -192,12 +195,13 @@ static tt_status check_batched_dram(const struct tt_matmul *matmul,
 		return tt_matmul_refuse(config, "attributes.output_mem_config.is_sharded()",
 					"Output memory config must be sharded for batch-sharded "
 					"DRAM matmul");
-	TT_TRY(check_layout_a(matmul, config, TTNN_HEIGHT_SHARDED,
-			      "Input A memory layout must be HEIGHT_SHARDED for batch-sharded DRAM "
-			      "matmul"));
-	TT_TRY(check_match(matmul, config));
-	TT_TRY(need_shard(&matmul->a->spec.memory));
-	TT_TRY(check_turn(matmul, config, "Input A"));
+	TT_TRY(tt_matmul_check_layout(
+		matmul, config, TTNN_HEIGHT_SHARDED,
+		"Input A memory layout must be HEIGHT_SHARDED for batch-sharded DRAM "
+		"matmul"));
+	TT_TRY(tt_matmul_check_match(matmul, config));
+	TT_TRY(tt_matmul_need_shard(&matmul->a->spec.memory));
+	TT_TRY(tt_matmul_check_turn(matmul, config, "Input A"));
 	if (matmul->k % config->k)
 		return tt_matmul_refuse(config, "N_dim % program_config.in0_block_w == 0",
 					"N dimension (%u) must be divisible by in0_block_w (%u)",
@@ -274,13 +278,13 @@ static tt_status check_2d_a(const struct tt_matmul *matmul, const struct tt_matm
 	if (!config->fuse_batch)
 		return tt_matmul_refuse(config, "program_config.fuse_batch",
 					"Batch fusion is required when input A is sharded");
-	TT_TRY(need_shard(a));
+	TT_TRY(tt_matmul_need_shard(a));
 	rows = a->shard.height / matmul->a_tile.height;
 	width = a->shard.width / matmul->a_tile.width;
 	if (a->layout == TTNN_BLOCK_SHARDED) {
 		TT_TRY(check_2d_turn(matmul, config));
 		if (tt_memory_config_is_sharded(&matmul->memory))
-			TT_TRY(check_match(matmul, config));
+			TT_TRY(tt_matmul_check_match(matmul, config));
 	} else if (a->layout == TTNN_HEIGHT_SHARDED) {
 		TT_TRY(check_2d_height(matmul, config));
 	} else {
@@ -397,7 +401,7 @@ static tt_status check_2d_b(const struct tt_matmul *matmul, const struct tt_matm
 			"Input B memory layout must be WIDTH_SHARDED, HEIGHT_SHARDED, or DRAM "
 			"ND_SHARDED, got: TensorMemoryLayout::%s",
 			layout_name(b->layout));
-	TT_TRY(need_shard(b));
+	TT_TRY(tt_matmul_need_shard(b));
 	if (b->layout == TTNN_HEIGHT_SHARDED)
 		TT_TRY(check_2d_b_height(matmul, config));
 	if (b->buffer != TTNN_DRAM)
@@ -431,491 +435,7 @@ static tt_status check_2d(const struct tt_matmul *matmul, const struct tt_matmul
 					"Output memory layout must be BLOCK_SHARDED, got: "
 					"TensorMemoryLayout::%s",
 					layout_name(matmul->memory.layout));
-	return check_rows(config);
-}
-
-/* ---- one operand to all cores ------------------------------------------------------------------------------- */
-
-static tt_status check_gather(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
-
-	if (config->cast_a)
-		return tt_matmul_refuse(config,
-					"!(program_config.mcast_in0 && program_config.gather_in0)",
-					"Matmul1D does not support mcast_in0 and gather_in0 at the "
-					"same time.");
-	TT_TRY(check_layout_a(matmul, config, TTNN_WIDTH_SHARDED,
-			      "input A must be WIDTH_SHARDED for gather_in0"));
-	if (b->layout != TTNN_WIDTH_SHARDED &&
-	    !(b->layout == TTNN_INTERLEAVED && b->buffer == TTNN_DRAM))
-		return tt_matmul_refuse(
-			config,
-			"input_tensor_b.memory_config().memory_layout() == "
-			"TensorMemoryLayout::WIDTH_SHARDED",
-			"Input tensor B must be width sharded, DRAM interleaved, or a DRAM weight "
-			"fed via a global circular buffer when using gather_in0.");
-	if (!tt_memory_config_is_sharded(&matmul->memory))
-		return tt_matmul_refuse(config, "attributes.output_mem_config.is_sharded()",
-					"Output tensor must be sharded when using gather_in0.");
-	if (!matmul->memory.has_shard)
-		return tt_matmul_refuse(
-			config, "attributes.output_mem_config.shard_spec().has_value()",
-			"Output shard spec must be provided when using gather_in0.");
-	if (config->receivers != 1)
-		return tt_matmul_refuse(config, "program_config.num_global_cb_receivers == 1",
-					"Num global CB receivers must be 1 when global CB is not "
-					"provided.");
-	if (matmul->bias)
-		return tt_matmul_refuse(config, "!optional_bias.has_value()",
-					"Bias is not supported when using gather_in0.");
-	return TTNN_OK;
-}
-
-static tt_status check_1d_fused(const struct tt_matmul_config *config)
-{
-	if (config->fuse_batch)
-		return TTNN_OK;
-	return tt_matmul_refuse(config, "program_config.fuse_batch",
-				"fuse_batch must be enabled when input A is sharded");
-}
-
-static tt_status check_1d_rows(const struct tt_matmul *matmul,
-			       const struct tt_matmul_config *config)
-{
-	uint32_t m = tt_matmul_rows(matmul, config->fuse_batch);
-
-	if (m == config->m)
-		return TTNN_OK;
-	return tt_matmul_refuse(config, "M == per_core_M", "M (%u) must equal per_core_M (%u)", m,
-				config->m);
-}
-
-static tt_status check_1d_shard_rows(const struct tt_matmul *matmul,
-				     const struct tt_matmul_config *config)
-{
-	const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
-
-	if (config->m == shard->height / matmul->a_tile.height)
-		return TTNN_OK;
-	return tt_matmul_refuse(config, "per_core_M == (shard_shape[0] / in0_tile.get_height())",
-				"per_core_M (%u) must equal shard_shape[0] (%u) / in0_tile height "
-				"(%u)",
-				config->m, shard->height, matmul->a_tile.height);
-}
-
-static tt_status check_1d_wide_a(const struct tt_matmul *matmul,
-				 const struct tt_matmul_config *config)
-{
-	const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
-
-	TT_TRY(check_1d_fused(config));
-	TT_TRY(check_layout_a(matmul, config, TTNN_WIDTH_SHARDED,
-			      "input A must be WIDTH_SHARDED when mcast_in0 or gather_in0 is set"));
-	if (tt_memory_config_is_sharded(&matmul->memory))
-		TT_TRY(check_match(matmul, config));
-	TT_TRY(need_shard(&matmul->a->spec.memory));
-	TT_TRY(check_turn(matmul, config, "input A"));
-	TT_TRY(check_1d_rows(matmul, config));
-	TT_TRY(check_1d_shard_rows(matmul, config));
-	TT_TRY(check_depth(matmul, config));
-	if (!config->gather_a && (shard->width / matmul->a_tile.width) % config->k)
-		return tt_matmul_refuse(config,
-					"(shard_shape[1] / in0_tile.get_width()) % "
-					"program_config.in0_block_w == 0",
-					"shard_shape[1] (%u) / in0_tile width (%u) must be "
-					"divisible by in0_block_w (%u)",
-					shard->width, matmul->a_tile.width, config->k);
-	return TTNN_OK;
-}
-
-/* Whether a block sharded result lies on one row (or column) of cores. */
-static bool one_line(const struct ttnn_memory_config *memory, bool row)
-{
-	struct ttnn_core_range box;
-
-	if (memory->layout != TTNN_BLOCK_SHARDED || !memory->has_shard ||
-	    tt_core_set_box(&box, memory->shard.grid) != TTNN_OK)
-		return false;
-	return row ? box.start.y == box.end.y : box.start.x == box.end.x;
-}
-
-static tt_status check_1d_wide_b(const struct tt_matmul *matmul,
-				 const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
-	uint32_t width = b->shard.width / matmul->b_tile.width;
-
-	if (b->layout != TTNN_WIDTH_SHARDED)
-		return tt_matmul_refuse(config,
-					"input_tensor_b.memory_config().memory_layout() == "
-					"TensorMemoryLayout::WIDTH_SHARDED",
-					"input B in L1 must be WIDTH_SHARDED, got: "
-					"TensorMemoryLayout::%s",
-					layout_name(b->layout));
-	TT_TRY(need_shard(b));
-	if (config->n != width)
-		return tt_matmul_refuse(config,
-					"program_config.per_core_N == "
-					"(input_tensor_b.shard_spec().value().shape[1] / "
-					"in1_tile.get_width())",
-					"input B shard width in tiles (%u) must equal per_core_N "
-					"(%u)",
-					width, config->n);
-	if (!matmul->bias)
-		return TTNN_OK;
-	TT_TRY(need_shard(&matmul->bias->spec.memory));
-	if (b->shard.width != matmul->bias->spec.memory.shard.width)
-		return tt_matmul_refuse(config,
-					"input_tensor_b.shard_spec().value().shape[1] == "
-					"optional_bias.value().shard_spec().value().shape[1]",
-					"bias shard width (%u) must match input B shard width (%u)",
-					matmul->bias->spec.memory.shard.width, b->shard.width);
-	return TTNN_OK;
-}
-
-static tt_status check_1d_wide(const struct tt_matmul *matmul,
-			       const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *out = &matmul->memory;
-
-	if (sharded(matmul->a))
-		TT_TRY(check_1d_wide_a(matmul, config));
-	if (tt_memory_config_is_sharded(out)) {
-		if (out->layout != TTNN_WIDTH_SHARDED && !one_line(out, true))
-			return tt_matmul_refuse(config,
-						"is_width_sharded || is_block_sharded_1d_row",
-						"output memory layout must be WIDTH_SHARDED or "
-						"BLOCK_SHARDED on a 1-row grid, got: "
-						"TensorMemoryLayout::%s",
-						layout_name(out->layout));
-		TT_TRY(check_1d_rows(matmul, config));
-		TT_TRY(check_rows(config));
-	}
-	if (matmul->b->spec.memory.buffer == TTNN_L1 && sharded(matmul->b))
-		return check_1d_wide_b(matmul, config);
-	return TTNN_OK;
-}
-
-static tt_status check_1d_tall_a(const struct tt_matmul *matmul,
-				 const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *a = &matmul->a->spec.memory;
-	uint32_t blocks =
-		(uint32_t)tt_div_up(tt_matmul_rows(matmul, config->fuse_batch), config->m);
-
-	TT_TRY(check_1d_fused(config));
-	TT_TRY(check_layout_a(matmul, config, TTNN_HEIGHT_SHARDED,
-			      "input A must be HEIGHT_SHARDED"));
-	if (tt_memory_config_is_sharded(&matmul->memory))
-		TT_TRY(check_match(matmul, config));
-	TT_TRY(need_shard(a));
-	TT_TRY(check_turn(matmul, config, "input A"));
-	if (blocks > ttnn_core_set_cores(a->shard.grid))
-		return tt_matmul_refuse(config,
-					"div_up(M, per_core_M) <= "
-					"input_tensor_a.shard_spec().value().grid.num_cores()",
-					"number of M blocks ceil(M/per_core_M)=%u must not exceed "
-					"input A shard grid cores (%zu)",
-					blocks, ttnn_core_set_cores(a->shard.grid));
-	TT_TRY(check_1d_shard_rows(matmul, config));
-	TT_TRY(check_depth(matmul, config));
-	if (matmul->k != a->shard.width / matmul->a_tile.width)
-		return tt_matmul_refuse(config, "K == (shard_shape[1] / in0_tile.get_width())",
-					"K (%u) must equal shard_shape[1] (%u) / in0_tile width "
-					"(%u)",
-					matmul->k, a->shard.width, matmul->a_tile.width);
-	return TTNN_OK;
-}
-
-static tt_status check_1d_tall(const struct tt_matmul *matmul,
-			       const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *out = &matmul->memory;
-
-	if (sharded(matmul->a))
-		TT_TRY(check_1d_tall_a(matmul, config));
-	if (tt_memory_config_is_sharded(out)) {
-		if (out->layout != TTNN_HEIGHT_SHARDED && !one_line(out, false))
-			return tt_matmul_refuse(config,
-						"is_height_sharded || is_block_sharded_1d_column",
-						"output memory layout must be HEIGHT_SHARDED or "
-						"BLOCK_SHARDED on a 1-column grid, got: "
-						"TensorMemoryLayout::%s",
-						layout_name(out->layout));
-		if (matmul->n != config->n)
-			return tt_matmul_refuse(config, "N == per_core_N",
-						"N (%u) must equal per_core_N (%u)", matmul->n,
-						config->n);
-		TT_TRY(check_rows(config));
-	}
-	if (sharded(matmul->b))
-		return tt_matmul_refuse(config,
-					"input_tensor_b.memory_config().memory_layout() == "
-					"TensorMemoryLayout::INTERLEAVED",
-					"input B must be INTERLEAVED, got: TensorMemoryLayout::%s",
-					layout_name(matmul->b->spec.memory.layout));
-	return TTNN_OK;
-}
-
-static tt_status check_1d(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
-{
-	if (config->gather_a)
-		TT_TRY(check_gather(matmul, config));
-	return config->cast_a || config->gather_a ? check_1d_wide(matmul, config)
-						  : check_1d_tall(matmul, config);
-}
-
-/* ---- whole matrices on each core, any tile on any core ---------------------------------------------------------- */
-
-static tt_status check_reuse_cut(const struct tt_matmul *matmul,
-				 const struct tt_matmul_config *config)
-{
-	uint32_t all = tt_matmul_rows(matmul, true);
-
-	if (config->m > matmul->m) {
-		if (config->m % matmul->m)
-			return tt_matmul_refuse(config, "per_core_M % M == 0",
-						"per_core_M, %u, must be a multiple of M, %u if "
-						"per_core_M > M!",
-						config->m, matmul->m);
-		if (all % config->m)
-			return tt_matmul_refuse(config, "total_M % per_core_M == 0",
-						"input a total height, %u, must be divisible by "
-						"per_core_M, %u!",
-						all, config->m);
-	} else if (matmul->m % config->m) {
-		return tt_matmul_refuse(config, "M % per_core_M == 0",
-					"per_core_M, %u, must divide M, %u, if per_core_M < M!",
-					config->m, matmul->m);
-	}
-	if (matmul->n != config->n)
-		return tt_matmul_refuse(config, "N == per_core_N",
-					"N (%u) must equal per_core_N (%u)", matmul->n, config->n);
-	return TTNN_OK;
-}
-
-static tt_status refuse_grids(const struct tt_matmul_config *config, const ttnn_core_set *a,
-			      const ttnn_core_set *b)
-{
-	struct tt_str texts[2] = {{0}};
-
-	tt_text_core_set(&texts[0], a, TTNN_DIALECT_TT_METAL);
-	tt_text_core_set(&texts[1], b, TTNN_DIALECT_TT_METAL);
-	tt_matmul_refuse(config,
-			 "input_tensor_a.shard_spec().value().grid == "
-			 "input_tensor_b.shard_spec().value().grid",
-			 "input A and B must have matching shard grids, got A: %s vs B: %s",
-			 tt_str_text(&texts[0]), tt_str_text(&texts[1]));
-	tt_str_deinit(&texts[0]);
-	tt_str_deinit(&texts[1]);
-	return TTNN_INVALID;
-}
-
-static tt_status check_reuse_alike(const struct tt_matmul *matmul,
-				   const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *a = &matmul->a->spec.memory, *b = &matmul->b->spec.memory;
-
-	if (a->buffer != b->buffer)
-		return tt_matmul_refuse(
-			config,
-			"input_tensor_a.memory_config().buffer_type() == "
-			"input_tensor_b.memory_config().buffer_type()",
-			"Input tensors A and B must have matching buffer types, got "
-			"A: BufferType::%s vs B: BufferType::%s",
-			buffer_name(a->buffer), buffer_name(b->buffer));
-	if (a->layout != b->layout)
-		return tt_matmul_refuse(config,
-					"input_tensor_a.memory_config().memory_layout() == "
-					"input_tensor_b.memory_config().memory_layout()",
-					"Input tensors A and B must have matching memory layouts, "
-					"got A: TensorMemoryLayout::%s vs B: "
-					"TensorMemoryLayout::%s",
-					layout_name(a->layout), layout_name(b->layout));
-	TT_TRY(need_shard(b));
-	if (a->shard.grid != b->shard.grid)
-		return refuse_grids(config, a->shard.grid, b->shard.grid);
-	if (a->shard.orientation != b->shard.orientation)
-		return tt_matmul_refuse(config,
-					"input_tensor_a.shard_spec().value().orientation == "
-					"input_tensor_b.shard_spec().value().orientation",
-					"Input tensors A and B must have matching shard "
-					"orientations, got A: ShardOrientation::%s vs B: "
-					"ShardOrientation::%s",
-					turn_name(a->shard.orientation),
-					turn_name(b->shard.orientation));
-	return TTNN_OK;
-}
-
-static tt_status check_reuse_a(const struct tt_matmul *matmul,
-			       const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *a = &matmul->a->spec.memory;
-	uint32_t width = tt_shape_last(&matmul->a_padded, 1);
-
-	if (a->layout == TTNN_WIDTH_SHARDED)
-		return tt_matmul_refuse(config,
-					"input_tensor_a.memory_config().memory_layout() != "
-					"TensorMemoryLayout::WIDTH_SHARDED",
-					"input A memory layout must not be WIDTH_SHARDED, got: "
-					"TensorMemoryLayout::WIDTH_SHARDED");
-	TT_TRY(need_shard(a));
-	if (width != a->shard.width)
-		return tt_matmul_refuse(config, "K == in0_shard_shape[1]",
-					"K (%u) must equal in0 shard_shape[1] (%u)", width,
-					a->shard.width);
-	if (a->shard.width != config->k * matmul->a_tile.width)
-		return tt_matmul_refuse(
-			config,
-			"in0_shard_shape[1] == program_config.in0_block_w * in0_tile.get_width()",
-			"in0 shard_shape[1] (%u) must equal in0_block_w (%u) * in0_tile width (%u)",
-			a->shard.width, config->k, matmul->a_tile.width);
-	if (config->m * matmul->a_tile.height != a->shard.height)
-		return tt_matmul_refuse(
-			config, "per_core_M * in0_tile.get_height() == in0_shard_shape[0]",
-			"per_core_M (%u) * in0_tile height (%u) must equal in0 shard_shape[0] (%u)",
-			config->m, matmul->a_tile.height, a->shard.height);
-	if (sharded(matmul->b))
-		TT_TRY(check_reuse_alike(matmul, config));
-	return tt_memory_config_is_sharded(&matmul->memory) ? check_match(matmul, config) : TTNN_OK;
-}
-
-static tt_status check_reuse_b(const struct tt_matmul *matmul,
-			       const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
-	uint32_t width = tt_shape_last(&matmul->b_padded, 1);
-	uint32_t depth = tt_shape_last(&matmul->a_padded, 1);
-
-	if (config->m % matmul->m)
-		return tt_matmul_refuse(config, "per_core_M % M == 0",
-					"per_core_M (%u) must be a multiple of M (%u) when input B "
-					"is sharded",
-					config->m, matmul->m);
-	if (b->layout == TTNN_WIDTH_SHARDED)
-		return tt_matmul_refuse(config,
-					"input_tensor_b.memory_config().memory_layout() != "
-					"TensorMemoryLayout::WIDTH_SHARDED",
-					"Input B memory layout must not be WIDTH_SHARDED, got: "
-					"TensorMemoryLayout::WIDTH_SHARDED");
-	TT_TRY(need_shard(b));
-	if (b->shard.width != width)
-		return tt_matmul_refuse(config, "in1_shard_shape[1] == b_shape_padded[-1]",
-					"Input B shard shape[1] (%u) must equal padded shape[-1] "
-					"(%u)",
-					b->shard.width, width);
-	if (config->n * matmul->b_tile.width != b->shard.width)
-		return tt_matmul_refuse(
-			config, "per_core_N * in1_tile.get_width() == in1_shard_shape[1]",
-			"per_core_N * in1_tile.get_width() (%u) must equal in1_shard_shape[1] (%u)",
-			config->n * matmul->b_tile.width, b->shard.width);
-	if (b->shard.height % depth)
-		return tt_matmul_refuse(config, "in1_shard_shape[0] % K == 0",
-					"Input B shard shape[0] (%u) must be divisible by K (%u)",
-					b->shard.height, depth);
-	return TTNN_OK;
-}
-
-static tt_status check_reuse_output(const struct tt_matmul *matmul,
-				    const struct tt_matmul_config *config)
-{
-	if (matmul->memory.layout == TTNN_WIDTH_SHARDED)
-		return tt_matmul_refuse(config,
-					"attributes.output_mem_config.memory_layout() != "
-					"TensorMemoryLayout::WIDTH_SHARDED",
-					"Output memory layout must not be WIDTH_SHARDED, got: "
-					"TensorMemoryLayout::WIDTH_SHARDED");
-	if (config->sub_w != config->n && config->sub_h != 1)
-		return tt_matmul_refuse(config,
-					"program_config.out_subblock_w == per_core_N || "
-					"program_config.out_subblock_h == 1",
-					"Either out_subblock_w (%u) must equal per_core_N (%u) or "
-					"out_subblock_h (%u) must be 1",
-					config->sub_w, config->n, config->sub_h);
-	return TTNN_OK;
-}
-
-/* No core may be left without a block. */
-static tt_status check_reuse_split(const struct tt_matmul *matmul,
-				   const struct tt_matmul_config *config)
-{
-	const struct ttnn_memory_config *a = &matmul->a->spec.memory, *b = &matmul->b->spec.memory;
-	const struct ttnn_memory_config *out = &matmul->memory;
-	uint32_t rows = tt_matmul_rows(matmul, true);
-	uint64_t blocks = (uint64_t)rows / config->m * (matmul->n / config->n);
-	const struct ttnn_shard_spec *shard = a->has_shard   ? &a->shard
-					      : b->has_shard ? &b->shard
-					      : out->has_shard && out->buffer != TTNN_DRAM
-						      ? &out->shard
-						      : NULL;
-
-	if (rows % config->m)
-		return tt_fail_cond(TTNN_INVALID, "(B * Mt) % per_core_M == 0",
-				    "B * Mt (%u) must be divisible by per_core_M (%u)", rows,
-				    config->m);
-	if (shard && blocks < ttnn_core_set_cores(shard->grid))
-		return tt_fail_cond(TTNN_INVALID, "num_evenly_divided_output_blocks > 0",
-				    "num_output_blocks_total (%llu) must be >= num_cores (%zu); "
-				    "some cores would have no work",
-				    (unsigned long long)blocks, ttnn_core_set_cores(shard->grid));
-	return TTNN_OK;
-}
-
-static tt_status check_reuse(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
-{
-	TT_TRY(check_reuse_cut(matmul, config));
-	if (sharded(matmul->a))
-		TT_TRY(check_reuse_a(matmul, config));
-	if (matmul->batch_a > 1 && matmul->batch_b == 1)
-		return tt_matmul_refuse(config, "!broadcast_batch",
-					"Batch broadcasting is not supported for the chosen "
-					"program config");
-	if (matmul->batch_a > 1 && matmul->m % config->sub_h)
-		return tt_matmul_refuse(
-			config, "M % program_config.out_subblock_h == 0",
-			"out_subblock_h (%u) needs to divide M (%u) evenly and does "
-			"not. Please update your program config.",
-			config->sub_h, matmul->m);
-	if (sharded(matmul->b))
-		TT_TRY(check_reuse_b(matmul, config));
-	if (tt_memory_config_is_sharded(&matmul->memory))
-		TT_TRY(check_reuse_output(matmul, config));
-	return check_reuse_split(matmul, config);
-}
-
-static tt_status check_interleaved(const struct tt_matmul_config *config,
-				   const struct ttnn_memory_config *memory, const char *condition,
-				   const char *what)
-{
-	if (memory->layout == TTNN_INTERLEAVED)
-		return TTNN_OK;
-	return tt_matmul_refuse(config, condition,
-				"%s memory layout must be INTERLEAVED, got: TensorMemoryLayout::%s",
-				what, layout_name(memory->layout));
-}
-
-static tt_status check_multi(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
-{
-	if (matmul->a_tile.height != 32 || matmul->b_tile.width != 32)
-		return tt_matmul_refuse(
-			config, "false",
-			"matmul with non-optimized program config does not support "
-			"tiny tile (in0 tile height=%u, in1 tile width=%u, expected "
-			"TILE_HEIGHT=32, TILE_WIDTH=32)",
-			matmul->a_tile.height, matmul->b_tile.width);
-	TT_TRY(check_interleaved(config, &matmul->a->spec.memory,
-				 "input_tensor_a.memory_config().memory_layout() == "
-				 "TensorMemoryLayout::INTERLEAVED",
-				 "Input A"));
-	TT_TRY(check_interleaved(config, &matmul->b->spec.memory,
-				 "input_tensor_b.memory_config().memory_layout() == "
-				 "TensorMemoryLayout::INTERLEAVED",
-				 "Input B"));
-	return check_interleaved(config, &matmul->memory,
-				 "attributes.output_mem_config.memory_layout() == "
-				 "TensorMemoryLayout::INTERLEAVED",
-				 "Output");
+	return tt_matmul_check_rows(config);
 }
 
 /* ---- by kind -------------------------------------------------------------------------------------------------- */
@@ -949,15 +469,15 @@ tt_status tt_matmul_check_config(const struct tt_matmul *matmul,
 {
 	switch (config->kind) {
 	case TT_MATMUL_MULTI:
-		return check_multi(matmul, config);
+		return tt_matmul_check_multi(matmul, config);
 	case TT_MATMUL_REUSE:
-		return check_reuse(matmul, config);
+		return tt_matmul_check_reuse(matmul, config);
 	case TT_MATMUL_2D:
 		TT_TRY(check_fused(matmul, config));
 		return check_2d(matmul, config);
 	case TT_MATMUL_1D:
 		TT_TRY(check_fused(matmul, config));
-		return check_1d(matmul, config);
+		return tt_matmul_check_1d(matmul, config);
 	case TT_MATMUL_DRAM:
 		return check_dram(matmul, config);
 	default:

@@ -173,7 +173,6 @@ void tt_matmul_config_complete(const struct tt_schema *schema, struct ttnn_value
 {
 	static const char *const pairs[][2] = {{"out_block_h", "per_core_M"},
 					       {"out_block_w", "per_core_N"}};
-
 	struct ttnn_value *hops = find_field(schema, fields, "hop_cores");
 	const ttnn_core_set *none;
 

@@ -82,9 +82,11 @@ static tt_status read_request(struct request *out, struct tt_call *call)
 	return tt_activation_of(&out->activation, call->arena, tt_call_arg(call, "activation"));
 }
 
-static tt_status complete(struct tt_matmul *out, const struct request *request)
+static tt_status complete(struct tt_matmul *out, struct tt_call *call,
+			  const struct request *request)
 {
 	*out = (struct tt_matmul){
+		.call = call,
 		.a = request->a,
 		.b = request->b,
 		.bias = request->bias,
@@ -336,7 +338,7 @@ static tt_status adjust(struct tt_matmul *matmul, struct tt_call *call,
 	struct tt_matmul_config config = request->config;
 	struct ttnn_shape column = {2, {tt_shape_last(&request->b->spec.shape, 1), 1}};
 
-	TT_TRY(complete(matmul, request));
+	TT_TRY(complete(matmul, call, request));
 	if (!request->has_config)
 		TT_TRY(tt_matmul_choose(&config, matmul));
 	if (request->transpose_a && !turns_itself(&config)) {
@@ -352,7 +354,7 @@ static tt_status adjust(struct tt_matmul *matmul, struct tt_call *call,
 		TT_TRY(transpose(&adjusted.b, call));
 		adjusted.transpose_b = false;
 	}
-	return complete(matmul, &adjusted);
+	return complete(matmul, call, &adjusted);
 }
 
 static tt_status multiply(struct tt_tensor **out, struct tt_call *call,

@@ -33,7 +33,10 @@ static const struct tt_field attr_fields[ATTRS] = {
 };
 static const struct tt_schema attrs_schema = {"operation_attributes_t", attr_fields, ATTRS, false};
 
-static const struct tt_field step_fields[] = {{.name = "op_type"}, {.name = "params"}};
+static const struct tt_field step_fields[] = {
+	{.name = "op_type"},
+	{.name = "params", .omit_empty = true, .spaced = true, .json = "param"},
+};
 const struct tt_schema tt_schema_unary = {"UnaryWithParam", step_fields, 2, true};
 
 tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct ttnn_value *chain)

@@ -1,0 +1,23 @@
+/*
+ * value_text.h: values of any kind as upstream's printers write them, and objects in JSON as its
+ * to_json() does. Frontends show them, traces and parameter files keep them.
+ */
+#ifndef TT_EVENT_VALUE_TEXT_H
+#define TT_EVENT_VALUE_TEXT_H
+
+#include "base/jsonw.h"
+#include "event/value.h"
+
+/*
+ * "std::nullopt", "1" for true, "DataType::BFLOAT16", "8-8"; an object as "Name(field=value,...)" or,
+ * when its schema is not named, by position. Tensors and devices by what they are alone.
+ */
+void tt_value_text(struct tt_str *out, const struct ttnn_value *value);
+
+/*
+ * Enumerations as numbers, an object's fields in alphabetical order, null for what is none and for
+ * what has no JSON. The dialect is that of memory configs.
+ */
+void tt_value_json(struct tt_jsonw *w, const struct ttnn_value *value, enum ttnn_dialect dialect);
+
+#endif
