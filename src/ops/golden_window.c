@@ -41,6 +41,8 @@ static void read_pool(struct pool *p, const struct tt_golden *golden)
 			   .h = tt_call_int(call, "input_h", 1),
 			   .w = tt_call_int(call, "input_w", 1),
 			   .c = tt_call_int(call, "channels", 1),
+			   .kernel = {1, 1},
+			   .stride = {1, 1},
 			   .dilation = {1, 1},
 			   .count_padding = tt_call_bool(call, "count_include_pad", true),
 			   .divisor = (double)tt_call_int(call, "divisor_override", 0)};
@@ -250,22 +252,55 @@ tt_status tt_golden_upsample(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-/* Windows that cover the image evenly: result i sees elements from i × in / out on. */
+/* Windows that cover the image evenly: result i sees elements [i × in / out, (i + 1) × in / out). */
+static double share_at(const struct pool *p, const struct tt_array *in, const uint64_t at[4],
+		       bool average)
+{
+	const int64_t size[2] = {p->h, p->w};
+	double best = -INFINITY, sum = 0;
+	int64_t from[2], to[2];
+
+	for (int d = 0; d < 2; d++) {
+		int64_t i = d ? (int64_t)at[2] : (int64_t)at[1];
+
+		from[d] = i * size[d] / p->out[d];
+		to[d] = ((i + 1) * size[d] + p->out[d] - 1) / p->out[d];
+	}
+	for (int64_t y = from[0]; y < to[0]; y++)
+		for (int64_t x = from[1]; x < to[1]; x++) {
+			double value = in->data[(((int64_t)at[0] * p->h + y) * p->w + x) * p->c +
+						(int64_t)at[3]];
+
+			sum += value;
+			best = value > best ? value : best;
+		}
+	return average ? sum / (double)((to[0] - from[0]) * (to[1] - from[1])) : best;
+}
+
 static tt_status adaptive(struct tt_golden *golden, bool average)
 {
-	struct pool pool;
-	int64_t size[2] = {1, 1};
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct ttnn_shape shape = {4, {1, 1, 0, 0}};
+	struct tt_array *out;
+	struct pool p;
 
-	read_pool(&pool, golden);
-	ints(size, 2, golden, "output_size");
-	for (int d = 0; d < 2; d++) {
-		int64_t in = d ? pool.w : pool.h;
+	if (!in)
+		return TTNN_NOMEM;
+	read_pool(&p, golden);
+	ints(p.out, 2, golden, "output_size");
+	shape.dim[2] = (uint32_t)(p.n * p.out[0] * p.out[1]);
+	shape.dim[3] = (uint32_t)p.c;
+	out = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < out->count; flat++) {
+		uint64_t pixel = flat / (uint64_t)p.c, w = (uint64_t)p.out[1],
+			 area = w * (uint64_t)p.out[0];
+		uint64_t at[4] = {pixel / area, pixel % area / w, pixel % w, flat % (uint64_t)p.c};
 
-		pool.out[d] = size[d];
-		pool.stride[d] = in / size[d];
-		pool.kernel[d] = in - (size[d] - 1) * pool.stride[d];
+		out->data[flat] = share_at(&p, in, at, average);
 	}
-	return run_pool(golden, &pool, average);
+	return TTNN_OK;
 }
 
 tt_status tt_golden_adaptive_avg(struct tt_golden *golden)
@@ -278,19 +313,22 @@ tt_status tt_golden_adaptive_max(struct tt_golden *golden)
 	return adaptive(golden, false);
 }
 
+/* [n, h, w, c], [h, w, c] or [h, w] */
 tt_status tt_golden_global_avg(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
-	struct ttnn_shape shape;
+	struct ttnn_shape shape = {4, {1, 1, 1, 1}};
 	struct tt_array *out;
 	uint64_t area, depth;
+	uint32_t rank;
 
 	if (!in)
 		return TTNN_NOMEM;
-	shape = in->shape;
-	area = (uint64_t)shape.dim[1] * shape.dim[2];
+	rank = in->shape.rank;
+	shape.dim[0] = rank == 4 ? in->shape.dim[0] : 1;
+	shape.dim[3] = rank == 2 ? 1 : in->shape.dim[rank - 1];
 	depth = shape.dim[3];
-	shape.dim[1] = shape.dim[2] = 1;
+	area = in->count / depth / shape.dim[0];
 	out = tt_golden_out(golden, &shape, in->dtype);
 	if (!out)
 		return TTNN_NOMEM;

@@ -261,6 +261,8 @@ tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor 
 	struct tt_tensor *halo, *moved;
 	tt_status status;
 
+	if (!ttnn_tensor_is_allocated(in))
+		return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
 	TT_TRY(launch_halo(&halo, call, in, args));
 	status = tt_device_tensor_ghost(&out->image, in);
 	if (status != TTNN_OK) {

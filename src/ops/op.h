@@ -55,9 +55,10 @@ struct tt_op {
 	tt_status (*expand)(struct tt_call *call);
 	tt_status (*golden)(struct tt_golden *golden); /* (optional) float64, slow, obvious */
 	double pcc;                                    /* acceptance against golden */
-	const void *row;      /* (optional) the family's own row, for expand and golden */
-	const char *frontend; /* (optional) the name recordings show, where Python has another */
-	bool many;            /* gives a list of tensors, or none at all */
+	const void *row; /* (optional) the family's own row, for expand and golden */
+	const char *
+		frontend; /* (optional) the name recordings show, where Python has another; "": none */
+	bool many;        /* gives a list of tensors, or none at all */
 	const struct tt_prog *const
 		*programs; /* (optional) that it may launch itself; ends with NULL */
 };

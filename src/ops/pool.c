@@ -10,7 +10,6 @@
 #include "tensor/shape.h"
 
 #define TILE 32u
-#define FACE 16u
 
 /* A call under way. */
 struct run {
@@ -173,6 +172,8 @@ static tt_status shard(struct tt_tensor **out, struct run *run)
 	args[1].value = ttnn_v_memory(&memory);
 	TT_TRY(tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2));
 	tt_call_own(run->call, *out);
+	if (flat != run->in)
+		tt_call_drop(run->call, flat);
 	return TTNN_OK;
 }
 
@@ -192,10 +193,9 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct run 
 			       const struct ttnn_memory_config *in)
 {
 	const struct tt_slide *slide = &run->pool.slide;
-	bool tiled = run->pool.layout == TTNN_TILE;
 	struct ttnn_shard_spec shard = {.grid = in->shard.grid,
 					.orientation = TTNN_ORIENT_ROW_MAJOR};
-	uint64_t unit = (uint64_t)slide->cores_c * (tiled ? TILE : FACE);
+	uint64_t unit = (uint64_t)slide->cores_c * tt_pool_unit(&run->pool);
 
 	shard.height = tt_slide_share(slide);
 	shard.width = (uint32_t)(tt_align_to(slide->channels, unit) / slide->cores_c);
@@ -342,6 +342,13 @@ static tt_status window_args(struct run *run, struct tt_call *call)
 	return TTNN_OK;
 }
 
+static tt_status run_average(struct run *run)
+{
+	if (!tt_value_given(&run->scheme) && tt_pool_is_mean(&run->pool, run->in))
+		return tt_pool_mean(run->call, run->in, &run->pool, run->memory);
+	return run_pool(run);
+}
+
 static tt_status expand_max(struct tt_call *call)
 {
 	struct run run = {.pool.kind = TT_POOL_MAX};
@@ -362,7 +369,35 @@ static tt_status expand_avg(struct tt_call *call)
 	TT_TRY(window_args(&run, call));
 	run.pool.count_padding = tt_call_bool(call, "count_include_pad", true);
 	run.pool.divisor = tt_call_int(call, "divisor_override", 0);
+	return run_average(&run);
+}
+
+static tt_status adapt(struct run *run, struct tt_call *call)
+{
+	uint32_t size[2] = {0, 0};
+
+	TT_TRY(tt_need_device(tt_call_tensor(call, "input_tensor")));
+	common_args(run, call);
+	run->move_halo = tt_call_bool(call, "reallocate_output", true);
+	TT_TRY(pair(size, call, "output_size"));
+	return tt_pool_adapt(&run->pool.slide, size);
+}
+
+static tt_status expand_adaptive_max(struct tt_call *call)
+{
+	struct run run = {.pool.kind = TT_POOL_MAX};
+
+	TT_TRY(adapt(&run, call));
 	return run_pool(&run);
+}
+
+static tt_status expand_adaptive_avg(struct tt_call *call)
+{
+	struct run run = {.pool.kind = TT_POOL_AVERAGE};
+
+	TT_TRY(adapt(&run, call));
+	run.pool.count_padding = false;
+	return run_average(&run);
 }
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */
@@ -391,6 +426,24 @@ static const struct tt_op ops[] = {
 	   WINDOW "ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int? "
 		  "= None, " WHERE "compute_kernel_config: ComputeConfig? = None, "
 		  "deallocate_input: bool = False, reallocate_halo_output: bool = True, " RESULT),
+	OP("adaptive_avg_pool2d", expand_adaptive_avg, tt_golden_adaptive_avg,
+	   "Images of another size, each element the average of its share.",
+	   IMAGE "output_size: sizes, " WHERE "compute_kernel_config: ComputeConfig? = None, "
+		 "deallocate_input: bool = False, reallocate_output: bool = True"),
+	OP("adaptive_max_pool2d", expand_adaptive_max, tt_golden_adaptive_max,
+	   "Images of another size, each element the largest of its share.",
+	   IMAGE "output_size: sizes, " WHERE
+		 "deallocate_input: bool = False, reallocate_output: bool = True"),
+	/* In Python a function over operations: recordings show those. */
+	{.name = "ttnn.global_avg_pool2d",
+	 .family = "pool",
+	 .doc = "The average of each channel over whole images.",
+	 .frontend = "",
+	 .sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, "
+		  "dtype: DataType? = None"},
+	 .expand = tt_pool_expand_global,
+	 .golden = tt_golden_global_avg,
+	 .pcc = 0.999},
 };
 
 const struct tt_op_family tt_family_pool = {"pool", ops, TT_COUNT(ops)};

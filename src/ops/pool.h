@@ -1,6 +1,6 @@
 /*
  * pool.h: pools: the largest element or the average of windows over images. What the operation
- * (pool.c), its choice of shards (pool_plan.c) and its program (pool_program.c) share.
+ * (pool.c, pool_whole.c), its choice of shards (pool_plan.c) and its program (pool_program.c) share.
  */
 #ifndef TT_OPS_POOL_H
 #define TT_OPS_POOL_H
@@ -20,6 +20,9 @@ struct tt_pool {
 	bool tables_in_dram;
 	struct ttnn_value compute;
 };
+
+/* What the channels of a shard of the result are a multiple of. */
+uint32_t tt_pool_unit(const struct tt_pool *pool);
 
 /* How the program reads: worked out alike for its memory and for choosing shards. */
 struct tt_pool_blocks {
@@ -41,5 +44,17 @@ uint32_t tt_pool_scalars(const struct tt_pool *pool, enum ttnn_memory_layout sch
 tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			 const struct tt_haloed *haloed, const struct tt_pool *pool,
 			 const struct ttnn_memory_config *memory);
+
+/*
+ * The average over whole images is no pool but a sum over rows (pool_whole.c). Whether a call is one;
+ * and the call, whose result it returns.
+ */
+bool tt_pool_is_mean(const struct tt_pool *pool, const struct tt_tensor *in);
+tt_status tt_pool_mean(struct tt_call *call, struct tt_tensor *in, const struct tt_pool *pool,
+		       const struct ttnn_memory_config *memory);
+tt_status tt_pool_expand_global(struct tt_call *call);
+
+/* Window, stride and padding that give a result of this size; refused if there are none. */
+tt_status tt_pool_adapt(struct tt_slide *slide, const uint32_t out[2]);
 
 #endif

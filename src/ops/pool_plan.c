@@ -22,6 +22,11 @@ static uint32_t parts(uint32_t channels, uint32_t shards, uint32_t width)
 	return whole + ((float)whole < exact ? 1 : 0);
 }
 
+uint32_t tt_pool_unit(const struct tt_pool *pool)
+{
+	return pool->layout == TTNN_TILE || pool->indices ? TILE : FACE;
+}
+
 tt_status tt_pool_blocks(struct tt_pool_blocks *out, const struct tt_pool *pool, uint32_t shards)
 {
 	const struct tt_slide *slide = &pool->slide;
@@ -35,7 +40,9 @@ tt_status tt_pool_blocks(struct tt_pool_blocks *out, const struct tt_pool *pool,
 		   "Currently only small full width max pool is supported with return_indices");
 	tt_slide_ceil_pad(ceil, slide);
 	out->in_tiles = parts(slide->channels, shards, TILE);
-	out->out_tiles = parts(slide->channels, shards, pool->layout == TTNN_TILE ? TILE : FACE);
+	out->out_tiles = parts(slide->channels, shards, tt_pool_unit(pool));
+	if (pool->indices)
+		out->out_tiles *= TILE / FACE;
 	out->one_scalar = !average || pool->divisor ||
 			  ((!slide->ceil || (!ceil[0] && !ceil[1])) &&
 			   (pool->count_padding ||

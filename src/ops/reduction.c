@@ -113,7 +113,7 @@ struct wish {
 	struct ttnn_value compute;
 	const ttnn_core_set *cores;
 	bool fast;
-	bool tiles; /* tiles are asked for */
+	bool tiles, untiled; /* tiles are asked for; or rows are */
 };
 
 /* One step: these dimensions, this factor, this type and shape of the result. */
@@ -173,7 +173,7 @@ static struct tt_reduce_pass pass_of(const struct wish *wish, const struct step 
 		.rows = in->spec.layout == TTNN_ROW_MAJOR,
 		.vector = exact || (step->math == TT_MATH_MIN && dtype == TTNN_BFLOAT16),
 		.slices = 1,
-		.layout = in->spec.layout,
+		.layout = wish->tiles ? TTNN_TILE : in->spec.layout,
 	};
 
 	if (step->math == TT_MATH_AVG && (exact || pass.rows))
@@ -222,7 +222,9 @@ static tt_status height_in_slices(struct tt_tensor **out, const struct wish *wis
 	TT_TRY(tt_reduce_pass(&partial, wish->call, &first));
 	second = pass_of(wish, step, partial);
 	second.math = first.math;
-	second.layout = step->in->spec.layout;
+	second.layout = wish->tiles     ? TTNN_TILE
+			: wish->untiled ? TTNN_ROW_MAJOR
+					: step->in->spec.layout;
 	second.scaler = second.post = 1;
 	second.vector = !rows && step->in->spec.dtype != TTNN_BFLOAT8_B;
 	second.mode = second.vector ? TT_SCALER_POST : TT_SCALER_TILE;
@@ -271,12 +273,11 @@ static tt_status pass_4d(struct tt_tensor **out, const struct wish *wish, const 
 }
 
 /* Whether rows are reduced as they are. */
-static bool takes_rows(const struct wish *wish, const struct step *step)
+static bool takes_rows(const struct step *step)
 {
 	enum ttnn_dtype dtype = step->in->spec.dtype;
 
-	return !wish->tiles && step->dim != TT_DIM_HW &&
-	       (step->math == TT_MATH_SUM || step->math == TT_MATH_AVG) &&
+	return step->dim != TT_DIM_HW && (step->math == TT_MATH_SUM || step->math == TT_MATH_AVG) &&
 	       (dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32) && !tt_tensor_is_sharded(step->in);
 }
 
@@ -310,7 +311,7 @@ static tt_status reduce_last(struct tt_tensor **out, const struct wish *wish,
 		   "input_tensor.storage_type() == ttnn::StorageType::DEVICE",
 		   "Expected input tensor to be on device");
 	inner.in = cube;
-	if (cube->spec.layout == TTNN_TILE || takes_rows(wish, &inner)) {
+	if (cube->spec.layout == TTNN_TILE || takes_rows(&inner)) {
 		status = pass_4d(&reduced, wish, &inner);
 	} else {
 		status = tt_reduction_tilize(&inner.in, wish->call, cube,
@@ -590,7 +591,7 @@ static tt_status to_asked_layout(struct tt_tensor **tensor, struct tt_call *call
 	if (layout->kind != TTNN_VALUE_ENUM || layout->integer == (int64_t)(*tensor)->spec.layout)
 		return TTNN_OK;
 	TT_TRY(tt_call_op(&next, call, "ttnn.to_layout", args, TT_COUNT(args)));
-	tt_call_overwrite(call, *tensor);
+	tt_call_drop(call, *tensor);
 	*tensor = next;
 	return TTNN_OK;
 }
@@ -632,6 +633,7 @@ static tt_status expand(struct tt_call *call)
 		.cores = tt_call_core_set(call, "sub_core_grids"),
 		.fast = tt_call_bool(call, "fast_and_approximate_mode", false),
 		.tiles = layout->kind == TTNN_VALUE_ENUM && layout->integer == TTNN_TILE,
+		.untiled = layout->kind == TTNN_VALUE_ENUM && layout->integer == TTNN_ROW_MAJOR,
 	};
 	bool keep = tt_call_bool(call, "keepdim", false);
 	struct tt_reduction_dims dims;

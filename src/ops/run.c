@@ -324,9 +324,10 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 			      enum ttnn_frontend frontend)
 {
 	bool python = frontend == TTNN_FRONTEND_PYTHON;
+	bool shown = python && *shown_name(entry->op);
 	tt_status status;
 
-	if (python)
+	if (shown)
 		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
 							     .name = shown_name(entry->op)},
 			      NULL, 0);
@@ -338,7 +339,7 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 	status = enter(out, NULL, entry, args, arg_count);
 	if (--depth == 0)
 		tt_arena_reset(&thread_arena);
-	if (python)
+	if (shown)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
 	return status;
 }

@@ -137,6 +137,93 @@ TEST(windows_that_do_not_fit_are_refused)
 	ttnn_tensor_unref(pool.image);
 }
 
+/* Sizes whose shares can be had with windows of one size. */
+static const struct share {
+	uint32_t nhwc[4], out[2];
+} shares[] = {
+	{{1, 32, 32, 32}, {8, 8}}, {{1, 10, 10, 32}, {3, 3}}, {{2, 14, 14, 64}, {7, 7}},
+	{{1, 14, 14, 40}, {5, 5}}, {{1, 13, 13, 16}, {4, 4}}, {{1, 32, 32, 64}, {3, 3}},
+	{{1, 10, 10, 32}, {9, 9}}, {{2, 7, 7, 32}, {3, 3}},   {{1, 12, 20, 24}, {3, 10}},
+	{{1, 9, 9, 96}, {1, 1}},   {{3, 16, 8, 32}, {1, 1}},  {{1, 10, 10, 32}, {10, 10}},
+};
+#define SHARES (sizeof(shares) / sizeof(shares[0]))
+
+static void adaptive_pools(const char *name, uint64_t state)
+{
+	for (size_t n = 0; n < 2 * SHARES; n++) {
+		const struct share *s = &shares[n % SHARES];
+		struct pool_args pool = {.count = 0};
+
+		pool.image = image_make(s->nhwc, TTNN_BFLOAT16,
+					n % 4 == 3 ? TTNN_TILE : TTNN_ROW_MAJOR, &state);
+		add(&pool, "input_tensor", ttnn_v_tensor(pool.image));
+		add(&pool, "batch_size", ttnn_v_int(s->nhwc[0]));
+		add(&pool, "input_h", ttnn_v_int(s->nhwc[1]));
+		add(&pool, "input_w", ttnn_v_int(s->nhwc[2]));
+		add(&pool, "channels", ttnn_v_int(s->nhwc[3]));
+		add(&pool, "output_size", image_pair(pool.pairs[0], s->out[0], s->out[1]));
+		golden_case_on_threads(name, pool.args, pool.count, 2);
+		ttnn_tensor_unref(pool.image);
+	}
+}
+
+TEST(adaptive_average_pools)
+{
+	adaptive_pools("ttnn.adaptive_avg_pool2d", 6);
+}
+
+TEST(adaptive_max_pools)
+{
+	adaptive_pools("ttnn.adaptive_max_pool2d", 7);
+}
+
+TEST(shares_of_different_sizes_are_refused)
+{
+	static const uint32_t nhwc[4] = {1, 10, 10, 32};
+	struct ttnn_results results;
+	struct pool_args pool = {.count = 0};
+	uint64_t state = 8;
+
+	pool.image = image_make(nhwc, TTNN_BFLOAT16, TTNN_ROW_MAJOR, &state);
+	add(&pool, "input_tensor", ttnn_v_tensor(pool.image));
+	add(&pool, "batch_size", ttnn_v_int(1));
+	add(&pool, "input_h", ttnn_v_int(10));
+	add(&pool, "input_w", ttnn_v_int(10));
+	add(&pool, "channels", ttnn_v_int(32));
+	add(&pool, "output_size", image_pair(pool.pairs[0], 6, 0));
+	CHECK(ttnn_call(&results, "ttnn.adaptive_max_pool2d", pool.args, pool.count,
+			TTNN_FRONTEND_C) != TTNN_OK);
+	image_pair(pool.pairs[0], 6, 6);
+	CHECK(ttnn_call(&results, "ttnn.adaptive_max_pool2d", pool.args, pool.count,
+			TTNN_FRONTEND_C) != TTNN_OK);
+	CHECK(strstr(ttnn_error(), "[2,3,2,2,3,2] - middle elements not uniform") != NULL);
+	ttnn_tensor_unref(pool.image);
+}
+
+TEST(averages_of_whole_images)
+{
+	static const struct ttnn_shape shapes[] = {
+		{4, {1, 7, 7, 64}}, {4, {2, 7, 7, 40}},   {4, {1, 1, 49, 96}},
+		{4, {2, 8, 8, 64}}, {3, {9, 5, 33}},      {4, {3, 4, 16, 32}},
+		{2, {12, 20}},      {4, {2, 32, 32, 64}}, {4, {1, 1, 1024, 8}},
+		{4, {5, 1, 1, 7}},  {3, {32, 32, 32}},
+	};
+	size_t count = sizeof(shapes) / sizeof(shapes[0]);
+	uint64_t state = 9;
+
+	image_device();
+	for (size_t n = 0; n < 2 * count; n++) {
+		struct ttnn_spec_args spec = {.shape = shapes[n % count],
+					      .dtype = n % 3 == 2 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+					      .layout = n % 2 ? TTNN_TILE : TTNN_ROW_MAJOR};
+		ttnn_tensor *image = golden_make(&spec, &state, -2, 2);
+
+		golden_case_on_threads("ttnn.global_avg_pool2d",
+				       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(image)}}, 1, 2);
+		ttnn_tensor_unref(image);
+	}
+}
+
 TEST(every_row_was_tested)
 {
 	golden_check_family("pool");
