@@ -21,7 +21,7 @@ struct work {
 	const struct tt_conv_job *job;
 	const struct tt_window *window;
 	const struct tt_gemm_fns *fns;
-	const uint8_t *pixels;        /* dense, of the input */
+	const void *pixels;           /* dense, of the input */
 	size_t bytes;                 /* of an element */
 	uint32_t group;               /* the one in work */
 	uint32_t in_group, out_group; /* channels of a group */
@@ -51,7 +51,7 @@ static void copy_tap(uint8_t *to, const struct work *work, const struct tt_pixel
 		return;
 	}
 	from += tt_images_number(window, pixel->batch, y, x) * window->channels;
-	memcpy(to, work->pixels + from * work->bytes, part[1] * work->bytes);
+	memcpy(to, (const uint8_t *)work->pixels + from * work->bytes, part[1] * work->bytes);
 }
 
 /*
@@ -74,7 +74,7 @@ static void copy_line(uint8_t *to, const struct work *work, const struct tt_pixe
 		memset(to, 0, part[1] * work->bytes);
 		return;
 	}
-	line = work->pixels +
+	line = (const uint8_t *)work->pixels +
 	       tt_images_number(window, pixel->batch, y, 0) * window->channels * work->bytes;
 	if (high - low == (int64_t)part[1]) { /* nearly always */
 		memcpy(to, line + (size_t)low * work->bytes, part[1] * work->bytes);
@@ -127,7 +127,8 @@ static struct tt_matrix pixels(const void *context, float *room, const struct tt
 	size_t at = part->row * channels + work->group * work->in_group + part->from;
 
 	(void)room;
-	return (struct tt_matrix){work->pixels + at * work->bytes, work->bytes == 2, channels, 1};
+	return (struct tt_matrix){(const uint8_t *)work->pixels + at * work->bytes,
+				  work->bytes == 2, channels, 1};
 }
 
 static bool is_pointwise(const struct work *work)

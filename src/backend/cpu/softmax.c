@@ -78,7 +78,8 @@ static void soften(const struct work *work, float *y, const float *x, uint64_t r
 		for (size_t from = 0; from < count; from += 1024)
 			sum += fns->exp(rest, y + from, count - from < 1024 ? count - from : 1024,
 					most);
-		fns->line(y, y, count, 1, (float)-((double)most + log(sum)));
+		if (count)
+			fns->line(y, y, count, 1, (float)-((double)most + log(sum)));
 	} else {
 		sum = fns->exp(y, y, count, most);
 		fns->line(y, y, count, (float)(1 / sum), 0);
