@@ -127,3 +127,25 @@ def init_device_compute_kernel_config(
         dst_full_sync_en=dst_full_sync_en,
         throttle_level=0 if throttle_level is None else throttle_level,
     )
+
+
+def layernorm_default_compute_config(arch):
+    return init_device_compute_kernel_config(
+        arch, _types.MathFidelity.HiFi4, math_approx_mode=False, fp32_dest_acc_en=True
+    )
+
+
+def rmsnorm_default_compute_config(arch):
+    return init_device_compute_kernel_config(arch, _types.MathFidelity.HiFi4)
+
+
+def get_conv_output_dim(input, window, stride=1, pad=0, dilation=1):
+    """How many places a window has on a line."""
+    return (input + 2 * pad - dilation * (window - 1) - 1) // stride + 1
+
+
+def ttnn_dtype_to_torch_dtype(dtype):
+    """The type that to_torch gives."""
+    import torch
+
+    return getattr(torch, {"bfloat8_b": "float32", "bfloat4_b": "float32", "fp8_e4m3": "float8_e4m3fn"}.get(name := dtype.name.lower(), name))

@@ -277,6 +277,23 @@ class SubDevice:
         self.cores = cores
 
 
+def get_optimal_dram_bank_to_logical_worker_assignment(device, noc):
+    return device.get_optimal_dram_bank_to_logical_worker_assignment(noc)
+
+
+class GlobalSemaphore:
+    def __init__(self, cores, value):
+        self.cores, self.value = cores, value
+
+
+def create_global_semaphore(device, cores, initial_value, buffer_type=BufferType.L1):
+    return GlobalSemaphore(cores, initial_value)
+
+
+def reset_global_semaphore_value(semaphore, value):
+    semaphore.value = value
+
+
 def _accept(result=None):
     def method(self, *args, **kwargs):
         return result

@@ -65,4 +65,10 @@ def _collect():
 
 
 globals().update({name: value for name, value in _collect().items() if name not in globals()})
+# How images are cut that do not fit into L1.
+Conv2dL1Full = Op2DL1Full = SliceType.L1_FULL
+Conv2dDRAMSliceHeight = Op2DDRAMSliceHeight = SliceType.DRAM_HEIGHT
+Conv2dDRAMSliceWidth = Op2DDRAMSliceWidth = SliceType.DRAM_WIDTH
+Conv2dL1FullSliceConfig = Op2DL1FullSliceConfig = Op2DSliceConfig(slice_type=SliceType.L1_FULL)
+
 __all__ = [name for name in globals() if not name.startswith("_") and name not in ("enum",)]

@@ -9,6 +9,8 @@
 
 #include <ttnn_frontend.h>
 
+#include "ops/conv.h"
+
 #include "ops/norm.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -316,6 +318,7 @@ static const struct {
 	{"operations.binary", &tt_enum_binary},
 	{"operations.ccl", &topology},
 	{"operations.conv", &padding_mode},
+	{"operations.conv", &tt_enum_slice},
 	{"operations.core", &throttle_level},
 	{"operations.data_movement", &tile_reshape_map_mode},
 	{"operations.embedding", &tt_enum_embeddings},

@@ -324,8 +324,9 @@ static tt_status bring_back(struct tt_tensor **tensor, struct tt_call *call,
 	if (in->shape.rank == 1)
 		TT_TRY(tt_call_replace(tensor, call, tt_call_reshape(&next, call, &line), &next));
 	else if (in->shape.rank < 4)
-		TT_TRY(tt_call_replace(
-			tensor, call, tt_call_from_4d(&next, call, *tensor, in->shape.rank), &next));
+		TT_TRY(tt_call_replace(tensor, call,
+				       tt_call_from_4d(&next, call, *tensor, in->shape.rank),
+				       &next));
 	TT_TRY(turn(tensor, call, wish));
 	return in_layout(tensor, call, in->layout);
 }

@@ -208,3 +208,13 @@ def test_torch(torch, device):
     assert keeper.sum() == 1e6
     with pytest.raises(TypeError, match="torch.Tensor"):
         ttnn.add(t, torch.zeros(3))
+
+
+def test_host_copies(device):
+    t = on_device(device, dtype=ttnn.bfloat16)
+    host = ttnn.allocate_tensor_on_host(t.spec)
+    assert host.to_list() == [[0.0] * 3] * 2 and host.device() is None
+    ttnn.copy_device_to_host_tensor(t, host)
+    assert host.to_list() == NESTED
+    with pytest.raises(RuntimeError):
+        ttnn.copy_device_to_host_tensor(t, ttnn.allocate_tensor_on_host([1], ttnn.bfloat16, ttnn.TILE_LAYOUT))

@@ -127,6 +127,24 @@ def dump_tensor(file_name, tensor, mode=None, **unused):
     tensor._save(file_name)
 
 
+@register_python_operation(name="ttnn.allocate_tensor_on_host")
+def allocate_tensor_on_host(shape, dtype=None, layout=None, mesh_device=None, memory_config=None):
+    """A host tensor of zeros; `shape` may be a TensorSpec."""
+    import ttnn
+
+    if isinstance(shape, ttnn.TensorSpec):
+        shape, dtype, layout = shape.shape, shape.dtype, shape.layout
+    return ttnn.zeros(list(shape), dtype=dtype, layout=layout)
+
+
+@register_python_operation(name="ttnn.copy_device_to_host_tensor")
+def copy_device_to_host_tensor(device_tensor, host_tensor, blocking=True, cq_id=None):
+    """Gives a host tensor the values of a device tensor."""
+    if device_tensor.shape != host_tensor.shape or device_tensor.dtype != host_tensor.dtype:
+        raise RuntimeError("ttnn.copy_device_to_host_tensor: the tensors differ in shape or dtype")
+    host_tensor.__init__(device_tensor.cpu())
+
+
 @register_python_operation(name="ttnn.unsqueeze_to_4D")
 def unsqueeze_to_4D(tensor):
     """With dimensions of 1 in front, up to rank 4."""
@@ -168,6 +186,8 @@ def _array(self, dtype=None, copy=None):
 
 Tensor.to_torch = lambda self, mesh_composer=None: to_torch.function(self, mesh_composer=mesh_composer)
 Tensor.to_numpy = _numpy
+Tensor.host_buffer = lambda self: self._parts()
+Tensor.is_per_core_allocated = Tensor.is_range_lockstep_allocated = lambda self: False
 Tensor.__array__ = _array
 
 
