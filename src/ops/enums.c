@@ -32,6 +32,19 @@ static const struct tt_enum_row loss_rows[] = {
 	{TT_LOSS_SUM, "SUM"},
 };
 
+static const struct tt_enum_row bcast_math_rows[] = {
+	{TT_BCAST_ADD, "ADD"},
+	{TT_BCAST_SUB, "SUB"},
+	{TT_BCAST_MUL, "MUL"},
+};
+static const struct tt_enum_row bcast_dim_rows[] = {
+	{TT_BCAST_H, "H"},
+	{TT_BCAST_W, "W"},
+	{TT_BCAST_HW, "HW"},
+};
+
+const struct tt_enum tt_enum_bcast_math = {"BcastOpMath", bcast_math_rows, COUNT(bcast_math_rows)};
+const struct tt_enum tt_enum_bcast_dim = {"BcastOpDim", bcast_dim_rows, COUNT(bcast_dim_rows)};
 const struct tt_enum tt_enum_loss_reduction = {"LossReductionMode", loss_rows, COUNT(loss_rows)};
 const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, COUNT(gelu_rows)};
 const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, COUNT(sigmoid_rows)};

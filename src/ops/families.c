@@ -8,6 +8,7 @@
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
 	X(backward_shape)                                                                          \
+	X(bcast)                                                                                   \
 	X(batch_norm)                                                                              \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \

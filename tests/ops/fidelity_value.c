@@ -74,6 +74,7 @@ static const struct tt_enum *const enums[] = {
 	&tt_enum_shard_strategy, &strategies,
 	&tt_enum_embeddings,     &tt_enum_loss_reduction,
 	&tt_enum_gelu_variant,   &tt_enum_sigmoid_mode,
+	&tt_enum_bcast_math,     &tt_enum_bcast_dim,
 };
 
 static tt_status attr_value(struct ttnn_value *out, const char *name)
