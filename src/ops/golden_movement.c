@@ -135,6 +135,20 @@ tt_status tt_golden_reshape(struct tt_golden *golden)
 	return give(golden, in, &shape);
 }
 
+/* Where tiles and rows stay whole: elsewhere its elements are no one's. */
+tt_status tt_golden_raw_view(struct tt_golden *golden)
+{
+	static const char *const names[] = {"N", "C", "H", "W"};
+	const struct tt_array *in = first_input(golden);
+	struct ttnn_shape shape = {.rank = TT_COUNT(names)};
+
+	if (tt_value_given(tt_call_arg(&golden->call, "shape")))
+		return tt_golden_reshape(golden);
+	for (size_t i = 0; i < TT_COUNT(names); i++)
+		shape.dim[i] = (uint32_t)tt_call_int(&golden->call, names[i], 0);
+	return give(golden, in, &shape);
+}
+
 tt_status tt_golden_squeeze(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);

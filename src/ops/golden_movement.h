@@ -11,6 +11,7 @@ tt_status tt_golden_same(struct tt_golden *golden); /* the values of the first t
 tt_status tt_golden_host_pad(struct tt_golden *golden);
 tt_status tt_golden_unpad(struct tt_golden *golden);
 tt_status tt_golden_reshape(struct tt_golden *golden);
+tt_status tt_golden_raw_view(struct tt_golden *golden);
 tt_status tt_golden_squeeze(struct tt_golden *golden);
 tt_status tt_golden_unsqueeze(struct tt_golden *golden);
 tt_status tt_golden_unsqueeze_4d(struct tt_golden *golden);

@@ -764,7 +764,32 @@ static tt_status expand_unsqueeze_4d(struct tt_call *call)
 	"reshape_tile_mode: enum? = None, sub_core_grids: CoreRangeSet? = None, "                  \
 	"skip_padding_fill: bool = False"
 
+/* The same bytes under another shape, whatever its elements then are. */
+static tt_status expand_raw_view(struct tt_call *call)
+{
+	static const char *const names[] = {"N", "C", "H", "W"};
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
+	int64_t dims[TTNN_MAX_RANK];
+	struct ttnn_shape shape;
+	size_t rank = TT_COUNT(names);
+
+	if (tt_value_given(tt_call_arg(call, "shape"))) {
+		TT_TRY(shape_arg(&shape, call, in));
+	} else {
+		for (size_t i = 0; i < rank; i++)
+			dims[i] = tt_call_int(call, names[i], 0);
+		TT_TRY(ttnn_shape_make(&shape, dims, rank));
+	}
+	TT_TRY(tt_call_view(&out, call, in, &shape, &shape));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
 static const struct tt_op ops[] = {
+	{TT_MOVE_ROW("experimental.view", expand_raw_view, tt_golden_raw_view,
+		     "Another shape over the same buffer.",
+		     "input_tensor: Tensor, N: int, C: int, H: int, W: int",
+		     "input_tensor: Tensor, shape: ints")},
 	{TT_MOVE_ROW("reshape", expand_reshape, tt_golden_reshape,
 		     "The same elements under another shape.",
 		     "input_tensor: Tensor, shape: Shape, " TAIL,

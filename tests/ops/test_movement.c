@@ -182,6 +182,22 @@ static void view_shape(struct given *given, size_t n, ttnn_tensor *x)
 		add(given, NULL, list(given, (int64_t[]){dims[0], dims[2]}, 2));
 }
 
+/* The outer dimensions of a tensor in whole tiles folded together, or into the rows. */
+static void raw_shape(struct given *given, size_t n, ttnn_tensor *x)
+{
+	const uint32_t *dim = x->spec.shape.dim;
+	int64_t dims[] = {1, (int64_t)dim[0] * dim[1], dim[2], dim[3]};
+
+	if (n % 4 < 2) {
+		dims[2] *= dims[1];
+		dims[1] = 1;
+	}
+	for (size_t i = 0; i < 4 && n % 2; i++)
+		add(given, NULL, ttnn_v_int(dims[i]));
+	if (n % 2 == 0)
+		add(given, NULL, list(given, dims, 4));
+}
+
 static void squeezed(struct given *given, size_t n, ttnn_tensor *x)
 {
 	if (n % 3)
@@ -594,6 +610,14 @@ static const struct row rows[] = {
 	{ANY("concat", joined)},
 	{ANY("copy", target), .changes = true},
 	{ANY("expand", wider)},
+	{.name = "experimental.view",
+	 .arguments = raw_shape,
+	 .wants = {.dtypes = EVERY_DTYPE,
+		   .layouts = GOLDEN_BOTH_LAYOUTS,
+		   .places = PLACES,
+		   .min_rank = 4,
+		   .max_rank = 4,
+		   .multiple = 32}},
 	{TILES("fill_implicit_tile_padding", fill_value)},
 	{FILLS("fill_ones_rm", corner)},
 	{FILLS("fill_rm", corner_values)},
