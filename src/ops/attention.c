@@ -200,12 +200,19 @@ static tt_status chunks_of(struct chunks *out, const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* With sums in float32 a sliding window is made as a whole mask, of the least exact type. */
+static bool whole_window(const struct tt_launch *launch)
+{
+	return tt_value_given(&launch->attrs[WINDOW]) &&
+	       tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
+}
+
 /* Tiles of a mask: none, a few to make one from, or what was given. */
 static uint64_t mask_tiles(const struct tt_launch *launch, const struct chunks *c)
 {
 	const struct ttnn_tensor_spec *k = &launch->inputs[K]->spec;
 
-	if (launch->inputs[MASK] || launch->inputs[SEGMENTS])
+	if (launch->inputs[MASK] || launch->inputs[SEGMENTS] || whole_window(launch))
 		return 2 * c->q * c->k;
 	if (tt_value_given(&launch->attrs[WINDOW]))
 		return 5;
@@ -224,6 +231,8 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 	uint64_t small = tt_tile_bytes_of(TTNN_BFLOAT16), large = tt_tile_bytes_of(TTNN_FLOAT32);
 	uint64_t sums = fp32 ? large : small, pages = in[PAGES] ? tt_aligned_page(in[PAGES]) : 0;
 	uint64_t segments = in[SEGMENTS] ? tt_aligned_page(in[SEGMENTS]) : 0;
+	uint64_t mask_tile =
+		whole_window(launch) ? tt_tile_bytes_of(TTNN_BFLOAT4_B) : tile_of(in[MASK]);
 	bool plain = !in[PAGES] && !tt_value_given(&launch->attrs[WINDOW]);
 	struct chunks c = {0};
 
@@ -235,7 +244,7 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 			{TT_CB, 1, 2 * c.k * c.width, tile_of(in[K]), NULL},
 			{TT_CB, 2, 2 * c.k * c.width, tile_of(in[V]), NULL},
 			{TT_CB, 15, c.pairs && plain && tt_is_blackhole(launch->device), 96, NULL},
-			{TT_CB, 3, mask_tiles(launch, &c), tile_of(in[MASK]), NULL},
+			{TT_CB, 3, mask_tiles(launch, &c), mask_tile, NULL},
 			{TT_CB, 8, segments ? 2 : 0, small, NULL},
 			{TT_CB, 9, segments ? 2 : 0, small, NULL},
 			{TT_CB, 10, segments != 0, segments, NULL},

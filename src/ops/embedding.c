@@ -132,12 +132,12 @@ static tt_status rows_tiled(struct tt_plan *plan, const struct tt_launch *launch
 	const struct ttnn_shape *shape = &launch->inputs[INDICES]->spec.shape;
 	uint64_t row = tt_align_to(launch->inputs[WEIGHT]->spec.page_bytes,
 				   tt_page_alignment(launch->inputs[WEIGHT]));
-	uint64_t units = tt_div_up(tt_shape_last(shape, 1), FACE);
 	struct tt_work_split split;
+	uint64_t count = 1;
 
-	for (uint32_t back = 2; back <= shape->rank; back++)
-		units *= tt_shape_last(shape, back);
-	TT_TRY(cores_for(&split, launch, units));
+	for (uint32_t back = 1; back <= shape->rank; back++)
+		count *= tt_shape_last(shape, back);
+	TT_TRY(cores_for(&split, launch, tt_div_up(count, FACE)));
 	return tt_plan_rows(plan, split.all,
 			    (struct tt_page_row[]){
 				    {TT_DFB, 0, 2, row, NULL},

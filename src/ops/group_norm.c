@@ -58,7 +58,7 @@ static struct spread spread_of(struct ttnn_core grid, uint32_t channels, uint32_
 static bool fits(const struct spread *spread, uint64_t height, uint32_t batches)
 {
 	return spread->rows && spread->rows <= height && height % spread->rows == 0 &&
-	       spread->rows % batches == 0;
+	       (spread->rows % batches == 0 || batches % spread->rows == 0);
 }
 
 /* The most cores of a grid that can be used. */
@@ -148,7 +148,9 @@ static struct work work_of(const struct tt_launch *launch)
 		.spread = spread_of(setting(launch, GRID)->core, in->padded.dim[3], groups),
 		.wide = group_tiles(in->padded.dim[3], groups)};
 
-	work.high = in->rows / TILE / (work.spread.rows ? work.spread.rows : 1);
+	/* A core that has more than one image works on them one by one. */
+	work.high = in->rows / TILE /
+		    (work.spread.rows > in->padded.dim[0] ? work.spread.rows : in->padded.dim[0]);
 	work.high = tt_div_up(work.high, blocks ? blocks : 1);
 	work.across = in->padded.dim[3] / TILE / (work.spread.columns ? work.spread.columns : 1);
 	return work;

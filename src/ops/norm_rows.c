@@ -36,7 +36,13 @@ struct facts {
 	uint64_t in, out, inter, gamma, beta, residual; /* bytes of a tile */
 	uint64_t width, block;                          /* tiles of a row, and of a step in it */
 	bool rms, row_major;
+	bool row_weights; /* weights in rows: there is no kernel that streams with them */
 };
+
+static bool in_rows(const struct tt_tensor *tensor)
+{
+	return tensor && tensor->spec.layout == TTNN_ROW_MAJOR;
+}
 
 static struct facts facts_of(const struct tt_launch *launch)
 {
@@ -55,6 +61,8 @@ static struct facts facts_of(const struct tt_launch *launch)
 		.width = tt_align_to(width, fp32 ? 4 : 8),
 		.rms = launch->attrs[TT_NORM_TYPE].integer == TT_NORM_RMS,
 		.row_major = in->spec.layout == TTNN_ROW_MAJOR,
+		.row_weights = in_rows(launch->inputs[TT_NORM_WEIGHT]) ||
+			       in_rows(launch->inputs[TT_NORM_BIAS]),
 	};
 }
 
@@ -105,7 +113,7 @@ static tt_status fit(struct tt_page_row rows[ROWS], const struct tt_launch *laun
 	uint64_t most = (heavy ? 7u : 14u) * f.block;
 
 	list(rows, &f, f.width, false);
-	if (tt_page_rows_bytes(rows, ROWS) <= usable)
+	if (f.row_weights || tt_page_rows_bytes(rows, ROWS) <= usable)
 		return TTNN_OK;
 	for (uint64_t width = f.width < most ? f.width : most; width; width -= f.block) {
 		list(rows, &f, width, true);

@@ -60,6 +60,13 @@ static tt_status infer(struct tt_launch *launch)
 			      launch->attrs[MEMORY].memory);
 }
 
+static tt_status validate(struct tt_launch *launch)
+{
+	TT_REQUIRE(launch->inputs[COS]->spec.dtype == launch->inputs[SIN]->spec.dtype,
+		   "cos.dtype() == sin.dtype()", "Cos and Sin dtypes must match");
+	return TTNN_OK;
+}
+
 /*
  * All tokens: rows of cosines and sines pass by with the rows. One token: its row is cut out of the
  * tables first.
@@ -78,8 +85,8 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 		{TT_CB, 3, held, t_sin, NULL},
 		{TT_CB, 4, width > 1, tt_tile_bytes_of(TTNN_BFLOAT16), NULL},
 		{TT_CB, 24, 1, t_in, NULL},
-		{TT_CB, 25, 1, t_cos, NULL},
-		{TT_CB, 26, 1, t_sin, NULL},
+		{TT_CB, 25, 1, width > 1 ? t_cos : t_in, NULL},
+		{TT_CB, 26, 1, width > 1 ? t_sin : t_in, NULL},
 		{TT_CB, 16, own ? own : 2 * width, tile_of(out), own ? out : NULL},
 		{TT_CB, 27, one ? width : 0, t_cos, NULL},
 		{TT_CB, 28, one ? width : 0, t_cos, NULL},
@@ -132,6 +139,7 @@ static const struct tt_prog program = {
 	.prim = "ttnn::prim::rotary_embedding",
 	.attrs = &attrs_schema,
 	.infer = infer,
+	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
 	.kernel = kernel,
@@ -156,20 +164,21 @@ static tt_status hf_infer(struct tt_launch *launch)
 			      launch->attrs[HF_MEMORY].memory);
 }
 
+/* Rows of one tile are turned by a matrix: that takes less. */
 static tt_status hf_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
-	uint64_t width = tiles_across(in), t_in = tile_of(in);
+	uint64_t width = tiles_across(in), twice = width > 1 ? 2 * width : 1, t_in = tile_of(in);
 	uint64_t t_cos = tile_of(launch->inputs[COS]), t_sin = tile_of(launch->inputs[SIN]);
 	const struct tt_page_row all[] = {
 		{TT_CB, 0, 2 * width, t_in, NULL},
-		{TT_CB, 1, 2 * width, t_in, NULL},
-		{TT_CB, 2, 2 * width, t_cos, NULL},
-		{TT_CB, 3, 2 * width, t_sin, NULL},
-		{TT_CB, 4, 1, tt_tile_bytes_of(TTNN_BFLOAT16), NULL},
+		{TT_CB, 1, twice, t_in, NULL},
+		{TT_CB, 2, twice, t_cos, NULL},
+		{TT_CB, 3, twice, t_sin, NULL},
+		{TT_CB, 4, width > 1, tt_tile_bytes_of(TTNN_BFLOAT16), NULL},
 		{TT_CB, 24, 1, t_in, NULL},
-		{TT_CB, 25, 1, t_cos, NULL},
-		{TT_CB, 26, 1, t_sin, NULL},
+		{TT_CB, 25, 1, width > 1 ? t_cos : t_in, NULL},
+		{TT_CB, 26, 1, width > 1 ? t_sin : t_in, NULL},
 		{TT_CB, 16, 2 * width, tile_of(out), NULL},
 	};
 	const ttnn_core_set *cores;
