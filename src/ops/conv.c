@@ -1,6 +1,8 @@
 /* conv.c: the operations that convolve images. */
 #include "ops/conv.h"
 
+#include <string.h>
+
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/golden_window.h"
@@ -253,12 +255,126 @@ static tt_status expand_conv1d(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* ---- weights beforehand ------------------------------------------------------------------------------------ */
+
+/* Weights or a bias on the way to what a convolution reads. */
+struct ahead {
+	struct tt_conv conv;
+	const struct ttnn_memory_config *memory; /* of the input that will come */
+	struct tt_conv_plan plan;
+	struct tt_conv_prep prep;
+};
+
+static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn_dtype weights)
+{
+	struct tt_conv *conv = &ahead->conv;
+
+	*conv = (struct tt_conv){
+		.device = tt_call_arg(call, "device")->device,
+		.batch = (uint32_t)tt_call_int(call, "batch_size", 1),
+		.in_channels = (uint32_t)tt_call_int(call, "in_channels", 1),
+		.out_channels = (uint32_t)tt_call_int(call, "out_channels", 1),
+		.groups = (uint32_t)tt_call_int(call, "groups", 1),
+		.stride = {1, 1},
+		.dilation = {1, 1},
+		.bias = tt_call_bool(call, "has_bias", true),
+		.in_dtype = tt_call_dtype(call, "input_dtype", TTNN_BFLOAT16),
+		.in_layout = (enum ttnn_layout)tt_call_arg(call, "input_layout")->integer,
+		.transposed = strstr(call->entry->op->name, "transpose") != NULL,
+		.mirror = tt_call_bool(call, "mirror_kernel", true),
+	};
+	ahead->memory = tt_call_memory(call, "input_memory_config");
+	conv->dtype = tt_call_dtype(call, "output_dtype", conv->in_dtype);
+	tt_conv_config_read(&conv->config, tt_call_arg(call, "conv_config"));
+	if (!conv->config.has_weights_dtype)
+		conv->config.weights_dtype = weights;
+	conv->config.has_weights_dtype = true;
+	TT_TRY(image_args(conv, call));
+	TT_TRY(pair(conv->out_pad, call, "output_padding"));
+	if (conv->groups == 0 || conv->in_channels % conv->groups ||
+	    conv->out_channels % conv->groups)
+		return tt_fail(TTNN_INVALID,
+			       "%u input and %u output channels do not divide into %u groups",
+			       conv->in_channels, conv->out_channels, conv->groups);
+	TT_TRY(check(conv));
+	return compute(conv, call, conv->config.weights_dtype);
+}
+
+/* The plan that the convolution will follow. */
+static tt_status plan_ahead(struct ahead *ahead)
+{
+	struct tt_conv *conv = &ahead->conv;
+	struct tt_conv_config *config = &conv->config;
+	struct tt_parallel parallel = tt_parallel_of(ahead->memory);
+	bool sharded = ahead->memory->has_shard, automatic = !sharded && !config->has_layout;
+	struct tt_conv plain;
+
+	ahead->prep = (struct tt_conv_prep){.conv = conv,
+					    .plan = &ahead->plan,
+					    .fold_stride = {conv->stride[0], conv->stride[1]}};
+	conv->matmul = tt_conv_is_matmul(conv);
+	if (!conv->transposed && tt_conv_folds(conv, ahead->memory, conv->in_layout) &&
+	    (conv->stride[0] > 1 || conv->stride[1] > 1)) {
+		ahead->prep.fold = true;
+		tt_conv_fold_sizes(conv, ahead->prep.fold_stride);
+	}
+	config->fold = ahead->prep.fold ? TT_CHOICE_YES : TT_CHOICE_NO;
+	if (automatic) {
+		plain = tt_conv_untransposed(conv);
+		TT_TRY(tt_conv_choose_layout(&plain, conv->matmul));
+		config->has_layout = true;
+		config->layout = plain.config.layout;
+	}
+	ahead->prep.matmul = conv->matmul;
+	ahead->prep.interleaved = conv->matmul && automatic;
+	ahead->prep.alignment = tt_conv_alignment(sharded ? ahead->memory->layout : config->layout,
+						  conv->in_layout, false, conv->matmul, NULL);
+	if (!sharded || config->reshard)
+		TT_TRY(tt_conv_parallel(&parallel, conv, conv->matmul, ahead->prep.alignment));
+	if (config->override_cores && config->cores)
+		parallel.grid = config->cores;
+	return tt_conv_plan(&ahead->plan, conv, &parallel, ahead->prep.alignment, conv->matmul);
+}
+
+static tt_status expand_weights(struct tt_call *call)
+{
+	struct tt_tensor *weight = tt_call_tensor(call, "weight_tensor"), *out;
+	struct ahead ahead;
+
+	TT_TRY(tt_need_host(weight));
+	TT_TRY(ahead_args(&ahead, call, weight->spec.dtype));
+	TT_TRY(plan_ahead(&ahead));
+	TT_TRY(tt_conv_prepare_weights(&out, call, weight, &ahead.prep));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_bias(struct tt_call *call)
+{
+	struct tt_tensor *bias = tt_call_tensor(call, "bias_tensor"), *out;
+	struct ahead ahead;
+
+	TT_TRY(tt_need_host(bias));
+	TT_TRY(ahead_args(&ahead, call, bias->spec.dtype));
+	TT_TRY(plan_ahead(&ahead));
+	TT_TRY(tt_conv_prepare_bias(&out, call, bias, &ahead.prep,
+				    ahead.conv.config.weights_dtype));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
 /* ---- the rows -------------------------------------------------------------------------------------------- */
 
 #define OP(name_, expand_, golden_, doc_, sig_)                                                    \
 	{                                                                                          \
 		.name = "ttnn." name_, .family = "conv", .doc = doc_, .sigs = {sig_},              \
 		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
+	}
+/* Compared by the convolutions that they are for: they have no goldens of their own. */
+#define AHEAD_OP(name_, expand_, doc_, sig_)                                                       \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "conv_weights", .doc = doc_, .sigs = {sig_},      \
+		.expand = expand_                                                                  \
 	}
 #define TENSORS                                                                                    \
 	"*, input_tensor: Tensor, weight_tensor: Tensor, device: Device, in_channels: int, "       \
@@ -269,6 +385,13 @@ static tt_status expand_conv1d(struct tt_call *call)
 #define MORE                                                                                       \
 	"groups: int = 1, dtype: DataType? = None, bias_tensor: Tensor? = None, conv_config: any " \
 	"? = None, compute_config: ComputeConfig? = None, memory_config: MemoryConfig? = None, "
+#define AHEAD                                                                                      \
+	"input_memory_config: MemoryConfig, input_layout: Layout, weights_format: str = OIHW, "    \
+	"in_channels: int, out_channels: int, batch_size: int, input_height: int, input_width: "   \
+	"int, kernel_size: sizes, stride: sizes = [], padding: sizes = [], output_padding: sizes " \
+	"= [], dilation: sizes = [], has_bias: bool = True, groups: int = 1, device: Device, "     \
+	"input_dtype: DataType, output_dtype: DataType? = None, conv_config: any ? = None, "       \
+	"compute_config: ComputeConfig? = None, slice_config: any ? = None"
 #define RETURNS "return_output_dim: bool = False, return_weights_and_bias: bool = False"
 
 static const struct tt_op ops[] = {
@@ -282,6 +405,16 @@ static const struct tt_op ops[] = {
 	   "The transpose of convolving images: enlarges them.",
 	   IMAGE "output_padding: sizes = [], dilation: sizes = [], " MORE
 		 "dram_slice_config: any ? = None, mirror_kernel: bool = True, " RETURNS),
+	AHEAD_OP("prepare_conv_weights", expand_weights,
+		 "Weights as convolutions read them, so that they need not do it again.",
+		 "*, weight_tensor: Tensor, " AHEAD),
+	AHEAD_OP("prepare_conv_bias", expand_bias, "The same for a bias.",
+		 "*, bias_tensor: Tensor, " AHEAD),
+	AHEAD_OP("prepare_conv_transpose2d_weights", expand_weights,
+		 "Weights as transposed convolutions read them.",
+		 "*, weight_tensor: Tensor, " AHEAD ", mirror_kernel: bool = True"),
+	AHEAD_OP("prepare_conv_transpose2d_bias", expand_bias, "The same for a bias.",
+		 "*, bias_tensor: Tensor, " AHEAD),
 };
 
 const struct tt_op_family tt_family_conv = {"conv", ops, TT_COUNT(ops)};

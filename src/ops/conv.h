@@ -215,7 +215,13 @@ struct tt_conv_run {
 	uint32_t fold_stride[2];                 /* that the image was folded by, or 0 */
 };
 
-/* Folds the image of a kernel that steps by its own size, if that is wanted or pays. */
+/*
+ * A kernel that steps by its own size sees each element once: its window can become channels. Whether
+ * it does, for such an input; what the convolution then is; and folding the image as well.
+ */
+bool tt_conv_folds(const struct tt_conv *conv, const struct ttnn_memory_config *memory,
+		   enum ttnn_layout layout);
+void tt_conv_fold_sizes(struct tt_conv *conv, uint32_t stride[2]);
 tt_status tt_conv_fold(struct tt_conv_run *run);
 
 /* Through L1, all at once. The caller drops *out. */

@@ -9,10 +9,9 @@
 
 /* ---- folding --------------------------------------------------------------------------------------------- */
 
-/* A kernel that steps by its own size sees each element once: its window can become channels. */
-static bool folds(const struct tt_conv *c, const struct tt_tensor *in)
+bool tt_conv_folds(const struct tt_conv *c, const struct ttnn_memory_config *memory,
+		   enum ttnn_layout layout)
 {
-	const struct ttnn_memory_config *memory = &in->spec.memory;
 	bool padded = c->pad[0] || c->pad[1] || c->pad[2] || c->pad[3];
 
 	if (c->config.fold != TT_CHOICE_OPEN)
@@ -23,7 +22,7 @@ static bool folds(const struct tt_conv *c, const struct tt_tensor *in)
 			return false;
 	if (c->stride[0] == 1 && c->stride[1] == 1)
 		return false;
-	return (memory->buffer == TTNN_DRAM && (in->spec.layout == TTNN_ROW_MAJOR || !padded)) ||
+	return (memory->buffer == TTNN_DRAM && (layout == TTNN_ROW_MAJOR || !padded)) ||
 	       memory->layout == TTNN_HEIGHT_SHARDED;
 }
 
@@ -71,16 +70,30 @@ static tt_status fold_tensor(struct tt_tensor **out, struct tt_conv_run *run)
 	return tt_call_op(out, run->call, "ttnn.fold", args, TT_COUNT(args));
 }
 
+void tt_conv_fold_sizes(struct tt_conv *c, uint32_t stride[2])
+{
+	c->matmul = c->kernel[0] == c->stride[0] && c->kernel[1] == c->stride[1];
+	for (int d = 0; d < 2; d++) {
+		stride[d] = c->stride[d];
+		c->in[d] = (c->in[d] + c->pad[2 * d] + c->pad[2 * d + 1]) / c->stride[d];
+		c->kernel[d] = (uint32_t)tt_div_up(c->kernel[d], c->stride[d]);
+		c->in_channels *= c->stride[d];
+		c->pad[2 * d] = c->pad[2 * d + 1] = 0;
+		c->stride[d] = 1;
+	}
+}
+
 tt_status tt_conv_fold(struct tt_conv_run *run)
 {
 	struct tt_conv *c = &run->conv;
 	bool free_input = c->config.free_input && run->in->spec.memory.buffer != TTNN_DRAM;
 	struct tt_tensor *folded;
-	bool whole;
 
 	if (c->transposed)
 		return TTNN_OK;
-	c->config.fold = folds(c, run->in) ? TT_CHOICE_YES : TT_CHOICE_NO;
+	c->config.fold = tt_conv_folds(c, &run->in->spec.memory, run->in->spec.layout)
+				 ? TT_CHOICE_YES
+				 : TT_CHOICE_NO;
 	if (c->config.fold == TT_CHOICE_NO || (c->stride[0] == 1 && c->stride[1] == 1))
 		return TTNN_OK;
 	TT_TRY(check_fold(c));
@@ -88,16 +101,7 @@ tt_status tt_conv_fold(struct tt_conv_run *run)
 	if (free_input)
 		tt_call_deallocate(run->call, run->in);
 	run->in = tt_call_own(run->call, folded);
-	whole = c->kernel[0] == c->stride[0] && c->kernel[1] == c->stride[1];
-	for (int d = 0; d < 2; d++) {
-		run->fold_stride[d] = c->stride[d];
-		c->in[d] = (c->in[d] + c->pad[2 * d] + c->pad[2 * d + 1]) / c->stride[d];
-		c->kernel[d] = (uint32_t)tt_div_up(c->kernel[d], c->stride[d]);
-		c->in_channels *= c->stride[d];
-		c->pad[2 * d] = c->pad[2 * d + 1] = 0;
-		c->stride[d] = 1;
-	}
-	c->matmul = whole;
+	tt_conv_fold_sizes(c, run->fold_stride);
 	return TTNN_OK;
 }
 

@@ -225,6 +225,91 @@ TEST(lines)
 	}
 }
 
+static ttnn_tensor *call_one(const char *name, const struct conv_args *conv)
+{
+	struct ttnn_results results = {.count = 0};
+
+	CHECK_OK(ttnn_call(&results, name, conv->args, conv->count, TTNN_FRONTEND_C));
+	CHECK_INT(results.count, 1);
+	return results.count ? results.tensors[0] : NULL;
+}
+
+static void same_numbers(ttnn_tensor *a, ttnn_tensor *b)
+{
+	uint64_t count = 0;
+	double *values;
+
+	CHECK(a && b && ttnn_shape_equal(&a->spec.shape, &b->spec.shape));
+	if (!a || !b)
+		return;
+	CHECK_OK(ttnn_shape_volume(&count, &a->spec.shape));
+	values = calloc(2 * count + 1, sizeof(*values));
+	CHECK_OK(tt_tensor_numbers(values, count, a));
+	CHECK_OK(tt_tensor_numbers(values + count, count, b));
+	CHECK(memcmp(values, values + count, count * sizeof(*values)) == 0);
+	free(values);
+}
+
+/* What preparing beforehand needs to know of the convolution. */
+static ttnn_tensor *ready(const char *name, const struct conv_args *from, struct ttnn_arg what)
+{
+	struct conv_args ahead = *from;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ahead.count; i++)
+		if (strcmp(ahead.args[i].name, "input_tensor") != 0 &&
+		    strcmp(ahead.args[i].name, "weight_tensor") != 0 &&
+		    strcmp(ahead.args[i].name, "bias_tensor") != 0)
+			ahead.args[kept++] = ahead.args[i];
+	ahead.count = kept;
+	ahead.args[ahead.count++] = what;
+	add(&ahead, "input_memory_config", ttnn_v_memory(&from->image->spec.memory));
+	add(&ahead, "input_layout", ttnn_v_layout(from->image->spec.layout));
+	add(&ahead, "input_dtype", ttnn_v_dtype(from->image->spec.dtype));
+	return call_one(name, &ahead);
+}
+
+static void with_ready_weights(const char *op, const char *weights, struct conv_args *conv)
+{
+	struct conv_args second = *conv;
+	ttnn_tensor *ready_weight, *ready_bias, *plain, *out;
+
+	ready_weight = ready(weights, conv,
+			     (struct ttnn_arg){"weight_tensor", ttnn_v_tensor(conv->weight)});
+	ready_bias = ready("ttnn.prepare_conv_bias", conv,
+			   (struct ttnn_arg){"bias_tensor", ttnn_v_tensor(conv->bias)});
+	add(conv, "bias_tensor", ttnn_v_tensor(conv->bias));
+	add(&second, "bias_tensor", ttnn_v_tensor(ready_bias));
+	for (size_t i = 0; i < second.count; i++)
+		if (strcmp(second.args[i].name, "weight_tensor") == 0)
+			second.args[i].value = ttnn_v_tensor(ready_weight);
+	plain = call_one(op, conv);
+	out = call_one(op, &second);
+	same_numbers(plain, out);
+	ttnn_tensor_unref(ready_weight);
+	ttnn_tensor_unref(ready_bias);
+	ttnn_tensor_unref(plain);
+	ttnn_tensor_unref(out);
+}
+
+TEST(weights_that_were_prepared_beforehand)
+{
+	uint64_t state = 9;
+
+	for (size_t n = 0; n < LAYERS; n++) {
+		const struct layer *l = &layers[n];
+		struct ttnn_shape shape = {
+			4, {l->outs, l->nhwc[3] / l->groups, l->kernel[0], l->kernel[1]}};
+		struct conv_args conv;
+
+		begin(&conv, l, 0, &state);
+		conv.weight = host_tensor(&shape, TTNN_BFLOAT16, &state);
+		window(&conv, l);
+		with_ready_weights("ttnn.conv2d", "ttnn.prepare_conv_weights", &conv);
+		end(&conv);
+	}
+}
+
 TEST(every_row_was_tested)
 {
 	golden_check_family("conv");
