@@ -263,14 +263,6 @@ static const struct tt_enum_row shard_shape_alignment_rows[] = {
 static const struct tt_enum shard_shape_alignment = {
 	"ShardShapeAlignment", shard_shape_alignment_rows, COUNT(shard_shape_alignment_rows)};
 
-static const struct tt_enum_row bcast_op_dim_rows[] = {{0, "H"}, {1, "W"}, {2, "HW"}};
-static const struct tt_enum bcast_op_dim = {"BcastOpDim", bcast_op_dim_rows,
-					    COUNT(bcast_op_dim_rows)};
-
-static const struct tt_enum_row bcast_op_math_rows[] = {{0, "ADD"}, {1, "SUB"}, {2, "MUL"}};
-static const struct tt_enum bcast_op_math = {"BcastOpMath", bcast_op_math_rows,
-					     COUNT(bcast_op_math_rows)};
-
 static const struct tt_enum_row core_type_rows[] = {
 	{0, "ARC"},     {1, "DRAM"},     {2, "ACTIVE_ETH"},  {3, "IDLE_ETH"},
 	{4, "PCIE"},    {5, "TENSIX"},   {6, "ROUTER_ONLY"}, {7, "SECURITY"},
@@ -359,8 +351,8 @@ static const struct {
 	{"tensor", &shard_shape_alignment},
 	{"tensor", &tt_enum_storage_type},
 	{"tensor", &tt_enum_memory_layout},
-	{"types", &bcast_op_dim},
-	{"types", &bcast_op_math},
+	{"types", &tt_enum_bcast_dim},
+	{"types", &tt_enum_bcast_math},
 	{"types", &core_type},
 	{"types", &data_movement_processor},
 	{"types", &noc},

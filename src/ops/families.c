@@ -30,6 +30,7 @@
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(indexed_fill)                                                                            \
+	X(hw)                                                                                      \
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
@@ -44,6 +45,7 @@
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
+	X(reduce_outer)                                                                            \
 	X(reduction)                                                                               \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \

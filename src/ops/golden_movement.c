@@ -1,4 +1,5 @@
 #include "ops/golden_movement.h"
+#include "ops/enums.h"
 
 #include "device/devtensor.h"
 #include "ops/movement.h"
@@ -147,6 +148,58 @@ tt_status tt_golden_raw_view(struct tt_golden *golden)
 	for (size_t i = 0; i < TT_COUNT(names); i++)
 		shape.dim[i] = (uint32_t)tt_call_int(&golden->call, names[i], 0);
 	return give(golden, in, &shape);
+}
+
+tt_status tt_golden_reshape_on_device(struct tt_golden *golden)
+{
+	static const char *const names[] = {"W", "Z", "Y", "X"};
+	const struct tt_array *in = first_input(golden);
+	struct ttnn_shape shape = {.rank = 4};
+	uint64_t known = 1;
+
+	if (!in)
+		return no_array();
+	for (size_t i = 0; i < 4; i++) {
+		int64_t extent = tt_call_int(&golden->call, names[i], 1);
+
+		known *= extent < 0 ? 1 : (uint64_t)extent;
+		shape.dim[i] = extent < 0 ? 0 : (uint32_t)extent;
+	}
+	for (size_t i = 0; i < 4; i++)
+		if (tt_call_int(&golden->call, names[i], 1) < 0)
+			shape.dim[i] = (uint32_t)(in->count / known);
+	return give(golden, in, &shape);
+}
+
+/* The first row, column or value of the second: with its other extents set to 1 it broadcasts. */
+tt_status tt_golden_bcast(struct tt_golden *golden)
+{
+	const struct tt_array *a = tt_golden_in(golden, "input_a");
+	const struct tt_array *b = tt_golden_in(golden, "input_b");
+	int64_t dim = tt_call_arg(&golden->call, "dim")->integer;
+	int64_t math = tt_call_arg(&golden->call, "math_op")->integer;
+	uint64_t at[TTNN_MAX_RANK], from[TTNN_MAX_RANK];
+	struct tt_array *out = a && b ? tt_golden_out(golden, &a->shape, a->dtype) : NULL;
+
+	if (!out)
+		return no_array();
+	for (uint64_t i = 0; i < a->count; i++) {
+		double value;
+
+		tt_array_coordinate(at, a, i);
+		for (uint32_t d = 0; d < b->shape.rank; d++) {
+			uint32_t back = b->shape.rank - d;
+			bool first = (back == 1 && dim != TT_BCAST_H) ||
+				     (back == 2 && dim != TT_BCAST_W) || b->shape.dim[d] == 1;
+
+			from[d] = first ? 0 : at[a->shape.rank - back];
+		}
+		value = b->data[tt_array_index(b, from)];
+		out->data[i] = math == TT_BCAST_ADD   ? a->data[i] + value
+			       : math == TT_BCAST_SUB ? a->data[i] - value
+						      : a->data[i] * value;
+	}
+	return TTNN_OK;
 }
 
 tt_status tt_golden_squeeze(struct tt_golden *golden)

@@ -12,6 +12,8 @@ tt_status tt_golden_host_pad(struct tt_golden *golden);
 tt_status tt_golden_unpad(struct tt_golden *golden);
 tt_status tt_golden_reshape(struct tt_golden *golden);
 tt_status tt_golden_raw_view(struct tt_golden *golden);
+tt_status tt_golden_reshape_on_device(struct tt_golden *golden);
+tt_status tt_golden_bcast(struct tt_golden *golden);
 tt_status tt_golden_squeeze(struct tt_golden *golden);
 tt_status tt_golden_unsqueeze(struct tt_golden *golden);
 tt_status tt_golden_unsqueeze_4d(struct tt_golden *golden);

@@ -263,3 +263,29 @@ tt_status tt_golden_moreh_abs_pow(struct tt_golden *golden)
 		out->data[i] = pow(fabs(in->data[i]), tt_call_real(&golden->call, "p", 1));
 	return TTNN_OK;
 }
+
+/* Sums over outer dimensions; the last two are as large as their tiles, with zeros there. */
+tt_status tt_golden_reduce_outer(struct tt_golden *golden)
+{
+	uint64_t at[TTNN_MAX_RANK];
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input", "dims"));
+	shape = over.in->shape;
+	for (uint32_t i = 0; i < over.reduced.count; i++)
+		shape.dim[over.reduced.dim[i]] = 1;
+	for (uint32_t back = 1; back <= 2 && back <= shape.rank; back++)
+		shape.dim[shape.rank - back] = (shape.dim[shape.rank - back] + 31) / 32 * 32;
+	out = tt_golden_out(golden, &shape, over.in->dtype);
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < over.in->count; i++) {
+		tt_array_coordinate(at, over.in, i);
+		for (uint32_t k = 0; k < over.reduced.count; k++)
+			at[over.reduced.dim[k]] = 0;
+		out->data[tt_array_index(out, at)] += over.in->data[i];
+	}
+	return TTNN_OK;
+}

@@ -34,5 +34,6 @@ tt_status tt_golden_moreh_sum(struct tt_golden *golden);
 tt_status tt_golden_moreh_mean(struct tt_golden *golden);
 tt_status tt_golden_moreh_norm(struct tt_golden *golden);
 tt_status tt_golden_moreh_abs_pow(struct tt_golden *golden);
+tt_status tt_golden_reduce_outer(struct tt_golden *golden);
 
 #endif

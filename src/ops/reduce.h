@@ -44,7 +44,7 @@ tt_status tt_reduce_pass(struct tt_tensor **out, struct tt_call *call,
 struct tt_reduce_outer {
 	struct tt_tensor *in;
 	struct tt_tensor *out; /* (optional) given */
-	uint32_t dim;
+	int32_t dim;
 	const struct ttnn_memory_config *memory;
 	struct ttnn_value compute;
 	const ttnn_core_set *cores;   /* (optional) */

@@ -1,10 +1,14 @@
 /*
  * reduce_outer.c: the program that sums a dimension before the last two, tile by tile.
  */
+#include <inttypes.h>
+
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/compute.h"
+#include "ops/golden_reduction.h"
 #include "ops/movement.h"
 #include "ops/reduce.h"
 #include "ops/rows.h"
@@ -29,13 +33,15 @@ static tt_status infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_value *dtype = &launch->attrs[DTYPE];
 	struct ttnn_shape shape = in->padded;
+	int64_t dim = launch->attrs[DIM].integer;
 
 	launch->output_count = 1;
 	if (launch->outputs[0]) {
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;
 	}
-	shape.dim[launch->attrs[DIM].integer] = 1;
+	if (dim >= 0 && dim < shape.rank)
+		shape.dim[dim] = 1;
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      dtype->kind == TTNN_VALUE_ENUM ? (enum ttnn_dtype)dtype->integer
 							     : in->dtype,
@@ -105,11 +111,24 @@ static tt_status kernel(struct tt_launch *launch)
 	return status;
 }
 
+static tt_status validate(struct tt_launch *launch)
+{
+	int64_t dim = launch->attrs[DIM].integer, rank = launch->inputs[0]->spec.padded.rank;
+
+	TT_REQUIRE(dim >= 0 && dim <= rank - 3,
+		   "args.dim >= 0 && args.dim <= static_cast<int32_t>(input_rank) - 3",
+		   "FastReduceNC reduces only outer dims: dim must be between 0 and %" PRId64
+		   ", but has %" PRId64,
+		   rank - 3, dim);
+	return TTNN_OK;
+}
+
 static const struct tt_prog prog = {
 	.device_op = "FastReduceNCDeviceOperation",
 	.prim = "ttnn::experimental::prim::fast_reduce_nc",
 	.attrs = &schema,
 	.infer = infer,
+	.validate = validate,
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
@@ -137,3 +156,61 @@ tt_status tt_reduce_outer(struct tt_tensor **out, struct tt_call *call,
 
 	return tt_call_program(out, call, &args);
 }
+
+/* ---- the operation ---------------------------------------------------------------------------------------- */
+
+/* Dimension after dimension, from the end; what lies between goes at once. */
+static tt_status expand(struct tt_call *call)
+{
+	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+	const struct ttnn_value *config = tt_call_arg(call, "compute_kernel_config");
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct tt_tensor *in = tt_call_tensor(call, "input"), *between = NULL, *next;
+	const struct ttnn_value *cores = tt_call_arg(call, "sub_core_grids");
+	struct tt_reduce_outer pass = {.memory = memory ? memory : &in->spec.memory,
+				       .compute = tt_compute_config(call, config, &usual),
+				       .cores = tt_value_given(cores) ? cores->core_set : NULL};
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
+
+	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, call, "dims"));
+	TT_REQUIRE(count > 0, "!dims.empty()", "fast_reduce_nc dims should not be empty");
+	TT_TRY(tt_need_device(in));
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = i; k > 0 && dims[k] < dims[k - 1]; k--) {
+			int64_t smaller = dims[k];
+
+			dims[k] = dims[k - 1];
+			dims[k - 1] = smaller;
+		}
+	while (count-- > 0) {
+		tt_status status;
+
+		pass.in = between ? between : in;
+		pass.out = count ? NULL : tt_call_tensor(call, "output");
+		pass.dim = (int32_t)dims[count];
+		status = tt_reduce_outer(&next, call, &pass);
+		if (between && count)
+			tt_call_overwrite(call, between);
+		else if (between)
+			tt_call_drop(call, between);
+		TT_TRY(status);
+		between = next;
+	}
+	tt_call_return(call, between);
+	return TTNN_OK;
+}
+
+static const struct tt_op ops[] = {{
+	.name = "ttnn.experimental.fast_reduce_nc",
+	.family = "reduce_outer",
+	.doc = "The sum over dimensions before the last two. Padding becomes part of the shape.",
+	.sigs = {"input: Tensor, *, dims: ints = [], output: Tensor? = None, memory_config: "
+		 "MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None, "
+		 "sub_core_grids: CoreRangeSet? = None"},
+	.expand = expand,
+	.golden = tt_golden_reduce_outer,
+	.pcc = 0.999,
+}};
+
+const struct tt_op_family tt_family_reduce_outer = {"reduce_outer", ops, TT_COUNT(ops)};

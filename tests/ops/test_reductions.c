@@ -197,8 +197,29 @@ TEST(tall_tensors)
 	}
 }
 
+TEST(outer_dimensions)
+{
+	const struct golden_wants wants = {
+		.dtypes = ALL_FLOATS, .min_rank = 3, .places = GOLDEN_BIT(GOLDEN_DRAM)};
+	uint64_t state = 9;
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		const struct ttnn_value dims[] = {ttnn_v_int(0), ttnn_v_int(1)};
+		struct ttnn_spec_args spec = golden_input(n, &wants);
+		ttnn_tensor *x = golden_uneven(&spec, &state, 0.1, 2);
+		size_t count = n % 2 && spec.shape.rank > 3 ? 2 : 1;
+
+		golden_case_on_threads("ttnn.experimental.fast_reduce_nc",
+				       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+							   {"dims", ttnn_v_list(dims, count)}},
+				       2, 4);
+		ttnn_tensor_unref(x);
+	}
+}
+
 TEST(every_row_was_tested)
 {
+	golden_check_family("reduce_outer");
 	golden_check_family("reduction");
 	golden_check_family("scan");
 	golden_close();
