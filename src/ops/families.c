@@ -34,6 +34,7 @@
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
+	X(matmul_other)                                                                            \
 	X(moreh)                                                                                   \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \

@@ -213,3 +213,68 @@ tt_status tt_golden_addmm(struct tt_golden *golden)
 		out->data[i] = alpha * product->data[i] + (beta == 0 ? 0 : beta * input->data[i]);
 	return TTNN_OK;
 }
+
+/* The product of two operands and a bias, of which each has its own name here. */
+struct names {
+	const char *a, *b, *bias, *turn_a, *turn_b;
+};
+
+static tt_status biased(struct tt_array **out, struct tt_golden *golden, const struct names *names)
+{
+	const struct tt_array *bias = names->bias ? tt_golden_in(golden, names->bias) : NULL;
+	uint64_t coordinate[TTNN_MAX_RANK];
+	struct tt_array *product;
+	struct side a, b;
+
+	TT_TRY(operand(&a, golden, names->a, true, names->turn_a));
+	TT_TRY(operand(&b, golden, names->b, false, names->turn_b));
+	TT_TRY(multiply(&product, golden, &a, &b));
+	*out = tt_golden_out(golden, &product->shape,
+			     tt_call_dtype(&golden->call, "dtype", a.array->dtype));
+	if (!*out)
+		return tt_fail_nomem();
+	for (uint64_t i = 0; i < product->count; i++) {
+		tt_array_coordinate(coordinate, product, i);
+		(*out)->data[i] =
+			product->data[i] +
+			(bias ? tt_array_broadcast(bias, &product->shape, coordinate) : 0);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_minimal_matmul(struct tt_golden *golden)
+{
+	static const struct names names = {"input_tensor", "weight_tensor", "bias_tensor", "", ""};
+	struct tt_array *out;
+
+	TT_TRY(biased(&out, golden, &names));
+	return activate(out, golden, tt_call_arg(&golden->call, "fused_activation"));
+}
+
+tt_status tt_golden_moreh_matmul(struct tt_golden *golden)
+{
+	static const struct names names = {"input", "other", "bias", "transpose_input",
+					   "transpose_other"};
+	struct tt_array *out;
+
+	return biased(&out, golden, &names);
+}
+
+tt_status tt_golden_moreh_dot(struct tt_golden *golden)
+{
+	const struct tt_array *a = tt_golden_in(golden, "input_tensor_a");
+	const struct tt_array *b = tt_golden_in(golden, "input_tensor_b");
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	if (!a || !b)
+		return tt_fail(TTNN_INVALID, "an operand is missing");
+	shape = a->shape;
+	shape.dim[shape.rank - 1] = 1;
+	out = tt_golden_out(golden, &shape, a->dtype);
+	if (!out)
+		return tt_fail_nomem();
+	for (uint64_t i = 0; i < a->count; i++)
+		out->data[0] += a->data[i] * b->data[i];
+	return TTNN_OK;
+}

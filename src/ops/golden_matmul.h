@@ -6,5 +6,8 @@
 
 tt_status tt_golden_matmul(struct tt_golden *golden); /* matmul, linear */
 tt_status tt_golden_addmm(struct tt_golden *golden);
+tt_status tt_golden_minimal_matmul(struct tt_golden *golden);
+tt_status tt_golden_moreh_dot(struct tt_golden *golden);
+tt_status tt_golden_moreh_matmul(struct tt_golden *golden);
 
 #endif

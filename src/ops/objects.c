@@ -4,6 +4,7 @@
 
 #include "ops/conv.h"
 #include "ops/matmul.h"
+#include "ops/matmul_other.h"
 #include "ops/sig.h"
 #include "ops/softmax.h"
 #include "ops/unary.h"
@@ -82,6 +83,7 @@ static const struct kind kinds[] = {
 	 "q_chunk_size: int, k_chunk_size: int, exp_approx_mode: bool? = None, "
 	 "max_cores_per_head_batch: int = 16, max_k_splits: int = 1, "
 	 "matmul_math_fidelity: MathFidelity? = None, segmented_accumulation: bool = False"},
+	{"MinimalMatmulConfig", &tt_schema_minimal_matmul, TT_SIG_MINIMAL_MATMUL},
 	{"Conv1dConfig", &tt_schema_conv, TT_SIG_CONV},
 	{"Conv2dConfig", &tt_schema_conv, TT_SIG_CONV},
 	{"Conv2dSliceConfig", &tt_schema_slice, TT_SIG_SLICE},

@@ -390,9 +390,64 @@ TEST(sums_of_a_matrix_and_a_product_are_those_of_their_goldens)
 	}
 }
 
+/* A call of two tensors and some more arguments; their tensors are given back. */
+static void run_other(const char *name, const struct side *sides, const struct ttnn_arg *more,
+		      size_t count, uint64_t *state)
+{
+	ttnn_tensor *tensors[2] = {side_tensor(&sides[0], state), side_tensor(&sides[1], state)};
+	struct ttnn_arg args[6] = {{NULL, ttnn_v_tensor(tensors[0])},
+				   {NULL, ttnn_v_tensor(tensors[1])}};
+
+	for (size_t i = 0; i < count; i++)
+		args[2 + i] = more[i];
+	golden_case_on_threads(name, args, 2 + count, 8);
+	ttnn_tensor_unref(tensors[0]);
+	ttnn_tensor_unref(tensors[1]);
+	tt_arena_reset(&arena);
+}
+
+TEST(products_by_other_programs_are_those_of_their_goldens)
+{
+	static const enum ttnn_dtype dtypes[] = {BF16, BF8, BF16, BF4};
+	static const struct ttnn_shape lefts[] = {S(64, 64), S(2, 3, 45, 64), S(33, 64), S(1, 64),
+						  S(1, 1, 100, 64)};
+	uint64_t state = 5;
+
+	for (size_t i = 0; i < 20; i++) {
+		uint32_t n = 30 + (uint32_t)i * 7;
+		struct side sides[] = {
+			{lefts[i % 5], dtypes[i % 4], {.buffer = i % 3 == 0 ? TTNN_L1 : TTNN_DRAM}},
+			{S(64, n), dtypes[i / 4 % 2], {0}}};
+		struct side bias = {S(1, n), BF16, {0}};
+		ttnn_tensor *added = side_tensor(&bias, &state);
+		struct ttnn_arg more[] = {
+			{"bias_tensor", i % 2 ? ttnn_v_tensor(added) : ttnn_v_none()},
+			{"fused_activation",
+			 i % 5 == 4 ? activation_value("RELU") : ttnn_v_none()}};
+
+		run_other("ttnn.experimental.minimal_matmul", sides, more, 2, &state);
+		ttnn_tensor_unref(added);
+	}
+	for (size_t i = 0; i < 20; i++) {
+		bool turn_a = i % 4 == 1, turn_b = i % 4 == 2;
+		uint32_t m = 20 + 9 * (uint32_t)i, k = 33 + (uint32_t)i, n = 50 - (uint32_t)i;
+		struct side sides[] = {{.dtype = BF16}, {.dtype = BF16}};
+		struct ttnn_arg more[] = {{"transpose_input", ttnn_v_bool(turn_a)},
+					  {"transpose_other", ttnn_v_bool(turn_b)}};
+
+		sides[0].shape = (struct ttnn_shape){4, {2, 1, turn_a ? k : m, turn_a ? m : k}};
+		sides[1].shape = (struct ttnn_shape){
+			4, {1, 1 + (uint32_t)i % 3, turn_b ? n : k, turn_b ? k : n}};
+		run_other("ttnn.moreh_matmul", sides, more, 2, &state);
+		sides[0].shape = sides[1].shape = (struct ttnn_shape){4, {1, 1, 1, 20 * m}};
+		run_other("ttnn.moreh_dot", sides, NULL, 0, &state);
+	}
+}
+
 TEST(each_row_had_its_cases)
 {
 	golden_check_family("matmul");
+	golden_check_family("matmul_other");
 	golden_close();
 	tt_arena_deinit(&arena);
 }
