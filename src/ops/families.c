@@ -13,6 +13,7 @@
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(complex)                                                                                 \
+	X(collective)                                                                              \
 	X(concat)                                                                                  \
 	X(conv)                                                                                    \
 	X(copy)                                                                                    \

@@ -349,7 +349,7 @@ static tt_status compute(struct tt_launch *launch)
 {
 	tt_status status = TTNN_OK;
 
-	if (is_simple(launch))
+	if (launch->prog->together || is_simple(launch))
 		return launch->prog->kernel(launch);
 	for (uint32_t which = 0; which < chip_count(launch->device) && status == TTNN_OK; which++) {
 		struct tt_tensor *inputs[TT_OUTPUTS_MAX] = {NULL};

@@ -234,6 +234,7 @@ struct tt_prog {
 	void (*key)(struct tt_key *key, const struct tt_launch *launch);
 	tt_status (*kernel)(struct tt_launch *launch);
 	bool per_chip;   /* builds a program of its own for each chip of a mesh */
+	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
 };
 

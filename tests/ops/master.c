@@ -178,6 +178,30 @@ static tt_status to_device(ttnn_tensor **out, ttnn_tensor *host, ttnn_device *de
 			     3, TTNN_FRONTEND_C);
 }
 
+/* On a mesh every device but the first gets data of its own. */
+static tt_status differ(ttnn_tensor *tensor, const struct tt_traced_tensor *like,
+			struct making *making)
+{
+	for (uint32_t chip = 1; chip < ttnn_tensor_shard_count(tensor); chip++) {
+		ttnn_tensor *host = NULL, *part = NULL;
+		void *data = NULL;
+		tt_status status;
+
+		TT_TRY(fill(&data, like, making));
+		status = ttnn_tensor_from_data(&host, data, TTNN_FLOAT32, &tensor->spec, 0);
+		tt_free(data);
+		if (status == TTNN_OK)
+			status = tt_tensor_resident(&part, tensor, chip, TT_BUFFER_OVERWRITE);
+		if (status == TTNN_OK)
+			memcpy(tt_tensor_data(part), tt_tensor_data(host),
+			       (size_t)tensor->spec.bytes);
+		ttnn_tensor_unref(part);
+		ttnn_tensor_unref(host);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
 static tt_status make_tensor(ttnn_tensor **out, void *context,
 			     const struct tt_traced_tensor *tensor)
 {
@@ -210,7 +234,7 @@ static tt_status make_tensor(ttnn_tensor **out, void *context,
 	}
 	made_names[making->count] = tensor->arg;
 	making->made[making->count++] = *out;
-	return TTNN_OK;
+	return differ(*out, tensor, making);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------------------- */
@@ -240,14 +264,11 @@ static double correlation(const double *a, const double *b, uint64_t count)
 	return aa < 1e-30 || bb < 1e-30 ? 0 : ab / sqrt(aa * bb);
 }
 
-static tt_status compare(struct verdict *verdict, ttnn_tensor *got, const struct tt_array *want)
+static tt_status compare_one(struct verdict *verdict, ttnn_tensor *got, const struct tt_array *want)
 {
-	double *values, pcc;
+	double *values = tt_calloc(want->count + 1, sizeof(*values)), pcc;
 	tt_status status;
 
-	if (!ttnn_shape_equal(&got->spec.shape, &want->shape))
-		return tt_fail(TTNN_INVALID, "the result has another shape than the golden");
-	values = tt_calloc(want->count + 1, sizeof(*values));
 	if (!values)
 		return tt_fail_nomem();
 	status = tt_tensor_numbers(values, want->count, got);
@@ -256,6 +277,23 @@ static tt_status compare(struct verdict *verdict, ttnn_tensor *got, const struct
 	if (!(pcc >= verdict->least))
 		verdict->least = pcc;
 	return status;
+}
+
+/* On a mesh all devices have to have the same. */
+static tt_status compare(struct verdict *verdict, ttnn_tensor *got, const struct tt_array *want)
+{
+	if (!ttnn_shape_equal(&got->spec.shape, &want->shape))
+		return tt_fail(TTNN_INVALID, "the result has another shape than the golden");
+	for (size_t i = 0; i < ttnn_tensor_shard_count(got); i++) {
+		ttnn_tensor *shard;
+		tt_status status;
+
+		TT_TRY(ttnn_tensor_shard(&shard, got, i));
+		status = compare_one(verdict, shard, want);
+		ttnn_tensor_unref(shard);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
@@ -617,7 +655,7 @@ static size_t report(void)
 static tt_status run_all(size_t *failed, const char *path)
 {
 	struct tt_traced traced;
-	ttnn_device *device;
+	ttnn_device *device, *pair;
 	regex_t chosen;
 
 	TT_TRY(fill_pool());
@@ -626,6 +664,8 @@ static tt_status run_all(size_t *failed, const char *path)
 	TT_TRY(ttnn_device_open(
 		&device, 0,
 		&(struct ttnn_device_options){.profile = "n150", .l1_small_size = 24576}));
+	TT_TRY(ttnn_mesh_open(&pair, &(struct ttnn_mesh_options){.rows = 1, .cols = 2},
+			      &(struct ttnn_device_options){.profile = "n300"}));
 	if (regcomp(&chosen, only, REG_EXTENDED | REG_NOSUB) != 0)
 		return tt_fail(TTNN_INVALID, "--only: not a regular expression");
 	for (size_t i = 0; i<traced.count; i += every> 0 ? (size_t)every : 1) {
@@ -636,10 +676,12 @@ static tt_status run_all(size_t *failed, const char *path)
 		snprintf(name, sizeof(name), "%s/%zu", config->op, config->number);
 		if (regexec(&chosen, name, 0, NULL, 0) != 0)
 			continue;
-		run_config(config, total, device);
+		/* What was traced on two devices runs on two. */
+		run_config(config, total, strstr(config->op, "all_gather") ? pair : device);
 	}
 	*failed = report();
 	regfree(&chosen);
+	ttnn_device_unref(pair);
 	ttnn_device_unref(device);
 	tt_traced_free(&traced);
 	tt_free(pool);

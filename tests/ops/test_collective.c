@@ -1,0 +1,214 @@
+/* Collectives on a mesh of 2 x 4 devices: what every one of them gets, worked out element by element. */
+#include "test.h"
+
+#include "device/devtensor.h"
+#include "ops/op.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+#define ROWS 2u
+#define COLS 4u
+#define CHIPS (ROWS * COLS)
+
+static ttnn_device *mesh;
+
+/* The value of an element on a chip: small whole numbers, which all types hold. */
+static double value_at(uint32_t chip, uint64_t index)
+{
+	return (double)((index * 7 + chip * 5) % 13) - 6;
+}
+
+static ttnn_tensor *make(const struct ttnn_spec_args *args)
+{
+	struct ttnn_tensor_spec spec;
+	ttnn_tensor *out = NULL;
+	uint64_t count = 0;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, args));
+	CHECK_OK(ttnn_shape_volume(&count, &args->shape));
+	for (uint32_t chip = 0; chip < CHIPS; chip++) {
+		float *data = calloc(count, sizeof(*data));
+		ttnn_tensor *host = NULL, *part = NULL;
+
+		for (uint64_t i = 0; i < count; i++)
+			data[i] = (float)value_at(chip, i);
+		CHECK_OK(ttnn_tensor_from_data(&host, data, TTNN_FLOAT32, &spec, 0));
+		free(data);
+		if (!out)
+			CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
+					       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+								   {NULL, ttnn_v_device(mesh)}},
+					       2, TTNN_FRONTEND_C));
+		CHECK_OK(tt_tensor_resident(&part, out, chip, TT_BUFFER_OVERWRITE));
+		memcpy(tt_tensor_data(part), tt_tensor_data(host), (size_t)spec.bytes);
+		ttnn_tensor_unref(part);
+		ttnn_tensor_unref(host);
+	}
+	return out;
+}
+
+/* The chips that work together with this one, in order; returns how many. */
+static uint32_t group_of(uint32_t *out, uint32_t chip, int axis)
+{
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < ROWS; r++)
+		for (uint32_t c = 0; c < COLS; c++)
+			if (axis < 0 || (axis == 0 && c == chip % COLS) ||
+			    (axis == 1 && r == chip / COLS))
+				out[count++] = r * COLS + c;
+	return count;
+}
+
+enum what { GATHER, SCATTER, REDUCE, BROADCAST, SEND, PARTITION };
+
+struct wish {
+	const char *op;
+	enum what what;
+};
+
+/* What a chip should have at a coordinate of the result. */
+static double expected(enum what what, const struct ttnn_shape *in, const uint32_t *at,
+		       uint32_t dim, uint32_t chip, int axis)
+{
+	uint32_t group[CHIPS], count = group_of(group, chip, axis), own = 0, from = chip;
+	uint32_t here[TTNN_MAX_RANK];
+	uint64_t index = 0;
+	double sum = 0;
+
+	while (group[own] != chip)
+		own++;
+	memcpy(here, at, sizeof(here));
+	if (what == GATHER) {
+		from = group[at[dim] / in->dim[dim]];
+		here[dim] = at[dim] % in->dim[dim];
+	}
+	if (what == SCATTER || what == PARTITION)
+		here[dim] += own * (in->dim[dim] / count);
+	if (what == BROADCAST || (what == SEND && chip == 6))
+		from = 1;
+	for (uint32_t d = 0; d < in->rank; d++)
+		index = index * in->dim[d] + here[d];
+	if (what != SCATTER && what != REDUCE)
+		return value_at(from, index);
+	for (uint32_t i = 0; i < count; i++)
+		sum += value_at(group[i], index);
+	return sum;
+}
+
+static void check(const struct wish *wish, ttnn_tensor *got, const struct ttnn_shape *in,
+		  uint32_t dim, int axis)
+{
+	const struct ttnn_shape *shape = &got->spec.shape;
+	uint64_t count = 0;
+	double *values;
+
+	CHECK_OK(ttnn_shape_volume(&count, shape));
+	values = calloc(count, sizeof(*values));
+	for (uint32_t chip = 0; chip < CHIPS; chip++) {
+		ttnn_tensor *shard = NULL;
+		uint64_t wrong = 0;
+
+		CHECK_OK(ttnn_tensor_shard(&shard, got, chip));
+		CHECK_OK(tt_tensor_numbers(values, count, shard));
+		ttnn_tensor_unref(shard);
+		for (uint64_t i = 0; i < count; i++) {
+			uint32_t at[TTNN_MAX_RANK] = {0};
+			uint64_t rest = i;
+
+			for (uint32_t d = shape->rank; d-- > 0; rest /= shape->dim[d])
+				at[d] = (uint32_t)(rest % shape->dim[d]);
+			wrong += values[i] != expected(wish->what, in, at, dim, chip, axis);
+		}
+		if (wrong)
+			TEST_FAIL("%s: device %u has %llu of %llu elements wrong", wish->op, chip,
+				  (unsigned long long)wrong, (unsigned long long)count);
+	}
+	free(values);
+}
+
+static const struct wish wishes[] = {
+	{"ttnn.all_gather", GATHER},
+	{"ttnn.experimental.all_gather_async", GATHER},
+	{"ttnn.reduce_scatter", SCATTER},
+	{"ttnn.experimental.reduce_scatter_minimal_async", SCATTER},
+	{"ttnn.all_reduce", REDUCE},
+	{"ttnn.broadcast", BROADCAST},
+	{"ttnn.point_to_point", SEND},
+	{"ttnn.mesh_partition", PARTITION},
+};
+
+static void run_case(const struct wish *wish, const struct ttnn_spec_args *args, uint32_t dim,
+		     int axis)
+{
+	static const struct ttnn_shape sender = {2, {0, 1}}, receiver = {2, {1, 2}};
+	ttnn_tensor *in = make(args), *out = NULL;
+	struct ttnn_arg call[6] = {{"input_tensor", ttnn_v_tensor(in)}};
+	size_t count = 1;
+
+	if (wish->what == GATHER || wish->what == SCATTER || wish->what == PARTITION)
+		call[count++] = (struct ttnn_arg){"dim", ttnn_v_int(dim)};
+	if (axis >= 0)
+		call[count++] = (struct ttnn_arg){"cluster_axis", ttnn_v_int(axis)};
+	if (wish->what == BROADCAST || wish->what == SEND)
+		call[count++] = (struct ttnn_arg){"sender_coord", ttnn_v_shape(&sender)};
+	if (wish->what == SEND)
+		call[count++] = (struct ttnn_arg){"receiver_coord", ttnn_v_shape(&receiver)};
+	CHECK_OK(ttnn_call_one(&out, wish->op, call, count, TTNN_FRONTEND_C));
+	if (out)
+		check(wish, out, &args->shape, dim, axis);
+	ttnn_tensor_unref(out);
+	ttnn_tensor_unref(in);
+}
+
+TEST(every_device_gets_what_it_should)
+{
+	static const struct ttnn_shape shapes[] = {
+		{4, {1, 1, 32, 256}},   {4, {2, 8, 64, 64}}, {3, {8, 40, 16}}, {2, {64, 24}},
+		{5, {1, 2, 8, 32, 32}}, {1, {64}},           {4, {1, 1, 8, 8}}};
+	static const enum ttnn_dtype types[] = {TTNN_BFLOAT16, TTNN_FLOAT32, TTNN_BFLOAT16};
+
+	CHECK_OK(ttnn_mesh_open(&mesh, &(struct ttnn_mesh_options){.rows = ROWS, .cols = COLS},
+				&(struct ttnn_device_options){.profile = "t3k"}));
+	for (size_t w = 0; w < sizeof(wishes) / sizeof(wishes[0]); w++) {
+		size_t cases = 0;
+
+		for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+			for (int axis = -1; axis < 2; axis++)
+				for (uint32_t dim = 0; dim < shapes[i].rank; dim++) {
+					struct ttnn_spec_args args = {
+						.shape = shapes[i],
+						.dtype = types[i % 3],
+						.layout = i % 2 ? TTNN_TILE : TTNN_ROW_MAJOR};
+					bool cuts = wishes[w].what == SCATTER ||
+						    wishes[w].what == PARTITION;
+
+					if ((cuts && shapes[i].dim[dim] % CHIPS != 0) ||
+					    (wishes[w].what == SEND && axis >= 0))
+						continue;
+					run_case(&wishes[w], &args, dim, axis);
+					cases++;
+				}
+		printf("%s: %zu cases\n", wishes[w].op, cases);
+	}
+}
+
+TEST(what_cannot_be_cut_is_refused)
+{
+	struct ttnn_spec_args args = {.shape = TT_SHAPE(3, 32), .dtype = TTNN_BFLOAT16};
+	static const struct ttnn_shape outside = {2, {7, 7}};
+	ttnn_tensor *in = make(&args), *out;
+
+	CHECK_FAILS(
+		ttnn_call_one(&out, "ttnn.reduce_scatter",
+			      (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)}, {NULL, ttnn_v_int(0)}},
+			      2, TTNN_FRONTEND_C),
+		TTNN_INVALID, "Dimension 0 of 3 elements cannot be cut among 8 devices");
+	CHECK_FAILS(ttnn_call_one(&out, "ttnn.broadcast",
+				  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)},
+						      {NULL, ttnn_v_shape(&outside)}},
+				  2, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "sender_coord is not on the mesh of 2 x 4 devices");
+	ttnn_tensor_unref(in);
+	ttnn_device_unref(mesh);
+}
