@@ -238,6 +238,16 @@ tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv
 tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,
 			     const struct tt_conv_slices *slices);
 
+/* Parts of images in DRAM: fetched into shards as [1, 1, n × h × w, c], and written back. */
+struct tt_image_part {
+	uint32_t batch, start[2], size[2], channels;
+	uint32_t pitch; /* elements from row to row in what is written */
+};
+tt_status tt_part_fetch(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *image,
+			const struct tt_image_part *part, const struct ttnn_memory_config *memory);
+tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct tt_tensor *image,
+			const struct tt_image_part *part);
+
 /* [n, h, w, c] → [1, 1, n × h × w, c]; the tensor itself when it is so already. */
 tt_status tt_conv_flatten(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in);
 

@@ -205,12 +205,59 @@ tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv
 	return TTNN_OK;
 }
 
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
+			   const struct slice *slice)
+{
+	struct tt_conv_run part = *run;
+	struct tt_image_part piece = {.batch = run->conv.batch, .channels = run->conv.in_channels};
+	struct ttnn_memory_config memory;
+	struct tt_tensor *result;
+	tt_status status;
+	uint32_t size[2];
+
+	part.conv = part_of(piece.start, &run->conv, slice);
+	piece.size[0] = part.conv.in[0];
+	piece.size[1] = part.conv.in[1];
+	TT_TRY(slice_memory(&memory, &part.conv, &run->conv, slice));
+	TT_TRY(tt_part_fetch(&part.in, run->call, run->in, &piece, &memory));
+	tt_call_own(run->call, part.in);
+	part.memory = NULL;
+	part.conv.in_dtype = part.in->spec.dtype;
+	part.conv.in_layout = part.in->spec.layout;
+	part.conv.config.free_input = part.conv.config.move_halo = true;
+	status = tt_conv_run_l1(&result, &part);
+	run->weight = part.weight;
+	run->bias = part.bias;
+	run->new_weight = part.new_weight;
+	run->new_bias = part.new_bias;
+	TT_TRY(status);
+	tt_call_drop(run->call, part.in);
+	tt_conv_out(size, &part.conv);
+	piece = (struct tt_image_part){
+		.batch = run->conv.batch,
+		.start = {slice->start[0], slice->start[1]},
+		.size = {slice->end[0] - slice->start[0], slice->end[1] - slice->start[1]},
+		.channels = run->conv.out_channels,
+		.pitch = size[1]};
+	status = tt_part_write(run->call, result, out, &piece);
+	tt_call_drop(run->call, result);
+	return status;
+}
+
 tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,
 			     const struct tt_conv_slices *slices)
 {
-	(void)run;
-	(void)out;
-	return tt_fail(TTNN_UNSUPPORTED,
-		       "a convolution that needs %u slices to fit into L1 is not supported",
-		       slices->count);
+	struct walk walk = walk_begin(&run->conv, slices);
+	struct slice slice;
+
+	if (run->conv.transposed)
+		return tt_fail(TTNN_UNSUPPORTED,
+			       "a transposed convolution that needs %u slices to fit into L1 is "
+			       "not supported",
+			       slices->count);
+	while (walk_next(&slice, &walk))
+		TT_TRY(run_slice(run, out, &slice));
+	return TTNN_OK;
 }

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "golden.h"
+#include "ops/conv.h"
 #include "ops/enums.h"
 #include "ops/golden_cases.h"
 #include "ops/images.h"
@@ -223,6 +224,44 @@ TEST(lines)
 		golden_case("ttnn.conv1d", conv.args, conv.count, 3);
 		end(&conv);
 	}
+}
+
+/* Cut down or across, into parts of different sizes. */
+TEST(slices)
+{
+	static const struct layer cut[] = {
+		{{1, 64, 64, 32}, 32, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+		{{2, 33, 40, 16}, 24, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}},
+		{{1, 40, 50, 3}, 17, 1, {5, 5}, {1, 1}, {2, 2}, {1, 1}},
+		{{1, 30, 70, 40}, 64, 4, {3, 3}, {1, 1}, {0, 0}, {2, 2}},
+	};
+	struct tt_arena arena = {0};
+	uint64_t state = 8;
+
+	for (size_t n = 0; n < 16; n++) {
+		const struct layer *l = &cut[n % 4];
+		struct ttnn_shape shape = {
+			4, {l->outs, l->nhwc[3] / l->groups, l->kernel[0], l->kernel[1]}};
+		struct ttnn_arg fields[] = {
+			{"slice_type", tt_value_enum(&tt_enum_slice,
+						     n / 4 % 2 ? TT_SLICE_WIDTH : TT_SLICE_HEIGHT)},
+			{"num_slices", ttnn_v_int(n < 8 ? 2 : 3)}};
+		struct ttnn_arg rows = {"output_layout", ttnn_v_layout(TTNN_ROW_MAJOR)};
+		struct ttnn_value slices, config;
+		struct conv_args conv;
+
+		begin(&conv, l, n % 2 ? 1 : 0, &state);
+		conv.weight = host_tensor(&shape, TTNN_BFLOAT16, &state);
+		window(&conv, l);
+		CHECK_OK(tt_object_make(&slices, &arena, "Conv2dSliceConfig", fields, 2));
+		CHECK_OK(tt_object_make(&config, &arena, "Conv2dConfig", &rows, 1));
+		add(&conv, "slice_config", slices);
+		if (n >= 8)
+			add(&conv, "conv_config", config);
+		golden_case("ttnn.conv2d", conv.args, conv.count, 6);
+		end(&conv);
+	}
+	tt_arena_deinit(&arena);
 }
 
 static ttnn_tensor *call_one(const char *name, const struct conv_args *conv)
