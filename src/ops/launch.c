@@ -498,8 +498,12 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	drop_kept(&launch);
 	if (status != TTNN_OK) {
 		tt_tell_error(status);
+		/* Given ones stay their owner's, who may be this very call. */
 		for (size_t i = TT_OUTPUTS_MAX; i-- > 0;)
-			tt_call_drop(call, launch.outputs[i]);
+			if (i < args->output_count && args->outputs[i])
+				ttnn_tensor_unref(launch.outputs[i]);
+			else
+				tt_call_drop(call, launch.outputs[i]);
 		launch.output_count = 0;
 	}
 	tt_tell_end(launch.outputs, launch.output_count, status != TTNN_OK);
