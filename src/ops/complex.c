@@ -87,6 +87,8 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_array *out[2] = {NULL, NULL};
 
 	TT_TRY(read_parts(z, golden, "input_tensor"));
+	if (!z[0] || !z[1])
+		return tt_fail(TTNN_INVALID, "golden: a complex tensor has two parts");
 	if (tt_value_given(tt_call_arg(&golden->call, "grad_tensor")))
 		TT_TRY(read_parts(g, golden, "grad_tensor"));
 	for (int i = 0; i < (row->is_complex ? 2 : 1); i++) {
