@@ -513,7 +513,7 @@ static const struct tt_op ops[] = {
 		.doc = "Combines all rows, columns or values of each matrix with one of another "
 		       "tensor.",
 		.sigs = {"input_a: Tensor, input_b: Tensor, math_op: BcastOpMath, dim: BcastOpDim, *, "
-			 "output_tensor: Tensor? = None, memory_config: MemoryConfig? = None"},
+			 "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 		.expand = expand,
 		.golden = tt_golden_bcast,
 		.pcc = 0.999,

@@ -99,6 +99,12 @@ static const struct tt_arg_type types[] = {
 	{"any", "object", ANY & ~KIND(TTNN_VALUE_ABSENT), ANY, NULL},
 };
 
+const struct tt_enum *tt_arg_type_enum(bool *more, size_t i)
+{
+	*more = i < sizeof(types) / sizeof(types[0]);
+	return *more ? types[i].enumeration : NULL;
+}
+
 const char *tt_arg_type_name(const struct tt_arg_type *type)
 {
 	return type->name;

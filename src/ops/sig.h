@@ -77,6 +77,9 @@ void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name
 /* A value as Python's repr() shows upstream's objects: "DataType.BFLOAT16", "None", "0.5". */
 void tt_sig_print_value(struct tt_str *out, const struct ttnn_value *value);
 
+/* The enumeration of type i of the table, or NULL; *more is false behind the last. */
+const struct tt_enum *tt_arg_type_enum(bool *more, size_t i);
+
 /* The name of a type as this project's tables and C interface spell it. */
 const char *tt_arg_type_name(const struct tt_arg_type *type);
 

@@ -47,6 +47,24 @@ TEST(enumerations_have_names_of_their_own)
 	}
 }
 
+/* A frontend's members are those that signatures ask for. */
+TEST(enumerations_of_signatures_are_listed)
+{
+	const struct tt_enum *wanted;
+	const ttnn_enum *listed;
+	const char *module;
+	bool more;
+
+	for (size_t i = 0; wanted = tt_arg_type_enum(&more, i), more; i++) {
+		bool found = wanted == NULL;
+
+		for (size_t k = 0; (listed = ttnn_enum_at(&module, k)); k++)
+			found |= listed == wanted;
+		if (!found)
+			TEST_FAIL("enum_list.c lacks %s", wanted->name);
+	}
+}
+
 TEST(objects_are_made_changed_and_printed)
 {
 	struct ttnn_arg args[] = {{"op_type", tt_value_enum(&tt_enum_math_fidelity, 0)}};
