@@ -218,7 +218,7 @@ static struct sizes random_sizes(bool decode)
 		.width = widths[bk_below(3)],
 	};
 
-	sizes.heads = sizes.key_heads * (1 + (uint32_t)bk_below(3));
+	sizes.heads = sizes.key_heads * (bk_chance(4) ? 20 : 1 + (uint32_t)bk_below(3));
 	sizes.out_width = bk_chance(3) ? 24 : sizes.width;
 	return sizes;
 }

@@ -253,7 +253,8 @@ static tt_status check_pages(const struct tt_attention *work)
 /* To the output, or to a scratch when keys or values lie there. */
 static tt_status run(struct tt_attention *work, const struct tt_area *out)
 {
-	bool few = work->groups * work->rows <= FEW_ROWS;
+	/* In decoding, heads are rows of one plane: they are stored together. */
+	bool few = work->job->decode || work->groups * work->rows <= FEW_ROWS;
 	bool apart = out->data != work->k.area.data && out->data != work->v.area.data &&
 		     (!work->job->mask || out->data != work->mask.area.data) &&
 		     (!few || out->data != work->q.area.data);
