@@ -546,3 +546,44 @@ TEST(zz_all_rows)
 		golden_check_family(families[i]);
 	golden_close();
 }
+
+/* ---- memory runs out ---------------------------------------------------------------------------------- */
+
+static tt_status on_device(ttnn_tensor **out, ttnn_device *device, const struct ttnn_shape *shape)
+{
+	return ttnn_call_one(out, "ttnn.zeros",
+			     (struct ttnn_arg[]){{NULL, ttnn_v_shape(shape)},
+						 {"layout", ttnn_v_layout(TTNN_TILE)},
+						 {"device", ttnn_v_device(device)}},
+			     3, TTNN_FRONTEND_C);
+}
+
+SCENARIO(heads_and_attention)
+{
+	const struct ttnn_shape shape = {4, {1, 1, 32, 192}};
+	struct ttnn_results heads = {.count = 0};
+	ttnn_tensor *x = NULL, *out = NULL;
+	ttnn_device *device = NULL;
+	tt_status status = ttnn_device_open(&device, 0, NULL);
+
+	if (status == TTNN_OK)
+		status = on_device(&x, device, &shape);
+	if (status == TTNN_OK)
+		status = ttnn_call(&heads, "ttnn.experimental.nlp_create_qkv_heads",
+				   (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+						       {"num_heads", ttnn_v_int(2)},
+						       {"transpose_k_heads", ttnn_v_bool(false)}},
+				   3, TTNN_FRONTEND_C);
+	if (status == TTNN_OK)
+		status = ttnn_call_one(&out, "ttnn.transformer.scaled_dot_product_attention",
+				       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(heads.tensors[0])},
+							   {NULL, ttnn_v_tensor(heads.tensors[1])},
+							   {NULL, ttnn_v_tensor(heads.tensors[2])}},
+				       3, TTNN_FRONTEND_C);
+	for (size_t i = 0; i < heads.count; i++)
+		ttnn_tensor_unref(heads.tensors[i]);
+	ttnn_tensor_unref(x);
+	ttnn_tensor_unref(out);
+	ttnn_device_unref(device);
+	return status;
+}
