@@ -233,7 +233,7 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 	uint64_t segments = in[SEGMENTS] ? tt_aligned_page(in[SEGMENTS]) : 0;
 	uint64_t mask_tile =
 		whole_window(launch) ? tt_tile_bytes_of(TTNN_BFLOAT4_B) : tile_of(in[MASK]);
-	bool plain = !in[PAGES] && !tt_value_given(&launch->attrs[WINDOW]);
+	bool plain = !fp32 && !in[PAGES] && !tt_value_given(&launch->attrs[WINDOW]);
 	struct chunks c = {0};
 
 	TT_TRY(chunks_of(&c, launch));

@@ -177,6 +177,9 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 
 	TT_TRY(tt_sdpa_cores(&cores, launch, &launch->attrs[CONFIG]));
 	others = sharers(launch, ttnn_core_set_cores(cores)) - 1;
+	TT_REQUIRE(others < 64, "num_tree_reduction_rounds <= MAX_TREE_REDUCTION_ROUNDS",
+		   "Tree reduction max 6 rounds (64 cores/head), got %llu cores/head",
+		   (unsigned long long)others + 1);
 	return tt_plan_rows(
 		plan, cores,
 		(struct tt_page_row[]){

@@ -82,6 +82,11 @@ static uint64_t kept_rows(const struct tt_launch *launch)
 	}
 }
 
+static uint64_t kept_row(const struct tt_launch *launch)
+{
+	return tt_align_to(launch->inputs[WEIGHT]->spec.page_bytes, 32);
+}
+
 static uint64_t index_count(const struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = &launch->outputs[0]->spec.shape;
@@ -121,7 +126,7 @@ static tt_status rows_plain(struct tt_plan *plan, const struct tt_launch *launch
 							  : 1,
 				     row, NULL},
 				    {TT_SCRATCH, 1, align / tt_element_bytes(indices), TILE, NULL},
-				    {TT_SCRATCH, 2, kept_rows(launch), row, NULL},
+				    {TT_SCRATCH, 2, kept_rows(launch), kept_row(launch), NULL},
 			    },
 			    3);
 }
@@ -143,7 +148,7 @@ static tt_status rows_tiled(struct tt_plan *plan, const struct tt_launch *launch
 				    {TT_DFB, 0, 2, row, NULL},
 				    {TT_SCRATCH, 1, 1,
 				     tt_tile_bytes_of(launch->inputs[INDICES]->spec.dtype), NULL},
-				    {TT_SCRATCH, 2, kept_rows(launch), row, NULL},
+				    {TT_SCRATCH, 2, kept_rows(launch), kept_row(launch), NULL},
 			    },
 			    3);
 }
@@ -166,7 +171,6 @@ static tt_status rows_fused(struct tt_plan *plan, const struct tt_launch *launch
 	struct tt_tensor *weight = launch->inputs[WEIGHT], *out = launch->outputs[0];
 	uint64_t in_tile = tt_tile_bytes_of(weight->spec.dtype);
 	uint64_t out_tile = tt_tile_bytes_of(out->spec.dtype);
-	uint64_t row = tt_align_to(weight->spec.page_bytes, tt_page_alignment(weight));
 	bool sharded = out->spec.memory.has_shard;
 	uint64_t width = sharded ? out->spec.memory.shard.width / TILE
 				 : tt_div_up(tt_shape_last(&weight->spec.padded, 1), TILE);
@@ -181,7 +185,7 @@ static tt_status rows_fused(struct tt_plan *plan, const struct tt_launch *launch
 			{TT_DFB, 1, sharded ? tt_shard_tiles(&out->spec) : tiles, out_tile,
 			 sharded ? out : NULL},
 			{TT_SCRATCH, 2, TILE, tt_element_bytes(launch->inputs[INDICES]), NULL},
-			{TT_SCRATCH, 3, kept_rows(launch), row, NULL},
+			{TT_SCRATCH, 3, kept_rows(launch), kept_row(launch), NULL},
 		},
 		4);
 }
