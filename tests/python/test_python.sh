@@ -12,10 +12,12 @@ header=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/
 $python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$python is older than 3.11" && exit 77; }
 $python -c 'import pytest' 2>/dev/null || { echo "no pytest: scripts/setup.sh python" && exit 77; }
 
-make --no-print-directory MODE="$mode" PYTHON="$python" python
+# With the compiler of the build, or all of it would be made again.
+compiler=$(sed -n '1s/ -Iinclude.*//p' "$OUT/flags")
+make --no-print-directory MODE="$mode" CC="$compiler" PYTHON="$python" python
 export PYTHONPATH=$PWD/$OUT/python PYTHONDONTWRITEBYTECODE=1
 if [ "$mode" = asan ]; then # the program is Python's, so the library with the checks comes first
-	LD_PRELOAD=$("${CC:-gcc}" -print-file-name=libasan.so):$("${CC:-gcc}" -print-file-name=libubsan.so)
+	LD_PRELOAD=$(${compiler#ccache } -print-file-name=libasan.so):$(${compiler#ccache } -print-file-name=libubsan.so)
 	export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TTNN_TEST_CALLS=500 PYTHONMALLOC=malloc
 fi
 exec "$python" -m pytest -q --tb=short -p no:cacheprovider tests/python
