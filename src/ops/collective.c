@@ -327,6 +327,7 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	const struct tt_device *device = tt_tensor_device(in);
 	int64_t axis = axis_of(tt_call_arg(&golden->call, "cluster_axis"));
+	uint32_t size = group_size(device, axis);
 	struct ttnn_shape shape = in->spec.shape;
 	struct ttnn_value sender;
 	struct group group;
@@ -343,8 +344,8 @@ static tt_status golden(struct tt_golden *golden)
 		group.count = 1;
 	if (kinds[kind].grows)
 		shape.dim[dim] *= group.count;
-	if (kinds[kind].shrinks)
-		shape.dim[dim] /= group_size(device, axis);
+	if (kinds[kind].shrinks && size)
+		shape.dim[dim] /= size;
 	out = tt_golden_out(golden, &shape, in->spec.dtype);
 	for (uint32_t i = 0; out && i < group.count; i++) {
 		const struct tt_array *member;

@@ -519,7 +519,7 @@ static tt_status expand_concat(struct tt_call *call)
 static tt_status expand_stack(struct tt_call *call)
 {
 	int64_t dim = tt_call_int(call, "dim", 0);
-	struct tt_tensor **tensors, *out;
+	struct tt_tensor **tensors, *out = NULL;
 	struct ttnn_value *items;
 	struct ttnn_arg args[2] = {{"tensors", ttnn_v_none()}, {"dim", ttnn_v_int(dim)}};
 	size_t count, made = 0;

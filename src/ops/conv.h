@@ -111,13 +111,13 @@ uint32_t tt_conv_alignment(enum ttnn_memory_layout scheme, enum ttnn_layout layo
 tt_status tt_conv_parallel(struct tt_parallel *out, const struct tt_conv *conv, bool matmul,
 			   uint32_t alignment);
 
-/* Shards of an input of `rows` sticks. */
+/* Shards of an input of `rows` sticks whose channels are aligned so. */
 tt_status tt_conv_input_memory(struct ttnn_memory_config *out, const struct tt_conv *conv,
-			       const struct tt_parallel *parallel, uint64_t rows, bool sliced,
-			       bool matmul);
+			       const struct tt_parallel *parallel, uint64_t rows,
+			       uint32_t alignment);
 
 /* Blocks for an input that lies on these cores. */
-tt_status tt_conv_plan(struct tt_conv_plan *out, const struct tt_conv *conv,
+tt_status tt_conv_plan(struct tt_conv_plan *plan, const struct tt_conv *conv,
 		       const struct tt_parallel *in, uint32_t alignment, bool matmul);
 
 /* The bytes of L1 that a core needs, if the input is sharded like this (NULL: in the best way). */
@@ -126,7 +126,7 @@ struct tt_conv_usage {
 	uint32_t cores;
 };
 tt_status tt_conv_usage(struct tt_conv_usage *out, const struct tt_conv *conv, bool matmul,
-			const struct ttnn_memory_config *memory);
+			const struct ttnn_memory_config *given);
 
 /* Sets conv->config.layout to the kind of shards that needs least L1. */
 tt_status tt_conv_choose_layout(struct tt_conv *conv, bool matmul);

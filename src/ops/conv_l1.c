@@ -106,8 +106,9 @@ static tt_status choose_shards(struct ttnn_memory_config *out, bool *reshard, st
 	}
 	flow->parallel = best;
 	*reshard = *reshard || !parallel_equal(&is, &best);
-	return tt_conv_input_memory(out, conv, &best, (uint64_t)dim[0] * dim[1] * dim[2], false,
-				    flow->matmul);
+	return tt_conv_input_memory(
+		out, conv, &best, (uint64_t)dim[0] * dim[1] * dim[2],
+		tt_conv_alignment(best.scheme, conv->in_layout, false, flow->matmul, NULL));
 }
 
 /* Replaces the image by a new one that the call owns from now on. */

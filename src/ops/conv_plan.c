@@ -112,11 +112,10 @@ tt_status tt_conv_parallel(struct tt_parallel *out, const struct tt_conv *conv, 
 }
 
 tt_status tt_conv_input_memory(struct ttnn_memory_config *out, const struct tt_conv *conv,
-			       const struct tt_parallel *parallel, uint64_t rows, bool sliced,
-			       bool matmul)
+			       const struct tt_parallel *parallel, uint64_t rows,
+			       uint32_t alignment)
 {
 	enum ttnn_memory_layout scheme = parallel->scheme;
-	uint32_t alignment = tt_conv_alignment(scheme, conv->in_layout, sliced, matmul, NULL);
 	uint32_t unit =
 		scheme == TTNN_WIDTH_SHARDED && conv->in_layout == TTNN_ROW_MAJOR ? 1 : TILE;
 	uint64_t cores = tt_parallel_channels(parallel);
@@ -298,7 +297,9 @@ tt_status tt_conv_usage(struct tt_conv_usage *out, const struct tt_conv *conv, b
 	if (given)
 		memory = *given;
 	else
-		TT_TRY(tt_conv_input_memory(&memory, conv, &in, rows, false, matmul));
+		TT_TRY(tt_conv_input_memory(
+			&memory, conv, &in, rows,
+			tt_conv_alignment(in.scheme, conv->in_layout, false, matmul, NULL)));
 	element = halo_element(conv);
 	slide.cores_nhw = plan.cores_nhw;
 	out->halo_in = (uint64_t)memory.shard.height * memory.shard.width * element /

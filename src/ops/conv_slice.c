@@ -77,9 +77,9 @@ static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *pa
 	alignment = tt_conv_alignment(part->config.layout, part->in_layout, !whole, false, NULL);
 	shape.config.block_height = 0;
 	TT_TRY(tt_conv_parallel(&parallel, &shape, false, alignment));
-	return tt_conv_input_memory(out, part, &parallel,
-				    (uint64_t)part->batch * part->in[0] * part->in[1], !whole,
-				    false);
+	return tt_conv_input_memory(
+		out, part, &parallel, (uint64_t)part->batch * part->in[0] * part->in[1],
+		tt_conv_alignment(parallel.scheme, part->in_layout, !whole, false, NULL));
 }
 
 static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv, const struct slice *slice)

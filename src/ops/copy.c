@@ -217,7 +217,8 @@ static tt_status plan_rows(struct tt_launch *launch)
 	work->number[0] = common * tt_dtype_bytes(in->dtype);
 	if (rows < ttnn_core_set_cores(launch->grid) && common < width &&
 	    work->number[0] <= PIECE_MAX && work->number[0] % alignment == 0)
-		return tt_cores_for(&work->cores[0], launch, rows * tt_div_up(width, common));
+		return tt_cores_for(&work->cores[0], launch,
+				    rows * tt_div_up(width, common ? common : 1));
 	work->number[0] = 0;
 	work->number[1] = in->page_bytes < PIECE_MAX ? in->page_bytes : PIECE_MAX;
 	work->number[2] = tt_aligned_page(launch->outputs[0]);

@@ -132,14 +132,15 @@ tt_status tt_golden_norm_apply(struct tt_golden *golden)
 	across = tt_shape_last(&stats->shape, 1);
 	for (uint64_t row = 0; row < in->count / width; row++) {
 		const double *sums = &stats->data[row * across];
+		uint64_t count = width * (across / step);
 		double mean = 0, variance = 0;
 
 		for (uint64_t j = 0; j < across; j += step) {
 			variance += sums[j];
 			mean += is_rms(golden) ? 0 : sums[j + TILE];
 		}
-		mean /= (double)(width * (across / step));
-		variance = variance / (double)(width * (across / step)) - mean * mean;
+		mean /= (double)count;
+		variance = variance / (double)count - mean * mean;
 		for (uint64_t j = 0; j < width; j++)
 			out->data[row * width + j] = applied(&affine, j,
 							     (in->data[row * width + j] - mean) /

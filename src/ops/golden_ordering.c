@@ -7,7 +7,7 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 	int64_t given = tt_call_int(&golden->call, "dim", -1);
 	struct tt_array *values, *places;
 	struct ttnn_shape shape;
-	uint64_t step = 1, extent;
+	uint64_t step = 1, extent, row, to;
 	uint32_t dim;
 
 	if (!in)
@@ -23,9 +23,14 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 	places = values ? tt_golden_out(golden, &shape, TTNN_UINT32) : NULL;
 	if (!places)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
+	step = step ? step : 1;
+	row = step * extent;
+	if (!row)
+		row = 1;
 	/* The place of each value in its row is the number of those before it. */
 	for (uint64_t i = 0; i < in->count; i++) {
-		uint64_t at = i / step % extent, first = i - at * step, before = 0, to;
+		/* row is not 0: NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+		uint64_t at = i % row / step, first = i - at * step, above = i / row, before = 0;
 		double x = in->data[i];
 
 		for (uint64_t k = 0; k < extent; k++) {
@@ -35,7 +40,7 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 		}
 		if (before >= shape.dim[dim])
 			continue;
-		to = i / (step * extent) * step * shape.dim[dim] + before * step + i % step;
+		to = (above * shape.dim[dim] + before) * step + first % step;
 		values->data[to] = x;
 		places->data[to] = (double)at;
 	}

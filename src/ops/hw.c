@@ -115,7 +115,9 @@ static tt_status golden(struct tt_golden *golden)
 	if (!out)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
 	if (what == NORMAL_OF_ALL) {
-		padded *= (double)(in->count / matrix);
+		uint64_t matrices = matrix ? in->count / matrix : 0;
+
+		padded *= (double)matrices;
 		matrix = in->count;
 	}
 	for (uint64_t i = 0; i < in->count; i++) {

@@ -280,8 +280,10 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 		work->number[1] = page_bytes(a, spec->padded.dim[3]);
 		work->number[3] = 1;
 	} else if (stays_in_shards(launch)) {
-		if (spec->memory.layout == TTNN_BLOCK_SHARDED)
-			batches /= core_rows(spec->memory.shard.grid);
+		uint64_t down = core_rows(spec->memory.shard.grid);
+
+		if (spec->memory.layout == TTNN_BLOCK_SHARDED && down)
+			batches /= down;
 		work->number[0] = batches * batch_pages(spec, width);
 		work->number[1] = page_bytes(a, width);
 		work->number[3] = 1;

@@ -127,7 +127,7 @@ struct tt_matmul_plan {
 };
 
 /* Rows of program memory, by kind of config. */
-tt_status tt_matmul_memory(struct tt_plan *plan, const struct tt_launch *launch);
+tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch);
 
 /*
  * Launches the program. `matmul` went through tt_matmul_complete(); `config` (optional) is the

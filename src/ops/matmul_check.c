@@ -410,17 +410,18 @@ static tt_status check_work_1d(const struct tt_matmul *matmul,
 {
 	uint32_t m = tt_matmul_rows(matmul, config->fuse_batch);
 	uint64_t y = tt_div_up(m, config->m), x = tt_div_up(matmul->n, config->n);
-	uint64_t cores = (uint64_t)config->grid.x * config->grid.y;
+	uint64_t cores = (uint64_t)config->grid.x * config->grid.y, blocks;
 
 	if (config->hops && ttnn_core_set_cores(config->hops))
 		return tt_matmul_refuse(config, "program_config.hop_cores.empty()",
 					"Hop cores are not supported for any mode besides "
 					"gather_in0.");
-	if (x * y > cores)
+	blocks = x * y;
+	if (blocks > cores)
 		return tt_matmul_refuse(config, "num_blocks_total <= num_cores",
 					"Number of blocks exceeds number of cores: %llu blocks > "
 					"%llu cores",
-					(unsigned long long)(x * y), (unsigned long long)cores);
+					(unsigned long long)blocks, (unsigned long long)cores);
 	if (config->cast_a && y != 1)
 		return tt_matmul_refuse(config, "num_blocks_y == 1",
 					"mcast_in0 requires M (%u) to fit within a single "

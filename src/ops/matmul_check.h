@@ -27,10 +27,10 @@ tt_status tt_matmul_check_depth(const struct tt_matmul *matmul,
 tt_status tt_matmul_check_turn(const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config, const char *subject);
 
-/* a is sharded in this way; `text` says so. */
+/* a is sharded in this way; `format` says so. */
 tt_status tt_matmul_check_layout(const struct tt_matmul *matmul,
 				 const struct tt_matmul_config *config,
-				 enum ttnn_memory_layout wanted, const char *text);
+				 enum ttnn_memory_layout wanted, const char *format);
 
 /* ---- the kinds that have files of their own ----------------------------------------------------------- */
 

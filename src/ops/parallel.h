@@ -46,8 +46,8 @@ tt_status tt_parallel_memory(struct ttnn_memory_config *out, const struct tt_par
 
 /* As an attribute, in three values of the caller's. */
 #define TT_PARALLEL_FIELDS 3
-struct ttnn_value tt_parallel_value(struct ttnn_value fields[TT_PARALLEL_FIELDS],
-				    const struct tt_parallel *parallel);
+struct ttnn_value tt_parallel_value(struct ttnn_value v[TT_PARALLEL_FIELDS],
+				    const struct tt_parallel *p);
 
 /* The largest number not above `from` that divides num, and that divides both. */
 uint32_t tt_divisor_below(uint32_t num, uint32_t from);

@@ -150,8 +150,9 @@ static tt_status plan_rows(struct tt_launch *launch, struct tt_move_work *work, 
 static uint64_t padded_tiles(const struct tt_launch *launch, uint32_t back, uint32_t tile)
 {
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
+	uint64_t beside = tt_shape_last(&out->padded, back) / tile;
 
-	return out->rows * out->cols / 1024 / (tt_shape_last(&out->padded, back) / tile);
+	return beside ? out->rows * out->cols / 1024 / beside : 0;
 }
 
 /* Numbers: 0 bytes of a tile, 1 bytes of padding, 2 bytes of a tile when height and width swap. */

@@ -227,11 +227,13 @@ static tt_status place(struct run *run, struct tt_tensor *tensor,
 static tt_status reduce(struct run *run, const struct tt_haloed *haloed,
 			const struct ttnn_memory_config *memory)
 {
+	struct tt_pool pool = run->pool;
 	struct tt_tensor *out[2];
 	size_t count;
 	tt_status status;
 
-	TT_TRY(tt_pool_launch(out, &count, run->call, haloed, &run->pool, memory));
+	pool.memory = memory;
+	TT_TRY(tt_pool_launch(out, &count, run->call, haloed, &pool));
 	status = place(run, out[0], memory);
 	if (count == 1)
 		return status;

@@ -19,6 +19,7 @@ struct tt_pool {
 	enum ttnn_layout in_layout, layout;
 	bool tables_in_dram;
 	struct ttnn_value compute;
+	const struct ttnn_memory_config *memory; /* of the result, when the program is launched */
 };
 
 /* What the channels of a shard of the result are a multiple of. */
@@ -42,8 +43,7 @@ uint32_t tt_pool_scalars(const struct tt_pool *pool, enum ttnn_memory_layout sch
 
 /* Launches the program on a halo; one output, or two with indices. */
 tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *call,
-			 const struct tt_haloed *haloed, const struct tt_pool *pool,
-			 const struct ttnn_memory_config *memory);
+			 const struct tt_haloed *haloed, const struct tt_pool *pool);
 
 /*
  * The average over whole images is no pool but a sum over rows (pool_whole.c). Whether a call is one;

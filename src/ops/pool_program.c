@@ -277,8 +277,7 @@ static const struct tt_prog prog = {
 };
 
 tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *call,
-			 const struct tt_haloed *haloed, const struct tt_pool *pool,
-			 const struct ttnn_memory_config *config)
+			 const struct tt_haloed *haloed, const struct tt_pool *pool)
 {
 	struct tt_device *device = tt_tensor_device(haloed->halo);
 	struct extra extra = {*haloed, pool};
@@ -293,7 +292,7 @@ tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *
 	attrs[KIND] = tt_value_enum(&kinds, pool->kind);
 	attrs[DTYPE] = ttnn_v_dtype(pool->dtype);
 	attrs[LAYOUT] = ttnn_v_layout(pool->layout);
-	attrs[MEMORY] = ttnn_v_memory(config);
+	attrs[MEMORY] = ttnn_v_memory(pool->memory);
 	attrs[COMPUTE] = pool->compute;
 	attrs[COUNT_PADDING] = ttnn_v_bool(pool->count_padding);
 	attrs[DIVISOR] = pool->divisor ? ttnn_v_int(pool->divisor) : ttnn_v_none();

@@ -413,7 +413,7 @@ static tt_status nd_output(struct ttnn_memory_config *out, const struct reshape 
 	return ttnn_memory_config_nd(out, memory->buffer, &shard);
 }
 
-static tt_status reshape(struct tt_tensor **out, struct tt_call *call, const struct reshape *args);
+static tt_status reshape(struct tt_tensor **out, struct tt_call *call, const struct reshape *given);
 
 static tt_status reshape_nd(struct tt_tensor **out, struct tt_call *call,
 			    const struct reshape *args)

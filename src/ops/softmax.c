@@ -468,7 +468,7 @@ static tt_status lay_mask(struct tt_tensor **out, const struct tt_launch *launch
 		{causal && heads > 1 ? in->dim[rank - 3] / heads : 1, -1, (int32_t)rank - 3, 0,
 		 heads},
 		{heads, (int32_t)rank - 2, (int32_t)rank - 3, height, 1},
-		{causal ? height / used : 1, -1, (int32_t)rank - 2, 0, used},
+		{causal && used ? height / used : 1, -1, (int32_t)rank - 2, 0, used},
 		{used, (int32_t)rank - 2, (int32_t)rank - 2, 1, 1},
 		{width, (int32_t)rank - 1, (int32_t)rank - 1, 1, 1},
 	};

@@ -872,9 +872,11 @@ static tt_status tilize_padded(struct tt_call *call, struct tt_tensor *in,
 	return TTNN_OK;
 }
 
-static tt_status with_padding(struct tt_call *call, struct padding *args, const char *dtype_name)
+static tt_status with_padding(struct tt_call *call, const struct padding *given,
+			      const char *dtype_name)
 {
 	static const enum ttnn_dtype float32 = TTNN_FLOAT32;
+	struct padding copy = *given, *args = &copy;
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	enum ttnn_dtype dtype;
 

@@ -64,8 +64,10 @@ static tt_status place(struct tt_call *call, struct tt_tensor *tensor)
 	return status;
 }
 
-static tt_status run_linear(struct tt_call *call, struct tt_tensor *in, struct tt_upsample *up)
+static tt_status run_linear(struct tt_call *call, struct tt_tensor *in,
+			    const struct tt_upsample *given)
 {
+	struct tt_upsample copy = *given, *up = &copy;
 	const uint32_t *dim = in->spec.padded.dim;
 	struct tt_slide slide = {.batch = dim[0],
 				 .channels = in->spec.shape.dim[3],

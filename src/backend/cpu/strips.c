@@ -37,7 +37,7 @@ void tt_strips_init(struct tt_strips *out, const struct tt_area *const areas[TT_
 		out->tall = (out->tall + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
 	if (out->tall > out->height)
 		out->tall = out->height;
-	out->per_plane = tt_div_up(out->height, out->tall);
+	out->per_plane = tt_div_up(out->height, out->tall ? out->tall : 1);
 	out->count = out->per_plane;
 	for (uint32_t i = 0; i < d; i++) {
 		out->extent[i] = shape->dim[i];
