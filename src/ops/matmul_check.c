@@ -368,12 +368,12 @@ static tt_status check_reuse_work(const struct tt_matmul *matmul,
 				  const struct tt_matmul_config *config)
 {
 	const struct tt_tensor *lead = NULL;
-	uint64_t blocks =
-		(uint64_t)matmul->batch_a * matmul->m / config->m * (matmul->n / config->n);
+	uint64_t blocks;
 	size_t cores;
 
 	if (config->kind != TT_MATMUL_REUSE)
 		return TTNN_OK;
+	blocks = (uint64_t)matmul->batch_a * matmul->m / config->m * (matmul->n / config->n);
 	TT_TRY(check_shards_inside(matmul->a, matmul->full_grid));
 	TT_TRY(check_shards_inside(matmul->b, matmul->full_grid));
 	if (sharded(matmul->a) && matmul->a->spec.memory.buffer != TTNN_DRAM)
