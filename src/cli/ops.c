@@ -89,8 +89,6 @@ static void print_op(const struct tt_op_entry *entry)
 		printf("  %s(%s)\n", op->name, entry->overloads.sigs[i].text);
 	if (op->golden)
 		printf("Golden: float64, accepted from a correlation of %g on.\n", op->pcc);
-	if (op->v1_order)
-		printf("Older trace files give its arguments as: %s\n", op->v1_order);
 	if (op->programs && !programs) {
 		printf("Launches:");
 		for (size_t i = 0; op->programs[i]; i++)

@@ -135,6 +135,8 @@ static tt_status golden_pair(struct tt_golden *golden)
 	X(is_imag, x == 0, 0)                                                                      \
 	X(is_real, y == 0, 0)                                                                      \
 	X(polar, x *cos(y), x *sin(y))                                                             \
+	X(polar_bw, x == 0 ? 0 : (u * cos(y) + v * sin(y)) * x / fabs(x),                          \
+	  x * (v * cos(y) - u * sin(y)))                                                           \
 	X(real, x, 0)                                                                              \
 	X(real_bw, u, 0)
 
@@ -187,6 +189,12 @@ static const struct tt_op ops[] = {
 	OP(is_real, "1 where the imaginary part is 0, else 0.", "return eqz(im)", false, Z),
 	OP(polar, "The complex number of a length (real) and an angle (imaginary).",
 	   "y = multiply(re, cos(im)); z = multiply(re, sin(im)); return y, z", true, Z),
+	OP(polar_bw, "The gradient of polar.",
+	   "p = multiply(re, cos(im)); q = multiply(re, sin(im)); "
+	   "a = sqrt(add(square(p), square(q))); c = eqz(a); r = reciprocal(a); "
+	   "y = add(multiply(gr, where(c, 0.0, multiply(p, r))), "
+	   "multiply(gi, where(c, 0.0, multiply(q, r)))); "
+	   "z = subtract(multiply(gi, p), multiply(gr, q)); return y, z", true, COMPLEX_GRAD),
 	OP(real, "The real part.", "return re", false, Z),
 	OP(real_bw, "The gradient of real.", "z = zeros_like(re); return gr, z", true, REAL_GRAD),
 };

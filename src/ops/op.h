@@ -6,7 +6,7 @@
  * the fidelity score all read them.
  *
  * To add an operation: one row in a family's table, or a new family file with its table and one
- * line in registry.c. To add a program: one struct tt_prog beside the operation that launches it.
+ * line in families.c. To add a program: one struct tt_prog beside the operation that launches it.
  *
  * What happens in a call, in run.c, the one door (nothing else calls these functions):
  *
@@ -50,8 +50,6 @@ struct tt_op {
 	const char *family; /* "binary" */
 	const char *doc;    /* one sentence */
 	const char *sigs[TT_SIGS_MAX];
-	const char
-		*v1_order; /* (optional) positional order of older trace files, where it differs */
 	tt_status (*expand)(struct tt_call *call);
 	tt_status (*golden)(struct tt_golden *golden); /* (optional) float64, slow, obvious */
 	double pcc;                                    /* acceptance against golden */

@@ -6,6 +6,7 @@
 
 #include "base/fmt.h"
 #include "base/mem.h"
+#include "event/value_text.h"
 #include "ops/enums.h"
 #include "tensor/text.h"
 
@@ -471,25 +472,15 @@ void tt_sig_print_value(struct tt_str *out, const struct ttnn_value *value)
 		tt_text_enum(out, value->enumeration, value->integer, ".");
 		break;
 	case TTNN_VALUE_SHAPE:
-		tt_text_shape(out, value->shape, TTNN_DIALECT_TT_METAL);
-		break;
 	case TTNN_VALUE_MEMORY:
-		tt_text_memory_config(out, value->memory, TTNN_DIALECT_TT_METAL);
-		break;
 	case TTNN_VALUE_CORE:
-		tt_text_core(out, value->core, TTNN_DIALECT_TT_METAL);
-		break;
 	case TTNN_VALUE_CORE_SET:
-		tt_text_core_set(out, value->core_set, TTNN_DIALECT_TT_METAL);
+	case TTNN_VALUE_SHARD:
+	case TTNN_VALUE_ND_SHARD:
+		tt_value_text(out, value);
 		break;
 	case TTNN_VALUE_TILE:
 		tt_text_tile_repr(out, value->tile);
-		break;
-	case TTNN_VALUE_SHARD:
-		tt_text_shard_spec(out, value->shard);
-		break;
-	case TTNN_VALUE_ND_SHARD:
-		tt_text_nd_shard_spec(out, value->nd_shard);
 		break;
 	case TTNN_VALUE_DEVICE:
 		print_device(out, value->device);

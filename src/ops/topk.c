@@ -154,7 +154,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
 	struct tt_move_work *work = tt_move_work_new(launch);
 	struct tt_work_split split;
-	struct parts parts;
+	struct parts parts = {0};
 	bool wide = in->dtype == TTNN_FLOAT32;
 
 	if (!work)

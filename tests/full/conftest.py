@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OUT = ROOT / os.environ.get("OUT", "build")
 
 # What numpy calls the types that it has; the others travel as their bits.
 NUMPY = {
@@ -26,13 +25,19 @@ NUMPY = {
 
 
 @pytest.fixture
-def convert(tmp_path):
+def out():
+    """The folder of the build."""
+    return ROOT / os.environ.get("OUT", "build")
+
+
+@pytest.fixture
+def convert(out, tmp_path):
     """convert(values, source, target, unit="elements"): what the library makes of them."""
 
     def run(values, source, target, unit="elements"):
         given, made = tmp_path / "given", tmp_path / "made"
         np.ascontiguousarray(values, dtype=NUMPY[source]).tofile(given)
-        command = [OUT / "tests/full/convert", unit, source, target, given, made]
+        command = [out / "tests/full/convert", unit, source, target, given, made]
         subprocess.run(command, check=True)
         return np.fromfile(made, dtype=NUMPY[target])
 

@@ -5,20 +5,18 @@ import subprocess
 import numpy as np
 import pytest
 
-from conftest import OUT
-
 SHAPES = [(), (0,), (1,), (7,), (3, 5), (2, 0, 4), (33, 65), (2, 3, 40, 50), (1, 2, 1, 3, 2, 2)]
 TYPES = [np.float32, np.uint8, np.uint16, np.uint32, np.int8, np.int32]
 
 
 @pytest.fixture
-def through(tmp_path):
+def through(out, tmp_path):
     """through(array, dtype, layout): the array after a stay in a tensor."""
 
     def run(array, *how):
         given, made = tmp_path / "given.npy", tmp_path / "made.npy"
         np.save(given, array)
-        subprocess.run([OUT / "tests/full/npy", given, made, *how], check=True)
+        subprocess.run([out / "tests/full/npy", given, made, *how], check=True)
         return np.load(made)
 
     return run

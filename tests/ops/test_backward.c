@@ -126,7 +126,7 @@ static void run_signature(const struct tt_op_entry *entry, const struct tt_sig *
 				NULL, special->whole ? ttnn_v_int((int64_t)special->number[i])
 						     : ttnn_v_real(special->number[i])};
 		if (!(n == 7 ? golden_case_on_threads : golden_case)(
-			    entry->op->name, args, count, special->slack ? special->slack : 6))
+			    entry->op->name, args, count, special->slack != 0 ? special->slack : 6))
 			TEST_FAIL("%s: case %zu", entry->op->name, n);
 		for (size_t i = 0; i < tensors; i++)
 			ttnn_tensor_unref(made[i]);

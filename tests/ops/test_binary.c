@@ -128,7 +128,7 @@ static void run_row(const struct tt_op *op)
 		ttnn_tensor *b = golden_make(&other, &state, range ? -3 : special->low[1],
 					     range ? 3 : special->high[1]);
 		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(a)}, {NULL, ttnn_v_tensor(b)}};
-		double slack = special->slack ? special->slack : 1;
+		double slack = special->slack != 0 ? special->slack : 1;
 
 		if (!(n == 6 && !in_place ? golden_case_on_threads : golden_case)(op->name, args, 2,
 										  slack))

@@ -114,7 +114,7 @@ static void run_row(const struct tt_op *op)
 		struct ttnn_spec_args spec = golden_input(n, &wants);
 		ttnn_tensor *x = golden_make(&spec, &state, special->low, special->high);
 		struct ttnn_arg args[3] = {{NULL, ttnn_v_tensor(x)}};
-		double slack = special->slack ? special->slack : 1;
+		double slack = special->slack != 0 ? special->slack : 1;
 
 		memcpy(&args[1], special->args, sizeof(special->args));
 		if (!(n == 7 && !in_place ? golden_case_on_threads : golden_case)(

@@ -24,7 +24,10 @@ def tensor(device, shape=(2, 2)):
     return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
 
 
-@pytest.mark.skipif("asan" in os.environ.get("OUT", ""), reason="asan keeps what is freed for a while")
+plain_allocator = pytest.mark.skipif("asan" in os.environ.get("OUT", ""), reason="asan keeps what is freed for a while")
+
+
+@plain_allocator
 def test_no_leaks(device):
     """Calls that succeed and calls that fail, values and objects of every kind."""
     t = tensor(device)
@@ -55,6 +58,7 @@ def test_no_leaks(device):
     assert sys.getrefcount(t) < 10 and sys.getrefcount(device) < 20
 
 
+@plain_allocator
 def test_devices_do_not_leak():
     for _ in range(20):
         device = ttnn.open_device(device_id=0)
