@@ -226,9 +226,11 @@ enum ttnn_value_kind {
 	TTNN_VALUE_ND_SHARD,
 	TTNN_VALUE_TENSOR,
 	TTNN_VALUE_DEVICE,
-	TTNN_VALUE_LIST,   /* count items */
-	TTNN_VALUE_OBJECT, /* a struct of `schema`: one item per field */
-	TTNN_VALUE_OPAQUE, /* a frontend's own object: only its text is known */
+	TTNN_VALUE_LIST,        /* count items */
+	TTNN_VALUE_OBJECT,      /* a struct of `schema`: one item per field */
+	TTNN_VALUE_OPAQUE,      /* a frontend's own object: only its text is known */
+	TTNN_VALUE_SEEN_TENSOR, /* in traces: what a tensor was like; no argument of a call */
+	TTNN_VALUE_SEEN_DEVICE, /* in traces: `count` is the id of the device */
 	TTNN_VALUE_KINDS
 };
 
@@ -257,7 +259,8 @@ struct ttnn_value {
 		const struct ttnn_nd_shard_spec *nd_shard;
 		ttnn_tensor *tensor;
 		struct tt_device *device;
-		const struct ttnn_value *items; /* LIST, OBJECT */
+		const struct tt_event_tensor *seen; /* SEEN_TENSOR */
+		const struct ttnn_value *items;     /* LIST, OBJECT */
 	};
 };
 

@@ -173,7 +173,22 @@ static void destroy(struct tt_storage *storage)
 	tt_free(own);
 }
 
-static const struct tt_storage_ops device_ops = {.name = "device", .destroy = destroy};
+static struct tt_storage_place place(const struct tt_storage *storage)
+{
+	const struct tt_buffer *buffer = ((const struct device_storage *)storage)->buffer;
+	struct tt_storage_place out = {.open = atomic_load_explicit(&buffer->memory->device,
+								    memory_order_acquire) != NULL};
+
+	if (!tt_buffer_is_allocated(buffer))
+		return out;
+	out.buffer_id = buffer->id;
+	out.address = buffer->address;
+	out.device_id = buffer->memory->device_id;
+	return out;
+}
+
+static const struct tt_storage_ops device_ops = {
+	.name = "device", .destroy = destroy, .place = place};
 
 tt_status tt_buffer_storage_new(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip)
 {

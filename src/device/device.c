@@ -120,14 +120,6 @@ static tt_status settle(struct tt_device_setup *out, const struct tt_profile *pr
 
 /* ---- making ------------------------------------------------------------------------------ */
 
-static void tell(const struct tt_device *device, enum tt_event_kind kind)
-{
-	struct tt_event event = {.kind = kind, .device = {device, device->id}};
-
-	if (tt_event_on())
-		tt_event_emit(&event);
-}
-
 static struct tt_grid compute_grid(const struct tt_device *device)
 {
 	const struct tt_profile *profile = device->profile;
@@ -264,7 +256,12 @@ static tt_status complete(struct tt_device *device)
 	device->id = atomic_fetch_add(&next_id, 1);
 	device->memory->device_id = device->id;
 	fill_info(device);
-	tell(device, TT_EVENT_DEVICE_OPEN);
+	ttnn_device_get_row(&device->row, device);
+	device->known.device = (struct tt_event_device){.device = device,
+							.device_id = device->id,
+							.info = &device->info,
+							.row = &device->row};
+	tt_event_device_open(&device->known);
 	return TTNN_OK;
 }
 
@@ -561,7 +558,7 @@ static void close_down(struct tt_device *device)
 	tt_devmem_close(device->memory);
 	atomic_store(&device->memory->device, NULL);
 	tt_progcache_clear(&device->programs);
-	tell(device, TT_EVENT_DEVICE_CLOSE);
+	tt_event_device_close(&device->known);
 }
 
 void ttnn_device_close(ttnn_device *device)

@@ -20,6 +20,7 @@
 #include "device/progcache.h"
 #include "device/program.h"
 #include "device/workers.h"
+#include "event/event.h"
 
 /* Options with every choice made. */
 struct tt_device_setup {
@@ -38,6 +39,8 @@ struct tt_device {
 	uint32_t rows, cols;
 	uint32_t *chips; /* ids, row by row */
 	struct ttnn_device_info info;
+	struct ttnn_device_row row;
+	struct tt_event_known known; /* to the event stream */
 
 	struct tt_workers workers; /* of the first chip: stands for all */
 	struct tt_devmem *memory;

@@ -1,20 +1,108 @@
+/*
+ * event.c: the switch, and who hears. Emitting takes no lock: every thread that tells owns a flag that
+ * says "in the middle of it", and whoever detaches a listener waits until each flag was seen down.
+ */
 #include "event/event.h"
 
+#include <pthread.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "event/grace.h"
+
 atomic_bool tt_event_switch;
-static _Atomic(struct tt_event_listener *) current;
+
+/* ---- who hears -------------------------------------------------------------------------------------- */
+
+static _Atomic(struct tt_event_listener *) slots[TT_LISTENERS_MAX];
+static atomic_uint_least32_t taken; /* a bit for every slot in use */
+static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void tt_event_emit(const struct tt_event *event)
 {
-	struct tt_event_listener *listener = atomic_load_explicit(&current, memory_order_acquire);
+	struct tt_speaker *self = tt_grace_enter();
+	uint32_t left;
 
+	if (!self)
+		return;
+	/* Sequentially consistent with tt_grace_wait(): either it sees the flag, or this no listener. */
+	left = atomic_load(&taken);
+	while (left) {
+		int i = __builtin_ctz(left);
+		struct tt_event_listener *listener = atomic_load(&slots[i]);
+
+		left &= left - 1;
+		if (listener)
+			listener->emit(listener, event);
+	}
+	tt_grace_leave(self);
+}
+
+static void set_slot(int i, struct tt_event_listener *listener)
+{
+	uint32_t bit = (uint32_t)1 << i;
+
+	atomic_store(&slots[i], listener);
 	if (listener)
-		listener->emit(listener, event);
+		atomic_fetch_or(&taken, bit);
+	else
+		atomic_fetch_and(&taken, ~bit);
+	atomic_store(&tt_event_switch, atomic_load(&taken) != 0);
+}
+
+/* Slot 0 is for tt_event_listen(). */
+tt_status tt_event_attach(struct tt_event_listener *listener)
+{
+	tt_status status = TTNN_OK;
+	int i = 1;
+
+	pthread_mutex_lock(&slot_lock);
+	while (i < TT_LISTENERS_MAX && atomic_load(&slots[i]))
+		i++;
+	if (i < TT_LISTENERS_MAX)
+		set_slot(i, listener);
+	else
+		status = tt_fail(TTNN_STATE, "%d captures and other listeners are running already",
+				 TT_LISTENERS_MAX - 1);
+	pthread_mutex_unlock(&slot_lock);
+	return status;
+}
+
+void tt_event_detach(struct tt_event_listener *listener)
+{
+	pthread_mutex_lock(&slot_lock);
+	for (int i = 0; i < TT_LISTENERS_MAX; i++)
+		if (atomic_load(&slots[i]) == listener)
+			set_slot(i, NULL);
+	pthread_mutex_unlock(&slot_lock);
+	tt_grace_wait();
 }
 
 struct tt_event_listener *tt_event_listen(struct tt_event_listener *listener)
 {
-	struct tt_event_listener *before = atomic_exchange(&current, listener);
+	struct tt_event_listener *before;
 
-	atomic_store(&tt_event_switch, listener != NULL);
+	pthread_mutex_lock(&slot_lock);
+	before = atomic_load(&slots[0]);
+	set_slot(0, listener);
+	pthread_mutex_unlock(&slot_lock);
+	tt_grace_wait();
 	return before;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tt_map names; /* never freed: that is what it is for */
+
+const char *tt_event_intern(const char *text)
+{
+	const struct tt_map_entry *entry;
+	const char *name;
+
+	pthread_mutex_lock(&name_lock);
+	entry = tt_map_add(&names, text, strlen(text), NULL);
+	name = entry ? entry->key : NULL;
+	pthread_mutex_unlock(&name_lock);
+	return name;
 }

@@ -11,6 +11,14 @@
  * it keeps, must not call back into the runtime, and never fails: what it cannot keep it counts.
  *
  * Order within a thread is program order. Nothing is promised between threads but the times.
+ *
+ * Traces store these structs field by field (event/fields.h) and their reader (trace/source.h) makes
+ * them again, so that a projection is written once against struct tt_event and works on a live
+ * listener and on a file alike.
+ *
+ * To add a field: a member at the end of its struct here, one line at the end of its list in
+ * event/fields.h, and the value where it is told. Older traces read as zero there. To add a kind:
+ * a row at the end of the enumeration, its struct in the union, its list in event/fields.h.
  */
 #ifndef TT_EVENT_EVENT_H
 #define TT_EVENT_EVENT_H
@@ -21,6 +29,7 @@
 
 #include "event/value.h"
 
+/* The numbers are in files: new ones go to the end. */
 enum tt_event_kind {
 	TT_EVENT_SCOPE_BEGIN,
 	TT_EVENT_SCOPE_END,
@@ -31,13 +40,18 @@ enum tt_event_kind {
 	TT_EVENT_PROGRAM_RELEASE, /* all program memory of a device is free again */
 	TT_EVENT_PROGRAM_LAUNCH,  /* the program runs on one chip */
 	TT_EVENT_ERROR,
-	TT_EVENT_MARK, /* a word from the user: signposts */
-	TT_EVENT_DEVICE_OPEN,
+	TT_EVENT_MARK,        /* a word from the user: signposts */
+	TT_EVENT_DEVICE_OPEN, /* also for every open device when a capture begins */
 	TT_EVENT_DEVICE_CLOSE,
+	TT_EVENT_TENSOR,    /* a tensor is there that no scope tells of, or has another id now */
+	TT_EVENT_STACK,     /* where the scope was called from that this thread begins next */
+	TT_EVENT_THREAD,    /* in traces alone: the first record of a thread */
+	TT_EVENT_PYTHON_IO, /* what Python knows of a call, or of its return */
+	TT_EVENT_LOSS,      /* in traces alone: so many records could not be kept */
 	TT_EVENT_KINDS
 };
 
-/* What kind of step a scope is. All are told; a dialect decides which are written. */
+/* What kind of step a scope is. All are told; a dialect decides which are written. In files too. */
 enum tt_scope_kind {
 	TT_SCOPE_FRONTEND,  /* a call from Python: "ttnn.add" */
 	TT_SCOPE_OPERATION, /* "ttnn::add" */
@@ -71,7 +85,8 @@ struct tt_event_scope_begin {
 struct tt_event_scope_end {
 	const struct tt_event_tensor *outputs;
 	size_t output_count;
-	bool aborted; /* left by a failure; an ERROR record came before */
+	bool aborted;         /* left by a failure; an ERROR record came before */
+	uint64_t duration_ns; /* since its begin; in traces alone, 0 when live */
 };
 
 struct tt_event_buffer {
@@ -127,8 +142,42 @@ struct tt_event_mark {
 };
 
 struct tt_event_device {
-	const struct tt_device *device;
+	const struct tt_device *device; /* NULL in traces: what is needed of it is below */
 	uint32_t device_id;
+	const struct ttnn_device_info *info; /* NULL with PROGRAM_RELEASE and DEVICE_CLOSE */
+	const struct ttnn_device_row *row;   /* its row in reports; NULL likewise */
+};
+
+/* One call on a stack. */
+struct tt_event_frame {
+	uint64_t address;   /* of the code; 0 in Python */
+	const char *module; /* the file the code is in, or NULL; NULL when live */
+	uint64_t offset;    /* of the address in that file's memory */
+	const char *symbol; /* the nearest name the linker knows, or NULL; NULL when live */
+	uint64_t symbol_offset;
+	const char *text; /* a line of Python's own, or NULL */
+};
+
+struct tt_event_stack {
+	const struct tt_event_frame *frames; /* innermost first */
+	size_t count;
+	bool python;
+};
+
+struct tt_event_thread {
+	uint64_t system_id; /* the kernel's number */
+	const char *name;
+};
+
+/* What the Python package tells: a JSON object, written and read by frontends alone. */
+struct tt_event_python_io {
+	bool returned; /* of the call that was told last and has not returned; else of a new one */
+	const char *json;
+};
+
+struct tt_event_loss {
+	uint64_t records;
+	const char *reason;
 };
 
 struct tt_event {
@@ -143,13 +192,15 @@ struct tt_event {
 		struct tt_event_error error;
 		struct tt_event_mark mark;
 		struct tt_event_device device; /* DEVICE_*, and PROGRAM_RELEASE */
+		struct tt_event_tensor tensor;
+		struct tt_event_stack stack;
+		struct tt_event_thread thread;
+		struct tt_event_python_io python_io;
+		struct tt_event_loss loss;
 	};
 };
 
-/* Who listens. `emit` is called on the thread where it happened, from any thread at once. */
-struct tt_event_listener {
-	void (*emit)(struct tt_event_listener *self, const struct tt_event *event);
-};
+/* ---- telling ------------------------------------------------------------------------------------- */
 
 extern atomic_bool tt_event_switch; /* read through tt_event_on() */
 
@@ -158,12 +209,75 @@ static inline bool tt_event_on(void)
 	return __builtin_expect(atomic_load_explicit(&tt_event_switch, memory_order_relaxed), 0);
 }
 
-/* Tells the listener, if there is one. */
+/* Tells everyone who listens. */
 void tt_event_emit(const struct tt_event *event);
 
+/* A tensor as it is now; *out borrows its spec. */
+void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor);
+
+/* The same text for ever: the name of a scope that is not a constant. NULL when memory is exhausted. */
+const char *tt_event_intern(const char *text);
+
 /*
- * Makes `listener` the one that hears (NULL: nobody) and returns the one before. The caller keeps
- * the listener alive until it was replaced and no emit is under way any more.
+ * Devices are told through these, which also remember those that are open: a capture begins with
+ * them. The struct is the device's; its `info` and `row` stay valid until the close.
+ */
+struct tt_event_known {
+	struct tt_event_device device;
+	bool listed;
+	struct tt_event_known *older, *newer;
+};
+void tt_event_device_open(struct tt_event_known *known);
+/* Nothing happens when it is not open. */
+void tt_event_device_close(struct tt_event_known *known);
+
+/* Calls visit() for every open device, in the order of opening, under the lock of their list. */
+void tt_event_each_device(void (*visit)(void *context, const struct tt_event_device *device),
+			  void *context);
+
+/*
+ * Whether stacks are wanted: of C and of Python. Whoever begins a scope for a user calls
+ * tt_event_tell_stack() before, which costs a branch when they are not. Counted: as often off as on.
+ */
+struct tt_event_stacks {
+	atomic_int c, python;
+};
+extern struct tt_event_stacks tt_event_stacks;
+
+/* Tells the C stack of the caller, without its innermost `skip` frames. */
+void tt_event_tell_stack(unsigned skip);
+
+/* ---- tensors and devices in values --------------------------------------------------------------- */
+
+/*
+ * Arguments hold live tensors and devices while they happen (TTNN_VALUE_TENSOR, TTNN_VALUE_DEVICE)
+ * and descriptions of them in traces (TTNN_VALUE_SEEN_TENSOR, TTNN_VALUE_SEEN_DEVICE). These read
+ * both; false when the value is neither.
+ */
+bool tt_value_seen_tensor(struct tt_event_tensor *out, const struct ttnn_value *value);
+bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value);
+
+/* ---- listening ----------------------------------------------------------------------------------- */
+
+/* How many can listen at a time. */
+#define TT_LISTENERS_MAX 32
+
+/* Who listens. `emit` is called on the thread where it happened, from any thread at once. */
+struct tt_event_listener {
+	void (*emit)(struct tt_event_listener *self, const struct tt_event *event);
+};
+
+/*
+ * From now on `listener` hears; it and tt_event_detach() may be called at any time by any thread, but
+ * by a listener. TTNN_STATE when too many do. After the detach no emit begins; one that is under
+ * way on another thread may still end: the caller keeps the listener alive until then.
+ */
+tt_status tt_event_attach(struct tt_event_listener *listener);
+void tt_event_detach(struct tt_event_listener *listener);
+
+/*
+ * For tests, which are alone: makes `listener` the one that hears in this place (NULL: nobody) and
+ * returns the one before.
  */
 struct tt_event_listener *tt_event_listen(struct tt_event_listener *listener);
 

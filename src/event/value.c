@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "event/event.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -30,6 +31,8 @@ static const char *const kind_names[TTNN_VALUE_KINDS] = {
 	[TTNN_VALUE_LIST] = "a list",
 	[TTNN_VALUE_OBJECT] = "an object",
 	[TTNN_VALUE_OPAQUE] = "an object",
+	[TTNN_VALUE_SEEN_TENSOR] = "a tensor",
+	[TTNN_VALUE_SEEN_DEVICE] = "a device",
 };
 
 const char *tt_value_kind_name(const struct ttnn_value *value)
@@ -183,6 +186,8 @@ bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b)
 	case TTNN_VALUE_TENSOR:
 	case TTNN_VALUE_DEVICE:
 		return a->core_set == b->core_set;
+	case TTNN_VALUE_SEEN_TENSOR:
+		return a->seen->id == b->seen->id;
 	case TTNN_VALUE_OBJECT:
 		if (a->schema != b->schema)
 			return false;
@@ -194,6 +199,7 @@ bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b)
 		return true;
 	case TTNN_VALUE_ABSENT:
 	case TTNN_VALUE_NONE:
+	case TTNN_VALUE_SEEN_DEVICE: /* `count` is all there is */
 	case TTNN_VALUE_KINDS:
 		break;
 	}
@@ -242,6 +248,8 @@ uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value)
 						 (uint64_t)value->nd_shard->strategy);
 	case TTNN_VALUE_TENSOR:
 		return tt_tensor_spec_hash(hash, ttnn_tensor_get_spec(value->tensor));
+	case TTNN_VALUE_SEEN_TENSOR:
+		return tt_tensor_spec_hash(hash, value->seen->spec);
 	case TTNN_VALUE_LIST:
 	case TTNN_VALUE_OBJECT:
 		for (uint32_t i = 0; i < value->count; i++)
@@ -250,6 +258,7 @@ uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value)
 	case TTNN_VALUE_ABSENT:
 	case TTNN_VALUE_NONE:
 	case TTNN_VALUE_DEVICE:
+	case TTNN_VALUE_SEEN_DEVICE:
 	case TTNN_VALUE_KINDS:
 		break;
 	}

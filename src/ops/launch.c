@@ -216,7 +216,8 @@ static void tell_program(const struct tt_launch *launch, bool hit)
 	};
 	tt_event_emit(&event);
 	event = (struct tt_event){.kind = TT_EVENT_PROGRAM_RELEASE};
-	event.device = (struct tt_event_device){launch->device, launch->device->id};
+	event.device =
+		(struct tt_event_device){.device = launch->device, .device_id = launch->device->id};
 	tt_event_emit(&event);
 }
 

@@ -54,23 +54,6 @@ enum ttnn_run_mode ttnn_set_run_mode(enum ttnn_run_mode mode)
 
 /* ---- telling ---------------------------------------------------------------------------------------- */
 
-static void describe(struct tt_event_tensor *out, struct tt_tensor *tensor)
-{
-	const struct tt_buffer *buffer = tt_tensor_buffer(tensor);
-
-	*out = (struct tt_event_tensor){
-		.id = tensor->id,
-		.spec = &tensor->spec,
-		.on_device = tt_tensor_device(tensor) != NULL,
-		.owns = !tensor->view,
-	};
-	if (!buffer)
-		return;
-	out->buffer_id = buffer->id;
-	out->address = buffer->address;
-	out->device_id = buffer->memory->device_id;
-}
-
 /* Describes up to `most` tensors, leaving out the missing ones; returns how many. */
 static size_t describe_all(struct tt_event_tensor *out, size_t most,
 			   struct tt_tensor *const *tensors, size_t count)
@@ -79,7 +62,7 @@ static size_t describe_all(struct tt_event_tensor *out, size_t most,
 
 	for (size_t i = 0; i < count && used < most; i++)
 		if (tensors[i])
-			describe(&out[used++], tensors[i]);
+			tt_event_describe(&out[used++], tensors[i]);
 	return used;
 }
 

@@ -131,7 +131,7 @@ static void borrowed_destroy(struct tt_storage *storage)
 	tt_free(borrowed);
 }
 
-static const struct tt_storage_ops borrowed_ops = {"borrowed", borrowed_destroy};
+static const struct tt_storage_ops borrowed_ops = {.name = "borrowed", .destroy = borrowed_destroy};
 
 enum ttnn_status ttnn_tensor_borrow(ttnn_tensor **out, const void *bytes,
 				    const struct ttnn_tensor_spec *spec,

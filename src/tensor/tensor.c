@@ -45,7 +45,7 @@ static void host_destroy(struct tt_storage *storage)
 	tt_free(storage);
 }
 
-static const struct tt_storage_ops host_ops = {"host", host_destroy};
+static const struct tt_storage_ops host_ops = {.name = "host", .destroy = host_destroy};
 
 tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes)
 {
@@ -114,7 +114,7 @@ static void mapped_destroy(struct tt_storage *storage)
 	tt_free(mapped);
 }
 
-static const struct tt_storage_ops mapped_ops = {"mapped file", mapped_destroy};
+static const struct tt_storage_ops mapped_ops = {.name = "mapped file", .destroy = mapped_destroy};
 
 tt_status tt_storage_new_mapped(struct tt_storage **out, struct tt_mapping *mapping,
 				uint64_t offset, uint64_t bytes)

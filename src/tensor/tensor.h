@@ -20,10 +20,20 @@
 
 struct tt_storage;
 
+/* Where storage lies on a device. */
+struct tt_storage_place {
+	bool open;          /* the device was not closed */
+	uint64_t buffer_id; /* 0: deallocated */
+	uint64_t address;
+	uint32_t device_id; /* of the mesh */
+};
+
 struct tt_storage_ops {
 	const char *name; /* "host": for messages */
 	/* Called once, when the last owner lets go: frees what the storage holds, and the storage. */
 	void (*destroy)(struct tt_storage *storage);
+	/* (optional) Where it lies; storage without it is on the host. */
+	struct tt_storage_place (*place)(const struct tt_storage *storage);
 };
 
 struct tt_storage {

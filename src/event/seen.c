@@ -1,0 +1,121 @@
+/* seen.c: what is told of tensors and devices, live or read from a trace; and stacks. */
+#include <execinfo.h>
+#include <pthread.h>
+
+#include "event/event.h"
+#include "tensor/tensor.h"
+
+/* ---- tensors ------------------------------------------------------------------------------------------ */
+
+void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor)
+{
+	const struct tt_storage *storage = tensor->storage;
+
+	*out = (struct tt_event_tensor){
+		.id = tensor->id, .spec = &tensor->spec, .owns = !tensor->view};
+	if (storage && storage->ops->place) {
+		struct tt_storage_place place = storage->ops->place(storage);
+
+		out->on_device = place.open;
+		out->buffer_id = place.buffer_id;
+		out->address = place.address;
+		out->device_id = place.device_id;
+	}
+}
+
+bool tt_value_seen_tensor(struct tt_event_tensor *out, const struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_TENSOR)
+		tt_event_describe(out, value->tensor);
+	else if (value->kind == TTNN_VALUE_SEEN_TENSOR)
+		*out = *value->seen;
+	else
+		return false;
+	return true;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------ */
+
+static struct tt_event_known *oldest, *newest; /* those that are open */
+static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void tell_device(const struct tt_event_device *device, enum tt_event_kind kind)
+{
+	struct tt_event event = {.kind = kind, .device = *device};
+
+	if (tt_event_on())
+		tt_event_emit(&event);
+}
+
+void tt_event_device_open(struct tt_event_known *known)
+{
+	pthread_mutex_lock(&device_lock);
+	known->older = newest;
+	known->newer = NULL;
+	*(newest ? &newest->newer : &oldest) = known;
+	newest = known;
+	known->listed = true;
+	pthread_mutex_unlock(&device_lock);
+	tell_device(&known->device, TT_EVENT_DEVICE_OPEN);
+}
+
+void tt_event_device_close(struct tt_event_known *known)
+{
+	struct tt_event_device closed = known->device;
+
+	closed.info = NULL;
+	closed.row = NULL;
+	if (!known->listed)
+		return;
+	tell_device(&closed, TT_EVENT_DEVICE_CLOSE);
+	pthread_mutex_lock(&device_lock);
+	*(known->older ? &known->older->newer : &oldest) = known->newer;
+	*(known->newer ? &known->newer->older : &newest) = known->older;
+	known->listed = false;
+	pthread_mutex_unlock(&device_lock);
+}
+
+void tt_event_each_device(void (*visit)(void *context, const struct tt_event_device *device),
+			  void *context)
+{
+	pthread_mutex_lock(&device_lock);
+	for (const struct tt_event_known *known = oldest; known; known = known->newer)
+		visit(context, &known->device);
+	pthread_mutex_unlock(&device_lock);
+}
+
+bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_DEVICE)
+		*device_id = ttnn_device_get_info(value->device)->id;
+	else if (value->kind == TTNN_VALUE_SEEN_DEVICE)
+		*device_id = value->count;
+	else
+		return false;
+	return true;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------------- */
+
+#define FRAMES_MAX 64
+
+struct tt_event_stacks tt_event_stacks;
+
+void tt_event_tell_stack(unsigned skip)
+{
+	struct tt_event event = {.kind = TT_EVENT_STACK};
+	struct tt_event_frame frames[FRAMES_MAX];
+	void *addresses[FRAMES_MAX];
+	int count;
+
+	if (!atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed) || !tt_event_on())
+		return;
+	count = backtrace(addresses, FRAMES_MAX);
+	skip++; /* this function */
+	for (int i = (int)skip; i < count; i++)
+		frames[i - (int)skip] =
+			(struct tt_event_frame){.address = (uint64_t)(uintptr_t)addresses[i]};
+	event.stack.frames = frames;
+	event.stack.count = count > (int)skip ? (size_t)(count - (int)skip) : 0;
+	tt_event_emit(&event);
+}

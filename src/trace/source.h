@@ -1,0 +1,94 @@
+/*
+ * source.h: reading events back, from a .ttrace file (docs/formats/ttrace.md) or from a capture in
+ * memory: the one reader of all projections.
+ *
+ *	struct tt_source *source;
+ *	const struct tt_seen *seen;
+ *
+ *	TT_TRY(tt_source_open(&source, path));
+ *	while ((status = tt_source_next(&seen, source)) == TTNN_OK && seen)
+ *		... seen->event ...
+ *	tt_source_close(source);
+ *
+ * Events come in program order within a thread; across threads by time, then by number of the thread.
+ * They are the structs that live listeners get. Tensors and devices in arguments are described, not
+ * live: read them with tt_value_seen_tensor() and tt_value_seen_device().
+ *
+ * Names (of scopes, factories, modules, symbols), schemas, enumerations, specs, shard specs of values
+ * and core sets live as long as the source and are equal when their pointers are: two scopes of one
+ * name have one pointer. Everything else is valid until the next call.
+ *
+ * A damaged or unfinished file is read as far as it goes: whole chunks alone are used, the rest is
+ * counted and described in the info. Nothing in a file can make the reader crash or allocate more than
+ * a few times the size of the largest chunk. One thread at a time per source.
+ */
+#ifndef TT_TRACE_SOURCE_H
+#define TT_TRACE_SOURCE_H
+
+#include "event/capture.h"
+#include "event/event.h"
+
+struct tt_seen {
+	struct tt_event event;
+	uint64_t time_ns; /* since the capture began */
+	uint64_t op;      /* the outermost call it belongs to, counted from 1; 0: outside of any */
+	uint32_t thread;  /* from 0, in the order of first words */
+	uint32_t depth;   /* scopes around it on its thread; the same for a begin and its end */
+};
+
+/* How often scopes of a name were begun. */
+struct tt_trace_name {
+	const char *name;
+	enum tt_scope_kind kind;
+	uint64_t count;
+};
+
+/* What a trace is, without reading its events. */
+struct tt_trace_info {
+	uint32_t version;
+	const char *program;   /* the command's name */
+	const char *arguments; /* its command line */
+	const char *library;   /* version of the library that wrote it */
+	uint64_t pid;
+	int64_t began_ns;     /* since 1970 */
+	uint64_t duration_ns; /* to the last record */
+	bool complete;        /* ended properly: with its index */
+	uint64_t events, operations, lost;
+	uint64_t counts[TT_EVENT_KINDS];
+	uint32_t threads;
+	uint64_t chunks, file_bytes, raw_bytes;
+	uint64_t bad_chunks;               /* left out: damaged */
+	uint64_t bad_offset;               /* where the first damage is */
+	const char *damage;                /* what it is, or NULL */
+	const struct tt_trace_name *names; /* by count, the most first; none if !complete */
+	size_t name_count;
+};
+
+struct tt_source;
+
+/* Opens a file. TTNN_FORMAT, with the offset, when it is none of ours or from a later version. */
+tt_status tt_source_open(struct tt_source **out, const char *path);
+
+/* The same for the bytes of such a file, which stay the caller's and must outlive the source. */
+tt_status tt_source_open_bytes(struct tt_source **out, const void *data, size_t size,
+			       const char *name);
+
+/* What a capture recorded so far; it may go on meanwhile but must not be freed. */
+tt_status tt_source_open_capture(struct tt_source **out, struct tt_capture *capture);
+
+/* The next event; *out is NULL behind the last. Fails when memory is exhausted. */
+tt_status tt_source_next(const struct tt_seen **out, struct tt_source *source);
+
+/* Starts again with the first event. */
+void tt_source_rewind(struct tt_source *source);
+
+/* Borrowed from the source. With a damaged file it is complete once all was read. */
+const struct tt_trace_info *tt_source_info(const struct tt_source *source);
+
+/* NULL is fine. */
+void tt_source_close(struct tt_source *source);
+
+/* The text of a stack frame as backtrace_symbols() words it, or Python's own. */
+void tt_frame_text(struct tt_str *out, const struct tt_event_frame *frame);
+
+#endif
