@@ -231,6 +231,7 @@ enum ttnn_value_kind {
 	TTNN_VALUE_OPAQUE,      /* a frontend's own object: only its text is known */
 	TTNN_VALUE_SEEN_TENSOR, /* in traces: what a tensor was like; no argument of a call */
 	TTNN_VALUE_SEEN_DEVICE, /* in traces: `count` is the id of the device */
+	TTNN_VALUE_DICT,        /* count items: key, value, key, value ... */
 	TTNN_VALUE_KINDS
 };
 
@@ -260,7 +261,7 @@ struct ttnn_value {
 		ttnn_tensor *tensor;
 		struct tt_device *device;
 		const struct tt_event_tensor *seen; /* SEEN_TENSOR */
-		const struct ttnn_value *items;     /* LIST, OBJECT */
+		const struct ttnn_value *items;     /* LIST, OBJECT, DICT */
 	};
 };
 
@@ -749,8 +750,11 @@ TTNN_API struct ttnn_value ttnn_v_device(ttnn_device *device);
 /* A list of `count` values, borrowed; an empty one may be NULL. */
 TTNN_API struct ttnn_value ttnn_v_list(const struct ttnn_value *items, size_t count);
 
-/* Who calls: recorded as the outermost scope of the call. */
-enum ttnn_frontend { TTNN_FRONTEND_C = 0, TTNN_FRONTEND_PYTHON = 1 };
+/*
+ * Who calls: recorded as the outermost scope of the call. METHOD is a method of a binding's object
+ * that is no operation to its user.
+ */
+enum ttnn_frontend { TTNN_FRONTEND_C = 0, TTNN_FRONTEND_PYTHON = 1, TTNN_FRONTEND_METHOD = 2 };
 
 /* What a call by name hands back. */
 struct ttnn_results {

@@ -28,6 +28,7 @@ typedef struct tt_op_entry ttnn_op;
 struct ttnn_op_info {
 	const char *name;     /* "ttnn.add" */
 	const char *cpp_name; /* "ttnn::add" */
+	const char *shown;    /* the name that recordings show; "": they do not */
 	const char *family;   /* "binary" */
 	const char *doc;      /* one sentence */
 	size_t signatures;    /* tried in order */
@@ -60,6 +61,19 @@ TTNN_API enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *
  */
 TTNN_API enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op *op,
 					 const struct ttnn_arg *args, size_t arg_count);
+
+/* ---- telling what was called ------------------------------------------------------------------ */
+
+/*
+ * Whether someone records calls as they were written: then a binding says after every operation
+ * that it ran for its user (TTNN_FRONTEND_PYTHON) what was given and what came of it. One branch.
+ */
+TTNN_API bool ttnn_calls_heard(void);
+TTNN_API void ttnn_tell_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
+			     const struct ttnn_value *result);
+
+/* A dictionary of `count` keys and values in turn, borrowed: a value that only recordings keep. */
+TTNN_API struct ttnn_value ttnn_v_dict(const struct ttnn_value *items, size_t count);
 
 /* ---- enumerations ------------------------------------------------------------------------------ */
 

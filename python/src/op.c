@@ -180,7 +180,7 @@ PyObject *py_run_method(const char *name, PyObject *const *args, size_t nargs, P
 {
 	PyObject *op = find_op(name);
 
-	return op ? run(op_of(op), args, nargs, kwnames, TTNN_FRONTEND_C) : NULL;
+	return op ? run(op_of(op), args, nargs, kwnames, TTNN_FRONTEND_METHOD) : NULL;
 }
 
 /* ---- the type ------------------------------------------------------------------------------------------ */

@@ -48,6 +48,7 @@ enum tt_event_kind {
 	TT_EVENT_THREAD,    /* in traces alone: the first record of a thread */
 	TT_EVENT_PYTHON_IO, /* what Python knows of a call, or of its return */
 	TT_EVENT_LOSS,      /* in traces alone: so many records could not be kept */
+	TT_EVENT_CALL,      /* what a user called is done: what was given, what came of it */
 	TT_EVENT_KINDS
 };
 
@@ -180,6 +181,23 @@ struct tt_event_loss {
 	const char *reason;
 };
 
+/*
+ * A call that succeeded, as its user wrote it: before the signature was resolved. Told inside its
+ * scope, as the last thing, and only while someone listens to calls (call.h).
+ */
+struct tt_event_call {
+	const char *name;                /* "ttnn.add" */
+	const struct ttnn_value *values; /* one for each of enum tt_call_value */
+	size_t value_count;
+};
+
+enum tt_call_value {
+	TT_CALL_ARGS,   /* a LIST: by position */
+	TT_CALL_KWARGS, /* a DICT: by name, in the order given */
+	TT_CALL_RESULT, /* NONE when it gave nothing */
+	TT_CALL_VALUES
+};
+
 struct tt_event {
 	enum tt_event_kind kind;
 	union {
@@ -197,6 +215,7 @@ struct tt_event {
 		struct tt_event_thread thread;
 		struct tt_event_python_io python_io;
 		struct tt_event_loss loss;
+		struct tt_event_call call;
 	};
 };
 

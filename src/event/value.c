@@ -33,6 +33,7 @@ static const char *const kind_names[TTNN_VALUE_KINDS] = {
 	[TTNN_VALUE_OPAQUE] = "an object",
 	[TTNN_VALUE_SEEN_TENSOR] = "a tensor",
 	[TTNN_VALUE_SEEN_DEVICE] = "a device",
+	[TTNN_VALUE_DICT] = "a dictionary",
 };
 
 const char *tt_value_kind_name(const struct ttnn_value *value)
@@ -193,6 +194,7 @@ bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b)
 			return false;
 		/* fall through */
 	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_DICT:
 		for (uint32_t i = 0; i < a->count; i++)
 			if (!tt_value_equal(&a->items[i], &b->items[i]))
 				return false;
@@ -252,6 +254,7 @@ uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value)
 		return tt_tensor_spec_hash(hash, value->seen->spec);
 	case TTNN_VALUE_LIST:
 	case TTNN_VALUE_OBJECT:
+	case TTNN_VALUE_DICT:
 		for (uint32_t i = 0; i < value->count; i++)
 			hash = tt_value_hash(hash, &value->items[i]);
 		return hash;
@@ -317,6 +320,7 @@ tt_status tt_value_copy(struct ttnn_value *out, struct tt_arena *arena,
 		break;
 	case TTNN_VALUE_LIST:
 	case TTNN_VALUE_OBJECT:
+	case TTNN_VALUE_DICT:
 		return copy_items(out, arena, value);
 	default:
 		break;

@@ -38,6 +38,7 @@ void ttnn_op_get_info(struct ttnn_op_info *out, const ttnn_op *op)
 	*out = (struct ttnn_op_info){
 		.name = op->op->name,
 		.cpp_name = op->cpp_name,
+		.shown = op->op->frontend ? op->op->frontend : op->op->name,
 		.family = op->op->family,
 		.doc = op->op->doc,
 		.signatures = op->overloads.count,

@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "event/call.h"
 #include "ops/launch.h"
 
 /* ---- the thread's context ------------------------------------------------------------------------ */
@@ -302,6 +303,43 @@ static const char *shown_name(const struct tt_op *op)
 	return op->frontend ? op->frontend : op->name;
 }
 
+/* "(output, (height, width), (weight, bias))" without what was not asked for. */
+static struct ttnn_value convolved(struct ttnn_value *parts, struct ttnn_value *sizes,
+				   const struct ttnn_value *tensors,
+				   const struct ttnn_results *results)
+{
+	const struct ttnn_shape *size = &results->extents;
+	size_t count = 0;
+
+	parts[count++] = tensors[0];
+	for (uint32_t i = 0; i < size->rank && i < 2; i++)
+		sizes[i] = ttnn_v_int(size->dim[i]);
+	if (size->rank)
+		parts[count++] = size->rank == 1 ? sizes[0] : ttnn_v_list(sizes, 2);
+	if (results->count > 1)
+		parts[count++] = ttnn_v_list(tensors + 1, 2);
+	return count == 1 ? parts[0] : ttnn_v_list(parts, count);
+}
+
+/* What was called, as it was written, and what it gave: for who listens to that. */
+static void tell_call(const struct tt_op *op, const struct ttnn_arg *args, size_t arg_count,
+		      const struct ttnn_results *results)
+{
+	struct ttnn_value tensors[TT_OUTPUTS_MAX] = {{0}}, parts[3], sizes[2], result;
+
+	for (size_t i = 0; i < results->count && i < TT_OUTPUTS_MAX; i++)
+		tensors[i] = ttnn_v_tensor(results->tensors[i]);
+	if (results->count == 0)
+		result = ttnn_v_none();
+	else if (results->extents.rank || (results->count > 1 && !op->many))
+		result = convolved(parts, sizes, tensors, results);
+	else if (op->many)
+		result = ttnn_v_list(tensors, results->count);
+	else
+		result = tensors[0];
+	ttnn_tell_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
+}
+
 enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 			      const struct ttnn_arg *args, size_t arg_count,
 			      enum ttnn_frontend frontend)
@@ -322,6 +360,8 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 	status = enter(out, NULL, entry, args, arg_count);
 	if (--depth == 0)
 		tt_arena_reset(&thread_arena);
+	if (tt_event_calls_on() && status == TTNN_OK && frontend == TTNN_FRONTEND_C && !depth)
+		tell_call(entry->op, args, arg_count, out);
 	if (shown)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
 	return status;
@@ -379,6 +419,8 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 							     .name = shown_name(entry->op)},
 			      NULL, 0);
 	status = enter(&results, parent, entry, args, arg_count);
+	if (from_python && tt_event_calls_on() && status == TTNN_OK)
+		tell_call(entry->op, args, arg_count, &results);
 	if (from_python)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;
