@@ -1,0 +1,334 @@
+/* graph_read.c: graphs from JSON that anyone wrote: this library, upstream in any version, tests. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/graph.h"
+
+#define X(constant, name) name,
+static const char *const type_names[] = {TT_GRAPH_TYPES(X)};
+#undef X
+
+struct reader {
+	struct tt_graph *graph;
+	const char *name; /* of the file */
+	bool typed;       /* params with integers or null were seen: not dialect `seed` */
+};
+
+static tt_status fail(const struct reader *r, const char *what)
+{
+	return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", r->name, r->graph->count - 1, what);
+}
+
+/* A list of numbers of nodes; whether these exist is known at the end. */
+static tt_status read_numbers(uint32_t **out, uint32_t *count, struct reader *r,
+			      const struct tt_json *list)
+{
+	struct tt_json_iter it = tt_json_iter(list);
+	size_t length = tt_json_count(list);
+
+	if (!length)
+		return TTNN_OK;
+	if (length > UINT32_MAX / 2 || tt_json_kind(list) != TT_JSON_ARRAY)
+		return fail(r, "connections are a list");
+	*out = tt_arena_calloc(&r->graph->arena, length, sizeof(**out));
+	if (!*out)
+		return tt_fail_nomem();
+	while (tt_json_next(&it)) {
+		uint64_t number;
+
+		if (!tt_json_uint(&number, it.value) || number >= UINT32_MAX)
+			return fail(r, "a connection is not the number of a node");
+		(*out)[(*count)++] = (uint32_t)number;
+	}
+	return TTNN_OK;
+}
+
+static tt_status read_texts(const char ***out, uint32_t *count, struct reader *r,
+			    const struct tt_json *list)
+{
+	struct tt_json_iter it = tt_json_iter(list);
+	size_t length = tt_json_count(list);
+
+	if (!length)
+		return TTNN_OK;
+	if (length > UINT32_MAX / 2 || tt_json_kind(list) != TT_JSON_ARRAY)
+		return fail(r, "arguments and stacks are lists");
+	*out = tt_arena_calloc(&r->graph->arena, length, sizeof(**out));
+	if (!*out)
+		return tt_fail_nomem();
+	while (tt_json_next(&it)) {
+		size_t bytes;
+		const char *text = tt_json_string(it.value, &bytes);
+
+		if (!text)
+			return fail(r, "an argument or a frame of a stack is not a string");
+		text = tt_graph_text(r->graph, text, bytes);
+		if (!text)
+			return tt_fail_nomem();
+		(*out)[(*count)++] = text;
+	}
+	return TTNN_OK;
+}
+
+static tt_status read_raw(struct tt_graph_param *out, struct reader *r, const struct tt_json *value)
+{
+	struct tt_str text = {0};
+	struct tt_jsonw w;
+	tt_status status;
+
+	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.compact = true, .utf8 = true});
+	tt_jsonw_value(&w, value);
+	status = tt_jsonw_finish(&w);
+	if (status == TTNN_OK)
+		status = tt_str_status(&text);
+	if (status == TTNN_OK) {
+		out->kind = TT_GRAPH_RAW;
+		out->length = (uint32_t)text.length;
+		out->text = tt_graph_text(r->graph, tt_str_text(&text), text.length);
+		status = out->text ? TTNN_OK : tt_fail_nomem();
+	}
+	tt_str_deinit(&text);
+	return status;
+}
+
+static tt_status read_value(struct tt_graph_param *out, struct reader *r,
+			    const struct tt_json *value)
+{
+	size_t length;
+	const char *text = tt_json_string(value, &length);
+	bool flag;
+
+	if (text && length > UINT32_MAX)
+		return fail(r, "a text is too long");
+	if (text) {
+		out->kind = TT_GRAPH_STRING;
+		out->length = (uint32_t)length;
+		out->text = tt_graph_text(r->graph, text, length);
+		return out->text ? TTNN_OK : tt_fail_nomem();
+	}
+	r->typed = true;
+	out->kind = TT_GRAPH_INT;
+	if (tt_json_kind(value) == TT_JSON_INT && tt_json_int(&out->integer, value))
+		return TTNN_OK;
+	out->kind = TT_GRAPH_UINT;
+	if (tt_json_kind(value) == TT_JSON_INT && tt_json_uint(&out->unsigned_integer, value))
+		return TTNN_OK;
+	if (tt_json_bool(&flag, value)) {
+		out->kind = TT_GRAPH_BOOL;
+		out->integer = flag;
+		return TTNN_OK;
+	}
+	return read_raw(out, r, value);
+}
+
+static tt_status read_params(struct tt_graph_node *node, struct reader *r,
+			     const struct tt_json *params)
+{
+	struct tt_json_iter it = tt_json_iter(params);
+	size_t count = tt_json_count(params);
+
+	node->null_params = tt_json_kind(params) == TT_JSON_NULL;
+	r->typed |= node->null_params;
+	if (!count)
+		return TTNN_OK;
+	if (tt_json_kind(params) != TT_JSON_OBJECT || count > UINT16_MAX)
+		return fail(r, "params are no object");
+	node->params = tt_arena_calloc(&r->graph->arena, count, sizeof(*node->params));
+	if (!node->params)
+		return tt_fail_nomem();
+	while (tt_json_next(&it)) {
+		struct tt_graph_param *param = &node->params[node->param_count];
+		int key = tt_graph_key_number(r->graph, it.key, it.key_length);
+
+		if (key < 0)
+			return tt_fail_nomem();
+		param->key = (uint16_t)key;
+		TT_TRY(read_value(param, r, it.value));
+		node->param_count++;
+	}
+	return TTNN_OK;
+}
+
+static tt_status read_type(struct tt_graph_node *node, struct reader *r, const struct tt_json *json)
+{
+	size_t length;
+	const char *name = tt_json_string(json, &length);
+
+	if (!name)
+		return fail(r, "node_type is not a string");
+	for (node->type = 0; node->type < TT_GRAPH_OTHER; node->type++)
+		if (strcmp(type_names[node->type], name) == 0)
+			return TTNN_OK;
+	node->type_name = tt_graph_text(r->graph, name, length);
+	return node->type_name ? TTNN_OK : tt_fail_nomem();
+}
+
+static tt_status read_node(struct reader *r, const struct tt_json *json)
+{
+	struct tt_graph_node *node = tt_graph_add(r->graph, TT_GRAPH_OTHER);
+	const struct tt_json *level, *duration;
+	int64_t number;
+
+	if (!node)
+		return tt_fail_nomem();
+	if (tt_json_kind(json) != TT_JSON_OBJECT)
+		return fail(r, "is no object");
+	TT_TRY(read_type(node, r, tt_json_get(json, "node_type")));
+	TT_TRY(read_params(node, r, tt_json_get(json, "params")));
+	TT_TRY(read_numbers(&node->connections, &node->connection_count, r,
+			    tt_json_get(json, "connections")));
+	TT_TRY(read_numbers(&node->inputs, &node->input_count, r,
+			    tt_json_get(json, "input_tensors")));
+	TT_TRY(read_texts(&node->arguments, &node->argument_count, r,
+			  tt_json_get(json, "arguments")));
+	TT_TRY(read_texts(&node->stack, &node->stack_count, r, tt_json_get(json, "stack_trace")));
+	if (tt_json_int(&number, tt_json_get(json, "counter")))
+		node->counter = number;
+	duration = tt_json_get(json, "duration_ns");
+	if (duration) {
+		node->has_duration = tt_json_uint(&node->duration, duration);
+		if (!node->has_duration)
+			return fail(r, "duration_ns is not a number of nanoseconds");
+	}
+	level = tt_json_get(json, "stacking_level");
+	node->bare = !level;
+	if (level && (!tt_json_int(&number, level) || number < -1 || number > INT32_MAX))
+		return fail(r, "stacking_level is not a small number");
+	node->level = level ? (int32_t)number : 0;
+	return TTNN_OK;
+}
+
+/* Old graphs have no levels: they follow from the order. */
+static void fill_levels(struct tt_graph *graph)
+{
+	int32_t depth = 0;
+
+	for (size_t i = 0; i < graph->count; i++) {
+		struct tt_graph_node *node = &graph->nodes[i];
+		bool start = node->type == TT_GRAPH_FUNCTION_START;
+
+		if (!node->bare)
+			return;
+		if (node->type == TT_GRAPH_FUNCTION_END) {
+			node->level = depth;
+			depth -= depth > 0;
+			continue;
+		}
+		depth += start;
+		node->level = depth;
+	}
+}
+
+static tt_status check_numbers(const struct reader *r, size_t node, const uint32_t *numbers,
+			       uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (numbers[i] >= r->graph->count)
+			return tt_fail(TTNN_FORMAT, "%s: node %zu: there is no node %u", r->name,
+				       node, numbers[i]);
+	return TTNN_OK;
+}
+
+/* What can be told only when all nodes are known. */
+static tt_status finish(struct reader *r)
+{
+	struct tt_graph *graph = r->graph;
+
+	for (size_t i = 0; i < graph->count; i++) {
+		struct tt_graph_node *node = &graph->nodes[i];
+
+		TT_TRY(check_numbers(r, i, node->connections, node->connection_count));
+		TT_TRY(check_numbers(r, i, node->inputs, node->input_count));
+	}
+	fill_levels(graph);
+	graph->dialect = r->typed ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
+	return TTNN_OK;
+}
+
+static tt_status read_list(struct reader *r, struct tt_jsonslice *slices)
+{
+	if (tt_jsonslice_kind(slices) != TT_JSON_ARRAY)
+		return tt_fail(TTNN_FORMAT, "%s: a graph is a list of nodes", r->name);
+	for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);) {
+		const struct tt_json *node = tt_jsonslice_read(slices);
+
+		if (!node)
+			break;
+		TT_TRY(read_node(r, node));
+	}
+	TT_TRY(tt_jsonslice_status(slices));
+	return finish(r);
+}
+
+tt_status tt_graph_read(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
+{
+	struct reader r = {.graph = out, .name = name};
+	tt_status status;
+
+	memset(out, 0, sizeof(*out));
+	status = read_list(&r, slices);
+	if (status != TTNN_OK)
+		tt_graph_deinit(out);
+	return status;
+}
+
+/* The list itself, or the report that has it. */
+static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
+{
+	bool found = false;
+
+	memset(out, 0, sizeof(*out));
+	if (!tt_jsonslice_next(slices)) {
+		TT_TRY(tt_jsonslice_status(slices));
+		return tt_fail(TTNN_FORMAT, "%s: there is nothing in it", name);
+	}
+	if (tt_jsonslice_kind(slices) == TT_JSON_ARRAY)
+		return tt_graph_read(out, slices, name);
+	if (tt_jsonslice_kind(slices) != TT_JSON_OBJECT)
+		return tt_fail(TTNN_FORMAT, "%s: neither a list of nodes nor a report", name);
+	for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);) {
+		if (found || strcmp(tt_jsonslice_key(slices, NULL), "graph") != 0)
+			continue;
+		TT_TRY(tt_graph_read(out, slices, name));
+		found = true;
+	}
+	if (tt_jsonslice_status(slices) == TTNN_OK && found)
+		return TTNN_OK;
+	tt_graph_deinit(out);
+	TT_TRY(tt_jsonslice_status(slices));
+	return tt_fail(TTNN_FORMAT, "%s: a report without a graph", name);
+}
+
+static tt_status read_all(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
+{
+	tt_status status = read_root(out, slices, name);
+
+	/* What follows the value is an error too. */
+	if (status == TTNN_OK) {
+		while (tt_jsonslice_next(slices))
+			;
+		status = tt_jsonslice_status(slices);
+		if (status != TTNN_OK)
+			tt_graph_deinit(out);
+	}
+	tt_jsonslice_free(slices);
+	return status;
+}
+
+tt_status tt_graph_load(struct tt_graph *out, const char *path)
+{
+	struct tt_jsonslice *slices;
+
+	memset(out, 0, sizeof(*out));
+	TT_TRY(tt_jsonslice_open(&slices, path));
+	return read_all(out, slices, path);
+}
+
+tt_status tt_graph_parse(struct tt_graph *out, const char *text, size_t length, const char *name)
+{
+	struct tt_jsonslice *slices;
+
+	memset(out, 0, sizeof(*out));
+	TT_TRY(tt_jsonslice_text(&slices, text, length, name));
+	return read_all(out, slices, name);
+}

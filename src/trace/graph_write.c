@@ -1,0 +1,107 @@
+/* graph_write.c: graphs as JSON. */
+#include "base/mem.h"
+#include "trace/graph.h"
+
+static void write_numbers(struct tt_jsonw *w, const char *key, const uint32_t *numbers,
+			  uint32_t count)
+{
+	tt_jsonw_key(w, key);
+	tt_jsonw_array(w);
+	for (uint32_t i = 0; i < count; i++)
+		tt_jsonw_uint(w, numbers[i]);
+	tt_jsonw_end(w);
+}
+
+static void write_texts(struct tt_jsonw *w, const char *key, const char *const *texts,
+			uint32_t count)
+{
+	tt_jsonw_key(w, key);
+	tt_jsonw_array(w);
+	for (uint32_t i = 0; i < count; i++)
+		tt_jsonw_string(w, texts[i]);
+	tt_jsonw_end(w);
+}
+
+static void write_value(struct tt_jsonw *w, const struct tt_graph_param *param)
+{
+	switch ((enum tt_graph_value)param->kind) {
+	case TT_GRAPH_STRING:
+		tt_jsonw_stringn(w, param->text, param->length);
+		break;
+	case TT_GRAPH_INT:
+		tt_jsonw_int(w, param->integer);
+		break;
+	case TT_GRAPH_UINT:
+		tt_jsonw_uint(w, param->unsigned_integer);
+		break;
+	case TT_GRAPH_BOOL:
+		tt_jsonw_bool(w, param->integer);
+		break;
+	case TT_GRAPH_RAW:
+		tt_jsonw_raw(w, param->text, param->length);
+		break;
+	}
+}
+
+static void write_params(struct tt_jsonw *w, const struct tt_graph *graph,
+			 const struct tt_graph_node *node)
+{
+	tt_jsonw_key(w, "params");
+	if (node->null_params) {
+		tt_jsonw_null(w);
+		return;
+	}
+	tt_jsonw_object(w);
+	for (uint32_t i = 0; i < node->param_count; i++) {
+		tt_jsonw_key(w, tt_graph_key_name(graph, node->params[i].key));
+		write_value(w, &node->params[i]);
+	}
+	tt_jsonw_end(w);
+}
+
+void tt_graph_write_node(struct tt_jsonw *w, const struct tt_graph *graph,
+			 const struct tt_graph_node *node)
+{
+	tt_jsonw_object(w);
+	if (!node->bare)
+		write_texts(w, "arguments", node->arguments, node->argument_count);
+	write_numbers(w, "connections", node->connections, node->connection_count);
+	tt_jsonw_key_int(w, "counter", node->counter);
+	if (node->has_duration) {
+		tt_jsonw_key(w, "duration_ns");
+		tt_jsonw_uint(w, node->duration);
+	}
+	if (!node->bare)
+		write_numbers(w, "input_tensors", node->inputs, node->input_count);
+	tt_jsonw_key_string(w, "node_type", tt_graph_type_name(node));
+	write_params(w, graph, node);
+	if (node->stack_count)
+		write_texts(w, "stack_trace", node->stack, node->stack_count);
+	if (!node->bare)
+		tt_jsonw_key_int(w, "stacking_level", node->level);
+	tt_jsonw_end(w);
+}
+
+void tt_graph_write(struct tt_jsonw *w, const struct tt_graph *graph)
+{
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < graph->count; i++)
+		tt_graph_write_node(w, graph, &graph->nodes[i]);
+	tt_jsonw_end(w);
+}
+
+tt_status tt_graph_json(char **out, const struct tt_graph *graph, unsigned indent)
+{
+	struct tt_jsonw_style style = {.indent = indent, .compact = indent == 0, .utf8 = true};
+	struct tt_str text = {0};
+	struct tt_jsonw w;
+	tt_status status;
+
+	tt_jsonw_init_str(&w, &text, style);
+	tt_graph_write(&w, graph);
+	status = tt_jsonw_finish(&w);
+	if (status == TTNN_OK)
+		status = tt_str_take(out, &text);
+	tt_str_deinit(&text);
+	return status;
+}
