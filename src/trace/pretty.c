@@ -1,0 +1,264 @@
+/* pretty.c: graphs for people: indented text, and Graphviz. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/query.h"
+
+/* ---- words ------------------------------------------------------------------------------------------ */
+
+/* What a kind of node is called; then the param that is written behind it. NULL: no words. */
+struct words {
+	const char *seed, *metal;
+	int key; /* -1: nothing */
+};
+static const struct words words[] = {
+	[TT_GRAPH_CAPTURE_START] = {"Capture Start", "Capture Start", -1},
+	[TT_GRAPH_CAPTURE_END] = {"Capture End", "Capture End", -1},
+	[TT_GRAPH_FUNCTION_START] = {"Begin: ", "Function Start: ", TT_KEY_NAME},
+	[TT_GRAPH_FUNCTION_END] = {"End: ", "Function End:   ", TT_KEY_NAME},
+	[TT_GRAPH_TENSOR] = {"Add Tensor: ", "Add Tensor: ", TT_KEY_TENSOR_ID},
+	[TT_GRAPH_BUFFER] = {"Add Device Buffer", "Add Device Buffer", -1},
+	[TT_GRAPH_BUFFER_ALLOCATE] = {"Allocate Device Buffer", "Allocate Device Buffer", -1},
+	[TT_GRAPH_BUFFER_DEALLOCATE] = {"Deallocate Device Buffer", "Deallocate Device Buffer", -1},
+	[TT_GRAPH_CB_ALLOCATE] = {"Allocate Circular Buffer", "Allocate Circular Buffer", -1},
+	[TT_GRAPH_CB_DEALLOCATE_ALL] = {"Deallocate All Circular Buffers",
+					"Deallocate All Program-Scope L1", -1},
+	[TT_GRAPH_DFB_ALLOCATE] = {"Allocate Dataflow Buffer", "Allocate Dataflow Buffer", -1},
+	[TT_GRAPH_SCRATCHPAD_ALLOCATE] = {"Allocate Kernel Scratchpad",
+					  "Allocate Kernel Scratchpad", -1},
+	[TT_GRAPH_SUB_DEVICE_MANAGER] = {"Sub-Device Manager: ", "Sub-Device Manager: ",
+					 TT_KEY_MANAGER_ID},
+	[TT_GRAPH_PROGRAM_EXECUTION] = {"Program Execution: sub-device ",
+					"Program Execution: sub-device ", TT_KEY_SUB_DEVICE_ID},
+	[TT_GRAPH_ERROR] = {"Error: ", NULL, TT_KEY_ERROR_MESSAGE},
+};
+
+static void add_param(struct tt_str *out, const struct tt_graph_node *node, int key)
+{
+	const struct tt_graph_param *param = key < 0 ? NULL : tt_graph_find(node, (uint16_t)key);
+
+	if (!param)
+		return;
+	if (param->kind == TT_GRAPH_STRING || param->kind == TT_GRAPH_RAW)
+		tt_str_add(out, param->text, param->length);
+	else
+		tt_str_addf(out, "%lld", (long long)param->integer);
+}
+
+static tt_status add_words(struct tt_str *out, const struct tt_graph *graph,
+			   const struct tt_graph_node *node)
+{
+	const struct words *w = node->type < TT_GRAPH_OTHER ? &words[node->type] : NULL;
+	bool seed = graph->dialect == TTNN_DIALECT_SEED;
+
+	if (!w || !(seed ? w->seed : w->metal)) {
+		if (!seed)
+			return tt_fail(TTNN_INVALID, "Unknown node type: %s",
+				       tt_graph_type_name(node));
+		tt_str_adds(out, tt_graph_type_name(node));
+		return TTNN_OK;
+	}
+	tt_str_adds(out, seed ? w->seed : w->metal);
+	add_param(out, node, w->key);
+	return TTNN_OK;
+}
+
+/* ---- text --------------------------------------------------------------------------------------------- */
+
+/* The nodes that the capture made: tensors that a function gave, buffers that were allocated. */
+static tt_status find_made(bool **out, const struct tt_graph *graph)
+{
+	bool *made = tt_calloc(graph->count + 1, sizeof(*made));
+
+	if (!made)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tt_graph_node *node = &graph->nodes[i];
+
+		if (node->type != TT_GRAPH_TENSOR && node->type != TT_GRAPH_BUFFER)
+			made[i] = true;
+		if (node->type != TT_GRAPH_FUNCTION_END && node->type != TT_GRAPH_BUFFER_ALLOCATE)
+			continue;
+		for (uint32_t k = 0; k < node->connection_count; k++)
+			made[node->connections[k]] = true;
+	}
+	*out = made;
+	return TTNN_OK;
+}
+
+/* A line, or one more of the line before. */
+struct lines {
+	struct tt_str *out;
+	struct tt_str last;
+	size_t repeats;
+};
+
+static void flush_line(struct lines *lines)
+{
+	if (lines->repeats) {
+		tt_str_adds(lines->out, tt_str_text(&lines->last));
+		if (lines->repeats > 1)
+			tt_str_addf(lines->out, " (x%zu)", lines->repeats);
+		tt_str_addc(lines->out, '\n');
+	}
+	tt_str_clear(&lines->last);
+	lines->repeats = 0;
+}
+
+static void add_line(struct lines *lines, const struct tt_str *line)
+{
+	if (lines->repeats && strcmp(tt_str_text(&lines->last), tt_str_text(line)) == 0) {
+		lines->repeats++;
+		return;
+	}
+	flush_line(lines);
+	tt_str_add(&lines->last, tt_str_text(line), line->length);
+	lines->repeats = 1;
+}
+
+static tt_status seed_lines(struct lines *lines, const struct tt_graph *graph, const bool *made)
+{
+	struct tt_str line = {0};
+	tt_status status = TTNN_OK;
+	int depth = 0;
+
+	for (size_t i = 0; i < graph->count && status == TTNN_OK; i++) {
+		const struct tt_graph_node *node = &graph->nodes[i];
+
+		if (!made[i])
+			continue;
+		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
+		tt_str_clear(&line);
+		tt_str_addf(&line, "%*s", 4 * depth, "");
+		status = add_words(&line, graph, node);
+		add_line(lines, &line);
+		depth += node->type == TT_GRAPH_FUNCTION_START;
+	}
+	flush_line(lines);
+	tt_str_deinit(&line);
+	return status;
+}
+
+static tt_status pretty_seed(struct tt_str *out, const struct tt_graph *graph)
+{
+	struct lines lines = {.out = out};
+	bool *made = NULL;
+	tt_status status;
+
+	TT_TRY(find_made(&made, graph));
+	status = seed_lines(&lines, graph, made);
+	lines.out->failed |= lines.last.failed;
+	tt_str_deinit(&lines.last);
+	tt_free(made);
+	return status;
+}
+
+static tt_status pretty_metal(struct tt_str *out, const struct tt_graph *graph)
+{
+	int depth = 0;
+
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tt_graph_node *node = &graph->nodes[i];
+		size_t start, width;
+
+		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
+		tt_str_addf(out, "%*s", 4 * depth, "");
+		start = out->length;
+		width = 4 * depth < 50 ? (size_t)(50 - 4 * depth) : 0;
+		TT_TRY(add_words(out, graph, node));
+		while (out->length - start < width && !out->failed)
+			tt_str_addc(out, ' ');
+		tt_str_addc(out, '\n');
+		depth += node->type == TT_GRAPH_FUNCTION_START;
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_query_pretty(struct tt_str *out, const struct tt_graph *graph)
+{
+	if (graph->dialect == TTNN_DIALECT_SEED)
+		TT_TRY(pretty_seed(out, graph));
+	else
+		TT_TRY(pretty_metal(out, graph));
+	return tt_str_status(out);
+}
+
+/* ---- Graphviz ------------------------------------------------------------------------------------------- */
+
+static void add_quoted(struct tt_str *out, const char *text)
+{
+	tt_str_addc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			tt_str_addc(out, '\\');
+		tt_str_addc(out, *text);
+	}
+	tt_str_addc(out, '"');
+}
+
+static void add_tabs(struct tt_str *out, size_t count)
+{
+	while (count--)
+		tt_str_addc(out, '\t');
+}
+
+static void dot_node(struct tt_str *out, const struct tt_graph_node *node, size_t number,
+		     size_t depth)
+{
+	struct tt_str label = {0};
+	int key = node->type < TT_GRAPH_OTHER ? words[node->type].key : -1;
+
+	tt_str_adds(&label, tt_graph_type_name(node));
+	if (key >= 0) {
+		tt_str_addc(&label, '\n');
+		add_param(&label, node, key);
+	}
+	add_tabs(out, depth + 1);
+	tt_str_addf(out, "node_%zu [label=", number);
+	add_quoted(out, tt_str_text(&label));
+	tt_str_adds(out, " fillcolor=\"#DCDCDC\"]\n");
+	out->failed |= label.failed;
+	tt_str_deinit(&label);
+}
+
+static void dot_open(struct tt_str *out, const struct tt_graph_node *node, size_t number,
+		     size_t depth)
+{
+	static const char *const colors[] = {"#ee00ee80", "#ff000080", "#eeee0080", "#00ff0080",
+					     "#0000ff80"};
+
+	add_tabs(out, depth + 1);
+	tt_str_addf(out, "subgraph subgraph_%zu {\n", number);
+	add_tabs(out, depth + 2);
+	tt_str_addf(out, "bgcolor=\"%s\" cluster=true fontcolor=black label=",
+		    colors[depth % (sizeof(colors) / sizeof(colors[0]))]);
+	add_quoted(out, tt_graph_string(node, TT_KEY_NAME));
+	tt_str_adds(out, " rankdir=TB shape=hexagon\n");
+}
+
+tt_status tt_query_dot(struct tt_str *out, const struct tt_graph *graph)
+{
+	size_t depth = 0, clusters = 0;
+
+	tt_str_adds(out, "digraph {\n\tgraph [ordering=in rankdir=TB]\n\tnode [fontname=\"Linux "
+			 "libertine\" fontsize=10 height=0.2 margin=0 shape=box style=filled]\n");
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tt_graph_node *node = &graph->nodes[i];
+
+		if (node->type == TT_GRAPH_FUNCTION_START)
+			dot_open(out, node, clusters++, depth++);
+		dot_node(out, node, i, depth);
+		if (node->type == TT_GRAPH_FUNCTION_END && depth) {
+			add_tabs(out, depth--);
+			tt_str_adds(out, "}\n");
+		}
+	}
+	if (depth)
+		return tt_fail(TTNN_INVALID, "%zu functions have not ended", depth);
+	for (size_t i = 0; i < graph->count; i++)
+		for (uint32_t k = 0; k < graph->nodes[i].connection_count; k++)
+			tt_str_addf(out, "\tnode_%zu -> node_%u\n", i,
+				    graph->nodes[i].connections[k]);
+	tt_str_adds(out, "}\n");
+	return tt_str_status(out);
+}
