@@ -114,7 +114,7 @@ $(OUT)/obj/%.o: %.c $(OUT)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
 # Nobody reads the floating-point exception flags or errno, and with them gcc vectorises little.
-ISA_OPT := $(if $(filter release,$(MODE)),-O3) -fno-trapping-math -fno-math-errno
+ISA_OPT := $(if $(filter release asan tsan,$(MODE)),-O3) -fno-trapping-math -fno-math-errno
 define isa_rule
 $(OUT)/obj/%.$(1).o: %.isa.c $(OUT)/flags
 	$$(call say,CC,"$$< ($(1))")
