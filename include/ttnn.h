@@ -777,6 +777,24 @@ TTNN_API enum ttnn_status ttnn_call_one(ttnn_tensor **out, const char *name,
 					const struct ttnn_arg *args, size_t arg_count,
 					enum ttnn_frontend frontend);
 
+/* ---- parameter files ------------------------------------------------------------------------- */
+
+/*
+ * One JSON file for every operation that is called from now on, on any thread: what was given and
+ * what came of it (docs/params.md), complete before the call returns. `values` writes the elements of
+ * tensors too. They go to `dir`; NULL is what TTNN_OPERATION_TRACE_DIR says, else a directory
+ * generated/ttnn/operation_parameters here. The numbers of files go on where they were. An operation
+ * whose file cannot be written is none the worse for it; the first one is told on stderr.
+ * TTNN_TRACE_PARAMS=1 (or values, or async) in the environment does the same at the first operation.
+ */
+TTNN_API enum ttnn_status ttnn_params_trace(bool enable, bool values, const char *dir);
+
+/* Whether files are written by a thread of their own, behind the calls; not those with values. */
+TTNN_API void ttnn_params_async(bool on);
+
+/* Waits until all files are written. How many operations of this process have none. */
+TTNN_API uint64_t ttnn_params_flush(void);
+
 /*
  * Dry run: from now on this thread's calls compute specs and program memory, but no data. As
  * upstream's dry runs do, they place nothing: the address of every buffer they make is 0, and none is

@@ -75,6 +75,56 @@ TTNN_API void ttnn_tell_call(const char *name, const struct ttnn_arg *args, size
 /* A dictionary of `count` keys and values in turn, borrowed: a value that only recordings keep. */
 TTNN_API struct ttnn_value ttnn_v_dict(const struct ttnn_value *items, size_t count);
 
+/* ---- parameter files ---------------------------------------------------------------------------- */
+
+/* The switches of ttnn_params_trace() one by one. */
+enum ttnn_params_flag {
+	TTNN_PARAMS_ENABLED,
+	TTNN_PARAMS_VALUES,
+	TTNN_PARAMS_SERIALIZING, /* set: nothing is written; reads true while a file is being made */
+	TTNN_PARAMS_REMEMBER,    /* which files were written, for ttnn_params_clean() */
+};
+TTNN_API bool ttnn_params_get(enum ttnn_params_flag flag);
+TTNN_API enum ttnn_status ttnn_params_set(enum ttnn_params_flag flag, bool on);
+
+/*
+ * A binding turns a call's arguments into values between these, and tells the call after. False: this
+ * thread does so already (or SERIALIZING is set), and the call is not to be told.
+ */
+TTNN_API bool ttnn_params_enter(void);
+TTNN_API void ttnn_params_leave(void);
+
+/* Says on stderr, the first time, that a call could not be written and why (NULL: ttnn_error()). */
+TTNN_API void ttnn_params_lose(const char *name, const char *why);
+
+/* The number of the last file; the next one has the number after it. */
+TTNN_API uint64_t ttnn_params_counter(void);
+TTNN_API void ttnn_params_set_counter(uint64_t number);
+
+/* Does what TTNN_TRACE_PARAMS asks for; called once, by the library at the first operation. */
+TTNN_API void ttnn_params_environment(void);
+
+/* Where files go: NULL or "" is the default of the dialect. */
+TTNN_API enum ttnn_status ttnn_params_set_dir(const char *dir);
+
+/* Where they go now. Borrowed, valid for ever. */
+TTNN_API const char *ttnn_params_dir(void);
+
+/* The dialect of files: "seed", "tt-metal" or "2026-01". TTNN_NOTFOUND when it is none. */
+TTNN_API enum ttnn_status ttnn_params_set_dialect(const char *name);
+TTNN_API const char *ttnn_params_dialect(void);
+
+/* Writes the file of a call now, whatever the switches say; its path if asked (ttnn_free()). */
+TTNN_API enum ttnn_status ttnn_params_write(char **path, const char *name,
+					    const struct ttnn_arg *args, size_t arg_count,
+					    const struct ttnn_value *result);
+
+/* A value as it stands in a file, as JSON; free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value);
+
+/* Removes the files that were written since REMEMBER was set, and directories that become empty. */
+TTNN_API void ttnn_params_clean(void);
+
 /* ---- enumerations ------------------------------------------------------------------------------ */
 
 /* An enumeration with upstream's name and numbers; lives until the process ends. */

@@ -341,16 +341,21 @@ static void release(struct tt_file_out *file)
 	tt_free(file);
 }
 
-/* A name no other thread or process takes; O_EXCL guards against leftovers of a killed one. */
-static tt_status open_temp(struct tt_file_out *file)
+/* "GOAL.PID-N.tmp": a name no other thread or process takes. */
+static void temp_name(struct tt_str *out, const char *goal)
 {
 	static atomic_uint serial;
 
+	tt_str_addf(out, "%s.%ld-%u.tmp", goal, (long)getpid(), atomic_fetch_add(&serial, 1));
+}
+
+/* O_EXCL guards against leftovers of a killed process. */
+static tt_status open_temp(struct tt_file_out *file)
+{
 	for (int tries = 0; tries < 100; tries++) {
 		struct tt_str name = {0};
 
-		tt_str_addf(&name, "%s.%ld-%u.tmp", file->goal, (long)getpid(),
-			    atomic_fetch_add(&serial, 1));
+		temp_name(&name, file->goal);
 		tt_free(file->temp);
 		file->temp = NULL;
 		TT_TRY(tt_str_take(&file->temp, &name));
@@ -466,4 +471,61 @@ tt_status tt_file_save(const char *path, const void *data, size_t size)
 	TT_TRY(tt_file_create(&file, path));
 	tt_file_write(file, data, size);
 	return tt_file_commit(file);
+}
+
+/* Writes and renames; returns 0 or errno, and leaves nothing behind then. */
+static int save_as(const char *temp, const char *path, const void *data, size_t size)
+{
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error;
+
+	if (fd < 0)
+		return errno;
+	error = write_all(fd, data, size);
+	if (close(fd) != 0 && !error)
+		error = errno;
+	if (!error && rename(temp, path) != 0)
+		error = errno;
+	if (error)
+		unlink(temp);
+	return error;
+}
+
+tt_status tt_file_save_new(const char *path, const void *data, size_t size)
+{
+	struct tt_str temp = {0};
+	tt_status status;
+	int error;
+
+	temp_name(&temp, path);
+	status = tt_str_status(&temp);
+	if (status == TTNN_OK) {
+		error = save_as(tt_str_text(&temp), path, data, size);
+		if (error)
+			status = fail_errno(path, "write", error);
+	}
+	tt_str_deinit(&temp);
+	return status;
+}
+
+tt_status tt_file_make_dirs(const char *path)
+{
+	char *copy = tt_strdup(path);
+	tt_status status = TTNN_OK;
+
+	if (!copy)
+		return tt_fail_nomem();
+	for (char *end = copy + (*copy == '/'); status == TTNN_OK; end++) {
+		char c = *end;
+
+		if (c && c != '/')
+			continue;
+		*end = 0;
+		if (*copy && mkdir(copy, 0777) != 0 && errno != EEXIST)
+			status = fail_errno(copy, "make the directory", errno);
+		*end = c;
+		if (!c)
+			break;
+	}
+	tt_free(copy);
+	return status;
 }

@@ -61,4 +61,13 @@ void tt_file_discard(struct tt_file_out *file);
 /* Create, write, commit. */
 tt_status tt_file_save(const char *path, const void *data, size_t size);
 
+/*
+ * The same for a path where nothing is yet, or something that may be replaced whatever it is: in the
+ * fewest system calls. TTNN_NOTFOUND when there is no such directory.
+ */
+tt_status tt_file_save_new(const char *path, const void *data, size_t size);
+
+/* Makes a directory and those above it; fine when it exists. */
+tt_status tt_file_make_dirs(const char *path);
+
 #endif

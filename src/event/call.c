@@ -22,42 +22,49 @@ struct ttnn_value ttnn_v_dict(const struct ttnn_value *items, size_t count)
 		.kind = TTNN_VALUE_DICT, .count = (uint32_t)count, .items = items};
 }
 
-/* Positional arguments go to the front of room[2 * count], names and values behind them. */
-static void tell(const char *name, const struct ttnn_arg *args, size_t count,
-		 const struct ttnn_value *result, struct ttnn_value *room)
+tt_status tt_event_call_make(struct tt_event_call *out, struct tt_call_room *room, const char *name,
+			     const struct ttnn_arg *args, size_t count)
 {
-	struct tt_event event = {.kind = TT_EVENT_CALL};
-	struct ttnn_value values[TT_CALL_VALUES];
+	struct ttnn_value *items = room->few;
 	size_t placed = 0, named = 0;
 
+	room->many = NULL;
+	if (count > sizeof(room->few) / sizeof(room->few[0]) / 2) {
+		items = room->many = tt_calloc(count, 2 * sizeof(*items));
+		if (!items)
+			return tt_fail_nomem();
+	}
 	for (size_t i = 0; i < count; i++)
 		if (!args[i].name)
-			room[placed++] = args[i].value;
+			items[placed++] = args[i].value;
 	for (size_t i = 0; i < count; i++) {
 		if (!args[i].name)
 			continue;
-		room[placed + named++] = ttnn_v_string(args[i].name);
-		room[placed + named++] = args[i].value;
+		items[placed + named++] = ttnn_v_string(args[i].name);
+		items[placed + named++] = args[i].value;
 	}
-	values[TT_CALL_ARGS] = ttnn_v_list(room, placed);
-	values[TT_CALL_KWARGS] = ttnn_v_dict(room + placed, named);
-	values[TT_CALL_RESULT] = *result;
-	event.call = (struct tt_event_call){
-		.name = name, .values = values, .value_count = TT_CALL_VALUES};
-	tt_event_emit(&event);
+	room->values[TT_CALL_ARGS] = ttnn_v_list(items, placed);
+	room->values[TT_CALL_KWARGS] = ttnn_v_dict(items + placed, named);
+	room->values[TT_CALL_RESULT] = ttnn_v_none();
+	*out = (struct tt_event_call){
+		.name = name, .values = room->values, .value_count = TT_CALL_VALUES};
+	return TTNN_OK;
+}
+
+void tt_call_room_free(struct tt_call_room *room)
+{
+	tt_free(room->many);
 }
 
 void ttnn_tell_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
 		    const struct ttnn_value *result)
 {
-	struct ttnn_value few[64], *many;
+	struct tt_event event = {.kind = TT_EVENT_CALL};
+	struct tt_call_room room;
 
-	if (arg_count <= sizeof(few) / sizeof(few[0]) / 2) {
-		tell(name, args, arg_count, result, few);
-		return;
-	}
-	many = tt_calloc(arg_count, 2 * sizeof(*many));
-	if (many) /* else it is lost, as other events are for want of memory */
-		tell(name, args, arg_count, result, many);
-	tt_free(many);
+	if (tt_event_call_make(&event.call, &room, name, args, arg_count) != TTNN_OK)
+		return; /* lost, as other events are for want of memory */
+	room.values[TT_CALL_RESULT] = *result;
+	tt_event_emit(&event);
+	tt_call_room_free(&room);
 }

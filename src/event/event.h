@@ -62,6 +62,8 @@ enum tt_scope_kind {
 	TT_SCOPE_HOST,      /* "Tensor::to_device", "Tensor::deallocate" */
 };
 
+struct tt_placement; /* tensor/tensor.h */
+
 /* A tensor as it is at this moment. */
 struct tt_event_tensor {
 	uint64_t id;
@@ -70,7 +72,9 @@ struct tt_event_tensor {
 	bool owns;          /* false: a view that does not own its buffer */
 	uint64_t buffer_id; /* 0: none, or not allocated any more */
 	uint64_t address;
-	uint32_t device_id; /* of the mesh device */
+	uint32_t device_id;                    /* of the mesh device */
+	const struct ttnn_shape *distribution; /* what it is spread over; never NULL when live */
+	const struct tt_placement *placements; /* how, one for each dimension of that */
 };
 
 struct tt_event_scope_begin {

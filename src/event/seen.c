@@ -7,12 +7,25 @@
 
 /* ---- tensors ------------------------------------------------------------------------------------------ */
 
+/* Of a tensor without a mesh layout: over a row of one device, or over a mesh of 1 × 1. */
+static const struct ttnn_shape line = {1, {1}}, mesh = {2, {1, 1}};
+static const struct tt_placement replicated[2];
+
 void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor)
 {
 	const struct tt_storage *storage = tensor->storage;
 
+	const struct tt_mesh_layout *layout = tensor->layout;
+
 	*out = (struct tt_event_tensor){
-		.id = tensor->id, .spec = &tensor->spec, .owns = !tensor->view};
+		.id = tensor->id,
+		.spec = &tensor->spec,
+		.owns = !tensor->view,
+		.distribution = layout            ? &layout->distribution
+				: tensor->on_mesh ? &mesh
+						  : &line,
+		.placements = layout ? layout->placements : replicated,
+	};
 	if (storage && storage->ops->place) {
 		struct tt_storage_place place = storage->ops->place(storage);
 

@@ -142,18 +142,16 @@ static const struct tt_field *next_field(const struct tt_schema *schema, const c
 	return next;
 }
 
-static void write_object(struct tt_jsonw *w, const struct ttnn_value *value,
-			 enum ttnn_dialect dialect)
+void tt_value_json_members(struct tt_jsonw *w, const struct ttnn_value *value,
+			   enum ttnn_dialect dialect)
 {
 	const struct tt_schema *schema = value->schema;
 	const struct tt_field *field = next_field(schema, NULL);
 
-	tt_jsonw_object(w);
 	for (; field; field = next_field(schema, key_of(field))) {
 		tt_jsonw_key(w, key_of(field));
 		tt_value_json(w, &value->items[field - schema->fields], dialect);
 	}
-	tt_jsonw_end(w);
 }
 
 void tt_value_json(struct tt_jsonw *w, const struct ttnn_value *value, enum ttnn_dialect dialect)
@@ -197,7 +195,9 @@ void tt_value_json(struct tt_jsonw *w, const struct ttnn_value *value, enum ttnn
 		tt_jsonw_end(w);
 		break;
 	case TTNN_VALUE_OBJECT:
-		write_object(w, value, dialect);
+		tt_jsonw_object(w);
+		tt_value_json_members(w, value, dialect);
+		tt_jsonw_end(w);
 		break;
 	default:
 		tt_jsonw_null(w);

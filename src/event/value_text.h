@@ -20,4 +20,8 @@ void tt_value_text(struct tt_str *out, const struct ttnn_value *value);
  */
 void tt_value_json(struct tt_jsonw *w, const struct ttnn_value *value, enum ttnn_dialect dialect);
 
+/* The same for an object's fields alone, inside of an object that is open. */
+void tt_value_json_members(struct tt_jsonw *w, const struct ttnn_value *value,
+			   enum ttnn_dialect dialect);
+
 #endif

@@ -30,6 +30,7 @@ static void forget(void *arena)
 static void make_at_exit(void)
 {
 	pthread_key_create(&at_exit, forget);
+	ttnn_params_environment();
 }
 
 /* A thread that ends gives its arena back. */

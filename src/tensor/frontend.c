@@ -157,10 +157,12 @@ void ttnn_tensor_get_topology(struct ttnn_topology *out, const ttnn_tensor *tens
 	const struct tt_mesh_layout *layout = tensor->layout;
 
 	if (!layout) {
-		*out = (struct ttnn_topology){.mesh = {2, {1, 1}},
-					      .distribution = {1, {1}},
-					      .placements = 1,
-					      .coords = 1};
+		*out = (struct ttnn_topology){
+			.mesh = {2, {1, 1}},
+			.distribution = tensor->on_mesh ? (struct ttnn_shape){2, {1, 1}}
+							: (struct ttnn_shape){1, {1}},
+			.placements = tensor->on_mesh ? 2 : 1,
+			.coords = 1};
 		return;
 	}
 	*out = (struct ttnn_topology){.mesh = layout->mesh,

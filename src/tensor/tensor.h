@@ -108,8 +108,9 @@ bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout);
 
 struct tt_tensor {
 	atomic_uint_least32_t refs;
-	bool view;   /* shares the storage of a tensor of another shape */
-	uint64_t id; /* counts tensors in the process, from 0 */
+	bool view;    /* shares the storage of a tensor of another shape */
+	bool on_mesh; /* without a layout: spread over a mesh of 1 × 1, not a row of one */
+	uint64_t id;  /* counts tensors in the process, from 0 */
 	struct ttnn_tensor_spec spec;
 	struct tt_storage *storage;    /* of the only shard, or of the first */
 	struct tt_mesh_layout *layout; /* NULL: one device */

@@ -1,0 +1,309 @@
+#include "trace/params_file.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+/* ---- numbers ------------------------------------------------------------------------------------------ */
+
+struct count {
+	atomic_uint_least64_t last;
+	pid_t owner; /* who may set it for all */
+};
+static struct count own_count; /* where there is no memory to share */
+static _Atomic(struct count *) counter;
+
+/* Numbers that were given back, for the next files. More than fit are lost: a gap. */
+static struct {
+	pthread_mutex_t lock;
+	atomic_size_t count;
+	uint64_t numbers[1024];
+} returned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void share_count(uint64_t last)
+{
+	struct count *count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (count == MAP_FAILED)
+		count = &own_count;
+	atomic_store(&count->last, last);
+	count->owner = getpid();
+	atomic_store(&counter, count);
+}
+
+static pthread_once_t count_once = PTHREAD_ONCE_INIT;
+
+static void first_count(void)
+{
+	share_count(0);
+}
+
+static struct count *the_count(void)
+{
+	struct count *count = atomic_load_explicit(&counter, memory_order_acquire);
+
+	if (count)
+		return count;
+	pthread_once(&count_once, first_count);
+	return atomic_load(&counter);
+}
+
+uint64_t tt_params_number_take(void)
+{
+	uint64_t number = 0;
+
+	if (atomic_load_explicit(&returned.count, memory_order_relaxed)) {
+		pthread_mutex_lock(&returned.lock);
+		for (size_t i = 0; i < returned.count; i++)
+			if (!number || returned.numbers[i] < number)
+				number = returned.numbers[i];
+		for (size_t i = 0; i < returned.count; i++)
+			if (returned.numbers[i] == number) {
+				returned.numbers[i] = returned.numbers[returned.count - 1];
+				returned.count--;
+				break;
+			}
+		pthread_mutex_unlock(&returned.lock);
+	}
+	return number ? number : atomic_fetch_add(&the_count()->last, 1) + 1;
+}
+
+void tt_params_number_return(uint64_t number)
+{
+	uint_least64_t last = number;
+
+	if (atomic_compare_exchange_strong(&the_count()->last, &last, number - 1))
+		return;
+	pthread_mutex_lock(&returned.lock);
+	if (returned.count < sizeof(returned.numbers) / sizeof(returned.numbers[0]))
+		returned.numbers[returned.count++] = number;
+	pthread_mutex_unlock(&returned.lock);
+}
+
+uint64_t tt_params_number_get(void)
+{
+	return atomic_load(&the_count()->last);
+}
+
+void tt_params_number_set(uint64_t number)
+{
+	struct count *count = the_count();
+
+	pthread_mutex_lock(&returned.lock);
+	returned.count = 0;
+	pthread_mutex_unlock(&returned.lock);
+	if (count->owner == getpid())
+		atomic_store(&count->last, number);
+	else
+		share_count(number);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+static void (*report)(const char *name, const char *why);
+
+tt_status tt_params_file_write(const char *path, const struct tt_str *text)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory;
+	tt_status status;
+
+	TT_TRY(tt_str_status(text));
+	status = tt_file_save_new(path, tt_str_text(text), text->length);
+	if (status != TTNN_NOTFOUND || !slash)
+		return status;
+	/* The directory is made when the first file needs it, and again when someone removed it. */
+	directory = tt_strndup(path, (size_t)(slash - path));
+	if (!directory)
+		return tt_fail_nomem();
+	status = tt_file_make_dirs(directory);
+	tt_free(directory);
+	return status == TTNN_OK ? tt_file_save_new(path, tt_str_text(text), text->length) : status;
+}
+
+void tt_params_file_free(struct tt_params_file *file)
+{
+	if (!file)
+		return;
+	tt_str_deinit(&file->text);
+	tt_free(file->path);
+	tt_free(file->name);
+	tt_free(file);
+}
+
+/* ---- the writing thread --------------------------------------------------------------------------------- */
+
+#define QUEUE_BYTES ((size_t)32 << 20)
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more, less;
+	struct tt_params_file *first, **last;
+	size_t bytes;
+	bool busy, running;
+	pthread_t thread;
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	   .more = PTHREAD_COND_INITIALIZER,
+	   .less = PTHREAD_COND_INITIALIZER,
+	   .last = &queue.first};
+
+static void write_queued(struct tt_params_file *file)
+{
+	if (tt_params_file_write(file->path, &file->text) != TTNN_OK) {
+		tt_params_number_return(file->number);
+		report(file->name, ttnn_error());
+	}
+	tt_params_file_free(file);
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&queue.lock);
+	for (;;) {
+		struct tt_params_file *file = queue.first;
+		size_t size;
+
+		if (!file) {
+			pthread_cond_broadcast(&queue.less);
+			pthread_cond_wait(&queue.more, &queue.lock);
+			continue;
+		}
+		queue.first = file->next;
+		if (!queue.first)
+			queue.last = &queue.first;
+		queue.busy = true;
+		size = file->text.length;
+		pthread_mutex_unlock(&queue.lock);
+		write_queued(file);
+		pthread_mutex_lock(&queue.lock);
+		queue.bytes -= size;
+		queue.busy = false;
+		pthread_cond_broadcast(&queue.less);
+	}
+	return NULL;
+}
+
+void tt_params_file_queue(struct tt_params_file *file)
+{
+	pthread_mutex_lock(&queue.lock);
+	if (!queue.running)
+		queue.running = pthread_create(&queue.thread, NULL, work, NULL) == 0 &&
+				pthread_detach(queue.thread) == 0;
+	if (!queue.running) {
+		pthread_mutex_unlock(&queue.lock);
+		write_queued(file);
+		return;
+	}
+	while (queue.bytes > QUEUE_BYTES)
+		pthread_cond_wait(&queue.less, &queue.lock);
+	file->next = NULL;
+	*queue.last = file;
+	queue.last = &file->next;
+	queue.bytes += file->text.length;
+	pthread_cond_signal(&queue.more);
+	pthread_mutex_unlock(&queue.lock);
+}
+
+static void drain(void)
+{
+	while (queue.running && (queue.first || queue.busy))
+		pthread_cond_wait(&queue.less, &queue.lock);
+}
+
+void tt_params_file_flush(void)
+{
+	pthread_mutex_lock(&queue.lock);
+	drain();
+	pthread_mutex_unlock(&queue.lock);
+}
+
+/* ---- remembering ------------------------------------------------------------------------------------------ */
+
+static struct {
+	pthread_mutex_t lock;
+	TT_VEC(char *) paths;
+} remembered = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void tt_params_file_remember(const char *path)
+{
+	char *copy = tt_strdup(path), **slot;
+
+	pthread_mutex_lock(&remembered.lock);
+	slot = copy ? TT_VEC_PUSH(&remembered.paths) : NULL;
+	if (slot)
+		*slot = copy;
+	else
+		tt_free(copy); /* it stays; nothing else to be done about it */
+	pthread_mutex_unlock(&remembered.lock);
+}
+
+void tt_params_file_clean(void)
+{
+	pthread_mutex_lock(&remembered.lock);
+	for (size_t i = 0; i < remembered.paths.count; i++) {
+		char *path = remembered.paths.data[i];
+
+		unlink(path);
+	}
+	for (size_t i = 0; i < remembered.paths.count; i++) {
+		char *path = remembered.paths.data[i], *slash = strrchr(path, '/');
+
+		if (slash)
+			*slash = 0;
+		/* Refused unless it is empty; most files share a directory. */
+		if (slash && (i == 0 || strcmp(path, remembered.paths.data[i - 1]) != 0))
+			rmdir(path);
+	}
+	for (size_t i = 0; i < remembered.paths.count; i++)
+		tt_free(remembered.paths.data[i]);
+	TT_VEC_DEINIT(&remembered.paths);
+	pthread_mutex_unlock(&remembered.lock);
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------- */
+
+/* A fork finds nothing queued and no lock taken. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&queue.lock);
+	drain();
+	pthread_mutex_lock(&returned.lock);
+	pthread_mutex_lock(&remembered.lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&remembered.lock);
+	pthread_mutex_unlock(&returned.lock);
+	pthread_mutex_unlock(&queue.lock);
+}
+
+/* The child has no writing thread yet; numbers and files that wait belong to its parent. */
+static void in_child(void)
+{
+	queue.running = false;
+	returned.count = 0;
+	for (size_t i = 0; i < remembered.paths.count; i++)
+		tt_free(remembered.paths.data[i]);
+	TT_VEC_DEINIT(&remembered.paths);
+	after_fork();
+	pthread_cond_init(&queue.more, NULL);
+	pthread_cond_init(&queue.less, NULL);
+}
+
+void tt_params_file_init(void (*failed)(const char *name, const char *why))
+{
+	report = failed;
+	the_count(); /* children share it */
+	pthread_atfork(before_fork, after_fork, in_child);
+	atexit(tt_params_file_flush);
+}
