@@ -114,13 +114,23 @@ TTNN_API const char *ttnn_params_dir(void);
 TTNN_API enum ttnn_status ttnn_params_set_dialect(const char *name);
 TTNN_API const char *ttnn_params_dialect(void);
 
-/* Writes the file of a call now, whatever the switches say; its path if asked (ttnn_free()). */
-TTNN_API enum ttnn_status ttnn_params_write(char **path, const char *name,
-					    const struct ttnn_arg *args, size_t arg_count,
-					    const struct ttnn_value *result);
+/* A call as its user wrote it. */
+struct ttnn_told_call {
+	const char *name;
+	const struct ttnn_arg *args;
+	size_t arg_count;
+	struct ttnn_value result;
+};
+
+/*
+ * Writes the file of a call now, to dir (NULL: as above), whatever the switches say. *path (unless
+ * path is NULL) is to be given back with ttnn_free().
+ */
+TTNN_API enum ttnn_status ttnn_params_write(char **path, const struct ttnn_told_call *call,
+					    const char *dir, bool values);
 
 /* A value as it stands in a file, as JSON; free with ttnn_free(). */
-TTNN_API enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value);
+TTNN_API enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value, bool values);
 
 /* Removes the files that were written since REMEMBER was set, and directories that become empty. */
 TTNN_API void ttnn_params_clean(void);

@@ -451,7 +451,7 @@ ttnn_tensor *py_rows(ttnn_tensor *tensor)
 	ttnn_tensor *rows;
 
 	Py_BEGIN_ALLOW_THREADS status =
-		ttnn_call_one(&rows, "ttnn.to_torch", &arg, 1, TTNN_FRONTEND_C);
+		ttnn_call_one(&rows, "ttnn.to_torch", &arg, 1, TTNN_FRONTEND_METHOD);
 	Py_END_ALLOW_THREADS if (status == TTNN_OK) return rows;
 	py_fail(status, "ttnn.to_torch");
 	return NULL;

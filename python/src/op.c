@@ -128,9 +128,13 @@ static PyObject *op_call(PyObject *self, PyObject *const *args, size_t nargsf, P
 {
 	size_t nargs = (size_t)PyVectorcall_NARGS(nargsf);
 
-	if (interceptor)
-		return intercept(self, args, nargs, kwnames);
-	return run(op_of(self), args, nargs, kwnames, TTNN_FRONTEND_PYTHON);
+	PyObject *result = interceptor
+				   ? intercept(self, args, nargs, kwnames)
+				   : run(op_of(self), args, nargs, kwnames, TTNN_FRONTEND_PYTHON);
+
+	if (result && ttnn_calls_heard() && *op_of(self)->info.shown)
+		py_tell_call(op_of(self)->info.shown, args, nargs, kwnames, result);
+	return result;
 }
 
 /* operation.run(...): the call itself, past any interceptor. */

@@ -13,6 +13,7 @@
  *	tensor.c    Tensor; tensor_ops.c its operators and the methods that are operations
  *	data.c      arrays of others: DLPack and the buffer protocol, both ways
  *	device.c    MeshDevice, memory views
+ *	params.c    calls as they were written, for parameter files
  *
  * Functions that return PyObject * give a new reference, or NULL with an exception set; those that
  * return int give 0, or -1 with an exception set. All need the GIL. Types are made once, when the
@@ -100,6 +101,7 @@ int py_init_ops(void);
 int py_init_tensor(void);
 int py_init_data(void);
 int py_init_devices(void);
+int py_init_params(void);
 
 /* ---- enums.c ---------------------------------------------------------------------------------------- */
 
@@ -187,6 +189,12 @@ PyObject *py_run_method(const char *name, PyObject *const *args, size_t nargs, P
 
 /* Results as upstream gives them: a tensor, a list, or None. Takes them over. */
 PyObject *py_results(struct ttnn_results *results, bool many);
+
+/* ---- params.c -------------------------------------------------------------------------------------------- */
+
+/* Tells who listens what was called, as it was written. Never fails: what goes wrong is said once. */
+void py_tell_call(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames,
+		  PyObject *result);
 
 /* ---- data.c ------------------------------------------------------------------------------------------------ */
 

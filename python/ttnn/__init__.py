@@ -8,7 +8,7 @@ from ttnn import _ttnn
 
 __version__ = _ttnn.version()
 
-from ttnn import config, core, decorators, device, distributed, graph, trace, types
+from ttnn import config, core, decorators, device, distributed, graph, operation_tracer, trace, types
 from ttnn._ttnn import activation, cluster, fabric, multi_device, program_descriptor
 from ttnn.config import (
     CONFIG,

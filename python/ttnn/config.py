@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 
+from ttnn import _ttnn
+
 _HOME = pathlib.Path(os.environ.get("HOME", "/tmp"))
 _DEFAULTS = {
     "cache_path": _HOME / ".cache" / "ttnn",
@@ -25,6 +27,7 @@ _DEFAULTS = {
     "root_report_path": pathlib.Path("generated/ttnn/reports"),
     "report_name": None,
     "strict_ccl_topology": False,
+    "operation_parameter_log_dir": None,
 }
 
 
@@ -46,10 +49,14 @@ class Config:
         if isinstance(default, float) and not isinstance(value, (int, float)):
             raise TypeError(f"{name} is a number, not {value!r}")
         if isinstance(default, pathlib.Path):
-            value = pathlib.Path(value)
+            value = value if isinstance(value, pathlib.Path) else pathlib.Path(value)
         if name == "report_name" and value is not None:
             value = str(value)
+        if name == "operation_parameter_log_dir":
+            value = pathlib.Path(value) if value else None
         object.__setattr__(self, name, value)
+        if self is globals().get("CONFIG"):
+            _place_parameters(name)
 
     @staticmethod
     def keys():
@@ -79,6 +86,23 @@ class Config:
             return str(value).lower() if isinstance(value, bool) else "std::nullopt" if value is None else str(value)
 
         return "Config{" + ",".join(f"{n}={text(getattr(self, n))}" for n in _DEFAULTS) + f",{text(self.report_path)}}}"
+
+
+_ROOT_NOT_SET = _DEFAULTS["root_report_path"]
+_first_place = _ttnn.params.directory() if os.environ.get("TTNN_OPERATION_TRACE_DIR") else None
+
+
+def _place_parameters(name):
+    """Tells the library where parameter files go: an own directory, one under the reports, or its own.
+
+    A root_report_path that nobody assigned counts as not set, also when it is assigned back.
+    """
+    if name not in ("operation_parameter_log_dir", "root_report_path"):
+        return
+    where = _first_place or CONFIG.operation_parameter_log_dir
+    if not where and CONFIG.root_report_path is not _ROOT_NOT_SET:
+        where = CONFIG.root_report_path / "operation_parameters"
+    _ttnn.params.set_directory(where)
 
 
 CONFIG = Config()

@@ -86,9 +86,11 @@ class PythonOperation:
         return self.function(*args, **kwargs)
 
     def __call__(self, *args, **kwargs):
-        if PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS:
-            return _call(self, args, kwargs)
-        return self.function(*args, **kwargs)
+        hooked = PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS
+        output = _call(self, args, kwargs) if hooked else self.function(*args, **kwargs)
+        if _ttnn.params.heard():
+            _ttnn.params.tell(self.name, args, kwargs, output)
+        return output
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)

@@ -1,9 +1,46 @@
-"""Fixtures for tests in upstream's style: device, mesh_device, device_params, expect_error."""
+"""Fixtures for tests in upstream's style (device, mesh_device, device_params, expect_error) and the
+options that trace the operations of tests (docs/params.md)."""
 
 import contextlib
 import re
 
 import pytest
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("ttnn", "operation parameters")
+    group.addoption("--trace-params", action="store_true", help="write one JSON file for every ttnn operation")
+    group.addoption(
+        "--trace-params-with-values", action="store_true", help="with the elements of tensors; goes with --trace-params"
+    )
+    group.addoption(
+        "--trace-params-keep", action="store_true", help="keep the files after the tests; goes with --trace-params"
+    )
+
+
+def pytest_configure(config):
+    wanted = config.getoption("--trace-params", False)
+    for option in ("--trace-params-with-values", "--trace-params-keep"):
+        if config.getoption(option) and not wanted:
+            raise pytest.UsageError(f"{option} must be used together with --trace-params")
+    if not wanted:
+        return
+    import ttnn
+    from ttnn import operation_tracer
+
+    ttnn._ttnn.params.set(ttnn._ttnn.params.REMEMBER, not config.getoption("--trace-params-keep"))
+    operation_tracer._SERIALIZE_TENSOR_VALUES = config.getoption("--trace-params-with-values")
+    operation_tracer._TRACE_PARAMS_IN_ARGV = True
+    operation_tracer._ENABLE_TRACE = True
+
+
+def pytest_unconfigure(config):
+    """The files go when the tests are done."""
+    if config.getoption("--trace-params", False):
+        import ttnn
+
+        ttnn.operation_tracer._ENABLE_TRACE = False
+        ttnn._ttnn.params.clean()
 
 
 @pytest.fixture(scope="function")

@@ -201,6 +201,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	}
 	atomic_init(&tensor->refs, 1);
 	tensor->view = false;
+	tensor->on_mesh = false;
 	tensor->id = atomic_fetch_add_explicit(&tensors, 1, memory_order_relaxed);
 	tensor->spec = *spec;
 	tensor->storage = storage;

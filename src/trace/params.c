@@ -210,40 +210,61 @@ static tt_status save_text(struct job *job, bool later)
 	return later ? hand_over(job) : tt_params_file_write(tt_str_text(&job->path), &job->text);
 }
 
-/* The file of a call; its path too when asked for. */
-static tt_status save(char **path, const struct tt_event_call *call)
+/* The path of the file: DIR/3_ttnn_add_20260115_104616_345678.json */
+static tt_status place(struct job *job, const char *dir)
 {
-	struct job job = {.call = call, .writer = {.style = style_now()}};
-	bool values = atomic_load(&flags[TTNN_PARAMS_VALUES]);
+	job->number = tt_params_number_take();
+	tt_params_stamp(job->stamp, tt_clock_wall_ns());
+	tt_str_adds(&job->path, dir);
+	tt_str_addc(&job->path, '/');
+	tt_params_file_name(&job->path, job->number, job->call->name, job->stamp);
+	return tt_str_status(&job->path);
+}
+
+/* Does it; a number whose file came to nothing is free again. */
+static tt_status save(struct job *job, const char *dir, bool later)
+{
+	tt_status status = place(job, dir);
+
+	if (status == TTNN_OK)
+		status = job->writer.values ? save_values(job) : save_text(job, later);
+	tt_str_deinit(&job->text);
+	if (status != TTNN_OK) {
+		tt_params_number_return(job->number);
+		return status;
+	}
+	if (job->writer.missing != TTNN_OK)
+		TT_LOG_ONCE(TT_LOG_WARN, "%s: values of a tensor are missing: %s",
+			    tt_str_text(&job->path), ttnn_error());
+	if (atomic_load(&flags[TTNN_PARAMS_REMEMBER]))
+		tt_params_file_remember(tt_str_text(&job->path));
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_params_write(char **path, const struct ttnn_told_call *told, const char *dir,
+				   bool values)
+{
+	struct job job = {.writer = {.style = style_now(), .values = values}};
+	struct tt_call_room room;
+	struct tt_event_call call;
 	tt_status status;
 
-	job.writer.values = values;
-	job.number = tt_params_number_take();
-	tt_params_stamp(job.stamp, tt_clock_wall_ns());
-	tt_str_adds(&job.path, ttnn_params_dir());
-	tt_str_addc(&job.path, '/');
-	tt_params_file_name(&job.path, job.number, call->name, job.stamp);
-	status = tt_str_status(&job.path);
-	if (status == TTNN_OK)
-		status = values ? save_values(&job) : save_text(&job, !path && atomic_load(&async));
-	if (status != TTNN_OK)
-		tt_params_number_return(job.number);
-	else if (job.writer.missing != TTNN_OK)
-		TT_LOG_ONCE(TT_LOG_WARN, "%s: values of a tensor are missing: %s",
-			    tt_str_text(&job.path), ttnn_error());
-	if (status == TTNN_OK && atomic_load(&flags[TTNN_PARAMS_REMEMBER]))
-		tt_params_file_remember(tt_str_text(&job.path));
-	tt_str_deinit(&job.text);
+	TT_TRY(tt_event_call_make(&call, &room, told->name, told->args, told->arg_count));
+	room.values[TT_CALL_RESULT] = told->result;
+	job.call = &call;
+	busy++;
+	status = save(&job, dir ? dir : ttnn_params_dir(), false);
+	busy--;
+	tt_call_room_free(&room);
 	if (status == TTNN_OK && path)
 		return tt_str_take(path, &job.path);
 	tt_str_deinit(&job.path);
 	return status;
 }
 
-enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value)
+enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value, bool values)
 {
-	struct tt_params_writer writer = {.style = style_now(),
-					  .values = atomic_load(&flags[TTNN_PARAMS_VALUES])};
+	struct tt_params_writer writer = {.style = style_now(), .values = values};
 	struct tt_str text = {0};
 	struct tt_jsonw w;
 	tt_status status;
@@ -261,11 +282,16 @@ enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value)
 
 static void hear(struct tt_event_listener *self, const struct tt_event *event)
 {
+	struct job job = {.call = &event->call};
+
 	(void)self;
 	if (event->kind != TT_EVENT_CALL || !ttnn_params_enter())
 		return;
-	if (save(NULL, &event->call) != TTNN_OK)
+	job.writer.style = style_now();
+	job.writer.values = atomic_load(&flags[TTNN_PARAMS_VALUES]);
+	if (save(&job, ttnn_params_dir(), atomic_load(&async)) != TTNN_OK)
 		ttnn_params_lose(event->call.name, NULL);
+	tt_str_deinit(&job.path);
 	ttnn_params_leave();
 }
 
@@ -333,22 +359,6 @@ void ttnn_params_clean(void)
 {
 	tt_params_file_flush();
 	tt_params_file_clean();
-}
-
-enum ttnn_status ttnn_params_write(char **path, const char *name, const struct ttnn_arg *args,
-				   size_t arg_count, const struct ttnn_value *result)
-{
-	struct tt_call_room room;
-	struct tt_event_call call;
-	tt_status status;
-
-	TT_TRY(tt_event_call_make(&call, &room, name, args, arg_count));
-	room.values[TT_CALL_RESULT] = *result;
-	busy++;
-	status = save(path, &call);
-	busy--;
-	tt_call_room_free(&room);
-	return status;
 }
 
 void ttnn_params_environment(void)

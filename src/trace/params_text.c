@@ -400,7 +400,7 @@ static void put_tensor(struct tt_jsonw *w, struct tt_params_writer *writer,
 
 /*
  * A binding hands them over as {"type": "torch.Tensor", "shape": [...], "dtype": "torch.bfloat16"}
- * and, where values are wanted, "values": a tensor of the same elements.
+ * and, where values are wanted, "values": a tensor of the same elements, or lists of them.
  */
 #define TORCH_ITEMS 6
 
@@ -419,28 +419,34 @@ static bool is_torch(const struct ttnn_value *value)
 static void put_torch(struct tt_jsonw *w, struct tt_params_writer *writer,
 		      const struct ttnn_value *value)
 {
-	const struct ttnn_value *tensor = value->count > 7 ? &value->items[7] : NULL;
+	const struct ttnn_value *values =
+		value->count > 7 && writer->values ? &value->items[7] : NULL;
 	const char *dtype = value->items[5].text;
 	struct rows rows = {0};
 	tt_status status;
 
-	if (tensor && tensor->kind == TTNN_VALUE_TENSOR && writer->values) {
-		status = read_rows(&rows, tensor->tensor);
-		if (status != TTNN_OK)
+	if (values && values->kind == TTNN_VALUE_TENSOR) {
+		status = read_rows(&rows, values->tensor);
+		if (status != TTNN_OK) {
 			writer->missing = status;
+			values = NULL;
+		}
 	}
 	if (rows.data)
 		dtype = ttnn_dtype_name(rows.dtype, TTNN_DIALECT_SEED);
-	else if (!writer->style->qualified && strncmp(dtype, "torch.", 6) == 0)
+	else if ((values || !writer->style->qualified) && strncmp(dtype, "torch.", 6) == 0)
 		dtype += 6;
 	tt_jsonw_object(w);
 	tt_jsonw_key_string(w, "type", "torch.Tensor");
 	tt_jsonw_key(w, "shape");
 	tt_params_value(w, writer, &value->items[3]);
 	tt_jsonw_key_string(w, "dtype", dtype);
-	if (rows.data) {
+	if (values) {
 		tt_jsonw_key(w, "values");
-		put_rows(w, &rows, &tensor->tensor->spec.shape);
+		if (rows.data)
+			put_rows(w, &rows, &values->tensor->spec.shape);
+		else
+			tt_params_value(w, writer, values);
 	}
 	tt_jsonw_end(w);
 	tt_free(rows.data);

@@ -1,0 +1,95 @@
+"""One JSON file for every operation: what was given to it and what it gave (docs/params.md).
+
+    ttnn.operation_tracer._ENABLE_TRACE = True
+
+The library writes the files; the attributes of this module are its switches, live both ways:
+
+    _ENABLE_TRACE             whether operations are traced
+    _SERIALIZE_TENSOR_VALUES  whether elements of tensors are written too
+    _OPERATION_COUNTER        the number of the last file
+    _IS_SERIALIZING           whether a file is being made; set, it keeps others from being made
+    _TRACE_PARAMS_IN_ARGV     whether --trace-params is on the command line
+"""
+
+import functools
+import json
+import os
+import sys
+import types
+
+from ttnn import _ttnn
+
+_params = _ttnn.params
+_FLAG = "--trace-params"
+
+
+def _switch(flag):
+    return property(lambda module: _params.get(flag), lambda module, on: _params.set(flag, bool(on)))
+
+
+class _Tracer(types.ModuleType):
+    _ENABLE_TRACE = _switch(_params.ENABLED)
+    _SERIALIZE_TENSOR_VALUES = _switch(_params.VALUES)
+    _IS_SERIALIZING = _switch(_params.SERIALIZING)
+    _OPERATION_COUNTER = property(lambda module: _params.counter(), lambda module, count: _params.set_counter(count))
+
+    @property
+    def _TRACE_PARAMS_IN_ARGV(self):
+        return self._in_argv
+
+    @_TRACE_PARAMS_IN_ARGV.setter
+    def _TRACE_PARAMS_IN_ARGV(self, found):
+        """None looks again. Finding it switches tracing on; _ENABLE_TRACE may switch it off again."""
+        self._in_argv = _FLAG in sys.argv if found is None else bool(found)
+        if self._in_argv:
+            self._ENABLE_TRACE = True
+
+
+sys.modules[__name__].__class__ = _Tracer
+_in_argv = False
+sys.modules[__name__]._TRACE_PARAMS_IN_ARGV = None
+
+
+def enable_tracing(enable=True):
+    _params.set(_params.ENABLED, enable)
+
+
+def is_tracing_enabled():
+    return _params.get(_params.ENABLED)
+
+
+_is_tracing_enabled = is_tracing_enabled
+
+
+def enable_tensor_value_serialization(enable=True):
+    _params.set(_params.VALUES, enable)
+
+
+def wrap_function_for_tracing(original_function, operation_name):
+    """A function that is traced like an operation of this name. Operations are as they are."""
+    if hasattr(original_function, "decorated_function") or hasattr(original_function, "__ttnn_operation__"):
+        return original_function
+
+    @functools.wraps(original_function)
+    def traced(*args, **kwargs):
+        result = original_function(*args, **kwargs)
+        if _params.heard():
+            _params.tell(operation_name, args, kwargs, result)
+        return result
+
+    return traced
+
+
+def serialize_operation_parameters(
+    operation_name, function_args, function_kwargs, log_dir=None, return_value=None, serialize_tensor_values=None
+):
+    """Writes the file of a call now and returns its path; raises when it cannot be written."""
+    values = _params.get(_params.VALUES) if serialize_tensor_values is None else serialize_tensor_values
+    where = None if log_dir is None else os.fspath(log_dir)
+    return _params.write(operation_name, tuple(function_args), dict(function_kwargs), return_value, where, values)
+
+
+def serialize_value(value, serialize_tensor_values=None):
+    """A value as it stands in a file: numbers, texts, lists and dictionaries."""
+    values = _params.get(_params.VALUES) if serialize_tensor_values is None else serialize_tensor_values
+    return json.loads(_params.value(value, values))
