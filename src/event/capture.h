@@ -19,15 +19,18 @@
 
 /* All zero: everything, in memory. */
 struct tt_capture_options {
-	const char *path;  /* the .ttrace file; NULL: in memory */
+	const char *path; /* the .ttrace file */
+	/*
+	 * Instead of a path: a file in this directory named after program and process, made when there
+	 * is something to write. A child process after fork() goes on in a file of its own.
+	 */
+	const char *directory;
 	bool this_thread;  /* hears the calling thread alone */
 	uint64_t first_op; /* leaves out what comes before outermost call number so and so... */
 	uint64_t op_count; /* ...and all behind so many; 0: no end */
 	const char *begin_mark; /* begins when a mark has this text... */
 	const char *end_mark;   /* ...and ends with this one; may begin again */
 	uint64_t last_ops;      /* keeps the last so many outermost calls alone; 0: all */
-	bool lazy;              /* makes the file when there is something to write */
-	bool follow_fork;       /* a child process goes on in a file of its own */
 	uint64_t flush_ns;      /* writes what lies in buffers so often; 0: when they are full */
 };
 
@@ -60,7 +63,14 @@ tt_status tt_capture_stop(struct tt_capture_summary *out, struct tt_capture *cap
 /* Stops it if it still runs, and forgets it. NULL is fine. Sources that read it must be closed. */
 void tt_capture_free(struct tt_capture *capture);
 
-/* Nanoseconds on tt_clock_ns()'s scale and since 1970 when it began. */
-uint64_t tt_capture_began(int64_t *wall_ns, const struct tt_capture *capture);
+/* When it began, in nanoseconds since 1970. */
+int64_t tt_capture_began(const struct tt_capture *capture);
+
+/* Flushes all captures when the process gets this signal; 0: no more. For files; soon, not at once. */
+tt_status tt_capture_flush_on(int signal);
+
+/* Where its chunks are: for trace/source.c. Flushes first. */
+struct tt_store;
+tt_status tt_capture_store(struct tt_store **out, struct tt_capture *capture);
 
 #endif

@@ -153,6 +153,12 @@ struct tt_event_device {
 	const struct ttnn_device_row *row;   /* its row in reports; NULL likewise */
 };
 
+/* Tensors that no scope tells of. */
+struct tt_event_mention {
+	const struct tt_event_tensor *tensors;
+	size_t count;
+};
+
 /* One call on a stack. */
 struct tt_event_frame {
 	uint64_t address;   /* of the code; 0 in Python */
@@ -213,8 +219,8 @@ struct tt_event {
 		struct tt_event_program_launch launch;
 		struct tt_event_error error;
 		struct tt_event_mark mark;
-		struct tt_event_device device; /* DEVICE_*, and PROGRAM_RELEASE */
-		struct tt_event_tensor tensor;
+		struct tt_event_device device;   /* DEVICE_*, and PROGRAM_RELEASE */
+		struct tt_event_mention mention; /* TENSOR */
 		struct tt_event_stack stack;
 		struct tt_event_thread thread;
 		struct tt_event_python_io python_io;

@@ -1,0 +1,631 @@
+#include "event/capture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "event/grace.h"
+#include "event/store.h"
+
+/* One thread's part of a capture. Its thread writes it; others only while that is held out. */
+struct stream {
+	struct stream *next;
+	struct tt_capture *capture;
+	const struct tt_speaker *speaker; /* NULL: the thread is gone */
+	struct tt_encoder *encoder;
+	struct tt_chunk *chunk; /* NULL: none is begun */
+	uint32_t thread, sequence;
+	uint32_t depth;    /* open scopes */
+	uint32_t recorded; /* the same, of those that are recorded */
+	uint64_t op;       /* the last outermost call */
+	bool inside;       /* of the window, if there is one */
+	uint32_t chunk_depth;
+	uint64_t chunk_op;
+};
+
+struct tt_capture {
+	struct tt_event_listener listener;
+	struct tt_capture_options options; /* texts are copies */
+	struct tt_store store;
+	const void *owner; /* the thread, for this_thread */
+	int index;         /* in `captures` */
+	atomic_uint_least64_t serial;
+	uint64_t began; /* tt_clock_ns() */
+	atomic_uint_least64_t ops;
+	atomic_bool marked;  /* between the marks, or there are none */
+	atomic_bool dead;    /* begun by a process of which this one is a child */
+	atomic_uint flushed; /* signals that were obeyed */
+	bool stopped;
+	tt_status status; /* of the stop */
+
+	pthread_mutex_t lock; /* of the list */
+	struct stream *streams;
+	uint32_t stream_count;
+};
+
+static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tt_capture *captures[TT_LISTENERS_MAX];
+static atomic_uint_least64_t last_serial;
+static atomic_uint flush_signals;
+
+/* Of each thread: its streams, as long as the serial number is that of the capture in that place. */
+static _Thread_local struct {
+	uint64_t serial;
+	struct stream *stream;
+} own[TT_LISTENERS_MAX];
+
+/* ---- chunks --------------------------------------------------------------------------------------------- */
+
+static uint64_t since_begin(const struct tt_capture *capture, uint64_t ticks)
+{
+	uint64_t ns = tt_clock_ticks_to_ns(ticks);
+
+	return ns > capture->began ? ns - capture->began : 0;
+}
+
+/* Hands over what the stream has; it goes on in another chunk. */
+static void seal(struct stream *stream)
+{
+	struct tt_chunk *chunk = stream->chunk;
+	uint64_t first, last;
+	size_t name_count;
+	const struct tt_name_count *names;
+
+	if (!chunk)
+		return;
+	stream->chunk = NULL;
+	chunk->head = *tt_encoder_head(stream->encoder);
+	if (!chunk->head.events) {
+		tt_store_reuse(&stream->capture->store, chunk);
+		return;
+	}
+	tt_encoder_ticks(&first, &last, stream->encoder);
+	chunk->head.thread = stream->thread;
+	chunk->head.sequence = stream->sequence++;
+	chunk->head.depth = stream->chunk_depth;
+	chunk->head.op = stream->chunk_op;
+	chunk->head.first_ns = since_begin(stream->capture, first);
+	chunk->head.last_ns = since_begin(stream->capture, last);
+	chunk->head.tick = (uint64_t)(1e9 / tt_clock_rate() * 0x1p32);
+	names = tt_encoder_names(&name_count, stream->encoder);
+	tt_store_add(&stream->capture->store, chunk, names, name_count);
+}
+
+static bool begin_chunk(struct stream *stream, size_t room)
+{
+	struct tt_store *store = &stream->capture->store;
+
+	stream->chunk = tt_store_chunk(store, room);
+	if (!stream->chunk)
+		return false;
+	stream->chunk_depth = stream->recorded;
+	stream->chunk_op = stream->op;
+	tt_encoder_start(stream->encoder, stream->chunk->data, stream->chunk->room);
+	return true;
+}
+
+/* What is missing is told by the first chunk that is begun after it was noticed. */
+static void tell_loss(struct stream *stream, struct tt_stamp stamp)
+{
+	struct tt_event event = {.kind = TT_EVENT_LOSS};
+	char reason[160];
+
+	stamp.op = 0;
+	event.loss.records = tt_store_untold(reason, &stream->capture->store);
+	event.loss.reason = reason;
+	if (event.loss.records)
+		tt_encoder_put(stream->encoder, &event, stamp);
+}
+
+/* In a new chunk; a larger one if the record needs it. */
+static bool put_anew(struct stream *stream, const struct tt_event *event, struct tt_stamp stamp)
+{
+	for (size_t room = 0; room <= TT_CHUNK_MAX / 2; room = 4 * stream->chunk->room) {
+		seal(stream);
+		if (!begin_chunk(stream, room))
+			return false;
+		tell_loss(stream, stamp);
+		if (tt_encoder_put(stream->encoder, event, stamp))
+			return true;
+	}
+	return false;
+}
+
+static void record(struct stream *stream, const struct tt_event *event, struct tt_stamp stamp)
+{
+	if ((!stream->chunk || !tt_encoder_put(stream->encoder, event, stamp)) &&
+	    !put_anew(stream, event, stamp)) {
+		tt_store_lose(&stream->capture->store, 1,
+			      stream->chunk ? "a record is too large" : "memory is exhausted");
+		return;
+	}
+	if (event->kind == TT_EVENT_SCOPE_BEGIN)
+		stream->recorded++;
+	else if (event->kind == TT_EVENT_SCOPE_END && stream->recorded)
+		stream->recorded--;
+}
+
+/* ---- streams -------------------------------------------------------------------------------------------- */
+
+static void tell_thread(struct stream *stream)
+{
+	struct tt_event event = {.kind = TT_EVENT_THREAD};
+	char name[32] = "";
+
+	pthread_getname_np(pthread_self(), name, sizeof(name));
+	event.thread.system_id = (uint64_t)syscall(SYS_gettid);
+	event.thread.name = name;
+	record(stream, &event, (struct tt_stamp){.ticks = tt_clock_ticks()});
+}
+
+static struct stream *new_stream(struct tt_capture *capture, const struct tt_speaker *self)
+{
+	struct stream *stream = tt_calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	if (tt_encoder_new(&stream->encoder) != TTNN_OK) {
+		tt_free(stream);
+		return NULL;
+	}
+	stream->capture = capture;
+	stream->speaker = self;
+	pthread_mutex_lock(&capture->lock);
+	stream->thread = capture->stream_count++;
+	stream->next = capture->streams;
+	capture->streams = stream;
+	pthread_mutex_unlock(&capture->lock);
+	/* What is to be found after a crash is written now and then from the first record on. */
+	if (capture->options.flush_ns)
+		tt_store_start(&capture->store);
+	return stream;
+}
+
+static struct stream *find_stream(struct tt_capture *capture)
+{
+	uint64_t serial = atomic_load_explicit(&capture->serial, memory_order_relaxed);
+	struct stream *stream;
+
+	if (own[capture->index].serial == serial)
+		return own[capture->index].stream;
+	stream = new_stream(capture, tt_grace_self());
+	if (!stream)
+		return NULL;
+	own[capture->index].serial = serial;
+	own[capture->index].stream = stream;
+	tell_thread(stream);
+	return stream;
+}
+
+static void end_stream(struct stream *stream)
+{
+	seal(stream);
+	tt_encoder_free(stream->encoder);
+	stream->encoder = NULL;
+	pthread_mutex_lock(&stream->capture->lock);
+	stream->speaker = NULL;
+	pthread_mutex_unlock(&stream->capture->lock);
+}
+
+/* A thread ends: what it said is handed over, and its buffers are given back. */
+static void end_thread(void)
+{
+	struct tt_speaker *self = tt_grace_enter();
+
+	pthread_mutex_lock(&captures_lock);
+	for (int i = 0; self && i < TT_LISTENERS_MAX; i++) {
+		if (!captures[i] || own[i].serial != atomic_load(&captures[i]->serial))
+			continue;
+		own[i].serial = 0;
+		end_stream(own[i].stream);
+	}
+	pthread_mutex_unlock(&captures_lock);
+	if (self)
+		tt_grace_leave(self);
+}
+
+static void free_streams(struct tt_capture *capture)
+{
+	struct stream *next;
+
+	for (; capture->streams; capture->streams = next) {
+		next = capture->streams->next;
+		tt_chunk_unref(capture->streams->chunk);
+		tt_encoder_free(capture->streams->encoder);
+		tt_free(capture->streams);
+	}
+}
+
+/* ---- hearing -------------------------------------------------------------------------------------------- */
+
+static bool in_window(const struct tt_capture *capture, uint64_t op)
+{
+	const struct tt_capture_options *options = &capture->options;
+
+	return op >= options->first_op &&
+	       (!options->op_count || op - options->first_op < options->op_count) &&
+	       atomic_load_explicit(&capture->marked, memory_order_relaxed);
+}
+
+static void hear_mark(struct tt_capture *capture, const char *text)
+{
+	const struct tt_capture_options *options = &capture->options;
+
+	if (!text)
+		return;
+	if (options->begin_mark && strcmp(text, options->begin_mark) == 0)
+		atomic_store(&capture->marked, true);
+	else if (options->end_mark && strcmp(text, options->end_mark) == 0)
+		atomic_store(&capture->marked, false);
+}
+
+/* Follows the scopes; false when the event is not to be recorded. */
+static bool follow(struct stream *stream, struct tt_stamp *stamp, const struct tt_event *event)
+{
+	struct tt_capture *capture = stream->capture;
+
+	switch (event->kind) {
+	case TT_EVENT_SCOPE_BEGIN:
+		if (stream->depth++)
+			break;
+		stamp->op = atomic_fetch_add_explicit(&capture->ops, 1, memory_order_relaxed) + 1;
+		stream->inside = in_window(capture, stamp->op);
+		break;
+	case TT_EVENT_SCOPE_END:
+		/* Of a scope that was open when the capture began. */
+		if (!stream->depth)
+			return false;
+		stream->depth--;
+		break;
+	case TT_EVENT_DEVICE_OPEN:
+	case TT_EVENT_DEVICE_CLOSE:
+		return true;
+	default:
+		if (!stream->depth)
+			stream->inside = in_window(capture, atomic_load(&capture->ops));
+		if (event->kind == TT_EVENT_MARK)
+			hear_mark(capture, event->mark.text);
+		break;
+	}
+	return stream->inside;
+}
+
+static void hear(struct tt_event_listener *self, const struct tt_event *event)
+{
+	struct tt_capture *capture = (struct tt_capture *)self;
+	struct tt_stamp stamp = {.ticks = tt_clock_ticks()};
+	struct stream *stream;
+
+	if (atomic_load_explicit(&capture->dead, memory_order_relaxed) ||
+	    (capture->options.this_thread && capture->owner != &own))
+		return;
+	stream = find_stream(capture);
+	if (!stream) {
+		tt_store_lose(&capture->store, 1, "memory is exhausted");
+		return;
+	}
+	if (!follow(stream, &stamp, event))
+		return;
+	record(stream, event, stamp);
+	if (stamp.op)
+		stream->op = stamp.op;
+}
+
+/* ---- flushing ------------------------------------------------------------------------------------------- */
+
+/* Hands over what all streams have; those of busy threads only if it is to wait for them. */
+static void seal_all(struct tt_capture *capture, bool patient)
+{
+	tt_grace_stop(patient);
+	pthread_mutex_lock(&capture->lock);
+	for (struct stream *stream = capture->streams; stream; stream = stream->next)
+		if (stream->speaker && tt_grace_is_held(stream->speaker))
+			seal(stream);
+	pthread_mutex_unlock(&capture->lock);
+	tt_grace_resume();
+}
+
+tt_status tt_capture_flush(struct tt_capture *capture)
+{
+	if (capture->stopped || atomic_load(&capture->dead))
+		return TTNN_OK;
+	seal_all(capture, true);
+	tt_store_drain(&capture->store);
+	return tt_store_dump(&capture->store);
+}
+
+/* On the writer's thread, which nobody may have to wait for meanwhile. */
+static void tick(void *context)
+{
+	struct tt_capture *capture = context;
+	unsigned signals = atomic_load(&flush_signals);
+	bool wanted = signals != atomic_exchange(&capture->flushed, signals);
+
+	if (wanted || !capture->options.last_ops)
+		seal_all(capture, false);
+	if (!wanted || !capture->options.last_ops)
+		return;
+	tt_store_write_waiting(&capture->store);
+	if (tt_store_dump(&capture->store) != TTNN_OK)
+		tt_store_lose(&capture->store, 0, ttnn_error());
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_fetch_add(&flush_signals, 1);
+}
+
+tt_status tt_capture_flush_on(int number)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(number, &action, NULL) != 0)
+		return tt_fail(TTNN_INVALID, "signal %d: %s", number, strerror(errno));
+	return TTNN_OK;
+}
+
+/* ---- processes ------------------------------------------------------------------------------------------ */
+
+static void path_in(char *out, size_t room, const char *directory)
+{
+	snprintf(out, room, "%s/%s-%ld.ttrace", directory, program_invocation_short_name,
+		 (long)getpid());
+}
+
+static void before_fork(void)
+{
+	tt_grace_stop(true);
+	pthread_mutex_lock(&captures_lock);
+	for (int i = 0; i < TT_LISTENERS_MAX; i++)
+		if (captures[i]) {
+			pthread_mutex_lock(&captures[i]->lock);
+			pthread_mutex_lock(&captures[i]->store.lock);
+		}
+}
+
+static void after_fork(void)
+{
+	for (int i = 0; i < TT_LISTENERS_MAX; i++)
+		if (captures[i]) {
+			pthread_mutex_unlock(&captures[i]->store.lock);
+			pthread_mutex_unlock(&captures[i]->lock);
+		}
+	pthread_mutex_unlock(&captures_lock);
+	tt_grace_resume();
+}
+
+/* What was recorded is the parent's; the child has no other threads, and no writer. */
+static void in_child(void)
+{
+	for (int i = 0; i < TT_LISTENERS_MAX; i++) {
+		struct tt_capture *capture = captures[i];
+		char path[4096];
+
+		if (!capture)
+			continue;
+		pthread_mutex_unlock(&capture->lock);
+		free_streams(capture);
+		capture->stream_count = 0;
+		atomic_store(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
+		atomic_store(&capture->ops, 0);
+		capture->began = tt_clock_ns();
+		atomic_store(&capture->dead, !capture->options.directory);
+		if (capture->options.directory)
+			path_in(path, sizeof(path), capture->options.directory);
+		tt_store_orphan(&capture->store, capture->options.directory ? path : NULL);
+	}
+	pthread_mutex_unlock(&captures_lock);
+	tt_grace_resume_child();
+}
+
+/* ---- beginning and ending ------------------------------------------------------------------------------- */
+
+static void prepare(void)
+{
+	tt_grace_at_exit(end_thread);
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+static tt_status copy_text(const char **text)
+{
+	if (!*text)
+		return TTNN_OK;
+	*text = tt_strdup(*text);
+	return *text ? TTNN_OK : tt_fail_nomem();
+}
+
+static tt_status copy_options(struct tt_capture_options *options)
+{
+	const char *directory = options->directory, *begin = options->begin_mark,
+		   *end = options->end_mark;
+	tt_status status;
+
+	options->path = options->directory = options->begin_mark = options->end_mark = NULL;
+	status = copy_text(&directory);
+	options->directory = directory;
+	if (status == TTNN_OK) {
+		status = copy_text(&begin);
+		options->begin_mark = begin;
+	}
+	if (status == TTNN_OK) {
+		status = copy_text(&end);
+		options->end_mark = end;
+	}
+	return status;
+}
+
+static void free_options(struct tt_capture_options *options)
+{
+	tt_free((void *)(uintptr_t)options->directory);
+	tt_free((void *)(uintptr_t)options->begin_mark);
+	tt_free((void *)(uintptr_t)options->end_mark);
+}
+
+static tt_status init_store(struct tt_capture *capture, const struct tt_capture_options *options)
+{
+	char path[4096];
+	struct tt_store_options store = {
+		.path = options->path,
+		.last_ops = options->last_ops,
+		.tick_ns = options->flush_ns,
+		.tick = tick,
+		.context = capture,
+	};
+
+	if (options->directory) {
+		path_in(path, sizeof(path), options->directory);
+		store.path = path;
+		store.lazy = true;
+	}
+	return tt_store_init(&capture->store, &store);
+}
+
+static tt_status enter(struct tt_capture *capture)
+{
+	tt_status status = TTNN_OK;
+
+	pthread_mutex_lock(&captures_lock);
+	while (capture->index < TT_LISTENERS_MAX && captures[capture->index])
+		capture->index++;
+	if (capture->index < TT_LISTENERS_MAX)
+		captures[capture->index] = capture;
+	else
+		status = tt_fail(TTNN_STATE, "%d captures are running already", TT_LISTENERS_MAX);
+	pthread_mutex_unlock(&captures_lock);
+	return status;
+}
+
+static void leave(struct tt_capture *capture)
+{
+	pthread_mutex_lock(&captures_lock);
+	if (captures[capture->index] == capture)
+		captures[capture->index] = NULL;
+	pthread_mutex_unlock(&captures_lock);
+}
+
+static void tell_device(void *context, const struct tt_event_device *device)
+{
+	struct tt_event event = {.kind = TT_EVENT_DEVICE_OPEN, .device = *device};
+	struct tt_capture *capture = context;
+
+	hear(&capture->listener, &event);
+}
+
+/* Devices that are open already; the capture hears by now, so that none is missed. */
+static void tell_devices(struct tt_capture *capture)
+{
+	struct tt_speaker *self = tt_grace_enter();
+
+	if (!self)
+		return;
+	tt_event_each_device(tell_device, capture);
+	tt_grace_leave(self);
+}
+
+tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_options *options)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct tt_capture *capture = tt_calloc(1, sizeof(*capture));
+	tt_status status;
+
+	if (!capture)
+		return tt_fail_nomem();
+	pthread_once(&once, prepare);
+	capture->listener.emit = hear;
+	capture->options = *options;
+	capture->owner = &own;
+	capture->began = tt_clock_ns();
+	tt_clock_ticks(); /* the rate of the clock is measured from the first reading on */
+	atomic_init(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
+	atomic_init(&capture->marked, !options->begin_mark);
+	atomic_init(&capture->flushed, atomic_load(&flush_signals));
+	pthread_mutex_init(&capture->lock, NULL);
+	status = copy_options(&capture->options);
+	if (status == TTNN_OK)
+		status = init_store(capture, options);
+	if (status != TTNN_OK) {
+		free_options(&capture->options);
+		tt_free(capture);
+		return status;
+	}
+	status = enter(capture);
+	if (status == TTNN_OK)
+		status = tt_event_attach(&capture->listener);
+	if (status != TTNN_OK) {
+		tt_capture_free(capture);
+		return status;
+	}
+	tell_devices(capture);
+	*out = capture;
+	return TTNN_OK;
+}
+
+static void fill_summary(struct tt_capture_summary *out, struct tt_capture *capture)
+{
+	struct tt_store *store = &capture->store;
+
+	pthread_mutex_lock(&store->lock);
+	*out = (struct tt_capture_summary){
+		.events = store->events,
+		.operations = store->operations,
+		.lost = store->lost,
+		.bytes = store->bytes,
+		.reason = store->reason[0] ? store->reason : NULL,
+	};
+	pthread_mutex_unlock(&store->lock);
+}
+
+tt_status tt_capture_stop(struct tt_capture_summary *out, struct tt_capture *capture)
+{
+	if (!capture->stopped) {
+		capture->stopped = true;
+		tt_event_detach(&capture->listener);
+		leave(capture);
+		for (struct stream *stream = capture->streams; stream; stream = stream->next)
+			seal(stream);
+		free_streams(capture);
+		capture->status = tt_store_finish(&capture->store);
+		if (atomic_load(&capture->dead))
+			capture->status =
+				tt_fail(TTNN_STATE, "the capture was begun by the parent process");
+	}
+	if (out)
+		fill_summary(out, capture);
+	return capture->status;
+}
+
+void tt_capture_free(struct tt_capture *capture)
+{
+	if (!capture)
+		return;
+	tt_capture_stop(NULL, capture);
+	tt_store_deinit(&capture->store);
+	pthread_mutex_destroy(&capture->lock);
+	free_options(&capture->options);
+	tt_free(capture);
+}
+
+int64_t tt_capture_began(const struct tt_capture *capture)
+{
+	return capture->store.wall_ns;
+}
+
+tt_status tt_capture_store(struct tt_store **out, struct tt_capture *capture)
+{
+	if (atomic_load(&capture->dead))
+		return tt_fail(TTNN_STATE, "the capture was begun by the parent process");
+	if (!capture->stopped) {
+		seal_all(capture, true);
+		tt_store_drain(&capture->store);
+	}
+	*out = &capture->store;
+	return TTNN_OK;
+}

@@ -1,0 +1,529 @@
+#include "event/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/pack.h"
+#include "event/store_file.h"
+
+/* The usual room of a chunk. */
+#define ROOM ((size_t)256 << 10)
+/* What may be on its way to the file, and what stays in memory before chunks go to a file. */
+#define BUSY_MAX 64
+#define MEMORY_MAX ((size_t)12 << 20)
+/* Of a ring: the rest of it is given up, however many operations were asked for. */
+#define RING_MAX ((size_t)24 << 20)
+#define IDLE_MAX 8
+
+/* ---- chunks --------------------------------------------------------------------------------------------- */
+
+void tt_chunk_unref(struct tt_chunk *chunk)
+{
+	if (chunk && atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_acq_rel) == 1)
+		tt_free(chunk);
+}
+
+static struct tt_chunk *new_chunk(size_t room)
+{
+	struct tt_chunk *chunk = tt_alloc(sizeof(*chunk) + room);
+
+	if (!chunk)
+		return NULL;
+	atomic_init(&chunk->refs, 1);
+	chunk->room = room;
+	chunk->next = NULL;
+	return chunk;
+}
+
+struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room)
+{
+	struct tt_chunk *chunk = NULL;
+
+	pthread_mutex_lock(&store->lock);
+	while (store->busy >= BUSY_MAX && store->writing)
+		pthread_cond_wait(&store->done, &store->lock);
+	if (room <= ROOM && store->idle) {
+		chunk = store->idle;
+		store->idle = chunk->next;
+		store->idle_count--;
+	}
+	pthread_mutex_unlock(&store->lock);
+	return chunk ? chunk : new_chunk(room > ROOM ? room : ROOM);
+}
+
+/* With the lock held. */
+static void reuse(struct tt_store *store, struct tt_chunk *chunk)
+{
+	if (chunk->room != ROOM || store->idle_count == IDLE_MAX) {
+		tt_chunk_unref(chunk);
+		return;
+	}
+	chunk->next = store->idle;
+	store->idle = chunk;
+	store->idle_count++;
+}
+
+void tt_store_reuse(struct tt_store *store, struct tt_chunk *chunk)
+{
+	pthread_mutex_lock(&store->lock);
+	reuse(store, chunk);
+	pthread_mutex_unlock(&store->lock);
+}
+
+/* A chunk that stays takes no more room than it needs. */
+static struct tt_chunk *shrink(struct tt_chunk *chunk)
+{
+	struct tt_chunk *smaller;
+
+	if (chunk->head.stored_size > chunk->room / 2)
+		return chunk;
+	smaller = tt_realloc(chunk, sizeof(*chunk) + chunk->head.stored_size);
+	if (!smaller)
+		return chunk;
+	smaller->room = smaller->head.stored_size;
+	return smaller;
+}
+
+/* ---- keeping count -------------------------------------------------------------------------------------- */
+
+static void lose(struct tt_store *store, uint64_t records, const char *reason)
+{
+	store->lost += records;
+	if (!store->reason[0])
+		snprintf(store->reason, sizeof(store->reason), "%s", reason);
+}
+
+void tt_store_lose(struct tt_store *store, uint64_t records, const char *reason)
+{
+	pthread_mutex_lock(&store->lock);
+	lose(store, records, reason);
+	pthread_mutex_unlock(&store->lock);
+}
+
+uint64_t tt_store_untold(char reason[160], struct tt_store *store)
+{
+	uint64_t untold;
+
+	pthread_mutex_lock(&store->lock);
+	untold = store->lost - store->told;
+	store->told = store->lost;
+	memcpy(reason, store->reason, sizeof(store->reason));
+	pthread_mutex_unlock(&store->lock);
+	return untold;
+}
+
+static void count_names(struct tt_store *store, const struct tt_name_count *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char key[512];
+		int length =
+			snprintf(key, sizeof(key), "%c%s", (int)names[i].kind + 1, names[i].name);
+		struct tt_map_entry *entry =
+			tt_map_add(&store->names, key, strnlen(key, sizeof(key)), NULL);
+
+		if (length > 0 && entry)
+			entry->number += names[i].count;
+	}
+}
+
+/* With the lock held: the chunk's records are safe. */
+static bool keep(struct tt_store *store, const struct tt_chunk_head *head, uint64_t offset,
+		 struct tt_chunk *chunk)
+{
+	struct tt_chunk_place *place = TT_VEC_PUSH(&store->places);
+
+	if (!place) {
+		lose(store, head->events, "memory is exhausted");
+		return false;
+	}
+	*place = (struct tt_chunk_place){tt_chunk_row_of(head, offset), chunk};
+	store->events += head->events;
+	store->operations += head->operations;
+	store->bytes += head->stored_size;
+	for (int i = 0; i < TT_CHUNK_KINDS; i++)
+		store->counts[i] += head->counts[i];
+	return true;
+}
+
+static void forget_oldest(struct tt_store *store)
+{
+	struct tt_chunk_place *place = &store->places.data[0];
+
+	store->in_memory -= place->chunk->room;
+	store->events -= place->row.events;
+	store->operations -= place->row.operations;
+	store->bytes -= place->row.stored_size;
+	for (int i = 0; i < TT_CHUNK_KINDS; i++)
+		store->counts[i] -= place->chunk->head.counts[i];
+	tt_chunk_unref(place->chunk);
+	store->places.count--;
+	memmove(place, place + 1, store->places.count * sizeof(*place));
+}
+
+/* A ring gives up whole chunks that hold none of the last operations. */
+static void trim_ring(struct tt_store *store)
+{
+	while (store->places.count > 1 &&
+	       (store->operations - store->places.data[0].row.operations >=
+			store->options.last_ops ||
+		store->in_memory > RING_MAX))
+		forget_oldest(store);
+}
+
+/* ---- the writer ----------------------------------------------------------------------------------------- */
+
+/* Packs a chunk into store->packed if that makes it smaller; else it goes as it is. */
+static const unsigned char *pack(struct tt_store *store, struct tt_chunk *chunk)
+{
+	size_t bound = tt_pack_bound(chunk->head.raw_size), size = 0;
+
+	if (!store->packer && tt_packer_new(&store->packer) != TTNN_OK)
+		return chunk->data;
+	if (store->packed_room < bound) {
+		tt_free(store->packed);
+		store->packed = tt_alloc(bound);
+		store->packed_room = store->packed ? bound : 0;
+	}
+	if (!store->packed || tt_pack(store->packed, &size, store->packer, chunk->data,
+				      chunk->head.raw_size) != TTNN_OK)
+		return chunk->data;
+	if (size >= chunk->head.raw_size)
+		return chunk->data;
+	chunk->head.codec = TT_CODEC_ZSTD;
+	chunk->head.stored_size = (uint32_t)size;
+	return store->packed;
+}
+
+/* Of a ring: packed, in memory. */
+static void write_ring(struct tt_store *store, struct tt_chunk *chunk, const unsigned char *data)
+{
+	struct tt_chunk *kept = new_chunk(chunk->head.stored_size);
+
+	pthread_mutex_lock(&store->lock);
+	if (!kept) {
+		lose(store, chunk->head.events, "memory is exhausted");
+		pthread_mutex_unlock(&store->lock);
+		return;
+	}
+	kept->head = chunk->head;
+	memcpy(kept->data, data, kept->head.stored_size);
+	if (keep(store, &kept->head, 0, kept)) {
+		store->in_memory += kept->room;
+		trim_ring(store);
+	} else {
+		tt_chunk_unref(kept);
+	}
+	pthread_mutex_unlock(&store->lock);
+}
+
+static void write_file(struct tt_store *store, struct tt_chunk *chunk, const unsigned char *data)
+{
+	tt_status status = tt_store_file_open(store);
+
+	if (status == TTNN_OK)
+		status = tt_store_file_chunk(store, &chunk->head, data);
+	pthread_mutex_lock(&store->lock);
+	if (status != TTNN_OK)
+		lose(store, chunk->head.events, ttnn_error());
+	else if (keep(store, &chunk->head, store->offset, NULL))
+		store->offset += TT_CHUNK_HEAD_SIZE + chunk->head.stored_size;
+	pthread_mutex_unlock(&store->lock);
+}
+
+static void write_chunk(struct tt_store *store, struct tt_chunk *chunk)
+{
+	const unsigned char *data = pack(store, chunk);
+
+	chunk->head.stored_crc = tt_crc32(0, data, chunk->head.stored_size);
+	if (store->options.last_ops)
+		write_ring(store, chunk, data);
+	else
+		write_file(store, chunk, data);
+}
+
+/* Until there is a chunk, the end, or a tick; with the lock held. */
+static void wait_for_work(struct tt_store *store, uint64_t due)
+{
+	while (!store->first && !store->stopping) {
+		struct timespec until = {.tv_sec = (time_t)(due / 1000000000u),
+					 .tv_nsec = (long)(due % 1000000000u)};
+
+		if (!due)
+			pthread_cond_wait(&store->work, &store->lock);
+		else if (pthread_cond_timedwait(&store->work, &store->lock, &until) == ETIMEDOUT)
+			return;
+	}
+}
+
+/* Takes the first chunk and writes it, without the lock meanwhile; false when there is none. */
+static bool write_next(struct tt_store *store)
+{
+	struct tt_chunk *chunk = store->first;
+
+	if (!chunk)
+		return false;
+	store->first = chunk->next;
+	if (!store->first)
+		store->last = NULL;
+	pthread_mutex_unlock(&store->lock);
+	write_chunk(store, chunk);
+	pthread_mutex_lock(&store->lock);
+	store->busy--;
+	reuse(store, chunk);
+	pthread_cond_broadcast(&store->done);
+	return true;
+}
+
+void tt_store_write_waiting(struct tt_store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	while (write_next(store))
+		continue;
+	pthread_mutex_unlock(&store->lock);
+}
+
+static void *write_on(void *context)
+{
+	struct tt_store *store = context;
+	uint64_t every = store->options.tick ? store->options.tick_ns : 0;
+	uint64_t due = every ? tt_clock_ns() + every : 0;
+
+	pthread_mutex_lock(&store->lock);
+	while (store->first || !store->stopping) {
+		wait_for_work(store, due);
+		write_next(store);
+		if (every && tt_clock_ns() >= due && !store->stopping) {
+			pthread_mutex_unlock(&store->lock);
+			store->options.tick(store->options.context);
+			due = tt_clock_ns() + every;
+			pthread_mutex_lock(&store->lock);
+		}
+	}
+	pthread_mutex_unlock(&store->lock);
+	return NULL;
+}
+
+/*
+ * With the lock held. The writer takes no signals: they are the program's, and one it must survive is
+ * its own (SIGXFSZ, when the file would grow beyond a limit).
+ */
+static void start(struct tt_store *store)
+{
+	sigset_t all, before;
+
+	if (store->writing || store->stopping)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	store->writing = pthread_create(&store->writer, NULL, write_on, store) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void tt_store_start(struct tt_store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	start(store);
+	pthread_mutex_unlock(&store->lock);
+}
+
+/* ---- handing over --------------------------------------------------------------------------------------- */
+
+static bool stays_in_memory(const struct tt_store *store, const struct tt_chunk *chunk)
+{
+	return !store->path && !store->options.last_ops &&
+	       store->in_memory + chunk->head.raw_size <= MEMORY_MAX;
+}
+
+void tt_store_add(struct tt_store *store, struct tt_chunk *chunk, const struct tt_name_count *names,
+		  size_t name_count)
+{
+	bool stays;
+
+	chunk->head.codec = TT_CODEC_PLAIN;
+	chunk->head.stored_size = chunk->head.raw_size;
+	pthread_mutex_lock(&store->lock);
+	count_names(store, names, name_count);
+	stays = stays_in_memory(store, chunk);
+	if (!stays)
+		start(store);
+	if (stays) {
+		chunk = shrink(chunk);
+		if (keep(store, &chunk->head, 0, chunk))
+			store->in_memory += chunk->room;
+		else
+			tt_chunk_unref(chunk);
+	} else if (store->writing && !store->stopping) {
+		chunk->next = NULL;
+		*(store->last ? &store->last->next : &store->first) = chunk;
+		store->last = chunk;
+		store->busy++;
+		pthread_cond_signal(&store->work);
+	} else {
+		lose(store, chunk->head.events, "no thread could be started to write them");
+		reuse(store, chunk);
+	}
+	pthread_mutex_unlock(&store->lock);
+}
+
+void tt_store_drain(struct tt_store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	while (store->busy && store->writing)
+		pthread_cond_wait(&store->done, &store->lock);
+	pthread_mutex_unlock(&store->lock);
+}
+
+tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, struct tt_store *store)
+{
+	struct tt_chunk_place *list;
+
+	pthread_mutex_lock(&store->lock);
+	*fd = store->fd;
+	*count = store->places.count;
+	list = tt_alloc((*count + 1) * sizeof(*list));
+	for (size_t i = 0; list && i < *count; i++) {
+		list[i] = store->places.data[i];
+		if (list[i].chunk)
+			atomic_fetch_add_explicit(&list[i].chunk->refs, 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&store->lock);
+	*out = list;
+	return list ? TTNN_OK : tt_fail_nomem();
+}
+
+/* ---- beginning and ending ------------------------------------------------------------------------------- */
+
+static void init_locks(struct tt_store *store)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&store->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&store->work, &monotonic);
+	pthread_cond_init(&store->done, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+tt_status tt_store_init(struct tt_store *store, const struct tt_store_options *options)
+{
+	tt_status status = TTNN_OK;
+
+	*store = (struct tt_store){.options = *options, .fd = -1, .wall_ns = tt_clock_wall_ns()};
+	init_locks(store);
+	if (options->path) {
+		store->path = tt_strdup(options->path);
+		if (!store->path)
+			status = tt_fail_nomem();
+	}
+	if (status == TTNN_OK && store->path && !options->lazy && !options->last_ops)
+		status = tt_store_file_open(store);
+	if (status != TTNN_OK)
+		tt_store_deinit(store);
+	return status;
+}
+
+static void stop_writer(struct tt_store *store)
+{
+	bool writing;
+
+	pthread_mutex_lock(&store->lock);
+	store->stopping = true;
+	writing = store->writing;
+	pthread_cond_signal(&store->work);
+	pthread_mutex_unlock(&store->lock);
+	if (writing)
+		pthread_join(store->writer, NULL);
+	store->writing = false;
+}
+
+tt_status tt_store_dump(struct tt_store *store)
+{
+	return store->path && store->options.last_ops && store->places.count
+		       ? tt_store_file_dump(store)
+		       : TTNN_OK;
+}
+
+/* So that it survives SIGXFSZ the end is written with signals off, as the rest was. */
+tt_status tt_store_finish(struct tt_store *store)
+{
+	sigset_t all, before;
+	tt_status status;
+
+	if (store->stopping)
+		return TTNN_OK;
+	stop_writer(store);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (store->options.last_ops)
+		status = tt_store_dump(store);
+	else
+		status = store->path && store->fd >= 0 ? tt_store_file_finish(store) : TTNN_OK;
+	if (status != TTNN_OK) {
+		struct timespec none = {0};
+		sigset_t xfsz;
+
+		/* The one that the write itself raised must not strike now. */
+		sigemptyset(&xfsz);
+		sigaddset(&xfsz, SIGXFSZ);
+		sigtimedwait(&xfsz, NULL, &none);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+static void free_content(struct tt_store *store)
+{
+	struct tt_chunk *next;
+
+	for (; store->first; store->first = next) {
+		next = store->first->next;
+		tt_chunk_unref(store->first);
+	}
+	for (; store->idle; store->idle = next) {
+		next = store->idle->next;
+		tt_chunk_unref(store->idle);
+	}
+	for (size_t i = 0; i < store->places.count; i++)
+		tt_chunk_unref(store->places.data[i].chunk);
+	TT_VEC_DEINIT(&store->places);
+	tt_map_deinit(&store->names);
+	if (store->fd >= 0)
+		close(store->fd);
+	store->fd = -1;
+	tt_packer_free(store->packer);
+	tt_free(store->packed);
+	tt_free(store->path);
+}
+
+void tt_store_deinit(struct tt_store *store)
+{
+	if (!store->stopping)
+		stop_writer(store);
+	free_content(store);
+	pthread_cond_destroy(&store->work);
+	pthread_cond_destroy(&store->done);
+	pthread_mutex_destroy(&store->lock);
+}
+
+void tt_store_orphan(struct tt_store *store, const char *path)
+{
+	struct tt_store_options options = store->options;
+
+	free_content(store);
+	*store = (struct tt_store){
+		.options = options, .fd = -1, .wall_ns = tt_clock_wall_ns(), .stopping = !path};
+	init_locks(store);
+	store->path = path ? tt_strdup(path) : NULL;
+	store->stopping |= !store->path;
+}

@@ -1,0 +1,264 @@
+#include "event/store_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/pack.h"
+
+/* ---- heads ---------------------------------------------------------------------------------------------- */
+
+/* The command line with blanks between its words; cut when it is long. */
+static void read_command(char *out, size_t room)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? 0 : read(fd, out, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (length < 0)
+		length = 0;
+	while (length && !out[length - 1])
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		if (!out[i])
+			out[i] = ' ';
+	out[length] = '\0';
+}
+
+static void add_body(struct tt_str *out, const struct tt_store *store)
+{
+	uint64_t ring = store->options.last_ops;
+	char command[4096];
+
+	read_command(command, sizeof(command));
+	tt_encode_number(out, (uint64_t)getpid());
+	tt_encode_number(out, (uint64_t)store->wall_ns);
+	tt_encode_text(out, program_invocation_short_name);
+	tt_encode_text(out, command);
+	tt_encode_text(out, TTNN_VERSION);
+	tt_encode_number(out, ring);
+	tt_encode_number(out, TT_EVENT_KINDS);
+	for (int i = 0; i < TT_EVENT_KINDS; i++) {
+		tt_encode_text(out, tt_event_kind_name(i));
+		tt_encode_text(out, tt_event_forms(i));
+	}
+}
+
+static tt_status make_head(struct tt_str *out, const struct tt_store *store)
+{
+	unsigned char head[TT_TRACE_HEAD_SIZE] = {0};
+	struct tt_str body = {0};
+	tt_status status;
+
+	add_body(&body, store);
+	memcpy(head, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE);
+	tt_put_u32(head + 8, TT_TRACE_VERSION);
+	tt_put_u32(head + 12, (uint32_t)body.length);
+	tt_put_u32(head + 16, tt_crc32(0, tt_str_text(&body), body.length));
+	tt_put_u32(head + 20, tt_crc32(0, head, 20));
+	tt_str_add(out, (const char *)head, sizeof(head));
+	tt_str_add(out, tt_str_text(&body), body.length);
+	status = tt_str_status(&body);
+	tt_str_deinit(&body);
+	return status == TTNN_OK ? tt_str_status(out) : status;
+}
+
+static void add_row(struct tt_str *out, const struct tt_chunk_row *row)
+{
+#define TT_X(name) tt_encode_number(out, row->name);
+	TT_CHUNK_ROW_LIST(TT_X)
+#undef TT_X
+}
+
+/* Totals, names and places of all chunks; with the lock held. */
+static void add_index(struct tt_str *out, const struct tt_store *store)
+{
+	tt_encode_number(out, store->lost);
+	tt_encode_text(out, store->reason);
+	tt_encode_number(out, TT_EVENT_KINDS);
+	for (int i = 0; i < TT_EVENT_KINDS; i++)
+		tt_encode_number(out, store->counts[i]);
+	tt_encode_number(out, store->names.count);
+	for (size_t i = 0; i < store->names.count; i++) {
+		const struct tt_map_entry *entry = &store->names.entries[i];
+
+		tt_encode_number(out, (uint64_t)(unsigned char)entry->key[0] - 1);
+		tt_encode_text(out, entry->key + 1);
+		tt_encode_number(out, entry->number);
+	}
+	tt_encode_number(out, store->places.count);
+	for (size_t i = 0; i < store->places.count; i++)
+		add_row(out, &store->places.data[i].row);
+}
+
+/* The index as a chunk with the tail behind it, for a file that is `offset` bytes long. */
+static tt_status make_index(struct tt_str *out, struct tt_store *store, uint64_t offset)
+{
+	unsigned char head_bytes[TT_CHUNK_HEAD_SIZE], tail[TT_TAIL_SIZE];
+	struct tt_chunk_head head = {.type = TT_CHUNK_INDEX};
+	struct tt_str index = {0};
+	tt_status status;
+
+	add_index(&index, store);
+	status = tt_str_status(&index);
+	if (status == TTNN_OK && index.length > TT_CHUNK_MAX)
+		status = tt_fail(TTNN_UNSUPPORTED, "the index would be too large");
+	if (status == TTNN_OK) {
+		head.raw_size = head.stored_size = (uint32_t)index.length;
+		head.stored_crc = tt_crc32(0, index.data, index.length);
+		tt_chunk_head_put(head_bytes, &head);
+		tt_tail_put(tail, offset);
+		tt_str_add(out, (const char *)head_bytes, sizeof(head_bytes));
+		tt_str_add(out, index.data, index.length);
+		tt_str_add(out, (const char *)tail, sizeof(tail));
+		status = tt_str_status(out);
+	}
+	tt_str_deinit(&index);
+	return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------- */
+
+static const char *shown_path(const struct tt_store *store)
+{
+	return store->path ? store->path : "the temporary file of a capture";
+}
+
+static bool write_all(int fd, const void *data, size_t size, uint64_t offset)
+{
+	const char *at = data;
+
+	while (size) {
+		ssize_t done = pwrite(fd, at, size, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			if (!done)
+				errno = ENOSPC;
+			return false;
+		}
+		at += done;
+		size -= (size_t)done;
+		offset += (uint64_t)done;
+	}
+	return true;
+}
+
+static tt_status fail_write(struct tt_store *store)
+{
+	int reason = errno;
+
+	if (ftruncate(store->fd, (off_t)store->offset) != 0)
+		reason = errno;
+	return tt_fail(TTNN_IO, "%s: %s", shown_path(store), strerror(reason));
+}
+
+static tt_status open_unnamed(int *fd)
+{
+	const char *base = getenv("TMPDIR");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/ttnn_capture.XXXXXX", base && *base ? base : "/tmp");
+	*fd = mkostemp(path, O_CLOEXEC);
+	if (*fd < 0)
+		return tt_fail(TTNN_IO, "%s: %s", path, strerror(errno));
+	unlink(path);
+	return TTNN_OK;
+}
+
+static tt_status write_head(struct tt_store *store)
+{
+	struct tt_str head = {0};
+	tt_status status = make_head(&head, store);
+
+	if (status == TTNN_OK && !write_all(store->fd, head.data, head.length, 0))
+		status = fail_write(store);
+	if (status == TTNN_OK) {
+		store->offset = head.length;
+		store->head_written = true;
+	}
+	tt_str_deinit(&head);
+	return status;
+}
+
+tt_status tt_store_file_open(struct tt_store *store)
+{
+	if (store->fd < 0 && !store->path) {
+		TT_TRY(open_unnamed(&store->fd));
+	} else if (store->fd < 0) {
+		store->fd = open(store->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (store->fd < 0)
+			return tt_fail(TTNN_IO, "%s: %s", store->path, strerror(errno));
+	}
+	return store->head_written ? TTNN_OK : write_head(store);
+}
+
+tt_status tt_store_file_chunk(struct tt_store *store, const struct tt_chunk_head *head,
+			      const unsigned char *data)
+{
+	unsigned char bytes[TT_CHUNK_HEAD_SIZE];
+
+	tt_chunk_head_put(bytes, head);
+	if (!write_all(store->fd, bytes, sizeof(bytes), store->offset) ||
+	    !write_all(store->fd, data, head->stored_size, store->offset + sizeof(bytes)))
+		return fail_write(store);
+	return TTNN_OK;
+}
+
+tt_status tt_store_file_finish(struct tt_store *store)
+{
+	struct tt_str index = {0};
+	tt_status status = make_index(&index, store, store->offset);
+
+	if (status == TTNN_OK && !write_all(store->fd, index.data, index.length, store->offset))
+		status = fail_write(store);
+	tt_str_deinit(&index);
+	return status;
+}
+
+static void dump_chunks(struct tt_file_out *file, struct tt_store *store, uint64_t offset)
+{
+	struct tt_str index = {0};
+
+	for (size_t i = 0; i < store->places.count; i++) {
+		struct tt_chunk_place *place = &store->places.data[i];
+		unsigned char bytes[TT_CHUNK_HEAD_SIZE];
+
+		tt_chunk_head_put(bytes, &place->chunk->head);
+		tt_file_write(file, bytes, sizeof(bytes));
+		tt_file_write(file, place->chunk->data, place->row.stored_size);
+		place->row.offset = offset;
+		offset += sizeof(bytes) + place->row.stored_size;
+	}
+	if (make_index(&index, store, offset) == TTNN_OK)
+		tt_file_write(file, index.data, index.length);
+	tt_str_deinit(&index);
+}
+
+tt_status tt_store_file_dump(struct tt_store *store)
+{
+	struct tt_file_out *file;
+	struct tt_str head = {0};
+	tt_status status;
+
+	TT_TRY(tt_file_create(&file, store->path));
+	pthread_mutex_lock(&store->lock);
+	status = make_head(&head, store);
+	if (status == TTNN_OK) {
+		tt_file_write(file, head.data, head.length);
+		dump_chunks(file, store, head.length);
+	}
+	pthread_mutex_unlock(&store->lock);
+	tt_str_deinit(&head);
+	if (status == TTNN_OK)
+		return tt_file_commit(file);
+	tt_file_discard(file);
+	return status;
+}
