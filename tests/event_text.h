@@ -151,6 +151,7 @@ static inline void text_value(struct tt_str *out, const struct ttnn_value *value
 		text_schema(out, value->schema);
 		/* fall through */
 	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_DICT:
 		tt_str_addf(out, "%" PRIu32 "{", value->count);
 		for (uint32_t i = 0; i < value->count; i++)
 			text_value(out, &value->items[i]);
@@ -262,6 +263,11 @@ static inline void text_event(struct tt_str *out, const struct tt_event *event)
 		break;
 	case TT_EVENT_LOSS:
 		tt_str_addf(out, " %" PRIu64 " %s", event->loss.records, event->loss.reason);
+		break;
+	case TT_EVENT_CALL:
+		tt_str_addf(out, " %s", event->call.name);
+		for (size_t i = 0; i < event->call.value_count; i++)
+			text_value(out, &event->call.values[i]);
 		break;
 	case TT_EVENT_THREAD:
 	case TT_EVENT_KINDS:

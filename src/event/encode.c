@@ -469,6 +469,7 @@ static void put_content(struct tt_encoder *e, const struct ttnn_value *value, in
 		put_nd_shard(e, value->nd_shard);
 		break;
 	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_DICT:
 		put_U64(e, value->count);
 		put_items(e, value->items, value->count, depth + 1);
 		break;
@@ -608,6 +609,7 @@ DEFINE(stack)
 DEFINE(thread)
 DEFINE(python_io)
 DEFINE(loss)
+DEFINE(call)
 #undef F
 #undef L
 

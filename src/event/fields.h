@@ -92,6 +92,10 @@
 	F(U64, records)                                                                            \
 	F(TEXT, reason)
 
+#define TT_FIELDS_call(F, L)                                                                       \
+	F(TEXT, name)                                                                              \
+	L(VALUES, values, value_count)
+
 /* X(kind, list, the name that files call it by) */
 #define TT_EVENT_LIST(X)                                                                           \
 	X(SCOPE_BEGIN, begin, "scope_begin")                                                       \
@@ -110,7 +114,8 @@
 	X(STACK, stack, "stack")                                                                   \
 	X(THREAD, thread, "thread")                                                                \
 	X(PYTHON_IO, python_io, "python_io")                                                       \
-	X(LOSS, loss, "loss")
+	X(LOSS, loss, "loss")                                                                      \
+	X(CALL, call, "call")
 
 /* The members of struct ttnn_device_info, in the same manner; chips goes with chip_count. */
 #define TT_FIELDS_info(F)                                                                          \

@@ -516,7 +516,8 @@ static struct ttnn_value get_value(struct tt_decoder *d, int depth)
 	case TTNN_VALUE_SEEN_DEVICE:
 		value.count = get_U32(d);
 		break;
-	case TTNN_VALUE_LIST: {
+	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_DICT: {
 		size_t count = get_count(d);
 
 		value.count = (uint32_t)count;
@@ -751,6 +752,15 @@ bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *d)
 	return true;
 }
 
+static bool is_call(const struct tt_event_call *call)
+{
+	if (!call->name || call->value_count != TT_CALL_VALUES)
+		return false;
+	return call->values[TT_CALL_ARGS].kind == TTNN_VALUE_LIST &&
+	       call->values[TT_CALL_KWARGS].kind == TTNN_VALUE_DICT &&
+	       call->values[TT_CALL_KWARGS].count % 2 == 0;
+}
+
 /* What projections take for granted. */
 static bool is_whole(const struct tt_event *event)
 {
@@ -773,6 +783,8 @@ static bool is_whole(const struct tt_event *event)
 		return event->python_io.json;
 	case TT_EVENT_LOSS:
 		return event->loss.reason;
+	case TT_EVENT_CALL:
+		return is_call(&event->call);
 	case TT_EVENT_THREAD:
 		return event->thread.name;
 	case TT_EVENT_DEVICE_OPEN:

@@ -246,6 +246,14 @@ static void tell(struct stage *stage, enum tt_event_kind kind)
 	case TT_EVENT_PYTHON_IO:
 		event.python_io.json = "{\"name\": \"ttnn.add\"}";
 		break;
+	case TT_EVENT_CALL:
+		stage->items[2][0] = ttnn_v_list(stage->values, draw_values(stage));
+		stage->items[0][0] = ttnn_v_string("key");
+		stage->items[2][1] = (struct ttnn_value){
+			.kind = TTNN_VALUE_DICT, .count = 2, .items = stage->items[0]};
+		stage->items[2][2] = ttnn_v_none();
+		event.call = (struct tt_event_call){"ttnn.add", stage->items[2], TT_CALL_VALUES};
+		break;
 	default:
 		event.device.device_id = (uint32_t)draw(stage, 5);
 		event.kind = TT_EVENT_PROGRAM_RELEASE;
