@@ -1,0 +1,145 @@
+/*
+ * diagram.h: a picture before it is drawn: boxes inside boxes, and links between any two of them.
+ *
+ * Made from a graph (tt_diagram_calls), folded, laid out, then written by svg.h.
+ * Box 0 is the page. A link is drawn between the two outermost boxes that it joins: from the bottom of
+ * one to the top of the other, within the scope that holds both. What always holds after
+ * tt_diagram_layout(): a box lies inside its parent, and two boxes of which neither holds the other do
+ * not intersect.
+ */
+#ifndef TT_REPORT_DIAGRAM_H
+#define TT_REPORT_DIAGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "report/layout.h"
+#include "trace/graph.h"
+
+/*
+ * Kinds of boxes: X(constant, class in the file, words in the legend, fill, line). To add one: a line
+ * here. Those from TT_BOX_L1 on are chips: small, without content, in rows below the title.
+ */
+#define TT_BOX_KINDS(X)                                                                            \
+	X(PAGE, "page", "", "#ffffff", "#ffffff")                                                  \
+	X(OPERATION, "op", "operation", "#dce9f8", "#2f66a8")                                      \
+	X(DEVICE, "dev", "device operation", "#dcf0dd", "#34833a")                                 \
+	X(HOST, "host", "step on the host or a move", "#ebe4f5", "#6f4fa3")                        \
+	X(CREATE, "new", "new tensor", "#e3f1f2", "#2c7f86")                                       \
+	X(RELEASE, "rel", "tensor given back", "#fafafa", "#9a9a9a")                               \
+	X(TENSOR, "tensor", "tensor from before", "#fdf3cf", "#a3810f")                            \
+	X(REPEAT, "rep", "repeated", "#f7f7f7", "#777777")                                         \
+	X(TAG, "tag", "from far above", "#ffffff", "#888888")                                      \
+	X(L1, "l1", "allocated in L1", "#f9dcc0", "#b0621a")                                       \
+	X(DRAM, "dram", "allocated in DRAM", "#e8dccf", "#7c5a36")                                 \
+	X(FREE, "free", "freed", "#ffffff", "#9a9a9a")                                             \
+	X(PROGRAM, "cb", "memory of the program", "#f8d9e6", "#b23a73")                            \
+	X(ERROR, "error", "error", "#f8cfcb", "#b3261e")                                           \
+	X(MORE, "more", "", "#ffffff", "#ffffff")
+
+enum tt_box_kind {
+#define X(constant, name, words, fill, line) TT_BOX_##constant,
+	TT_BOX_KINDS(X)
+#undef X
+		TT_BOX_KIND_COUNT,
+};
+
+static inline bool tt_box_is_chip(enum tt_box_kind kind)
+{
+	return kind >= TT_BOX_L1;
+}
+
+#define TT_BOX_NONE UINT32_MAX
+
+struct tt_box {
+	enum tt_box_kind kind;
+	bool failed;           /* drawn in the colour of errors */
+	bool gone;             /* stands for an equal box that is drawn: `same` */
+	uint32_t parent, same; /* TT_BOX_NONE: none */
+	uint32_t time;         /* boxes of a scope are ordered by it */
+	uint32_t times;        /* how many of these there are (REPEAT, chips); 0 and 1: one */
+	uint32_t far;          /* links that leave it and end in tags */
+	const char *title, *detail, *tip; /* any may be NULL but the title */
+	uint64_t hash;                    /* equal for boxes of equal content */
+	double x, y, width, height;
+};
+
+struct tt_link {
+	uint32_t from, to;
+	const char *tip; /* may be NULL */
+};
+
+/* A drawn link, or the line from a tag to its box. */
+struct tt_line {
+	uint32_t from, to, link, count;       /* count: links drawn as this one */
+	const struct tt_layout_point *points; /* relative to the corner of `scope` */
+	uint32_t point_count;
+	uint32_t scope;
+};
+
+struct tt_diagram {
+	TT_VEC(struct tt_box) boxes;
+	TT_VEC(struct tt_link) links;
+	TT_VEC(struct tt_line) lines;
+	const char *title;       /* above the picture */
+	uint32_t folded;         /* boxes that folding left out */
+	uint32_t *child_at;      /* children of box i: children[child_at[i]] .. */
+	uint32_t *children;      /* ... in order of time; made by tt_diagram_index() */
+	struct tt_arena arena;   /* texts and points */
+	struct tt_arena scratch; /* children */
+};
+
+/* All zero is a valid empty diagram; this makes the page. */
+tt_status tt_diagram_init(struct tt_diagram *diagram, const char *title);
+void tt_diagram_deinit(struct tt_diagram *diagram);
+
+/* A new box; its number, or TT_BOX_NONE when memory is exhausted. Texts are borrowed. */
+uint32_t tt_diagram_box(struct tt_diagram *diagram, enum tt_box_kind kind, uint32_t parent,
+			const char *title);
+tt_status tt_diagram_link(struct tt_diagram *diagram, uint32_t from, uint32_t to, const char *tip);
+
+/* Lists the children of every box that is drawn. */
+tt_status tt_diagram_index(struct tt_diagram *diagram);
+
+/* Computes the hash of every box that is drawn, from titles, details and content. */
+tt_status tt_diagram_hash(struct tt_diagram *diagram);
+
+/*
+ * Folds what repeats: neighbours of equal content, or sequences of them, are drawn once within a box
+ * that tells how often. Links of the others move to the one that is drawn; those from one turn to the
+ * next are left out.
+ */
+tt_status tt_diagram_fold(struct tt_diagram *diagram);
+
+/* Gives all boxes and lines their places. */
+tt_status tt_diagram_layout(struct tt_diagram *diagram);
+
+/* Width of a text in units of the drawing; `size` is that of the letters. */
+double tt_diagram_text_width(const char *text, double size);
+
+/* Sizes of letters and lines, shared with the writer. */
+#define TT_TITLE_SIZE 11.0
+#define TT_TITLE_LINE 15.0
+#define TT_DETAIL_SIZE 9.5
+#define TT_DETAIL_LINE 12.0
+#define TT_CHIP_SIZE 9.0
+#define TT_CHIP_LINE 13.0
+#define TT_BOX_PAD 7.0
+
+/* ---- from graphs ------------------------------------------------------------------------------- */
+
+/* What is drawn of a graph. All zero is the default. */
+struct tt_diagram_options {
+	bool flow;       /* the levelized graph: calls and tensors, no memory events */
+	uint32_t levels; /* deepest level of calls, at most 60; 0: all that fit, 1 for `flow` */
+	bool no_fold;    /* repeated layers as often as they are */
+	bool fold;       /* also in small graphs */
+};
+
+/* The calls, nested as they were called; links are tensors. */
+tt_status tt_diagram_calls(struct tt_diagram *out, const struct tt_graph *graph,
+			   const struct tt_diagram_options *options);
+
+#endif

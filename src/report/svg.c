@@ -1,0 +1,370 @@
+/* svg.c: laid-out diagrams as SVG. */
+#include "report/svg.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+#define LEGEND_LINE 22.0
+#define LEGEND_GAP 16.0
+#define FLUSH 65536
+
+/* What kinds look like. */
+static const struct {
+	const char *name, *words, *fill, *line;
+} kinds[] = {
+#define X(constant, name, words, fill, line) {name, words, fill, line},
+	TT_BOX_KINDS(X)
+#undef X
+};
+
+struct svg {
+	struct tt_file_out *file;
+	struct tt_str text; /* not yet written */
+	const struct tt_diagram *diagram;
+	double width, height;
+};
+
+static void flush(struct svg *svg, size_t from)
+{
+	if (svg->text.length >= from && svg->text.length > 0 && !svg->text.failed) {
+		tt_file_write(svg->file, svg->text.data, svg->text.length);
+		tt_str_clear(&svg->text);
+	}
+}
+
+/* ---- texts --------------------------------------------------------------------------------------- */
+
+static void put(struct svg *svg, const char *text)
+{
+	tt_str_adds(&svg->text, text);
+}
+
+/* A coordinate with one digit behind the point, whatever the locale. */
+static void put_number(struct svg *svg, const char *before, double value)
+{
+	long tenths = lround(value * 10);
+	const char *sign = tenths < 0 ? "-" : "";
+
+	tenths = labs(tenths);
+	if (tenths % 10)
+		tt_str_addf(&svg->text, "%s%s%ld.%ld", before, sign, tenths / 10, tenths % 10);
+	else
+		tt_str_addf(&svg->text, "%s%s%ld", before, sign, tenths / 10);
+}
+
+/* Whether XML 1.0 has the character. */
+static bool xml_has(uint32_t code)
+{
+	return code == '\t' || code == '\n' || (code >= 0x20 && code < 0xd800) ||
+	       (code >= 0xe000 && code < 0xfffe) || code >= 0x10000;
+}
+
+static void put_escaped(struct svg *svg, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+
+	for (size_t i = 0; i < length;) {
+		uint32_t code;
+		char bytes[4];
+
+		i += tt_utf8_get(&code, text + i, length - i);
+		switch (code) {
+		case '&':
+			put(svg, "&amp;");
+			break;
+		case '<':
+			put(svg, "&lt;");
+			break;
+		case '>':
+			put(svg, "&gt;");
+			break;
+		case '"':
+			put(svg, "&quot;");
+			break;
+		default:
+			tt_str_add(&svg->text, bytes,
+				   tt_utf8_put(bytes, xml_has(code) ? code : TT_UTF8_BAD));
+		}
+	}
+}
+
+static void put_tip(struct svg *svg, const char *tip)
+{
+	if (!tip)
+		return;
+	put(svg, "<title>");
+	put_escaped(svg, tip);
+	put(svg, "</title>");
+}
+
+static void put_text(struct svg *svg, const char *class, double x, double y, const char *text)
+{
+	tt_str_addf(&svg->text, "<text class=\"%s\"", class);
+	put_number(svg, " x=\"", x);
+	put_number(svg, "\" y=\"", y);
+	put(svg, "\">");
+	put_escaped(svg, text);
+	put(svg, "</text>");
+}
+
+static void put_rect(struct svg *svg, const struct tt_box *box, double round)
+{
+	put_number(svg, "<rect x=\"", box->x);
+	put_number(svg, "\" y=\"", box->y);
+	put_number(svg, "\" width=\"", box->width);
+	put_number(svg, "\" height=\"", box->height);
+	put_number(svg, "\" rx=\"", round);
+	put(svg, "\"/>");
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------- */
+
+static void put_head(struct svg *svg)
+{
+	put_number(svg,
+		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"",
+		   svg->width);
+	put_number(svg, "\" height=\"", svg->height);
+	put_number(svg, "\" viewBox=\"0 0 ", svg->width);
+	put_number(svg, " ", svg->height);
+	put(svg,
+	    "\">\n<style>\n"
+	    "text{font-family:\"DejaVu Sans Mono\",Menlo,Consolas,\"Liberation Mono\",monospace;"
+	    "fill:#1b1b1b;white-space:pre}\n"
+	    ".t{font-size:11px;font-weight:bold}.d{font-size:9.5px;fill:#444}"
+	    ".c{font-size:9px}.h{font-size:15px;font-weight:bold}\n"
+	    "rect{stroke-width:1}path{fill:none;stroke:#555;stroke-width:1.1}\n"
+	    "path:hover{stroke:#d10;stroke-width:2.5}g:hover>rect{stroke-width:2.2}\n"
+	    ".rep>rect,.free>rect,.rel>rect{stroke-dasharray:4 3}.tag text{fill:#555}a{cursor:pointer}\n"
+	    ".bad>rect{stroke:#b3261e;stroke-width:2}\n");
+	for (size_t i = 0; i < TT_BOX_KIND_COUNT; i++)
+		tt_str_addf(&svg->text, ".%s>rect{fill:%s;stroke:%s}\n", kinds[i].name,
+			    kinds[i].fill, kinds[i].line);
+	put(svg, "</style>\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" "
+		 "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 1L8 4L0 7Z\" "
+		 "style=\"fill:#555;stroke:none\"/></marker></defs>\n");
+	tt_str_addf(&svg->text, "<g class=\"page\"><rect width=\"100%%\" height=\"100%%\"/></g>\n");
+}
+
+/* The kinds that occur, each with its colours. */
+static void put_legend(struct svg *svg, double y)
+{
+	bool seen[TT_BOX_KIND_COUNT] = {false};
+	double x = 20;
+
+	for (size_t i = 0; i < svg->diagram->boxes.count; i++) {
+		if (!svg->diagram->boxes.data[i].gone)
+			seen[svg->diagram->boxes.data[i].kind] = true;
+	}
+	put(svg, "<g id=\"legend\">\n");
+	for (size_t i = 0; i < TT_BOX_KIND_COUNT; i++) {
+		struct tt_box sample = {.x = x, .y = y, .width = 16, .height = 11};
+
+		if (!seen[i] || !*kinds[i].words)
+			continue;
+		tt_str_addf(&svg->text, "<g class=\"%s\">", kinds[i].name);
+		put_rect(svg, &sample, 2);
+		put(svg, "</g>");
+		put_text(svg, "d", x + 21, y + 9, kinds[i].words);
+		put(svg, "\n");
+		x += 21 + tt_diagram_text_width(kinds[i].words, TT_DETAIL_SIZE) + LEGEND_GAP;
+	}
+	put(svg, "</g>\n");
+}
+
+static double legend_width(const struct tt_diagram *diagram)
+{
+	bool seen[TT_BOX_KIND_COUNT] = {false};
+	double width = 40;
+
+	for (size_t i = 0; i < diagram->boxes.count; i++) {
+		const struct tt_box *box = &diagram->boxes.data[i];
+
+		if (!box->gone && !seen[box->kind] && *kinds[box->kind].words)
+			width += 21 + LEGEND_GAP +
+				 tt_diagram_text_width(kinds[box->kind].words, TT_DETAIL_SIZE);
+		seen[box->kind] |= !box->gone;
+	}
+	return width;
+}
+
+static void put_chip(struct svg *svg, const struct tt_box *box)
+{
+	char times[32];
+
+	put_rect(svg, box, 3);
+	put_text(svg, "c", box->x + 4, box->y + 9.5, box->title);
+	if (box->times > 1) {
+		snprintf(times, sizeof(times), "×%u", box->times);
+		put_text(svg, "c", box->x + 4 + tt_diagram_text_width(box->title, TT_CHIP_SIZE) + 3,
+			 box->y + 9.5, times);
+	}
+}
+
+static void put_tag(struct svg *svg, const struct tt_box *box)
+{
+	put_rect(svg, box, 8);
+	put_text(svg, "c", box->x + 7, box->y + 11.5, box->title);
+}
+
+static void put_box(struct svg *svg, uint32_t index)
+{
+	const struct tt_box *box = &svg->diagram->boxes.data[index];
+
+	/* A tag leads to where its line would come from. */
+	if (box->kind == TT_BOX_TAG)
+		tt_str_addf(&svg->text, "<a href=\"#b%u\">", box->far);
+	tt_str_addf(&svg->text, "<g id=\"b%u\" class=\"%s%s\">", index, kinds[box->kind].name,
+		    box->failed ? " bad" : "");
+	put_tip(svg, box->tip);
+	if (box->kind == TT_BOX_TAG) {
+		put_tag(svg, box);
+	} else if (tt_box_is_chip(box->kind)) {
+		put_chip(svg, box);
+	} else {
+		put_rect(svg, box, box->kind == TT_BOX_TENSOR ? 9 : 4);
+		put_text(svg, "t", box->x + TT_BOX_PAD, box->y + 13, box->title);
+		if (box->detail)
+			put_text(svg, "d", box->x + TT_BOX_PAD, box->y + 25, box->detail);
+		if (box->far) {
+			/* A mark at the corner: more leaves here than the lines show. */
+			put_number(svg, "<path d=\"M", box->x + box->width - 9);
+			put_number(svg, " ", box->y + box->height - 2);
+			put(svg, "h7v-7z\" style=\"fill:#888;stroke:none\"/>");
+		}
+	}
+	put(svg, box->kind == TT_BOX_TAG ? "</g></a>\n" : "</g>\n");
+	flush(svg, FLUSH);
+}
+
+static void put_line(struct svg *svg, const struct tt_line *line)
+{
+	const struct tt_diagram *diagram = svg->diagram;
+	const struct tt_box *scope = &diagram->boxes.data[line->scope];
+
+	if (line->point_count < 2)
+		return;
+	for (uint32_t i = 0; i < line->point_count; i++) {
+		const struct tt_layout_point *p = &line->points[i], *last = i ? p - 1 : NULL;
+
+		if (!last) {
+			put(svg, "<path marker-end=\"url(#arrow)\" d=\"M");
+		} else if (last->x == p->x || last->y == p->y) {
+			put(svg, "L");
+		} else {
+			double middle = (last->y + p->y) / 2 + scope->y;
+
+			put_number(svg, "C", last->x + scope->x);
+			put_number(svg, " ", middle);
+			put_number(svg, " ", p->x + scope->x);
+			put_number(svg, " ", middle);
+			put(svg, " ");
+		}
+		put_number(svg, "", p->x + scope->x);
+		put_number(svg, " ", p->y + scope->y);
+	}
+	put(svg, "\"><title>");
+	put_escaped(svg, diagram->boxes.data[line->from].title);
+	put(svg, " → ");
+	put_escaped(svg, diagram->boxes.data[line->to].title);
+	if (line->count > 1)
+		tt_str_addf(&svg->text, "\n%u tensors, the first:", line->count);
+	put(svg, "\n");
+	put_escaped(svg, diagram->links.data[line->link].tip);
+	put(svg, "</title></path>\n");
+	flush(svg, FLUSH);
+}
+
+/* Whether a box and all that hold it are drawn. Those that hold others come before them or are few. */
+static bool box_drawn(const struct tt_diagram *diagram, uint32_t box)
+{
+	for (; box != TT_BOX_NONE; box = diagram->boxes.data[box].parent) {
+		if (diagram->boxes.data[box].gone)
+			return false;
+	}
+	return true;
+}
+
+/* Outer boxes before inner ones, level by level: a stack of those whose children are to come. */
+static tt_status put_boxes(struct svg *svg)
+{
+	const struct tt_diagram *diagram = svg->diagram;
+	size_t count = diagram->boxes.count, listed = 0;
+	uint32_t *depth = tt_calloc(count + 1, sizeof(*depth));
+	uint32_t *order = tt_calloc(count + 1, sizeof(*order));
+	uint32_t deepest = 0;
+
+	for (size_t i = 1; depth && i < count; i++) {
+		for (uint32_t box = (uint32_t)i; box; box = diagram->boxes.data[box].parent)
+			depth[i]++;
+		deepest = depth[i] > deepest ? depth[i] : deepest;
+		if (!box_drawn(diagram, (uint32_t)i))
+			depth[i] = 0;
+	}
+	for (uint32_t level = 1; depth && order && level <= deepest; level++) {
+		for (size_t i = 1; i < count; i++) {
+			if (depth[i] == level)
+				order[listed++] = (uint32_t)i;
+		}
+	}
+	tt_status status = depth && order ? TTNN_OK : tt_fail_nomem();
+	for (size_t i = 0; i < listed && status == TTNN_OK; i++)
+		put_box(svg, order[i]);
+	tt_free(depth);
+	tt_free(order);
+	return status;
+}
+
+tt_status tt_svg_write(struct tt_file_out *file, const struct tt_diagram *diagram)
+{
+	const struct tt_box *page = &diagram->boxes.data[0];
+	struct svg svg = {.file = file,
+			  .diagram = diagram,
+			  .width = fmax(page->width, legend_width(diagram)),
+			  .height = page->height + LEGEND_LINE + 6};
+
+	put_head(&svg);
+	put_text(&svg, "h", 20, 25, diagram->title);
+	put(&svg, "\n");
+	tt_status status = put_boxes(&svg);
+	for (size_t i = 0; i < diagram->lines.count; i++)
+		put_line(&svg, &diagram->lines.data[i]);
+	put_legend(&svg, page->height + 2);
+	put(&svg, "</svg>\n");
+	flush(&svg, 0);
+	if (status == TTNN_OK)
+		status = tt_str_status(&svg.text);
+	tt_str_deinit(&svg.text);
+	return status;
+}
+
+tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char *title,
+		      const struct tt_diagram_options *options)
+{
+	struct tt_diagram diagram;
+	struct tt_file_out *file = NULL;
+	tt_status status;
+
+	TT_TRY(tt_diagram_init(&diagram, title));
+	status = tt_diagram_calls(&diagram, graph, options);
+	if (status == TTNN_OK)
+		status = tt_diagram_layout(&diagram);
+	if (status == TTNN_OK)
+		status = tt_file_create(&file, path);
+	if (status == TTNN_OK)
+		status = tt_svg_write(file, &diagram);
+	if (status == TTNN_OK)
+		status = tt_file_commit(file);
+	else
+		tt_file_discard(file);
+	tt_diagram_deinit(&diagram);
+	return status;
+}

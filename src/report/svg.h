@@ -1,0 +1,19 @@
+/*
+ * svg.h: pictures of graphs as SVG files, for `ttnn export svg` and `ttnn import --svg`.
+ *
+ * The files need nothing else: no script, no fonts, no links outwards. Every box has an id ("b12") and a
+ * tooltip. Texts of graphs are escaped, characters that XML does not have are replaced.
+ */
+#ifndef TT_REPORT_SVG_H
+#define TT_REPORT_SVG_H
+
+#include "report/diagram.h"
+
+/* Writes the picture of a graph to a file; `title` stands above it (NULL: none). */
+tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char *title,
+		      const struct tt_diagram_options *options);
+
+/* Appends a diagram that is laid out, as an SVG document. */
+tt_status tt_svg_write(struct tt_file_out *file, const struct tt_diagram *diagram);
+
+#endif

@@ -1,0 +1,363 @@
+/* Pictures of graphs: well-formed, nothing overlaps, repeated layers once, hostile names harmless. */
+#include "test.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "report/svg.h"
+
+/* ---- graphs to draw ------------------------------------------------------------------------------------ */
+
+struct maker {
+	struct tt_str json;
+	unsigned count, tensor; /* nodes; the last tensor's node */
+};
+
+/* Appends a node; `params` are the members of its object. */
+static unsigned node(struct maker *m, const char *type, const char *params, const char *connections,
+		     unsigned level)
+{
+	tt_str_addf(&m->json,
+		    "%s{\"counter\":%u,\"node_type\":\"%s\",\"params\":{%s},\"connections\":[%s],"
+		    "\"arguments\":[],\"input_tensors\":[],\"stacking_level\":%u}",
+		    m->count ? "," : "[", m->count, type, params, connections, level);
+	return m->count++;
+}
+
+/* A tensor is mentioned before the call that takes it, `ahead` nodes further. */
+static void mention(struct maker *m, unsigned tensor, unsigned width, unsigned ahead)
+{
+	char params[400], connections[32];
+
+	snprintf(params, sizeof(params),
+		 "\"tensor_id\":%u,\"shape\":\"Shape([1, %u])\",\"dtype\":\"DataType::BFLOAT16\"",
+		 tensor, width);
+	snprintf(connections, sizeof(connections), "%u", m->count + ahead);
+	node(m, "tensor", params, connections, 1);
+}
+
+/* A call that takes tensor `input` and gives a new one, mentioned after it; allocates L1. */
+static void call(struct maker *m, const char *name, unsigned input, unsigned width)
+{
+	char params[400], connections[32];
+
+	mention(m, input, width, 1);
+	snprintf(params, sizeof(params), "\"name\":\"%s\",\"inputs\":\"1\"", name);
+	node(m, "function_start", params, "", 1);
+	node(m, "circular_buffer_allocate", "\"size\":4096,\"address\":100", "", 1);
+	node(m, "circular_buffer_allocate", "\"size\":4096,\"address\":4196", "", 1);
+	node(m, "buffer_allocate", "\"size\":24576,\"type\":\"L1\",\"address\":9", "", 1);
+	snprintf(connections, sizeof(connections), "%u", m->count + 1);
+	node(m, "function_end", params, connections, 1);
+	m->tensor++;
+	snprintf(params, sizeof(params), "\"tensor_id\":%u,\"shape\":\"Shape([1, %u])\"", m->tensor,
+		 width);
+	node(m, "tensor", params, "", 0);
+}
+
+static tt_status draw(char **svg, size_t *size, struct maker *m,
+		      const struct tt_diagram_options *options)
+{
+	struct tt_graph graph = {0};
+	const char *path = test_path("picture.svg");
+	tt_status status;
+
+	tt_str_adds(&m->json, "]");
+	status = tt_str_status(&m->json);
+	if (status == TTNN_OK)
+		status = tt_graph_parse(&graph, tt_str_text(&m->json), m->json.length, "graph");
+	if (status == TTNN_OK)
+		status = tt_svg_save(path, &graph, "a <picture>", options);
+	if (status == TTNN_OK)
+		status = tt_file_read(svg, size, path);
+	tt_graph_deinit(&graph);
+	tt_str_deinit(&m->json);
+	return status;
+}
+
+/* ---- looking at pictures --------------------------------------------------------------------------------- */
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		count++;
+	return count;
+}
+
+/* Elements are closed in order, texts hold no bare "<" or "&", all is UTF-8 without control bytes. */
+static bool well_formed(const char *svg)
+{
+	char open[64][16];
+	size_t depth = 0;
+
+	for (const char *p = svg; *p; p++) {
+		if ((unsigned char)*p < 0x20 && *p != '\n' && *p != '\t')
+			return false;
+		if (*p == '&' && strncmp(p, "&amp;", 5) != 0 && strncmp(p, "&lt;", 4) != 0 &&
+		    strncmp(p, "&gt;", 4) != 0 && strncmp(p, "&quot;", 6) != 0)
+			return false;
+		if (*p != '<' || p[1] == '?')
+			continue;
+		bool close = p[1] == '/';
+		const char *name = p + 1 + close, *end = strchr(p, '>');
+		size_t length = strcspn(name, " />");
+
+		if (!end || length == 0 || length > 15 || depth > 60)
+			return false;
+		if (close) {
+			if (!depth || strlen(open[depth - 1]) != length ||
+			    strncmp(open[--depth], name, length) != 0)
+				return false;
+		} else if (end[-1] != '/') {
+			snprintf(open[depth++], sizeof(open[0]), "%.*s", (int)length, name);
+		}
+		p = end;
+	}
+	return depth == 0;
+}
+
+struct rect {
+	double x, y, width, height;
+};
+
+/* The number behind the next `key`, which *p moves to. */
+static double number_after(const char **p, const char *key)
+{
+	const char *found = strstr(*p, key);
+
+	*p = found ? found + strlen(key) : *p;
+	return strtod(*p, NULL);
+}
+
+/* The boxes of a picture: rects that have coordinates, those of the legend too. */
+static size_t read_rects(struct rect *out, size_t most, const char *svg)
+{
+	size_t count = 0;
+
+	for (const char *p = svg; (p = strstr(p, "<rect x=")) && count < most;) {
+		struct rect *r = &out[count++];
+
+		r->x = number_after(&p, "x=\"");
+		r->y = number_after(&p, "y=\"");
+		r->width = number_after(&p, "width=\"");
+		r->height = number_after(&p, "height=\"");
+	}
+	return count;
+}
+
+static bool holds(const struct rect *a, const struct rect *b)
+{
+	return a->x <= b->x && a->y <= b->y && a->x + a->width >= b->x + b->width &&
+	       a->y + a->height >= b->y + b->height;
+}
+
+/* Pairs that intersect and where neither holds the other. */
+static size_t count_overlaps(const char *svg, size_t *boxes)
+{
+	enum { MOST = 20000 };
+	struct rect *rects = malloc(sizeof(*rects) * MOST);
+	size_t count = rects ? read_rects(rects, MOST, svg) : 0, overlaps = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = i + 1; j < count; j++) {
+			const struct rect *a = &rects[i], *b = &rects[j];
+
+			overlaps += a->x < b->x + b->width && b->x < a->x + a->width &&
+				    a->y < b->y + b->height && b->y < a->y + a->height &&
+				    !holds(a, b) && !holds(b, a);
+		}
+	}
+	free(rects);
+	*boxes = count;
+	return overlaps;
+}
+
+static void check_picture(const char *svg)
+{
+	size_t boxes;
+
+	CHECK(well_formed(svg));
+	CHECK_INT(count_overlaps(svg, &boxes), 0);
+	CHECK(boxes > 0);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------- */
+
+TEST(a_small_graph_shows_everything)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	call(&m, "ttnn::relu", 7, 32);
+	call(&m, "ttnn::exp", 101, 32);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(strstr(svg, "a &lt;picture&gt;"));
+	CHECK(strstr(svg, ">ttnn::relu<") && strstr(svg, ">ttnn::exp<"));
+	CHECK(strstr(svg, "→ [1, 32]"));
+	CHECK(strstr(svg, ">tensor 7<") && strstr(svg, ">[1, 32] BFLOAT16<"));
+	CHECK(!strstr(svg, ">tensor 101<")); /* relu gives it: a line */
+	CHECK(strstr(svg, ">CB 4 KiB<") && strstr(svg, ">×2<") && strstr(svg, ">L1 24 KiB<"));
+	CHECK_INT(count_of(svg, "marker-end"), 2);
+	CHECK(strstr(svg, "<title>tensor 7 → ttnn::relu"));
+	CHECK(strstr(svg, "<title>ttnn::relu → ttnn::exp"));
+	CHECK(strstr(svg,
+		     "<title>circular_buffer_allocate, node 2\nsize: 4096\naddress: 100</title>"));
+	CHECK(strstr(svg, "id=\"legend\"") && strstr(svg, ">memory of the program<"));
+	CHECK(!strstr(svg, ">repeated<"));
+	tt_free(svg);
+}
+
+/* The levelized graph: no memory in it. */
+TEST(flow_has_no_memory)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	call(&m, "ttnn::relu", 7, 32);
+	call(&m, "ttnn::exp", 101, 32);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){.flow = true}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK_INT(count_of(svg, "marker-end"), 2);
+	CHECK(!strstr(svg, "KiB"));
+	tt_free(svg);
+}
+
+TEST(hostile_names_are_text)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	call(&m, "</text><script>alert(1)</script>&\\\"'\\u0001\\ufffe", 7, 32);
+	call(&m,
+	     "ttnn::\\u4e2d\\u6587\\ud83d\\ude00 and a name that is much longer than any box may be",
+	     101, 32);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(!strstr(svg, "<script"));
+	CHECK(strstr(svg, "&lt;/text&gt;&lt;script&gt;alert(1)"));
+	CHECK(strstr(svg, "中文😀"));
+	CHECK(strstr(svg, "…</text>"));
+	tt_free(svg);
+}
+
+/* Twenty equal layers of a chain are one, with what comes before and after. */
+TEST(layers_are_folded)
+{
+	static const char *const names[] = {"ttnn::norm",   "ttnn::linear", "ttnn::gelu",
+					    "ttnn::linear", "ttnn::add",    "ttnn::reshard"};
+	struct maker m = {.tensor = 1000};
+	char *svg = NULL;
+	size_t size;
+
+	call(&m, "ttnn::embedding", 7, 64);
+	for (unsigned layer = 0; layer < 20; layer++) {
+		for (unsigned i = 0; i < 6; i++)
+			call(&m, names[i], m.tensor, 64 + 32 * i);
+	}
+	call(&m, "ttnn::softmax", m.tensor, 10);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK_INT(count_of(svg, ">× 20<"), 1);
+	CHECK_INT(count_of(svg, ">ttnn::gelu<"), 1);
+	CHECK_INT(count_of(svg, ">ttnn::linear<"), 2);
+	CHECK(strstr(svg, "6 calls, 20 times in a row"));
+	/* tensor → embedding → layers → softmax, and five within a layer. */
+	CHECK_INT(count_of(svg, "marker-end"), 8);
+	tt_free(svg);
+}
+
+/* A thousand calls that are all different, and some that feed much later ones. */
+TEST(large_graphs)
+{
+	struct maker m = {.tensor = 10000};
+	char *svg = NULL, name[40];
+	size_t size, boxes;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "ttnn::op%u", i);
+		if (i % 9 == 8)
+			mention(&m, 10000 + i / 2, 32 + i / 2, 2);
+		call(&m, name, m.tensor, 32 + i);
+	}
+	uint64_t start = tt_clock_ns();
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	printf("  7,000 nodes: %.0f ms, %zu bytes\n", (double)(tt_clock_ns() - start) / 1e6, size);
+	if (!svg)
+		return;
+	CHECK(well_formed(svg));
+	CHECK_INT(count_overlaps(svg, &boxes), 0);
+	CHECK(boxes > 3000);
+	CHECK(strstr(svg, "class=\"tag\"") && strstr(svg, "<a href=\"#b"));
+	tt_free(svg);
+}
+
+/* Calls that never end, ends without a call, an empty graph. */
+TEST(unbalanced_graphs)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	node(&m, "function_end", "\"name\":\"ttnn::stray\"", "", 1);
+	node(&m, "function_start", "\"name\":\"ttnn::open\"", "", 1);
+	node(&m, "error", "\"error_message\":\"no <memory>\"", "", 2);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(strstr(svg, "did not end") && strstr(svg, "class=\"op bad\""));
+	CHECK(strstr(svg, ">no &lt;memory&gt;<"));
+	tt_free(svg);
+	m = (struct maker){0};
+	tt_str_adds(&m.json, "[");
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	CHECK(svg && well_formed(svg));
+	tt_free(svg);
+}
+
+/* Calls within calls, deeper than is drawn. */
+TEST(deep_calls)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	for (unsigned i = 0; i < 300; i++)
+		node(&m, "function_start", "\"name\":\"ttnn::down\"", "", i + 1);
+	for (unsigned i = 0; i < 300; i++)
+		node(&m, "function_end", "\"name\":\"ttnn::down\"", "", 300 - i);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){.levels = 1000}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK_INT(count_of(svg, ">ttnn::down<"), 60);
+	tt_free(svg);
+}
+
+SCENARIO(pictures_without_memory)
+{
+	struct maker m = {.tensor = 1000};
+	char *svg = NULL;
+	size_t size;
+
+	call(&m, "ttnn::embedding", 7, 64);
+	for (unsigned i = 0; i < 6; i++)
+		call(&m, "ttnn::relu", m.tensor, 64);
+	tt_status status = draw(&svg, &size, &m, &(struct tt_diagram_options){.fold = true});
+	tt_free(svg);
+	return status;
+}
