@@ -162,6 +162,10 @@ TTNN_API const char *ttnn_object_kind(const char **module, size_t i);
 TTNN_API enum ttnn_status ttnn_object_new(ttnn_object **out, const char *kind,
 					  const struct ttnn_arg *args, size_t arg_count);
 /* NULL is fine. */
+/* An object like the one that a value holds, such as a field of another; *kind names it. */
+TTNN_API enum ttnn_status ttnn_object_from_value(ttnn_object **out, const char **kind,
+						 const struct ttnn_value *value);
+
 TTNN_API void ttnn_object_free(ttnn_object *object);
 
 /* The object as an argument; borrowed until the object is changed. */

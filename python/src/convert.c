@@ -460,8 +460,9 @@ PyObject *py_from_value(const struct ttnn_value *value)
 		return py_new_tensor(ttnn_tensor_ref(value->tensor));
 	case TTNN_VALUE_DEVICE:
 		return py_new_device(ttnn_device_ref(value->device));
-	case TTNN_VALUE_LIST:
 	case TTNN_VALUE_OBJECT:
+		return py_object_of(value);
+	case TTNN_VALUE_LIST:
 		return from_list(value);
 	default:
 		Py_RETURN_NONE;

@@ -5,6 +5,7 @@
 #include "py.h"
 
 PyTypeObject *py_object_type;
+static PyObject *types; /* kind → type */
 
 static ttnn_object *object_of(PyObject *self)
 {
@@ -38,6 +39,25 @@ static PyObject *object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 	if (status != TTNN_OK)
 		return py_fail(status, kind_of(type));
 	self = (struct py_object *)type->tp_alloc(type, 0);
+	if (self)
+		self->object = made;
+	else
+		ttnn_object_free(made);
+	return (PyObject *)self;
+}
+
+PyObject *py_object_of(const struct ttnn_value *value)
+{
+	const char *kind;
+	ttnn_object *made;
+	enum ttnn_status status = ttnn_object_from_value(&made, &kind, value);
+	PyTypeObject *type;
+	struct py_object *self;
+
+	if (status != TTNN_OK)
+		return py_fail(status, "value");
+	type = (PyTypeObject *)PyDict_GetItemString(types, kind);
+	self = type ? (struct py_object *)type->tp_alloc(type, 0) : NULL;
 	if (self)
 		self->object = made;
 	else
@@ -203,7 +223,9 @@ static int add_kind(const char *kind, const char *module)
 		return -1;
 	spec.name = PyUnicode_AsUTF8(name);
 	type = py_add_type(module, &spec);
-	return type ? 0 : -1; /* name stays for as long as the type: for ever */
+	if (!type || PyDict_SetItemString(types, kind, (PyObject *)type) < 0)
+		return -1;
+	return 0; /* name stays for as long as the type: for ever */
 }
 
 int py_init_objects(void)
@@ -211,7 +233,8 @@ int py_init_objects(void)
 	const char *kind, *module;
 
 	py_object_type = py_add_type("", &object_spec);
-	if (!py_object_type || PyModule_AddFunctions(py_submodule(""), functions) < 0)
+	types = PyDict_New();
+	if (!py_object_type || !types || PyModule_AddFunctions(py_submodule(""), functions) < 0)
 		return -1;
 	for (size_t i = 0; (kind = ttnn_object_kind(&module, i)); i++)
 		if (add_kind(kind, module) < 0)

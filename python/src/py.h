@@ -170,6 +170,8 @@ PyObject *py_new_spec(const struct ttnn_tensor_spec *spec);
 /* Take over the reference, also when they fail; NULL gives None. */
 PyObject *py_new_tensor(ttnn_tensor *tensor);
 PyObject *py_new_device(ttnn_device *device);
+/* The configuration object that a value holds. */
+PyObject *py_object_of(const struct ttnn_value *value);
 
 /* __repr__, to_json and __reduce__-like methods that all value types share. */
 PyObject *py_repr(PyObject *self);

@@ -223,6 +223,29 @@ enum ttnn_status ttnn_object_new(ttnn_object **out, const char *kind, const stru
 	return TTNN_OK;
 }
 
+enum ttnn_status ttnn_object_from_value(ttnn_object **out, const char **kind,
+					const struct ttnn_value *value)
+{
+	struct tt_object *object;
+	tt_status status;
+
+	*kind = value->kind == TTNN_VALUE_OBJECT ? tt_object_kind_of(value->schema) : NULL;
+	if (!*kind)
+		return tt_fail(TTNN_TYPE, "%s is no configuration object",
+			       tt_value_kind_name(value));
+	object = tt_calloc(1, sizeof(*object));
+	if (!object)
+		return tt_fail_nomem();
+	object->kind = *kind;
+	status = tt_value_copy(&object->value, &object->arena, value);
+	if (status != TTNN_OK) {
+		ttnn_object_free(object);
+		return status;
+	}
+	*out = object;
+	return TTNN_OK;
+}
+
 void ttnn_object_free(ttnn_object *object)
 {
 	if (!object)

@@ -121,6 +121,17 @@ const char *tt_object_kind(size_t i)
 	return i <= TT_MATMUL_BATCHED_DRAM ? tt_schema_matmul[i].name : NULL;
 }
 
+const char *tt_object_kind_of(const struct tt_schema *schema)
+{
+	struct kind kind;
+	const char *name;
+
+	for (size_t i = 0; (name = tt_object_kind(i)); i++)
+		if (find(&kind, name) && kind.schema == schema)
+			return name;
+	return NULL;
+}
+
 bool tt_object_known(const char *name)
 {
 	struct kind kind;

@@ -69,6 +69,9 @@ tt_status tt_object_signature(struct tt_sig *out, struct tt_arena *arena, const 
 /* The name of kind i, NULL behind the last. */
 const char *tt_object_kind(size_t i);
 
+/* The kind that has this schema, the first where several do; NULL when none has. */
+const char *tt_object_kind_of(const struct tt_schema *schema);
+
 /* Whether there is such a kind. */
 bool tt_object_known(const char *name);
 

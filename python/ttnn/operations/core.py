@@ -122,7 +122,7 @@ def load_tensor(file_name, *, device=None):
 
 
 @register_python_operation(name="ttnn.dump_tensor")
-def dump_tensor(file_name, tensor, mode=None, **unused):
+def dump_tensor(file_name, tensor, *, mode=None):
     """Writes a tensor to a .tensorbin file."""
     tensor._save(file_name)
 
