@@ -133,7 +133,11 @@ static tt_status expand(struct tt_call *call)
 	struct tt_upsample up = {.memory = memory ? memory : &in->spec.memory};
 
 	TT_TRY(tt_need_device(in));
-	if (in->spec.shape.rank != 4)
+	if (in->spec.shape.rank < 4)
+		return tt_fail_cond(TTNN_INVALID, "tt::exception",
+				    "ShapeBase[] index out of range. %u not in [-4, %u)",
+				    (unsigned)in->spec.shape.rank, (unsigned)in->spec.shape.rank);
+	if (in->spec.shape.rank > 4)
 		return tt_fail(TTNN_INVALID, "upsample takes images of four dimensions");
 	memcpy(up.nhwc, in->spec.shape.dim, sizeof(up.nhwc));
 	read_scale(up.scale, tt_call_arg(call, "scale_factor"));

@@ -12,7 +12,7 @@
 
 /* Blocks through scratch memory: as high as a tile, this wide (a multiple of every tile's width). */
 #define BLOCK_ROWS 32
-#define BLOCK_COLS 256
+#define BLOCK_COLS 512
 /* Larger results go around the cache, which could not hold them anyway. */
 #define STREAM_LEAST ((uint64_t)16 << 20)
 #define LINE 64
