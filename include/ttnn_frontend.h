@@ -297,6 +297,39 @@ TTNN_API enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *con
 					     size_t count, const struct ttnn_shape *mesh,
 					     const struct ttnn_placement *placements);
 
+/*
+ * The parts of a host tensor in rows for a mesh, row by row over it: as many as the mesh has places,
+ * each with a reference. Parts that are the whole tensor are the tensor itself.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_cut(ttnn_tensor **out, ttnn_tensor *tensor,
+					  const struct ttnn_shape *mesh,
+					  const struct ttnn_placement *placements);
+
+/* The way back: parts in rows, of one spec, put together along the dimensions of the placements. */
+TTNN_API enum ttnn_status ttnn_tensor_join(ttnn_tensor **out, ttnn_tensor *const *parts,
+					   const struct ttnn_shape *mesh,
+					   const struct ttnn_placement *placements);
+
+/*
+ * Pearson's correlation of the elements of two host tensors in rows, which may have different types
+ * and shapes: 1 when they are equal, or one is the other times a positive number plus another; 0
+ * when one has a NaN or an infinity where the other has something else.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_pcc(double *out, const ttnn_tensor *expected,
+					  const ttnn_tensor *actual);
+
+/* The tensor that tells the channels of a group from its neighbours' in group_norm. */
+struct ttnn_group_mask {
+	uint32_t channels, groups;
+	uint32_t cores; /* that share the channels: groups is a multiple of it */
+	enum ttnn_dtype dtype;
+	uint32_t tile_height, tile_width; /* 32 × 32 usually */
+	uint32_t last_rows; /* else 0: masks for a last tile that has only so many rows follow */
+	bool negative;      /* zeros for the group and ones around it */
+};
+TTNN_API enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out,
+					      const struct ttnn_group_mask *mask);
+
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
 /* A block of one bank; addresses count from the lowest one of a buffer. */

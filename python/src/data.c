@@ -565,43 +565,6 @@ static PyObject *from_data(PyObject *module, PyObject *args)
 	}
 }
 
-/* gather(parts, mesh shape, [dim or None, ...]) → one tensor of these parts */
-static PyObject *gather(PyObject *module, PyObject *args)
-{
-	PyObject *parts, *mesh, *dims;
-	struct ttnn_placement placements[TTNN_MAX_RANK] = {{0}};
-	ttnn_tensor *tensors[256], *tensor;
-	struct ttnn_shape shape;
-	enum ttnn_status status;
-
-	(void)module;
-	if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &parts, &mesh, &PyList_Type, &dims) ||
-	    py_read_shape(&shape, mesh, "mesh_shape") < 0)
-		return NULL;
-	if (PyList_GET_SIZE(parts) > 256 || PyList_GET_SIZE(dims) != shape.rank)
-		return PyErr_Format(PyExc_ValueError, "parts or placements do not fit the mesh");
-	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(parts); i++) {
-		PyObject *part = PyList_GET_ITEM(parts, i);
-
-		if (!PyObject_TypeCheck(part, py_tensor_type))
-			return PyErr_Format(PyExc_TypeError, "a part is no Tensor");
-		tensors[i] = ((struct py_tensor *)part)->tensor;
-		if (!tensors[i])
-			return PyErr_Format(PyExc_RuntimeError, "a part was never initialised");
-	}
-	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(dims); i++) {
-		PyObject *dim = PyList_GET_ITEM(dims, i);
-
-		placements[i].shard = dim != Py_None;
-		placements[i].dim = dim == Py_None ? 0 : (int32_t)PyLong_AsLong(dim);
-	}
-	if (PyErr_Occurred())
-		return NULL;
-	status = ttnn_tensor_gather(&tensor, tensors, (size_t)PyList_GET_SIZE(parts), &shape,
-				    placements);
-	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "distribute");
-}
-
 /* assign(tensor, from) */
 static PyObject *assign(PyObject *module, PyObject *args)
 {
@@ -622,7 +585,6 @@ static PyObject *assign(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
 	{"assign", assign, METH_VARARGS, NULL},
 	{"from_data", from_data, METH_VARARGS, NULL},
-	{"gather", gather, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };
 

@@ -81,6 +81,26 @@ static PyObject *convolved(struct ttnn_results *results)
 	return all;
 }
 
+/* What two results of operations on complex numbers are: real and imaginary part. */
+static PyTypeObject *complex_type;
+static PyStructSequence_Field complex_fields[] = {
+	{"real", "The real part."}, {"imag", "The imaginary part."}, {NULL, NULL}};
+static PyStructSequence_Desc complex_desc = {"ttnn._ttnn.operations.complex.ComplexTensor",
+					     "ComplexTensor((real, imag))", complex_fields, 2};
+
+/* One complex tensor; gradients come as a list of one. */
+static PyObject *complex_results(struct ttnn_results *results, const char *name)
+{
+	PyObject *parts = py_results(results, true);
+	PyObject *both = parts ? PyObject_CallOneArg((PyObject *)complex_type, parts) : NULL;
+	size_t length = strlen(name);
+
+	Py_XDECREF(parts);
+	if (both && length > 3 && strcmp(name + length - 3, "_bw") == 0)
+		return Py_BuildValue("[N]", both);
+	return both;
+}
+
 static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nargs,
 		     PyObject *kwnames, enum ttnn_frontend frontend)
 {
@@ -99,8 +119,11 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
 	if (status != TTNN_OK)
 		return py_fail(status, self->info.name);
-	return strcmp(self->info.family, "conv") == 0 ? convolved(&results)
-						      : py_results(&results, self->info.many);
+	if (strcmp(self->info.family, "conv") == 0)
+		return convolved(&results);
+	if (self->info.many && strcmp(self->info.family, "complex") == 0)
+		return complex_results(&results, self->info.name);
+	return py_results(&results, self->info.many);
 }
 
 /* interceptor(operation, args, kwargs) */
@@ -362,8 +385,12 @@ int py_init_ops(void)
 	const ttnn_op *op;
 
 	py_op_type = py_add_type("", &op_spec);
+	complex_type = PyStructSequence_NewType(&complex_desc);
 	by_name = PyDict_New();
-	if (!py_op_type || !by_name || PyModule_AddFunctions(py_submodule(""), functions) < 0)
+	if (!py_op_type || !complex_type || !by_name ||
+	    PyObject_SetAttrString(py_submodule("operations.complex"), "ComplexTensor",
+				   (PyObject *)complex_type) < 0 ||
+	    PyModule_AddFunctions(py_submodule(""), functions) < 0)
 		return -1;
 	for (size_t i = 0; (op = ttnn_op_at(i)); i++) {
 		struct py_op *self = (struct py_op *)py_op_type->tp_alloc(py_op_type, 0);

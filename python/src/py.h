@@ -12,6 +12,7 @@
  *	op.c        operations, made from the library's tables
  *	tensor.c    Tensor; tensor_ops.c its operators and the methods that are operations
  *	data.c      arrays of others: DLPack and the buffer protocol, both ways
+ *	parts.c     parts of tensors on a mesh; comparing
  *	device.c    MeshDevice, memory views
  *	params.c    calls as they were written, for parameter files
  *
@@ -100,6 +101,7 @@ int py_init_objects(void);
 int py_init_ops(void);
 int py_init_tensor(void);
 int py_init_data(void);
+int py_init_parts(void);
 int py_init_devices(void);
 int py_init_params(void);
 

@@ -50,6 +50,7 @@ from ttnn.types import *
 decorators.export_operations()
 
 import ttnn.operations.core  # replaces those that Python has to do with
+from ttnn.operations.normalization import *
 
 Tensor.tensor_topology = distributed.tensor_topology
 Tensor.devices = lambda self: [self.device()]

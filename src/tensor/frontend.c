@@ -189,52 +189,6 @@ struct ttnn_shape ttnn_tensor_coord(const ttnn_tensor *tensor, size_t i)
 	return layout->coords[i];
 }
 
-static tt_status check_parts(ttnn_tensor *const *parts, size_t count, const struct ttnn_shape *mesh)
-{
-	uint64_t places;
-
-	TT_TRY(ttnn_shape_volume(&places, mesh));
-	if (count == 0 || places != count || mesh->rank == 0)
-		return tt_fail(TTNN_INVALID, "%zu parts do not fill a mesh of %llu", count,
-			       (unsigned long long)places);
-	for (size_t i = 0; i < count; i++) {
-		TT_TRY(tt_tensor_need_host(parts[i], "a part"));
-		if (!ttnn_tensor_spec_equal(&parts[i]->spec, &parts[0]->spec))
-			return tt_fail(TTNN_INVALID, "part %zu has another spec than part 0", i);
-	}
-	return TTNN_OK;
-}
-
-/* The coordinate of position i, row by row. */
-static struct ttnn_shape coordinate(const struct ttnn_shape *mesh, size_t i)
-{
-	struct ttnn_shape coord = {.rank = mesh->rank};
-
-	for (uint32_t d = mesh->rank; d-- > 0; i /= mesh->dim[d])
-		coord.dim[d] = (uint32_t)(i % mesh->dim[d]);
-	return coord;
-}
-
-enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *const *parts, size_t count,
-				    const struct ttnn_shape *mesh,
-				    const struct ttnn_placement *placements)
-{
-	struct tt_mesh_layout *layout;
-
-	TT_TRY(check_parts(parts, count, mesh));
-	TT_TRY(tt_mesh_layout_new(&layout, mesh->rank, count, count));
-	layout->mesh = layout->distribution = *mesh;
-	for (uint32_t d = 0; d < mesh->rank; d++) {
-		layout->placements[d].shard = placements[d].shard;
-		layout->placements[d].dim = placements[d].dim;
-	}
-	for (size_t i = 0; i < count; i++) {
-		layout->coords[i] = layout->shards[i].coord = coordinate(mesh, i);
-		layout->shards[i].storage = tt_storage_ref(parts[i]->storage);
-	}
-	return tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage), layout);
-}
-
 /* ---- numbers of tensors ----------------------------------------------------------------------------- */
 
 uint64_t ttnn_tensor_get_id(const ttnn_tensor *tensor)

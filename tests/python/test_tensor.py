@@ -218,3 +218,21 @@ def test_host_copies(device):
     assert host.to_list() == NESTED
     with pytest.raises(RuntimeError):
         ttnn.copy_device_to_host_tensor(t, ttnn.allocate_tensor_on_host([1], ttnn.bfloat16, ttnn.TILE_LAYOUT))
+
+
+def test_correlation(device):
+    t = on_device(device)
+    assert ttnn.pearson_correlation_coefficient(t, t * 2 + 1) == pytest.approx(1)
+    assert ttnn.pearson_correlation_coefficient(t, -t) == pytest.approx(-1)
+    assert ttnn.pearson_correlation_coefficient(array.array("f", range(6)), t) == 1  # arrays of anyone
+    with pytest.raises(RuntimeError, match="cannot be compared"):
+        ttnn.pearson_correlation_coefficient(t, t[0])
+
+
+def test_group_masks():
+    mask = ttnn.create_group_norm_input_mask(96, 8, 2)
+    assert mask.shape == [1, 8, 32, 64] and mask.dtype == ttnn.bfloat16 and mask.layout == ttnn.TILE_LAYOUT
+    assert mask.to_list()[0][3][31] == [0.0] * 4 + [1.0] * 12 + [0.0] * 48
+    assert ttnn.create_group_norm_input_negative_mask(96, 8, 2).to_list()[0][3][0] == [1.0] * 4 + [0.0] * 12 + [1.0] * 48
+    with pytest.raises(RuntimeError, match="must be divisible"):
+        ttnn.create_group_norm_input_mask(64, 8, 3)

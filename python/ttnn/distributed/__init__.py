@@ -65,28 +65,13 @@ class TensorToMesh:
             raise RuntimeError(f"{len(placements)} placements do not fit a mesh of {len(shape)} dimensions")
         self.mesh_device, self.shape, self.placements = mesh_device, shape, placements
 
-    def map(self, array):
-        """The parts of a torch tensor or numpy array, row by row over the mesh."""
-        parts = [array]
-        for extent, placement in zip(self.shape, self.placements):
-            parts = [piece for part in parts for piece in _cut(part, placement, extent)]
-        return parts
+    def map(self, tensor):
+        """The parts of a host tensor in rows, row by row over the mesh."""
+        return _ttnn.tensor.cut(tensor, self.shape, self.dims)
 
     @property
     def dims(self):
         return [p.dim for p in self.placements]
-
-
-def _cut(array, placement, extent):
-    if placement.dim is None or extent == 1:
-        return [array] * extent
-    if array.shape[placement.dim] % extent:
-        raise RuntimeError(f"dimension {placement.dim} of size {array.shape[placement.dim]} cannot be cut into {extent} parts")
-    if hasattr(array, "chunk"):
-        return [piece.contiguous() for piece in array.chunk(extent, placement.dim)]
-    import numpy
-
-    return [numpy.ascontiguousarray(piece) for piece in numpy.split(array, extent, placement.dim)]
 
 
 CppTensorToMesh = ReplicateTensorToMeshWrapper = TensorToMesh
@@ -130,12 +115,8 @@ class MeshToTensor:
         self.shape, self.dims = shape, list(dims)
 
     def compose(self, parts):
-        import torch
-
-        for extent, dim in reversed(list(zip(self.shape, self.dims))):
-            groups = [parts[i : i + extent] for i in range(0, len(parts), extent)]
-            parts = [group[0] if extent == 1 else torch.cat(group, dim) for group in groups]
-        return parts[0]
+        """One tensor of parts in rows."""
+        return _ttnn.tensor.join(parts, self.shape, self.dims)
 
 
 CppMeshToTensor = MeshToTensor

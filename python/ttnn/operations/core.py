@@ -42,7 +42,7 @@ def from_torch(
     run = _own["ttnn.from_torch"].run
     if mesh_mapper is None:
         return run(_ttnn.tensor.from_data(tensor, dtype), device=device, memory_config=memory_config, **options)
-    parts = [run(_ttnn.tensor.from_data(part, dtype), **options) for part in mesh_mapper.map(tensor)]
+    parts = [run(part, **options) for part in mesh_mapper.map(_ttnn.tensor.from_data(tensor, dtype))]
     spread = _ttnn.tensor.gather(parts, mesh_mapper.shape, mesh_mapper.dims)
     return spread if device is None else _own["ttnn.to_device"].run(spread, device, memory_config=memory_config)
 
@@ -63,7 +63,7 @@ def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=
         found = _to_dlpack_library(run(tensor))
     else:
         host = tensor.cpu()
-        found = mesh_composer.compose([_to_dlpack_library(run(part)) for part in host._parts()])
+        found = _to_dlpack_library(mesh_composer.compose([run(part) for part in host._parts()]))
     if torch_rank is not None:
         while found.dim() > torch_rank:
             if found.shape[0] != 1:
@@ -137,6 +137,18 @@ def allocate_tensor_on_host(shape, dtype=None, layout=None, mesh_device=None, me
     return ttnn.zeros(list(shape), dtype=dtype, layout=layout)
 
 
+@register_python_operation(name="ttnn.allocate_tensor_on_device")
+def allocate_tensor_on_device(shape=None, dtype=None, layout=None, mesh_device=None, memory_config=None, *, tensor_spec=None):
+    """Room on a device: (tensor_spec, mesh_device), or (shape, dtype, layout, mesh_device, memory_config)."""
+    import ttnn
+
+    spec = tensor_spec if tensor_spec is not None else shape
+    if isinstance(spec, ttnn.TensorSpec):
+        device = mesh_device if mesh_device is not None else dtype
+        return _own["ttnn.empty"].run(spec.shape, spec.dtype, spec.layout, device, spec.memory_config)
+    return _own["ttnn.empty"].run(shape, dtype, layout, mesh_device, memory_config or ttnn.DRAM_MEMORY_CONFIG)
+
+
 @register_python_operation(name="ttnn.copy_device_to_host_tensor")
 def copy_device_to_host_tensor(device_tensor, host_tensor, blocking=True, cq_id=None):
     """Gives a host tensor the values of a device tensor."""
@@ -189,32 +201,15 @@ Tensor.to_numpy = _numpy
 Tensor.host_buffer = lambda self: self._parts()
 Tensor.is_per_core_allocated = Tensor.is_range_lockstep_allocated = lambda self: False
 Tensor.__array__ = _array
+_ttnn.operations.complex.ComplexTensor.deallocate = lambda self, force=False: [part.deallocate(force) for part in self]
 
 
+def _rows(value):
+    """Any tensor or array as a host tensor in rows."""
+    return _own["ttnn.to_torch"].run(value) if isinstance(value, Tensor) else _ttnn.tensor.from_data(value, DataType.FLOAT32)
+
+
+@register_python_operation(name="ttnn.pearson_correlation_coefficient")
 def pearson_correlation_coefficient(expected, actual):
     """How alike two tensors are: 1 when one is the other times a positive number, plus another."""
-    import torch
-
-    expected, actual = (to_torch.function(t) if isinstance(t, Tensor) else torch.as_tensor(t) for t in (expected, actual))
-    expected, actual = expected.flatten().to(torch.float64), actual.flatten().to(torch.float64)
-    same_nan = torch.isnan(expected) & torch.isnan(actual)
-    if torch.isnan(expected).ne(torch.isnan(actual)).any():
-        return 0.0
-    expected, actual = expected[~same_nan], actual[~same_nan]
-    if torch.equal(expected, actual):
-        return 1.0
-    infinite = torch.isinf(expected) | torch.isinf(actual)
-    if infinite.any():
-        if not torch.equal(expected[infinite], actual[infinite]):
-            return 0.0
-        expected, actual = expected[~infinite], actual[~infinite]
-    a, b = expected - expected.mean(), actual - actual.mean()
-    norm = (a.norm() * b.norm()).item()
-    if norm == 0:
-        return float(torch.allclose(expected, actual))
-    return (a @ b).item() / norm
-
-
-pearson_correlation_coefficient = register_python_operation(name="ttnn.pearson_correlation_coefficient")(
-    pearson_correlation_coefficient
-)
+    return _ttnn.tensor.pcc(_rows(expected), _rows(actual))

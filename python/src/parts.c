@@ -1,0 +1,182 @@
+/*
+ * parts.c: tensors and their parts on a mesh, and how alike two tensors are. Placements are lists
+ * with a dimension, or None, for each dimension of the mesh.
+ */
+#include "py.h"
+
+#define PARTS 1024 /* of one tensor */
+
+struct parts {
+	struct ttnn_shape mesh;
+	size_t count;
+	struct ttnn_placement placements[TTNN_MAX_RANK];
+	ttnn_tensor *tensors[PARTS]; /* borrowed */
+};
+
+static int read_mesh(struct parts *out, PyObject *mesh, PyObject *dims)
+{
+	uint64_t count = 0;
+
+	if (py_read_shape(&out->mesh, mesh, "mesh_shape") < 0)
+		return -1;
+	if (ttnn_shape_volume(&count, &out->mesh) != TTNN_OK || count > PARTS ||
+	    PyList_GET_SIZE(dims) != out->mesh.rank) {
+		PyErr_SetString(PyExc_ValueError, "parts or placements do not fit the mesh");
+		return -1;
+	}
+	out->count = (size_t)count;
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(dims); i++) {
+		PyObject *dim = PyList_GET_ITEM(dims, i);
+
+		out->placements[i].shard = dim != Py_None;
+		out->placements[i].dim = dim == Py_None ? 0 : (int32_t)PyLong_AsLong(dim);
+	}
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+/* The tensor of a Tensor, borrowed; NULL with an exception when there is none. */
+static ttnn_tensor *tensor_of(PyObject *object)
+{
+	ttnn_tensor *tensor = NULL;
+
+	if (!PyObject_TypeCheck(object, py_tensor_type))
+		PyErr_SetString(PyExc_TypeError, "a part is no Tensor");
+	else if (!(tensor = ((struct py_tensor *)object)->tensor))
+		PyErr_SetString(PyExc_RuntimeError, "a part was never initialised");
+	return tensor;
+}
+
+/* (parts, mesh shape, placements) */
+static int read_parts(struct parts *out, PyObject *args)
+{
+	PyObject *parts, *mesh, *dims;
+
+	if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &parts, &mesh, &PyList_Type, &dims) ||
+	    read_mesh(out, mesh, dims) < 0)
+		return -1;
+	if ((size_t)PyList_GET_SIZE(parts) != out->count) {
+		PyErr_SetString(PyExc_ValueError, "parts or placements do not fit the mesh");
+		return -1;
+	}
+	for (size_t i = 0; i < out->count; i++) {
+		out->tensors[i] = tensor_of(PyList_GET_ITEM(parts, (Py_ssize_t)i));
+		if (!out->tensors[i])
+			return -1;
+	}
+	return 0;
+}
+
+/* gather(parts, mesh shape, placements) → one tensor of these parts */
+static PyObject *gather(PyObject *module, PyObject *args)
+{
+	struct parts parts = {0};
+	enum ttnn_status status;
+	ttnn_tensor *tensor;
+
+	(void)module;
+	if (read_parts(&parts, args) < 0)
+		return NULL;
+	status = ttnn_tensor_gather(&tensor, parts.tensors, parts.count, &parts.mesh,
+				    parts.placements);
+	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "distribute");
+}
+
+/* join(parts, mesh shape, placements) → a tensor without parts */
+static PyObject *join(PyObject *module, PyObject *args)
+{
+	struct parts parts = {0};
+	enum ttnn_status status;
+	ttnn_tensor *tensor;
+
+	(void)module;
+	if (read_parts(&parts, args) < 0)
+		return NULL;
+	status = ttnn_tensor_join(&tensor, parts.tensors, &parts.mesh, parts.placements);
+	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "aggregate");
+}
+
+/* cut(tensor, mesh shape, placements) → parts */
+static PyObject *cut(PyObject *module, PyObject *args)
+{
+	struct parts parts = {0};
+	PyObject *whole, *mesh, *dims, *list;
+	enum ttnn_status status;
+	ttnn_tensor *tensor;
+	size_t i = 0;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OOO!", &whole, &mesh, &PyList_Type, &dims) ||
+	    read_mesh(&parts, mesh, dims) < 0 || !(tensor = tensor_of(whole)))
+		return NULL;
+	status = ttnn_tensor_cut(parts.tensors, tensor, &parts.mesh, parts.placements);
+	if (status != TTNN_OK)
+		return py_fail(status, "distribute");
+	list = PyList_New((Py_ssize_t)parts.count);
+	for (; list && i < parts.count; i++) {
+		PyObject *part = py_new_tensor(parts.tensors[i]); /* takes it over */
+
+		if (part)
+			PyList_SET_ITEM(list, (Py_ssize_t)i, part);
+		else
+			Py_CLEAR(list);
+	}
+	for (; !list && i < parts.count; i++)
+		ttnn_tensor_unref(parts.tensors[i]);
+	return list;
+}
+
+/* pcc(expected, actual), both on the host in rows */
+static PyObject *pcc(PyObject *module, PyObject *args)
+{
+	PyObject *objects[2];
+	ttnn_tensor *tensors[2];
+	enum ttnn_status status;
+	double found;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OO", &objects[0], &objects[1]))
+		return NULL;
+	for (int i = 0; i < 2; i++)
+		if (!(tensors[i] = tensor_of(objects[i])))
+			return NULL;
+	Py_BEGIN_ALLOW_THREADS status = ttnn_tensor_pcc(&found, tensors[0], tensors[1]);
+	Py_END_ALLOW_THREADS return status == TTNN_OK
+		? PyFloat_FromDouble(found)
+		: py_fail(status, "pearson_correlation_coefficient");
+}
+
+/* group_mask(channels, groups, cores, dtype, tile_height, tile_width, last_rows, negative) */
+static PyObject *group_mask(PyObject *module, PyObject *args)
+{
+	struct ttnn_group_mask mask = {0};
+	enum ttnn_status status;
+	ttnn_tensor *tensor;
+	PyObject *dtype;
+	int64_t type;
+	int negative;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "IIIOIIIp", &mask.channels, &mask.groups, &mask.cores, &dtype,
+			      &mask.tile_height, &mask.tile_width, &mask.last_rows, &negative) ||
+	    py_enum_need(&type, dtype, py_enum_dtype, "data_type") < 0)
+		return NULL;
+	mask.dtype = (enum ttnn_dtype)type;
+	mask.negative = negative;
+	status = ttnn_group_mask_new(&tensor, &mask);
+	return status == TTNN_OK ? py_new_tensor(tensor)
+				 : py_fail(status, "create_group_norm_input_mask");
+}
+
+static PyMethodDef functions[] = {
+	{"gather", gather, METH_VARARGS, NULL},
+	{"join", join, METH_VARARGS, NULL},
+	{"cut", cut, METH_VARARGS, NULL},
+	{"pcc", pcc, METH_VARARGS, NULL},
+	{"group_mask", group_mask, METH_VARARGS, NULL},
+	{NULL, NULL, 0, NULL},
+};
+
+int py_init_parts(void)
+{
+	return PyModule_AddFunctions(py_submodule("tensor"), functions);
+}

@@ -1,0 +1,63 @@
+"""What group_norm and layer_norm want prepared."""
+
+from ttnn import _ttnn
+from ttnn._ttnn.tensor import DataType, Layout, ShardOrientation, TensorMemoryLayout
+
+
+def create_group_norm_input_mask(
+    num_channel, num_groups, num_cores_across_channel, data_type=DataType.BFLOAT16, tile_height=32, tile_width=32, rows_in_last_tile=0
+):
+    """Ones where the channels of a group lie in its tiles, for every group."""
+    args = (num_channel, num_groups, num_cores_across_channel, data_type, tile_height, tile_width, rows_in_last_tile)
+    return _ttnn.tensor.group_mask(*args, False)
+
+
+def create_group_norm_input_negative_mask(
+    num_channel, num_groups, num_cores_across_channel, data_type=DataType.BFLOAT16, tile_height=32, tile_width=32
+):
+    """Zeros there, and ones around them."""
+    return _ttnn.tensor.group_mask(num_channel, num_groups, num_cores_across_channel, data_type, tile_height, tile_width, 0, True)
+
+
+def create_group_norm_weight_bias_rm(input_tensor, num_channels, num_cores_x):
+    """A torch vector of channels as rows of 32: each core's channels begin a row."""
+    import torch
+
+    per_core = num_channels // num_cores_x
+    rows = input_tensor.flatten()[: per_core * num_cores_x].reshape(num_cores_x, per_core)
+    return torch.nn.functional.pad(rows, (0, -per_core % 32)).reshape(1, 1, -1, 32)
+
+
+def get_group_norm_cores_across_channel(memory_layout, core_grid, shard_orientation=None):
+    """How many cores share the channels of a tensor that lies this way."""
+    if memory_layout == TensorMemoryLayout.BLOCK_SHARDED:
+        return core_grid.x if shard_orientation == ShardOrientation.ROW_MAJOR else core_grid.y
+    return 1 if memory_layout == TensorMemoryLayout.HEIGHT_SHARDED else core_grid.x * core_grid.y
+
+
+def create_layer_norm_reciprocals(device, core_range_set, width):
+    """1, 1/2, 1/3, ... 1/width on each of the cores."""
+    import ttnn
+
+    numbers = [1 / (i + 1) for i in range(width)] * core_range_set.num_cores()
+    shard = ttnn.ShardSpec(core_range_set, [1, width], ShardOrientation.ROW_MAJOR)
+    place = ttnn.MemoryConfig(TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, shard)
+    host = ttnn.Tensor(numbers, [core_range_set.num_cores(), width], DataType.FLOAT32, Layout.ROW_MAJOR)
+    return ttnn.to_device(host, device, memory_config=place)
+
+
+def create_layernorm_program_config(shard_spec=None, tile_height=32, tile_width=32):
+    """The config for a tensor with these shards; without them the default one."""
+    import ttnn
+
+    if shard_spec is None:
+        return ttnn.LayerNormDefaultProgramConfig()
+    box = shard_spec.grid.bounding_box()
+    block_h, block_w = shard_spec.shape[0] // tile_height, shard_spec.shape[1] // tile_width
+    return ttnn.LayerNormShardedMultiCoreProgramConfig(
+        compute_with_storage_grid_size=ttnn.CoreCoord(box.end.x - box.start.x + 1, box.end.y - box.start.y + 1),
+        subblock_w=next(n for n in (4, 3, 2, 1) if block_w % n == 0),
+        block_h=block_h,
+        block_w=block_w,
+        inplace=False,
+    )

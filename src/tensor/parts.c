@@ -1,0 +1,206 @@
+/*
+ * parts.c: host tensors and the parts of them that the devices of a mesh have. Parts are numbered
+ * row by row over the mesh; each dimension of it cuts a dimension of the tensor, or none.
+ */
+#include <string.h>
+#include <ttnn_frontend.h>
+
+#include "tensor/layout.h"
+#include "tensor/tensor.h"
+
+/* The coordinate of position i, row by row. */
+static struct ttnn_shape coordinate(const struct ttnn_shape *mesh, size_t i)
+{
+	struct ttnn_shape coord = {.rank = mesh->rank};
+
+	for (uint32_t d = mesh->rank; d-- > 0; i /= mesh->dim[d])
+		coord.dim[d] = (uint32_t)(i % mesh->dim[d]);
+	return coord;
+}
+
+static tt_status check_parts(ttnn_tensor *const *parts, size_t count, const struct ttnn_shape *mesh)
+{
+	uint64_t places;
+
+	TT_TRY(ttnn_shape_volume(&places, mesh));
+	if (count == 0 || places != count || mesh->rank == 0)
+		return tt_fail(TTNN_INVALID, "%zu parts do not fill a mesh of %llu", count,
+			       (unsigned long long)places);
+	for (size_t i = 0; i < count; i++) {
+		TT_TRY(tt_tensor_need_host(parts[i], "a part"));
+		if (!ttnn_tensor_spec_equal(&parts[i]->spec, &parts[0]->spec))
+			return tt_fail(TTNN_INVALID, "part %zu has another spec than part 0", i);
+	}
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *const *parts, size_t count,
+				    const struct ttnn_shape *mesh,
+				    const struct ttnn_placement *placements)
+{
+	struct tt_mesh_layout *layout;
+
+	TT_TRY(check_parts(parts, count, mesh));
+	TT_TRY(tt_mesh_layout_new(&layout, mesh->rank, count, count));
+	layout->mesh = layout->distribution = *mesh;
+	for (uint32_t d = 0; d < mesh->rank; d++) {
+		layout->placements[d].shard = placements[d].shard;
+		layout->placements[d].dim = placements[d].dim;
+	}
+	for (size_t i = 0; i < count; i++) {
+		layout->coords[i] = layout->shards[i].coord = coordinate(mesh, i);
+		layout->shards[i].storage = tt_storage_ref(parts[i]->storage);
+	}
+	return tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage), layout);
+}
+
+/* ---- cutting and joining --------------------------------------------------------------------------- */
+
+static tt_status need_rows(const ttnn_tensor *tensor, const char *what)
+{
+	TT_TRY(tt_tensor_need_host(tensor, what));
+	if (tensor->spec.layout != TTNN_ROW_MAJOR)
+		return tt_fail(TTNN_INVALID, "%s is not in rows", what);
+	return TTNN_OK;
+}
+
+/* The dimension of a tensor that a placement names; numbers below 0 count from the end. */
+static tt_status find_dim(uint32_t *out, const struct ttnn_shape *shape,
+			  const struct ttnn_placement *placement)
+{
+	int64_t dim = placement->dim + (placement->dim < 0 ? (int64_t)shape->rank : 0);
+
+	if (dim < 0 || dim >= shape->rank)
+		return tt_fail(TTNN_INVALID, "a tensor of rank %u has no dimension %d",
+			       (unsigned)shape->rank, (int)placement->dim);
+	*out = (uint32_t)dim;
+	return TTNN_OK;
+}
+
+/* One cut after the other: where the part of a coordinate begins, and *part, which is `whole` first. */
+static tt_status find_part(uint32_t start[TTNN_MAX_RANK], struct ttnn_shape *part,
+			   const struct ttnn_shape *mesh, const struct ttnn_placement *placements,
+			   const struct ttnn_shape *coord)
+{
+	memset(start, 0, TTNN_MAX_RANK * sizeof(*start));
+	for (uint32_t d = 0; d < mesh->rank; d++) {
+		uint32_t dim = 0;
+
+		if (!placements[d].shard || mesh->dim[d] == 1)
+			continue;
+		TT_TRY(find_dim(&dim, part, &placements[d]));
+		if (part->dim[dim] % mesh->dim[d])
+			return tt_fail(TTNN_INVALID,
+				       "dimension %d of size %u cannot be cut into %u parts",
+				       (int)placements[d].dim, (unsigned)part->dim[dim],
+				       (unsigned)mesh->dim[d]);
+		part->dim[dim] /= mesh->dim[d];
+		start[dim] += coord->dim[d] * part->dim[dim];
+	}
+	return TTNN_OK;
+}
+
+static tt_status rows_of(ttnn_tensor **out, const struct ttnn_shape *shape, enum ttnn_dtype dtype)
+{
+	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
+	struct ttnn_tensor_spec spec;
+
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return tt_tensor_alloc(out, &spec);
+}
+
+/* A part as a tensor of its own; all of it is the tensor itself. */
+static tt_status cut_one(ttnn_tensor **out, ttnn_tensor *tensor, const uint32_t *start,
+			 const struct ttnn_shape *shape)
+{
+	struct tt_area from = tt_area_of(ttnn_tensor_bytes(tensor), &tensor->spec), to;
+	tt_status status;
+
+	if (ttnn_shape_equal(shape, &tensor->spec.shape)) {
+		*out = ttnn_tensor_ref(tensor);
+		return TTNN_OK;
+	}
+	TT_TRY(rows_of(out, shape, tensor->spec.dtype));
+	from = tt_area_part(&from, start, shape);
+	to = tt_area_of(tt_tensor_data(*out), &(*out)->spec);
+	status = tt_layout_copy(&to, &from, NULL);
+	if (status != TTNN_OK)
+		ttnn_tensor_unref(*out);
+	return status;
+}
+
+enum ttnn_status ttnn_tensor_cut(ttnn_tensor **out, ttnn_tensor *tensor,
+				 const struct ttnn_shape *mesh,
+				 const struct ttnn_placement *placements)
+{
+	uint64_t count;
+	size_t made = 0;
+	tt_status status = TTNN_OK;
+
+	TT_TRY(need_rows(tensor, "the tensor"));
+	TT_TRY(ttnn_shape_volume(&count, mesh));
+	while (status == TTNN_OK && made < count) {
+		struct ttnn_shape part = tensor->spec.shape, coord = coordinate(mesh, made);
+		uint32_t start[TTNN_MAX_RANK];
+
+		status = find_part(start, &part, mesh, placements, &coord);
+		if (status == TTNN_OK)
+			status = cut_one(&out[made], tensor, start, &part);
+		made += status == TTNN_OK;
+	}
+	while (status != TTNN_OK && made)
+		ttnn_tensor_unref(out[--made]);
+	return status;
+}
+
+/* The shape of all parts together. */
+static tt_status joined_shape(struct ttnn_shape *whole, const struct ttnn_shape *mesh,
+			      const struct ttnn_placement *placements)
+{
+	for (uint32_t d = 0; d < mesh->rank; d++) {
+		uint64_t extent;
+		uint32_t dim = 0;
+
+		if (mesh->dim[d] == 1)
+			continue;
+		TT_TRY(find_dim(&dim, whole, &placements[d]));
+		extent = (uint64_t)whole->dim[dim] * mesh->dim[d];
+		if (extent > UINT32_MAX)
+			return tt_fail(TTNN_INVALID, "the parts together are too large");
+		whole->dim[dim] = (uint32_t)extent;
+	}
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_tensor_join(ttnn_tensor **out, ttnn_tensor *const *parts,
+				  const struct ttnn_shape *mesh,
+				  const struct ttnn_placement *placements)
+{
+	struct ttnn_shape whole;
+	tt_status status = TTNN_OK;
+	struct tt_area to;
+	uint64_t count;
+
+	TT_TRY(ttnn_shape_volume(&count, mesh));
+	TT_TRY(check_parts(parts, (size_t)count, mesh));
+	TT_TRY(need_rows(parts[0], "a part"));
+	whole = parts[0]->spec.shape;
+	TT_TRY(joined_shape(&whole, mesh, placements));
+	TT_TRY(rows_of(out, &whole, parts[0]->spec.dtype));
+	to = tt_area_of(tt_tensor_data(*out), &(*out)->spec);
+	for (size_t i = 0; status == TTNN_OK && i < count; i++) {
+		struct tt_area from = tt_area_of(ttnn_tensor_bytes(parts[i]), &parts[i]->spec);
+		struct ttnn_shape part = whole, coord = coordinate(mesh, i);
+		uint32_t start[TTNN_MAX_RANK];
+		struct tt_area place;
+
+		status = find_part(start, &part, mesh, placements, &coord);
+		if (status != TTNN_OK)
+			break;
+		place = tt_area_part(&to, start, &part);
+		status = tt_layout_copy(&place, &from, NULL);
+	}
+	if (status != TTNN_OK)
+		ttnn_tensor_unref(*out);
+	return status;
+}

@@ -1,0 +1,520 @@
+"""Families of operations against torch that take more than a row: reductions, products, images,
+normalisation, attention, caches, creation, quantisation, meshes."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+import test_torch_gradients  # noqa: F401: they cover some
+import test_torch_operations  # noqa: F401
+import ttnn
+from against_torch import COVERED, OURS, assert_all_close, assert_close, covers, tensor
+
+RM = ttnn.ROW_MAJOR_LAYOUT
+
+
+def bf16(device, x, **options):
+    return tensor(device, x, ttnn.bfloat16, **options)
+
+
+# ---- reductions and products ------------------------------------------------------------------------
+
+
+@covers("sum", "mean", "max", "min", "prod", "std", "var")
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "std", "var"])
+@pytest.mark.parametrize("dim", [-1, -2, 0])
+@pytest.mark.parametrize("keepdim", [True, False])
+def test_reduction(name, dim, keepdim, device):
+    torch.manual_seed(1)
+    x = torch.rand(2, 3, 40, 50) + 0.5
+    x = 1 + 0.01 * x if name == "prod" else x
+    expected = getattr(x, name)(dim=dim, keepdim=keepdim)
+    expected = expected if isinstance(expected, torch.Tensor) else expected.values
+    actual = OURS[f"ttnn.{name}"](tensor(device, x), dim=dim, keepdim=keepdim)
+    assert_close(expected, actual, rtol=2e-2, atol=2e-2, pcc=0.99)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min"])
+def test_reduction_of_all(name, device):
+    x = torch.rand(2, 3, 40, 50) + 0.5
+    actual = ttnn.to_torch(OURS[f"ttnn.{name}"](tensor(device, x)))
+    assert actual.item() == pytest.approx(getattr(torch, name)(x).item(), rel=1e-2)
+
+
+SHAPES = [((64, 96), (96, 128)), ((2, 3, 40, 70), (70, 50)), ((2, 4, 33, 64), (2, 4, 64, 33))]
+
+
+@covers("matmul")
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32, ttnn.bfloat8_b])
+def test_matmul(shapes, dtype, device):
+    torch.manual_seed(2)
+    a, b = (torch.randn(s) for s in shapes)
+    ours = [tensor(device, t, dtype) for t in (a, b)]
+    for actual in (ttnn.matmul(*ours), ours[0] @ ours[1]):
+        assert_close(a @ b, actual, rtol=0.1, atol=0.6)
+
+
+@covers("linear", "addmm", "experimental.minimal_matmul", "moreh_matmul", "moreh_dot")
+def test_products(device):
+    torch.manual_seed(2)
+    x, w, b = torch.randn(2, 64, 64), torch.randn(64, 96), torch.randn(1, 96)
+    near = {"rtol": 0.05, "atol": 0.2}
+    actual = ttnn.linear(bf16(device, x), bf16(device, w), bias=bf16(device, b), activation="relu")
+    assert_close(torch.relu(x @ w + b), actual, **near)
+    actual = ttnn.experimental.minimal_matmul(bf16(device, x[0]), bf16(device, w), bias_tensor=bf16(device, b))
+    assert_close(x[0] @ w + b, actual, **near)
+    a = torch.randn(64, 96)
+    actual = ttnn.addmm(bf16(device, a), bf16(device, x[0]), bf16(device, w), alpha=0.5, beta=2.0)
+    assert_close(torch.addmm(a, x[0], w, alpha=0.5, beta=2.0), actual, **near)
+    assert_close(x @ w, ttnn.moreh_matmul(bf16(device, x), bf16(device, w)), **near)
+    u, v = torch.randn(1, 1, 1, 96), torch.randn(1, 1, 1, 96)
+    dot = ttnn.to_torch(ttnn.moreh_dot(bf16(device, u), bf16(device, v)))
+    assert dot.shape == (1, 1, 1, 1) and dot.item() == pytest.approx((u * v).sum().item(), rel=0.05, abs=0.2)
+
+
+# ---- normalisation ------------------------------------------------------------------------------------
+
+
+def rms(x, w, epsilon=1e-6):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * w
+
+
+@covers("layer_norm", "rms_norm")
+def test_layer_norms(device):
+    x, w, b = torch.randn(2, 33, 96), torch.randn(96), torch.randn(96)
+    row = {"weight": bf16(device, w.reshape(1, 96)), "bias": bf16(device, b.reshape(1, 96))}
+    actual = ttnn.layer_norm(bf16(device, x), **row, epsilon=1e-5)
+    assert_close(F.layer_norm(x, [96], w, b, 1e-5), actual, rtol=0.05, atol=0.05)
+    actual = ttnn.rms_norm(bf16(device, x), weight=row["weight"], epsilon=1e-6)
+    assert_close(rms(x, w), actual, rtol=0.05, atol=0.05)
+
+
+@covers("layer_norm_pre_all_gather", "layer_norm_post_all_gather", "rms_norm_pre_all_gather", "rms_norm_post_all_gather")
+def test_norms_in_two_steps(device):
+    x, w = torch.randn(1, 1, 32, 128), torch.randn(128)
+    t, row = bf16(device, x), bf16(device, w.reshape(1, 1, 1, 128))
+    actual = ttnn.layer_norm_post_all_gather(t, ttnn.layer_norm_pre_all_gather(t), weight=row, epsilon=1e-5)
+    assert_close(F.layer_norm(x, [128], w, None, 1e-5), actual, rtol=0.05, atol=0.1)
+    actual = ttnn.rms_norm_post_all_gather(t, ttnn.rms_norm_pre_all_gather(t), weight=row, epsilon=1e-6)
+    assert_close(rms(x, w), actual, rtol=0.05, atol=0.1)
+
+
+@covers("batch_norm")
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm(training, device):
+    x = torch.randn(3, 4, 37, 45) * 2 + 1
+    mean, var, w, b = torch.randn(4), torch.rand(4) + 0.5, torch.randn(4), torch.randn(4)
+    given = {n: tensor(device, t.reshape(1, 4, 1, 1)) for n, t in (("running_mean", mean), ("running_var", var), ("weight", w), ("bias", b))}
+    actual = ttnn.batch_norm(tensor(device, x), **given, training=training, eps=1e-4, momentum=0.1)
+    expected = F.batch_norm(x, mean, var, w, b, training=training, eps=1e-4, momentum=0.1)  # changes mean and var
+    assert_close(expected, actual)
+    if training:
+        assert_close(mean.reshape(1, 4, 1, 1), given["running_mean"])
+
+
+@covers("group_norm")
+def test_group_norm(device):
+    torch.manual_seed(6)
+    n, c, h, w, groups = 1, 64, 16, 16, 8
+    x, weight, bias = torch.randn(n, c, h, w), torch.randn(c), torch.randn(c)
+    grid = ttnn.CoreGrid(y=1, x=1)
+    mask = ttnn.to_device(ttnn.create_group_norm_input_mask(c, groups, grid.y), device)
+    rows = [ttnn.create_group_norm_weight_bias_rm(t, c, grid.y) for t in (weight, bias)]
+    rows = [ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=RM, device=device) for t in rows]
+    actual = ttnn.group_norm(
+        bf16(device, x.permute(0, 2, 3, 1).reshape(n, 1, h * w, c)),
+        num_groups=groups, input_mask=mask, weight=rows[0], bias=rows[1], core_grid=grid, inplace=False,
+        memory_config=ttnn.DRAM_MEMORY_CONFIG, epsilon=1e-5,
+    )  # fmt: skip
+    expected = F.group_norm(x, groups, weight, bias, 1e-5).permute(0, 2, 3, 1).reshape(n, 1, h * w, c)
+    assert_close(expected, actual, rtol=0.05, atol=0.1)
+
+
+# ---- images: (1, 1, places of all images, channels) ---------------------------------------------------------
+
+
+def places(x):
+    return x.permute(0, 2, 3, 1).reshape(1, 1, -1, x.shape[1])
+
+
+def images(t, n, h, w, c):
+    return ttnn.to_torch(t).float().reshape(n, h, w, -1)[..., :c].permute(0, 3, 1, 2)
+
+
+def assert_images(expected, actual):
+    n, c, h, w = expected.shape
+    found = images(actual, n, h, w, c)
+    assert torch.allclose(expected, found, rtol=0.05, atol=0.3)
+    assert ttnn.pearson_correlation_coefficient(expected, found) > 0.999
+
+
+small_l1 = pytest.mark.parametrize("device_params", [{"l1_small_size": 16384}], indirect=True)
+
+
+@covers("conv2d", "prepare_conv_weights", "prepare_conv_bias")
+@small_l1
+@pytest.mark.parametrize("prepared", [False, True])
+def test_conv2d(prepared, device):
+    torch.manual_seed(3)
+    x, w, b = torch.randn(2, 16, 20, 24), torch.randn(32, 16, 3, 3) / 12, torch.randn(32)
+    t = ttnn.from_torch(places(x), dtype=ttnn.bfloat16, device=device)
+    size = dict(
+        in_channels=16, out_channels=32, batch_size=2, input_height=20, input_width=24,
+        kernel_size=(3, 3), stride=(2, 2), padding=(1, 1), device=device,
+    )  # fmt: skip
+    weight, bias = ttnn.from_torch(w, dtype=ttnn.bfloat16), ttnn.from_torch(b.reshape(1, 1, 1, -1), dtype=ttnn.bfloat16)
+    if prepared:
+        more = dict(input_memory_config=t.memory_config(), input_layout=t.layout, input_dtype=ttnn.bfloat16, dilation=(1, 1), groups=1)
+        weight = ttnn.prepare_conv_weights(weight_tensor=weight, weights_format="OIHW", has_bias=True, **more, **size)
+        bias = ttnn.prepare_conv_bias(bias_tensor=bias, **more, **size)
+        weight, bias = ttnn.to_device(weight, device), ttnn.to_device(bias, device)
+    actual, (h, width) = ttnn.conv2d(input_tensor=t, weight_tensor=weight, bias_tensor=bias, return_output_dim=True, **size)
+    expected = F.conv2d(x, w, b, stride=2, padding=1)
+    assert (h, width) == tuple(expected.shape[2:])
+    assert_images(expected, actual)
+
+
+@covers("conv_transpose2d")
+@small_l1
+def test_conv_transpose2d(device):
+    torch.manual_seed(3)
+    x, w, b = torch.randn(1, 32, 8, 8), torch.randn(32, 32, 3, 3) / 17, torch.randn(32)
+    actual = ttnn.conv_transpose2d(
+        input_tensor=ttnn.from_torch(places(x), dtype=ttnn.bfloat16, device=device),
+        weight_tensor=ttnn.from_torch(w, dtype=ttnn.bfloat16),
+        bias_tensor=ttnn.from_torch(b.reshape(1, 1, 1, -1), dtype=ttnn.bfloat16),
+        device=device, in_channels=32, out_channels=32, batch_size=1, input_height=8, input_width=8,
+        kernel_size=(3, 3), stride=(2, 2), padding=(1, 1), output_padding=(1, 1),
+    )  # fmt: skip
+    assert_images(F.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1), actual)
+
+
+@covers("conv1d")
+@small_l1
+def test_conv1d(device):
+    torch.manual_seed(3)
+    x, w = torch.randn(2, 32, 64), torch.randn(32, 32, 3) / 10
+    actual = ttnn.conv1d(
+        input_tensor=ttnn.from_torch(x.permute(0, 2, 1), dtype=ttnn.bfloat16, device=device),
+        weight_tensor=ttnn.from_torch(w, dtype=ttnn.bfloat16),
+        device=device, in_channels=32, out_channels=32, batch_size=2, input_length=64, kernel_size=3, stride=1, padding=1,
+    )  # fmt: skip
+    assert_images(F.conv1d(x, w, padding=1).unsqueeze(2), actual)
+
+
+POOLS = {
+    "max_pool2d": (dict(kernel_size=[3, 3], stride=[2, 2], padding=[1, 1], dilation=[1, 1]), lambda x: F.max_pool2d(x, 3, 2, 1)),
+    "avg_pool2d": (dict(kernel_size=[2, 2], stride=[2, 2], padding=[0, 0]), lambda x: F.avg_pool2d(x, 2)),
+    "adaptive_avg_pool2d": (dict(output_size=[4, 4]), lambda x: F.adaptive_avg_pool2d(x, 4)),
+    "adaptive_max_pool2d": (dict(output_size=[4, 4]), lambda x: F.adaptive_max_pool2d(x, 4)),
+}
+
+
+@covers(*POOLS)
+@small_l1
+@pytest.mark.parametrize("name", POOLS)
+def test_pooling(name, device):
+    options, expected = POOLS[name]
+    x = torch.randn(1, 32, 16, 16)
+    t = ttnn.from_torch(places(x), dtype=ttnn.bfloat16, device=device)
+    actual = OURS[f"ttnn.{name}"](t, batch_size=1, input_h=16, input_w=16, channels=32, **options)
+    assert_images(expected(x), actual)
+
+
+@covers("global_avg_pool2d", "upsample", "fold")
+def test_images(device):
+    x = torch.randn(1, 32, 8, 8)
+    rows = ttnn.from_torch(x.permute(0, 2, 3, 1).contiguous(), dtype=ttnn.bfloat16, layout=RM, device=device)
+    assert_close(F.interpolate(x, scale_factor=2).permute(0, 2, 3, 1), ttnn.upsample(rows, 2), rtol=0.02, atol=0.05)
+    pooled = ttnn.global_avg_pool2d(ttnn.to_layout(rows, ttnn.TILE_LAYOUT))
+    assert_close(x.mean((2, 3)).reshape(1, 1, 1, 32), ttnn.reshape(pooled, (1, 1, 1, 32)), rtol=0.05, atol=0.05, pcc=0.99)
+    folded = ttnn.to_torch(ttnn.fold(rows, 2, 2)).float().reshape(4, 4, 2, 2, 32)  # a square of pixels becomes channels
+    expected = x.bfloat16().float()[0].reshape(32, 4, 2, 4, 2).permute(1, 3, 2, 4, 0)
+    assert torch.equal(folded, expected)
+
+
+# ---- attention ---------------------------------------------------------------------------------------------
+
+
+def heads_of(x, heads):
+    return x.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
+
+
+@covers("transformer.scaled_dot_product_attention")
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention(causal, device):
+    q, k, v = (torch.randn(1, 4, 64, 32) for _ in range(3))
+    actual = ttnn.transformer.scaled_dot_product_attention(*(bf16(device, t) for t in (q, k, v)), is_causal=causal)
+    assert_close(F.scaled_dot_product_attention(q, k, v, is_causal=causal), actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
+@covers("transformer.scaled_dot_product_attention_decode")
+def test_attention_decode(device):
+    q, k, v = torch.randn(1, 1, 8, 64), torch.randn(1, 2, 128, 64), torch.randn(1, 2, 128, 64)
+    actual = ttnn.transformer.scaled_dot_product_attention_decode(*(bf16(device, t) for t in (q, k, v)), cur_pos=[100])
+    expected = F.scaled_dot_product_attention(q.transpose(1, 2), k[:, :, :101], v[:, :, :101], enable_gqa=True).transpose(1, 2)
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
+def paged(cache, block):
+    """A cache in blocks: (blocks, heads, block, width)."""
+    n, heads, length, width = cache.shape
+    return cache.reshape(n, heads, length // block, block, width).transpose(1, 2).reshape(-1, heads, block, width)
+
+
+@covers("transformer.paged_scaled_dot_product_attention_decode", "transformer.chunked_scaled_dot_product_attention")
+def test_paged_attention(device):
+    torch.manual_seed(7)
+    q, k, v = torch.randn(1, 1, 8, 64), torch.randn(1, 2, 128, 64), torch.randn(1, 2, 128, 64)
+    order = torch.tensor([[2, 0, 3, 1]], dtype=torch.int32)
+    stored = [torch.empty(4, 2, 32, 64) for _ in range(2)]
+    for cache, blocks in zip(stored, (paged(k, 32), paged(v, 32))):
+        cache[order[0].long()] = blocks
+    table, place = tensor(device, order, layout=RM), tensor(device, torch.tensor([100], dtype=torch.int32), layout=RM)
+    caches = [bf16(device, c) for c in stored]
+    actual = ttnn.transformer.paged_scaled_dot_product_attention_decode(bf16(device, q), *caches, table, cur_pos_tensor=place)
+    expected = F.scaled_dot_product_attention(q.transpose(1, 2), k[:, :, :101], v[:, :, :101], enable_gqa=True).transpose(1, 2)
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+    chunk = torch.randn(1, 8, 64, 64)  # rows 64 to 127
+    actual = ttnn.transformer.chunked_scaled_dot_product_attention(bf16(device, chunk), *caches, table, 64)
+    mask = torch.arange(128)[None] <= torch.arange(64, 128)[:, None]
+    expected = F.scaled_dot_product_attention(chunk, k, v, attn_mask=mask, enable_gqa=True)
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
+@covers("transformer.split_query_key_value_and_split_heads", "transformer.concatenate_heads", "transformer.attention_softmax",
+        "transformer.attention_softmax_", "scale_causal_mask_hw_dims_softmax_in_place")  # fmt: skip
+def test_heads(device):
+    x = torch.randn(2, 64, 3 * 128).bfloat16().float()
+    q, k, v = (heads_of(part, 4) for part in x.chunk(3, -1))
+    actual = ttnn.transformer.split_query_key_value_and_split_heads(bf16(device, x), num_heads=4)
+    assert_all_close([q, k.transpose(-1, -2), v], actual, rtol=0, atol=0)
+    assert_close(x[..., :128], ttnn.transformer.concatenate_heads(bf16(device, q)), rtol=0, atol=0)
+    scores, mask = torch.randn(2, 4, 64, 64), torch.randn(2, 1, 1, 64)
+    expected = torch.softmax(scores / math.sqrt(32) + mask, -1)
+    for softmax in (ttnn.transformer.attention_softmax, ttnn.transformer.attention_softmax_):
+        actual = softmax(bf16(device, scores), head_size=32, attention_mask=bf16(device, mask))
+        assert_close(expected, actual, rtol=0.05, atol=0.01)
+
+
+@covers("experimental.nlp_create_qkv_heads", "experimental.nlp_concat_heads", "experimental.nlp_create_qkv_heads_decode",
+        "experimental.nlp_concat_heads_decode", "experimental.nlp_create_qkv_heads_falcon7b", "experimental.nlp_create_qkv_heads_vit",
+        "experimental.nlp_create_qkv_heads_segformer")  # fmt: skip
+def test_fused_heads(device):
+    exact = {"rtol": 0, "atol": 0}
+    x = torch.randn(1, 1, 64, 12 * 32).bfloat16().float()
+    q, k, v = heads_of(x[0], 12).split([8, 2, 2], 1)
+    actual = ttnn.experimental.nlp_create_qkv_heads(bf16(device, x), num_heads=8, num_kv_heads=2, transpose_k_heads=False)
+    assert_all_close([q, k, v], actual, **exact)
+    assert_close(x[..., : 8 * 32], ttnn.experimental.nlp_concat_heads(bf16(device, q)), **exact)
+    one = torch.randn(1, 1, 1, 12 * 64).bfloat16().float()
+    q, k, v = one.reshape(1, 1, 12, 64).split([8, 2, 2], 2)
+    actual = ttnn.experimental.nlp_create_qkv_heads_decode(
+        bf16(device, one), num_heads=8, num_kv_heads=2, memory_config=ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG
+    )
+    assert_all_close([q, k, v], actual, **exact)
+    merged = ttnn.experimental.nlp_concat_heads_decode(actual[0], num_heads=8)
+    assert torch.equal(ttnn.to_torch(merged).float()[:, :, :1], one[..., : 8 * 64])
+    falcon = torch.randn(1, 1, 64, 73 * 64).bfloat16().float()
+    actual = ttnn.experimental.nlp_create_qkv_heads_falcon7b(bf16(device, falcon))
+    assert_all_close(heads_of(falcon[0], 73).split([71, 1, 1], 1), actual, **exact)
+    vit = torch.randn(1, 1, 64, 2304).bfloat16().float()
+    actual = ttnn.experimental.nlp_create_qkv_heads_vit(bf16(device, vit))
+    assert_all_close([heads_of(part[0], 12) for part in vit.chunk(3, -1)], actual, **exact)
+
+
+@covers("experimental.rotary_embedding", "experimental.rotary_embedding_hf", "experimental.rotary_embedding_llama",
+        "experimental.rotate_half", "experimental.rotary_embedding_llama_fused_qk")  # fmt: skip
+def test_rotary(device):
+    torch.manual_seed(8)
+    x = torch.randn(1, 2, 64, 64)
+    angle = torch.arange(64.0)[:, None] / 10000 ** (torch.arange(32.0) / 32)
+    half = torch.cat([-x[..., 32:], x[..., :32]], -1)
+    cos, sin = (f(angle).repeat(1, 2).reshape(1, 1, 64, 64) for f in (torch.cos, torch.sin))
+    near = {"rtol": 0.05, "atol": 0.05}
+    assert_close(half, ttnn.experimental.rotate_half(bf16(device, x)), **near)
+    args = [bf16(device, t) for t in (x, cos, sin)]
+    assert_close(x * cos + half * sin, ttnn.experimental.rotary_embedding(*args), **near)
+    assert_close(x * cos + half * sin, ttnn.experimental.rotary_embedding_hf(*args, is_decode_mode=False), **near)
+    pairs = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
+    cos, sin = (f(angle).repeat_interleave(2, -1).reshape(1, 1, 64, 64) for f in (torch.cos, torch.sin))
+    turn = torch.zeros(1, 1, 32, 32)
+    turn[..., torch.arange(0, 32, 2), torch.arange(1, 32, 2)] = 1
+    turn[..., torch.arange(1, 32, 2), torch.arange(0, 32, 2)] = -1
+    args = [bf16(device, t) for t in (x, cos, sin, turn)]
+    assert_close(x * cos + pairs * sin, ttnn.experimental.rotary_embedding_llama(*args, is_decode_mode=False), **near)
+
+
+# ---- caches and indices ------------------------------------------------------------------------------------
+
+
+def one_core(rows, width):
+    grid = ttnn.CoreGrid(y=1, x=1)
+    return ttnn.create_sharded_memory_config((rows, width), grid, ttnn.ShardStrategy.HEIGHT, use_height_and_width_as_shard_shape=True)
+
+
+@covers("fill_cache", "update_cache", "kv_cache.fill_cache_for_user_", "kv_cache.update_cache_for_token_",
+        "experimental.paged_update_cache", "experimental.paged_fill_cache", "experimental.paged_fused_update_cache")  # fmt: skip
+def test_caches(device):
+    torch.manual_seed(9)
+    exact = {"rtol": 0, "atol": 0}
+    new, token = torch.randn(1, 2, 64, 64).bfloat16().float(), torch.randn(1, 2, 32, 64).bfloat16().float()
+    for fill in (ttnn.fill_cache, ttnn.kv_cache.fill_cache_for_user_):
+        cache = bf16(device, torch.zeros(4, 2, 128, 64))
+        fill(cache, bf16(device, new), 1)
+        expected = torch.zeros(4, 2, 128, 64)
+        expected[1:2, :, :64] = new
+        assert_close(expected, cache, **exact)
+    for update in (ttnn.update_cache, ttnn.kv_cache.update_cache_for_token_):
+        cache = bf16(device, torch.zeros(32, 2, 128, 64))
+        update(cache, bf16(device, token), 70)
+        expected = torch.zeros(32, 2, 128, 64)
+        expected[:, :, 70] = token[0].transpose(0, 1)
+        assert_close(expected, cache, **exact)
+    cache, one = bf16(device, torch.zeros(1, 2, 128, 64)), torch.randn(1, 1, 2, 64).bfloat16().float()
+    ttnn.experimental.paged_update_cache(cache, bf16(device, one, memory_config=one_core(32, 64)), update_idxs=[70])
+    expected = torch.zeros(1, 2, 128, 64)
+    expected[0, :, 70] = one[0, 0]
+    assert_close(expected, cache, **exact)
+    table = tensor(device, torch.tensor([[2, 0, 3, 1]], dtype=torch.int32), layout=RM)
+    cache = bf16(device, torch.zeros(4, 2, 32, 64))
+    ttnn.experimental.paged_fill_cache(cache, bf16(device, new), table, batch_idx=0)
+    expected = torch.zeros(4, 2, 32, 64)
+    expected[2], expected[0] = new[0, :, :32], new[0, :, 32:]
+    assert_close(expected, cache, **exact)
+
+
+@covers("embedding", "nonzero", "scatter", "scatter_add", "indexed_fill")
+def test_indices(device):
+    torch.manual_seed(10)
+    table, ids = torch.randn(100, 64), torch.randint(0, 100, (2, 32), dtype=torch.int32)
+    actual = ttnn.embedding(tensor(device, ids, ttnn.uint32, RM), bf16(device, table, layout=RM))
+    assert_close(table.bfloat16().float()[ids], actual, rtol=0, atol=0)
+    x, at, src = torch.randn(1, 1, 32, 64), torch.stack([torch.randperm(64)[:16] for _ in range(32)]).reshape(1, 1, 32, 16), torch.randn(1, 1, 32, 16)
+    args = (tensor(device, x, layout=RM), 3, tensor(device, at.int(), layout=RM), tensor(device, src, layout=RM))
+    assert_close(x.scatter(3, at, src), ttnn.scatter(*args))
+    assert_close(x.scatter_add(3, at, src), ttnn.scatter_add(*args))
+    few = (torch.rand(1, 1, 1, 64) > 0.7).float()
+    count, places_ = ttnn.nonzero(bf16(device, few, layout=RM))
+    number = int(ttnn.to_torch(count).flatten()[0])
+    assert number == int(few.sum())
+    assert ttnn.to_torch(places_).reshape(-1, 4)[:number].tolist() == few.nonzero().tolist()
+    rows, batch = torch.randn(4, 1, 32, 64), torch.tensor([3, 1], dtype=torch.int32).reshape(1, 1, 1, 2)
+    other = torch.randn(2, 1, 32, 64)
+    actual = ttnn.indexed_fill(tensor(device, batch, ttnn.uint32, RM), bf16(device, rows, layout=RM), bf16(device, other, layout=RM))
+    rows[[3, 1]] = other
+    assert_close(rows.bfloat16(), actual, rtol=0, atol=0)
+
+
+# ---- creation, chance, quantisation -------------------------------------------------------------------------
+
+
+@covers("full", "zeros", "ones", "arange", "empty", "empty_like", "moreh_full", "fill_rm", "fill_ones_rm", "as_tensor", "from_torch", "to_torch",
+        "allocate_tensor_on_device", "deallocate", "Tensor.deallocate", "Tensor.pad", "Tensor.unpad")  # fmt: skip
+def test_creation(device):
+    assert torch.equal(ttnn.to_torch(ttnn.full([3, 5], fill_value=2.5, device=device)), torch.full((3, 5), 2.5).bfloat16())
+    assert torch.equal(ttnn.to_torch(ttnn.moreh_full([32, 64], 2.5, device)), torch.full((32, 64), 2.5).bfloat16())
+    assert torch.equal(ttnn.to_torch(ttnn.zeros([3, 5], device=device)), torch.zeros(3, 5).bfloat16())
+    assert torch.equal(ttnn.to_torch(ttnn.ones([3, 5], device=device)), torch.ones(3, 5).bfloat16())
+    assert torch.equal(ttnn.to_torch(ttnn.arange(0, 10, device=device, dtype=ttnn.float32)).flatten()[:10], torch.arange(10.0))
+    rows = torch.randn(3, 5)
+    kept = ttnn.as_tensor(rows, ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+    assert torch.equal(ttnn.to_torch(kept), rows) and ttnn.empty_like(kept).shape == kept.shape
+    empty = ttnn.allocate_tensor_on_device(kept.spec, device)
+    assert empty.shape == ttnn.empty([3, 5], device=device).shape and empty.layout == kept.layout
+    host = ttnn.from_torch(rows)
+    assert torch.equal(ttnn.to_torch(host.pad([4, 8], [0, 0], 7.0).unpad([0, 0], [3, 5])), rows)
+    kept.deallocate(), ttnn.deallocate(empty)
+    assert not kept.is_allocated() and not empty.is_allocated()
+
+
+@covers("rand", "randn", "uniform", "bernoulli", "dropout")
+def test_chance(device):
+    """Moments: the numbers themselves are nobody's."""
+    for x, mean, std in (
+        (ttnn.rand([256, 256], device=device, dtype=ttnn.float32), 0.5, 12**-0.5),
+        (ttnn.randn([256, 256], device, dtype=ttnn.float32), 0, 1),
+        (ttnn.uniform(ttnn.zeros([256, 256], dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device), -1.0, 1.0), 0, 3**-0.5),
+        (ttnn.bernoulli(ttnn.full([256, 256], fill_value=0.3, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device), 7), 0.3, 0.21**0.5),
+    ):
+        x = ttnn.to_torch(x).float()
+        assert x.mean().item() == pytest.approx(mean, abs=0.02) and x.std().item() == pytest.approx(std, abs=0.02)
+
+
+@covers("quantize", "dequantize", "requantize")
+def test_quantisation(device):
+    x = torch.randn(64, 96)
+    expected = (torch.round(x / 0.05) + 3).clamp(-128, 127).int()
+    q = ttnn.quantize(tensor(device, x), 0.05, 3)
+    assert_close(expected.float(), q, rtol=0, atol=1)
+    assert_close((expected - 3) * 0.05, ttnn.dequantize(q, 0.05, 3, dtype=ttnn.float32), atol=0.06)
+    again = torch.round((expected - 3) * 0.05 / 0.1) + 1
+    assert_close(again, ttnn.requantize(q, 0.05, 3, 0.1, 1), rtol=0, atol=1, pcc=0.99)  # ties round either way
+
+
+@covers("interleaved_to_sharded", "sharded_to_interleaved", "reshard")
+def test_sharded(device):
+    x = torch.randn(1, 1, 256, 64).bfloat16()
+    high, wide = (
+        ttnn.create_sharded_memory_config(x.shape, ttnn.CoreGrid(y=2, x=n), strategy)
+        for n, strategy in ((4, ttnn.ShardStrategy.HEIGHT), (2, ttnn.ShardStrategy.BLOCK))
+    )
+    t = ttnn.interleaved_to_sharded(bf16(device, x), high)
+    assert t.is_sharded() and t.memory_config() == high
+    assert_close(torch.exp(x.float()), ttnn.exp(t), rtol=0.02, atol=0.02)
+    t = ttnn.reshard(t, wide)
+    assert t.memory_config() == wide
+    assert torch.equal(ttnn.to_torch(ttnn.sharded_to_interleaved(t, ttnn.DRAM_MEMORY_CONFIG)), x)
+
+
+# ---- meshes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_chips(monkeypatch):
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+
+
+@covers("all_gather", "all_reduce", "reduce_scatter", "broadcast", "mesh_partition", "point_to_point",
+        "experimental.all_gather_async", "experimental.reduce_scatter_minimal_async")  # fmt: skip
+@pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)
+def test_collectives(two_chips, mesh_device):
+    """torch.distributed's operations: what each of two devices has afterwards."""
+    line, x = mesh_device, torch.randn(2, 1, 32, 128).bfloat16()
+    t = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=line, mesh_mapper=ttnn.ShardTensorToMesh(line, dim=0))
+
+    def parts(tensor):
+        return [ttnn.to_torch(part) for part in ttnn.get_device_tensors(tensor.cpu())]
+
+    for gather in (ttnn.all_gather, ttnn.experimental.all_gather_async):
+        assert all(torch.equal(part, x) for part in parts(gather(t, 0)))
+    total = x.float().sum(0, keepdim=True)
+    for part in parts(ttnn.all_reduce(t)):
+        assert torch.allclose(part.float(), total, rtol=0.02, atol=0.05)
+    for part, expected in zip(parts(ttnn.reduce_scatter(t, 3)), total.chunk(2, 3)):
+        assert torch.allclose(part.float(), expected, rtol=0.02, atol=0.05)
+    for part in parts(ttnn.broadcast(t, ttnn.MeshCoordinate(0, 1))):
+        assert torch.equal(part, x[1:])
+    same = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=line, mesh_mapper=ttnn.ReplicateTensorToMesh(line))
+    assert all(torch.equal(part, e) for part, e in zip(parts(ttnn.mesh_partition(same, 3)), x.chunk(2, 3)))
+    sent = ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1))
+    assert torch.equal(parts(sent)[1], x[:1])
+
+
+# ---- all of them --------------------------------------------------------------------------------------------------
+
+# torch has nothing like it: formulas of upstream's own, preparation for its programs, what only Blackhole has.
+WITHOUT_TORCH = {
+    "alt_complex_rotate90", "clamped_silu_glu", "fill_implicit_tile_padding", "hardmish", "prepare_conv_transpose2d_bias",
+    "prepare_conv_transpose2d_weights", "situ_glu", "snake_beta", "softcap", "xielu",
+}  # fmt: skip
+
+
+def test_every_operation_is_here():
+    names = {operation.name for operation in OURS.values()}
+    missing = names - COVERED - {f"ttnn.{name}" for name in WITHOUT_TORCH}
+    assert not missing, sorted(missing)
