@@ -338,15 +338,26 @@ static ttnn_tensor *from_capsule(PyObject *capsule, int wanted)
 	return tensor_of(&array, owner, wanted);
 }
 
-/* torch refuses to give away tensors that remember their gradient. */
+/*
+ * torch refuses to give away tensors that remember their gradient, and gives those away that are
+ * still to be negated as if they were not.
+ */
 static PyObject *detached(PyObject *object)
 {
-	PyObject *flag = PyObject_GetAttrString(object, "requires_grad");
+	PyObject *flag = PyObject_GetAttrString(object, "requires_grad"), *plain, *negated;
 	int truth = flag ? PyObject_IsTrue(flag) : 0;
 
-	PyErr_Clear();
-	Py_XDECREF(flag);
-	return truth > 0 ? PyObject_CallMethod(object, "detach", NULL) : Py_NewRef(object);
+	if (!flag) { /* nothing of torch's */
+		PyErr_Clear();
+		return Py_NewRef(object);
+	}
+	Py_DECREF(flag);
+	plain = truth > 0 ? PyObject_CallMethod(object, "detach", NULL) : Py_NewRef(object);
+	if (!plain || !PyObject_HasAttrString(plain, "resolve_neg"))
+		return plain;
+	negated = PyObject_CallMethod(plain, "resolve_neg", NULL);
+	Py_DECREF(plain);
+	return negated;
 }
 
 ttnn_tensor *py_data_tensor(PyObject *object, int wanted)

@@ -195,6 +195,8 @@ def test_torch(torch, device):
         assert back.dtype == dtype and back.tolist() == a.tolist()
     grad = torch.randn(3, 5, requires_grad=True)
     assert torch.equal(ttnn.to_torch(ttnn.from_torch(grad)), grad.detach())
+    negative = torch.complex(grad, grad).detach().conj().imag  # negated when it is read
+    assert torch.equal(ttnn.to_torch(ttnn.from_torch(negative)), -grad.detach())
     turned = torch.randn(5, 3).t()
     assert torch.equal(ttnn.to_torch(ttnn.from_torch(turned)), turned)
     assert torch.equal(ttnn.to_torch(ttnn.from_torch(turned, dtype=ttnn.bfloat16)), turned.bfloat16())
