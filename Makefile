@@ -199,7 +199,7 @@ endif
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: setup test test-fast test-threads test-full test-master
+.PHONY: setup test test-fast test-threads test-full test-master test-visualizer
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
@@ -209,6 +209,9 @@ test test-fast test-threads: setup
 test-master: setup
 	$(SUBMAKE) $(OUT)/tests/ops/master
 	$(Q)$(OUT)/tests/ops/master --list-lost
+test-visualizer: setup
+	$(SUBMAKE) all python
+	$(Q)tests/visualizer/run $(OUT)
 test-full: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
@@ -319,6 +322,7 @@ help:
 		'make test-fast        those that take seconds' \
 		'make test-threads     those with threads, for MODE=tsan' \
 		'make test-full        those that compare with numpy and torch, in build/venv' \
+		'make test-visualizer  ttnn-visualizer, in build/visualizer, opens a database of ours' \
 		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
 		'make test-master      every configuration traced from real models, against its golden' \

@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import pathlib
+import re
+import time
 
 from ttnn import _ttnn
 
@@ -64,7 +66,11 @@ class Config:
 
     @property
     def report_path(self):
-        return None if self.report_name is None else self.root_report_path / self.report_name
+        """The folder of the report: its name in plain letters, and the minute."""
+        if self.report_name is None:
+            return None
+        plain = re.sub("[^a-z0-9]+", "_", self.report_name[:64].lower()).strip("_")
+        return self.root_report_path / f"{plain}_{time.strftime('%b%d_%H%M').lower()}"
 
     def apply_json_overrides(self, text):
         for name, value in json.loads(text).items():

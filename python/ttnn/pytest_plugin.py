@@ -85,6 +85,14 @@ def mesh_device(request, device_params):
     ttnn.close_mesh_device(found)
 
 
+@pytest.fixture(autouse=True)
+def _graph_report(request):
+    """A report of every test where CONFIG.enable_graph_report is set."""
+    from ttnn.report_fixture import run_pytest_graph_report_fixture
+
+    yield from run_pytest_graph_report_fixture(request)
+
+
 @pytest.fixture(scope="function")
 def reset_seeds():
     import random

@@ -210,8 +210,8 @@ def test_trace(device):
 
 def test_config(tmp_path):
     assert ttnn.CONFIG.enable_fast_runtime_mode is True and ttnn.CONFIG.report_path is None
-    with ttnn.manage_config("report_name", "mine"):
-        assert str(ttnn.CONFIG.report_path) == "generated/ttnn/reports/mine"
+    with ttnn.manage_config("report_name", "My Report: x/y"):
+        assert re.fullmatch("generated/ttnn/reports/my_report_x_y_[a-z]{3}[0-9]{2}_[0-9]{4}", str(ttnn.CONFIG.report_path))
     assert ttnn.CONFIG.report_name is None
     with pytest.raises(TypeError):
         ttnn.CONFIG.enable_logging = "yes"

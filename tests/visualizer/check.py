@@ -1,0 +1,150 @@
+"""check.py PROGRAM DIR: starts ttnn-visualizer on loopback, loads DIR/memory, compares what it answers
+with the tables of the database, and looks at pages in a headless Chromium where there is one."""
+
+import html
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+program, work = sys.argv[1], Path(sys.argv[2]).resolve()
+memory = work / "memory"
+checks = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(what, got, want):
+    good = got == want
+    checks["passed" if good else "failed"] += 1
+    if not good:
+        print(f"FAILED {what}: {str(got)[:300]} is not {str(want)[:300]}")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+port = free_port()
+url = f"http://127.0.0.1:{port}"
+
+
+def ask(path, body=None):
+    data = json.dumps(body).encode() if body is not None else None
+    request = urllib.request.Request(url + path, data, {"Content-Type": "application/json"} if data else {})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        return error.code, None
+
+
+def start():
+    leave = ("TT_METAL_HOME", "SERVER_MODE", "BASE_PATH", "HOST", "PORT", "PYTHONPATH")
+    environment = {k: v for k, v in os.environ.items() if k not in leave}
+    environment.update(HOME=str(work), APP_DATA_DIRECTORY=str(work / "app"), REPORT_DATA_DIRECTORY=str(work / "reports"),
+                       LAUNCH_BROWSER_ON_START="false", USAGE_RECORDING_DISABLED="true", GUNICORN_TIMEOUT="900")
+    log = open(work / "log", "wb")
+    server = subprocess.Popen([program, "--host", "127.0.0.1", "--port", str(port)], env=environment, stdout=log,
+                              stderr=log, start_new_session=True, cwd=work)
+    for _ in range(600):
+        try:
+            if ask("/api/up")[0] == 200:
+                return server
+        except (urllib.error.URLError, ConnectionError, json.JSONDecodeError):
+            if server.poll() is not None:
+                break
+        time.sleep(0.1)
+    print((work / "log").read_text(errors="replace")[-2000:])
+    raise SystemExit("test-visualizer: ttnn-visualizer does not start")
+
+
+def rows(text):
+    with sqlite3.connect(f"file:{memory}/db.sqlite?mode=ro", uri=True) as db:
+        return db.execute(text).fetchall()
+
+
+def routes(instance):
+    def get(path):
+        status, answer = ask(f"/api{path}{'&' if '?' in path else '?'}instanceId={instance}")
+        check(f"status of {path}", status, 200)
+        return answer
+
+    operations = rows("select operation_id, name from operations order by operation_id")
+    answer = get("/operations")
+    check("operations", [(o["id"], o["name"]) for o in answer], operations)
+    arguments = rows("select count(*) from operation_arguments")[0][0]
+    check("arguments", sum(len(o["arguments"]) for o in answer), arguments)
+    check("inputs", sum(len(o["inputs"]) for o in answer), rows("select count(*) from input_tensors")[0][0])
+    check("outputs", sum(len(o["outputs"]) for o in answer), rows("select count(*) from output_tensors")[0][0])
+    for number, name in operations:
+        one = get(f"/operations/{number}")
+        check(f"operation {number}", (one["id"], one["name"]), (number, name))
+        want = rows("select address, max_size_per_bank, buffer_type from buffers "
+                    f"where operation_id = {number}")
+        check(f"buffers of {number}",
+              sorted((b["address"], b["max_size_per_bank"], b["buffer_type"]) for b in one["buffers"]), sorted(want))
+        pages = get(f"/buffer-pages?operation_id={number}")
+        check(f"pages of {number}", len(pages),
+              rows(f"select count(*) from buffer_chunks where operation_id = {number}")[0][0])
+    check("tensors", sorted(t["id"] for t in get("/tensors")),
+          sorted(r[0] for r in rows("select tensor_id from tensors")))
+    check("buffers", len(get("/buffers")), rows("select count(*) from buffers")[0][0])
+    check("operation-buffers", {o["id"]: len(o["buffers"]) for o in get("/operation-buffers") if o["buffers"]},
+          dict(rows("select operation_id, count(*) from buffers group by operation_id")))
+    check("devices", sorted(d["device_id"] for d in get("/devices")),
+          sorted(r[0] for r in rows("select device_id from devices")))
+    check("errors", len(get("/errors")), rows("select count(*) from errors")[0][0])
+    check("stack traces", sum(o["stack_trace"] is not None for o in answer),
+          rows("select count(*) from stack_traces")[0][0])
+    check("metadata", set(get("/report-metadata")) >= {"schema_version", "capture_timestamp_ns"}, True)
+    check("name", get("/config").get("report_name"), "a report of ours")
+    return operations
+
+
+def pages(instance, operations):
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not chromium:
+        print("test-visualizer: no Chromium here: pages are not looked at")
+        checks["skipped"] += 1
+        return
+
+    def page(path):
+        done = subprocess.run(
+            [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000",
+             "--window-size=1600,1000", f"--user-data-dir={work / 'chromium'}", "--dump-dom",
+             f"{url}{path}?instanceId={instance}"], capture_output=True, timeout=120, check=False)
+        return html.unescape(done.stdout.decode(errors="replace"))
+
+    dom = page("/operations")
+    found = re.search(r"Showing\s+(\d+)\s+(of\s+\d+\s+)?operations?", re.sub(r"<[^>]*>", " ", dom))
+    check("page of operations", found and int(found.group(1)), len(operations))
+    for name in sorted({name for _, name in operations[:5]}):
+        check(f"{name} on the page of operations", name in dom, True)
+    dom = page("/buffer-summary")
+    check("page of buffers", "Buffers by operation" in dom and "buffer-summary-row" in dom, True)
+
+
+server = start()
+try:
+    status, answer = ask("/api/instance/local-paths", {"profiler_path": str(memory), "performance_path": None})
+    check("loading", status, 200)
+    if answer:
+        pages(answer["instance_id"], routes(answer["instance_id"]))
+finally:
+    os.killpg(server.pid, signal.SIGTERM)
+    try:
+        server.wait(20)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+print(", ".join(f"{n} {word}" for word, n in checks.items() if n or word != "skipped"))
+sys.exit(checks["failed"] > 0)
