@@ -1,0 +1,40 @@
+/*
+ * report_memory.h: what reports tell of device memory beyond the graph: the pages of L1 buffers, and
+ * the buffers that live when each outermost function ends. Written with the switch TTNN_GRAPH_PAGES.
+ *
+ * Read from the events of a capture while its devices are open: a buffer that nobody tells of was there
+ * before, if it is there now or was freed meanwhile.
+ */
+#ifndef TT_TRACE_REPORT_MEMORY_H
+#define TT_TRACE_REPORT_MEMORY_H
+
+#include "base/jsonw.h"
+#include "trace/graph.h"
+#include "trace/source.h"
+
+struct tt_report_memory;
+
+/* Reads a whole source (rewinds it first), with the live buffers of the devices it tells of. */
+tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source);
+
+/* NULL is fine. */
+void tt_report_memory_free(struct tt_report_memory *memory);
+
+/* The member "buffer_pages": pages of all buffers in L1 that live now. */
+void tt_report_memory_pages(struct tt_jsonw *w, const struct tt_report_memory *memory);
+
+/*
+ * The member "buffer_pages_by_address": pages of all buffers in L1 that were allocated, with the nodes
+ * that tell so; left out when there are none.
+ */
+void tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+				  const struct tt_graph *graph);
+
+/* The member "per_operation_buffers"; left out when no outermost function ended. */
+void tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+				 const struct tt_graph *graph);
+
+/* The cluster descriptor of the machine that a device was opened on, else nothing. */
+void tt_report_cluster(struct tt_str *out);
+
+#endif
