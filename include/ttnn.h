@@ -812,6 +812,54 @@ TTNN_API enum ttnn_run_mode ttnn_set_run_mode(enum ttnn_run_mode mode);
  */
 TTNN_API bool ttnn_set_dry_addresses(bool on);
 
+/* ---- traces -------------------------------------------------------------------------------- */
+
+/* A recording of everything that happens, on its way into a file. */
+typedef struct tt_trace ttnn_trace;
+
+/* All zero but one of path and directory: everything. */
+struct ttnn_trace_options {
+	const char *path; /* of the .ttrace file */
+	/*
+	 * Instead of a path: the file is named after program and process and made when there is
+	 * something to write; a child process after fork() goes on in a file of its own.
+	 */
+	const char *directory;
+	bool this_thread;       /* the calling thread alone */
+	uint64_t first_op;      /* from outermost call number so and so (counted from 1)... */
+	uint64_t op_count;      /* ...and so many; 0: to the end */
+	const char *begin_mark; /* from each mark with this text... */
+	const char *end_mark;   /* ...to the next one with this */
+	uint64_t last_ops;      /* the last so many outermost calls alone: a flight recorder */
+	uint32_t flush_ms; /* how often what lies in buffers is written; 0: when they are full */
+	bool stacks;       /* C stacks of calls */
+	bool calls;        /* arguments as their users wrote them */
+};
+
+/* What a recording came to. */
+struct ttnn_trace_summary {
+	uint64_t events, operations; /* operations: outermost calls */
+	uint64_t lost;               /* records that could not be kept */
+	uint64_t bytes;
+	char reason[160]; /* why records are missing; "" if none are */
+};
+
+/* Begins to record; recordings run side by side. The environment's TTNN_TRACE=DIR does the same. */
+TTNN_API enum ttnn_status ttnn_trace_begin(ttnn_trace **out,
+					   const struct ttnn_trace_options *options);
+
+/* Writes all that was recorded so far. Any thread may call it. */
+TTNN_API enum ttnn_status ttnn_trace_flush(ttnn_trace *trace);
+
+/*
+ * Ends the recording and frees it, also when it fails: the file could not be written. Missing records
+ * are no failure; *out, which may be NULL, tells of them.
+ */
+TTNN_API enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_trace *trace);
+
+/* A word in the recordings: signposts, and the ends of windows. `detail` may be NULL. */
+TTNN_API void ttnn_mark(const char *text, const char *detail);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@ extern const struct tt_cmd cli_completion;
 extern const struct tt_cmd cli_devices;
 extern const struct tt_cmd cli_help;
 extern const struct tt_cmd cli_ops;
+extern const struct tt_cmd cli_trace;
 extern const struct tt_cmd cli_version;
 
 /* Prints "ttnn: " and the last failure's message on stderr; returns TT_EXIT_ERROR. */

@@ -8,9 +8,16 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "event/environment.h"
 #include "event/grace.h"
 
 atomic_bool tt_event_switch;
+
+/* Here, because no program is linked without this file. */
+__attribute__((constructor)) static void begin_with_the_process(void)
+{
+	tt_trace_from_environment();
+}
 
 /* ---- who hears -------------------------------------------------------------------------------------- */
 

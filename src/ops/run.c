@@ -76,6 +76,7 @@ void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 
 	if (!tt_event_on())
 		return;
+	tt_event_tell_stack(1);
 	event.begin = *scope;
 	event.begin.inputs = described;
 	event.begin.input_count = describe_all(described, TT_OUTPUTS_MAX, inputs, input_count);

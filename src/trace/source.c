@@ -322,7 +322,7 @@ static tt_status find_threads(struct tt_source *source)
 
 static tt_status start(struct tt_source **out, struct tt_source *source, tt_status status)
 {
-	const struct tt_trace_file *trace = &source->trace;
+	struct tt_trace_file *trace = &source->trace;
 
 	if (status == TTNN_OK)
 		status = find_threads(source);
@@ -330,8 +330,10 @@ static tt_status start(struct tt_source **out, struct tt_source *source, tt_stat
 		tt_source_close(source);
 		return status;
 	}
-	if (trace->last_ops && trace->info.operations > trace->last_ops)
+	if (trace->last_ops && trace->info.operations > trace->last_ops) {
 		source->skip = trace->info.operations - trace->last_ops;
+		trace->info.operations = trace->last_ops;
+	}
 	tt_source_rewind(source);
 	*out = source;
 	return TTNN_OK;

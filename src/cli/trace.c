@@ -1,0 +1,249 @@
+/* ttnn trace: runs a program with recording on. All it does is set the environment. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "trace/info.h"
+
+static const char *directory = "ttnn-trace", *begin_mark, *end_mark, *flush_signal;
+static int64_t first_op, op_count, last_ops, flush_ms = -1;
+static bool stacks, calls, quiet;
+
+static const struct tt_opt options[] = {
+	{"output", 'o', TT_OPT_STRING, &directory, "DIR",
+	 "where the traces go (default: ttnn-trace)"},
+	{"first", 0, TT_OPT_INT, &first_op, "N", "begin with outermost call N, counted from 1"},
+	{"count", 0, TT_OPT_INT, &op_count, "N", "record so many outermost calls"},
+	{"begin", 0, TT_OPT_STRING, &begin_mark, "MARK", "begin at each mark of this text"},
+	{"end", 0, TT_OPT_STRING, &end_mark, "MARK", "end at each mark of this text"},
+	{"last", 0, TT_OPT_INT, &last_ops, "N",
+	 "keep the last N outermost calls alone, in memory, until the end or a flush"},
+	{"flush", 0, TT_OPT_INT, &flush_ms, "MS",
+	 "write what lies in buffers so often (default: 200; 0: when they are full)"},
+	{"signal", 0, TT_OPT_STRING, &flush_signal, "NAME",
+	 "write it when this signal comes: USR2"},
+	{"stacks", 0, TT_OPT_FLAG, &stacks, NULL, "record the C stack of every call"},
+	{"calls", 0, TT_OPT_FLAG, &calls, NULL, "record arguments as their users wrote them"},
+	{"quiet", 'q', TT_OPT_FLAG, &quiet, NULL, "do not say what was written"},
+	{0},
+};
+
+/* ---- the environment ------------------------------------------------------------------------------------- */
+
+static void add_number(struct tt_str *out, const char *word, int64_t number)
+{
+	tt_str_addf(out, "%s%s=%" PRId64, out->length ? "," : "", word, number);
+}
+
+static void add_word(struct tt_str *out, const char *word, const char *text)
+{
+	tt_str_addf(out, "%s%s%s%s", out->length ? "," : "", word, text ? "=" : "",
+		    text ? text : "");
+}
+
+static tt_status check_options(void)
+{
+	if (first_op < 0 || op_count < 0 || last_ops < 0)
+		return tt_fail(TTNN_INVALID, "--first, --count and --last count calls from 1");
+	if ((begin_mark && strchr(begin_mark, ',')) || (end_mark && strchr(end_mark, ',')))
+		return tt_fail(TTNN_INVALID, "a mark for --begin or --end has no commas");
+	return TTNN_OK;
+}
+
+static void add_options(struct tt_str *out)
+{
+	if (first_op)
+		add_number(out, "first", first_op);
+	if (op_count)
+		add_number(out, "count", op_count);
+	if (last_ops)
+		add_number(out, "last", last_ops);
+	if (flush_ms >= 0)
+		add_number(out, "flush", flush_ms);
+	if (begin_mark)
+		add_word(out, "begin", begin_mark);
+	if (end_mark)
+		add_word(out, "end", end_mark);
+	if (flush_signal)
+		add_word(out, "signal", flush_signal);
+	if (stacks)
+		add_word(out, "stacks", NULL);
+	if (calls)
+		add_word(out, "calls", NULL);
+}
+
+/* An absolute path: the program may go elsewhere. */
+static tt_status make_directory(char **out)
+{
+	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+		return tt_fail(TTNN_IO, "%s: %s", directory, strerror(errno));
+	*out = realpath(directory, NULL);
+	return *out ? TTNN_OK : tt_fail(TTNN_IO, "%s: %s", directory, strerror(errno));
+}
+
+static tt_status set_environment(const char *path)
+{
+	struct tt_str words = {0};
+	tt_status status;
+
+	add_options(&words);
+	status = tt_str_status(&words);
+	if (status == TTNN_OK && (setenv("TTNN_TRACE", path, 1) != 0 ||
+				  setenv("TTNN_TRACE_OPTIONS", tt_str_text(&words), 1) != 0))
+		status = tt_fail_nomem();
+	tt_str_deinit(&words);
+	return status;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------ */
+
+/* A program that was not found tells through the pipe, which closes itself when it was. */
+static void become(char **command, int tell)
+{
+	int reason;
+
+	execvp(command[0], command);
+	reason = errno;
+	if (write(tell, &reason, sizeof(reason)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Runs it to its end; *code is its exit code, or 128 and the number of the signal it died of. */
+static tt_status run_program(int *code, char **command)
+{
+	int ends[2], reason = 0, state = 0;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return tt_fail(TTNN_IO, "pipe: %s", strerror(errno));
+	child = fork();
+	if (child == 0)
+		become(command, ends[1]);
+	close(ends[1]);
+	if (child < 0) {
+		close(ends[0]);
+		return tt_fail(TTNN_IO, "fork: %s", strerror(errno));
+	}
+	if (read(ends[0], &reason, sizeof(reason)) != (ssize_t)sizeof(reason))
+		reason = 0;
+	close(ends[0]);
+	/* What the terminal says is meant for the program. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+		continue;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	if (reason)
+		return tt_fail(TTNN_NOTFOUND, "%s: %s", command[0], strerror(reason));
+	*code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+	return TTNN_OK;
+}
+
+/* ---- what came of it -------------------------------------------------------------------------------------- */
+
+static void tell_file(const char *path)
+{
+	struct tt_source *source;
+	struct tt_str line = {0};
+
+	if (tt_source_open(&source, path) != TTNN_OK) {
+		fprintf(stderr, "ttnn trace: %s\n", ttnn_error());
+		return;
+	}
+	tt_trace_info_line(&line, tt_source_info(source));
+	fprintf(stderr, "ttnn trace: %s: %s\n", path, tt_str_text(&line));
+	tt_str_deinit(&line);
+	tt_source_close(source);
+}
+
+static int64_t modified(const char *path)
+{
+	struct stat facts;
+
+	if (stat(path, &facts) != 0)
+		return 0;
+	return (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec;
+}
+
+/* The traces that were written since; returns how many. */
+static int tell_files(int64_t since)
+{
+	struct dirent **entries;
+	int count = scandir(directory, &entries, NULL, alphasort), told = 0;
+
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+		size_t length = strlen(name);
+		struct tt_str path = {0};
+
+		tt_str_addf(&path, "%s/%s", directory, name);
+		if (length > 7 && strcmp(name + length - 7, ".ttrace") == 0 &&
+		    modified(tt_str_text(&path)) >= since) {
+			tell_file(tt_str_text(&path));
+			told++;
+		}
+		tt_str_deinit(&path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return told;
+}
+
+static int run(const struct tt_cmd *cmd, size_t count, char **operands)
+{
+	/* File systems round times. */
+	int64_t since = tt_clock_wall_ns() - 10000000;
+	char *path = NULL, **command = tt_calloc(count + 1, sizeof(*command));
+	tt_status status;
+	int code = 0;
+
+	(void)cmd;
+	if (!command) {
+		tt_fail_nomem();
+		return cli_fail();
+	}
+	memcpy(command, operands, count * sizeof(*command)); /* with NULL at the end */
+	status = check_options();
+	if (status == TTNN_OK)
+		status = make_directory(&path);
+	if (status == TTNN_OK)
+		status = set_environment(path);
+	free(path);
+	if (status == TTNN_OK)
+		status = run_program(&code, command);
+	tt_free(command);
+	if (status != TTNN_OK)
+		return cli_fail();
+	if (!quiet && !tell_files(since))
+		fprintf(stderr, "ttnn trace: nothing was recorded: did %s use the library?\n",
+			operands[0]);
+	return code;
+}
+
+const struct tt_cmd cli_trace = {
+	.name = "trace",
+	.help = "run a program and record what it does",
+	.operands = "PROG ARGS...",
+	.least = 1,
+	.most = TT_CMD_ANY,
+	.stop_at_operand = true,
+	.more = "Every process that uses the library writes DIR/PROGRAM-PID.ttrace.\n"
+		"The exit code is the program's, or 128 and the signal it died of.\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,166 @@
+#include "event/environment.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "event/capture.h"
+
+/* What lies in buffers is written so often, so that a killed process leaves its trace. */
+#define FLUSH_MS 200
+
+/* ---- options --------------------------------------------------------------------------------------------- */
+
+enum kind { NUMBER64, NUMBER32, TEXT, FLAG, SIGNAL };
+
+static const struct {
+	const char *word;
+	enum kind kind;
+	size_t offset;
+} rows[] = {
+#define ROW(word, kind, member)                                                                    \
+	{                                                                                          \
+		word, kind, offsetof(struct ttnn_trace_options, member)                            \
+	}
+	ROW("first", NUMBER64, first_op),
+	ROW("count", NUMBER64, op_count),
+	ROW("begin", TEXT, begin_mark),
+	ROW("end", TEXT, end_mark),
+	ROW("last", NUMBER64, last_ops),
+	ROW("flush", NUMBER32, flush_ms),
+	ROW("stacks", FLAG, stacks),
+	ROW("calls", FLAG, calls),
+	{"signal", SIGNAL, 0},
+#undef ROW
+};
+
+/* "USR2", "SIGUSR2" or 12. */
+static bool find_signal(int *out, const char *text)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+		       {"WINCH", SIGWINCH}, {"URG", SIGURG},   {"QUIT", SIGQUIT}};
+
+	if (strncmp(text, "SIG", 3) == 0)
+		text += 3;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (strcmp(signals[i].name, text) == 0) {
+			*out = signals[i].number;
+			return true;
+		}
+	*out = isdigit((unsigned char)text[0]) ? atoi(text) : 0;
+	return *out > 0 && *out < NSIG;
+}
+
+static tt_status set_number(void *target, enum kind kind, const char *word, const char *text)
+{
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno ||
+	    (kind == NUMBER32 && number > UINT32_MAX))
+		return tt_fail(TTNN_INVALID, "'%s' is no number for '%s'", text, word);
+	if (kind == NUMBER32)
+		*(uint32_t *)target = (uint32_t)number;
+	else
+		*(uint64_t *)target = number;
+	return TTNN_OK;
+}
+
+static tt_status set_option(struct ttnn_trace_options *out, int *number, char *word)
+{
+	char *text = strchr(word, '=');
+	size_t i = 0;
+	void *target;
+
+	if (text)
+		*text++ = '\0';
+	while (i < sizeof(rows) / sizeof(rows[0]) && strcmp(rows[i].word, word) != 0)
+		i++;
+	if (i == sizeof(rows) / sizeof(rows[0]))
+		return tt_fail(TTNN_INVALID, "there is no option '%s' of a trace", word);
+	target = (char *)out + rows[i].offset;
+	if (rows[i].kind == FLAG) {
+		*(bool *)target = true;
+		return TTNN_OK;
+	}
+	if (!text)
+		return tt_fail(TTNN_INVALID, "'%s' wants a value: %s=...", word, word);
+	if (rows[i].kind == TEXT)
+		*(const char **)target = text;
+	else if (rows[i].kind != SIGNAL)
+		return set_number(target, rows[i].kind, word, text);
+	else if (!find_signal(number, text))
+		return tt_fail(TTNN_INVALID, "'%s' is no signal", text);
+	return TTNN_OK;
+}
+
+tt_status tt_trace_parse_options(struct ttnn_trace_options *out, int *number, char *words)
+{
+	char *rest, *word = strtok_r(words, ",", &rest);
+
+	for (; word; word = strtok_r(NULL, ",", &rest))
+		TT_TRY(set_option(out, number, word));
+	return TTNN_OK;
+}
+
+/* ---- the trace of the process ------------------------------------------------------------------------------ */
+
+static ttnn_trace *trace;
+
+/* With the process: it need not be the last word of a destructor, but none comes after it. */
+__attribute__((destructor)) static void end_with_the_process(void)
+{
+	struct ttnn_trace_summary summary = {0};
+	tt_status status;
+
+	if (!trace)
+		return;
+	status = ttnn_trace_end(&summary, trace);
+	trace = NULL;
+	if (status != TTNN_OK)
+		tt_log(TT_LOG_WARN, "the trace is not complete: %s", ttnn_error());
+	if (summary.lost)
+		tt_log(TT_LOG_WARN, "%llu records of the trace are lost: %s",
+		       (unsigned long long)summary.lost, summary.reason);
+}
+
+static tt_status begin(const char *directory, const char *words)
+{
+	struct ttnn_trace_options options = {.directory = directory, .flush_ms = FLUSH_MS};
+	char *copy = tt_strdup(words ? words : "");
+	int number = 0;
+	tt_status status;
+
+	if (!copy)
+		return tt_fail_nomem();
+	status = tt_trace_parse_options(&options, &number, copy);
+	if (status == TTNN_OK && mkdir(directory, 0777) != 0 && errno != EEXIST)
+		status = tt_fail(TTNN_IO, "%s: %s", directory, strerror(errno));
+	if (status == TTNN_OK)
+		status = ttnn_trace_begin(&trace, &options);
+	if (status == TTNN_OK && number)
+		status = tt_capture_flush_on(number);
+	tt_free(copy);
+	return status;
+}
+
+void tt_trace_from_environment(void)
+{
+	const char *directory = getenv("TTNN_TRACE");
+
+	if (!directory || !*directory)
+		return;
+	if (begin(directory, getenv("TTNN_TRACE_OPTIONS")) != TTNN_OK)
+		tt_log(TT_LOG_WARN, "TTNN_TRACE: %s", ttnn_error());
+}
