@@ -397,6 +397,8 @@ tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, str
 			atomic_fetch_add_explicit(&list[i].chunk->refs, 1, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&store->lock);
+	if (!list)
+		*count = 0;
 	*out = list;
 	return list ? TTNN_OK : tt_fail_nomem();
 }

@@ -4,281 +4,11 @@
  */
 #include "test.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/wait.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "event/capture.h"
-#include "event_text.h"
-#include "tensor/core.h"
-#include "trace/source.h"
-
-/* ---- an ear that writes everything down -------------------------------------------------------------- */
-
-struct ear {
-	struct tt_event_listener listener;
-	struct tt_str lines;
-};
-
-static void hear(struct tt_event_listener *self, const struct tt_event *event)
-{
-	struct ear *ear = (struct ear *)self;
-
-	text_event(&ear->lines, event);
-	tt_str_addc(&ear->lines, '\n');
-}
-
-/* All events of a source as lines, but those that no listener hears. */
-static tt_status read_lines(struct tt_str *out, struct tt_source *source)
-{
-	const struct tt_seen *seen;
-
-	for (;;) {
-		TT_TRY(tt_source_next(&seen, source));
-		if (!seen)
-			return tt_str_status(out);
-		if (seen->event.kind == TT_EVENT_THREAD)
-			continue;
-		text_event(out, &seen->event);
-		tt_str_addc(out, '\n');
-	}
-}
-
-static void check_same(const char *got, const char *want)
-{
-	size_t line = 1;
-
-	while (*got && *want) {
-		size_t a = strcspn(got, "\n"), b = strcspn(want, "\n");
-
-		if (a != b || memcmp(got, want, a) != 0) {
-			TEST_FAIL("event %zu is\n  %.*s, not\n  %.*s", line, (int)a, got, (int)b,
-				  want);
-			return;
-		}
-		got += a + 1;
-		want += b + 1;
-		line++;
-	}
-	if (*got || *want)
-		TEST_FAIL("%s after event %zu", *got ? "more events" : "events missing", line - 1);
-}
-
-/* ---- events to tell ------------------------------------------------------------------------------------- */
-
-static const struct tt_field config_fields[] = {
-	{.name = "fidelity"},
-	{.name = "fixed", .text = TT_TEXT_FIXED, .fixed = "<optional>", .unkeyed = true},
-	{.name = "list", .omit_empty = true, .spaced = true, .json = "List"},
-};
-static const struct tt_schema config_schema = {"Config", config_fields, 3, true};
-static const struct tt_enum_row color_rows[] = {{-1, "NONE"}, {0, "RED"}, {300, "BLUE"}};
-static const struct tt_enum colors = {"Color", color_rows, 3};
-
-struct stage {
-	uint64_t random;
-	struct ttnn_tensor_spec specs[4];
-	const ttnn_core_set *sets[3];
-	struct ttnn_value values[64];
-	struct ttnn_value items[3][4];
-	struct ttnn_memory_config memory;
-	struct ttnn_shard_spec shard;
-	struct ttnn_nd_shard_spec nd_shard;
-	struct tt_event_tensor tensors[5];
-};
-
-static void set_stage(struct stage *stage)
-{
-	struct ttnn_core_range two[] = {{{0, 0}, {3, 3}}, {{5, 1}, {6, 1}}};
-	struct ttnn_spec_args args = {.layout = TTNN_TILE};
-
-	*stage = (struct stage){.random = 7};
-	CHECK_OK(tt_core_set_grid(&stage->sets[0], 8, 8));
-	CHECK_OK(ttnn_core_set_make(&stage->sets[1], two, 2));
-	CHECK_OK(tt_core_set_grid(&stage->sets[2], 1, 4));
-	stage->shard = (struct ttnn_shard_spec){stage->sets[2], 32, 64, TTNN_ORIENT_COL_MAJOR};
-	CHECK_OK(ttnn_memory_config_sharded(&stage->memory, TTNN_HEIGHT_SHARDED, TTNN_L1,
-					    &stage->shard));
-	stage->nd_shard = (struct ttnn_nd_shard_spec){
-		.shape = {2, {32, 32}}, .grid = stage->sets[1], .strategy = TTNN_GRID_2D};
-	for (int i = 0; i < 4; i++) {
-		args.shape = (struct ttnn_shape){2, {32u * (1u + (unsigned)i), 64}};
-		args.dtype = i == 1 ? TTNN_FLOAT32 : TTNN_BFLOAT16;
-		if (i == 3) {
-			args.shape.dim[0] = 128;
-			args.memory = stage->memory;
-		}
-		CHECK_OK(ttnn_tensor_spec_make(&stage->specs[i], &args));
-	}
-}
-
-static uint64_t draw(struct stage *stage, uint64_t below)
-{
-	return test_random(&stage->random) % below;
-}
-
-static size_t draw_tensors(struct stage *stage)
-{
-	size_t count = draw(stage, 5);
-
-	for (size_t i = 0; i < count; i++) {
-		bool device = draw(stage, 2);
-
-		stage->tensors[i] = (struct tt_event_tensor){
-			.id = draw(stage, 20) ? draw(stage, 50) : UINT64_MAX,
-			.spec = &stage->specs[draw(stage, 4)],
-			.on_device = device,
-			.owns = draw(stage, 2),
-		};
-		if (!device)
-			continue;
-		stage->tensors[i].buffer_id = 1 + draw(stage, 1000);
-		stage->tensors[i].address = draw(stage, 1u << 30);
-		stage->tensors[i].device_id = (uint32_t)draw(stage, 3);
-	}
-	return count;
-}
-
-static size_t draw_values(struct stage *stage)
-{
-	struct ttnn_value *v = stage->values;
-	size_t count = 0;
-
-	v[count++] = (struct ttnn_value){0};
-	v[count++] = ttnn_v_none();
-	v[count++] = ttnn_v_bool(draw(stage, 2));
-	v[count++] = ttnn_v_int((int64_t)test_random(&stage->random));
-	v[count++] = ttnn_v_int(-(int64_t)draw(stage, 100));
-	v[count++] = ttnn_v_real((double)draw(stage, 1000) / 7);
-	v[count++] = ttnn_v_string(draw(stage, 2) ? "some text" : "");
-	v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "<object>"};
-	v[count++] = ttnn_v_dtype(TTNN_BFLOAT8_B);
-	v[count++] = tt_value_enum(&colors, color_rows[draw(stage, 3)].value);
-	v[count++] = tt_value_enum(&colors, 77); /* has no name */
-	v[count++] = ttnn_v_shape(&stage->specs[draw(stage, 4)].shape);
-	v[count++] = ttnn_v_memory(&stage->memory);
-	v[count++] = ttnn_v_core_set(stage->sets[draw(stage, 3)]);
-	v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {3, 9}};
-	v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_TILE, .tile = &stage->specs[0].tile};
-	v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_SHARD, .shard = &stage->shard};
-	v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_ND_SHARD, .nd_shard = &stage->nd_shard};
-	stage->items[0][0] = ttnn_v_int(1);
-	stage->items[0][1] = ttnn_v_none();
-	v[count++] = ttnn_v_list(stage->items[0], draw(stage, 3));
-	stage->items[1][0] = tt_value_enum(&tt_enum_math_fidelity, 4);
-	stage->items[1][1] = v[count - 1];
-	stage->items[1][2] = ttnn_v_list(NULL, 0);
-	v[count++] = tt_value_object(&config_schema, stage->items[1]);
-	v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_SEEN_DEVICE, .count = 2};
-	return count;
-}
-
-/* Tells one event of any kind that listeners hear. */
-static void tell(struct stage *stage, enum tt_event_kind kind)
-{
-	static const char *const names[] = {"ttnn::add", "ttnn::prim::binary", "Tensor::to_device"};
-	struct tt_event event = {.kind = kind};
-	struct tt_event_frame frames[2] = {{.text = "File \"x.py\", line 1"}, {.text = ""}};
-
-	switch (kind) {
-	case TT_EVENT_SCOPE_BEGIN:
-		event.begin = (struct tt_event_scope_begin){
-			.kind = draw(stage, 6),
-			.name = names[draw(stage, 3)],
-			.args = stage->values,
-			.arg_count = draw_values(stage),
-			.inputs = stage->tensors,
-			.input_count = draw_tensors(stage),
-		};
-		if (draw(stage, 4) == 0) {
-			event.begin.schema = &config_schema;
-			event.begin.arg_count = 3;
-		}
-		break;
-	case TT_EVENT_SCOPE_END:
-		event.end = (struct tt_event_scope_end){.outputs = stage->tensors,
-							.output_count = draw_tensors(stage),
-							.aborted = draw(stage, 2)};
-		break;
-	case TT_EVENT_BUFFER_ALLOC:
-	case TT_EVENT_BUFFER_FREE:
-		event.buffer = (struct tt_event_buffer){
-			.buffer_id = draw(stage, 1u << 20),
-			.device_id = 1,
-			.type = draw(stage, 5),
-			.layout = TTNN_BLOCK_SHARDED,
-			.size = test_random(&stage->random),
-			.page_size = 2048,
-			.bank_size = 4096,
-			.cores = 64,
-			.address = draw(stage, 1u << 30),
-			.real = draw(stage, 2),
-		};
-		break;
-	case TT_EVENT_PROGRAM:
-		event.program.factory = draw(stage, 2) ? names[0] : NULL;
-		event.program.cache_hit = true;
-		break;
-	case TT_EVENT_PROGRAM_MEMORY:
-		event.memory =
-			(struct tt_event_program_memory){.kind = draw(stage, 3),
-							 .index = 16,
-							 .size = 4096,
-							 .address = 99,
-							 .cores = stage->sets[draw(stage, 3)]};
-		break;
-	case TT_EVENT_PROGRAM_LAUNCH:
-		event.launch.launch = draw(stage, 1000);
-		event.launch.cores = stage->sets[0];
-		break;
-	case TT_EVENT_ERROR:
-		event.error = (struct tt_event_error){TTNN_DEVICE_OOM, "it does not fit", "a < b"};
-		break;
-	case TT_EVENT_MARK:
-		event.mark = (struct tt_event_mark){"step", draw(stage, 2) ? "1" : NULL};
-		break;
-	case TT_EVENT_TENSOR:
-		event.mention = (struct tt_event_mention){stage->tensors, draw_tensors(stage)};
-		break;
-	case TT_EVENT_STACK:
-		event.stack = (struct tt_event_stack){frames, 2, true};
-		break;
-	case TT_EVENT_PYTHON_IO:
-		event.python_io.json = "{\"name\": \"ttnn.add\"}";
-		break;
-	case TT_EVENT_CALL:
-		stage->items[2][0] = ttnn_v_list(stage->values, draw_values(stage));
-		stage->items[0][0] = ttnn_v_string("key");
-		stage->items[2][1] = (struct ttnn_value){
-			.kind = TTNN_VALUE_DICT, .count = 2, .items = stage->items[0]};
-		stage->items[2][2] = ttnn_v_none();
-		event.call = (struct tt_event_call){"ttnn.add", stage->items[2], TT_CALL_VALUES};
-		break;
-	default:
-		event.device.device_id = (uint32_t)draw(stage, 5);
-		event.kind = TT_EVENT_PROGRAM_RELEASE;
-		break;
-	}
-	tt_event_emit(&event);
-}
-
-/* Many events of all kinds, scopes in each other and all of them closed. */
-static void tell_many(struct stage *stage, int count)
-{
-	int depth = 0;
-
-	for (int i = 0; i < count; i++) {
-		enum tt_event_kind kind = (enum tt_event_kind)draw(stage, TT_EVENT_KINDS);
-
-		if (kind == TT_EVENT_SCOPE_END && !depth)
-			kind = TT_EVENT_SCOPE_BEGIN;
-		depth += kind == TT_EVENT_SCOPE_BEGIN;
-		depth -= kind == TT_EVENT_SCOPE_END;
-		tell(stage, kind);
-	}
-	while (depth--)
-		tell(stage, TT_EVENT_SCOPE_END);
-}
+#include "event_stage.h"
 
 /* ---- one thread ---------------------------------------------------------------------------------------- */
 
@@ -292,7 +22,7 @@ static void record_and_compare(const char *path, int count)
 	struct tt_str read = {0}, again = {0};
 	struct stage stage;
 
-	set_stage(&stage);
+	set_stage(&stage, 7);
 	CHECK_OK(tt_capture_begin(&capture, &options));
 	CHECK_OK(tt_event_attach(&ear.listener));
 	tell_many(&stage, count);
@@ -328,4 +58,342 @@ TEST(many_chunks_say_what_was_heard)
 {
 	record_and_compare(test_path("many.ttrace"), 20000);
 	record_and_compare(NULL, 60000); /* goes to a temporary file on the way */
+}
+
+/* ---- windows -------------------------------------------------------------------------------------------- */
+
+static void tell_scope(const char *name)
+{
+	struct tt_event begin = {.kind = TT_EVENT_SCOPE_BEGIN,
+				 .begin = {.kind = TT_SCOPE_OPERATION, .name = name}};
+	struct tt_event inner = {.kind = TT_EVENT_SCOPE_BEGIN,
+				 .begin = {.kind = TT_SCOPE_PRIM, .name = "inner"}};
+	struct tt_event end = {.kind = TT_EVENT_SCOPE_END};
+
+	tt_event_emit(&begin);
+	tt_event_emit(&inner);
+	tt_event_emit(&end);
+	tt_event_emit(&end);
+}
+
+static const char *const ten[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+
+/* The names of outermost scopes that a capture with these options keeps of ten, with their numbers. */
+static void check_kept(const struct tt_capture_options *options, const char *want)
+{
+	struct tt_capture *capture;
+	struct tt_source *source;
+	const struct tt_seen *seen;
+	struct tt_str kept = {0};
+	int open = 0;
+
+	CHECK_OK(tt_capture_begin(&capture, options));
+	for (int i = 0; i < 10; i++) {
+		if (i == 4 || i == 8)
+			ttnn_mark("go", NULL);
+		if (i == 6)
+			ttnn_mark("stop", NULL);
+		tell_scope(ten[i]);
+	}
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	CHECK_OK(tt_source_open_capture(&source, capture));
+	while (tt_source_next(&seen, source) == TTNN_OK && seen) {
+		open += seen->event.kind == TT_EVENT_SCOPE_BEGIN;
+		open -= seen->event.kind == TT_EVENT_SCOPE_END;
+		if (seen->event.kind != TT_EVENT_SCOPE_BEGIN || seen->depth)
+			continue;
+		tt_str_addf(&kept, "%s=%d ", seen->event.begin.name, (int)seen->op);
+	}
+	CHECK_INT(open, 0);
+	CHECK_STR(tt_str_text(&kept), want);
+	tt_str_deinit(&kept);
+	tt_source_close(source);
+	tt_capture_free(capture);
+}
+
+TEST(windows_keep_what_they_say)
+{
+	check_kept(&(struct tt_capture_options){.first_op = 3, .op_count = 2}, "2=3 3=4 ");
+	check_kept(&(struct tt_capture_options){.op_count = 2}, "0=1 ");
+	check_kept(&(struct tt_capture_options){.first_op = 9}, "8=9 9=10 ");
+	check_kept(&(struct tt_capture_options){.begin_mark = "go", .end_mark = "stop"},
+		   "4=5 5=6 8=9 9=10 ");
+	check_kept(&(struct tt_capture_options){.begin_mark = "go", .first_op = 9}, "8=9 9=10 ");
+	check_kept(&(struct tt_capture_options){.last_ops = 3}, "7=8 8=9 9=10 ");
+}
+
+TEST(the_last_operations_of_many)
+{
+	struct tt_capture_options options = {.path = test_path("ring.ttrace"), .last_ops = 10};
+	struct tt_capture *capture;
+	struct tt_source *source;
+	const struct tt_seen *seen;
+	struct stage stage;
+	uint64_t ops = 0, last = 0;
+
+	set_stage(&stage, 11);
+	CHECK_OK(tt_capture_begin(&capture, &options));
+	for (int i = 0; i < 400; i++)
+		tell_many(&stage, 50); /* some chunks: the first are given up */
+	CHECK(access(options.path, F_OK) != 0);
+	CHECK_OK(tt_capture_flush(capture));
+	CHECK_OK(tt_source_open(&source, options.path));
+	CHECK_INT(tt_source_info(source)->operations, 10);
+	tt_source_close(source);
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	tt_capture_free(capture);
+	CHECK_OK(tt_source_open(&source, options.path));
+	while (tt_source_next(&seen, source) == TTNN_OK && seen)
+		if (seen->event.kind == TT_EVENT_SCOPE_BEGIN && !seen->depth) {
+			CHECK(!last || seen->op == last + 1);
+			last = seen->op;
+			ops++;
+		}
+	CHECK_INT(ops, 10);
+	CHECK(tt_source_info(source)->chunks < 5);
+	tt_source_close(source);
+}
+
+/* ---- captures in each other ------------------------------------------------------------------------------- */
+
+static uint64_t count_events(struct tt_capture *capture)
+{
+	const struct tt_seen *seen;
+	struct tt_source *source;
+	uint64_t count = 0;
+
+	CHECK_OK(tt_source_open_capture(&source, capture));
+	while (tt_source_next(&seen, source) == TTNN_OK && seen)
+		count += seen->event.kind != TT_EVENT_THREAD;
+	tt_source_close(source);
+	return count;
+}
+
+TEST(captures_nest_and_can_be_read_while_they_run)
+{
+	struct tt_capture *outer, *inner;
+	struct tt_event end = {.kind = TT_EVENT_SCOPE_END};
+	struct tt_event begin = {.kind = TT_EVENT_SCOPE_BEGIN,
+				 .begin = {.kind = TT_SCOPE_OPERATION, .name = "outer"}};
+
+	CHECK_OK(tt_capture_begin(&outer, &(struct tt_capture_options){0}));
+	tt_event_emit(&begin);
+	CHECK_OK(tt_capture_begin(&inner, &(struct tt_capture_options){0}));
+	tell_scope("inside");
+	CHECK_INT(count_events(outer), 5);
+	CHECK_INT(count_events(inner), 4);
+	tt_event_emit(&end); /* the inner one has not heard of its begin */
+	tell_scope("behind");
+	CHECK_OK(tt_capture_stop(NULL, inner));
+	tell_scope("outside");
+	CHECK_INT(count_events(inner), 8);
+	CHECK_INT(count_events(outer), 14);
+	tt_capture_free(outer);
+	tt_capture_free(inner);
+	CHECK(!tt_event_on());
+}
+
+TEST(durations_depths_and_numbers)
+{
+	struct tt_capture *capture;
+	struct tt_source *source;
+	const struct tt_seen *seen;
+	uint64_t began[8] = {0};
+
+	CHECK_OK(tt_capture_begin(&capture, &(struct tt_capture_options){0}));
+	tell_scope("a");
+	ttnn_mark("between", NULL);
+	tell_scope("b");
+	CHECK_OK(tt_source_open_capture(&source, capture));
+	for (uint64_t last = 0; tt_source_next(&seen, source) == TTNN_OK && seen;) {
+		CHECK(seen->time_ns >= last);
+		last = seen->time_ns;
+		if (seen->event.kind == TT_EVENT_SCOPE_BEGIN) {
+			CHECK_INT(seen->depth, strcmp(seen->event.begin.name, "inner") == 0);
+			began[seen->depth] = seen->time_ns;
+		} else if (seen->event.kind == TT_EVENT_SCOPE_END) {
+			CHECK_INT(seen->event.end.duration_ns, last - began[seen->depth]);
+		} else if (seen->event.kind == TT_EVENT_MARK) {
+			CHECK(seen->op == 0 && seen->depth == 0);
+		}
+	}
+	tt_source_close(source);
+	tt_capture_free(capture);
+}
+
+/* ---- threads ---------------------------------------------------------------------------------------------- */
+
+#define THREADS 8
+
+/* What each thread heard itself say. */
+static struct tt_str heard[THREADS];
+static _Thread_local struct tt_str *mine;
+
+static void hear_own(struct tt_event_listener *self, const struct tt_event *event)
+{
+	(void)self;
+	text_event(mine, event);
+	tt_str_addc(mine, '\n');
+}
+
+static void *tell_thread(void *number)
+{
+	struct stage stage;
+
+	mine = number;
+	ttnn_mark("thread", ten[mine - heard]);
+	set_stage(&stage, 100 + (uint64_t)(mine - heard));
+	tell_many(&stage, 4000);
+	return NULL;
+}
+
+static void check_threads(struct tt_source *source)
+{
+	struct tt_str read[THREADS] = {0};
+	int who[THREADS];
+	const struct tt_seen *seen;
+	uint64_t last = 0;
+
+	while (tt_source_next(&seen, source) == TTNN_OK && seen) {
+		CHECK(seen->time_ns >= last && seen->thread < THREADS);
+		last = seen->time_ns;
+		if (seen->event.kind == TT_EVENT_THREAD || seen->thread >= THREADS)
+			continue;
+		if (!read[seen->thread].length)
+			who[seen->thread] = atoi(seen->event.mark.detail);
+		text_event(&read[seen->thread], &seen->event);
+		tt_str_addc(&read[seen->thread], '\n');
+	}
+	for (int i = 0; i < THREADS; i++) {
+		if (read[i].length)
+			check_same(tt_str_text(&read[i]), tt_str_text(&heard[who[i]]));
+		else
+			TEST_FAIL("nothing of thread %d", i);
+		tt_str_deinit(&read[i]);
+	}
+}
+
+static void record_threads(const char *path)
+{
+	struct tt_capture_options options = {.path = path, .flush_ns = 1000000};
+	struct tt_event_listener ear = {hear_own};
+	struct tt_capture *capture;
+	struct tt_source *source;
+	pthread_t threads[THREADS];
+
+	CHECK_OK(tt_capture_begin(&capture, &options));
+	CHECK_OK(tt_event_attach(&ear));
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, tell_thread, &heard[i]);
+	for (int i = 0; i < 20; i++)
+		CHECK_OK(tt_capture_flush(capture));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	tt_event_detach(&ear);
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	CHECK_OK(path ? tt_source_open(&source, path) : tt_source_open_capture(&source, capture));
+	CHECK_INT(tt_source_info(source)->threads, THREADS);
+	CHECK_INT(tt_source_info(source)->lost, 0);
+	check_threads(source);
+	tt_source_close(source);
+	tt_capture_free(capture);
+	for (int i = 0; i < THREADS; i++)
+		tt_str_deinit(&heard[i]);
+}
+
+TEST(eight_threads_tell_at_once)
+{
+	record_threads(test_path("threads.ttrace"));
+	record_threads(NULL);
+}
+
+static void *tell_only(void *name)
+{
+	tell_scope(name);
+	return NULL;
+}
+
+TEST(one_thread_alone_if_it_is_wanted)
+{
+	struct tt_capture_options options = {.this_thread = true};
+	static char name[] = "elsewhere";
+	struct tt_capture *capture;
+	pthread_t thread;
+
+	CHECK_OK(tt_capture_begin(&capture, &options));
+	pthread_create(&thread, NULL, tell_only, name);
+	pthread_join(thread, NULL);
+	tell_scope("here");
+	CHECK_INT(count_events(capture), 4);
+	tt_capture_free(capture);
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------- */
+
+TEST(a_child_process_has_its_own_file)
+{
+	const char *directory = test_path("");
+	struct tt_capture_options options = {.directory = directory};
+	struct tt_capture *capture, *memory;
+	char path[512];
+	pid_t child;
+	int state = 0;
+
+	CHECK_OK(tt_capture_begin(&capture, &options));
+	CHECK_OK(tt_capture_begin(&memory, &(struct tt_capture_options){0}));
+	tell_scope("parent");
+	child = fork();
+	if (child == 0) {
+		tell_scope("child");
+		tell_scope("child");
+		_exit(tt_capture_stop(NULL, capture) == TTNN_OK &&
+				      tt_capture_stop(NULL, memory) == TTNN_STATE
+			      ? 0
+			      : 1);
+	}
+	waitpid(child, &state, 0);
+	CHECK(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+	tell_scope("parent");
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	CHECK_INT(count_events(memory), 8);
+	tt_capture_free(capture);
+	tt_capture_free(memory);
+	for (int i = 0; i < 2; i++) {
+		struct tt_source *source;
+
+		snprintf(path, sizeof(path), "%s/%s-%ld.ttrace", directory,
+			 program_invocation_short_name, (long)(i ? child : getpid()));
+		CHECK_OK(tt_source_open(&source, path));
+		CHECK_INT(tt_source_info(source)->pid, i ? child : getpid());
+		CHECK_INT(tt_source_info(source)->operations, 2);
+		CHECK_STR(tt_source_info(source)->names[i ? 0 : 1].name, i ? "child" : "parent");
+		tt_source_close(source);
+	}
+}
+
+/* ---- without memory --------------------------------------------------------------------------------------- */
+
+static struct stage scenario_stage;
+
+SCENARIO(recording_and_reading_while_memory_runs_out)
+{
+	struct tt_capture *capture;
+	struct tt_source *source = NULL;
+	struct tt_str lines = {0};
+	tt_status status;
+
+	if (!scenario_stage.random)
+		set_stage(&scenario_stage, 3);
+	TT_TRY(tt_capture_begin(&capture, &(struct tt_capture_options){0}));
+	tell_many(&scenario_stage, 100);
+	status = tt_capture_stop(NULL, capture);
+	if (status == TTNN_OK)
+		status = tt_source_open_capture(&source, capture);
+	if (status == TTNN_OK) {
+		status = read_lines(&lines, source);
+		tt_source_close(source);
+	}
+	tt_str_deinit(&lines);
+	tt_capture_free(capture);
+	return status;
 }
