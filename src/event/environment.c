@@ -56,7 +56,7 @@ static bool find_signal(int *out, const char *text)
 			*out = signals[i].number;
 			return true;
 		}
-	*out = isdigit((unsigned char)text[0]) ? atoi(text) : 0;
+	*out = isdigit((unsigned char)text[0]) ? (int)strtol(text, NULL, 10) : 0;
 	return *out > 0 && *out < NSIG;
 }
 

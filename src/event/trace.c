@@ -1,5 +1,5 @@
 /* trace.c: the public calls for recordings in files. */
-#include <string.h>
+#include <stdio.h>
 #include <ttnn.h>
 
 #include "base/mem.h"
@@ -63,7 +63,7 @@ enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_trace *trac
 		*out = (struct ttnn_trace_summary){summary.events, summary.operations, summary.lost,
 						   summary.bytes, ""};
 		if (summary.reason)
-			strncpy(out->reason, summary.reason, sizeof(out->reason) - 1);
+			snprintf(out->reason, sizeof(out->reason), "%s", summary.reason);
 	}
 	tt_capture_free(trace->capture);
 	tt_free(trace);

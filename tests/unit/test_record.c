@@ -260,7 +260,7 @@ static void check_threads(struct tt_source *source)
 		if (seen->event.kind == TT_EVENT_THREAD || seen->thread >= THREADS)
 			continue;
 		if (!read[seen->thread].length)
-			who[seen->thread] = atoi(seen->event.mark.detail);
+			who[seen->thread] = seen->event.mark.detail[0] - '0';
 		text_event(&read[seen->thread], &seen->event);
 		tt_str_addc(&read[seen->thread], '\n');
 	}

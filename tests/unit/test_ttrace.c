@@ -69,7 +69,7 @@ static int check_part(const char *got, const char *want)
 	for (; *got; got += strcspn(got, "\n") + 1) {
 		size_t length = strcspn(got, "\n") + 1;
 
-		if (atoi(got) == TT_EVENT_LOSS)
+		if (strtol(got, NULL, 10) == TT_EVENT_LOSS)
 			continue;
 		while (*want && strncmp(got, want, length) != 0)
 			want += strcspn(want, "\n") + 1;
