@@ -1,7 +1,8 @@
 """Operations as Python sees them: hooks, golden functions, operations written in Python.
 
 Operations of the library are objects of the extension; one written in Python is a PythonOperation.
-While hooks are registered, every call of either goes through _call().
+While hooks are registered, or calls are recorded (python_io.py), every call of either goes through
+_call().
 """
 
 import contextlib
@@ -16,9 +17,25 @@ REGISTERED_OPERATIONS = {}
 PRE_OPERATION_HOOKS = []
 POST_OPERATION_HOOKS = []
 _inside = threading.local()
+_recorder = None
 
 
 def _call(operation, args, kwargs):
+    """A call, recorded where that is wanted."""
+    recorder = _recorder
+    if recorder is None or getattr(_inside, "hook", False):
+        return _call_hooked(operation, args, kwargs)
+    record = recorder.call(operation, args, kwargs)
+    try:
+        output = _call_hooked(operation, args, kwargs)
+    except Exception as error:
+        recorder.failed(record, error)
+        raise
+    recorder.returned(record, output)
+    return output
+
+
+def _call_hooked(operation, args, kwargs):
     """A call with its hooks. Operations that a hook itself calls have none."""
     if getattr(_inside, "hook", False):
         return operation.run(*args, **kwargs)
@@ -43,8 +60,19 @@ def _hooked(hook, operation, *args):
         _inside.hook = False
 
 
+def _intercepted():
+    return _recorder is not None or PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS
+
+
 def _switch():
-    _ttnn.set_interceptor(_call if PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS else None)
+    _ttnn.set_interceptor(_call if _intercepted() else None)
+
+
+def set_recorder(recorder):
+    """What hears of every call: call(), then returned() or failed(). None: nothing."""
+    global _recorder
+    _recorder = recorder
+    _switch()
 
 
 @contextlib.contextmanager
@@ -86,8 +114,7 @@ class PythonOperation:
         return self.function(*args, **kwargs)
 
     def __call__(self, *args, **kwargs):
-        hooked = PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS
-        output = _call(self, args, kwargs) if hooked else self.function(*args, **kwargs)
+        output = _call(self, args, kwargs) if _intercepted() else self.function(*args, **kwargs)
         if _ttnn.params.heard():
             _ttnn.params.tell(self.name, args, kwargs, output)
         return output

@@ -1,0 +1,146 @@
+"""What Python knows of calls while a graph is captured: arguments, numbers of tensors, stacks, errors.
+
+The outermost capture in dialect tt-metal records it; end_graph_capture_to_file() writes it beside the
+report, as FILE.python_io.json.
+"""
+
+import json
+import os
+import pathlib
+import sys
+import traceback
+
+from ttnn import _ttnn, decorators
+
+_SUFFIX = ".python_io.json"
+_OURS = str(pathlib.Path(__file__).parent)
+_records = []
+_state = {"recording": False, "stacks": False}
+
+
+def enable_python_io_recording():
+    _state["recording"] = True
+    decorators.set_recorder(sys.modules[__name__])
+
+
+def disable_python_io_recording():
+    _state["recording"] = False
+    decorators.set_recorder(None)
+
+
+def is_python_io_recording_enabled():
+    return _state["recording"]
+
+
+def enable_python_stack_traces():
+    _state["stacks"] = True
+
+
+def disable_python_stack_traces():
+    _state["stacks"] = False
+
+
+def is_python_stack_trace_enabled():
+    return _state["stacks"]
+
+
+def begin():
+    """The outermost capture begins."""
+    _records.clear()
+    if os.environ.get("TTNN_DIALECT") == "tt-metal":
+        enable_python_io_recording()
+
+
+def end(report=None):
+    """It has ended; what was recorded is written beside its report, if there is one."""
+    disable_python_io_recording()
+    if report is not None and _records:
+        path = pathlib.Path(report).with_suffix(_SUFFIX)
+        aside = path.with_name(path.name + ".new")
+        aside.write_text(json.dumps(_records))
+        aside.replace(path)
+    _records.clear()
+
+
+# ---- one call
+
+
+def _tensors(value):
+    if isinstance(value, _ttnn.tensor.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+
+
+def _ids(values):
+    return [tensor.tensor_id for value in values for tensor in _tensors(value)]
+
+
+def _tensor_text(tensor):
+    device = tensor.device()
+    parts = {
+        "shape": tensor.shape,
+        "dtype": tensor.dtype,
+        "layout": tensor.layout,
+        "memory_config": tensor.memory_config(),
+        "storage_type": tensor.storage_type(),
+        "tensor_id": tensor.tensor_id,
+        "is_allocated": tensor.is_allocated(),
+    }
+    if device is not None:
+        parts["device_id"] = device.id()
+        parts["mesh_shape"] = device.shape
+    topology = tensor.tensor_topology()
+    parts["mesh_coords"] = [str(coordinate) for coordinate in topology.mesh_coords()]
+    parts["distribution_shape"] = topology.distribution_shape()
+    parts["placements"] = [str(placement) for placement in topology.placements()]
+    return f"ttnn.Tensor({', '.join(f'{name}={value}' for name, value in parts.items())})"
+
+
+def _text(value):
+    """An argument, without the elements of tensors."""
+    if isinstance(value, _ttnn.tensor.Tensor):
+        return _tensor_text(value)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return f"torch.Tensor(shape={list(value.shape)}, dtype={value.dtype})"
+    if isinstance(value, (list, tuple)) and any(True for _ in _tensors(value)):
+        inside = ", ".join(_text(item) for item in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    return str(value)
+
+
+def _stack():
+    """Frames of the user, the innermost first."""
+    frames = []
+    for frame in reversed(traceback.extract_stack()):
+        name = frame.filename
+        if not name.startswith(_OURS) and "/_pytest/" not in name and "/pluggy/" not in name:
+            line = f"    {frame.line}\n" if frame.line else ""
+            frames.append(f'  File "{name}", line {frame.lineno}, in {frame.name}\n{line}')
+    return frames
+
+
+def call(operation, args, kwargs):
+    """A call begins; its record, for returned() or failed()."""
+    import ttnn
+
+    record = {
+        "name": operation.python_fully_qualified_name,
+        "arguments": {**{str(i): _text(a) for i, a in enumerate(args)}, **{n: _text(v) for n, v in kwargs.items()}},
+        "input_tensor_ids": _ids([*args, *kwargs.values()]),
+    }
+    config = ttnn.CONFIG
+    if _state["stacks"] or config.enable_graph_python_stack_traces or config.enable_detailed_tensor_report:
+        record["python_stack_trace"] = _stack()
+    _records.append(record)
+    return record
+
+
+def returned(record, output):
+    record["output_tensor_ids"] = _ids([output])
+
+
+def failed(record, error):
+    record["error"] = {"type": type(error).__name__, "message": str(error)}
