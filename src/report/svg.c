@@ -1,11 +1,13 @@
 /* svg.c: laid-out diagrams as SVG. */
 #include "report/svg.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -366,5 +368,57 @@ tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char
 	else
 		tt_file_discard(file);
 	tt_diagram_deinit(&diagram);
+	return status;
+}
+
+/* The name of a file without folders, ".gz" and its last suffix. */
+static void add_stem(struct tt_str *out, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name);
+	const char *dot;
+
+	if (length > 3 && strcmp(name + length - 3, ".gz") == 0)
+		length -= 3;
+	dot = memrchr(name, '.', length);
+	tt_str_add(out, name, dot && dot > name ? (size_t)(dot - name) : length);
+}
+
+static tt_status save_both(struct tt_str *folder, const char *file, const struct tt_graph *graph)
+{
+	struct tt_str name = {0}, path = {0};
+	tt_status status = TTNN_OK;
+
+	add_stem(&name, file);
+	for (int flow = 0; flow < 2 && status == TTNN_OK; flow++) {
+		tt_str_clear(&path);
+		tt_str_addf(&path, "%s/%s%s.svg", tt_str_text(folder), tt_str_text(&name),
+			    flow ? ".flow" : "");
+		status = name.failed ? tt_fail_nomem() : tt_str_status(&path);
+		if (status == TTNN_OK)
+			status = tt_svg_save(tt_str_text(&path), graph, tt_str_text(&name),
+					     &(struct tt_diagram_options){.flow = flow});
+	}
+	tt_str_deinit(&name);
+	tt_str_deinit(&path);
+	return status;
+}
+
+tt_status tt_svg_report(const char *output, const char *file)
+{
+	struct tt_graph graph = {0};
+	struct tt_str folder = {0};
+	tt_status status = tt_graph_load(&graph, file);
+
+	tt_str_addf(&folder, "%s/graphs", output);
+	if (status == TTNN_OK)
+		status = tt_str_status(&folder);
+	if (status == TTNN_OK && mkdir(tt_str_text(&folder), 0777) != 0 && errno != EEXIST)
+		status = tt_fail(TTNN_IO, "%s: cannot make the folder: %s", tt_str_text(&folder),
+				 strerror(errno));
+	if (status == TTNN_OK)
+		status = save_both(&folder, file, &graph);
+	tt_str_deinit(&folder);
+	tt_graph_deinit(&graph);
 	return status;
 }

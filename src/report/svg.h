@@ -13,6 +13,12 @@
 tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char *title,
 		      const struct tt_diagram_options *options);
 
+/*
+ * Draws the graph of a report (or graph) file in the folder `output`/graphs, which is made if absent:
+ * STEM.svg, its calls, and STEM.flow.svg, the levelized graph.
+ */
+tt_status tt_svg_report(const char *output, const char *file);
+
 /* Appends a diagram that is laid out, as an SVG document. */
 tt_status tt_svg_write(struct tt_file_out *file, const struct tt_diagram *diagram);
 

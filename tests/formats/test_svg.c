@@ -348,6 +348,37 @@ TEST(deep_calls)
 	tt_free(svg);
 }
 
+/* Both pictures of a report file, in a folder of their own. */
+TEST(pictures_of_a_report)
+{
+	struct maker m = {.tensor = 100};
+	const char *report = test_path("some.report.json"), *slash = strrchr(report, '/');
+	char folder[300], path[400];
+	char *svg;
+	size_t size;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - report), report);
+	tt_str_adds(&m.json, "{\"version\":1,\"graph\":");
+	call(&m, "ttnn::relu", 7, 32);
+	tt_str_adds(&m.json, "]}");
+	CHECK_OK(tt_file_save(report, tt_str_text(&m.json), m.json.length));
+	tt_str_deinit(&m.json);
+	CHECK_OK(tt_svg_report(folder, report));
+	for (int flow = 0; flow < 2; flow++) {
+		snprintf(path, sizeof(path), "%s/graphs/some.report%s.svg", folder,
+			 flow ? ".flow" : "");
+		svg = NULL;
+		CHECK_OK(tt_file_read(&svg, &size, path));
+		CHECK(svg && strstr(svg, ">ttnn::relu<"));
+		CHECK(svg && (strstr(svg, "KiB") == NULL) == (flow == 1));
+		tt_free(svg);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/graphs", folder);
+	CHECK_INT(rmdir(path), 0);
+	CHECK_FAILS(tt_svg_report(folder, "no/such/file.json"), TTNN_NOTFOUND, "no/such/file.json");
+}
+
 SCENARIO(pictures_without_memory)
 {
 	struct maker m = {.tensor = 1000};
