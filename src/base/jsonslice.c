@@ -353,6 +353,48 @@ const struct tt_json *tt_jsonslice_read(struct tt_jsonslice *slices)
 	return slices->status == TTNN_OK ? value : NULL;
 }
 
+/* ---- coming back ---------------------------------------------------------------------------- */
+
+struct tt_jsonslice_place tt_jsonslice_place(struct tt_jsonslice *slices)
+{
+	if (slices->status != TTNN_OK || slices->place != AT || !find_end(slices))
+		return (struct tt_jsonslice_place){0};
+	return (struct tt_jsonslice_place){slices->at, slices->end - slices->at, slices->depth};
+}
+
+tt_status tt_jsonslice_fetch(const struct tt_json **out, struct tt_jsonslice *slices,
+			     struct tt_json_parser *parser, const struct tt_jsonslice_place *place)
+{
+	struct tt_json_part part = {
+		.name = slices->name,
+		.whole = slices->text,
+		.start = place->start,
+		.length = place->length,
+		.depth = place->depth,
+	};
+
+	return tt_json_parser_read(out, parser, &part);
+}
+
+void tt_jsonslice_seek(struct tt_jsonslice *slices, const struct tt_jsonslice_place *place)
+{
+	if (slices->status != TTNN_OK)
+		return;
+	slices->depth = place->depth;
+	slices->in_object = slices->depth && slices->objects[slices->depth - 1];
+	slices->has_key = false;
+	slices->at = place->start;
+	slices->end = place->start + place->length;
+	slices->place = AT;
+	slices->freed = slices->at & ~(STRIDE - 1);
+}
+
+tt_status tt_jsonslice_fail(struct tt_jsonslice *slices, size_t offset, const char *what)
+{
+	fail(slices, offset, what);
+	return slices->status;
+}
+
 tt_status tt_jsonslice_status(const struct tt_jsonslice *slices)
 {
 	return slices->status;

@@ -53,6 +53,31 @@ void tt_jsonslice_leave(struct tt_jsonslice *slices);
 /* Reads the present value. NULL on errors. Lives until the next move or read. */
 const struct tt_json *tt_jsonslice_read(struct tt_jsonslice *slices);
 
+/*
+ * Where a value lies, to come back to it: fetch it with a parser of one's own (it then lives until
+ * the next use of that parser), as often as wanted and while the cursor is elsewhere ...
+ */
+struct tt_jsonslice_place {
+	size_t start, length;
+	size_t depth; /* containers around it */
+};
+
+/* Of the present value. Its length is 0 after an error. */
+struct tt_jsonslice_place tt_jsonslice_place(struct tt_jsonslice *slices);
+
+tt_status tt_jsonslice_fetch(const struct tt_json **out, struct tt_jsonslice *slices,
+			     struct tt_json_parser *parser,
+			     const struct tt_jsonslice_place *place);
+
+/*
+ * ... or move the cursor there, at the value. Since its place was asked for, the cursor must not
+ * have entered other containers in place of those around it. Its key is not known then.
+ */
+void tt_jsonslice_seek(struct tt_jsonslice *slices, const struct tt_jsonslice_place *place);
+
+/* Makes an error of the cursor for the byte at `offset` of the file; TTNN_FORMAT. */
+tt_status tt_jsonslice_fail(struct tt_jsonslice *slices, size_t offset, const char *what);
+
 /* TTNN_OK, or the first error of this cursor; its message is this thread's unless another came. */
 tt_status tt_jsonslice_status(const struct tt_jsonslice *slices);
 

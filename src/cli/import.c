@@ -1,0 +1,63 @@
+/* ttnn import: a database for ttnn-visualizer of reports. */
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "report/report.h"
+
+static const char *db_name;
+static bool strict, as_tables;
+static int schema;
+static uint64_t value_limit;
+
+static const char *const schemas[] = {"3.5", "3.3"};
+
+static const struct tt_opt options[] = {
+	{"db-name", 0, TT_OPT_STRING, &db_name, "NAME", "file name of the database (default: db.sqlite)"},
+	{"schema", 0, TT_OPT_CHOICE, &schema, "3.5|3.3", "version of its tables (default: 3.5)"},
+	{"strict", 0, TT_OPT_FLAG, &strict, NULL,
+	 "do as upstream does: refuse what it refuses, append to a database that is there"},
+	{"tables", 0, TT_OPT_FLAG, &as_tables, NULL,
+	 "store every row: no views, no more indexes than upstream has"},
+	{"max-value", 0, TT_OPT_SIZE, &value_limit, "SIZE",
+	 "refuse a report with a larger single value: a node, a record, a text (default: 256M)"},
+	{0},
+};
+
+static int run(const struct tt_cmd *cmd, size_t count, char **operands)
+{
+	struct tt_report_options report = {
+		.input = operands[0],
+		.output = operands[1],
+		.db_name = db_name,
+		.schema = schemas[schema],
+		.strict = strict,
+		.as_tables = as_tables,
+		.value_limit = (size_t)value_limit,
+	};
+	struct tt_report_counts counts;
+	struct tt_str text = {0};
+	tt_status status;
+
+	(void)cmd;
+	(void)count;
+	if (tt_report_import(&counts, &report) != TTNN_OK)
+		return cli_fail();
+	tt_report_summary(&text, &counts, &report);
+	status = tt_str_status(&text);
+	if (status == TTNN_OK)
+		puts(tt_str_text(&text));
+	tt_str_deinit(&text);
+	return status == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+}
+
+const struct tt_cmd cli_import = {
+	.name = "import",
+	.help = "make a database for ttnn-visualizer of reports",
+	.operands = "REPORT|DIR OUT_DIR",
+	.least = 2,
+	.most = 2,
+	.more = "REPORT is a JSON file as end_graph_capture_to_file() writes it (gzip too), with its .python_io.json\n"
+		"beside it; DIR a folder of them. OUT_DIR is made if it is not there.",
+	.options = options,
+	.run = run,
+};

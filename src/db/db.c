@@ -1,0 +1,197 @@
+#include "db/db.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+struct tt_db {
+	sqlite3 *handle;
+	char *path;
+	bool loading; /* in the one transaction of tt_db_create() */
+};
+
+struct tt_db_stmt {
+	struct tt_db *db;
+	sqlite3_stmt *handle;
+	int fault; /* of a binding */
+};
+
+static tt_status fail(const struct tt_db *db, int code)
+{
+	if (code == SQLITE_NOMEM)
+		return tt_fail_nomem();
+	return tt_fail(code == SQLITE_CONSTRAINT ? TTNN_INVALID : TTNN_IO, "%s: %s", db->path,
+		       code == SQLITE_ERROR || code == SQLITE_CONSTRAINT
+			       ? sqlite3_errmsg(db->handle)
+			       : sqlite3_errstr(code));
+}
+
+static tt_status open_file(struct tt_db **out, const char *path, int flags)
+{
+	struct tt_db *db = tt_calloc(1, sizeof(*db));
+	tt_status status;
+	int code;
+
+	if (!db)
+		return tt_fail_nomem();
+	db->path = tt_strdup(path);
+	if (!db->path) {
+		tt_free(db);
+		return tt_fail_nomem();
+	}
+	code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code == SQLITE_OK) {
+		*out = db;
+		return TTNN_OK;
+	}
+	status = fail(db, code);
+	tt_db_discard(db);
+	return status;
+}
+
+tt_status tt_db_create(struct tt_db **out, const char *path)
+{
+	/* The file is nobody else's, so SQLite need not look whether it changed. */
+	static const char *setup = "pragma journal_mode = off; pragma synchronous = off;"
+				   "pragma locking_mode = exclusive; pragma cache_size = -16384;"
+				   "pragma temp_store = memory; begin;";
+	struct tt_db *db;
+	tt_status status;
+
+	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+	status = tt_db_exec(db, setup);
+	if (status != TTNN_OK) {
+		tt_db_discard(db);
+		return status;
+	}
+	db->loading = true;
+	*out = db;
+	return TTNN_OK;
+}
+
+tt_status tt_db_open(struct tt_db **out, const char *path)
+{
+	if (access(path, F_OK) != 0)
+		return tt_fail(TTNN_NOTFOUND, "%s: cannot open: %s", path, strerror(errno));
+	return open_file(out, path, SQLITE_OPEN_READONLY);
+}
+
+void tt_db_discard(struct tt_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->handle);
+	tt_free(db->path);
+	tt_free(db);
+}
+
+tt_status tt_db_close(struct tt_db *db)
+{
+	tt_status status = TTNN_OK;
+
+	if (db && db->loading)
+		status = tt_db_exec(db, "commit");
+	tt_db_discard(db);
+	return status;
+}
+
+tt_status tt_db_exec(struct tt_db *db, const char *sql)
+{
+	int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+
+	return code == SQLITE_OK ? TTNN_OK : fail(db, code);
+}
+
+/* ---- statements ----------------------------------------------------------------------------- */
+
+tt_status tt_db_prepare(struct tt_db_stmt **out, struct tt_db *db, const char *sql)
+{
+	struct tt_db_stmt *stmt = tt_calloc(1, sizeof(*stmt));
+	int code;
+
+	if (!stmt)
+		return tt_fail_nomem();
+	stmt->db = db;
+	code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt->handle,
+				  NULL);
+	if (code != SQLITE_OK) {
+		tt_free(stmt);
+		return fail(db, code);
+	}
+	*out = stmt;
+	return TTNN_OK;
+}
+
+void tt_db_stmt_free(struct tt_db_stmt *stmt)
+{
+	if (!stmt)
+		return;
+	sqlite3_finalize(stmt->handle);
+	tt_free(stmt);
+}
+
+static void note(struct tt_db_stmt *stmt, int code)
+{
+	if (code != SQLITE_OK && stmt->fault == SQLITE_OK)
+		stmt->fault = code;
+}
+
+void tt_db_bind_null(struct tt_db_stmt *stmt, int at)
+{
+	note(stmt, sqlite3_bind_null(stmt->handle, at + 1));
+}
+
+void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value)
+{
+	note(stmt, sqlite3_bind_int64(stmt->handle, at + 1, value));
+}
+
+void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value)
+{
+	note(stmt, sqlite3_bind_double(stmt->handle, at + 1, value));
+}
+
+void tt_db_bind_text(struct tt_db_stmt *stmt, int at, const char *text, size_t length)
+{
+	note(stmt, text ? sqlite3_bind_text64(stmt->handle, at + 1, text, length, SQLITE_STATIC,
+					      SQLITE_UTF8)
+			: sqlite3_bind_null(stmt->handle, at + 1));
+}
+
+tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt)
+{
+	int code = stmt->fault != SQLITE_OK ? stmt->fault : sqlite3_step(stmt->handle);
+	tt_status status = TTNN_OK;
+
+	*row = code == SQLITE_ROW;
+	if (code == SQLITE_ROW)
+		return TTNN_OK;
+	if (code != SQLITE_DONE)
+		status = fail(stmt->db, code);
+	sqlite3_reset(stmt->handle);
+	stmt->fault = SQLITE_OK;
+	return status;
+}
+
+tt_status tt_db_run(struct tt_db_stmt *stmt)
+{
+	bool row;
+
+	do
+		TT_TRY(tt_db_next(&row, stmt));
+	while (row);
+	return TTNN_OK;
+}
+
+const char *tt_db_text(struct tt_db_stmt *stmt, int column)
+{
+	return (const char *)sqlite3_column_text(stmt->handle, column);
+}
+
+int64_t tt_db_int(struct tt_db_stmt *stmt, int column)
+{
+	return sqlite3_column_int64(stmt->handle, column);
+}

@@ -1,0 +1,69 @@
+/*
+ * db.h: a thin door to SQLite. Nobody else sees its header.
+ *
+ *	TT_TRY(tt_db_create(&db, "out/db.sqlite.tmp"));
+ *	TT_TRY(tt_db_exec(db, "create table devices (device_id int)"));
+ *	TT_TRY(tt_db_prepare(&insert, db, "insert into devices values (?)"));
+ *	tt_db_bind_int(insert, 0, 7);
+ *	TT_TRY(tt_db_run(insert));
+ *	tt_db_stmt_free(insert);
+ *	TT_TRY(tt_db_close(db));
+ *
+ * Messages name the file and SQLite's reason. Binding remembers the first failure, which
+ * tt_db_run() or tt_db_next() tells. A database and its statements belong to one thread at a time.
+ * SQLite's own memory does not come from base/mem.h: other users of the same library in the process
+ * (Python's sqlite3 module) have a say in that.
+ */
+#ifndef TT_DB_H
+#define TT_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct tt_db;
+struct tt_db_stmt;
+
+/*
+ * Opens a file for one long load: created if absent, one transaction, nothing synced, no journal.
+ * What a crash leaves is no database: so this is for files under a temporary name.
+ */
+tt_status tt_db_create(struct tt_db **out, const char *path);
+
+/* Opens a file to read from. TTNN_NOTFOUND when there is none. */
+tt_status tt_db_open(struct tt_db **out, const char *path);
+
+/* Ends the transaction of tt_db_create() and closes; frees `db` either way. NULL is fine. */
+tt_status tt_db_close(struct tt_db *db);
+
+/* Closes without keeping anything of the transaction. NULL is fine. */
+void tt_db_discard(struct tt_db *db);
+
+/* One or more statements without results. */
+tt_status tt_db_exec(struct tt_db *db, const char *sql);
+
+/* A statement to run often. Free with tt_db_stmt_free(), before the database. */
+tt_status tt_db_prepare(struct tt_db_stmt **out, struct tt_db *db, const char *sql);
+
+/* NULL is fine. */
+void tt_db_stmt_free(struct tt_db_stmt *stmt);
+
+/* Parameters count from 0. Texts are borrowed until the statement ran; NULL is NULL. */
+void tt_db_bind_null(struct tt_db_stmt *stmt, int at);
+void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value);
+void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value);
+void tt_db_bind_text(struct tt_db_stmt *stmt, int at, const char *text, size_t length);
+
+/* Runs to the end and makes ready for the next values. */
+tt_status tt_db_run(struct tt_db_stmt *stmt);
+
+/* The next row: *row tells whether there is one; the statement is ready again when not. */
+tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt);
+
+/* A column of the present row: borrowed until the next step; NULL for NULL. */
+const char *tt_db_text(struct tt_db_stmt *stmt, int column);
+int64_t tt_db_int(struct tt_db_stmt *stmt, int column);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * buffers.h: which buffers live during each operation. A list per operation, but lists of
+ * neighbours hardly differ: they are kept as spans, "this buffer from operation 12 to 57".
+ *
+ * Lists come from two places: the buffers that nodes allocate and free, and lists that the report
+ * gives for an operation. Each is a track; an operation is on one of them. A track is cut into
+ * blocks, so that a reader looks at a few spans only; within a block `position` is the order of the
+ * list. Operations are counted by `seq`, over all files of an import.
+ */
+#ifndef TT_REPORT_BUFFERS_H
+#define TT_REPORT_BUFFERS_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "report/idset.h"
+#include "report/schema.h"
+#include "report/source.h"
+
+struct tt_report_buffer {
+	int64_t device, address, size, type, layout;
+};
+
+struct tt_report_span {
+	int64_t block, position, first, last;
+	struct tt_report_buffer buffer;
+};
+
+/* A buffer in a list that goes on. */
+struct tt_report_open {
+	struct tt_report_buffer buffer;
+	int64_t position, first;
+};
+
+struct tt_report_track {
+	TT_VEC(struct tt_report_open) open;
+	int64_t block, block_start; /* 0: none is begun; the seq of its first operation */
+	int64_t position;           /* of the last one appended */
+	TT_VEC(struct tt_report_span) spans; /* of this block, ended */
+};
+
+struct tt_report_block {
+	int64_t block;
+	size_t first, count; /* in spans */
+};
+
+/* A list that the report gives: for the operation that starts at a node of this counter. */
+struct tt_report_list {
+	int64_t counter;
+	size_t first, count; /* in `listed` */
+	int64_t operation;   /* 0: none had that counter */
+	int64_t end;         /* counter of its function_end */
+};
+
+struct tt_report_buffers {
+	struct tt_report_db *db;
+	int64_t rank, seq, blocks; /* of the whole import */
+	uint64_t rows;             /* of the view, or stored */
+	struct tt_report_track live, given;
+	TT_VEC(struct tt_report_span) spans; /* of this file, grouped by block */
+	TT_VEC(struct tt_report_block) ended;
+	struct tt_map known;        /* given buffers, each once */
+	TT_VEC(uint32_t) listed;    /* entries of `known` */
+	TT_VEC(struct tt_report_list) lists;
+	struct tt_map by_counter;   /* counter as a number -> index of lists */
+	struct tt_idset devices;    /* all that buffers named, in Python's order */
+};
+
+/* Reads the report's own lists; `map` turns device ids (NULL: as they are). */
+tt_status tt_report_buffers_read(struct tt_report_buffers *buffers, struct tt_report_source *source,
+				 int64_t (*map)(void *context, int64_t device), void *context);
+
+/* A buffer comes to life, or all of an address end. */
+tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
+				const struct tt_report_buffer *buffer);
+tt_status tt_report_buffers_remove(struct tt_report_buffers *buffers, int64_t address);
+
+/* The next operation sees what lives, or the list given for this counter if there is one. */
+tt_status tt_report_buffers_operation(struct tt_report_buffers *buffers, int64_t operation,
+				      struct tt_report_list *given);
+
+/* The given list, or NULL. */
+struct tt_report_list *tt_report_buffers_given(struct tt_report_buffers *buffers, int64_t counter);
+
+/* No operation follows: all spans end and are written. */
+tt_status tt_report_buffers_finish(struct tt_report_buffers *buffers);
+
+/*
+ * After that: the size of the first buffer with this device and address during the operation of a
+ * seq, which was in that block; false if there is none.
+ */
+bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers, int64_t block,
+			    int64_t seq, const struct tt_report_buffer *at);
+
+/* Forgets a file, keeps the counts of the import. */
+void tt_report_buffers_reset(struct tt_report_buffers *buffers);
+void tt_report_buffers_deinit(struct tt_report_buffers *buffers);
+
+#endif

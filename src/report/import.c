@@ -1,0 +1,386 @@
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "report/file.h"
+
+/* ---- which files ---------------------------------------------------------------------------- */
+
+struct names {
+	char **data;
+	size_t count, room;
+};
+
+static void names_deinit(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		tt_free(names->data[i]);
+	TT_VEC_DEINIT(names);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), tail = strlen(end);
+
+	return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+/* graph_capture_<digits>_of_<digits>.json */
+static bool is_capture(const char *name)
+{
+	static const char *const between[] = {"graph_capture_", "_of_", ".json"};
+
+	for (int i = 0; i < 3; i++) {
+		size_t length = strlen(between[i]);
+
+		if (strncmp(name, between[i], length) != 0)
+			return false;
+		name += length;
+		if (i < 2 && !(*name >= '0' && *name <= '9'))
+			return false;
+		while (i < 2 && *name >= '0' && *name <= '9')
+			name++;
+	}
+	return !*name;
+}
+
+/* Any JSON file but those that lie beside reports. */
+static bool is_candidate(const char *name, bool strict)
+{
+	static const char *const beside[] = {".python_io.json", ".comparison_records.json"};
+
+	if (!ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
+	    strcmp(name, "comparison_records.json") == 0)
+		return false;
+	for (int i = 0; i < 2; i++)
+		if (ends_with(name, beside[i]))
+			return false;
+	return strict || !ends_with(name, ".tensor_lifetime.json");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static tt_status add_name(struct names *names, const char *folder, const char *name)
+{
+	struct tt_str path = {0};
+	char **to = TT_VEC_PUSH(names);
+
+	if (!to)
+		return tt_fail_nomem();
+	names->count--; /* until it is complete */
+	tt_str_addf(&path, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name);
+	TT_TRY(tt_str_take(to, &path));
+	names->count++;
+	return TTNN_OK;
+}
+
+/* The reports of a folder, in the order of their names. */
+static tt_status list_folder(struct names *out, const char *folder, bool strict)
+{
+	struct names captures = {0};
+	tt_status status = TTNN_OK;
+	struct dirent *entry;
+	DIR *directory = opendir(folder);
+
+	if (!directory)
+		return tt_fail(TTNN_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
+	while (status == TTNN_OK && (entry = readdir(directory))) {
+		if (is_capture(entry->d_name))
+			status = add_name(&captures, folder, entry->d_name);
+		else if (is_candidate(entry->d_name, strict))
+			status = add_name(out, folder, entry->d_name);
+	}
+	closedir(directory);
+	if (captures.count) {
+		names_deinit(out);
+		*out = captures;
+	}
+	if (out->count)
+		qsort(out->data, out->count, sizeof(*out->data), by_name);
+	return status;
+}
+
+static tt_status list_files(struct names *out, bool *in_folder,
+			    const struct tt_report_options *options)
+{
+	struct stat info;
+	char **to;
+
+	*in_folder = false;
+	if (stat(options->input, &info) != 0) {
+		if (options->strict) /* as an empty folder */
+			return TTNN_OK;
+		return tt_fail(TTNN_NOTFOUND, "%s: %s", options->input, strerror(errno));
+	}
+	if (S_ISDIR(info.st_mode)) {
+		*in_folder = true;
+		return list_folder(out, options->input, options->strict);
+	}
+	to = TT_VEC_PUSH(out);
+	if (!to)
+		return tt_fail_nomem();
+	*to = tt_strdup(options->input);
+	out->count = *to ? 1 : 0;
+	return *to ? TTNN_OK : tt_fail_nomem();
+}
+
+/* ---- the folder of the database ------------------------------------------------------------- */
+
+static tt_status make_folder(const char *path)
+{
+	char *copy = tt_strdup(path);
+	tt_status status = TTNN_OK;
+
+	if (!copy)
+		return tt_fail_nomem();
+	for (char *at = copy + 1; *copy; at++) {
+		char c = *at;
+
+		if (c && c != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+			status = tt_fail(TTNN_IO, "%s: cannot make the folder: %s", copy,
+					 strerror(errno));
+			break;
+		}
+		*at = c;
+		if (!c)
+			break;
+	}
+	tt_free(copy);
+	return status;
+}
+
+/* Whether the database that is there is one to append to. */
+static bool is_current(const char *path, const char *version)
+{
+	struct tt_db_stmt *select = NULL;
+	struct tt_db *db;
+	bool row = false;
+
+	if (tt_db_open(&db, path) != TTNN_OK)
+		return false;
+	if (tt_db_prepare(&select, db,
+			  "select value from report_metadata where key = 'schema_version'") ==
+		    TTNN_OK &&
+	    tt_db_next(&row, select) == TTNN_OK && row)
+		row = !tt_report_version_older(tt_db_text(select, 0), version);
+	tt_db_stmt_free(select);
+	tt_db_discard(db);
+	return row;
+}
+
+static tt_status copy_file(const char *to, const char *from)
+{
+	struct tt_file_map map;
+	tt_status status;
+
+	TT_TRY(tt_file_map(&map, from));
+	status = tt_file_save(to, map.data, map.size);
+	tt_file_unmap(&map);
+	return status;
+}
+
+/* ---- the whole import ----------------------------------------------------------------------- */
+
+struct run {
+	struct tt_report_import import;
+	struct tt_report_sides sides;
+	struct tt_report_git git;
+	struct tt_map ranks, compared;
+	struct names files;
+	bool in_folder;
+	char *goal, *temporary; /* names of the database */
+};
+
+static void run_deinit(struct run *run)
+{
+	struct tt_report_import *import = &run->import;
+
+	tt_report_db_deinit(&import->db);
+	if (run->temporary)
+		unlink(run->temporary);
+	for (size_t i = 0; i < run->sides.files.count; i++)
+		tt_file_discard(run->sides.files.data[i]);
+	TT_VEC_DEINIT(&run->sides.files);
+	tt_map_deinit(&run->sides.paths);
+	tt_report_walk_deinit(import);
+	tt_report_records_deinit(&import->records);
+	tt_report_buffers_deinit(&import->buffers);
+	tt_report_pages_deinit(&import->pages);
+	tt_report_tensors_deinit(&import->tensors);
+	tt_report_captured_deinit(&import->captured);
+	tt_report_traces_deinit(&import->traces);
+	TT_VEC_DEINIT(&import->devices.rows);
+	tt_report_git_deinit(&run->git);
+	tt_map_deinit(&run->ranks);
+	tt_map_deinit(&run->compared);
+	names_deinit(&run->files);
+	tt_free(run->goal);
+	tt_free(run->temporary);
+	tt_free(run);
+}
+
+static const char *db_name(const struct tt_report_options *options)
+{
+	return options->db_name ? options->db_name : "db.sqlite";
+}
+
+static tt_status open_db(struct run *run, const struct tt_report_version *version)
+{
+	const struct tt_report_options *options = run->import.options;
+	struct tt_str text = {0};
+
+	TT_TRY(make_folder(options->output));
+	tt_str_addf(&text, "%s/%s", options->output, db_name(options));
+	TT_TRY(tt_str_take(&run->goal, &text));
+	tt_str_addf(&text, "%s.%ld.tmp", run->goal, (long)getpid());
+	TT_TRY(tt_str_take(&run->temporary, &text));
+	unlink(run->temporary);
+	if (options->strict && is_current(run->goal, version->name))
+		TT_TRY(copy_file(run->temporary, run->goal));
+	return tt_report_db_init(&run->import.db, run->temporary, version,
+				 options->as_tables || options->strict);
+}
+
+static uint64_t total_size(const struct names *files)
+{
+	uint64_t total = 0;
+	struct stat info;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (stat(files->data[i], &info) == 0)
+			total += (uint64_t)info.st_size;
+	return total;
+}
+
+/* The name that the visualizer shows is in a config.json: it goes along if there is one. */
+static tt_status keep_config(struct run *run)
+{
+	const struct tt_report_options *options = run->import.options;
+	const char *file = run->files.count ? run->files.data[0] : NULL;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	struct tt_str from = {0}, to = {0};
+	tt_status status;
+
+	tt_str_add(&from, file, slash ? (size_t)(slash + 1 - file) : 0);
+	tt_str_adds(&from, "config.json");
+	tt_str_addf(&to, "%s/config.json", options->output);
+	status = from.failed || to.failed ? tt_fail_nomem() : TTNN_OK;
+	if (status == TTNN_OK && file && access(from.data, F_OK) == 0 &&
+	    access(to.data, F_OK) != 0)
+		status = copy_file(to.data, from.data);
+	tt_str_deinit(&from);
+	tt_str_deinit(&to);
+	return status;
+}
+
+/* Everything gets its name. */
+static tt_status finish(struct run *run)
+{
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_report_db_finish(&run->import.db));
+	if (rename(run->temporary, run->goal) != 0)
+		return tt_fail(TTNN_IO, "%s: cannot rename: %s", run->goal, strerror(errno));
+	for (size_t i = 0; i < run->sides.files.count; i++) {
+		tt_status one = tt_file_commit(run->sides.files.data[i]);
+
+		status = status == TTNN_OK ? one : status;
+	}
+	run->sides.files.count = 0;
+	if (status == TTNN_OK && !run->import.options->strict)
+		status = keep_config(run);
+	return status;
+}
+
+static tt_status import_all(struct run *run, const struct tt_report_version *version)
+{
+	struct tt_report_import *import = &run->import;
+	struct tt_report_file_args args = {import,       &run->sides,    &run->git,
+					   &run->ranks, &run->compared, run->in_folder};
+	tt_status status = TTNN_OK;
+
+	TT_TRY(open_db(run, version));
+	TT_TRY(tt_report_git_ask(&run->git));
+	tt_progress_init(&import->progress, "importing", total_size(&run->files));
+	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
+		status = tt_report_file(&args, run->files.data[i]);
+	tt_progress_deinit(&import->progress);
+	import->counts.buffers = import->buffers.rows;
+	import->counts.traces = import->traces.rows;
+	import->counts.chunks = import->pages.rows;
+	return status == TTNN_OK ? finish(run) : status;
+}
+
+tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_report_options *options)
+{
+	const struct tt_report_version *version =
+		options->schema ? tt_report_version_find(options->schema)
+				: tt_report_version_default();
+	struct run *run;
+	tt_status status;
+
+	if (!version)
+		return tt_fail(TTNN_INVALID, "'%s' is no version of the schema: 3.3 or 3.5",
+			       options->schema);
+	run = tt_calloc(1, sizeof(*run));
+	if (!run)
+		return tt_fail_nomem();
+	run->import.options = options;
+	status = list_files(&run->files, &run->in_folder, options);
+	if (status == TTNN_OK)
+		status = import_all(run, version);
+	*counts = run->import.counts;
+	if (run->import.source)
+		run->import.source->free(run->import.source);
+	run_deinit(run);
+	return status;
+}
+
+void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts,
+		       const struct tt_report_options *options)
+{
+	const struct {
+		uint64_t count;
+		const char *text;
+		bool always;
+	} rows[] = {
+		{counts->devices, "devices", true},
+		{counts->operations, "operations", true},
+		{counts->tensors, "tensors", true},
+		{counts->places, "device tensor entries", false},
+		{counts->buffers, "buffers", true},
+		{counts->edges, "edges", true},
+		{counts->errors, "errors captured", false},
+		{counts->traces, "stack traces captured", false},
+		{counts->comparisons, "tensor comparison records", false},
+		{counts->lifetimes, "tensor lifetime rows", false},
+		{counts->consumers, "tensor_consumers rows", false},
+		{counts->producers, "tensor_producers rows", false},
+		{counts->chunks, "buffer chunks", false},
+	};
+
+	tt_str_addf(out, "Imported %" PRIu64 " report(s) into %s/%s", counts->files,
+		    options->output, db_name(options));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].count && !rows[i].always)
+			continue;
+		tt_str_addf(out, "\n  - %" PRIu64 " %s", rows[i].count, rows[i].text);
+		if (rows[i].count == counts->lifetimes && strstr(rows[i].text, "lifetime"))
+			tt_str_addf(out, " (also in %s/*.tensor_lifetime.json)", options->output);
+	}
+	if (counts->cluster)
+		tt_str_adds(out, "\n  - cluster_descriptor YAML saved");
+	if (counts->mesh)
+		tt_str_adds(out, "\n  - physical_chip_mesh_coordinate_mapping YAML saved");
+}

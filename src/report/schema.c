@@ -1,0 +1,367 @@
+#include "report/schema.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* Who creates a table. */
+enum when {
+	ALWAYS,
+	WITH_PLACEMENT,
+	WHEN_STORED, /* only with as_tables */
+	WHEN_VIEWED, /* only without */
+};
+
+struct table {
+	const char *name;
+	const char *columns; /* separated by newlines; "rank" is added behind unless `no_rank` */
+	const char *behind;  /* (optional) what stands behind rank: columns, constraints */
+	const char *insert;  /* "INSERT" or with "OR ..." */
+	int width;           /* columns without rank */
+	bool no_rank;
+	enum when when;
+};
+
+#define IGNORE "INSERT OR IGNORE"
+#define REPLACE "INSERT OR REPLACE"
+#define COMPARISON                                                                                 \
+	"tensor_id int\ngolden_tensor_id int\nmatches int\ndesired_pcc float\nactual_pcc float"
+
+static const struct table tables[TT_REPORT_TABLE_COUNT] = {
+	[TT_REPORT_DEVICES] = {"devices",
+			       "device_id int\nnum_y_cores int\nnum_x_cores int\n"
+			       "num_y_compute_cores int\nnum_x_compute_cores int\n"
+			       "worker_l1_size int\nl1_num_banks int\nl1_bank_size int\n"
+			       "address_at_first_l1_bank int\naddress_at_first_l1_cb_buffer int\n"
+			       "num_banks_per_storage_core int\nnum_compute_cores int\n"
+			       "num_storage_cores int\ntotal_l1_memory int\n"
+			       "total_l1_for_tensors int\ntotal_l1_for_interleaved_buffers int\n"
+			       "total_l1_for_sharded_buffers int\ncb_limit int",
+			       NULL, "INSERT", 18, false, ALWAYS},
+	[TT_REPORT_OPERATIONS] = {"operations", "operation_id int\nname text\nduration float",
+				  "UNIQUE(operation_id, rank)", REPLACE, 3, false, ALWAYS},
+	[TT_REPORT_OPERATION_ARGUMENTS] = {"operation_arguments",
+					   "operation_id int\nname text\nvalue text", NULL,
+					   "INSERT", 3, false, ALWAYS},
+	[TT_REPORT_SUB_DEVICE_MANAGERS] = {"sub_device_managers",
+					   "device_id int\nsub_device_manager_id int",
+					   "UNIQUE(device_id, sub_device_manager_id, rank)", IGNORE,
+					   2, false, WITH_PLACEMENT},
+	[TT_REPORT_SUB_DEVICES] = {"sub_devices",
+				   "device_id int\nsub_device_manager_id int\nsub_device_id int\n"
+				   "worker_core_ranges text",
+				   "UNIQUE(device_id, sub_device_manager_id, sub_device_id, rank)",
+				   IGNORE, 4, false, WITH_PLACEMENT},
+	[TT_REPORT_OPERATION_EXECUTIONS] = {"operation_executions",
+					    "execution_id int\noperation_id int\ndevice_id int\n"
+					    "physical_device_id int\nruntime_id int\n"
+					    "global_call_count int\ncommand_queue_id int",
+					    "UNIQUE(execution_id, rank)", REPLACE, 7, false,
+					    WITH_PLACEMENT},
+	[TT_REPORT_EXECUTION_SUB_DEVICES] = {"execution_sub_devices",
+					     "execution_id int\ndevice_id int\n"
+					     "sub_device_manager_id int\nsub_device_id int",
+					     "UNIQUE(execution_id, device_id, "
+					     "sub_device_manager_id, sub_device_id, rank)",
+					     IGNORE, 4, false, WITH_PLACEMENT},
+	[TT_REPORT_TENSORS] = {"tensors",
+			       "tensor_id int\nshape text\ndtype text\nlayout text\n"
+			       "memory_config text\ndevice_id int\naddress int\nbuffer_type int",
+			       "UNIQUE(tensor_id, rank)", IGNORE, 8, false, ALWAYS},
+	[TT_REPORT_DEVICE_TENSORS] = {"device_tensors", "tensor_id int\ndevice_id int\naddress int",
+				      NULL, "INSERT", 3, false, ALWAYS},
+	[TT_REPORT_BUFFERS] = {"buffers",
+			       "operation_id int\ndevice_id int\naddress int\n"
+			       "max_size_per_bank int\nbuffer_type int\nbuffer_layout int",
+			       NULL, "INSERT", 6, false, WHEN_STORED},
+	[TT_REPORT_CAPTURED_GRAPH] = {"captured_graph", "operation_id int\ncaptured_graph text",
+				      NULL, "INSERT", 2, false, ALWAYS},
+	[TT_REPORT_NODES] = {"nodes",
+			     "operation_id int\nunique_id int\nnode_operation_id int\nname text",
+			     NULL, "INSERT", 4, false, ALWAYS},
+	[TT_REPORT_EDGES] = {"edges",
+			     "operation_id int\nsource_unique_id int\nsink_unique_id int\n"
+			     "source_output_index int\nsink_input_index int\nkey int",
+			     NULL, "INSERT", 6, false, ALWAYS},
+	[TT_REPORT_REPORT_METADATA] = {"report_metadata", "key text UNIQUE\nvalue text", NULL,
+				       REPLACE, 2, true, ALWAYS},
+	[TT_REPORT_ERRORS] = {"errors",
+			      "operation_id int\noperation_name text\nerror_type text\n"
+			      "error_message text\nstack_trace text\ntimestamp text",
+			      NULL, "INSERT", 6, false, ALWAYS},
+	[TT_REPORT_SOURCE_FILES] = {"source_files",
+				    "id INTEGER PRIMARY KEY\npath text UNIQUE NOT NULL\n"
+				    "contents text",
+				    NULL, IGNORE, 3, true, ALWAYS},
+	[TT_REPORT_STACK_TRACES] = {"stack_traces",
+				    "operation_id int\nstack_trace text\n"
+				    "source_file_id int REFERENCES source_files(id)",
+				    NULL, "INSERT", 3, false, ALWAYS},
+	[TT_REPORT_INPUT_TENSORS] = {"input_tensors",
+				     "operation_id int\ninput_index int\ntensor_id int", NULL,
+				     "INSERT", 3, false, ALWAYS},
+	[TT_REPORT_OUTPUT_TENSORS] = {"output_tensors",
+				      "operation_id int\noutput_index int\ntensor_id int", NULL,
+				      "INSERT", 3, false, ALWAYS},
+	[TT_REPORT_TENSOR_LIFETIME] = {"tensor_lifetime",
+				       "tensor_id int\nproducer_operation_id int\n"
+				       "last_use_operation_id int\ndeallocate_operation_id int\n"
+				       "producer_source_file text\nproducer_source_line int\n"
+				       "last_use_source_file text\nlast_use_source_line int",
+				       "UNIQUE(tensor_id, rank)", REPLACE, 8, false, ALWAYS},
+	[TT_REPORT_TENSOR_CONSUMERS] = {"tensor_consumers",
+					"tensor_id int\noperation_id int\ninput_index int",
+					"UNIQUE(tensor_id, operation_id, input_index, rank)",
+					IGNORE, 3, false, ALWAYS},
+	[TT_REPORT_TENSOR_PRODUCERS] = {"tensor_producers",
+					"tensor_id int\noperation_id int\noutput_index int",
+					"UNIQUE(tensor_id, operation_id, output_index, rank)",
+					IGNORE, 3, false, ALWAYS},
+	[TT_REPORT_LOCAL_COMPARISONS] = {"local_tensor_comparison_records", COMPARISON,
+					 "UNIQUE(tensor_id, rank)", "INSERT", 5, false, ALWAYS},
+	[TT_REPORT_GLOBAL_COMPARISONS] = {"global_tensor_comparison_records", COMPARISON,
+					  "UNIQUE(tensor_id, rank)", "INSERT", 5, false, ALWAYS},
+	[TT_REPORT_BUFFER_CHUNKS] = {"buffer_chunks",
+				     "operation_id int\ndevice_id int\naddress int\nbank_id int\n"
+				     "core_x int\ncore_y int\nchunk_address int\nchunk_size int\n"
+				     "page_size int\nnum_pages int\nbuffer_type int",
+				     NULL, "INSERT", 11, false, ALWAYS},
+	/*
+	 * Instead of all live buffers for every operation: the operations in their order, each with
+	 * its block, and per block the buffers with the operations between which they live.
+	 */
+	[TT_REPORT_BUFFER_OPS] = {"buffer_ops",
+				  "seq INTEGER PRIMARY KEY\nblock int\noperation_id int", NULL,
+				  "INSERT", 3, false, WHEN_VIEWED},
+	[TT_REPORT_BUFFER_SPANS] = {"buffer_spans",
+				    "block int\nposition int\nfirst_seq int\nlast_seq int\n"
+				    "device_id int\naddress int\nmax_size_per_bank int\n"
+				    "buffer_type int\nbuffer_layout int",
+				    "PRIMARY KEY(block, position, first_seq)", "INSERT", 9, true, WHEN_VIEWED},
+};
+
+/* The cross join keeps the loops in this order, which is the order of the rows. */
+static const char views[] =
+	"CREATE VIEW buffers AS SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
+	"  s.buffer_type, s.buffer_layout, o.rank FROM buffer_ops o CROSS JOIN buffer_spans s\n"
+	"  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq;\n"
+	"CREATE VIEW buffer_pages AS WITH RECURSIVE pages AS (\n"
+	"  SELECT c.rowid AS chunk, 0 AS page_index FROM buffer_chunks c UNION ALL\n"
+	"  SELECT chunk, page_index + 1 FROM pages JOIN buffer_chunks c ON c.rowid = chunk\n"
+	"  WHERE page_index + 1 < c.num_pages)\n"
+	"SELECT c.operation_id, c.device_id, c.address, c.core_y, c.core_x, c.bank_id, p.page_index,\n"
+	"  c.chunk_address + p.page_index * c.page_size AS page_address, c.page_size, c.buffer_type,\n"
+	"  c.rank FROM pages p JOIN buffer_chunks c ON c.rowid = p.chunk ORDER BY c.rowid, p.page_index;";
+
+/* Made at the end: that is faster than keeping them right on the way. */
+static const char indexes[] =
+	"CREATE INDEX idx_buffer_ops_operation_id ON buffer_ops (operation_id);"
+	"CREATE INDEX idx_operation_arguments_operation_id ON operation_arguments (operation_id);"
+	"CREATE INDEX idx_captured_graph_operation_id ON captured_graph (operation_id);"
+	"CREATE INDEX idx_stack_traces_operation_id ON stack_traces (operation_id);"
+	"CREATE INDEX idx_input_tensors_operation_id ON input_tensors (operation_id);"
+	"CREATE INDEX idx_input_tensors_tensor_id ON input_tensors (tensor_id);"
+	"CREATE INDEX idx_output_tensors_operation_id ON output_tensors (operation_id);"
+	"CREATE INDEX idx_output_tensors_tensor_id ON output_tensors (tensor_id);"
+	"CREATE INDEX idx_device_tensors_tensor_id ON device_tensors (tensor_id);"
+	"CREATE INDEX idx_buffer_chunks_operation_id ON buffer_chunks (operation_id);";
+
+static const struct tt_report_version versions[] = {
+	{"3.5", .storage_type = true, .placement = true, .operation_errors = true},
+	{"3.3", .storage_type = false, .placement = false, .operation_errors = false},
+};
+
+const struct tt_report_version *tt_report_version_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (strcmp(versions[i].name, name) == 0)
+			return &versions[i];
+	return NULL;
+}
+
+const struct tt_report_version *tt_report_version_default(void)
+{
+	return &versions[0];
+}
+
+/* The next part of "3.10" that is a number, or 0 at the end. */
+static unsigned long next_part(const char **text)
+{
+	while (**text) {
+		const char *start = *text;
+		unsigned long number = 0;
+		bool digits = *start && *start != '.';
+
+		for (; **text && **text != '.'; ++*text) {
+			digits = digits && **text >= '0' && **text <= '9';
+			number = number * 10 + (unsigned long)(**text - '0');
+		}
+		if (**text)
+			++*text;
+		if (digits)
+			return number;
+	}
+	return 0;
+}
+
+bool tt_report_version_older(const char *stored, const char *current)
+{
+	if (!stored)
+		return true;
+	while (*stored || *current) {
+		unsigned long a = next_part(&stored), b = next_part(&current);
+
+		if (a != b)
+			return a < b;
+	}
+	return false;
+}
+
+/* ---- creating ------------------------------------------------------------------------------- */
+
+static bool is_present(const struct tt_report_db *db, const struct table *table)
+{
+	switch (table->when) {
+	case WITH_PLACEMENT:
+		return db->version->placement;
+	case WHEN_STORED:
+		return db->as_tables;
+	case WHEN_VIEWED:
+		return !db->as_tables;
+	default:
+		return true;
+	}
+}
+
+static bool has_storage_type(const struct tt_report_db *db, enum tt_report_table table)
+{
+	return table == TT_REPORT_TENSORS && db->version->storage_type;
+}
+
+static bool has_size(const struct tt_report_db *db, enum tt_report_table table)
+{
+	return table == TT_REPORT_TENSORS && !db->as_tables;
+}
+
+static void add_create(struct tt_str *sql, const struct tt_report_db *db,
+		       enum tt_report_table which)
+{
+	const struct table *table = &tables[which];
+
+	tt_str_addf(sql, "CREATE TABLE IF NOT EXISTS %s (\n    ", table->name);
+	for (const char *c = table->columns; *c; c++) {
+		if (*c == '\n')
+			tt_str_adds(sql, ",\n    ");
+		else
+			tt_str_addc(sql, *c);
+	}
+	if (!table->no_rank)
+		tt_str_adds(sql, ",\n    rank int NOT NULL DEFAULT 0");
+	if (has_storage_type(db, which))
+		tt_str_adds(sql, ",\n    storage_type text");
+	if (has_size(db, which))
+		tt_str_adds(sql, ",\n    size int");
+	if (table->behind)
+		tt_str_addf(sql, ",\n    %s", table->behind);
+	tt_str_addf(sql, "\n)%s;\n", which == TT_REPORT_BUFFER_SPANS ? " WITHOUT ROWID" : "");
+}
+
+static tt_status create_all(struct tt_report_db *db)
+{
+	struct tt_str sql = {0};
+	tt_status status;
+
+	for (int i = 0; i < TT_REPORT_TABLE_COUNT; i++)
+		if (is_present(db, &tables[i]))
+			add_create(&sql, db, (enum tt_report_table)i);
+	tt_str_adds(&sql, "CREATE INDEX IF NOT EXISTS idx_stack_traces_source_file_id ON "
+			  "stack_traces (source_file_id);\n");
+	if (!db->as_tables)
+		tt_str_adds(&sql, views);
+	tt_str_addf(&sql,
+		    "INSERT OR REPLACE INTO report_metadata (key, value) VALUES "
+		    "('schema_version', '%s')",
+		    db->version->name);
+	status = tt_str_status(&sql);
+	if (status == TTNN_OK)
+		status = tt_db_exec(db->db, tt_str_text(&sql));
+	tt_str_deinit(&sql);
+	return status;
+}
+
+tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
+			    const struct tt_report_version *version, bool as_tables)
+{
+	tt_status status;
+
+	*out = (struct tt_report_db){.version = version, .as_tables = as_tables};
+	TT_TRY(tt_db_create(&out->db, path));
+	status = create_all(out);
+	if (status != TTNN_OK)
+		tt_report_db_deinit(out);
+	return status;
+}
+
+/* ---- filling -------------------------------------------------------------------------------- */
+
+tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
+			   enum tt_report_table which)
+{
+	const struct table *table = &tables[which];
+	int width = table->width + !table->no_rank + has_storage_type(db, which) +
+		    has_size(db, which);
+	struct tt_str sql = {0};
+	tt_status status;
+
+	if (!db->inserts[which]) {
+		tt_str_addf(&sql, "%s INTO %s VALUES (?", table->insert, table->name);
+		for (int i = 1; i < width; i++)
+			tt_str_adds(&sql, ", ?");
+		tt_str_addc(&sql, ')');
+		status = tt_str_status(&sql);
+		if (status == TTNN_OK)
+			status = tt_db_prepare(&db->inserts[which], db->db, tt_str_text(&sql));
+		tt_str_deinit(&sql);
+		TT_TRY(status);
+	}
+	*out = db->inserts[which];
+	return TTNN_OK;
+}
+
+tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table table,
+				const int64_t *values, int count)
+{
+	struct tt_db_stmt *insert;
+
+	TT_TRY(tt_report_insert(&insert, db, table));
+	for (int i = 0; i < count; i++)
+		tt_db_bind_int(insert, i, values[i]);
+	return tt_db_run(insert);
+}
+
+static void free_inserts(struct tt_report_db *db)
+{
+	for (int i = 0; i < TT_REPORT_TABLE_COUNT; i++) {
+		tt_db_stmt_free(db->inserts[i]);
+		db->inserts[i] = NULL;
+	}
+}
+
+tt_status tt_report_db_finish(struct tt_report_db *db)
+{
+	struct tt_db *file = db->db;
+	tt_status status = db->as_tables ? TTNN_OK : tt_db_exec(file, indexes);
+
+	if (status != TTNN_OK)
+		return status;
+	free_inserts(db);
+	db->db = NULL;
+	return tt_db_close(file);
+}
+
+void tt_report_db_deinit(struct tt_report_db *db)
+{
+	free_inserts(db);
+	tt_db_discard(db->db);
+	db->db = NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * schema.h: the visualizer database as tables of rows: which tables and columns there are, how rows
+ * enter them, and what differs between the versions of the schema.
+ *
+ * To add a table: a line in the list, a row in schema.c. To add a version: a row of `versions`.
+ */
+#ifndef TT_REPORT_SCHEMA_H
+#define TT_REPORT_SCHEMA_H
+
+#include "db/db.h"
+
+/* In the order in which they are created. */
+#define TT_REPORT_TABLES(X)                                                                        \
+	X(DEVICES)                                                                                 \
+	X(OPERATIONS)                                                                              \
+	X(OPERATION_ARGUMENTS)                                                                     \
+	X(SUB_DEVICE_MANAGERS)                                                                     \
+	X(SUB_DEVICES)                                                                             \
+	X(OPERATION_EXECUTIONS)                                                                    \
+	X(EXECUTION_SUB_DEVICES)                                                                   \
+	X(TENSORS)                                                                                 \
+	X(DEVICE_TENSORS)                                                                          \
+	X(BUFFERS)                                                                                 \
+	X(CAPTURED_GRAPH)                                                                          \
+	X(NODES)                                                                                   \
+	X(EDGES)                                                                                   \
+	X(REPORT_METADATA)                                                                         \
+	X(ERRORS)                                                                                  \
+	X(SOURCE_FILES)                                                                            \
+	X(STACK_TRACES)                                                                            \
+	X(INPUT_TENSORS)                                                                           \
+	X(OUTPUT_TENSORS)                                                                          \
+	X(TENSOR_LIFETIME)                                                                         \
+	X(TENSOR_CONSUMERS)                                                                        \
+	X(TENSOR_PRODUCERS)                                                                        \
+	X(LOCAL_COMPARISONS)                                                                       \
+	X(GLOBAL_COMPARISONS)                                                                      \
+	X(BUFFER_CHUNKS)                                                                           \
+	X(BUFFER_OPS)                                                                              \
+	X(BUFFER_SPANS)
+
+enum tt_report_table {
+#define X(name) TT_REPORT_##name,
+	TT_REPORT_TABLES(X)
+#undef X
+		TT_REPORT_TABLE_COUNT,
+};
+
+/* All that differs between the versions. */
+struct tt_report_version {
+	const char *name;
+	bool storage_type;     /* tensors has that column; host tensors have no buffer_type */
+	bool placement;        /* which sub-device ran what: four more tables */
+	bool operation_errors; /* errors belong to operations, and a crashed one is an operation */
+};
+
+/* "3.3" or "3.5", or NULL. */
+const struct tt_report_version *tt_report_version_find(const char *name);
+
+/* The newest. */
+const struct tt_report_version *tt_report_version_default(void);
+
+/* Whether schema version `stored` (NULL: none) is older than `current`. */
+bool tt_report_version_older(const char *stored, const char *current);
+
+/* A database being filled. */
+struct tt_report_db {
+	struct tt_db *db;
+	const struct tt_report_version *version;
+	bool as_tables; /* nothing is a view, no index is added */
+	struct tt_db_stmt *inserts[TT_REPORT_TABLE_COUNT];
+};
+
+/* Creates the file with its empty tables, or adds what is missing to an existing one. */
+tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
+			    const struct tt_report_version *version, bool as_tables);
+
+/* The insert statement of a table, prepared at first use. */
+tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
+			   enum tt_report_table table);
+
+/* Inserts a row of integers. */
+tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table table,
+				const int64_t *values, int count);
+
+/* Adds the indexes that readers profit from (not with as_tables), ends the transaction, closes. */
+tt_status tt_report_db_finish(struct tt_report_db *db);
+
+/* Closes what is left; for a database that is finished or given up. */
+void tt_report_db_deinit(struct tt_report_db *db);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * source.h: where the importer reads a report from. It sees a report as parts, each a value to be
+ * read whole or walked element by element, and never needs all of a part in memory.
+ *
+ * JSON files are one source (tt_report_source_json); another is a new set of these functions.
+ */
+#ifndef TT_REPORT_SOURCE_H
+#define TT_REPORT_SOURCE_H
+
+#include "base/json.h"
+
+/* The parts, by their names in files. The last is for a file's own needs. */
+#define TT_REPORT_PARTS(X)                                                                         \
+	X(VERSION, "version")                                                                      \
+	X(METADATA, "metadata")                                                                    \
+	X(DEVICES, "devices")                                                                      \
+	X(GRAPH, "graph")                                                                          \
+	X(PYTHON_IO, "python_io")                                                                  \
+	X(COMPARISONS, "comparison_records")                                                       \
+	X(OPERATION_BUFFERS, "per_operation_buffers")                                              \
+	X(PAGES_BY_ADDRESS, "buffer_pages_by_address")                                             \
+	X(PAGES, "buffer_pages")                                                                   \
+	X(CLUSTER, "cluster_descriptor")                                                           \
+	X(MESH, "mesh_coordinate_mapping")
+
+enum tt_report_part {
+#define X(name, key) TT_REPORT_PART_##name,
+	TT_REPORT_PARTS(X)
+#undef X
+		TT_REPORT_PART_COUNT,
+};
+
+/* Where an element lies, to read it later. */
+struct tt_report_place {
+	size_t start, length;
+	unsigned depth, file; /* containers around it; which of the source's files */
+};
+
+struct tt_report_source {
+	/* TT_JSON_ABSENT when the report lacks the part. */
+	enum tt_json_kind (*kind)(struct tt_report_source *source, enum tt_report_part part);
+	/* The whole part, NULL when absent. Lives until the next use of the parser. */
+	tt_status (*read)(const struct tt_json **out, struct tt_report_source *source,
+			  enum tt_report_part part, struct tt_json_parser *parser);
+	/* Goes to the elements of a part that is an array or an object; one part at a time. */
+	tt_status (*walk)(struct tt_report_source *source, enum tt_report_part part);
+	/* The next element: false at the end of what was entered last, and after errors. */
+	bool (*next)(struct tt_report_source *source);
+	/* Of the present element: its key (NULL in arrays), its place; going into it. */
+	const char *(*key)(struct tt_report_source *source);
+	enum tt_json_kind (*element_kind)(struct tt_report_source *source);
+	struct tt_report_place (*place)(struct tt_report_source *source);
+	void (*enter)(struct tt_report_source *source);
+	/* Reads an element, now or later. */
+	tt_status (*fetch)(const struct tt_json **out, struct tt_report_source *source,
+			   struct tt_json_parser *parser, const struct tt_report_place *place);
+	/* The first error of walking. */
+	tt_status (*status)(struct tt_report_source *source);
+	/* "file:line:column: what" for an element. */
+	tt_status (*fail)(struct tt_report_source *source, const struct tt_report_place *place,
+			  const char *what);
+	/* How far the walk is, of how much: for a progress bar. */
+	size_t (*tell)(struct tt_report_source *source, size_t *total);
+	void (*free)(struct tt_report_source *source);
+};
+
+struct tt_report_json_options {
+	size_t value_limit; /* larger elements are refused */
+	bool strict;        /* a part that is there twice: the last counts, as in Python */
+};
+
+/*
+ * A report file with its side files (python_io, comparison records). *out is NULL when the file is
+ * JSON, but no object. Free with its own free().
+ */
+tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
+				const struct tt_report_json_options *options);
+
+#endif

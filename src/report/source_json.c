@@ -1,0 +1,331 @@
+/*
+ * A report in a JSON file. The first pass finds where its parts lie; they are read in the order in
+ * which the importer wants them, which is not the order of the file.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/jsonslice.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "report/source.h"
+
+/* The files of a report. */
+enum { MAIN, RECORDS, COMPARISONS, FILES };
+
+struct part {
+	enum tt_json_kind kind; /* TT_JSON_NULL for what is no container */
+	unsigned file;
+	struct tt_jsonslice_place place;
+};
+
+struct json_source {
+	struct tt_report_source base;
+	struct tt_report_json_options options;
+	struct part parts[TT_REPORT_PART_COUNT];
+	struct tt_jsonslice *files[FILES];
+	unsigned walked;
+};
+
+static const char *const names[TT_REPORT_PART_COUNT] = {
+#define X(name, key) [TT_REPORT_PART_##name] = (key),
+	TT_REPORT_PARTS(X)
+#undef X
+};
+
+static struct json_source *own(struct tt_report_source *source)
+{
+	return (struct json_source *)source; /* its first member */
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static tt_status fetch_from(const struct tt_json **out, struct json_source *source, unsigned file,
+			    struct tt_json_parser *parser, const struct tt_jsonslice_place *place)
+{
+	char text[128];
+
+	if (place->length > source->options.value_limit) {
+		snprintf(text, sizeof(text),
+			 "a single value of %zu bytes: more than the limit of %zu", place->length,
+			 source->options.value_limit);
+		return tt_jsonslice_fail(source->files[file], place->start, text);
+	}
+	return tt_jsonslice_fetch(out, source->files[file], parser, place);
+}
+
+static enum tt_json_kind json_kind(struct tt_report_source *source, enum tt_report_part part)
+{
+	return own(source)->parts[part].kind;
+}
+
+static tt_status json_read(const struct tt_json **out, struct tt_report_source *source,
+			   enum tt_report_part which, struct tt_json_parser *parser)
+{
+	const struct part *part = &own(source)->parts[which];
+
+	*out = NULL;
+	if (part->kind == TT_JSON_ABSENT)
+		return TTNN_OK;
+	return fetch_from(out, own(source), part->file, parser, &part->place);
+}
+
+static struct tt_jsonslice *walked(struct tt_report_source *source)
+{
+	return own(source)->files[own(source)->walked];
+}
+
+static tt_status json_walk(struct tt_report_source *source, enum tt_report_part which)
+{
+	const struct part *part = &own(source)->parts[which];
+
+	own(source)->walked = part->file;
+	tt_jsonslice_seek(walked(source), &part->place);
+	tt_jsonslice_enter(walked(source));
+	return tt_jsonslice_status(walked(source));
+}
+
+static bool json_next(struct tt_report_source *source)
+{
+	return tt_jsonslice_next(walked(source));
+}
+
+static const char *json_key(struct tt_report_source *source)
+{
+	return tt_jsonslice_key(walked(source), NULL);
+}
+
+static enum tt_json_kind json_element_kind(struct tt_report_source *source)
+{
+	return tt_jsonslice_kind(walked(source));
+}
+
+static struct tt_report_place json_place(struct tt_report_source *source)
+{
+	struct tt_jsonslice_place place = tt_jsonslice_place(walked(source));
+
+	return (struct tt_report_place){place.start, place.length, (unsigned)place.depth,
+					own(source)->walked};
+}
+
+static void json_enter(struct tt_report_source *source)
+{
+	tt_jsonslice_enter(walked(source));
+}
+
+static tt_status json_fetch(const struct tt_json **out, struct tt_report_source *source,
+			    struct tt_json_parser *parser, const struct tt_report_place *place)
+{
+	struct tt_jsonslice_place inner = {place->start, place->length, place->depth};
+
+	return fetch_from(out, own(source), place->file, parser, &inner);
+}
+
+static tt_status json_status(struct tt_report_source *source)
+{
+	return tt_jsonslice_status(walked(source));
+}
+
+static tt_status json_fail(struct tt_report_source *source, const struct tt_report_place *place,
+			   const char *what)
+{
+	return tt_jsonslice_fail(own(source)->files[place->file], place->start, what);
+}
+
+static size_t json_tell(struct tt_report_source *source, size_t *total)
+{
+	return tt_jsonslice_tell(walked(source), total);
+}
+
+static void json_free(struct tt_report_source *source)
+{
+	for (int i = 0; i < FILES; i++)
+		tt_jsonslice_free(own(source)->files[i]);
+	tt_free(source);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* What the cursor is at becomes a part. A value that is no container is known by its text. */
+static void note_part(struct json_source *source, enum tt_report_part which, unsigned file)
+{
+	struct part *part = &source->parts[which];
+
+	part->kind = tt_jsonslice_kind(source->files[file]);
+	if (part->kind == TT_JSON_ABSENT)
+		part->kind = TT_JSON_NULL;
+	part->file = file;
+	part->place = tt_jsonslice_place(source->files[file]);
+}
+
+static tt_status find_parts(struct json_source *source)
+{
+	struct tt_jsonslice *file = source->files[MAIN];
+
+	tt_jsonslice_enter(file);
+	while (tt_jsonslice_next(file)) {
+		const char *key = tt_jsonslice_key(file, NULL);
+
+		for (int i = 0; i < TT_REPORT_PART_COUNT; i++) {
+			if (strcmp(names[i], key) != 0)
+				continue;
+			if (source->parts[i].kind != TT_JSON_ABSENT && !source->options.strict) {
+				size_t at = tt_jsonslice_tell(file, NULL);
+				char text[64];
+
+				snprintf(text, sizeof(text), "the key \"%s\" is there twice", key);
+				return tt_jsonslice_fail(file, at, text);
+			}
+			note_part(source, (enum tt_report_part)i, MAIN);
+		}
+	}
+	tt_jsonslice_next(file); /* nothing may follow */
+	return tt_jsonslice_status(file);
+}
+
+/*
+ * path with its last suffix replaced, as upstream names side files. Beside report.json.gz lies
+ * report.python_io.json or report.python_io.json.gz. *out is NULL when there is none.
+ */
+static tt_status side_path(char **out, const char *path, const char *suffix)
+{
+	const char *name = strrchr(path, '/'), *dot;
+	size_t length = strlen(path);
+	struct tt_str text = {0};
+
+	*out = NULL;
+	if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
+		length -= 3;
+	name = name ? name + 1 : path;
+	dot = memrchr(name, '.', length - (size_t)(name - path));
+	if (dot && dot > name && dot + 1 < path + length)
+		length = (size_t)(dot - path);
+	tt_str_add(&text, path, length);
+	tt_str_adds(&text, suffix);
+	if (!text.failed && access(tt_str_text(&text), F_OK) != 0)
+		tt_str_adds(&text, ".gz");
+	TT_TRY(tt_str_status(&text));
+	if (access(tt_str_text(&text), F_OK) == 0)
+		return tt_str_take(out, &text);
+	tt_str_deinit(&text);
+	return TTNN_OK;
+}
+
+/* A part that is absent, or null, may be in a file of its own. */
+static tt_status open_side(struct json_source *source, enum tt_report_part which, unsigned number,
+			   const char *path)
+{
+	TT_TRY(tt_jsonslice_open(&source->files[number], path));
+	if (tt_jsonslice_next(source->files[number]))
+		note_part(source, which, number);
+	return tt_jsonslice_status(source->files[number]);
+}
+
+/* Whether the report itself has the part. Null counts as absent, anything else does not. */
+static bool has_part(struct json_source *source, enum tt_report_part which)
+{
+	const struct part *part = &source->parts[which];
+
+	return part->kind == TT_JSON_ARRAY || part->kind == TT_JSON_OBJECT;
+}
+
+/* The file for all reports of a folder. */
+static tt_status common_path(char **out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct tt_str text = {0};
+
+	*out = NULL;
+	tt_str_add(&text, path, slash ? (size_t)(slash + 1 - path) : 0);
+	tt_str_adds(&text, "comparison_records.json");
+	TT_TRY(tt_str_status(&text));
+	if (access(tt_str_text(&text), F_OK) == 0)
+		return tt_str_take(out, &text);
+	tt_str_deinit(&text);
+	return TTNN_OK;
+}
+
+static tt_status open_sides(struct json_source *source, const char *path)
+{
+	tt_status status = TTNN_OK;
+	char *side = NULL;
+
+	if (!has_part(source, TT_REPORT_PART_PYTHON_IO)) {
+		TT_TRY(side_path(&side, path, ".python_io.json"));
+		if (side)
+			status = open_side(source, TT_REPORT_PART_PYTHON_IO, RECORDS, side);
+		tt_free(side);
+		TT_TRY(status);
+	}
+	if (has_part(source, TT_REPORT_PART_COMPARISONS))
+		return TTNN_OK;
+	TT_TRY(side_path(&side, path, ".comparison_records.json"));
+	if (!side)
+		TT_TRY(common_path(&side, path));
+	if (side)
+		status = open_side(source, TT_REPORT_PART_COMPARISONS, COMPARISONS, side);
+	tt_free(side);
+	return status;
+}
+
+static const struct tt_report_source functions = {
+	.kind = json_kind,
+	.read = json_read,
+	.walk = json_walk,
+	.next = json_next,
+	.key = json_key,
+	.element_kind = json_element_kind,
+	.place = json_place,
+	.enter = json_enter,
+	.fetch = json_fetch,
+	.status = json_status,
+	.fail = json_fail,
+	.tell = json_tell,
+	.free = json_free,
+};
+
+/* *object tells whether the file holds an object. */
+static tt_status open_main(struct json_source *source, bool *object, const char *path)
+{
+	struct tt_jsonslice *file;
+
+	*object = false;
+	TT_TRY(tt_jsonslice_open(&source->files[MAIN], path));
+	file = source->files[MAIN];
+	if (!tt_jsonslice_next(file)) {
+		TT_TRY(tt_jsonslice_status(file));
+		return tt_jsonslice_fail(file, 0, "no JSON value");
+	}
+	if (tt_jsonslice_kind(file) == TT_JSON_OBJECT) {
+		*object = true;
+		TT_TRY(find_parts(source));
+		return open_sides(source, path);
+	}
+	/* No report, but is it JSON? A container is passed over, anything else read. */
+	if (tt_jsonslice_kind(file) == TT_JSON_ABSENT)
+		tt_jsonslice_read(file);
+	tt_jsonslice_next(file);
+	return tt_jsonslice_status(file);
+}
+
+tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
+				const struct tt_report_json_options *options)
+{
+	struct json_source *source = tt_calloc(1, sizeof(*source));
+	bool object = false;
+	tt_status status;
+
+	if (!source)
+		return tt_fail_nomem();
+	source->base = functions;
+	source->options = *options;
+	status = open_main(source, &object, path);
+	*out = &source->base;
+	if (status == TTNN_OK && object)
+		return TTNN_OK;
+	json_free(&source->base);
+	*out = NULL;
+	return status;
+}

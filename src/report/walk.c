@@ -1,0 +1,513 @@
+#include "report/walk.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "report/pytext.h"
+
+/* Functions that are part of what is around them. */
+static const char *const filtered[] = {
+	"ttnn::convert_python_tensor_to_tt_tensor",
+	"tt::tt_metal::detail::convert_tt_tensor_to_framework_tensor",
+	"Tensor::deallocate",
+	"Tensor::to_device",
+	"Tensor::reshape",
+	"tt::tt_metal::to_dtype",
+};
+
+tt_status tt_report_complain(struct tt_report_import *import, size_t position, const char *what)
+{
+	if (import->options->strict)
+		return tt_report_graph_fail(&import->graph, position, what);
+	if (import->warnings++ < 10)
+		tt_log(TT_LOG_WARN, "%s: node %zu: %s", import->path, position, what);
+	return TTNN_OK;
+}
+
+int64_t tt_report_counter(const struct tt_json *node)
+{
+	int64_t counter = 0;
+
+	tt_json_int(&counter, tt_json_get(node, "counter"));
+	return counter;
+}
+
+static bool is_filtered(const struct tt_report_import *import, const char *name)
+{
+	for (size_t i = 0; i < sizeof(filtered) / sizeof(filtered[0]); i++)
+		if (strncmp(name, filtered[i], strlen(filtered[i])) == 0)
+			return true;
+	return !import->computed && strcmp(name, "ttnn.from_torch") == 0;
+}
+
+/* ---- the nodes of an operation -------------------------------------------------------------- */
+
+static void forget_nodes(struct tt_report_import *import)
+{
+	import->nodes.count = import->placed.count = 0;
+	tt_report_captured_clear(&import->captured);
+}
+
+static tt_status remember(struct tt_report_import *import, const struct tt_json *node,
+			  size_t position)
+{
+	uint8_t kind = import->graph.entries.data[position].kind;
+	size_t *at = TT_VEC_PUSH(&import->nodes);
+
+	if (!at)
+		return tt_fail_nomem();
+	*at = position;
+	if (kind == TT_NODE_MANAGER || kind == TT_NODE_EXECUTION) {
+		at = TT_VEC_PUSH(&import->placed);
+		if (!at)
+			return tt_fail_nomem();
+		*at = position;
+	}
+	return import->writing ? tt_report_captured_add(&import->captured, node) : TTNN_OK;
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+/* Keeps what the frame's node refers to as inputs. */
+static tt_status keep_references(struct tt_report_import *import, const struct tt_json *node)
+{
+	struct tt_json_iter it = tt_json_iter(tt_json_get(node, "input_tensors"));
+
+	while (tt_json_next(&it)) {
+		int64_t *reference = TT_VEC_PUSH(&import->references);
+
+		if (!reference)
+			return tt_fail_nomem();
+		if (!tt_json_int(reference, it.value))
+			import->references.count--;
+	}
+	return TTNN_OK;
+}
+
+static tt_status begin_operation(struct tt_report_import *import, const struct tt_json *node,
+				 size_t position, const struct tt_report_frame *frame)
+{
+	const struct tt_map_entry *name = &import->tensors.texts.entries[frame->name - 1];
+	struct tt_db_stmt *insert;
+
+	import->visible++;
+	import->depth++;
+	import->aborted = false;
+	import->inputs.count = import->outputs.count = 0;
+	tt_idset_clear(&import->inner_outputs);
+	tt_idset_clear(&import->inner_inputs);
+	forget_nodes(import);
+	import->writing = !tt_report_records_has_graph(&import->records, frame->record);
+	TT_TRY(remember(import, node, position));
+	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_NODES));
+	tt_db_bind_int(insert, 0, import->base + import->number);
+	tt_db_bind_int(insert, 1, frame->counter);
+	tt_db_bind_int(insert, 2, import->number);
+	tt_db_bind_text(insert, 3, name->key, name->length);
+	tt_db_bind_int(insert, 4, import->rank);
+	return tt_db_run(insert);
+}
+
+static tt_status start_function(struct tt_report_import *import, const struct tt_json *node,
+				size_t position)
+{
+	const struct tt_json *params = tt_json_get(node, "params");
+	const struct tt_json *given = tt_json_get(params, "name");
+	struct tt_report_frame *frame;
+	size_t length = 0;
+	const char *name = tt_json_string(given, &length);
+	bool filter;
+
+	if (tt_json_kind(params) != TT_JSON_OBJECT || (given && !name))
+		TT_TRY(tt_report_complain(import, position, "a function without a name"));
+	if (!name) {
+		name = "unknown";
+		length = strlen(name);
+	}
+	filter = is_filtered(import, name);
+	if (!filter && import->visible == 0 && strcmp(name, "ttnn.from_torch") != 0)
+		import->computed = true;
+	frame = TT_VEC_PUSH(&import->stack);
+	if (!frame)
+		return tt_fail_nomem();
+	*frame = (struct tt_report_frame){
+		.counter = tt_report_counter(node),
+		.position = position,
+		.inputs = import->references.count,
+		.name = tt_report_tensors_text(&import->tensors, name, length),
+		.record = tt_report_records_take(&import->records, name, length),
+		.nested = import->visible > 0 || filter,
+		.has_trace = tt_py_true(tt_json_get(node, "stack_trace")),
+	};
+	if (!frame->name)
+		return tt_fail_nomem();
+	TT_TRY(keep_references(import, node));
+	if (!frame->nested)
+		return begin_operation(import, node, position, frame);
+	import->depth++;
+	return TTNN_OK;
+}
+
+/* The tensor id of an entry; false when it is no tensor or has none. */
+static tt_status tensor_id(bool *has, int64_t *id, struct tt_report_import *import,
+			   const struct tt_report_entry *entry, size_t position)
+{
+	*has = entry && entry->kind == TT_NODE_TENSOR && entry->has_value;
+	if (*has)
+		*id = entry->value;
+	else if (entry && entry->kind == TT_NODE_TENSOR && entry->bad_value)
+		return tt_report_complain(import, position, "a tensor_id that is no number");
+	return TTNN_OK;
+}
+
+/* The functions inside an operation say what goes in and out of it, if it does not itself. */
+static tt_status lift(struct tt_report_import *import, const struct tt_report_frame *frame,
+		      const struct tt_json *end)
+{
+	struct tt_json_iter it = tt_json_iter(tt_json_get(end, "connections"));
+	const struct tt_report_entry *entry;
+	size_t position, at = 0;
+	int64_t id, reference, *input;
+	bool has;
+
+	tt_idset_clear(&import->own_inputs);
+	for (size_t i = frame->inputs; i < import->references.count; i++) {
+		TT_TRY(tt_report_graph_at(&entry, &position, &import->graph,
+					  import->references.data[i]));
+		TT_TRY(tensor_id(&has, &id, import, entry, position));
+		if (has)
+			TT_TRY(tt_idset_add(&import->own_inputs, id));
+	}
+	while (tt_idset_next(&id, &at, &import->own_inputs)) {
+		TT_TRY(tt_idset_add(&import->inner_inputs, id));
+		input = TT_VEC_PUSH(&import->inputs);
+		if (!input)
+			return tt_fail_nomem();
+		*input = id;
+	}
+	while (tt_json_next(&it)) {
+		struct tt_report_output *output;
+
+		if (!tt_json_int(&reference, it.value))
+			continue;
+		TT_TRY(tt_report_graph_at(&entry, &position, &import->graph, reference));
+		TT_TRY(tensor_id(&has, &id, import, entry, position));
+		if (!has)
+			continue;
+		if (!tt_idset_has(&import->own_inputs, id)) /* else it works in place */
+			TT_TRY(tt_idset_add(&import->inner_outputs, id));
+		output = TT_VEC_PUSH(&import->outputs);
+		if (!output)
+			return tt_fail_nomem();
+		*output = (struct tt_report_output){id, position};
+	}
+	return TTNN_OK;
+}
+
+static tt_status note_abort(struct tt_report_import *import, const struct tt_json *end)
+{
+	const struct tt_json *params = tt_json_get(end, "params");
+	const char *texts[] = {tt_json_string(tt_json_get(params, "name"), NULL),
+			       tt_json_string(tt_json_get(params, "abort_reason"), NULL)};
+	const char *aborted = tt_json_string(tt_json_get(params, "aborted"), NULL);
+	uint32_t *into[] = {&import->abort_name, &import->abort_reason};
+
+	if (!aborted || strcmp(aborted, "true") != 0 || import->aborted)
+		return TTNN_OK;
+	import->aborted = true;
+	for (int i = 0; i < 2; i++) {
+		const char *text = texts[i] ? texts[i] : i ? "" : "unknown";
+
+		*into[i] = tt_report_tensors_text(&import->tensors, text, strlen(text));
+		if (!*into[i])
+			return tt_fail_nomem();
+	}
+	return TTNN_OK;
+}
+
+static tt_status end_function(struct tt_report_import *import, const struct tt_json *node,
+			      size_t position)
+{
+	struct tt_report_frame *frame = NULL;
+	tt_status status;
+
+	if (import->stack.count)
+		frame = &import->stack.data[--import->stack.count];
+	import->depth--;
+	if (frame && frame->nested) {
+		TT_TRY(note_abort(import, node));
+		status = lift(import, frame, node);
+		import->references.count = frame->inputs;
+		return status;
+	}
+	import->visible--;
+	status = tt_report_operation_end(import, frame, node, position);
+	if (frame)
+		import->references.count = frame->inputs;
+	import->aborted = false;
+	import->writing = false;
+	forget_nodes(import);
+	import->number++;
+	return status;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static int64_t param(struct tt_report_import *import, bool *good, const struct tt_json *params,
+		     const char *key)
+{
+	const struct tt_json *value = tt_json_get(params, key);
+	int64_t number = 0;
+
+	(void)import;
+	if (value && tt_json_kind(value) != TT_JSON_NULL)
+		*good &= tt_py_int(&number, value);
+	return number;
+}
+
+/* How much of a buffer is in one bank, for reports that do not say. */
+static int64_t size_per_bank(const struct tt_report_import *import, int64_t size, int64_t page_size,
+			     const struct tt_report_buffer *buffer, int64_t cores, bool interleaved)
+{
+	const struct tt_report_devices *devices = &import->devices;
+	int64_t banks = cores, pages, per_bank;
+
+	if (page_size <= 0 || size <= 0)
+		return size;
+	pages = size / page_size;
+	if (interleaved) {
+		banks = 0;
+		if (buffer->device >= 0 && (uint64_t)buffer->device < devices->rows.count)
+			banks = buffer->type == 0
+					? devices->rows.data[buffer->device].dram_channels
+					: devices->rows.data[buffer->device].l1_banks;
+	}
+	if (banks <= 0)
+		return size;
+	per_bank = pages / banks + (pages % banks != 0);
+	return per_bank * page_size;
+}
+
+static tt_status allocate(struct tt_report_import *import, const struct tt_json *node,
+			  size_t position)
+{
+	static const char *const layouts[] = {"INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED",
+					      "BLOCK_SHARDED"};
+	const struct tt_json *params = tt_json_get(node, "params");
+	const struct tt_json *layout = tt_json_get(params, "layout");
+	const char *name = layout ? tt_json_string(layout, NULL) : layouts[0];
+	int64_t size, page_size, cores;
+	bool good = true, interleaved = name && strcmp(name, layouts[0]) == 0;
+	struct tt_report_buffer buffer = {
+		.device = param(import, &good, params, "device_id"),
+		.address = param(import, &good, params, "address"),
+		.type = param(import, &good, params, "buffer_type"),
+	};
+
+	if (tt_json_get(params, "device_id"))
+		buffer.device = tt_report_devices_map(&import->devices, buffer.device);
+	for (int64_t i = 0; name && i < 4; i++)
+		if (strcmp(name, layouts[i]) == 0)
+			buffer.layout = i;
+	size = param(import, &good, params, "size");
+	page_size = param(import, &good, params, "page_size");
+	cores = param(import, &good, params, "num_cores");
+	if (tt_json_get(params, "max_size_per_bank"))
+		buffer.size = param(import, &good, params, "max_size_per_bank");
+	else
+		buffer.size = size_per_bank(import, size, page_size, &buffer, cores, interleaved);
+	if (!good)
+		TT_TRY(tt_report_complain(import, position, "a buffer whose numbers are none"));
+	return tt_report_buffers_add(&import->buffers, &buffer);
+}
+
+/* The address a node frees: its own, or that of the allocation it is connected with. */
+static tt_status freed_address(bool *has, int64_t *address, struct tt_report_import *import,
+			       const struct tt_json *node, size_t position)
+{
+	const struct tt_json *given = tt_json_get(tt_json_get(node, "params"), "address");
+	struct tt_json_iter it = tt_json_iter(tt_json_get(node, "connections"));
+	const struct tt_report_entry *entry;
+	int64_t reference;
+
+	*has = false;
+	if (given) {
+		*has = tt_py_int(address, given);
+		return *has ? TTNN_OK
+			    : tt_report_complain(import, position, "an address that is no number");
+	}
+	while (tt_json_next(&it)) {
+		if (!tt_json_int(&reference, it.value))
+			continue;
+		TT_TRY(tt_report_graph_at(&entry, NULL, &import->graph, reference));
+		if (!entry || entry->kind != TT_NODE_ALLOCATE)
+			continue;
+		*has = entry->has_value;
+		*address = entry->value;
+		return TTNN_OK;
+	}
+	return TTNN_OK;
+}
+
+static tt_status deallocate(struct tt_report_import *import, const struct tt_json *node,
+			    size_t position)
+{
+	int64_t address, owner = 0, *input;
+	bool has, owned = false;
+
+	TT_TRY(freed_address(&has, &address, import, node, position));
+	if (has) {
+		TT_TRY(tt_report_buffers_remove(&import->buffers, address));
+		owned = tt_report_tensors_owner(&owner, &import->tensors, address);
+	}
+	if (!import->stack.count) {
+		TT_TRY(tt_report_operation_free(import, node, owned, owner));
+		import->number++;
+	} else if (owned) {
+		input = TT_VEC_PUSH(&import->inputs);
+		if (!input)
+			return tt_fail_nomem();
+		*input = owner;
+	}
+	return TTNN_OK;
+}
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+/* The operation around the innermost open function of that name, or NULL. */
+static struct tt_report_frame *failed_frame(struct tt_report_import *import, const char *name)
+{
+	size_t at = import->stack.count;
+
+	if (!*name)
+		return NULL;
+	for (; at; at--) {
+		uint32_t text = import->stack.data[at - 1].name;
+
+		if (strcmp(import->tensors.texts.entries[text - 1].key, name) == 0)
+			break;
+	}
+	for (; at; at--)
+		if (!import->stack.data[at - 1].nested)
+			return &import->stack.data[at - 1];
+	return NULL;
+}
+
+static tt_status error_node(struct tt_report_import *import, const struct tt_json *node)
+{
+	const struct tt_json *params = tt_json_get(node, "params");
+	const char *type = tt_json_string(tt_json_get(params, "error_type"), NULL);
+	const char *message = tt_json_string(tt_json_get(params, "error_message"), NULL);
+	const char *operation = tt_json_string(tt_json_get(params, "error_operation"), NULL);
+	struct tt_report_frame *frame;
+
+	type = type ? type : "unknown";
+	message = message ? message : "";
+	operation = operation ? operation : "";
+	frame = import->db.version->operation_errors ? failed_frame(import, operation) : NULL;
+	if (!frame)
+		return tt_report_error(import, &(struct tt_report_error){import->base, operation,
+									 type, message, NULL});
+	if (frame->error_type)
+		return TTNN_OK;
+	frame->error_type = tt_report_tensors_text(&import->tensors, type, strlen(type));
+	frame->error_message = tt_report_tensors_text(&import->tensors, message, strlen(message));
+	return frame->error_type && frame->error_message ? TTNN_OK : tt_fail_nomem();
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static tt_status tensor_node(struct tt_report_import *import, const struct tt_json *node,
+			     size_t position)
+{
+	bool good;
+
+	TT_TRY(tt_report_tensors_node(&import->tensors, &good, tt_json_get(node, "params")));
+	return good ? TTNN_OK
+		    : tt_report_complain(import, position, "a tensor whose numbers are none");
+}
+
+static tt_status visit(struct tt_report_import *import, const struct tt_json *node, size_t position)
+{
+	if (import->depth > 0)
+		TT_TRY(remember(import, node, position));
+	switch (import->graph.entries.data[position].kind) {
+	case TT_NODE_START:
+		return start_function(import, node, position);
+	case TT_NODE_END:
+		return end_function(import, node, position);
+	case TT_NODE_TENSOR:
+		return tensor_node(import, node, position);
+	case TT_NODE_ALLOCATE:
+		return allocate(import, node, position);
+	case TT_NODE_DEALLOCATE:
+		return deallocate(import, node, position);
+	case TT_NODE_ERROR:
+		return error_node(import, node);
+	default:
+		return TTNN_OK;
+	}
+}
+
+static void tell_progress(struct tt_report_import *import)
+{
+	size_t at = import->source->tell(import->source, NULL);
+
+	if (at < import->told + (1 << 20))
+		return;
+	tt_progress_add(&import->progress, at - import->told);
+	import->told = at;
+}
+
+tt_status tt_report_walk(struct tt_report_import *import)
+{
+	const struct tt_json *node;
+	size_t position;
+
+	TT_TRY(tt_report_graph_init(&import->graph, import->source));
+	for (;;) {
+		TT_TRY(tt_report_graph_next(&node, &position, &import->graph));
+		if (!node)
+			break;
+		TT_TRY(visit(import, node, position));
+		tell_progress(import);
+	}
+	for (size_t i = 0; i < import->stack.count; i++)
+		if (!import->stack.data[i].nested)
+			TT_TRY(tt_report_operation_lost(import, &import->stack.data[i]));
+	return tt_report_buffers_finish(&import->buffers);
+}
+
+void tt_report_walk_reset(struct tt_report_import *import)
+{
+	tt_report_graph_deinit(&import->graph);
+	import->number = 1;
+	import->visible = import->depth = 0;
+	import->computed = import->writing = import->aborted = false;
+	import->warnings = 0;
+	import->told = 0;
+	import->stack.count = import->references.count = 0;
+	import->inputs.count = import->outputs.count = 0;
+	tt_idset_clear(&import->inner_outputs);
+	tt_idset_clear(&import->inner_inputs);
+	tt_map_clear(&import->failed);
+	forget_nodes(import);
+}
+
+void tt_report_walk_deinit(struct tt_report_import *import)
+{
+	tt_report_graph_deinit(&import->graph);
+	TT_VEC_DEINIT(&import->stack);
+	TT_VEC_DEINIT(&import->references);
+	TT_VEC_DEINIT(&import->nodes);
+	TT_VEC_DEINIT(&import->placed);
+	TT_VEC_DEINIT(&import->inputs);
+	TT_VEC_DEINIT(&import->outputs);
+	tt_idset_deinit(&import->inner_outputs);
+	tt_idset_deinit(&import->inner_inputs);
+	tt_idset_deinit(&import->own_inputs);
+	tt_map_deinit(&import->failed);
+	tt_json_parser_deinit(&import->record);
+	tt_str_deinit(&import->scratch);
+}
