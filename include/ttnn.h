@@ -860,6 +860,24 @@ TTNN_API enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_tr
 /* A word in the recordings: signposts, and the ends of windows. `detail` may be NULL. */
 TTNN_API void ttnn_mark(const char *text, const char *detail);
 
+/* ---- reports ------------------------------------------------------------------------------- */
+
+/* All zero is the default. */
+struct ttnn_import_options {
+	const char *db_name; /* NULL: db.sqlite */
+	const char *schema;  /* NULL: "3.5"; or "3.3" */
+	bool strict;         /* as upstream in all it refuses and appends to */
+	bool as_tables;      /* no views, no more indexes than upstream has */
+};
+
+/*
+ * Makes a database for ttnn-visualizer in the folder `output` of a report, or of all in a folder: the
+ * command `ttnn import`. A failure leaves what was there. *summary, if wanted, tells what was
+ * imported; free it with ttnn_free().
+ */
+TTNN_API enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
+					     const struct ttnn_import_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -106,7 +106,38 @@ static PyObject *version(PyObject *module, PyObject *unused)
 	return PyUnicode_FromString(ttnn_version());
 }
 
+/* import_report(input, output, db_name, schema, strict, tables) → summary. */
+static PyObject *import_report(PyObject *module, PyObject *args)
+{
+	struct ttnn_import_options options = {0};
+	PyObject *input, *output, *text = NULL;
+	enum ttnn_status status;
+	int strict, tables;
+	char *summary = NULL;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O&O&zzpp", PyUnicode_FSConverter, &input,
+			      PyUnicode_FSConverter, &output, &options.db_name, &options.schema,
+			      &strict, &tables))
+		return NULL;
+	options.strict = strict;
+	options.as_tables = tables;
+	Py_BEGIN_ALLOW_THREADS
+	status = ttnn_import_report(&summary, PyBytes_AS_STRING(input), PyBytes_AS_STRING(output),
+				    &options);
+	Py_END_ALLOW_THREADS
+	if (status == TTNN_OK)
+		text = PyUnicode_DecodeFSDefault(summary);
+	else
+		py_fail(status, "import_report");
+	ttnn_free(summary);
+	Py_DECREF(input);
+	Py_DECREF(output);
+	return text;
+}
+
 static PyMethodDef functions[] = {
+	{"import_report", import_report, METH_VARARGS, "Makes a database of a report."},
 	{"set_no_dispatch", set_no_dispatch, METH_O,
 	 "Whether this thread's operations compute no data; returns what it was."},
 	{"version", version, METH_NOARGS, "The version of the library."},

@@ -39,6 +39,15 @@ void tt_str_add(struct tt_str *str, const char *text, size_t length)
 	str->data[str->length] = '\0';
 }
 
+char *tt_str_grow(struct tt_str *str, size_t length)
+{
+	if (!reserve(str, length))
+		return NULL;
+	str->length += length;
+	str->data[str->length] = '\0';
+	return str->data + str->length - length;
+}
+
 void tt_str_adds(struct tt_str *str, const char *text)
 {
 	tt_str_add(str, text, strlen(text));

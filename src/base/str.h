@@ -25,6 +25,12 @@ void tt_str_addc(struct tt_str *str, char c);
 void tt_str_addf(struct tt_str *str, const char *format, ...) TTNN_PRINTF(2, 3);
 void tt_str_addu(struct tt_str *str, uint64_t number);
 
+/*
+ * Appends `length` characters that the caller writes where this points, at once; NULL when memory is
+ * exhausted, which is remembered as ever.
+ */
+char *tt_str_grow(struct tt_str *str, size_t length);
+
 /* The text so far, never NULL. Borrowed until the next append. */
 const char *tt_str_text(const struct tt_str *str);
 

@@ -1,7 +1,9 @@
 #include "db/db.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,12 +31,20 @@ static tt_status fail(const struct tt_db *db, int code)
 			       : sqlite3_errstr(code));
 }
 
+/* Statistics of memory cost a lock with every block. Once the library is in use it is too late. */
+static void configure(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 static tt_status open_file(struct tt_db **out, const char *path, int flags)
 {
 	struct tt_db *db = tt_calloc(1, sizeof(*db));
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	tt_status status;
 	int code;
 
+	pthread_once(&once, configure);
 	if (!db)
 		return tt_fail_nomem();
 	db->path = tt_strdup(path);
@@ -52,17 +62,19 @@ static tt_status open_file(struct tt_db **out, const char *path, int flags)
 	return status;
 }
 
-tt_status tt_db_create(struct tt_db **out, const char *path)
+tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 {
 	/* The file is nobody else's, so SQLite need not look whether it changed. */
-	static const char *setup = "pragma journal_mode = off; pragma synchronous = off;"
-				   "pragma locking_mode = exclusive; pragma cache_size = -16384;"
-				   "pragma temp_store = memory; begin;";
+	static const char setup[] = "pragma page_size = %u; pragma journal_mode = off;"
+				    "pragma synchronous = off; pragma locking_mode = exclusive;"
+				    "pragma cache_size = -32768; pragma temp_store = memory; begin;";
+	char sql[sizeof(setup) + 16];
 	struct tt_db *db;
 	tt_status status;
 
 	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-	status = tt_db_exec(db, setup);
+	snprintf(sql, sizeof(sql), setup, page_size);
+	status = tt_db_exec(db, sql);
 	if (status != TTNN_OK) {
 		tt_db_discard(db);
 		return status;

@@ -1,7 +1,7 @@
 /*
  * db.h: a thin door to SQLite. Nobody else sees its header.
  *
- *	TT_TRY(tt_db_create(&db, "out/db.sqlite.tmp"));
+ *	TT_TRY(tt_db_create(&db, "out/db.sqlite.tmp", 4096));
  *	TT_TRY(tt_db_exec(db, "create table devices (device_id int)"));
  *	TT_TRY(tt_db_prepare(&insert, db, "insert into devices values (?)"));
  *	tt_db_bind_int(insert, 0, 7);
@@ -27,10 +27,11 @@ struct tt_db;
 struct tt_db_stmt;
 
 /*
- * Opens a file for one long load: created if absent, one transaction, nothing synced, no journal.
- * What a crash leaves is no database: so this is for files under a temporary name.
+ * Opens a file for one long load: created if absent (with pages of that many bytes), one
+ * transaction, nothing synced, no journal. What a crash leaves is no database: so this is for files
+ * under a temporary name.
  */
-tt_status tt_db_create(struct tt_db **out, const char *path);
+tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size);
 
 /* Opens a file to read from. TTNN_NOTFOUND when there is none. */
 tt_status tt_db_open(struct tt_db **out, const char *path);

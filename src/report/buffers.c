@@ -327,17 +327,19 @@ bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffe
 		buffers->ended.count ? bsearch(&wanted, buffers->ended.data, buffers->ended.count,
 					       sizeof(wanted), by_block)
 				     : NULL;
+	bool any = false;
 
 	for (size_t i = 0; found && i < found->count; i++) {
 		const struct tt_report_span *span = &buffers->spans.data[found->first + i];
 
-		if (span->first <= seq && seq <= span->last && span->buffer.device == at->device &&
-		    span->buffer.address == at->address) {
+		if (span->first > seq || seq > span->last || span->buffer.device != at->device ||
+		    span->buffer.address != at->address)
+			continue;
+		if (!any || span->buffer.size < *size)
 			*size = span->buffer.size;
-			return true;
-		}
+		any = true;
 	}
-	return false;
+	return any;
 }
 
 static void reset_track(struct tt_report_track *track)

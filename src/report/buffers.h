@@ -87,8 +87,8 @@ struct tt_report_list *tt_report_buffers_given(struct tt_report_buffers *buffers
 tt_status tt_report_buffers_finish(struct tt_report_buffers *buffers);
 
 /*
- * After that: the size of the first buffer with this device and address during the operation of a
- * seq, which was in that block; false if there is none.
+ * After that: the least size of the buffers with this device and address during the operation of a
+ * seq, which was in that block (DRAM and L1 have the same addresses); false if there is none.
  */
 bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers, int64_t block,
 			    int64_t seq, const struct tt_report_buffer *at);

@@ -1,6 +1,5 @@
 #include "report/captured.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/fmt.h"
@@ -45,10 +44,10 @@ static void add_key(struct tt_str *out, const struct tt_json_iter *it, bool firs
 	tt_str_add(out, ": ", 2);
 }
 
-static bool is_key(const struct tt_json_iter *it, const char *key)
-{
-	return strcmp(it->key, key) == 0;
-}
+/* Whether the member has this key, a string literal. */
+#define is_key(it, literal)                                                                        \
+	((it)->key_length == sizeof(literal) - 1 &&                                                \
+	 memcmp((it)->key, (literal), sizeof(literal) - 1) == 0)
 
 static void add_device(struct tt_report_captured *captured, struct tt_str *out,
 		       const struct tt_json *value)
@@ -203,10 +202,14 @@ tt_status tt_report_captured_add(struct tt_report_captured *captured, const stru
 			tt_py_dumps(out, it.value);
 		}
 	}
-	if (!has_counter)
-		tt_str_addf(out, "%s\"counter\": %" PRId64, first ? "" : ", ", number);
-	if (!has_id)
-		tt_str_addf(out, ", \"id\": %" PRId64, number);
+	if (!has_counter) {
+		tt_str_adds(out, first ? "\"counter\": " : ", \"counter\": ");
+		add_int(out, number);
+	}
+	if (!has_id) {
+		tt_str_adds(out, ", \"id\": ");
+		add_int(out, number);
+	}
 	tt_str_addc(out, '}');
 	return TTNN_OK;
 }
@@ -269,6 +272,8 @@ static tt_status write_edge(const struct tt_report_target *target, int64_t sourc
 	int64_t row[] = {target->operation, source, sink, index, 0, index, target->rank};
 
 	++*target->edges;
+	if (!target->db->as_tables)
+		return TTNN_OK;
 	return tt_report_insert_ints(target->db, TT_REPORT_EDGES, row, 7);
 }
 
@@ -284,13 +289,19 @@ static tt_status write_text(const struct tt_report_target *target, const struct 
 	return tt_db_run(insert);
 }
 
-static void add_stub(struct tt_str *out, const char *kind, int64_t number, const char *connections)
+/* The first or last node; `reference` is its connection, or negative: it has none. */
+static void add_stub(struct tt_str *out, const char *kind, int64_t number, int64_t reference)
 {
-	tt_str_addf(out,
-		    "{\"arguments\": [], \"connections\": [%s], \"counter\": %" PRId64
-		    ", \"input_tensors\": [], \"node_type\": \"%s\", \"params\": {}, "
-		    "\"stacking_level\": 0, \"id\": %" PRId64 "}",
-		    connections, number, kind, number);
+	tt_str_adds(out, "{\"arguments\": [], \"connections\": [");
+	if (reference >= 0)
+		add_int(out, reference);
+	tt_str_adds(out, "], \"counter\": ");
+	add_int(out, number);
+	tt_str_adds(out, ", \"input_tensors\": [], \"node_type\": \"");
+	tt_str_adds(out, kind);
+	tt_str_adds(out, "\", \"params\": {}, \"stacking_level\": 0, \"id\": ");
+	add_int(out, number);
+	tt_str_addc(out, '}');
 }
 
 tt_status tt_report_captured_write(struct tt_report_captured *captured,
@@ -306,8 +317,7 @@ tt_status tt_report_captured_write(struct tt_report_captured *captured,
 	TT_TRY(make_numbers(&numbers, captured));
 	tt_str_clear(whole);
 	tt_str_addc(whole, '[');
-	tt_fmt_i64(number, new_number(&numbers, 1));
-	add_stub(whole, "capture_start", 0, number);
+	add_stub(whole, "capture_start", 0, new_number(&numbers, 1));
 	TT_TRY(write_edge(target, 0, new_number(&numbers, 1), 0));
 	for (size_t i = 0; i < captured->holes.count; i++) {
 		const struct tt_report_hole *hole = &captured->holes.data[i];
@@ -321,7 +331,7 @@ tt_status tt_report_captured_write(struct tt_report_captured *captured,
 	}
 	tt_str_add(whole, text + from, captured->text.length - from);
 	tt_str_add(whole, ", ", 2);
-	add_stub(whole, "capture_end", numbers.last, "");
+	add_stub(whole, "capture_end", numbers.last, -1);
 	tt_str_addc(whole, ']');
 	return write_text(target, whole);
 }

@@ -443,6 +443,7 @@ static tt_status import_parts(const struct tt_report_file_args *args,
 			   "physical_chip_mesh_coordinate_mapping", world));
 	TT_TRY(import_pages(import));
 	import->counts.files++;
+	import->db.collided |= import->number - 1 >= STRIDE;
 	return TTNN_OK;
 }
 
@@ -535,19 +536,17 @@ tt_status tt_report_file(const struct tt_report_file_args *args, const char *pat
 							    : TT_REPORT_VALUE_LIMIT,
 		.strict = import->options->strict,
 	};
-	tt_status status;
+	tt_status status = TTNN_OK;
 
 	import->path = path;
 	TT_TRY(tt_report_source_json(&import->source, path, &options));
 	if (!import->options->strict && args->in_folder &&
 	    (!import->source || !is_report(import->source)))
 		tt_log(TT_LOG_WARN, "%s: not a graph report; left out", path);
-	else if (!import->source)
-		return tt_fail(TTNN_FORMAT, "Graph report must be a JSON object: %s", path);
-	status = !import->source || (!import->options->strict && args->in_folder &&
-				     !is_report(import->source))
-			 ? TTNN_OK
-			 : import_source(args);
+	else if (import->source)
+		status = import_source(args);
+	else
+		status = tt_fail(TTNN_FORMAT, "Graph report must be a JSON object: %s", path);
 	if (import->source)
 		import->source->free(import->source);
 	import->source = NULL;

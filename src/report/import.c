@@ -384,3 +384,26 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 	if (counts->mesh)
 		tt_str_adds(out, "\n  - physical_chip_mesh_coordinate_mapping YAML saved");
 }
+
+enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
+				    const struct ttnn_import_options *options)
+{
+	static const struct ttnn_import_options none;
+	const struct ttnn_import_options *given = options ? options : &none;
+	struct tt_report_options report = {
+		.input = input,
+		.output = output,
+		.db_name = given->db_name,
+		.schema = given->schema,
+		.strict = given->strict,
+		.as_tables = given->as_tables,
+	};
+	struct tt_report_counts counts;
+	struct tt_str text = {0};
+
+	TT_TRY(tt_report_import(&counts, &report));
+	if (!summary)
+		return TTNN_OK;
+	tt_report_summary(&text, &counts, &report);
+	return tt_str_take(summary, &text);
+}

@@ -145,25 +145,41 @@ static void dump_character(struct tt_str *out, uint32_t code)
 	}
 }
 
-void tt_py_dumps_text(struct tt_str *out, const char *text, size_t length)
+/* The rest of a string that needs escapes, from the first of them on, and the quote behind. */
+static void dump_rest(struct tt_str *out, const char *text, size_t length)
 {
-	tt_str_addc(out, '"');
 	while (length) {
-		size_t plain = plain_length(text, length);
+		size_t plain = plain_length(text, length), size;
 		uint32_t code;
 
 		tt_str_add(out, text, plain);
 		text += plain;
 		length -= plain;
-		if (length) {
-			size_t size = tt_utf8_get(&code, text, length);
-
-			dump_character(out, code);
-			text += size;
-			length -= size;
-		}
+		if (!length)
+			break;
+		size = tt_utf8_get(&code, text, length);
+		dump_character(out, code);
+		text += size;
+		length -= size;
 	}
 	tt_str_addc(out, '"');
+}
+
+void tt_py_dumps_text(struct tt_str *out, const char *text, size_t length)
+{
+	size_t plain = plain_length(text, length);
+	bool whole = plain == length;
+	char *to = tt_str_grow(out, 1 + plain + whole);
+
+	if (!to)
+		return;
+	to[0] = '"';
+	if (plain)
+		memcpy(to + 1, text, plain);
+	if (whole)
+		to[1 + plain] = '"';
+	else
+		dump_rest(out, text + plain, length - plain);
 }
 
 /* Characters beyond ASCII that repr() does not show as they are: separators, formats, private. */
@@ -247,9 +263,9 @@ static void add_value(struct tt_str *out, const struct tt_json *value, const str
 {
 	struct tt_json_iter it;
 	enum tt_json_kind kind = tt_json_kind(value);
-	const char *text, *before = "";
+	bool flag, first = true;
+	const char *text;
 	size_t length;
-	bool flag;
 
 	switch (kind) {
 	case TT_JSON_BOOL:
@@ -274,8 +290,9 @@ static void add_value(struct tt_str *out, const struct tt_json *value, const str
 	tt_str_addc(out, kind == TT_JSON_OBJECT ? '{' : '[');
 	it = tt_json_iter(value);
 	while (tt_json_next(&it)) {
-		tt_str_adds(out, before);
-		before = ", ";
+		if (!first)
+			tt_str_add(out, ", ", 2);
+		first = false;
 		if (it.key) {
 			as->string(out, it.key, it.key_length);
 			tt_str_add(out, ": ", 2);

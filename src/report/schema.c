@@ -4,6 +4,10 @@
 
 #include "base/str.h"
 
+/* Bytes of a page: upstream's, and what is written fastest. */
+#define STORED_PAGE 4096
+#define VIEWED_PAGE 32768
+
 /* Who creates a table. */
 enum when {
 	ALWAYS,
@@ -82,7 +86,7 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 	[TT_REPORT_EDGES] = {"edges",
 			     "operation_id int\nsource_unique_id int\nsink_unique_id int\n"
 			     "source_output_index int\nsink_input_index int\nkey int",
-			     NULL, "INSERT", 6, false, ALWAYS},
+			     NULL, "INSERT", 6, false, WHEN_STORED},
 	[TT_REPORT_REPORT_METADATA] = {"report_metadata", "key text UNIQUE\nvalue text", NULL,
 				       REPLACE, 2, true, ALWAYS},
 	[TT_REPORT_ERRORS] = {"errors",
@@ -112,11 +116,11 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 	[TT_REPORT_TENSOR_CONSUMERS] = {"tensor_consumers",
 					"tensor_id int\noperation_id int\ninput_index int",
 					"UNIQUE(tensor_id, operation_id, input_index, rank)",
-					IGNORE, 3, false, ALWAYS},
+					IGNORE, 3, false, WHEN_STORED},
 	[TT_REPORT_TENSOR_PRODUCERS] = {"tensor_producers",
 					"tensor_id int\noperation_id int\noutput_index int",
 					"UNIQUE(tensor_id, operation_id, output_index, rank)",
-					IGNORE, 3, false, ALWAYS},
+					IGNORE, 3, false, WHEN_STORED},
 	[TT_REPORT_LOCAL_COMPARISONS] = {"local_tensor_comparison_records", COMPARISON,
 					 "UNIQUE(tensor_id, rank)", "INSERT", 5, false, ALWAYS},
 	[TT_REPORT_GLOBAL_COMPARISONS] = {"global_tensor_comparison_records", COMPARISON,
@@ -145,6 +149,15 @@ static const char views[] =
 	"CREATE VIEW buffers AS SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
 	"  s.buffer_type, s.buffer_layout, o.rank FROM buffer_ops o CROSS JOIN buffer_spans s\n"
 	"  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq;\n"
+	"CREATE VIEW edges AS SELECT g.operation_id,\n"
+	"  coalesce(json_extract(n.value, '$.counter'), 0) AS source_unique_id,\n"
+	"  c.value AS sink_unique_id, c.key AS source_output_index, 0 AS sink_input_index, c.key AS key,\n"
+	"  g.rank FROM captured_graph g CROSS JOIN json_each(g.captured_graph) n\n"
+	"  CROSS JOIN json_each(n.value, '$.connections') c;\n"
+	"CREATE VIEW tensor_consumers AS SELECT tensor_id, operation_id, input_index, rank\n"
+	"  FROM input_tensors;\n"
+	"CREATE VIEW tensor_producers AS SELECT tensor_id, operation_id, output_index, rank\n"
+	"  FROM output_tensors;\n"
 	"CREATE VIEW buffer_pages AS WITH RECURSIVE pages AS (\n"
 	"  SELECT c.rowid AS chunk, 0 AS page_index FROM buffer_chunks c UNION ALL\n"
 	"  SELECT chunk, page_index + 1 FROM pages JOIN buffer_chunks c ON c.rowid = chunk\n"
@@ -295,7 +308,7 @@ tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
 	tt_status status;
 
 	*out = (struct tt_report_db){.version = version, .as_tables = as_tables};
-	TT_TRY(tt_db_create(&out->db, path));
+	TT_TRY(tt_db_create(&out->db, path, as_tables ? STORED_PAGE : VIEWED_PAGE));
 	status = create_all(out);
 	if (status != TTNN_OK)
 		tt_report_db_deinit(out);
@@ -347,13 +360,37 @@ static void free_inserts(struct tt_report_db *db)
 	}
 }
 
+/* Of equal rows upstream keeps the first. There are some only where operation ids collide. */
+static tt_status store_users(struct tt_report_db *db)
+{
+	static const enum tt_report_table which[] = {TT_REPORT_TENSOR_CONSUMERS,
+						     TT_REPORT_TENSOR_PRODUCERS};
+	struct tt_str sql = {0};
+	tt_status status;
+
+	for (int i = 0; i < 2; i++) {
+		tt_str_addf(&sql, "DROP VIEW %s;", tables[which[i]].name);
+		add_create(&sql, db, which[i]);
+		tt_str_addf(&sql,
+			    "INSERT OR IGNORE INTO %s SELECT tensor_id, operation_id, %s_index, rank "
+			    "FROM %s_tensors ORDER BY rowid;",
+			    tables[which[i]].name, i ? "output" : "input", i ? "output" : "input");
+	}
+	status = tt_str_status(&sql);
+	if (status == TTNN_OK)
+		status = tt_db_exec(db->db, tt_str_text(&sql));
+	tt_str_deinit(&sql);
+	return status;
+}
+
 tt_status tt_report_db_finish(struct tt_report_db *db)
 {
 	struct tt_db *file = db->db;
-	tt_status status = db->as_tables ? TTNN_OK : tt_db_exec(file, indexes);
 
-	if (status != TTNN_OK)
-		return status;
+	if (!db->as_tables && db->collided)
+		TT_TRY(store_users(db));
+	if (!db->as_tables)
+		TT_TRY(tt_db_exec(file, indexes));
 	free_inserts(db);
 	db->db = NULL;
 	return tt_db_close(file);

@@ -68,6 +68,7 @@ struct tt_report_db {
 	struct tt_db *db;
 	const struct tt_report_version *version;
 	bool as_tables; /* nothing is a view, no index is added */
+	bool collided;  /* operation ids of two files may be the same */
 	struct tt_db_stmt *inserts[TT_REPORT_TABLE_COUNT];
 };
 

@@ -185,6 +185,15 @@ static tt_status find_parts(struct json_source *source)
 	return tt_jsonslice_status(file);
 }
 
+/* The path of a file that exists; NULL of one that does not. Empties `path`. */
+static tt_status take_if_there(char **out, struct tt_str *path)
+{
+	if (path->failed || access(tt_str_text(path), F_OK) == 0)
+		return tt_str_take(out, path);
+	tt_str_deinit(path);
+	return TTNN_OK;
+}
+
 /*
  * path with its last suffix replaced, as upstream names side files. Beside report.json.gz lies
  * report.python_io.json or report.python_io.json.gz. *out is NULL when there is none.
@@ -206,11 +215,7 @@ static tt_status side_path(char **out, const char *path, const char *suffix)
 	tt_str_adds(&text, suffix);
 	if (!text.failed && access(tt_str_text(&text), F_OK) != 0)
 		tt_str_adds(&text, ".gz");
-	TT_TRY(tt_str_status(&text));
-	if (access(tt_str_text(&text), F_OK) == 0)
-		return tt_str_take(out, &text);
-	tt_str_deinit(&text);
-	return TTNN_OK;
+	return take_if_there(out, &text);
 }
 
 /* A part that is absent, or null, may be in a file of its own. */
@@ -240,11 +245,7 @@ static tt_status common_path(char **out, const char *path)
 	*out = NULL;
 	tt_str_add(&text, path, slash ? (size_t)(slash + 1 - path) : 0);
 	tt_str_adds(&text, "comparison_records.json");
-	TT_TRY(tt_str_status(&text));
-	if (access(tt_str_text(&text), F_OK) == 0)
-		return tt_str_take(out, &text);
-	tt_str_deinit(&text);
-	return TTNN_OK;
+	return take_if_there(out, &text);
 }
 
 static tt_status open_sides(struct json_source *source, const char *path)

@@ -326,6 +326,8 @@ static tt_status write_uses(struct tt_report_tensors *tensors, bool output)
 		TT_TRY(tt_report_insert_ints(
 			tensors->db, output ? TT_REPORT_OUTPUT_TENSORS : TT_REPORT_INPUT_TENSORS,
 			(int64_t[]){operation, index, id, tensors->rank}, 4));
+		if (!tensors->db->as_tables)
+			continue;
 		TT_TRY(tt_report_insert_ints(
 			tensors->db,
 			output ? TT_REPORT_TENSOR_PRODUCERS : TT_REPORT_TENSOR_CONSUMERS,

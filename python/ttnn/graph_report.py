@@ -1,0 +1,77 @@
+"""Reports become databases for ttnn-visualizer.
+
+    python -m ttnn.graph_report REPORT|DIR OUTPUT_DIR [--db-name NAME] [--svg]
+
+The work is done by the library; `ttnn import` is the same command without Python.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ttnn import _ttnn
+
+SUPPORTED_REPORT_VERSION = 1
+DATABASE_SCHEMA_VERSION = "3.5"
+PYTHON_IO_SIDECAR_SUFFIX = ".python_io.json"
+COMPARISON_RECORDS_SIDECAR_SUFFIX = ".comparison_records.json"
+COMPARISON_RECORDS_FALLBACK_NAME = "comparison_records.json"
+
+
+def _import(report_path, output_dir, db_name, generate_svgs, **options):
+    summary = _ttnn.import_report(
+        report_path, output_dir, db_name, options.get("schema"), options.get("strict", False),
+        options.get("tables", False),
+    )
+    if generate_svgs:
+        summary += _svgs(Path(report_path), Path(output_dir))
+    return summary
+
+
+def _svgs(report, output):
+    """Pictures are made by a function of their own, where there is one."""
+    make = getattr(_ttnn, "report_svg", None)
+    if make is None:
+        print("ttnn: warning: ttnn.graph not available, skipping SVG generation", file=sys.stderr)
+        return f"\n  - 0 SVG visualizations in {output / 'graphs'}/"
+    return make(str(report), str(output))
+
+
+def import_report(report_path, output_dir, db_name="db.sqlite", generate_svgs=False, **options):
+    """Imports a report, or all of a folder; returns the path of the database."""
+    _import(report_path, output_dir, db_name, generate_svgs, **options)
+    return Path(output_dir) / db_name
+
+
+def extract_total_duration_from_graph(graph):
+    """Seconds of the whole capture."""
+    ends = [node for node in graph if node.get("node_type") == "capture_end"]
+    return ends[-1].get("duration_ns", 0) / 1e9 if ends else 0.0
+
+
+def extract_operation_durations(graph):
+    """Seconds of each function, by its name; the last call counts."""
+    return {
+        (node.get("params") or {}).get("name", "unknown"): node.get("duration_ns", 0) / 1e9
+        for node in graph
+        if node.get("node_type") == "function_end"
+    }
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m ttnn.graph_report", description="Import graph capture reports into a ttnn-visualizer database"
+    )
+    parser.add_argument("report_path", help="JSON report file or directory containing reports")
+    parser.add_argument("output_dir", help="Directory to create the SQLite database in")
+    parser.add_argument("--db-name", default="db.sqlite", help="Database file name")
+    parser.add_argument("--svg", action="store_true", help="Generate SVG visualizations")
+    given = parser.parse_args(arguments)
+    try:
+        print(_import(given.report_path, given.output_dir, given.db_name, given.svg), file=sys.stderr)
+    except RuntimeError as error:
+        sys.exit(f"ttnn: {error}")
+
+
+if __name__ == "__main__":
+    main()
