@@ -199,7 +199,7 @@ endif
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: setup test test-fast test-threads test-full test-master test-visualizer
+.PHONY: setup test test-fast test-threads test-full test-master test-visualizer test-upstream
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
@@ -212,6 +212,10 @@ test-master: setup
 test-visualizer: setup
 	$(SUBMAKE) all python
 	$(Q)tests/visualizer/run $(OUT)
+# Imports the same reports with the released ttnn where it can be installed.
+test-upstream: setup
+	$(SUBMAKE) $(OUT)/ttnn
+	$(Q)tests/upstream/run $(OUT)/ttnn
 test-full: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
@@ -219,13 +223,16 @@ test-full: setup
 
 # ---- bench, fuzz, cover, lint ---------------------------------------------------------------
 BENCH_BIN := $(patsubst %.c,$(OUT)/%,$(BENCH_SRC))
-.PHONY: bench bench-python fuzz fuzz-programs cover
+.PHONY: bench bench-python bench-import fuzz fuzz-programs cover
 bench: setup
 	$(SUBMAKE) all $(BENCH_BIN)
 	$(Q)for program in $(BENCH_BIN); do echo "== $$program"; $$program || exit 1; done
 bench-python: setup
 	$(SUBMAKE) python
 	$(Q)PYTHONPATH=$(OUT)/python $(PYTHON) bench/python.py
+bench-import: setup
+	$(SUBMAKE) $(OUT)/ttnn
+	$(Q)$(PYTHON) bench/import.py $(OUT)/ttnn
 fuzz-programs: $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC))
 fuzz:
 	$(Q)scripts/setup.sh build fuzz
@@ -326,8 +333,10 @@ help:
 		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
 		'make test-master      every configuration traced from real models, against its golden' \
+		'make test-upstream    imports of reports, against the released ttnn (installed in build/upstream)' \
 		'make bench            the benchmarks (ratios; never pass or fail)' \
 		'make bench-python     what calls from Python cost' \
+		'make bench-import     what importing reports costs' \
 		'make fuzz             fuzz every target for FUZZ_SECONDS=60' \
 		'make cover            how much of each directory the tests run' \
 		'make install          to PREFIX=/usr/local, LIBDIR=PREFIX/lib, under DESTDIR; make uninstall' \

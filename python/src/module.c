@@ -122,14 +122,10 @@ static PyObject *import_report(PyObject *module, PyObject *args)
 		return NULL;
 	options.strict = strict;
 	options.as_tables = tables;
-	Py_BEGIN_ALLOW_THREADS
-	status = ttnn_import_report(&summary, PyBytes_AS_STRING(input), PyBytes_AS_STRING(output),
-				    &options);
-	Py_END_ALLOW_THREADS
-	if (status == TTNN_OK)
-		text = PyUnicode_DecodeFSDefault(summary);
-	else
-		py_fail(status, "import_report");
+	Py_BEGIN_ALLOW_THREADS status = ttnn_import_report(&summary, PyBytes_AS_STRING(input),
+							   PyBytes_AS_STRING(output), &options);
+	Py_END_ALLOW_THREADS if (status == TTNN_OK) text = PyUnicode_DecodeFSDefault(summary);
+	else py_fail(status, "import_report");
 	ttnn_free(summary);
 	Py_DECREF(input);
 	Py_DECREF(output);

@@ -66,8 +66,7 @@ struct tt_jsonslice_place {
 struct tt_jsonslice_place tt_jsonslice_place(struct tt_jsonslice *slices);
 
 tt_status tt_jsonslice_fetch(const struct tt_json **out, struct tt_jsonslice *slices,
-			     struct tt_json_parser *parser,
-			     const struct tt_jsonslice_place *place);
+			     struct tt_json_parser *parser, const struct tt_jsonslice_place *place);
 
 /*
  * ... or move the cursor there, at the value. Since its place was asked for, the cursor must not

@@ -12,7 +12,8 @@ static uint64_t value_limit;
 static const char *const schemas[] = {"3.5", "3.3"};
 
 static const struct tt_opt options[] = {
-	{"db-name", 0, TT_OPT_STRING, &db_name, "NAME", "file name of the database (default: db.sqlite)"},
+	{"db-name", 0, TT_OPT_STRING, &db_name, "NAME",
+	 "file name of the database (default: db.sqlite)"},
 	{"schema", 0, TT_OPT_CHOICE, &schema, "3.5|3.3", "version of its tables (default: 3.5)"},
 	{"strict", 0, TT_OPT_FLAG, &strict, NULL,
 	 "do as upstream does: refuse what it refuses, append to a database that is there"},

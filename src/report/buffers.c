@@ -152,9 +152,9 @@ static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt
 		memmove(open + front + fresh, open + old - back, back * sizeof(*open));
 	track->open.count = list->count;
 	for (size_t i = 0; i < fresh; i++)
-		open[front + i] = (struct tt_report_open){
-			given_at(buffers, list, front + i), low + step * ((int64_t)i + 1),
-			buffers->seq + 1};
+		open[front + i] =
+			(struct tt_report_open){given_at(buffers, list, front + i),
+						low + step * ((int64_t)i + 1), buffers->seq + 1};
 	return TTNN_OK;
 }
 
@@ -255,7 +255,8 @@ static tt_status store_row(struct tt_report_buffers *buffers, int64_t operation,
 	return tt_report_insert_ints(buffers->db, TT_REPORT_BUFFERS, row, 7);
 }
 
-static tt_status note_devices(struct tt_report_buffers *buffers, const struct tt_report_track *track)
+static tt_status note_devices(struct tt_report_buffers *buffers,
+			      const struct tt_report_track *track)
 {
 	for (size_t i = 0; i < track->open.count; i++)
 		if (track->open.data[i].first == buffers->seq + 1)
@@ -294,8 +295,8 @@ static tt_status write_spans(struct tt_report_buffers *buffers)
 	for (size_t i = 0; i < buffers->spans.count; i++) {
 		const struct tt_report_span *s = &buffers->spans.data[i];
 		const struct tt_report_buffer *b = &s->buffer;
-		int64_t row[] = {s->block, s->position, s->first, s->last, b->device,
-				 b->address, b->size,    b->type,  b->layout};
+		int64_t row[] = {s->block,   s->position, s->first, s->last,  b->device,
+				 b->address, b->size,     b->type,  b->layout};
 
 		TT_TRY(tt_report_insert_ints(buffers->db, TT_REPORT_BUFFER_SPANS, row, 9));
 	}

@@ -35,8 +35,8 @@ struct tt_report_open {
 
 struct tt_report_track {
 	TT_VEC(struct tt_report_open) open;
-	int64_t block, block_start; /* 0: none is begun; the seq of its first operation */
-	int64_t position;           /* of the last one appended */
+	int64_t block, block_start;          /* 0: none is begun; the seq of its first operation */
+	int64_t position;                    /* of the last one appended */
 	TT_VEC(struct tt_report_span) spans; /* of this block, ended */
 };
 
@@ -60,11 +60,11 @@ struct tt_report_buffers {
 	struct tt_report_track live, given;
 	TT_VEC(struct tt_report_span) spans; /* of this file, grouped by block */
 	TT_VEC(struct tt_report_block) ended;
-	struct tt_map known;        /* given buffers, each once */
-	TT_VEC(uint32_t) listed;    /* entries of `known` */
+	struct tt_map known;     /* given buffers, each once */
+	TT_VEC(uint32_t) listed; /* entries of `known` */
 	TT_VEC(struct tt_report_list) lists;
-	struct tt_map by_counter;   /* counter as a number -> index of lists */
-	struct tt_idset devices;    /* all that buffers named, in Python's order */
+	struct tt_map by_counter; /* counter as a number -> index of lists */
+	struct tt_idset devices;  /* all that buffers named, in Python's order */
 };
 
 /* Reads the report's own lists; `map` turns device ids (NULL: as they are). */

@@ -159,9 +159,9 @@ static tt_status compared_tensors(struct tt_report_import *import, const struct 
 				       import->path);
 		TT_TRY(tt_report_tensor_row(&row, &good, &import->tensors, id, it.value));
 		if (!import->db.version->storage_type) { /* no defaults then */
-			row.type.set = tt_json_get(it.value, "buffer_type") &&
-				       tt_json_kind(tt_json_get(it.value, "buffer_type")) !=
-					       TT_JSON_NULL;
+			row.type.set =
+				tt_json_get(it.value, "buffer_type") &&
+				tt_json_kind(tt_json_get(it.value, "buffer_type")) != TT_JSON_NULL;
 			if (!tt_json_get(it.value, "shape"))
 				row.texts[TT_TENSOR_SHAPE] = 0;
 		}
@@ -297,8 +297,7 @@ static tt_status import_yaml(const struct tt_report_file_args *args, bool *writt
 		if (world > 1)
 			tt_str_addf(&path, "_%" PRId64 "_of_%" PRId64, import->rank + 1, world);
 		tt_str_adds(&path, ".yaml");
-		if (path.failed ||
-		    !tt_map_add(&args->sides->paths, path.data, path.length, &added))
+		if (path.failed || !tt_map_add(&args->sides->paths, path.data, path.length, &added))
 			status = tt_fail_nomem();
 		else if (added && access(path.data, F_OK) != 0)
 			status = tt_file_create(&file, path.data);
@@ -371,8 +370,7 @@ static tt_status import_graph(const struct tt_report_file_args *args)
 
 	if (kind != TT_JSON_ARRAY) {
 		if (kind != TT_JSON_ABSENT && import->options->strict)
-			return tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array",
-				       import->path);
+			return tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array", import->path);
 		return TTNN_OK;
 	}
 	TT_TRY(tt_report_records_read(&import->records, source));
@@ -414,7 +412,8 @@ static void reset(struct tt_report_import *import)
 	tt_report_buffers_reset(&import->buffers);
 	tt_report_pages_reset(&import->pages);
 	tt_report_tensors_reset(&import->tensors);
-	import->buffers.db = import->pages.db = import->tensors.db = import->traces.db = &import->db;
+	import->buffers.db = import->pages.db = import->tensors.db = import->traces.db =
+		&import->db;
 	import->captured.devices = import->tensors.devices = &import->devices;
 	import->pages.map = tt_report_devices_map;
 	import->pages.context = &import->devices;

@@ -53,8 +53,8 @@ static void add_host(struct tt_str *out, const char *text, size_t length)
 	if (port && port + 1 == end) /* no number behind the colon: none is meant */
 		end = port;
 	for (; text < end; text++)
-		tt_str_addc(out, numeric && *text >= 'A' && *text <= 'Z' ? (char)(*text | 0x20)
-									 : *text);
+		tt_str_addc(out,
+			    numeric && *text >= 'A' && *text <= 'Z' ? (char)(*text | 0x20) : *text);
 }
 
 tt_status tt_report_clean_url(struct tt_str *out, const char *url)
@@ -147,8 +147,8 @@ static tt_status ask(struct tt_str *out, const char *what, const char *const *ar
 	error = start(&pid, &fd, arguments);
 	if (error) {
 		tt_log(TT_LOG_WARN,
-		       "Unable to determine %s for report metadata; leaving empty. Reason: %s", what,
-		       strerror(error));
+		       "Unable to determine %s for report metadata; leaving empty. Reason: %s",
+		       what, strerror(error));
 		return TTNN_OK;
 	}
 	complete = read_all(out, fd);

@@ -276,8 +276,7 @@ static tt_status keep_config(struct run *run)
 	tt_str_adds(&from, "config.json");
 	tt_str_addf(&to, "%s/config.json", options->output);
 	status = from.failed || to.failed ? tt_fail_nomem() : TTNN_OK;
-	if (status == TTNN_OK && file && access(from.data, F_OK) == 0 &&
-	    access(to.data, F_OK) != 0)
+	if (status == TTNN_OK && file && access(from.data, F_OK) == 0 && access(to.data, F_OK) != 0)
 		status = copy_file(to.data, from.data);
 	tt_str_deinit(&from);
 	tt_str_deinit(&to);
@@ -306,7 +305,7 @@ static tt_status finish(struct run *run)
 static tt_status import_all(struct run *run, const struct tt_report_version *version)
 {
 	struct tt_report_import *import = &run->import;
-	struct tt_report_file_args args = {import,       &run->sides,    &run->git,
+	struct tt_report_file_args args = {import,      &run->sides,    &run->git,
 					   &run->ranks, &run->compared, run->in_folder};
 	tt_status status = TTNN_OK;
 
@@ -324,9 +323,9 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 
 tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_report_options *options)
 {
-	const struct tt_report_version *version =
-		options->schema ? tt_report_version_find(options->schema)
-				: tt_report_version_default();
+	const struct tt_report_version *version = options->schema
+							  ? tt_report_version_find(options->schema)
+							  : tt_report_version_default();
 	struct run *run;
 	tt_status status;
 
@@ -370,8 +369,8 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 		{counts->chunks, "buffer chunks", false},
 	};
 
-	tt_str_addf(out, "Imported %" PRIu64 " report(s) into %s/%s", counts->files,
-		    options->output, db_name(options));
+	tt_str_addf(out, "Imported %" PRIu64 " report(s) into %s%s%s", counts->files,
+		    options->output, ends_with(options->output, "/") ? "" : "/", db_name(options));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!rows[i].count && !rows[i].always)
 			continue;

@@ -217,8 +217,8 @@ static tt_status manager_rows(struct tt_report_import *import, const struct tt_j
 static tt_status execution_rows(struct tt_report_import *import, const struct tt_json *params,
 				size_t position, int64_t index)
 {
-	static const char *const keys[] = {"device_id",         "sub_device_manager_id",
-					   "runtime_id",        "global_call_count",
+	static const char *const keys[] = {"device_id",        "sub_device_manager_id",
+					   "runtime_id",       "global_call_count",
 					   "command_queue_id", NULL};
 	const struct tt_json *physical = tt_json_get(params, "physical_device_id");
 	const struct tt_json *sub_device = tt_json_get(params, "sub_device_id");
@@ -433,7 +433,8 @@ static tt_status write_nodes(struct tt_report_import *import, bool without_bound
 		size_t position = import->nodes.data[i];
 		uint8_t kind = import->graph.entries.data[position].kind;
 
-		if (without_bounds && (kind == TT_NODE_CAPTURE_START || kind == TT_NODE_CAPTURE_END))
+		if (without_bounds &&
+		    (kind == TT_NODE_CAPTURE_START || kind == TT_NODE_CAPTURE_END))
 			continue;
 		TT_TRY(tt_report_graph_again(&node, &import->graph, position));
 		TT_TRY(tt_report_captured_add(&import->captured, node));
@@ -467,8 +468,7 @@ static tt_status buffer_rows(struct tt_report_import *import, const struct tt_re
 		given->operation = import->base + import->number;
 		given->end = end_counter;
 	}
-	TT_TRY(tt_report_buffers_operation(&import->buffers, import->base + import->number,
-					   given));
+	TT_TRY(tt_report_buffers_operation(&import->buffers, import->base + import->number, given));
 	kept->seq = import->buffers.seq;
 	kept->block = given ? import->buffers.given.block : import->buffers.live.block;
 	return TTNN_OK;

@@ -195,8 +195,8 @@ static const struct tt_map_entry *find_snapshot(const struct tt_report_pages *pa
 						int64_t address, int64_t counter)
 {
 	const struct tt_report_snapshot *all = pages->snapshots.data;
-	struct tt_report_snapshot wanted = {.address = address, .counter = counter,
-					    .number = UINT32_MAX};
+	struct tt_report_snapshot wanted = {
+		.address = address, .counter = counter, .number = UINT32_MAX};
 	size_t low = 0, high = pages->snapshots.count;
 
 	while (low < high) {

@@ -27,9 +27,9 @@ struct tt_report_pages {
 	int64_t (*map)(void *context, int64_t device); /* of device ids */
 	void *context;
 	int64_t rank;
-	uint64_t rows; /* chunks written */
+	uint64_t rows;                               /* chunks written */
 	TT_VEC(struct tt_report_snapshot) snapshots; /* by address, then counter */
-	struct tt_map lists; /* arrays of chunks */
+	struct tt_map lists;                         /* arrays of chunks */
 	/* chunks being made */
 	struct tt_map found;
 	TT_VEC(struct tt_report_chunk) chunks;

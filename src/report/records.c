@@ -50,8 +50,7 @@ static tt_status read_record(struct tt_report_records *records, struct tt_report
 		size_t length;
 
 		has_graph |= strcmp(key, "captured_graph") == 0;
-		if (!is_name &&
-		    (records->has_traces || strcmp(key, "python_stack_trace") != 0))
+		if (!is_name && (records->has_traces || strcmp(key, "python_stack_trace") != 0))
 			continue;
 		member = source->place(source);
 		status = source->status(source);

@@ -18,8 +18,8 @@ struct tt_report_record {
 struct tt_report_records {
 	TT_VEC(struct tt_report_record) all;
 	TT_VEC(uint32_t) last; /* per name: number of its last record */
-	struct tt_map names;   /* -> number of its next record in the low half, index of last above */
-	bool has_traces;       /* one at least has a stack trace */
+	struct tt_map names; /* -> number of its next record in the low half, index of last above */
+	bool has_traces;     /* one at least has a stack trace */
 };
 
 /* Finds the records; nothing when the source has none. */
@@ -27,8 +27,7 @@ tt_status tt_report_records_read(struct tt_report_records *records,
 				 struct tt_report_source *source);
 
 /* Takes the next record of a name: its number, from 1; 0 when there is none. */
-uint32_t tt_report_records_take(struct tt_report_records *records, const char *name,
-				size_t length);
+uint32_t tt_report_records_take(struct tt_report_records *records, const char *name, size_t length);
 
 /* Whether a record has a graph of its own, as far as is known without reading it. */
 bool tt_report_records_has_graph(const struct tt_report_records *records, uint32_t number);

@@ -34,7 +34,8 @@ struct tt_report_counts {
  * Imports. The database is built under a temporary name and takes the place of what was there only
  * when all went well; so do the files beside it.
  */
-tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_report_options *options);
+tt_status tt_report_import(struct tt_report_counts *counts,
+			   const struct tt_report_options *options);
 
 /* Appends the lines that tell what was imported. */
 void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts,

@@ -141,7 +141,8 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 				    "block int\nposition int\nfirst_seq int\nlast_seq int\n"
 				    "device_id int\naddress int\nmax_size_per_bank int\n"
 				    "buffer_type int\nbuffer_layout int",
-				    "PRIMARY KEY(block, position, first_seq)", "INSERT", 9, true, WHEN_VIEWED},
+				    "PRIMARY KEY(block, position, first_seq)", "INSERT", 9, true,
+				    WHEN_VIEWED},
 };
 
 /* The cross join keeps the loops in this order, which is the order of the rows. */
@@ -321,8 +322,8 @@ tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
 			   enum tt_report_table which)
 {
 	const struct table *table = &tables[which];
-	int width = table->width + !table->no_rank + has_storage_type(db, which) +
-		    has_size(db, which);
+	int width =
+		table->width + !table->no_rank + has_storage_type(db, which) + has_size(db, which);
 	struct tt_str sql = {0};
 	tt_status status;
 
@@ -371,10 +372,11 @@ static tt_status store_users(struct tt_report_db *db)
 	for (int i = 0; i < 2; i++) {
 		tt_str_addf(&sql, "DROP VIEW %s;", tables[which[i]].name);
 		add_create(&sql, db, which[i]);
-		tt_str_addf(&sql,
-			    "INSERT OR IGNORE INTO %s SELECT tensor_id, operation_id, %s_index, rank "
-			    "FROM %s_tensors ORDER BY rowid;",
-			    tables[which[i]].name, i ? "output" : "input", i ? "output" : "input");
+		tt_str_addf(
+			&sql,
+			"INSERT OR IGNORE INTO %s SELECT tensor_id, operation_id, %s_index, rank "
+			"FROM %s_tensors ORDER BY rowid;",
+			tables[which[i]].name, i ? "output" : "input", i ? "output" : "input");
 	}
 	status = tt_str_status(&sql);
 	if (status == TTNN_OK)

@@ -72,7 +72,10 @@ tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 	static const struct {
 		const char *key;
 		bool dots;
-	} texts[] = {{"shape", false}, {"dtype", true}, {"layout", true}, {"memory_config", false},
+	} texts[] = {{"shape", false},
+		     {"dtype", true},
+		     {"layout", true},
+		     {"memory_config", false},
 		     {"storage_type", false}};
 	bool newer = tensors->db->version->storage_type;
 
@@ -127,8 +130,7 @@ static tt_status add_places(struct tt_report_tensors *tensors, int64_t id,
 		if (!place)
 			return tt_fail_nomem();
 		place->id = id;
-		place->device =
-			number_of(&good, it.value, mesh ? "mesh_device_id" : "device_id");
+		place->device = number_of(&good, it.value, mesh ? "mesh_device_id" : "device_id");
 		if (tt_json_kind(mesh ? mesh : tt_json_get(it.value, "device_id")) == TT_JSON_INT)
 			map_device(tensors, &place->device);
 		place->address = number_of(&good, it.value, "address");
@@ -171,8 +173,7 @@ tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
 
 bool tt_report_tensors_owner(int64_t *id, const struct tt_report_tensors *tensors, int64_t address)
 {
-	const struct tt_map_entry *owner =
-		tt_map_find(&tensors->owners, &address, sizeof(address));
+	const struct tt_map_entry *owner = tt_map_find(&tensors->owners, &address, sizeof(address));
 
 	if (owner)
 		*id = (int64_t)owner->number;
@@ -328,10 +329,10 @@ static tt_status write_uses(struct tt_report_tensors *tensors, bool output)
 			(int64_t[]){operation, index, id, tensors->rank}, 4));
 		if (!tensors->db->as_tables)
 			continue;
-		TT_TRY(tt_report_insert_ints(
-			tensors->db,
-			output ? TT_REPORT_TENSOR_PRODUCERS : TT_REPORT_TENSOR_CONSUMERS,
-			(int64_t[]){id, operation, index, tensors->rank}, 4));
+		TT_TRY(tt_report_insert_ints(tensors->db,
+					     output ? TT_REPORT_TENSOR_PRODUCERS
+						    : TT_REPORT_TENSOR_CONSUMERS,
+					     (int64_t[]){id, operation, index, tensors->rank}, 4));
 	}
 	return TTNN_OK;
 }
@@ -401,7 +402,8 @@ static tt_status first_uses(struct tt_map *out, const struct tt_report_tensors *
 
 /* The size per bank of the buffer behind a tensor when it was first used. */
 static struct tt_report_maybe size_of(const struct tt_report_tensors *tensors,
-				      const struct tt_report_tensor *row, const struct tt_map *first,
+				      const struct tt_report_tensor *row,
+				      const struct tt_map *first,
 				      const struct tt_report_buffers *buffers)
 {
 	const struct tt_map_entry *use = tt_map_find(first, &row->id, sizeof(row->id));
@@ -412,8 +414,8 @@ static struct tt_report_maybe size_of(const struct tt_report_tensors *tensors,
 	if (!use || !row->device.set || !row->address.set)
 		return size;
 	operation = &tensors->operations.data[use->number - 1];
-	size.set = tt_report_buffers_find(&size.value, buffers, operation->block, operation->seq,
-					  &at);
+	size.set =
+		tt_report_buffers_find(&size.value, buffers, operation->block, operation->seq, &at);
 	return size;
 }
 

@@ -11,8 +11,14 @@
 #include "report/graph.h"
 
 /* The texts of a tensor, as columns. */
-enum { TT_TENSOR_SHAPE, TT_TENSOR_DTYPE, TT_TENSOR_LAYOUT, TT_TENSOR_MEMORY, TT_TENSOR_STORAGE,
-       TT_TENSOR_TEXTS };
+enum {
+	TT_TENSOR_SHAPE,
+	TT_TENSOR_DTYPE,
+	TT_TENSOR_LAYOUT,
+	TT_TENSOR_MEMORY,
+	TT_TENSOR_STORAGE,
+	TT_TENSOR_TEXTS
+};
 
 /* A number that may be absent. */
 struct tt_report_maybe {
@@ -47,16 +53,17 @@ struct tt_report_operation {
 struct tt_report_tensors {
 	struct tt_report_db *db;
 	struct tt_report_devices *devices; /* NULL: ids are not mapped */
-	int64_t rank, base; /* operation ids are base + 1, 2, ... */
+	int64_t rank, base;                /* operation ids are base + 1, 2, ... */
 	struct tt_map texts;
 	TT_VEC(struct tt_report_tensor) rows;
 	TT_VEC(struct tt_report_tensor_place) places;
 	TT_VEC(struct tt_report_use) inputs, outputs;
 	TT_VEC(struct tt_report_operation) operations;
-	struct tt_idset seen;      /* ids that were numbers */
-	struct tt_map seen_texts;  /* ids that were texts: others, though the database has them as one */
-	struct tt_map owners;      /* address -> id of the first tensor there */
-	struct tt_map paired;      /* id that Python gave -> position of the node it stands for */
+	struct tt_idset seen; /* ids that were numbers */
+	struct tt_map
+		seen_texts;   /* ids that were texts: others, though the database has them as one */
+	struct tt_map owners; /* address -> id of the first tensor there */
+	struct tt_map paired; /* id that Python gave -> position of the node it stands for */
 	struct tt_json_parser parser;
 };
 
@@ -73,16 +80,14 @@ tt_status tt_report_tensor_insert(struct tt_report_tensors *tensors,
 				  const struct tt_report_maybe *size);
 
 /* The first tensor that had an address. */
-bool tt_report_tensors_owner(int64_t *id, const struct tt_report_tensors *tensors,
-			     int64_t address);
+bool tt_report_tensors_owner(int64_t *id, const struct tt_report_tensors *tensors, int64_t address);
 
 /* An operation takes (gives) a tensor. */
 tt_status tt_report_tensors_use(struct tt_report_tensors *tensors, bool output, int64_t operation,
 				int64_t id);
 
 /* Entry of texts + 1; 0 when memory is exhausted. */
-uint32_t tt_report_tensors_text(struct tt_report_tensors *tensors, const char *text,
-				size_t length);
+uint32_t tt_report_tensors_text(struct tt_report_tensors *tensors, const char *text, size_t length);
 
 struct tt_report_tensor_counts {
 	uint64_t tensors, places, inputs, outputs, lifetimes;

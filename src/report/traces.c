@@ -204,7 +204,8 @@ static tt_status find_id(int64_t *id, struct tt_report_traces *traces, const cha
 	tt_status status;
 	bool row;
 
-	TT_TRY(tt_db_prepare(&select, traces->db->db, "select id from source_files where path = ?"));
+	TT_TRY(tt_db_prepare(&select, traces->db->db,
+			     "select id from source_files where path = ?"));
 	tt_db_bind_text(select, 0, path, strlen(path));
 	status = tt_db_next(&row, select);
 	*id = status == TTNN_OK && row ? tt_db_int(select, 0) : 0;

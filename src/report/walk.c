@@ -279,9 +279,8 @@ static int64_t size_per_bank(const struct tt_report_import *import, int64_t size
 	if (interleaved) {
 		banks = 0;
 		if (buffer->device >= 0 && (uint64_t)buffer->device < devices->rows.count)
-			banks = buffer->type == 0
-					? devices->rows.data[buffer->device].dram_channels
-					: devices->rows.data[buffer->device].l1_banks;
+			banks = buffer->type == 0 ? devices->rows.data[buffer->device].dram_channels
+						  : devices->rows.data[buffer->device].l1_banks;
 	}
 	if (banks <= 0)
 		return size;

@@ -14,14 +14,14 @@
 /* A function that is open. */
 struct tt_report_frame {
 	int64_t counter;
-	size_t position;      /* of its node */
-	size_t inputs;        /* first of its references in `references` */
-	uint32_t name;        /* entry of texts + 1 */
-	uint32_t record;      /* of Python; 0: none */
-	uint32_t error_type;  /* entries + 1 of an error met inside; 0: none */
+	size_t position;     /* of its node */
+	size_t inputs;       /* first of its references in `references` */
+	uint32_t name;       /* entry of texts + 1 */
+	uint32_t record;     /* of Python; 0: none */
+	uint32_t error_type; /* entries + 1 of an error met inside; 0: none */
 	uint32_t error_message;
-	bool nested;          /* not an operation by itself */
-	bool has_trace;       /* the node has a stack trace of C++ */
+	bool nested;    /* not an operation by itself */
+	bool has_trace; /* the node has a stack trace of C++ */
 };
 
 struct tt_report_output {
@@ -49,9 +49,9 @@ struct tt_report_import {
 	unsigned warnings; /* of this file */
 
 	/* The walk. Depths are signed: an end without a start makes them negative. */
-	int64_t number;                /* of the next operation, from 1 */
-	int64_t visible, depth;        /* open operations; open functions of any kind */
-	bool computed;                 /* an operation other than ttnn.from_torch was seen */
+	int64_t number;         /* of the next operation, from 1 */
+	int64_t visible, depth; /* open operations; open functions of any kind */
+	bool computed;          /* an operation other than ttnn.from_torch was seen */
 	TT_VEC(struct tt_report_frame) stack;
 	TT_VEC(int64_t) references;
 	/* Of the operation: its nodes, those about where programs ran, what is lifted from inside. */
@@ -60,10 +60,10 @@ struct tt_report_import {
 	TT_VEC(int64_t) inputs;
 	TT_VEC(struct tt_report_output) outputs;
 	struct tt_idset inner_outputs, inner_inputs, own_inputs;
-	bool aborted; /* a function inside was left by an exception */
+	bool aborted;                      /* a function inside was left by an exception */
 	uint32_t abort_name, abort_reason; /* entries of texts + 1 */
-	struct tt_map failed;         /* names of operations with errors */
-	struct tt_json_parser record; /* the record being used */
+	struct tt_map failed;              /* names of operations with errors */
+	struct tt_json_parser record;      /* the record being used */
 	struct tt_str scratch;
 };
 

@@ -136,7 +136,8 @@ TEST(traces_name_files)
 	size_t length;
 	int64_t line;
 
-	file = tt_report_trace_frame(&length, &line, "x\n  File \"/a b.py\", line 12, in f\n    y\n");
+	file = tt_report_trace_frame(&length, &line,
+				     "x\n  File \"/a b.py\", line 12, in f\n    y\n");
 	CHECK(file && length == 7 && strncmp(file, "/a b.py", 7) == 0);
 	CHECK_INT(line, 12);
 	CHECK(!tt_report_trace_frame(&length, &line, "File \"\", line 1\nFile \"a\", line x"));
@@ -224,7 +225,8 @@ TEST(broken_files_are_refused_with_their_place)
 	refused(HEAD "\"graph\": [{}]} x", none, "report.json:1:56: ");
 	refused(HEAD "\"graph\": [{\"a\": tru}]}", none, "report.json:1:");
 	refused(HEAD "\"graph\": [\n7]}", none, "report.json:2:1: a node of the graph must be");
-	refused(HEAD "\n\"version\": 1}", none, "report.json:2:12: the key \"version\" is there twice");
+	refused(HEAD "\n\"version\": 1}", none,
+		"report.json:2:12: the key \"version\" is there twice");
 	refused(HEAD "\"graph\": [\n{\"counter\": 0, \"counter\": 1}]}", none,
 		"report.json:2:1: a node with a key that is there twice");
 	memset(deep, '[', 1000);
@@ -235,7 +237,8 @@ TEST(broken_files_are_refused_with_their_place)
 	memset(deep, 'x', 300);
 	deep[300] = '\0';
 	snprintf(text, sizeof(text), HEAD "\"graph\": [\n{\"arguments\": [\"%s\"]}]}", deep);
-	refused(text, small, "report.json:2:1: a single value of 319 bytes: more than the limit of 200");
+	refused(text, small,
+		"report.json:2:1: a single value of 319 bytes: more than the limit of 200");
 	CHECK_OK(import_text(text, none));
 	remove_out();
 }
@@ -251,7 +254,8 @@ TEST(strict_refuses_more)
 		{"{\"version\": 1, \"metadata\": {}}", "missing required field rank"},
 		{HEAD "\"graph\": null}", "\"graph\" must be an array"},
 		{HEAD "\"devices\": null}", "\"devices\" must be an array"},
-		{HEAD "\"graph\": [{\"node_type\": \"tensor\", \"params\": {\"tensor_id\": \"x\"}}]}",
+		{HEAD
+		 "\"graph\": [{\"node_type\": \"tensor\", \"params\": {\"tensor_id\": \"x\"}}]}",
 		 "a tensor whose numbers are none"},
 		{HEAD "\"graph\": [{\"node_type\": \"function_start\", \"params\": null}]}",
 		 "a function without a name"},
@@ -294,7 +298,8 @@ TEST(what_is_there_is_replaced_or_kept)
 	CHECK_OK(import_text(good, none));
 	CHECK_OK(import_text(good, none));
 	CHECK_INT(count_rows("devices"), 1);
-	CHECK_FAILS(import_text("{\"version\": 1, \"graph\": [", none), TTNN_FORMAT, "report.json:1:26");
+	CHECK_FAILS(import_text("{\"version\": 1, \"graph\": [", none), TTNN_FORMAT,
+		    "report.json:1:26");
 	CHECK_INT(count_rows("devices"), 1);
 	CHECK_INT(count_files(out_dir()), 1);
 	remove_out();

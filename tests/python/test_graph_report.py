@@ -1,0 +1,58 @@
+"""python -m ttnn.graph_report: the command lines of the documentation."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ttnn.graph_report
+
+DATA = Path(__file__).parent.parent / "data" / "report" / "recorded"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    import gzip
+
+    (tmp_path / "reports").mkdir()
+    for name in ("report.json", "report.python_io.json"):
+        text = gzip.open(DATA / "add" / (name + ".gz")).read()
+        (tmp_path / "reports" / name).write_bytes(text)
+        (tmp_path / name.replace("report.", "my_report.", 1)).write_bytes(text)
+    return tmp_path
+
+
+def count(path, table="operations"):
+    return sqlite3.connect(path).execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+
+@pytest.mark.parametrize("line", ["my_report.json ./visualizer_db/", "./reports/ ./visualizer_db/",
+                                  "--svg my_report.json ./visualizer_db/"])
+def test_command_lines(folder, line):
+    done = subprocess.run([sys.executable, "-m", "ttnn.graph_report", *line.split()], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Imported 1 report(s) into ./visualizer_db/db.sqlite" in done.stderr
+    assert count(folder / "visualizer_db" / "db.sqlite") == 2
+
+
+def test_import_report(folder):
+    path = ttnn.graph_report.import_report(folder / "my_report.json", folder / "out", db_name="x.sqlite")
+    assert path == folder / "out" / "x.sqlite"
+    assert count(path, "tensors") > 0
+
+
+def test_failures(folder):
+    (folder / "bad.json").write_text("{")
+    with pytest.raises(RuntimeError, match="bad.json:1:2"):
+        ttnn.graph_report.import_report(folder / "bad.json", folder / "out")
+    done = subprocess.run([sys.executable, "-m", "ttnn.graph_report", "nothing.json", "out"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1 and "nothing.json" in done.stderr
+    assert subprocess.run([sys.executable, "-m", "ttnn.graph_report"], capture_output=True).returncode == 2
+
+
+def test_durations():
+    graph = [{"node_type": "function_end", "params": {"name": "a"}, "duration_ns": 5}, {"node_type": "capture_end", "duration_ns": 2000000000}]
+    assert ttnn.graph_report.extract_total_duration_from_graph(graph) == 2.0
+    assert ttnn.graph_report.extract_operation_durations(graph) == {"a": 5e-9}
