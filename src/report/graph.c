@@ -132,7 +132,7 @@ static tt_status read_on(struct tt_report_graph *graph)
 	if (!entry)
 		return tt_fail_nomem();
 	*entry = (struct tt_report_entry){.start = place.start, .length = (uint32_t)place.length};
-	entry->kind = kind_of(node);
+	entry->kind = (uint8_t)kind_of(node);
 	note_value(entry, node);
 	graph->depth = place.depth;
 	if (keep) {
