@@ -214,6 +214,23 @@ TTNN_API enum ttnn_status ttnn_core_set_subtract(const ttnn_core_set **out, cons
 TTNN_API enum ttnn_status ttnn_core_set_first(const ttnn_core_set **out, struct ttnn_core grid,
 					      uint32_t count, bool row_wise);
 
+/* The same inside a set, from its core `start` on. */
+TTNN_API enum ttnn_status ttnn_core_set_some(const ttnn_core_set **out, const ttnn_core_set *set,
+					     struct ttnn_core start, uint32_t count, bool row_wise);
+
+/* Units of work on cores, in two groups: those of the first have one unit more. */
+struct ttnn_work_split {
+	uint64_t cores; /* with work */
+	const ttnn_core_set *all;
+	const ttnn_core_set *group[2]; /* the second is empty when all have the same */
+	uint64_t units[2];             /* for each core of a group */
+};
+
+/* Spreads units over a set of cores, or over a grid when there is no set. */
+TTNN_API enum ttnn_status ttnn_work_split_make(struct ttnn_work_split *out,
+					       const ttnn_core_set *set, struct ttnn_core grid,
+					       uint64_t units, bool row_wise);
+
 /* How ttnn_memory_config_create() cuts. Exactly one of grid and cores is given. */
 struct ttnn_sharded_options {
 	struct ttnn_shape shape;
@@ -329,6 +346,24 @@ struct ttnn_group_mask {
 };
 TTNN_API enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out,
 					      const struct ttnn_group_mask *mask);
+
+/* A tensor for group_norm, and the cores there are. */
+struct ttnn_group_spread {
+	uint32_t channels, groups;
+	uint64_t rows; /* N × H × W */
+	struct ttnn_core grid;
+	bool height;    /* shards of rows alone; else of rows and channels */
+	bool row_major; /* blocks along rows of cores */
+};
+
+/* The shards in L1 that upstream expects, and the grid of their cores. */
+TTNN_API enum ttnn_status ttnn_group_norm_shards(struct ttnn_memory_config *out,
+						 struct ttnn_core *grid,
+						 const struct ttnn_group_spread *spread);
+
+/* The grid for a tensor that is not in shards: the widest, then the highest that fits. */
+TTNN_API enum ttnn_status ttnn_group_norm_grid(struct ttnn_core *out,
+					       const struct ttnn_group_spread *spread);
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
 

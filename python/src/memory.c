@@ -505,8 +505,60 @@ static PyObject *first_cores(PyObject *module, PyObject *args)
 	return status == TTNN_OK ? py_new_cores(set) : py_fail(status, "num_cores_to_corerangeset");
 }
 
+/* some_cores(start, count, set, row_wise) */
+static PyObject *some_cores(PyObject *module, PyObject *args)
+{
+	const ttnn_core_set *set, *found;
+	struct ttnn_core start;
+	enum ttnn_status status;
+	PyObject *core, *cores;
+	unsigned count;
+	int row_wise;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OIOp", &core, &count, &cores, &row_wise) ||
+	    py_read_core(&start, core, "start_core") < 0 ||
+	    py_read_cores(&set, cores, "sub_core_grids") < 0)
+		return NULL;
+	status = ttnn_core_set_some(&found, set, start, count, row_wise);
+	return status == TTNN_OK ? py_new_cores(found)
+				 : py_fail(status, "num_cores_to_corerangeset_in_subcoregrids");
+}
+
+/* split_work_to_cores(grid or cores, units, row_wise) */
+static PyObject *split_work(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = {"core_grid", "units_to_divide", "row_wise", NULL};
+	const ttnn_core_set *set = NULL;
+	struct ttnn_work_split split;
+	struct ttnn_core grid = {0};
+	unsigned long long units;
+	enum ttnn_status status;
+	PyObject *where;
+	int row_wise = 0;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OK|p:split_work_to_cores", names, &where,
+					 &units, &row_wise) ||
+	    (PyObject_TypeCheck(where, py_cores_type)
+		     ? py_read_cores(&set, where, "core_grid")
+		     : py_read_core(&grid, where, "grid_size")) < 0)
+		return NULL;
+	status = ttnn_work_split_make(&split, set, grid, units, row_wise);
+	if (status != TTNN_OK)
+		return py_fail(status, "split_work_to_cores");
+	return Py_BuildValue("KNNNKK", (unsigned long long)split.cores, py_new_cores(split.all),
+			     py_new_cores(split.group[0]), py_new_cores(split.group[1]),
+			     (unsigned long long)split.units[0],
+			     (unsigned long long)split.units[1]);
+}
+
 static PyMethodDef functions[] = {
 	{"create_sharded_memory_config", create, METH_VARARGS, NULL},
+	{"some_cores", some_cores, METH_VARARGS, NULL},
+	{"split_work_to_cores", (PyCFunction)(void (*)(void))split_work,
+	 METH_VARARGS | METH_KEYWORDS,
+	 "(cores, all, more, rest, units of more, units of rest) of a grid or a set of cores."},
 	{"first_cores", first_cores, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };

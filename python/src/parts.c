@@ -167,7 +167,38 @@ static PyObject *group_mask(PyObject *module, PyObject *args)
 				 : py_fail(status, "create_group_norm_input_mask");
 }
 
+/* group_norm_cores(channels, groups, rows, grid, how) → (config, grid); how: height, block, rows, dram */
+static PyObject *group_norm_cores(PyObject *module, PyObject *args)
+{
+	struct ttnn_group_spread spread = {0};
+	struct ttnn_memory_config config;
+	unsigned long long rows;
+	enum ttnn_status status;
+	struct ttnn_core grid;
+	const char *how;
+	PyObject *most;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "IIKOs", &spread.channels, &spread.groups, &rows, &most,
+			      &how) ||
+	    py_read_core(&spread.grid, most, "grid") < 0)
+		return NULL;
+	spread.rows = rows;
+	spread.height = *how == 'h';
+	spread.row_major = *how == 'r';
+	if (*how == 'd') {
+		status = ttnn_group_norm_grid(&grid, &spread);
+		return status == TTNN_OK ? py_new_core(py_grid_type, grid)
+					 : py_fail(status, "group_norm");
+	}
+	status = ttnn_group_norm_shards(&config, &grid, &spread);
+	if (status != TTNN_OK)
+		return py_fail(status, "group_norm");
+	return Py_BuildValue("NN", py_new_memory(&config), py_new_core(py_grid_type, grid));
+}
+
 static PyMethodDef functions[] = {
+	{"group_norm_cores", group_norm_cores, METH_VARARGS, NULL},
 	{"gather", gather, METH_VARARGS, NULL},
 	{"join", join, METH_VARARGS, NULL},
 	{"cut", cut, METH_VARARGS, NULL},

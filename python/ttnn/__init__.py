@@ -37,6 +37,7 @@ from ttnn.decorators import (
 )
 from ttnn.device import *
 from ttnn.distributed import *
+from ttnn.hardware import *
 from ttnn.trace import (
     MeshTraceId,
     begin_trace_capture,

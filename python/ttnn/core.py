@@ -48,6 +48,22 @@ def num_cores_to_corerangeset(target_num_cores, grid_size, row_wise=False):
     return _ttnn.tensor.first_cores(target_num_cores, grid_size, row_wise)
 
 
+def num_cores_to_corerangeset_in_subcoregrids(start_core, target_num_cores, sub_core_grids, row_wise=False):
+    """So many cores of a set, from one of them on."""
+    return _ttnn.tensor.some_cores(start_core, target_num_cores, sub_core_grids, row_wise)
+
+
+split_work_to_cores = _ttnn.tensor.split_work_to_cores
+
+
+def divup(a, b):
+    return (a + b - 1) // b
+
+
+def roundup(a, b):
+    return b * divup(a, b)
+
+
 def corerange_to_cores(core_range_set, max_cores=None, row_wise=False):
     """The cores of a set, range after range."""
     cores = []

@@ -1,4 +1,5 @@
 /* frontend.c: what <ttnn_frontend.h> says of tensors on devices and of device memory. */
+#include <inttypes.h>
 #include <ttnn_frontend.h>
 
 #include "base/mem.h"
@@ -55,6 +56,38 @@ enum ttnn_status ttnn_core_set_first(const ttnn_core_set **out, struct ttnn_core
 {
 	return tt_split_cores(out, grid, (struct ttnn_core){0, 0}, count,
 			      row_wise ? TTNN_ORIENT_ROW_MAJOR : TTNN_ORIENT_COL_MAJOR);
+}
+
+enum ttnn_status ttnn_core_set_some(const ttnn_core_set **out, const ttnn_core_set *set,
+				    struct ttnn_core start, uint32_t count, bool row_wise)
+{
+	const ttnn_core_set *first;
+
+	TT_TRY(ttnn_core_set_make(&first, &(struct ttnn_core_range){start, start}, 1));
+	if (!count || count > ttnn_core_set_cores(set) || !ttnn_core_set_includes(set, first))
+		return tt_fail(TTNN_INVALID,
+			       "%" PRIu32 " cores from %" PRIu32 "-%" PRIu32
+			       " on are more than the set has",
+			       count, start.x, start.y);
+	return tt_split_cores_in(out, set, start, count,
+				 row_wise ? TTNN_ORIENT_ROW_MAJOR : TTNN_ORIENT_COL_MAJOR);
+}
+
+enum ttnn_status ttnn_work_split_make(struct ttnn_work_split *out, const ttnn_core_set *set,
+				      struct ttnn_core grid, uint64_t units, bool row_wise)
+{
+	enum ttnn_orientation order = row_wise ? TTNN_ORIENT_ROW_MAJOR : TTNN_ORIENT_COL_MAJOR;
+	struct tt_work_split split;
+
+	if (set)
+		TT_TRY(tt_split_work_in(&split, set, units, order));
+	else
+		TT_TRY(tt_split_work(&split, grid, units, order));
+	*out = (struct ttnn_work_split){split.cores,
+					split.all,
+					{split.group[0], split.group[1]},
+					{split.units[0], split.units[1]}};
+	return TTNN_OK;
 }
 
 enum ttnn_status ttnn_device_blocks(struct ttnn_memory_block **out, size_t *count,

@@ -116,6 +116,63 @@ def test_cores():
     assert ttnn.num_cores_to_corerangeset(5, ttnn.CoreCoord(8, 8), row_wise=True).num_cores() == 5
 
 
+def test_work_on_cores(monkeypatch):
+    """As ttnn 0.81.1 says."""
+    monkeypatch.setenv("TTNN_DIALECT", "tt-metal")
+    assert repr(ttnn.split_work_to_cores(ttnn.CoreCoord(8, 8), 70)) == "(64, {[0-0 - 7-7]}, {[0-0 - 0-5]}, {[0-6 - 0-7], [1-0 - 7-7]}, 2, 1)"
+    columns = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(a, 0), ttnn.CoreCoord(b, 9)) for a, b in ((1, 3), (5, 6))])
+    cores, every, more, rest, many, few = ttnn.split_work_to_cores(columns, 37, row_wise=True)
+    assert (cores, many, few) == (37, 1, 0) and rest.empty() and repr(every) == repr(more) == "{[1-0 - 3-9], [5-0 - 6-2], [5-3 - 5-3]}"
+    some = ttnn.num_cores_to_corerangeset_in_subcoregrids(ttnn.CoreCoord(1, 0), 13, columns, row_wise=True)
+    assert repr(some) == "{[1-0 - 3-3], [1-4 - 1-4]}"
+    assert ttnn.split_work_to_cores(ttnn.CoreCoord(8, 8), 0)[0] == 0
+    with pytest.raises(RuntimeError):
+        ttnn.num_cores_to_corerangeset_in_subcoregrids(ttnn.CoreCoord(0, 0), 13, columns)
+
+
+# (channels, groups, rows, how): grid, shard; as ttnn 0.81.1 says on an n150.
+GROUP_NORMS = {
+    (320, 32, 4096, "block"): ((8, 8), [40, 512]),
+    (480, 8, 1000, "block"): ((8, 4), [120, 128]),
+    (64, 8, 1000, "block"): ((8, 2), [32, 128]),
+    (1280, 32, 256, "rows"): ((8, 8), [32, 160]),
+    (64, 8, 9216, "height"): ((8, 6), [192, 64]),
+    (64, 8, 10000, "height"): ((1, 1), [10016, 64]),
+    (64, 8, 256, "dram"): ((8, 2), None),
+    (1920, 32, 100, "dram"): ((8, 2), None),
+    (1280, 32, 32, "dram"): ((8, 1), None),
+}
+
+
+@pytest.mark.parametrize("key", GROUP_NORMS, ids=str)
+def test_cores_for_group_norm(key, device):
+    channels, groups, rows, how = key
+    size = dict(device=device, num_channels=channels, num_groups=groups, input_nhw=rows)
+    (x, y), shard = GROUP_NORMS[key]
+    if how == "dram":
+        grid = ttnn.determine_expected_group_norm_dram_grid_size(**size)
+    else:
+        config, grid = ttnn.determine_expected_group_norm_sharded_config_and_grid_size(
+            **size, is_height_sharded=how == "height", is_row_major=how == "rows"
+        )
+        assert config.shard_spec.shape == shard and config.shard_spec.grid.num_cores() == x * y
+    assert grid == ttnn.CoreGrid(x=x, y=y)
+
+
+def test_what_needs_cards():
+    kernel = ttnn.KernelDescriptor(kernel_source="add.cpp", compile_time_args=[1])
+    assert kernel.compile_time_args == [1] and "add.cpp" in repr(kernel)
+    with pytest.raises(RuntimeError, match="needs a machine with cards"):
+        ttnn.MeshSocket(None, None)
+    with pytest.raises(RuntimeError, match="not initialized"):
+        ttnn.distributed_context_get_rank()
+    assert repr(ttnn.FabricNodeId(ttnn.MeshId(0), 1)) == "FabricNodeId(M0, D1)"
+    box = ttnn.MeshCoordinateRange(ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(1, 2))
+    boxes = ttnn.MeshCoordinateRangeSet(box)
+    boxes.merge(ttnn.MeshCoordinateRange(ttnn.MeshCoordinate(2, 0), ttnn.MeshCoordinate(2, 2)))
+    assert len(list(box)) == 6 and repr(boxes).count("MeshCoordinateRange(") == 1
+
+
 def test_shard_spec_fields():
     spec = ttnn.ShardSpec(GRID, (64, 32), ttnn.ShardOrientation.ROW_MAJOR)
     config = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, spec)

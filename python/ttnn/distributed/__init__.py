@@ -1,6 +1,7 @@
 """Tensors on meshes: how they are cut, and put together again."""
 
 import dataclasses
+import itertools
 
 from ttnn import _ttnn
 from ttnn._ttnn.multi_device import MeshCoordinate, MeshDevice, MeshShape
@@ -135,6 +136,48 @@ concat_mesh_to_tensor_composer = ConcatMeshToTensor
 
 def create_mesh_composer(mesh_device, config):
     return MeshToTensor(mesh_device, config.dims, config.mesh_shape_override)
+
+
+class MeshCoordinateRange:
+    """A box of coordinates: from start to end, or all of a mesh."""
+
+    def __init__(self, start, end=None):
+        if end is None:
+            start, end = MeshCoordinate([0] * len(list(start))), MeshCoordinate([d - 1 for d in start])
+        self.start, self.end = start, end
+
+    def __iter__(self):
+        axes = [range(a, b + 1) for a, b in zip(self.start, self.end)]
+        return (MeshCoordinate(list(place)) for place in itertools.product(*axes))
+
+    def __repr__(self):
+        return f"MeshCoordinateRange(start={self.start!r}, end={self.end!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, MeshCoordinateRange) and self.start == other.start and self.end == other.end
+
+    def __hash__(self):
+        return hash((tuple(self.start), tuple(self.end)))
+
+
+class MeshCoordinateRangeSet:
+    """Boxes of coordinates; two that are one box together become one."""
+
+    def __init__(self, range=None):
+        self.ranges = [] if range is None else [range]
+
+    def merge(self, range):
+        for other in self.ranges:
+            low = [min(a, b) for a, b in zip(range.start, other.start)]
+            high = [max(a, b) for a, b in zip(range.end, other.end)]
+            both = MeshCoordinateRange(MeshCoordinate(low), MeshCoordinate(high))
+            if set(map(tuple, both)) == set(map(tuple, range)) | set(map(tuple, other)):
+                self.ranges.remove(other)
+                return self.merge(both)
+        self.ranges.append(range)
+
+    def __repr__(self):
+        return f"MeshCoordinateRangeSet([{', '.join(map(repr, self.ranges))}])"
 
 
 class TensorTopology:

@@ -197,6 +197,7 @@ def _array(self, dtype=None, copy=None):
 
 
 Tensor.to_torch = lambda self, mesh_composer=None: to_torch.function(self, mesh_composer=mesh_composer)
+Tensor.to_torch_with_padded_shape = lambda self: _to_dlpack_library(_own["ttnn.to_torch"].run(self.reshape(self.padded_shape)))
 Tensor.to_numpy = _numpy
 Tensor.host_buffer = lambda self: self._parts()
 Tensor.is_per_core_allocated = Tensor.is_range_lockstep_allocated = lambda self: False

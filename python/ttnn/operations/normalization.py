@@ -28,6 +28,19 @@ def create_group_norm_weight_bias_rm(input_tensor, num_channels, num_cores_x):
     return torch.nn.functional.pad(rows, (0, -per_core % 32)).reshape(1, 1, -1, 32)
 
 
+def determine_expected_group_norm_sharded_config_and_grid_size(
+    *, device, num_channels, num_groups, input_nhw, is_height_sharded, is_row_major=False
+):
+    """The memory config and the grid of cores for shards of a tensor."""
+    how = "height" if is_height_sharded else "rows" if is_row_major else "block"
+    return _ttnn.tensor.group_norm_cores(num_channels, num_groups, input_nhw, device.compute_with_storage_grid_size(), how)
+
+
+def determine_expected_group_norm_dram_grid_size(*, device, num_channels, num_groups, input_nhw, num_batches=1):
+    """The grid of cores for a tensor that is not in shards."""
+    return _ttnn.tensor.group_norm_cores(num_channels, num_groups, input_nhw, device.compute_with_storage_grid_size(), "dram")
+
+
 def get_group_norm_cores_across_channel(memory_layout, core_grid, shard_orientation=None):
     """How many cores share the channels of a tensor that lies this way."""
     if memory_layout == TensorMemoryLayout.BLOCK_SHARDED:

@@ -1,0 +1,150 @@
+"""What only machines with cards have: kernels of one's own, sockets, streams, several processes.
+
+Programs that name these can be imported; settings can be made and read; what would need a card says so.
+"""
+
+_SETTINGS = """
+    CBDescriptor CBFormatDescriptor ComputeConfigDescriptor DataMovementConfigDescriptor FaceGeometry KernelDescriptor
+    MeshProgramDescriptor ProgramDescriptor ReaderConfigDescriptor RuntimeArgs SemaphoreDescriptor TensorAccessorArgs TileDescriptor
+    WriterConfigDescriptor Mcast McastConfig McastExplicitFixedSenderConfig McastFixedSenderConfig McastRotatingSenderConfig
+    FabricRouterConfig SocketConfig SocketConnection SocketMemoryConfig MeshCoreCoord D2DStageGateConfig D2DStageGateDescriptor
+    ChunkGdnFusedProgramConfig ChunkGdnMonoProgramConfig ChunkGdnPhasedProgramConfig Conv3dConfig IndexerScoreProgramConfig
+    PagedCacheGeometryOverride QkvCausalConv1dSiluProgramConfig
+"""
+_MACHINES = """
+    H2DSocket D2HSocket MeshSocket H2DStreamService D2HStreamService D2DStreamService D2DStreamServiceReceiver D2DStreamServiceSender
+    InterProcessCounterChannel LayerAckService LightMetalReplay OverlappedTensor
+"""
+_CALLS = """
+    create_socket_pair create_global_circular_buffer light_metal_begin_capture light_metal_end_capture compute_fabric_connection_rt_args
+    fabric_connection_rt_args setup_fabric_connection setup_routing_plane_connection get_eth_forwarding_direction
+    get_forwarding_link_indices get_cb_address cb_descriptor_from_sharded_tensor merge_program_descriptors
+    compute_program_descriptor_hash
+"""
+
+
+class Settings:
+    """Arguments under their names; those without one in `args`."""
+
+    def __init__(self, *args, **kwargs):
+        self.args = args
+        self.__dict__.update(kwargs)
+
+    def __repr__(self):
+        given = [repr(a) for a in self.args] + [f"{k}={v!r}" for k, v in vars(self).items() if k != "args"]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __eq__(self, other):
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    __hash__ = object.__hash__
+
+
+def _refuse(name):
+    def call(*unused, **ignored):
+        raise RuntimeError(f"ttnn.{name} needs a machine with cards")
+
+    return call
+
+
+for _name in _SETTINGS.split():
+    globals()[_name] = type(_name, (Settings,), {"__module__": "ttnn"})
+for _name in _MACHINES.split():
+    globals()[_name] = type(_name, (), {"__module__": "ttnn", "__init__": _refuse(_name)})
+for _name in _CALLS.split():
+    globals()[_name] = _refuse(_name)
+
+
+class _Number(int):
+    def __repr__(self):
+        return f"{type(self).__name__}({int(self)})"
+
+    __str__ = __repr__
+
+
+class QueueId(_Number):
+    pass
+
+
+class MeshId(_Number):
+    pass
+
+
+class Rank(_Number):
+    pass
+
+
+class Size(_Number):
+    pass
+
+
+class SubcontextId(_Number):
+    pass
+
+
+class FabricNodeId:
+    def __init__(self, mesh_id, chip_id):
+        self.mesh_id, self.chip_id = mesh_id, chip_id
+
+    def __repr__(self):
+        return f"FabricNodeId(M{int(self.mesh_id)}, D{int(self.chip_id)})"
+
+    def __eq__(self, other):
+        return isinstance(other, FabricNodeId) and (self.mesh_id, self.chip_id) == (other.mesh_id, other.chip_id)
+
+    def __hash__(self):
+        return hash((int(self.mesh_id), int(self.chip_id)))
+
+
+# ---- processes: there is one ------------------------------------------------------------------------
+
+_initialized = False
+
+
+def init_distributed_context(*unused, **ignored):
+    global _initialized
+    _initialized = True
+
+
+def distributed_context_is_initialized():
+    return _initialized
+
+
+def _context(value):
+    def ask(*unused, **ignored):
+        if not _initialized:
+            raise RuntimeError("Distributed context not initialized. Call init_distributed_context() first.")
+        return value
+
+    return ask
+
+
+distributed_context_get_rank = distributed_context_world_rank = distributed_context_local_to_world_rank = _context(Rank(0))
+distributed_context_get_size = distributed_context_world_size = distributed_context_subcontext_size = _context(Size(1))
+distributed_context_subcontext_count = _context(1)
+distributed_context_subcontext_id = _context(SubcontextId(0))
+distributed_context_subcontext_sizes = _context([Size(1)])
+distributed_context_barrier = _context(None)
+
+
+def distributed_context_allgather_int(value, *unused):
+    _context(None)()
+    return [value]
+
+
+# ---- what has no effect --------------------------------------------------------------------------------
+
+
+def _nothing(*unused, **ignored):
+    pass
+
+
+apply_device_delay = enable_asynchronous_slow_dispatch = disable_asynchronous_slow_dispatch = dump_stack_trace_on_segfault = _nothing
+
+
+def get_latest_programs_perf_data(*unused):
+    return {}
+
+
+get_all_programs_perf_data = get_latest_programs_perf_data
+__all__ = [n for n in globals() if not n.startswith("_") and n != "Settings"]
