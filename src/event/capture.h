@@ -41,7 +41,7 @@ struct tt_capture_summary {
 	uint64_t events, operations; /* operations: outermost calls */
 	uint64_t lost;               /* records that are missing */
 	uint64_t bytes;              /* of the file or in memory */
-	const char *reason;          /* why records are missing, or NULL; constant text */
+	const char *reason;          /* why records are missing, or NULL; the capture's */
 };
 
 /* Begins to record; everything that is told after the return is in it. The caller owns *out. */

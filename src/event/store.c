@@ -405,11 +405,10 @@ tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, str
 
 /* ---- beginning and ending ------------------------------------------------------------------------------- */
 
-static void init_locks(struct tt_store *store)
+static void init_conditions(struct tt_store *store)
 {
 	pthread_condattr_t monotonic;
 
-	pthread_mutex_init(&store->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&store->work, &monotonic);
@@ -422,7 +421,8 @@ tt_status tt_store_init(struct tt_store *store, const struct tt_store_options *o
 	tt_status status = TTNN_OK;
 
 	*store = (struct tt_store){.options = *options, .fd = -1, .wall_ns = tt_clock_wall_ns()};
-	init_locks(store);
+	pthread_mutex_init(&store->lock, NULL);
+	init_conditions(store);
 	if (options->path) {
 		store->path = tt_strdup(options->path);
 		if (!store->path)
@@ -520,12 +520,16 @@ void tt_store_deinit(struct tt_store *store)
 
 void tt_store_orphan(struct tt_store *store, const char *path)
 {
+	const size_t kept = offsetof(struct tt_store, options);
 	struct tt_store_options options = store->options;
 
 	free_content(store);
-	*store = (struct tt_store){
-		.options = options, .fd = -1, .wall_ns = tt_clock_wall_ns(), .stopping = !path};
-	init_locks(store);
+	memset((char *)store + kept, 0, sizeof(*store) - kept);
+	store->options = options;
+	store->fd = -1;
+	store->wall_ns = tt_clock_wall_ns();
 	store->path = path ? tt_strdup(path) : NULL;
-	store->stopping |= !store->path;
+	store->stopping = !store->path;
+	pthread_mutex_unlock(&store->lock);
+	init_conditions(store); /* whoever waited is not here */
 }

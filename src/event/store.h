@@ -44,12 +44,13 @@ struct tt_store_options {
 };
 
 struct tt_store {
+	pthread_mutex_t lock; /* of all from `first` on */
+	pthread_cond_t work, done;
+
 	struct tt_store_options options;
 	char *path;
 	int64_t wall_ns; /* when the capture began */
 
-	pthread_mutex_t lock; /* of all that is below */
-	pthread_cond_t work, done;
 	struct tt_chunk *first, *last; /* waiting to be written */
 	struct tt_chunk *idle;         /* empty ones of the usual size */
 	size_t idle_count;
@@ -113,7 +114,10 @@ tt_status tt_store_finish(struct tt_store *store);
 tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd,
 			struct tt_store *store);
 
-/* In a child process after fork(): forgets everything and, with a path, goes on in that file. */
+/*
+ * In a child process after a fork() with the lock held, which it gives back: forgets everything and,
+ * with a path, goes on in that file.
+ */
 void tt_store_orphan(struct tt_store *store, const char *path);
 
 #endif
