@@ -59,11 +59,11 @@ static inline void put_U64(struct tt_encoder *e, uint64_t number)
 {
 	unsigned char *at = e->at;
 
-	if (at >= e->limit) {
+	if (__builtin_expect(at >= e->limit, 0)) {
 		e->full = true;
 		return;
 	}
-	while (number >= 0x80) {
+	while (__builtin_expect(number >= 0x80, 0)) {
 		*at++ = (unsigned char)(number | 0x80);
 		number >>= 7;
 	}
@@ -401,10 +401,15 @@ static void put_TENSORS(struct tt_encoder *e, const struct tt_event_tensor *tens
 
 static void put_value(struct tt_encoder *e, const struct ttnn_value *value, int depth);
 
+/* Most arguments are not given. */
 static void put_items(struct tt_encoder *e, const struct ttnn_value *items, size_t count, int depth)
 {
-	for (size_t i = 0; i < count; i++)
-		put_value(e, &items[i], depth);
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].kind > TTNN_VALUE_NONE || e->at >= e->limit)
+			put_value(e, &items[i], depth);
+		else
+			*e->at++ = items[i].kind;
+	}
 }
 
 static void put_live_tensor(struct tt_encoder *e, const struct ttnn_value *value)

@@ -22,7 +22,10 @@
 
 struct tt_encoder;
 
-/* When a record was made, and the number of the outermost call that it begins, or 0. */
+/*
+ * When a record was made (0: with the one before it, but not as the first of a chunk), and the number
+ * of the outermost call that it begins, or 0.
+ */
 struct tt_stamp {
 	uint64_t ticks, op;
 };
