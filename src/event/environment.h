@@ -12,8 +12,8 @@
 /* Begins a trace if the environment says so; it ends with the process. Complains on stderr. */
 void tt_trace_from_environment(void);
 
-/* Sets options from such a list of words; texts are cut out of it in place. `signal` may be set. */
+/* Sets options from such a list of words; texts are cut out of it in place. *number is set to a signal. */
 struct ttnn_trace_options;
-tt_status tt_trace_parse_options(struct ttnn_trace_options *out, int *signal, char *words);
+tt_status tt_trace_parse_options(struct ttnn_trace_options *out, int *number, char *words);
 
 #endif
