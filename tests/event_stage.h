@@ -181,7 +181,7 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 	switch (kind) {
 	case TT_EVENT_SCOPE_BEGIN:
 		event.begin = (struct tt_event_scope_begin){
-			.kind = draw(stage, 6),
+			.kind = (enum tt_scope_kind)draw(stage, 6),
 			.name = names[draw(stage, 3)],
 			.args = stage->values,
 			.arg_count = draw_values(stage),
@@ -203,7 +203,7 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 		event.buffer = (struct tt_event_buffer){
 			.buffer_id = draw(stage, 1u << 20),
 			.device_id = 1,
-			.type = draw(stage, 5),
+			.type = (enum ttnn_buffer_type)draw(stage, 5),
 			.layout = TTNN_BLOCK_SHARDED,
 			.size = test_random(&stage->random),
 			.page_size = 2048,
@@ -218,12 +218,12 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 		event.program.cache_hit = true;
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
-		event.memory =
-			(struct tt_event_program_memory){.kind = draw(stage, 3),
-							 .index = 16,
-							 .size = 4096,
-							 .address = 99,
-							 .cores = stage->sets[draw(stage, 3)]};
+		event.memory = (struct tt_event_program_memory){
+			.kind = (enum tt_program_memory_kind)draw(stage, 3),
+			.index = 16,
+			.size = 4096,
+			.address = 99,
+			.cores = stage->sets[draw(stage, 3)]};
 		break;
 	case TT_EVENT_PROGRAM_LAUNCH:
 		event.launch.launch = draw(stage, 1000);

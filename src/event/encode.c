@@ -594,27 +594,8 @@ static void put_FRAMES(struct tt_encoder *e, const struct tt_event_frame *frames
 		TT_FIELDS_##name(F, L)                                                             \
 	}
 
-/* The structs are called as their lists are, but for these. */
-#define tt_event_begin tt_event_scope_begin
-#define tt_event_end tt_event_scope_end
-#define tt_event_memory tt_event_program_memory
-#define tt_event_launch tt_event_program_launch
-
-DEFINE(begin)
-DEFINE(end)
-DEFINE(buffer)
-DEFINE(program)
-DEFINE(memory)
-DEFINE(launch)
-DEFINE(error)
-DEFINE(mark)
-DEFINE(device)
-DEFINE(mention)
-DEFINE(stack)
-DEFINE(thread)
-DEFINE(python_io)
-DEFINE(loss)
-DEFINE(call)
+TT_EVENT_STRUCT_LIST(DEFINE)
+#undef DEFINE
 #undef F
 #undef L
 

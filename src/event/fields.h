@@ -96,6 +96,30 @@
 	F(TEXT, name)                                                                              \
 	L(VALUES, values, value_count)
 
+/* X(list): every list of fields, each that of struct tt_event_LIST. */
+#define TT_EVENT_STRUCT_LIST(X)                                                                    \
+	X(begin)                                                                                   \
+	X(end)                                                                                     \
+	X(buffer)                                                                                  \
+	X(program)                                                                                 \
+	X(memory)                                                                                  \
+	X(launch)                                                                                  \
+	X(error)                                                                                   \
+	X(mark)                                                                                    \
+	X(device)                                                                                  \
+	X(mention)                                                                                 \
+	X(stack)                                                                                   \
+	X(thread)                                                                                  \
+	X(python_io)                                                                               \
+	X(loss)                                                                                    \
+	X(call)
+
+/* The structs are called as their lists are, but for these. */
+#define tt_event_begin tt_event_scope_begin
+#define tt_event_end tt_event_scope_end
+#define tt_event_memory tt_event_program_memory
+#define tt_event_launch tt_event_program_launch
+
 /* X(kind, list, the name that files call it by) */
 #define TT_EVENT_LIST(X)                                                                           \
 	X(SCOPE_BEGIN, begin, "scope_begin")                                                       \

@@ -699,26 +699,33 @@ static void pass_over_all(struct tt_decoder *d, const char *has)
 		to->member = get_##form(d, &to->count);                                            \
 		has++;                                                                             \
 	}
-#define X(upper, list, text)                                                                       \
-	case TT_EVENT_##upper: {                                                                   \
-		__auto_type to = &out->list;                                                       \
-		TT_FIELDS_##list(F, L) break;                                                      \
+#define DEFINE(list)                                                                               \
+	static const char *get_##list(struct tt_event_##list *to, struct tt_decoder *d,            \
+				      const char *has)                                             \
+	{                                                                                          \
+		TT_FIELDS_##list(F, L) return has;                                                 \
 	}
+TT_EVENT_STRUCT_LIST(DEFINE)
+#undef DEFINE
+#undef F
+#undef L
 
 static void get_fields(struct tt_event *out, struct tt_decoder *d)
 {
 	const char *has = d->terms->forms[out->kind];
 
 	switch (out->kind) {
+#define X(kind, list, text)                                                                        \
+	case TT_EVENT_##kind:                                                                      \
+		has = get_##list(&out->list, d, has);                                              \
+		break;
 		TT_EVENT_LIST(X)
+#undef X
 	case TT_EVENT_KINDS:
 		break;
 	}
 	pass_over_all(d, has);
 }
-#undef X
-#undef F
-#undef L
 
 void tt_decoder_start(struct tt_decoder *d, struct tt_terms *terms, struct tt_arena *arena,
 		      const unsigned char *data, size_t size)
