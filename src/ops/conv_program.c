@@ -267,6 +267,35 @@ static tt_status turn_weights(struct tt_tensor **out, struct tt_tensor *weight,
 	return status;
 }
 
+/*
+ * Rows of an image may be wider than its channels (3 colours in rows of 16): what follows meets weights
+ * of zero on the chip, and is left out here.
+ */
+static tt_status narrow(struct tt_tensor **image, const struct tt_conv *conv)
+{
+	const struct ttnn_shape *wide = &(*image)->spec.shape;
+	struct ttnn_shape shape = {4, {1, 1, 1, conv->in_channels}};
+	const struct tt_move_loop loops[] = {
+		{tt_shape_last(wide, 4), 0, 2, 1,
+		 (int64_t)tt_shape_last(wide, 3) * tt_shape_last(wide, 2)},
+		{tt_shape_last(wide, 3), 1, 2, 1, tt_shape_last(wide, 2)},
+		{tt_shape_last(wide, 2), 2, 2, 1, 1},
+		{conv->in_channels, 3, 3, 1, 1},
+	};
+	struct tt_move_job job = {.in = *image, .loops = loops, .loop_count = TT_COUNT(loops)};
+	tt_status status;
+
+	if (wide->rank != 4 || wide->dim[3] <= conv->in_channels)
+		return TTNN_OK;
+	shape.dim[2] = wide->dim[0] * wide->dim[1] * wide->dim[2];
+	TT_TRY(scratch(&job.out, &shape, TTNN_FLOAT32));
+	status = tt_backend_get()->move(&job);
+	ttnn_tensor_unref(status == TTNN_OK ? *image : job.out);
+	if (status == TTNN_OK)
+		*image = job.out;
+	return status;
+}
+
 static void set_window(struct tt_window *out, const struct tt_conv *conv, uint32_t channels)
 {
 	uint32_t size[2];
@@ -308,7 +337,9 @@ static tt_status kernel(struct tt_launch *launch)
 	job.post_count = (uint32_t)count;
 	set_window(&job.window, conv, conv->in_channels);
 	TT_TRY(tt_halo_image(&job.in, launch));
-	status = conv->transposed ? turn_weights(&turned, job.weight, conv) : TTNN_OK;
+	status = narrow(&job.in, conv);
+	if (status == TTNN_OK && conv->transposed)
+		status = turn_weights(&turned, job.weight, conv);
 	if (turned)
 		job.weight = turned;
 	if (status == TTNN_OK)

@@ -8,6 +8,7 @@
 struct conv {
 	const struct tt_array *in, *weight, *bias;
 	int64_t n, h, w, ins, outs, groups;
+	int64_t row; /* elements of a pixel: its channels, and what may follow them */
 	int64_t kernel[2], stride[2], pad[4], dilation[2], out_pad[2], out[2];
 	bool mirror; /* transposed: weights are turned around */
 };
@@ -55,7 +56,11 @@ static bool read_conv(struct conv *c, struct tt_golden *golden)
 	c->in = tt_golden_in(golden, "input_tensor");
 	c->weight = tt_golden_in(golden, "weight_tensor");
 	c->bias = tt_golden_in(golden, "bias_tensor");
-	return c->in && c->weight;
+	if (!c->in || !c->weight)
+		return false;
+	c->row = c->in->shape.rank == 4 && c->in->shape.dim[3] > c->ins ? c->in->shape.dim[3]
+									: c->ins;
+	return true;
 }
 
 static double bias_of(const struct conv *c, int64_t channel)
@@ -77,7 +82,7 @@ static double plain_at(const struct conv *c, const int64_t at[4])
 			if (y < 0 || x < 0 || y >= c->h || x >= c->w)
 				continue;
 			for (int64_t k = 0; k < ins; k++)
-				sum += c->in->data[((at[0] * c->h + y) * c->w + x) * c->ins +
+				sum += c->in->data[((at[0] * c->h + y) * c->w + x) * c->row +
 						   group * ins + k] *
 				       c->weight->data[((at[3] * ins + k) * c->kernel[0] + i) *
 							       c->kernel[1] +
@@ -106,7 +111,7 @@ static double transposed_at(const struct conv *c, const int64_t at[4])
 			if (y >= c->h || x >= c->w)
 				continue;
 			for (int64_t k = group * ins; k < (group + 1) * ins; k++)
-				sum += c->in->data[((at[0] * c->h + y) * c->w + x) * c->ins + k] *
+				sum += c->in->data[((at[0] * c->h + y) * c->w + x) * c->row + k] *
 				       c->weight->data[((k * outs + at[3] % outs) * c->kernel[0] +
 							a) * c->kernel[1] +
 						       b];

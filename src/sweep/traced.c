@@ -223,7 +223,8 @@ static tt_status lost(struct ttnn_value *out, const struct binding *b)
 		*out = ttnn_v_device(b->maker->device);
 		return TTNN_OK;
 	}
-	if (!tt_traced_stand_in(out, &note, b->arena, b->config->op, b->arg))
+	if (!tt_traced_stand_in(out, &note, b->arena,
+				&(struct tt_traced_lost){b->config->op, b->arg, call}))
 		return bad(b, "lost, and nothing stands for it");
 	if (call->note_count < TT_TRACED_NOTES)
 		call->notes[call->note_count++] = note;

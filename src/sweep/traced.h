@@ -72,9 +72,15 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
  */
 const char *tt_traced_order(const char *op, size_t arg_count);
 
+/* A lost argument, and the call as far as it was read. */
+struct tt_traced_lost {
+	const char *op, *arg;
+	const struct tt_traced_call *call;
+};
+
 /* What stands for a lost argument; `text` says so. False: nothing does. */
 bool tt_traced_stand_in(struct ttnn_value *out, const char **text, struct tt_arena *arena,
-			const char *op, const char *arg);
+			const struct tt_traced_lost *lost);
 
 /*
  * The value of a text for an argument of this name, by the types that the signatures give it.
