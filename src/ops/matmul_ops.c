@@ -96,7 +96,8 @@ static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 		.memory = request->memory,
 		.has_grid = request->has_grid,
 		.user_grid = request->grid,
-		.activation = request->activation,
+		/* Without a grid it is a program of its own. */
+		.activation = request->has_grid ? request->activation : ttnn_v_none(),
 		.batched = tt_matmul_batch(&request->b->spec.shape) > 1,
 		.untilize = request->has_config && request->config.untilize,
 	};

@@ -55,7 +55,7 @@ static const struct tt_field fields[ATTRS] = {
 	[COMPUTE] = {.name = "compute_kernel_config"},
 	[CORES] = {.name = "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>"},
 	[NEGATE] = {.name = "negate"},
-	[POST] = {.name = "post_mul_scaler"},
+	[POST] = {.name = "post_mul_scaler", .unkeyed = true},
 	[MODE] = {.name = "scaler_mode"},
 	[ROWS_W] = {.name = "row_major_w_dense_path"},
 	[ROWS_H] = {.name = "row_major_h_dense_path"},

@@ -14,6 +14,7 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tensor.h"
+#include "tensor/tile.h"
 #include "tensor/tile_copy.h"
 
 /* ---- from and to plain rows ------------------------------------------------------------------ */
@@ -149,6 +150,13 @@ static tt_status copy_elements(void *dst, const void *src, const struct change *
 	return tt_layout_copy(&to, &from, change->pad_value);
 }
 
+/* Whether a tensor is padded to whole tiles: then its padding stays when it is tiled. */
+static bool fills_tiles(const struct ttnn_tensor_spec *spec)
+{
+	return tt_shape_last(&spec->padded, 1) % TT_TILE_DEFAULT.width == 0 &&
+	       tt_shape_last(&spec->padded, 2) % TT_TILE_DEFAULT.height == 0;
+}
+
 enum ttnn_status ttnn_tensor_to_layout(ttnn_tensor **out, ttnn_tensor *tensor,
 				       enum ttnn_layout layout, double pad_value)
 {
@@ -161,7 +169,8 @@ enum ttnn_status ttnn_tensor_to_layout(ttnn_tensor **out, ttnn_tensor *tensor,
 	}
 	args.layout = layout;
 	args.tile = (struct ttnn_tile){0};
-	args.alignment = (struct ttnn_shape){0};
+	if (layout != TTNN_TILE || !fills_tiles(&tensor->spec))
+		args.alignment = (struct ttnn_shape){0};
 	TT_TRY(ttnn_tensor_spec_make(&change.to, &args));
 	return change_tensor(out, tensor, &change);
 }

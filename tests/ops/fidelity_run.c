@@ -284,6 +284,24 @@ static tt_status keep_results(struct fid_names *names, const char *name,
 	return TTNN_OK;
 }
 
+/* Each result under a name of its own. */
+static tt_status keep_each(struct fid_names *names, const struct tt_json *outs,
+			   const struct ttnn_results *results)
+{
+	struct tt_json_iter it = tt_json_iter(outs);
+	tt_status status = TTNN_OK;
+	size_t i = 0;
+
+	for (; status == TTNN_OK && i < results->count && tt_json_next(&it); i++)
+		status = keep_results(
+			names, tt_json_string(it.value, NULL),
+			&(struct ttnn_results){.tensors = {results->tensors[i]}, .count = 1}, false,
+			false);
+	if (status == TTNN_OK && i < results->count)
+		status = tt_fail(TTNN_INVALID, "%zu results, not %zu", results->count, i);
+	return status;
+}
+
 static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 			   struct failure *failure)
 {
@@ -319,6 +337,8 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 			   callee.frontend ? TTNN_FRONTEND_PYTHON : TTNN_FRONTEND_C);
 	if (status != TTNN_OK)
 		return fail_step(failure, status, false);
+	if (tt_json_get(step, "outs"))
+		return keep_each(names, tt_json_get(step, "outs"), &results);
 	if (out)
 		return keep_results(names, out, &results, entry->op->many || results.count > 1,
 				    strcmp(entry->op->name, "ttnn.to_torch") == 0);

@@ -2,8 +2,8 @@
  * master.c: runs the configurations traced from real models and compares each with its golden.
  *
  * Every configuration becomes a call of typed arguments on random tensors (seeded). Where the golden
- * of the whole would take minutes, parts are compared: random rows of the inputs through the golden,
- * against the same rows of the result.
+ * of the whole would take minutes, random parts of the result are compared: the parts of the inputs
+ * that they depend on go through the golden.
  */
 #include <math.h>
 #include <regex.h>
@@ -12,18 +12,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/large.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "device/devtensor.h"
 #include "ops/golden.h"
 #include "sweep/traced.h"
+#include "tensor/convert.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
 #define POOL ((size_t)1 << 20)    /* random numbers, read from a random place on */
+#define TABLE 1000                /* rows of embeddings in use: fewer than any table has */
 #define WHOLE ((uint64_t)6 << 20) /* elements up to which all is compared */
+#define PRODUCT ((uint64_t)64 << 10) /* the same for products */
 #define PARTS 3
-#define PART_ROWS 32
+#define LONG 8192 /* keys of an attention */
 
 /* ---- options and totals ----------------------------------------------------------------------------- */
 
@@ -83,17 +87,27 @@ static uint64_t next(uint64_t *state)
 }
 
 static float *pool;
+static uint16_t *half_pool; /* the same in bfloat16: what needs no conversion is made in a third */
 
 static tt_status fill_pool(void)
 {
 	uint64_t state = 7;
 
 	pool = tt_alloc(POOL * sizeof(*pool));
-	if (!pool)
+	half_pool = tt_alloc(POOL * sizeof(*half_pool));
+	if (!pool || !half_pool)
 		return tt_fail_nomem();
 	for (size_t i = 0; i < POOL; i++)
 		pool[i] = (float)((double)(next(&state) >> 11) / 4503599627370496.0 - 1);
-	return TTNN_OK;
+	return tt_convert(half_pool, TTNN_BFLOAT16, pool, TTNN_FLOAT32, POOL);
+}
+
+/* The type in which a tensor's numbers are made. */
+static enum ttnn_dtype made_as(const struct ttnn_tensor_spec *spec)
+{
+	if (tt_dtype_is_integer(spec->dtype))
+		return TTNN_INT32;
+	return spec->dtype == TTNN_BFLOAT16 ? TTNN_BFLOAT16 : TTNN_FLOAT32;
 }
 
 /* The tensor made for this argument, or NULL. */
@@ -115,7 +129,7 @@ static uint64_t bound_of(const struct making *making, const char *arg)
 
 	cache = cache ? cache : keys;
 	if (strcmp(making->config->op, "ttnn.embedding") == 0)
-		return 1000; /* fewer than any table has */
+		return TABLE;
 	if (strncmp(arg, "page_table", 10) == 0 && cache)
 		return cache->spec.shape.dim[0];
 	if ((strcmp(arg, "update_idxs_tensor") == 0 || strcmp(arg, "cur_pos_tensor") == 0) && cache)
@@ -136,35 +150,42 @@ static void fill_integers(int32_t *data, uint64_t count, struct making *making, 
 			data[i] = (int32_t)(next(&making->state) % (bound ? bound : 100));
 }
 
-static tt_status fill(void **out, const struct tt_traced_tensor *tensor, struct making *making)
+/* Random numbers, from random places of the pool on. */
+static void fill_reals(void *data, uint64_t count, struct making *making, size_t size)
 {
+	const uint8_t *from = size == 2 ? (const uint8_t *)half_pool : (const uint8_t *)pool;
+	uint64_t at = next(&making->state) % POOL;
+
+	for (uint64_t done = 0; done < count;) {
+		uint64_t part = POOL - at < count - done ? POOL - at : count - done;
+
+		memcpy((uint8_t *)data + done * size, from + at * size, part * size);
+		done += part;
+		at = next(&making->state) % POOL;
+	}
+}
+
+/* Numbers of the type made_as(). Free with tt_large_free(). */
+static tt_status fill(void **out, size_t *bytes, const struct tt_traced_tensor *tensor,
+		      struct making *making)
+{
+	enum ttnn_dtype type = made_as(&tensor->spec);
+	size_t size = tt_dtype_bytes(type);
 	uint64_t count;
-	float *data;
 
 	TT_TRY(ttnn_shape_volume(&count, &tensor->spec.shape));
-	data = tt_alloc((count + 1) * sizeof(*data));
-	if (!data)
-		return tt_fail_nomem();
 	making->elements += count;
 	making->skipped = largest && making->elements > (uint64_t)largest;
-	if (making->skipped) {
-		tt_free(data);
+	if (making->skipped)
 		return tt_fail(TTNN_UNSUPPORTED, "larger than --largest");
-	}
-	if (tt_dtype_is_integer(tensor->spec.dtype)) {
-		fill_integers((int32_t *)(void *)data, count, making, tensor->arg);
-	} else {
-		uint64_t from = next(&making->state) % POOL;
-
-		for (uint64_t done = 0; done < count;) {
-			uint64_t part = POOL - from < count - done ? POOL - from : count - done;
-
-			memcpy(data + done, pool + from, part * sizeof(*data));
-			done += part;
-			from = next(&making->state) % POOL;
-		}
-	}
-	*out = data;
+	*bytes = (count + 1) * size;
+	*out = tt_large_alloc(*bytes);
+	if (!*out)
+		return tt_fail_nomem();
+	if (type == TTNN_INT32)
+		fill_integers(*out, count, making, tensor->arg);
+	else
+		fill_reals(*out, count, making, size);
 	return TTNN_OK;
 }
 
@@ -186,10 +207,12 @@ static tt_status differ(ttnn_tensor *tensor, const struct tt_traced_tensor *like
 		ttnn_tensor *host = NULL, *part = NULL;
 		void *data = NULL;
 		tt_status status;
+		size_t bytes;
 
-		TT_TRY(fill(&data, like, making));
-		status = ttnn_tensor_from_data(&host, data, TTNN_FLOAT32, &tensor->spec, 0);
-		tt_free(data);
+		TT_TRY(fill(&data, &bytes, like, making));
+		status = ttnn_tensor_from_data(&host, data, made_as(&tensor->spec), &tensor->spec,
+					       0);
+		tt_large_free(data, bytes);
 		if (status == TTNN_OK)
 			status = tt_tensor_resident(&part, tensor, chip, TT_BUFFER_OVERWRITE);
 		if (status == TTNN_OK)
@@ -206,12 +229,12 @@ static tt_status make_tensor(ttnn_tensor **out, void *context,
 			     const struct tt_traced_tensor *tensor)
 {
 	struct making *making = context;
-	enum ttnn_dtype plain = tt_dtype_is_integer(tensor->spec.dtype) ? TTNN_INT32 : TTNN_FLOAT32;
 	static const struct ttnn_memory_config dram;
 	struct ttnn_tensor_spec spec = tensor->spec;
 	ttnn_tensor *host = NULL;
 	tt_status status;
 	void *data = NULL;
+	size_t bytes;
 
 	if (making->count == 64)
 		return tt_fail(TTNN_INVALID, "too many tensors");
@@ -220,9 +243,9 @@ static tt_status make_tensor(ttnn_tensor **out, void *context,
 					     &(struct ttnn_spec_args){.shape = spec.shape,
 								      .dtype = spec.dtype,
 								      .layout = spec.layout}));
-	TT_TRY(fill(&data, tensor, making));
-	status = ttnn_tensor_from_data(&host, data, plain, &spec, 0);
-	tt_free(data);
+	TT_TRY(fill(&data, &bytes, tensor, making));
+	status = ttnn_tensor_from_data(&host, data, made_as(&spec), &spec, 0);
+	tt_large_free(data, bytes);
 	TT_TRY(status);
 	if (tensor->on_host) {
 		*out = host;
@@ -298,60 +321,100 @@ static tt_status compare(struct verdict *verdict, ttnn_tensor *got, const struct
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
+/* What a part takes of a result: some rows, some columns, some matrices; of a table, what is in use. */
+enum { ROWS, COLUMNS, BATCHES, IN_USE, WINDOWS };
+
+struct window {
+	uint32_t first, count;
+};
+
+static const uint32_t most[IN_USE] = {[ROWS] = 32, [COLUMNS] = 128, [BATCHES] = 2};
+
 /*
- * Operations whose rows do not depend on each other: rows of these arguments, counted in the
- * dimension from the end, give rows of the results.
+ * Operations of which a part of the result depends on a part of their inputs: in which dimension,
+ * counted from the end, each window lies (0: in none).
  */
-static const struct rows {
+static const struct parted {
 	const char *op;
 	struct {
 		const char *arg;
-		uint32_t back;
-	} in[3];
-	uint32_t out_back;
-} independent[] = {
-	{"ttnn.add", {{"input_tensor_a", 2}, {"input_tensor_b", 2}}, 2},
-	{"ttnn.multiply", {{"input_tensor_a", 2}, {"input_tensor_b", 2}}, 2},
-	{"ttnn.typecast", {{"input_tensor", 2}}, 2},
-	{"ttnn.linear", {{"input_tensor_a", 2}}, 2},
-	{"ttnn.matmul", {{"input_tensor_a", 2}}, 2},
-	{"ttnn.rms_norm", {{"input_tensor", 2}}, 2},
-	{"ttnn.embedding", {{"input_tensor", 1}}, 2},
-	{"ttnn.experimental.nlp_create_qkv_heads", {{"input", 2}}, 2},
-	{"ttnn.experimental.nlp_concat_heads", {{"input_tensor", 2}}, 2},
+		uint32_t back[WINDOWS];
+	} in[4];
+	uint32_t out[WINDOWS];
+} parted[] = {
+	{"ttnn.add", {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}}, {2, 0, 3}},
+	{"ttnn.multiply", {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}}, {2, 0, 3}},
+	{"ttnn.typecast", {{"input_tensor", {2, 0, 3}}}, {2, 0, 3}},
+	{"ttnn.linear",
+	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {0, 1, 0}}, {"bias", {0, 1, 0}}},
+	 {2, 1, 3}},
+	{"ttnn.matmul", {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {0, 1, 0}}}, {2, 1, 3}},
+	{"ttnn.rms_norm", {{"input_tensor", {2}}}, {2}},
+	{"ttnn.embedding", {{"input_tensor", {1}}, {"weight", {0, 0, 0, 2}}}, {2}},
+	{"ttnn.experimental.nlp_create_qkv_heads", {{"input", {2}}}, {2}},
+	{"ttnn.experimental.nlp_concat_heads", {{"input_tensor", {2}}}, {2}},
 	{"ttnn.experimental.rotary_embedding_llama",
-	 {{"input_tensor", 2}, {"cos_cache", 2}, {"sin_cache", 2}},
-	 2},
-	{"ttnn.transformer.scaled_dot_product_attention", {{"input_tensor_q", 2}}, 2},
+	 {{"input_tensor", {2}}, {"cos_cache", {2}}, {"sin_cache", {2}}},
+	 {2}},
+	{"ttnn.transformer.scaled_dot_product_attention", {{"input_tensor_q", {2}}}, {2}},
 };
 
-static const struct rows *rows_of(const char *op)
+static const struct parted *parted_of(const char *op)
 {
-	for (size_t i = 0; i < sizeof(independent) / sizeof(independent[0]); i++)
-		if (strcmp(independent[i].op, op) == 0)
-			return &independent[i];
+	for (size_t i = 0; i < sizeof(parted) / sizeof(parted[0]); i++)
+		if (strcmp(parted[i].op, op) == 0)
+			return &parted[i];
 	return NULL;
 }
 
-/* Rows from `first` on of a tensor. */
-static tt_status cut(ttnn_tensor **out, ttnn_tensor *tensor, uint32_t back, uint32_t first)
+/* How far a dimension, counted from the end, reaches; 0 when there is none. */
+static uint32_t reach(const ttnn_tensor *tensor, uint32_t back)
 {
+	const struct ttnn_shape *shape = &tensor->spec.shape;
+
+	return back && back <= shape->rank ? shape->dim[shape->rank - back] : 0;
+}
+
+/* A part of a call: which, of what, and its tensors. */
+struct part {
+	const struct parted *how;
+	struct window windows[WINDOWS];
+	uint32_t whole[WINDOWS]; /* what they are windows of */
+	struct ttnn_arg args[TT_ARGS_MAX];
+	ttnn_tensor *cut[5];
+	size_t cut_count;
+};
+
+/* The part of a tensor that lies in the windows. */
+static tt_status cut(ttnn_tensor **out, ttnn_tensor *tensor, const struct part *part,
+		     const uint32_t back[WINDOWS])
+{
+	static const struct ttnn_memory_config dram;
 	const struct ttnn_shape *shape = &tensor->spec.shape;
 	struct ttnn_value starts[TTNN_MAX_RANK], ends[TTNN_MAX_RANK], steps[TTNN_MAX_RANK];
 
 	for (uint32_t d = 0; d < shape->rank; d++) {
-		bool here = d == shape->rank - back;
-
-		starts[d] = ttnn_v_int(here ? first : 0);
-		ends[d] = ttnn_v_int(here ? first + PART_ROWS : shape->dim[d]);
+		starts[d] = ttnn_v_int(0);
+		ends[d] = ttnn_v_int(shape->dim[d]);
 		steps[d] = ttnn_v_int(1);
+	}
+	for (int w = 0; w < WINDOWS; w++) {
+		uint32_t d = back[w] <= shape->rank ? shape->rank - back[w] : 0;
+
+		/* Else it is broadcast, or a longer table. */
+		if (!reach(tensor, back[w]) ||
+		    (w != IN_USE && reach(tensor, back[w]) != part->whole[w]))
+			continue;
+		starts[d] = ttnn_v_int(part->windows[w].first);
+		ends[d] = ttnn_v_int(part->windows[w].first + part->windows[w].count);
 	}
 	return ttnn_call_one(out, "ttnn.slice",
 			     (struct ttnn_arg[]){{NULL, ttnn_v_tensor(tensor)},
 						 {NULL, ttnn_v_list(starts, shape->rank)},
 						 {NULL, ttnn_v_list(ends, shape->rank)},
-						 {NULL, ttnn_v_list(steps, shape->rank)}},
-			     4, TTNN_FRONTEND_C);
+						 {NULL, ttnn_v_list(steps, shape->rank)},
+						 {"memory_config", ttnn_v_memory(&dram)}},
+			     5, TTNN_FRONTEND_C);
 }
 
 static const struct ttnn_value *value_of(const struct tt_traced_call *call, const char *name)
@@ -362,72 +425,81 @@ static const struct ttnn_value *value_of(const struct tt_traced_call *call, cons
 	return NULL;
 }
 
-/* The additive mask of causal attention for the rows from `first` on. */
-static tt_status causal_mask(ttnn_tensor **out, uint32_t first, uint32_t keys)
+/* The additive mask of causal attention for these rows. */
+static tt_status causal_mask(ttnn_tensor **out, const struct window *rows, uint32_t keys)
 {
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(1, 1, PART_ROWS, keys),
+	struct ttnn_spec_args args = {.shape = TT_SHAPE(1, 1, rows->count, keys),
 				      .dtype = TTNN_FLOAT32};
 	struct ttnn_tensor_spec spec;
 	tt_status status;
 	float *data;
 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	data = tt_calloc((size_t)PART_ROWS * keys, sizeof(*data));
+	data = tt_calloc((size_t)rows->count * keys, sizeof(*data));
 	if (!data)
 		return tt_fail_nomem();
-	for (uint32_t r = 0; r < PART_ROWS; r++)
-		for (uint32_t k = first + r + 1; k < keys; k++)
+	for (uint32_t r = 0; r < rows->count; r++)
+		for (uint32_t k = rows->first + r + 1; k < keys; k++)
 			data[(size_t)r * keys + k] = -1e30f;
 	status = ttnn_tensor_from_data(out, data, TTNN_FLOAT32, &spec, 0);
 	tt_free(data);
 	return status;
 }
 
-/* Where the parts of a call's tensors are kept. */
-struct part {
-	struct ttnn_arg args[TT_ARGS_MAX];
-	ttnn_tensor *cut[4];
-	size_t cut_count;
-};
-
 static void drop_part(struct part *part)
 {
-	for (size_t i = 0; i < part->cut_count; i++)
-		ttnn_tensor_unref(part->cut[i]);
+	while (part->cut_count)
+		ttnn_tensor_unref(part->cut[--part->cut_count]);
 }
 
-static tt_status make_part(struct part *out, const struct tt_traced_call *call,
-			   const struct rows *rows, uint32_t first)
+/* Random windows, in whole tiles, on the first result. */
+static void choose_part(struct part *part, const struct ttnn_results *results,
+			struct making *making)
+{
+	part->windows[IN_USE] = (struct window){0, TABLE};
+	for (int w = 0; w < IN_USE; w++) {
+		uint32_t whole = reach(results->tensors[0], part->how->out[w]), count = most[w];
+
+		part->whole[w] = whole;
+		if (whole < 2 * count)
+			part->windows[w] = (struct window){0, whole};
+		else
+			part->windows[w] = (struct window){
+				(uint32_t)(next(&making->state) % (whole / count)) * count, count};
+	}
+}
+
+static tt_status take(struct part *part, struct ttnn_arg *arg, size_t k)
+{
+	ttnn_tensor **to = &part->cut[part->cut_count];
+
+	TT_TRY(cut(to, arg->value.tensor, part, part->how->in[k].back));
+	part->cut_count++;
+	arg->value.tensor = *to;
+	return TTNN_OK;
+}
+
+static tt_status make_part(struct part *part, const struct tt_traced_call *call)
 {
 	const struct ttnn_value *keys = value_of(call, "input_tensor_k"),
 				*causal = value_of(call, "is_causal");
-	uint32_t extent = 0;
 
-	*out = (struct part){.cut_count = 0};
-	memcpy(out->args, call->args, call->count * sizeof(call->args[0]));
+	memcpy(part->args, call->args, call->count * sizeof(call->args[0]));
 	for (size_t i = 0; i < call->count; i++) {
-		struct ttnn_arg *arg = &out->args[i];
+		struct ttnn_arg *arg = &part->args[i];
 
-		for (size_t k = 0; k < 3 && rows->in[k].arg; k++) {
-			if (strcmp(arg->name, rows->in[k].arg) != 0 ||
-			    arg->value.kind != TTNN_VALUE_TENSOR)
-				continue;
-			if (k == 0)
-				extent = tt_shape_last(&arg->value.tensor->spec.shape,
-						       rows->in[k].back);
-			if (tt_shape_last(&arg->value.tensor->spec.shape, rows->in[k].back) !=
-			    extent)
-				continue; /* broadcast, or a longer table */
-			TT_TRY(cut(&out->cut[out->cut_count], arg->value.tensor, rows->in[k].back,
-				   first));
-			arg->value.tensor = out->cut[out->cut_count++];
-		}
-		if (causal && causal->boolean && keys && strcmp(arg->name, "is_causal") == 0)
+		for (size_t k = 0; k < 4 && part->how->in[k].arg; k++)
+			if (strcmp(arg->name, part->how->in[k].arg) == 0 &&
+			    arg->value.kind == TTNN_VALUE_TENSOR)
+				TT_TRY(take(part, arg, k));
+		if (!causal || !causal->boolean || !keys)
+			continue;
+		if (strcmp(arg->name, "is_causal") == 0)
 			arg->value = ttnn_v_bool(false);
-		if (causal && causal->boolean && keys && strcmp(arg->name, "attn_mask") == 0) {
-			TT_TRY(causal_mask(&out->cut[out->cut_count], first,
-					   tt_shape_last(&keys->tensor->spec.shape, 2)));
-			arg->value = ttnn_v_tensor(out->cut[out->cut_count++]);
+		if (strcmp(arg->name, "attn_mask") == 0) {
+			TT_TRY(causal_mask(&part->cut[part->cut_count], &part->windows[ROWS],
+					   reach(keys->tensor, 2)));
+			arg->value = ttnn_v_tensor(part->cut[part->cut_count++]);
 		}
 	}
 	return TTNN_OK;
@@ -435,26 +507,23 @@ static tt_status make_part(struct part *out, const struct tt_traced_call *call,
 
 static tt_status compare_part(struct verdict *verdict, const struct tt_traced_config *config,
 			      const struct tt_traced_call *call, const struct ttnn_results *results,
-			      uint32_t first)
+			      struct part *part)
 {
-	const struct rows *rows = rows_of(config->op);
 	struct tt_arena arena = {0};
 	struct tt_golden *golden = tt_arena_calloc(&arena, 1, sizeof(*golden));
-	struct part part;
-	tt_status status = golden ? make_part(&part, call, rows, first) : tt_fail_nomem();
+	tt_status status = golden ? make_part(part, call) : tt_fail_nomem();
 
 	if (status == TTNN_OK)
-		status = tt_golden_run(golden, &arena, config->op, part.args, call->count);
+		status = tt_golden_run(golden, &arena, config->op, part->args, call->count);
 	for (size_t i = 0; status == TTNN_OK && i < results->count; i++) {
 		ttnn_tensor *got = NULL;
 
-		status = cut(&got, results->tensors[i], rows->out_back, first);
+		status = cut(&got, results->tensors[i], part, part->how->out);
 		if (status == TTNN_OK)
 			status = compare(verdict, got, &golden->out[i]);
 		ttnn_tensor_unref(got);
 	}
-	if (golden)
-		drop_part(&part);
+	drop_part(part);
 	tt_arena_deinit(&arena);
 	return status;
 }
@@ -463,33 +532,61 @@ static tt_status compare_parts(struct verdict *verdict, const struct tt_traced_c
 			       const struct tt_traced_call *call,
 			       const struct ttnn_results *results, struct making *making)
 {
-	const struct rows *rows = rows_of(config->op);
-	const struct ttnn_value *in = value_of(call, rows->in[0].arg);
-	uint32_t extent = tt_shape_last(&in->tensor->spec.shape, rows->in[0].back);
+	const struct ttnn_value *keys = value_of(call, "input_tensor_k");
+	/* A row of long attention takes seconds. */
+	int parts = keys && reach(keys->tensor, 2) > LONG ? 1 : PARTS;
 
-	for (int i = 0; i < PARTS; i++) {
-		uint32_t first =
-			(uint32_t)(next(&making->state) % (extent / PART_ROWS)) * PART_ROWS;
+	for (int i = 0; i < parts; i++) {
+		struct part part = {.how = parted_of(config->op)};
 
-		TT_TRY(compare_part(verdict, config, call, results, first));
+		choose_part(&part, results, making);
+		TT_TRY(compare_part(verdict, config, call, results, &part));
 	}
 	return TTNN_OK;
+}
+
+/* ---- what was lost ---------------------------------------------------------------------------------------------------- */
+
+static struct note {
+	const char *op;
+	char text[160];
+	size_t count;
+} notes[256];
+static size_t note_count;
+
+static void note(const char *op, const char *text)
+{
+	struct note *found = notes;
+
+	while (found < notes + note_count &&
+	       (strcmp(found->op, op) != 0 || strncmp(found->text, text, sizeof(found->text) - 1)))
+		found++;
+	if (found == notes + sizeof(notes) / sizeof(notes[0]))
+		return;
+	if (found == notes + note_count) {
+		found->op = op;
+		snprintf(found->text, sizeof(found->text), "%s", text);
+		note_count++;
+	}
+	found->count++;
+}
+
+static void report_notes(void)
+{
+	printf("\n%14s  %s\n", "configurations", "operation, and what stands for what was lost");
+	for (size_t i = 0; i < note_count; i++)
+		printf("%14zu  %s: %s\n", notes[i].count, notes[i].op, notes[i].text);
 }
 
 /* ---- one configuration ------------------------------------------------------------------------------------------ */
 
 /* Whether the golden of the whole takes too long. */
-static bool is_giant(const struct tt_traced_config *config, const struct tt_traced_call *call,
-		     const struct making *making)
+static bool is_giant(const struct tt_traced_config *config, const struct making *making)
 {
-	const struct rows *rows = rows_of(config->op);
-	const struct ttnn_value *in = rows ? value_of(call, rows->in[0].arg) : NULL;
-	bool product = strstr(config->op, "linear") || strstr(config->op, "attention");
+	bool product = strstr(config->op, "linear") || strstr(config->op, "matmul") ||
+		       strstr(config->op, "attention");
 
-	if (!in || in->kind != TTNN_VALUE_TENSOR ||
-	    tt_shape_last(&in->tensor->spec.shape, rows->in[0].back) < 2 * PART_ROWS)
-		return false;
-	return making->elements > (product ? (uint64_t)64 << 10 : WHOLE);
+	return parted_of(config->op) && making->elements > (product ? PRODUCT : WHOLE);
 }
 
 static tt_status run_whole(struct verdict *verdict, const struct tt_traced_config *config,
@@ -535,7 +632,7 @@ static tt_status run_giant(struct verdict *verdict, const struct tt_traced_confi
 static tt_status run_call(struct verdict *verdict, const struct tt_traced_config *config,
 			  const struct tt_traced_call *call, struct making *making)
 {
-	return is_giant(config, call, making) ? run_giant(verdict, config, call, making)
+	return is_giant(config, making) ? run_giant(verdict, config, call, making)
 					      : run_whole(verdict, config, call);
 }
 
@@ -604,8 +701,10 @@ static void run_config(const struct tt_traced_config *config, struct total *tota
 		printf("%s %s %zu: %.5f, %.2f s%s%s\n", status == TTNN_OK ? "ok  " : "FAIL",
 		       config->op, config->number, verdict.least, now() - begin,
 		       status == TTNN_OK ? "" : ": ", status == TTNN_OK ? "" : ttnn_error());
-	for (size_t i = 0; status == TTNN_OK && list_lost && i < call.note_count; i++)
+	for (size_t i = 0; status == TTNN_OK && list_lost && i < call.note_count; i++) {
 		printf("lost %s %zu: %s\n", config->op, config->number, call.notes[i]);
+		note(config->op, call.notes[i]);
+	}
 	total->stood_in += call.note_count != 0;
 	total->seconds += now() - begin;
 	total->least = fmin(total->least, verdict.least);
@@ -680,11 +779,14 @@ static tt_status run_all(size_t *failed, const char *path)
 		run_config(config, total, strstr(config->op, "all_gather") ? pair : device);
 	}
 	*failed = report();
+	if (list_lost)
+		report_notes();
 	regfree(&chosen);
 	ttnn_device_unref(pair);
 	ttnn_device_unref(device);
 	tt_traced_free(&traced);
 	tt_free(pool);
+	tt_free(half_pool);
 	return TTNN_OK;
 }
 
