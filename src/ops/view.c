@@ -26,7 +26,7 @@ static tt_status fail_width(const struct ttnn_tensor_spec *old, const struct ttn
 {
 	struct tt_str texts[2] = {{0}};
 
-	tt_shape_list(&texts[0], &old->shape);
+	tt_shape_list(&texts[0], &old->padded);
 	tt_shape_list(&texts[1], shape);
 	tt_fail_cond(TTNN_INVALID,
 		     "!input_memory_config.is_sharded() || !changing_last_dim || "
