@@ -22,9 +22,9 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
-#define POOL ((size_t)1 << 20)    /* random numbers, read from a random place on */
-#define TABLE 1000                /* rows of embeddings in use: fewer than any table has */
-#define WHOLE ((uint64_t)6 << 20) /* elements up to which all is compared */
+#define POOL ((size_t)1 << 20)       /* random numbers, read from a random place on */
+#define TABLE 1000                   /* rows of embeddings in use: fewer than any table has */
+#define WHOLE ((uint64_t)6 << 20)    /* elements up to which all is compared */
 #define PRODUCT ((uint64_t)64 << 10) /* the same for products */
 #define PARTS 3
 #define LONG 8192 /* keys of an attention */
@@ -343,7 +343,9 @@ static const struct parted {
 	uint32_t out[WINDOWS];
 } parted[] = {
 	{"ttnn.add", {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}}, {2, 0, 3}},
-	{"ttnn.multiply", {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}}, {2, 0, 3}},
+	{"ttnn.multiply",
+	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}},
+	 {2, 0, 3}},
 	{"ttnn.typecast", {{"input_tensor", {2, 0, 3}}}, {2, 0, 3}},
 	{"ttnn.linear",
 	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {0, 1, 0}}, {"bias", {0, 1, 0}}},
@@ -633,7 +635,7 @@ static tt_status run_call(struct verdict *verdict, const struct tt_traced_config
 			  const struct tt_traced_call *call, struct making *making)
 {
 	return is_giant(config, making) ? run_giant(verdict, config, call, making)
-					      : run_whole(verdict, config, call);
+					: run_whole(verdict, config, call);
 }
 
 static void drop(struct making *making)
