@@ -145,7 +145,7 @@ static void fill_integers(int32_t *data, uint64_t count, struct making *making, 
 
 	for (uint64_t i = 0; i < count; i++)
 		if (pages) /* blocks that are all different, as far as there are enough */
-			data[i] = (int32_t)((first + i * 7919) % bound);
+			data[i] = (int32_t)((first + i * 7919) % (bound ? bound : 1));
 		else
 			data[i] = (int32_t)(next(&making->state) % (bound ? bound : 100));
 }
@@ -561,7 +561,8 @@ static void note(const char *op, const char *text)
 	struct note *found = notes;
 
 	while (found < notes + note_count &&
-	       (strcmp(found->op, op) != 0 || strncmp(found->text, text, sizeof(found->text) - 1)))
+	       (strcmp(found->op, op) != 0 ||
+		strncmp(found->text, text, sizeof(found->text) - 1) != 0))
 		found++;
 	if (found == notes + sizeof(notes) / sizeof(notes[0]))
 		return;
