@@ -868,6 +868,7 @@ struct ttnn_import_options {
 	const char *schema;  /* NULL: "3.5"; or "3.3" */
 	bool strict;         /* as upstream in all it refuses and appends to */
 	bool as_tables;      /* no views, no more indexes than upstream has */
+	bool svg;            /* pictures of the graphs too, in output/graphs */
 };
 
 /*

@@ -106,22 +106,23 @@ static PyObject *version(PyObject *module, PyObject *unused)
 	return PyUnicode_FromString(ttnn_version());
 }
 
-/* import_report(input, output, db_name, schema, strict, tables) → summary. */
+/* import_report(input, output, db_name, schema, strict, tables, svg) → summary. */
 static PyObject *import_report(PyObject *module, PyObject *args)
 {
 	struct ttnn_import_options options = {0};
 	PyObject *input, *output, *text = NULL;
 	enum ttnn_status status;
-	int strict, tables;
+	int strict, tables, svg;
 	char *summary = NULL;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "O&O&zzpp", PyUnicode_FSConverter, &input,
+	if (!PyArg_ParseTuple(args, "O&O&zzppp", PyUnicode_FSConverter, &input,
 			      PyUnicode_FSConverter, &output, &options.db_name, &options.schema,
-			      &strict, &tables))
+			      &strict, &tables, &svg))
 		return NULL;
 	options.strict = strict;
 	options.as_tables = tables;
+	options.svg = svg;
 	Py_BEGIN_ALLOW_THREADS status = ttnn_import_report(&summary, PyBytes_AS_STRING(input),
 							   PyBytes_AS_STRING(output), &options);
 	Py_END_ALLOW_THREADS if (status == TTNN_OK) text = PyUnicode_DecodeFSDefault(summary);

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from ttnn import _ttnn
+from ttnn.report_fixture import derive_report_name, run_pytest_graph_report_fixture
 
 SUPPORTED_REPORT_VERSION = 1
 DATABASE_SCHEMA_VERSION = "3.5"
@@ -19,22 +20,8 @@ COMPARISON_RECORDS_FALLBACK_NAME = "comparison_records.json"
 
 
 def _import(report_path, output_dir, db_name, generate_svgs, **options):
-    summary = _ttnn.import_report(
-        report_path, output_dir, db_name, options.get("schema"), options.get("strict", False),
-        options.get("tables", False),
-    )
-    if generate_svgs:
-        summary += _svgs(Path(report_path), Path(output_dir))
-    return summary
-
-
-def _svgs(report, output):
-    """Pictures are made by a function of their own, where there is one."""
-    make = getattr(_ttnn, "report_svg", None)
-    if make is None:
-        print("ttnn: warning: ttnn.graph not available, skipping SVG generation", file=sys.stderr)
-        return f"\n  - 0 SVG visualizations in {output / 'graphs'}/"
-    return make(str(report), str(output))
+    given = options.get("schema"), options.get("strict", False), options.get("tables", False)
+    return _ttnn.import_report(report_path, output_dir, db_name, *given, generate_svgs)
 
 
 def import_report(report_path, output_dir, db_name="db.sqlite", generate_svgs=False, **options):

@@ -5,7 +5,7 @@
 #include "report/report.h"
 
 static const char *db_name;
-static bool strict, as_tables;
+static bool strict, as_tables, svg;
 static int schema;
 static uint64_t value_limit;
 
@@ -19,6 +19,7 @@ static const struct tt_opt options[] = {
 	 "do as upstream does: refuse what it refuses, append to a database that is there"},
 	{"tables", 0, TT_OPT_FLAG, &as_tables, NULL,
 	 "store every row: no views, no more indexes than upstream has"},
+	{"svg", 0, TT_OPT_FLAG, &svg, NULL, "draw the graphs too, in OUT_DIR/graphs"},
 	{"max-value", 0, TT_OPT_SIZE, &value_limit, "SIZE",
 	 "refuse a report with a larger single value: a node, a record, a text (default: 256M)"},
 	{0},
@@ -33,6 +34,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 		.schema = schemas[schema],
 		.strict = strict,
 		.as_tables = as_tables,
+		.svg = svg,
 		.value_limit = (size_t)value_limit,
 	};
 	struct tt_report_counts counts;

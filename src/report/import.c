@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "report/file.h"
+#include "report/svg.h"
 
 /* ---- which files ---------------------------------------------------------------------------- */
 
@@ -321,6 +323,19 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	return status == TTNN_OK ? finish(run) : status;
 }
 
+/* A picture that cannot be drawn costs nobody the database. */
+static void draw_all(struct run *run)
+{
+	struct tt_report_import *import = &run->import;
+
+	for (size_t i = 0; i < run->files.count; i++) {
+		if (tt_svg_report(import->options->output, run->files.data[i]) == TTNN_OK)
+			import->counts.pictures++;
+		else
+			tt_log(TT_LOG_WARN, "%s: no picture: %s", run->files.data[i], ttnn_error());
+	}
+}
+
 tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_report_options *options)
 {
 	const struct tt_report_version *version = options->schema
@@ -339,6 +354,8 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	status = list_files(&run->files, &run->in_folder, options);
 	if (status == TTNN_OK)
 		status = import_all(run, version);
+	if (status == TTNN_OK && options->svg)
+		draw_all(run);
 	*counts = run->import.counts;
 	if (run->import.source)
 		run->import.source->free(run->import.source);
@@ -382,6 +399,10 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 		tt_str_adds(out, "\n  - cluster_descriptor YAML saved");
 	if (counts->mesh)
 		tt_str_adds(out, "\n  - physical_chip_mesh_coordinate_mapping YAML saved");
+	if (options->svg)
+		tt_str_addf(out, "\n  - %" PRIu64 " SVG visualizations in %s%sgraphs/",
+			    counts->pictures, options->output,
+			    ends_with(options->output, "/") ? "" : "/");
 }
 
 enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
@@ -396,6 +417,7 @@ enum ttnn_status ttnn_import_report(char **summary, const char *input, const cha
 		.schema = given->schema,
 		.strict = given->strict,
 		.as_tables = given->as_tables,
+		.svg = given->svg,
 	};
 	struct tt_report_counts counts;
 	struct tt_str text = {0};

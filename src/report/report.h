@@ -19,6 +19,7 @@ struct tt_report_options {
 	const char *schema;  /* NULL: the newest */
 	bool strict;         /* as upstream in everything: what it refuses, what it appends to */
 	bool as_tables;      /* no views, no additions; strict has this too */
+	bool svg;            /* also pictures, in output/graphs */
 	size_t value_limit;  /* larger single values are refused; 0: TT_REPORT_VALUE_LIMIT */
 };
 
@@ -27,6 +28,7 @@ struct tt_report_options {
 struct tt_report_counts {
 	uint64_t files, devices, operations, tensors, places, buffers, edges, errors, traces;
 	uint64_t comparisons, lifetimes, consumers, producers, chunks;
+	uint64_t pictures;  /* reports that have them */
 	bool cluster, mesh; /* files written */
 };
 

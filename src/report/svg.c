@@ -27,17 +27,17 @@ static const struct {
 };
 
 struct svg {
-	struct tt_file_out *file;
-	struct tt_str text; /* not yet written */
+	struct tt_file_out *file; /* NULL: all stays in the text */
+	struct tt_str *text;      /* not yet written */
 	const struct tt_diagram *diagram;
 	double width, height;
 };
 
 static void flush(struct svg *svg, size_t from)
 {
-	if (svg->text.length >= from && svg->text.length > 0 && !svg->text.failed) {
-		tt_file_write(svg->file, svg->text.data, svg->text.length);
-		tt_str_clear(&svg->text);
+	if (svg->file && svg->text->length >= from && svg->text->length > 0 && !svg->text->failed) {
+		tt_file_write(svg->file, svg->text->data, svg->text->length);
+		tt_str_clear(svg->text);
 	}
 }
 
@@ -45,7 +45,7 @@ static void flush(struct svg *svg, size_t from)
 
 static void put(struct svg *svg, const char *text)
 {
-	tt_str_adds(&svg->text, text);
+	tt_str_adds(svg->text, text);
 }
 
 /* A coordinate with one digit behind the point, whatever the locale. */
@@ -56,9 +56,9 @@ static void put_number(struct svg *svg, const char *before, double value)
 
 	tenths = labs(tenths);
 	if (tenths % 10)
-		tt_str_addf(&svg->text, "%s%s%ld.%ld", before, sign, tenths / 10, tenths % 10);
+		tt_str_addf(svg->text, "%s%s%ld.%ld", before, sign, tenths / 10, tenths % 10);
 	else
-		tt_str_addf(&svg->text, "%s%s%ld", before, sign, tenths / 10);
+		tt_str_addf(svg->text, "%s%s%ld", before, sign, tenths / 10);
 }
 
 /* Whether XML 1.0 has the character. */
@@ -91,7 +91,7 @@ static void put_escaped(struct svg *svg, const char *text)
 			put(svg, "&quot;");
 			break;
 		default:
-			tt_str_add(&svg->text, bytes,
+			tt_str_add(svg->text, bytes,
 				   tt_utf8_put(bytes, xml_has(code) ? code : TT_UTF8_BAD));
 		}
 	}
@@ -108,7 +108,7 @@ static void put_tip(struct svg *svg, const char *tip)
 
 static void put_text(struct svg *svg, const char *class, double x, double y, const char *text)
 {
-	tt_str_addf(&svg->text, "<text class=\"%s\"", class);
+	tt_str_addf(svg->text, "<text class=\"%s\"", class);
 	put_number(svg, " x=\"", x);
 	put_number(svg, "\" y=\"", y);
 	put(svg, "\">");
@@ -148,12 +148,12 @@ static void put_head(struct svg *svg)
 	    ".rep>rect,.free>rect,.rel>rect{stroke-dasharray:4 3}.tag text{fill:#555}a{cursor:pointer}\n"
 	    ".bad>rect{stroke:#b3261e;stroke-width:2}\n");
 	for (size_t i = 0; i < TT_BOX_KIND_COUNT; i++)
-		tt_str_addf(&svg->text, ".%s>rect{fill:%s;stroke:%s}\n", kinds[i].name,
+		tt_str_addf(svg->text, ".%s>rect{fill:%s;stroke:%s}\n", kinds[i].name,
 			    kinds[i].fill, kinds[i].line);
 	put(svg, "</style>\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" "
 		 "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 1L8 4L0 7Z\" "
 		 "style=\"fill:#555;stroke:none\"/></marker></defs>\n");
-	tt_str_addf(&svg->text, "<g class=\"page\"><rect width=\"100%%\" height=\"100%%\"/></g>\n");
+	tt_str_addf(svg->text, "<g class=\"page\"><rect width=\"100%%\" height=\"100%%\"/></g>\n");
 }
 
 /* The kinds that occur, each with its colours. */
@@ -172,7 +172,7 @@ static void put_legend(struct svg *svg, double y)
 
 		if (!seen[i] || !*kinds[i].words)
 			continue;
-		tt_str_addf(&svg->text, "<g class=\"%s\">", kinds[i].name);
+		tt_str_addf(svg->text, "<g class=\"%s\">", kinds[i].name);
 		put_rect(svg, &sample, 2);
 		put(svg, "</g>");
 		put_text(svg, "d", x + 21, y + 9, kinds[i].words);
@@ -223,8 +223,8 @@ static void put_box(struct svg *svg, uint32_t index)
 
 	/* A tag leads to where its line would come from. */
 	if (box->kind == TT_BOX_TAG)
-		tt_str_addf(&svg->text, "<a href=\"#b%u\">", box->far);
-	tt_str_addf(&svg->text, "<g id=\"b%u\" class=\"%s%s\">", index, kinds[box->kind].name,
+		tt_str_addf(svg->text, "<a href=\"#b%u\">", box->far);
+	tt_str_addf(svg->text, "<g id=\"b%u\" class=\"%s%s\">", index, kinds[box->kind].name,
 		    box->failed ? " bad" : "");
 	put_tip(svg, box->tip);
 	if (box->kind == TT_BOX_TAG) {
@@ -278,7 +278,7 @@ static void put_line(struct svg *svg, const struct tt_line *line)
 	put(svg, " → ");
 	put_escaped(svg, diagram->boxes.data[line->to].title);
 	if (line->count > 1)
-		tt_str_addf(&svg->text, "\n%u tensors, the first:", line->count);
+		tt_str_addf(svg->text, "\n%u tensors, the first:", line->count);
 	put(svg, "\n");
 	put_escaped(svg, diagram->links.data[line->link].tip);
 	put(svg, "</title></path>\n");
@@ -325,10 +325,13 @@ static tt_status put_boxes(struct svg *svg)
 	return status;
 }
 
-tt_status tt_svg_write(struct tt_file_out *file, const struct tt_diagram *diagram)
+/* Writes a diagram that is laid out: to the text, and from there to the file if there is one. */
+static tt_status write_diagram(struct tt_str *text, struct tt_file_out *file,
+			       const struct tt_diagram *diagram)
 {
 	const struct tt_box *page = &diagram->boxes.data[0];
 	struct svg svg = {.file = file,
+			  .text = text,
 			  .diagram = diagram,
 			  .width = fmax(page->width, legend_width(diagram)),
 			  .height = page->height + LEGEND_LINE + 6};
@@ -342,9 +345,33 @@ tt_status tt_svg_write(struct tt_file_out *file, const struct tt_diagram *diagra
 	put_legend(&svg, page->height + 2);
 	put(&svg, "</svg>\n");
 	flush(&svg, 0);
+	return status == TTNN_OK ? tt_str_status(text) : status;
+}
+
+/* A graph as a diagram in which everything has its place. */
+static tt_status draw(struct tt_diagram *out, const struct tt_graph *graph, const char *title,
+		      const struct tt_diagram_options *options)
+{
+	tt_status status;
+
+	TT_TRY(tt_diagram_init(out, title));
+	status = tt_diagram_calls(out, graph, options);
 	if (status == TTNN_OK)
-		status = tt_str_status(&svg.text);
-	tt_str_deinit(&svg.text);
+		status = tt_diagram_layout(out);
+	if (status != TTNN_OK)
+		tt_diagram_deinit(out);
+	return status;
+}
+
+tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const char *title,
+		      const struct tt_diagram_options *options)
+{
+	struct tt_diagram diagram;
+	tt_status status;
+
+	TT_TRY(draw(&diagram, graph, title, options));
+	status = write_diagram(out, NULL, &diagram);
+	tt_diagram_deinit(&diagram);
 	return status;
 }
 
@@ -353,20 +380,18 @@ tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char
 {
 	struct tt_diagram diagram;
 	struct tt_file_out *file = NULL;
+	struct tt_str text = {0};
 	tt_status status;
 
-	TT_TRY(tt_diagram_init(&diagram, title));
-	status = tt_diagram_calls(&diagram, graph, options);
+	TT_TRY(draw(&diagram, graph, title, options));
+	status = tt_file_create(&file, path);
 	if (status == TTNN_OK)
-		status = tt_diagram_layout(&diagram);
-	if (status == TTNN_OK)
-		status = tt_file_create(&file, path);
-	if (status == TTNN_OK)
-		status = tt_svg_write(file, &diagram);
+		status = write_diagram(&text, file, &diagram);
 	if (status == TTNN_OK)
 		status = tt_file_commit(file);
 	else
 		tt_file_discard(file);
+	tt_str_deinit(&text);
 	tt_diagram_deinit(&diagram);
 	return status;
 }

@@ -7,10 +7,15 @@
 #ifndef TT_REPORT_SVG_H
 #define TT_REPORT_SVG_H
 
+#include "base/str.h"
 #include "report/diagram.h"
 
 /* Writes the picture of a graph to a file; `title` stands above it (NULL: none). */
 tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char *title,
+		      const struct tt_diagram_options *options);
+
+/* The same, appended to a text. */
+tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const char *title,
 		      const struct tt_diagram_options *options);
 
 /*
@@ -18,8 +23,5 @@ tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char
  * STEM.svg, its calls, and STEM.flow.svg, the levelized graph.
  */
 tt_status tt_svg_report(const char *output, const char *file);
-
-/* Appends a diagram that is laid out, as an SVG document. */
-tt_status tt_svg_write(struct tt_file_out *file, const struct tt_diagram *diagram);
 
 #endif

@@ -35,6 +35,9 @@ def test_command_lines(folder, line):
     assert done.returncode == 0, done.stderr
     assert "Imported 1 report(s) into ./visualizer_db/db.sqlite" in done.stderr
     assert count(folder / "visualizer_db" / "db.sqlite") == 2
+    pictures = sorted(path.name for path in (folder / "visualizer_db" / "graphs").glob("*"))
+    assert pictures == (["my_report.flow.svg", "my_report.svg"] if "--svg" in line else [])
+    assert ("1 SVG visualizations in ./visualizer_db/graphs/" in done.stderr) == ("--svg" in line)
 
 
 def test_import_report(folder):
