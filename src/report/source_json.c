@@ -148,16 +148,28 @@ static void json_free(struct tt_report_source *source)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* What the cursor is at becomes a part. A value that is no container is known by its text. */
+/*
+ * What the cursor is at becomes a part, and the cursor is behind it. Containers are walked instead of
+ * passed over at once: so their pages can be given back on the way.
+ */
 static void note_part(struct json_source *source, enum tt_report_part which, unsigned file)
 {
+	struct tt_jsonslice *slices = source->files[file];
 	struct part *part = &source->parts[which];
 
-	part->kind = tt_jsonslice_kind(source->files[file]);
-	if (part->kind == TT_JSON_ABSENT)
-		part->kind = TT_JSON_NULL;
 	part->file = file;
-	part->place = tt_jsonslice_place(source->files[file]);
+	part->kind = tt_jsonslice_kind(slices);
+	if (part->kind == TT_JSON_ABSENT) {
+		part->kind = TT_JSON_NULL;
+		part->place = tt_jsonslice_place(slices);
+		return;
+	}
+	part->place.start = tt_jsonslice_tell(slices, NULL);
+	part->place.depth = file == MAIN;
+	tt_jsonslice_enter(slices);
+	while (tt_jsonslice_next(slices))
+		;
+	part->place.length = tt_jsonslice_tell(slices, NULL) - part->place.start;
 }
 
 static tt_status find_parts(struct json_source *source)
@@ -179,6 +191,7 @@ static tt_status find_parts(struct json_source *source)
 				return tt_jsonslice_fail(file, at, text);
 			}
 			note_part(source, (enum tt_report_part)i, MAIN);
+			break;
 		}
 	}
 	tt_jsonslice_next(file); /* nothing may follow */
