@@ -147,17 +147,22 @@ static PyObject *intercept(PyObject *self, PyObject *const *args, size_t nargs, 
 	return result;
 }
 
-static PyObject *op_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+/* The call, and what is told of it: as it was written in `told`, which has as many arguments. */
+static PyObject *call(PyObject *self, PyObject *const *args, size_t nargs, PyObject *kwnames,
+		      PyObject *const *told)
 {
-	size_t nargs = (size_t)PyVectorcall_NARGS(nargsf);
-
 	PyObject *result = interceptor
 				   ? intercept(self, args, nargs, kwnames)
 				   : run(op_of(self), args, nargs, kwnames, TTNN_FRONTEND_PYTHON);
 
 	if (result && ttnn_calls_heard() && *op_of(self)->info.shown)
-		py_tell_call(op_of(self)->info.shown, args, nargs, kwnames, result);
+		py_tell_call(op_of(self)->info.shown, told, nargs, kwnames, result);
 	return result;
+}
+
+static PyObject *op_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	return call(self, args, (size_t)PyVectorcall_NARGS(nargsf), kwnames, args);
 }
 
 /* operation.run(...): the call itself, past any interceptor. */
@@ -201,6 +206,14 @@ PyObject *py_call_op(const char *name, PyObject *const *args, size_t nargs, PyOb
 	PyObject *op = find_op(name);
 
 	return op ? op_call(op, args, nargs, kwnames) : NULL;
+}
+
+PyObject *py_call_op_as(const char *name, PyObject *const *args, size_t nargs,
+			PyObject *const *told)
+{
+	PyObject *op = find_op(name);
+
+	return op ? call(op, args, nargs, NULL, told) : NULL;
 }
 
 PyObject *py_run_method(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames)

@@ -188,6 +188,10 @@ PyObject *py_to_json(PyObject *self, PyObject *unused);
 /* Calls an operation of the table by its name, as ttnn.NAME(args...) does. */
 PyObject *py_call_op(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames);
 
+/* The same where the user wrote the arguments otherwise: recordings show `told`. */
+PyObject *py_call_op_as(const char *name, PyObject *const *args, size_t nargs,
+			PyObject *const *told);
+
 /* Runs it without a Python scope: methods that upstream records as such. */
 PyObject *py_run_method(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames);
 

@@ -90,7 +90,8 @@ PyObject *py_tensor_compare(PyObject *self, PyObject *other, int what)
 PyObject *py_tensor_getitem(PyObject *self, PyObject *key)
 {
 	PyObject *args[2] = {self, PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key)};
-	PyObject *result = args[1] ? py_call_op("ttnn.Tensor.__getitem__", args, 2, NULL) : NULL;
+	PyObject *told[2] = {self, key};
+	PyObject *result = args[1] ? py_call_op_as("ttnn.Tensor.__getitem__", args, 2, told) : NULL;
 
 	Py_XDECREF(args[1]);
 	return result;

@@ -94,7 +94,9 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 	TT_TRY(tt_device_check_open(device));
 	TT_TRY(tt_buffer_layout_make(&pages, device->memory, spec));
 	TT_TRY(tt_buffer_new(&buffer, device->memory, &pages, &options));
-	return wrap(out, device, buffer, spec);
+	TT_TRY(wrap(out, device, buffer, spec));
+	(*out)->on_mesh = true;
+	return TTNN_OK;
 }
 
 tt_status tt_device_tensor_adopt(struct tt_tensor *tensor, struct tt_tensor *from)
@@ -125,6 +127,7 @@ tt_status tt_device_tensor_ghost(struct tt_tensor **out, struct tt_tensor *tenso
 	TT_TRY(tt_buffer_new(&buffer, old->memory, &old->layout, &options));
 	TT_TRY(wrap(&ghost, tt_tensor_device(tensor), buffer, &tensor->spec));
 	ghost->view = true;
+	ghost->on_mesh = tensor->on_mesh;
 	status = tt_device_tensor_adopt(ghost, tensor);
 	if (status == TTNN_OK)
 		*out = ghost;

@@ -121,10 +121,10 @@ static tt_status list_of(struct ttnn_value *out, struct tt_call *call, const int
 static tt_status from_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const struct parts *parts)
 {
-	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
-				  {"slice_start", ttnn_v_none()},
-				  {"slice_end", ttnn_v_none()},
-				  {"slice_step", ttnn_v_none()}};
+	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(in)},
+				  {NULL, ttnn_v_none()},
+				  {NULL, ttnn_v_none()},
+				  {NULL, ttnn_v_none()}};
 
 	TT_TRY(list_of(&args[1].value, call, parts->start, parts->rank));
 	TT_TRY(list_of(&args[2].value, call, parts->end, parts->rank));

@@ -121,6 +121,7 @@ static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct 
 		args.memory = *memory;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(tt_device_tensor_new(&placed, device, &spec));
+	placed->on_mesh = tensor->on_mesh;
 	status = write_bytes(placed, tensor);
 	if (status != TTNN_OK) {
 		ttnn_tensor_unref(placed);
@@ -230,7 +231,9 @@ static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
 	} else {
 		TT_TRY(read_bytes(&storage, tensor, 0));
 	}
-	return tt_tensor_wrap(out, &tensor->spec, storage, layout);
+	TT_TRY(tt_tensor_wrap(out, &tensor->spec, storage, layout));
+	(*out)->on_mesh = tensor->on_mesh;
+	return TTNN_OK;
 }
 
 tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
@@ -497,12 +500,12 @@ static struct ttnn_value rows_text(struct tt_call *call, const struct ttnn_tenso
 static tt_status expand_to_torch(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *host, *out;
-	struct ttnn_arg arg = {"tensor", ttnn_v_tensor(tensor)};
+	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(tensor)}, {"queue_id", ttnn_v_none()}};
 	enum ttnn_dtype dtype;
 	struct ttnn_value text;
 
 	if (tt_tensor_device(tensor))
-		TT_TRY(tt_call_python(&host, call, "ttnn.from_device", &arg, 1));
+		TT_TRY(tt_call_python(&host, call, "ttnn.from_device", args, 2));
 	else
 		host = ttnn_tensor_ref(tensor);
 	tt_call_own(call, host);
@@ -569,7 +572,7 @@ static const struct tt_op ops[] = {
 	NONE("deallocate", expand_deallocate, "Gives a tensor's device memory back now.",
 	     "tensor: Tensor, force: bool = True"),
 	OP("from_device", expand_from_device, golden_same, "A copy of a device tensor on the host.",
-	   "tensor: Tensor, blocking: bool = True, cq_id: int? = None"),
+	   "tensor: Tensor, blocking: bool = True, queue_id: int? = None, cq_id: int? = None"),
 	OP("from_torch", expand_from_torch, golden_same,
 	   "A tensor from plain data: converted, laid out, placed.",
 	   "tensor: Tensor, dtype: DataType? = None, *, spec: any? = None, tile: Tile? = None, "

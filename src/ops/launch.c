@@ -267,10 +267,18 @@ static void tell_launch(const struct tt_launch *launch)
 
 static tt_status create_outputs(struct tt_launch *launch)
 {
-	for (size_t i = 0; i < launch->output_count; i++)
+	bool on_mesh = launch->input_count == 0;
+
+	for (size_t i = 0; i < launch->input_count; i++)
+		on_mesh |= launch->inputs[i] && launch->inputs[i]->on_mesh;
+	for (size_t i = 0; i < launch->output_count; i++) {
 		if (!launch->outputs[i])
 			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,
 					      &launch->specs[i]));
+		/* One that was given is spread as its values are from now on. */
+		if (launch->outputs[i]->on_mesh != on_mesh)
+			launch->outputs[i]->on_mesh = on_mesh;
+	}
 	return TTNN_OK;
 }
 

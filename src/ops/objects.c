@@ -43,7 +43,7 @@ static const struct tt_field sdpa_fields[TT_SDPA_FIELDS] = {
 	[TT_SDPA_SUB_GRID] = {.name = "sub_core_grids", .spaced = true},
 	[TT_SDPA_Q_CHUNK] = {.name = "q_chunk_size", .spaced = true},
 	[TT_SDPA_K_CHUNK] = {.name = "k_chunk_size", .spaced = true},
-	[TT_SDPA_EXP_APPROX] = {.name = "exp_approx_mode", .spaced = true},
+	[TT_SDPA_EXP_APPROX] = {.name = "exp_approx_mode", .spaced = true, .words = true},
 	[TT_SDPA_MAX_CORES] = {.name = "max_cores_per_head_batch", .spaced = true},
 	[TT_SDPA_K_SPLITS] = {.name = "max_k_splits", .spaced = true},
 	[TT_SDPA_FIDELITY] = {.name = "matmul_math_fidelity", .spaced = true},

@@ -61,9 +61,9 @@ static const struct tt_enum type_enum = {"SoftmaxOperationType", type_rows, TT_C
 const struct tt_schema tt_schema_softmax_default = {"SoftmaxDefaultProgramConfig", NULL, 0, true};
 static const struct tt_field sharded_fields[TT_SOFTMAX_SHARDED_FIELDS] = {
 	[TT_SOFTMAX_GRID] = {.name = "compute_with_storage_grid_size"},
-	[TT_SOFTMAX_SUBBLOCK_W] = {.name = "subblock_w"},
-	[TT_SOFTMAX_BLOCK_H] = {.name = "block_h"},
-	[TT_SOFTMAX_BLOCK_W] = {.name = "block_w"},
+	[TT_SOFTMAX_SUBBLOCK_W] = {.name = "subblock_w", .spaced = true},
+	[TT_SOFTMAX_BLOCK_H] = {.name = "block_h", .spaced = true},
+	[TT_SOFTMAX_BLOCK_W] = {.name = "block_w", .spaced = true},
 };
 const struct tt_schema tt_schema_softmax_sharded = {
 	"SoftmaxShardedMultiCoreProgramConfig", sharded_fields, TT_SOFTMAX_SHARDED_FIELDS, true};

@@ -98,6 +98,7 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 		atomic_fetch_add_explicit(&in->layout->refs, 1, memory_order_relaxed);
 	TT_TRY(tt_tensor_wrap(out, &spec, tt_storage_ref(in->storage), in->layout));
 	(*out)->view = true;
+	(*out)->on_mesh = in->on_mesh;
 	return TTNN_OK;
 }
 

@@ -140,7 +140,9 @@ static tt_status change_tensor(ttnn_tensor **out, const ttnn_tensor *tensor, str
 	} else {
 		TT_TRY(change_storage(&storage, tensor->storage, change));
 	}
-	return tt_tensor_wrap(out, &change->to, storage, layout);
+	TT_TRY(tt_tensor_wrap(out, &change->to, storage, layout));
+	(*out)->on_mesh = tensor->on_mesh;
+	return TTNN_OK;
 }
 
 static tt_status copy_elements(void *dst, const void *src, const struct change *change)

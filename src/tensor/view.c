@@ -103,5 +103,6 @@ enum ttnn_status ttnn_tensor_view(ttnn_tensor **out, ttnn_tensor *tensor,
 		atomic_fetch_add_explicit(&tensor->layout->refs, 1, memory_order_relaxed);
 	TT_TRY(tt_tensor_wrap(out, &spec, tt_storage_ref(tensor->storage), tensor->layout));
 	(*out)->view = true;
+	(*out)->on_mesh = tensor->on_mesh;
 	return TTNN_OK;
 }
