@@ -75,7 +75,8 @@ LIB_OBJ := $(call objects,$(filter-out $(ISA_SRC),$(LIB_SRC))) \
 	$(foreach isa,$(ISAS),$(patsubst %.isa.c,$(OUT)/obj/%.$(isa).o,$(ISA_SRC)))
 # Files that are part of the library, as C (scripts/embed).
 PROFILES := $(wildcard data/profiles/*.json data/profiles/*/*.json)
-LIB_OBJ += $(OUT)/obj/gen/profiles.o
+WORKSPACE := $(shell find python/compat -type f ! -name '*.pyc' | LC_ALL=C sort)
+LIB_OBJ += $(OUT)/obj/gen/profiles.o $(OUT)/obj/gen/workspace.o
 CLI_OBJ := $(call objects,$(CLI_SRC))
 PROGRAM_SRC := $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
 PROGRAMS := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
@@ -97,7 +98,7 @@ $(OUT)/flags: .FORCE
 	$(call write,$(FLAGS))
 # So that the library forgets the object of a deleted source.
 $(OUT)/objects: .FORCE
-	$(call write,$(LIB_OBJ) $(PROFILES))
+	$(call write,$(LIB_OBJ) $(PROFILES) $(WORKSPACE))
 .FORCE:
 .PRECIOUS: $(OUT)/obj/%.o
 .DELETE_ON_ERROR:
@@ -125,6 +126,9 @@ $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 $(OUT)/gen/profiles.c: $(PROFILES) scripts/embed $(OUT)/objects
 	$(call say,EMBED,data/profiles)
 	$(Q)mkdir -p $(@D); scripts/embed tt_embedded_profiles data/profiles .json >$@
+$(OUT)/gen/workspace.c: $(WORKSPACE) scripts/embed $(OUT)/objects
+	$(call say,EMBED,python/compat)
+	$(Q)mkdir -p $(@D); scripts/embed tt_embedded_workspace python/compat '' >$@
 $(OUT)/obj/gen/%.o: $(OUT)/gen/%.c $(OUT)/flags
 	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
 

@@ -17,4 +17,7 @@ struct tt_embedded {
 /* data/profiles, without ".json" */
 extern const struct tt_embedded tt_embedded_profiles[];
 
+/* python/compat, whole names */
+extern const struct tt_embedded tt_embedded_workspace[];
+
 #endif

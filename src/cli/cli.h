@@ -17,6 +17,7 @@ extern const struct tt_cmd cli_import;
 extern const struct tt_cmd cli_ops;
 extern const struct tt_cmd cli_trace;
 extern const struct tt_cmd cli_version;
+extern const struct tt_cmd cli_workspace;
 
 /* Prints "ttnn: " and the last failure's message on stderr; returns TT_EXIT_ERROR. */
 int cli_fail(void);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "event/call.h"
 #include "event/grace.h"
 #include "event/store.h"
 
@@ -41,6 +42,7 @@ struct tt_capture {
 	atomic_bool marked;  /* between the marks, or there are none */
 	atomic_bool dead;    /* begun by a process of which this one is a child */
 	atomic_uint flushed; /* signals that were obeyed */
+	bool calls;          /* wants them */
 	bool stopped;
 	tt_status status; /* of the stop */
 
@@ -572,6 +574,10 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 		tt_capture_free(capture);
 		return status;
 	}
+	/* Files are for all projections; what lies in memory is for graphs, which need no calls. */
+	capture->calls = options->path || options->directory;
+	if (capture->calls)
+		tt_event_want_calls(true);
 	tell_devices(capture);
 	*out = capture;
 	return TTNN_OK;
@@ -597,6 +603,8 @@ tt_status tt_capture_stop(struct tt_capture_summary *out, struct tt_capture *cap
 	if (!capture->stopped) {
 		capture->stopped = true;
 		tt_event_detach(&capture->listener);
+		if (capture->calls)
+			tt_event_want_calls(false);
 		leave(capture);
 		for (struct stream *stream = capture->streams; stream; stream = stream->next)
 			seal(stream);

@@ -368,6 +368,7 @@ static uint32_t put_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *sp
 static inline void put_tensor(struct tt_encoder *e, const struct tt_event_tensor *tensor)
 {
 	struct tensor_slot *known = &e->tensor_slots[tensor->id % TENSOR_SLOTS];
+	uint64_t spread;
 
 	put_signed(e, (int64_t)(tensor->id - e->last_tensor));
 	e->last_tensor = tensor->id;
@@ -380,8 +381,12 @@ static inline void put_tensor(struct tt_encoder *e, const struct tt_event_tensor
 		if (spec)
 			*known = (struct tensor_slot){tensor->id, spec, e->generation};
 	}
+	/* Nearly all tensors are spread in one of two ways; others say theirs. */
+	spread = tensor->spread == TT_SPREAD_LINE ? 0 : tensor->spread == TT_SPREAD_MESH ? 1 : 2;
 	put_U64(e, (uint64_t)tensor->on_device | (uint64_t)tensor->owns << 1 |
-			   (uint64_t)(tensor->buffer_id != 0) << 2);
+			   (uint64_t)(tensor->buffer_id != 0) << 2 | spread << 3);
+	if (spread == 2)
+		put_U64(e, tensor->spread);
 	if (!tensor->buffer_id)
 		return;
 	put_signed(e, (int64_t)(tensor->buffer_id - e->last_buffer));

@@ -7,9 +7,22 @@
 
 /* ---- tensors ------------------------------------------------------------------------------------------ */
 
-/* Of a tensor without a mesh layout: over a row of one device, or over a mesh of 1 × 1. */
-static const struct ttnn_shape line = {1, {1}}, mesh = {2, {1, 1}};
-static const struct tt_placement replicated[2];
+static uint64_t spread_of(const struct tt_mesh_layout *layout)
+{
+	uint64_t spread = 0;
+
+	for (uint32_t i = 0; i < layout->distribution.rank && i < 4; i++) {
+		struct tt_placement placement = {0};
+		uint64_t bits;
+
+		if (i < layout->placement_count)
+			placement = layout->placements[i];
+		bits = (layout->distribution.dim[i] & 0x1ff) | (uint64_t)placement.shard << 9 |
+		       (uint64_t)((placement.shard ? placement.dim : 0) + 32) % 64 << 10;
+		spread |= bits << (16 * i);
+	}
+	return spread;
+}
 
 void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor)
 {
@@ -21,10 +34,9 @@ void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tens
 		.id = tensor->id,
 		.spec = &tensor->spec,
 		.owns = !tensor->view,
-		.distribution = layout            ? &layout->distribution
-				: tensor->on_mesh ? &mesh
-						  : &line,
-		.placements = layout ? layout->placements : replicated,
+		.spread = layout            ? spread_of(layout)
+			  : tensor->on_mesh ? TT_SPREAD_MESH
+					    : TT_SPREAD_LINE,
 	};
 	if (storage && storage->ops->place) {
 		struct tt_storage_place place = storage->ops->place(storage);

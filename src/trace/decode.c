@@ -392,6 +392,9 @@ static void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
 	flags = get_U64(d);
 	out->on_device = flags & 1;
 	out->owns = flags >> 1 & 1;
+	out->spread = flags >> 4 & 1   ? get_U64(d)
+		      : flags >> 3 & 1 ? TT_SPREAD_MESH
+				       : TT_SPREAD_LINE;
 	if (!(flags >> 2 & 1))
 		return;
 	out->buffer_id = d->last_buffer += (uint64_t)tt_bytes_signed(&d->bytes);

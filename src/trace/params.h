@@ -65,6 +65,14 @@ void tt_params_value(struct tt_jsonw *w, struct tt_params_writer *writer,
 void tt_params_call(struct tt_jsonw *w, struct tt_params_writer *writer, uint64_t number,
 		    const char *stamp, const struct tt_event_call *call);
 
+/*
+ * The files that ttnn_params_trace() would have written for the calls of a trace, into a directory that
+ * is made when it is missing; how many. Traces hold no values of tensors.
+ */
+struct tt_source;
+tt_status tt_params_export(uint64_t *count, struct tt_source *source, const char *directory,
+			   const struct tt_params_style *style);
+
 /* "3_ttnn_add_20260115_104616_345678.json", appended. */
 void tt_params_file_name(struct tt_str *out, uint64_t number, const char *name, const char *stamp);
 

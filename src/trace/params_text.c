@@ -237,12 +237,14 @@ static void put_rows(struct tt_jsonw *w, const struct rows *rows, const struct t
 
 static void put_placements(struct tt_jsonw *w, const struct tt_event_tensor *seen)
 {
+	struct tt_spread axis;
+
 	tt_jsonw_array(w);
-	for (uint32_t i = 0; i < seen->distribution->rank; i++) {
+	for (unsigned i = 0; (axis = tt_spread_at(seen->spread, i)).extent; i++) {
 		struct tt_str text = {0};
 
-		if (seen->placements[i].shard)
-			tt_str_addf(&text, "PlacementShard(%d)", seen->placements[i].dim);
+		if (axis.shard)
+			tt_str_addf(&text, "PlacementShard(%d)", axis.dim);
 		else
 			tt_str_adds(&text, "PlacementReplicate");
 		put_text(w, &text);
@@ -304,13 +306,17 @@ static void put_spread(struct tt_jsonw *w, const struct tt_params_writer *writer
 {
 	const struct ttnn_device_info *info =
 		subject->seen.buffer_id ? device_of(writer, subject->value) : NULL;
+	struct tt_spread axis;
 
 	tt_jsonw_key(w, "mesh_device");
 	tt_jsonw_object(w);
 	tt_jsonw_key(w, "placements");
 	put_placements(w, &subject->seen);
 	tt_jsonw_key(w, "distribution_shape");
-	put_list(w, subject->seen.distribution->dim, subject->seen.distribution->rank);
+	tt_jsonw_array(w);
+	for (unsigned i = 0; (axis = tt_spread_at(subject->seen.spread, i)).extent; i++)
+		tt_jsonw_int(w, axis.extent);
+	tt_jsonw_end(w);
 	if (info)
 		put_mesh(w, info);
 	tt_jsonw_end(w);
