@@ -65,7 +65,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **given)
 
 const struct tt_cmd cli_workspace = {
 	.name = "workspace",
-	.help = "Lay out the folder that the command lines of TT-NN's documents are run in.",
+	.help = "make the folder that TT-NN's documented commands run in",
 	.options = options,
 	.operands = "DIR",
 	.least = 1,
