@@ -148,17 +148,23 @@ enum ttnn_status ttnn_group_norm_shards(struct ttnn_memory_config *out, struct t
 		out, spread->height ? TTNN_HEIGHT_SHARDED : TTNN_BLOCK_SHARDED, TTNN_L1, &shard);
 }
 
+/* How many of x cores share the channels of the same rows. */
+static uint32_t sharers(const struct ttnn_group_spread *spread, uint32_t x)
+{
+	for (uint32_t n = x; n > 1; n--)
+		if (x % n == 0 && spread->channels % (TILE * n) == 0 && spread->groups % n == 0)
+			return n;
+	return 1;
+}
+
 enum ttnn_status ttnn_group_norm_grid(struct ttnn_core *out, const struct ttnn_group_spread *spread)
 {
 	uint64_t tiles = (spread->rows + TILE - 1) / TILE;
 
 	TT_TRY(check_spread(spread));
 	for (uint32_t x = spread->grid.x; x > 0; x--) {
-		uint32_t across = x; /* cores that share the channels of the same rows */
+		uint32_t across = sharers(spread, x);
 
-		while (across > 1 && (x % across || spread->channels % (TILE * across) ||
-				      spread->groups % across))
-			across--;
 		for (uint32_t y = spread->grid.y; y > 0; y--) {
 			uint64_t shares = (uint64_t)x / across * y;
 
