@@ -174,7 +174,9 @@ $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn
 PYTHON ?= python3
 PY_SRC := $(wildcard python/src/*.c)
 PY_FILES := $(wildcard python/ttnn/*.py python/ttnn/*/*.py)
-PY_ASK = $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_path("include"), s.get_config_var("EXT_SUFFIX"))')
+# A Python made for debugging counts references; the extension then does so, too.
+PY_ASK = $(shell $(PYTHON) -c 'import sys, sysconfig as s; print(s.get_path("include"), s.get_config_var("EXT_SUFFIX"), \
+	"-DPy_DEBUG" * hasattr(sys, "gettotalrefcount"))')
 ifneq ($(filter python,$(MAKECMDGOALS)),)
 PY_FOUND := $(PY_ASK)
 PY_INCLUDE := $(word 1,$(PY_FOUND))
@@ -188,7 +190,7 @@ python: $(PY_LIB) $(patsubst python/%,$(OUT)/python/%,$(PY_FILES))
 $(PY_OUT)/%.o: python/src/%.c $(OUT)/flags
 	$(call say,CC,$<)
 	$(Q)[ -e $(PY_INCLUDE)/Python.h ] || scripts/setup.sh --check python
-	$(Q)mkdir -p $(@D); $(COMPILE) -Wno-pedantic -isystem $(PY_INCLUDE) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D); $(COMPILE) -Wno-pedantic $(word 3,$(PY_FOUND)) -isystem $(PY_INCLUDE) -MMD -MP -c $< -o $@
 $(PY_LIB): $(PY_OBJ) $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(LINK) -shared $^ -o $@ $(LIBS)

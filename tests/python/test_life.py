@@ -1,8 +1,10 @@
 """Nothing leaks, threads do not disturb each other, and every end of a process is a clean one."""
 
 import array
+import contextlib
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -56,6 +58,66 @@ def test_no_leaks(device):
     assert abs(len(gc.get_objects()) - objects) < 100
     assert abs(sys.getrefcount(None) - counts) < 1_000
     assert sys.getrefcount(t) < 10 and sys.getrefcount(device) < 20
+
+
+def kinds_of_calls(device):
+    """Calls of every kind, good and bad."""
+    t = tensor(device)
+    grid = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 1))])
+
+    def refused(function):
+        with contextlib.suppress(TypeError, RuntimeError):
+            function()
+
+    def hooks():
+        with ttnn.register_pre_operation_hook(lambda *a: None), ttnn.register_post_operation_hook(lambda *a: None):
+            ttnn.add(t, t)
+
+    def trace():
+        number = ttnn.begin_trace_capture(device)
+        ttnn.add(t, 1.0)
+        ttnn.end_trace_capture(device, number)
+        ttnn.execute_trace(device, number)
+        ttnn.release_trace(device, number)
+
+    relu = ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)
+    return {
+        "operations": lambda: (ttnn.add(t, t, memory_config=ttnn.L1_MEMORY_CONFIG), ttnn.concat([t, t], 0), ttnn.split(t, 1, 0)),
+        "operators": lambda: (t + 1.5, 2 - t, -t, t == 2, t[0], t @ t),
+        "refusals": lambda: (refused(lambda: ttnn.add(t, nonsense=[1, "a", {}])), refused(lambda: ttnn.relu(t.cpu()))),
+        "data": lambda: (tensor(device).to_list(), t.cpu(), ttnn.to_layout(t, ttnn.ROW_MAJOR_LAYOUT)),
+        "properties": lambda: (t.shape, t.spec, t.dtype, t.memory_config(), t.device(), t.tile, repr(t), t.tensor_topology()),
+        "values": lambda: (ttnn.Shape([1, 2]), grid.merge(grid), ttnn.MemoryConfig.from_json(t.memory_config().to_json())),
+        "bad values": lambda: [refused(f) for f in (lambda: ttnn.Shape([-1]), lambda: ttnn.CoreRange(1), lambda: ttnn.Tile((7, 1)))],
+        "objects": lambda: (relu.params, ttnn.Conv2dConfig(activation=relu).activation, relu == relu),
+        "setting": lambda: setattr(ttnn.WormholeComputeKernelConfig(), "packer_l1_acc", True),
+        "memory": lambda: ttnn.get_memory_view(device, ttnn.BufferType.DRAM).block_table,
+        "complex numbers": lambda: ttnn.conj_bw(ttnn.complex_tensor(t, t), ttnn.complex_tensor(t, t)),
+        "golden": lambda: (ttnn.exp.golden(t), ttnn.pearson_correlation_coefficient(t, t)),
+        "cores": lambda: (ttnn.split_work_to_cores(ttnn.CoreCoord(8, 8), 70), ttnn.create_group_norm_input_mask(64, 8, 1)),
+        "copies": lambda: pickle.loads(pickle.dumps([grid, t.memory_config(), t.shape, relu])),
+        "signatures": lambda: (ttnn.add.signatures, ttnn.add.__doc__, ttnn.add.family),
+        "hooks": hooks,
+        "traces": trace,
+    }
+
+
+@pytest.mark.skipif(not hasattr(sys, "gettotalrefcount"), reason="only a Python made for debugging counts all references")
+def test_references(device):
+    for name, call in kinds_of_calls(device).items():
+        for _ in range(20):
+            call()
+        gc.collect()
+        before = sys.gettotalrefcount()
+        for _ in range(200):
+            call()
+        gc.collect()
+        assert abs(sys.gettotalrefcount() - before) < 60, name
+
+
+def test_kinds_of_calls(device):
+    for call in kinds_of_calls(device).values():
+        call()
 
 
 @plain_allocator
