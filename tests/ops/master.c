@@ -403,9 +403,9 @@ static tt_status cut(ttnn_tensor **out, ttnn_tensor *tensor, const struct part *
 	for (int w = 0; w < WINDOWS; w++) {
 		uint32_t d = back[w] <= shape->rank ? shape->rank - back[w] : 0;
 
-		/* Else it is broadcast, or a longer table. */
+		/* What is broadcast is not cut; a table that is longer than needed is. */
 		if (!reach(tensor, back[w]) ||
-		    (w != IN_USE && reach(tensor, back[w]) != part->whole[w]))
+		    (w != IN_USE && (!part->whole[w] || reach(tensor, back[w]) < part->whole[w])))
 			continue;
 		starts[d] = ttnn_v_int(part->windows[w].first);
 		ends[d] = ttnn_v_int(part->windows[w].first + part->windows[w].count);
