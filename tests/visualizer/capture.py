@@ -15,6 +15,7 @@ weights = [
     ttnn.full([1, 1, rows, columns], 0.5, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     for rows, columns in ((64, 128), (128, 32))
 ]
+ttnn.graph.enable_detailed_buffer_tracing()
 ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
 x = ttnn.full([1, 1, 32, 64], 1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device,
               memory_config=ttnn.L1_MEMORY_CONFIG)

@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-program, work = sys.argv[1], Path(sys.argv[2]).resolve()
+program, work = str(Path(sys.argv[1]).absolute()), Path(sys.argv[2]).resolve()
 memory = work / "memory"
 checks = {"passed": 0, "failed": 0, "skipped": 0}
 
