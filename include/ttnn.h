@@ -879,6 +879,79 @@ struct ttnn_import_options {
 TTNN_API enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
 					     const struct ttnn_import_options *options);
 
+/* ---- graphs --------------------------------------------------------------------------------- */
+
+/*
+ * A captured graph: nodes in the order of what happened, as seed documents and upstream know them
+ * (docs/graphs.md). What ttnn_graph_end() gives, or a file that anyone wrote.
+ */
+typedef struct tt_graph ttnn_graph;
+
+/*
+ * Begins a capture on this thread. Captures nest; each end is that of the newest. The outermost one's
+ * mode decides what is run: NORMAL, or NO_DISPATCH as a dry run does. In dialect `seed` a capture hears
+ * every thread, else the calling one alone. The dialect is what TTNN_DIALECT says ("tt-metal"), else
+ * `seed`; the second function is told. Fails only for want of memory or of room for captures.
+ */
+TTNN_API enum ttnn_status ttnn_graph_begin(enum ttnn_run_mode mode);
+TTNN_API enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect);
+
+/* How many captures this thread has begun and not ended. */
+TTNN_API uint32_t ttnn_graph_depth(void);
+
+/* Ends it. *out is the caller's (ttnn_graph_free()); out may be NULL. TTNN_STATE without a capture. */
+TTNN_API enum ttnn_status ttnn_graph_end(ttnn_graph **out);
+
+/*
+ * The same, and writes a report: the graph, the devices it used, when it was and how long it took.
+ * Directories are made. The capture has ended also when the file cannot be written.
+ */
+TTNN_API enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path);
+
+/* The report of the newest capture so far, which goes on; free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_graph_report(char **out);
+
+/* NULL is fine. */
+TTNN_API void ttnn_graph_free(ttnn_graph *graph);
+
+/* From a file (graph or report JSON of any dialect, gzip or plain; a .ttrace), or from JSON text. */
+TTNN_API enum ttnn_status ttnn_graph_load(ttnn_graph **out, const char *path);
+TTNN_API enum ttnn_status ttnn_graph_parse(ttnn_graph **out, const char *json, size_t length);
+
+/* The list of nodes as JSON text; indent 0: all on one line. Free with ttnn_free(). */
+TTNN_API enum ttnn_status ttnn_graph_json(char **out, const ttnn_graph *graph, unsigned indent);
+
+/* One node. Everything it points at is the graph's. */
+struct ttnn_graph_node {
+	const char *type; /* "function_start" */
+	const char *name; /* of a function, else "" */
+	int32_t level;
+	uint64_t duration_ns; /* 0: none */
+	const uint32_t *connections, *inputs;
+	const char *const *arguments, *const *stack;
+	uint32_t connection_count, input_count, argument_count, stack_count;
+};
+TTNN_API size_t ttnn_graph_count(const ttnn_graph *graph);
+/* False when there is no such node. */
+TTNN_API bool ttnn_graph_get(struct ttnn_graph_node *out, const ttnn_graph *graph, size_t index);
+/* A param that is a text, or a number in either form; NULL, false: there is none. */
+TTNN_API const char *ttnn_graph_text(const ttnn_graph *graph, size_t index, const char *key);
+TTNN_API bool ttnn_graph_number(uint64_t *out, const ttnn_graph *graph, size_t index,
+				const char *key);
+
+/*
+ * An answer about a graph, as JSON text (free with ttnn_free()). `what` is one of calltrace, peak_l1,
+ * per_core (argument: cores that interleaved buffers are spread over, 0 if the graph tells), dram,
+ * counts, output_tensors, output_info, levelized (argument: the deepest level), duration, pretty, dot.
+ */
+TTNN_API enum ttnn_status ttnn_graph_query(char **out, const ttnn_graph *graph, const char *what,
+					   int64_t argument);
+
+/* Switches of the process, off at first: stacks of function starts; pages of buffers in reports. */
+enum ttnn_graph_switch { TTNN_GRAPH_STACKS, TTNN_GRAPH_PAGES, TTNN_GRAPH_SWITCHES };
+TTNN_API void ttnn_graph_set(enum ttnn_graph_switch which, bool on);
+TTNN_API bool ttnn_graph_is_set(enum ttnn_graph_switch which);
+
 #ifdef __cplusplus
 }
 #endif

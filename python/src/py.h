@@ -14,6 +14,7 @@
  *	data.c      arrays of others: DLPack and the buffer protocol, both ways
  *	parts.c     parts of tensors on a mesh; comparing
  *	device.c    MeshDevice, memory views
+ *	graph.c     captures and queries of graphs
  *	params.c    calls as they were written, for parameter files
  *
  * Functions that return PyObject * give a new reference, or NULL with an exception set; those that
@@ -104,6 +105,7 @@ int py_init_data(void);
 int py_init_parts(void);
 int py_init_devices(void);
 int py_init_params(void);
+int py_init_graph(void);
 
 /* ---- enums.c ---------------------------------------------------------------------------------------- */
 

@@ -1,37 +1,269 @@
-"""Captures: which operations run, and whether they compute anything."""
+"""Graph capture: what operations do, as a graph, and questions about it.
 
-import threading
+The captures and the queries are the library's; graphs are lists of dictionaries here. TTNN_DIALECT
+says how they are written ("tt-metal": as upstream's 0.81.1 does).
+"""
+
+import contextlib
+import json
+import os
+import warnings
 
 from ttnn import _ttnn
 from ttnn._ttnn.graph import RunMode
 
-_state = threading.local()
+REPORT_VERSION = 1
+COMPARISON_RECORDS_SIDECAR_SUFFIX = ".comparison_records.json"
+
+# ---- captures
 
 
-def _open():
-    if not hasattr(_state, "modes"):
-        _state.modes = []
-    return _state.modes
-
-
-def _apply():
-    """The outermost capture decides for those inside it."""
-    _ttnn.set_no_dispatch(_open()[:1] == [RunMode.NO_DISPATCH])
-
-
-def begin_graph_capture(run_mode=RunMode.NORMAL):
-    _open().append(run_mode)
-    _apply()
-
-
-def end_graph_capture():
-    """Ends the innermost capture; None when there is none."""
-    if not _open():
-        return None
-    _open().pop()
-    _apply()
-    return []
+def begin_graph_capture(run_mode=None, *, _internal=False):
+    """Begins a capture on this thread; the outermost one's mode decides what is run."""
+    _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH)
 
 
 def is_graph_capture_active():
-    return bool(_open())
+    return _ttnn.graph.depth() > 0
+
+
+def end_graph_capture():
+    """Ends the newest capture: its nodes. None when there is none."""
+    return json.loads(_ttnn.graph.end()) if is_graph_capture_active() else None
+
+
+def end_graph_capture_to_file(report_path):
+    """The same, and writes a report of it. Directories are made."""
+    return json.loads(_ttnn.graph.end_to_file(report_path)) if is_graph_capture_active() else None
+
+
+def get_current_report():
+    """The report of the newest capture as it would be now."""
+    return json.loads(_ttnn.graph.report())
+
+
+def load(path):
+    """The nodes of a graph or report in JSON of any dialect, or of a .ttrace file."""
+    return json.loads(_ttnn.graph.load(path))
+
+
+@contextlib.contextmanager
+def dry_addresses():
+    """NO_DISPATCH captures meanwhile give buffers the addresses that a real run would."""
+    before = _ttnn.graph.set_dry_addresses(True)
+    try:
+        yield
+    finally:
+        _ttnn.graph.set_dry_addresses(before)
+
+
+@contextlib.contextmanager
+def full_graph_capture(report_path, *, run_mode=None, slow_dispatch=True):
+    """A capture with stacks and pages, written to a file unless the block fails."""
+    before = is_stack_trace_enabled(), is_buffer_pages_enabled()
+    enable_stack_traces()
+    enable_buffer_pages()
+    begin_graph_capture(run_mode)
+    try:
+        yield
+    except BaseException:
+        end_graph_capture()
+        raise
+    else:
+        end_graph_capture_to_file(report_path)
+    finally:
+        _ttnn.graph.set_switch(_ttnn.graph.STACKS, before[0])
+        _ttnn.graph.set_switch(_ttnn.graph.PAGES, before[1])
+
+
+# ---- switches
+
+
+def _switches(which):
+    def enable():
+        _ttnn.graph.set_switch(which, True)
+
+    def disable():
+        _ttnn.graph.set_switch(which, False)
+
+    def enabled():
+        return _ttnn.graph.get_switch(which)
+
+    return enable, disable, enabled
+
+
+enable_stack_traces, disable_stack_traces, is_stack_trace_enabled = _switches(_ttnn.graph.STACKS)
+enable_buffer_pages, disable_buffer_pages, is_buffer_pages_enabled = _switches(_ttnn.graph.PAGES)
+enable_detailed_buffer_tracing = enable_buffer_pages
+disable_detailed_buffer_tracing = disable_buffer_pages
+is_detailed_buffer_tracing_enabled = is_buffer_pages_enabled
+
+# ---- queries
+
+
+def _ask(trace, what, argument=0):
+    return json.loads(_ttnn.graph.query(json.dumps(trace), what, argument))
+
+
+def extract_calltrace(trace):
+    """The names of all functions, in order."""
+    return _ask(trace, "calltrace")
+
+
+def extract_levelized_graph(trace, max_level=1):
+    """Operations and tensors, and the data that flows between them, down to a level."""
+    return _ask(trace, "levelized", max_level)
+
+
+def extract_peak_L1_memory_usage(trace):
+    return _ask(trace, "peak_l1")
+
+
+def count_intermediate_and_output_tensors(trace):
+    return tuple(_ask(trace, "counts"))
+
+
+def extract_output_tensors(trace):
+    """The counters of the nodes of the results."""
+    return set(_ask(trace, "output_tensors"))
+
+
+class TensorInfo:
+    """Shape, bytes and kind of memory of a result."""
+
+    def __init__(self, shape, size, type):
+        self.shape, self.size, self.type = shape, size, type
+
+    def __eq__(self, other):
+        return isinstance(other, TensorInfo) and repr(self) == repr(other)
+
+    def __repr__(self):
+        return f"TensorInfo(shape={self.shape}, size={self.size}, type={self.type.name})"
+
+
+def extract_output_info(trace):
+    import ttnn
+
+    def shape(text):
+        inner = text[text.find("[") + 1 : text.rfind("]")]
+        return ttnn.Shape([int(n) for n in inner.split(",") if n.strip()])
+
+    return [TensorInfo(shape(i["shape"]), i["size"], getattr(ttnn.BufferType, i["type"])) for i in _ask(trace, "output_info")]
+
+
+class PeakMemoryUsagePerCore:
+    """Bytes of one core at the highest: each kind by itself, and the sum."""
+
+    _names = (
+        ("peak_cb", "CB"),
+        ("peak_l1", "L1"),
+        ("peak_dataflow_buffer", "DFB"),
+        ("peak_scratchpad", "Scratchpad"),
+        ("peak_total", "Total"),
+    )
+
+    def __init__(self, numbers):
+        self.__dict__.update(numbers)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} cannot be set")
+
+    def __repr__(self):
+        fields = ", ".join(f"{name}={getattr(self, name)}" for name, _ in self._names)
+        return f"PeakMemoryUsagePerCore({fields})"
+
+    def __str__(self):
+        lines = (f"  {label}: {getattr(self, name)} bytes" for name, label in self._names)
+        return "\n".join(["Peak Memory Usage Per Core:", *lines])
+
+
+def extract_resource_usage_per_core(trace, interleaved_storage_cores=None):
+    if interleaved_storage_cores is not None:
+        warnings.warn(
+            "interleaved_storage_cores is needed for graphs without max_size_per_bank only",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    return PeakMemoryUsagePerCore(_ask(trace, "per_core", interleaved_storage_cores or 0))
+
+
+def extract_total_duration_from_graph(graph):
+    """Seconds of the capture; 0.0 if it has no end."""
+    return _ask(graph, "duration") / 1e9
+
+
+def extract_operation_durations(graph):
+    """{name: seconds}; of several functions of a name the last."""
+    return {
+        node["params"]["name"]: node["duration_ns"] / 1e9
+        for node in graph
+        if node["node_type"] == "function_end" and "duration_ns" in node
+    }
+
+
+# ---- text and pictures
+
+
+def pretty_format(graph):
+    """A line for each node, indented by function."""
+    return _ask(graph, "pretty")
+
+
+def pretty_print(graph):
+    print(pretty_format(graph))
+
+
+def visualize_node(graphviz_graph, node):
+    params = node["params"] or {}
+    label = "\n".join(str(t) for t in (node["node_type"], params.get("name", params.get("tensor_id"))) if t is not None)
+    graphviz_graph.node(f"node_{node['counter']}", label=label, fillcolor="#DCDCDC")
+
+
+def visualize_edge(graphviz_graph, source_id, sink_id):
+    graphviz_graph.edge(f"node_{source_id}", f"node_{sink_id}")
+
+
+class ExitStackWithPop(contextlib.ExitStack):
+    """An exit stack whose newest context can be left early."""
+
+    def pop(self):
+        is_sync, callback = self._exit_callbacks.pop()
+        callback(None, None, None)
+
+
+def visualize(graph, *, file_name=None, visualize_node=visualize_node, visualize_edge=visualize_edge):
+    """A graphviz.Digraph with a cluster for each function; drawn to a .svg, .png or .pdf file."""
+    import graphviz
+
+    if file_name is not None and not str(file_name).endswith((".svg", ".png", ".pdf")):
+        raise ValueError(f"{file_name} must end in .svg, .png or .pdf")
+    picture = graphviz.Digraph()
+    picture.attr("graph", ordering="in", rankdir="TB")
+    picture.attr("node", shape="box", style="filled", fontsize="10", height="0.2", margin="0")
+    open_clusters = [picture]
+    with ExitStackWithPop() as stack:
+        for node in graph:
+            if node["node_type"] == "function_start":
+                inner = stack.enter_context(open_clusters[-1].subgraph(name=f"cluster_{node['counter']}"))
+                inner.attr(label=node["params"]["name"], bgcolor="#ff000020")
+                open_clusters.append(inner)
+            visualize_node(open_clusters[-1], node)
+            if node["node_type"] == "function_end" and len(open_clusters) > 1:
+                open_clusters.pop()
+                stack.pop()
+        if len(open_clusters) > 1:
+            raise ValueError(f"{len(open_clusters) - 1} functions have not ended")
+    for node in graph:
+        for sink in node["connections"]:
+            visualize_edge(picture, node["counter"], sink)
+    if file_name is not None:
+        stem, suffix = os.path.splitext(str(file_name))
+        picture.render(stem, format=suffix[1:], cleanup=True)
+    return picture
+
+
+def import_report(report_path, output_dir, db_name="db.sqlite", generate_svgs=False):
+    """Makes the database of ttnn-visualizer from a report."""
+    from ttnn import graph_report
+
+    return graph_report.import_report(report_path, output_dir, db_name, generate_svgs)

@@ -12,9 +12,11 @@ extern const struct tt_cmd cli_root;
 /* The commands, in the order of the alphabet. */
 extern const struct tt_cmd cli_completion;
 extern const struct tt_cmd cli_devices;
+extern const struct tt_cmd cli_export;
 extern const struct tt_cmd cli_help;
 extern const struct tt_cmd cli_import;
 extern const struct tt_cmd cli_ops;
+extern const struct tt_cmd cli_show;
 extern const struct tt_cmd cli_trace;
 extern const struct tt_cmd cli_version;
 extern const struct tt_cmd cli_workspace;

@@ -32,8 +32,18 @@ static void add_list(struct tt_str *out, const struct ttnn_value *value, const c
 static void add_field(struct tt_str *out, const struct tt_field *field,
 		      const struct ttnn_value *value)
 {
-	if (field->text == TT_TEXT_FIXED && tt_value_given(value))
+	const char *member;
+
+	if (field->text == TT_TEXT_ALWAYS ||
+	    (field->text == TT_TEXT_FIXED && tt_value_given(value)))
 		tt_str_adds(out, field->fixed);
+	else if (field->text == TT_TEXT_MEMBER && value->kind == TTNN_VALUE_ENUM &&
+		 (member = tt_enum_name(value->enumeration, value->integer)))
+		tt_str_adds(out, member);
+	else if (field->text == TT_TEXT_SMALL && value->kind == TTNN_VALUE_LIST)
+		add_list(out, value, "SmallVector([", "])");
+	else if (field->text == TT_TEXT_ARRAY && value->kind == TTNN_VALUE_LIST)
+		add_list(out, value, "array(", ")");
 	else if (field->words && value->kind == TTNN_VALUE_BOOL)
 		tt_str_adds(out, value->boolean ? "true" : "false");
 	else if (field->omit_empty)
@@ -58,7 +68,12 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 		first = false;
 		if (schema->named)
 			tt_str_addf(out, "%s=", field->name);
-		add_field(out, field, &value->items[i]);
+		/* Streams print six digits of attributes. */
+		if (!schema->named && field->text == TT_TEXT_VALUE &&
+		    value->items[i].kind == TTNN_VALUE_REAL)
+			tt_str_addf(out, "%g", value->items[i].real);
+		else
+			add_field(out, field, &value->items[i]);
 	}
 	tt_str_addc(out, ')');
 }
@@ -85,7 +100,10 @@ void tt_value_text(struct tt_str *out, const struct ttnn_value *value)
 		tt_str_adds(out, value->text);
 		break;
 	case TTNN_VALUE_ENUM:
-		tt_text_enum(out, value->enumeration, value->integer, "::");
+		if (tt_enum_name(value->enumeration, value->integer))
+			tt_text_enum(out, value->enumeration, value->integer, "::");
+		else
+			tt_str_addf(out, "%s::INVALID", value->enumeration->name);
 		break;
 	case TTNN_VALUE_SHAPE:
 		tt_text_shape(out, value->shape, dialect);

@@ -54,9 +54,9 @@ enum {
 
 static const struct tt_field attr_fields[ATTRS] = {
 	[FN] = {.name = "binary_op_type"},
-	[PRE_A] = {.name = "lhs_activations"},
-	[PRE_B] = {.name = "rhs_activations"},
-	[POST] = {.name = "post_activations"},
+	[PRE_A] = {.name = "lhs_activations", .text = TT_TEXT_SMALL},
+	[PRE_B] = {.name = "rhs_activations", .text = TT_TEXT_SMALL},
+	[POST] = {.name = "post_activations", .text = TT_TEXT_SMALL},
 	[SCALAR] = {.name = "scalar", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
 	[MEMORY] = {.name = "memory_config"},
 	[INPUT_DTYPE] = {.name = "input_dtype"},
@@ -629,14 +629,15 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 		tt_key_number(key, ((const struct prepared *)launch->extra)->given);
 }
 
-#define PROGRAM(name_, prim_)                                                                      \
+#define PROGRAM(name_, prim_, args_)                                                               \
 	{                                                                                          \
 		.device_op = name_, .prim = prim_, .attrs = &attrs_schema, .infer = infer,         \
 		.validate = validate, .factories = factories, .factory_count = 1,                  \
-		.choose = choose, .key = key, .kernel = kernel                                     \
+		.choose = choose, .key = key, .kernel = kernel, .prim_args = args_                 \
 	}
-static const struct tt_prog program = PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng");
-static const struct tt_prog classic = PROGRAM("BinaryDeviceOperation", "ttnn::prim::binary");
+static const struct tt_prog program =
+	PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng", 0);
+static const struct tt_prog classic = PROGRAM("BinaryDeviceOperation", "ttnn::prim::binary", 10);
 
 /* ---- launching ----------------------------------------------------------------------------------------------- */
 

@@ -70,6 +70,8 @@ static tt_status kernel(struct tt_launch *launch)
 static const struct tt_prog program = {
 	.device_op = "RepeatDeviceOperation",
 	.prim = "ttnn::prim::repeat",
+	.prim_args = 5,
+	.prim_blind = true,
 	.attrs = &attrs_schema,
 	.infer = infer,
 	.factories = factories,

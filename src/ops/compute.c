@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const struct tt_field fields[TT_COMPUTE_FIELDS] = {
-	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity"},
+	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity", .text = TT_TEXT_MEMBER},
 	[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
 	[TT_COMPUTE_FP32] = {.name = "fp32_dest_acc_en"},
 	[TT_COMPUTE_L1_ACC] = {.name = "packer_l1_acc"},

@@ -458,7 +458,7 @@ static const struct tt_prog prog_clone = {
 
 /* Which fields a compute config has, and what this operation takes when none is given. */
 static const struct tt_field compute_fields[] = {
-	{.name = "math_fidelity"},
+	{.name = "math_fidelity", .text = TT_TEXT_MEMBER},
 	{.name = "math_approx_mode"},
 	{.name = "fp32_dest_acc_en"},
 	{.name = "packer_l1_acc"},

@@ -131,10 +131,12 @@ static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct 
 	return TTNN_OK;
 }
 
-tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
-			    struct tt_device *device, const struct ttnn_memory_config *memory)
+/* The last argument that is recorded is whether upstream's caller gave a memory config. */
+static tt_status to_device(struct tt_tensor **out, struct tt_call *call, struct ttnn_value *args,
+			   const struct ttnn_memory_config *memory)
 {
-	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_device(device), ttnn_v_int(1)};
+	struct tt_tensor *tensor = args[0].tensor;
+	struct tt_device *device = args[1].device;
 	tt_status status;
 
 	tt_host_begin(call, "Tensor::to_device", args, 3);
@@ -144,8 +146,24 @@ tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct
 		return TTNN_OK;
 	}
 	status = place(out, tensor, device, memory);
-	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
+}
+
+tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
+			    struct tt_device *device, const struct ttnn_memory_config *memory)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_device(device), ttnn_v_int(1)};
+
+	return to_device(out, call, args, memory);
+}
+
+tt_status tt_host_table_to_device(struct tt_tensor **out, struct tt_call *call,
+				  struct tt_tensor *tensor, struct tt_device *device)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_device(device), ttnn_v_int(0)};
+
+	return to_device(out, call, args, NULL);
 }
 
 static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device)
@@ -172,7 +190,7 @@ tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 
 	tt_host_begin(call, "tt::tt_metal::copy_to_device", args, 3);
 	status = copy_to_device(host, device);
-	tt_host_end(call, status == TTNN_OK ? device : NULL, status);
+	tt_host_end_as_is(call, status == TTNN_OK ? device : NULL, status);
 	return status;
 }
 
@@ -420,7 +438,7 @@ static tt_status expand_from_torch(struct tt_call *call)
 	args[2] = args[4] = args[5] = args[7] = optional_text();
 	tt_host_begin(call, "ttnn::convert_python_tensor_to_tt_tensor", args, 8);
 	status = make_data(&out, call, &spec);
-	tt_host_end(call, status == TTNN_OK ? out : NULL, status);
+	tt_host_end_as_is(call, status == TTNN_OK ? out : NULL, status);
 	TT_TRY(status);
 	tt_call_return(call, out);
 	return TTNN_OK;

@@ -19,6 +19,9 @@ tt_status tt_host_hollow(struct tt_tensor **out, const struct ttnn_tensor_spec *
  */
 tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
 			    struct tt_device *device, const struct ttnn_memory_config *memory);
+/* The same for a table of a program, whose place upstream does not choose. */
+tt_status tt_host_table_to_device(struct tt_tensor **out, struct tt_call *call,
+				  struct tt_tensor *tensor, struct tt_device *device);
 
 /* The scope "Tensor::cpu": the bytes of a device tensor on the host. One on the host stays. */
 tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,

@@ -10,6 +10,7 @@
 #include "device/devtensor.h"
 #include "device/progcache.h"
 #include "device/program.h"
+#include "ops/classic.h"
 #include "ops/launch.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -215,6 +216,9 @@ static void tell_program(const struct tt_launch *launch, bool hit)
 		.cache_hit = hit,
 	};
 	tt_event_emit(&event);
+	/* The older release told of it only when circular buffers had really been placed. */
+	if (tt_is_classic(launch->device))
+		return;
 	event = (struct tt_event){.kind = TT_EVENT_PROGRAM_RELEASE};
 	event.device =
 		(struct tt_event_device){.device = launch->device, .device_id = launch->device->id};
@@ -244,9 +248,15 @@ static void tell_memory(const struct tt_program *program, const uint32_t *ids, u
 	}
 }
 
+static atomic_uint_least64_t launches;
+
+void tt_launch_set_count(uint64_t count)
+{
+	atomic_store(&launches, count);
+}
+
 static void tell_launch(const struct tt_launch *launch)
 {
-	static atomic_uint_least64_t launches;
 	uint64_t number = atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
 	struct tt_event event = {.kind = TT_EVENT_PROGRAM_LAUNCH};
 
@@ -469,6 +479,45 @@ static tt_status on_device(const struct tt_launch *launch)
 			    "Device Operations expect device tensors as inputs");
 }
 
+/* The function around a device operation: it is given tensors and attributes one by one. */
+static void tell_prim(const struct tt_program_args *args)
+{
+	size_t attrs = args->prog->attrs->count, count = 0, most = args->prog->prim_args;
+	struct ttnn_value values[2 * TT_OUTPUTS_MAX] = {0};
+
+	if (!tt_event_on())
+		return;
+	for (size_t i = 0; i < args->input_count; i++)
+		if (args->inputs[i])
+			values[count++] = ttnn_v_tensor(args->inputs[i]);
+	for (size_t i = 0; i < attrs && count < 2 * TT_OUTPUTS_MAX; i++)
+		values[count++] = args->attrs[i];
+	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_PRIM,
+						     .name = args->prog->prim,
+						     .args = values,
+						     .arg_count = most ? most : count},
+		      args->inputs, args->prog->prim_blind ? 0 : args->input_count);
+}
+
+/* Tensors that are to be written to are among those that the device operation is given. */
+static void tell_device_op(const struct tt_program_args *args)
+{
+	const struct tt_event_scope_begin scope = {.kind = TT_SCOPE_DEVICE_OP,
+						   .name = args->prog->device_op,
+						   .schema = args->prog->attrs,
+						   .args = args->attrs,
+						   .arg_count = args->prog->attrs->count};
+	struct tt_tensor *given[2 * TT_OUTPUTS_MAX];
+	size_t count = args->input_count;
+
+	if (!tt_event_on())
+		return;
+	memcpy(given, args->inputs, count * sizeof(given[0]));
+	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX; i++)
+		given[count++] = args->outputs[i];
+	tt_tell_begin(&scope, given, count);
+}
+
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			   const struct tt_program_args *args)
 {
@@ -494,15 +543,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	launch.grid = args->grid ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
-	tt_tell_begin(
-		&(struct tt_event_scope_begin){.kind = TT_SCOPE_PRIM, .name = args->prog->prim},
-		NULL, 0);
-	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_DEVICE_OP,
-						     .name = args->prog->device_op,
-						     .schema = args->prog->attrs,
-						     .args = args->attrs,
-						     .arg_count = args->prog->attrs->count},
-		      args->inputs, args->input_count);
+	tell_prim(args);
+	tell_device_op(args);
 	status = steps(&launch);
 	drop_kept(&launch);
 	if (status != TTNN_OK) {

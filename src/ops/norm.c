@@ -28,7 +28,7 @@ static const struct tt_field attr_fields[TT_NORM_ATTRS] = {
 	[TT_NORM_STAGE] = {.name = "distributed_norm_stage"},
 	[TT_NORM_EPS] = {.name = "eps"},
 	[TT_NORM_MEMORY] = {.name = "output_mem_config"},
-	[TT_NORM_CONFIG] = {.name = "program_config", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
+	[TT_NORM_CONFIG] = {.name = "program_config", .text = TT_TEXT_ALWAYS, .fixed = "<variant>"},
 	[TT_NORM_COMPUTE] = {.name = "compute_kernel_config"},
 	[TT_NORM_DTYPE] = {.name = "dtype"},
 	[TT_NORM_ACTIVATION] = {.name = "fused_activation"},

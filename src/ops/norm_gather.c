@@ -238,7 +238,7 @@ static const struct tt_field before_fields[BEFORE_ATTRS] = {
 	[BEFORE_DTYPE] = {.name = "dtype"},
 	[BEFORE_MEMORY] = {.name = "output_mem_config"},
 	[BEFORE_COMPUTE] = {.name = "compute_kernel_config"},
-	[BEFORE_CONFIG] = {.name = "program_config", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
+	[BEFORE_CONFIG] = {.name = "program_config", .text = TT_TEXT_ALWAYS, .fixed = "<variant>"},
 	[BEFORE_2D] = {.name = "use_2d_core_grid"},
 	[BEFORE_FAST] = {.name = "fast_and_approximate_mode"},
 };
@@ -342,7 +342,7 @@ static const struct tt_field after_fields[AFTER_ATTRS] = {
 	[AFTER_COMPUTE] = {.name = "compute_kernel_config"},
 	[AFTER_DTYPE] = {.name = "dtype"},
 	[AFTER_2D] = {.name = "use_2d_core_grid"},
-	[AFTER_CONFIG] = {.name = "program_config", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
+	[AFTER_CONFIG] = {.name = "program_config", .text = TT_TEXT_ALWAYS, .fixed = "<variant>"},
 };
 static const struct tt_schema after_schema = {"LayerNormPostAllGatherParams", after_fields,
 					      AFTER_ATTRS, false};

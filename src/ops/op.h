@@ -187,6 +187,9 @@ struct tt_launch {
  */
 tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor);
 
+/* For tests: so many launches were made in this process. */
+void tt_launch_set_count(uint64_t count);
+
 /* How many tiles or pages a memory row takes, and what kind of page. */
 typedef uint64_t (*tt_row_number)(const struct tt_launch *launch);
 
@@ -234,6 +237,8 @@ struct tt_prog {
 	bool per_chip;   /* builds a program of its own for each chip of a mesh */
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
+	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
+	bool prim_blind; /* (optional) and nobody sees that there are tensors among them */
 };
 
 /*
@@ -284,6 +289,8 @@ void tt_key_layout(struct tt_key *key, const struct ttnn_tensor_spec *spec);
 void tt_host_begin(struct tt_call *call, const char *name, const struct ttnn_value *args,
 		   size_t arg_count);
 void tt_host_end(struct tt_call *call, struct tt_tensor *result, tt_status status);
+/* The same for steps whose result keeps the number it was made with. */
+void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status status);
 
 /* An empty device tensor, in a scope "create_device_tensor". */
 tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt_device *device,

@@ -19,7 +19,7 @@
 enum { DIMS, MEMORY, PAD_VALUE, ATTRS };
 
 static const struct tt_field fields[ATTRS] = {
-	[DIMS] = {.name = "dims"},
+	[DIMS] = {.name = "dims", .text = TT_TEXT_SMALL},
 	[MEMORY] = {.name = "output_mem_config"},
 	[PAD_VALUE] = {.name = "pad_value"},
 };

@@ -202,7 +202,7 @@ static tt_status make_table(struct tt_launch *launch, uint64_t pages, uint64_t p
 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(tt_host_hollow(&host, &spec));
-	status = tt_host_to_device(&table, launch->call, host, launch->device, NULL);
+	status = tt_host_table_to_device(&table, launch->call, host, launch->device);
 	ttnn_tensor_unref(host);
 	TT_TRY(status);
 	return tt_launch_keep(launch, table);

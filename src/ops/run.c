@@ -71,7 +71,7 @@ static size_t describe_all(struct tt_event_tensor *out, size_t most,
 void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *const *inputs,
 		   size_t input_count)
 {
-	struct tt_event_tensor described[TT_OUTPUTS_MAX];
+	struct tt_event_tensor described[2 * TT_OUTPUTS_MAX];
 	struct tt_event event = {.kind = TT_EVENT_SCOPE_BEGIN};
 
 	if (!tt_event_on())
@@ -79,7 +79,7 @@ void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 	tt_event_tell_stack(1);
 	event.begin = *scope;
 	event.begin.inputs = described;
-	event.begin.input_count = describe_all(described, TT_OUTPUTS_MAX, inputs, input_count);
+	event.begin.input_count = describe_all(described, 2 * TT_OUTPUTS_MAX, inputs, input_count);
 	tt_event_emit(&event);
 }
 
@@ -130,6 +130,13 @@ void tt_host_begin(struct tt_call *call, const char *name, const struct ttnn_val
 
 void tt_host_end(struct tt_call *call, struct tt_tensor *result, tt_status status)
 {
+	if (status == TTNN_OK && result)
+		tt_tensor_renumber(result);
+	tt_host_end_as_is(call, result, status);
+}
+
+void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status status)
+{
 	(void)call;
 	if (status != TTNN_OK)
 		tt_tell_error(status);
@@ -159,7 +166,9 @@ tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt
 			NULL, 0);
 	}
 	status = tt_device_tensor_new(out, device, spec);
-	if (status != TTNN_OK)
+	if (status == TTNN_OK)
+		tt_tensor_renumber(*out);
+	else
 		tt_tell_error(status);
 	tt_tell_end(out, status == TTNN_OK ? 1 : 0, status != TTNN_OK);
 	return status;
@@ -243,6 +252,34 @@ static struct tt_devmem *memory_of(const struct tt_args *args)
 	return NULL;
 }
 
+/* The tensors of a value, in order. */
+static size_t gather(struct tt_tensor **out, size_t count, size_t most,
+		     const struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_TENSOR && count < most)
+		out[count++] = value->tensor;
+	for (uint32_t i = 0; value->kind == TTNN_VALUE_LIST && i < value->count; i++)
+		count = gather(out, count, most, &value->items[i]);
+	return count;
+}
+
+static void tell_operation(const struct tt_op_entry *entry, const struct tt_args *args)
+{
+	struct tt_event_scope_begin scope = {
+		.kind = TT_SCOPE_OPERATION, .name = entry->cpp_name, .args = args->values};
+	struct tt_tensor *tensors[2 * TT_OUTPUTS_MAX];
+	size_t count = 0;
+
+	/* Behind the last argument that was given are defaults alone. */
+	for (size_t i = 0; i < args->sig->count; i++)
+		if (args->given >> i & 1)
+			scope.arg_count = i + 1;
+
+	for (size_t i = 0; i < args->sig->count; i++)
+		count = gather(tensors, count, 2 * TT_OUTPUTS_MAX, &args->values[i]);
+	tt_tell_begin(&scope, tensors, count);
+}
+
 static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 		     const struct tt_op_entry *entry, const struct tt_args *args)
 {
@@ -255,11 +292,8 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 			       .device = device_of(args)};
 	tt_status status;
 
-	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_OPERATION,
-						     .name = entry->cpp_name,
-						     .args = args->values,
-						     .arg_count = args->sig->count},
-		      NULL, 0);
+	if (tt_event_on())
+		tell_operation(entry, args);
 	status = entry->op->expand(&call);
 	while (call.owned_count)
 		tt_call_drop(&call, call.owned[call.owned_count - 1]);
@@ -366,6 +400,10 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 		tell_call(entry->op, args, arg_count, out);
 	if (shown)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
+	/* Python gives what it returns another number. */
+	for (size_t i = 0; shown && status == TTNN_OK && i < out->count; i++)
+		if (out->tensors[i])
+			tt_tensor_renumber(out->tensors[i]);
 	return status;
 }
 

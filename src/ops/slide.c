@@ -486,7 +486,7 @@ static const struct tt_field fields[] = {
 	{.name = "input_hw"},
 	{.name = "window_hw"},
 	{.name = "stride_hw"},
-	{.name = "padding"},
+	{.name = "padding", .text = TT_TEXT_ARRAY},
 	{.name = "output_pad_hw"},
 	{.name = "dilation_hw"},
 	{.name = "ceil_pad_hw"},

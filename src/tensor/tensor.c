@@ -188,10 +188,22 @@ bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout)
 
 /* ---- tensors ------------------------------------------------------------------------------- */
 
+static atomic_uint_least64_t next_id;
+atomic_int tt_tensor_renumbering;
+
+uint64_t tt_tensor_next_id(void)
+{
+	return atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+}
+
+void tt_tensor_set_next_id(uint64_t id)
+{
+	atomic_store(&next_id, id);
+}
+
 tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 			 struct tt_storage *storage, struct tt_mesh_layout *layout)
 {
-	static atomic_uint_least64_t tensors;
 	struct tt_tensor *tensor = tt_alloc(sizeof(*tensor));
 
 	if (!tensor) {
@@ -202,7 +214,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	atomic_init(&tensor->refs, 1);
 	tensor->view = false;
 	tensor->on_mesh = false;
-	tensor->id = atomic_fetch_add_explicit(&tensors, 1, memory_order_relaxed);
+	tensor->id = tt_tensor_next_id();
 	tensor->spec = *spec;
 	tensor->storage = storage;
 	tensor->layout = layout;

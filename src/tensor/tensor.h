@@ -126,6 +126,20 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 /* As ttnn_tensor_new(), but the content is not cleared: for makers who fill it. */
 tt_status tt_tensor_alloc(ttnn_tensor **out, const struct ttnn_tensor_spec *spec);
 
+/*
+ * Numbers of tensors. While a capture counts as upstream's do (tt_tensor_renumbering > 0), results
+ * get another number on their way out: tt_tensor_renumber(). The setter is for tests.
+ */
+uint64_t tt_tensor_next_id(void);
+void tt_tensor_set_next_id(uint64_t id);
+extern atomic_int tt_tensor_renumbering;
+static inline void tt_tensor_renumber(ttnn_tensor *tensor)
+{
+	if (__builtin_expect(atomic_load_explicit(&tt_tensor_renumbering, memory_order_relaxed) > 0,
+			     0))
+		tensor->id = tt_tensor_next_id();
+}
+
 /* The bytes of a tensor its maker has not handed out yet. */
 void *tt_tensor_data(ttnn_tensor *tensor);
 

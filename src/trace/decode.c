@@ -228,9 +228,11 @@ static const struct tt_schema *define_schema(struct tt_decoder *d)
 	fields = get_room(d, schema.count, sizeof(*fields));
 	for (size_t i = 0; fields && i < schema.count; i++) {
 		uint64_t flags;
+		unsigned text;
 
 		fields[i].name = get_NAME(d);
-		fields[i].text = get_ENUM(d) == TT_TEXT_FIXED ? TT_TEXT_FIXED : TT_TEXT_VALUE;
+		text = get_ENUM(d);
+		fields[i].text = text < TT_TEXTS ? (enum tt_field_text)text : TT_TEXT_VALUE;
 		fields[i].fixed = get_NAME(d);
 		flags = get_U64(d);
 		fields[i].unkeyed = flags & 1;
@@ -240,7 +242,9 @@ static const struct tt_schema *define_schema(struct tt_decoder *d)
 		fields[i].words = flags >> 4 & 1;
 		fields[i].json = get_NAME(d);
 		/* Who prints a schema takes its texts for granted. */
-		if (!fields[i].name || (fields[i].text == TT_TEXT_FIXED && !fields[i].fixed))
+		if (!fields[i].name ||
+		    ((fields[i].text == TT_TEXT_FIXED || fields[i].text == TT_TEXT_ALWAYS) &&
+		     !fields[i].fixed))
 			d->bytes.bad = true;
 	}
 	schema.fields = fields;

@@ -34,6 +34,8 @@
 	X(scopes, "which functions were entered, in order, how deep")                              \
 	X(allocator, "the state of device memory afterwards")                                      \
 	X(cache, "how many programs the cache holds afterwards")                                   \
+	X(graph,                                                                                   \
+	  "the whole graph in dialect tt-metal, but pointers, times and how core sets are cut")    \
 	X(warm, "NORMAL: the same body once more: what the program cache knows then")
 
 enum fid_aspect {
@@ -125,6 +127,12 @@ const struct tt_json *fid_run(const struct fid_program *program, enum fid_mode m
 
 /* A message without pointers, places in files and lists of signatures; into `arena`. */
 const char *fid_message(struct tt_arena *arena, const char *text);
+
+/*
+ * A line for each node of a graph, without what differs from run to run: addresses of devices,
+ * durations, the way in which a set of cores is cut.
+ */
+void fid_nodes(struct tt_str *out, const struct tt_json *graph);
 
 /* "{[0-0 - 7-3]}" with the same cores cut in one fixed way. */
 void fid_cores(struct tt_str *out, const ttnn_core_set *set);

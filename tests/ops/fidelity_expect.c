@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/jsonw.h"
 #include "base/mem.h"
 #include "fidelity.h"
 #include "tensor/core.h"
@@ -402,9 +403,78 @@ static void expect_graph(struct fid_account *out, const struct tt_json *graph)
 				 text_of(params, "name"), text_of(params, "program_factory_type"),
 				 number_of(params, "program_factory_index"), hit ? "hit" : "miss");
 	}
+	fid_nodes(&out->lines[FID_graph], graph);
 	for (size_t i = 0; i < FID_ASPECT_COUNT; i++)
-		if (i == FID_buffers || i == FID_programs || i == FID_scopes)
+		if (i == FID_buffers || i == FID_programs || i == FID_scopes || i == FID_graph)
 			out->present[i] = out->lines[i].length > 0;
+}
+
+/* A value of a node: as it is, but for what differs from run to run. */
+static void write_normal(struct tt_jsonw *w, const char *key, const struct tt_json *value)
+{
+	struct tt_json_iter it = tt_json_iter(value);
+	const char *text = tt_json_string(value, NULL);
+	struct tt_str cores = {0};
+
+	if (tt_json_kind(value) == TT_JSON_OBJECT) {
+		tt_jsonw_object(w);
+		while (tt_json_next(&it)) {
+			tt_jsonw_key(w, it.key);
+			write_normal(w, it.key, it.value);
+		}
+		tt_jsonw_end(w);
+	} else if (tt_json_kind(value) == TT_JSON_ARRAY) {
+		tt_jsonw_array(w);
+		while (tt_json_next(&it))
+			write_normal(w, key, it.value);
+		tt_jsonw_end(w);
+	} else if (text && strcmp(key, "core_range_set") == 0) {
+		print_cores(&cores, text);
+		tt_jsonw_string(w, tt_str_text(&cores));
+		tt_str_deinit(&cores);
+	} else if (text && strcmp(key, "arguments") == 0 && strncmp(text, "0x", 2) == 0) {
+		tt_jsonw_string(w, "0xPTR");
+	} else if (strcmp(key, "duration_ns") == 0) {
+		tt_jsonw_int(w, 1);
+	} else {
+		tt_jsonw_value(w, value);
+	}
+}
+
+static void line_value(struct tt_str *out, size_t node, const char *where, const char *key,
+		       const struct tt_json *value)
+{
+	struct tt_jsonw w;
+
+	tt_str_addf(out, "%zu%s%s ", node, where, key);
+	tt_jsonw_init_str(&w, out, (struct tt_jsonw_style){.utf8 = true});
+	write_normal(&w, key, value);
+	if (tt_jsonw_finish(&w) != TTNN_OK)
+		tt_str_adds(out, ttnn_error());
+	tt_str_addc(out, '\n');
+}
+
+void fid_nodes(struct tt_str *out, const struct tt_json *graph)
+{
+	struct tt_json_iter it = tt_json_iter(graph);
+
+	for (size_t i = 0; tt_json_next(&it); i++) {
+		struct tt_json_iter member = tt_json_iter(it.value);
+
+		line_value(out, i, ".", "node_type", tt_json_get(it.value, "node_type"));
+		while (tt_json_next(&member)) {
+			struct tt_json_iter param = tt_json_iter(member.value);
+
+			if (strcmp(member.key, "arguments") == 0)
+				while (tt_json_next(&param))
+					line_value(out, i, ".", "arguments", param.value);
+			else if (strcmp(member.key, "params") != 0 || !tt_json_count(member.value))
+				line_value(out, i, ".", member.key, member.value);
+			else
+				while (tt_json_next(&param))
+					line_value(out, i, ".params.", param.key, param.value);
+		}
+	}
 }
 
 /* The second run is recorded in short: [type, cache hit, name, ...]. */
@@ -494,6 +564,16 @@ static const char *next_line(const char *line)
 	return *line ? line + 1 : line;
 }
 
+/* Where to begin to show two long lines, so that it is seen in what they differ. */
+static size_t shown_from(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t same = 0;
+
+	while (same < a_length && same < b_length && a[same] == b[same])
+		same++;
+	return same > 120 ? same - 60 : 0;
+}
+
 /* The first lines that differ, as one sentence; NULL when none does. */
 static const char *difference(struct tt_arena *arena, const char *expected, const char *got)
 {
@@ -502,13 +582,18 @@ static const char *difference(struct tt_arena *arena, const char *expected, cons
 
 		if (!*expected && !*got)
 			return NULL;
-		if (want != have || memcmp(expected, got, want) != 0 || !*expected || !*got)
-			return tt_arena_printf(arena, "line %zu: expected %.*s, got %.*s", n,
-					       want && *expected ? (want > 300 ? 300 : (int)want)
-								 : 7,
-					       *expected ? expected : "nothing",
-					       have && *got ? (have > 300 ? 300 : (int)have) : 7,
-					       *got ? got : "nothing");
+		if (want != have || memcmp(expected, got, want) != 0 || !*expected || !*got) {
+			size_t from = shown_from(expected, want, got, have);
+
+			return tt_arena_printf(
+				arena, "line %zu: expected %.12s%s%.*s, got %.*s", n,
+				from ? expected : "", from ? " ... " : "",
+				want && *expected ? (want - from > 300 ? 300 : (int)(want - from))
+						  : 7,
+				*expected ? expected + from : "nothing",
+				have && *got ? (have - from > 300 ? 300 : (int)(have - from)) : 7,
+				*got ? got + from : "nothing");
+		}
 		expected = next_line(expected);
 		got = next_line(got);
 	}

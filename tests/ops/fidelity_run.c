@@ -243,6 +243,27 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 	}
 }
 
+/* The graph of the body, as a user gets it. */
+static void end_graph(struct tt_str *out)
+{
+	struct tt_json_doc *doc = NULL;
+	ttnn_graph *graph = NULL;
+	char *text = NULL;
+	tt_status status = ttnn_graph_end(&graph);
+
+	if (status == TTNN_OK)
+		status = ttnn_graph_json(&text, graph, 0);
+	if (status == TTNN_OK)
+		status = tt_json_parse(&doc, text, strlen(text), "graph");
+	if (status == TTNN_OK)
+		fid_nodes(out, tt_json_root(doc));
+	else
+		fid_line(out, "%s", ttnn_error());
+	tt_json_free(doc);
+	ttnn_free(text);
+	ttnn_graph_free(graph);
+}
+
 /* ---- steps --------------------------------------------------------------------------------------------------- */
 
 /* How a step ended when it did not succeed. */
@@ -522,11 +543,16 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 		end_names(&given);
 		return;
 	}
+	if (ttnn_graph_begin_as(mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH,
+				TTNN_DIALECT_TT_METAL) != TTNN_OK) {
+		fid_line(&out->lines[FID_outcome], "no capture: %s", ttnn_error());
+		end_names(&given);
+		return;
+	}
 	tt_event_listen(&ear.base);
-	ttnn_set_run_mode(mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH);
 	ran = run_steps(out, names, body, false);
-	ttnn_set_run_mode(TTNN_RUN_NORMAL);
 	tt_event_listen(NULL);
+	end_graph(&out->lines[FID_graph]);
 	if (ran)
 		lines_results(out, names, outputs);
 	lines_allocator(&out->lines[FID_allocator], names->device);
@@ -546,6 +572,8 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 	/* Recordings were made in a new process each. */
 	tt_program_set_next_id(0);
 	tt_device_set_next_id(0);
+	tt_tensor_set_next_id(0);
+	tt_launch_set_count(0);
 	status = fid_device_open(&names.device, program->label,
 				 tt_json_get(program->record, "device"));
 	if (status == TTNN_OK)

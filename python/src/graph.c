@@ -1,0 +1,181 @@
+/*
+ * graph.c: ttnn._ttnn.graph: captures, and queries of graphs. Graphs go over as JSON text, which
+ * python/ttnn/graph.py reads.
+ */
+#include "py.h"
+
+/* The text of a graph, which is freed. */
+static PyObject *graph_text(enum ttnn_status status, ttnn_graph *graph)
+{
+	char *text = NULL;
+	PyObject *result;
+
+	if (status != TTNN_OK)
+		return py_fail(status, "graph");
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_json(&text, graph, 0);
+	ttnn_graph_free(graph);
+	Py_END_ALLOW_THREADS;
+	result = py_text(status, &text);
+	return result;
+}
+
+/* begin(no_dispatch) */
+static PyObject *begin(PyObject *module, PyObject *dry)
+{
+	int truth = PyObject_IsTrue(dry);
+	enum ttnn_status status;
+
+	(void)module;
+	if (truth < 0)
+		return NULL;
+	status = ttnn_graph_begin_as(truth ? TTNN_RUN_NO_DISPATCH : TTNN_RUN_NORMAL, py_dialect());
+	if (status != TTNN_OK)
+		return py_fail(status, "graph");
+	Py_RETURN_NONE;
+}
+
+static PyObject *end(PyObject *module, PyObject *unused)
+{
+	ttnn_graph *graph = NULL;
+	enum ttnn_status status;
+
+	(void)module;
+	(void)unused;
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_end(&graph);
+	Py_END_ALLOW_THREADS;
+	return graph_text(status, graph);
+}
+
+/* end_to_file(path) */
+static PyObject *end_to_file(PyObject *module, PyObject *path)
+{
+	ttnn_graph *graph = NULL;
+	enum ttnn_status status;
+	PyObject *bytes;
+
+	(void)module;
+	if (!PyUnicode_FSConverter(path, &bytes))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_end_to_file(&graph, PyBytes_AS_STRING(bytes));
+	Py_END_ALLOW_THREADS;
+	Py_DECREF(bytes);
+	return graph_text(status, graph);
+}
+
+static PyObject *report(PyObject *module, PyObject *unused)
+{
+	char *text = NULL;
+	enum ttnn_status status;
+
+	(void)module;
+	(void)unused;
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_report(&text);
+	Py_END_ALLOW_THREADS;
+	return py_text(status, &text);
+}
+
+static PyObject *depth(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyLong_FromUnsignedLong(ttnn_graph_depth());
+}
+
+/* query(text of a graph, what, argument) → JSON text */
+static PyObject *query(PyObject *module, PyObject *args)
+{
+	ttnn_graph *graph = NULL;
+	char *answer = NULL;
+	enum ttnn_status status;
+	const char *text, *what;
+	Py_ssize_t length;
+	long long argument;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "s#sL", &text, &length, &what, &argument))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_parse(&graph, text, (size_t)length);
+	if (status == TTNN_OK)
+		status = ttnn_graph_query(&answer, graph, what, argument);
+	ttnn_graph_free(graph);
+	Py_END_ALLOW_THREADS;
+	return py_text(status, &answer);
+}
+
+/* load(path) → the text of the graph in a file of any kind */
+static PyObject *load(PyObject *module, PyObject *path)
+{
+	ttnn_graph *graph = NULL;
+	enum ttnn_status status;
+	PyObject *bytes;
+
+	(void)module;
+	if (!PyUnicode_FSConverter(path, &bytes))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_load(&graph, PyBytes_AS_STRING(bytes));
+	Py_END_ALLOW_THREADS;
+	Py_DECREF(bytes);
+	return graph_text(status, graph);
+}
+
+static PyObject *set_switch(PyObject *module, PyObject *args)
+{
+	int which, on;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "ip", &which, &on))
+		return NULL;
+	ttnn_graph_set((enum ttnn_graph_switch)which, on);
+	Py_RETURN_NONE;
+}
+
+static PyObject *get_switch(PyObject *module, PyObject *which)
+{
+	long number = PyLong_AsLong(which);
+
+	(void)module;
+	if (number == -1 && PyErr_Occurred())
+		return NULL;
+	return PyBool_FromLong(ttnn_graph_is_set((enum ttnn_graph_switch)number));
+}
+
+/* set_dry_addresses(on) → what it was: for this thread. */
+static PyObject *dry_addresses(PyObject *module, PyObject *on)
+{
+	int truth = PyObject_IsTrue(on);
+
+	(void)module;
+	return truth < 0 ? NULL : PyBool_FromLong(ttnn_set_dry_addresses(truth));
+}
+
+static PyMethodDef functions[] = {
+	{"begin", begin, METH_O, "begin(no_dispatch): a capture on this thread."},
+	{"end", end, METH_NOARGS, "Ends the newest capture; the graph as JSON text."},
+	{"end_to_file", end_to_file, METH_O, "The same, and writes the report to this path."},
+	{"report", report, METH_NOARGS, "The report of the newest capture so far, as JSON text."},
+	{"depth", depth, METH_NOARGS, "How many captures this thread has begun."},
+	{"query", query, METH_VARARGS, "query(graph as JSON text, what, argument) -> JSON text."},
+	{"load", load, METH_O, "The graph of a file, as JSON text."},
+	{"set_switch", set_switch, METH_VARARGS, "set_switch(which, on)"},
+	{"get_switch", get_switch, METH_O, "Whether a switch is on."},
+	{"set_dry_addresses", dry_addresses, METH_O,
+	 "Whether dry runs of this thread place their buffers; returns what it was."},
+	{NULL, NULL, 0, NULL},
+};
+
+int py_init_graph(void)
+{
+	PyObject *module = py_submodule("graph");
+
+	if (!module || PyModule_AddFunctions(module, functions) < 0 ||
+	    PyModule_AddIntConstant(module, "STACKS", TTNN_GRAPH_STACKS) < 0 ||
+	    PyModule_AddIntConstant(module, "PAGES", TTNN_GRAPH_PAGES) < 0)
+		return -1;
+	return 0;
+}

@@ -1,0 +1,489 @@
+/* ttnn show: a trace or a graph, for people: operations, memory, the peak, calls, levels. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "trace/memory.h"
+#include "trace/query.h"
+#include "trace/session.h"
+
+static bool tree, memory_rows, peak, info, as_json;
+static int64_t levels;
+static int dialect = -1;
+
+static const struct tt_opt options[] = {
+	{"tree", 0, TT_OPT_FLAG, &tree, NULL, "every call and what it did, indented"},
+	{"memory", 0, TT_OPT_FLAG, &memory_rows, NULL, "memory after each event"},
+	{"peak", 0, TT_OPT_FLAG, &peak, NULL, "the highest point, what held memory then, a chart"},
+	{"levels", 0, TT_OPT_INT, &levels, "N", "the levelized graph down to this level"},
+	{"info", 0, TT_OPT_FLAG, &info, NULL, "what the file is, without reading it all"},
+	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
+	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print JSON"},
+	{0},
+};
+
+static enum ttnn_dialect chosen_dialect(void)
+{
+	return dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect;
+}
+
+static struct tt_jsonw out;
+static struct tt_str out_text;
+
+static void begin_json(void)
+{
+	tt_jsonw_init_str(&out, &out_text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+}
+
+static tt_status end_json(void)
+{
+	tt_status status = tt_jsonw_finish(&out);
+
+	if (status == TTNN_OK)
+		status = tt_str_status(&out_text);
+	if (status == TTNN_OK)
+		printf("%s\n", tt_str_text(&out_text));
+	tt_str_deinit(&out_text);
+	return status;
+}
+
+static void json_number(const char *key, uint64_t number)
+{
+	tt_jsonw_key(&out, key);
+	tt_jsonw_uint(&out, number);
+}
+
+/* "12.3 MB", in powers of 1,024. */
+static const char *bytes_text(char buffer[32], uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+	double number = (double)bytes;
+	size_t unit = 0;
+
+	for (; number >= 1024 && unit < 4; unit++)
+		number /= 1024;
+	snprintf(buffer, 32, unit ? "%.1f %s" : "%.0f %s", number, units[unit]);
+	return buffer;
+}
+
+/* ---- operations ----------------------------------------------------------------------------------------- */
+
+struct row {
+	const char *name;
+	uint64_t calls, total_ns, longest_ns;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Sums the ends of operations by name. */
+static tt_status sum_rows(struct row **rows, size_t *count, struct tt_map *names,
+			  const struct tt_graph *graph)
+{
+	TT_VEC(struct row) found = {0};
+
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tt_graph_node *node = &graph->nodes[i];
+		const char *name = tt_graph_string(node, TT_KEY_NAME);
+		struct tt_map_entry *entry;
+		struct row *row;
+		bool added;
+
+		if (node->type != TT_GRAPH_FUNCTION_END || !tt_graph_is_operation(node))
+			continue;
+		entry = tt_map_add(names, name, strlen(name), &added);
+		row = entry && added ? TT_VEC_PUSH(&found) : NULL;
+		if (row) {
+			*row = (struct row){.name = name};
+			entry->number = found.count - 1;
+		}
+		if (!entry || (added && !row)) {
+			TT_VEC_DEINIT(&found);
+			return tt_fail_nomem();
+		}
+		row = &found.data[entry->number];
+		row->calls++;
+		row->total_ns += node->duration;
+		if (node->duration > row->longest_ns)
+			row->longest_ns = node->duration;
+	}
+	if (found.count)
+		qsort(found.data, found.count, sizeof(*found.data), by_time);
+	*rows = found.data;
+	*count = found.count;
+	return TTNN_OK;
+}
+
+static tt_status show_operations(const struct tt_graph *graph)
+{
+	struct tt_map names = {0};
+	struct row *rows = NULL;
+	size_t count = 0;
+	tt_status status = sum_rows(&rows, &count, &names, graph);
+
+	tt_map_deinit(&names);
+	if (status != TTNN_OK)
+		return status;
+	if (as_json) {
+		begin_json();
+		tt_jsonw_array(&out);
+	} else {
+		printf("%-44s %8s %12s %12s\n", "operation", "calls", "total us", "longest us");
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!as_json) {
+			printf("%-44s %8llu %12.1f %12.1f\n", rows[i].name,
+			       (unsigned long long)rows[i].calls, (double)rows[i].total_ns / 1e3,
+			       (double)rows[i].longest_ns / 1e3);
+			continue;
+		}
+		tt_jsonw_object(&out);
+		tt_jsonw_key_string(&out, "name", rows[i].name);
+		json_number("calls", rows[i].calls);
+		json_number("total_ns", rows[i].total_ns);
+		json_number("longest_ns", rows[i].longest_ns);
+		tt_jsonw_end(&out);
+	}
+	tt_free(rows);
+	if (!as_json)
+		return TTNN_OK;
+	tt_jsonw_end(&out);
+	return end_json();
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------- */
+
+/* The word of an event in the memory table, or NULL. */
+static const char *event_word(const struct tt_graph_node *node)
+{
+	if (node->type == TT_GRAPH_FUNCTION_START)
+		return tt_graph_is_operation(node) ? "begin_op" : NULL;
+	if (node->type == TT_GRAPH_FUNCTION_END)
+		return tt_graph_is_operation(node) ? "end_op" : NULL;
+	if (node->type >= TT_GRAPH_BUFFER_ALLOCATE && node->type <= TT_GRAPH_SCRATCHPAD_ALLOCATE)
+		return tt_graph_type_name(node);
+	return NULL;
+}
+
+/* The buffers that an operation is given stand right behind its start. */
+static size_t behind_inputs(const struct tt_graph *graph, size_t at)
+{
+	while (at + 1 < graph->count && (graph->nodes[at + 1].type == TT_GRAPH_TENSOR ||
+					 graph->nodes[at + 1].type == TT_GRAPH_BUFFER))
+		at++;
+	return at;
+}
+
+static void memory_row(size_t number, const char *operation, const char *event,
+		       const struct tt_memory_point *point)
+{
+	uint64_t buffers = point->l1 + point->dram;
+
+	if (!as_json) {
+		printf("%-5zu %24s %32s %10llu %13llu\n", number, operation, event,
+		       (unsigned long long)point->program, (unsigned long long)buffers);
+		return;
+	}
+	tt_jsonw_object(&out);
+	tt_jsonw_key_string(&out, "current_op", operation);
+	tt_jsonw_key_string(&out, "event", event);
+	json_number("total_cb", point->program);
+	json_number("total_buffer", buffers);
+	tt_jsonw_end(&out);
+}
+
+static tt_status show_memory(const struct tt_graph *graph)
+{
+	const char *operations[64] = {""};
+	size_t depth = 0, number = 0;
+	struct tt_memory memory;
+
+	TT_TRY(tt_memory_of(&memory, graph));
+	if (as_json) {
+		begin_json();
+		tt_jsonw_array(&out);
+	} else {
+		printf("%-5s %24s %32s %10s %13s\n", "", "current_op", "event", "total_cb",
+		       "total_buffer");
+	}
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tt_graph_node *node = &graph->nodes[i];
+		const char *event = event_word(node);
+		bool start = event && node->type == TT_GRAPH_FUNCTION_START;
+
+		if (!event)
+			continue;
+		if (start && depth < 63)
+			operations[++depth] = tt_graph_string(node, TT_KEY_NAME);
+		memory_row(number++, operations[depth], event,
+			   &memory.points[start ? behind_inputs(graph, i) : i]);
+		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
+	}
+	tt_memory_deinit(&memory);
+	if (!as_json)
+		return TTNN_OK;
+	tt_jsonw_end(&out);
+	return end_json();
+}
+
+/* ---- the peak ------------------------------------------------------------------------------------------------ */
+
+#define WIDTH 64
+
+static uint64_t l1_of(const struct tt_memory_point *point)
+{
+	return point->l1 + point->program;
+}
+
+static uint64_t dram_of(const struct tt_memory_point *point)
+{
+	return point->dram;
+}
+
+/* The highest value in each of WIDTH stretches of the graph, as bars. */
+static void print_chart(const char *label, const struct tt_graph *graph,
+			const struct tt_memory *memory,
+			uint64_t (*value)(const struct tt_memory_point *point), uint64_t highest)
+{
+	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	char text[32];
+
+	printf("%-5s |", label);
+	for (size_t x = 0; x < WIDTH; x++) {
+		size_t from = x * graph->count / WIDTH, to = (x + 1) * graph->count / WIDTH;
+		uint64_t most = 0;
+
+		for (size_t i = from; i < to || i == from; i++)
+			if (i < graph->count && value(&memory->points[i]) > most)
+				most = value(&memory->points[i]);
+		printf("%s", bars[highest ? (most * 8 + highest - 1) / highest : 0]);
+	}
+	printf("| %s\n", bytes_text(text, highest));
+}
+
+static void print_holders(const char *kind, const struct tt_memory_holder *holders, size_t count,
+			  const struct tt_memory_point *point, bool l1)
+{
+	char text[32];
+
+	printf("\n%s peak: %s", kind, bytes_text(text, l1 ? l1_of(point) : point->dram));
+	if (l1)
+		printf(" (program memory of a core: %s)", bytes_text(text, point->program));
+	printf("\n");
+	for (size_t i = 0; i < count && i < 10; i++)
+		printf("  %10s  %-34s %s\n", bytes_text(text, holders[i].size), holders[i].shape,
+		       *holders[i].maker ? holders[i].maker : "(there before)");
+	if (count > 10)
+		printf("  and %zu more\n", count - 10);
+}
+
+static void json_holders(const char *kind, const struct tt_memory_holder *holders, size_t count,
+			 const struct tt_memory_point *point, size_t node)
+{
+	tt_jsonw_key(&out, kind);
+	tt_jsonw_object(&out);
+	json_number("node", node);
+	json_number("l1", point->l1);
+	json_number("dram", point->dram);
+	json_number("program", point->program);
+	tt_jsonw_key(&out, "holders");
+	tt_jsonw_array(&out);
+	for (size_t i = 0; i < count; i++) {
+		tt_jsonw_object(&out);
+		json_number("buffer", holders[i].buffer);
+		json_number("size", holders[i].size);
+		tt_jsonw_key_string(&out, "shape", holders[i].shape);
+		tt_jsonw_key_string(&out, "operation", holders[i].maker);
+		tt_jsonw_end(&out);
+	}
+	tt_jsonw_end(&out);
+	tt_jsonw_end(&out);
+}
+
+static tt_status show_peak(const struct tt_graph *graph)
+{
+	const struct tt_memory_point *l1, *dram;
+	struct tt_memory m;
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_memory_of(&m, graph));
+	l1 = &m.points[m.peak_l1];
+	dram = &m.points[m.peak_dram];
+	if (as_json) {
+		begin_json();
+		tt_jsonw_object(&out);
+		json_holders("l1", m.l1.data, m.l1.count, l1, m.peak_l1);
+		json_holders("dram", m.dram.data, m.dram.count, dram, m.peak_dram);
+		tt_jsonw_end(&out);
+		status = end_json();
+	} else {
+		print_chart("L1", graph, &m, l1_of, l1_of(l1));
+		print_chart("DRAM", graph, &m, dram_of, dram->dram);
+		print_holders("L1", m.l1.data, m.l1.count, l1, true);
+		print_holders("DRAM", m.dram.data, m.dram.count, dram, false);
+	}
+	tt_memory_deinit(&m);
+	return status;
+}
+
+/* ---- calls, levels, files -------------------------------------------------------------------------------------- */
+
+static tt_status show_tree(const struct tt_graph *graph)
+{
+	struct tt_str text = {0};
+	tt_status status;
+
+	if (as_json) {
+		begin_json();
+		tt_graph_write(&out, graph);
+		return end_json();
+	}
+	status = tt_query_pretty(&text, graph);
+	if (status == TTNN_OK)
+		fputs(tt_str_text(&text), stdout);
+	tt_str_deinit(&text);
+	return status;
+}
+
+static void print_list(const char *label, const struct tt_query_list *list)
+{
+	if (!list->count)
+		return;
+	printf("  %s", label);
+	for (uint32_t i = 0; i < list->count; i++)
+		printf(" %u", list->items[i]);
+}
+
+static tt_status show_levels(const struct tt_graph *graph)
+{
+	struct tt_arena arena = {0};
+	struct tt_query_vertex *vertices;
+	size_t count;
+	tt_status status = tt_query_levels(&vertices, &count, &arena, graph, (int32_t)levels);
+
+	if (status == TTNN_OK && as_json) {
+		begin_json();
+		tt_query_levels_json(&out, vertices, count);
+		status = end_json();
+	} else if (status == TTNN_OK) {
+		for (size_t i = 0; i < count; i++) {
+			printf("%4zu %*s%s", i, 4 * (vertices[i].level - 1), "", vertices[i].name);
+			print_list("in", &vertices[i].in);
+			print_list("out", &vertices[i].out);
+			print_list("inside", &vertices[i].internals);
+			printf("\n");
+		}
+	}
+	tt_arena_deinit(&arena);
+	return status;
+}
+
+/* Of JSON: how many nodes of each kind. */
+static tt_status show_counts(const struct tt_graph *graph)
+{
+	size_t counts[TT_GRAPH_OTHER + 1] = {0};
+
+	for (size_t i = 0; i < graph->count; i++)
+		counts[graph->nodes[i].type]++;
+	if (as_json) {
+		begin_json();
+		tt_jsonw_object(&out);
+	}
+	for (uint8_t type = 0; type <= TT_GRAPH_OTHER; type++) {
+		struct tt_graph_node node = {.type = type, .type_name = "other"};
+
+		if (counts[type] && as_json)
+			json_number(tt_graph_type_name(&node), counts[type]);
+		else if (counts[type])
+			printf("%8zu %s\n", counts[type], tt_graph_type_name(&node));
+	}
+	if (!as_json)
+		return TTNN_OK;
+	tt_jsonw_end(&out);
+	return end_json();
+}
+
+static tt_status show_info(const char *path)
+{
+	const struct tt_trace_info *about;
+	struct tt_source *source;
+
+	TT_TRY(tt_source_open(&source, path));
+	about = tt_source_info(source);
+	if (as_json) {
+		begin_json();
+		tt_jsonw_object(&out);
+		tt_jsonw_key_string(&out, "program", about->program);
+		tt_jsonw_key_string(&out, "arguments", about->arguments);
+		json_number("operations", about->operations);
+		json_number("events", about->events);
+		json_number("lost", about->lost);
+		json_number("threads", about->threads);
+		json_number("duration_ns", about->duration_ns);
+		json_number("bytes", about->file_bytes);
+		tt_jsonw_key(&out, "complete");
+		tt_jsonw_bool(&out, about->complete);
+		tt_jsonw_end(&out);
+		tt_source_close(source);
+		return end_json();
+	}
+	printf("%s\n", about->arguments && *about->arguments ? about->arguments : about->program);
+	printf("%llu operations, %llu events, %u threads, %.3f ms, %llu bytes%s%s\n",
+	       (unsigned long long)about->operations, (unsigned long long)about->events,
+	       about->threads, (double)about->duration_ns / 1e6,
+	       (unsigned long long)about->file_bytes, about->complete ? "" : ", not complete",
+	       about->lost ? ", records lost" : "");
+	tt_source_close(source);
+	return TTNN_OK;
+}
+
+static tt_status show(const char *path)
+{
+	struct tt_graph graph;
+	tt_status status;
+
+	if (info && tt_is_trace(path))
+		return show_info(path);
+	TT_TRY(tt_graph_open(&graph, path, chosen_dialect()));
+	if (info)
+		status = show_counts(&graph);
+	else if (tree)
+		status = show_tree(&graph);
+	else if (memory_rows)
+		status = show_memory(&graph);
+	else if (peak)
+		status = show_peak(&graph);
+	else if (levels)
+		status = show_levels(&graph);
+	else
+		status = show_operations(&graph);
+	tt_graph_deinit(&graph);
+	return status;
+}
+
+static int run(const struct tt_cmd *cmd, size_t count, char **operands)
+{
+	(void)cmd;
+	(void)count;
+	return show(operands[0]) == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+}
+
+const struct tt_cmd cli_show = {
+	.name = "show",
+	.help = "print what is in a trace, a graph or a report",
+	.operands = "TRACE|GRAPH.json|REPORT.json",
+	.least = 1,
+	.most = 1,
+	.options = options,
+	.more = "Without an option: the operations by time.\n",
+	.run = run,
+};

@@ -1,0 +1,87 @@
+#include "trace/argtext.h"
+
+#include "event/value_text.h"
+#include "tensor/text.h"
+
+void tt_argtext_tensor(struct tt_str *out, const struct tt_event_tensor *tensor,
+		       enum ttnn_dialect dialect)
+{
+	tt_str_addf(out, "Tensor(storage=%s(),tensor_spec=",
+		    tensor->on_device ? "DeviceStorage" : "HostStorage");
+	tt_text_tensor_spec(out, tensor->spec, dialect);
+	tt_str_addc(out, ')');
+}
+
+static void add_device(struct tt_str *out, uint32_t id, enum ttnn_dialect dialect)
+{
+	if (tt_dialect(dialect)->device_pointers)
+		tt_str_addf(out, "0x%012x", 0x10000000u + 0x100u * id);
+	else
+		tt_str_addu(out, id);
+}
+
+static void add_list(struct tt_str *out, const struct ttnn_value *value, enum ttnn_dialect dialect)
+{
+	tt_str_addc(out, '{');
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (i)
+			tt_str_adds(out, ", ");
+		tt_argtext_value(out, &value->items[i], dialect);
+	}
+	tt_str_addc(out, '}');
+}
+
+void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value, enum ttnn_dialect dialect)
+{
+	struct tt_event_tensor tensor;
+	uint32_t device;
+
+	if (tt_value_seen_tensor(&tensor, value))
+		tt_argtext_tensor(out, &tensor, dialect);
+	else if (tt_value_seen_device(&device, value))
+		add_device(out, device, dialect);
+	else if (value->kind == TTNN_VALUE_OPAQUE)
+		tt_str_adds(out, value->text);
+	else if (value->kind == TTNN_VALUE_LIST)
+		add_list(out, value, dialect);
+	else if (value->kind == TTNN_VALUE_SHAPE)
+		tt_text_shape(out, value->shape, dialect);
+	else if (value->kind == TTNN_VALUE_MEMORY)
+		tt_text_memory_config(out, value->memory, dialect);
+	else
+		tt_value_text(out, value);
+}
+
+/* A device operation has two arguments: its attributes, and the tensors. */
+static bool is_device_op(const struct tt_event_scope_begin *scope)
+{
+	return scope->kind == TT_SCOPE_DEVICE_OP && scope->schema;
+}
+
+size_t tt_argtext_count(const struct tt_event_scope_begin *scope)
+{
+	return is_device_op(scope) ? 2 : scope->arg_count;
+}
+
+void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, size_t index,
+		enum ttnn_dialect dialect)
+{
+	struct ttnn_value attributes;
+
+	if (!is_device_op(scope)) {
+		tt_argtext_value(out, &scope->args[index], dialect);
+		return;
+	}
+	if (index == 0) {
+		attributes = tt_value_object(scope->schema, scope->args);
+		tt_value_text(out, &attributes);
+		return;
+	}
+	tt_str_addc(out, '{');
+	for (size_t i = 0; i < scope->input_count; i++) {
+		if (i)
+			tt_str_adds(out, ", ");
+		tt_argtext_tensor(out, &scope->inputs[i], dialect);
+	}
+	tt_str_addc(out, '}');
+}

@@ -1,0 +1,23 @@
+/*
+ * argtext.h: arguments of functions as graphs write them (project.c): upstream's texts, with
+ * tensors by their specs and devices by number or address.
+ */
+#ifndef TT_TRACE_ARGTEXT_H
+#define TT_TRACE_ARGTEXT_H
+
+#include "trace/dialect.h"
+
+/* "Tensor(storage=DeviceStorage(),tensor_spec=TensorSpec(...))" */
+void tt_argtext_tensor(struct tt_str *out, const struct tt_event_tensor *tensor,
+		       enum ttnn_dialect dialect);
+
+/* Any value. */
+void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value,
+		      enum ttnn_dialect dialect);
+
+/* Argument `index` of `tt_argtext_count(scope)` of a function. */
+size_t tt_argtext_count(const struct tt_event_scope_begin *scope);
+void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, size_t index,
+		enum ttnn_dialect dialect);
+
+#endif

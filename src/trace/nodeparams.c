@@ -1,0 +1,389 @@
+#include "trace/nodeparams.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/text.h"
+
+/* ---- putting ----------------------------------------------------------------------------------------- */
+
+/* The params of a node, gathered. */
+struct sheet {
+	struct tt_project *p;
+	enum tt_graph_type type;
+	struct tt_graph_param params[16];
+	uint32_t count;
+};
+
+static struct sheet begin(struct tt_project *p, uint32_t node)
+{
+	return (struct sheet){.p = p, .type = p->graph.nodes[node].type};
+}
+
+static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
+{
+	if (!tt_dialect_has(s->p->options.dialect, s->type, key) || s->count == 16)
+		return NULL;
+	s->params[s->count].key = (uint16_t)key;
+	return &s->params[s->count++];
+}
+
+static void put_textn(struct sheet *s, enum tt_graph_key key, const char *text, size_t length)
+{
+	struct tt_graph_param *param = put(s, key);
+
+	if (!param)
+		return;
+	param->kind = TT_GRAPH_STRING;
+	param->length = (uint32_t)length;
+	param->text = tt_graph_text(&s->p->graph, text, length);
+	if (!param->text)
+		tt_project_fail(s->p, tt_fail_nomem());
+}
+
+static void put_text(struct sheet *s, enum tt_graph_key key, const char *text)
+{
+	put_textn(s, key, text, strlen(text));
+}
+
+/* The text that was composed in the projection's string. */
+static void put_composed(struct sheet *s, enum tt_graph_key key)
+{
+	put_textn(s, key, tt_str_text(&s->p->text), s->p->text.length);
+	if (s->p->text.failed)
+		tt_project_fail(s->p, tt_fail_nomem());
+}
+
+/* A number, or its digits where all params are texts. */
+static void put_number(struct sheet *s, enum tt_graph_key key, uint64_t number)
+{
+	struct tt_graph_param *param;
+	char digits[24];
+
+	if (!s->p->dialect->typed) {
+		int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+
+		put_textn(s, key, digits, (size_t)length);
+		return;
+	}
+	param = put(s, key);
+	if (!param)
+		return;
+	param->kind = number > INT64_MAX ? TT_GRAPH_UINT : TT_GRAPH_INT;
+	param->unsigned_integer = number;
+}
+
+/* Numbers that are texts in every dialect. */
+static void put_digits(struct sheet *s, enum tt_graph_key key, uint64_t number)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+
+	put_textn(s, key, digits, (size_t)length);
+}
+
+static void end(struct sheet *s, uint32_t node)
+{
+	struct tt_graph_node *n = &s->p->graph.nodes[node];
+
+	n->params =
+		tt_arena_calloc(&s->p->graph.arena, s->count ? s->count : 1, sizeof(*n->params));
+	if (!n->params) {
+		tt_project_fail(s->p, tt_fail_nomem());
+		return;
+	}
+	memcpy(n->params, s->params, s->count * sizeof(*n->params));
+	n->param_count = s->count;
+	n->null_params = !s->count && s->p->dialect->typed;
+}
+
+static struct tt_str *compose(struct tt_project *p)
+{
+	tt_str_clear(&p->text);
+	return &p->text;
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------ */
+
+void tt_node_function_start(struct tt_project *p, uint32_t node, const char *name, size_t inputs)
+{
+	struct sheet s = begin(p, node);
+
+	put_digits(&s, TT_KEY_INPUTS, inputs);
+	put_text(&s, TT_KEY_NAME, name);
+	end(&s, node);
+}
+
+void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name, const char *reason,
+			  bool aborted)
+{
+	struct sheet s = begin(p, node);
+
+	if (reason)
+		put_text(&s, TT_KEY_ABORT_REASON, reason);
+	if (aborted)
+		put_text(&s, TT_KEY_ABORTED, "true");
+	if (p->graph.nodes[node].has_duration)
+		put_digits(&s, TT_KEY_DURATION, p->graph.nodes[node].duration);
+	put_text(&s, TT_KEY_NAME, name);
+	end(&s, node);
+}
+
+void tt_node_capture_end(struct tt_project *p, uint32_t node)
+{
+	struct sheet s = begin(p, node);
+
+	if (p->graph.nodes[node].has_duration)
+		put_digits(&s, TT_KEY_DURATION, p->graph.nodes[node].duration);
+	end(&s, node);
+}
+
+void tt_node_program(struct tt_project *p, uint32_t node, const struct tt_event_program *program)
+{
+	const struct tt_graph_node *n = &p->graph.nodes[node];
+	struct sheet s = begin(p, node);
+	struct tt_graph_param *hit;
+
+	for (uint32_t i = 0; i < n->param_count && i < 2; i++)
+		s.params[s.count++] = n->params[i];
+	hit = put(&s, TT_KEY_CACHE_HIT);
+	if (hit) {
+		hit->kind = TT_GRAPH_BOOL;
+		hit->integer = program->cache_hit;
+	}
+	put_number(&s, TT_KEY_FACTORY_INDEX, program->factory_index);
+	put_text(&s, TT_KEY_FACTORY_TYPE, program->factory ? program->factory : "");
+	end(&s, node);
+}
+
+void tt_node_error(struct tt_project *p, uint32_t node, const struct tt_event_error *error,
+		   const char *operation)
+{
+	struct sheet s = begin(p, node);
+
+	put_text(&s, TT_KEY_ERROR_MESSAGE, error->message);
+	put_text(&s, TT_KEY_ERROR_OPERATION, operation);
+	put_text(&s, TT_KEY_ERROR_TYPE, "exception");
+	end(&s, node);
+}
+
+/* ---- tensors and buffers ---------------------------------------------------------------------------------- */
+
+/* Of TRACE memory too: it is in DRAM. */
+static const char *type_word(enum ttnn_buffer_type type)
+{
+	return type == TTNN_DRAM || type == TTNN_TRACE ? "DRAM" : "L1";
+}
+
+static const char *layout_word(enum ttnn_memory_layout layout)
+{
+	switch (layout) {
+	case TTNN_INTERLEAVED:
+	case TTNN_HEIGHT_SHARDED:
+	case TTNN_WIDTH_SHARDED:
+	case TTNN_BLOCK_SHARDED:
+		return tt_enum_name(&tt_enum_memory_layout, layout);
+	default:
+		return "UNKNOWN";
+	}
+}
+
+/* A number where params have types, else the name. */
+static void put_buffer_type(struct sheet *s, enum ttnn_buffer_type type)
+{
+	const char *name = tt_enum_name(&tt_enum_buffer_type, type);
+
+	if (s->p->dialect->typed)
+		put_number(s, TT_KEY_BUFFER_TYPE, (uint64_t)type);
+	else
+		put_text(s, TT_KEY_BUFFER_TYPE, name ? name : "");
+}
+
+static const struct tt_project_device *find_device(const struct tt_project *p, uint32_t id)
+{
+	for (size_t i = p->devices.count; i-- > 0;)
+		if (p->devices.data[i].id == id)
+			return &p->devices.data[i];
+	return NULL;
+}
+
+/* One object for each chip that has a part. */
+static void compose_chips(struct tt_project *p, const struct tt_event_tensor *tensor)
+{
+	const struct tt_project_device *device = find_device(p, tensor->device_id);
+	struct tt_str *out = compose(p);
+	uint32_t count = device ? device->chip_count : 1;
+
+	tt_str_addc(out, '[');
+	for (uint32_t i = 0; i < count; i++) {
+		tt_str_addf(out, "%s{\"address\":%llu,\"device_id\":%u", i ? "," : "",
+			    (unsigned long long)tensor->address, device ? device->chips[i] : 0);
+		/* The buffers of a view are those of the chips alone, of no mesh. */
+		if (p->dialect->typed)
+			tt_str_addf(out, ",\"mesh_device_id\":%u",
+				    tensor->owns ? tensor->device_id : 0);
+		tt_str_addc(out, '}');
+	}
+	tt_str_addc(out, ']');
+}
+
+static uint64_t logical_bytes(const struct ttnn_tensor_spec *spec)
+{
+	uint64_t volume = 0;
+
+	if (ttnn_shape_volume(&volume, &spec->shape) != TTNN_OK)
+		return 0;
+	return volume * tt_dtype_bytes(spec->dtype);
+}
+
+void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_tensor *tensor)
+{
+	const struct ttnn_tensor_spec *spec = tensor->spec;
+	enum ttnn_dialect dialect = p->options.dialect;
+	bool placed = tensor->on_device && tensor->buffer_id, owned = placed && tensor->owns;
+	struct sheet s = begin(p, node);
+
+	if (owned)
+		put_number(&s, TT_KEY_ADDRESS, tensor->address);
+	if (placed)
+		put_buffer_type(&s, spec->memory.buffer);
+	if (owned)
+		put_number(&s, TT_KEY_DEVICE_ID, tensor->device_id);
+	if (placed) {
+		compose_chips(p, tensor);
+		put_composed(&s, TT_KEY_DEVICE_TENSORS);
+	}
+	tt_text_member(compose(p), &tt_enum_dtype, spec->dtype, dialect);
+	put_composed(&s, TT_KEY_DTYPE);
+	tt_text_member(compose(p), &tt_enum_layout, spec->layout, dialect);
+	put_composed(&s, TT_KEY_LAYOUT);
+	if (placed) {
+		tt_text_memory_config(compose(p), &spec->memory, dialect);
+		put_composed(&s, TT_KEY_MEMORY_CONFIG);
+	}
+	tt_text_shape(compose(p), &spec->shape, dialect);
+	put_composed(&s, TT_KEY_SHAPE);
+	put_number(&s, TT_KEY_SIZE, logical_bytes(spec));
+	put_text(&s, TT_KEY_STORAGE_TYPE, tensor->on_device ? "DEVICE" : "HOST");
+	put_number(&s, TT_KEY_TENSOR_ID, tensor->id);
+	end(&s, node);
+}
+
+void tt_node_buffer(struct tt_project *p, uint32_t node, const struct tt_node_buffer *buffer)
+{
+	struct sheet s = begin(p, node);
+
+	put_buffer_type(&s, buffer->type);
+	put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
+	put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
+	put_number(&s, TT_KEY_SIZE, buffer->size);
+	put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
+	end(&s, node);
+}
+
+void tt_node_event(struct tt_project *p, uint32_t node, const struct tt_event_buffer *buffer)
+{
+	struct sheet s = begin(p, node);
+
+	put_number(&s, TT_KEY_ADDRESS, buffer->address);
+	put_buffer_type(&s, buffer->type);
+	put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
+	put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
+	put_number(&s, TT_KEY_BANK_SIZE, buffer->bank_size);
+	put_number(&s, TT_KEY_NUM_CORES, buffer->cores);
+	put_number(&s, TT_KEY_PAGE_SIZE, buffer->page_size);
+	put_number(&s, TT_KEY_SIZE, buffer->size);
+	put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
+	end(&s, node);
+}
+
+/* ---- programs ------------------------------------------------------------------------------------------------ */
+
+/* Circular buffers show the cut they were given, the others the normal one. */
+static void compose_cores(struct tt_project *p, const struct tt_event_program_memory *memory)
+{
+	const ttnn_core_set *cores = memory->cores, *merged;
+
+	if (cores && memory->kind != TT_MEMORY_CIRCULAR_BUFFER &&
+	    tt_core_set_merge(&merged, cores, NULL) == TTNN_OK)
+		cores = merged;
+	compose(p);
+	if (cores)
+		tt_text_core_set(&p->text, cores, p->options.dialect);
+	else
+		tt_str_adds(&p->text, "{}");
+}
+
+void tt_node_memory(struct tt_project *p, uint32_t node,
+		    const struct tt_event_program_memory *memory)
+{
+	const struct tt_text_style *style = tt_text_style(p->options.dialect);
+	const char *borrowed = memory->borrowed ? style->yes : style->no;
+	struct sheet s = begin(p, node);
+
+	put_number(&s, TT_KEY_ADDRESS, memory->address);
+	if (s.type == TT_GRAPH_DFB_ALLOCATE)
+		put_text(&s, TT_KEY_BORROWS, borrowed);
+	compose_cores(p, memory);
+	put_composed(&s, TT_KEY_CORES);
+	put_number(&s, TT_KEY_DEVICE_ID, memory->device_id);
+	if (s.type == TT_GRAPH_CB_ALLOCATE)
+		put_text(&s, TT_KEY_GLOBAL, borrowed);
+	put_number(&s, TT_KEY_SIZE, memory->size);
+	end(&s, node);
+}
+
+void tt_node_release(struct tt_project *p, uint32_t node, uint32_t device_id)
+{
+	struct sheet s = begin(p, node);
+
+	put_number(&s, TT_KEY_DEVICE_ID, device_id);
+	end(&s, node);
+}
+
+/* [{"end":{"x":7,"y":7},"start":{"x":0,"y":0}}] */
+static void add_ranges(struct tt_str *out, const ttnn_core_set *cores)
+{
+	size_t count = 0;
+	const struct ttnn_core_range *ranges = cores ? ttnn_core_set_ranges(cores, &count) : NULL;
+
+	tt_str_addc(out, '[');
+	for (size_t i = 0; i < count; i++)
+		tt_str_addf(out, "%s{\"end\":{\"x\":%u,\"y\":%u},\"start\":{\"x\":%u,\"y\":%u}}",
+			    i ? "," : "", ranges[i].end.x, ranges[i].end.y, ranges[i].start.x,
+			    ranges[i].start.y);
+	tt_str_addc(out, ']');
+}
+
+void tt_node_manager(struct tt_project *p, uint32_t node,
+		     const struct tt_event_program_launch *launch)
+{
+	struct sheet s = begin(p, node);
+
+	put_number(&s, TT_KEY_DEVICE_ID, launch->device_id);
+	put_number(&s, TT_KEY_MANAGER_ID, 0);
+	tt_str_adds(compose(p), "[{\"sub_device_id\":0,\"worker_core_ranges\":");
+	add_ranges(&p->text, launch->cores);
+	tt_str_adds(&p->text, "}]");
+	put_composed(&s, TT_KEY_SUB_DEVICES);
+	end(&s, node);
+}
+
+void tt_node_launch(struct tt_project *p, uint32_t node,
+		    const struct tt_event_program_launch *launch)
+{
+	struct sheet s = begin(p, node);
+
+	put_number(&s, TT_KEY_QUEUE_ID, 0);
+	put_number(&s, TT_KEY_DEVICE_ID, launch->device_id);
+	put_number(&s, TT_KEY_CALL_COUNT, 1024 * launch->launch + launch->chip_id);
+	put_number(&s, TT_KEY_PHYSICAL_ID, launch->chip_id);
+	put_number(&s, TT_KEY_RUNTIME_ID, launch->launch);
+	put_number(&s, TT_KEY_SUB_DEVICE_ID, 0);
+	put_number(&s, TT_KEY_MANAGER_ID, 0);
+	add_ranges(compose(p), launch->cores);
+	put_composed(&s, TT_KEY_WORKER_CORES);
+	end(&s, node);
+}

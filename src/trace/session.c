@@ -1,0 +1,344 @@
+#include "trace/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "device/devtensor.h"
+#include "event/capture.h"
+#include "tensor/tensor.h"
+#include "trace/report.h"
+
+/* ---- traces as graphs -------------------------------------------------------------------------------- */
+
+enum ttnn_dialect tt_dialect_default(void)
+{
+	const char *name = getenv("TTNN_DIALECT");
+
+	return name && strcmp(name, "tt-metal") == 0 ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
+}
+
+static tt_status project_all(struct tt_project *p, struct tt_source *source, uint64_t *last)
+{
+	const struct tt_seen *seen;
+
+	tt_source_rewind(source);
+	for (;;) {
+		TT_TRY(tt_source_next(&seen, source));
+		if (!seen)
+			return TTNN_OK;
+		tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
+		*last = seen->time_ns > *last ? seen->time_ns : *last;
+	}
+}
+
+tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
+			       const struct tt_project_options *options)
+{
+	struct tt_project project;
+	uint64_t last = 0;
+	tt_status status;
+
+	tt_project_init(&project, options);
+	status = project_all(&project, source, &last);
+	if (status == TTNN_OK)
+		status = tt_project_finish(out, &project, last);
+	tt_project_deinit(&project);
+	return status;
+}
+
+bool tt_is_trace(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 7 && strcmp(path + length - 7, ".ttrace") == 0;
+}
+
+tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
+{
+	struct tt_project_options options = {.dialect = dialect};
+	struct tt_source *source;
+	tt_status status;
+
+	if (!tt_is_trace(path))
+		return tt_graph_load(out, path);
+	memset(out, 0, sizeof(*out));
+	TT_TRY(tt_source_open(&source, path));
+	status = tt_graph_from_source(out, source, &options);
+	tt_source_close(source);
+	return status;
+}
+
+/* ---- captures ----------------------------------------------------------------------------------------- */
+
+/* A capture that was begun and not ended; newest first. */
+struct session {
+	struct session *older;
+	struct tt_capture *capture;
+	struct tt_project_options options;
+	enum ttnn_run_mode before; /* this thread's mode */
+	int64_t wall_ns;
+	uint64_t began_ns;
+};
+static _Thread_local struct session *newest;
+
+static atomic_bool switches[TTNN_GRAPH_SWITCHES];
+
+static void free_session(struct session *s)
+{
+	tt_capture_free(s->capture);
+	tt_free(s);
+}
+
+enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect)
+{
+	const struct tt_dialect *rules = tt_dialect(dialect);
+	struct session *s = tt_calloc(1, sizeof(*s));
+	tt_status status;
+
+	if (!s)
+		return tt_fail_nomem();
+	s->options = (struct tt_project_options){
+		.dialect = dialect, .mode = mode, .actual = newest ? newest->options.actual : mode};
+	status = tt_capture_begin(&s->capture,
+				  &(struct tt_capture_options){.this_thread = !rules->all_threads});
+	if (status != TTNN_OK) {
+		tt_free(s);
+		return status;
+	}
+	s->began_ns = tt_clock_ns();
+	s->wall_ns = tt_capture_began(s->capture);
+	s->before = tt_run_mode_set(s->options.actual);
+	if (rules->renumbers)
+		atomic_fetch_add(&tt_tensor_renumbering, 1);
+	s->older = newest;
+	newest = s;
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_graph_begin(enum ttnn_run_mode mode)
+{
+	return ttnn_graph_begin_as(mode, tt_dialect_default());
+}
+
+uint32_t ttnn_graph_depth(void)
+{
+	uint32_t depth = 0;
+
+	for (const struct session *s = newest; s; s = s->older)
+		depth++;
+	return depth;
+}
+
+/* The graph of a session, with its end or without, and the devices it used. */
+static tt_status project_session(struct tt_graph *out, struct tt_report *report,
+				 const struct session *s, bool ended)
+{
+	struct tt_project project;
+	struct tt_source *source;
+	tt_status status;
+	uint64_t last = 0;
+
+	TT_TRY(tt_source_open_capture(&source, s->capture));
+	tt_project_init(&project, &s->options);
+	status = project_all(&project, source, &last);
+	report->wall_ns = s->wall_ns;
+	report->duration_ns = ended ? tt_clock_ns() - s->began_ns : 0;
+	if (status == TTNN_OK)
+		status = tt_report_devices(report, &project);
+	if (status == TTNN_OK)
+		status = ended ? tt_project_finish(out, &project, report->duration_ns)
+			       : tt_project_take(out, &project);
+	tt_project_deinit(&project);
+	tt_source_close(source);
+	return status;
+}
+
+static void tell_losses(const struct tt_capture_summary *summary)
+{
+	if (summary->lost)
+		tt_log(TT_LOG_WARN, "the capture lost %llu records: %s",
+		       (unsigned long long)summary->lost,
+		       summary->reason ? summary->reason : "unknown");
+}
+
+/* Takes the newest session off this thread. */
+static struct session *leave(void)
+{
+	struct session *s = newest;
+
+	newest = s->older;
+	tt_run_mode_set(s->before);
+	if (tt_dialect(s->options.dialect)->renumbers)
+		atomic_fetch_sub(&tt_tensor_renumbering, 1);
+	return s;
+}
+
+static tt_status end_session(struct tt_graph *out, struct tt_report *report)
+{
+	struct tt_capture_summary summary = {0};
+	struct session *s;
+	tt_status status;
+
+	if (!newest)
+		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
+	s = leave();
+	status = tt_capture_stop(&summary, s->capture);
+	if (status == TTNN_OK)
+		status = project_session(out, report, s, true);
+	tell_losses(&summary);
+	free_session(s);
+	return status;
+}
+
+static tt_status hand_out(ttnn_graph **out, struct tt_graph *graph)
+{
+	ttnn_graph *copy;
+
+	if (!out) {
+		tt_graph_deinit(graph);
+		return TTNN_OK;
+	}
+	copy = tt_alloc(sizeof(*copy));
+	if (!copy) {
+		tt_graph_deinit(graph);
+		return tt_fail_nomem();
+	}
+	*copy = *graph;
+	*out = copy;
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_graph_end(ttnn_graph **out)
+{
+	struct tt_report report = {0};
+	struct tt_graph graph = {0};
+	tt_status status = end_session(&graph, &report);
+
+	tt_report_deinit(&report);
+	return status == TTNN_OK ? hand_out(out, &graph) : status;
+}
+
+/* ---- reports ---------------------------------------------------------------------------------------------- */
+
+/* The directories above a file. */
+static tt_status make_parents(const char *path)
+{
+	char *copy = tt_strdup(path);
+
+	if (!copy)
+		return tt_fail_nomem();
+	for (char *at = strchr(copy + 1, '/'); at; at = strchr(at + 1, '/')) {
+		*at = '\0';
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
+			tt_status status = tt_fail(TTNN_IO, "cannot make the directory %s: %s",
+						   copy, strerror(errno));
+
+			tt_free(copy);
+			return status;
+		}
+		*at = '/';
+	}
+	tt_free(copy);
+	return TTNN_OK;
+}
+
+static tt_status save_report(const char *path, const struct tt_report *report,
+			     const struct tt_graph *graph)
+{
+	struct tt_file_out *file;
+	struct tt_jsonw w;
+	tt_status status;
+
+	TT_TRY(make_parents(path));
+	TT_TRY(tt_file_create(&file, path));
+	tt_jsonw_init_file(&w, file, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	tt_report_write(&w, report, graph);
+	status = tt_jsonw_finish(&w);
+	if (status == TTNN_OK)
+		return tt_file_commit(file);
+	tt_file_discard(file);
+	return status;
+}
+
+enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
+{
+	struct tt_report report = {.pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
+	struct tt_graph graph = {0};
+	tt_status status = end_session(&graph, &report);
+
+	if (status == TTNN_OK)
+		status = save_report(path, &report, &graph);
+	tt_report_deinit(&report);
+	if (status == TTNN_OK)
+		return hand_out(out, &graph);
+	tt_graph_deinit(&graph);
+	return status;
+}
+
+enum ttnn_status ttnn_graph_report(char **out)
+{
+	struct tt_report report = {.pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
+	struct tt_graph graph = {0};
+	struct tt_str text = {0};
+	struct tt_jsonw w;
+	tt_status status;
+
+	if (!newest)
+		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
+	status = project_session(&graph, &report, newest, false);
+	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	if (status == TTNN_OK) {
+		tt_report_write(&w, &report, &graph);
+		status = tt_jsonw_finish(&w);
+	}
+	if (status == TTNN_OK)
+		status = tt_str_take(out, &text);
+	tt_str_deinit(&text);
+	tt_report_deinit(&report);
+	tt_graph_deinit(&graph);
+	return status;
+}
+
+/* ---- files, switches -------------------------------------------------------------------------------------- */
+
+enum ttnn_status ttnn_graph_load(ttnn_graph **out, const char *path)
+{
+	struct tt_graph graph;
+
+	TT_TRY(tt_graph_open(&graph, path, tt_dialect_default()));
+	return hand_out(out, &graph);
+}
+
+enum ttnn_status ttnn_graph_parse(ttnn_graph **out, const char *json, size_t length)
+{
+	struct tt_graph graph;
+
+	TT_TRY(tt_graph_parse(&graph, json, length, "graph"));
+	return hand_out(out, &graph);
+}
+
+void ttnn_graph_free(ttnn_graph *graph)
+{
+	if (graph)
+		tt_graph_deinit(graph);
+	tt_free(graph);
+}
+
+void ttnn_graph_set(enum ttnn_graph_switch which, bool on)
+{
+	if ((unsigned)which >= TTNN_GRAPH_SWITCHES || atomic_exchange(&switches[which], on) == on)
+		return;
+	if (which == TTNN_GRAPH_STACKS)
+		atomic_fetch_add(&tt_event_stacks.c, on ? 1 : -1);
+}
+
+bool ttnn_graph_is_set(enum ttnn_graph_switch which)
+{
+	return (unsigned)which < TTNN_GRAPH_SWITCHES && atomic_load(&switches[which]);
+}

@@ -1,0 +1,23 @@
+/*
+ * session.h: graph captures as users begin and end them (ttnn_graph_* in ttnn.h), and traces as graphs.
+ */
+#ifndef TT_TRACE_SESSION_H
+#define TT_TRACE_SESSION_H
+
+#include "trace/project.h"
+#include "trace/source.h"
+
+/* All that a source tells, as a graph with an end. Rewinds it first. */
+tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
+			       const struct tt_project_options *options);
+
+/* Whether a file's name says that it is a .ttrace. */
+bool tt_is_trace(const char *path);
+
+/* A graph from any file: .ttrace, graph JSON, report JSON. `dialect` is for traces. */
+tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect);
+
+/* The dialect of the environment: TTNN_DIALECT. */
+enum ttnn_dialect tt_dialect_default(void);
+
+#endif
