@@ -16,8 +16,6 @@
 
 #define PATIENCE_MS 30000
 
-extern char **environ;
-
 /* ---- URLs ----------------------------------------------------------------------------------- */
 
 static bool is_cleaned(const char *scheme, size_t length)

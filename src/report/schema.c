@@ -319,26 +319,25 @@ tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
 /* ---- filling -------------------------------------------------------------------------------- */
 
 tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
-			   enum tt_report_table which)
+			   enum tt_report_table table)
 {
-	const struct table *table = &tables[which];
-	int width =
-		table->width + !table->no_rank + has_storage_type(db, which) + has_size(db, which);
+	const struct table *row = &tables[table];
+	int width = row->width + !row->no_rank + has_storage_type(db, table) + has_size(db, table);
 	struct tt_str sql = {0};
 	tt_status status;
 
-	if (!db->inserts[which]) {
-		tt_str_addf(&sql, "%s INTO %s VALUES (?", table->insert, table->name);
+	if (!db->inserts[table]) {
+		tt_str_addf(&sql, "%s INTO %s VALUES (?", row->insert, row->name);
 		for (int i = 1; i < width; i++)
 			tt_str_adds(&sql, ", ?");
 		tt_str_addc(&sql, ')');
 		status = tt_str_status(&sql);
 		if (status == TTNN_OK)
-			status = tt_db_prepare(&db->inserts[which], db->db, tt_str_text(&sql));
+			status = tt_db_prepare(&db->inserts[table], db->db, tt_str_text(&sql));
 		tt_str_deinit(&sql);
 		TT_TRY(status);
 	}
-	*out = db->inserts[which];
+	*out = db->inserts[table];
 	return TTNN_OK;
 }
 

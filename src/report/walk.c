@@ -254,24 +254,22 @@ static tt_status end_function(struct tt_report_import *import, const struct tt_j
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static int64_t param(struct tt_report_import *import, bool *good, const struct tt_json *params,
-		     const char *key)
+static int64_t param(bool *good, const struct tt_json *params, const char *key)
 {
 	const struct tt_json *value = tt_json_get(params, key);
 	int64_t number = 0;
 
-	(void)import;
 	if (value && tt_json_kind(value) != TT_JSON_NULL)
 		*good &= tt_py_int(&number, value);
 	return number;
 }
 
 /* How much of a buffer is in one bank, for reports that do not say. */
-static int64_t size_per_bank(const struct tt_report_import *import, int64_t size, int64_t page_size,
-			     const struct tt_report_buffer *buffer, int64_t cores, bool interleaved)
+static int64_t size_per_bank(const struct tt_report_devices *devices,
+			     const struct tt_report_buffer *buffer, int64_t page_size,
+			     int64_t cores, bool interleaved)
 {
-	const struct tt_report_devices *devices = &import->devices;
-	int64_t banks = cores, pages, per_bank;
+	int64_t size = buffer->size, banks = cores, pages, per_bank;
 
 	if (page_size <= 0 || size <= 0)
 		return size;
@@ -296,12 +294,12 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_json 
 	const struct tt_json *params = tt_json_get(node, "params");
 	const struct tt_json *layout = tt_json_get(params, "layout");
 	const char *name = layout ? tt_json_string(layout, NULL) : layouts[0];
-	int64_t size, page_size, cores;
+	int64_t page_size, cores;
 	bool good = true, interleaved = name && strcmp(name, layouts[0]) == 0;
 	struct tt_report_buffer buffer = {
-		.device = param(import, &good, params, "device_id"),
-		.address = param(import, &good, params, "address"),
-		.type = param(import, &good, params, "buffer_type"),
+		.device = param(&good, params, "device_id"),
+		.address = param(&good, params, "address"),
+		.type = param(&good, params, "buffer_type"),
 	};
 
 	if (tt_json_get(params, "device_id"))
@@ -309,13 +307,14 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_json 
 	for (int64_t i = 0; name && i < 4; i++)
 		if (strcmp(name, layouts[i]) == 0)
 			buffer.layout = i;
-	size = param(import, &good, params, "size");
-	page_size = param(import, &good, params, "page_size");
-	cores = param(import, &good, params, "num_cores");
+	buffer.size = param(&good, params, "size");
+	page_size = param(&good, params, "page_size");
+	cores = param(&good, params, "num_cores");
 	if (tt_json_get(params, "max_size_per_bank"))
-		buffer.size = param(import, &good, params, "max_size_per_bank");
+		buffer.size = param(&good, params, "max_size_per_bank");
 	else
-		buffer.size = size_per_bank(import, size, page_size, &buffer, cores, interleaved);
+		buffer.size =
+			size_per_bank(&import->devices, &buffer, page_size, cores, interleaved);
 	if (!good)
 		TT_TRY(tt_report_complain(import, position, "a buffer whose numbers are none"));
 	return tt_report_buffers_add(&import->buffers, &buffer);
