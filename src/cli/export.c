@@ -3,13 +3,16 @@
  *
  * To add a format: a row in the table below with the function that writes it.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "trace/params.h"
 #include "trace/query.h"
 #include "trace/session.h"
+#include "trace/source.h"
 
 static const char *path;
 static int dialect = -1;
@@ -96,14 +99,35 @@ static tt_status write_flame(struct tt_str *out, const char *from)
 	return status;
 }
 
+/* One file for each call, into the directory of --output. */
+static tt_status write_params(struct tt_str *out, const char *from)
+{
+	const struct tt_params_style *style =
+		tt_params_style(dialect == TTNN_DIALECT_TT_METAL ? "tt-metal" : "seed");
+	const char *directory = path ? path : style->directory;
+	struct tt_source *source;
+	uint64_t count;
+	tt_status status;
+
+	TT_TRY(tt_source_open(&source, from));
+	status = tt_params_export(&count, source, directory, style);
+	tt_source_close(source);
+	if (status == TTNN_OK)
+		tt_str_addf(out, "%s: %" PRIu64 " files\n", directory, count);
+	return status;
+}
+
 /* To add a format: a row. Text goes to *out; one that writes files by itself leaves it empty. */
 static const struct {
 	const char *name, *help;
 	tt_status (*write)(struct tt_str *out, const char *from);
+	bool files; /* writes them itself; the text is a word about that */
 } formats[] = {
-	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph},
-	{"dot", "Graphviz: a cluster for each function", write_dot},
-	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame},
+	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, false},
+	{"dot", "Graphviz: a cluster for each function", write_dot, false},
+	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame, false},
+	{"params", "one JSON file for each operation, into the directory of -o", write_params,
+	 true},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -120,7 +144,7 @@ static tt_status export(const char *name, const char *from)
 	status = formats[i].write(&text, from);
 	if (status == TTNN_OK)
 		status = tt_str_status(&text);
-	if (status == TTNN_OK && path)
+	if (status == TTNN_OK && path && !formats[i].files)
 		status = tt_file_save(path, tt_str_text(&text), text.length);
 	else if (status == TTNN_OK)
 		fwrite(tt_str_text(&text), 1, text.length, stdout);
@@ -142,6 +166,7 @@ const struct tt_cmd cli_export = {
 	.least = 2,
 	.most = 2,
 	.options = options,
-	.more = "Formats: graph (JSON), dot (Graphviz), flame (folded stacks).\n",
+	.more = "Formats: graph (JSON), dot (Graphviz), flame (folded stacks), params (a file per\n"
+		"operation; -o is their directory).\n",
 	.run = run,
 };
