@@ -110,7 +110,9 @@ static tt_status sum_rows(struct row **rows, size_t *count, struct tt_map *names
 			TT_VEC_DEINIT(&found);
 			return tt_fail_nomem();
 		}
-		row = &found.data[entry->number];
+		row = found.data ? &found.data[entry->number] : NULL;
+		if (!row)
+			continue;
 		row->calls++;
 		row->total_ns += node->duration;
 		if (node->duration > row->longest_ns)
@@ -398,8 +400,8 @@ static tt_status show_counts(const struct tt_graph *graph)
 		begin_json();
 		tt_jsonw_object(&out);
 	}
-	for (uint8_t type = 0; type <= TT_GRAPH_OTHER; type++) {
-		struct tt_graph_node node = {.type = type, .type_name = "other"};
+	for (int type = 0; type <= TT_GRAPH_OTHER; type++) {
+		struct tt_graph_node node = {.type = (uint8_t)type, .type_name = "other"};
 
 		if (counts[type] && as_json)
 			json_number(tt_graph_type_name(&node), counts[type]);

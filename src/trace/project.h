@@ -63,7 +63,7 @@ struct tt_project {
 	struct tt_graph graph;
 	TT_VEC(struct tt_project_thread) threads;
 	TT_VEC(struct tt_project_device) devices;
-	struct tt_map buffers, tensors;              /* id → node */
+	struct tt_map buffers, tensors; /* id → node */
 	struct tt_str text;
 	tt_status status;
 	char message[256];
