@@ -9,8 +9,16 @@ import json
 import os
 import warnings
 
-from ttnn import _ttnn
+from ttnn import _ttnn, python_io
 from ttnn._ttnn.graph import RunMode
+from ttnn.python_io import (
+    disable_python_io_recording,
+    disable_python_stack_traces,
+    enable_python_io_recording,
+    enable_python_stack_traces,
+    is_python_io_recording_enabled,
+    is_python_stack_trace_enabled,
+)
 
 REPORT_VERSION = 1
 COMPARISON_RECORDS_SIDECAR_SUFFIX = ".comparison_records.json"
@@ -20,6 +28,8 @@ COMPARISON_RECORDS_SIDECAR_SUFFIX = ".comparison_records.json"
 
 def begin_graph_capture(run_mode=None, *, _internal=False):
     """Begins a capture on this thread; the outermost one's mode decides what is run."""
+    if not is_graph_capture_active():
+        python_io.begin()
     _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH)
 
 
@@ -27,14 +37,27 @@ def is_graph_capture_active():
     return _ttnn.graph.depth() > 0
 
 
+def _end(end, report=None):
+    if not is_graph_capture_active():
+        return None
+    written = None
+    try:
+        graph = json.loads(end())
+        written = report
+    finally:
+        if not is_graph_capture_active():
+            python_io.end(written)
+    return graph
+
+
 def end_graph_capture():
     """Ends the newest capture: its nodes. None when there is none."""
-    return json.loads(_ttnn.graph.end()) if is_graph_capture_active() else None
+    return _end(_ttnn.graph.end)
 
 
 def end_graph_capture_to_file(report_path):
     """The same, and writes a report of it. Directories are made."""
-    return json.loads(_ttnn.graph.end_to_file(report_path)) if is_graph_capture_active() else None
+    return _end(lambda: _ttnn.graph.end_to_file(report_path), report_path)
 
 
 def get_current_report():

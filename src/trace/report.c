@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define DEVICES_MAX 1024 /* told of in a report */
+
 tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p)
 {
 	for (size_t i = 0; i < p->devices.count; i++) {
@@ -23,6 +25,13 @@ tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p
 	return TTNN_OK;
 }
 
+tt_status tt_report_read(struct tt_report *report, struct tt_source *source)
+{
+	tt_report_cluster(&report->cluster);
+	TT_TRY(tt_str_status(&report->cluster));
+	return report->pages ? tt_report_memory_read(&report->memory, source) : TTNN_OK;
+}
+
 /* A member of a device's object. */
 struct member {
 	const char *name;
@@ -35,13 +44,13 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct member *)a)->name, ((const struct member *)b)->name);
 }
 
-static void write_device(struct tt_jsonw *w, const struct tt_report_device *device)
+static void write_device(struct tt_jsonw *w, const struct tt_report_device *device, uint32_t id)
 {
 	struct member members[] = {
 #define TTNN_X(name) {#name, device->row.name, NULL},
 		TTNN_DEVICE_ROW_LIST(TTNN_X)
 #undef TTNN_X
-			{"device_id", device->id, NULL},
+			{"device_id", id, NULL},
 		{"arch", 0, device->arch},
 	};
 	size_t count = sizeof(members) / sizeof(members[0]);
@@ -54,6 +63,58 @@ static void write_device(struct tt_jsonw *w, const struct tt_report_device *devi
 			tt_jsonw_string(w, members[i].text);
 		else
 			tt_jsonw_uint(w, members[i].number);
+	}
+	tt_jsonw_end(w);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* Adds a number that is not yet in the list, of which there are few. */
+static bool add_number(uint32_t *list, size_t *count, size_t most, uint32_t number)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (list[i] == number)
+			return true;
+	}
+	if (*count == most)
+		return false;
+	list[(*count)++] = number;
+	return true;
+}
+
+/*
+ * The devices that nodes of memory name, by number. Programs run on chips, which have numbers of their
+ * own: such a row is that of the device the chip belongs to, and all chips of a machine are alike.
+ */
+static void write_devices(struct tt_jsonw *w, const struct tt_report *report,
+			  const struct tt_graph *graph)
+{
+	uint32_t ids[DEVICES_MAX];
+	size_t count = 0;
+	uint64_t id;
+
+	for (size_t i = 0; i < report->devices.count; i++)
+		add_number(ids, &count, DEVICES_MAX, report->devices.data[i].id);
+	for (size_t i = 0; report->devices.count && i < graph->count; i++) {
+		if (graph->nodes[i].type == TT_GRAPH_CB_ALLOCATE &&
+		    tt_graph_number(&id, &graph->nodes[i], TT_KEY_DEVICE_ID))
+			add_number(ids, &count, DEVICES_MAX, (uint32_t)id);
+	}
+	qsort(ids, count, sizeof(ids[0]), by_number);
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < count; i++) {
+		const struct tt_report_device *device = &report->devices.data[0];
+
+		for (size_t k = 0; k < report->devices.count; k++) {
+			if (report->devices.data[k].id == ids[i])
+				device = &report->devices.data[k];
+		}
+		write_device(w, device, ids[i]);
 	}
 	tt_jsonw_end(w);
 }
@@ -75,16 +136,23 @@ static void write_metadata(struct tt_jsonw *w, const struct tt_report *report)
 void tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
 		     const struct tt_graph *graph)
 {
+	bool by_call = tt_dialect(graph->dialect)->programs;
+
 	tt_jsonw_object(w);
+	if (report->memory)
+		tt_report_memory_pages(w, report->memory);
+	if (report->memory && by_call)
+		tt_report_memory_allocations(w, report->memory, graph);
+	if (report->cluster.length)
+		tt_jsonw_key_string(w, "cluster_descriptor", tt_str_text(&report->cluster));
 	tt_jsonw_key(w, "devices");
-	tt_jsonw_array(w);
-	for (size_t i = 0; i < report->devices.count; i++)
-		write_device(w, &report->devices.data[i]);
-	tt_jsonw_end(w);
+	write_devices(w, report, graph);
 	tt_jsonw_key(w, "graph");
 	tt_graph_write(w, graph);
 	tt_jsonw_key(w, "metadata");
 	write_metadata(w, report);
+	if (report->memory && by_call)
+		tt_report_memory_operations(w, report->memory, graph);
 	tt_jsonw_key_int(w, "version", TT_REPORT_VERSION);
 	tt_jsonw_end(w);
 }
@@ -92,4 +160,6 @@ void tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
 void tt_report_deinit(struct tt_report *report)
 {
 	TT_VEC_DEINIT(&report->devices);
+	tt_report_memory_free(report->memory);
+	tt_str_deinit(&report->cluster);
 }

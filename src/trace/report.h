@@ -5,6 +5,7 @@
 #define TT_TRACE_REPORT_H
 
 #include "trace/project.h"
+#include "trace/report_memory.h"
 
 #define TT_REPORT_VERSION 1
 
@@ -18,13 +19,20 @@ struct tt_report_device {
 struct tt_report {
 	int64_t wall_ns;
 	uint64_t duration_ns; /* 0: it goes on */
-	bool pages;           /* the pages of all L1 buffers, as they are now */
+	bool full;            /* to be written: with all that is below */
+	bool pages;           /* also of device memory; then `memory` is read */
+	struct tt_report_memory *memory;
+	struct tt_str cluster; /* descriptor of the machine; may be empty */
 	TT_VEC(struct tt_report_device) devices;
 };
 
 /* The devices that had memory allocated, freed or used by programs. */
 tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p);
 
+/* Reads what is told besides the graph: of the open devices, and of the source if pages are wanted. */
+tt_status tt_report_read(struct tt_report *report, struct tt_source *source);
+
+/* Members in alphabetical order. What a dialect does not have is left out: the graph knows its own. */
 void tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
 		     const struct tt_graph *graph);
 

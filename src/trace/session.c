@@ -151,6 +151,8 @@ static tt_status project_session(struct tt_graph *out, struct tt_report *report,
 	report->duration_ns = ended ? tt_clock_ns() - s->began_ns : 0;
 	if (status == TTNN_OK)
 		status = tt_report_devices(report, &project);
+	if (status == TTNN_OK && report->full)
+		status = tt_report_read(report, source);
 	if (status == TTNN_OK)
 		status = ended ? tt_project_finish(out, &project, report->duration_ns)
 			       : tt_project_take(out, &project);
@@ -268,7 +270,7 @@ static tt_status save_report(const char *path, const struct tt_report *report,
 
 enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
 {
-	struct tt_report report = {.pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
+	struct tt_report report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
 	struct tt_graph graph = {0};
 	tt_status status = end_session(&graph, &report);
 
@@ -283,7 +285,7 @@ enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
 
 enum ttnn_status ttnn_graph_report(char **out)
 {
-	struct tt_report report = {.pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
+	struct tt_report report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
 	struct tt_graph graph = {0};
 	struct tt_str text = {0};
 	struct tt_jsonw w;
