@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "report/svg.h"
 #include "trace/params.h"
 #include "trace/query.h"
 #include "trace/session.h"
@@ -16,10 +17,15 @@
 
 static const char *path;
 static int dialect = -1;
+static int64_t levels;
+static bool no_fold;
 
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &path, "FILE", "write here, not to standard output"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
+	{"levels", 0, TT_OPT_INT, &levels, "N", "pictures: calls down to this level"},
+	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
+	 "pictures: repeated layers as often as they are"},
 	{0},
 };
 
@@ -117,6 +123,65 @@ static tt_status write_params(struct tt_str *out, const char *from)
 	return status;
 }
 
+static tt_status write_picture(struct tt_str *out, const char *from, bool flow)
+{
+	struct tt_diagram_options picture = {
+		.flow = flow, .levels = levels > 0 ? (uint32_t)levels : 0, .no_fold = no_fold};
+	const char *slash = strrchr(from, '/');
+	struct tt_graph graph;
+	tt_status status;
+
+	TT_TRY(open_graph(&graph, from));
+	status = tt_svg_text(out, &graph, slash ? slash + 1 : from, &picture);
+	tt_graph_deinit(&graph);
+	return status;
+}
+
+static tt_status write_svg(struct tt_str *out, const char *from)
+{
+	return write_picture(out, from, false);
+}
+
+static tt_status write_flow(struct tt_str *out, const char *from)
+{
+	return write_picture(out, from, true);
+}
+
+static void write_stdout(void *context, const void *data, size_t size)
+{
+	(void)context;
+	fwrite(data, 1, size, stdout);
+}
+
+/* A report is not kept as text: it goes where it belongs as it is made. */
+static tt_status write_report(struct tt_str *out, const char *from)
+{
+	struct tt_project_options how = {.dialect = dialect < 0 ? tt_dialect_default()
+								: (enum ttnn_dialect)dialect};
+	struct tt_jsonw_style style = {.indent = 2, .utf8 = true};
+	struct tt_file_out *file = NULL;
+	struct tt_source *source;
+	struct tt_jsonw w;
+	tt_status status;
+
+	(void)out;
+	TT_TRY(tt_source_open(&source, from));
+	status = path ? tt_file_create(&file, path) : TTNN_OK;
+	if (file)
+		tt_jsonw_init_file(&w, file, style);
+	else
+		tt_jsonw_init(&w, write_stdout, NULL, style);
+	if (status == TTNN_OK)
+		status = tt_report_from_source(&w, source, &how);
+	if (status == TTNN_OK)
+		status = tt_jsonw_finish(&w);
+	tt_source_close(source);
+	if (status == TTNN_OK && file)
+		return tt_file_commit(file);
+	tt_file_discard(file);
+	return status;
+}
+
 /* To add a format: a row. Text goes to *out; one that writes files by itself leaves it empty. */
 static const struct {
 	const char *name, *help;
@@ -124,6 +189,9 @@ static const struct {
 	bool files; /* writes them itself; the text is a word about that */
 } formats[] = {
 	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, false},
+	{"report", "a trace as end_graph_capture_to_file() writes it", write_report, true},
+	{"svg", "a picture of all calls and the memory they took", write_svg, false},
+	{"flow", "a picture of operations and the tensors between them: SVG", write_flow, false},
 	{"dot", "Graphviz: a cluster for each function", write_dot, false},
 	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame, false},
 	{"params", "one JSON file for each operation, into the directory of -o", write_params,
@@ -166,7 +234,7 @@ const struct tt_cmd cli_export = {
 	.least = 2,
 	.most = 2,
 	.options = options,
-	.more = "Formats: graph (JSON), dot (Graphviz), flame (folded stacks), params (a file per\n"
-		"operation; -o is their directory).\n",
+	.more = "Formats: graph and report (JSON), svg (calls), flow (operations and tensors, SVG), dot (Graphviz),\n"
+		"flame (folded stacks), params (a file per operation; -o is their directory).\n",
 	.run = run,
 };

@@ -268,6 +268,28 @@ static tt_status save_report(const char *path, const struct tt_report *report,
 	return status;
 }
 
+tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
+				const struct tt_project_options *options)
+{
+	struct tt_report report = {.wall_ns = tt_source_info(source)->began_ns};
+	struct tt_project project;
+	struct tt_graph graph = {0};
+	tt_status status;
+
+	tt_project_init(&project, options);
+	status = project_all(&project, source, &report.duration_ns);
+	if (status == TTNN_OK)
+		status = tt_report_devices(&report, &project);
+	if (status == TTNN_OK)
+		status = tt_project_finish(&graph, &project, report.duration_ns);
+	tt_project_deinit(&project);
+	if (status == TTNN_OK)
+		tt_report_write(w, &report, &graph);
+	tt_graph_deinit(&graph);
+	tt_report_deinit(&report);
+	return status;
+}
+
 enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
 {
 	struct tt_report report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
