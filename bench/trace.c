@@ -96,7 +96,8 @@ static void run_buffer(void)
 	static uint64_t id;
 	struct tt_event event = {.kind = TT_EVENT_BUFFER_ALLOC};
 
-	event.buffer = (struct tt_event_buffer){.buffer_id = ++id,
+	id++;
+	event.buffer = (struct tt_event_buffer){.buffer_id = id,
 						.device_id = 1,
 						.type = TTNN_L1,
 						.size = 2048,
