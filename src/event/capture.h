@@ -67,7 +67,7 @@ void tt_capture_free(struct tt_capture *capture);
 int64_t tt_capture_began(const struct tt_capture *capture);
 
 /* Flushes all captures when the process gets this signal; 0: no more. For files; soon, not at once. */
-tt_status tt_capture_flush_on(int signal);
+tt_status tt_capture_flush_on(int number);
 
 /* Where its chunks are: for trace/source.c. Flushes first. */
 struct tt_store;
