@@ -508,11 +508,12 @@ static void tell_device_op(const struct tt_program_args *args)
 						   .args = args->attrs,
 						   .arg_count = args->prog->attrs->count};
 	struct tt_tensor *given[2 * TT_OUTPUTS_MAX];
-	size_t count = args->input_count;
+	size_t count = 0;
 
 	if (!tt_event_on())
 		return;
-	memcpy(given, args->inputs, count * sizeof(given[0]));
+	for (size_t i = 0; i < args->input_count && count < TT_OUTPUTS_MAX; i++)
+		given[count++] = args->inputs[i];
 	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX; i++)
 		given[count++] = args->outputs[i];
 	tt_tell_begin(&scope, given, count);
