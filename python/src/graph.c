@@ -8,7 +8,6 @@
 static PyObject *graph_text(enum ttnn_status status, ttnn_graph *graph)
 {
 	char *text = NULL;
-	PyObject *result;
 
 	if (status != TTNN_OK)
 		return py_fail(status, "graph");
@@ -16,8 +15,7 @@ static PyObject *graph_text(enum ttnn_status status, ttnn_graph *graph)
 	status = ttnn_graph_json(&text, graph, 0);
 	ttnn_graph_free(graph);
 	Py_END_ALLOW_THREADS;
-	result = py_text(status, &text);
-	return result;
+	return py_text(status, &text);
 }
 
 /* begin(no_dispatch) */
@@ -48,21 +46,28 @@ static PyObject *end(PyObject *module, PyObject *unused)
 	return graph_text(status, graph);
 }
 
-/* end_to_file(path) */
-static PyObject *end_to_file(PyObject *module, PyObject *path)
+/* The text of the graph that `make` gives for a path. */
+static PyObject *graph_of_path(enum ttnn_status (*make)(ttnn_graph **, const char *),
+			       PyObject *path)
 {
 	ttnn_graph *graph = NULL;
 	enum ttnn_status status;
 	PyObject *bytes;
 
-	(void)module;
 	if (!PyUnicode_FSConverter(path, &bytes))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	status = ttnn_graph_end_to_file(&graph, PyBytes_AS_STRING(bytes));
+	status = make(&graph, PyBytes_AS_STRING(bytes));
 	Py_END_ALLOW_THREADS;
 	Py_DECREF(bytes);
 	return graph_text(status, graph);
+}
+
+/* end_to_file(path) */
+static PyObject *end_to_file(PyObject *module, PyObject *path)
+{
+	(void)module;
+	return graph_of_path(ttnn_graph_end_to_file, path);
 }
 
 static PyObject *report(PyObject *module, PyObject *unused)
@@ -110,18 +115,8 @@ static PyObject *query(PyObject *module, PyObject *args)
 /* load(path) → the text of the graph in a file of any kind */
 static PyObject *load(PyObject *module, PyObject *path)
 {
-	ttnn_graph *graph = NULL;
-	enum ttnn_status status;
-	PyObject *bytes;
-
 	(void)module;
-	if (!PyUnicode_FSConverter(path, &bytes))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	status = ttnn_graph_load(&graph, PyBytes_AS_STRING(bytes));
-	Py_END_ALLOW_THREADS;
-	Py_DECREF(bytes);
-	return graph_text(status, graph);
+	return graph_of_path(ttnn_graph_load, path);
 }
 
 static PyObject *set_switch(PyObject *module, PyObject *args)

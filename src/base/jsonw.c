@@ -437,3 +437,21 @@ tt_status tt_jsonw_finish(struct tt_jsonw *w)
 	flush(w);
 	return w->status;
 }
+
+void tt_jsonw_uints(struct tt_jsonw *w, const char *key, const uint32_t *numbers, size_t count)
+{
+	tt_jsonw_key(w, key);
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < count; i++)
+		tt_jsonw_uint(w, numbers[i]);
+	tt_jsonw_end(w);
+}
+
+void tt_jsonw_strings(struct tt_jsonw *w, const char *key, const char *const *texts, size_t count)
+{
+	tt_jsonw_key(w, key);
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < count; i++)
+		tt_jsonw_string(w, texts[i]);
+	tt_jsonw_end(w);
+}

@@ -74,6 +74,10 @@ void tt_jsonw_real(struct tt_jsonw *w, double value);
 
 /* UTF-8; each part of it that is none becomes U+FFFD. NULL text is written as null. */
 void tt_jsonw_string(struct tt_jsonw *w, const char *text);
+
+/* Members of an object that are lists: "key": [ ... ]. */
+void tt_jsonw_uints(struct tt_jsonw *w, const char *key, const uint32_t *numbers, size_t count);
+void tt_jsonw_strings(struct tt_jsonw *w, const char *key, const char *const *texts, size_t count);
 void tt_jsonw_stringn(struct tt_jsonw *w, const char *text, size_t length);
 
 /* A value that is JSON text already, written as it is. */

@@ -2,26 +2,6 @@
 #include "base/mem.h"
 #include "trace/graph.h"
 
-static void write_numbers(struct tt_jsonw *w, const char *key, const uint32_t *numbers,
-			  uint32_t count)
-{
-	tt_jsonw_key(w, key);
-	tt_jsonw_array(w);
-	for (uint32_t i = 0; i < count; i++)
-		tt_jsonw_uint(w, numbers[i]);
-	tt_jsonw_end(w);
-}
-
-static void write_texts(struct tt_jsonw *w, const char *key, const char *const *texts,
-			uint32_t count)
-{
-	tt_jsonw_key(w, key);
-	tt_jsonw_array(w);
-	for (uint32_t i = 0; i < count; i++)
-		tt_jsonw_string(w, texts[i]);
-	tt_jsonw_end(w);
-}
-
 static void write_value(struct tt_jsonw *w, const struct tt_graph_param *param)
 {
 	switch ((enum tt_graph_value)param->kind) {
@@ -64,19 +44,19 @@ void tt_graph_write_node(struct tt_jsonw *w, const struct tt_graph *graph,
 {
 	tt_jsonw_object(w);
 	if (!node->bare)
-		write_texts(w, "arguments", node->arguments, node->argument_count);
-	write_numbers(w, "connections", node->connections, node->connection_count);
+		tt_jsonw_strings(w, "arguments", node->arguments, node->argument_count);
+	tt_jsonw_uints(w, "connections", node->connections, node->connection_count);
 	tt_jsonw_key_int(w, "counter", node->counter);
 	if (node->has_duration) {
 		tt_jsonw_key(w, "duration_ns");
 		tt_jsonw_uint(w, node->duration);
 	}
 	if (!node->bare)
-		write_numbers(w, "input_tensors", node->inputs, node->input_count);
+		tt_jsonw_uints(w, "input_tensors", node->inputs, node->input_count);
 	tt_jsonw_key_string(w, "node_type", tt_graph_type_name(node));
 	write_params(w, graph, node);
 	if (node->stack_count)
-		write_texts(w, "stack_trace", node->stack, node->stack_count);
+		tt_jsonw_strings(w, "stack_trace", node->stack, node->stack_count);
 	if (!node->bare)
 		tt_jsonw_key_int(w, "stacking_level", node->level);
 	tt_jsonw_end(w);

@@ -322,25 +322,6 @@ tt_status tt_query_levels(struct tt_query_vertex **out, size_t *count, struct tt
 
 /* ---- JSON --------------------------------------------------------------------------------------------------------------- */
 
-static void write_list(struct tt_jsonw *w, const char *key, const struct tt_query_list *list)
-{
-	tt_jsonw_key(w, key);
-	tt_jsonw_array(w);
-	for (uint32_t i = 0; i < list->count; i++)
-		tt_jsonw_uint(w, list->items[i]);
-	tt_jsonw_end(w);
-}
-
-static void write_texts(struct tt_jsonw *w, const char *key, const char *const *texts,
-			uint32_t count)
-{
-	tt_jsonw_key(w, key);
-	tt_jsonw_array(w);
-	for (uint32_t i = 0; i < count; i++)
-		tt_jsonw_string(w, texts[i]);
-	tt_jsonw_end(w);
-}
-
 void tt_query_levels_json(struct tt_jsonw *w, const struct tt_query_vertex *vertices, size_t count)
 {
 	tt_jsonw_array(w);
@@ -348,14 +329,14 @@ void tt_query_levels_json(struct tt_jsonw *w, const struct tt_query_vertex *vert
 		const struct tt_query_vertex *v = &vertices[i];
 
 		tt_jsonw_object(w);
-		write_texts(w, "arguments", v->arguments, v->argument_count);
+		tt_jsonw_strings(w, "arguments", v->arguments, v->argument_count);
 		tt_jsonw_key_int(w, "counter", (int64_t)i);
-		write_list(w, "in_edges", &v->in);
-		write_list(w, "internals", &v->internals);
+		tt_jsonw_uints(w, "in_edges", v->in.items, v->in.count);
+		tt_jsonw_uints(w, "internals", v->internals.items, v->internals.count);
 		tt_jsonw_key_string(w, "name", v->name);
-		write_list(w, "out_edges", &v->out);
-		write_texts(w, "output_info", &v->info, v->info ? 1 : 0);
-		write_texts(w, "output_shape", v->shapes, v->shape_count);
+		tt_jsonw_uints(w, "out_edges", v->out.items, v->out.count);
+		tt_jsonw_strings(w, "output_info", &v->info, v->info ? 1 : 0);
+		tt_jsonw_strings(w, "output_shape", v->shapes, v->shape_count);
 		tt_jsonw_key_int(w, "stacking_level", v->level);
 		tt_jsonw_end(w);
 	}
