@@ -4,6 +4,7 @@
  */
 #include "test.h"
 
+#include "backend/cpu/weights.h"
 #include "base/arena.h"
 #include "device/device.h"
 #include "event/event.h"
@@ -665,6 +666,7 @@ static tt_status some_products(ttnn_device *device)
 	}
 	for (size_t i = 0; i < 4; i++)
 		ttnn_tensor_unref(t[i]);
+	tt_weights_drop();
 	return status;
 }
 
