@@ -1,5 +1,5 @@
 /*
- * vec.h: a growable array of any type.
+ * vec.h: arrays: how many elements one has, and a growable one of any type.
  *
  *	TT_VEC(struct row) rows = {0};
  *	struct row *row = TT_VEC_PUSH(&rows);      NULL when memory is exhausted
@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* How many elements an array has; not for pointers. */
+#define TT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Declares the three fields inside a struct or as an anonymous struct. */
 #define TT_VEC(type)                                                                               \

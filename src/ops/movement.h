@@ -5,6 +5,7 @@
 #ifndef TT_OPS_MOVEMENT_H
 #define TT_OPS_MOVEMENT_H
 
+#include "base/vec.h"
 #include "ops/host.h"
 #include "ops/op.h"
 #include "tensor/memory.h"
@@ -12,7 +13,6 @@
 #define TT_DFB TT_MEMORY_DATAFLOW_BUFFER
 #define TT_CB TT_MEMORY_CIRCULAR_BUFFER
 #define TT_SCRATCH TT_MEMORY_SCRATCHPAD
-#define TT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Refuses, with upstream's condition and message, what does not hold. */
 #define TT_REQUIRE(holds, condition, ...)                                                          \

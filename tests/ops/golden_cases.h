@@ -26,6 +26,7 @@
 #define TT_TESTS_OPS_GOLDEN_CASES_H
 
 #include "base/pool.h"
+#include "base/vec.h"
 #include "golden.h"
 #include "tensor/core.h"
 
@@ -219,6 +220,43 @@ static inline void golden_check_family(const char *family)
 		if (!entries[i].op->golden && strcmp(entries[i].op->family, family) == 0)
 			TEST_FAIL("%s has no golden", entries[i].op->name);
 	golden_check_counts(family);
+}
+
+/* A call with so many tensors. */
+struct golden_call {
+	const char *name;
+	size_t tensors;
+};
+
+/* Some calls, one after the other, on a device of its own; what was made is given back: for SCENARIO. */
+static inline tt_status golden_scenario(const struct golden_call *calls, size_t count)
+{
+	struct ttnn_shape shape = {2, {40, 50}};
+	struct ttnn_results results = {.count = 0};
+	ttnn_device *device;
+	ttnn_tensor *x = NULL;
+	tt_status status;
+
+	TT_TRY(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
+	status = ttnn_call_one(&x, "ttnn.ones",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_shape(&shape)},
+						   {"layout", ttnn_v_layout(TTNN_TILE)},
+						   {"device", ttnn_v_device(device)}},
+			       3, TTNN_FRONTEND_PYTHON);
+	for (size_t i = 0; i < count && status == TTNN_OK; i++) {
+		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(x)},
+					  {NULL, ttnn_v_tensor(x)},
+					  {NULL, ttnn_v_tensor(x)}};
+
+		status = ttnn_call(&results, calls[i].name, args, calls[i].tensors,
+				   TTNN_FRONTEND_PYTHON);
+		for (size_t k = 0; k < results.count && status == TTNN_OK; k++)
+			ttnn_tensor_unref(results.tensors[k]);
+	}
+	ttnn_tensor_unref(x);
+	ttnn_device_unref(device);
+	tt_call_forget_thread();
+	return status;
 }
 
 #endif

@@ -269,42 +269,12 @@ TEST(every_row_has_its_cases)
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-/* Some calls, one after the other; what was made is given back. */
-static tt_status some_gradients(ttnn_device *device)
-{
-	struct ttnn_shape shape = {2, {40, 50}};
-	static const char *const names[] = {"ttnn.sqrt_bw", "ttnn.mul_bw", "ttnn.log_bw",
-					    "ttnn.erfinv_bw", "ttnn.xlogy_bw"};
-	struct ttnn_arg make[] = {{NULL, ttnn_v_shape(&shape)},
-				  {"layout", ttnn_v_layout(TTNN_TILE)},
-				  {"device", ttnn_v_device(device)}};
-	struct ttnn_results results = {.count = 0};
-	ttnn_tensor *x = NULL;
-	tt_status status = ttnn_call_one(&x, "ttnn.ones", make, 3, TTNN_FRONTEND_PYTHON);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == TTNN_OK; i++) {
-		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(x)},
-					  {NULL, ttnn_v_tensor(x)},
-					  {NULL, ttnn_v_tensor(x)}};
-
-		status = ttnn_call(&results, names[i], args,
-				   names[i][5] == 'm' || names[i][5] == 'x' ? 3 : 2,
-				   TTNN_FRONTEND_PYTHON);
-		for (size_t k = 0; k < results.count && status == TTNN_OK; k++)
-			ttnn_tensor_unref(results.tensors[k]);
-	}
-	ttnn_tensor_unref(x);
-	return status;
-}
-
 SCENARIO(gradients_give_all_memory_back)
 {
-	ttnn_device *device;
-	tt_status status;
+	static const struct golden_call calls[] = {
+		{"ttnn.sqrt_bw", 2},   {"ttnn.mul_bw", 3},   {"ttnn.log_bw", 2},
+		{"ttnn.erfinv_bw", 2}, {"ttnn.xlogy_bw", 3},
+	};
 
-	TT_TRY(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
-	status = some_gradients(device);
-	ttnn_device_unref(device);
-	tt_call_forget_thread();
-	return status;
+	return golden_scenario(calls, TT_COUNT(calls));
 }

@@ -332,40 +332,12 @@ TEST(every_row_has_its_cases)
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-/* Some calls, one after the other; what was made is given back. */
-static tt_status some_operations(ttnn_device *device)
-{
-	struct ttnn_shape shape = {2, {40, 50}};
-	static const char *const names[] = {"ttnn.add", "ttnn.div_no_nan", "ttnn.floor_div",
-					    "ttnn.pow", "ttnn.hypot"};
-	struct ttnn_arg make[] = {{NULL, ttnn_v_shape(&shape)},
-				  {"layout", ttnn_v_layout(TTNN_TILE)},
-				  {"device", ttnn_v_device(device)}};
-	struct ttnn_results results = {.count = 0};
-	ttnn_tensor *x = NULL;
-	tt_status status = ttnn_call_one(&x, "ttnn.ones", make, 3, TTNN_FRONTEND_PYTHON);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == TTNN_OK; i++) {
-		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(x)},
-					  {NULL, ttnn_v_tensor(x)},
-					  {NULL, ttnn_v_tensor(x)}};
-
-		status = ttnn_call(&results, names[i], args, 2, TTNN_FRONTEND_PYTHON);
-		for (size_t k = 0; k < results.count && status == TTNN_OK; k++)
-			ttnn_tensor_unref(results.tensors[k]);
-	}
-	ttnn_tensor_unref(x);
-	return status;
-}
-
 SCENARIO(operations_give_all_memory_back)
 {
-	ttnn_device *device;
-	tt_status status;
+	static const struct golden_call calls[] = {
+		{"ttnn.add", 2}, {"ttnn.div_no_nan", 2}, {"ttnn.floor_div", 2},
+		{"ttnn.pow", 2}, {"ttnn.hypot", 2},
+	};
 
-	TT_TRY(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
-	status = some_operations(device);
-	ttnn_device_unref(device);
-	tt_call_forget_thread();
-	return status;
+	return golden_scenario(calls, TT_COUNT(calls));
 }

@@ -275,40 +275,14 @@ TEST(every_row_has_its_cases)
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-/* Some calls, one after the other; what was made is given back. */
-static tt_status some_functions(ttnn_device *device)
-{
-	struct ttnn_shape shape = {2, {40, 50}};
-	static const char *const names[] = {"ttnn.gelu", "ttnn.multigammaln",
-					    "ttnn.alt_complex_rotate90", "ttnn.sigmoid"};
-	struct ttnn_arg make[] = {{NULL, ttnn_v_shape(&shape)},
-				  {"layout", ttnn_v_layout(TTNN_TILE)},
-				  {"device", ttnn_v_device(device)}};
-	struct ttnn_results results = {.count = 0};
-	ttnn_tensor *x = NULL;
-	tt_status status = ttnn_call_one(&x, "ttnn.ones", make, 3, TTNN_FRONTEND_PYTHON);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == TTNN_OK; i++) {
-		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(x)},
-					  {NULL, ttnn_v_tensor(x)},
-					  {NULL, ttnn_v_tensor(x)}};
-
-		status = ttnn_call(&results, names[i], args, 1, TTNN_FRONTEND_PYTHON);
-		for (size_t k = 0; k < results.count && status == TTNN_OK; k++)
-			ttnn_tensor_unref(results.tensors[k]);
-	}
-	ttnn_tensor_unref(x);
-	return status;
-}
-
 SCENARIO(functions_give_all_memory_back)
 {
-	ttnn_device *device;
-	tt_status status;
+	static const struct golden_call calls[] = {
+		{"ttnn.gelu", 1},
+		{"ttnn.multigammaln", 1},
+		{"ttnn.alt_complex_rotate90", 1},
+		{"ttnn.sigmoid", 1},
+	};
 
-	TT_TRY(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
-	status = some_functions(device);
-	ttnn_device_unref(device);
-	tt_call_forget_thread();
-	return status;
+	return golden_scenario(calls, TT_COUNT(calls));
 }
