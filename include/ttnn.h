@@ -762,6 +762,7 @@ struct ttnn_results {
 	size_t count;
 	struct ttnn_shape
 		extents; /* of the image, if a convolution was asked for them; else rank 0 */
+	bool pairs;      /* they are complex tensors: real and imaginary part in turn */
 };
 
 /*
@@ -811,6 +812,34 @@ TTNN_API enum ttnn_run_mode ttnn_set_run_mode(enum ttnn_run_mode mode);
  * against the real one. Returns what it was before.
  */
 TTNN_API bool ttnn_set_dry_addresses(bool on);
+
+/* ---- running operations again ---------------------------------------------------------------- */
+
+/*
+ * A trace as cards have them (no recording of what happens: that is below): the operations that
+ * run on a device between begin and end, from any thread. They are checked and their results get their
+ * places, but as on a card nothing is computed until the trace is run. Every program among them must
+ * have run before (TTNN_STATE), and no data may go to the host or come from it meanwhile.
+ *
+ * Running a trace reads and writes what lies at the same addresses then: tensors that were given to
+ * the operations, whatever their contents are now, and results that were kept. What was freed since
+ * must have been allocated again as it was. It takes no device memory and is not recorded.
+ *
+ * *id counts traces in the process. queue is below the `queues` of the device; one trace at a time can
+ * be captured on a device. Closing the device releases its traces.
+ */
+TTNN_API enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device,
+						  uint32_t queue);
+TTNN_API enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_t queue);
+
+/* Runs it, as often as one likes; TTNN_STATE when there is no such trace. */
+TTNN_API enum ttnn_status ttnn_device_trace_run(ttnn_device *device, uint32_t id);
+
+/* Forgets it, also one that is still captured; nothing happens when there is none. */
+TTNN_API void ttnn_device_trace_release(ttnn_device *device, uint32_t id);
+
+/* Whether a trace is being captured. */
+TTNN_API bool ttnn_device_trace_active(const ttnn_device *device);
 
 /* ---- traces -------------------------------------------------------------------------------- */
 

@@ -282,12 +282,6 @@ TTNN_API enum ttnn_status ttnn_tensor_borrow(ttnn_tensor **out, const void *byte
 					     const struct ttnn_tensor_spec *spec,
 					     void (*release)(void *owner), void *owner);
 
-/*
- * Gives a device tensor the values of another one with the same spec, on every chip; nothing is
- * copied. For running operations again whose results someone holds.
- */
-TTNN_API enum ttnn_status ttnn_tensor_assign(ttnn_tensor *tensor, ttnn_tensor *from);
-
 /* How one dimension of a mesh cuts a tensor: along its dimension dim, or not at all. */
 struct ttnn_placement {
 	bool shard;

@@ -576,25 +576,7 @@ static PyObject *from_data(PyObject *module, PyObject *args)
 	}
 }
 
-/* assign(tensor, from) */
-static PyObject *assign(PyObject *module, PyObject *args)
-{
-	PyObject *tensor, *from;
-	enum ttnn_status status = TTNN_OK;
-
-	(void)module;
-	if (!PyArg_ParseTuple(args, "O!O!", py_tensor_type, &tensor, py_tensor_type, &from))
-		return NULL;
-	if (((struct py_tensor *)tensor)->tensor && ((struct py_tensor *)from)->tensor)
-		status = ttnn_tensor_assign(((struct py_tensor *)tensor)->tensor,
-					    ((struct py_tensor *)from)->tensor);
-	if (status != TTNN_OK)
-		return py_fail(status, "execute_trace");
-	Py_RETURN_NONE;
-}
-
 static PyMethodDef functions[] = {
-	{"assign", assign, METH_VARARGS, NULL},
 	{"from_data", from_data, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };

@@ -88,17 +88,39 @@ static PyStructSequence_Field complex_fields[] = {
 static PyStructSequence_Desc complex_desc = {"ttnn._ttnn.operations.complex.ComplexTensor",
 					     "ComplexTensor((real, imag))", complex_fields, 2};
 
-/* One complex tensor; gradients come as a list of one. */
+/* Complex tensors of parts in turn, as a list. */
+static PyObject *complex_list(PyObject *parts)
+{
+	Py_ssize_t count = PyList_GET_SIZE(parts) / 2;
+	PyObject *all = PyList_New(count);
+
+	for (Py_ssize_t i = 0; all && i < count; i++) {
+		PyObject *pair = PyList_GetSlice(parts, 2 * i, 2 * i + 2);
+		PyObject *both = pair ? PyObject_CallOneArg((PyObject *)complex_type, pair) : NULL;
+
+		Py_XDECREF(pair);
+		if (both)
+			PyList_SET_ITEM(all, i, both);
+		else
+			Py_CLEAR(all);
+	}
+	return all;
+}
+
+/* A complex tensor; gradients come as a list of them. */
 static PyObject *complex_results(struct ttnn_results *results, const char *name)
 {
-	PyObject *parts = py_results(results, true);
-	PyObject *both = parts ? PyObject_CallOneArg((PyObject *)complex_type, parts) : NULL;
+	PyObject *parts = py_results(results, true), *all = parts ? complex_list(parts) : NULL;
+	PyObject *only;
 	size_t length = strlen(name);
 
 	Py_XDECREF(parts);
-	if (both && length > 3 && strcmp(name + length - 3, "_bw") == 0)
-		return Py_BuildValue("[N]", both);
-	return both;
+	if (!all || PyList_GET_SIZE(all) != 1 ||
+	    (length > 3 && strcmp(name + length - 3, "_bw") == 0))
+		return all;
+	only = Py_NewRef(PyList_GET_ITEM(all, 0));
+	Py_DECREF(all);
+	return only;
 }
 
 static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nargs,
@@ -121,7 +143,7 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 		return py_fail(status, self->info.name);
 	if (strcmp(self->info.family, "conv") == 0)
 		return convolved(&results);
-	if (self->info.many && strcmp(self->info.family, "complex") == 0)
+	if (results.pairs)
 		return complex_results(&results, self->info.name);
 	return py_results(&results, self->info.many);
 }

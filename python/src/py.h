@@ -106,6 +106,7 @@ int py_init_parts(void);
 int py_init_devices(void);
 int py_init_params(void);
 int py_init_graph(void);
+int py_init_trace(void);
 
 /* ---- enums.c ---------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@ static tt_status check(const struct tt_buffer *buffer, uint32_t chip)
 	if (chip >= buffer->memory->chips)
 		return tt_fail(TTNN_INVALID, "there is no chip %" PRIu32 " in a mesh of %" PRIu32,
 			       chip, buffer->memory->chips);
-	if (buffer->mode != TT_BUFFER_REAL && buffer->mode != TT_BUFFER_GHOST)
+	if (buffer->mode == TT_BUFFER_SHADOW || buffer->mode == TT_BUFFER_BLIND)
 		return tt_fail(TTNN_STATE, "the buffer of a dry run has no data");
 	if (!tt_buffer_is_allocated(buffer))
 		return tt_fail(TTNN_STATE, "the buffer was deallocated: its data is gone");

@@ -163,7 +163,8 @@ static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
 /* Whether anyone wants to hear of this buffer. */
 static bool is_told(const struct tt_buffer *buffer)
 {
-	return tt_event_on() && buffer->layout.size && buffer->mode != TT_BUFFER_GHOST;
+	return tt_event_on() && buffer->layout.size && buffer->mode != TT_BUFFER_GHOST &&
+	       buffer->mode != TT_BUFFER_LOOSE;
 }
 
 /* Gives the address back to the allocator it came from. */
@@ -197,7 +198,8 @@ static tt_status take(struct tt_buffer *buffer, const struct tt_buffer_options *
 	 * Nothing to place in an empty buffer, or when nobody wants to know. What an allocator refuses
 	 * is then not refused: upstream's dry runs do not ask theirs either.
 	 */
-	if (!layout->size || options->mode == TT_BUFFER_BLIND || options->mode == TT_BUFFER_GHOST)
+	if (!layout->size || options->mode == TT_BUFFER_BLIND || options->mode == TT_BUFFER_GHOST ||
+	    options->mode == TT_BUFFER_LOOSE)
 		return TTNN_OK;
 	if (layout->type == TTNN_L1_SMALL && layout->layout == TTNN_INTERLEAVED)
 		return tt_fail_cond(TTNN_INVALID, "num_cores.has_value()",

@@ -47,6 +47,7 @@ enum tt_buffer_mode {
 	TT_BUFFER_SHADOW, /* another allocator: a dry run that wants to know addresses */
 	TT_BUFFER_BLIND,  /* nowhere: the address is 0 */
 	TT_BUFFER_GHOST,  /* another buffer that gave it back; events do not tell of a ghost */
+	TT_BUFFER_LOOSE,  /* nowhere, but it has data; events do not tell of it */
 };
 
 /* All zero is a real buffer. */

@@ -543,6 +543,14 @@ static struct tt_device *open_submesh(struct tt_device *parent)
 	return at;
 }
 
+static void drop_kept(struct tt_device *device)
+{
+	void *kept = atomic_exchange(&device->kept, NULL);
+
+	if (kept)
+		device->drop_kept(kept);
+}
+
 /* Closes a device and what lies inside of it, but not its parent. */
 static void close_down(struct tt_device *device)
 {
@@ -555,6 +563,7 @@ static void close_down(struct tt_device *device)
 		ttnn_device_unref(child);
 	}
 	tt_devmem_drain(device->memory);
+	drop_kept(device);
 	tt_devmem_close(device->memory);
 	atomic_store(&device->memory->device, NULL);
 	tt_progcache_clear(&device->programs);

@@ -48,6 +48,11 @@ struct tt_device {
 	struct tt_program_limits limits;
 	struct tt_progcache programs;
 
+	/* (optional) What the operation layer keeps with a device, given back when it is closed. */
+	_Atomic(void *) kept;
+	void (*drop_kept)(void *kept);
+	atomic_uint_least32_t capturing; /* 1 + the id of the trace that is captured; 0: none */
+
 	struct tt_device *parent; /* NULL: opened on the machine */
 	bool closes_parent;       /* the parent was made for this one alone */
 	atomic_bool closed;

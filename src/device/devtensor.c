@@ -10,6 +10,7 @@
 
 static _Thread_local enum ttnn_run_mode current;
 static _Thread_local bool dry_addresses;
+static _Thread_local bool rerunning;
 
 enum ttnn_run_mode tt_run_mode(void)
 {
@@ -32,9 +33,24 @@ bool ttnn_set_dry_addresses(bool on)
 	return before;
 }
 
+bool tt_rerunning(void)
+{
+	return rerunning;
+}
+
+bool tt_rerunning_set(bool on)
+{
+	bool before = rerunning;
+
+	rerunning = on;
+	return before;
+}
+
 /* Where this thread's buffers get their addresses from now. */
 static enum tt_buffer_mode buffer_mode(void)
 {
+	if (rerunning)
+		return TT_BUFFER_LOOSE;
 	if (current == TTNN_RUN_NORMAL)
 		return TT_BUFFER_REAL;
 	return dry_addresses ? TT_BUFFER_SHADOW : TT_BUFFER_BLIND;
@@ -99,22 +115,58 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 	return TTNN_OK;
 }
 
-tt_status tt_device_tensor_adopt(struct tt_tensor *tensor, struct tt_tensor *from)
+/* The same shards of another buffer. */
+static tt_status spread_like(struct tt_mesh_layout **out, const struct tt_mesh_layout *like,
+			     struct tt_buffer *buffer)
 {
-	struct tt_buffer *to = tt_tensor_buffer(tensor), *old = tt_tensor_buffer(from);
+	struct tt_mesh_layout *layout;
+	tt_status status = TTNN_OK;
 
-	if (current == TTNN_RUN_NO_DISPATCH || !to->layout.size)
-		return TTNN_OK;
-	for (uint32_t chip = 0; chip < to->memory->chips; chip++) {
+	TT_TRY(tt_mesh_layout_like(&layout, like));
+	for (size_t i = 0; i < like->shard_count && status == TTNN_OK; i++)
+		status = tt_buffer_storage_new(&layout->shards[i].storage, buffer, (uint32_t)i);
+	if (status == TTNN_OK)
+		*out = layout;
+	else
+		tt_mesh_layout_unref(layout);
+	return status;
+}
+
+tt_status tt_device_tensor_in(struct tt_tensor **out, struct tt_buffer *buffer, uint32_t chip,
+			      const struct ttnn_tensor_spec *spec,
+			      const struct tt_mesh_layout *like)
+{
+	struct tt_mesh_layout *layout = NULL;
+	struct tt_storage *storage;
+
+	if (like) {
+		TT_TRY(spread_like(&layout, like, buffer));
+		storage = tt_storage_ref(layout->shards[0].storage);
+	} else {
+		TT_TRY(tt_buffer_storage_new(&storage, buffer, chip));
+	}
+	return tt_tensor_wrap(out, spec, storage, layout);
+}
+
+tt_status tt_buffer_adopt(struct tt_buffer *buffer, struct tt_buffer *from)
+{
+	for (uint32_t chip = 0; buffer->layout.size && chip < buffer->memory->chips; chip++) {
 		struct tt_storage *bytes;
 		tt_status status;
 
-		TT_TRY(tt_buffer_data(&bytes, old, chip, TT_BUFFER_READ));
-		status = tt_buffer_set_data(to, chip, bytes);
+		TT_TRY(tt_buffer_data(&bytes, from, chip, TT_BUFFER_READ));
+		status = tt_buffer_set_data(buffer, chip, bytes);
 		tt_storage_unref(bytes);
 		TT_TRY(status);
 	}
 	return TTNN_OK;
+}
+
+tt_status tt_device_tensor_adopt(struct tt_tensor *tensor, struct tt_tensor *from)
+{
+	if (current == TTNN_RUN_NO_DISPATCH)
+		return TTNN_OK;
+	return tt_buffer_adopt(tt_tensor_buffer(tensor), tt_tensor_buffer(from));
 }
 
 tt_status tt_device_tensor_ghost(struct tt_tensor **out, struct tt_tensor *tensor)
@@ -192,7 +244,8 @@ bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force)
 {
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
 
-	if (!buffer || !(force || tt_tensor_owns_alone(tensor)))
+	if (!buffer || !(force || tt_tensor_owns_alone(tensor)) ||
+	    (rerunning && buffer->mode == TT_BUFFER_REAL))
 		return false;
 	tt_buffer_deallocate(buffer);
 	return true;

@@ -16,6 +16,13 @@ enum ttnn_run_mode tt_run_mode(void);
 enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode);
 
 /*
+ * Whether this thread runs operations again whose results have their places already: buffers that it
+ * makes get none, and none that has one is given back. Setting it returns what it was before.
+ */
+bool tt_rerunning(void);
+bool tt_rerunning_set(bool on);
+
+/*
  * A tensor of values that are not set. In a dry run its buffer has no memory, and no address
  * unless ttnn_set_dry_addresses() asks for one. Closed devices make none, not even empty ones.
  */
@@ -27,6 +34,14 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
  * place that is given back before. Make it before the other one is deallocated.
  */
 tt_status tt_device_tensor_ghost(struct tt_tensor **out, struct tt_tensor *tensor);
+
+/* A tensor of this spec in a buffer that is there: spread as `like` is, or (NULL) on one chip. */
+tt_status tt_device_tensor_in(struct tt_tensor **out, struct tt_buffer *buffer, uint32_t chip,
+			      const struct ttnn_tensor_spec *spec,
+			      const struct tt_mesh_layout *like);
+
+/* The same for buffers. Of the same number of bytes. */
+tt_status tt_buffer_adopt(struct tt_buffer *buffer, struct tt_buffer *from);
 
 /* Gives a tensor the bytes of another of the same size, without copying them. */
 tt_status tt_device_tensor_adopt(struct tt_tensor *tensor, struct tt_tensor *from);

@@ -28,29 +28,6 @@ bool ttnn_tensor_get_buffer(struct ttnn_buffer_info *out, const ttnn_tensor *ten
 	return true;
 }
 
-enum ttnn_status ttnn_tensor_assign(ttnn_tensor *tensor, ttnn_tensor *from)
-{
-	struct tt_buffer *to = tt_tensor_buffer(tensor), *source = tt_tensor_buffer(from);
-
-	if (!to || !source)
-		return tt_fail(TTNN_STATE, "only tensors that are on a device can be assigned");
-	if (to->layout.size != source->layout.size ||
-	    tt_tensor_chips(tensor) != tt_tensor_chips(from))
-		return tt_fail(TTNN_INVALID, "the tensors do not have the same size");
-	if (to == source || to->mode != TT_BUFFER_REAL || source->mode != TT_BUFFER_REAL)
-		return TTNN_OK;
-	for (uint32_t chip = 0; chip < tt_tensor_chips(tensor); chip++) {
-		struct tt_storage *bytes;
-		tt_status status;
-
-		TT_TRY(tt_buffer_data(&bytes, source, chip, TT_BUFFER_READ));
-		status = tt_buffer_set_data(to, chip, bytes);
-		tt_storage_unref(bytes);
-		TT_TRY(status);
-	}
-	return TTNN_OK;
-}
-
 enum ttnn_status ttnn_core_set_first(const ttnn_core_set **out, struct ttnn_core grid,
 				     uint32_t count, bool row_wise)
 {

@@ -260,6 +260,9 @@ static inline bool tt_event_on(void)
 /* Tells everyone who listens. */
 void tt_event_emit(const struct tt_event *event);
 
+/* Whether this thread tells nothing: what it does was told already. Returns what it was before. */
+bool tt_event_mute(bool on);
+
 /* A tensor as it is now; *out borrows its spec. */
 void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor);
 

@@ -12,9 +12,13 @@ struct number {
 };
 
 struct row {
-	const char *text; /* with the parts as re and im, those of the gradient as gr and gi */
-	/* the value at z; for gradients g is what comes in (its imaginary part 0 if it is real) */
-	struct number (*value)(struct number z, struct number g);
+	/* with the parts as re and im, those of the gradient as gr and gi, of a second operand br, bi */
+	const char *text;
+	/*
+	 * The value at z; for gradients g is what comes in (its imaginary part 0 if it is real). Of two
+	 * operands: the gradients for z and for w.
+	 */
+	struct number (*value[2])(struct number z, struct number w, struct number g, double alpha);
 	bool is_complex; /* the result */
 };
 
@@ -41,16 +45,17 @@ static tt_status expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	bool gradient = tt_value_given(tt_call_arg(call, "grad_tensor"));
-	struct ttnn_value z[2], g[2] = {ttnn_v_none(), ttnn_v_none()};
+	struct ttnn_value z[2], w[2], g[2] = {ttnn_v_none(), ttnn_v_none()};
 	struct tt_recipe recipe = {.text = row->text,
 				   .memory = tt_call_memory(call, "memory_config"),
-				   .name_count = 4};
+				   .name_count = 6};
 
-	TT_TRY(parts(z, call, "input_tensor"));
+	TT_TRY(parts(z, call, row->value[1] ? "input_tensor_a" : "input_tensor"));
+	TT_TRY(parts(w, call, "input_tensor_b"));
 	if (gradient)
 		TT_TRY(parts(g, call, "grad_tensor"));
-	recipe.names = (const struct tt_recipe_name[]){
-		{"re", z[0]}, {"im", z[1]}, {"gr", g[0]}, {"gi", g[1]}};
+	recipe.names = (const struct tt_recipe_name[]){{"re", z[0]}, {"im", z[1]}, {"gr", g[0]},
+						       {"gi", g[1]}, {"br", w[0]}, {"bi", w[1]}};
 	return tt_recipe_run(call, &recipe);
 }
 
@@ -80,31 +85,36 @@ static tt_status read_parts(const struct tt_array *out[2], struct tt_golden *gol
 	return TTNN_OK;
 }
 
+/* Element i of parts that may be missing. */
+static struct number at(const struct tt_array *const parts[2], uint64_t i)
+{
+	return (struct number){parts[0] ? parts[0]->data[i] : 0, parts[1] ? parts[1]->data[i] : 0};
+}
+
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
-	const struct tt_array *z[2], *g[2] = {NULL, NULL};
-	struct tt_array *out[2] = {NULL, NULL};
+	const struct tt_array *z[2], *w[2], *g[2] = {NULL, NULL};
+	double alpha = tt_call_real(&golden->call, "alpha", 1);
+	int values = row->value[1] ? 2 : 1, parts_of_one = row->is_complex ? 2 : 1;
 
-	TT_TRY(read_parts(z, golden, "input_tensor"));
+	TT_TRY(read_parts(z, golden, row->value[1] ? "input_tensor_a" : "input_tensor"));
+	TT_TRY(read_parts(w, golden, "input_tensor_b"));
 	if (!z[0] || !z[1])
 		return tt_fail(TTNN_INVALID, "golden: a complex tensor has two parts");
 	if (tt_value_given(tt_call_arg(&golden->call, "grad_tensor")))
 		TT_TRY(read_parts(g, golden, "grad_tensor"));
-	for (int i = 0; i < (row->is_complex ? 2 : 1); i++) {
-		out[i] = tt_golden_out(golden, &z[0]->shape, z[0]->dtype);
-		if (!out[i])
+	for (int k = 0; k < values * parts_of_one; k++)
+		if (!tt_golden_out(golden, &z[0]->shape, z[0]->dtype))
 			return tt_fail_prefix(TTNN_INVALID, "golden");
-	}
-	for (uint64_t i = 0; i < z[0]->count; i++) {
-		struct number value = row->value(
-			(struct number){z[0]->data[i], z[1]->data[i]},
-			(struct number){g[0] ? g[0]->data[i] : 0, g[1] ? g[1]->data[i] : 0});
+	for (uint64_t i = 0; i < z[0]->count; i++)
+		for (int k = 0; k < values; k++) {
+			struct number value = row->value[k](at(z, i), at(w, i), at(g, i), alpha);
 
-		out[0]->data[i] = value.re;
-		if (out[1])
-			out[1]->data[i] = value.im;
-	}
+			golden->out[k * parts_of_one].data[i] = value.re;
+			if (row->is_complex)
+				golden->out[k * 2 + 1].data[i] = value.im;
+		}
 	return TTNN_OK;
 }
 
@@ -122,10 +132,44 @@ static tt_status golden_pair(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* (x + iy) / (a + ib)², its parts. */
+static double quotient_re(double x, double y, double a, double b)
+{
+	double re = a * a - b * b, im = 2 * a * b;
+
+	return (x * re + y * im) / (re * re + im * im);
+}
+
+static double quotient_im(double x, double y, double a, double b)
+{
+	double re = a * a - b * b, im = 2 * a * b;
+
+	return (y * re - x * im) / (re * re + im * im);
+}
+
 /* ---- functions ---------------------------------------------------------------------------------------- */
 
-/* X(name, real result, imaginary result): of x + iy, with the gradient u + iv. */
+#define LENGTH2(x, y) ((x) * (x) + (y) * (y))
+
+/*
+ * X(name, real result, imaginary result): of x + iy and a + ib, with the gradient u + iv. Names that
+ * end in _2 are gradients for the second operand.
+ */
 #define FUNCTIONS(X)                                                                               \
+	X(abs, hypot(x, y), 0)                                                                     \
+	X(abs_bw, u *x / hypot(x, y), u * y / hypot(x, y))                                         \
+	X(add_bw, u, v)                                                                            \
+	X(add_bw_2, u *alpha, v *alpha)                                                            \
+	X(sub_bw, u, v)                                                                            \
+	X(sub_bw_2, -u *alpha, -v *alpha)                                                          \
+	X(mul_bw, u *a + v * b, v * a - u * b)                                                     \
+	X(mul_bw_2, u *x + v * y, v * x - u * y)                                                   \
+	X(div_bw, (u * a - v * b) / LENGTH2(a, b), (v * a + u * b) / LENGTH2(a, b))                \
+	X(div_bw_2, -(u * quotient_re(x, y, a, b) + v * quotient_im(x, y, a, b)),                  \
+	  -(v * quotient_re(x, y, a, b) - u * quotient_im(x, y, a, b)))                            \
+	X(reciprocal, x / LENGTH2(x, y), -y / LENGTH2(x, y))                                       \
+	X(reciprocal_bw, -(u * (x * x - y * y) - v * 2 * x * y) / (LENGTH2(x, y) * LENGTH2(x, y)), \
+	  -(v * (x * x - y * y) + u * 2 * x * y) / (LENGTH2(x, y) * LENGTH2(x, y)))                \
 	X(angle, atan2(y, x), 0)                                                                   \
 	X(angle_bw, -u *y / (x * x + y * y), u * x / (x * x + y * y))                              \
 	X(conj, x, -y)                                                                             \
@@ -141,14 +185,18 @@ static tt_status golden_pair(struct tt_golden *golden)
 	X(real_bw, u, 0)
 
 #define VALUE(name, re_, im_)                                                                      \
-	static struct number value_##name(struct number z, struct number g)                        \
+	static struct number value_##name(struct number z, struct number w, struct number g,       \
+					  double alpha)                                            \
 	{                                                                                          \
-		double x = z.re, y = z.im, u = g.re, v = g.im;                                     \
+		double x = z.re, y = z.im, u = g.re, v = g.im, a = w.re, b = w.im;                 \
                                                                                                    \
 		(void)x;                                                                           \
 		(void)y;                                                                           \
 		(void)u;                                                                           \
 		(void)v;                                                                           \
+		(void)a;                                                                           \
+		(void)b;                                                                           \
+		(void)alpha;                                                                       \
 		return (struct number){re_, im_};                                                  \
 	}
 // cppcheck-suppress ignoredReturnValue
@@ -161,24 +209,84 @@ FUNCTIONS(VALUE)
 	{                                                                                          \
 		.name = "ttnn." #name_, .family = "complex", .doc = doc_, .sigs = {__VA_ARGS__},   \
 		.expand = expand, .golden = golden, .pcc = 0.999, .many = complex_,                \
-		.row = &(const struct row)                                                         \
+		.pairs = complex_, .row = &(const struct row)                                      \
 		{                                                                                  \
-			text_, value_##name_, complex_                                             \
+			text_, {value_##name_, NULL}, complex_                                     \
+		}                                                                                  \
+	}
+/* What other tables have for real tensors. */
+#define MORE(name_, text_, complex_, sig_, second_)                                                \
+	{                                                                                          \
+		.name = "ttnn." #name_, .family = "complex", .overload = true, .expand = expand,   \
+		.doc = "The same of complex tensors.", .sigs = {sig_}, .golden = golden,           \
+		.pcc = 0.999, .many = complex_, .pairs = complex_, .row = &(const struct row)      \
+		{                                                                                  \
+			text_, {value_##name_, second_}, complex_                                  \
 		}                                                                                  \
 	}
 #define Z "input_tensor: ComplexTensor, *, " MC
 #define REAL_GRAD "grad_tensor: Tensor, input_tensor: ComplexTensor, *, " MC
 #define COMPLEX_GRAD "grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, " MC
 
+#define Z_NEEDS_MEMORY "input_tensor: ComplexTensor, *, memory_config: MemoryConfig"
+#define GRAD_NEEDS_MEMORY(type)                                                                    \
+	"grad_tensor: " type ", input_tensor: ComplexTensor, *, memory_config: MemoryConfig"
+#define TWO                                                                                        \
+	"grad_tensor: ComplexTensor, input_tensor_a: ComplexTensor, input_tensor_b: ComplexTensor, "
+/* s + it = 1 / (re + i im); upstream makes two tensors more than it needs. */
+#define RECIPROCAL                                                                                 \
+	"plus = add(re, im); minus = subtract(re, im); d = add(square(re), square(im)); "          \
+	"r = reciprocal(d); t = multiply(neg(im), r); s = multiply(re, r); "
+
 /* clang-format off */
 static const struct tt_op ops[] = {
+	MORE(abs, "return hypot(re, im)", false, Z_NEEDS_MEMORY, NULL),
+	MORE(abs_bw,
+	     "r = hypot(re, im); "
+	     "y = where(eqz(r), 0.0, multiply(gr, multiply(re, reciprocal(r)))); "
+	     "z = where(eqz(r), 0.0, multiply(gr, multiply(im, reciprocal(r)))); return y, z", true,
+	     GRAD_NEEDS_MEMORY("Tensor"), NULL),
+	MORE(add_bw,
+	     "y = multiply(gr, alpha); z = multiply(gi, alpha); return gr, gi, y, z", true,
+	     TWO "alpha: float, *, " MC, value_add_bw_2),
+	MORE(sub_bw,
+	     "y = unary_chain(gr, [NEG, MUL_UNARY_SFPU(alpha)]); "
+	     "z = unary_chain(gi, [NEG, MUL_UNARY_SFPU(alpha)]); return gr, gi, y, z", true,
+	     TWO "alpha: float, *, " MC, value_sub_bw_2),
+	MORE(mul_bw,
+	     "n = neg(bi); y = subtract(multiply(gr, br), multiply(gi, n)); "
+	     "z = add(multiply(gr, n), multiply(gi, br)); "
+	     "m = neg(im); p = subtract(multiply(gr, re), multiply(gi, m)); "
+	     "q = add(multiply(gr, m), multiply(gi, re)); return y, z, p, q", true,
+	     TWO "*, " MC, value_mul_bw_2),
+	MORE(div_bw,
+	     "c = logical_and(eqz(br), eqz(bi)); r = reciprocal(add(square(br), square(bi))); "
+	     "s = multiply(br, r); t = multiply(bi, r); "
+	     "y = where(c, nan, subtract(multiply(gr, s), multiply(gi, t))); "
+	     "z = where(c, nan, add(multiply(gr, t), multiply(gi, s))); "
+	     "n = neg(t); k = subtract(multiply(re, s), multiply(im, n)); "
+	     "l = add(multiply(re, n), multiply(im, s)); "
+	     "p = subtract(multiply(k, s), multiply(l, n)); "
+	     "q = neg(add(multiply(k, n), multiply(l, s))); u = neg(gr); v = neg(gi); "
+	     "d = where(c, nan, subtract(multiply(u, p), multiply(v, q))); "
+	     "e = where(c, nan, add(multiply(u, q), multiply(v, p))); return y, z, d, e", true,
+	     TWO "*, " MC, value_div_bw_2),
+	MORE(reciprocal, RECIPROCAL "return s, t", true, Z_NEEDS_MEMORY, NULL),
+	MORE(reciprocal_bw,
+	     "c = logical_and(eqz(re), eqz(im)); u = neg(gr); v = neg(gi); " RECIPROCAL
+	     "p = subtract(multiply(s, s), multiply(t, t)); "
+	     "w = add(multiply(s, t), multiply(t, s)); q = neg(w); "
+	     "y = subtract(multiply(u, p), multiply(v, q)); "
+	     "z = add(multiply(u, q), multiply(v, p)); "
+	     "y = where(c, nan, y); z = where(c, nan, z); return y, z", true,
+	     GRAD_NEEDS_MEMORY("ComplexTensor"), NULL),
 	OP(angle, "The angle of a complex number.", "return atan2(im, re)", false, Z),
 	OP(angle_bw, "The gradient of angle.",
 	   "c = logical_and(eqz(re), eqz(im)); r = reciprocal(add(square(re), square(im))); "
 	   "y = where(c, 0.0, multiply(gr, multiply(neg(im), r))); "
 	   "z = where(c, 0.0, multiply(gr, multiply(re, r))); return y, z", true, REAL_GRAD),
 	{.name = "ttnn.complex_tensor", .family = "complex", .many = true,
-	 .doc = "A complex tensor of its real and imaginary part.",
+	 .pairs = true, .doc = "A complex tensor of its real and imaginary part.",
 	 .sigs = {"real: Tensor, imag: Tensor"}, .expand = expand_pair, .golden = golden_pair,
 	 .pcc = 0.999},
 	OP(conj, "The conjugate of a complex number.", "return re, neg(im)", true, Z),

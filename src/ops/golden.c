@@ -78,6 +78,7 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 	if (!resolved)
 		return tt_fail_nomem();
 	TT_TRY(tt_sig_resolve(resolved, &entry->overloads, args, arg_count));
+	entry = tt_op_fitting(entry, resolved);
 	memset(out, 0, sizeof(*out));
 	out->op = entry->op;
 	out->arena = arena;

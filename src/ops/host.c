@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/golden.h"
+#include "ops/rerun.h"
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
 #include "tensor/spec.h"
@@ -120,6 +121,7 @@ static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct 
 	if (memory)
 		args.memory = *memory;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(tt_rerun_check_write(device));
 	TT_TRY(tt_device_tensor_new(&placed, device, &spec));
 	placed->on_mesh = tensor->on_mesh;
 	status = write_bytes(placed, tensor);
@@ -179,6 +181,7 @@ static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device
 	if (host->spec.dtype != device->spec.dtype)
 		return tt_fail_cond(TTNN_INVALID, "host_tensor.dtype() == device_tensor.dtype()",
 				    "Host tensor has different dtype");
+	TT_TRY(tt_rerun_check_write(tt_tensor_device(device)));
 	return write_bytes(device, host);
 }
 
@@ -217,18 +220,9 @@ static tt_status read_layout(struct tt_mesh_layout **out, struct tt_tensor *tens
 	struct tt_mesh_layout *layout;
 	tt_status status = TTNN_OK;
 
-	TT_TRY(tt_mesh_layout_new(&layout, from->placement_count, from->coord_count,
-				  from->shard_count));
-	layout->mesh = from->mesh;
-	layout->distribution = from->distribution;
-	for (size_t i = 0; i < from->placement_count; i++)
-		layout->placements[i] = from->placements[i];
-	for (size_t i = 0; i < from->coord_count; i++)
-		layout->coords[i] = from->coords[i];
-	for (size_t i = 0; i < from->shard_count && status == TTNN_OK; i++) {
-		layout->shards[i].coord = from->shards[i].coord;
+	TT_TRY(tt_mesh_layout_like(&layout, from));
+	for (size_t i = 0; i < from->shard_count && status == TTNN_OK; i++)
 		status = read_bytes(&layout->shards[i].storage, tensor, (uint32_t)i);
-	}
 	if (status != TTNN_OK) {
 		tt_mesh_layout_unref(layout);
 		return status;
@@ -243,6 +237,7 @@ static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
 	struct tt_storage *storage;
 
 	TT_TRY(need_allocated(tensor));
+	TT_TRY(tt_rerun_check_read(tt_tensor_device(tensor)));
 	if (tensor->layout) {
 		TT_TRY(read_layout(&layout, tensor));
 		storage = tt_storage_ref(layout->shards[0].storage);

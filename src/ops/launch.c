@@ -12,6 +12,7 @@
 #include "device/program.h"
 #include "ops/classic.h"
 #include "ops/launch.h"
+#include "ops/rerun.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
@@ -152,6 +153,9 @@ static tt_status check(struct tt_program *program, const struct tt_launch *launc
 {
 	uint64_t lowest = TT_PROGRAM_L1_EMPTY;
 
+	/* It fitted when it was recorded, and takes no room now. */
+	if (tt_rerunning())
+		return TTNN_OK;
 	tt_allocator_lowest(&lowest, &launch->device->memory->allocator, TTNN_L1);
 	return tt_program_check(program, &launch->device->limits, lowest);
 }
@@ -408,7 +412,7 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 		tell_memory(program, &launch->device->id, 1, true);
 	}
 	tell_launch(launch);
-	return compute(launch);
+	return tt_rerun_note_launch(launch->device) ? TTNN_OK : compute(launch);
 }
 
 static tt_status build_and_perform(struct tt_launch *launch, const struct tt_progcache_key *key)
@@ -454,6 +458,8 @@ static tt_status steps(struct tt_launch *launch)
 	}
 	if (!entry || dry) {
 		tt_progcache_unref(entry);
+		if (!dry)
+			TT_TRY(tt_rerun_check_new(launch->device));
 		TT_TRY(choose(launch));
 		return dry ? rehearse(launch) : build_and_perform(launch, &key);
 	}

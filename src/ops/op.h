@@ -57,6 +57,8 @@ struct tt_op {
 	const char *
 		frontend; /* (optional) the name recordings show, where Python has another; "": none */
 	bool many;        /* gives a list of tensors, or none at all */
+	bool pairs;       /* gives complex tensors: real and imaginary part in turn */
+	bool overload;    /* more signatures of the operation of this name in another table */
 	const struct tt_prog *const
 		*programs; /* (optional) that it may launch itself; ends with NULL */
 };
@@ -72,8 +74,19 @@ struct tt_op_family {
 struct tt_op_entry {
 	const struct tt_op *op;
 	struct tt_overloads overloads;
-	const char *cpp_name; /* "ttnn::add" */
+	const char *cpp_name;            /* "ttnn::add" */
+	const struct tt_op_entry *other; /* (optional) the row of the signatures from `own` on */
+	size_t own;
 };
+
+/* The row whose signature fitted these arguments: the entry itself, or its other one. */
+static inline const struct tt_op_entry *tt_op_fitting(const struct tt_op_entry *entry,
+						      const struct tt_args *args)
+{
+	bool other = entry->other && args->sig >= &entry->overloads.sigs[entry->own];
+
+	return other ? entry->other : entry;
+}
 
 /* Builds the index of all operations, once; fails only for want of memory or by a bad row. */
 tt_status tt_op_registry(void);

@@ -75,10 +75,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(left->op->name, right->op->name);
 }
 
-static tt_status add_entry(const struct tt_op *op)
+static tt_status fill_entry(struct tt_op_entry *entry, const struct tt_op *op)
 {
-	struct tt_op_entry *entry = &registry.entries[registry.count];
-
 	memset(entry, 0, sizeof(*entry));
 	entry->op = op;
 	entry->overloads.name = op->name;
@@ -93,6 +91,41 @@ static tt_status add_entry(const struct tt_op *op)
 			return tt_fail_prefix(status, "%s", op->name);
 		entry->overloads.count++;
 	}
+	entry->own = entry->overloads.count;
+	return TTNN_OK;
+}
+
+/* Adds the signatures of a row to those of the operation that has its name. */
+static tt_status add_overload(const struct tt_op *op)
+{
+	struct tt_map_entry *slot = tt_map_finds(&registry.by_name, op->name);
+	struct tt_op_entry *entry = slot ? slot->pointer : NULL;
+	struct tt_op_entry *other = tt_arena_alloc(&registry.arena, sizeof(*other));
+
+	if (!other)
+		return tt_fail_nomem();
+	TT_TRY(fill_entry(other, op));
+	if (!entry || entry->other || entry->own + other->own > TT_SIGS_MAX)
+		return tt_fail(TTNN_INTERNAL, "%s has no room for more signatures", op->name);
+	entry->other = other;
+	for (size_t i = 0; i < other->own; i++)
+		entry->overloads.sigs[entry->overloads.count++] = other->overloads.sigs[i];
+	return TTNN_OK;
+}
+
+/* Calls a function for all rows of one kind. */
+static tt_status each_row(tt_status (*visit)(const struct tt_op *op), bool overload)
+{
+	for (size_t f = 0; f < tt_family_count; f++)
+		for (size_t i = 0; i < tt_families[f]->count; i++)
+			if (tt_families[f]->ops[i].overload == overload)
+				TT_TRY(visit(&tt_families[f]->ops[i]));
+	return TTNN_OK;
+}
+
+static tt_status add_entry(const struct tt_op *op)
+{
+	TT_TRY(fill_entry(&registry.entries[registry.count], op));
 	registry.count++;
 	return TTNN_OK;
 }
@@ -106,11 +139,10 @@ static tt_status build(void)
 	registry.entries = tt_arena_calloc(&registry.arena, total, sizeof(*registry.entries));
 	if (!registry.entries)
 		return tt_fail_nomem();
-	for (size_t f = 0; f < tt_family_count; f++)
-		for (size_t i = 0; i < tt_families[f]->count; i++)
-			TT_TRY(add_entry(&tt_families[f]->ops[i]));
+	TT_TRY(each_row(add_entry, false));
 	qsort(registry.entries, registry.count, sizeof(*registry.entries), by_name);
-	return index_names();
+	TT_TRY(index_names());
+	return each_row(add_overload, true);
 }
 
 tt_status tt_op_registry(void)

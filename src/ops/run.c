@@ -10,6 +10,7 @@
 #include "device/devtensor.h"
 #include "event/call.h"
 #include "ops/launch.h"
+#include "ops/rerun.h"
 
 /* ---- the thread's context ------------------------------------------------------------------------ */
 
@@ -204,7 +205,7 @@ void tt_call_deallocate(struct tt_call *call, struct tt_tensor *tensor)
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
 
 	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
-	if (buffer)
+	if (buffer && !(tt_rerunning() && buffer->mode == TT_BUFFER_REAL))
 		tt_buffer_deallocate(buffer);
 	tt_host_end(call, NULL, TTNN_OK);
 }
@@ -307,6 +308,7 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	for (size_t i = 0; i < call.result_count; i++)
 		out->tensors[i] = call.results[i];
 	out->count = call.result_count;
+	out->pairs = entry->op->pairs;
 	out->extents.rank = call.extents.rank;
 	for (uint32_t i = 0; i < call.extents.rank; i++)
 		out->extents.dim[i] = call.extents.dim[i];
@@ -331,7 +333,7 @@ static tt_status enter(struct ttnn_results *out, struct tt_call *parent,
 	struct tt_args resolved;
 
 	TT_TRY(tt_sig_resolve(&resolved, &entry->overloads, args, arg_count));
-	return run(out, parent, entry, &resolved);
+	return run(out, parent, tt_op_fitting(entry, &resolved), &resolved);
 }
 
 static const char *shown_name(const struct tt_op *op)
@@ -367,9 +369,9 @@ static void tell_call(const struct tt_op *op, const struct ttnn_arg *args, size_
 		tensors[i] = ttnn_v_tensor(results->tensors[i]);
 	if (results->count == 0)
 		result = ttnn_v_none();
-	else if (results->extents.rank || (results->count > 1 && !op->many))
+	else if (results->extents.rank || (results->count > 1 && !op->many && !results->pairs))
 		result = convolved(parts, sizes, tensors, results);
-	else if (op->many)
+	else if (op->many || results->pairs)
 		result = ttnn_v_list(tensors, results->count);
 	else
 		result = tensors[0];
@@ -396,6 +398,8 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 	status = enter(out, NULL, entry, args, arg_count);
 	if (--depth == 0)
 		tt_arena_reset(&thread_arena);
+	if (tt_rerun_on() && !depth)
+		status = tt_rerun_note(entry, args, arg_count, out, status);
 	if (tt_event_calls_on() && status == TTNN_OK && frontend == TTNN_FRONTEND_C && !depth)
 		tell_call(entry->op, args, arg_count, out);
 	if (shown)

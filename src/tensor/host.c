@@ -100,19 +100,12 @@ static tt_status change_layout(struct tt_mesh_layout **out, const struct tt_mesh
 	struct tt_mesh_layout *layout;
 	tt_status status = TTNN_OK;
 
-	TT_TRY(tt_mesh_layout_new(&layout, old->placement_count, old->coord_count,
-				  old->shard_count));
-	layout->mesh = old->mesh;
-	layout->distribution = old->distribution;
-	memcpy(layout->placements, old->placements,
-	       old->placement_count * sizeof(*old->placements));
-	memcpy(layout->coords, old->coords, old->coord_count * sizeof(*old->coords));
+	TT_TRY(tt_mesh_layout_like(&layout, old));
 	for (size_t i = 0; i < old->shard_count && status == TTNN_OK; i++) {
 		size_t same = 0;
 
 		while (old->shards[same].storage != old->shards[i].storage)
 			same++;
-		layout->shards[i].coord = old->shards[i].coord;
 		if (same < i)
 			layout->shards[i].storage = tt_storage_ref(layout->shards[same].storage);
 		else

@@ -162,6 +162,24 @@ tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t placements, siz
 	return TTNN_OK;
 }
 
+tt_status tt_mesh_layout_like(struct tt_mesh_layout **out, const struct tt_mesh_layout *from)
+{
+	struct tt_mesh_layout *layout;
+
+	TT_TRY(tt_mesh_layout_new(&layout, from->placement_count, from->coord_count,
+				  from->shard_count));
+	layout->mesh = from->mesh;
+	layout->distribution = from->distribution;
+	for (size_t i = 0; i < from->placement_count; i++)
+		layout->placements[i] = from->placements[i];
+	for (size_t i = 0; i < from->coord_count; i++)
+		layout->coords[i] = from->coords[i];
+	for (size_t i = 0; i < from->shard_count; i++)
+		layout->shards[i].coord = from->shards[i].coord;
+	*out = layout;
+	return TTNN_OK;
+}
+
 void tt_mesh_layout_unref(struct tt_mesh_layout *layout)
 {
 	if (!layout || !drop(&layout->refs))

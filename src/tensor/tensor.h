@@ -98,6 +98,8 @@ struct tt_mesh_layout {
 /* Room for the counts; everything zeroed, storages NULL. */
 tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t placements, size_t coords,
 			     size_t shards);
+/* As `from` is laid out, without storages. */
+tt_status tt_mesh_layout_like(struct tt_mesh_layout **out, const struct tt_mesh_layout *from);
 /* NULL is fine. */
 void tt_mesh_layout_unref(struct tt_mesh_layout *layout);
 

@@ -74,6 +74,7 @@ def kinds_of_calls(device):
             ttnn.add(t, t)
 
     def trace():
+        ttnn.add(t, 1.0)
         number = ttnn.begin_trace_capture(device)
         ttnn.add(t, 1.0)
         ttnn.end_trace_capture(device, number)

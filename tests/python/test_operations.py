@@ -17,8 +17,8 @@ RECORDED = json.loads(gzip.decompress((DATA / "python" / "signatures.json.gz").r
 OURS = _ttnn.all_operations()
 # Operations that are Python functions around those of the library.
 IN_PYTHON = {name for name in RECORDED if isinstance(getattr(ttnn, name[5:], None), ttnn.decorators.PythonOperation)}
-# How many overloads are not there: complex gradients, and the old form of one collective. All others must be.
-LACKING = {"ttnn.add_bw": 1, "ttnn.sub_bw": 1, "ttnn.mul_bw": 1, "ttnn.div_bw": 1, "ttnn.experimental.all_gather_async": 1}
+# How many overloads are not there: the old form of one collective. All others must be.
+LACKING = {"ttnn.experimental.all_gather_async": 1}
 
 
 def parameters(text):
@@ -210,24 +210,67 @@ def test_golden_of_torch(torch):
     assert ttnn.get_golden_function(ttnn.exp)(x.bfloat16()).dtype == torch.bfloat16
 
 
-def test_trace(device):
-    def host(numbers):
-        return ttnn.from_torch(memoryview(array.array("f", numbers)).cast("B").cast("f", (1, 2)), layout=ttnn.TILE_LAYOUT)
+def row(numbers):
+    return ttnn.from_torch(memoryview(array.array("f", numbers)).cast("B").cast("f", (1, 2)), layout=ttnn.TILE_LAYOUT)
 
-    a = host([1, 2]).to(device)
+
+def test_trace(device):
+    def forward(x):
+        inner = ttnn.add(x, 1.0)
+        out = ttnn.multiply(inner, 2.0)
+        ttnn.deallocate(inner)
+        return out
+
+    a = row([1, 2]).to(device)
+    assert forward(a).to_list() == [[4.0, 6.0]]
     trace = ttnn.begin_trace_capture(device, cq_id=0)
-    inner = ttnn.add(a, 1.0)
-    out = ttnn.multiply(inner, 2.0)
-    ttnn.deallocate(inner)
+    assert isinstance(trace, ttnn.MeshTraceId) and ttnn.is_trace_capture_active(device)
+    out = forward(a)
     ttnn.end_trace_capture(device, trace, cq_id=0)
-    assert out.to_list() == [[4.0, 6.0]]
+    assert not ttnn.is_trace_capture_active(device)
     address = out.buffer_address()
-    ttnn.copy_host_to_device_tensor(host([10, 20]), a)
+    ttnn.copy_host_to_device_tensor(row([10, 20]), a)
     ttnn.execute_trace(device, trace, cq_id=0, blocking=True)
     assert out.to_list() == [[22.0, 42.0]] and out.buffer_address() == address
     ttnn.release_trace(device, trace)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="Trace instance [0-9]+ must exist on Mesh device"):
         ttnn.execute_trace(device, trace)
+
+
+def test_trace_of_an_input_that_is_allocated_again(device):
+    """As upstream's models do it: the input is consumed, and another one gets its place."""
+    first = ttnn.relu(row([-1, 2]).to(device, ttnn.L1_MEMORY_CONFIG))
+    first.deallocate()
+    x = row([-1, 2]).to(device, ttnn.L1_MEMORY_CONFIG)
+    spec, address = x.spec, x.buffer_address()
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    out = ttnn.relu(x)
+    x.deallocate()
+    x = ttnn.allocate_tensor_on_device(spec, device)
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    assert x.buffer_address() == address
+    for numbers in ([-3, 4], [5, -6]):
+        ttnn.copy_host_to_device_tensor(row(numbers), x)
+        ttnn.execute_trace(device, trace, cq_id=0, blocking=False)
+        assert out.to_list() == [[max(n, 0.0) for n in numbers]]
+    ttnn.release_trace(device, trace)
+
+
+def test_trace_refusals(device):
+    a = row([1, 2]).to(device)
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    for words, call in {
+        "already being used for tracing": lambda: ttnn.begin_trace_capture(device, cq_id=0),
+        "Cannot load new binaries": lambda: ttnn.cosh(a),
+        "Writes are not supported": lambda: row([1, 2]).to(device),
+        "Reads are not supported": lambda: a.cpu(),
+        "not being used for tracing tid 99": lambda: ttnn.end_trace_capture(device, ttnn.MeshTraceId(99), cq_id=0),
+    }.items():
+        with pytest.raises(RuntimeError, match=words):
+            call()
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    ttnn.release_trace(device, trace)
+    ttnn.release_trace(device, trace)
 
 
 def test_config(tmp_path):

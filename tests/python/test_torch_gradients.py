@@ -139,6 +139,47 @@ def test_complex(name, device):
     assert_complex(z.grad, OURS[f"ttnn.{name}_bw"](given, pair(device, z)))
 
 
+MEMORY = {"memory_config": ttnn.DRAM_MEMORY_CONFIG}
+
+
+def test_complex_overloads(device):
+    """Operations that real tensors have as well."""
+    torch.manual_seed(5)
+    z = torch.complex(away(), away()).requires_grad_()
+    assert_close(z.detach().abs(), ttnn.abs(pair(device, z), **MEMORY))
+    found, expected = ttnn.reciprocal(pair(device, z), **MEMORY), z.detach().reciprocal()
+    assert_close(expected.real, found.real)
+    assert_close(expected.imag, found.imag)
+    for name, function in {"abs": torch.abs, "reciprocal": torch.reciprocal}.items():
+        z.grad, out = None, function(z)
+        grad = torch.randn_like(out)
+        out.backward(grad)
+        given = pair(device, grad) if grad.is_complex() else tensor(device, grad)
+        assert_complex(z.grad, OURS[f"ttnn.{name}_bw"](given, pair(device, z), **MEMORY))
+
+
+PAIRS = {
+    "add": (lambda a, b: a + 1.5 * b, [1.5]),
+    "sub": (lambda a, b: a - 1.5 * b, [1.5]),
+    "mul": (lambda a, b: a * b, []),
+    "div": (lambda a, b: a / b, []),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_complex_pairs(name, device):
+    torch.manual_seed(6)
+    function, numbers = PAIRS[name]
+    a, b = (torch.complex(away(), away()).requires_grad_() for _ in range(2))
+    out = function(a, b)
+    grad = torch.randn_like(out)
+    out.backward(grad)
+    actual = OURS[f"ttnn.{name}_bw"](*(pair(device, z) for z in (grad, a, b)), *numbers)
+    assert len(actual) == 2
+    for expected, found in zip((a.grad, b.grad), actual):
+        assert_complex(expected, [found])
+
+
 def test_polar(device):
     torch.manual_seed(4)
     length, angle = away().requires_grad_(), away().requires_grad_()

@@ -1,0 +1,662 @@
+#include "ops/rerun.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <ttnn_frontend.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+
+#define NO_BUFFER SIZE_MAX
+
+/* A buffer that calls of a trace use. */
+struct used_buffer {
+	uint64_t id, address;
+	enum ttnn_buffer_type type;
+	uint64_t size, page_size;
+	size_t maker; /* 1 + the step that made it; 0: it was there before */
+	size_t last;  /* the last step that uses it */
+	bool stays;   /* made, and still there when the capture ended */
+};
+
+/* A tensor among arguments: which buffer, and how it is seen. */
+struct used_tensor {
+	size_t buffer;
+	uint32_t chip;
+	bool view, on_mesh;
+	struct ttnn_tensor_spec spec;
+	struct tt_mesh_layout *layout; /* of a spread tensor, without its storages */
+};
+
+/* One call. Tensors in its values are numbers: count is 1 + the index of a used_tensor. */
+struct step {
+	const struct tt_op_entry *entry;
+	struct ttnn_arg *args;
+	size_t arg_count;
+	size_t *results; /* buffers by index, or NO_BUFFER */
+	size_t result_count;
+};
+
+struct trace {
+	uint32_t refs; /* under the lock */
+	uint32_t id, queue;
+	bool open;
+	struct tt_arena arena;
+	TT_VEC(struct step) steps;
+	TT_VEC(struct used_buffer) buffers;
+	TT_VEC(struct used_tensor) tensors;
+	TT_VEC(struct tt_tensor *) hosts; /* tensors on the host that calls were given */
+	struct trace *next;
+};
+
+/* What is kept with a device: its traces, newest first. */
+struct traces {
+	struct trace *newest;
+};
+
+atomic_int tt_rerun_captures;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all traces */
+static _Thread_local bool launched;                      /* by the call that is running */
+
+/* ---- lives ------------------------------------------------------------------------------------ */
+
+static void free_trace(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->tensors.count; i++)
+		tt_mesh_layout_unref(trace->tensors.data[i].layout);
+	for (size_t i = 0; i < trace->hosts.count; i++)
+		ttnn_tensor_unref(trace->hosts.data[i]);
+	TT_VEC_DEINIT(&trace->steps);
+	TT_VEC_DEINIT(&trace->buffers);
+	TT_VEC_DEINIT(&trace->tensors);
+	TT_VEC_DEINIT(&trace->hosts);
+	tt_arena_deinit(&trace->arena);
+	tt_free(trace);
+}
+
+static void unref_trace(struct trace *trace)
+{
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	last = --trace->refs == 0;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		free_trace(trace);
+}
+
+/* Ends the recording of a trace, if it goes on. Under the lock. */
+static void stop(struct trace *trace)
+{
+	if (trace->open)
+		atomic_fetch_sub(&tt_rerun_captures, 1);
+	trace->open = false;
+}
+
+/* When the device is closed. */
+static void drop_all(void *kept)
+{
+	struct traces *traces = kept;
+	struct trace *next;
+
+	for (struct trace *trace = traces->newest; trace; trace = next) {
+		next = trace->next;
+		pthread_mutex_lock(&lock);
+		stop(trace);
+		pthread_mutex_unlock(&lock);
+		unref_trace(trace);
+	}
+	tt_free(traces);
+}
+
+/* The traces of a device, made when the first one is. Under the lock. */
+static tt_status traces_of(struct traces **out, struct tt_device *device)
+{
+	*out = atomic_load(&device->kept);
+	if (*out)
+		return TTNN_OK;
+	*out = tt_calloc(1, sizeof(**out));
+	if (!*out)
+		return tt_fail_nomem();
+	device->drop_kept = drop_all;
+	atomic_store(&device->kept, *out);
+	return TTNN_OK;
+}
+
+/* Under the lock. */
+static struct trace *find_trace(struct tt_device *device, uint32_t id)
+{
+	struct traces *traces = atomic_load(&device->kept);
+	struct trace *trace = traces ? traces->newest : NULL;
+
+	while (trace && trace->id != id)
+		trace = trace->next;
+	return trace;
+}
+
+/* ---- refusals --------------------------------------------------------------------------------- */
+
+static bool captures(const struct tt_device *device)
+{
+	return tt_rerun_on() && device && atomic_load(&device->capturing) && !tt_rerunning() &&
+	       tt_run_mode() == TTNN_RUN_NORMAL;
+}
+
+tt_status tt_rerun_check_new(const struct tt_device *device)
+{
+	if (!captures(device))
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_STATE, "!mesh_cq.trace_id().has_value()",
+			    "Cannot load new binaries during trace capture."
+			    "This program is not yet in program cache. "
+			    "Warm up before capturing a trace."
+			    "See the operation's hash signature for arguments that must match.");
+}
+
+tt_status tt_rerun_check_write(const struct tt_device *device)
+{
+	if (!captures(device))
+		return TTNN_OK;
+	return tt_fail_cond(
+		TTNN_STATE, "!trace_id_.has_value()",
+		"Writes are not supported during trace capture. trace id: %" PRIuLEAST32,
+		atomic_load(&device->capturing) - 1);
+}
+
+tt_status tt_rerun_check_read(const struct tt_device *device)
+{
+	if (!captures(device))
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_STATE, "!trace_id_.has_value()",
+			    "Reads are not supported during trace capture.");
+}
+
+bool tt_rerun_note_launch(const struct tt_device *device)
+{
+	if (!captures(device))
+		return false;
+	launched = true;
+	return true;
+}
+
+/* ---- recording -------------------------------------------------------------------------------- */
+
+/* The index of a buffer among those of the trace, the newest first: they are used soon after. */
+static tt_status use_buffer(size_t *out, struct trace *trace, const struct tt_buffer *buffer,
+			    size_t maker)
+{
+	struct used_buffer *used;
+
+	for (size_t i = trace->buffers.count; i-- > 0;)
+		if (trace->buffers.data[i].id == buffer->id) {
+			trace->buffers.data[i].last = trace->steps.count;
+			*out = i;
+			return TTNN_OK;
+		}
+	used = TT_VEC_PUSH(&trace->buffers);
+	if (!used)
+		return tt_fail_nomem();
+	*used = (struct used_buffer){
+		.id = buffer->id,
+		.address = buffer->address,
+		.type = buffer->layout.type,
+		.size = buffer->layout.size,
+		.page_size = buffer->layout.page_size,
+		.maker = maker,
+		.last = trace->steps.count,
+	};
+	*out = trace->buffers.count - 1;
+	return TTNN_OK;
+}
+
+static tt_status keep_tensor(struct ttnn_value *value, struct trace *trace)
+{
+	struct tt_tensor *tensor = value->tensor, **host;
+	struct used_tensor used = {
+		.view = tensor->view, .on_mesh = tensor->on_mesh, .spec = tensor->spec};
+	struct tt_buffer *buffer = tt_buffer_of(&used.chip, tensor->storage);
+	struct used_tensor *place;
+
+	value->count = 0;
+	if (!buffer) {
+		host = TT_VEC_PUSH(&trace->hosts);
+		if (!host)
+			return tt_fail_nomem();
+		*host = ttnn_tensor_ref(tensor);
+		return TTNN_OK;
+	}
+	TT_TRY(use_buffer(&used.buffer, trace, buffer, 0));
+	/* Without its storages, which would keep the buffer. */
+	if (tensor->layout)
+		TT_TRY(tt_mesh_layout_like(&used.layout, tensor->layout));
+	place = TT_VEC_PUSH(&trace->tensors);
+	if (!place) {
+		tt_mesh_layout_unref(used.layout);
+		return tt_fail_nomem();
+	}
+	*place = used;
+	value->tensor = NULL;
+	value->count = (uint32_t)trace->tensors.count;
+	return TTNN_OK;
+}
+
+/* Values whose items are others. */
+static bool has_items(const struct ttnn_value *value)
+{
+	return value->kind == TTNN_VALUE_LIST || value->kind == TTNN_VALUE_OBJECT ||
+	       value->kind == TTNN_VALUE_DICT;
+}
+
+/* Replaces the tensors in a value of the trace's own. */
+static tt_status keep_value(struct ttnn_value *value, struct trace *trace)
+{
+	if (value->kind == TTNN_VALUE_TENSOR && value->tensor)
+		return keep_tensor(value, trace);
+	for (uint32_t i = 0; has_items(value) && i < value->count; i++)
+		TT_TRY(keep_value((struct ttnn_value *)&value->items[i], trace));
+	return TTNN_OK;
+}
+
+static tt_status keep_args(struct step *step, struct trace *trace, const struct ttnn_arg *args)
+{
+	step->args = tt_arena_calloc(&trace->arena, step->arg_count, sizeof(*step->args));
+	if (step->arg_count && !step->args)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < step->arg_count; i++) {
+		if (args[i].name) {
+			step->args[i].name = tt_arena_strdup(&trace->arena, args[i].name);
+			if (!step->args[i].name)
+				return tt_fail_nomem();
+		}
+		TT_TRY(tt_value_copy(&step->args[i].value, &trace->arena, &args[i].value));
+		TT_TRY(keep_value(&step->args[i].value, trace));
+	}
+	return TTNN_OK;
+}
+
+static tt_status keep_results(struct step *step, struct trace *trace,
+			      const struct ttnn_results *results)
+{
+	step->results = tt_arena_calloc(&trace->arena, results->count, sizeof(*step->results));
+	if (results->count && !step->results)
+		return tt_fail_nomem();
+	step->result_count = results->count;
+	for (size_t i = 0; i < results->count; i++) {
+		const struct tt_tensor *tensor = results->tensors[i];
+		struct tt_buffer *buffer = tensor ? tt_buffer_of(NULL, tensor->storage) : NULL;
+
+		step->results[i] = NO_BUFFER;
+		if (buffer)
+			TT_TRY(use_buffer(&step->results[i], trace, buffer,
+					  trace->steps.count + 1));
+	}
+	return TTNN_OK;
+}
+
+/* The device that a call was for: that of its first tensor there, or one it was given. */
+static struct tt_device *device_in(const struct ttnn_value *value)
+{
+	struct tt_device *device = NULL;
+
+	if (value->kind == TTNN_VALUE_DEVICE)
+		return value->device;
+	if (value->kind == TTNN_VALUE_TENSOR && value->tensor)
+		return tt_tensor_device(value->tensor);
+	for (uint32_t i = 0; has_items(value) && i < value->count && !device; i++)
+		device = device_in(&value->items[i]);
+	return device;
+}
+
+/* The open trace of the device that these arguments name, or NULL. Under the lock. */
+static struct trace *open_trace(const struct ttnn_arg *args, size_t arg_count)
+{
+	struct tt_device *device = NULL;
+	struct trace *trace = NULL;
+
+	for (size_t i = 0; i < arg_count && !device; i++)
+		device = device_in(&args[i].value);
+	if (device && atomic_load(&device->capturing))
+		trace = find_trace(device, atomic_load(&device->capturing) - 1);
+	return trace && trace->open ? trace : NULL;
+}
+
+tt_status tt_rerun_note(const struct tt_op_entry *entry, const struct ttnn_arg *args,
+			size_t arg_count, struct ttnn_results *results, tt_status status)
+{
+	struct step step = {.entry = entry, .arg_count = arg_count}, *place;
+	struct trace *trace;
+	bool wanted = launched && status == TTNN_OK && !tt_rerunning();
+
+	launched = false;
+	if (!wanted)
+		return status;
+	pthread_mutex_lock(&lock);
+	trace = open_trace(args, arg_count);
+	if (trace) {
+		status = keep_args(&step, trace, args);
+		if (status == TTNN_OK)
+			status = keep_results(&step, trace, results);
+		place = status == TTNN_OK ? TT_VEC_PUSH(&trace->steps) : NULL;
+		if (place)
+			*place = step;
+		else if (status == TTNN_OK)
+			status = tt_fail_nomem();
+	}
+	pthread_mutex_unlock(&lock);
+	for (size_t i = 0; status != TTNN_OK && i < results->count; i++)
+		ttnn_tensor_unref(results->tensors[i]);
+	if (status != TTNN_OK)
+		results->count = 0;
+	return status;
+}
+
+/* ---- running again ---------------------------------------------------------------------------- */
+
+/* A run of a trace: which buffer stands for each of the trace's now. */
+struct run {
+	const struct trace *trace;
+	struct tt_buffer *
+		*now; /* by index, each a reference; NULL: not made yet, or not needed more */
+	struct tt_buffer **live;
+	size_t live_count;
+	struct tt_arena arena;
+};
+
+/* What lies where this buffer lay, if it is as large. Borrowed. */
+static struct tt_buffer *find_live(const struct run *run, const struct used_buffer *used)
+{
+	for (size_t i = 0; i < run->live_count; i++) {
+		struct tt_buffer *buffer = run->live[i];
+
+		if (buffer->address == used->address && buffer->layout.type == used->type &&
+		    buffer->layout.size == used->size &&
+		    buffer->layout.page_size == used->page_size)
+			return buffer;
+	}
+	return NULL;
+}
+
+static tt_status find_inputs(struct run *run)
+{
+	for (size_t i = 0; i < run->trace->buffers.count; i++) {
+		const struct used_buffer *used = &run->trace->buffers.data[i];
+		struct tt_buffer *buffer;
+
+		/* Empty tensors have no place. */
+		if (used->maker || !used->size)
+			continue;
+		buffer = find_live(run, used);
+		if (!buffer)
+			return tt_fail(TTNN_STATE,
+				       "trace %" PRIu32 " uses %" PRIu64
+				       " bytes of %s at address %" PRIu64
+				       ", where no such tensor lies any more",
+				       run->trace->id, used->size,
+				       used->type == TTNN_DRAM ? "DRAM" : "L1", used->address);
+		run->now[i] = tt_buffer_ref(buffer);
+	}
+	return TTNN_OK;
+}
+
+static tt_status renew_tensor(struct ttnn_value *value, struct run *run)
+{
+	const struct used_tensor *used = &run->trace->tensors.data[value->count - 1];
+	struct tt_buffer *buffer = run->now[used->buffer];
+	tt_status status;
+
+	if (!buffer)
+		return tt_fail(TTNN_STATE, "trace %" PRIu32 " uses a tensor that it did not make",
+			       run->trace->id);
+	status = tt_device_tensor_in(&value->tensor, buffer, used->chip, &used->spec, used->layout);
+	if (status != TTNN_OK)
+		return status;
+	value->tensor->view = used->view;
+	value->tensor->on_mesh = used->on_mesh;
+	return TTNN_OK;
+}
+
+/* Puts tensors where numbers stand; those that are made are to be given back by forget_value(). */
+static tt_status renew_value(struct ttnn_value *value, struct run *run)
+{
+	if (value->kind == TTNN_VALUE_TENSOR && value->count)
+		return renew_tensor(value, run);
+	for (uint32_t i = 0; has_items(value) && i < value->count; i++)
+		TT_TRY(renew_value((struct ttnn_value *)&value->items[i], run));
+	return TTNN_OK;
+}
+
+static void forget_value(struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_TENSOR && value->count)
+		ttnn_tensor_unref(value->tensor);
+	for (uint32_t i = 0; has_items(value) && i < value->count; i++)
+		forget_value((struct ttnn_value *)&value->items[i]);
+}
+
+/* A result of a call: it stands for the recorded one, whose tensor gets its values if there is one. */
+static tt_status take_result(struct run *run, size_t index, struct tt_tensor *tensor)
+{
+	const struct used_buffer *used;
+	struct tt_buffer *made, *live;
+
+	if (index == NO_BUFFER || !tensor || run->now[index])
+		return TTNN_OK;
+	used = &run->trace->buffers.data[index];
+	made = tt_buffer_of(NULL, tensor->storage);
+	if (!made || made->layout.size != used->size)
+		return tt_fail(TTNN_INTERNAL, "trace %" PRIu32 ": a call gives something else now",
+			       run->trace->id);
+	live = used->stays ? find_live(run, used) : NULL;
+	if (live && live != made)
+		TT_TRY(tt_buffer_adopt(live, made));
+	run->now[index] = tt_buffer_ref(live ? live : made);
+	return TTNN_OK;
+}
+
+static tt_status run_step(struct run *run, const struct step *step)
+{
+	struct ttnn_arg *args = tt_arena_calloc(&run->arena, step->arg_count + 1, sizeof(*args));
+	struct ttnn_results results = {.count = 0};
+	tt_status status = args ? TTNN_OK : tt_fail_nomem();
+	size_t made = 0;
+
+	for (; made < step->arg_count && status == TTNN_OK; made++) {
+		args[made].name = step->args[made].name;
+		status = tt_value_copy(&args[made].value, &run->arena, &step->args[made].value);
+		if (status == TTNN_OK)
+			status = renew_value(&args[made].value, run);
+	}
+	if (status == TTNN_OK)
+		status = ttnn_op_call(&results, step->entry, args, step->arg_count,
+				      TTNN_FRONTEND_METHOD);
+	for (size_t i = 0; i < results.count; i++) {
+		if (status == TTNN_OK && i < step->result_count)
+			status = take_result(run, step->results[i], results.tensors[i]);
+		ttnn_tensor_unref(results.tensors[i]);
+	}
+	for (size_t i = 0; i < made; i++)
+		forget_value(&args[i].value);
+	tt_arena_reset(&run->arena);
+	return status;
+}
+
+/* What no later step needs goes at once. */
+static void let_go(struct run *run, size_t step)
+{
+	for (size_t i = 0; i < run->trace->buffers.count; i++)
+		if (run->now[i] && run->trace->buffers.data[i].last == step) {
+			tt_buffer_unref(run->now[i]);
+			run->now[i] = NULL;
+		}
+}
+
+static tt_status run_steps(struct run *run)
+{
+	bool muted = tt_event_mute(true), before = tt_rerunning_set(true);
+	enum ttnn_run_mode mode = tt_run_mode_set(TTNN_RUN_NORMAL);
+	tt_status status = find_inputs(run);
+
+	for (size_t i = 0; i < run->trace->steps.count && status == TTNN_OK; i++) {
+		status = run_step(run, &run->trace->steps.data[i]);
+		let_go(run, i);
+	}
+	for (size_t i = 0; i < run->trace->buffers.count; i++)
+		tt_buffer_unref(run->now[i]);
+	tt_run_mode_set(mode);
+	tt_rerunning_set(before);
+	tt_event_mute(muted);
+	return status;
+}
+
+static tt_status run_trace(const struct trace *trace, struct tt_device *device)
+{
+	struct run run = {.trace = trace};
+	tt_status status;
+
+	run.now = tt_calloc(trace->buffers.count + 1, sizeof(struct tt_buffer *));
+	if (!run.now)
+		return tt_fail_nomem();
+	status = tt_devmem_list(&run.live, &run.live_count, device->memory);
+	if (status == TTNN_OK) {
+		status = run_steps(&run);
+		tt_devmem_free_list(run.live, run.live_count);
+	}
+	tt_arena_deinit(&run.arena);
+	tt_free(run.now);
+	return status;
+}
+
+/* ---- the interface ---------------------------------------------------------------------------- */
+
+static tt_status check_queue(const struct tt_device *device, uint32_t queue)
+{
+	if (queue < device->info.queues)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "id < mesh_command_queues_.size()",
+			    "cq_id %" PRIu32 " is out of range", queue);
+}
+
+enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint32_t queue)
+{
+	static atomic_uint_least32_t next_id;
+	struct trace *trace;
+	struct traces *traces;
+	tt_status status;
+
+	TT_TRY(tt_device_check_open(device));
+	TT_TRY(check_queue(device, queue));
+	trace = tt_calloc(1, sizeof(*trace));
+	if (!trace)
+		return tt_fail_nomem();
+	*trace = (struct trace){.refs = 1, .queue = queue, .open = true};
+	trace->id = (uint32_t)atomic_fetch_add(&next_id, 1);
+	pthread_mutex_lock(&lock);
+	status = traces_of(&traces, device);
+	if (status == TTNN_OK && atomic_load(&device->capturing))
+		status = tt_fail_cond(
+			TTNN_STATE, "!this->mesh_command_queues_[cq_id]->trace_id().has_value()",
+			"CQ %" PRIu32 " is already being used for tracing tid %" PRIu32, queue,
+			trace->id);
+	if (status == TTNN_OK) {
+		trace->next = traces->newest;
+		traces->newest = trace;
+		atomic_fetch_add(&tt_rerun_captures, 1);
+		atomic_store(&device->capturing, trace->id + 1);
+		*id = trace->id;
+	}
+	pthread_mutex_unlock(&lock);
+	if (status != TTNN_OK)
+		free_trace(trace);
+	return status;
+}
+
+/* Which of the buffers that a trace made are still there. */
+static tt_status find_staying(struct trace *trace, struct tt_device *device)
+{
+	struct tt_buffer **live;
+	size_t count;
+
+	TT_TRY(tt_devmem_list(&live, &count, device->memory));
+	for (size_t i = 0; i < trace->buffers.count; i++)
+		for (size_t k = 0; k < count && !trace->buffers.data[i].stays; k++)
+			trace->buffers.data[i].stays = live[k]->id == trace->buffers.data[i].id;
+	tt_devmem_free_list(live, count);
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_t queue)
+{
+	struct trace *trace;
+	tt_status status;
+
+	TT_TRY(tt_device_check_open(device));
+	pthread_mutex_lock(&lock);
+	trace = find_trace(device, id);
+	if (!trace || !trace->open || trace->queue != queue) {
+		status = tt_fail_cond(
+			TTNN_STATE, "this->mesh_command_queues_[cq_id]->trace_id() == trace_id",
+			"CQ %" PRIu32 " is not being used for tracing tid %" PRIu32, queue, id);
+	} else {
+		status = find_staying(trace, device);
+		stop(trace);
+		atomic_store(&device->capturing, 0);
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+enum ttnn_status ttnn_device_trace_run(ttnn_device *device, uint32_t id)
+{
+	struct trace *trace;
+	tt_status status;
+
+	TT_TRY(tt_device_check_open(device));
+	pthread_mutex_lock(&lock);
+	trace = find_trace(device, id);
+	if (trace)
+		trace->refs++;
+	pthread_mutex_unlock(&lock);
+	if (!trace)
+		return tt_fail_cond(TTNN_STATE, "trace_buffer != nullptr",
+				    "Trace instance %" PRIu32 " must exist on Mesh device %" PRIu32
+				    "'s active sub-device manager %" PRIu32,
+				    id, device->id, device->id - device->closes_parent);
+	if (trace->open)
+		status = tt_fail(TTNN_STATE, "trace %" PRIu32 " is still being captured", id);
+	else if (!tt_devmem_enter(device->memory))
+		status = tt_fail(TTNN_STATE, "device %" PRIu32 " is closed", device->id);
+	else {
+		status = run_trace(trace, device);
+		tt_devmem_leave(device->memory);
+	}
+	unref_trace(trace);
+	return status;
+}
+
+void ttnn_device_trace_release(ttnn_device *device, uint32_t id)
+{
+	struct traces *traces;
+	struct trace **at = NULL, *trace = NULL;
+
+	pthread_mutex_lock(&lock);
+	traces = atomic_load(&device->kept);
+	for (at = traces ? &traces->newest : NULL; at && *at; at = &(*at)->next)
+		if ((*at)->id == id) {
+			trace = *at;
+			*at = trace->next;
+			if (trace->open)
+				atomic_store(&device->capturing, 0);
+			stop(trace);
+			break;
+		}
+	pthread_mutex_unlock(&lock);
+	if (trace)
+		unref_trace(trace);
+}
+
+bool ttnn_device_trace_active(const ttnn_device *device)
+{
+	return atomic_load(&device->capturing) != 0;
+}
