@@ -86,6 +86,7 @@ static tt_status choose_shards(struct ttnn_memory_config *out, bool *reshard, st
 	const struct tt_conv *conv = &flow->conv;
 	struct tt_parallel is = tt_parallel_of(&in->memory), best;
 	const uint32_t *dim = in->shape.dim;
+	struct tt_conv shaped = flow->conv;
 
 	TT_REQUIRE(in->memory.has_shard || conv->config.has_layout,
 		   "(!input_tensor_on_device || input_tensor_.is_sharded()) || "
@@ -106,8 +107,10 @@ static tt_status choose_shards(struct ttnn_memory_config *out, bool *reshard, st
 	}
 	flow->parallel = best;
 	*reshard = *reshard || !parallel_equal(&is, &best);
+	/* Channels that the image has beyond those of the convolution are in its shards, too. */
+	shaped.in_channels = dim[3];
 	return tt_conv_input_memory(
-		out, conv, &best, (uint64_t)dim[0] * dim[1] * dim[2],
+		out, &shaped, &best, (uint64_t)dim[0] * dim[1] * dim[2],
 		tt_conv_alignment(best.scheme, conv->in_layout, false, flow->matmul, NULL));
 }
 

@@ -662,7 +662,6 @@ static tt_status move_ghost(struct tt_call *call, struct tt_tensor *ghost)
 
 	TT_TRY(move_spec(&spec, &ghost->spec, memory));
 	TT_TRY(tt_call_create(&to, call, tt_tensor_device(ghost), &spec));
-	to->on_mesh = ghost->on_mesh;
 	if (spec.memory.buffer == ghost->spec.memory.buffer &&
 	    tt_tensor_buffer(to)->address == tt_tensor_buffer(ghost)->address) {
 		tt_call_return(call, to); /* it lies where it lay */

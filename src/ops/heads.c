@@ -143,6 +143,8 @@ static tt_status kernel(struct tt_launch *launch)
 		k_start + (launch->attrs[TIED].boolean ? 0 : number(launch, KV_HEADS) * width);
 
 	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false}));
+	if (!number(launch, KV_HEADS))
+		return TTNN_OK;
 	TT_TRY(take(&(struct part){launch->outputs[1], kv ? kv : in, k_start,
 				   launch->attrs[TRANSPOSE].boolean}));
 	return take(&(struct part){launch->outputs[2], kv ? kv : in, v_start, false});
@@ -206,8 +208,8 @@ static tt_status head_width(uint32_t *out, const struct fused *fused)
 
 	TT_TRY(tt_heads_need_rank(padded, 3));
 	width = padded->dim[3];
-	if (sections <= 0 || fused->heads <= 0 || fused->kv_heads <= 0)
-		return tt_fail(TTNN_INVALID, "the number of heads must be positive");
+	TT_REQUIRE(fused->heads > 0, "num_q_heads > 0", "num_q_heads must be greater than 0");
+	TT_REQUIRE(fused->kv_heads >= 0, "num_kv_heads >= 0", "num_kv_heads must not be negative");
 	TT_REQUIRE(
 		!fused->tied || fused->kv || width % untied != 0,
 		"fused_width % untied_sections != 0",
@@ -234,9 +236,29 @@ static tt_status create(struct tt_tensor *out[3], struct tt_call *call, const st
 static const struct tt_field concat_fields[] = {{.name = "output_mem_config"}};
 static const struct tt_schema concat_schema = {"NlpConcatHeadsParams", concat_fields, 1, false};
 
+/* Shards of several heads below each other have them side by side in the result. */
+static tt_status concat_memory(struct ttnn_memory_config *out, const struct ttnn_tensor_spec *in,
+			       const struct ttnn_memory_config *wanted)
+{
+	struct ttnn_shard_spec shard = in->memory.shard;
+	uint32_t heads;
+
+	*out = *wanted;
+	if (!in->memory.has_shard || !tt_memory_config_is_sharded(wanted))
+		return TTNN_OK;
+	heads = shard.height / in->padded.dim[2];
+	TT_REQUIRE(heads > 0, "shard_shape[0] >= sequence_length",
+		   "Shard height %u must hold whole heads of %u rows", shard.height,
+		   in->padded.dim[2]);
+	shard.height /= heads;
+	shard.width *= heads;
+	return ttnn_memory_config_sharded(out, wanted->layout, wanted->buffer, &shard);
+}
+
 static tt_status concat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct ttnn_memory_config memory;
 	struct ttnn_shape shape;
 
 	TT_TRY(tt_heads_need_rank(&in->shape, 2));
@@ -244,8 +266,8 @@ static tt_status concat_infer(struct tt_launch *launch)
 	shape = TT_SHAPE(in->shape.dim[0], 1, in->shape.dim[2],
 			 in->shape.dim[1] * in->shape.dim[3]);
 	launch->output_count = 1;
-	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE,
-			      launch->attrs[0].memory);
+	TT_TRY(concat_memory(&memory, in, launch->attrs[0].memory));
+	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE, &memory);
 }
 
 static tt_status concat_validate(struct tt_launch *launch)
@@ -272,15 +294,21 @@ static tt_status concat_validate(struct tt_launch *launch)
 
 static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	const struct tt_tensor *in = launch->inputs[0];
-	uint64_t heads = in->spec.padded.dim[1];
+	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
+	uint64_t heads = in->spec.padded.dim[1], tile = tt_tile_bytes_of(in->spec.dtype);
 	const ttnn_core_set *cores;
 
+	if (in->spec.memory.has_shard) /* where they lie */
+		return tt_plan_rows(
+			plan, in->spec.memory.shard.grid,
+			(struct tt_page_row[]){{TT_DFB, 0, tt_shard_tiles(&in->spec), tile, in},
+					       {TT_DFB, 16, tt_shard_tiles(&out->spec), tile, out}},
+			2);
 	TT_TRY(cores_by_rows(&cores, launch, heads));
 	return tt_plan_rows(plan, cores,
 			    &(struct tt_page_row){TT_DFB, 0,
-						  2 * heads * (in->spec.padded.dim[3] / TILE),
-						  tt_tile_bytes_of(in->spec.dtype), NULL},
+						  2 * heads * (in->spec.padded.dim[3] / TILE), tile,
+						  NULL},
 			    1);
 }
 

@@ -281,10 +281,12 @@ static void tell_launch(const struct tt_launch *launch)
 
 static tt_status create_outputs(struct tt_launch *launch)
 {
-	bool on_mesh = launch->input_count == 0;
+	bool on_mesh = true;
 
-	for (size_t i = 0; i < launch->input_count; i++)
-		on_mesh |= launch->inputs[i] && launch->inputs[i]->on_mesh;
+	/* Results are spread as the first tensor is; without any they are the mesh's. */
+	for (size_t i = launch->input_count; i-- > 0;)
+		if (launch->inputs[i])
+			on_mesh = launch->inputs[i]->on_mesh;
 	for (size_t i = 0; i < launch->output_count; i++) {
 		if (!launch->outputs[i])
 			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,

@@ -16,11 +16,13 @@
 bool tt_pool_is_mean(const struct tt_pool *pool, const struct tt_tensor *in)
 {
 	const struct tt_slide *s = &pool->slide;
+	/* Tiles with rows of two images are untilized, for which there are no block floats. */
+	bool mixed = (uint64_t)s->in[0] * s->in[1] % TILE != 0;
 
 	return pool->kind == TT_POOL_AVERAGE && s->window[0] == s->in[0] &&
 	       s->window[1] == s->in[1] && !s->pad[0] && !s->pad[1] && !s->pad[2] && !s->pad[3] &&
 	       s->batch && s->channels && s->in[0] && s->in[1] && !tt_tensor_is_sharded(in) &&
-	       !tt_dtype_is_block(in->spec.dtype);
+	       !(mixed && tt_dtype_is_block(in->spec.dtype));
 }
 
 /* *tensor becomes what an operation makes of it; what is not the caller's own goes. */
