@@ -20,12 +20,59 @@ struct count {
 static struct count own_count; /* where there is no memory to share */
 static _Atomic(struct count *) counter;
 
-/* Numbers that were given back, for the next files. More than fit are lost: a gap. */
+/* Numbers that were given back, for the next files: a heap, the least one first. */
 static struct {
 	pthread_mutex_t lock;
-	atomic_size_t count;
-	uint64_t numbers[1024];
+	atomic_bool any; /* read without the lock */
+	TT_VEC(uint64_t) heap;
 } returned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void swap(uint64_t *a, uint64_t *b)
+{
+	uint64_t kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void push_returned(uint64_t number)
+{
+	uint64_t *slot = TT_VEC_PUSH(&returned.heap), *heap = returned.heap.data;
+
+	if (!slot)
+		return; /* a gap; nothing else to be done about it */
+	*slot = number;
+	for (size_t i = returned.heap.count - 1; i && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
+		swap(&heap[i], &heap[(i - 1) / 2]);
+	atomic_store(&returned.any, true);
+}
+
+/* The least one, or 0. */
+static uint64_t pop_returned(void)
+{
+	uint64_t *heap = returned.heap.data, least;
+	size_t count = returned.heap.count, i = 0, next;
+
+	if (!count)
+		return 0;
+	least = heap[0];
+	heap[0] = heap[--count];
+	for (; (next = 2 * i + 1) < count; i = next) {
+		next += next + 1 < count && heap[next + 1] < heap[next];
+		if (heap[i] <= heap[next])
+			break;
+		swap(&heap[i], &heap[next]);
+	}
+	returned.heap.count = count;
+	atomic_store(&returned.any, count > 0);
+	return least;
+}
+
+static void forget_returned(void)
+{
+	TT_VEC_DEINIT(&returned.heap);
+	atomic_store(&returned.any, false);
+}
 
 static void share_count(uint64_t last)
 {
@@ -60,17 +107,9 @@ uint64_t tt_params_number_take(void)
 {
 	uint64_t number = 0;
 
-	if (atomic_load_explicit(&returned.count, memory_order_relaxed)) {
+	if (atomic_load_explicit(&returned.any, memory_order_relaxed)) {
 		pthread_mutex_lock(&returned.lock);
-		for (size_t i = 0; i < returned.count; i++)
-			if (!number || returned.numbers[i] < number)
-				number = returned.numbers[i];
-		for (size_t i = 0; i < returned.count; i++)
-			if (returned.numbers[i] == number) {
-				returned.numbers[i] = returned.numbers[returned.count - 1];
-				returned.count--;
-				break;
-			}
+		number = pop_returned();
 		pthread_mutex_unlock(&returned.lock);
 	}
 	return number ? number : atomic_fetch_add(&the_count()->last, 1) + 1;
@@ -83,8 +122,7 @@ void tt_params_number_return(uint64_t number)
 	if (atomic_compare_exchange_strong(&the_count()->last, &last, number - 1))
 		return;
 	pthread_mutex_lock(&returned.lock);
-	if (returned.count < sizeof(returned.numbers) / sizeof(returned.numbers[0]))
-		returned.numbers[returned.count++] = number;
+	push_returned(number);
 	pthread_mutex_unlock(&returned.lock);
 }
 
@@ -98,7 +136,7 @@ void tt_params_number_set(uint64_t number)
 	struct count *count = the_count();
 
 	pthread_mutex_lock(&returned.lock);
-	returned.count = 0;
+	forget_returned();
 	pthread_mutex_unlock(&returned.lock);
 	if (count->owner == getpid())
 		atomic_store(&count->last, number);
@@ -291,7 +329,7 @@ static void after_fork(void)
 static void in_child(void)
 {
 	queue.running = false;
-	returned.count = 0;
+	forget_returned();
 	for (size_t i = 0; i < remembered.paths.count; i++)
 		tt_free(remembered.paths.data[i]);
 	TT_VEC_DEINIT(&remembered.paths);

@@ -340,6 +340,35 @@ TEST(a_directory_that_cannot_be_is_no_harm)
 	remove_all(dir);
 }
 
+/* Behind the calls many files may wait that come to nothing: all their numbers are used again. */
+TEST(many_files_that_fail_leave_no_gap)
+{
+	ttnn_device *device = open_device();
+	const char *file = test_path("file"), *dir = test_path("filled");
+	char inside[600];
+	ttnn_tensor *a;
+
+	CHECK_OK(tt_file_save(file, "x", 1));
+	snprintf(inside, sizeof(inside), "%s/deeper", file);
+	trace_to(inside, false);
+	ttnn_params_async(true);
+	tt_log_set_level(TT_LOG_ERROR);
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < 1500; i++) {
+			CHECK_OK(full(&a, device));
+			ttnn_tensor_unref(a);
+		}
+		ttnn_params_flush();
+		CHECK_OK(ttnn_params_trace(true, false, dir));
+	}
+	tt_log_set_level(TT_LOG_WARN);
+	stop();
+	ttnn_params_async(false);
+	CHECK_INT(numbered(dir, 1, 1500), 1500);
+	ttnn_device_unref(device);
+	remove_all(dir);
+}
+
 /* A limit on file sizes is a full disk that anyone can have. */
 TEST(a_full_disk_leaves_no_half_file)
 {

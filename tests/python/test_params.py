@@ -4,8 +4,10 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import threading
 
 import params_replay as replay
 import pytest
@@ -42,21 +44,34 @@ def device():
     ttnn.close_device(found)
 
 
-def repeat(record, device, traced):
-    """The last file that the recorded call writes here."""
+def repeat(record, device, traced, room=0):
+    """The last file that the recorded call writes here; room: tiles of L1 that are free above its inputs."""
     values = '"values"' in json.dumps(record)
     tracer._ENABLE_TRACE = False
     tracer._SERIALIZE_TENSOR_VALUES = values
-    before = ttnn._ttnn.set_no_dispatch(not values)
+    before = ttnn._ttnn.set_no_dispatch(not values), ttnn._ttnn.graph.set_dry_addresses(True)
     try:
+        above = room and ttnn.empty([32, 32 * room], layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
         args = [replay.value(a["value"], device) for a in record["args"]]
         kwargs = {name: replay.value(v, device) for name, v in record["kwargs"].items()}
+        del above
         tracer._ENABLE_TRACE = True
         replay.operation(record["operation_name"])(*args, **kwargs)
     finally:
         tracer._ENABLE_TRACE = False
-        ttnn._ttnn.set_no_dispatch(before)
+        ttnn._ttnn.set_no_dispatch(before[0])
+        ttnn._ttnn.graph.set_dry_addresses(before[1])
     return traced()[-1]
+
+
+def difference(record, device, traced):
+    """What differs, or None. A tensor that is moved within L1 stays what it is, or is a new one spread
+    over the mesh when it comes to lie where it lay: the model's memory decides that, so both are tried."""
+    for room in (0, 12800):
+        found = replay.first_difference(replay.compared(repeat(record, device, traced, room)), replay.compared(record))
+        if found is None or "placements" not in found:
+            break
+    return found
 
 
 def needs_torch(record):
@@ -84,16 +99,8 @@ def test_recorded_program(program, device, traced):
         assert replay.first_difference(replay.compared(got), replay.compared(record)) is None
 
 
-# What is written of these calls differs from the recording, and why.
-KNOWN = {
-    "ttnn.conv2d": "over which mesh prepared weights are said to be spread; a grid that is refused",
-    "ttnn.conv1d": "the same",
-    "ttnn.max_pool2d": "the same",
-    "ttnn.avg_pool2d": "the data type of an average of bfloat8_b",
-    "ttnn.experimental.nlp_concat_heads": "shards that only the whole model has",
-    "ttnn.experimental.nlp_create_qkv_heads": "a count that is given with a tensor",
-    "ttnn.experimental.split_query_key_value_and_split_heads": "there is no such operation here",
-}
+# Calls that cannot be made here, and why.
+KNOWN = {"ttnn.experimental.split_query_key_value_and_split_heads": "there is no such operation here"}
 
 
 def test_recorded_models(device, traced):
@@ -108,20 +115,19 @@ def test_recorded_models(device, traced):
                 continue
             seen.add(key)
             try:
-                got = repeat(record, device, traced)
-                difference = replay.first_difference(replay.compared(got), replay.compared(record))
+                found = difference(record, device, traced)
             except replay.Unknown:
                 unknown += 1
                 continue
             except (RuntimeError, AttributeError) as error:
-                difference = str(error)
-            if difference:
-                differ.setdefault(record["operation_name"], []).append(difference)
+                found = str(error)
+            if found:
+                differ.setdefault(record["operation_name"], []).append(found)
             else:
                 same += 1
     print(f"{same} calls as recorded, {sum(map(len, differ.values()))} not, {unknown} not to be repeated")
     assert {name: found for name, found in differ.items() if name not in KNOWN} == {}
-    assert same >= (690 if has_torch() else 670)
+    assert same >= (720 if has_torch() else 700)
 
 
 @pytest.mark.parametrize("example", ["example1", "example2"])
@@ -262,6 +268,49 @@ def test_a_full_disk(tmp_path, monkeypatch):
     assert ran.stderr.count("could not be written") == 1 and "No space left" in ran.stderr
 
 
+def test_a_disk_that_is_read_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "run.py").write_text(
+        "import ttnn, os, ttnn.operation_tracer as t; t._ENABLE_TRACE = True; ttnn.CONFIG.operation_parameter_log_dir = 'traces'\n"
+        "for _ in range(5): assert list(ttnn.zeros([2, 3]).shape) == [2, 3]\n"
+        "assert os.listdir('traces') == [] and t._OPERATION_COUNTER == 0; print('fine')\n"
+    )
+    ran = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o ro none traces && exec {sys.executable} run.py"],
+        capture_output=True,
+        text=True,
+    )
+    if "fine" not in ran.stdout and ("permitted" in ran.stderr or "permission" in ran.stderr.lower()):
+        pytest.skip("no mount of one's own here")
+    assert ran.stdout.strip() == "fine", ran.stderr
+    assert ran.stderr.count("could not be written") == 1 and "Read-only file system" in ran.stderr
+    assert "5 operations have no parameter file" in ran.stderr
+
+
+def test_a_directory_that_goes(traced, tmp_path):
+    """Removed in the middle of the run: it is made again, and numbers go on."""
+    ttnn.zeros([2, 3])
+    shutil.rmtree(tmp_path / "traces")
+    ttnn.zeros([2, 3])
+    assert [r["operation_number"] for r in traced()] == [2]
+
+
+def test_threads(traced):
+    """Eight at once: numbers without gaps or doubles, every file whole."""
+
+    def work():
+        for _ in range(25):
+            ttnn.zeros([2, 3])
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [r["operation_number"] for r in traced()] == list(range(1, 201))
+
+
 def test_fork_in_the_middle(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = in_a_process(
@@ -279,7 +328,7 @@ def test_fork_in_the_middle(tmp_path, monkeypatch):
 def test_many_operations(tmp_path, monkeypatch):
     """So many that a mistake in counting shows; TTNN_TEST_CALLS=1000000 for the whole."""
     monkeypatch.chdir(tmp_path)
-    count = int(os.environ.get("TTNN_TEST_CALLS", "20000"))
+    count = int(os.environ.get("TTNN_TEST_CALLS", "5000"))
     ran = in_a_process(f"x = ttnn.zeros([1])\nfor _ in range({count - 1}): ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT)\n")
     assert ran.returncode == 0, ran.stderr
     numbers = {int(entry.name.split("_")[0]) for entry in os.scandir(tmp_path / "traces")}
@@ -409,3 +458,40 @@ def test_argument_of_the_program(tmp_path, monkeypatch):
     subprocess.run([sys.executable, "-c", code, "--trace-params"], check=True)
     (file,) = (tmp_path / "generated/ttnn/operation_parameters").iterdir()
     assert re.fullmatch(r"1_ttnn_zeros_\d{8}_\d{6}_\d{6}\.json", file.name)
+
+
+def program():
+    """The command `ttnn` of this build, or an installed one."""
+    beside = pathlib.Path(ttnn.__file__).resolve().parents[2] / "ttnn"
+    found = beside if beside.is_file() else shutil.which("ttnn")
+    return found or pytest.skip("no command ttnn")
+
+
+@pytest.mark.parametrize("dialect", ["seed", "tt-metal"])
+def test_export_gives_the_same_files(dialect, tmp_path, monkeypatch):
+    """A recording of a Python program holds its calls as they were written."""
+    monkeypatch.chdir(tmp_path)
+    ran = in_a_process(
+        "device = ttnn.open_device(device_id=0)\n"
+        "a = ttnn.full([2, 40], 1.5, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)\n"
+        "b = ttnn.add(a, 2, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=None)\n"
+        "c = a[0:1]\n"
+        "kernel = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi2)\n"
+        "d = ttnn.matmul(a, b, transpose_b=True, compute_kernel_config=kernel)\n"
+        "e = ttnn.split(ttnn.zeros([4, 4], layout=ttnn.TILE_LAYOUT, device=device), 2, 0)\n"
+        "@ttnn.register_python_operation(name='ttnn.experimental.odd')\n"
+        "def odd(*args, **kwargs): return {'x': (1, None)}\n"
+        "odd([a, {'k': 2.5, 3: {1}}], object, shape=ttnn.Shape([1, 2]), grid=ttnn.CoreGrid(x=2, y=3), text='\u00e9')\n",
+        TTNN_TRACE=str(tmp_path / "recorded"),
+        TTNN_DIALECT=dialect,
+    )
+    assert ran.returncode == 0, ran.stderr
+    (trace,) = (tmp_path / "recorded").iterdir()
+    subprocess.run([program(), "export", "params", "--dialect", dialect, "-o", "made", str(trace)], check=True)
+
+    def texts(directory):
+        files = sorted(pathlib.Path(directory).iterdir(), key=lambda f: int(f.name.split("_")[0]))
+        stamp = re.compile(r"\d{8}_\d{6}_\d{6}")
+        return [(stamp.sub("", f.name), stamp.sub("", f.read_text())) for f in files]
+
+    assert texts("made") == texts("traces") and len(texts("traces")) == 8
