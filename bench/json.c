@@ -55,7 +55,9 @@ static void run_memcpy(void)
 
 static void run_scan(void)
 {
-	if (tt_jsonscan_close(text, size, 1, 1) == TT_JSONSCAN_NONE)
+	struct tt_jsonscan scan = {.depth = 1};
+
+	if (tt_jsonscan_close(&scan, text, size, 1) == TT_JSONSCAN_NONE)
 		fprintf(stderr, "scanner: no end\n");
 }
 

@@ -1,6 +1,6 @@
 """Reports become databases for ttnn-visualizer.
 
-    python -m ttnn.graph_report REPORT|DIR OUTPUT_DIR [--db-name NAME] [--svg]
+    python -m ttnn.graph_report REPORT|TRACE|DIR OUTPUT_DIR [--db-name NAME] [--svg]
 
 The work is done by the library; `ttnn import` is the same command without Python.
 """
@@ -25,7 +25,7 @@ def _import(report_path, output_dir, db_name, generate_svgs, **options):
 
 
 def import_report(report_path, output_dir, db_name="db.sqlite", generate_svgs=False, **options):
-    """Imports a report, or all of a folder; returns the path of the database."""
+    """Imports a report or a trace, or all of a folder; returns the path of the database."""
     _import(report_path, output_dir, db_name, generate_svgs, **options)
     return Path(output_dir) / db_name
 

@@ -269,8 +269,7 @@ tt_status tt_file_map(struct tt_file_map *out, const char *path)
 }
 
 /* Unpacks into a file without a name, a buffer at a time. */
-static tt_status map_unpacked(struct tt_file_map *out, const struct tt_file_map *packed, int fd,
-			      const char *path)
+static tt_status unpack_into(int fd, const struct tt_file_map *packed, const char *path)
 {
 	struct bytes bytes = {.spill = fd};
 	tt_status status = reserve(&bytes, WRITE_BUFFER)
@@ -279,37 +278,81 @@ static tt_status map_unpacked(struct tt_file_map *out, const struct tt_file_map 
 
 	if (status == TTNN_OK)
 		status = spill(&bytes, path);
-	if (status == TTNN_OK)
-		status = map_fd(out, fd, path);
 	tt_free(bytes.data);
 	return status;
 }
 
-tt_status tt_file_map_unpacked(struct tt_file_map *out, const char *path)
+static tt_status open_nameless(int *fd, const char *directory)
+{
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s/ttnn.XXXXXX", directory);
+	*fd = mkostemp(name, O_CLOEXEC);
+	if (*fd < 0)
+		return fail_errno(name, "create", errno);
+	unlink(name);
+	return TTNN_OK;
+}
+
+/* Puts the unpacked content in the place of *fd. */
+static tt_status replace_unpacked(int *fd, const char *path)
 {
 	const char *directory = getenv("TMPDIR");
-	char name[PATH_MAX];
 	struct tt_file_map packed;
 	tt_status status;
-	int fd;
+	int unpacked;
 
-	TT_TRY(tt_file_map(&packed, path));
-	if (packed.size < 2 || !is_gzip(packed.data)) {
-		*out = packed;
-		return TTNN_OK;
-	}
-	snprintf(name, sizeof(name), "%s/ttnn.XXXXXX",
-		 directory && *directory ? directory : "/tmp");
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0) {
-		status = fail_errno(name, "create", errno);
-	} else {
-		unlink(name);
-		status = map_unpacked(out, &packed, fd, path);
-		close(fd);
+	TT_TRY(map_fd(&packed, *fd, path));
+	status = open_nameless(&unpacked, directory && *directory ? directory : "/tmp");
+	if (status == TTNN_OK) {
+		status = unpack_into(unpacked, &packed, path);
+		close(*fd);
+		*fd = unpacked;
 	}
 	tt_file_unmap(&packed);
 	return status;
+}
+
+tt_status tt_file_open_unpacked(int *fd, size_t *size, const char *path)
+{
+	tt_status status = TTNN_OK;
+	struct stat info;
+	char start[2];
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return fail_errno(path, "open", errno);
+	if (pread(*fd, start, sizeof(start), 0) == sizeof(start) && is_gzip(start))
+		status = replace_unpacked(fd, path);
+	if (status == TTNN_OK && fstat(*fd, &info) != 0)
+		status = fail_errno(path, "read", errno);
+	else if (status == TTNN_OK && !S_ISREG(info.st_mode))
+		status = fail_errno(path, "read", S_ISDIR(info.st_mode) ? EISDIR : ENODEV);
+	if (status == TTNN_OK)
+		*size = (size_t)info.st_size;
+	else
+		close(*fd);
+	return status;
+}
+
+tt_status tt_file_read_at(int fd, void *out, size_t size, uint64_t offset, const char *name)
+{
+	char *at = out;
+
+	while (size) {
+		ssize_t done = pread(fd, at, size, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return fail_errno(name, "read", errno);
+		if (done == 0)
+			return tt_fail(TTNN_IO, "%s: became shorter while it was read", name);
+		at += done;
+		size -= (size_t)done;
+		offset += (uint64_t)done;
+	}
+	return TTNN_OK;
 }
 
 void tt_file_unmap(struct tt_file_map *map)
@@ -407,6 +450,24 @@ tt_status tt_file_create(struct tt_file_out **out, const char *path)
 	return status;
 }
 
+tt_status tt_file_create_nameless(struct tt_file_out **out, const char *directory)
+{
+	struct tt_file_out *file = tt_alloc(sizeof(*file));
+	tt_status status;
+
+	if (!file)
+		return tt_fail_nomem();
+	memset(file, 0, offsetof(struct tt_file_out, buffer));
+	file->fd = -1;
+	file->path = tt_strdup(directory);
+	status = file->path ? open_nameless(&file->fd, directory) : tt_fail_nomem();
+	if (status == TTNN_OK)
+		*out = file;
+	else
+		release(file);
+	return status;
+}
+
 /* Errors stick: what comes after the first is dropped. */
 static void put(struct tt_file_out *file, const char *data, size_t size)
 {
@@ -451,6 +512,25 @@ tt_status tt_file_commit(struct tt_file_out *file)
 		status = fail_errno(file->path, "replace", errno);
 	if (status != TTNN_OK && file->temp)
 		unlink(file->temp);
+	release(file);
+	return status;
+}
+
+tt_status tt_file_take(int *fd, size_t *size, struct tt_file_out *file)
+{
+	tt_status status;
+	off_t end;
+
+	flush(file);
+	end = lseek(file->fd, 0, SEEK_END);
+	if (end < 0 && !file->error)
+		file->error = errno;
+	status = tt_file_status(file);
+	if (status == TTNN_OK) {
+		*fd = file->fd;
+		*size = (size_t)end;
+		file->fd = -1;
+	}
 	release(file);
 	return status;
 }

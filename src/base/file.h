@@ -32,10 +32,17 @@ struct tt_file_map {
 	size_t size;
 };
 tt_status tt_file_map(struct tt_file_map *out, const char *path);
-/* The same for gzip files too: unpacks into a temporary file without a name (under TMPDIR). */
-tt_status tt_file_map_unpacked(struct tt_file_map *out, const char *path);
 /* An all-zero map is fine; leaves one. */
 void tt_file_unmap(struct tt_file_map *map);
+
+/*
+ * A regular file to read parts of. Of gzip it is the content, in a temporary file without a name
+ * (under TMPDIR). The descriptor is the caller's to close.
+ */
+tt_status tt_file_open_unpacked(int *fd, size_t *size, const char *path);
+
+/* Exactly these bytes; `name` is for messages. */
+tt_status tt_file_read_at(int fd, void *out, size_t size, uint64_t offset, const char *name);
 
 /* A file being written. Owned by one thread at a time. */
 struct tt_file_out;
@@ -57,6 +64,13 @@ tt_status tt_file_commit(struct tt_file_out *file);
 
 /* Removes the unfinished file and frees `file`. NULL is fine. */
 void tt_file_discard(struct tt_file_out *file);
+
+/*
+ * A temporary file that no name leads to, written likewise; then its descriptor and size, to read it:
+ * it goes when that is closed. tt_file_take() frees `file` either way.
+ */
+tt_status tt_file_create_nameless(struct tt_file_out **out, const char *directory);
+tt_status tt_file_take(int *fd, size_t *size, struct tt_file_out *file);
 
 /* Create, write, commit. */
 tt_status tt_file_save(const char *path, const void *data, size_t size);

@@ -76,18 +76,22 @@ static void kept_free(void *context, void *block)
 
 /* ---- parsing -------------------------------------------------------------------------------- */
 
-tt_status tt_json_fail_at(const char *name, const char *text, size_t offset, const char *what)
+void tt_json_position_pass(struct tt_json_position *position, const char *text, size_t length)
 {
-	const char *line_start = text, *end = text + offset, *newline;
-	size_t line = 1, column = 1;
+	const char *end = text + length, *newline;
 
-	while ((newline = memchr(line_start, '\n', (size_t)(end - line_start)))) {
-		line_start = newline + 1;
-		line++;
+	while ((newline = memchr(text, '\n', (size_t)(end - text)))) {
+		text = newline + 1;
+		position->line++;
+		position->column = 1;
 	}
-	for (const char *at = line_start; at < end; at++)
-		column += (*at & 0xc0) != 0x80; /* characters, not bytes, of UTF-8 */
-	return tt_fail(TTNN_FORMAT, "%s:%zu:%zu: %s", name, line, column, what);
+	for (; text < end; text++)
+		position->column += (*text & 0xc0) != 0x80; /* characters, not bytes, of UTF-8 */
+}
+
+tt_status tt_json_fail(const char *name, const struct tt_json_position *position, const char *what)
+{
+	return tt_fail(TTNN_FORMAT, "%s:%zu:%zu: %s", name, position->line, position->column, what);
 }
 
 /*
@@ -111,21 +115,12 @@ static bool too_deep(const yyjson_doc *doc, size_t depth)
 	return false;
 }
 
-/* What went wrong, and where. The text is not what it was: it is told by whoever has the original. */
-struct fault {
-	const char *what;
-	size_t offset;
-	bool deep; /* the offset is not known: a parsed text has none */
-};
-
 /* Where the first container opens that is too deep, in a text that is JSON. */
-static size_t find_deep(const struct tt_json_part *part)
+static size_t find_deep(const char *text, size_t length, size_t depth)
 {
-	const char *text = part->whole + part->start;
-	size_t depth = part->depth, i;
 	bool string = false;
 
-	for (i = 0; i < part->length; i++) {
+	for (size_t i = 0; i < length; i++) {
 		if (string && text[i] == '\\')
 			i++;
 		else if (text[i] == '"')
@@ -138,18 +133,28 @@ static size_t find_deep(const struct tt_json_part *part)
 	return 0;
 }
 
-/* Tells of a fault in a part, of which this is the original text. */
-static tt_status fail_in(const struct tt_json_part *part, const struct fault *fault)
+size_t tt_json_fault_offset(const struct tt_json_fault *fault, const char *text, size_t length,
+			    size_t depth)
 {
-	size_t offset = fault->deep ? find_deep(part) : fault->offset;
+	size_t offset = fault->deep ? find_deep(text, length, depth) : fault->offset;
 
-	if (offset > part->length)
-		offset = part->length;
-	return tt_json_fail_at(part->name, part->whole, part->start + offset, fault->what);
+	return offset < length ? offset : length;
+}
+
+/* Tells of a fault in a part, of which this is the original text. */
+static tt_status fail_in(const struct tt_json_part *part, const struct tt_json_fault *fault)
+{
+	const char *text = part->whole + part->start;
+	struct tt_json_position position = {1, 1};
+
+	tt_json_position_pass(&position, part->whole,
+			      part->start +
+				      tt_json_fault_offset(fault, text, part->length, part->depth));
+	return tt_json_fail(part->name, &position, fault->what);
 }
 
 /* `text` has TT_FILE_PAD zero bytes behind it. With TTNN_FORMAT the fault is filled. */
-static tt_status read_in_place(yyjson_doc **out, struct fault *fault, char *text,
+static tt_status read_in_place(yyjson_doc **out, struct tt_json_fault *fault, char *text,
 			       const struct tt_json_part *part, const yyjson_alc *alc)
 {
 	yyjson_read_err error;
@@ -159,18 +164,18 @@ static tt_status read_in_place(yyjson_doc **out, struct fault *fault, char *text
 
 	if (!doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return tt_fail_nomem();
-	*fault = (struct fault){error.msg, error.pos, false};
+	*fault = (struct tt_json_fault){error.msg, error.pos, false};
 	if (doc && too_deep(doc, part->depth)) {
 		yyjson_doc_free(doc);
 		doc = NULL;
-		*fault = (struct fault){"nested too deep", 0, true};
+		*fault = (struct tt_json_fault){"nested too deep", 0, true};
 	}
 	*out = doc;
 	return doc ? TTNN_OK : TTNN_FORMAT;
 }
 
 /* Takes the text. */
-static tt_status make_doc(struct tt_json_doc **out, struct fault *fault, char *text,
+static tt_status make_doc(struct tt_json_doc **out, struct tt_json_fault *fault, char *text,
 			  const struct tt_json_part *part)
 {
 	struct tt_json_doc *doc = tt_calloc(1, sizeof(*doc));
@@ -189,24 +194,18 @@ static tt_status make_doc(struct tt_json_doc **out, struct fault *fault, char *t
 	return status;
 }
 
-/* Copies the part into `copy`, of at least its length + TT_FILE_PAD. */
-static void copy_part(char *copy, const struct tt_json_part *part)
-{
-	if (part->length)
-		memcpy(copy, part->whole + part->start, part->length);
-	memset(copy + part->length, 0, TT_FILE_PAD);
-}
-
 tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t length, const char *name)
 {
 	struct tt_json_part part = {.name = name, .whole = text, .length = length};
-	struct fault fault;
+	struct tt_json_fault fault;
 	tt_status status;
 	char *copy = length > SIZE_MAX - TT_FILE_PAD ? NULL : tt_alloc(length + TT_FILE_PAD);
 
 	if (!copy)
 		return tt_fail_nomem();
-	copy_part(copy, &part);
+	if (length)
+		memcpy(copy, text, length);
+	memset(copy + length, 0, TT_FILE_PAD);
 	status = make_doc(out, &fault, copy, &part);
 	return status == TTNN_FORMAT ? fail_in(&part, &fault) : status;
 }
@@ -214,7 +213,7 @@ tt_status tt_json_parse(struct tt_json_doc **out, const char *text, size_t lengt
 tt_status tt_json_load(struct tt_json_doc **out, const char *path)
 {
 	struct tt_json_part part = {.name = path};
-	struct fault fault;
+	struct tt_json_fault fault;
 	tt_status status;
 	char *text;
 
@@ -240,25 +239,41 @@ void tt_json_free(struct tt_json_doc *doc)
 	tt_free(doc);
 }
 
+char *tt_json_parser_room(struct tt_json_parser *parser, size_t length)
+{
+	if (length > SIZE_MAX - TT_FILE_PAD ||
+	    !tt_vec_reserve(&parser->text, &parser->text_room, 0, length + TT_FILE_PAD, 1))
+		return NULL;
+	return parser->text;
+}
+
+tt_status tt_json_parser_take(const struct tt_json **out, struct tt_json_fault *fault,
+			      struct tt_json_parser *parser, size_t length, size_t depth)
+{
+	const yyjson_alc kept = {kept_malloc, kept_realloc, kept_free, parser};
+	struct tt_json_part part = {.length = length, .depth = depth};
+	yyjson_doc *doc;
+
+	memset(parser->text + length, 0, TT_FILE_PAD);
+	parser->values_used = false; /* forgets the last document */
+	TT_TRY(read_in_place(&doc, fault, parser->text, &part, &kept));
+	*out = (const struct tt_json *)doc->root;
+	return TTNN_OK;
+}
+
 tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser *parser,
 			      const struct tt_json_part *part)
 {
-	const yyjson_alc kept = {kept_malloc, kept_realloc, kept_free, parser};
-	struct fault fault;
-	yyjson_doc *doc;
+	char *text = tt_json_parser_room(parser, part->length);
+	struct tt_json_fault fault;
 	tt_status status;
 
-	if (part->length > SIZE_MAX - TT_FILE_PAD ||
-	    !tt_vec_reserve(&parser->text, &parser->text_room, 0, part->length + TT_FILE_PAD, 1))
+	if (!text)
 		return tt_fail_nomem();
-	copy_part(parser->text, part);
-	parser->values_used = false; /* forgets the last document */
-	status = read_in_place(&doc, &fault, parser->text, part, &kept);
-	if (status == TTNN_FORMAT)
-		return fail_in(part, &fault);
-	if (status == TTNN_OK)
-		*out = (const struct tt_json *)doc->root;
-	return status;
+	if (part->length)
+		memcpy(text, part->whole + part->start, part->length);
+	status = tt_json_parser_take(out, &fault, parser, part->length, part->depth);
+	return status == TTNN_FORMAT ? fail_in(part, &fault) : status;
 }
 
 void tt_json_parser_deinit(struct tt_json_parser *parser)

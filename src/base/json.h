@@ -65,8 +65,32 @@ tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser 
 			      const struct tt_json_part *part);
 void tt_json_parser_deinit(struct tt_json_parser *parser);
 
-/* TTNN_FORMAT with the message "name:line:column: what" for the byte at `offset` of a text. */
-tt_status tt_json_fail_at(const char *name, const char *text, size_t offset, const char *what);
+/*
+ * The same in two steps, for a text that is not in memory: room for its bytes (NULL when there is
+ * none), then reading what the caller put there, which changes it. With TTNN_FORMAT the fault is
+ * filled and no message made.
+ */
+struct tt_json_fault {
+	const char *what;
+	size_t offset;
+	bool deep; /* nested too deep; the offset is not known */
+};
+char *tt_json_parser_room(struct tt_json_parser *parser, size_t length);
+tt_status tt_json_parser_take(const struct tt_json **out, struct tt_json_fault *fault,
+			      struct tt_json_parser *parser, size_t length, size_t depth);
+
+/* Where in the original text a fault is. */
+size_t tt_json_fault_offset(const struct tt_json_fault *fault, const char *text, size_t length,
+			    size_t depth);
+
+/* A place in a text, counted piece by piece from {1, 1} on. */
+struct tt_json_position {
+	size_t line, column;
+};
+void tt_json_position_pass(struct tt_json_position *position, const char *text, size_t length);
+
+/* TTNN_FORMAT with the message "name:line:column: what". */
+tt_status tt_json_fail(const char *name, const struct tt_json_position *position, const char *what);
 
 enum tt_json_kind tt_json_kind(const struct tt_json *value);
 

@@ -15,7 +15,7 @@
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
 
-#define BLOCK 64
+#define BLOCK TT_JSONSCAN_BLOCK
 
 /* Bit i is byte i of the block. Or-ing 0x20 makes one kind of bracket of two: [ { and ] }. */
 struct masks {
@@ -119,10 +119,12 @@ static inline uint64_t parity(uint64_t bits)
 	return bits;
 }
 
-size_t PASTE(tt_jsonscan_close, TT_ISA)(const char *text, size_t size, size_t start, size_t depth)
+size_t PASTE(tt_jsonscan_close, TT_ISA)(struct tt_jsonscan *scan, const char *text, size_t size,
+					size_t start)
 {
-	uint64_t in_string = 0; /* all ones inside */
-	bool carry = false;
+	uint64_t in_string = scan->in_string ? UINT64_MAX : 0;
+	bool carry = scan->escape;
+	size_t depth = scan->depth;
 
 	for (size_t at = start; at < size; at += BLOCK) {
 		char tail[BLOCK];
@@ -154,5 +156,6 @@ size_t PASTE(tt_jsonscan_close, TT_ISA)(const char *text, size_t size, size_t st
 				return at + (size_t)__builtin_ctzll(both) + 1;
 		}
 	}
+	*scan = (struct tt_jsonscan){depth, in_string != 0, carry};
 	return TT_JSONSCAN_NONE;
 }

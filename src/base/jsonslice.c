@@ -1,7 +1,8 @@
 #include "base/jsonslice.h"
 
+#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/file.h"
@@ -9,8 +10,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Mapped pages are given back in strides of this many bytes. */
-#define STRIDE ((size_t)16 << 20)
+/* So many bytes of a file are in memory at a time: where the cursor is, and where values are fetched. */
+#define NEAR ((size_t)1 << 20)
+#define FAR ((size_t)128 << 10)
+
+/* Keys are kept as texts: a longer one is none. */
+#define KEY_MAX ((size_t)1 << 20)
 
 enum place {
 	FRESH,  /* before the first value of a container */
@@ -18,15 +23,22 @@ enum place {
 	BEHIND, /* behind one */
 };
 
-struct tt_jsonslice {
-	struct tt_file_map map;
+/* A stretch of the text. */
+struct window {
 	const char *text;
+	size_t base, filled; /* where it begins, how long it is */
+	char *own;           /* memory for it, made at first use; NULL: the text is in memory */
+	size_t room;
+};
+
+struct tt_jsonslice {
+	int fd; /* -1: a text in memory, which `near` holds as a whole */
+	struct window near, far;
 	const char *name;
 	char *own_name;
 	size_t size;
-	size_t at;    /* start of the present value, or where to go on */
-	size_t end;   /* behind the present value; 0: not known yet */
-	size_t freed; /* mapped pages before this were given back */
+	size_t at;  /* start of the present value, or where to go on */
+	size_t end; /* behind the present value; 0: not known yet */
 	enum place place;
 	bool in_object, has_key;
 	size_t depth;
@@ -36,44 +48,46 @@ struct tt_jsonslice {
 	tt_status status;
 };
 
-/* ---- the scanner ---------------------------------------------------------------------------- */
+/* ---- scanning within a stretch --------------------------------------------------------------- */
 
-size_t tt_jsonscan_close(const char *text, size_t size, size_t start, size_t depth)
+size_t tt_jsonscan_close(struct tt_jsonscan *scan, const char *text, size_t size, size_t start)
 {
 	switch (tt_cpu_isa()) {
 #if defined(__x86_64__)
 	case TT_ISA_AVX512:
-		return tt_jsonscan_close_avx512(text, size, start, depth);
+		return tt_jsonscan_close_avx512(scan, text, size, start);
 	case TT_ISA_AVX2:
-		return tt_jsonscan_close_avx2(text, size, start, depth);
+		return tt_jsonscan_close_avx2(scan, text, size, start);
 #endif
 	default:
-		return tt_jsonscan_close_plain(text, size, start, depth);
+		return tt_jsonscan_close_plain(scan, text, size, start);
 	}
 }
 
-size_t tt_jsonscan_string(const char *text, size_t size, size_t start)
+/* Whether an odd number of backslashes lies before `at`. */
+static bool is_escaped(const char *first, const char *at)
 {
-	const char *first = text + start + 1, *at = first, *quote;
+	const char *slash = at;
 
-	while ((quote = memchr(at, '"', (size_t)(text + size - at)))) {
-		const char *slash = quote;
+	while (slash > first && slash[-1] == '\\')
+		slash--;
+	return (at - slash) % 2 != 0;
+}
 
-		while (slash > first && slash[-1] == '\\')
-			slash--;
+size_t tt_jsonscan_string(bool *escape, const char *text, size_t size, size_t start)
+{
+	const char *end = text + size, *first = text + start + (*escape && start < size);
+	const char *at = first, *quote;
+
+	if (start == size)
+		return TT_JSONSCAN_NONE;
+	while ((quote = memchr(at, '"', (size_t)(end - at)))) {
 		at = quote + 1;
-		if ((quote - slash) % 2 == 0)
+		if (!is_escaped(first, quote))
 			return (size_t)(at - text);
 	}
+	*escape = is_escaped(first, end);
 	return TT_JSONSCAN_NONE;
-}
-
-/* A number or a name ends where none of its characters can be. */
-static size_t scalar_end(const char *text, size_t size, size_t start)
-{
-	while (start < size && !memchr(",]} \t\n\r", text[start], 7))
-		start++;
-	return start;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -85,61 +99,239 @@ tt_status tt_jsonslice_text(struct tt_jsonslice **out, const char *text, size_t 
 
 	if (!slices)
 		return tt_fail_nomem();
-	slices->text = text;
+	slices->fd = -1;
+	slices->near = (struct window){.text = text, .filled = length};
 	slices->size = length;
 	slices->name = name;
 	*out = slices;
 	return TTNN_OK;
 }
 
-tt_status tt_jsonslice_open(struct tt_jsonslice **out, const char *path)
+tt_status tt_jsonslice_fd(struct tt_jsonslice **out, int fd, size_t size, const char *name)
 {
-	struct tt_file_map map;
 	struct tt_jsonslice *slices = NULL;
-	tt_status status;
+	char *own_name = tt_strdup(name);
+	tt_status status = own_name ? tt_jsonslice_text(&slices, "", 0, own_name) : tt_fail_nomem();
 
-	TT_TRY(tt_file_map_unpacked(&map, path));
-	status = tt_jsonslice_text(&slices, map.data, map.size, path);
 	if (status != TTNN_OK) {
-		tt_file_unmap(&map);
+		tt_free(own_name);
+		close(fd);
 		return status;
 	}
-	slices->map = map;
-	slices->name = slices->own_name = tt_strdup(path);
-	if (!slices->own_name) {
-		tt_jsonslice_free(slices);
-		return tt_fail_nomem();
-	}
-	if (map.size)
-		madvise((void *)(uintptr_t)map.data, map.size, MADV_SEQUENTIAL);
+	slices->own_name = own_name;
+	slices->fd = fd;
+	slices->size = size;
+	slices->near.room = NEAR;
+	slices->far.room = FAR;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	*out = slices;
 	return TTNN_OK;
+}
+
+tt_status tt_jsonslice_open(struct tt_jsonslice **out, const char *path)
+{
+	size_t size;
+	int fd;
+
+	TT_TRY(tt_file_open_unpacked(&fd, &size, path));
+	return tt_jsonslice_fd(out, fd, size, path);
+}
+
+void tt_jsonslice_set_window(struct tt_jsonslice *slices, size_t bytes)
+{
+	if (slices->fd >= 0 && !slices->near.own && !slices->far.own)
+		slices->near.room = slices->far.room = bytes;
 }
 
 void tt_jsonslice_free(struct tt_jsonslice *slices)
 {
 	if (!slices)
 		return;
-	tt_file_unmap(&slices->map);
+	if (slices->fd >= 0)
+		close(slices->fd);
+	tt_free(slices->near.own);
+	tt_free(slices->far.own);
 	tt_free(slices->own_name);
 	tt_str_deinit(&slices->key);
 	tt_json_parser_deinit(&slices->parser);
 	tt_free(slices);
 }
 
-/* ---- moving --------------------------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
-static bool fail(struct tt_jsonslice *slices, size_t at, const char *what)
+static bool holds(const struct window *window, size_t at)
 {
-	slices->status = tt_json_fail_at(slices->name, slices->text, at, what);
+	return at - window->base < window->filled; /* what lies before is a huge number */
+}
+
+/*
+ * Moves a window to the byte at `at`, which the text has, and to as many behind it as there is room
+ * for. What lies up to a quarter of the room before stays. False: the cursor has an error.
+ */
+static bool slide(struct tt_jsonslice *slices, struct window *window, size_t at)
+{
+	size_t from = at, kept = 0, more;
+
+	if (!window->own)
+		window->own = tt_alloc(window->room);
+	if (!window->own) {
+		slices->status = tt_fail_nomem();
+		return false;
+	}
+	if (at >= window->base && at - window->base <= window->filled) {
+		size_t before = at - window->base, most = window->room / 4;
+
+		from = at - (before < most ? before : most);
+		kept = window->base + window->filled - from;
+		memmove(window->own, window->own + (from - window->base), kept);
+	}
+	more = window->room - kept;
+	if (more > slices->size - from - kept)
+		more = slices->size - from - kept;
+	window->filled = 0;
+	slices->status =
+		tt_file_read_at(slices->fd, window->own + kept, more, from + kept, slices->name);
+	if (slices->status != TTNN_OK)
+		return false;
+	*window = (struct window){window->own, from, kept + more, window->own, window->room};
+	return true;
+}
+
+/* The first error stays. */
+static bool fail(struct tt_jsonslice *slices, size_t offset, const char *what)
+{
+	struct tt_json_position position = {1, 1};
+	const struct window *window = &slices->near;
+	size_t at = 0;
+
+	while (at < offset && slices->status == TTNN_OK) {
+		size_t length;
+
+		if (!holds(window, at) && !slide(slices, &slices->near, at))
+			return false;
+		length = window->base + window->filled - at;
+		length = length < offset - at ? length : offset - at;
+		tt_json_position_pass(&position, window->text + (at - window->base), length);
+		at += length;
+	}
+	if (slices->status == TTNN_OK)
+		slices->status = tt_json_fail(slices->name, &position, what);
 	return false;
 }
 
 /* The present character, or 0 at the end of the text (where a zero byte is no JSON either). */
-static char peek(const struct tt_jsonslice *slices)
+static char peek(struct tt_jsonslice *slices)
 {
-	return slices->at < slices->size ? slices->text[slices->at] : '\0';
+	struct window *window = &slices->near;
+
+	if (holds(window, slices->at) ||
+	    (slices->at < slices->size && slide(slices, window, slices->at)))
+		return window->text[slices->at - window->base];
+	return '\0';
 }
+
+/* The offset behind the bracket that closes `depth` containers. */
+static size_t scan_close(struct tt_jsonslice *slices, size_t from, size_t depth)
+{
+	struct tt_jsonscan scan = {.depth = depth};
+	struct window *window = &slices->near;
+
+	while (from < slices->size) {
+		size_t start, size, end;
+
+		if (!holds(window, from) && !slide(slices, window, from))
+			break;
+		start = from - window->base;
+		size = window->filled;
+		if (window->base + size < slices->size) /* then whole blocks */
+			size -= (size - start) % TT_JSONSCAN_BLOCK;
+		if (size == start) {
+			if (!slide(slices, window, from))
+				break;
+			continue;
+		}
+		end = tt_jsonscan_close(&scan, window->text, size, start);
+		if (end != TT_JSONSCAN_NONE)
+			return window->base + end;
+		from = window->base + size;
+	}
+	return TT_JSONSCAN_NONE;
+}
+
+/* The offset behind the string that begins at `from`. */
+static size_t scan_string(struct tt_jsonslice *slices, size_t from)
+{
+	struct window *window = &slices->near;
+	bool escape = false;
+
+	for (from++; from < slices->size; from = window->base + window->filled) {
+		size_t end;
+
+		if (!holds(window, from) && !slide(slices, window, from))
+			break;
+		end = tt_jsonscan_string(&escape, window->text, window->filled,
+					 from - window->base);
+		if (end != TT_JSONSCAN_NONE)
+			return window->base + end;
+	}
+	return TT_JSONSCAN_NONE;
+}
+
+/* A number or a name ends where none of its characters can be. */
+static size_t scan_scalar(struct tt_jsonslice *slices, size_t from)
+{
+	struct window *window = &slices->near;
+
+	for (; from < slices->size; from++) {
+		if (!holds(window, from) && !slide(slices, window, from))
+			return TT_JSONSCAN_NONE;
+		if (memchr(",]} \t\n\r", window->text[from - window->base], 7))
+			break;
+	}
+	return from;
+}
+
+static bool holds_all(const struct window *window, size_t start, size_t length)
+{
+	return holds(window, start) && start - window->base + length <= window->filled;
+}
+
+static tt_status copy_text(char *out, struct tt_jsonslice *slices, size_t start, size_t length)
+{
+	struct window *window = &slices->near;
+
+	if (!holds_all(window, start, length) && slices->far.room) {
+		window = &slices->far;
+		if (length > window->room / 2)
+			return tt_file_read_at(slices->fd, out, length, start, slices->name);
+		if (!holds_all(window, start, length) && !slide(slices, window, start))
+			return slices->status;
+	}
+	memcpy(out, window->text + (start - window->base), length);
+	return TTNN_OK;
+}
+
+static tt_status read_value(const struct tt_json **out, struct tt_jsonslice *slices,
+			    struct tt_json_parser *parser, const struct tt_jsonslice_place *place)
+{
+	char *text = tt_json_parser_room(parser, place->length);
+	struct tt_json_fault fault;
+	tt_status status;
+
+	if (!text)
+		return tt_fail_nomem();
+	TT_TRY(copy_text(text, slices, place->start, place->length));
+	status = tt_json_parser_take(out, &fault, parser, place->length, place->depth);
+	if (status != TTNN_FORMAT)
+		return status;
+	/* The parser changed its text: again, to see where the fault is. */
+	TT_TRY(copy_text(text, slices, place->start, place->length));
+	fail(slices, place->start + tt_json_fault_offset(&fault, text, place->length, place->depth),
+	     fault.what);
+	return slices->status;
+}
+
+/* ---- moving --------------------------------------------------------------------------------- */
 
 static bool unexpected(struct tt_jsonslice *slices, const char *wanted)
 {
@@ -158,30 +350,19 @@ static void skip_space(struct tt_jsonslice *slices)
 	}
 }
 
-/* Gives pages that lie behind back to the system, from time to time; they stay in its cache. */
-static void release_pages(struct tt_jsonslice *slices)
-{
-	size_t done = slices->at & ~(STRIDE - 1);
-
-	if (!slices->map.size || done <= slices->freed)
-		return;
-	madvise((void *)(uintptr_t)(slices->map.data + slices->freed), done - slices->freed,
-		MADV_DONTNEED);
-	slices->freed = done;
-}
-
 static bool find_end(struct tt_jsonslice *slices)
 {
-	char c = peek(slices);
+	char c;
 
 	if (slices->end)
 		return true;
+	c = peek(slices);
 	if (c == '[' || c == '{')
-		slices->end = tt_jsonscan_close(slices->text, slices->size, slices->at + 1, 1);
+		slices->end = scan_close(slices, slices->at + 1, 1);
 	else if (c == '"')
-		slices->end = tt_jsonscan_string(slices->text, slices->size, slices->at);
+		slices->end = scan_string(slices, slices->at);
 	else
-		slices->end = scalar_end(slices->text, slices->size, slices->at);
+		slices->end = scan_scalar(slices, slices->at);
 	if (slices->end == TT_JSONSCAN_NONE)
 		return fail(slices, slices->size, "unexpected end of data");
 	if (slices->end == slices->at)
@@ -194,7 +375,6 @@ static void go_behind(struct tt_jsonslice *slices, size_t end)
 	slices->at = end;
 	slices->end = 0;
 	slices->place = BEHIND;
-	release_pages(slices);
 }
 
 /* Behind the closing bracket of the container the cursor is in. */
@@ -205,37 +385,47 @@ static void close_container(struct tt_jsonslice *slices, size_t end)
 	go_behind(slices, end);
 }
 
-static tt_status read_part(const struct tt_json **out, struct tt_jsonslice *slices, size_t end)
+/* Most keys are plain ASCII, and their own text. */
+static bool copy_plain_key(struct tt_jsonslice *slices, size_t end)
 {
-	struct tt_json_part part = {
-		.name = slices->name,
-		.whole = slices->text,
-		.start = slices->at,
-		.length = end - slices->at,
-		.depth = slices->depth,
-	};
+	const struct window *window = &slices->near;
+	size_t length = end - slices->at - 2;
+	const char *text;
 
-	return tt_json_parser_read(out, &slices->parser, &part);
+	if (!holds_all(window, slices->at, end - slices->at))
+		return false;
+	text = window->text + (slices->at + 1 - window->base);
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\\' || (unsigned char)(text[i] - ' ') > '~' - ' ')
+			return false;
+	tt_str_add(&slices->key, text, length);
+	return true;
 }
 
 /* Copies the key at the cursor and moves to the value. */
 static bool take_key(struct tt_jsonslice *slices)
 {
+	struct tt_jsonslice_place place = {slices->at, 0, slices->depth};
 	const struct tt_json *key;
 	const char *text;
 	size_t end, length;
 
 	if (peek(slices) != '"')
 		return unexpected(slices, "unexpected character, expected a string key");
-	end = tt_jsonscan_string(slices->text, slices->size, slices->at);
+	end = scan_string(slices, slices->at);
 	if (end == TT_JSONSCAN_NONE)
 		return fail(slices, slices->size, "unexpected end of data");
-	slices->status = read_part(&key, slices, end);
-	if (slices->status != TTNN_OK)
-		return false;
-	text = tt_json_string(key, &length);
+	place.length = end - slices->at;
+	if (place.length > KEY_MAX)
+		return fail(slices, slices->at, "a key of more than a million bytes");
 	tt_str_clear(&slices->key);
-	tt_str_add(&slices->key, text, length);
+	if (!copy_plain_key(slices, end)) {
+		slices->status = read_value(&key, slices, &slices->parser, &place);
+		if (slices->status != TTNN_OK)
+			return false;
+		text = tt_json_string(key, &length);
+		tt_str_add(&slices->key, text, length);
+	}
 	slices->status = tt_str_status(&slices->key);
 	slices->at = end;
 	skip_space(slices);
@@ -298,7 +488,7 @@ const char *tt_jsonslice_key(const struct tt_jsonslice *slices, size_t *length)
 	return slices->has_key ? tt_str_text(&slices->key) : NULL;
 }
 
-enum tt_json_kind tt_jsonslice_kind(const struct tt_jsonslice *slices)
+enum tt_json_kind tt_jsonslice_kind(struct tt_jsonslice *slices)
 {
 	if (slices->status != TTNN_OK || slices->place != AT)
 		return TT_JSON_ABSENT;
@@ -336,7 +526,7 @@ void tt_jsonslice_leave(struct tt_jsonslice *slices)
 
 	if (slices->status != TTNN_OK || !slices->depth)
 		return;
-	end = tt_jsonscan_close(slices->text, slices->size, slices->at, 1);
+	end = scan_close(slices, slices->at, 1);
 	if (end == TT_JSONSCAN_NONE)
 		fail(slices, slices->size, "unexpected end of data");
 	else
@@ -345,11 +535,12 @@ void tt_jsonslice_leave(struct tt_jsonslice *slices)
 
 const struct tt_json *tt_jsonslice_read(struct tt_jsonslice *slices)
 {
+	struct tt_jsonslice_place place = tt_jsonslice_place(slices);
 	const struct tt_json *value;
 
-	if (slices->status != TTNN_OK || slices->place != AT || !find_end(slices))
+	if (!place.length)
 		return NULL;
-	slices->status = read_part(&value, slices, slices->end);
+	slices->status = read_value(&value, slices, &slices->parser, &place);
 	return slices->status == TTNN_OK ? value : NULL;
 }
 
@@ -365,15 +556,7 @@ struct tt_jsonslice_place tt_jsonslice_place(struct tt_jsonslice *slices)
 tt_status tt_jsonslice_fetch(const struct tt_json **out, struct tt_jsonslice *slices,
 			     struct tt_json_parser *parser, const struct tt_jsonslice_place *place)
 {
-	struct tt_json_part part = {
-		.name = slices->name,
-		.whole = slices->text,
-		.start = place->start,
-		.length = place->length,
-		.depth = place->depth,
-	};
-
-	return tt_json_parser_read(out, parser, &part);
+	return read_value(out, slices, parser, place);
 }
 
 void tt_jsonslice_seek(struct tt_jsonslice *slices, const struct tt_jsonslice_place *place)
@@ -386,7 +569,6 @@ void tt_jsonslice_seek(struct tt_jsonslice *slices, const struct tt_jsonslice_pl
 	slices->at = place->start;
 	slices->end = place->start + place->length;
 	slices->place = AT;
-	slices->freed = slices->at & ~(STRIDE - 1);
 }
 
 tt_status tt_jsonslice_fail(struct tt_jsonslice *slices, size_t offset, const char *what)

@@ -11,7 +11,7 @@
  *					use(tt_jsonslice_read(slices));
  *	status = tt_jsonslice_status(slices);
  *
- * The file is mapped and its pages given back on the way: memory is that of the largest value read.
+ * A file is read through windows of a megabyte: memory is that of the largest value read.
  * What is passed over is checked for its brackets and strings only. The first error ends all loops;
  * its message has the line and column in the whole file. One thread at a time.
  */
@@ -29,6 +29,12 @@ tt_status tt_jsonslice_open(struct tt_jsonslice **out, const char *path);
 tt_status tt_jsonslice_text(struct tt_jsonslice **out, const char *text, size_t length,
 			    const char *name);
 
+/* The same for an open file of that size; takes the descriptor, whatever comes of it. Copies the name. */
+tt_status tt_jsonslice_fd(struct tt_jsonslice **out, int fd, size_t size, const char *name);
+
+/* For tests: reads a file through windows of so many bytes, at least 128. Before the first move. */
+void tt_jsonslice_set_window(struct tt_jsonslice *slices, size_t bytes);
+
 /* NULL is fine. */
 void tt_jsonslice_free(struct tt_jsonslice *slices);
 
@@ -42,7 +48,7 @@ bool tt_jsonslice_next(struct tt_jsonslice *slices);
 const char *tt_jsonslice_key(const struct tt_jsonslice *slices, size_t *length);
 
 /* TT_JSON_ARRAY or TT_JSON_OBJECT; TT_JSON_ABSENT for anything else, which has to be read. */
-enum tt_json_kind tt_jsonslice_kind(const struct tt_jsonslice *slices);
+enum tt_json_kind tt_jsonslice_kind(struct tt_jsonslice *slices);
 
 /* Goes into the present array or object. An error if it is neither. */
 void tt_jsonslice_enter(struct tt_jsonslice *slices);

@@ -18,7 +18,7 @@
 static const char *path;
 static int dialect = -1;
 static int64_t levels;
-static bool no_fold;
+static bool no_fold, pages;
 
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &path, "FILE", "write here, not to standard output"},
@@ -26,6 +26,8 @@ static const struct tt_opt options[] = {
 	{"levels", 0, TT_OPT_INT, &levels, "N", "pictures: calls down to this level"},
 	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
 	 "pictures: repeated layers as often as they are"},
+	{"pages", 0, TT_OPT_FLAG, &pages, NULL,
+	 "report: also the pages of buffers, and the buffers of each operation"},
 	{0},
 };
 
@@ -172,7 +174,7 @@ static tt_status write_report(struct tt_str *out, const char *from)
 	else
 		tt_jsonw_init(&w, write_stdout, NULL, style);
 	if (status == TTNN_OK)
-		status = tt_report_from_source(&w, source, &how);
+		status = tt_report_from_source(&w, source, &how, pages);
 	if (status == TTNN_OK)
 		status = tt_jsonw_finish(&w);
 	tt_source_close(source);

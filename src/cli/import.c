@@ -1,12 +1,13 @@
-/* ttnn import: a database for ttnn-visualizer of reports. */
+/* ttnn import: a database for ttnn-visualizer of reports or traces. */
 #include <stdio.h>
 
 #include "cli/cli.h"
 #include "report/report.h"
+#include "trace/session.h"
 
 static const char *db_name;
-static bool strict, as_tables, svg;
-static int schema;
+static bool strict, as_tables, svg, pages;
+static int schema, dialect = -1;
 static uint64_t value_limit;
 
 static const char *const schemas[] = {"3.5", "3.3"};
@@ -20,6 +21,9 @@ static const struct tt_opt options[] = {
 	{"tables", 0, TT_OPT_FLAG, &as_tables, NULL,
 	 "store every row: no views, no more indexes than upstream has"},
 	{"svg", 0, TT_OPT_FLAG, &svg, NULL, "draw the graphs too, in OUT_DIR/graphs"},
+	{"pages", 0, TT_OPT_FLAG, &pages, NULL,
+	 "of traces also the pages of buffers, and the buffers of each operation"},
+	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
 	{"max-value", 0, TT_OPT_SIZE, &value_limit, "SIZE",
 	 "refuse a report with a larger single value: a node, a record, a text (default: 256M)"},
 	{0},
@@ -35,6 +39,8 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 		.strict = strict,
 		.as_tables = as_tables,
 		.svg = svg,
+		.pages = pages,
+		.dialect = dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect,
 		.value_limit = (size_t)value_limit,
 	};
 	struct tt_report_counts counts;
@@ -55,12 +61,12 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 
 const struct tt_cmd cli_import = {
 	.name = "import",
-	.help = "make a database for ttnn-visualizer of reports",
-	.operands = "REPORT|DIR OUT_DIR",
+	.help = "make a database for ttnn-visualizer of reports or traces",
+	.operands = "REPORT|TRACE|DIR OUT_DIR",
 	.least = 2,
 	.most = 2,
 	.more = "REPORT is a JSON file as end_graph_capture_to_file() writes it (gzip too), with its .python_io.json\n"
-		"beside it; DIR a folder of them. OUT_DIR is made if it is not there.",
+		"beside it; TRACE a .ttrace of ttnn trace; DIR a folder of them. OUT_DIR is made if it is not there.",
 	.options = options,
 	.run = run,
 };

@@ -2,24 +2,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-
-struct tt_db {
-	sqlite3 *handle;
-	char *path;
-	bool loading; /* in the one transaction of tt_db_create() */
-};
-
-struct tt_db_stmt {
-	struct tt_db *db;
-	sqlite3_stmt *handle;
-	int fault; /* of a binding */
-};
+#include "db/stmt.h"
 
 static tt_status fail(const struct tt_db *db, int code)
 {
@@ -76,6 +64,8 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
 	snprintf(sql, sizeof(sql), setup, page_size);
 	status = tt_db_exec(db, sql);
+	if (status == TTNN_OK)
+		status = tt_db_load_new(&db->load);
 	if (status != TTNN_OK) {
 		tt_db_discard(db);
 		return status;
@@ -96,6 +86,7 @@ void tt_db_discard(struct tt_db *db)
 {
 	if (!db)
 		return;
+	tt_db_load_free(db->load);
 	sqlite3_close(db->handle);
 	tt_free(db->path);
 	tt_free(db);
@@ -113,9 +104,17 @@ tt_status tt_db_close(struct tt_db *db)
 
 tt_status tt_db_exec(struct tt_db *db, const char *sql)
 {
-	int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+	int code;
 
+	if (db->load)
+		TT_TRY(tt_db_load_drain(db->load));
+	code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
 	return code == SQLITE_OK ? TTNN_OK : fail(db, code);
+}
+
+tt_status tt_db_flush(struct tt_db *db)
+{
+	return db->load ? tt_db_load_drain(db->load) : TTNN_OK;
 }
 
 /* ---- statements ----------------------------------------------------------------------------- */
@@ -123,60 +122,89 @@ tt_status tt_db_exec(struct tt_db *db, const char *sql)
 tt_status tt_db_prepare(struct tt_db_stmt **out, struct tt_db *db, const char *sql)
 {
 	struct tt_db_stmt *stmt = tt_calloc(1, sizeof(*stmt));
+	tt_status status = TTNN_OK;
 	int code;
 
 	if (!stmt)
 		return tt_fail_nomem();
 	stmt->db = db;
-	code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt->handle,
-				  NULL);
-	if (code != SQLITE_OK) {
-		tt_free(stmt);
-		return fail(db, code);
+	if (db->load)
+		status = tt_db_load_drain(db->load);
+	if (status == TTNN_OK) {
+		code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
+					  &stmt->handle, NULL);
+		if (code != SQLITE_OK)
+			status = fail(db, code);
 	}
-	*out = stmt;
-	return TTNN_OK;
+	stmt->count = sqlite3_bind_parameter_count(stmt->handle);
+	if (status == TTNN_OK && stmt->count > TT_DB_PARAMETERS)
+		status = tt_fail(TTNN_INTERNAL, "a statement with %d parameters", stmt->count);
+	if (status == TTNN_OK)
+		*out = stmt;
+	else
+		tt_db_stmt_free(stmt);
+	return status;
 }
 
 void tt_db_stmt_free(struct tt_db_stmt *stmt)
 {
 	if (!stmt)
 		return;
+	if (stmt->db->load)
+		tt_db_load_drop(stmt->db->load); /* they may need it */
 	sqlite3_finalize(stmt->handle);
 	tt_free(stmt);
 }
 
-static void note(struct tt_db_stmt *stmt, int code)
+static void set(struct tt_db_stmt *stmt, int at, struct tt_db_value value)
 {
-	if (code != SQLITE_OK && stmt->fault == SQLITE_OK)
-		stmt->fault = code;
+	if (at >= 0 && at < stmt->count)
+		stmt->values[at] = value;
 }
 
 void tt_db_bind_null(struct tt_db_stmt *stmt, int at)
 {
-	note(stmt, sqlite3_bind_null(stmt->handle, at + 1));
+	set(stmt, at, (struct tt_db_value){.kind = TT_DB_NULL});
 }
 
 void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value)
 {
-	note(stmt, sqlite3_bind_int64(stmt->handle, at + 1, value));
+	set(stmt, at, (struct tt_db_value){.kind = TT_DB_INT, .whole = value});
 }
 
 void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value)
 {
-	note(stmt, sqlite3_bind_double(stmt->handle, at + 1, value));
+	set(stmt, at, (struct tt_db_value){.kind = TT_DB_REAL, .real = value});
 }
 
 void tt_db_bind_text(struct tt_db_stmt *stmt, int at, const char *text, size_t length)
 {
-	note(stmt, text ? sqlite3_bind_text64(stmt->handle, at + 1, text, length, SQLITE_STATIC,
-					      SQLITE_UTF8)
-			: sqlite3_bind_null(stmt->handle, at + 1));
+	if (text)
+		set(stmt, at,
+		    (struct tt_db_value){.kind = TT_DB_TEXT, .length = length, .text = text});
+	else
+		tt_db_bind_null(stmt, at);
 }
 
-tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt)
+static int bind(sqlite3_stmt *handle, int at, const struct tt_db_value *value)
 {
-	int code = stmt->fault != SQLITE_OK ? stmt->fault : sqlite3_step(stmt->handle);
+	switch (value->kind) {
+	case TT_DB_INT:
+		return sqlite3_bind_int64(handle, at, value->whole);
+	case TT_DB_REAL:
+		return sqlite3_bind_double(handle, at, value->real);
+	case TT_DB_TEXT:
+		return sqlite3_bind_text64(handle, at, value->text, value->length, SQLITE_STATIC,
+					   SQLITE_UTF8);
+	default:
+		return sqlite3_bind_null(handle, at);
+	}
+}
+
+/* *row tells whether there is one. At the end, and after failures, the statement is ready again. */
+static tt_status step(bool *row, struct tt_db_stmt *stmt)
+{
+	int code = sqlite3_step(stmt->handle);
 	tt_status status = TTNN_OK;
 
 	*row = code == SQLITE_ROW;
@@ -185,18 +213,44 @@ tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt)
 	if (code != SQLITE_DONE)
 		status = fail(stmt->db, code);
 	sqlite3_reset(stmt->handle);
-	stmt->fault = SQLITE_OK;
 	return status;
+}
+
+static tt_status bind_all(struct tt_db_stmt *stmt, const struct tt_db_value *values)
+{
+	for (int i = 0; i < stmt->count; i++) {
+		int code = bind(stmt->handle, i + 1, &values[i]);
+
+		if (code != SQLITE_OK)
+			return fail(stmt->db, code);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values)
+{
+	bool row;
+
+	TT_TRY(bind_all(stmt, values));
+	do
+		TT_TRY(step(&row, stmt));
+	while (row);
+	return TTNN_OK;
 }
 
 tt_status tt_db_run(struct tt_db_stmt *stmt)
 {
-	bool row;
+	return stmt->db->load ? tt_db_load_add(stmt->db->load, stmt)
+			      : tt_db_write(stmt, stmt->values);
+}
 
-	do
-		TT_TRY(tt_db_next(&row, stmt));
-	while (row);
-	return TTNN_OK;
+tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt)
+{
+	if (stmt->db->load)
+		TT_TRY(tt_db_load_drain(stmt->db->load));
+	if (!sqlite3_stmt_busy(stmt->handle))
+		TT_TRY(bind_all(stmt, stmt->values));
+	return step(row, stmt);
 }
 
 const char *tt_db_text(struct tt_db_stmt *stmt, int column)

@@ -9,8 +9,9 @@
  *	tt_db_stmt_free(insert);
  *	TT_TRY(tt_db_close(db));
  *
- * Messages name the file and SQLite's reason. Binding remembers the first failure, which
- * tt_db_run() or tt_db_next() tells. A database and its statements belong to one thread at a time.
+ * Messages name the file and SQLite's reason. A database and its statements belong to one thread at a
+ * time. While a file is filled (tt_db_create()) rows are written by a thread of its own, behind the
+ * caller: a failure may be told by a later call, by tt_db_close() at the latest.
  * SQLite's own memory does not come from base/mem.h: other users of the same library in the process
  * (Python's sqlite3 module) have a say in that.
  */
@@ -45,13 +46,16 @@ void tt_db_discard(struct tt_db *db);
 /* One or more statements without results. */
 tt_status tt_db_exec(struct tt_db *db, const char *sql);
 
+/* Waits until all rows are written. */
+tt_status tt_db_flush(struct tt_db *db);
+
 /* A statement to run often. Free with tt_db_stmt_free(), before the database. */
 tt_status tt_db_prepare(struct tt_db_stmt **out, struct tt_db *db, const char *sql);
 
-/* NULL is fine. */
+/* Rows that are not written yet are dropped: flush first. NULL is fine. */
 void tt_db_stmt_free(struct tt_db_stmt *stmt);
 
-/* Parameters count from 0. Texts are borrowed until the statement ran; NULL is NULL. */
+/* Parameters count from 0. Texts are borrowed until tt_db_run() or tt_db_next(); NULL is NULL. */
 void tt_db_bind_null(struct tt_db_stmt *stmt, int at);
 void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value);
 void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value);

@@ -5,10 +5,18 @@
 
 #include "base/mem.h"
 #include "report/pytext.h"
+#include "tensor/enums.h"
 
 /* So many operations are a block, unless there is no room between two positions before. */
 #define BLOCK 64
 #define GAP ((int64_t)1 << 24)
+
+bool tt_report_buffer_type(int64_t *out, const struct tt_json *name)
+{
+	const char *text = tt_json_string(name, NULL);
+
+	return text && tt_enum_find(out, &tt_enum_buffer_type, text);
+}
 
 /* ---- blocks and spans ----------------------------------------------------------------------- */
 

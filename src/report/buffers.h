@@ -22,6 +22,9 @@ struct tt_report_buffer {
 	int64_t device, address, size, type, layout;
 };
 
+/* The number of a kind of memory by its name: "L1"; false when it is none. */
+bool tt_report_buffer_type(int64_t *out, const struct tt_json *name);
+
 struct tt_report_span {
 	int64_t block, position, first, last;
 	struct tt_report_buffer buffer;

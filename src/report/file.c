@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/pytext.h"
+#include "trace/session.h"
 
 /* Operation ids of the second and later files of a rank start this much higher each. */
 #define STRIDE 10000
@@ -419,6 +420,7 @@ static void reset(struct tt_report_import *import)
 	import->pages.context = &import->devices;
 	import->buffers.rank = import->pages.rank = import->tensors.rank = import->rank;
 	import->tensors.base = import->base;
+	import->tensors.strict = import->options->strict;
 }
 
 static tt_status import_parts(const struct tt_report_file_args *args,
@@ -527,20 +529,35 @@ static bool is_report(struct tt_report_source *source)
 	       source->kind(source, TT_REPORT_PART_GRAPH) != TT_JSON_ABSENT;
 }
 
+static tt_status open_source(struct tt_report_import *import, bool in_folder)
+{
+	const struct tt_report_options *options = import->options;
+	struct tt_report_trace_options trace = {
+		.json = {.value_limit = options->value_limit ? options->value_limit
+							     : TT_REPORT_VALUE_LIMIT,
+			 .strict = options->strict},
+		.dialect = options->dialect,
+		.pages = options->pages,
+		.skip_empty = in_folder,
+		.directory = options->output,
+	};
+
+	if (tt_is_trace(import->path))
+		return tt_report_source_trace(&import->source, import->path, &trace);
+	return tt_report_source_json(&import->source, import->path, &trace.json);
+}
+
 tt_status tt_report_file(const struct tt_report_file_args *args, const char *path)
 {
 	struct tt_report_import *import = args->import;
-	struct tt_report_json_options options = {
-		.value_limit = import->options->value_limit ? import->options->value_limit
-							    : TT_REPORT_VALUE_LIMIT,
-		.strict = import->options->strict,
-	};
+	bool kind = args->in_folder && !import->options->strict;
 	tt_status status = TTNN_OK;
 
 	import->path = path;
-	TT_TRY(tt_report_source_json(&import->source, path, &options));
-	if (!import->options->strict && args->in_folder &&
-	    (!import->source || !is_report(import->source)))
+	TT_TRY(open_source(import, args->in_folder));
+	if (!import->source && args->in_folder && tt_is_trace(path))
+		tt_log(TT_LOG_INFO, "%s: nothing was called; left out", path);
+	else if (kind && (!import->source || !is_report(import->source)))
 		tt_log(TT_LOG_WARN, "%s: not a graph report; left out", path);
 	else if (import->source)
 		status = import_source(args);

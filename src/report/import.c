@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "report/file.h"
 #include "report/svg.h"
+#include "trace/session.h"
 
 /* ---- which files ---------------------------------------------------------------------------- */
 
@@ -51,11 +52,13 @@ static bool is_capture(const char *name)
 	return !*name;
 }
 
-/* Any JSON file but those that lie beside reports. */
+/* Traces, and any JSON file but those that lie beside reports. */
 static bool is_candidate(const char *name, bool strict)
 {
 	static const char *const beside[] = {".python_io.json", ".comparison_records.json"};
 
+	if (tt_is_trace(name))
+		return true;
 	if (!ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
 	    strcmp(name, "comparison_records.json") == 0)
 		return false;
@@ -329,7 +332,8 @@ static void draw_all(struct run *run)
 	struct tt_report_import *import = &run->import;
 
 	for (size_t i = 0; i < run->files.count; i++) {
-		if (tt_svg_report(import->options->output, run->files.data[i]) == TTNN_OK)
+		if (tt_svg_report(import->options->output, run->files.data[i],
+				  import->options->dialect) == TTNN_OK)
 			import->counts.pictures++;
 		else
 			tt_log(TT_LOG_WARN, "%s: no picture: %s", run->files.data[i], ttnn_error());
@@ -418,6 +422,7 @@ enum ttnn_status ttnn_import_report(char **summary, const char *input, const cha
 		.strict = given->strict,
 		.as_tables = given->as_tables,
 		.svg = given->svg,
+		.dialect = tt_dialect_default(),
 	};
 	struct tt_report_counts counts;
 	struct tt_str text = {0};

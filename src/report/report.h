@@ -9,18 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ttnn.h>
+
 #include "base/status.h"
 #include "base/str.h"
 
 struct tt_report_options {
-	const char *input;   /* a report, or a folder of them */
+	const char *input;   /* a report or a trace, or a folder of them */
 	const char *output;  /* folder, made if absent */
 	const char *db_name; /* NULL: db.sqlite */
 	const char *schema;  /* NULL: the newest */
 	bool strict;         /* as upstream in everything: what it refuses, what it appends to */
 	bool as_tables;      /* no views, no additions; strict has this too */
 	bool svg;            /* also pictures, in output/graphs */
-	size_t value_limit;  /* larger single values are refused; 0: TT_REPORT_VALUE_LIMIT */
+	bool pages;          /* of traces: also where device memory lay */
+	enum ttnn_dialect dialect; /* of the graphs of traces */
+	size_t value_limit;        /* larger single values are refused; 0: TT_REPORT_VALUE_LIMIT */
 };
 
 #define TT_REPORT_VALUE_LIMIT ((size_t)256 << 20)

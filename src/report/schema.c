@@ -388,6 +388,7 @@ tt_status tt_report_db_finish(struct tt_report_db *db)
 {
 	struct tt_db *file = db->db;
 
+	TT_TRY(tt_db_flush(file));
 	if (!db->as_tables && db->collided)
 		TT_TRY(store_users(db));
 	if (!db->as_tables)

@@ -2,10 +2,13 @@
  * source.h: where the importer reads a report from. It sees a report as parts, each a value to be
  * read whole or walked element by element, and never needs all of a part in memory.
  *
- * JSON files are one source (tt_report_source_json); another is a new set of these functions.
+ * JSON files are sources (tt_report_source_json), and traces become such; another is a new set of these
+ * functions.
  */
 #ifndef TT_REPORT_SOURCE_H
 #define TT_REPORT_SOURCE_H
+
+#include <ttnn.h>
 
 #include "base/json.h"
 
@@ -75,5 +78,21 @@ struct tt_report_json_options {
  */
 tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
 				const struct tt_report_json_options *options);
+
+/* The same for an open file without files beside it; takes the descriptor. `name` is for messages. */
+tt_status tt_report_source_json_fd(struct tt_report_source **out, int fd, size_t size,
+				   const char *name, const struct tt_report_json_options *options);
+
+struct tt_report_trace_options {
+	struct tt_report_json_options json;
+	enum ttnn_dialect dialect; /* of the graph */
+	bool pages;                /* also where device memory lay */
+	bool skip_empty;           /* *out is NULL when nothing was called */
+	const char *directory;     /* for a temporary file, as large as the report would be */
+};
+
+/* A .ttrace file. */
+tt_status tt_report_source_trace(struct tt_report_source **out, const char *path,
+				 const struct tt_report_trace_options *options);
 
 #endif

@@ -301,21 +301,18 @@ static const struct tt_report_source functions = {
 };
 
 /* *object tells whether the file holds an object. */
-static tt_status open_main(struct json_source *source, bool *object, const char *path)
+static tt_status read_main(struct json_source *source, bool *object)
 {
-	struct tt_jsonslice *file;
+	struct tt_jsonslice *file = source->files[MAIN];
 
 	*object = false;
-	TT_TRY(tt_jsonslice_open(&source->files[MAIN], path));
-	file = source->files[MAIN];
 	if (!tt_jsonslice_next(file)) {
 		TT_TRY(tt_jsonslice_status(file));
 		return tt_jsonslice_fail(file, 0, "no JSON value");
 	}
 	if (tt_jsonslice_kind(file) == TT_JSON_OBJECT) {
 		*object = true;
-		TT_TRY(find_parts(source));
-		return open_sides(source, path);
+		return find_parts(source);
 	}
 	/* No report, but is it JSON? A container is passed over, anything else read. */
 	if (tt_jsonslice_kind(file) == TT_JSON_ABSENT)
@@ -324,22 +321,48 @@ static tt_status open_main(struct json_source *source, bool *object, const char 
 	return tt_jsonslice_status(file);
 }
 
-tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
-				const struct tt_report_json_options *options)
+/* Takes the main file. *out is NULL when that is JSON, but no object. */
+static tt_status make_source(struct tt_report_source **out, struct tt_jsonslice *file,
+			     const char *path, const struct tt_report_json_options *options)
 {
 	struct json_source *source = tt_calloc(1, sizeof(*source));
 	bool object = false;
 	tt_status status;
 
-	if (!source)
+	*out = NULL;
+	if (!source) {
+		tt_jsonslice_free(file);
 		return tt_fail_nomem();
+	}
 	source->base = functions;
 	source->options = *options;
-	status = open_main(source, &object, path);
-	*out = &source->base;
+	source->files[MAIN] = file;
+	status = read_main(source, &object);
+	if (status == TTNN_OK && object && path)
+		status = open_sides(source, path);
 	if (status == TTNN_OK && object)
-		return TTNN_OK;
-	json_free(&source->base);
-	*out = NULL;
+		*out = &source->base;
+	else
+		json_free(&source->base);
 	return status;
+}
+
+tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
+				const struct tt_report_json_options *options)
+{
+	struct tt_jsonslice *file;
+
+	*out = NULL;
+	TT_TRY(tt_jsonslice_open(&file, path));
+	return make_source(out, file, path, options);
+}
+
+tt_status tt_report_source_json_fd(struct tt_report_source **out, int fd, size_t size,
+				   const char *name, const struct tt_report_json_options *options)
+{
+	struct tt_jsonslice *file;
+
+	*out = NULL;
+	TT_TRY(tt_jsonslice_fd(&file, fd, size, name));
+	return make_source(out, file, NULL, options);
 }

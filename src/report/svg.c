@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "trace/session.h"
 
 #define LEGEND_LINE 22.0
 #define LEGEND_GAP 16.0
@@ -429,11 +430,11 @@ static tt_status save_both(struct tt_str *folder, const char *file, const struct
 	return status;
 }
 
-tt_status tt_svg_report(const char *output, const char *file)
+tt_status tt_svg_report(const char *output, const char *file, enum ttnn_dialect dialect)
 {
 	struct tt_graph graph = {0};
 	struct tt_str folder = {0};
-	tt_status status = tt_graph_load(&graph, file);
+	tt_status status = tt_graph_open(&graph, file, dialect);
 
 	tt_str_addf(&folder, "%s/graphs", output);
 	if (status == TTNN_OK)

@@ -19,9 +19,9 @@ tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const ch
 		      const struct tt_diagram_options *options);
 
 /*
- * Draws the graph of a report (or graph) file in the folder `output`/graphs, which is made if absent:
- * STEM.svg, its calls, and STEM.flow.svg, the levelized graph.
+ * Draws the graph of a report, graph or trace (in that dialect) in the folder `output`/graphs, which is
+ * made if absent: STEM.svg, its calls, and STEM.flow.svg, the levelized graph.
  */
-tt_status tt_svg_report(const char *output, const char *file);
+tt_status tt_svg_report(const char *output, const char *file, enum ttnn_dialect dialect);
 
 #endif

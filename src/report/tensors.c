@@ -65,6 +65,18 @@ static tt_status text_of(uint32_t *out, struct tt_report_tensors *tensors,
 	return status;
 }
 
+/* Of the kind of memory: a number, or its name as the first documents have it (upstream refuses that). */
+static struct tt_report_maybe type_of(bool *good, const struct tt_report_tensors *tensors,
+				      const struct tt_json *params)
+{
+	const struct tt_json *value = tt_json_get(params, "buffer_type");
+	struct tt_report_maybe type = {.set = true};
+
+	if (!tensors->strict && tt_report_buffer_type(&type.value, value))
+		return type;
+	return number_of(good, params, "buffer_type");
+}
+
 tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 			       struct tt_report_tensors *tensors, int64_t id,
 			       const struct tt_json *params)
@@ -88,7 +100,7 @@ tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 	out->device = number_of(good, params, "device_id");
 	map_device(tensors, &out->device);
 	out->address = number_of(good, params, "address");
-	out->type = number_of(good, params, "buffer_type");
+	out->type = type_of(good, tensors, params);
 	if (!newer)
 		out->type.set = true;
 	if (newer && !out->texts[TT_TENSOR_STORAGE] &&

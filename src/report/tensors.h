@@ -54,6 +54,7 @@ struct tt_report_tensors {
 	struct tt_report_db *db;
 	struct tt_report_devices *devices; /* NULL: ids are not mapped */
 	int64_t rank, base;                /* operation ids are base + 1, 2, ... */
+	bool strict;
 	struct tt_map texts;
 	TT_VEC(struct tt_report_tensor) rows;
 	TT_VEC(struct tt_report_tensor_place) places;

@@ -302,6 +302,9 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_json 
 		.type = param(&good, params, "buffer_type"),
 	};
 
+	/* The first reports have the kind of memory as a word only, which upstream passes by. */
+	if (!import->options->strict && !tt_json_get(params, "buffer_type"))
+		tt_report_buffer_type(&buffer.type, tt_json_get(params, "type"));
 	if (tt_json_get(params, "device_id"))
 		buffer.device = tt_report_devices_map(&import->devices, buffer.device);
 	for (int64_t i = 0; name && i < 4; i++)

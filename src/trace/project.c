@@ -391,9 +391,11 @@ static void on_device(struct tt_project *p, const struct tt_event_device *told)
 	device->chip_count = told->info->chip_count;
 	device->arch =
 		tt_graph_text(&p->graph, told->info->arch_name, strlen(told->info->arch_name));
+	device->profile =
+		tt_graph_text(&p->graph, told->info->profile, strlen(told->info->profile));
 	if (told->row)
 		device->row = *told->row;
-	if (!device->arch)
+	if (!device->arch || !device->profile)
 		tt_project_fail(p, tt_fail_nomem());
 }
 

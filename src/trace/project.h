@@ -34,7 +34,7 @@ struct tt_project_device {
 	bool managed;               /* its sub-device manager is written */
 	bool used;                  /* memory was allocated, freed or used by a program */
 	struct ttnn_device_row row; /* as reports show it */
-	const char *arch;
+	const char *arch, *profile;
 };
 
 /* One thread's functions. */

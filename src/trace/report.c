@@ -20,6 +20,8 @@ tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p
 		if (!device)
 			return tt_fail_nomem();
 		*device = (struct tt_report_device){.id = from->id, .row = from->row};
+		if (!*report->profile)
+			snprintf(report->profile, sizeof(report->profile), "%s", from->profile);
 		snprintf(device->arch, sizeof(device->arch), "%s", from->arch);
 	}
 	return TTNN_OK;
@@ -27,9 +29,14 @@ tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p
 
 tt_status tt_report_read(struct tt_report *report, struct tt_source *source)
 {
-	tt_report_cluster(&report->cluster);
+	if (!report->recorded)
+		tt_report_cluster(&report->cluster);
+	else if (*report->profile)
+		tt_report_cluster_of(&report->cluster, report->profile);
 	TT_TRY(tt_str_status(&report->cluster));
-	return report->pages ? tt_report_memory_read(&report->memory, source) : TTNN_OK;
+	if (!report->pages)
+		return TTNN_OK;
+	return tt_report_memory_read(&report->memory, source, !report->recorded);
 }
 
 /* A member of a device's object. */
@@ -136,7 +143,8 @@ static void write_metadata(struct tt_jsonw *w, const struct tt_report *report)
 void tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
 		     const struct tt_graph *graph)
 {
-	bool by_call = tt_dialect(graph->dialect)->programs;
+	/* Captures of dialect `seed` have no such members; of a trace all is told that was asked for. */
+	bool by_call = report->recorded || tt_dialect(graph->dialect)->programs;
 
 	tt_jsonw_object(w);
 	if (report->memory)

@@ -21,6 +21,8 @@ struct tt_report {
 	uint64_t duration_ns; /* 0: it goes on */
 	bool full;            /* to be written: with all that is below */
 	bool pages;           /* also of device memory; then `memory` is read */
+	bool recorded;        /* of a trace: its devices are not open here */
+	char profile[64];     /* of the first device */
 	struct tt_report_memory *memory;
 	struct tt_str cluster; /* descriptor of the machine; may be empty */
 	TT_VEC(struct tt_report_device) devices;

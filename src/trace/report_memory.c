@@ -26,7 +26,8 @@ struct span {
 
 struct tt_report_memory {
 	TT_VEC(struct span) spans;
-	TT_VEC(struct tt_devmem *) memories; /* of open devices, each a reference */
+	bool live;                           /* the devices are open here */
+	TT_VEC(struct tt_devmem *) memories; /* of the devices, each a reference */
 	struct tt_map by_id;                 /* buffer id → index of its span + 1 */
 	uint64_t events, allocations;
 	tt_status status;
@@ -52,6 +53,48 @@ static struct tt_devmem *memory_of(const struct tt_report_memory *m, uint32_t de
 			return m->memories.data[i];
 	}
 	return NULL;
+}
+
+/* What limits of a chip there may be: more than that is a damaged trace. */
+#define GRID_MAX 1024
+#define BANKS_MAX 4096
+
+static bool is_alignment(uint32_t bytes)
+{
+	return bytes && bytes <= 1 << 20 && !(bytes & (bytes - 1));
+}
+
+/* The memory of a device that is not open here, with nothing in it: to know where pages lie. */
+static tt_status add_recorded(struct tt_report_memory *m, const struct tt_event_device *device)
+{
+	const struct ttnn_device_info *info = device->info;
+	struct tt_devmem_config config = {
+		.allocator = {.dram_banks = info->dram_banks,
+			      .dram_align = info->dram_alignment,
+			      .l1_align = info->l1_alignment,
+			      .dram_base = info->dram_base,
+			      .dram_bank_size = info->dram_bank_size,
+			      .l1_base = info->l1_base,
+			      .l1_size = info->l1_size},
+		.grid_width = info->compute_grid.x,
+		.grid_height = info->compute_grid.y,
+		.chips = 1,
+		.device_id = device->device_id,
+	};
+	struct tt_devmem **slot;
+
+	if (memory_of(m, device->device_id) || !config.grid_width || !config.grid_height ||
+	    config.grid_width > GRID_MAX || config.grid_height > GRID_MAX || !info->dram_banks ||
+	    info->dram_banks > BANKS_MAX || !is_alignment(info->dram_alignment) ||
+	    !is_alignment(info->l1_alignment))
+		return TTNN_OK;
+	slot = TT_VEC_PUSH(&m->memories);
+	if (!slot)
+		return tt_fail_nomem();
+	m->memories.count--; /* until it is there */
+	TT_TRY(tt_devmem_new(slot, &config));
+	m->memories.count++;
+	return TTNN_OK;
 }
 
 /* The span of a buffer, made when it is new; NULL when memory is exhausted. */
@@ -110,6 +153,8 @@ static tt_status read_event(struct tt_report_memory *m, const struct tt_event *e
 			span->allocation = m->allocations;
 		}
 		return TTNN_OK;
+	case TT_EVENT_DEVICE_OPEN:
+		return m->live || !event->device.info ? TTNN_OK : add_recorded(m, &event->device);
 	case TT_EVENT_SCOPE_BEGIN:
 		learn_layouts(m, event->begin.inputs, event->begin.input_count);
 		return TTNN_OK;
@@ -162,7 +207,8 @@ static tt_status read_all(struct tt_report_memory *m, struct tt_source *source)
 {
 	const struct tt_seen *seen;
 
-	tt_event_each_device(add_memory, m);
+	if (m->live)
+		tt_event_each_device(add_memory, m);
 	if (m->status != TTNN_OK)
 		return tt_fail_nomem();
 	tt_source_rewind(source);
@@ -172,18 +218,19 @@ static tt_status read_all(struct tt_report_memory *m, struct tt_source *source)
 			break;
 		TT_TRY(read_event(m, &seen->event));
 	}
-	for (size_t i = 0; i < m->memories.count; i++)
+	for (size_t i = 0; m->live && i < m->memories.count; i++)
 		TT_TRY(add_living(m, m->memories.data[i]));
 	return TTNN_OK;
 }
 
-tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source)
+tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source, bool live)
 {
 	struct tt_report_memory *m = tt_calloc(1, sizeof(*m));
 	tt_status status;
 
 	if (!m)
 		return tt_fail_nomem();
+	m->live = live;
 	status = read_all(m, source);
 	if (status == TTNN_OK)
 		*out = m;
@@ -421,4 +468,14 @@ static void add_cluster(void *context, const struct tt_event_device *device)
 void tt_report_cluster(struct tt_str *out)
 {
 	tt_event_each_device(add_cluster, out);
+}
+
+void tt_report_cluster_of(struct tt_str *out, const char *profile_name)
+{
+	struct tt_profile *profile;
+
+	if (tt_profile_open(&profile, profile_name) != TTNN_OK)
+		return;
+	tt_descriptor_write(out, &profile->cluster);
+	tt_profile_unref(profile);
 }

@@ -2,8 +2,8 @@
  * report_memory.h: what reports tell of device memory beyond the graph: the pages of L1 buffers, and
  * the buffers that live when each outermost function ends. Written with the switch TTNN_GRAPH_PAGES.
  *
- * Read from the events of a capture while its devices are open: a buffer that nobody tells of was there
- * before, if it is there now or was freed meanwhile.
+ * Read from the events of a capture while its devices are open (a buffer that nobody tells of was there
+ * before, if it is there now or was freed meanwhile), or from a trace, which tells of its devices.
  */
 #ifndef TT_TRACE_REPORT_MEMORY_H
 #define TT_TRACE_REPORT_MEMORY_H
@@ -14,8 +14,11 @@
 
 struct tt_report_memory;
 
-/* Reads a whole source (rewinds it first), with the live buffers of the devices it tells of. */
-tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source);
+/*
+ * Reads a whole source (rewinds it first). `live`: its devices are those that are open here, and what
+ * lives on them was there before if nobody tells of it; else all that is known is what the source tells.
+ */
+tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source, bool live);
 
 /* NULL is fine. */
 void tt_report_memory_free(struct tt_report_memory *memory);
@@ -36,5 +39,8 @@ void tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memo
 
 /* The cluster descriptor of the machine that a device was opened on, else nothing. */
 void tt_report_cluster(struct tt_str *out);
+
+/* The same of a profile's machine, if there is such a profile here. */
+void tt_report_cluster_of(struct tt_str *out, const char *profile_name);
 
 #endif

@@ -269,9 +269,12 @@ static tt_status save_report(const char *path, const struct tt_report *report,
 }
 
 tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
-				const struct tt_project_options *options)
+				const struct tt_project_options *options, bool pages)
 {
-	struct tt_report report = {.wall_ns = tt_source_info(source)->began_ns};
+	struct tt_report report = {.wall_ns = tt_source_info(source)->began_ns,
+				   .full = true,
+				   .pages = pages,
+				   .recorded = true};
 	struct tt_project project;
 	struct tt_graph graph = {0};
 	tt_status status;
@@ -280,6 +283,8 @@ tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 	status = project_all(&project, source, &report.duration_ns);
 	if (status == TTNN_OK)
 		status = tt_report_devices(&report, &project);
+	if (status == TTNN_OK)
+		status = tt_report_read(&report, source);
 	if (status == TTNN_OK)
 		status = tt_project_finish(&graph, &project, report.duration_ns);
 	tt_project_deinit(&project);

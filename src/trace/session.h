@@ -17,9 +17,12 @@ bool tt_is_trace(const char *path);
 /* A graph from any file: .ttrace, graph JSON, report JSON. `dialect` is for traces. */
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect);
 
-/* Writes the report of all that a source tells, as it is made: nothing but the graph is kept. */
+/*
+ * Writes the report of a trace, as it is made: nothing but the graph is kept. `pages`: also where device
+ * memory lay, as TTNN_GRAPH_PAGES asks for.
+ */
 tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
-				const struct tt_project_options *options);
+				const struct tt_project_options *options, bool pages);
 
 /* The dialect of the environment: TTNN_DIALECT. */
 enum ttnn_dialect tt_dialect_default(void);

@@ -363,7 +363,7 @@ TEST(pictures_of_a_report)
 	tt_str_adds(&m.json, "]}");
 	CHECK_OK(tt_file_save(report, tt_str_text(&m.json), m.json.length));
 	tt_str_deinit(&m.json);
-	CHECK_OK(tt_svg_report(folder, report));
+	CHECK_OK(tt_svg_report(folder, report, TTNN_DIALECT_SEED));
 	for (int flow = 0; flow < 2; flow++) {
 		snprintf(path, sizeof(path), "%s/graphs/some.report%s.svg", folder,
 			 flow ? ".flow" : "");
@@ -376,7 +376,8 @@ TEST(pictures_of_a_report)
 	}
 	snprintf(path, sizeof(path), "%s/graphs", folder);
 	CHECK_INT(rmdir(path), 0);
-	CHECK_FAILS(tt_svg_report(folder, "no/such/file.json"), TTNN_NOTFOUND, "no/such/file.json");
+	CHECK_FAILS(tt_svg_report(folder, "no/such/file.json", TTNN_DIALECT_SEED), TTNN_NOTFOUND,
+		    "no/such/file.json");
 }
 
 SCENARIO(pictures_without_memory)

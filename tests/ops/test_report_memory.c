@@ -95,7 +95,7 @@ static tt_status write_report(struct tt_str *out, struct tt_capture *capture,
 	TT_TRY(tt_source_open_capture(&source, capture));
 	status = outline(graph, source);
 	if (status == TTNN_OK)
-		status = tt_report_memory_read(&memory, source);
+		status = tt_report_memory_read(&memory, source, true);
 	tt_source_close(source);
 	if (status == TTNN_OK) {
 		tt_jsonw_init_str(&w, out, (struct tt_jsonw_style){0});

@@ -98,6 +98,63 @@ def test_nothing_is_recorded_without_a_capture(device, upstream, tmp_path):
     assert ttnn.graph.end_graph_capture_to_file(str(tmp_path / "none.json")) is None
 
 
+MODEL = """
+import ttnn
+device = ttnn.open_device(device_id=0)
+a = ttnn.full([1, 1, 64, 128], 1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
+b = ttnn.add(a, a, memory_config=ttnn.L1_MEMORY_CONFIG)
+c = ttnn.matmul(a, ttnn.full([1, 1, 128, 32], 1.0, layout=ttnn.TILE_LAYOUT, device=device))
+ttnn.close_device(device)
+"""
+
+
+@pytest.mark.parametrize("dialect", ["seed", "tt-metal"])
+def test_traces_become_databases(tmp_path, dialect):
+    """A trace, read where no device is open, gives what the capture of the same program gives."""
+    package = pathlib.Path(ttnn.__file__).parent.parent.absolute()
+    environment = dict(os.environ, PYTHONPATH=str(package), TTNN_DIALECT=dialect)
+
+    def run(program, **more):
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    run(MODEL, TTNN_TRACE=str(tmp_path / "traces"))
+    captured = MODEL.replace("\na =", "\nttnn.graph.begin_graph_capture()\na =")
+    captured = captured.replace("ttnn.close_device", 'ttnn.graph.end_graph_capture_to_file("report.json")\nttnn.close_device')
+    run(captured)
+    (tmp_path / "report.python_io.json").unlink(missing_ok=True)  # traces have no such records
+    said = run("import ttnn.graph_report as g; g.import_report('traces', 'a'); g.import_report('report.json', 'b')")
+    assert "warning" not in said, said
+    assert (tmp_path / "a" / "cluster_descriptor.yaml").read_text() == (tmp_path / "b" / "cluster_descriptor.yaml").read_text()
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["cluster_descriptor.yaml", "db.sqlite"]
+    with sqlite3.connect(tmp_path / "a" / "db.sqlite") as a, sqlite3.connect(tmp_path / "b" / "db.sqlite") as b:
+        count = b.execute("select count(*) from operations").fetchone()[0]
+        queries = ["select * from devices", f"select operation_id, name from operations where operation_id <= {count}",
+                   f"select * from buffers where operation_id <= {count}"]
+        if dialect == "seed":  # in the other, tensors get new numbers while a capture runs, and no arguments without Python's records
+            queries += [f"select * from operation_arguments where operation_id <= {count}", "select * from device_tensors", "select * from tensors",
+                        f"select * from input_tensors where operation_id <= {count}", "select * from output_tensors"]
+        for query in queries:
+            assert a.execute(query).fetchall() == b.execute(query).fetchall() != [], query
+    assert {name for (name,) in a.execute("select name from operations")} >= {"ttnn::add" if dialect == "seed" else "ttnn.add"}
+
+
+def test_pages_of_traces(tmp_path):
+    package = pathlib.Path(ttnn.__file__).parent.parent.absolute()
+    environment = dict(os.environ, PYTHONPATH=str(package), TTNN_TRACE=str(tmp_path))
+    subprocess.run([sys.executable, "-c", MODEL], env=environment, check=True)
+    (trace,) = tmp_path.glob("*.ttrace")
+    command = package.parent / "ttnn"
+    if not command.exists():
+        pytest.skip("no command `ttnn` beside the package")
+    subprocess.run([command, "import", "--pages", trace, tmp_path / "out"], stdout=subprocess.DEVNULL, check=True)
+    with sqlite3.connect(tmp_path / "out" / "db.sqlite") as database:
+        rows = database.execute("select distinct operation_id, address from buffer_chunks").fetchall()
+        living = database.execute("select distinct operation_id, address from buffers where buffer_type = 1").fetchall()
+    assert rows and set(rows) <= set(living)
+
+
 def test_reports_of_tests(tmp_path):
     (tmp_path / "test_small.py").write_text(
         "import ttnn\n"

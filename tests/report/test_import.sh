@@ -6,3 +6,4 @@ $python -c 'import sqlite3' 2>/dev/null || { echo "no $python with sqlite3" && e
 export PYTHONDONTWRITEBYTECODE=1
 $python tests/report/check.py "$OUT/ttnn" recorded
 $python tests/report/check.py "$OUT/ttnn" reference
+$python tests/report/malformed.py "$OUT/ttnn"

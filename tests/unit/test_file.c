@@ -168,6 +168,56 @@ static void gzip_append(const char *path, const void *data, unsigned size)
 	gzclose(file);
 }
 
+static void check_unpacked(const char *path, const char *want, size_t length)
+{
+	char *data = calloc(1, length);
+	size_t size = 0;
+	int fd;
+
+	CHECK_OK(tt_file_open_unpacked(&fd, &size, path));
+	CHECK_INT(size, length);
+	CHECK_OK(tt_file_read_at(fd, data, length, 0, path));
+	CHECK(memcmp(data, want, length) == 0);
+	CHECK_OK(tt_file_read_at(fd, data, 3, length - 3, path));
+	CHECK(memcmp(data, want + length - 3, 3) == 0);
+	CHECK_FAILS(tt_file_read_at(fd, data, 4, length - 3, path), TTNN_IO, "became shorter");
+	close(fd);
+	free(data);
+}
+
+TEST(parts_of_files)
+{
+	const char *path = test_path("parts");
+	size_t size;
+	int fd;
+
+	CHECK_OK(tt_file_save(path, "abcdef", 6));
+	check_unpacked(path, "abcdef", 6);
+	remove(path);
+	CHECK_FAILS(tt_file_open_unpacked(&fd, &size, path), TTNN_NOTFOUND, "cannot open");
+	CHECK_FAILS(tt_file_open_unpacked(&fd, &size, "/"), TTNN_IO, "cannot read: Is a directory");
+}
+
+TEST(files_without_a_name)
+{
+	struct tt_file_out *file;
+	char data[6] = "";
+	size_t size;
+	int fd;
+
+	CHECK_FAILS(tt_file_create_nameless(&file, test_path("none")), TTNN_NOTFOUND,
+		    "cannot create");
+	CHECK_OK(tt_file_create_nameless(&file, "."));
+	tt_file_write(file, "hello", 5);
+	CHECK_OK(tt_file_take(&fd, &size, file));
+	CHECK_INT(size, 5);
+	CHECK_OK(tt_file_read_at(fd, data, 5, 0, "x"));
+	CHECK_STR(data, "hello");
+	close(fd);
+	CHECK_OK(tt_file_create_nameless(&file, "."));
+	tt_file_discard(file);
+}
+
 TEST(gzip_is_unpacked_by_its_magic)
 {
 	const char *path = test_path("packed"); /* the name does not say so */
@@ -181,9 +231,7 @@ TEST(gzip_is_unpacked_by_its_magic)
 	gzip_append(path, "again", 5); /* the size at the end is now far too small */
 	memcpy(want + sizeof(zeros), "again", 5);
 	check_content(path, want, sizeof(want));
-	CHECK_OK(tt_file_map_unpacked(&map, path));
-	CHECK(map.size == sizeof(want) && memcmp(map.data, want, map.size) == 0);
-	tt_file_unmap(&map);
+	check_unpacked(path, want, sizeof(want));
 	CHECK_OK(tt_file_map(&map, path));
 	for (size_t cut = 2; cut < map.size - 8; cut += cut < 40 ? 1 : 97)
 		if (tt_file_gunzip(&data, &size, map.data, cut, "g") == TTNN_OK) {
@@ -203,10 +251,10 @@ TEST(gzip_is_unpacked_by_its_magic)
 SCENARIO(files_survive_exhaustion)
 {
 	const char *path = test_path("s"), *packed = test_path("s.gz");
-	struct tt_file_map map;
 	tt_status status;
 	size_t size;
 	char *data = NULL;
+	int fd;
 
 	TT_TRY(tt_file_save(path, "hello", 5));
 	TT_TRY(tt_file_read(&data, &size, path));
@@ -217,7 +265,7 @@ SCENARIO(files_survive_exhaustion)
 	status = size == 5 ? TTNN_OK : TTNN_INTERNAL;
 	tt_free(data);
 	TT_TRY(status);
-	TT_TRY(tt_file_map_unpacked(&map, packed));
-	tt_file_unmap(&map);
+	TT_TRY(tt_file_open_unpacked(&fd, &size, packed));
+	close(fd);
 	return TTNN_OK;
 }

@@ -1,0 +1,62 @@
+/*
+ * stmt.h: what db.c and load.c share: the structs behind db.h.
+ */
+#ifndef TT_DB_STMT_H
+#define TT_DB_STMT_H
+
+#include <sqlite3.h>
+
+#include "db/db.h"
+
+/* Statements have at most so many parameters. */
+#define TT_DB_PARAMETERS 32
+
+enum tt_db_kind { TT_DB_NULL, TT_DB_INT, TT_DB_REAL, TT_DB_TEXT };
+
+/* A parameter; all zero is NULL. */
+struct tt_db_value {
+	enum tt_db_kind kind;
+	union {
+		int64_t whole;
+		double real;
+		size_t length;
+	};
+	const char *text; /* borrowed */
+};
+
+struct tt_db_load;
+
+struct tt_db {
+	sqlite3 *handle;
+	char *path;
+	struct tt_db_load *load; /* (optional) rows are written by another thread */
+	bool loading;            /* in the one transaction of tt_db_create() */
+};
+
+struct tt_db_stmt {
+	struct tt_db *db;
+	sqlite3_stmt *handle;
+	int count; /* of parameters */
+	struct tt_db_value values[TT_DB_PARAMETERS];
+};
+
+/* Runs a statement with these values to its end, on this thread. */
+tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values);
+
+/* ---- load.c: rows on their way to the thread that writes them ------------------------------------ */
+
+tt_status tt_db_load_new(struct tt_db_load **out);
+
+/* Takes a copy of the statement's values. Failures may be those of rows before. */
+tt_status tt_db_load_add(struct tt_db_load *load, struct tt_db_stmt *stmt);
+
+/* Waits until all rows are written: afterwards the database is the caller's own. */
+tt_status tt_db_load_drain(struct tt_db_load *load);
+
+/* Waits as well, and forgets rows that are not written yet. Fails not. */
+void tt_db_load_drop(struct tt_db_load *load);
+
+/* Ends the thread; rows that are not written yet are dropped. NULL is fine. */
+void tt_db_load_free(struct tt_db_load *load);
+
+#endif
