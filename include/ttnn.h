@@ -48,7 +48,8 @@ extern "C" {
 	X(FORMAT, "the content is not what its format demands")                                    \
 	X(DEVICE_OOM, "device memory is exhausted")                                                \
 	X(STATE, "not possible in the present state")                                              \
-	X(INTERNAL, "a bug in this library")
+	X(INTERNAL, "a bug in this library")                                                       \
+	X(TIMEOUT, "it took longer than TT_METAL_OPERATION_TIMEOUT_SECONDS")
 
 enum ttnn_status {
 #define TTNN_X(name, text) TTNN_##name,
@@ -888,6 +889,13 @@ TTNN_API enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_tr
 
 /* A word in the recordings: signposts, and the ends of windows. `detail` may be NULL. */
 TTNN_API void ttnn_mark(const char *text, const char *detail);
+
+/*
+ * A function of yours around the operations it calls: recordings and graphs show it as they show
+ * operations. Begin and end on the same thread; the name is copied. TTNN_STATE for an end too many.
+ */
+TTNN_API enum ttnn_status ttnn_function_begin(const char *name);
+TTNN_API enum ttnn_status ttnn_function_end(void);
 
 /* ---- reports ------------------------------------------------------------------------------- */
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/deadline.h"
+
 #define THREADS_MOST 512u
 
 /* One loop, on the stack of its caller. Who takes part takes piece after piece. */
@@ -16,6 +19,7 @@ struct job {
 	void *context;
 	size_t count, grain, pieces;
 	atomic_size_t next;
+	uint64_t ends;    /* tt_clock_ns() when pieces are left out; 0: never */
 	unsigned helpers; /* threads of the pool that are in it; guarded by lock */
 };
 
@@ -71,14 +75,19 @@ unsigned tt_pool_threads(void)
 
 /* ---- working --------------------------------------------------------------------------------- */
 
+static bool is_over(uint64_t ends)
+{
+	return __builtin_expect(ends != 0, 0) && tt_clock_ns() >= ends;
+}
+
 static void take_part(struct job *of)
 {
 	bool nested = inside;
 	size_t piece;
 
 	inside = true;
-	while ((piece = atomic_fetch_add_explicit(&of->next, 1, memory_order_relaxed)) <
-	       of->pieces) {
+	while (!is_over(of->ends) && (piece = atomic_fetch_add_explicit(
+					      &of->next, 1, memory_order_relaxed)) < of->pieces) {
 		size_t begin = piece * of->grain;
 		size_t left = of->count - begin;
 
@@ -103,6 +112,7 @@ static void *help(void *unused)
 		seen = job_number;
 		mine->helpers++;
 		pthread_mutex_unlock(&lock);
+		tt_deadline_adopt(mine->ends);
 		take_part(mine);
 		pthread_mutex_lock(&lock);
 		if (--mine->helpers == 0)
@@ -178,12 +188,16 @@ static void run(struct job *mine)
 void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
 		 void *context)
 {
-	struct job mine = {.body = body, .context = context, .count = count, .grain = grain};
+	struct job mine = {.body = body,
+			   .context = context,
+			   .count = count,
+			   .grain = grain,
+			   .ends = tt_deadline_watched()};
 
 	if (!grain)
 		mine.grain = grain = 1;
 	if (count <= grain) {
-		if (count)
+		if (count && !is_over(mine.ends))
 			body(context, 0, count);
 		return;
 	}

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "device/buffer.h"
@@ -369,13 +370,24 @@ static bool is_simple(const struct tt_launch *launch)
 	return true;
 }
 
+/* A kernel that had to give up may have failed in many ways, or not at all. */
+static tt_status run_kernel(struct tt_launch *launch)
+{
+	tt_status status;
+
+	tt_deadline_watch(true);
+	status = launch->prog->kernel(launch);
+	tt_deadline_watch(false);
+	return tt_deadline_passed() ? tt_deadline_fail(launch->prog->device_op) : status;
+}
+
 /* The kernel, chip after chip, on tensors whose bytes are at hand. */
 static tt_status compute(struct tt_launch *launch)
 {
 	tt_status status = TTNN_OK;
 
 	if (launch->prog->together || is_simple(launch))
-		return launch->prog->kernel(launch);
+		return run_kernel(launch);
 	for (uint32_t which = 0; which < chip_count(launch->device) && status == TTNN_OK; which++) {
 		struct tt_tensor *inputs[TT_OUTPUTS_MAX] = {NULL};
 		struct tt_launch chip = *launch;
@@ -385,7 +397,7 @@ static tt_status compute(struct tt_launch *launch)
 		chip.chip = which;
 		status = fetch(&chip, inputs, launch, which);
 		if (status == TTNN_OK)
-			status = launch->prog->kernel(&chip);
+			status = run_kernel(&chip);
 		for (size_t i = 0; i < launch->output_count; i++)
 			ttnn_tensor_unref(chip.outputs[i]);
 		for (size_t k = 0; k < launch->input_count; k++)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <ttnn_frontend.h>
 
+#include "base/deadline.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "event/call.h"
@@ -393,6 +394,7 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 	if (depth++ == 0) {
 		error_told = false;
 		from_python = python;
+		tt_deadline_begin();
 		remember_thread();
 	}
 	status = enter(out, NULL, entry, args, arg_count);

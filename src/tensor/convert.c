@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/deadline.h"
 #include "base/pool.h"
 #include "tensor/convert_kernels.h"
 #include "tensor/dtype.h"
@@ -57,14 +58,16 @@ static void run_piece(void *context, size_t begin, size_t end)
 		 (const uint8_t *)job->src + begin * job->src_bytes, end - begin, job);
 }
 
-static void run_job(struct job *job, size_t units)
+static tt_status run_job(struct job *job, size_t units)
 {
 	size_t grain = PIECE / job->elements;
 
-	if (units <= grain)
+	if (units <= grain) {
 		run_piece(job, 0, units);
-	else
-		tt_pool_for(units, grain, run_piece, job);
+		return TTNN_OK;
+	}
+	tt_pool_for(units, grain, run_piece, job);
+	return tt_deadline_check();
 }
 
 static void run_copy(uint8_t *dst, const uint8_t *src, size_t units, const struct job *job)
@@ -137,8 +140,7 @@ tt_status tt_convert(void *dst, enum ttnn_dtype dst_dtype, const void *src,
 		job.run = run_store_f32;
 	else
 		job.run = run_through_f32;
-	run_job(&job, count);
-	return TTNN_OK;
+	return run_job(&job, count);
 }
 
 tt_status tt_convert_from_f64(void *dst, enum ttnn_dtype dst_dtype, const double *src, size_t count)
@@ -150,8 +152,7 @@ tt_status tt_convert_from_f64(void *dst, enum ttnn_dtype dst_dtype, const double
 	job.run = run_store_f64;
 	job.dst_bytes = tt_dtype_bytes(dst_dtype);
 	job.to = ops_of(dst_dtype);
-	run_job(&job, count);
-	return TTNN_OK;
+	return run_job(&job, count);
 }
 
 tt_status tt_convert_to_f64(double *dst, const void *src, enum ttnn_dtype src_dtype, size_t count)
@@ -163,8 +164,7 @@ tt_status tt_convert_to_f64(double *dst, const void *src, enum ttnn_dtype src_dt
 	job.run = run_load_f64;
 	job.src_bytes = tt_dtype_bytes(src_dtype);
 	job.from = ops_of(src_dtype);
-	run_job(&job, count);
-	return TTNN_OK;
+	return run_job(&job, count);
 }
 
 /* ---- tiles in face order -------------------------------------------------------------------- */
@@ -242,8 +242,7 @@ tt_status tt_convert_tiles(void *dst, enum ttnn_dtype dst_dtype, const void *src
 		job.run = run_decode;
 	else
 		job.run = run_tiles;
-	run_job(&job, run->tiles);
-	return TTNN_OK;
+	return run_job(&job, run->tiles);
 }
 
 /* ---- tiles in a matrix ---------------------------------------------------------------------- */

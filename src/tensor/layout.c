@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/pool.h"
 #include "tensor/convert.h"
 #include "tensor/dtype.h"
@@ -461,5 +462,5 @@ tt_status tt_layout_copy(const struct tt_area *dst, const struct tt_area *src,
 	/* A block moves at least as much as starting a piece costs. */
 	grain = 1 + GRAIN / (size_t)(job.block_rows * job.block_cols);
 	tt_pool_for((size_t)(job.planes * job.down * job.across), grain, copy_blocks, &job);
-	return job.status;
+	return job.status == TTNN_OK ? tt_deadline_check() : job.status;
 }

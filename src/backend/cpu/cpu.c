@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/large.h"
 #include "base/pool.h"
 #include "device/buffer.h"
@@ -209,7 +210,7 @@ tt_status tt_cpu_copy(const struct tt_area *out, const struct tt_area *in)
 		return tt_convert_tiles(out->data, out->dtype, in->data, in->dtype, &run);
 	else
 		return tt_convert(out->data, out->dtype, in->data, in->dtype, elements);
-	return TTNN_OK;
+	return tt_deadline_check();
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/pool.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
@@ -495,5 +496,5 @@ tt_status tt_strided_copy(const struct tt_strided *copy)
 		      (plan.y.extent < plan.y_block ? plan.y.extent : plan.y_block) * copy->bytes;
 	grain = (size_t)(4 * TT_CPU_GRAIN / block_bytes);
 	tt_pool_for((size_t)blocks, grain ? grain : 1, copy_blocks, &plan);
-	return TTNN_OK;
+	return tt_deadline_check();
 }

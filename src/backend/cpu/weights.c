@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/large.h"
 #include "base/mem.h"
 #include "tensor/tile.h"
@@ -138,7 +139,8 @@ static bool was_asked(const void *bytes)
 
 void tt_weights_keep(struct tt_weights *weights)
 {
-	if (!weights->key.storage || weights->bytes > limit())
+	/* What was packed in a hurry may have holes. */
+	if (!weights->key.storage || weights->bytes > limit() || tt_deadline_passed())
 		return;
 	pthread_mutex_lock(&lock);
 	if (was_asked(weights->key.area.data)) {
