@@ -149,6 +149,31 @@ static PyObject *dry_addresses(PyObject *module, PyObject *on)
 	return truth < 0 ? NULL : PyBool_FromLong(ttnn_set_dry_addresses(truth));
 }
 
+static PyObject *track_start(PyObject *module, PyObject *name)
+{
+	const char *text = PyUnicode_AsUTF8(name);
+	enum ttnn_status status;
+
+	(void)module;
+	if (!text)
+		return NULL;
+	status = ttnn_function_begin(text);
+	if (status != TTNN_OK)
+		return py_fail(status, "graph");
+	Py_RETURN_NONE;
+}
+
+static PyObject *track_end(PyObject *module, PyObject *unused)
+{
+	enum ttnn_status status = ttnn_function_end();
+
+	(void)module;
+	(void)unused;
+	if (status != TTNN_OK)
+		return py_fail(status, "graph");
+	Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
 	{"begin", begin, METH_O, "begin(no_dispatch): a capture on this thread."},
 	{"end", end, METH_NOARGS, "Ends the newest capture; the graph as JSON text."},
@@ -157,6 +182,9 @@ static PyMethodDef functions[] = {
 	{"depth", depth, METH_NOARGS, "How many captures this thread has begun."},
 	{"query", query, METH_VARARGS, "query(graph as JSON text, what, argument) -> JSON text."},
 	{"load", load, METH_O, "The graph of a file, as JSON text."},
+	{"track_function_start", track_start, METH_O,
+	 "track_function_start(function_name): a function of yours begins on this thread."},
+	{"track_function_end", track_end, METH_NOARGS, "The newest function of yours ends."},
 	{"set_switch", set_switch, METH_VARARGS, "set_switch(which, on)"},
 	{"get_switch", get_switch, METH_O, "Whether a switch is on."},
 	{"set_dry_addresses", dry_addresses, METH_O,

@@ -126,6 +126,9 @@ def synchronize_device(device, cq_id=None, sub_device_ids=()):
     """Waits for what was begun; every operation has ended when it returns, so nothing is left."""
 
 
+_ttnn.device.synchronize_device = synchronize_device  # documents call it by this name, too
+
+
 def record_event(device, cq_id=0, sub_device_ids=()):
     return MeshEvent()
 

@@ -7,21 +7,33 @@ says how they are written ("tt-metal": as upstream's 0.81.1 does).
 import contextlib
 import json
 import os
+import pathlib
 import warnings
 
-from ttnn import _ttnn, python_io
-from ttnn._ttnn.graph import RunMode
+from ttnn import _ttnn, comparison_records, python_io
+from ttnn._ttnn.graph import RunMode, track_function_end, track_function_start
+from ttnn.comparison_records import (
+    flush_comparison_records_to_db,
+    has_comparison_records,
+    record_tensor_comparison_data,
+    reset_comparison_records_data,
+)
 from ttnn.python_io import (
+    append_python_io_record,
     disable_python_io_recording,
     disable_python_stack_traces,
     enable_python_io_recording,
     enable_python_stack_traces,
     is_python_io_recording_enabled,
     is_python_stack_trace_enabled,
+    record_python_operation,
+    record_python_operation_error,
+    store_captured_graph,
+    store_output_tensor_ids,
 )
 
 REPORT_VERSION = 1
-COMPARISON_RECORDS_SIDECAR_SUFFIX = ".comparison_records.json"
+COMPARISON_RECORDS_SIDECAR_SUFFIX = comparison_records.SUFFIX
 
 # ---- captures
 
@@ -30,6 +42,8 @@ def begin_graph_capture(run_mode=None, *, _internal=False):
     """Begins a capture on this thread; the outermost one's mode decides what is run."""
     if not is_graph_capture_active():
         python_io.begin()
+        if not _internal:
+            reset_comparison_records_data()
     _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH)
 
 
@@ -57,7 +71,11 @@ def end_graph_capture():
 
 def end_graph_capture_to_file(report_path):
     """The same, and writes a report of it. Directories are made."""
-    return _end(lambda: _ttnn.graph.end_to_file(report_path), report_path)
+    graph = _end(lambda: _ttnn.graph.end_to_file(report_path), report_path)
+    if graph is not None and has_comparison_records():
+        comparison_records.write(pathlib.Path(report_path).with_suffix(COMPARISON_RECORDS_SIDECAR_SUFFIX))
+        reset_comparison_records_data()
+    return graph
 
 
 def get_current_report():

@@ -122,20 +122,46 @@ def _stack():
     return frames
 
 
-def call(operation, args, kwargs):
-    """A call begins; its record, for returned() or failed()."""
+def append_python_io_record(name):
+    """A new record that says only who is called; those below fill it in."""
+    _records.append({"name": name, "arguments": {}, "input_tensor_ids": []})
+    return _records[-1]
+
+
+def record_python_operation(name, function_args, function_kwargs, *, record=None):
+    """The arguments of a call, in its record or a new one; the record."""
     import ttnn
 
-    record = {
-        "name": operation.python_fully_qualified_name,
-        "arguments": {**{str(i): _text(a) for i, a in enumerate(args)}, **{n: _text(v) for n, v in kwargs.items()}},
-        "input_tensor_ids": _ids([*args, *kwargs.values()]),
-    }
-    config = ttnn.CONFIG
+    args, kwargs, config = function_args, function_kwargs, ttnn.CONFIG
+    record = append_python_io_record(name) if record is None else record
+    record["arguments"] = {**{str(i): _text(a) for i, a in enumerate(args)}, **{n: _text(v) for n, v in kwargs.items()}}
+    record["input_tensor_ids"] = _ids([*args, *kwargs.values()])
     if _state["stacks"] or config.enable_graph_python_stack_traces or config.enable_detailed_tensor_report:
         record["python_stack_trace"] = _stack()
-    _records.append(record)
     return record
+
+
+def record_python_operation_error(record, error_type, error_message):
+    """Why a call failed; the first reason stays. No record (None) is fine."""
+    if record is not None:
+        record.setdefault("error", {"type": error_type, "message": error_message})
+
+
+def store_output_tensor_ids(output_tensor_ids):
+    """The numbers of the tensors that the last call gave."""
+    if _records:
+        _records[-1]["output_tensor_ids"] = output_tensor_ids
+
+
+def store_captured_graph(captured_graph_json):
+    """The graph of the last call."""
+    if _records:
+        _records[-1]["captured_graph"] = captured_graph_json
+
+
+def call(operation, args, kwargs):
+    """A call begins; its record, for returned() or failed()."""
+    return record_python_operation(operation.python_fully_qualified_name, args, kwargs)
 
 
 def returned(record, output):
@@ -143,4 +169,4 @@ def returned(record, output):
 
 
 def failed(record, error):
-    record["error"] = {"type": type(error).__name__, "message": str(error)}
+    record_python_operation_error(record, type(error).__name__, str(error))

@@ -70,6 +70,35 @@ enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_trace *trac
 	return status;
 }
 
+/* A function that a user tells of: open ones of this thread. */
+static _Thread_local uint32_t open_functions;
+
+enum ttnn_status ttnn_function_begin(const char *name)
+{
+	struct tt_event event = {.kind = TT_EVENT_SCOPE_BEGIN};
+	const char *kept = tt_event_intern(name);
+
+	if (!kept)
+		return tt_fail_nomem();
+	open_functions++;
+	event.begin = (struct tt_event_scope_begin){.kind = TT_SCOPE_HOST, .name = kept};
+	if (tt_event_on())
+		tt_event_emit(&event);
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_function_end(void)
+{
+	struct tt_event event = {.kind = TT_EVENT_SCOPE_END};
+
+	if (!open_functions)
+		return tt_fail(TTNN_STATE, "no function was begun on this thread that could end");
+	open_functions--;
+	if (tt_event_on())
+		tt_event_emit(&event);
+	return TTNN_OK;
+}
+
 void ttnn_mark(const char *text, const char *detail)
 {
 	struct tt_event event = {.kind = TT_EVENT_MARK, .mark = {text, detail}};

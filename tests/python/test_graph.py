@@ -1,7 +1,8 @@
-"""Graph capture: the documented snippets, the sample, queries on graphs made by hand."""
+"""Graph capture: nesting, failures, the documented sample, queries on graphs made by hand. test_seeds.py has the documented snippets."""
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -33,17 +34,6 @@ def types(graph):
 
 
 # ---- captures
-
-
-def test_five_lines(device):
-    tensor_a, tensor_b = tensor(device), tensor(device)
-
-    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
-    result = ttnn.add(tensor_a, tensor_b)  # Your operations here
-    graph = ttnn.graph.end_graph_capture()
-    assert types(graph)[0] == "capture_start" and types(graph)[-1] == "capture_end"
-    assert ttnn.graph.extract_calltrace(graph)[0] == "ttnn::add"
-    assert result.shape == tensor_a.shape
 
 
 def test_without_a_capture():
@@ -99,62 +89,13 @@ def test_a_failure_leaves_a_whole_graph(device):
     assert [v["name"] for v in levelized][-1] == "ttnn::relu"
 
 
-# ---- the documented uses
+# ---- times and reports
 
 
 def test_durations(device):
     graph = captured(lambda: ttnn.relu(tensor(device)))
-    names = []
-    for node in graph:
-        if node["node_type"] == "function_end" and "duration_ns" in node:
-            name = node["params"]["name"]
-            duration_ms = node["duration_ns"] / 1_000_000
-            names.append(name)
-            assert duration_ms > 0
-    assert "ttnn::relu" in names
     assert ttnn.graph.extract_total_duration_from_graph(graph) > 0
     assert ttnn.graph.extract_operation_durations(graph)["ttnn::relu"] > 0
-
-
-def test_peak_memory(device):
-    def get_peak_memory(graph):
-        total_buffer = 0
-        peak_buffer = 0
-
-        for node in graph:
-            if node["node_type"] == "buffer_allocate":
-                total_buffer += int(node["params"]["size"])
-                peak_buffer = max(peak_buffer, total_buffer)
-            elif node["node_type"] == "buffer_deallocate":
-                # Get size from connected buffer node
-                buffer_id = node["connections"][0]
-                buffer_node = graph[buffer_id]
-                total_buffer -= int(buffer_node["params"]["size"])
-
-        return peak_buffer
-
-    a = tensor(device)
-    assert get_peak_memory(captured(lambda: ttnn.relu(ttnn.relu(a)))) == 2 * 32 * 64 * 2
-
-
-def test_stack_traces(device):
-    a = tensor(device)
-    ttnn.graph.enable_stack_traces()
-    try:
-        assert ttnn.graph.is_stack_trace_enabled()
-        graph = captured(lambda: ttnn.relu(a))
-    finally:
-        ttnn.graph.disable_stack_traces()
-    assert any(n.get("stack_trace") for n in graph if n["node_type"] == "function_start")
-    assert not any("stack_trace" in n for n in captured(lambda: ttnn.relu(a)))
-
-
-def test_arguments(device):
-    a = tensor(device)
-    for node in captured(lambda: ttnn.add(a, a)):
-        if node["node_type"] == "function_start" and node["params"]["name"] == "ttnn::add":
-            assert len(node["arguments"]) == 2 and node["arguments"][0].startswith("Tensor(")
-            assert len(node["input_tensors"]) == 2 and node["input_tensors"][0] == node["input_tensors"][1]
 
 
 def test_reports(device, tmp_path):
@@ -180,24 +121,86 @@ def test_switches():
     assert not ttnn.graph.is_detailed_buffer_tracing_enabled()
 
 
-# ---- levels
+# ---- the names of upstream's module, older and newer ones
+
+NAMES = """
+RunMode begin_graph_capture end_graph_capture end_graph_capture_to_file get_current_report REPORT_VERSION extract_calltrace
+extract_levelized_graph TensorInfo extract_peak_L1_memory_usage count_intermediate_and_output_tensors extract_output_info
+extract_output_tensors extract_resource_usage_per_core enable_stack_traces disable_stack_traces is_stack_trace_enabled
+enable_buffer_pages disable_buffer_pages is_buffer_pages_enabled import_report extract_total_duration_from_graph
+extract_operation_durations pretty_format pretty_print visualize_node visualize_edge visualize ExitStackWithPop
+enable_detailed_buffer_tracing disable_detailed_buffer_tracing is_detailed_buffer_tracing_enabled is_graph_capture_active
+track_function_start track_function_end enable_python_io_recording disable_python_io_recording is_python_io_recording_enabled
+enable_python_stack_traces disable_python_stack_traces is_python_stack_trace_enabled record_python_operation
+record_python_operation_error append_python_io_record store_output_tensor_ids store_captured_graph record_tensor_comparison_data
+has_comparison_records reset_comparison_records_data flush_comparison_records_to_db COMPARISON_RECORDS_SIDECAR_SUFFIX
+full_graph_capture
+"""
 
 
-def test_levels(device):
-    a, b, c = (tensor(device) for _ in range(3))
-    graph = captured(lambda: ttnn.add(a, ttnn.multiply(b, c)))
+def test_all_names_are_there():
+    assert [name for name in NAMES.split() if not hasattr(ttnn.graph, name)] == []
 
-    levelized = ttnn.graph.extract_levelized_graph(graph)
-    names = [v["name"] for v in levelized]
-    assert [n.split("[")[0] for n in names] == ["tensor", "tensor", "tensor", "ttnn::multiply", "ttnn::add"]
-    multiply, add = levelized[3], levelized[4]
-    assert multiply["in_edges"] == [0, 1] and multiply["out_edges"] == [4]
-    assert add["in_edges"] == [2, 3] and add["out_edges"] == []
 
-    levelized = ttnn.graph.extract_levelized_graph(graph, max_level=2)
-    inner = [v for v in levelized if v["stacking_level"] == 2]
-    assert [v["name"] for v in inner] == ["ttnn::prim::binary_ng"] * 2
-    assert all(len(v["internals"]) == 1 for v in levelized if v["name"] in ("ttnn::multiply", "ttnn::add"))
+def test_functions_of_ones_own(device):
+    a = tensor(device)
+
+    def run():
+        ttnn.graph.track_function_start("my_block")
+        ttnn.relu(a)
+        ttnn.graph.track_function_end()
+
+    graph = captured(run)
+    assert ttnn.graph.extract_calltrace(graph)[:2] == ["my_block", "ttnn::relu"]
+    assert [v["name"] for v in ttnn.graph.extract_levelized_graph(graph, 2)][:2] == ["my_block", "ttnn::relu"]
+    with pytest.raises(RuntimeError, match="no function was begun"):
+        ttnn.graph.track_function_end()
+
+
+RECORD = {"tensor_id": 5, "golden_tensor_id": 6, "matches": True, "desired_pcc": 0.99, "actual_pcc": 0.995}
+
+
+def rows(path, table):
+    return sqlite3.connect(path).execute(f"SELECT tensor_id, actual_pcc FROM {table} ORDER BY 1").fetchall()
+
+
+def test_comparison_records(device, tmp_path):
+    graph = ttnn.graph
+    graph.reset_comparison_records_data()
+    graph.flush_comparison_records_to_db(tmp_path / "none")
+    assert not graph.has_comparison_records() and not (tmp_path / "none").exists()
+
+    graph.record_tensor_comparison_data(local_tensor_comparison_records=[RECORD])
+    graph.flush_comparison_records_to_db(tmp_path)
+    graph.record_tensor_comparison_data(
+        local_tensor_comparison_records=[{**RECORD, "tensor_id": 7}], global_tensor_comparison_records=[RECORD])
+    graph.flush_comparison_records_to_db(tmp_path)
+    assert not graph.has_comparison_records()
+    assert rows(tmp_path / "db.sqlite", "local_tensor_comparison_records") == [(5, 0.995), (7, 0.995)]
+    assert rows(tmp_path / "db.sqlite", "global_tensor_comparison_records") == [(5, 0.995)]
+
+    graph.begin_graph_capture()
+    graph.record_tensor_comparison_data(local_tensor_comparison_records=[RECORD], tensors=[{"tensor_id": 5}, {"tensor_id": 5}])
+    graph.end_graph_capture_to_file(tmp_path / "r.json")
+    beside = json.loads((tmp_path / "r.comparison_records.json").read_text())
+    assert beside["local_tensor_comparison_records"] == [RECORD] and beside["tensors"] == [{"tensor_id": 5}]
+    assert not graph.has_comparison_records()
+
+
+def test_records_of_calls(device, tmp_path):
+    graph = ttnn.graph
+    graph.begin_graph_capture()
+    record = graph.record_python_operation("mine", (tensor(device), 2), {"x": [1]})
+    graph.store_output_tensor_ids([9])
+    graph.store_captured_graph([])
+    graph.record_python_operation_error(record, "ValueError", "no")
+    graph.record_python_operation_error(record, "ValueError", "again")
+    graph.record_python_operation_error(None, "ValueError", "no")
+    graph.end_graph_capture_to_file(tmp_path / "r.json")
+    (written,) = json.loads((tmp_path / "r.python_io.json").read_text())
+    assert written["name"] == "mine" and written["arguments"]["1"] == "2" and written["arguments"]["x"] == "[1]"
+    assert len(written["input_tensor_ids"]) == 1 and written["output_tensor_ids"] == [9]
+    assert written["captured_graph"] == [] and written["error"] == {"type": "ValueError", "message": "no"}
 
 
 # ---- queries on graphs made by hand

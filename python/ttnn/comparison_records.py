@@ -1,0 +1,72 @@
+"""How close tensors came to those of golden functions: kept until a report is written, or a database."""
+
+import json
+import pathlib
+import sqlite3
+import tempfile
+
+SUFFIX = ".comparison_records.json"
+_NAME = "comparison_records.json"
+_TABLES = ("local_tensor_comparison_records", "global_tensor_comparison_records", "tensors")
+_EMPTY_REPORT = {"version": 1, "graph": [], "devices": [], "metadata": {"rank": 0, "world_size": 1}}
+_records = {table: [] for table in _TABLES}
+
+
+def record_tensor_comparison_data(*, local_tensor_comparison_records=None, global_tensor_comparison_records=None, tensors=None):
+    """Adds records and the tensors they speak of; a tensor that is known stays as it is."""
+    _records[_TABLES[0]].extend(local_tensor_comparison_records or ())
+    _records[_TABLES[1]].extend(global_tensor_comparison_records or ())
+    known = {tensor["tensor_id"] for tensor in _records["tensors"]}
+    for tensor in tensors or ():
+        if tensor["tensor_id"] not in known:
+            _records["tensors"].append(tensor)
+            known.add(tensor["tensor_id"])
+
+
+def has_comparison_records():
+    return any(_records.values())
+
+
+def reset_comparison_records_data():
+    for records in _records.values():
+        records.clear()
+
+
+def write(path):
+    """All records as a side file of a report, beside and then over an old one."""
+    aside = path.with_name(path.name + ".new")
+    aside.write_text(json.dumps({"version": 1, **_records}))
+    aside.replace(path)
+
+
+def flush_comparison_records_to_db(report_dir):
+    """Moves all records into report_dir/db.sqlite, which is made if missing."""
+    from ttnn import graph_report
+
+    if not has_comparison_records():
+        return
+    folder = pathlib.Path(report_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    write(folder / _NAME)
+    database = folder / "db.sqlite"
+    with tempfile.TemporaryDirectory(dir=folder) as aside:
+        report = pathlib.Path(aside) / "report.json"
+        report.write_text(json.dumps(_EMPTY_REPORT))
+        write(report.with_suffix(SUFFIX))
+        made = graph_report.import_report(report, aside)
+        if database.exists():
+            _merge(database, made)
+        else:
+            made.replace(database)
+    reset_comparison_records_data()
+
+
+def _merge(database, other):
+    connection = sqlite3.connect(database)
+    try:
+        connection.execute("ATTACH ? AS other", (str(other),))
+        with connection:
+            for table in _TABLES:
+                connection.execute(f"INSERT OR REPLACE INTO main.{table} SELECT * FROM other.{table}")
+    finally:
+        connection.close()
