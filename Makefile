@@ -1,6 +1,6 @@
 # ttnn.c
 #
-#   make quickstart     install what is missing, build, run an example
+#   make quickstart     install what is missing, build, run a network and show what it did
 #   make                build/ttnn, build/libttnn.so, build/libttnn.a
 #   make test           install what the tests need and run them all
 #   make help           everything else
@@ -329,7 +329,7 @@ quickstart: setup
 help:
 	@printf '%s\n' \
 		'make                  build/ttnn, build/libttnn.so, build/libttnn.a' \
-		'make quickstart       install what is missing, build, run an example' \
+		'make quickstart       install what is missing, build, run a network and show what it did' \
 		'make python           the Python package for PYTHON=python3, in build/python (pip install . does it too)' \
 		'make test             install what is missing, build, run all tests (tests/run PATTERN: some)' \
 		'make test-fast        those that take seconds' \

@@ -130,20 +130,25 @@ static tt_status show_operations(const struct tt_graph *graph)
 	struct tt_map names = {0};
 	struct row *rows = NULL;
 	size_t count = 0;
+	int width = 44;
 	tt_status status = sum_rows(&rows, &count, &names, graph);
 
 	tt_map_deinit(&names);
 	if (status != TTNN_OK)
 		return status;
+	for (size_t i = 0; i < count; i++)
+		if (strlen(rows[i].name) < 100 && (int)strlen(rows[i].name) > width)
+			width = (int)strlen(rows[i].name);
 	if (as_json) {
 		begin_json();
 		tt_jsonw_array(&out);
 	} else {
-		printf("%-44s %8s %12s %12s\n", "operation", "calls", "total us", "longest us");
+		printf("%-*s %8s %12s %12s\n", width, "operation", "calls", "total us",
+		       "longest us");
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (!as_json) {
-			printf("%-44s %8llu %12.1f %12.1f\n", rows[i].name,
+			printf("%-*s %8llu %12.1f %12.1f\n", width, rows[i].name,
 			       (unsigned long long)rows[i].calls, (double)rows[i].total_ns / 1e3,
 			       (double)rows[i].longest_ns / 1e3);
 			continue;
