@@ -33,7 +33,7 @@ tt_status tt_deadline_fail(const char *who);
 /* When watched loops of this thread end, on the scale of tt_clock_ns(); 0: never. For the pool... */
 uint64_t tt_deadline_watched(void);
 /* ...whose threads take over that of the loop they help with. */
-void tt_deadline_adopt(uint64_t ends);
+void tt_deadline_adopt(uint64_t when);
 
 /* Another limit than the environment's, for all threads; 0: none. */
 void tt_deadline_set_limit(uint64_t ns);
