@@ -62,6 +62,12 @@ TTNN_API enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *
 TTNN_API enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op *op,
 					 const struct ttnn_arg *args, size_t arg_count);
 
+/*
+ * While on, tensors that this thread makes get no number of their own: a binding's own copies, which
+ * its user never sees. Returns what it was.
+ */
+TTNN_API bool ttnn_tensor_hide(bool on);
+
 /* ---- telling what was called ------------------------------------------------------------------ */
 
 /*

@@ -226,7 +226,7 @@ static void release(void *pointer)
 }
 
 /* The array as a tensor: borrowed, or a copy and the owner let go. */
-static ttnn_tensor *tensor_of(const struct array *array, struct owner *owner, int wanted)
+static ttnn_tensor *shown(const struct array *array, struct owner *owner, int wanted)
 {
 	struct ttnn_spec_args args = {.shape = array->shape, .dtype = array->element->dtype};
 	struct ttnn_tensor_spec spec;
@@ -245,6 +245,16 @@ static ttnn_tensor *tensor_of(const struct array *array, struct owner *owner, in
 		status = ttnn_tensor_borrow(&tensor, array->data, &spec, release, owner);
 	if (status != TTNN_OK)
 		py_fail(status, "from_torch");
+	return tensor;
+}
+
+/* The same; it has no number, as an array has none. */
+static ttnn_tensor *tensor_of(const struct array *array, struct owner *owner, int wanted)
+{
+	bool before = ttnn_tensor_hide(true);
+	ttnn_tensor *tensor = shown(array, owner, wanted);
+
+	ttnn_tensor_hide(before);
 	return tensor;
 }
 

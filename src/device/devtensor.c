@@ -11,6 +11,7 @@
 static _Thread_local enum ttnn_run_mode current;
 static _Thread_local bool dry_addresses;
 static _Thread_local bool rerunning;
+static _Thread_local int rehearsals;
 
 enum ttnn_run_mode tt_run_mode(void)
 {
@@ -23,6 +24,11 @@ enum ttnn_run_mode tt_run_mode_set(enum ttnn_run_mode mode)
 
 	current = mode;
 	return before;
+}
+
+int tt_run_rehearsals(int more)
+{
+	return rehearsals += more;
 }
 
 bool ttnn_set_dry_addresses(bool on)

@@ -23,6 +23,12 @@ bool tt_rerunning(void);
 bool tt_rerunning_set(bool on);
 
 /*
+ * How many dry captures this thread has inside a real one. What runs is told to them as a dry run
+ * would tell it, too. Returns the number after `more` were added.
+ */
+int tt_run_rehearsals(int more);
+
+/*
  * A tensor of values that are not set. In a dry run its buffer has no memory, and no address
  * unless ttnn_set_dry_addresses() asks for one. Closed devices make none, not even empty ones.
  */

@@ -136,6 +136,7 @@ enum tt_program_memory_kind {
 	TT_MEMORY_CIRCULAR_BUFFER,
 	TT_MEMORY_DATAFLOW_BUFFER,
 	TT_MEMORY_SCRATCHPAD,
+	TT_MEMORY_PLANNED, /* a circular buffer again, as a dry capture inside a real one wants it */
 };
 
 struct tt_event_program_memory {

@@ -30,8 +30,10 @@ enum tt_field_text {
 	TT_TEXT_FIXED,  /* the text in `fixed`, unless the value is absent or None */
 	TT_TEXT_ALWAYS, /* the text in `fixed`, whatever the value is */
 	TT_TEXT_MEMBER, /* a member of an enumeration without its type: "HiFi4" */
-	TT_TEXT_SMALL,  /* a list as "SmallVector([1, 2])" */
+	TT_TEXT_SMALL,  /* a list or shape as "SmallVector([1, 2])" */
 	TT_TEXT_ARRAY,  /* a list as "array(1, 2)" */
+	TT_TEXT_EACH,   /* a list, the text in `fixed` for each item */
+	TT_TEXT_PLACES, /* an object without the names of its fields */
 	TT_TEXTS,
 };
 
@@ -39,7 +41,7 @@ enum tt_field_text {
 struct tt_field {
 	const char *name;
 	enum tt_field_text text;
-	const char *fixed; /* for TT_TEXT_FIXED, TT_TEXT_ALWAYS */
+	const char *fixed; /* for TT_TEXT_FIXED, TT_TEXT_ALWAYS, TT_TEXT_EACH */
 	bool unkeyed;      /* (optional) not part of a program's cache key */
 	bool unprinted;    /* (optional) not part of an object's text: it has no effect */
 	bool omit_empty;   /* (optional) a list, written as [a, b], left out when it is empty */

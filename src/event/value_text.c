@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "event/event.h"
+#include "tensor/shape.h"
 #include "tensor/text.h"
 #include "tensor/value_json.h"
 
@@ -29,6 +31,44 @@ static void add_list(struct tt_str *out, const struct ttnn_value *value, const c
 	tt_str_adds(out, close);
 }
 
+static void add_small_shape(struct tt_str *out, const struct ttnn_shape *shape)
+{
+	tt_str_adds(out, "SmallVector(");
+	tt_shape_list(out, shape);
+	tt_str_addc(out, ')');
+}
+
+static void add_each(struct tt_str *out, const char *text, uint32_t count)
+{
+	tt_str_addc(out, '{');
+	for (uint32_t i = 0; i < count; i++)
+		tt_str_addf(out, "%s%s", i ? ", " : "", text);
+	tt_str_addc(out, '}');
+}
+
+/* A member of a struct that prints by position: streams know six digits, and no cores. */
+static void add_plain(struct tt_str *out, const struct ttnn_value *value)
+{
+	if (value->kind == TTNN_VALUE_REAL)
+		tt_str_addf(out, "%g", value->real);
+	else if (value->kind == TTNN_VALUE_CORE)
+		tt_str_adds(out, "<xy_pair>");
+	else if (value->kind == TTNN_VALUE_CORE_SET)
+		tt_str_adds(out, "<CoreRangeSet>");
+	else
+		tt_value_text(out, value);
+}
+
+static void add_places(struct tt_str *out, const struct ttnn_value *value)
+{
+	tt_str_addf(out, "%s(", value->schema->name);
+	for (uint32_t i = 0; i < value->count; i++) {
+		tt_str_adds(out, i ? ", " : "");
+		add_plain(out, &value->items[i]);
+	}
+	tt_str_addc(out, ')');
+}
+
 static void add_field(struct tt_str *out, const struct tt_field *field,
 		      const struct ttnn_value *value)
 {
@@ -42,8 +82,14 @@ static void add_field(struct tt_str *out, const struct tt_field *field,
 		tt_str_adds(out, member);
 	else if (field->text == TT_TEXT_SMALL && value->kind == TTNN_VALUE_LIST)
 		add_list(out, value, "SmallVector([", "])");
+	else if (field->text == TT_TEXT_SMALL && value->kind == TTNN_VALUE_SHAPE)
+		add_small_shape(out, value->shape);
 	else if (field->text == TT_TEXT_ARRAY && value->kind == TTNN_VALUE_LIST)
 		add_list(out, value, "array(", ")");
+	else if (field->text == TT_TEXT_EACH && value->kind == TTNN_VALUE_LIST)
+		add_each(out, field->fixed, value->count);
+	else if (field->text == TT_TEXT_PLACES && value->kind == TTNN_VALUE_OBJECT)
+		add_places(out, value);
 	else if (field->words && value->kind == TTNN_VALUE_BOOL)
 		tt_str_adds(out, value->boolean ? "true" : "false");
 	else if (field->omit_empty)
@@ -68,10 +114,9 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 		first = false;
 		if (schema->named)
 			tt_str_addf(out, "%s=", field->name);
-		/* Streams print six digits of attributes. */
-		if (!schema->named && field->text == TT_TEXT_VALUE &&
-		    value->items[i].kind == TTNN_VALUE_REAL)
-			tt_str_addf(out, "%g", value->items[i].real);
+		if (!schema->named && field->text == TT_TEXT_VALUE && !field->words &&
+		    !field->omit_empty)
+			add_plain(out, &value->items[i]);
 		else
 			add_field(out, field, &value->items[i]);
 	}
@@ -81,6 +126,7 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 void tt_value_text(struct tt_str *out, const struct ttnn_value *value)
 {
 	const enum ttnn_dialect dialect = TTNN_DIALECT_TT_METAL;
+	uint32_t device;
 
 	switch ((enum ttnn_value_kind)value->kind) {
 	case TTNN_VALUE_ABSENT:
@@ -133,7 +179,10 @@ void tt_value_text(struct tt_str *out, const struct ttnn_value *value)
 		add_object(out, value);
 		break;
 	default:
-		tt_str_adds(out, tt_value_kind_name(value));
+		if (tt_value_seen_device(&device, value))
+			tt_str_addf(out, "0x%012x", 0x10000000u + 0x100u * device);
+		else
+			tt_str_adds(out, tt_value_kind_name(value));
 	}
 }
 

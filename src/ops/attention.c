@@ -67,7 +67,7 @@ enum {
 static const struct tt_field attr_fields[ATTRS] = {
 	[SCALE] = {.name = "scale"},
 	[MEMORY] = {.name = "output_mem_config"},
-	[CONFIG] = {.name = "program_config"},
+	[CONFIG] = {.name = "program_config", .text = TT_TEXT_PLACES},
 	[CAUSAL] = {.name = "is_causal"},
 	[START] = {.name = "chunk_start_idx", .unkeyed = true},
 	[START_TENSOR] = {.name = "chunk_start_idx_tensor"},

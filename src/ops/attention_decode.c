@@ -43,7 +43,7 @@ static const struct tt_field attr_fields[ATTRS] = {
 	[SCALE] = {.name = "scale"},
 	[WINDOW] = {.name = "sliding_window_size"},
 	[MEMORY] = {.name = "output_mem_config"},
-	[CONFIG] = {.name = "program_config"},
+	[CONFIG] = {.name = "program_config", .text = TT_TEXT_PLACES},
 	[COMPUTE] = {.name = "compute_kernel_config"},
 	[K_CHUNK] = {.name = "k_chunk_size"},
 	[SHARE] = {.name = "share_cache"},

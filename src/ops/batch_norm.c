@@ -275,7 +275,8 @@ static tt_status run_along(struct tt_call *call, struct tt_tensor *const inputs[
 			.inputs = (struct tt_tensor *[]){inputs[MEAN], unbiased, old[0], old[1]},
 			.input_count = RUN_INPUTS,
 			.outputs = given,
-			.output_count = 3}));
+			.output_count = 3,
+			.in_place = true}));
 	for (size_t i = 1; i < made; i++)
 		ttnn_tensor_unref(out[i]);
 	tt_call_own(call, out[0]);
@@ -290,7 +291,7 @@ static tt_status expand(struct tt_call *call)
 		tt_call_tensor(call, "bias")};
 	struct tt_tensor *given = tt_call_tensor(call, "output"), *out;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_memory_config own = inputs[IN]->spec.memory;
+	const struct ttnn_memory_config *own = &inputs[IN]->spec.memory;
 	bool training = tt_call_bool(call, "training", false);
 	struct ttnn_value attrs[ATTRS];
 
@@ -302,9 +303,8 @@ static tt_status expand(struct tt_call *call)
 		   "running_mean and running_var must be defined in evaluation mode");
 	if (training)
 		TT_TRY(own_statistics(inputs, call));
-	tt_memory_config_strip(&own);
 	attrs[EPS] = ttnn_v_real(tt_call_real(call, "eps", 1e-5));
-	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &own);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : own);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	attrs[IN_DTYPE] = ttnn_v_dtype(inputs[IN]->spec.dtype);

@@ -694,11 +694,6 @@ static enum ttnn_layout layout_of(const struct tt_binary_args *args)
 	return rows ? TTNN_ROW_MAJOR : TTNN_TILE;
 }
 
-static struct ttnn_value list_or_empty(const struct ttnn_value *list)
-{
-	return list && list->kind == TTNN_VALUE_LIST ? *list : ttnn_v_list(NULL, 0);
-}
-
 /* What does not depend on where things lie. */
 static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *args)
 {
@@ -707,9 +702,6 @@ static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *ar
 	const struct tt_device *device = tt_tensor_device(args->a);
 
 	attrs[FN] = tt_value_enum(&tt_enum_binary, (int64_t)args->fn);
-	attrs[PRE_A] = list_or_empty(args->pre_a);
-	attrs[PRE_B] = list_or_empty(args->pre_b);
-	attrs[POST] = list_or_empty(args->post);
 	attrs[SCALAR] = !args->b || where ? ttnn_v_real(args->scalar) : ttnn_v_none();
 	attrs[INPUT_DTYPE] = ttnn_v_dtype(where ? b : a);
 	attrs[DTYPE] = args->dtype ? ttnn_v_dtype(*args->dtype) : ttnn_v_none();
@@ -775,6 +767,9 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	if (args->b)
 		TT_TRY(check_output(&prepared));
 	fill_plain(attrs, args);
+	TT_TRY(tt_unary_activations(&attrs[PRE_A], call->arena, args->pre_a));
+	TT_TRY(tt_unary_activations(&attrs[PRE_B], call->arena, args->pre_b));
+	TT_TRY(tt_unary_activations(&attrs[POST], call->arena, args->post));
 	attrs[MEMORY] = ttnn_v_memory(&memory);
 	attrs[SUBTILE] = tt_value_enum(&subtile_enum, subtile);
 	attrs[LAYOUT_OUT] = ttnn_v_layout(layout);

@@ -5,9 +5,9 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/compute.h"
 #include "ops/golden_window.h"
 #include "ops/movement.h"
-#include "ops/objects.h"
 #include "tensor/shape.h"
 
 /* ---- arguments ------------------------------------------------------------------------------------------- */
@@ -39,15 +39,12 @@ static tt_status compute(struct tt_conv *conv, struct tt_call *call, enum ttnn_d
 {
 	const struct ttnn_value *given = tt_call_arg(call, "compute_config");
 	bool fp32 = conv->in_dtype == TTNN_FLOAT32 && weights == TTNN_FLOAT32;
-	struct ttnn_arg args[] = {{"math_fidelity", tt_value_enum(&tt_enum_math_fidelity, 4)},
-				  {"math_approx_mode", ttnn_v_bool(true)},
-				  {"fp32_dest_acc_en", ttnn_v_bool(fp32)},
-				  {"packer_l1_acc", ttnn_v_bool(false)}};
+	const struct tt_compute_usual usual = {
+		.fidelity = TT_HIFI4, .approx = true, .fp32 = fp32};
 
-	conv->compute = *given;
-	if (given->kind != TTNN_VALUE_OBJECT)
-		TT_TRY(tt_object_make(&conv->compute, call->arena, "WormholeComputeKernelConfig",
-				      args, TT_COUNT(args)));
+	conv->compute = tt_compute_config(call, given, &usual);
+	if (!tt_value_given(&conv->compute))
+		return tt_fail_nomem();
 	conv->fp32 = conv->compute.items[TT_COMPUTE_FP32].boolean;
 	conv->l1_acc = conv->compute.items[TT_COMPUTE_L1_ACC].boolean;
 	return TTNN_OK;

@@ -71,7 +71,7 @@ struct tt_conv {
 	enum ttnn_dtype in_dtype, dtype; /* of the result */
 	enum ttnn_layout in_layout;
 	struct tt_conv_config config;
-	struct ttnn_value compute; /* an object of tt_schema_compute */
+	struct ttnn_value compute; /* tt_compute_config() */
 	bool fp32, l1_acc;         /* of it */
 	bool matmul;               /* is a product of matrices, maybe after folding */
 };

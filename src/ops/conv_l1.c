@@ -353,6 +353,7 @@ static tt_status gather(struct tt_haloed *out, struct flow *flow)
 {
 	struct tt_slide slide = tt_conv_slide(&flow->conv);
 	struct tt_halo_args args = {.slide = &slide,
+				    .compute = &flow->conv.compute,
 				    .tiled_out = true,
 				    .tables_in_dram = flow->conv.config.tables_in_dram,
 				    .free_input = frees(flow),

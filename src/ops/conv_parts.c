@@ -196,7 +196,8 @@ tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct 
 				       .input_count = 2,
 				       .outputs = &image,
 				       .output_count = 1,
-				       .extra = part};
+				       .extra = part,
+				       .in_place = true};
 
 	TT_TRY(tt_call_program(&out, call, &args));
 	ttnn_tensor_unref(out);

@@ -631,7 +631,8 @@ static tt_status launch_move(struct tt_tensor **out, struct tt_call *call, struc
 				       .inputs = inputs,
 				       .input_count = 2,
 				       .outputs = &to,
-				       .output_count = 1};
+				       .output_count = 1,
+				       .in_place = true};
 
 	return tt_call_program(out, call, &args);
 }

@@ -368,7 +368,7 @@ enum {
 };
 
 static const struct tt_field full_fields[FULL_ATTRS] = {
-	[FULL_SHAPE] = {.name = "shape"},
+	[FULL_SHAPE] = {.name = "shape", .text = TT_TEXT_SMALL},
 	[FULL_VALUE] = {.name = "fill_value", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
 	[FULL_DEVICE] = {.name = "mesh_device"},
 	[FULL_DTYPE] = {.name = "dtype"},

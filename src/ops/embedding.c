@@ -36,13 +36,15 @@ static tt_status infer(struct tt_launch *launch)
 		TT_SHAPE(indices->shape.rank ? indices->shape.dim[0] : 1, 1,
 			 tt_shape_last(&indices->shape, 1), tt_shape_last(&weight->shape, 1));
 
+	bool tiles = launch->attrs[TILIZED].boolean && indices->layout == TTNN_ROW_MAJOR;
+
 	launch->output_count = 1;
 	if (launch->outputs[0]) {
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;
 	}
 	return tt_spec_simple(&launch->specs[0], &shape, weight->dtype,
-			      launch->attrs[TILIZED].boolean ? TTNN_TILE : TTNN_ROW_MAJOR,
+			      tiles ? TTNN_TILE : TTNN_ROW_MAJOR,
 			      launch->attrs[MEMORY].memory);
 }
 
@@ -269,7 +271,7 @@ struct wishes {
 	struct tt_tensor *indices, *weight, *output; /* as given */
 	enum ttnn_layout layout;
 	enum ttnn_dtype dtype;
-	bool fused; /* the program makes tiles itself */
+	bool fused; /* the program makes tiles itself, if the indices are no tiles */
 };
 
 static struct wishes wishes_of(const struct tt_call *call)
@@ -286,7 +288,7 @@ static struct wishes wishes_of(const struct tt_call *call)
 	w.dtype = tt_call_dtype(call, "dtype",
 				w.weight->spec.dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16
 								       : w.weight->spec.dtype);
-	w.fused = w.layout == TTNN_TILE && w.indices->spec.layout == TTNN_ROW_MAJOR &&
+	w.fused = w.layout == TTNN_TILE &&
 		  tt_shape_last(&w.indices->spec.shape, 1) % TILE == 0 &&
 		  tt_shape_last(&w.weight->spec.shape, 1) % TILE == 0;
 	return w;
@@ -297,11 +299,10 @@ static tt_status gather(struct tt_tensor **out, struct tt_call *call, const stru
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const struct ttnn_value *pad = tt_call_arg(call, "padding_idx");
-	struct ttnn_memory_config own = w->indices->spec.memory;
+	const struct ttnn_memory_config *own = &w->indices->spec.memory;
 	struct ttnn_value attrs[ATTRS];
 
-	tt_memory_config_strip(&own);
-	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &own);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : own);
 	attrs[TILIZED] = ttnn_v_bool(w->fused);
 	attrs[TYPE] = *tt_call_arg(call, "embeddings_type");
 	if (tt_value_given(pad))

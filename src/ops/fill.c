@@ -213,7 +213,8 @@ static tt_status launch_fill(struct tt_tensor **out, struct tt_call *call, struc
 					  .inputs = &in,
 					  .input_count = 1,
 					  .outputs = &in,
-					  .output_count = 1};
+					  .output_count = 1,
+					  .in_place = true};
 
 	return tt_call_program(out, call, &program);
 }

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/compute.h"
 #include "ops/movement.h"
 #include "ops/objects.h"
 #include "ops/parallel.h"
@@ -232,6 +233,7 @@ static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struc
 {
 	static const struct ttnn_memory_config none = {.layout = TTNN_INTERLEAVED,
 						       .buffer = TTNN_DRAM};
+	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 	struct tt_parallel parallel = tt_parallel_of(&in->spec.memory);
 	struct ttnn_value parts[TT_PARALLEL_FIELDS], attrs[ATTRS];
 	struct tt_program_args program = {.prog = &prog,
@@ -250,7 +252,7 @@ static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struc
 	attrs[MEMORY] = ttnn_v_memory(&none);
 	attrs[TILED] = ttnn_v_bool(args->tiled_out);
 	attrs[IN_DRAM] = ttnn_v_bool(args->tables_in_dram);
-	attrs[COMPUTE] = ttnn_v_none();
+	attrs[COMPUTE] = tt_compute_config(call, args->compute, &usual);
 	return tt_call_program(out, call, &program);
 }
 

@@ -19,6 +19,7 @@ struct tt_haloed {
 
 struct tt_halo_args {
 	const struct tt_slide *slide;
+	const struct ttnn_value *compute; /* (optional) the caller's compute config */
 	uint32_t pad_value;  /* its bits */
 	bool tiled_out;      /* for who reads it, results are tiles */
 	bool tables_in_dram; /* not in the small part of L1 */

@@ -178,17 +178,16 @@ static tt_status launch_create(struct tt_tensor *out[3], struct tt_call *call,
 			       const struct fused *fused, uint32_t width)
 {
 	struct tt_tensor *const inputs[INPUTS] = {fused->in, fused->kv};
-	struct ttnn_memory_config own = fused->in->spec.memory;
+	const struct ttnn_memory_config *own = &fused->in->spec.memory;
 	struct ttnn_value attrs[ATTRS];
 	size_t count;
 
-	tt_memory_config_strip(&own);
 	attrs[Q_HEADS] = ttnn_v_int(fused->heads);
 	attrs[KV_HEADS] = ttnn_v_int(fused->kv_heads);
 	attrs[HEAD_DIM] = ttnn_v_int((int64_t)tt_align_to(width, TILE));
 	attrs[TRANSPOSE] = ttnn_v_bool(fused->transpose);
 	attrs[TIED] = ttnn_v_bool(fused->tied);
-	attrs[MEMORY] = ttnn_v_memory(fused->memory ? fused->memory : &own);
+	attrs[MEMORY] = ttnn_v_memory(fused->memory ? fused->memory : own);
 	attrs[GRID] = ttnn_v_none();
 	return tt_call_programs(out, &count, call,
 				&(struct tt_program_args){.prog = &program,
@@ -344,11 +343,10 @@ static const struct tt_prog concat_program = {
 static tt_status concat(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_memory_config own = in->spec.memory;
+	const struct ttnn_memory_config *own = &in->spec.memory;
 	struct ttnn_value attr;
 
-	tt_memory_config_strip(&own);
-	attr = ttnn_v_memory(memory ? memory : &own);
+	attr = ttnn_v_memory(memory ? memory : own);
 	return tt_call_program(
 		out, call,
 		&(struct tt_program_args){
@@ -588,13 +586,12 @@ static tt_status fixed(struct tt_call *call)
 	const struct tt_fixed_heads *row = call->entry->op->row;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct tt_tensor *in = tt_call_tensor(call, "input");
-	struct ttnn_memory_config own = in->spec.memory;
+	const struct ttnn_memory_config *own = &in->spec.memory;
 	struct tt_tensor *given[3] = {0}, *out[3];
 	struct ttnn_value attr;
 	size_t count;
 
-	tt_memory_config_strip(&own);
-	attr = ttnn_v_memory(memory ? memory : &own);
+	attr = ttnn_v_memory(memory ? memory : own);
 	given_outputs(given, call);
 	TT_TRY(tt_call_programs(out, &count, call,
 				&(struct tt_program_args){.prog = row == &falcon ? &falcon_program

@@ -6,12 +6,15 @@
  */
 #include "ops/host.h"
 
+#include <string.h>
+
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/golden.h"
 #include "ops/rerun.h"
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
+#include "tensor/memory.h"
 #include "tensor/spec.h"
 
 /* What upstream prints for an argument whose value it cannot show. */
@@ -203,13 +206,11 @@ tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 static tt_status read_bytes(struct tt_storage **out, struct tt_tensor *tensor, uint32_t chip)
 {
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
-	struct tt_tensor *zeros;
 
 	if (buffer->mode == TT_BUFFER_REAL)
 		return tt_buffer_data(out, buffer, chip, TT_BUFFER_READ);
-	TT_TRY(ttnn_tensor_new(&zeros, &tensor->spec));
-	*out = tt_storage_ref(zeros->storage);
-	ttnn_tensor_unref(zeros);
+	TT_TRY(tt_storage_new(out, tensor->spec.bytes));
+	memset((*out)->data, 0, tensor->spec.bytes);
 	return TTNN_OK;
 }
 
@@ -289,7 +290,7 @@ tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct 
 		status = hollow_dtype(out, tensor, dtype);
 	else if (status == TTNN_OK)
 		status = ttnn_tensor_to_dtype(out, tensor, dtype);
-	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }
 
@@ -409,6 +410,7 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 	else
 		TT_TRY(ttnn_tensor_from_data(&host, data->storage->data, data->spec.dtype, spec,
 					     tt_call_real(call, "pad_value", 0)));
+	tt_tensor_renumber(host);
 	if (!device) {
 		*out = host;
 		return TTNN_OK;
@@ -421,14 +423,17 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 static tt_status expand_from_torch(struct tt_call *call)
 {
 	struct ttnn_tensor_spec spec;
+	struct ttnn_memory_config asked;
 	struct ttnn_value args[8];
 	struct tt_tensor *out;
 	tt_status status;
 
 	TT_TRY(data_spec(&spec, call));
+	asked = spec.memory;
+	tt_memory_config_strip(&asked); /* as it was given */
 	args[0] = ttnn_v_dtype(spec.dtype);
 	args[1] = ttnn_v_layout(spec.layout);
-	args[3] = ttnn_v_memory(&spec.memory);
+	args[3] = ttnn_v_memory(&asked);
 	args[6] = ttnn_v_int(0);
 	args[2] = args[4] = args[5] = args[7] = optional_text();
 	tt_host_begin(call, "ttnn::convert_python_tensor_to_tt_tensor", args, 8);

@@ -21,7 +21,7 @@ enum { MEMORY, DIM, CORES, ATTRS };
 static const struct tt_field fields[ATTRS] = {
 	[MEMORY] = {.name = "output_mem_config"},
 	[DIM] = {.name = "dim"},
-	[CORES] = {.name = "worker_grid", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>"},
+	[CORES] = {.name = "worker_grid", .text = TT_TEXT_ALWAYS, .fixed = "<CoreRangeSet>"},
 };
 static const struct tt_schema schema = {"IndexedFillParams", fields, ATTRS, false};
 

@@ -35,6 +35,7 @@ tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *ar
 
 	with.outputs = args->inputs;
 	with.output_count = 1;
+	with.in_place = true;
 	TT_TRY(tt_call_program(&out, call, &with));
 	tt_call_return(call, out);
 	return TTNN_OK;

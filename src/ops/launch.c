@@ -230,9 +230,12 @@ static void tell_program(const struct tt_launch *launch, bool hit)
 	tt_event_emit(&event);
 }
 
+/* How rows are told: where they are, where they would be, and what a dry capture hears besides. */
+enum telling { PLACED, BLIND, PLANNED };
+
 /* Row by row, each on every one of these devices. */
 static void tell_memory(const struct tt_program *program, const uint32_t *ids, uint32_t id_count,
-			bool placed)
+			enum telling how)
 {
 	if (!tt_event_on())
 		return;
@@ -241,10 +244,10 @@ static void tell_memory(const struct tt_program *program, const uint32_t *ids, u
 		struct tt_event event = {.kind = TT_EVENT_PROGRAM_MEMORY};
 
 		event.memory = (struct tt_event_program_memory){
-			.kind = row->kind,
+			.kind = how == PLANNED ? TT_MEMORY_PLANNED : row->kind,
 			.index = row->view_count ? row->views[0].index : 0,
 			.size = row->size,
-			.address = placed ? row->address : 0,
+			.address = how == PLACED ? row->address : 0,
 			.cores = row->cores,
 			.borrowed = row->borrowed,
 			.device_id = ids[i % id_count],
@@ -321,7 +324,7 @@ static tt_status rehearse(struct tt_launch *launch)
 	TT_TRY(build(&built, launch));
 	tell_program(launch, false);
 	for (uint32_t i = 0; i < times; i++)
-		tell_memory(&built->program, &launch->device->id, 1, false);
+		tell_memory(&built->program, &launch->device->id, 1, BLIND);
 	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
 		tt_call_drop(launch->call, built->kept[i]);
 		built->kept[i] = NULL;
@@ -382,7 +385,7 @@ static tt_status run_kernel(struct tt_launch *launch)
 }
 
 /* The kernel, chip after chip, on tensors whose bytes are at hand. */
-static tt_status compute(struct tt_launch *launch)
+static tt_status run_kernel(struct tt_launch *launch)
 {
 	tt_status status = TTNN_OK;
 
@@ -406,6 +409,16 @@ static tt_status compute(struct tt_launch *launch)
 	return status;
 }
 
+/* What kernels make on the way is theirs alone. */
+static tt_status compute(struct tt_launch *launch)
+{
+	bool before = tt_tensor_hide(true);
+	tt_status status = run_kernel(launch);
+
+	tt_tensor_hide(before);
+	return status;
+}
+
 /* Circular buffers are placed and checked when the program goes to the chips, each time anew. */
 static tt_status perform(struct tt_launch *launch, struct built *built, bool hit)
 {
@@ -414,16 +427,18 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	uint32_t chips = chip_count(launch->device);
 
 	tell_program(launch, hit);
+	if (has_circular(program) && tt_run_rehearsals(0))
+		tell_memory(program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
 		if (!hit)
 			TT_TRY(tt_program_place(program, limits));
 		/* Upstream does not tell of several programs that are launched as one. */
 		if (!hit && tt_program_takes_room(program) &&
 		    (!launch->prog->per_chip || chips == 1))
-			tell_memory(program, launch->device->chips, chips, true);
+			tell_memory(program, launch->device->chips, chips, PLACED);
 		TT_TRY(check(program, launch));
 	} else if (!hit) {
-		tell_memory(program, &launch->device->id, 1, true);
+		tell_memory(program, &launch->device->id, 1, PLACED);
 	}
 	tell_launch(launch);
 	return tt_rerun_note_launch(launch->device) ? TTNN_OK : compute(launch);
@@ -534,7 +549,7 @@ static void tell_device_op(const struct tt_program_args *args)
 		return;
 	for (size_t i = 0; i < args->input_count && count < TT_OUTPUTS_MAX; i++)
 		given[count++] = args->inputs[i];
-	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX; i++)
+	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX && !args->in_place; i++)
 		given[count++] = args->outputs[i];
 	tt_tell_begin(&scope, given, count);
 }

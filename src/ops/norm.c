@@ -385,14 +385,13 @@ tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
 {
 	struct tt_tensor *in = args->inputs[TT_NORM_IN];
 	struct tt_tensor *output = in_place(args) ? in : NULL;
-	struct ttnn_memory_config own = in->spec.memory;
+	const struct ttnn_memory_config *own = &in->spec.memory;
 	struct ttnn_value attrs[TT_NORM_ATTRS];
 
-	tt_memory_config_strip(&own);
 	attrs[TT_NORM_TYPE] = tt_value_enum(&tt_enum_norm_type, args->type);
 	attrs[TT_NORM_STAGE] = tt_value_enum(&tt_enum_norm_stage, args->stage);
 	attrs[TT_NORM_EPS] = ttnn_v_real(args->eps);
-	attrs[TT_NORM_MEMORY] = ttnn_v_memory(args->memory ? args->memory : &own);
+	attrs[TT_NORM_MEMORY] = ttnn_v_memory(args->memory ? args->memory : own);
 	attrs[TT_NORM_CONFIG] = args->config ? *args->config : ttnn_v_none();
 	attrs[TT_NORM_COMPUTE] = args->compute;
 	attrs[TT_NORM_DTYPE] = args->dtype;

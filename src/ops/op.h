@@ -267,6 +267,7 @@ struct tt_program_args {
 	size_t output_count;
 	const ttnn_core_set *grid; /* (optional) fewer cores than the compute grid */
 	const void *extra;         /* (optional) for the row's functions */
+	bool in_place;             /* what is written to is among the inputs: told once */
 };
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			   const struct tt_program_args *args);

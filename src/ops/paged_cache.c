@@ -385,7 +385,8 @@ static tt_status update_both(struct tt_call *call)
 							  .inputs = inputs,
 							  .input_count = INPUTS,
 							  .outputs = caches,
-							  .output_count = 2}));
+							  .output_count = 2,
+							  .in_place = true}));
 	tt_call_return(call, out[0]);
 	tt_call_return(call, out[1]);
 	return TTNN_OK;

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/compute.h"
 #include "ops/golden_window.h"
 #include "ops/movement.h"
 #include "tensor/dtype.h"
@@ -247,6 +248,7 @@ static tt_status run_pool(struct run *run)
 {
 	struct tt_slide *slide = &run->pool.slide;
 	struct tt_halo_args halo = {.slide = slide,
+				    .compute = &run->pool.compute,
 				    .pad_value = run->pool.kind == TT_POOL_MAX ? 0xFF80 : 0,
 				    .tiled_out = run->pool.layout == TTNN_TILE,
 				    .tables_in_dram = run->pool.tables_in_dram,
@@ -307,6 +309,7 @@ static tt_status padding(uint32_t out[4], const struct tt_call *call)
 
 static void common_args(struct run *run, struct tt_call *call)
 {
+	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 	struct tt_pool *pool = &run->pool;
 	struct tt_slide *slide = &pool->slide;
 
@@ -329,6 +332,8 @@ static void common_args(struct run *run, struct tt_call *call)
 		pool->layout = (enum ttnn_layout)tt_call_arg(call, "output_layout")->integer;
 	pool->tables_in_dram = tt_call_bool(call, "config_tensor_in_dram", false);
 	pool->compute = *tt_call_arg(call, "compute_kernel_config");
+	if (tt_value_given(&pool->compute))
+		pool->compute = tt_compute_config(call, &pool->compute, &usual);
 	pool->count_padding = true;
 }
 

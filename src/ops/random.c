@@ -1,11 +1,14 @@
 /* random.c: tensors of random values. The same seed gives the same values on every machine. */
+#include <float.h>
+#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
-#include "ops/objects.h"
+#include "ops/compute.h"
 #include "ops/op.h"
 #include "ops/rows.h"
 #include "tensor/memory.h"
@@ -55,20 +58,24 @@ static bool is_float(enum ttnn_dtype dtype)
 /* The default of upstream's operations of this kind. */
 static struct ttnn_value compute_config(struct tt_call *call)
 {
-	static const struct ttnn_value fields[TT_COMPUTE_FIELDS] = {
-		[TT_COMPUTE_FIDELITY] = {.kind = TTNN_VALUE_ENUM,
-					 .enumeration = &tt_enum_math_fidelity,
-					 .integer = 4},
-		[TT_COMPUTE_APPROX] = {.kind = TTNN_VALUE_BOOL, .boolean = true},
-		[TT_COMPUTE_FP32] = {.kind = TTNN_VALUE_BOOL},
-		[TT_COMPUTE_L1_ACC] = {.kind = TTNN_VALUE_BOOL},
-		[TT_COMPUTE_FULL_SYNC] = {.kind = TTNN_VALUE_BOOL},
-		[TT_COMPUTE_THROTTLE] = {.kind = TTNN_VALUE_INT},
-	};
-	const struct ttnn_value *given = tt_call_arg(call, "compute_kernel_config");
+	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
-	return given->kind == TTNN_VALUE_OBJECT ? *given
-						: tt_value_object(&tt_schema_compute, fields);
+	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+}
+
+/* The last number before `high` that a dtype has; none is smaller than a normal one. */
+static double before(double high, enum ttnn_dtype dtype)
+{
+	float last = nextafterf((float)high, -INFINITY);
+	uint32_t bits;
+
+	if (last > -FLT_MIN && last < FLT_MIN)
+		last = last < 0 ? -FLT_MIN : 0;
+	memcpy(&bits, &last, sizeof(bits));
+	if (dtype == TTNN_BFLOAT16 && bits & 0xffff)
+		bits = (bits & 0xffff0000u) + (last < 0 ? 0x10000u : 0);
+	memcpy(&last, &bits, sizeof(bits));
+	return last;
 }
 
 static tt_status check_bounds(double low, double high)
@@ -88,10 +95,16 @@ enum {
 	NEW_LAYOUT,
 	NEW_MEMORY,
 	NEW_DEVICE,
-	NEW_LOW,
+	NEW_LOW, /* RandDeviceOperation */
 	NEW_HIGH,
 	NEW_SEED,
-	NEW_ATTRS
+	NEW_SPLIT,
+	NEW_MAPPER,
+	NEW_CORES,
+	NEW_ATTRS,
+	NORMAL_COMPUTE = NEW_LOW, /* RandnDeviceOperation */
+	NORMAL_SEED,
+	NORMAL_ATTRS
 };
 
 static const struct tt_field new_fields[NEW_ATTRS] = {
@@ -103,8 +116,23 @@ static const struct tt_field new_fields[NEW_ATTRS] = {
 	[NEW_LOW] = {.name = "from", .unkeyed = true},
 	[NEW_HIGH] = {.name = "to", .unkeyed = true},
 	[NEW_SEED] = {.name = "seed", .unkeyed = true},
+	[NEW_SPLIT] = {.name = "mesh_dim_is_sharded", .text = TT_TEXT_SMALL},
+	[NEW_MAPPER] = {.name = "mesh_mapper"},
+	[NEW_CORES] = {.name = "sub_core_grids"},
 };
 static const struct tt_schema new_schema = {"operation_attributes_t", new_fields, NEW_ATTRS, false};
+
+static const struct tt_field normal_fields[NORMAL_ATTRS] = {
+	[NEW_SHAPE] = {.name = "shape"},
+	[NEW_DTYPE] = {.name = "dtype"},
+	[NEW_LAYOUT] = {.name = "layout"},
+	[NEW_MEMORY] = {.name = "memory_config"},
+	[NEW_DEVICE] = {.name = "device"},
+	[NORMAL_COMPUTE] = {.name = "compute_kernel_config"},
+	[NORMAL_SEED] = {.name = "seed", .unkeyed = true},
+};
+static const struct tt_schema normal_schema = {"operation_attributes_t", normal_fields,
+					       NORMAL_ATTRS, false};
 
 static tt_status new_infer(struct tt_launch *launch)
 {
@@ -130,11 +158,12 @@ static tt_status randn_validate(struct tt_launch *launch)
 static tt_status new_kernel(struct tt_launch *launch)
 {
 	bool normal = launch->prog->validate == randn_validate;
+	const struct ttnn_value *attrs = launch->attrs;
 	struct tt_random_job job = {.out = launch->outputs[0],
 				    .kind = normal ? TT_RANDOM_NORMAL : TT_RANDOM_UNIFORM,
-				    .seed = seed_of(&launch->attrs[NEW_SEED]),
-				    .low = launch->attrs[NEW_LOW].real,
-				    .high = launch->attrs[NEW_HIGH].real};
+				    .seed = seed_of(&attrs[normal ? NORMAL_SEED : NEW_SEED]),
+				    .low = normal ? 0 : attrs[NEW_LOW].real,
+				    .high = normal ? 1 : attrs[NEW_HIGH].real};
 
 	return tt_backend_get()->random(&job);
 }
@@ -164,7 +193,7 @@ static const struct tt_prog prog_rand = {
 static const struct tt_prog prog_randn = {
 	.device_op = "RandnDeviceOperation",
 	.prim = "ttnn::prim::randn",
-	.attrs = &new_schema,
+	.attrs = &normal_schema,
 	.infer = new_infer,
 	.validate = randn_validate,
 	.factories = &randn_factory,
@@ -182,9 +211,6 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		[NEW_LAYOUT] = ttnn_v_layout(TTNN_TILE),
 		[NEW_MEMORY] = *tt_call_arg(call, "memory_config"),
 		[NEW_DEVICE] = *tt_call_arg(call, "device"),
-		[NEW_LOW] = ttnn_v_real(tt_call_real(call, "low", 0)),
-		[NEW_HIGH] = ttnn_v_real(tt_call_real(call, "high", 1)),
-		[NEW_SEED] = *tt_call_arg(call, "seed"),
 	};
 	struct tt_program_args args = {.prog = prog, .attrs = attrs};
 	int64_t dims[TTNN_MAX_RANK];
@@ -194,6 +220,15 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, "shape"));
 	TT_TRY(ttnn_shape_make(&shape, dims, rank));
 	attrs[NEW_SHAPE] = ttnn_v_shape(&shape);
+	if (prog == &prog_randn) {
+		attrs[NORMAL_COMPUTE] = compute_config(call);
+		attrs[NORMAL_SEED] = *tt_call_arg(call, "seed");
+	} else {
+		attrs[NEW_LOW] = ttnn_v_real(tt_call_real(call, "low", 0));
+		attrs[NEW_HIGH] = ttnn_v_real(before(tt_call_real(call, "high", 1), dtype));
+		attrs[NEW_SEED] = *tt_call_arg(call, "seed");
+		attrs[NEW_SPLIT] = ttnn_v_list(NULL, 0);
+	}
 	return tt_call_program(out, call, &args);
 }
 
@@ -314,7 +349,8 @@ static tt_status expand_uniform(struct tt_call *call)
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_value attrs[UNIFORM_ATTRS] = {
 		[UNIFORM_LOW] = ttnn_v_real(tt_call_real(call, "from", 0)),
-		[UNIFORM_HIGH] = ttnn_v_real(tt_call_real(call, "to", 1)),
+		[UNIFORM_HIGH] =
+			ttnn_v_real(before(tt_call_real(call, "to", 1), input->spec.dtype)),
 		[UNIFORM_SEED] = *tt_call_arg(call, "seed"),
 		[UNIFORM_MEMORY] = ttnn_v_memory(memory ? memory : &input->spec.memory),
 		[UNIFORM_COMPUTE] = compute_config(call),
@@ -324,14 +360,15 @@ static tt_status expand_uniform(struct tt_call *call)
 				       .inputs = &input,
 				       .input_count = 1,
 				       .outputs = &input,
-				       .output_count = 1};
+				       .output_count = 1,
+				       .in_place = true};
 
 	if (!is_float(input->spec.dtype))
 		return tt_fail_cond(TTNN_INVALID,
 				    "input.dtype() == DataType::BFLOAT16 || input.dtype() == "
 				    "DataType::FLOAT32",
 				    "Uniform: Input tensor must be Float32 or Bfloat16");
-	TT_TRY(check_bounds(attrs[UNIFORM_LOW].real, attrs[UNIFORM_HIGH].real));
+	TT_TRY(check_bounds(attrs[UNIFORM_LOW].real, tt_call_real(call, "to", 1)));
 	if (!tt_tensor_device(input))
 		return tt_fail_cond(TTNN_INVALID, "input.device() != nullptr",
 				    "Uniform: Input tensor needs to be on device");
@@ -453,7 +490,8 @@ static tt_status expand_bernoulli(struct tt_call *call)
 				       .inputs = inputs,
 				       .input_count = 2,
 				       .outputs = &inputs[1],
-				       .output_count = 1};
+				       .output_count = 1,
+				       .in_place = true};
 	struct tt_tensor *out;
 
 	if (!tt_tensor_device(inputs[0]))

@@ -82,18 +82,22 @@ struct tt_reduce_tiles tt_reduce_tiles_of(const struct ttnn_tensor_spec *spec)
 	return tiles;
 }
 
-tt_status tt_reduced_memory(struct ttnn_memory_config *out, const struct ttnn_memory_config *asked,
-			    const struct ttnn_tensor_spec *in, const struct ttnn_shape *padded)
+tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
+			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in)
 {
-	struct ttnn_tensor_spec like = *in;
+	struct ttnn_tensor_spec like = *in, plain;
 	struct ttnn_shard_spec shard;
 
-	*out = *asked;
+	TT_TRY(ttnn_tensor_spec_make(&plain, args));
+	args->memory = *asked;
 	if (!tt_memory_config_is_sharded(asked) || !asked->has_shard)
-		return TTNN_OK;
+		return ttnn_tensor_spec_make(out, args);
 	like.memory = *asked;
-	TT_TRY(tt_eltwise_rescale(&shard, &like, padded));
-	return ttnn_memory_config_sharded(out, asked->layout, asked->buffer, &shard);
+	TT_TRY(tt_eltwise_rescale(&shard, &like, &plain.padded));
+	TT_TRY(ttnn_memory_config_sharded(&args->memory, asked->layout, asked->buffer, &shard));
+	TT_TRY(ttnn_tensor_spec_make(out, args));
+	out->memory.created_with_nd_shard = out->memory.has_nd_shard;
+	return TTNN_OK;
 }
 
 static tt_status infer(struct tt_launch *launch)
@@ -103,16 +107,13 @@ static tt_status infer(struct tt_launch *launch)
 				      .dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer,
 				      .layout = (enum ttnn_layout)launch->attrs[LAYOUT].integer,
 				      .tile = in->tile};
-	struct ttnn_tensor_spec plain;
 
 	launch->output_count = 1;
 	if (dim_of(launch) == TT_DIM_W)
 		args.shape.dim[in->shape.rank - 1] = 1;
 	else
 		args.shape.dim[in->shape.rank - 2] = (uint32_t)launch->attrs[SLICES].integer;
-	TT_TRY(ttnn_tensor_spec_make(&plain, &args));
-	TT_TRY(tt_reduced_memory(&args.memory, launch->attrs[MEMORY].memory, in, &plain.padded));
-	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
 }
 
 static tt_status validate(struct tt_launch *launch)

@@ -68,9 +68,13 @@ struct tt_welford_pass {
 tt_status tt_welford_pass(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_welford_pass *pass);
 
-/* The memory of a result whose shards are those asked for, scaled as the shape is. */
-tt_status tt_reduced_memory(struct ttnn_memory_config *out, const struct ttnn_memory_config *asked,
-			    const struct ttnn_tensor_spec *in, const struct ttnn_shape *padded);
+/*
+ * The spec of a result: all of *args but the memory, whose shards are those asked for, scaled as the
+ * shape is. Upstream cuts them with its spec for any rank, and the result tells so.
+ */
+tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
+			  const struct ttnn_memory_config *asked,
+			  const struct ttnn_tensor_spec *in);
 
 /* The tiles of a tensor: across, down, and how many matrices. */
 struct tt_reduce_tiles {

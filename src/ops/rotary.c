@@ -382,7 +382,7 @@ static tt_status embed(struct tt_call *call)
 					    tt_call_tensor(call, "cos_cache"),
 					    tt_call_tensor(call, "sin_cache")};
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_memory_config own = inputs[IN]->spec.memory;
+	const struct ttnn_memory_config *own = &inputs[IN]->spec.memory;
 	struct ttnn_value attrs[ATTRS];
 
 	TT_TRY(check(call, inputs));
@@ -394,10 +394,11 @@ static tt_status embed(struct tt_call *call)
 					  1));
 			tt_call_own(call, inputs[i]);
 		}
-	tt_memory_config_strip(&own);
-	attrs[SEQUENCE] = ttnn_v_int(tt_shape_last(&inputs[IN]->spec.padded, 2));
+	attrs[SEQUENCE] = ttnn_v_int(tt_value_given(tt_call_arg(call, "token_index"))
+					     ? 1
+					     : tt_shape_last(&inputs[IN]->spec.padded, 2));
 	attrs[TOKEN] = *tt_call_arg(call, "token_index");
-	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &own);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : own);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	return launch(call, &(struct tt_program_args){.prog = &program,
@@ -412,12 +413,11 @@ static tt_status embed_hf(struct tt_call *call)
 						  tt_call_tensor(call, "cos_cache"),
 						  tt_call_tensor(call, "sin_cache")};
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_memory_config own = inputs[IN]->spec.memory;
+	const struct ttnn_memory_config *own = &inputs[IN]->spec.memory;
 	struct ttnn_value attrs[HF_ATTRS];
 
-	tt_memory_config_strip(&own);
 	attrs[HF_DECODE] = ttnn_v_bool(tt_call_bool(call, "is_decode_mode", false));
-	attrs[HF_MEMORY] = ttnn_v_memory(memory ? memory : &own);
+	attrs[HF_MEMORY] = ttnn_v_memory(memory ? memory : own);
 	attrs[HF_COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	return launch(call, &(struct tt_program_args){.prog = &hf_program,
@@ -430,11 +430,10 @@ static tt_status rotate_half(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_memory_config own = in->spec.memory;
+	const struct ttnn_memory_config *own = &in->spec.memory;
 	struct ttnn_value attr;
 
-	tt_memory_config_strip(&own);
-	attr = ttnn_v_memory(memory ? memory : &own);
+	attr = ttnn_v_memory(memory ? memory : own);
 	return launch(call, &(struct tt_program_args){.prog = &half_program,
 						      .attrs = &attr,
 						      .inputs = &in,

@@ -279,13 +279,11 @@ static tt_status embed(struct tt_call *call)
 		tt_call_tensor(call, "input_tensor"), tt_call_tensor(call, "cos_cache"),
 		tt_call_tensor(call, "sin_cache"), tt_call_tensor(call, "trans_mat")};
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_memory_config own = inputs[IN]->spec.memory;
 	struct ttnn_value attrs[ATTRS];
 	struct tt_tensor *out;
 
-	tt_memory_config_strip(&own);
 	attrs[DECODE] = ttnn_v_bool(tt_call_bool(call, "is_decode_mode", false));
-	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &own);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &inputs[IN]->spec.memory);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	TT_TRY(tt_call_program(&out, call,
@@ -303,15 +301,12 @@ static tt_status embed_both(struct tt_call *call)
 		tt_call_tensor(call, "q_input_tensor"), tt_call_tensor(call, "k_input_tensor"),
 		tt_call_tensor(call, "cos_cache"), tt_call_tensor(call, "sin_cache"),
 		tt_call_tensor(call, "trans_mat")};
-	struct ttnn_memory_config own[2] = {inputs[Q]->spec.memory, inputs[K]->spec.memory};
 	struct ttnn_value attrs[FUSED_ATTRS];
 	struct tt_tensor *out[2];
 	size_t count;
 
-	for (int i = 0; i < 2; i++) {
-		tt_memory_config_strip(&own[i]);
-		attrs[i] = ttnn_v_memory(&own[i]);
-	}
+	for (int i = 0; i < 2; i++)
+		attrs[i] = ttnn_v_memory(&inputs[Q + i]->spec.memory);
 	attrs[FUSED_COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	TT_TRY(tt_call_programs(out, &count, call,

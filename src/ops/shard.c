@@ -267,7 +267,8 @@ tt_status tt_shard_launch(struct tt_tensor **out, struct tt_call *call, const st
 				       .inputs = inputs,
 				       .input_count = want->out ? 2 : 1,
 				       .outputs = &want->out,
-				       .output_count = 1};
+				       .output_count = 1,
+				       .in_place = true};
 
 	return tt_call_program(out, call, &args);
 }

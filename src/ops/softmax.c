@@ -548,7 +548,8 @@ tt_status tt_softmax_launch(struct tt_tensor **out, struct tt_call *call,
 					  .inputs = inputs,
 					  .input_count = 2,
 					  .outputs = &given,
-					  .output_count = 1};
+					  .output_count = 1,
+					  .in_place = true};
 
 	return tt_call_program(out, call, &program);
 }

@@ -226,7 +226,7 @@ static tt_status on_host(struct tt_call *call, struct tt_tensor *input, enum ttn
 
 	tt_host_begin(call, "tt::tt_metal::to_dtype", args, 2);
 	status = ttnn_tensor_to_dtype(&out, input, dtype);
-	tt_host_end(call, status == TTNN_OK ? out : NULL, status);
+	tt_host_end_as_is(call, status == TTNN_OK ? out : NULL, status);
 	TT_TRY(status);
 	tt_call_return(call, out);
 	return TTNN_OK;
@@ -248,14 +248,13 @@ static tt_status launch(struct tt_call *call, struct tt_tensor *input, struct tt
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const ttnn_core_set *grid = tt_call_core_set(call, "sub_core_grids");
 	enum ttnn_dtype from = input->spec.dtype;
-	struct ttnn_memory_config own = input->spec.memory;
+	const struct ttnn_memory_config *own = &input->spec.memory;
 	struct ttnn_value attrs[ATTRS];
 	struct tt_tensor *out;
 
-	tt_memory_config_strip(&own);
 	attrs[FROM] = ttnn_v_dtype(from);
 	attrs[TO] = ttnn_v_dtype(to);
-	attrs[MEMORY] = ttnn_v_memory(memory ? memory : output ? &output->spec.memory : &own);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : output ? &output->spec.memory : own);
 	attrs[FP32_ACC] = ttnn_v_bool(wide(from) || wide(to));
 	attrs[KEEP_FP32] = ttnn_v_bool(from == TTNN_FLOAT32 || from == TTNN_UINT8 ||
 				       (to == TTNN_UINT8 && !wide_integer(from)));

@@ -22,7 +22,7 @@
 enum { CHAIN, DTYPE, MEMORY, FP32_ACC, KEEP_FP32, BFP8_PRECISE, GRID, SUB_GRID, ATTRS };
 
 static const struct tt_field attr_fields[ATTRS] = {
-	[CHAIN] = {.name = "op_chain", .text = TT_TEXT_FIXED, .fixed = "{<BasicUnaryWithParam>}"},
+	[CHAIN] = {.name = "op_chain", .text = TT_TEXT_EACH, .fixed = "<BasicUnaryWithParam>"},
 	[DTYPE] = {.name = "output_dtype"},
 	[MEMORY] = {.name = "memory_config"},
 	[FP32_ACC] = {.name = "fp32_dest_acc_en"},
@@ -39,6 +39,36 @@ static const struct tt_field step_fields[] = {
 };
 const struct tt_schema tt_schema_unary = {"UnaryWithParam", step_fields, 2, true};
 
+/* How binary programs print theirs: a choice of parameter types, of which it is float. */
+static const struct tt_field base_fields[] = {{.name = "op_type"}, {.name = "param"}};
+static const struct tt_schema base_schema = {"BasicUnaryWithParam<float>", base_fields, 2, true};
+static const struct tt_field choice_fields[] = {{.name = "base"}};
+static const struct tt_schema choice_schema = {"BasicUnaryWithParam<float, int, unsigned int>",
+					       choice_fields, 1, true};
+
+tt_status tt_unary_activations(struct ttnn_value *out, struct tt_arena *arena,
+			       const struct ttnn_value *list)
+{
+	uint32_t count = list && list->kind == TTNN_VALUE_LIST ? list->count : 0;
+	struct ttnn_value *items = NULL;
+
+	if (count)
+		items = tt_arena_calloc(arena, 4 * (size_t)count, sizeof(*items));
+	if (count && !items)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ttnn_value *from = &list->items[i];
+		struct ttnn_value *base = &items[count + i], *fields = &items[2 * (count + i)];
+
+		fields[0] = from->kind == TTNN_VALUE_ENUM ? *from : from->items[0];
+		fields[1] = from->kind == TTNN_VALUE_ENUM ? ttnn_v_list(NULL, 0) : from->items[1];
+		*base = tt_value_object(&base_schema, fields);
+		items[i] = tt_value_object(&choice_schema, base);
+	}
+	*out = ttnn_v_list(items, count);
+	return TTNN_OK;
+}
+
 tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct ttnn_value *chain)
 {
 	*count = 0;
@@ -52,6 +82,8 @@ tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct 
 			return tt_fail(TTNN_INVALID, "a chain of more than %d functions",
 				       TT_UNARY_STEPS_MAX);
 		*step = (struct tt_unary_step){0};
+		if (item->kind == TTNN_VALUE_OBJECT && item->schema == &choice_schema)
+			item = item->items;
 		if (item->kind == TTNN_VALUE_ENUM) {
 			step->fn = (enum tt_unary_fn)item->integer;
 		} else {
@@ -470,7 +502,9 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 {
 	const struct ttnn_tensor_spec *in = &args->input->spec;
 	struct tt_device *device = tt_tensor_device(args->input);
-	enum ttnn_dtype dtype = args->dtype ? *args->dtype : in->dtype;
+	enum ttnn_dtype dtype = args->output  ? args->output->spec.dtype
+				: args->dtype ? *args->dtype
+					      : in->dtype;
 	struct ttnn_value steps[TT_UNARY_STEPS_MAX], fields[TT_UNARY_STEPS_MAX][2];
 	struct ttnn_value params[TT_UNARY_STEPS_MAX][3], attrs[ATTRS];
 	struct tt_program_args program = {.prog = &tt_prog_unary,

@@ -10,7 +10,14 @@
 /* The schema of one activation: {op_type, params}. */
 extern const struct tt_schema tt_schema_unary;
 
-/* A list of activations (objects of that schema, or bare functions) as steps. */
+/*
+ * A list of activations as the attributes of binary programs have them, in `arena`: the same
+ * functions and parameters, another text.
+ */
+tt_status tt_unary_activations(struct ttnn_value *out, struct tt_arena *arena,
+			       const struct ttnn_value *list);
+
+/* A list of activations (of either form, or bare functions) as steps. */
 tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct ttnn_value *chain);
 
 /* None, "trunc" or "floor"; false for anything else. */

@@ -6,9 +6,9 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/compute.h"
 #include "ops/golden_window.h"
 #include "ops/movement.h"
-#include "ops/objects.h"
 #include "tensor/shape.h"
 
 /* ---- between elements ------------------------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ static tt_status run_linear(struct tt_call *call, struct tt_tensor *in,
 				 .cores_c = 1,
 				 .bilinear = true,
 				 .scale = {(uint32_t)up->scale[0], (uint32_t)up->scale[1]}};
-	struct tt_halo_args halo = {.slide = &slide};
+	struct tt_halo_args halo = {.slide = &slide, .compute = &up->compute};
 	struct ttnn_memory_config memory = *up->memory;
 	struct tt_tensor *out;
 	tt_status status;
@@ -115,14 +115,11 @@ static void read_scale(float out[2], const struct ttnn_value *value)
 	}
 }
 
-static tt_status read_compute(struct ttnn_value *out, struct tt_call *call)
+static struct ttnn_value read_compute(struct tt_call *call)
 {
-	struct ttnn_arg fidelity = {"math_fidelity", tt_value_enum(&tt_enum_math_fidelity, 4)};
+	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
-	*out = *tt_call_arg(call, "compute_kernel_config");
-	if (tt_value_given(out))
-		return TTNN_OK;
-	return tt_object_make(out, call->arena, "WormholeComputeKernelConfig", &fidelity, 1);
+	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
 static tt_status expand(struct tt_call *call)
@@ -141,7 +138,7 @@ static tt_status expand(struct tt_call *call)
 		return tt_fail(TTNN_INVALID, "upsample takes images of four dimensions");
 	memcpy(up.nhwc, in->spec.shape.dim, sizeof(up.nhwc));
 	read_scale(up.scale, tt_call_arg(call, "scale_factor"));
-	TT_TRY(read_compute(&up.compute, call));
+	up.compute = read_compute(call);
 	up.linear = mode->kind == TTNN_VALUE_STRING && strcmp(mode->text, "bilinear") == 0;
 	if (up.linear)
 		return run_linear(call, in, &up);

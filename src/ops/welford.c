@@ -56,15 +56,12 @@ static tt_status infer(struct tt_launch *launch)
 				      .layout = TTNN_TILE,
 				      .tile = in->tile};
 	uint32_t bits = reduced(launch);
-	struct ttnn_tensor_spec plain;
 
 	launch->output_count = 1;
 	for (uint32_t d = 0; d < args.shape.rank; d++)
 		if (bits >> d & 1)
 			args.shape.dim[d] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&plain, &args));
-	TT_TRY(tt_reduced_memory(&args.memory, launch->attrs[MEMORY].memory, in, &plain.padded));
-	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
 }
 
 static tt_status validate(struct tt_launch *launch)

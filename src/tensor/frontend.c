@@ -9,6 +9,11 @@
 #include "tensor/tensor.h"
 #include "tensor/value_json.h"
 
+bool ttnn_tensor_hide(bool on)
+{
+	return tt_tensor_hide(on);
+}
+
 const char *ttnn_error_condition(void)
 {
 	return tt_fail_condition();

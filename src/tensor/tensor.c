@@ -209,6 +209,16 @@ bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout)
 static atomic_uint_least64_t next_id;
 atomic_int tt_tensor_renumbering;
 
+static _Thread_local bool hidden;
+
+bool tt_tensor_hide(bool on)
+{
+	bool before = hidden;
+
+	hidden = on;
+	return before;
+}
+
 uint64_t tt_tensor_next_id(void)
 {
 	return atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
@@ -232,7 +242,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	atomic_init(&tensor->refs, 1);
 	tensor->view = false;
 	tensor->on_mesh = false;
-	tensor->id = tt_tensor_next_id();
+	tensor->id = hidden ? UINT64_MAX : tt_tensor_next_id();
 	tensor->spec = *spec;
 	tensor->storage = storage;
 	tensor->layout = layout;

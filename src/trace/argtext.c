@@ -12,14 +12,6 @@ void tt_argtext_tensor(struct tt_str *out, const struct tt_event_tensor *tensor,
 	tt_str_addc(out, ')');
 }
 
-static void add_device(struct tt_str *out, uint32_t id, enum ttnn_dialect dialect)
-{
-	if (tt_dialect(dialect)->device_pointers)
-		tt_str_addf(out, "0x%012x", 0x10000000u + 0x100u * id);
-	else
-		tt_str_addu(out, id);
-}
-
 static void add_list(struct tt_str *out, const struct ttnn_value *value, enum ttnn_dialect dialect)
 {
 	tt_str_addc(out, '{');
@@ -38,8 +30,8 @@ void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value, enum t
 
 	if (tt_value_seen_tensor(&tensor, value))
 		tt_argtext_tensor(out, &tensor, dialect);
-	else if (tt_value_seen_device(&device, value))
-		add_device(out, device, dialect);
+	else if (!tt_dialect(dialect)->device_pointers && tt_value_seen_device(&device, value))
+		tt_str_addu(out, device);
 	else if (value->kind == TTNN_VALUE_OPAQUE)
 		tt_str_adds(out, value->text);
 	else if (value->kind == TTNN_VALUE_LIST)

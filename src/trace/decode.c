@@ -788,7 +788,7 @@ static bool is_whole(const struct tt_event *event)
 		return tt_enum_name(&tt_enum_buffer_type, event->buffer.type) &&
 		       tt_enum_name(&tt_enum_memory_layout, event->buffer.layout);
 	case TT_EVENT_PROGRAM_MEMORY:
-		return event->memory.cores && event->memory.kind <= TT_MEMORY_SCRATCHPAD;
+		return event->memory.cores && event->memory.kind <= TT_MEMORY_PLANNED;
 	case TT_EVENT_ERROR:
 		return event->error.message && event->error.condition;
 	case TT_EVENT_MARK:

@@ -25,6 +25,7 @@ struct tt_scope_style {
 struct tt_dialect {
 	struct tt_scope_style scopes[TT_SCOPE_KINDS];
 	const char *unwritten; /* (optional) a host step that is not written all the same */
+	const char *const *tuples; /* (optional) functions whose ends tell no outputs; NULL ends */
 	bool fresh_tensors;    /* a node for each mention of a tensor */
 	bool typed;            /* numbers are numbers; no params are null */
 	bool one_memory;       /* all program memory is circular buffers, in every mode */

@@ -263,6 +263,18 @@ static void on_begin(struct tt_project *p, struct tt_project_thread *t,
 		start_function(p, t, begin, now);
 }
 
+/* Whether captures see what a function gives. */
+static bool tells_outputs(const struct tt_project *p, const struct tt_project_scope *scope)
+{
+	const char *const *name = p->dialect->tuples;
+
+	if (p->dialect->scopes[scope->kind].plain_end)
+		return false;
+	while (name && *name && strcmp(*name, scope->name) != 0)
+		name++;
+	return !name || !*name;
+}
+
 static void on_end(struct tt_project *p, struct tt_project_thread *t,
 		   const struct tt_event_scope_end *told, uint64_t now)
 {
@@ -277,7 +289,7 @@ static void on_end(struct tt_project *p, struct tt_project_thread *t,
 	if (!scope.written || (told->aborted && !style->guarded))
 		return;
 	node = close_top(p, t, now, NULL, told->aborted && !style->plain_end);
-	for (size_t i = 0; node && !style->plain_end && i < told->output_count; i++)
+	for (size_t i = 0; node && tells_outputs(p, &scope) && i < told->output_count; i++)
 		connect(p, node, mention(p, t, &told->outputs[i]));
 	pop(t);
 }
@@ -330,6 +342,7 @@ static void add_memory(struct tt_project *p, struct tt_project_thread *t,
 		[TT_MEMORY_CIRCULAR_BUFFER] = TT_GRAPH_CB_ALLOCATE,
 		[TT_MEMORY_DATAFLOW_BUFFER] = TT_GRAPH_DFB_ALLOCATE,
 		[TT_MEMORY_SCRATCHPAD] = TT_GRAPH_SCRATCHPAD_ALLOCATE,
+		[TT_MEMORY_PLANNED] = TT_GRAPH_CB_ALLOCATE,
 	};
 	enum tt_graph_type type =
 		p->dialect->one_memory ? TT_GRAPH_CB_ALLOCATE : types[memory->kind];
@@ -345,9 +358,14 @@ static void on_memory(struct tt_project *p, struct tt_project_thread *t,
 		      const struct tt_event_program_memory *told)
 {
 	bool dry = p->options.actual == TTNN_RUN_NO_DISPATCH;
+	bool asked = p->options.mode == TTNN_RUN_NO_DISPATCH;
+	bool written = dry ? asked : told->kind == TT_MEMORY_CIRCULAR_BUFFER;
 
-	if (p->dialect->one_memory || (dry && p->options.mode == TTNN_RUN_NO_DISPATCH) ||
-	    (!dry && told->kind == TT_MEMORY_CIRCULAR_BUFFER))
+	if (told->kind == TT_MEMORY_PLANNED)
+		written = asked && !p->dialect->one_memory;
+	else if (p->dialect->one_memory)
+		written = true;
+	if (written)
 		add_memory(p, t, told);
 }
 

@@ -89,6 +89,12 @@ static _Thread_local struct session *newest;
 
 static atomic_bool switches[TTNN_GRAPH_SWITCHES];
 
+/* Asked to be dry inside one that is not: 1, else 0. */
+static int is_rehearsal(const struct session *s)
+{
+	return s->options.mode == TTNN_RUN_NO_DISPATCH && s->options.actual == TTNN_RUN_NORMAL;
+}
+
 static void free_session(struct session *s)
 {
 	tt_capture_free(s->capture);
@@ -116,6 +122,7 @@ enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect 
 	s->before = tt_run_mode_set(s->options.actual);
 	if (rules->renumbers)
 		atomic_fetch_add(&tt_tensor_renumbering, 1);
+	tt_run_rehearsals(is_rehearsal(s));
 	s->older = newest;
 	newest = s;
 	return TTNN_OK;
@@ -176,6 +183,7 @@ static struct session *leave(void)
 
 	newest = s->older;
 	tt_run_mode_set(s->before);
+	tt_run_rehearsals(-is_rehearsal(s));
 	if (tt_dialect(s->options.dialect)->renumbers)
 		atomic_fetch_sub(&tt_tensor_renumbering, 1);
 	return s;

@@ -82,16 +82,6 @@ static bool is_held(const char *name)
 	return hash >> 32 & 1;
 }
 
-static bool has_inner(const struct tt_json *program)
-{
-	struct tt_json_iter it = tt_json_iter(tt_json_get(program, "body"));
-
-	while (tt_json_next(&it))
-		if (tt_json_get(it.value, "begin") || tt_json_get(it.value, "end"))
-			return true;
-	return false;
-}
-
 static tt_status add_line(struct file *file, const char *line, size_t length, const char *path,
 			  const char *label, const regex_t *wanted)
 {
@@ -120,7 +110,6 @@ static tt_status add_line(struct file *file, const char *line, size_t length, co
 		.label = label,
 		.record = tt_json_root(doc),
 		.have = fid_have(tt_json_root(doc)),
-		.inner = has_inner(tt_json_root(doc)),
 		.held = is_held(name),
 	};
 	return TTNN_OK;
@@ -178,13 +167,11 @@ static tt_status add_outcomes(struct fid_tally *tally, const struct file *file,
 			.family = family_of(&tally->arena, program),
 			.have = program->have,
 			.held = program->held,
-			.inner = program->inner,
 		};
 		memcpy(outcome->results, results[i], sizeof(outcome->results));
 		if (!outcome->name || !outcome->label || !outcome->family)
 			return tt_fail_nomem();
-		if (!program->inner)
-			TT_TRY(fid_tally_refusals(tally, program, results[i]));
+		TT_TRY(fid_tally_refusals(tally, program, results[i]));
 	}
 	return TTNN_OK;
 }

@@ -67,7 +67,6 @@ struct fid_program {
 	const char *label;            /* "n150": the device it was recorded on */
 	const struct tt_json *record; /* borrowed from the file's document */
 	bool have;                    /* all its operations are in our tables */
-	bool inner;                   /* captures inside the capture: not run */
 	bool held;                    /* in the half that nobody looks at while developing */
 };
 
@@ -88,6 +87,7 @@ struct fid_names {
 	struct tt_arena arena; /* of values and names, until the run ends */
 	struct tt_device *device;
 	TT_VEC(struct fid_slot) slots; /* in order of first use; deleted ones have no name */
+	struct tt_str captures;        /* the graphs of captures inside the capture */
 };
 
 struct fid_slot *fid_slot_find(struct fid_names *names, const char *name);
@@ -134,6 +134,9 @@ const char *fid_message(struct tt_arena *arena, const char *text);
  */
 void fid_nodes(struct tt_str *out, const struct tt_json *graph);
 
+/* The same for a capture inside the capture. */
+void fid_inner(struct tt_str *out, const char *name, const struct tt_json *graph);
+
 /* "{[0-0 - 7-3]}" with the same cores cut in one fixed way. */
 void fid_cores(struct tt_str *out, const ttnn_core_set *set);
 
@@ -167,7 +170,7 @@ tt_status fid_run_all(struct fid_result (*out)[FID_MODES], struct tt_arena *aren
 /* A program that was run. */
 struct fid_outcome {
 	const char *name, *label, *family;
-	bool have, held, inner;
+	bool have, held;
 	struct fid_result results[FID_MODES];
 };
 

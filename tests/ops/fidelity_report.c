@@ -66,7 +66,7 @@ tt_status fid_tally_refusals(struct fid_tally *tally, const struct fid_program *
 static bool fits(const struct fid_outcome *outcome, const struct fid_filter *filter)
 {
 	return (!filter->family || strcmp(filter->family, outcome->family) == 0) &&
-	       (!filter->have_only || outcome->have) && !outcome->inner &&
+	       (!filter->have_only || outcome->have) &&
 	       (filter->half < 0 || filter->half == (int)outcome->held);
 }
 
@@ -97,15 +97,6 @@ static size_t programs(const struct fid_tally *tally, const struct fid_filter *f
 
 	for (size_t i = 0; i < tally->outcomes.count; i++)
 		count += fits(&tally->outcomes.data[i], filter);
-	return count;
-}
-
-static size_t inner_programs(const struct fid_tally *tally)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < tally->outcomes.count; i++)
-		count += tally->outcomes.data[i].inner;
 	return count;
 }
 
@@ -202,9 +193,8 @@ void fid_print_totals(const struct fid_tally *tally)
 		}
 		printf("\n");
 	}
-	printf("\n%zu programs, %zu of them with operations that all exist; %zu capture inside of a "
-	       "capture and were not run\n",
-	       programs(tally, &all), programs(tally, &have), inner_programs(tally));
+	printf("\n%zu programs, %zu of them with operations that all exist\n",
+	       programs(tally, &all), programs(tally, &have));
 }
 
 void fid_print_failures(const struct fid_tally *tally, enum fid_aspect aspect)
@@ -262,7 +252,7 @@ tt_status fid_write_json(const char *path, const struct fid_tally *tally)
 	tt_jsonw_init_file(&w, file, (struct tt_jsonw_style){.indent = 1});
 	tt_jsonw_array(&w);
 	for (size_t i = 0; i < tally->outcomes.count; i++)
-		for (size_t mode = 0; mode < FID_MODES && !tally->outcomes.data[i].inner; mode++)
+		for (size_t mode = 0; mode < FID_MODES; mode++)
 			write_outcome(&w, &tally->outcomes.data[i], mode);
 	tt_jsonw_end(&w);
 	if (tt_jsonw_finish(&w) != TTNN_OK) {
@@ -487,7 +477,7 @@ tt_status fid_write_docs(const char *path, const char *reasons_path, struct fid_
 	add_table(&out, tally);
 	tt_str_adds(&out, "\n## Misses\n\n| program | aspects | reason |\n| --- | --- | --- |\n");
 	for (size_t i = 0; i < tally->outcomes.count; i++)
-		if (tally->outcomes.data[i].have && !tally->outcomes.data[i].inner)
+		if (tally->outcomes.data[i].have)
 			add_miss(&out, &tally->outcomes.data[i], &reasons);
 	add_refusals(&out, tally);
 	for (size_t i = 0; i < reasons.rows.count && status == TTNN_OK; i++)

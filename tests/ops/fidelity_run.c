@@ -212,7 +212,7 @@ static void hear_memory(struct ear *ear, const struct tt_event_program_memory *m
 	struct tt_str cores = {0};
 
 	/* Upstream tells of the other kinds in dry runs only. */
-	if (ear->warm || (ear->mode == FID_NORMAL && memory->kind != TT_MEMORY_CIRCULAR_BUFFER))
+	if (ear->warm || memory->kind == TT_MEMORY_PLANNED || (ear->mode == FID_NORMAL && memory->kind != TT_MEMORY_CIRCULAR_BUFFER))
 		return;
 	fid_cores(&cores, memory->cores);
 	fid_line(&ear->out->lines[FID_buffers], "%s %llu on %s%s", kinds[memory->kind],
@@ -243,8 +243,8 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 	}
 }
 
-/* The graph of the body, as a user gets it. */
-static void end_graph(struct tt_str *out)
+/* The graph of the body, or of a capture inside of it that has a name, as a user gets it. */
+static void end_graph(struct tt_str *out, const char *name)
 {
 	struct tt_json_doc *doc = NULL;
 	ttnn_graph *graph = NULL;
@@ -255,10 +255,12 @@ static void end_graph(struct tt_str *out)
 		status = ttnn_graph_json(&text, graph, 0);
 	if (status == TTNN_OK)
 		status = tt_json_parse(&doc, text, strlen(text), "graph");
-	if (status == TTNN_OK)
-		fid_nodes(out, tt_json_root(doc));
-	else
+	if (status != TTNN_OK)
 		fid_line(out, "%s", ttnn_error());
+	else if (name)
+		fid_inner(out, name, tt_json_root(doc));
+	else
+		fid_nodes(out, tt_json_root(doc));
 	tt_json_free(doc);
 	ttnn_free(text);
 	ttnn_graph_free(graph);
@@ -368,12 +370,25 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 	return TTNN_OK;
 }
 
+static enum ttnn_run_mode mode_named(const char *name)
+{
+	return strcmp(name, "NORMAL") == 0 ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH;
+}
+
 static tt_status run_step(struct fid_names *names, const struct tt_json *step,
 			  struct failure *failure)
 {
+	const char *begin = tt_json_string(tt_json_get(step, "begin"), NULL);
+	const char *end = tt_json_string(tt_json_get(step, "end"), NULL);
 	const char *gone = tt_json_string(tt_json_get(step, "del"), NULL);
 	struct fid_slot *slot = gone ? fid_slot_find(names, gone) : NULL;
 
+	if (begin && ttnn_graph_begin_as(mode_named(begin), TTNN_DIALECT_TT_METAL) != TTNN_OK)
+		return fail_step(failure, TTNN_STATE, false);
+	if (end)
+		end_graph(&names->captures, end);
+	if (begin || end)
+		return TTNN_OK;
 	if (!gone)
 		return call_step(names, step, failure);
 	if (!slot)
@@ -464,6 +479,7 @@ static void end_names(struct fid_names *names)
 	for (size_t i = 0; i < names->slots.count; i++)
 		fid_slot_clear(&names->slots.data[i]);
 	TT_VEC_DEINIT(&names->slots);
+	tt_str_deinit(&names->captures);
 	tt_arena_deinit(&names->arena);
 }
 
@@ -552,7 +568,10 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	tt_event_listen(&ear.base);
 	ran = run_steps(out, names, body, false);
 	tt_event_listen(NULL);
-	end_graph(&out->lines[FID_graph]);
+	while (ttnn_graph_depth() > 1) /* left by a failure */
+		ttnn_graph_end(NULL);
+	end_graph(&out->lines[FID_graph], NULL);
+	tt_str_adds(&out->lines[FID_graph], tt_str_text(&names->captures));
 	if (ran)
 		lines_results(out, names, outputs);
 	lines_allocator(&out->lines[FID_allocator], names->device);

@@ -429,7 +429,8 @@ static tt_status torch_value(struct ttnn_value *out, struct fid_names *names,
 	struct tt_json_iter it = tt_json_iter(tt_json_get(json, "torch"));
 	struct ttnn_tensor_spec spec;
 	struct fid_slot *slot;
-	bool known = !name;
+	bool known = !name, before;
+	tt_status status;
 
 	for (size_t i = 0; name && i < COUNT(dtypes); i++)
 		if (strcmp(dtypes[i].torch, name) == 0) {
@@ -452,7 +453,10 @@ static tt_status torch_value(struct ttnn_value *out, struct fid_names *names,
 	*slot = (struct fid_slot){.tensors = tt_arena_alloc(&names->arena, sizeof(ttnn_tensor *))};
 	if (!slot->tensors)
 		return tt_fail_nomem();
-	TT_TRY(ttnn_tensor_new(&slot->tensors[0], &spec));
+	before = tt_tensor_hide(true); /* the original does not count it */
+	status = ttnn_tensor_new(&slot->tensors[0], &spec);
+	tt_tensor_hide(before);
+	TT_TRY(status);
 	slot->count = 1;
 	*out = ttnn_v_tensor(slot->tensors[0]);
 	return TTNN_OK;
