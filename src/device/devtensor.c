@@ -267,6 +267,17 @@ uint32_t tt_tensor_chips(const struct tt_tensor *tensor)
 	return tensor->layout ? (uint32_t)tensor->layout->shard_count : 1;
 }
 
+/* Bytes at hand are no tensor that anyone counts. */
+static tt_status wrap_hidden(struct tt_tensor **out, const struct ttnn_tensor_spec *spec,
+			     struct tt_storage *storage)
+{
+	bool before = tt_tensor_hide(true);
+	tt_status status = tt_tensor_wrap(out, spec, storage, NULL);
+
+	tt_tensor_hide(before);
+	return status;
+}
+
 tt_status tt_tensor_resident(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip,
 			     enum tt_buffer_access access)
 {
@@ -284,10 +295,10 @@ tt_status tt_tensor_resident(struct tt_tensor **out, struct tt_tensor *tensor, u
 	buffer = tt_buffer_of(&own, storage);
 	if (buffer) {
 		TT_TRY(tt_buffer_data(&storage, buffer, own, access));
-		return tt_tensor_wrap(out, &tensor->spec, storage, NULL);
+		return wrap_hidden(out, &tensor->spec, storage);
 	}
 	if (layout)
-		return tt_tensor_wrap(out, &tensor->spec, tt_storage_ref(storage), NULL);
+		return wrap_hidden(out, &tensor->spec, tt_storage_ref(storage));
 	*out = ttnn_tensor_ref(tensor);
 	return TTNN_OK;
 }

@@ -338,6 +338,8 @@ static tt_status attend(struct tt_call *call, struct tt_tensor *pages)
 	attrs[CAUSAL] = ttnn_v_bool(tt_call_bool(call, "is_causal", true));
 	attrs[PAGED] = ttnn_v_bool(pages != NULL);
 	attrs[POSITIONS] = *tt_call_arg(call, "cur_pos");
+	if (attrs[POSITIONS].kind != TTNN_VALUE_LIST)
+		attrs[POSITIONS] = ttnn_v_list(NULL, 0);
 	attrs[SCALE] = tt_value_number(&scale, tt_call_arg(call, "scale")) ? ttnn_v_real(scale)
 									   : ttnn_v_none();
 	attrs[WINDOW] = *tt_call_arg(call, "sliding_window_size");

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "ops/movement.h"
+
 static const struct tt_field fields[TT_COMPUTE_FIELDS] = {
 	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity", .text = TT_TEXT_MEMBER},
 	[TT_COMPUTE_APPROX] = {.name = "math_approx_mode"},
@@ -18,6 +20,7 @@ struct ttnn_value tt_compute_config(struct tt_call *call, const struct ttnn_valu
 				    const struct tt_compute_usual *usual)
 {
 	struct ttnn_value *items = tt_arena_alloc(call->arena, TT_COMPUTE_FIELDS * sizeof(*items));
+	enum tt_fidelity fidelity;
 
 	if (!items)
 		return ttnn_v_none();
@@ -25,7 +28,11 @@ struct ttnn_value tt_compute_config(struct tt_call *call, const struct ttnn_valu
 		memcpy(items, given->items, TT_COMPUTE_FIELDS * sizeof(*items));
 		return tt_value_object(&schema, items);
 	}
-	items[TT_COMPUTE_FIDELITY] = tt_value_enum(&tt_enum_math_fidelity, usual->fidelity);
+	/* HiFi3 is a way around what the older chips do in float32. */
+	fidelity = usual->fidelity == TT_HIFI3 && call->device && tt_is_blackhole(call->device)
+			   ? TT_HIFI4
+			   : usual->fidelity;
+	items[TT_COMPUTE_FIDELITY] = tt_value_enum(&tt_enum_math_fidelity, fidelity);
 	items[TT_COMPUTE_APPROX] = ttnn_v_bool(usual->approx);
 	items[TT_COMPUTE_FP32] = ttnn_v_bool(usual->fp32);
 	items[TT_COMPUTE_L1_ACC] = ttnn_v_bool(usual->l1_acc);

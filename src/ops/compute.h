@@ -9,7 +9,7 @@
 
 enum tt_fidelity { TT_LOFI = 0, TT_HIFI2 = 2, TT_HIFI3 = 3, TT_HIFI4 = 4 };
 
-/* What an operation takes when its caller gives no config. */
+/* What an operation takes when its caller gives no config. HiFi3 is HiFi4 on Blackhole. */
 struct tt_compute_usual {
 	enum tt_fidelity fidelity;
 	bool approx, fp32, l1_acc;

@@ -40,12 +40,14 @@ static const struct tt_field fields[ATTRS] = {
 	[GROUPS] = {.name = "groups"},
 	[UNTILIZE] = {.name = "untilize_out"},
 	[HAS_BIAS] = {.name = "has_bias"},
-	[ACTIVATION] = {.name = "activation"},
+	[ACTIVATION] = {.name = "activation",
+			.text = TT_TEXT_FIXED,
+			.fixed = "<BasicUnaryWithParam>"},
 	[PARALLEL] = {.name = "parallelization_config"},
 	[BLOCKS] = {.name = "block_config"},
 	[MEMORY] = {.name = "memory_config"},
 	[DTYPE] = {.name = "dtype"},
-	[IN_SHAPE] = {.name = "input_tensor_shape"},
+	[IN_SHAPE] = {.name = "input_tensor_shape", .text = TT_TEXT_ARRAY},
 	[COMPUTE] = {.name = "compute_kernel_config"},
 	[DOUBLE_ACT] = {.name = "enable_act_double_buffer"},
 	[DOUBLE_WEIGHTS] = {.name = "enable_weights_double_buffer"},
@@ -189,6 +191,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 				      *weight = &launch->inputs[1]->spec;
 	struct work *work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
 	bool in_dram = extra->conv->config.tables_in_dram;
+	uint32_t width = table_width(extra);
 	struct tt_conv_cb_args args = {.plan = extra->plan,
 				       .scheme = in->memory.layout,
 				       .weight_rows = weight->padded.dim[2],
@@ -202,8 +205,9 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	launch->work = work;
 	*out = in->memory.layout == TTNN_WIDTH_SHARDED ? WIDTH_SHARDED : SHARDED;
 	TT_TRY(cores_of(&work->cores, extra->plan));
-	TT_TRY(tt_halo_table(&work->table, launch, extra->slide->cores_nhw, table_width(extra),
-			     in_dram));
+	TT_TRY(tt_halo_tables(&work->table, launch,
+			      &(struct tt_halo_tables){extra->slide->cores_nhw, &width, 1,
+						       in_dram}));
 	tt_conv_cbs(work->cbs, extra->conv, &args);
 	work->cbs[TT_CONV_INDICES].page = work->table->spec.page_bytes;
 	return TTNN_OK;

@@ -72,15 +72,22 @@ static struct matrix matrix_of(const struct tt_conv_prep *prep)
 
 /* ---- scopes -------------------------------------------------------------------------------------------- */
 
-/* A step on the host that is told of; its result has no bytes. The step takes over *tensor. */
-static tt_status told(struct tt_tensor **tensor, struct tt_call *call, const char *name,
+/* A step on the host that is told of, with what it is given behind the tensor. */
+struct step {
+	const char *name;
+	struct ttnn_value args[4];
+	size_t arg_count;
+};
+
+/* Its result has no bytes. The step takes over *tensor. */
+static tt_status told(struct tt_tensor **tensor, struct tt_call *call, struct step *step,
 		      const struct ttnn_tensor_spec *spec)
 {
-	struct ttnn_value arg = ttnn_v_tensor(*tensor);
 	struct tt_tensor *out = NULL;
 	tt_status status;
 
-	tt_host_begin(call, name, &arg, 1);
+	step->args[0] = ttnn_v_tensor(*tensor);
+	tt_host_begin(call, step->name, step->args, step->arg_count);
 	status = tt_host_hollow(&out, spec);
 	tt_host_end(call, status == TTNN_OK ? out : NULL, status);
 	ttnn_tensor_unref(*tensor);
@@ -97,6 +104,20 @@ static tt_status spec_of(struct ttnn_tensor_spec *out, const struct ttnn_shape *
 	return ttnn_tensor_spec_make(out, &args);
 }
 
+/* What upstream makes in between without telling: another tensor, with a number of its own. */
+static tt_status made_anew(struct tt_tensor **tensor, const struct ttnn_shape *shape,
+			   enum ttnn_layout layout)
+{
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *out;
+
+	TT_TRY(spec_of(&spec, shape, (*tensor)->spec.dtype, layout));
+	TT_TRY(tt_host_hollow(&out, &spec));
+	ttnn_tensor_unref(*tensor);
+	*tensor = out;
+	return TTNN_OK;
+}
+
 /* The steps between the caller's weights and the device, without bytes. */
 static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
 			    const struct tt_conv_prep *prep, const struct matrix *m)
@@ -109,23 +130,29 @@ static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
 				      .dtype = dtype,
 				      .layout = TTNN_TILE,
 				      .memory = {.buffer = TTNN_DRAM}};
+	static const struct ttnn_shape start = {4, {0}};
+	struct step pad = {"Tensor::pad",
+			   {{0}, ttnn_v_shape(&padded), ttnn_v_shape(&start), ttnn_v_int(0)},
+			   4};
+	struct step tile = {"Tensor::to_layout", {{0}, ttnn_v_layout(TTNN_TILE)}, 2};
+	struct step reshape = {
+		"Tensor::reshape", {{0}, ttnn_v_shape(&args.shape), ttnn_v_shape(&stored)}, 3};
 	struct ttnn_tensor_spec spec;
-	struct tt_tensor *rows;
 
 	if (m->in != conv->in_channels || m->out != conv->out_channels) {
-		TT_TRY(spec_of(&spec, &padded, dtype, TTNN_ROW_MAJOR));
-		TT_TRY(told(tensor, call, "Tensor::pad", &spec));
+		struct ttnn_spec_args inside = {.shape = (*tensor)->spec.shape, .dtype = dtype};
+
+		TT_TRY(tt_tensor_spec_padded(&spec, &inside, &padded));
+		TT_TRY(told(tensor, call, &pad, &spec));
 	}
-	TT_TRY(spec_of(&spec, &stored, dtype, TTNN_ROW_MAJOR));
-	TT_TRY(tt_host_hollow(&rows, &spec));
-	ttnn_tensor_unref(*tensor);
-	*tensor = rows;
+	TT_TRY(made_anew(tensor, &stored, TTNN_ROW_MAJOR));
 	TT_TRY(spec_of(&spec, &stored, dtype, TTNN_TILE));
-	TT_TRY(told(tensor, call, "Tensor::to_layout", &spec));
+	TT_TRY(told(tensor, call, &tile, &spec));
+	TT_TRY(made_anew(tensor, &stored, TTNN_TILE));
 	if (m->rows == m->padded_rows && m->cols == m->padded_cols)
 		return TTNN_OK;
 	TT_TRY(tt_tensor_spec_padded(&spec, &args, &stored));
-	return told(tensor, call, "Tensor::reshape", &spec);
+	return told(tensor, call, &reshape, &spec);
 }
 
 /* ---- values -------------------------------------------------------------------------------------------- */

@@ -106,30 +106,49 @@ static uint32_t repeats(const struct ttnn_memory_config *memory)
 	return tt_parallel_channels(&parallel);
 }
 
-tt_status tt_halo_table(struct tt_tensor **out, struct tt_launch *launch, uint32_t cores,
-			uint32_t width, bool in_dram)
+static tt_status table_memory(struct ttnn_memory_config *out, const struct ttnn_memory_config *in,
+			      uint32_t width)
 {
-	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
-	struct ttnn_spec_args args = {.dtype = TTNN_UINT16};
-	struct ttnn_memory_config memory = {.layout = TTNN_INTERLEAVED, .buffer = TTNN_DRAM};
-	struct ttnn_shard_spec shard = {
-		.grid = in->shard.grid, .height = 1, .orientation = TTNN_ORIENT_ROW_MAJOR};
-	struct ttnn_tensor_spec spec;
-	struct tt_tensor *host;
-	tt_status status;
+	struct ttnn_shard_spec shard = {.grid = in->shard.grid,
+					.height = 1,
+					.width = width,
+					.orientation = TTNN_ORIENT_ROW_MAJOR};
 
-	args.shape = (struct ttnn_shape){2, {cores * (in_dram ? 1 : repeats(in)), width}};
-	shard.width = width;
 	if (in->layout == TTNN_BLOCK_SHARDED && in->shard.orientation == TTNN_ORIENT_ROW_MAJOR)
 		shard.orientation = TTNN_ORIENT_COL_MAJOR;
-	if (!in_dram)
-		TT_TRY(ttnn_memory_config_sharded(&memory, TTNN_HEIGHT_SHARDED, TTNN_L1_SMALL,
-						  &shard));
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(tt_host_hollow(&host, &spec));
-	status = tt_host_to_device(out, launch->call, host, launch->device, &memory);
-	ttnn_tensor_unref(host);
-	return status == TTNN_OK ? tt_launch_keep(launch, *out) : status;
+	return ttnn_memory_config_sharded(out, TTNN_HEIGHT_SHARDED, TTNN_L1_SMALL, &shard);
+}
+
+tt_status tt_halo_tables(struct tt_tensor **out, struct tt_launch *launch,
+			 const struct tt_halo_tables *tables)
+{
+	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
+	uint32_t rows = tables->cores * (tables->in_dram ? 1 : repeats(in));
+	struct ttnn_memory_config memory = {.layout = TTNN_INTERLEAVED, .buffer = TTNN_DRAM};
+	struct tt_tensor *host[TT_KEPT_MAX] = {NULL};
+	tt_status status = TTNN_OK;
+
+	for (size_t i = 0; i < tables->count && status == TTNN_OK; i++) {
+		struct ttnn_spec_args args = {.shape = TT_SHAPE(rows, tables->widths[i]),
+					      .dtype = TTNN_UINT16};
+		struct ttnn_tensor_spec spec;
+
+		status = ttnn_tensor_spec_make(&spec, &args);
+		if (status == TTNN_OK)
+			status = tt_host_hollow(&host[i], &spec);
+	}
+	for (size_t i = 0; i < tables->count && status == TTNN_OK; i++) {
+		if (!tables->in_dram)
+			status = table_memory(&memory, in, tables->widths[i]);
+		if (status == TTNN_OK)
+			status = tt_host_to_device(&out[i], launch->call, host[i], launch->device,
+						   &memory);
+		if (status == TTNN_OK)
+			status = tt_launch_keep(launch, out[i]);
+	}
+	for (size_t i = 0; i < TT_KEPT_MAX; i++)
+		ttnn_tensor_unref(host[i]);
+	return status;
 }
 
 /* What the memory rows need. */
@@ -149,16 +168,17 @@ static tt_status make_tables(struct tt_launch *launch, struct work *work)
 					 .block = in->memory.layout == TTNN_BLOCK_SHARDED,
 					 .transposed = launch->attrs[TRANSPOSE].boolean};
 	struct ttnn_core_range box;
-	struct tt_tensor *table;
+	struct tt_tensor *made[4];
 	uint32_t widths[4];
+	struct tt_halo_tables tables = {slide->cores_nhw, widths, 4, in_dram};
 
 	TT_TRY(tt_core_set_box(&box, in->memory.shard.grid));
 	source.box_width = box.end.x - box.start.x + 1;
 	TT_TRY(tt_slide_halo_tables(widths, launch->arena, slide, &source, launch->device));
+	TT_TRY(tt_halo_tables(made, launch, &tables));
 	for (int i = 0; i < 4; i++) {
-		TT_TRY(tt_halo_table(&table, launch, slide->cores_nhw, widths[i], in_dram));
-		work->tables[i] = in_dram ? NULL : table;
-		work->widths[i] = table->spec.page_bytes;
+		work->tables[i] = in_dram ? NULL : made[i];
+		work->widths[i] = made[i]->spec.page_bytes;
 	}
 	return TTNN_OK;
 }
@@ -262,11 +282,14 @@ tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor 
 	struct ttnn_arg move = {"input_tensor", {0}};
 	struct tt_tensor *halo, *moved;
 	tt_status status;
+	bool before;
 
 	if (!ttnn_tensor_is_allocated(in))
 		return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
 	TT_TRY(launch_halo(&halo, call, in, args));
+	before = tt_tensor_hide(true); /* only kernels see it */
 	status = tt_device_tensor_ghost(&out->image, in);
+	tt_tensor_hide(before);
 	if (status != TTNN_OK) {
 		tt_call_drop(call, halo);
 		return status;

@@ -32,9 +32,18 @@ struct tt_halo_args {
 tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor *in,
 		  const struct tt_halo_args *args);
 
-/* A table of a program on the cores of a sharded tensor: kept by the launch. `cores` rows. */
-tt_status tt_halo_table(struct tt_tensor **out, struct tt_launch *launch, uint32_t cores,
-			uint32_t width, bool in_dram);
+/*
+ * Tables of a program, on the cores of a sharded tensor or in DRAM, with a row for each core: all
+ * made on the host, then moved. The launch keeps them; out[0 .. count) borrow.
+ */
+struct tt_halo_tables {
+	uint32_t cores;
+	const uint32_t *widths;
+	size_t count; /* at most TT_KEPT_MAX */
+	bool in_dram;
+};
+tt_status tt_halo_tables(struct tt_tensor **out, struct tt_launch *launch,
+			 const struct tt_halo_tables *tables);
 
 /* Circular buffers of a program, one after the other, all on the same cores. */
 struct tt_cb_list {

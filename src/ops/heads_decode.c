@@ -190,8 +190,9 @@ static tt_status create(struct tt_call *call)
 	int64_t heads = tt_call_int(call, "num_heads", 0);
 	int64_t kv_heads = tt_call_int(call, "num_kv_heads", heads);
 	const struct ttnn_value *list = tt_call_arg(call, "output_tensors");
-	static const struct ttnn_memory_config shards = {.layout = TTNN_HEIGHT_SHARDED,
-							 .buffer = TTNN_L1};
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_memory_config shards = {
+		.layout = TTNN_HEIGHT_SHARDED, .buffer = TTNN_L1, .has_shard = true};
 	struct tt_tensor *given[3] = {0}, *out[3];
 	struct ttnn_value attrs[ATTRS];
 	size_t count;
@@ -211,9 +212,11 @@ static tt_status create(struct tt_call *call)
 				     tt_call_bool(call, "overlap_qk_coregrid", true));
 	attrs[OFFSET] = ttnn_v_bool(false);
 	attrs[SLICE] = *tt_call_arg(call, "slice_size");
-	attrs[MEMORY] = ttnn_v_memory(tt_call_memory(call, "memory_config")
-					      ? tt_call_memory(call, "memory_config")
-					      : &shards);
+	shards.shard.grid = memory && memory->has_shard   ? memory->shard.grid
+			    : tt_tensor_device(in) ? tt_tensor_device(in)->grid
+						   : NULL;
+	shards.has_shard = shards.shard.grid != NULL;
+	attrs[MEMORY] = ttnn_v_memory(&shards);
 	TT_TRY(tt_call_programs(out, &count, call,
 				&(struct tt_program_args){.prog = &program,
 							  .attrs = attrs,

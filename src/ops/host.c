@@ -196,7 +196,7 @@ tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 
 	tt_host_begin(call, "tt::tt_metal::copy_to_device", args, 3);
 	status = copy_to_device(host, device);
-	tt_host_end_as_is(call, status == TTNN_OK ? device : NULL, status);
+	tt_host_end(call, status == TTNN_OK ? device : NULL, status);
 	return status;
 }
 

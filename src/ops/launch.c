@@ -209,6 +209,7 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
+/* Told when nothing can refuse the program any more. */
 static void tell_program(const struct tt_launch *launch, bool hit)
 {
 	struct tt_event event = {.kind = TT_EVENT_PROGRAM};
@@ -221,10 +222,16 @@ static void tell_program(const struct tt_launch *launch, bool hit)
 		.cache_hit = hit,
 	};
 	tt_event_emit(&event);
+}
+
+/* Program memory is free again: what was there before makes room. */
+static void tell_release(const struct tt_launch *launch)
+{
+	struct tt_event event = {.kind = TT_EVENT_PROGRAM_RELEASE};
+
 	/* The older release told of it only when circular buffers had really been placed. */
-	if (tt_is_classic(launch->device))
+	if (!tt_event_on() || tt_is_classic(launch->device))
 		return;
-	event = (struct tt_event){.kind = TT_EVENT_PROGRAM_RELEASE};
 	event.device =
 		(struct tt_event_device){.device = launch->device, .device_id = launch->device->id};
 	tt_event_emit(&event);
@@ -322,9 +329,11 @@ static tt_status rehearse(struct tt_launch *launch)
 	struct built *built;
 
 	TT_TRY(build(&built, launch));
-	tell_program(launch, false);
-	for (uint32_t i = 0; i < times; i++)
+	for (uint32_t i = 0; i < times; i++) {
+		tell_release(launch);
 		tell_memory(&built->program, &launch->device->id, 1, BLIND);
+	}
+	tell_program(launch, false);
 	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
 		tt_call_drop(launch->call, built->kept[i]);
 		built->kept[i] = NULL;
@@ -426,7 +435,8 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	const struct tt_program_limits *limits = &launch->device->limits;
 	uint32_t chips = chip_count(launch->device);
 
-	tell_program(launch, hit);
+	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
+		tell_release(launch);
 	if (has_circular(program) && tt_run_rehearsals(0))
 		tell_memory(program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
@@ -440,6 +450,7 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	} else if (!hit) {
 		tell_memory(program, &launch->device->id, 1, PLACED);
 	}
+	tell_program(launch, hit);
 	tell_launch(launch);
 	return tt_rerun_note_launch(launch->device) ? TTNN_OK : compute(launch);
 }

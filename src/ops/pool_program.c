@@ -135,7 +135,8 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	const struct tt_slide *slide = &pool->slide;
 	struct work *work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
 	const struct ttnn_memory_config *memory = &launch->inputs[0]->spec.memory;
-	uint32_t share = launch->outputs[0]->spec.memory.shard.height;
+	uint32_t share = launch->outputs[0]->spec.memory.shard.height, width;
+	const struct tt_halo_tables tables = {slide->cores_nhw, &width, 1, pool->tables_in_dram};
 
 	if (!work)
 		return tt_fail_nomem();
@@ -143,13 +144,12 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	launch->work = work;
 	TT_TRY(tt_pool_blocks(&work->blocks, pool, slide->cores_c));
 	work->windows = tt_slide_window_table(slide, slide->stride[1], 0, 0);
-	TT_TRY(tt_halo_table(&work->table, launch, slide->cores_nhw,
-			     work->windows + work->windows % 2, pool->tables_in_dram));
+	width = work->windows + work->windows % 2;
+	TT_TRY(tt_halo_tables(&work->table, launch, &tables));
 	if (work->blocks.one_scalar)
 		return TTNN_OK;
-	return tt_halo_table(&work->scalars, launch, slide->cores_nhw,
-			     3 * tt_pool_scalars(pool, memory->layout, share),
-			     pool->tables_in_dram);
+	width = 3 * tt_pool_scalars(pool, memory->layout, share);
+	return tt_halo_tables(&work->scalars, launch, &tables);
 }
 
 static tt_status add_times(struct tt_cb_list *list, uint32_t count, uint64_t size)

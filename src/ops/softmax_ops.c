@@ -41,9 +41,8 @@ static tt_status to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_t
 static tt_status give(struct tt_call *call, struct tt_tensor *result,
 		      const struct ttnn_shape *shape)
 {
-	struct ttnn_shape padded = shape->rank < 2 ? *shape : tt_shape_in_tiles(shape);
 	struct tt_tensor *out;
-	tt_status status = tt_call_view(&out, call, result, shape, &padded);
+	tt_status status = tt_call_view_to(&out, call, result, shape);
 
 	tt_call_drop(call, result);
 	if (status == TTNN_OK)

@@ -82,6 +82,8 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 	TT_TRY(view_memory(&args.memory, old, shape, padded));
 	tt_memory_config_strip(&args.memory);
 	TT_TRY(tt_tensor_spec_padded(&spec, &args, padded));
+	spec.memory.created_with_nd_shard =
+		old->memory.created_with_nd_shard && spec.memory.has_nd_shard;
 	if (spec.bytes > old->bytes && old->bytes % spec.page_bytes == 0)
 		return tt_fail_cond(
 			TTNN_INVALID,
@@ -110,6 +112,20 @@ tt_status tt_call_view(struct tt_tensor **out, struct tt_call *call, struct tt_t
 
 	tt_host_begin(call, "Tensor::reshape", args, TT_COUNT(args));
 	status = make_view(out, in, shape, padded);
+	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+tt_status tt_call_view_to(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const struct ttnn_shape *shape)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(in), ttnn_v_shape(shape), ttnn_v_shape(shape)};
+	bool tiles = in->spec.layout == TTNN_TILE && shape->rank > 1;
+	struct ttnn_shape padded = tiles ? tt_shape_in_tiles(shape) : *shape;
+	tt_status status;
+
+	tt_host_begin(call, "Tensor::reshape", args, TT_COUNT(args));
+	status = make_view(out, in, shape, &padded);
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }

@@ -11,6 +11,10 @@
 tt_status tt_call_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		       const struct ttnn_shape *shape, const struct ttnn_shape *padded);
 
+/* The same under a shape alone, padded as its layout wants it: told with the shape twice. */
+tt_status tt_call_view_to(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const struct ttnn_shape *shape);
+
 /* The same with the padding that the layout demands; the tensor itself when nothing changes. */
 tt_status tt_call_perform_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			       const struct ttnn_shape *shape, const struct ttnn_shape *padded);

@@ -223,7 +223,9 @@ static void compose_chips(struct tt_project *p, const struct tt_event_tensor *te
 		/* The buffers of a view are those of the chips alone, of no mesh. */
 		if (p->dialect->typed)
 			tt_str_addf(out, ",\"mesh_device_id\":%u",
-				    tensor->owns ? tensor->device_id : 0);
+				    tensor->owns ? tensor->device_id
+				    : device     ? device->chips[i]
+						 : 0);
 		tt_str_addc(out, '}');
 	}
 	tt_str_addc(out, ']');
@@ -291,7 +293,9 @@ void tt_node_event(struct tt_project *p, uint32_t node, const struct tt_event_bu
 	put_buffer_type(&s, buffer->type);
 	put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
 	put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
-	put_number(&s, TT_KEY_BANK_SIZE, buffer->bank_size);
+	/* Upstream keeps 32 bits of it. */
+	put_number(&s, TT_KEY_BANK_SIZE,
+		   p->dialect->typed ? (uint32_t)buffer->bank_size : buffer->bank_size);
 	put_number(&s, TT_KEY_NUM_CORES, buffer->cores);
 	put_number(&s, TT_KEY_PAGE_SIZE, buffer->page_size);
 	put_number(&s, TT_KEY_SIZE, buffer->size);

@@ -351,7 +351,8 @@ static void add_memory(struct tt_project *p, struct tt_project_thread *t,
 }
 
 /*
- * Upstream tells of circular buffers when it places them, and of the other kinds in dry runs only.
+ * Upstream tells of circular buffers when it places them, and of the other kinds in dry runs only;
+ * a capture inside a dry one that did not ask for that hears of the other kinds alone.
  * A capture that was asked to be dry inside one that is not writes what it would have written, too.
  */
 static void on_memory(struct tt_project *p, struct tt_project_thread *t,
@@ -359,7 +360,8 @@ static void on_memory(struct tt_project *p, struct tt_project_thread *t,
 {
 	bool dry = p->options.actual == TTNN_RUN_NO_DISPATCH;
 	bool asked = p->options.mode == TTNN_RUN_NO_DISPATCH;
-	bool written = dry ? asked : told->kind == TT_MEMORY_CIRCULAR_BUFFER;
+	bool circular = told->kind == TT_MEMORY_CIRCULAR_BUFFER;
+	bool written = dry ? asked || !circular : circular;
 
 	if (told->kind == TT_MEMORY_PLANNED)
 		written = asked && !p->dialect->one_memory;
