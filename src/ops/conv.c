@@ -39,8 +39,7 @@ static tt_status compute(struct tt_conv *conv, struct tt_call *call, enum ttnn_d
 {
 	const struct ttnn_value *given = tt_call_arg(call, "compute_config");
 	bool fp32 = conv->in_dtype == TTNN_FLOAT32 && weights == TTNN_FLOAT32;
-	const struct tt_compute_usual usual = {
-		.fidelity = TT_HIFI4, .approx = true, .fp32 = fp32};
+	const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true, .fp32 = fp32};
 
 	conv->compute = tt_compute_config(call, given, &usual);
 	if (!tt_value_given(&conv->compute))

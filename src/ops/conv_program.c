@@ -205,9 +205,9 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	launch->work = work;
 	*out = in->memory.layout == TTNN_WIDTH_SHARDED ? WIDTH_SHARDED : SHARDED;
 	TT_TRY(cores_of(&work->cores, extra->plan));
-	TT_TRY(tt_halo_tables(&work->table, launch,
-			      &(struct tt_halo_tables){extra->slide->cores_nhw, &width, 1,
-						       in_dram}));
+	TT_TRY(tt_halo_tables(
+		&work->table, launch,
+		&(struct tt_halo_tables){extra->slide->cores_nhw, &width, 1, in_dram}));
 	tt_conv_cbs(work->cbs, extra->conv, &args);
 	work->cbs[TT_CONV_INDICES].page = work->table->spec.page_bytes;
 	return TTNN_OK;

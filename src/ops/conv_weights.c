@@ -140,7 +140,10 @@ static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
 	struct ttnn_tensor_spec spec;
 
 	if (m->in != conv->in_channels || m->out != conv->out_channels) {
-		struct ttnn_spec_args inside = {.shape = (*tensor)->spec.shape, .dtype = dtype};
+		struct ttnn_spec_args inside = {.shape = padded, .dtype = dtype};
+
+		inside.shape.dim[0] = conv->out_channels;
+		inside.shape.dim[1] = conv->in_channels;
 
 		TT_TRY(tt_tensor_spec_padded(&spec, &inside, &padded));
 		TT_TRY(told(tensor, call, &pad, &spec));

@@ -44,8 +44,7 @@ static tt_status infer(struct tt_launch *launch)
 		return TTNN_OK;
 	}
 	return tt_spec_simple(&launch->specs[0], &shape, weight->dtype,
-			      tiles ? TTNN_TILE : TTNN_ROW_MAJOR,
-			      launch->attrs[MEMORY].memory);
+			      tiles ? TTNN_TILE : TTNN_ROW_MAJOR, launch->attrs[MEMORY].memory);
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -288,8 +287,7 @@ static struct wishes wishes_of(const struct tt_call *call)
 	w.dtype = tt_call_dtype(call, "dtype",
 				w.weight->spec.dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16
 								       : w.weight->spec.dtype);
-	w.fused = w.layout == TTNN_TILE &&
-		  tt_shape_last(&w.indices->spec.shape, 1) % TILE == 0 &&
+	w.fused = w.layout == TTNN_TILE && tt_shape_last(&w.indices->spec.shape, 1) % TILE == 0 &&
 		  tt_shape_last(&w.weight->spec.shape, 1) % TILE == 0;
 	return w;
 }

@@ -20,12 +20,12 @@ struct tt_haloed {
 struct tt_halo_args {
 	const struct tt_slide *slide;
 	const struct ttnn_value *compute; /* (optional) the caller's compute config */
-	uint32_t pad_value;  /* its bits */
-	bool tiled_out;      /* for who reads it, results are tiles */
-	bool tables_in_dram; /* not in the small part of L1 */
-	bool free_input;     /* deallocate the input as soon as it is read */
-	bool take_input;     /* and give up the call's reference to it */
-	bool move_output;    /* then to where there is room */
+	uint32_t pad_value;               /* its bits */
+	bool tiled_out;                   /* for who reads it, results are tiles */
+	bool tables_in_dram;              /* not in the small part of L1 */
+	bool free_input;                  /* deallocate the input as soon as it is read */
+	bool take_input;                  /* and give up the call's reference to it */
+	bool move_output;                 /* then to where there is room */
 };
 
 /* Launches it on a sharded tensor. The caller drops the parts of *out. */

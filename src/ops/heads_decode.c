@@ -212,9 +212,9 @@ static tt_status create(struct tt_call *call)
 				     tt_call_bool(call, "overlap_qk_coregrid", true));
 	attrs[OFFSET] = ttnn_v_bool(false);
 	attrs[SLICE] = *tt_call_arg(call, "slice_size");
-	shards.shard.grid = memory && memory->has_shard   ? memory->shard.grid
-			    : tt_tensor_device(in) ? tt_tensor_device(in)->grid
-						   : NULL;
+	shards.shard.grid = memory && memory->has_shard ? memory->shard.grid
+			    : tt_tensor_device(in)      ? tt_tensor_device(in)->grid
+							: NULL;
 	shards.has_shard = shards.shard.grid != NULL;
 	attrs[MEMORY] = ttnn_v_memory(&shards);
 	TT_TRY(tt_call_programs(out, &count, call,

@@ -24,18 +24,18 @@ struct tt_scope_style {
 
 struct tt_dialect {
 	struct tt_scope_style scopes[TT_SCOPE_KINDS];
-	const char *unwritten; /* (optional) a host step that is not written all the same */
+	const char *unwritten;     /* (optional) a host step that is not written all the same */
 	const char *const *tuples; /* (optional) functions whose ends tell no outputs; NULL ends */
-	bool fresh_tensors;    /* a node for each mention of a tensor */
-	bool typed;            /* numbers are numbers; no params are null */
-	bool one_memory;       /* all program memory is circular buffers, in every mode */
-	bool programs;         /* how a program was built, where it ran */
-	bool errors;           /* nodes for errors */
-	bool stacks;           /* stack_trace */
-	bool duration_params;  /* durations among the params too */
-	bool device_pointers;  /* a device in arguments is an address, not its id */
-	bool renumbers;        /* results get new tensor ids on their way out */
-	bool all_threads;      /* a capture hears every thread */
+	bool fresh_tensors;        /* a node for each mention of a tensor */
+	bool typed;                /* numbers are numbers; no params are null */
+	bool one_memory;           /* all program memory is circular buffers, in every mode */
+	bool programs;             /* how a program was built, where it ran */
+	bool errors;               /* nodes for errors */
+	bool stacks;               /* stack_trace */
+	bool duration_params;      /* durations among the params too */
+	bool device_pointers;      /* a device in arguments is an address, not its id */
+	bool renumbers;            /* results get new tensor ids on their way out */
+	bool all_threads;          /* a capture hears every thread */
 };
 
 const struct tt_dialect *tt_dialect(enum ttnn_dialect dialect);

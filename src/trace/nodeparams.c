@@ -311,8 +311,7 @@ static void compose_cores(struct tt_project *p, const struct tt_event_program_me
 	const ttnn_core_set *cores = memory->cores, *merged;
 
 	if (cores && memory->kind != TT_MEMORY_CIRCULAR_BUFFER &&
-	    memory->kind != TT_MEMORY_PLANNED &&
-	    tt_core_set_merge(&merged, cores, NULL) == TTNN_OK)
+	    memory->kind != TT_MEMORY_PLANNED && tt_core_set_merge(&merged, cores, NULL) == TTNN_OK)
 		cores = merged;
 	compose(p);
 	if (cores)

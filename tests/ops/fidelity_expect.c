@@ -417,7 +417,8 @@ static void expect_graph(struct fid_account *out, const struct tt_json *run)
 static void pointers(struct tt_str *out, const char *text)
 {
 	while (*text) {
-		size_t digits = strncmp(text, "0x", 2) == 0 ? strspn(text + 2, "0123456789abcdef") : 0;
+		size_t digits =
+			strncmp(text, "0x", 2) == 0 ? strspn(text + 2, "0123456789abcdef") : 0;
 
 		if (digits >= 6) {
 			tt_str_adds(out, "0xPTR");

@@ -212,7 +212,8 @@ static void hear_memory(struct ear *ear, const struct tt_event_program_memory *m
 	struct tt_str cores = {0};
 
 	/* Upstream tells of the other kinds in dry runs only. */
-	if (ear->warm || memory->kind == TT_MEMORY_PLANNED || (ear->mode == FID_NORMAL && memory->kind != TT_MEMORY_CIRCULAR_BUFFER))
+	if (ear->warm || memory->kind == TT_MEMORY_PLANNED ||
+	    (ear->mode == FID_NORMAL && memory->kind != TT_MEMORY_CIRCULAR_BUFFER))
 		return;
 	fid_cores(&cores, memory->cores);
 	fid_line(&ear->out->lines[FID_buffers], "%s %llu on %s%s", kinds[memory->kind],

@@ -165,7 +165,7 @@ TEST(a_call_tells_what_it_does)
 	CHECK_OK(call_relu(&ear, "ttnn.relu", a, TTNN_FRONTEND_PYTHON));
 	CHECK_STR(tt_str_text(&ear.heard),
 		  "(ttnn.relu (ttnn::relu (ttnn::prim::unary (UnaryDeviceOperation " CREATE
-		  "MP4096P4096L))))");
+		  "P4096P4096ML))))");
 	CHECK_OK(call_relu(&ear, "relu", a, TTNN_FRONTEND_C));
 	CHECK_STR(tt_str_text(&ear.heard),
 		  "(ttnn::relu (ttnn::prim::unary (UnaryDeviceOperation " CREATE "HL)))");
@@ -199,7 +199,7 @@ TEST(a_dry_run_leaves_nothing_behind)
 	CHECK_OK(call_relu(&ear, "ttnn.relu", a, TTNN_FRONTEND_C));
 	CHECK_INT(ttnn_set_run_mode(TTNN_RUN_NORMAL), TTNN_RUN_NO_DISPATCH);
 	CHECK_STR(tt_str_text(&ear.heard),
-		  "(ttnn::relu (ttnn::prim::unary (UnaryDeviceOperation " CREATE "Mp8192p8192)))");
+		  "(ttnn::relu (ttnn::prim::unary (UnaryDeviceOperation " CREATE "p8192p8192M)))");
 	CHECK_INT(ttnn_device_program_cache_entries(device), 0);
 	CHECK_OK(ttnn_device_memory(&after, device, TTNN_DRAM));
 	CHECK_INT(after.allocated, before.allocated);
