@@ -394,7 +394,7 @@ static tt_status run_kernel(struct tt_launch *launch)
 }
 
 /* The kernel, chip after chip, on tensors whose bytes are at hand. */
-static tt_status run_kernel(struct tt_launch *launch)
+static tt_status run_kernels(struct tt_launch *launch)
 {
 	tt_status status = TTNN_OK;
 
@@ -422,7 +422,7 @@ static tt_status run_kernel(struct tt_launch *launch)
 static tt_status compute(struct tt_launch *launch)
 {
 	bool before = tt_tensor_hide(true);
-	tt_status status = run_kernel(launch);
+	tt_status status = run_kernels(launch);
 
 	tt_tensor_hide(before);
 	return status;
