@@ -138,6 +138,7 @@ enum tt_index_kind {
 	TT_INDEX_GATHER,    /* out[.., i, ..] = in[.., index[.., i, ..], ..] along dim */
 	TT_INDEX_SCATTER,   /* out = in; then out[.., index[i], ..] takes source[i] along dim */
 	TT_INDEX_EMBEDDING, /* out[i, :] = in[index[i], :] */
+	TT_INDEX_ADD_ROWS,  /* out = 0; then out[index[i], :] grows by in[i, :] */
 };
 
 /* How an element of a scatter takes another, in row-major order of the index. */
@@ -155,7 +156,7 @@ struct tt_index_job {
 	struct tt_tensor *source; /* SCATTER alone */
 	enum tt_index_kind kind;
 	enum tt_scatter_mode mode;
-	uint32_t dim; /* not for EMBEDDING */
+	uint32_t dim; /* GATHER, SCATTER */
 };
 
 /* ---- matrix products ------------------------------------------------------------------------------ */
@@ -248,6 +249,18 @@ struct tt_resize_job {
 	struct tt_tensor *out, *in;
 	struct tt_window window;
 	bool linear;
+};
+
+/*
+ * Images [batch, height, width, channels] where points of a grid lie, zeros outside: the grid's
+ * elements are, point after point, x and y from -1 to 1 (with corners: the middles of the outermost
+ * pixels), between which four pixels are weighted; or precomputed: row and column as the bits of
+ * bfloat16 and, unless nearest, the weights of that pixel, the next one, and the two below. out has
+ * the channels of a point one after the other.
+ */
+struct tt_sample_job {
+	struct tt_tensor *out, *in, *grid;
+	bool nearest, precomputed, corners;
 };
 
 /* ---- normalisation -------------------------------------------------------------------------------------- */
@@ -397,6 +410,7 @@ struct tt_backend {
 	tt_status (*conv)(const struct tt_conv_job *job);
 	tt_status (*pool)(const struct tt_pool_job *job);
 	tt_status (*resize)(const struct tt_resize_job *job);
+	tt_status (*sample)(const struct tt_sample_job *job);
 	tt_status (*norm)(const struct tt_norm_job *job);
 	tt_status (*attention)(const struct tt_attention_job *job);
 	tt_status (*cache)(const struct tt_cache_job *job);

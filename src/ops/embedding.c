@@ -394,8 +394,183 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* ---- gradients: every row of the table grows by those that came of it ------------------------- */
+
+enum { BW_MEMORY, BW_TYPE, BW_ROWS, BW_ATTRS };
+static const struct tt_field bw_fields[BW_ATTRS] = {
+	[BW_MEMORY] = {.name = "output_mem_config"},
+	[BW_TYPE] = {.name = "output_dtype"},
+	[BW_ROWS] = {.name = "num_embeddings"},
+};
+static const struct tt_schema bw_schema = {"EmbeddingBackwardParams", bw_fields, BW_ATTRS, false};
+
+static tt_status bw_infer(struct tt_launch *launch)
+{
+	struct ttnn_shape shape = TT_SHAPE(1, 1, (uint32_t)launch->attrs[BW_ROWS].integer,
+					   tt_shape_last(&launch->inputs[1]->spec.shape, 1));
+
+	launch->output_count = 1;
+	if (launch->outputs[0]) {
+		launch->specs[0] = launch->outputs[0]->spec;
+		return TTNN_OK;
+	}
+	return tt_spec_simple(&launch->specs[0], &shape,
+			      (enum ttnn_dtype)launch->attrs[BW_TYPE].integer, TTNN_TILE,
+			      launch->attrs[BW_MEMORY].memory);
+}
+
+static tt_status bw_check_gradient(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *index = &launch->inputs[0]->spec;
+	const struct ttnn_tensor_spec *grad = &launch->inputs[1]->spec;
+
+	TT_REQUIRE(grad->layout == TTNN_TILE, "grad_tensor.layout() == Layout::TILE", "Error");
+	TT_REQUIRE(grad->dtype == TTNN_BFLOAT16 || grad->dtype == TTNN_BFLOAT8_B,
+		   "grad_tensor.dtype() == DataType::BFLOAT16 or grad_tensor.dtype() == "
+		   "DataType::BFLOAT8_B",
+		   "Output gradient tensor must be BFLOAT16 or BFLOAT8_B");
+	TT_REQUIRE((int64_t)grad->dtype == launch->attrs[BW_TYPE].integer,
+		   "grad_tensor.dtype() == args.output_dtype",
+		   "Output and input gradient tensors must have the same dtype");
+	TT_REQUIRE(grad->padded.rank == 4 && grad->padded.dim[0] == 1 && grad->padded.dim[1] == 1,
+		   "grad_tensor_shape[0] == 1 && grad_tensor_shape[1] == 1",
+		   "First two dimensions for the gradient tensor must be 1, but found %u && %u.",
+		   tt_shape_last(&grad->padded, 4), tt_shape_last(&grad->padded, 3));
+	TT_REQUIRE(grad->padded.dim[3] % TILE == 0, "grad_tensor_shape[-1] % TILE_WIDTH == 0",
+		   "Number of columns in the gradient tensor must be divisible by tile width");
+	TT_REQUIRE(grad->padded.dim[2] == index->padded.dim[0] * index->padded.dim[3],
+		   "grad_tensor_shape[2] == index_tensor_shape[0] * index_tensor_shape[-1]",
+		   "Number of rows in gradient tensor must be equal to number of indices in index "
+		   "tensor");
+	return TTNN_OK;
+}
+
+static tt_status bw_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *index = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(index->layout == TTNN_ROW_MAJOR, "index_tensor.layout() == Layout::ROW_MAJOR",
+		   "Error");
+	TT_REQUIRE(index->dtype == TTNN_UINT32 || index->dtype == TTNN_BFLOAT16,
+		   "index_tensor.dtype() == DataType::UINT32 or index_tensor.dtype() == "
+		   "DataType::BFLOAT16",
+		   "Index tensor must be UINT32 or BFLOAT16");
+	TT_REQUIRE(index->padded.dim[3] % TILE == 0, "index_tensor_shape[-1] % TILE_WIDTH == 0",
+		   "Number of columns in the index tensor must be divisible by tile width");
+	return bw_check_gradient(launch);
+}
+
+static tt_status bw_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *index = launch->inputs[0], *grad = launch->inputs[1];
+	uint64_t tile = tt_tile_bytes_of(grad->spec.dtype);
+	uint64_t out_tile = tt_tile_bytes_of(launch->outputs[0]->spec.dtype);
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
+			     grad->spec.padded.dim[3] / TILE, TTNN_ORIENT_COL_MAJOR));
+	return tt_plan_rows(plan, split.all,
+			    (struct tt_page_row[]){
+				    {TT_CB, 0, split.units[0], tile, NULL},
+				    {TT_CB, 1, 1, TILE * tt_element_bytes(index), NULL},
+				    {TT_CB, 2, split.units[0], out_tile, NULL},
+				    {TT_CB, 24, 1, TILE, NULL},
+				    {TT_CB, 25, 1, 16, NULL},
+				    {TT_CB, 16, split.units[0], out_tile, NULL},
+			    },
+			    6);
+}
+
+static tt_status bw_kernel(struct tt_launch *launch)
+{
+	return tt_backend_get()->index(&(struct tt_index_job){.out = launch->outputs[0],
+							      .in = launch->inputs[1],
+							      .index = launch->inputs[0],
+							      .kind = TT_INDEX_ADD_ROWS});
+}
+
+static const struct tt_factory bw_factories[] = {
+	{"ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::prim::"
+	 "EmbeddingBackwardDeviceOperation>::DirectDescriptorFactory",
+	 NULL, 0, bw_memory},
+};
+static const struct tt_prog bw_program = {
+	.device_op = "EmbeddingBackwardDeviceOperation",
+	.prim = "ttnn::prim::embedding_backward",
+	.attrs = &bw_schema,
+	.infer = bw_infer,
+	.validate = bw_validate,
+	.factories = bw_factories,
+	.factory_count = TT_COUNT(bw_factories),
+	.kernel = bw_kernel,
+};
+
+static tt_status bw_expand(struct tt_call *call)
+{
+	struct tt_tensor *index = tt_call_tensor(call, "input_tensor");
+	struct tt_tensor *weight = tt_call_tensor(call, "weight_tensor");
+	struct tt_tensor *grad = tt_call_tensor(call, "output_gradient_tensor");
+	struct tt_tensor *given = tt_call_tensor(call, "output_tensor"), *out;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	const struct ttnn_shape *own = &index->spec.shape;
+	struct ttnn_shape shape =
+		TT_SHAPE(own->rank > 1 ? own->dim[0] : 1, 1, 1, tt_shape_last(own, 1));
+	struct ttnn_value attrs[BW_ATTRS] = {
+		[BW_MEMORY] = ttnn_v_memory(memory ? memory : &grad->spec.memory),
+		[BW_TYPE] = ttnn_v_dtype(tt_call_dtype(call, "dtype", grad->spec.dtype)),
+		[BW_ROWS] = ttnn_v_int(tt_shape_last(&weight->spec.shape, 2)),
+	};
+
+	TT_TRY(tt_need_device(index));
+	TT_TRY(tt_need_device(grad));
+	TT_TRY(tt_call_view(&index, call, index, &shape, &shape));
+	tt_call_own(call, index);
+	TT_TRY(tt_call_program(
+		&out, call,
+		&(struct tt_program_args){.prog = &bw_program,
+					  .attrs = attrs,
+					  .inputs = (struct tt_tensor *[]){index, grad},
+					  .input_count = 2,
+					  .outputs = &given,
+					  .output_count = 1}));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status bw_golden(struct tt_golden *golden)
+{
+	const struct tt_array *index = tt_golden_in(golden, "input_tensor");
+	const struct tt_array *weight = tt_golden_in(golden, "weight_tensor");
+	const struct tt_array *grad = tt_golden_in(golden, "output_gradient_tensor");
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	uint64_t width;
+
+	if (!index || !weight || !grad)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	width = tt_shape_last(&grad->shape, 1);
+	shape = TT_SHAPE(1, 1, tt_shape_last(&weight->shape, 2), (uint32_t)width);
+	out = tt_golden_out(golden, &shape, grad->dtype);
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < grad->count; i++)
+		out->data[(uint64_t)index->data[i / width] * width + i % width] += grad->data[i];
+	return TTNN_OK;
+}
+
 static const struct tt_prog *const programs[] = {&program, NULL};
+static const struct tt_prog *const bw_programs[] = {&bw_program, NULL};
 static const struct tt_op ops[] = {
+	{.name = "ttnn.embedding_bw",
+	 .family = "embedding",
+	 .doc = "The gradient of the table: the sum of those of the rows that came of each row.",
+	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, output_gradient_tensor: Tensor, *, "
+		  "dtype: DataType? = None, memory_config: MemoryConfig? = None, output_tensor: "
+		  "Tensor? = None"},
+	 .expand = bw_expand,
+	 .golden = bw_golden,
+	 .pcc = 0.999,
+	 .programs = bw_programs},
 	{.name = "ttnn.embedding",
 	 .family = "embedding",
 	 .doc = "The rows of a table that the indices name.",

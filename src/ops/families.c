@@ -25,6 +25,7 @@
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \
+	X(grid_sample)                                                                             \
 	X(group_norm)                                                                              \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \
@@ -37,6 +38,7 @@
 	X(matmul)                                                                                  \
 	X(matmul_other)                                                                            \
 	X(moreh)                                                                                   \
+	X(moreh_layer_norm)                                                                        \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \

@@ -215,7 +215,13 @@ static tt_status parse_default(struct tt_arg *arg, struct parser *p)
 		arg->fallback = ttnn_v_none();
 	else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
 		arg->fallback = ttnn_v_bool(word[0] == 'T');
-	else if (arg->types[0]->kinds == KIND(TTNN_VALUE_MEMORY))
+	else if (arg->types[0]->kinds == KIND(TTNN_VALUE_STRING)) {
+		const char *text = tt_arena_strdup(p->arena, word);
+
+		if (!text)
+			return tt_fail_nomem();
+		arg->fallback = ttnn_v_string(text);
+	} else if (arg->types[0]->kinds == KIND(TTNN_VALUE_MEMORY))
 		arg->fallback = ttnn_v_memory(strcmp(word, "L1") == 0 ? &l1 : &dram);
 	else if (type) {
 		int64_t member;

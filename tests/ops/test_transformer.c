@@ -62,6 +62,30 @@ TEST(embedding)
 	}
 }
 
+TEST(gradients_of_tables)
+{
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t batch = (uint32_t)n % 3 + 1, length = 32 * ((uint32_t)n % 2 + 1);
+		uint32_t table = 32 * ((uint32_t)n % 4 + 1) + (n % 5 == 4 ? 8 : 0);
+		uint32_t width = 32 * ((uint32_t)n % 3 + 1);
+		struct ttnn_spec_args weight = given_spec(TTNN_BFLOAT16, 0, 0, table, width);
+		struct ttnn_spec_args grad = given_spec(n % 4 == 3 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16,
+							1, 1, batch * length, width);
+		struct given given = {.state = n + 1};
+		int32_t numbers[3 * 64];
+
+		for (uint32_t i = 0; i < batch * length; i++)
+			numbers[i] = (int32_t)((i * 7919u + n) % (n % 2 ? table : 5));
+		given_numbers(&given, NULL, &(struct ttnn_shape){2, {batch, length}}, TTNN_UINT32,
+			      numbers);
+		given_tensor(&given, NULL, &weight, -1, 1);
+		if (n % 3 == 2)
+			grad.memory.buffer = TTNN_L1;
+		given_tensor(&given, NULL, &grad, -1, 1);
+		given_case(&given, "ttnn.embedding_bw", n, 8);
+	}
+}
+
 /* ---- heads ------------------------------------------------------------------------------------------ */
 
 /* The number of heads, at times fewer for keys and values; returns the width of a fused row. */

@@ -262,6 +262,7 @@ const struct tt_backend tt_backend_cpu = {
 	.softmax = tt_cpu_softmax,
 	.sort = tt_cpu_sort,
 	.index = tt_cpu_index,
+	.sample = tt_cpu_sample,
 	.nonzero = tt_cpu_nonzero,
 	.random = tt_cpu_random,
 	.matmul = tt_cpu_matmul,

@@ -15,6 +15,7 @@ struct work {
 	struct tt_scratch scratch[4];
 	size_t bytes;             /* of an element of out, in and source */
 	uint32_t limit;           /* indices are below this */
+	uint64_t count;           /* of indices */
 	atomic_uint_fast64_t bad; /* an index that is not, plus 1 */
 };
 
@@ -160,6 +161,28 @@ static void embed(void *context, size_t begin, size_t end)
 			       (uint8_t *)work->in.data + along[n] * row, row);
 }
 
+/* Columns [begin, end) of all rows: every sum has one owner, in the order of the index. */
+static void add_rows(void *context, size_t begin, size_t end)
+{
+	struct work *work = context;
+	const uint32_t *along = work->index.data;
+	size_t width = tt_shape_last(&work->in.shape, 1);
+	size_t count = (size_t)work->count;
+
+	for (size_t row = 0; row < work->limit; row++)
+		memset((float *)work->out.data + row * width + begin, 0,
+		       (end - begin) * sizeof(float));
+	for (size_t n = 0; n < count; n++) {
+		const float *from = (const float *)work->in.data + n * width;
+		float *to = (float *)work->out.data + (size_t)along[n] * width;
+
+		if (!is_good(work, along[n]))
+			continue;
+		for (size_t c = begin; c < end; c++)
+			to[c] += from[c];
+	}
+}
+
 /* ---- the jobs --------------------------------------------------------------------------------- */
 
 static tt_status run(struct work *work)
@@ -168,6 +191,7 @@ static tt_status run(struct work *work)
 	uint_fast64_t bad;
 
 	TT_TRY(ttnn_shape_volume(&count, &work->index.shape));
+	work->count = count;
 	switch (work->job->kind) {
 	case TT_INDEX_GATHER:
 		tt_pool_for((size_t)count, TT_CPU_GRAIN / 4, gather, work);
@@ -179,6 +203,9 @@ static tt_status run(struct work *work)
 		break;
 	case TT_INDEX_EMBEDDING:
 		tt_pool_for((size_t)count, (size_t)(TT_CPU_GRAIN / (row ? row : 1)), embed, work);
+		break;
+	case TT_INDEX_ADD_ROWS:
+		tt_pool_for((size_t)row, (size_t)(TT_CPU_GRAIN / (count + 1)) + 1, add_rows, work);
 		break;
 	}
 	bad = atomic_load(&work->bad);
@@ -194,6 +221,8 @@ static enum ttnn_dtype work_dtype(const struct work *work)
 {
 	enum ttnn_dtype dtype = work->in.dtype;
 
+	if (work->job->kind == TT_INDEX_ADD_ROWS)
+		return TTNN_FLOAT32;
 	if (work->job->kind != TT_INDEX_SCATTER || work->job->mode == TT_SCATTER_SET)
 		return tt_cpu_single(dtype);
 	if (!tt_dtype_is_integer(dtype))
@@ -234,6 +263,11 @@ static tt_status check(const struct tt_index_job *job)
 		TT_TRY(ttnn_shape_volume(&count, index));
 		fits = in->rank >= 2 && rows == count &&
 		       tt_shape_last(out, 1) == tt_shape_last(in, 1);
+	} else if (job->kind == TT_INDEX_ADD_ROWS) {
+		TT_TRY(tt_shape_rows(&rows, in));
+		TT_TRY(ttnn_shape_volume(&count, index));
+		fits = in->rank >= 2 && rows == count &&
+		       tt_shape_last(out, 1) == tt_shape_last(in, 1);
 	} else {
 		fits = index->rank == in->rank && job->dim < in->rank;
 		for (uint32_t d = 0; fits && d < in->rank; d++)
@@ -265,6 +299,9 @@ static tt_status index_open(struct work *work, struct tt_session *session)
 	work->limit = work->in.shape.dim[job->dim];
 	if (job->kind == TT_INDEX_EMBEDDING) {
 		TT_TRY(tt_shape_rows(&rows, &work->in.shape));
+		work->limit = rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
+	} else if (job->kind == TT_INDEX_ADD_ROWS) {
+		TT_TRY(tt_shape_rows(&rows, &out.shape));
 		work->limit = rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
 	}
 	status = run_dense(work, &out);

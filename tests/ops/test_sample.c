@@ -1,0 +1,112 @@
+/* images in the places of a grid, normalisation over dimensions: against their goldens */
+#include "test.h"
+
+#include "golden.h"
+#include "ops/given.h"
+#include "ops/golden_cases.h"
+#include "ops/golden_dims.h"
+
+#define CASES 22
+
+static struct ttnn_spec_args rows(enum ttnn_dtype dtype, const uint32_t dims[4])
+{
+	struct ttnn_spec_args spec = given_spec(dtype, dims[0], dims[1], dims[2], dims[3]);
+
+	spec.layout = TTNN_ROW_MAJOR;
+	return spec;
+}
+
+/* A grid that was worked out: pixels as the bits of bfloat16, and weights. */
+static void precomputed_grid(struct given *given, const uint32_t dims[4], bool nearest)
+{
+	struct ttnn_spec_args args = rows(TTNN_BFLOAT16, dims);
+	ttnn_tensor *host = NULL, *out = NULL;
+	struct ttnn_tensor_spec spec;
+	uint16_t *bits;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+	bits = malloc(spec.bytes);
+	for (uint32_t i = 0; i < spec.bytes / 2; i++) {
+		uint32_t at = i % (nearest ? 2 : 6);
+
+		/* rows and columns from -1 on; weights of 0.25 to 0.75 */
+		given->state = given->state * 6364136223846793005u + 1442695040888963407u;
+		bits[i] = at < 2 ? (uint16_t)((given->state >> 33) % 12 - 1)
+				 : (uint16_t)(0x3e80 + (given->state >> 33) % 0xc0);
+	}
+	CHECK_OK(ttnn_tensor_from_data(&host, bits, TTNN_BFLOAT16, &spec, 0));
+	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())}},
+			       2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	free(bits);
+	given->tensors[given->tensor_count++] = out;
+	given_add(given, NULL, ttnn_v_tensor(out));
+}
+
+TEST(images_in_the_places_of_a_grid)
+{
+	for (size_t n = 0; n < CASES; n++) {
+		static const uint32_t images[][4] = {
+			{1, 16, 16, 32}, {2, 7, 9, 64}, {3, 1, 5, 96}, {1, 10, 10, 256}};
+		const uint32_t *image = images[n % 4];
+		uint32_t points = (uint32_t)n % 3 + 1, numbers = n % 5 == 3 ? 6 : 2;
+		uint32_t grid[4] = {image[0], 3 + (uint32_t)n % 4, 5, points * numbers};
+		enum ttnn_dtype dtype = n % 4 == 1 ? TTNN_FLOAT32 : TTNN_BFLOAT16;
+		struct ttnn_spec_args spec = rows(dtype, image), places = rows(dtype, grid);
+		struct given given = {.state = n + 1};
+		bool made = n % 5 >= 3;
+
+		given_tensor(&given, NULL, &spec, -2, 2);
+		if (made)
+			precomputed_grid(&given, grid, n % 5 == 4);
+		else
+			given_tensor(&given, NULL, &places, -1.2, 1.2);
+		if (made)
+			given_add(&given, "use_precomputed_grid", ttnn_v_bool(true));
+		if (n % 5 == 4)
+			given_add(&given, "mode", ttnn_v_string("nearest"));
+		given_add(&given, "align_corners", ttnn_v_bool(n % 2 == 1));
+		given_add(&given, "batch_output_channels", ttnn_v_bool(points > 1 && n % 2 == 0));
+		given_case(&given, "ttnn.grid_sample", n, 4);
+	}
+	golden_check_family("grid_sample");
+}
+
+TEST(normalisation_over_dimensions)
+{
+	for (size_t n = 0; n < CASES; n++) {
+		static const uint32_t shapes[][4] = {
+			{2, 3, 64, 96}, {1, 2, 37, 45}, {3, 2, 32, 70}, {0, 0, 50, 64}};
+		const uint32_t *dims = shapes[n % 4];
+		struct ttnn_spec_args spec =
+			given_spec(TTNN_BFLOAT16, dims[0], dims[1], dims[2], dims[3]);
+		uint32_t over = (uint32_t)n % (spec.shape.rank == 2 ? 2 : 3) + 1;
+		struct ttnn_spec_args gain = spec;
+		struct given given = {.state = n + 1};
+
+		gain.shape.rank = over > 1 ? over : 2;
+		for (uint32_t d = 0; d < gain.shape.rank; d++)
+			gain.shape.dim[d] = spec.shape.dim[spec.shape.rank - gain.shape.rank + d];
+		if (over == 1)
+			gain.shape.dim[0] = 1;
+		given.tensors[given.tensor_count++] = golden_uneven(&spec, &given.state, -2, 3);
+		given_add(&given, NULL, ttnn_v_tensor(given.tensors[0]));
+		given_add(&given, NULL, ttnn_v_int(over));
+		given_add(&given, NULL, ttnn_v_real(1e-5));
+		if (n % 3) {
+			given_tensor(&given, "gamma", &gain, 0.5, 2);
+			given_tensor(&given, "beta", &gain, -1, 1);
+		}
+		/* as many statistics as there are dimensions in front */
+		gain = spec;
+		for (uint32_t d = spec.shape.rank - over; d < spec.shape.rank; d++)
+			gain.shape.dim[d] = 1;
+		given_tensor(&given, "mean", &gain, 0, 1);
+		given_tensor(&given, "rstd", &gain, 0, 1);
+		given_case(&given, "ttnn.moreh_layer_norm", n, 8);
+	}
+	golden_check_family("moreh_layer_norm");
+	golden_close();
+}
