@@ -299,6 +299,13 @@ def test_heads(device):
     for softmax in (ttnn.transformer.attention_softmax, ttnn.transformer.attention_softmax_):
         actual = softmax(bf16(device, scores), head_size=32, attention_mask=bf16(device, mask))
         assert_close(expected, actual, rtol=0.05, atol=0.01)
+    scores, mask = torch.randn(1, 4, 64, 64), torch.full((1, 1, 64, 64), -1000.0).triu(1)
+    config = ttnn.SoftmaxShardedMultiCoreProgramConfig(ttnn.CoreCoord(4, 1), 1, 2, 2)
+    shards = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=4, y=1), ttnn.ShardStrategy.HEIGHT, use_height_and_width_as_shard_shape=True)
+    actual = ttnn.scale_causal_mask_hw_dims_softmax_in_place(
+        bf16(device, scores, memory_config=shards), 0.5, bf16(device, mask), program_config=config
+    )
+    assert_close(torch.softmax(scores * 0.5 + mask, -1), actual, rtol=0.05, atol=0.01)
 
 
 @covers("experimental.nlp_create_qkv_heads", "experimental.nlp_concat_heads", "experimental.nlp_create_qkv_heads_decode",
@@ -325,6 +332,9 @@ def test_fused_heads(device):
     vit = torch.randn(1, 1, 64, 2304).bfloat16().float()
     actual = ttnn.experimental.nlp_create_qkv_heads_vit(bf16(device, vit))
     assert_all_close([heads_of(part[0], 12) for part in vit.chunk(3, -1)], actual, **exact)
+    seg = torch.randn(1, 1, 64, 160).bfloat16().float()
+    actual = ttnn.experimental.nlp_create_qkv_heads_segformer(bf16(device, seg))
+    assert_close(heads_of(seg[0], 5), actual[0], **exact)
 
 
 @covers("experimental.rotary_embedding", "experimental.rotary_embedding_hf", "experimental.rotary_embedding_llama",
@@ -347,9 +357,28 @@ def test_rotary(device):
     turn[..., torch.arange(1, 32, 2), torch.arange(0, 32, 2)] = -1
     args = [bf16(device, t) for t in (x, cos, sin, turn)]
     assert_close(x * cos + pairs * sin, ttnn.experimental.rotary_embedding_llama(*args, is_decode_mode=False), **near)
+    # Queries on the cores of the first row, keys on those of the second; a table and a turn for each of them.
+    q, k = torch.randn(1, 2, 8, 64), torch.randn(1, 2, 1, 64)
+    tables = [torch.cat([t[:, :, 5:7], t[:, :, 5:7]], 2).reshape(1, 4, 1, 64) for t in (cos, sin)]
+    actual = ttnn.experimental.rotary_embedding_llama_fused_qk(
+        bf16(device, q, memory_config=user_shards(0, 0, 64)),
+        bf16(device, k, memory_config=user_shards(1, 1, 64)),
+        *(bf16(device, t, memory_config=user_shards(0, 1, 64)) for t in tables),
+        bf16(device, turn.repeat(1, 1, 4, 1), memory_config=user_shards(0, 1, 32)),
+    )
+    for t, found in zip((q, k), actual):
+        pairs = torch.stack([-t[..., 1::2], t[..., ::2]], -1).flatten(-2)
+        assert_close(t * tables[0][:, :2] + pairs * tables[1][:, :2], found, **near)
 
 
 # ---- caches and indices ------------------------------------------------------------------------------------
+
+
+def user_shards(first, last, width):
+    """A tile of rows for each of two users, on the cores of these rows."""
+    cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, first), ttnn.CoreCoord(1, last))])
+    spec = ttnn.ShardSpec(cores, [32, width], ttnn.ShardOrientation.ROW_MAJOR)
+    return ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, spec)
 
 
 def one_core(rows, width):
@@ -380,12 +409,50 @@ def test_caches(device):
     expected = torch.zeros(1, 2, 128, 64)
     expected[0, :, 70] = one[0, 0]
     assert_close(expected, cache, **exact)
+    keys, values = (torch.randn(1, 2, 2, 64).bfloat16().float() for _ in range(2))
+    caches = [bf16(device, torch.zeros(2, 2, 128, 64)) for _ in range(2)]
+    given = [bf16(device, t, memory_config=user_shards(i, i, 64)) for i, t in enumerate((keys, values))]
+    ttnn.experimental.paged_fused_update_cache(caches[0], given[0], caches[1], given[1], update_idxs=[3, 70])
+    for one, cache in zip((keys, values), caches):
+        expected = torch.zeros(2, 2, 128, 64)
+        expected[0, :, 3], expected[1, :, 70] = one[0, 0], one[0, 1]
+        assert_close(expected, cache, **exact)
     table = tensor(device, torch.tensor([[2, 0, 3, 1]], dtype=torch.int32), layout=RM)
     cache = bf16(device, torch.zeros(4, 2, 32, 64))
     ttnn.experimental.paged_fill_cache(cache, bf16(device, new), table, batch_idx=0)
     expected = torch.zeros(4, 2, 32, 64)
     expected[2], expected[0] = new[0, :, :32], new[0, :, 32:]
     assert_close(expected, cache, **exact)
+
+
+@covers("embedding_bw")
+def test_embedding_gradient(device):
+    torch.manual_seed(12)
+    table, ids = torch.randn(128, 64, requires_grad=True), torch.randint(0, 128, (2, 32))
+    out = F.embedding(ids, table)
+    grad = torch.randn_like(out).bfloat16().float()
+    out.backward(grad)
+    actual = ttnn.embedding_bw(tensor(device, ids.int(), ttnn.uint32, RM), bf16(device, table.detach(), layout=RM), bf16(device, grad.reshape(1, 1, 64, 64)))
+    assert_close(table.grad.reshape(1, 1, 128, 64), actual, rtol=0.02, atol=0.02)
+
+
+@covers("grid_sample")
+@pytest.mark.parametrize("corners", [False, True])
+def test_grid_sample(device, corners):
+    torch.manual_seed(13)
+    x, grid = torch.randn(2, 9, 7, 32), torch.rand(2, 5, 6, 2) * 2.4 - 1.2
+    expected = F.grid_sample(x.permute(0, 3, 1, 2), grid, align_corners=corners).permute(0, 2, 3, 1)
+    actual = ttnn.grid_sample(tensor(device, x, layout=RM), tensor(device, grid, layout=RM), align_corners=corners)
+    assert_close(expected, actual, rtol=1e-3, atol=1e-3)
+
+
+@covers("moreh_layer_norm")
+def test_moreh_layer_norm(device):
+    torch.manual_seed(14)
+    x, gain, bias = torch.randn(2, 3, 37, 45), torch.randn(37, 45), torch.randn(37, 45)
+    actual = ttnn.moreh_layer_norm(bf16(device, x), 2, 1e-5, bf16(device, gain), bf16(device, bias))
+    assert actual[1:] == [None, None]
+    assert_close(F.layer_norm(x, (37, 45), gain, bias), actual[0], rtol=0.05, atol=0.05)
 
 
 @covers("embedding", "nonzero", "scatter", "scatter_add", "indexed_fill")
@@ -421,6 +488,10 @@ def test_creation(device):
     assert torch.equal(ttnn.to_torch(ttnn.zeros([3, 5], device=device)), torch.zeros(3, 5).bfloat16())
     assert torch.equal(ttnn.to_torch(ttnn.ones([3, 5], device=device)), torch.ones(3, 5).bfloat16())
     assert torch.equal(ttnn.to_torch(ttnn.arange(0, 10, device=device, dtype=ttnn.float32)).flatten()[:10], torch.arange(10.0))
+    like, corner = ttnn.zeros([32, 32], device=device), torch.zeros(2, 1, 32, 64)
+    corner[:, :, :5, :7] = 1
+    assert torch.equal(ttnn.to_torch(ttnn.fill_ones_rm(2, 1, 32, 64, 5, 7, like)).float(), corner)
+    assert torch.equal(ttnn.to_torch(ttnn.fill_rm(2, 1, 32, 64, 5, 7, like, 2.5, -1.0)).float(), corner * 3.5 - 1)
     rows = torch.randn(3, 5)
     kept = ttnn.as_tensor(rows, ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.DRAM_MEMORY_CONFIG)
     assert torch.equal(ttnn.to_torch(kept), rows) and ttnn.empty_like(kept).shape == kept.shape
@@ -495,8 +566,9 @@ def test_collectives(two_chips, mesh_device):
     total = x.float().sum(0, keepdim=True)
     for part in parts(ttnn.all_reduce(t)):
         assert torch.allclose(part.float(), total, rtol=0.02, atol=0.05)
-    for part, expected in zip(parts(ttnn.reduce_scatter(t, 3)), total.chunk(2, 3)):
-        assert torch.allclose(part.float(), expected, rtol=0.02, atol=0.05)
+    for scatter in (lambda: ttnn.reduce_scatter(t, 3), lambda: ttnn.experimental.reduce_scatter_minimal_async(t, dim=3)):
+        for part, expected in zip(parts(scatter()), total.chunk(2, 3)):
+            assert torch.allclose(part.float(), expected, rtol=0.02, atol=0.05)
     for part in parts(ttnn.broadcast(t, ttnn.MeshCoordinate(0, 1))):
         assert torch.equal(part, x[1:])
     same = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=line, mesh_mapper=ttnn.ReplicateTensorToMesh(line))

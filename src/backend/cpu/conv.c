@@ -352,7 +352,7 @@ static tt_status check(const struct work *work)
 	uint64_t taps = (uint64_t)job->window.kernel[0] * job->window.kernel[1], wanted, volume;
 	uint32_t width = tt_shape_last(&job->weight->spec.shape, 1);
 
-	TT_TRY(tt_images_check(&job->window, job->out, job->out_channels, job->in));
+	TT_TRY(tt_images_check(&job->window, job->out, job->out_channels, job->in, false));
 	if (!job->groups || job->window.channels % job->groups || job->out_channels % job->groups ||
 	    job->window.kernel[0] > UINT16_MAX || job->window.kernel[1] > UINT16_MAX)
 		return tt_fail(TTNN_INTERNAL, "%u to %u channels in %u groups",

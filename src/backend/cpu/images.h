@@ -7,9 +7,12 @@
 
 #include "backend/cpu/cpu.h"
 
-/* Refuses windows without extent, and tensors that hold too few pixels, or other ones. */
+/*
+ * Refuses windows without extent, and tensors that hold other pixels, or too few unless the input may
+ * have fewer.
+ */
 tt_status tt_images_check(const struct tt_window *window, const struct tt_tensor *out,
-			  uint32_t out_channels, const struct tt_tensor *in);
+			  uint32_t out_channels, const struct tt_tensor *in, bool fewer);
 
 /* How many pixels the result has. */
 static inline uint64_t tt_images_pixels(const struct tt_window *window)

@@ -167,8 +167,28 @@ struct tensors {
 	struct tt_tensor *out, *in, *indices;
 };
 
+/* Images whose last rows are missing go on with zeros, as on a card. */
+static tt_status complete(struct work *work, struct tt_scratch *scratch, const struct tt_area *rows)
+{
+	const struct tt_window *window = work->window;
+	struct ttnn_shape shape = {
+		4, {window->batch, window->height, window->width, window->channels}};
+	uint64_t have, want;
+
+	work->in = rows->data;
+	TT_TRY(ttnn_shape_volume(&have, &rows->shape));
+	TT_TRY(ttnn_shape_volume(&want, &shape));
+	if (have >= want)
+		return TTNN_OK;
+	TT_TRY(tt_scratch_init(scratch, &shape, TTNN_FLOAT32, NULL));
+	memcpy(scratch->block, rows->data, have * sizeof(float));
+	memset((float *)scratch->block + have, 0, (want - have) * sizeof(float));
+	work->in = scratch->block;
+	return TTNN_OK;
+}
+
 static tt_status run(struct work *work, const struct tensors *tensors, struct tt_session *session,
-		     struct tt_scratch scratch[3])
+		     struct tt_scratch scratch[4])
 {
 	const struct tt_window *window = work->window;
 	struct tt_area in, out, indices, rows;
@@ -179,7 +199,7 @@ static tt_status run(struct work *work, const struct tensors *tensors, struct tt
 	if (tensors->indices)
 		TT_TRY(tt_session_write(&indices, session, tensors->indices, false));
 	TT_TRY(tt_cpu_rows(&rows, &scratch[0], &in, TTNN_FLOAT32));
-	work->in = rows.data;
+	TT_TRY(complete(work, &scratch[3], &rows));
 	TT_TRY(tt_finish_room(&work->out, &scratch[1], &out,
 			      (const struct tt_area *const[]){&rows, NULL}));
 	if (tensors->indices) {
@@ -198,19 +218,20 @@ static tt_status run(struct work *work, const struct tensors *tensors, struct tt
 
 static tt_status run_job(struct work *work, const struct tensors *tensors)
 {
-	struct tt_scratch scratch[3] = {0};
+	struct tt_scratch scratch[4] = {0};
 	struct tt_session session = {0};
 	uint64_t volume;
 	tt_status status;
 
 	work->fns = tt_gemm_fns_get();
 	work->sums = tt_sums_get();
-	TT_TRY(tt_images_check(work->window, tensors->out, work->window->channels, tensors->in));
+	TT_TRY(tt_images_check(work->window, tensors->out, work->window->channels, tensors->in,
+			       work->job != NULL));
 	TT_TRY(tt_cpu_volume(&volume, tensors->out));
 	if (volume == 0)
 		return TTNN_OK;
 	status = run(work, tensors, &session, scratch);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		tt_scratch_deinit(&scratch[i]);
 	return tt_session_end(&session, status);
 }
