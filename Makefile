@@ -216,6 +216,7 @@ test-master: setup
 	$(SUBMAKE) $(OUT)/tests/ops/master
 	$(Q)$(OUT)/tests/ops/master --list-lost
 test-visualizer: setup
+	$(Q)scripts/setup.sh visualizer || echo 'make test-visualizer: without the pages in a browser'
 	$(SUBMAKE) all python
 	$(Q)tests/visualizer/run $(OUT)
 # Imports the same reports with the released ttnn where it can be installed.
@@ -229,7 +230,7 @@ test-full: setup
 
 # ---- bench, fuzz, cover, lint ---------------------------------------------------------------
 BENCH_BIN := $(patsubst %.c,$(OUT)/%,$(BENCH_SRC))
-.PHONY: bench bench-python bench-import fuzz fuzz-programs cover
+.PHONY: bench bench-python bench-import bench-visualizer fuzz fuzz-programs cover
 bench: setup
 	$(SUBMAKE) all $(BENCH_BIN)
 	$(Q)for program in $(BENCH_BIN); do echo "== $$program"; $$program || exit 1; done
@@ -239,6 +240,9 @@ bench-python: setup
 bench-import: setup
 	$(SUBMAKE) $(OUT)/ttnn
 	$(Q)$(PYTHON) bench/import.py $(OUT)/ttnn
+bench-visualizer: setup
+	$(SUBMAKE) $(OUT)/ttnn
+	$(Q)$(PYTHON) bench/visualizer.py $(OUT)/ttnn
 fuzz-programs: $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC))
 fuzz:
 	$(Q)scripts/setup.sh build fuzz
@@ -343,6 +347,7 @@ help:
 		'make bench            the benchmarks (ratios; never pass or fail)' \
 		'make bench-python     what calls from Python cost' \
 		'make bench-import     what importing reports costs' \
+		'make bench-visualizer how fast ttnn-visualizer answers from databases of ours' \
 		'make fuzz             fuzz every target for FUZZ_SECONDS=60' \
 		'make cover            how much of each directory the tests run' \
 		'make install          to PREFIX=/usr/local, LIBDIR=PREFIX/lib, under DESTDIR; make uninstall' \

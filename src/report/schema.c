@@ -167,8 +167,13 @@ static const char views[] =
 	"  c.chunk_address + p.page_index * c.page_size AS page_address, c.page_size, c.buffer_type,\n"
 	"  c.rank FROM pages p JOIN buffer_chunks c ON c.rowid = p.chunk ORDER BY c.rowid, p.page_index;";
 
-/* Made at the end: that is faster than keeping them right on the way. */
+/*
+ * Made at the end: that is faster than keeping them right on the way. That of the spans serves views
+ * of one kind of memory; it must not begin with the block, or all views would take its order.
+ */
 static const char indexes[] =
+	"CREATE INDEX idx_buffer_spans_buffer_type ON buffer_spans (buffer_type, block, position,"
+	" first_seq, last_seq, device_id, address, max_size_per_bank, buffer_layout);"
 	"CREATE INDEX idx_buffer_ops_operation_id ON buffer_ops (operation_id);"
 	"CREATE INDEX idx_operation_arguments_operation_id ON operation_arguments (operation_id);"
 	"CREATE INDEX idx_captured_graph_operation_id ON captured_graph (operation_id);"

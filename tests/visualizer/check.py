@@ -2,21 +2,16 @@
 with the tables of the database, and looks at pages in a headless Chromium where there is one."""
 
 import html
-import json
-import os
 import re
 import shutil
-import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-program, work = str(Path(sys.argv[1]).absolute()), Path(sys.argv[2]).resolve()
+from server import Server
+
+work = Path(sys.argv[2]).resolve()
 memory = work / "memory"
 checks = {"passed": 0, "failed": 0, "skipped": 0}
 
@@ -28,54 +23,14 @@ def check(what, got, want):
         print(f"FAILED {what}: {str(got)[:300]} is not {str(want)[:300]}")
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-port = free_port()
-url = f"http://127.0.0.1:{port}"
-
-
-def ask(path, body=None):
-    data = json.dumps(body).encode() if body is not None else None
-    request = urllib.request.Request(url + path, data, {"Content-Type": "application/json"} if data else {})
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, json.loads(answer.read() or b"null")
-    except urllib.error.HTTPError as error:
-        return error.code, None
-
-
-def start():
-    leave = ("TT_METAL_HOME", "SERVER_MODE", "BASE_PATH", "HOST", "PORT", "PYTHONPATH")
-    environment = {k: v for k, v in os.environ.items() if k not in leave}
-    environment.update(HOME=str(work), APP_DATA_DIRECTORY=str(work / "app"), REPORT_DATA_DIRECTORY=str(work / "reports"),
-                       LAUNCH_BROWSER_ON_START="false", USAGE_RECORDING_DISABLED="true", GUNICORN_TIMEOUT="900")
-    log = open(work / "log", "wb")
-    server = subprocess.Popen([program, "--host", "127.0.0.1", "--port", str(port)], env=environment, stdout=log,
-                              stderr=log, start_new_session=True, cwd=work)
-    for _ in range(600):
-        try:
-            if ask("/api/up")[0] == 200:
-                return server
-        except (urllib.error.URLError, ConnectionError, json.JSONDecodeError):
-            if server.poll() is not None:
-                break
-        time.sleep(0.1)
-    print((work / "log").read_text(errors="replace")[-2000:])
-    raise SystemExit("test-visualizer: ttnn-visualizer does not start")
-
-
 def rows(text):
     with sqlite3.connect(f"file:{memory}/db.sqlite?mode=ro", uri=True) as db:
         return db.execute(text).fetchall()
 
 
-def routes(instance):
+def routes(server, instance):
     def get(path):
-        status, answer = ask(f"/api{path}{'&' if '?' in path else '?'}instanceId={instance}")
+        status, answer = server.ask(f"/api{path}{'&' if '?' in path else '?'}instanceId={instance}")
         check(f"status of {path}", status, 200)
         return answer
 
@@ -111,7 +66,7 @@ def routes(instance):
     return operations
 
 
-def pages(instance, operations):
+def pages(server, instance, operations):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not chromium:
         print("test-visualizer: no Chromium here: pages are not looked at")
@@ -122,7 +77,7 @@ def pages(instance, operations):
         done = subprocess.run(
             [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000",
              "--window-size=1600,1000", f"--user-data-dir={work / 'chromium'}", "--dump-dom",
-             f"{url}{path}?instanceId={instance}"], capture_output=True, timeout=120, check=False)
+             f"{server.url}{path}?instanceId={instance}"], capture_output=True, timeout=120, check=False)
         return html.unescape(done.stdout.decode(errors="replace"))
 
     dom = page("/operations")
@@ -134,17 +89,10 @@ def pages(instance, operations):
     check("page of buffers", "Buffers by operation" in dom and "buffer-summary-row" in dom, True)
 
 
-server = start()
-try:
-    status, answer = ask("/api/instance/local-paths", {"profiler_path": str(memory), "performance_path": None})
-    check("loading", status, 200)
-    if answer:
-        pages(answer["instance_id"], routes(answer["instance_id"]))
-finally:
-    os.killpg(server.pid, signal.SIGTERM)
-    try:
-        server.wait(20)
-    except subprocess.TimeoutExpired:
-        os.killpg(server.pid, signal.SIGKILL)
+with Server(sys.argv[1], work) as server:
+    instance = server.load(memory)
+    check("loading", instance is not None, True)
+    if instance:
+        pages(server, instance, routes(server, instance))
 print(", ".join(f"{n} {word}" for word, n in checks.items() if n or word != "skipped"))
 sys.exit(checks["failed"] > 0)

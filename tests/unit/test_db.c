@@ -1,0 +1,133 @@
+/* filling a database behind the caller's back. @threads */
+#include "db/db.h"
+
+#include "base/file.h"
+#include "test.h"
+
+#define ROWS 60000
+
+static int64_t ask(struct tt_db *db, const char *sql)
+{
+	struct tt_db_stmt *select;
+	int64_t number = -1;
+	bool row = false;
+
+	CHECK_OK(tt_db_prepare(&select, db, sql));
+	CHECK_OK(tt_db_next(&row, select));
+	if (row)
+		number = tt_db_int(select, 0);
+	tt_db_stmt_free(select);
+	return number;
+}
+
+static tt_status open_two(struct tt_db **db, struct tt_db_stmt **a, struct tt_db_stmt **b,
+			  const char *path)
+{
+	remove(path);
+	TT_TRY(tt_db_create(db, path, 4096));
+	TT_TRY(tt_db_exec(*db, "create table a (n int unique, t text, r real, x);"
+			       "create table b (n int)"));
+	TT_TRY(tt_db_prepare(a, *db, "insert into a values (?, ?, ?, ?)"));
+	return tt_db_prepare(b, *db, "insert into b values (?)");
+}
+
+static tt_status add(struct tt_db_stmt *stmt, int64_t n, const char *text, size_t length)
+{
+	tt_db_bind_int(stmt, 0, n);
+	tt_db_bind_text(stmt, 1, text, length);
+	tt_db_bind_real(stmt, 2, (double)n / 2);
+	tt_db_bind_null(stmt, 3);
+	return tt_db_run(stmt);
+}
+
+TEST(rows_arrive_in_their_order)
+{
+	const char *path = test_path("rows.sqlite");
+	size_t large = (size_t)3 << 20; /* more than is kept on the way */
+	char *huge = calloc(1, large), text[64];
+	struct tt_db_stmt *a, *b;
+	struct tt_db *db;
+
+	memset(huge, 'h', large);
+	CHECK_OK(open_two(&db, &a, &b, path));
+	for (int64_t i = 0; i < ROWS; i++) {
+		int length = snprintf(text, sizeof(text), "row %d", (int)i);
+
+		CHECK_OK(add(a, i, i == 777 ? huge : text, i == 777 ? large : (size_t)length));
+		memset(text, 'z', sizeof(text)); /* it is the caller's again */
+		tt_db_bind_int(b, 0, ROWS - i);
+		CHECK_OK(tt_db_run(b));
+		if (i == ROWS / 2)
+			CHECK_INT(ask(db, "select count(*) from a"), i + 1);
+	}
+	CHECK_OK(tt_db_flush(db));
+	tt_db_stmt_free(a);
+	tt_db_stmt_free(b);
+	CHECK_OK(tt_db_close(db));
+	free(huge);
+	CHECK_OK(tt_db_open(&db, path));
+	CHECK_INT(
+		ask(db, "select count(*) from a where n = rowid - 1 and r = n / 2.0 and x is null"),
+		ROWS);
+	CHECK_INT(ask(db, "select count(*) from a where t = 'row ' || n"), ROWS - 1);
+	CHECK_INT(ask(db, "select length(t) from a where n = 777"), (long long)large);
+	CHECK_INT(ask(db, "select count(*) from b where n = 60001 - rowid"), ROWS);
+	tt_db_discard(db);
+	remove(path);
+}
+
+/* Told by whatever comes next, at the latest by the end; nothing hangs. */
+TEST(a_failure_on_the_way_is_told)
+{
+	const char *path = test_path("failure.sqlite");
+	struct tt_db_stmt *a, *b;
+	tt_status status = TTNN_OK;
+	struct tt_db *db;
+
+	for (int early = 0; early < 2; early++) {
+		CHECK_OK(open_two(&db, &a, &b, path));
+		for (int64_t i = 0; status == TTNN_OK && i < (early ? 2 : ROWS); i++)
+			status = add(a, i == 1 ? 0 : i, "t", 1);
+		if (status == TTNN_OK)
+			status = tt_db_flush(db);
+		CHECK_FAILS(status, TTNN_INVALID, "UNIQUE constraint failed: a.n");
+		status = TTNN_OK;
+		tt_db_stmt_free(a);
+		tt_db_stmt_free(b);
+		tt_db_discard(db);
+		remove(path);
+	}
+}
+
+TEST(giving_up_leaves_rows_unwritten)
+{
+	const char *path = test_path("given_up.sqlite");
+	struct tt_db_stmt *a, *b;
+	struct tt_db *db;
+
+	CHECK_OK(open_two(&db, &a, &b, path));
+	for (int64_t i = 0; i < ROWS; i++)
+		CHECK_OK(add(a, i, "t", 1));
+	tt_db_stmt_free(a);
+	tt_db_stmt_free(b);
+	tt_db_discard(db);
+	remove(path);
+}
+
+SCENARIO(filling)
+{
+	const char *path = test_path("s.sqlite");
+	struct tt_db_stmt *a = NULL, *b = NULL;
+	struct tt_db *db = NULL;
+	tt_status status = open_two(&db, &a, &b, path);
+
+	for (int64_t i = 0; status == TTNN_OK && i < 100; i++)
+		status = add(a, i, "t", 1);
+	if (status == TTNN_OK)
+		status = tt_db_flush(db);
+	tt_db_stmt_free(a);
+	tt_db_stmt_free(b);
+	tt_db_discard(db);
+	remove(path);
+	return status;
+}

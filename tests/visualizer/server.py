@@ -1,0 +1,71 @@
+"""ttnn-visualizer as a process: on loopback, with all its files in a folder of ours."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+
+class Server:
+    """with Server(program, folder) as server: server.load(report); server.ask("/api/...")"""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = str(Path(program).absolute()), Path(folder).resolve()
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def ask_raw(self, path, body=None):
+        """Status and bytes."""
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"} if data else {})
+        try:
+            with urllib.request.urlopen(request, timeout=300) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, b""
+
+    def ask(self, path, body=None):
+        status, answer = self.ask_raw(path, body)
+        return status, json.loads(answer or b"null")
+
+    def load(self, report):
+        """Opens a folder with a database: the id for further questions, or None."""
+        status, answer = self.ask("/api/instance/local-paths", {"profiler_path": str(Path(report).resolve()), "performance_path": None})
+        return answer["instance_id"] if status == 200 else None
+
+    def __enter__(self):
+        leave = ("TT_METAL_HOME", "SERVER_MODE", "BASE_PATH", "HOST", "PORT", "PYTHONPATH")
+        environment = {k: v for k, v in os.environ.items() if k not in leave}
+        environment.update(HOME=str(self.folder), APP_DATA_DIRECTORY=str(self.folder / "app"), REPORT_DATA_DIRECTORY=str(self.folder / "reports"),
+                           LAUNCH_BROWSER_ON_START="false", USAGE_RECORDING_DISABLED="true", GUNICORN_TIMEOUT="900")
+        log = open(self.folder / "log", "wb")
+        self.process = subprocess.Popen([self.program, "--host", "127.0.0.1", "--port", str(self.port)], env=environment, stdout=log,
+                                        stderr=log, start_new_session=True, cwd=self.folder)
+        for _ in range(600):
+            try:
+                if self.ask("/api/up")[0] == 200:
+                    return self
+            except (urllib.error.URLError, ConnectionError, json.JSONDecodeError):
+                if self.process.poll() is not None:
+                    break
+            time.sleep(0.1)
+        self.__exit__()
+        print((self.folder / "log").read_text(errors="replace")[-2000:])
+        raise SystemExit("ttnn-visualizer does not start")
+
+    def __exit__(self, *failure):
+        if self.process.poll() is not None:
+            return
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
