@@ -60,6 +60,7 @@ def large(device):
         ("from_torch, rows", lambda: ttnn.from_torch(data)),
         ("from_torch, tiles", lambda: ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT)),
         ("from_torch, bfloat16 tiles", lambda: ttnn.from_torch(data, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT)),
+        ("from_torch, bfloat8_b tiles", lambda: ttnn.from_torch(data, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT)),
         ("from_torch, on a device", lambda: ttnn.from_torch(data, device=device)),
     ]
     print(f"64 MB of float32; a plain copy takes {plain * 1e3:.1f} ms           ms   ratio")

@@ -442,17 +442,21 @@ static tt_status by_copies(struct tt_tensor **out, struct tt_call *call, const s
 
 /* ---- the operation -------------------------------------------------------------------------------------------------------- */
 
+#define REPEATS_MAX (1 << 24) /* more than a device has room for, also of tensors without elements */
+
 static tt_status expand(struct tt_call *call)
 {
+	int64_t repeats = tt_call_int(call, "repeats", 1);
 	struct wish wish = {.in = tt_call_tensor(call, "input_tensor"),
-			    .times = (uint32_t)tt_call_int(call, "repeats", 1),
+			    .times = (uint32_t)repeats,
 			    .dim = tt_call_int(call, "dim", 0),
 			    .memory = tt_call_memory(call, "memory_config")};
 	struct tt_tensor *out;
 
 	TT_TRY(tt_need_device(wish.in));
-	if (!wish.times)
-		return tt_fail(TTNN_INVALID, "ttnn.repeat_interleave: repeats must be at least 1");
+	if (repeats < 1 || repeats > REPEATS_MAX)
+		return tt_fail(TTNN_INVALID, "ttnn.repeat_interleave: repeats must be 1 to %d",
+			       REPEATS_MAX);
 	if (program_serves(&wish))
 		TT_TRY(by_program(&out, call, &wish));
 	else

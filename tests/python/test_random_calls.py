@@ -5,6 +5,7 @@ python3 tests/python/test_random_calls.py ttnn.add
 """
 
 import array
+import faulthandler
 import os
 import random
 import sys
@@ -156,6 +157,7 @@ def run(devices, name, calls, seed):
     """How many calls gave a result. What was called last is in the file that TTNN_RANDOM_LOG names."""
     drawer, done = Drawer(devices, f"{seed} {name}"), 0
     log = os.environ.get("TTNN_RANDOM_LOG")
+    faulthandler.dump_traceback_later(300, exit=True)  # one that does not end is as bad as a crash
     for number in range(calls):
         operation, args, named = drawer.call(OURS[name])
         if log:
@@ -169,6 +171,7 @@ def run(devices, name, calls, seed):
             assert str(error) or isinstance(error, (MemoryError, OverflowError)), name
     again = ttnn.relu(ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=drawer.device))
     assert again.to_list()[0][:2] == [1.0, 1.0]
+    faulthandler.cancel_dump_traceback_later()
     return done
 
 
