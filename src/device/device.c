@@ -579,6 +579,10 @@ void ttnn_device_close(ttnn_device *device)
 
 tt_status tt_device_check_open(const struct tt_device *device)
 {
+	/* What an operation was given lies on none. */
+	if (!device)
+		return tt_fail_cond(TTNN_INVALID, "device_storage != nullptr",
+				    "Expected Tensor with DeviceStorage, got StorageType::HOST");
 	if (!atomic_load_explicit(&device->closed, memory_order_relaxed))
 		return TTNN_OK;
 	return tt_fail(TTNN_STATE, "device %" PRIu32 " is closed", device->id);

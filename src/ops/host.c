@@ -144,6 +144,8 @@ static tt_status to_device(struct tt_tensor **out, struct tt_call *call, struct 
 	struct tt_device *device = args[1].device;
 	tt_status status;
 
+	if (!device)
+		return tt_device_check_open(device);
 	tt_host_begin(call, "Tensor::to_device", args, 3);
 	if (tt_tensor_device(tensor)) {
 		*out = ttnn_tensor_ref(tensor);

@@ -154,6 +154,8 @@ tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt
 	tt_status status;
 
 	(void)call;
+	if (!device)
+		return tt_device_check_open(device);
 	if (tt_event_on()) {
 		args[0] = ttnn_v_shape(&spec->shape);
 		args[1] = ttnn_v_dtype(spec->dtype);
