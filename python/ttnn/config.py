@@ -77,11 +77,13 @@ class Config:
             setattr(self, name, value)
 
     def load_from_file(self, path):
-        self.apply_json_overrides(pathlib.Path(path).read_text())
+        values = json.loads(pathlib.Path(path).read_text())
+        values.pop("report_path", None)  # follows from the others
+        self.apply_json_overrides(json.dumps(values))
 
     def save_to_file(self, path):
-        values = {n: getattr(self, n) for n in _DEFAULTS}
-        text = json.dumps({n: str(v) if isinstance(v, pathlib.Path) else v for n, v in values.items()}, indent=2)
+        values = {n: getattr(self, n) for n in sorted([*_DEFAULTS, "report_path"])}
+        text = json.dumps({n: str(v) if isinstance(v, pathlib.Path) else v for n, v in values.items()}, indent=4)
         path = pathlib.Path(path)
         aside = path.with_name(path.name + ".new")
         aside.write_text(text)

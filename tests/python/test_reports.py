@@ -10,6 +10,7 @@ import sys
 
 import pytest
 import ttnn
+import ttnn.graph_report
 
 
 def tensor(device, shape=(1, 1, 64, 128), memory=ttnn.DRAM_MEMORY_CONFIG):
@@ -140,6 +141,39 @@ def test_traces_become_databases(tmp_path, dialect):
     assert {name for (name,) in a.execute("select name from operations")} >= {"ttnn::add" if dialect == "seed" else "ttnn.add"}
 
 
+@pytest.mark.parametrize("dialect", ["seed", "tt-metal"])
+@pytest.mark.parametrize("detailed", [False, True])
+def test_databases_of_captures(tmp_path, monkeypatch, device, dialect, detailed):
+    """Captures of ours, imported, against a slow importer that was written from the rules alone."""
+    monkeypatch.setenv("TTNN_DIALECT", dialect)
+    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).parent.parent / "report"))
+    from reference import COLUMNS, Reference
+
+    def work():
+        a = tensor(device, memory=ttnn.L1_MEMORY_CONFIG)
+        b = ttnn.matmul(ttnn.add(a, a), tensor(device, (1, 1, 128, 64)), memory_config=ttnn.L1_MEMORY_CONFIG)
+        ttnn.deallocate(a)
+        with pytest.raises(RuntimeError):
+            ttnn.add(b, tensor(device, (1, 1, 64, 96)))
+        return ttnn.softmax(b, dim=-1)
+
+    if detailed:
+        ttnn.graph.enable_detailed_buffer_tracing()
+    try:
+        capture(tmp_path / "in" / "report.json", work)
+    finally:
+        ttnn.graph.disable_detailed_buffer_tracing()
+    ttnn.graph_report.import_report(tmp_path / "in", tmp_path / "out")
+    want = Reference(tmp_path / "in")
+    assert len(want.tables["operations"]) > 4 and want.tables["errors"]
+    with sqlite3.connect(tmp_path / "out" / "db.sqlite") as database:
+        for table, rows in want.tables.items():
+            found = database.execute(f"select {', '.join(COLUMNS[table].split())} from {table}").fetchall()
+            if table == "tensors":  # those that only Python knows come in no particular order
+                found, rows = sorted(found, key=str), sorted(rows, key=str)
+            assert found == rows, table
+
+
 def test_pages_of_traces(tmp_path):
     package = pathlib.Path(ttnn.__file__).parent.parent.absolute()
     environment = dict(os.environ, PYTHONPATH=str(package), TTNN_TRACE=str(tmp_path))
@@ -177,7 +211,11 @@ def test_reports_of_tests(tmp_path):
     (folder,) = (tmp_path / "reports").iterdir()
     assert re.fullmatch(r"test_small_test_add_[0-9a-f]{8}_[a-z]{3}\d\d_\d{4}", folder.name)
     assert not (folder / "graph_capture.json").exists()
-    config = json.loads((folder / "config.json").read_text())
+    text = (folder / "config.json").read_text()
+    config = json.loads(text)
+    assert text == json.dumps(config, indent=4) and list(config) == sorted(config)  # as upstream writes it
+    assert {"cache_path", "comparison_mode_pcc", "enable_graph_report", "report_name", "report_path", "root_report_path", "tmp_dir"} <= set(config)
+    assert config["report_path"] == str(folder)
     assert config["report_name"].startswith("test_small_test_add_") and config["enable_graph_report"] is True
     with sqlite3.connect(folder / "db.sqlite") as database:
         names = [name for (name,) in database.execute("select name from operations order by operation_id")]

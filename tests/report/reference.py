@@ -54,8 +54,12 @@ FREES = ("ttnn::deallocate", "ttnn.deallocate", "Tensor::deallocate")
 LAYOUTS = {"HEIGHT_SHARDED": 1, "WIDTH_SHARDED": 2, "BLOCK_SHARDED": 3}
 
 
+# The first reports have kinds of memory by their names.
+MEMORY = {"DRAM": 0, "L1": 1, "SYSTEM_MEMORY": 2, "L1_SMALL": 3, "TRACE": 4}
+
+
 def whole(params, key):
-    return None if params.get(key) is None else int(params[key])
+    return None if params.get(key) is None else MEMORY[params[key]] if params[key] in MEMORY else int(params[key])
 
 
 def frame(text):
@@ -397,6 +401,8 @@ class One:
     def on_buffer_allocate(self, node, params, counter):
         device, address, size, page, cores, kind = (
             whole(params, k) or 0 for k in ("device_id", "address", "size", "page_size", "num_cores", "buffer_type"))
+        if "buffer_type" not in params:
+            kind = MEMORY.get(params.get("type"), 0)
         layout = params.get("layout", "INTERLEAVED")
         bank = size
         if "max_size_per_bank" in params:
