@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -92,11 +93,16 @@ static void find_start(void)
 		start = read_both();
 }
 
+static atomic_bool started;
+
 static void ensure_start(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	if (__builtin_expect(atomic_load_explicit(&started, memory_order_acquire), 1))
+		return;
 	pthread_once(&once, find_start);
+	atomic_store_explicit(&started, true, memory_order_release);
 }
 
 static void find_rate(void)

@@ -141,7 +141,8 @@ static bool put_anew(struct stream *stream, const struct tt_event *event, struct
 	return false;
 }
 
-static void record(struct stream *stream, const struct tt_event *event, struct tt_stamp stamp)
+static inline void record(struct stream *stream, const struct tt_event *event,
+			  struct tt_stamp stamp)
 {
 	if ((!stream->chunk || !tt_encoder_put(stream->encoder, event, stamp)) &&
 	    !put_anew(stream, event, stamp)) {

@@ -6,15 +6,20 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "event/fields.h"
+#include "tensor/tensor.h"
 
-/* Room for what is checked once and then written without looking: a number takes at most 10 bytes. */
-#define SLACK 16
+/*
+ * Room for what is written between two looks at it (has_room): a number takes at most 10 bytes, a spec
+ * or a device without its texts less than 600.
+ */
+#define SLACK 1024
 /* When a chunk has named so many things it is full: a new one starts with empty tables. */
 #define INTERNED_MAX 1024
 #define INTERN_SLOTS 2048
 #define SPECS_MAX 128
 #define SPEC_SLOTS 512
 #define TENSOR_SLOTS 512
+#define TENSOR_BYTES 16
 #define NAMES_MAX 512
 
 /* What is numbered, each kind from 1. */
@@ -31,9 +36,15 @@ struct spec_slot {
 	uint32_t id, generation;
 };
 
+/*
+ * A tensor as it was told last, and the bytes that say so: before its buffer's number and behind. Its spec
+ * is that of the tensor, which never changes: the same place is the same spec for the same number.
+ */
 struct tensor_slot {
-	uint64_t tensor;
+	struct tt_event_tensor told;
 	uint32_t spec, generation;
+	uint32_t head_size, tail_size;
+	unsigned char head[TENSOR_BYTES], tail[TENSOR_BYTES];
 };
 
 struct tt_encoder {
@@ -42,6 +53,7 @@ struct tt_encoder {
 	uint32_t generation;
 	uint64_t first_ticks, last_ticks, last_op, last_tensor, last_buffer;
 	struct tt_chunk_head head;
+	const struct tt_event_tensor *described, *described_end; /* those it takes */
 
 	uint32_t interned, next[TABLES];
 	uint32_t spec_count, name_count;
@@ -55,14 +67,19 @@ struct tt_encoder {
 
 /* ---- bytes ---------------------------------------------------------------------------------------------- */
 
+/* Asked wherever something begins of which there may be many; without room nothing is written. */
+static inline bool has_room(struct tt_encoder *e)
+{
+	if (__builtin_expect(e->at < e->limit, 1))
+		return true;
+	e->full = true;
+	return false;
+}
+
 static inline void put_U64(struct tt_encoder *e, uint64_t number)
 {
 	unsigned char *at = e->at;
 
-	if (__builtin_expect(at >= e->limit, 0)) {
-		e->full = true;
-		return;
-	}
 	while (__builtin_expect(number >= 0x80, 0)) {
 		*at++ = (unsigned char)(number | 0x80);
 		number >>= 7;
@@ -135,6 +152,8 @@ static inline bool put_interned(struct tt_encoder *e, enum table table, const vo
 	uint32_t at = (uint32_t)(hash >> 53);
 	struct slot *slot = &e->slots[at];
 
+	if (!has_room(e))
+		return false;
 	while (slot->generation == e->generation) {
 		if (slot->pointer == pointer && slot->extra == extra) {
 			put_U64(e, slot->id);
@@ -167,7 +186,7 @@ static void define_cores(struct tt_encoder *e, const ttnn_core_set *set)
 	const struct ttnn_core_range *range = ttnn_core_set_ranges(set, &count);
 
 	put_U64(e, count);
-	for (; count--; range++) {
+	for (; count-- && has_room(e); range++) {
 		put_U64(e, range->start.x);
 		put_U64(e, range->start.y);
 		put_U64(e, range->end.x);
@@ -188,7 +207,7 @@ static void define_schema(struct tt_encoder *e, const struct tt_schema *schema)
 	put_NAME(e, schema->name);
 	put_BOOL(e, schema->named);
 	put_U64(e, schema->count);
-	for (size_t i = 0; i < schema->count; i++) {
+	for (size_t i = 0; i < schema->count && has_room(e); i++) {
 		const struct tt_field *field = &schema->fields[i];
 
 		put_NAME(e, field->name);
@@ -287,8 +306,12 @@ static void define_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *spe
 
 static inline bool same_shape(const struct ttnn_shape *a, const struct ttnn_shape *b)
 {
-	return a->rank == b->rank && a->rank <= TTNN_MAX_RANK &&
-	       memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
+	if (a->rank != b->rank || a->rank > TTNN_MAX_RANK)
+		return false;
+	for (uint32_t i = 0; i < a->rank; i++)
+		if (a->dim[i] != b->dim[i])
+			return false;
+	return true;
 }
 
 static bool same_shard(const struct ttnn_shard_spec *a, const struct ttnn_shard_spec *b)
@@ -347,6 +370,8 @@ static uint32_t put_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *sp
 	uint32_t at = spec_place(spec);
 	struct spec_slot *slot = &e->spec_slots[at];
 
+	if (!has_room(e))
+		return 0;
 	for (; slot->generation == e->generation; slot = &e->spec_slots[at]) {
 		if (same_spec(&e->specs[slot->id - 1], spec)) {
 			put_U64(e, slot->id);
@@ -365,34 +390,97 @@ static uint32_t put_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *sp
 	return e->spec_count;
 }
 
-static inline void put_tensor(struct tt_encoder *e, const struct tt_event_tensor *tensor)
+/* What is said of a tensor without its number and that of its buffer; the number of its spec. */
+static uint32_t put_state(struct tt_encoder *e, const struct tt_event_tensor *tensor)
 {
-	struct tensor_slot *known = &e->tensor_slots[tensor->id % TENSOR_SLOTS];
-	uint64_t spread;
-
-	put_signed(e, (int64_t)(tensor->id - e->last_tensor));
-	e->last_tensor = tensor->id;
-	if (known->generation == e->generation && known->tensor == tensor->id &&
-	    looks_same(&e->specs[known->spec - 1], tensor->spec)) {
-		put_U64(e, known->spec);
-	} else {
-		uint32_t spec = put_spec(e, tensor->spec);
-
-		if (spec)
-			*known = (struct tensor_slot){tensor->id, spec, e->generation};
-	}
 	/* Nearly all tensors are spread in one of two ways; others say theirs. */
-	spread = tensor->spread == TT_SPREAD_LINE ? 0 : tensor->spread == TT_SPREAD_MESH ? 1 : 2;
+	uint64_t spread = tensor->spread == TT_SPREAD_LINE   ? 0
+			  : tensor->spread == TT_SPREAD_MESH ? 1
+							     : 2;
+	uint32_t spec = put_spec(e, tensor->spec);
+
 	put_U64(e, (uint64_t)tensor->on_device | (uint64_t)tensor->owns << 1 |
 			   (uint64_t)(tensor->buffer_id != 0) << 2 | spread << 3);
 	if (spread == 2)
 		put_U64(e, tensor->spread);
+	return spec;
+}
+
+static void put_buffer_number(struct tt_encoder *e, uint64_t id)
+{
+	put_signed(e, (int64_t)(id - e->last_buffer));
+	e->last_buffer = id;
+}
+
+/* Keeps what was written between two places; nothing of it when it does not fit. */
+static bool keep_bytes(unsigned char kept[TENSOR_BYTES], uint32_t *size, const unsigned char *from,
+		       const unsigned char *to)
+{
+	if ((size_t)(to - from) > TENSOR_BYTES)
+		return false;
+	*size = (uint32_t)(to - from);
+	memcpy(kept, from, *size);
+	return true;
+}
+
+/* As it is for the first time, or after it changed. */
+static void put_new_tensor(struct tt_encoder *e, struct tensor_slot *slot,
+			   const struct tt_event_tensor *tensor)
+{
+	uint32_t specs = e->spec_count;
+	const unsigned char *at = e->at;
+	bool fits;
+
+	slot->generation = 0;
+	slot->spec = put_state(e, tensor);
+	/* With the definition of its spec it is not what comes the next time. */
+	fits = slot->spec && specs == e->spec_count &&
+	       keep_bytes(slot->head, &slot->head_size, at, e->at);
+	slot->tail_size = 0;
+	if (tensor->buffer_id) {
+		put_buffer_number(e, tensor->buffer_id);
+		at = e->at;
+		put_U64(e, tensor->address);
+		put_U64(e, tensor->device_id);
+		fits &= keep_bytes(slot->tail, &slot->tail_size, at, e->at);
+	}
+	if (!fits)
+		return;
+	slot->told = *tensor;
+	slot->generation = e->generation;
+}
+
+static inline bool is_unchanged(const struct tt_encoder *e, const struct tensor_slot *slot,
+				const struct tt_event_tensor *tensor)
+{
+	const struct tt_event_tensor *told = &slot->told;
+
+	return slot->generation == e->generation && told->id == tensor->id &&
+	       told->buffer_id == tensor->buffer_id && told->address == tensor->address &&
+	       told->device_id == tensor->device_id && told->spread == tensor->spread &&
+	       told->on_device == tensor->on_device && told->owns == tensor->owns &&
+	       (told->spec == tensor->spec || looks_same(&e->specs[slot->spec - 1], tensor->spec));
+}
+
+static void put_tensor(struct tt_encoder *e, const struct tt_event_tensor *tensor)
+{
+	struct tensor_slot *slot = &e->tensor_slots[tensor->id % TENSOR_SLOTS];
+
+	if (!has_room(e))
+		return;
+	put_signed(e, (int64_t)(tensor->id - e->last_tensor));
+	e->last_tensor = tensor->id;
+	if (!is_unchanged(e, slot, tensor)) {
+		put_new_tensor(e, slot, tensor);
+		return;
+	}
+	memcpy(e->at, slot->head, TENSOR_BYTES);
+	e->at += slot->head_size;
 	if (!tensor->buffer_id)
 		return;
-	put_signed(e, (int64_t)(tensor->buffer_id - e->last_buffer));
-	e->last_buffer = tensor->buffer_id;
-	put_U64(e, tensor->address);
-	put_U64(e, tensor->device_id);
+	put_buffer_number(e, tensor->buffer_id);
+	memcpy(e->at, slot->tail, TENSOR_BYTES);
+	e->at += slot->tail_size;
 }
 
 static void put_TENSORS(struct tt_encoder *e, const struct tt_event_tensor *tensors, size_t count)
@@ -409,22 +497,28 @@ static void put_value(struct tt_encoder *e, const struct ttnn_value *value, int 
 /* Most arguments are not given. */
 static void put_items(struct tt_encoder *e, const struct ttnn_value *items, size_t count, int depth)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (items[i].kind > TTNN_VALUE_NONE || e->at >= e->limit)
+	for (size_t i = 0; i < count && has_room(e); i++) {
+		if (items[i].kind > TTNN_VALUE_NONE)
 			put_value(e, &items[i], depth);
 		else
 			*e->at++ = items[i].kind;
 	}
 }
 
+/* Most tensors among the arguments of a scope are those it takes, in the same order. */
 static void put_live_tensor(struct tt_encoder *e, const struct ttnn_value *value)
 {
 	struct tt_event_tensor tensor;
 
-	if (!tt_value_seen_tensor(&tensor, value))
-		return;
 	put_U64(e, TTNN_VALUE_SEEN_TENSOR);
-	put_tensor(e, &tensor);
+	if (value->kind == TTNN_VALUE_SEEN_TENSOR) {
+		put_tensor(e, value->seen);
+	} else if (e->described < e->described_end && e->described->id == value->tensor->id) {
+		put_tensor(e, e->described++);
+	} else {
+		tt_event_describe(&tensor, value->tensor);
+		put_tensor(e, &tensor);
+	}
 }
 
 static void put_live_device(struct tt_encoder *e, const struct ttnn_value *value)
@@ -530,13 +624,13 @@ static void put_INFO(struct tt_encoder *e, const struct ttnn_device_info *info)
 	/* The length first, so that readers can pass over fields they do not know. */
 	length = e->at;
 	put_bytes(e, "\0\0\0\0", 4);
-	if (e->full)
+	if (e->full || !has_room(e))
 		return;
 #define F(form, member) put_##form(e, info->member);
 	TT_FIELDS_info(F)
 #undef F
 		put_U64(e, info->chip_count);
-	for (uint32_t i = 0; i < info->chip_count; i++)
+	for (uint32_t i = 0; i < info->chip_count && has_room(e); i++)
 		put_U64(e, info->chips[i]);
 	tt_put_u32(length, (uint32_t)(e->at - length - 4));
 }
@@ -545,6 +639,8 @@ static void put_ROW(struct tt_encoder *e, const struct ttnn_device_row *row)
 {
 	const size_t count = sizeof(*row) / sizeof(uint64_t);
 
+	if (!has_room(e))
+		return;
 	put_U64(e, row ? count : 0);
 	if (!row)
 		return;
@@ -575,7 +671,7 @@ static void define_frame(struct tt_encoder *e, const struct tt_event_frame *fram
 static void put_FRAMES(struct tt_encoder *e, const struct tt_event_frame *frames, size_t count)
 {
 	put_U64(e, count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && has_room(e); i++) {
 		const struct tt_event_frame *frame = &frames[i];
 
 		/* 0 is a line of text, else it is code. */
@@ -653,6 +749,11 @@ bool tt_encoder_put(struct tt_encoder *e, const struct tt_event *event, struct t
 	put_U64(e, ticks - e->last_ticks);
 	if (stamp.op)
 		put_signed(e, (int64_t)(stamp.op - e->last_op));
+	e->described = e->described_end = NULL;
+	if (event->kind == TT_EVENT_SCOPE_BEGIN) {
+		e->described = event->begin.inputs;
+		e->described_end = event->begin.inputs + event->begin.input_count;
+	}
 	put_fields(e, event);
 	if (e->full) {
 		e->at = start;

@@ -529,15 +529,19 @@ static tt_status on_device(const struct tt_launch *launch)
 static void tell_prim(const struct tt_program_args *args)
 {
 	size_t attrs = args->prog->attrs->count, count = 0, most = args->prog->prim_args;
-	struct ttnn_value values[2 * TT_OUTPUTS_MAX] = {0};
+	struct ttnn_value values[2 * TT_OUTPUTS_MAX];
 
 	if (!tt_event_on())
 		return;
 	for (size_t i = 0; i < args->input_count; i++)
 		if (args->inputs[i])
 			values[count++] = ttnn_v_tensor(args->inputs[i]);
-	for (size_t i = 0; i < attrs && count < 2 * TT_OUTPUTS_MAX; i++)
-		values[count++] = args->attrs[i];
+	if (attrs > 2 * TT_OUTPUTS_MAX - count)
+		attrs = 2 * TT_OUTPUTS_MAX - count;
+	memcpy(&values[count], args->attrs, attrs * sizeof(values[0]));
+	count += attrs;
+	for (size_t i = count; i < most && i < 2 * TT_OUTPUTS_MAX; i++)
+		values[i] = (struct ttnn_value){0};
 	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_PRIM,
 						     .name = args->prog->prim,
 						     .args = values,

@@ -280,7 +280,9 @@ static void tell_operation(const struct tt_op_entry *entry, const struct tt_args
 			scope.arg_count = i + 1;
 
 	for (size_t i = 0; i < args->sig->count; i++)
-		count = gather(tensors, count, 2 * TT_OUTPUTS_MAX, &args->values[i]);
+		if (args->values[i].kind == TTNN_VALUE_TENSOR ||
+		    args->values[i].kind == TTNN_VALUE_LIST)
+			count = gather(tensors, count, 2 * TT_OUTPUTS_MAX, &args->values[i]);
 	tt_tell_begin(&scope, tensors, count);
 }
 
