@@ -105,10 +105,10 @@ $(OUT)/objects: .FORCE
 
 say = @$(if $(V),,printf '  %-7s %s\n' $(1) $(2))
 
-$(OUT)/obj/tests/%.o: OWN_CPPFLAGS += -Itests -I$(OUT)/include
-$(OUT)/obj/bench/%.o: OWN_CPPFLAGS += -I$(OUT)/include
+$(OUT)/obj/tests/%.o: private OWN_CPPFLAGS += -Itests -I$(OUT)/include
+$(OUT)/obj/bench/%.o: private OWN_CPPFLAGS += -I$(OUT)/include
 # Examples are what users write: they see the public headers only.
-$(OUT)/obj/examples/%.o: OWN_CPPFLAGS := -Iinclude -I$(OUT)/include
+$(OUT)/obj/examples/%.o: private OWN_CPPFLAGS := -Iinclude -I$(OUT)/include
 $(call objects,$(wildcard bench/*.c examples/*.c tests/ops/*.c)): | $(OUT)/include/ttnn_ops.h
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags
