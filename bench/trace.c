@@ -224,6 +224,36 @@ static void show_bytes(void)
 	tt_source_close(source);
 }
 
+/* The same calls as a graph: what ending the capture takes, and how much larger its JSON is. */
+static void show_graph(const char *what, enum ttnn_dialect dialect)
+{
+	const int calls = 10000;
+	ttnn_graph *graph = NULL;
+	struct stat facts = {0};
+	double begin, end;
+	char *json = NULL;
+
+	expect(ttnn_graph_begin_as(TTNN_RUN_NORMAL, dialect));
+	for (int i = 0; i < calls; i++)
+		run_add();
+	begin = now();
+	expect(ttnn_graph_end(&graph));
+	end = now();
+	if (!graph)
+		return;
+	expect(ttnn_graph_json(&json, graph, 0));
+	stat(path, &facts);
+	printf("%-10s %zu nodes, %.2f us a node at the end, JSON %.2f us a node more\n", what,
+	       ttnn_graph_count(graph), (end - begin) / 1e3 / (double)ttnn_graph_count(graph),
+	       (now() - end) / 1e3 / (double)ttnn_graph_count(graph));
+	printf("%-10s %.1f MB of JSON, %.0f times the trace of %.2f MB\n", what,
+	       json ? (double)strlen(json) / 1e6 : 0,
+	       json ? (double)strlen(json) / (double)facts.st_size : 0,
+	       (double)facts.st_size / 1e6);
+	ttnn_free(json);
+	ttnn_graph_free(graph);
+}
+
 static long peak_mb(void)
 {
 	struct rusage usage;
@@ -261,6 +291,8 @@ int main(void)
 	set_up();
 	show_costs();
 	show_bytes();
+	show_graph("seed:", TTNN_DIALECT_SEED);
+	show_graph("tt-metal:", TTNN_DIALECT_TT_METAL);
 	show_memory("to a file", path);
 	show_memory("in memory", NULL);
 	unlink(path);

@@ -377,6 +377,40 @@ struct ttnn_memory_block {
 TTNN_API enum ttnn_status ttnn_device_blocks(struct ttnn_memory_block **out, size_t *count,
 					     ttnn_device *device, enum ttnn_buffer_type type);
 
+/* ---- graphs -------------------------------------------------------------------------------------- */
+
+/* What ttnn_graph_get() leaves out of a node: how its JSON is written. */
+struct ttnn_graph_form {
+	int64_t counter;
+	uint64_t duration_ns;
+	bool has_duration;
+	bool null_params; /* null, not {} */
+	bool bare;        /* no arguments, input_tensors and stacking_level */
+	uint32_t param_count;
+};
+
+enum ttnn_graph_kind {
+	TTNN_GRAPH_STRING,
+	TTNN_GRAPH_INT,
+	TTNN_GRAPH_UINT, /* beyond what an int64_t holds */
+	TTNN_GRAPH_BOOL,
+	TTNN_GRAPH_JSON, /* the text is JSON */
+};
+
+/* A member of a node's params. Equal texts of a graph are the same pointer. */
+struct ttnn_graph_param {
+	const char *key, *text;
+	enum ttnn_graph_kind kind;
+	uint32_t length; /* of the text */
+	uint64_t number; /* INT (as signed), UINT, BOOL */
+};
+
+/* False behind the last node, and behind the last of its params. All is borrowed. */
+TTNN_API bool ttnn_graph_get_form(struct ttnn_graph_form *out, const ttnn_graph *graph,
+				  size_t index);
+TTNN_API bool ttnn_graph_get_param(struct ttnn_graph_param *out, const ttnn_graph *graph,
+				   size_t index, size_t i);
+
 #ifdef __cplusplus
 }
 #endif

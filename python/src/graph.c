@@ -1,21 +1,21 @@
 /*
- * graph.c: ttnn._ttnn.graph: captures, and queries of graphs. Graphs go over as JSON text, which
- * python/ttnn/graph.py reads.
+ * graph.c: ttnn._ttnn.graph: captures, and queries of graphs. Graphs go out as lists of dictionaries and
+ * come in as JSON text, which python/ttnn/graph.py writes.
  */
 #include "py.h"
 
-/* The text of a graph, which is freed. */
-static PyObject *graph_text(enum ttnn_status status, ttnn_graph *graph)
+/* The nodes of a graph, which is freed. */
+static PyObject *graph_nodes(enum ttnn_status status, ttnn_graph *graph)
 {
-	char *text = NULL;
+	PyObject *nodes;
 
 	if (status != TTNN_OK)
 		return py_fail(status, "graph");
+	nodes = py_graph_nodes(graph);
 	Py_BEGIN_ALLOW_THREADS;
-	status = ttnn_graph_json(&text, graph, 0);
 	ttnn_graph_free(graph);
 	Py_END_ALLOW_THREADS;
-	return py_text(status, &text);
+	return nodes;
 }
 
 /* begin(no_dispatch) */
@@ -43,10 +43,10 @@ static PyObject *end(PyObject *module, PyObject *unused)
 	Py_BEGIN_ALLOW_THREADS;
 	status = ttnn_graph_end(&graph);
 	Py_END_ALLOW_THREADS;
-	return graph_text(status, graph);
+	return graph_nodes(status, graph);
 }
 
-/* The text of the graph that `make` gives for a path. */
+/* The nodes of the graph that `make` gives for a path. */
 static PyObject *graph_of_path(enum ttnn_status (*make)(ttnn_graph **, const char *),
 			       PyObject *path)
 {
@@ -60,7 +60,7 @@ static PyObject *graph_of_path(enum ttnn_status (*make)(ttnn_graph **, const cha
 	status = make(&graph, PyBytes_AS_STRING(bytes));
 	Py_END_ALLOW_THREADS;
 	Py_DECREF(bytes);
-	return graph_text(status, graph);
+	return graph_nodes(status, graph);
 }
 
 /* end_to_file(path) */
@@ -112,7 +112,7 @@ static PyObject *query(PyObject *module, PyObject *args)
 	return py_text(status, &answer);
 }
 
-/* load(path) → the text of the graph in a file of any kind */
+/* load(path) → the nodes of the graph in a file of any kind */
 static PyObject *load(PyObject *module, PyObject *path)
 {
 	(void)module;
@@ -176,12 +176,12 @@ static PyObject *track_end(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
 	{"begin", begin, METH_O, "begin(no_dispatch): a capture on this thread."},
-	{"end", end, METH_NOARGS, "Ends the newest capture; the graph as JSON text."},
+	{"end", end, METH_NOARGS, "Ends the newest capture; its nodes."},
 	{"end_to_file", end_to_file, METH_O, "The same, and writes the report to this path."},
 	{"report", report, METH_NOARGS, "The report of the newest capture so far, as JSON text."},
 	{"depth", depth, METH_NOARGS, "How many captures this thread has begun."},
 	{"query", query, METH_VARARGS, "query(graph as JSON text, what, argument) -> JSON text."},
-	{"load", load, METH_O, "The graph of a file, as JSON text."},
+	{"load", load, METH_O, "The nodes of the graph in a file."},
 	{"track_function_start", track_start, METH_O,
 	 "track_function_start(function_name): a function of yours begins on this thread."},
 	{"track_function_end", track_end, METH_NOARGS, "The newest function of yours ends."},

@@ -14,7 +14,7 @@
  *	data.c      arrays of others: DLPack and the buffer protocol, both ways
  *	parts.c     parts of tensors on a mesh; comparing
  *	device.c    MeshDevice, memory views
- *	graph.c     captures and queries of graphs
+ *	graph.c     captures and queries of graphs; graph_nodes.c makes their dictionaries
  *	params.c    calls as they were written, for parameter files
  *
  * Functions that return PyObject * give a new reference, or NULL with an exception set; those that
@@ -88,6 +88,9 @@ PyObject *py_fail(enum ttnn_status status, const char *place);
 
 /* The text that a call of the library put there, as str; frees it. Raises when the call failed. */
 PyObject *py_text(enum ttnn_status status, char **text);
+
+/* The nodes of a graph: a list of dictionaries. NULL with an exception. */
+PyObject *py_graph_nodes(const ttnn_graph *graph);
 
 /* How texts are spelled in this process (TTNN_DIALECT). */
 enum ttnn_dialect py_dialect(void);

@@ -56,7 +56,7 @@ def _end(end, report=None):
         return None
     written = None
     try:
-        graph = json.loads(end())
+        graph = end()
         written = report
     finally:
         if not is_graph_capture_active():
@@ -85,7 +85,7 @@ def get_current_report():
 
 def load(path):
     """The nodes of a graph or report in JSON of any dialect, or of a .ttrace file."""
-    return json.loads(_ttnn.graph.load(path))
+    return _ttnn.graph.load(path)
 
 
 @contextlib.contextmanager

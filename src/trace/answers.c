@@ -1,5 +1,6 @@
 /* answers.c: graphs and queries as users of ttnn.h see them. */
 #include <string.h>
+#include <ttnn_frontend.h>
 
 #include "base/mem.h"
 #include "trace/query.h"
@@ -59,6 +60,42 @@ bool ttnn_graph_number(uint64_t *out, const ttnn_graph *graph, size_t index, con
 	const struct tt_graph_param *param = find(graph, index, key);
 
 	return param && tt_graph_number(out, &graph->nodes[index], (enum tt_graph_key)param->key);
+}
+
+bool ttnn_graph_get_form(struct ttnn_graph_form *out, const ttnn_graph *graph, size_t index)
+{
+	const struct tt_graph_node *node;
+
+	if (index >= graph->count)
+		return false;
+	node = &graph->nodes[index];
+	*out = (struct ttnn_graph_form){node->counter,     node->duration, node->has_duration,
+					node->null_params, node->bare,     node->param_count};
+	return true;
+}
+
+bool ttnn_graph_get_param(struct ttnn_graph_param *out, const ttnn_graph *graph, size_t index,
+			  size_t i)
+{
+	static const enum ttnn_graph_kind kinds[] = {
+		[TT_GRAPH_STRING] = TTNN_GRAPH_STRING, [TT_GRAPH_INT] = TTNN_GRAPH_INT,
+		[TT_GRAPH_UINT] = TTNN_GRAPH_UINT,     [TT_GRAPH_BOOL] = TTNN_GRAPH_BOOL,
+		[TT_GRAPH_RAW] = TTNN_GRAPH_JSON,
+	};
+	const struct tt_graph_param *param;
+
+	if (index >= graph->count || i >= graph->nodes[index].param_count)
+		return false;
+	param = &graph->nodes[index].params[i];
+	*out = (struct ttnn_graph_param){.key = tt_graph_key_name(graph, param->key),
+					 .kind = kinds[param->kind]};
+	if (out->kind == TTNN_GRAPH_STRING || out->kind == TTNN_GRAPH_JSON) {
+		out->text = param->text;
+		out->length = param->length;
+	} else {
+		out->number = param->unsigned_integer;
+	}
+	return true;
 }
 
 enum ttnn_status ttnn_graph_json(char **out, const ttnn_graph *graph, unsigned indent)

@@ -136,6 +136,54 @@ TEST(a_killed_process_leaves_its_trace)
 	tt_str_deinit(&want);
 }
 
+/* A flight recorder writes nothing by itself: until the signal comes there is no file. */
+static void fly(const char *path, int ready)
+{
+	struct tt_capture_options options = {.path = path, .last_ops = 50, .flush_ns = 5000000};
+	struct tt_capture *capture;
+	struct stage stage;
+
+	set_stage(&stage, 5);
+	if (tt_capture_begin(&capture, &options) != TTNN_OK ||
+	    tt_capture_flush_on(SIGUSR2) != TTNN_OK)
+		_exit(1);
+	for (int i = 0; i < 300; i++)
+		tell_many(&stage, 10);
+	if (write(ready, "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		usleep(100000);
+}
+
+TEST(a_signal_flushes)
+{
+	const char *path = test_path("signal.ttrace");
+	struct tt_source *source = NULL;
+	int ends[2], state;
+	pid_t child;
+	char byte;
+
+	CHECK_INT(pipe(ends), 0);
+	child = fork();
+	if (child == 0)
+		fly(path, ends[1]);
+	close(ends[1]); /* so that a child that dies does not leave this waiting */
+	CHECK_INT(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	usleep(50000);
+	CHECK(access(path, F_OK) != 0);
+	kill(child, SIGUSR2);
+	for (int i = 0; i < 1000 && access(path, F_OK) != 0; i++)
+		usleep(10000);
+	kill(child, SIGKILL);
+	waitpid(child, &state, 0);
+	CHECK(WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL);
+	CHECK_OK(tt_source_open(&source, path));
+	CHECK(source && tt_source_info(source)->operations >= 50);
+	CHECK(source && tt_source_info(source)->lost == 0);
+	tt_source_close(source);
+}
+
 TEST(a_full_disk_loses_the_rest_and_says_so)
 {
 	const char *path = test_path("full.ttrace");
