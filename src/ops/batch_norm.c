@@ -191,6 +191,7 @@ static const struct tt_prog run_program = {
 	.factories = run_factories,
 	.factory_count = 1,
 	.kernel = run_kernel,
+	.tells = 1,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */

@@ -130,6 +130,8 @@ static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
 				      .dtype = dtype,
 				      .layout = TTNN_TILE,
 				      .memory = {.buffer = TTNN_DRAM}};
+	const struct ttnn_shape whole = {
+		4, {conv->out_channels, conv->in_channels, conv->kernel[0], conv->kernel[1]}};
 	static const struct ttnn_shape start = {4, {0}};
 	struct step pad = {"Tensor::pad",
 			   {{0}, ttnn_v_shape(&padded), ttnn_v_shape(&start), ttnn_v_int(0)},
@@ -139,11 +141,13 @@ static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
 		"Tensor::reshape", {{0}, ttnn_v_shape(&args.shape), ttnn_v_shape(&stored)}, 3};
 	struct ttnn_tensor_spec spec;
 
+	/* Turned around, and with zeros for other groups, they are new ones. */
+	if (conv->transposed)
+		TT_TRY(made_anew(tensor, &whole, TTNN_ROW_MAJOR));
+	if (conv->groups > 1)
+		TT_TRY(made_anew(tensor, &whole, TTNN_ROW_MAJOR));
 	if (m->in != conv->in_channels || m->out != conv->out_channels) {
-		struct ttnn_spec_args inside = {.shape = padded, .dtype = dtype};
-
-		inside.shape.dim[0] = conv->out_channels;
-		inside.shape.dim[1] = conv->in_channels;
+		struct ttnn_spec_args inside = {.shape = whole, .dtype = dtype};
 
 		TT_TRY(tt_tensor_spec_padded(&spec, &inside, &padded));
 		TT_TRY(told(tensor, call, &pad, &spec));

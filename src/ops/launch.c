@@ -225,15 +225,14 @@ static void tell_program(const struct tt_launch *launch, bool hit)
 }
 
 /* Program memory is free again: what was there before makes room. */
-static void tell_release(const struct tt_launch *launch)
+static void tell_release(const struct tt_launch *launch, uint32_t id)
 {
 	struct tt_event event = {.kind = TT_EVENT_PROGRAM_RELEASE};
 
 	/* The older release told of it only when circular buffers had really been placed. */
 	if (!tt_event_on() || tt_is_classic(launch->device))
 		return;
-	event.device =
-		(struct tt_event_device){.device = launch->device, .device_id = launch->device->id};
+	event.device = (struct tt_event_device){.device = launch->device, .device_id = id};
 	tt_event_emit(&event);
 }
 
@@ -330,7 +329,7 @@ static tt_status rehearse(struct tt_launch *launch)
 
 	TT_TRY(build(&built, launch));
 	for (uint32_t i = 0; i < times; i++) {
-		tell_release(launch);
+		tell_release(launch, launch->device->id);
 		tell_memory(&built->program, &launch->device->id, 1, BLIND);
 	}
 	tell_program(launch, false);
@@ -434,9 +433,10 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	struct tt_program *program = &built->program;
 	const struct tt_program_limits *limits = &launch->device->limits;
 	uint32_t chips = chip_count(launch->device);
+	tt_status status;
 
 	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
-		tell_release(launch);
+		tell_release(launch, launch->device->id);
 	if (has_circular(program) && tt_run_rehearsals(0))
 		tell_memory(program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
@@ -446,7 +446,10 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 		if (!hit && tt_program_takes_room(program) &&
 		    (!launch->prog->per_chip || chips == 1))
 			tell_memory(program, launch->device->chips, chips, PLACED);
-		TT_TRY(check(program, launch));
+		status = check(program, launch);
+		for (uint32_t i = 0; i < chips && status != TTNN_OK && !hit; i++)
+			tell_release(launch, launch->device->chips[i]);
+		TT_TRY(status);
 	} else if (!hit) {
 		tell_memory(program, &launch->device->id, 1, PLACED);
 	}
@@ -584,6 +587,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 				   .extra = args->extra,
 				   .specs = specs};
 	tt_status status;
+	size_t told;
 
 	if (!specs)
 		return tt_fail_nomem();
@@ -608,8 +612,11 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 				tt_call_drop(call, launch.outputs[i]);
 		launch.output_count = 0;
 	}
-	tt_tell_end(launch.outputs, launch.output_count, status != TTNN_OK);
-	tt_tell_end(launch.outputs, launch.output_count, status != TTNN_OK);
+	told = launch.output_count;
+	if (args->prog->tells && args->prog->tells < told)
+		told = args->prog->tells;
+	tt_tell_end(launch.outputs, told, status != TTNN_OK);
+	tt_tell_end(launch.outputs, told, status != TTNN_OK);
 	if (status != TTNN_OK)
 		return status;
 	for (size_t i = 0; i < launch.output_count; i++)

@@ -195,7 +195,8 @@ static const struct tt_prog prog_all = {
 static tt_status make_scalar(struct tt_tensor **out, enum ttnn_dtype dtype, enum ttnn_layout layout,
 			     const double *value)
 {
-	struct ttnn_spec_args args = {.dtype = dtype, .layout = layout};
+	struct ttnn_spec_args args = {
+		.dtype = dtype, .layout = layout, .alignment = TT_SHAPE(32, 32)};
 	struct ttnn_tensor_spec spec;
 	float number;
 

@@ -473,6 +473,9 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 		tell_call(entry->op, args, arg_count, &results);
 	if (from_python)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
+	for (size_t i = 0; from_python && status == TTNN_OK && i < results.count; i++)
+		if (results.tensors[i])
+			tt_tensor_renumber(results.tensors[i]);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;
 }
 

@@ -411,6 +411,9 @@ static void expect_graph(struct fid_account *out, const struct tt_json *run)
 	for (size_t i = 0; i < FID_ASPECT_COUNT; i++)
 		if (i == FID_buffers || i == FID_programs || i == FID_scopes || i == FID_graph)
 			out->present[i] = out->lines[i].length > 0;
+	/* Graphs of whole models are kept without edges and texts. */
+	if (!tt_json_count(tt_json_get(tt_json_at(graph, 0), "connections")))
+		out->present[FID_graph] = false;
 }
 
 /* The text with 0xPTR for every address of the machine's. */
