@@ -272,14 +272,18 @@ void tt_launch_set_count(uint64_t count)
 static void tell_launch(const struct tt_launch *launch)
 {
 	uint64_t number = atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
+	uint32_t chips = chip_count(launch->device);
 	struct tt_event event = {.kind = TT_EVENT_PROGRAM_LAUNCH};
 
 	if (!tt_event_on())
 		return;
-	for (uint32_t i = 0; i < chip_count(launch->device); i++) {
+	for (uint32_t i = 0; i < chips; i++) {
+		/* Programs of single chips go out from the last to the first. */
+		uint32_t chip = launch->prog->per_chip ? chips - 1 - i : i;
+
 		event.launch = (struct tt_event_program_launch){
 			.device_id = launch->device->id,
-			.chip_id = launch->device->chips[i],
+			.chip_id = launch->device->chips[chip],
 			.launch = number,
 			.cores = launch->device->grid,
 		};
