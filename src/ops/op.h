@@ -251,7 +251,7 @@ struct tt_prog {
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
-	uint8_t tells;   /* (optional) its result is so many of the outputs: the rest is written aside */
+	uint8_t tells; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind; /* (optional) and nobody sees that there are tensors among them */
 };
 
