@@ -442,7 +442,8 @@ static tt_status by_copies(struct tt_tensor **out, struct tt_call *call, const s
 
 /* ---- the operation -------------------------------------------------------------------------------------------------------- */
 
-#define REPEATS_MAX (1 << 24) /* more than a device has room for, also of tensors without elements */
+#define REPEATS_MAX                                                                                \
+	(1 << 24) /* more than a device has room for, also of tensors without elements */
 
 static tt_status expand(struct tt_call *call)
 {

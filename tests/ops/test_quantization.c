@@ -87,6 +87,7 @@ static void complex_row(const struct tt_op_entry *entry)
 {
 	const struct tt_sig *sig = &entry->overloads.sigs[0];
 	const struct golden_wants wants = {.dtypes = GOLDEN_FLOATS};
+	static const struct ttnn_memory_config dram = {0};
 	/* a long way in bfloat16, and large numbers that cancel each other */
 	bool long_way = strcmp(entry->op->name, "ttnn.div_bw") == 0 ||
 			strcmp(entry->op->name, "ttnn.reciprocal_bw") == 0;
@@ -117,8 +118,7 @@ static void complex_row(const struct tt_op_entry *entry)
 			used += pair ? 2 : 1;
 		}
 		if (i < sig->count && !sig->args[i].optional)
-			args[count++] = (struct ttnn_arg){
-				"memory_config", ttnn_v_memory(&(struct ttnn_memory_config){0})};
+			args[count++] = (struct ttnn_arg){"memory_config", ttnn_v_memory(&dram)};
 		if (!(n == 7 ? golden_case_on_threads : golden_case)(entry->op->name, args, count,
 								     slack))
 			TEST_FAIL("%s: case %zu", entry->op->name, n);
