@@ -212,7 +212,7 @@ except Exception as e:
 BEFORE = """
 import ttnn
 device = ttnn.open_device(device_id=0)
-tensor = ttnn.full([4096, 8192], 2.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+tensor = ttnn.empty([4096, 8192], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
 small = ttnn.full([32, 32], 2.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
 some_operation = ttnn.sort
 """
