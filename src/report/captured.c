@@ -38,10 +38,7 @@ static void add_int(struct tt_str *out, int64_t value)
 
 static void add_key(struct tt_str *out, const struct tt_json_iter *it, bool first)
 {
-	if (!first)
-		tt_str_add(out, ", ", 2);
-	tt_py_dumps_text(out, it->key, it->key_length);
-	tt_str_add(out, ": ", 2);
+	tt_py_dumps_key(out, it->key, it->key_length, first);
 }
 
 /* Whether the member has this key, a string literal. */

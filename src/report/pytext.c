@@ -182,6 +182,30 @@ void tt_py_dumps_text(struct tt_str *out, const char *text, size_t length)
 		dump_rest(out, text + plain, length - plain);
 }
 
+/* Most keys are plain: then it is one piece of text, for which room is made once. */
+void tt_py_dumps_key(struct tt_str *out, const char *key, size_t length, bool first)
+{
+	char *to;
+
+	if (plain_length(key, length) != length) {
+		tt_str_add(out, ", ", first ? 0 : 2);
+		tt_py_dumps_text(out, key, length);
+		tt_str_add(out, ": ", 2);
+		return;
+	}
+	to = tt_str_grow(out, length + (first ? 4 : 6));
+	if (!to)
+		return;
+	if (!first) {
+		memcpy(to, ", ", 2);
+		to += 2;
+	}
+	*to++ = '"';
+	if (length)
+		memcpy(to, key, length);
+	memcpy(to + length, "\": ", 3);
+}
+
 /* Characters beyond ASCII that repr() does not show as they are: separators, formats, private. */
 static bool is_printable(uint32_t code)
 {
@@ -232,11 +256,21 @@ static void repr_text(struct tt_str *out, const char *text, size_t length)
 struct notation {
 	const char *names[6]; /* null, false, true, nan, infinity, and it negative */
 	void (*string)(struct tt_str *out, const char *text, size_t length);
+	void (*key)(struct tt_str *out, const char *key, size_t length, bool first);
 };
 
-static const struct notation python = {{"None", "False", "True", "nan", "inf", "-inf"}, repr_text};
+static void repr_key(struct tt_str *out, const char *key, size_t length, bool first)
+{
+	tt_str_add(out, ", ", first ? 0 : 2);
+	repr_text(out, key, length);
+	tt_str_add(out, ": ", 2);
+}
+
+static const struct notation python = {
+	{"None", "False", "True", "nan", "inf", "-inf"}, repr_text, repr_key};
 static const struct notation json = {{"null", "false", "true", "NaN", "Infinity", "-Infinity"},
-				     tt_py_dumps_text};
+				     tt_py_dumps_text,
+				     tt_py_dumps_key};
 
 static void add_number(struct tt_str *out, const struct tt_json *value, const struct notation *as)
 {
@@ -289,14 +323,11 @@ static void add_value(struct tt_str *out, const struct tt_json *value, const str
 	}
 	tt_str_addc(out, kind == TT_JSON_OBJECT ? '{' : '[');
 	it = tt_json_iter(value);
-	while (tt_json_next(&it)) {
-		if (!first)
+	for (; tt_json_next(&it); first = false) {
+		if (it.key)
+			as->key(out, it.key, it.key_length, first);
+		else if (!first)
 			tt_str_add(out, ", ", 2);
-		first = false;
-		if (it.key) {
-			as->string(out, it.key, it.key_length);
-			tt_str_add(out, ": ", 2);
-		}
 		add_value(out, it.value, as);
 	}
 	tt_str_addc(out, kind == TT_JSON_OBJECT ? '}' : ']');

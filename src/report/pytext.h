@@ -23,6 +23,9 @@ void tt_py_str(struct tt_str *out, const struct tt_json *value);
 /* Appends json.dumps(value). */
 void tt_py_dumps(struct tt_str *out, const struct tt_json *value);
 
+/* Appends the key of a member with what stands around it: a comma unless it is the first, a colon. */
+void tt_py_dumps_key(struct tt_str *out, const char *key, size_t length, bool first);
+
 /* Appends a text as a JSON string, in ASCII. */
 void tt_py_dumps_text(struct tt_str *out, const char *text, size_t length);
 
