@@ -102,19 +102,14 @@ static tt_status finish_sharded(struct tt_buffer_layout *layout, const struct tt
 tt_status tt_buffer_layout_make(struct tt_buffer_layout *out, const struct tt_devmem *memory,
 				const struct ttnn_tensor_spec *spec)
 {
-	struct tt_buffer_layout layout = {
+	*out = (struct tt_buffer_layout){
 		.type = spec->memory.buffer,
 		.size = spec->bytes,
 		.page_size = spec->page_bytes,
 		.pages = spec->pages,
 	};
-
-	if (tt_memory_config_is_sharded(&spec->memory))
-		TT_TRY(finish_sharded(&layout, memory, spec));
-	else
-		TT_TRY(finish_interleaved(&layout, memory));
-	*out = layout;
-	return TTNN_OK;
+	return tt_memory_config_is_sharded(&spec->memory) ? finish_sharded(out, memory, spec)
+							  : finish_interleaved(out, memory);
 }
 
 tt_status tt_buffer_layout_raw(struct tt_buffer_layout *out, const struct tt_devmem *memory,

@@ -538,8 +538,6 @@ static void tell_prim(const struct tt_program_args *args)
 	size_t attrs = args->prog->attrs->count, count = 0, most = args->prog->prim_args;
 	struct ttnn_value values[2 * TT_OUTPUTS_MAX];
 
-	if (!tt_event_on())
-		return;
 	for (size_t i = 0; i < args->input_count; i++)
 		if (args->inputs[i])
 			values[count++] = ttnn_v_tensor(args->inputs[i]);
@@ -567,8 +565,6 @@ static void tell_device_op(const struct tt_program_args *args)
 	struct tt_tensor *given[2 * TT_OUTPUTS_MAX];
 	size_t count = 0;
 
-	if (!tt_event_on())
-		return;
 	for (size_t i = 0; i < args->input_count && count < TT_OUTPUTS_MAX; i++)
 		given[count++] = args->inputs[i];
 	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX && !args->in_place; i++)
@@ -602,8 +598,10 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	launch.grid = args->grid ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
-	tell_prim(args);
-	tell_device_op(args);
+	if (tt_event_on()) {
+		tell_prim(args);
+		tell_device_op(args);
+	}
 	status = steps(&launch);
 	drop_kept(&launch);
 	if (status != TTNN_OK) {

@@ -291,13 +291,16 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 {
 	struct tt_devmem *memory = parent ? NULL : memory_of(args);
 	bool inside = memory && tt_devmem_enter(memory);
-	struct tt_call call = {.entry = entry,
-			       .args = args,
-			       .parent = parent,
-			       .arena = &thread_arena,
-			       .device = device_of(args)};
+	struct tt_call call; /* its lists are long and mostly empty: they are not cleared */
 	tt_status status;
 
+	call.entry = entry;
+	call.args = args;
+	call.parent = parent;
+	call.arena = &thread_arena;
+	call.device = device_of(args);
+	call.result_count = call.owned_count = 0;
+	call.extents.rank = 0;
 	if (tt_event_on())
 		tell_operation(entry, args);
 	status = entry->op->expand(&call);

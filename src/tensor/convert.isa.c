@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "tensor/bf16.h"
+
 #define GROUP 16 /* elements of a block float that share an exponent */
 
 #define PASTE_(a, b) a##b
@@ -44,15 +46,12 @@ static inline float store_float32(float value)
 
 static inline float load_bfloat16(uint16_t bits)
 {
-	return float_of((uint32_t)bits << 16);
+	return tt_bf16_load(bits);
 }
 
 static inline uint16_t store_bfloat16(float value)
 {
-	uint32_t bits = bits_of(value);
-	uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-
-	return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
+	return tt_bf16_store(value);
 }
 
 static inline float load_fp8_e4m3(uint8_t code)

@@ -25,29 +25,35 @@
 
 /* ---- areas --------------------------------------------------------------------------------- */
 
-struct tt_area tt_area_of(const void *data, const struct ttnn_tensor_spec *spec)
+void tt_area_set(struct tt_area *out, const void *data, const struct ttnn_tensor_spec *spec)
 {
-	struct tt_area area = {
-		.data = (void *)(uintptr_t)data,
-		.shape = spec->shape,
-		.dtype = spec->dtype,
-		.rows = spec->rows,
-		.cols = spec->cols,
-	};
 	uint64_t rows = 1, step = 1;
 
-	if (spec->layout == TTNN_TILE)
-		area.tile = spec->tile;
+	out->data = (void *)(uintptr_t)data;
+	out->shape = spec->shape;
+	out->dtype = spec->dtype;
+	out->rows = spec->rows;
+	out->cols = spec->cols;
+	out->tile = spec->layout == TTNN_TILE ? spec->tile : (struct ttnn_tile){0};
+	if (spec->shape.rank)
+		out->step[spec->shape.rank - 1] = 0;
 	for (uint32_t back = 2; back <= spec->shape.rank; back++) {
 		uint64_t extent = tt_shape_last(&spec->shape, back);
 		uint64_t unit =
 			back <= spec->alignment.rank ? tt_shape_last(&spec->alignment, back) : 1;
 
-		area.step[spec->shape.rank - back] = step;
+		out->step[spec->shape.rank - back] = step;
 		/* The spec was checked: all of it fits 64 bits. Zero extents step like ones. */
 		rows = step * (extent ? extent : 1);
 		(void)tt_round_up(&step, rows, unit);
 	}
+}
+
+struct tt_area tt_area_of(const void *data, const struct ttnn_tensor_spec *spec)
+{
+	struct tt_area area = {0};
+
+	tt_area_set(&area, data, spec);
 	return area;
 }
 

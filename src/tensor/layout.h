@@ -29,6 +29,8 @@ struct tt_area {
 
 /* The area of a tensor with this spec at `data`; const data is only read. */
 struct tt_area tt_area_of(const void *data, const struct ttnn_tensor_spec *spec);
+/* The same in place. Steps beyond the rank are not written: every call of an operation passes here. */
+void tt_area_set(struct tt_area *out, const void *data, const struct ttnn_tensor_spec *spec);
 
 /* The same elements as plain rows without padding. `dtype` is no block float. */
 struct tt_area tt_area_rows(const void *data, const struct ttnn_shape *shape,

@@ -525,6 +525,66 @@ static bool same(float a, float b)
 	return a == b || (a != a && b != b);
 }
 
+/* The bfloat16 next to a float, halves to even: by distances, in float64. */
+static uint16_t nearest_bf16(float value)
+{
+	uint32_t bits, cut;
+	float low, high;
+	double up, below, above;
+
+	if (isnan(value))
+		return 0x7fc0;
+	memcpy(&bits, &value, sizeof(bits));
+	cut = bits & 0xffff0000u;
+	memcpy(&low, &cut, sizeof(low));
+	if (low == value)
+		return (uint16_t)(cut >> 16);
+	cut += 0x10000; /* away from zero; behind the last finite one is infinity, as far as 2^128 */
+	memcpy(&high, &cut, sizeof(high));
+	up = isinf(high) ? copysign(0x1p128, (double)value) : (double)high;
+	below = fabs((double)value - (double)low);
+	above = fabs(up - (double)value);
+
+	if (below < above || (below == above && cut >> 16 & 1))
+		return (uint16_t)((bits & 0xffff0000u) >> 16);
+	return (uint16_t)(cut >> 16);
+}
+
+/* Without lanes in between the same comes out: every bfloat16 beside many others. */
+TEST(bfloat16_at_once)
+{
+	static uint16_t a[65536], b[65536], got[65536];
+	static float left[65536], right[65536], out[65536];
+	const struct tt_float_fns *fns = tt_float_fns_get();
+	size_t functions = 0;
+
+	for (uint32_t i = 0; i < 65536; i++) {
+		uint32_t l = i << 16, r = (i * 40503u + 12345u) << 16;
+
+		a[i] = (uint16_t)(l >> 16);
+		b[i] = (uint16_t)(r >> 16);
+		memcpy(&left[i], &l, sizeof(l));
+		memcpy(&right[i], &r, sizeof(r));
+	}
+	for (size_t f = 0; f < TT_BINARY_FNS; f++) {
+		size_t wrong = 0;
+
+		if (!fns->binary_bf16[f])
+			continue;
+		functions++;
+		fns->binary[f](out, left, right, 65536, none);
+		EACH_ISA(isa)
+		{
+			memset(got, 0, sizeof(got));
+			tt_float_fns_get()->binary_bf16[f](got, a, b, 65536, none);
+			for (size_t i = 0; i < 65536; i++)
+				wrong += got[i] != nearest_bf16(out[i]);
+		}
+		CHECK_INT(wrong, 0);
+	}
+	CHECK_INT(functions, 10);
+}
+
 TEST(instruction_sets_agree)
 {
 	const double params[3] = {1.25, 0.5, 0};

@@ -49,7 +49,7 @@ static tt_status open_tensor(struct tt_area *out, struct tt_session *session,
 		return tt_fail(TTNN_INTERNAL, "a kernel works on one device, the tensor is on %zu",
 			       tensor->layout->shard_count);
 	TT_TRY(find_bytes(&bytes, session, tensor->storage, access));
-	*out = tt_area_of(bytes, &tensor->spec);
+	tt_area_set(out, bytes, &tensor->spec);
 	return TTNN_OK;
 }
 

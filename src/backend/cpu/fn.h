@@ -29,6 +29,9 @@ struct tt_float_fns {
 				      const double *params);
 	void (*ternary[TT_TERNARY_FNS])(float *out, const float *const in[3], size_t count,
 					const double *params);
+	/* (optional) From bfloat16 to bfloat16 at once, for functions that are quicker than that way. */
+	void (*binary_bf16[TT_BINARY_FNS])(uint16_t *out, const uint16_t *a, const uint16_t *b,
+					   size_t count, const double *params);
 };
 
 /* The same for whole numbers, in 64 bits. */

@@ -7,6 +7,7 @@
 #include "backend/cpu/fn.h"
 
 #include "backend/cpu/math.h"
+#include "tensor/bf16.h"
 
 /* ---- what is too long for an expression ----------------------------------------------------- */
 
@@ -255,7 +256,7 @@ static void unary_ROUND(float *out, const float *x, size_t count, const double *
 /* ---- binary ---------------------------------------------------------------------------------- */
 
 /* X(NAME, expression): of l and r, with the parameters p (float32) and params (float64). */
-#define BINARY_ROWS(X)                                                                             \
+#define SHORT_ROWS(X)                                                                              \
 	X(ADD, l + r)                                                                              \
 	X(SUB, l - r)                                                                              \
 	X(MUL, l *r)                                                                               \
@@ -265,7 +266,10 @@ static void unary_ROUND(float *out, const float *x, size_t count, const double *
 	X(GE, l >= r)                                                                              \
 	X(EQ, l == r)                                                                              \
 	X(NE, l != r)                                                                              \
-	X(SQUARED_DIFFERENCE, (l - r) * (l - r))                                                   \
+	X(SQUARED_DIFFERENCE, (l - r) * (l - r))
+
+#define BINARY_ROWS(X)                                                                             \
+	SHORT_ROWS(X)                                                                              \
 	X(BIAS_GELU, tt_gelu(l + r))                                                               \
 	X(LOGADDEXP,                                                                               \
 	  l == r ? l + 0.693147181f : (l > r ? l : r) + tt_log1p(tt_exp(-fabsf(l - r))))           \
@@ -314,6 +318,20 @@ static void unary_ROUND(float *out, const float *x, size_t count, const double *
 	}
 BINARY_ROWS(BINARY)
 
+#define BINARY_BF16(name, expression)                                                              \
+	static void bf16_##name(uint16_t *out, const uint16_t *a, const uint16_t *b, size_t count, \
+				const double *params)                                              \
+	{                                                                                          \
+		(void)params;                                                                      \
+		TT_LOOP                                                                            \
+		for (size_t i = 0; i < count; i++) {                                               \
+			float l = tt_bf16_load(a[i]), r = tt_bf16_load(b[i]);                      \
+                                                                                                   \
+			out[i] = tt_bf16_store((float)(expression));                               \
+		}                                                                                  \
+	}
+SHORT_ROWS(BINARY_BF16)
+
 /* ---- ternary --------------------------------------------------------------------------------- */
 
 #define TERNARY_ROWS(X)                                                                            \
@@ -347,6 +365,7 @@ TERNARY_ROWS(TERNARY)
 #define TABLE(isa) TABLE_(isa)
 #define UNARY_ROW(name, expression) [TT_UNARY_##name] = unary_##name,
 #define BINARY_ROW(name, expression) [TT_BINARY_##name] = binary_##name,
+#define BF16_ROW(name, expression) [TT_BINARY_##name] = bf16_##name,
 #define TERNARY_ROW(name, expression) [TT_TERNARY_##name] = ternary_##name,
 
 extern const struct tt_float_fns TABLE(TT_ISA);
@@ -355,4 +374,5 @@ const struct tt_float_fns TABLE(TT_ISA) = {
 		  [TT_UNARY_ROUND] = unary_ROUND},
 	.binary = {BINARY_ROWS(BINARY_ROW)},
 	.ternary = {TERNARY_ROWS(TERNARY_ROW)},
+	.binary_bf16 = {SHORT_ROWS(BF16_ROW)},
 };

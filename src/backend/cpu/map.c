@@ -202,15 +202,16 @@ static bool is_copy(const struct tt_map_job *job)
 static tt_status run(struct tt_map_work *work)
 {
 	struct tt_scratch staged;
-	struct tt_area target = work->out;
+	struct tt_area target;
 	tt_status status = TTNN_OK;
 
 	staged.block = NULL;
 
 	/* Kernels do not know transposed tiles: such a result is made in rows and copied. */
-	if (target.tile.transpose) {
-		enum ttnn_dtype dtype = target.dtype;
+	if (work->out.tile.transpose) {
+		enum ttnn_dtype dtype = work->out.dtype;
 
+		target = work->out;
 		if (tt_dtype_is_block(dtype))
 			dtype = TTNN_FLOAT32; /* so that it is rounded once */
 		TT_TRY(tt_scratch_init(&staged, &target.shape, dtype, NULL));

@@ -21,6 +21,7 @@ struct walk {
 	uint64_t stride[4][TTNN_MAX_RANK + 2]; /* elements; 0 where broadcast */
 	size_t runs, length;                   /* of a full piece */
 	uint64_t down, across;                 /* pieces along the last two dimensions */
+	bool bf16;                             /* operands and result, and nothing in between */
 };
 
 /* One piece: where it begins in each tensor, and its size. */
@@ -188,6 +189,13 @@ static void run_piece(const struct walk *walk, union tt_lanes rooms[7], const st
 	void *result = dense && tt_lanes_are(&work->kind, dtype) ? (void *)to : &rooms[6];
 	const void *in[3] = {NULL, NULL, NULL};
 
+	if (walk->bf16 && dense && is_dense(walk, 0, piece) && is_dense(walk, 1, piece)) {
+		work->kind.real_fns->binary_bf16[work->job->op](
+			(uint16_t *)to, (const uint16_t *)work->in[0].area.data + piece->at[0],
+			(const uint16_t *)work->in[1].area.data + piece->at[1], count,
+			work->job->params);
+		return;
+	}
 	for (uint32_t k = 0; k < work->job->arity; k++)
 		in[k] = load(walk, k, &rooms[k], piece);
 	tt_map_apply(work, result, &rooms[3], in, count);
@@ -255,11 +263,32 @@ static void run_pieces(void *context, size_t begin, size_t end)
 	}
 }
 
+/* Whether a function of two operands has a form without lanes in between. */
+static bool all_bf16(const struct tt_map_work *work)
+{
+	const struct tt_map_job *job = work->job;
+
+	if (job->arity != 2 || work->kind.whole || !work->kind.real_fns->binary_bf16[job->op] ||
+	    job->pre_count[0] || job->pre_count[1] || job->post_count ||
+	    work->out.dtype != TTNN_BFLOAT16)
+		return false;
+	for (int k = 0; k < 2; k++)
+		if (work->in[k].constant || work->in[k].area.dtype != TTNN_BFLOAT16)
+			return false;
+	return true;
+}
+
 void tt_map_rows(const struct tt_map_work *work)
 {
-	struct walk walk = {.work = work};
+	struct walk
+		walk; /* large, and of most dimensions nothing is needed: so it is not cleared */
 	uint64_t pieces, inner;
 
+	walk.work = work;
+	walk.bf16 = all_bf16(work);
+	walk.dims = 0;
+	for (int k = 0; k < 4; k++)
+		walk.stride[k][0] = 0;
 	find_dims(&walk);
 	split_elements(&walk);
 	order_dims(&walk);
