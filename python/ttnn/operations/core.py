@@ -157,17 +157,6 @@ def copy_device_to_host_tensor(device_tensor, host_tensor, blocking=True, cq_id=
     host_tensor.__init__(device_tensor.cpu())
 
 
-@register_python_operation(name="ttnn.unsqueeze_to_4D")
-def unsqueeze_to_4D(tensor):
-    """With dimensions of 1 in front, up to rank 4."""
-    import ttnn
-
-    rank = len(tensor.shape)
-    if rank > 4:
-        raise RuntimeError("Tensor cannot have more than 4 dimensions!")
-    return tensor if rank == 4 else ttnn.reshape(tensor, tensor.shape.to_rank(4))
-
-
 def _numpy(self, mesh_composer=None):
     """The logical elements as a numpy array; bfloat16 and block floats as float32."""
     import numpy
