@@ -500,7 +500,8 @@ static tt_status expand_concat(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct tt_concat_args args = {.groups = (uint32_t)tt_call_int(call, "groups", 1),
+	int64_t groups = tt_call_int(call, "groups", 1);
+	struct tt_concat_args args = {.groups = (uint32_t)groups,
 				      .memory = memory ? memory : &dram,
 				      .cores = tt_call_core_set(call, "sub_core_grids")};
 	struct tt_tensor **tensors, *out;
@@ -508,6 +509,8 @@ static tt_status expand_concat(struct tt_call *call)
 	TT_TRY(tensors_arg(&tensors, &args.count, call, "tensors"));
 	TT_REQUIRE(args.count, "!input_tensors.empty()",
 		   "ttnn.concat: expected a non-empty list of Tensors!");
+	if (groups < 1 || groups > UINT16_MAX)
+		return tt_fail(TTNN_INVALID, "ttnn.concat: groups must be 1 to %d", UINT16_MAX);
 	TT_REQUIRE(!tt_call_tensor(call, "output_tensor"), "!optional_output_tensor.has_value()",
 		   "optional output tensor currently unsupported!");
 	args.in = tensors;
