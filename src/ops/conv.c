@@ -140,13 +140,15 @@ static bool through_l1(const struct tt_conv_run *run)
 	return run->slices.given ? run->slices.kind == TT_SLICE_L1 : in_l1;
 }
 
-/* The weights that were made on the way go to the caller, or go. */
+/* The weights that were made on the way go to the caller, or go; after a failure the last made first. */
 static void give_weights(struct tt_conv_run *run, bool wanted, bool ok)
 {
 	struct tt_tensor *made[] = {run->new_weight, run->new_bias},
 			 *used[] = {run->weight, run->bias};
 
-	for (int i = 0; i < 2; i++) {
+	for (int n = 0; n < 2; n++) {
+		int i = ok ? n : 1 - n;
+
 		if (wanted && ok && used[i])
 			tt_call_return(run->call, made[i] ? made[i] : ttnn_tensor_ref(used[i]));
 		else if (made[i])

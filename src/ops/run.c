@@ -386,6 +386,37 @@ static void tell_call(const struct tt_op *op, const struct ttnn_arg *args, size_
 	ttnn_tell_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
 }
 
+/* Whether a result is what the operation was given. */
+static bool is_given(const struct tt_tensor *result, const struct ttnn_arg *args, size_t arg_count)
+{
+	for (size_t i = 0; i < arg_count; i++)
+		if (args[i].value.kind == TTNN_VALUE_TENSOR && args[i].value.tensor == result)
+			return true;
+	return false;
+}
+
+/* Python gives what it returns another number; what it was given keeps its own. */
+static tt_status hand_out(struct ttnn_results *results, const struct ttnn_arg *args,
+			  size_t arg_count)
+{
+	tt_status status = TTNN_OK;
+
+	for (size_t i = 0; i < results->count && status == TTNN_OK; i++) {
+		struct tt_tensor *result = results->tensors[i];
+
+		if (result && is_given(result, args, arg_count)) {
+			status = tt_tensor_share(&results->tensors[i], result, NULL);
+			if (status == TTNN_OK)
+				ttnn_tensor_unref(result);
+		} else if (result) {
+			tt_tensor_renumber(result);
+		}
+	}
+	for (size_t i = 0; i < results->count && status != TTNN_OK; i++)
+		ttnn_tensor_unref(results->tensors[i]);
+	return status;
+}
+
 enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 			      const struct ttnn_arg *args, size_t arg_count,
 			      enum ttnn_frontend frontend)
@@ -413,11 +444,7 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 		tell_call(entry->op, args, arg_count, out);
 	if (shown)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
-	/* Python gives what it returns another number. */
-	for (size_t i = 0; shown && status == TTNN_OK && i < out->count; i++)
-		if (out->tensors[i])
-			tt_tensor_renumber(out->tensors[i]);
-	return status;
+	return shown && status == TTNN_OK ? hand_out(out, args, arg_count) : status;
 }
 
 enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const struct ttnn_arg *args,
@@ -476,9 +503,8 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 		tell_call(entry->op, args, arg_count, &results);
 	if (from_python)
 		tt_tell_end(NULL, 0, status != TTNN_OK);
-	for (size_t i = 0; from_python && status == TTNN_OK && i < results.count; i++)
-		if (results.tensors[i])
-			tt_tensor_renumber(results.tensors[i]);
+	if (from_python && status == TTNN_OK)
+		status = hand_out(&results, args, arg_count);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;
 }
 

@@ -96,12 +96,7 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 				    ". For interleaved-buffers, buffer size should be divisible by "
 				    "the page size",
 				    spec.page_bytes, old->bytes);
-	if (in->layout)
-		atomic_fetch_add_explicit(&in->layout->refs, 1, memory_order_relaxed);
-	TT_TRY(tt_tensor_wrap(out, &spec, tt_storage_ref(in->storage), in->layout));
-	(*out)->view = true;
-	(*out)->on_mesh = in->on_mesh;
-	return TTNN_OK;
+	return tt_tensor_share(out, in, &spec);
 }
 
 tt_status tt_call_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,

@@ -250,6 +250,18 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	return TTNN_OK;
 }
 
+tt_status tt_tensor_share(ttnn_tensor **out, ttnn_tensor *tensor,
+			  const struct ttnn_tensor_spec *spec)
+{
+	if (tensor->layout)
+		atomic_fetch_add_explicit(&tensor->layout->refs, 1, memory_order_relaxed);
+	TT_TRY(tt_tensor_wrap(out, spec ? spec : &tensor->spec, tt_storage_ref(tensor->storage),
+			      tensor->layout));
+	(*out)->view = spec || tensor->view;
+	(*out)->on_mesh = tensor->on_mesh;
+	return TTNN_OK;
+}
+
 tt_status tt_tensor_alloc(ttnn_tensor **out, const struct ttnn_tensor_spec *spec)
 {
 	struct tt_storage *storage;

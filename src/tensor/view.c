@@ -99,10 +99,5 @@ enum ttnn_status ttnn_tensor_view(ttnn_tensor **out, ttnn_tensor *tensor,
 	args.shape = *shape;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(check_view(&spec, &tensor->spec));
-	if (tensor->layout)
-		atomic_fetch_add_explicit(&tensor->layout->refs, 1, memory_order_relaxed);
-	TT_TRY(tt_tensor_wrap(out, &spec, tt_storage_ref(tensor->storage), tensor->layout));
-	(*out)->view = true;
-	(*out)->on_mesh = tensor->on_mesh;
-	return TTNN_OK;
+	return tt_tensor_share(out, tensor, &spec);
 }

@@ -238,3 +238,17 @@ def test_group_masks():
     assert ttnn.create_group_norm_input_negative_mask(96, 8, 2).to_list()[0][3][0] == [1.0] * 4 + [0.0] * 12 + [1.0] * 48
     with pytest.raises(RuntimeError, match="must be divisible"):
         ttnn.create_group_norm_input_mask(64, 8, 3)
+
+
+def test_what_was_given_comes_back_as_a_tensor_of_its_own(device):
+    x = ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=device)
+    number = x.tensor_id
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+    y = ttnn.to_layout(x, ttnn.TILE_LAYOUT)
+    ttnn.graph.end_graph_capture()
+    assert x.tensor_id == number != y.tensor_id
+    assert y.buffer_address() == x.buffer_address()
+    ttnn.add_(x, 1.0)
+    assert y.to_list()[31][31] == 2
+    ttnn.deallocate(x)
+    assert not y.is_allocated()
