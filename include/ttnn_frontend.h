@@ -68,6 +68,9 @@ TTNN_API enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op
  */
 TTNN_API bool ttnn_tensor_hide(bool on);
 
+/* Takes the next number, for an array of another library; false when no capture counts those. */
+TTNN_API bool ttnn_tensor_number(uint64_t *out);
+
 /* ---- telling what was called ------------------------------------------------------------------ */
 
 /*

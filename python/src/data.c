@@ -569,21 +569,43 @@ out:
 	return tensor;
 }
 
+/* While a capture counts them, arrays that can carry a number get one; it is the tensor's too. */
+static void number_array(ttnn_tensor *tensor, PyObject *object)
+{
+	PyObject *known = PyObject_GetAttrString(object, "tensor_id");
+	uint64_t number;
+
+	PyErr_Clear();
+	if (known && PyLong_Check(known)) {
+		number = PyLong_AsUnsignedLongLong(known);
+		if (!PyErr_Occurred())
+			ttnn_tensor_set_id(tensor, number);
+	} else if (!known && ttnn_tensor_number(&number)) {
+		known = PyLong_FromUnsignedLongLong(number);
+		if (known)
+			PyObject_SetAttrString(object, "tensor_id", known);
+		ttnn_tensor_set_id(tensor, number);
+	}
+	PyErr_Clear();
+	Py_XDECREF(known);
+}
+
 /* from_data(array, dtype or None) → Tensor in rows on the host */
 static PyObject *from_data(PyObject *module, PyObject *args)
 {
 	PyObject *object, *dtype = Py_None;
+	ttnn_tensor *tensor;
 	int64_t wanted = -1;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "O|O", &object, &dtype) ||
 	    (dtype != Py_None && py_enum_need(&wanted, dtype, py_enum_dtype, "dtype") < 0))
 		return NULL;
-	{
-		ttnn_tensor *tensor = py_data_tensor(object, (int)wanted);
-
-		return tensor ? py_new_tensor(tensor) : NULL;
-	}
+	tensor = py_data_tensor(object, (int)wanted);
+	if (!tensor)
+		return NULL;
+	number_array(tensor, object);
+	return py_new_tensor(tensor);
 }
 
 static PyMethodDef functions[] = {

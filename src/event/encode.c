@@ -459,7 +459,9 @@ static inline bool is_unchanged(const struct tt_encoder *e, const struct tensor_
 	       told->buffer_id == tensor->buffer_id && told->address == tensor->address &&
 	       told->device_id == tensor->device_id && told->spread == tensor->spread &&
 	       told->on_device == tensor->on_device && told->owns == tensor->owns &&
-	       (told->spec == tensor->spec || looks_same(&e->specs[slot->spec - 1], tensor->spec));
+	       /* arrays of others share numbers, and lie where others lay */
+	       ((told->spec == tensor->spec && tensor->buffer_id) ||
+		looks_same(&e->specs[slot->spec - 1], tensor->spec));
 }
 
 static void put_tensor(struct tt_encoder *e, const struct tt_event_tensor *tensor)
@@ -513,7 +515,8 @@ static void put_live_tensor(struct tt_encoder *e, const struct ttnn_value *value
 	put_U64(e, TTNN_VALUE_SEEN_TENSOR);
 	if (value->kind == TTNN_VALUE_SEEN_TENSOR) {
 		put_tensor(e, value->seen);
-	} else if (e->described < e->described_end && e->described->id == value->tensor->id) {
+	} else if (e->described < e->described_end && e->described->id == value->tensor->id &&
+		   e->described->spec == &value->tensor->spec) {
 		put_tensor(e, e->described++);
 	} else {
 		tt_event_describe(&tensor, value->tensor);

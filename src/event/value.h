@@ -82,6 +82,13 @@ static inline bool tt_value_given(const struct ttnn_value *value)
 	return value->kind > TTNN_VALUE_NONE;
 }
 
+/* Whether items[0..count) of a value are values. */
+static inline bool tt_value_has_items(const struct ttnn_value *value)
+{
+	return value->kind == TTNN_VALUE_LIST || value->kind == TTNN_VALUE_OBJECT ||
+	       value->kind == TTNN_VALUE_DICT;
+}
+
 /* The value as a number: INT, REAL, BOOL and ENUM; false for anything else. */
 bool tt_value_number(double *out, const struct ttnn_value *value);
 

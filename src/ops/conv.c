@@ -140,7 +140,7 @@ static bool through_l1(const struct tt_conv_run *run)
 	return run->slices.given ? run->slices.kind == TT_SLICE_L1 : in_l1;
 }
 
-/* The weights that were made on the way go to the caller, or go; after a failure the last made first. */
+/* Weights that were made on the way go to the caller, or go: after a failure the last made first. */
 static void give_weights(struct tt_conv_run *run, bool wanted, bool ok)
 {
 	struct tt_tensor *made[] = {run->new_weight, run->new_bias},

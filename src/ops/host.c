@@ -412,7 +412,8 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 	else
 		TT_TRY(ttnn_tensor_from_data(&host, data->storage->data, data->spec.dtype, spec,
 					     tt_call_real(call, "pad_value", 0)));
-	tt_tensor_renumber(host);
+	if (data->id == UINT64_MAX) /* what it is made of was counted too, unless it has a number */
+		tt_tensor_renumber(host);
 	if (!device) {
 		*out = host;
 		return TTNN_OK;

@@ -386,16 +386,28 @@ static void tell_call(const struct tt_op *op, const struct ttnn_arg *args, size_
 	ttnn_tell_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
 }
 
-/* Whether a result is what the operation was given. */
+/* Whether a result is what the operation was given, alone or among others. */
+static bool is_in(const struct ttnn_value *value, const struct tt_tensor *result)
+{
+	bool found = value->kind == TTNN_VALUE_TENSOR && value->tensor == result;
+
+	for (uint32_t i = 0; tt_value_has_items(value) && i < value->count && !found; i++)
+		found = is_in(&value->items[i], result);
+	return found;
+}
+
 static bool is_given(const struct tt_tensor *result, const struct ttnn_arg *args, size_t arg_count)
 {
 	for (size_t i = 0; i < arg_count; i++)
-		if (args[i].value.kind == TTNN_VALUE_TENSOR && args[i].value.tensor == result)
+		if (is_in(&args[i].value, result))
 			return true;
 	return false;
 }
 
-/* Python gives what it returns another number; what it was given keeps its own. */
+/*
+ * What Python is given back is a tensor of its own, with another number while a capture counts: what
+ * went in keeps its number.
+ */
 static tt_status hand_out(struct ttnn_results *results, const struct ttnn_arg *args,
 			  size_t arg_count)
 {
@@ -412,8 +424,11 @@ static tt_status hand_out(struct ttnn_results *results, const struct ttnn_arg *a
 			tt_tensor_renumber(result);
 		}
 	}
-	for (size_t i = 0; i < results->count && status != TTNN_OK; i++)
+	if (status == TTNN_OK)
+		return TTNN_OK;
+	for (size_t i = 0; i < results->count; i++)
 		ttnn_tensor_unref(results->tensors[i]);
+	results->count = 0;
 	return status;
 }
 

@@ -14,6 +14,14 @@ bool ttnn_tensor_hide(bool on)
 	return tt_tensor_hide(on);
 }
 
+bool ttnn_tensor_number(uint64_t *out)
+{
+	if (atomic_load_explicit(&tt_tensor_renumbering, memory_order_relaxed) <= 0)
+		return false;
+	*out = tt_tensor_next_id();
+	return true;
+}
+
 const char *ttnn_error_condition(void)
 {
 	return tt_fail_condition();

@@ -125,7 +125,7 @@ struct tt_tensor {
 tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 			 struct tt_storage *storage, struct tt_mesh_layout *layout);
 
-/* Another tensor over the same storage, spread in the same way; with a spec of its own, or NULL for the same. */
+/* Another tensor over the same storage, spread the same way; NULL: with the same spec. */
 tt_status tt_tensor_share(ttnn_tensor **out, ttnn_tensor *tensor,
 			  const struct ttnn_tensor_spec *spec);
 

@@ -250,8 +250,20 @@ print(json.dumps([graph, ttnn.graph.pretty_format(graph)]))
 """
 
 
-def in_a_process(**environment):
-    done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, env={**os.environ, **environment})
+NUMBERS = """
+import array, json, ttnn
+class Array(array.array): pass  # which can carry a number, as tensors of torch can
+first, second = Array("f", [1] * 32), Array("f", [1] * 32)
+device = ttnn.open_device(device_id=0)
+ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+made = [ttnn.from_torch(given, device=device).tensor_id for given in (first, second, first, first)]
+ttnn.graph.end_graph_capture()
+print(json.dumps([made, first.tensor_id, second.tensor_id]))
+"""
+
+
+def in_a_process(program=RUN, **environment):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -275,3 +287,10 @@ def test_dialect_of_the_release():
     assert graph[0]["params"] is None
     assert ttnn.graph.extract_calltrace(graph)[:2] == ["ttnn.add", "BinaryNgDeviceOperation"]
     assert "Function Start: ttnn.add" in pretty
+
+
+def test_arrays_are_numbered_once():
+    made, first, second = in_a_process(NUMBERS, TTNN_DIALECT="tt-metal")
+    steps = [b - a for a, b in zip(made, made[1:])]
+    assert first < made[0] < second < made[1]
+    assert steps[1] == steps[2] == steps[0] - 1

@@ -67,7 +67,7 @@ ROWS = {
     "addcdiv": (lambda a, b, c: torch.addcdiv(a, b, c, value=0.5), (0.5,), [away, away, away]),
 }
 ALONE = [n[5:-3] for n in OURS if n.count(".") == 1 and n.endswith("_bw") and torch_function(n[5:-3])]
-ALONE = sorted(set(ALONE) - set(ROWS) - {"abs", "where", "angle", "conj", "imag", "real", "polar"})
+ALONE = sorted(set(ALONE) - set(ROWS) - {"abs", "where", "angle", "conj", "imag", "real", "polar", "embedding"})
 COMPLEX = {"angle": torch.angle, "conj": torch.conj, "imag": lambda z: z.imag, "real": lambda z: z.real}
 covers(*(f"{name}_bw" for name in [*ROWS, *ALONE, *COMPLEX, "abs", "where", "polar"]))
 
