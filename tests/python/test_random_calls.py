@@ -160,20 +160,22 @@ def run(devices, name, calls, seed):
     drawer, done = Drawer(devices, f"{seed} {name}"), 0
     log = os.environ.get("TTNN_RANDOM_LOG")
     faulthandler.dump_traceback_later(300, exit=True)  # one that does not end is as bad as a crash
-    for number in range(calls):
-        operation, args, named = drawer.call(OURS[name])
-        if log:
-            with open(log, "w") as file:
-                file.write(f"{name} seed {seed} call {number}\n{args!r:.3000}\n{named!r:.3000}\n")
-        try:
-            result = operation(*args, **named)
-            repr(result)
-            done += 1
-        except ALLOWED as error:
-            assert str(error) or isinstance(error, (MemoryError, OverflowError)), name
-    again = ttnn.relu(ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=drawer.device))
-    assert again.to_list()[0][:2] == [1.0, 1.0]
-    faulthandler.cancel_dump_traceback_later()
+    try:
+        for number in range(calls):
+            operation, args, named = drawer.call(OURS[name])
+            if log:
+                with open(log, "w") as file:
+                    file.write(f"{name} seed {seed} call {number}\n{args!r:.3000}\n{named!r:.3000}\n")
+            try:
+                result = operation(*args, **named)
+                repr(result)
+                done += 1
+            except ALLOWED as error:
+                assert str(error) or isinstance(error, (MemoryError, OverflowError)), name
+        again = ttnn.relu(ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=drawer.device))
+        assert again.to_list()[0][:2] == [1.0, 1.0]
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     return done
 
 
