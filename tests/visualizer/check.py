@@ -74,10 +74,15 @@ def pages(server, instance, operations):
         return
 
     def page(path):
-        done = subprocess.run(
-            [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000",
-             "--window-size=1600,1000", f"--user-data-dir={work / 'chromium'}", "--dump-dom",
-             f"{server.url}{path}?instanceId={instance}"], capture_output=True, timeout=120, check=False)
+        command = [
+            chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000",
+            "--window-size=1600,1000", f"--user-data-dir={work / 'chromium'}", "--dump-dom",
+            f"{server.url}{path}?instanceId={instance}"]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+        except subprocess.TimeoutExpired:
+            print(f"FAILED {path}: Chromium did not end within 300 s")
+            return ""
         return html.unescape(done.stdout.decode(errors="replace"))
 
     dom = page("/operations")

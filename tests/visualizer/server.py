@@ -1,5 +1,6 @@
 """ttnn-visualizer as a process: on loopback, with all its files in a folder of ours."""
 
+import http.client
 import json
 import os
 import signal
@@ -21,18 +22,18 @@ class Server:
             self.port = s.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
 
-    def ask_raw(self, path, body=None):
+    def ask_raw(self, path, body=None, seconds=300):
         """Status and bytes."""
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"} if data else {})
         try:
-            with urllib.request.urlopen(request, timeout=300) as answer:
+            with urllib.request.urlopen(request, timeout=seconds) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, b""
 
-    def ask(self, path, body=None):
-        status, answer = self.ask_raw(path, body)
+    def ask(self, path, body=None, seconds=300):
+        status, answer = self.ask_raw(path, body, seconds)
         return status, json.loads(answer or b"null")
 
     def load(self, report):
@@ -48,24 +49,30 @@ class Server:
         log = open(self.folder / "log", "wb")
         self.process = subprocess.Popen([self.program, "--host", "127.0.0.1", "--port", str(self.port)], env=environment, stdout=log,
                                         stderr=log, start_new_session=True, cwd=self.folder)
-        for _ in range(600):
+        ends = time.monotonic() + 60
+        while time.monotonic() < ends and self.process.poll() is None:
             try:
-                if self.ask("/api/up")[0] == 200:
+                if self.ask("/api/up", seconds=2)[0] == 200:
                     return self
-            except (urllib.error.URLError, ConnectionError, json.JSONDecodeError):
-                if self.process.poll() is not None:
-                    break
+            except (OSError, http.client.HTTPException, ValueError):
+                pass  # not yet
             time.sleep(0.1)
         self.__exit__()
         print((self.folder / "log").read_text(errors="replace")[-2000:])
         raise SystemExit("ttnn-visualizer does not start")
 
+    def signal(self, number):
+        """To its workers too, which may outlive it."""
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
     def __exit__(self, *failure):
-        if self.process.poll() is not None:
-            return
-        os.killpg(self.process.pid, signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         try:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+            pass
+        self.signal(signal.SIGKILL)
+        self.process.wait()
