@@ -61,12 +61,20 @@ def flush_comparison_records_to_db(report_dir):
     reset_comparison_records_data()
 
 
+def _merge_table(connection, table):
+    """Adds the other's rows: a comparison takes the place of an older one, a tensor that is known stays as it is."""
+    ours, theirs = ([row[1] for row in connection.execute(f"PRAGMA {where}.table_info({table})")] for where in ("main", "other"))
+    columns = ", ".join(name for name in theirs if name in ours)  # databases of other versions and options have others
+    instead = "IGNORE" if table == "tensors" else "REPLACE"
+    connection.execute(f"INSERT OR {instead} INTO main.{table} ({columns}) SELECT {columns} FROM other.{table}")
+
+
 def _merge(database, other):
     connection = sqlite3.connect(database)
     try:
         connection.execute("ATTACH ? AS other", (str(other),))
         with connection:
             for table in _TABLES:
-                connection.execute(f"INSERT OR REPLACE INTO main.{table} SELECT * FROM other.{table}")
+                _merge_table(connection, table)
     finally:
         connection.close()

@@ -187,6 +187,36 @@ def test_comparison_records(device, tmp_path):
     assert not graph.has_comparison_records()
 
 
+@pytest.mark.parametrize("options", [{}, {"tables": True}, {"schema": "3.3"}, {"schema": "3.3", "tables": True}])
+def test_comparison_records_into_the_database_of_a_report(device, tmp_path, options):
+    graph = ttnn.graph
+    graph.reset_comparison_records_data()
+    graph.begin_graph_capture()
+    kept = ttnn.relu(tensor(device))
+    graph.end_graph_capture_to_file(tmp_path / "r.json")
+    database = ttnn.graph_report.import_report(tmp_path / "r.json", tmp_path / "db", **options)
+
+    def tensors():
+        with sqlite3.connect(database) as connection:
+            return connection.execute("SELECT * FROM tensors ORDER BY tensor_id").fetchall()
+
+    before = tensors()
+    known = before[-1][0]
+    assert before[-1][1] == "ttnn.Shape([32, 64])" and before[-1][4] and before[-1][6]  # memory configuration and address
+    new = {"tensor_id": known + 1000, "shape": "Shape([3])", "dtype": "DataType::FLOAT32"}
+    records = [{**RECORD, "tensor_id": id} for id in (known, known + 1000)]
+    for pcc in (0.5, 0.75):  # the second time they take the place of the first
+        graph.record_tensor_comparison_data(
+            local_tensor_comparison_records=[{**record, "actual_pcc": pcc} for record in records],
+            tensors=[{**new, "tensor_id": known}, new])
+        graph.flush_comparison_records_to_db(tmp_path / "db")
+        assert rows(database, "local_tensor_comparison_records") == [(known, pcc), (known + 1000, pcc)]
+    after = tensors()
+    assert after[:-1] == before and len(after) == len(before) + 1
+    assert after[-1][:3] == (known + 1000, "Shape([3])", "DataType.FLOAT32")
+    del kept
+
+
 def test_records_of_calls(device, tmp_path):
     graph = ttnn.graph
     graph.begin_graph_capture()
