@@ -82,6 +82,14 @@ tt_status tt_db_open(struct tt_db **out, const char *path)
 	return open_file(out, path, SQLITE_OPEN_READONLY);
 }
 
+void tt_db_give_up(struct tt_db *db)
+{
+	if (!db || !db->load)
+		return;
+	db->given_up = true;
+	tt_db_load_drop(db->load);
+}
+
 void tt_db_discard(struct tt_db *db)
 {
 	if (!db)
@@ -150,16 +158,32 @@ void tt_db_stmt_free(struct tt_db_stmt *stmt)
 {
 	if (!stmt)
 		return;
-	if (stmt->db->load)
-		tt_db_load_drop(stmt->db->load); /* they may need it */
+	/* Rows on their way need it. A failure is kept for tt_db_close(). */
+	if (stmt->db->load && stmt->db->given_up)
+		tt_db_load_drop(stmt->db->load);
+	else if (stmt->db->load)
+		(void)tt_db_load_drain(stmt->db->load);
 	sqlite3_finalize(stmt->handle);
 	tt_free(stmt);
 }
 
 static void set(struct tt_db_stmt *stmt, int at, struct tt_db_value value)
 {
-	if (at >= 0 && at < stmt->count)
+	if (at >= 0 && at < stmt->count) {
 		stmt->values[at] = value;
+	} else {
+		stmt->beyond = true;
+		stmt->wrong = at;
+	}
+}
+
+static tt_status check_parameters(struct tt_db_stmt *stmt)
+{
+	if (!stmt->beyond)
+		return TTNN_OK;
+	stmt->beyond = false; /* it is told once */
+	return tt_fail(TTNN_INTERNAL, "%s: parameter %d of a statement with %d", stmt->db->path,
+		       stmt->wrong, stmt->count);
 }
 
 void tt_db_bind_null(struct tt_db_stmt *stmt, int at)
@@ -240,12 +264,14 @@ tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values)
 
 tt_status tt_db_run(struct tt_db_stmt *stmt)
 {
+	TT_TRY(check_parameters(stmt));
 	return stmt->db->load ? tt_db_load_add(stmt->db->load, stmt)
 			      : tt_db_write(stmt, stmt->values);
 }
 
 tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt)
 {
+	TT_TRY(check_parameters(stmt));
 	if (stmt->db->load)
 		TT_TRY(tt_db_load_drain(stmt->db->load));
 	if (!sqlite3_stmt_busy(stmt->handle))

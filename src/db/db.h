@@ -40,6 +40,12 @@ tt_status tt_db_open(struct tt_db **out, const char *path);
 /* Ends the transaction of tt_db_create() and closes; frees `db` either way. NULL is fine. */
 tt_status tt_db_close(struct tt_db *db);
 
+/*
+ * Nothing of the transaction is to be kept: rows that are not written yet are dropped, so that freeing
+ * statements costs nothing. tt_db_discard() must follow. NULL is fine.
+ */
+void tt_db_give_up(struct tt_db *db);
+
 /* Closes without keeping anything of the transaction. NULL is fine. */
 void tt_db_discard(struct tt_db *db);
 
@@ -52,10 +58,16 @@ tt_status tt_db_flush(struct tt_db *db);
 /* A statement to run often. Free with tt_db_stmt_free(), before the database. */
 tt_status tt_db_prepare(struct tt_db_stmt **out, struct tt_db *db, const char *sql);
 
-/* Rows that are not written yet are dropped: flush first. NULL is fine. */
+/*
+ * Its rows are written first, unless the database was given up; what fails then is told by tt_db_close().
+ * NULL is fine.
+ */
 void tt_db_stmt_free(struct tt_db_stmt *stmt);
 
-/* Parameters count from 0. Texts are borrowed until tt_db_run() or tt_db_next(); NULL is NULL. */
+/*
+ * Parameters count from 0; one that the statement does not have is told by tt_db_run() or tt_db_next().
+ * Texts are borrowed until then; NULL is NULL.
+ */
 void tt_db_bind_null(struct tt_db_stmt *stmt, int at);
 void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value);
 void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value);

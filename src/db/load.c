@@ -28,7 +28,7 @@ struct tt_db_load {
 	pthread_cond_t moved;   /* `filled`, `written` or `stop` */
 	size_t filled, written; /* batches since the beginning; those between are the thread's */
 	bool stop, drop;        /* the thread ends; batches are passed by unwritten */
-	tt_status status;       /* the first failure of the thread ... */
+	tt_status status;       /* the first failure, and its message */
 	char message[512];
 };
 
@@ -110,6 +110,21 @@ static tt_status write_batch(struct batch *batch)
 	return TTNN_OK;
 }
 
+/* ---- failures: with the lock held, or without a thread -------------------------------------------------- */
+
+static void keep(struct tt_db_load *load, tt_status status)
+{
+	if (status == TTNN_OK)
+		return;
+	load->status = status;
+	snprintf(load->message, sizeof(load->message), "%s", ttnn_error());
+}
+
+static tt_status tell(const struct tt_db_load *load)
+{
+	return load->status == TTNN_OK ? TTNN_OK : tt_fail(load->status, "%s", load->message);
+}
+
 /* ---- the thread ------------------------------------------------------------------------------------ */
 
 static void *write_batches(void *context)
@@ -132,10 +147,7 @@ static void *write_batches(void *context)
 			status = write_batch(batch);
 			pthread_mutex_lock(&load->lock);
 		}
-		if (status != TTNN_OK) {
-			load->status = status;
-			snprintf(load->message, sizeof(load->message), "%s", ttnn_error());
-		}
+		keep(load, status);
 		load->written++;
 		pthread_cond_broadcast(&load->moved);
 	}
@@ -159,12 +171,6 @@ static void start(struct tt_db_load *load)
 	pthread_attr_destroy(&attributes);
 }
 
-/* With the lock held. */
-static tt_status tell(const struct tt_db_load *load)
-{
-	return load->status == TTNN_OK ? TTNN_OK : tt_fail(load->status, "%s", load->message);
-}
-
 /* Gives the present batch away and waits until at most `left` are on their way. */
 static tt_status hand_over(struct tt_db_load *load, size_t left)
 {
@@ -186,14 +192,15 @@ static tt_status hand_over(struct tt_db_load *load, size_t left)
 
 /* ---- the caller ------------------------------------------------------------------------------------ */
 
-/* The present batch, by the caller itself. */
+/* The present batch, by the caller itself: there is no thread. */
 static tt_status write_here(struct tt_db_load *load)
 {
 	struct batch *batch = &load->batches[load->filled % BATCHES];
-	tt_status status = write_batch(batch);
 
+	if (load->status == TTNN_OK)
+		keep(load, write_batch(batch));
 	batch->used = 0;
-	return status;
+	return tell(load);
 }
 
 tt_status tt_db_load_drain(struct tt_db_load *load)

@@ -31,12 +31,15 @@ struct tt_db {
 	char *path;
 	struct tt_db_load *load; /* (optional) rows are written by another thread */
 	bool loading;            /* in the one transaction of tt_db_create() */
+	bool given_up;           /* rows that are not written yet are dropped */
 };
 
 struct tt_db_stmt {
 	struct tt_db *db;
 	sqlite3_stmt *handle;
-	int count; /* of parameters */
+	int count;   /* of parameters */
+	bool beyond; /* a value was given for parameter `wrong`, which is none */
+	int wrong;
 	struct tt_db_value values[TT_DB_PARAMETERS];
 };
 
@@ -50,7 +53,10 @@ tt_status tt_db_load_new(struct tt_db_load **out);
 /* Takes a copy of the statement's values. Failures may be those of rows before. */
 tt_status tt_db_load_add(struct tt_db_load *load, struct tt_db_stmt *stmt);
 
-/* Waits until all rows are written: afterwards the database is the caller's own. */
+/*
+ * Waits until all rows are written: afterwards the database is the caller's own. A failure is kept and
+ * told by every later call.
+ */
 tt_status tt_db_load_drain(struct tt_db_load *load);
 
 /* Waits as well, and forgets rows that are not written yet. Fails not. */

@@ -405,6 +405,7 @@ tt_status tt_report_db_finish(struct tt_report_db *db)
 
 void tt_report_db_deinit(struct tt_report_db *db)
 {
+	tt_db_give_up(db->db);
 	free_inserts(db);
 	tt_db_discard(db->db);
 	db->db = NULL;

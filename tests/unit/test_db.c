@@ -99,17 +99,84 @@ TEST(a_failure_on_the_way_is_told)
 	}
 }
 
+/* Nobody flushes, nobody asks: rows are written all the same, and the end tells what failed. */
+TEST(freed_statements_write_their_rows)
+{
+	static const int64_t counts[] = {2, ROWS}; /* by the caller, by the thread */
+	const char *path = test_path("freed.sqlite");
+	struct tt_db_stmt *a, *b;
+	struct tt_db *db;
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(open_two(&db, &a, &b, path));
+		for (int64_t n = 0; n < counts[i]; n++)
+			CHECK_OK(add(a, n, "t", 1));
+		tt_db_stmt_free(a);
+		tt_db_stmt_free(b);
+		CHECK_OK(tt_db_close(db));
+		CHECK_OK(tt_db_open(&db, path));
+		CHECK_INT(ask(db, "select count(*) from a"), counts[i]);
+		tt_db_discard(db);
+
+		CHECK_OK(open_two(&db, &a, &b, path));
+		for (int64_t n = 0; n < counts[i]; n++)
+			if (add(a, n == 1 ? 0 : n, "t", 1) != TTNN_OK)
+				break;
+		tt_db_stmt_free(a);
+		tt_db_stmt_free(b);
+		CHECK_FAILS(tt_db_close(db), TTNN_INVALID, "UNIQUE constraint failed: a.n");
+		remove(path);
+	}
+}
+
+TEST(parameters_that_are_none_are_told)
+{
+	static const int wrong[] = {-1, 1, 1000};
+	const char *path = test_path("beyond.sqlite");
+	struct tt_db_stmt *a, *b;
+	struct tt_db *db;
+	bool row;
+
+	CHECK_OK(open_two(&db, &a, &b, path));
+	for (int i = 0; i < 3; i++) {
+		tt_db_bind_int(b, 0, i);
+		tt_db_bind_int(b, wrong[i], 7);
+		CHECK_FAILS(tt_db_run(b), TTNN_INTERNAL, "of a statement with 1");
+		tt_db_bind_null(b, wrong[i]);
+		CHECK_FAILS(tt_db_next(&row, b), TTNN_INTERNAL, "of a statement with 1");
+	}
+	CHECK_OK(tt_db_run(b));
+	tt_db_stmt_free(a);
+	tt_db_stmt_free(b);
+	CHECK_INT(ask(db, "select count(*) from b where n = 2"), 1);
+	CHECK_INT(ask(db, "select count(*) from b"), 1);
+	CHECK_OK(tt_db_close(db));
+	remove(path);
+}
+
 TEST(giving_up_leaves_rows_unwritten)
 {
 	const char *path = test_path("given_up.sqlite");
 	struct tt_db_stmt *a, *b;
 	struct tt_db *db;
 
+	/* One that fails too: it is never tried. */
+	CHECK_OK(open_two(&db, &a, &b, path));
+	for (int64_t i = 0; i < 3; i++)
+		CHECK_OK(add(a, i / 2, "t", 1));
+	tt_db_give_up(db);
+	tt_db_stmt_free(a);
+	tt_db_stmt_free(b);
+	CHECK_INT(ask(db, "select count(*) from a"), 0);
+	tt_db_discard(db);
+	/* With the thread at work at least those that it never got are missing. */
 	CHECK_OK(open_two(&db, &a, &b, path));
 	for (int64_t i = 0; i < ROWS; i++)
 		CHECK_OK(add(a, i, "t", 1));
+	tt_db_give_up(db);
 	tt_db_stmt_free(a);
 	tt_db_stmt_free(b);
+	CHECK(ask(db, "select count(*) from a") < ROWS);
 	tt_db_discard(db);
 	remove(path);
 }
@@ -123,11 +190,14 @@ SCENARIO(filling)
 
 	for (int64_t i = 0; status == TTNN_OK && i < 100; i++)
 		status = add(a, i, "t", 1);
-	if (status == TTNN_OK)
-		status = tt_db_flush(db);
+	if (status != TTNN_OK)
+		tt_db_give_up(db);
 	tt_db_stmt_free(a);
 	tt_db_stmt_free(b);
-	tt_db_discard(db);
+	if (status == TTNN_OK)
+		status = tt_db_close(db);
+	else
+		tt_db_discard(db);
 	remove(path);
 	return status;
 }
