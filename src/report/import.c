@@ -52,13 +52,13 @@ static bool is_capture(const char *name)
 	return !*name;
 }
 
-/* Traces, and any JSON file but those that lie beside reports. */
+/* Traces (upstream knows none), and any JSON file but those that lie beside reports. */
 static bool is_candidate(const char *name, bool strict)
 {
 	static const char *const beside[] = {".python_io.json", ".comparison_records.json"};
 
 	if (tt_is_trace(name))
-		return true;
+		return !strict;
 	if (!ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
 	    strcmp(name, "comparison_records.json") == 0)
 		return false;
@@ -203,6 +203,7 @@ struct run {
 	struct tt_report_git git;
 	struct tt_map ranks, compared;
 	struct names files;
+	TT_VEC(size_t) imported; /* which of the files; others were left out */
 	bool in_folder;
 	char *goal, *temporary; /* names of the database */
 };
@@ -230,6 +231,7 @@ static void run_deinit(struct run *run)
 	tt_map_deinit(&run->ranks);
 	tt_map_deinit(&run->compared);
 	names_deinit(&run->files);
+	TT_VEC_DEINIT(&run->imported);
 	tt_free(run->goal);
 	tt_free(run->temporary);
 	tt_free(run);
@@ -307,6 +309,21 @@ static tt_status finish(struct run *run)
 	return status;
 }
 
+static tt_status import_one(struct run *run, const struct tt_report_file_args *args, size_t which)
+{
+	uint64_t before = run->import.counts.files;
+	size_t *imported;
+
+	TT_TRY(tt_report_file(args, run->files.data[which]));
+	if (run->import.counts.files == before)
+		return TTNN_OK;
+	imported = TT_VEC_PUSH(&run->imported);
+	if (!imported)
+		return tt_fail_nomem();
+	*imported = which;
+	return TTNN_OK;
+}
+
 static tt_status import_all(struct run *run, const struct tt_report_version *version)
 {
 	struct tt_report_import *import = &run->import;
@@ -318,7 +335,7 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	TT_TRY(tt_report_git_ask(&run->git));
 	tt_progress_init(&import->progress, "importing", total_size(&run->files));
 	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
-		status = tt_report_file(&args, run->files.data[i]);
+		status = import_one(run, &args, i);
 	tt_progress_deinit(&import->progress);
 	import->counts.buffers = import->buffers.rows;
 	import->counts.traces = import->traces.rows;
@@ -331,12 +348,14 @@ static void draw_all(struct run *run)
 {
 	struct tt_report_import *import = &run->import;
 
-	for (size_t i = 0; i < run->files.count; i++) {
-		if (tt_svg_report(import->options->output, run->files.data[i],
-				  import->options->dialect) == TTNN_OK)
+	for (size_t i = 0; i < run->imported.count; i++) {
+		const char *file = run->files.data[run->imported.data[i]];
+
+		if (tt_svg_report(import->options->output, file, import->options->dialect) ==
+		    TTNN_OK)
 			import->counts.pictures++;
 		else
-			tt_log(TT_LOG_WARN, "%s: no picture: %s", run->files.data[i], ttnn_error());
+			tt_log(TT_LOG_WARN, "%s: no picture: %s", file, ttnn_error());
 	}
 }
 

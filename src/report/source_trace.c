@@ -3,9 +3,12 @@
  * at the end of the trace only: so the report is written first, into a file without a name beside the
  * database, and read as any other.
  */
+#include <unistd.h>
+
 #include "base/file.h"
 #include "base/jsonw.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "report/source.h"
 #include "trace/session.h"
 
@@ -31,6 +34,7 @@ static tt_status write_report(int *fd, size_t *size, struct tt_source *source,
 tt_status tt_report_source_trace(struct tt_report_source **out, const char *path,
 				 const struct tt_report_trace_options *options)
 {
+	struct tt_str name = {0};
 	struct tt_source *source;
 	tt_status status = TTNN_OK;
 	size_t size = 0;
@@ -46,5 +50,14 @@ tt_status tt_report_source_trace(struct tt_report_source **out, const char *path
 	tt_source_close(source);
 	if (status != TTNN_OK || fd < 0)
 		return status;
-	return tt_report_source_json_fd(out, fd, size, path, &options->json);
+	/* Positions in it are none of the trace. */
+	tt_str_addf(&name, "%s (as a report)", path);
+	status = tt_str_status(&name);
+	if (status == TTNN_OK)
+		status =
+			tt_report_source_json_fd(out, fd, size, tt_str_text(&name), &options->json);
+	else
+		close(fd);
+	tt_str_deinit(&name);
+	return status;
 }

@@ -397,7 +397,7 @@ tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char
 	return status;
 }
 
-/* The name of a file without folders, ".gz" and its last suffix. */
+/* The name of a file without folders, ".gz" and its last suffix: x.json and x.ttrace are two pictures. */
 static void add_stem(struct tt_str *out, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -406,7 +406,7 @@ static void add_stem(struct tt_str *out, const char *path)
 
 	if (length > 3 && strcmp(name + length - 3, ".gz") == 0)
 		length -= 3;
-	dot = memrchr(name, '.', length);
+	dot = tt_is_trace(name) ? NULL : memrchr(name, '.', length);
 	tt_str_add(out, name, dot && dot > name ? (size_t)(dot - name) : length);
 }
 

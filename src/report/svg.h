@@ -20,7 +20,7 @@ tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const ch
 
 /*
  * Draws the graph of a report, graph or trace (in that dialect) in the folder `output`/graphs, which is
- * made if absent: STEM.svg, its calls, and STEM.flow.svg, the levelized graph.
+ * made if absent: STEM.svg, its calls, and STEM.flow.svg, the levelized graph. Traces keep their suffix.
  */
 tt_status tt_svg_report(const char *output, const char *file, enum ttnn_dialect dialect);
 
