@@ -16,6 +16,7 @@
  *	device.c    MeshDevice, memory views
  *	graph.c     captures and queries of graphs; graph_nodes.c makes their dictionaries
  *	params.c    calls as they were written, for parameter files
+ *	trace.c     operations that are captured on a device to be run again
  *
  * Functions that return PyObject * give a new reference, or NULL with an exception set; those that
  * return int give 0, or -1 with an exception set. All need the GIL. Types are made once, when the

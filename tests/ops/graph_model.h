@@ -203,9 +203,15 @@ static inline void model_end(struct model *m, const struct tt_event_scope_end *e
 
 static inline void model_memory(struct model *m, enum tt_program_memory_kind kind)
 {
-	static const char *const types[] = {"circular_buffer_allocate", "dataflow_buffer_allocate",
-					    "scratchpad_allocate"};
+	static const char *const types[] = {
+		[TT_MEMORY_CIRCULAR_BUFFER] = "circular_buffer_allocate",
+		[TT_MEMORY_DATAFLOW_BUFFER] = "dataflow_buffer_allocate",
+		[TT_MEMORY_SCRATCHPAD] = "scratchpad_allocate",
+	};
 
+	/* For dry captures inside real ones: no model is one. */
+	if (kind == TT_MEMORY_PLANNED)
+		return;
 	/* The release tells of the other kinds only where nothing is dispatched. */
 	if (!m->metal)
 		model_hang(m, types[0]);
