@@ -372,13 +372,23 @@ static tt_status expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* Where in a table the row begins that an index names. */
+static tt_status golden_row(uint64_t *out, double index, uint64_t rows, uint64_t width)
+{
+	if (!(index >= 0 && index < (double)rows))
+		return tt_fail(TTNN_INVALID, "index %g is outside of a table of %llu rows", index,
+			       (unsigned long long)rows);
+	*out = (uint64_t)index * width;
+	return TTNN_OK;
+}
+
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct tt_array *indices = tt_golden_in(golden, "input_tensor");
 	const struct tt_array *weight = tt_golden_in(golden, "weight");
 	struct ttnn_shape shape;
 	struct tt_array *out;
-	uint64_t width;
+	uint64_t width, row = 0;
 
 	if (!indices || !weight)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
@@ -389,8 +399,14 @@ static tt_status golden(struct tt_golden *golden)
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", weight->dtype));
 	if (!out)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
-	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = weight->data[(uint64_t)indices->data[i / width] * width + i % width];
+	if (out->count != indices->count * width)
+		return tt_fail(TTNN_INVALID, "embedding takes indices in one or two dimensions");
+	for (uint64_t i = 0; i < out->count; i++) {
+		if (i % width == 0)
+			TT_TRY(golden_row(&row, indices->data[i / width], weight->count / width,
+					  width));
+		out->data[i] = weight->data[row + i % width];
+	}
 	return TTNN_OK;
 }
 
@@ -544,17 +560,23 @@ static tt_status bw_golden(struct tt_golden *golden)
 	const struct tt_array *grad = tt_golden_in(golden, "output_gradient_tensor");
 	struct ttnn_shape shape;
 	struct tt_array *out;
-	uint64_t width;
+	uint64_t width, row = 0;
 
 	if (!index || !weight || !grad)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
 	width = tt_shape_last(&grad->shape, 1);
+	if (grad->count != index->count * width)
+		return tt_fail(TTNN_INVALID, "%llu indices have no gradients of %llu numbers",
+			       (unsigned long long)index->count, (unsigned long long)grad->count);
 	shape = TT_SHAPE(1, 1, tt_shape_last(&weight->shape, 2), (uint32_t)width);
 	out = tt_golden_out(golden, &shape, grad->dtype);
 	if (!out)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
-	for (uint64_t i = 0; i < grad->count; i++)
-		out->data[(uint64_t)index->data[i / width] * width + i % width] += grad->data[i];
+	for (uint64_t i = 0; i < grad->count; i++) {
+		if (i % width == 0)
+			TT_TRY(golden_row(&row, index->data[i / width], shape.dim[2], width));
+		out->data[row + i % width] += grad->data[i];
+	}
 	return TTNN_OK;
 }
 

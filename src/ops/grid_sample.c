@@ -36,6 +36,16 @@ static bool is_nearest(const struct ttnn_value *mode)
 	return mode->kind == TTNN_VALUE_STRING && strcmp(mode->text, "nearest") == 0;
 }
 
+static tt_status check_mode(const struct ttnn_value *mode)
+{
+	if (is_nearest(mode) ||
+	    (mode->kind == TTNN_VALUE_STRING && strcmp(mode->text, "bilinear") == 0))
+		return TTNN_OK;
+	return tt_fail(TTNN_INVALID,
+		       "grid_sample has the modes \"bilinear\" and \"nearest\", not %s",
+		       mode->kind == TTNN_VALUE_STRING ? mode->text : "this one");
+}
+
 /* How many numbers of the grid make a point. */
 static uint32_t point_numbers(bool nearest, bool precomputed)
 {
@@ -238,6 +248,7 @@ static tt_status expand(struct tt_call *call)
 
 	TT_TRY(tt_need_device(inputs[0]));
 	TT_TRY(tt_need_device(inputs[1]));
+	TT_TRY(check_mode(&attrs[MODE]));
 	TT_TRY(check_shapes(inputs[0], inputs[1],
 			    point_numbers(is_nearest(&attrs[MODE]), attrs[PRECOMPUTED].boolean)));
 	TT_TRY(tt_call_program(
@@ -255,7 +266,8 @@ static double pixel(const struct tt_array *in, const uint64_t at[2], double y, d
 {
 	uint64_t place[] = {at[0], 0, 0, at[1]};
 
-	if (y < 0 || x < 0 || y >= in->shape.dim[1] || x >= in->shape.dim[2])
+	/* What is no number lies outside too. */
+	if (!(y >= 0 && x >= 0 && y < in->shape.dim[1] && x < in->shape.dim[2]))
 		return 0;
 	place[1] = (uint64_t)y;
 	place[2] = (uint64_t)x;
@@ -320,6 +332,13 @@ static tt_status golden(struct tt_golden *golden)
 
 	if (!in || !grid || in->shape.rank != 4 || grid->shape.rank != 4)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_TRY(check_mode(tt_call_arg(&golden->call, "mode")));
+	if (in->shape.dim[0] != grid->shape.dim[0] || grid->shape.dim[3] % numbers)
+		return tt_fail(TTNN_INVALID,
+			       "a grid of %ux%ux%ux%u does not fit %u images: points have %u "
+			       "numbers",
+			       grid->shape.dim[0], grid->shape.dim[1], grid->shape.dim[2],
+			       grid->shape.dim[3], in->shape.dim[0], numbers);
 	shape = result_shape(&in->shape, &grid->shape, numbers,
 			     tt_call_bool(&golden->call, "batch_output_channels", false));
 	out = tt_golden_out(golden, &shape, in->dtype);

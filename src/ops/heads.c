@@ -245,7 +245,7 @@ static tt_status concat_memory(struct ttnn_memory_config *out, const struct ttnn
 	*out = *wanted;
 	if (!in->memory.has_shard || !tt_memory_config_is_sharded(wanted))
 		return TTNN_OK;
-	heads = shard.height / in->padded.dim[2];
+	heads = in->padded.dim[2] ? shard.height / in->padded.dim[2] : 0;
 	TT_REQUIRE(heads > 0, "shard_shape[0] >= sequence_length",
 		   "Shard height %u must hold whole heads of %u rows", shard.height,
 		   in->padded.dim[2]);

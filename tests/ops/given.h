@@ -76,13 +76,30 @@ static inline ttnn_tensor *given_numbers(struct given *given, const char *name,
 }
 
 /* Runs the case and gives the tensors back. */
+static inline void given_free(struct given *given)
+{
+	for (size_t i = 0; i < given->tensor_count; i++)
+		ttnn_tensor_unref(given->tensors[i]);
+	given->count = given->tensor_count = 0;
+}
+
+/* Arguments that a golden refuses with this message. */
+static inline void given_refused(struct given *given, const char *op, const char *text)
+{
+	struct tt_arena arena = {0};
+	struct tt_golden *golden = tt_arena_calloc(&arena, 1, sizeof(*golden));
+
+	CHECK_FAILS(tt_golden_run(golden, &arena, op, given->args, given->count), TTNN_INVALID,
+		    text);
+	tt_arena_deinit(&arena);
+	given_free(given);
+}
+
 static inline void given_case(struct given *given, const char *op, size_t n, double slack)
 {
 	if (!golden_case(op, given->args, given->count, slack))
 		TEST_FAIL("%s: case %zu", op, n);
-	for (size_t i = 0; i < given->tensor_count; i++)
-		ttnn_tensor_unref(given->tensors[i]);
-	given->count = given->tensor_count = 0;
+	given_free(given);
 }
 
 #endif

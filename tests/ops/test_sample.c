@@ -74,6 +74,34 @@ TEST(images_in_the_places_of_a_grid)
 	golden_check_family("grid_sample");
 }
 
+TEST(grids_that_do_not_fit)
+{
+	const uint32_t image[] = {2, 4, 4, 32};
+	static const struct {
+		uint32_t grid[4];
+		const char *mode, *says;
+	} cases[] = {
+		{{1, 3, 3, 2}, "bilinear", "does not fit 2 images"},
+		{{2, 3, 3, 3}, "bilinear", "does not fit 2 images"},
+		{{2, 3, 3, 2}, "bicubic", "not bicubic"},
+	};
+	struct ttnn_spec_args spec = rows(TTNN_BFLOAT16, image);
+
+	for (size_t i = 0; i < TT_COUNT(cases); i++) {
+		struct ttnn_spec_args grid = rows(TTNN_BFLOAT16, cases[i].grid);
+		struct given given = {.state = i + 1};
+		ttnn_tensor *out = NULL;
+
+		given_tensor(&given, NULL, &spec, -1, 1);
+		given_tensor(&given, NULL, &grid, -1, 1);
+		given_add(&given, "mode", ttnn_v_string(cases[i].mode));
+		CHECK_FAILS(ttnn_call_one(&out, "ttnn.grid_sample", given.args, given.count,
+					  TTNN_FRONTEND_C),
+			    TTNN_INVALID, "");
+		given_refused(&given, "ttnn.grid_sample", cases[i].says);
+	}
+}
+
 TEST(normalisation_over_dimensions)
 {
 	for (size_t n = 0; n < CASES; n++) {

@@ -86,6 +86,29 @@ TEST(gradients_of_tables)
 	}
 }
 
+/* Indices that no table has, and gradients that are not theirs. */
+TEST(embedding_goldens_refuse)
+{
+	struct ttnn_spec_args weight = given_spec(TTNN_BFLOAT16, 0, 0, 32, 32);
+	struct ttnn_spec_args grad = given_spec(TTNN_BFLOAT16, 1, 1, 32, 32);
+	struct ttnn_spec_args more = given_spec(TTNN_BFLOAT16, 1, 1, 64, 32);
+	struct ttnn_shape shape = {2, {1, 32}};
+	int32_t numbers[32] = {0}, beyond[32] = {[31] = 32};
+	struct given given = {.state = 1};
+
+	given_numbers(&given, NULL, &shape, TTNN_UINT32, beyond);
+	given_tensor(&given, NULL, &weight, -1, 1);
+	given_refused(&given, "ttnn.embedding", "index 32 is outside of a table of 32 rows");
+	given_numbers(&given, NULL, &shape, TTNN_UINT32, beyond);
+	given_tensor(&given, NULL, &weight, -1, 1);
+	given_tensor(&given, NULL, &grad, -1, 1);
+	given_refused(&given, "ttnn.embedding_bw", "index 32 is outside of a table of 32 rows");
+	given_numbers(&given, NULL, &shape, TTNN_UINT32, numbers);
+	given_tensor(&given, NULL, &weight, -1, 1);
+	given_tensor(&given, NULL, &more, -1, 1);
+	given_refused(&given, "ttnn.embedding_bw", "32 indices have no gradients of 2048 numbers");
+}
+
 /* ---- heads ------------------------------------------------------------------------------------------ */
 
 /* The number of heads, at times fewer for keys and values; returns the width of a fused row. */
