@@ -76,8 +76,11 @@ static _Thread_local uint32_t open_functions;
 enum ttnn_status ttnn_function_begin(const char *name)
 {
 	struct tt_event event = {.kind = TT_EVENT_SCOPE_BEGIN};
-	const char *kept = tt_event_intern(name);
+	const char *kept;
 
+	if (!name)
+		return tt_fail(TTNN_INVALID, "a function wants a name");
+	kept = tt_event_intern(name);
 	if (!kept)
 		return tt_fail_nomem();
 	open_functions++;
