@@ -155,12 +155,27 @@ static struct tt_buffer *first_owned(struct tt_devmem *memory)
 	return at;
 }
 
+/* Where this thread is, and how many times it entered: it must not wait for itself. */
+static _Thread_local struct {
+	const struct tt_devmem *memory;
+	uint32_t times;
+} inside;
+
 bool tt_devmem_enter(struct tt_devmem *memory)
 {
-	atomic_fetch_add(&memory->users, 1);
-	if (!atomic_load(&memory->closing))
+	if (inside.memory == memory) {
+		inside.times++;
 		return true;
-	tt_devmem_leave(memory);
+	}
+	atomic_fetch_add(&memory->users, 1);
+	if (!atomic_load(&memory->closing)) {
+		if (!inside.memory) {
+			inside.memory = memory;
+			inside.times = 1;
+		}
+		return true;
+	}
+	atomic_fetch_sub(&memory->users, 1);
 	while (atomic_load(&memory->device))
 		sched_yield(); /* half closed is a state that nobody shall see */
 	return false;
@@ -168,6 +183,11 @@ bool tt_devmem_enter(struct tt_devmem *memory)
 
 void tt_devmem_leave(struct tt_devmem *memory)
 {
+	if (inside.memory == memory) {
+		if (--inside.times)
+			return;
+		inside.memory = NULL;
+	}
 	atomic_fetch_sub(&memory->users, 1);
 }
 

@@ -50,7 +50,8 @@ void tt_devmem_unref(struct tt_devmem *memory);
 
 /*
  * Around an operation: closing waits until all have left, so inside of it the device stays what it
- * is. False when the device was closed already: there is nothing to leave then.
+ * is. False when the device was closed already: there is nothing to leave then. A thread that is
+ * inside may enter again, also while others wait for it to leave.
  */
 bool tt_devmem_enter(struct tt_devmem *memory);
 void tt_devmem_leave(struct tt_devmem *memory);
