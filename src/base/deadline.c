@@ -7,6 +7,7 @@
 
 #define UNKNOWN UINT64_MAX
 #define MOST_SECONDS 1e9
+#define MOST_NS ((uint64_t)1000000000 * 1000000000)
 
 static atomic_uint_least64_t limit_ns = UNKNOWN;
 static _Thread_local uint64_t ends; /* 0: never */
@@ -28,15 +29,18 @@ static uint64_t limit(void)
 	uint64_t ns = atomic_load_explicit(&limit_ns, memory_order_relaxed);
 
 	if (__builtin_expect(ns == UNKNOWN, 0)) {
-		ns = read_limit();
-		atomic_store_explicit(&limit_ns, ns, memory_order_relaxed);
+		uint64_t read = read_limit();
+
+		/* One that was set meanwhile stays. */
+		if (atomic_compare_exchange_strong(&limit_ns, &ns, read))
+			ns = read;
 	}
 	return ns;
 }
 
 void tt_deadline_set_limit(uint64_t ns)
 {
-	atomic_store(&limit_ns, ns);
+	atomic_store(&limit_ns, ns < MOST_NS ? ns : MOST_NS);
 }
 
 void tt_deadline_begin(void)

@@ -139,6 +139,9 @@ tt_status tt_jsonslice_open(struct tt_jsonslice **out, const char *path)
 
 void tt_jsonslice_set_window(struct tt_jsonslice *slices, size_t bytes)
 {
+	/* A quarter of a window may stay behind: a whole block must fit beside it. */
+	if (bytes < 4 * TT_JSONSCAN_BLOCK)
+		bytes = 4 * TT_JSONSCAN_BLOCK;
 	if (slices->fd >= 0 && !slices->near.own && !slices->far.own)
 		slices->near.room = slices->far.room = bytes;
 }

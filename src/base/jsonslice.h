@@ -32,7 +32,7 @@ tt_status tt_jsonslice_text(struct tt_jsonslice **out, const char *text, size_t 
 /* The same for an open file of that size; takes the descriptor, whatever comes of it. Copies the name. */
 tt_status tt_jsonslice_fd(struct tt_jsonslice **out, int fd, size_t size, const char *name);
 
-/* For tests: reads a file through windows of so many bytes, at least 128. Before the first move. */
+/* For tests: reads a file through windows of so many bytes, at least 256. Before the first move. */
 void tt_jsonslice_set_window(struct tt_jsonslice *slices, size_t bytes);
 
 /* NULL is fine. */

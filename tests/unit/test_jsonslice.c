@@ -160,7 +160,7 @@ TEST(windows_do_not_show)
 		long_ones += text.length > 500;
 		CHECK_OK(tt_file_save(path, text.data, text.length));
 		CHECK_OK(tt_jsonslice_open(&file, path));
-		tt_jsonslice_set_window(file, 128 + 64 * (size_t)pick(4));
+		tt_jsonslice_set_window(file, 1 + 64 * (size_t)pick(6));
 		CHECK_OK(tt_jsonslice_text(&memory, text.data, text.length, path));
 		same = walk(memory);
 		if (!same)
