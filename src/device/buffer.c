@@ -259,11 +259,17 @@ static tt_status place(struct tt_buffer *buffer, const struct tt_buffer_options 
 	return tt_fail(TTNN_STATE, "the device is closed: no buffer can be allocated");
 }
 
+static atomic_uint_least64_t last_id;
+
+uint64_t tt_buffer_last_id(void)
+{
+	return atomic_load(&last_id);
+}
+
 tt_status tt_buffer_new(struct tt_buffer **out, struct tt_devmem *memory,
 			const struct tt_buffer_layout *layout,
 			const struct tt_buffer_options *options)
 {
-	static atomic_uint_least64_t last_id;
 	static const struct tt_buffer_options defaults;
 	struct tt_buffer *buffer = tt_calloc(1, sizeof(*buffer));
 	tt_status status;

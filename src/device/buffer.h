@@ -84,6 +84,9 @@ tt_status tt_buffer_new(struct tt_buffer **out, struct tt_devmem *memory,
 			const struct tt_buffer_layout *layout,
 			const struct tt_buffer_options *options);
 
+/* The id of the newest buffer of this process: what is made from now on gets higher ones. */
+uint64_t tt_buffer_last_id(void);
+
 /* One owner more; returns its argument. */
 struct tt_buffer *tt_buffer_ref(struct tt_buffer *buffer);
 /* One owner less; the last one deallocates. NULL is fine. */

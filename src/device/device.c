@@ -545,10 +545,8 @@ static struct tt_device *open_submesh(struct tt_device *parent)
 
 static void drop_kept(struct tt_device *device)
 {
-	void *kept = atomic_exchange(&device->kept, NULL);
-
-	if (kept)
-		device->drop_kept(kept);
+	if (atomic_load(&device->kept))
+		device->drop_kept(device);
 }
 
 /* Closes a device and what lies inside of it, but not its parent. */

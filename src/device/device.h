@@ -50,7 +50,7 @@ struct tt_device {
 
 	/* (optional) What the operation layer keeps with a device, given back when it is closed. */
 	_Atomic(void *) kept;
-	void (*drop_kept)(void *kept);
+	void (*drop_kept)(struct tt_device *device); /* takes it out of `kept` */
 	atomic_uint_least32_t capturing; /* 1 + the id of the trace that is captured; 0: none */
 
 	struct tt_device *parent; /* NULL: opened on the machine */

@@ -345,6 +345,17 @@ static tt_status rehearse(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Whether two tensors lie in the same memory. Tensors of one buffer may have storages of their own:
+ * arguments of a trace that is run again have.
+ */
+static bool shares(const struct tt_tensor *a, const struct tt_tensor *b)
+{
+	const struct tt_buffer *buffer = tt_buffer_of(NULL, a->storage);
+
+	return a->storage == b->storage || (buffer && buffer == tt_buffer_of(NULL, b->storage));
+}
+
 /* Makes the bytes of one chip's tensors available; an output that is also an input stays shared. */
 static tt_status fetch(struct tt_launch *chip, struct tt_tensor **inputs,
 		       const struct tt_launch *launch, uint32_t which)
@@ -353,8 +364,7 @@ static tt_status fetch(struct tt_launch *chip, struct tt_tensor **inputs,
 		enum tt_buffer_access access = TT_BUFFER_OVERWRITE;
 
 		for (size_t k = 0; k < launch->input_count; k++)
-			if (launch->inputs[k] &&
-			    launch->inputs[k]->storage == launch->outputs[i]->storage)
+			if (launch->inputs[k] && shares(launch->inputs[k], launch->outputs[i]))
 				access = TT_BUFFER_UPDATE;
 		TT_TRY(tt_tensor_resident(&chip->outputs[i], launch->outputs[i], which, access));
 	}
@@ -376,7 +386,7 @@ static bool is_simple(const struct tt_launch *launch)
 		if (launch->inputs[k]->layout)
 			return false;
 		for (size_t i = 0; i < launch->output_count; i++)
-			if (launch->inputs[k]->storage == launch->outputs[i]->storage)
+			if (shares(launch->inputs[k], launch->outputs[i]))
 				return false;
 	}
 	for (size_t i = 0; i < launch->output_count; i++)
@@ -471,7 +481,8 @@ static tt_status build_and_perform(struct tt_launch *launch, const struct tt_pro
 
 	TT_TRY(build(&built, launch));
 	status = perform(launch, built, false);
-	if (status != TTNN_OK) {
+	/* What a program keeps has no place when it is run again: nobody else can use it. */
+	if (status != TTNN_OK || tt_rerunning()) {
 		free_built(built);
 		return status;
 	}

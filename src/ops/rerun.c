@@ -14,11 +14,11 @@
 /* A buffer that calls of a trace use. */
 struct used_buffer {
 	uint64_t id, address;
-	enum ttnn_buffer_type type;
-	uint64_t size, page_size;
-	size_t maker; /* 1 + the step that made it; 0: it was there before */
+	struct tt_buffer_layout layout;
+	size_t maker; /* 1 + the step that made it; 0: none did */
 	size_t last;  /* the last step that uses it */
-	bool stays;   /* made, and still there when the capture ended */
+	bool before;  /* it was there when the capture began */
+	bool stays;   /* still there when the capture ended */
 };
 
 /* A tensor among arguments: which buffer, and how it is seen. */
@@ -42,6 +42,7 @@ struct step {
 struct trace {
 	uint32_t refs; /* under the lock */
 	uint32_t id, queue;
+	uint64_t last_before; /* the newest buffer when the capture began */
 	bool open;
 	struct tt_arena arena;
 	TT_VEC(struct step) steps;
@@ -58,7 +59,12 @@ struct traces {
 
 atomic_int tt_rerun_captures;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all traces */
-static _Thread_local bool launched;                      /* by the call that is running */
+
+/* The capture that recorded a program of the call that is running: where, and 1 + its id. */
+static _Thread_local struct {
+	struct tt_devmem *memory; /* a reference; NULL: there was none */
+	uint32_t capture;
+} launched;
 
 /* ---- lives ------------------------------------------------------------------------------------ */
 
@@ -95,18 +101,36 @@ static void stop(struct trace *trace)
 	trace->open = false;
 }
 
-/* When the device is closed. */
-static void drop_all(void *kept)
+/* Takes a trace out of its list and ends it. What the list had of it is the caller's. Under the lock. */
+static struct trace *unlink_trace(struct tt_device *device, struct trace **at)
 {
-	struct traces *traces = kept;
-	struct trace *next;
+	struct trace *trace = *at;
 
-	for (struct trace *trace = traces->newest; trace; trace = next) {
-		next = trace->next;
-		pthread_mutex_lock(&lock);
-		stop(trace);
-		pthread_mutex_unlock(&lock);
-		unref_trace(trace);
+	*at = trace->next;
+	if (trace->open)
+		atomic_store(&device->capturing, 0);
+	stop(trace);
+	return trace;
+}
+
+/* When the device is closed. */
+static void drop_all(struct tt_device *device)
+{
+	struct trace *first = NULL, *next;
+	struct traces *traces;
+
+	pthread_mutex_lock(&lock);
+	traces = atomic_exchange(&device->kept, NULL);
+	while (traces && traces->newest) {
+		struct trace *trace = unlink_trace(device, &traces->newest);
+
+		trace->next = first;
+		first = trace;
+	}
+	pthread_mutex_unlock(&lock);
+	for (; first; first = next) {
+		next = first->next;
+		unref_trace(first);
 	}
 	tt_free(traces);
 }
@@ -125,15 +149,32 @@ static tt_status traces_of(struct traces **out, struct tt_device *device)
 	return TTNN_OK;
 }
 
+/* The place in the list that holds a trace, or NULL. Under the lock. */
+static struct trace **find_place(struct tt_device *device, uint32_t id)
+{
+	struct traces *traces = atomic_load(&device->kept);
+	struct trace **at = traces ? &traces->newest : NULL;
+
+	while (at && *at && (*at)->id != id)
+		at = &(*at)->next;
+	return at && *at ? at : NULL;
+}
+
 /* Under the lock. */
 static struct trace *find_trace(struct tt_device *device, uint32_t id)
 {
-	struct traces *traces = atomic_load(&device->kept);
-	struct trace *trace = traces ? traces->newest : NULL;
+	struct trace **at = find_place(device, id);
 
-	while (trace && trace->id != id)
-		trace = trace->next;
-	return trace;
+	return at ? *at : NULL;
+}
+
+/* Goes inside a device's memory, so that it is not closed meanwhile. */
+static tt_status enter(struct tt_device *device)
+{
+	TT_TRY(tt_device_check_open(device));
+	if (tt_devmem_enter(device->memory))
+		return TTNN_OK;
+	return tt_fail(TTNN_STATE, "device %" PRIu32 " is closed", device->id);
 }
 
 /* ---- refusals --------------------------------------------------------------------------------- */
@@ -175,9 +216,16 @@ tt_status tt_rerun_check_read(const struct tt_device *device)
 
 bool tt_rerun_note_launch(const struct tt_device *device)
 {
-	if (!captures(device))
+	uint32_t capture = captures(device) ? (uint32_t)atomic_load(&device->capturing) : 0;
+
+	if (!capture)
 		return false;
-	launched = true;
+	/* The door must hear of the end of this call, also when the capture ends before. */
+	if (!launched.memory) {
+		atomic_fetch_add(&tt_rerun_captures, 1);
+		launched.memory = tt_devmem_ref(device->memory);
+		launched.capture = capture;
+	}
 	return true;
 }
 
@@ -201,10 +249,9 @@ static tt_status use_buffer(size_t *out, struct trace *trace, const struct tt_bu
 	*used = (struct used_buffer){
 		.id = buffer->id,
 		.address = buffer->address,
-		.type = buffer->layout.type,
-		.size = buffer->layout.size,
-		.page_size = buffer->layout.page_size,
+		.layout = buffer->layout,
 		.maker = maker,
+		.before = buffer->id <= trace->last_before,
 		.last = trace->steps.count,
 	};
 	*out = trace->buffers.count - 1;
@@ -295,60 +342,63 @@ static tt_status keep_results(struct step *step, struct trace *trace,
 	return TTNN_OK;
 }
 
-/* The device that a call was for: that of its first tensor there, or one it was given. */
-static struct tt_device *device_in(const struct ttnn_value *value)
+/* Adds a call to a trace. Under the lock. */
+static tt_status keep(struct trace *trace, struct step *step, const struct ttnn_arg *args,
+		      const struct ttnn_results *results)
 {
-	struct tt_device *device = NULL;
+	struct step *place;
 
-	if (value->kind == TTNN_VALUE_DEVICE)
-		return value->device;
-	if (value->kind == TTNN_VALUE_TENSOR && value->tensor)
-		return tt_tensor_device(value->tensor);
-	for (uint32_t i = 0; has_items(value) && i < value->count && !device; i++)
-		device = device_in(&value->items[i]);
-	return device;
+	TT_TRY(keep_args(step, trace, args));
+	TT_TRY(keep_results(step, trace, results));
+	place = TT_VEC_PUSH(&trace->steps);
+	if (!place)
+		return tt_fail_nomem();
+	*place = *step;
+	return TTNN_OK;
 }
 
-/* The open trace of the device that these arguments name, or NULL. Under the lock. */
-static struct trace *open_trace(const struct ttnn_arg *args, size_t arg_count)
+/* Inside the memory of this device, whose capture left out kernels of the call. */
+static tt_status keep_call(struct tt_device *device, struct step *step, const struct ttnn_arg *args,
+			   const struct ttnn_results *results)
 {
-	struct tt_device *device = NULL;
-	struct trace *trace = NULL;
+	struct trace *trace;
+	tt_status status;
 
-	for (size_t i = 0; i < arg_count && !device; i++)
-		device = device_in(&args[i].value);
-	if (device && atomic_load(&device->capturing))
-		trace = find_trace(device, atomic_load(&device->capturing) - 1);
-	return trace && trace->open ? trace : NULL;
+	pthread_mutex_lock(&lock);
+	trace = find_trace(device, launched.capture - 1);
+	status = trace && trace->open
+			 ? keep(trace, step, args, results)
+			 : tt_fail(TTNN_STATE,
+				   "the capture of trace %" PRIu32 " ended while %s was recorded",
+				   launched.capture - 1, step->entry->op->name);
+	pthread_mutex_unlock(&lock);
+	return status;
 }
 
 tt_status tt_rerun_note(const struct tt_op_entry *entry, const struct ttnn_arg *args,
 			size_t arg_count, struct ttnn_results *results, tt_status status)
 {
-	struct step step = {.entry = entry, .arg_count = arg_count}, *place;
-	struct trace *trace;
-	bool wanted = launched && status == TTNN_OK && !tt_rerunning();
+	struct step step = {.entry = entry, .arg_count = arg_count};
+	struct tt_devmem *memory = launched.memory;
 
-	launched = false;
-	if (!wanted)
+	if (!memory)
 		return status;
-	pthread_mutex_lock(&lock);
-	trace = open_trace(args, arg_count);
-	if (trace) {
-		status = keep_args(&step, trace, args);
-		if (status == TTNN_OK)
-			status = keep_results(&step, trace, results);
-		place = status == TTNN_OK ? TT_VEC_PUSH(&trace->steps) : NULL;
-		if (place)
-			*place = step;
-		else if (status == TTNN_OK)
-			status = tt_fail_nomem();
+	launched.memory = NULL;
+	atomic_fetch_sub(&tt_rerun_captures, 1);
+	if (status == TTNN_OK) {
+		if (tt_devmem_enter(memory)) {
+			status = keep_call(atomic_load(&memory->device), &step, args, results);
+			tt_devmem_leave(memory);
+		} else {
+			status = tt_fail(TTNN_STATE, "the device was closed while %s was recorded",
+					 entry->op->name);
+		}
+		for (size_t i = 0; status != TTNN_OK && i < results->count; i++)
+			ttnn_tensor_unref(results->tensors[i]);
+		if (status != TTNN_OK)
+			results->count = 0;
 	}
-	pthread_mutex_unlock(&lock);
-	for (size_t i = 0; status != TTNN_OK && i < results->count; i++)
-		ttnn_tensor_unref(results->tensors[i]);
-	if (status != TTNN_OK)
-		results->count = 0;
+	tt_devmem_unref(memory);
 	return status;
 }
 
@@ -361,6 +411,7 @@ struct run {
 		*now; /* by index, each a reference; NULL: not made yet, or not needed more */
 	struct tt_buffer **live;
 	size_t live_count;
+	struct tt_devmem *memory;
 	struct tt_arena arena;
 };
 
@@ -370,33 +421,42 @@ static struct tt_buffer *find_live(const struct run *run, const struct used_buff
 	for (size_t i = 0; i < run->live_count; i++) {
 		struct tt_buffer *buffer = run->live[i];
 
-		if (buffer->address == used->address && buffer->layout.type == used->type &&
-		    buffer->layout.size == used->size &&
-		    buffer->layout.page_size == used->page_size)
+		if (buffer->address == used->address && buffer->layout.type == used->layout.type &&
+		    buffer->layout.size == used->layout.size &&
+		    buffer->layout.page_size == used->layout.page_size)
 			return buffer;
 	}
 	return NULL;
 }
 
+/* A buffer that no step makes, as the run's own reference. */
+static tt_status find_input(struct tt_buffer **out, const struct run *run,
+			    const struct used_buffer *used)
+{
+	const struct tt_buffer_options loose = {.mode = TT_BUFFER_LOOSE};
+	const struct tt_buffer_layout *layout = &used->layout;
+	bool placed = layout->size && (used->before || used->stays); /* empty ones have no place */
+	struct tt_buffer *live = placed ? find_live(run, used) : NULL;
+
+	if (live) {
+		*out = tt_buffer_ref(live);
+		return TTNN_OK;
+	}
+	/* Made during the capture, and given up: like the results of steps it is made again. */
+	if (!layout->size || !used->before)
+		return tt_buffer_new(out, run->memory, layout, &loose);
+	return tt_fail(TTNN_STATE,
+		       "trace %" PRIu32 " uses %" PRIu64 " bytes of %s at address %" PRIu64
+		       ", where no such tensor lies any more",
+		       run->trace->id, layout->size, layout->type == TTNN_DRAM ? "DRAM" : "L1",
+		       used->address);
+}
+
 static tt_status find_inputs(struct run *run)
 {
-	for (size_t i = 0; i < run->trace->buffers.count; i++) {
-		const struct used_buffer *used = &run->trace->buffers.data[i];
-		struct tt_buffer *buffer;
-
-		/* Empty tensors have no place. */
-		if (used->maker || !used->size)
-			continue;
-		buffer = find_live(run, used);
-		if (!buffer)
-			return tt_fail(TTNN_STATE,
-				       "trace %" PRIu32 " uses %" PRIu64
-				       " bytes of %s at address %" PRIu64
-				       ", where no such tensor lies any more",
-				       run->trace->id, used->size,
-				       used->type == TTNN_DRAM ? "DRAM" : "L1", used->address);
-		run->now[i] = tt_buffer_ref(buffer);
-	}
+	for (size_t i = 0; i < run->trace->buffers.count; i++)
+		if (!run->trace->buffers.data[i].maker)
+			TT_TRY(find_input(&run->now[i], run, &run->trace->buffers.data[i]));
 	return TTNN_OK;
 }
 
@@ -445,7 +505,7 @@ static tt_status take_result(struct run *run, size_t index, struct tt_tensor *te
 		return TTNN_OK;
 	used = &run->trace->buffers.data[index];
 	made = tt_buffer_of(NULL, tensor->storage);
-	if (!made || made->layout.size != used->size)
+	if (!made || made->layout.size != used->layout.size)
 		return tt_fail(TTNN_INTERNAL, "trace %" PRIu32 ": a call gives something else now",
 			       run->trace->id);
 	live = used->stays ? find_live(run, used) : NULL;
@@ -512,7 +572,7 @@ static tt_status run_steps(struct run *run)
 
 static tt_status run_trace(const struct trace *trace, struct tt_device *device)
 {
-	struct run run = {.trace = trace};
+	struct run run = {.trace = trace, .memory = device->memory};
 	tt_status status;
 
 	run.now = tt_calloc(trace->buffers.count + 1, sizeof(struct tt_buffer *));
@@ -538,16 +598,14 @@ static tt_status check_queue(const struct tt_device *device, uint32_t queue)
 			    "cq_id %" PRIu32 " is out of range", queue);
 }
 
-enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint32_t queue)
+/* Inside. */
+static tt_status begin(uint32_t *id, struct tt_device *device, uint32_t queue)
 {
 	static atomic_uint_least32_t next_id;
-	struct trace *trace;
+	struct trace *trace = tt_calloc(1, sizeof(*trace));
 	struct traces *traces;
 	tt_status status;
 
-	TT_TRY(tt_device_check_open(device));
-	TT_TRY(check_queue(device, queue));
-	trace = tt_calloc(1, sizeof(*trace));
 	if (!trace)
 		return tt_fail_nomem();
 	*trace = (struct trace){.refs = 1, .queue = queue, .open = true};
@@ -560,6 +618,7 @@ enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint
 			"CQ %" PRIu32 " is already being used for tracing tid %" PRIu32, queue,
 			trace->id);
 	if (status == TTNN_OK) {
+		trace->last_before = tt_buffer_last_id();
 		trace->next = traces->newest;
 		traces->newest = trace;
 		atomic_fetch_add(&tt_rerun_captures, 1);
@@ -572,7 +631,19 @@ enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint
 	return status;
 }
 
-/* Which of the buffers that a trace made are still there. */
+enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint32_t queue)
+{
+	tt_status status;
+
+	TT_TRY(enter(device));
+	status = check_queue(device, queue);
+	if (status == TTNN_OK)
+		status = begin(id, device, queue);
+	tt_devmem_leave(device->memory);
+	return status;
+}
+
+/* Which of the buffers that a trace uses are still there. */
 static tt_status find_staying(struct trace *trace, struct tt_device *device)
 {
 	struct tt_buffer **live;
@@ -588,22 +659,51 @@ static tt_status find_staying(struct trace *trace, struct tt_device *device)
 
 enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_t queue)
 {
-	struct trace *trace;
+	struct trace *broken = NULL, **at;
 	tt_status status;
 
-	TT_TRY(tt_device_check_open(device));
+	TT_TRY(enter(device));
 	pthread_mutex_lock(&lock);
-	trace = find_trace(device, id);
-	if (!trace || !trace->open || trace->queue != queue) {
+	at = find_place(device, id);
+	if (!at || !(*at)->open || (*at)->queue != queue) {
 		status = tt_fail_cond(
 			TTNN_STATE, "this->mesh_command_queues_[cq_id]->trace_id() == trace_id",
 			"CQ %" PRIu32 " is not being used for tracing tid %" PRIu32, queue, id);
 	} else {
-		status = find_staying(trace, device);
-		stop(trace);
+		status = find_staying(*at, device);
+		if (status != TTNN_OK)
+			broken = unlink_trace(device, at);
+		else
+			stop(*at);
 		atomic_store(&device->capturing, 0);
 	}
 	pthread_mutex_unlock(&lock);
+	if (broken)
+		unref_trace(broken);
+	tt_devmem_leave(device->memory);
+	return status;
+}
+
+/* A finished trace as one more reference. Inside. */
+static tt_status get_finished(struct trace **out, struct tt_device *device, uint32_t id)
+{
+	tt_status status = TTNN_OK;
+	struct trace *trace;
+
+	pthread_mutex_lock(&lock);
+	trace = find_trace(device, id);
+	if (!trace)
+		status =
+			tt_fail_cond(TTNN_STATE, "trace_buffer != nullptr",
+				     "Trace instance %" PRIu32 " must exist on Mesh device %" PRIu32
+				     "'s active sub-device manager %" PRIu32,
+				     id, device->id, device->id - device->closes_parent);
+	else if (trace->open)
+		status = tt_fail(TTNN_STATE, "trace %" PRIu32 " is still being captured", id);
+	else
+		trace->refs++;
+	pthread_mutex_unlock(&lock);
+	*out = trace;
 	return status;
 }
 
@@ -612,48 +712,31 @@ enum ttnn_status ttnn_device_trace_run(ttnn_device *device, uint32_t id)
 	struct trace *trace;
 	tt_status status;
 
-	TT_TRY(tt_device_check_open(device));
-	pthread_mutex_lock(&lock);
-	trace = find_trace(device, id);
-	if (trace)
-		trace->refs++;
-	pthread_mutex_unlock(&lock);
-	if (!trace)
-		return tt_fail_cond(TTNN_STATE, "trace_buffer != nullptr",
-				    "Trace instance %" PRIu32 " must exist on Mesh device %" PRIu32
-				    "'s active sub-device manager %" PRIu32,
-				    id, device->id, device->id - device->closes_parent);
-	if (trace->open)
-		status = tt_fail(TTNN_STATE, "trace %" PRIu32 " is still being captured", id);
-	else if (!tt_devmem_enter(device->memory))
-		status = tt_fail(TTNN_STATE, "device %" PRIu32 " is closed", device->id);
-	else {
+	TT_TRY(enter(device));
+	status = get_finished(&trace, device, id);
+	if (status == TTNN_OK) {
 		status = run_trace(trace, device);
-		tt_devmem_leave(device->memory);
+		unref_trace(trace);
 	}
-	unref_trace(trace);
+	tt_devmem_leave(device->memory);
 	return status;
 }
 
 void ttnn_device_trace_release(ttnn_device *device, uint32_t id)
 {
-	struct traces *traces;
-	struct trace **at = NULL, *trace = NULL;
+	struct trace *trace = NULL, **at;
 
+	/* Closing has released all. */
+	if (!tt_devmem_enter(device->memory))
+		return;
 	pthread_mutex_lock(&lock);
-	traces = atomic_load(&device->kept);
-	for (at = traces ? &traces->newest : NULL; at && *at; at = &(*at)->next)
-		if ((*at)->id == id) {
-			trace = *at;
-			*at = trace->next;
-			if (trace->open)
-				atomic_store(&device->capturing, 0);
-			stop(trace);
-			break;
-		}
+	at = find_place(device, id);
+	if (at)
+		trace = unlink_trace(device, at);
 	pthread_mutex_unlock(&lock);
 	if (trace)
 		unref_trace(trace);
+	tt_devmem_leave(device->memory);
 }
 
 bool ttnn_device_trace_active(const ttnn_device *device)

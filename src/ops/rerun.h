@@ -9,6 +9,9 @@
  * A trace owns no device memory. It knows buffers by type and address: those it found there when the
  * capture began are looked for at the same place each time; those its calls made are made again without
  * a place (device/devtensor.h, tt_rerunning()), and what still lies at their address gets the values.
+ * Buffers that were made meanwhile without any program are made again if they are gone.
+ *
+ * Closing a device waits for whoever is inside its memory (device/devmem.h), which all of this is.
  */
 #ifndef TT_OPS_RERUN_H
 #define TT_OPS_RERUN_H
@@ -17,10 +20,10 @@
 
 struct tt_device;
 
-/* Captures that are open in this process. */
+/* Captures that are open in this process, and calls recorded by one that have not ended yet. */
 extern atomic_int tt_rerun_captures;
 
-/* Whether any capture is open: one branch. */
+/* Whether there is any of them: one branch. */
 static inline bool tt_rerun_on(void)
 {
 	return __builtin_expect(atomic_load_explicit(&tt_rerun_captures, memory_order_relaxed) > 0,
@@ -29,7 +32,8 @@ static inline bool tt_rerun_on(void)
 
 /*
  * An outermost call has ended with `status` and, if that is OK, with these results. Keeps it where it
- * must be kept. Returns `status`, or that memory is exhausted: then the results are given back.
+ * must be kept. Returns `status`, or that memory is exhausted, or that the capture which kept kernels
+ * from running has ended before the call: then the results, which have no values, are given back.
  */
 tt_status tt_rerun_note(const struct tt_op_entry *entry, const struct ttnn_arg *args,
 			size_t arg_count, struct ttnn_results *results, tt_status status);

@@ -1,6 +1,8 @@
-/* traces as cards have them: captured operations, run again on other contents */
+/* traces as cards have them: captured operations, run again on other contents; @threads */
 #include "test.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <ttnn_frontend.h>
 
 #include "base/mem.h"
@@ -251,10 +253,198 @@ TEST(captures_refuse_what_cards_refuse)
 	ttnn_device_unref(device);
 }
 
+TEST(closing_ends_what_is_captured)
+{
+	ttnn_device *device = open_device();
+	uint32_t id = 0, second = 77;
+
+	CHECK_OK(ttnn_device_trace_begin(&id, device, 0));
+	ttnn_device_close(device);
+	CHECK(!ttnn_device_trace_active(device));
+	CHECK_FAILS(ttnn_device_trace_end(device, id, 0), TTNN_STATE, "closed");
+	CHECK_FAILS(ttnn_device_trace_begin(&second, device, 0), TTNN_STATE, "closed");
+	CHECK_INT(second, 77);
+	ttnn_device_trace_release(device, id);
+	ttnn_device_unref(device);
+}
+
+/* A buffer that no program made, and that is gone when the capture ends. */
+static tt_status through_scratch(ttnn_tensor **out, ttnn_tensor *a)
+{
+	ttnn_tensor *scratch, *sum = NULL;
+	tt_status status;
+
+	TT_TRY(ttnn_call_one(&scratch, "ttnn.empty_like",
+			     (struct ttnn_arg[]){{NULL, ttnn_v_tensor(a)}}, 1, TTNN_FRONTEND_C));
+	status = ttnn_call_one(&sum, "ttnn.add",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(a)},
+						   {NULL, ttnn_v_real(1)},
+						   {"output_tensor", ttnn_v_tensor(scratch)}},
+			       3, TTNN_FRONTEND_C);
+	ttnn_tensor_unref(sum);
+	if (status == TTNN_OK)
+		status = op(out, "ttnn.multiply", scratch, ttnn_v_tensor(a));
+	ttnn_tensor_unref(scratch);
+	return status;
+}
+
+TEST(scratch_is_made_again)
+{
+	ttnn_device *device = open_device();
+	ttnn_tensor *a = NULL, *out = NULL, *other = NULL;
+	uint32_t id = 0;
+
+	CHECK_OK(on_device(&a, device, 3));
+	CHECK_OK(through_scratch(&out, a));
+	ttnn_tensor_unref(out);
+	CHECK_OK(ttnn_device_trace_begin(&id, device, 0));
+	CHECK_OK(through_scratch(&out, a));
+	CHECK_OK(ttnn_device_trace_end(device, id, 0));
+	CHECK_OK(ttnn_device_trace_run(device, id));
+	check_number(out, 12);
+	/* What lies there now has nothing to do with it. */
+	CHECK_OK(on_device(&other, device, 50));
+	CHECK_OK(rewrite(a, 4));
+	CHECK_OK(ttnn_device_trace_run(device, id));
+	check_number(out, 20);
+	check_number(other, 50);
+	ttnn_tensor_unref(other);
+	ttnn_tensor_unref(out);
+	ttnn_tensor_unref(a);
+	ttnn_device_unref(device);
+}
+
+TEST(empty_tensors_have_no_place)
+{
+	struct ttnn_spec_args args = {
+		.shape = {2, {0, 32}}, .dtype = TTNN_FLOAT32, .layout = TTNN_TILE};
+	ttnn_device *device = open_device();
+	ttnn_tensor *host = NULL, *none = NULL, *out = NULL;
+	struct ttnn_tensor_spec spec;
+	uint32_t id = 0;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+	CHECK_OK(ttnn_tensor_from_data(&host, NULL, TTNN_FLOAT32, &spec, 0));
+	CHECK_OK(ttnn_call_one(
+		&none, "ttnn.to_device",
+		(struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)}, {NULL, ttnn_v_device(device)}}, 2,
+		TTNN_FRONTEND_C));
+	CHECK_OK(op(&out, "ttnn.add", none, ttnn_v_real(1)));
+	ttnn_tensor_unref(out);
+	CHECK_OK(ttnn_device_trace_begin(&id, device, 0));
+	CHECK_OK(op(&out, "ttnn.add", none, ttnn_v_real(1)));
+	CHECK_OK(ttnn_device_trace_end(device, id, 0));
+	ttnn_tensor_unref(out);
+	CHECK_OK(ttnn_device_trace_run(device, id));
+	ttnn_tensor_unref(none);
+	CHECK_OK(ttnn_device_trace_run(device, id));
+	ttnn_tensor_unref(host);
+	ttnn_device_unref(device);
+}
+
 struct ear {
 	struct tt_event_listener listener;
 	int heard;
 };
+
+/* Ends a capture after a program was recorded, before its call is. */
+struct ender {
+	struct tt_event_listener listener;
+	ttnn_device *device;
+	uint32_t id;
+	bool recorded, ended;
+};
+
+static void end_early(struct tt_event_listener *self, const struct tt_event *event)
+{
+	struct ender *ender = (struct ender *)self;
+
+	ender->recorded |= event->kind == TT_EVENT_PROGRAM_LAUNCH;
+	if (!ender->recorded || ender->ended || event->kind != TT_EVENT_SCOPE_END)
+		return;
+	ender->ended = true;
+	CHECK_OK(ttnn_device_trace_end(ender->device, ender->id, 0));
+}
+
+TEST(a_call_outlives_its_capture)
+{
+	struct ender ender = {.listener = {end_early}, .device = open_device()};
+	ttnn_tensor *a = NULL, *out = NULL;
+
+	CHECK_OK(on_device(&a, ender.device, 3));
+	CHECK_OK(op(&out, "ttnn.add", a, ttnn_v_real(1)));
+	ttnn_tensor_unref(out);
+	CHECK_OK(ttnn_device_trace_begin(&ender.id, ender.device, 0));
+	tt_event_listen(&ender.listener);
+	CHECK_FAILS(op(&out, "ttnn.add", a, ttnn_v_real(1)), TTNN_STATE,
+		    "ended while ttnn.add was recorded");
+	tt_event_listen(NULL);
+	CHECK(ender.ended);
+	/* Nothing of it is left. */
+	CHECK_OK(op(&out, "ttnn.add", a, ttnn_v_real(1)));
+	check_number(out, 4);
+	CHECK_OK(ttnn_device_trace_run(ender.device, ender.id));
+	ttnn_tensor_unref(out);
+	ttnn_tensor_unref(a);
+	ttnn_device_unref(ender.device);
+}
+
+/* Captures and runs until the device is closed. */
+struct user {
+	ttnn_device *device;
+	ttnn_tensor *a;
+	atomic_int runs;
+	tt_status status;
+};
+
+static tt_status use_once(struct user *user)
+{
+	ttnn_tensor *out = NULL;
+	tt_status status;
+	uint32_t id;
+
+	TT_TRY(ttnn_device_trace_begin(&id, user->device, 0));
+	status = op(&out, "ttnn.add", user->a, ttnn_v_real(1));
+	if (status == TTNN_OK)
+		status = ttnn_device_trace_end(user->device, id, 0);
+	for (int i = 0; i < 5 && status == TTNN_OK; i++)
+		status = ttnn_device_trace_run(user->device, id);
+	ttnn_device_trace_release(user->device, id);
+	ttnn_tensor_unref(out);
+	return status;
+}
+
+static void *use(void *data)
+{
+	struct user *user = data;
+
+	while ((user->status = use_once(user)) == TTNN_OK)
+		atomic_fetch_add(&user->runs, 1);
+	tt_call_forget_thread();
+	return NULL;
+}
+
+TEST(a_device_is_closed_while_traces_run)
+{
+	for (int i = 0; i < 10; i++) {
+		struct user user = {.device = open_device()};
+		ttnn_tensor *out = NULL;
+		pthread_t thread;
+
+		CHECK_OK(on_device(&user.a, user.device, 3));
+		CHECK_OK(op(&out, "ttnn.add", user.a, ttnn_v_real(1)));
+		ttnn_tensor_unref(out);
+		CHECK_INT(pthread_create(&thread, NULL, use, &user), 0);
+		while (atomic_load(&user.runs) < i)
+			sched_yield();
+		ttnn_device_close(user.device);
+		pthread_join(thread, NULL);
+		CHECK(user.status != TTNN_OK);
+		CHECK(!ttnn_device_trace_active(user.device));
+		ttnn_tensor_unref(user.a);
+		ttnn_device_unref(user.device);
+	}
+}
 
 static void hear(struct tt_event_listener *self, const struct tt_event *event)
 {
@@ -314,6 +504,48 @@ TEST(traces_of_meshes)
 		ttnn_tensor_unref(part);
 	}
 	ttnn_tensor_unref(out);
+	ttnn_tensor_unref(a);
+	ttnn_device_unref(device);
+}
+
+/* Into its own argument, which is given twice. */
+static tt_status add_into(ttnn_tensor *a)
+{
+	ttnn_tensor *same;
+
+	TT_TRY(ttnn_call_one(&same, "ttnn.add",
+			     (struct ttnn_arg[]){{NULL, ttnn_v_tensor(a)},
+						 {NULL, ttnn_v_real(1)},
+						 {"output_tensor", ttnn_v_tensor(a)}},
+			     3, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(same);
+	return TTNN_OK;
+}
+
+/* What is both read and written, on every chip. */
+TEST(traces_of_meshes_work_in_place)
+{
+	struct ttnn_device_options options = {.profile = "t3k"};
+	struct ttnn_mesh_options mesh = {.rows = 1, .cols = 4};
+	ttnn_device *device = NULL;
+	ttnn_tensor *a = NULL, *part = NULL;
+	uint32_t id = 0;
+
+	CHECK_OK(ttnn_mesh_open(&device, &mesh, &options));
+	CHECK_OK(on_device(&a, device, 2));
+	CHECK_OK(add_into(a));
+	CHECK_OK(ttnn_device_trace_begin(&id, device, 0));
+	CHECK_OK(add_into(a));
+	CHECK_OK(ttnn_device_trace_end(device, id, 0));
+	/* Bytes that all chips share until one writes. */
+	CHECK_OK(rewrite(a, 10));
+	CHECK_OK(ttnn_device_trace_run(device, id));
+	CHECK_OK(ttnn_device_trace_run(device, id));
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_OK(ttnn_tensor_shard(&part, a, i));
+		check_number(part, 12);
+		ttnn_tensor_unref(part);
+	}
 	ttnn_tensor_unref(a);
 	ttnn_device_unref(device);
 }
