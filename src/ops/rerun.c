@@ -289,19 +289,12 @@ static tt_status keep_tensor(struct ttnn_value *value, struct trace *trace)
 	return TTNN_OK;
 }
 
-/* Values whose items are others. */
-static bool has_items(const struct ttnn_value *value)
-{
-	return value->kind == TTNN_VALUE_LIST || value->kind == TTNN_VALUE_OBJECT ||
-	       value->kind == TTNN_VALUE_DICT;
-}
-
 /* Replaces the tensors in a value of the trace's own. */
 static tt_status keep_value(struct ttnn_value *value, struct trace *trace)
 {
 	if (value->kind == TTNN_VALUE_TENSOR && value->tensor)
 		return keep_tensor(value, trace);
-	for (uint32_t i = 0; has_items(value) && i < value->count; i++)
+	for (uint32_t i = 0; tt_value_has_items(value) && i < value->count; i++)
 		TT_TRY(keep_value((struct ttnn_value *)&value->items[i], trace));
 	return TTNN_OK;
 }
@@ -482,7 +475,7 @@ static tt_status renew_value(struct ttnn_value *value, struct run *run)
 {
 	if (value->kind == TTNN_VALUE_TENSOR && value->count)
 		return renew_tensor(value, run);
-	for (uint32_t i = 0; has_items(value) && i < value->count; i++)
+	for (uint32_t i = 0; tt_value_has_items(value) && i < value->count; i++)
 		TT_TRY(renew_value((struct ttnn_value *)&value->items[i], run));
 	return TTNN_OK;
 }
@@ -491,7 +484,7 @@ static void forget_value(struct ttnn_value *value)
 {
 	if (value->kind == TTNN_VALUE_TENSOR && value->count)
 		ttnn_tensor_unref(value->tensor);
-	for (uint32_t i = 0; has_items(value) && i < value->count; i++)
+	for (uint32_t i = 0; tt_value_has_items(value) && i < value->count; i++)
 		forget_value((struct ttnn_value *)&value->items[i]);
 }
 
