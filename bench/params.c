@@ -134,6 +134,7 @@ static double measure(int kind, const struct work *work)
 
 	remove_all(work->directory);
 	must(tt_file_make_dirs(work->directory));
+	sync(); /* what the one before left to the disk is not for this one to wait for */
 	ttnn_params_async(kinds[kind].async);
 	must(ttnn_params_trace(kinds[kind].trace, false, work->directory));
 	took = kinds[kind].run(work, operations);
