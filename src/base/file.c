@@ -433,16 +433,21 @@ static tt_status open_out(struct tt_file_out *file, const char *path)
 	return TTNN_OK;
 }
 
-tt_status tt_file_create(struct tt_file_out **out, const char *path)
+/* Not open yet. */
+static struct tt_file_out *out_new(void)
 {
 	struct tt_file_out *file = tt_alloc(sizeof(*file));
-	tt_status status;
 
 	if (!file)
-		return tt_fail_nomem();
+		return NULL;
 	memset(file, 0, offsetof(struct tt_file_out, buffer));
 	file->fd = -1;
-	status = open_out(file, path);
+	return file;
+}
+
+/* To the caller when it could be opened; else it goes. */
+static tt_status hand_over(struct tt_file_out **out, struct tt_file_out *file, tt_status status)
+{
 	if (status == TTNN_OK)
 		*out = file;
 	else
@@ -450,22 +455,22 @@ tt_status tt_file_create(struct tt_file_out **out, const char *path)
 	return status;
 }
 
+tt_status tt_file_create(struct tt_file_out **out, const char *path)
+{
+	struct tt_file_out *file = out_new();
+
+	return file ? hand_over(out, file, open_out(file, path)) : tt_fail_nomem();
+}
+
 tt_status tt_file_create_nameless(struct tt_file_out **out, const char *directory)
 {
-	struct tt_file_out *file = tt_alloc(sizeof(*file));
-	tt_status status;
+	struct tt_file_out *file = out_new();
 
 	if (!file)
 		return tt_fail_nomem();
-	memset(file, 0, offsetof(struct tt_file_out, buffer));
-	file->fd = -1;
 	file->path = tt_strdup(directory);
-	status = file->path ? open_nameless(&file->fd, directory) : tt_fail_nomem();
-	if (status == TTNN_OK)
-		*out = file;
-	else
-		release(file);
-	return status;
+	return hand_over(out, file,
+			 file->path ? open_nameless(&file->fd, directory) : tt_fail_nomem());
 }
 
 /* Errors stick: what comes after the first is dropped. */

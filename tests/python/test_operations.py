@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+import signatures
 import ttnn
 from ttnn import _ttnn
 
@@ -23,15 +24,7 @@ LACKING = {"ttnn.experimental.all_gather_async": 1}
 
 def parameters(text):
     """The parameters of a signature: names, with a ? behind those with a default, and the star."""
-    inside, depth, part, parts = text[text.index("(") + 1 : text.rindex(")")], 0, "", []
-    for c in inside + ",":
-        depth += (c in "[({") - (c in "])}")
-        if c == "," and depth == 0:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += c
-    return [p.split(":")[0].split("=")[0].strip() + "?" * ("=" in p) for p in parts if p]
+    return [p.split(":")[0].split("=")[0].strip() + "?" * ("=" in p) for p in signatures.parameters(text)]
 
 
 def apart(names):

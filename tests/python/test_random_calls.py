@@ -13,6 +13,7 @@ import sys
 import pytest
 
 import ttnn
+from signatures import parameters
 from ttnn import _ttnn
 
 OURS = _ttnn.all_operations()
@@ -123,7 +124,7 @@ class Drawer:
         self.huge = [10**12] if operation.name == "ttnn.arange" else [2**31, 2**32 - 1, 10**12]
         if r.random() < 0.15:
             return operation, [self.value() for _ in range(r.randint(0, 6))], {}
-        parts, star, args, named = split(r.choice(operation.signatures)), False, [], {}
+        parts, star, args, named = parameters(r.choice(operation.signatures)), False, [], {}
         for part in parts:
             name, _, rest = part.partition(":")
             if name.strip() == "*":
@@ -140,19 +141,6 @@ class Drawer:
             else:
                 args.append(self.fitting(rest))
         return operation, args, named
-
-
-def split(text):
-    """The parameters of a signature."""
-    inside, depth, part, parts = text[text.index("(") + 1 : text.rindex(")")], 0, "", []
-    for c in inside + ",":
-        depth += (c in "[({") - (c in "])}")
-        if c == "," and depth == 0:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += c
-    return [p for p in parts if p]
 
 
 def run(devices, name, calls, seed):
