@@ -13,6 +13,7 @@
 #include "ops/rows.h"
 #include "tensor/core.h"
 #include "tensor/enums.h"
+#include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 
@@ -117,17 +118,50 @@ static tt_status check_kinds(const struct tt_launch *launch)
 			"Data type of input tensor must be BFLOAT16, BFLOAT8_B, or BFLOAT4_B and "
 			"is DataType::%s",
 			ttnn_dtype_name(spec->dtype, TTNN_DIALECT_TT_METAL));
+		TT_REQUIRE(!tt_memory_config_is_sharded(&spec->memory),
+			   "!input_tensor->is_sharded()",
+			   "Operands to SDPA need to be DRAM/L1 interleaved");
 		TT_TRY(tt_heads_need_rank(&spec->shape, 3));
 	}
 	return TTNN_OK;
 }
 
+static tt_status check_chunks(const struct tt_launch *launch)
+{
+	const struct ttnn_value *config = &launch->attrs[CONFIG];
+	uint64_t q = tt_sdpa_number(config, TT_SDPA_Q_CHUNK, TILE);
+	uint64_t k = tt_sdpa_number(config, TT_SDPA_K_CHUNK, TILE);
+
+	TT_REQUIRE(q && q % TILE == 0,
+		   "q_chunk_size > 0 && q_chunk_size % tt::constants::TILE_WIDTH == 0",
+		   "q_chunk_size must be a positive multiple of TILE_SIZE. Got q_chunk_size: "
+		   "%llu, TILE_SIZE: 32",
+		   (unsigned long long)q);
+	TT_REQUIRE(k && k % TILE == 0,
+		   "k_chunk_size > 0 && k_chunk_size % tt::constants::TILE_WIDTH == 0",
+		   "k_chunk_size must be a positive multiple of TILE_SIZE. Got k_chunk_size: "
+		   "%llu, TILE_SIZE: 32",
+		   (unsigned long long)k);
+	return TTNN_OK;
+}
+
+/* Keys and values in pages have other lengths and batches than the queries. */
 static tt_status check_shapes(const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
 	const uint32_t *v = launch->inputs[V]->spec.shape.dim;
 
+	if (!launch->inputs[PAGES]) {
+		TT_REQUIRE(!launch->attrs[CAUSAL].boolean || q[2] == k[2], "Sq == Sk",
+			   "Causal SDPA requires Q and K to have the same sequence length. Got Q: "
+			   "%u, K: %u",
+			   q[2], k[2]);
+		TT_REQUIRE(k[0] == q[0] && v[0] == q[0], "k_shape[0] == B && v_shape[0] == B",
+			   "K and V batch must match. Got K: %u, V: %u", k[0], v[0]);
+		TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv",
+			   "K and V num_heads must match. Got K: %u, V: %u", k[1], v[1]);
+	}
 	TT_REQUIRE(v[2] == k[2], "v_shape[2] == Sk",
 		   "K and V sequence length must match. Got K: %u, V: %u", k[2], v[2]);
 	TT_REQUIRE(k[3] == q[3] && v[3] == q[3], "k_shape[3] == DH && v_shape[3] == DH",
@@ -138,27 +172,92 @@ static tt_status check_shapes(const struct tt_launch *launch)
 		"Q num_heads must be >= K num_heads and divisible by K num_heads, and K num_heads "
 		"must be greater than 0. Got Q: %u, K: %u",
 		q[1], k[1]);
+	return check_chunks(launch);
+}
+
+static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_tensor_spec *mask)
+{
+	const uint32_t *q = launch->inputs[Q]->spec.shape.dim, *m = mask->shape.dim;
+	int64_t window;
+
+	TT_REQUIRE(
+		!launch->attrs[CAUSAL].boolean,
+		"!(attrs.is_causal && tensors.attn_mask.has_value())",
+		"is_causal and attn_mask cannot both be present. Got is_causal: true, attn_mask: "
+		"true");
+	TT_REQUIRE(
+		!tt_value_integer(&window, &launch->attrs[WINDOW]) || window == 0,
+		"!(attrs.sliding_window_size.value_or(0) > 0 && tensors.attn_mask.has_value())",
+		"sliding_window_size and attn_mask cannot both be present; bake the "
+		"sliding-window mask into attn_mask. Got sliding_window_size: %lld, attn_mask: "
+		"true",
+		(long long)window);
+	TT_REQUIRE(mask->layout == TTNN_TILE, "mask.layout() == Layout::TILE",
+		   "When mask is provided to SDPA, it must be tilized");
+	TT_REQUIRE(narrow(mask->dtype),
+		   "mask.dtype() == DataType::BFLOAT16 || mask.dtype() == DataType::BFLOAT8_B || "
+		   "mask.dtype() == DataType::BFLOAT4_B",
+		   "When mask is provided to SDPA, it must be in BF16, BFP8, or BFP4 dataformat");
+	TT_REQUIRE(mask->memory.buffer == TTNN_DRAM,
+		   "mask.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
+		   "When mask is provided to SDPA, it must be in DRAM");
+	TT_TRY(tt_heads_need_rank(&mask->shape, 3));
+	TT_REQUIRE(m[0] == 1 || m[0] == q[0], "mask_shape[0] == 1 || mask_shape[0] == q_shape[0]",
+		   "Mask batch dim must either be 1 (to be broadcasted across all batches) or must "
+		   "match Q batch dimension");
+	TT_REQUIRE(m[1] == 1 || m[1] == q[1], "mask_shape[1] == 1 || mask_shape[1] == q_shape[1]",
+		   "Mask num_heads must either be 1 (to be broadcasted across all heads) or must "
+		   "match Q heads dimension");
+	TT_REQUIRE(m[2] == q[2], "mask_shape[2] == q_shape[2]",
+		   "Mask sequence length must match Q sequence length");
+	TT_REQUIRE(m[3] == launch->inputs[K]->spec.shape.dim[2], "mask_shape[3] == k_shape[2]",
+		   "Mask sequence length must match K sequence length");
+	return TTNN_OK;
+}
+
+static tt_status check_sink(const struct tt_launch *launch, const struct ttnn_tensor_spec *sink)
+{
+	const uint32_t *s = sink->shape.dim, heads = launch->inputs[Q]->spec.shape.dim[1];
+
+	TT_REQUIRE(sink->layout == TTNN_TILE, "attention_sink.layout() == Layout::TILE",
+		   "Attention sink must be tilized");
+	TT_REQUIRE(narrow(sink->dtype),
+		   "attention_sink.dtype() == DataType::BFLOAT16 || attention_sink.dtype() == "
+		   "DataType::BFLOAT8_B || attention_sink.dtype() == DataType::BFLOAT4_B",
+		   "Attention sink must be in BF16, BFP8, or BFP4 dataformat");
+	TT_REQUIRE(sink->memory.buffer == TTNN_DRAM,
+		   "attention_sink.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
+		   "Attention sink must be in DRAM");
+	TT_TRY(tt_heads_need_rank(&sink->shape, 3));
+	TT_REQUIRE(s[0] == 1, "sink_shape[0] == 1",
+		   "Attention sink batch dimension must be 1. Got %u", s[0]);
+	TT_REQUIRE(s[1] == heads, "sink_shape[1] == q_shape[1]",
+		   "Attention sink num_heads must match Q num_heads. Got sink: %u, Q: %u", s[1],
+		   heads);
+	TT_REQUIRE(s[2] == 1, "sink_shape[2] == 1",
+		   "Attention sink sequence dimension must be 1. Got %u", s[2]);
+	TT_REQUIRE(s[3] == 1, "sink_shape[3] == 1",
+		   "Attention sink hidden dimension must be 1. Got %u", s[3]);
 	return TTNN_OK;
 }
 
 static tt_status validate(struct tt_launch *launch)
 {
 	const struct tt_tensor *mask = launch->inputs[MASK], *sink = launch->inputs[SINK];
-	bool causal = launch->attrs[CAUSAL].boolean;
 
 	TT_TRY(check_kinds(launch));
+	if (mask)
+		TT_TRY(check_mask(launch, &mask->spec));
 	TT_TRY(check_shapes(launch));
-	TT_REQUIRE(
-		!(causal && mask), "!(attrs.is_causal && tensors.attn_mask.has_value())",
-		"is_causal and attn_mask cannot both be present. Got is_causal: true, attn_mask: "
-		"true");
-	TT_REQUIRE(!mask || narrow(mask->spec.dtype),
-		   "mask.dtype() == DataType::BFLOAT16 || mask.dtype() == DataType::BFLOAT8_B || "
-		   "mask.dtype() == DataType::BFLOAT4_B",
-		   "When mask is provided to SDPA, it must be in BF16, BFP8, or BFP4 dataformat");
-	TT_REQUIRE(!sink || tt_shape_last(&sink->spec.shape, 1) == 1, "sink_shape[3] == 1",
-		   "Attention sink hidden dimension must be 1. Got %u",
-		   tt_shape_last(&sink->spec.shape, 1));
+	if (sink)
+		TT_TRY(check_sink(launch, &sink->spec));
+	for (int i = Q; i <= V; i++) {
+		const struct ttnn_tensor_spec *spec = &launch->inputs[i]->spec;
+
+		TT_REQUIRE(spec->shape.dim[3] == spec->padded.dim[3],
+			   "logical_shape[3] == legacy_shape[3]",
+			   "Padding is not supported on the head_dim dimension");
+	}
 	return TTNN_OK;
 }
 

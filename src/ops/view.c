@@ -82,8 +82,10 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 	TT_TRY(view_memory(&args.memory, old, shape, padded));
 	tt_memory_config_strip(&args.memory);
 	TT_TRY(tt_tensor_spec_padded(&spec, &args, padded));
+	/* Another shape is told by rows and columns of a shard, where it has them. */
 	spec.memory.created_with_nd_shard =
-		old->memory.created_with_nd_shard && spec.memory.has_nd_shard;
+		old->memory.created_with_nd_shard && spec.memory.has_nd_shard &&
+		(!old->memory.has_shard || ttnn_shape_equal(shape, &old->shape));
 	if (spec.bytes > old->bytes && old->bytes % spec.page_bytes == 0)
 		return tt_fail_cond(
 			TTNN_INVALID,
