@@ -176,7 +176,7 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	struct tt_conv *c = &run->conv;
 	struct tt_conv_slices slices;
-	struct tt_tensor *result;
+	struct tt_tensor *result, *given, *image;
 	tt_status status;
 
 	TT_REQUIRE(c->transposed || !c->config.override_output,
@@ -193,15 +193,22 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 	if (!c->config.has_weights_dtype)
 		c->config.weights_dtype = run->weight->spec.dtype;
 	c->config.has_weights_dtype = true;
+	given = run->in;
 	TT_TRY(unflatten(run));
+	image = run->in;
 	TT_TRY(make_output(&result, run));
 	tt_call_own(run->call, result);
 	TT_TRY(tt_conv_choose_slices(&slices, c, &run->slices));
 	if (slices.count == 1) {
 		tt_call_deallocate(run->call, result);
 		TT_TRY(run_whole(&result, run));
-		return flatten_result(out, run->call, result);
+		status = flatten_result(out, run->call, result);
+	} else {
+		TT_TRY(tt_conv_run_slices(run, result, &slices));
+		status = tt_conv_flatten(out, run->call, result);
 	}
-	status = tt_conv_run_slices(run, result, &slices);
-	return status == TTNN_OK ? tt_conv_flatten(out, run->call, result) : status;
+	/* Before the weights, which the caller may want. */
+	if (image != given)
+		tt_call_drop(run->call, image);
+	return status;
 }

@@ -216,7 +216,8 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 static tt_status memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct work *work = launch->work;
-	struct tt_cb_list list = {plan, work->cores, 0};
+	const struct tt_conv_cb *result = &work->cbs[TT_CONV_OUT];
+	uint32_t index = 0;
 	struct tt_tensor *backing[TT_CONV_CBS] = {[TT_CONV_PARTIALS] = launch->outputs[0],
 						  [TT_CONV_OUT] = launch->outputs[0],
 						  [TT_CONV_INDICES] = work->table,
@@ -224,10 +225,21 @@ static tt_status memory(struct tt_plan *plan, const struct tt_launch *launch)
 
 	for (int i = 0; i < TT_CONV_CBS; i++) {
 		const struct tt_conv_cb *cb = &work->cbs[i];
+		uint64_t size = cb->pages * cb->page;
+		struct tt_plan_row row = {.kind = TT_CB,
+					  .index = index,
+					  .size = size,
+					  .page = size,
+					  .cores = work->cores,
+					  .backing = cb->borrowed ? backing[i] : NULL};
 
-		if (cb->pages)
-			TT_TRY(tt_cb_add(&list, cb->pages * cb->page,
-					 cb->borrowed ? backing[i] : NULL));
+		if (!cb->pages)
+			continue;
+		/* Sums of a block of rows lie where the last such block of the result will. */
+		if (i == TT_CONV_PARTIALS && cb->borrowed && size < result->pages * result->page)
+			row.offset = result->pages * result->page - size;
+		TT_TRY(tt_plan_add(plan, &row));
+		index++;
 	}
 	return TTNN_OK;
 }

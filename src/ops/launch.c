@@ -121,7 +121,7 @@ tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 		const struct tt_buffer *buffer = tt_tensor_buffer(row->backing);
 
 		placed.borrowed = true;
-		placed.address = buffer ? buffer->address : 0;
+		placed.address = buffer && buffer->address ? buffer->address + row->offset : 0;
 	}
 	return tt_program_add(plan->program, &placed, plan->limits);
 }

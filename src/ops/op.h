@@ -284,6 +284,7 @@ struct tt_plan_row {
 	uint64_t size, page;
 	const ttnn_core_set *cores;
 	struct tt_tensor *backing;
+	uint64_t offset; /* in the buffer of that */
 };
 tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row);
 
