@@ -185,13 +185,12 @@ static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_te
 		"!(attrs.is_causal && tensors.attn_mask.has_value())",
 		"is_causal and attn_mask cannot both be present. Got is_causal: true, attn_mask: "
 		"true");
-	TT_REQUIRE(
-		!tt_value_integer(&window, &launch->attrs[WINDOW]) || window == 0,
-		"!(attrs.sliding_window_size.value_or(0) > 0 && tensors.attn_mask.has_value())",
-		"sliding_window_size and attn_mask cannot both be present; bake the "
-		"sliding-window mask into attn_mask. Got sliding_window_size: %lld, attn_mask: "
-		"true",
-		(long long)window);
+	TT_REQUIRE(!tt_value_integer(&window, &launch->attrs[WINDOW]) || window == 0,
+		   "!(attrs.sliding_window_size.value_or(0) > 0 && tensors.attn_mask.has_value())",
+		   "sliding_window_size and attn_mask cannot both be present; bake the "
+		   "sliding-window mask into attn_mask. Got sliding_window_size: %lld, attn_mask: "
+		   "true",
+		   (long long)window);
 	TT_REQUIRE(mask->layout == TTNN_TILE, "mask.layout() == Layout::TILE",
 		   "When mask is provided to SDPA, it must be tilized");
 	TT_REQUIRE(narrow(mask->dtype),

@@ -82,22 +82,48 @@ struct tt_reduce_tiles tt_reduce_tiles_of(const struct ttnn_tensor_spec *spec)
 	return tiles;
 }
 
-tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
-			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in)
+/* Widths are spread over all cores anew; other shards shrink as the shape does, to whole tiles. */
+static void reduce_shard(struct ttnn_nd_shard_spec *nd, const struct ttnn_memory_config *asked,
+			 const struct ttnn_tensor_spec *plain, const struct ttnn_tensor_spec *in,
+			 enum tt_reduce_dim dim)
 {
-	struct ttnn_tensor_spec like = *in, plain;
-	struct ttnn_shard_spec shard;
+	uint32_t *last, *before, rank;
 
+	if (asked->layout == TTNN_WIDTH_SHARDED) {
+		uint64_t width = tt_div_up(plain->cols, ttnn_core_set_cores(nd->grid));
+
+		nd->shape = TT_SHAPE((uint32_t)plain->rows, (uint32_t)width);
+	}
+	rank = nd->shape.rank;
+	last = &nd->shape.dim[rank - 1];
+	before = rank > 1 ? &nd->shape.dim[rank - 2] : NULL;
+	if (asked->layout != TTNN_WIDTH_SHARDED && dim != TT_DIM_H)
+		*last = 1;
+	if (asked->layout != TTNN_WIDTH_SHARDED && dim != TT_DIM_W && before)
+		*before = (uint32_t)tt_div_up(*before, tt_shape_last(&in->shape, 2));
+	if (plain->layout != TTNN_TILE)
+		return;
+	*last = (uint32_t)tt_align_to(*last, plain->tile.width);
+	if (before)
+		*before = (uint32_t)tt_align_to(*before, plain->tile.height);
+}
+
+tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
+			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in,
+			  enum tt_reduce_dim dim)
+{
+	struct ttnn_nd_shard_spec nd = asked->nd_shard;
+	struct ttnn_tensor_spec plain;
+
+	args->memory = (struct ttnn_memory_config){.buffer = asked->buffer};
 	TT_TRY(ttnn_tensor_spec_make(&plain, args));
-	args->memory = *asked;
-	if (!tt_memory_config_is_sharded(asked) || !asked->has_shard)
-		return ttnn_tensor_spec_make(out, args);
-	like.memory = *asked;
-	TT_TRY(tt_eltwise_rescale(&shard, &like, &plain.padded));
-	TT_TRY(ttnn_memory_config_sharded(&args->memory, asked->layout, asked->buffer, &shard));
-	TT_TRY(ttnn_tensor_spec_make(out, args));
-	out->memory.created_with_nd_shard = out->memory.has_nd_shard;
-	return TTNN_OK;
+	if (!asked->has_nd_shard) {
+		*out = plain;
+		return TTNN_OK;
+	}
+	reduce_shard(&nd, asked, &plain, in, dim);
+	TT_TRY(ttnn_memory_config_nd(&args->memory, asked->buffer, &nd));
+	return ttnn_tensor_spec_make(out, args);
 }
 
 static tt_status infer(struct tt_launch *launch)
@@ -107,13 +133,14 @@ static tt_status infer(struct tt_launch *launch)
 				      .dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer,
 				      .layout = (enum ttnn_layout)launch->attrs[LAYOUT].integer,
 				      .tile = in->tile};
+	enum tt_reduce_dim dim = dim_of(launch);
 
 	launch->output_count = 1;
-	if (dim_of(launch) == TT_DIM_W)
+	if (dim != TT_DIM_H)
 		args.shape.dim[in->shape.rank - 1] = 1;
-	else
+	if (dim != TT_DIM_W)
 		args.shape.dim[in->shape.rank - 2] = (uint32_t)launch->attrs[SLICES].integer;
-	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
+	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in, dim);
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -136,8 +163,10 @@ static tt_status validate(struct tt_launch *launch)
 /* ---- program memory ------------------------------------------------------------------------------- */
 
 enum { SINGLE_HW, MULTI_H, MULTI_W };
+static const uint32_t factory_of[] = {
+	[TT_DIM_H] = MULTI_H, [TT_DIM_W] = MULTI_W, [TT_DIM_HW] = SINGLE_HW};
 /* What choose() works out: numbers are pages or bytes of a page. */
-enum { IN_PAGES, SCALER_BYTES, SHARDED, ROWS, BLOCK_PAGES };
+enum { IN_PAGES, SCALER_BYTES, SHARDED, ROWS, BLOCK_PAGES, NEGATIVES };
 
 /* Shards are reduced where they lie when each has all that its results need. */
 static bool in_place(const struct tt_launch *launch)
@@ -165,6 +194,7 @@ static uint64_t columns_at_once(const struct tt_launch *launch, uint64_t per_cor
 
 #define WIDTH_BLOCK 4
 #define ROWS_BLOCK 8
+#define NEGATED_BLOCK 4
 
 static tt_status plan(struct tt_launch *launch, struct tt_move_work *work)
 {
@@ -174,7 +204,9 @@ static tt_status plan(struct tt_launch *launch, struct tt_move_work *work)
 	struct tt_work_split split;
 	uint64_t units, at_once;
 
-	if (dim_of(launch) == TT_DIM_W)
+	if (dim_of(launch) == TT_DIM_HW)
+		units = 1;
+	else if (dim_of(launch) == TT_DIM_W)
 		units = rows ? tiles.matrices * tt_shape_last(&in->shape, 2)
 			     : tiles.matrices * tiles.height;
 	else
@@ -191,12 +223,17 @@ static tt_status plan(struct tt_launch *launch, struct tt_move_work *work)
 	else if (rows)
 		at_once = tiles.width < ROWS_BLOCK ? tiles.width : ROWS_BLOCK;
 	else
-		at_once = tiles.width < WIDTH_BLOCK ? 1 : WIDTH_BLOCK;
+		at_once = tiles.width < WIDTH_BLOCK || launch->attrs[NEGATE].boolean ? 1
+										     : WIDTH_BLOCK;
 	work->number[IN_PAGES] = 2 * at_once;
 	/* Rows become tiles on the way: one block of them, or as many as are reduced at a time. */
 	work->number[BLOCK_PAGES] = dim_of(launch) == TT_DIM_W ? at_once : 2 * at_once;
 	if (rows && dim_of(launch) == TT_DIM_H)
 		work->number[IN_PAGES] = 2;
+	if (dim_of(launch) == TT_DIM_H && launch->attrs[NEGATE].boolean) {
+		work->number[IN_PAGES] = NEGATED_BLOCK;
+		work->number[NEGATIVES] = tiles.height * split.units[0];
+	}
 	return TTNN_OK;
 }
 
@@ -206,7 +243,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 
 	if (!work)
 		return TTNN_NOMEM;
-	*out = dim_of(launch) == TT_DIM_W ? MULTI_W : MULTI_H;
+	*out = factory_of[dim_of(launch)];
 	work->number[SCALER_BYTES] = tt_tile_bytes_of(
 		launch->inputs[0]->spec.dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16);
 	work->number[ROWS] = launch->attrs[ROWS_W].boolean || launch->attrs[ROWS_H].boolean;
@@ -223,9 +260,24 @@ static uint64_t shard_pages_in(const struct tt_launch *launch)
 	return tt_shard_tiles(&launch->inputs[0]->spec);
 }
 
+static bool negates(const struct tt_launch *launch)
+{
+	return launch->attrs[NEGATE].boolean;
+}
+
+/* Columns are negated whole, rows tile by tile. */
+static uint64_t negatives(const struct tt_launch *launch)
+{
+	const struct tt_move_work *work = launch->work;
+
+	return work->number[NEGATIVES] ? work->number[NEGATIVES] : 1;
+}
+
 static uint64_t pages_out(const struct tt_launch *launch)
 {
-	return tt_has2(launch) ? tt_shard_tiles(&launch->outputs[0]->spec) : 2;
+	if (tt_has2(launch))
+		return tt_shard_tiles(&launch->outputs[0]->spec);
+	return negates(launch) && dim_of(launch) == TT_DIM_H ? NEGATED_BLOCK : 2;
 }
 
 static struct tt_tensor *back_out(const struct tt_launch *launch)
@@ -247,6 +299,8 @@ static const struct tt_mem_row memory_rows[] = {
 	ROW(5, .when = tt_has3, .pages = tt_number4, .page = tt_page_in0),
 	ROW(6, .when = tt_has3, .page_count = 1, .page = tt_page_in0),
 	ROW(3, .pages = pages_out, .page = tt_page_out0, .backing = back_out),
+	ROW(4, .when = negates, .pages = negatives, .page = tt_page_in0),
+	ROW(5, .when = negates, .pages = negatives, .page = tt_page_in0),
 };
 
 #define FACTORY(name)                                                                              \
@@ -306,11 +360,13 @@ static tt_status reduce_slices(const struct tt_launch *launch, struct tt_reduce_
 static tt_status kernel(struct tt_launch *launch)
 {
 	uint32_t rank = launch->inputs[0]->spec.shape.rank;
+	enum tt_reduce_dim dim = dim_of(launch);
+	uint32_t last = 1u << (rank - 1), before = 1u << (rank - 2);
 	struct tt_reduce_job job = {
 		.out = launch->outputs[0],
 		.in = launch->inputs[0],
-		.kind = kinds[launch->attrs[MATH].integer],
-		.dims = 1u << (rank - (dim_of(launch) == TT_DIM_W ? 1 : 2)),
+		.kind = negates(launch) ? TT_REDUCE_MIN : kinds[launch->attrs[MATH].integer],
+		.dims = (dim == TT_DIM_H ? 0 : last) | (dim == TT_DIM_W ? 0 : before),
 		.scale = launch->attrs[SCALER].real * launch->attrs[POST].real,
 	};
 
@@ -342,7 +398,7 @@ tt_status tt_reduce_pass(struct tt_tensor **out, struct tt_call *call,
 		[DTYPE] = ttnn_v_dtype(pass->dtype),
 		[COMPUTE] = pass->compute,
 		[CORES] = pass->cores ? ttnn_v_core_set(pass->cores) : ttnn_v_none(),
-		[NEGATE] = ttnn_v_bool(false),
+		[NEGATE] = ttnn_v_bool(pass->negate),
 		[POST] = ttnn_v_real(pass->post),
 		[MODE] = tt_value_enum(&mode_enum, pass->mode),
 		[ROWS_W] = ttnn_v_bool(pass->rows && pass->dim == TT_DIM_W),

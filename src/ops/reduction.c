@@ -154,6 +154,21 @@ static bool is_exact(const struct wish *wish, enum ttnn_dtype dtype)
 	       tt_compute_has(&wish->compute, TT_COMPUTE_FP32);
 }
 
+static bool is_vector(const struct wish *wish, enum tt_reduce_math math, enum ttnn_dtype dtype)
+{
+	return is_exact(wish, dtype) || (math == TT_MATH_MIN && dtype == TTNN_BFLOAT16);
+}
+
+/* A matrix of one tile is reduced at once, but not by the vector unit. */
+static bool at_once(const struct wish *wish, const struct step *step)
+{
+	const struct ttnn_tensor_spec *in = &step->in->spec;
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
+
+	return step->dim == TT_DIM_HW && tiles.width * tiles.height * tiles.matrices == 1 &&
+	       in->dtype != TTNN_INT32 && !is_vector(wish, step->math, in->dtype);
+}
+
 static struct tt_reduce_pass pass_of(const struct wish *wish, const struct step *step,
 				     struct tt_tensor *in)
 {
@@ -171,14 +186,20 @@ static struct tt_reduce_pass pass_of(const struct wish *wish, const struct step 
 		.compute = wish->compute,
 		.cores = wish->cores,
 		.rows = in->spec.layout == TTNN_ROW_MAJOR,
-		.vector = exact || (step->math == TT_MATH_MIN && dtype == TTNN_BFLOAT16),
+		.vector = is_vector(wish, step->math, dtype),
 		.slices = 1,
 		.layout = wish->tiles ? TTNN_TILE : in->spec.layout,
 	};
 
 	if (step->math == TT_MATH_AVG && (exact || pass.rows))
 		pass.math = TT_MATH_SUM;
-	pass.mode = extreme || exact || dtype == TTNN_INT32 ? TT_SCALER_POST : TT_SCALER_TILE;
+	pass.negate = step->math == TT_MATH_MIN && !pass.vector && dtype != TTNN_INT32;
+	if (pass.negate)
+		pass.math = TT_MATH_MAX;
+	if (extreme || exact || dtype == TTNN_INT32 || at_once(wish, step))
+		pass.mode = TT_SCALER_POST;
+	else
+		pass.mode = TT_SCALER_TILE;
 	*(pass.mode == TT_SCALER_POST ? &pass.post : &pass.scaler) = step->factor;
 	return pass;
 }
@@ -193,9 +214,11 @@ static uint32_t slices_of(const struct wish *wish, const struct tt_tensor *in)
 	const ttnn_core_set *grid = wish->cores ? wish->cores : tt_tensor_device(in)->grid;
 	uint64_t columns = tiles.width * tiles.matrices, slices;
 	uint64_t tall = in->spec.layout == TTNN_TILE ? TALL_TILES : TALL_ROWS;
+	bool extreme = wish->math == TT_MATH_MAX || wish->math == TT_MATH_MIN;
 
 	if (tiles.height < tall || columns == 0 || tt_tensor_is_sharded(in) ||
-	    tt_memory_config_is_sharded(wish->memory) || in->spec.dtype == TTNN_INT32)
+	    tt_memory_config_is_sharded(wish->memory) || in->spec.dtype == TTNN_INT32 ||
+	    in->spec.dtype == TTNN_UINT32 || (extreme && in->spec.dtype == TTNN_BFLOAT8_B))
 		return 1;
 	slices = ttnn_core_set_cores(grid) / columns;
 	if (slices > tiles.height)
@@ -263,7 +286,7 @@ static tt_status pass_4d(struct tt_tensor **out, const struct wish *wish, const 
 	struct tt_reduce_pass pass;
 	uint32_t slices;
 
-	if (step->dim == TT_DIM_HW)
+	if (step->dim == TT_DIM_HW && !at_once(wish, step))
 		return both(out, wish, step);
 	slices = step->dim == TT_DIM_H ? slices_of(wish, step->in) : 1;
 	if (slices > 1)

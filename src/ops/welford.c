@@ -61,7 +61,8 @@ static tt_status infer(struct tt_launch *launch)
 	for (uint32_t d = 0; d < args.shape.rank; d++)
 		if (bits >> d & 1)
 			args.shape.dim[d] = 1;
-	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
+	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in,
+			       dim_of(launch));
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -77,7 +78,7 @@ static tt_status validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Wide rows are kept whole, for two passes over them. */
+/* Long lines are kept whole, for two passes over them. */
 #define PAGES 8
 #define WIDE 24
 
@@ -88,7 +89,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	struct tt_move_work *work = tt_move_work_new(launch);
 	enum tt_reduce_dim dim = dim_of(launch);
 	struct tt_work_split split;
-	uint64_t units = tiles.matrices;
+	uint64_t units = tiles.matrices, at_once;
 
 	if (!work)
 		return TTNN_NOMEM;
@@ -104,7 +105,8 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 		TT_TRY(tt_split_work(&split, tt_grid_size(launch->grid), units,
 				     TTNN_ORIENT_COL_MAJOR));
 	work->cores[0] = split.all;
-	work->number[0] = dim == TT_DIM_W && tiles.width >= WIDE ? tiles.width : PAGES;
+	at_once = dim == TT_DIM_H ? tiles.height : tiles.width;
+	work->number[0] = at_once >= WIDE ? at_once : PAGES;
 	work->number[1] = dim == TT_DIM_HW;
 	return TTNN_OK;
 }
