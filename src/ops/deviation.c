@@ -2,6 +2,8 @@
  * deviation.c: standard deviation and variance over any dimensions. What is reduced becomes the last
  * dimensions first, then one program does it all.
  */
+#include <math.h>
+
 #include "device/devtensor.h"
 #include "ops/compute.h"
 #include "ops/golden_reduction.h"
@@ -116,6 +118,40 @@ static tt_status finish(struct wish *wish, struct tt_tensor *result, const struc
 	return status;
 }
 
+/* Of one value each there is nothing to compute: none, or no number. */
+static tt_status of_single(struct wish *wish, struct tt_tensor *in, const struct ttnn_shape *shape)
+{
+	struct ttnn_arg args[] = {
+		{"shape", ttnn_v_shape(&in->spec.shape)},
+		{"fill_value", ttnn_v_real(wish->pass.correction ? NAN : 0)},
+		{"dtype", ttnn_v_dtype(in->spec.dtype)},
+		{"layout", ttnn_v_layout(TTNN_TILE)},
+		{"device", ttnn_v_device(tt_tensor_device(in))},
+		{"memory_config", ttnn_v_memory(wish->pass.memory)},
+	};
+	struct tt_tensor *full, *out;
+	tt_status status;
+
+	TT_TRY(tt_call_op(&full, wish->call, "ttnn.full", args, TT_COUNT(args)));
+	status = tt_call_reshape(&out, wish->call,
+				 &(struct tt_reshape_args){.in = full, .shape = shape});
+	tt_call_drop(wish->call, full);
+	if (status == TTNN_OK)
+		tt_call_return(wish->call, out);
+	return status;
+}
+
+static bool is_single(const struct wish *wish, const struct tt_tensor *in)
+{
+	for (uint32_t i = 0; i < wish->dims.count; i++)
+		if (in->spec.shape.dim[wish->dims.dim[i]] != 1)
+			return false;
+	for (uint32_t d = 0; d < in->spec.shape.rank; d++)
+		if (in->spec.shape.dim[d] == 0)
+			return false;
+	return true;
+}
+
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *result;
@@ -138,6 +174,8 @@ static tt_status expand(struct tt_call *call)
 	TT_TRY(tt_reduction_dims(&wish.dims, call, "dim", in->spec.shape.rank));
 	shape = tt_reduction_shape(&in->spec.shape, &wish.dims,
 				   tt_call_bool(call, "keepdim", false));
+	if (is_single(&wish, in))
+		return of_single(&wish, in, &shape);
 	TT_TRY(as_matrix(&in, call, in));
 	if (in->spec.shape.rank > shape.rank && wish.dims.count == 1 && wish.dims.dim[0] == 0 &&
 	    tt_call_tensor(call, "input_tensor")->spec.shape.rank == 1)

@@ -195,13 +195,16 @@ static tt_status rows_whole(struct tt_plan *plan, const struct tt_launch *launch
 	const struct gathering g = gathering_of(launch, blocks);
 	struct tt_tensor *in = launch->inputs[TT_NORM_IN], *out = launch->outputs[0];
 	uint64_t block = blocks.h * blocks.w, small = tt_tile_bytes_of(TTNN_BFLOAT16);
-	bool mean = !f.rms;
+	bool mean = !f.rms, ragged = tt_shape_last(&in->spec.shape, 1) % TILE != 0;
 	const struct tt_page_row rows[] = {
 		{TT_DFB, 0, block, f.in, in},
 		{TT_DFB, 1, f.residual ? block : 0, f.residual, launch->inputs[TT_NORM_RESIDUAL]},
 		{TT_DFB, 2, 1, small, NULL},
 		{TT_DFB, 3, 1, small, NULL},
 		{TT_DFB, 4, 1, f.inter, NULL},
+		/* Columns of the last tile that do not count, and values without them. */
+		{TT_DFB, 14, ragged && mean ? block : 0, f.inter, NULL},
+		{TT_DFB, 7, ragged ? blocks.w : 0, small, NULL},
 		{TT_DFB, 11, blocks.h, f.inter, NULL},
 		{TT_DFB, 13, g.parts, f.inter, NULL},
 		{TT_DFB, 15, blocks.h, f.inter, NULL},

@@ -13,6 +13,7 @@
 #include "ops/eltwise.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
+#include "tensor/core.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
@@ -82,46 +83,69 @@ struct tt_reduce_tiles tt_reduce_tiles_of(const struct ttnn_tensor_spec *spec)
 	return tiles;
 }
 
-/* Widths are spread over all cores anew; other shards shrink as the shape does, to whole tiles. */
-static void reduce_shard(struct ttnn_nd_shard_spec *nd, const struct ttnn_memory_config *asked,
-			 const struct ttnn_tensor_spec *plain, const struct ttnn_tensor_spec *in,
-			 enum tt_reduce_dim dim)
+static uint32_t in_tiles(uint64_t extent, uint32_t tile)
 {
-	uint32_t *last, *before, rank;
+	return (uint32_t)tt_align_to(extent ? extent : 1, tile);
+}
 
-	if (asked->layout == TTNN_WIDTH_SHARDED) {
-		uint64_t width = tt_div_up(plain->cols, ttnn_core_set_cores(nd->grid));
+/* The result spread anew over all cores that were asked for. */
+static tt_status spread(struct ttnn_nd_shard_spec *nd, const struct ttnn_memory_config *asked,
+			const struct ttnn_tensor_spec *plain)
+{
+	bool columns = asked->shard.orientation == TTNN_ORIENT_COL_MAJOR;
+	uint64_t cores = ttnn_core_set_cores(asked->shard.grid), down = 1, across = 1;
+	struct ttnn_core_range box;
 
-		nd->shape = TT_SHAPE((uint32_t)plain->rows, (uint32_t)width);
+	TT_TRY(tt_core_set_box(&box, asked->shard.grid));
+	if (asked->layout == TTNN_HEIGHT_SHARDED) {
+		down = cores;
+	} else if (asked->layout == TTNN_WIDTH_SHARDED) {
+		across = cores;
+	} else {
+		uint64_t x = (uint64_t)box.end.x - box.start.x + 1;
+		uint64_t y = (uint64_t)box.end.y - box.start.y + 1;
+
+		down = columns ? x : y;
+		across = columns ? y : x;
 	}
-	rank = nd->shape.rank;
-	last = &nd->shape.dim[rank - 1];
-	before = rank > 1 ? &nd->shape.dim[rank - 2] : NULL;
-	if (asked->layout != TTNN_WIDTH_SHARDED && dim != TT_DIM_H)
-		*last = 1;
-	if (asked->layout != TTNN_WIDTH_SHARDED && dim != TT_DIM_W && before)
-		*before = (uint32_t)tt_div_up(*before, tt_shape_last(&in->shape, 2));
-	if (plain->layout != TTNN_TILE)
-		return;
-	*last = (uint32_t)tt_align_to(*last, plain->tile.width);
-	if (before)
-		*before = (uint32_t)tt_align_to(*before, plain->tile.height);
+	*nd = (struct ttnn_nd_shard_spec){.grid = asked->shard.grid,
+					  .orientation = asked->shard.orientation,
+					  .strategy = asked->layout == TTNN_BLOCK_SHARDED
+							      ? TTNN_GRID_2D
+							      : TTNN_ROUND_ROBIN_1D};
+	nd->shape = TT_SHAPE(in_tiles(tt_div_up(plain->rows, down), plain->tile.height),
+			     in_tiles(tt_div_up(plain->cols, across), plain->tile.width));
+	return TTNN_OK;
+}
+
+/* Shards of any rank lose what was reduced. */
+static void shrink(struct ttnn_nd_shard_spec *nd, const struct ttnn_tensor_spec *in,
+		   const struct ttnn_tensor_spec *plain)
+{
+	uint32_t rank = nd->shape.rank;
+	uint32_t *last = &nd->shape.dim[rank - 1], *before = last - 1;
+
+	if (tt_shape_last(&plain->shape, 1) != tt_shape_last(&in->shape, 1))
+		*last = in_tiles(1, plain->tile.width);
+	if (rank > 1 && tt_shape_last(&plain->shape, 2) != tt_shape_last(&in->shape, 2))
+		*before = in_tiles(tt_div_up(*before, tt_shape_last(&in->shape, 2)),
+				   plain->tile.height);
 }
 
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
-			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in,
-			  enum tt_reduce_dim dim)
+			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in)
 {
 	struct ttnn_nd_shard_spec nd = asked->nd_shard;
 	struct ttnn_tensor_spec plain;
 
-	args->memory = (struct ttnn_memory_config){.buffer = asked->buffer};
 	TT_TRY(ttnn_tensor_spec_make(&plain, args));
-	if (!asked->has_nd_shard) {
-		*out = plain;
-		return TTNN_OK;
-	}
-	reduce_shard(&nd, asked, &plain, in, dim);
+	args->memory = *asked;
+	if (asked->created_with_nd_shard && asked->has_nd_shard)
+		shrink(&nd, in, &plain);
+	else if (tt_memory_config_is_sharded(asked) && asked->has_shard)
+		TT_TRY(spread(&nd, asked, &plain));
+	else
+		return ttnn_tensor_spec_make(out, args);
 	TT_TRY(ttnn_memory_config_nd(&args->memory, asked->buffer, &nd));
 	return ttnn_tensor_spec_make(out, args);
 }
@@ -140,7 +164,7 @@ static tt_status infer(struct tt_launch *launch)
 		args.shape.dim[in->shape.rank - 1] = 1;
 	if (dim != TT_DIM_W)
 		args.shape.dim[in->shape.rank - 2] = (uint32_t)launch->attrs[SLICES].integer;
-	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in, dim);
+	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
 }
 
 static tt_status validate(struct tt_launch *launch)

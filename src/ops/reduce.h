@@ -70,12 +70,12 @@ tt_status tt_welford_pass(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_welford_pass *pass);
 
 /*
- * The spec of a result: all of *args but the memory, whose shards are those asked for, without what
- * was reduced. Upstream cuts them with its spec for any rank, and the result tells so.
+ * The spec of a result: all of *args but the memory, which is spread over the cores asked for.
+ * Upstream cuts shards with its spec for any rank, and the result tells so.
  */
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
-			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in,
-			  enum tt_reduce_dim dim);
+			  const struct ttnn_memory_config *asked,
+			  const struct ttnn_tensor_spec *in);
 
 /* The tiles of a tensor: across, down, and how many matrices. */
 struct tt_reduce_tiles {

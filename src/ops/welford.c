@@ -61,8 +61,7 @@ static tt_status infer(struct tt_launch *launch)
 	for (uint32_t d = 0; d < args.shape.rank; d++)
 		if (bits >> d & 1)
 			args.shape.dim[d] = 1;
-	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in,
-			       dim_of(launch));
+	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
 }
 
 static tt_status validate(struct tt_launch *launch)
@@ -105,8 +104,9 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 		TT_TRY(tt_split_work(&split, tt_grid_size(launch->grid), units,
 				     TTNN_ORIENT_COL_MAJOR));
 	work->cores[0] = split.all;
-	at_once = dim == TT_DIM_H ? tiles.height : tiles.width;
-	work->number[0] = at_once >= WIDE ? at_once : PAGES;
+	at_once = dim == TT_DIM_W ? tiles.width : tiles.height;
+	work->number[0] =
+		at_once >= WIDE || (at_once > PAGES && dim == TT_DIM_HW) ? at_once : PAGES;
 	work->number[1] = dim == TT_DIM_HW;
 	return TTNN_OK;
 }
