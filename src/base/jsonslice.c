@@ -562,6 +562,15 @@ tt_status tt_jsonslice_fetch(const struct tt_json **out, struct tt_jsonslice *sl
 	return read_value(out, slices, parser, place);
 }
 
+tt_status tt_jsonslice_copy(char *out, const struct tt_jsonslice *slices, size_t start,
+			    size_t length)
+{
+	if (slices->fd >= 0)
+		return tt_file_read_at(slices->fd, out, length, start, slices->name);
+	memcpy(out, slices->near.text + start, length);
+	return TTNN_OK;
+}
+
 void tt_jsonslice_seek(struct tt_jsonslice *slices, const struct tt_jsonslice_place *place)
 {
 	if (slices->status != TTNN_OK)

@@ -74,6 +74,10 @@ struct tt_jsonslice_place tt_jsonslice_place(struct tt_jsonslice *slices);
 tt_status tt_jsonslice_fetch(const struct tt_json **out, struct tt_jsonslice *slices,
 			     struct tt_json_parser *parser, const struct tt_jsonslice_place *place);
 
+/* Copies so many bytes that the text has. Unlike all else here, any thread may call it at any time. */
+tt_status tt_jsonslice_copy(char *out, const struct tt_jsonslice *slices, size_t start,
+			    size_t length);
+
 /*
  * ... or move the cursor there, at the value. Since its place was asked for, the cursor must not
  * have entered other containers in place of those around it. Its key is not known then.

@@ -48,6 +48,17 @@ char *tt_str_grow(struct tt_str *str, size_t length)
 	return str->data + str->length - length;
 }
 
+char *tt_str_room(struct tt_str *str, size_t size)
+{
+	return reserve(str, size) ? str->data + str->length : NULL;
+}
+
+void tt_str_end(struct tt_str *str, const char *end)
+{
+	str->length = (size_t)(end - str->data);
+	str->data[str->length] = '\0';
+}
+
 void tt_str_adds(struct tt_str *str, const char *text)
 {
 	tt_str_add(str, text, strlen(text));

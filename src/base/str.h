@@ -31,6 +31,10 @@ void tt_str_addu(struct tt_str *str, uint64_t number);
  */
 char *tt_str_grow(struct tt_str *str, size_t length);
 
+/* The same where the length is known afterwards: room for so many, then where they end. */
+char *tt_str_room(struct tt_str *str, size_t size);
+void tt_str_end(struct tt_str *str, const char *end);
+
 /* The text so far, never NULL. Borrowed until the next append. */
 const char *tt_str_text(const struct tt_str *str);
 

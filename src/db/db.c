@@ -56,7 +56,7 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 	static const char setup[] =
 		"pragma page_size = %u; pragma journal_mode = off;"
 		"pragma synchronous = off; pragma locking_mode = exclusive;"
-		"pragma cache_size = -32768; pragma temp_store = memory; begin;";
+		"pragma cache_size = -8192; pragma temp_store = memory; begin;";
 	char sql[sizeof(setup) + 16];
 	struct tt_db *db;
 	tt_status status;

@@ -3,163 +3,10 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "base/jsondump.h"
 #include "base/mem.h"
-#include "report/pytext.h"
-
-int64_t tt_report_devices_map(void *devices, int64_t raw)
-{
-	const struct tt_report_devices *known = devices;
-
-	for (size_t i = 0; i < known->rows.count; i++)
-		if (known->rows.data[i].raw == raw)
-			return (int64_t)i;
-	return raw;
-}
-
-const struct tt_json *tt_report_device_tensors(struct tt_json_parser *parser, const char *text,
-					       size_t length)
-{
-	struct tt_json_part part = {.name = "device_tensors", .whole = text, .length = length};
-	const struct tt_json *list;
-
-	if (tt_json_parser_read(&list, parser, &part) != TTNN_OK)
-		return NULL;
-	return tt_json_kind(list) == TT_JSON_ARRAY ? list : NULL;
-}
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
-
-static void add_int(struct tt_str *out, int64_t value)
-{
-	char text[TT_FMT_MAX];
-
-	tt_str_add(out, text, tt_fmt_i64(text, value));
-}
-
-static void add_key(struct tt_str *out, const struct tt_json_iter *it, bool first)
-{
-	tt_py_dumps_key(out, it->key, it->key_length, first);
-}
-
-/* Whether the member has this key, a string literal. */
-#define is_key(it, literal)                                                                        \
-	((it)->key_length == sizeof(literal) - 1 &&                                                \
-	 memcmp((it)->key, (literal), sizeof(literal) - 1) == 0)
-
-static void add_device(struct tt_report_captured *captured, struct tt_str *out,
-		       const struct tt_json *value)
-{
-	int64_t id;
-
-	if (tt_json_kind(value) == TT_JSON_INT && tt_json_int(&id, value))
-		add_int(out, tt_report_devices_map(captured->devices, id));
-	else
-		tt_py_dumps(out, value);
-}
-
-/* The text of device_tensors, its ids mapped, as Python writes it again. */
-static void add_device_tensors(struct tt_report_captured *captured, const struct tt_json *value)
-{
-	struct tt_str inner = {0};
-	size_t length = 0;
-	const char *text = tt_json_string(value, &length), *before = "";
-	const struct tt_json *list =
-		text ? tt_report_device_tensors(&captured->parser, text, length) : NULL;
-	struct tt_json_iter it = tt_json_iter(list);
-
-	if (!list) {
-		tt_py_dumps(&captured->text, value);
-		return;
-	}
-	tt_str_addc(&inner, '[');
-	while (tt_json_next(&it)) {
-		struct tt_json_iter field = tt_json_iter(it.value);
-		bool first = true;
-
-		tt_str_adds(&inner, before);
-		before = ", ";
-		if (!field.object) {
-			tt_py_dumps(&inner, it.value);
-			continue;
-		}
-		tt_str_addc(&inner, '{');
-		while (tt_json_next(&field)) {
-			add_key(&inner, &field, first);
-			first = false;
-			if (is_key(&field, "device_id") || is_key(&field, "mesh_device_id"))
-				add_device(captured, &inner, field.value);
-			else
-				tt_py_dumps(&inner, field.value);
-		}
-		tt_str_addc(&inner, '}');
-	}
-	tt_str_addc(&inner, ']');
-	captured->text.failed |= inner.failed;
-	tt_py_dumps_text(&captured->text, tt_str_text(&inner), inner.length);
-	tt_str_deinit(&inner);
-}
-
-static void add_params(struct tt_report_captured *captured, const struct tt_json *params)
-{
-	struct tt_str *out = &captured->text;
-	struct tt_json_iter it = tt_json_iter(params);
-	bool first = true;
-	int64_t id;
-
-	if (!captured->devices->rows.count || !it.object) {
-		tt_py_dumps(out, params);
-		return;
-	}
-	tt_str_addc(out, '{');
-	while (tt_json_next(&it)) {
-		add_key(out, &it, first);
-		first = false;
-		if (is_key(&it, "device_tensors"))
-			add_device_tensors(captured, it.value);
-		else if (is_key(&it, "device_id") && tt_json_kind(it.value) == TT_JSON_STRING &&
-			 tt_py_int(&id, it.value))
-			add_int(out, tt_report_devices_map(captured->devices, id));
-		else if (is_key(&it, "device_id"))
-			add_device(captured, out, it.value);
-		else
-			tt_py_dumps(out, it.value);
-	}
-	tt_str_addc(out, '}');
-}
-
-/* A list of references: numbers become holes, anything else is written. */
-static tt_status add_references(struct tt_report_captured *captured, const struct tt_json *list,
-				bool connections)
-{
-	struct tt_str *out = &captured->text;
-	struct tt_json_iter it = tt_json_iter(list);
-	uint32_t node = (uint32_t)captured->counters.count;
-	int32_t index = 0;
-
-	if (tt_json_kind(list) != TT_JSON_ARRAY) {
-		tt_py_dumps(out, list);
-		return TTNN_OK;
-	}
-	tt_str_addc(out, '[');
-	for (; tt_json_next(&it); index++) {
-		struct tt_report_hole *hole;
-		int64_t reference;
-
-		if (index)
-			tt_str_add(out, ", ", 2);
-		if (!tt_json_int(&reference, it.value)) {
-			tt_py_dumps(out, it.value);
-			continue;
-		}
-		hole = TT_VEC_PUSH(&captured->holes);
-		if (!hole)
-			return tt_fail_nomem();
-		*hole = (struct tt_report_hole){out->length, reference, node,
-						connections ? index : -1};
-	}
-	tt_str_addc(out, ']');
-	return TTNN_OK;
-}
 
 void tt_report_captured_clear(struct tt_report_captured *captured)
 {
@@ -167,47 +14,25 @@ void tt_report_captured_clear(struct tt_report_captured *captured)
 	captured->holes.count = captured->counters.count = 0;
 }
 
-tt_status tt_report_captured_add(struct tt_report_captured *captured, const struct tt_json *node)
+tt_status tt_report_captured_add(struct tt_report_captured *captured,
+				 const struct tt_report_draft *draft,
+				 const struct tt_report_drafts *texts)
 {
-	struct tt_str *out = &captured->text;
+	size_t start = captured->text.length;
 	int64_t *counter = TT_VEC_PUSH(&captured->counters);
-	int64_t number = (int64_t)captured->counters.count;
-	bool first = true, has_counter = false, has_id = false;
-	struct tt_json_iter it = tt_json_iter(node);
+	uint32_t number = (uint32_t)captured->counters.count;
 
-	if (!counter)
+	if (!counter || !TT_VEC_RESERVE(&captured->holes, draft->holes))
 		return tt_fail_nomem();
-	*counter = 0;
-	tt_str_add(out, ", {", 3);
-	while (tt_json_next(&it)) {
-		add_key(out, &it, first);
-		first = false;
-		if (is_key(&it, "counter")) {
-			has_counter = true;
-			tt_json_int(counter, it.value);
-			add_int(out, number);
-		} else if (is_key(&it, "id")) {
-			has_id = true;
-			add_int(out, number);
-		} else if (is_key(&it, "connections")) {
-			TT_TRY(add_references(captured, it.value, true));
-		} else if (is_key(&it, "input_tensors")) {
-			TT_TRY(add_references(captured, it.value, false));
-		} else if (is_key(&it, "params")) {
-			add_params(captured, it.value);
-		} else {
-			tt_py_dumps(out, it.value);
-		}
+	*counter = draft->counter;
+	tt_str_add(&captured->text, tt_str_text(&texts->text) + draft->text, draft->length);
+	for (size_t i = 0; i < draft->holes; i++) {
+		struct tt_report_hole hole = texts->holes.data[draft->hole + i];
+
+		hole.at += start;
+		hole.node = number;
+		captured->holes.data[captured->holes.count++] = hole;
 	}
-	if (!has_counter) {
-		tt_str_adds(out, first ? "\"counter\": " : ", \"counter\": ");
-		add_int(out, number);
-	}
-	if (!has_id) {
-		tt_str_adds(out, ", \"id\": ");
-		add_int(out, number);
-	}
-	tt_str_addc(out, '}');
 	return TTNN_OK;
 }
 
@@ -286,6 +111,13 @@ static tt_status write_text(const struct tt_report_target *target, const struct 
 	return tt_db_run(insert);
 }
 
+static void add_int(struct tt_str *out, int64_t value)
+{
+	char text[TT_FMT_MAX];
+
+	tt_str_add(out, text, tt_fmt_i64(text, value));
+}
+
 /* The first or last node; `reference` is its connection, or negative: it has none. */
 static void add_stub(struct tt_str *out, const char *kind, int64_t number, int64_t reference)
 {
@@ -318,7 +150,9 @@ tt_status tt_report_captured_write(struct tt_report_captured *captured,
 	TT_TRY(write_edge(target, 0, new_number(&numbers, 1), 0));
 	for (size_t i = 0; i < captured->holes.count; i++) {
 		const struct tt_report_hole *hole = &captured->holes.data[i];
-		int64_t to = new_number(&numbers, hole->reference);
+		int64_t to = hole->index == TT_REPORT_HOLE_OWN
+				     ? hole->node
+				     : new_number(&numbers, hole->reference);
 
 		tt_str_add(whole, text + from, hole->at - from);
 		from = hole->at;
@@ -340,6 +174,7 @@ tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 {
 	struct tt_str *out = &captured->whole;
 	struct tt_json_iter it = tt_json_iter(node);
+	struct tt_str *text = &captured->drafts.text;
 	bool first = true, has_counter = false, has_id = false, connected = false;
 	static const char stub[] =
 		"{\"arguments\": [], \"connections\": [%s], \"counter\": %d, \"id\": %d, "
@@ -347,32 +182,32 @@ tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 		"0}";
 
 	tt_str_clear(out);
-	tt_str_clear(&captured->text);
-	tt_str_addc(&captured->text, '{');
+	tt_str_clear(text);
+	tt_str_addc(text, '{');
 	while (tt_json_next(&it)) {
-		add_key(&captured->text, &it, first);
+		tt_json_dump_key(text, it.key, it.key_length, first);
 		first = false;
-		has_counter |= is_key(&it, "counter");
-		has_id |= is_key(&it, "id");
-		connected |= is_key(&it, "connections");
-		if (is_key(&it, "counter") || is_key(&it, "id"))
-			tt_str_addc(&captured->text, '1');
-		else if (is_key(&it, "connections"))
-			tt_str_adds(&captured->text, "[2]");
-		else if (is_key(&it, "params"))
-			add_params(captured, it.value);
+		has_counter |= TT_REPORT_IS_KEY(&it, "counter");
+		has_id |= TT_REPORT_IS_KEY(&it, "id");
+		connected |= TT_REPORT_IS_KEY(&it, "connections");
+		if (TT_REPORT_IS_KEY(&it, "counter") || TT_REPORT_IS_KEY(&it, "id"))
+			tt_str_addc(text, '1');
+		else if (TT_REPORT_IS_KEY(&it, "connections"))
+			tt_str_adds(text, "[2]");
+		else if (TT_REPORT_IS_KEY(&it, "params"))
+			tt_report_draft_params(&captured->drafts, captured->devices, it.value);
 		else
-			tt_py_dumps(&captured->text, it.value);
+			tt_json_dump(text, it.value);
 	}
 	if (!has_counter)
-		tt_str_adds(&captured->text, first ? "\"counter\": 1" : ", \"counter\": 1");
-	tt_str_adds(&captured->text, has_id ? "}" : ", \"id\": 1}");
+		tt_str_adds(text, first ? "\"counter\": 1" : ", \"counter\": 1");
+	tt_str_adds(text, has_id ? "}" : ", \"id\": 1}");
 	tt_str_addc(out, '[');
 	tt_str_addf(out, stub, "1", 0, 0, "capture_start");
-	tt_str_addf(out, ", %s, ", tt_str_text(&captured->text));
+	tt_str_addf(out, ", %s, ", tt_str_text(text));
 	tt_str_addf(out, stub, "", 2, 2, "capture_end");
 	tt_str_addc(out, ']');
-	out->failed |= captured->text.failed;
+	out->failed |= text->failed;
 	TT_TRY(write_edge(target, 0, 1, 0));
 	if (connected)
 		TT_TRY(write_edge(target, 1, 2, 0));
@@ -410,15 +245,15 @@ tt_status tt_report_captured_write_own(struct tt_report_captured *captured,
 		before = ", ";
 		tt_str_addc(out, '{');
 		for (; tt_json_next(&member); first = false) {
-			bool id = is_key(&member, "id");
+			bool id = TT_REPORT_IS_KEY(&member, "id");
 
-			add_key(out, &member, first);
+			tt_json_dump_key(out, member.key, member.key_length, first);
 			has_id |= id;
-			tt_py_dumps(out, id && counter ? counter : member.value);
+			tt_json_dump(out, id && counter ? counter : member.value);
 		}
 		if (counter && !has_id) {
 			tt_str_adds(out, ", \"id\": ");
-			tt_py_dumps(out, counter);
+			tt_json_dump(out, counter);
 		}
 		tt_str_addc(out, '}');
 		TT_TRY(write_own_edges(it.value, target));
@@ -431,6 +266,7 @@ void tt_report_captured_deinit(struct tt_report_captured *captured)
 {
 	tt_str_deinit(&captured->text);
 	tt_str_deinit(&captured->whole);
+	tt_report_drafts_deinit(&captured->drafts);
 	TT_VEC_DEINIT(&captured->holes);
 	TT_VEC_DEINIT(&captured->counters);
 	TT_VEC_DEINIT(&captured->renumber);

@@ -11,28 +11,11 @@ static const char *const names[] = {
 #undef X
 };
 
-tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_source *source)
-{
-	*graph = (struct tt_report_graph){.source = source};
-	return source->walk(source, TT_REPORT_PART_GRAPH);
-}
-
-void tt_report_graph_deinit(struct tt_report_graph *graph)
-{
-	for (int i = 0; i < TT_REPORT_AHEAD; i++)
-		tt_json_parser_deinit(&graph->ring[i]);
-	tt_json_parser_deinit(&graph->current);
-	tt_json_parser_deinit(&graph->scanned);
-	tt_json_parser_deinit(&graph->again);
-	TT_VEC_DEINIT(&graph->entries);
-	*graph = (struct tt_report_graph){0};
-}
-
 static struct tt_report_place place_of(const struct tt_report_graph *graph, size_t position)
 {
-	const struct tt_report_entry *entry = &graph->entries.data[position];
+	const struct tt_report_element *element = &graph->elements.data[position];
 
-	return (struct tt_report_place){entry->start, entry->length, graph->depth, 0};
+	return (struct tt_report_place){element->start, element->length, graph->elements.depth, 0};
 }
 
 tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, const char *what)
@@ -42,7 +25,12 @@ tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, c
 	return graph->source->fail(graph->source, &place, what);
 }
 
-/* ---- reading on ----------------------------------------------------------------------------- */
+size_t tt_report_graph_tell(const struct tt_report_graph *graph)
+{
+	return graph->next < graph->elements.count ? graph->elements.data[graph->next].start : 0;
+}
+
+/* ---- one node ------------------------------------------------------------------------------- */
 
 static enum tt_report_node_kind kind_of(const struct tt_json *node)
 {
@@ -104,83 +92,201 @@ static bool has_key_twice(const struct tt_json *object)
 	return false;
 }
 
-/* Reads one more node; graph->complete when there is none. */
-static tt_status read_on(struct tt_report_graph *graph)
+static struct tt_report_entry entry_of(const struct tt_json *node)
 {
-	struct tt_report_source *source = graph->source;
-	size_t position = graph->entries.count;
-	bool keep = position == graph->ahead && position - graph->next < TT_REPORT_AHEAD - 1;
-	size_t slot = position % TT_REPORT_AHEAD;
-	struct tt_report_entry *entry;
-	struct tt_report_place place;
-	const struct tt_json *node;
+	struct tt_report_entry entry = {.kind = (uint8_t)kind_of(node)};
 
-	if (!source->next(source)) {
-		graph->complete = true;
-		return source->status(source);
-	}
-	place = source->place(source);
-	TT_TRY(source->status(source));
-	if (place.length > UINT32_MAX)
-		return source->fail(source, &place, "a node larger than 4 GB");
-	TT_TRY(source->fetch(&node, source, keep ? &graph->ring[slot] : &graph->scanned, &place));
+	note_value(&entry, node);
+	return entry;
+}
+
+/* What is wrong with a node, or NULL. */
+static const char *fault_of(const struct tt_json *node)
+{
 	if (tt_json_kind(node) != TT_JSON_OBJECT)
-		return source->fail(source, &place, "a node of the graph must be an object");
+		return "a node of the graph must be an object";
 	if (has_key_twice(node) || has_key_twice(tt_json_get(node, "params")))
-		return source->fail(source, &place, "a node with a key that is there twice");
-	entry = TT_VEC_PUSH(&graph->entries);
-	if (!entry)
-		return tt_fail_nomem();
-	*entry = (struct tt_report_entry){.start = place.start, .length = (uint32_t)place.length};
-	entry->kind = (uint8_t)kind_of(node);
-	note_value(entry, node);
-	graph->depth = place.depth;
-	if (keep) {
-		graph->parsed[slot] = node;
-		graph->ahead = position + 1;
+		return "a node with a key that is there twice";
+	return NULL;
+}
+
+/* ---- batches -------------------------------------------------------------------------------- */
+
+/* On a thread. A batch with a node that is none is read one by one, for an error in its turn. */
+static tt_status prepare(void *context, struct tt_report_batch *batch)
+{
+	struct tt_report_graph *graph = context;
+	struct tt_report_nodes *nodes = &graph->nodes[batch->slot];
+	struct tt_json_iter it = tt_json_iter(batch->root);
+
+	tt_report_drafts_clear(&nodes->texts);
+	for (size_t i = 0; tt_json_next(&it); i++) {
+		if (fault_of(it.value)) {
+			batch->parsed = false;
+			return TTNN_OK;
+		}
+		nodes->parsed[i] = it.value;
+		nodes->entries[i] = entry_of(it.value);
+		if (graph->options.drafting)
+			TT_TRY(tt_report_draft_make(&nodes->drafts[i], &nodes->texts,
+						    graph->options.devices, it.value));
 	}
 	return TTNN_OK;
+}
+
+tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_source *source,
+			       const struct tt_report_graph_options *options)
+{
+	struct tt_report_ahead_task task = {prepare, graph};
+
+	*graph = (struct tt_report_graph){.source = source, .options = *options};
+	graph->elements = source->elements(source, TT_REPORT_PART_GRAPH);
+	graph->nodes = tt_calloc(TT_REPORT_BATCHES, sizeof(*graph->nodes));
+	if (!graph->nodes || !TT_VEC_RESERVE(&graph->entries, graph->elements.count))
+		return tt_fail_nomem();
+	return tt_report_ahead_new(&graph->ahead, source, TT_REPORT_PART_GRAPH, &task);
+}
+
+void tt_report_graph_deinit(struct tt_report_graph *graph)
+{
+	tt_report_ahead_free(graph->ahead);
+	for (int i = 0; graph->nodes && i < TT_REPORT_BATCHES; i++)
+		tt_report_drafts_deinit(&graph->nodes[i].texts);
+	tt_free(graph->nodes);
+	tt_report_drafts_deinit(&graph->own);
+	tt_json_parser_deinit(&graph->current);
+	tt_json_parser_deinit(&graph->scanned);
+	tt_json_parser_deinit(&graph->again);
+	TT_VEC_DEINIT(&graph->entries);
+	*graph = (struct tt_report_graph){0};
+}
+
+static struct tt_report_batch *held(const struct tt_report_graph *graph, size_t number)
+{
+	return graph->batches[number % TT_REPORT_BATCHES];
+}
+
+/* Takes the next batch, of which there is one, with its entries. */
+static tt_status take(struct tt_report_graph *graph)
+{
+	struct tt_report_batch *batch = tt_report_ahead_take(graph->ahead);
+	const struct tt_report_nodes *nodes = &graph->nodes[batch->slot];
+
+	graph->batches[batch->slot] = batch;
+	graph->taken++;
+	TT_TRY(batch->status == TTNN_NOMEM ? tt_fail_nomem() : batch->status);
+	if (!batch->parsed)
+		return TTNN_OK;
+	for (size_t i = graph->entries.count - batch->first; i < batch->count; i++)
+		graph->entries.data[graph->entries.count++] = nodes->entries[i];
+	return TTNN_OK;
+}
+
+/* The parsed batch with a node, or NULL. */
+static struct tt_report_batch *batch_of(const struct tt_report_graph *graph, size_t position)
+{
+	for (size_t i = graph->taken; i > graph->held; i--) {
+		struct tt_report_batch *batch = held(graph, i - 1);
+
+		if (position >= batch->first)
+			return position < batch->first + batch->count && batch->parsed ? batch
+										       : NULL;
+	}
+	return NULL;
+}
+
+static const struct tt_json *node_in(const struct tt_report_graph *graph,
+				     const struct tt_report_batch *batch, size_t position)
+{
+	return graph->nodes[batch->slot].parsed[position - batch->first];
+}
+
+/* ---- reading on ----------------------------------------------------------------------------- */
+
+/* Reads the node behind those seen, by itself. */
+static tt_status read_one(const struct tt_json **node, struct tt_report_graph *graph,
+			  struct tt_json_parser *parser)
+{
+	struct tt_report_place place = place_of(graph, graph->entries.count);
+	const char *fault;
+
+	TT_TRY(graph->source->fetch(node, graph->source, parser, &place));
+	fault = fault_of(*node);
+	if (fault)
+		return graph->source->fail(graph->source, &place, fault);
+	graph->entries.data[graph->entries.count++] = entry_of(*node);
+	return TTNN_OK;
+}
+
+/* Makes the batch of the next node the one walked. Some before it stay for who asks again. */
+static tt_status walk_on(struct tt_report_graph *graph)
+{
+	if (graph->walked < graph->taken) {
+		const struct tt_report_batch *batch = held(graph, graph->walked);
+
+		graph->walked += graph->next == batch->first + batch->count;
+	}
+	while (graph->walked - graph->held > TT_REPORT_BATCHES / 4) {
+		tt_report_ahead_release(graph->ahead);
+		graph->held++;
+	}
+	return graph->walked == graph->taken ? take(graph) : TTNN_OK;
 }
 
 tt_status tt_report_graph_next(const struct tt_json **node, size_t *position,
 			       struct tt_report_graph *graph)
 {
 	size_t at = graph->next;
+	const struct tt_report_batch *batch;
 	struct tt_report_place place;
 
 	*node = NULL;
-	/* Nothing is kept at or behind this node: what is read now may be kept again. */
-	if (graph->ahead < at)
-		graph->ahead = at;
-	if (at == graph->entries.count && !graph->complete)
-		TT_TRY(read_on(graph));
-	if (at == graph->entries.count)
+	if (at == graph->elements.count)
 		return TTNN_OK;
+	TT_TRY(walk_on(graph));
 	*position = at;
 	graph->next = at + 1;
-	if (at < graph->ahead) {
-		*node = graph->parsed[at % TT_REPORT_AHEAD];
+	batch = held(graph, graph->walked);
+	if (batch->parsed) {
+		*node = node_in(graph, batch, at);
 		return TTNN_OK;
 	}
-	/* It was too far ahead to be kept. */
+	if (at == graph->entries.count)
+		return read_one(node, graph, &graph->current);
 	place = place_of(graph, at);
 	return graph->source->fetch(node, graph->source, &graph->current, &place);
 }
 
 /* ---- others --------------------------------------------------------------------------------- */
 
+/* Sees more nodes: those of the next batch, one where it is not parsed or too far ahead. */
+static tt_status see_more(struct tt_report_graph *graph)
+{
+	const struct tt_json *node;
+	size_t behind = 0;
+
+	if (graph->taken > graph->held) {
+		const struct tt_report_batch *last = held(graph, graph->taken - 1);
+
+		behind = last->first + last->count;
+	}
+	if (graph->entries.count >= behind && graph->taken - graph->held < TT_REPORT_BATCHES)
+		TT_TRY(take(graph));
+	else
+		TT_TRY(read_one(&node, graph, &graph->scanned));
+	return TTNN_OK;
+}
+
 tt_status tt_report_graph_at(const struct tt_report_entry **out, size_t *position,
 			     struct tt_report_graph *graph, int64_t reference)
 {
-	int64_t at = reference;
+	int64_t at = reference < 0 ? reference + (int64_t)graph->elements.count : reference;
 
 	*out = NULL;
-	while (!graph->complete && (at < 0 || (uint64_t)at >= graph->entries.count))
-		TT_TRY(read_on(graph));
-	if (at < 0)
-		at += (int64_t)graph->entries.count;
-	if (at < 0 || (uint64_t)at >= graph->entries.count)
+	if (at < 0 || (uint64_t)at >= graph->elements.count)
 		return TTNN_OK;
+	while ((uint64_t)at >= graph->entries.count)
+		TT_TRY(see_more(graph));
 	if (position)
 		*position = (size_t)at;
 	*out = &graph->entries.data[at];
@@ -191,10 +297,30 @@ tt_status tt_report_graph_again(const struct tt_json **node, struct tt_report_gr
 				size_t position)
 {
 	struct tt_report_place place = place_of(graph, position);
+	const struct tt_report_batch *batch = batch_of(graph, position);
 
-	if (position >= graph->next && position < graph->ahead) {
-		*node = graph->parsed[position % TT_REPORT_AHEAD];
+	if (batch) {
+		*node = node_in(graph, batch, position);
 		return TTNN_OK;
 	}
 	return graph->source->fetch(node, graph->source, &graph->again, &place);
+}
+
+tt_status tt_report_graph_draft(const struct tt_report_draft **draft,
+				const struct tt_report_drafts **texts,
+				struct tt_report_graph *graph, size_t position)
+{
+	const struct tt_report_batch *batch = batch_of(graph, position);
+	const struct tt_json *node;
+
+	if (batch && graph->options.drafting) {
+		*draft = &graph->nodes[batch->slot].drafts[position - batch->first];
+		*texts = &graph->nodes[batch->slot].texts;
+		return TTNN_OK;
+	}
+	TT_TRY(tt_report_graph_again(&node, graph, position));
+	tt_report_drafts_clear(&graph->own);
+	*draft = &graph->draft;
+	*texts = &graph->own;
+	return tt_report_draft_make(&graph->draft, &graph->own, graph->options.devices, node);
 }

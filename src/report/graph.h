@@ -2,15 +2,16 @@
  * graph.h: the nodes of a report, one after another, and any of them again.
  *
  * Nodes refer to others by their position, also to later ones: a function's outputs come after its
- * end. So reading runs ahead as far as such a reference reaches, and of every node read so far a few
- * words are kept. What is ahead and near stays parsed until its turn; anything else is read again
- * where it lies.
+ * end. They are parsed ahead by threads, batch by batch (ahead.h), and of every node seen so far a few
+ * words are kept. What is in a batch that is still held is at hand; anything else is read again where
+ * it lies.
  */
 #ifndef TT_REPORT_GRAPH_H
 #define TT_REPORT_GRAPH_H
 
 #include "base/vec.h"
-#include "report/source.h"
+#include "report/ahead.h"
+#include "report/draft.h"
 
 /* The kinds of nodes that matter here, by their names in files. */
 #define TT_REPORT_NODES_LIST(X)                                                                    \
@@ -34,31 +35,46 @@ enum tt_report_node_kind {
 
 /* What is kept of a node. */
 struct tt_report_entry {
-	size_t start;
-	uint32_t length;
+	int64_t value;  /* that id or address */
 	uint8_t kind;   /* enum tt_report_node_kind */
 	bool has_value; /* a tensor has an id that counts; an allocation an address */
 	bool bad_value; /* it is there and no number */
-	int64_t value;  /* that id or address */
 };
 
-/* As far ahead parsed nodes are kept. */
-#define TT_REPORT_AHEAD 64
+/* What the threads make of a batch. */
+struct tt_report_nodes {
+	const struct tt_json *parsed[TT_REPORT_BATCH_MAX];
+	struct tt_report_entry entries[TT_REPORT_BATCH_MAX];
+	struct tt_report_draft drafts[TT_REPORT_BATCH_MAX];
+	struct tt_report_drafts texts; /* of the drafts */
+};
+
+struct tt_report_graph_options {
+	struct tt_report_devices *devices; /* for drafts */
+	bool drafting;                           /* most nodes will be asked for theirs */
+};
 
 struct tt_report_graph {
 	struct tt_report_source *source;
-	TT_VEC(struct tt_report_entry) entries; /* all that was read so far */
-	bool complete;                          /* that is the whole graph */
-	unsigned depth;                         /* of the nodes in their file */
+	struct tt_report_graph_options options;
+	struct tt_report_elements elements;     /* where the nodes lie */
+	TT_VEC(struct tt_report_entry) entries; /* of the nodes seen so far */
 	size_t next;                            /* the node to hand out next */
-	size_t ahead;                           /* one behind the last that is kept parsed */
-	/* The current node is kept in the ring too, or in `current`; others have parsers of their own. */
-	struct tt_json_parser ring[TT_REPORT_AHEAD], current, scanned, again;
-	const struct tt_json *parsed[TT_REPORT_AHEAD];
+	struct tt_report_ahead *ahead;
+	size_t held, walked, taken; /* batches: the oldest held, that of the next node, one behind all */
+	struct tt_report_batch *batches[TT_REPORT_BATCHES]; /* those held, by slot */
+	struct tt_report_nodes *nodes;                      /* by slot */
+	struct tt_json_parser current, scanned, again;
+	struct tt_report_drafts own; /* the one draft that was made here */
+	struct tt_report_draft draft;
 };
 
-/* Begins with the nodes of a source, which must have that part as an array. */
-tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_source *source);
+/*
+ * Begins with the nodes of a source, which must have that part as an array. After a failure too it
+ * has to be deinitialized.
+ */
+tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_source *source,
+			       const struct tt_report_graph_options *options);
 void tt_report_graph_deinit(struct tt_report_graph *graph);
 
 /*
@@ -78,6 +94,14 @@ tt_status tt_report_graph_at(const struct tt_report_entry **out, size_t *positio
 /* A node again; it lives until the next call of this. */
 tt_status tt_report_graph_again(const struct tt_json **node, struct tt_report_graph *graph,
 				size_t position);
+
+/* The draft of a node and the texts it is in; they live until the next call of this or of next(). */
+tt_status tt_report_graph_draft(const struct tt_report_draft **draft,
+				const struct tt_report_drafts **texts,
+				struct tt_report_graph *graph, size_t position);
+
+/* Where in the file the next node lies: for a progress bar. */
+size_t tt_report_graph_tell(const struct tt_report_graph *graph);
 
 /* TTNN_FORMAT with the place of a node before the text. */
 tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, const char *what);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/jsondump.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/pytext.h"
@@ -200,7 +201,7 @@ static tt_status manager_rows(struct tt_report_import *import, const struct tt_j
 		}
 		tt_str_clear(&import->scratch);
 		if (ranges)
-			tt_py_dumps(&import->scratch, ranges);
+			tt_json_dump(&import->scratch, ranges);
 		else
 			tt_str_adds(&import->scratch, "[]");
 		TT_TRY(tt_str_status(&import->scratch));
@@ -366,16 +367,12 @@ static tt_status pair_outputs(struct tt_report_import *import, const struct tt_j
 /* Adds a node that is an output to those of the operation's graph. */
 static tt_status add_output_node(struct tt_report_import *import, size_t position)
 {
-	const struct tt_json *node;
 	size_t *at = TT_VEC_PUSH(&import->nodes);
 
 	if (!at)
 		return tt_fail_nomem();
 	*at = position;
-	if (!import->writing)
-		return TTNN_OK;
-	TT_TRY(tt_report_graph_again(&node, &import->graph, position));
-	return tt_report_captured_add(&import->captured, node);
+	return import->writing ? tt_report_keep_node(import, position) : TTNN_OK;
 }
 
 static tt_status lifted_outputs(struct tt_report_import *import)
@@ -426,8 +423,6 @@ static tt_status outputs_of(struct tt_report_import *import, const struct tt_jso
 /* Nodes that were not written on the way. */
 static tt_status write_nodes(struct tt_report_import *import, bool without_bounds)
 {
-	const struct tt_json *node;
-
 	tt_report_captured_clear(&import->captured);
 	for (size_t i = 0; i < import->nodes.count; i++) {
 		size_t position = import->nodes.data[i];
@@ -436,8 +431,7 @@ static tt_status write_nodes(struct tt_report_import *import, bool without_bound
 		if (without_bounds &&
 		    (kind == TT_NODE_CAPTURE_START || kind == TT_NODE_CAPTURE_END))
 			continue;
-		TT_TRY(tt_report_graph_again(&node, &import->graph, position));
-		TT_TRY(tt_report_captured_add(&import->captured, node));
+		TT_TRY(tt_report_keep_node(import, position));
 	}
 	return TTNN_OK;
 }

@@ -93,119 +93,6 @@ bool tt_py_int(int64_t *out, const struct tt_json *value)
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-#define REPEAT(byte) ((uint64_t)(byte)*0x0101010101010101u)
-
-/* High bits are set where a byte of x is 0; bytes above may be marked too, never below. */
-static uint64_t zero_bytes(uint64_t x)
-{
-	return (x - REPEAT(0x01)) & ~x & REPEAT(0x80);
-}
-
-/* Whether one of 8 bytes has to be escaped in ASCII JSON: controls, quote, backslash, 127 and up. */
-static bool needs_escape(uint64_t x)
-{
-	uint64_t control = (x - REPEAT(0x20)) & ~x & REPEAT(0x80);
-
-	return (control | (x & REPEAT(0x80)) | zero_bytes(x ^ REPEAT('"')) |
-		zero_bytes(x ^ REPEAT('\\')) | zero_bytes(x ^ REPEAT(0x7f))) != 0;
-}
-
-/* How many bytes from the start need no escape. */
-static size_t plain_length(const char *text, size_t length)
-{
-	size_t at = 0;
-
-	for (uint64_t word; length - at >= 8; at += 8) {
-		memcpy(&word, text + at, 8);
-		if (needs_escape(word))
-			break;
-	}
-	while (at < length && text[at] >= 0x20 && text[at] < 0x7f && text[at] != '"' &&
-	       text[at] != '\\')
-		at++;
-	return at;
-}
-
-static void dump_character(struct tt_str *out, uint32_t code)
-{
-	static const char escapes[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-
-	for (const char *at = escapes; *at; at += 2)
-		if (code == (unsigned char)*at) {
-			char text[2] = {'\\', at[1]};
-
-			tt_str_add(out, text, 2);
-			return;
-		}
-	if (code >= 0x10000) {
-		tt_str_addf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
-			    0xdc00 + ((code - 0x10000) & 0x3ff));
-	} else {
-		tt_str_addf(out, "\\u%04x", code);
-	}
-}
-
-/* The rest of a string that needs escapes, from the first of them on, and the quote behind. */
-static void dump_rest(struct tt_str *out, const char *text, size_t length)
-{
-	while (length) {
-		size_t plain = plain_length(text, length), size;
-		uint32_t code;
-
-		tt_str_add(out, text, plain);
-		text += plain;
-		length -= plain;
-		if (!length)
-			break;
-		size = tt_utf8_get(&code, text, length);
-		dump_character(out, code);
-		text += size;
-		length -= size;
-	}
-	tt_str_addc(out, '"');
-}
-
-void tt_py_dumps_text(struct tt_str *out, const char *text, size_t length)
-{
-	size_t plain = plain_length(text, length);
-	bool whole = plain == length;
-	char *to = tt_str_grow(out, 1 + plain + whole);
-
-	if (!to)
-		return;
-	to[0] = '"';
-	if (plain)
-		memcpy(to + 1, text, plain);
-	if (whole)
-		to[1 + plain] = '"';
-	else
-		dump_rest(out, text + plain, length - plain);
-}
-
-/* Most keys are plain: then it is one piece of text, for which room is made once. */
-void tt_py_dumps_key(struct tt_str *out, const char *key, size_t length, bool first)
-{
-	char *to;
-
-	if (plain_length(key, length) != length) {
-		tt_str_add(out, ", ", first ? 0 : 2);
-		tt_py_dumps_text(out, key, length);
-		tt_str_add(out, ": ", 2);
-		return;
-	}
-	to = tt_str_grow(out, length + (first ? 4 : 6));
-	if (!to)
-		return;
-	if (!first) {
-		memcpy(to, ", ", 2);
-		to += 2;
-	}
-	*to++ = '"';
-	if (length)
-		memcpy(to, key, length);
-	memcpy(to + length, "\": ", 3);
-}
-
 /* Characters beyond ASCII that repr() does not show as they are: separators, formats, private. */
 static bool is_printable(uint32_t code)
 {
@@ -252,27 +139,7 @@ static void repr_text(struct tt_str *out, const char *text, size_t length)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* The two notations differ in their names and their strings. */
-struct notation {
-	const char *names[6]; /* null, false, true, nan, infinity, and it negative */
-	void (*string)(struct tt_str *out, const char *text, size_t length);
-	void (*key)(struct tt_str *out, const char *key, size_t length, bool first);
-};
-
-static void repr_key(struct tt_str *out, const char *key, size_t length, bool first)
-{
-	tt_str_add(out, ", ", first ? 0 : 2);
-	repr_text(out, key, length);
-	tt_str_add(out, ": ", 2);
-}
-
-static const struct notation python = {
-	{"None", "False", "True", "nan", "inf", "-inf"}, repr_text, repr_key};
-static const struct notation json = {{"null", "false", "true", "NaN", "Infinity", "-Infinity"},
-				     tt_py_dumps_text,
-				     tt_py_dumps_key};
-
-static void add_number(struct tt_str *out, const struct tt_json *value, const struct notation *as)
+static void repr_number(struct tt_str *out, const struct tt_json *value)
 {
 	char text[TT_FMT_MAX];
 	uint64_t big;
@@ -285,15 +152,12 @@ static void add_number(struct tt_str *out, const struct tt_json *value, const st
 		tt_str_addu(out, big);
 	} else {
 		tt_json_real(&real, value);
-		if (isfinite(real))
-			tt_str_add(out, text, tt_fmt_double(text, real));
-		else
-			tt_str_adds(out, as->names[isnan(real) ? 3 : real > 0 ? 4 : 5]);
+		tt_str_add(out, text, tt_fmt_double(text, real));
 	}
 }
 
 /* Documents are at most TT_JSON_DEPTH deep, so this may recurse. */
-static void add_value(struct tt_str *out, const struct tt_json *value, const struct notation *as)
+static void repr(struct tt_str *out, const struct tt_json *value)
 {
 	struct tt_json_iter it;
 	enum tt_json_kind kind = tt_json_kind(value);
@@ -304,38 +168,34 @@ static void add_value(struct tt_str *out, const struct tt_json *value, const str
 	switch (kind) {
 	case TT_JSON_BOOL:
 		tt_json_bool(&flag, value);
-		tt_str_adds(out, as->names[1 + flag]);
+		tt_str_adds(out, flag ? "True" : "False");
 		return;
 	case TT_JSON_INT:
 	case TT_JSON_REAL:
-		add_number(out, value, as);
+		repr_number(out, value);
 		return;
 	case TT_JSON_STRING:
 		text = tt_json_string(value, &length);
-		as->string(out, text, length);
+		repr_text(out, text, length);
 		return;
 	case TT_JSON_ARRAY:
 	case TT_JSON_OBJECT:
 		break;
 	default:
-		tt_str_adds(out, as->names[0]);
+		tt_str_adds(out, "None");
 		return;
 	}
 	tt_str_addc(out, kind == TT_JSON_OBJECT ? '{' : '[');
 	it = tt_json_iter(value);
 	for (; tt_json_next(&it); first = false) {
-		if (it.key)
-			as->key(out, it.key, it.key_length, first);
-		else if (!first)
-			tt_str_add(out, ", ", 2);
-		add_value(out, it.value, as);
+		tt_str_add(out, ", ", first ? 0 : 2);
+		if (it.key) {
+			repr_text(out, it.key, it.key_length);
+			tt_str_add(out, ": ", 2);
+		}
+		repr(out, it.value);
 	}
 	tt_str_addc(out, kind == TT_JSON_OBJECT ? '}' : ']');
-}
-
-void tt_py_dumps(struct tt_str *out, const struct tt_json *value)
-{
-	add_value(out, value, &json);
 }
 
 void tt_py_str(struct tt_str *out, const struct tt_json *value)
@@ -346,5 +206,5 @@ void tt_py_str(struct tt_str *out, const struct tt_json *value)
 	if (text)
 		tt_str_add(out, text, length);
 	else
-		add_value(out, value, &python);
+		repr(out, value);
 }

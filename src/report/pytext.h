@@ -1,6 +1,7 @@
 /*
- * pytext.h: what Python makes of JSON values: int(), str(), json.dumps(), truth. The importer's
- * rules are written in these terms, and its texts must be the same to the byte.
+ * pytext.h: what Python makes of JSON values: int(), str(), truth. The importer's
+ * rules are written in these terms, and its texts must be the same to the byte. json.dumps() is
+ * base/jsondump.h.
  */
 #ifndef TT_REPORT_PYTEXT_H
 #define TT_REPORT_PYTEXT_H
@@ -19,14 +20,5 @@ bool tt_py_int_text(int64_t *out, const char *text, size_t length);
 
 /* Appends str(value): a string as it is, anything else as repr() writes it. */
 void tt_py_str(struct tt_str *out, const struct tt_json *value);
-
-/* Appends json.dumps(value). */
-void tt_py_dumps(struct tt_str *out, const struct tt_json *value);
-
-/* Appends the key of a member with what stands around it: a comma unless it is the first, a colon. */
-void tt_py_dumps_key(struct tt_str *out, const char *key, size_t length, bool first);
-
-/* Appends a text as a JSON string, in ASCII. */
-void tt_py_dumps_text(struct tt_str *out, const char *text, size_t length);
 
 #endif

@@ -17,6 +17,7 @@ static tt_status add_record(struct tt_report_records *records, const char *name,
 	if (!record || !entry)
 		return tt_fail_nomem();
 	*record = (struct tt_report_record){*place, 0, has_graph};
+	records->graphs += has_graph;
 	if (added) {
 		entry->number = (uint64_t)records->last.count << 32 | number;
 		last = TT_VEC_PUSH(&records->last);
@@ -117,7 +118,7 @@ tt_status tt_report_records_fetch(const struct tt_json **out,
 
 void tt_report_records_reset(struct tt_report_records *records)
 {
-	records->all.count = records->last.count = 0;
+	records->all.count = records->last.count = records->graphs = 0;
 	records->has_traces = false;
 	tt_map_clear(&records->names);
 }

@@ -19,6 +19,7 @@ struct tt_report_records {
 	TT_VEC(struct tt_report_record) all;
 	TT_VEC(uint32_t) last; /* per name: number of its last record */
 	struct tt_map names; /* -> number of its next record in the low half, index of last above */
+	size_t graphs;       /* how many have graphs of their own */
 	bool has_traces;     /* one at least has a stack trace */
 };
 

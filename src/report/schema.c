@@ -167,6 +167,11 @@ static const char views[] =
 	"  c.chunk_address + p.page_index * c.page_size AS page_address, c.page_size, c.buffer_type,\n"
 	"  c.rank FROM pages p JOIN buffer_chunks c ON c.rowid = p.chunk ORDER BY c.rowid, p.page_index;";
 
+/* Of tables with long texts: to make them at the end would read all of that again. */
+static const char early_indexes[] =
+	"CREATE INDEX idx_captured_graph_operation_id ON captured_graph (operation_id);\n"
+	"CREATE INDEX idx_stack_traces_operation_id ON stack_traces (operation_id);\n";
+
 /*
  * Made at the end: that is faster than keeping them right on the way. That of the spans serves views
  * of one kind of memory; it must not begin with the block, or all views would take its order.
@@ -176,8 +181,6 @@ static const char indexes[] =
 	" first_seq, last_seq, device_id, address, max_size_per_bank, buffer_layout);"
 	"CREATE INDEX idx_buffer_ops_operation_id ON buffer_ops (operation_id);"
 	"CREATE INDEX idx_operation_arguments_operation_id ON operation_arguments (operation_id);"
-	"CREATE INDEX idx_captured_graph_operation_id ON captured_graph (operation_id);"
-	"CREATE INDEX idx_stack_traces_operation_id ON stack_traces (operation_id);"
 	"CREATE INDEX idx_input_tensors_operation_id ON input_tensors (operation_id);"
 	"CREATE INDEX idx_input_tensors_tensor_id ON input_tensors (tensor_id);"
 	"CREATE INDEX idx_output_tensors_operation_id ON output_tensors (operation_id);"
@@ -296,7 +299,7 @@ static tt_status create_all(struct tt_report_db *db)
 	tt_str_adds(&sql, "CREATE INDEX IF NOT EXISTS idx_stack_traces_source_file_id ON "
 			  "stack_traces (source_file_id);\n");
 	if (!db->as_tables)
-		tt_str_adds(&sql, views);
+		tt_str_addf(&sql, "%s%s", early_indexes, views);
 	tt_str_addf(&sql,
 		    "INSERT OR REPLACE INTO report_metadata (key, value) VALUES "
 		    "('schema_version', '%s')",

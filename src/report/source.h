@@ -39,6 +39,17 @@ struct tt_report_place {
 	unsigned depth, file; /* containers around it; which of the source's files */
 };
 
+/* Where the elements of a part lie: commas are between. */
+struct tt_report_element {
+	size_t start, length;
+};
+struct tt_report_elements {
+	const struct tt_report_element *data; /* the source's */
+	size_t count;
+	unsigned depth; /* containers around them */
+	bool object;    /* they have keys, which are theirs too */
+};
+
 struct tt_report_source {
 	/* TT_JSON_ABSENT when the report lacks the part. */
 	enum tt_json_kind (*kind)(struct tt_report_source *source, enum tt_report_part part);
@@ -57,13 +68,17 @@ struct tt_report_source {
 	/* Reads an element, now or later. */
 	tt_status (*fetch)(const struct tt_json **out, struct tt_report_source *source,
 			   struct tt_json_parser *parser, const struct tt_report_place *place);
+	/* The elements of the graph; none of other parts. */
+	struct tt_report_elements (*elements)(struct tt_report_source *source,
+					      enum tt_report_part part);
+	/* Copies bytes of the file that a part is in. Any thread may call this one. */
+	tt_status (*copy)(char *out, struct tt_report_source *source, enum tt_report_part part,
+			  size_t start, size_t length);
 	/* The first error of walking. */
 	tt_status (*status)(struct tt_report_source *source);
 	/* "file:line:column: what" for an element. */
 	tt_status (*fail)(struct tt_report_source *source, const struct tt_report_place *place,
 			  const char *what);
-	/* How far the walk is, of how much: for a progress bar. */
-	size_t (*tell)(struct tt_report_source *source, size_t *total);
 	void (*free)(struct tt_report_source *source);
 };
 

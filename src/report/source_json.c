@@ -10,6 +10,7 @@
 #include "base/jsonslice.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "report/source.h"
 
 /* The files of a report. */
@@ -19,6 +20,7 @@ struct part {
 	enum tt_json_kind kind; /* TT_JSON_NULL for what is no container */
 	unsigned file;
 	struct tt_jsonslice_place place;
+	TT_VEC(struct tt_report_element) elements; /* of the graph */
 };
 
 struct json_source {
@@ -123,6 +125,23 @@ static tt_status json_fetch(const struct tt_json **out, struct tt_report_source 
 	return fetch_from(out, own(source), place->file, parser, &inner);
 }
 
+static struct tt_report_elements json_elements(struct tt_report_source *source,
+					       enum tt_report_part which)
+{
+	const struct part *part = &own(source)->parts[which];
+
+	return (struct tt_report_elements){part->elements.data, part->elements.count,
+					   (unsigned)part->place.depth + 1,
+					   part->kind == TT_JSON_OBJECT};
+}
+
+static tt_status json_copy(char *out, struct tt_report_source *source, enum tt_report_part which,
+			   size_t start, size_t length)
+{
+	return tt_jsonslice_copy(out, own(source)->files[own(source)->parts[which].file], start,
+				 length);
+}
+
 static tt_status json_status(struct tt_report_source *source)
 {
 	return tt_jsonslice_status(walked(source));
@@ -134,25 +153,33 @@ static tt_status json_fail(struct tt_report_source *source, const struct tt_repo
 	return tt_jsonslice_fail(own(source)->files[place->file], place->start, what);
 }
 
-static size_t json_tell(struct tt_report_source *source, size_t *total)
-{
-	return tt_jsonslice_tell(walked(source), total);
-}
-
 static void json_free(struct tt_report_source *source)
 {
 	for (int i = 0; i < FILES; i++)
 		tt_jsonslice_free(own(source)->files[i]);
+	for (int i = 0; i < TT_REPORT_PART_COUNT; i++)
+		TT_VEC_DEINIT(&own(source)->parts[i].elements);
 	tt_free(source);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+static tt_status note_element(struct part *part, struct tt_jsonslice *slices)
+{
+	struct tt_jsonslice_place place = tt_jsonslice_place(slices);
+	struct tt_report_element *element = TT_VEC_PUSH(&part->elements);
+
+	if (!element)
+		return tt_fail_nomem();
+	*element = (struct tt_report_element){place.start, place.length};
+	return TTNN_OK;
+}
+
 /*
  * What the cursor is at becomes a part, and the cursor is behind it. Containers are walked instead of
  * passed over at once: so their pages can be given back on the way.
  */
-static void note_part(struct json_source *source, enum tt_report_part which, unsigned file)
+static tt_status note_part(struct json_source *source, enum tt_report_part which, unsigned file)
 {
 	struct tt_jsonslice *slices = source->files[file];
 	struct part *part = &source->parts[which];
@@ -162,14 +189,17 @@ static void note_part(struct json_source *source, enum tt_report_part which, uns
 	if (part->kind == TT_JSON_ABSENT) {
 		part->kind = TT_JSON_NULL;
 		part->place = tt_jsonslice_place(slices);
-		return;
+		return TTNN_OK;
 	}
 	part->place.start = tt_jsonslice_tell(slices, NULL);
 	part->place.depth = file == MAIN;
+	part->elements.count = 0;
 	tt_jsonslice_enter(slices);
 	while (tt_jsonslice_next(slices))
-		;
+		if (which == TT_REPORT_PART_GRAPH)
+			TT_TRY(note_element(part, slices));
 	part->place.length = tt_jsonslice_tell(slices, NULL) - part->place.start;
+	return TTNN_OK;
 }
 
 static tt_status find_parts(struct json_source *source)
@@ -190,7 +220,7 @@ static tt_status find_parts(struct json_source *source)
 				snprintf(text, sizeof(text), "the key \"%s\" is there twice", key);
 				return tt_jsonslice_fail(file, at, text);
 			}
-			note_part(source, (enum tt_report_part)i, MAIN);
+			TT_TRY(note_part(source, (enum tt_report_part)i, MAIN));
 			break;
 		}
 	}
@@ -237,7 +267,7 @@ static tt_status open_side(struct json_source *source, enum tt_report_part which
 {
 	TT_TRY(tt_jsonslice_open(&source->files[number], path));
 	if (tt_jsonslice_next(source->files[number]))
-		note_part(source, which, number);
+		TT_TRY(note_part(source, which, number));
 	return tt_jsonslice_status(source->files[number]);
 }
 
@@ -294,9 +324,10 @@ static const struct tt_report_source functions = {
 	.place = json_place,
 	.enter = json_enter,
 	.fetch = json_fetch,
+	.elements = json_elements,
+	.copy = json_copy,
 	.status = json_status,
 	.fail = json_fail,
-	.tell = json_tell,
 	.free = json_free,
 };
 

@@ -49,8 +49,16 @@ static void forget_nodes(struct tt_report_import *import)
 	tt_report_captured_clear(&import->captured);
 }
 
-static tt_status remember(struct tt_report_import *import, const struct tt_json *node,
-			  size_t position)
+tt_status tt_report_keep_node(struct tt_report_import *import, size_t position)
+{
+	const struct tt_report_draft *draft;
+	const struct tt_report_drafts *texts;
+
+	TT_TRY(tt_report_graph_draft(&draft, &texts, &import->graph, position));
+	return tt_report_captured_add(&import->captured, draft, texts);
+}
+
+static tt_status remember(struct tt_report_import *import, size_t position)
 {
 	uint8_t kind = import->graph.entries.data[position].kind;
 	size_t *at = TT_VEC_PUSH(&import->nodes);
@@ -64,7 +72,7 @@ static tt_status remember(struct tt_report_import *import, const struct tt_json 
 			return tt_fail_nomem();
 		*at = position;
 	}
-	return import->writing ? tt_report_captured_add(&import->captured, node) : TTNN_OK;
+	return import->writing ? tt_report_keep_node(import, position) : TTNN_OK;
 }
 
 /* ---- functions ------------------------------------------------------------------------------ */
@@ -85,8 +93,8 @@ static tt_status keep_references(struct tt_report_import *import, const struct t
 	return TTNN_OK;
 }
 
-static tt_status begin_operation(struct tt_report_import *import, const struct tt_json *node,
-				 size_t position, const struct tt_report_frame *frame)
+static tt_status begin_operation(struct tt_report_import *import, size_t position,
+				 const struct tt_report_frame *frame)
 {
 	const struct tt_map_entry *name = &import->tensors.texts.entries[frame->name - 1];
 	struct tt_db_stmt *insert;
@@ -99,7 +107,7 @@ static tt_status begin_operation(struct tt_report_import *import, const struct t
 	tt_idset_clear(&import->inner_inputs);
 	forget_nodes(import);
 	import->writing = !tt_report_records_has_graph(&import->records, frame->record);
-	TT_TRY(remember(import, node, position));
+	TT_TRY(remember(import, position));
 	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_NODES));
 	tt_db_bind_int(insert, 0, import->base + import->number);
 	tt_db_bind_int(insert, 1, frame->counter);
@@ -144,7 +152,7 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 		return tt_fail_nomem();
 	TT_TRY(keep_references(import, node));
 	if (!frame->nested)
-		return begin_operation(import, node, position, frame);
+		return begin_operation(import, position, frame);
 	import->depth++;
 	return TTNN_OK;
 }
@@ -432,7 +440,7 @@ static tt_status tensor_node(struct tt_report_import *import, const struct tt_js
 static tt_status visit(struct tt_report_import *import, const struct tt_json *node, size_t position)
 {
 	if (import->depth > 0)
-		TT_TRY(remember(import, node, position));
+		TT_TRY(remember(import, position));
 	switch (import->graph.entries.data[position].kind) {
 	case TT_NODE_START:
 		return start_function(import, node, position);
@@ -453,7 +461,7 @@ static tt_status visit(struct tt_report_import *import, const struct tt_json *no
 
 static void tell_progress(struct tt_report_import *import)
 {
-	size_t at = import->source->tell(import->source, NULL);
+	size_t at = tt_report_graph_tell(&import->graph);
 
 	if (at < import->told + (1 << 20))
 		return;
@@ -463,10 +471,13 @@ static void tell_progress(struct tt_report_import *import)
 
 tt_status tt_report_walk(struct tt_report_import *import)
 {
+	/* Where records have graphs of their own, few nodes are written. */
+	struct tt_report_graph_options options = {
+		&import->devices, import->records.graphs <= import->records.all.count / 2};
 	const struct tt_json *node;
 	size_t position;
 
-	TT_TRY(tt_report_graph_init(&import->graph, import->source));
+	TT_TRY(tt_report_graph_init(&import->graph, import->source, &options));
 	for (;;) {
 		TT_TRY(tt_report_graph_next(&node, &position, &import->graph));
 		if (!node)

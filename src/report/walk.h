@@ -73,6 +73,9 @@ tt_status tt_report_walk(struct tt_report_import *import);
 /* What upstream refuses: an error with the place of the node if strict, a warning if not. */
 tt_status tt_report_complain(struct tt_report_import *import, size_t position, const char *what);
 
+/* Adds a node to the text of the operation's graph. */
+tt_status tt_report_keep_node(struct tt_report_import *import, size_t position);
+
 void tt_report_walk_reset(struct tt_report_import *import);
 void tt_report_walk_deinit(struct tt_report_import *import);
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/jsondump.h"
 #include "db/db.h"
 #include "report/idset.h"
 #include "report/pytext.h"
@@ -51,7 +52,7 @@ static void check_text(const char *json, const char *dumps, const char *str)
 	struct tt_json_doc *doc;
 
 	CHECK_OK(tt_json_parse(&doc, json, strlen(json), "test"));
-	tt_py_dumps(&text, tt_json_root(doc));
+	tt_json_dump(&text, tt_json_root(doc));
 	CHECK_STR(tt_str_text(&text), dumps);
 	tt_str_clear(&text);
 	tt_py_str(&text, tt_json_root(doc));
