@@ -226,7 +226,9 @@ static void dump_number(struct tt_str *out, yyjson_val *value)
 			to += tt_fmt_double(to, real);
 		else
 			to += sprintf(to, "%s",
-				      isnan(real) ? "NaN" : real > 0 ? "Infinity" : "-Infinity");
+				      isnan(real) ? "NaN"
+				      : real > 0  ? "Infinity"
+						  : "-Infinity");
 	}
 	tt_str_end(out, to);
 }

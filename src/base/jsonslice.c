@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 /* So many bytes of a file are in memory at a time: where the cursor is, and where values are fetched. */
-#define NEAR ((size_t)1 << 20)
+#define NEAR ((size_t)256 << 10)
 #define FAR ((size_t)128 << 10)
 
 /* Keys are kept as texts: a longer one is none. */

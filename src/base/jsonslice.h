@@ -11,7 +11,7 @@
  *					use(tt_jsonslice_read(slices));
  *	status = tt_jsonslice_status(slices);
  *
- * A file is read through windows of a megabyte: memory is that of the largest value read.
+ * A file is read through windows of 256 KB: memory is that of the largest value read.
  * What is passed over is checked for its brackets and strings only. The first error ends all loops;
  * its message has the line and column in the whole file. One thread at a time.
  */

@@ -41,8 +41,7 @@ static struct tt_report_batch *claim(struct tt_report_ahead *ahead)
 	size_t first = ahead->started, end = first, slot = ahead->claimed % TT_REPORT_BATCHES;
 	struct tt_report_batch *batch = &ahead->batches[slot];
 
-	if (first == ahead->elements.count ||
-	    ahead->claimed - ahead->released == TT_REPORT_BATCHES)
+	if (first == ahead->elements.count || ahead->claimed - ahead->released == TT_REPORT_BATCHES)
 		return NULL;
 	for (; end < ahead->elements.count && end - first < TT_REPORT_BATCH_MAX; end++) {
 		size_t bytes = all[end].start + all[end].length - all[first].start;
@@ -67,24 +66,25 @@ static tt_status parse(struct tt_report_ahead *ahead, struct tt_report_batch *ba
 	const struct tt_report_element *first = &ahead->elements.data[batch->first];
 	const struct tt_report_element *last = first + batch->count - 1;
 	size_t length = last->start + last->length - first->start;
-	bool object = ahead->elements.object;
 	struct tt_json_fault fault;
 	tt_status status;
 	char *text;
 
-	if (length > LARGE)
-		return TTNN_OK;
+	for (size_t i = 0; i < batch->count; i++)
+		if (first[i].length > LARGE || first[i].length > ahead->elements.limit)
+			return TTNN_OK;
 	text = tt_json_parser_room(&batch->parser, length + 2);
 	if (!text)
 		return tt_fail_nomem();
-	text[0] = object ? '{' : '[';
+	text[0] = '[';
 	if (ahead->source->copy(text + 1, ahead->source, ahead->part, first->start, length) !=
 	    TTNN_OK)
 		return TTNN_OK;
-	text[1 + length] = object ? '}' : ']';
+	text[1 + length] = ']';
 	status = tt_json_parser_take(&batch->root, &fault, &batch->parser, length + 2,
 				     ahead->elements.depth - 1);
-	if (status == TTNN_FORMAT || (status == TTNN_OK && tt_json_count(batch->root) != batch->count))
+	if (status == TTNN_FORMAT ||
+	    (status == TTNN_OK && tt_json_count(batch->root) != batch->count))
 		return TTNN_OK;
 	TT_TRY(status);
 	batch->parsed = true;

@@ -16,11 +16,11 @@
 #define TT_REPORT_BATCH_MAX 512
 
 struct tt_report_batch {
-	size_t number, slot;  /* since the beginning; in the ring */
-	size_t first, count;  /* its elements */
-	tt_status status;     /* TTNN_NOMEM, or that of prepare() */
-	bool parsed;          /* false: one is no JSON, or too large; read them one by one */
-	const struct tt_json *root; /* the elements, as an array or an object */
+	size_t number, slot;        /* since the beginning; in the ring */
+	size_t first, count;        /* its elements */
+	tt_status status;           /* TTNN_NOMEM, or that of prepare() */
+	bool parsed;                /* false: one is no JSON, or too large; read them one by one */
+	const struct tt_json *root; /* the elements, as an array */
 	struct tt_json_parser parser;
 };
 

@@ -15,8 +15,8 @@ struct tt_report_captured {
 	struct tt_report_devices *devices;
 	struct tt_str text, whole;
 	TT_VEC(struct tt_report_hole) holes;
-	TT_VEC(int64_t) counters;  /* old, of the nodes 1, 2, ... */
-	TT_VEC(uint32_t) renumber; /* new number + 1 of old counter - least; 0: none */
+	TT_VEC(int64_t) counters;       /* old, of the nodes 1, 2, ... */
+	TT_VEC(uint32_t) renumber;      /* new number + 1 of old counter - least; 0: none */
 	struct tt_report_drafts drafts; /* of single deallocations */
 	struct tt_json_parser parser;
 };

@@ -52,8 +52,8 @@ tt_status tt_report_draft_make(struct tt_report_draft *out, struct tt_report_dra
 			       struct tt_report_devices *devices, const struct tt_json *node);
 
 /* Appends the params of a node as they stand in drafts. */
-void tt_report_draft_params(struct tt_report_drafts *drafts,
-			    struct tt_report_devices *devices, const struct tt_json *params);
+void tt_report_draft_params(struct tt_report_drafts *drafts, struct tt_report_devices *devices,
+			    const struct tt_json *params);
 
 void tt_report_drafts_clear(struct tt_report_drafts *drafts);
 void tt_report_drafts_deinit(struct tt_report_drafts *drafts);

@@ -444,7 +444,7 @@ static tt_status import_parts(const struct tt_report_file_args *args,
 			   "physical_chip_mesh_coordinate_mapping", world));
 	TT_TRY(import_pages(import));
 	import->counts.files++;
-	import->db.collided |= import->number - 1 >= STRIDE;
+	import->crowded |= import->number - 1 >= STRIDE;
 	return TTNN_OK;
 }
 
@@ -513,6 +513,7 @@ static tt_status import_source(const struct tt_report_file_args *args)
 		files = tt_map_add(args->ranks, &import->rank, sizeof(import->rank), NULL);
 		if (files) {
 			import->base = (int64_t)files->number++ * STRIDE;
+			import->db.collided |= import->base && import->crowded;
 			status = import_parts(args, metadata);
 		} else {
 			status = tt_fail_nomem();

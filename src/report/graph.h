@@ -51,7 +51,7 @@ struct tt_report_nodes {
 
 struct tt_report_graph_options {
 	struct tt_report_devices *devices; /* for drafts */
-	bool drafting;                           /* most nodes will be asked for theirs */
+	bool drafting;                     /* most nodes will be asked for theirs */
 };
 
 struct tt_report_graph {
@@ -61,7 +61,8 @@ struct tt_report_graph {
 	TT_VEC(struct tt_report_entry) entries; /* of the nodes seen so far */
 	size_t next;                            /* the node to hand out next */
 	struct tt_report_ahead *ahead;
-	size_t held, walked, taken; /* batches: the oldest held, that of the next node, one behind all */
+	size_t held, walked,
+		taken; /* batches: the oldest held, that of the next node, one behind all */
 	struct tt_report_batch *batches[TT_REPORT_BATCHES]; /* those held, by slot */
 	struct tt_report_nodes *nodes;                      /* by slot */
 	struct tt_json_parser current, scanned, again;

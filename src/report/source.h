@@ -47,7 +47,7 @@ struct tt_report_elements {
 	const struct tt_report_element *data; /* the source's */
 	size_t count;
 	unsigned depth; /* containers around them */
-	bool object;    /* they have keys, which are theirs too */
+	size_t limit;   /* larger ones are refused by fetch() */
 };
 
 struct tt_report_source {

@@ -132,7 +132,7 @@ static struct tt_report_elements json_elements(struct tt_report_source *source,
 
 	return (struct tt_report_elements){part->elements.data, part->elements.count,
 					   (unsigned)part->place.depth + 1,
-					   part->kind == TT_JSON_OBJECT};
+					   own(source)->options.value_limit};
 }
 
 static tt_status json_copy(char *out, struct tt_report_source *source, enum tt_report_part which,

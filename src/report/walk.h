@@ -45,7 +45,8 @@ struct tt_report_import {
 	struct tt_report_traces traces;
 	struct tt_report_counts counts;
 	struct tt_progress progress;
-	size_t told;       /* to the progress bar */
+	bool crowded; /* a file had so many operations that the next one's ids are theirs too */
+	size_t told;  /* to the progress bar */
 	unsigned warnings; /* of this file */
 
 	/* The walk. Depths are signed: an end without a start makes them negative. */

@@ -4,8 +4,8 @@
  */
 #include "base/file.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/jsondump.h"
+#include "base/log.h"
 #include "db/db.h"
 #include "report/idset.h"
 #include "report/pytext.h"
