@@ -20,6 +20,7 @@ struct tt_report_file_args {
 	struct tt_map *ranks;    /* rank as a number -> files of it so far */
 	struct tt_map *compared; /* comparisons that have a row: {table, tensor, rank} */
 	bool in_folder;          /* others may be no reports at all */
+	bool last;               /* no file follows */
 };
 
 tt_status tt_report_file(const struct tt_report_file_args *args, const char *path);

@@ -327,15 +327,17 @@ static tt_status import_one(struct run *run, const struct tt_report_file_args *a
 static tt_status import_all(struct run *run, const struct tt_report_version *version)
 {
 	struct tt_report_import *import = &run->import;
-	struct tt_report_file_args args = {import,      &run->sides,    &run->git,
-					   &run->ranks, &run->compared, run->in_folder};
+	struct tt_report_file_args args = {import,         &run->sides,    &run->git, &run->ranks,
+					   &run->compared, run->in_folder, false};
 	tt_status status = TTNN_OK;
 
 	TT_TRY(open_db(run, version));
 	TT_TRY(tt_report_git_ask(&run->git));
 	tt_progress_init(&import->progress, "importing", total_size(&run->files));
-	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
+	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++) {
+		args.last = i + 1 == run->files.count;
 		status = import_one(run, &args, i);
+	}
 	tt_progress_deinit(&import->progress);
 	import->counts.buffers = import->buffers.rows;
 	import->counts.traces = import->traces.rows;

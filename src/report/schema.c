@@ -1,12 +1,17 @@
 #include "report/schema.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "base/str.h"
+#include "db/bulk.h"
 
 /* Bytes of a page: upstream's, and what is written fastest. */
 #define STORED_PAGE 4096
 #define VIEWED_PAGE 32768
+
+#define CHUNK_INDEX "idx_buffer_chunks_operation_id"
 
 /* Who creates a table. */
 enum when {
@@ -186,7 +191,7 @@ static const char indexes[] =
 	"CREATE INDEX idx_output_tensors_operation_id ON output_tensors (operation_id);"
 	"CREATE INDEX idx_output_tensors_tensor_id ON output_tensors (tensor_id);"
 	"CREATE INDEX idx_device_tensors_tensor_id ON device_tensors (tensor_id);"
-	"CREATE INDEX idx_buffer_chunks_operation_id ON buffer_chunks (operation_id);";
+	"CREATE INDEX " CHUNK_INDEX " ON buffer_chunks (operation_id);";
 
 static const struct tt_report_version versions[] = {
 	{"3.5", .storage_type = true, .placement = true, .operation_errors = true},
@@ -311,14 +316,23 @@ static tt_status create_all(struct tt_report_db *db)
 	return status;
 }
 
+static tt_status open_file(struct tt_report_db *db)
+{
+	return tt_db_create(&db->db, db->path, db->as_tables ? STORED_PAGE : VIEWED_PAGE);
+}
+
 tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
 			    const struct tt_report_version *version, bool as_tables)
 {
 	tt_status status;
 
-	*out = (struct tt_report_db){.version = version, .as_tables = as_tables};
-	TT_TRY(tt_db_create(&out->db, path, as_tables ? STORED_PAGE : VIEWED_PAGE));
-	status = create_all(out);
+	*out = (struct tt_report_db){.version = version,
+				     .as_tables = as_tables,
+				     .fresh = access(path, F_OK) != 0,
+				     .path = tt_strdup(path)};
+	status = out->path ? open_file(out) : tt_fail_nomem();
+	if (status == TTNN_OK)
+		status = create_all(out);
 	if (status != TTNN_OK)
 		tt_report_db_deinit(out);
 	return status;
@@ -354,6 +368,8 @@ tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table ta
 {
 	struct tt_db_stmt *insert;
 
+	if (db->bulk)
+		return tt_db_bulk_add(db->bulk, values);
 	TT_TRY(tt_report_insert(&insert, db, table));
 	for (int i = 0; i < count; i++)
 		tt_db_bind_int(insert, i, values[i]);
@@ -392,18 +408,40 @@ static tt_status store_users(struct tt_report_db *db)
 	return status;
 }
 
-tt_status tt_report_db_finish(struct tt_report_db *db)
+static tt_status close_file(struct tt_report_db *db)
 {
 	struct tt_db *file = db->db;
 
 	TT_TRY(tt_db_flush(file));
-	if (!db->as_tables && db->collided)
+	if (!db->as_tables && !db->complete && db->collided)
 		TT_TRY(store_users(db));
-	if (!db->as_tables)
+	if (!db->as_tables && !db->complete)
 		TT_TRY(tt_db_exec(file, indexes));
+	db->complete = true;
 	free_inserts(db);
 	db->db = NULL;
 	return tt_db_close(file);
+}
+
+tt_status tt_report_db_chunks(struct tt_report_db *db)
+{
+	const struct table *row = &tables[TT_REPORT_BUFFER_CHUNKS];
+	const struct tt_db_bulk_table table = {row->name, row->width + 1,
+					       db->as_tables ? NULL : CHUNK_INDEX, 0};
+
+	if (!db->fresh)
+		return TTNN_OK;
+	TT_TRY(close_file(db));
+	TT_TRY(tt_db_bulk_open(&db->bulk, db->path, &table));
+	return db->bulk ? TTNN_OK : open_file(db);
+}
+
+tt_status tt_report_db_finish(struct tt_report_db *db)
+{
+	struct tt_db_bulk *bulk = db->bulk;
+
+	db->bulk = NULL;
+	return bulk ? tt_db_bulk_close(bulk) : close_file(db);
 }
 
 void tt_report_db_deinit(struct tt_report_db *db)
@@ -412,4 +450,8 @@ void tt_report_db_deinit(struct tt_report_db *db)
 	free_inserts(db);
 	tt_db_discard(db->db);
 	db->db = NULL;
+	tt_db_bulk_discard(db->bulk);
+	db->bulk = NULL;
+	tt_free(db->path);
+	db->path = NULL;
 }

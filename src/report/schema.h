@@ -69,6 +69,10 @@ struct tt_report_db {
 	const struct tt_report_version *version;
 	bool as_tables; /* nothing is a view, no index is added */
 	bool collided;  /* operation ids of two files may be the same */
+	bool fresh;     /* the file was not there before */
+	bool complete;  /* only rows of buffer_chunks are missing */
+	char *path;
+	struct tt_db_bulk *bulk; /* (optional) takes those */
 	struct tt_db_stmt *inserts[TT_REPORT_TABLE_COUNT];
 };
 
@@ -83,6 +87,12 @@ tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
 /* Inserts a row of integers. */
 tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table table,
 				const int64_t *values, int count);
+
+/*
+ * From here on rows of buffer_chunks come, which has none yet, and no others: there are so many that
+ * they take the short way.
+ */
+tt_status tt_report_db_chunks(struct tt_report_db *db);
 
 /* Adds the indexes that readers profit from (not with as_tables), ends the transaction, closes. */
 tt_status tt_report_db_finish(struct tt_report_db *db);
