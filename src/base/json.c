@@ -338,6 +338,30 @@ const struct tt_json *tt_json_get(const struct tt_json *object, const char *key)
 	return outer(yyjson_obj_get(inner(object), key));
 }
 
+void tt_json_pick(const struct tt_json **out, const struct tt_json *object,
+		  const struct tt_json_key *keys, size_t count)
+{
+	yyjson_val *key = inner(object);
+	size_t left = yyjson_is_obj(key) ? unsafe_yyjson_get_len(key) : 0, next = 0;
+
+	for (size_t i = 0; i < count; i++)
+		out[i] = NULL;
+	for (key = left ? unsafe_yyjson_get_first(key) : NULL; left; left--) {
+		for (size_t tries = 0; tries < count; tries++, next++) {
+			next = next < count ? next : 0;
+			if (unsafe_yyjson_get_len(key) != keys[next].length ||
+			    memcmp(unsafe_yyjson_get_str(key), keys[next].text,
+				   keys[next].length) != 0)
+				continue;
+			if (!out[next])
+				out[next] = outer(key + 1);
+			next++;
+			break;
+		}
+		key = unsafe_yyjson_get_next(key + 1);
+	}
+}
+
 const struct tt_json *tt_json_at(const struct tt_json *array, size_t index)
 {
 	return outer(yyjson_arr_get(inner(array), index));

@@ -100,6 +100,18 @@ const char *tt_json_kind_name(const struct tt_json *value);
 /* The member of an object (the first of that name), or NULL: absent, or not an object. */
 const struct tt_json *tt_json_get(const struct tt_json *object, const char *key);
 
+/*
+ * Many members at once, which is faster where objects have them in the order of the keys: out[i] becomes
+ * the member of keys[i] (the first of that name), or NULL.
+ */
+struct tt_json_key {
+	const char *text;
+	size_t length;
+};
+#define TT_JSON_KEY(literal) {(literal), sizeof(literal) - 1}
+void tt_json_pick(const struct tt_json **out, const struct tt_json *object,
+		  const struct tt_json_key *keys, size_t count);
+
 /* The element of an array, or NULL: out of range, or not an array. Linear in the index. */
 const struct tt_json *tt_json_at(const struct tt_json *array, size_t index);
 

@@ -166,28 +166,25 @@ static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt
 	return TTNN_OK;
 }
 
-static int64_t field(const struct tt_json *row, const char *key)
-{
-	int64_t value = 0;
-
-	tt_py_int(&value, tt_json_get(row, key));
-	return value;
-}
-
 static tt_status read_buffer(struct tt_report_buffers *buffers, const struct tt_json *row,
 			     int64_t (*map)(void *context, int64_t device), void *context)
 {
-	struct tt_report_buffer buffer = {
-		.device = field(row, "device_id"),
-		.address = field(row, "address"),
-		.size = field(row, "max_size_per_bank"),
-		.type = field(row, "buffer_type"),
-		.layout = field(row, "buffer_layout"),
-	};
+	enum { ADDRESS, LAYOUT, TYPE, DEVICE, SIZE, COUNT };
+	static const struct tt_json_key keys[COUNT] = {
+		TT_JSON_KEY("address"), TT_JSON_KEY("buffer_layout"), TT_JSON_KEY("buffer_type"),
+		TT_JSON_KEY("device_id"), TT_JSON_KEY("max_size_per_bank")};
+	const struct tt_json *found[COUNT];
+	struct tt_report_buffer buffer = {0};
 	struct tt_map_entry *entry;
 	uint32_t *listed;
 
-	if (tt_json_kind(tt_json_get(row, "device_id")) == TT_JSON_INT)
+	tt_json_pick(found, row, keys, COUNT);
+	tt_py_int(&buffer.address, found[ADDRESS]);
+	tt_py_int(&buffer.layout, found[LAYOUT]);
+	tt_py_int(&buffer.type, found[TYPE]);
+	tt_py_int(&buffer.device, found[DEVICE]);
+	tt_py_int(&buffer.size, found[SIZE]);
+	if (tt_json_kind(found[DEVICE]) == TT_JSON_INT)
 		buffer.device = map(context, buffer.device);
 	entry = tt_map_add(&buffers->known, &buffer, sizeof(buffer), NULL);
 	listed = TT_VEC_PUSH(&buffers->listed);

@@ -6,13 +6,8 @@
 #include "base/mem.h"
 #include "report/pytext.h"
 
-static int64_t field(const struct tt_json *page, const char *key)
-{
-	int64_t value = 0;
-
-	tt_py_int(&value, tt_json_get(page, key));
-	return value;
-}
+/* Of more lists than this it is not asked whether they are apart, which takes the square of it. */
+#define APART_MAX 64
 
 /* Adds what a chunk covers to the one with the same key, or as a new one behind the others. */
 static tt_status merge(struct tt_report_pages *pages, const struct tt_report_chunk *chunk)
@@ -51,15 +46,25 @@ static void begin(struct tt_report_pages *pages)
 
 static tt_status merge_page(struct tt_report_pages *pages, const struct tt_json *page)
 {
-	struct tt_report_chunk chunk = {
-		.key = {field(page, "device_id"), field(page, "address"), field(page, "bank_id"),
-			field(page, "core_x"), field(page, "core_y"), field(page, "buffer_type")},
-		.start = field(page, "page_address"),
-		.page_size = field(page, "page_size"),
-		.pages = 1,
-	};
+	enum { ADDRESS, BANK, TYPE, X, Y, DEVICE, PAGE_ADDRESS, PAGE_SIZE, COUNT };
+	static const struct tt_json_key keys[COUNT] = {
+		TT_JSON_KEY("address"),   TT_JSON_KEY("bank_id"),
+		TT_JSON_KEY("buffer_type"), TT_JSON_KEY("core_x"),
+		TT_JSON_KEY("core_y"),    TT_JSON_KEY("device_id"),
+		TT_JSON_KEY("page_address"), TT_JSON_KEY("page_size")};
+	const struct tt_json *found[COUNT];
+	struct tt_report_chunk chunk = {.pages = 1};
 
-	if (tt_json_kind(tt_json_get(page, "device_id")) != TT_JSON_STRING)
+	tt_json_pick(found, page, keys, COUNT);
+	tt_py_int(&chunk.key.device, found[DEVICE]);
+	tt_py_int(&chunk.key.address, found[ADDRESS]);
+	tt_py_int(&chunk.key.bank, found[BANK]);
+	tt_py_int(&chunk.key.core_x, found[X]);
+	tt_py_int(&chunk.key.core_y, found[Y]);
+	tt_py_int(&chunk.key.type, found[TYPE]);
+	tt_py_int(&chunk.start, found[PAGE_ADDRESS]);
+	tt_py_int(&chunk.page_size, found[PAGE_SIZE]);
+	if (tt_json_kind(found[DEVICE]) != TT_JSON_STRING)
 		chunk.key.device = pages->map(pages->context, chunk.key.device);
 	if (__builtin_add_overflow(chunk.start, chunk.page_size, &chunk.end))
 		return tt_fail(TTNN_FORMAT, "a page ends beyond the numbers of 64 bits");
@@ -75,14 +80,15 @@ static tt_status merge_pages(struct tt_report_pages *pages, const struct tt_json
 	return TTNN_OK;
 }
 
-static tt_status write_chunks(struct tt_report_pages *pages, const struct tt_report_chunk *chunks,
-			      size_t count, int64_t operation)
+/* The chunks may lie anywhere, as those in maps do. */
+static tt_status write_chunks(struct tt_report_pages *pages, const void *chunks, size_t count,
+			      int64_t operation)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct tt_report_chunk chunk;
 		int64_t row[12];
 
-		memcpy(&chunk, &chunks[i], sizeof(chunk));
+		memcpy(&chunk, (const char *)chunks + i * sizeof(chunk), sizeof(chunk));
 		row[0] = operation;
 		row[1] = chunk.key.device;
 		row[2] = chunk.key.address;
@@ -103,6 +109,17 @@ static tt_status write_chunks(struct tt_report_pages *pages, const struct tt_rep
 
 /* ---- pages per address ---------------------------------------------------------------------- */
 
+/* Whether all chunks made so far are of one address. */
+static bool have_one_address(const struct tt_report_pages *pages)
+{
+	const struct tt_report_chunk *chunks = pages->chunks.data;
+
+	for (size_t i = 1; i < pages->chunks.count; i++)
+		if (chunks[i].key.address != chunks[0].key.address)
+			return false;
+	return true;
+}
+
 /* The chunks made so far become a snapshot of an address. */
 static tt_status add_snapshot(struct tt_report_pages *pages, int64_t address, int64_t counter)
 {
@@ -113,6 +130,7 @@ static tt_status add_snapshot(struct tt_report_pages *pages, int64_t address, in
 
 	if (!list || !snapshot)
 		return tt_fail_nomem();
+	list->number = have_one_address(pages);
 	*snapshot = (struct tt_report_snapshot){
 		.address = address,
 		.counter = counter,
@@ -174,14 +192,17 @@ tt_status tt_report_pages_read(struct tt_report_pages *pages, struct tt_report_s
 
 	while (status == TTNN_OK && source->next(source)) {
 		const char *key = source->key(source);
-		struct tt_report_place place = source->place(source);
+		struct tt_report_place place;
 		int64_t address;
 
-		status = source->status(source);
-		if (status == TTNN_OK && !tt_py_int_text(&address, key, strlen(key)))
-			status = source->fail(source, &place, "pages of what is no address");
-		if (status == TTNN_OK)
+		if (tt_py_int_text(&address, key, strlen(key))) {
 			status = read_address(pages, source, address, &parser);
+			continue;
+		}
+		place = source->place(source);
+		status = source->status(source);
+		if (status == TTNN_OK)
+			status = source->fail(source, &place, "pages of what is no address");
 	}
 	tt_json_parser_deinit(&parser);
 	if (pages->snapshots.count)
@@ -214,22 +235,70 @@ static const struct tt_map_entry *find_snapshot(const struct tt_report_pages *pa
 	return NULL;
 }
 
-static tt_status write_list(struct tt_report_pages *pages, const struct tt_report_buffers *buffers,
-			    const struct tt_report_list *list)
+/* Finds the lists of chunks of the buffers in a list. */
+static tt_status find_used(struct tt_report_pages *pages, const struct tt_report_buffers *buffers,
+			   const struct tt_report_list *list)
 {
-	begin(pages);
+	pages->used.count = 0;
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t known = buffers->listed.data[list->first + i];
-		const struct tt_map_entry *snapshot;
+		const struct tt_map_entry *snapshot, **used;
 		struct tt_report_buffer buffer;
 
 		memcpy(&buffer, buffers->known.entries[known].key, sizeof(buffer));
 		snapshot = find_snapshot(pages, buffer.address, list->end);
-		for (size_t at = 0; snapshot && at < snapshot->length;
-		     at += sizeof(struct tt_report_chunk)) {
+		if (!snapshot || !snapshot->length)
+			continue;
+		used = TT_VEC_PUSH(&pages->used);
+		if (!used)
+			return tt_fail_nomem();
+		*used = snapshot;
+	}
+	return TTNN_OK;
+}
+
+static int64_t address_of(const struct tt_map_entry *list)
+{
+	struct tt_report_chunk first;
+
+	memcpy(&first, list->key, sizeof(first));
+	return first.key.address;
+}
+
+/* Whether no two of the lists found have chunks to be merged: each has an address of its own. */
+static bool are_apart(const struct tt_report_pages *pages)
+{
+	size_t count = pages->used.count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!pages->used.data[i]->number || count > APART_MAX)
+			return false;
+		for (size_t k = 0; k < i; k++)
+			if (address_of(pages->used.data[i]) == address_of(pages->used.data[k]))
+				return false;
+	}
+	return true;
+}
+
+static tt_status write_list(struct tt_report_pages *pages, const struct tt_report_buffers *buffers,
+			    const struct tt_report_list *list)
+{
+	size_t size = sizeof(struct tt_report_chunk);
+	bool apart;
+
+	TT_TRY(find_used(pages, buffers, list));
+	apart = are_apart(pages);
+	begin(pages);
+	for (size_t i = 0; i < pages->used.count; i++) {
+		const struct tt_map_entry *chunks = pages->used.data[i];
+
+		if (apart)
+			TT_TRY(write_chunks(pages, chunks->key, chunks->length / size,
+					    list->operation));
+		for (size_t at = 0; !apart && at < chunks->length; at += size) {
 			struct tt_report_chunk chunk;
 
-			memcpy(&chunk, snapshot->key + at, sizeof(chunk));
+			memcpy(&chunk, chunks->key + at, size);
 			TT_TRY(merge(pages, &chunk));
 		}
 	}
@@ -283,4 +352,5 @@ void tt_report_pages_deinit(struct tt_report_pages *pages)
 	tt_map_deinit(&pages->found);
 	TT_VEC_DEINIT(&pages->snapshots);
 	TT_VEC_DEINIT(&pages->chunks);
+	TT_VEC_DEINIT(&pages->used);
 }

@@ -29,10 +29,11 @@ struct tt_report_pages {
 	int64_t rank;
 	uint64_t rows;                               /* chunks written */
 	TT_VEC(struct tt_report_snapshot) snapshots; /* by address, then counter */
-	struct tt_map lists;                         /* arrays of chunks */
+	struct tt_map lists;                         /* arrays of chunks -> whether of one address */
 	/* chunks being made */
 	struct tt_map found;
 	TT_VEC(struct tt_report_chunk) chunks;
+	TT_VEC(const struct tt_map_entry *) used; /* lists of the operation being written */
 };
 
 /* Whether the report has pages per address and lists of buffers: then those are used. */
