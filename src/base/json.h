@@ -108,7 +108,10 @@ struct tt_json_key {
 	const char *text;
 	size_t length;
 };
-#define TT_JSON_KEY(literal) {(literal), sizeof(literal) - 1}
+#define TT_JSON_KEY(literal)                                                                       \
+	{                                                                                          \
+		(literal), sizeof(literal) - 1                                                     \
+	}
 void tt_json_pick(const struct tt_json **out, const struct tt_json *object,
 		  const struct tt_json_key *keys, size_t count);
 

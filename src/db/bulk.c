@@ -108,8 +108,12 @@ static int type_of(const struct tt_db_bulk *bulk, int64_t value)
 
 	if (size <= 1 && value >= 0 && bulk->compact)
 		return 8 + (int)value;
-	return size < 1u << 7 ? 1 : size < 1u << 15 ? 2 : size < 1u << 23 ? 3 :
-	       size < 1u << 31 ? 4 : size < (uint64_t)1 << 47 ? 5 : 6;
+	return size < 1u << 7             ? 1
+	       : size < 1u << 15          ? 2
+	       : size < 1u << 23          ? 3
+	       : size < 1u << 31          ? 4
+	       : size < (uint64_t)1 << 47 ? 5
+					  : 6;
 }
 
 /* Bytes of a value of each type. */
@@ -412,9 +416,10 @@ static tt_status find_roots(struct tt_db_bulk *bulk, const struct tt_db_bulk_tab
 	if (status == TTNN_OK && table->index)
 		status = ask(&index_root, db, root, table->index);
 	if (status == TTNN_OK)
-		status = ask(&indexes, db,
-			     "select count(*) from sqlite_master where type = 'index' and tbl_name = ?",
-			     table->table);
+		status = ask(
+			&indexes, db,
+			"select count(*) from sqlite_master where type = 'index' and tbl_name = ?",
+			table->table);
 	tt_db_discard(db);
 	if (status != TTNN_OK)
 		return status;

@@ -48,9 +48,8 @@ static tt_status merge_page(struct tt_report_pages *pages, const struct tt_json 
 {
 	enum { ADDRESS, BANK, TYPE, X, Y, DEVICE, PAGE_ADDRESS, PAGE_SIZE, COUNT };
 	static const struct tt_json_key keys[COUNT] = {
-		TT_JSON_KEY("address"),   TT_JSON_KEY("bank_id"),
-		TT_JSON_KEY("buffer_type"), TT_JSON_KEY("core_x"),
-		TT_JSON_KEY("core_y"),    TT_JSON_KEY("device_id"),
+		TT_JSON_KEY("address"),      TT_JSON_KEY("bank_id"),  TT_JSON_KEY("buffer_type"),
+		TT_JSON_KEY("core_x"),       TT_JSON_KEY("core_y"),   TT_JSON_KEY("device_id"),
 		TT_JSON_KEY("page_address"), TT_JSON_KEY("page_size")};
 	const struct tt_json *found[COUNT];
 	struct tt_report_chunk chunk = {.pages = 1};

@@ -29,7 +29,7 @@ struct tt_report_pages {
 	int64_t rank;
 	uint64_t rows;                               /* chunks written */
 	TT_VEC(struct tt_report_snapshot) snapshots; /* by address, then counter */
-	struct tt_map lists;                         /* arrays of chunks -> whether of one address */
+	struct tt_map lists; /* arrays of chunks -> whether of one address */
 	/* chunks being made */
 	struct tt_map found;
 	TT_VEC(struct tt_report_chunk) chunks;
