@@ -1,4 +1,5 @@
 /* ttnn import: a database for ttnn-visualizer of reports or traces. */
+#include <malloc.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -49,6 +50,10 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 
 	(void)cmd;
 	(void)count;
+	/* Else every thread of the import has an address space of its own for its few blocks. */
+#if defined(__GLIBC__)
+	mallopt(M_ARENA_MAX, 2);
+#endif
 	if (tt_report_import(&counts, &report) != TTNN_OK)
 		return cli_fail();
 	tt_report_summary(&text, &counts, &report);

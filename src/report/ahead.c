@@ -145,7 +145,7 @@ tt_status tt_report_ahead_new(struct tt_report_ahead **out, struct tt_report_sou
 			      enum tt_report_part part, const struct tt_report_ahead_task *task)
 {
 	struct tt_report_ahead *ahead = tt_calloc(1, sizeof(*ahead));
-	const struct tt_report_element *last;
+	const struct tt_report_element *all;
 
 	if (!ahead)
 		return tt_fail_nomem();
@@ -157,8 +157,8 @@ tt_status tt_report_ahead_new(struct tt_report_ahead **out, struct tt_report_sou
 	pthread_cond_init(&ahead->ready, NULL);
 	pthread_cond_init(&ahead->space, NULL);
 	*out = ahead;
-	last = ahead->elements.data + ahead->elements.count - 1;
-	if (ahead->elements.count && last->start - ahead->elements.data->start > WORTH)
+	all = ahead->elements.data;
+	if (ahead->elements.count && all[ahead->elements.count - 1].start - all->start > WORTH)
 		start(ahead);
 	return TTNN_OK;
 }

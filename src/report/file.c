@@ -568,6 +568,7 @@ tt_status tt_report_file(const struct tt_report_file_args *args, const char *pat
 		status = import_source(args);
 	else
 		status = tt_fail(TTNN_FORMAT, "Graph report must be a JSON object: %s", path);
+	tt_report_graph_deinit(&import->graph); /* after failures its threads still read */
 	if (import->source)
 		import->source->free(import->source);
 	import->source = NULL;
