@@ -1,7 +1,6 @@
 #include "base/jsondump.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <yyjson.h>
 #if defined(__SSE2__)
@@ -222,13 +221,11 @@ static void dump_number(struct tt_str *out, yyjson_val *value)
 		to += tt_fmt_i64(to, unsafe_yyjson_get_sint(value));
 	} else {
 		real = unsafe_yyjson_get_real(value);
-		if (isfinite(real))
-			to += tt_fmt_double(to, real);
-		else
-			to += sprintf(to, "%s",
-				      isnan(real) ? "NaN"
-				      : real > 0  ? "Infinity"
-						  : "-Infinity");
+		if (!isfinite(real)) {
+			tt_str_adds(out, isnan(real) ? "NaN" : real > 0 ? "Infinity" : "-Infinity");
+			return;
+		}
+		to += tt_fmt_double(to, real);
 	}
 	tt_str_end(out, to);
 }
