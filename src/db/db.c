@@ -166,14 +166,14 @@ void tt_db_stmt_free(struct tt_db_stmt *stmt)
 	tt_free(stmt);
 }
 
-static void set(struct tt_db_stmt *stmt, int at, struct tt_db_value value)
+/* Where a parameter is kept; one that there is not has a place that nobody reads. */
+static struct tt_db_value *place(struct tt_db_stmt *stmt, int at)
 {
-	if (at >= 0 && at < stmt->count) {
-		stmt->values[at] = value;
-	} else {
-		stmt->beyond = true;
-		stmt->wrong = at;
-	}
+	if (at >= 0 && at < stmt->count)
+		return &stmt->values[at];
+	stmt->beyond = true;
+	stmt->wrong = at;
+	return &stmt->nowhere;
 }
 
 static tt_status check_parameters(struct tt_db_stmt *stmt)
@@ -187,26 +187,32 @@ static tt_status check_parameters(struct tt_db_stmt *stmt)
 
 void tt_db_bind_null(struct tt_db_stmt *stmt, int at)
 {
-	set(stmt, at, (struct tt_db_value){.kind = TT_DB_NULL});
+	place(stmt, at)->kind = TT_DB_NULL;
 }
 
 void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value)
 {
-	set(stmt, at, (struct tt_db_value){.kind = TT_DB_INT, .whole = value});
+	struct tt_db_value *to = place(stmt, at);
+
+	to->kind = TT_DB_INT;
+	to->whole = value;
 }
 
 void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value)
 {
-	set(stmt, at, (struct tt_db_value){.kind = TT_DB_REAL, .real = value});
+	struct tt_db_value *to = place(stmt, at);
+
+	to->kind = TT_DB_REAL;
+	to->real = value;
 }
 
 void tt_db_bind_text(struct tt_db_stmt *stmt, int at, const char *text, size_t length)
 {
-	if (text)
-		set(stmt, at,
-		    (struct tt_db_value){.kind = TT_DB_TEXT, .length = length, .text = text});
-	else
-		tt_db_bind_null(stmt, at);
+	struct tt_db_value *to = place(stmt, at);
+
+	to->kind = text ? TT_DB_TEXT : TT_DB_NULL;
+	to->length = length;
+	to->text = text;
 }
 
 static int bind(sqlite3_stmt *handle, int at, const struct tt_db_value *value)

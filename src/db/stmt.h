@@ -40,7 +40,7 @@ struct tt_db_stmt {
 	int count;   /* of parameters */
 	bool beyond; /* a value was given for parameter `wrong`, which is none */
 	int wrong;
-	struct tt_db_value values[TT_DB_PARAMETERS];
+	struct tt_db_value values[TT_DB_PARAMETERS], nowhere;
 };
 
 /* Runs a statement with these values to its end, on this thread. */

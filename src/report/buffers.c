@@ -42,6 +42,15 @@ static int by_position(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
+static tt_status write_span(struct tt_report_buffers *buffers, const struct tt_report_span *s)
+{
+	const struct tt_report_buffer *b = &s->buffer;
+	int64_t row[] = {s->block,   s->position, s->first, s->last,  b->device,
+			 b->address, b->size,     b->type,  b->layout};
+
+	return tt_report_insert_ints(buffers->db, TT_REPORT_BUFFER_SPANS, row, 9);
+}
+
 /* Ends the block; what is open goes on in the next, with positions in its order. */
 static tt_status end_block(struct tt_report_buffers *buffers, struct tt_report_track *track)
 {
@@ -65,6 +74,8 @@ static tt_status end_block(struct tt_report_buffers *buffers, struct tt_report_t
 		to = buffers->spans.data + buffers->spans.count;
 		memcpy(to, track->spans.data, track->spans.count * sizeof(*to));
 		buffers->spans.count += track->spans.count;
+		for (size_t i = 0; !buffers->db->as_tables && i < track->spans.count; i++)
+			TT_TRY(write_span(buffers, &to[i]));
 		track->spans.count = 0;
 	}
 	track->block = 0;
@@ -295,19 +306,6 @@ tt_status tt_report_buffers_operation(struct tt_report_buffers *buffers, int64_t
 		(int64_t[]){buffers->seq, track->block, operation, buffers->rank}, 4);
 }
 
-static tt_status write_spans(struct tt_report_buffers *buffers)
-{
-	for (size_t i = 0; i < buffers->spans.count; i++) {
-		const struct tt_report_span *s = &buffers->spans.data[i];
-		const struct tt_report_buffer *b = &s->buffer;
-		int64_t row[] = {s->block,   s->position, s->first, s->last,  b->device,
-				 b->address, b->size,     b->type,  b->layout};
-
-		TT_TRY(tt_report_insert_ints(buffers->db, TT_REPORT_BUFFER_SPANS, row, 9));
-	}
-	return TTNN_OK;
-}
-
 static int by_block(const void *a, const void *b)
 {
 	const struct tt_report_block *left = a, *right = b;
@@ -322,7 +320,7 @@ tt_status tt_report_buffers_finish(struct tt_report_buffers *buffers)
 	if (buffers->ended.count)
 		qsort(buffers->ended.data, buffers->ended.count, sizeof(*buffers->ended.data),
 		      by_block);
-	return buffers->db->as_tables ? TTNN_OK : write_spans(buffers);
+	return TTNN_OK;
 }
 
 bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers, int64_t block,

@@ -167,6 +167,11 @@ tt_status tt_report_captured_write(struct tt_report_captured *captured,
 	return write_text(target, whole);
 }
 
+#define FREE_STUB(connections, number, kind)                                                       \
+	"{\"arguments\": [], \"connections\": [" connections "], \"counter\": " number             \
+	", \"id\": " number ", \"input_tensors\": [], \"node_type\": \"" kind                      \
+	"\", \"params\": {}, \"stacking_level\": 0}"
+
 /* Here the stubs have their ids in another place, and the node is number 1, connected to 2. */
 tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 					const struct tt_json *node,
@@ -176,11 +181,6 @@ tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 	struct tt_json_iter it = tt_json_iter(node);
 	struct tt_str *text = &captured->drafts.text;
 	bool first = true, has_counter = false, has_id = false, connected = false;
-	static const char stub[] =
-		"{\"arguments\": [], \"connections\": [%s], \"counter\": %d, \"id\": %d, "
-		"\"input_tensors\": [], \"node_type\": \"%s\", \"params\": {}, \"stacking_level\": "
-		"0}";
-
 	tt_str_clear(out);
 	tt_str_clear(text);
 	tt_str_addc(text, '{');
@@ -203,9 +203,9 @@ tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 		tt_str_adds(text, first ? "\"counter\": 1" : ", \"counter\": 1");
 	tt_str_adds(text, has_id ? "}" : ", \"id\": 1}");
 	tt_str_addc(out, '[');
-	tt_str_addf(out, stub, "1", 0, 0, "capture_start");
-	tt_str_addf(out, ", %s, ", tt_str_text(text));
-	tt_str_addf(out, stub, "", 2, 2, "capture_end");
+	tt_str_adds(out, FREE_STUB("1", "0", "capture_start") ", ");
+	tt_str_add(out, tt_str_text(text), text->length);
+	tt_str_adds(out, ", " FREE_STUB("", "2", "capture_end"));
 	tt_str_addc(out, ']');
 	out->failed |= text->failed;
 	TT_TRY(write_edge(target, 0, 1, 0));
