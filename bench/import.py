@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "report"))
@@ -32,7 +33,7 @@ def measure(*command, times=3):
     """Wall s, CPU s, peak MB of a command: the best of some, by wall."""
     best = None
     for _ in range(times):
-        start = os.times().elapsed
+        start = time.monotonic()
         child = os.fork()
         if child == 0:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -40,7 +41,7 @@ def measure(*command, times=3):
         _, status, usage = os.wait4(child, 0)
         if status:
             sys.exit(f"{command}: exit {status}")
-        found = (os.times().elapsed - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        found = (time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
         best = found if best is None or found[0] < best[0] else best
     return best
 
@@ -81,7 +82,7 @@ def main():
             db = os.path.getsize(os.path.join(out, "db.sqlite")) / 1e6
             tables = measure(ttnn, "import", "--tables", report, out)
             load = measure("python3", "-c", LOAD, report, side)
-            line = (f"{ops:>7} {'full' if full else 'basic':5}{size:5.0f}{wall:8.2f}{cpu:7.2f}{size / wall:6.0f}{peak:9.0f}{db:7.0f}{wall / ops * 1e6:7.0f} | "
+            line = (f"{ops:>7} {'full' if full else 'basic':5}{size:5.0f}{wall:8.3f}{cpu:7.2f}{size / wall:6.0f}{peak:9.0f}{db:7.0f}{wall / ops * 1e6:7.0f} | "
                     f"{tables[0]:11.2f}{tables[1]:6.2f} | {load[0]:9.2f}{load[0] / wall:6.1f} | ")
             if python:
                 theirs = measure(python, "-c", UPSTREAM, report, os.path.join(scratch, "theirs"), times=1 if ops > 10000 else 2)
