@@ -7,7 +7,7 @@
 #include "base/pool.h"
 
 /* Bytes of a batch, and of an element that is left to the caller. */
-#define BATCH ((size_t)128 << 10)
+#define BATCH ((size_t)64 << 10)
 #define LARGE ((size_t)1 << 20)
 
 /* Threads, where there are processors; a part that is worth one; bytes of stack. */

@@ -13,7 +13,7 @@
 
 /* Batches of the ring, and the most elements in one. */
 #define TT_REPORT_BATCHES 16
-#define TT_REPORT_BATCH_MAX 512
+#define TT_REPORT_BATCH_MAX 256
 
 struct tt_report_batch {
 	size_t number, slot;        /* since the beginning; in the ring */
