@@ -15,13 +15,13 @@ static const struct tt_db_bulk_table bare = {"a", COLUMNS, NULL, 0};
 static int64_t value(uint64_t *state)
 {
 	uint64_t random = test_random(state);
-	int64_t edge = (int64_t)((uint64_t)1 << random % 64);
+	uint64_t edge = (uint64_t)1 << random % 64;
 
 	switch (random >> 8 & 3) {
 	case 0:
 		return (int64_t)(random >> 10 & 3);
 	case 1:
-		return (random & 64 ? edge : -edge) + (int64_t)(random >> 10 & 1);
+		return (int64_t)((random & 64 ? edge : 0 - edge) + (random >> 10 & 1));
 	case 2:
 		return (int64_t)(test_random(state) >> random % 64);
 	default:
