@@ -368,10 +368,11 @@ static tt_status write_index(struct tt_db_bulk *bulk)
 
 		begin_page(bulk, INDEX_LEAF);
 		while (count--) {
-			unsigned char cell[ENTRY_MAX];
+			unsigned char cell[ENTRY_MAX], *end;
 
 			next_entry(&key, &rowid, &run);
-			add_cell(bulk, cell, (size_t)(put_entry(bulk, cell, key, rowid) - cell));
+			end = put_entry(bulk, cell, key, rowid);
+			add_cell(bulk, cell, (size_t)(end - cell));
 		}
 		if (leaves > 1)
 			TT_TRY(new_page(&number, bulk));
