@@ -128,7 +128,7 @@ static void ensure_rate(void)
 uint64_t tt_clock_ticks(void)
 {
 	ensure_start();
-	return has_tsc ? read_tsc() : tt_clock_ns();
+	return __builtin_expect(has_tsc, 1) ? read_tsc() : tt_clock_ns();
 }
 
 uint64_t tt_clock_ticks_to_ns(uint64_t ticks)

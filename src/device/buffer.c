@@ -132,34 +132,42 @@ tt_status tt_buffer_layout_raw(struct tt_buffer_layout *out, const struct tt_dev
 
 /* ---- allocation ---------------------------------------------------------------------------- */
 
-static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
-{
-	const struct tt_buffer_layout *layout = &buffer->layout;
-	struct tt_event event = {
-		.kind = kind,
-		.buffer =
-			{
-				.buffer_id = buffer->id,
-				.device_id = buffer->memory->device_id,
-				.type = layout->type,
-				.layout = layout->layout,
-				.size = layout->size,
-				.page_size = layout->page_size,
-				.bank_size = layout->bank_bytes,
-				.cores = layout->cores,
-				.address = buffer->address,
-				.real = buffer->mode == TT_BUFFER_REAL,
-			},
-	};
-
-	tt_event_emit(&event);
-}
-
 /* Whether anyone wants to hear of this buffer. */
 static bool is_told(const struct tt_buffer *buffer)
 {
 	return tt_event_on() && buffer->layout.size && buffer->mode != TT_BUFFER_GHOST &&
 	       buffer->mode != TT_BUFFER_LOOSE;
+}
+
+bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind)
+{
+	const struct tt_buffer_layout *layout = &buffer->layout;
+
+	if (!is_told(buffer))
+		return false;
+	out->kind = kind;
+	out->ticks = 0;
+	out->buffer = (struct tt_event_buffer){
+		.buffer_id = buffer->id,
+		.device_id = buffer->memory->device_id,
+		.type = layout->type,
+		.layout = layout->layout,
+		.size = layout->size,
+		.page_size = layout->page_size,
+		.bank_size = layout->bank_bytes,
+		.cores = layout->cores,
+		.address = buffer->address,
+		.real = buffer->mode == TT_BUFFER_REAL,
+	};
+	return true;
+}
+
+static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
+{
+	struct tt_event event;
+
+	if (tt_buffer_event(&event, buffer, kind))
+		tt_event_emit(&event);
 }
 
 /* Gives the address back to the allocator it came from. */
@@ -244,17 +252,12 @@ static void link_out(struct tt_buffer *buffer)
 
 static tt_status place(struct tt_buffer *buffer, const struct tt_buffer_options *options)
 {
-	bool told;
-
 	TT_TRY(take(buffer, options));
 	/* Told first: once it is linked, who closes the device tells that it is freed. */
-	told = is_told(buffer);
-	if (told)
-		tell(buffer, TT_EVENT_BUFFER_ALLOC);
+	tell(buffer, TT_EVENT_BUFFER_ALLOC);
 	if (link_in(buffer))
 		return TTNN_OK;
-	if (told)
-		tell(buffer, TT_EVENT_BUFFER_FREE);
+	tell(buffer, TT_EVENT_BUFFER_FREE);
 	release(buffer);
 	return tt_fail(TTNN_STATE, "the device is closed: no buffer can be allocated");
 }
@@ -309,8 +312,7 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 		return;
 	tt_buffer_drop_data(buffer);
 	/* Told first: who gets the address next must not be heard of before. */
-	if (is_told(buffer))
-		tell(buffer, TT_EVENT_BUFFER_FREE);
+	tell(buffer, TT_EVENT_BUFFER_FREE);
 	/* As upstream's dry runs do: they only tell that real memory is freed. */
 	if (buffer->mode != TT_BUFFER_REAL || tt_run_mode() != TTNN_RUN_NO_DISPATCH)
 		release(buffer);

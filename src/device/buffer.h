@@ -14,6 +14,7 @@
 #define TT_DEVICE_BUFFER_H
 
 #include "device/devmem.h"
+#include "event/event.h"
 #include "tensor/distribution.h"
 #include "tensor/tensor.h"
 
@@ -97,6 +98,9 @@ void tt_buffer_unref(struct tt_buffer *buffer);
  * that is only told: what was really allocated stays taken, as it does upstream.
  */
 void tt_buffer_deallocate(struct tt_buffer *buffer);
+
+/* What is told of it: BUFFER_ALLOC or BUFFER_FREE; false when nobody wants to hear of it. */
+bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind);
 
 /* False after deallocation, and for every buffer of a closed device, dry and empty ones too. */
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer);

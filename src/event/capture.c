@@ -42,6 +42,7 @@ struct tt_capture {
 	atomic_bool marked;  /* between the marks, or there are none */
 	atomic_bool dead;    /* begun by a process of which this one is a child */
 	atomic_uint flushed; /* signals that were obeyed */
+	bool whole;          /* there is no window: all is recorded */
 	bool calls;          /* wants them */
 	bool stopped;
 	tt_status status; /* of the stop */
@@ -60,7 +61,7 @@ static atomic_uint flush_signals;
 static _Thread_local struct {
 	uint64_t serial;
 	struct stream *stream;
-} own[TT_LISTENERS_MAX];
+} own[TT_LISTENERS_MAX] TT_TLS_NEAR;
 
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 
@@ -113,28 +114,29 @@ static bool begin_chunk(struct stream *stream, size_t room)
 }
 
 /* What is missing is told by the first chunk that is begun after it was noticed. */
-static void tell_loss(struct stream *stream, struct tt_stamp stamp)
+static void tell_loss(struct stream *stream, uint64_t ticks)
 {
 	struct tt_event event = {.kind = TT_EVENT_LOSS};
+	struct tt_stamp stamp = {.ticks = ticks};
 	char reason[160];
 
-	stamp.op = 0;
 	event.loss.records = tt_store_untold(reason, &stream->capture->store);
 	event.loss.reason = reason;
 	if (event.loss.records)
-		tt_encoder_put(stream->encoder, &event, stamp);
+		tt_encoder_put(stream->encoder, &event, &stamp);
 }
 
 /* In a new chunk; a larger one if the record needs it. */
-static bool put_anew(struct stream *stream, const struct tt_event *event, struct tt_stamp stamp)
+static bool put_anew(struct stream *stream, const struct tt_event *event, struct tt_stamp *stamp)
 {
-	if (!stamp.ticks)
-		stamp.ticks = tt_clock_ticks();
+	if (!stamp->ticks)
+		stamp->ticks = tt_clock_ticks();
+	stamp->together = false;
 	for (size_t room = 0; room <= TT_CHUNK_MAX / 2; room = 4 * stream->chunk->room) {
 		seal(stream);
 		if (!begin_chunk(stream, room))
 			return false;
-		tell_loss(stream, stamp);
+		tell_loss(stream, stamp->ticks);
 		if (tt_encoder_put(stream->encoder, event, stamp))
 			return true;
 	}
@@ -142,7 +144,7 @@ static bool put_anew(struct stream *stream, const struct tt_event *event, struct
 }
 
 static inline void record(struct stream *stream, const struct tt_event *event,
-			  struct tt_stamp stamp)
+			  struct tt_stamp *stamp)
 {
 	if ((!stream->chunk || !tt_encoder_put(stream->encoder, event, stamp)) &&
 	    !put_anew(stream, event, stamp)) {
@@ -166,7 +168,7 @@ static void tell_thread(struct stream *stream)
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	event.thread.system_id = (uint64_t)syscall(SYS_gettid);
 	event.thread.name = name;
-	record(stream, &event, (struct tt_stamp){.ticks = tt_clock_ticks()});
+	record(stream, &event, &(struct tt_stamp){.ticks = tt_clock_ticks()});
 }
 
 static struct stream *new_stream(struct tt_capture *capture, const struct tt_speaker *self)
@@ -271,7 +273,8 @@ static void hear_mark(struct tt_capture *capture, const char *text)
 }
 
 /* Follows the scopes; false when the event is not to be recorded. */
-static bool follow(struct stream *stream, struct tt_stamp *stamp, const struct tt_event *event)
+static inline bool follow(struct stream *stream, struct tt_stamp *stamp,
+			  const struct tt_event *event)
 {
 	struct tt_capture *capture = stream->capture;
 
@@ -280,7 +283,7 @@ static bool follow(struct stream *stream, struct tt_stamp *stamp, const struct t
 		if (stream->depth++)
 			break;
 		stamp->op = atomic_fetch_add_explicit(&capture->ops, 1, memory_order_relaxed) + 1;
-		stream->inside = in_window(capture, stamp->op);
+		stream->inside = capture->whole || in_window(capture, stamp->op);
 		break;
 	case TT_EVENT_SCOPE_END:
 		/* Of a scope that was open when the capture began. */
@@ -292,6 +295,8 @@ static bool follow(struct stream *stream, struct tt_stamp *stamp, const struct t
 	case TT_EVENT_DEVICE_CLOSE:
 		return true;
 	default:
+		if (capture->whole)
+			return true;
 		if (!stream->depth)
 			stream->inside = in_window(capture, atomic_load(&capture->ops));
 		if (event->kind == TT_EVENT_MARK)
@@ -301,17 +306,16 @@ static bool follow(struct stream *stream, struct tt_stamp *stamp, const struct t
 	return stream->inside;
 }
 
-/* What comes with another event has its time: reading the clock is a third of the cost. */
+/* What comes with another event has its time: reading the clock is a good part of the cost. */
 static bool has_own_time(enum tt_event_kind kind)
 {
 	return kind != TT_EVENT_PROGRAM && kind != TT_EVENT_PROGRAM_MEMORY &&
-	       kind != TT_EVENT_PROGRAM_RELEASE;
+	       kind != TT_EVENT_PROGRAM_RELEASE && kind != TT_EVENT_BUFFER_ALLOC;
 }
 
-static void hear(struct tt_event_listener *self, const struct tt_event *event)
+static void hear_all(struct tt_event_listener *self, const struct tt_event *events, size_t count)
 {
 	struct tt_capture *capture = (struct tt_capture *)self;
-	struct tt_stamp stamp = {.ticks = has_own_time(event->kind) ? tt_clock_ticks() : 0};
 	struct stream *stream;
 
 	if (atomic_load_explicit(&capture->dead, memory_order_relaxed) ||
@@ -319,14 +323,25 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 		return;
 	stream = find_stream(capture);
 	if (!stream) {
-		tt_store_lose(&capture->store, 1, "memory is exhausted");
+		tt_store_lose(&capture->store, count, "memory is exhausted");
 		return;
 	}
-	if (!follow(stream, &stamp, event))
-		return;
-	record(stream, event, stamp);
-	if (stamp.op)
-		stream->op = stamp.op;
+	for (size_t i = 0; i < count; i++) {
+		struct tt_stamp stamp = {.ticks = events[i].ticks, .together = i > 0};
+
+		if (!stamp.ticks && !i && has_own_time(events[i].kind))
+			stamp.ticks = tt_clock_ticks();
+		if (!follow(stream, &stamp, &events[i]))
+			continue;
+		record(stream, &events[i], &stamp);
+		if (stamp.op)
+			stream->op = stamp.op;
+	}
+}
+
+static void hear(struct tt_event_listener *self, const struct tt_event *event)
+{
+	hear_all(self, event, 1);
 }
 
 /* ---- flushing ------------------------------------------------------------------------------------------- */
@@ -551,8 +566,10 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 	if (!capture)
 		return tt_fail_nomem();
 	pthread_once(&once, prepare);
-	capture->listener.emit = hear;
+	capture->listener = (struct tt_event_listener){hear, hear_all};
 	capture->options = *options;
+	capture->whole = !options->first_op && !options->op_count && !options->begin_mark &&
+			 !options->end_mark;
 	capture->owner = &own;
 	capture->began = tt_clock_ns();
 	tt_clock_ticks(); /* the rate of the clock is measured from the first reading on */

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
+#include "event/alike.h"
 #include "event/fields.h"
 #include "tensor/tensor.h"
 
@@ -19,11 +19,10 @@
 #define SPECS_MAX 128
 #define SPEC_SLOTS 512
 #define TENSOR_SLOTS 512
-#define TENSOR_BYTES 16
 #define NAMES_MAX 512
 
 /* What is numbered, each kind from 1. */
-enum table { NAMES, SCHEMAS, MEMBERS, CORE_SETS, FRAMES, TABLES };
+enum table { NAMES, SCHEMAS, MEMBERS, CORE_SETS, FRAMES, BLOCKS, TABLES };
 
 /* Slots of another generation are empty: so starting a chunk clears nothing. */
 struct slot {
@@ -37,14 +36,27 @@ struct spec_slot {
 };
 
 /*
- * A tensor as it was told last, and the bytes that say so: before its buffer's number and behind. Its spec
- * is that of the tensor, which never changes: the same place is the same spec for the same number.
+ * A tensor as it was told last. Its spec is that of the tensor, which never changes: the same place is the
+ * same spec for the same number.
  */
 struct tensor_slot {
 	struct tt_event_tensor told;
 	uint32_t spec, generation;
-	uint32_t head_size, tail_size;
-	unsigned char head[TENSOR_BYTES], tail[TENSOR_BYTES];
+	uint32_t number; /* from 0, of all that the chunk has told */
+};
+
+/* The block that scopes of a name had last. */
+#define MEMOS 32
+#define MEMO_VALUES 48
+#define MEMO_DEEP 8
+
+struct block_memo {
+	const char *scope;
+	uint32_t generation, number, deep_count;
+	uint32_t all, single, told; /* values; those before the block; those in it */
+	uint64_t hash;              /* of those values that point at something, ... */
+	uint8_t deep[MEMO_DEEP];    /* ...which are these */
+	struct ttnn_value values[MEMO_VALUES];
 };
 
 struct tt_encoder {
@@ -54,400 +66,335 @@ struct tt_encoder {
 	uint64_t first_ticks, last_ticks, last_op, last_tensor, last_buffer;
 	struct tt_chunk_head head;
 	const struct tt_event_tensor *described, *described_end; /* those it takes */
+	const char *scope;                                       /* that begins; NULL: none does */
+	const struct ttnn_value *block;                          /* told last, in this batch */
+	size_t block_count, block_all; /* values in it; with the absent ones behind it */
+	uint32_t block_number;
 
 	uint32_t interned, next[TABLES];
-	uint32_t spec_count, name_count;
+	uint32_t spec_count, last_spec, tensor_count, name_count;
 	struct slot slots[INTERN_SLOTS];
 	struct spec_slot spec_slots[SPEC_SLOTS];
 	struct tensor_slot tensor_slots[TENSOR_SLOTS];
 	struct ttnn_tensor_spec specs[SPECS_MAX];
+	struct block_memo memos[MEMOS];
 	struct tt_name_count names[NAMES_MAX];
 	uint16_t name_at[NAMES_MAX]; /* by the number of the name: its place in names + 1 */
 };
 
 /* ---- bytes ---------------------------------------------------------------------------------------------- */
 
-/* Asked wherever something begins of which there may be many; without room nothing is written. */
-static inline bool has_room(struct tt_encoder *e)
+/*
+ * Whatever writes takes the place to write at and returns the place behind: so that it stays in a
+ * register. It is asked for room wherever something begins of which there may be many; without room
+ * nothing is written.
+ */
+static inline bool has_room(struct tt_encoder *e, const unsigned char *at)
 {
-	if (__builtin_expect(e->at < e->limit, 1))
+	if (__builtin_expect(at < e->limit, 1))
 		return true;
 	e->full = true;
 	return false;
 }
 
-static inline void put_U64(struct tt_encoder *e, uint64_t number)
+static inline unsigned char *put_number(unsigned char *at, uint64_t number)
 {
-	unsigned char *at = e->at;
-
 	while (__builtin_expect(number >= 0x80, 0)) {
 		*at++ = (unsigned char)(number | 0x80);
 		number >>= 7;
 	}
 	*at++ = (unsigned char)number;
-	e->at = at;
-}
-
-static inline void put_U32(struct tt_encoder *e, uint32_t number)
-{
-	put_U64(e, number);
-}
-
-static inline void put_ENUM(struct tt_encoder *e, unsigned member)
-{
-	put_U64(e, member);
-}
-
-static inline void put_BOOL(struct tt_encoder *e, bool boolean)
-{
-	put_U64(e, boolean);
+	return at;
 }
 
 /* Small numbers of either sign become small ones. */
-static inline void put_signed(struct tt_encoder *e, int64_t number)
+static inline unsigned char *put_signed(unsigned char *at, int64_t number)
 {
-	put_U64(e, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
+	return put_number(at, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
 }
 
-static void put_bytes(struct tt_encoder *e, const void *data, size_t size)
+static unsigned char *put_bytes(struct tt_encoder *e, unsigned char *at, const void *data,
+				size_t size)
 {
-	if (e->at >= e->limit || size > (size_t)(e->limit - e->at)) {
+	if (at >= e->limit || size > (size_t)(e->limit - at)) {
 		e->full = true;
-		return;
+		return at;
 	}
-	memcpy(e->at, data, size);
-	e->at += size;
+	memcpy(at, data, size);
+	return at + size;
 }
 
-static void put_TEXT(struct tt_encoder *e, const char *text)
+/* The forms of event/fields.h, each put_FORM(encoder, place, value). */
+#define put_U64(e, at, number) put_number(at, number)
+#define put_U32(e, at, number) put_number(at, number)
+#define put_ENUM(e, at, member) put_number(at, (unsigned)(member))
+#define put_BOOL(e, at, boolean) put_number(at, (boolean) ? 1 : 0)
+#define put_F32(e, at, real) put_bytes(e, at, &(real), sizeof(float))
+
+static unsigned char *put_TEXT(struct tt_encoder *e, unsigned char *at, const char *text)
 {
 	size_t length;
 
-	if (!text) {
-		put_U64(e, 0);
-		return;
-	}
+	if (!text)
+		return put_number(at, 0);
 	length = strlen(text);
-	put_U64(e, length + 1);
-	put_bytes(e, text, length);
-}
-
-static void put_F64(struct tt_encoder *e, double real)
-{
-	put_bytes(e, &real, sizeof(real));
-}
-
-static void put_F32(struct tt_encoder *e, float real)
-{
-	put_bytes(e, &real, sizeof(real));
+	return put_bytes(e, put_number(at, length + 1), text, length);
 }
 
 /* ---- things with numbers -------------------------------------------------------------------------------- */
 
-/* Writes the number of a thing; true when it is new and its definition has to follow. */
-static inline bool put_interned(struct tt_encoder *e, enum table table, const void *pointer,
-				uint64_t extra)
+/* A number, and whether the thing is new and its definition has to follow. */
+struct number {
+	uint32_t id;
+	bool fresh;
+};
+
+/* The number of a thing; 0 when nothing more can be numbered. */
+static inline struct number number_of(struct tt_encoder *e, enum table table, const void *pointer,
+				      uint64_t extra)
 {
 	uint64_t hash = ((uint64_t)(uintptr_t)pointer ^ extra << 40 ^ extra) * 0x9e3779b97f4a7c15u;
 	uint32_t at = (uint32_t)(hash >> 53);
 	struct slot *slot = &e->slots[at];
 
-	if (!has_room(e))
-		return false;
 	while (slot->generation == e->generation) {
-		if (slot->pointer == pointer && slot->extra == extra) {
-			put_U64(e, slot->id);
-			return false;
-		}
+		if (slot->pointer == pointer && slot->extra == extra)
+			return (struct number){slot->id, false};
 		at = (at + 1) % INTERN_SLOTS;
 		slot = &e->slots[at];
 	}
 	if (e->interned == INTERNED_MAX) {
 		e->full = true;
-		return false;
+		return (struct number){0, false};
 	}
 	e->interned++;
 	*slot = (struct slot){pointer, extra, ++e->next[table], e->generation};
-	put_U64(e, slot->id);
-	return true;
+	return (struct number){slot->id, true};
 }
 
-static inline void put_NAME(struct tt_encoder *e, const char *name)
+static unsigned char *define_name(struct tt_encoder *e, unsigned char *at, const char *name)
 {
-	if (!name)
-		put_U64(e, 0);
-	else if (put_interned(e, NAMES, name, NAMES))
-		put_TEXT(e, name);
+	return has_room(e, at) ? put_TEXT(e, at, name) : at;
 }
 
-static void define_cores(struct tt_encoder *e, const ttnn_core_set *set)
+static inline unsigned char *put_NAME(struct tt_encoder *e, unsigned char *at, const char *name)
+{
+	struct number number;
+
+	if (!name)
+		return put_number(at, 0);
+	number = number_of(e, NAMES, name, NAMES);
+	at = put_number(at, number.id);
+	return __builtin_expect(number.fresh, 0) ? define_name(e, at, name) : at;
+}
+
+static unsigned char *define_cores(struct tt_encoder *e, unsigned char *at,
+				   const ttnn_core_set *set)
 {
 	size_t count;
 	const struct ttnn_core_range *range = ttnn_core_set_ranges(set, &count);
 
-	put_U64(e, count);
-	for (; count-- && has_room(e); range++) {
-		put_U64(e, range->start.x);
-		put_U64(e, range->start.y);
-		put_U64(e, range->end.x);
-		put_U64(e, range->end.y);
+	at = put_number(at, count);
+	for (; count-- && has_room(e, at); range++) {
+		at = put_number(at, range->start.x);
+		at = put_number(at, range->start.y);
+		at = put_number(at, range->end.x);
+		at = put_number(at, range->end.y);
 	}
+	return at;
 }
 
-static inline void put_CORES(struct tt_encoder *e, const ttnn_core_set *set)
+static inline unsigned char *put_CORES(struct tt_encoder *e, unsigned char *at,
+				       const ttnn_core_set *set)
 {
+	struct number number;
+
 	if (!set)
-		put_U64(e, 0);
-	else if (put_interned(e, CORE_SETS, set, CORE_SETS))
-		define_cores(e, set);
+		return put_number(at, 0);
+	number = number_of(e, CORE_SETS, set, CORE_SETS);
+	at = put_number(at, number.id);
+	return __builtin_expect(number.fresh, 0) ? define_cores(e, at, set) : at;
 }
 
-static void define_schema(struct tt_encoder *e, const struct tt_schema *schema)
+static unsigned char *define_schema(struct tt_encoder *e, unsigned char *at,
+				    const struct tt_schema *schema)
 {
-	put_NAME(e, schema->name);
-	put_BOOL(e, schema->named);
-	put_U64(e, schema->count);
-	for (size_t i = 0; i < schema->count && has_room(e); i++) {
+	at = put_NAME(e, at, schema->name);
+	at = put_BOOL(e, at, schema->named);
+	at = put_number(at, schema->count);
+	for (size_t i = 0; i < schema->count && has_room(e, at); i++) {
 		const struct tt_field *field = &schema->fields[i];
 
-		put_NAME(e, field->name);
-		put_ENUM(e, field->text);
-		put_NAME(e, field->fixed);
-		put_U64(e, (uint64_t)field->unkeyed | (uint64_t)field->unprinted << 1 |
-				   (uint64_t)field->omit_empty << 2 | (uint64_t)field->spaced << 3 |
-				   (uint64_t)field->words << 4);
-		put_NAME(e, field->json);
+		at = put_NAME(e, at, field->name);
+		at = put_ENUM(e, at, field->text);
+		at = put_NAME(e, at, field->fixed);
+		at = put_number(at, (uint64_t)field->unkeyed | (uint64_t)field->unprinted << 1 |
+					    (uint64_t)field->omit_empty << 2 |
+					    (uint64_t)field->spaced << 3 |
+					    (uint64_t)field->words << 4);
+		at = put_NAME(e, at, field->json);
 	}
+	return at;
 }
 
-static inline void put_SCHEMA(struct tt_encoder *e, const struct tt_schema *schema)
+static inline unsigned char *put_SCHEMA(struct tt_encoder *e, unsigned char *at,
+					const struct tt_schema *schema)
 {
+	struct number number;
+
 	if (!schema)
-		put_U64(e, 0);
-	else if (put_interned(e, SCHEMAS, schema, SCHEMAS))
-		define_schema(e, schema);
+		return put_number(at, 0);
+	number = number_of(e, SCHEMAS, schema, SCHEMAS);
+	at = put_number(at, number.id);
+	return __builtin_expect(number.fresh, 0) ? define_schema(e, at, schema) : at;
 }
 
 /* A member alone, not its whole enumeration: those can be long. */
-static void put_member(struct tt_encoder *e, const struct tt_enum *type, int64_t member)
+static unsigned char *put_member(struct tt_encoder *e, unsigned char *at,
+				 const struct tt_enum *type, int64_t member)
 {
-	if (!put_interned(e, MEMBERS, type, (uint64_t)member << 8 | MEMBERS))
-		return;
-	put_NAME(e, type->name);
-	put_signed(e, member);
-	put_NAME(e, tt_enum_name(type, member));
+	struct number number = number_of(e, MEMBERS, type, (uint64_t)member << 8 | MEMBERS);
+
+	at = put_number(at, number.id);
+	if (!number.fresh)
+		return at;
+	at = put_NAME(e, at, type->name);
+	at = put_signed(at, member);
+	return put_NAME(e, at, tt_enum_name(type, member));
 }
 
 /* ---- specs ---------------------------------------------------------------------------------------------- */
 
-static void put_shape(struct tt_encoder *e, const struct ttnn_shape *shape)
+static unsigned char *put_shape(unsigned char *at, const struct ttnn_shape *shape)
 {
 	uint32_t rank = shape->rank <= TTNN_MAX_RANK ? shape->rank : TTNN_MAX_RANK;
 
-	put_U64(e, rank);
+	at = put_number(at, rank);
 	for (uint32_t i = 0; i < rank; i++)
-		put_U64(e, shape->dim[i]);
+		at = put_number(at, shape->dim[i]);
+	return at;
 }
 
-static void put_tile(struct tt_encoder *e, const struct ttnn_tile *tile)
+static unsigned char *put_tile(unsigned char *at, const struct ttnn_tile *tile)
 {
-	put_U64(e, tile->height);
-	put_U64(e, tile->width);
-	put_BOOL(e, tile->transpose);
+	at = put_number(at, tile->height);
+	at = put_number(at, tile->width);
+	return put_number(at, tile->transpose);
 }
 
-static void put_shard(struct tt_encoder *e, const struct ttnn_shard_spec *shard)
+static unsigned char *put_shard(struct tt_encoder *e, unsigned char *at,
+				const struct ttnn_shard_spec *shard)
 {
-	put_CORES(e, shard->grid);
-	put_U64(e, shard->height);
-	put_U64(e, shard->width);
-	put_ENUM(e, shard->orientation);
+	at = put_CORES(e, at, shard->grid);
+	at = put_number(at, shard->height);
+	at = put_number(at, shard->width);
+	return put_ENUM(e, at, shard->orientation);
 }
 
-static void put_nd_shard(struct tt_encoder *e, const struct ttnn_nd_shard_spec *shard)
+static unsigned char *put_nd_shard(struct tt_encoder *e, unsigned char *at,
+				   const struct ttnn_nd_shard_spec *shard)
 {
-	put_shape(e, &shard->shape);
-	put_CORES(e, shard->grid);
-	put_ENUM(e, shard->orientation);
-	put_ENUM(e, shard->strategy);
+	at = put_shape(at, &shard->shape);
+	at = put_CORES(e, at, shard->grid);
+	at = put_ENUM(e, at, shard->orientation);
+	return put_ENUM(e, at, shard->strategy);
 }
 
-static void put_memory_config(struct tt_encoder *e, const struct ttnn_memory_config *memory)
+static unsigned char *put_memory_config(struct tt_encoder *e, unsigned char *at,
+					const struct ttnn_memory_config *memory)
 {
-	put_ENUM(e, memory->layout);
-	put_ENUM(e, memory->buffer);
-	put_U64(e, (uint64_t)memory->has_shard | (uint64_t)memory->has_nd_shard << 1 |
-			   (uint64_t)memory->created_with_nd_shard << 2 |
-			   (uint64_t)memory->per_core_allocation << 3 |
-			   (uint64_t)memory->range_lockstep_allocation << 4);
+	at = put_ENUM(e, at, memory->layout);
+	at = put_ENUM(e, at, memory->buffer);
+	at = put_number(at, (uint64_t)memory->has_shard | (uint64_t)memory->has_nd_shard << 1 |
+				    (uint64_t)memory->created_with_nd_shard << 2 |
+				    (uint64_t)memory->per_core_allocation << 3 |
+				    (uint64_t)memory->range_lockstep_allocation << 4);
 	if (memory->has_shard)
-		put_shard(e, &memory->shard);
+		at = put_shard(e, at, &memory->shard);
 	if (memory->has_nd_shard)
-		put_nd_shard(e, &memory->nd_shard);
+		at = put_nd_shard(e, at, &memory->nd_shard);
+	return at;
 }
 
-static void define_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *spec)
+static unsigned char *define_spec(struct tt_encoder *e, unsigned char *at,
+				  const struct ttnn_tensor_spec *spec)
 {
-	put_shape(e, &spec->shape);
-	put_ENUM(e, spec->dtype);
-	put_ENUM(e, spec->layout);
-	put_tile(e, &spec->tile);
-	put_memory_config(e, &spec->memory);
-	put_shape(e, &spec->alignment);
-	put_shape(e, &spec->padded);
-	put_U64(e, spec->rows);
-	put_U64(e, spec->cols);
-	put_U64(e, spec->page_rows);
-	put_U64(e, spec->page_cols);
-	put_U64(e, spec->page_bytes);
-	put_U64(e, spec->pages);
-	put_U64(e, spec->bytes);
+	at = put_shape(at, &spec->shape);
+	at = put_ENUM(e, at, spec->dtype);
+	at = put_ENUM(e, at, spec->layout);
+	at = put_tile(at, &spec->tile);
+	at = put_memory_config(e, at, &spec->memory);
+	at = put_shape(at, &spec->alignment);
+	at = put_shape(at, &spec->padded);
+	at = put_number(at, spec->rows);
+	at = put_number(at, spec->cols);
+	at = put_number(at, spec->page_rows);
+	at = put_number(at, spec->page_cols);
+	at = put_number(at, spec->page_bytes);
+	at = put_number(at, spec->pages);
+	return put_number(at, spec->bytes);
 }
 
-static inline bool same_shape(const struct ttnn_shape *a, const struct ttnn_shape *b)
+/* The number of a spec; 0 when nothing more can be numbered. */
+static struct number number_of_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *spec)
 {
-	if (a->rank != b->rank || a->rank > TTNN_MAX_RANK)
-		return false;
-	for (uint32_t i = 0; i < a->rank; i++)
-		if (a->dim[i] != b->dim[i])
-			return false;
-	return true;
-}
+	uint32_t at;
+	struct spec_slot *slot;
 
-static bool same_shard(const struct ttnn_shard_spec *a, const struct ttnn_shard_spec *b)
-{
-	return a->grid == b->grid && a->height == b->height && a->width == b->width &&
-	       a->orientation == b->orientation;
-}
-
-static bool same_nd_shard(const struct ttnn_nd_shard_spec *a, const struct ttnn_nd_shard_spec *b)
-{
-	return a->grid == b->grid && same_shape(&a->shape, &b->shape) &&
-	       a->orientation == b->orientation && a->strategy == b->strategy;
-}
-
-/* Every bit of it, derived shard specs too: ttnn_memory_config_equal() leaves those out. */
-static bool same_memory(const struct ttnn_memory_config *a, const struct ttnn_memory_config *b)
-{
-	return a->layout == b->layout && a->buffer == b->buffer && a->has_shard == b->has_shard &&
-	       a->has_nd_shard == b->has_nd_shard &&
-	       a->created_with_nd_shard == b->created_with_nd_shard &&
-	       a->per_core_allocation == b->per_core_allocation &&
-	       a->range_lockstep_allocation == b->range_lockstep_allocation &&
-	       (!a->has_shard || same_shard(&a->shard, &b->shard)) &&
-	       (!a->has_nd_shard || same_nd_shard(&a->nd_shard, &b->nd_shard));
-}
-
-/* What a quick look tells: enough for a tensor that has the id of one that is known. */
-static inline bool looks_same(const struct ttnn_tensor_spec *a, const struct ttnn_tensor_spec *b)
-{
-	return a->dtype == b->dtype && a->layout == b->layout && a->bytes == b->bytes &&
-	       a->memory.buffer == b->memory.buffer && a->memory.layout == b->memory.layout &&
-	       same_shape(&a->shape, &b->shape);
-}
-
-static bool same_spec(const struct ttnn_tensor_spec *a, const struct ttnn_tensor_spec *b)
-{
-	return looks_same(a, b) && a->tile.height == b->tile.height &&
-	       a->tile.width == b->tile.width && a->tile.transpose == b->tile.transpose &&
-	       same_shape(&a->alignment, &b->alignment) && same_shape(&a->padded, &b->padded) &&
-	       same_memory(&a->memory, &b->memory);
-}
-
-static uint32_t spec_place(const struct ttnn_tensor_spec *spec)
-{
-	uint64_t hash = spec->bytes ^ (uint64_t)spec->dtype << 40 ^ (uint64_t)spec->layout << 48 ^
-			(uint64_t)spec->memory.buffer << 52 ^ (uint64_t)spec->memory.layout << 56;
-
-	if (spec->shape.rank && spec->shape.rank <= TTNN_MAX_RANK)
-		hash ^= (uint64_t)spec->shape.dim[spec->shape.rank - 1] << 20;
-	return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 55);
-}
-
-/* Writes the number of a spec, and the spec if it is new; returns the number. */
-static uint32_t put_spec(struct tt_encoder *e, const struct ttnn_tensor_spec *spec)
-{
-	uint32_t at = spec_place(spec);
-	struct spec_slot *slot = &e->spec_slots[at];
-
-	if (!has_room(e))
-		return 0;
+	/* Results are mostly like those before; the bytes are a quick look at the whole. */
+	if (e->last_spec && memcmp(&e->specs[e->last_spec - 1], spec, sizeof(*spec)) == 0)
+		return (struct number){e->last_spec, false};
+	at = tt_spec_place(spec) % SPEC_SLOTS;
+	slot = &e->spec_slots[at];
 	for (; slot->generation == e->generation; slot = &e->spec_slots[at]) {
-		if (same_spec(&e->specs[slot->id - 1], spec)) {
-			put_U64(e, slot->id);
-			return slot->id;
+		if (tt_spec_same(&e->specs[slot->id - 1], spec)) {
+			e->last_spec = slot->id;
+			return (struct number){slot->id, false};
 		}
 		at = (at + 1) % SPEC_SLOTS;
 	}
 	if (e->spec_count == SPECS_MAX) {
 		e->full = true;
-		return 0;
+		return (struct number){0, false};
 	}
 	e->specs[e->spec_count++] = *spec;
 	*slot = (struct spec_slot){e->spec_count, e->generation};
-	put_U64(e, slot->id);
-	define_spec(e, spec);
-	return e->spec_count;
+	e->last_spec = e->spec_count;
+	return (struct number){e->spec_count, true};
 }
 
-/* What is said of a tensor without its number and that of its buffer; the number of its spec. */
-static uint32_t put_state(struct tt_encoder *e, const struct tt_event_tensor *tensor)
+/* ---- tensors -------------------------------------------------------------------------------------------- */
+
+/* A tensor as it was not told before in this chunk. */
+static unsigned char *define_tensor(struct tt_encoder *e, unsigned char *at,
+				    const struct tt_event_tensor *tensor, struct tensor_slot *slot)
 {
 	/* Nearly all tensors are spread in one of two ways; others say theirs. */
 	uint64_t spread = tensor->spread == TT_SPREAD_LINE   ? 0
 			  : tensor->spread == TT_SPREAD_MESH ? 1
 							     : 2;
-	uint32_t spec = put_spec(e, tensor->spec);
+	struct number spec = number_of_spec(e, tensor->spec);
 
-	put_U64(e, (uint64_t)tensor->on_device | (uint64_t)tensor->owns << 1 |
-			   (uint64_t)(tensor->buffer_id != 0) << 2 | spread << 3);
+	if (!spec.id)
+		return at; /* the record goes to another chunk */
+	at = put_number(at, 0);
+	at = put_signed(at, (int64_t)(tensor->id - e->last_tensor));
+	e->last_tensor = tensor->id;
+	at = put_number(at, spec.id);
+	if (spec.fresh)
+		at = define_spec(e, at, tensor->spec);
+	at = put_number(at, (uint64_t)tensor->on_device | (uint64_t)tensor->owns << 1 |
+				    (uint64_t)(tensor->buffer_id != 0) << 2 | spread << 3);
 	if (spread == 2)
-		put_U64(e, tensor->spread);
-	return spec;
-}
-
-static void put_buffer_number(struct tt_encoder *e, uint64_t id)
-{
-	put_signed(e, (int64_t)(id - e->last_buffer));
-	e->last_buffer = id;
-}
-
-/* Keeps what was written between two places; nothing of it when it does not fit. */
-static bool keep_bytes(unsigned char kept[TENSOR_BYTES], uint32_t *size, const unsigned char *from,
-		       const unsigned char *to)
-{
-	if ((size_t)(to - from) > TENSOR_BYTES)
-		return false;
-	*size = (uint32_t)(to - from);
-	memcpy(kept, from, *size);
-	return true;
-}
-
-/* As it is for the first time, or after it changed. */
-static void put_new_tensor(struct tt_encoder *e, struct tensor_slot *slot,
-			   const struct tt_event_tensor *tensor)
-{
-	uint32_t specs = e->spec_count;
-	const unsigned char *at = e->at;
-	bool fits;
-
-	slot->generation = 0;
-	slot->spec = put_state(e, tensor);
-	/* With the definition of its spec it is not what comes the next time. */
-	fits = slot->spec && specs == e->spec_count &&
-	       keep_bytes(slot->head, &slot->head_size, at, e->at);
-	slot->tail_size = 0;
+		at = put_number(at, tensor->spread);
 	if (tensor->buffer_id) {
-		put_buffer_number(e, tensor->buffer_id);
-		at = e->at;
-		put_U64(e, tensor->address);
-		put_U64(e, tensor->device_id);
-		fits &= keep_bytes(slot->tail, &slot->tail_size, at, e->at);
+		at = put_signed(at, (int64_t)(tensor->buffer_id - e->last_buffer));
+		e->last_buffer = tensor->buffer_id;
+		at = put_number(at, tensor->address);
+		at = put_number(at, tensor->device_id);
 	}
-	if (!fits)
-		return;
-	slot->told = *tensor;
-	slot->generation = e->generation;
+	*slot = (struct tensor_slot){*tensor, spec.id, e->generation, e->tensor_count++};
+	return at;
 }
 
 static inline bool is_unchanged(const struct tt_encoder *e, const struct tensor_slot *slot,
@@ -461,129 +408,112 @@ static inline bool is_unchanged(const struct tt_encoder *e, const struct tensor_
 	       told->on_device == tensor->on_device && told->owns == tensor->owns &&
 	       /* arrays of others share numbers, and lie where others lay */
 	       ((told->spec == tensor->spec && tensor->buffer_id) ||
-		looks_same(&e->specs[slot->spec - 1], tensor->spec));
+		tt_spec_looks_same(&e->specs[slot->spec - 1], tensor->spec));
 }
 
-static void put_tensor(struct tt_encoder *e, const struct tt_event_tensor *tensor)
+/* One of the last few by how long ago it was told first, others by their number. */
+static inline unsigned char *put_tensor(struct tt_encoder *e, unsigned char *at,
+					const struct tt_event_tensor *tensor)
 {
 	struct tensor_slot *slot = &e->tensor_slots[tensor->id % TENSOR_SLOTS];
+	uint32_t ago;
 
-	if (!has_room(e))
-		return;
-	put_signed(e, (int64_t)(tensor->id - e->last_tensor));
-	e->last_tensor = tensor->id;
-	if (!is_unchanged(e, slot, tensor)) {
-		put_new_tensor(e, slot, tensor);
-		return;
-	}
-	memcpy(e->at, slot->head, TENSOR_BYTES);
-	e->at += slot->head_size;
-	if (!tensor->buffer_id)
-		return;
-	put_buffer_number(e, tensor->buffer_id);
-	memcpy(e->at, slot->tail, TENSOR_BYTES);
-	e->at += slot->tail_size;
+	if (__builtin_expect(!is_unchanged(e, slot, tensor), 0))
+		return define_tensor(e, at, tensor, slot);
+	ago = e->tensor_count - 1 - slot->number;
+	return put_number(at, ago < TT_TENSORS_RECENT ? 2 * (uint64_t)ago + 1
+						      : 2 * (uint64_t)slot->number + 2);
 }
 
-static void put_TENSORS(struct tt_encoder *e, const struct tt_event_tensor *tensors, size_t count)
+static inline unsigned char *put_TENSORS(struct tt_encoder *e, unsigned char *at,
+					 const struct tt_event_tensor *tensors, size_t count)
 {
-	put_U64(e, count);
-	for (size_t i = 0; i < count; i++)
-		put_tensor(e, &tensors[i]);
+	at = put_number(at, count);
+	for (size_t i = 0; i < count && has_room(e, at); i++)
+		at = put_tensor(e, at, &tensors[i]);
+	return at;
 }
 
 /* ---- values --------------------------------------------------------------------------------------------- */
 
-static void put_value(struct tt_encoder *e, const struct ttnn_value *value, int depth);
+static unsigned char *put_value(struct tt_encoder *e, unsigned char *at,
+				const struct ttnn_value *value, int depth);
 
 /* Most arguments are not given. */
-static void put_items(struct tt_encoder *e, const struct ttnn_value *items, size_t count, int depth)
+static inline unsigned char *put_items(struct tt_encoder *e, unsigned char *at,
+				       const struct ttnn_value *items, size_t count, int depth)
 {
-	for (size_t i = 0; i < count && has_room(e); i++) {
+	for (size_t i = 0; i < count && has_room(e, at); i++) {
 		if (items[i].kind > TTNN_VALUE_NONE)
-			put_value(e, &items[i], depth);
+			at = put_value(e, at, &items[i], depth);
 		else
-			*e->at++ = items[i].kind;
+			*at++ = items[i].kind;
 	}
+	return at;
 }
 
 /* Most tensors among the arguments of a scope are those it takes, in the same order. */
-static void put_live_tensor(struct tt_encoder *e, const struct ttnn_value *value)
+static unsigned char *put_live_tensor(struct tt_encoder *e, unsigned char *at,
+				      const struct ttnn_value *value)
 {
 	struct tt_event_tensor tensor;
 
-	put_U64(e, TTNN_VALUE_SEEN_TENSOR);
-	if (value->kind == TTNN_VALUE_SEEN_TENSOR) {
-		put_tensor(e, value->seen);
-	} else if (e->described < e->described_end && e->described->id == value->tensor->id &&
-		   e->described->spec == &value->tensor->spec) {
-		put_tensor(e, e->described++);
-	} else {
-		tt_event_describe(&tensor, value->tensor);
-		put_tensor(e, &tensor);
-	}
+	*at++ = TTNN_VALUE_SEEN_TENSOR;
+	if (value->kind == TTNN_VALUE_SEEN_TENSOR)
+		return put_tensor(e, at, value->seen);
+	if (e->described < e->described_end && e->described->id == value->tensor->id &&
+	    e->described->spec == &value->tensor->spec)
+		return put_tensor(e, at, e->described++);
+	tt_event_describe(&tensor, value->tensor);
+	return put_tensor(e, at, &tensor);
 }
 
-static void put_live_device(struct tt_encoder *e, const struct ttnn_value *value)
+static unsigned char *put_live_device(unsigned char *at, const struct ttnn_value *value)
 {
 	uint32_t id = 0;
 
 	tt_value_seen_device(&id, value);
-	put_U64(e, TTNN_VALUE_SEEN_DEVICE);
-	put_U64(e, id);
+	*at++ = TTNN_VALUE_SEEN_DEVICE;
+	return put_number(at, id);
 }
 
 /* The content of a value whose kind was written. */
-static void put_content(struct tt_encoder *e, const struct ttnn_value *value, int depth)
+static unsigned char *put_content(struct tt_encoder *e, unsigned char *at,
+				  const struct ttnn_value *value, int depth)
 {
 	switch ((enum ttnn_value_kind)value->kind) {
 	case TTNN_VALUE_BOOL:
-		put_BOOL(e, value->boolean);
-		break;
+		return put_number(at, value->boolean);
 	case TTNN_VALUE_INT:
-		put_signed(e, value->integer);
-		break;
+		return put_signed(at, value->integer);
 	case TTNN_VALUE_REAL:
-		put_F64(e, value->real);
-		break;
+		return put_bytes(e, at, &value->real, sizeof(value->real));
 	case TTNN_VALUE_STRING:
 	case TTNN_VALUE_OPAQUE:
-		put_TEXT(e, value->text ? value->text : "");
-		break;
+		return put_TEXT(e, at, value->text ? value->text : "");
 	case TTNN_VALUE_ENUM:
-		put_member(e, value->enumeration, value->integer);
-		break;
+		return put_member(e, at, value->enumeration, value->integer);
 	case TTNN_VALUE_SHAPE:
-		put_shape(e, value->shape);
-		break;
+		return put_shape(at, value->shape);
 	case TTNN_VALUE_MEMORY:
-		put_memory_config(e, value->memory);
-		break;
+		return put_memory_config(e, at, value->memory);
 	case TTNN_VALUE_CORE:
-		put_U64(e, value->core.x);
-		put_U64(e, value->core.y);
-		break;
+		return put_number(put_number(at, value->core.x), value->core.y);
 	case TTNN_VALUE_CORE_SET:
-		put_CORES(e, value->core_set);
-		break;
+		return put_CORES(e, at, value->core_set);
 	case TTNN_VALUE_TILE:
-		put_tile(e, value->tile);
-		break;
+		return put_tile(at, value->tile);
 	case TTNN_VALUE_SHARD:
-		put_shard(e, value->shard);
-		break;
+		return put_shard(e, at, value->shard);
 	case TTNN_VALUE_ND_SHARD:
-		put_nd_shard(e, value->nd_shard);
-		break;
+		return put_nd_shard(e, at, value->nd_shard);
 	case TTNN_VALUE_LIST:
 	case TTNN_VALUE_DICT:
-		put_U64(e, value->count);
-		put_items(e, value->items, value->count, depth + 1);
-		break;
+		return put_items(e, put_number(at, value->count), value->items, value->count,
+				 depth + 1);
 	case TTNN_VALUE_OBJECT:
-		put_SCHEMA(e, value->schema);
-		put_items(e, value->items, value->schema->count, depth + 1);
-		break;
+		return put_items(e, put_SCHEMA(e, at, value->schema), value->items,
+				 value->schema->count, depth + 1);
 	case TTNN_VALUE_ABSENT:
 	case TTNN_VALUE_NONE:
 	case TTNN_VALUE_TENSOR:
@@ -593,109 +523,248 @@ static void put_content(struct tt_encoder *e, const struct ttnn_value *value, in
 	case TTNN_VALUE_KINDS:
 		break;
 	}
+	return at;
 }
 
-static void put_value(struct tt_encoder *e, const struct ttnn_value *value, int depth)
+static unsigned char *put_value(struct tt_encoder *e, unsigned char *at,
+				const struct ttnn_value *value, int depth)
 {
-	if (value->kind == TTNN_VALUE_TENSOR || value->kind == TTNN_VALUE_SEEN_TENSOR) {
-		put_live_tensor(e, value);
-	} else if (value->kind == TTNN_VALUE_DEVICE || value->kind == TTNN_VALUE_SEEN_DEVICE) {
-		put_live_device(e, value);
-	} else if (depth >= TT_VALUE_DEPTH_MAX || value->kind >= TTNN_VALUE_KINDS) {
-		put_U64(e, TTNN_VALUE_ABSENT);
-	} else {
-		put_U64(e, value->kind);
-		put_content(e, value, depth);
+	if (value->kind == TTNN_VALUE_TENSOR || value->kind == TTNN_VALUE_SEEN_TENSOR)
+		return put_live_tensor(e, at, value);
+	if (value->kind == TTNN_VALUE_DEVICE || value->kind == TTNN_VALUE_SEEN_DEVICE)
+		return put_live_device(at, value);
+	if (depth >= TT_VALUE_DEPTH_MAX || value->kind >= TTNN_VALUE_KINDS) {
+		*at++ = TTNN_VALUE_ABSENT;
+		return at;
 	}
+	*at++ = value->kind;
+	return put_content(e, at, value, depth);
 }
 
-static void put_VALUES(struct tt_encoder *e, const struct ttnn_value *values, size_t count)
+/* ---- blocks of values ----------------------------------------------------------------------------------- */
+
+static uint64_t deep_hash(const struct block_memo *memo, const struct ttnn_value *values)
 {
-	put_U64(e, count);
-	put_items(e, values, count, 0);
+	uint64_t hash = 1;
+
+	for (uint32_t i = 0; i < memo->deep_count; i++)
+		hash = tt_value_mix(hash, &values[memo->deep[i]]);
+	return hash;
+}
+
+static bool is_tensor(const struct ttnn_value *value)
+{
+	return value->kind == TTNN_VALUE_TENSOR || value->kind == TTNN_VALUE_SEEN_TENSOR;
+}
+
+/* Most calls say what the last one of their name has said: the bytes tell, but for what they point at. */
+static inline bool is_remembered(const struct tt_encoder *e, const struct block_memo *memo,
+				 const struct ttnn_value *values, size_t count)
+{
+	const struct ttnn_value *block = values + memo->single;
+
+	return memo->generation == e->generation && memo->scope == e->scope && memo->all == count &&
+	       (!memo->single || is_tensor(block - 1)) &&
+	       memcmp(memo->values, block, (count - memo->single) * sizeof(*block)) == 0 &&
+	       deep_hash(memo, block) == memo->hash;
+}
+
+/* `all` values, of which those from `single` on, but for absent ones at the end, are a block. */
+static void remember(struct tt_encoder *e, struct block_memo *memo, const struct ttnn_value *values,
+		     size_t all, size_t single)
+{
+	memo->generation = 0;
+	if (!e->scope || all - single > MEMO_VALUES)
+		return;
+	values += single;
+	memo->deep_count = 0;
+	for (size_t i = 0; i < e->block_count; i++) {
+		if (tt_value_is_flat(&values[i]))
+			continue;
+		if (memo->deep_count == MEMO_DEEP)
+			return;
+		memo->deep[memo->deep_count++] = (uint8_t)i;
+	}
+	memo->scope = e->scope;
+	memo->generation = e->generation;
+	memo->all = (uint32_t)all;
+	memo->single = (uint32_t)single;
+	memo->told = (uint32_t)e->block_count;
+	memo->number = e->block_number;
+	memo->hash = deep_hash(memo, values);
+	memcpy(memo->values, values, (all - single) * sizeof(*values));
+}
+
+/*
+ * Values that are told again and again are told once in a chunk: those behind the last tensor, as one
+ * block. It is known by a hash of 64 bits alone, as programs are in their cache.
+ */
+static unsigned char *put_block(struct tt_encoder *e, unsigned char *at,
+				const struct ttnn_value *values, size_t count)
+{
+	uint64_t hash = tt_block_hash(values, count);
+	struct number number = {0};
+
+	if (hash)
+		number = number_of(e, BLOCKS, (const void *)(uintptr_t)hash, BLOCKS);
+	at = put_number(at, number.id);
+	if (number.fresh || !number.id)
+		at = put_items(e, put_number(at, count), values, count, 0);
+	e->block_number = number.id;
+	e->block_count = count;
+	return at;
+}
+
+/* Of `count` values those that are told: others are absent, and at the end. */
+static size_t count_told(const struct ttnn_value *values, size_t count)
+{
+	size_t told = count;
+
+	while (told && count - told < TT_VALUES_ABSENT &&
+	       values[told - 1].kind == TTNN_VALUE_ABSENT)
+		told--;
+	return told;
+}
+
+static unsigned char *put_new_values(struct tt_encoder *e, unsigned char *at,
+				     const struct ttnn_value *values, size_t count,
+				     struct block_memo *memo)
+{
+	size_t told = count_told(values, count), single = told;
+
+	while (single && !is_tensor(&values[single - 1]))
+		single--;
+	at = put_number(at, count);
+	at = put_number(at, single);
+	at = put_items(e, at, values, single, 0);
+	e->block = NULL;
+	if (count == single)
+		return at;
+	at = put_block(e, at, values + single, told - single);
+	if (e->block_number) {
+		e->block = values + single;
+		e->block_all = count - single;
+		remember(e, memo, values, count, single);
+	}
+	return at;
+}
+
+static unsigned char *put_VALUES(struct tt_encoder *e, unsigned char *at,
+				 const struct ttnn_value *values, size_t count)
+{
+	struct block_memo *memo =
+		&e->memos[((uint64_t)(uintptr_t)e->scope * 0x9e3779b97f4a7c15u) >> 59];
+
+	/* Those told a moment ago: what is behind the block was absent. */
+	if (count && values == e->block && count >= e->block_count && count <= e->block_all) {
+		at = put_number(at, count);
+		at = put_number(at, 0);
+		return put_number(at, e->block_number);
+	}
+	if (!count || !is_remembered(e, memo, values, count))
+		return put_new_values(e, at, values, count, memo);
+	at = put_number(at, count);
+	at = put_number(at, memo->single);
+	at = put_items(e, at, values, memo->single, 0);
+	e->block = values + memo->single;
+	e->block_count = memo->told;
+	e->block_all = count - memo->single;
+	e->block_number = memo->number;
+	return put_number(at, memo->number);
 }
 
 /* ---- devices and stacks --------------------------------------------------------------------------------- */
 
-static void put_INFO(struct tt_encoder *e, const struct ttnn_device_info *info)
+static unsigned char *put_INFO(struct tt_encoder *e, unsigned char *at,
+			       const struct ttnn_device_info *info)
 {
 	unsigned char *length;
 
-	put_U64(e, info != NULL);
+	at = put_number(at, info != NULL);
 	if (!info)
-		return;
+		return at;
 	/* The length first, so that readers can pass over fields they do not know. */
-	length = e->at;
-	put_bytes(e, "\0\0\0\0", 4);
-	if (e->full || !has_room(e))
-		return;
-#define F(form, member) put_##form(e, info->member);
+	length = at;
+	at = put_bytes(e, at, "\0\0\0\0", 4);
+	if (e->full || !has_room(e, at))
+		return at;
+#define F(form, member) at = put_##form(e, at, info->member);
 	TT_FIELDS_info(F)
 #undef F
-		put_U64(e, info->chip_count);
-	for (uint32_t i = 0; i < info->chip_count && has_room(e); i++)
-		put_U64(e, info->chips[i]);
-	tt_put_u32(length, (uint32_t)(e->at - length - 4));
+		at = put_number(at, info->chip_count);
+	for (uint32_t i = 0; i < info->chip_count && has_room(e, at); i++)
+		at = put_number(at, info->chips[i]);
+	tt_put_u32(length, (uint32_t)(at - length - 4));
+	return at;
 }
 
-static void put_ROW(struct tt_encoder *e, const struct ttnn_device_row *row)
+static unsigned char *put_ROW(struct tt_encoder *e, unsigned char *at,
+			      const struct ttnn_device_row *row)
 {
 	const size_t count = sizeof(*row) / sizeof(uint64_t);
 
-	if (!has_room(e))
-		return;
-	put_U64(e, row ? count : 0);
+	if (!has_room(e, at))
+		return at;
+	at = put_number(at, row ? count : 0);
 	if (!row)
-		return;
-#define TT_X(name) put_U64(e, row->name);
+		return at;
+#define TT_X(name) at = put_number(at, row->name);
 	TTNN_DEVICE_ROW_LIST(TT_X)
 #undef TT_X
+	return at;
 }
 
 /* Where a frame is is found out once for every chunk; what it says there is left to readers. */
-static void define_frame(struct tt_encoder *e, const struct tt_event_frame *frame)
+static unsigned char *define_frame(struct tt_encoder *e, unsigned char *at,
+				   const struct tt_event_frame *frame)
 {
 	Dl_info found = {0};
 
-	put_U64(e, frame->address);
+	at = put_number(at, frame->address);
 	if (frame->module || !dladdr((void *)(uintptr_t)frame->address, &found)) {
-		put_TEXT(e, frame->module);
-		put_U64(e, frame->offset);
-		put_TEXT(e, frame->symbol);
-		put_U64(e, frame->symbol_offset);
-		return;
+		at = put_TEXT(e, at, frame->module);
+		at = put_number(at, frame->offset);
+		at = put_TEXT(e, at, frame->symbol);
+		return put_number(at, frame->symbol_offset);
 	}
-	put_TEXT(e, found.dli_fname);
-	put_U64(e, frame->address - (uint64_t)(uintptr_t)found.dli_fbase);
-	put_TEXT(e, found.dli_sname);
-	put_U64(e, found.dli_sname ? frame->address - (uint64_t)(uintptr_t)found.dli_saddr : 0);
+	at = put_TEXT(e, at, found.dli_fname);
+	at = put_number(at, frame->address - (uint64_t)(uintptr_t)found.dli_fbase);
+	at = put_TEXT(e, at, found.dli_sname);
+	return put_number(
+		at, found.dli_sname ? frame->address - (uint64_t)(uintptr_t)found.dli_saddr : 0);
 }
 
-static void put_FRAMES(struct tt_encoder *e, const struct tt_event_frame *frames, size_t count)
+static unsigned char *put_FRAMES(struct tt_encoder *e, unsigned char *at,
+				 const struct tt_event_frame *frames, size_t count)
 {
-	put_U64(e, count);
-	for (size_t i = 0; i < count && has_room(e); i++) {
+	at = put_number(at, count);
+	for (size_t i = 0; i < count && has_room(e, at); i++) {
 		const struct tt_event_frame *frame = &frames[i];
+		struct number number;
 
 		/* 0 is a line of text, else it is code. */
 		if (frame->text) {
-			put_U64(e, 0);
-			put_TEXT(e, frame->text);
-		} else if (put_interned(e, FRAMES, (const void *)(uintptr_t)frame->address,
-					FRAMES)) {
-			define_frame(e, frame);
+			at = put_TEXT(e, put_number(at, 0), frame->text);
+			continue;
 		}
+		number = number_of(e, FRAMES, (const void *)(uintptr_t)frame->address, FRAMES);
+		at = put_number(at, number.id);
+		if (number.fresh)
+			at = define_frame(e, at, frame);
 	}
+	return at;
 }
 
 /* ---- records -------------------------------------------------------------------------------------------- */
 
-#define F(form, member) put_##form(e, from->member);
-#define L(form, member, count) put_##form(e, from->member, from->count);
+#define F(form, member) at = put_##form(e, at, from->member);
+#define L(form, member, count) at = put_##form(e, at, from->member, from->count);
 #define DEFINE(name)                                                                               \
-	static void put_##name(struct tt_encoder *e, const struct tt_event_##name *from)           \
+	static inline unsigned char *put_##name(struct tt_encoder *e, unsigned char *at,           \
+						const struct tt_event_##name *from)                \
 	{                                                                                          \
-		TT_FIELDS_##name(F, L)                                                             \
+		TT_FIELDS_##name(F, L)(void) e;                                                    \
+		return at;                                                                         \
 	}
 
 TT_EVENT_STRUCT_LIST(DEFINE)
@@ -703,18 +772,19 @@ TT_EVENT_STRUCT_LIST(DEFINE)
 #undef F
 #undef L
 
-static void put_fields(struct tt_encoder *e, const struct tt_event *event)
+static inline unsigned char *put_fields(struct tt_encoder *e, unsigned char *at,
+					const struct tt_event *event)
 {
 	switch (event->kind) {
 #define X(kind, list, text)                                                                        \
 	case TT_EVENT_##kind:                                                                      \
-		put_##list(e, &event->list);                                                       \
-		break;
+		return put_##list(e, at, &event->list);
 		TT_EVENT_LIST(X)
 #undef X
 	case TT_EVENT_KINDS:
 		break;
 	}
+	return at;
 }
 
 /* After the record of a scope was written: its name has a number by now. */
@@ -739,32 +809,36 @@ static void count_name(struct tt_encoder *e, const struct tt_event_scope_begin *
 	e->name_at[at] = (uint16_t)e->name_count;
 }
 
-bool tt_encoder_put(struct tt_encoder *e, const struct tt_event *event, struct tt_stamp stamp)
+bool tt_encoder_put(struct tt_encoder *e, const struct tt_event *event,
+		    const struct tt_stamp *stamp)
 {
-	unsigned char *start = e->at;
-	uint64_t ticks = stamp.ticks > e->last_ticks ? stamp.ticks : e->last_ticks;
+	unsigned char *at = e->at;
+	uint64_t ticks = stamp->ticks > e->last_ticks ? stamp->ticks : e->last_ticks;
 
 	if (!e->head.events)
-		e->first_ticks = e->last_ticks = ticks = stamp.ticks;
-	if (start >= e->limit || e->name_count == NAMES_MAX)
+		e->first_ticks = e->last_ticks = ticks = stamp->ticks;
+	if (at >= e->limit || e->name_count == NAMES_MAX)
 		return false;
-	*e->at++ = (unsigned char)(event->kind | (stamp.op ? TT_RECORD_OP : 0));
-	put_U64(e, ticks - e->last_ticks);
-	if (stamp.op)
-		put_signed(e, (int64_t)(stamp.op - e->last_op));
+	*at++ = (unsigned char)(event->kind | (stamp->op ? TT_RECORD_OP : 0));
+	at = put_number(at, ticks - e->last_ticks);
+	if (stamp->op)
+		at = put_signed(at, (int64_t)(stamp->op - e->last_op));
+	if (!stamp->together)
+		e->block = NULL;
 	e->described = e->described_end = NULL;
+	e->scope = NULL;
 	if (event->kind == TT_EVENT_SCOPE_BEGIN) {
+		e->scope = event->begin.name;
 		e->described = event->begin.inputs;
 		e->described_end = event->begin.inputs + event->begin.input_count;
 	}
-	put_fields(e, event);
-	if (e->full) {
-		e->at = start;
+	at = put_fields(e, at, event);
+	if (e->full)
 		return false;
-	}
+	e->at = at;
 	e->last_ticks = ticks;
-	if (stamp.op) {
-		e->last_op = stamp.op;
+	if (stamp->op) {
+		e->last_op = stamp->op;
 		e->head.operations++;
 	}
 	e->head.events++;
@@ -793,7 +867,8 @@ void tt_encoder_start(struct tt_encoder *e, unsigned char *data, size_t room)
 	e->limit = room > SLACK ? data + room - SLACK : data;
 	e->full = false;
 	e->generation++;
-	e->interned = e->spec_count = e->name_count = 0;
+	e->interned = e->spec_count = e->last_spec = e->tensor_count = e->name_count = 0;
+	e->block = NULL;
 	e->last_tensor = e->last_buffer = e->last_op = 0;
 	memset(e->next, 0, sizeof(e->next));
 	memset(e->name_at, 0, sizeof(e->name_at));

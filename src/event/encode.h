@@ -20,6 +20,12 @@
 /* Lists, and objects in objects, deeper than this are written as "nothing". */
 #define TT_VALUE_DEPTH_MAX 16
 
+/* At most so many values that are absent follow the last one that is not. */
+#define TT_VALUES_ABSENT 256
+
+/* So many of the tensors a chunk has told last are called by how long ago that was. */
+#define TT_TENSORS_RECENT 8
+
 struct tt_encoder;
 
 /*
@@ -28,6 +34,7 @@ struct tt_encoder;
  */
 struct tt_stamp {
 	uint64_t ticks, op;
+	bool together; /* told with the record before it: the same places hold the same */
 };
 
 /* How often scopes of a name began in a chunk. */
@@ -45,7 +52,7 @@ void tt_encoder_start(struct tt_encoder *encoder, unsigned char *data, size_t ro
 
 /* Appends a record, or changes nothing and returns false: it does not fit any more. */
 bool tt_encoder_put(struct tt_encoder *encoder, const struct tt_event *event,
-		    struct tt_stamp stamp);
+		    const struct tt_stamp *stamp);
 
 /* What the chunk holds so far: events, operations, counts and raw_size are set, times not. */
 const struct tt_chunk_head *tt_encoder_head(struct tt_encoder *encoder);

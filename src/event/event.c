@@ -25,7 +25,7 @@ static _Atomic(struct tt_event_listener *) slots[TT_LISTENERS_MAX];
 static atomic_uint_least32_t taken; /* a bit for every slot in use */
 static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static _Thread_local bool mute;
+static _Thread_local bool mute TT_TLS_NEAR;
 
 bool tt_event_mute(bool on)
 {
@@ -35,24 +35,43 @@ bool tt_event_mute(bool on)
 	return before;
 }
 
-void tt_event_emit(const struct tt_event *event)
+static inline void tell(struct tt_event_listener *listener, const struct tt_event *events,
+			size_t count)
+{
+	if (listener->emit_all) {
+		listener->emit_all(listener, events, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		listener->emit(listener, &events[i]);
+}
+
+static void tell_everyone(const struct tt_event *events, size_t count)
+{
+	/* Entered before: whoever waits for this thread sees it inside, or it sees no listener. */
+	for (uint32_t left = atomic_load_explicit(&taken, memory_order_relaxed); left;
+	     left &= left - 1) {
+		struct tt_event_listener *listener =
+			atomic_load_explicit(&slots[__builtin_ctz(left)], memory_order_acquire);
+
+		if (listener)
+			tell(listener, events, count);
+	}
+}
+
+void tt_event_emit_all(const struct tt_event *events, size_t count)
 {
 	struct tt_speaker *self = mute ? NULL : tt_grace_enter();
-	uint32_t left;
 
 	if (!self)
 		return;
-	/* Sequentially consistent with tt_grace_wait(): either it sees the flag, or this no listener. */
-	left = atomic_load(&taken);
-	while (left) {
-		int i = __builtin_ctz(left);
-		struct tt_event_listener *listener = atomic_load(&slots[i]);
-
-		left &= left - 1;
-		if (listener)
-			listener->emit(listener, event);
-	}
+	tell_everyone(events, count);
 	tt_grace_leave(self);
+}
+
+void tt_event_emit(const struct tt_event *event)
+{
+	tt_event_emit_all(event, 1);
 }
 
 static void set_slot(int i, struct tt_event_listener *listener)

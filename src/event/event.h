@@ -230,6 +230,7 @@ enum tt_call_value {
 
 struct tt_event {
 	enum tt_event_kind kind;
+	uint64_t ticks; /* tt_clock_ticks() when it happened; 0: now. Not set in traces */
 	union {
 		struct tt_event_scope_begin begin;
 		struct tt_event_scope_end end;
@@ -260,6 +261,13 @@ static inline bool tt_event_on(void)
 
 /* Tells everyone who listens. */
 void tt_event_emit(const struct tt_event *event);
+
+/*
+ * Tells of several things that happened one right after the other, for less than one by one: those
+ * behind the first have the time of the one before them unless they say theirs. What they point at must
+ * not change from one to the next.
+ */
+void tt_event_emit_all(const struct tt_event *events, size_t count);
 
 /* Whether this thread tells nothing: what it does was told already. Returns what it was before. */
 bool tt_event_mute(bool on);
@@ -297,7 +305,13 @@ struct tt_event_stacks {
 extern struct tt_event_stacks tt_event_stacks;
 
 /* Tells the C stack of the caller, without its innermost `skip` frames. */
-void tt_event_tell_stack(unsigned skip);
+void tt_event_tell_c_stack(unsigned skip);
+
+static inline void tt_event_tell_stack(unsigned skip)
+{
+	if (__builtin_expect(atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed), 0))
+		tt_event_tell_c_stack(skip);
+}
 
 /* ---- tensors and devices in values --------------------------------------------------------------- */
 
@@ -314,9 +328,12 @@ bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value);
 /* How many can listen at a time. */
 #define TT_LISTENERS_MAX 32
 
-/* Who listens. `emit` is called on the thread where it happened, from any thread at once. */
+/* Who listens; both are called on the thread where it happened, from any thread at once. */
 struct tt_event_listener {
 	void (*emit)(struct tt_event_listener *self, const struct tt_event *event);
+	/* (optional) Several that were told together; without it they come one by one. */
+	void (*emit_all)(struct tt_event_listener *self, const struct tt_event *events,
+			 size_t count);
 };
 
 /*

@@ -1,21 +1,31 @@
+/*
+ * Entering and waiting are a pair of "say what I do, then look what the other does", which needs a full
+ * barrier on both sides. Threads enter millions of times a second and are waited for a few times in a run,
+ * so where the kernel can order all threads at once (membarrier) the waiting side does it for both.
+ */
 #include "event/grace.h"
 
 #include <limits.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
-enum state { OUTSIDE, INSIDE, HELD };
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define THREAD_SANITIZER 0
+#endif
 
-struct tt_speaker {
-	atomic_int state;
-	bool listed;
-	int ends; /* how often the thread's end was seen */
-	struct tt_speaker *next, *before;
-};
-
-static _Thread_local struct tt_speaker own;
+_Thread_local struct tt_speaker tt_speaker_own TT_TLS_NEAR;
+atomic_bool tt_grace_held;
+bool tt_grace_one_sided; /* set before the first thread enters */
 static struct tt_speaker *first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_exit;
@@ -38,16 +48,37 @@ static void unlist(void *data)
 	pthread_mutex_unlock(&lock);
 }
 
-static void make_key(void)
+/* The thread sanitizer knows no barrier but those of the language. */
+static bool prepare_barrier(void)
+{
+#if THREAD_SANITIZER
+	return false;
+#else
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#endif
+}
+
+/* After this every thread has seen what the caller did, and the caller what they did before. */
+static void order_all(void)
+{
+	if (!tt_grace_one_sided ||
+	    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+		return;
+	/* Forbidden meanwhile: what a processor has not written by then it never will. */
+	nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+static void prepare(void)
 {
 	pthread_key_create(&at_exit, unlist);
+	tt_grace_one_sided = prepare_barrier();
 }
 
 static bool enlist(struct tt_speaker *self)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, make_key);
+	pthread_once(&once, prepare);
 	if (self->ends >= PTHREAD_DESTRUCTOR_ITERATIONS - 1 || pthread_setspecific(at_exit, self))
 		return false;
 	pthread_mutex_lock(&lock);
@@ -61,69 +92,75 @@ static bool enlist(struct tt_speaker *self)
 	return true;
 }
 
-struct tt_speaker *tt_grace_enter(void)
+static void go_inside(struct tt_speaker *self)
 {
-	struct tt_speaker *self = &own;
-	int state = OUTSIDE;
+	if (tt_grace_one_sided) {
+		atomic_store_explicit(&self->inside, true, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+	} else {
+		atomic_exchange(&self->inside, true);
+	}
+}
+
+struct tt_speaker *tt_grace_enter_slowly(void)
+{
+	struct tt_speaker *self = &tt_speaker_own;
 
 	if (!self->listed && !enlist(self))
 		return NULL;
-	/* Sequentially consistent: whoever waits sees the thread inside, or it sees what they did. */
-	while (!atomic_compare_exchange_strong(&self->state, &state, INSIDE)) {
-		if (state == INSIDE)
-			return NULL;
-		sched_yield();
-		state = OUTSIDE;
+	if (atomic_load_explicit(&self->inside, memory_order_relaxed))
+		return NULL;
+	for (go_inside(self); atomic_load(&tt_grace_held); go_inside(self)) {
+		tt_grace_leave(self);
+		while (atomic_load(&tt_grace_held))
+			sched_yield();
 	}
 	return self;
 }
 
-void tt_grace_leave(struct tt_speaker *self)
+static void wait_for_all(void)
 {
-	atomic_store_explicit(&self->state, OUTSIDE, memory_order_release);
+	for (struct tt_speaker *speaker = first; speaker; speaker = speaker->next)
+		while (speaker != &tt_speaker_own && atomic_load(&speaker->inside))
+			sched_yield();
 }
 
 void tt_grace_wait(void)
 {
 	pthread_mutex_lock(&lock);
-	for (struct tt_speaker *speaker = first; speaker; speaker = speaker->next)
-		while (speaker != &own && atomic_load(&speaker->state) == INSIDE)
-			sched_yield();
+	order_all();
+	wait_for_all();
 	pthread_mutex_unlock(&lock);
 }
 
 void tt_grace_stop(bool patient)
 {
 	pthread_mutex_lock(&lock);
-	for (struct tt_speaker *speaker = first; speaker; speaker = speaker->next) {
-		int state = OUTSIDE;
-
-		while (!atomic_compare_exchange_strong(&speaker->state, &state, HELD) && patient) {
-			sched_yield();
-			state = OUTSIDE;
-		}
-	}
+	atomic_store(&tt_grace_held, true);
+	order_all();
+	if (patient)
+		wait_for_all();
 }
 
 void tt_grace_resume(void)
 {
-	for (struct tt_speaker *speaker = first; speaker; speaker = speaker->next)
-		if (tt_grace_is_held(speaker))
-			atomic_store_explicit(&speaker->state, OUTSIDE, memory_order_release);
+	atomic_store(&tt_grace_held, false);
 	pthread_mutex_unlock(&lock);
 }
 
+/* One that enters just now sees that all are held, and leaves without a word. */
 bool tt_grace_is_held(const struct tt_speaker *speaker)
 {
-	return atomic_load(&speaker->state) == HELD;
+	return !atomic_load(&speaker->inside);
 }
 
 void tt_grace_resume_child(void)
 {
-	first = own.listed ? &own : NULL;
-	own.next = own.before = NULL;
-	atomic_store(&own.state, OUTSIDE);
-	pthread_mutex_unlock(&lock);
+	first = tt_speaker_own.listed ? &tt_speaker_own : NULL;
+	tt_speaker_own.next = tt_speaker_own.before = NULL;
+	tt_grace_one_sided = tt_grace_one_sided && prepare_barrier();
+	atomic_store(&tt_speaker_own.inside, false);
+	tt_grace_resume();
 }
 
 void tt_grace_at_exit(void (*hook)(void))
@@ -133,5 +170,5 @@ void tt_grace_at_exit(void (*hook)(void))
 
 struct tt_speaker *tt_grace_self(void)
 {
-	return &own;
+	return &tt_speaker_own;
 }

@@ -5,17 +5,50 @@
 #ifndef TT_EVENT_GRACE_H
 #define TT_EVENT_GRACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
-/* A thread that tells. */
-struct tt_speaker;
+#include "base/tls.h"
+
+/* A thread that tells. All but `inside` is grace.c's. */
+struct tt_speaker {
+	atomic_bool inside;
+	bool listed;
+	int ends; /* how often the thread's end was seen */
+	struct tt_speaker *next, *before;
+};
+
+extern _Thread_local struct tt_speaker tt_speaker_own TT_TLS_NEAR;
+extern atomic_bool tt_grace_held; /* nobody may enter */
+extern bool tt_grace_one_sided;   /* only those that wait need a barrier */
+
+/* When it is not as easy as mostly. */
+struct tt_speaker *tt_grace_enter_slowly(void);
+
+static inline void tt_grace_leave(struct tt_speaker *self)
+{
+	atomic_store_explicit(&self->inside, false, memory_order_release);
+}
 
 /*
  * This thread begins to tell; waits while it is held out. NULL when it is telling already, or is about
  * to be gone.
  */
-struct tt_speaker *tt_grace_enter(void);
-void tt_grace_leave(struct tt_speaker *self);
+static inline struct tt_speaker *tt_grace_enter(void)
+{
+	struct tt_speaker *self = &tt_speaker_own;
+
+	if (__builtin_expect(!self->listed || !tt_grace_one_sided ||
+				     atomic_load_explicit(&self->inside, memory_order_relaxed),
+			     0))
+		return tt_grace_enter_slowly();
+	atomic_store_explicit(&self->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(!atomic_load_explicit(&tt_grace_held, memory_order_acquire), 1))
+		return self;
+	tt_grace_leave(self);
+	return tt_grace_enter_slowly();
+}
 
 /* The own one. */
 struct tt_speaker *tt_grace_self(void);

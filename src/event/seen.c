@@ -126,14 +126,14 @@ bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)
 
 struct tt_event_stacks tt_event_stacks;
 
-void tt_event_tell_stack(unsigned skip)
+void tt_event_tell_c_stack(unsigned skip)
 {
 	struct tt_event event = {.kind = TT_EVENT_STACK};
 	struct tt_event_frame frames[FRAMES_MAX];
 	void *addresses[FRAMES_MAX];
 	int count;
 
-	if (!atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed) || !tt_event_on())
+	if (!tt_event_on())
 		return;
 	count = backtrace(addresses, FRAMES_MAX);
 	skip++; /* this function */

@@ -18,7 +18,7 @@
 
 #define TT_TRACE_MAGIC "\x89ttrace\n"
 #define TT_TRACE_MAGIC_SIZE 8
-#define TT_TRACE_VERSION 1
+#define TT_TRACE_VERSION 2
 /* Magic, version, length and checksum of the body. */
 #define TT_TRACE_HEAD_SIZE 24
 /* A file whose head claims more is none of ours. */

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/deadline.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -209,47 +210,66 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
-/* Told when nothing can refuse the program any more. */
-static void tell_program(const struct tt_launch *launch, bool hit)
-{
-	struct tt_event event = {.kind = TT_EVENT_PROGRAM};
+/* What is told of a program, together: a few events at a time. */
+struct tellings {
+	size_t count;
+	struct tt_event events[8];
+};
 
+static void tell_all(struct tellings *tellings)
+{
+	if (tellings->count)
+		tt_event_emit_all(tellings->events, tellings->count);
+	tellings->count = 0;
+}
+
+/* Room for one more; the caller fills in what belongs to its kind. */
+static struct tt_event *tell(struct tellings *tellings, enum tt_event_kind kind)
+{
+	struct tt_event *event;
+
+	if (tellings->count == sizeof(tellings->events) / sizeof(tellings->events[0]))
+		tell_all(tellings);
+	event = &tellings->events[tellings->count++];
+	event->kind = kind;
+	event->ticks = 0;
+	return event;
+}
+
+/* Told when nothing can refuse the program any more. */
+static void tell_program(struct tellings *tellings, const struct tt_launch *launch, bool hit)
+{
 	if (!tt_event_on())
 		return;
-	event.program = (struct tt_event_program){
+	tell(tellings, TT_EVENT_PROGRAM)->program = (struct tt_event_program){
 		.factory = launch->factory->name,
 		.factory_index = (uint32_t)(launch->factory - launch->prog->factories),
 		.cache_hit = hit,
 	};
-	tt_event_emit(&event);
 }
 
 /* Program memory is free again: what was there before makes room. */
-static void tell_release(const struct tt_launch *launch, uint32_t id)
+static void tell_release(struct tellings *tellings, const struct tt_launch *launch, uint32_t id)
 {
-	struct tt_event event = {.kind = TT_EVENT_PROGRAM_RELEASE};
-
 	/* The older release told of it only when circular buffers had really been placed. */
-	if (!tt_event_on() || tt_is_classic(launch->device))
-		return;
-	event.device = (struct tt_event_device){.device = launch->device, .device_id = id};
-	tt_event_emit(&event);
+	if (tt_event_on() && !tt_is_classic(launch->device))
+		tell(tellings, TT_EVENT_PROGRAM_RELEASE)->device =
+			(struct tt_event_device){.device = launch->device, .device_id = id};
 }
 
 /* How rows are told: where they are, where they would be, and what a dry capture hears besides. */
 enum telling { PLACED, BLIND, PLANNED };
 
 /* Row by row, each on every one of these devices. */
-static void tell_memory(const struct tt_program *program, const uint32_t *ids, uint32_t id_count,
-			enum telling how)
+static void tell_memory(struct tellings *tellings, const struct tt_program *program,
+			const uint32_t *ids, uint32_t id_count, enum telling how)
 {
 	if (!tt_event_on())
 		return;
 	for (size_t i = 0; i < program->rows.count * id_count; i++) {
 		const struct tt_program_row *row = &program->rows.data[i / id_count];
-		struct tt_event event = {.kind = TT_EVENT_PROGRAM_MEMORY};
 
-		event.memory = (struct tt_event_program_memory){
+		tell(tellings, TT_EVENT_PROGRAM_MEMORY)->memory = (struct tt_event_program_memory){
 			.kind = how == PLANNED ? TT_MEMORY_PLANNED : row->kind,
 			.index = row->view_count ? row->views[0].index : 0,
 			.size = row->size,
@@ -258,7 +278,6 @@ static void tell_memory(const struct tt_program *program, const uint32_t *ids, u
 			.borrowed = row->borrowed,
 			.device_id = ids[i % id_count],
 		};
-		tt_event_emit(&event);
 	}
 }
 
@@ -269,25 +288,25 @@ void tt_launch_set_count(uint64_t count)
 	atomic_store(&launches, count);
 }
 
-static void tell_launch(const struct tt_launch *launch)
+static void tell_launch(struct tellings *tellings, const struct tt_launch *launch)
 {
 	uint64_t number = atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
 	uint32_t chips = chip_count(launch->device);
-	struct tt_event event = {.kind = TT_EVENT_PROGRAM_LAUNCH};
 
 	if (!tt_event_on())
 		return;
 	for (uint32_t i = 0; i < chips; i++) {
 		/* Programs of single chips go out from the last to the first. */
 		uint32_t chip = launch->prog->per_chip ? chips - 1 - i : i;
+		struct tt_event *event = tell(tellings, TT_EVENT_PROGRAM_LAUNCH);
 
-		event.launch = (struct tt_event_program_launch){
+		event->ticks = i ? 0 : tt_clock_ticks();
+		event->launch = (struct tt_event_program_launch){
 			.device_id = launch->device->id,
 			.chip_id = launch->device->chips[chip],
 			.launch = number,
 			.cores = launch->device->grid,
 		};
-		tt_event_emit(&event);
 	}
 }
 
@@ -329,14 +348,17 @@ static tt_status choose(struct tt_launch *launch)
 static tt_status rehearse(struct tt_launch *launch)
 {
 	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
+	struct tellings tellings;
 	struct built *built;
 
 	TT_TRY(build(&built, launch));
+	tellings.count = 0;
 	for (uint32_t i = 0; i < times; i++) {
-		tell_release(launch, launch->device->id);
-		tell_memory(&built->program, &launch->device->id, 1, BLIND);
+		tell_release(&tellings, launch, launch->device->id);
+		tell_memory(&tellings, &built->program, &launch->device->id, 1, BLIND);
 	}
-	tell_program(launch, false);
+	tell_program(&tellings, launch, false);
+	tell_all(&tellings);
 	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
 		tt_call_drop(launch->call, built->kept[i]);
 		built->kept[i] = NULL;
@@ -442,33 +464,44 @@ static tt_status compute(struct tt_launch *launch)
 }
 
 /* Circular buffers are placed and checked when the program goes to the chips, each time anew. */
-static tt_status perform(struct tt_launch *launch, struct built *built, bool hit)
+static tt_status go_to_chips(struct tellings *tellings, struct tt_launch *launch,
+			     struct tt_program *program, bool hit)
 {
-	struct tt_program *program = &built->program;
-	const struct tt_program_limits *limits = &launch->device->limits;
 	uint32_t chips = chip_count(launch->device);
 	tt_status status;
 
 	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
-		tell_release(launch, launch->device->id);
+		tell_release(tellings, launch, launch->device->id);
 	if (has_circular(program) && tt_run_rehearsals(0))
-		tell_memory(program, &launch->device->id, 1, PLANNED);
+		tell_memory(tellings, program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
 		if (!hit)
-			TT_TRY(tt_program_place(program, limits));
+			TT_TRY(tt_program_place(program, &launch->device->limits));
 		/* Upstream does not tell of several programs that are launched as one. */
 		if (!hit && tt_program_takes_room(program) &&
 		    (!launch->prog->per_chip || chips == 1))
-			tell_memory(program, launch->device->chips, chips, PLACED);
+			tell_memory(tellings, program, launch->device->chips, chips, PLACED);
 		status = check(program, launch);
 		for (uint32_t i = 0; i < chips && status != TTNN_OK && !hit; i++)
-			tell_release(launch, launch->device->chips[i]);
+			tell_release(tellings, launch, launch->device->chips[i]);
 		TT_TRY(status);
 	} else if (!hit) {
-		tell_memory(program, &launch->device->id, 1, PLACED);
+		tell_memory(tellings, program, &launch->device->id, 1, PLACED);
 	}
-	tell_program(launch, hit);
-	tell_launch(launch);
+	tell_program(tellings, launch, hit);
+	tell_launch(tellings, launch);
+	return TTNN_OK;
+}
+
+static tt_status perform(struct tt_launch *launch, struct built *built, bool hit)
+{
+	struct tellings tellings;
+	tt_status status;
+
+	tellings.count = 0;
+	status = go_to_chips(&tellings, launch, &built->program, hit);
+	tell_all(&tellings);
+	TT_TRY(status);
 	return tt_rerun_note_launch(launch->device) ? TTNN_OK : compute(launch);
 }
 
@@ -543,44 +576,46 @@ static tt_status on_device(const struct tt_launch *launch)
 			    "Device Operations expect device tensors as inputs");
 }
 
-/* The function around a device operation: it is given tensors and attributes one by one. */
-static void tell_prim(const struct tt_program_args *args)
+/*
+ * The primitive and its device operation begin. The one has tensors and attributes as its arguments, the
+ * other attributes alone: the same ones in memory, so that they are recorded once. Tensors that are to be
+ * written to are among those that the device operation is given.
+ */
+static void tell_begin(const struct tt_program_args *args)
 {
 	size_t attrs = args->prog->attrs->count, count = 0, most = args->prog->prim_args;
 	struct ttnn_value values[2 * TT_OUTPUTS_MAX];
+	struct tt_tensor *given[2 * TT_OUTPUTS_MAX];
+	const struct ttnn_value *kept;
+	size_t counts[2];
 
-	for (size_t i = 0; i < args->input_count; i++)
-		if (args->inputs[i])
-			values[count++] = ttnn_v_tensor(args->inputs[i]);
-	if (attrs > 2 * TT_OUTPUTS_MAX - count)
+	for (size_t i = 0; i < args->input_count; i++) {
+		given[i] = args->inputs[i];
+		if (given[i])
+			values[count++] = ttnn_v_tensor(given[i]);
+	}
+	counts[0] = args->prog->prim_blind ? 0 : args->input_count;
+	counts[1] = args->input_count;
+	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX && !args->in_place; i++)
+		given[counts[1]++] = args->outputs[i];
+	kept = attrs > 2 * TT_OUTPUTS_MAX - count ? args->attrs : &values[count];
+	if (kept == args->attrs)
 		attrs = 2 * TT_OUTPUTS_MAX - count;
 	memcpy(&values[count], args->attrs, attrs * sizeof(values[0]));
 	count += attrs;
 	for (size_t i = count; i < most && i < 2 * TT_OUTPUTS_MAX; i++)
 		values[i] = (struct ttnn_value){0};
-	tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_PRIM,
-						     .name = args->prog->prim,
-						     .args = values,
-						     .arg_count = most ? most : count},
-		      args->inputs, args->prog->prim_blind ? 0 : args->input_count);
-}
-
-/* Tensors that are to be written to are among those that the device operation is given. */
-static void tell_device_op(const struct tt_program_args *args)
-{
-	const struct tt_event_scope_begin scope = {.kind = TT_SCOPE_DEVICE_OP,
-						   .name = args->prog->device_op,
-						   .schema = args->prog->attrs,
-						   .args = args->attrs,
-						   .arg_count = args->prog->attrs->count};
-	struct tt_tensor *given[2 * TT_OUTPUTS_MAX];
-	size_t count = 0;
-
-	for (size_t i = 0; i < args->input_count && count < TT_OUTPUTS_MAX; i++)
-		given[count++] = args->inputs[i];
-	for (size_t i = 0; i < args->output_count && i < TT_OUTPUTS_MAX && !args->in_place; i++)
-		given[count++] = args->outputs[i];
-	tt_tell_begin(&scope, given, count);
+	tt_tell_begin_both(
+		(struct tt_event_scope_begin[2]){{.kind = TT_SCOPE_PRIM,
+						  .name = args->prog->prim,
+						  .args = values,
+						  .arg_count = most ? most : count},
+						 {.kind = TT_SCOPE_DEVICE_OP,
+						  .name = args->prog->device_op,
+						  .schema = args->prog->attrs,
+						  .args = kept,
+						  .arg_count = args->prog->attrs->count}},
+		given, counts);
 }
 
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
@@ -609,10 +644,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	launch.grid = args->grid ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
-	if (tt_event_on()) {
-		tell_prim(args);
-		tell_device_op(args);
-	}
+	if (tt_event_on())
+		tell_begin(args);
 	status = steps(&launch);
 	drop_kept(&launch);
 	if (status != TTNN_OK) {
@@ -628,8 +661,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	told = launch.output_count;
 	if (args->prog->tells && args->prog->tells < told)
 		told = args->prog->tells;
-	tt_tell_end(launch.outputs, told, status != TTNN_OK);
-	tt_tell_end(launch.outputs, told, status != TTNN_OK);
+	tt_tell_end_both(launch.outputs, told, status != TTNN_OK);
 	if (status != TTNN_OK)
 		return status;
 	for (size_t i = 0; i < launch.output_count; i++)

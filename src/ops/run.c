@@ -6,7 +6,9 @@
 #include <string.h>
 #include <ttnn_frontend.h>
 
+#include "base/clock.h"
 #include "base/deadline.h"
+#include "device/buffer.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "event/call.h"
@@ -85,19 +87,58 @@ void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 	tt_event_emit(&event);
 }
 
-void tt_tell_end(struct tt_tensor *const *outputs, size_t count, bool aborted)
+void tt_tell_begin_both(const struct tt_event_scope_begin scopes[2],
+			struct tt_tensor *const *inputs, const size_t counts[2])
+{
+	struct tt_event_tensor described[2 * TT_OUTPUTS_MAX];
+	struct tt_event events[2];
+	size_t most = counts[0] > counts[1] ? counts[0] : counts[1], used = 0;
+
+	tt_event_tell_stack(1);
+	for (size_t i = 0; i < 2; i++) {
+		events[i].kind = TT_EVENT_SCOPE_BEGIN;
+		events[i].ticks = 0;
+		events[i].begin = scopes[i];
+		events[i].begin.inputs = described;
+		events[i].begin.input_count = 0;
+	}
+	for (size_t i = 0; i < most && used < 2 * TT_OUTPUTS_MAX; i++) {
+		if (!inputs[i])
+			continue;
+		tt_event_describe(&described[used++], inputs[i]);
+		for (size_t k = 0; k < 2; k++)
+			if (i < counts[k])
+				events[k].begin.input_count = used;
+	}
+	tt_event_emit_all(events, 2);
+}
+
+static void tell_ends(struct tt_tensor *const *outputs, size_t count, bool aborted, size_t scopes)
 {
 	struct tt_event_tensor described[TT_OUTPUTS_MAX];
-	struct tt_event event = {.kind = TT_EVENT_SCOPE_END};
+	struct tt_event events[2];
 
 	if (!tt_event_on())
 		return;
-	event.end = (struct tt_event_scope_end){
+	events[0].kind = TT_EVENT_SCOPE_END;
+	events[0].ticks = 0;
+	events[0].end = (struct tt_event_scope_end){
 		.outputs = described,
 		.output_count = describe_all(described, TT_OUTPUTS_MAX, outputs, count),
 		.aborted = aborted,
 	};
-	tt_event_emit(&event);
+	events[1] = events[0];
+	tt_event_emit_all(events, scopes);
+}
+
+void tt_tell_end(struct tt_tensor *const *outputs, size_t count, bool aborted)
+{
+	tell_ends(outputs, count, aborted, 1);
+}
+
+void tt_tell_end_both(struct tt_tensor *const *outputs, size_t count, bool aborted)
+{
+	tell_ends(outputs, count, aborted, 2);
 }
 
 void tt_tell_error(tt_status status)
@@ -147,35 +188,72 @@ void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status
 
 /* ---- tensors -------------------------------------------------------------------------------------------- */
 
+/* The scope of a tensor that was made since `ticks`, with its buffer. */
+static void tell_created(struct tt_tensor *tensor, struct tt_device *device,
+			 const struct ttnn_tensor_spec *spec, uint64_t ticks)
+{
+	struct ttnn_value args[5];
+	struct tt_event_tensor described;
+	struct tt_event events[3];
+	struct tt_buffer *buffer = tensor ? tt_tensor_buffer(tensor) : NULL;
+	size_t count = 1;
+
+	args[0] = ttnn_v_shape(&spec->shape);
+	args[1] = ttnn_v_dtype(spec->dtype);
+	args[2] = ttnn_v_layout(spec->layout);
+	args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
+	args[4] = ttnn_v_memory(&spec->memory);
+	tt_event_tell_stack(1);
+	events[0].kind = TT_EVENT_SCOPE_BEGIN;
+	events[0].ticks = ticks;
+	events[0].begin =
+		(struct tt_event_scope_begin){.kind = TT_SCOPE_CREATE,
+					      .name = "tt::tt_metal::create_device_tensor",
+					      .args = args,
+					      .arg_count = 5};
+	if (buffer && tt_buffer_event(&events[count], buffer, TT_EVENT_BUFFER_ALLOC))
+		count++;
+	if (tensor) {
+		tt_event_describe(&described, tensor);
+		events[count].kind = TT_EVENT_SCOPE_END;
+		events[count].ticks = tt_clock_ticks();
+		events[count++].end =
+			(struct tt_event_scope_end){.outputs = &described, .output_count = 1};
+	}
+	tt_event_emit_all(events, count);
+}
+
+/* Told when it is done: what the buffer's maker says of it is said again then. */
+static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
+			      const struct ttnn_tensor_spec *spec)
+{
+	uint64_t ticks = tt_clock_ticks();
+	bool before = tt_event_mute(true);
+	tt_status status = tt_device_tensor_new(out, device, spec);
+
+	tt_event_mute(before);
+	if (status == TTNN_OK) {
+		tt_tensor_renumber(*out);
+		tell_created(*out, device, spec, ticks);
+		return TTNN_OK;
+	}
+	tell_created(NULL, device, spec, ticks);
+	tt_tell_error(status);
+	tt_tell_end(NULL, 0, true);
+	return status;
+}
+
 tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt_device *device,
 			 const struct ttnn_tensor_spec *spec)
 {
-	struct ttnn_value args[5];
-	tt_status status;
-
 	(void)call;
 	if (!device)
 		return tt_device_check_open(device);
-	if (tt_event_on()) {
-		args[0] = ttnn_v_shape(&spec->shape);
-		args[1] = ttnn_v_dtype(spec->dtype);
-		args[2] = ttnn_v_layout(spec->layout);
-		args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
-		args[4] = ttnn_v_memory(&spec->memory);
-		tt_tell_begin(
-			&(struct tt_event_scope_begin){.kind = TT_SCOPE_CREATE,
-						       .name = "tt::tt_metal::create_device_tensor",
-						       .args = args,
-						       .arg_count = 5},
-			NULL, 0);
-	}
-	status = tt_device_tensor_new(out, device, spec);
-	if (status == TTNN_OK)
-		tt_tensor_renumber(*out);
-	else
-		tt_tell_error(status);
-	tt_tell_end(out, status == TTNN_OK ? 1 : 0, status != TTNN_OK);
-	return status;
+	if (tt_event_on())
+		return create_aloud(out, device, spec);
+	TT_TRY(tt_device_tensor_new(out, device, spec));
+	tt_tensor_renumber(*out);
+	return TTNN_OK;
 }
 
 /* A tensor that is given up now does not go again at the end. */
@@ -275,10 +353,8 @@ static void tell_operation(const struct tt_op_entry *entry, const struct tt_args
 	size_t count = 0;
 
 	/* Behind the last argument that was given are defaults alone. */
-	for (size_t i = 0; i < args->sig->count; i++)
-		if (args->given >> i & 1)
-			scope.arg_count = i + 1;
-
+	for (uint64_t given = args->given; given && scope.arg_count < args->sig->count; given >>= 1)
+		scope.arg_count++;
 	for (size_t i = 0; i < args->sig->count; i++)
 		if (args->values[i].kind == TTNN_VALUE_TENSOR ||
 		    args->values[i].kind == TTNN_VALUE_LIST)

@@ -387,7 +387,7 @@ static const struct ttnn_tensor_spec *get_spec(struct tt_decoder *d)
 	return number ? d->specs.data[number - 1] : NULL;
 }
 
-static void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
+static void define_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
 {
 	uint64_t flags;
 
@@ -399,11 +399,27 @@ static void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
 	out->spread = flags >> 4 & 1   ? get_U64(d)
 		      : flags >> 3 & 1 ? TT_SPREAD_MESH
 				       : TT_SPREAD_LINE;
-	if (!(flags >> 2 & 1))
-		return;
-	out->buffer_id = d->last_buffer += (uint64_t)tt_bytes_signed(&d->bytes);
-	out->address = get_U64(d);
-	out->device_id = get_U32(d);
+	if (flags >> 2 & 1) {
+		out->buffer_id = d->last_buffer += (uint64_t)tt_bytes_signed(&d->bytes);
+		out->address = get_U64(d);
+		out->device_id = get_U32(d);
+	}
+}
+
+/* 0 is followed by a new one; odd numbers say how long ago, even ones which. */
+static void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
+{
+	uint64_t number = get_U64(d), ago = number >> 1, known = d->tensors.count;
+
+	if (!number) {
+		define_tensor(out, d);
+		if (!d->bytes.bad)
+			ADD(d, &d->tensors, *out);
+	} else if (number & 1 ? ago < known : ago <= known) {
+		*out = d->tensors.data[number & 1 ? known - 1 - ago : ago - 1];
+	} else {
+		d->bytes.bad = true;
+	}
 }
 
 static const struct tt_event_tensor *get_TENSORS(struct tt_decoder *d, size_t *count)
@@ -546,10 +562,59 @@ static struct ttnn_value get_value(struct tt_decoder *d, int depth)
 	return value;
 }
 
+/* A block of values, once in a chunk: it stays until that ends. */
+static struct tt_block define_block(struct tt_decoder *d, struct tt_arena *arena)
+{
+	struct tt_arena *before = d->arena;
+	struct tt_block block = {.count = get_count(d)};
+
+	d->arena = arena;
+	block.values = get_items(d, block.count, 0);
+	d->arena = before;
+	return block;
+}
+
+/* The values behind the last single one, and the absent ones behind those. */
+static struct tt_block get_block(struct tt_decoder *d)
+{
+	static const struct tt_block none;
+	bool fresh;
+	size_t number = GET_NUMBER(d, &d->blocks, &fresh);
+
+	if (!number)
+		return define_block(d, d->arena);
+	if (fresh && !ADD(d, &d->blocks, define_block(d, &d->kept)))
+		return none;
+	return d->blocks.data[number - 1];
+}
+
+/* How many; how many of them one by one; those; the others. */
 static const struct ttnn_value *get_VALUES(struct tt_decoder *d, size_t *count)
 {
-	*count = get_count(d);
-	return get_items(d, *count, 0);
+	uint64_t all = get_U64(d);
+	struct tt_block single = {.count = get_count(d)}, block = {0};
+	struct ttnn_value *values;
+
+	*count = 0;
+	single.values = get_items(d, single.count, 0);
+	if (all > single.count && !d->bytes.bad)
+		block = get_block(d);
+	if (all < single.count + block.count || all - single.count - block.count > TT_VALUES_ABSENT)
+		d->bytes.bad = true;
+	if (d->bytes.bad || d->terms->nomem)
+		return NULL;
+	*count = (size_t)all;
+	if (all == single.count || (!single.count && all == block.count))
+		return single.count ? single.values : block.values;
+	values = get_room(d, (size_t)all, sizeof(*values));
+	if (!values) {
+		*count = 0;
+		return NULL;
+	}
+	memcpy(values, single.values, single.count * sizeof(*values));
+	if (block.count)
+		memcpy(&values[single.count], block.values, block.count * sizeof(*values));
+	return values;
 }
 
 /* ---- devices and stacks --------------------------------------------------------------------------------- */
@@ -743,6 +808,8 @@ void tt_decoder_start(struct tt_decoder *d, struct tt_terms *terms, struct tt_ar
 	d->ticks = d->op = d->last_tensor = d->last_buffer = 0;
 	d->names.count = d->schemas.count = d->core_sets.count = 0;
 	d->specs.count = d->frames.count = d->members.count = 0;
+	d->tensors.count = d->blocks.count = 0;
+	tt_arena_reset(&d->kept);
 }
 
 void tt_decoder_deinit(struct tt_decoder *d)
@@ -753,6 +820,9 @@ void tt_decoder_deinit(struct tt_decoder *d)
 	TT_VEC_DEINIT(&d->specs);
 	TT_VEC_DEINIT(&d->frames);
 	TT_VEC_DEINIT(&d->members);
+	TT_VEC_DEINIT(&d->tensors);
+	TT_VEC_DEINIT(&d->blocks);
+	tt_arena_deinit(&d->kept);
 }
 
 bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *d)

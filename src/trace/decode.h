@@ -37,6 +37,12 @@ void tt_terms_deinit(struct tt_terms *terms);
 /* The one copy of a text; NULL when memory is exhausted, which is remembered. */
 const char *tt_terms_name(struct tt_terms *terms, const char *text, size_t length);
 
+/* Values that a chunk tells more than once. */
+struct tt_block {
+	const struct ttnn_value *values;
+	size_t count;
+};
+
 /* One chunk on its way. All zero is one without a chunk. */
 struct tt_decoder {
 	struct tt_terms *terms;
@@ -50,6 +56,9 @@ struct tt_decoder {
 	TT_VEC(const struct ttnn_tensor_spec *) specs;
 	TT_VEC(struct tt_event_frame) frames;
 	TT_VEC(struct ttnn_value) members;
+	TT_VEC(struct tt_event_tensor) tensors; /* all that the chunk has told */
+	TT_VEC(struct tt_block) blocks;
+	struct tt_arena kept; /* what is in blocks */
 };
 
 void tt_decoder_start(struct tt_decoder *decoder, struct tt_terms *terms, struct tt_arena *arena,

@@ -609,7 +609,7 @@ static const struct {
 
 TEST(programs_keep_what_the_released_library_keeps)
 {
-	struct tt_event_listener listener = {hear};
+	struct tt_event_listener listener = {.emit = hear};
 	uint64_t state = 4;
 
 	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {

@@ -12,7 +12,8 @@
 
 /* ---- one thread ---------------------------------------------------------------------------------------- */
 
-static void record_and_compare(const char *path, int count)
+static void record_and_compare(const char *path, int count,
+			       void (*tell_them)(struct stage *stage, int count))
 {
 	struct tt_capture_options options = {.path = path};
 	struct ear ear = {.listener.emit = hear};
@@ -25,7 +26,7 @@ static void record_and_compare(const char *path, int count)
 	set_stage(&stage, 7);
 	CHECK_OK(tt_capture_begin(&capture, &options));
 	CHECK_OK(tt_event_attach(&ear.listener));
-	tell_many(&stage, count);
+	tell_them(&stage, count);
 	tt_event_detach(&ear.listener);
 	CHECK_OK(tt_capture_stop(&summary, capture));
 	CHECK_INT(summary.lost, 0);
@@ -46,18 +47,103 @@ static void record_and_compare(const char *path, int count)
 
 TEST(memory_says_what_was_heard)
 {
-	record_and_compare(NULL, 3000);
+	record_and_compare(NULL, 3000, tell_many);
 }
 
 TEST(a_file_says_what_was_heard)
 {
-	record_and_compare(test_path("all.ttrace"), 3000);
+	record_and_compare(test_path("all.ttrace"), 3000, tell_many);
 }
 
 TEST(many_chunks_say_what_was_heard)
 {
-	record_and_compare(test_path("many.ttrace"), 20000);
-	record_and_compare(NULL, 60000); /* goes to a temporary file on the way */
+	record_and_compare(test_path("many.ttrace"), 20000, tell_many);
+	record_and_compare(NULL, 60000, tell_many); /* goes to a temporary file on the way */
+}
+
+/* ---- the same again and again -------------------------------------------------------------------------- */
+
+/* Arguments of few kinds, in the same places in memory: what they point at is another thing now and then. */
+static size_t draw_repeating(struct stage *stage, struct ttnn_shape *shape, size_t tensors)
+{
+	struct ttnn_value *v = stage->values;
+	size_t count = 0;
+
+	for (size_t i = 0; i < tensors; i++)
+		v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_SEEN_TENSOR,
+						 .seen = &stage->tensors[i]};
+	if (draw(stage, 8) == 0)
+		shape->dim[0] = 32 * (1 + (uint32_t)draw(stage, 3));
+	if (draw(stage, 8) == 0)
+		stage->memory.shard.height = 32 * (1 + (uint32_t)draw(stage, 2));
+	if (draw(stage, 8) == 0)
+		stage->items[0][1] = ttnn_v_int((int64_t)draw(stage, 3));
+	stage->items[0][0] = ttnn_v_bool(true);
+	stage->items[1][0] = tt_value_enum(&tt_enum_math_fidelity, 4);
+	stage->items[1][1] = ttnn_v_list(stage->items[0], 2);
+	stage->items[1][2] = ttnn_v_list(NULL, 0);
+	v[count++] = ttnn_v_dtype(draw(stage, 4) ? TTNN_BFLOAT16 : TTNN_FLOAT32);
+	v[count++] = ttnn_v_real(draw(stage, 4) ? 1.0 : -0.0);
+	v[count++] = ttnn_v_shape(shape);
+	v[count++] = ttnn_v_memory(&stage->memory);
+	v[count++] = tt_value_object(&config_schema, stage->items[1]);
+	v[count++] = draw(stage, 2) ? ttnn_v_none() : ttnn_v_int(-1);
+	if (draw(stage, 10) == 0)
+		v[count++] = ttnn_v_string(draw(stage, 2) ? "a" : "b");
+	if (draw(stage, 10) == 0) /* tensors where most have none */
+		v[count++] = (struct ttnn_value){.kind = TTNN_VALUE_SEEN_TENSOR,
+						 .seen = &stage->tensors[4]};
+	for (size_t absent = draw(stage, 3); absent > 0; absent--)
+		v[count++] = (struct ttnn_value){0};
+	return count;
+}
+
+/* A scope, or two at once of which the second has some of the first one's arguments; and their ends. */
+static void tell_repeating(struct stage *stage, int count)
+{
+	static const char *const names[] = {"ttnn::add", "ttnn::prim::binary", "BinaryOperation"};
+	struct ttnn_shape shape = {.rank = 2, .dim = {32, 32}};
+	struct ttnn_tensor_spec specs[300]; /* more than one chunk has room for */
+
+	for (uint32_t i = 0; i < 300; i++)
+		CHECK_OK(ttnn_tensor_spec_make(
+			&specs[i], &(struct ttnn_spec_args){.shape = {2, {32, 32 + 32 * i}},
+							    .layout = TTNN_TILE}));
+	stage->items[0][1] = ttnn_v_none();
+	for (int i = 0; i < count; i++) {
+		size_t tensors = draw(stage, 3), given, both = 1 + draw(stage, 2);
+		struct tt_event events[2] = {{.kind = TT_EVENT_SCOPE_BEGIN}};
+
+		for (int k = 0; k < 5; k++)
+			stage->tensors[k] = (struct tt_event_tensor){
+				.id = draw(stage, 40) + (k == 4 ? (uint64_t)i : 0),
+				.spec = &specs[draw(stage, 4) ? draw(stage, 3) : draw(stage, 300)],
+				.on_device = true,
+				.owns = true,
+				.buffer_id = 7,
+				.spread = TT_SPREAD_LINE};
+		given = draw_repeating(stage, &shape, tensors);
+		events[0].begin = (struct tt_event_scope_begin){.kind = TT_SCOPE_PRIM,
+								.name = names[draw(stage, 3)],
+								.args = stage->values,
+								.arg_count = given,
+								.inputs = stage->tensors,
+								.input_count = tensors};
+		events[1] = events[0];
+		events[1].begin.name = names[2];
+		events[1].begin.args += tensors;
+		events[1].begin.arg_count -= tensors + draw(stage, 2);
+		tt_event_emit_all(events, both);
+		events[0] = events[1] = (struct tt_event){
+			.kind = TT_EVENT_SCOPE_END, .end = {.outputs = &stage->tensors[3], 1}};
+		tt_event_emit_all(events, both);
+	}
+}
+
+TEST(what_repeats_is_told_as_it_was)
+{
+	record_and_compare(NULL, 2000, tell_repeating);
+	record_and_compare(test_path("repeats.ttrace"), 20000, tell_repeating);
 }
 
 /* ---- windows -------------------------------------------------------------------------------------------- */
@@ -276,7 +362,7 @@ static void check_threads(struct tt_source *source)
 static void record_threads(const char *path)
 {
 	struct tt_capture_options options = {.path = path, .flush_ns = 1000000};
-	struct tt_event_listener ear = {hear_own};
+	struct tt_event_listener ear = {.emit = hear_own};
 	struct tt_capture *capture;
 	struct tt_source *source;
 	pthread_t threads[THREADS];

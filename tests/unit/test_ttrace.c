@@ -397,10 +397,10 @@ TEST(other_files_are_refused)
 		CHECK_FAILS(tt_source_open_bytes(&source, texts[i], strlen(texts[i]), "it"),
 			    TTNN_FORMAT, "it: not a .ttrace file");
 	make_small(&whole, test_path("later.ttrace"));
-	whole.data[8] = 2;
+	whole.data[8] = TT_TRACE_VERSION + 1;
 	tt_put_u32((unsigned char *)whole.data + 20, tt_crc32(0, whole.data, 20));
 	CHECK_FAILS(tt_source_open_bytes(&source, whole.data, whole.size, "it"), TTNN_FORMAT,
-		    "version 2");
+		    "version 3");
 	tt_free(whole.data);
 }
 
