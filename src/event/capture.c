@@ -61,7 +61,7 @@ static atomic_uint flush_signals;
 static _Thread_local struct {
 	uint64_t serial;
 	struct stream *stream;
-} own[TT_LISTENERS_MAX] TT_TLS_NEAR;
+} own[TT_LISTENERS_MAX];
 
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 

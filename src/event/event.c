@@ -25,7 +25,7 @@ static _Atomic(struct tt_event_listener *) slots[TT_LISTENERS_MAX];
 static atomic_uint_least32_t taken; /* a bit for every slot in use */
 static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static _Thread_local bool mute TT_TLS_NEAR;
+static _Thread_local bool mute;
 
 bool tt_event_mute(bool on)
 {

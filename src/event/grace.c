@@ -23,7 +23,7 @@
 #define THREAD_SANITIZER 0
 #endif
 
-_Thread_local struct tt_speaker tt_speaker_own TT_TLS_NEAR;
+_Thread_local struct tt_speaker tt_speaker_own;
 atomic_bool tt_grace_held;
 bool tt_grace_one_sided; /* set before the first thread enters */
 static struct tt_speaker *first;

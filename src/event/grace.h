@@ -8,8 +8,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/tls.h"
-
 /* A thread that tells. All but `inside` is grace.c's. */
 struct tt_speaker {
 	atomic_bool inside;
@@ -18,7 +16,7 @@ struct tt_speaker {
 	struct tt_speaker *next, *before;
 };
 
-extern _Thread_local struct tt_speaker tt_speaker_own TT_TLS_NEAR;
+extern _Thread_local struct tt_speaker tt_speaker_own;
 extern atomic_bool tt_grace_held; /* nobody may enter */
 extern bool tt_grace_one_sided;   /* only those that wait need a barrier */
 
