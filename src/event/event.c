@@ -25,13 +25,11 @@ static _Atomic(struct tt_event_listener *) slots[TT_LISTENERS_MAX];
 static atomic_uint_least32_t taken; /* a bit for every slot in use */
 static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static _Thread_local bool mute;
-
 bool tt_event_mute(bool on)
 {
-	bool before = mute;
+	bool before = tt_speaker_own.mute;
 
-	mute = on;
+	tt_speaker_own.mute = on;
 	return before;
 }
 
@@ -61,7 +59,7 @@ static void tell_everyone(const struct tt_event *events, size_t count)
 
 void tt_event_emit_all(const struct tt_event *events, size_t count)
 {
-	struct tt_speaker *self = mute ? NULL : tt_grace_enter();
+	struct tt_speaker *self = tt_speaker_own.mute ? NULL : tt_grace_enter();
 
 	if (!self)
 		return;

@@ -8,9 +8,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* A thread that tells. All but `inside` is grace.c's. */
+/* A thread that tells. All but `inside` and `mute` is grace.c's. */
 struct tt_speaker {
 	atomic_bool inside;
+	bool mute; /* event.c's: it tells nothing */
 	bool listed;
 	int ends; /* how often the thread's end was seen */
 	struct tt_speaker *next, *before;
