@@ -406,7 +406,7 @@ static void add_stem(struct tt_str *out, const char *path)
 
 	if (length > 3 && strcmp(name + length - 3, ".gz") == 0)
 		length -= 3;
-	dot = tt_is_trace(name) ? NULL : memrchr(name, '.', length);
+	dot = tt_is_trace(path) ? NULL : memrchr(name, '.', length);
 	tt_str_add(out, name, dot && dot > name ? (size_t)(dot - name) : length);
 }
 

@@ -1,6 +1,7 @@
 #include "trace/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "device/devtensor.h"
 #include "event/capture.h"
+#include "event/ttrace.h"
 #include "tensor/tensor.h"
 #include "trace/report.h"
 
@@ -55,8 +57,19 @@ tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
 bool tt_is_trace(const char *path)
 {
 	size_t length = strlen(path);
+	char magic[TT_TRACE_MAGIC_SIZE];
+	bool is;
+	FILE *file;
 
-	return length > 7 && strcmp(path + length - 7, ".ttrace") == 0;
+	if (length > 7 && strcmp(path + length - 7, ".ttrace") == 0)
+		return true;
+	file = fopen(path, "rb");
+	if (!file)
+		return false;
+	is = fread(magic, sizeof(magic), 1, file) == 1 &&
+	     memcmp(magic, TT_TRACE_MAGIC, sizeof(magic)) == 0;
+	fclose(file);
+	return is;
 }
 
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)

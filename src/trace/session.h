@@ -11,7 +11,7 @@
 tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
 			       const struct tt_project_options *options);
 
-/* Whether a file's name says that it is a .ttrace. */
+/* Whether a file is a .ttrace: its name says so, or how it begins. */
 bool tt_is_trace(const char *path);
 
 /* A graph from any file: .ttrace, graph JSON, report JSON. `dialect` is for traces. */
