@@ -26,7 +26,8 @@ struct tt_faces tt_tile_faces(const struct ttnn_tile *tile)
 {
 	struct tt_faces faces = {tile->height < FACE ? tile->height : FACE, FACE, 0};
 
-	faces.count = tile->height / faces.height * (tile->width / faces.width);
+	if (faces.height) /* a trace may hold a tile that nobody checked */
+		faces.count = tile->height / faces.height * (tile->width / faces.width);
 	return faces;
 }
 
