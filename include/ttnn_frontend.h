@@ -81,6 +81,18 @@ TTNN_API bool ttnn_calls_heard(void);
 TTNN_API void ttnn_tell_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
 			     const struct ttnn_value *result);
 
+/*
+ * Operations that upstream writes in Python call others there, which its recordings show as calls of
+ * their own. A binding that records calls hears of those here, on the calling thread, while an
+ * operation runs for its user: before, and after with what came of it (NULL: it failed, and the
+ * thread's error says why). NULL: no more. What is passed must live until the process ends.
+ */
+struct ttnn_inner_calls {
+	void (*begin)(const char *name, const struct ttnn_arg *args, size_t arg_count);
+	void (*end)(enum ttnn_status status, const struct ttnn_results *results);
+};
+TTNN_API void ttnn_hear_inner_calls(const struct ttnn_inner_calls *hear);
+
 /* A dictionary of `count` keys and values in turn, borrowed: a value that only recordings keep. */
 TTNN_API struct ttnn_value ttnn_v_dict(const struct ttnn_value *items, size_t count);
 

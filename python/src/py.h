@@ -104,6 +104,7 @@ int py_init_memory(void);
 int py_init_spec(void);
 int py_init_objects(void);
 int py_init_ops(void);
+int py_init_inner(void);
 int py_init_tensor(void);
 int py_init_data(void);
 int py_init_parts(void);

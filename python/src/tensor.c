@@ -268,7 +268,7 @@ static PyObject *tensor_device(PyObject *self, PyObject *unused)
 	(void)unused;
 	if (!tensor)
 		return NULL;
-	if (!device)
+	if (!device || !ttnn_tensor_is_allocated(tensor))
 		Py_RETURN_NONE;
 	return py_new_device(ttnn_device_ref(device));
 }
@@ -278,13 +278,7 @@ static PyObject *tensor_memory(PyObject *self, PyObject *unused)
 	const struct ttnn_tensor_spec *spec = spec_of(self);
 
 	(void)unused;
-	if (!spec)
-		return NULL;
-	if (on_device(tensor_of(self)) && !ttnn_tensor_is_allocated(tensor_of(self)))
-		return PyErr_Format(PyExc_RuntimeError,
-				    "TT_THROW @ tensor:0: tt::exception\ninfo:\nTensor is not "
-				    "allocated.\n");
-	return py_new_memory(&spec->memory);
+	return spec ? py_new_memory(&spec->memory) : NULL;
 }
 
 static PyObject *tensor_is_allocated(PyObject *self, PyObject *unused)

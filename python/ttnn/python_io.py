@@ -13,6 +13,7 @@ import traceback
 from ttnn import _ttnn, decorators
 
 _SUFFIX = ".python_io.json"
+_LONG, _DEEP = 32, 4  # of lists with tensors: how much of them is written
 _OURS = str(pathlib.Path(__file__).parent)
 _records = []
 _state = {"recording": False, "stacks": False}
@@ -21,11 +22,13 @@ _state = {"recording": False, "stacks": False}
 def enable_python_io_recording():
     _state["recording"] = True
     decorators.set_recorder(sys.modules[__name__])
+    _ttnn.hear_inner_calls(_Inner())
 
 
 def disable_python_io_recording():
     _state["recording"] = False
     decorators.set_recorder(None)
+    _ttnn.hear_inner_calls(None)
 
 
 def is_python_io_recording_enabled():
@@ -65,8 +68,13 @@ def end(report=None):
 # ---- one call
 
 
+def _is_torch(value):
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
 def _tensors(value):
-    if isinstance(value, _ttnn.tensor.Tensor):
+    if isinstance(value, _ttnn.tensor.Tensor) or (_is_torch(value) and hasattr(value, "tensor_id")):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
@@ -98,17 +106,30 @@ def _tensor_text(tensor):
     return f"ttnn.Tensor({', '.join(f'{name}={value}' for name, value in parts.items())})"
 
 
-def _text(value):
-    """An argument, without the elements of tensors."""
+def _text(value, depth=0):
+    """An argument, without the elements of tensors; long and deep lists in part."""
     if isinstance(value, _ttnn.tensor.Tensor):
         return _tensor_text(value)
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
+    if _is_torch(value):
         return f"torch.Tensor(shape={list(value.shape)}, dtype={value.dtype})"
-    if isinstance(value, (list, tuple)) and any(True for _ in _tensors(value)):
-        inside = ", ".join(_text(item) for item in value)
-        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
-    return str(value)
+    if isinstance(value, (list, tuple)) and _has_tensors(value):
+        opening, closing = "[]" if isinstance(value, list) else "()"
+        if depth >= _DEEP:
+            return f"{opening}... {len(value)} element(s) below the summary depth limit{closing}"
+        parts = [_text(item, depth + 1) for item in value[:_LONG]]
+        if len(value) > _LONG:
+            parts.append(f"... +{len(value) - _LONG} more")
+        return f"{opening}{', '.join(parts)}{closing}"
+    try:
+        return str(value)
+    except Exception as error:  # what is recorded must not break the call
+        return f"<unprintable {type(value).__name__}: {type(error).__name__}: {error}>"
+
+
+def _has_tensors(value, depth=0):
+    if isinstance(value, (list, tuple)):
+        return depth >= _DEEP or any(_has_tensors(item, depth + 1) for item in value)
+    return isinstance(value, _ttnn.tensor.Tensor) or _is_torch(value)
 
 
 def _stack():
@@ -134,7 +155,8 @@ def record_python_operation(name, function_args, function_kwargs, *, record=None
 
     args, kwargs, config = function_args, function_kwargs, ttnn.CONFIG
     record = append_python_io_record(name) if record is None else record
-    record["arguments"] = {**{str(i): _text(a) for i, a in enumerate(args)}, **{n: _text(v) for n, v in kwargs.items()}}
+    kwargs = {n: v for n, v in kwargs.items() if n not in ("queue_id", "cq_id")}
+    record["arguments"] = {**{n: _text(v) for n, v in kwargs.items()}, **{str(i): _text(a) for i, a in enumerate(args)}}
     record["input_tensor_ids"] = _ids([*args, *kwargs.values()])
     if _state["stacks"] or config.enable_graph_python_stack_traces or config.enable_detailed_tensor_report:
         record["python_stack_trace"] = _stack()
@@ -165,8 +187,25 @@ def call(operation, args, kwargs):
 
 
 def returned(record, output):
-    record["output_tensor_ids"] = _ids([output])
+    store_output_tensor_ids(_ids([output]))
 
 
 def failed(record, error):
     record_python_operation_error(record, type(error).__name__, str(error))
+
+
+class _Inner:
+    """Hears of calls that an operation makes itself; they have records of their own, behind its own."""
+
+    def __init__(self):
+        self.open = []
+
+    def begin(self, name, args, kwargs):
+        self.open.append(record_python_operation(name, args, kwargs))
+
+    def end(self, tensors, error):
+        record = self.open.pop()
+        if error is None:
+            store_output_tensor_ids(_ids(tensors))
+        else:
+            failed(record, error)

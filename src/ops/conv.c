@@ -119,17 +119,17 @@ static tt_status check(const struct tt_conv *conv)
 
 /* ---- running --------------------------------------------------------------------------------------------- */
 
-/* An image on the host goes to DRAM. */
-static tt_status upload(struct tt_conv_run *run)
+/* An image on the host goes to DRAM: *made, NULL if it was there. */
+static tt_status upload(struct tt_tensor **made, struct tt_conv_run *run)
 {
 	static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED,
 						       .buffer = TTNN_DRAM};
-	struct tt_tensor *image;
 
+	*made = NULL;
 	if (tt_tensor_device(run->in))
 		return TTNN_OK;
-	TT_TRY(tt_host_to_device(&image, run->call, run->in, run->conv.device, &dram));
-	run->in = tt_call_own(run->call, image);
+	TT_TRY(tt_host_to_device(made, run->call, run->in, run->conv.device, &dram));
+	run->in = *made;
 	return TTNN_OK;
 }
 
@@ -159,24 +159,24 @@ static void give_weights(struct tt_conv_run *run, bool wanted, bool ok)
 static tt_status run_conv(struct tt_conv_run *run)
 {
 	bool wanted = tt_call_bool(run->call, "return_weights_and_bias", false);
-	struct tt_tensor *out;
+	struct tt_tensor *out, *image;
+	bool in_l1 = through_l1(run);
 	tt_status status;
 	uint32_t size[2];
 
 	TT_TRY(check(&run->conv));
 	tt_conv_out(size, &run->conv);
-	if (through_l1(run)) {
-		TT_TRY(upload(run));
-		status = tt_conv_run_l1(&out, run);
-	} else {
-		TT_TRY(upload(run));
-		status = tt_conv_run_dram(&out, run);
-	}
+	TT_TRY(upload(&image, run));
+	status = in_l1 ? tt_conv_run_l1(&out, run) : tt_conv_run_dram(&out, run);
 	if (status == TTNN_OK)
 		tt_call_return(run->call, out);
 	if (status == TTNN_OK && tt_call_bool(run->call, "return_output_dim", false))
 		run->call->extents = (struct ttnn_shape){2, {size[0], size[1]}};
+	if (image && status == TTNN_OK)
+		tt_call_drop(run->call, image);
 	give_weights(run, wanted, status == TTNN_OK);
+	if (image && status != TTNN_OK)
+		tt_call_drop(run->call, image);
 	return status;
 }
 

@@ -518,11 +518,29 @@ static struct ttnn_value rows_text(struct tt_call *call, const struct ttnn_tenso
 	return value;
 }
 
+/* The rows, and with the dtype. Upstream's are no tensor of its own, so Python's have no number yet. */
+static tt_status framework_rows(struct tt_tensor **out, struct tt_call *call,
+				struct tt_tensor *host)
+{
+	bool before = tt_tensor_hide(tt_call_from_python());
+	tt_status status = to_rows(out, host);
+	enum ttnn_dtype dtype;
+
+	if (status == TTNN_OK) {
+		dtype = tt_call_dtype(call, "dtype", (*out)->spec.dtype);
+		if (dtype != (*out)->spec.dtype) {
+			tt_call_own(call, *out);
+			status = ttnn_tensor_to_dtype(out, *out, dtype);
+		}
+	}
+	tt_tensor_hide(before);
+	return status;
+}
+
 static tt_status expand_to_torch(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *host, *out;
 	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(tensor)}, {"queue_id", ttnn_v_none()}};
-	enum ttnn_dtype dtype;
 	struct ttnn_value text;
 
 	if (tt_tensor_device(tensor))
@@ -530,16 +548,11 @@ static tt_status expand_to_torch(struct tt_call *call)
 	else
 		host = ttnn_tensor_ref(tensor);
 	tt_call_own(call, host);
-	TT_TRY(to_rows(&out, host));
+	TT_TRY(framework_rows(&out, call, host));
 	text = rows_text(call, &host->spec);
 	tt_host_begin(call, "tt::tt_metal::detail::convert_tt_tensor_to_framework_tensor", &text,
 		      1);
 	tt_host_end(call, NULL, TTNN_OK);
-	dtype = tt_call_dtype(call, "dtype", out->spec.dtype);
-	if (dtype != out->spec.dtype) {
-		tt_call_own(call, out);
-		TT_TRY(ttnn_tensor_to_dtype(&out, out, dtype));
-	}
 	tt_call_return(call, out);
 	return TTNN_OK;
 }

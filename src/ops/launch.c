@@ -288,9 +288,15 @@ void tt_launch_set_count(uint64_t count)
 	atomic_store(&launches, count);
 }
 
+/* Rehearsals count as well. */
+static uint64_t count_launch(void)
+{
+	return atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
+}
+
 static void tell_launch(struct tellings *tellings, const struct tt_launch *launch)
 {
-	uint64_t number = atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
+	uint64_t number = count_launch();
 	uint32_t chips = chip_count(launch->device);
 
 	if (!tt_event_on())
@@ -345,20 +351,27 @@ static tt_status choose(struct tt_launch *launch)
 }
 
 /* A dry run: what would be there, nothing placed, nothing kept. */
-static tt_status rehearse(struct tt_launch *launch)
+static void rehearse_built(const struct tt_launch *launch, const struct built *built, bool hit)
 {
 	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
 	struct tellings tellings;
-	struct built *built;
 
-	TT_TRY(build(&built, launch));
 	tellings.count = 0;
 	for (uint32_t i = 0; i < times; i++) {
 		tell_release(&tellings, launch, launch->device->id);
 		tell_memory(&tellings, &built->program, &launch->device->id, 1, BLIND);
 	}
-	tell_program(&tellings, launch, false);
+	tell_program(&tellings, launch, hit);
 	tell_all(&tellings);
+	count_launch();
+}
+
+static tt_status rehearse(struct tt_launch *launch)
+{
+	struct built *built;
+
+	TT_TRY(build(&built, launch));
+	rehearse_built(launch, built, false);
 	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
 		tt_call_drop(launch->call, built->kept[i]);
 		built->kept[i] = NULL;
@@ -533,7 +546,7 @@ static tt_status steps(struct tt_launch *launch)
 	struct tt_progcache_entry *entry;
 	struct tt_progcache_key key;
 	struct tt_key hash;
-	tt_status status;
+	tt_status status = TTNN_OK;
 
 	TT_TRY(launch->prog->infer(launch));
 	TT_TRY(create_outputs(launch));
@@ -547,15 +560,17 @@ static tt_status steps(struct tt_launch *launch)
 			return status;
 		}
 	}
-	if (!entry || dry) {
-		tt_progcache_unref(entry);
+	if (!entry) {
 		if (!dry)
 			TT_TRY(tt_rerun_check_new(launch->device));
 		TT_TRY(choose(launch));
 		return dry ? rehearse(launch) : build_and_perform(launch, &key);
 	}
 	launch->factory = &launch->prog->factories[((struct built *)entry->payload.data)->factory];
-	status = perform(launch, entry->payload.data, true);
+	if (dry)
+		rehearse_built(launch, entry->payload.data, true);
+	else
+		status = perform(launch, entry->payload.data, true);
 	tt_progcache_unref(entry);
 	return status;
 }

@@ -163,6 +163,9 @@ tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char 
 tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count);
 
+/* Whether the outermost call of this thread comes from Python. */
+bool tt_call_from_python(void);
+
 /* Gives back the memory this thread keeps for its next calls. */
 void tt_call_forget_thread(void);
 

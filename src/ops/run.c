@@ -22,6 +22,7 @@ static _Thread_local struct tt_arena thread_arena;
 static _Thread_local uint32_t depth;
 static _Thread_local bool error_told;  /* a failure is told where it happened, not again above */
 static _Thread_local bool from_python; /* the outermost call */
+static _Atomic(const struct ttnn_inner_calls *) inner_calls;
 
 static pthread_key_t at_exit;
 static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
@@ -577,14 +578,27 @@ tt_status tt_call_op(struct tt_tensor **out, struct tt_call *parent, const char 
 	return only_result(out, &results, name);
 }
 
+bool tt_call_from_python(void)
+{
+	return from_python;
+}
+
+void ttnn_hear_inner_calls(const struct ttnn_inner_calls *hear)
+{
+	atomic_store(&inner_calls, hear);
+}
+
 tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count)
 {
+	const struct ttnn_inner_calls *hear = from_python ? atomic_load(&inner_calls) : NULL;
 	const struct tt_op_entry *entry;
 	struct ttnn_results results;
 	tt_status status;
 
 	TT_TRY(find(&entry, name));
+	if (hear)
+		hear->begin(shown_name(entry->op), args, arg_count);
 	if (from_python)
 		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
 							     .name = shown_name(entry->op)},
@@ -596,6 +610,8 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 		tt_tell_end(NULL, 0, status != TTNN_OK);
 	if (from_python && status == TTNN_OK)
 		status = hand_out(&results, args, arg_count);
+	if (hear)
+		hear->end(status, status == TTNN_OK ? &results : NULL);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;
 }
 

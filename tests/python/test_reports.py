@@ -90,6 +90,84 @@ def test_calls_that_fail(device, upstream, tmp_path):
     assert "ttnn.add(a, b)\n" in record["python_stack_trace"][0]
 
 
+def records(path):
+    return [(r["name"], list(r["arguments"]), r["input_tensor_ids"], r.get("output_tensor_ids")) for r in json.loads(path.read_text())]
+
+
+def test_calls_inside_of_calls(device, upstream, tmp_path):
+    a = tensor(device)
+
+    def work():
+        ttnn.relu(a[:, :, :32], memory_config=ttnn.L1_MEMORY_CONFIG)
+
+    capture(tmp_path / "report.json", work)
+    item, piece, relu = records(tmp_path / "report.python_io.json")
+    assert item == ("ttnn.Tensor.__getitem__", ["0", "1"], [a.tensor_id], None)  # what comes of it has the last record
+    assert piece[:3] == ("ttnn.slice", ["0", "1", "2", "3"], [a.tensor_id]) and len(piece[3]) == 1
+    assert relu[:3] == ("ttnn.relu", ["memory_config", "0"], piece[3])
+
+
+def test_calls_inside_of_calls_that_fail(device, upstream, tmp_path):
+    a = tensor(device)
+    ttnn.deallocate(a)
+
+    def work():
+        with pytest.raises(RuntimeError):
+            a[:, :, :32]
+
+    capture(tmp_path / "report.json", work)
+    outer, inner = json.loads((tmp_path / "report.python_io.json").read_text())
+    assert (outer["name"], inner["name"]) == ("ttnn.Tensor.__getitem__", "ttnn.slice")
+    for record in outer, inner:
+        assert record["error"]["type"] == "RuntimeError" and "output_tensor_ids" not in record
+        assert "is_allocated=False, mesh_coords=" in record["arguments"]["0"]
+
+
+class Unprintable:
+    def __str__(self):
+        raise ValueError("no")
+
+
+def test_texts_of_arguments(device):
+    a = tensor(device)
+    one = ttnn.python_io._text(a)
+    assert ttnn.python_io._text([a] * 33) == f"[{', '.join([one] * 32)}, ... +1 more]"
+    assert ttnn.python_io._text([[[[[a]]]]]) == "[[[[[... 1 element(s) below the summary depth limit]]]]]"
+    assert ttnn.python_io._text(Unprintable()) == "<unprintable Unprintable: ValueError: no>"
+
+
+def test_torch_tensors_have_numbers(device, upstream, tmp_path):
+    torch = pytest.importorskip("torch")
+    a = tensor(device)
+
+    def work():
+        b = ttnn.to_torch(a)
+        ttnn.from_torch(b)
+        ttnn.from_torch(torch.ones(2))
+
+    capture(tmp_path / "report.json", work)
+    to_torch, from_device, again, first = records(tmp_path / "report.python_io.json")
+    assert to_torch == ("ttnn.to_torch", ["0"], [a.tensor_id], None)
+    assert from_device[:3] == ("ttnn.from_device", ["0"], [a.tensor_id])
+    assert again[2] == from_device[3] and first[2] == []
+
+
+def test_dry_runs_count_and_use_programs(device, upstream):
+    a = tensor(device)
+
+    def numbers(mode):
+        ttnn.graph.begin_graph_capture(mode)
+        ttnn.reshape(a, (1, 1, 128, 64))
+        graph = ttnn.graph.end_graph_capture()
+        buffers = sum(n["node_type"] == "buffer_allocate" for n in graph)
+        return buffers, [n["params"]["runtime_id"] for n in graph if n["node_type"] == "program_execution"]
+
+    dry, normal = ttnn.graph.RunMode.NO_DISPATCH, ttnn.graph.RunMode.NORMAL
+    before, first = numbers(dry), numbers(normal)
+    assert before == (2, []) and first[0] == 2  # the result and the program's own table
+    assert numbers(dry) == (1, []) and numbers(normal) == (1, [first[1][0] + 2])
+
+
 def test_nothing_is_recorded_without_a_capture(device, upstream, tmp_path):
     assert not ttnn.graph.is_python_io_recording_enabled()
     ttnn.graph.begin_graph_capture()

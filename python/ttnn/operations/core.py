@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from ttnn import _ttnn
+from ttnn import _ttnn, python_io
 from ttnn._ttnn.tensor import DataType, Layout, Tensor
 from ttnn.decorators import register_python_operation
 
@@ -60,16 +60,20 @@ def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=
     """The logical elements as a torch tensor; block floats as float32."""
     run = _own["ttnn.to_torch"].run
     if mesh_composer is None:
-        found = _to_dlpack_library(run(tensor))
+        rows = run(tensor)
     else:
-        host = tensor.cpu()
-        found = _to_dlpack_library(mesh_composer.compose([run(part) for part in host._parts()]))
+        rows = mesh_composer.compose([run(part) for part in tensor.cpu()._parts()])
+    found = _to_dlpack_library(rows)
     if torch_rank is not None:
         while found.dim() > torch_rank:
             if found.shape[0] != 1:
                 raise RuntimeError("ttnn: Unable to squeeze to desired rank!")
             found = found.squeeze(0)
-    return found if dtype is None else found.to(dtype)
+    if dtype is not None:
+        found = found.to(dtype)
+    if python_io.is_python_io_recording_enabled():
+        found.tensor_id = rows.tensor_id
+    return found
 
 
 @register_python_operation(name="ttnn.as_tensor")

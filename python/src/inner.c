@@ -1,0 +1,118 @@
+/*
+ * inner.c: calls that operations make as upstream's, written in Python, make them: heard by a Python
+ * object while calls are recorded. It has begin(name, args, kwargs) and end(tensors, error).
+ */
+#include "py.h"
+
+static PyObject *listener; /* NULL: none */
+
+/* Arguments as they would be written in Python. */
+static int as_written(PyObject *list, PyObject *dict, const struct ttnn_arg *args, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		PyObject *value = py_from_value(&args[i].value);
+		int failed =
+			!value || (args[i].name ? PyDict_SetItemString(dict, args[i].name, value)
+						: PyList_Append(list, value));
+
+		Py_XDECREF(value);
+		if (failed)
+			return -1;
+	}
+	return 0;
+}
+
+/* Recording never breaks the call: what goes wrong is printed. */
+static void told(PyObject *answer)
+{
+	if (!answer)
+		PyErr_WriteUnraisable(listener);
+	Py_XDECREF(answer);
+}
+
+static void begin(const char *name, const struct ttnn_arg *args, size_t arg_count)
+{
+	PyGILState_STATE state = PyGILState_Ensure();
+	PyObject *list = PyList_New(0), *dict = PyDict_New(), *answer = NULL;
+
+	if (listener) {
+		if (list && dict && as_written(list, dict, args, arg_count) == 0)
+			answer = PyObject_CallMethod(listener, "begin", "sOO", name, list, dict);
+		told(answer);
+	}
+	Py_XDECREF(list);
+	Py_XDECREF(dict);
+	PyGILState_Release(state);
+}
+
+static PyObject *tensors_of(const struct ttnn_results *results)
+{
+	PyObject *list = PyList_New(0);
+
+	for (size_t i = 0; list && results && i < results->count; i++) {
+		PyObject *tensor = results->tensors[i]
+					   ? py_new_tensor(ttnn_tensor_ref(results->tensors[i]))
+					   : Py_NewRef(Py_None);
+
+		if (!tensor || PyList_Append(list, tensor) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(tensor);
+	}
+	return list;
+}
+
+/* The exception that Python would see, or None. */
+static PyObject *error_of(enum ttnn_status status)
+{
+	PyObject *type, *value, *trace;
+
+	if (status == TTNN_OK)
+		return Py_NewRef(Py_None);
+	py_fail(status, "ttnn");
+	PyErr_Fetch(&type, &value, &trace);
+	PyErr_NormalizeException(&type, &value, &trace);
+	Py_XDECREF(type);
+	Py_XDECREF(trace);
+	return value ? value : Py_NewRef(Py_None);
+}
+
+static void end(enum ttnn_status status, const struct ttnn_results *results)
+{
+	PyGILState_STATE state = PyGILState_Ensure();
+	PyObject *tensors, *error, *answer = NULL;
+
+	if (listener) {
+		tensors = tensors_of(results);
+		error = error_of(status);
+		if (tensors)
+			answer = PyObject_CallMethod(listener, "end", "OO", tensors, error);
+		told(answer);
+		Py_XDECREF(tensors);
+		Py_DECREF(error);
+	}
+	PyGILState_Release(state);
+}
+
+/* hear_inner_calls(object or None) */
+static PyObject *hear(PyObject *module, PyObject *object)
+{
+	static const struct ttnn_inner_calls calls = {begin, end};
+	PyObject *before = listener;
+
+	(void)module;
+	listener = object == Py_None ? NULL : Py_NewRef(object);
+	ttnn_hear_inner_calls(listener ? &calls : NULL);
+	Py_XDECREF(before);
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+	{"hear_inner_calls", hear, METH_O,
+	 "Tells an object of calls that operations make themselves; None: no more."},
+	{NULL, NULL, 0, NULL},
+};
+
+int py_init_inner(void)
+{
+	return PyModule_AddFunctions(py_submodule(""), functions);
+}
