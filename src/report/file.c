@@ -124,6 +124,13 @@ static tt_status write_devices(struct tt_report_import *import, const struct tt_
 	return TTNN_OK;
 }
 
+/* Null counts as absent unless upstream's way is wanted; anything else is no list. */
+static bool must_be_array(const struct tt_report_import *import, enum tt_json_kind kind)
+{
+	return kind != TT_JSON_ARRAY && kind != TT_JSON_ABSENT &&
+	       (kind != TT_JSON_NULL || import->options->strict);
+}
+
 static tt_status import_devices(struct tt_report_import *import)
 {
 	struct tt_json_parser parser = {0};
@@ -131,8 +138,7 @@ static tt_status import_devices(struct tt_report_import *import)
 	tt_status status;
 
 	status = import->source->read(&list, import->source, TT_REPORT_PART_DEVICES, &parser);
-	if (status == TTNN_OK && list && tt_json_kind(list) != TT_JSON_ARRAY &&
-	    import->options->strict)
+	if (status == TTNN_OK && list && must_be_array(import, tt_json_kind(list)))
 		status = tt_fail(TTNN_FORMAT, "%s: \"devices\" must be an array, not %s",
 				 import->path, tt_json_kind_name(list));
 	if (status == TTNN_OK)
@@ -362,6 +368,21 @@ static void warn_devices(const struct tt_report_import *import)
 	tt_str_deinit(&known);
 }
 
+/* A graph that is no list: absent, or a mistake. */
+static tt_status check_graph(struct tt_report_import *import)
+{
+	struct tt_json_parser parser = {0};
+	const struct tt_json *graph;
+	tt_status status;
+
+	status = import->source->read(&graph, import->source, TT_REPORT_PART_GRAPH, &parser);
+	if (status == TTNN_OK && graph && must_be_array(import, tt_json_kind(graph)))
+		status = tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array, not %s",
+				 import->path, tt_json_kind_name(graph));
+	tt_json_parser_deinit(&parser);
+	return status;
+}
+
 static tt_status import_graph(const struct tt_report_file_args *args)
 {
 	struct tt_report_import *import = args->import;
@@ -369,11 +390,8 @@ static tt_status import_graph(const struct tt_report_file_args *args)
 	enum tt_json_kind kind = source->kind(source, TT_REPORT_PART_GRAPH);
 	struct tt_report_tensor_counts counts = {0};
 
-	if (kind != TT_JSON_ARRAY) {
-		if (kind != TT_JSON_ABSENT && import->options->strict)
-			return tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array", import->path);
-		return TTNN_OK;
-	}
+	if (kind != TT_JSON_ARRAY)
+		return check_graph(import);
 	TT_TRY(tt_report_records_read(&import->records, source));
 	TT_TRY(tt_report_walk(import));
 	TT_TRY(tt_report_tensors_finish(&import->tensors, &counts, &import->graph,

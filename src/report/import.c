@@ -127,7 +127,10 @@ static tt_status list_files(struct names *out, bool *in_folder,
 	}
 	if (S_ISDIR(info.st_mode)) {
 		*in_folder = true;
-		return list_folder(out, options->input, options->strict);
+		TT_TRY(list_folder(out, options->input, options->strict));
+		if (out->count || options->strict)
+			return TTNN_OK;
+		return tt_fail(TTNN_NOTFOUND, "%s: no report is in this folder", options->input);
 	}
 	to = TT_VEC_PUSH(out);
 	if (!to)
@@ -139,7 +142,8 @@ static tt_status list_files(struct names *out, bool *in_folder,
 
 /* ---- the folder of the database ------------------------------------------------------------- */
 
-static tt_status make_folder(const char *path)
+/* *there: how much of the path names folders that were there. */
+static tt_status make_folder(size_t *there, const char *path)
 {
 	char *copy = tt_strdup(path);
 	tt_status status = TTNN_OK;
@@ -152,7 +156,11 @@ static tt_status make_folder(const char *path)
 		if (c && c != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+		if (mkdir(copy, 0777) == 0) {
+			;
+		} else if (errno == EEXIST) {
+			*there = (size_t)(at - copy);
+		} else {
 			status = tt_fail(TTNN_IO, "%s: cannot make the folder: %s", copy,
 					 strerror(errno));
 			break;
@@ -163,6 +171,20 @@ static tt_status make_folder(const char *path)
 	}
 	tt_free(copy);
 	return status;
+}
+
+/* An import that failed takes back the folders that it made, if they are empty. */
+static void remove_folder(const char *path, size_t there)
+{
+	char *copy = tt_strdup(path), *slash;
+
+	while (copy && strlen(copy) > there && (rmdir(copy) == 0 || errno == ENOENT)) {
+		slash = strrchr(copy, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	tt_free(copy);
 }
 
 /* Whether the database that is there is one to append to. */
@@ -205,6 +227,7 @@ struct run {
 	struct names files;
 	TT_VEC(size_t) imported; /* which of the files; others were left out */
 	bool in_folder;
+	size_t there;           /* how much of the output's path was there before */
 	char *goal, *temporary; /* names of the database */
 };
 
@@ -247,7 +270,10 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 	const struct tt_report_options *options = run->import.options;
 	struct tt_str text = {0};
 
-	TT_TRY(make_folder(options->output));
+	if (!*db_name(options) || strchr(db_name(options), '/'))
+		return tt_fail(TTNN_INVALID, "'%s' is no name for a database in %s",
+			       db_name(options), options->output);
+	TT_TRY(make_folder(&run->there, options->output));
 	tt_str_addf(&text, "%s/%s", options->output, db_name(options));
 	TT_TRY(tt_str_take(&run->goal, &text));
 	tt_str_addf(&text, "%s.%ld.tmp", run->goal, (long)getpid());
@@ -368,6 +394,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 							  : tt_report_version_default();
 	struct run *run;
 	tt_status status;
+	size_t there;
 
 	if (!version)
 		return tt_fail(TTNN_INVALID, "'%s' is no version of the schema: 3.3 or 3.5",
@@ -376,6 +403,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	if (!run)
 		return tt_fail_nomem();
 	run->import.options = options;
+	run->there = strlen(options->output);
 	status = list_files(&run->files, &run->in_folder, options);
 	if (status == TTNN_OK)
 		status = import_all(run, version);
@@ -384,7 +412,10 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	*counts = run->import.counts;
 	if (run->import.source)
 		run->import.source->free(run->import.source);
+	there = run->there;
 	run_deinit(run);
+	if (status != TTNN_OK)
+		remove_folder(options->output, there);
 	return status;
 }
 

@@ -102,6 +102,12 @@ REFUSED = {
     "a rank that is none": ({"report.json": {**report(), "metadata": {"rank": "x"}}}, [], "the rank in its metadata is no number"),
     "a comparison without numbers": ({"report.json": {**report(), "comparison_records": {"local_tensor_comparison_records": [{}]}}}, [],
                                      "a comparison record is incomplete"),
+    "an empty folder": ({".keep": ""}, [], "no report is in this folder"),
+    "a graph that is an object": ({"report.json": {**report(), "graph": {}}}, [], '"graph" must be an array'),
+    "a graph that is a text": ({"report.json": {**report(), "graph": "x"}}, [], '"graph" must be an array'),
+    "devices that are an object": ({"report.json": {**report(), "devices": {}}}, [], '"devices" must be an array'),
+    "a database without a name": ({"report.json": report(*CALL)}, ["--db-name="], "'' is no name for a database"),
+    "a database elsewhere": ({"report.json": report(*CALL)}, ["--db-name=../x.sqlite"], "'../x.sqlite' is no name for a database"),
     "strict, no metadata": ({"report.json": {"version": 1}}, ["--strict"], "Graph report missing metadata object: .*report.json"),
     "strict, metadata that is a list": ({"report.json": {"version": 1, "metadata": []}}, ["--strict"], "Graph report missing metadata object"),
     "strict, no rank": ({"report.json": {"version": 1, "metadata": {}}}, ["--strict"],
@@ -142,7 +148,7 @@ TAKEN = {
     "a list in a folder": ({"a.json": report(*CALL), "b.json": []}, [], "b.json: not a graph report; left out", ONE),
     "left-over lifetimes in a folder": ({"a.json": report(*CALL), "a.tensor_lifetime.json": []}, [], None, ONE),
     "a configuration of a rank": ({"a.json": report(*CALL), "config_1_of_2.json": {"report_name": "x"}}, [], "config_1_of_2.json: not a graph report", ONE),
-    "an empty folder": ({".keep": ""}, [], None, {"select key from report_metadata": [("schema_version",)]}),
+    "strict, an empty folder": ({".keep": ""}, ["--strict"], None, {"select key from report_metadata": [("schema_version",)]}),
     "strict, traces in a folder": ({"a.json": report(*CALL), "b.ttrace": "no trace"}, ["--strict"], None, ONE),
     "pictures of what is imported": ({"a.json": report(*CALL), "b.json": []}, ["--svg"], r"\A[^\n]*b.json: not a graph report; left out\n\Z", ONE),
     "captures alone, if there are any": ({"graph_capture_1_of_1.json": report(*CALL), "b.json": []}, [], None, ONE),
@@ -267,7 +273,7 @@ class Check:
         done = self.run(*options, path, out)
         self.say(name, done.returncode == 2 and re.search(message, done.stderr), (done.returncode, done.stderr))
         left = sorted(p.name for p in out.glob("*")) if out.exists() else []
-        self.say(f"{name}: nothing is left", left == [], left)
+        self.say(f"{name}: nothing is left", not out.exists(), left)
         # What was there stays, whole.
         out.mkdir(exist_ok=True)
         (out / "db.sqlite").write_bytes(b"what was there")

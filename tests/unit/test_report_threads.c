@@ -174,7 +174,7 @@ TEST(the_place_of_an_error_is_told)
 		struct change change = {.before = 2000, .node = cases[i].node};
 
 		CHECK_FAILS(import(&change, "db.sqlite", 4), TTNN_FORMAT, cases[i].message);
-		CHECK(rmdir(out_dir()) == 0); /* nothing is in it */
+		CHECK(access(out_dir(), F_OK) != 0); /* nothing is left */
 	}
 }
 
