@@ -185,7 +185,8 @@ static tt_status share_rows(struct tt_launch *launch, struct tt_move_work *work,
 		shares[0] = tt_div_up(units, ttnn_core_set_cores(given->core_set)) * least;
 		return TTNN_OK;
 	}
-	if (wanted < units && wanted < (uint64_t)grid.x * grid.y) {
+	if (wanted < units && wanted < (uint64_t)grid.x * grid.y && !launch->attrs[KEEP].boolean &&
+	    tt_value_given(&launch->attrs[DIM])) {
 		shares[0] = shares[1] = tt_div_up(units, wanted) * least;
 		return group_rows(work, grid, wanted);
 	}

@@ -57,6 +57,9 @@ static tt_status validate(struct tt_launch *launch)
 		   "Input must be UINT32 or BFLOAT16");
 	TT_REQUIRE(weight->dtype == TTNN_BFLOAT16, "weights.dtype() == DataType::BFLOAT16",
 		   "Weights tensor must have BFLOAT16 dtype");
+	TT_REQUIRE(weight->memory.layout == TTNN_INTERLEAVED,
+		   "weights.memory_config().memory_layout() == TensorMemoryLayout::INTERLEAVED",
+		   "Embedding does not currently support sharded weights");
 	TT_REQUIRE(weight->padded.dim[0] == 1 && weight->padded.dim[1] == 1,
 		   "weights.padded_shape()[0] == 1 && weights.padded_shape()[1] == 1",
 		   "First two dimensions for the weights must be 1 but got %u and %u",

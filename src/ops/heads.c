@@ -505,6 +505,22 @@ static tt_status shorten(struct tt_tensor **tensor, struct tt_call *call, uint32
 	return TTNN_OK;
 }
 
+/* Rows of so many heads, in tiles of whole heads. */
+static tt_status check_fused(const struct tt_tensor *in, int64_t heads)
+{
+	int64_t width = in->spec.shape.dim[2], head = heads > 0 ? width / heads : 0;
+
+	TT_REQUIRE(in->spec.layout == TTNN_TILE,
+		   "input_tensor.layout() == tt::tt_metal::Layout::TILE",
+		   "Invalid layout: input tensor must use TILE_LAYOUT, but found %d.",
+		   (int)in->spec.layout);
+	TT_REQUIRE(head % TILE == 0, "head_size % tt::constants::TILE_WIDTH == 0",
+		   "Invalid head size: %lld. The head size must be a multiple of the tile width "
+		   "(32). Please adjust the dimensions accordingly.",
+		   (long long)head);
+	return TTNN_OK;
+}
+
 static tt_status split(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -521,11 +537,8 @@ static tt_status split(struct tt_call *call)
 	TT_REQUIRE(in->spec.shape.rank == 3, "input_shape.rank() == 3",
 		   "Invalid input tensor: expected 3 dimensions, but found %u.",
 		   in->spec.shape.rank);
-	TT_REQUIRE(
-		!fused.transpose || !tt_value_given(tt_call_arg(call, "num_kv_heads")),
-		"!transpose_key",
-		"Invalid configuration: Transpose is set to true, but this is not supported when "
-		"separate num_kv_heads is used.");
+	if (!tt_tensor_is_sharded(in))
+		TT_TRY(check_fused(in, fused.heads + (kv ? 0 : 2 * fused.kv_heads)));
 	rows_in = in->spec.shape.dim[1];
 	TT_TRY(widen(&fused.in, call, in));
 	if (kv && kv->spec.shape.rank == 3)

@@ -455,7 +455,6 @@ static tt_status permute_any_4d(struct tt_tensor **out, struct tt_call *call,
 	bool whole = is_order(of->dims, 0, 1, 3, 2) || is_order(of->dims, 1, 0, 2, 3) ||
 		     is_order(of->dims, 1, 0, 3, 2);
 	struct tt_permute_args args = *of;
-	struct ttnn_memory_config memory = of->in->spec.memory;
 	struct tt_temps temps = {.call = call};
 	struct tt_tensor *moved;
 	tt_status status;
@@ -464,8 +463,6 @@ static tt_status permute_any_4d(struct tt_tensor **out, struct tt_call *call,
 		return permute_4d(out, call, of);
 	TT_TRY(tt_call_cast(&args.in, call, of->in, TTNN_BFLOAT16));
 	tt_temps_keep(&temps, args.in);
-	if (!args.memory)
-		args.memory = &memory;
 	status = permute_4d(&moved, call, &args);
 	if (status == TTNN_OK) {
 		status = tt_call_cast(out, call, moved, TTNN_BFLOAT8_B);

@@ -252,8 +252,13 @@ static tt_status plan(struct tt_launch *launch, struct tt_move_work *work)
 	work->number[IN_PAGES] = 2 * at_once;
 	/* Rows become tiles on the way: one block of them, or as many as are reduced at a time. */
 	work->number[BLOCK_PAGES] = dim_of(launch) == TT_DIM_W ? at_once : 2 * at_once;
-	if (rows && dim_of(launch) == TT_DIM_H)
+	if (rows && dim_of(launch) == TT_DIM_H) {
+		uint64_t tall = tiles.height < ROWS_BLOCK ? tiles.height : ROWS_BLOCK;
+
 		work->number[IN_PAGES] = 2;
+		if (work->number[BLOCK_PAGES] < tall)
+			work->number[BLOCK_PAGES] = tall;
+	}
 	if (dim_of(launch) == TT_DIM_H && launch->attrs[NEGATE].boolean) {
 		work->number[IN_PAGES] = NEGATED_BLOCK;
 		work->number[NEGATIVES] = tiles.height * split.units[0];

@@ -249,7 +249,8 @@ static tt_status height_in_slices(struct tt_tensor **out, const struct wish *wis
 			: wish->untiled ? TTNN_ROW_MAJOR
 					: step->in->spec.layout;
 	second.scaler = second.post = 1;
-	second.vector = !rows && step->in->spec.dtype != TTNN_BFLOAT8_B;
+	second.vector = is_exact(wish, step->in->spec.dtype) ||
+			(!rows && step->in->spec.dtype != TTNN_BFLOAT8_B);
 	second.mode = second.vector ? TT_SCALER_POST : TT_SCALER_TILE;
 	*(second.vector ? &second.post : &second.scaler) = step->factor;
 	status = tt_reduce_pass(out, wish->call, &second);

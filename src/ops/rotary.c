@@ -431,8 +431,12 @@ static tt_status rotate_half(struct tt_call *call)
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const struct ttnn_memory_config *own = &in->spec.memory;
+	uint32_t width = tt_shape_last(&in->spec.padded, 1);
 	struct ttnn_value attr;
 
+	TT_REQUIRE(width % (2 * TILE) == 0,
+		   "input_tensor.padded_shape()[-1] % (TILE_WIDTH * 2) == 0",
+		   "Input X dimension (%u) must be divisible by 64 for tiling.", width);
 	attr = ttnn_v_memory(memory ? memory : own);
 	return launch(call, &(struct tt_program_args){.prog = &half_program,
 						      .attrs = &attr,

@@ -186,10 +186,14 @@ static tt_status swap_first(struct tt_tensor **out, const struct wish *wish, str
 			       &(struct tt_permute_args){.in = in, .dims = dims, .memory = memory});
 }
 
-/* With the dimension in front. What was read is given up as soon as something new is there. */
-static tt_status scan_swapped(struct tt_tensor **out, struct wish *wish, struct tt_tensor *in)
+/*
+ * With the dimension in front. What was read is given up as soon as something new is there, but for
+ * *scanned, which the caller gives up.
+ */
+static tt_status scan_swapped(struct tt_tensor **out, struct tt_tensor **scanned, struct wish *wish,
+			      struct tt_tensor *in)
 {
-	struct tt_tensor *front, *scanned;
+	struct tt_tensor *front;
 	struct wish inner = *wish;
 	tt_status status;
 
@@ -198,15 +202,13 @@ static tt_status scan_swapped(struct tt_tensor **out, struct wish *wish, struct 
 	if (wish->cast)
 		tt_call_drop(wish->call, wish->cast);
 	wish->cast = NULL;
-	status = launch_scan(&scanned, &inner, front, NULL);
+	status = launch_scan(scanned, &inner, front, NULL);
 	if (status != TTNN_OK) {
 		tt_call_drop(wish->call, front);
 		return status;
 	}
 	tt_call_overwrite(wish->call, front);
-	status = swap_first(out, wish, scanned, wish->memory);
-	tt_call_overwrite(wish->call, scanned);
-	return status;
+	return swap_first(out, wish, *scanned, wish->memory);
 }
 
 /* A given output that the last program did not write gets the values all the same. */
@@ -250,24 +252,24 @@ static tt_status scan(struct tt_tensor **out, struct wish *wish, struct tt_tenso
 		      struct tt_tensor *given)
 {
 	struct ttnn_shape shape = in->spec.shape;
-	struct tt_tensor *cube, *result;
+	struct tt_tensor *cube, *result = NULL, *scanned = NULL;
 	tt_status status;
 
 	TT_TRY(to_4d(&cube, wish, in));
 	if (is_direct(wish, cube))
 		status = launch_scan(&result, wish, cube, shape.rank < RANK ? NULL : given);
 	else
-		status = scan_swapped(&result, wish, cube);
+		status = scan_swapped(&result, &scanned, wish, cube);
 	if (cube != in)
 		ttnn_tensor_unref(cube);
-	if (status != TTNN_OK)
-		return status;
 	*out = result;
-	if (shape.rank < RANK) {
+	if (status == TTNN_OK && shape.rank < RANK) {
 		status = tt_call_reshape(out, wish->call,
 					 &(struct tt_reshape_args){.in = result, .shape = &shape});
 		tt_call_overwrite(wish->call, result);
 	}
+	if (scanned)
+		tt_call_overwrite(wish->call, scanned);
 	return status;
 }
 

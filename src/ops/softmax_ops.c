@@ -133,6 +133,8 @@ static tt_status expand_in_place(struct tt_call *call)
 
 	TT_TRY(dim_of(&dim, call, in->spec.shape.rank));
 	TT_TRY(need_device(in));
+	if (in->spec.shape.rank > RANK)
+		return tt_fail(TTNN_INVALID, "Tensor rank is greater than 4");
 	args.compute = compute_of(call, in);
 	TT_TRY(to_4d(&args.in, call, in));
 	TT_REQUIRE(dim + 1 == args.in->spec.shape.rank,
