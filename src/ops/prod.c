@@ -320,9 +320,22 @@ static tt_status permute(struct tt_tensor **out, const struct wish *wish, struct
 		&(struct tt_permute_args){.in = in, .dims = dims, .memory = wish->memory});
 }
 
-/* Height or width: in front first, and back to their place. *back is (optional) given up later. */
-static tt_status product_hw(struct tt_tensor **out, struct tt_tensor **back,
-			    const struct wish *wish, struct tt_tensor *in, bool width)
+/* What is given up when the result has its shape; each (optional). */
+struct spare {
+	struct tt_tensor *product, *back;
+};
+
+static void give_up(const struct wish *wish, const struct spare *spare)
+{
+	if (spare->product)
+		tt_call_overwrite(wish->call, spare->product);
+	if (spare->back)
+		tt_call_drop(wish->call, spare->back);
+}
+
+/* Height or width: in front first, and back to their place. */
+static tt_status product_hw(struct tt_tensor **out, struct spare *spare, const struct wish *wish,
+			    struct tt_tensor *in, bool width)
 {
 	static const uint32_t front_h[] = {2, 0, 1, 3}, front_w[] = {3, 0, 1, 2};
 	static const uint32_t again[] = {1, 2, 0, 3}, last_two[] = {2, 3};
@@ -332,9 +345,10 @@ static tt_status product_hw(struct tt_tensor **out, struct tt_tensor **back,
 	TT_TRY(permute(&front, wish, in, width ? front_w : front_h));
 	tt_call_own(wish->call, front);
 	TT_TRY(product_nc(&product, wish, front, 0));
+	spare->product = product;
 	status = permute(&placed, wish, product, again);
 	if (status == TTNN_OK && width) {
-		*back = placed;
+		spare->back = placed;
 		status = tt_call_transpose(out, wish->call,
 					   &(struct tt_permute_args){.in = placed,
 								     .dims = last_two,
@@ -342,17 +356,15 @@ static tt_status product_hw(struct tt_tensor **out, struct tt_tensor **back,
 	} else if (status == TTNN_OK) {
 		*out = placed;
 	}
-	tt_call_overwrite(wish->call, product);
 	return status;
 }
 
-static tt_status product_4d(struct tt_tensor **out, struct tt_tensor **back,
-			    const struct wish *wish, struct tt_tensor *in, uint32_t dim)
+static tt_status product_4d(struct tt_tensor **out, struct spare *spare, const struct wish *wish,
+			    struct tt_tensor *in, uint32_t dim)
 {
-	*back = NULL;
 	if (dim < 2)
 		return product_nc(out, wish, in, dim);
-	return product_hw(out, back, wish, in, dim == 3);
+	return product_hw(out, spare, wish, in, dim == 3);
 }
 
 static tt_status reshape(struct tt_tensor **out, const struct wish *wish, struct tt_tensor *in,
@@ -368,13 +380,13 @@ static tt_status product_folded(struct tt_tensor **out, const struct wish *wish,
 {
 	struct ttnn_shape shape = in->spec.shape, cube = tt_shape_folded(&shape, RANK);
 	uint32_t rank = shape.rank;
-	struct tt_tensor *view, *product, *back;
+	struct tt_tensor *view, *product;
+	struct spare spare = {NULL, NULL};
 	tt_status status;
 
 	if (rank == RANK) {
-		status = product_4d(out, &back, wish, in, dim);
-		if (back)
-			tt_call_drop(wish->call, back);
+		status = product_4d(out, &spare, wish, in, dim);
+		give_up(wish, &spare);
 		return status;
 	}
 	while (cube.rank < RANK) {
@@ -384,14 +396,13 @@ static tt_status product_folded(struct tt_tensor **out, const struct wish *wish,
 	}
 	shape.dim[dim] = 1;
 	TT_TRY(reshape(&view, wish, in, &cube));
-	status = product_4d(&product, &back, wish, view, dim + RANK - rank);
+	status = product_4d(&product, &spare, wish, view, dim + RANK - rank);
 	ttnn_tensor_unref(view);
 	if (status == TTNN_OK) {
 		status = reshape(out, wish, product, &shape);
 		tt_call_drop(wish->call, product);
 	}
-	if (back)
-		tt_call_drop(wish->call, back);
+	give_up(wish, &spare);
 	return status;
 }
 
