@@ -139,6 +139,11 @@ static tt_status run_infer(struct tt_launch *launch)
 			      launch->attrs[RUN_MEMORY].memory);
 }
 
+static uint64_t converts(struct tt_tensor *const *in, int index)
+{
+	return in[index] && in[index]->spec.dtype != in[RUN_MEAN]->spec.dtype ? 2 : 0;
+}
+
 static tt_status run_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
@@ -153,6 +158,9 @@ static tt_status run_rows(struct tt_plan *plan, const struct tt_launch *launch)
 		{TT_DFB, 6, 2, tile, NULL},
 		{TT_DFB, 7, 2, tile, NULL},
 		{TT_DFB, 8, 2, tile, NULL},
+		/* What goes back to statistics of another type. */
+		{TT_DFB, 9, converts(in, RUN_OLD_MEAN), tile_of(in[RUN_OLD_MEAN]), NULL},
+		{TT_DFB, 10, converts(in, RUN_OLD_VARIANCE), tile_of(in[RUN_OLD_VARIANCE]), NULL},
 	};
 
 	return tt_plan_rows(plan, launch->grid, all, TT_COUNT(all));
