@@ -1,6 +1,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -265,6 +267,32 @@ static const char *db_name(const struct tt_report_options *options)
 	return options->db_name ? options->db_name : "db.sqlite";
 }
 
+/* Whether this is the unfinished database "NAME.<pid>.tmp" of an import that was killed. */
+static bool is_stale(const char *file, const char *name)
+{
+	size_t length = strlen(name);
+	char *end;
+	long pid;
+
+	if (strncmp(file, name, length) != 0 || file[length] != '.')
+		return false;
+	pid = strtol(file + length + 1, &end, 10);
+	return pid > 0 && pid <= INT_MAX && strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) != 0 &&
+	       errno == ESRCH;
+}
+
+static void remove_stale(const struct tt_report_options *options)
+{
+	DIR *directory = opendir(options->output);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (is_stale(entry->d_name, db_name(options)))
+			unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+}
+
 static tt_status open_db(struct run *run, const struct tt_report_version *version)
 {
 	const struct tt_report_options *options = run->import.options;
@@ -274,6 +302,7 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 		return tt_fail(TTNN_INVALID, "'%s' is no name for a database in %s",
 			       db_name(options), options->output);
 	TT_TRY(make_folder(&run->there, options->output));
+	remove_stale(options);
 	tt_str_addf(&text, "%s/%s", options->output, db_name(options));
 	TT_TRY(tt_str_take(&run->goal, &text));
 	tt_str_addf(&text, "%s.%ld.tmp", run->goal, (long)getpid());

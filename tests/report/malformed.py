@@ -295,6 +295,18 @@ class Check:
                     self.say(f"{name}: {query}", found == answer, found)
             db.close()
 
+    def killed(self):
+        """What an import that was killed left is taken away by the next."""
+        path, out = self.write({"report.json": report(*CALL)}), self.clear()
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        out.mkdir()
+        for name in (f"db.sqlite.{ended.pid}.tmp", f"db.sqlite.{os.getpid()}.tmp", "db.sqlite.x.tmp"):
+            (out / name).write_bytes(b"half")
+        done = self.run(path, out)
+        left = sorted(p.name for p in out.glob("*.tmp"))
+        self.say("what was left of a killed one", done.returncode == 0 and left == sorted([f"db.sqlite.{os.getpid()}.tmp", "db.sqlite.x.tmp"]), left)
+
     def cut(self):
         """A report that ends too early, wherever that is: refused with its place, and nothing is left."""
         text = json.dumps(report(on_device(5, 64), *CALL, allocate(64), devices=DEVICES), indent=1)
@@ -328,6 +340,7 @@ class Check:
             self.taken(name, *row)
         for name, (files, options, queries) in TRAPS.items():
             self.taken(name, files, options, None, queries)
+        self.killed()
         self.cut()
         self.huge()
 
