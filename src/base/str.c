@@ -39,15 +39,6 @@ void tt_str_add(struct tt_str *str, const char *text, size_t length)
 	str->data[str->length] = '\0';
 }
 
-char *tt_str_grow(struct tt_str *str, size_t length)
-{
-	if (!reserve(str, length))
-		return NULL;
-	str->length += length;
-	str->data[str->length] = '\0';
-	return str->data + str->length - length;
-}
-
 char *tt_str_room(struct tt_str *str, size_t size)
 {
 	return reserve(str, size) ? str->data + str->length : NULL;
@@ -90,6 +81,13 @@ void tt_str_addu(struct tt_str *str, uint64_t number)
 	char digits[TT_FMT_MAX];
 
 	tt_str_add(str, digits, tt_fmt_u64(digits, number));
+}
+
+void tt_str_addi(struct tt_str *str, int64_t number)
+{
+	char digits[TT_FMT_MAX];
+
+	tt_str_add(str, digits, tt_fmt_i64(digits, number));
 }
 
 const char *tt_str_text(const struct tt_str *str)

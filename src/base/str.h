@@ -24,14 +24,12 @@ void tt_str_adds(struct tt_str *str, const char *text);
 void tt_str_addc(struct tt_str *str, char c);
 void tt_str_addf(struct tt_str *str, const char *format, ...) TTNN_PRINTF(2, 3);
 void tt_str_addu(struct tt_str *str, uint64_t number);
+void tt_str_addi(struct tt_str *str, int64_t number);
 
 /*
- * Appends `length` characters that the caller writes where this points, at once; NULL when memory is
- * exhausted, which is remembered as ever.
+ * Room for so many characters, which the caller writes where this points, and then says where they end;
+ * NULL when memory is exhausted, which is remembered as ever.
  */
-char *tt_str_grow(struct tt_str *str, size_t length);
-
-/* The same where the length is known afterwards: room for so many, then where they end. */
 char *tt_str_room(struct tt_str *str, size_t size);
 void tt_str_end(struct tt_str *str, const char *end);
 

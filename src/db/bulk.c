@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "db/db.h"
@@ -433,7 +434,7 @@ static tt_status find_roots(struct tt_db_bulk *bulk, const struct tt_db_bulk_tab
 
 static bool read_at(const struct tt_db_bulk *bulk, unsigned char *to, size_t size, uint64_t offset)
 {
-	return pread(bulk->fd, to, size, (off_t)offset) == (ssize_t)size;
+	return tt_file_read_at(bulk->fd, to, size, offset, bulk->path) == TTNN_OK;
 }
 
 /* Whether a root is a leaf without cells. */
@@ -500,8 +501,7 @@ static tt_status end_file(struct tt_db_bulk *bulk)
 	unsigned char header[HEADER];
 	uint32_t changes;
 
-	if (!read_at(bulk, header, HEADER, 0))
-		return fail(bulk, "read");
+	TT_TRY(tt_file_read_at(bulk->fd, header, HEADER, 0, bulk->path));
 	changes = get_big(header + 24, 4) + 1;
 	put_big(header + 24, changes, 4);
 	put_big(header + 28, bulk->pages, 4);

@@ -111,25 +111,18 @@ static tt_status write_text(const struct tt_report_target *target, const struct 
 	return tt_db_run(insert);
 }
 
-static void add_int(struct tt_str *out, int64_t value)
-{
-	char text[TT_FMT_MAX];
-
-	tt_str_add(out, text, tt_fmt_i64(text, value));
-}
-
 /* The first or last node; `reference` is its connection, or negative: it has none. */
 static void add_stub(struct tt_str *out, const char *kind, int64_t number, int64_t reference)
 {
 	tt_str_adds(out, "{\"arguments\": [], \"connections\": [");
 	if (reference >= 0)
-		add_int(out, reference);
+		tt_str_addi(out, reference);
 	tt_str_adds(out, "], \"counter\": ");
-	add_int(out, number);
+	tt_str_addi(out, number);
 	tt_str_adds(out, ", \"input_tensors\": [], \"node_type\": \"");
 	tt_str_adds(out, kind);
 	tt_str_adds(out, "\", \"params\": {}, \"stacking_level\": 0, \"id\": ");
-	add_int(out, number);
+	tt_str_addi(out, number);
 	tt_str_addc(out, '}');
 }
 

@@ -17,25 +17,22 @@ int64_t tt_report_devices_map(void *devices, int64_t raw)
 	return raw;
 }
 
-const struct tt_json *tt_report_device_tensors(struct tt_json_parser *parser, const char *text,
-					       size_t length)
+tt_status tt_report_device_tensors(const struct tt_json **out, struct tt_json_parser *parser,
+				   const char *text, size_t length)
 {
 	struct tt_json_part part = {.name = "device_tensors", .whole = text, .length = length};
-	const struct tt_json *list;
+	tt_status status;
 
-	if (tt_json_parser_read(&list, parser, &part) != TTNN_OK)
-		return NULL;
-	return tt_json_kind(list) == TT_JSON_ARRAY ? list : NULL;
+	*out = NULL;
+	if (!text || !length)
+		return TTNN_OK;
+	status = tt_json_parser_read(out, parser, &part);
+	if (status != TTNN_OK || tt_json_kind(*out) != TT_JSON_ARRAY)
+		*out = NULL;
+	return status == TTNN_FORMAT ? TTNN_OK : status;
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
-
-static void add_int(struct tt_str *out, int64_t value)
-{
-	char text[TT_FMT_MAX];
-
-	tt_str_add(out, text, tt_fmt_i64(text, value));
-}
 
 static void add_device(struct tt_str *out, struct tt_report_devices *devices,
 		       const struct tt_json *value)
@@ -43,7 +40,7 @@ static void add_device(struct tt_str *out, struct tt_report_devices *devices,
 	int64_t id;
 
 	if (tt_json_kind(value) == TT_JSON_INT && tt_json_int(&id, value))
-		add_int(out, tt_report_devices_map(devices, id));
+		tt_str_addi(out, tt_report_devices_map(devices, id));
 	else
 		tt_json_dump(out, value);
 }
@@ -55,10 +52,12 @@ static void add_device_tensors(struct tt_report_drafts *drafts, struct tt_report
 	struct tt_str *inner = &drafts->inner;
 	size_t length = 0;
 	const char *text = tt_json_string(value, &length), *before = "";
-	const struct tt_json *list =
-		text ? tt_report_device_tensors(&drafts->parser, text, length) : NULL;
-	struct tt_json_iter it = tt_json_iter(list);
+	const struct tt_json *list;
+	struct tt_json_iter it;
 
+	if (tt_report_device_tensors(&list, &drafts->parser, text, length) != TTNN_OK)
+		drafts->text.failed = true;
+	it = tt_json_iter(list);
 	if (!list) {
 		tt_json_dump(&drafts->text, value);
 		return;
@@ -110,7 +109,7 @@ void tt_report_draft_params(struct tt_report_drafts *drafts, struct tt_report_de
 			add_device_tensors(drafts, devices, it.value);
 		else if (TT_REPORT_IS_KEY(&it, "device_id") &&
 			 tt_json_kind(it.value) == TT_JSON_STRING && tt_py_int(&id, it.value))
-			add_int(out, tt_report_devices_map(devices, id));
+			tt_str_addi(out, tt_report_devices_map(devices, id));
 		else if (TT_REPORT_IS_KEY(&it, "device_id"))
 			add_device(out, devices, it.value);
 		else

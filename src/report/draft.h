@@ -58,9 +58,12 @@ void tt_report_draft_params(struct tt_report_drafts *drafts, struct tt_report_de
 void tt_report_drafts_clear(struct tt_report_drafts *drafts);
 void tt_report_drafts_deinit(struct tt_report_drafts *drafts);
 
-/* The list of a device_tensors text, as a value of `parser`; NULL when it is no JSON list. */
-const struct tt_json *tt_report_device_tensors(struct tt_json_parser *parser, const char *text,
-					       size_t length);
+/*
+ * The list of a device_tensors text, as a value of `parser`; NULL when it is no JSON list. Fails when
+ * memory is exhausted.
+ */
+tt_status tt_report_device_tensors(const struct tt_json **out, struct tt_json_parser *parser,
+				   const char *text, size_t length);
 
 /* Whether the member has this key, a string literal. */
 #define TT_REPORT_IS_KEY(it, literal)                                                              \

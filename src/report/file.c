@@ -375,6 +375,10 @@ static tt_status check_graph(struct tt_report_import *import)
 	const struct tt_json *graph;
 	tt_status status;
 
+	/* One that may be large is not read to be refused. */
+	if (import->source->kind(import->source, TT_REPORT_PART_GRAPH) == TT_JSON_OBJECT)
+		return tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array, not an object",
+			       import->path);
 	status = import->source->read(&graph, import->source, TT_REPORT_PART_GRAPH, &parser);
 	if (status == TTNN_OK && graph && must_be_array(import, tt_json_kind(graph)))
 		status = tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array, not %s",

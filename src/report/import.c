@@ -1,11 +1,13 @@
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -13,6 +15,9 @@
 #include "report/file.h"
 #include "report/svg.h"
 #include "trace/session.h"
+
+/* A database that grows is written to more often than this. */
+#define STALE_SECONDS 600
 
 /* ---- which files ---------------------------------------------------------------------------- */
 
@@ -59,7 +64,7 @@ static bool is_candidate(const char *name, bool strict)
 {
 	static const char *const beside[] = {".python_io.json", ".comparison_records.json"};
 
-	if (tt_is_trace(name))
+	if (ends_with(name, ".ttrace"))
 		return !strict;
 	if (!ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
 	    strcmp(name, "comparison_records.json") == 0)
@@ -152,11 +157,14 @@ static tt_status make_folder(size_t *there, const char *path)
 
 	if (!copy)
 		return tt_fail_nomem();
+	*there = 0;
 	for (char *at = copy + 1; *copy; at++) {
 		char c = *at;
 
-		if (c && c != '/')
+		if (c && (c != '/' || at[-1] == '/'))
 			continue;
+		if (at[-1] == '/')
+			break; /* the path ends with one */
 		*at = '\0';
 		if (mkdir(copy, 0777) == 0) {
 			;
@@ -267,18 +275,24 @@ static const char *db_name(const struct tt_report_options *options)
 	return options->db_name ? options->db_name : "db.sqlite";
 }
 
-/* Whether this is the unfinished database "NAME.<pid>.tmp" of an import that was killed. */
-static bool is_stale(const char *file, const char *name)
+/*
+ * Whether this is the unfinished database "NAME.<pid>.tmp" of an import that was killed: there is no such
+ * process, and none of another machine or container has written to it for a while.
+ */
+static bool is_stale(int directory, const char *file, const char *name)
 {
 	size_t length = strlen(name);
+	struct stat facts;
 	char *end;
 	long pid;
 
-	if (strncmp(file, name, length) != 0 || file[length] != '.')
+	if (strncmp(file, name, length) != 0 || file[length] != '.' || file[length + 1] < '1' ||
+	    file[length + 1] > '9')
 		return false;
 	pid = strtol(file + length + 1, &end, 10);
 	return pid > 0 && pid <= INT_MAX && strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) != 0 &&
-	       errno == ESRCH;
+	       errno == ESRCH && fstatat(directory, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       facts.st_mtime < time(NULL) - STALE_SECONDS;
 }
 
 static void remove_stale(const struct tt_report_options *options)
@@ -287,7 +301,7 @@ static void remove_stale(const struct tt_report_options *options)
 	struct dirent *entry;
 
 	while (directory && (entry = readdir(directory)))
-		if (is_stale(entry->d_name, db_name(options)))
+		if (is_stale(dirfd(directory), entry->d_name, db_name(options)))
 			unlinkat(dirfd(directory), entry->d_name, 0);
 	if (directory)
 		closedir(directory);

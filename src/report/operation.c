@@ -188,8 +188,7 @@ static tt_status manager_rows(struct tt_report_import *import, const struct tt_j
 	ids[0] = tt_report_devices_map(&import->devices, ids[0]);
 	TT_TRY(tt_report_insert_ints(&import->db, TT_REPORT_SUB_DEVICE_MANAGERS,
 				     (int64_t[]){ids[0], ids[1], import->rank}, 3));
-	if (text && length)
-		list = tt_report_device_tensors(&import->captured.parser, text, length);
+	TT_TRY(tt_report_device_tensors(&list, &import->captured.parser, text, length));
 	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_SUB_DEVICES));
 	it = tt_json_iter(list);
 	while (tt_json_next(&it)) {

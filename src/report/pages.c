@@ -204,7 +204,7 @@ tt_status tt_report_pages_read(struct tt_report_pages *pages, struct tt_report_s
 			status = source->fail(source, &place, "pages of what is no address");
 	}
 	tt_json_parser_deinit(&parser);
-	if (pages->snapshots.count)
+	if (status == TTNN_OK && pages->snapshots.count)
 		qsort(pages->snapshots.data, pages->snapshots.count, sizeof(*pages->snapshots.data),
 		      by_counter);
 	return status == TTNN_OK ? source->status(source) : status;

@@ -375,7 +375,7 @@ tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table ta
 {
 	struct tt_db_stmt *insert;
 
-	if (db->bulk)
+	if (db->bulk && table == TT_REPORT_BUFFER_CHUNKS)
 		return tt_db_bulk_add(db->bulk, values);
 	TT_TRY(tt_report_insert(&insert, db, table));
 	for (int i = 0; i < count; i++)

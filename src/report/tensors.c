@@ -130,10 +130,11 @@ static tt_status add_places(struct tt_report_tensors *tensors, int64_t id,
 {
 	size_t length = 0;
 	const char *text = tt_json_string(tt_json_get(params, "device_tensors"), &length);
-	const struct tt_json *list =
-		text && length ? tt_report_device_tensors(&tensors->parser, text, length) : NULL;
-	struct tt_json_iter it = tt_json_iter(list);
+	const struct tt_json *list;
+	struct tt_json_iter it;
 
+	TT_TRY(tt_report_device_tensors(&list, &tensors->parser, text, length));
+	it = tt_json_iter(list);
 	while (tt_json_next(&it)) {
 		const struct tt_json *mesh = tt_json_get(it.value, "mesh_device_id");
 		struct tt_report_tensor_place *place = TT_VEC_PUSH(&tensors->places);

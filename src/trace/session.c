@@ -1,10 +1,11 @@
 #include "trace/session.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -58,17 +59,21 @@ bool tt_is_trace(const char *path)
 {
 	size_t length = strlen(path);
 	char magic[TT_TRACE_MAGIC_SIZE];
+	struct stat facts;
 	bool is;
-	FILE *file;
+	int fd;
 
 	if (length > 7 && strcmp(path + length - 7, ".ttrace") == 0)
 		return true;
-	file = fopen(path, "rb");
-	if (!file)
+	/* What cannot be read twice is not looked at: pipes. */
+	if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
 		return false;
-	is = fread(magic, sizeof(magic), 1, file) == 1 &&
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	is = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
 	     memcmp(magic, TT_TRACE_MAGIC, sizeof(magic)) == 0;
-	fclose(file);
+	close(fd);
 	return is;
 }
 

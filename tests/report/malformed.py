@@ -301,11 +301,25 @@ class Check:
         ended = subprocess.Popen(["true"])
         ended.wait()
         out.mkdir()
-        for name in (f"db.sqlite.{ended.pid}.tmp", f"db.sqlite.{os.getpid()}.tmp", "db.sqlite.x.tmp"):
+        stays = sorted([f"db.sqlite.{os.getpid()}.tmp", "db.sqlite.x.tmp", f"db.sqlite.0{ended.pid}.tmp"])
+        for name in (f"db.sqlite.{ended.pid}.tmp", *stays):
             (out / name).write_bytes(b"half")
         done = self.run(path, out)
         left = sorted(p.name for p in out.glob("*.tmp"))
-        self.say("what was left of a killed one", done.returncode == 0 and left == sorted([f"db.sqlite.{os.getpid()}.tmp", "db.sqlite.x.tmp"]), left)
+        # Somebody on another machine may be writing it.
+        self.say("what was left a moment ago", done.returncode == 0 and left == sorted([f"db.sqlite.{ended.pid}.tmp", *stays]), left)
+        for name in left:
+            os.utime(out / name, (1, 1))
+        done = self.run(path, out)
+        left = sorted(p.name for p in out.glob("*.tmp"))
+        self.say("what was left of a killed one", done.returncode == 0 and left == stays, left)
+
+    def folders(self):
+        """Folders that a refused import made are gone, however they were called; others stay."""
+        path, out = self.write({"report.json": "{"}), self.clear()
+        for name in ("new", "new/", "./new//deep", str(out / "a" / "b") + "/"):
+            done = subprocess.run([self.ttnn, "import", path, name], capture_output=True, text=True, cwd=out.parent)
+            self.say(f"{name}: the folder", done.returncode == 2 and not (out.parent / "new").exists() and not out.exists(), done.stderr)
 
     def cut(self):
         """A report that ends too early, wherever that is: refused with its place, and nothing is left."""
@@ -341,6 +355,7 @@ class Check:
         for name, (files, options, queries) in TRAPS.items():
             self.taken(name, files, options, None, queries)
         self.killed()
+        self.folders()
         self.cut()
         self.huge()
 
