@@ -22,24 +22,31 @@ static int as_written(PyObject *list, PyObject *dict, const struct ttnn_arg *arg
 	return 0;
 }
 
-/* Recording never breaks the call: what goes wrong is printed. */
+/* Recording never breaks the call: what goes wrong is printed; an interrupt comes again behind it. */
 static void told(PyObject *answer)
 {
-	if (!answer)
-		PyErr_WriteUnraisable(listener);
+	if (!answer && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+		PyErr_Clear();
+		PyErr_SetInterrupt();
+	} else if (!answer) {
+		PyErr_WriteUnraisable(NULL);
+	}
 	Py_XDECREF(answer);
 }
 
 static void begin(const char *name, const struct ttnn_arg *args, size_t arg_count)
 {
 	PyGILState_STATE state = PyGILState_Ensure();
-	PyObject *list = PyList_New(0), *dict = PyDict_New(), *answer = NULL;
+	PyObject *list = PyList_New(0), *dict = PyDict_New(), *hearer = Py_XNewRef(listener);
 
-	if (listener) {
-		if (list && dict && as_written(list, dict, args, arg_count) == 0)
-			answer = PyObject_CallMethod(listener, "begin", "sOO", name, list, dict);
-		told(answer);
+	if (hearer) {
+		/* It hears of every begin: each has an end. */
+		if (!list || !dict || as_written(list, dict, args, arg_count) < 0)
+			told(NULL);
+		told(PyObject_CallMethod(hearer, "begin", "sOO", name, list ? list : Py_None,
+					 dict ? dict : Py_None));
 	}
+	Py_XDECREF(hearer);
 	Py_XDECREF(list);
 	Py_XDECREF(dict);
 	PyGILState_Release(state);
@@ -79,17 +86,18 @@ static PyObject *error_of(enum ttnn_status status)
 static void end(enum ttnn_status status, const struct ttnn_results *results)
 {
 	PyGILState_STATE state = PyGILState_Ensure();
-	PyObject *tensors, *error, *answer = NULL;
+	PyObject *tensors, *error, *hearer = Py_XNewRef(listener);
 
-	if (listener) {
+	if (hearer) {
 		tensors = tensors_of(results);
+		if (!tensors)
+			told(NULL);
 		error = error_of(status);
-		if (tensors)
-			answer = PyObject_CallMethod(listener, "end", "OO", tensors, error);
-		told(answer);
+		told(PyObject_CallMethod(hearer, "end", "OO", tensors ? tensors : Py_None, error));
 		Py_XDECREF(tensors);
 		Py_DECREF(error);
 	}
+	Py_XDECREF(hearer);
 	PyGILState_Release(state);
 }
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import sys
+import threading
 import traceback
 
 from ttnn import _ttnn, decorators
@@ -198,14 +199,18 @@ class _Inner:
     """Hears of calls that an operation makes itself; they have records of their own, behind its own."""
 
     def __init__(self):
-        self.open = []
+        self.threads = threading.local()
+
+    def _open(self):
+        return self.threads.__dict__.setdefault("open", [])
 
     def begin(self, name, args, kwargs):
-        self.open.append(record_python_operation(name, args, kwargs))
+        self._open().append(None)  # it is open, whatever comes of its record
+        self._open()[-1] = record_python_operation(name, args or [], kwargs or {})
 
     def end(self, tensors, error):
-        record = self.open.pop()
+        record = self._open().pop() if self._open() else None
         if error is None:
-            store_output_tensor_ids(_ids(tensors))
+            store_output_tensor_ids(_ids(tensors or []))
         else:
             failed(record, error)

@@ -310,7 +310,7 @@ static inline bool follow(struct stream *stream, struct tt_stamp *stamp,
 static bool has_own_time(enum tt_event_kind kind)
 {
 	return kind != TT_EVENT_PROGRAM && kind != TT_EVENT_PROGRAM_MEMORY &&
-	       kind != TT_EVENT_PROGRAM_RELEASE && kind != TT_EVENT_BUFFER_ALLOC;
+	       kind != TT_EVENT_PROGRAM_RELEASE;
 }
 
 static void hear_all(struct tt_event_listener *self, const struct tt_event *events, size_t count)
@@ -352,7 +352,7 @@ static void seal_all(struct tt_capture *capture, bool patient)
 	tt_grace_stop(patient);
 	pthread_mutex_lock(&capture->lock);
 	for (struct stream *stream = capture->streams; stream; stream = stream->next)
-		if (stream->speaker && tt_grace_is_held(stream->speaker))
+		if (stream->speaker && (patient || tt_grace_is_held(stream->speaker)))
 			seal(stream);
 	pthread_mutex_unlock(&capture->lock);
 	tt_grace_resume();

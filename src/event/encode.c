@@ -602,7 +602,7 @@ static void remember(struct tt_encoder *e, struct block_memo *memo, const struct
 static unsigned char *put_block(struct tt_encoder *e, unsigned char *at,
 				const struct ttnn_value *values, size_t count)
 {
-	uint64_t hash = tt_block_hash(values, count);
+	uint64_t hash = count <= TT_BLOCK_MAX ? tt_block_hash(values, count) : 0;
 	struct number number = {0};
 
 	if (hash)

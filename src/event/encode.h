@@ -20,6 +20,9 @@
 /* Lists, and objects in objects, deeper than this are written as "nothing". */
 #define TT_VALUE_DEPTH_MAX 16
 
+/* Blocks of more values than this have no number: they are written out each time. */
+#define TT_BLOCK_MAX 1024
+
 /* At most so many values that are absent follow the last one that is not. */
 #define TT_VALUES_ABSENT 256
 

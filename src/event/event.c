@@ -47,10 +47,8 @@ static inline void tell(struct tt_event_listener *listener, const struct tt_even
 static void tell_everyone(const struct tt_event *events, size_t count)
 {
 	/* Entered before: whoever waits for this thread sees it inside, or it sees no listener. */
-	for (uint32_t left = atomic_load_explicit(&taken, memory_order_relaxed); left;
-	     left &= left - 1) {
-		struct tt_event_listener *listener =
-			atomic_load_explicit(&slots[__builtin_ctz(left)], memory_order_acquire);
+	for (uint32_t left = atomic_load(&taken); left; left &= left - 1) {
+		struct tt_event_listener *listener = atomic_load(&slots[__builtin_ctz(left)]);
 
 		if (listener)
 			tell(listener, events, count);

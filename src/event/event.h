@@ -230,7 +230,7 @@ enum tt_call_value {
 
 struct tt_event {
 	enum tt_event_kind kind;
-	uint64_t ticks; /* tt_clock_ticks() when it happened; 0: now. Not set in traces */
+	uint64_t ticks; /* tt_clock_ticks() when it happened; 0: now, or with the one before */
 	union {
 		struct tt_event_scope_begin begin;
 		struct tt_event_scope_end end;

@@ -25,7 +25,7 @@
 
 _Thread_local struct tt_speaker tt_speaker_own;
 atomic_bool tt_grace_held;
-bool tt_grace_one_sided; /* set before the first thread enters */
+atomic_bool tt_grace_one_sided; /* set before the first thread enters */
 static struct tt_speaker *first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_exit;
@@ -61,7 +61,7 @@ static bool prepare_barrier(void)
 /* After this every thread has seen what the caller did, and the caller what they did before. */
 static void order_all(void)
 {
-	if (!tt_grace_one_sided ||
+	if (!atomic_load(&tt_grace_one_sided) ||
 	    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
 		return;
 	/* Forbidden meanwhile: what a processor has not written by then it never will. */
@@ -71,7 +71,7 @@ static void order_all(void)
 static void prepare(void)
 {
 	pthread_key_create(&at_exit, unlist);
-	tt_grace_one_sided = prepare_barrier();
+	atomic_store(&tt_grace_one_sided, prepare_barrier());
 }
 
 static bool enlist(struct tt_speaker *self)
@@ -94,7 +94,7 @@ static bool enlist(struct tt_speaker *self)
 
 static void go_inside(struct tt_speaker *self)
 {
-	if (tt_grace_one_sided) {
+	if (atomic_load_explicit(&tt_grace_one_sided, memory_order_relaxed)) {
 		atomic_store_explicit(&self->inside, true, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 	} else {
@@ -158,7 +158,7 @@ void tt_grace_resume_child(void)
 {
 	first = tt_speaker_own.listed ? &tt_speaker_own : NULL;
 	tt_speaker_own.next = tt_speaker_own.before = NULL;
-	tt_grace_one_sided = tt_grace_one_sided && prepare_barrier();
+	atomic_store(&tt_grace_one_sided, atomic_load(&tt_grace_one_sided) && prepare_barrier());
 	atomic_store(&tt_speaker_own.inside, false);
 	tt_grace_resume();
 }

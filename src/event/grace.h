@@ -18,8 +18,8 @@ struct tt_speaker {
 };
 
 extern _Thread_local struct tt_speaker tt_speaker_own;
-extern atomic_bool tt_grace_held; /* nobody may enter */
-extern bool tt_grace_one_sided;   /* only those that wait need a barrier */
+extern atomic_bool tt_grace_held;      /* nobody may enter */
+extern atomic_bool tt_grace_one_sided; /* only those that wait need a barrier */
 
 /* When it is not as easy as mostly. */
 struct tt_speaker *tt_grace_enter_slowly(void);
@@ -37,9 +37,11 @@ static inline struct tt_speaker *tt_grace_enter(void)
 {
 	struct tt_speaker *self = &tt_speaker_own;
 
-	if (__builtin_expect(!self->listed || !tt_grace_one_sided ||
-				     atomic_load_explicit(&self->inside, memory_order_relaxed),
-			     0))
+	if (__builtin_expect(
+		    !self->listed ||
+			    !atomic_load_explicit(&tt_grace_one_sided, memory_order_relaxed) ||
+			    atomic_load_explicit(&self->inside, memory_order_relaxed),
+		    0))
 		return tt_grace_enter_slowly();
 	atomic_store_explicit(&self->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -122,14 +122,13 @@ static tt_status spread(struct ttnn_nd_shard_spec *nd, const struct ttnn_memory_
 static void shrink(struct ttnn_nd_shard_spec *nd, const struct ttnn_tensor_spec *in,
 		   const struct ttnn_tensor_spec *plain)
 {
-	uint32_t rank = nd->shape.rank;
-	uint32_t *last = &nd->shape.dim[rank - 1], *before = last - 1;
+	uint32_t rank = nd->shape.rank, height = tt_shape_last(&in->shape, 2);
+	uint32_t *dim = nd->shape.dim;
 
-	if (tt_shape_last(&plain->shape, 1) != tt_shape_last(&in->shape, 1))
-		*last = in_tiles(1, plain->tile.width);
-	if (rank > 1 && tt_shape_last(&plain->shape, 2) != tt_shape_last(&in->shape, 2))
-		*before = in_tiles(tt_div_up(*before, tt_shape_last(&in->shape, 2)),
-				   plain->tile.height);
+	if (rank > 0 && tt_shape_last(&plain->shape, 1) != tt_shape_last(&in->shape, 1))
+		dim[rank - 1] = in_tiles(1, plain->tile.width);
+	if (rank > 1 && height && tt_shape_last(&plain->shape, 2) != height)
+		dim[rank - 2] = in_tiles(tt_div_up(dim[rank - 2], height), plain->tile.height);
 }
 
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,

@@ -95,7 +95,6 @@ void tt_tell_begin_both(const struct tt_event_scope_begin scopes[2],
 	struct tt_event events[2];
 	size_t most = counts[0] > counts[1] ? counts[0] : counts[1], used = 0;
 
-	tt_event_tell_stack(1);
 	for (size_t i = 0; i < 2; i++) {
 		events[i].kind = TT_EVENT_SCOPE_BEGIN;
 		events[i].ticks = 0;
@@ -111,7 +110,14 @@ void tt_tell_begin_both(const struct tt_event_scope_begin scopes[2],
 			if (i < counts[k])
 				events[k].begin.input_count = used;
 	}
-	tt_event_emit_all(events, 2);
+	if (!atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed)) {
+		tt_event_emit_all(events, 2);
+		return;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		tt_event_tell_stack(1);
+		tt_event_emit(&events[i]);
+	}
 }
 
 static void tell_ends(struct tt_tensor *const *outputs, size_t count, bool aborted, size_t scopes)
@@ -197,6 +203,7 @@ static void tell_created(struct tt_tensor *tensor, struct tt_device *device,
 	struct tt_event_tensor described;
 	struct tt_event events[3];
 	struct tt_buffer *buffer = tensor ? tt_tensor_buffer(tensor) : NULL;
+	uint64_t now = tt_clock_ticks(); /* whoever had the address before has told of it by now */
 	size_t count = 1;
 
 	args[0] = ttnn_v_shape(&spec->shape);
@@ -213,18 +220,21 @@ static void tell_created(struct tt_tensor *tensor, struct tt_device *device,
 					      .args = args,
 					      .arg_count = 5};
 	if (buffer && tt_buffer_event(&events[count], buffer, TT_EVENT_BUFFER_ALLOC))
-		count++;
+		events[count++].ticks = now;
 	if (tensor) {
 		tt_event_describe(&described, tensor);
 		events[count].kind = TT_EVENT_SCOPE_END;
-		events[count].ticks = tt_clock_ticks();
+		events[count].ticks = now;
 		events[count++].end =
 			(struct tt_event_scope_end){.outputs = &described, .output_count = 1};
 	}
 	tt_event_emit_all(events, count);
 }
 
-/* Told when it is done: what the buffer's maker says of it is said again then. */
+/*
+ * Told when it is done: what the buffer's maker says of it is said again then. Nothing is said of a buffer
+ * that did not stay.
+ */
 static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
 			      const struct ttnn_tensor_spec *spec)
 {

@@ -585,6 +585,8 @@ static struct tt_block get_block(struct tt_decoder *d)
 		return define_block(d, d->arena);
 	if (fresh && !ADD(d, &d->blocks, define_block(d, &d->kept)))
 		return none;
+	/* So that a few bytes never stand for much. */
+	d->bytes.bad |= d->blocks.data[number - 1].count > TT_BLOCK_MAX;
 	return d->blocks.data[number - 1];
 }
 
@@ -812,6 +814,13 @@ void tt_decoder_start(struct tt_decoder *d, struct tt_terms *terms, struct tt_ar
 	tt_arena_reset(&d->kept);
 }
 
+void tt_decoder_release(struct tt_decoder *d)
+{
+	TT_VEC_DEINIT(&d->tensors);
+	TT_VEC_DEINIT(&d->blocks);
+	tt_arena_deinit(&d->kept);
+}
+
 void tt_decoder_deinit(struct tt_decoder *d)
 {
 	TT_VEC_DEINIT(&d->names);
@@ -820,9 +829,7 @@ void tt_decoder_deinit(struct tt_decoder *d)
 	TT_VEC_DEINIT(&d->specs);
 	TT_VEC_DEINIT(&d->frames);
 	TT_VEC_DEINIT(&d->members);
-	TT_VEC_DEINIT(&d->tensors);
-	TT_VEC_DEINIT(&d->blocks);
-	tt_arena_deinit(&d->kept);
+	tt_decoder_release(d);
 }
 
 bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *d)

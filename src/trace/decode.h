@@ -65,6 +65,9 @@ void tt_decoder_start(struct tt_decoder *decoder, struct tt_terms *terms, struct
 		      const unsigned char *data, size_t size);
 void tt_decoder_deinit(struct tt_decoder *decoder);
 
+/* Frees what grows with a chunk, after its last event. */
+void tt_decoder_release(struct tt_decoder *decoder);
+
 /* The ticks of the record that comes next; false at the end of the chunk. */
 bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *decoder);
 

@@ -34,7 +34,8 @@ struct thread {
 struct tt_source {
 	struct tt_trace_file trace;
 	struct tt_terms terms;
-	struct tt_arena arena; /* of the event that is out */
+	struct tt_arena arena;  /* of the event that is out */
+	struct thread *drained; /* that has come to the end of its chunk with it, or NULL */
 	struct thread *threads;
 	size_t thread_count;
 	size_t *heap, heap_count; /* threads with something to tell, the next one first */
@@ -73,10 +74,21 @@ static void sift_down(struct tt_source *source, size_t at)
 
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 
+/* What a chunk's last event may point at goes when that is not out any more. */
+static void forget(struct tt_source *source)
+{
+	if (source->drained)
+		tt_decoder_release(&source->drained->decoder);
+	source->drained = NULL;
+}
+
 static void unload(struct tt_source *source, struct thread *thread)
 {
-	if (thread->raw)
+	if (thread->raw) {
 		source->loaded -= thread->head.raw_size;
+		forget(source);
+		source->drained = thread;
+	}
 	tt_free(thread->raw);
 	thread->raw = NULL;
 }
@@ -238,6 +250,7 @@ static tt_status read_event(bool *wanted, struct tt_source *source, size_t numbe
 tt_status tt_source_next(const struct tt_seen **out, struct tt_source *source)
 {
 	*out = NULL;
+	forget(source);
 	while (source->heap_count && !*out) {
 		size_t number = source->heap[0];
 		struct thread *thread = &source->threads[number];

@@ -123,7 +123,7 @@ TEST(stacks_name_who_called)
 	const struct tt_seen *seen;
 	struct tt_str text = {0};
 	ttnn_trace *trace;
-	size_t deepest = 0;
+	size_t deepest = 0, stacks = 0, scopes = 0;
 
 	CHECK_OK(ttnn_trace_begin(&trace,
 				  &(struct ttnn_trace_options){.path = path, .stacks = true}));
@@ -131,14 +131,17 @@ TEST(stacks_name_who_called)
 	CHECK_OK(ttnn_trace_end(NULL, trace));
 	CHECK_OK(tt_source_open(&source, path));
 	while (tt_source_next(&seen, source) == TTNN_OK && seen) {
+		scopes += seen->event.kind == TT_EVENT_SCOPE_BEGIN;
 		if (seen->event.kind != TT_EVENT_STACK)
 			continue;
+		stacks++;
 		if (seen->event.stack.count > deepest)
 			deepest = seen->event.stack.count;
 		for (size_t i = 0; i < seen->event.stack.count; i++)
 			tt_frame_text(&text, &seen->event.stack.frames[i]);
 	}
 	CHECK(deepest >= 3);
+	CHECK_INT(stacks, scopes);
 	CHECK(strstr(tt_str_text(&text), "test_trace") != NULL);
 	tt_str_deinit(&text);
 	tt_source_close(source);

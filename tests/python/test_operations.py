@@ -96,6 +96,21 @@ def t(device):
     return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
 
 
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "std", "var"])
+def test_reductions_into_odd_shards(device, name):
+    """Shards without a dimension are refused; a height of 0 divides nothing."""
+    grid = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(1, 1))})
+
+    def reduce(shape, shard):
+        tensor = ttnn.zeros(shape, layout=ttnn.TILE_LAYOUT, device=device)
+        spec = ttnn.NdShardSpec(ttnn.Shape(shard), grid, ttnn.ShardOrientation.ROW_MAJOR)
+        return getattr(ttnn, name)(tensor, dim=-2, memory_config=ttnn.MemoryConfig(ttnn.BufferType.L1, spec))
+
+    with pytest.raises(RuntimeError, match="shard"):
+        reduce([1, 1, 64, 64], [])
+    assert reduce([1, 1, 0, 64], [32, 32]).shape[-1] == 64
+
+
 def test_calls(t):
     out = ttnn.empty_like(t)
     assert ttnn.add(t, t, output_tensor=out).buffer_address() == out.buffer_address()

@@ -140,8 +140,26 @@ static void tell_repeating(struct stage *stage, int count)
 	}
 }
 
+/* More values than a block may have. */
+static void tell_long(struct stage *stage, int count)
+{
+	struct tt_event begin = {.kind = TT_EVENT_SCOPE_BEGIN}, end = {.kind = TT_EVENT_SCOPE_END};
+	struct ttnn_value values[1500];
+
+	for (size_t i = 0; i < 1500; i++)
+		values[i] = ttnn_v_int((int64_t)draw(stage, 3));
+	begin.begin = (struct tt_event_scope_begin){
+		.kind = TT_SCOPE_OPERATION, .name = "ttnn::long", .args = values};
+	for (int i = 0; i < count; i++) {
+		begin.begin.arg_count = 1000 + draw(stage, 500);
+		tt_event_emit(&begin);
+		tt_event_emit(&end);
+	}
+}
+
 TEST(what_repeats_is_told_as_it_was)
 {
+	record_and_compare(NULL, 300, tell_long);
 	record_and_compare(NULL, 2000, tell_repeating);
 	record_and_compare(test_path("repeats.ttrace"), 20000, tell_repeating);
 }
