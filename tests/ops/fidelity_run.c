@@ -548,7 +548,7 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	const struct tt_json *body = tt_json_get(program->record, "body");
 	const struct tt_json *outputs = tt_json_get(fid_run(program, mode), "outputs");
 	struct fid_names given = {.device = names->device};
-	struct ear ear = {.base = {hear}, .out = out, .mode = mode};
+	struct ear ear = {.base = {.emit = hear}, .out = out, .mode = mode};
 	bool ran;
 
 	if (!run_steps(out, names, tt_json_get(program->record, "setup"), true))
