@@ -368,7 +368,7 @@ static void end_early(struct tt_event_listener *self, const struct tt_event *eve
 
 TEST(a_call_outlives_its_capture)
 {
-	struct ender ender = {.listener = {end_early}, .device = open_device()};
+	struct ender ender = {.listener = {.emit = end_early}, .device = open_device()};
 	ttnn_tensor *a = NULL, *out = NULL;
 
 	CHECK_OK(on_device(&a, ender.device, 3));
@@ -455,7 +455,7 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 TEST(runs_are_not_told)
 {
 	ttnn_device *device = open_device();
-	struct ear ear = {.listener = {hear}};
+	struct ear ear = {.listener = {.emit = hear}};
 	ttnn_tensor *a = NULL, *out = NULL;
 	uint32_t id = 0;
 
