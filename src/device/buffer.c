@@ -139,15 +139,11 @@ static bool is_told(const struct tt_buffer *buffer)
 	       buffer->mode != TT_BUFFER_LOOSE;
 }
 
-bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind)
+struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer)
 {
 	const struct tt_buffer_layout *layout = &buffer->layout;
 
-	if (!is_told(buffer))
-		return false;
-	out->kind = kind;
-	out->ticks = 0;
-	out->buffer = (struct tt_event_buffer){
+	return (struct tt_event_buffer){
 		.buffer_id = buffer->id,
 		.device_id = buffer->memory->device_id,
 		.type = layout->type,
@@ -159,6 +155,15 @@ bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum 
 		.address = buffer->address,
 		.real = buffer->mode == TT_BUFFER_REAL,
 	};
+}
+
+bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind)
+{
+	if (!is_told(buffer))
+		return false;
+	out->kind = kind;
+	out->ticks = 0;
+	out->buffer = tt_buffer_facts(buffer);
 	return true;
 }
 

@@ -5,21 +5,10 @@
 
 #include "base/hash.h"
 #include "event/encode.h"
+#include "tensor/memory.h"
 #include "tensor/shape.h"
 
 /* ---- specs ---------------------------------------------------------------------------------------------- */
-
-static bool same_shard(const struct ttnn_shard_spec *a, const struct ttnn_shard_spec *b)
-{
-	return a->grid == b->grid && a->height == b->height && a->width == b->width &&
-	       a->orientation == b->orientation;
-}
-
-static bool same_nd_shard(const struct ttnn_nd_shard_spec *a, const struct ttnn_nd_shard_spec *b)
-{
-	return a->grid == b->grid && tt_shape_same(&a->shape, &b->shape) &&
-	       a->orientation == b->orientation && a->strategy == b->strategy;
-}
 
 static bool same_memory(const struct ttnn_memory_config *a, const struct ttnn_memory_config *b)
 {
@@ -28,16 +17,16 @@ static bool same_memory(const struct ttnn_memory_config *a, const struct ttnn_me
 	       a->created_with_nd_shard == b->created_with_nd_shard &&
 	       a->per_core_allocation == b->per_core_allocation &&
 	       a->range_lockstep_allocation == b->range_lockstep_allocation &&
-	       (!a->has_shard || same_shard(&a->shard, &b->shard)) &&
-	       (!a->has_nd_shard || same_nd_shard(&a->nd_shard, &b->nd_shard));
+	       (!a->has_shard || tt_shard_spec_equal(&a->shard, &b->shard)) &&
+	       (!a->has_nd_shard || tt_nd_shard_spec_equal(&a->nd_shard, &b->nd_shard));
 }
 
 bool tt_spec_same(const struct ttnn_tensor_spec *a, const struct ttnn_tensor_spec *b)
 {
 	return tt_spec_looks_same(a, b) && a->tile.height == b->tile.height &&
 	       a->tile.width == b->tile.width && a->tile.transpose == b->tile.transpose &&
-	       tt_shape_same(&a->alignment, &b->alignment) &&
-	       tt_shape_same(&a->padded, &b->padded) && same_memory(&a->memory, &b->memory);
+	       ttnn_shape_equal(&a->alignment, &b->alignment) &&
+	       ttnn_shape_equal(&a->padded, &b->padded) && same_memory(&a->memory, &b->memory);
 }
 
 uint32_t tt_spec_place(const struct ttnn_tensor_spec *spec)

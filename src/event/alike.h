@@ -10,23 +10,13 @@
 
 #include "event/value.h"
 
-static inline bool tt_shape_same(const struct ttnn_shape *a, const struct ttnn_shape *b)
-{
-	if (a->rank != b->rank || a->rank > TTNN_MAX_RANK)
-		return false;
-	for (uint32_t i = 0; i < a->rank; i++)
-		if (a->dim[i] != b->dim[i])
-			return false;
-	return true;
-}
-
 /* What a quick look tells: enough for a tensor that has the id of one that is known. */
 static inline bool tt_spec_looks_same(const struct ttnn_tensor_spec *a,
 				      const struct ttnn_tensor_spec *b)
 {
 	return a->dtype == b->dtype && a->layout == b->layout && a->bytes == b->bytes &&
 	       a->memory.buffer == b->memory.buffer && a->memory.layout == b->memory.layout &&
-	       tt_shape_same(&a->shape, &b->shape);
+	       ttnn_shape_equal(&a->shape, &b->shape);
 }
 
 /* Every bit of them, derived shard specs too: ttnn_memory_config_equal() leaves those out. */

@@ -79,7 +79,7 @@ struct tt_encoder {
 	struct ttnn_tensor_spec specs[SPECS_MAX];
 	struct block_memo memos[MEMOS];
 	struct tt_name_count names[NAMES_MAX];
-	uint16_t name_at[NAMES_MAX]; /* by the number of the name: its place in names + 1 */
+	uint16_t name_at[NAMES_MAX]; /* by a hash of name and kind: its place in names + 1 */
 };
 
 /* ---- bytes ---------------------------------------------------------------------------------------------- */

@@ -178,25 +178,14 @@ static tt_status add_living(struct tt_report_memory *m, struct tt_devmem *memory
 
 	TT_TRY(tt_devmem_list(&buffers, &count, memory));
 	for (size_t i = 0; i < count && status == TTNN_OK; i++) {
-		const struct tt_buffer *buffer = buffers[i];
-		const struct tt_buffer_layout *layout = &buffer->layout;
-		struct span *span = span_of(
-			m, &(struct tt_event_buffer){.buffer_id = buffer->id,
-						     .device_id = memory->device_id,
-						     .type = layout->type,
-						     .layout = layout->layout,
-						     .size = layout->size,
-						     .page_size = layout->page_size,
-						     .bank_size = layout->bank_bytes,
-						     .cores = layout->cores,
-						     .address = buffer->address,
-						     .real = buffer->mode == TT_BUFFER_REAL});
+		struct tt_event_buffer facts = tt_buffer_facts(buffers[i]);
+		struct span *span = span_of(m, &facts);
 
 		if (!span) {
 			status = tt_fail_nomem();
 			continue;
 		}
-		span->layout = *layout;
+		span->layout = buffers[i]->layout;
 		span->known = true;
 	}
 	tt_devmem_free_list(buffers, count);

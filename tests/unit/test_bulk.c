@@ -3,8 +3,7 @@
 
 #include <inttypes.h>
 
-#include "db/db.h"
-#include "test.h"
+#include "db_ask.h"
 
 #define COLUMNS 4
 
@@ -34,20 +33,6 @@ static void make_row(int64_t *row, uint64_t *state)
 	for (int i = 0; i < COLUMNS; i++)
 		row[i] = value(state);
 	row[1] = row[1] % 50; /* many rows of a key, in no order */
-}
-
-static int64_t ask(struct tt_db *db, const char *sql)
-{
-	struct tt_db_stmt *select;
-	int64_t number = -1;
-	bool row = false;
-
-	CHECK_OK(tt_db_prepare(&select, db, sql));
-	CHECK_OK(tt_db_next(&row, select));
-	if (row)
-		number = tt_db_int(select, 0);
-	tt_db_stmt_free(select);
-	return number;
 }
 
 /* A file with the empty table "a", and "b" with the rows as SQLite stores them. */

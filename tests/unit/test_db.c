@@ -2,23 +2,9 @@
 #include "db/db.h"
 
 #include "base/file.h"
-#include "test.h"
+#include "db_ask.h"
 
 #define ROWS 60000
-
-static int64_t ask(struct tt_db *db, const char *sql)
-{
-	struct tt_db_stmt *select;
-	int64_t number = -1;
-	bool row = false;
-
-	CHECK_OK(tt_db_prepare(&select, db, sql));
-	CHECK_OK(tt_db_next(&row, select));
-	if (row)
-		number = tt_db_int(select, 0);
-	tt_db_stmt_free(select);
-	return number;
-}
 
 static tt_status open_two(struct tt_db **db, struct tt_db_stmt **a, struct tt_db_stmt **b,
 			  const char *path)
