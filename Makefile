@@ -205,7 +205,7 @@ endif
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: setup test test-fast test-threads test-full test-master test-visualizer test-upstream
+.PHONY: setup test test-fast test-threads test-full test-hostile test-master test-visualizer test-upstream
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
@@ -223,6 +223,10 @@ test-visualizer: setup
 test-upstream: setup
 	$(SUBMAKE) $(OUT)/ttnn
 	$(Q)tests/upstream/run $(OUT)/ttnn
+test-hostile: setup
+	$(Q)scripts/setup.sh full || true
+	$(SUBMAKE) programs
+	$(Q)tests/hostile/run $(OUT)
 test-full: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
@@ -256,7 +260,7 @@ cover: setup
 
 # ---- lint -----------------------------------------------------------------------------------
 # Of the analyzers only what a change can affect is run again. Tests are not analyzed, but formatted.
-SCRIPTS := $(shell grep -lE '^\#!.*sh$$' scripts/* tests/run tests/*/run tests/*/*.sh .ci/run 2>/dev/null)
+SCRIPTS := $(shell grep -lE '^\#!.*sh$$' scripts/* tests/run tests/*/run tests/full/venv tests/*/*.sh .ci/* 2>/dev/null)
 C_FILES := $(wildcard $(foreach dir,src include tests fuzz bench examples tools python,$(addprefix $(dir)/,*.[ch] \
 	*/*.[ch] */*/*.[ch])))
 HEADERS := $(filter %.h,$(C_FILES))
@@ -339,6 +343,7 @@ help:
 		'make test-fast        those that take seconds' \
 		'make test-threads     those with threads, for MODE=tsan' \
 		'make test-full        those that compare with numpy and torch, in build/venv' \
+		'make test-hostile     signals, forks, threads, small disks; TTNN_TEST_LONG=10: ten times as long' \
 		'make test-visualizer  ttnn-visualizer, in build/visualizer, opens a database of ours' \
 		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
