@@ -209,7 +209,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
-	$(Q)scripts/setup.sh python || echo 'make test: without the tests of the Python package'
+	$(Q)scripts/setup.sh python test || echo 'make test: without the tests of the Python package or of the C++ header'
 	$(SUBMAKE) programs
 	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
 test-master: setup
@@ -301,9 +301,10 @@ build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS) | $(OUT)/include/tt
 		{ grep -E '(error|warning):' $@.log; echo "$<: how it comes to that: $@.log"; exit 1; }; touch $@
 
 # ---- install --------------------------------------------------------------------------------
+PUBLIC := $(shell find include -name '*.h*')
 INSTALLED := $(PREFIX)/bin/ttnn $(LIBDIR)/libttnn.a $(LIBDIR)/libttnn.so.$(VERSION) \
 	$(LIBDIR)/libttnn.so.$(ABI) $(LIBDIR)/libttnn.so $(LIBDIR)/pkgconfig/ttnn.pc \
-	$(patsubst include/%,$(PREFIX)/include/%,$(wildcard include/*.h)) $(PREFIX)/include/ttnn_ops.h \
+	$(PUBLIC:%=$(PREFIX)/%) $(PREFIX)/include/ttnn_ops.h \
 	$(PROFILES:data/%=$(PREFIX)/share/ttnn/%)
 
 .PHONY: install uninstall
@@ -314,7 +315,8 @@ install: all
 	$(Q)install -m 755 $(OUT)/libttnn.so $(DESTDIR)$(LIBDIR)/libttnn.so.$(VERSION)
 	$(Q)ln -sf libttnn.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libttnn.so.$(ABI)
 	$(Q)ln -sf libttnn.so.$(ABI) $(DESTDIR)$(LIBDIR)/libttnn.so
-	$(Q)install -m 644 include/*.h $(OUT)/include/ttnn_ops.h $(DESTDIR)$(PREFIX)/include/
+	$(Q)for file in $(PUBLIC); do install -m 644 $$file $(DESTDIR)$(PREFIX)/$$file || exit 1; done
+	$(Q)install -m 644 $(OUT)/include/ttnn_ops.h $(DESTDIR)$(PREFIX)/include/
 	$(Q)for file in $(PROFILES:data/%=%); do \
 		install -m 644 data/$$file $(DESTDIR)$(PREFIX)/share/ttnn/$$file || exit 1; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@REQUIRES@|$(PKGS)|' \

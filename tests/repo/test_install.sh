@@ -36,6 +36,17 @@ LD_LIBRARY_PATH="$dir/prefix/lib" ldd "$dir/with_shared" | grep -q "libttnn.so.0
 if ldd "$dir/with_static" | grep -q libttnn; then exit 1; fi
 [ "$("$dir/prefix/bin/ttnn" --version)" = "ttnn $version" ]
 
+# The C++ header is installed too; a staged installation compiles with the paths of the stage.
+staged=(-I"$dir/stage/usr/local/include" -L"$dir/stage/usr/local/lib" -lttnn -Wl,-rpath,"$dir/stage/usr/local/lib")
+gcc -Wall -Werror "$dir/user.c" -o "$dir/staged" "${staged[@]}"
+[ "$("$dir/staged")" = "$version" ]
+if command -v g++ >/dev/null; then
+	g++ -std=c++17 -Wall -Wextra -Werror tests/formats/graph_snippet.cpp -o "$dir/snippet" "${staged[@]}"
+	"$dir/snippet" | grep -q ttnn::add
+else
+	echo "no C++ compiler: the C++ header was not tried"
+fi
+
 # The library's own names do not leak out of it: only ttnn_ ones are seen.
 nm -D --defined-only "$dir/prefix/lib/libttnn.so" | awk '$3 !~ /^ttnn_/ { print "exported: " $3; bad = 1 } END { exit bad }'
 
