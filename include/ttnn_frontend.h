@@ -122,6 +122,12 @@ TTNN_API void ttnn_params_lose(const char *name, const char *why);
 TTNN_API uint64_t ttnn_params_counter(void);
 TTNN_API void ttnn_params_set_counter(uint64_t number);
 
+/* TTNN_INVALID when an environment variable is set to what it cannot be; the message names the choices. */
+TTNN_API enum ttnn_status ttnn_environment_check(void);
+
+/* What TTNN_DIALECT says. */
+TTNN_API enum ttnn_dialect ttnn_dialect_of_environment(void);
+
 /* Does what TTNN_TRACE_PARAMS asks for; called once, by the library at the first operation. */
 TTNN_API void ttnn_params_environment(void);
 

@@ -80,9 +80,7 @@ PyObject *py_text(enum ttnn_status status, char **text)
 
 enum ttnn_dialect py_dialect(void)
 {
-	const char *name = getenv("TTNN_DIALECT");
-
-	return name && strcmp(name, "tt-metal") == 0 ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
+	return ttnn_dialect_of_environment();
 }
 
 /* ---- the module ------------------------------------------------------------------------------------------ */
@@ -97,6 +95,18 @@ static PyObject *set_no_dispatch(PyObject *module, PyObject *on)
 		return NULL;
 	return PyBool_FromLong(ttnn_set_run_mode(truth ? TTNN_RUN_NO_DISPATCH : TTNN_RUN_NORMAL) ==
 			       TTNN_RUN_NO_DISPATCH);
+}
+
+/* Refuses environment variables that are set to what they cannot be. */
+static PyObject *check_environment(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	if (ttnn_environment_check() != TTNN_OK) {
+		PyErr_SetString(PyExc_ValueError, ttnn_error());
+		return NULL;
+	}
+	Py_RETURN_NONE;
 }
 
 static PyObject *version(PyObject *module, PyObject *unused)
@@ -137,6 +147,8 @@ static PyMethodDef functions[] = {
 	{"import_report", import_report, METH_VARARGS, "Makes a database of a report."},
 	{"set_no_dispatch", set_no_dispatch, METH_O,
 	 "Whether this thread's operations compute no data; returns what it was."},
+	{"check_environment", check_environment, METH_NOARGS,
+	 "ValueError for a variable that is mistyped."},
 	{"version", version, METH_NOARGS, "The version of the library."},
 	{NULL, NULL, 0, NULL},
 };

@@ -6,6 +6,7 @@ and from torch and numpy.
 
 from ttnn import _ttnn
 
+_ttnn.check_environment()
 __version__ = _ttnn.version()
 
 from ttnn import config, core, decorators, device, distributed, graph, operation_tracer, trace, types

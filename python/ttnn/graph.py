@@ -40,6 +40,8 @@ COMPARISON_RECORDS_SIDECAR_SUFFIX = comparison_records.SUFFIX
 
 def begin_graph_capture(run_mode=None, *, _internal=False):
     """Begins a capture on this thread; the outermost one's mode decides what is run."""
+    if run_mode is not None and not isinstance(run_mode, RunMode):
+        raise TypeError(f"run_mode is {run_mode!r}; it can be RunMode.NORMAL or RunMode.NO_DISPATCH of ttnn.graph")
     if not is_graph_capture_active():
         python_io.begin()
         if not _internal:
@@ -71,6 +73,8 @@ def end_graph_capture():
 
 def end_graph_capture_to_file(report_path):
     """The same, and writes a report of it. Directories are made."""
+    if not is_graph_capture_active():
+        raise RuntimeError("there is no capture to end: begin_graph_capture() was not called on this thread")
     graph = _end(lambda: _ttnn.graph.end_to_file(report_path), report_path)
     if graph is not None and has_comparison_records():
         comparison_records.write(pathlib.Path(report_path).with_suffix(COMPARISON_RECORDS_SIDECAR_SUFFIX))

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <ttnn.h>
 
+#include "base/env.h"
 #include "cli/cli.h"
 
 static const struct tt_cmd *const commands[] = {
@@ -55,9 +56,18 @@ static int close_stdout(int code)
 	return cli_fail();
 }
 
+/* Those that only tell work whatever the environment says. */
+static bool only_tells(const char *word)
+{
+	return !word || word[0] == '-' || strcmp(word, cli_help.name) == 0 ||
+	       strcmp(word, cli_version.name) == 0 || strcmp(word, cli_completion.name) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	size_t count = argc > 0 ? (size_t)argc - 1 : 0;
 
+	if (!only_tells(count ? argv[1] : NULL) && tt_env_check() != TTNN_OK)
+		return cli_fail();
 	return close_stdout(tt_cmd_run(&cli_root, cli_root.name, count, argv + 1));
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "base/mem.h"
 #include "event/event.h"
 #include "tensor/core.h"
@@ -28,10 +29,10 @@ static const struct {
 
 static tt_status settle_generation(enum ttnn_generation *out, enum ttnn_generation asked)
 {
-	const char *name = getenv("TTNN_GENERATION");
+	const char *name = tt_env("TTNN_GENERATION");
 
 	*out = asked ? asked : TTNN_GENERATION_RELEASE;
-	if (asked || !name || !*name)
+	if (asked || !name)
 		return TTNN_OK;
 	for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++)
 		if (strcmp(generations[i].name, name) == 0) {
@@ -358,6 +359,7 @@ enum ttnn_status ttnn_mesh_open(ttnn_device **out, const struct ttnn_mesh_option
 	tt_status status;
 
 	options = options ? options : &defaults;
+	TT_TRY(tt_env_check());
 	TT_TRY(tt_profile_open(&profile, options->profile));
 	status = open_mesh(out, profile, mesh ? mesh : &everything, options);
 	tt_profile_unref(profile);

@@ -11,6 +11,7 @@
 #include <ttnn_frontend.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -49,21 +50,21 @@ static void say_lost(void)
 
 static void choose_style(void)
 {
-	const char *name = getenv("TTNN_PARAMS_DIALECT");
+	const char *name = tt_env("TTNN_PARAMS_DIALECT");
 	const struct tt_params_style *style;
 
-	if (!name || !*name)
-		name = getenv("TTNN_DIALECT");
-	style = name && *name ? tt_params_style(name) : NULL;
+	if (!name)
+		name = tt_env("TTNN_DIALECT");
+	style = name ? tt_params_style(name) : NULL;
 	atomic_store(&chosen, style ? style : tt_params_style_at(0));
 }
 
 static void start(void)
 {
-	const char *dir = getenv("TTNN_OPERATION_TRACE_DIR");
+	const char *dir = tt_env("TTNN_OPERATION_TRACE_DIR");
 
 	choose_style();
-	if (dir && *dir)
+	if (dir)
 		atomic_store(&directory, tt_event_intern(dir));
 	tt_params_file_init(ttnn_params_lose);
 	atexit(say_lost);
@@ -363,9 +364,9 @@ void ttnn_params_clean(void)
 
 void ttnn_params_environment(void)
 {
-	const char *wish = getenv("TTNN_TRACE_PARAMS");
+	const char *wish = tt_env("TTNN_TRACE_PARAMS");
 
-	if (!wish || !*wish || strcmp(wish, "0") == 0)
+	if (!wish || strcmp(wish, "0") == 0)
 		return;
 	ttnn_params_async(strcmp(wish, "async") == 0);
 	if (ttnn_params_trace(true, strcmp(wish, "values") == 0, NULL) != TTNN_OK)

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <ttnn_frontend.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -21,9 +23,19 @@
 
 enum ttnn_dialect tt_dialect_default(void)
 {
-	const char *name = getenv("TTNN_DIALECT");
+	const char *name = tt_env("TTNN_DIALECT");
 
 	return name && strcmp(name, "tt-metal") == 0 ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
+}
+
+enum ttnn_dialect ttnn_dialect_of_environment(void)
+{
+	return tt_dialect_default();
+}
+
+enum ttnn_status ttnn_environment_check(void)
+{
+	return tt_env_check();
 }
 
 static tt_status project_all(struct tt_project *p, struct tt_source *source, uint64_t *last)
@@ -122,9 +134,11 @@ static void free_session(struct session *s)
 enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect)
 {
 	const struct tt_dialect *rules = tt_dialect(dialect);
-	struct session *s = tt_calloc(1, sizeof(*s));
+	struct session *s;
 	tt_status status;
 
+	TT_TRY(tt_env_check());
+	s = tt_calloc(1, sizeof(*s));
 	if (!s)
 		return tt_fail_nomem();
 	s->options = (struct tt_project_options){

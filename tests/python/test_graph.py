@@ -324,3 +324,17 @@ def test_arrays_are_numbered_once():
     steps = [b - a for a, b in zip(made, made[1:])]
     assert first < made[0] < second < made[1]
     assert steps == [4, 3, 3]  # the array, the tensor on the host, on the device, and what is given back
+
+
+def test_a_mode_that_is_none(device):
+    """A text is not taken for the mode that runs for real."""
+    for mode in ("NO_DISPATCH", 1, True):
+        with pytest.raises(TypeError, match="RunMode.NORMAL or RunMode.NO_DISPATCH"):
+            ttnn.graph.begin_graph_capture(mode)
+    assert not ttnn.graph.is_graph_capture_active()
+
+
+@pytest.mark.parametrize("name, value", [("TTNN_DIALECT", "tt_metal"), ("TTNN_TRACE_PARAMS", "bogus"), ("TT_METAL_OPERATION_TIMEOUT_SECONDS", "-1")])
+def test_a_variable_that_is_mistyped(name, value):
+    ran = subprocess.run([sys.executable, "-c", "import ttnn"], env={**os.environ, name: value}, capture_output=True, text=True)
+    assert ran.returncode == 1 and f'ValueError: {name} is "{value}"; it can be' in ran.stderr
