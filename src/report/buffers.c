@@ -83,7 +83,7 @@ static tt_status end_block(struct tt_report_buffers *buffers, struct tt_report_t
 }
 
 tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
-				const struct tt_report_buffer *buffer)
+				const struct tt_report_buffer *buffer, size_t node)
 {
 	struct tt_report_track *track = &buffers->live;
 	struct tt_report_open *open = TT_VEC_PUSH(&track->open);
@@ -91,7 +91,7 @@ tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
 	if (!open)
 		return tt_fail_nomem();
 	track->position += GAP;
-	*open = (struct tt_report_open){*buffer, track->position, buffers->seq + 1};
+	*open = (struct tt_report_open){*buffer, track->position, buffers->seq + 1, node};
 	return TTNN_OK;
 }
 
@@ -109,6 +109,27 @@ tt_status tt_report_buffers_remove(struct tt_report_buffers *buffers, int64_t ad
 			track->open.data[kept - 1] = *open;
 	}
 	track->open.count = kept;
+	return TTNN_OK;
+}
+
+tt_status tt_report_buffers_remove_node(struct tt_report_buffers *buffers, bool *lived,
+					int64_t *address, size_t node)
+{
+	struct tt_report_track *track = &buffers->live;
+	struct tt_report_open *open = track->open.data;
+	size_t at = track->open.count;
+
+	/* What is freed is mostly young. */
+	while (at && open[at - 1].node != node)
+		at--;
+	*lived = at > 0;
+	if (!*lived)
+		return TTNN_OK;
+	open += at - 1;
+	*address = open->buffer.address;
+	TT_TRY(end_span(buffers, track, open));
+	memmove(open, open + 1, (track->open.count - at) * sizeof(*open));
+	track->open.count--;
 	return TTNN_OK;
 }
 
@@ -171,9 +192,9 @@ static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt
 		memmove(open + front + fresh, open + old - back, back * sizeof(*open));
 	track->open.count = list->count;
 	for (size_t i = 0; i < fresh; i++)
-		open[front + i] =
-			(struct tt_report_open){given_at(buffers, list, front + i),
-						low + step * ((int64_t)i + 1), buffers->seq + 1};
+		open[front + i] = (struct tt_report_open){given_at(buffers, list, front + i),
+							  low + step * ((int64_t)i + 1),
+							  buffers->seq + 1, TT_REPORT_NO_NODE};
 	return TTNN_OK;
 }
 

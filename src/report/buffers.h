@@ -30,10 +30,14 @@ struct tt_report_span {
 	struct tt_report_buffer buffer;
 };
 
+/* What is no position of a node. */
+#define TT_REPORT_NO_NODE SIZE_MAX
+
 /* A buffer in a list that goes on. */
 struct tt_report_open {
 	struct tt_report_buffer buffer;
 	int64_t position, first;
+	size_t node; /* position of its node, or TT_REPORT_NO_NODE */
 };
 
 struct tt_report_track {
@@ -74,10 +78,16 @@ struct tt_report_buffers {
 tt_status tt_report_buffers_read(struct tt_report_buffers *buffers, struct tt_report_source *source,
 				 int64_t (*map)(void *context, int64_t device), void *context);
 
-/* A buffer comes to life, or all of an address end. */
+/* A buffer comes to life; `node` is the position of the node that stands for it, or none. */
 tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
-				const struct tt_report_buffer *buffer);
+				const struct tt_report_buffer *buffer, size_t node);
+
+/* All of an address end, on any device and in any memory. */
 tt_status tt_report_buffers_remove(struct tt_report_buffers *buffers, int64_t address);
+
+/* The buffer that a node stands for ends; false in *lived, and nothing in *address, if none lives. */
+tt_status tt_report_buffers_remove_node(struct tt_report_buffers *buffers, bool *lived,
+					int64_t *address, size_t node);
 
 /* The next operation sees what lives, or the list given for this counter if there is one. */
 tt_status tt_report_buffers_operation(struct tt_report_buffers *buffers, int64_t operation,

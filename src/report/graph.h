@@ -19,6 +19,7 @@
 	X(START, "function_start")                                                                 \
 	X(END, "function_end")                                                                     \
 	X(TENSOR, "tensor")                                                                        \
+	X(BUFFER, "buffer")                                                                        \
 	X(ALLOCATE, "buffer_allocate")                                                             \
 	X(DEALLOCATE, "buffer_deallocate")                                                         \
 	X(ERROR, "error")                                                                          \

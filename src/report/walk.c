@@ -294,6 +294,25 @@ static int64_t size_per_bank(const struct tt_report_devices *devices,
 	return per_bank * page_size;
 }
 
+/* The position of the first `buffer` that a node is connected with, or TT_REPORT_NO_NODE. */
+static tt_status connected_buffer(size_t *out, struct tt_report_import *import,
+				  const struct tt_json *node)
+{
+	struct tt_json_iter it = tt_json_iter(tt_json_get(node, "connections"));
+	const struct tt_report_entry *entry;
+	int64_t reference;
+
+	while (tt_json_next(&it)) {
+		if (!tt_json_int(&reference, it.value))
+			continue;
+		TT_TRY(tt_report_graph_at(&entry, out, &import->graph, reference));
+		if (entry && entry->kind == TT_NODE_BUFFER)
+			return TTNN_OK;
+	}
+	*out = TT_REPORT_NO_NODE;
+	return TTNN_OK;
+}
+
 static tt_status allocate(struct tt_report_import *import, const struct tt_json *node,
 			  size_t position)
 {
@@ -304,6 +323,7 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_json 
 	const char *name = layout ? tt_json_string(layout, NULL) : layouts[0];
 	int64_t page_size, cores;
 	bool good = true, interleaved = name && strcmp(name, layouts[0]) == 0;
+	size_t of;
 	struct tt_report_buffer buffer = {
 		.device = param(&good, params, "device_id"),
 		.address = param(&good, params, "address"),
@@ -328,7 +348,8 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_json 
 			size_per_bank(&import->devices, &buffer, page_size, cores, interleaved);
 	if (!good)
 		TT_TRY(tt_report_complain(import, position, "a buffer whose numbers are none"));
-	return tt_report_buffers_add(&import->buffers, &buffer);
+	TT_TRY(connected_buffer(&of, import, node));
+	return tt_report_buffers_add(&import->buffers, &buffer, of);
 }
 
 /* The address a node frees: its own, or that of the allocation it is connected with. */
@@ -364,13 +385,24 @@ static tt_status deallocate(struct tt_report_import *import, const struct tt_jso
 {
 	int64_t address, owner = 0, *input;
 	bool has, owned = false;
+	size_t of = TT_REPORT_NO_NODE;
 
-	TT_TRY(freed_address(&has, &address, import, node, position));
-	if (has) {
-		TT_TRY(tt_report_buffers_remove(&import->buffers, address));
-		owned = tt_report_tensors_owner(&owner, &import->tensors, address);
+	/* Ours of dialect `seed` name the buffer and no address. Upstream passes them by. */
+	if (!import->options->strict && !tt_json_get(tt_json_get(node, "params"), "address"))
+		TT_TRY(connected_buffer(&of, import, node));
+	if (of != TT_REPORT_NO_NODE) {
+		TT_TRY(tt_report_buffers_remove_node(&import->buffers, &has, &address, of));
+	} else {
+		TT_TRY(freed_address(&has, &address, import, node, position));
+		if (has)
+			TT_TRY(tt_report_buffers_remove(&import->buffers, address));
 	}
+	if (has)
+		owned = tt_report_tensors_owner(&owner, &import->tensors, address);
 	if (!import->stack.count) {
+		/* The same graph in dialect `tt-metal` has a function around it that is no operation. */
+		if (of != TT_REPORT_NO_NODE)
+			return TTNN_OK;
 		TT_TRY(tt_report_operation_free(import, node, owned, owner));
 		import->number++;
 	} else if (owned) {
