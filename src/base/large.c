@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 
 #define ALIGN 64
@@ -26,7 +27,7 @@ struct idle {
 	size_t size;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+TT_LOCK_STATIC(lock, TT_RANK_LARGE, NULL); /* guards what follows */
 static struct idle *classes[CLASSES], *oldest, *newest;
 static size_t idle_bytes, limit = LIMIT_DEFAULT;
 
@@ -129,12 +130,12 @@ static void shrink(size_t most)
 
 static void hold(void)
 {
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 }
 
 static void release(void)
 {
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 }
 
 static void set_up(void)
@@ -148,7 +149,6 @@ static void set_up(void)
 		if (!*end && megabytes < SIZE_MAX >> 20)
 			limit = (size_t)megabytes << 20;
 	}
-	pthread_atfork(hold, release, release);
 }
 
 static void hold_ready(void)

@@ -1,11 +1,12 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/lock.h"
 
 #define LINE_MOST 4096
 
@@ -60,21 +61,24 @@ static void put(const char *text, size_t length)
 	}
 }
 
+/* Whoever is to read the line may be slow, or wait for the fork itself. */
+static const struct tt_lock_forks forks = {.anew = true};
+TT_LOCK_STATIC(lock, TT_RANK_LOG, &forks);
+static bool unfinished; /* a line that changes stands there */
+
 void tt_log_write(const char *text, size_t length)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static bool unfinished; /* a line that changes stands there */
 	static const char erase[] = "\r\033[K";
 	int saved = errno;
 
 	if (!length)
 		return;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	if (unfinished)
 		put(erase, sizeof(erase) - 1);
 	put(text, length);
 	unfinished = text[length - 1] != '\n';
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	errno = saved;
 }
 

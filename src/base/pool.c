@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/deadline.h"
+#include "base/lock.h"
 
 #define THREADS_MOST 512u
 
@@ -23,10 +24,14 @@ struct job {
 	unsigned helpers; /* threads of the pool that are in it; guarded by lock */
 };
 
-static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the caller of the loop */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards what follows */
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER;    /* there is a job, or the end */
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER;    /* the last helper left the job */
+/* A fork does not wait for loops, which may take long: the child begins anew. */
+static void forget_threads(struct tt_lock *lock);
+static const struct tt_lock_forks owner_forks = {.anew = true};
+static const struct tt_lock_forks forks = {.child = forget_threads, .anew = true};
+TT_LOCK_STATIC(owner, TT_RANK_LOOP, &owner_forks);     /* held by the caller of the loop */
+TT_LOCK_STATIC(lock, TT_RANK_POOL, &forks);            /* guards what follows */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* there is a job, or the end */
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* the last helper left the job */
 static struct job *job;
 static unsigned long job_number;
 static bool stopping;
@@ -101,24 +106,24 @@ static void *help(void *unused)
 	unsigned long seen = 0;
 
 	(void)unused;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	while (!stopping) {
 		struct job *mine = job;
 
 		if (!mine || seen == job_number) {
-			pthread_cond_wait(&work, &lock);
+			pthread_cond_wait(&work, &lock.mutex);
 			continue;
 		}
 		seen = job_number;
 		mine->helpers++;
-		pthread_mutex_unlock(&lock);
+		tt_lock_give(&lock);
 		tt_deadline_adopt(mine->ends);
 		take_part(mine);
-		pthread_mutex_lock(&lock);
+		tt_lock_take(&lock);
 		if (--mine->helpers == 0)
 			pthread_cond_signal(&done);
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	return NULL;
 }
 
@@ -136,20 +141,19 @@ static void start_threads(unsigned count)
 
 static void stop_threads(void)
 {
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	stopping = true;
 	pthread_cond_broadcast(&work);
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	while (started)
 		pthread_join(threads[--started], NULL);
 	stopping = false;
 }
 
 /* In the child only the thread that called fork() exists. */
-static void forget_threads(void)
+static void forget_threads(struct tt_lock *unused)
 {
-	pthread_mutex_init(&owner, NULL);
-	pthread_mutex_init(&lock, NULL);
+	(void)unused;
 	pthread_cond_init(&work, NULL);
 	pthread_cond_init(&done, NULL);
 	job = NULL;
@@ -157,32 +161,25 @@ static void forget_threads(void)
 	started = 0;
 }
 
-static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, forget_threads);
-}
-
 /* The caller holds owner. */
 static void run(struct job *mine)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	size_t helpers = mine->pieces - 1;
 
-	pthread_once(&once, watch_forks);
 	start_threads(tt_pool_threads() - 1);
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	job = mine;
 	job_number++;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	for (unsigned i = 0; i < started && i < helpers; i++)
 		pthread_cond_signal(&work);
 	take_part(mine);
 	/* No piece is left: who has not come yet need not, who is in it has to finish. */
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	job = NULL;
 	while (mine->helpers)
-		pthread_cond_wait(&done, &lock);
-	pthread_mutex_unlock(&lock);
+		pthread_cond_wait(&done, &lock.mutex);
+	tt_lock_give(&lock);
 }
 
 void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
@@ -202,18 +199,18 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 		return;
 	}
 	mine.pieces = (count - 1) / grain + 1;
-	if (inside || tt_pool_threads() == 1 || pthread_mutex_trylock(&owner) != 0) {
+	if (inside || tt_pool_threads() == 1 || !tt_lock_try(&owner)) {
 		take_part(&mine);
 		return;
 	}
 	run(&mine);
-	pthread_mutex_unlock(&owner);
+	tt_lock_give(&owner);
 }
 
 void tt_pool_set_threads(unsigned count)
 {
-	pthread_mutex_lock(&owner);
+	tt_lock_take(&owner);
 	stop_threads();
 	atomic_store_explicit(&wanted, count ? clip((long)count) : 0, memory_order_relaxed);
-	pthread_mutex_unlock(&owner);
+	tt_lock_give(&owner);
 }

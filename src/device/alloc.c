@@ -122,7 +122,7 @@ tt_status tt_allocator_init(struct tt_allocator *allocator,
 
 	*allocator = (struct tt_allocator){.config = *config};
 	TT_TRY(check_config(config));
-	pthread_mutex_init(&allocator->lock, NULL);
+	tt_lock_init(&allocator->lock, TT_RANK_ALLOCATOR, NULL);
 	status = init_regions(allocator);
 	if (status != TTNN_OK)
 		tt_allocator_deinit(allocator);
@@ -133,7 +133,7 @@ void tt_allocator_deinit(struct tt_allocator *allocator)
 {
 	for (size_t i = 0; i < TYPES; i++)
 		tt_freelist_deinit(&allocator->region[i]);
-	pthread_mutex_destroy(&allocator->lock);
+	tt_lock_deinit(&allocator->lock);
 	*allocator = (struct tt_allocator){0};
 }
 
@@ -149,9 +149,12 @@ tt_status tt_allocator_copy(struct tt_allocator *to, struct tt_allocator *from)
 {
 	tt_status status;
 
-	pthread_mutex_lock(&from->lock);
+	/* Others may use it from now on. */
+	if (to->lock.rank == TT_RANK_NONE)
+		tt_lock_init(&to->lock, TT_RANK_ALLOCATOR, NULL);
+	tt_lock_take(&from->lock);
 	status = copy_regions(to, from);
-	pthread_mutex_unlock(&from->lock);
+	tt_lock_give(&from->lock);
 	return status;
 }
 
@@ -212,9 +215,9 @@ tt_status tt_allocator_take(uint64_t *address, struct tt_allocator *allocator,
 	tt_status status;
 
 	TT_TRY(check_type(request->type));
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	status = take(address, &allocator->region[request->type], request);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return status;
 }
 
@@ -224,9 +227,9 @@ tt_status tt_allocator_take_at(struct tt_allocator *allocator, enum ttnn_buffer_
 	tt_status status;
 
 	TT_TRY(check_type(type));
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	status = tt_freelist_take_at(&allocator->region[type], address, bank_bytes, tag);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	if (status == TTNN_DEVICE_OOM)
 		return tt_fail(status,
 			       "%" PRIu64 " bytes at address %" PRIu64 " of %s are not free",
@@ -241,9 +244,9 @@ bool tt_allocator_release(struct tt_allocator *allocator, enum ttnn_buffer_type 
 
 	if ((size_t)type >= TYPES)
 		return false;
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	done = tt_freelist_release(&allocator->region[type], address);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return done;
 }
 
@@ -256,9 +259,9 @@ bool tt_allocator_lowest(uint64_t *address, struct tt_allocator *allocator,
 
 	if ((size_t)type >= TYPES)
 		return false;
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	found = tt_freelist_lowest(address, &allocator->region[type]);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return found;
 }
 
@@ -269,9 +272,9 @@ struct tt_freelist_stats tt_allocator_stats(struct tt_allocator *allocator,
 
 	if ((size_t)type >= TYPES)
 		return stats;
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	stats = tt_freelist_stats(&allocator->region[type]);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return stats;
 }
 
@@ -303,9 +306,9 @@ tt_status tt_allocator_blocks(struct tt_freelist_block **out, size_t *count,
 	tt_status status;
 
 	TT_TRY(check_type(type));
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	status = list_blocks(out, count, &allocator->region[type]);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return status;
 }
 
@@ -316,9 +319,9 @@ size_t tt_allocator_holders(struct tt_freelist_block *out, size_t max,
 
 	if ((size_t)type >= TYPES)
 		return 0;
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	count = tt_freelist_holders(out, max, &allocator->region[type]);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return count;
 }
 
@@ -342,24 +345,24 @@ tt_status tt_allocator_begin(struct tt_allocator_mark *mark, struct tt_allocator
 {
 	tt_status status;
 
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	status = begin(mark, allocator);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 	return status;
 }
 
 void tt_allocator_rollback(struct tt_allocator *allocator, const struct tt_allocator_mark *mark)
 {
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	for (size_t i = 0; i < TYPES; i++)
 		tt_freelist_rollback(&allocator->region[i], mark->at[i]);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 }
 
 void tt_allocator_commit(struct tt_allocator *allocator)
 {
-	pthread_mutex_lock(&allocator->lock);
+	tt_lock_take(&allocator->lock);
 	for (size_t i = 0; i < TYPES; i++)
 		tt_freelist_commit(&allocator->region[i]);
-	pthread_mutex_unlock(&allocator->lock);
+	tt_lock_give(&allocator->lock);
 }

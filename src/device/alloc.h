@@ -17,11 +17,11 @@
 #ifndef TT_DEVICE_ALLOC_H
 #define TT_DEVICE_ALLOC_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "base/status.h"
 #include "device/freelist.h"
 
@@ -37,7 +37,7 @@ struct tt_allocator_config {
 
 /* All zero is a valid allocator without memory. */
 struct tt_allocator {
-	pthread_mutex_t lock;
+	struct tt_lock lock;
 	struct tt_allocator_config config;
 	struct tt_freelist region[TTNN_TRACE + 1]; /* by buffer type; that of the host is empty */
 };

@@ -22,12 +22,12 @@ static struct tt_buffer_slot present(struct tt_buffer *buffer, uint32_t chip)
 {
 	struct tt_buffer_slot slot = {NULL, false};
 
-	pthread_mutex_lock(&buffer->memory->lock);
+	tt_lock_take(&buffer->memory->lock);
 	if (buffer->data && buffer->data[chip].storage) {
 		slot = buffer->data[chip];
 		tt_storage_ref(slot.storage);
 	}
-	pthread_mutex_unlock(&buffer->memory->lock);
+	tt_lock_give(&buffer->memory->lock);
 	return slot;
 }
 
@@ -41,14 +41,14 @@ static bool exchange(struct tt_buffer *buffer, uint32_t chip, const struct tt_st
 	struct tt_storage *replaced = NULL;
 	bool done;
 
-	pthread_mutex_lock(&buffer->memory->lock);
+	tt_lock_take(&buffer->memory->lock);
 	done = buffer->data && buffer->data[chip].storage == old;
 	if (done) {
 		replaced = buffer->data[chip].storage;
 		buffer->data[chip] = slot;
 		tt_storage_ref(slot.storage);
 	}
-	pthread_mutex_unlock(&buffer->memory->lock);
+	tt_lock_give(&buffer->memory->lock);
 	tt_storage_unref(replaced);
 	return done;
 }
@@ -60,12 +60,12 @@ static tt_status ensure_slots(struct tt_buffer *buffer)
 
 	if (!slots)
 		return tt_fail_nomem();
-	pthread_mutex_lock(&buffer->memory->lock);
+	tt_lock_take(&buffer->memory->lock);
 	if (!buffer->data && tt_buffer_is_allocated(buffer)) {
 		buffer->data = slots;
 		slots = NULL;
 	}
-	pthread_mutex_unlock(&buffer->memory->lock);
+	tt_lock_give(&buffer->memory->lock);
 	tt_free(slots);
 	return TTNN_OK;
 }
@@ -148,10 +148,10 @@ void tt_buffer_drop_data(struct tt_buffer *buffer)
 {
 	struct tt_buffer_slot *slots;
 
-	pthread_mutex_lock(&buffer->memory->lock);
+	tt_lock_take(&buffer->memory->lock);
 	slots = buffer->data;
 	buffer->data = NULL;
-	pthread_mutex_unlock(&buffer->memory->lock);
+	tt_lock_give(&buffer->memory->lock);
 	for (uint32_t i = 0; slots && i < buffer->memory->chips; i++)
 		tt_storage_unref(slots[i].storage);
 	tt_free(slots);

@@ -231,7 +231,7 @@ static bool link_in(struct tt_buffer *buffer)
 
 	if (buffer->mode != TT_BUFFER_REAL || !buffer->allocator)
 		return true;
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	open = !memory->closed;
 	if (open) {
 		buffer->older = memory->newest;
@@ -239,7 +239,7 @@ static bool link_in(struct tt_buffer *buffer)
 		memory->newest = buffer;
 		memory->live++;
 	}
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 	return open;
 }
 
@@ -306,13 +306,13 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 	struct tt_devmem *memory = buffer->memory;
 	bool was;
 
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	was = atomic_load_explicit(&buffer->allocated, memory_order_relaxed);
 	if (was) {
 		atomic_store_explicit(&buffer->allocated, false, memory_order_release);
 		link_out(buffer);
 	}
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 	if (!was)
 		return;
 	tt_buffer_drop_data(buffer);

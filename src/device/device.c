@@ -216,7 +216,7 @@ static void destroy(struct tt_device *device)
 	tt_progcache_deinit(&device->programs);
 	tt_devmem_unref(device->memory);
 	tt_profile_unref(device->profile);
-	pthread_mutex_destroy(&device->lock);
+	tt_lock_deinit(&device->lock);
 	tt_free(device->chips);
 	tt_free(device);
 }
@@ -231,7 +231,7 @@ static tt_status new_device(struct tt_device **out, struct tt_profile *profile,
 		return tt_fail_nomem();
 	atomic_init(&device->refs, 1);
 	atomic_init(&device->closed, false);
-	pthread_mutex_init(&device->lock, NULL);
+	tt_lock_init(&device->lock, TT_RANK_DEVICE, NULL);
 	tt_progcache_init(&device->programs);
 	device->profile = tt_profile_ref(profile);
 	device->setup = *setup;
@@ -392,7 +392,7 @@ static tt_status add_submesh(struct tt_device *parent, struct tt_device *child)
 {
 	tt_status status;
 
-	pthread_mutex_lock(&parent->lock);
+	tt_lock_take(&parent->lock);
 	status = tt_device_check_open(parent);
 	if (status == TTNN_OK)
 		status = complete(child);
@@ -402,16 +402,16 @@ static tt_status add_submesh(struct tt_device *parent, struct tt_device *child)
 		*(parent->newest ? &parent->newest->newer : &parent->oldest) = child;
 		parent->newest = child;
 	}
-	pthread_mutex_unlock(&parent->lock);
+	tt_lock_give(&parent->lock);
 	return status;
 }
 
 static void remove_submesh(struct tt_device *parent, const struct tt_device *child)
 {
-	pthread_mutex_lock(&parent->lock);
+	tt_lock_take(&parent->lock);
 	*(child->older ? &child->older->newer : &parent->oldest) = child->newer;
 	*(child->newer ? &child->newer->older : &parent->newest) = child->older;
-	pthread_mutex_unlock(&parent->lock);
+	tt_lock_give(&parent->lock);
 }
 
 enum ttnn_status ttnn_device_submesh(ttnn_device **out, ttnn_device *parent,
@@ -487,14 +487,14 @@ enum ttnn_status ttnn_device_submeshes(ttnn_device ***out, size_t *count, ttnn_d
 	ttnn_device **list;
 	size_t found = 0, room = 0;
 
-	pthread_mutex_lock(&parent->lock);
+	tt_lock_take(&parent->lock);
 	for (struct tt_device *at = parent->oldest; at; at = at->newer)
 		room++;
 	list = tt_calloc(room, sizeof(struct tt_device *));
 	for (struct tt_device *at = parent->oldest; list && at; at = at->newer)
 		if (ref_if_owned(at))
 			list[found++] = at;
-	pthread_mutex_unlock(&parent->lock);
+	tt_lock_give(&parent->lock);
 	if (!list)
 		return tt_fail_nomem();
 	*out = list;
@@ -537,11 +537,11 @@ static struct tt_device *open_submesh(struct tt_device *parent)
 {
 	struct tt_device *at;
 
-	pthread_mutex_lock(&parent->lock);
+	tt_lock_take(&parent->lock);
 	at = parent->newest;
 	while (at && (atomic_load(&at->closed) || !ref_if_owned(at)))
 		at = at->older;
-	pthread_mutex_unlock(&parent->lock);
+	tt_lock_give(&parent->lock);
 	return at;
 }
 

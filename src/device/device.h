@@ -11,9 +11,9 @@
 #ifndef TT_DEVICE_DEVICE_H
 #define TT_DEVICE_DEVICE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "device/devmem.h"
 #include "device/mesh.h"
 #include "device/profile.h"
@@ -56,7 +56,7 @@ struct tt_device {
 	struct tt_device *parent; /* NULL: opened on the machine */
 	bool closes_parent;       /* the parent was made for this one alone */
 	atomic_bool closed;
-	pthread_mutex_t lock;              /* of the list of submeshes, with their part of it */
+	struct tt_lock lock;               /* of the list of submeshes, with their part of it */
 	struct tt_device *oldest, *newest; /* submeshes; not owned */
 	struct tt_device *older, *newer;   /* in the list of the parent */
 };

@@ -1,9 +1,34 @@
 #include "device/devmem.h"
 
 #include <sched.h>
+#include <stddef.h>
 
 #include "base/mem.h"
 #include "device/buffer.h"
+
+/* Where this thread is, and how many times it entered: it must not wait for itself. */
+static _Thread_local struct {
+	const struct tt_devmem *memory;
+	uint32_t times;
+} inside;
+
+/*
+ * In the child of a fork: operations of other threads do not end here, so nobody waits for them. A device
+ * that one of them was closing is closed.
+ */
+static void forget_others(struct tt_lock *lock)
+{
+	struct tt_devmem *memory =
+		(struct tt_devmem *)((char *)lock - offsetof(struct tt_devmem, lock));
+
+	atomic_store(&memory->users, inside.memory == memory ? 1 : 0);
+	if (!atomic_load(&memory->closing))
+		return;
+	atomic_store(&memory->closed, true);
+	atomic_store(&memory->device, NULL);
+}
+
+static const struct tt_lock_forks forks = {.child = forget_others};
 
 static tt_status init(struct tt_devmem *memory, const struct tt_devmem_config *config)
 {
@@ -21,7 +46,7 @@ static void destroy(struct tt_devmem *memory)
 	tt_allocator_deinit(&memory->shadow);
 	tt_banks_deinit(&memory->dram);
 	tt_banks_deinit(&memory->l1);
-	pthread_mutex_destroy(&memory->lock);
+	tt_lock_deinit(&memory->lock);
 	tt_free(memory);
 }
 
@@ -36,7 +61,7 @@ tt_status tt_devmem_new(struct tt_devmem **out, const struct tt_devmem_config *c
 	atomic_init(&memory->closed, false);
 	atomic_init(&memory->closing, false);
 	atomic_init(&memory->users, 0);
-	pthread_mutex_init(&memory->lock, NULL);
+	tt_lock_init(&memory->lock, TT_RANK_MEMORY, &forks);
 	memory->chips = config->chips;
 	memory->device_id = config->device_id;
 	status = init(memory, config);
@@ -63,21 +88,21 @@ tt_status tt_devmem_shadow(struct tt_allocator **out, struct tt_devmem *memory)
 {
 	tt_status status = TTNN_OK;
 
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	if (memory->shadows == 0)
 		status = tt_allocator_copy(&memory->shadow, &memory->allocator);
 	if (status == TTNN_OK)
 		memory->shadows++;
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 	*out = &memory->shadow;
 	return status;
 }
 
 void tt_devmem_shadow_done(struct tt_devmem *memory)
 {
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	memory->shadows--;
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 }
 
 const struct tt_banks *tt_devmem_banks(const struct tt_devmem *memory, enum ttnn_buffer_type type)
@@ -109,9 +134,9 @@ size_t tt_devmem_live(struct tt_devmem *memory)
 {
 	size_t live;
 
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	live = memory->live;
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 	return live;
 }
 
@@ -120,13 +145,13 @@ tt_status tt_devmem_list(struct tt_buffer ***out, size_t *count, struct tt_devme
 	struct tt_buffer **buffers;
 	size_t found = 0;
 
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	buffers = tt_calloc(memory->live, sizeof(struct tt_buffer *));
 	if (buffers)
 		for (struct tt_buffer *at = memory->oldest; at; at = at->newer)
 			if (ref_if_owned(at))
 				buffers[found++] = at;
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 	if (!buffers)
 		return tt_fail_nomem();
 	*out = buffers;
@@ -146,20 +171,14 @@ static struct tt_buffer *first_owned(struct tt_devmem *memory)
 {
 	struct tt_buffer *at;
 
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	memory->closed = true;
 	at = memory->oldest;
 	while (at && !ref_if_owned(at))
 		at = at->newer;
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 	return at;
 }
-
-/* Where this thread is, and how many times it entered: it must not wait for itself. */
-static _Thread_local struct {
-	const struct tt_devmem *memory;
-	uint32_t times;
-} inside;
 
 bool tt_devmem_enter(struct tt_devmem *memory)
 {

@@ -8,9 +8,9 @@
 #ifndef TT_DEVICE_DEVMEM_H
 #define TT_DEVICE_DEVMEM_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "device/alloc.h"
 #include "device/banks.h"
 
@@ -34,7 +34,7 @@ struct tt_devmem {
 	atomic_uint_least32_t users;        /* operations that are running */
 	atomic_bool closing;                /* no more of them */
 
-	pthread_mutex_t lock; /* of what is below, and of the state of its buffers */
+	struct tt_lock lock; /* of what is below, and of the state of its buffers */
 	struct tt_buffer *oldest, *newest;
 	size_t live;
 	size_t shadows; /* buffers placed by the shadow: the first finds a copy of the real one */

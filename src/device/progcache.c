@@ -19,8 +19,8 @@ void tt_progcache_unref(struct tt_progcache_entry *entry)
 
 void tt_progcache_init(struct tt_progcache *cache)
 {
-	*cache = (struct tt_progcache){
-		.lock = PTHREAD_MUTEX_INITIALIZER, .on = true, .misses_allowed = true};
+	*cache = (struct tt_progcache){.on = true, .misses_allowed = true};
+	tt_lock_init(&cache->lock, TT_RANK_PROGRAMS, NULL);
 }
 
 /* Takes all entries out of the cache; gives them back outside of the lock with drop(). */
@@ -43,44 +43,44 @@ void tt_progcache_clear(struct tt_progcache *cache)
 {
 	struct tt_map programs;
 
-	pthread_mutex_lock(&cache->lock);
+	tt_lock_take(&cache->lock);
 	programs = forget(cache);
-	pthread_mutex_unlock(&cache->lock);
+	tt_lock_give(&cache->lock);
 	drop(&programs);
 }
 
 void tt_progcache_deinit(struct tt_progcache *cache)
 {
 	tt_progcache_clear(cache);
-	pthread_mutex_destroy(&cache->lock);
+	tt_lock_deinit(&cache->lock);
 }
 
 void tt_progcache_enable(struct tt_progcache *cache, bool on)
 {
 	struct tt_map programs = {0};
 
-	pthread_mutex_lock(&cache->lock);
+	tt_lock_take(&cache->lock);
 	cache->on = on;
 	if (!on)
 		programs = forget(cache);
-	pthread_mutex_unlock(&cache->lock);
+	tt_lock_give(&cache->lock);
 	drop(&programs);
 }
 
 void tt_progcache_allow_misses(struct tt_progcache *cache, bool allowed)
 {
-	pthread_mutex_lock(&cache->lock);
+	tt_lock_take(&cache->lock);
 	cache->misses_allowed = allowed;
-	pthread_mutex_unlock(&cache->lock);
+	tt_lock_give(&cache->lock);
 }
 
 struct tt_progcache_stats tt_progcache_stats(struct tt_progcache *cache)
 {
 	struct tt_progcache_stats stats;
 
-	pthread_mutex_lock(&cache->lock);
+	tt_lock_take(&cache->lock);
 	stats = (struct tt_progcache_stats){cache->programs.count, cache->hits, cache->misses};
-	pthread_mutex_unlock(&cache->lock);
+	tt_lock_give(&cache->lock);
 	return stats;
 }
 
@@ -91,7 +91,7 @@ tt_status tt_progcache_find(struct tt_progcache_entry **out, struct tt_progcache
 	const struct tt_map_entry *slot;
 	bool allowed = true;
 
-	pthread_mutex_lock(&cache->lock);
+	tt_lock_take(&cache->lock);
 	if (cache->on) {
 		slot = tt_map_find(&cache->programs, key->bytes, key->length);
 		if (slot)
@@ -100,7 +100,7 @@ tt_status tt_progcache_find(struct tt_progcache_entry **out, struct tt_progcache
 		cache->misses += !found;
 		allowed = found || cache->misses_allowed;
 	}
-	pthread_mutex_unlock(&cache->lock);
+	tt_lock_give(&cache->lock);
 	if (!allowed)
 		return tt_fail_cond(
 			TTNN_STATE, "tt::exception",
@@ -139,9 +139,9 @@ tt_status tt_progcache_add(struct tt_progcache_entry **out, struct tt_progcache 
 		return tt_fail_nomem();
 	atomic_init(&entry->refs, 1);
 	entry->payload = *payload;
-	pthread_mutex_lock(&cache->lock);
+	tt_lock_take(&cache->lock);
 	kept = insert(cache, key, entry);
-	pthread_mutex_unlock(&cache->lock);
+	tt_lock_give(&cache->lock);
 	if (!kept) {
 		tt_free(entry);
 		return tt_fail_nomem();

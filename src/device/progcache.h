@@ -20,10 +20,10 @@
 #ifndef TT_DEVICE_PROGCACHE_H
 #define TT_DEVICE_PROGCACHE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/lock.h"
 #include "base/map.h"
 #include "base/status.h"
 
@@ -49,7 +49,7 @@ struct tt_progcache_stats {
 };
 
 struct tt_progcache {
-	pthread_mutex_t lock;
+	struct tt_lock lock;
 	struct tt_map programs; /* key → struct tt_progcache_entry */
 	uint64_t hits, misses;
 	bool on, misses_allowed;

@@ -98,14 +98,14 @@ enum ttnn_status ttnn_device_memory(struct ttnn_memory_view *out, ttnn_device *d
 static void name_holders(struct ttnn_memory_holder *holders, size_t count, struct tt_devmem *memory,
 			 enum ttnn_buffer_type type)
 {
-	pthread_mutex_lock(&memory->lock);
+	tt_lock_take(&memory->lock);
 	for (const struct tt_buffer *at = memory->oldest; at; at = at->newer)
 		for (size_t i = 0; i < count && at->layout.type == type; i++)
 			if (holders[i].address == at->address) {
 				holders[i].buffer_id = at->id;
 				holders[i].size = at->layout.size;
 			}
-	pthread_mutex_unlock(&memory->lock);
+	tt_lock_give(&memory->lock);
 }
 
 enum ttnn_status ttnn_device_holders(struct ttnn_memory_holder *out, size_t *count, size_t max,

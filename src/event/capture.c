@@ -47,12 +47,14 @@ struct tt_capture {
 	bool stopped;
 	tt_status status; /* of the stop */
 
-	pthread_mutex_t lock; /* of the list */
+	struct tt_lock lock; /* of the list */
 	struct stream *streams;
 	uint32_t stream_count;
 };
 
-static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
+static void part_from_parent(struct tt_lock *unused);
+static const struct tt_lock_forks forks = {.child = part_from_parent};
+TT_LOCK_STATIC(captures_lock, TT_RANK_CAPTURES, &forks);
 static struct tt_capture *captures[TT_LISTENERS_MAX];
 static atomic_uint_least64_t last_serial;
 static atomic_uint flush_signals;
@@ -183,11 +185,11 @@ static struct stream *new_stream(struct tt_capture *capture, const struct tt_spe
 	}
 	stream->capture = capture;
 	stream->speaker = self;
-	pthread_mutex_lock(&capture->lock);
+	tt_lock_take(&capture->lock);
 	stream->thread = capture->stream_count++;
 	stream->next = capture->streams;
 	capture->streams = stream;
-	pthread_mutex_unlock(&capture->lock);
+	tt_lock_give(&capture->lock);
 	/* What is to be found after a crash is written now and then from the first record on. */
 	if (capture->options.flush_ns)
 		tt_store_start(&capture->store);
@@ -215,9 +217,9 @@ static void end_stream(struct stream *stream)
 	seal(stream);
 	tt_encoder_free(stream->encoder);
 	stream->encoder = NULL;
-	pthread_mutex_lock(&stream->capture->lock);
+	tt_lock_take(&stream->capture->lock);
 	stream->speaker = NULL;
-	pthread_mutex_unlock(&stream->capture->lock);
+	tt_lock_give(&stream->capture->lock);
 }
 
 /* A thread ends: what it said is handed over, and its buffers are given back. */
@@ -225,14 +227,14 @@ static void end_thread(void)
 {
 	struct tt_speaker *self = tt_grace_enter();
 
-	pthread_mutex_lock(&captures_lock);
+	tt_lock_take(&captures_lock);
 	for (int i = 0; self && i < TT_LISTENERS_MAX; i++) {
 		if (!captures[i] || own[i].serial != atomic_load(&captures[i]->serial))
 			continue;
 		own[i].serial = 0;
 		end_stream(own[i].stream);
 	}
-	pthread_mutex_unlock(&captures_lock);
+	tt_lock_give(&captures_lock);
 	if (self)
 		tt_grace_leave(self);
 }
@@ -346,15 +348,21 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 
 /* ---- flushing ------------------------------------------------------------------------------------------- */
 
-/* Hands over what all streams have; those of busy threads only if it is to wait for them. */
+/*
+ * Hands over what all streams have; those of busy threads only if it is to wait for them. Without
+ * patience nothing at all while somebody else waits for them, who may have to wait for the caller.
+ */
 static void seal_all(struct tt_capture *capture, bool patient)
 {
-	tt_grace_stop(patient);
-	pthread_mutex_lock(&capture->lock);
+	if (patient)
+		tt_grace_stop();
+	else if (!tt_grace_try_stop())
+		return;
+	tt_lock_take(&capture->lock);
 	for (struct stream *stream = capture->streams; stream; stream = stream->next)
 		if (stream->speaker && (patient || tt_grace_is_held(stream->speaker)))
 			seal(stream);
-	pthread_mutex_unlock(&capture->lock);
+	tt_lock_give(&capture->lock);
 	tt_grace_resume();
 }
 
@@ -407,38 +415,16 @@ static void path_in(char *out, size_t room, const char *directory)
 		 (long)getpid());
 }
 
-static void before_fork(void)
-{
-	tt_grace_stop(true);
-	pthread_mutex_lock(&captures_lock);
-	for (int i = 0; i < TT_LISTENERS_MAX; i++)
-		if (captures[i]) {
-			pthread_mutex_lock(&captures[i]->lock);
-			pthread_mutex_lock(&captures[i]->store.lock);
-		}
-}
-
-static void after_fork(void)
-{
-	for (int i = 0; i < TT_LISTENERS_MAX; i++)
-		if (captures[i]) {
-			pthread_mutex_unlock(&captures[i]->store.lock);
-			pthread_mutex_unlock(&captures[i]->lock);
-		}
-	pthread_mutex_unlock(&captures_lock);
-	tt_grace_resume();
-}
-
 /* What was recorded is the parent's; the child has no other threads, and no writer. */
-static void in_child(void)
+static void part_from_parent(struct tt_lock *unused)
 {
+	(void)unused;
 	for (int i = 0; i < TT_LISTENERS_MAX; i++) {
 		struct tt_capture *capture = captures[i];
 		char path[4096];
 
 		if (!capture)
 			continue;
-		pthread_mutex_unlock(&capture->lock);
 		free_streams(capture);
 		capture->stream_count = 0;
 		atomic_store(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
@@ -449,8 +435,6 @@ static void in_child(void)
 			path_in(path, sizeof(path), capture->options.directory);
 		tt_store_orphan(&capture->store, capture->options.directory ? path : NULL);
 	}
-	pthread_mutex_unlock(&captures_lock);
-	tt_grace_resume_child();
 }
 
 /* ---- beginning and ending ------------------------------------------------------------------------------- */
@@ -458,7 +442,6 @@ static void in_child(void)
 static void prepare(void)
 {
 	tt_grace_at_exit(end_thread);
-	pthread_atfork(before_fork, after_fork, in_child);
 }
 
 static tt_status copy_text(const char **text)
@@ -519,23 +502,23 @@ static tt_status enter(struct tt_capture *capture)
 {
 	tt_status status = TTNN_OK;
 
-	pthread_mutex_lock(&captures_lock);
+	tt_lock_take(&captures_lock);
 	while (capture->index < TT_LISTENERS_MAX && captures[capture->index])
 		capture->index++;
 	if (capture->index < TT_LISTENERS_MAX)
 		captures[capture->index] = capture;
 	else
 		status = tt_fail(TTNN_STATE, "%d captures are running already", TT_LISTENERS_MAX);
-	pthread_mutex_unlock(&captures_lock);
+	tt_lock_give(&captures_lock);
 	return status;
 }
 
 static void leave(struct tt_capture *capture)
 {
-	pthread_mutex_lock(&captures_lock);
+	tt_lock_take(&captures_lock);
 	if (captures[capture->index] == capture)
 		captures[capture->index] = NULL;
-	pthread_mutex_unlock(&captures_lock);
+	tt_lock_give(&captures_lock);
 }
 
 static void tell_device(void *context, const struct tt_event_device *device)
@@ -576,7 +559,7 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 	atomic_init(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
 	atomic_init(&capture->marked, !options->begin_mark);
 	atomic_init(&capture->flushed, atomic_load(&flush_signals));
-	pthread_mutex_init(&capture->lock, NULL);
+	tt_lock_init(&capture->lock, TT_RANK_CAPTURE, NULL);
 	status = copy_options(&capture->options);
 	if (status == TTNN_OK)
 		status = init_store(capture, options);
@@ -605,7 +588,7 @@ static void fill_summary(struct tt_capture_summary *out, struct tt_capture *capt
 {
 	struct tt_store *store = &capture->store;
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	*out = (struct tt_capture_summary){
 		.events = store->events,
 		.operations = store->operations,
@@ -613,7 +596,7 @@ static void fill_summary(struct tt_capture_summary *out, struct tt_capture *capt
 		.bytes = store->bytes,
 		.reason = store->reason[0] ? store->reason : NULL,
 	};
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 tt_status tt_capture_stop(struct tt_capture_summary *out, struct tt_capture *capture)
@@ -643,7 +626,7 @@ void tt_capture_free(struct tt_capture *capture)
 		return;
 	tt_capture_stop(NULL, capture);
 	tt_store_deinit(&capture->store);
-	pthread_mutex_destroy(&capture->lock);
+	tt_lock_deinit(&capture->lock);
 	free_options(&capture->options);
 	tt_free(capture);
 }

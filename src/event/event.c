@@ -4,9 +4,9 @@
  */
 #include "event/event.h"
 
-#include <pthread.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/map.h"
 #include "event/environment.h"
 #include "event/grace.h"
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void begin_with_the_process(void)
 
 static _Atomic(struct tt_event_listener *) slots[TT_LISTENERS_MAX];
 static atomic_uint_least32_t taken; /* a bit for every slot in use */
-static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER;
+TT_LOCK_STATIC(slot_lock, TT_RANK_SLOTS, NULL);
 
 bool tt_event_mute(bool on)
 {
@@ -88,7 +88,7 @@ tt_status tt_event_attach(struct tt_event_listener *listener)
 	tt_status status = TTNN_OK;
 	int i = 1;
 
-	pthread_mutex_lock(&slot_lock);
+	tt_lock_take(&slot_lock);
 	while (i < TT_LISTENERS_MAX && atomic_load(&slots[i]))
 		i++;
 	if (i < TT_LISTENERS_MAX)
@@ -96,17 +96,17 @@ tt_status tt_event_attach(struct tt_event_listener *listener)
 	else
 		status = tt_fail(TTNN_STATE, "%d captures and other listeners are running already",
 				 TT_LISTENERS_MAX - 1);
-	pthread_mutex_unlock(&slot_lock);
+	tt_lock_give(&slot_lock);
 	return status;
 }
 
 void tt_event_detach(struct tt_event_listener *listener)
 {
-	pthread_mutex_lock(&slot_lock);
+	tt_lock_take(&slot_lock);
 	for (int i = 0; i < TT_LISTENERS_MAX; i++)
 		if (atomic_load(&slots[i]) == listener)
 			set_slot(i, NULL);
-	pthread_mutex_unlock(&slot_lock);
+	tt_lock_give(&slot_lock);
 	tt_grace_wait();
 }
 
@@ -114,17 +114,17 @@ struct tt_event_listener *tt_event_listen(struct tt_event_listener *listener)
 {
 	struct tt_event_listener *before;
 
-	pthread_mutex_lock(&slot_lock);
+	tt_lock_take(&slot_lock);
 	before = atomic_load(&slots[0]);
 	set_slot(0, listener);
-	pthread_mutex_unlock(&slot_lock);
+	tt_lock_give(&slot_lock);
 	tt_grace_wait();
 	return before;
 }
 
 /* ---- names -------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
+TT_LOCK_STATIC(name_lock, TT_RANK_NAMES, NULL);
 static struct tt_map names; /* never freed: that is what it is for */
 
 const char *tt_event_intern(const char *text)
@@ -132,9 +132,9 @@ const char *tt_event_intern(const char *text)
 	const struct tt_map_entry *entry;
 	const char *name;
 
-	pthread_mutex_lock(&name_lock);
+	tt_lock_take(&name_lock);
 	entry = tt_map_add(&names, text, strlen(text), NULL);
 	name = entry ? entry->key : NULL;
-	pthread_mutex_unlock(&name_lock);
+	tt_lock_give(&name_lock);
 	return name;
 }

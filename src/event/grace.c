@@ -27,7 +27,12 @@ _Thread_local struct tt_speaker tt_speaker_own;
 atomic_bool tt_grace_held;
 atomic_bool tt_grace_one_sided; /* set before the first thread enters */
 static struct tt_speaker *first;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void hold(struct tt_lock *unused);
+static void release(struct tt_lock *unused);
+static void forget_others(struct tt_lock *unused);
+static const struct tt_lock_forks forks = {
+	.before = hold, .parent = release, .child = forget_others};
+TT_LOCK_STATIC(lock, TT_RANK_GRACE, &forks);
 static pthread_key_t at_exit;
 static _Atomic(void (*)(void)) exit_hook;
 
@@ -39,13 +44,13 @@ static void unlist(void *data)
 
 	if (hook)
 		hook();
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	*(self->before ? &self->before->next : &first) = self->next;
 	if (self->next)
 		self->next->before = self->before;
 	self->listed = false;
 	self->ends++;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 }
 
 /* The thread sanitizer knows no barrier but those of the language. */
@@ -81,14 +86,14 @@ static bool enlist(struct tt_speaker *self)
 	pthread_once(&once, prepare);
 	if (self->ends >= PTHREAD_DESTRUCTOR_ITERATIONS - 1 || pthread_setspecific(at_exit, self))
 		return false;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	self->before = NULL;
 	self->next = first;
 	if (first)
 		first->before = self;
 	first = self;
 	self->listed = true;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	return true;
 }
 
@@ -110,8 +115,9 @@ struct tt_speaker *tt_grace_enter_slowly(void)
 		return NULL;
 	if (atomic_load_explicit(&self->inside, memory_order_relaxed))
 		return NULL;
+	tt_lock_note(TT_RANK_GRACE);
 	for (go_inside(self); atomic_load(&tt_grace_held); go_inside(self)) {
-		tt_grace_leave(self);
+		atomic_store_explicit(&self->inside, false, memory_order_release);
 		while (atomic_load(&tt_grace_held))
 			sched_yield();
 	}
@@ -127,25 +133,31 @@ static void wait_for_all(void)
 
 void tt_grace_wait(void)
 {
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	order_all();
 	wait_for_all();
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 }
 
-void tt_grace_stop(bool patient)
+void tt_grace_stop(void)
 {
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
+	hold(NULL);
+}
+
+bool tt_grace_try_stop(void)
+{
+	if (!tt_lock_try(&lock))
+		return false;
 	atomic_store(&tt_grace_held, true);
 	order_all();
-	if (patient)
-		wait_for_all();
+	return true;
 }
 
 void tt_grace_resume(void)
 {
-	atomic_store(&tt_grace_held, false);
-	pthread_mutex_unlock(&lock);
+	release(NULL);
+	tt_lock_give(&lock);
 }
 
 /* One that enters just now sees that all are held, and leaves without a word. */
@@ -154,13 +166,29 @@ bool tt_grace_is_held(const struct tt_speaker *speaker)
 	return !atomic_load(&speaker->inside);
 }
 
-void tt_grace_resume_child(void)
+/* A fork finds nobody in the middle of telling, but for the thread that forks. */
+static void hold(struct tt_lock *unused)
 {
+	(void)unused;
+	atomic_store(&tt_grace_held, true);
+	order_all();
+	wait_for_all();
+}
+
+static void release(struct tt_lock *unused)
+{
+	(void)unused;
+	atomic_store(&tt_grace_held, false);
+}
+
+static void forget_others(struct tt_lock *unused)
+{
+	(void)unused;
 	first = tt_speaker_own.listed ? &tt_speaker_own : NULL;
 	tt_speaker_own.next = tt_speaker_own.before = NULL;
+	/* The kernel wants to hear of it from each process. */
 	atomic_store(&tt_grace_one_sided, atomic_load(&tt_grace_one_sided) && prepare_barrier());
-	atomic_store(&tt_speaker_own.inside, false);
-	tt_grace_resume();
+	atomic_store(&tt_grace_held, false);
 }
 
 void tt_grace_at_exit(void (*hook)(void))

@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/lock.h"
+
 /* A thread that tells. All but `inside` and `mute` is grace.c's. */
 struct tt_speaker {
 	atomic_bool inside;
@@ -27,6 +29,7 @@ struct tt_speaker *tt_grace_enter_slowly(void);
 static inline void tt_grace_leave(struct tt_speaker *self)
 {
 	atomic_store_explicit(&self->inside, false, memory_order_release);
+	tt_lock_unnote(TT_RANK_GRACE);
 }
 
 /*
@@ -45,9 +48,11 @@ static inline struct tt_speaker *tt_grace_enter(void)
 		return tt_grace_enter_slowly();
 	atomic_store_explicit(&self->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(!atomic_load_explicit(&tt_grace_held, memory_order_acquire), 1))
+	if (__builtin_expect(!atomic_load_explicit(&tt_grace_held, memory_order_acquire), 1)) {
+		tt_lock_note(TT_RANK_GRACE);
 		return self;
-	tt_grace_leave(self);
+	}
+	atomic_store_explicit(&self->inside, false, memory_order_release);
 	return tt_grace_enter_slowly();
 }
 
@@ -57,16 +62,16 @@ struct tt_speaker *tt_grace_self(void);
 /* Returns once every thread was seen outside. Not from inside. */
 void tt_grace_wait(void);
 
-/*
- * Holds all threads out until tt_grace_resume(). Those that are inside are waited for; or, if not
- * `patient`, left alone, which tt_grace_is_held() tells. No thread is gone meanwhile.
- */
-void tt_grace_stop(bool patient);
+/* Holds all threads out until tt_grace_resume(), and waits for those that are inside. None is gone meanwhile. */
+void tt_grace_stop(void);
 void tt_grace_resume(void);
-bool tt_grace_is_held(const struct tt_speaker *speaker);
 
-/* In the child after a fork() inside of stop and resume, instead of the latter: nobody else is left. */
-void tt_grace_resume_child(void);
+/*
+ * The same without waiting, for a thread that others wait for while they are inside: those are left alone,
+ * which tt_grace_is_held() tells. False, and nothing to resume, when somebody holds or waits already.
+ */
+bool tt_grace_try_stop(void);
+bool tt_grace_is_held(const struct tt_speaker *speaker);
 
 /* What is called on every thread that told something when it ends. Once, before any telling. */
 void tt_grace_at_exit(void (*hook)(void));

@@ -1,7 +1,7 @@
 /* seen.c: what is told of tensors and devices, live or read from a trace; and stacks. */
 #include <execinfo.h>
-#include <pthread.h>
 
+#include "base/lock.h"
 #include "event/event.h"
 #include "tensor/tensor.h"
 
@@ -62,7 +62,7 @@ bool tt_value_seen_tensor(struct tt_event_tensor *out, const struct ttnn_value *
 /* ---- devices ------------------------------------------------------------------------------------------ */
 
 static struct tt_event_known *oldest, *newest; /* those that are open */
-static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+TT_LOCK_STATIC(device_lock, TT_RANK_KNOWN, NULL);
 
 static void tell_device(const struct tt_event_device *device, enum tt_event_kind kind)
 {
@@ -74,13 +74,13 @@ static void tell_device(const struct tt_event_device *device, enum tt_event_kind
 
 void tt_event_device_open(struct tt_event_known *known)
 {
-	pthread_mutex_lock(&device_lock);
+	tt_lock_take(&device_lock);
 	known->older = newest;
 	known->newer = NULL;
 	*(newest ? &newest->newer : &oldest) = known;
 	newest = known;
 	known->listed = true;
-	pthread_mutex_unlock(&device_lock);
+	tt_lock_give(&device_lock);
 	tell_device(&known->device, TT_EVENT_DEVICE_OPEN);
 }
 
@@ -93,20 +93,20 @@ void tt_event_device_close(struct tt_event_known *known)
 	if (!known->listed)
 		return;
 	tell_device(&closed, TT_EVENT_DEVICE_CLOSE);
-	pthread_mutex_lock(&device_lock);
+	tt_lock_take(&device_lock);
 	*(known->older ? &known->older->newer : &oldest) = known->newer;
 	*(known->newer ? &known->newer->older : &newest) = known->older;
 	known->listed = false;
-	pthread_mutex_unlock(&device_lock);
+	tt_lock_give(&device_lock);
 }
 
 void tt_event_each_device(void (*visit)(void *context, const struct tt_event_device *device),
 			  void *context)
 {
-	pthread_mutex_lock(&device_lock);
+	tt_lock_take(&device_lock);
 	for (const struct tt_event_known *known = oldest; known; known = known->newer)
 		visit(context, &known->device);
-	pthread_mutex_unlock(&device_lock);
+	tt_lock_give(&device_lock);
 }
 
 bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)

@@ -49,15 +49,15 @@ struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room)
 {
 	struct tt_chunk *chunk = NULL;
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	while (store->busy >= BUSY_MAX && store->writing)
-		pthread_cond_wait(&store->done, &store->lock);
+		pthread_cond_wait(&store->done, &store->lock.mutex);
 	if (room <= ROOM && store->idle) {
 		chunk = store->idle;
 		store->idle = chunk->next;
 		store->idle_count--;
 	}
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	return chunk ? chunk : new_chunk(room > ROOM ? room : ROOM);
 }
 
@@ -75,9 +75,9 @@ static void reuse(struct tt_store *store, struct tt_chunk *chunk)
 
 void tt_store_reuse(struct tt_store *store, struct tt_chunk *chunk)
 {
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	reuse(store, chunk);
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 /* A chunk that stays takes no more room than it needs. */
@@ -105,20 +105,20 @@ static void lose(struct tt_store *store, uint64_t records, const char *reason)
 
 void tt_store_lose(struct tt_store *store, uint64_t records, const char *reason)
 {
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	lose(store, records, reason);
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 uint64_t tt_store_untold(char reason[160], struct tt_store *store)
 {
 	uint64_t untold;
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	untold = store->lost - store->told;
 	store->told = store->lost;
 	memcpy(reason, store->reason, sizeof(store->reason));
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	return untold;
 }
 
@@ -209,10 +209,10 @@ static void write_ring(struct tt_store *store, struct tt_chunk *chunk, const uns
 {
 	struct tt_chunk *kept = new_chunk(chunk->head.stored_size);
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	if (!kept) {
 		lose(store, chunk->head.events, "memory is exhausted");
-		pthread_mutex_unlock(&store->lock);
+		tt_lock_give(&store->lock);
 		return;
 	}
 	kept->head = chunk->head;
@@ -223,7 +223,7 @@ static void write_ring(struct tt_store *store, struct tt_chunk *chunk, const uns
 	} else {
 		tt_chunk_unref(kept);
 	}
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 static void write_file(struct tt_store *store, struct tt_chunk *chunk, const unsigned char *data)
@@ -232,12 +232,12 @@ static void write_file(struct tt_store *store, struct tt_chunk *chunk, const uns
 
 	if (status == TTNN_OK)
 		status = tt_store_file_chunk(store, &chunk->head, data);
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	if (status != TTNN_OK)
 		lose(store, chunk->head.events, ttnn_error());
 	else if (keep(store, &chunk->head, store->offset, NULL))
 		store->offset += TT_CHUNK_HEAD_SIZE + chunk->head.stored_size;
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 static void write_chunk(struct tt_store *store, struct tt_chunk *chunk)
@@ -259,8 +259,9 @@ static void wait_for_work(struct tt_store *store, uint64_t due)
 					 .tv_nsec = (long)(due % 1000000000u)};
 
 		if (!due)
-			pthread_cond_wait(&store->work, &store->lock);
-		else if (pthread_cond_timedwait(&store->work, &store->lock, &until) == ETIMEDOUT)
+			pthread_cond_wait(&store->work, &store->lock.mutex);
+		else if (pthread_cond_timedwait(&store->work, &store->lock.mutex, &until) ==
+			 ETIMEDOUT)
 			return;
 	}
 }
@@ -275,9 +276,9 @@ static bool write_next(struct tt_store *store)
 	store->first = chunk->next;
 	if (!store->first)
 		store->last = NULL;
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	write_chunk(store, chunk);
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	store->busy--;
 	reuse(store, chunk);
 	pthread_cond_broadcast(&store->done);
@@ -286,10 +287,10 @@ static bool write_next(struct tt_store *store)
 
 void tt_store_write_waiting(struct tt_store *store)
 {
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	while (write_next(store))
 		continue;
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 static void *write_on(void *context)
@@ -298,18 +299,18 @@ static void *write_on(void *context)
 	uint64_t every = store->options.tick ? store->options.tick_ns : 0;
 	uint64_t due = every ? tt_clock_ns() + every : 0;
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	while (store->first || !store->stopping) {
 		wait_for_work(store, due);
 		write_next(store);
 		if (every && tt_clock_ns() >= due && !store->stopping) {
-			pthread_mutex_unlock(&store->lock);
+			tt_lock_give(&store->lock);
 			store->options.tick(store->options.context);
 			due = tt_clock_ns() + every;
-			pthread_mutex_lock(&store->lock);
+			tt_lock_take(&store->lock);
 		}
 	}
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	return NULL;
 }
 
@@ -331,9 +332,9 @@ static void start(struct tt_store *store)
 
 void tt_store_start(struct tt_store *store)
 {
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	start(store);
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 /* ---- handing over --------------------------------------------------------------------------------------- */
@@ -351,7 +352,7 @@ void tt_store_add(struct tt_store *store, struct tt_chunk *chunk, const struct t
 
 	chunk->head.codec = TT_CODEC_PLAIN;
 	chunk->head.stored_size = chunk->head.raw_size;
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	count_names(store, names, name_count);
 	stays = stays_in_memory(store, chunk);
 	if (!stays)
@@ -372,22 +373,22 @@ void tt_store_add(struct tt_store *store, struct tt_chunk *chunk, const struct t
 		lose(store, chunk->head.events, "no thread could be started to write them");
 		reuse(store, chunk);
 	}
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 }
 
 void tt_store_drain(struct tt_store *store)
 {
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	while (store->busy && store->writing)
-		pthread_cond_wait(&store->done, &store->lock);
-	pthread_mutex_unlock(&store->lock);
+		pthread_cond_wait(&store->done, &store->lock.mutex);
+	tt_lock_give(&store->lock);
 }
 
 tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, struct tt_store *store)
 {
 	struct tt_chunk_place *list;
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	*fd = store->fd;
 	*count = store->places.count;
 	list = tt_alloc((*count + 1) * sizeof(*list));
@@ -396,7 +397,7 @@ tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, str
 		if (list[i].chunk)
 			atomic_fetch_add_explicit(&list[i].chunk->refs, 1, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	if (!list)
 		*count = 0;
 	*out = list;
@@ -416,13 +417,33 @@ static void init_conditions(struct tt_store *store)
 	pthread_condattr_destroy(&monotonic);
 }
 
+/*
+ * In the child of a fork: neither the writer nor who waited for it is here. What the writer was packing
+ * with may be half made: that stays where it is.
+ */
+static void forget_writer(struct tt_lock *lock)
+{
+	struct tt_store *store =
+		(struct tt_store *)((char *)lock - offsetof(struct tt_store, lock));
+
+	if (store->writing) {
+		store->packer = NULL;
+		store->packed = NULL;
+		store->packed_room = 0;
+	}
+	store->writing = false;
+	init_conditions(store);
+}
+
+static const struct tt_lock_forks forks = {.child = forget_writer};
+
 tt_status tt_store_init(struct tt_store *store, const struct tt_store_options *options)
 {
 	tt_status status = TTNN_OK;
 
 	*store = (struct tt_store){.options = *options, .fd = -1, .wall_ns = tt_clock_wall_ns()};
-	pthread_mutex_init(&store->lock, NULL);
 	init_conditions(store);
+	tt_lock_init(&store->lock, TT_RANK_STORE, &forks);
 	if (options->path) {
 		store->path = tt_strdup(options->path);
 		if (!store->path)
@@ -439,11 +460,11 @@ static void stop_writer(struct tt_store *store)
 {
 	bool writing;
 
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	store->stopping = true;
 	writing = store->writing;
 	pthread_cond_signal(&store->work);
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	if (writing)
 		pthread_join(store->writer, NULL);
 	store->writing = false;
@@ -515,7 +536,7 @@ void tt_store_deinit(struct tt_store *store)
 	free_content(store);
 	pthread_cond_destroy(&store->work);
 	pthread_cond_destroy(&store->done);
-	pthread_mutex_destroy(&store->lock);
+	tt_lock_deinit(&store->lock);
 }
 
 void tt_store_orphan(struct tt_store *store, const char *path)
@@ -530,6 +551,4 @@ void tt_store_orphan(struct tt_store *store, const char *path)
 	store->wall_ns = tt_clock_wall_ns();
 	store->path = path ? tt_strdup(path) : NULL;
 	store->stopping = !store->path;
-	pthread_mutex_unlock(&store->lock);
-	init_conditions(store); /* whoever waited is not here */
 }

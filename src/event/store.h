@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "event/encode.h"
@@ -44,7 +45,7 @@ struct tt_store_options {
 };
 
 struct tt_store {
-	pthread_mutex_t lock; /* of all from `first` on */
+	struct tt_lock lock; /* of all from `first` on */
 	pthread_cond_t work, done;
 
 	struct tt_store_options options;
@@ -114,10 +115,7 @@ tt_status tt_store_finish(struct tt_store *store);
 tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd,
 			struct tt_store *store);
 
-/*
- * In a child process after a fork() with the lock held, which it gives back: forgets everything and,
- * with a path, goes on in that file.
- */
+/* In a child process after a fork(): forgets everything and, with a path, goes on in that file. */
 void tt_store_orphan(struct tt_store *store, const char *path);
 
 #endif

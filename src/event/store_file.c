@@ -249,13 +249,13 @@ tt_status tt_store_file_dump(struct tt_store *store)
 	tt_status status;
 
 	TT_TRY(tt_file_create(&file, store->path));
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	status = make_head(&head, store);
 	if (status == TTNN_OK) {
 		tt_file_write(file, head.data, head.length);
 		dump_chunks(file, store, head.length);
 	}
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	tt_str_deinit(&head);
 	if (status == TTNN_OK)
 		return tt_file_commit(file);

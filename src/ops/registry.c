@@ -1,9 +1,9 @@
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/lock.h"
 #include "base/map.h"
 #include "ops/families.h"
 #include "ops/op.h"
@@ -11,12 +11,12 @@
 /* Built once, kept until the process ends. */
 static struct {
 	atomic_bool ready;
-	pthread_mutex_t lock;
 	struct tt_arena arena;
 	struct tt_op_entry *entries;
 	size_t count;
 	struct tt_map by_name;
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} registry;
+TT_LOCK_STATIC(building, TT_RANK_REGISTRY, NULL);
 
 /* "ttnn.transformer.attention_softmax" → "ttnn::transformer::attention_softmax" */
 static const char *cpp_name(struct tt_arena *arena, const char *name)
@@ -151,7 +151,7 @@ tt_status tt_op_registry(void)
 
 	if (atomic_load_explicit(&registry.ready, memory_order_acquire))
 		return TTNN_OK;
-	pthread_mutex_lock(&registry.lock);
+	tt_lock_take(&building);
 	if (!atomic_load(&registry.ready)) {
 		status = build();
 		if (status == TTNN_OK) {
@@ -162,7 +162,7 @@ tt_status tt_op_registry(void)
 			registry.count = 0;
 		}
 	}
-	pthread_mutex_unlock(&registry.lock);
+	tt_lock_give(&building);
 	return status;
 }
 

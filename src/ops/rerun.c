@@ -1,9 +1,9 @@
 #include "ops/rerun.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <ttnn_frontend.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "device/device.h"
@@ -58,7 +58,7 @@ struct traces {
 };
 
 atomic_int tt_rerun_captures;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all traces */
+TT_LOCK_STATIC(lock, TT_RANK_RERUN, NULL); /* of all traces */
 
 /* The capture that recorded a program of the call that is running: where, and 1 + its id. */
 static _Thread_local struct {
@@ -86,9 +86,9 @@ static void unref_trace(struct trace *trace)
 {
 	bool last;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	last = --trace->refs == 0;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	if (last)
 		free_trace(trace);
 }
@@ -119,7 +119,7 @@ static void drop_all(struct tt_device *device)
 	struct trace *first = NULL, *next;
 	struct traces *traces;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	traces = atomic_exchange(&device->kept, NULL);
 	while (traces && traces->newest) {
 		struct trace *trace = unlink_trace(device, &traces->newest);
@@ -127,7 +127,7 @@ static void drop_all(struct tt_device *device)
 		trace->next = first;
 		first = trace;
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	for (; first; first = next) {
 		next = first->next;
 		unref_trace(first);
@@ -357,14 +357,14 @@ static tt_status keep_call(struct tt_device *device, struct step *step, const st
 	struct trace *trace;
 	tt_status status;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	trace = find_trace(device, launched.capture - 1);
 	status = trace && trace->open
 			 ? keep(trace, step, args, results)
 			 : tt_fail(TTNN_STATE,
 				   "the capture of trace %" PRIu32 " ended while %s was recorded",
 				   launched.capture - 1, step->entry->op->name);
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	return status;
 }
 
@@ -603,7 +603,7 @@ static tt_status begin(uint32_t *id, struct tt_device *device, uint32_t queue)
 		return tt_fail_nomem();
 	*trace = (struct trace){.refs = 1, .queue = queue, .open = true};
 	trace->id = (uint32_t)atomic_fetch_add(&next_id, 1);
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	status = traces_of(&traces, device);
 	if (status == TTNN_OK && atomic_load(&device->capturing))
 		status = tt_fail_cond(
@@ -618,7 +618,7 @@ static tt_status begin(uint32_t *id, struct tt_device *device, uint32_t queue)
 		atomic_store(&device->capturing, trace->id + 1);
 		*id = trace->id;
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	if (status != TTNN_OK)
 		free_trace(trace);
 	return status;
@@ -656,7 +656,7 @@ enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_
 	tt_status status;
 
 	TT_TRY(enter(device));
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	at = find_place(device, id);
 	if (!at || !(*at)->open || (*at)->queue != queue) {
 		status = tt_fail_cond(
@@ -670,7 +670,7 @@ enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_
 			stop(*at);
 		atomic_store(&device->capturing, 0);
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	if (broken)
 		unref_trace(broken);
 	tt_devmem_leave(device->memory);
@@ -683,7 +683,7 @@ static tt_status get_finished(struct trace **out, struct tt_device *device, uint
 	tt_status status = TTNN_OK;
 	struct trace *trace;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	trace = find_trace(device, id);
 	if (!trace)
 		status =
@@ -695,7 +695,7 @@ static tt_status get_finished(struct trace **out, struct tt_device *device, uint
 		status = tt_fail(TTNN_STATE, "trace %" PRIu32 " is still being captured", id);
 	else
 		trace->refs++;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	*out = trace;
 	return status;
 }
@@ -722,11 +722,11 @@ void ttnn_device_trace_release(ttnn_device *device, uint32_t id)
 	/* Closing has released all. */
 	if (!tt_devmem_enter(device->memory))
 		return;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	at = find_place(device, id);
 	if (at)
 		trace = unlink_trace(device, at);
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	if (trace)
 		unref_trace(trace);
 	tt_devmem_leave(device->memory);

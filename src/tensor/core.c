@@ -1,10 +1,10 @@
 #include "tensor/core.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/lock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -26,7 +26,7 @@ struct range_vec {
 
 /* Every set there is, by the bytes of its ranges. An entry without a set is one that ran out of
  * memory half-way. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+TT_LOCK_STATIC(lock, TT_RANK_CORES, NULL);
 static struct tt_map sets;
 
 /* ---- making sets --------------------------------------------------------------------------- */
@@ -36,10 +36,10 @@ static const ttnn_core_set *find(const struct ttnn_core_range *ranges, size_t co
 	const struct tt_map_entry *entry;
 	const ttnn_core_set *set;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	entry = tt_map_find(&sets, ranges, count * sizeof(*ranges));
 	set = entry ? entry->pointer : NULL;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	return set;
 }
 
@@ -50,7 +50,7 @@ static tt_status intern(const ttnn_core_set **out, const struct ttnn_core_range 
 	struct tt_core_set *set = NULL;
 	struct tt_map_entry *entry;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	entry = tt_map_add(&sets, ranges, bytes, NULL);
 	if (entry)
 		set = entry->pointer;
@@ -65,7 +65,7 @@ static tt_status intern(const ttnn_core_set **out, const struct ttnn_core_range 
 				memcpy(set->ranges, ranges, bytes);
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	if (!set)
 		return tt_fail_nomem();
 	*out = set;
@@ -181,9 +181,9 @@ size_t tt_core_set_count(void)
 {
 	size_t count;
 
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	count = sets.count;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	return count;
 }
 

@@ -468,10 +468,10 @@ tt_status tt_trace_file_capture(struct tt_trace_file *file, struct tt_terms *ter
 	if (!info->program || !info->arguments || !info->library)
 		return tt_fail_nomem();
 	info->complete = true;
-	pthread_mutex_lock(&store->lock);
+	tt_lock_take(&store->lock);
 	info->file_bytes = store->offset;
 	status = take_counts(file, terms, store);
-	pthread_mutex_unlock(&store->lock);
+	tt_lock_give(&store->lock);
 	return status;
 }
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "event/call.h"
@@ -24,7 +25,7 @@ static atomic_bool flags[TTNN_PARAMS_REMEMBER + 1];
 static atomic_bool async;
 static _Atomic(const char *) directory; /* NULL: the style's own; never freed */
 static _Atomic(const struct tt_params_style *) chosen;
-static pthread_mutex_t switch_lock = PTHREAD_MUTEX_INITIALIZER;
+TT_LOCK_STATIC(switch_lock, TT_RANK_PARAMS, NULL);
 static _Thread_local unsigned busy; /* this thread is making a file */
 
 static atomic_uint_least64_t lost;
@@ -303,7 +304,7 @@ static tt_status enable(bool on)
 	tt_status status = TTNN_OK;
 
 	ensure_started();
-	pthread_mutex_lock(&switch_lock);
+	tt_lock_take(&switch_lock);
 	if (on != atomic_load(&flags[TTNN_PARAMS_ENABLED])) {
 		if (on)
 			status = tt_event_attach(&listener);
@@ -314,7 +315,7 @@ static tt_status enable(bool on)
 			atomic_store(&flags[TTNN_PARAMS_ENABLED], on);
 		}
 	}
-	pthread_mutex_unlock(&switch_lock);
+	tt_lock_give(&switch_lock);
 	return status;
 }
 

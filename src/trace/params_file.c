@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -22,10 +23,12 @@ static _Atomic(struct count *) counter;
 
 /* Numbers that were given back, for the next files: a heap, the least one first. */
 static struct {
-	pthread_mutex_t lock;
 	atomic_bool any; /* read without the lock */
 	TT_VEC(uint64_t) heap;
-} returned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} returned;
+static void forget_numbers(struct tt_lock *unused);
+static const struct tt_lock_forks number_forks = {.child = forget_numbers};
+TT_LOCK_STATIC(number_lock, TT_RANK_NUMBERS, &number_forks);
 
 static void swap(uint64_t *a, uint64_t *b)
 {
@@ -74,6 +77,13 @@ static void forget_returned(void)
 	atomic_store(&returned.any, false);
 }
 
+/* In the child of a fork: those that were given back are the parent's. */
+static void forget_numbers(struct tt_lock *unused)
+{
+	(void)unused;
+	forget_returned();
+}
+
 static void share_count(uint64_t last)
 {
 	struct count *count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
@@ -108,9 +118,9 @@ uint64_t tt_params_number_take(void)
 	uint64_t number = 0;
 
 	if (atomic_load_explicit(&returned.any, memory_order_relaxed)) {
-		pthread_mutex_lock(&returned.lock);
+		tt_lock_take(&number_lock);
 		number = pop_returned();
-		pthread_mutex_unlock(&returned.lock);
+		tt_lock_give(&number_lock);
 	}
 	return number ? number : atomic_fetch_add(&the_count()->last, 1) + 1;
 }
@@ -121,9 +131,9 @@ void tt_params_number_return(uint64_t number)
 
 	if (atomic_compare_exchange_strong(&the_count()->last, &last, number - 1))
 		return;
-	pthread_mutex_lock(&returned.lock);
+	tt_lock_take(&number_lock);
 	push_returned(number);
-	pthread_mutex_unlock(&returned.lock);
+	tt_lock_give(&number_lock);
 }
 
 uint64_t tt_params_number_get(void)
@@ -135,9 +145,9 @@ void tt_params_number_set(uint64_t number)
 {
 	struct count *count = the_count();
 
-	pthread_mutex_lock(&returned.lock);
+	tt_lock_take(&number_lock);
 	forget_returned();
-	pthread_mutex_unlock(&returned.lock);
+	tt_lock_give(&number_lock);
 	if (count->owner == getpid())
 		atomic_store(&count->last, number);
 	else
@@ -182,16 +192,18 @@ void tt_params_file_free(struct tt_params_file *file)
 #define QUEUE_BYTES ((size_t)32 << 20)
 
 static struct {
-	pthread_mutex_t lock;
 	pthread_cond_t more, less;
 	struct tt_params_file *first, **last;
 	size_t bytes;
 	bool busy, running;
 	pthread_t thread;
-} queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
-	   .more = PTHREAD_COND_INITIALIZER,
-	   .less = PTHREAD_COND_INITIALIZER,
-	   .last = &queue.first};
+} queue = {
+	.more = PTHREAD_COND_INITIALIZER, .less = PTHREAD_COND_INITIALIZER, .last = &queue.first};
+static void drain(struct tt_lock *unused);
+static void forget_thread(struct tt_lock *unused);
+/* A fork finds nothing queued. */
+static const struct tt_lock_forks queue_forks = {.before = drain, .child = forget_thread};
+TT_LOCK_STATIC(queue_lock, TT_RANK_QUEUE, &queue_forks);
 
 static void write_queued(struct tt_params_file *file)
 {
@@ -205,14 +217,14 @@ static void write_queued(struct tt_params_file *file)
 static void *work(void *unused)
 {
 	(void)unused;
-	pthread_mutex_lock(&queue.lock);
+	tt_lock_take(&queue_lock);
 	for (;;) {
 		struct tt_params_file *file = queue.first;
 		size_t size;
 
 		if (!file) {
 			pthread_cond_broadcast(&queue.less);
-			pthread_cond_wait(&queue.more, &queue.lock);
+			pthread_cond_wait(&queue.more, &queue_lock.mutex);
 			continue;
 		}
 		queue.first = file->next;
@@ -220,9 +232,9 @@ static void *work(void *unused)
 			queue.last = &queue.first;
 		queue.busy = true;
 		size = file->text.length;
-		pthread_mutex_unlock(&queue.lock);
+		tt_lock_give(&queue_lock);
 		write_queued(file);
-		pthread_mutex_lock(&queue.lock);
+		tt_lock_take(&queue_lock);
 		queue.bytes -= size;
 		queue.busy = false;
 		pthread_cond_broadcast(&queue.less);
@@ -232,61 +244,82 @@ static void *work(void *unused)
 
 void tt_params_file_queue(struct tt_params_file *file)
 {
-	pthread_mutex_lock(&queue.lock);
+	tt_lock_take(&queue_lock);
 	if (!queue.running)
 		queue.running = pthread_create(&queue.thread, NULL, work, NULL) == 0 &&
 				pthread_detach(queue.thread) == 0;
 	if (!queue.running) {
-		pthread_mutex_unlock(&queue.lock);
+		tt_lock_give(&queue_lock);
 		write_queued(file);
 		return;
 	}
 	while (queue.bytes > QUEUE_BYTES)
-		pthread_cond_wait(&queue.less, &queue.lock);
+		pthread_cond_wait(&queue.less, &queue_lock.mutex);
 	file->next = NULL;
 	*queue.last = file;
 	queue.last = &file->next;
 	queue.bytes += file->text.length;
 	pthread_cond_signal(&queue.more);
-	pthread_mutex_unlock(&queue.lock);
+	tt_lock_give(&queue_lock);
 }
 
-static void drain(void)
+static void drain(struct tt_lock *unused)
 {
+	(void)unused;
 	while (queue.running && (queue.first || queue.busy))
-		pthread_cond_wait(&queue.less, &queue.lock);
+		pthread_cond_wait(&queue.less, &queue_lock.mutex);
 }
 
 void tt_params_file_flush(void)
 {
-	pthread_mutex_lock(&queue.lock);
-	drain();
-	pthread_mutex_unlock(&queue.lock);
+	tt_lock_take(&queue_lock);
+	drain(&queue_lock);
+	tt_lock_give(&queue_lock);
+}
+
+/* In the child of a fork: there is no writing thread yet. */
+static void forget_thread(struct tt_lock *unused)
+{
+	(void)unused;
+	queue.running = false;
+	pthread_cond_init(&queue.more, NULL);
+	pthread_cond_init(&queue.less, NULL);
 }
 
 /* ---- remembering ------------------------------------------------------------------------------------------ */
 
 static struct {
-	pthread_mutex_t lock;
 	TT_VEC(char *) paths;
-} remembered = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} remembered;
+static void forget_paths(struct tt_lock *unused);
+static const struct tt_lock_forks path_forks = {.child = forget_paths};
+TT_LOCK_STATIC(path_lock, TT_RANK_REMEMBERED, &path_forks);
 
 void tt_params_file_remember(const char *path)
 {
 	char *copy = tt_strdup(path), **slot;
 
-	pthread_mutex_lock(&remembered.lock);
+	tt_lock_take(&path_lock);
 	slot = copy ? TT_VEC_PUSH(&remembered.paths) : NULL;
 	if (slot)
 		*slot = copy;
 	else
 		tt_free(copy); /* it stays; nothing else to be done about it */
-	pthread_mutex_unlock(&remembered.lock);
+	tt_lock_give(&path_lock);
+}
+
+/* Also in the child of a fork: the files are the parent's. */
+static void forget_paths(struct tt_lock *unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < remembered.paths.count; i++)
+		tt_free(remembered.paths.data[i]);
+	TT_VEC_DEINIT(&remembered.paths);
 }
 
 void tt_params_file_clean(void)
 {
-	pthread_mutex_lock(&remembered.lock);
+	tt_lock_take(&path_lock);
 	for (size_t i = 0; i < remembered.paths.count; i++) {
 		char *path = remembered.paths.data[i];
 
@@ -301,47 +334,13 @@ void tt_params_file_clean(void)
 		if (slash && (i == 0 || strcmp(path, remembered.paths.data[i - 1]) != 0))
 			rmdir(path);
 	}
-	for (size_t i = 0; i < remembered.paths.count; i++)
-		tt_free(remembered.paths.data[i]);
-	TT_VEC_DEINIT(&remembered.paths);
-	pthread_mutex_unlock(&remembered.lock);
-}
-
-/* ---- processes -------------------------------------------------------------------------------------------- */
-
-/* A fork finds nothing queued and no lock taken. */
-static void before_fork(void)
-{
-	pthread_mutex_lock(&queue.lock);
-	drain();
-	pthread_mutex_lock(&returned.lock);
-	pthread_mutex_lock(&remembered.lock);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&remembered.lock);
-	pthread_mutex_unlock(&returned.lock);
-	pthread_mutex_unlock(&queue.lock);
-}
-
-/* The child has no writing thread yet; numbers and files that wait belong to its parent. */
-static void in_child(void)
-{
-	queue.running = false;
-	forget_returned();
-	for (size_t i = 0; i < remembered.paths.count; i++)
-		tt_free(remembered.paths.data[i]);
-	TT_VEC_DEINIT(&remembered.paths);
-	after_fork();
-	pthread_cond_init(&queue.more, NULL);
-	pthread_cond_init(&queue.less, NULL);
+	forget_paths(&path_lock);
+	tt_lock_give(&path_lock);
 }
 
 void tt_params_file_init(void (*failed)(const char *name, const char *why))
 {
 	report = failed;
 	the_count(); /* children share it */
-	pthread_atfork(before_fork, after_fork, in_child);
 	atexit(tt_params_file_flush);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/lock.h"
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -65,14 +66,19 @@ const struct tt_params_style *tt_params_style(const char *name)
 
 /* ---- names ------------------------------------------------------------------------------------------- */
 
+/* The C library has a lock of its own for the time zone, which it does not look after at a fork. */
+TT_LOCK_STATIC(time_lock, TT_RANK_TIME, NULL);
+
 void tt_params_stamp(char out[TT_PARAMS_STAMP], int64_t wall_ns)
 {
 	time_t seconds = (time_t)(wall_ns / 1000000000);
 	struct tm local;
 	size_t length;
 
+	tt_lock_take(&time_lock);
 	localtime_r(&seconds, &local);
 	length = strftime(out, TT_PARAMS_STAMP, "%Y%m%d_%H%M%S", &local);
+	tt_lock_give(&time_lock);
 	snprintf(out + length, TT_PARAMS_STAMP - length, "_%06d",
 		 (int)(wall_ns % 1000000000 / 1000));
 }

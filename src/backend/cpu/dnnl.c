@@ -3,11 +3,11 @@
 #include "backend/cpu/dnnl_load.h"
 
 #if TT_HAS_DNNL
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/large.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/pool.h"
 
@@ -210,7 +210,9 @@ static struct tt_dnnl_plan *plan_new(const struct tt_dnnl *dnnl, const struct tt
 
 /* ---- plans that are kept ------------------------------------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void forget_users(struct tt_lock *lock);
+static const struct tt_lock_forks forks = {.child = forget_users};
+TT_LOCK_STATIC(lock, TT_RANK_DNNL, &forks);
 static struct tt_dnnl_plan *plans;
 static uint32_t plan_count;
 static uint64_t calls;
@@ -244,7 +246,7 @@ struct tt_dnnl_plan *tt_dnnl_plan_get(const struct tt_dnnl_size *size)
 
 	if (!dnnl)
 		return NULL;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	for (plan = plans; plan && !is_same(&plan->size, size); plan = plan->next)
 		;
 	if (!plan) {
@@ -260,7 +262,7 @@ struct tt_dnnl_plan *tt_dnnl_plan_get(const struct tt_dnnl_size *size)
 		plan->users++;
 		plan->used = ++calls;
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 	return plan;
 }
 
@@ -268,9 +270,17 @@ void tt_dnnl_plan_release(struct tt_dnnl_plan *plan)
 {
 	if (!plan)
 		return;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	plan->users--;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
+}
+
+/* In the child of a fork: the jobs that used them are not here. */
+static void forget_users(struct tt_lock *unused)
+{
+	(void)unused;
+	for (struct tt_dnnl_plan *plan = plans; plan; plan = plan->next)
+		plan->users = 0;
 }
 
 bool tt_dnnl_wants(bool half)
@@ -495,6 +505,14 @@ bool tt_dnnl_try_half(const struct tt_dnnl *dnnl)
 	return good;
 }
 #else
+/* In the child of a fork: the jobs that used them are not here. */
+static void forget_users(struct tt_lock *unused)
+{
+	(void)unused;
+	for (struct tt_dnnl_plan *plan = plans; plan; plan = plan->next)
+		plan->users = 0;
+}
+
 bool tt_dnnl_wants(bool half)
 {
 	(void)half;

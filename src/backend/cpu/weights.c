@@ -1,18 +1,20 @@
 #include "backend/cpu/weights.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/deadline.h"
 #include "base/large.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "tensor/tile.h"
 
 #define RECENT 64
 #define MOST_BYTES ((size_t)2 << 30)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void forget_users(struct tt_lock *lock);
+static const struct tt_lock_forks forks = {.child = forget_users};
+TT_LOCK_STATIC(lock, TT_RANK_WEIGHTS, &forks);
 static struct tt_weights *all;
 static size_t all_bytes;
 static uint64_t calls;
@@ -44,31 +46,43 @@ static size_t limit(void)
 	return quarter < MOST_BYTES ? quarter : MOST_BYTES;
 }
 
-/* The caller holds the lock. */
-static void drop(struct tt_weights **link)
+/* Moves weights to the list of those that go. The caller holds the lock. */
+static void drop(struct tt_weights **dropped, struct tt_weights **link)
 {
 	struct tt_weights *weights = *link;
 
 	*link = weights->next;
 	all_bytes -= weights->bytes;
-	tt_storage_unref(weights->key.storage);
-	tt_large_free(weights->data, weights->bytes);
-	tt_free(weights);
+	weights->next = *dropped;
+	*dropped = weights;
+}
+
+/* Without the lock: whoever lent the bytes is told, which may be Python. */
+static void free_dropped(struct tt_weights *dropped)
+{
+	struct tt_weights *next;
+
+	for (; dropped; dropped = next) {
+		next = dropped->next;
+		tt_storage_unref(dropped->key.storage);
+		tt_large_free(dropped->data, dropped->bytes);
+		tt_free(dropped);
+	}
 }
 
 /* Those whose bytes nobody else has, or all. */
-static void drop_dead(bool every)
+static void drop_dead(struct tt_weights **dropped, bool every)
 {
 	struct tt_weights **link = &all;
 
 	while (*link)
 		if ((*link)->users == 0 && (every || (*link)->key.storage->refs == 1))
-			drop(link);
+			drop(dropped, link);
 		else
 			link = &(*link)->next;
 }
 
-static void drop_oldest(size_t most)
+static void drop_oldest(struct tt_weights **dropped, size_t most)
 {
 	while (all_bytes > most) {
 		struct tt_weights **oldest = NULL;
@@ -78,26 +92,37 @@ static void drop_oldest(size_t most)
 				oldest = link;
 		if (!oldest)
 			return;
-		drop(oldest);
+		drop(dropped, oldest);
 	}
 }
 
 void tt_weights_drop(void)
 {
-	pthread_mutex_lock(&lock);
-	drop_dead(true);
-	pthread_mutex_unlock(&lock);
+	struct tt_weights *dropped = NULL;
+
+	tt_lock_take(&lock);
+	drop_dead(&dropped, true);
+	tt_lock_give(&lock);
+	free_dropped(dropped);
+}
+
+/* In the child of a fork: the jobs that used them are not here. */
+static void forget_users(struct tt_lock *unused)
+{
+	(void)unused;
+	for (struct tt_weights *weights = all; weights; weights = weights->next)
+		weights->users = 0;
 }
 
 /* ---- finding and keeping ------------------------------------------------------------------------- */
 
 struct tt_weights *tt_weights_find(const struct tt_weights_key *key)
 {
-	struct tt_weights *found;
+	struct tt_weights *found, *dropped = NULL;
 
 	if (!key->storage)
 		return NULL;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	calls++;
 	for (found = all; found && !is_same(&found->key, key); found = found->next)
 		;
@@ -105,9 +130,10 @@ struct tt_weights *tt_weights_find(const struct tt_weights_key *key)
 		found->users++;
 		found->used = calls;
 	} else {
-		drop_dead(false);
+		drop_dead(&dropped, false);
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
+	free_dropped(dropped);
 	return found;
 }
 
@@ -139,10 +165,12 @@ static bool was_asked(const void *bytes)
 
 void tt_weights_keep(struct tt_weights *weights)
 {
+	struct tt_weights *dropped = NULL;
+
 	/* What was packed in a hurry may have holes. */
 	if (!weights->key.storage || weights->bytes > limit() || tt_deadline_passed())
 		return;
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	if (was_asked(weights->key.area.data)) {
 		tt_storage_ref(weights->key.storage);
 		weights->kept = true;
@@ -150,9 +178,10 @@ void tt_weights_keep(struct tt_weights *weights)
 		weights->next = all;
 		all = weights;
 		all_bytes += weights->bytes;
-		drop_oldest(limit());
+		drop_oldest(&dropped, limit());
 	}
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
+	free_dropped(dropped);
 }
 
 void tt_weights_release(struct tt_weights *weights)
@@ -164,7 +193,7 @@ void tt_weights_release(struct tt_weights *weights)
 		tt_free(weights);
 		return;
 	}
-	pthread_mutex_lock(&lock);
+	tt_lock_take(&lock);
 	weights->users--;
-	pthread_mutex_unlock(&lock);
+	tt_lock_give(&lock);
 }
