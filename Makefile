@@ -186,7 +186,11 @@ PY_OBJ := $(patsubst python/src/%.c,$(PY_OUT)/%.o,$(PY_SRC))
 PY_LIB := $(OUT)/python/ttnn/_ttnn$(PY_SUFFIX)
 
 .PHONY: python
-python: $(PY_LIB) $(patsubst python/%,$(OUT)/python/%,$(PY_FILES))
+# What pip would note about the package beside it: pytest finds the plugin there.
+PY_NOTE := $(OUT)/python/ttnn-$(VERSION).dist-info
+python: $(PY_LIB) $(patsubst python/%,$(OUT)/python/%,$(PY_FILES)) $(PY_NOTE)/entry_points.txt $(PY_NOTE)/METADATA
+$(PY_NOTE)/%: pyproject.toml python/backend.py
+	$(Q)mkdir -p $(@D); $(PYTHON) python/backend.py $(@F) >$@
 $(PY_OUT)/%.o: python/src/%.c $(OUT)/flags
 	$(call say,CC,$<)
 	$(Q)[ -e $(PY_INCLUDE)/Python.h ] || scripts/setup.sh --check python

@@ -984,6 +984,10 @@ TTNN_API bool ttnn_graph_number(uint64_t *out, const ttnn_graph *graph, size_t i
 TTNN_API enum ttnn_status ttnn_graph_query(char **out, const ttnn_graph *graph, const char *what,
 					   int64_t argument);
 
+/* A picture of the calls of a graph as an SVG document, as `ttnn export svg` draws it (free with ttnn_free()); `title` stands
+ * above it (NULL: none). */
+TTNN_API enum ttnn_status ttnn_graph_svg(char **out, const ttnn_graph *graph, const char *title);
+
 /* Switches of the process, off at first: stacks of function starts; pages of buffers in reports. */
 enum ttnn_graph_switch { TTNN_GRAPH_STACKS, TTNN_GRAPH_PAGES, TTNN_GRAPH_SWITCHES };
 TTNN_API void ttnn_graph_set(enum ttnn_graph_switch which, bool on);

@@ -128,6 +128,9 @@ TTNN_API enum ttnn_status ttnn_environment_check(void);
 /* What TTNN_DIALECT says. */
 TTNN_API enum ttnn_dialect ttnn_dialect_of_environment(void);
 
+/* How many parameter files this process wrote; waits for those that are being written. */
+TTNN_API uint64_t ttnn_params_written(void);
+
 /* Does what TTNN_TRACE_PARAMS asks for; called once, by the library at the first operation. */
 TTNN_API void ttnn_params_environment(void);
 

@@ -119,3 +119,7 @@ def build_sdist(sdist_directory, config_settings=None):
         entry.size = len(data)
         archive.addfile(entry, io.BytesIO(data))
     return path.name
+
+
+if __name__ == "__main__":  # make asks for a file of the note about the package
+    sys.stdout.write(_info()[f"{NAME}.dist-info/{sys.argv[1]}"].decode())

@@ -112,6 +112,27 @@ static PyObject *query(PyObject *module, PyObject *args)
 	return py_text(status, &answer);
 }
 
+/* svg(graph as JSON text, title) → a picture */
+static PyObject *svg(PyObject *module, PyObject *args)
+{
+	ttnn_graph *graph = NULL;
+	char *picture = NULL;
+	enum ttnn_status status;
+	const char *text, *title;
+	Py_ssize_t length;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "s#z", &text, &length, &title))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = ttnn_graph_parse(&graph, text, (size_t)length);
+	if (status == TTNN_OK)
+		status = ttnn_graph_svg(&picture, graph, title);
+	ttnn_graph_free(graph);
+	Py_END_ALLOW_THREADS;
+	return py_text(status, &picture);
+}
+
 /* load(path) → the nodes of the graph in a file of any kind */
 static PyObject *load(PyObject *module, PyObject *path)
 {
@@ -181,6 +202,7 @@ static PyMethodDef functions[] = {
 	{"report", report, METH_NOARGS, "The report of the newest capture so far, as JSON text."},
 	{"depth", depth, METH_NOARGS, "How many captures this thread has begun."},
 	{"query", query, METH_VARARGS, "query(graph as JSON text, what, argument) -> JSON text."},
+	{"svg", svg, METH_VARARGS, "svg(graph as JSON text, title) -> an SVG document."},
 	{"load", load, METH_O, "The nodes of the graph in a file."},
 	{"track_function_start", track_start, METH_O,
 	 "track_function_start(function_name): a function of yours begins on this thread."},

@@ -476,6 +476,18 @@ static PyObject *heard(PyObject *module, PyObject *unused)
 	return PyBool_FromLong(ttnn_calls_heard());
 }
 
+static PyObject *written(PyObject *module, PyObject *unused)
+{
+	uint64_t count;
+
+	(void)module;
+	(void)unused;
+	Py_BEGIN_ALLOW_THREADS;
+	count = ttnn_params_written();
+	Py_END_ALLOW_THREADS;
+	return PyLong_FromUnsignedLongLong(count);
+}
+
 static PyObject *counter(PyObject *module, PyObject *unused)
 {
 	(void)module;
@@ -578,6 +590,7 @@ static PyMethodDef functions[] = {
 	{"write", write_file, METH_VARARGS,
 	 "write(name, args, kwargs, result, directory, values) -> the path of its file."},
 	{"value", value_text, METH_VARARGS, "value(object, values) -> JSON text."},
+	{"written", written, METH_NOARGS, "How many files this process wrote."},
 	{"counter", counter, METH_NOARGS, "The number of the last file."},
 	{"set_counter", set_counter, METH_O, "The number of the last file."},
 	{"directory", directory, METH_NOARGS, "Where files go."},

@@ -276,12 +276,32 @@ class ExitStackWithPop(contextlib.ExitStack):
         callback(None, None, None)
 
 
-def visualize(graph, *, file_name=None, visualize_node=visualize_node, visualize_edge=visualize_edge):
-    """A graphviz.Digraph with a cluster for each function; drawn to a .svg, .png or .pdf file."""
-    import graphviz
+class Picture:
+    """A drawing of a graph: an SVG document that notebooks show and that can be saved."""
 
-    if file_name is not None and not str(file_name).endswith((".svg", ".png", ".pdf")):
-        raise ValueError(f"{file_name} must end in .svg, .png or .pdf")
+    def __init__(self, graph, title=None):
+        self.svg = _ttnn.graph.svg(json.dumps(graph), title)
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def save(self, file_name):
+        """Writes the document, under another name until it is complete."""
+        path = pathlib.Path(file_name)
+        aside = path.with_name(f".{os.getpid()}.svg")
+        try:
+            aside.write_text(self.svg, encoding="utf-8")
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def _digraph(graph, visualize_node, visualize_edge):
+    """The graph in graphviz's terms: a cluster for each function."""
+    try:
+        import graphviz
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("functions of one's own and .png or .pdf files need the package graphviz; a .svg file needs nothing") from error
     picture = graphviz.Digraph()
     picture.attr("graph", ordering="in", rankdir="TB")
     picture.attr("node", shape="box", style="filled", fontsize="10", height="0.2", margin="0")
@@ -296,11 +316,27 @@ def visualize(graph, *, file_name=None, visualize_node=visualize_node, visualize
             if node["node_type"] == "function_end" and len(open_clusters) > 1:
                 open_clusters.pop()
                 stack.pop()
-        if len(open_clusters) > 1:
-            raise ValueError(f"{len(open_clusters) - 1} functions have not ended")
     for node in graph:
         for sink in node["connections"]:
             visualize_edge(picture, node["counter"], sink)
+    return picture
+
+
+def visualize(graph, *, file_name=None, visualize_node=visualize_node, visualize_edge=visualize_edge):
+    """Draws a graph, to a .svg file if one is named: a Picture. With functions of one's own for nodes or edges, and for
+    .png and .pdf files, graphviz draws: a graphviz.Digraph."""
+    if file_name is not None and not str(file_name).endswith((".svg", ".png", ".pdf")):
+        raise ValueError(f"{file_name} must end in .svg, .png or .pdf")
+    unfinished = sum({"function_start": 1, "function_end": -1}.get(node["node_type"], 0) for node in graph)
+    if unfinished > 0:
+        raise ValueError(f"{unfinished} functions have not ended")
+    own = globals()["visualize_node"], globals()["visualize_edge"]
+    if (visualize_node, visualize_edge) == own and (file_name is None or str(file_name).endswith(".svg")):
+        picture = Picture(graph)
+        if file_name is not None:
+            picture.save(file_name)
+        return picture
+    picture = _digraph(graph, visualize_node, visualize_edge)
     if file_name is not None:
         stem, suffix = os.path.splitext(str(file_name))
         picture.render(stem, format=suffix[1:], cleanup=True)

@@ -43,6 +43,8 @@ class _Tracer(types.ModuleType):
         self._in_argv = _FLAG in sys.argv if found is None else bool(found)
         if self._in_argv:
             self._ENABLE_TRACE = True
+        if self._in_argv and found is None and _FLAG + "-with-values" in sys.argv:
+            self._SERIALIZE_TENSOR_VALUES = True
 
 
 sys.modules[__name__].__class__ = _Tracer

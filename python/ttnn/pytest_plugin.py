@@ -7,6 +7,9 @@ import re
 import pytest
 
 
+_WRITTEN_BEFORE = pytest.StashKey()
+
+
 def pytest_addoption(parser):
     group = parser.getgroup("ttnn", "operation parameters")
     group.addoption("--trace-params", action="store_true", help="write one JSON file for every ttnn operation")
@@ -32,6 +35,20 @@ def pytest_configure(config):
     operation_tracer._SERIALIZE_TENSOR_VALUES = config.getoption("--trace-params-with-values")
     operation_tracer._TRACE_PARAMS_IN_ARGV = True
     operation_tracer._ENABLE_TRACE = True
+    config.stash[_WRITTEN_BEFORE] = ttnn._ttnn.params.written()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """How many files were written, where, and how to keep them."""
+    if not config.getoption("--trace-params", False):
+        return
+    import ttnn
+
+    params = ttnn._ttnn.params
+    count = params.written() - config.stash.get(_WRITTEN_BEFORE, 0)
+    end = "they are kept" if config.getoption("--trace-params-keep") else "they are removed now: --trace-params-keep keeps them"
+    found = f"{count} parameter files in {params.directory()}; {end}" if count else "no operation was called, so there is no parameter file"
+    terminalreporter.write_line(f"ttnn: {found}")
 
 
 def pytest_unconfigure(config):

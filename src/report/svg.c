@@ -376,6 +376,17 @@ tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const ch
 	return status;
 }
 
+enum ttnn_status ttnn_graph_svg(char **out, const ttnn_graph *graph, const char *title)
+{
+	struct tt_str text = {0};
+	tt_status status = tt_svg_text(&text, graph, title, &(struct tt_diagram_options){0});
+
+	if (status == TTNN_OK)
+		status = tt_str_take(out, &text);
+	tt_str_deinit(&text);
+	return status;
+}
+
 tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char *title,
 		      const struct tt_diagram_options *options)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ttnn_frontend.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -157,8 +158,15 @@ void tt_params_number_set(uint64_t number)
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
 static void (*report)(const char *name, const char *why);
+static atomic_uint_least64_t written;
 
-tt_status tt_params_file_write(const char *path, const struct tt_str *text)
+uint64_t ttnn_params_written(void)
+{
+	tt_params_file_flush();
+	return atomic_load(&written);
+}
+
+static tt_status write_file(const char *path, const struct tt_str *text)
 {
 	const char *slash = strrchr(path, '/');
 	char *directory;
@@ -175,6 +183,13 @@ tt_status tt_params_file_write(const char *path, const struct tt_str *text)
 	status = tt_file_make_dirs(directory);
 	tt_free(directory);
 	return status == TTNN_OK ? tt_file_save_new(path, tt_str_text(text), text->length) : status;
+}
+
+tt_status tt_params_file_write(const char *path, const struct tt_str *text)
+{
+	TT_TRY(write_file(path, text));
+	atomic_fetch_add(&written, 1);
+	return TTNN_OK;
 }
 
 void tt_params_file_free(struct tt_params_file *file)

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 import pytest
 
@@ -338,3 +339,20 @@ def test_a_mode_that_is_none(device):
 def test_a_variable_that_is_mistyped(name, value):
     ran = subprocess.run([sys.executable, "-c", "import ttnn"], env={**os.environ, name: value}, capture_output=True, text=True)
     assert ran.returncode == 1 and f'ValueError: {name} is "{value}"; it can be' in ran.stderr
+
+
+def test_visualize(device, tmp_path):
+    """The library's own pictures: no package and no program is needed."""
+    graph = ttnn.graph
+    graph.begin_graph_capture(graph.RunMode.NORMAL)
+    ttnn.exp(ttnn.zeros([32, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device))
+    nodes = graph.end_graph_capture()
+    picture = graph.visualize(nodes, file_name=tmp_path / "p.svg")
+    assert picture._repr_svg_() == (tmp_path / "p.svg").read_text() and os.listdir(tmp_path) == ["p.svg"]
+    names = "".join(xml.etree.ElementTree.parse(tmp_path / "p.svg").getroot().itertext())
+    assert "ttnn::exp" in names
+    assert graph.visualize(nodes).svg == picture.svg
+    with pytest.raises(ValueError, match="must end in .svg, .png or .pdf"):
+        graph.visualize(nodes, file_name="p.txt")
+    with pytest.raises(ValueError, match="have not ended"):
+        graph.visualize([n for n in nodes if n["node_type"] != "function_end"])

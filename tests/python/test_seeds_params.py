@@ -218,3 +218,27 @@ def test_examples_folder(workspace):
     a, b, c = (r["return_value"]["values"] for r in records)
     assert all(abs(x + y - z) <= 1 / 128 for rows in zip(a, b, c) for x, y, z in zip(*rows))
     assert more[1]["return_value"]["values"] == more[0]["args"][0]["value"]["values"]
+
+
+def test_in_any_folder(tmp_path):
+    """Where `import ttnn` works pytest knows the options, and a closing line says what was written."""
+    (tmp_path / "test_mine.py").write_text("import ttnn\ndef test_mine(device): ttnn.zeros([2, 3]); ttnn.zeros([2, 3])\n")
+    ran = shell("pytest -q --trace-params", tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert f"ttnn: 2 parameter files in {TRACES}; they are removed now: --trace-params-keep keeps them" in ran.stdout
+    assert not (tmp_path / TRACES).exists()
+    ran = shell("pytest -q --trace-params --trace-params-keep", tmp_path)
+    assert f"ttnn: 2 parameter files in {TRACES}; they are kept" in ran.stdout
+    assert len(list((tmp_path / TRACES).iterdir())) == 2
+
+
+def test_a_script_with_both_options(tmp_path):
+    (tmp_path / "s.py").write_text("import ttnn\nttnn.full([2], fill_value=3.0)\n")
+    for options, has in (("--trace-params", False), ("--trace-params --trace-params-with-values", True), ("--trace-params-with-values", None)):
+        ran = shell(f"{sys.executable} s.py {options}", tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        files = list((tmp_path / TRACES).iterdir()) if (tmp_path / TRACES).exists() else []
+        assert len(files) == (has is not None)
+        for file in files:
+            assert ("values" in json.loads(file.read_text())["return_value"]) == has
+            file.unlink()
