@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +12,15 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
 
 /* deflate packs at most this many bytes into one: the bound for what a header may promise. */
 #define GZIP_RATIO 1032
 #define WRITE_BUFFER ((size_t)64 << 10)
+/* What is taken from a pipe or a device, which may have no end. */
+#define SPOOL_MAX ((size_t)1 << 30)
 
 static tt_status fail_errno(const char *path, const char *doing, int error)
 {
@@ -57,27 +59,9 @@ static bool reserve(struct bytes *bytes, size_t room)
 	return true;
 }
 
-/* All or nothing; returns 0 or errno. */
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t put = write(fd, data, size);
-
-		if (put < 0 && errno != EINTR)
-			return errno;
-		if (put == 0)
-			return ENOSPC; /* not seen on Linux; must not loop */
-		if (put > 0) {
-			data += put;
-			size -= (size_t)put;
-		}
-	}
-	return 0;
-}
-
 static tt_status spill(struct bytes *bytes, const char *path)
 {
-	int error = write_all(bytes->spill, bytes->data, bytes->size);
+	int error = tt_fd_write(bytes->spill, bytes->data, bytes->size);
 
 	bytes->size = 0;
 	return error ? fail_errno(path, "unpack into a temporary file", error) : TTNN_OK;
@@ -103,7 +87,7 @@ static void finish(char **out, size_t *size, const struct bytes *bytes)
 }
 
 /* The size is a hint only: pipes and /proc have none, and files grow. */
-static tt_status read_all(struct bytes *bytes, int fd, size_t hint, const char *path)
+static tt_status read_all(struct bytes *bytes, int fd, size_t hint, size_t most, const char *path)
 {
 	if (!reserve(bytes, hint + 1))
 		return tt_fail_nomem();
@@ -117,6 +101,8 @@ static tt_status read_all(struct bytes *bytes, int fd, size_t hint, const char *
 		if (got == 0)
 			return TTNN_OK;
 		bytes->size += (size_t)got;
+		if (bytes->size > most)
+			return fail_errno(path, "read", EFBIG);
 		TT_TRY(make_room(bytes, path));
 	}
 }
@@ -126,13 +112,14 @@ tt_status tt_file_read(char **out, size_t *size, const char *path)
 	struct bytes bytes = {.spill = -1};
 	struct stat info;
 	tt_status status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool regular;
+	int fd = tt_fd_open(path, O_RDONLY);
 
 	if (fd < 0)
 		return fail_errno(path, "open", errno);
-	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		info.st_size = 0;
-	status = read_all(&bytes, fd, (size_t)info.st_size, path);
+	regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+	status = read_all(&bytes, fd, regular ? (size_t)info.st_size : 0,
+			  regular ? SIZE_MAX : SPOOL_MAX, path);
 	close(fd);
 	if (status != TTNN_OK) {
 		tt_free(bytes.data);
@@ -239,31 +226,79 @@ tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t leng
 	return status;
 }
 
-static tt_status map_fd(struct tt_file_map *out, int fd, const char *path)
+/* A pipe cannot be mapped or read at places: its content goes to a file without a name, *fd. */
+static tt_status spool(int *fd, const char *path)
+{
+	const char *directory = getenv("TMPDIR");
+	int from = *fd, error = 0;
+	size_t size = 0;
+	ssize_t got = 1;
+	char *buffer = tt_alloc(WRITE_BUFFER);
+
+	*fd = buffer ? tt_fd_nameless(directory && *directory ? directory : "/tmp") : -1;
+	error = !buffer ? ENOMEM : *fd < 0 ? errno : 0;
+	while (!error && got) {
+		got = read(from, buffer, WRITE_BUFFER);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			error = errno;
+		else if ((size += (size_t)got) > SPOOL_MAX)
+			error = EFBIG;
+		else
+			error = tt_fd_write(*fd, buffer, (size_t)got);
+	}
+	tt_free(buffer);
+	close(from);
+	if (error && *fd >= 0)
+		close(*fd);
+	return error ? fail_errno(path, "read", error) : TTNN_OK;
+}
+
+tt_status tt_file_open(int *fd, size_t *size, const char *path)
+{
+	struct stat info;
+	int error = 0;
+
+	*fd = tt_fd_open(path, O_RDONLY);
+	if (*fd < 0)
+		return fail_errno(path, "open", errno);
+	if (fstat(*fd, &info) != 0)
+		error = errno;
+	else if (S_ISDIR(info.st_mode))
+		error = EISDIR;
+	else if (!S_ISREG(info.st_mode)) {
+		TT_TRY(spool(fd, path));
+		error = fstat(*fd, &info) != 0 ? errno : 0;
+	}
+	if (error) {
+		close(*fd);
+		return fail_errno(path, "read", error);
+	}
+	*size = (size_t)info.st_size;
+	return TTNN_OK;
+}
+
+static tt_status map_fd(struct tt_file_map *out, int fd, size_t size, const char *path)
 {
 	const void *data = "";
-	struct stat info;
 
-	if (fstat(fd, &info) != 0)
-		return fail_errno(path, "map", errno);
-	if (!S_ISREG(info.st_mode))
-		return fail_errno(path, "map", S_ISDIR(info.st_mode) ? EISDIR : ENODEV);
-	if (info.st_size > 0)
-		data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (size)
+		data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return fail_errno(path, "map", errno);
-	*out = (struct tt_file_map){data, (size_t)info.st_size};
+	*out = (struct tt_file_map){data, size};
 	return TTNN_OK;
 }
 
 tt_status tt_file_map(struct tt_file_map *out, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	tt_status status;
+	size_t size;
+	int fd;
 
-	if (fd < 0)
-		return fail_errno(path, "open", errno);
-	status = map_fd(out, fd, path);
+	TT_TRY(tt_file_open(&fd, &size, path));
+	status = map_fd(out, fd, size, path);
 	close(fd);
 	return status;
 }
@@ -284,25 +319,20 @@ static tt_status unpack_into(int fd, const struct tt_file_map *packed, const cha
 
 static tt_status open_nameless(int *fd, const char *directory)
 {
-	char name[PATH_MAX];
-
-	snprintf(name, sizeof(name), "%s/ttnn.XXXXXX", directory);
-	*fd = mkostemp(name, O_CLOEXEC);
-	if (*fd < 0)
-		return fail_errno(name, "create", errno);
-	unlink(name);
-	return TTNN_OK;
+	*fd = tt_fd_nameless(directory);
+	return *fd < 0 ? fail_errno(directory, "create a temporary file", errno) : TTNN_OK;
 }
 
 /* Puts the unpacked content in the place of *fd. */
-static tt_status replace_unpacked(int *fd, const char *path)
+static tt_status replace_unpacked(int *fd, size_t *size, const char *path)
 {
 	const char *directory = getenv("TMPDIR");
-	struct tt_file_map packed;
+	struct tt_file_map packed = {0};
+	struct stat info;
 	tt_status status;
 	int unpacked;
 
-	TT_TRY(map_fd(&packed, *fd, path));
+	TT_TRY(map_fd(&packed, *fd, *size, path));
 	status = open_nameless(&unpacked, directory && *directory ? directory : "/tmp");
 	if (status == TTNN_OK) {
 		status = unpack_into(unpacked, &packed, path);
@@ -310,27 +340,22 @@ static tt_status replace_unpacked(int *fd, const char *path)
 		*fd = unpacked;
 	}
 	tt_file_unmap(&packed);
+	if (status == TTNN_OK && fstat(*fd, &info) != 0)
+		status = fail_errno(path, "read", errno);
+	if (status == TTNN_OK)
+		*size = (size_t)info.st_size;
 	return status;
 }
 
 tt_status tt_file_open_unpacked(int *fd, size_t *size, const char *path)
 {
 	tt_status status = TTNN_OK;
-	struct stat info;
 	char start[2];
 
-	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0)
-		return fail_errno(path, "open", errno);
+	TT_TRY(tt_file_open(fd, size, path));
 	if (pread(*fd, start, sizeof(start), 0) == sizeof(start) && is_gzip(start))
-		status = replace_unpacked(fd, path);
-	if (status == TTNN_OK && fstat(*fd, &info) != 0)
-		status = fail_errno(path, "read", errno);
-	else if (status == TTNN_OK && !S_ISREG(info.st_mode))
-		status = fail_errno(path, "read", S_ISDIR(info.st_mode) ? EISDIR : ENODEV);
-	if (status == TTNN_OK)
-		*size = (size_t)info.st_size;
-	else
+		status = replace_unpacked(fd, size, path);
+	if (status != TTNN_OK)
 		close(*fd);
 	return status;
 }
@@ -384,31 +409,10 @@ static void release(struct tt_file_out *file)
 	tt_free(file);
 }
 
-/* "GOAL.PID-N.tmp": a name no other thread or process takes. */
-static void temp_name(struct tt_str *out, const char *goal)
-{
-	static atomic_uint serial;
-
-	tt_str_addf(out, "%s.%ld-%u.tmp", goal, (long)getpid(), atomic_fetch_add(&serial, 1));
-}
-
-/* O_EXCL guards against leftovers of a killed process. */
 static tt_status open_temp(struct tt_file_out *file)
 {
-	for (int tries = 0; tries < 100; tries++) {
-		struct tt_str name = {0};
-
-		temp_name(&name, file->goal);
-		tt_free(file->temp);
-		file->temp = NULL;
-		TT_TRY(tt_str_take(&file->temp, &name));
-		file->fd = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (file->fd >= 0)
-			return TTNN_OK;
-		if (errno != EEXIST)
-			break;
-	}
-	return fail_errno(file->path, "create", errno);
+	file->fd = tt_fd_temp(&file->temp, file->goal);
+	return file->fd < 0 ? fail_errno(file->path, "create", errno) : TTNN_OK;
 }
 
 static tt_status open_out(struct tt_file_out *file, const char *path)
@@ -424,7 +428,7 @@ static tt_status open_out(struct tt_file_out *file, const char *path)
 	if (exists && S_ISDIR(info.st_mode))
 		return fail_errno(path, "create", EISDIR);
 	if (exists && !S_ISREG(info.st_mode)) {
-		file->fd = open(path, O_WRONLY | O_CLOEXEC);
+		file->fd = tt_fd_open(path, O_WRONLY);
 		return file->fd >= 0 ? TTNN_OK : fail_errno(path, "open", errno);
 	}
 	TT_TRY(open_temp(file));
@@ -477,7 +481,7 @@ tt_status tt_file_create_nameless(struct tt_file_out **out, const char *director
 static void put(struct tt_file_out *file, const char *data, size_t size)
 {
 	if (!file->error)
-		file->error = write_all(file->fd, data, size);
+		file->error = tt_fd_write(file->fd, data, size);
 }
 
 static void flush(struct tt_file_out *file)
@@ -559,37 +563,29 @@ tt_status tt_file_save(const char *path, const void *data, size_t size)
 }
 
 /* Writes and renames; returns 0 or errno, and leaves nothing behind then. */
-static int save_as(const char *temp, const char *path, const void *data, size_t size)
+static int save_as(const char *path, const void *data, size_t size)
 {
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error;
+	char *temp;
+	int fd = tt_fd_temp(&temp, path), error;
 
 	if (fd < 0)
 		return errno;
-	error = write_all(fd, data, size);
+	error = tt_fd_write(fd, data, size);
 	if (close(fd) != 0 && !error)
 		error = errno;
 	if (!error && rename(temp, path) != 0)
 		error = errno;
 	if (error)
 		unlink(temp);
+	tt_free(temp);
 	return error;
 }
 
 tt_status tt_file_save_new(const char *path, const void *data, size_t size)
 {
-	struct tt_str temp = {0};
-	tt_status status;
-	int error;
+	int error = save_as(path, data, size);
 
-	temp_name(&temp, path);
-	status = tt_str_status(&temp);
-	if (status == TTNN_OK) {
-		error = save_as(tt_str_text(&temp), path, data, size);
-		if (error)
-			status = fail_errno(path, "write", error);
-	}
-	tt_str_deinit(&temp);
-	return status;
+	return error ? fail_errno(path, "write", error) : TTNN_OK;
 }
 
 tt_status tt_file_make_dirs(const char *path)

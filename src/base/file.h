@@ -26,7 +26,13 @@ tt_status tt_file_read(char **out, size_t *size, const char *path);
 tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t length,
 			 const char *name);
 
-/* A regular file as read-only memory. Its bytes must not change while it is mapped. */
+/*
+ * Opens a file to read parts of; that of a pipe is what came through it, in a temporary file without a
+ * name (under TMPDIR). The descriptor is the caller's to close.
+ */
+tt_status tt_file_open(int *fd, size_t *size, const char *path);
+
+/* A file or what came through a pipe as read-only memory. Its bytes must not change while it is mapped. */
 struct tt_file_map {
 	const char *data; /* never NULL, also for an empty file */
 	size_t size;
@@ -35,10 +41,7 @@ tt_status tt_file_map(struct tt_file_map *out, const char *path);
 /* An all-zero map is fine; leaves one. */
 void tt_file_unmap(struct tt_file_map *map);
 
-/*
- * A regular file to read parts of. Of gzip it is the content, in a temporary file without a name
- * (under TMPDIR). The descriptor is the caller's to close.
- */
+/* The same; of gzip it is the content, in such a temporary file. */
 tt_status tt_file_open_unpacked(int *fd, size_t *size, const char *path);
 
 /* Exactly these bytes; `name` is for messages. */

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -147,18 +148,8 @@ static tt_status fail(const struct tt_db_bulk *bulk, const char *what)
 static tt_status write_at(struct tt_db_bulk *bulk, const unsigned char *from, size_t size,
 			  uint64_t offset)
 {
-	while (size) {
-		ssize_t done = pwrite(bulk->fd, from, size, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return fail(bulk, "write");
-		from += done;
-		size -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return TTNN_OK;
+	errno = tt_fd_write_at(bulk->fd, from, size, offset);
+	return errno ? fail(bulk, "write") : TTNN_OK;
 }
 
 static void begin_page(struct tt_db_bulk *bulk, int kind)
@@ -479,7 +470,7 @@ tt_status tt_db_bulk_open(struct tt_db_bulk **out, const char *path,
 				    .path = tt_strdup(path)};
 	status = bulk->path ? find_roots(bulk, table) : tt_fail_nomem();
 	if (status == TTNN_OK) {
-		bulk->fd = open(path, O_RDWR | O_CLOEXEC);
+		bulk->fd = tt_fd_open(path, O_RDWR);
 		status = bulk->fd < 0 ? fail(bulk, "open") : TTNN_OK;
 	}
 	if (status == TTNN_OK && is_plain(bulk)) {

@@ -34,8 +34,8 @@ struct tt_capture {
 	struct tt_event_listener listener;
 	struct tt_capture_options options; /* texts are copies */
 	struct tt_store store;
-	const void *owner; /* the thread, for this_thread */
-	int index;         /* in `captures` */
+	_Atomic(const void *) owner; /* the thread, for this_thread; NULL: it has ended */
+	int index;                   /* in `captures` */
 	atomic_uint_least64_t serial;
 	uint64_t began; /* tt_clock_ns() */
 	atomic_uint_least64_t ops;
@@ -229,6 +229,11 @@ static void end_thread(void)
 
 	tt_lock_take(&captures_lock);
 	for (int i = 0; self && i < TT_LISTENERS_MAX; i++) {
+		const void *me = &own;
+
+		/* Another thread may come to lie where this one did. */
+		if (captures[i])
+			atomic_compare_exchange_strong(&captures[i]->owner, &me, NULL);
 		if (!captures[i] || own[i].serial != atomic_load(&captures[i]->serial))
 			continue;
 		own[i].serial = 0;
@@ -321,7 +326,8 @@ static void hear_all(struct tt_event_listener *self, const struct tt_event *even
 	struct stream *stream;
 
 	if (atomic_load_explicit(&capture->dead, memory_order_relaxed) ||
-	    (capture->options.this_thread && capture->owner != &own))
+	    (capture->options.this_thread &&
+	     atomic_load_explicit(&capture->owner, memory_order_relaxed) != &own))
 		return;
 	stream = find_stream(capture);
 	if (!stream) {
@@ -411,8 +417,9 @@ tt_status tt_capture_flush_on(int number)
 
 static void path_in(char *out, size_t room, const char *directory)
 {
-	snprintf(out, room, "%s/%s-%ld.ttrace", directory, program_invocation_short_name,
-		 (long)getpid());
+	/* The name of a file has 255 bytes, and something may be added to it. */
+	snprintf(out, room, "%s/%.200s-%ld" TT_TRACE_SUFFIX, directory,
+		 program_invocation_short_name, (long)getpid());
 }
 
 /* What was recorded is the parent's; the child has no other threads, and no writer. */
@@ -493,7 +500,7 @@ static tt_status init_store(struct tt_capture *capture, const struct tt_capture_
 	if (options->directory) {
 		path_in(path, sizeof(path), options->directory);
 		store.path = path;
-		store.lazy = true;
+		store.automatic = true;
 	}
 	return tt_store_init(&capture->store, &store);
 }
@@ -553,7 +560,7 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 	capture->options = *options;
 	capture->whole = !options->first_op && !options->op_count && !options->begin_mark &&
 			 !options->end_mark;
-	capture->owner = &own;
+	atomic_init(&capture->owner, &own);
 	capture->began = tt_clock_ns();
 	tt_clock_ticks(); /* the rate of the clock is measured from the first reading on */
 	atomic_init(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);

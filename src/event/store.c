@@ -314,10 +314,7 @@ static void *write_on(void *context)
 	return NULL;
 }
 
-/*
- * With the lock held. The writer takes no signals: they are the program's, and one it must survive is
- * its own (SIGXFSZ, when the file would grow beyond a limit).
- */
+/* With the lock held. The writer takes no signals: they are the program's. */
 static void start(struct tt_store *store)
 {
 	sigset_t all, before;
@@ -449,7 +446,7 @@ tt_status tt_store_init(struct tt_store *store, const struct tt_store_options *o
 		if (!store->path)
 			status = tt_fail_nomem();
 	}
-	if (status == TTNN_OK && store->path && !options->lazy && !options->last_ops)
+	if (status == TTNN_OK && store->path && !options->automatic && !options->last_ops)
 		status = tt_store_file_open(store);
 	if (status != TTNN_OK)
 		tt_store_deinit(store);
@@ -477,32 +474,14 @@ tt_status tt_store_dump(struct tt_store *store)
 		       : TTNN_OK;
 }
 
-/* So that it survives SIGXFSZ the end is written with signals off, as the rest was. */
 tt_status tt_store_finish(struct tt_store *store)
 {
-	sigset_t all, before;
-	tt_status status;
-
 	if (store->stopping)
 		return TTNN_OK;
 	stop_writer(store);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (store->options.last_ops)
-		status = tt_store_dump(store);
-	else
-		status = store->path && store->fd >= 0 ? tt_store_file_finish(store) : TTNN_OK;
-	if (status != TTNN_OK) {
-		struct timespec none = {0};
-		sigset_t xfsz;
-
-		/* The one that the write itself raised must not strike now. */
-		sigemptyset(&xfsz);
-		sigaddset(&xfsz, SIGXFSZ);
-		sigtimedwait(&xfsz, NULL, &none);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return status;
+		return tt_store_dump(store);
+	return store->path && store->fd >= 0 ? tt_store_file_finish(store) : TTNN_OK;
 }
 
 static void free_content(struct tt_store *store)

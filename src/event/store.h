@@ -37,7 +37,11 @@ struct tt_chunk_place {
 
 struct tt_store_options {
 	const char *path; /* NULL: memory */
-	bool lazy;        /* the file is made with the first chunk */
+	/*
+	 * The file is made with the first chunk, under a name that was not there: if that of `path` is,
+	 * with a number.
+	 */
+	bool automatic;
 	uint64_t last_ops;
 	uint64_t tick_ns;            /* (optional) how often tick() is called */
 	void (*tick)(void *context); /* (optional) on the writer's thread, without locks */
@@ -67,6 +71,7 @@ struct tt_store {
 	char reason[160];       /* why; "" if nothing is */
 	bool writing, stopping; /* there is a writer; it is to end */
 	bool head_written;
+	bool own_name; /* `path` is a file that this store has made */
 	pthread_t writer;
 	struct tt_packer *packer; /* the writer's */
 	unsigned char *packed;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/pack.h"
@@ -16,7 +17,7 @@
 /* The command line with blanks between its words; cut when it is long. */
 static void read_command(char *out, size_t room)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int fd = tt_fd_open("/proc/self/cmdline", O_RDONLY);
 	ssize_t length = fd < 0 ? 0 : read(fd, out, room - 1);
 
 	if (fd >= 0)
@@ -130,56 +131,29 @@ static const char *shown_path(const struct tt_store *store)
 	return store->path ? store->path : "the temporary file of a capture";
 }
 
-static bool write_all(int fd, const void *data, size_t size, uint64_t offset)
+/* 0, or errno: then what was written in vain is cut off again. */
+static int write_at(struct tt_store *store, const void *data, size_t size, uint64_t offset)
 {
-	const char *at = data;
+	int error = tt_fd_write_at(store->fd, data, size, offset);
 
-	while (size) {
-		ssize_t done = pwrite(fd, at, size, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0) {
-			if (!done)
-				errno = ENOSPC;
-			return false;
-		}
-		at += done;
-		size -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return true;
+	if (error && ftruncate(store->fd, (off_t)store->offset) != 0)
+		error = errno;
+	return error;
 }
 
-static tt_status fail_write(struct tt_store *store)
+static tt_status fail(const struct tt_store *store, int error)
 {
-	int reason = errno;
-
-	if (ftruncate(store->fd, (off_t)store->offset) != 0)
-		reason = errno;
-	return tt_fail(TTNN_IO, "%s: %s", shown_path(store), strerror(reason));
-}
-
-static tt_status open_unnamed(int *fd)
-{
-	const char *base = getenv("TMPDIR");
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/ttnn_capture.XXXXXX", base && *base ? base : "/tmp");
-	*fd = mkostemp(path, O_CLOEXEC);
-	if (*fd < 0)
-		return tt_fail(TTNN_IO, "%s: %s", path, strerror(errno));
-	unlink(path);
-	return TTNN_OK;
+	return tt_fail(TTNN_IO, "%s: %s", shown_path(store), strerror(error));
 }
 
 static tt_status write_head(struct tt_store *store)
 {
 	struct tt_str head = {0};
 	tt_status status = make_head(&head, store);
+	int error = status == TTNN_OK ? write_at(store, head.data, head.length, 0) : 0;
 
-	if (status == TTNN_OK && !write_all(store->fd, head.data, head.length, 0))
-		status = fail_write(store);
+	if (error)
+		status = fail(store, error);
 	if (status == TTNN_OK) {
 		store->offset = head.length;
 		store->head_written = true;
@@ -188,15 +162,69 @@ static tt_status write_head(struct tt_store *store)
 	return status;
 }
 
+/* "X.ttrace" is "X.2.ttrace" as the second of that name. */
+static tt_status number_path(char **out, const char *path, unsigned number)
+{
+	size_t length = strlen(path), suffix = strlen(TT_TRACE_SUFFIX);
+	struct tt_str text = {0};
+
+	if (length > suffix && strcmp(path + length - suffix, TT_TRACE_SUFFIX) == 0)
+		length -= suffix;
+	tt_str_add(&text, path, length);
+	tt_str_addf(&text, ".%u%s", number, path + length);
+	return tt_str_take(out, &text);
+}
+
+/* A name that was not there: those of ended processes with the same number are never taken. */
+static tt_status open_unused(struct tt_store *store)
+{
+	char *path = NULL;
+
+	for (unsigned number = 2;; number++) {
+		const char *tried = path ? path : store->path;
+
+		store->fd = tt_fd_open(tried, O_RDWR | O_CREAT | O_EXCL);
+		if (store->fd >= 0)
+			break;
+		if (errno != EEXIST || number == UINT32_MAX) {
+			tt_status status = tt_fail(TTNN_IO, "%s: %s", tried, strerror(errno));
+
+			tt_free(path);
+			return status;
+		}
+		tt_free(path);
+		path = NULL;
+		TT_TRY(number_path(&path, store->path, number));
+	}
+	if (path) {
+		tt_free(store->path);
+		store->path = path;
+	}
+	store->own_name = true;
+	return TTNN_OK;
+}
+
+static tt_status open_named(struct tt_store *store)
+{
+	if (store->options.automatic && !store->own_name)
+		return open_unused(store);
+	store->fd = tt_fd_open(store->path, O_RDWR | O_CREAT | O_TRUNC);
+	return store->fd < 0 ? fail(store, errno) : TTNN_OK;
+}
+
+static tt_status open_unnamed(struct tt_store *store)
+{
+	const char *base = getenv("TMPDIR");
+
+	base = base && *base ? base : "/tmp";
+	store->fd = tt_fd_nameless(base);
+	return store->fd < 0 ? tt_fail(TTNN_IO, "%s: %s", base, strerror(errno)) : TTNN_OK;
+}
+
 tt_status tt_store_file_open(struct tt_store *store)
 {
-	if (store->fd < 0 && !store->path) {
-		TT_TRY(open_unnamed(&store->fd));
-	} else if (store->fd < 0) {
-		store->fd = open(store->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (store->fd < 0)
-			return tt_fail(TTNN_IO, "%s: %s", store->path, strerror(errno));
-	}
+	if (store->fd < 0)
+		TT_TRY(store->path ? open_named(store) : open_unnamed(store));
 	return store->head_written ? TTNN_OK : write_head(store);
 }
 
@@ -204,23 +232,24 @@ tt_status tt_store_file_chunk(struct tt_store *store, const struct tt_chunk_head
 			      const unsigned char *data)
 {
 	unsigned char bytes[TT_CHUNK_HEAD_SIZE];
+	int error;
 
 	tt_chunk_head_put(bytes, head);
-	if (!write_all(store->fd, bytes, sizeof(bytes), store->offset) ||
-	    !write_all(store->fd, data, head->stored_size, store->offset + sizeof(bytes)))
-		return fail_write(store);
-	return TTNN_OK;
+	error = write_at(store, bytes, sizeof(bytes), store->offset);
+	if (!error)
+		error = write_at(store, data, head->stored_size, store->offset + sizeof(bytes));
+	return error ? fail(store, error) : TTNN_OK;
 }
 
 tt_status tt_store_file_finish(struct tt_store *store)
 {
 	struct tt_str index = {0};
 	tt_status status = make_index(&index, store, store->offset);
+	int error =
+		status == TTNN_OK ? write_at(store, index.data, index.length, store->offset) : 0;
 
-	if (status == TTNN_OK && !write_all(store->fd, index.data, index.length, store->offset))
-		status = fail_write(store);
 	tt_str_deinit(&index);
-	return status;
+	return error ? fail(store, error) : status;
 }
 
 static void dump_chunks(struct tt_file_out *file, struct tt_store *store, uint64_t offset)
@@ -242,12 +271,24 @@ static void dump_chunks(struct tt_file_out *file, struct tt_store *store, uint64
 	tt_str_deinit(&index);
 }
 
+/* The first dump finds a name, which the others keep. */
+static tt_status claim_name(struct tt_store *store)
+{
+	if (!store->options.automatic || store->own_name)
+		return TTNN_OK;
+	TT_TRY(open_unused(store));
+	close(store->fd);
+	store->fd = -1;
+	return TTNN_OK;
+}
+
 tt_status tt_store_file_dump(struct tt_store *store)
 {
 	struct tt_file_out *file;
 	struct tt_str head = {0};
 	tt_status status;
 
+	TT_TRY(claim_name(store));
 	TT_TRY(tt_file_create(&file, store->path));
 	tt_lock_take(&store->lock);
 	status = make_head(&head, store);

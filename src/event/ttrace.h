@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TT_TRACE_SUFFIX ".ttrace"
 #define TT_TRACE_MAGIC "\x89ttrace\n"
 #define TT_TRACE_MAGIC_SIZE 8
 #define TT_TRACE_VERSION 2

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "report/report.h"
 
@@ -97,7 +98,7 @@ static int start(pid_t *pid, int *fd, const char *const *arguments)
 	posix_spawn_file_actions_t actions;
 	int pipes[2], error;
 
-	if (pipe2(pipes, O_CLOEXEC) != 0)
+	if (tt_fd_pipe(pipes) != 0)
 		return errno;
 	error = posix_spawn_file_actions_init(&actions);
 	if (!error) {

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/file.h"
@@ -435,6 +436,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	const struct tt_report_version *version = options->schema
 							  ? tt_report_version_find(options->schema)
 							  : tt_report_version_default();
+	struct tt_fd_guard guard; /* the database writes by itself */
 	struct run *run;
 	tt_status status;
 	size_t there;
@@ -447,6 +449,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 		return tt_fail_nomem();
 	run->import.options = options;
 	run->there = strlen(options->output);
+	tt_fd_guard(&guard);
 	status = list_files(&run->files, &run->in_folder, options);
 	if (status == TTNN_OK)
 		status = import_all(run, version);
@@ -457,6 +460,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 		run->import.source->free(run->import.source);
 	there = run->there;
 	run_deinit(run);
+	tt_fd_unguard(&guard);
 	if (status != TTNN_OK)
 		remove_folder(options->output, there);
 	return status;

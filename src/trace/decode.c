@@ -859,7 +859,7 @@ static bool is_whole(const struct tt_event *event)
 	case TT_EVENT_SCOPE_BEGIN:
 		return event->begin.name && event->begin.kind <= TT_SCOPE_HOST &&
 		       (!event->begin.schema ||
-			event->begin.schema->count >= event->begin.arg_count);
+			event->begin.schema->count == event->begin.arg_count);
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_FREE:
 		return tt_enum_name(&tt_enum_buffer_type, event->buffer.type) &&

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/pack.h"
 
@@ -381,17 +382,12 @@ static tt_status read_all(struct tt_trace_file *file, struct tt_terms *terms)
 
 static tt_status open_named(struct tt_trace_file *file, struct tt_terms *terms, const char *path)
 {
-	struct stat facts;
+	size_t size;
 	tt_status status;
 
-	file->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (file->fd < 0)
-		return tt_fail(errno == ENOENT ? TTNN_NOTFOUND : TTNN_IO, "%s: %s", path,
-			       strerror(errno));
+	TT_TRY(tt_file_open(&file->fd, &size, path));
 	file->own_fd = true;
-	if (fstat(file->fd, &facts) != 0 || !S_ISREG(facts.st_mode))
-		return tt_fail(TTNN_FORMAT, "%s: not a regular file", path);
-	file->info.file_bytes = (uint64_t)facts.st_size;
+	file->info.file_bytes = size;
 	status = read_all(file, terms);
 	return status == TTNN_FORMAT ? tt_fail_prefix(status, "%s", path) : status;
 }

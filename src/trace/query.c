@@ -210,13 +210,15 @@ tt_status tt_query_per_core(struct tt_query_core *out, const struct tt_graph *gr
 	return TTNN_OK;
 }
 
+/* Sums wrap: what a file says of sizes is not ours to believe. */
 struct tt_query_dram tt_query_dram(const struct tt_graph *graph)
 {
 	struct tt_query_dram out = {0};
-	int64_t now = 0;
+	uint64_t allocated = 0, freed = 0;
 
 	for (size_t i = 0; i < graph->count; i++) {
 		const struct tt_graph_node *node = &graph->nodes[i];
+		int64_t now;
 
 		if (node->type == TT_GRAPH_BUFFER_DEALLOCATE)
 			node = buffer_of(graph, node);
@@ -224,15 +226,13 @@ struct tt_query_dram tt_query_dram(const struct tt_graph *graph)
 			continue;
 		if (!is_type(node, "DRAM"))
 			continue;
-		if (graph->nodes[i].type == TT_GRAPH_BUFFER_ALLOCATE) {
-			now += (int64_t)size_of(node);
-			out.allocated += (int64_t)size_of(node);
-		} else {
-			now -= (int64_t)size_of(node);
-			out.freed += (int64_t)size_of(node);
-		}
+		*(graph->nodes[i].type == TT_GRAPH_BUFFER_ALLOCATE ? &allocated : &freed) +=
+			size_of(node);
+		now = (int64_t)(allocated - freed);
 		out.peak = now > out.peak ? now : out.peak;
 	}
+	out.allocated = (int64_t)allocated;
+	out.freed = (int64_t)freed;
 	return out;
 }
 

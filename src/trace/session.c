@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/env.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -80,7 +82,7 @@ bool tt_is_trace(const char *path)
 	/* What cannot be read twice is not looked at: pipes. */
 	if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
 		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = tt_fd_open(path, O_RDONLY);
 	if (fd < 0)
 		return false;
 	is = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
@@ -89,19 +91,49 @@ bool tt_is_trace(const char *path)
 	return is;
 }
 
-tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
+static tt_status project_source(struct tt_graph *out, struct tt_source *source,
+				enum ttnn_dialect dialect)
 {
 	struct tt_project_options options = {.dialect = dialect};
-	struct tt_source *source;
 	tt_status status;
 
-	if (!tt_is_trace(path))
-		return tt_graph_load(out, path);
 	memset(out, 0, sizeof(*out));
-	TT_TRY(tt_source_open(&source, path));
 	status = tt_graph_from_source(out, source, &options);
 	tt_source_close(source);
 	return status;
+}
+
+/* What comes through a pipe is read once, and then looked at. */
+static tt_status open_pipe(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
+{
+	struct tt_source *source;
+	tt_status status;
+	char *data;
+	size_t size;
+
+	TT_TRY(tt_file_read(&data, &size, path));
+	if (size < TT_TRACE_MAGIC_SIZE || memcmp(data, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE) != 0) {
+		status = tt_graph_parse(out, data, size, path);
+	} else {
+		status = tt_source_open_bytes(&source, data, size, path);
+		if (status == TTNN_OK)
+			status = project_source(out, source, dialect);
+	}
+	tt_free(data);
+	return status;
+}
+
+tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
+{
+	struct tt_source *source;
+	struct stat facts;
+
+	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+		return open_pipe(out, path, dialect);
+	if (!tt_is_trace(path))
+		return tt_graph_load(out, path);
+	TT_TRY(tt_source_open(&source, path));
+	return project_source(out, source, dialect);
 }
 
 /* ---- captures ----------------------------------------------------------------------------------------- */
@@ -131,6 +163,52 @@ static void free_session(struct session *s)
 	tt_free(s);
 }
 
+/* Takes the newest session off this thread. */
+static struct session *leave(void)
+{
+	struct session *s = newest;
+
+	newest = s->older;
+	tt_run_mode_set(s->before);
+	tt_run_rehearsals(-is_rehearsal(s));
+	if (tt_dialect(s->options.dialect)->renumbers)
+		atomic_fetch_sub(&tt_tensor_renumbering, 1);
+	return s;
+}
+
+/* ---- threads that end ----------------------------------------------------------------------------------- */
+
+static pthread_key_t at_exit;
+static bool have_at_exit;
+
+/* A thread takes its captures with it: nobody else could end them, and there is room for a few only. */
+static void end_with_thread(void *unused)
+{
+	(void)unused;
+	while (newest) {
+		tt_log(TT_LOG_WARN, "a thread ended without ending the graph capture it had begun: "
+				    "what that recorded is dropped");
+		free_session(leave());
+	}
+}
+
+static void make_key(void)
+{
+	have_at_exit = pthread_key_create(&at_exit, end_with_thread) == 0;
+}
+
+/* Any pointer will do: it makes that end_with_thread() is called. */
+static void watch_thread(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_key);
+	if (have_at_exit)
+		pthread_setspecific(at_exit, &at_exit);
+}
+
+/* ---- beginning and ending ------------------------------------------------------------------------------- */
+
 enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect)
 {
 	const struct tt_dialect *rules = tt_dialect(dialect);
@@ -157,6 +235,7 @@ enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect 
 	tt_run_rehearsals(is_rehearsal(s));
 	s->older = newest;
 	newest = s;
+	watch_thread();
 	return TTNN_OK;
 }
 
@@ -206,19 +285,6 @@ static void tell_losses(const struct tt_capture_summary *summary)
 		tt_log(TT_LOG_WARN, "the capture lost %llu records: %s",
 		       (unsigned long long)summary->lost,
 		       summary->reason ? summary->reason : "unknown");
-}
-
-/* Takes the newest session off this thread. */
-static struct session *leave(void)
-{
-	struct session *s = newest;
-
-	newest = s->older;
-	tt_run_mode_set(s->before);
-	tt_run_rehearsals(-is_rehearsal(s));
-	if (tt_dialect(s->options.dialect)->renumbers)
-		atomic_fetch_sub(&tt_tensor_renumbering, 1);
-	return s;
 }
 
 static tt_status end_session(struct tt_graph *out, struct tt_report *report)

@@ -128,8 +128,47 @@ TEST(what_cannot_be_read)
 	CHECK_FAILS(tt_file_read(&data, &size, "/no/file"), TTNN_NOTFOUND, "/no/file: cannot open");
 	CHECK_FAILS(tt_file_read(&data, &size, "/tmp"), TTNN_IO, "/tmp: cannot read: Is a dir");
 	CHECK_FAILS(tt_file_map(&map, "/no/file"), TTNN_NOTFOUND, "/no/file: cannot open");
-	CHECK_FAILS(tt_file_map(&map, "/tmp"), TTNN_IO, "/tmp: cannot map: Is a directory");
-	CHECK_FAILS(tt_file_map(&map, "/dev/null"), TTNN_IO, "/dev/null: cannot map");
+	CHECK_FAILS(tt_file_map(&map, "/tmp"), TTNN_IO, "/tmp: cannot read: Is a directory");
+}
+
+/* A pipe has no size and no places; what came through it has. */
+TEST(pipes_are_read_as_files)
+{
+	struct tt_file_map map;
+	char path[32], text[4] = "";
+	size_t size;
+	int ends[2], fd;
+
+	CHECK_INT(pipe(ends), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+	CHECK_INT(write(ends[1], "pipe", 4), 4);
+	close(ends[1]);
+	CHECK_OK(tt_file_open(&fd, &size, path));
+	CHECK_INT(size, 4);
+	CHECK_INT(pread(fd, text, 3, 1), 3);
+	CHECK(memcmp(text, "ipe", 3) == 0);
+	close(fd);
+	close(ends[0]);
+	CHECK_OK(tt_file_map(&map, "/dev/null"));
+	CHECK_INT(map.size, 0);
+	tt_file_unmap(&map);
+}
+
+/* The temporary name beside a file does not grow with its name. */
+TEST(the_longest_name)
+{
+	char name[256];
+	const char *path;
+
+	memset(name, 'n', 255);
+	name[255] = 0;
+	path = test_path(name);
+	CHECK_OK(tt_file_save(path, "abc", 3));
+	check_content(path, "abc", 3);
+	CHECK_OK(tt_file_save_new(path, "abcd", 4));
+	check_content(path, "abcd", 4);
+	CHECK_INT(files_left(), 1);
+	remove(path);
 }
 
 TEST(files_without_a_size)
