@@ -76,6 +76,16 @@ static struct tt_lock *next_of(const struct tt_lock *lock)
 	return next;
 }
 
+/* The other way. */
+static struct tt_lock *last_before(const struct tt_lock *lock)
+{
+	struct tt_lock *last = lock ? lock->before : NULL;
+
+	for (unsigned rank = lock ? lock->rank : TT_RANKS; !last && rank-- > 0;)
+		last = all[rank].last;
+	return last;
+}
+
 /* Ends with the list, so that it stays as it is. */
 static void hold_all(void)
 {
@@ -124,7 +134,7 @@ static void release_in_child(void)
 	pthread_cond_init(&forked, NULL);
 	pthread_mutex_unlock(&list);
 	pthread_mutex_unlock(&one_fork);
-	for (struct tt_lock *lock = NULL; (lock = next_of(lock));)
+	for (struct tt_lock *lock = NULL; (lock = last_before(lock));)
 		if (lock->forks && lock->forks->child)
 			lock->forks->child(lock);
 }

@@ -3,8 +3,8 @@
  *
  * fork() copies the memory and one thread: what the other threads were in the middle of is never finished
  * in the child. So a fork takes all locks before, in the order of their ranks, and the child gives them
- * back: everything that a lock guards is whole there. Then the hooks of the locks run in the child, in
- * the same order: they forget the threads that are not there.
+ * back: everything that a lock guards is whole there. Then the hooks of the locks run in the child,
+ * inner ones first: they forget the threads that are not there.
  *
  * A thread that holds a lock may take others of later ranks only. Builds with assertions (debug, asan,
  * tsan) check that with every lock, so a wrong order is found by any test that comes along. A thread that
@@ -43,6 +43,7 @@ enum tt_lock_rank {
 	TT_RANK_REGISTRY,   /* ops/registry.c: while it is built */
 	TT_RANK_PROGRAMS,   /* device/progcache.h: the programs of a device */
 	TT_RANK_WEIGHTS,    /* backend/cpu/weights.c: what was packed */
+	TT_RANK_LOADER,     /* backend/cpu/dnnl_load.c: while a library is loaded */
 	TT_RANK_DNNL,       /* backend/cpu/dnnl.c: plans, and what oneDNN locks inside */
 	TT_RANK_MEMORY,     /* device/devmem.h: the buffers of one */
 	TT_RANK_ALLOCATOR,  /* device/alloc.h: its addresses */

@@ -23,7 +23,8 @@ struct batch {
 struct tt_db_load {
 	struct batch batches[BATCHES];
 	pthread_t thread;
-	bool running;           /* the caller's own, as is the batch being filled */
+	bool running; /* the caller's own, as is the batch being filled */
+	/* No matter of a fork (base/lock.h): it is shared within one call, which no child goes on with. */
 	pthread_mutex_t lock;   /* of what is below */
 	pthread_cond_t moved;   /* `filled`, `written` or `stop` */
 	size_t filled, written; /* batches since the beginning; those between are the thread's */

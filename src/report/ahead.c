@@ -24,6 +24,7 @@ struct tt_report_ahead {
 	pthread_t threads[THREADS];
 	unsigned running;
 	struct tt_report_batch batches[TT_REPORT_BATCHES];
+	/* No matter of a fork (base/lock.h): it is shared within one call, which no child goes on with. */
 	pthread_mutex_t lock;    /* of what is below */
 	pthread_cond_t ready;    /* the batch that the caller waits for */
 	pthread_cond_t space;    /* a batch may be claimed, or `stop` */

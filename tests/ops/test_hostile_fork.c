@@ -20,6 +20,14 @@
 #define PATIENCE 20 /* seconds for a child */
 #define SIDE 64
 
+/* The thread sanitizer follows children with threads if it is told to, and 64 locks at most. */
+const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+	return "die_after_fork=0:detect_deadlocks=0";
+}
+
 static ttnn_device *device;          /* everyone's */
 static ttnn_tensor *shared, *weight; /* on it: ones */
 static ttnn_trace *trace;            /* of the process; NULL: none */

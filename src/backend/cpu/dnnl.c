@@ -365,11 +365,13 @@ static bool pack_column(void *out, const struct tt_dnnl_plan *plan, const struct
 			      type_of(plan), (const size_t[]){b->row_step, b->col_step});
 	void *to = (uint8_t *)out + from / COLS * plan->column[0].bytes;
 
+	tt_lock_take(&lock); /* so that a fork does not find one of the library's own locks taken */
 	good = good &&
 	       dnnl->reorder_primitive_desc_create(&pd, LEND(&desc), dnnl->engine,
 						   plan->column[col].weights, dnnl->engine,
 						   NULL) == dnnl_success &&
 	       dnnl->primitive_create(&primitive, pd) == dnnl_success;
+	tt_lock_give(&lock);
 	if (good) {
 		struct argument arguments[2] = {{DNNL_ARG_FROM, LEND(&desc), (void *)part.data},
 						{DNNL_ARG_TO, plan->column[col].weights, to}};

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -112,6 +113,8 @@ static bool half_works(const struct tt_dnnl *dnnl)
 
 /* ---- all ----------------------------------------------------------------------------------------- */
 
+TT_LOCK_STATIC(loader_lock, TT_RANK_LOADER, NULL);
+
 static void load(void)
 {
 	const char *choice = getenv("TTNN_DNNL");
@@ -120,7 +123,10 @@ static void load(void)
 	found.isa = tt_cpu_isa();
 	if (found.isa == TT_ISA_PLAIN || (choice && strcmp(choice, "0") == 0))
 		return;
+	/* A child of a fork in the middle would have half a library. */
+	tt_lock_take(&loader_lock);
 	library = open_library(choice && strchr(choice, '/') ? choice : NULL);
+	tt_lock_give(&loader_lock);
 	if (!library || !find_functions(&found, library))
 		return;
 	found.everything = choice && strcmp(choice, "all") == 0;
