@@ -118,11 +118,14 @@ static void find_rate(void)
 	ns_per_tick = (double)(now.ns - start.ns) / (double)(now.ticks - start.ticks);
 }
 
+static atomic_bool rated;
+
 static void ensure_rate(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, find_rate);
+	atomic_store_explicit(&rated, true, memory_order_release);
 }
 
 uint64_t tt_clock_ticks(void)
@@ -144,6 +147,19 @@ double tt_clock_rate(void)
 {
 	ensure_rate();
 	return 1e9 / ns_per_tick;
+}
+
+double tt_clock_rate_by_now(void)
+{
+	struct moment now;
+
+	ensure_start();
+	if (!has_tsc || atomic_load_explicit(&rated, memory_order_acquire))
+		return 1e9 / ns_per_tick;
+	now = read_both();
+	return now.ns > start.ns
+		       ? 1e9 * (double)(now.ticks - start.ticks) / (double)(now.ns - start.ns)
+		       : 1e9;
 }
 
 bool tt_clock_has_tsc(void)

@@ -29,6 +29,9 @@ uint64_t tt_clock_ticks_to_ns(uint64_t ticks);
 /* Ticks per second; waits as tt_clock_ticks_to_ns() does. */
 double tt_clock_rate(void);
 
+/* The same as far as it is known, without waiting until it is exact. */
+double tt_clock_rate_by_now(void);
+
 /* Whether ticks are the time stamp counter. */
 bool tt_clock_has_tsc(void);
 

@@ -200,3 +200,13 @@ int tt_fd_reserve(int fd, uint64_t offset, uint64_t size)
 	tt_fd_unguard(&guard);
 	return error;
 }
+
+/* Of the open file, not of the process: that would lose it with any descriptor of the same file. */
+int tt_fd_lock(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+		return 0;
+	return errno == EACCES ? EAGAIN : errno;
+}

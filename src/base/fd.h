@@ -41,6 +41,12 @@ int tt_fd_write_at(int fd, const void *data, size_t size, uint64_t offset);
 int tt_fd_reserve(int fd, uint64_t offset, uint64_t size);
 
 /*
+ * Locks a file as long as it is open here, for whoever tries the same: 0, EAGAIN when another has it, or
+ * errno. Children of a fork() have the lock too until they close the descriptor.
+ */
+int tt_fd_lock(int fd);
+
+/*
  * Between the two no write of this thread ends the process: for libraries that write by themselves. They
  * nest. Costs nothing where there is no limit.
  */

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "trace/info.h"
+#include "trace/left.h"
 
 static const char *directory = "ttnn-trace", *begin_mark, *end_mark, *flush_signal;
 static int64_t first_op, op_count, last_ops, flush_ms = -1;
@@ -170,6 +171,13 @@ static void tell_file(const char *path)
 	tt_source_close(source);
 }
 
+/* What ended processes left is put in order; those that are about to end have a moment for it. */
+static void complete_files(int64_t since)
+{
+	for (int i = 0; tt_traces_complete(directory, since) && i < 25; i++)
+		usleep(20000);
+}
+
 static int64_t modified(const char *path)
 {
 	struct stat facts;
@@ -229,6 +237,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	tt_free(command);
 	if (status != TTNN_OK)
 		return cli_fail();
+	complete_files(since);
 	if (!quiet && !tell_files(since))
 		fprintf(stderr, "ttnn trace: nothing was recorded: did %s use the library?\n",
 			operands[0]);

@@ -102,16 +102,35 @@ static void seal(struct stream *stream)
 	tt_store_add(&stream->capture->store, chunk, names, name_count);
 }
 
+/* What readers need to know of a chunk whose process ends before it is sealed. */
+static void describe_slot(struct stream *stream, struct tt_live_slot *slot)
+{
+	uint64_t now = tt_clock_ns();
+	struct tt_chunk_head head = {
+		.thread = stream->thread,
+		.sequence = stream->sequence,
+		.depth = stream->chunk_depth,
+		.op = stream->chunk_op,
+		.first_ns = now > stream->capture->began ? now - stream->capture->began : 0,
+		.tick = (uint64_t)(1e9 / tt_clock_rate_by_now() * 0x1p32),
+	};
+
+	tt_live_begin(slot, &head);
+}
+
 static bool begin_chunk(struct stream *stream, size_t room)
 {
-	struct tt_store *store = &stream->capture->store;
+	struct tt_chunk *chunk = tt_store_chunk(&stream->capture->store, room);
 
-	stream->chunk = tt_store_chunk(store, room);
-	if (!stream->chunk)
+	stream->chunk = chunk;
+	if (!chunk)
 		return false;
 	stream->chunk_depth = stream->recorded;
 	stream->chunk_op = stream->op;
-	tt_encoder_start(stream->encoder, stream->chunk->data, stream->chunk->room);
+	if (chunk->slot.map)
+		describe_slot(stream, &chunk->slot);
+	tt_encoder_start(stream->encoder, chunk->data, chunk->room,
+			 chunk->slot.map ? tt_live_committed(&chunk->slot) : NULL);
 	return true;
 }
 

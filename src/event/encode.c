@@ -1,6 +1,7 @@
 #include "event/encode.h"
 
 #include <dlfcn.h>
+#include <endian.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -61,6 +62,8 @@ struct block_memo {
 
 struct tt_encoder {
 	unsigned char *data, *at, *limit;
+	atomic_uint_least32_t *committed; /* how far the records go; `nobody` when nobody asks */
+	atomic_uint_least32_t nobody;
 	bool full;
 	uint32_t generation;
 	uint64_t first_ticks, last_ticks, last_op, last_tensor, last_buffer;
@@ -836,6 +839,8 @@ bool tt_encoder_put(struct tt_encoder *e, const struct tt_event *event,
 	if (e->full)
 		return false;
 	e->at = at;
+	atomic_store_explicit(e->committed, htole32((uint32_t)(at - e->data)),
+			      memory_order_release);
 	e->last_ticks = ticks;
 	if (stamp->op) {
 		e->last_op = stamp->op;
@@ -861,9 +866,11 @@ void tt_encoder_free(struct tt_encoder *encoder)
 	tt_free(encoder);
 }
 
-void tt_encoder_start(struct tt_encoder *e, unsigned char *data, size_t room)
+void tt_encoder_start(struct tt_encoder *e, unsigned char *data, size_t room,
+		      atomic_uint_least32_t *committed)
 {
 	e->data = e->at = data;
+	e->committed = committed ? committed : &e->nobody;
 	e->limit = room > SLACK ? data + room - SLACK : data;
 	e->full = false;
 	e->generation++;

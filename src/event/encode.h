@@ -10,6 +10,8 @@
 #ifndef TT_EVENT_ENCODE_H
 #define TT_EVENT_ENCODE_H
 
+#include <stdatomic.h>
+
 #include "event/event.h"
 #include "event/ttrace.h"
 
@@ -50,8 +52,12 @@ struct tt_name_count {
 tt_status tt_encoder_new(struct tt_encoder **out);
 void tt_encoder_free(struct tt_encoder *encoder);
 
-/* Begins a chunk in `room` bytes at `data`, which stay the caller's. */
-void tt_encoder_start(struct tt_encoder *encoder, unsigned char *data, size_t room);
+/*
+ * Begins a chunk in `room` bytes at `data`, which stay the caller's. *committed (optional) becomes the
+ * bytes of whole records, little-endian, after each.
+ */
+void tt_encoder_start(struct tt_encoder *encoder, unsigned char *data, size_t room,
+		      atomic_uint_least32_t *committed);
 
 /* Appends a record, or changes nothing and returns false: it does not fit any more. */
 bool tt_encoder_put(struct tt_encoder *encoder, const struct tt_event *event,

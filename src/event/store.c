@@ -29,11 +29,13 @@
 
 void tt_chunk_unref(struct tt_chunk *chunk)
 {
-	if (chunk && atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_acq_rel) == 1)
-		tt_free(chunk);
+	if (!chunk || atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	tt_live_unmap(&chunk->slot);
+	tt_free(chunk);
 }
 
-static struct tt_chunk *new_chunk(size_t room)
+struct tt_chunk *tt_chunk_new(size_t room)
 {
 	struct tt_chunk *chunk = tt_alloc(sizeof(*chunk) + room);
 
@@ -42,6 +44,34 @@ static struct tt_chunk *new_chunk(size_t room)
 	atomic_init(&chunk->refs, 1);
 	chunk->room = room;
 	chunk->next = NULL;
+	chunk->slot = (struct tt_live_slot){0};
+	chunk->data = (unsigned char *)(chunk + 1);
+	return chunk;
+}
+
+/* Whether chunks are to outlive the process while they are recorded: not those of a ring. */
+static bool is_live(const struct tt_store *store)
+{
+	return store->path && !store->options.last_ops && !store->stopping;
+}
+
+/* A chunk in the file beside the trace, with the lock held; NULL: then it is one as any. */
+static struct tt_chunk *live_chunk(struct tt_store *store, size_t room)
+{
+	struct tt_chunk *chunk;
+
+	if (tt_store_file_open(store) != TTNN_OK)
+		return NULL; /* the writer tries again, and tells */
+	tt_live_open(&store->live, store->path, store->head_checksum);
+	if (!store->live.open)
+		return NULL;
+	chunk = tt_chunk_new(0);
+	if (!chunk || !tt_live_take(&chunk->slot, &store->live, room)) {
+		tt_free(chunk);
+		return NULL;
+	}
+	chunk->room = room;
+	chunk->data = tt_live_data(&chunk->slot);
 	return chunk;
 }
 
@@ -49,28 +79,36 @@ struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room)
 {
 	struct tt_chunk *chunk = NULL;
 
+	room = room > ROOM ? room : ROOM;
 	tt_lock_take(&store->lock);
 	while (store->busy >= BUSY_MAX && store->writing)
 		pthread_cond_wait(&store->done, &store->lock.mutex);
-	if (room <= ROOM && store->idle) {
+	if (room == ROOM && store->idle) {
 		chunk = store->idle;
 		store->idle = chunk->next;
 		store->idle_count--;
+	} else if (is_live(store)) {
+		chunk = live_chunk(store, room);
 	}
 	tt_lock_give(&store->lock);
-	return chunk ? chunk : new_chunk(room > ROOM ? room : ROOM);
+	return chunk ? chunk : tt_chunk_new(room);
 }
 
-/* With the lock held. */
+/* With the lock held. The next chunk is to be in the file again if this one could not. */
 static void reuse(struct tt_store *store, struct tt_chunk *chunk)
 {
-	if (chunk->room != ROOM || store->idle_count == IDLE_MAX) {
-		tt_chunk_unref(chunk);
+	if (chunk->slot.map)
+		tt_live_clear(&chunk->slot);
+	if (chunk->room == ROOM && store->idle_count < IDLE_MAX &&
+	    (chunk->slot.map || !is_live(store))) {
+		chunk->next = store->idle;
+		store->idle = chunk;
+		store->idle_count++;
 		return;
 	}
-	chunk->next = store->idle;
-	store->idle = chunk;
-	store->idle_count++;
+	if (chunk->slot.map)
+		tt_live_return(&store->live, &chunk->slot);
+	tt_chunk_unref(chunk);
 }
 
 void tt_store_reuse(struct tt_store *store, struct tt_chunk *chunk)
@@ -91,6 +129,7 @@ static struct tt_chunk *shrink(struct tt_chunk *chunk)
 	if (!smaller)
 		return chunk;
 	smaller->room = smaller->head.stored_size;
+	smaller->data = (unsigned char *)(smaller + 1);
 	return smaller;
 }
 
@@ -207,7 +246,7 @@ static const unsigned char *pack(struct tt_store *store, struct tt_chunk *chunk)
 /* Of a ring: packed, in memory. */
 static void write_ring(struct tt_store *store, struct tt_chunk *chunk, const unsigned char *data)
 {
-	struct tt_chunk *kept = new_chunk(chunk->head.stored_size);
+	struct tt_chunk *kept = tt_chunk_new(chunk->head.stored_size);
 
 	tt_lock_take(&store->lock);
 	if (!kept) {
@@ -228,8 +267,11 @@ static void write_ring(struct tt_store *store, struct tt_chunk *chunk, const uns
 
 static void write_file(struct tt_store *store, struct tt_chunk *chunk, const unsigned char *data)
 {
-	tt_status status = tt_store_file_open(store);
+	tt_status status;
 
+	tt_lock_take(&store->lock);
+	status = tt_store_file_open(store);
+	tt_lock_give(&store->lock);
 	if (status == TTNN_OK)
 		status = tt_store_file_chunk(store, &chunk->head, data);
 	tt_lock_take(&store->lock);
@@ -276,9 +318,11 @@ static bool write_next(struct tt_store *store)
 	store->first = chunk->next;
 	if (!store->first)
 		store->last = NULL;
+	store->current = chunk;
 	tt_lock_give(&store->lock);
 	write_chunk(store, chunk);
 	tt_lock_take(&store->lock);
+	store->current = NULL;
 	store->busy--;
 	reuse(store, chunk);
 	pthread_cond_broadcast(&store->done);
@@ -476,12 +520,38 @@ tt_status tt_store_dump(struct tt_store *store)
 
 tt_status tt_store_finish(struct tt_store *store)
 {
+	tt_status status;
+
 	if (store->stopping)
 		return TTNN_OK;
 	stop_writer(store);
 	if (store->options.last_ops)
 		return tt_store_dump(store);
-	return store->path && store->fd >= 0 ? tt_store_file_finish(store) : TTNN_OK;
+	if (!store->path || store->fd < 0)
+		return TTNN_OK;
+	status = tt_store_file_finish(store);
+	/* All chunks are in the trace, or lost as they are told to be. */
+	tt_live_remove(&store->live, store->path);
+	return status;
+}
+
+tt_status tt_store_resume(struct tt_store *store, const char *path, int fd, uint64_t offset)
+{
+	tt_status status = tt_store_init(store, &(struct tt_store_options){0});
+
+	store->fd = fd;
+	store->offset = offset;
+	store->head_written = true;
+	store->live.failed = true; /* what is read from there is not put there again */
+	store->path = status == TTNN_OK ? tt_strdup(path) : NULL;
+	return status == TTNN_OK && !store->path ? tt_fail_nomem() : status;
+}
+
+void tt_store_adopt(struct tt_store *store, const struct tt_chunk_head *head, uint64_t offset)
+{
+	tt_lock_take(&store->lock);
+	keep(store, head, offset, NULL);
+	tt_lock_give(&store->lock);
 }
 
 static void free_content(struct tt_store *store)
@@ -500,6 +570,7 @@ static void free_content(struct tt_store *store)
 		tt_chunk_unref(store->places.data[i].chunk);
 	TT_VEC_DEINIT(&store->places);
 	tt_map_deinit(&store->names);
+	tt_live_deinit(&store->live);
 	if (store->fd >= 0)
 		close(store->fd);
 	store->fd = -1;
@@ -523,6 +594,7 @@ void tt_store_orphan(struct tt_store *store, const char *path)
 	const size_t kept = offsetof(struct tt_store, options);
 	struct tt_store_options options = store->options;
 
+	tt_chunk_unref(store->current);
 	free_content(store);
 	memset((char *)store + kept, 0, sizeof(*store) - kept);
 	store->options = options;

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "event/encode.h"
+#include "event/live.h"
 #include "event/ttrace.h"
 
 /* A chunk in memory. Reference counted; `data` is as head.codec says once it was handed over. */
@@ -23,8 +24,12 @@ struct tt_chunk {
 	struct tt_chunk *next;
 	size_t room;
 	struct tt_chunk_head head;
-	unsigned char data[];
+	struct tt_live_slot slot; /* where the data are; none: behind this */
+	unsigned char *data;
 };
+
+/* One with memory of its own; NULL: there is none. */
+struct tt_chunk *tt_chunk_new(size_t room);
 
 /* NULL is fine. */
 void tt_chunk_unref(struct tt_chunk *chunk);
@@ -57,6 +62,7 @@ struct tt_store {
 	int64_t wall_ns; /* when the capture began */
 
 	struct tt_chunk *first, *last; /* waiting to be written */
+	struct tt_chunk *current;      /* the one that the writer has taken */
 	struct tt_chunk *idle;         /* empty ones of the usual size */
 	size_t idle_count;
 	size_t busy;      /* chunks on their way to the file */
@@ -66,6 +72,8 @@ struct tt_store {
 	struct tt_map names; /* kind as a byte, then the name: how often */
 
 	int fd;
+	uint32_t head_checksum; /* of the file's head: by it the file beside knows it */
+	struct tt_live live;
 	uint64_t offset; /* the end of what is whole */
 	uint64_t lost, told;
 	char reason[160];       /* why; "" if nothing is */
@@ -82,7 +90,10 @@ struct tt_store {
 tt_status tt_store_init(struct tt_store *store, const struct tt_store_options *options);
 void tt_store_deinit(struct tt_store *store);
 
-/* An empty chunk of at least `room` bytes; waits while too many are on their way. NULL: no memory. */
+/*
+ * An empty chunk of at least `room` bytes; waits while too many are on their way. If there is a file to
+ * be written it is made now, and the chunk is in the one beside it. NULL: no memory.
+ */
 struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room);
 
 /* Takes over a sealed chunk and the names of its scopes. Never fails: what is lost is counted. */
@@ -112,6 +123,13 @@ tt_status tt_store_dump(struct tt_store *store);
 
 /* Ends the writer and completes the file. Later calls do nothing. */
 tt_status tt_store_finish(struct tt_store *store);
+
+/*
+ * A store that goes on in a file that is there, whose whole chunks end at `offset`: takes over the
+ * descriptor. tt_store_adopt() tells of each of those chunks.
+ */
+tt_status tt_store_resume(struct tt_store *store, const char *path, int fd, uint64_t offset);
+void tt_store_adopt(struct tt_store *store, const struct tt_chunk_head *head, uint64_t offset);
 
 /*
  * All chunks so far, in an array that is the caller's to free after tt_chunk_unref() of each; *fd is

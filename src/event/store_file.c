@@ -156,6 +156,7 @@ static tt_status write_head(struct tt_store *store)
 		status = fail(store, error);
 	if (status == TTNN_OK) {
 		store->offset = head.length;
+		store->head_checksum = tt_get_u32((const unsigned char *)head.data + 16);
 		store->head_written = true;
 	}
 	tt_str_deinit(&head);
@@ -223,8 +224,14 @@ static tt_status open_unnamed(struct tt_store *store)
 
 tt_status tt_store_file_open(struct tt_store *store)
 {
-	if (store->fd < 0)
-		TT_TRY(store->path ? open_named(store) : open_unnamed(store));
+	if (store->fd < 0 && !store->path)
+		TT_TRY(open_unnamed(store));
+	if (store->fd < 0) {
+		TT_TRY(open_named(store));
+		/* As long as it is locked its process runs. Someone may just be looking whether it does. */
+		for (int i = 0; i < 50 && tt_fd_lock(store->fd) == EAGAIN; i++)
+			usleep(200);
+	}
 	return store->head_written ? TTNN_OK : write_head(store);
 }
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "trace/left.h"
 
 /* How much is searched at a time for the next chunk behind a damaged one. */
 #define SEARCH ((size_t)64 << 10)
@@ -169,7 +170,8 @@ static tt_status read_head(uint64_t *end, struct tt_trace_file *file, struct tt_
 		status = get_body(file, terms, &bytes);
 	}
 	tt_free(body);
-	*end = sizeof(head) + length;
+	*end = file->head_end = sizeof(head) + length;
+	file->checksum = tt_get_u32(head + 16);
 	return status;
 }
 
@@ -190,6 +192,42 @@ static tt_status add_place(struct tt_trace_file *file, const struct tt_chunk_row
 	if (row->last_ns > info->duration_ns)
 		info->duration_ns = row->last_ns;
 	return TTNN_OK;
+}
+
+static void count_kinds(struct tt_trace_file *file, const struct tt_chunk_head *head)
+{
+	for (int i = 0; i < TT_EVENT_KINDS; i++)
+		file->info.counts[i] += head->counts[i];
+}
+
+tt_status tt_trace_file_add(struct tt_trace_file *file, const struct tt_chunk_head *head,
+			    struct tt_chunk *chunk)
+{
+	struct tt_chunk_row row = tt_chunk_row_of(head, 0);
+
+	TT_TRY(add_place(file, &row));
+	file->places[file->place_count - 1].chunk = chunk;
+	atomic_fetch_add_explicit(&chunk->refs, 1, memory_order_relaxed);
+	count_kinds(file, head);
+	return TTNN_OK;
+}
+
+/* The file ends within a chunk, unless more of them are found behind. */
+static void note_torn(struct tt_trace_file *file, uint64_t offset)
+{
+	tt_trace_file_damage(file, offset, "the file ends within a chunk");
+	file->info.bad_chunks++;
+	if (!file->torn_count++)
+		file->torn_offset = offset;
+}
+
+/* What was being written when the process ended is beside. */
+static void forgive_torn(struct tt_trace_file *file)
+{
+	file->info.bad_chunks -= file->torn_count;
+	if (file->torn_count && file->info.damage && file->info.bad_offset == file->torn_offset)
+		file->info.damage = NULL;
+	file->torn_count = 0;
 }
 
 /* The next place at or behind `offset` where a chunk's head is; the end of the file when there is none. */
@@ -223,10 +261,10 @@ static tt_status scan(struct tt_trace_file *file, uint64_t offset)
 		struct tt_chunk_head head;
 		unsigned char bytes[TT_CHUNK_HEAD_SIZE];
 
-		if (at != offset) {
-			tt_trace_file_damage(file, offset,
-					     at == size ? "the file ends within a chunk"
-							: "bytes that are no chunk");
+		if (at != offset && at == size) {
+			note_torn(file, offset);
+		} else if (at != offset) {
+			tt_trace_file_damage(file, offset, "bytes that are no chunk");
 			file->info.bad_chunks++;
 		}
 		if (at == size || !read_at(file, bytes, sizeof(bytes), at) ||
@@ -234,18 +272,17 @@ static tt_status scan(struct tt_trace_file *file, uint64_t offset)
 			break;
 		offset = at + sizeof(bytes) + head.stored_size;
 		if (offset > size) {
-			tt_trace_file_damage(file, at, "the file ends within a chunk");
-			file->info.bad_chunks++;
+			note_torn(file, at);
 			/* Its size may be the damage: whole ones may follow. */
 			offset = at + 1;
 			continue;
 		}
+		file->torn_count = 0;
 		if (head.type == TT_CHUNK_EVENTS) {
 			struct tt_chunk_row row = tt_chunk_row_of(&head, at);
 
 			status = add_place(file, &row);
-			for (int i = 0; i < TT_EVENT_KINDS; i++)
-				file->info.counts[i] += head.counts[i];
+			count_kinds(file, &head);
 		}
 	}
 	tt_free(window);
@@ -363,7 +400,7 @@ static void forget_index(struct tt_trace_file *file)
 
 /* ---- opening -------------------------------------------------------------------------------------------- */
 
-static tt_status read_all(struct tt_trace_file *file, struct tt_terms *terms)
+static tt_status read_all(struct tt_trace_file *file, struct tt_terms *terms, struct tt_left *left)
 {
 	uint64_t offset = 0;
 	tt_status status;
@@ -373,6 +410,10 @@ static tt_status read_all(struct tt_trace_file *file, struct tt_terms *terms)
 	if (status == TTNN_FORMAT) {
 		forget_index(file);
 		status = scan(file, offset);
+		if (status == TTNN_OK && left->chunks.count && left->checksum == file->checksum) {
+			forgive_torn(file);
+			status = tt_left_merge(file, terms, left);
+		}
 	} else {
 		file->info.complete = status == TTNN_OK;
 	}
@@ -380,31 +421,42 @@ static tt_status read_all(struct tt_trace_file *file, struct tt_terms *terms)
 	return status;
 }
 
-static tt_status open_named(struct tt_trace_file *file, struct tt_terms *terms, const char *path)
+/* What lies beside is read first: chunks go from there into the trace, whose process may run. */
+static tt_status open_named(struct tt_trace_file *file, struct tt_terms *terms, const char *path,
+			    struct tt_left *left)
 {
 	size_t size;
 	tt_status status;
 
+	TT_TRY(tt_left_open(left, path));
 	TT_TRY(tt_file_open(&file->fd, &size, path));
 	file->own_fd = true;
 	file->info.file_bytes = size;
-	status = read_all(file, terms);
+	status = read_all(file, terms, left);
 	return status == TTNN_FORMAT ? tt_fail_prefix(status, "%s", path) : status;
 }
 
 tt_status tt_trace_file_open(struct tt_trace_file *file, struct tt_terms *terms, const char *path)
 {
-	return open_named(file, terms, path);
+	struct tt_left left = {0};
+	tt_status status = open_named(file, terms, path, &left);
+
+	tt_left_deinit(&left);
+	return status;
 }
 
 tt_status tt_trace_file_bytes(struct tt_trace_file *file, struct tt_terms *terms,
-			      const struct tt_trace_bytes *bytes)
+			      const struct tt_trace_bytes *bytes,
+			      const struct tt_trace_bytes *beside)
 {
-	tt_status status;
+	struct tt_left left = {0};
+	tt_status status = beside ? tt_left_bytes(&left, beside) : TTNN_OK;
 
 	file->bytes = *bytes;
 	file->info.file_bytes = bytes->size;
-	status = read_all(file, terms);
+	if (status == TTNN_OK)
+		status = read_all(file, terms, &left);
+	tt_left_deinit(&left);
 	return status == TTNN_FORMAT ? tt_fail_prefix(status, "%s", bytes->name) : status;
 }
 

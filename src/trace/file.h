@@ -9,12 +9,6 @@
 #include "trace/decode.h"
 #include "trace/source.h"
 
-struct tt_trace_bytes {
-	const unsigned char *data;
-	size_t size;
-	const char *name; /* for messages */
-};
-
 /* Texts of the info are in the terms. All zero but fd, -1, is one that is not open. */
 struct tt_trace_file {
 	int fd; /* -1: in `bytes` */
@@ -22,16 +16,24 @@ struct tt_trace_file {
 	struct tt_trace_bytes bytes;
 	struct tt_chunk_place *places;
 	size_t place_count, place_room;
+	uint32_t checksum; /* of the head's body */
+	uint64_t head_end;
+	/* The last chunk is cut: where, and how often that was counted as damage. */
+	uint64_t torn_offset, torn_count;
 	uint64_t last_ops; /* of a ring: so many are to be shown; 0: all */
 	struct tt_trace_info info;
 	uint64_t bad_at_open;
 	char damage[256];
 };
 
-/* From a file, from its bytes in memory, from a capture; terms->forms is filled. */
+/*
+ * From a file, from its bytes in memory, from a capture; terms->forms is filled. Of a trace that was not
+ * ended also what lies beside it (trace/left.h): in memory `beside`, which may be NULL.
+ */
 tt_status tt_trace_file_open(struct tt_trace_file *file, struct tt_terms *terms, const char *path);
 tt_status tt_trace_file_bytes(struct tt_trace_file *file, struct tt_terms *terms,
-			      const struct tt_trace_bytes *bytes);
+			      const struct tt_trace_bytes *bytes,
+			      const struct tt_trace_bytes *beside);
 tt_status tt_trace_file_capture(struct tt_trace_file *file, struct tt_terms *terms,
 				struct tt_capture *capture);
 
@@ -41,6 +43,10 @@ tt_status tt_trace_file_capture(struct tt_trace_file *file, struct tt_terms *ter
  */
 tt_status tt_trace_file_chunk(struct tt_chunk_head *head, unsigned char **stored,
 			      struct tt_trace_file *file, const struct tt_chunk_place *place);
+
+/* Adds a chunk that is in memory, sharing it. */
+tt_status tt_trace_file_add(struct tt_trace_file *file, const struct tt_chunk_head *head,
+			    struct tt_chunk *chunk);
 
 /* Notes the first damage. */
 void tt_trace_file_damage(struct tt_trace_file *file, uint64_t offset, const char *what);

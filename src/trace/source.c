@@ -373,12 +373,20 @@ tt_status tt_source_open(struct tt_source **out, const char *path)
 tt_status tt_source_open_bytes(struct tt_source **out, const void *data, size_t size,
 			       const char *name)
 {
-	struct tt_source *source = new_source();
 	struct tt_trace_bytes bytes = {data, size, name};
+
+	return tt_source_open_parts(out, &bytes, NULL);
+}
+
+tt_status tt_source_open_parts(struct tt_source **out, const struct tt_trace_bytes *trace,
+			       const struct tt_trace_bytes *beside)
+{
+	struct tt_source *source = new_source();
 
 	if (!source)
 		return tt_fail_nomem();
-	return start(out, source, tt_trace_file_bytes(&source->trace, &source->terms, &bytes));
+	return start(out, source,
+		     tt_trace_file_bytes(&source->trace, &source->terms, trace, beside));
 }
 
 tt_status tt_source_open_capture(struct tt_source **out, struct tt_capture *capture)

@@ -66,12 +66,23 @@ struct tt_trace_info {
 
 struct tt_source;
 
-/* Opens a file. TTNN_FORMAT, with the offset, when it is none of ours or from a later version. */
+/*
+ * Opens a file, with what its process left beside it if that did not end it. TTNN_FORMAT, with the offset, when it is none of ours or from a later version.
+ */
 tt_status tt_source_open(struct tt_source **out, const char *path);
 
 /* The same for the bytes of such a file, which stay the caller's and must outlive the source. */
 tt_status tt_source_open_bytes(struct tt_source **out, const void *data, size_t size,
 			       const char *name);
+
+/* The same with the bytes of the file beside it (event/live.h), which may be NULL. */
+struct tt_trace_bytes {
+	const unsigned char *data;
+	size_t size;
+	const char *name; /* for messages */
+};
+tt_status tt_source_open_parts(struct tt_source **out, const struct tt_trace_bytes *trace,
+			       const struct tt_trace_bytes *beside);
 
 /* What a capture recorded so far; it may go on meanwhile but must not be freed. */
 tt_status tt_source_open_capture(struct tt_source **out, struct tt_capture *capture);

@@ -1,0 +1,188 @@
+/*
+ * projections.h: all that is made of a trace: read twice, graphs of both dialects with every question about
+ * them, pictures, reports, parameter files. For the targets ttrace and left.
+ */
+#ifndef FUZZ_PROJECTIONS_H
+#define FUZZ_PROJECTIONS_H
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/pack.h"
+#include "event/encode.h"
+#include "event/value_text.h"
+#include "report/svg.h"
+#include "scratch.h"
+#include "trace/info.h"
+#include "trace/memory.h"
+#include "trace/params.h"
+#include "trace/query.h"
+#include "trace/session.h"
+#include "trace/source.h"
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+static uint64_t read_value(uint64_t hash, const struct ttnn_value *value)
+{
+	struct tt_event_tensor tensor;
+	struct tt_str text = {0};
+
+	if (tt_value_seen_tensor(&tensor, value))
+		return tt_hash_u64(hash, tensor.id + tensor.spec->bytes);
+	tt_value_text(&text, value);
+	hash = tt_hash(hash, tt_str_text(&text), text.length);
+	tt_str_deinit(&text);
+	return hash;
+}
+
+static uint64_t read_event(uint64_t hash, const struct tt_seen *seen)
+{
+	const struct tt_event *event = &seen->event;
+
+	hash = tt_hash_u64(hash, (uint64_t)event->kind + seen->time_ns + seen->op + seen->depth);
+	if (event->kind == TT_EVENT_SCOPE_BEGIN) {
+		hash = tt_hash(hash, event->begin.name, strlen(event->begin.name));
+		for (size_t i = 0; i < event->begin.arg_count; i++)
+			hash = read_value(hash, &event->begin.args[i]);
+	}
+	return hash;
+}
+
+static uint64_t read_all(struct tt_source *source)
+{
+	const struct tt_seen *seen;
+	uint64_t hash = 0;
+
+	while (tt_source_next(&seen, source) == TTNN_OK && seen)
+		hash = read_event(hash, seen);
+	return hash;
+}
+
+/* ---- graphs ---------------------------------------------------------------------------------------------- */
+
+static void ask(const struct tt_graph *graph)
+{
+	static const char *const questions[] = {
+		"calltrace", "peak_l1",  "per_core",    "dram",   "counts", "output_tensors",
+		"levelized", "duration", "output_info", "pretty", "dot"};
+	struct tt_memory memory;
+	char *answer = NULL;
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		if (ttnn_graph_query(&answer, graph, questions[i], 2) == TTNN_INTERNAL)
+			abort();
+		ttnn_free(answer);
+		answer = NULL;
+	}
+	if (tt_graph_json(&answer, graph, 0) == TTNN_OK)
+		tt_free(answer);
+	if (tt_memory_of(&memory, graph) == TTNN_OK)
+		tt_memory_deinit(&memory);
+}
+
+static void draw(const struct tt_graph *graph)
+{
+	for (int flow = 0; flow < 2; flow++) {
+		struct tt_diagram_options options = {.flow = flow, .levels = 4};
+		struct tt_str text = {0};
+
+		tt_svg_text(&text, graph, "fuzz", &options);
+		tt_str_deinit(&text);
+	}
+}
+
+static void make_graph(struct tt_source *source, enum ttnn_dialect dialect)
+{
+	struct tt_project_options options = {.dialect = dialect};
+	struct tt_str text = {0};
+	struct tt_graph graph;
+	struct tt_jsonw w;
+
+	memset(&graph, 0, sizeof(graph));
+	if (tt_graph_from_source(&graph, source, &options) == TTNN_OK) {
+		ask(&graph);
+		draw(&graph);
+	}
+	tt_graph_deinit(&graph);
+	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	tt_source_rewind(source);
+	if (tt_report_from_source(&w, source, &options, true) == TTNN_OK)
+		tt_jsonw_finish(&w);
+	tt_str_deinit(&text);
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+static void export_params(struct tt_source *source, const char *dialect)
+{
+	char directory[4200], path[4500];
+	struct dirent *entry;
+	uint64_t count;
+	DIR *listing;
+
+	snprintf(directory, sizeof(directory), "%s.params", scratch(0));
+	tt_source_rewind(source);
+	tt_params_export(&count, source, directory, tt_params_style(dialect));
+	listing = opendir(directory);
+	while (listing && (entry = readdir(listing))) {
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		unlink(path);
+	}
+	if (listing)
+		closedir(listing);
+	rmdir(directory);
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------- */
+
+/* Closes it. */
+static void project(struct tt_source *source)
+{
+	uint64_t hash = read_all(source);
+	struct tt_str text = {0};
+
+	tt_log_set_level(TT_LOG_ERROR);
+	tt_source_rewind(source);
+	if (read_all(source) != hash)
+		abort();
+	tt_trace_info_text(&text, tt_source_info(source));
+	tt_trace_info_line(&text, tt_source_info(source));
+	tt_str_deinit(&text);
+	make_graph(source, TTNN_DIALECT_SEED);
+	make_graph(source, TTNN_DIALECT_TT_METAL);
+	if (tt_source_info(source)->counts[TT_EVENT_CALL] ||
+	    tt_source_info(source)->counts[TT_EVENT_SCOPE_BEGIN] % 16 == 1) {
+		export_params(source, "seed");
+		export_params(source, "tt-metal");
+	}
+	tt_source_close(source);
+}
+
+/* A head as a process writes it. */
+static void add_head(struct tt_str *out)
+{
+	unsigned char head[TT_TRACE_HEAD_SIZE] = {0};
+	struct tt_str body = {0};
+
+	for (int i = 0; i < 6; i++) /* process, time, three texts, the ring */
+		tt_encode_number(&body, 0);
+	tt_encode_number(&body, TT_EVENT_KINDS);
+	for (int i = 0; i < TT_EVENT_KINDS; i++) {
+		tt_encode_text(&body, tt_event_kind_name(i));
+		tt_encode_text(&body, tt_event_forms(i));
+	}
+	memcpy(head, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE);
+	tt_put_u32(head + 8, TT_TRACE_VERSION);
+	tt_put_u32(head + 12, (uint32_t)body.length);
+	tt_put_u32(head + 16, tt_crc32(0, tt_str_text(&body), body.length));
+	tt_put_u32(head + 20, tt_crc32(0, head, 20));
+	tt_str_add(out, (const char *)head, sizeof(head));
+	tt_str_add(out, tt_str_text(&body), body.length);
+	tt_str_deinit(&body);
+}
+
+#endif
