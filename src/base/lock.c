@@ -1,8 +1,6 @@
 #include "base/lock.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* All locks, by rank, older ones first. */
 static struct {
@@ -29,13 +27,7 @@ void tt_lock_note(enum tt_lock_rank rank)
 	if (rank == TT_RANK_NONE)
 		return;
 	for (unsigned i = 0; i < mine.count; i++)
-		if (mine.rank[i] >= rank) {
-			fprintf(stderr,
-				"a lock of rank %u is taken by a thread that holds one of rank %u "
-				"(see enum tt_lock_rank)\n",
-				(unsigned)rank, mine.rank[i]);
-			abort();
-		}
+		assert(mine.rank[i] < rank && "locks are taken in the order of their ranks");
 	tt_lock_note_tried(rank);
 }
 

@@ -214,10 +214,8 @@ static struct {
 	pthread_t thread;
 } queue = {
 	.more = PTHREAD_COND_INITIALIZER, .less = PTHREAD_COND_INITIALIZER, .last = &queue.first};
-static void drain(struct tt_lock *unused);
-static void forget_thread(struct tt_lock *unused);
-/* A fork finds nothing queued. */
-static const struct tt_lock_forks queue_forks = {.before = drain, .child = forget_thread};
+static void forget_queue(struct tt_lock *unused);
+static const struct tt_lock_forks queue_forks = {.child = forget_queue};
 TT_LOCK_STATIC(queue_lock, TT_RANK_QUEUE, &queue_forks);
 
 static void write_queued(struct tt_params_file *file)
@@ -278,34 +276,37 @@ void tt_params_file_queue(struct tt_params_file *file)
 	tt_lock_give(&queue_lock);
 }
 
-static void drain(struct tt_lock *unused)
-{
-	(void)unused;
-	while (queue.running && (queue.first || queue.busy))
-		pthread_cond_wait(&queue.less, &queue_lock.mutex);
-}
-
 void tt_params_file_flush(void)
 {
 	tt_lock_take(&queue_lock);
-	drain(&queue_lock);
+	while (queue.running && (queue.first || queue.busy))
+		pthread_cond_wait(&queue.less, &queue_lock.mutex);
 	tt_lock_give(&queue_lock);
 }
 
-/* In the child of a fork: there is no writing thread yet. */
-static void forget_thread(struct tt_lock *unused)
+/* In the child of a fork: files that wait are the parent's, and there is no writing thread yet. */
+static void forget_queue(struct tt_lock *unused)
 {
+	struct tt_params_file *next;
+
 	(void)unused;
-	queue.running = false;
+	for (; queue.first; queue.first = next) {
+		next = queue.first->next;
+		tt_params_file_free(queue.first);
+	}
+	queue.last = &queue.first;
+	queue.bytes = 0;
+	queue.busy = queue.running = false;
 	pthread_cond_init(&queue.more, NULL);
 	pthread_cond_init(&queue.less, NULL);
 }
 
 /* ---- remembering ------------------------------------------------------------------------------------------ */
 
-static struct {
-	TT_VEC(char *) paths;
-} remembered;
+struct paths {
+	TT_VEC(char *) list;
+};
+static struct paths remembered;
 static void forget_paths(struct tt_lock *unused);
 static const struct tt_lock_forks path_forks = {.child = forget_paths};
 TT_LOCK_STATIC(path_lock, TT_RANK_REMEMBERED, &path_forks);
@@ -315,7 +316,7 @@ void tt_params_file_remember(const char *path)
 	char *copy = tt_strdup(path), **slot;
 
 	tt_lock_take(&path_lock);
-	slot = copy ? TT_VEC_PUSH(&remembered.paths) : NULL;
+	slot = copy ? TT_VEC_PUSH(&remembered.list) : NULL;
 	if (slot)
 		*slot = copy;
 	else
@@ -323,34 +324,49 @@ void tt_params_file_remember(const char *path)
 	tt_lock_give(&path_lock);
 }
 
-/* Also in the child of a fork: the files are the parent's. */
+static void free_paths(struct paths *paths)
+{
+	for (size_t i = 0; i < paths->list.count; i++)
+		tt_free(paths->list.data[i]);
+	TT_VEC_DEINIT(&paths->list);
+}
+
+/* In the child of a fork: the files are the parent's. */
 static void forget_paths(struct tt_lock *unused)
 {
 	(void)unused;
-	for (size_t i = 0; i < remembered.paths.count; i++)
-		tt_free(remembered.paths.data[i]);
-	TT_VEC_DEINIT(&remembered.paths);
+	free_paths(&remembered);
 }
 
-void tt_params_file_clean(void)
+static void remove_files(const struct paths *paths)
 {
-	tt_lock_take(&path_lock);
-	for (size_t i = 0; i < remembered.paths.count; i++) {
-		char *path = remembered.paths.data[i];
+	for (size_t i = 0; i < paths->list.count; i++) {
+		char *path = paths->list.data[i];
 
 		unlink(path);
 	}
-	for (size_t i = 0; i < remembered.paths.count; i++) {
-		char *path = remembered.paths.data[i], *slash = strrchr(path, '/');
+	for (size_t i = 0; i < paths->list.count; i++) {
+		char *path = paths->list.data[i], *slash = strrchr(path, '/');
 
 		if (slash)
 			*slash = 0;
 		/* Refused unless it is empty; most files share a directory. */
-		if (slash && (i == 0 || strcmp(path, remembered.paths.data[i - 1]) != 0))
+		if (slash && (i == 0 || strcmp(path, paths->list.data[i - 1]) != 0))
 			rmdir(path);
 	}
-	forget_paths(&path_lock);
+}
+
+/* There may be many: who remembers another one, or forks, does not wait for that. */
+void tt_params_file_clean(void)
+{
+	struct paths taken;
+
+	tt_lock_take(&path_lock);
+	taken = remembered;
+	remembered = (struct paths){0};
 	tt_lock_give(&path_lock);
+	remove_files(&taken);
+	free_paths(&taken);
 }
 
 void tt_params_file_init(void (*failed)(const char *name, const char *why))

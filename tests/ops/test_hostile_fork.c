@@ -13,6 +13,7 @@
 #include <ttnn_frontend.h>
 #include <ttnn_ops.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
 
@@ -234,14 +235,16 @@ static int hush(void)
 static unsigned times(unsigned forks)
 {
 	const char *text = getenv("TTNN_TEST_LONG");
+	long factor = text ? strtol(text, NULL, 10) : 1;
 
-	return forks * (text && atoi(text) > 0 ? (unsigned)atoi(text) : 1);
+	return forks * (unsigned)(factor > 0 ? factor : 1);
 }
 
 static void fork_under_load(unsigned forks)
 {
 	struct load loads[LOADS] = {0};
 	struct tally tally = {0};
+	uint64_t began = tt_clock_ns(), ended;
 	int said;
 
 	folder = test_path("");
@@ -255,13 +258,15 @@ static void fork_under_load(unsigned forks)
 		CHECK_INT(pthread_create(&loads[i].thread, NULL, work, &loads[i]), 0);
 	}
 	fork_often(&tally, times(forks));
+	ended = tt_clock_ns();
 	atomic_store(&stopping, true);
 	for (size_t i = 0; i < LOADS; i++)
 		pthread_join(loads[i].thread, NULL);
 	dup2(said, STDERR_FILENO);
 	close(said);
-	printf("%u children: %u well, %u hung, %u crashed, %u wrong (%d)\n", times(forks),
-	       tally.well, tally.hung, tally.crashed, tally.wrong, tally.what);
+	printf("%u children in %.1f s: %u well, %u hung, %u crashed, %u wrong (%d)\n", times(forks),
+	       (double)(ended - began) / 1e9, tally.well, tally.hung, tally.crashed, tally.wrong,
+	       tally.what);
 	CHECK_INT(tally.well, times(forks));
 	for (size_t i = 0; i < LOADS; i++) {
 		CHECK(loads[i].done > 0);
@@ -275,7 +280,7 @@ static void fork_under_load(unsigned forks)
 
 TEST(children_of_busy_threads)
 {
-	fork_under_load(40);
+	fork_under_load(50);
 }
 
 TEST(children_of_busy_threads_that_are_traced)
@@ -294,7 +299,7 @@ TEST(children_of_busy_threads_whose_parameters_are_written)
 	ttnn_params_async(true);
 	CHECK_OK(ttnn_params_set(TTNN_PARAMS_REMEMBER, true));
 	CHECK_OK(ttnn_params_trace(true, false, test_path("")));
-	fork_under_load(30);
+	fork_under_load(20);
 	CHECK_OK(ttnn_params_trace(false, false, NULL));
 	ttnn_params_async(false);
 	CHECK_OK(ttnn_params_set(TTNN_PARAMS_REMEMBER, false));

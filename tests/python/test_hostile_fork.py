@@ -37,6 +37,7 @@ def in_child(device=None):
     signal.alarm(PATIENCE)
     if device is not None:
         compute(device)
+        ttnn.close_device(device)  # waits for operations on it; those of the other threads are not here
     own = ttnn.open_device(device_id=0)
     compute(own)
     ttnn.close_device(own)
