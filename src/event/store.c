@@ -55,17 +55,36 @@ static bool is_live(const struct tt_store *store)
 	return store->path && !store->options.last_ops && !store->stopping;
 }
 
+/*
+ * Makes the files, on a thread of the user's: whose message stays when that fails. The writer tries again,
+ * and tells.
+ */
+static void open_files(struct tt_store *store)
+{
+	char *message, *condition;
+
+	if (store->live.open || store->live.failed)
+		return;
+	message = tt_strdup(ttnn_error());
+	condition = tt_strdup(tt_fail_condition());
+	if (tt_store_file_open(store) == TTNN_OK)
+		tt_live_open(&store->live, store->path, store->head_checksum);
+	else if (message && condition && *condition)
+		tt_fail_cond(TTNN_IO, condition, "%s", message);
+	else if (message && condition)
+		tt_fail(TTNN_IO, "%s", message);
+	tt_free(message);
+	tt_free(condition);
+}
+
 /* A chunk in the file beside the trace, with the lock held; NULL: then it is one as any. */
 static struct tt_chunk *live_chunk(struct tt_store *store, size_t room)
 {
-	struct tt_chunk *chunk;
+	struct tt_chunk *chunk = NULL;
 
-	if (tt_store_file_open(store) != TTNN_OK)
-		return NULL; /* the writer tries again, and tells */
-	tt_live_open(&store->live, store->path, store->head_checksum);
-	if (!store->live.open)
-		return NULL;
-	chunk = tt_chunk_new(0);
+	open_files(store);
+	if (store->live.open)
+		chunk = tt_chunk_new(0);
 	if (!chunk || !tt_live_take(&chunk->slot, &store->live, room)) {
 		tt_free(chunk);
 		return NULL;

@@ -4,7 +4,10 @@
 
 #include "event/store.h"
 
-/* Makes the file with its head, unless that was done: the named one, or one without a name. */
+/*
+ * Makes the file with its head, unless that was done: the named one, or one without a name. With the lock
+ * held.
+ */
 tt_status tt_store_file_open(struct tt_store *store);
 
 /* Appends a chunk at store->offset. What was written of it in vain is cut off again. */

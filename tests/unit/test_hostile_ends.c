@@ -458,7 +458,7 @@ TEST(a_damaged_file_beside_does_no_harm)
 			CHECK_OK(tt_source_open_parts(&source, &parts[0], &parts[1]));
 			while (tt_source_next(&seen, source) == TTNN_OK && seen)
 				marks += seen->event.kind == TT_EVENT_MARK;
-			CHECK(marks <= 50);
+			CHECK(marks <= 200); /* a byte may make a mark of something else */
 			tt_source_close(source);
 		}
 	free(copy);

@@ -214,6 +214,21 @@ TEST(a_limit_on_files_is_an_error_and_no_end)
 	CHECK(stat(path, &facts) == 0 && facts.st_size == 900);
 }
 
+/* That a trace cannot be written is no failure of the call that it would tell of. */
+TEST(a_trace_that_cannot_be_written_keeps_quiet)
+{
+	struct ttnn_trace_options options = {.directory = "/nowhere/at/all"};
+	struct ttnn_trace_summary summary;
+	ttnn_trace *trace;
+
+	CHECK_OK(ttnn_trace_begin(&trace, &options));
+	tt_fail(TTNN_INVALID, "what the user did");
+	tell("a");
+	CHECK_STR(ttnn_error(), "what the user did");
+	CHECK_OK(ttnn_trace_end(&summary, trace));
+	CHECK(summary.lost > 0 && strstr(summary.reason, "/nowhere/at/all"));
+}
+
 /* ---- threads ------------------------------------------------------------------------------------------------ */
 
 static void *leave_captures(void *unused)
