@@ -989,7 +989,12 @@ TTNN_API enum ttnn_status ttnn_graph_query(char **out, const ttnn_graph *graph, 
 TTNN_API enum ttnn_status ttnn_graph_svg(char **out, const ttnn_graph *graph, const char *title);
 
 /* Switches of the process, off at first: stacks of function starts; pages of buffers in reports. */
-enum ttnn_graph_switch { TTNN_GRAPH_STACKS, TTNN_GRAPH_PAGES, TTNN_GRAPH_SWITCHES };
+enum ttnn_graph_switch {
+	TTNN_GRAPH_STACKS,
+	TTNN_GRAPH_PAGES,
+	TTNN_GRAPH_PYTHON_STACKS, /* the same of Python, where a binding tells them */
+	TTNN_GRAPH_SWITCHES
+};
 TTNN_API void ttnn_graph_set(enum ttnn_graph_switch which, bool on);
 TTNN_API bool ttnn_graph_is_set(enum ttnn_graph_switch which);
 

@@ -122,6 +122,12 @@ TTNN_API void ttnn_params_lose(const char *name, const char *why);
 TTNN_API uint64_t ttnn_params_counter(void);
 TTNN_API void ttnn_params_set_counter(uint64_t number);
 
+/* Whether somebody records where calls come from: a binding then tells it before each call. */
+TTNN_API bool ttnn_stacks_heard(void);
+
+/* The stack of the call that this thread makes next: a line for each frame, innermost first. */
+TTNN_API void ttnn_tell_stack(const char *const *lines, size_t count);
+
 /* TTNN_INVALID when an environment variable is set to what it cannot be; the message names the choices. */
 TTNN_API enum ttnn_status ttnn_environment_check(void);
 

@@ -220,6 +220,7 @@ int py_init_graph(void)
 
 	if (!module || PyModule_AddFunctions(module, functions) < 0 ||
 	    PyModule_AddIntConstant(module, "STACKS", TTNN_GRAPH_STACKS) < 0 ||
+	    PyModule_AddIntConstant(module, "PYTHON_STACKS", TTNN_GRAPH_PYTHON_STACKS) < 0 ||
 	    PyModule_AddIntConstant(module, "PAGES", TTNN_GRAPH_PAGES) < 0)
 		return -1;
 	return 0;

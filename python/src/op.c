@@ -137,6 +137,8 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 		py_scratch_deinit(&scratch);
 		return NULL;
 	}
+	if (frontend == TTNN_FRONTEND_PYTHON)
+		py_tell_stack();
 	Py_BEGIN_ALLOW_THREADS status = ttnn_op_call(&results, self->op, given, count, frontend);
 	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
 	if (status != TTNN_OK)

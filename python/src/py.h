@@ -96,6 +96,9 @@ PyObject *py_graph_nodes(const ttnn_graph *graph);
 /* How texts are spelled in this process (TTNN_DIALECT). */
 enum ttnn_dialect py_dialect(void);
 
+/* Tells where the call comes from that is made next, if somebody records it. */
+void py_tell_stack(void);
+
 /* Each part of the extension puts its types and functions into the module. */
 int py_init_enums(void);
 int py_init_shapes(void);

@@ -137,7 +137,22 @@ def _switches(which):
     return enable, disable, enabled
 
 
-enable_stack_traces, disable_stack_traces, is_stack_trace_enabled = _switches(_ttnn.graph.STACKS)
+_enable_c_stacks, _disable_c_stacks, is_stack_trace_enabled = _switches(_ttnn.graph.STACKS)
+
+
+def enable_stack_traces():
+    """Stacks of C functions; captures of dialect tt-metal have none of C and tell Python's."""
+    _enable_c_stacks()
+    if os.environ.get("TTNN_DIALECT") == "tt-metal":
+        enable_python_stack_traces()
+
+
+def disable_stack_traces():
+    _disable_c_stacks()
+    if os.environ.get("TTNN_DIALECT") == "tt-metal":
+        disable_python_stack_traces()
+
+
 enable_buffer_pages, disable_buffer_pages, is_buffer_pages_enabled = _switches(_ttnn.graph.PAGES)
 enable_detailed_buffer_tracing = enable_buffer_pages
 disable_detailed_buffer_tracing = disable_buffer_pages

@@ -17,7 +17,7 @@ _SUFFIX = ".python_io.json"
 _LONG, _DEEP = 32, 4  # of lists with tensors: how much of them is written
 _OURS = str(pathlib.Path(__file__).parent)
 _records = []
-_state = {"recording": False, "stacks": False}
+_state = {"recording": False, "wanted": False}
 
 
 def enable_python_io_recording():
@@ -37,20 +37,29 @@ def is_python_io_recording_enabled():
 
 
 def enable_python_stack_traces():
-    _state["stacks"] = True
+    """From now on captures tell where calls come from: the default dialect in its nodes, tt-metal in its records."""
+    _ttnn.graph.set_switch(_ttnn.graph.PYTHON_STACKS, True)
 
 
 def disable_python_stack_traces():
-    _state["stacks"] = False
+    _ttnn.graph.set_switch(_ttnn.graph.PYTHON_STACKS, False)
 
 
 def is_python_stack_trace_enabled():
-    return _state["stacks"]
+    return _ttnn.graph.get_switch(_ttnn.graph.PYTHON_STACKS)
 
 
 def begin():
     """The outermost capture begins."""
+    import ttnn
+
     _records.clear()
+    config = ttnn.CONFIG
+    _state["wanted"] = (
+        config.enable_graph_python_stack_traces or config.enable_detailed_tensor_report
+    ) and not is_python_stack_trace_enabled()
+    if _state["wanted"]:
+        enable_python_stack_traces()
     if os.environ.get("TTNN_DIALECT") == "tt-metal":
         enable_python_io_recording()
 
@@ -58,6 +67,9 @@ def begin():
 def end(report=None):
     """It has ended; what was recorded is written beside its report, if there is one."""
     disable_python_io_recording()
+    if _state["wanted"]:
+        _state["wanted"] = False
+        disable_python_stack_traces()
     if report is not None and _records:
         path = pathlib.Path(report).with_suffix(_SUFFIX)
         aside = path.with_name(path.name + ".new")
@@ -152,14 +164,12 @@ def append_python_io_record(name):
 
 def record_python_operation(name, function_args, function_kwargs, *, record=None):
     """The arguments of a call, in its record or a new one; the record."""
-    import ttnn
-
-    args, kwargs, config = function_args, function_kwargs, ttnn.CONFIG
+    args, kwargs = function_args, function_kwargs
     record = append_python_io_record(name) if record is None else record
     kwargs = {n: v for n, v in kwargs.items() if n not in ("queue_id", "cq_id")}
     record["arguments"] = {**{n: _text(v) for n, v in kwargs.items()}, **{str(i): _text(a) for i, a in enumerate(args)}}
     record["input_tensor_ids"] = _ids([*args, *kwargs.values()])
-    if _state["stacks"] or config.enable_graph_python_stack_traces or config.enable_detailed_tensor_report:
+    if is_python_stack_trace_enabled():
         record["python_stack_trace"] = _stack()
     return record
 

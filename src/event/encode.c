@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/symbols.h"
 #include "event/alike.h"
 #include "event/fields.h"
 #include "tensor/tensor.h"
@@ -722,6 +723,8 @@ static unsigned char *define_frame(struct tt_encoder *e, unsigned char *at,
 				   const struct tt_event_frame *frame)
 {
 	Dl_info found = {0};
+	const char *name;
+	uint64_t offset;
 
 	at = put_number(at, frame->address);
 	if (frame->module || !dladdr((void *)(uintptr_t)frame->address, &found)) {
@@ -732,9 +735,12 @@ static unsigned char *define_frame(struct tt_encoder *e, unsigned char *at,
 	}
 	at = put_TEXT(e, at, found.dli_fname);
 	at = put_number(at, frame->address - (uint64_t)(uintptr_t)found.dli_fbase);
-	at = put_TEXT(e, at, found.dli_sname);
-	return put_number(
-		at, found.dli_sname ? frame->address - (uint64_t)(uintptr_t)found.dli_saddr : 0);
+	name = found.dli_sname;
+	offset = name ? frame->address - (uint64_t)(uintptr_t)found.dli_saddr : 0;
+	if (!name)
+		name = tt_symbol_at(&offset, frame->address);
+	at = put_TEXT(e, at, name);
+	return put_number(at, offset);
 }
 
 static unsigned char *put_FRAMES(struct tt_encoder *e, unsigned char *at,

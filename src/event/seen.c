@@ -1,5 +1,6 @@
 /* seen.c: what is told of tensors and devices, live or read from a trace; and stacks. */
 #include <execinfo.h>
+#include <ttnn_frontend.h>
 
 #include "base/lock.h"
 #include "event/event.h"
@@ -125,6 +126,23 @@ bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)
 #define FRAMES_MAX 64
 
 struct tt_event_stacks tt_event_stacks;
+
+bool ttnn_stacks_heard(void)
+{
+	return atomic_load_explicit(&tt_event_stacks.python, memory_order_relaxed) && tt_event_on();
+}
+
+void ttnn_tell_stack(const char *const *lines, size_t count)
+{
+	struct tt_event event = {.kind = TT_EVENT_STACK};
+	struct tt_event_frame frames[FRAMES_MAX];
+
+	count = count < FRAMES_MAX ? count : FRAMES_MAX;
+	for (size_t i = 0; i < count; i++)
+		frames[i] = (struct tt_event_frame){.text = lines[i]};
+	event.stack = (struct tt_event_stack){frames, count, .python = true};
+	tt_event_emit(&event);
+}
 
 void tt_event_tell_c_stack(unsigned skip)
 {

@@ -40,6 +40,7 @@ enum ttnn_status ttnn_trace_begin(ttnn_trace **out, const struct ttnn_trace_opti
 	trace->stacks = options->stacks;
 	trace->calls = options->calls;
 	atomic_fetch_add(&tt_event_stacks.c, trace->stacks);
+	atomic_fetch_add(&tt_event_stacks.python, trace->stacks);
 	if (trace->calls)
 		tt_event_want_calls(true);
 	*out = trace;
@@ -57,6 +58,7 @@ enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_trace *trac
 	tt_status status = tt_capture_stop(&summary, trace->capture);
 
 	atomic_fetch_sub(&tt_event_stacks.c, trace->stacks);
+	atomic_fetch_sub(&tt_event_stacks.python, trace->stacks);
 	if (trace->calls)
 		tt_event_want_calls(false);
 	if (out) {

@@ -141,21 +141,25 @@ static tt_status trace_row(struct tt_report_import *import, const struct tt_str 
 				    trace);
 }
 
-/* Leaves the text of Python's trace in scratch. C++ traces were part of nodes once. */
-static tt_status trace_rows(struct tt_report_import *import, const struct tt_json *record,
+/* Leaves the text of a call's trace in scratch, or nothing: that of its record, else of its node. */
+static tt_status trace_text(struct tt_report_import *import, const struct tt_json *record,
 			    const struct tt_report_frame *frame)
 {
 	const struct tt_json *lines = tt_json_get(record, "python_stack_trace"), *node;
 
-	if (tt_py_true(lines)) {
-		TT_TRY(join(&import->scratch, lines));
-		return trace_row(import, &import->scratch);
-	}
-	if (!frame || !frame->has_trace || import->options->strict)
-		return TTNN_OK;
+	if (tt_py_true(lines) || !frame || !frame->has_trace || import->options->strict)
+		return join(&import->scratch, lines);
 	TT_TRY(tt_report_graph_again(&node, &import->graph, frame->position));
-	TT_TRY(join(&import->scratch, tt_json_get(node, "stack_trace")));
-	return trace_row(import, &import->scratch);
+	return join(&import->scratch, tt_json_get(node, "stack_trace"));
+}
+
+static tt_status trace_rows(struct tt_report_import *import, const struct tt_json *record,
+			    const struct tt_report_frame *frame)
+{
+	bool has = tt_py_true(tt_json_get(record, "python_stack_trace"));
+
+	TT_TRY(trace_text(import, record, frame));
+	return has || import->scratch.length ? trace_row(import, &import->scratch) : TTNN_OK;
 }
 
 /* ---- where programs ran --------------------------------------------------------------------- */
@@ -516,7 +520,7 @@ static tt_status error_rows(struct tt_report_import *import, const struct tt_jso
 	}
 	error.type = error.type ? error.type : "exception";
 	error.message = error.message ? error.message : "";
-	status = join(&import->scratch, tt_json_get(record, "python_stack_trace"));
+	status = trace_text(import, record, frame);
 	error.trace = tt_str_text(&import->scratch);
 	if (status == TTNN_OK)
 		status = tt_str_status(&message);
@@ -622,7 +626,7 @@ tt_status tt_report_operation_lost(struct tt_report_import *import, struct tt_re
 	TT_TRY(inputs_of(import, record, frame, frame->position));
 	TT_TRY(graph_rows(import, record, true));
 	import->references.count = references;
-	TT_TRY(join(&import->scratch, tt_json_get(record, "python_stack_trace")));
+	TT_TRY(trace_text(import, record, frame));
 	if (import->scratch.length)
 		TT_TRY(trace_row(import, &import->scratch));
 	status = lost_error(import, record, frame);

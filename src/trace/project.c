@@ -231,6 +231,7 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 	p->graph.nodes[node].stack_count = t->stack_count;
 	t->stack = NULL;
 	t->stack_count = 0;
+	t->stack_python = false;
 	if (t->last_end >= 0)
 		connect(p, (uint32_t)t->last_end, node);
 	t->last_end = -1;
@@ -430,6 +431,20 @@ static const char *operation_of(const struct tt_project_thread *t)
 	return t->scopes.count ? t->scopes.data[t->scopes.count - 1].name : "";
 }
 
+/* An error happened where the innermost function was called from whose stack is known. */
+static void set_error_stack(struct tt_project *p, const struct tt_project_thread *t, uint32_t node)
+{
+	for (size_t i = t->open.count; i-- > 0;) {
+		const struct tt_graph_node *function = &p->graph.nodes[t->open.data[i].node];
+
+		if (!function->stack_count)
+			continue;
+		p->graph.nodes[node].stack = function->stack;
+		p->graph.nodes[node].stack_count = function->stack_count;
+		return;
+	}
+}
+
 static void on_error(struct tt_project *p, struct tt_project_thread *t,
 		     const struct tt_event_error *told)
 {
@@ -440,16 +455,25 @@ static void on_error(struct tt_project *p, struct tt_project_thread *t,
 		return;
 	node = hang(p, t, TT_GRAPH_ERROR);
 	p->graph.nodes[node].level++;
+	set_error_stack(p, t, node);
 	tt_node_error(p, node, told, name ? name : "");
 }
 
 static void on_stack(struct tt_project *p, struct tt_project_thread *t,
 		     const struct tt_event_stack *told)
 {
+	const char **before = t->stack;
+
 	if (!p->dialect->stacks || !told->count)
 		return;
-	t->stack = tt_arena_calloc(&p->graph.arena, told->count, sizeof(*t->stack));
-	t->stack_count = 0;
+	/* Python's own frames come first; those of C that follow are behind them. */
+	if (told->python || !t->stack_python)
+		t->stack_count = 0;
+	t->stack =
+		tt_arena_calloc(&p->graph.arena, t->stack_count + told->count, sizeof(*t->stack));
+	if (t->stack && t->stack_count)
+		memcpy(t->stack, before, t->stack_count * sizeof(*t->stack));
+	t->stack_python = told->python;
 	for (size_t i = 0; t->stack && i < told->count; i++) {
 		const char *text;
 

@@ -55,6 +55,7 @@ struct tt_project_thread {
 	int64_t last_end;                       /* node, or -1 */
 	const char **stack;                     /* for the next function */
 	uint32_t stack_count;
+	bool stack_python; /* so far it is Python's */
 };
 
 struct tt_project {

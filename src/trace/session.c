@@ -471,6 +471,8 @@ void ttnn_graph_set(enum ttnn_graph_switch which, bool on)
 		return;
 	if (which == TTNN_GRAPH_STACKS)
 		atomic_fetch_add(&tt_event_stacks.c, on ? 1 : -1);
+	if (which == TTNN_GRAPH_PYTHON_STACKS)
+		atomic_fetch_add(&tt_event_stacks.python, on ? 1 : -1);
 }
 
 bool ttnn_graph_is_set(enum ttnn_graph_switch which)

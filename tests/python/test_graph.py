@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -356,3 +357,57 @@ def test_visualize(device, tmp_path):
         graph.visualize(nodes, file_name="p.txt")
     with pytest.raises(ValueError, match="have not ended"):
         graph.visualize([n for n in nodes if n["node_type"] != "function_end"])
+
+
+def captured_with_stacks(device, switch):
+    """The nodes of a call and of a refused one, with a switch on."""
+    graph = ttnn.graph
+    enable, disable = getattr(graph, f"enable_{switch}"), getattr(graph, f"disable_{switch}")
+    a = ttnn.zeros([32, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    enable()
+    try:
+        graph.begin_graph_capture(graph.RunMode.NORMAL)
+        ttnn.exp(a)
+        with pytest.raises(RuntimeError):
+            ttnn.matmul(a, ttnn.zeros([64, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device))
+        return graph.end_graph_capture()
+    finally:
+        disable()
+
+
+def test_python_stacks_say_where(device):
+    """File, line and function of the call stand in its node, and in that of an error."""
+    nodes = captured_with_stacks(device, "python_stack_traces")
+    called = next(n for n in nodes if n["node_type"] == "function_start" and n["params"]["name"] == "ttnn::exp")
+    assert re.fullmatch(rf'File "{re.escape(__file__)}", line \d+, in captured_with_stacks', called["stack_trace"][0])
+    assert "in test_python_stacks_say_where" in called["stack_trace"][1]
+    assert not any("/ttnn/" in line.split('"')[1] for line in called["stack_trace"][:2])
+    error = next(n for n in nodes if n["node_type"] == "error")
+    assert "in captured_with_stacks" in error["stack_trace"][0]
+    assert "stack_trace" not in captured_with_stacks(device, "buffer_pages")[1]
+
+
+def test_c_stacks_have_names(device):
+    """Functions that no linker knows have theirs, too: the extension exports one alone."""
+    nodes = captured_with_stacks(device, "stack_traces")
+    frames = [line for n in nodes if n["node_type"] == "function_start" for line in n.get("stack_trace", [])]
+    inside = [line for line in frames if "_ttnn.cpython" in line]
+    assert inside and all(re.search(r"\([A-Za-z_][\w.]*\+0x", line) for line in inside), inside[:5]
+
+
+def test_stacks_reach_the_database(device, tmp_path):
+    graph = ttnn.graph
+    a = ttnn.zeros([32, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    graph.enable_python_stack_traces()
+    graph.begin_graph_capture(graph.RunMode.NORMAL)
+    ttnn.exp(a)
+    with pytest.raises(RuntimeError):
+        ttnn.matmul(a, ttnn.zeros([64, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device))
+    graph.end_graph_capture_to_file(tmp_path / "r.json")
+    graph.disable_python_stack_traces()
+    graph.import_report(str(tmp_path / "r.json"), str(tmp_path / "db"))
+    with sqlite3.connect(tmp_path / "db" / "db.sqlite") as db:
+        traces = [row[0] for row in db.execute("select stack_trace from stack_traces")]
+        errors = [row[0] for row in db.execute("select stack_trace from errors")]
+    assert traces and all("in test_stacks_reach_the_database" in text for text in traces)
+    assert errors and all("in test_stacks_reach_the_database" in text for text in errors)
