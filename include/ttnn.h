@@ -679,10 +679,7 @@ TTNN_API void ttnn_device_get_row(struct ttnn_device_row *out, const ttnn_device
 TTNN_API enum ttnn_status ttnn_device_memory(struct ttnn_memory_view *out, ttnn_device *device,
 					     enum ttnn_buffer_type type);
 
-/*
- * The largest holders of a kind of memory, largest first (equal ones by address): *count of them, at
- * most max. Refuses SYSTEM_MEMORY.
- */
+/* The largest holders of a kind of memory (not of SYSTEM_MEMORY), largest first: *count, at most max. */
 TTNN_API enum ttnn_status ttnn_device_holders(struct ttnn_memory_holder *out, size_t *count,
 					      size_t max, ttnn_device *device,
 					      enum ttnn_buffer_type type);
@@ -751,10 +748,7 @@ TTNN_API struct ttnn_value ttnn_v_device(ttnn_device *device);
 /* A list of `count` values, borrowed; an empty one may be NULL. */
 TTNN_API struct ttnn_value ttnn_v_list(const struct ttnn_value *items, size_t count);
 
-/*
- * Who calls: recorded as the outermost scope of the call. METHOD is a method of a binding's object
- * that is no operation to its user.
- */
+/* Who calls: the outermost scope of the call. METHOD is of a binding's object, no operation to its user. */
 enum ttnn_frontend { TTNN_FRONTEND_C = 0, TTNN_FRONTEND_PYTHON = 1, TTNN_FRONTEND_METHOD = 2 };
 
 /* What a call by name hands back. */
@@ -984,15 +978,14 @@ TTNN_API bool ttnn_graph_number(uint64_t *out, const ttnn_graph *graph, size_t i
 TTNN_API enum ttnn_status ttnn_graph_query(char **out, const ttnn_graph *graph, const char *what,
 					   int64_t argument);
 
-/* A picture of the calls of a graph as an SVG document, as `ttnn export svg` draws it (free with ttnn_free()); `title` stands
- * above it (NULL: none). */
+/* A picture of its calls, as `ttnn export svg` draws it (free with ttnn_free()); `title` may be NULL. */
 TTNN_API enum ttnn_status ttnn_graph_svg(char **out, const ttnn_graph *graph, const char *title);
 
-/* Switches of the process, off at first: stacks of function starts; pages of buffers in reports. */
+/* Switches of the process, off at first: C stacks of calls, pages of buffers in reports, Python's stacks. */
 enum ttnn_graph_switch {
 	TTNN_GRAPH_STACKS,
 	TTNN_GRAPH_PAGES,
-	TTNN_GRAPH_PYTHON_STACKS, /* the same of Python, where a binding tells them */
+	TTNN_GRAPH_PYTHON_STACKS,
 	TTNN_GRAPH_SWITCHES
 };
 TTNN_API void ttnn_graph_set(enum ttnn_graph_switch which, bool on);

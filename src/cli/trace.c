@@ -35,7 +35,7 @@ static const struct tt_opt options[] = {
 	 "write what lies in buffers so often (default: 200; 0: when they are full)"},
 	{"signal", 0, TT_OPT_STRING, &flush_signal, "NAME",
 	 "write it when this signal comes: USR2"},
-	{"stacks", 0, TT_OPT_FLAG, &stacks, NULL, "record the C stack of every call"},
+	{"stacks", 0, TT_OPT_FLAG, &stacks, NULL, "record where every call comes from"},
 	{"calls", 0, TT_OPT_FLAG, &calls, NULL, "record arguments as their users wrote them"},
 	{"quiet", 'q', TT_OPT_FLAG, &quiet, NULL, "do not say what was written"},
 	{0},
