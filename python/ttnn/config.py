@@ -9,7 +9,7 @@ import time
 
 from ttnn import _ttnn
 
-_HOME = pathlib.Path(os.environ.get("HOME", "/tmp"))
+_HOME = pathlib.Path(os.environ.get("HOME") or "/tmp")
 _DEFAULTS = {
     "cache_path": _HOME / ".cache" / "ttnn",
     "model_cache_path": _HOME / ".cache" / "ttnn" / "models",

@@ -26,8 +26,13 @@ def _finish(folder, detailed):
         print("ttnn: warning: the graph capture has ended before the test: no report", file=sys.stderr)
     else:
         capture = folder / "graph_capture.json"
-        ttnn.graph.end_graph_capture_to_file(str(capture))
-        graph_report.import_report(folder, folder)
+        nodes = ttnn.graph.end_graph_capture_to_file(str(capture))
+        try:
+            graph_report.import_report(folder, folder)
+        except RuntimeError as error:
+            if len(nodes) > 2:  # more than its start and its end
+                raise
+            print(f"ttnn: warning: the test called nothing: no report: {error}", file=sys.stderr)
         capture.unlink(missing_ok=True)
     if detailed:
         ttnn.graph.disable_detailed_buffer_tracing()

@@ -1,6 +1,7 @@
 #include "base/opt.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,20 @@ static tt_status set_int(const struct tt_opt *opt, const char *spelled, const ch
 	value = strtoll(text, &end, 0);
 	if (end == text || *end || errno)
 		return tt_fail(TTNN_INVALID, "%s: '%s' is not a whole number", spelled, text);
+	*(int64_t *)opt->target = value;
+	return TTNN_OK;
+}
+
+static tt_status set_count(const struct tt_opt *opt, const char *spelled, const char *text)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 0);
+	if (end == text || *end || errno || value < 0 || value > TT_OPT_COUNT_MOST)
+		return tt_fail(TTNN_INVALID, "%s: '%s' is not a whole number from 0 to %d", spelled,
+			       text, TT_OPT_COUNT_MOST);
 	*(int64_t *)opt->target = value;
 	return TTNN_OK;
 }
@@ -48,15 +63,24 @@ static tt_status set_double(const struct tt_opt *opt, const char *spelled, const
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end == text || *end)
+	if (end == text || *end || !isfinite(value))
 		return tt_fail(TTNN_INVALID, "%s: '%s' is not a number", spelled, text);
 	*(double *)opt->target = value;
 	return TTNN_OK;
 }
 
+/* No path, mark or name is empty: one that is comes from a variable that is not set. */
+static tt_status need_text(const struct tt_opt *opt, const char *spelled, const char *text)
+{
+	if (*text)
+		return TTNN_OK;
+	return tt_fail(TTNN_INVALID, "option '%s' needs an argument that is not empty: %s", spelled,
+		       opt->arg);
+}
+
 static tt_status set_string(const struct tt_opt *opt, const char *spelled, const char *text)
 {
-	(void)spelled;
+	TT_TRY(need_text(opt, spelled, text));
 	*(const char **)opt->target = text;
 	return TTNN_OK;
 }
@@ -64,9 +88,10 @@ static tt_status set_string(const struct tt_opt *opt, const char *spelled, const
 static tt_status add_string(const struct tt_opt *opt, const char *spelled, const char *text)
 {
 	struct tt_opt_list *list = opt->target;
-	const char **slot = TT_VEC_PUSH(list);
+	const char **slot;
 
-	(void)spelled;
+	TT_TRY(need_text(opt, spelled, text));
+	slot = TT_VEC_PUSH(list);
 	if (!slot)
 		return tt_fail_nomem();
 	*slot = text;
@@ -93,8 +118,9 @@ static tt_status set_choice(const struct tt_opt *opt, const char *spelled, const
 /* NULL: a flag, which takes no argument. */
 static tt_status (*const setters[])(const struct tt_opt *opt, const char *spelled,
 				    const char *text) = {
-	[TT_OPT_INT] = set_int,       [TT_OPT_SIZE] = set_size,   [TT_OPT_DOUBLE] = set_double,
-	[TT_OPT_STRING] = set_string, [TT_OPT_LIST] = add_string, [TT_OPT_CHOICE] = set_choice,
+	[TT_OPT_INT] = set_int,       [TT_OPT_COUNT] = set_count,   [TT_OPT_SIZE] = set_size,
+	[TT_OPT_DOUBLE] = set_double, [TT_OPT_STRING] = set_string, [TT_OPT_LIST] = add_string,
+	[TT_OPT_CHOICE] = set_choice,
 };
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -271,13 +297,18 @@ static void keep_operand(struct parse *parse, char *word)
 	parse->argv[parse->result.count++] = word;
 }
 
-static tt_status check_count(const struct tt_cmd *cmd, size_t count, char **operands)
+/* How many, and that none is empty; what follows a program's name is its own. */
+static tt_status check_operands(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	if (count < cmd->least)
 		return tt_fail(TTNN_INVALID, "missing operand: %s",
 			       cmd->operands ? cmd->operands : "");
 	if (count > cmd->most)
 		return tt_fail(TTNN_INVALID, "unexpected operand '%s'", operands[cmd->most]);
+	for (size_t i = 0; i < (cmd->stop_at_operand && count ? 1 : count); i++)
+		if (!*operands[i])
+			return tt_fail(TTNN_INVALID, "an operand is empty: %s",
+				       cmd->operands ? cmd->operands : "");
 	return TTNN_OK;
 }
 
@@ -302,7 +333,7 @@ tt_status tt_opt_parse(struct tt_opt_result *out, const struct tt_cmd *cmd, size
 		}
 	}
 	*out = parse.result;
-	return parse.result.help || cmd->commands ? TTNN_OK : check_count(cmd, out->count, argv);
+	return parse.result.help || cmd->commands ? TTNN_OK : check_operands(cmd, out->count, argv);
 }
 
 /* ---- help -------------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
  *	};
  *
  * Options may stand before and behind operands, as "--output DIR", "--output=DIR", "-o DIR", "-oDIR"
- * or "-vo DIR"; "--" ends them. -h and --help are there without a row. Exit codes of programs: 0
+ * or "-vo DIR"; "--" ends them. A text that is empty is wrong usage, as argument and as operand. -h and --help are there without a row. Exit codes of programs: 0
  * done, 1 "no" (differences, failures), 2 usage or error.
  */
 #ifndef TT_BASE_OPT_H
@@ -34,12 +34,15 @@ enum tt_exit { TT_EXIT_DONE = 0, TT_EXIT_NO = 1, TT_EXIT_ERROR = 2 };
 enum tt_opt_kind {
 	TT_OPT_FLAG,   /* bool: becomes true */
 	TT_OPT_INT,    /* int64_t */
+	TT_OPT_COUNT,  /* int64_t: from 0 to TT_OPT_COUNT_MOST */
 	TT_OPT_SIZE,   /* uint64_t: a number, or with K, M, G, T behind (powers of 1,024) */
 	TT_OPT_DOUBLE, /* double */
 	TT_OPT_STRING, /* const char *: the argument itself, borrowed */
 	TT_OPT_LIST,   /* struct tt_opt_list: one more each time */
 	TT_OPT_CHOICE, /* int: which of the words in arg, "graph|csv|svg", counted from 0 */
 };
+
+#define TT_OPT_COUNT_MOST INT32_MAX
 
 /* Borrowed texts in an array of ours: give it back with TT_VEC_DEINIT() of base/vec.h. */
 struct tt_opt_list {

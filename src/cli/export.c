@@ -23,7 +23,7 @@ static bool no_fold, pages;
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &path, "FILE", "write here, not to standard output"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
-	{"levels", 0, TT_OPT_INT, &levels, "N", "pictures: calls down to this level"},
+	{"levels", 0, TT_OPT_COUNT, &levels, "N", "pictures: calls down to this level"},
 	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
 	 "pictures: repeated layers as often as they are"},
 	{"pages", 0, TT_OPT_FLAG, &pages, NULL,

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "event/environment.h"
 #include "trace/info.h"
 #include "trace/left.h"
 
@@ -25,13 +26,13 @@ static bool stacks, calls, quiet;
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &directory, "DIR",
 	 "where the traces go (default: ttnn-trace)"},
-	{"first", 0, TT_OPT_INT, &first_op, "N", "begin with outermost call N, counted from 1"},
-	{"count", 0, TT_OPT_INT, &op_count, "N", "record so many outermost calls"},
+	{"first", 0, TT_OPT_COUNT, &first_op, "N", "begin with outermost call N, counted from 1"},
+	{"count", 0, TT_OPT_COUNT, &op_count, "N", "record so many outermost calls"},
 	{"begin", 0, TT_OPT_STRING, &begin_mark, "MARK", "begin at each mark of this text"},
 	{"end", 0, TT_OPT_STRING, &end_mark, "MARK", "end at each mark of this text"},
-	{"last", 0, TT_OPT_INT, &last_ops, "N",
+	{"last", 0, TT_OPT_COUNT, &last_ops, "N",
 	 "keep the last N outermost calls alone, in memory, until the end or a flush"},
-	{"flush", 0, TT_OPT_INT, &flush_ms, "MS",
+	{"flush", 0, TT_OPT_COUNT, &flush_ms, "MS",
 	 "write what lies in buffers so often (default: 200; 0: when they are full)"},
 	{"signal", 0, TT_OPT_STRING, &flush_signal, "NAME",
 	 "write it when this signal comes: USR2"},
@@ -56,8 +57,6 @@ static void add_word(struct tt_str *out, const char *word, const char *text)
 
 static tt_status check_options(void)
 {
-	if (first_op < 0 || op_count < 0 || last_ops < 0)
-		return tt_fail(TTNN_INVALID, "--first, --count and --last count calls from 1");
 	if ((begin_mark && strchr(begin_mark, ',')) || (end_mark && strchr(end_mark, ',')))
 		return tt_fail(TTNN_INVALID, "a mark for --begin or --end has no commas");
 	return TTNN_OK;
@@ -88,22 +87,57 @@ static void add_options(struct tt_str *out)
 /* An absolute path: the program may go elsewhere. */
 static tt_status make_directory(char **out)
 {
+	struct stat facts;
+
 	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
 		return tt_fail(TTNN_IO, "%s: %s", directory, strerror(errno));
+	if (stat(directory, &facts) == 0 && !S_ISDIR(facts.st_mode))
+		return tt_fail(TTNN_INVALID, "--output: %s is not a directory", directory);
+	if (access(directory, W_OK | X_OK) != 0)
+		return tt_fail(TTNN_IO, "%s: cannot write there: %s", directory, strerror(errno));
 	*out = realpath(directory, NULL);
 	return *out ? TTNN_OK : tt_fail(TTNN_IO, "%s: %s", directory, strerror(errno));
 }
 
-static tt_status set_environment(const char *path)
+/* The library in the program judges its words too late: nobody would hear it. */
+static tt_status check_words(const char *words)
+{
+	struct ttnn_trace_options judged;
+	char *copy = tt_strdup(words);
+	tt_status status;
+	int number;
+
+	if (!copy)
+		return tt_fail_nomem();
+	status = tt_trace_parse_options(&judged, &number, copy);
+	tt_free(copy);
+	return status;
+}
+
+static tt_status set_environment(const char *path, const char *words)
+{
+	if (setenv("TTNN_TRACE", path, 1) != 0 || setenv("TTNN_TRACE_OPTIONS", words, 1) != 0)
+		return tt_fail_nomem();
+	return TTNN_OK;
+}
+
+/* All that is to be judged and made before the program runs. */
+static tt_status prepare(void)
 {
 	struct tt_str words = {0};
-	tt_status status;
+	char *path = NULL;
+	tt_status status = check_options();
 
 	add_options(&words);
-	status = tt_str_status(&words);
-	if (status == TTNN_OK && (setenv("TTNN_TRACE", path, 1) != 0 ||
-				  setenv("TTNN_TRACE_OPTIONS", tt_str_text(&words), 1) != 0))
-		status = tt_fail_nomem();
+	if (status == TTNN_OK)
+		status = tt_str_status(&words);
+	if (status == TTNN_OK)
+		status = check_words(tt_str_text(&words));
+	if (status == TTNN_OK)
+		status = make_directory(&path);
+	if (status == TTNN_OK)
+		status = set_environment(path, tt_str_text(&words));
+	free(path);
 	tt_str_deinit(&words);
 	return status;
 }
@@ -216,7 +250,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	/* File systems round times. */
 	int64_t since = tt_clock_wall_ns() - 10000000;
-	char *path = NULL, **command = tt_calloc(count + 1, sizeof(*command));
+	char **command = tt_calloc(count + 1, sizeof(*command));
 	tt_status status;
 	int code = 0;
 
@@ -226,12 +260,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 		return cli_fail();
 	}
 	memcpy(command, operands, count * sizeof(*command)); /* with NULL at the end */
-	status = check_options();
-	if (status == TTNN_OK)
-		status = make_directory(&path);
-	if (status == TTNN_OK)
-		status = set_environment(path);
-	free(path);
+	status = prepare();
 	if (status == TTNN_OK)
 		status = run_program(&code, command);
 	tt_free(command);

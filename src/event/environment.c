@@ -40,24 +40,39 @@ static const struct {
 #undef ROW
 };
 
+/* Whether a process can wait for it: KILL and STOP come to none. */
+static bool can_catch(long number)
+{
+	return number > 0 && number < NSIG && number != SIGKILL && number != SIGSTOP &&
+	       sigaction((int)number, NULL, &(struct sigaction){0}) == 0;
+}
+
 /* "USR2", "SIGUSR2" or 12. */
-static bool find_signal(int *out, const char *text)
+static tt_status find_signal(int *out, const char *text)
 {
 	static const struct {
 		const char *name;
 		int number;
 	} signals[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
 		       {"WINCH", SIGWINCH}, {"URG", SIGURG},   {"QUIT", SIGQUIT}};
+	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
+	long number = 0;
+	char *end;
 
-	if (strncmp(text, "SIG", 3) == 0)
-		text += 3;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (strcmp(signals[i].name, text) == 0) {
-			*out = signals[i].number;
-			return true;
-		}
-	*out = isdigit((unsigned char)text[0]) ? (int)strtol(text, NULL, 10) : 0;
-	return *out > 0 && *out < NSIG;
+		if (strcmp(signals[i].name, name) == 0)
+			number = signals[i].number;
+	if (isdigit((unsigned char)text[0])) {
+		number = strtol(text, &end, 10);
+		number = *end ? 0 : number;
+	}
+	if (!can_catch(number))
+		return tt_fail(TTNN_INVALID,
+			       "'%s' is no signal that a process can wait for: USR1, USR2, HUP, "
+			       "WINCH, URG, QUIT or the number of another",
+			       text);
+	*out = (int)number;
+	return TTNN_OK;
 }
 
 static tt_status set_number(void *target, enum kind kind, const char *word, const char *text)
@@ -98,10 +113,10 @@ static tt_status set_option(struct ttnn_trace_options *out, int *number, char *w
 		return tt_fail(TTNN_INVALID, "'%s' wants a value: %s=...", word, word);
 	if (rows[i].kind == TEXT)
 		*(const char **)target = text;
-	else if (rows[i].kind != SIGNAL)
+	else if (rows[i].kind == SIGNAL)
+		return find_signal(number, text);
+	else
 		return set_number(target, rows[i].kind, word, text);
-	else if (!find_signal(number, text))
-		return tt_fail(TTNN_INVALID, "'%s' is no signal", text);
 	return TTNN_OK;
 }
 

@@ -29,6 +29,8 @@ enum ttnn_status ttnn_trace_begin(ttnn_trace **out, const struct ttnn_trace_opti
 
 	if (!options->path == !options->directory)
 		return tt_fail(TTNN_INVALID, "a trace wants a path or a directory, and not both");
+	if (!*(options->path ? options->path : options->directory))
+		return tt_fail(TTNN_INVALID, "the path of a trace is empty");
 	trace = tt_calloc(1, sizeof(*trace));
 	if (!trace)
 		return tt_fail_nomem();

@@ -497,26 +497,44 @@ static tt_status find_rank(struct tt_report_import *import, const struct tt_json
 	return TTNN_OK;
 }
 
-/* Whether this is a report of version 1. Others are left out, with a warning. */
-static tt_status check_version(bool *good, struct tt_report_import *import)
+/* What is wrong with the version: a warning where upstream or a folder leaves such files out. */
+static tt_status refuse_version(const struct tt_report_file_args *args,
+				const struct tt_json *version)
 {
+	struct tt_report_import *import = args->import;
+	struct tt_str text = {0};
+	tt_status status = TTNN_OK;
+
+	if (version)
+		tt_py_str(&text, version);
+	if (args->in_folder || import->options->strict)
+		tt_log(TT_LOG_WARN, "%s has version %s, expected 1", import->path,
+		       version ? tt_str_text(&text) : "0");
+	else if (version)
+		status = tt_fail(TTNN_FORMAT, "%s has version %s, expected 1", import->path,
+				 tt_str_text(&text));
+	else
+		status = tt_fail(TTNN_FORMAT, "%s has no version: it is not a graph report",
+				 import->path);
+	tt_str_deinit(&text);
+	return status;
+}
+
+/* Whether this is a report of version 1. */
+static tt_status check_version(bool *good, const struct tt_report_file_args *args)
+{
+	struct tt_report_source *source = args->import->source;
 	struct tt_json_parser parser = {0};
 	const struct tt_json *version;
-	struct tt_str text = {0};
 	double number = 0;
 	bool flag = false;
 	tt_status status;
 
-	status = import->source->read(&version, import->source, TT_REPORT_PART_VERSION, &parser);
+	status = source->read(&version, source, TT_REPORT_PART_VERSION, &parser);
 	*good = status == TTNN_OK && ((tt_json_real(&number, version) && number == 1) ||
 				      (tt_json_bool(&flag, version) && flag));
-	if (status == TTNN_OK && !*good) {
-		if (version)
-			tt_py_str(&text, version);
-		tt_log(TT_LOG_WARN, "%s has version %s, expected 1", import->path,
-		       version ? tt_str_text(&text) : "0");
-		tt_str_deinit(&text);
-	}
+	if (status == TTNN_OK && !*good)
+		status = refuse_version(args, version);
 	tt_json_parser_deinit(&parser);
 	return status;
 }
@@ -534,7 +552,7 @@ static tt_status import_source(const struct tt_report_file_args *args)
 	if (status == TTNN_OK)
 		status = find_rank(import, metadata);
 	if (status == TTNN_OK)
-		status = check_version(&good, import);
+		status = check_version(&good, args);
 	if (status == TTNN_OK && good) {
 		files = tt_map_add(args->ranks, &import->rank, sizeof(import->rank), NULL);
 		if (files) {

@@ -237,7 +237,7 @@ struct run {
 	struct tt_map ranks, compared;
 	struct names files;
 	TT_VEC(size_t) imported; /* which of the files; others were left out */
-	bool in_folder;
+	bool in_folder, appends;
 	size_t there;           /* how much of the output's path was there before */
 	char *goal, *temporary; /* names of the database */
 };
@@ -323,7 +323,8 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 	tt_str_addf(&text, "%s.%ld.tmp", run->goal, (long)getpid());
 	TT_TRY(tt_str_take(&run->temporary, &text));
 	unlink(run->temporary);
-	if (options->strict && is_current(run->goal, version->name))
+	run->appends = options->strict && is_current(run->goal, version->name);
+	if (run->appends)
 		TT_TRY(copy_file(run->temporary, run->goal));
 	return tt_report_db_init(&run->import.db, run->temporary, version,
 				 options->as_tables || options->strict);
@@ -394,6 +395,26 @@ static tt_status import_one(struct run *run, const struct tt_report_file_args *a
 	return TTNN_OK;
 }
 
+/*
+ * Nothing takes the place of nothing: a database that was there stays. Upstream makes one without rows
+ * where there is none, and appends nothing to one that it can append to.
+ */
+static tt_status check_found(const struct run *run)
+{
+	const struct tt_report_options *options = run->import.options;
+	const struct tt_report_counts *counts = &run->import.counts;
+
+	if (counts->devices || counts->operations || counts->tensors || counts->buffers ||
+	    counts->errors || counts->comparisons || counts->chunks)
+		return TTNN_OK;
+	if (options->strict && (run->appends || access(run->goal, F_OK) != 0))
+		return TTNN_OK;
+	return tt_fail(TTNN_NOTFOUND, "%s: %s, so nothing was imported", options->input,
+		       counts->files    ? "what was recorded is empty"
+		       : run->in_folder ? "no file in this folder is a report that can be read"
+					: "this is no report that can be read");
+}
+
 static tt_status import_all(struct run *run, const struct tt_report_version *version)
 {
 	struct tt_report_import *import = &run->import;
@@ -412,6 +433,8 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	import->counts.buffers = import->buffers.rows;
 	import->counts.traces = import->traces.rows;
 	import->counts.chunks = import->pages.rows;
+	if (status == TTNN_OK)
+		status = check_found(run);
 	return status == TTNN_OK ? finish(run) : status;
 }
 
@@ -441,6 +464,9 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	tt_status status;
 	size_t there;
 
+	if (!*options->input || !*options->output)
+		return tt_fail(TTNN_INVALID, "the path of %s is empty",
+			       *options->input ? "the folder for the database" : "the report");
 	if (!version)
 		return tt_fail(TTNN_INVALID, "'%s' is no version of the schema: 3.3 or 3.5",
 			       options->schema);

@@ -163,7 +163,7 @@ static bool resolve(char real[PATH_MAX], const struct tt_report_traces *traces, 
 		length--;
 	if (!length || length >= PATH_MAX)
 		return false;
-	if (*path == '~' && (length == 1 || path[1] == '/') && home)
+	if (*path == '~' && (length == 1 || path[1] == '/') && home && *home)
 		size = snprintf(full, sizeof(full), "%s%.*s", home, (int)length - 1, path + 1);
 	else
 		size = snprintf(full, sizeof(full), "%.*s", (int)length, path);

@@ -405,8 +405,11 @@ enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
 {
 	struct tt_report report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
 	struct tt_graph graph = {0};
-	tt_status status = end_session(&graph, &report);
+	tt_status status;
 
+	if (!*path)
+		return tt_fail(TTNN_INVALID, "the path of a report is empty; the capture goes on");
+	status = end_session(&graph, &report);
 	if (status == TTNN_OK)
 		status = save_report(path, &report, &graph);
 	tt_report_deinit(&report);

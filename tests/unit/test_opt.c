@@ -23,6 +23,7 @@ static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &output, "FILE",
 	 "where to write what was found, which may be a rather long text that needs another line"},
 	{NULL, 't', TT_OPT_LIST, &tags, "TAG", "a tag; may be given more than once"},
+	{"count", 0, TT_OPT_COUNT, &level, "N", "how many"},
 	{"format", 'f', TT_OPT_CHOICE, &format, "graph|csv|svg", "what to write"},
 	{"an-option-of-a-long-name", 0, TT_OPT_FLAG, &quiet, NULL, "its text is below"},
 	{0},
@@ -148,6 +149,16 @@ TEST(wrong_usage)
 		{"a --verbose=1", "option '--verbose' takes no argument"},
 		{"a --level 12x", "--level: '12x' is not a whole number"},
 		{"a -l 99999999999999999999", "-l: '99999999999999999999' is not a whole number"},
+		{"a --count 12x", "--count: '12x' is not a whole number from 0 to 2147483647"},
+		{"a --count -1", "is not a whole number from 0"},
+		{"a --count 2147483648", "is not a whole number from 0"},
+		{"a --count 99999999999999999999", "is not a whole number from 0"},
+		{"a --count=", "--count: '' is not a whole number"},
+		{"a --level 99999999999999999999", "is not a whole number"},
+		{"a --limit 99999999999999999999", "is not a size"},
+		{"a --ratio 1e999", "--ratio: '1e999' is not a number"},
+		{"a --ratio nan", "--ratio: 'nan' is not a number"},
+		{"a --output=", "option '--output' needs an argument that is not empty: FILE"},
 		{"a --limit 5Q", "--limit: '5Q' is not a size"},
 		{"a --limit -5", "is not a size"},
 		{"a --limit 5MB", "is not a size"},
@@ -171,6 +182,23 @@ TEST(wrong_usage)
 	CHECK_FAILS(tt_cmd_fail_unknown(&root, "prog", "bananas"), TTNN_INVALID,
 		    "'bananas' is no command of prog");
 	CHECK(!strstr(ttnn_error(), "mean"));
+}
+
+TEST(nothing_is_empty)
+{
+	struct tt_opt_result result;
+	char name[] = "-o", tag[] = "-t", none[] = "", operand[] = "a";
+	char *option[] = {operand, name, none}, *list[] = {operand, tag, none};
+	char *operands[] = {operand, none}, *program[] = {none}, *arguments[] = {operand, none};
+
+	CHECK_FAILS(tt_opt_parse(&result, &show, 3, option), TTNN_INVALID,
+		    "option '-o' needs an argument that is not empty: FILE");
+	CHECK_FAILS(tt_opt_parse(&result, &show, 3, list), TTNN_INVALID, "not empty: TAG");
+	CHECK_FAILS(tt_opt_parse(&result, &show, 2, operands), TTNN_INVALID,
+		    "an operand is empty: TRACE...");
+	CHECK_FAILS(tt_opt_parse(&result, &exec, 1, program), TTNN_INVALID, "an operand is empty");
+	/* A program may get what it likes. */
+	CHECK_OK(tt_opt_parse(&result, &exec, 2, arguments));
 }
 
 TEST(sizes)
@@ -214,6 +242,7 @@ TEST(help_text)
 		  "  -o, --output FILE  where to write what was found, which may be a rather long\n"
 		  "                     text that needs another line\n"
 		  "  -t TAG             a tag; may be given more than once\n"
+		  "      --count N      how many\n"
 		  "  -f, --format graph|csv|svg\n"
 		  "                     what to write\n"
 		  "      --an-option-of-a-long-name\n"
@@ -249,9 +278,10 @@ TEST(completion_knows_all_words)
 
 	tt_cmd_completion_bash(&text, &root);
 	CHECK(strstr(tt_str_text(&text), "\t\"prog\") echo \"show exec --help -h\" ;;\n"));
-	CHECK(strstr(tt_str_text(&text), "\t\"prog exec\") echo \"--verbose -v --quiet -q "
-					 "--level -l --limit --ratio --output -o -t --format -f "
-					 "--an-option-of-a-long-name --help -h\" ;;\n"));
+	CHECK(strstr(tt_str_text(&text),
+		     "\t\"prog exec\") echo \"--verbose -v --quiet -q "
+		     "--level -l --limit --ratio --output -o -t --count --format -f "
+		     "--an-option-of-a-long-name --help -h\" ;;\n"));
 	CHECK(strstr(tt_str_text(&text), "\t\"prog show --format\" | \"prog show -f\") echo "
 					 "\"graph csv svg\" ;;\n"));
 	tt_str_deinit(&text);
