@@ -49,7 +49,8 @@ extern "C" {
 	X(DEVICE_OOM, "device memory is exhausted")                                                \
 	X(STATE, "not possible in the present state")                                              \
 	X(INTERNAL, "a bug in this library")                                                       \
-	X(TIMEOUT, "it took longer than TT_METAL_OPERATION_TIMEOUT_SECONDS")
+	X(TIMEOUT, "it took longer than TT_METAL_OPERATION_TIMEOUT_SECONDS")                       \
+	X(CANCELLED, "a binding gave it up while it ran")
 
 enum ttnn_status {
 #define TTNN_X(name, text) TTNN_##name,
@@ -935,7 +936,8 @@ TTNN_API enum ttnn_status ttnn_graph_end(ttnn_graph **out);
 
 /*
  * The same, and writes a report: the graph, the devices it used, when it was and how long it took.
- * Directories are made. The capture has ended also when the file cannot be written.
+ * Directories are made. The capture has ended also when the file cannot be written; an empty path is
+ * refused before that.
  */
 TTNN_API enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path);
 

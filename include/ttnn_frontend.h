@@ -63,6 +63,16 @@ TTNN_API enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op
 					 const struct ttnn_arg *args, size_t arg_count);
 
 /*
+ * Whom calls of this thread ask whether to go on: on this thread, every 10 ms or so, and never in a call that
+ * is shorter. Once it says false the running call ends soon: it fails with TTNN_CANCELLED, its results are
+ * given up, and what it was to write into is undefined; one that was nearly done may yet succeed. Calls made
+ * later fail likewise until the next setting. NULL: nobody, as in the beginning. Returns what it was. What it
+ * calls may use this library; it is not asked meanwhile.
+ */
+typedef bool ttnn_poll(void);
+TTNN_API ttnn_poll *ttnn_set_poll(ttnn_poll *poll);
+
+/*
  * While on, tensors that this thread makes get no number of their own: a binding's own copies, which
  * its user never sees. Returns what it was.
  */

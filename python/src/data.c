@@ -138,16 +138,22 @@ static void copy_element(char *to, const char *from, const struct element *eleme
 	}
 }
 
+/* Elements between two looks at signals. */
+#define LOOK ((uint64_t)1 << 18)
+#define LOOK_LIST ((uint64_t)1 << 16)
+
 /* The elements in rows; size is that of one in the copy. */
-static void copy_rows(char *to, const struct array *array, size_t size)
+static int copy_rows(char *to, const struct array *array, size_t size)
 {
 	uint64_t index[TTNN_MAX_RANK] = {0};
 	const char *from = array->data;
 	uint64_t count;
 
 	if (ttnn_shape_volume(&count, &array->shape) != TTNN_OK)
-		return;
+		return 0;
 	for (uint64_t i = 0; i < count; i++, to += size) {
+		if (i % LOOK == LOOK - 1 && PyErr_CheckSignals() < 0)
+			return -1;
 		copy_element(to, from, array->element);
 		for (uint32_t d = array->shape.rank; d-- > 0;) {
 			from += array->strides[d];
@@ -157,6 +163,7 @@ static void copy_rows(char *to, const struct array *array, size_t size)
 			index[d] = 0;
 		}
 	}
+	return 0;
 }
 
 /* What the copy has: the type it is wanted for decides how whole numbers of 64 bits are taken. */
@@ -176,6 +183,7 @@ static ttnn_tensor *copied(const struct array *array, int wanted)
 	ttnn_tensor *tensor = NULL, *other = NULL;
 	struct ttnn_tensor_spec spec;
 	enum ttnn_status status = ttnn_tensor_spec_make(&spec, &args);
+	struct py_call guard;
 
 	if (status == TTNN_OK)
 		status = ttnn_tensor_new(&tensor, &spec);
@@ -184,12 +192,16 @@ static ttnn_tensor *copied(const struct array *array, int wanted)
 
 		ttnn_shape_volume(&count, &spec.shape);
 		/* Nobody else has it yet. */
-		if (count)
-			copy_rows((char *)(uintptr_t)ttnn_tensor_bytes(tensor), array,
-				  (size_t)(spec.bytes / count));
+		if (count && copy_rows((char *)(uintptr_t)ttnn_tensor_bytes(tensor), array,
+				       (size_t)(spec.bytes / count)) < 0) {
+			ttnn_tensor_unref(tensor);
+			return NULL;
+		}
 		/* float16 is bfloat16 unless something else is wanted */
 		if (array->element->convert == HALF && wanted < 0) {
+			py_call_begin(&guard);
 			status = ttnn_tensor_to_dtype(&other, tensor, TTNN_BFLOAT16);
+			status = py_call_end(&guard, status, &other);
 			ttnn_tensor_unref(tensor);
 			tensor = other;
 		}
@@ -469,11 +481,14 @@ ttnn_tensor *py_rows(ttnn_tensor *tensor)
 {
 	struct ttnn_arg arg = {"tensor", ttnn_v_tensor(tensor)};
 	enum ttnn_status status;
+	struct py_call guard;
 	ttnn_tensor *rows;
 
-	Py_BEGIN_ALLOW_THREADS status =
-		ttnn_call_one(&rows, "ttnn.to_torch", &arg, 1, TTNN_FRONTEND_METHOD);
-	Py_END_ALLOW_THREADS if (status == TTNN_OK) return rows;
+	py_call_begin(&guard);
+	status = ttnn_call_one(&rows, "ttnn.to_torch", &arg, 1, TTNN_FRONTEND_METHOD);
+	status = py_call_end(&guard, status, &rows);
+	if (status == TTNN_OK)
+		return rows;
 	py_fail(status, "ttnn.to_torch");
 	return NULL;
 }
@@ -494,8 +509,11 @@ static PyObject *nested(const void *data, const struct ttnn_tensor_spec *spec, u
 {
 	PyObject *list;
 
-	if (d == spec->shape.rank)
+	if (d == spec->shape.rank) {
+		if (*at % LOOK_LIST == LOOK_LIST - 1 && PyErr_CheckSignals() < 0)
+			return NULL;
 		return number_at(data, spec->dtype, (*at)++);
+	}
 	list = PyList_New(spec->shape.dim[d]);
 	for (uint32_t i = 0; list && i < spec->shape.dim[d]; i++) {
 		PyObject *item = nested(data, spec, d + 1, at);
@@ -514,6 +532,7 @@ PyObject *py_list_of(const ttnn_tensor *rows)
 	struct ttnn_spec_args args = {.shape = spec->shape};
 	struct ttnn_tensor_spec wide;
 	enum ttnn_status status;
+	struct py_call guard;
 	PyObject *list = NULL;
 	uint64_t at = 0;
 	void *data;
@@ -527,8 +546,11 @@ PyObject *py_list_of(const ttnn_tensor *rows)
 	data = PyMem_Malloc(status == TTNN_OK ? (size_t)wide.bytes + 1 : 1);
 	if (!data)
 		return PyErr_NoMemory();
-	if (status == TTNN_OK)
+	if (status == TTNN_OK) {
+		py_call_begin(&guard);
 		status = ttnn_tensor_to_data(data, (size_t)wide.bytes, args.dtype, rows);
+		status = py_call_end(&guard, status, NULL);
+	}
 	if (status == TTNN_OK)
 		list = nested(data, &wide, 0, &at);
 	else
@@ -543,8 +565,9 @@ ttnn_tensor *py_tensor_from_numbers(PyObject *numbers, const struct ttnn_tensor_
 	PyObject *items = PySequence_Fast(numbers, "a list of numbers is expected");
 	uint64_t count = items ? (uint64_t)PySequence_Fast_GET_SIZE(items) : 0, volume = 0;
 	float *data = PyMem_Calloc((size_t)count + 1, sizeof(*data));
-	enum ttnn_status status;
 	ttnn_tensor *tensor = NULL;
+	enum ttnn_status status;
+	struct py_call guard;
 
 	if (!items || !data)
 		goto out;
@@ -559,10 +582,15 @@ ttnn_tensor *py_tensor_from_numbers(PyObject *numbers, const struct ttnn_tensor_
 			     (unsigned long long)count, (unsigned long long)volume);
 		goto out;
 	}
-	if (status == TTNN_OK)
+	if (status == TTNN_OK) {
+		py_call_begin(&guard);
 		status = ttnn_tensor_from_data(&tensor, data, TTNN_FLOAT32, spec, pad_value);
-	if (status != TTNN_OK)
+		status = py_call_end(&guard, status, &tensor);
+	}
+	if (status != TTNN_OK) {
 		py_fail(status, "Tensor");
+		tensor = NULL;
+	}
 out:
 	Py_XDECREF(items);
 	PyMem_Free(data);

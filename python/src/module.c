@@ -1,7 +1,7 @@
 /* module.c: the module ttnn._ttnn and its submodules, failures, run modes. */
 #include "py.h"
 
-static PyObject *root;
+static PyObject *root, *submodules; /* by their full names */
 
 PyObject *py_submodule(const char *path)
 {
@@ -23,9 +23,10 @@ PyObject *py_submodule(const char *path)
 		full[length++] = '.';
 		memcpy(full + length, name, part + 1);
 		length += part;
-		inner = PyImport_AddModule(full); /* borrowed: the list of modules keeps it */
-		if (!inner || (!PyObject_HasAttrString(module, name) &&
-			       PyObject_SetAttrString(module, name, inner) < 0))
+		inner = PyImport_AddModule(full); /* borrowed: our list of modules keeps it */
+		if (!inner || PyDict_SetItemString(submodules, full, inner) < 0 ||
+		    (!PyObject_HasAttrString(module, name) &&
+		     PyObject_SetAttrString(module, name, inner) < 0))
 			return NULL;
 		module = inner;
 		path += part + (path[part] == '.');
@@ -122,6 +123,7 @@ static PyObject *import_report(PyObject *module, PyObject *args)
 	struct ttnn_import_options options = {0};
 	PyObject *input, *output, *text = NULL;
 	enum ttnn_status status;
+	struct py_call guard;
 	int strict, tables, svg;
 	char *summary = NULL;
 
@@ -133,17 +135,54 @@ static PyObject *import_report(PyObject *module, PyObject *args)
 	options.strict = strict;
 	options.as_tables = tables;
 	options.svg = svg;
-	Py_BEGIN_ALLOW_THREADS status = ttnn_import_report(&summary, PyBytes_AS_STRING(input),
-							   PyBytes_AS_STRING(output), &options);
-	Py_END_ALLOW_THREADS if (status == TTNN_OK) text = PyUnicode_DecodeFSDefault(summary);
-	else py_fail(status, "import_report");
+	py_call_begin(&guard);
+	status = ttnn_import_report(&summary, PyBytes_AS_STRING(input), PyBytes_AS_STRING(output),
+				    &options);
+	status = py_call_end(&guard, status, NULL);
+	if (status == TTNN_OK)
+		text = PyUnicode_DecodeFSDefault(summary);
+	else
+		py_fail(status, "import_report");
 	ttnn_free(summary);
 	Py_DECREF(input);
 	Py_DECREF(output);
 	return text;
 }
 
+/* Types and numbers of the library are one interpreter's; the GIL of another would not guard them. */
+static int check_interpreter(void)
+{
+	if (PyInterpreterState_Get() == PyInterpreterState_Main())
+		return 0;
+	PyErr_SetString(
+		PyExc_ImportError,
+		"ttnn cannot be imported into a sub-interpreter: the library belongs to the main "
+		"interpreter of the process. Use a process of its own instead");
+	return -1;
+}
+
+/*
+ * restore_modules(): Python keeps this module when it is taken out of sys.modules and imported again, but not
+ * those inside of it.
+ */
+static PyObject *restore_modules(PyObject *module, PyObject *unused)
+{
+	PyObject *all = PyImport_GetModuleDict(), *name, *inner;
+	Py_ssize_t at = 0;
+
+	(void)module;
+	(void)unused;
+	if (check_interpreter() < 0)
+		return NULL;
+	while (PyDict_Next(submodules, &at, &name, &inner))
+		if (!PyDict_SetDefault(all, name, inner))
+			return NULL;
+	Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+	{"restore_modules", restore_modules, METH_NOARGS,
+	 "Makes the inner modules known again after a second import."},
 	{"import_report", import_report, METH_VARARGS, "Makes a database of a report."},
 	{"set_no_dispatch", set_no_dispatch, METH_O,
 	 "Whether this thread's operations compute no data; returns what it was."},
@@ -174,11 +213,15 @@ PyMODINIT_FUNC PyInit__ttnn(void)
 		py_init_ops,   py_init_inner,  py_init_params, py_init_graph,   py_init_trace,
 	};
 
-	if (root) { /* a second interpreter of this process cannot have it */
-		PyErr_SetString(PyExc_ImportError, "ttnn._ttnn can be imported once in a process");
+	if (check_interpreter() < 0)
+		return NULL;
+	if (root) {
+		PyErr_SetString(PyExc_ImportError,
+				"ttnn._ttnn can be initialized once in a process");
 		return NULL;
 	}
-	root = PyModule_Create(&definition);
+	submodules = PyDict_New();
+	root = submodules ? PyModule_Create(&definition) : NULL;
 	for (size_t i = 0; root && i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i]() < 0)
 			Py_CLEAR(root);

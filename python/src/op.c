@@ -27,6 +27,12 @@ static struct py_op *op_of(PyObject *self)
 	return (struct py_op *)self;
 }
 
+static void drop_results(const struct ttnn_results *results, size_t first)
+{
+	for (size_t i = first; i < results->count; i++)
+		ttnn_tensor_drop(results->tensors[i]);
+}
+
 PyObject *py_results(struct ttnn_results *results, bool many)
 {
 	PyObject *list;
@@ -45,8 +51,8 @@ PyObject *py_results(struct ttnn_results *results, bool many)
 		else
 			PyList_SET_ITEM(list, (Py_ssize_t)i, item);
 	}
-	for (; !list && i < results->count; i++)
-		ttnn_tensor_drop(results->tensors[i]);
+	if (!list)
+		drop_results(results, i);
 	return list;
 }
 
@@ -129,7 +135,8 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 	struct ttnn_arg given[PY_ARGS];
 	struct py_scratch scratch;
 	struct ttnn_results results;
-	enum ttnn_status status;
+	enum ttnn_status status, ended;
+	struct py_call guard;
 	size_t count;
 
 	py_scratch_init(&scratch);
@@ -139,10 +146,15 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 	}
 	if (frontend == TTNN_FRONTEND_PYTHON)
 		py_tell_stack();
-	Py_BEGIN_ALLOW_THREADS status = ttnn_op_call(&results, self->op, given, count, frontend);
-	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
-	if (status != TTNN_OK)
-		return py_fail(status, self->info.name);
+	py_call_begin(&guard);
+	status = ttnn_op_call(&results, self->op, given, count, frontend);
+	ended = py_call_end(&guard, status, NULL);
+	py_scratch_deinit(&scratch);
+	if (ended != TTNN_OK) {
+		if (status == TTNN_OK)
+			drop_results(&results, 0);
+		return py_fail(ended, self->info.name);
+	}
 	if (strcmp(self->info.family, "conv") == 0)
 		return convolved(&results);
 	if (results.pairs)
@@ -201,7 +213,8 @@ static PyObject *op_golden(PyObject *self, PyObject *const *args, Py_ssize_t nar
 	struct ttnn_arg given[PY_ARGS];
 	struct py_scratch scratch;
 	struct ttnn_results results;
-	enum ttnn_status status;
+	enum ttnn_status status, ended;
+	struct py_call guard;
 	size_t count;
 
 	py_scratch_init(&scratch);
@@ -209,10 +222,15 @@ static PyObject *op_golden(PyObject *self, PyObject *const *args, Py_ssize_t nar
 		py_scratch_deinit(&scratch);
 		return NULL;
 	}
-	Py_BEGIN_ALLOW_THREADS status = ttnn_op_golden(&results, op_of(self)->op, given, count);
-	Py_END_ALLOW_THREADS py_scratch_deinit(&scratch);
-	if (status != TTNN_OK)
-		return py_fail(status, op_of(self)->info.name);
+	py_call_begin(&guard);
+	status = ttnn_op_golden(&results, op_of(self)->op, given, count);
+	ended = py_call_end(&guard, status, NULL);
+	py_scratch_deinit(&scratch);
+	if (ended != TTNN_OK) {
+		if (status == TTNN_OK)
+			drop_results(&results, 0);
+		return py_fail(ended, op_of(self)->info.name);
+	}
 	return py_results(&results, op_of(self)->info.many);
 }
 

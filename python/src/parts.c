@@ -71,13 +71,16 @@ static PyObject *gather(PyObject *module, PyObject *args)
 {
 	struct parts parts = {0};
 	enum ttnn_status status;
+	struct py_call guard;
 	ttnn_tensor *tensor;
 
 	(void)module;
 	if (read_parts(&parts, args) < 0)
 		return NULL;
+	py_call_begin(&guard);
 	status = ttnn_tensor_gather(&tensor, parts.tensors, parts.count, &parts.mesh,
 				    parts.placements);
+	status = py_call_end(&guard, status, &tensor);
 	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "distribute");
 }
 
@@ -86,12 +89,15 @@ static PyObject *join(PyObject *module, PyObject *args)
 {
 	struct parts parts = {0};
 	enum ttnn_status status;
+	struct py_call guard;
 	ttnn_tensor *tensor;
 
 	(void)module;
 	if (read_parts(&parts, args) < 0)
 		return NULL;
+	py_call_begin(&guard);
 	status = ttnn_tensor_join(&tensor, parts.tensors, &parts.mesh, parts.placements);
+	status = py_call_end(&guard, status, &tensor);
 	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "aggregate");
 }
 
@@ -131,6 +137,7 @@ static PyObject *pcc(PyObject *module, PyObject *args)
 	PyObject *objects[2];
 	ttnn_tensor *tensors[2];
 	enum ttnn_status status;
+	struct py_call guard;
 	double found;
 
 	(void)module;
@@ -139,10 +146,11 @@ static PyObject *pcc(PyObject *module, PyObject *args)
 	for (int i = 0; i < 2; i++)
 		if (!(tensors[i] = tensor_of(objects[i])))
 			return NULL;
-	Py_BEGIN_ALLOW_THREADS status = ttnn_tensor_pcc(&found, tensors[0], tensors[1]);
-	Py_END_ALLOW_THREADS return status == TTNN_OK
-		? PyFloat_FromDouble(found)
-		: py_fail(status, "pearson_correlation_coefficient");
+	py_call_begin(&guard);
+	status = ttnn_tensor_pcc(&found, tensors[0], tensors[1]);
+	status = py_call_end(&guard, status, NULL);
+	return status == TTNN_OK ? PyFloat_FromDouble(found)
+				 : py_fail(status, "pearson_correlation_coefficient");
 }
 
 /* group_mask(channels, groups, cores, dtype, tile_height, tile_width, last_rows, negative) */

@@ -1,6 +1,7 @@
 /*
  * py.h: the parts of the extension ttnn._ttnn.
  *
+ *	call.c      calls of the library: the GIL, signals
  *	module.c    the module, its submodules, run modes
  *	enums.c     enumerations, made from the library's tables
  *	shape.c     Shape, MeshShape, MeshCoordinate
@@ -75,6 +76,21 @@ extern PyTypeObject *py_core_type, *py_grid_type, *py_range_type, *py_cores_type
 extern PyTypeObject *py_shard_type, *py_nd_shard_type, *py_memory_type;
 extern PyTypeObject *py_tile_type, *py_spec_type, *py_object_type;
 extern PyTypeObject *py_tensor_type, *py_device_type, *py_op_type;
+
+/* ---- call.c --------------------------------------------------------------------------------------- */
+
+/*
+ * Around a call of the library that may take long: between these the GIL is free, and signals are seen to.
+ * The end gives the status, or TTNN_CANCELLED with the exception that a handler raised; a result that
+ * is not wanted any more (NULL: there is none) is given back then.
+ */
+struct py_call {
+	PyThreadState *state;
+	ttnn_poll *before;
+};
+void py_call_begin(struct py_call *call);
+enum ttnn_status py_call_end(const struct py_call *call, enum ttnn_status status,
+			     ttnn_tensor **result);
 
 /* ---- module.c ------------------------------------------------------------------------------------- */
 

@@ -505,12 +505,16 @@ static PyObject *tensor_save(PyObject *self, PyObject *path)
 {
 	PyObject *bytes = NULL, *host = NULL;
 	enum ttnn_status status = TTNN_OK;
+	struct py_call guard;
 
 	if (!tensor_of(self) || !PyUnicode_FSConverter(path, &bytes))
 		return NULL;
 	host = py_run_method("ttnn.Tensor.cpu", &self, 1, NULL);
-	if (host)
+	if (host) {
+		py_call_begin(&guard);
 		status = ttnn_tensor_save(PyBytes_AS_STRING(bytes), tensor_of(host));
+		status = py_call_end(&guard, status, NULL);
+	}
 	Py_DECREF(bytes);
 	if (!host || status != TTNN_OK) {
 		Py_XDECREF(host);
@@ -525,12 +529,15 @@ static PyObject *load(PyObject *module, PyObject *path)
 {
 	PyObject *bytes = NULL;
 	enum ttnn_status status;
+	struct py_call guard;
 	ttnn_tensor *tensor;
 
 	(void)module;
 	if (!PyUnicode_FSConverter(path, &bytes))
 		return NULL;
+	py_call_begin(&guard);
 	status = ttnn_tensor_load(&tensor, PyBytes_AS_STRING(bytes));
+	status = py_call_end(&guard, status, &tensor);
 	Py_DECREF(bytes);
 	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "load_tensor");
 }

@@ -133,6 +133,7 @@ static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t nar
 	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor, *result;
 	const ttnn_enum *type;
 	enum ttnn_status status;
+	struct py_call guard;
 	int64_t layout;
 
 	if (nargs == 0 || !py_enum_read(&type, &layout, args[0]) || type != py_enum_layout)
@@ -144,7 +145,9 @@ static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t nar
 
 		return py_run_method("ttnn.to_layout", both, 2, NULL);
 	}
+	py_call_begin(&guard);
 	status = ttnn_tensor_to_layout(&result, tensor, (enum ttnn_layout)layout, 0);
+	status = py_call_end(&guard, status, &result);
 	return status == TTNN_OK ? py_new_tensor(result) : py_fail(status, "Tensor.to");
 }
 
@@ -169,10 +172,13 @@ static PyObject *method_pad_to_tile(PyObject *self, PyObject *value)
 	double pad = PyFloat_AsDouble(value);
 	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor, *result;
 	enum ttnn_status status;
+	struct py_call guard;
 
 	if (PyErr_Occurred() || !tensor)
 		return NULL;
+	py_call_begin(&guard);
 	status = ttnn_tensor_pad_to_tile(&result, tensor, pad);
+	status = py_call_end(&guard, status, &result);
 	return status == TTNN_OK ? py_new_tensor(result) : py_fail(status, "Tensor.pad_to_tile");
 }
 
@@ -181,10 +187,13 @@ static PyObject *method_unpad_from_tile(PyObject *self, PyObject *shape)
 	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor, *result;
 	struct ttnn_shape wanted;
 	enum ttnn_status status;
+	struct py_call guard;
 
 	if (py_read_shape(&wanted, shape, "shape") < 0 || !tensor)
 		return NULL;
+	py_call_begin(&guard);
 	status = ttnn_tensor_unpad_from_tile(&result, tensor, &wanted);
+	status = py_call_end(&guard, status, &result);
 	return status == TTNN_OK ? py_new_tensor(result)
 				 : py_fail(status, "Tensor.unpad_from_tile");
 }

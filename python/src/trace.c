@@ -71,14 +71,18 @@ static PyObject *execute(PyObject *module, PyObject *positional, PyObject *named
 	static char *names[] = {"mesh_device", "trace_id", "cq_id", "blocking", NULL};
 	struct args args = {0};
 	enum ttnn_status status;
+	struct py_call guard;
 
 	(void)module;
 	if (!PyArg_ParseTupleAndKeywords(positional, named, "O!O&|$O&p", names, py_device_type,
 					 &args.device, read_id, &args.id, read_queue, &args.queue,
 					 &args.blocking))
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS status = ttnn_device_trace_run(device_of(&args), args.id);
-	Py_END_ALLOW_THREADS if (status != TTNN_OK) return py_fail(status, "execute_trace");
+	py_call_begin(&guard);
+	status = ttnn_device_trace_run(device_of(&args), args.id);
+	status = py_call_end(&guard, status, NULL);
+	if (status != TTNN_OK)
+		return py_fail(status, "execute_trace");
 	Py_RETURN_NONE;
 }
 

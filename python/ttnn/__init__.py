@@ -6,6 +6,8 @@ and from torch and numpy.
 
 from ttnn import _ttnn
 
+_ttnn.restore_modules()
+
 _ttnn.check_environment()
 __version__ = _ttnn.version()
 

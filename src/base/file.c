@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/deadline.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -21,12 +22,21 @@
 #define WRITE_BUFFER ((size_t)64 << 10)
 /* What is taken from a pipe or a device, which may have no end. */
 #define SPOOL_MAX ((size_t)1 << 30)
+#define WRITE_PIECE ((size_t)4 << 20)
 
 static tt_status fail_errno(const char *path, const char *doing, int error)
 {
 	tt_status status = error == ENOENT ? TTNN_NOTFOUND : error == ENOMEM ? TTNN_NOMEM : TTNN_IO;
 
+	if (error == ECANCELED)
+		status = TTNN_CANCELLED;
 	return tt_fail(status, "%s: cannot %s: %s", path, doing, strerror(error));
+}
+
+/* The system calls an empty name "no such file", or takes what is made of it for the root directory. */
+static tt_status check_path(const char *path)
+{
+	return *path ? TTNN_OK : tt_fail(TTNN_INVALID, "the path of a file or folder is empty");
 }
 
 static bool is_gzip(const void *data)
@@ -113,8 +123,10 @@ tt_status tt_file_read(char **out, size_t *size, const char *path)
 	struct stat info;
 	tt_status status;
 	bool regular;
-	int fd = tt_fd_open(path, O_RDONLY);
+	int fd;
 
+	TT_TRY(check_path(path));
+	fd = tt_fd_open(path, O_RDONLY);
 	if (fd < 0)
 		return fail_errno(path, "open", errno);
 	regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
@@ -260,6 +272,7 @@ tt_status tt_file_open(int *fd, size_t *size, const char *path)
 	struct stat info;
 	int error = 0;
 
+	TT_TRY(check_path(path));
 	*fd = tt_fd_open(path, O_RDONLY);
 	if (*fd < 0)
 		return fail_errno(path, "open", errno);
@@ -461,8 +474,10 @@ static tt_status hand_over(struct tt_file_out **out, struct tt_file_out *file, t
 
 tt_status tt_file_create(struct tt_file_out **out, const char *path)
 {
-	struct tt_file_out *file = out_new();
+	struct tt_file_out *file;
 
+	TT_TRY(check_path(path));
+	file = out_new();
 	return file ? hand_over(out, file, open_out(file, path)) : tt_fail_nomem();
 }
 
@@ -480,8 +495,14 @@ tt_status tt_file_create_nameless(struct tt_file_out **out, const char *director
 /* Errors stick: what comes after the first is dropped. */
 static void put(struct tt_file_out *file, const char *data, size_t size)
 {
-	if (!file->error)
-		file->error = tt_fd_write(file->fd, data, size);
+	while (size && !file->error) {
+		size_t piece = size < WRITE_PIECE ? size : WRITE_PIECE;
+
+		/* Whoever waits for it may give it up here. */
+		file->error = tt_deadline_stop() ? ECANCELED : tt_fd_write(file->fd, data, piece);
+		data += piece;
+		size -= piece;
+	}
 }
 
 static void flush(struct tt_file_out *file)
@@ -583,16 +604,20 @@ static int save_as(const char *path, const void *data, size_t size)
 
 tt_status tt_file_save_new(const char *path, const void *data, size_t size)
 {
-	int error = save_as(path, data, size);
+	int error;
 
+	TT_TRY(check_path(path));
+	error = save_as(path, data, size);
 	return error ? fail_errno(path, "write", error) : TTNN_OK;
 }
 
 tt_status tt_file_make_dirs(const char *path)
 {
-	char *copy = tt_strdup(path);
 	tt_status status = TTNN_OK;
+	char *copy;
 
+	TT_TRY(check_path(path));
+	copy = tt_strdup(path);
 	if (!copy)
 		return tt_fail_nomem();
 	for (char *end = copy + (*copy == '/'); status == TTNN_OK; end++) {

@@ -3,7 +3,8 @@
  *
  * Reading unpacks gzip on the way, whatever the file is called. Writing goes to a temporary name in
  * the same directory and is renamed at the end, so a reader sees the old file or the complete new
- * one, and a failure leaves the old one. Messages name the path and the system's reason.
+ * one, and a failure leaves the old one. Messages name the path and the system's reason. An empty path
+ * is TTNN_INVALID everywhere.
  */
 #ifndef TT_BASE_FILE_H
 #define TT_BASE_FILE_H

@@ -1,11 +1,13 @@
 #include "base/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,8 +22,8 @@ struct job {
 	void *context;
 	size_t count, grain, pieces;
 	atomic_size_t next;
-	uint64_t ends;    /* tt_clock_ns() when pieces are left out; 0: never */
-	unsigned helpers; /* threads of the pool that are in it; guarded by lock */
+	struct tt_deadline deadline; /* when pieces are left out */
+	unsigned helpers;            /* threads of the pool that are in it; guarded by lock */
 };
 
 /* A fork does not wait for loops, which may take long: the child begins anew. */
@@ -80,9 +82,14 @@ unsigned tt_pool_threads(void)
 
 /* ---- working --------------------------------------------------------------------------------- */
 
-static bool is_over(uint64_t ends)
+static bool is_over(const struct tt_deadline *deadline)
 {
-	return __builtin_expect(ends != 0, 0) && tt_clock_ns() >= ends;
+	if (deadline->cancelled) {
+		tt_deadline_poll();
+		if (atomic_load_explicit(deadline->cancelled, memory_order_relaxed))
+			return true;
+	}
+	return __builtin_expect(deadline->ends != 0, 0) && tt_clock_ns() >= deadline->ends;
 }
 
 static void take_part(struct job *of)
@@ -91,8 +98,9 @@ static void take_part(struct job *of)
 	size_t piece;
 
 	inside = true;
-	while (!is_over(of->ends) && (piece = atomic_fetch_add_explicit(
-					      &of->next, 1, memory_order_relaxed)) < of->pieces) {
+	while (!is_over(&of->deadline) &&
+	       (piece = atomic_fetch_add_explicit(&of->next, 1, memory_order_relaxed)) <
+		       of->pieces) {
 		size_t begin = piece * of->grain;
 		size_t left = of->count - begin;
 
@@ -117,7 +125,7 @@ static void *help(void *unused)
 		seen = job_number;
 		mine->helpers++;
 		tt_lock_give(&lock);
-		tt_deadline_adopt(mine->ends);
+		tt_deadline_adopt(&mine->deadline);
 		take_part(mine);
 		tt_lock_take(&lock);
 		if (--mine->helpers == 0)
@@ -161,6 +169,28 @@ static void forget_threads(struct tt_lock *unused)
 	started = 0;
 }
 
+/* Until the last helper left; whom to ask whether to go on is asked meanwhile. Holds lock. */
+static void wait_for_helpers(struct job *mine)
+{
+	while (mine->helpers) {
+		uint64_t pause = tt_deadline_poll_ns();
+		struct timespec until;
+
+		if (!pause) {
+			pthread_cond_wait(&done, &lock.mutex);
+			continue;
+		}
+		pause += (uint64_t)tt_clock_wall_ns();
+		until.tv_sec = (time_t)(pause / 1000000000);
+		until.tv_nsec = (long)(pause % 1000000000);
+		if (pthread_cond_timedwait(&done, &lock.mutex, &until) == ETIMEDOUT) {
+			tt_lock_give(&lock);
+			tt_deadline_poll();
+			tt_lock_take(&lock);
+		}
+	}
+}
+
 /* The caller holds owner. */
 static void run(struct job *mine)
 {
@@ -177,8 +207,7 @@ static void run(struct job *mine)
 	/* No piece is left: who has not come yet need not, who is in it has to finish. */
 	tt_lock_take(&lock);
 	job = NULL;
-	while (mine->helpers)
-		pthread_cond_wait(&done, &lock.mutex);
+	wait_for_helpers(mine);
 	tt_lock_give(&lock);
 }
 
@@ -189,12 +218,12 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 			   .context = context,
 			   .count = count,
 			   .grain = grain,
-			   .ends = tt_deadline_watched()};
+			   .deadline = tt_deadline_watched()};
 
 	if (!grain)
 		mine.grain = grain = 1;
 	if (count <= grain) {
-		if (count && !is_over(mine.ends))
+		if (count && !is_over(&mine.deadline))
 			body(context, 0, count);
 		return;
 	}

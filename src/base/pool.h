@@ -15,7 +15,8 @@
  * Calls body(context, begin, end) for pieces of at most `grain` (0 is 1) that together are 0 to
  * count, each once, in any order, on several threads at a time; returns when all are done and seen.
  * A count not above the grain is one plain call. Pieces are left out when the caller's operation has no
- * time left (deadline.h).
+ * time left or is cancelled (deadline.h): whether it is can only be found between two of them, so that no
+ * piece should take more than a few milliseconds.
  */
 void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
 		 void *context);

@@ -435,8 +435,11 @@ static tt_status run_kernel(struct tt_launch *launch)
 {
 	tt_status status;
 
+	tt_deadline_poll();
 	tt_deadline_watch(true);
-	status = launch->prog->kernel(launch);
+	status = tt_deadline_check();
+	if (status == TTNN_OK)
+		status = launch->prog->kernel(launch);
 	tt_deadline_watch(false);
 	return tt_deadline_passed() ? tt_deadline_fail(launch->prog->device_op) : status;
 }

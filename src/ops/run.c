@@ -519,6 +519,17 @@ static tt_status hand_out(struct ttnn_results *results, const struct ttnn_arg *a
 	return status;
 }
 
+/* Of one that was cancelled pieces may be missing, whatever its parts said. */
+static tt_status check_whole(struct ttnn_results *results, const struct tt_op_entry *entry)
+{
+	if (tt_deadline_check() == TTNN_OK)
+		return TTNN_OK;
+	for (size_t i = 0; i < results->count; i++)
+		ttnn_tensor_unref(results->tensors[i]);
+	results->count = 0;
+	return tt_deadline_fail(entry->op->name);
+}
+
 enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 			      const struct ttnn_arg *args, size_t arg_count,
 			      enum ttnn_frontend frontend)
@@ -538,6 +549,8 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 		remember_thread();
 	}
 	status = enter(out, NULL, entry, args, arg_count);
+	if (status == TTNN_OK && depth == 1)
+		status = check_whole(out, entry);
 	if (--depth == 0)
 		tt_arena_reset(&thread_arena);
 	if (tt_rerun_on() && !depth)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/pytext.h"
@@ -491,14 +492,17 @@ static tt_status visit(struct tt_report_import *import, const struct tt_json *no
 	}
 }
 
-static void tell_progress(struct tt_report_import *import)
+/* Who waits for the import may give it up here. */
+static tt_status tell_progress(struct tt_report_import *import)
 {
 	size_t at = tt_report_graph_tell(&import->graph);
 
 	if (at < import->told + (1 << 20))
-		return;
+		return TTNN_OK;
 	tt_progress_add(&import->progress, at - import->told);
 	import->told = at;
+	tt_deadline_poll();
+	return tt_deadline_check();
 }
 
 tt_status tt_report_walk(struct tt_report_import *import)
@@ -515,7 +519,7 @@ tt_status tt_report_walk(struct tt_report_import *import)
 		if (!node)
 			break;
 		TT_TRY(visit(import, node, position));
-		tell_progress(import);
+		TT_TRY(tell_progress(import));
 	}
 	for (size_t i = 0; i < import->stack.count; i++)
 		if (!import->stack.data[i].nested)

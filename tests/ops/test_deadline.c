@@ -4,6 +4,8 @@
 
 #include "test.h"
 
+#include <ttnn_frontend.h>
+
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/pool.h"
@@ -45,6 +47,52 @@ TEST(loops_give_up)
 	tt_deadline_set_limit(0);
 	tt_deadline_begin();
 	CHECK(!tt_deadline_passed());
+}
+
+static atomic_int questions;
+
+static bool go_on_twice(void)
+{
+	return atomic_fetch_add(&questions, 1) < 2;
+}
+
+static void nested_naps(void *context, size_t begin, size_t end)
+{
+	tt_pool_for(10, 1, nap, context);
+	(void)begin;
+	(void)end;
+}
+
+/* Whom this thread asks is asked now and then, by loops with and without helpers. */
+TEST(loops_ask)
+{
+	uint64_t begin = tt_clock_ns();
+	atomic_size_t done = 0;
+
+	for (unsigned threads = 1; threads <= 3; threads++) {
+		tt_pool_set_threads(threads);
+		atomic_store(&questions, 0);
+		CHECK(ttnn_set_poll(go_on_twice) == NULL);
+		tt_pool_for(60000, threads == 3 ? 20 : 1, threads == 2 ? nap : nested_naps, &done);
+		CHECK(atomic_load(&done) < 600000);
+		CHECK_INT(atomic_load(&questions), 3);
+		CHECK(tt_deadline_passed());
+		CHECK_FAILS(tt_deadline_check(), TTNN_CANCELLED,
+			    "CANCELLED: the operation was interrupted");
+		/* What comes behind gives up as well, without another question... */
+		atomic_store(&done, 0);
+		tt_pool_for(1, 1, nap, &done);
+		tt_pool_for(100, 1, nap, &done);
+		CHECK_INT(atomic_load(&done), 0);
+		CHECK_INT(atomic_load(&questions), 3);
+		/* ...until the next setting. */
+		CHECK(ttnn_set_poll(NULL) == go_on_twice);
+		CHECK_OK(tt_deadline_check());
+		tt_pool_for(100, 1, nap, &done);
+		CHECK_INT(atomic_load(&done), 100);
+	}
+	tt_pool_set_threads(0);
+	CHECK(tt_clock_ns() - begin < 60 * (uint64_t)SECOND);
 }
 
 /* ---- operations ------------------------------------------------------------------------------------------ */

@@ -119,6 +119,8 @@ def as_tensor(
 @register_python_operation(name="ttnn.load_tensor")
 def load_tensor(file_name, *, device=None):
     """A tensor from a .tensorbin file."""
+    if not os.fspath(file_name):
+        raise RuntimeError("the path of a file or folder is empty")
     if not os.path.exists(file_name):
         raise RuntimeError(f"Unable to load the tensor from {file_name}.  The file does not exist.")
     found = _ttnn.tensor.load(file_name)

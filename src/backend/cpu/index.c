@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "base/deadline.h"
 #include "base/pool.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
+
+#define LOOK 16384 /* elements or rows between two looks at the deadline */
 
 /* The tensors as dense rows. */
 struct work {
@@ -138,6 +141,8 @@ static void scatter(struct work *work, uint64_t count)
 	for (uint64_t n = 0; n < count; n++) {
 		uint64_t from, to;
 
+		if (n % LOOK == LOOK - 1 && tt_deadline_stop())
+			return;
 		if (!is_good(work, along[n]))
 			continue;
 		unravel(index, &work->index.shape, n);
@@ -172,7 +177,7 @@ static void add_rows(void *context, size_t begin, size_t end)
 	for (size_t row = 0; row < work->limit; row++)
 		memset((float *)work->out.data + row * width + begin, 0,
 		       (end - begin) * sizeof(float));
-	for (size_t n = 0; n < count; n++) {
+	for (size_t n = 0; n < count && !(n % LOOK == LOOK - 1 && tt_deadline_stop()); n++) {
 		const float *from = (const float *)work->in.data + n * width;
 		float *to = (float *)work->out.data + (size_t)along[n] * width;
 

@@ -12,6 +12,7 @@
 
 #define STRIP_ELEMENTS 16384
 #define GROUP_COLUMNS 64 /* that one task looks at */
+#define LOOK 1024        /* rows of them between two looks at the deadline */
 
 /* Tensors that hold one number for each channel. */
 enum { GAMMA, BETA, MEAN, VARIANCE, VECTORS };
@@ -131,7 +132,7 @@ static void run_strip(const struct work *work, const struct tt_strip *strip, str
 		work->fns->bias(rooms.x, x, add, count, 1);
 		x = rooms.x;
 	}
-	for (uint32_t row = 0; row < strip->rows; row++)
+	for (uint32_t row = 0; row < strip->rows && !tt_strips_stop(work->width); row++)
 		normalise(work, y + row * work->width, x + row * work->width, strip->first + row);
 	tt_finish_steps(y, count, work->job->post, work->job->post_count);
 	if (y != out->data)
@@ -186,9 +187,12 @@ static void spread_columns(void *context, size_t begin, size_t end)
 
 		memset(mean, 0, count * sizeof(double));
 		memset(square, 0, count * sizeof(double));
-		for (uint64_t row = 0; row < work->rows; row++)
+		for (uint64_t row = 0; row < work->rows; row++) {
+			if (row % LOOK == LOOK - 1 && tt_deadline_stop())
+				return;
 			work->fns->spread(mean, square, x + row * work->width, (size_t)count,
 					  (double)row + 1);
+		}
 	}
 }
 

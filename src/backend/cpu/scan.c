@@ -60,7 +60,7 @@ static void scan_strips(void *context, size_t begin, size_t end)
 
 		tt_strip_get(&strip, &work->strips, i);
 		x = tt_part_load(rooms, &strip.part[0], work->dtype);
-		for (uint32_t row = 0; row < strip.rows; row++) {
+		for (uint32_t row = 0; row < strip.rows && !tt_strips_stop(work->width); row++) {
 			uint64_t at = row * work->width;
 
 			if (work->dtype == TTNN_FLOAT32)

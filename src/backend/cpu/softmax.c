@@ -107,7 +107,7 @@ static void soften_strips(void *context, size_t begin, size_t end)
 		x = tt_part_load(rooms, &strip.part[0], TTNN_FLOAT32);
 		if (strip.part[1].dtype == TTNN_FLOAT32 && tt_area_is_dense(&strip.part[1]))
 			y = strip.part[1].data;
-		for (uint32_t row = 0; row < strip.rows; row++)
+		for (uint32_t row = 0; row < strip.rows && !tt_strips_stop(work->width); row++)
 			soften(work, y + row * work->width, x + row * work->width,
 			       strip.first + row);
 		if (y != strip.part[1].data)

@@ -72,7 +72,8 @@ static uint64_t *sort_bytes(uint64_t *keys, uint64_t *room, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		for (int byte = 0; byte < 4; byte++)
 			found[byte][keys[i] >> (32 + 8 * byte) & 255]++;
-	for (int byte = 0; byte < 4; byte++) {
+	/* Between two of them all positions are there, in some order. */
+	for (int byte = 0; byte < 4 && !tt_strips_stop(count); byte++) {
 		uint32_t next = 0;
 		uint64_t *other = room;
 
@@ -196,7 +197,7 @@ static void sort_strips(void *context, size_t begin, size_t end)
 
 		tt_strip_get(&strip, &work->strips, i);
 		rows = tt_part_load(room.in, &strip.part[0], work->dtype);
-		for (uint32_t row = 0; row < strip.rows; row++) {
+		for (uint32_t row = 0; row < strip.rows && !tt_strips_stop(work->width); row++) {
 			const uint32_t *x = rows + (size_t)row * work->width;
 			const uint64_t *sorted;
 

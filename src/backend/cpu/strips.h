@@ -9,6 +9,7 @@
 #define TT_BACKEND_CPU_STRIPS_H
 
 #include "backend/cpu/cpu.h"
+#include "base/deadline.h"
 
 #define TT_STRIPS_AREAS 3
 
@@ -35,6 +36,12 @@ struct tt_strip {
  */
 void tt_strips_init(struct tt_strips *out, const struct tt_area *const areas[TT_STRIPS_AREAS],
 		    uint64_t elements);
+
+/* Whether work on rows of this width is to be left out (deadline.h); cheap, for the next one of them. */
+static inline bool tt_strips_stop(uint64_t width)
+{
+	return width >= 4096 && tt_deadline_stop();
+}
 
 /* Strip number `index` of strips->count. */
 void tt_strip_get(struct tt_strip *out, const struct tt_strips *strips, uint64_t index);

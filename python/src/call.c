@@ -1,0 +1,77 @@
+/*
+ * call.c: calls of the library. Other threads may run Python meanwhile, and signals are seen to: the library
+ * asks every few milliseconds whether to go on, and a handler that raises (KeyboardInterrupt) ends the call.
+ * Only the main thread runs handlers, so that others are not held up by questions.
+ */
+#include "py.h"
+
+#include <unistd.h>
+
+/* What a handler raised; the innermost call of this thread hands it on. */
+static _Thread_local PyObject *raised[3];
+
+/* Whether this is the main thread, which alone runs handlers: one may do so here, and raise. */
+static bool is_main(void)
+{
+	PyObject *threading = PyImport_ImportModule("threading");
+	PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+	PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+	bool is = ident && PyLong_Check(ident) &&
+		  PyLong_AsUnsignedLong(ident) == PyThread_get_thread_ident();
+
+	Py_XDECREF(ident);
+	Py_XDECREF(thread);
+	Py_XDECREF(threading);
+	return is;
+}
+
+/*
+ * Another thread need not take the GIL to find that there is nothing for it; in a child it may have become
+ * the main one. What a handler calls of the library is its own: its tensors have numbers.
+ */
+static bool go_on(void)
+{
+	static _Thread_local bool has_handlers;
+	static _Thread_local pid_t known;
+	PyGILState_STATE state;
+	pid_t process = getpid();
+	bool hidden, answer;
+
+	if (known == process && !has_handlers)
+		return true;
+	state = PyGILState_Ensure();
+	hidden = ttnn_tensor_hide(false);
+	if (known != process)
+		has_handlers = is_main();
+	if (!PyErr_Occurred()) {
+		known = process;
+		if (has_handlers)
+			PyErr_CheckSignals();
+	}
+	answer = !PyErr_Occurred();
+	if (!answer)
+		PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+	ttnn_tensor_hide(hidden);
+	PyGILState_Release(state);
+	return answer;
+}
+
+void py_call_begin(struct py_call *call)
+{
+	call->before = ttnn_set_poll(go_on);
+	call->state = PyEval_SaveThread();
+}
+
+enum ttnn_status py_call_end(const struct py_call *call, enum ttnn_status status,
+			     ttnn_tensor **result)
+{
+	PyEval_RestoreThread(call->state);
+	ttnn_set_poll(call->before);
+	if (!raised[0])
+		return status;
+	PyErr_Restore(raised[0], raised[1], raised[2]);
+	memset(raised, 0, sizeof(raised));
+	if (status == TTNN_OK && result && *result)
+		ttnn_tensor_drop(*result);
+	return TTNN_CANCELLED;
+}
