@@ -44,7 +44,7 @@ enum tt_lock_rank {
 	TT_RANK_PROGRAMS,   /* device/progcache.h: the programs of a device */
 	TT_RANK_WEIGHTS,    /* backend/cpu/weights.c: what was packed */
 	TT_RANK_LOADER,     /* backend/cpu/dnnl_load.c: while a library is loaded */
-	TT_RANK_DNNL,       /* backend/cpu/dnnl.c: plans, and what oneDNN locks inside */
+	TT_RANK_DNNL,       /* backend/cpu/dnnl_plan.c: plans, and what oneDNN locks inside */
 	TT_RANK_MEMORY,     /* device/devmem.h: the buffers of one */
 	TT_RANK_ALLOCATOR,  /* device/alloc.h: its addresses */
 	TT_RANK_CORES,      /* tensor/core.c: all sets of cores */

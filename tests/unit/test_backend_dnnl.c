@@ -20,7 +20,7 @@ static void force(void)
 	static bool said;
 
 	CHECK_INT(setenv("TTNN_DNNL", "all", 1), 0);
-	if (!said && !tt_dnnl_wants(false))
+	if (!said && !tt_dnnl_wants(false, SIZE_MAX))
 		printf("no oneDNN here, or TTNN_ISA=plain: our own products were tested instead\n");
 	said = true;
 }
@@ -63,7 +63,8 @@ TEST(products_of_many_sizes)
 {
 	static const uint32_t sizes[][3] = {
 		{1, 700, 600},   {33, 300, 512},  {256, 128, 1024}, {300, 257, 1100},
-		{600, 512, 100}, {513, 96, 1536}, {257, 1000, 33},
+		{600, 512, 100}, {513, 96, 1536}, {257, 1000, 33},  {300, 8200, 40},
+		{33, 16384, 20}, {20, 8300, 530},
 	};
 	static const enum ttnn_dtype types[] = {TTNN_FLOAT32, TTNN_BFLOAT16, TTNN_BFLOAT8_B};
 

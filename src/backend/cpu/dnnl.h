@@ -3,8 +3,9 @@
  * instructions that it knows better: bfloat16 products and AVX-512. Loaded at the first question; all
  * works without it.
  *
- * A product is cut into blocks by its size alone. Each is one call in one of our own threads, so
- * OpenMP, which the library is made with, starts no threads. Primitives are kept.
+ * A product is cut into blocks by its size alone. Each is one call in one of our own threads; OpenMP,
+ * which the library is made with, starts none: a program may fork() after a product, and has its own
+ * setting of OpenMP as before. No signal comes to a thread during a call. Primitives are kept.
  *
  * TTNN_DNNL=0 leaves it out, =all uses it wherever it can, and a path names the library.
  */
@@ -13,8 +14,8 @@
 
 #include "backend/cpu/gemm.h"
 
-/* Whether products of these types, bfloat16 or float32 on both sides, are for oneDNN. */
-bool tt_dnnl_wants(bool half);
+/* Whether so many products, of bfloat16 or float32 on both sides, are for oneDNN. */
+bool tt_dnnl_wants(bool half, size_t work);
 
 struct tt_dnnl_size {
 	size_t rows, depth, cols;

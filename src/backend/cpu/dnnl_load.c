@@ -2,19 +2,12 @@
 
 #if TT_HAS_DNNL
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/env.h"
 #include "base/lock.h"
-#include "base/log.h"
 #include "base/str.h"
-
-#define TRY_SECONDS 20
 
 static struct tt_dnnl found;
 static bool usable;
@@ -51,64 +44,100 @@ static bool find_functions(struct tt_dnnl *out, void *library)
 	all = all && out->name;
 	TT_DNNL_LIST(TT_X)
 #undef TT_X
-	*(void **)&out->set_threads = dlsym(library, "omp_set_num_threads");
-	*(void **)&out->get_threads = dlsym(library, "omp_get_max_threads");
 	return all && out->version()->major == DNNL_VERSION_MAJOR;
+}
+
+/* Found as the library finds it: the program's, if it has one for all, comes before its own. */
+static void *find_openmp(void *library, const char *name)
+{
+	void *function = dlsym(RTLD_DEFAULT, name);
+
+	return function ? function : dlsym(library, name);
+}
+
+/* Whether the library's calls can be kept from starting threads. */
+static bool find_threads(struct tt_dnnl *out, void *library)
+{
+	switch (out->version()->cpu_runtime) {
+	case DNNL_RUNTIME_SEQ:
+	case DNNL_RUNTIME_THREADPOOL: /* it is given none */
+		return true;
+	case DNNL_RUNTIME_OMP:
+		*(void **)&out->set_threads = find_openmp(library, "omp_set_num_threads");
+		*(void **)&out->get_threads = find_openmp(library, "omp_get_max_threads");
+		return out->set_threads && out->get_threads;
+	default:
+		return false;
+	}
 }
 
 /* ---- the processor ------------------------------------------------------------------------------- */
 
+#define AMX_SINCE 3 /* before this version it dies of an illegal instruction on some processors */
+
+/* Products of bfloat16 that the processor has: with AVX-512, with AMX. */
+struct half {
+	bool avx512, amx;
+};
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* AVX-512 or AMX products of bfloat16. */
-static bool has_half(void)
+static struct half find_half(void)
 {
+	struct half half = {false, false};
 	unsigned a, b, c, d;
 
-	if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1))
-		return true;
-	return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
+	if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		half.amx = d >> 22 & 1;
+	if (__get_cpuid_count(7, 1, &a, &b, &c, &d))
+		half.avx512 = a >> 5 & 1;
+	return half;
 }
 #else
-static bool has_half(void)
+static struct half find_half(void)
 {
-	return false;
+	return (struct half){false, false};
 }
 #endif
 
 /*
- * The products are tried in a child, which says so when they end well: on one processor with AMX a
- * release died in them of an illegal instruction. What the library may use can only be set before
- * its first use, which is the child's.
+ * What the library may use is decided by its version and the processor, and said before its first
+ * use: to try it would need another process, and this one may have threads and must not be forked.
  */
-static bool half_works(const struct tt_dnnl *dnnl)
+static void choose_instructions(struct tt_dnnl *dnnl)
 {
-	int ends[2];
-	pid_t child;
-	char word = 0;
-	ssize_t got;
+	struct half half = find_half();
+	bool avoid_amx = half.amx && dnnl->version()->major < AMX_SINCE;
 
-	if (pipe(ends) != 0)
-		return false;
-	child = fork();
-	if (child == 0) {
-		signal(SIGILL, SIG_DFL);
-		signal(SIGSEGV, SIG_DFL);
-		signal(SIGALRM, SIG_DFL);
-		alarm(TRY_SECONDS);
-		if (tt_dnnl_try_half(dnnl))
-			(void)!write(ends[1], "y", 1);
-		raise(SIGKILL); /* nothing of the parent's is ended twice */
+	if (dnnl->isa == TT_ISA_AVX2) {
+		dnnl->set_max_cpu_isa(dnnl_cpu_isa_avx2);
+		return;
 	}
-	close(ends[1]);
-	do
-		got = read(ends[0], &word, 1);
-	while (got < 0 && errno == EINTR);
-	close(ends[0]);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	return got == 1 && word == 'y';
+	dnnl->half = half.avx512 || (half.amx && !avoid_amx);
+	/* Somebody else in this process may have used it before us: then it is too late to say so. */
+	if (avoid_amx &&
+	    dnnl->set_max_cpu_isa(half.avx512 ? dnnl_cpu_isa_avx512_core_bf16
+					      : dnnl_cpu_isa_avx512_core) != dnnl_success)
+		dnnl->half = dnnl->everything = false;
+}
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
+/* The number is this thread's own in OpenMP: no other thread of the program sees the change. */
+int tt_dnnl_alone(const struct tt_dnnl *dnnl)
+{
+	int before = dnnl->get_threads ? dnnl->get_threads() : 1;
+
+	if (before != 1)
+		dnnl->set_threads(1);
+	return before;
+}
+
+void tt_dnnl_not_alone(const struct tt_dnnl *dnnl, int before)
+{
+	if (before != 1)
+		dnnl->set_threads(before);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */
@@ -117,8 +146,9 @@ TT_LOCK_STATIC(loader_lock, TT_RANK_LOADER, NULL);
 
 static void load(void)
 {
-	const char *choice = getenv("TTNN_DNNL");
+	const char *choice = tt_env("TTNN_DNNL");
 	void *library;
+	int before;
 
 	found.isa = tt_cpu_isa();
 	if (found.isa == TT_ISA_PLAIN || (choice && strcmp(choice, "0") == 0))
@@ -127,19 +157,13 @@ static void load(void)
 	tt_lock_take(&loader_lock);
 	library = open_library(choice && strchr(choice, '/') ? choice : NULL);
 	tt_lock_give(&loader_lock);
-	if (!library || !find_functions(&found, library))
+	if (!library || !find_functions(&found, library) || !find_threads(&found, library))
 		return;
 	found.everything = choice && strcmp(choice, "all") == 0;
-	found.half = found.isa == TT_ISA_AVX512 && has_half();
-	if (found.isa == TT_ISA_AVX2) {
-		found.set_max_cpu_isa(dnnl_cpu_isa_avx2);
-	} else if (found.half && !half_works(&found)) {
-		tt_log(TT_LOG_WARN, "oneDNN fails at products of bfloat16 on this processor: "
-				    "they are made in float32");
-		found.half = false;
-		found.set_max_cpu_isa(dnnl_cpu_isa_avx512_core);
-	}
+	choose_instructions(&found);
+	before = tt_dnnl_alone(&found);
 	usable = found.engine_create(&found.engine, dnnl_cpu, 0) == dnnl_success;
+	tt_dnnl_not_alone(&found, before);
 }
 
 const struct tt_dnnl *tt_dnnl_get(void)

@@ -38,6 +38,10 @@
 	X(primitive_attr_create)                                                                   \
 	X(primitive_attr_destroy)                                                                  \
 	X(primitive_attr_set_scratchpad_mode)                                                      \
+	X(primitive_attr_set_post_ops)                                                             \
+	X(post_ops_create)                                                                         \
+	X(post_ops_append_sum)                                                                     \
+	X(post_ops_destroy)                                                                        \
 	X(primitive_desc_query_md)                                                                 \
 	X(primitive_desc_destroy)                                                                  \
 	X(primitive_create)                                                                        \
@@ -45,6 +49,7 @@
 	X(primitive_destroy)                                                                       \
 	X(reorder_primitive_desc_create)                                                           \
 	X(memory_desc_get_size)                                                                    \
+	X(memory_desc_equal)                                                                       \
 	X(memory_create)                                                                           \
 	X(memory_destroy)
 
@@ -52,20 +57,24 @@ struct tt_dnnl {
 #define TT_X(name) __typeof__(dnnl_##name) *name;
 	TT_DNNL_LIST(TT_X)
 #undef TT_X
-	/* Of OpenMP: how many threads a call from this thread may start. NULL: it has none. */
+	/* Of OpenMP: how many threads a call from this thread may start. NULL: it never does. */
 	void (*set_threads)(int count);
 	int (*get_threads)(void);
 	dnnl_engine_t engine;
 	enum tt_isa isa; /* what the library may use */
-	bool half;       /* the processor has bfloat16 products, and they work */
+	bool half;       /* the processor has bfloat16 products that it may use */
 	bool everything; /* TTNN_DNNL=all */
 };
 
 /* NULL when there is none to use. Any thread may ask. */
 const struct tt_dnnl *tt_dnnl_get(void);
 
-/* Whether some products of bfloat16 end well: run in a process of its own, which may die. */
-bool tt_dnnl_try_half(const struct tt_dnnl *dnnl);
+/*
+ * Every call into the library stands between these two: calls of this thread start no others. Gives
+ * what was before, for the second.
+ */
+int tt_dnnl_alone(const struct tt_dnnl *dnnl);
+void tt_dnnl_not_alone(const struct tt_dnnl *dnnl, int before);
 
 #else
 #define TT_HAS_DNNL 0

@@ -1,17 +1,18 @@
 #include "backend/cpu/gemm.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "backend/cpu/dnnl.h"
 #include "base/cpu.h"
+#include "base/deadline.h"
 #include "base/large.h"
 #include "base/pool.h"
 
 #define WIDE_PANELS 32 /* of a task */
 #define FEW_PANELS 4
 #define ENOUGH_TASKS 8
-#define DNNL_WORK ((size_t)1 << 18) /* products that are worth a call */
-#define SMALL_WORK 65536            /* products that are not worth another thread */
+#define SMALL_WORK 65536 /* products that are not worth another thread */
 
 extern const struct tt_gemm_fns tt_gemm_plain;
 #if defined(__x86_64__)
@@ -62,9 +63,8 @@ void tt_panels_choose(struct tt_panels *panels, const struct tt_gemm_left *left)
 	size_t work;
 
 	panels->plan = NULL;
-	if (left->half != panels->half || !tt_dnnl_wants(panels->half) ||
-	    __builtin_mul_overflow(left->rows, panels->rows, &work) ||
-	    __builtin_mul_overflow(work, panels->cols, &work) || work < DNNL_WORK)
+	if (left->half != panels->half || __builtin_mul_overflow(left->rows, panels->rows, &work) ||
+	    __builtin_mul_overflow(work, panels->cols, &work) || !tt_dnnl_wants(panels->half, work))
 		return;
 	panels->plan = tt_dnnl_plan_get(&(struct tt_dnnl_size){
 		left->rows, panels->rows, panels->cols, left->step, panels->half});
@@ -217,7 +217,8 @@ static void run_tasks(void *context, size_t begin, size_t end)
 		struct tt_gemm_part part = {.row = n % run->row_blocks * TT_GEMM_ROWS};
 
 		part.rows = least(TT_GEMM_ROWS, run->gemm->rows - part.row);
-		for (; part.from < depth; part.from += TT_GEMM_DEPTH) {
+		for (; part.from < depth && tt_deadline_check() == TTNN_OK;
+		     part.from += TT_GEMM_DEPTH) {
 			part.depth = least(TT_GEMM_DEPTH, depth - part.from);
 			load_left(room, run, &part);
 			for (size_t p = panel; p < least(panel + run->wide, run->panels); p++)
@@ -225,6 +226,15 @@ static void run_tasks(void *context, size_t begin, size_t end)
 		}
 	}
 	tt_large_free(room, sizeof(*room));
+}
+
+/* Rows of a product of no depth. */
+static void clear_rows(void *context, size_t begin, size_t end)
+{
+	const struct tt_gemm *gemm = context;
+
+	for (size_t i = begin; i < end; i++)
+		memset(gemm->c + i * gemm->step, 0, gemm->right->cols * sizeof(float));
 }
 
 tt_status tt_gemm_run(const struct tt_gemm *gemm)
@@ -242,9 +252,8 @@ tt_status tt_gemm_run(const struct tt_gemm *gemm)
 	if (gemm->right->plan)
 		return tt_dnnl_run(gemm->right->plan, gemm);
 	if (gemm->right->rows == 0) {
-		for (size_t i = 0; i < gemm->rows; i++)
-			for (size_t j = 0; j < gemm->right->cols; j++)
-				gemm->c[i * gemm->step + j] = 0;
+		tt_pool_for(gemm->rows, SMALL_WORK / (gemm->right->cols + 1) + 1, clear_rows,
+			    (void *)gemm);
 		return TTNN_OK;
 	}
 	while (run.wide > FEW_PANELS && run.row_blocks * up(run.panels, run.wide) < ENOUGH_TASKS)

@@ -12,11 +12,11 @@
 #define RECENT 64
 #define MOST_BYTES ((size_t)2 << 30)
 
-static void forget_users(struct tt_lock *lock);
+static void forget_users(struct tt_lock *unused);
 static const struct tt_lock_forks forks = {.child = forget_users};
 TT_LOCK_STATIC(lock, TT_RANK_WEIGHTS, &forks);
 static struct tt_weights *all;
-static size_t all_bytes;
+static size_t all_bytes, most_bytes; /* 0: not known yet */
 static uint64_t calls;
 /* Bytes that were asked for in vain: addresses to compare, not to follow. */
 static const void *recent[RECENT];
@@ -38,12 +38,16 @@ static bool is_same(const struct tt_weights_key *a, const struct tt_weights_key 
 
 /* ---- dropping ---------------------------------------------------------------------------------- */
 
+/* The caller holds the lock. */
 static size_t limit(void)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	size_t quarter = pages > 0 && page > 0 ? (size_t)pages / 4 * (size_t)page : MOST_BYTES;
+	if (!most_bytes) {
+		long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
-	return quarter < MOST_BYTES ? quarter : MOST_BYTES;
+		most_bytes = pages > 0 && page > 0 ? (size_t)pages / 4 * (size_t)page : MOST_BYTES;
+		most_bytes = most_bytes < MOST_BYTES ? most_bytes : MOST_BYTES;
+	}
+	return most_bytes;
 }
 
 /* Moves weights to the list of those that go. The caller holds the lock. */
@@ -104,6 +108,27 @@ void tt_weights_drop(void)
 	drop_dead(&dropped, true);
 	tt_lock_give(&lock);
 	free_dropped(dropped);
+}
+
+void tt_weights_set_limit(size_t bytes)
+{
+	struct tt_weights *dropped = NULL;
+
+	tt_lock_take(&lock);
+	most_bytes = bytes;
+	drop_oldest(&dropped, limit());
+	tt_lock_give(&lock);
+	free_dropped(dropped);
+}
+
+size_t tt_weights_bytes(void)
+{
+	size_t bytes;
+
+	tt_lock_take(&lock);
+	bytes = all_bytes;
+	tt_lock_give(&lock);
+	return bytes;
 }
 
 /* In the child of a fork: the jobs that used them are not here. */
@@ -168,10 +193,10 @@ void tt_weights_keep(struct tt_weights *weights)
 	struct tt_weights *dropped = NULL;
 
 	/* What was packed in a hurry may have holes. */
-	if (!weights->key.storage || weights->bytes > limit() || tt_deadline_passed())
+	if (!weights->key.storage || tt_deadline_passed())
 		return;
 	tt_lock_take(&lock);
-	if (was_asked(weights->key.area.data)) {
+	if (weights->bytes <= limit() && was_asked(weights->key.area.data)) {
 		tt_storage_ref(weights->key.storage);
 		weights->kept = true;
 		weights->used = calls;
@@ -186,6 +211,8 @@ void tt_weights_keep(struct tt_weights *weights)
 
 void tt_weights_release(struct tt_weights *weights)
 {
+	struct tt_weights *dropped = NULL;
+
 	if (!weights)
 		return;
 	if (!weights->kept) {
@@ -195,5 +222,7 @@ void tt_weights_release(struct tt_weights *weights)
 	}
 	tt_lock_take(&lock);
 	weights->users--;
+	drop_oldest(&dropped, limit()); /* those in use were too many */
 	tt_lock_give(&lock);
+	free_dropped(dropped);
 }

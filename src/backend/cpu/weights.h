@@ -51,4 +51,10 @@ void tt_weights_release(struct tt_weights *weights);
 /* Drops all that no job is using. */
 void tt_weights_drop(void);
 
+/* How many bytes are kept. */
+size_t tt_weights_bytes(void);
+
+/* For tests: at most so many bytes are kept, beside what jobs are using; 0: as above. */
+void tt_weights_set_limit(size_t bytes);
+
 #endif
