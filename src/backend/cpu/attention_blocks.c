@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/attention.h"
+#include "base/deadline.h"
 #include "base/large.h"
 #include "base/pool.h"
 
@@ -202,7 +203,8 @@ static void run_block(const struct unit *unit, struct room *room, const uint64_t
 	memset(room->values, 0, (size_t)(at[2] * work->out_width) * sizeof(float));
 	for (uint64_t i = 0; i < at[2]; i++)
 		tt_attention_begin(&room->most[i], &room->sum[i], work, at[0]);
-	for (uint64_t from = first.low / KEYS * KEYS; from < last.high; from += KEYS)
+	for (uint64_t from = first.low / KEYS * KEYS;
+	     from < last.high && tt_deadline_check() == TTNN_OK; from += KEYS)
 		run_keys(unit, room, at, from);
 	finish(unit, room, at);
 }

@@ -162,22 +162,38 @@ static uint64_t weight_at(const struct work *work, uint32_t group, uint32_t out,
 }
 
 /* The weights of a group as a matrix [taps × input channels, output channels]. */
+struct ordering {
+	const struct work *work;
+	const struct tt_area *rows;
+	uint32_t group;
+	void *to;
+};
+
+static void order_rows(void *context, size_t begin, size_t end)
+{
+	const struct ordering *ordering = context;
+	const struct work *work = ordering->work;
+	const void *from = ordering->rows->data;
+	size_t n = begin * work->out_group;
+
+	for (size_t row = begin; row < end; row++)
+		for (uint32_t out = 0; out < work->out_group; out++, n++) {
+			uint64_t at = weight_at(work, ordering->group, out,
+						(uint32_t)(row % work->in_group),
+						(uint32_t)(row / work->in_group));
+
+			if (ordering->rows->dtype == TTNN_BFLOAT16)
+				((uint16_t *)ordering->to)[n] = ((const uint16_t *)from)[at];
+			else
+				((float *)ordering->to)[n] = ((const float *)from)[at];
+		}
+}
+
 static void order_weights(void *to, const struct work *work, const struct tt_area *rows,
 			  uint32_t group)
 {
-	uint32_t taps = work->window->kernel[0] * work->window->kernel[1];
-	size_t n = 0;
-
-	for (uint32_t tap = 0; tap < taps; tap++)
-		for (uint32_t in = 0; in < work->in_group; in++)
-			for (uint32_t out = 0; out < work->out_group; out++, n++) {
-				uint64_t at = weight_at(work, group, out, in, tap);
-
-				if (rows->dtype == TTNN_BFLOAT16)
-					((uint16_t *)to)[n] = ((const uint16_t *)rows->data)[at];
-				else
-					((float *)to)[n] = ((const float *)rows->data)[at];
-			}
+	tt_pool_for(work->depth, TT_CPU_GRAIN / (work->out_group + 1) + 1, order_rows,
+		    &(struct ordering){work, rows, group, to});
 }
 
 static enum ttnn_dtype kept_dtype(enum ttnn_dtype dtype)

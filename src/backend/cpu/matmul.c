@@ -223,6 +223,18 @@ static tt_status run(struct work *work)
 
 /* ---- the job ------------------------------------------------------------------------------------ */
 
+struct scaling {
+	float *numbers, by;
+};
+
+static void scale_numbers(void *context, size_t begin, size_t end)
+{
+	const struct scaling *scaling = context;
+
+	for (size_t i = begin; i < end; i++)
+		scaling->numbers[i] *= scaling->by;
+}
+
 /* Float32 rows of the bias, times beta. */
 static tt_status read_bias(struct tt_finish *finish, struct tt_scratch *scratch,
 			   const struct tt_matmul_job *job, const struct tt_area *bias)
@@ -233,8 +245,9 @@ static tt_status read_bias(struct tt_finish *finish, struct tt_scratch *scratch,
 	finish->bias = scratch->area;
 	TT_TRY(tt_cpu_copy(&finish->bias, bias));
 	TT_TRY(ttnn_shape_volume(&volume, &bias->shape));
-	for (uint64_t i = 0; job->beta != 1 && i < volume; i++)
-		((float *)finish->bias.data)[i] *= (float)job->beta;
+	if (job->beta != 1)
+		tt_pool_for((size_t)volume, TT_CPU_GRAIN, scale_numbers,
+			    &(struct scaling){finish->bias.data, (float)job->beta});
 	return TTNN_OK;
 }
 
