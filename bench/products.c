@@ -40,6 +40,14 @@ struct bench {
  * groups. sdpa: batch, heads, key heads, rows, columns, width, causal. Others: rows, width.
  */
 static const struct bench benches[] = {
+	{"matmul 32 f32", MATMUL, false, {32, 32, 32}},
+	{"matmul 64 f32", MATMUL, false, {64, 64, 64}},
+	{"matmul 128 f32", MATMUL, false, {128, 128, 128}},
+	{"matmul 256 f32", MATMUL, false, {256, 256, 256}},
+	{"matmul 32 bf16", MATMUL, true, {32, 32, 32}},
+	{"matmul 64 bf16", MATMUL, true, {64, 64, 64}},
+	{"matmul 128 bf16", MATMUL, true, {128, 128, 128}},
+	{"matmul 256 bf16", MATMUL, true, {256, 256, 256}},
 	{"matmul 1024 f32", MATMUL, false, {1024, 1024, 1024}},
 	{"matmul 2048 f32", MATMUL, false, {2048, 2048, 2048}},
 	{"matmul 1024 bf16", MATMUL, true, {1024, 1024, 1024}},
@@ -47,6 +55,7 @@ static const struct bench benches[] = {
 	{"linear 1 row f32", LINEAR, false, {1, 4096, 4096}},
 	{"linear 32 rows f32", LINEAR, false, {32, 4096, 4096}},
 	{"linear 128 rows f32", LINEAR, false, {128, 768, 3072}},
+	{"linear deep f32", LINEAR, false, {256, 16384, 512}},
 	{"linear 1 row bf16", LINEAR, true, {1, 4096, 4096}},
 	{"linear 32 rows bf16", LINEAR, true, {32, 4096, 4096}},
 	{"linear 128 rows bf16", LINEAR, true, {128, 768, 3072}},
