@@ -27,7 +27,7 @@ struct job {
 };
 
 /* A fork does not wait for loops, which may take long: the child begins anew. */
-static void forget_threads(struct tt_lock *lock);
+static void forget_threads(struct tt_lock *unused);
 static const struct tt_lock_forks owner_forks = {.anew = true};
 static const struct tt_lock_forks forks = {.child = forget_threads, .anew = true};
 TT_LOCK_STATIC(owner, TT_RANK_LOOP, &owner_forks);     /* held by the caller of the loop */
