@@ -226,6 +226,12 @@ static uint32_t slices_of(const struct wish *wish, const struct tt_tensor *in)
 	return slices > 1 ? (uint32_t)slices : 1;
 }
 
+/* What sums have between two passes: whole numbers stay what they are. */
+static enum ttnn_dtype between_dtype(enum ttnn_dtype dtype)
+{
+	return tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32;
+}
+
 /* Slices of the height first, then what they gave. */
 static tt_status height_in_slices(struct tt_tensor **out, const struct wish *wish,
 				  const struct step *step, uint32_t slices)
@@ -239,7 +245,7 @@ static tt_status height_in_slices(struct tt_tensor **out, const struct wish *wis
 		first.math = TT_MATH_SUM;
 	first.scaler = first.post = 1;
 	first.mode = TT_SCALER_NONE;
-	first.dtype = sums ? TTNN_FLOAT32 : step->in->spec.dtype;
+	first.dtype = sums ? between_dtype(step->in->spec.dtype) : step->in->spec.dtype;
 	first.slices = slices;
 	first.layout = TTNN_ROW_MAJOR;
 	TT_TRY(tt_reduce_pass(&partial, wish->call, &first));
@@ -431,7 +437,7 @@ static tt_status reduce_each(struct tt_tensor **out, const struct wish *wish, st
 		bool first = i + 1 == dims->count, last = i == 0;
 
 		step.factor = (sums ? first : last) ? factor : 1;
-		step.dtype = sums && !all && !last ? TTNN_FLOAT32 : in->spec.dtype;
+		step.dtype = sums && !all && !last ? between_dtype(in->spec.dtype) : in->spec.dtype;
 		status = reduce_one(&tensor, wish, step, dims->dim[i]);
 	}
 	if (status != TTNN_OK) {
@@ -446,7 +452,7 @@ static tt_status reduce_each(struct tt_tensor **out, const struct wish *wish, st
 static tt_status sum_outer(struct tt_tensor **tensor, const struct wish *wish,
 			   const struct tt_reduction_dims *dims, enum ttnn_dtype dtype)
 {
-	static const enum ttnn_dtype exact = TTNN_FLOAT32;
+	const enum ttnn_dtype exact = between_dtype((*tensor)->spec.dtype);
 	uint32_t rank = (*tensor)->spec.shape.rank, outer = 0;
 	struct tt_tensor *sum = *tensor, *next, *passed = NULL;
 

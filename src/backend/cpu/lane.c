@@ -116,6 +116,17 @@ static void cast(const struct tt_lane_kind *kind, void *out, const void *in, siz
 	tt_lanes_load(kind, out, elements, dtype, count);
 }
 
+void tt_lanes_wrap(const struct tt_lane_kind *kind, void *lanes, enum ttnn_dtype dtype,
+		   size_t count)
+{
+	uint32_t elements[TT_CPU_PIECE];
+
+	if (!kind->whole || !kind->int_fns->store[dtype])
+		return;
+	kind->int_fns->store[dtype](elements, lanes, count);
+	kind->int_fns->load[dtype](lanes, elements, count);
+}
+
 bool tt_lanes_know(const struct tt_lane_kind *kind, enum tt_unary_fn fn)
 {
 	if ((unsigned)fn >= TT_UNARY_FNS)

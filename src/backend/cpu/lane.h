@@ -55,6 +55,10 @@ void tt_lanes_repeat(const struct tt_lane_kind *kind, void *lanes, const void *f
 /* Whether the kind has this function; TYPECAST and IDENTITY it always has. */
 bool tt_lanes_know(const struct tt_lane_kind *kind, enum tt_unary_fn fn);
 
+/* Whole lanes become what an element of an integer type holds, between the functions of a chain. */
+void tt_lanes_wrap(const struct tt_lane_kind *kind, void *lanes, enum ttnn_dtype dtype,
+		   size_t count);
+
 /* out = f(in); they may be the same. */
 void tt_lanes_step(const struct tt_lane_kind *kind, void *out, const void *in, size_t count,
 		   const struct tt_unary_step *step);

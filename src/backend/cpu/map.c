@@ -21,6 +21,8 @@ static const void *apply_before(const struct tt_map_work *work, uint32_t which,
 
 	for (uint32_t i = 0; i < job->pre_count[which]; i++) {
 		tt_lanes_step(&work->kind, room, lanes, count, &job->pre[which][i]);
+		if (job->in[which])
+			tt_lanes_wrap(&work->kind, room, job->in[which]->spec.dtype, count);
 		lanes = room;
 	}
 	return lanes;
@@ -46,11 +48,16 @@ void tt_map_apply(const struct tt_map_work *work, void *out, union tt_lanes room
 	else if (job->arity == 3)
 		kind->real_fns->ternary[job->op](target, (const float *const[]){v[0], v[1], v[2]},
 						 count, job->params);
-	if (job->arity > 1)
+	if (job->arity > 1) {
 		v[0] = target;
+		if (job->post_count)
+			tt_lanes_wrap(kind, target, job->out->spec.dtype, count);
+	}
 	for (uint32_t i = 0; i < job->post_count; i++) {
 		target = i + 1 < job->post_count ? (void *)&room[0] : out;
 		tt_lanes_step(kind, target, v[0], count, &job->post[i]);
+		if (i + 1 < job->post_count)
+			tt_lanes_wrap(kind, target, job->out->spec.dtype, count);
 		v[0] = target;
 	}
 	if (v[0] != out)

@@ -18,6 +18,7 @@ struct work {
 	float *out;
 	int32_t *indices; /* NULL: none */
 	bool linear;      /* resizing */
+	bool moves;       /* elements of 32 bits are only moved, whatever they are */
 };
 
 static const float *pixel_at(const struct work *work, uint32_t batch, int64_t y, int64_t x)
@@ -198,10 +199,15 @@ static tt_status run(struct work *work, const struct tensors *tensors, struct tt
 	TT_TRY(tt_session_write(&out, session, tensors->out, false));
 	if (tensors->indices)
 		TT_TRY(tt_session_write(&indices, session, tensors->indices, false));
-	TT_TRY(tt_cpu_rows(&rows, &scratch[0], &in, TTNN_FLOAT32));
+	TT_TRY(tt_cpu_rows(&rows, &scratch[0], &in, work->moves ? in.dtype : TTNN_FLOAT32));
 	TT_TRY(complete(work, &scratch[3], &rows));
-	TT_TRY(tt_finish_room(&work->out, &scratch[1], &out,
-			      (const struct tt_area *const[]){&rows, NULL}));
+	if (work->moves) {
+		TT_TRY(tt_scratch_init(&scratch[1], &out.shape, out.dtype, NULL));
+		work->out = scratch[1].block;
+	} else {
+		TT_TRY(tt_finish_room(&work->out, &scratch[1], &out,
+				      (const struct tt_area *const[]){&rows, NULL}));
+	}
 	if (tensors->indices) {
 		TT_TRY(tt_scratch_init(&scratch[2], &indices.shape, TTNN_INT32, NULL));
 		work->indices = scratch[2].block;
@@ -213,6 +219,8 @@ static tt_status run(struct work *work, const struct tensors *tensors, struct tt
 		    work->job ? pool_pixels : resize_pixels, work);
 	if (tensors->indices)
 		TT_TRY(tt_cpu_copy(&indices, &scratch[2].area));
+	if (work->moves)
+		return tt_cpu_copy(&out, &scratch[1].area);
 	return tt_finish_rows(&out, work->out, &(struct tt_finish){.scale = 1});
 }
 
@@ -252,7 +260,10 @@ tt_status tt_cpu_resize(const struct tt_resize_job *job)
 	struct tt_window window = job->window;
 	struct work work = {.window = &window, .linear = job->linear};
 	struct tensors tensors = {job->out, job->in, NULL};
+	enum ttnn_dtype dtype = job->in->spec.dtype;
 
+	work.moves = !job->linear && dtype == job->out->spec.dtype &&
+		     (dtype == TTNN_INT32 || dtype == TTNN_UINT32);
 	for (int d = 0; d < 2; d++)
 		window.kernel[d] = window.stride[d] = window.dilation[d] = 1;
 	return run_job(&work, &tensors);
