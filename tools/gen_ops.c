@@ -21,6 +21,8 @@ static const struct {
 } passing[] = {
 	{"Tensor", "ttnn_tensor *", "ttnn_v_tensor"},
 	{"int", "int64_t ", "ttnn_v_int"},
+	{"size", "int64_t ", "ttnn_v_int"},
+	{"long", "int64_t ", "ttnn_v_int"},
 	{"float", "double ", "ttnn_v_real"},
 	{"Scalar", "double ", "ttnn_v_real"},
 	{"bool", "bool ", "ttnn_v_bool"},

@@ -51,6 +51,28 @@ int py_read_u32(uint32_t *out, PyObject *object, const char *what)
 	return 0;
 }
 
+int py_u32(PyObject *object, void *out)
+{
+	return py_read_u32(out, object, "the argument") == 0;
+}
+
+int py_u64(PyObject *object, void *out)
+{
+	PyObject *index = PyNumber_Index(object);
+	unsigned long long number = index ? PyLong_AsUnsignedLongLong(index) : 0;
+
+	Py_XDECREF(index);
+	if (PyErr_Occurred()) {
+		PyErr_Clear();
+		PyErr_Format(PyExc_TypeError,
+			     "the argument must be a number from 0 to 18446744073709551615, not %R",
+			     object);
+		return 0;
+	}
+	*(unsigned long long *)out = number;
+	return 1;
+}
+
 int py_read_shape(struct ttnn_shape *out, PyObject *object, const char *what)
 {
 	PyTypeObject *type = Py_TYPE(object);
@@ -230,8 +252,7 @@ static bool own_value(struct ttnn_value *out, PyObject *object)
 		*out = (struct ttnn_value){.kind = TTNN_VALUE_TILE,
 					   .tile = &((struct py_tile *)object)->tile};
 	else if (type == py_shard_type)
-		*out = (struct ttnn_value){.kind = TTNN_VALUE_SHARD,
-					   .shard = &((struct py_shard *)object)->spec};
+		*out = (struct ttnn_value){.kind = TTNN_VALUE_SHARD, .shard = py_shard_of(object)};
 	else if (type == py_nd_shard_type)
 		*out = (struct ttnn_value){.kind = TTNN_VALUE_ND_SHARD,
 					   .nd_shard = &((struct py_nd_shard *)object)->spec};

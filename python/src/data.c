@@ -35,7 +35,7 @@ struct dl_managed {
  * The types that others have. To add one: a row. `dtype` is what a tensor of them is when nothing
  * else is asked for, `as` what the elements are converted to on the way.
  */
-enum convert { SAME, HALF, DOUBLE, LONG, ULONG };
+enum convert { SAME, HALF, DOUBLE, SHORT, LONG, ULONG };
 static const struct element {
 	uint8_t code, bits;
 	char format; /* of the buffer protocol; 0: none */
@@ -45,7 +45,7 @@ static const struct element {
 	{DL_FLOAT, 32, 'f', TTNN_FLOAT32, SAME},  {DL_BFLOAT, 16, 0, TTNN_BFLOAT16, SAME},
 	{DL_FLOAT, 16, 'e', TTNN_BFLOAT16, HALF}, {DL_FLOAT, 64, 'd', TTNN_FLOAT32, DOUBLE},
 	{DL_INT, 32, 'i', TTNN_INT32, SAME},      {DL_INT, 64, 'q', TTNN_UINT32, LONG},
-	{DL_INT, 16, 'h', TTNN_UINT16, SAME},     {DL_INT, 8, 'b', TTNN_INT8, SAME},
+	{DL_INT, 16, 'h', TTNN_UINT16, SHORT},    {DL_INT, 8, 'b', TTNN_INT8, SAME},
 	{DL_UINT, 8, 'B', TTNN_UINT8, SAME},      {DL_UINT, 16, 'H', TTNN_UINT16, SAME},
 	{DL_UINT, 32, 'I', TTNN_UINT32, SAME},    {DL_UINT, 64, 'Q', TTNN_UINT32, ULONG},
 	{DL_BOOL, 8, '?', TTNN_UINT8, SAME},
@@ -107,31 +107,96 @@ static float half(uint16_t bits)
 	return value;
 }
 
+/* What a copy is made for: the type that is asked for (-1: none), and the type that the copy has. */
+struct target {
+	int wanted;
+	enum ttnn_dtype dtype;
+};
+
+static bool is_whole(int dtype)
+{
+	return dtype == TTNN_INT32 || dtype == TTNN_UINT32 || dtype == TTNN_UINT16 ||
+	       dtype == TTNN_UINT8 || dtype == TTNN_INT8;
+}
+
+/* Upstream makes block floats of these types by way of bfloat16. */
+static bool is_block(int dtype)
+{
+	return dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B;
+}
+
+/*
+ * The 32 bits of a float64 or float16 that becomes a whole number. The rules are those recorded from
+ * upstream (tests/data/python/conversions.json), where torch converts: through a register of 32 or of
+ * 64 bits, and what that cannot hold becomes its lowest number. The low bits are kept.
+ */
+static uint32_t bits_of_real(double real, enum convert convert, int wanted)
+{
+	bool wide = wanted == TTNN_UINT8 || (wanted == TTNN_UINT32 && convert == HALF);
+
+	if (wide)
+		return (uint32_t)(real > -0x1p63 && real < 0x1p63 ? (int64_t)real : INT64_MIN);
+	if (wanted == TTNN_UINT32 && real >= 0x1p31)
+		return real < 0x1p32 ? (uint32_t)real : 0;
+	return (uint32_t)(real > -0x1p31 - 1 && real < 0x1p31 ? (int32_t)real : INT32_MIN);
+}
+
+static void copy_real(char *to, double real, enum convert convert, const struct target *target)
+{
+	uint32_t bits;
+	float value;
+
+	if (is_whole(target->dtype)) {
+		bits = bits_of_real(real, convert, target->wanted);
+		memcpy(to, &bits, sizeof(bits));
+	} else {
+		value = (float)real;
+		memcpy(to, &value, sizeof(value));
+	}
+}
+
+/* A whole number of up to 64 bits: its low bits, the same for int32 and uint32, or the nearest float. */
+static void copy_whole(char *to, uint64_t whole, enum convert convert, const struct target *target)
+{
+	uint32_t low = (uint32_t)whole;
+	float value;
+
+	if (is_whole(target->dtype)) {
+		memcpy(to, &low, sizeof(low));
+	} else {
+		value = convert == ULONG ? (float)whole : (float)(int64_t)whole;
+		memcpy(to, &value, sizeof(value));
+	}
+}
+
 /* One element at `from` as one of the type that the copy has. */
-static void copy_element(char *to, const char *from, const struct element *element)
+static void copy_element(char *to, const char *from, const struct element *element,
+			 const struct target *target)
 {
 	uint16_t bits;
 	uint64_t whole;
-	uint32_t low;
 	double real;
-	float value;
 
 	switch (element->convert) {
 	case HALF:
 		memcpy(&bits, from, sizeof(bits));
-		value = half(bits);
-		memcpy(to, &value, sizeof(value));
+		copy_real(to, (double)half(bits), HALF, target);
 		break;
 	case DOUBLE:
 		memcpy(&real, from, sizeof(real));
-		value = (float)real;
-		memcpy(to, &value, sizeof(value));
+		copy_real(to, real, DOUBLE, target);
 		break;
 	case LONG:
 	case ULONG:
 		memcpy(&whole, from, sizeof(whole));
-		low = (uint32_t)whole; /* the same bits for int32 and uint32 */
-		memcpy(to, &low, sizeof(low));
+		copy_whole(to, whole, element->convert, target);
+		break;
+	case SHORT:
+		memcpy(&bits, from, sizeof(bits));
+		if (target->dtype == TTNN_UINT16)
+			memcpy(to, &bits, sizeof(bits));
+		else
+			copy_whole(to, (uint64_t)(int16_t)bits, SHORT, target);
 		break;
 	default:
 		memcpy(to, from, element->bits / 8);
@@ -143,7 +208,7 @@ static void copy_element(char *to, const char *from, const struct element *eleme
 #define LOOK_LIST ((uint64_t)1 << 16)
 
 /* The elements in rows; size is that of one in the copy. */
-static int copy_rows(char *to, const struct array *array, size_t size)
+static int copy_rows(char *to, const struct array *array, size_t size, const struct target *target)
 {
 	uint64_t index[TTNN_MAX_RANK] = {0};
 	const char *from = array->data;
@@ -154,7 +219,7 @@ static int copy_rows(char *to, const struct array *array, size_t size)
 	for (uint64_t i = 0; i < count; i++, to += size) {
 		if (i % LOOK == LOOK - 1 && PyErr_CheckSignals() < 0)
 			return -1;
-		copy_element(to, from, array->element);
+		copy_element(to, from, array->element, target);
 		for (uint32_t d = array->shape.rank; d-- > 0;) {
 			from += array->strides[d];
 			if (++index[d] < array->shape.dim[d])
@@ -166,20 +231,25 @@ static int copy_rows(char *to, const struct array *array, size_t size)
 	return 0;
 }
 
-/* What the copy has: the type it is wanted for decides how whole numbers of 64 bits are taken. */
+/*
+ * What the copy has: a type that holds all that the wanted one can tell apart, so that the conversion
+ * to that one is no second rounding. Elements that lie as they are asked for stay as they are.
+ */
 static enum ttnn_dtype copy_dtype(const struct element *element, int wanted)
 {
-	if (element->convert == HALF || element->convert == DOUBLE)
-		return TTNN_FLOAT32;
-	if (element->convert == LONG && wanted >= 0 && wanted != TTNN_UINT32)
-		return TTNN_INT32;
-	return element->dtype;
+	if (element->convert == SAME || (element->convert == SHORT && wanted == TTNN_UINT16))
+		return element->dtype;
+	if (wanted < 0)
+		return element->convert == HALF ? TTNN_FLOAT32 : element->dtype;
+	if (is_whole(wanted))
+		return wanted == TTNN_UINT32 ? TTNN_UINT32 : TTNN_INT32;
+	return TTNN_FLOAT32;
 }
 
 static ttnn_tensor *copied(const struct array *array, int wanted)
 {
-	struct ttnn_spec_args args = {.shape = array->shape,
-				      .dtype = copy_dtype(array->element, wanted)};
+	struct target target = {wanted, copy_dtype(array->element, wanted)};
+	struct ttnn_spec_args args = {.shape = array->shape, .dtype = target.dtype};
 	ttnn_tensor *tensor = NULL, *other = NULL;
 	struct ttnn_tensor_spec spec;
 	enum ttnn_status status = ttnn_tensor_spec_make(&spec, &args);
@@ -193,12 +263,13 @@ static ttnn_tensor *copied(const struct array *array, int wanted)
 		ttnn_shape_volume(&count, &spec.shape);
 		/* Nobody else has it yet. */
 		if (count && copy_rows((char *)(uintptr_t)ttnn_tensor_bytes(tensor), array,
-				       (size_t)(spec.bytes / count)) < 0) {
+				       (size_t)(spec.bytes / count), &target) < 0) {
 			ttnn_tensor_unref(tensor);
 			return NULL;
 		}
 		/* float16 is bfloat16 unless something else is wanted */
-		if (array->element->convert == HALF && wanted < 0) {
+		if ((array->element->convert == HALF && wanted < 0) ||
+		    (array->element->convert != SAME && is_block(wanted))) {
 			py_call_begin(&guard);
 			status = ttnn_tensor_to_dtype(&other, tensor, TTNN_BFLOAT16);
 			status = py_call_end(&guard, status, &other);
@@ -244,8 +315,11 @@ static ttnn_tensor *shown(const struct array *array, struct owner *owner, int wa
 	struct ttnn_tensor_spec spec;
 	ttnn_tensor *tensor = NULL;
 	enum ttnn_status status;
+	bool as_is = array->element->convert == SAME ||
+		     (array->element->convert == SHORT && (wanted < 0 || wanted == TTNN_UINT16));
 
-	if (array->element->convert != SAME || !in_rows(array) || (uintptr_t)array->data % 4) {
+	/* No elements may have no address. */
+	if (!as_is || !in_rows(array) || (uintptr_t)array->data % 4 || !array->data) {
 		tensor = copied(array, wanted);
 		release(owner);
 		return tensor;
@@ -447,8 +521,7 @@ PyObject *py_dlpack(ttnn_tensor *tensor)
 
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]) && !element; i++)
 		if (elements[i].dtype == spec->dtype && elements[i].convert == SAME &&
-		    elements[i].code != DL_BOOL &&
-		    !(elements[i].code == DL_INT && spec->dtype == TTNN_UINT16))
+		    elements[i].code != DL_BOOL)
 			element = &elements[i];
 	if (!exported || !ttnn_tensor_bytes(tensor)) {
 		free(exported);
@@ -559,23 +632,42 @@ PyObject *py_list_of(const ttnn_tensor *rows)
 	return list;
 }
 
+/* A number of Python's as an element: whole ones keep their low bits, as arrays of them do. */
+static int copy_number(void *to, PyObject *number, bool whole)
+{
+	double real;
+	float value;
+	uint32_t bits;
+
+	if (whole && PyLong_Check(number)) {
+		bits = (uint32_t)PyLong_AsUnsignedLongLongMask(number);
+		memcpy(to, &bits, sizeof(bits));
+		return PyErr_Occurred() ? -1 : 0;
+	}
+	real = PyFloat_AsDouble(number);
+	value = (float)real;
+	bits = bits_of_real(real, DOUBLE, TTNN_UINT8);
+	memcpy(to, whole ? (const void *)&bits : (const void *)&value, sizeof(bits));
+	return PyErr_Occurred() ? -1 : 0;
+}
+
 ttnn_tensor *py_tensor_from_numbers(PyObject *numbers, const struct ttnn_tensor_spec *spec,
 				    double pad_value)
 {
 	PyObject *items = PySequence_Fast(numbers, "a list of numbers is expected");
 	uint64_t count = items ? (uint64_t)PySequence_Fast_GET_SIZE(items) : 0, volume = 0;
-	float *data = PyMem_Calloc((size_t)count + 1, sizeof(*data));
+	bool whole = is_whole(spec->dtype);
+	uint32_t *data = PyMem_Calloc((size_t)count + 1, sizeof(*data));
 	ttnn_tensor *tensor = NULL;
 	enum ttnn_status status;
 	struct py_call guard;
 
 	if (!items || !data)
 		goto out;
-	for (uint64_t i = 0; i < count; i++) {
-		data[i] = (float)PyFloat_AsDouble(PySequence_Fast_GET_ITEM(items, (Py_ssize_t)i));
-		if (PyErr_Occurred())
+	for (uint64_t i = 0; i < count; i++)
+		if (copy_number(&data[i], PySequence_Fast_GET_ITEM(items, (Py_ssize_t)i), whole) <
+		    0)
 			goto out;
-	}
 	status = ttnn_shape_volume(&volume, &spec->shape);
 	if (status == TTNN_OK && volume != count) {
 		PyErr_Format(PyExc_RuntimeError, "%llu numbers do not fill a shape of %llu",
@@ -584,7 +676,8 @@ ttnn_tensor *py_tensor_from_numbers(PyObject *numbers, const struct ttnn_tensor_
 	}
 	if (status == TTNN_OK) {
 		py_call_begin(&guard);
-		status = ttnn_tensor_from_data(&tensor, data, TTNN_FLOAT32, spec, pad_value);
+		status = ttnn_tensor_from_data(&tensor, data, whole ? TTNN_INT32 : TTNN_FLOAT32,
+					       spec, pad_value);
 		status = py_call_end(&guard, status, &tensor);
 	}
 	if (status != TTNN_OK) {

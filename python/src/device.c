@@ -149,12 +149,12 @@ static PyObject *open_device(PyObject *module, PyObject *args)
 	struct ttnn_device_options options = {0};
 	enum ttnn_status status;
 	ttnn_device *device;
-	PyObject *dict;
-	unsigned chip;
+	PyObject *dict, *id;
+	uint32_t chip;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "IO!", &chip, &PyDict_Type, &dict) ||
-	    read_options(&options, dict) < 0)
+	if (!PyArg_ParseTuple(args, "OO!", &id, &PyDict_Type, &dict) ||
+	    py_read_u32(&chip, id, "device_id") < 0 || read_options(&options, dict) < 0)
 		return NULL;
 	status = ttnn_device_open(&device, chip, &options);
 	return status == TTNN_OK ? py_new_device(device) : py_fail(status, "open_device");
@@ -369,16 +369,16 @@ static PyObject *device_dram_workers(PyObject *self, PyObject *noc)
 {
 	struct ttnn_core cores[256];
 	const ttnn_enum *type;
-	int64_t number = 0;
+	int64_t member = 0;
+	uint32_t number;
 	enum ttnn_status status;
 	PyObject *list;
 
-	if (!py_enum_read(&type, &number, noc)) {
-		number = PyLong_AsLong(noc);
-		if (number == -1 && PyErr_Occurred())
-			return NULL;
-	}
-	status = ttnn_device_dram_workers(cores, device_of(self), (uint32_t)number);
+	if (py_enum_read(&type, &member, noc))
+		number = (uint32_t)member;
+	else if (py_read_u32(&number, noc, "noc") < 0)
+		return NULL;
+	status = ttnn_device_dram_workers(cores, device_of(self), number);
 	if (status != TTNN_OK)
 		return py_fail(status, "device");
 	list = PyList_New(info_of(self)->dram_banks);

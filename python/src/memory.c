@@ -5,9 +5,11 @@ PyTypeObject *py_shard_type, *py_nd_shard_type, *py_memory_type;
 
 /* ---- ShardSpec --------------------------------------------------------------------------------------- */
 
-static struct ttnn_shard_spec *shard_of(PyObject *self)
+struct ttnn_shard_spec *py_shard_of(PyObject *object)
 {
-	return &((struct py_shard *)self)->spec;
+	struct py_shard *self = (struct py_shard *)object;
+
+	return self->config ? &((struct py_memory *)self->config)->config.shard : &self->own;
 }
 
 PyObject *py_new_shard(const struct ttnn_shard_spec *spec)
@@ -15,8 +17,27 @@ PyObject *py_new_shard(const struct ttnn_shard_spec *spec)
 	struct py_shard *self = (struct py_shard *)py_shard_type->tp_alloc(py_shard_type, 0);
 
 	if (self)
-		self->spec = *spec;
+		self->own = *spec;
 	return (PyObject *)self;
+}
+
+/* The spec of a configuration: what is set in the one is set in the other. */
+static PyObject *shard_in(PyObject *config)
+{
+	struct py_shard *self = (struct py_shard *)py_shard_type->tp_alloc(py_shard_type, 0);
+
+	if (self)
+		self->config = Py_NewRef(config);
+	return (PyObject *)self;
+}
+
+static void shard_dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	Py_XDECREF(((struct py_shard *)self)->config);
+	type->tp_free(self);
+	Py_DECREF(type);
 }
 
 static int read_height_width(struct ttnn_shard_spec *spec, PyObject *object)
@@ -62,12 +83,13 @@ static PyObject *shard_compare(PyObject *self, PyObject *other, int what)
 {
 	if (Py_TYPE(other) != Py_TYPE(self) || (what != Py_EQ && what != Py_NE))
 		Py_RETURN_NOTIMPLEMENTED;
-	return PyBool_FromLong(same_shard(shard_of(self), shard_of(other)) == (what == Py_EQ));
+	return PyBool_FromLong(same_shard(py_shard_of(self), py_shard_of(other)) ==
+			       (what == Py_EQ));
 }
 
 static Py_hash_t shard_hash(PyObject *self)
 {
-	const struct ttnn_shard_spec *spec = shard_of(self);
+	const struct ttnn_shard_spec *spec = py_shard_of(self);
 
 	return (Py_hash_t)(((uintptr_t)spec->grid ^ ((uint64_t)spec->height << 32 | spec->width)) >>
 			   1);
@@ -76,19 +98,19 @@ static Py_hash_t shard_hash(PyObject *self)
 static PyObject *shard_grid(PyObject *self, void *unused)
 {
 	(void)unused;
-	return py_new_cores(shard_of(self)->grid);
+	return py_new_cores(py_shard_of(self)->grid);
 }
 
 static PyObject *shard_shape(PyObject *self, void *unused)
 {
 	(void)unused;
-	return Py_BuildValue("[II]", shard_of(self)->height, shard_of(self)->width);
+	return Py_BuildValue("[II]", py_shard_of(self)->height, py_shard_of(self)->width);
 }
 
 static PyObject *shard_orientation(PyObject *self, void *unused)
 {
 	(void)unused;
-	return py_enum_member(py_enum_orientation, shard_of(self)->orientation);
+	return py_enum_member(py_enum_orientation, py_shard_of(self)->orientation);
 }
 
 static int refuse_delete(PyObject *value)
@@ -101,13 +123,14 @@ static int refuse_delete(PyObject *value)
 static int shard_set_grid(PyObject *self, PyObject *value, void *unused)
 {
 	(void)unused;
-	return refuse_delete(value) < 0 ? -1 : py_read_cores(&shard_of(self)->grid, value, "grid");
+	return refuse_delete(value) < 0 ? -1
+					: py_read_cores(&py_shard_of(self)->grid, value, "grid");
 }
 
 static int shard_set_shape(PyObject *self, PyObject *value, void *unused)
 {
 	(void)unused;
-	return refuse_delete(value) < 0 ? -1 : read_height_width(shard_of(self), value);
+	return refuse_delete(value) < 0 ? -1 : read_height_width(py_shard_of(self), value);
 }
 
 static int shard_set_orientation(PyObject *self, PyObject *value, void *unused)
@@ -118,14 +141,14 @@ static int shard_set_orientation(PyObject *self, PyObject *value, void *unused)
 	if (refuse_delete(value) < 0 ||
 	    py_enum_need(&number, value, py_enum_orientation, "orientation") < 0)
 		return -1;
-	shard_of(self)->orientation = (enum ttnn_orientation)number;
+	py_shard_of(self)->orientation = (enum ttnn_orientation)number;
 	return 0;
 }
 
 static PyObject *shard_cores(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return PyLong_FromSize_t(ttnn_core_set_cores(shard_of(self)->grid));
+	return PyLong_FromSize_t(ttnn_core_set_cores(py_shard_of(self)->grid));
 }
 
 /* Makes from_json of a type: a parser of the library, and what makes the object. */
@@ -320,7 +343,7 @@ static PyObject *memory_2d(PyObject *layout, PyObject *buffer, PyObject *shard)
 	config.buffer = (enum ttnn_buffer_type)type;
 	if (how != TTNN_INTERLEAVED || shard)
 		status = ttnn_memory_config_sharded(&config, config.layout, config.buffer,
-						    shard ? shard_of(shard) : NULL);
+						    shard ? py_shard_of(shard) : NULL);
 	return status == TTNN_OK ? py_new_memory(&config) : py_fail(status, "MemoryConfig");
 }
 
@@ -370,7 +393,7 @@ static PyObject *memory_field(PyObject *self, void *which)
 	case 'b':
 		return py_enum_member(py_enum_buffer, config->buffer);
 	case 's':
-		return config->has_shard ? py_new_shard(&config->shard) : Py_NewRef(Py_None);
+		return config->has_shard ? shard_in(self) : Py_NewRef(Py_None);
 	case 'n':
 		return config->has_nd_shard ? py_new_nd_shard(&config->nd_shard)
 					    : Py_NewRef(Py_None);
@@ -439,18 +462,18 @@ static PyMethodDef memory_methods[] = {
 
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
-#define SLOTS(prefix)                                                                              \
+#define SLOTS(prefix, ...)                                                                         \
 	{                                                                                          \
-		{Py_tp_new, prefix##_new}, {Py_tp_repr, py_repr},                                  \
+		__VA_ARGS__{Py_tp_new, prefix##_new}, {Py_tp_repr, py_repr},                       \
 			{Py_tp_richcompare, prefix##_compare}, {Py_tp_hash, prefix##_hash},        \
 			{Py_tp_methods, prefix##_methods}, {Py_tp_getset, prefix##_fields},        \
 		{                                                                                  \
 			0, NULL                                                                    \
 		}                                                                                  \
 	}
-static PyType_Slot shard_slots[] = SLOTS(shard);
-static PyType_Slot nd_slots[] = SLOTS(nd);
-static PyType_Slot memory_slots[] = SLOTS(memory);
+static PyType_Slot shard_slots[] = SLOTS(shard, {Py_tp_dealloc, shard_dealloc}, );
+static PyType_Slot nd_slots[] = SLOTS(nd, );
+static PyType_Slot memory_slots[] = SLOTS(memory, );
 
 #define SPEC(variable, name, struct_, slots)                                                       \
 	static PyType_Spec variable = {"ttnn._ttnn.tensor." name, sizeof(struct_), 0,              \
@@ -494,11 +517,11 @@ static PyObject *first_cores(PyObject *module, PyObject *args)
 	struct ttnn_core grid;
 	enum ttnn_status status;
 	PyObject *size;
-	unsigned count;
+	uint32_t count;
 	int row_wise;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "IOp", &count, &size, &row_wise) ||
+	if (!PyArg_ParseTuple(args, "O&Op", py_u32, &count, &size, &row_wise) ||
 	    py_read_core(&grid, size, "grid") < 0)
 		return NULL;
 	status = ttnn_core_set_first(&set, grid, count, row_wise);
@@ -512,11 +535,11 @@ static PyObject *some_cores(PyObject *module, PyObject *args)
 	struct ttnn_core start;
 	enum ttnn_status status;
 	PyObject *core, *cores;
-	unsigned count;
+	uint32_t count;
 	int row_wise;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "OIOp", &core, &count, &cores, &row_wise) ||
+	if (!PyArg_ParseTuple(args, "OO&Op", &core, py_u32, &count, &cores, &row_wise) ||
 	    py_read_core(&start, core, "start_core") < 0 ||
 	    py_read_cores(&set, cores, "sub_core_grids") < 0)
 		return NULL;
@@ -538,8 +561,8 @@ static PyObject *split_work(PyObject *module, PyObject *args, PyObject *kwargs)
 	int row_wise = 0;
 
 	(void)module;
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OK|p:split_work_to_cores", names, &where,
-					 &units, &row_wise) ||
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO&|p:split_work_to_cores", names, &where,
+					 py_u64, &units, &row_wise) ||
 	    (PyObject_TypeCheck(where, py_cores_type)
 		     ? py_read_cores(&set, where, "core_grid")
 		     : py_read_core(&grid, where, "grid_size")) < 0)

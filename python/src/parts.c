@@ -28,8 +28,12 @@ static int read_mesh(struct parts *out, PyObject *mesh, PyObject *dims)
 	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(dims); i++) {
 		PyObject *dim = PyList_GET_ITEM(dims, i);
 
+		long number = dim == Py_None ? 0 : PyLong_AsLong(dim);
+
+		if (number < INT32_MIN || number > INT32_MAX)
+			PyErr_SetString(PyExc_ValueError, "a tensor has no such dimension");
 		out->placements[i].shard = dim != Py_None;
-		out->placements[i].dim = dim == Py_None ? 0 : (int32_t)PyLong_AsLong(dim);
+		out->placements[i].dim = (int32_t)number;
 	}
 	return PyErr_Occurred() ? -1 : 0;
 }
@@ -164,8 +168,9 @@ static PyObject *group_mask(PyObject *module, PyObject *args)
 	int negative;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "IIIOIIIp", &mask.channels, &mask.groups, &mask.cores, &dtype,
-			      &mask.tile_height, &mask.tile_width, &mask.last_rows, &negative) ||
+	if (!PyArg_ParseTuple(args, "O&O&O&OO&O&O&p", py_u32, &mask.channels, py_u32, &mask.groups,
+			      py_u32, &mask.cores, &dtype, py_u32, &mask.tile_height, py_u32,
+			      &mask.tile_width, py_u32, &mask.last_rows, &negative) ||
 	    py_enum_need(&type, dtype, py_enum_dtype, "data_type") < 0)
 		return NULL;
 	mask.dtype = (enum ttnn_dtype)type;
@@ -187,8 +192,8 @@ static PyObject *group_norm_cores(PyObject *module, PyObject *args)
 	PyObject *most;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "IIKOs", &spread.channels, &spread.groups, &rows, &most,
-			      &how) ||
+	if (!PyArg_ParseTuple(args, "O&O&O&Os", py_u32, &spread.channels, py_u32, &spread.groups,
+			      py_u64, &rows, &most, &how) ||
 	    py_read_core(&spread.grid, most, "grid") < 0)
 		return NULL;
 	spread.rows = rows;

@@ -45,7 +45,8 @@ struct py_cores {
 	PyObject_HEAD const ttnn_core_set *set;
 };
 struct py_shard {
-	PyObject_HEAD struct ttnn_shard_spec spec;
+	PyObject_HEAD struct ttnn_shard_spec own;
+	PyObject *config; /* (optional) the MemoryConfig whose spec this is, instead of `own` */
 };
 struct py_nd_shard {
 	PyObject_HEAD struct ttnn_nd_shard_spec spec;
@@ -185,6 +186,9 @@ int py_read_core(struct ttnn_core *out, PyObject *object, const char *what);
 /* A CoreRangeSet, CoreRange, or list or set of ranges. */
 int py_read_cores(const ttnn_core_set **out, PyObject *object, const char *what);
 int py_read_u32(uint32_t *out, PyObject *object, const char *what);
+/* The same for "O&" of PyArg_Parse, whose "I" and "K" cut numbers without a word. */
+int py_u32(PyObject *object, void *out);
+int py_u64(PyObject *object, void *out);
 
 /* Objects of a type over a copy of the value. */
 PyObject *py_new_shape(PyTypeObject *type, const struct ttnn_shape *shape);
@@ -192,6 +196,7 @@ PyObject *py_new_core(PyTypeObject *type, struct ttnn_core core);
 PyObject *py_new_range(const struct ttnn_core_range *range);
 PyObject *py_new_cores(const ttnn_core_set *set);
 PyObject *py_new_shard(const struct ttnn_shard_spec *spec);
+struct ttnn_shard_spec *py_shard_of(PyObject *object); /* a ShardSpec: its spec, to read or set */
 PyObject *py_new_nd_shard(const struct ttnn_nd_shard_spec *spec);
 PyObject *py_new_memory(const struct ttnn_memory_config *config);
 PyObject *py_new_tile(const struct ttnn_tile *tile);

@@ -114,6 +114,8 @@ class PythonOperation:
         return self.function(*args, **kwargs)
 
     def __call__(self, *args, **kwargs):
+        # As operations of the library: a command queue may be named, and nothing depends on it.
+        kwargs.pop("queue_id" if "queue_id" in kwargs else "cq_id", None)
         output = _call(self, args, kwargs) if _intercepted() else self.function(*args, **kwargs)
         if _ttnn.params.heard():
             _ttnn.params.tell(self.name, args, kwargs, output)

@@ -403,6 +403,10 @@ static tt_status validate(struct tt_launch *launch)
 	TT_TRY(check_dtypes(fn, a->dtype, b ? b->dtype : a->dtype));
 	if (b)
 		TT_TRY(check_broadcast(&a->shape, &b->shape));
+	if (b && tt_tensor_device(launch->inputs[0]) != tt_tensor_device(launch->inputs[1]))
+		return tt_fail_cond(TTNN_INVALID,
+				    "input_tensor_a.device() == input_tensor_b->device()",
+				    "Operands to eltwise binary need to be on the same device!");
 	if (fn == TT_BINARY_ISCLOSE) {
 		TT_TRY(check_tolerance("rtol", launch->attrs[RTOL].real));
 		TT_TRY(check_tolerance("atol", launch->attrs[ATOL].real));

@@ -327,13 +327,16 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	const struct tt_device *device = tt_tensor_device(in);
 	int64_t axis = axis_of(tt_call_arg(&golden->call, "cluster_axis"));
-	uint32_t size = group_size(device, axis);
+	uint32_t size = device ? group_size(device, axis) : 0;
 	struct ttnn_shape shape = in->spec.shape;
 	struct ttnn_value sender;
 	struct group group;
 	struct tt_array *out;
 	uint32_t dim;
 
+	if (!device)
+		return tt_fail(TTNN_INVALID, "%s: the golden needs a tensor on a mesh of chips",
+			       golden->op->name);
 	TT_TRY(tt_normal_dim(&dim, tt_call_int(&golden->call, "dim", 0), shape.rank));
 	golden->call.device = tt_tensor_device(in);
 	TT_TRY(place_of(&sender, &golden->call, "sender_coord"));

@@ -375,20 +375,20 @@ static tt_status expand_bias(struct tt_call *call)
 		.expand = expand_                                                                  \
 	}
 #define TENSORS                                                                                    \
-	"*, input_tensor: Tensor, weight_tensor: Tensor, device: Device, in_channels: int, "       \
-	"out_channels: int, batch_size: int, "
+	"*, input_tensor: Tensor, weight_tensor: Tensor, device: Device, in_channels: size, "      \
+	"out_channels: size, batch_size: size, "
 #define IMAGE                                                                                      \
-	TENSORS "input_height: int, input_width: int, kernel_size: sizes, stride: sizes = [], "    \
+	TENSORS "input_height: size, input_width: size, kernel_size: sizes, stride: sizes = [], "  \
 		"padding: sizes = [], "
-#define MORE                                                                                       \
-	"groups: int = 1, dtype: DataType? = None, bias_tensor: Tensor? = None, conv_config: any " \
+#define MORE                                                                                        \
+	"groups: size = 1, dtype: DataType? = None, bias_tensor: Tensor? = None, conv_config: any " \
 	"? = None, compute_config: ComputeConfig? = None, memory_config: MemoryConfig? = None, "
-#define AHEAD                                                                                      \
-	"input_memory_config: MemoryConfig, input_layout: Layout, weights_format: str = OIHW, "    \
-	"in_channels: int, out_channels: int, batch_size: int, input_height: int, input_width: "   \
-	"int, kernel_size: sizes, stride: sizes = [], padding: sizes = [], output_padding: sizes " \
-	"= [], dilation: sizes = [], has_bias: bool = True, groups: int = 1, device: Device, "     \
-	"input_dtype: DataType, output_dtype: DataType? = None, conv_config: any ? = None, "       \
+#define AHEAD                                                                                        \
+	"input_memory_config: MemoryConfig, input_layout: Layout, weights_format: str = OIHW, "      \
+	"in_channels: size, out_channels: size, batch_size: size, input_height: size, input_width: " \
+	"size, kernel_size: sizes, stride: sizes = [], padding: sizes = [], output_padding: sizes "  \
+	"= [], dilation: sizes = [], has_bias: bool = True, groups: size = 1, device: Device, "      \
+	"input_dtype: DataType, output_dtype: DataType? = None, conv_config: any ? = None, "         \
 	"compute_config: ComputeConfig? = None, slice_config: any ? = None"
 #define RETURNS "return_output_dim: bool = False, return_weights_and_bias: bool = False"
 
@@ -397,8 +397,8 @@ static const struct tt_op ops[] = {
 	   IMAGE "dilation: sizes = [], " MORE "slice_config: any ? = None, " RETURNS),
 	OP("conv1d", expand_conv1d, tt_golden_conv1d, "Convolves lines with kernels.",
 	   TENSORS
-	   "input_length: int, kernel_size: int, stride: int = 1, padding: sizes | int = 0, "
-	   "dilation: int = 1, " MORE "slice_config: any ? = None, " RETURNS),
+	   "input_length: size, kernel_size: size, stride: size = 1, padding: sizes | size = 0, "
+	   "dilation: size = 1, " MORE "slice_config: any ? = None, " RETURNS),
 	OP("conv_transpose2d", expand_transposed, tt_golden_conv_transpose2d,
 	   "The transpose of convolving images: enlarges them.",
 	   IMAGE "output_padding: sizes = [], dilation: sizes = [], " MORE

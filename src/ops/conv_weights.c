@@ -1,4 +1,6 @@
 /* conv_weights.c: weights and biases of convolutions, as programs read them. */
+#include <inttypes.h>
+
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/conv.h"
@@ -176,18 +178,21 @@ static tt_status move(struct tt_tensor *out, struct tt_tensor *in,
 	return tt_backend_get()->move(&job);
 }
 
-/* From [out, in / groups, down, across]. */
+/* From [out, in / groups, down, across]; channels that image or weights do not have count nothing. */
 static tt_status fill_plain(struct tt_tensor *out, struct tt_tensor *in, const struct tt_conv *conv)
 {
 	uint32_t ins = conv->in_channels / conv->groups, w = conv->kernel[1];
+	uint32_t given = in->spec.shape.dim[1];
 	const struct tt_move_loop loops[5] = {
 		{conv->out_channels, 0, 3, 1, 1},
-		{ins, 1, 2, 1, 1},
+		{given < ins ? given : ins, 1, 2, 1, 1},
 		{conv->kernel[0], 2, 2, 1, (int64_t)w * ins},
 		{w, 3, 2, 1, ins},
 		{1, -1, -1, 0, 0},
 	};
 
+	if (given < ins)
+		TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
 	return move(out, in, loops, (const int64_t[4]){0});
 }
 
@@ -233,14 +238,15 @@ static tt_status fill_folded(struct tt_tensor *out, struct tt_tensor *in,
 {
 	const struct tt_conv *conv = prep->conv;
 	const uint32_t *s = prep->fold_stride, *dim = in->spec.shape.dim;
-	int64_t ins = dim[1], row = (int64_t)conv->kernel[1] * conv->in_channels;
+	int64_t ins = conv->in_channels / (s[0] * s[1]);
+	int64_t row = (int64_t)conv->kernel[1] * conv->in_channels;
 
 	TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
 	for (uint32_t y = 0; y < s[0] && y < dim[2]; y++)
 		for (uint32_t x = 0; x < s[1] && x < dim[3]; x++) {
 			const struct tt_move_loop loops[5] = {
 				{conv->out_channels, 0, 3, 1, 1},
-				{dim[1], 1, 2, 1, 1},
+				{dim[1] < ins ? dim[1] : (uint32_t)ins, 1, 2, 1, 1},
 				{(dim[2] - y + s[0] - 1) / s[0], 2, 2, s[0], row},
 				{(dim[3] - x + s[1] - 1) / s[1], 3, 2, s[1], conv->in_channels},
 				{1, -1, -1, 0, 0},
@@ -288,14 +294,34 @@ static tt_status fill(struct tt_tensor *out, struct tt_tensor *in, const struct 
 
 /* ---- weights ------------------------------------------------------------------------------------------- */
 
-static tt_status check_weights(const struct tt_tensor *weight)
+/* Weights and image may have different channels, as upstream's; a product wants as many. */
+static tt_status check_channels(const struct ttnn_shape *weight, const struct tt_conv_prep *prep)
+{
+	const struct tt_conv *conv = prep->conv;
+	const uint32_t *s = prep->fold_stride, *dim = weight->dim;
+	uint32_t ins = conv->in_channels / (prep->fold ? s[0] * s[1] : 1) / conv->groups;
+	uint32_t given = conv->transposed ? dim[0] / conv->groups : dim[1];
+
+	TT_REQUIRE(!(prep->fold && prep->matmul) || given == ins, "a_shape[-1] == b_shape[-2]",
+		   "The width of the first tensor must be equal to the height of the second "
+		   "tensor. Mismatch: width=%" PRIu32 " height=%" PRIu32,
+		   conv->in_channels, given * dim[2] * dim[3]);
+	if (conv->transposed && given < ins)
+		return tt_fail(TTNN_INVALID,
+			       "the weights are for %" PRIu32 " channels in each of %" PRIu32
+			       " groups, the image has %" PRIu32,
+			       given, conv->groups, ins);
+	return TTNN_OK;
+}
+
+static tt_status check_weights(const struct tt_tensor *weight, const struct tt_conv_prep *prep)
 {
 	TT_REQUIRE(weight->spec.layout == TTNN_ROW_MAJOR,
 		   "weight_tensor.layout() == Layout::ROW_MAJOR",
 		   "Host conv weights layout should be in row_major layout");
 	TT_REQUIRE(weight->spec.shape.rank == 4, "weight_tensor.logical_shape().rank() == 4",
 		   "Host conv weights should be 4D tensor");
-	return TTNN_OK;
+	return check_channels(&weight->spec.shape, prep);
 }
 
 /* Weights of one dimension get the other. */
@@ -334,7 +360,7 @@ tt_status tt_conv_prepare_weights(struct tt_tensor **out, struct tt_call *call,
 
 	TT_TRY(in_four(&four, call, weight, prep->conv));
 	hollow = ttnn_tensor_ref(four);
-	status = check_weights(four);
+	status = check_weights(four, prep);
 	if (status == TTNN_OK)
 		status = tell_steps(&hollow, call, prep, &matrix);
 	if (status == TTNN_OK)

@@ -631,7 +631,7 @@ static const struct tt_prog *const fills[] = {&prog_full, NULL};
 
 static const struct tt_op ops[] = {
 	OP("arange", expand_arange, golden_arange, NULL, "The numbers from start to before end.",
-	   "start: int, end: int, step: int = 1, " RANGE, "end: int, " RANGE),
+	   "start: long, end: long, step: long = 1, " RANGE, "end: long, " RANGE),
 	OP("empty", expand_empty, NULL, NULL, "A device tensor whose values are not set.",
 	   "shape: sizes, dtype: DataType = BFLOAT16, layout: Layout = ROW_MAJOR, device: Device, "
 	   "memory_config: MemoryConfig = DRAM"),

@@ -1,6 +1,7 @@
 /*
  * launch.c: the second half of the door: one program from its row to the chip.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -110,10 +111,19 @@ static void free_built(void *data)
 	tt_free(built);
 }
 
+/* Upstream counts the entries of a dataflow buffer in so many bits, and refuses more. */
+#define DATAFLOW_ENTRIES_MAX UINT16_MAX
+
 tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 {
 	struct tt_program_row placed = {.kind = row->kind, .size = row->size, .cores = row->cores};
+	uint64_t entries = row->page ? row->size / row->page : 0;
 
+	if (row->kind == TT_MEMORY_DATAFLOW_BUFFER && entries > DATAFLOW_ENTRIES_MAX)
+		return tt_fail_cond(TTNN_INVALID, "capacity <= max_capacity",
+				    "DFB %" PRIu32 ": capacity %" PRIu64 " exceeds the maximum %d "
+				    "(HW BUFFER_CAPACITY is 16 bits); reduce num_entries.",
+				    row->index, entries, DATAFLOW_ENTRIES_MAX);
 	if (row->kind == TT_MEMORY_CIRCULAR_BUFFER) {
 		placed.view_count = 1;
 		placed.views[0] = (struct tt_program_view){row->index, (uint32_t)row->page};
@@ -543,6 +553,29 @@ static tt_status build_and_perform(struct tt_launch *launch, const struct tt_pro
 	return status;
 }
 
+static bool is_elsewhere(const struct tt_tensor *tensor, const struct tt_device *device)
+{
+	const struct tt_device *other = tensor ? tt_tensor_device(tensor) : NULL;
+
+	return other && other != device;
+}
+
+/* The one place where tensors of two devices are refused; some programs did it before, in their own words. */
+static tt_status check_devices(const struct tt_launch *launch)
+{
+	bool apart = false;
+
+	for (size_t i = 0; i < launch->input_count && !apart; i++)
+		apart = is_elsewhere(launch->inputs[i], launch->device);
+	for (size_t i = 0; i < launch->output_count && !apart; i++)
+		apart = is_elsewhere(launch->outputs[i], launch->device);
+	if (!apart)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "tensor.device() == device",
+			    "Operands to %s need to be on the same device!",
+			    launch->call->entry->op->name);
+}
+
 static tt_status steps(struct tt_launch *launch)
 {
 	bool dry = tt_run_mode() == TTNN_RUN_NO_DISPATCH;
@@ -556,12 +589,13 @@ static tt_status steps(struct tt_launch *launch)
 	hash = make_key(launch);
 	key = (struct tt_progcache_key){&hash, sizeof(hash)};
 	TT_TRY(tt_progcache_find(&entry, &launch->device->programs, &key, launch->prog->device_op));
-	if (launch->prog->validate) {
+	if (launch->prog->validate)
 		status = launch->prog->validate(launch);
-		if (status != TTNN_OK) {
-			tt_progcache_unref(entry);
-			return status;
-		}
+	if (status == TTNN_OK)
+		status = check_devices(launch);
+	if (status != TTNN_OK) {
+		tt_progcache_unref(entry);
+		return status;
 	}
 	if (!entry) {
 		if (!dry)

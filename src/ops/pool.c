@@ -414,7 +414,8 @@ static tt_status expand_adaptive_avg(struct tt_call *call)
 		.name = "ttnn." name_, .family = "pool", .doc = doc_, .sigs = {sig_},              \
 		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
 	}
-#define IMAGE "input_tensor: Tensor, batch_size: int, input_h: int, input_w: int, channels: int, "
+#define IMAGE                                                                                      \
+	"input_tensor: Tensor, batch_size: size, input_h: size, input_w: size, channels: size, "
 #define WINDOW IMAGE "kernel_size: sizes, stride: sizes, padding: sizes, "
 #define WHERE                                                                                      \
 	"*, memory_config: MemoryConfig? = None, dram_slice_config: any ? = None, "                \

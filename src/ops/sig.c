@@ -24,7 +24,8 @@ struct tt_arg_type {
 };
 
 #define INTS (KIND(TTNN_VALUE_INT))
-#define UNSIGNED (1u << 31) /* in `items`: none is negative; lists of items are pairs */
+#define UNSIGNED (1u << 31) /* none is negative; in `items`, lists of items are pairs */
+#define LONG (1u << 30)     /* of 64 bits, where others have 32 */
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
 #define ANY (KIND(TTNN_VALUE_KINDS) - 1)
 #define ANY_LIST (KIND(TTNN_VALUE_LIST))
@@ -37,6 +38,8 @@ static const struct tt_arg_type types[] = {
 	 KIND(TTNN_VALUE_TENSOR), NULL},
 	{"Scalar", "int | int | float", NUMBERS | KIND(TTNN_VALUE_BOOL), 0, NULL},
 	{"int", "int", INTS | KIND(TTNN_VALUE_BOOL), 0, NULL},
+	{"size", "int", INTS | KIND(TTNN_VALUE_BOOL) | UNSIGNED, 0, NULL},
+	{"long", "int", INTS | KIND(TTNN_VALUE_BOOL) | LONG, 0, NULL},
 	{"float", "float", NUMBERS | KIND(TTNN_VALUE_BOOL), 0, NULL},
 	{"bool", "bool", KIND(TTNN_VALUE_BOOL), 0, NULL},
 	{"str", "str", KIND(TTNN_VALUE_STRING), 0, NULL},
@@ -325,22 +328,28 @@ int tt_sig_index(const struct tt_sig *sig, const char *name)
 
 /* ---- fitting a call --------------------------------------------------------------------------- */
 
-static bool is_negative(const struct ttnn_value *value)
+/*
+ * The one place where numbers are held against their width: behind it, operations may narrow what
+ * they were given. A type that takes floats takes any whole number as one of those.
+ */
+static bool has_width(uint32_t kinds, const struct ttnn_value *value)
 {
-	return value->kind == TTNN_VALUE_INT && value->integer < 0;
+	if (value->kind != TTNN_VALUE_INT || kinds & (LONG | KIND(TTNN_VALUE_REAL)))
+		return true;
+	return value->integer >= (kinds & UNSIGNED ? 0 : INT32_MIN) && value->integer <= UINT32_MAX;
 }
 
 static bool is_pair(const struct ttnn_value *value)
 {
 	return value->kind != TTNN_VALUE_LIST ||
 	       (value->count == 2 && value->items[0].kind == TTNN_VALUE_INT &&
-		value->items[1].kind == TTNN_VALUE_INT && !is_negative(&value->items[0]) &&
-		!is_negative(&value->items[1]));
+		value->items[1].kind == TTNN_VALUE_INT && has_width(UNSIGNED, &value->items[0]) &&
+		has_width(UNSIGNED, &value->items[1]));
 }
 
 static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *value)
 {
-	if (!(type->kinds & KIND(value->kind)))
+	if (!(type->kinds & KIND(value->kind)) || !has_width(type->kinds, value))
 		return false;
 	if (value->kind == TTNN_VALUE_ENUM && type->enumeration &&
 	    value->enumeration != type->enumeration)
@@ -348,8 +357,8 @@ static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *v
 	if (value->kind == TTNN_VALUE_LIST && type->items)
 		for (uint32_t i = 0; i < value->count; i++)
 			if (!(type->items & KIND(value->items[i].kind)) ||
-			    (type->items & UNSIGNED &&
-			     (is_negative(&value->items[i]) || !is_pair(&value->items[i]))))
+			    !has_width(type->items, &value->items[i]) ||
+			    (type->items & UNSIGNED && !is_pair(&value->items[i])))
 				return false;
 	return true;
 }
@@ -362,6 +371,18 @@ bool tt_arg_accepts(const struct tt_arg *arg, const struct ttnn_value *value)
 		if (type_fits(arg->types[i], value))
 			return true;
 	return false;
+}
+
+/*
+ * Every operation may be told which command queue it goes to. Execution is in order, so nothing
+ * depends on it; an operation that has such an argument reads it.
+ */
+static bool is_queue(const struct ttnn_arg *arg)
+{
+	return (strcmp(arg->name, "queue_id") == 0 || strcmp(arg->name, "cq_id") == 0) &&
+	       (arg->value.kind == TTNN_VALUE_NONE ||
+		(arg->value.kind == TTNN_VALUE_INT && arg->value.integer >= 0 &&
+		 arg->value.integer <= UINT8_MAX));
 }
 
 static bool sig_fits(struct tt_args *out, const struct tt_sig *sig, const struct ttnn_arg *args,
@@ -379,6 +400,8 @@ static bool sig_fits(struct tt_args *out, const struct tt_sig *sig, const struct
 		if (args[i].name) {
 			int index = tt_sig_index(sig, args[i].name);
 
+			if (index < 0 && is_queue(&args[i]))
+				continue;
 			if (index < 0)
 				return false;
 			slot = (size_t)index;
@@ -536,6 +559,31 @@ void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name
 	tt_str_addc(out, ')');
 }
 
+/* The first whole number in a value that no 32 bits hold, or NULL. */
+static const struct ttnn_value *too_wide(const struct ttnn_value *value)
+{
+	const struct ttnn_value *found = NULL;
+
+	if (value->kind == TTNN_VALUE_INT &&
+	    (value->integer < INT32_MIN || value->integer > UINT32_MAX))
+		return value;
+	for (uint32_t i = 0; value->kind == TTNN_VALUE_LIST && i < value->count && !found; i++)
+		found = too_wide(&value->items[i]);
+	return found;
+}
+
+/* Why nothing fits, where a number is the reason: it is not seen in the types. */
+static void print_too_wide(struct tt_str *out, const struct ttnn_arg *args, size_t arg_count)
+{
+	const struct ttnn_value *found = NULL;
+
+	for (size_t i = 0; i < arg_count && !found; i++)
+		found = too_wide(&args[i].value);
+	if (found)
+		tt_str_addf(out, "\n\nThe number %lld does not fit: whole numbers have 32 bits.",
+			    (long long)found->integer);
+}
+
 static tt_status fits_none(const struct tt_overloads *overloads, const struct ttnn_arg *args,
 			   size_t arg_count)
 {
@@ -563,6 +611,7 @@ static tt_status fits_none(const struct tt_overloads *overloads, const struct tt
 		tt_str_adds(&text, "\n  ");
 		tt_sig_print(&text, &overloads->sigs[i], last);
 	}
+	print_too_wide(&text, args, arg_count);
 	tt_fail(TTNN_TYPE, "%s", tt_str_text(&text));
 	tt_str_deinit(&text);
 	return TTNN_TYPE;

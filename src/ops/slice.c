@@ -609,7 +609,7 @@ static const struct tt_op ops[] = {
 	{TT_MOVE_ROW(
 		"slice", expand_slice, tt_golden_slice, "A part of a tensor.",
 		"input_tensor: Tensor, starts: Tensor, ends: Tensor, slice_step: sizes? = None, " TAIL
-		"slice_dim: int? = None, num_devices: int? = None, sub_core_grids: "
+		"slice_dim: size? = None, num_devices: size? = None, sub_core_grids: "
 		"CoreRangeSet? = None",
 		"input_tensor: Tensor, starts: sizes, ends: sizes, steps: sizes, " TAIL
 		"sub_core_grids: CoreRangeSet? = None",
