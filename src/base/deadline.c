@@ -22,7 +22,7 @@ static _Thread_local uint64_t ends; /* 0: never */
 static _Thread_local bool watched;
 
 static _Thread_local ttnn_poll *asked; /* NULL: nobody */
-static _Thread_local uint64_t ask_at;  /* 0: not known yet */
+static _Thread_local uint64_t ask_at;  /* 0, 1: not known yet, since the setting or one look */
 static _Thread_local atomic_bool cancelled;
 static _Thread_local const atomic_bool *adopted; /* of the thread that this one helps */
 
@@ -116,8 +116,12 @@ void tt_deadline_poll(void)
 
 	if (__builtin_expect(!asked, 1))
 		return;
+	if (!ask_at) { /* small operations come here once: the clock is too dear for them */
+		ask_at = 1;
+		return;
+	}
 	now = tt_clock_ns();
-	if (!ask_at)
+	if (ask_at == 1)
 		ask_at = now + POLL_NS;
 	else if (now >= ask_at && !atomic_load_explicit(&cancelled, memory_order_relaxed))
 		ask(now);

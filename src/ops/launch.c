@@ -445,7 +445,6 @@ static tt_status run_kernel(struct tt_launch *launch)
 {
 	tt_status status;
 
-	tt_deadline_poll();
 	tt_deadline_watch(true);
 	status = tt_deadline_check();
 	if (status == TTNN_OK)
