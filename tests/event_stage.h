@@ -5,6 +5,7 @@
 #ifndef TT_TESTS_EVENT_STAGE_H
 #define TT_TESTS_EVENT_STAGE_H
 
+#include "event/alike.h"
 #include "event/capture.h"
 #include "event_text.h"
 #include "tensor/core.h"
@@ -177,6 +178,7 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 	static const char *const names[] = {"ttnn::add", "ttnn::prim::binary", "Tensor::to_device"};
 	struct tt_event event = {.kind = kind};
 	struct tt_event_frame frames[2] = {{.text = "File \"x.py\", line 1"}, {.text = ""}};
+	struct ttnn_value rows[TT_MEMORY_VALUES];
 
 	switch (kind) {
 	case TT_EVENT_SCOPE_BEGIN:
@@ -200,6 +202,7 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_FREE:
+	case TT_EVENT_BUFFER_THERE:
 		event.buffer = (struct tt_event_buffer){
 			.buffer_id = draw(stage, 1u << 20),
 			.device_id = 1,
@@ -216,6 +219,16 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 	case TT_EVENT_PROGRAM:
 		event.program.factory = draw(stage, 2) ? names[0] : NULL;
 		event.program.cache_hit = true;
+		event.program.device_id = (uint32_t)draw(stage, 3);
+		if (!draw(stage, 3))
+			break;
+		tt_event_memory_values(rows, &(struct tt_event_program_memory){
+						     .kind = TT_MEMORY_SCRATCHPAD,
+						     .size = draw(stage, 3) << 40,
+						     .borrowed = draw(stage, 2),
+						     .cores = stage->sets[draw(stage, 3)]});
+		event.program.memory = (struct tt_event_block){rows, TT_MEMORY_VALUES, 0};
+		event.program.memory.hash = tt_block_hash(rows, TT_MEMORY_VALUES);
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
 		event.memory = (struct tt_event_program_memory){

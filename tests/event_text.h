@@ -221,12 +221,16 @@ static inline void text_event(struct tt_str *out, const struct tt_event *event)
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_FREE:
+	case TT_EVENT_BUFFER_THERE:
 		text_buffer(out, &event->buffer);
 		break;
 	case TT_EVENT_PROGRAM:
-		tt_str_addf(out, " %s %" PRIu32 " %d",
+		tt_str_addf(out, " %s %" PRIu32 " %d on %" PRIu32,
 			    event->program.factory ? event->program.factory : "-",
-			    event->program.factory_index, event->program.cache_hit);
+			    event->program.factory_index, event->program.cache_hit,
+			    event->program.device_id);
+		for (size_t i = 0; i < event->program.memory.count; i++)
+			text_value(out, &event->program.memory.values[i]);
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
 		text_memory_row(out, &event->memory);

@@ -1,4 +1,5 @@
 /* ttnn show: a trace or a graph, for people: operations, memory, the peak, calls, levels. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,23 +182,15 @@ static const char *event_word(const struct tt_graph_node *node)
 	return NULL;
 }
 
-/* The buffers that an operation is given stand right behind its start. */
-static size_t behind_inputs(const struct tt_graph *graph, size_t at)
-{
-	while (at + 1 < graph->count && (graph->nodes[at + 1].type == TT_GRAPH_TENSOR ||
-					 graph->nodes[at + 1].type == TT_GRAPH_BUFFER))
-		at++;
-	return at;
-}
-
 static void memory_row(size_t number, const char *operation, const char *event,
 		       const struct tt_memory_point *point)
 {
 	uint64_t buffers = point->l1 + point->dram;
 
 	if (!as_json) {
-		printf("%-5zu %24s %32s %10llu %13llu\n", number, operation, event,
-		       (unsigned long long)point->program, (unsigned long long)buffers);
+		printf("%-5zu %24s %32s %10llu %13llu %10llu\n", number, operation, event,
+		       (unsigned long long)point->program, (unsigned long long)buffers,
+		       (unsigned long long)tt_memory_core(point));
 		return;
 	}
 	tt_jsonw_object(&out);
@@ -205,6 +198,7 @@ static void memory_row(size_t number, const char *operation, const char *event,
 	tt_jsonw_key_string(&out, "event", event);
 	json_number("total_cb", point->program);
 	json_number("total_buffer", buffers);
+	json_number("core_l1", tt_memory_core(point));
 	tt_jsonw_end(&out);
 }
 
@@ -219,20 +213,18 @@ static tt_status show_memory(const struct tt_graph *graph)
 		begin_json();
 		tt_jsonw_array(&out);
 	} else {
-		printf("%-5s %24s %32s %10s %13s\n", "", "current_op", "event", "total_cb",
-		       "total_buffer");
+		printf("%-5s %24s %32s %10s %13s %10s\n", "", "current_op", "event", "total_cb",
+		       "total_buffer", "core_l1");
 	}
 	for (size_t i = 0; i < graph->count; i++) {
 		const struct tt_graph_node *node = &graph->nodes[i];
 		const char *event = event_word(node);
-		bool start = event && node->type == TT_GRAPH_FUNCTION_START;
 
 		if (!event)
 			continue;
-		if (start && depth < 63)
+		if (node->type == TT_GRAPH_FUNCTION_START && depth < 63)
 			operations[++depth] = tt_graph_string(node, TT_KEY_NAME);
-		memory_row(number++, operations[depth], event,
-			   &memory.points[start ? behind_inputs(graph, i) : i]);
+		memory_row(number++, operations[depth], event, &memory.points[i]);
 		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
 	}
 	tt_memory_deinit(&memory);
@@ -248,7 +240,7 @@ static tt_status show_memory(const struct tt_graph *graph)
 
 static uint64_t l1_of(const struct tt_memory_point *point)
 {
-	return point->l1 + point->program;
+	return point->l1;
 }
 
 static uint64_t dram_of(const struct tt_memory_point *point)
@@ -256,60 +248,106 @@ static uint64_t dram_of(const struct tt_memory_point *point)
 	return point->dram;
 }
 
+/* What is shown of memory, each with its peak. To add one: a row. */
+enum { CORE, L1, DRAM, VIEWS };
+static const struct {
+	const char *name, *key; /* for people, in JSON */
+	uint64_t (*value)(const struct tt_memory_point *point);
+} views[VIEWS] = {
+	[CORE] = {"core", "core", tt_memory_core},
+	[L1] = {"L1", "l1", l1_of},
+	[DRAM] = {"DRAM", "dram", dram_of},
+};
+
+static const struct tt_memory_peak *peak_of(const struct tt_memory *memory, int view)
+{
+	return view == CORE ? &memory->core : view == L1 ? &memory->l1 : &memory->dram;
+}
+
 /* The highest value in each of WIDTH stretches of the graph, as bars. */
-static void print_chart(const char *label, const struct tt_graph *graph,
-			const struct tt_memory *memory,
-			uint64_t (*value)(const struct tt_memory_point *point), uint64_t highest)
+static void print_chart(int view, const struct tt_graph *graph, const struct tt_memory *memory)
 {
 	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	uint64_t highest = views[view].value(&memory->points[peak_of(memory, view)->node]);
 	char text[32];
 
-	printf("%-5s |", label);
+	printf("%-5s |", views[view].name);
 	for (size_t x = 0; x < WIDTH; x++) {
 		size_t from = x * graph->count / WIDTH, to = (x + 1) * graph->count / WIDTH;
 		uint64_t most = 0;
 
 		for (size_t i = from; i < to || i == from; i++)
-			if (i < graph->count && value(&memory->points[i]) > most)
-				most = value(&memory->points[i]);
-		printf("%s", bars[highest ? (most * 8 + highest - 1) / highest : 0]);
+			if (i < graph->count && views[view].value(&memory->points[i]) > most)
+				most = views[view].value(&memory->points[i]);
+		printf("%s", bars[highest ? (size_t)ceil(8 * (double)most / (double)highest) : 0]);
 	}
 	printf("| %s\n", bytes_text(text, highest));
 }
 
-static void print_holders(const char *kind, const struct tt_memory_holder *holders, size_t count,
-			  const struct tt_memory_point *point, bool l1)
+/* "1 core: 100.0 KB of 1.3 MB (7 %), 12.0 KB of it the program's, in ttnn::add" */
+static void print_core(const struct tt_memory *memory, const struct tt_memory_point *point)
 {
 	char text[32];
 
-	printf("\n%s peak: %s", kind, bytes_text(text, l1 ? l1_of(point) : point->dram));
-	if (l1)
-		printf(" (program memory of a core: %s)", bytes_text(text, point->program));
-	printf("\n");
-	for (size_t i = 0; i < count && i < 10; i++)
-		printf("  %10s  %-34s %s\n", bytes_text(text, holders[i].size), holders[i].shape,
-		       *holders[i].maker ? holders[i].maker : "(there before)");
-	if (count > 10)
-		printf("  and %zu more\n", count - 10);
+	if (memory->bank)
+		printf(" of %s (%.0f %%)", bytes_text(text, memory->bank),
+		       100 * (double)tt_memory_core(point) / (double)memory->bank);
+	printf(": buffers %s,", bytes_text(text, point->core_buffers));
+	printf(" program %s", bytes_text(text, point->core_program));
+	if (*memory->core.operation)
+		printf(", in %s", memory->core.operation);
 }
 
-static void json_holders(const char *kind, const struct tt_memory_holder *holders, size_t count,
-			 const struct tt_memory_point *point, size_t node)
+static void print_peak(int view, const struct tt_memory *memory)
 {
-	tt_jsonw_key(&out, kind);
+	const struct tt_memory_peak *top = peak_of(memory, view);
+	const struct tt_memory_point *point = &memory->points[top->node];
+	char text[32];
+
+	printf("\n%s peak: %s", view == CORE ? "Core" : views[view].name,
+	       bytes_text(text, views[view].value(point)));
+	if (view == CORE)
+		print_core(memory, point);
+	printf("\n");
+	for (size_t i = 0; i < top->holders.count && i < 10; i++) {
+		const struct tt_memory_holder *holder = &top->holders.data[i];
+
+		printf("  %10s  %-34s %s\n",
+		       bytes_text(text, view == CORE ? holder->bank_size : holder->size),
+		       holder->shape, *holder->maker ? holder->maker : "(there before)");
+	}
+	if (top->holders.count > 10)
+		printf("  and %zu more\n", top->holders.count - 10);
+}
+
+static void json_peak(int view, const struct tt_memory *memory)
+{
+	const struct tt_memory_peak *top = peak_of(memory, view);
+	const struct tt_memory_point *point = &memory->points[top->node];
+
+	tt_jsonw_key(&out, views[view].key);
 	tt_jsonw_object(&out);
-	json_number("node", node);
-	json_number("l1", point->l1);
-	json_number("dram", point->dram);
-	json_number("program", point->program);
+	json_number("node", top->node);
+	tt_jsonw_key_string(&out, "operation", top->operation);
+	json_number("bytes", views[view].value(point));
+	if (view == CORE) {
+		json_number("buffers", point->core_buffers);
+		json_number("program", point->core_program);
+		if (memory->bank)
+			json_number("capacity", memory->bank);
+	}
 	tt_jsonw_key(&out, "holders");
 	tt_jsonw_array(&out);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < top->holders.count; i++) {
+		const struct tt_memory_holder *holder = &top->holders.data[i];
+
 		tt_jsonw_object(&out);
-		json_number("buffer", holders[i].buffer);
-		json_number("size", holders[i].size);
-		tt_jsonw_key_string(&out, "shape", holders[i].shape);
-		tt_jsonw_key_string(&out, "operation", holders[i].maker);
+		if (holder->buffer != UINT32_MAX)
+			json_number("buffer", holder->buffer);
+		json_number("size", holder->size);
+		json_number("max_size_per_bank", holder->bank_size);
+		tt_jsonw_key_string(&out, "shape", holder->shape);
+		tt_jsonw_key_string(&out, "operation", holder->maker);
 		tt_jsonw_end(&out);
 	}
 	tt_jsonw_end(&out);
@@ -318,27 +356,29 @@ static void json_holders(const char *kind, const struct tt_memory_holder *holder
 
 static tt_status show_peak(const struct tt_graph *graph)
 {
-	const struct tt_memory_point *l1, *dram;
-	struct tt_memory m;
+	struct tt_memory memory;
 	tt_status status = TTNN_OK;
 
-	TT_TRY(tt_memory_of(&m, graph));
-	l1 = &m.points[m.peak_l1];
-	dram = &m.points[m.peak_dram];
+	TT_TRY(tt_memory_of(&memory, graph));
 	if (as_json) {
 		begin_json();
 		tt_jsonw_object(&out);
-		json_holders("l1", m.l1.data, m.l1.count, l1, m.peak_l1);
-		json_holders("dram", m.dram.data, m.dram.count, dram, m.peak_dram);
+		for (int view = 0; view < VIEWS; view++)
+			json_peak(view, &memory);
+		json_number("unknown_shares", memory.shareless);
 		tt_jsonw_end(&out);
 		status = end_json();
 	} else {
-		print_chart("L1", graph, &m, l1_of, l1_of(l1));
-		print_chart("DRAM", graph, &m, dram_of, dram->dram);
-		print_holders("L1", m.l1.data, m.l1.count, l1, true);
-		print_holders("DRAM", m.dram.data, m.dram.count, dram, false);
+		for (int view = 0; view < VIEWS; view++)
+			print_chart(view, graph, &memory);
+		for (int view = 0; view < VIEWS; view++)
+			print_peak(view, &memory);
+		if (memory.shareless)
+			printf("\nThe file does not tell what %zu buffers in L1 take of a core: "
+			       "they are not in its peak.\n",
+			       memory.shareless);
 	}
-	tt_memory_deinit(&m);
+	tt_memory_deinit(&memory);
 	return status;
 }
 

@@ -132,11 +132,16 @@ tt_status tt_buffer_layout_raw(struct tt_buffer_layout *out, const struct tt_dev
 
 /* ---- allocation ---------------------------------------------------------------------------- */
 
+bool tt_buffer_is_for_events(const struct tt_buffer *buffer)
+{
+	return buffer->layout.size && buffer->mode != TT_BUFFER_GHOST &&
+	       buffer->mode != TT_BUFFER_LOOSE;
+}
+
 /* Whether anyone wants to hear of this buffer. */
 static bool is_told(const struct tt_buffer *buffer)
 {
-	return tt_event_on() && buffer->layout.size && buffer->mode != TT_BUFFER_GHOST &&
-	       buffer->mode != TT_BUFFER_LOOSE;
+	return tt_event_on() && tt_buffer_is_for_events(buffer);
 }
 
 struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer)

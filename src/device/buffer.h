@@ -102,6 +102,9 @@ void tt_buffer_deallocate(struct tt_buffer *buffer);
 /* It as events have it. */
 struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer);
 
+/* Whether events tell of it at all: not of empty ones, ghosts and loose ones. */
+bool tt_buffer_is_for_events(const struct tt_buffer *buffer);
+
 /* What is told of it: BUFFER_ALLOC or BUFFER_FREE; false when nobody wants to hear of it. */
 bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind);
 

@@ -246,6 +246,22 @@ static tt_status new_device(struct tt_device **out, struct tt_profile *profile,
 	return TTNN_OK;
 }
 
+/* Told outside of the memory's lock: who hears may want to know more of it. */
+static bool each_buffer(const struct tt_event_known *known,
+			void (*visit)(void *context, const struct tt_event_buffer *buffer),
+			void *context)
+{
+	struct tt_event_buffer *buffers;
+	size_t count;
+
+	if (tt_devmem_facts(&buffers, &count, known->device.device->memory) != TTNN_OK)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		visit(context, &buffers[i]);
+	tt_free(buffers);
+	return true;
+}
+
 /* Completes a device whose chips are known. Only now it gets a number: failures use none up. */
 static tt_status complete(struct tt_device *device)
 {
@@ -262,6 +278,7 @@ static tt_status complete(struct tt_device *device)
 							.device_id = device->id,
 							.info = &device->info,
 							.row = &device->row};
+	device->known.each_buffer = each_buffer;
 	tt_event_device_open(&device->known);
 	return TTNN_OK;
 }

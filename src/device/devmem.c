@@ -166,6 +166,25 @@ void tt_devmem_free_list(struct tt_buffer **buffers, size_t count)
 	tt_free(buffers);
 }
 
+tt_status tt_devmem_facts(struct tt_event_buffer **out, size_t *count, struct tt_devmem *memory)
+{
+	struct tt_event_buffer *facts;
+	size_t found = 0;
+
+	tt_lock_take(&memory->lock);
+	facts = tt_calloc(memory->live + 1, sizeof(*facts));
+	if (facts)
+		for (const struct tt_buffer *at = memory->oldest; at; at = at->newer)
+			if (tt_buffer_is_for_events(at))
+				facts[found++] = tt_buffer_facts(at);
+	tt_lock_give(&memory->lock);
+	if (!facts)
+		return tt_fail_nomem();
+	*out = facts;
+	*count = found;
+	return TTNN_OK;
+}
+
 /* The oldest live buffer as a reference; NULL when there is none left to deallocate. */
 static struct tt_buffer *first_owned(struct tt_devmem *memory)
 {

@@ -85,4 +85,8 @@ size_t tt_devmem_live(struct tt_devmem *memory);
 tt_status tt_devmem_list(struct tt_buffer ***out, size_t *count, struct tt_devmem *memory);
 void tt_devmem_free_list(struct tt_buffer **buffers, size_t count);
 
+/* The live buffers as events tell of them, oldest first; *out is to be freed with tt_free(). */
+struct tt_event_buffer;
+tt_status tt_devmem_facts(struct tt_event_buffer **out, size_t *count, struct tt_devmem *memory);
+
 #endif

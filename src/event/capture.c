@@ -555,7 +555,18 @@ static void tell_device(void *context, const struct tt_event_device *device)
 	hear(&capture->listener, &event);
 }
 
-/* Devices that are open already; the capture hears by now, so that none is missed. */
+static void tell_buffer(void *context, const struct tt_event_buffer *buffer)
+{
+	struct tt_event event = {.kind = TT_EVENT_BUFFER_THERE, .buffer = *buffer};
+	struct tt_capture *capture = context;
+
+	hear(&capture->listener, &event);
+}
+
+/*
+ * Devices that are open already, and their buffers; the capture hears by now, so that none is missed, and
+ * one may be told twice.
+ */
 static void tell_devices(struct tt_capture *capture)
 {
 	struct tt_speaker *self = tt_grace_enter();
@@ -563,6 +574,8 @@ static void tell_devices(struct tt_capture *capture)
 	if (!self)
 		return;
 	tt_event_each_device(tell_device, capture);
+	if (!tt_event_each_buffer(tell_buffer, capture))
+		tt_store_lose(&capture->store, 1, "memory was exhausted");
 	tt_grace_leave(self);
 }
 

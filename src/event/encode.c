@@ -603,20 +603,41 @@ static void remember(struct tt_encoder *e, struct block_memo *memo, const struct
  * Values that are told again and again are told once in a chunk: those behind the last tensor, as one
  * block. It is known by a hash of 64 bits alone, as programs are in their cache.
  */
+static inline unsigned char *put_hashed(struct tt_encoder *e, unsigned char *at, uint32_t *id,
+					const struct tt_event_block *block)
+{
+	struct number number = {0};
+
+	if (block->hash)
+		number = number_of(e, BLOCKS, (const void *)(uintptr_t)block->hash, BLOCKS);
+	*id = number.id;
+	at = put_number(at, number.id);
+	if (number.fresh || !number.id)
+		at = put_items(e, put_number(at, block->count), block->values, block->count, 0);
+	return at;
+}
+
 static unsigned char *put_block(struct tt_encoder *e, unsigned char *at,
 				const struct ttnn_value *values, size_t count)
 {
 	uint64_t hash = count <= TT_BLOCK_MAX ? tt_block_hash(values, count) : 0;
-	struct number number = {0};
 
-	if (hash)
-		number = number_of(e, BLOCKS, (const void *)(uintptr_t)hash, BLOCKS);
-	at = put_number(at, number.id);
-	if (number.fresh || !number.id)
-		at = put_items(e, put_number(at, count), values, count, 0);
-	e->block_number = number.id;
+	at = put_hashed(e, at, &e->block_number, &(struct tt_event_block){values, count, hash});
 	e->block_count = count;
 	return at;
+}
+
+/* Values none of which stands alone, by whoever knows their hash. */
+static inline unsigned char *put_BLOCK(struct tt_encoder *e, unsigned char *at,
+				       struct tt_event_block block)
+{
+	uint32_t id;
+
+	at = put_number(at, block.count);
+	*at++ = 0;
+	if (block.count > TT_BLOCK_MAX)
+		block.hash = 0;
+	return block.count ? put_hashed(e, at, &id, &block) : at;
 }
 
 /* Of `count` values those that are told: others are absent, and at the end. */

@@ -43,12 +43,13 @@ enum tt_event_kind {
 	TT_EVENT_MARK,        /* a word from the user: signposts */
 	TT_EVENT_DEVICE_OPEN, /* also for every open device when a capture begins */
 	TT_EVENT_DEVICE_CLOSE,
-	TT_EVENT_TENSOR,    /* a tensor is there that no scope tells of, or has another id now */
-	TT_EVENT_STACK,     /* where the scope was called from that this thread begins next */
-	TT_EVENT_THREAD,    /* in traces alone: the first record of a thread */
-	TT_EVENT_PYTHON_IO, /* what Python knows of a call, or of its return */
-	TT_EVENT_LOSS,      /* in traces alone: so many records could not be kept */
-	TT_EVENT_CALL,      /* what a user called is done: what was given, what came of it */
+	TT_EVENT_TENSOR,       /* a tensor is there that no scope tells of, or has another id now */
+	TT_EVENT_STACK,        /* where the scope was called from that this thread begins next */
+	TT_EVENT_THREAD,       /* in traces alone: the first record of a thread */
+	TT_EVENT_PYTHON_IO,    /* what Python knows of a call, or of its return */
+	TT_EVENT_LOSS,         /* in traces alone: so many records could not be kept */
+	TT_EVENT_CALL,         /* what a user called is done: what was given, what came of it */
+	TT_EVENT_BUFFER_THERE, /* a buffer that was there when a capture began */
 	TT_EVENT_KINDS
 };
 
@@ -126,10 +127,23 @@ struct tt_event_buffer {
 	bool real;          /* false: a dry run's */
 };
 
+/* Values that are the same each time they are told: the recorder writes them once. */
+struct tt_event_block {
+	const struct ttnn_value *values;
+	size_t count;
+	uint64_t hash; /* tt_block_hash() of them; 0 in traces */
+};
+
+/*
+ * PROGRAM_MEMORY is told when upstream tells of it: when a program is new, of every chip. `memory` is all
+ * that it takes on one chip, told each time it is launched: tt_event_memory_row() reads it.
+ */
 struct tt_event_program {
 	const char *factory; /* upstream's type name, or NULL when none was chosen yet */
 	uint32_t factory_index;
 	bool cache_hit;
+	uint32_t device_id;           /* of the mesh device */
+	struct tt_event_block memory; /* none in dry runs, which tell PROGRAM_MEMORY each time */
 };
 
 enum tt_program_memory_kind {
@@ -147,6 +161,17 @@ struct tt_event_program_memory {
 	const ttnn_core_set *cores;
 	bool borrowed; /* lives inside a tensor's buffer */
 	uint32_t device_id;
+};
+
+/* A row of a program's memory as values. */
+enum tt_memory_value {
+	TT_MEMORY_KIND,
+	TT_MEMORY_INDEX,
+	TT_MEMORY_SIZE,
+	TT_MEMORY_ADDRESS,
+	TT_MEMORY_BORROWED,
+	TT_MEMORY_CORES,
+	TT_MEMORY_VALUES
 };
 
 struct tt_event_program_launch {
@@ -234,7 +259,7 @@ struct tt_event {
 	union {
 		struct tt_event_scope_begin begin;
 		struct tt_event_scope_end end;
-		struct tt_event_buffer buffer; /* BUFFER_ALLOC, BUFFER_FREE */
+		struct tt_event_buffer buffer; /* BUFFER_ALLOC, BUFFER_FREE, BUFFER_THERE */
 		struct tt_event_program program;
 		struct tt_event_program_memory memory;
 		struct tt_event_program_launch launch;
@@ -278,12 +303,21 @@ void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tens
 /* The same text for ever: the name of a scope that is not a constant. NULL when memory is exhausted. */
 const char *tt_event_intern(const char *text);
 
+/* A row of program memory to values, TT_MEMORY_VALUES of them, and back; false when they are none. */
+void tt_event_memory_values(struct ttnn_value *out, const struct tt_event_program_memory *row);
+bool tt_event_memory_row(struct tt_event_program_memory *out,
+			 const struct tt_event_program *program, size_t row);
+
 /*
  * Devices are told through these, which also remember those that are open: a capture begins with
- * them. The struct is the device's; its `info` and `row` stay valid until the close.
+ * them and their buffers. The struct is the device's; its `info` and `row` stay valid until the close.
  */
 struct tt_event_known {
 	struct tt_event_device device;
+	/* (optional) Visits the buffers that live on it, oldest first; false: memory is exhausted. */
+	bool (*each_buffer)(const struct tt_event_known *known,
+			    void (*visit)(void *context, const struct tt_event_buffer *buffer),
+			    void *context);
 	bool listed;
 	struct tt_event_known *older, *newer;
 };
@@ -293,6 +327,10 @@ void tt_event_device_close(struct tt_event_known *known);
 
 /* Calls visit() for every open device, in the order of opening, under the lock of their list. */
 void tt_event_each_device(void (*visit)(void *context, const struct tt_event_device *device),
+			  void *context);
+
+/* The same for the buffers on all of them; false when some were left out: memory is exhausted. */
+bool tt_event_each_buffer(void (*visit)(void *context, const struct tt_event_buffer *buffer),
 			  void *context);
 
 /*

@@ -13,6 +13,7 @@
  *	SCHEMA   a struct tt_schema, or NULL        VALUES   arguments
  *	TENSORS  what tensors are like              FRAMES   calls on a stack
  *	INFO     what a device is, or NULL          ROW      its row in reports, or NULL
+ *	BLOCK    values that repeat, as VALUES
  */
 #ifndef TT_EVENT_FIELDS_H
 #define TT_EVENT_FIELDS_H
@@ -43,7 +44,9 @@
 #define TT_FIELDS_program(F, L)                                                                    \
 	F(NAME, factory)                                                                           \
 	F(U32, factory_index)                                                                      \
-	F(BOOL, cache_hit)
+	F(BOOL, cache_hit)                                                                         \
+	F(U32, device_id)                                                                          \
+	F(BLOCK, memory)
 
 #define TT_FIELDS_memory(F, L)                                                                     \
 	F(ENUM, kind)                                                                              \
@@ -139,7 +142,8 @@
 	X(THREAD, thread, "thread")                                                                \
 	X(PYTHON_IO, python_io, "python_io")                                                       \
 	X(LOSS, loss, "loss")                                                                      \
-	X(CALL, call, "call")
+	X(CALL, call, "call")                                                                      \
+	X(BUFFER_THERE, buffer, "buffer_there")
 
 /* The members of struct ttnn_device_info, in the same manner; chips goes with chip_count. */
 #define TT_FIELDS_info(F)                                                                          \
@@ -187,6 +191,7 @@ enum tt_form {
 	TT_FORM_CORES = 'c',
 	TT_FORM_SCHEMA = 's',
 	TT_FORM_VALUES = 'v',
+	TT_FORM_BLOCK = TT_FORM_VALUES,
 	TT_FORM_TENSORS = 'o',
 	TT_FORM_INFO = 'i',
 	TT_FORM_ROW = 'r',

@@ -110,6 +110,19 @@ void tt_event_each_device(void (*visit)(void *context, const struct tt_event_dev
 	tt_lock_give(&device_lock);
 }
 
+bool tt_event_each_buffer(void (*visit)(void *context, const struct tt_event_buffer *buffer),
+			  void *context)
+{
+	bool all = true;
+
+	tt_lock_take(&device_lock);
+	for (const struct tt_event_known *known = oldest; known; known = known->newer)
+		if (known->each_buffer)
+			all &= known->each_buffer(known, visit, context);
+	tt_lock_give(&device_lock);
+	return all;
+}
+
 bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)
 {
 	if (value->kind == TTNN_VALUE_DEVICE)
@@ -118,6 +131,44 @@ bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)
 		*device_id = value->count;
 	else
 		return false;
+	return true;
+}
+
+/* ---- program memory ----------------------------------------------------------------------------------- */
+
+void tt_event_memory_values(struct ttnn_value *out, const struct tt_event_program_memory *row)
+{
+	out[TT_MEMORY_KIND] = ttnn_v_int(row->kind);
+	out[TT_MEMORY_INDEX] = ttnn_v_int(row->index);
+	out[TT_MEMORY_SIZE] = ttnn_v_int((int64_t)row->size);
+	out[TT_MEMORY_ADDRESS] = ttnn_v_int((int64_t)row->address);
+	out[TT_MEMORY_BORROWED] = ttnn_v_bool(row->borrowed);
+	out[TT_MEMORY_CORES] = row->cores ? ttnn_v_core_set(row->cores) : ttnn_v_none();
+}
+
+bool tt_event_memory_row(struct tt_event_program_memory *out,
+			 const struct tt_event_program *program, size_t row)
+{
+	const struct ttnn_value *values = program->memory.values + row * TT_MEMORY_VALUES;
+	const struct ttnn_value *cores = &values[TT_MEMORY_CORES];
+
+	if ((row + 1) * TT_MEMORY_VALUES > program->memory.count)
+		return false;
+	for (int i = TT_MEMORY_KIND; i <= TT_MEMORY_ADDRESS; i++)
+		if (values[i].kind != TTNN_VALUE_INT || values[i].integer < 0)
+			return false;
+	if (values[TT_MEMORY_KIND].integer > TT_MEMORY_PLANNED ||
+	    values[TT_MEMORY_BORROWED].kind != TTNN_VALUE_BOOL)
+		return false;
+	*out = (struct tt_event_program_memory){
+		.kind = (enum tt_program_memory_kind)values[TT_MEMORY_KIND].integer,
+		.index = (uint32_t)values[TT_MEMORY_INDEX].integer,
+		.size = (uint64_t)values[TT_MEMORY_SIZE].integer,
+		.address = (uint64_t)values[TT_MEMORY_ADDRESS].integer,
+		.cores = cores->kind == TTNN_VALUE_CORE_SET ? cores->core_set : NULL,
+		.borrowed = values[TT_MEMORY_BORROWED].boolean,
+		.device_id = program->device_id,
+	};
 	return true;
 }
 

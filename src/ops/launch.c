@@ -13,6 +13,7 @@
 #include "device/devtensor.h"
 #include "device/progcache.h"
 #include "device/program.h"
+#include "event/alike.h"
 #include "ops/classic.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
@@ -93,6 +94,7 @@ static uint32_t chip_count(const struct tt_device *device)
 struct built {
 	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
+	struct tt_event_block memory; /* what the program takes, to be told each time; owned */
 	uint32_t factory;
 };
 
@@ -108,6 +110,7 @@ static void free_built(void *data)
 	for (size_t i = TT_KEPT_MAX; i-- > 0;)
 		ttnn_tensor_unref(built->kept[i]);
 	tt_program_deinit(&built->program);
+	tt_free((void *)(uintptr_t)built->memory.values);
 	tt_free(built);
 }
 
@@ -247,7 +250,8 @@ static struct tt_event *tell(struct tellings *tellings, enum tt_event_kind kind)
 }
 
 /* Told when nothing can refuse the program any more. */
-static void tell_program(struct tellings *tellings, const struct tt_launch *launch, bool hit)
+static void tell_program(struct tellings *tellings, const struct tt_launch *launch,
+			 const struct tt_event_block *memory, bool hit)
 {
 	if (!tt_event_on())
 		return;
@@ -255,7 +259,35 @@ static void tell_program(struct tellings *tellings, const struct tt_launch *laun
 		.factory = launch->factory->name,
 		.factory_index = (uint32_t)(launch->factory - launch->prog->factories),
 		.cache_hit = hit,
+		.device_id = launch->device->id,
+		.memory = *memory,
 	};
+}
+
+/* Of a placed program. What lies in a tensor's buffer lies elsewhere the next time. */
+static tt_status describe_memory(struct built *built)
+{
+	size_t rows = built->program.rows.count;
+	struct ttnn_value *values = tt_calloc(rows * TT_MEMORY_VALUES + 1, sizeof(*values));
+
+	if (!values)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < rows; i++) {
+		const struct tt_program_row *row = &built->program.rows.data[i];
+
+		tt_event_memory_values(&values[i * TT_MEMORY_VALUES],
+				       &(struct tt_event_program_memory){
+					       .kind = row->kind,
+					       .index = row->view_count ? row->views[0].index : 0,
+					       .size = row->size,
+					       .address = row->borrowed ? 0 : row->address,
+					       .cores = row->cores,
+					       .borrowed = row->borrowed,
+				       });
+	}
+	built->memory = (struct tt_event_block){values, rows * TT_MEMORY_VALUES,
+						tt_block_hash(values, rows * TT_MEMORY_VALUES)};
+	return TTNN_OK;
 }
 
 /* Program memory is free again: what was there before makes room. */
@@ -371,7 +403,7 @@ static void rehearse_built(const struct tt_launch *launch, const struct built *b
 		tell_release(&tellings, launch, launch->device->id);
 		tell_memory(&tellings, &built->program, &launch->device->id, 1, BLIND);
 	}
-	tell_program(&tellings, launch, hit);
+	tell_program(&tellings, launch, &(struct tt_event_block){0}, hit);
 	tell_all(&tellings);
 	count_launch();
 }
@@ -490,8 +522,9 @@ static tt_status compute(struct tt_launch *launch)
 
 /* Circular buffers are placed and checked when the program goes to the chips, each time anew. */
 static tt_status go_to_chips(struct tellings *tellings, struct tt_launch *launch,
-			     struct tt_program *program, bool hit)
+			     struct built *built, bool hit)
 {
+	struct tt_program *program = &built->program;
 	uint32_t chips = chip_count(launch->device);
 	tt_status status;
 
@@ -513,7 +546,9 @@ static tt_status go_to_chips(struct tellings *tellings, struct tt_launch *launch
 	} else if (!hit) {
 		tell_memory(tellings, program, &launch->device->id, 1, PLACED);
 	}
-	tell_program(tellings, launch, hit);
+	if (!hit)
+		TT_TRY(describe_memory(built));
+	tell_program(tellings, launch, &built->memory, hit);
 	tell_launch(tellings, launch);
 	return TTNN_OK;
 }
@@ -524,7 +559,7 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	tt_status status;
 
 	tellings.count = 0;
-	status = go_to_chips(&tellings, launch, &built->program, hit);
+	status = go_to_chips(&tellings, launch, built, hit);
 	tell_all(&tellings);
 	TT_TRY(status);
 	return tt_rerun_note_launch(launch->device) ? TTNN_OK : compute(launch);

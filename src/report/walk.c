@@ -314,17 +314,16 @@ static tt_status connected_buffer(size_t *out, struct tt_report_import *import,
 	return TTNN_OK;
 }
 
-static tt_status allocate(struct tt_report_import *import, const struct tt_json *node,
-			  size_t position)
+/* A buffer as params tell of it, which may lack some of it. False: its numbers are none. */
+static bool read_buffer(struct tt_report_buffer *out, struct tt_report_import *import,
+			const struct tt_json *params)
 {
 	static const char *const layouts[] = {"INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED",
 					      "BLOCK_SHARDED"};
-	const struct tt_json *params = tt_json_get(node, "params");
 	const struct tt_json *layout = tt_json_get(params, "layout");
 	const char *name = layout ? tt_json_string(layout, NULL) : layouts[0];
 	int64_t page_size, cores;
 	bool good = true, interleaved = name && strcmp(name, layouts[0]) == 0;
-	size_t of;
 	struct tt_report_buffer buffer = {
 		.device = param(&good, params, "device_id"),
 		.address = param(&good, params, "address"),
@@ -347,10 +346,49 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_json 
 	else
 		buffer.size =
 			size_per_bank(&import->devices, &buffer, page_size, cores, interleaved);
-	if (!good)
+	*out = buffer;
+	return good;
+}
+
+static tt_status allocate(struct tt_report_import *import, const struct tt_json *node,
+			  size_t position)
+{
+	struct tt_report_buffer buffer;
+	size_t of;
+
+	if (!read_buffer(&buffer, import, tt_json_get(node, "params")))
 		TT_TRY(tt_report_complain(import, position, "a buffer whose numbers are none"));
 	TT_TRY(connected_buffer(&of, import, node));
 	return tt_report_buffers_add(&import->buffers, &buffer, of);
+}
+
+/* Buffers that were there when the capture began, as dialect `seed` lists them. */
+static tt_status start_capture(struct tt_report_import *import, const struct tt_json *node,
+			       size_t position)
+{
+	size_t length = 0;
+	const char *text =
+		tt_json_string(tt_json_get(tt_json_get(node, "params"), "buffers"), &length);
+	const struct tt_json *list;
+	struct tt_json_iter it;
+
+	if (import->options->strict || import->depth > 0)
+		return TTNN_OK;
+	TT_TRY(tt_report_device_tensors(&list, &import->captured.parser, text, length));
+	it = tt_json_iter(list);
+	while (tt_json_next(&it)) {
+		struct tt_report_buffer buffer;
+		int64_t of;
+
+		if (!read_buffer(&buffer, import, it.value))
+			TT_TRY(tt_report_complain(import, position,
+						  "a buffer whose numbers are none"));
+		if (!tt_json_int(&of, tt_json_get(it.value, "node")) || of < 0)
+			of = -1;
+		TT_TRY(tt_report_buffers_add(&import->buffers, &buffer,
+					     of < 0 ? TT_REPORT_NO_NODE : (size_t)of));
+	}
+	return TTNN_OK;
 }
 
 /* The address a node frees: its own, or that of the allocation it is connected with. */
@@ -487,6 +525,8 @@ static tt_status visit(struct tt_report_import *import, const struct tt_json *no
 		return deallocate(import, node, position);
 	case TT_NODE_ERROR:
 		return error_node(import, node);
+	case TT_NODE_CAPTURE_START:
+		return start_capture(import, node, position);
 	default:
 		return TTNN_OK;
 	}

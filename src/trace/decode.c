@@ -619,6 +619,14 @@ static const struct ttnn_value *get_VALUES(struct tt_decoder *d, size_t *count)
 	return values;
 }
 
+static struct tt_event_block get_BLOCK(struct tt_decoder *d)
+{
+	struct tt_event_block block = {0};
+
+	block.values = get_VALUES(d, &block.count);
+	return block;
+}
+
 /* ---- devices and stacks --------------------------------------------------------------------------------- */
 
 static void get_chips(struct ttnn_device_info *info, struct tt_decoder *d)

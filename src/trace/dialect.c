@@ -36,6 +36,7 @@ static const struct tt_dialect dialects[] = {
 			.stacks = true,
 			.duration_params = true,
 			.all_threads = true,
+			.view_addresses = true,
 		},
 	[TTNN_DIALECT_TT_METAL] =
 		{
@@ -81,6 +82,7 @@ static const struct {
 	{TT_GRAPH_FUNCTION_END, TT_KEY_ABORTED, TTNN_DIALECT_TT_METAL},
 	{TT_GRAPH_FUNCTION_END, TT_KEY_DURATION, TTNN_DIALECT_SEED},
 	{TT_GRAPH_CAPTURE_END, TT_KEY_DURATION, TTNN_DIALECT_SEED},
+	{TT_GRAPH_CAPTURE_START, TT_KEY_BUFFERS, TTNN_DIALECT_SEED},
 };
 
 bool tt_dialect_has(enum ttnn_dialect dialect, enum tt_graph_type type, enum tt_graph_key key)

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "trace/course.h"
 
 #define X(constant, name) name,
 static const char *const type_names[] = {TT_GRAPH_TYPES(X)};
@@ -75,6 +76,9 @@ void tt_graph_deinit(struct tt_graph *graph)
 	tt_arena_deinit(&graph->arena);
 	tt_map_deinit(&graph->texts);
 	tt_map_deinit(&graph->keys);
+	if (graph->course)
+		tt_course_deinit(graph->course);
+	tt_free(graph->course);
 	memset(graph, 0, sizeof(*graph));
 }
 

@@ -67,6 +67,7 @@ enum tt_graph_type {
 	X(DEVICE_TENSORS, "device_tensors")                                                        \
 	X(STORAGE_TYPE, "storage_type")                                                            \
 	X(SIZE, "size")                                                                            \
+	X(BUFFERS, "buffers")                                                                      \
 	X(TYPE, "type")                                                                            \
 	X(PAGE_SIZE, "page_size")                                                                  \
 	X(NUM_CORES, "num_cores")                                                                  \
@@ -129,14 +130,19 @@ struct tt_graph_node {
 	const char *type_name; /* of TT_GRAPH_OTHER */
 };
 
+/* What became of device memory, when events told it: trace/course.h. */
+struct tt_course;
+
 /* All zero is a valid empty graph. */
 struct tt_graph {
 	struct tt_graph_node *nodes;
 	size_t count, room;
 	enum ttnn_dialect dialect; /* how it was written, or is to be */
 	struct tt_arena arena;
-	struct tt_map texts; /* interned */
-	struct tt_map keys;  /* further keys: number TT_KEY_COUNT + position */
+	struct tt_map texts;      /* interned */
+	struct tt_map keys;       /* further keys: number TT_KEY_COUNT + position */
+	struct tt_course *course; /* of a projection; NULL: nodes are all there is */
+	uint64_t l1_bank; /* bytes of L1 that a core has for buffers and programs; 0: not known */
 };
 
 /* ---- making ------------------------------------------------------------------------------------ */

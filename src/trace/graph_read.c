@@ -272,10 +272,20 @@ tt_status tt_graph_read(struct tt_graph *out, struct tt_jsonslice *slices, const
 	return status;
 }
 
+/* Bytes of L1 that a core has for buffers and programs, by the devices of a report; all are alike. */
+static uint64_t bank_in(const struct tt_json *devices)
+{
+	int64_t bank = 0;
+
+	tt_json_int(&bank, tt_json_get(tt_json_at(devices, 0), "cb_limit"));
+	return bank > 0 ? (uint64_t)bank : 0;
+}
+
 /* The list itself, or the report that has it. */
 static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
 {
 	bool found = false;
+	uint64_t bank = 0;
 
 	memset(out, 0, sizeof(*out));
 	if (!tt_jsonslice_next(slices)) {
@@ -287,11 +297,16 @@ static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, co
 	if (tt_jsonslice_kind(slices) != TT_JSON_OBJECT)
 		return tt_fail(TTNN_FORMAT, "%s: neither a list of nodes nor a report", name);
 	for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);) {
-		if (found || strcmp(tt_jsonslice_key(slices, NULL), "graph") != 0)
+		const char *key = tt_jsonslice_key(slices, NULL);
+
+		if (strcmp(key, "devices") == 0)
+			bank = bank_in(tt_jsonslice_read(slices));
+		if (found || strcmp(key, "graph") != 0)
 			continue;
 		TT_TRY(tt_graph_read(out, slices, name));
 		found = true;
 	}
+	out->l1_bank = bank;
 	if (tt_jsonslice_status(slices) == TTNN_OK && found)
 		return TTNN_OK;
 	tt_graph_deinit(out);

@@ -244,14 +244,15 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 {
 	const struct ttnn_tensor_spec *spec = tensor->spec;
 	enum ttnn_dialect dialect = p->options.dialect;
-	bool placed = tensor->on_device && tensor->buffer_id, owned = placed && tensor->owns;
+	bool placed = tensor->on_device && tensor->buffer_id;
+	bool located = placed && (tensor->owns || p->dialect->view_addresses);
 	struct sheet s = begin(p, node);
 
-	if (owned)
+	if (located)
 		put_number(&s, TT_KEY_ADDRESS, tensor->address);
 	if (placed)
 		put_buffer_type(&s, spec->memory.buffer);
-	if (owned)
+	if (located)
 		put_number(&s, TT_KEY_DEVICE_ID, tensor->device_id);
 	if (placed) {
 		compose_chips(p, tensor);
@@ -301,6 +302,43 @@ void tt_node_event(struct tt_project *p, uint32_t node, const struct tt_event_bu
 	put_number(&s, TT_KEY_SIZE, buffer->size);
 	put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
 	end(&s, node);
+}
+
+/* The node of a buffer that the graph speaks of, -1 otherwise. */
+static int64_t node_of_buffer(const struct tt_project *p, uint64_t id)
+{
+	const struct tt_map_entry *entry = tt_map_find(&p->buffers, &id, sizeof(id));
+
+	return entry ? (int64_t)entry->number : -1;
+}
+
+void tt_node_capture_start(struct tt_project *p)
+{
+	struct sheet s = begin(p, 0);
+
+	if (!p->there.count || !tt_dialect_has(p->options.dialect, s.type, TT_KEY_BUFFERS))
+		return;
+	tt_str_addc(compose(p), '[');
+	for (size_t i = 0; i < p->there.count; i++) {
+		const struct tt_event_buffer *b = &p->there.data[i];
+		int64_t node = node_of_buffer(p, b->buffer_id);
+
+		tt_str_addf(&p->text,
+			    "%s{\"address\":%llu,\"device_id\":%u,\"layout\":\"%s\","
+			    "\"max_size_per_bank\":%llu,",
+			    i ? "," : "", (unsigned long long)b->address, b->device_id,
+			    layout_word(b->layout), (unsigned long long)b->bank_size);
+		if (node >= 0)
+			tt_str_addf(&p->text, "\"node\":%lld,", (long long)node);
+		tt_str_addf(
+			&p->text, "\"num_cores\":%u,\"page_size\":%llu,\"size\":%llu,\"type\":\"",
+			b->cores, (unsigned long long)b->page_size, (unsigned long long)b->size);
+		tt_text_member(&p->text, &tt_enum_buffer_type, b->type, TTNN_DIALECT_SEED);
+		tt_str_adds(&p->text, "\"}");
+	}
+	tt_str_addc(&p->text, ']');
+	put_composed(&s, TT_KEY_BUFFERS);
+	end(&s, 0);
 }
 
 /* ---- programs ------------------------------------------------------------------------------------------------ */

@@ -20,6 +20,8 @@ struct tt_node_buffer {
 void tt_node_function_start(struct tt_project *p, uint32_t node, const char *name, size_t inputs);
 void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name, const char *reason,
 			  bool aborted);
+/* The start of the capture, with the buffers that were there. */
+void tt_node_capture_start(struct tt_project *p);
 void tt_node_capture_end(struct tt_project *p, uint32_t node);
 /* Puts what is known of its program to a function_start. */
 void tt_node_program(struct tt_project *p, uint32_t node, const struct tt_event_program *program);

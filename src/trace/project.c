@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tensor/distribution.h"
+#include "tensor/shape.h"
 #include "trace/argtext.h"
 #include "trace/nodeparams.h"
 #include "trace/source.h"
@@ -66,6 +68,19 @@ static struct tt_map_entry *node_of(struct tt_project *p, struct tt_map *map, ui
 	return entry;
 }
 
+/* After what follows from an event for the course. */
+static void follow(struct tt_project *p, tt_status status)
+{
+	if (status != TTNN_OK)
+		tt_project_fail(p, status);
+}
+
+/* The node after which something happens that has none of its own. */
+static uint32_t last_node(const struct tt_project *p)
+{
+	return p->graph.count ? (uint32_t)(p->graph.count - 1) : 0;
+}
+
 static uint32_t buffer_node(struct tt_project *p, const struct tt_project_thread *t, uint64_t id,
 			    const struct tt_node_buffer *buffer)
 {
@@ -79,6 +94,42 @@ static uint32_t buffer_node(struct tt_project *p, const struct tt_project_thread
 		tt_node_buffer(p, (uint32_t)entry->number, buffer);
 	}
 	return (uint32_t)entry->number;
+}
+
+/* Bytes of a tensor in the fullest bank of L1, when nobody told: without the padding of pages. */
+static uint64_t bank_size_of(const struct tt_project *p, const struct tt_event_tensor *tensor)
+{
+	const struct tt_project_device *device = NULL;
+	const struct ttnn_tensor_spec *spec = tensor->spec;
+	struct tt_distribution distribution;
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < p->devices.count; i++)
+		if (p->devices.data[i].id == tensor->device_id)
+			device = &p->devices.data[i];
+	if (spec->memory.has_shard || spec->memory.has_nd_shard) {
+		if (tt_distribution_make(&distribution, spec) == TTNN_OK)
+			pages = tt_distribution_core_pages(&distribution);
+	} else if (device && device->row.l1_num_banks) {
+		pages = tt_div_up(spec->pages, device->row.l1_num_banks);
+	}
+	return pages * spec->page_bytes;
+}
+
+/* A tensor whose buffer nobody told of: from before a recording, in part of one or in an older one. */
+static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
+{
+	struct tt_event_buffer buffer = {
+		.buffer_id = tensor->buffer_id,
+		.device_id = tensor->device_id,
+		.type = tensor->spec->memory.buffer,
+		.size = tensor->spec->bytes,
+	};
+
+	if (tt_course_knows(&p->course, tensor->buffer_id))
+		return;
+	buffer.bank_size = bank_size_of(p, tensor);
+	follow(p, tt_course_there(&p->course, &buffer));
 }
 
 /* A tensor is spoken of: its node, and that of its buffer behind it. */
@@ -109,6 +160,7 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 			.layout = tensor->spec->memory.layout,
 			.device_id = tensor->device_id,
 		};
+		notice(p, tensor);
 		connect(p, buffer_node(p, t, tensor->buffer_id, &buffer), node);
 	}
 	return node;
@@ -334,6 +386,26 @@ static void on_buffer(struct tt_project *p, struct tt_project_thread *t,
 	tt_node_event(p, node, told);
 	connect(p, node, of);
 	connect(p, top(t), node);
+	follow(p, type == TT_GRAPH_BUFFER_ALLOCATE ? tt_course_take(&p->course, told, node)
+						   : tt_course_give(&p->course, told, node));
+}
+
+static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
+{
+	struct tt_event_buffer *slot;
+
+	/* One that another thread made meanwhile, or gave back, was told of already. */
+	if (tt_course_knows(&p->course, told->buffer_id))
+		return;
+	slot = TT_VEC_PUSH(&p->there);
+	if (!slot) {
+		tt_project_fail(p, tt_fail_nomem());
+		return;
+	}
+	*slot = *told;
+	if (tt_dialect_has(p->options.dialect, TT_GRAPH_CAPTURE_START, TT_KEY_BUFFERS))
+		use_device(p, told->device_id);
+	follow(p, tt_course_there(&p->course, told));
 }
 
 static void add_memory(struct tt_project *p, struct tt_project_thread *t,
@@ -370,6 +442,40 @@ static void on_memory(struct tt_project *p, struct tt_project_thread *t,
 		written = true;
 	if (written)
 		add_memory(p, t, told);
+	if (told->kind == TT_MEMORY_PLANNED)
+		return;
+	t->told_memory = true;
+	follow(p, tt_course_row(&p->course, told, last_node(p)));
+}
+
+/* Where circular buffers of every program are written those of one that was built before are, too. */
+static void write_again(struct tt_project *p, struct tt_project_thread *t,
+			const struct tt_event_program *told)
+{
+	const struct tt_project_device *device = device_of(p, told->device_id);
+	struct tt_event_program_memory row;
+
+	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++) {
+		if (!device || !device->chip_count) {
+			add_memory(p, t, &row);
+			continue;
+		}
+		for (uint32_t k = 0; k < device->chip_count; k++) {
+			row.device_id = device->chips[k];
+			add_memory(p, t, &row);
+		}
+	}
+}
+
+static void on_program(struct tt_project *p, struct tt_project_thread *t,
+		       const struct tt_event_program *told)
+{
+	if (p->dialect->programs && t->open.count)
+		tt_node_program(p, top(t), told);
+	if (p->dialect->one_memory && !t->told_memory)
+		write_again(p, t, told);
+	follow(p, tt_course_program(&p->course, told, last_node(p)));
+	t->told_memory = false;
 }
 
 static void on_release(struct tt_project *p, struct tt_project_thread *t, uint32_t device_id)
@@ -380,6 +486,8 @@ static void on_release(struct tt_project *p, struct tt_project_thread *t, uint32
 	tt_node_release(p, node, device_id);
 	connect(p, node, top(t));
 	connect(p, top(t), node);
+	t->told_memory = false;
+	follow(p, tt_course_release(&p->course, device_id, node));
 }
 
 static void on_launch(struct tt_project *p, struct tt_project_thread *t,
@@ -520,6 +628,11 @@ void tt_project_init(struct tt_project *p, const struct tt_project_options *opti
 		node->null_params = p->dialect->typed;
 	else
 		tt_project_fail(p, tt_fail_nomem());
+	p->graph.course = tt_calloc(1, sizeof(*p->graph.course));
+	if (!p->graph.course)
+		tt_project_fail(p, tt_fail_nomem());
+	p->course.course = p->graph.course;
+	p->course.device_id = TT_COURSE_NONE;
 }
 
 void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64_t time_ns,
@@ -542,9 +655,11 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 	case TT_EVENT_BUFFER_FREE:
 		on_buffer(p, t, &event->buffer, TT_GRAPH_BUFFER_DEALLOCATE);
 		break;
+	case TT_EVENT_BUFFER_THERE:
+		on_there(p, &event->buffer);
+		break;
 	case TT_EVENT_PROGRAM:
-		if (p->dialect->programs && t->open.count)
-			tt_node_program(p, top(t), &event->program);
+		on_program(p, t, &event->program);
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
 		on_memory(p, t, &event->memory);
@@ -571,8 +686,26 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 
 /* ---- the end ---------------------------------------------------------------------------------------------------------- */
 
+/* What is known at the end alone: which nodes stand for which buffers. */
+static void complete(struct tt_project *p)
+{
+	for (size_t i = 0; i < p->buffers.count; i++) {
+		uint64_t id;
+
+		memcpy(&id, p->buffers.entries[i].key, sizeof(id));
+		tt_course_name(&p->course, id, (uint32_t)p->buffers.entries[i].number);
+	}
+	for (size_t i = 0; i < p->devices.count; i++)
+		if (p->devices.data[i].row.cb_limit > p->graph.l1_bank)
+			p->graph.l1_bank = p->devices.data[i].row.cb_limit;
+	p->graph.course->bank = p->graph.l1_bank;
+	tt_node_capture_start(p);
+}
+
 tt_status tt_project_take(struct tt_graph *out, struct tt_project *p)
 {
+	if (p->status == TTNN_OK)
+		complete(p);
 	if (p->status != TTNN_OK)
 		return tt_fail(p->status, "%s", p->message);
 	*out = p->graph;
@@ -609,6 +742,8 @@ void tt_project_deinit(struct tt_project *p)
 	}
 	TT_VEC_DEINIT(&p->threads);
 	TT_VEC_DEINIT(&p->devices);
+	tt_course_maker_deinit(&p->course);
+	TT_VEC_DEINIT(&p->there);
 	tt_map_deinit(&p->buffers);
 	tt_map_deinit(&p->tensors);
 	tt_str_deinit(&p->text);

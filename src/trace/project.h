@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "trace/course.h"
 #include "trace/dialect.h"
 
 struct tt_project_options {
@@ -56,6 +57,7 @@ struct tt_project_thread {
 	const char **stack;                     /* for the next function */
 	uint32_t stack_count;
 	bool stack_python; /* so far it is Python's */
+	bool told_memory;  /* of the program that is launched next, row by row */
 };
 
 struct tt_project {
@@ -64,7 +66,9 @@ struct tt_project {
 	struct tt_graph graph;
 	TT_VEC(struct tt_project_thread) threads;
 	TT_VEC(struct tt_project_device) devices;
-	struct tt_map buffers, tensors; /* id → node */
+	struct tt_map buffers, tensors;       /* id → node */
+	struct tt_course_maker course;        /* of the graph's */
+	TT_VEC(struct tt_event_buffer) there; /* buffers from before the capture */
 	struct tt_str text;
 	tt_status status;
 	char message[256];

@@ -55,6 +55,25 @@ static uint64_t less(const struct tt_graph *graph, uint64_t total, uint64_t part
 	return total - part;
 }
 
+/*
+ * Program memory is told of every chip of a mesh, row by row, and all have the same: that of the first chip
+ * since it was free is what a core holds. Upstream adds up all chips.
+ */
+struct first_chip {
+	bool all, any;
+	uint64_t id;
+};
+
+static bool is_first_chip(struct first_chip *first, const struct tt_graph_node *node)
+{
+	uint64_t id = 0;
+
+	tt_graph_number(&id, node, TT_KEY_DEVICE_ID);
+	if (!first->any)
+		*first = (struct first_chip){first->all, true, id};
+	return first->all || first->id == id;
+}
+
 /* Buffers that a top-level function is given, right behind its start; moves *at over them. */
 static uint64_t given_buffers(size_t *at, const struct tt_graph *graph)
 {
@@ -76,6 +95,7 @@ uint32_t tt_query_peak_l1(const struct tt_graph *graph)
 	uint64_t program = 0, buffers = 0;
 	uint32_t peak = 0;
 	size_t depth = 0;
+	struct first_chip first = {.all = graph->dialect != TTNN_DIALECT_SEED};
 
 	for (size_t i = 0; i < graph->count; i++) {
 		const struct tt_graph_node *node = &graph->nodes[i], *buffer;
@@ -95,10 +115,11 @@ uint32_t tt_query_peak_l1(const struct tt_graph *graph)
 			/* fallthrough */
 		case TT_GRAPH_CB_ALLOCATE:
 		case TT_GRAPH_SCRATCHPAD_ALLOCATE:
-			program += size_of(node);
+			program += is_first_chip(&first, node) ? size_of(node) : 0;
 			break;
 		case TT_GRAPH_CB_DEALLOCATE_ALL:
 			program = 0;
+			first.any = false;
 			break;
 		case TT_GRAPH_BUFFER_ALLOCATE:
 			if (is_type(node, "L1"))
@@ -175,6 +196,7 @@ tt_status tt_query_per_core(struct tt_query_core *out, const struct tt_graph *gr
 			    uint32_t storage_cores)
 {
 	struct tt_query_core now = {0};
+	struct first_chip first = {.all = graph->dialect != TTNN_DIALECT_SEED};
 
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < graph->count; i++) {
@@ -185,19 +207,21 @@ tt_status tt_query_per_core(struct tt_query_core *out, const struct tt_graph *gr
 				       (long long)node->counter);
 		switch ((enum tt_graph_type)node->type) {
 		case TT_GRAPH_CB_ALLOCATE:
-			if (!tt_graph_flag(node, TT_KEY_GLOBAL))
+			if (!tt_graph_flag(node, TT_KEY_GLOBAL) && is_first_chip(&first, node))
 				take(&now.circular, &out->circular, &now, out, size_of(node));
 			break;
 		case TT_GRAPH_DFB_ALLOCATE:
-			if (!tt_graph_flag(node, TT_KEY_BORROWS))
+			if (!tt_graph_flag(node, TT_KEY_BORROWS) && is_first_chip(&first, node))
 				take(&now.dataflow, &out->dataflow, &now, out, size_of(node));
 			break;
 		case TT_GRAPH_SCRATCHPAD_ALLOCATE:
-			take(&now.scratchpad, &out->scratchpad, &now, out, size_of(node));
+			if (is_first_chip(&first, node))
+				take(&now.scratchpad, &out->scratchpad, &now, out, size_of(node));
 			break;
 		case TT_GRAPH_CB_DEALLOCATE_ALL:
 			now.total -= now.circular + now.dataflow + now.scratchpad;
 			now.circular = now.dataflow = now.scratchpad = 0;
+			first.any = false;
 			break;
 		case TT_GRAPH_BUFFER_ALLOCATE:
 		case TT_GRAPH_BUFFER_DEALLOCATE:

@@ -153,6 +153,9 @@ static tt_status read_event(struct tt_report_memory *m, const struct tt_event *e
 			span->allocation = m->allocations;
 		}
 		return TTNN_OK;
+	case TT_EVENT_BUFFER_THERE:
+		/* Where devices are open, what lives now is asked of them, in the end. */
+		return m->live || span_of(m, &event->buffer) ? TTNN_OK : tt_fail_nomem();
 	case TT_EVENT_DEVICE_OPEN:
 		return m->live || !event->device.info ? TTNN_OK : add_recorded(m, &event->device);
 	case TT_EVENT_SCOPE_BEGIN:

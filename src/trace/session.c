@@ -145,7 +145,7 @@ struct session {
 	struct tt_project_options options;
 	enum ttnn_run_mode before; /* this thread's mode */
 	int64_t wall_ns;
-	uint64_t began_ns;
+	uint64_t began_ns, ended_ns; /* ended: when its end was asked for; 0: it goes on */
 };
 static _Thread_local struct session *newest;
 
@@ -255,7 +255,7 @@ uint32_t ttnn_graph_depth(void)
 
 /* The graph of a session, with its end or without, and the devices it used. */
 static tt_status project_session(struct tt_graph *out, struct tt_report *report,
-				 const struct session *s, bool ended)
+				 const struct session *s)
 {
 	struct tt_project project;
 	struct tt_source *source;
@@ -266,14 +266,14 @@ static tt_status project_session(struct tt_graph *out, struct tt_report *report,
 	tt_project_init(&project, &s->options);
 	status = project_all(&project, source, &last);
 	report->wall_ns = s->wall_ns;
-	report->duration_ns = ended ? tt_clock_ns() - s->began_ns : 0;
+	report->duration_ns = s->ended_ns ? s->ended_ns - s->began_ns : 0;
 	if (status == TTNN_OK)
 		status = tt_report_devices(report, &project);
 	if (status == TTNN_OK && report->full)
 		status = tt_report_read(report, source);
 	if (status == TTNN_OK)
-		status = ended ? tt_project_finish(out, &project, report->duration_ns)
-			       : tt_project_take(out, &project);
+		status = s->ended_ns ? tt_project_finish(out, &project, report->duration_ns)
+				     : tt_project_take(out, &project);
 	tt_project_deinit(&project);
 	tt_source_close(source);
 	return status;
@@ -296,9 +296,10 @@ static tt_status end_session(struct tt_graph *out, struct tt_report *report)
 	if (!newest)
 		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
 	s = leave();
+	s->ended_ns = tt_clock_ns();
 	status = tt_capture_stop(&summary, s->capture);
 	if (status == TTNN_OK)
-		status = project_session(out, report, s, true);
+		status = project_session(out, report, s);
 	tell_losses(&summary);
 	free_session(s);
 	return status;
@@ -429,7 +430,7 @@ enum ttnn_status ttnn_graph_report(char **out)
 
 	if (!newest)
 		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
-	status = project_session(&graph, &report, newest, false);
+	status = project_session(&graph, &report, newest);
 	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 	if (status == TTNN_OK) {
 		tt_report_write(&w, &report, &graph);

@@ -11,7 +11,8 @@
  *	                hung; then the node of its buffer, if it owns one, connected to the tensor.
  *	buffer          one for each buffer, made and hung where it is first seen.
  *	allocate, free  connected to the buffer's node; hung.
- *	program memory  hung. Its release: connected to the innermost function, and hung on it.
+ *	program memory  hung. Its release: connected to the innermost function, and hung on it. Seed: also
+ *	                when a program is launched of whose memory nothing was told since its release.
  *	error (seed)    hung, one level deeper.
  *	capture_end     connected from the last function_end, if no start came after it; else from node 0.
  */
@@ -51,6 +52,7 @@ struct model {
 	int64_t last_end;
 	uint64_t buffers[MODEL_NODES], tensors[MODEL_NODES]; /* by node: the id it stands for */
 	bool managed, overflow;
+	bool told_memory; /* of the program that is launched next */
 };
 
 static inline void model_append(struct model_list *list, uint32_t item)
@@ -212,6 +214,7 @@ static inline void model_memory(struct model *m, enum tt_program_memory_kind kin
 	/* For dry captures inside real ones: no model is one. */
 	if (kind == TT_MEMORY_PLANNED)
 		return;
+	m->told_memory = true;
 	/* The release tells of the other kinds only where nothing is dispatched. */
 	if (!m->metal)
 		model_hang(m, types[0]);
@@ -244,6 +247,13 @@ static inline void model_hear(struct tt_event_listener *self, const struct tt_ev
 	case TT_EVENT_PROGRAM_RELEASE:
 		node = model_hang(m, "circular_buffer_deallocate_all");
 		model_connect(m, node, model_top(m));
+		m->told_memory = false;
+		break;
+	case TT_EVENT_PROGRAM:
+		for (size_t i = 0; i < event->program.memory.count; i += TT_MEMORY_VALUES)
+			if (!m->metal && !m->told_memory)
+				model_hang(m, "circular_buffer_allocate");
+		m->told_memory = false;
 		break;
 	case TT_EVENT_PROGRAM_LAUNCH:
 		if (m->metal && !m->managed)

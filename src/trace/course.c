@@ -1,0 +1,202 @@
+#include "trace/course.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void tt_course_deinit(struct tt_course *course)
+{
+	TT_VEC_DEINIT(&course->buffers);
+	TT_VEC_DEINIT(&course->steps);
+}
+
+void tt_course_maker_deinit(struct tt_course_maker *maker)
+{
+	tt_map_deinit(&maker->ids);
+}
+
+static tt_status add_step(struct tt_course_maker *maker, struct tt_course_step step)
+{
+	struct tt_course_step *slot = TT_VEC_PUSH(&maker->course->steps);
+
+	if (!slot)
+		return tt_fail_nomem();
+	*slot = step;
+	return TTNN_OK;
+}
+
+/* ---- buffers -------------------------------------------------------------------------------------- */
+
+/* The place of a buffer in the course; *added: it is new. */
+static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_maker *maker,
+			     const struct tt_event_buffer *told)
+{
+	struct tt_map_entry *entry =
+		tt_map_add(&maker->ids, &told->buffer_id, sizeof(told->buffer_id), added);
+	struct tt_course_buffer *buffer;
+
+	if (!entry)
+		return tt_fail_nomem();
+	if (*added) {
+		buffer = TT_VEC_PUSH(&maker->course->buffers);
+		if (!buffer)
+			return tt_fail_nomem();
+		*buffer = (struct tt_course_buffer){
+			.size = told->size,
+			.bank_size = told->bank_size,
+			.device_id = told->device_id,
+			.node = TT_COURSE_NONE,
+			.l1 = told->type != TTNN_DRAM && told->type != TTNN_TRACE,
+		};
+		entry->number = maker->course->buffers.count;
+	}
+	*place = (uint32_t)entry->number - 1;
+	buffer = &maker->course->buffers.data[*place];
+	if (!buffer->bank_size)
+		buffer->bank_size = told->bank_size;
+	return TTNN_OK;
+}
+
+tt_status tt_course_there(struct tt_course_maker *maker, const struct tt_event_buffer *buffer)
+{
+	uint32_t place;
+	bool added;
+
+	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	if (added)
+		maker->course->buffers.data[place].there = true;
+	return TTNN_OK;
+}
+
+tt_status tt_course_take(struct tt_course_maker *maker, const struct tt_event_buffer *buffer,
+			 uint32_t node)
+{
+	uint32_t place;
+	bool added;
+
+	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	if (!added)
+		return TTNN_OK;
+	return add_step(maker, (struct tt_course_step){node, TT_COURSE_TAKE, place, 0});
+}
+
+tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_buffer *buffer,
+			 uint32_t node)
+{
+	uint32_t place;
+	bool added;
+
+	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	if (added)
+		maker->course->buffers.data[place].there = true;
+	return add_step(maker, (struct tt_course_step){node, TT_COURSE_GIVE, place, 0});
+}
+
+static const struct tt_map_entry *entry_of(const struct tt_course_maker *maker, uint64_t id)
+{
+	return tt_map_find(&maker->ids, &id, sizeof(id));
+}
+
+void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node)
+{
+	const struct tt_map_entry *entry = entry_of(maker, buffer_id);
+
+	if (entry && entry->number)
+		maker->course->buffers.data[entry->number - 1].node = node;
+}
+
+bool tt_course_knows(const struct tt_course_maker *maker, uint64_t buffer_id)
+{
+	return entry_of(maker, buffer_id);
+}
+
+/* ---- programs ------------------------------------------------------------------------------------- */
+
+tt_status tt_course_release(struct tt_course_maker *maker, uint32_t device_id, uint32_t node)
+{
+	maker->device_id = device_id;
+	if (maker->any)
+		memset(maker->cores, 0, sizeof(maker->cores));
+	maker->any = false;
+	return add_step(maker, (struct tt_course_step){node, TT_COURSE_PROGRAM, device_id, 0});
+}
+
+static uint32_t clipped(uint32_t coordinate)
+{
+	return coordinate < TT_COURSE_GRID ? coordinate : TT_COURSE_GRID - 1;
+}
+
+/* A row that borrows nothing takes its size of each of its cores. */
+static void occupy(uint64_t *cores, const struct tt_event_program_memory *row,
+		   const struct ttnn_core_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count && !row->borrowed; i++)
+		for (uint32_t y = clipped(ranges[i].start.y); y <= clipped(ranges[i].end.y); y++)
+			for (uint32_t x = clipped(ranges[i].start.x); x <= clipped(ranges[i].end.x);
+			     x++)
+				cores[y * TT_COURSE_GRID + x] += row->size;
+}
+
+static uint64_t fullest(const uint64_t *cores)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < (size_t)TT_COURSE_GRID * TT_COURSE_GRID; i++)
+		if (cores[i] > most)
+			most = cores[i];
+	return most;
+}
+
+/* The ranges of a row; of one whose cores are not known a single core. */
+static const struct ttnn_core_range *ranges_of(size_t *count,
+					       const struct tt_event_program_memory *row)
+{
+	static const struct ttnn_core_range first = {{0, 0}, {0, 0}};
+
+	*count = 1;
+	return row->cores ? ttnn_core_set_ranges(row->cores, count) : &first;
+}
+
+tt_status tt_course_ranges(struct tt_course_maker *maker, const struct tt_event_program_memory *row,
+			   const struct ttnn_core_range *ranges, size_t count, uint32_t node)
+{
+	/* Every chip of a mesh tells of the same rows: the first is enough. */
+	if (!maker->any)
+		maker->chip_id = row->device_id;
+	maker->any = true;
+	if (maker->chip_id != row->device_id)
+		return TTNN_OK;
+	occupy(maker->cores, row, ranges, count);
+	return add_step(maker, (struct tt_course_step){node, TT_COURSE_PROGRAM, maker->device_id,
+						       fullest(maker->cores)});
+}
+
+tt_status tt_course_row(struct tt_course_maker *maker, const struct tt_event_program_memory *row,
+			uint32_t node)
+{
+	size_t count;
+	const struct ttnn_core_range *ranges = ranges_of(&count, row);
+
+	return tt_course_ranges(maker, row, ranges, count, node);
+}
+
+tt_status tt_course_program(struct tt_course_maker *maker, const struct tt_event_program *program,
+			    uint32_t node)
+{
+	struct tt_event_program_memory row;
+
+	if (!program->memory.count)
+		return TTNN_OK;
+	memset(maker->cores, 0, sizeof(maker->cores));
+	maker->any = true;
+	maker->chip_id = TT_COURSE_NONE;
+	maker->device_id = program->device_id;
+	for (size_t i = 0; tt_event_memory_row(&row, program, i); i++) {
+		size_t count;
+		const struct ttnn_core_range *ranges = ranges_of(&count, &row);
+
+		occupy(maker->cores, &row, ranges, count);
+	}
+	return add_step(maker, (struct tt_course_step){node, TT_COURSE_PROGRAM, program->device_id,
+						       fullest(maker->cores)});
+}
