@@ -1,11 +1,14 @@
 /*
  * memory_model.h: device memory in the plainest way: a listener that keeps a list of what lives, and adds
  * all of it up again after every event. It shares nothing with the recorder, the reader, the projection
- * and the views. Include it after test.h.
+ * and the views.
  */
 #ifndef TT_TESTS_MEMORY_MODEL_H
 #define TT_TESTS_MEMORY_MODEL_H
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "device/device.h"
 #include "event/event.h"
 

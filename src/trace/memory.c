@@ -218,6 +218,12 @@ static tt_status find_holders(struct tt_memory_peak *peak, struct running *r, bo
 	return TTNN_OK;
 }
 
+/* Whether nobody knows what a buffer takes of a bank. */
+static bool is_shareless(const struct tt_course_buffer *buffer)
+{
+	return buffer->l1 && buffer->size && !buffer->bank_size;
+}
+
 static tt_status measure(struct tt_memory *out, struct running *r)
 {
 	const struct tt_memory_point *points = out->points;
@@ -235,8 +241,7 @@ static tt_status measure(struct tt_memory *out, struct running *r)
 		leave(r, i);
 	}
 	for (size_t i = 0; i < r->course->buffers.count; i++)
-		out->shareless +=
-			r->course->buffers.data[i].l1 && !r->course->buffers.data[i].bank_size;
+		out->shareless += is_shareless(&r->course->buffers.data[i]);
 	out->bank = r->course->bank;
 	TT_TRY(find_holders(&out->core, r, true, true));
 	TT_TRY(find_holders(&out->l1, r, true, false));

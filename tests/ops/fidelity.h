@@ -6,6 +6,7 @@
  *	fidelity_value.c    expressions of recorded steps → values
  *	fidelity_run.c      a program's steps → what this library did
  *	fidelity_expect.c   a recorded run → what the original did
+ *	fidelity_memory.c   a run's recording → device memory, against a model
  *	fidelity_jobs.c     child processes
  *	fidelity_report.c   tables, lists, docs/fidelity.md
  *
@@ -36,7 +37,9 @@
 	X(cache, "how many programs the cache holds afterwards")                                   \
 	X(graph,                                                                                   \
 	  "the whole graph in dialect tt-metal, but pointers, times and how core sets are cut")    \
-	X(warm, "NORMAL: the same body once more: what the program cache knows then")
+	X(warm, "NORMAL: the same body once more: what the program cache knows then")              \
+	X(memory,                                                                                  \
+	  "views of its recording, in both dialects and from JSON: memory as a slow model has it")
 
 enum fid_aspect {
 #define X(name, text) FID_##name,
@@ -118,6 +121,11 @@ tt_status fid_device_open(struct tt_device **out, const char *label, const struc
 
 /* Runs a program; `recorded` is read for the names of results only. */
 void fid_observe(struct fid_account *out, const struct fid_program *program, enum fid_mode mode);
+
+/* Records what happens until the end, whose differences from the model of device memory become lines. */
+struct fid_memory;
+struct fid_memory *fid_memory_begin(struct tt_device *device, enum fid_mode mode);
+void fid_memory_end(struct tt_str *out, struct fid_memory *memory);
 
 /* What was recorded. False: the original died. */
 bool fid_expect(struct fid_account *out, const struct fid_program *program, enum fid_mode mode);

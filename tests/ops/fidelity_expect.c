@@ -558,6 +558,7 @@ bool fid_expect(struct fid_account *out, const struct fid_program *program, enum
 		out->present[FID_outcome] = true;
 		return false;
 	}
+	out->present[FID_memory] = true; /* and no line in it: the model is our own */
 	expect_outcome(out, &arena, run);
 	if (outputs && tt_json_count(outputs)) {
 		expect_specs(&out->lines[FID_specs], outputs);

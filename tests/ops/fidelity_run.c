@@ -530,12 +530,15 @@ static void run_warm(struct fid_account *out, struct ear *ear, struct fid_names 
 {
 	struct fid_names names = {.device = given->device};
 	struct fid_account unused = {0};
+	struct fid_memory *memory;
 
 	if (copy_names(&names, given) == TTNN_OK) {
 		ear->warm = true;
+		memory = fid_memory_begin(names.device, FID_NORMAL);
 		tt_event_listen(&ear->base);
 		run_steps(&unused, &names, body, false);
 		tt_event_listen(NULL);
+		fid_memory_end(&out->lines[FID_memory], memory);
 		fid_line(&out->lines[FID_warm], "entries %zu", programs_in(names.device));
 	}
 	fid_account_deinit(&unused);
@@ -549,6 +552,7 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	const struct tt_json *outputs = tt_json_get(fid_run(program, mode), "outputs");
 	struct fid_names given = {.device = names->device};
 	struct ear ear = {.base = {.emit = hear}, .out = out, .mode = mode};
+	struct fid_memory *memory;
 	bool ran;
 
 	if (!run_steps(out, names, tt_json_get(program->record, "setup"), true))
@@ -566,9 +570,11 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 		end_names(&given);
 		return;
 	}
+	memory = fid_memory_begin(names->device, mode);
 	tt_event_listen(&ear.base);
 	ran = run_steps(out, names, body, false);
 	tt_event_listen(NULL);
+	fid_memory_end(&out->lines[FID_memory], memory);
 	while (ttnn_graph_depth() > 1) /* left by a failure */
 		ttnn_graph_end(NULL);
 	end_graph(&out->lines[FID_graph], NULL);

@@ -398,7 +398,20 @@ class One:
             row.update({k: str(params.get(k, "")) for k in ("shape", "dtype", "layout", "memory_config")})
         return row
 
+    def on_capture_start(self, node, params, counter):
+        """Dialect seed lists what was there before."""
+        for before in json.loads(params.get("buffers") or "[]") if not self.stack else []:
+            before["device_id"] = self.map.get(before["device_id"], before["device_id"])
+            self.allocate(before, before.get("node"))
+
     def on_buffer_allocate(self, node, params, counter):
+        self.allocate(params, self.buffer_of(node))
+
+    def buffer_of(self, node):
+        """The position of the buffer that a node is connected with."""
+        return next((c for c in node.get("connections", []) if self.node(c).get("node_type") == "buffer"), None)
+
+    def allocate(self, params, of):
         device, address, size, page, cores, kind = (
             whole(params, k) or 0 for k in ("device_id", "address", "size", "page_size", "num_cores", "buffer_type"))
         if "buffer_type" not in params:
@@ -411,12 +424,18 @@ class One:
             banks = self.banks.get(device, (0, 0))[kind != 0] if layout == "INTERLEAVED" else cores
             if banks > 0:
                 bank = -(-(size // page) // banks) * page
-        self.live.append((device, address, bank, kind, LAYOUTS.get(layout, 0)))
+        self.live.append((device, address, bank, kind, LAYOUTS.get(layout, 0), of))
 
     def on_buffer_deallocate(self, node, params, counter):
-        address = None
+        address, of = None, self.buffer_of(node)
         if "address" in params:
             address = int(params["address"])
+        elif of is not None:  # dialect seed: this very buffer, and no operation
+            address = next((b[1] for b in self.live if b[5] == of), None)
+            self.live = [b for b in self.live if b[5] != of]
+            if self.stack and self.owner.get(address) is not None:
+                self.lifted_in.append(self.owner[address])
+            return
         else:
             for connected in map(self.node, node.get("connections", [])):
                 if connected.get("node_type") == "buffer_allocate":
@@ -446,7 +465,7 @@ class One:
 
     def buffers(self, id):
         for row in self.live:
-            self.add("buffers", id, *row)
+            self.add("buffers", id, *row[:5])
 
     def on_error(self, node, params, counter):
         what = (params.get("error_type", "unknown"), params.get("error_message", ""))
