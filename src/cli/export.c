@@ -6,22 +6,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/inputs.h"
 #include "report/svg.h"
 #include "trace/params.h"
 #include "trace/query.h"
 #include "trace/session.h"
 #include "trace/source.h"
 
-static const char *path;
+static const char *output;
 static int dialect = -1;
 static int64_t levels;
 static bool no_fold, pages;
 
 static const struct tt_opt options[] = {
-	{"output", 'o', TT_OPT_STRING, &path, "FILE", "write here, not to standard output"},
+	{"output", 'o', TT_OPT_STRING, &output, "OUT",
+	 "write to this file, not to standard output; of several inputs: to a folder"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
 	{"levels", 0, TT_OPT_COUNT, &levels, "N", "pictures: calls down to this level"},
 	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
@@ -33,19 +36,26 @@ static const struct tt_opt options[] = {
 
 /* ---- formats ---------------------------------------------------------------------------------------------- */
 
+/* One input and where it goes. */
+struct job {
+	const struct cli_input *input;
+	const char *to;   /* a file, or a folder of them; NULL: standard output */
+	const char *root; /* stands above all stacks; NULL: nothing does */
+};
+
 static tt_status open_graph(struct tt_graph *graph, const char *from)
 {
 	return tt_graph_open(graph, from,
 			     dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect);
 }
 
-static tt_status write_graph(struct tt_str *out, const char *from)
+static tt_status write_graph(struct tt_str *out, const struct job *job)
 {
 	struct tt_graph graph;
 	struct tt_jsonw w;
 	tt_status status;
 
-	TT_TRY(open_graph(&graph, from));
+	TT_TRY(open_graph(&graph, job->input->path));
 	tt_jsonw_init_str(&w, out, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 	tt_graph_write(&w, &graph);
 	status = tt_jsonw_finish(&w);
@@ -54,19 +64,19 @@ static tt_status write_graph(struct tt_str *out, const char *from)
 	return status;
 }
 
-static tt_status write_dot(struct tt_str *out, const char *from)
+static tt_status write_dot(struct tt_str *out, const struct job *job)
 {
 	struct tt_graph graph;
 	tt_status status;
 
-	TT_TRY(open_graph(&graph, from));
+	TT_TRY(open_graph(&graph, job->input->path));
 	status = tt_query_dot(out, &graph);
 	tt_graph_deinit(&graph);
 	return status;
 }
 
-/* "ttnn::add;ttnn::prim::binary 1234": calls and the time they took by themselves. */
-static tt_status add_stacks(struct tt_str *out, const struct tt_graph *graph)
+/* "ttnn::add;ttnn::prim::binary 1234": calls and the time they took by themselves, below the root. */
+static tt_status add_stacks(struct tt_str *out, const struct tt_graph *graph, const char *root)
 {
 	struct {
 		const char *name;
@@ -87,6 +97,8 @@ static tt_status add_stacks(struct tt_str *out, const struct tt_graph *graph)
 		own = node->duration > open[depth - 1].inner
 			      ? node->duration - open[depth - 1].inner
 			      : 0;
+		if (root)
+			tt_str_addf(out, "%s;", root);
 		for (size_t k = 0; k < depth; k++)
 			tt_str_addf(out, "%s%s", k ? ";" : "", open[k].name);
 		tt_str_addf(out, " %llu\n", (unsigned long long)own);
@@ -96,28 +108,28 @@ static tt_status add_stacks(struct tt_str *out, const struct tt_graph *graph)
 	return tt_str_status(out);
 }
 
-static tt_status write_flame(struct tt_str *out, const char *from)
+static tt_status write_flame(struct tt_str *out, const struct job *job)
 {
 	struct tt_graph graph;
 	tt_status status;
 
-	TT_TRY(open_graph(&graph, from));
-	status = add_stacks(out, &graph);
+	TT_TRY(open_graph(&graph, job->input->path));
+	status = add_stacks(out, &graph, job->root);
 	tt_graph_deinit(&graph);
 	return status;
 }
 
 /* One file for each call, into the directory of --output. */
-static tt_status write_params(struct tt_str *out, const char *from)
+static tt_status write_params(struct tt_str *out, const struct job *job)
 {
 	const struct tt_params_style *style =
 		tt_params_style(dialect == TTNN_DIALECT_TT_METAL ? "tt-metal" : "seed");
-	const char *directory = path ? path : style->directory;
+	const char *directory = job->to ? job->to : style->directory;
 	struct tt_source *source;
 	uint64_t count;
 	tt_status status;
 
-	TT_TRY(tt_source_open(&source, from));
+	TT_TRY(tt_source_open(&source, job->input->path));
 	status = tt_params_export(&count, source, directory, style);
 	tt_source_close(source);
 	if (status == TTNN_OK)
@@ -125,28 +137,28 @@ static tt_status write_params(struct tt_str *out, const char *from)
 	return status;
 }
 
-static tt_status write_picture(struct tt_str *out, const char *from, bool flow)
+static tt_status write_picture(struct tt_str *out, const struct job *job, bool flow)
 {
 	struct tt_diagram_options picture = {
 		.flow = flow, .levels = levels > 0 ? (uint32_t)levels : 0, .no_fold = no_fold};
-	const char *slash = strrchr(from, '/');
+	const char *from = job->input->path, *slash = strrchr(from, '/');
 	struct tt_graph graph;
 	tt_status status;
 
-	TT_TRY(open_graph(&graph, from));
+	TT_TRY(open_graph(&graph, job->input->path));
 	status = tt_svg_text(out, &graph, slash ? slash + 1 : from, &picture);
 	tt_graph_deinit(&graph);
 	return status;
 }
 
-static tt_status write_svg(struct tt_str *out, const char *from)
+static tt_status write_svg(struct tt_str *out, const struct job *job)
 {
-	return write_picture(out, from, false);
+	return write_picture(out, job, false);
 }
 
-static tt_status write_flow(struct tt_str *out, const char *from)
+static tt_status write_flow(struct tt_str *out, const struct job *job)
 {
-	return write_picture(out, from, true);
+	return write_picture(out, job, true);
 }
 
 static void write_stdout(void *context, const void *data, size_t size)
@@ -156,7 +168,7 @@ static void write_stdout(void *context, const void *data, size_t size)
 }
 
 /* A report is not kept as text: it goes where it belongs as it is made. */
-static tt_status write_report(struct tt_str *out, const char *from)
+static tt_status write_report(struct tt_str *out, const struct job *job)
 {
 	struct tt_project_options how = {.dialect = dialect < 0 ? tt_dialect_default()
 								: (enum ttnn_dialect)dialect};
@@ -167,8 +179,8 @@ static tt_status write_report(struct tt_str *out, const char *from)
 	tt_status status;
 
 	(void)out;
-	TT_TRY(tt_source_open(&source, from));
-	status = path ? tt_file_create(&file, path) : TTNN_OK;
+	TT_TRY(tt_source_open(&source, job->input->path));
+	status = job->to ? tt_file_create(&file, job->to) : TTNN_OK;
 	if (file)
 		tt_jsonw_init_file(&w, file, style);
 	else
@@ -184,26 +196,155 @@ static tt_status write_report(struct tt_str *out, const char *from)
 	return status;
 }
 
+/* What becomes of several inputs. */
+enum several {
+	EACH,    /* a file each, in the folder of -o */
+	FOLDERS, /* a folder each, in that of -o */
+	MERGED,  /* one text; the inputs are its roots */
+};
+
 /* To add a format: a row. Text goes to *out; one that writes files by itself leaves it empty. */
-static const struct {
+static const struct format {
 	const char *name, *help;
-	tt_status (*write)(struct tt_str *out, const char *from);
+	tt_status (*write)(struct tt_str *out, const struct job *job);
 	bool files; /* writes them itself; the text is a word about that */
+	enum several several;
+	const char *ending; /* of a file beside others */
 } formats[] = {
-	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, false},
-	{"report", "a trace as end_graph_capture_to_file() writes it", write_report, true},
-	{"svg", "a picture of all calls and the memory they took", write_svg, false},
-	{"flow", "a picture of operations and the tensors between them: SVG", write_flow, false},
-	{"dot", "Graphviz: a cluster for each function", write_dot, false},
-	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame, false},
-	{"params", "one JSON file for each operation, into the directory of -o", write_params,
-	 true},
+	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, false, EACH,
+	 ".graph.json"},
+	{"report", "a trace or a graph as end_graph_capture_to_file() writes it", write_report,
+	 true, EACH, ".report.json"},
+	{"svg", "a picture of all calls and the memory they took", write_svg, false, EACH, ".svg"},
+	{"flow", "a picture of operations and the tensors between them: SVG", write_flow, false,
+	 EACH, ".flow.svg"},
+	{"dot", "Graphviz: a cluster for each function", write_dot, false, EACH, ".dot"},
+	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame, false, MERGED,
+	 NULL},
+	{"params", "one JSON file for each operation, into the directory of -o", write_params, true,
+	 FOLDERS, ""},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static tt_status export(const char *name, const char *from)
+/* ---- one input ---------------------------------------------------------------------------------------------- */
+
+static tt_status deliver(const struct format *format, const struct tt_str *text, const char *to)
+{
+	TT_TRY(tt_str_status(text));
+	if (to && !format->files)
+		return tt_file_save(to, tt_str_text(text), text->length);
+	fwrite(tt_str_text(text), 1, text->length, stdout);
+	return TTNN_OK;
+}
+
+static tt_status export_one(const struct format *format, const struct job *job)
 {
 	struct tt_str text = {0};
+	tt_status status = format->write(&text, job);
+
+	if (status == TTNN_OK)
+		status = deliver(format, &text, job->to);
+	tt_str_deinit(&text);
+	return status;
+}
+
+/* ---- several inputs ------------------------------------------------------------------------------------------ */
+
+static bool is_folder(const char *path)
+{
+	struct stat facts;
+
+	return path && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* Whether -o has the ending of a file of this format. */
+static bool names_file(const struct format *format)
+{
+	const char *ending = strrchr(format->ending, '.'),
+		   *dot = output ? strrchr(output, '.') : NULL;
+
+	return ending && dot && strcmp(dot, ending) == 0 && !is_folder(output);
+}
+
+/* Two files of one name would become one. */
+static tt_status check_names(const struct cli_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(inputs->data[i].name, inputs->data[k].name) == 0)
+				return tt_fail(
+					TTNN_INVALID,
+					"%s and %s have the same name; export them one by one",
+					inputs->data[k].path, inputs->data[i].path);
+	return TTNN_OK;
+}
+
+/* The process is the lowest frame of its stacks. */
+static tt_status export_merged(const struct format *format, const struct cli_inputs *inputs)
+{
+	struct tt_str text = {0};
+	tt_status status = TTNN_OK;
+
+	for (size_t i = 0; status == TTNN_OK && i < inputs->count; i++) {
+		char *name = inputs->data[i].name;
+
+		for (char *at = strchr(name, ';'); at; at = strchr(at, ';'))
+			*at = ':'; /* a semicolon ends a frame */
+		status = format->write(
+			&text,
+			&(struct job){.input = &inputs->data[i], .to = output, .root = name});
+	}
+	if (status == TTNN_OK)
+		status = deliver(format, &text, output);
+	tt_str_deinit(&text);
+	return status;
+}
+
+/* "OUT/network-17.svg" each. */
+static tt_status export_each(const struct format *format, const struct cli_inputs *inputs)
+{
+	struct tt_str to = {0};
+	tt_status status;
+
+	if (!output)
+		return tt_fail(TTNN_INVALID,
+			       "%zu inputs are written apart: name the folder for them with -o",
+			       inputs->count);
+	if (names_file(format))
+		return tt_fail(TTNN_INVALID,
+			       "-o %s names one file, but there are %zu inputs: name a folder for "
+			       "what becomes of them",
+			       output, inputs->count);
+	status = tt_file_make_dirs(output);
+	for (size_t i = 0; status == TTNN_OK && i < inputs->count; i++) {
+		tt_str_clear(&to);
+		tt_str_addf(&to, "%s/%s%s", output, inputs->data[i].name, format->ending);
+		status = tt_str_status(&to);
+		if (status == TTNN_OK)
+			status = export_one(format, &(struct job){.input = &inputs->data[i],
+								  .to = tt_str_text(&to)});
+	}
+	tt_str_deinit(&to);
+	return status;
+}
+
+static tt_status export_all(const struct format *format, const struct cli_inputs *inputs)
+{
+	bool alone = inputs->count == 1 && (!inputs->several || !output || names_file(format));
+
+	if (format->several == MERGED && inputs->several) {
+		TT_TRY(check_names(inputs));
+		return export_merged(format, inputs);
+	}
+	if (format->several == MERGED || (alone && !(format->several == EACH && is_folder(output))))
+		return export_one(format, &(struct job){.input = &inputs->data[0], .to = output});
+	TT_TRY(check_names(inputs));
+	return export_each(format, inputs);
+}
+
+static tt_status export(const char *name, size_t count, char **operands)
+{
+	struct cli_inputs inputs = {0};
 	tt_status status;
 	size_t i = 0;
 
@@ -211,32 +352,29 @@ static tt_status export(const char *name, const char *from)
 		i++;
 	if (i == FORMATS)
 		return tt_fail(TTNN_INVALID, "there is no format %s; see ttnn export -h", name);
-	status = formats[i].write(&text, from);
+	status = cli_inputs_list(&inputs, count, operands);
 	if (status == TTNN_OK)
-		status = tt_str_status(&text);
-	if (status == TTNN_OK && path && !formats[i].files)
-		status = tt_file_save(path, tt_str_text(&text), text.length);
-	else if (status == TTNN_OK)
-		fwrite(tt_str_text(&text), 1, text.length, stdout);
-	tt_str_deinit(&text);
+		status = export_all(&formats[i], &inputs);
+	cli_inputs_deinit(&inputs);
 	return status;
 }
 
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	(void)cmd;
-	(void)count;
-	return export(operands[0], operands[1]) == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+	return export(operands[0], count - 1, operands + 1) == TTNN_OK ? TT_EXIT_DONE : cli_fail();
 }
 
 const struct tt_cmd cli_export = {
 	.name = "export",
-	.help = "write a trace or graph in a form that others read",
-	.operands = "FORMAT TRACE|GRAPH.json|REPORT.json",
+	.help = "write traces or graphs in a form that others read",
+	.operands = "FORMAT TRACE|GRAPH.json|REPORT.json|DIR...",
 	.least = 2,
-	.most = 2,
+	.most = TT_CMD_ANY,
 	.options = options,
 	.more = "Formats: graph and report (JSON), svg (calls), flow (operations and tensors, SVG), dot (Graphviz),\n"
-		"flame (folded stacks), params (a file per operation; -o is their directory).\n",
+		"flame (folded stacks), params (a file per operation; -o is their directory). DIR is a folder of\n"
+		"traces and reports. Several inputs become a file each in the folder OUT, of params a folder each,\n"
+		"of flame one text.\n",
 	.run = run,
 };

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/inputs.h"
 #include "trace/memory.h"
 #include "trace/query.h"
 #include "trace/session.h"
@@ -34,15 +35,23 @@ static enum ttnn_dialect chosen_dialect(void)
 static struct tt_jsonw out;
 static struct tt_str out_text;
 
+/* Answers about several files are parts of one document. */
+static bool in_document;
+
 static void begin_json(void)
 {
+	if (in_document)
+		return;
 	tt_jsonw_init_str(&out, &out_text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 }
 
 static tt_status end_json(void)
 {
-	tt_status status = tt_jsonw_finish(&out);
+	tt_status status;
 
+	if (in_document)
+		return TTNN_OK;
+	status = tt_jsonw_finish(&out);
 	if (status == TTNN_OK)
 		status = tt_str_status(&out_text);
 	if (status == TTNN_OK)
@@ -517,20 +526,63 @@ static tt_status show(const char *path)
 	return status;
 }
 
+/* One after the other, each below its name. */
+static tt_status show_texts(const struct cli_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++) {
+		printf("%s%s:\n", i ? "\n" : "", inputs->data[i].path);
+		TT_TRY(show(inputs->data[i].path));
+	}
+	return TTNN_OK;
+}
+
+/* [{"file": PATH, "content": what --json prints of it alone}, ...] */
+static tt_status show_document(const struct cli_inputs *inputs)
+{
+	tt_status status = TTNN_OK;
+
+	begin_json();
+	in_document = true;
+	tt_jsonw_array(&out);
+	for (size_t i = 0; status == TTNN_OK && i < inputs->count; i++) {
+		tt_jsonw_object(&out);
+		tt_jsonw_key_string(&out, "file", inputs->data[i].path);
+		tt_jsonw_key(&out, "content");
+		status = show(inputs->data[i].path);
+		if (status == TTNN_OK)
+			tt_jsonw_end(&out);
+	}
+	in_document = false;
+	if (status != TTNN_OK) {
+		tt_str_deinit(&out_text);
+		return status;
+	}
+	tt_jsonw_end(&out);
+	return end_json();
+}
+
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
+	struct cli_inputs inputs = {0};
+	tt_status status = cli_inputs_list(&inputs, count, operands);
+
 	(void)cmd;
-	(void)count;
-	return show(operands[0]) == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+	if (status == TTNN_OK && !inputs.several)
+		status = show(inputs.data[0].path);
+	else if (status == TTNN_OK)
+		status = as_json ? show_document(&inputs) : show_texts(&inputs);
+	cli_inputs_deinit(&inputs);
+	return status == TTNN_OK ? TT_EXIT_DONE : cli_fail();
 }
 
 const struct tt_cmd cli_show = {
 	.name = "show",
-	.help = "print what is in a trace, a graph or a report",
-	.operands = "TRACE|GRAPH.json|REPORT.json",
+	.help = "print what is in traces, graphs or reports",
+	.operands = "TRACE|GRAPH.json|REPORT.json|DIR...",
 	.least = 1,
-	.most = 1,
+	.most = TT_CMD_ANY,
 	.options = options,
-	.more = "Without an option: the operations by time.\n",
+	.more = "Without an option: the operations by time. Of several files, and of the traces and reports of a\n"
+		"folder: one after the other.\n",
 	.run = run,
 };

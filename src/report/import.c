@@ -14,139 +14,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/file.h"
+#include "report/folder.h"
 #include "report/svg.h"
 #include "trace/session.h"
 
 /* A database that grows is written to more often than this. */
 #define STALE_SECONDS 600
-
-/* ---- which files ---------------------------------------------------------------------------- */
-
-struct names {
-	char **data;
-	size_t count, room;
-};
-
-static void names_deinit(struct names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		tt_free(names->data[i]);
-	TT_VEC_DEINIT(names);
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), tail = strlen(end);
-
-	return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
-/* graph_capture_<digits>_of_<digits>.json */
-static bool is_capture(const char *name)
-{
-	static const char *const between[] = {"graph_capture_", "_of_", ".json"};
-
-	for (int i = 0; i < 3; i++) {
-		size_t length = strlen(between[i]);
-
-		if (strncmp(name, between[i], length) != 0)
-			return false;
-		name += length;
-		if (i < 2 && !(*name >= '0' && *name <= '9'))
-			return false;
-		while (i < 2 && *name >= '0' && *name <= '9')
-			name++;
-	}
-	return !*name;
-}
-
-/* Traces (upstream knows none), and any JSON file but those that lie beside reports. */
-static bool is_candidate(const char *name, bool strict)
-{
-	static const char *const beside[] = {".python_io.json", ".comparison_records.json"};
-
-	if (ends_with(name, ".ttrace"))
-		return !strict;
-	if (!ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
-	    strcmp(name, "comparison_records.json") == 0)
-		return false;
-	for (int i = 0; i < 2; i++)
-		if (ends_with(name, beside[i]))
-			return false;
-	return strict || !ends_with(name, ".tensor_lifetime.json");
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static tt_status add_name(struct names *names, const char *folder, const char *name)
-{
-	struct tt_str path = {0};
-	char **to = TT_VEC_PUSH(names);
-
-	if (!to)
-		return tt_fail_nomem();
-	names->count--; /* until it is complete */
-	tt_str_addf(&path, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name);
-	TT_TRY(tt_str_take(to, &path));
-	names->count++;
-	return TTNN_OK;
-}
-
-/* The reports of a folder, in the order of their names. */
-static tt_status list_folder(struct names *out, const char *folder, bool strict)
-{
-	struct names captures = {0};
-	tt_status status = TTNN_OK;
-	struct dirent *entry;
-	DIR *directory = opendir(folder);
-
-	if (!directory)
-		return tt_fail(TTNN_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
-	while (status == TTNN_OK && (entry = readdir(directory))) {
-		if (is_capture(entry->d_name))
-			status = add_name(&captures, folder, entry->d_name);
-		else if (is_candidate(entry->d_name, strict))
-			status = add_name(out, folder, entry->d_name);
-	}
-	closedir(directory);
-	if (captures.count) {
-		names_deinit(out);
-		*out = captures;
-	}
-	if (out->count)
-		qsort(out->data, out->count, sizeof(*out->data), by_name);
-	return status;
-}
-
-static tt_status list_files(struct names *out, bool *in_folder,
-			    const struct tt_report_options *options)
-{
-	struct stat info;
-	char **to;
-
-	*in_folder = false;
-	if (stat(options->input, &info) != 0) {
-		if (options->strict) /* as an empty folder */
-			return TTNN_OK;
-		return tt_fail(TTNN_NOTFOUND, "%s: %s", options->input, strerror(errno));
-	}
-	if (S_ISDIR(info.st_mode)) {
-		*in_folder = true;
-		TT_TRY(list_folder(out, options->input, options->strict));
-		if (out->count || options->strict)
-			return TTNN_OK;
-		return tt_fail(TTNN_NOTFOUND, "%s: no report is in this folder", options->input);
-	}
-	to = TT_VEC_PUSH(out);
-	if (!to)
-		return tt_fail_nomem();
-	*to = tt_strdup(options->input);
-	out->count = *to ? 1 : 0;
-	return *to ? TTNN_OK : tt_fail_nomem();
-}
 
 /* ---- the folder of the database ------------------------------------------------------------- */
 
@@ -235,7 +108,7 @@ struct run {
 	struct tt_report_sides sides;
 	struct tt_report_git git;
 	struct tt_map ranks, compared;
-	struct names files;
+	struct tt_report_names files;
 	TT_VEC(size_t) imported; /* which of the files; others were left out */
 	bool in_folder, appends;
 	size_t there;           /* how much of the output's path was there before */
@@ -264,7 +137,7 @@ static void run_deinit(struct run *run)
 	tt_report_git_deinit(&run->git);
 	tt_map_deinit(&run->ranks);
 	tt_map_deinit(&run->compared);
-	names_deinit(&run->files);
+	tt_report_names_deinit(&run->files);
 	TT_VEC_DEINIT(&run->imported);
 	tt_free(run->goal);
 	tt_free(run->temporary);
@@ -330,7 +203,7 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 				 options->as_tables || options->strict);
 }
 
-static uint64_t total_size(const struct names *files)
+static uint64_t total_size(const struct tt_report_names *files)
 {
 	uint64_t total = 0;
 	struct stat info;
@@ -476,7 +349,8 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	run->import.options = options;
 	run->there = strlen(options->output);
 	tt_fd_guard(&guard);
-	status = list_files(&run->files, &run->in_folder, options);
+	status =
+		tt_report_names_list(&run->files, &run->in_folder, options->input, options->strict);
 	if (status == TTNN_OK)
 		status = import_all(run, version);
 	if (status == TTNN_OK && options->svg)
@@ -490,6 +364,14 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	if (status != TTNN_OK)
 		remove_folder(options->output, there);
 	return status;
+}
+
+/* What stands between a folder's path and a name in it. */
+static const char *slash_behind(const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return length && folder[length - 1] == '/' ? "" : "/";
 }
 
 void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts,
@@ -516,7 +398,7 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 	};
 
 	tt_str_addf(out, "Imported %" PRIu64 " report(s) into %s%s%s", counts->files,
-		    options->output, ends_with(options->output, "/") ? "" : "/", db_name(options));
+		    options->output, slash_behind(options->output), db_name(options));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!rows[i].count && !rows[i].always)
 			continue;
@@ -530,8 +412,7 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 		tt_str_adds(out, "\n  - physical_chip_mesh_coordinate_mapping YAML saved");
 	if (options->svg)
 		tt_str_addf(out, "\n  - %" PRIu64 " SVG visualizations in %s%sgraphs/",
-			    counts->pictures, options->output,
-			    ends_with(options->output, "/") ? "" : "/");
+			    counts->pictures, options->output, slash_behind(options->output));
 }
 
 enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,

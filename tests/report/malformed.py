@@ -102,7 +102,7 @@ REFUSED = {
     "a rank that is none": ({"report.json": {**report(), "metadata": {"rank": "x"}}}, [], "the rank in its metadata is no number"),
     "a comparison without numbers": ({"report.json": {**report(), "comparison_records": {"local_tensor_comparison_records": [{}]}}}, [],
                                      "a comparison record is incomplete"),
-    "an empty folder": ({".keep": ""}, [], "no report is in this folder"),
+    "an empty folder": ({".keep": ""}, [], "no report and no trace is in this folder"),
     "an object without a version": ({"report.json": "{}"}, [], "report.json has no version: it is not a graph report"),
     "a graph alone": ({"report.json": {"graph": graph(*CALL)}}, [], "has no version"),
     "another version": ({"report.json": {**report(*CALL), "version": 2}}, [], "report.json has version 2, expected 1"),
