@@ -25,14 +25,15 @@ static tt_status set_int(const struct tt_opt *opt, const char *spelled, const ch
 
 static tt_status set_count(const struct tt_opt *opt, const char *spelled, const char *text)
 {
+	int least = opt->kind == TT_OPT_POSITIVE;
 	char *end;
 	long long value;
 
 	errno = 0;
 	value = strtoll(text, &end, 0);
-	if (end == text || *end || errno || value < 0 || value > TT_OPT_COUNT_MOST)
-		return tt_fail(TTNN_INVALID, "%s: '%s' is not a whole number from 0 to %d", spelled,
-			       text, TT_OPT_COUNT_MOST);
+	if (end == text || *end || errno || value < least || value > TT_OPT_COUNT_MOST)
+		return tt_fail(TTNN_INVALID, "%s: '%s' is not a whole number from %d to %d",
+			       spelled, text, least, TT_OPT_COUNT_MOST);
 	*(int64_t *)opt->target = value;
 	return TTNN_OK;
 }
@@ -118,9 +119,9 @@ static tt_status set_choice(const struct tt_opt *opt, const char *spelled, const
 /* NULL: a flag, which takes no argument. */
 static tt_status (*const setters[])(const struct tt_opt *opt, const char *spelled,
 				    const char *text) = {
-	[TT_OPT_INT] = set_int,       [TT_OPT_COUNT] = set_count,   [TT_OPT_SIZE] = set_size,
-	[TT_OPT_DOUBLE] = set_double, [TT_OPT_STRING] = set_string, [TT_OPT_LIST] = add_string,
-	[TT_OPT_CHOICE] = set_choice,
+	[TT_OPT_INT] = set_int,     [TT_OPT_COUNT] = set_count,   [TT_OPT_POSITIVE] = set_count,
+	[TT_OPT_SIZE] = set_size,   [TT_OPT_DOUBLE] = set_double, [TT_OPT_STRING] = set_string,
+	[TT_OPT_LIST] = add_string, [TT_OPT_CHOICE] = set_choice,
 };
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -231,15 +232,44 @@ static tt_status fail_unknown_option(const struct tt_cmd *cmd, const char *name)
 
 struct parse {
 	const struct tt_cmd *cmd;
+	const struct tt_opt *chosen; /* of those that exclude each other; NULL: none so far */
 	size_t argc, at;
 	char **argv;
 	struct tt_opt_result result;
 };
 
+/* Whether a name is one of the words in "tree|peak". */
+static bool is_among(const char *words, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *word = words; word && *word;) {
+		size_t end = strcspn(word, "|");
+
+		if (end == length && memcmp(word, name, length) == 0)
+			return true;
+		word += end + (word[end] == '|');
+	}
+	return false;
+}
+
+/* Of options that exclude each other the first one stays; itself again is no contradiction. */
+static tt_status choose(struct parse *parse, const struct tt_opt *opt)
+{
+	if (!opt->name || !is_among(parse->cmd->exclusive, opt->name))
+		return TTNN_OK;
+	if (parse->chosen && parse->chosen != opt)
+		return tt_fail(TTNN_INVALID, "--%s and --%s exclude each other",
+			       parse->chosen->name, opt->name);
+	parse->chosen = opt;
+	return TTNN_OK;
+}
+
 /* `value` is what was behind "=" or the letter; NULL: the next word is the argument. */
 static tt_status apply(struct parse *parse, const struct tt_opt *opt, const char *spelled,
 		       const char *value)
 {
+	TT_TRY(choose(parse, opt));
 	if (opt->kind == TT_OPT_FLAG) {
 		*(bool *)opt->target = true;
 		return TTNN_OK;

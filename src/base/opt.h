@@ -32,14 +32,15 @@ enum tt_exit { TT_EXIT_DONE = 0, TT_EXIT_NO = 1, TT_EXIT_ERROR = 2 };
 
 /* To add a kind: one line here, one row in opt.c. The comment is the type of the target. */
 enum tt_opt_kind {
-	TT_OPT_FLAG,   /* bool: becomes true */
-	TT_OPT_INT,    /* int64_t */
-	TT_OPT_COUNT,  /* int64_t: from 0 to TT_OPT_COUNT_MOST */
-	TT_OPT_SIZE,   /* uint64_t: a number, or with K, M, G, T behind (powers of 1,024) */
-	TT_OPT_DOUBLE, /* double */
-	TT_OPT_STRING, /* const char *: the argument itself, borrowed */
-	TT_OPT_LIST,   /* struct tt_opt_list: one more each time */
-	TT_OPT_CHOICE, /* int: which of the words in arg, "graph|csv|svg", counted from 0 */
+	TT_OPT_FLAG,     /* bool: becomes true */
+	TT_OPT_INT,      /* int64_t */
+	TT_OPT_COUNT,    /* int64_t: from 0 to TT_OPT_COUNT_MOST */
+	TT_OPT_POSITIVE, /* int64_t: from 1 to TT_OPT_COUNT_MOST */
+	TT_OPT_SIZE,     /* uint64_t: a number, or with K, M, G, T behind (powers of 1,024) */
+	TT_OPT_DOUBLE,   /* double */
+	TT_OPT_STRING,   /* const char *: the argument itself, borrowed */
+	TT_OPT_LIST,     /* struct tt_opt_list: one more each time */
+	TT_OPT_CHOICE,   /* int: which of the words in arg, "graph|csv|svg", counted from 0 */
 };
 
 #define TT_OPT_COUNT_MOST INT32_MAX
@@ -69,7 +70,8 @@ struct tt_cmd {
 	size_t least, most;   /* operands; most may be TT_CMD_ANY */
 	bool stop_at_operand; /* what follows the first operand is not ours: "-- PROG ARGS" */
 	const char *more;     /* (optional) text under the options, wrapped by hand */
-	const struct tt_opt *options;         /* (optional) */
+	const struct tt_opt *options; /* (optional) */
+	const char *exclusive; /* (optional) options of which one can be given: "tree|peak" */
 	const struct tt_cmd *const *commands; /* (optional) instead of run; ends with NULL */
 	/* Gets the operands; returns an exit code. */
 	int (*run)(const struct tt_cmd *cmd, size_t count, char **operands);

@@ -26,7 +26,7 @@ static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &output, "OUT",
 	 "write to this file, not to standard output; of several inputs: to a folder"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
-	{"levels", 0, TT_OPT_COUNT, &levels, "N", "pictures: calls down to this level"},
+	{"levels", 0, TT_OPT_POSITIVE, &levels, "N", "pictures: calls down to this level"},
 	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
 	 "pictures: repeated layers as often as they are"},
 	{"pages", 0, TT_OPT_FLAG, &pages, NULL,

@@ -20,7 +20,7 @@ static const struct tt_opt options[] = {
 	{"tree", 0, TT_OPT_FLAG, &tree, NULL, "every call and what it did, indented"},
 	{"memory", 0, TT_OPT_FLAG, &memory_rows, NULL, "memory after each event"},
 	{"peak", 0, TT_OPT_FLAG, &peak, NULL, "the highest point, what held memory then, a chart"},
-	{"levels", 0, TT_OPT_COUNT, &levels, "N", "the levelized graph down to this level"},
+	{"levels", 0, TT_OPT_POSITIVE, &levels, "N", "the levelized graph down to this level"},
 	{"info", 0, TT_OPT_FLAG, &info, NULL, "what the file is, without reading it all"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
 	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print JSON"},
@@ -582,6 +582,7 @@ const struct tt_cmd cli_show = {
 	.least = 1,
 	.most = TT_CMD_ANY,
 	.options = options,
+	.exclusive = "tree|memory|peak|levels|info",
 	.more = "Without an option: the operations by time. Of several files, and of the traces and reports of a\n"
 		"folder: one after the other.\n",
 	.run = run,

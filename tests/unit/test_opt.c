@@ -24,6 +24,7 @@ static const struct tt_opt options[] = {
 	 "where to write what was found, which may be a rather long text that needs another line"},
 	{NULL, 't', TT_OPT_LIST, &tags, "TAG", "a tag; may be given more than once"},
 	{"count", 0, TT_OPT_COUNT, &level, "N", "how many"},
+	{"depth", 0, TT_OPT_POSITIVE, &level, "N", "how far down"},
 	{"format", 'f', TT_OPT_CHOICE, &format, "graph|csv|svg", "what to write"},
 	{"an-option-of-a-long-name", 0, TT_OPT_FLAG, &quiet, NULL, "its text is below"},
 	{0},
@@ -46,6 +47,7 @@ static const struct tt_cmd show = {
 	.most = 3,
 	.more = "Example:\n  ttnn show a.ttrace",
 	.options = options,
+	.exclusive = "quiet|depth|ratio",
 	.run = run,
 };
 
@@ -101,7 +103,7 @@ TEST(every_kind_long)
 
 TEST(letters_together_and_apart)
 {
-	PARSE(&show, "-vqofile -t one -ttwo -l0x10 -f svg -- -v --");
+	PARSE(&show, "-vqqofile -t one -ttwo -l0x10 -f svg -- -v --");
 	CHECK(verbose && quiet);
 	CHECK_STR(output, "file");
 	CHECK_INT(tags.count, 2);
@@ -153,6 +155,9 @@ TEST(wrong_usage)
 		{"a --count -1", "is not a whole number from 0"},
 		{"a --count 2147483648", "is not a whole number from 0"},
 		{"a --count 99999999999999999999", "is not a whole number from 0"},
+		{"a --depth 0", "--depth: '0' is not a whole number from 1 to 2147483647"},
+		{"a --quiet --depth 1", "--quiet and --depth exclude each other"},
+		{"a --ratio 1 -vq", "--ratio and --quiet exclude each other"},
 		{"a --count=", "--count: '' is not a whole number"},
 		{"a --level 99999999999999999999", "is not a whole number"},
 		{"a --limit 99999999999999999999", "is not a size"},
@@ -243,6 +248,7 @@ TEST(help_text)
 		  "                     text that needs another line\n"
 		  "  -t TAG             a tag; may be given more than once\n"
 		  "      --count N      how many\n"
+		  "      --depth N      how far down\n"
 		  "  -f, --format graph|csv|svg\n"
 		  "                     what to write\n"
 		  "      --an-option-of-a-long-name\n"
@@ -280,7 +286,7 @@ TEST(completion_knows_all_words)
 	CHECK(strstr(tt_str_text(&text), "\t\"prog\") echo \"show exec --help -h\" ;;\n"));
 	CHECK(strstr(tt_str_text(&text),
 		     "\t\"prog exec\") echo \"--verbose -v --quiet -q "
-		     "--level -l --limit --ratio --output -o -t --count --format -f "
+		     "--level -l --limit --ratio --output -o -t --count --depth --format -f "
 		     "--an-option-of-a-long-name --help -h\" ;;\n"));
 	CHECK(strstr(tt_str_text(&text), "\t\"prog show --format\" | \"prog show -f\") echo "
 					 "\"graph csv svg\" ;;\n"));
