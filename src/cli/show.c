@@ -424,7 +424,10 @@ static tt_status show_levels(const struct tt_graph *graph)
 	struct tt_arena arena = {0};
 	struct tt_query_vertex *vertices;
 	size_t count;
-	tt_status status = tt_query_levels(&vertices, &count, &arena, graph, (int32_t)levels);
+	tt_status status =
+		graph->dialect == TTNN_DIALECT_TT_METAL
+			? tt_query_flow(&vertices, &count, &arena, graph, (int32_t)levels)
+			: tt_query_levels(&vertices, &count, &arena, graph, (int32_t)levels);
 
 	if (status == TTNN_OK && as_json) {
 		begin_json();

@@ -1,24 +1,22 @@
 /*
  * diagram_calls.c: the call graph. A call is a box that holds the calls it made and chips for the memory
- * it took; a link is a tensor, from the call that gave it last to one that takes it. A tensor is known
- * by its buffer (on the way its number may change), else by its tensor_id, else by its node. One that no
+ * it took; a link is a tensor, from the call that gave it last to one that takes it. One that no
  * call gave is a box itself.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "report/diagram.h"
 #include "report/diagram_text.h"
+#include "trace/same.h"
 
 #define CHIPS_MAX 12
-#define RENAMED_MAX 16 /* calls that pass a tensor on */
-#define LEVELS 8       /* drawn unless the options say otherwise */
-#define LEVELS_MAX 60  /* so that walking them may recurse */
-#define LARGE 40       /* calls: smaller graphs are drawn in all detail */
+#define LEVELS 8      /* drawn unless the options say otherwise */
+#define LEVELS_MAX 60 /* so that walking them may recurse */
+#define LARGE 40      /* calls: smaller graphs are drawn in all detail */
 
 /* Which calls a tensor node feeds or comes from: a list for every function node. */
 struct use {
@@ -26,22 +24,19 @@ struct use {
 	uint32_t next;   /* use + 1 */
 };
 
-/* What a tensor is known by, in `givers`; and which numbers occur. */
-enum key { KEY_BUFFER, KEY_ID, KEY_NODE, KEY_SEEN };
-
 struct calls {
 	struct tt_diagram *diagram;
 	const struct tt_graph *graph;
 	uint32_t levels;
-	bool flow;           /* without memory events and calls that only give back */
-	bool large;          /* without boxes for new tensors: their chips tell */
-	uint32_t *uses_of;   /* of each node: first use + 1 */
-	uint32_t *buffer_of; /* of each node: number of its buffer's node + 1 */
+	bool flow;         /* without memory events and calls that only give back */
+	bool large;        /* without boxes for new tensors: their chips tell */
+	uint32_t *uses_of; /* of each node: first use + 1 */
 	TT_VEC(struct use) uses;
 	TT_VEC(uint32_t) open;   /* boxes of calls that have not ended; box 0 at the bottom */
 	TT_VEC(uint32_t) starts; /* their nodes, from 1 on */
-	struct tt_map givers;    /* key of tensor -> box that gave it last; tensor boxes too */
-	uint64_t first_given;    /* lowest number of a tensor that a call gave */
+	struct tt_same
+		givers; /* of each tensor: the box that gave it last, plus 1; tensor boxes too */
+	uint64_t first_given; /* lowest number of a tensor that a call gave */
 	struct tt_arena scratch;
 };
 
@@ -62,18 +57,11 @@ static tt_status collect_uses(struct calls *c)
 	const struct tt_graph *graph = c->graph;
 
 	c->uses_of = tt_arena_calloc(&c->scratch, graph->count + 1, sizeof(*c->uses_of));
-	c->buffer_of = tt_arena_calloc(&c->scratch, graph->count + 1, sizeof(*c->buffer_of));
-	if (!c->uses_of || !c->buffer_of)
+	if (!c->uses_of)
 		return tt_fail_nomem();
 	for (size_t i = graph->count; i-- > 0;) {
 		const struct tt_graph_node *node = &graph->nodes[i];
 
-		uint64_t key[2] = {0, KEY_SEEN};
-
-		if (node->type == TT_GRAPH_TENSOR &&
-		    tt_graph_number(&key[0], node, TT_KEY_TENSOR_ID) &&
-		    !tt_map_add(&c->givers, key, sizeof(key), NULL))
-			return tt_fail_nomem();
 		for (uint32_t k = node->connection_count; k-- > 0;) {
 			uint32_t to = node->connections[k];
 			enum tt_graph_type type = graph->nodes[to].type;
@@ -82,8 +70,6 @@ static tt_status collect_uses(struct calls *c)
 				TT_TRY(add_use(c, to, (uint32_t)i));
 			else if (node->type == TT_GRAPH_FUNCTION_END && type == TT_GRAPH_TENSOR)
 				TT_TRY(add_use(c, (uint32_t)i, to));
-			else if (node->type == TT_GRAPH_BUFFER)
-				c->buffer_of[to] = (uint32_t)i + 1;
 		}
 		for (uint32_t k = node->input_count; k-- > 0;) {
 			if (node->type == TT_GRAPH_FUNCTION_START &&
@@ -94,45 +80,14 @@ static tt_status collect_uses(struct calls *c)
 	return TTNN_OK;
 }
 
-/* The tensor's entry: its number is the box that gave it, plus one. */
-static struct tt_map_entry *giver(struct calls *c, uint32_t tensor)
-{
-	uint64_t key[2] = {c->buffer_of[tensor], KEY_BUFFER};
-
-	if (!key[0]) {
-		key[1] = KEY_ID;
-		if (!tt_graph_number(&key[0], &c->graph->nodes[tensor], TT_KEY_TENSOR_ID)) {
-			key[0] = tensor;
-			key[1] = KEY_NODE;
-		}
-	}
-	return tt_map_add(&c->givers, key, sizeof(key), NULL);
-}
-
-/*
- * Who gave a tensor that has no buffer of its own (a view, a host tensor) under a number that no call
- * gave: on its way through Python a result gets the next number, once for every call that passes it
- * on. So it is the last tensor before that number, if that has no buffer either.
- */
+/* Finds who gave a tensor under another number, if a call did. */
 static void find_renamed(struct calls *c, struct tt_map_entry *entry, uint32_t tensor)
 {
-	uint64_t id, key[2];
+	const struct tt_map_entry *found = tt_same_renamed(&c->givers, tensor);
 
-	if (c->buffer_of[tensor] ||
-	    !tt_graph_number(&id, &c->graph->nodes[tensor], TT_KEY_TENSOR_ID))
-		return;
-	for (uint64_t back = 1; back <= RENAMED_MAX && back <= id; back++) {
-		key[0] = id - back;
-		key[1] = KEY_SEEN;
-		if (!tt_map_find(&c->givers, key, sizeof(key)))
-			continue;
-		key[1] = KEY_ID;
-		const struct tt_map_entry *found = tt_map_find(&c->givers, key, sizeof(key));
-		if (found && found->number &&
-		    c->diagram->boxes.data[found->number - 1].kind != TT_BOX_TENSOR)
-			entry->number = found->number;
-		return;
-	}
+	if (found && found->number &&
+	    c->diagram->boxes.data[found->number - 1].kind != TT_BOX_TENSOR)
+		entry->number = found->number;
 }
 
 /*
@@ -161,7 +116,7 @@ static tt_status take_inputs(struct calls *c, uint32_t node, uint32_t box)
 	for (uint32_t use = c->uses_of[node]; use; use = c->uses.data[use - 1].next) {
 		uint32_t tensor = c->uses.data[use - 1].tensor;
 		const struct tt_graph_node *about = &c->graph->nodes[tensor];
-		struct tt_map_entry *entry = giver(c, tensor);
+		struct tt_map_entry *entry = tt_same_find(&c->givers, tensor);
 		char *tip = tt_diagram_node_tip(&diagram->arena, c->graph, about);
 
 		if (!entry || !tip)
@@ -230,7 +185,7 @@ static tt_status give_outputs(struct calls *c, uint32_t end, uint32_t box)
 
 	for (uint32_t use = c->uses_of[end]; use; use = c->uses.data[use - 1].next) {
 		uint32_t tensor = c->uses.data[use - 1].tensor;
-		struct tt_map_entry *entry = giver(c, tensor);
+		struct tt_map_entry *entry = tt_same_find(&c->givers, tensor);
 		char *about = tt_diagram_tensor_text(&diagram->arena, &c->graph->nodes[tensor]);
 
 		if (!entry || !about) {
@@ -384,6 +339,7 @@ static tt_status walk(struct calls *c)
 	if (!page)
 		return tt_fail_nomem();
 	*page = 0;
+	TT_TRY(tt_same_init(&c->givers, c->graph));
 	TT_TRY(collect_uses(c));
 	for (uint32_t i = 0; i < c->graph->count; i++) {
 		switch (c->graph->nodes[i].type) {
@@ -444,7 +400,7 @@ tt_status tt_diagram_calls(struct tt_diagram *out, const struct tt_graph *graph,
 					     graph->count);
 
 	tt_arena_deinit(&c.scratch);
-	tt_map_deinit(&c.givers);
+	tt_same_deinit(&c.givers);
 	TT_VEC_DEINIT(&c.uses);
 	TT_VEC_DEINIT(&c.open);
 	TT_VEC_DEINIT(&c.starts);

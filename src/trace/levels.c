@@ -17,11 +17,11 @@ struct levels {
 	uint32_t *seen; /* by vertex: the last one that asked, plus 1 */
 };
 
-static tt_status push(struct levels *l, struct tt_query_list *list, uint32_t item)
+tt_status tt_query_push(struct tt_query_list *list, struct tt_arena *arena, uint32_t item)
 {
 	if (list->count == list->room) {
 		uint32_t room = list->room ? 2 * list->room : 4;
-		uint32_t *items = tt_arena_calloc(l->arena, room, sizeof(*items));
+		uint32_t *items = tt_arena_calloc(arena, room, sizeof(*items));
 
 		if (!items)
 			return tt_fail_nomem();
@@ -32,6 +32,11 @@ static tt_status push(struct levels *l, struct tt_query_list *list, uint32_t ite
 	}
 	list->items[list->count++] = item;
 	return TTNN_OK;
+}
+
+static tt_status push(struct levels *l, struct tt_query_list *list, uint32_t item)
+{
+	return tt_query_push(list, l->arena, item);
 }
 
 /* ---- vertices --------------------------------------------------------------------------------------------- */
@@ -257,18 +262,16 @@ static void output_info(struct levels *l, struct tt_query_vertex *v)
 	}
 }
 
-static tt_status output_shapes(struct levels *l, struct tt_query_vertex *v)
+tt_status tt_query_shapes(struct tt_query_vertex *v, struct tt_arena *arena,
+			  const struct tt_graph *graph, uint32_t end)
 {
-	const struct tt_graph_node *end;
+	const struct tt_graph_node *node = &graph->nodes[end];
 
-	if (l->other[v->node] == NONE)
-		return TTNN_OK;
-	end = &l->graph->nodes[l->other[v->node]];
-	v->shapes = tt_arena_calloc(l->arena, end->connection_count + 1, sizeof(*v->shapes));
+	v->shapes = tt_arena_calloc(arena, node->connection_count + 1, sizeof(*v->shapes));
 	if (!v->shapes)
 		return tt_fail_nomem();
-	for (uint32_t i = 0; i < end->connection_count; i++) {
-		const struct tt_graph_node *tensor = &l->graph->nodes[end->connections[i]];
+	for (uint32_t i = 0; i < node->connection_count; i++) {
+		const struct tt_graph_node *tensor = &graph->nodes[node->connections[i]];
 		const char *shape = tt_graph_string(tensor, TT_KEY_SHAPE);
 		bool again = tensor->type != TT_GRAPH_TENSOR;
 
@@ -303,7 +306,8 @@ static tt_status levelize(struct levels *l)
 		if (i < l->first_function)
 			continue;
 		TT_TRY(internals(l, i));
-		TT_TRY(output_shapes(l, v));
+		if (l->other[v->node] != NONE)
+			TT_TRY(tt_query_shapes(v, l->arena, l->graph, l->other[v->node]));
 	}
 	return TTNN_OK;
 }

@@ -83,6 +83,19 @@ struct tt_query_vertex {
 tt_status tt_query_levels(struct tt_query_vertex **out, size_t *count, struct tt_arena *arena,
 			  const struct tt_graph *graph, int32_t max_level);
 
+/*
+ * The same of graphs of dialect `tt-metal`, where upstream's answer has no edge between functions: nodes that speak of
+ * one tensor count as one (same.h), and a call takes and gives what the calls inside it do. Tensors are vertices if
+ * nobody in the graph gave them.
+ */
+tt_status tt_query_flow(struct tt_query_vertex **out, size_t *count, struct tt_arena *arena,
+			const struct tt_graph *graph, int32_t max_level);
+
+/* For both: appends to a list in `arena`; and the shapes of the tensors that a function's end gives, each once. */
+tt_status tt_query_push(struct tt_query_list *list, struct tt_arena *arena, uint32_t item);
+tt_status tt_query_shapes(struct tt_query_vertex *v, struct tt_arena *arena,
+			  const struct tt_graph *graph, uint32_t end);
+
 /* The vertices as upstream's JSON: a list of objects. */
 void tt_query_levels_json(struct tt_jsonw *w, const struct tt_query_vertex *vertices, size_t count);
 

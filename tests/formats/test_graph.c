@@ -187,6 +187,7 @@ TEST(queries_take_anything)
 		CHECK_INT(tt_query_counts(&counts, &graph), TTNN_OK);
 		tt_query_per_core(&core, &graph, 0);
 		CHECK_INT(tt_query_levels(&vertices, &count, &arena, &graph, 3), TTNN_OK);
+		CHECK_INT(tt_query_flow(&vertices, &count, &arena, &graph, 3), TTNN_OK);
 		CHECK_INT(tt_query_pretty(&text, &graph), TTNN_OK);
 		tt_query_dot(&text, &graph);
 		tt_str_deinit(&text);
@@ -208,6 +209,8 @@ SCENARIO(without_memory)
 
 	TT_TRY(parse(&graph, seed_graph));
 	status = tt_query_levels(&vertices, &count, &arena, &graph, 2);
+	if (status == TTNN_OK)
+		status = tt_query_flow(&vertices, &count, &arena, &graph, 2);
 	if (status == TTNN_OK)
 		status = tt_query_counts(&counts, &graph);
 	if (status == TTNN_OK)
