@@ -34,12 +34,19 @@ int64_t tt_report_counter(const struct tt_json *node)
 	return counter;
 }
 
+/* Upstream knows Python's name of it alone. */
+static bool is_from_torch(const struct tt_report_import *import, const char *name)
+{
+	return strcmp(name, "ttnn.from_torch") == 0 ||
+	       (!import->options->strict && strcmp(name, "ttnn::from_torch") == 0);
+}
+
 static bool is_filtered(const struct tt_report_import *import, const char *name)
 {
 	for (size_t i = 0; i < sizeof(filtered) / sizeof(filtered[0]); i++)
 		if (strncmp(name, filtered[i], strlen(filtered[i])) == 0)
 			return true;
-	return !import->computed && strcmp(name, "ttnn.from_torch") == 0;
+	return !import->computed && is_from_torch(import, name);
 }
 
 /* ---- the nodes of an operation -------------------------------------------------------------- */
@@ -135,7 +142,7 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 		length = strlen(name);
 	}
 	filter = is_filtered(import, name);
-	if (!filter && import->visible == 0 && strcmp(name, "ttnn.from_torch") != 0)
+	if (!filter && import->visible == 0 && !is_from_torch(import, name))
 		import->computed = true;
 	frame = TT_VEC_PUSH(&import->stack);
 	if (!frame)

@@ -38,6 +38,10 @@ static double seconds = 60;
 static const struct tt_opt options[] = {
 	{"only", 0, TT_OPT_STRING, &only, "REGEX", "only programs whose name fits"},
 	{"label", 0, TT_OPT_STRING, &label_only, "NAME", "only this device"},
+	{"machine", 0, TT_OPT_STRING, &fid_machine, "NAME",
+	 "run them on another one: for the aspect memory"},
+	{"databases", 0, TT_OPT_FLAG, &fid_databases, NULL,
+	 "of the aspect memory also the databases of both dialects"},
 	{"show", 0, TT_OPT_STRING, &show, "PROGRAM", "print expected against got, in this process"},
 	{"list-failures", 0, TT_OPT_STRING, &failures, "ASPECT",
 	 "print which miss it, and by what"},

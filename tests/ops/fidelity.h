@@ -116,6 +116,12 @@ bool fid_have(const struct tt_json *program);
 
 /* ---- accounts ----------------------------------------------------------------------------------- */
 
+/* Programs are run on this machine instead of that of their label; NULL: they are not. */
+extern const char *fid_machine;
+
+/* Whether databases of the runs are compared, too: those of both dialects. */
+extern bool fid_databases;
+
 /* Opens the device that a label names, with a program's options. */
 tt_status fid_device_open(struct tt_device **out, const char *label, const struct tt_json *options);
 
@@ -126,6 +132,11 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 struct fid_memory;
 struct fid_memory *fid_memory_begin(struct tt_device *device, enum fid_mode mode);
 void fid_memory_end(struct tt_str *out, struct fid_memory *memory);
+
+/* Records all that happens until the end, whose databases in the two dialects must tell the same. */
+struct tt_capture;
+struct tt_capture *fid_database_begin(void);
+void fid_database_end(struct tt_str *out, struct tt_capture *capture);
 
 /* What was recorded. False: the original died. */
 bool fid_expect(struct fid_account *out, const struct fid_program *program, enum fid_mode mode);

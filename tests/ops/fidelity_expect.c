@@ -676,7 +676,8 @@ static void judge(struct fid_result *out, struct tt_arena *arena,
 	for (size_t i = 0; i < FID_ASPECT_COUNT; i++) {
 		if (!expected->present[i])
 			continue;
-		out->reason[i] = ending;
+		/* Whatever became of the run, memory was as it was. */
+		out->reason[i] = i == FID_memory ? NULL : ending;
 		if (!ending && i == FID_graph)
 			out->reason[i] = difference(arena, tt_str_text(&expected->lines[i]),
 						    tt_str_text(&got->lines[i]), false);

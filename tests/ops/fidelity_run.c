@@ -593,6 +593,7 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 void fid_observe(struct fid_account *out, const struct fid_program *program, enum fid_mode mode)
 {
 	struct fid_names names = {0};
+	struct tt_capture *capture = NULL;
 	tt_status status;
 
 	/* Recordings were made in a new process each. */
@@ -602,23 +603,29 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 	tt_launch_set_count(0);
 	status = fid_device_open(&names.device, program->label,
 				 tt_json_get(program->record, "device"));
+	if (fid_databases)
+		capture = fid_database_begin();
 	if (status == TTNN_OK)
 		observe(out, program, mode, &names);
 	else
 		fid_line(&out->lines[FID_outcome], "no device: %s", ttnn_error());
+	if (fid_databases)
+		fid_database_end(&out->lines[FID_memory], capture);
 	end_names(&names);
 	ttnn_device_unref(names.device);
 }
 
+const char *fid_machine;
+
 /* A label is the name of a profile; several chips are opened as the mesh of all. */
 tt_status fid_device_open(struct tt_device **out, const char *label, const struct tt_json *options)
 {
-	struct ttnn_device_options open = {.profile = label};
+	struct ttnn_device_options open = {.profile = fid_machine ? fid_machine : label};
 	struct ttnn_system_info system;
 
 	tt_json_uint(&open.l1_small_size, tt_json_get(options, "l1_small_size"));
 	tt_json_uint(&open.trace_region_size, tt_json_get(options, "trace_region_size"));
-	TT_TRY(ttnn_system_info(&system, label));
+	TT_TRY(ttnn_system_info(&system, open.profile));
 	if (system.chip_count > 1)
 		return ttnn_mesh_open(out, NULL, &open);
 	return ttnn_device_open(out, 0, &open);

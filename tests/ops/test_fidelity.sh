@@ -34,4 +34,10 @@ miss unary_shape "$relu" 's/"largest_free":1/"largest_free":2/' allocator
 miss unary_shape "$relu" 's/"cache_entries":[0-9]*,"memory"/"cache_entries":9,"memory"/' cache
 miss unary_shape "$relu" 's/\(.*\)"cache_entries":[0-9]*/\1"cache_entries":9/' warm
 miss error error/relu/number 's/incompatible/compatible/g' text
+
+# Memory of programs on meshes, whatever else is other there; databases of both dialects.
+for how in "--machine n300" "--machine t3k" --databases; do
+	"$fidelity" --label n150 --only '^binary_place/add/(dram|l1)|^softmax/' $how --list-failures memory |
+		grep ' normal ' && failed=1
+done
 exit $failed

@@ -213,8 +213,9 @@ class One:
 
     def on_function_start(self, node, params, counter):
         name = params.get("name", "unknown")
-        part = name.startswith(PARTS) or (name == "ttnn.from_torch" and not self.computed)
-        if not part and self.visible == 0 and name != "ttnn.from_torch":
+        from_torch = name in ("ttnn.from_torch", "ttnn::from_torch")
+        part = name.startswith(PARTS) or (from_torch and not self.computed)
+        if not part and self.visible == 0 and not from_torch:
             self.computed = True
         queue = self.queues.get(name)
         entry = {"counter": counter, "name": name, "node": node, "nested": self.visible > 0 or part,
