@@ -604,6 +604,7 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 		status = init_store(capture, options);
 	if (status != TTNN_OK) {
 		free_options(&capture->options);
+		tt_lock_deinit(&capture->lock);
 		tt_free(capture);
 		return status;
 	}

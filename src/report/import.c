@@ -280,7 +280,7 @@ static tt_status check_found(const struct run *run)
 	if (counts->devices || counts->operations || counts->tensors || counts->buffers ||
 	    counts->errors || counts->comparisons || counts->chunks)
 		return TTNN_OK;
-	if (options->strict && (run->appends || access(run->goal, F_OK) != 0))
+	if ((options->strict || counts->files) && (run->appends || access(run->goal, F_OK) != 0))
 		return TTNN_OK;
 	return tt_fail(TTNN_NOTFOUND, "%s: %s, so nothing was imported", options->input,
 		       counts->files    ? "what was recorded is empty"

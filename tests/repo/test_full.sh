@@ -4,7 +4,7 @@ set -eu
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ttnn-full.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir"/{bin,tests/full}
-cp tests/full/{run,requirements.txt} "$dir/tests/full/"
+cp tests/full/{run,venv,requirements.txt} "$dir/tests/full/"
 export PATH="$dir/bin:$PATH" LOG="$dir/log" VENV=yes REFUSED=''
 
 # A python3 whose environments hold a pip that refuses what REFUSED names, and tests that pass.
