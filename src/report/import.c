@@ -269,8 +269,8 @@ static tt_status import_one(struct run *run, const struct tt_report_file_args *a
 }
 
 /*
- * Nothing takes the place of nothing: a database that was there stays. Upstream makes one without rows
- * where there is none, and appends nothing to one that it can append to.
+ * Nothing takes the place of nothing: a database that was there stays. A report of nothing makes one without rows where
+ * there is none, as upstream's does; what is no report makes none, unless strict is asked for.
  */
 static tt_status check_found(const struct run *run)
 {
