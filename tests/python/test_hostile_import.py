@@ -107,7 +107,6 @@ def test_empty_paths(tmp_path, monkeypatch):
         "load": lambda: ttnn.graph.load(""),
         "import from nowhere": lambda: ttnn.graph.import_report("", "out"),
         "import to nowhere": lambda: ttnn.graph.import_report("report.json", ""),
-        "import of nothing": lambda: ttnn.graph.import_report("report.json", "out"),
         "save_config": lambda: ttnn.save_config_to_json_file(""),
         "load_config": lambda: ttnn.load_config_from_json_file(""),
         "dump_operations": lambda: ttnn.dump_operations(""),
