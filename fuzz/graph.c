@@ -36,7 +36,10 @@ static void ask(const struct tt_graph *graph)
 	static const char *const questions[] = {
 		"calltrace", "peak_l1",  "per_core",    "dram",   "counts", "output_tensors",
 		"levelized", "duration", "output_info", "pretty", "dot"};
+	struct tt_query_vertex *vertices;
+	struct tt_arena arena = {0};
 	struct tt_memory memory;
+	size_t count;
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		char *answer = NULL;
@@ -45,6 +48,8 @@ static void ask(const struct tt_graph *graph)
 		check(status != TTNN_INTERNAL && (status != TTNN_OK || answer));
 		ttnn_free(answer);
 	}
+	check(tt_query_flow(&vertices, &count, &arena, graph, 2) == TTNN_OK);
+	tt_arena_deinit(&arena);
 	if (tt_memory_of(&memory, graph) == TTNN_OK)
 		tt_memory_deinit(&memory);
 }

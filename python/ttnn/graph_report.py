@@ -55,7 +55,7 @@ def main(arguments=None):
     parser.add_argument("--svg", action="store_true", help="Generate SVG visualizations")
     given = parser.parse_args(arguments)
     try:
-        print(_import(given.report_path, given.output_dir, given.db_name, given.svg), file=sys.stderr)
+        print(_import(given.report_path, given.output_dir, given.db_name, given.svg))
     except RuntimeError as error:
         sys.exit(f"ttnn: {error}")
 

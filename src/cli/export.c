@@ -167,29 +167,59 @@ static void write_stdout(void *context, const void *data, size_t size)
 	fwrite(data, 1, size, stdout);
 }
 
-/* A report is not kept as text: it goes where it belongs as it is made. */
-static tt_status write_report(struct tt_str *out, const struct job *job)
+/* Of a trace all that it tells; of a graph the graph. */
+static tt_status report_of(struct tt_jsonw *w, const char *from)
 {
 	struct tt_project_options how = {.dialect = dialect < 0 ? tt_dialect_default()
 								: (enum ttnn_dialect)dialect};
+	struct tt_source *source;
+	struct tt_graph graph;
+	tt_status status;
+
+	if (tt_is_trace(from)) {
+		TT_TRY(tt_source_open(&source, from));
+		status = tt_report_from_source(w, source, &how, pages);
+		tt_source_close(source);
+		return status;
+	}
+	TT_TRY(open_graph(&graph, from));
+	tt_report_from_graph(w, &graph);
+	tt_graph_deinit(&graph);
+	return TTNN_OK;
+}
+
+/* A report again would lose what its graph does not tell. */
+static tt_status refuse_report(const char *from)
+{
+	enum cli_json kind = CLI_JSON_OTHER;
+	struct stat facts;
+
+	if (!tt_is_trace(from) && stat(from, &facts) == 0 && S_ISREG(facts.st_mode))
+		TT_TRY(cli_json_kind(&kind, from));
+	if (kind != CLI_JSON_REPORT)
+		return TTNN_OK;
+	return tt_fail(TTNN_INVALID, "%s is a report already", from);
+}
+
+/* A report is not kept as text: it goes where it belongs as it is made. */
+static tt_status write_report(struct tt_str *out, const struct job *job)
+{
 	struct tt_jsonw_style style = {.indent = 2, .utf8 = true};
 	struct tt_file_out *file = NULL;
-	struct tt_source *source;
 	struct tt_jsonw w;
 	tt_status status;
 
 	(void)out;
-	TT_TRY(tt_source_open(&source, job->input->path));
-	status = job->to ? tt_file_create(&file, job->to) : TTNN_OK;
+	TT_TRY(refuse_report(job->input->path));
+	if (job->to)
+		TT_TRY(tt_file_create(&file, job->to));
 	if (file)
 		tt_jsonw_init_file(&w, file, style);
 	else
 		tt_jsonw_init(&w, write_stdout, NULL, style);
-	if (status == TTNN_OK)
-		status = tt_report_from_source(&w, source, &how, pages);
+	status = report_of(&w, job->input->path);
 	if (status == TTNN_OK)
 		status = tt_jsonw_finish(&w);
-	tt_source_close(source);
 	if (status == TTNN_OK && file)
 		return tt_file_commit(file);
 	tt_file_discard(file);

@@ -98,6 +98,22 @@ static tt_status find_devices(struct tt_report_devices *devices, const struct tt
 	return TTNN_OK;
 }
 
+/* The files of one rank tell of the same devices again; upstream counts them each time. */
+static tt_status count_devices(const struct tt_report_file_args *args)
+{
+	struct tt_report_import *import = args->import;
+
+	for (size_t i = 0; i < import->devices.rows.count; i++) {
+		int64_t key[2] = {import->rank, (int64_t)i};
+		bool added;
+
+		if (!tt_map_add(args->devices, key, sizeof(key), &added))
+			return tt_fail_nomem();
+		import->counts.devices += added || import->options->strict;
+	}
+	return TTNN_OK;
+}
+
 static tt_status write_devices(struct tt_report_import *import, const struct tt_json *list)
 {
 	struct tt_json_iter it = tt_json_iter(list);
@@ -120,7 +136,6 @@ static tt_status write_devices(struct tt_report_import *import, const struct tt_
 		tt_db_bind_int(insert, 1 + columns, import->rank);
 		TT_TRY(tt_db_run(insert));
 	}
-	import->counts.devices += import->devices.rows.count;
 	return TTNN_OK;
 }
 
@@ -131,8 +146,9 @@ static bool must_be_array(const struct tt_report_import *import, enum tt_json_ki
 	       (kind != TT_JSON_NULL || import->options->strict);
 }
 
-static tt_status import_devices(struct tt_report_import *import)
+static tt_status import_devices(const struct tt_report_file_args *args)
 {
+	struct tt_report_import *import = args->import;
 	struct tt_json_parser parser = {0};
 	const struct tt_json *list;
 	tt_status status;
@@ -145,6 +161,8 @@ static tt_status import_devices(struct tt_report_import *import)
 		status = find_devices(&import->devices, list);
 	if (status == TTNN_OK)
 		status = write_devices(import, list);
+	if (status == TTNN_OK)
+		status = count_devices(args);
 	tt_json_parser_deinit(&parser);
 	return status;
 }
@@ -457,7 +475,7 @@ static tt_status import_parts(const struct tt_report_file_args *args,
 
 	tt_py_int(&world, tt_json_get(metadata, "world_size"));
 	reset(import);
-	TT_TRY(import_devices(import));
+	TT_TRY(import_devices(args));
 	TT_TRY(tt_report_buffers_read(&import->buffers, import->source, tt_report_devices_map,
 				      &import->devices));
 	TT_TRY(import_graph(args));

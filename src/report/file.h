@@ -19,6 +19,7 @@ struct tt_report_file_args {
 	const struct tt_report_git *git;
 	struct tt_map *ranks;    /* rank as a number -> files of it so far */
 	struct tt_map *compared; /* comparisons that have a row: {table, tensor, rank} */
+	struct tt_map *devices;  /* that were met so far: {rank, id} */
 	bool in_folder;          /* others may be no reports at all */
 	bool last;               /* no file follows */
 };

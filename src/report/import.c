@@ -107,7 +107,7 @@ struct run {
 	struct tt_report_import import;
 	struct tt_report_sides sides;
 	struct tt_report_git git;
-	struct tt_map ranks, compared;
+	struct tt_map ranks, compared, devices;
 	struct tt_report_names files;
 	TT_VEC(size_t) imported; /* which of the files; others were left out */
 	bool in_folder, appends;
@@ -137,6 +137,7 @@ static void run_deinit(struct run *run)
 	tt_report_git_deinit(&run->git);
 	tt_map_deinit(&run->ranks);
 	tt_map_deinit(&run->compared);
+	tt_map_deinit(&run->devices);
 	tt_report_names_deinit(&run->files);
 	TT_VEC_DEINIT(&run->imported);
 	tt_free(run->goal);
@@ -291,8 +292,13 @@ static tt_status check_found(const struct run *run)
 static tt_status import_all(struct run *run, const struct tt_report_version *version)
 {
 	struct tt_report_import *import = &run->import;
-	struct tt_report_file_args args = {import,         &run->sides,    &run->git, &run->ranks,
-					   &run->compared, run->in_folder, false};
+	struct tt_report_file_args args = {.import = import,
+					   .sides = &run->sides,
+					   .git = &run->git,
+					   .ranks = &run->ranks,
+					   .compared = &run->compared,
+					   .devices = &run->devices,
+					   .in_folder = run->in_folder};
 	tt_status status = TTNN_OK;
 
 	TT_TRY(open_db(run, version));
@@ -319,10 +325,8 @@ static void draw_all(struct run *run)
 	for (size_t i = 0; i < run->imported.count; i++) {
 		const char *file = run->files.data[run->imported.data[i]];
 
-		if (tt_svg_report(import->options->output, file, import->options->dialect) ==
-		    TTNN_OK)
-			import->counts.pictures++;
-		else
+		if (tt_svg_report(&import->counts.pictures, import->options->output, file,
+				  import->options->dialect) != TTNN_OK)
 			tt_log(TT_LOG_WARN, "%s: no picture: %s", file, ttnn_error());
 	}
 }

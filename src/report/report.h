@@ -32,7 +32,7 @@ struct tt_report_options {
 struct tt_report_counts {
 	uint64_t files, devices, operations, tensors, places, buffers, edges, errors, traces;
 	uint64_t comparisons, lifetimes, consumers, producers, chunks;
-	uint64_t pictures;  /* reports that have them */
+	uint64_t pictures;  /* files of them */
 	bool cluster, mesh; /* files written */
 };
 

@@ -421,7 +421,8 @@ static void add_stem(struct tt_str *out, const char *path)
 	tt_str_add(out, name, dot && dot > name ? (size_t)(dot - name) : length);
 }
 
-static tt_status save_both(struct tt_str *folder, const char *file, const struct tt_graph *graph)
+static tt_status save_both(uint64_t *count, struct tt_str *folder, const char *file,
+			   const struct tt_graph *graph)
 {
 	struct tt_str name = {0}, path = {0};
 	tt_status status = TTNN_OK;
@@ -435,13 +436,15 @@ static tt_status save_both(struct tt_str *folder, const char *file, const struct
 		if (status == TTNN_OK)
 			status = tt_svg_save(tt_str_text(&path), graph, tt_str_text(&name),
 					     &(struct tt_diagram_options){.flow = flow});
+		*count += status == TTNN_OK;
 	}
 	tt_str_deinit(&name);
 	tt_str_deinit(&path);
 	return status;
 }
 
-tt_status tt_svg_report(const char *output, const char *file, enum ttnn_dialect dialect)
+tt_status tt_svg_report(uint64_t *count, const char *output, const char *file,
+			enum ttnn_dialect dialect)
 {
 	struct tt_graph graph = {0};
 	struct tt_str folder = {0};
@@ -454,7 +457,7 @@ tt_status tt_svg_report(const char *output, const char *file, enum ttnn_dialect 
 		status = tt_fail(TTNN_IO, "%s: cannot make the folder: %s", tt_str_text(&folder),
 				 strerror(errno));
 	if (status == TTNN_OK)
-		status = save_both(&folder, file, &graph);
+		status = save_both(count, &folder, file, &graph);
 	tt_str_deinit(&folder);
 	tt_graph_deinit(&graph);
 	return status;

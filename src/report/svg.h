@@ -21,7 +21,9 @@ tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const ch
 /*
  * Draws the graph of a report, graph or trace (in that dialect) in the folder `output`/graphs, which is
  * made if absent: STEM.svg, its calls, and STEM.flow.svg, the levelized graph. Traces keep their suffix.
+ * Counts what is written.
  */
-tt_status tt_svg_report(const char *output, const char *file, enum ttnn_dialect dialect);
+tt_status tt_svg_report(uint64_t *count, const char *output, const char *file,
+			enum ttnn_dialect dialect);
 
 #endif

@@ -19,6 +19,7 @@
 #include "event/capture.h"
 #include "event/ttrace.h"
 #include "tensor/tensor.h"
+#include "trace/query.h"
 #include "trace/report.h"
 
 /* ---- traces as graphs -------------------------------------------------------------------------------- */
@@ -400,6 +401,13 @@ tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 	tt_graph_deinit(&graph);
 	tt_report_deinit(&report);
 	return status;
+}
+
+void tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph)
+{
+	struct tt_report report = {.full = true, .duration_ns = tt_query_duration(graph)};
+
+	tt_report_write(w, &report, graph);
 }
 
 enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)

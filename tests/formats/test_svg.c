@@ -354,6 +354,7 @@ TEST(pictures_of_a_report)
 	struct maker m = {.tensor = 100};
 	const char *report = test_path("some.report.json"), *slash = strrchr(report, '/');
 	char folder[300], path[400];
+	uint64_t count = 0;
 	char *svg;
 	size_t size;
 
@@ -363,7 +364,7 @@ TEST(pictures_of_a_report)
 	tt_str_adds(&m.json, "]}");
 	CHECK_OK(tt_file_save(report, tt_str_text(&m.json), m.json.length));
 	tt_str_deinit(&m.json);
-	CHECK_OK(tt_svg_report(folder, report, TTNN_DIALECT_SEED));
+	CHECK_OK(tt_svg_report(&count, folder, report, TTNN_DIALECT_SEED));
 	for (int flow = 0; flow < 2; flow++) {
 		snprintf(path, sizeof(path), "%s/graphs/some.report%s.svg", folder,
 			 flow ? ".flow" : "");
@@ -376,8 +377,9 @@ TEST(pictures_of_a_report)
 	}
 	snprintf(path, sizeof(path), "%s/graphs", folder);
 	CHECK_INT(rmdir(path), 0);
-	CHECK_FAILS(tt_svg_report(folder, "no/such/file.json", TTNN_DIALECT_SEED), TTNN_NOTFOUND,
-		    "no/such/file.json");
+	CHECK_FAILS(tt_svg_report(&count, folder, "no/such/file.json", TTNN_DIALECT_SEED),
+		    TTNN_NOTFOUND, "no/such/file.json");
+	CHECK_INT(count, 2);
 }
 
 SCENARIO(pictures_without_memory)

@@ -1,5 +1,6 @@
 """python -m ttnn.graph_report: the command lines of the documentation."""
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -33,11 +34,27 @@ def count(path, table="operations"):
 def test_command_lines(folder, line):
     done = subprocess.run([sys.executable, "-m", "ttnn.graph_report", *line.split()], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Imported 1 report(s) into ./visualizer_db/db.sqlite" in done.stderr
+    assert "Imported 1 report(s) into ./visualizer_db/db.sqlite" in done.stdout and not done.stderr
     assert count(folder / "visualizer_db" / "db.sqlite") == 2
     pictures = sorted(path.name for path in (folder / "visualizer_db" / "graphs").glob("*"))
     assert pictures == (["my_report.flow.svg", "my_report.svg"] if "--svg" in line else [])
-    assert ("1 SVG visualizations in ./visualizer_db/graphs/" in done.stderr) == ("--svg" in line)
+    assert ("2 SVG visualizations in ./visualizer_db/graphs/" in done.stdout) == ("--svg" in line)
+
+
+def test_same_words_as_the_command(folder):
+    """Of a folder with two reports of one machine: both commands say the same, and count its devices once."""
+    beside = Path(ttnn.__file__).resolve().parents[2] / "ttnn"
+    tool = beside if beside.is_file() else shutil.which("ttnn")
+    if not tool:
+        pytest.skip("no ttnn command")
+    (folder / "reports" / "second.json").write_bytes((folder / "reports" / "report.json").read_bytes())
+    ours = subprocess.run([sys.executable, "-m", "ttnn.graph_report", "reports", "db", "--svg"], cwd=folder, capture_output=True, text=True)
+    (folder / "db" / "cluster_descriptor.yaml").unlink()
+    theirs = subprocess.run([tool, "import", "--svg", "reports", "db"], cwd=folder, capture_output=True, text=True)
+    assert ours.stdout == theirs.stdout and ours.stdout.startswith("Imported 2 report(s) into db/db.sqlite\n")
+    devices = sqlite3.connect(folder / "db" / "db.sqlite").execute("SELECT count(DISTINCT device_id) FROM devices").fetchone()[0]
+    assert f"  - {devices} devices\n" in ours.stdout
+    assert f"  - {len(list((folder / 'db' / 'graphs').glob('*.svg')))} SVG visualizations" in ours.stdout
 
 
 def test_import_report(folder):
