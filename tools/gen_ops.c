@@ -8,111 +8,11 @@
  * signature of the same operation is named after the types in which it differs. The header is C and
  * C++; its functions take what <ttnn.h> makes.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "ops/op.h"
-
-/* How a type is passed in C, and which constructor wraps it. Everything else is a ttnn_value. */
-static const struct {
-	const char *type, *c, *wrap;
-} passing[] = {
-	{"Tensor", "ttnn_tensor *", "ttnn_v_tensor"},
-	{"int", "int64_t ", "ttnn_v_int"},
-	{"size", "int64_t ", "ttnn_v_int"},
-	{"long", "int64_t ", "ttnn_v_int"},
-	{"float", "double ", "ttnn_v_real"},
-	{"Scalar", "double ", "ttnn_v_real"},
-	{"bool", "bool ", "ttnn_v_bool"},
-	{"str", "const char *", "ttnn_v_string"},
-	{"Shape", "const struct ttnn_shape *", "ttnn_v_shape"},
-	{"sizes", "const struct ttnn_shape *", "ttnn_v_shape"},
-	{"DataType", "enum ttnn_dtype ", "ttnn_v_dtype"},
-	{"Layout", "enum ttnn_layout ", "ttnn_v_layout"},
-	{"MemoryConfig", "const struct ttnn_memory_config *", "ttnn_v_memory"},
-	{"CoreRangeSet", "const ttnn_core_set *", "ttnn_v_core_set"},
-	{"Device", "ttnn_device *", "ttnn_v_device"},
-};
-
-static int how(const struct tt_arg *arg)
-{
-	if (arg->type_count == 1 && !arg->optional)
-		for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
-			if (strcmp(tt_arg_type_name(arg->types[0]), passing[i].type) == 0)
-				return (int)i;
-	return -1;
-}
-
-/*
- * "ttnn.transformer.attention_softmax" → "ttnn_transformer_attention_softmax"; methods of a tensor
- * are named ttnn_method_*, without the underscores of Python's own.
- */
-static void add_name(struct tt_str *out, const char *name)
-{
-	static const char method[] = "ttnn.Tensor.";
-	size_t length;
-
-	if (strncmp(name, method, sizeof(method) - 1) == 0) {
-		name += sizeof(method) - 1;
-		length = strlen(name);
-		if (length > 4 && strncmp(name, "__", 2) == 0) {
-			name += 2;
-			length -= 4;
-		}
-		tt_str_adds(out, "ttnn_method_");
-		tt_str_add(out, name, length);
-		return;
-	}
-	for (; *name; name++)
-		tt_str_addc(out, *name == '.' ? '_' : *name);
-}
-
-/* "_scalar": the types of a signature that differ from those of the first one. */
-static void add_types(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
-{
-	const struct tt_sig *first = &entry->overloads.sigs[0],
-			    *sig = &entry->overloads.sigs[which];
-	for (size_t i = 0; which && i < sig->count; i++) {
-		const char *type = tt_arg_type_name(sig->args[i].types[0]);
-
-		if (sig->args[i].has_default ||
-		    (i < first->count && first->args[i].types[0] == sig->args[i].types[0]))
-			continue;
-		tt_str_addc(out, '_');
-		for (; *type; type++)
-			tt_str_addc(out, (char)tolower((unsigned char)*type));
-	}
-}
-
-/* That, and a number where it does not tell the signature from an earlier one. */
-static void add_suffix(struct tt_str *out, const struct tt_op_entry *entry, size_t which)
-{
-	struct tt_str mine = {0};
-	bool taken = false;
-
-	add_types(&mine, entry, which);
-	for (size_t i = 0; i < which; i++) {
-		struct tt_str other = {0};
-
-		add_types(&other, entry, i);
-		taken = taken || strcmp(tt_str_text(&mine), tt_str_text(&other)) == 0;
-		tt_str_deinit(&other);
-	}
-	tt_str_adds(out, tt_str_text(&mine));
-	if (taken)
-		tt_str_addf(out, "_%zu", which + 1);
-	tt_str_deinit(&mine);
-}
-
-static bool has_options(const struct tt_sig *sig)
-{
-	for (size_t i = 0; i < sig->count; i++)
-		if (sig->args[i].has_default)
-			return true;
-	return false;
-}
+#include "ops/declare.h"
 
 static void add_options(struct tt_str *out, const struct tt_sig *sig, const char *name)
 {
@@ -130,7 +30,7 @@ static void add_body(struct tt_str *out, const struct tt_op_entry *entry, const 
 	for (size_t i = 0; i < sig->count; i++) {
 		const struct tt_arg *arg = &sig->args[i];
 		const char *tab = arg->has_default ? "\t\t" : "\t";
-		int passed = how(arg);
+		const char *wrap = tt_declare_wrap(arg);
 
 		if (arg->has_default)
 			tt_str_addf(out,
@@ -140,10 +40,10 @@ static void add_body(struct tt_str *out, const struct tt_op_entry *entry, const 
 			    arg->name, tab);
 		if (arg->has_default)
 			tt_str_addf(out, "options->%s;\n\t}\n", arg->name);
-		else if (passed < 0)
+		else if (!wrap)
 			tt_str_addf(out, "%s;\n", arg->name);
 		else
-			tt_str_addf(out, "%s(%s);\n", passing[passed].wrap, arg->name);
+			tt_str_addf(out, "%s(%s);\n", wrap, arg->name);
 	}
 	tt_str_addf(out, "\treturn %s(out, \"%s\", args, count, TTNN_FRONTEND_C);\n}\n\n",
 		    entry->op->many ? "ttnn_call" : "ttnn_call_one", entry->op->name);
@@ -154,24 +54,13 @@ static void add_function(struct tt_str *out, const struct tt_op_entry *entry, si
 	const struct tt_sig *sig = &entry->overloads.sigs[which];
 	struct tt_str name = {0};
 
-	add_name(&name, entry->op->name);
-	add_suffix(&name, entry, which);
+	tt_declare_name(&name, entry, which);
 	tt_str_addf(out, "/* %s: %s */\n", entry->op->name, entry->op->doc);
-	if (has_options(sig))
+	if (tt_declare_has_options(sig))
 		add_options(out, sig, tt_str_text(&name));
-	tt_str_addf(out, "static inline enum ttnn_status %s(%s", tt_str_text(&name),
-		    entry->op->many ? "struct ttnn_results *out" : "ttnn_tensor **out");
-	for (size_t i = 0; i < sig->count; i++) {
-		int passed = how(&sig->args[i]);
-
-		if (!sig->args[i].has_default)
-			tt_str_addf(out, ", %s%s",
-				    passed < 0 ? "struct ttnn_value " : passing[passed].c,
-				    sig->args[i].name);
-	}
-	if (has_options(sig))
-		tt_str_addf(out, ", const struct %s_options *options", tt_str_text(&name));
-	tt_str_adds(out, ")\n");
+	tt_str_adds(out, "static inline ");
+	tt_declare(out, entry, which);
+	tt_str_addc(out, '\n');
 	add_body(out, entry, sig);
 	tt_str_deinit(&name);
 }

@@ -38,6 +38,9 @@ const struct tt_cmd cli_root = {
 	.help = "TT-NN in plain C: run, record, look, compare; no card needed.",
 	.options = options,
 	.commands = commands,
+	.more = "`ttnn help COMMAND` tells more of one, `ttnn help environment` of the variables that choose the machine,\n"
+		"the dialect of graphs, a time-out, recording. In Python: ttnn.graph captures what operations do,\n"
+		"--trace-params writes a file for each (docs/python.md).",
 	.run = run,
 };
 

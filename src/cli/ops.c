@@ -4,6 +4,7 @@
 
 #include "base/jsonw.h"
 #include "cli/cli.h"
+#include "ops/declare.h"
 #include "ops/op.h"
 #include "ops/rows.h"
 
@@ -87,6 +88,14 @@ static void print_op(const struct tt_op_entry *entry)
 	printf("%s (%s): %s\n", op->name, op->family, op->doc);
 	for (size_t i = 0; i < entry->overloads.count; i++)
 		printf("  %s(%s)\n", op->name, entry->overloads.sigs[i].text);
+	printf("In C (ttnn_ops.h):\n");
+	for (size_t i = 0; i < entry->overloads.count; i++) {
+		struct tt_str text = {0};
+
+		tt_declare(&text, entry, i);
+		printf("  %s\n", tt_str_text(&text));
+		tt_str_deinit(&text);
+	}
 	if (op->golden)
 		printf("Golden: float64, accepted from a correlation of %g on.\n", op->pcc);
 	if (op->programs && !programs) {
@@ -219,6 +228,16 @@ static void write_op(struct tt_jsonw *w, const struct tt_op_entry *entry)
 	tt_jsonw_array(w);
 	for (size_t i = 0; i < entry->overloads.count; i++)
 		write_sig(w, &entry->overloads.sigs[i]);
+	tt_jsonw_end(w);
+	tt_jsonw_key(w, "c_functions");
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < entry->overloads.count; i++) {
+		struct tt_str text = {0};
+
+		tt_declare(&text, entry, i);
+		tt_jsonw_string(w, tt_str_text(&text));
+		tt_str_deinit(&text);
+	}
 	tt_jsonw_end(w);
 	tt_jsonw_key(w, "golden");
 	tt_jsonw_bool(w, op->golden != NULL);
