@@ -10,6 +10,8 @@
 #include <x86intrin.h>
 #endif
 
+#include "base/env.h"
+
 /* Two readings at least this far apart give the rate to some millionths. */
 #define CALIBRATION_NS 5000000u
 
@@ -86,7 +88,7 @@ static struct moment read_both(void)
 
 static void find_start(void)
 {
-	const char *choice = getenv("TTNN_CLOCK");
+	const char *choice = tt_env("TTNN_CLOCK");
 
 	has_tsc = find_tsc() && !(choice && strcmp(choice, "os") == 0);
 	if (has_tsc)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
+
 static const char *const names[TT_ISA_COUNT] = {"plain", "avx2", "avx512"};
 
 #if defined(__x86_64__)
@@ -81,7 +83,7 @@ static enum tt_isa best(void)
 
 static enum tt_isa wanted(void)
 {
-	const char *name = getenv("TTNN_ISA");
+	const char *name = tt_env("TTNN_ISA");
 	enum tt_isa isa = best();
 
 	for (int i = 0; name && i < TT_ISA_COUNT; i++)

@@ -4,6 +4,7 @@
 #include <ttnn_frontend.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 
 #define UNKNOWN UINT64_MAX
 #define MOST_SECONDS 1e9
@@ -29,7 +30,7 @@ static _Thread_local const atomic_bool *adopted; /* of the thread that this one 
 /* What is no number is no limit. */
 static uint64_t read_limit(void)
 {
-	const char *text = getenv("TT_METAL_OPERATION_TIMEOUT_SECONDS");
+	const char *text = tt_env("TT_METAL_OPERATION_TIMEOUT_SECONDS");
 	double seconds = text ? strtod(text, NULL) : 0;
 
 	if (!(seconds > 0))

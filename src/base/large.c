@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/env.h"
 #include "base/lock.h"
 #include "base/mem.h"
 
@@ -140,10 +141,10 @@ static void release(void)
 
 static void set_up(void)
 {
-	const char *text = getenv("TTNN_POOL_MB");
+	const char *text = tt_env("TTNN_POOL_MB");
 	char *end;
 
-	if (text && *text) {
+	if (text) {
 		unsigned long megabytes = strtoul(text, &end, 10);
 
 		if (!*end && megabytes < SIZE_MAX >> 20)

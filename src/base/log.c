@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/lock.h"
 
 #define LINE_MOST 4096
@@ -25,7 +26,7 @@ static atomic_int used_level = -1; /* not known yet */
 static int level_now(void)
 {
 	int level = atomic_load_explicit(&used_level, memory_order_relaxed);
-	const char *name = getenv("TTNN_LOG");
+	const char *name = tt_env("TTNN_LOG");
 
 	if (level >= 0)
 		return level;

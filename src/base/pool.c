@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/deadline.h"
+#include "base/env.h"
 #include "base/lock.h"
 
 #define THREADS_MOST 512u
@@ -54,11 +55,11 @@ static unsigned clip(long count)
 
 static unsigned default_threads(void)
 {
-	const char *text = getenv("TTNN_NUM_THREADS");
+	const char *text = tt_env("TTNN_NUM_THREADS");
 	cpu_set_t cpus;
 	char *end;
 
-	if (text && *text) {
+	if (text) {
 		long count = strtol(text, &end, 10);
 
 		if (!*end && count > 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/embed.h"
+#include "base/env.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -516,7 +517,7 @@ tt_status tt_profile_open(struct tt_profile **out, const char *name)
 	size_t size;
 
 	if (!name)
-		name = getenv("TTNN_DEVICE");
+		name = tt_env("TTNN_DEVICE");
 	if (!name || !*name)
 		name = DEFAULT_PROFILE;
 	if (!is_path(name)) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "event/capture.h"
@@ -172,10 +173,10 @@ static tt_status begin(const char *directory, const char *words)
 
 void tt_trace_from_environment(void)
 {
-	const char *directory = getenv("TTNN_TRACE");
+	const char *directory = tt_env("TTNN_TRACE");
 
-	if (!directory || !*directory)
+	if (!directory)
 		return;
-	if (begin(directory, getenv("TTNN_TRACE_OPTIONS")) != TTNN_OK)
+	if (begin(directory, tt_env("TTNN_TRACE_OPTIONS")) != TTNN_OK)
 		tt_log(TT_LOG_WARN, "TTNN_TRACE: %s", ttnn_error());
 }
