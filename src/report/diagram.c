@@ -11,12 +11,14 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "report/diagram_links.h"
 
 #define CHIP_GAP 4.0
 #define CHIP_ROW 230.0 /* chips are broken into rows of this width, unless the box is wider */
 #define PAGE_PAD 20.0
 #define PAGE_TITLE 34.0
 #define CONTENT_GAP 6.0
+#define TAG_PAD 14.0
 
 tt_status tt_diagram_init(struct tt_diagram *diagram, const char *title)
 {
@@ -56,13 +58,13 @@ uint32_t tt_diagram_box(struct tt_diagram *diagram, enum tt_box_kind kind, uint3
 	return (uint32_t)diagram->boxes.count - 1;
 }
 
-tt_status tt_diagram_link(struct tt_diagram *diagram, uint32_t from, uint32_t to, const char *tip)
+tt_status tt_diagram_link(struct tt_diagram *diagram, const struct tt_link *link)
 {
-	struct tt_link *link = TT_VEC_PUSH(&diagram->links);
+	struct tt_link *slot = TT_VEC_PUSH(&diagram->links);
 
-	if (!link)
+	if (!slot)
 		return tt_fail_nomem();
-	*link = (struct tt_link){from, to, tip};
+	*slot = *link;
 	return TTNN_OK;
 }
 
@@ -109,8 +111,7 @@ tt_status tt_diagram_index(struct tt_diagram *diagram)
 	return TTNN_OK;
 }
 
-/* All boxes below the page, each before what it holds; the count, or 0 when memory is exhausted. */
-static uint32_t list_boxes(uint32_t **out, struct tt_diagram *diagram)
+uint32_t tt_diagram_list(uint32_t **out, struct tt_diagram *diagram)
 {
 	uint32_t *list = tt_arena_calloc(&diagram->scratch, diagram->boxes.count, sizeof(*list));
 	uint32_t count = 1;
@@ -130,7 +131,7 @@ static uint32_t list_boxes(uint32_t **out, struct tt_diagram *diagram)
 tt_status tt_diagram_hash(struct tt_diagram *diagram)
 {
 	uint32_t *list;
-	uint32_t count = list_boxes(&list, diagram);
+	uint32_t count = tt_diagram_list(&list, diagram);
 
 	if (!count)
 		return tt_fail_nomem();
@@ -151,31 +152,73 @@ tt_status tt_diagram_hash(struct tt_diagram *diagram)
 
 /* ---- sizes ------------------------------------------------------------------------------------- */
 
-/* Letters are all equally wide: six tenths of their size, twice that for those of East Asia. */
+/*
+ * Letters are all equally wide: six tenths of their size, twice that for those of East Asia. Arrows and
+ * other signs stand among those.
+ */
+static double letter_width(uint32_t code)
+{
+	bool sign = code >= 0x2000 && code < 0x2e80;
+
+	return code >= 0x1100 && !sign && code != TT_UTF8_BAD ? 1.2 : 0.61;
+}
+
 double tt_diagram_text_width(const char *text, double size)
 {
 	size_t length = text ? strlen(text) : 0;
-	double width = 0;
+	double width = 0, widest = 0;
 
 	for (size_t i = 0; i < length;) {
 		uint32_t code;
 
 		i += tt_utf8_get(&code, text + i, length - i);
-		width += code >= 0x1100 && code != TT_UTF8_BAD ? 1.2 : 0.61;
+		width = code == '\n' ? 0 : width + letter_width(code);
+		widest = fmax(widest, width);
 	}
-	return width * size;
+	return widest * size;
 }
 
-static double chip_width(const struct tt_box *box)
+const char *tt_diagram_fit(struct tt_arena *arena, const char *text, double width, double size)
 {
-	return tt_diagram_text_width(box->title, TT_CHIP_SIZE) +
-	       (box->times > 1 ? 4 : 0) * 0.61 * TT_CHIP_SIZE + 8;
+	size_t length = strlen(text), end = 0;
+	double used = letter_width(0x2026) * size;
+
+	/* Sums of letters do not come out even. */
+	if (tt_diagram_text_width(text, size) <= width + 0.01)
+		return text;
+	while (end < length) {
+		uint32_t code;
+		size_t bytes = tt_utf8_get(&code, text + end, length - end);
+
+		used += letter_width(code) * size;
+		if (used > width)
+			break;
+		end += bytes;
+	}
+	return tt_arena_printf(arena, "%.*s…", (int)end, text);
 }
 
-/* Puts the chips of a box in rows below y; the width they need, and where they end. */
-static double place_chips(struct tt_diagram *diagram, uint32_t scope, double width, double *y)
+/* A chip is as wide as its text, if that has room; "×12" behind it. */
+static tt_status size_chip(struct tt_diagram *diagram, struct tt_box *chip, double room)
 {
-	double x = 0, widest = 0;
+	chip->title = tt_diagram_fit(&diagram->arena, chip->title, room - 8, TT_CHIP_SIZE);
+	if (!chip->title)
+		return tt_fail_nomem();
+	chip->width = tt_diagram_text_width(chip->title, TT_CHIP_SIZE) + 8;
+	if (chip->times > 1) {
+		char times[32];
+
+		snprintf(times, sizeof(times), "×%u", chip->times);
+		chip->width += tt_diagram_text_width(times, TT_CHIP_SIZE) + 3;
+	}
+	chip->height = TT_CHIP_LINE;
+	return TTNN_OK;
+}
+
+/* Puts the chips of a box in rows below y. Makes *width, of the box until now, and *y what they need. */
+static tt_status place_chips(struct tt_diagram *diagram, uint32_t scope, double *width, double *y)
+{
+	double x = 0, room = fmax(*width, CHIP_ROW);
 	bool any = false;
 
 	for (uint32_t c = diagram->child_at[scope]; c < diagram->child_at[scope + 1]; c++) {
@@ -183,95 +226,19 @@ static double place_chips(struct tt_diagram *diagram, uint32_t scope, double wid
 
 		if (!tt_box_is_chip(chip->kind))
 			continue;
-		chip->width = chip_width(chip);
-		chip->height = TT_CHIP_LINE;
-		if (any && x + chip->width > width) {
+		TT_TRY(size_chip(diagram, chip, fmax(room, TT_TEXT_ROOM)));
+		if (any && x + chip->width > room) {
 			x = 0;
 			*y += TT_CHIP_LINE + CHIP_GAP;
 		}
 		chip->x = x;
 		chip->y = *y;
 		x += chip->width + CHIP_GAP;
-		widest = fmax(widest, x - CHIP_GAP);
+		*width = fmax(*width, x - CHIP_GAP);
 		any = true;
 	}
 	if (any)
 		*y += TT_CHIP_LINE + CHIP_GAP;
-	return widest;
-}
-
-/* ---- links in the scope that holds both ends --------------------------------------------------- */
-
-struct lifted {
-	uint32_t scope, from, to, link;
-};
-
-static int compare_lifted(const void *a, const void *b)
-{
-	const struct lifted *first = a, *second = b;
-	const uint32_t x[] = {first->scope, first->from, first->to, first->link};
-	const uint32_t y[] = {second->scope, second->from, second->to, second->link};
-
-	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	}
-	return 0;
-}
-
-static uint32_t resolve(const struct tt_diagram *diagram, uint32_t box)
-{
-	while (diagram->boxes.data[box].same != TT_BOX_NONE)
-		box = diagram->boxes.data[box].same;
-	return box;
-}
-
-/* Fills the scope; false when one end holds the other, or an end is not drawn. */
-static bool lift(struct lifted *out, const struct tt_diagram *diagram, const uint32_t *depth)
-{
-	const struct tt_box *boxes = diagram->boxes.data;
-	uint32_t a = out->from, b = out->to;
-
-	if (!depth[a] || !depth[b])
-		return false;
-	while (depth[a] > depth[b])
-		a = boxes[a].parent;
-	while (depth[b] > depth[a])
-		b = boxes[b].parent;
-	if (a == b)
-		return false;
-	while (boxes[a].parent != boxes[b].parent) {
-		a = boxes[a].parent;
-		b = boxes[b].parent;
-	}
-	out->from = a;
-	out->to = b;
-	out->scope = boxes[a].parent;
-	/* From one turn of a repetition to the next: not drawn. */
-	return boxes[a].time < boxes[b].time;
-}
-
-/* All links that are drawn, by scope, equal ones beside each other. */
-static tt_status lift_links(struct lifted **out, size_t *count, struct tt_diagram *diagram,
-			    const uint32_t *depth)
-{
-	struct lifted *lifted =
-		tt_arena_calloc(&diagram->scratch, diagram->links.count + 1, sizeof(*lifted));
-
-	*count = 0;
-	if (!lifted)
-		return tt_fail_nomem();
-	for (size_t i = 0; i < diagram->links.count; i++) {
-		const struct tt_link *link = &diagram->links.data[i];
-		struct lifted one = {.from = resolve(diagram, link->from),
-				     .to = resolve(diagram, link->to),
-				     .link = (uint32_t)i};
-
-		if (lift(&one, diagram, depth))
-			lifted[(*count)++] = one;
-	}
-	qsort(lifted, *count, sizeof(*lifted), compare_lifted);
-	*out = lifted;
 	return TTNN_OK;
 }
 
@@ -280,13 +247,20 @@ static tt_status lift_links(struct lifted **out, size_t *count, struct tt_diagra
 struct scope {
 	struct tt_diagram *diagram;
 	uint32_t box;
-	const struct lifted *lifted; /* of this scope */
-	size_t lifted_count;
+	const struct tt_bundle *bundles; /* of this scope */
+	size_t bundle_count;
 	uint32_t *node_of; /* of each box: its node in the layout of its scope */
 	struct tt_layout layout;
-	uint32_t *box_of;               /* of each node */
-	uint32_t *link_of, *link_count; /* of each edge: the first link drawn by it, and how many */
+	uint32_t *box_of;                   /* of each node */
+	const struct tt_bundle **bundle_of; /* of each edge; NULL: none */
 };
+
+/* "↑ title" */
+static double tag_width(const char *title)
+{
+	return fmin(tt_diagram_text_width(title, TT_CHIP_SIZE), TT_TEXT_ROOM) +
+	       2 * 0.61 * TT_CHIP_SIZE + TAG_PAD;
+}
 
 static tt_status collect_nodes(struct scope *s)
 {
@@ -306,53 +280,82 @@ static tt_status collect_nodes(struct scope *s)
 			continue;
 		s->node_of[child] = layout->node_count;
 		s->box_of[layout->node_count] = child;
-		layout->nodes[layout->node_count].width = box->width;
-		layout->nodes[layout->node_count++].height = box->height;
+		layout->nodes[layout->node_count++] =
+			(struct tt_layout_node){.width = box->width,
+						.height = box->height,
+						.tag_width = tag_width(box->title)};
 	}
 	return TTNN_OK;
 }
 
+static void add_edge(struct scope *s, const struct tt_layout_edge *edge,
+		     const struct tt_bundle *bundle)
+{
+	s->bundle_of[s->layout.edge_count] = bundle;
+	s->layout.edges[s->layout.edge_count++] = *edge;
+}
+
+/* The links of a bundle are one edge, or two: to the label and on from there. */
+static void add_bundle(struct scope *s, const struct tt_bundle *bundle)
+{
+	struct tt_layout_edge edge = {.from = s->node_of[bundle->from],
+				      .to = s->node_of[bundle->to],
+				      .hidden = bundle->kind == TT_LINK_USE,
+				      .trailing = bundle->kind != TT_LINK_TENSOR};
+
+	if (bundle->label != TT_BOX_NONE) {
+		edge.to = s->node_of[bundle->label];
+		add_edge(s, &edge, bundle);
+		edge = (struct tt_layout_edge){.from = edge.to, .to = s->node_of[bundle->to]};
+	}
+	add_edge(s, &edge, bundle);
+}
+
 /*
- * Links as edges. What happens inside a call happens in order: there a call without a link from one
- * before it is put below that; on the page and in repeated parts it may stand beside others.
+ * What is in order although no link says so. A tensor is given back below the call before. Inside a call
+ * everything happens in order: there a call without a link from one before it is put below that; on the
+ * page and in repeated parts it may stand beside others.
  */
+static void add_order(struct scope *s, const bool *linked)
+{
+	const struct tt_box *boxes = s->diagram->boxes.data;
+	enum tt_box_kind scope = boxes[s->box].kind;
+	bool ordered = scope != TT_BOX_PAGE && scope != TT_BOX_REPEAT;
+
+	for (uint32_t i = 0, last = TT_LAYOUT_NONE; i < s->layout.node_count; i++) {
+		enum tt_box_kind kind = boxes[s->box_of[i]].kind;
+		bool release = kind == TT_BOX_RELEASE;
+
+		if (kind == TT_BOX_LABEL || kind == TT_BOX_TENSOR)
+			continue;
+		if (last != TT_LAYOUT_NONE && (release || (ordered && !linked[i])))
+			add_edge(
+				s,
+				&(struct tt_layout_edge){
+					.from = last, .to = i, .hidden = true, .trailing = release},
+				NULL);
+		/* What is given back matters to nobody. */
+		if (!release)
+			last = i;
+	}
+}
+
 static tt_status collect_edges(struct scope *s)
 {
 	struct tt_diagram *diagram = s->diagram;
 	struct tt_layout *layout = &s->layout;
-	enum tt_box_kind kind = diagram->boxes.data[s->box].kind;
-	size_t most = s->lifted_count + layout->node_count + 1;
+	size_t most = 2 * s->bundle_count + layout->node_count + 1;
 	bool *linked = tt_arena_calloc(&diagram->scratch, (size_t)layout->node_count + 1, 1);
 
 	layout->edges = tt_arena_calloc(&diagram->scratch, most, sizeof(*layout->edges));
-	s->link_of = tt_arena_calloc(&diagram->scratch, most, sizeof(*s->link_of));
-	s->link_count = tt_arena_calloc(&diagram->scratch, most, sizeof(*s->link_count));
-	if (!linked || !layout->edges || !s->link_of || !s->link_count)
+	s->bundle_of = tt_arena_calloc(&diagram->scratch, most, sizeof(*s->bundle_of));
+	if (!linked || !layout->edges || !s->bundle_of)
 		return tt_fail_nomem();
-	for (size_t i = 0; i < s->lifted_count; i++) {
-		const struct lifted *one = &s->lifted[i];
-
-		if (i > 0 && one->from == one[-1].from && one->to == one[-1].to) {
-			s->link_count[layout->edge_count - 1]++;
-			continue;
-		}
-		s->link_of[layout->edge_count] = one->link;
-		s->link_count[layout->edge_count] = 1;
-		layout->edges[layout->edge_count++] = (struct tt_layout_edge){
-			.from = s->node_of[one->from], .to = s->node_of[one->to]};
-		linked[s->node_of[one->to]] = true;
+	for (size_t i = 0; i < s->bundle_count; i++) {
+		add_bundle(s, &s->bundles[i]);
+		linked[s->node_of[s->bundles[i].to]] = true;
 	}
-	if (kind == TT_BOX_PAGE || kind == TT_BOX_REPEAT)
-		return TTNN_OK;
-	for (uint32_t i = 0, last = TT_LAYOUT_NONE; i < layout->node_count; i++) {
-		/* What is given back matters to nobody: it may stand beside. */
-		if (diagram->boxes.data[s->box_of[i]].kind == TT_BOX_RELEASE)
-			continue;
-		if (!linked[i] && last != TT_LAYOUT_NONE)
-			layout->edges[layout->edge_count++] =
-				(struct tt_layout_edge){.from = last, .to = i, .hidden = true};
-		last = i;
-	}
+	add_order(s, linked);
 	return TTNN_OK;
 }
 
@@ -366,19 +369,34 @@ static tt_status add_line(struct tt_diagram *diagram, const struct tt_line *line
 	return TTNN_OK;
 }
 
+/* The line of an edge between two boxes, without its way. */
+static struct tt_line make_line(const struct scope *s, uint32_t from, uint32_t to, uint32_t edge)
+{
+	const struct tt_bundle *bundle = s->bundle_of[edge];
+
+	return (struct tt_line){.from = from,
+				.to = to,
+				.link = bundle->link,
+				.count = bundle->count,
+				.dashed = bundle->kind == TT_LINK_LAST_USE,
+				.open = to == bundle->label,
+				.scope = s->box};
+}
+
 /* A tag is a box that stands for far links. */
 static tt_status add_tag(struct scope *s, const struct tt_layout_tag *tag, double x, double y)
 {
 	struct tt_diagram *diagram = s->diagram;
 	uint32_t to = s->box_of[tag->node];
 	uint32_t from = s->box_of[s->layout.edges[tag->edge].from];
-	const char *name = diagram->boxes.data[from].title;
-	char more[32] = "";
-
-	if (tag->count > 1)
-		snprintf(more, sizeof(more), ", %u more", tag->count - 1);
+	double room = s->layout.nodes[s->layout.edges[tag->edge].from].tag_width - TAG_PAD;
 	const char *title =
-		tt_arena_printf(&diagram->arena, "↑ %.*s%s", tag->count > 1 ? 13 : 22, name, more);
+		tt_arena_printf(&diagram->arena, "↑ %s", diagram->boxes.data[from].title);
+
+	if (title)
+		title = tt_diagram_fit(&diagram->arena, title, room, TT_CHIP_SIZE);
+	if (title && tag->count > 1)
+		title = tt_arena_printf(&diagram->arena, "%s, %u more", title, tag->count - 1);
 	uint32_t index = title ? tt_diagram_box(diagram, TT_BOX_TAG, s->box, title) : TT_BOX_NONE;
 	if (index == TT_BOX_NONE)
 		return tt_fail_nomem();
@@ -386,11 +404,14 @@ static tt_status add_tag(struct scope *s, const struct tt_layout_tag *tag, doubl
 	box->same = TT_BOX_NONE;
 	box->x = tag->x + x;
 	box->y = tag->y + y;
-	box->width = s->layout.style->tag_width;
+	box->width = tag->width;
 	box->height = s->layout.style->tag_height;
 	box->far = from; /* where it leads to */
-	return add_line(diagram, &(struct tt_line){index, to, s->link_of[tag->edge], tag->count,
-						   tag->points, tag->point_count, s->box});
+	struct tt_line line = make_line(s, index, to, tag->edge);
+	line.count = tag->count;
+	line.points = tag->points;
+	line.point_count = tag->point_count;
+	return add_line(diagram, &line);
 }
 
 /* Children stand at (x, y) and further; lines and tags are kept. */
@@ -413,13 +434,60 @@ static tt_status apply_layout(struct scope *s, double x, double y)
 
 		if (edge->far)
 			diagram->boxes.data[from].far++;
-		if (edge->point_count)
-			TT_TRY(add_line(diagram,
-					&(struct tt_line){from, s->box_of[edge->to], s->link_of[i],
-							  s->link_count[i], edge->points,
-							  edge->point_count, s->box}));
+		if (!edge->point_count)
+			continue;
+		struct tt_line line = make_line(s, from, s->box_of[edge->to], i);
+		line.points = edge->points;
+		line.point_count = edge->point_count;
+		TT_TRY(add_line(diagram, &line));
 	}
 	return TTNN_OK;
+}
+
+/* What a box is made wide for, at least. */
+static double text_width(const struct tt_diagram *diagram, const struct tt_box *box)
+{
+	double wide = tt_diagram_text_width(box->detail, TT_DETAIL_SIZE);
+
+	if (box->kind == TT_BOX_LABEL)
+		wide = tt_diagram_text_width(box->title, TT_CHIP_SIZE);
+	else if (box->kind == TT_BOX_PAGE)
+		wide = tt_diagram_text_width(diagram->title, TT_HEADING_SIZE);
+	else
+		wide = fmax(wide, tt_diagram_text_width(box->title, TT_TITLE_SIZE));
+	return fmin(wide, TT_TEXT_ROOM);
+}
+
+/* What the texts of a box take of its height. */
+static double text_height(const struct tt_box *box)
+{
+	double lines = 1;
+
+	if (box->kind == TT_BOX_PAGE)
+		return PAGE_TITLE;
+	if (box->kind == TT_BOX_LABEL) {
+		for (const char *c = box->title; *c; c++)
+			lines += *c == '\n';
+		return lines * TT_LABEL_LINE;
+	}
+	return (*box->title ? TT_TITLE_LINE : 2) + (box->detail ? TT_DETAIL_LINE : 0);
+}
+
+/* Cuts texts for which there is no room. Labels are made of short ones. */
+static tt_status fit_texts(struct tt_diagram *diagram, struct tt_box *box, double wide)
+{
+	struct tt_arena *arena = &diagram->arena;
+
+	if (box->kind == TT_BOX_PAGE)
+		diagram->title = tt_diagram_fit(arena, diagram->title, wide, TT_HEADING_SIZE);
+	else if (box->kind != TT_BOX_LABEL)
+		box->title = tt_diagram_fit(arena, box->title, wide, TT_TITLE_SIZE);
+	if (box->detail) {
+		box->detail = tt_diagram_fit(arena, box->detail, wide, TT_DETAIL_SIZE);
+		if (!box->detail)
+			return tt_fail_nomem();
+	}
+	return box->title && diagram->title ? TTNN_OK : tt_fail_nomem();
 }
 
 /* The size of a box, and the places of what it holds relative to its corner. */
@@ -429,9 +497,7 @@ static tt_status layout_scope(struct scope *s)
 	struct tt_box *box = &diagram->boxes.data[s->box];
 	bool page = box->kind == TT_BOX_PAGE;
 	double pad = page ? PAGE_PAD : TT_BOX_PAD;
-	double wide = fmax(tt_diagram_text_width(page ? diagram->title : box->title, TT_TITLE_SIZE),
-			   tt_diagram_text_width(box->detail, TT_DETAIL_SIZE));
-	double y = page ? PAGE_TITLE : TT_TITLE_LINE + (box->detail ? TT_DETAIL_LINE : 0);
+	double wide = text_width(diagram, box), y = text_height(box);
 
 	TT_TRY(collect_nodes(s));
 	TT_TRY(collect_edges(s));
@@ -439,8 +505,8 @@ static tt_status layout_scope(struct scope *s)
 	TT_TRY(tt_layout_run(&s->layout, &diagram->arena));
 	wide = fmax(wide, s->layout.width);
 	y += 3;
-	double chips = place_chips(diagram, s->box, fmax(wide, CHIP_ROW), &y);
-	wide = fmax(wide, chips);
+	TT_TRY(place_chips(diagram, s->box, &wide, &y));
+	TT_TRY(fit_texts(diagram, box, wide));
 	/* Content is in the middle when the title is wider. */
 	double x = pad + (wide - s->layout.width) / 2;
 	if (s->layout.node_count > 0)
@@ -474,25 +540,21 @@ static tt_status layout_scope(struct scope *s)
 tt_status tt_diagram_layout(struct tt_diagram *diagram)
 {
 	uint32_t *list, count;
-	size_t lifted_count, end;
-	struct lifted *lifted = NULL;
+	size_t bundle_count, end;
+	struct tt_bundle *bundles = NULL;
 
+	TT_TRY(tt_diagram_bundle(&bundles, &bundle_count, diagram));
 	TT_TRY(tt_diagram_index(diagram));
-	count = list_boxes(&list, diagram);
-	uint32_t *depth = tt_arena_calloc(&diagram->scratch, diagram->boxes.count, sizeof(*depth));
+	count = tt_diagram_list(&list, diagram);
 	uint32_t *node_of =
 		tt_arena_calloc(&diagram->scratch, diagram->boxes.count, sizeof(*node_of));
-	/* Links of a scope start here in `lifted`, which is in the order of scopes. */
+	/* Bundles of a scope start here in `bundles`, which is in the order of scopes. */
 	size_t *at = tt_arena_calloc(&diagram->scratch, diagram->boxes.count + 1, sizeof(*at));
-	if (!count || !depth || !node_of || !at)
+	if (!count || !node_of || !at)
 		return tt_fail_nomem();
-	depth[0] = 1;
-	for (uint32_t i = 1; i < count; i++)
-		depth[list[i]] = depth[diagram->boxes.data[list[i]].parent] + 1;
-	TT_TRY(lift_links(&lifted, &lifted_count, diagram, depth));
 	end = diagram->boxes.count;
-	for (size_t i = 0; i < lifted_count; i++)
-		at[lifted[i].scope + 1]++;
+	for (size_t i = 0; i < bundle_count; i++)
+		at[bundles[i].scope + 1]++;
 	for (size_t i = 0; i < end; i++)
 		at[i + 1] += at[i];
 	for (uint32_t i = count; i-- > 0;) {
@@ -500,8 +562,8 @@ tt_status tt_diagram_layout(struct tt_diagram *diagram)
 		struct scope scope = {.diagram = diagram,
 				      .box = box,
 				      .node_of = node_of,
-				      .lifted = lifted + at[box],
-				      .lifted_count = at[box + 1] - at[box]};
+				      .bundles = bundles + at[box],
+				      .bundle_count = at[box + 1] - at[box]};
 
 		if (!tt_box_is_chip(diagram->boxes.data[box].kind))
 			TT_TRY(layout_scope(&scope));

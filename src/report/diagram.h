@@ -3,9 +3,10 @@
  *
  * Made from a graph (tt_diagram_calls), folded, laid out, then written by svg.h.
  * Box 0 is the page. A link is drawn between the two outermost boxes that it joins: from the bottom of
- * one to the top of the other, within the scope that holds both. What always holds after
- * tt_diagram_layout(): a box lies inside its parent, and two boxes of which neither holds the other do
- * not intersect.
+ * one to the top of the other, within the scope that holds both; where several tensors go the same way
+ * a label on the line names them. What always holds after tt_diagram_layout(): a box lies inside its
+ * parent, two boxes of which neither holds the other do not intersect, and a tensor is given back below
+ * every box of its scope that uses it.
  */
 #ifndef TT_REPORT_DIAGRAM_H
 #define TT_REPORT_DIAGRAM_H
@@ -32,6 +33,7 @@
 	X(TENSOR, "tensor", "tensor from before", "#fdf3cf", "#a3810f")                            \
 	X(REPEAT, "rep", "repeated", "#f7f7f7", "#777777")                                         \
 	X(TAG, "tag", "from far above", "#ffffff", "#888888")                                      \
+	X(LABEL, "label", "", "#ffffff", "#c4c4c4")                                                \
 	X(L1, "l1", "allocated in L1", "#f9dcc0", "#b0621a")                                       \
 	X(DRAM, "dram", "allocated in DRAM", "#e8dccf", "#7c5a36")                                 \
 	X(FREE, "free", "freed", "#ffffff", "#9a9a9a")                                             \
@@ -53,27 +55,47 @@ static inline bool tt_box_is_chip(enum tt_box_kind kind)
 
 #define TT_BOX_NONE UINT32_MAX
 
+/* Memory of one sort that a RELEASE gives back. */
+struct tt_freed {
+	const char *memory; /* "DRAM 4 KiB"; NULL: of further sorts */
+	uint32_t count;
+	struct tt_freed *next;
+};
+
 struct tt_box {
 	enum tt_box_kind kind;
 	bool failed;           /* drawn in the colour of errors */
 	bool gone;             /* stands for an equal box that is drawn: `same` */
+	bool nested;           /* holds calls, not chips alone */
+	bool nameless;         /* a RELEASE that what it frees tells all of */
 	uint32_t parent, same; /* TT_BOX_NONE: none */
 	uint32_t time;         /* boxes of a scope are ordered by it */
 	uint32_t times;        /* how many of these there are (REPEAT, chips); 0 and 1: one */
 	uint32_t far;          /* links that leave it and end in tags */
-	const char *title, *detail, *tip; /* any may be NULL but the title */
+	const char *title, *detail, *tip; /* any may be NULL but the title; labels have lines */
+	struct tt_freed *freed;           /* of a RELEASE; diagram_release.h fills it */
 	uint64_t hash;                    /* equal for boxes of equal content */
 	double x, y, width, height;
 };
 
-struct tt_link {
-	uint32_t from, to;
-	const char *tip; /* may be NULL */
+enum tt_link_kind {
+	TT_LINK_TENSOR,   /* to a call that takes a tensor */
+	TT_LINK_LAST_USE, /* to where it is given back, from the call that used it last: dashed */
+	TT_LINK_USE,      /* to there, from another: not drawn */
 };
 
-/* A drawn link, or the line from a tag to its box. */
+struct tt_link {
+	uint32_t from, to;
+	enum tt_link_kind kind;
+	uint32_t tensor;  /* equal for links of the same tensor */
+	const char *text; /* what the tensor is; may be NULL */
+	const char *tip;  /* may be NULL */
+};
+
+/* A drawn link, half of one with a label, or the line from a tag to its box. */
 struct tt_line {
-	uint32_t from, to, link, count;       /* count: links drawn as this one */
+	uint32_t from, to, link, count;       /* count: tensors on it */
+	bool dashed, open;                    /* open: ends in a label, without an arrow */
 	const struct tt_layout_point *points; /* relative to the corner of `scope` */
 	uint32_t point_count;
 	uint32_t scope;
@@ -98,10 +120,16 @@ void tt_diagram_deinit(struct tt_diagram *diagram);
 /* A new box; its number, or TT_BOX_NONE when memory is exhausted. Texts are borrowed. */
 uint32_t tt_diagram_box(struct tt_diagram *diagram, enum tt_box_kind kind, uint32_t parent,
 			const char *title);
-tt_status tt_diagram_link(struct tt_diagram *diagram, uint32_t from, uint32_t to, const char *tip);
+tt_status tt_diagram_link(struct tt_diagram *diagram, const struct tt_link *link);
 
 /* Lists the children of every box that is drawn. */
 tt_status tt_diagram_index(struct tt_diagram *diagram);
+
+/*
+ * All boxes that are drawn, the page first, each before what it holds, in scratch memory; the count, or 0
+ * when memory is exhausted. Wants the children listed.
+ */
+uint32_t tt_diagram_list(uint32_t **out, struct tt_diagram *diagram);
 
 /* Computes the hash of every box that is drawn, from titles, details and content. */
 tt_status tt_diagram_hash(struct tt_diagram *diagram);
@@ -116,17 +144,25 @@ tt_status tt_diagram_fold(struct tt_diagram *diagram);
 /* Gives all boxes and lines their places. */
 tt_status tt_diagram_layout(struct tt_diagram *diagram);
 
-/* Width of a text in units of the drawing; `size` is that of the letters. */
+/* Width of a text in units of the drawing, of the widest line; `size` is that of the letters. */
 double tt_diagram_text_width(const char *text, double size);
 
+/* The text if it is not wider than that, else as much of it as is and "…"; NULL: no memory. */
+const char *tt_diagram_fit(struct tt_arena *arena, const char *text, double width, double size);
+
 /* Sizes of letters and lines, shared with the writer. */
+#define TT_HEADING_SIZE 15.0
 #define TT_TITLE_SIZE 11.0
 #define TT_TITLE_LINE 15.0
 #define TT_DETAIL_SIZE 9.5
 #define TT_DETAIL_LINE 12.0
 #define TT_CHIP_SIZE 9.0
 #define TT_CHIP_LINE 13.0
+#define TT_LABEL_LINE 11.0
 #define TT_BOX_PAD 7.0
+
+/* A box is made this wide for a text; a longer one is cut where the box is not wider for other reasons. */
+#define TT_TEXT_ROOM 640.0
 
 /* ---- from graphs ------------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 
 #define ARGUMENTS_MAX 16
 #define ARGUMENT_CUT 140
+#define SHAPE_CUT 100
 
 /* Hands a string over to an arena. */
 static char *take(struct tt_arena *arena, struct tt_str *str)
@@ -107,6 +108,11 @@ static const char *place(const struct tt_graph_node *node)
 	return "";
 }
 
+bool tt_diagram_in_l1(const struct tt_graph_node *node)
+{
+	return strcmp(place(node), " L1") == 0;
+}
+
 char *tt_diagram_tensor_text(struct tt_arena *arena, const struct tt_graph_node *node)
 {
 	const char *shape = tt_graph_string(node, TT_KEY_SHAPE);
@@ -116,7 +122,9 @@ char *tt_diagram_tensor_text(struct tt_arena *arena, const struct tt_graph_node 
 	struct tt_str str = {0};
 
 	if (close)
-		tt_str_addf(&str, "%.*s", (int)(close - open > 40 ? 40 : close - open + 1), open);
+		tt_str_addf(&str, "%.*s%s",
+			    (int)(close - open > SHAPE_CUT ? SHAPE_CUT : close - open + 1), open,
+			    close - open > SHAPE_CUT ? "…" : "");
 	if (*dtype)
 		tt_str_addf(&str, " %.20s", dtype);
 	if (*layout)

@@ -20,6 +20,9 @@ enum tt_box_kind tt_diagram_call_kind(const char *name);
 char *tt_diagram_tensor_title(struct tt_arena *arena, const struct tt_graph_node *node);
 char *tt_diagram_tensor_text(struct tt_arena *arena, const struct tt_graph_node *node);
 
+/* Whether a tensor's node says that it is in L1. */
+bool tt_diagram_in_l1(const struct tt_graph_node *node);
+
 /* Name, nodes, duration, arguments of a call. */
 char *tt_diagram_call_tip(struct tt_arena *arena, const struct tt_graph *graph, uint32_t start,
 			  uint32_t end);

@@ -15,8 +15,8 @@ const struct tt_layout_style tt_layout_default = {
 	.row_width = 2600,
 	.column_height = 900,
 	.aspect = 1.5,
-	.tag_width = 150,
 	.tag_height = 16,
+	.tag_more = 62,
 	.far_rows = 24,
 };
 
@@ -89,7 +89,10 @@ static tt_status make_tags(struct work *w, struct tt_arena *arena)
 		if (!tag->count++) {
 			tag->node = node;
 			tag->edge = i;
+			tag->width = layout->nodes[layout->edges[i].from].tag_width;
 		}
+		if (tag->count == 2)
+			tag->width += layout->style->tag_more;
 	}
 	return TTNN_OK;
 }
@@ -145,10 +148,8 @@ static void fill_vertices(struct work *w)
 	for (uint32_t i = 0; i < layout->tag_count; i++) {
 		uint32_t node = layout->tags[i].node;
 
-		graph->vertices[layout->node_count + i] =
-			(struct tt_layout_vertex){.width = layout->style->tag_width,
-						  .row = w->rows.row[node] - 1,
-						  .box = true};
+		graph->vertices[layout->node_count + i] = (struct tt_layout_vertex){
+			.width = layout->tags[i].width, .row = w->rows.row[node] - 1, .box = true};
 		w->first_step[layout->edge_count + i] = step;
 		graph->steps[step++] = (struct tt_layout_step){layout->node_count + i, node};
 	}
@@ -158,11 +159,13 @@ static void fill_vertices(struct work *w)
 
 		w->passed[i] = vertex;
 		w->first_step[i] = step;
+		if (edge->trailing)
+			graph->vertices[to].aside = true;
 		if (!drawn(edge))
 			continue;
 		for (uint32_t row = w->rows.row[from] + 1; row < w->rows.row[to]; row++) {
-			graph->vertices[vertex] =
-				(struct tt_layout_vertex){.width = PASS_WIDTH, .row = row};
+			graph->vertices[vertex] = (struct tt_layout_vertex){
+				.width = PASS_WIDTH, .row = row, .aside = edge->trailing};
 			graph->steps[step++] = (struct tt_layout_step){from, vertex};
 			from = vertex++;
 		}
@@ -348,6 +351,16 @@ static uint32_t row_steps(const struct tt_layout_graph *graph, uint32_t row)
 	return count;
 }
 
+/* Whether a row holds nothing but what trails: it belongs to the row above. */
+static bool row_trails(const struct tt_layout_graph *graph, uint32_t row)
+{
+	uint32_t i = graph->row_at[row];
+
+	while (i < graph->row_at[row + 1] && graph->vertices[graph->order[i]].aside)
+		i++;
+	return i == graph->row_at[row + 1];
+}
+
 /* Gives every row its column, none much higher than `page`: breaks where few edges are cut. */
 static void break_columns(struct work *w, double page)
 {
@@ -371,6 +384,8 @@ static void break_columns(struct work *w, double page)
 			best = rows;
 		else if (best == rows && end < rows)
 			best = end;
+		while (best < rows && row_trails(&w->graph, best))
+			best++;
 		for (; row < best; row++)
 			w->column[row] = column;
 		column++;
@@ -435,7 +450,7 @@ static int compare_crossings(const void *a, const void *b)
 	return first->step < second->step ? -1 : first->step > second->step;
 }
 
-/* Numbers the edges that go from a column to the next: the rightmost turns first. */
+/* Numbers the edges that go from a column to the next: the rightmost turns first. What trails is not drawn. */
 static tt_status number_tracks(struct work *w)
 {
 	const struct tt_layout_graph *graph = &w->graph;
@@ -456,7 +471,8 @@ static tt_status number_tracks(struct work *w)
 			     n < graph->near_at[0][vertex + 1]; n++) {
 				uint32_t step = graph->near_step[0][n];
 
-				found[count++] = (struct crossing){w->up_x[step], step};
+				if (!graph->vertices[graph->steps[step].down].aside)
+					found[count++] = (struct crossing){w->up_x[step], step};
 			}
 		}
 		qsort(found, count, sizeof(*found), compare_crossings);
@@ -587,6 +603,14 @@ static void route_edge(const struct work *w, uint32_t index, struct route *route
 	}
 }
 
+/* Whether an edge goes from a column to another. */
+static bool turns(const struct work *w, uint32_t index)
+{
+	const struct tt_layout_edge *edge = &w->layout->edges[index];
+
+	return w->column[w->rows.row[edge->from]] != w->column[w->rows.row[edge->to]];
+}
+
 static tt_status make_routes(struct work *w, struct tt_arena *arena)
 {
 	struct tt_layout *layout = w->layout;
@@ -607,7 +631,7 @@ static tt_status make_routes(struct work *w, struct tt_arena *arena)
 	for (uint32_t i = 0; i < layout->edge_count; i++) {
 		struct route route = {points, 0};
 
-		if (!drawn(&layout->edges[i]))
+		if (!drawn(&layout->edges[i]) || (layout->edges[i].trailing && turns(w, i)))
 			continue;
 		route_edge(w, i, &route);
 		struct tt_layout_point *copy = tt_arena_calloc(arena, route.count, sizeof(*copy));

@@ -23,6 +23,7 @@
 
 struct tt_layout_node {
 	double width, height; /* given */
+	double tag_width;     /* given: of a tag that names it */
 	double x, y;          /* the corner at the top left */
 };
 
@@ -33,11 +34,13 @@ struct tt_layout_point {
 /*
  * From one node to another. The points are those of the drawn line, from its start: two of them with
  * the same x or the same y are joined by a straight line, others by a curve that is vertical at both
- * ends. No points: the edge is far (its target has a tag), or from a node to itself.
+ * ends. No points: the edge is far (its target has a tag), trails into another column, or is from a node
+ * to itself.
  */
 struct tt_layout_edge {
 	uint32_t from, to; /* given: indices of nodes */
 	bool hidden;       /* given: only puts `to` below `from`; is not drawn, gets no points */
+	bool trailing;     /* given: and `from` stands as if it were not there; none leaves `to` */
 	bool far;
 	const struct tt_layout_point *points;
 	uint32_t point_count;
@@ -47,18 +50,19 @@ struct tt_layout_edge {
 struct tt_layout_tag {
 	uint32_t node;        /* that has far edges */
 	uint32_t edge, count; /* the first of them, and how many there are */
-	double x, y;          /* the corner at the top left; the size is that of the style */
+	double x, y, width; /* x, y: the corner at the top left; the height is that of the style */
 	struct tt_layout_point points[3]; /* from the tag to the node, as those of edges */
 	uint32_t point_count;
 };
 
 struct tt_layout_style {
-	double gap_x, gap_y;          /* between boxes of a row; between rows */
-	double row_width;             /* rows are broken when wider */
-	double column_height;         /* drawings not higher are left in one column ... */
-	double aspect;                /* ... others get this width for a height of 1 */
-	double tag_width, tag_height; /* of tags */
-	uint32_t far_rows;            /* edges over more rows are far */
+	double gap_x, gap_y;  /* between boxes of a row; between rows */
+	double row_width;     /* rows are broken when wider */
+	double column_height; /* drawings not higher are left in one column ... */
+	double aspect;        /* ... others get this width for a height of 1 */
+	double tag_height;    /* of tags */
+	double tag_more;      /* what a tag is wider if it stands for several edges */
+	uint32_t far_rows;    /* edges over more rows are far */
 };
 extern const struct tt_layout_style tt_layout_default;
 

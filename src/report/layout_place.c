@@ -14,8 +14,11 @@
 #define WEIGHT_PASSING 6.0
 #define WEIGHT_IDLE 0.01
 
-/* How much a neighbour counts that nothing leads to: inputs stand around the line of operations. */
-#define PULL_SOURCE 0.002
+/*
+ * How much a neighbour counts that nothing leads to, or that only trails: inputs and what is given back
+ * stand around the line of operations.
+ */
+#define PULL_WEAK 0.002
 
 struct pool {
 	double sum, weight; /* of weighted wishes; of weights */
@@ -52,7 +55,8 @@ static bool wish(double *out, const struct tt_layout_graph *graph, uint32_t vert
 		for (uint32_t n = graph->near_at[side][vertex];
 		     n < graph->near_at[side][vertex + 1]; n++) {
 			uint32_t other = graph->near[side][n];
-			double pull = side && is_source(graph, other) ? PULL_SOURCE : 1;
+			bool weak = side ? is_source(graph, other) : graph->vertices[other].aside;
+			double pull = weak ? PULL_WEAK : 1;
 
 			sum += graph->vertices[other].x * pull;
 			pulls += pull;
@@ -75,7 +79,7 @@ static double weight(const struct tt_layout_graph *graph, uint32_t vertex)
 {
 	if (!graph->vertices[vertex].box)
 		return WEIGHT_PASSING;
-	return is_source(graph, vertex) ? PULL_SOURCE : 1;
+	return is_source(graph, vertex) || graph->vertices[vertex].aside ? PULL_WEAK : 1;
 }
 
 static void place_row(struct tt_layout_graph *graph, uint32_t row, unsigned sides,

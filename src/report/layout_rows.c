@@ -1,7 +1,7 @@
 /*
  * layout_rows.c: which row a box stands in. As high as what it depends on allows; then as low as what
  * depends on it allows, where that makes no edge longer: so weights stand beside the operation that
- * wants them and not at the top of the page.
+ * wants them and not at the top of the page. What trails goes below in the end.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static tt_status build_fan(struct fan *fan, const struct tt_layout *layout, stru
 		return tt_fail_nomem();
 	for (uint32_t i = 0; i < layout->edge_count; i++) {
 		ends(&layout->edges[i], &up, &down);
-		if (up != down) {
+		if (up != down && !layout->edges[i].trailing) {
 			fan->at[up + 2]++;
 			fan->in_degree[down]++;
 		}
@@ -43,7 +43,7 @@ static tt_status build_fan(struct fan *fan, const struct tt_layout *layout, stru
 		fan->at[i] += fan->at[i - 1];
 	for (uint32_t i = 0; i < layout->edge_count; i++) {
 		ends(&layout->edges[i], &up, &down);
-		if (up != down)
+		if (up != down && !layout->edges[i].trailing)
 			fan->below[fan->at[up + 1]++] = down;
 	}
 	return TTNN_OK;
@@ -68,6 +68,22 @@ static void assign(uint32_t *row, const struct fan *fan, uint32_t count)
 	for (uint32_t i = 1; i < count; i++) {
 		if (!fan->in_degree[i] && fan->at[i] == fan->at[i + 1])
 			row[i] = row[i - 1];
+	}
+}
+
+/* What trails stands just below the lowest box that it follows. */
+static void assign_trailing(uint32_t *row, const struct tt_layout *layout)
+{
+	uint32_t up, down;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < layout->edge_count; i++) {
+			ends(&layout->edges[i], &up, &down);
+			if (!layout->edges[i].trailing || up == down)
+				continue;
+			if (pass == 0 || row[down] <= row[up])
+				row[down] = pass ? row[up] + 1 : 0;
+		}
 	}
 }
 
@@ -139,6 +155,7 @@ tt_status tt_layout_rows(struct tt_layout_rows *rows, struct tt_layout *layout,
 		return tt_fail_nomem();
 	TT_TRY(build_fan(&fan, layout, arena));
 	assign(rows->row, &fan, layout->node_count);
+	assign_trailing(rows->row, layout);
 	TT_TRY(split(rows, layout, arena));
 	mark_far(rows, layout);
 	return TTNN_OK;

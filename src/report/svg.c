@@ -69,10 +69,8 @@ static bool xml_has(uint32_t code)
 	       (code >= 0xe000 && code < 0xfffe) || code >= 0x10000;
 }
 
-static void put_escaped(struct svg *svg, const char *text)
+static void put_escaped_part(struct svg *svg, const char *text, size_t length)
 {
-	size_t length = text ? strlen(text) : 0;
-
 	for (size_t i = 0; i < length;) {
 		uint32_t code;
 		char bytes[4];
@@ -98,6 +96,11 @@ static void put_escaped(struct svg *svg, const char *text)
 	}
 }
 
+static void put_escaped(struct svg *svg, const char *text)
+{
+	put_escaped_part(svg, text, text ? strlen(text) : 0);
+}
+
 static void put_tip(struct svg *svg, const char *tip)
 {
 	if (!tip)
@@ -107,14 +110,20 @@ static void put_tip(struct svg *svg, const char *tip)
 	put(svg, "</title>");
 }
 
-static void put_text(struct svg *svg, const char *class, double x, double y, const char *text)
+static void put_part(struct svg *svg, const char *class, struct tt_layout_point at,
+		     const char *text, size_t length)
 {
 	tt_str_addf(svg->text, "<text class=\"%s\"", class);
-	put_number(svg, " x=\"", x);
-	put_number(svg, "\" y=\"", y);
+	put_number(svg, " x=\"", at.x);
+	put_number(svg, "\" y=\"", at.y);
 	put(svg, "\">");
-	put_escaped(svg, text);
+	put_escaped_part(svg, text, length);
 	put(svg, "</text>");
+}
+
+static void put_text(struct svg *svg, const char *class, double x, double y, const char *text)
+{
+	put_part(svg, class, (struct tt_layout_point){x, y}, text, strlen(text));
 }
 
 static void put_rect(struct svg *svg, const struct tt_box *box, double round)
@@ -145,6 +154,7 @@ static void put_head(struct svg *svg)
 	    ".t{font-size:11px;font-weight:bold}.d{font-size:9.5px;fill:#444}"
 	    ".c{font-size:9px}.h{font-size:15px;font-weight:bold}\n"
 	    "rect{stroke-width:1}path{fill:none;stroke:#555;stroke-width:1.1}\n"
+	    ".last{stroke:#9a9a9a;stroke-dasharray:3 3}.label>rect{stroke-width:.8}\n"
 	    "path:hover{stroke:#d10;stroke-width:2.5}g:hover>rect{stroke-width:2.2}\n"
 	    ".rep>rect,.free>rect,.rel>rect{stroke-dasharray:4 3}.tag text{fill:#555}a{cursor:pointer}\n"
 	    ".bad>rect{stroke:#b3261e;stroke-width:2}\n");
@@ -218,6 +228,30 @@ static void put_tag(struct svg *svg, const struct tt_box *box)
 	put_text(svg, "c", box->x + 7, box->y + 11.5, box->title);
 }
 
+/* A line of text below the other. */
+static void put_label(struct svg *svg, const struct tt_box *box)
+{
+	double y = box->y + 10;
+
+	put_rect(svg, box, 6);
+	for (const char *line = box->title, *end; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		put_part(svg, "c", (struct tt_layout_point){box->x + TT_BOX_PAD, y}, line,
+			 end ? (size_t)(end - line) : strlen(line));
+		y += TT_LABEL_LINE;
+	}
+}
+
+static void put_texts(struct svg *svg, const struct tt_box *box)
+{
+	double y = box->y + (*box->title ? 13 : 0);
+
+	if (*box->title)
+		put_text(svg, "t", box->x + TT_BOX_PAD, y, box->title);
+	if (box->detail)
+		put_text(svg, "d", box->x + TT_BOX_PAD, y + 12, box->detail);
+}
+
 static void put_box(struct svg *svg, uint32_t index)
 {
 	const struct tt_box *box = &svg->diagram->boxes.data[index];
@@ -230,13 +264,13 @@ static void put_box(struct svg *svg, uint32_t index)
 	put_tip(svg, box->tip);
 	if (box->kind == TT_BOX_TAG) {
 		put_tag(svg, box);
+	} else if (box->kind == TT_BOX_LABEL) {
+		put_label(svg, box);
 	} else if (tt_box_is_chip(box->kind)) {
 		put_chip(svg, box);
 	} else {
 		put_rect(svg, box, box->kind == TT_BOX_TENSOR ? 9 : 4);
-		put_text(svg, "t", box->x + TT_BOX_PAD, box->y + 13, box->title);
-		if (box->detail)
-			put_text(svg, "d", box->x + TT_BOX_PAD, box->y + 25, box->detail);
+		put_texts(svg, box);
 		if (box->far) {
 			/* A mark at the corner: more leaves here than the lines show. */
 			put_number(svg, "<path d=\"M", box->x + box->width - 9);
@@ -248,18 +282,16 @@ static void put_box(struct svg *svg, uint32_t index)
 	flush(svg, FLUSH);
 }
 
-static void put_line(struct svg *svg, const struct tt_line *line)
+/* The way of a line, from its start. */
+static void put_way(struct svg *svg, const struct tt_line *line)
 {
-	const struct tt_diagram *diagram = svg->diagram;
-	const struct tt_box *scope = &diagram->boxes.data[line->scope];
+	const struct tt_box *scope = &svg->diagram->boxes.data[line->scope];
 
-	if (line->point_count < 2)
-		return;
 	for (uint32_t i = 0; i < line->point_count; i++) {
 		const struct tt_layout_point *p = &line->points[i], *last = i ? p - 1 : NULL;
 
 		if (!last) {
-			put(svg, "<path marker-end=\"url(#arrow)\" d=\"M");
+			put(svg, "M");
 		} else if (last->x == p->x || last->y == p->y) {
 			put(svg, "L");
 		} else {
@@ -274,13 +306,35 @@ static void put_line(struct svg *svg, const struct tt_line *line)
 		put_number(svg, "", p->x + scope->x);
 		put_number(svg, " ", p->y + scope->y);
 	}
+}
+
+/* What the tooltip of a line says about one of its ends. */
+static void put_end(struct svg *svg, uint32_t index, uint32_t otherwise)
+{
+	const struct tt_box *box = &svg->diagram->boxes.data[index];
+
+	if (box->kind == TT_BOX_LABEL)
+		box = &svg->diagram->boxes.data[otherwise];
+	put_escaped(svg, *box->title ? box->title : box->detail);
+}
+
+static void put_line(struct svg *svg, const struct tt_line *line)
+{
+	const struct tt_diagram *diagram = svg->diagram;
+
+	if (line->point_count < 2)
+		return;
+	tt_str_addf(svg->text, "<path%s%s d=\"", line->dashed ? " class=\"last\"" : "",
+		    line->open || line->dashed ? "" : " marker-end=\"url(#arrow)\"");
+	put_way(svg, line);
 	put(svg, "\"><title>");
-	put_escaped(svg, diagram->boxes.data[line->from].title);
+	put_end(svg, line->from, diagram->links.data[line->link].from);
 	put(svg, " → ");
-	put_escaped(svg, diagram->boxes.data[line->to].title);
+	put_end(svg, line->to, diagram->links.data[line->link].to);
 	if (line->count > 1)
 		tt_str_addf(svg->text, "\n%u tensors, the first:", line->count);
-	put(svg, "\n");
+	if (diagram->links.data[line->link].tip)
+		put(svg, "\n");
 	put_escaped(svg, diagram->links.data[line->link].tip);
 	put(svg, "</title></path>\n");
 	flush(svg, FLUSH);

@@ -31,16 +31,22 @@ tt_status tt_same_init(struct tt_same *same, const struct tt_graph *graph)
 	return TTNN_OK;
 }
 
+struct tt_map_entry *tt_same_buffer(struct tt_same *same, uint32_t buffer)
+{
+	uint64_t key[2] = {(uint64_t)buffer + 1, KEY_BUFFER};
+
+	return tt_map_add(&same->known, key, sizeof(key), NULL);
+}
+
 struct tt_map_entry *tt_same_find(struct tt_same *same, uint32_t tensor)
 {
-	uint64_t key[2] = {same->buffer_of[tensor], KEY_BUFFER};
+	uint64_t key[2] = {0, KEY_ID};
 
-	if (!key[0]) {
-		key[1] = KEY_ID;
-		if (!tt_graph_number(&key[0], &same->graph->nodes[tensor], TT_KEY_TENSOR_ID)) {
-			key[0] = tensor;
-			key[1] = KEY_NODE;
-		}
+	if (same->buffer_of[tensor])
+		return tt_same_buffer(same, same->buffer_of[tensor] - 1);
+	if (!tt_graph_number(&key[0], &same->graph->nodes[tensor], TT_KEY_TENSOR_ID)) {
+		key[0] = tensor;
+		key[1] = KEY_NODE;
 	}
 	return tt_map_add(&same->known, key, sizeof(key), NULL);
 }

@@ -21,6 +21,9 @@ tt_status tt_same_init(struct tt_same *same, const struct tt_graph *graph);
  * memory. Borrowed until the next call. */
 struct tt_map_entry *tt_same_find(struct tt_same *same, uint32_t tensor);
 
+/* The same of all tensors in the memory that a buffer's node is about. */
+struct tt_map_entry *tt_same_buffer(struct tt_same *same, uint32_t buffer);
+
 /*
  * Under which entry a tensor was given that has no buffer of its own (a view, a host tensor) and a number that no
  * call gave: on its way through Python a result gets the next number, once for every call that passes it on. So it

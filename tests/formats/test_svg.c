@@ -55,6 +55,77 @@ static void call(struct maker *m, const char *name, unsigned input, unsigned wid
 	node(m, "tensor", params, "", 0);
 }
 
+/* The buffer of a tensor's node, which is to come. */
+static void buffer(struct maker *m, unsigned tensor)
+{
+	char connections[32];
+
+	snprintf(connections, sizeof(connections), "%u", tensor);
+	node(m, "buffer", "\"size\":4096,\"type\":\"DRAM\"", connections, 1);
+}
+
+static unsigned tensor(struct maker *m, unsigned width)
+{
+	char params[100];
+
+	snprintf(params, sizeof(params), "\"tensor_id\":%u,\"shape\":\"Shape([1, %u])\"",
+		 ++m->tensor, width);
+	return node(m, "tensor", params, "", 0);
+}
+
+/* Memory is freed that belongs to a tensor of apply(): its buffer stands before the call's end. */
+static void release(struct maker *m, unsigned given)
+{
+	char connections[32];
+
+	snprintf(connections, sizeof(connections), "%u", given - 2);
+	node(m, "buffer_deallocate", "\"size\":4096,\"type\":\"DRAM\"", connections, 1);
+}
+
+static void start(struct maker *m, const char *name, const char *inputs)
+{
+	tt_str_addf(
+		&m->json,
+		"%s{\"counter\":%u,\"node_type\":\"function_start\",\"params\":{\"name\":\"%s\"},"
+		"\"connections\":[],\"arguments\":[],\"input_tensors\":[%s],\"stacking_level\":1}",
+		m->count ? "," : "[", m->count, name, inputs);
+	m->count++;
+}
+
+/* A call that takes these nodes of tensors ("3, 7") and gives a new one in a buffer: its node. */
+static unsigned apply(struct maker *m, const char *name, const char *inputs)
+{
+	char params[400], connections[32];
+
+	start(m, name, inputs);
+	buffer(m, m->count + 2);
+	snprintf(params, sizeof(params), "\"name\":\"%s\"", name);
+	snprintf(connections, sizeof(connections), "%u", m->count + 1);
+	node(m, "function_end", params, connections, 1);
+	return tensor(m, 32);
+}
+
+/* The same of one input. */
+static unsigned apply_to(struct maker *m, const char *name, unsigned input)
+{
+	char inputs[32];
+
+	snprintf(inputs, sizeof(inputs), "%u", input);
+	return apply(m, name, inputs);
+}
+
+/* A call that gives a tensor back. */
+static void deallocate(struct maker *m, const char *name, unsigned given)
+{
+	char params[100], inputs[32];
+
+	snprintf(inputs, sizeof(inputs), "%u", given);
+	snprintf(params, sizeof(params), "\"name\":\"%s\"", name);
+	start(m, name, inputs);
+	release(m, given);
+	node(m, "function_end", params, "", 1);
+}
+
 static tt_status draw(char **svg, size_t *size, struct maker *m,
 		      const struct tt_diagram_options *options)
 {
@@ -153,6 +224,28 @@ static bool holds(const struct rect *a, const struct rect *b)
 	       a->y + a->height >= b->y + b->height;
 }
 
+/* The box that a text stands in, the first of those that say this. */
+static struct rect box_of(const char *svg, const char *text)
+{
+	const char *found = strstr(svg, text), *p = found;
+	struct rect r = {0};
+
+	CHECK(found);
+	while (p && p > svg && strncmp(p, "<rect x=", 8) != 0)
+		p--;
+	if (p && p > svg)
+		read_rects(&r, 1, p);
+	return r;
+}
+
+/* Whether the box of one text stands below that of another. */
+static bool below(const char *svg, const char *lower, const char *upper)
+{
+	struct rect low = box_of(svg, lower), high = box_of(svg, upper);
+
+	return low.y >= high.y + high.height && high.height > 0;
+}
+
 /* Pairs that intersect and where neither holds the other. */
 static size_t count_overlaps(const char *svg, size_t *boxes)
 {
@@ -239,7 +332,8 @@ TEST(hostile_names_are_text)
 
 	call(&m, "</text><script>alert(1)</script>&\\\"'\\u0001\\ufffe", 7, 32);
 	call(&m,
-	     "ttnn::\\u4e2d\\u6587\\ud83d\\ude00 and a name that is much longer than any box may be",
+	     "ttnn::\\u4e2d\\u6587\\ud83d\\ude00 and a name that is much longer than any box may be, "
+	     "which is as wide as a hundred letters or nearly so, and none is made wider than that",
 	     101, 32);
 	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
 	if (!svg)
@@ -275,9 +369,219 @@ TEST(layers_are_folded)
 	CHECK_INT(count_of(svg, ">ttnn::gelu<"), 1);
 	CHECK_INT(count_of(svg, ">ttnn::linear<"), 2);
 	CHECK(strstr(svg, "6 calls, 20 times in a row"));
+	/* The tensors of other layers are not on its lines. */
+	CHECK_INT(count_of(svg, "class=\"label\""), 0);
 	/* tensor → embedding → layers → softmax, and five within a layer. */
 	CHECK_INT(count_of(svg, "marker-end"), 8);
 	tt_free(svg);
+}
+
+/* What is freed between calls stands there: below the last call before, not above all. */
+TEST(frees_stand_where_they_happen)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	unsigned a = apply(&m, "ttnn::first", ""), b = apply_to(&m, "ttnn::second", a);
+	unsigned c = apply_to(&m, "ttnn::third", b);
+	release(&m, a);
+	release(&m, b);
+	unsigned d = apply_to(&m, "ttnn::fourth", c);
+	apply_to(&m, "ttnn::fifth", d);
+	release(&m, c);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	/* Two at once are one box. */
+	CHECK_INT(count_of(svg, ">free DRAM 4 KiB"), 2);
+	CHECK(below(svg, ">free DRAM 4 KiB ×2<", ">ttnn::third<"));
+	CHECK(box_of(svg, ">free DRAM 4 KiB ×2<").y <= box_of(svg, ">ttnn::fourth<").y);
+	CHECK(below(svg, ">free DRAM 4 KiB<", ">ttnn::fifth<"));
+	/* A dashed line from the last use of each. */
+	CHECK_INT(count_of(svg, "<path class=\"last\""), 3);
+	CHECK(strstr(svg, "<title>ttnn::fourth → free DRAM 4 KiB</title>"));
+	tt_free(svg);
+}
+
+/* In both dialects a loop has one: as an event, and as a call that no program made. */
+TEST(frees_of_a_loop_are_folded)
+{
+	for (int called = 0; called < 2; called++) {
+		struct maker m = {.tensor = 100};
+		char *svg = NULL;
+		size_t size;
+		unsigned last = apply(&m, "ttnn::ones", "");
+
+		for (unsigned i = 0; i < 30; i++) {
+			unsigned next = apply_to(&m, "ttnn::add", last);
+
+			if (called)
+				deallocate(&m, "Tensor::deallocate", last);
+			else
+				release(&m, last);
+			last = next;
+		}
+		/* It belongs to no turn. */
+		release(&m, last);
+		CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+		if (!svg)
+			return;
+		check_picture(svg);
+		CHECK_INT(count_of(svg, ">× 30<"), 1);
+		CHECK_INT(count_of(svg, ">ttnn::add<"), 1);
+		CHECK_INT(count_of(svg, ">free DRAM 4 KiB<"), 2);
+		CHECK(below(svg, ">free DRAM 4 KiB<", ">ttnn::add<"));
+		tt_free(svg);
+	}
+}
+
+/* A tensor is given back below all that use it: the lowest, and the last in time. */
+TEST(a_tensor_is_given_back_below_its_uses)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL, both[32];
+	size_t size;
+
+	unsigned given = apply(&m, "ttnn::giver", ""), last = apply(&m, "ttnn::one", "");
+	last = apply_to(&m, "ttnn::two", last);
+	last = apply_to(&m, "ttnn::three", last);
+	snprintf(both, sizeof(both), "%u,%u", last, given);
+	apply(&m, "ttnn::lowest", both);
+	apply_to(&m, "ttnn::latest", given);
+	deallocate(&m, "ttnn::deallocate", given);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(below(svg, ">ttnn::deallocate<", ">ttnn::lowest<"));
+	CHECK(below(svg, ">ttnn::deallocate<", ">ttnn::latest<"));
+	CHECK(strstr(svg, ">free DRAM 4 KiB<"));
+	CHECK_INT(count_of(svg, "<path class=\"last\""), 1);
+	CHECK(strstr(svg, "<title>ttnn::latest → ttnn::deallocate</title>"));
+	tt_free(svg);
+}
+
+/* Inside of a call too: what it frees after other calls stands below them. */
+TEST(a_call_frees_below_its_calls)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL;
+	size_t size;
+
+	start(&m, "ttnn::outer", "");
+	unsigned made = apply(&m, "ttnn::inner", "");
+	apply_to(&m, "ttnn::user", made);
+	release(&m, made);
+	node(&m, "function_end", "\"name\":\"ttnn::outer\"", "", 1);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(below(svg, ">free DRAM 4 KiB<", ">ttnn::user<"));
+	tt_free(svg);
+}
+
+#define LONG_NAME                                                                                  \
+	"ttnn::operations::experimental::transformer::a_name_of_some_eighty_letters_in_all"
+
+/* Boxes are as wide as names, and a name has all the room that its box has. */
+TEST(names_are_cut_for_want_of_room_alone)
+{
+	struct maker m = {.tensor = 100};
+	struct tt_str huge = {0}, open = {0};
+	char *svg = NULL, both[32];
+	size_t size;
+	unsigned first = apply(&m, LONG_NAME, ""), last = first;
+
+	for (unsigned i = 0; i < 30; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "ttnn::op%u", i);
+		last = apply_to(&m, name, last);
+	}
+	snprintf(both, sizeof(both), "%u,%u", first, last);
+	apply(&m, "ttnn::far", both);
+	for (unsigned i = 0; i < 15; i++)
+		tt_str_adds(&huge, "a_part_of_it::");
+	/* Twelve calls beside each other make the one around them wide. */
+	tt_str_addf(&open, "ttnn::wide::%s", tt_str_text(&huge));
+	start(&m, tt_str_text(&open), "");
+	last = apply(&m, "ttnn::inner", "");
+	for (unsigned i = 0; i < 12; i++)
+		apply_to(&m, "ttnn::a_call_with_a_name", last);
+	node(&m, "function_end", "\"name\":\"ttnn::wide\"", "", 1);
+	apply(&m, tt_str_text(&huge), "");
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){.no_fold = true}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(strstr(svg, ">" LONG_NAME "<"));
+	CHECK(strstr(svg, ">↑ " LONG_NAME "<"));
+	tt_str_adds(&open, "<");
+	CHECK(strstr(svg, tt_str_text(&open)));
+	CHECK(strstr(svg, ">a_part_of_it::a_part_of_it::") && strstr(svg, "…</text>"));
+	tt_str_deinit(&huge);
+	tt_str_deinit(&open);
+	tt_free(svg);
+}
+
+/* A call that gives tensors of these widths, and one that takes them all. */
+static void give_and_take(struct maker *m, const unsigned *widths, unsigned count)
+{
+	struct tt_str connections = {0};
+	unsigned first;
+
+	start(m, "ttnn::split", "");
+	first = m->count + 1;
+	for (unsigned i = 0; i < count; i++)
+		tt_str_addf(&connections, "%s%u", i ? "," : "", first + i);
+	node(m, "function_end", "\"name\":\"ttnn::split\"", tt_str_text(&connections), 1);
+	for (unsigned i = 0; i < count; i++)
+		tensor(m, widths[i]);
+	start(m, "ttnn::concat", tt_str_text(&connections));
+	/* What a call inside takes is no other tensor. */
+	start(m, "ttnn::prim::concat", tt_str_text(&connections));
+	node(m, "function_end", "\"name\":\"ttnn::prim::concat\"", "", 1);
+	node(m, "function_end", "\"name\":\"ttnn::concat\"", "", 1);
+	tt_str_deinit(&connections);
+}
+
+/* Several tensors on one line are named there; one needs no name. */
+TEST(several_tensors_are_labelled)
+{
+	static const struct {
+		unsigned widths[8], count;
+		const char *lines[5];
+	} rows[] = {
+		{{32}, 1, {NULL}},
+		{{32, 32, 32}, 3, {">3 × [1, 32]<"}},
+		{{32, 64, 32}, 3, {">2 × [1, 32]<", ">[1, 64]<"}},
+		{{1, 2, 3, 4, 5, 6},
+		 6,
+		 {">[1, 1]<", ">[1, 2]<", ">[1, 3]<", ">[1, 4]<", ">… 2 more<"}},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct maker m = {.tensor = 100};
+		char *svg = NULL;
+		size_t size;
+
+		give_and_take(&m, rows[i].widths, rows[i].count);
+		CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+		if (!svg)
+			return;
+		check_picture(svg);
+		CHECK_INT(count_of(svg, "class=\"label\""), rows[i].count > 1);
+		CHECK_INT(count_of(svg, "marker-end"), 1);
+		for (size_t k = 0; k < 5 && rows[i].lines[k]; k++) {
+			CHECK(strstr(svg, rows[i].lines[k]));
+			CHECK(below(svg, rows[i].lines[k], ">ttnn::split<"));
+			CHECK(below(svg, ">ttnn::concat<", rows[i].lines[k]));
+		}
+		tt_free(svg);
+	}
 }
 
 /* A thousand calls that are all different, and some that feed much later ones. */

@@ -22,6 +22,7 @@ static bool graph_init(struct graph *graph, uint32_t nodes, uint32_t edges)
 	for (uint32_t i = 0; i < nodes && graph->layout.nodes; i++) {
 		graph->layout.nodes[i].width = 60 + (i * 37) % 150;
 		graph->layout.nodes[i].height = 20 + (i * 53) % 90;
+		graph->layout.nodes[i].tag_width = 50 + (i * 29) % 200;
 	}
 	return graph->layout.nodes && graph->layout.edges;
 }
@@ -40,7 +41,7 @@ static struct rect rect_at(const struct tt_layout *layout, uint32_t i)
 				     node->y + node->height};
 	}
 	const struct tt_layout_tag *tag = &layout->tags[i - layout->node_count];
-	return (struct rect){tag->x, tag->y, tag->x + layout->style->tag_width,
+	return (struct rect){tag->x, tag->y, tag->x + tag->width,
 			     tag->y + layout->style->tag_height};
 }
 
@@ -115,7 +116,7 @@ static size_t count_loose(const struct tt_layout *layout)
 			continue;
 		}
 		if (edge->point_count < 2) {
-			loose++;
+			loose += !(edge->trailing && layout->columns > 1);
 			continue;
 		}
 		bool down = edge->from < edge->to;
@@ -202,6 +203,58 @@ TEST(hidden_edges_only_order)
 	tt_arena_deinit(&graph.arena);
 }
 
+/* What trails stands below all that it follows. */
+TEST(trailing_boxes_stand_below)
+{
+	uint64_t random = 5;
+	uint32_t seen = 0;
+
+	for (uint32_t round = 0; round < 60; round++) {
+		uint32_t nodes = 4 + round * 3, edges = nodes * 2;
+		struct graph graph;
+
+		CHECK(graph_init(&graph, nodes, edges));
+		for (uint32_t i = 0; i < edges; i++) {
+			uint32_t to = 1 + (uint32_t)(test_random(&random) % (nodes - 1));
+			uint32_t from = (uint32_t)(test_random(&random) % to);
+			bool trailing = to % 4 == 3;
+
+			from -= from % 4 == 3; /* nothing follows what trails */
+			graph.layout.edges[i] = (struct tt_layout_edge){
+				.from = from,
+				.to = to,
+				.trailing = trailing,
+				.hidden = trailing && test_random(&random) % 2};
+		}
+		check(&graph);
+		for (uint32_t i = 0; i < edges && graph.layout.columns == 1; i++) {
+			const struct tt_layout_edge *edge = &graph.layout.edges[i];
+
+			CHECK(graph.layout.nodes[edge->to].y >=
+			      rect_at(&graph.layout, edge->from).bottom);
+			seen += edge->trailing;
+		}
+		tt_arena_deinit(&graph.arena);
+	}
+	CHECK(seen > 50);
+}
+
+/* A column does not begin with what trails alone. */
+TEST(trailing_boxes_stay_in_their_column)
+{
+	for (uint32_t end = 10; end < 60; end++) {
+		struct graph graph;
+
+		CHECK(graph_init(&graph, end + 1, end));
+		for (uint32_t i = 0; i < end; i++)
+			graph.layout.edges[i] = (struct tt_layout_edge){
+				.from = i, .to = i + 1, .trailing = i + 1 == end};
+		check(&graph);
+		CHECK(graph.layout.nodes[end].y > graph.layout.nodes[end - 1].y);
+		tt_arena_deinit(&graph.arena);
+	}
+}
+
 /* Long edges become tags; a high drawing gets columns. */
 TEST(far_edges_and_columns)
 {
@@ -219,6 +272,9 @@ TEST(far_edges_and_columns)
 	CHECK_INT(graph.layout.tag_count, 1);
 	CHECK_INT(graph.layout.tags[0].node, 150);
 	CHECK_INT(graph.layout.tags[0].count, 2);
+	/* As wide as the name of the first, and more for the second. */
+	CHECK(graph.layout.tags[0].width ==
+	      graph.layout.nodes[2].tag_width + tt_layout_default.tag_more);
 	CHECK(graph.layout.columns > 2);
 	CHECK(graph.layout.width < 3 * graph.layout.height);
 	CHECK(graph.layout.height < 3 * graph.layout.width);
