@@ -108,6 +108,16 @@ static tt_status fold_run(struct fold *fold, uint32_t at, uint32_t period, uint3
 	return TTNN_OK;
 }
 
+/* Whether a part only gives back: neighbours of that kind become one box, which counts them. */
+static bool only_releases(const struct fold *fold, uint32_t at, uint32_t period)
+{
+	uint32_t end = at + period;
+
+	while (at < end && fold->diagram->boxes.data[fold->items[at].box].kind == TT_BOX_RELEASE)
+		at++;
+	return at == end;
+}
+
 /* Folds all parts of this many calls in a row of items. */
 static tt_status fold_period(struct fold *fold, uint32_t period)
 {
@@ -121,7 +131,7 @@ static tt_status fold_period(struct fold *fold, uint32_t period)
 		       items[i + equal].hash == items[i + equal + period].hash)
 			equal++;
 		uint32_t times = equal / period + 1;
-		if (times >= wanted) {
+		if (times >= wanted && !only_releases(fold, i, period)) {
 			TT_TRY(fold_run(fold, i, period, times));
 			items[kept++] = items[i];
 			i += period * times;

@@ -437,6 +437,35 @@ TEST(frees_of_a_loop_are_folded)
 	}
 }
 
+/* In large graphs too what is freed at once is one box, and no repetition. */
+TEST(frees_at_once_are_counted)
+{
+	struct maker m = {.tensor = 100};
+	unsigned given[30];
+	char *svg = NULL, name[40];
+	size_t size;
+
+	for (unsigned i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "ttnn::op%u", i);
+		given[i] = i ? apply_to(&m, name, given[i - 1]) : apply(&m, name, "");
+	}
+	for (unsigned i = 0; i < 30; i++) {
+		if (i < 20)
+			release(&m, given[i]);
+		else
+			deallocate(&m, "ttnn::deallocate", given[i]);
+	}
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(!strstr(svg, "class=\"rep\""));
+	CHECK_INT(count_of(svg, "class=\"rel\""), 2 + 1); /* and in the legend */
+	CHECK(strstr(svg, ">free DRAM 4 KiB ×20<"));
+	CHECK(strstr(svg, ">ttnn::deallocate ×10<") && strstr(svg, ">free DRAM 4 KiB ×10<"));
+	tt_free(svg);
+}
+
 /* A tensor is given back below all that use it: the lowest, and the last in time. */
 TEST(a_tensor_is_given_back_below_its_uses)
 {
@@ -695,6 +724,10 @@ SCENARIO(pictures_without_memory)
 	call(&m, "ttnn::embedding", 7, 64);
 	for (unsigned i = 0; i < 6; i++)
 		call(&m, "ttnn::relu", m.tensor, 64);
+	unsigned given = apply(&m, "ttnn::ones", ""), other = apply_to(&m, "ttnn::exp", given);
+	release(&m, given);
+	release(&m, other);
+	give_and_take(&m, (const unsigned[]){32, 64, 32}, 3);
 	tt_status status = draw(&svg, &size, &m, &(struct tt_diagram_options){.fold = true});
 	tt_free(svg);
 	return status;
