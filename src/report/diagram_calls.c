@@ -33,6 +33,7 @@ struct use {
 struct followed {
 	uint32_t giver; /* box that gave it last, or is it, + 1 */
 	uint32_t users; /* the last user + 1 */
+	uint32_t taker; /* node of the call that took it last */
 	bool released;  /* and not used since */
 };
 
@@ -110,27 +111,45 @@ static struct followed *follow_entry(struct calls *c, struct tt_map_entry *entry
 
 		if (!made)
 			return NULL;
-		*made = (struct followed){0};
+		*made = (struct followed){.taker = UINT32_MAX};
 		entry->number = c->tensors.count;
 	}
 	return entry ? &c->tensors.data[entry->number - 1] : NULL;
 }
 
-/* The tensor of a node that a call gives (or, `taken`, takes); NULL when memory is exhausted. */
-static struct followed *follow(struct calls *c, uint32_t node, bool taken)
+/*
+ * A call may have given a tensor under another number. If the call that takes it now has taken that one
+ * too, it is another of the same giver.
+ */
+static struct followed *follow_renamed(struct calls *c, struct tt_map_entry *entry, uint32_t node,
+				       uint32_t call)
+{
+	struct followed *tensor = &c->tensors.data[entry->number - 1];
+	const struct tt_map_entry *found = tt_same_renamed(&c->same, node);
+	struct followed *before =
+		found && found->number ? &c->tensors.data[found->number - 1] : NULL;
+
+	if (!before || !before->giver ||
+	    c->diagram->boxes.data[before->giver - 1].kind == TT_BOX_TENSOR)
+		return tensor;
+	if (before->taker == call) {
+		tensor->giver = before->giver;
+		return tensor;
+	}
+	entry->number = found->number;
+	return before;
+}
+
+/* The tensor of a node that a call takes; NULL when memory is exhausted. */
+static struct followed *follow_taken(struct calls *c, uint32_t node, uint32_t call)
 {
 	struct tt_map_entry *entry = tt_same_find(&c->same, node);
 	struct followed *tensor = follow_entry(c, entry);
 
-	if (!tensor || !taken || tensor->giver)
-		return tensor;
-	/* A call may have given it under another number. */
-	const struct tt_map_entry *found = tt_same_renamed(&c->same, node);
-	uint32_t giver = found && found->number ? c->tensors.data[found->number - 1].giver : 0;
-	if (giver && c->diagram->boxes.data[giver - 1].kind != TT_BOX_TENSOR) {
-		entry->number = found->number;
-		tensor = &c->tensors.data[found->number - 1];
-	}
+	if (tensor && !tensor->giver)
+		tensor = follow_renamed(c, entry, node, call);
+	if (tensor)
+		tensor->taker = call;
 	return tensor;
 }
 
@@ -259,7 +278,7 @@ static tt_status take_inputs(struct calls *c, uint32_t node, uint32_t box)
 
 	for (uint32_t use = c->uses_of[node]; use; use = c->uses.data[use - 1].next) {
 		uint32_t input = c->uses.data[use - 1].tensor;
-		struct followed *tensor = follow(c, input, true);
+		struct followed *tensor = follow_taken(c, input, node);
 
 		if (!tensor)
 			return tt_fail_nomem();
@@ -356,7 +375,7 @@ static tt_status give_outputs(struct calls *c, uint32_t end, uint32_t box)
 	for (uint32_t use = c->uses_of[end]; use && status == TTNN_OK;
 	     use = c->uses.data[use - 1].next) {
 		uint32_t output = c->uses.data[use - 1].tensor;
-		struct followed *tensor = follow(c, output, false);
+		struct followed *tensor = follow_entry(c, tt_same_find(&c->same, output));
 		uint64_t id;
 
 		status = tensor ? describe(c, output) : tt_fail_nomem();

@@ -613,6 +613,30 @@ TEST(several_tensors_are_labelled)
 	}
 }
 
+/* Results that got other numbers on their way through Python are as many as there are. */
+TEST(renamed_tensors_are_labelled)
+{
+	struct maker m = {.tensor = 100};
+	char *svg = NULL, inputs[64];
+	size_t size;
+
+	start(&m, "ttnn::split", "");
+	snprintf(inputs, sizeof(inputs), "%u", m.count + 1);
+	node(&m, "function_end", "\"name\":\"ttnn::split\"", inputs, 1);
+	tensor(&m, 32);
+	unsigned first = tensor(&m, 32), second = tensor(&m, 32), third = tensor(&m, 32);
+	snprintf(inputs, sizeof(inputs), "%u,%u,%u,%u", first, second, third, first);
+	start(&m, "ttnn::concat", inputs);
+	node(&m, "function_end", "\"name\":\"ttnn::concat\"", "", 1);
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	if (!svg)
+		return;
+	check_picture(svg);
+	CHECK(strstr(svg, ">3 × [1, 32]<"));
+	CHECK_INT(count_of(svg, "class=\"tensor\""), 0);
+	tt_free(svg);
+}
+
 /* A thousand calls that are all different, and some that feed much later ones. */
 TEST(large_graphs)
 {
