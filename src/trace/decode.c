@@ -870,6 +870,7 @@ static bool is_whole(const struct tt_event *event)
 			event->begin.schema->count == event->begin.arg_count);
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_FREE:
+	case TT_EVENT_BUFFER_THERE:
 		return tt_enum_name(&tt_enum_buffer_type, event->buffer.type) &&
 		       tt_enum_name(&tt_enum_memory_layout, event->buffer.layout);
 	case TT_EVENT_PROGRAM_MEMORY:

@@ -280,7 +280,8 @@ static tt_status add_chunk(struct tt_trace_file *file, struct tt_terms *terms,
 	entry = note(known, &row, &added);
 	if (!entry)
 		return tt_fail_nomem();
-	if (!added && is_whole(file, &file->places[entry->number - 1]))
+	/* One that is known without a place held nothing that could be read. */
+	if (!added && entry->number && is_whole(file, &file->places[entry->number - 1]))
 		return TTNN_OK;
 	TT_TRY(tt_left_measure(&chunk->head, terms, chunk->data, NULL));
 	chunk->head.stored_size = chunk->head.raw_size;
