@@ -38,9 +38,8 @@ static tt_status read_raw(struct tt_chunk_head *head, unsigned char **raw,
 
 /* A chunk that is in the file already: the index is to know it, if it can be read. */
 static tt_status adopt(struct tt_store *store, struct tt_trace_file *file, struct tt_terms *terms,
-		       const struct tt_chunk_place *place)
+		       const struct tt_chunk_place *place, const struct tt_measure *measure)
 {
-	struct tt_measure measure = {&store->names, &store->lost};
 	struct tt_chunk_head head, found;
 	unsigned char *raw;
 	tt_status status = read_raw(&head, &raw, file, place);
@@ -50,7 +49,7 @@ static tt_status adopt(struct tt_store *store, struct tt_trace_file *file, struc
 	if (status != TTNN_OK)
 		return status;
 	found = head;
-	status = tt_left_measure(&found, terms, raw, &measure);
+	status = tt_left_measure(&found, terms, raw, measure);
 	if (status == TTNN_OK)
 		tt_store_adopt(store, &head, place->row.offset);
 	tt_free(raw);
@@ -58,9 +57,9 @@ static tt_status adopt(struct tt_store *store, struct tt_trace_file *file, struc
 }
 
 /* A chunk from beside: the store packs and writes it. */
-static tt_status append(struct tt_store *store, struct tt_terms *terms, struct tt_chunk *left)
+static tt_status append(struct tt_store *store, struct tt_terms *terms, struct tt_chunk *left,
+			const struct tt_measure *measure)
 {
-	struct tt_measure measure = {&store->names, &store->lost};
 	struct tt_chunk *chunk = tt_store_chunk(store, left->head.raw_size);
 	tt_status status;
 
@@ -68,7 +67,7 @@ static tt_status append(struct tt_store *store, struct tt_terms *terms, struct t
 		return tt_fail_nomem();
 	chunk->head = left->head;
 	memcpy(chunk->data, left->data, left->head.raw_size);
-	status = tt_left_measure(&chunk->head, terms, chunk->data, &measure);
+	status = tt_left_measure(&chunk->head, terms, chunk->data, measure);
 	if (status == TTNN_OK)
 		tt_store_add(store, chunk, NULL, 0);
 	else
@@ -94,24 +93,24 @@ static uint64_t whole_end(const struct tt_trace_file *file)
 /* Takes over the descriptor. */
 static tt_status fold(struct tt_trace_file *file, struct tt_terms *terms, const char *path, int fd)
 {
-	uint64_t end = whole_end(file);
+	uint64_t end = whole_end(file), told = 0;
 	struct tt_store store;
-	uint64_t lost;
+	struct tt_measure measure = {&store.names, &told};
 	tt_status status = tt_store_resume(&store, path, fd, end);
 
 	if (status == TTNN_OK && ftruncate(fd, (off_t)end) != 0)
 		status = tt_fail(TTNN_IO, "%s: %s", path, strerror(errno));
 	for (size_t i = 0; status == TTNN_OK && i < file->place_count; i++)
 		if (!file->places[i].chunk)
-			status = adopt(&store, file, terms, &file->places[i]);
+			status = adopt(&store, file, terms, &file->places[i], &measure);
 	for (size_t i = 0; status == TTNN_OK && i < file->place_count; i++)
 		if (file->places[i].chunk)
-			status = append(&store, terms, file->places[i].chunk);
-	lost = store.lost;
+			status = append(&store, terms, file->places[i].chunk, &measure);
 	tt_store_drain(&store);
 	/* What could not be written is still beside: then the file is not completed. */
-	if (status == TTNN_OK && store.lost > lost)
+	if (status == TTNN_OK && store.lost)
 		status = tt_fail(TTNN_IO, "%s", store.reason);
+	store.lost = told; /* by its process */
 	if (status == TTNN_OK)
 		status = tt_store_finish(&store);
 	tt_store_deinit(&store);
