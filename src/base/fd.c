@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,9 +28,14 @@ int tt_fd_above(int fd)
 	return moved;
 }
 
+static int open_above(const char *path, int flags, mode_t mode)
+{
+	return tt_fd_above(open(path, flags | O_CLOEXEC, mode));
+}
+
 int tt_fd_open(const char *path, int flags)
 {
-	return tt_fd_above(open(path, flags | O_CLOEXEC, 0666));
+	return open_above(path, flags, 0666);
 }
 
 int tt_fd_pipe(int ends[2])
@@ -63,7 +67,7 @@ static void add_temp_name(struct tt_str *out, const char *path)
 	tt_str_addf(out, ".tt-%ld-%u.tmp", (long)getpid(), atomic_fetch_add(&serial, 1));
 }
 
-int tt_fd_temp(char **name, const char *path)
+static int open_temp(char **name, const char *path, mode_t mode)
 {
 	for (int tries = 0; tries < 1000; tries++) {
 		struct tt_str text = {0};
@@ -75,7 +79,7 @@ int tt_fd_temp(char **name, const char *path)
 			errno = ENOMEM;
 			return -1;
 		}
-		fd = tt_fd_open(*name, O_RDWR | O_CREAT | O_EXCL);
+		fd = open_above(*name, O_RDWR | O_CREAT | O_EXCL, mode);
 		if (fd >= 0)
 			return fd;
 		reason = errno;
@@ -88,6 +92,11 @@ int tt_fd_temp(char **name, const char *path)
 	return -1;
 }
 
+int tt_fd_temp(char **name, const char *path)
+{
+	return open_temp(name, path, 0666);
+}
+
 int tt_fd_nameless(const char *directory)
 {
 	struct tt_str path = {0};
@@ -96,13 +105,11 @@ int tt_fd_nameless(const char *directory)
 
 	tt_str_addf(&path, "%s/", directory);
 	if (tt_str_status(&path) == TTNN_OK)
-		fd = tt_fd_temp(&name, tt_str_text(&path));
+		fd = open_temp(&name, tt_str_text(&path), 0600);
 	else
 		errno = ENOMEM;
-	if (fd >= 0) {
-		fchmod(fd, 0600);
+	if (fd >= 0)
 		unlink(name);
-	}
 	tt_free(name);
 	tt_str_deinit(&path);
 	return fd;

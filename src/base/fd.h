@@ -30,7 +30,7 @@ int tt_fd_pipe(int ends[2]);
  */
 int tt_fd_temp(char **name, const char *path);
 
-/* A new file in a directory that no name leads to. */
+/* A new file in a directory that no name leads to, and that nobody else may open before that. */
 int tt_fd_nameless(const char *directory);
 
 /* All bytes, where the file stands or at an offset; 0 or errno. */
