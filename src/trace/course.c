@@ -75,7 +75,7 @@ tt_status tt_course_take(struct tt_course_maker *maker, const struct tt_event_bu
 	bool added;
 
 	TT_TRY(find_buffer(&place, &added, maker, buffer));
-	if (!added)
+	if (!added && !maker->again)
 		return TTNN_OK;
 	return add_step(maker, (struct tt_course_step){node, TT_COURSE_TAKE, place, 0});
 }

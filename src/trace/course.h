@@ -56,6 +56,7 @@ struct tt_course_maker {
 	uint64_t cores[TT_COURSE_GRID * TT_COURSE_GRID];
 	uint32_t device_id, chip_id; /* it ran on; TT_COURSE_NONE: not known */
 	bool any;                    /* of its rows */
+	bool again;                  /* ids come back: what was given is taken once more */
 };
 void tt_course_maker_deinit(struct tt_course_maker *maker);
 

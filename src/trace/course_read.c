@@ -196,6 +196,7 @@ tt_status tt_course_read(struct tt_course *out, const struct tt_graph *graph)
 	r->graph = graph;
 	r->maker.course = out;
 	r->maker.device_id = TT_COURSE_NONE;
+	r->maker.again = true; /* a node may stand for all that lay at an address */
 	if (graph->count)
 		status = read_start(r);
 	if (status == TTNN_OK)
