@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import threading
 import warnings
 
 from ttnn import _ttnn, comparison_records, python_io
@@ -303,7 +304,7 @@ class Picture:
     def save(self, file_name):
         """Writes the document, under another name until it is complete."""
         path = pathlib.Path(file_name)
-        aside = path.with_name(f".{os.getpid()}.svg")
+        aside = path.with_name(f".{os.getpid()}-{threading.get_ident()}.svg")
         try:
             aside.write_text(self.svg, encoding="utf-8")
             aside.replace(path)
