@@ -174,17 +174,17 @@ static void note_address(struct calls *c, const struct followed *tensor, uint32_
 		there->number = (uint64_t)(tensor - c->tensors.data) + 1;
 }
 
-/* Makes the texts about a tensor's node, once. */
-static tt_status describe(struct calls *c, uint32_t node)
+/* Makes the texts about a tensor's node, once; the tooltip is for those that calls take. */
+static tt_status describe(struct calls *c, uint32_t node, bool taken)
 {
 	const struct tt_graph_node *about = &c->graph->nodes[node];
 	struct tt_arena *arena = &c->diagram->arena;
 
 	if (!c->text_of[node])
 		c->text_of[node] = tt_diagram_tensor_text(arena, about);
-	if (!c->tip_of[node])
+	if (taken && !c->tip_of[node])
 		c->tip_of[node] = tt_diagram_node_tip(arena, c->graph, about);
-	return c->text_of[node] && c->tip_of[node] ? TTNN_OK : tt_fail_nomem();
+	return c->text_of[node] && (!taken || c->tip_of[node]) ? TTNN_OK : tt_fail_nomem();
 }
 
 /*
@@ -288,7 +288,7 @@ static tt_status take_inputs(struct calls *c, uint32_t node, uint32_t box)
 		}
 		if (!tensor->giver && born_inside(c, input))
 			continue;
-		TT_TRY(describe(c, input));
+		TT_TRY(describe(c, input, true));
 		if (!tensor->giver)
 			TT_TRY(add_tensor(c, tensor, input, node));
 		TT_TRY(add_user(c, tensor, box));
@@ -378,7 +378,7 @@ static tt_status give_outputs(struct calls *c, uint32_t end, uint32_t box)
 		struct followed *tensor = follow_entry(c, tt_same_find(&c->same, output));
 		uint64_t id;
 
-		status = tensor ? describe(c, output) : tt_fail_nomem();
+		status = tensor ? describe(c, output, false) : tt_fail_nomem();
 		if (status != TTNN_OK)
 			break;
 		tensor->giver = box + 1;
