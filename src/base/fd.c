@@ -115,6 +115,26 @@ int tt_fd_nameless(const char *directory)
 	return fd;
 }
 
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+int tt_fd_read_at(int fd, void *data, size_t size, uint64_t offset)
+{
+	for (char *at = data; size;) {
+		ssize_t got = pread(fd, at, size, (off_t)offset);
+
+		if (got < 0 && errno != EINTR)
+			return errno;
+		if (got == 0)
+			return ENODATA;
+		if (got > 0) {
+			at += got;
+			size -= (size_t)got;
+			offset += (uint64_t)got;
+		}
+	}
+	return 0;
+}
+
 /* ---- writing -------------------------------------------------------------------------------------------- */
 
 static bool is_xfsz_pending(void)

@@ -1,5 +1,5 @@
 /*
- * fd.h: descriptors that the library opens and keeps, and writing through them.
+ * fd.h: descriptors that the library opens and keeps, reading and writing through them.
  *
  * None stands below 3: where a program has closed its standard input or output, what it prints there must
  * not land in a file of ours. None survives exec(). Writing beyond the limit on file sizes
@@ -32,6 +32,9 @@ int tt_fd_temp(char **name, const char *path);
 
 /* A new file in a directory that no name leads to, and that nobody else may open before that. */
 int tt_fd_nameless(const char *directory);
+
+/* All these bytes of a file; 0 or errno, ENODATA when it ends before. */
+int tt_fd_read_at(int fd, void *data, size_t size, uint64_t offset);
 
 /* All bytes, where the file stands or at an offset; 0 or errno. */
 int tt_fd_write(int fd, const void *data, size_t size);

@@ -1,14 +1,13 @@
 #include "trace/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/pack.h"
@@ -22,8 +21,6 @@
 /* Exactly these bytes; false when the file has them not, or cannot be read. */
 static bool read_at(const struct tt_trace_file *file, void *out, size_t size, uint64_t offset)
 {
-	char *at = out;
-
 	if (offset > file->info.file_bytes || size > file->info.file_bytes - offset)
 		return false;
 	if (file->fd < 0) {
@@ -31,18 +28,7 @@ static bool read_at(const struct tt_trace_file *file, void *out, size_t size, ui
 			memcpy(out, file->bytes.data + offset, size);
 		return true;
 	}
-	while (size) {
-		ssize_t done = pread(file->fd, at, size, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		at += done;
-		size -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return true;
+	return tt_fd_read_at(file->fd, out, size, offset) == 0;
 }
 
 void tt_trace_file_damage(struct tt_trace_file *file, uint64_t offset, const char *what)

@@ -1,6 +1,5 @@
 #include "trace/left.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,26 +27,13 @@ struct input {
 
 static bool read_at(const struct input *in, void *out, size_t size, uint64_t offset)
 {
-	char *at = out;
-
 	if (offset > in->size || size > in->size - offset)
 		return false;
 	if (in->fd < 0) {
 		memcpy(out, in->data + offset, size);
 		return true;
 	}
-	while (size) {
-		ssize_t done = pread(in->fd, at, size, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		at += done;
-		size -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return true;
+	return tt_fd_read_at(in->fd, out, size, offset) == 0;
 }
 
 static bool read_head(uint32_t *checksum, const struct input *in)
