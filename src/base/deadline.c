@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <ttnn_frontend.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/env.h"
@@ -91,16 +92,20 @@ ttnn_poll *ttnn_set_poll(ttnn_poll *poll)
 	return before;
 }
 
-/* The function may run anything, calls of this library too. */
+/*
+ * The function may run anything, calls of this library too. In the child of a fork that it made the threads
+ * that helped are missing, and what they were doing.
+ */
 static void ask(uint64_t now)
 {
 	ttnn_poll *poll = asked;
 	bool was_watched = watched, go_on;
 	uint64_t was_ends = ends, took, pause;
+	pid_t process = getpid();
 
 	asked = NULL;
 	watched = false;
-	go_on = poll();
+	go_on = poll() && getpid() == process;
 	asked = poll;
 	watched = was_watched;
 	ends = was_ends;

@@ -25,6 +25,7 @@ struct job {
 	atomic_size_t next;
 	struct tt_deadline deadline; /* when pieces are left out */
 	unsigned helpers;            /* threads of the pool that are in it; guarded by lock */
+	unsigned forks;              /* as below, when it began */
 };
 
 /* A fork does not wait for loops, which may take long: the child begins anew. */
@@ -37,6 +38,7 @@ static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* there is a job, or the
 static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* the last helper left the job */
 static struct job *job;
 static unsigned long job_number;
+static unsigned forks_behind; /* of a child: its parents' threads help nobody */
 static bool stopping;
 
 /* Guarded by owner. */
@@ -166,6 +168,7 @@ static void forget_threads(struct tt_lock *unused)
 	pthread_cond_init(&work, NULL);
 	pthread_cond_init(&done, NULL);
 	job = NULL;
+	forks_behind++;
 	stopping = false;
 	started = 0;
 }
@@ -173,7 +176,7 @@ static void forget_threads(struct tt_lock *unused)
 /* Until the last helper left; whom to ask whether to go on is asked meanwhile. Holds lock. */
 static void wait_for_helpers(struct job *mine)
 {
-	while (mine->helpers) {
+	while (mine->helpers && mine->forks == forks_behind) {
 		uint64_t pause = tt_deadline_poll_ns();
 		struct timespec until;
 
@@ -199,6 +202,7 @@ static void run(struct job *mine)
 
 	start_threads(tt_pool_threads() - 1);
 	tt_lock_take(&lock);
+	mine->forks = forks_behind;
 	job = mine;
 	job_number++;
 	tt_lock_give(&lock);
