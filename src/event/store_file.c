@@ -278,15 +278,20 @@ static void dump_chunks(struct tt_file_out *file, struct tt_store *store, uint64
 	tt_str_deinit(&index);
 }
 
-/* The first dump finds a name, which the others keep. */
+/* The first dump finds a name, which the others keep: those of the writer and of users may meet. */
 static tt_status claim_name(struct tt_store *store)
 {
-	if (!store->options.automatic || store->own_name)
-		return TTNN_OK;
-	TT_TRY(open_unused(store));
-	close(store->fd);
-	store->fd = -1;
-	return TTNN_OK;
+	tt_status status = TTNN_OK;
+
+	tt_lock_take(&store->lock);
+	if (store->options.automatic && !store->own_name) {
+		status = open_unused(store);
+		if (status == TTNN_OK)
+			close(store->fd);
+		store->fd = -1;
+	}
+	tt_lock_give(&store->lock);
+	return status;
 }
 
 tt_status tt_store_file_dump(struct tt_store *store)
