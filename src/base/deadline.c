@@ -26,6 +26,7 @@ static _Thread_local bool watched;
 static _Thread_local ttnn_poll *asked; /* NULL: nobody */
 static _Thread_local uint64_t ask_at;  /* 0, 1: not known yet, since the setting or one look */
 static _Thread_local atomic_bool cancelled;
+static _Thread_local bool hushed;
 static _Thread_local const atomic_bool *adopted; /* of the thread that this one helps */
 
 /* What is no number is no limit. */
@@ -92,6 +93,14 @@ ttnn_poll *ttnn_set_poll(ttnn_poll *poll)
 	return before;
 }
 
+bool tt_deadline_hush(bool on)
+{
+	bool before = hushed;
+
+	hushed = on;
+	return before;
+}
+
 /*
  * The function may run anything, calls of this library too. In the child of a fork that it made the threads
  * that helped are missing, and what they were doing.
@@ -120,7 +129,7 @@ void tt_deadline_poll(void)
 {
 	uint64_t now;
 
-	if (__builtin_expect(!asked, 1))
+	if (__builtin_expect(!asked || hushed, 1))
 		return;
 	if (!ask_at) { /* small operations come here once: the clock is too dear for them */
 		ask_at = 1;
@@ -135,7 +144,8 @@ void tt_deadline_poll(void)
 
 uint64_t tt_deadline_poll_ns(void)
 {
-	return asked && !atomic_load_explicit(&cancelled, memory_order_relaxed) ? POLL_NS : 0;
+	return asked && !hushed && !atomic_load_explicit(&cancelled, memory_order_relaxed) ? POLL_NS
+											   : 0;
 }
 
 static bool is_cancelled(void)

@@ -58,6 +58,12 @@ bool tt_deadline_stop(void);
 /* How long a thread that would be asked may wait before it calls tt_deadline_poll(): ns; 0: for ever. */
 uint64_t tt_deadline_poll_ns(void);
 
+/*
+ * While on, this thread asks nobody: it holds a lock or tells an event, and who is asked may wait for one who
+ * waits for that (Python's GIL). Returns what it was.
+ */
+bool tt_deadline_hush(bool on);
+
 /* Another limit than the environment's, for all threads; 0: none. */
 void tt_deadline_set_limit(uint64_t ns);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -299,9 +300,11 @@ tt_status tt_store_file_dump(struct tt_store *store)
 	struct tt_file_out *file;
 	struct tt_str head = {0};
 	tt_status status;
+	bool before;
 
 	TT_TRY(claim_name(store));
 	TT_TRY(tt_file_create(&file, store->path));
+	before = tt_deadline_hush(true);
 	tt_lock_take(&store->lock);
 	status = make_head(&head, store);
 	if (status == TTNN_OK) {
@@ -309,6 +312,7 @@ tt_status tt_store_file_dump(struct tt_store *store)
 		dump_chunks(file, store, head.length);
 	}
 	tt_lock_give(&store->lock);
+	tt_deadline_hush(before);
 	tt_str_deinit(&head);
 	if (status == TTNN_OK)
 		return tt_file_commit(file);

@@ -11,6 +11,7 @@
 #include <ttnn_frontend.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/env.h"
 #include "base/file.h"
 #include "base/lock.h"
@@ -285,15 +286,18 @@ enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value, bo
 static void hear(struct tt_event_listener *self, const struct tt_event *event)
 {
 	struct job job = {.call = &event->call};
+	bool before;
 
 	(void)self;
 	if (event->kind != TT_EVENT_CALL || !ttnn_params_enter())
 		return;
+	before = tt_deadline_hush(true);
 	job.writer.style = style_now();
 	job.writer.values = atomic_load(&flags[TTNN_PARAMS_VALUES]);
 	if (save(&job, ttnn_params_dir(), atomic_load(&async)) != TTNN_OK)
 		ttnn_params_lose(event->call.name, NULL);
 	tt_str_deinit(&job.path);
+	tt_deadline_hush(before);
 	ttnn_params_leave();
 }
 
