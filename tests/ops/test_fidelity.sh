@@ -37,6 +37,7 @@ miss error error/relu/number 's/incompatible/compatible/g' text
 
 # Memory of programs on meshes, whatever else is other there; databases of both dialects.
 for how in "--machine n300" "--machine t3k" --databases; do
+	# shellcheck disable=SC2086 # words
 	"$fidelity" --label n150 --only '^binary_place/add/(dram|l1)|^softmax/' $how --list-failures memory |
 		grep ' normal ' && failed=1
 done

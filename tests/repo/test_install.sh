@@ -37,7 +37,7 @@ if ldd "$dir/with_static" | grep -q libttnn; then exit 1; fi
 [ "$("$dir/prefix/bin/ttnn" --version)" = "ttnn $version" ]
 
 # The C++ header is installed too; a staged installation compiles with the paths of the stage.
-staged=(-I"$dir/stage/usr/local/include" -L"$dir/stage/usr/local/lib" -lttnn -Wl,-rpath,"$dir/stage/usr/local/lib")
+staged=(-I"$dir/stage/usr/local/include" -L"$dir/stage/usr/local/lib" -lttnn "-Wl,-rpath,$dir/stage/usr/local/lib")
 gcc -Wall -Werror "$dir/user.c" -o "$dir/staged" "${staged[@]}"
 [ "$("$dir/staged")" = "$version" ]
 if command -v g++ >/dev/null; then

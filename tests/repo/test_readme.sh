@@ -15,6 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ln -s "$(realpath "$OUT")" "$work/build"
 gzip -dc tests/data/report/recorded/add/report.json.gz >"$work/report.json"
+# shellcheck disable=SC2016 # backquotes of Markdown
 commands=$(sed -n '/^```$/,/^```$/{s/^\(build\/ttnn [^#]*\).*/\1/p;}' README.md | grep -v softmax)
 [ "$(grep -c . <<<"$commands")" -ge 5 ] || { echo "README's commands were not found"; exit 1; }
 for time in first second; do
@@ -23,6 +24,7 @@ for time in first second; do
 	done <<<"$commands"
 done
 
+# shellcheck disable=SC2016
 functions=$(grep -oE '\bttnn_[a-z_0-9]+\(|`ttnn_[a-z_0-9]+`' docs/ttnn-ops.md | grep -oE 'ttnn_[a-z_0-9]+' | sort -u)
 for name in $functions; do
 	grep -qE "\b$name\(" "$OUT/gen/ttnn_ops.h" include/ttnn.h || { echo "docs/ttnn-ops.md: there is no $name"; exit 1; }
