@@ -33,6 +33,7 @@ static bool go_on(void)
 {
 	static _Thread_local bool has_handlers;
 	static _Thread_local pid_t known;
+	PyObject *before[3]; /* an exception of the caller's, which may be cleaning up after it */
 	PyGILState_STATE state;
 	pid_t process = getpid();
 	bool hidden, answer;
@@ -40,6 +41,7 @@ static bool go_on(void)
 	if (known == process && !has_handlers)
 		return true;
 	state = PyGILState_Ensure();
+	PyErr_Fetch(&before[0], &before[1], &before[2]);
 	hidden = ttnn_tensor_hide(false);
 	if (known != process)
 		has_handlers = is_main();
@@ -51,6 +53,7 @@ static bool go_on(void)
 	answer = !PyErr_Occurred();
 	if (!answer)
 		PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+	PyErr_Restore(before[0], before[1], before[2]);
 	ttnn_tensor_hide(hidden);
 	PyGILState_Release(state);
 	return answer;

@@ -98,6 +98,8 @@ static tt_status list_folder(struct tt_report_names *out, const char *folder, bo
 	if (captures.count) {
 		tt_report_names_deinit(out);
 		*out = captures;
+	} else {
+		tt_report_names_deinit(&captures);
 	}
 	if (out->count)
 		qsort(out->data, out->count, sizeof(*out->data), by_name);
