@@ -859,9 +859,10 @@ bool tt_encoder_put(struct tt_encoder *e, const struct tt_event *event,
 	e->scope = NULL;
 	if (event->kind == TT_EVENT_SCOPE_BEGIN) {
 		e->scope = event->begin.name;
-		e->described = event->begin.inputs;
-		if (event->begin.inputs)
-			e->described_end = event->begin.inputs + event->begin.input_count;
+		if (event->begin.input_count) {
+			e->described = event->begin.inputs;
+			e->described_end = e->described + event->begin.input_count;
+		}
 	}
 	at = put_fields(e, at, event);
 	if (e->full)
