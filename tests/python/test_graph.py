@@ -381,7 +381,7 @@ def test_python_stacks_say_where(device):
     called = next(n for n in nodes if n["node_type"] == "function_start" and n["params"]["name"] == "ttnn::exp")
     assert re.fullmatch(rf'File "{re.escape(__file__)}", line \d+, in captured_with_stacks', called["stack_trace"][0])
     assert "in test_python_stacks_say_where" in called["stack_trace"][1]
-    assert not any("/ttnn/" in line.split('"')[1] for line in called["stack_trace"][:2])
+    assert not any("python/ttnn/" in line for line in called["stack_trace"])
     error = next(n for n in nodes if n["node_type"] == "error")
     assert "in captured_with_stacks" in error["stack_trace"][0]
     assert "stack_trace" not in captured_with_stacks(device, "buffer_pages")[1]
