@@ -41,7 +41,7 @@ static tt_status adopt(struct tt_store *store, struct tt_trace_file *file, struc
 		       const struct tt_chunk_place *place, const struct tt_measure *measure)
 {
 	struct tt_chunk_head head, found;
-	unsigned char *raw;
+	unsigned char *raw = NULL;
 	tt_status status = read_raw(&head, &raw, file, place);
 
 	if (status == TTNN_FORMAT || status == TTNN_IO)
