@@ -35,12 +35,13 @@ static const Elf64_Shdr *sections_of(size_t *count, const void *file, size_t siz
 /* A name of a table of names, if it ends in it. */
 static const char *name_in(const void *file, size_t size, const Elf64_Shdr *names, uint64_t at)
 {
-	const char *text = (const char *)file + names->sh_offset;
+	const char *text;
 
 	if (names->sh_type != SHT_STRTAB || names->sh_offset > size ||
-	    names->sh_size > size - names->sh_offset || at >= names->sh_size || !text[at])
+	    names->sh_size > size - names->sh_offset || at >= names->sh_size)
 		return NULL;
-	return memchr(text + at, '\0', names->sh_size - at) ? text + at : NULL;
+	text = (const char *)file + names->sh_offset + at;
+	return *text && memchr(text, '\0', names->sh_size - at) ? text : NULL;
 }
 
 /* The function around an address; a table has some ten thousand rows in no order. */
@@ -108,13 +109,13 @@ const unsigned char *tt_elf_build_id(size_t *length, const void *file, size_t si
 
 	*length = 0;
 	for (size_t i = 0; sections && i < count; i++) {
-		const unsigned char *notes = (const unsigned char *)file + sections[i].sh_offset,
-				    *id;
+		const unsigned char *id;
 
 		if (sections[i].sh_type != SHT_NOTE || sections[i].sh_offset > size ||
 		    sections[i].sh_size > size - sections[i].sh_offset)
 			continue;
-		id = id_in(length, notes, sections[i].sh_size);
+		id = id_in(length, (const unsigned char *)file + sections[i].sh_offset,
+			   sections[i].sh_size);
 		if (id)
 			return id;
 	}
