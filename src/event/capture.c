@@ -263,15 +263,15 @@ static void end_thread(void)
 		tt_grace_leave(self);
 }
 
-static void free_streams(struct tt_capture *capture)
+static void free_streams(struct stream *streams)
 {
 	struct stream *next;
 
-	for (; capture->streams; capture->streams = next) {
-		next = capture->streams->next;
-		tt_chunk_unref(capture->streams->chunk);
-		tt_encoder_free(capture->streams->encoder);
-		tt_free(capture->streams);
+	for (; streams; streams = next) {
+		next = streams->next;
+		tt_chunk_unref(streams->chunk);
+		tt_encoder_free(streams->encoder);
+		tt_free(streams);
 	}
 }
 
@@ -451,7 +451,8 @@ static void part_from_parent(struct tt_lock *unused)
 
 		if (!capture)
 			continue;
-		free_streams(capture);
+		free_streams(capture->streams);
+		capture->streams = NULL;
 		capture->stream_count = 0;
 		atomic_store(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
 		atomic_store(&capture->ops, 0);
@@ -639,17 +640,32 @@ static void fill_summary(struct tt_capture_summary *out, struct tt_capture *capt
 	tt_lock_give(&store->lock);
 }
 
+/* The writer may be looking at them; from now on it finds none. */
+static struct stream *take_streams(struct tt_capture *capture)
+{
+	struct stream *streams;
+
+	tt_lock_take(&capture->lock);
+	streams = capture->streams;
+	capture->streams = NULL;
+	tt_lock_give(&capture->lock);
+	return streams;
+}
+
 tt_status tt_capture_stop(struct tt_capture_summary *out, struct tt_capture *capture)
 {
+	struct stream *streams;
+
 	if (!capture->stopped) {
 		capture->stopped = true;
 		tt_event_detach(&capture->listener);
 		if (capture->calls)
 			tt_event_want_calls(false);
 		leave(capture);
-		for (struct stream *stream = capture->streams; stream; stream = stream->next)
+		streams = take_streams(capture);
+		for (struct stream *stream = streams; stream; stream = stream->next)
 			seal(stream);
-		free_streams(capture);
+		free_streams(streams);
 		capture->status = tt_store_finish(&capture->store);
 		if (atomic_load(&capture->dead))
 			capture->status =

@@ -1,6 +1,7 @@
 /*
  * Children of a process whose other threads are in the middle of anything: operations, allocations,
- * devices, captures, traces, parameter files, messages. None hangs, and all of it works there. @threads
+ * devices, captures, traces, parameter files, messages. None hangs, and all of it works there. The
+ * thread sanitizer cannot follow children with threads.
  * TTNN_TEST_LONG=N makes N times as many of them.
  */
 #include "test.h"
@@ -31,14 +32,6 @@
 #endif
 #define PATIENCE (OWN_HANGS ? 5 : 20) /* seconds for a child */
 #define SIDE 64
-
-/* The thread sanitizer follows children with threads if it is told to, and 64 locks at most. */
-const char *__tsan_default_options(void);
-
-const char *__tsan_default_options(void)
-{
-	return "die_after_fork=0:detect_deadlocks=0";
-}
 
 static ttnn_device *device;          /* everyone's */
 static ttnn_tensor *shared, *weight; /* on it: ones */

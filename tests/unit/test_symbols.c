@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/symbols.h"
 
-__attribute__((noinline, noclone)) static int hidden_helper(int n)
+__attribute__((noinline)) static int hidden_helper(int n)
 {
 	return n * 3 + getpid();
 }
