@@ -1,6 +1,6 @@
 /*
  * test_hostile_product_forks.c: products before and after fork(), beside threads of others, and what
- * they leave of OpenMP, which oneDNN is made with: no threads, and the program's own setting. @threads
+ * they leave of OpenMP, which oneDNN is made with: no threads, and the program's own setting.
  */
 #include <dlfcn.h>
 #include <pthread.h>

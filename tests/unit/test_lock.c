@@ -1,4 +1,4 @@
-/* Locks and forks: the order, hooks, locks that others hold, make and unmake meanwhile. @threads */
+/* Locks and forks: the order, hooks, locks that others hold, make and unmake meanwhile. */
 #include "base/lock.h"
 #include "test.h"
 
