@@ -24,6 +24,15 @@
 #include "base/mem.h"
 #include "base/status.h"
 
+/* The thread sanitizer does not follow children of a process with threads: such tests ask, and do nothing. */
+#if defined(__SANITIZE_THREAD__)
+#define TEST_FOLLOWS_FORKS 0
+#elif defined(__has_feature)
+#define TEST_FOLLOWS_FORKS !__has_feature(thread_sanitizer)
+#else
+#define TEST_FOLLOWS_FORKS 1
+#endif
+
 struct test_case {
 	const char *name;
 	void (*run)(void);

@@ -1,7 +1,6 @@
 /*
  * Children of a process whose other threads are in the middle of anything: operations, allocations,
- * devices, captures, traces, parameter files, messages. None hangs, and all of it works there. The
- * thread sanitizer cannot follow children with threads.
+ * devices, captures, traces, parameter files, messages. None hangs, and all of it works there. @threads
  * TTNN_TEST_LONG=N makes N times as many of them.
  */
 #include "test.h"
@@ -251,6 +250,8 @@ static void fork_under_load(unsigned forks)
 	uint64_t began = tt_clock_ns(), ended;
 	int said;
 
+	if (!TEST_FOLLOWS_FORKS)
+		return;
 	folder = test_path("");
 	CHECK_OK(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
 	CHECK(make(&shared, device, 1, SIDE) && make(&weight, device, 1, SIDE));

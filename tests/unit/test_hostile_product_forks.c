@@ -1,6 +1,6 @@
 /*
  * test_hostile_product_forks.c: products before and after fork(), beside threads of others, and what
- * they leave of OpenMP, which oneDNN is made with: no threads, and the program's own setting.
+ * they leave of OpenMP, which oneDNN is made with: no threads, and the program's own setting. @threads
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -149,6 +149,9 @@ static void forks_beside_products(void)
 
 TEST(products_and_forks)
 {
+	/* The thread sanitizer has a thread of its own besides. */
+	if (!TEST_FOLLOWS_FORKS)
+		return;
 	a_child_multiplies();
 	only_our_own_threads();
 	openmp_is_left_as_it_was();

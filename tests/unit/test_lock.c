@@ -1,4 +1,4 @@
-/* Locks and forks: the order, hooks, locks that others hold, make and unmake meanwhile. */
+/* Locks and forks: the order, hooks, locks that others hold, make and unmake meanwhile. @threads */
 #include "base/lock.h"
 #include "test.h"
 
@@ -143,6 +143,8 @@ static void fork_while_held(struct tt_lock *lock, bool waits)
 
 TEST(what_others_hold_is_free_in_the_child)
 {
+	if (!TEST_FOLLOWS_FORKS)
+		return;
 	fork_while_held(&outer, true);
 	fork_while_held(&inner, true);
 	fork_while_held(&line, false);
