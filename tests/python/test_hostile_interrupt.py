@@ -92,6 +92,10 @@ FAMILIES = {
     "rms_norm": lambda t, d: ttnn.rms_norm(t(4096, 8192)),
     "attention": lambda t, d: ttnn.transformer.scaled_dot_product_attention(
         t(1, 8, 4096, 64), t(1, 8, 4096, 64), t(1, 8, 4096, 64), is_causal=True),
+    "product": lambda t, d: ttnn.matmul(t(4096, 4096), t(4096, 4096)),
+    "product float32": lambda t, d: ttnn.matmul(t(4096, 4096, dtype=ttnn.float32), t(4096, 4096, dtype=ttnn.float32)),
+    "products": lambda t, d: ttnn.matmul(t(512, 256, 256), t(512, 256, 256)),
+    "linear": lambda t, d: ttnn.linear(t(128, 8192), t(8192, 8192), transpose_b=True, activation="gelu"),
     "conv2d": conv,
     "max_pool2d": lambda t, d: ttnn.max_pool2d(t(1, 1, 512 * 512, 32, layout=ROWS), 1, 512, 512, 32, [3, 3], [1, 1], [1, 1], [1, 1]),
     "embedding": lambda t, d: ttnn.embedding(embedding_rows(d), t(32000, 1024, layout=ROWS)),

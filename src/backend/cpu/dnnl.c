@@ -14,7 +14,7 @@
 #include "base/pool.h"
 
 #define LEAST_WORK ((size_t)1 << 18) /* products that are worth a call */
-#define FULL_WORK ((size_t)1 << 22) /* the same of float32: our own are as fast, and need no plan */
+#define FULL_WORK ((size_t)1 << 21) /* the same of float32: our own are as fast below, and need no plan */
 #define SQUARE 16 /* rows and columns that are turned together, so that lines are used up */
 
 bool tt_dnnl_wants(bool half, size_t work)
