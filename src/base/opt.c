@@ -51,10 +51,11 @@ static tt_status set_size(const struct tt_opt *opt, const char *spelled, const c
 		value = strtoull(text, &end, 10);
 	unit = end && *end ? strchr(units, *end) : NULL;
 	shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-	if (!end || errno || end[unit ? 1 : 0] || (shift && value >> (64 - shift)))
-		return tt_fail(TTNN_INVALID,
-			       "%s: '%s' is not a size: a number, or one with K, M, G or T behind",
-			       spelled, text);
+	if (!end || errno || !value || end[unit ? 1 : 0] || (shift && value >> (64 - shift)))
+		return tt_fail(
+			TTNN_INVALID,
+			"%s: '%s' is not a size: a number from 1 on, or one with K, M, G or T behind",
+			spelled, text);
 	*(uint64_t *)opt->target = value << shift;
 	return TTNN_OK;
 }

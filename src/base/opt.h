@@ -36,11 +36,11 @@ enum tt_opt_kind {
 	TT_OPT_INT,      /* int64_t */
 	TT_OPT_COUNT,    /* int64_t: from 0 to TT_OPT_COUNT_MOST */
 	TT_OPT_POSITIVE, /* int64_t: from 1 to TT_OPT_COUNT_MOST */
-	TT_OPT_SIZE,     /* uint64_t: a number, or with K, M, G, T behind (powers of 1,024) */
-	TT_OPT_DOUBLE,   /* double */
-	TT_OPT_STRING,   /* const char *: the argument itself, borrowed */
-	TT_OPT_LIST,     /* struct tt_opt_list: one more each time */
-	TT_OPT_CHOICE,   /* int: which of the words in arg, "graph|csv|svg", counted from 0 */
+	TT_OPT_SIZE, /* uint64_t: a number from 1 on, or with K, M, G, T behind (powers of 1,024) */
+	TT_OPT_DOUBLE, /* double */
+	TT_OPT_STRING, /* const char *: the argument itself, borrowed */
+	TT_OPT_LIST,   /* struct tt_opt_list: one more each time */
+	TT_OPT_CHOICE, /* int: which of the words in arg, "graph|csv|svg", counted from 0 */
 };
 
 #define TT_OPT_COUNT_MOST INT32_MAX

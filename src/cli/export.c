@@ -1,7 +1,7 @@
 /*
  * ttnn export: a trace or a graph in a form that other tools read.
  *
- * To add a format: a row in the table below with the function that writes it.
+ * To add a format: a row in the table below with the function that writes it and the options it takes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -233,6 +233,9 @@ enum several {
 	MERGED,  /* one text; the inputs are its roots */
 };
 
+/* The options that not every format takes. */
+enum special { LEVELS = 1, NO_FOLD = 2, PAGES = 4 };
+
 /* To add a format: a row. Text goes to *out; one that writes files by itself leaves it empty. */
 static const struct format {
 	const char *name, *help;
@@ -240,21 +243,60 @@ static const struct format {
 	bool files; /* writes them itself; the text is a word about that */
 	enum several several;
 	const char *ending; /* of a file beside others */
+	unsigned takes;     /* options of `special` */
 } formats[] = {
 	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, false, EACH,
-	 ".graph.json"},
+	 ".graph.json", 0},
 	{"report", "a trace or a graph as end_graph_capture_to_file() writes it", write_report,
-	 true, EACH, ".report.json"},
-	{"svg", "a picture of all calls and the memory they took", write_svg, false, EACH, ".svg"},
+	 true, EACH, ".report.json", PAGES},
+	{"svg", "a picture of all calls and the memory they took", write_svg, false, EACH, ".svg",
+	 LEVELS | NO_FOLD},
 	{"flow", "a picture of operations and the tensors between them: SVG", write_flow, false,
-	 EACH, ".flow.svg"},
-	{"dot", "Graphviz: a cluster for each function", write_dot, false, EACH, ".dot"},
+	 EACH, ".flow.svg", LEVELS | NO_FOLD},
+	{"dot", "Graphviz: a cluster for each function", write_dot, false, EACH, ".dot", 0},
 	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame, false, MERGED,
-	 NULL},
+	 NULL, 0},
 	{"params", "one JSON file for each operation, into the directory of -o", write_params, true,
-	 FOLDERS, ""},
+	 FOLDERS, "", 0},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+/* The formats that take this option, as "svg, flow". */
+static void add_takers(struct tt_str *out, enum special option)
+{
+	const char *before = "";
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		if (!(formats[i].takes & option))
+			continue;
+		tt_str_addf(out, "%s%s", before, formats[i].name);
+		before = ", ";
+	}
+}
+
+/* An option that would change nothing is a mistake. */
+static tt_status check_options(const struct format *format)
+{
+	const struct {
+		const char *name;
+		enum special option;
+		bool given;
+	} rows[] = {{"levels", LEVELS, levels > 0},
+		    {"no-fold", NO_FOLD, no_fold},
+		    {"pages", PAGES, pages}};
+	struct tt_str takers = {0};
+	tt_status status = TTNN_OK;
+
+	for (size_t i = 0; status == TTNN_OK && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].given || (format->takes & rows[i].option))
+			continue;
+		add_takers(&takers, rows[i].option);
+		status = tt_fail(TTNN_INVALID, "--%s is an option of %s, not of %s", rows[i].name,
+				 tt_str_text(&takers), format->name);
+	}
+	tt_str_deinit(&takers);
+	return status;
+}
 
 /* ---- one input ---------------------------------------------------------------------------------------------- */
 
@@ -382,6 +424,7 @@ static tt_status export(const char *name, size_t count, char **operands)
 		i++;
 	if (i == FORMATS)
 		return tt_fail(TTNN_INVALID, "there is no format %s; see ttnn export -h", name);
+	TT_TRY(check_options(&formats[i]));
 	status = cli_inputs_list(&inputs, count, operands);
 	if (status == TTNN_OK)
 		status = export_all(&formats[i], &inputs);

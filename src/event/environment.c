@@ -18,7 +18,7 @@
 
 /* ---- options --------------------------------------------------------------------------------------------- */
 
-enum kind { NUMBER64, NUMBER32, TEXT, FLAG, SIGNAL };
+enum kind { POSITIVE64, NUMBER32, TEXT, FLAG, SIGNAL };
 
 static const struct {
 	const char *word;
@@ -29,11 +29,11 @@ static const struct {
 	{                                                                                          \
 		word, kind, offsetof(struct ttnn_trace_options, member)                            \
 	}
-	ROW("first", NUMBER64, first_op),
-	ROW("count", NUMBER64, op_count),
+	ROW("first", POSITIVE64, first_op),
+	ROW("count", POSITIVE64, op_count),
 	ROW("begin", TEXT, begin_mark),
 	ROW("end", TEXT, end_mark),
-	ROW("last", NUMBER64, last_ops),
+	ROW("last", POSITIVE64, last_ops),
 	ROW("flush", NUMBER32, flush_ms),
 	ROW("stacks", FLAG, stacks),
 	ROW("calls", FLAG, calls),
@@ -84,7 +84,7 @@ static tt_status set_number(void *target, enum kind kind, const char *word, cons
 	errno = 0;
 	number = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)text[0]) || *end || errno ||
-	    (kind == NUMBER32 && number > UINT32_MAX))
+	    (kind == NUMBER32 && number > UINT32_MAX) || (kind == POSITIVE64 && !number))
 		return tt_fail(TTNN_INVALID, "'%s' is no number for '%s'", text, word);
 	if (kind == NUMBER32)
 		*(uint32_t *)target = (uint32_t)number;

@@ -166,6 +166,8 @@ TEST(wrong_usage)
 		{"a --output=", "option '--output' needs an argument that is not empty: FILE"},
 		{"a --limit 5Q", "--limit: '5Q' is not a size"},
 		{"a --limit -5", "is not a size"},
+		{"a --limit 0", "is not a size"},
+		{"a --limit 0K", "is not a size"},
 		{"a --limit 5MB", "is not a size"},
 		{"a --limit 16777216T", "is not a size"},
 		{"a --ratio=half", "--ratio: 'half' is not a number"},
@@ -211,8 +213,7 @@ TEST(sizes)
 	static const struct {
 		const char *text;
 		uint64_t size;
-	} rows[] = {{"0", 0},
-		    {"17", 17},
+	} rows[] = {{"17", 17},
 		    {"1K", 1024},
 		    {"2G", UINT64_C(2) << 30},
 		    {"16777215T", UINT64_C(16777215) << 40},

@@ -62,6 +62,9 @@ TEST(options_are_words)
 	CHECK_FAILS(parse(&options, &number, "signal=NONE"), TTNN_INVALID, "'NONE' is no signal");
 	CHECK_FAILS(parse(&options, &number, "signal=0"), TTNN_INVALID, "no signal");
 	CHECK_FAILS(parse(&options, &number, "first=-1"), TTNN_INVALID, "'-1' is no number");
+	CHECK_FAILS(parse(&options, &number, "first=0"), TTNN_INVALID, "'0' is no number");
+	CHECK_FAILS(parse(&options, &number, "count=0"), TTNN_INVALID, "'0' is no number");
+	CHECK_FAILS(parse(&options, &number, "last=0"), TTNN_INVALID, "'0' is no number");
 	CHECK_FAILS(parse(&options, &number, "flush=4294967296"), TTNN_INVALID, "no number");
 	CHECK_FAILS(parse(&options, &number, "first"), TTNN_INVALID, "wants a value");
 	CHECK_FAILS(parse(&options, &number, "frist=1"), TTNN_INVALID, "no option 'frist'");
