@@ -507,12 +507,13 @@ static tt_status show_info(const char *path)
 
 static tt_status show(const char *path)
 {
+	struct tt_project_options how = {.dialect = chosen_dialect(), .call_arguments = levels > 0};
 	struct tt_graph graph;
 	tt_status status;
 
 	if (info && tt_is_trace(path))
 		return show_info(path);
-	TT_TRY(tt_graph_open(&graph, path, chosen_dialect()));
+	TT_TRY(tt_graph_open_as(&graph, path, &how));
 	if (info)
 		status = show_counts(&graph);
 	else if (tree)

@@ -142,11 +142,22 @@ static bool gives_tensors(const struct tt_graph *graph, const struct tt_graph_no
 	return false;
 }
 
+/* The innermost open function that is a vertex, NONE without one: those deeper than asked for are parts of it. */
+static uint32_t vertex_around(const struct flow *f)
+{
+	size_t i = f->open.count;
+
+	while (i && f->open.data[i - 1].vertex == NONE)
+		i--;
+	return i ? f->open.data[i - 1].vertex : NONE;
+}
+
 /* All that was given inside of a call is its own for those that come later. */
 static tt_status end(struct flow *f, uint32_t number)
 {
 	const struct tt_graph_node *node = &f->graph->nodes[number];
 	struct open open;
+	uint32_t giver;
 
 	if (!f->open.count)
 		return TTNN_OK; /* an end without a start */
@@ -167,8 +178,9 @@ static tt_status end(struct flow *f, uint32_t number)
 		number = open.last_part;
 	if (f->open.count)
 		f->open.data[f->open.count - 1].last_part = number;
-	for (size_t i = open.given; open.vertex != NONE && i < f->given.count; i++)
-		f->giver.known.entries[f->given.data[i]].number = (uint64_t)open.vertex + 1;
+	giver = open.vertex == NONE ? vertex_around(f) : open.vertex;
+	for (size_t i = open.given; giver != NONE && i < f->given.count; i++)
+		f->giver.known.entries[f->given.data[i]].number = (uint64_t)giver + 1;
 	if (open.vertex == NONE)
 		return TTNN_OK;
 	return tt_query_shapes(vertex(f, open.vertex), f->arena, f->graph, number);

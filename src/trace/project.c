@@ -298,6 +298,18 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 		add_inputs(p, t, node, begin);
 }
 
+/* The arguments of an operation that is not written go to the function of a frontend that calls it. */
+static void lend_arguments(struct tt_project *p, const struct tt_project_thread *t,
+			   const struct tt_event_scope_begin *begin)
+{
+	size_t depth = t->scopes.count;
+
+	if (depth < 2 || !t->open.count || t->scopes.data[depth - 2].kind != TT_SCOPE_FRONTEND ||
+	    !t->scopes.data[depth - 2].written || p->graph.nodes[top(t)].argument_count)
+		return;
+	add_arguments(p, top(t), begin);
+}
+
 static void on_begin(struct tt_project *p, struct tt_project_thread *t,
 		     const struct tt_event_scope_begin *begin, uint64_t now)
 {
@@ -314,6 +326,8 @@ static void on_begin(struct tt_project *p, struct tt_project_thread *t,
 		.begin = now};
 	if (scope->written)
 		start_function(p, t, begin, now);
+	else if (p->options.call_arguments && begin->kind == TT_SCOPE_OPERATION)
+		lend_arguments(p, t, begin);
 }
 
 /* Whether captures see what a function gives. */

@@ -25,6 +25,7 @@ struct tt_project_options {
 	enum ttnn_dialect dialect;
 	enum ttnn_run_mode mode;   /* of this capture */
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
+	bool call_arguments;       /* functions without any tell those of the operation they call */
 };
 
 /* A device that was told of. */

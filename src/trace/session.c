@@ -93,19 +93,19 @@ bool tt_is_trace(const char *path)
 }
 
 static tt_status project_source(struct tt_graph *out, struct tt_source *source,
-				enum ttnn_dialect dialect)
+				const struct tt_project_options *options)
 {
-	struct tt_project_options options = {.dialect = dialect};
 	tt_status status;
 
 	memset(out, 0, sizeof(*out));
-	status = tt_graph_from_source(out, source, &options);
+	status = tt_graph_from_source(out, source, options);
 	tt_source_close(source);
 	return status;
 }
 
 /* What comes through a pipe is read once, and then looked at. */
-static tt_status open_pipe(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
+static tt_status open_pipe(struct tt_graph *out, const char *path,
+			   const struct tt_project_options *options)
 {
 	struct tt_source *source;
 	tt_status status;
@@ -118,7 +118,7 @@ static tt_status open_pipe(struct tt_graph *out, const char *path, enum ttnn_dia
 	} else {
 		status = tt_source_open_bytes(&source, data, size, path);
 		if (status == TTNN_OK)
-			status = project_source(out, source, dialect);
+			status = project_source(out, source, options);
 	}
 	tt_free(data);
 	return status;
@@ -126,15 +126,21 @@ static tt_status open_pipe(struct tt_graph *out, const char *path, enum ttnn_dia
 
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
 {
+	return tt_graph_open_as(out, path, &(struct tt_project_options){.dialect = dialect});
+}
+
+tt_status tt_graph_open_as(struct tt_graph *out, const char *path,
+			   const struct tt_project_options *options)
+{
 	struct tt_source *source;
 	struct stat facts;
 
 	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
-		return open_pipe(out, path, dialect);
+		return open_pipe(out, path, options);
 	if (!tt_is_trace(path))
 		return tt_graph_load(out, path);
 	TT_TRY(tt_source_open(&source, path));
-	return project_source(out, source, dialect);
+	return project_source(out, source, options);
 }
 
 /* ---- captures ----------------------------------------------------------------------------------------- */

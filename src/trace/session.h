@@ -17,6 +17,10 @@ bool tt_is_trace(const char *path);
 /* A graph from any file: .ttrace, graph JSON, report JSON. `dialect` is for traces. */
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect);
 
+/* The same, with all that can be chosen about the graph of a trace. */
+tt_status tt_graph_open_as(struct tt_graph *out, const char *path,
+			   const struct tt_project_options *options);
+
 /*
  * Writes the report of a trace, as it is made: nothing but the graph is kept. `pages`: also where device
  * memory lay, as TTNN_GRAPH_PAGES asks for.

@@ -268,6 +268,42 @@ def test_pages_of_traces(tmp_path):
     assert rows and set(rows) <= set(living)
 
 
+CALLS = """
+import ttnn
+device = ttnn.open_device(device_id=0)
+a = ttnn.full([2, 3], fill_value=1.5, layout=ttnn.TILE_LAYOUT, device=device)
+ttnn.softmax(ttnn.add(a, a), dim=-1)
+"""
+
+
+def test_levels_of_traces(tmp_path):
+    """Functions of Python have arguments in both dialects, and what a call makes for itself is no input of it."""
+    package = pathlib.Path(ttnn.__file__).parent.parent.absolute()
+    environment = dict(os.environ, PYTHONPATH=str(package), TTNN_TRACE=str(tmp_path))
+    subprocess.run([sys.executable, "-c", CALLS], env=environment, check=True)
+    (trace,) = tmp_path.glob("*.ttrace")
+    command = package.parent / "ttnn"
+    if not command.exists():
+        pytest.skip("no command `ttnn` beside the package")
+
+    def ask(*words):
+        return json.loads(subprocess.run([command, *words, trace], capture_output=True, check=True).stdout)
+
+    rows = {}
+    for dialect in "seed", "tt-metal":
+        found = ask("show", "--levels", "1", "--json", "--dialect", dialect)
+        rows[dialect] = [row for row in found if row["name"].startswith("ttnn")]
+    assert [row["name"] for row in rows["tt-metal"]] == ["ttnn.full", "ttnn.add", "ttnn.softmax"]
+    for ours, theirs in zip(rows["seed"], rows["tt-metal"]):
+        assert len(ours["arguments"]) == len(theirs["arguments"]) > 1
+    full, add, softmax = rows["tt-metal"]
+    assert full["arguments"][1] == "1.5" and softmax["arguments"][1] == "-1"
+    assert add["in_edges"] == [full["counter"]] and softmax["in_edges"] == [add["counter"]]
+    # Graphs are as upstream writes them.
+    for node in ask("export", "graph", "--dialect", "tt-metal"):
+        if node["node_type"] == "function_start" and node["params"]["name"].startswith("ttnn."):
+            assert not node["arguments"]
+
 def test_reports_of_tests(tmp_path):
     (tmp_path / "test_small.py").write_text(
         "import ttnn\n"
