@@ -137,6 +137,7 @@ bool tt_graph_number(uint64_t *out, const struct tt_graph_node *node, enum tt_gr
 		*out = (uint64_t)param->integer;
 		return param->integer >= 0;
 	case TT_GRAPH_UINT:
+	case TT_GRAPH_DIGITS:
 		*out = param->unsigned_integer;
 		return true;
 	default:

@@ -100,6 +100,7 @@ enum tt_graph_value {
 	TT_GRAPH_UINT,   /* unsigned, beyond what an int64_t holds */
 	TT_GRAPH_BOOL,   /* integer: 0 or 1 */
 	TT_GRAPH_RAW,    /* text is JSON: reals, null, lists, objects */
+	TT_GRAPH_DIGITS, /* unsigned, written as a text; in streams (stream.h) alone */
 };
 
 struct tt_graph_param {

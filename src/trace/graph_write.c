@@ -1,9 +1,12 @@
 /* graph_write.c: graphs as JSON. */
+#include "base/fmt.h"
 #include "base/mem.h"
 #include "trace/graph.h"
 
 static void write_value(struct tt_jsonw *w, const struct tt_graph_param *param)
 {
+	char digits[TT_FMT_MAX];
+
 	switch ((enum tt_graph_value)param->kind) {
 	case TT_GRAPH_STRING:
 		tt_jsonw_stringn(w, param->text, param->length);
@@ -19,6 +22,9 @@ static void write_value(struct tt_jsonw *w, const struct tt_graph_param *param)
 		break;
 	case TT_GRAPH_RAW:
 		tt_jsonw_raw(w, param->text, param->length);
+		break;
+	case TT_GRAPH_DIGITS:
+		tt_jsonw_stringn(w, digits, tt_fmt_u64(digits, param->unsigned_integer));
 		break;
 	}
 }

@@ -1,0 +1,67 @@
+/*
+ * stream.h: the nodes of a graph one after another, in order, each complete, in memory that does not
+ * grow with their number: what is kept is what is alive (open functions, buffers and tensors).
+ *
+ *	struct tt_stream *stream;
+ *	const struct tt_graph_node *node;
+ *	uint32_t to;
+ *
+ *	TT_TRY(tt_stream_open(&stream, source, &options));
+ *	while ((status = tt_stream_next(&node, stream)) == TTNN_OK && node)
+ *		while (tt_stream_edge(&to, stream))
+ *			... node is connected to the node of number `to` ...
+ *	tt_stream_close(stream);
+ *
+ * A node of a graph leads to nodes that come later, some of them at the very end, so a source is read twice:
+ * first for the edges, which are sorted aside (on disk when there are many), then for the nodes. What is known
+ * at the end alone (devices, times) is known after the first time, and told by tt_stream_facts().
+ *
+ * Nodes are as in graph.h but for two things. Their connections are asked for one by one: a node may have
+ * millions. And in dialects whose params are all texts those that are numbers come as numbers, of kind
+ * TT_GRAPH_DIGITS.
+ */
+#ifndef TT_TRACE_STREAM_H
+#define TT_TRACE_STREAM_H
+
+#include "trace/project.h"
+#include "trace/source.h"
+
+struct tt_stream;
+
+/* What is known of the whole. */
+struct tt_stream_facts {
+	uint64_t nodes;
+	uint64_t duration_ns; /* to the last event */
+	const struct tt_project_device *devices; /* all that were told of, used or not */
+	size_t device_count;
+	const uint32_t *chips; /* those that nodes of circular buffers name, each once */
+	size_t chip_count;
+};
+
+/*
+ * Begins with the nodes of a source, with a capture_end behind them. The source stays the caller's, is rewound, and
+ * must not be used meanwhile.
+ */
+tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
+			 const struct tt_project_options *options);
+
+/*
+ * The next node, *out NULL behind the last. It lives, with all texts that it points to, until the next call. Its
+ * connections are those of tt_stream_edge(), and connection_count is 0.
+ */
+tt_status tt_stream_next(const struct tt_graph_node **out, struct tt_stream *stream);
+
+/* The next connection of that node, in their order; false behind the last. */
+bool tt_stream_edge(uint32_t *to, struct tt_stream *stream);
+
+/* Borrowed from the stream. */
+const struct tt_stream_facts *tt_stream_facts(const struct tt_stream *stream);
+
+/* The next node, and all edges of it that are not taken yet, as JSON: as tt_graph_write_node() writes it. */
+void tt_stream_write_node(struct tt_jsonw *w, struct tt_stream *stream,
+			  const struct tt_graph_node *node);
+
+/* NULL is fine. */
+void tt_stream_close(struct tt_stream *stream);
+
+#endif
