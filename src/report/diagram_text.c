@@ -151,6 +151,7 @@ static void add_params(struct tt_str *str, const struct tt_graph *graph,
 			tt_str_addf(str, "%" PRId64, param->integer);
 			break;
 		case TT_GRAPH_UINT:
+		case TT_GRAPH_DIGITS:
 			tt_str_addu(str, param->unsigned_integer);
 			break;
 		}
