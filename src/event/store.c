@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/pack.h"
 #include "event/store_file.h"
@@ -94,6 +95,22 @@ static struct tt_chunk *live_chunk(struct tt_store *store, size_t room)
 	return chunk;
 }
 
+/* Without the lock: whoever reads the line may be slow. */
+static void tell_lock(struct tt_store *store)
+{
+	bool tell;
+
+	tt_lock_take(&store->lock);
+	tell = store->warn_lock;
+	store->warn_lock = false;
+	tt_lock_give(&store->lock);
+	if (tell)
+		tt_log(TT_LOG_WARN,
+		       "%s is locked by another process: what is not written yet is lost if this "
+		       "one ends early",
+		       store->path);
+}
+
 struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room)
 {
 	struct tt_chunk *chunk = NULL;
@@ -110,6 +127,7 @@ struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room)
 		chunk = live_chunk(store, room);
 	}
 	tt_lock_give(&store->lock);
+	tell_lock(store);
 	return chunk ? chunk : tt_chunk_new(room);
 }
 
@@ -291,6 +309,7 @@ static void write_file(struct tt_store *store, struct tt_chunk *chunk, const uns
 	tt_lock_take(&store->lock);
 	status = tt_store_file_open(store);
 	tt_lock_give(&store->lock);
+	tell_lock(store);
 	if (status == TTNN_OK)
 		status = tt_store_file_chunk(store, &chunk->head, data);
 	tt_lock_take(&store->lock);
@@ -444,24 +463,29 @@ void tt_store_drain(struct tt_store *store)
 	tt_lock_give(&store->lock);
 }
 
-tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, struct tt_store *store)
+tt_status tt_store_places(struct tt_chunk_place **out, size_t *count, struct tt_store *store)
 {
-	struct tt_chunk_place *list;
+	struct tt_chunk_place *list = tt_alloc((store->places.count + 1) * sizeof(*list));
 
-	tt_lock_take(&store->lock);
-	*fd = store->fd;
-	*count = store->places.count;
-	list = tt_alloc((*count + 1) * sizeof(*list));
-	for (size_t i = 0; list && i < *count; i++) {
+	*count = list ? store->places.count : 0;
+	for (size_t i = 0; i < *count; i++) {
 		list[i] = store->places.data[i];
 		if (list[i].chunk)
 			atomic_fetch_add_explicit(&list[i].chunk->refs, 1, memory_order_relaxed);
 	}
-	tt_lock_give(&store->lock);
-	if (!list)
-		*count = 0;
 	*out = list;
 	return list ? TTNN_OK : tt_fail_nomem();
+}
+
+tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd, struct tt_store *store)
+{
+	tt_status status;
+
+	tt_lock_take(&store->lock);
+	*fd = store->fd;
+	status = tt_store_places(out, count, store);
+	tt_lock_give(&store->lock);
+	return status;
 }
 
 /* ---- beginning and ending ------------------------------------------------------------------------------- */
@@ -492,6 +516,7 @@ static void forget_writer(struct tt_lock *lock)
 		store->packed_room = 0;
 	}
 	store->writing = false;
+	store->dumping = false;
 	init_conditions(store);
 }
 

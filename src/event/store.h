@@ -79,7 +79,9 @@ struct tt_store {
 	char reason[160];       /* why; "" if nothing is */
 	bool writing, stopping; /* there is a writer; it is to end */
 	bool head_written;
-	bool own_name; /* `path` is a file that this store has made */
+	bool own_name;  /* `path` is a file that this store has made */
+	bool dumping;   /* somebody writes a file of what is in memory */
+	bool warn_lock; /* somebody else has the lock of the file; to be told without our own */
 	pthread_t writer;
 	struct tt_packer *packer; /* the writer's */
 	unsigned char *packed;
@@ -137,6 +139,9 @@ void tt_store_adopt(struct tt_store *store, const struct tt_chunk_head *head, ui
  */
 tt_status tt_store_list(struct tt_chunk_place **out, size_t *count, int *fd,
 			struct tt_store *store);
+
+/* The same with the lock held, without the descriptor. */
+tt_status tt_store_places(struct tt_chunk_place **out, size_t *count, struct tt_store *store);
 
 /* In a child process after a fork(): forgets everything and, with a path, goes on in that file. */
 void tt_store_orphan(struct tt_store *store, const char *path);

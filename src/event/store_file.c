@@ -223,15 +223,32 @@ static tt_status open_unnamed(struct tt_store *store)
 	return store->fd < 0 ? tt_fail(TTNN_IO, "%s: %s", base, strerror(errno)) : TTNN_OK;
 }
 
+/*
+ * As long as it is locked its process runs. Someone may just be looking whether it does: that takes a moment.
+ * Who has it for longer may complete the file with what lies beside it, so nothing is put there. Where files
+ * have no locks nobody gets one.
+ */
+static void lock_file(struct tt_store *store)
+{
+	int error = tt_fd_lock(store->fd);
+
+	for (int i = 0; i < 50 && error == EAGAIN; i++) {
+		usleep(200);
+		error = tt_fd_lock(store->fd);
+	}
+	if (error != EAGAIN)
+		return;
+	store->live.failed = true;
+	store->warn_lock = true;
+}
+
 tt_status tt_store_file_open(struct tt_store *store)
 {
 	if (store->fd < 0 && !store->path)
 		TT_TRY(open_unnamed(store));
 	if (store->fd < 0) {
 		TT_TRY(open_named(store));
-		/* As long as it is locked its process runs. Someone may just be looking whether it does. */
-		for (int i = 0; i < 50 && tt_fd_lock(store->fd) == EAGAIN; i++)
-			usleep(200);
+		lock_file(store);
 	}
 	return store->head_written ? TTNN_OK : write_head(store);
 }
@@ -260,62 +277,99 @@ tt_status tt_store_file_finish(struct tt_store *store)
 	return error ? fail(store, error) : status;
 }
 
-static void dump_chunks(struct tt_file_out *file, struct tt_store *store, uint64_t offset)
-{
-	struct tt_str index = {0};
+/* ---- dumps ---------------------------------------------------------------------------------------------- */
 
+/* What a file of the chunks in memory is made of. They are ours: the store may give up the oldest meanwhile. */
+struct dump {
+	struct tt_str head, index;
+	struct tt_chunk_place *places;
+	size_t count;
+};
+
+/* With the lock held. */
+static tt_status plan_dump(struct dump *out, struct tt_store *store)
+{
+	uint64_t offset;
+
+	TT_TRY(make_head(&out->head, store));
+	offset = out->head.length;
 	for (size_t i = 0; i < store->places.count; i++) {
-		struct tt_chunk_place *place = &store->places.data[i];
+		store->places.data[i].row.offset = offset;
+		offset += TT_CHUNK_HEAD_SIZE + store->places.data[i].row.stored_size;
+	}
+	TT_TRY(make_index(&out->index, store, offset));
+	return tt_store_places(&out->places, &out->count, store);
+}
+
+static void write_dump(struct tt_file_out *file, const struct dump *dump)
+{
+	tt_file_write(file, dump->head.data, dump->head.length);
+	for (size_t i = 0; i < dump->count; i++) {
+		const struct tt_chunk_place *place = &dump->places[i];
 		unsigned char bytes[TT_CHUNK_HEAD_SIZE];
 
 		tt_chunk_head_put(bytes, &place->chunk->head);
 		tt_file_write(file, bytes, sizeof(bytes));
 		tt_file_write(file, place->chunk->data, place->row.stored_size);
-		place->row.offset = offset;
-		offset += sizeof(bytes) + place->row.stored_size;
 	}
-	if (make_index(&index, store, offset) == TTNN_OK)
-		tt_file_write(file, index.data, index.length);
-	tt_str_deinit(&index);
+	tt_file_write(file, dump->index.data, dump->index.length);
 }
 
-/* The first dump finds a name, which the others keep: those of the writer and of users may meet. */
+static void free_dump(struct dump *dump)
+{
+	for (size_t i = 0; i < dump->count; i++)
+		tt_chunk_unref(dump->places[i].chunk);
+	tt_free(dump->places);
+	tt_str_deinit(&dump->head);
+	tt_str_deinit(&dump->index);
+}
+
+/* The first dump finds a name, which the others keep. With the lock held. */
 static tt_status claim_name(struct tt_store *store)
 {
-	tt_status status = TTNN_OK;
+	if (!store->options.automatic || store->own_name)
+		return TTNN_OK;
+	TT_TRY(open_unused(store));
+	close(store->fd);
+	store->fd = -1;
+	return TTNN_OK;
+}
 
-	tt_lock_take(&store->lock);
-	if (store->options.automatic && !store->own_name) {
-		status = open_unused(store);
-		if (status == TTNN_OK)
-			close(store->fd);
-		store->fd = -1;
-	}
-	tt_lock_give(&store->lock);
+/* Without the lock: a file of many megabytes takes its time, and recording goes on meanwhile. */
+static tt_status save_dump(const struct tt_store *store, const struct dump *dump)
+{
+	struct tt_file_out *file;
+	tt_status status;
+	bool before;
+
+	TT_TRY(tt_file_create(&file, store->path));
+	before = tt_deadline_hush(true);
+	write_dump(file, dump);
+	status = tt_file_commit(file);
+	tt_deadline_hush(before);
 	return status;
 }
 
 tt_status tt_store_file_dump(struct tt_store *store)
 {
-	struct tt_file_out *file;
-	struct tt_str head = {0};
+	struct dump dump = {0};
 	tt_status status;
-	bool before;
 
-	TT_TRY(claim_name(store));
-	TT_TRY(tt_file_create(&file, store->path));
-	before = tt_deadline_hush(true);
+	/* Those of the writer and of users may meet: one after the other, so that the last is the newest. */
 	tt_lock_take(&store->lock);
-	status = make_head(&head, store);
-	if (status == TTNN_OK) {
-		tt_file_write(file, head.data, head.length);
-		dump_chunks(file, store, head.length);
-	}
-	tt_lock_give(&store->lock);
-	tt_deadline_hush(before);
-	tt_str_deinit(&head);
+	while (store->dumping)
+		pthread_cond_wait(&store->done, &store->lock.mutex);
+	store->dumping = true;
+	status = claim_name(store);
 	if (status == TTNN_OK)
-		return tt_file_commit(file);
-	tt_file_discard(file);
+		status = plan_dump(&dump, store);
+	tt_lock_give(&store->lock);
+	if (status == TTNN_OK)
+		status = save_dump(store, &dump);
+	free_dump(&dump);
+	tt_lock_take(&store->lock);
+	store->dumping = false;
+	pthread_cond_broadcast(&store->done);
+	tt_lock_give(&store->lock);
 	return status;
 }
