@@ -73,6 +73,12 @@ typedef bool ttnn_poll(void);
 TTNN_API ttnn_poll *ttnn_set_poll(ttnn_poll *poll);
 
 /*
+ * As if the one that is set had just said false: for a binding that set another for a call within a call, after
+ * it has set back the one of the outer call, which was given up already.
+ */
+TTNN_API void ttnn_cancel(void);
+
+/*
  * While on, tensors that this thread makes get no number of their own: a binding's own copies, which
  * its user never sees. Returns what it was.
  */

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* What a handler raised; the innermost call of this thread hands it on. */
+/* What a handler raised in the innermost call of this thread, which hands it on. */
 static _Thread_local PyObject *raised[3];
 
 /* Whether this is the main thread, which alone runs handlers: one may do so here, and raise. */
@@ -40,6 +40,8 @@ static bool go_on(void)
 
 	if (known == process && !has_handlers)
 		return true;
+	if (raised[0])
+		return false;
 	state = PyGILState_Ensure();
 	PyErr_Fetch(&before[0], &before[1], &before[2]);
 	hidden = ttnn_tensor_hide(false);
@@ -59,8 +61,16 @@ static bool go_on(void)
 	return answer;
 }
 
+void py_call_ask(void)
+{
+	if (!go_on())
+		ttnn_cancel();
+}
+
 void py_call_begin(struct py_call *call)
 {
+	memcpy(call->raised, raised, sizeof(raised));
+	memset(raised, 0, sizeof(raised));
 	call->before = ttnn_set_poll(go_on);
 	call->state = PyEval_SaveThread();
 }
@@ -68,12 +78,17 @@ void py_call_begin(struct py_call *call)
 enum ttnn_status py_call_end(const struct py_call *call, enum ttnn_status status,
 			     ttnn_tensor **result)
 {
+	PyObject *mine[3];
+
 	PyEval_RestoreThread(call->state);
+	memcpy(mine, raised, sizeof(mine));
+	memcpy(raised, call->raised, sizeof(raised));
 	ttnn_set_poll(call->before);
-	if (!raised[0])
+	if (raised[0]) /* the call around it was given up, and stays so */
+		ttnn_cancel();
+	if (!mine[0])
 		return status;
-	PyErr_Restore(raised[0], raised[1], raised[2]);
-	memset(raised, 0, sizeof(raised));
+	PyErr_Restore(mine[0], mine[1], mine[2]);
 	if (status == TTNN_OK && result && *result)
 		ttnn_tensor_drop(*result);
 	return TTNN_CANCELLED;

@@ -22,7 +22,10 @@ static int as_written(PyObject *list, PyObject *dict, const struct ttnn_arg *arg
 	return 0;
 }
 
-/* Recording never breaks the call: what goes wrong is printed; an interrupt comes again behind it. */
+/*
+ * Recording never breaks the call: what goes wrong is printed; an interrupt comes again behind it. Handlers of
+ * signals have run before, so that what they raise is the call's.
+ */
 static void told(PyObject *answer)
 {
 	if (!answer && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
@@ -40,6 +43,7 @@ static void begin(const char *name, const struct ttnn_arg *args, size_t arg_coun
 	PyObject *list = PyList_New(0), *dict = PyDict_New(), *hearer = Py_XNewRef(listener);
 
 	if (hearer) {
+		py_call_ask();
 		/* It hears of every begin: each has an end. */
 		if (!list || !dict || as_written(list, dict, args, arg_count) < 0)
 			told(NULL);
@@ -89,6 +93,7 @@ static void end(enum ttnn_status status, const struct ttnn_results *results)
 	PyObject *tensors, *error, *hearer = Py_XNewRef(listener);
 
 	if (hearer) {
+		py_call_ask();
 		tensors = tensors_of(results);
 		if (!tensors)
 			told(NULL);

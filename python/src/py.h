@@ -88,10 +88,14 @@ extern PyTypeObject *py_tensor_type, *py_device_type, *py_op_type;
 struct py_call {
 	PyThreadState *state;
 	ttnn_poll *before;
+	PyObject *raised[3]; /* by a handler in the call around it */
 };
 void py_call_begin(struct py_call *call);
 enum ttnn_status py_call_end(const struct py_call *call, enum ttnn_status status,
 			     ttnn_tensor **result);
+
+/* Within a call, with the GIL: handlers of signals that came run now, and what one raises ends that call. */
+void py_call_ask(void);
 
 /* ---- module.c ------------------------------------------------------------------------------------- */
 

@@ -43,11 +43,17 @@ def begin_graph_capture(run_mode=None, *, _internal=False):
     """Begins a capture on this thread; the outermost one's mode decides what is run."""
     if run_mode is not None and not isinstance(run_mode, RunMode):
         raise TypeError(f"run_mode is {run_mode!r}; it can be RunMode.NORMAL or RunMode.NO_DISPATCH of ttnn.graph")
-    if not is_graph_capture_active():
+    outermost = not is_graph_capture_active()
+    if outermost:
         python_io.begin()
         if not _internal:
             reset_comparison_records_data()
-    _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH)
+    try:
+        _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH)
+    except BaseException:
+        if outermost:
+            python_io.end()
+        raise
 
 
 def is_graph_capture_active():

@@ -93,6 +93,11 @@ ttnn_poll *ttnn_set_poll(ttnn_poll *poll)
 	return before;
 }
 
+void ttnn_cancel(void)
+{
+	atomic_store_explicit(&cancelled, true, memory_order_relaxed);
+}
+
 bool tt_deadline_hush(bool on)
 {
 	bool before = hushed;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,16 +97,46 @@ static void finish(char **out, size_t *size, const struct bytes *bytes)
 	*size = bytes->size;
 }
 
+/*
+ * Waits until there is something to read: 0, or ECANCELED. Whoever waits for a pipe may give it up meanwhile, so
+ * it is asked now and then. What else can go wrong is found by reading.
+ */
+static int wait_readable(int fd)
+{
+	struct pollfd wanted = {.fd = fd, .events = POLLIN};
+	uint64_t pause;
+
+	while ((pause = tt_deadline_poll_ns()) != 0) {
+		int found = poll(&wanted, 1, (int)(pause / 1000000) + 1);
+
+		if (found > 0 || (found < 0 && errno != EINTR))
+			return 0;
+		if (tt_deadline_stop())
+			return ECANCELED;
+	}
+	return tt_deadline_stop() ? ECANCELED : 0;
+}
+
+/* read(), from the beginning again after a signal; -1 with errno. */
+static ssize_t read_some(int fd, void *out, size_t size)
+{
+	ssize_t got;
+
+	do {
+		errno = wait_readable(fd);
+		got = errno ? -1 : read(fd, out, size);
+	} while (got < 0 && errno == EINTR);
+	return got;
+}
+
 /* The size is a hint only: pipes and /proc have none, and files grow. */
 static tt_status read_all(struct bytes *bytes, int fd, size_t hint, size_t most, const char *path)
 {
 	if (!reserve(bytes, hint + 1))
 		return tt_fail_nomem();
 	for (;;) {
-		ssize_t got = read(fd, bytes->data + bytes->size, bytes->room - bytes->size);
+		ssize_t got = read_some(fd, bytes->data + bytes->size, bytes->room - bytes->size);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got < 0)
 			return fail_errno(path, "read", errno);
 		if (got == 0)
@@ -250,9 +281,7 @@ static tt_status spool(int *fd, const char *path)
 	*fd = buffer ? tt_fd_nameless(directory && *directory ? directory : "/tmp") : -1;
 	error = !buffer ? ENOMEM : *fd < 0 ? errno : 0;
 	while (!error && got) {
-		got = read(from, buffer, WRITE_BUFFER);
-		if (got < 0 && errno == EINTR)
-			continue;
+		got = read_some(from, buffer, WRITE_BUFFER);
 		if (got < 0)
 			error = errno;
 		else if ((size += (size_t)got) > SPOOL_MAX)

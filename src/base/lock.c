@@ -33,6 +33,8 @@ void tt_lock_note(enum tt_lock_rank rank)
 
 void tt_lock_note_tried(enum tt_lock_rank rank)
 {
+	if (rank == TT_RANK_NONE)
+		return;
 	assert(mine.count < TT_RANKS);
 	mine.rank[mine.count++] = (unsigned char)rank;
 }

@@ -200,6 +200,8 @@ static void run(struct job *mine)
 {
 	size_t helpers = mine->pieces - 1;
 
+	/* Who is asked whether to go on, here or while the last helpers are waited for, is inside of the loop. */
+	inside = true;
 	start_threads(tt_pool_threads() - 1);
 	tt_lock_take(&lock);
 	mine->forks = forks_behind;
@@ -214,6 +216,9 @@ static void run(struct job *mine)
 	job = NULL;
 	wait_for_helpers(mine);
 	tt_lock_give(&lock);
+	inside = false;
+	if (started > tt_pool_threads() - 1) /* fewer are wanted since */
+		stop_threads();
 }
 
 void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
@@ -243,8 +248,10 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 
 void tt_pool_set_threads(unsigned count)
 {
+	atomic_store_explicit(&wanted, count ? clip((long)count) : 0, memory_order_relaxed);
+	if (inside)
+		return;
 	tt_lock_take(&owner);
 	stop_threads();
-	atomic_store_explicit(&wanted, count ? clip((long)count) : 0, memory_order_relaxed);
 	tt_lock_give(&owner);
 }

@@ -25,8 +25,8 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 unsigned tt_pool_threads(void);
 
 /*
- * Changes that number; 0 is back to the default. Waits for a running loop: so it must not be called
- * from the body of one, which would wait for itself for ever.
+ * Changes that number; 0 is back to the default. Waits for a running loop, and ends the threads; inside of one
+ * (its body, or who is asked whether to go on) it is the next loop that has so many.
  */
 void tt_pool_set_threads(unsigned count);
 

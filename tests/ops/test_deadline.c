@@ -95,6 +95,24 @@ TEST(loops_ask)
 	CHECK(tt_clock_ns() - begin < 60 * (uint64_t)SECOND);
 }
 
+/* A call that was given up stays so when one within it has ended. */
+TEST(calls_within_calls)
+{
+	ttnn_poll *before;
+
+	atomic_store(&questions, 2);
+	ttnn_set_poll(go_on_twice);
+	while (!tt_deadline_stop())
+		usleep(1000);
+	before = ttnn_set_poll(go_on_twice);
+	CHECK_OK(tt_deadline_check());
+	ttnn_set_poll(before);
+	ttnn_cancel();
+	CHECK_FAILS(tt_deadline_check(), TTNN_CANCELLED, "was interrupted");
+	ttnn_set_poll(NULL);
+	CHECK_OK(tt_deadline_check());
+}
+
 /* ---- operations ------------------------------------------------------------------------------------------ */
 
 static ttnn_device *device;

@@ -375,6 +375,20 @@ def captured_with_stacks(device, switch):
         disable()
 
 
+def test_a_capture_that_does_not_begin(monkeypatch):
+    """It leaves nothing on."""
+
+    def fail(dry):
+        raise MemoryError("not now")
+
+    monkeypatch.setattr(ttnn._ttnn.graph, "begin", fail)
+    monkeypatch.setenv("TTNN_DIALECT", "tt-metal")
+    with ttnn.manage_config("enable_graph_python_stack_traces", True):
+        with pytest.raises(MemoryError, match="not now"):
+            ttnn.graph.begin_graph_capture()
+    assert not ttnn.graph.is_python_stack_trace_enabled() and not ttnn.graph.is_python_io_recording_enabled()
+
+
 def test_python_stacks_say_where(device):
     """File, line and function of the call stand in its node, and in that of an error."""
     nodes = captured_with_stacks(device, "python_stack_traces")

@@ -314,6 +314,41 @@ def test_asyncio(device):
     assert list(asyncio.run(main()).shape) == [8192, 4096]
 
 
+class Alarm(Exception):
+    pass
+
+
+def test_calls_that_are_heard(device):
+    """What hears of the calls within a call uses the library itself: the interrupted call ends with its exception."""
+    a = ttnn.full((4096, 8192), 0.5, dtype=ttnn.bfloat16, layout=TILE, device=device)
+    heard = []
+
+    class Listener:
+        def begin(self, name, args, kwargs):
+            pass
+
+        def end(self, tensors, error):
+            heard.append(error)
+            if error is not None:
+                ttnn.full((32, 32), 1.0, dtype=ttnn.bfloat16, layout=TILE, device=device)
+
+    def handler(number, frame):
+        raise Alarm("time is over")
+
+    signal.signal(signal.SIGALRM, handler)
+    ttnn._ttnn.hear_inner_calls(Listener())
+    try:
+        for turn in range(5):
+            began = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, 0.05 + 0.003 * turn)
+            with pytest.raises(Alarm, match="time is over"):
+                while time.monotonic() < began + 30:
+                    a[32:4064, 32:8160]
+    finally:
+        ttnn._ttnn.hear_inner_calls(None)
+    check_works(device)
+
+
 def test_after_a_fork(device):
     """The thread that forked is the child's main one, whichever it was."""
     a = ttnn.full((8192, 4096), 0.5, dtype=ttnn.bfloat16, layout=TILE, device=device)

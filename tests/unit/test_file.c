@@ -2,9 +2,12 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <ttnn_frontend.h>
 #include <zlib.h>
 
 #include "base/file.h"
@@ -152,6 +155,44 @@ TEST(pipes_are_read_as_files)
 	CHECK_OK(tt_file_map(&map, "/dev/null"));
 	CHECK_INT(map.size, 0);
 	tt_file_unmap(&map);
+}
+
+static bool say_no(void)
+{
+	return false;
+}
+
+/* If nobody gives up there is an end all the same, so that the test fails. */
+static void *close_late(void *end)
+{
+	struct pollfd asked = {.fd = *(int *)end, .events = 0};
+
+	poll(&asked, 1, 20000);
+	close(asked.fd);
+	return NULL;
+}
+
+/* Nothing comes through the pipe, and whoever waits does not want it any more. */
+TEST(a_pipe_can_be_given_up)
+{
+	for (int way = 0; way < 2; way++) {
+		int ends[2], fd;
+		pthread_t closer;
+		char path[32], *data;
+		size_t size;
+
+		CHECK_INT(pipe(ends), 0);
+		snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+		pthread_create(&closer, NULL, close_late, &ends[1]);
+		ttnn_set_poll(say_no);
+		if (way)
+			CHECK_FAILS(tt_file_open(&fd, &size, path), TTNN_CANCELLED, path);
+		else
+			CHECK_FAILS(tt_file_read(&data, &size, path), TTNN_CANCELLED, path);
+		ttnn_set_poll(NULL);
+		close(ends[0]); /* wakes who would close it */
+		pthread_join(closer, NULL);
+	}
 }
 
 /* The temporary name beside a file does not grow with its name. */

@@ -218,6 +218,21 @@ static bool tried(void)
 	return tt_lock_try(&outer);
 }
 
+/* One of an object of all zero counts for no order, however it is taken. */
+static bool unshared(void)
+{
+	struct tt_lock none = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+	for (int i = 0; i < 2 * TT_RANKS; i++) {
+		tt_lock_take(&inner);
+		if (!tt_lock_try(&none))
+			return false;
+		tt_lock_give(&none);
+		tt_lock_give(&inner);
+	}
+	return true;
+}
+
 TEST(a_wrong_order_is_found)
 {
 #ifdef NDEBUG
@@ -228,4 +243,5 @@ TEST(a_wrong_order_is_found)
 	CHECK_INT(in_child(twice), -SIGABRT);
 #endif
 	CHECK_INT(in_child(tried), 0);
+	CHECK_INT(in_child(unshared), 0);
 }

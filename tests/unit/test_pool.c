@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <ttnn_frontend.h>
 
 #include "base/pool.h"
 
@@ -123,6 +124,44 @@ TEST(bodies_run_at_the_same_time)
 	tt_pool_set_threads(2);
 	tt_pool_for(2, 1, wait_for_another, &arrived);
 	CHECK_INT(arrived, 2);
+	tt_pool_set_threads(0);
+}
+
+static void ask_for_two(void *context, size_t begin, size_t end)
+{
+	(void)context;
+	(void)begin;
+	(void)end;
+	tt_pool_set_threads(2);
+}
+
+static bool ask_for_one(void)
+{
+	tt_pool_set_threads(1);
+	return true;
+}
+
+static void nap(void *context, size_t begin, size_t end)
+{
+	(void)context;
+	(void)begin;
+	(void)end;
+	usleep(1000);
+}
+
+/* A loop does not wait for itself: the next one has so many. */
+TEST(a_number_that_is_set_inside_of_a_loop)
+{
+	tt_pool_set_threads(4);
+	tt_pool_for(100, 1, ask_for_two, NULL);
+	CHECK_INT(tt_pool_threads(), 2);
+	CHECK(covers_all(1000, 3));
+	ttnn_set_poll(ask_for_one);
+	for (int i = 0; i < 1000 && tt_pool_threads() != 1; i++)
+		tt_pool_for(50, 1, nap, NULL);
+	ttnn_set_poll(NULL);
+	CHECK_INT(tt_pool_threads(), 1);
+	CHECK(covers_all(1000, 3));
 	tt_pool_set_threads(0);
 }
 

@@ -14,8 +14,9 @@
 #include "base/pool.h"
 
 #define LEAST_WORK ((size_t)1 << 18) /* products that are worth a call */
-#define FULL_WORK ((size_t)1 << 21) /* the same of float32: our own are as fast below, and need no plan */
-#define SQUARE 16 /* rows and columns that are turned together, so that lines are used up */
+#define FULL_WORK                                                                                  \
+	((size_t)1 << 21) /* the same of float32: our own are as fast below, and need no plan */
+#define SQUARE 16         /* rows and columns that are turned together, so that lines are used up */
 
 bool tt_dnnl_wants(bool half, size_t work)
 {
@@ -273,7 +274,7 @@ static const void *load_left(float *room, const struct run *run, const struct tt
 	return room;
 }
 
-static bool run_block(const struct run *run, size_t n)
+static tt_status run_block(const struct run *run, size_t n)
 {
 	const struct tt_dnnl_plan *plan = run->plan;
 	size_t row = n % run->row_blocks * TT_DNNL_ROWS, col = n / run->row_blocks;
@@ -282,8 +283,10 @@ static bool run_block(const struct run *run, size_t n)
 	int last_col = plan->size.cols - from < TT_DNNL_COLS;
 	struct tt_gemm_part part = {.row = row, .rows = plan->rows[last_row]};
 	struct room room;
-	bool good = room_init(&room, plan, last_row, last_col);
+	bool good = true;
 
+	if (!room_init(&room, plan, last_row, last_col))
+		return TTNN_NOMEM;
 	for (; good && part.from < depth && tt_deadline_check() == TTNN_OK;
 	     part.from += TT_DNNL_DEPTH) {
 		size_t piece = part.from / TT_DNNL_DEPTH;
@@ -305,16 +308,19 @@ static bool run_block(const struct run *run, size_t n)
 		good = call(plan->dnnl, block->primitive, arguments, block->scratch_bytes ? 4 : 3);
 	}
 	tt_large_free(room.block, room.bytes);
-	return good;
+	return good ? TTNN_OK : TTNN_INTERNAL;
 }
 
 static void run_blocks(void *context, size_t begin, size_t end)
 {
 	struct run *run = context;
 
-	for (size_t n = begin; n < end; n++)
-		if (!run_block(run, n))
-			run->status = TTNN_NOMEM;
+	for (size_t n = begin; n < end; n++) {
+		tt_status status = run_block(run, n);
+
+		if (status != TTNN_OK)
+			run->status = status;
+	}
 }
 
 tt_status tt_dnnl_run(const struct tt_dnnl_plan *plan, const struct tt_gemm *gemm)
@@ -327,6 +333,11 @@ tt_status tt_dnnl_run(const struct tt_dnnl_plan *plan, const struct tt_gemm *gem
 	};
 
 	tt_pool_for(run.row_blocks * run.col_blocks, 1, run_blocks, &run);
+	if (run.status == TTNN_INTERNAL)
+		return tt_fail(TTNN_INTERNAL,
+			       "oneDNN could not compute a block of a product of %zu x %zu x %zu; "
+			       "TTNN_DNNL=0 leaves it out",
+			       plan->size.rows, plan->size.depth, plan->size.cols);
 	return run.status == TTNN_OK ? TTNN_OK : tt_fail_nomem();
 }
 #else
