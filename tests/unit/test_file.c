@@ -1,4 +1,4 @@
-/* reading, unpacking, mapping and atomic writing of files */
+/* reading, unpacking, mapping and atomic writing of files: @threads */
 #include "test.h"
 
 #include <fcntl.h>
