@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/lock.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 #define MODULES_MAX 128 /* whose files are kept open; the code of others has no names */
@@ -127,6 +128,9 @@ const unsigned char *tt_elf_build_id(size_t *length, const void *file, size_t si
 /* A file with code that was asked for, open for ever; without data when it has no names to give. */
 struct module {
 	uint64_t bias; /* address in memory - address in the file */
+	char *path;    /* with the id: another library may come to lie where one was */
+	unsigned char id[TT_BUILD_ID_MAX];
+	size_t id_length;
 	struct tt_file_map file;
 };
 
@@ -134,27 +138,33 @@ TT_LOCK_STATIC(lock, TT_RANK_SYMBOLS, NULL);
 static struct module modules[MODULES_MAX];
 static size_t module_count;
 
-/* What the dynamic linker knows of the code at an address. */
-struct place {
-	uint64_t address, bias;
-	const char *path; /* "" for the program */
-	const unsigned char *id;
-	size_t id_length;
-	bool found;
+/* What the dynamic linker is asked. */
+struct question {
+	uint64_t address;
+	struct tt_symbol_place *place;
 };
+
+static bool has_code(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD &&
+		    address - info->dlpi_addr - part->p_vaddr < part->p_memsz)
+			return true;
+	}
+	return false;
+}
 
 static int look(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct place *place = context;
+	const struct question *question = context;
+	struct tt_symbol_place *place = question->place;
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum && !place->found; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		place->found = part->p_type == PT_LOAD &&
-			       place->address - info->dlpi_addr - part->p_vaddr < part->p_memsz;
-	}
-	for (int i = 0; i < info->dlpi_phnum && place->found && !place->id; i++) {
+	if (!has_code(info, question->address))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum && !place->id; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
 		if (part->p_type == PT_NOTE)
@@ -164,11 +174,11 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	place->bias = info->dlpi_addr;
 	place->path = info->dlpi_name;
-	return place->found;
+	return 1;
 }
 
 /* Whether a file is the one that the code was loaded from. */
-static bool is_same(const struct tt_file_map *file, const struct place *place)
+static bool is_same(const struct tt_file_map *file, const struct tt_symbol_place *place)
 {
 	size_t length;
 	const unsigned char *id = tt_elf_build_id(&length, file->data, file->size);
@@ -188,7 +198,8 @@ static bool has_names(const struct tt_file_map *file)
 }
 
 /* Maps a file if it has the names of that code. */
-static bool map_names(struct tt_file_map *out, const char *path, const struct place *place)
+static bool map_names(struct tt_file_map *out, const char *path,
+		      const struct tt_symbol_place *place)
 {
 	if (tt_file_map(out, path) != TTNN_OK)
 		return false;
@@ -198,7 +209,7 @@ static bool map_names(struct tt_file_map *out, const char *path, const struct pl
 	return false;
 }
 
-static void map_names_of(struct tt_file_map *out, const struct place *place)
+static void map_names_of(struct tt_file_map *out, const struct tt_symbol_place *place)
 {
 	struct tt_str path = {0};
 
@@ -214,37 +225,57 @@ static void map_names_of(struct tt_file_map *out, const struct place *place)
 	tt_str_deinit(&path);
 }
 
+static bool is_of(const struct module *module, const struct tt_symbol_place *place)
+{
+	return module->bias == place->bias && module->id_length == place->id_length &&
+	       (!place->id_length || memcmp(module->id, place->id, place->id_length) == 0) &&
+	       strcmp(module->path, place->path) == 0;
+}
+
 /* With the lock. */
-static const struct module *module_of(const struct place *place)
+static const struct module *module_of(const struct tt_symbol_place *place)
 {
 	struct module *module;
+	char *path;
 
 	for (size_t i = 0; i < module_count; i++)
-		if (modules[i].bias == place->bias)
+		if (is_of(&modules[i], place))
 			return &modules[i];
-	if (module_count == MODULES_MAX)
+	path = module_count < MODULES_MAX && place->id_length <= TT_BUILD_ID_MAX
+		       ? tt_strdup(place->path)
+		       : NULL;
+	if (!path)
 		return NULL;
 	module = &modules[module_count++];
-	*module = (struct module){.bias = place->bias};
+	*module = (struct module){.bias = place->bias, .path = path, .id_length = place->id_length};
+	if (place->id_length)
+		memcpy(module->id, place->id, place->id_length);
 	map_names_of(&module->file, place);
 	return module;
 }
 
-const char *tt_symbol_at(uint64_t *offset, uint64_t address)
+const char *tt_symbol_in(uint64_t *offset, const struct tt_symbol_place *place, uint64_t address)
 {
-	struct place place = {.address = address};
 	const struct module *module;
 	const char *name = NULL;
 	uint64_t start = 0;
 
-	if (!dl_iterate_phdr(look, &place))
-		return NULL;
 	tt_lock_take(&lock);
-	module = module_of(&place);
+	module = module_of(place);
 	if (module && module->file.data)
 		name = tt_elf_function(&start, module->file.data, module->file.size,
-				       address - place.bias);
+				       address - place->bias);
 	tt_lock_give(&lock);
-	*offset = name ? address - place.bias - start : 0;
+	*offset = name ? address - place->bias - start : 0;
 	return name;
+}
+
+const char *tt_symbol_at(uint64_t *offset, uint64_t address)
+{
+	struct tt_symbol_place place = {0};
+	struct question question = {address, &place};
+
+	if (!dl_iterate_phdr(look, &question))
+		return NULL;
+	return tt_symbol_in(offset, &place, address);
 }

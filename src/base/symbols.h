@@ -20,6 +20,19 @@ const char *tt_symbol_at(uint64_t *offset, uint64_t address);
 
 /* ---- files, for tests --------------------------------------------------------------------------- */
 
+#define TT_BUILD_ID_MAX 64
+
+/* A file that was loaded: what the dynamic linker knows of the code at an address. */
+struct tt_symbol_place {
+	uint64_t bias;           /* address in memory - address in the file */
+	const char *path;        /* "" for the program */
+	const unsigned char *id; /* its build id; NULL: it has none */
+	size_t id_length;
+};
+
+/* tt_symbol_at() of an address that lies in there. */
+const char *tt_symbol_in(uint64_t *offset, const struct tt_symbol_place *place, uint64_t address);
+
 /*
  * The function at a virtual address of a 64-bit ELF file in memory; *start is where it begins. NULL when it has no
  * symbol table, none there, or is damaged. The text lies in the file.
