@@ -101,8 +101,11 @@ int tt_fd_nameless(const char *directory)
 {
 	struct tt_str path = {0};
 	char *name = NULL;
-	int fd = -1;
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
+	/* Some file systems have none that never had a name. */
+	if (fd >= 0)
+		return fd;
 	tt_str_addf(&path, "%s/", directory);
 	if (tt_str_status(&path) == TTNN_OK)
 		fd = open_temp(&name, tt_str_text(&path), 0600);

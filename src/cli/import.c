@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/stop.h"
 #include "report/report.h"
 #include "trace/session.h"
 
@@ -54,8 +55,9 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 #if defined(__GLIBC__)
 	mallopt(M_ARENA_MAX, 2);
 #endif
+	cli_stop_watch();
 	if (tt_report_import(&counts, &report) != TTNN_OK)
-		return cli_fail();
+		return cli_stop_fail();
 	tt_report_summary(&text, &counts, &report);
 	status = tt_str_status(&text);
 	if (status == TTNN_OK)

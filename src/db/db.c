@@ -6,13 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/mem.h"
 #include "db/stmt.h"
+
+/* A long statement asks after so many steps, some milliseconds, whether it is to go on. */
+#define PROGRESS 20000
 
 static tt_status fail(const struct tt_db *db, int code)
 {
 	if (code == SQLITE_NOMEM)
 		return tt_fail_nomem();
+	if (code == SQLITE_INTERRUPT)
+		return tt_deadline_fail("the database");
 	return tt_fail(code == SQLITE_CONSTRAINT ? TTNN_INVALID : TTNN_IO, "%s: %s", db->path,
 		       code == SQLITE_ERROR || code == SQLITE_CONSTRAINT
 			       ? sqlite3_errmsg(db->handle)
@@ -109,13 +115,22 @@ tt_status tt_db_close(struct tt_db *db)
 	return status;
 }
 
+/* Asked by SQLite while a statement runs: true ends it. */
+static int is_stopped(void *context)
+{
+	(void)context;
+	return tt_deadline_stop();
+}
+
 tt_status tt_db_exec(struct tt_db *db, const char *sql)
 {
 	int code;
 
 	if (db->load)
 		TT_TRY(tt_db_load_drain(db->load));
+	sqlite3_progress_handler(db->handle, PROGRESS, is_stopped, NULL);
 	code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+	sqlite3_progress_handler(db->handle, 0, NULL, NULL);
 	return code == SQLITE_OK ? TTNN_OK : fail(db, code);
 }
 

@@ -49,7 +49,7 @@ void tt_db_give_up(struct tt_db *db);
 /* Closes without keeping anything of the transaction. NULL is fine. */
 void tt_db_discard(struct tt_db *db);
 
-/* One or more statements without results. */
+/* One or more statements without results. Who waits may give it up (base/deadline.h): TTNN_CANCELLED. */
 tt_status tt_db_exec(struct tt_db *db, const char *sql);
 
 /* Waits until all rows are written. */

@@ -7,8 +7,12 @@
 #include "report/pytext.h"
 #include "tensor/enums.h"
 
-/* So many operations are a block, unless there is no room between two positions before. */
+/*
+ * So many operations are a block, unless there is no room between two positions before; more where so many
+ * buffers live that this many of them are one operation's share.
+ */
 #define BLOCK 64
+#define SHARE 4
 #define GAP ((int64_t)1 << 24)
 
 bool tt_report_buffer_type(int64_t *out, const struct tt_json *name)
@@ -51,86 +55,176 @@ static tt_status write_span(struct tt_report_buffers *buffers, const struct tt_r
 	return tt_report_insert_ints(buffers->db, TT_REPORT_BUFFER_SPANS, row, 9);
 }
 
-/* Ends the block; what is open goes on in the next, with positions in its order. */
-static tt_status end_block(struct tt_report_buffers *buffers, struct tt_report_track *track)
+/* Writes the spans of the block. */
+static tt_status write_block(struct tt_report_buffers *buffers, struct tt_report_track *track)
 {
-	struct tt_report_block *block;
-	struct tt_report_span *to;
-
-	for (size_t i = 0; i < track->open.count; i++) {
-		TT_TRY(end_span(buffers, track, &track->open.data[i]));
-		track->open.data[i].first = buffers->seq + 1;
-		track->open.data[i].position = ((int64_t)i + 1) * GAP;
-	}
-	track->position = (int64_t)track->open.count * GAP;
-	if (track->spans.count) {
+	if (!buffers->db->as_tables && track->spans.count) {
 		qsort(track->spans.data, track->spans.count, sizeof(*track->spans.data),
 		      by_position);
-		block = TT_VEC_PUSH(&buffers->ended);
-		if (!block || !TT_VEC_RESERVE(&buffers->spans, track->spans.count))
-			return tt_fail_nomem();
-		*block = (struct tt_report_block){track->block, buffers->spans.count,
-						  track->spans.count};
-		to = buffers->spans.data + buffers->spans.count;
-		memcpy(to, track->spans.data, track->spans.count * sizeof(*to));
-		buffers->spans.count += track->spans.count;
-		for (size_t i = 0; !buffers->db->as_tables && i < track->spans.count; i++)
-			TT_TRY(write_span(buffers, &to[i]));
-		track->spans.count = 0;
+		for (size_t i = 0; i < track->spans.count; i++)
+			TT_TRY(write_span(buffers, &track->spans.data[i]));
 	}
+	track->spans.count = 0;
 	track->block = 0;
 	return TTNN_OK;
+}
+
+/* What is open goes on in the next block, with positions in its order. */
+static tt_status cut_span(struct tt_report_buffers *buffers, struct tt_report_track *track,
+			  struct tt_report_open *open)
+{
+	TT_TRY(end_span(buffers, track, open));
+	if (open->first <= buffers->seq)
+		open->first = buffers->seq + 1;
+	track->position += GAP;
+	open->position = track->position;
+	return TTNN_OK;
+}
+
+static bool is_full(const struct tt_report_buffers *buffers, const struct tt_report_track *track,
+		    size_t open)
+{
+	int64_t most = (int64_t)(open / SHARE);
+
+	return track->block &&
+	       buffers->seq + 1 - track->block_start >= (most > BLOCK ? most : BLOCK);
+}
+
+/* ---- what lives ------------------------------------------------------------------------------- */
+
+static struct tt_report_alive *place(const struct tt_report_live *live, uint32_t number)
+{
+	return number ? &live->places.data[number - 1] : NULL;
+}
+
+static tt_status end_live_block(struct tt_report_buffers *buffers)
+{
+	struct tt_report_live *live = &buffers->live;
+
+	live->track.position = 0;
+	for (uint32_t at = live->first; at; at = place(live, at)->after)
+		TT_TRY(cut_span(buffers, &live->track, &place(live, at)->open));
+	return write_block(buffers, &live->track);
+}
+
+/* A free place, which becomes the last of all. */
+static struct tt_report_alive *new_place(uint32_t *number, struct tt_report_live *live)
+{
+	struct tt_report_alive *alive;
+
+	if (live->free) {
+		*number = live->free;
+		alive = place(live, *number);
+		live->free = alive->after;
+	} else {
+		alive = live->places.count < UINT32_MAX - 1 ? TT_VEC_PUSH(&live->places) : NULL;
+		*number = (uint32_t)live->places.count;
+	}
+	if (!alive)
+		return NULL;
+	*alive = (struct tt_report_alive){.before = live->last, .fresh = true};
+	if (live->last)
+		place(live, live->last)->after = *number;
+	else
+		live->first = *number;
+	live->last = *number;
+	live->count++;
+	return alive;
 }
 
 tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
 				const struct tt_report_buffer *buffer, size_t node)
 {
-	struct tt_report_track *track = &buffers->live;
-	struct tt_report_open *open = TT_VEC_PUSH(&track->open);
+	struct tt_report_live *live = &buffers->live;
+	uint64_t address = (uint64_t)buffer->address;
+	uint32_t number;
+	struct tt_report_alive *alive = new_place(&number, live);
 
-	if (!open)
+	if (!alive)
 		return tt_fail_nomem();
-	track->position += GAP;
-	*open = (struct tt_report_open){*buffer, track->position, buffers->seq + 1, node};
+	buffers->changes++;
+	live->track.position += GAP;
+	alive->open =
+		(struct tt_report_open){*buffer, live->track.position, buffers->seq + 1, node};
+	alive->older = tt_intmap_get(&live->by_address, address);
+	if (alive->older)
+		place(live, alive->older)->younger = number;
+	TT_TRY(tt_intmap_set(&live->by_address, address, number));
+	if (node == TT_REPORT_NO_NODE)
+		return TTNN_OK;
+	alive->node_older = tt_intmap_get(&live->by_node, node);
+	return tt_intmap_set(&live->by_node, node, number);
+}
+
+/* Takes it out of those with its node. */
+static tt_status leave_node(struct tt_report_live *live, uint32_t number)
+{
+	struct tt_report_alive *alive = place(live, number);
+	size_t node = alive->open.node;
+	uint32_t at = tt_intmap_get(&live->by_node, node);
+
+	if (at == number && alive->node_older)
+		return tt_intmap_set(&live->by_node, node, alive->node_older);
+	if (at == number)
+		tt_intmap_remove(&live->by_node, node);
+	for (; at && at != number; at = place(live, at)->node_older)
+		if (place(live, at)->node_older == number)
+			place(live, at)->node_older = alive->node_older;
 	return TTNN_OK;
+}
+
+/* Takes it out of the order, of those with its address, and of those with a node. */
+static tt_status end_place(struct tt_report_buffers *buffers, uint32_t number)
+{
+	struct tt_report_live *live = &buffers->live;
+	struct tt_report_alive *alive = place(live, number);
+	uint64_t address = (uint64_t)alive->open.buffer.address;
+	tt_status status = end_span(buffers, &live->track, &alive->open);
+
+	buffers->changes++;
+	if (alive->before)
+		place(live, alive->before)->after = alive->after;
+	else
+		live->first = alive->after;
+	if (alive->after)
+		place(live, alive->after)->before = alive->before;
+	else
+		live->last = alive->before;
+	if (alive->older)
+		place(live, alive->older)->younger = alive->younger;
+	if (alive->younger)
+		place(live, alive->younger)->older = alive->older;
+	else if (alive->older && status == TTNN_OK)
+		status = tt_intmap_set(&live->by_address, address, alive->older);
+	else
+		tt_intmap_remove(&live->by_address, address);
+	if (status == TTNN_OK && alive->open.node != TT_REPORT_NO_NODE)
+		status = leave_node(live, number);
+	*alive = (struct tt_report_alive){.after = live->free};
+	live->free = number;
+	live->count--;
+	return status;
 }
 
 tt_status tt_report_buffers_remove(struct tt_report_buffers *buffers, int64_t address)
 {
-	struct tt_report_track *track = &buffers->live;
-	size_t kept = 0;
+	uint32_t number;
 
-	for (size_t i = 0; i < track->open.count; i++) {
-		struct tt_report_open *open = &track->open.data[i];
-
-		if (open->buffer.address == address)
-			TT_TRY(end_span(buffers, track, open));
-		else if (kept++ != i)
-			track->open.data[kept - 1] = *open;
-	}
-	track->open.count = kept;
+	while ((number = tt_intmap_get(&buffers->live.by_address, (uint64_t)address)))
+		TT_TRY(end_place(buffers, number));
 	return TTNN_OK;
 }
 
 tt_status tt_report_buffers_remove_node(struct tt_report_buffers *buffers, bool *lived,
 					int64_t *address, size_t node)
 {
-	struct tt_report_track *track = &buffers->live;
-	struct tt_report_open *open = track->open.data;
-	size_t at = track->open.count;
+	uint32_t number = tt_intmap_get(&buffers->live.by_node, node);
 
-	/* What is freed is mostly young. */
-	while (at && open[at - 1].node != node)
-		at--;
-	*lived = at > 0;
+	*lived = number > 0;
 	if (!*lived)
 		return TTNN_OK;
-	open += at - 1;
-	*address = open->buffer.address;
-	TT_TRY(end_span(buffers, track, open));
-	memmove(open, open + 1, (track->open.count - at) * sizeof(*open));
-	track->open.count--;
-	return TTNN_OK;
+	*address = place(&buffers->live, number)->open.buffer.address;
+	return end_place(buffers, number);
 }
 
 /* ---- lists that the report gives ------------------------------------------------------------ */
@@ -150,13 +244,23 @@ static struct tt_report_buffer given_at(const struct tt_report_buffers *buffers,
 	return buffer;
 }
 
+static tt_status end_given_block(struct tt_report_buffers *buffers)
+{
+	struct tt_report_given *given = &buffers->given;
+
+	given->track.position = 0;
+	for (size_t i = 0; i < given->open.count; i++)
+		TT_TRY(cut_span(buffers, &given->track, &given->open.data[i]));
+	return write_block(buffers, &given->track);
+}
+
 /*
  * Makes the open list the given one. What both have at the front and at the end goes on; the rest
  * between ends, and new spans get positions in between. A new block where there is no room.
  */
 static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt_report_list *list)
 {
-	struct tt_report_track *track = &buffers->given;
+	struct tt_report_given *track = &buffers->given;
 	size_t front = 0, back = 0, old = track->open.count, fresh;
 	int64_t low = 0, high, step = 0;
 	struct tt_report_open *open;
@@ -181,10 +285,10 @@ static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt
 		step = (high - low) / ((int64_t)fresh + 1);
 		if (step > 0 || tries)
 			break;
-		TT_TRY(end_block(buffers, track));
+		TT_TRY(end_given_block(buffers));
 	}
 	for (size_t i = front; i < old - back; i++)
-		TT_TRY(end_span(buffers, track, &track->open.data[i]));
+		TT_TRY(end_span(buffers, &track->track, &track->open.data[i]));
 	if (!TT_VEC_RESERVE(&track->open, fresh))
 		return tt_fail_nomem();
 	open = track->open.data;
@@ -292,92 +396,117 @@ static tt_status store_row(struct tt_report_buffers *buffers, int64_t operation,
 	return tt_report_insert_ints(buffers->db, TT_REPORT_BUFFERS, row, 7);
 }
 
-static tt_status note_devices(struct tt_report_buffers *buffers,
-			      const struct tt_report_track *track)
+/* Devices of what no operation saw yet, in the order of the list. */
+static tt_status note_live(struct tt_report_buffers *buffers)
 {
-	for (size_t i = 0; i < track->open.count; i++)
-		if (track->open.data[i].first == buffers->seq + 1)
-			TT_TRY(tt_idset_add(&buffers->devices, track->open.data[i].buffer.device));
+	struct tt_report_live *live = &buffers->live;
+	uint32_t at = live->last, from = 0;
+
+	for (; at && place(live, at)->fresh; at = place(live, at)->before)
+		from = at;
+	for (at = from; at; at = place(live, at)->after) {
+		place(live, at)->fresh = false;
+		if (place(live, at)->open.first == buffers->seq + 1)
+			TT_TRY(tt_idset_add(&buffers->devices,
+					    place(live, at)->open.buffer.device));
+	}
+	return TTNN_OK;
+}
+
+static tt_status note_given(struct tt_report_buffers *buffers)
+{
+	const struct tt_report_given *given = &buffers->given;
+
+	for (size_t i = 0; i < given->open.count; i++)
+		if (given->open.data[i].first == buffers->seq + 1)
+			TT_TRY(tt_idset_add(&buffers->devices, given->open.data[i].buffer.device));
+	return TTNN_OK;
+}
+
+/* The rows of `buffers`, where that is a table. */
+static tt_status store_rows(struct tt_report_buffers *buffers, int64_t operation, bool given)
+{
+	const struct tt_report_live *live = &buffers->live;
+
+	for (size_t i = 0; given && i < buffers->given.open.count; i++)
+		TT_TRY(store_row(buffers, operation, &buffers->given.open.data[i].buffer));
+	for (uint32_t at = given ? 0 : live->first; at; at = place(live, at)->after)
+		TT_TRY(store_row(buffers, operation, &place(live, at)->open.buffer));
 	return TTNN_OK;
 }
 
 tt_status tt_report_buffers_operation(struct tt_report_buffers *buffers, int64_t operation,
 				      struct tt_report_list *given)
 {
-	struct tt_report_track *track = given ? &buffers->given : &buffers->live;
+	struct tt_report_track *track = given ? &buffers->given.track : &buffers->live.track;
 
-	if (track->block && buffers->seq + 1 - track->block_start >= BLOCK)
-		TT_TRY(end_block(buffers, track));
+	if (given && is_full(buffers, track, buffers->given.open.count))
+		TT_TRY(end_given_block(buffers));
+	else if (!given && is_full(buffers, track, buffers->live.count))
+		TT_TRY(end_live_block(buffers));
 	if (given)
 		TT_TRY(follow_given(buffers, given));
 	if (!track->block) {
 		track->block = ++buffers->blocks;
 		track->block_start = buffers->seq + 1;
 	}
-	TT_TRY(note_devices(buffers, track));
+	TT_TRY(given ? note_given(buffers) : note_live(buffers));
 	buffers->seq++;
-	buffers->rows += track->open.count;
-	if (buffers->db->as_tables) {
-		for (size_t i = 0; i < track->open.count; i++)
-			TT_TRY(store_row(buffers, operation, &track->open.data[i].buffer));
-		return TTNN_OK;
-	}
+	buffers->rows += given ? buffers->given.open.count : buffers->live.count;
+	if (buffers->db->as_tables)
+		return store_rows(buffers, operation, given);
 	return tt_report_insert_ints(
 		buffers->db, TT_REPORT_BUFFER_OPS,
 		(int64_t[]){buffers->seq, track->block, operation, buffers->rank}, 4);
 }
 
-static int by_block(const void *a, const void *b)
-{
-	const struct tt_report_block *left = a, *right = b;
-
-	return (left->block > right->block) - (left->block < right->block);
-}
-
 tt_status tt_report_buffers_finish(struct tt_report_buffers *buffers)
 {
-	TT_TRY(end_block(buffers, &buffers->live));
-	TT_TRY(end_block(buffers, &buffers->given));
-	if (buffers->ended.count)
-		qsort(buffers->ended.data, buffers->ended.count, sizeof(*buffers->ended.data),
-		      by_block);
-	return TTNN_OK;
+	TT_TRY(end_live_block(buffers));
+	return end_given_block(buffers);
 }
 
-bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers, int64_t block,
-			    int64_t seq, const struct tt_report_buffer *at)
+static void find_size(int64_t *size, bool *any, const struct tt_report_buffer *buffer,
+		      const struct tt_report_buffer *at)
 {
-	struct tt_report_block wanted = {.block = block};
-	const struct tt_report_block *found =
-		buffers->ended.count ? bsearch(&wanted, buffers->ended.data, buffers->ended.count,
-					       sizeof(wanted), by_block)
-				     : NULL;
+	if (buffer->device != at->device || buffer->address != at->address)
+		return;
+	if (!*any || buffer->size < *size)
+		*size = buffer->size;
+	*any = true;
+}
+
+bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers,
+			    const struct tt_report_buffer *at, bool given)
+{
+	const struct tt_report_live *live = &buffers->live;
+	uint32_t number = given ? 0 : tt_intmap_get(&live->by_address, (uint64_t)at->address);
 	bool any = false;
 
-	for (size_t i = 0; found && i < found->count; i++) {
-		const struct tt_report_span *span = &buffers->spans.data[found->first + i];
-
-		if (span->first > seq || seq > span->last || span->buffer.device != at->device ||
-		    span->buffer.address != at->address)
-			continue;
-		if (!any || span->buffer.size < *size)
-			*size = span->buffer.size;
-		any = true;
-	}
+	for (; number; number = place(live, number)->older)
+		find_size(size, &any, &place(live, number)->open.buffer, at);
+	for (size_t i = 0; given && i < buffers->given.open.count; i++)
+		find_size(size, &any, &buffers->given.open.data[i].buffer, at);
 	return any;
 }
 
 static void reset_track(struct tt_report_track *track)
 {
-	track->open.count = track->spans.count = 0;
+	track->spans.count = 0;
 	track->block = track->position = 0;
 }
 
 void tt_report_buffers_reset(struct tt_report_buffers *buffers)
 {
-	reset_track(&buffers->live);
-	reset_track(&buffers->given);
-	buffers->spans.count = buffers->ended.count = 0;
+	struct tt_report_live *live = &buffers->live;
+
+	reset_track(&live->track);
+	reset_track(&buffers->given.track);
+	live->places.count = live->count = 0;
+	live->first = live->last = live->free = 0;
+	tt_intmap_clear(&live->by_address);
+	tt_intmap_clear(&live->by_node);
+	buffers->given.open.count = 0;
 	buffers->listed.count = buffers->lists.count = 0;
 	tt_map_clear(&buffers->known);
 	tt_map_clear(&buffers->by_counter);
@@ -386,12 +515,12 @@ void tt_report_buffers_reset(struct tt_report_buffers *buffers)
 
 void tt_report_buffers_deinit(struct tt_report_buffers *buffers)
 {
-	TT_VEC_DEINIT(&buffers->live.open);
-	TT_VEC_DEINIT(&buffers->live.spans);
+	TT_VEC_DEINIT(&buffers->live.track.spans);
+	TT_VEC_DEINIT(&buffers->live.places);
+	tt_intmap_deinit(&buffers->live.by_address);
+	tt_intmap_deinit(&buffers->live.by_node);
+	TT_VEC_DEINIT(&buffers->given.track.spans);
 	TT_VEC_DEINIT(&buffers->given.open);
-	TT_VEC_DEINIT(&buffers->given.spans);
-	TT_VEC_DEINIT(&buffers->spans);
-	TT_VEC_DEINIT(&buffers->ended);
 	TT_VEC_DEINIT(&buffers->listed);
 	TT_VEC_DEINIT(&buffers->lists);
 	tt_map_deinit(&buffers->known);

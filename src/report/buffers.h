@@ -5,7 +5,8 @@
  * Lists come from two places: the buffers that nodes allocate and free, and lists that the report
  * gives for an operation. Each is a track; an operation is on one of them. A track is cut into
  * blocks, so that a reader looks at a few spans only; within a block `position` is the order of the
- * list. Operations are counted by `seq`, over all files of an import.
+ * list. What lives on in the next block has a span in each, so blocks are the longer the more that is: spans
+ * are in proportion to operations and buffers. Operations are counted by `seq`, over all files of an import.
  */
 #ifndef TT_REPORT_BUFFERS_H
 #define TT_REPORT_BUFFERS_H
@@ -15,6 +16,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "report/idset.h"
+#include "report/intmap.h"
 #include "report/schema.h"
 #include "report/source.h"
 
@@ -41,15 +43,33 @@ struct tt_report_open {
 };
 
 struct tt_report_track {
-	TT_VEC(struct tt_report_open) open;
 	int64_t block, block_start;          /* 0: none is begun; the seq of its first operation */
 	int64_t position;                    /* of the last one appended */
 	TT_VEC(struct tt_report_span) spans; /* of this block, ended */
 };
 
-struct tt_report_block {
-	int64_t block;
-	size_t first, count; /* in spans */
+/* A place for a buffer that lives. Places refer to others by number + 1; 0 is none. */
+struct tt_report_alive {
+	struct tt_report_open open;
+	uint32_t before, after;  /* in the order in which they came; of free places the next one */
+	uint32_t older, younger; /* of the same address */
+	uint32_t node_older;     /* of the same node */
+	bool fresh;              /* no operation saw it yet */
+};
+
+/* The buffers that live, in their order: they end in any, so each is found by its address and its node. */
+struct tt_report_live {
+	struct tt_report_track track;
+	TT_VEC(struct tt_report_alive) places;
+	uint32_t first, last, free;
+	size_t count;
+	struct tt_intmap by_address, by_node; /* the youngest there */
+};
+
+/* The list that was given last. */
+struct tt_report_given {
+	struct tt_report_track track;
+	TT_VEC(struct tt_report_open) open;
 };
 
 /* A list that the report gives: for the operation that starts at a node of this counter. */
@@ -64,9 +84,9 @@ struct tt_report_buffers {
 	struct tt_report_db *db;
 	int64_t rank, seq, blocks; /* of the whole import */
 	uint64_t rows;             /* of the view, or stored */
-	struct tt_report_track live, given;
-	TT_VEC(struct tt_report_span) spans; /* of this file, grouped by block */
-	TT_VEC(struct tt_report_block) ended;
+	uint64_t changes;          /* of what lives: equal ones, equal lists */
+	struct tt_report_live live;
+	struct tt_report_given given;
 	struct tt_map known;     /* given buffers, each once */
 	TT_VEC(uint32_t) listed; /* entries of `known` */
 	TT_VEC(struct tt_report_list) lists;
@@ -100,11 +120,11 @@ struct tt_report_list *tt_report_buffers_given(struct tt_report_buffers *buffers
 tt_status tt_report_buffers_finish(struct tt_report_buffers *buffers);
 
 /*
- * After that: the least size of the buffers with this device and address during the operation of a
- * seq, which was in that block (DRAM and L1 have the same addresses); false if there is none.
+ * The least size of the buffers with this device and address during the last operation (DRAM and L1 have the
+ * same addresses); false if there is none. `given` as that operation's.
  */
-bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers, int64_t block,
-			    int64_t seq, const struct tt_report_buffer *at);
+bool tt_report_buffers_find(int64_t *size, const struct tt_report_buffers *buffers,
+			    const struct tt_report_buffer *at, bool given);
 
 /* Forgets a file, keeps the counts of the import. */
 void tt_report_buffers_reset(struct tt_report_buffers *buffers);

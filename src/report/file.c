@@ -416,8 +416,7 @@ static tt_status import_graph(const struct tt_report_file_args *args)
 		return check_graph(import);
 	TT_TRY(tt_report_records_read(&import->records, source));
 	TT_TRY(tt_report_walk(import));
-	TT_TRY(tt_report_tensors_finish(&import->tensors, &counts, &import->graph,
-					&import->buffers));
+	TT_TRY(tt_report_tensors_finish(&import->tensors, &counts, &import->graph));
 	import->counts.tensors += counts.tensors;
 	import->counts.places += counts.places;
 	import->counts.consumers += counts.inputs;
@@ -464,6 +463,7 @@ static void reset(struct tt_report_import *import)
 	import->pages.context = &import->devices;
 	import->buffers.rank = import->pages.rank = import->tensors.rank = import->rank;
 	import->tensors.base = import->base;
+	import->tensors.buffers = &import->buffers;
 	import->tensors.strict = import->options->strict;
 }
 

@@ -28,19 +28,23 @@ static struct lifetime *find(struct lifetime *all, size_t count, int64_t id)
 }
 
 /* Uses come in the order of operations: so the first output and free count, and the last use. */
-static void collect(struct lifetime *all, size_t count, const struct tt_report_tensors *tensors)
+static tt_status collect(struct lifetime *all, size_t count, struct tt_report_tensors *tensors)
 {
-	for (size_t i = 0; i < tensors->outputs.count; i++) {
-		const struct tt_report_use *use = &tensors->outputs.data[i];
-		struct lifetime *one = find(all, count, use->id);
+	for (uint64_t i = 0; i < tensors->outputs.count; i++) {
+		const struct tt_report_use *use = tt_spool_at(&tensors->outputs, i);
+		struct lifetime *one = use ? find(all, count, use->id) : NULL;
 
+		if (!use)
+			return tt_spool_status(&tensors->outputs);
 		if (one && !one->producer)
 			one->producer = use->operation;
 	}
-	for (size_t i = 0; i < tensors->inputs.count; i++) {
-		const struct tt_report_use *use = &tensors->inputs.data[i];
-		struct lifetime *one = find(all, count, use->id);
+	for (uint64_t i = 0; i < tensors->inputs.count; i++) {
+		const struct tt_report_use *use = tt_spool_at(&tensors->inputs, i);
+		struct lifetime *one = use ? find(all, count, use->id) : NULL;
 
+		if (!use)
+			return tt_spool_status(&tensors->inputs);
 		if (!one)
 			continue;
 		if (!tensors->operations.data[use->operation - 1].frees)
@@ -48,6 +52,27 @@ static void collect(struct lifetime *all, size_t count, const struct tt_report_t
 		else if (!one->freed)
 			one->freed = use->operation;
 	}
+	return TTNN_OK;
+}
+
+/* The ids that have rows, each once, in their order. */
+static tt_status list_ids(struct lifetime *all, size_t *unique, struct tt_report_tensors *tensors)
+{
+	size_t count = 0, rows = (size_t)tensors->rows.count;
+
+	for (size_t i = 0; i < rows; i++) {
+		const struct tt_report_tensor *row = tt_spool_at(&tensors->rows, i);
+
+		if (!row)
+			return tt_spool_status(&tensors->rows);
+		all[i].id = row->id;
+	}
+	qsort(all, rows, sizeof(*all), by_id);
+	for (size_t i = 0; i < rows; i++)
+		if (!count || all[count - 1].id != all[i].id)
+			all[count++] = all[i];
+	*unique = count;
+	return TTNN_OK;
 }
 
 /* The file of an operation's trace and its line, or NULL. */
@@ -118,7 +143,7 @@ static tt_status write_one(struct tt_jsonw *w, struct tt_report_tensors *tensors
 tt_status tt_report_lifetimes(struct tt_report_tensors *tensors, struct tt_file_out **file,
 			      uint64_t *count, const char *path)
 {
-	size_t unique = 0, rows = tensors->rows.count;
+	size_t unique = 0, rows = (size_t)tensors->rows.count;
 	struct lifetime *all;
 	tt_status status = TTNN_OK;
 	struct tt_jsonw w;
@@ -129,13 +154,9 @@ tt_status tt_report_lifetimes(struct tt_report_tensors *tensors, struct tt_file_
 	all = tt_calloc(rows, sizeof(*all));
 	if (!all)
 		return tt_fail_nomem();
-	for (size_t i = 0; i < rows; i++)
-		all[i].id = tensors->rows.data[i].id;
-	qsort(all, rows, sizeof(*all), by_id);
-	for (size_t i = 0; i < rows; i++)
-		if (!unique || all[unique - 1].id != all[i].id)
-			all[unique++] = all[i];
-	collect(all, unique, tensors);
+	status = list_ids(all, &unique, tensors);
+	if (status == TTNN_OK)
+		status = collect(all, unique, tensors);
 	tt_jsonw_init_file(&w, *file, (struct tt_jsonw_style){.indent = 2});
 	tt_jsonw_array(&w);
 	for (size_t i = 0; status == TTNN_OK && i < unique; i++)

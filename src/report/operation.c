@@ -41,14 +41,17 @@ static tt_status operation_row(struct tt_report_import *import, const char *name
 {
 	static const char *const frees[] = {"ttnn::deallocate", "ttnn.deallocate",
 					    "Tensor::deallocate"};
-	struct tt_report_operation *kept = TT_VEC_PUSH(&import->tensors.operations);
+	struct tt_report_operation *kept;
 	struct tt_db_stmt *insert;
 
-	if (!kept)
-		return tt_fail_nomem();
-	*kept = (struct tt_report_operation){0};
-	for (int i = 0; i < 3; i++)
-		kept->frees |= strcmp(name, frees[i]) == 0;
+	if (import->records.has_traces) {
+		kept = TT_VEC_PUSH(&import->tensors.operations);
+		if (!kept)
+			return tt_fail_nomem();
+		*kept = (struct tt_report_operation){0};
+		for (int i = 0; i < 3; i++)
+			kept->frees |= strcmp(name, frees[i]) == 0;
+	}
 	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_OPERATIONS));
 	tt_db_bind_int(insert, 0, import->base + import->number);
 	tt_db_bind_text(insert, 1, name, strlen(name));
@@ -127,11 +130,14 @@ static tt_status join(struct tt_str *out, const struct tt_json *list)
 static tt_status trace_row(struct tt_report_import *import, const struct tt_str *trace)
 {
 	struct tt_report_operation *kept =
-		&import->tensors.operations.data[import->tensors.operations.count - 1];
-	const char *file;
+		import->tensors.operations.count
+			? &import->tensors.operations.data[import->tensors.operations.count - 1]
+			: NULL;
+	const char *file = NULL;
 	size_t length;
 
-	file = tt_report_trace_frame(&length, &kept->line, tt_str_text(trace));
+	if (kept)
+		file = tt_report_trace_frame(&length, &kept->line, tt_str_text(trace));
 	if (file) {
 		kept->file = tt_report_tensors_text(&import->tensors, file, length);
 		if (!kept->file)
@@ -286,6 +292,7 @@ static tt_status use_ids(struct tt_report_import *import, bool output, const str
 	struct tt_json_iter it = tt_json_iter(ids);
 	int64_t id;
 
+	import->tensors.unknown = true;
 	while (tt_json_next(&it)) {
 		if (tt_py_int(&id, it.value))
 			TT_TRY(use(import, output, id));
@@ -456,8 +463,6 @@ static tt_status graph_rows(struct tt_report_import *import, const struct tt_jso
 static tt_status buffer_rows(struct tt_report_import *import, const struct tt_report_frame *frame,
 			     int64_t end_counter)
 {
-	struct tt_report_operation *kept =
-		&import->tensors.operations.data[import->tensors.operations.count - 1];
 	struct tt_report_list *given =
 		frame ? tt_report_buffers_given(&import->buffers, frame->counter) : NULL;
 
@@ -466,9 +471,7 @@ static tt_status buffer_rows(struct tt_report_import *import, const struct tt_re
 		given->end = end_counter;
 	}
 	TT_TRY(tt_report_buffers_operation(&import->buffers, import->base + import->number, given));
-	kept->seq = import->buffers.seq;
-	kept->block = given ? import->buffers.given.block : import->buffers.live.block;
-	return TTNN_OK;
+	return tt_report_tensors_sizes(&import->tensors, given ? TT_SEEN_GIVEN : TT_SEEN_LIVE);
 }
 
 /* ---- operations ----------------------------------------------------------------------------- */
@@ -624,6 +627,7 @@ tt_status tt_report_operation_lost(struct tt_report_import *import, struct tt_re
 	TT_TRY(operation_row(import, text_of(import, frame->name), 0));
 	TT_TRY(argument_rows(import, record, frame));
 	TT_TRY(inputs_of(import, record, frame, frame->position));
+	TT_TRY(tt_report_tensors_sizes(&import->tensors, TT_SEEN_NONE));
 	TT_TRY(graph_rows(import, record, true));
 	import->references.count = references;
 	TT_TRY(trace_text(import, record, frame));

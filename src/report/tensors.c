@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/mem.h"
 #include "report/pytext.h"
 
@@ -10,6 +11,17 @@ uint32_t tt_report_tensors_text(struct tt_report_tensors *tensors, const char *t
 	struct tt_map_entry *entry = tt_map_add(&tensors->texts, text, length, NULL);
 
 	return entry ? (uint32_t)(entry - tensors->texts.entries) + 1 : 0;
+}
+
+/* The size of a tensor's buffer, by its first use as an input or output, from the buffers as they are. */
+static void find_size(struct tt_report_id *known, bool output, struct tt_report_tensors *tensors,
+		      bool given)
+{
+	struct tt_report_buffer at = {.device = known->device, .address = known->address};
+	bool found = known->placed &&
+		     tt_report_buffers_find(&known->size[output], tensors->buffers, &at, given);
+
+	known->state[output] = found ? TT_SIZE_KNOWN : TT_SIZE_NONE;
 }
 
 /* ---- rows of nodes -------------------------------------------------------------------------- */
@@ -109,20 +121,53 @@ tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 	return TTNN_OK;
 }
 
-/* Whether this id, as it is written, was there before. */
+/* Whether a text is the number as Python writes it. */
+static bool is_plain(const char *text, size_t length, int64_t number)
+{
+	char plain[TT_FMT_MAX];
+
+	return length == tt_fmt_i64(plain, number) && memcmp(plain, text, length) == 0;
+}
+
+/* Whether this id, as it is written, was not there before. */
 static tt_status is_new(bool *out, struct tt_report_tensors *tensors, const struct tt_json *raw,
 			int64_t id)
 {
 	size_t length;
 	const char *text = tt_json_string(raw, &length);
+	struct tt_report_id *known;
 
-	if (text) {
-		if (!tt_map_add(&tensors->seen_texts, text, length, out))
+	TT_TRY(tt_report_ids_at(&known, &tensors->ids, id));
+	if (text && !is_plain(text, length, id)) {
+		if (!tt_map_add(&tensors->odd_texts, text, length, out))
 			return tt_fail_nomem();
 		return TTNN_OK;
 	}
-	*out = !tt_idset_has(&tensors->seen, id);
-	return tt_idset_add(&tensors->seen, id);
+	*out = text ? !known->as_text : !known->as_number;
+	if (text)
+		known->as_text = true;
+	else
+		known->as_number = true;
+	return TTNN_OK;
+}
+
+/* Of two rows with one id the database keeps the first: the size of that one counts. */
+static tt_status note_row(struct tt_report_tensors *tensors, const struct tt_report_tensor *row)
+{
+	struct tt_report_id *known;
+
+	TT_TRY(tt_report_ids_at(&known, &tensors->ids, row->id));
+	if (known->has_row) {
+		tensors->twice = true;
+		return TTNN_OK;
+	}
+	known->has_row = true;
+	known->placed = row->device.set && row->address.set;
+	known->device = row->device.value;
+	known->address = row->address.value;
+	if (known->state[1] == TT_SIZE_LATER && known->changes == tensors->buffers->changes)
+		find_size(known, 1, tensors, false);
+	return TTNN_OK;
 }
 
 static tt_status add_places(struct tt_report_tensors *tensors, int64_t id,
@@ -137,11 +182,11 @@ static tt_status add_places(struct tt_report_tensors *tensors, int64_t id,
 	it = tt_json_iter(list);
 	while (tt_json_next(&it)) {
 		const struct tt_json *mesh = tt_json_get(it.value, "mesh_device_id");
-		struct tt_report_tensor_place *place = TT_VEC_PUSH(&tensors->places);
+		struct tt_report_tensor_place *place = tt_spool_push(&tensors->places);
 		bool good = true;
 
 		if (!place)
-			return tt_fail_nomem();
+			return tt_spool_status(&tensors->places);
 		place->id = id;
 		place->device = number_of(&good, it.value, mesh ? "mesh_device_id" : "device_id");
 		if (tt_json_kind(mesh ? mesh : tt_json_get(it.value, "device_id")) == TT_JSON_INT)
@@ -157,6 +202,7 @@ tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
 	const struct tt_json *raw = tt_json_get(params, "tensor_id");
 	struct tt_report_tensor *row;
 	struct tt_map_entry *owner;
+	struct tt_report_tensor made;
 	bool fresh, added;
 	int64_t id;
 
@@ -170,12 +216,14 @@ tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
 	TT_TRY(is_new(&fresh, tensors, raw, id));
 	if (!fresh)
 		return TTNN_OK;
-	row = TT_VEC_PUSH(&tensors->rows);
+	TT_TRY(tt_report_tensor_row(&made, good, tensors, id, params));
+	TT_TRY(note_row(tensors, &made));
+	row = tt_spool_push(&tensors->rows);
 	if (!row)
-		return tt_fail_nomem();
-	TT_TRY(tt_report_tensor_row(row, good, tensors, id, params));
-	if (row->address.set) {
-		owner = tt_map_add(&tensors->owners, &row->address.value, sizeof(int64_t), &added);
+		return tt_spool_status(&tensors->rows);
+	*row = made;
+	if (made.address.set) {
+		owner = tt_map_add(&tensors->owners, &made.address.value, sizeof(int64_t), &added);
 		if (!owner)
 			return tt_fail_nomem();
 		if (added)
@@ -196,12 +244,44 @@ bool tt_report_tensors_owner(int64_t *id, const struct tt_report_tensors *tensor
 tt_status tt_report_tensors_use(struct tt_report_tensors *tensors, bool output, int64_t operation,
 				int64_t id)
 {
-	struct tt_report_use *use =
-		output ? TT_VEC_PUSH(&tensors->outputs) : TT_VEC_PUSH(&tensors->inputs);
+	struct tt_spool *list = output ? &tensors->outputs : &tensors->inputs;
+	struct tt_report_use *use = tt_spool_push(list);
+	struct tt_report_first *first;
+	struct tt_report_id *known;
 
 	if (!use)
-		return tt_fail_nomem();
+		return tt_spool_status(list);
 	*use = (struct tt_report_use){operation, id};
+	TT_TRY(tt_report_ids_at(&known, &tensors->ids, id));
+	known->used = true;
+	if (tensors->db->as_tables || known->state[output] != TT_SIZE_UNUSED)
+		return TTNN_OK;
+	known->state[output] = TT_SIZE_NONE;
+	first = TT_VEC_PUSH(&tensors->firsts);
+	if (!first)
+		return tt_fail_nomem();
+	*first = (struct tt_report_first){id, output};
+	return TTNN_OK;
+}
+
+tt_status tt_report_tensors_sizes(struct tt_report_tensors *tensors, enum tt_report_seen seen)
+{
+	for (size_t i = 0; seen != TT_SEEN_NONE && i < tensors->firsts.count; i++) {
+		const struct tt_report_first *first = &tensors->firsts.data[i];
+		struct tt_report_id *known;
+
+		TT_TRY(tt_report_ids_at(&known, &tensors->ids, first->id));
+		if (known->has_row) {
+			find_size(known, first->output, tensors, seen == TT_SEEN_GIVEN);
+			continue;
+		}
+		known->state[first->output] = TT_SIZE_LATER;
+		known->seq[first->output] = tensors->buffers->seq;
+		if (first->output) /* nothing is like what was given */
+			known->changes =
+				seen == TT_SEEN_GIVEN ? UINT64_MAX : tensors->buffers->changes;
+	}
+	tensors->firsts.count = 0;
 	return TTNN_OK;
 }
 
@@ -241,102 +321,172 @@ static tt_status older_texts(struct tt_report_tensor *row, struct tt_report_tens
 	return TTNN_OK;
 }
 
-/* Tensors that only Python knows get the row of the node that was there in their place. */
-static tt_status add_missing(struct tt_report_tensors *tensors, struct tt_report_graph *graph,
-			     const struct tt_idset *used, const struct tt_idset *existing)
+/* All ids that are used, in the order in which Python has them. */
+static tt_status all_used(struct tt_idset *used, struct tt_report_tensors *tensors)
 {
-	struct tt_idset missing = {0};
-	tt_status status = TTNN_OK;
+	struct tt_spool *lists[] = {&tensors->inputs, &tensors->outputs};
+
+	for (int list = 0; list < 2; list++)
+		for (uint64_t i = 0; i < lists[list]->count; i++) {
+			const struct tt_report_use *use = tt_spool_at(lists[list], i);
+
+			if (!use)
+				return tt_spool_status(lists[list]);
+			TT_TRY(tt_idset_add(used, use->id));
+		}
+	return TTNN_OK;
+}
+
+/* Those of them that have no row. */
+static tt_status find_missing(struct tt_idset *missing, struct tt_report_tensors *tensors)
+{
+	struct tt_idset used = {0};
+	struct tt_report_id *known;
+	tt_status status = all_used(&used, tensors);
 	size_t at = 0;
 	int64_t id;
 
-	while (status == TTNN_OK && tt_idset_next(&id, &at, used))
-		if (!tt_idset_has(existing, id))
-			status = tt_idset_add(&missing, id);
-	for (at = 0; status == TTNN_OK && tt_idset_next(&id, &at, &missing);) {
+	while (status == TTNN_OK && tt_idset_next(&id, &at, &used)) {
+		status = tt_report_ids_at(&known, &tensors->ids, id);
+		if (status == TTNN_OK && !known->kept)
+			status = tt_idset_add(missing, id);
+	}
+	tt_idset_deinit(&used);
+	return status;
+}
+
+/* Tensors that only Python knows get the row of the node that was there in their place. */
+static tt_status add_missing(struct tt_report_tensors *tensors, struct tt_report_graph *graph)
+{
+	struct tt_idset missing = {0};
+	tt_status status = find_missing(&missing, tensors);
+	size_t at = 0;
+	int64_t id;
+
+	while (status == TTNN_OK && tt_idset_next(&id, &at, &missing)) {
 		const struct tt_map_entry *pair = tt_map_find(&tensors->paired, &id, sizeof(id));
 		const struct tt_json *node, *params;
-		struct tt_report_tensor *row;
+		struct tt_report_tensor made, *row;
+		struct tt_report_id *known;
 		bool good = true;
 
 		if (!pair)
 			continue;
 		status = tt_report_graph_again(&node, graph, pair->number);
-		row = status == TTNN_OK ? TT_VEC_PUSH(&tensors->rows) : NULL;
-		if (status == TTNN_OK && !row)
-			status = tt_fail_nomem();
 		if (status != TTNN_OK)
 			break;
 		params = tt_json_get(node, "params");
-		status = tt_report_tensor_row(row, &good, tensors, id, params);
+		status = tt_report_tensor_row(&made, &good, tensors, id, params);
 		if (status == TTNN_OK && !tensors->db->version->storage_type)
-			status = older_texts(row, tensors, params);
+			status = older_texts(&made, tensors, params);
+		if (status == TTNN_OK)
+			status = tt_report_ids_at(&known, &tensors->ids, id);
+		if (status != TTNN_OK)
+			break;
+		known->kept = true;
+		row = tt_spool_push(&tensors->rows);
+		if (row)
+			*row = made;
+		else
+			status = tt_spool_status(&tensors->rows);
 	}
 	tt_idset_deinit(&missing);
 	return status;
 }
 
-/* Drops host tensors that nothing uses; `kept` becomes the ids of the rest. */
-static tt_status filter_rows(struct tt_report_tensors *tensors, struct tt_idset *kept,
-			     struct tt_report_graph *graph)
+/* Drops host tensors that nothing uses. */
+static tt_status filter_rows(struct tt_report_tensors *tensors, struct tt_report_graph *graph)
 {
-	struct tt_idset used = {0};
-	tt_status status = TTNN_OK;
-	size_t count = 0;
+	struct tt_spool *rows = &tensors->rows;
+	uint64_t count = 0;
 
-	for (size_t i = 0; status == TTNN_OK && i < tensors->inputs.count; i++)
-		status = tt_idset_add(&used, tensors->inputs.data[i].id);
-	for (size_t i = 0; status == TTNN_OK && i < tensors->outputs.count; i++)
-		status = tt_idset_add(&used, tensors->outputs.data[i].id);
-	for (size_t i = 0; status == TTNN_OK && i < tensors->rows.count; i++) {
-		struct tt_report_tensor *row = &tensors->rows.data[i];
+	for (uint64_t i = 0; i < rows->count; i++) {
+		const struct tt_report_tensor *row = tt_spool_at(rows, i);
+		struct tt_report_tensor copy, *to;
+		struct tt_report_id *known;
 
-		if (!is_on_device(tensors, row) && !tt_idset_has(&used, row->id))
+		if (!row)
+			return tt_spool_status(rows);
+		copy = *row;
+		TT_TRY(tt_report_ids_at(&known, &tensors->ids, copy.id));
+		if (!is_on_device(tensors, &copy) && !known->used)
 			continue;
-		status = tt_idset_add(kept, row->id);
-		tensors->rows.data[count++] = *row;
+		known->kept = true;
+		if (count++ == i)
+			continue;
+		to = tt_spool_change(rows, count - 1);
+		if (!to)
+			return tt_spool_status(rows);
+		*to = copy;
 	}
-	if (status == TTNN_OK) {
-		tensors->rows.count = count;
-		status = add_missing(tensors, graph, &used, kept);
-	}
-	for (size_t i = count; status == TTNN_OK && i < tensors->rows.count; i++)
-		status = tt_idset_add(kept, tensors->rows.data[i].id);
-	tt_idset_deinit(&used);
-	return status;
+	rows->count = count;
+	/* Nodes without rows are what Python alone told of. */
+	return tensors->unknown ? add_missing(tensors, graph) : TTNN_OK;
 }
 
+/* The uses of one operation that stay. */
+struct stay {
+	TT_VEC(int64_t) ids;
+	int64_t operation;
+};
+
 /* Of each operation the first use of a tensor that has a row stays. */
-static size_t filter_uses(struct tt_report_use *uses, size_t count, const struct tt_idset *kept)
+static tt_status filter_uses(struct tt_report_tensors *tensors, struct tt_spool *uses,
+			     struct stay *stay)
 {
-	size_t to = 0, start = 0;
+	uint64_t count = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t j;
+	stay->ids.count = 0;
+	for (uint64_t i = 0; i < uses->count; i++) {
+		const struct tt_report_use *use = tt_spool_at(uses, i);
+		struct tt_report_use copy, *to;
+		struct tt_report_id *known;
+		int64_t *id;
+		size_t k = 0;
 
-		if (to == start || uses[i].operation != uses[start].operation)
-			start = to;
-		if (!tt_idset_has(kept, uses[i].id))
+		if (!use)
+			return tt_spool_status(uses);
+		copy = *use;
+		if (copy.operation != stay->operation)
+			stay->ids.count = 0;
+		stay->operation = copy.operation;
+		TT_TRY(tt_report_ids_at(&known, &tensors->ids, copy.id));
+		if (!known->kept)
 			continue;
-		for (j = start; j < to && (uses[j].id != uses[i].id ||
-					   uses[j].operation != uses[i].operation);)
-			j++;
-		if (j == to)
-			uses[to++] = uses[i];
+		while (k < stay->ids.count && stay->ids.data[k] != copy.id)
+			k++;
+		if (k < stay->ids.count)
+			continue;
+		id = TT_VEC_PUSH(&stay->ids);
+		if (!id)
+			return tt_fail_nomem();
+		*id = copy.id;
+		if (count++ == i)
+			continue;
+		to = tt_spool_change(uses, count - 1);
+		if (!to)
+			return tt_spool_status(uses);
+		*to = copy;
 	}
-	return to;
+	uses->count = count;
+	return TTNN_OK;
 }
 
 static tt_status write_uses(struct tt_report_tensors *tensors, bool output)
 {
-	const struct tt_report_use *uses = output ? tensors->outputs.data : tensors->inputs.data;
-	size_t count = output ? tensors->outputs.count : tensors->inputs.count;
-	int64_t index = 0;
+	struct tt_spool *uses = output ? &tensors->outputs : &tensors->inputs;
+	int64_t index = 0, before = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int64_t operation = tensors->base + uses[i].operation, id = uses[i].id;
+	for (uint64_t i = 0; i < uses->count; i++) {
+		const struct tt_report_use *use = tt_spool_at(uses, i);
+		int64_t operation, id;
 
-		index = i && uses[i - 1].operation == uses[i].operation ? index + 1 : 0;
+		if (!use)
+			return tt_spool_status(uses);
+		operation = tensors->base + use->operation;
+		id = use->id;
+		index = i && before == operation ? index + 1 : 0;
+		before = operation;
 		TT_TRY(tt_report_insert_ints(
 			tensors->db, output ? TT_REPORT_OUTPUT_TENSORS : TT_REPORT_INPUT_TENSORS,
 			(int64_t[]){operation, index, id, tensors->rank}, 4));
@@ -390,87 +540,102 @@ tt_status tt_report_tensor_insert(struct tt_report_tensors *tensors,
 	return tt_db_run(insert);
 }
 
-/* Operation of the first use of each tensor: as an input, else as an output. */
-static tt_status first_uses(struct tt_map *out, const struct tt_report_tensors *tensors)
+/*
+ * The size where the tensor's place was not known while the operation's buffers were at hand: rows of the
+ * database tell. Few tensors need that.
+ */
+static tt_status look_up(struct tt_report_maybe *size, struct tt_report_tensors *tensors,
+			 const struct tt_report_tensor *row, int64_t seq)
 {
-	bool added;
+	static const char sql[] = "SELECT min(s.max_size_per_bank), count(*) FROM buffer_ops o "
+				  "CROSS JOIN buffer_spans s WHERE o.seq = ? AND s.block = o.block "
+				  "AND o.seq BETWEEN s.first_seq AND s.last_seq "
+				  "AND s.device_id = ? AND s.address = ?";
+	const int64_t values[] = {seq, row->device.value, row->address.value};
+	struct tt_db_stmt *select;
+	tt_status status;
+	bool any = false;
 
-	for (int output = 0; output < 2; output++) {
-		size_t count = output ? tensors->outputs.count : tensors->inputs.count;
+	TT_TRY(tt_db_prepare(&select, tensors->db->db, sql));
+	for (int i = 0; i < 3; i++)
+		tt_db_bind_int(select, i, values[i]);
+	status = tt_db_next(&any, select);
+	if (status == TTNN_OK && any && tt_db_int(select, 1) > 0)
+		*size = (struct tt_report_maybe){true, tt_db_int(select, 0)};
+	tt_db_stmt_free(select);
+	return status;
+}
 
-		for (size_t i = 0; i < count; i++) {
-			const struct tt_report_use *use =
-				output ? &tensors->outputs.data[i] : &tensors->inputs.data[i];
-			struct tt_map_entry *entry =
-				tt_map_add(out, &use->id, sizeof(use->id), &added);
+/* The size per bank of the buffer behind a tensor when it was first used: as an input, else as an output. */
+static tt_status size_of(struct tt_report_maybe *size, struct tt_report_tensors *tensors,
+			 const struct tt_report_tensor *row)
+{
+	struct tt_report_id *known;
+	bool output;
 
-			if (!entry)
-				return tt_fail_nomem();
-			if (added)
-				entry->number = (uint64_t)use->operation;
-		}
+	TT_TRY(tt_report_ids_at(&known, &tensors->ids, row->id));
+	if (!row->device.set || !row->address.set)
+		return TTNN_OK;
+	output = known->state[0] == TT_SIZE_UNUSED;
+	if (known->state[output] == TT_SIZE_KNOWN)
+		*size = (struct tt_report_maybe){true, known->size[output]};
+	if (known->state[output] == TT_SIZE_LATER)
+		return look_up(size, tensors, row, known->seq[output]);
+	return TTNN_OK;
+}
+
+static tt_status write_rows(struct tt_report_tensors *tensors)
+{
+	for (uint64_t i = 0; i < tensors->rows.count; i++) {
+		const struct tt_report_tensor *row = tt_spool_at(&tensors->rows, i);
+		struct tt_report_maybe size = {0};
+		struct tt_report_tensor copy;
+
+		if (!row)
+			return tt_spool_status(&tensors->rows);
+		copy = *row;
+		if (!tensors->db->as_tables)
+			TT_TRY(size_of(&size, tensors, &copy));
+		TT_TRY(tt_report_tensor_insert(tensors, &copy, &size));
 	}
 	return TTNN_OK;
 }
 
-/* The size per bank of the buffer behind a tensor when it was first used. */
-static struct tt_report_maybe size_of(const struct tt_report_tensors *tensors,
-				      const struct tt_report_tensor *row,
-				      const struct tt_map *first,
-				      const struct tt_report_buffers *buffers)
+/* Whether it is the first of its kind: places of a tensor come together, unless an id was there twice. */
+static tt_status is_first(bool *first, struct tt_map *seen,
+			  const struct tt_report_tensor_place *place)
 {
-	const struct tt_map_entry *use = tt_map_find(first, &row->id, sizeof(row->id));
-	const struct tt_report_operation *operation;
-	struct tt_report_buffer at = {.device = row->device.value, .address = row->address.value};
-	struct tt_report_maybe size = {0};
+	int64_t key[] = {place->id, place->device.set, place->device.value, place->address.set,
+			 place->address.value};
 
-	if (!use || !row->device.set || !row->address.set)
-		return size;
-	operation = &tensors->operations.data[use->number - 1];
-	size.set =
-		tt_report_buffers_find(&size.value, buffers, operation->block, operation->seq, &at);
-	return size;
-}
-
-static tt_status write_rows(struct tt_report_tensors *tensors,
-			    const struct tt_report_buffers *buffers)
-{
-	struct tt_map first = {0};
-	tt_status status = tensors->db->as_tables ? TTNN_OK : first_uses(&first, tensors);
-
-	for (size_t i = 0; status == TTNN_OK && i < tensors->rows.count; i++) {
-		const struct tt_report_tensor *row = &tensors->rows.data[i];
-		struct tt_report_maybe size = {0};
-
-		if (!tensors->db->as_tables)
-			size = size_of(tensors, row, &first, buffers);
-		status = tt_report_tensor_insert(tensors, row, &size);
-	}
-	tt_map_deinit(&first);
-	return status;
+	return tt_map_add(seen, key, sizeof(key), first) ? TTNN_OK : tt_fail_nomem();
 }
 
 /* Places of tensors that stay, each once. */
-static tt_status write_places(struct tt_report_tensors *tensors, uint64_t *count,
-			      const struct tt_idset *kept)
+static tt_status write_places(struct tt_report_tensors *tensors, uint64_t *count)
 {
 	struct tt_map seen = {0};
 	struct tt_db_stmt *insert;
 	tt_status status = tt_report_insert(&insert, tensors->db, TT_REPORT_DEVICE_TENSORS);
+	int64_t before = 0;
 
-	for (size_t i = 0; status == TTNN_OK && i < tensors->places.count; i++) {
-		const struct tt_report_tensor_place *place = &tensors->places.data[i];
-		int64_t key[] = {place->id, place->device.set, place->device.value,
-				 place->address.set, place->address.value};
-		bool added = true;
+	for (uint64_t i = 0; status == TTNN_OK && i < tensors->places.count; i++) {
+		const struct tt_report_tensor_place *place = tt_spool_at(&tensors->places, i);
+		struct tt_report_id *known = NULL;
+		bool first = false;
 
-		if (!tt_idset_has(kept, place->id))
-			continue;
-		if (!tt_map_add(&seen, key, sizeof(key), &added)) {
-			status = tt_fail_nomem();
+		if (!place)
+			status = tt_spool_status(&tensors->places);
+		if (status == TTNN_OK && place->id != before && !tensors->twice)
+			tt_map_clear(&seen);
+		if (status == TTNN_OK)
+			status = tt_report_ids_at(&known, &tensors->ids, place->id);
+		if (status == TTNN_OK && known->kept)
+			status = is_first(&first, &seen, place);
+		if (status != TTNN_OK)
 			break;
-		}
-		if (!added)
+		before = place->id;
+		if (!first)
 			continue;
 		++*count;
 		tt_db_bind_int(insert, 0, place->id);
@@ -485,51 +650,59 @@ static tt_status write_places(struct tt_report_tensors *tensors, uint64_t *count
 
 tt_status tt_report_tensors_finish(struct tt_report_tensors *tensors,
 				   struct tt_report_tensor_counts *counts,
-				   struct tt_report_graph *graph,
-				   const struct tt_report_buffers *buffers)
+				   struct tt_report_graph *graph)
 {
-	struct tt_idset kept = {0};
-	tt_status status = filter_rows(tensors, &kept, graph);
+	struct stay stay = {0};
+	tt_status status = filter_rows(tensors, graph);
 
-	if (status == TTNN_OK) {
-		tensors->inputs.count =
-			filter_uses(tensors->inputs.data, tensors->inputs.count, &kept);
-		tensors->outputs.count =
-			filter_uses(tensors->outputs.data, tensors->outputs.count, &kept);
-		counts->inputs += tensors->inputs.count;
-		counts->outputs += tensors->outputs.count;
-		counts->tensors += tensors->rows.count;
-		status = write_uses(tensors, false);
-	}
 	if (status == TTNN_OK)
-		status = write_uses(tensors, true);
+		status = filter_uses(tensors, &tensors->inputs, &stay);
 	if (status == TTNN_OK)
-		status = write_rows(tensors, buffers);
-	if (status == TTNN_OK)
-		status = write_places(tensors, &counts->places, &kept);
-	tt_idset_deinit(&kept);
-	return status;
+		status = filter_uses(tensors, &tensors->outputs, &stay);
+	TT_VEC_DEINIT(&stay.ids);
+	TT_TRY(status);
+	counts->inputs += tensors->inputs.count;
+	counts->outputs += tensors->outputs.count;
+	counts->tensors += tensors->rows.count;
+	TT_TRY(write_uses(tensors, false));
+	TT_TRY(write_uses(tensors, true));
+	TT_TRY(write_rows(tensors));
+	return write_places(tensors, &counts->places);
+}
+
+void tt_report_tensors_init(struct tt_report_tensors *tensors, const char *directory)
+{
+	tt_spool_init(&tensors->rows, sizeof(struct tt_report_tensor), directory);
+	tt_spool_init(&tensors->places, sizeof(struct tt_report_tensor_place), directory);
+	tt_spool_init(&tensors->inputs, sizeof(struct tt_report_use), directory);
+	tt_spool_init(&tensors->outputs, sizeof(struct tt_report_use), directory);
+	tt_report_ids_init(&tensors->ids, directory);
 }
 
 void tt_report_tensors_reset(struct tt_report_tensors *tensors)
 {
-	tensors->rows.count = tensors->places.count = tensors->operations.count = 0;
-	tensors->inputs.count = tensors->outputs.count = 0;
-	tt_idset_clear(&tensors->seen);
-	tt_map_clear(&tensors->seen_texts);
+	tt_spool_clear(&tensors->rows);
+	tt_spool_clear(&tensors->places);
+	tt_spool_clear(&tensors->inputs);
+	tt_spool_clear(&tensors->outputs);
+	tensors->operations.count = tensors->firsts.count = 0;
+	tensors->twice = tensors->unknown = false;
+	tt_report_ids_clear(&tensors->ids);
+	tt_map_clear(&tensors->odd_texts);
 	tt_map_clear(&tensors->owners);
 	tt_map_clear(&tensors->paired);
 }
 
 void tt_report_tensors_deinit(struct tt_report_tensors *tensors)
 {
-	TT_VEC_DEINIT(&tensors->rows);
-	TT_VEC_DEINIT(&tensors->places);
+	tt_spool_deinit(&tensors->rows);
+	tt_spool_deinit(&tensors->places);
+	tt_spool_deinit(&tensors->inputs);
+	tt_spool_deinit(&tensors->outputs);
 	TT_VEC_DEINIT(&tensors->operations);
-	TT_VEC_DEINIT(&tensors->inputs);
-	TT_VEC_DEINIT(&tensors->outputs);
-	tt_idset_deinit(&tensors->seen);
-	tt_map_deinit(&tensors->seen_texts);
+	TT_VEC_DEINIT(&tensors->firsts);
+	tt_report_ids_deinit(&tensors->ids);
+	tt_map_deinit(&tensors->odd_texts);
 	tt_map_deinit(&tensors->owners);
 	tt_map_deinit(&tensors->paired);
 	tt_map_deinit(&tensors->texts);

@@ -9,6 +9,7 @@
 #include "report/buffers.h"
 #include "report/captured.h"
 #include "report/graph.h"
+#include "report/ids.h"
 
 /* The texts of a tensor, as columns. */
 enum {
@@ -42,31 +43,43 @@ struct tt_report_use {
 	int64_t id;
 };
 
-/* What is kept of an operation. */
+/* What is kept of an operation, for lifetimes. */
 struct tt_report_operation {
-	int64_t seq, block; /* of its buffers; 0: it has none */
-	int64_t line;       /* innermost frame of its stack trace */
-	uint32_t file;      /* entry of texts + 1; 0: no trace */
-	bool frees;         /* a deallocation by its name */
+	int64_t line;  /* innermost frame of its stack trace */
+	uint32_t file; /* entry of texts + 1; 0: no trace */
+	bool frees;    /* a deallocation by its name */
+};
+
+/* The first use of a tensor in the present operation. */
+struct tt_report_first {
+	int64_t id;
+	bool output;
 };
 
 struct tt_report_tensors {
 	struct tt_report_db *db;
 	struct tt_report_devices *devices; /* NULL: ids are not mapped */
-	int64_t rank, base;                /* operation ids are base + 1, 2, ... */
+	const struct tt_report_buffers *buffers;
+	int64_t rank, base; /* operation ids are base + 1, 2, ... */
 	bool strict;
 	struct tt_map texts;
-	TT_VEC(struct tt_report_tensor) rows;
-	TT_VEC(struct tt_report_tensor_place) places;
-	TT_VEC(struct tt_report_use) inputs, outputs;
-	TT_VEC(struct tt_report_operation) operations;
-	struct tt_idset seen; /* ids that were numbers */
-	struct tt_map
-		seen_texts;   /* ids that were texts: others, though the database has them as one */
-	struct tt_map owners; /* address -> id of the first tensor there */
-	struct tt_map paired; /* id that Python gave -> position of the node it stands for */
+	struct tt_spool rows;                          /* struct tt_report_tensor */
+	struct tt_spool places;                        /* struct tt_report_tensor_place */
+	struct tt_spool inputs, outputs;               /* struct tt_report_use */
+	TT_VEC(struct tt_report_operation) operations; /* only if there will be lifetimes */
+	TT_VEC(struct tt_report_first) firsts;
+	struct tt_report_ids ids;
+	bool twice;              /* an id was there as a number and as a text */
+	bool unknown;            /* Python's records name ids of their own */
+	struct tt_map odd_texts; /* ids that were texts as no number is written: others, though the
+				    database has them as one */
+	struct tt_map owners;    /* address -> id of the first tensor there */
+	struct tt_map paired;    /* id that Python gave -> position of the node it stands for */
 	struct tt_json_parser parser;
 };
+
+/* All zero, before the first use; temporary files are in that directory, whose name is borrowed. */
+void tt_report_tensors_init(struct tt_report_tensors *tensors, const char *directory);
 
 /* A tensor node: a row, if it is the first of its id. False in *good: an id or number is none. */
 tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
@@ -87,6 +100,13 @@ bool tt_report_tensors_owner(int64_t *id, const struct tt_report_tensors *tensor
 tt_status tt_report_tensors_use(struct tt_report_tensors *tensors, bool output, int64_t operation,
 				int64_t id);
 
+/*
+ * The last operation saw the buffers as they are now (`given`: those that the report gave it), or none (`lost`):
+ * so large are the tensors that it used first.
+ */
+enum tt_report_seen { TT_SEEN_LIVE, TT_SEEN_GIVEN, TT_SEEN_NONE };
+tt_status tt_report_tensors_sizes(struct tt_report_tensors *tensors, enum tt_report_seen seen);
+
 /* Entry of texts + 1; 0 when memory is exhausted. */
 uint32_t tt_report_tensors_text(struct tt_report_tensors *tensors, const char *text, size_t length);
 
@@ -94,11 +114,10 @@ struct tt_report_tensor_counts {
 	uint64_t tensors, places, inputs, outputs, lifetimes;
 };
 
-/* Writes all rows. The graph is asked for nodes again, the buffers (finished) for sizes. */
+/* Writes all rows. The graph is asked for nodes again; buffers are finished. */
 tt_status tt_report_tensors_finish(struct tt_report_tensors *tensors,
 				   struct tt_report_tensor_counts *counts,
-				   struct tt_report_graph *graph,
-				   const struct tt_report_buffers *buffers);
+				   struct tt_report_graph *graph);
 
 /* After that: computes and writes the lifetimes, also as JSON into a file opened if there are any. */
 tt_status tt_report_lifetimes(struct tt_report_tensors *tensors, struct tt_file_out **file,

@@ -1,0 +1,131 @@
+#include "report/spool.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+/* Bytes of a part, about: what is worth a system call. */
+#define PART ((size_t)64 << 10)
+
+void tt_spool_init(struct tt_spool *spool, size_t size, const char *directory)
+{
+	*spool = (struct tt_spool){
+		.size = size, .per_part = PART / size ? PART / size : 1, .directory = directory};
+}
+
+static bool fail(struct tt_spool *spool, int error)
+{
+	spool->status = error == ENOMEM ? tt_fail_nomem()
+					: tt_fail(TTNN_IO, "%s: a temporary file: %s",
+						  spool->directory, strerror(error));
+	return false;
+}
+
+static bool write_part(struct tt_spool *spool, struct tt_spool_part *part)
+{
+	size_t size = spool->per_part * spool->size, done = 0;
+
+	if (!spool->fd) {
+		int fd = tt_fd_nameless(spool->directory);
+
+		if (fd < 0)
+			return fail(spool, errno);
+		spool->fd = fd + 1;
+	}
+	while (done < size) {
+		ssize_t wrote = pwrite(spool->fd - 1, part->data + done, size - done,
+				       (off_t)(part->number * size + done));
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return fail(spool, wrote < 0 ? errno : ENOSPC);
+		done += (size_t)wrote;
+	}
+	part->changed = false;
+	return true;
+}
+
+/* Makes the part of that number the one in its place. */
+static bool bring(struct tt_spool *spool, struct tt_spool_part *part, uint64_t number)
+{
+	size_t size = spool->per_part * spool->size;
+	bool is_new = number * spool->per_part >= spool->count;
+	int error;
+
+	if (!part->data) {
+		part->data = tt_alloc(size);
+		if (!part->data)
+			return fail(spool, ENOMEM);
+	}
+	if (part->used && part->changed && !write_part(spool, part))
+		return false;
+	part->used = false;
+	if (is_new) {
+		memset(part->data, 0, size);
+	} else {
+		error = tt_fd_read_at(spool->fd - 1, part->data, size, number * size);
+		if (error)
+			return fail(spool, error);
+	}
+	part->number = number;
+	part->used = true;
+	return true;
+}
+
+static void *reach(struct tt_spool *spool, uint64_t index, bool change)
+{
+	uint64_t number = index / spool->per_part;
+	struct tt_spool_part *part = &spool->parts[number % TT_SPOOL_PARTS];
+
+	if (spool->status != TTNN_OK)
+		return NULL;
+	if ((!part->used || part->number != number) && !bring(spool, part, number))
+		return NULL;
+	part->changed |= change;
+	return part->data + index % spool->per_part * spool->size;
+}
+
+void *tt_spool_push(struct tt_spool *spool)
+{
+	void *record = reach(spool, spool->count, true);
+
+	if (record)
+		spool->count++;
+	return record;
+}
+
+const void *tt_spool_at(struct tt_spool *spool, uint64_t index)
+{
+	return reach(spool, index, false);
+}
+
+void *tt_spool_change(struct tt_spool *spool, uint64_t index)
+{
+	return reach(spool, index, true);
+}
+
+tt_status tt_spool_status(const struct tt_spool *spool)
+{
+	return spool->status;
+}
+
+void tt_spool_clear(struct tt_spool *spool)
+{
+	for (int i = 0; i < TT_SPOOL_PARTS; i++)
+		spool->parts[i].used = spool->parts[i].changed = false;
+	spool->count = 0;
+	spool->status = TTNN_OK;
+}
+
+void tt_spool_deinit(struct tt_spool *spool)
+{
+	for (int i = 0; i < TT_SPOOL_PARTS; i++)
+		tt_free(spool->parts[i].data);
+	if (spool->fd)
+		close(spool->fd - 1);
+	*spool = (struct tt_spool){0};
+}

@@ -1,0 +1,54 @@
+/*
+ * spool.h: a list of records of one size, of which a few parts are in memory and the rest in a temporary
+ * file without a name: for lists as long as what is imported. Neighbours are cheap to reach, far jumps cost
+ * a read. A short list never becomes a file.
+ *
+ *	tt_spool_init(&uses, sizeof(struct use), "out");
+ *	struct use *use = tt_spool_push(&uses);
+ *	if (!use) return tt_spool_status(&uses);
+ */
+#ifndef TT_REPORT_SPOOL_H
+#define TT_REPORT_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Parts in memory at a time. */
+#define TT_SPOOL_PARTS 16
+
+struct tt_spool_part {
+	char *data; /* NULL: none was needed yet */
+	uint64_t number;
+	bool used, changed;
+};
+
+struct tt_spool {
+	size_t size, per_part; /* bytes of a record; records of a part */
+	uint64_t count;
+	const char *directory; /* borrowed */
+	int fd;                /* of the file + 1; 0: there is none */
+	tt_status status;
+	struct tt_spool_part parts[TT_SPOOL_PARTS]; /* that of a record by its number */
+};
+
+/* Starts an empty list; its file, if one is needed, is in that directory, whose name is borrowed. */
+void tt_spool_init(struct tt_spool *spool, size_t size, const char *directory);
+
+/* A new record, all zero, at the end; it may be written to until the next call. NULL after failures. */
+void *tt_spool_push(struct tt_spool *spool);
+
+/* A record, likewise, to be read only; and one that is going to be changed. */
+const void *tt_spool_at(struct tt_spool *spool, uint64_t index);
+void *tt_spool_change(struct tt_spool *spool, uint64_t index);
+
+/* The failure that made one of these NULL, as a status whose message is set. */
+tt_status tt_spool_status(const struct tt_spool *spool);
+
+/* Empties, and may be filled anew; frees everything. An all-zero one is fine. */
+void tt_spool_clear(struct tt_spool *spool);
+void tt_spool_deinit(struct tt_spool *spool);
+
+#endif
