@@ -52,16 +52,55 @@ tt_status tt_pack(void *out, size_t *packed, struct tt_packer *packer, const voi
 	return TTNN_OK;
 }
 
-tt_status tt_unpack(void *out, size_t size, const void *data, size_t packed)
-{
-	size_t done = ZSTD_decompress(out, size, data, packed);
+struct tt_unpacker {
+	ZSTD_DCtx *context;
+};
 
+tt_status tt_unpacker_new(struct tt_unpacker **out)
+{
+	struct tt_unpacker *unpacker = tt_alloc(sizeof(*unpacker));
+
+	if (!unpacker)
+		return tt_fail_nomem();
+	unpacker->context = ZSTD_createDCtx();
+	if (!unpacker->context) {
+		tt_free(unpacker);
+		return tt_fail_nomem();
+	}
+	*out = unpacker;
+	return TTNN_OK;
+}
+
+void tt_unpacker_free(struct tt_unpacker *unpacker)
+{
+	if (!unpacker)
+		return;
+	ZSTD_freeDCtx(unpacker->context);
+	tt_free(unpacker);
+}
+
+/* What zstd said about a block. */
+static tt_status check_unpacked(size_t done, size_t size, size_t packed)
+{
 	if (ZSTD_isError(done))
 		return tt_fail(TTNN_FORMAT, "packed data of %zu bytes: %s", packed,
 			       ZSTD_getErrorName(done));
 	if (done != size)
 		return tt_fail(TTNN_FORMAT, "packed data holds %zu bytes, not %zu", done, size);
 	return TTNN_OK;
+}
+
+tt_status tt_unpacker_unpack(void *out, size_t size, struct tt_unpacker *unpacker, const void *data,
+			     size_t packed)
+{
+	size_t done = ZSTD_decompressDCtx(unpacker->context, out, size, data, packed);
+
+	return check_unpacked(done, size, packed);
+}
+
+tt_status tt_unpack(void *out, size_t size, const void *data, size_t packed)
+{
+	return check_unpacked(ZSTD_decompress(out, size, data, packed), size, packed);
 }
 
 uint32_t tt_crc32(uint32_t seed, const void *data, size_t size)

@@ -23,6 +23,16 @@ size_t tt_pack_bound(size_t size);
 tt_status tt_pack(void *out, size_t *packed, struct tt_packer *packer, const void *data,
 		  size_t size);
 
+/* Unpacks block after block, which is faster than one by one; one thread at a time. */
+struct tt_unpacker;
+tt_status tt_unpacker_new(struct tt_unpacker **out);
+/* NULL is fine. */
+void tt_unpacker_free(struct tt_unpacker *unpacker);
+
+/* As tt_unpack(). */
+tt_status tt_unpacker_unpack(void *out, size_t size, struct tt_unpacker *unpacker, const void *data,
+			     size_t packed);
+
 /* Unpacks a block that must become exactly `size` bytes, whatever it claims. TTNN_FORMAT else. */
 tt_status tt_unpack(void *out, size_t size, const void *data, size_t packed);
 

@@ -5,104 +5,17 @@
 
 #include "base/mem.h"
 #include "event/fields.h"
-#include "tensor/shape.h"
-#include "trace/terms.h"
+#include "trace/parts.h"
 
-/* ---- bytes ---------------------------------------------------------------------------------------------- */
+/* ---- fields --------------------------------------------------------------------------------------------- */
 
-uint64_t tt_bytes_number(struct tt_bytes *bytes)
-{
-	uint64_t number = 0;
-
-	for (unsigned shift = 0; shift < 64 && bytes->at < bytes->end; shift += 7) {
-		unsigned char byte = *bytes->at++;
-
-		number |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return number;
-	}
-	bytes->bad = true;
-	return 0;
-}
-
-int64_t tt_bytes_signed(struct tt_bytes *bytes)
-{
-	uint64_t number = tt_bytes_number(bytes);
-
-	return (int64_t)(number >> 1 ^ (0 - (number & 1)));
-}
-
-const void *tt_bytes_take(struct tt_bytes *bytes, uint64_t size)
-{
-	const void *data = bytes->at;
-
-	if (size > (uint64_t)(bytes->end - bytes->at)) {
-		bytes->bad = true;
-		return NULL;
-	}
-	bytes->at += size;
-	return data;
-}
-
-bool tt_bytes_text(const char **text, size_t *length, struct tt_bytes *bytes)
-{
-	uint64_t size = tt_bytes_number(bytes);
-
-	*length = size ? (size_t)size - 1 : 0;
-	*text = size ? tt_bytes_take(bytes, *length) : NULL;
-	return *text != NULL;
-}
-
-/* How many things follow: each takes a byte at least, so no number can make the reader allocate much. */
-static size_t get_count(struct tt_decoder *d)
-{
-	uint64_t count = tt_bytes_number(&d->bytes);
-
-	if (count > (uint64_t)(d->bytes.end - d->bytes.at)) {
-		d->bytes.bad = true;
-		return 0;
-	}
-	return (size_t)count;
-}
-
-static void *get_room(struct tt_decoder *d, size_t count, size_t size)
-{
-	void *room = tt_arena_calloc(d->arena, count + 1, size);
-
-	d->terms->nomem |= !room;
-	return room;
-}
-
-static uint64_t get_U64(struct tt_decoder *d)
-{
-	return tt_bytes_number(&d->bytes);
-}
-
-static uint32_t get_U32(struct tt_decoder *d)
-{
-	return (uint32_t)tt_bytes_number(&d->bytes);
-}
-
-static unsigned get_ENUM(struct tt_decoder *d)
-{
-	return get_U32(d);
-}
-
-/* A member of an enumeration whose names are known: others are refused, printers rely on it. */
-static unsigned get_known(struct tt_decoder *d, const struct tt_enum *type)
-{
-	unsigned member = get_U32(d);
-
-	if (tt_enum_name(type, member))
-		return member;
-	d->bytes.bad = true;
-	return 0;
-}
-
-static bool get_BOOL(struct tt_decoder *d)
-{
-	return tt_bytes_number(&d->bytes) != 0;
-}
+/* The forms of event/fields.h: get_FORM(d), of lists get_FORM(d, &count). */
+#define get_U64 tt_part_u64
+#define get_U32 tt_part_u32
+#define get_ENUM tt_part_u32
+#define get_BOOL tt_part_bool
+#define get_NAME tt_part_name
+#define get_CORES tt_part_cores
 
 static float get_F32(struct tt_decoder *d)
 {
@@ -137,305 +50,12 @@ static const char *get_TEXT(struct tt_decoder *d)
 	return copy;
 }
 
-/* A text that stays. */
-static const char *get_lasting(struct tt_decoder *d)
-{
-	const char *text;
-	size_t length;
-
-	if (!tt_bytes_text(&text, &length, &d->bytes))
-		return NULL;
-	return tt_terms_name(d->terms, text, length);
-}
-
-/* ---- things with numbers -------------------------------------------------------------------------------- */
-
-/*
- * The number of a thing: 1 to known->count, or one more for a new one (*fresh), whose place is made;
- * 0 when it is none or anything is wrong.
- */
-#define GET_NUMBER(d, table, fresh) get_number((d), (table)->count, (fresh))
-
-static size_t get_number(struct tt_decoder *d, size_t known, bool *fresh)
-{
-	uint64_t number = tt_bytes_number(&d->bytes);
-
-	*fresh = number == known + 1;
-	if (number <= known || *fresh)
-		return (size_t)number;
-	d->bytes.bad = true;
-	*fresh = false;
-	return 0;
-}
-
-/* Adds a thing to its table; evaluates to whether that worked. */
-#define ADD(d, table, thing)                                                                       \
-	(TT_VEC_RESERVE((table), 1) ? ((table)->data[(table)->count++] = (thing), true)            \
-				    : ((d)->terms->nomem = true, false))
-
-static const char *get_NAME(struct tt_decoder *d)
-{
-	bool fresh;
-	size_t number = GET_NUMBER(d, &d->names, &fresh);
-
-	if (fresh && !ADD(d, &d->names, get_lasting(d)))
-		return NULL;
-	return number ? d->names.data[number - 1] : NULL;
-}
-
-static const ttnn_core_set *define_cores(struct tt_decoder *d)
-{
-	size_t count = get_count(d);
-	struct ttnn_core_range *ranges = get_room(d, count, sizeof(*ranges));
-	const ttnn_core_set *set = NULL;
-
-	for (size_t i = 0; ranges && i < count; i++) {
-		ranges[i].start.x = get_U32(d);
-		ranges[i].start.y = get_U32(d);
-		ranges[i].end.x = get_U32(d);
-		ranges[i].end.y = get_U32(d);
-	}
-	if (!ranges || d->bytes.bad)
-		return NULL;
-	switch (ttnn_core_set_make(&set, ranges, count)) {
-	case TTNN_OK:
-		return set;
-	case TTNN_NOMEM:
-		d->terms->nomem = true;
-		return NULL;
-	default:
-		d->bytes.bad = true;
-		return NULL;
-	}
-}
-
-static const ttnn_core_set *get_CORES(struct tt_decoder *d)
-{
-	bool fresh;
-	size_t number = GET_NUMBER(d, &d->core_sets, &fresh);
-
-	if (fresh && !ADD(d, &d->core_sets, define_cores(d)))
-		return NULL;
-	return number ? d->core_sets.data[number - 1] : NULL;
-}
-
-static const struct tt_schema *define_schema(struct tt_decoder *d)
-{
-	struct tt_schema schema = {.name = get_NAME(d), .named = get_BOOL(d)};
-	struct tt_field *fields;
-
-	schema.count = get_count(d);
-	fields = get_room(d, schema.count, sizeof(*fields));
-	for (size_t i = 0; fields && i < schema.count; i++) {
-		uint64_t flags;
-		unsigned text;
-
-		fields[i].name = get_NAME(d);
-		text = get_ENUM(d);
-		fields[i].text = text < TT_TEXTS ? (enum tt_field_text)text : TT_TEXT_VALUE;
-		fields[i].fixed = get_NAME(d);
-		flags = get_U64(d);
-		fields[i].unkeyed = flags & 1;
-		fields[i].unprinted = flags >> 1 & 1;
-		fields[i].omit_empty = flags >> 2 & 1;
-		fields[i].spaced = flags >> 3 & 1;
-		fields[i].words = flags >> 4 & 1;
-		fields[i].json = get_NAME(d);
-		/* Who prints a schema takes its texts for granted. */
-		if (!fields[i].name ||
-		    ((fields[i].text == TT_TEXT_FIXED || fields[i].text == TT_TEXT_ALWAYS) &&
-		     !fields[i].fixed))
-			d->bytes.bad = true;
-	}
-	schema.fields = fields;
-	if (!schema.name)
-		d->bytes.bad = true;
-	return fields && !d->bytes.bad ? tt_terms_schema(d->terms, &schema) : NULL;
-}
-
-static const struct tt_schema *get_SCHEMA(struct tt_decoder *d)
-{
-	bool fresh;
-	size_t number = GET_NUMBER(d, &d->schemas, &fresh);
-
-	if (fresh && !ADD(d, &d->schemas, define_schema(d)))
-		return NULL;
-	return number ? d->schemas.data[number - 1] : NULL;
-}
-
-static struct ttnn_value define_member(struct tt_decoder *d)
-{
-	const char *type = get_NAME(d);
-	int64_t member = tt_bytes_signed(&d->bytes);
-	const char *name = get_NAME(d);
-
-	if (!type) {
-		d->bytes.bad = true;
-		return (struct ttnn_value){0};
-	}
-	return tt_terms_member(d->terms, type, member, name);
-}
-
-static struct ttnn_value get_member(struct tt_decoder *d)
-{
-	bool fresh;
-	size_t number = GET_NUMBER(d, &d->members, &fresh);
-
-	if (fresh && !ADD(d, &d->members, define_member(d)))
-		return (struct ttnn_value){0};
-	if (!number)
-		d->bytes.bad = true;
-	return number ? d->members.data[number - 1] : (struct ttnn_value){0};
-}
-
-/* ---- specs ---------------------------------------------------------------------------------------------- */
-
-static void get_shape(struct ttnn_shape *out, struct tt_decoder *d)
-{
-	uint32_t rank = get_U32(d);
-
-	if (rank > TTNN_MAX_RANK) {
-		d->bytes.bad = true;
-		rank = 0;
-	}
-	out->rank = rank;
-	for (uint32_t i = 0; i < rank; i++)
-		out->dim[i] = get_U32(d);
-}
-
-static void get_tile(struct ttnn_tile *out, struct tt_decoder *d)
-{
-	out->height = get_U32(d);
-	out->width = get_U32(d);
-	out->transpose = get_BOOL(d);
-}
-
-/* A grid is never missing: who prints a shard spec takes it for granted. */
-static const ttnn_core_set *get_grid(struct tt_decoder *d)
-{
-	const ttnn_core_set *grid = get_CORES(d);
-
-	d->bytes.bad |= !grid;
-	return grid;
-}
-
-static void get_shard(struct ttnn_shard_spec *out, struct tt_decoder *d)
-{
-	out->grid = get_grid(d);
-	out->height = get_U32(d);
-	out->width = get_U32(d);
-	out->orientation = get_known(d, &tt_enum_orientation);
-}
-
-static void get_nd_shard(struct ttnn_nd_shard_spec *out, struct tt_decoder *d)
-{
-	get_shape(&out->shape, d);
-	out->grid = get_grid(d);
-	out->orientation = get_known(d, &tt_enum_orientation);
-	out->strategy = get_known(d, &tt_enum_shard_strategy);
-}
-
-static void get_memory_config(struct ttnn_memory_config *out, struct tt_decoder *d)
-{
-	uint64_t flags;
-
-	out->layout = get_known(d, &tt_enum_memory_layout);
-	out->buffer = get_known(d, &tt_enum_buffer_type);
-	flags = get_U64(d);
-	out->has_shard = flags & 1;
-	out->has_nd_shard = flags >> 1 & 1;
-	out->created_with_nd_shard = flags >> 2 & 1;
-	out->per_core_allocation = flags >> 3 & 1;
-	out->range_lockstep_allocation = flags >> 4 & 1;
-	if (out->has_shard)
-		get_shard(&out->shard, d);
-	if (out->has_nd_shard)
-		get_nd_shard(&out->nd_shard, d);
-}
-
-static const struct ttnn_tensor_spec *define_spec(struct tt_decoder *d)
-{
-	struct ttnn_tensor_spec spec;
-
-	memset(&spec, 0, sizeof(spec)); /* padding too: the bytes are what tells specs apart */
-	get_shape(&spec.shape, d);
-	spec.dtype = get_known(d, &tt_enum_dtype);
-	spec.layout = get_known(d, &tt_enum_layout);
-	get_tile(&spec.tile, d);
-	get_memory_config(&spec.memory, d);
-	get_shape(&spec.alignment, d);
-	get_shape(&spec.padded, d);
-	spec.rows = get_U64(d);
-	spec.cols = get_U64(d);
-	spec.page_rows = get_U64(d);
-	spec.page_cols = get_U64(d);
-	spec.page_bytes = get_U64(d);
-	spec.pages = get_U64(d);
-	spec.bytes = get_U64(d);
-	return d->bytes.bad ? NULL : tt_terms_spec(d->terms, &spec);
-}
-
-static const struct ttnn_tensor_spec *get_spec(struct tt_decoder *d)
-{
-	bool fresh;
-	size_t number = GET_NUMBER(d, &d->specs, &fresh);
-
-	if (fresh && !ADD(d, &d->specs, define_spec(d)))
-		return NULL;
-	/* There is no tensor without one. */
-	d->bytes.bad |= !number || !d->specs.data[number - 1];
-	return number ? d->specs.data[number - 1] : NULL;
-}
-
-static void define_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
-{
-	uint64_t flags;
-
-	out->id = d->last_tensor += (uint64_t)tt_bytes_signed(&d->bytes);
-	out->spec = get_spec(d);
-	flags = get_U64(d);
-	out->on_device = flags & 1;
-	out->owns = flags >> 1 & 1;
-	out->spread = flags >> 4 & 1   ? get_U64(d)
-		      : flags >> 3 & 1 ? TT_SPREAD_MESH
-				       : TT_SPREAD_LINE;
-	if (flags >> 2 & 1) {
-		out->buffer_id = d->last_buffer += (uint64_t)tt_bytes_signed(&d->bytes);
-		out->address = get_U64(d);
-		out->device_id = get_U32(d);
-	}
-}
-
-/* 0 is followed by a new one; odd numbers say how long ago, even ones which. */
-static void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
-{
-	uint64_t number = get_U64(d), ago = number >> 1, known = d->tensors.count;
-
-	if (!number) {
-		define_tensor(out, d);
-		if (!d->bytes.bad)
-			ADD(d, &d->tensors, *out);
-	} else if (number & 1 ? ago < known : ago <= known) {
-		*out = d->tensors.data[number & 1 ? known - 1 - ago : ago - 1];
-	} else {
-		d->bytes.bad = true;
-	}
-}
-
-static const struct tt_event_tensor *get_TENSORS(struct tt_decoder *d, size_t *count)
-{
-	struct tt_event_tensor *tensors;
-
-	*count = get_count(d);
-	tensors = get_room(d, *count, sizeof(*tensors));
-	for (size_t i = 0; tensors && i < *count && !d->bytes.bad; i++)
-		get_tensor(&tensors[i], d);
-	return tensors;
-}
-
 /* ---- values --------------------------------------------------------------------------------------------- */
 
-static struct ttnn_value get_value(struct tt_decoder *d, int depth);
+static void get_value(struct ttnn_value *value, struct tt_decoder *d, int depth);
+
+/* What lists without elements point at. */
+static const max_align_t nothing;
 
 static const struct ttnn_value *get_items(struct tt_decoder *d, size_t count, int depth)
 {
@@ -445,20 +65,18 @@ static const struct ttnn_value *get_items(struct tt_decoder *d, size_t count, in
 		d->bytes.bad = true;
 		return NULL;
 	}
-	items = get_room(d, count, sizeof(*items));
+	if (!count)
+		return (const void *)&nothing;
+	items = tt_part_room(d, count, sizeof(*items));
 	for (size_t i = 0; items && i < count && !d->bytes.bad; i++)
-		items[i] = get_value(d, depth);
+		get_value(&items[i], d, depth);
 	return items;
 }
 
 static void get_object(struct ttnn_value *out, struct tt_decoder *d, int depth)
 {
-	out->schema = get_SCHEMA(d);
-	if (!out->schema) {
-		d->bytes.bad = true;
-		return;
-	}
-	if (out->schema->count > (size_t)(d->bytes.end - d->bytes.at)) {
+	out->schema = tt_part_schema(d);
+	if (!out->schema || out->schema->count > (size_t)(d->bytes.end - d->bytes.at)) {
 		d->bytes.bad = true;
 		return;
 	}
@@ -476,79 +94,95 @@ static void get_text(struct ttnn_value *out, struct tt_decoder *d)
 	out->count = (uint32_t)strlen(out->text);
 }
 
+/* 0 is followed by a new one; odd numbers say how long ago, even ones which. */
+static inline void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
+{
+	uint64_t number = tt_part_u64(d), ago = number >> 1, known = d->tensors.count;
+
+	if (!number)
+		tt_part_define_tensor(out, d);
+	else if (number & 1 ? ago < known : ago <= known)
+		*out = d->tensors.data[number & 1 ? known - 1 - ago : ago - 1];
+	else
+		d->bytes.bad = true;
+}
+
 /* Values that point at a struct of their own, in the arena of the event. */
 #define POINTED(member, get)                                                                       \
 	do {                                                                                       \
-		void *room = get_room(d, 1, sizeof(*value.member));                                \
+		void *room = tt_part_cleared(d, 1, sizeof(*value->member));                        \
 		if (room)                                                                          \
 			get(room, d);                                                              \
-		value.member = room;                                                               \
+		value->member = room;                                                              \
 	} while (0)
 
-static struct ttnn_value get_value(struct tt_decoder *d, int depth)
+static void get_value(struct ttnn_value *value, struct tt_decoder *d, int depth)
 {
-	uint64_t kind = get_U64(d);
-	struct ttnn_value value = {.kind = (uint8_t)kind};
+	uint64_t kind = tt_part_u64(d);
 
+	*value = (struct ttnn_value){.kind = (uint8_t)kind};
 	if (kind >= TTNN_VALUE_KINDS) {
+		*value = (struct ttnn_value){0};
 		d->bytes.bad = true;
-		return (struct ttnn_value){0};
+		return;
 	}
 	switch ((enum ttnn_value_kind)kind) {
 	case TTNN_VALUE_BOOL:
-		value.boolean = get_BOOL(d);
+		value->boolean = tt_part_bool(d);
 		break;
 	case TTNN_VALUE_INT:
-		value.integer = tt_bytes_signed(&d->bytes);
+		value->integer = tt_bytes_signed(&d->bytes);
 		break;
 	case TTNN_VALUE_REAL:
-		value.real = get_F64(d);
+		value->real = get_F64(d);
 		break;
 	case TTNN_VALUE_STRING:
 	case TTNN_VALUE_OPAQUE:
-		get_text(&value, d);
+		get_text(value, d);
 		break;
 	case TTNN_VALUE_ENUM:
-		value = get_member(d);
+		*value = tt_part_member(d);
+		/* A member has a type. */
+		d->bytes.bad |= value->kind != TTNN_VALUE_ENUM;
 		break;
 	case TTNN_VALUE_SHAPE:
-		POINTED(shape, get_shape);
+		POINTED(shape, tt_part_shape);
 		break;
 	case TTNN_VALUE_MEMORY:
-		POINTED(memory, get_memory_config);
+		POINTED(memory, tt_part_memory_config);
 		break;
 	case TTNN_VALUE_CORE:
-		value.core.x = get_U32(d);
-		value.core.y = get_U32(d);
+		value->core.x = tt_part_u32(d);
+		value->core.y = tt_part_u32(d);
 		break;
 	case TTNN_VALUE_CORE_SET:
-		value.core_set = get_grid(d);
+		value->core_set = tt_part_grid(d);
 		break;
 	case TTNN_VALUE_TILE:
-		POINTED(tile, get_tile);
+		POINTED(tile, tt_part_tile);
 		break;
 	case TTNN_VALUE_SHARD:
-		POINTED(shard, get_shard);
+		POINTED(shard, tt_part_shard);
 		break;
 	case TTNN_VALUE_ND_SHARD:
-		POINTED(nd_shard, get_nd_shard);
+		POINTED(nd_shard, tt_part_nd_shard);
 		break;
 	case TTNN_VALUE_SEEN_TENSOR:
 		POINTED(seen, get_tensor);
 		break;
 	case TTNN_VALUE_SEEN_DEVICE:
-		value.count = get_U32(d);
+		value->count = tt_part_u32(d);
 		break;
 	case TTNN_VALUE_LIST:
 	case TTNN_VALUE_DICT: {
-		size_t count = get_count(d);
+		size_t count = tt_part_count(d);
 
-		value.count = (uint32_t)count;
-		value.items = get_items(d, count, depth + 1);
+		value->count = (uint32_t)count;
+		value->items = get_items(d, count, depth + 1);
 		break;
 	}
 	case TTNN_VALUE_OBJECT:
-		get_object(&value, d, depth);
+		get_object(value, d, depth);
 		break;
 	case TTNN_VALUE_TENSOR:
 	case TTNN_VALUE_DEVICE: /* alive: never in a file */
@@ -559,14 +193,13 @@ static struct ttnn_value get_value(struct tt_decoder *d, int depth)
 	case TTNN_VALUE_NONE:
 		break;
 	}
-	return value;
 }
 
 /* A block of values, once in a chunk: it stays until that ends. */
 static struct tt_block define_block(struct tt_decoder *d, struct tt_arena *arena)
 {
 	struct tt_arena *before = d->arena;
-	struct tt_block block = {.count = get_count(d)};
+	struct tt_block block = {.count = tt_part_count(d)};
 
 	d->arena = arena;
 	block.values = get_items(d, block.count, 0);
@@ -574,27 +207,37 @@ static struct tt_block define_block(struct tt_decoder *d, struct tt_arena *arena
 	return block;
 }
 
+bool tt_part_define_block(struct tt_decoder *d)
+{
+	struct tt_block block = define_block(d, &d->kept), *room = TT_VEC_PUSH(&d->blocks);
+
+	/* So that a few bytes never stand for much. */
+	d->bytes.bad |= block.count > TT_BLOCK_MAX;
+	d->terms->nomem |= !room;
+	if (room)
+		*room = block;
+	return room;
+}
+
 /* The values behind the last single one, and the absent ones behind those. */
 static struct tt_block get_block(struct tt_decoder *d)
 {
 	static const struct tt_block none;
 	bool fresh;
-	size_t number = GET_NUMBER(d, &d->blocks, &fresh);
+	size_t number = tt_part_number(d, d->blocks.count, &fresh);
 
 	if (!number)
-		return define_block(d, d->arena);
-	if (fresh && !ADD(d, &d->blocks, define_block(d, &d->kept)))
+		return d->bytes.bad ? none : define_block(d, d->arena);
+	if (fresh && !tt_part_define_block(d))
 		return none;
-	/* So that a few bytes never stand for much. */
-	d->bytes.bad |= d->blocks.data[number - 1].count > TT_BLOCK_MAX;
 	return d->blocks.data[number - 1];
 }
 
 /* How many; how many of them one by one; those; the others. */
-static const struct ttnn_value *get_VALUES(struct tt_decoder *d, size_t *count)
+static const struct ttnn_value *get_all_values(struct tt_decoder *d, size_t *count)
 {
-	uint64_t all = get_U64(d);
-	struct tt_block single = {.count = get_count(d)}, block = {0};
+	uint64_t all = tt_part_u64(d);
+	struct tt_block single = {.count = tt_part_count(d)}, block = {0};
 	struct ttnn_value *values;
 
 	*count = 0;
@@ -608,7 +251,7 @@ static const struct ttnn_value *get_VALUES(struct tt_decoder *d, size_t *count)
 	*count = (size_t)all;
 	if (all == single.count || (!single.count && all == block.count))
 		return single.count ? single.values : block.values;
-	values = get_room(d, (size_t)all, sizeof(*values));
+	values = tt_part_room(d, (size_t)all, sizeof(*values));
 	if (!values) {
 		*count = 0;
 		return NULL;
@@ -616,23 +259,66 @@ static const struct ttnn_value *get_VALUES(struct tt_decoder *d, size_t *count)
 	memcpy(values, single.values, single.count * sizeof(*values));
 	if (block.count)
 		memcpy(&values[single.count], block.values, block.count * sizeof(*values));
+	all -= single.count + block.count;
+	if (all)
+		memset(&values[single.count + block.count], 0, (size_t)all * sizeof(*values));
 	return values;
+}
+
+static inline const struct ttnn_value *get_VALUES(struct tt_decoder *d, size_t *count)
+{
+	if (d->wants.values)
+		return get_all_values(d, count);
+	*count = 0;
+	d->bytes.at = tt_skim_values(d, d->bytes.at);
+	return NULL;
+}
+
+/* What is printed of arguments goes with them. */
+static inline const struct tt_schema *get_SCHEMA(struct tt_decoder *d)
+{
+	if (d->wants.values)
+		return tt_part_schema(d);
+	d->bytes.at = tt_skim_schema(d, d->bytes.at);
+	return NULL;
 }
 
 static struct tt_event_block get_BLOCK(struct tt_decoder *d)
 {
 	struct tt_event_block block = {0};
 
-	block.values = get_VALUES(d, &block.count);
+	if (!d->wants.blocks) {
+		d->bytes.at = tt_skim_values(d, d->bytes.at);
+		return block;
+	}
+	block.values = get_all_values(d, &block.count);
 	return block;
+}
+
+static const struct tt_event_tensor *get_TENSORS(struct tt_decoder *d, size_t *count)
+{
+	struct tt_event_tensor *tensors;
+
+	*count = 0;
+	if (!d->wants.tensors) {
+		d->bytes.at = tt_skim_tensors(d, d->bytes.at);
+		return NULL;
+	}
+	*count = tt_part_count(d);
+	if (!*count)
+		return (const void *)&nothing;
+	tensors = tt_part_room(d, *count, sizeof(*tensors));
+	for (size_t i = 0; tensors && i < *count && !d->bytes.bad; i++)
+		get_tensor(&tensors[i], d);
+	return tensors;
 }
 
 /* ---- devices and stacks --------------------------------------------------------------------------------- */
 
 static void get_chips(struct ttnn_device_info *info, struct tt_decoder *d)
 {
-	size_t count = get_count(d);
-	uint32_t *chips = get_room(d, count, sizeof(*chips));
+	size_t count = tt_part_count(d);
+	uint32_t *chips = tt_part_cleared(d, count, sizeof(*chips));
 
 	for (size_t i = 0; chips && i < count; i++)
 		chips[i] = get_U32(d);
@@ -653,7 +339,7 @@ static const struct ttnn_device_info *get_INFO(struct tt_decoder *d)
 		return NULL;
 	}
 	end = d->bytes.at + tt_get_u32(length);
-	info = get_room(d, 1, sizeof(*info));
+	info = tt_part_cleared(d, 1, sizeof(*info));
 	if (!info)
 		return NULL;
 #define F(form, member) info->member = get_##form(d);
@@ -670,12 +356,12 @@ static const struct ttnn_device_info *get_INFO(struct tt_decoder *d)
 static const struct ttnn_device_row *get_ROW(struct tt_decoder *d)
 {
 	const size_t known = sizeof(struct ttnn_device_row) / sizeof(uint64_t);
-	size_t count = get_count(d);
+	size_t count = tt_part_count(d);
 	uint64_t *row;
 
 	if (!count)
 		return NULL;
-	row = get_room(d, known, sizeof(*row));
+	row = tt_part_cleared(d, known, sizeof(*row));
 	for (size_t i = 0; row && i < count; i++) {
 		uint64_t number = get_U64(d);
 
@@ -685,23 +371,13 @@ static const struct ttnn_device_row *get_ROW(struct tt_decoder *d)
 	return (const struct ttnn_device_row *)row;
 }
 
-static struct tt_event_frame define_frame(struct tt_decoder *d)
-{
-	struct tt_event_frame frame = {.address = get_U64(d)};
-
-	frame.module = get_lasting(d);
-	frame.offset = get_U64(d);
-	frame.symbol = get_lasting(d);
-	frame.symbol_offset = get_U64(d);
-	return frame;
-}
-
 static void get_frame(struct tt_event_frame *out, struct tt_decoder *d)
 {
 	bool fresh;
-	size_t number = GET_NUMBER(d, &d->frames, &fresh);
+	size_t number = tt_part_number(d, d->frames.count, &fresh);
 
-	if (fresh && !ADD(d, &d->frames, define_frame(d)))
+	*out = (struct tt_event_frame){0};
+	if (fresh && !tt_part_define_frame(d))
 		return;
 	if (number)
 		*out = d->frames.data[number - 1];
@@ -713,8 +389,13 @@ static const struct tt_event_frame *get_FRAMES(struct tt_decoder *d, size_t *cou
 {
 	struct tt_event_frame *frames;
 
-	*count = get_count(d);
-	frames = get_room(d, *count, sizeof(*frames));
+	*count = 0;
+	if (!d->wants.frames) {
+		d->bytes.at = tt_skim_frames(d, d->bytes.at);
+		return NULL;
+	}
+	*count = tt_part_count(d);
+	frames = tt_part_cleared(d, *count, sizeof(*frames));
 	for (size_t i = 0; frames && i < *count && !d->bytes.bad; i++)
 		get_frame(&frames[i], d);
 	return frames;
@@ -764,13 +445,27 @@ static void pass_over(struct tt_decoder *d, char form)
 	}
 }
 
-static void pass_over_all(struct tt_decoder *d, const char *has)
+void tt_part_pass_over(struct tt_decoder *d, const char *forms)
 {
-	for (; *has; has++)
-		pass_over(d, *has);
+	for (; *forms; forms++)
+		pass_over(d, *forms);
 }
 
-/* The fields of a kind, as far as the file has them: its list begins as ours does, or is shorter. */
+/* The fields of a kind, as this version writes them. */
+#define F(form, member) to->member = get_##form(d);
+#define L(form, member, count) to->member = get_##form(d, &to->count);
+#define DEFINE(list)                                                                               \
+	static inline void get_##list(struct tt_event_##list *to, struct tt_decoder *d)            \
+	{                                                                                          \
+		*to = (struct tt_event_##list){0};                                                 \
+		TT_FIELDS_##list(F, L)                                                             \
+	}
+TT_EVENT_STRUCT_LIST(DEFINE)
+#undef DEFINE
+#undef F
+#undef L
+
+/* The same as far as the file has them: its list begins as ours does, or is shorter. */
 #define F(form, member)                                                                            \
 	if (*has) {                                                                                \
 		to->member = get_##form(d);                                                        \
@@ -782,9 +477,10 @@ static void pass_over_all(struct tt_decoder *d, const char *has)
 		has++;                                                                             \
 	}
 #define DEFINE(list)                                                                               \
-	static const char *get_##list(struct tt_event_##list *to, struct tt_decoder *d,            \
-				      const char *has)                                             \
+	static const char *get_some_##list(struct tt_event_##list *to, struct tt_decoder *d,       \
+					   const char *has)                                        \
 	{                                                                                          \
+		*to = (struct tt_event_##list){0};                                                 \
 		TT_FIELDS_##list(F, L) return has;                                                 \
 	}
 TT_EVENT_STRUCT_LIST(DEFINE)
@@ -792,29 +488,55 @@ TT_EVENT_STRUCT_LIST(DEFINE)
 #undef F
 #undef L
 
-static void get_fields(struct tt_event *out, struct tt_decoder *d)
+/* Of another version's file. */
+static void get_fields_of(struct tt_event *out, struct tt_decoder *d)
 {
 	const char *has = d->terms->forms[out->kind];
 
 	switch (out->kind) {
 #define X(kind, list, text)                                                                        \
 	case TT_EVENT_##kind:                                                                      \
-		has = get_##list(&out->list, d, has);                                              \
+		has = get_some_##list(&out->list, d, has);                                         \
 		break;
 		TT_EVENT_LIST(X)
 #undef X
 	case TT_EVENT_KINDS:
 		break;
 	}
-	pass_over_all(d, has);
+	tt_part_pass_over(d, has);
+}
+
+static inline void get_fields(struct tt_event *out, struct tt_decoder *d)
+{
+	if (!(d->ours >> out->kind & 1)) {
+		get_fields_of(out, d);
+		return;
+	}
+	switch (out->kind) {
+#define X(kind, list, text)                                                                        \
+	case TT_EVENT_##kind:                                                                      \
+		get_##list(&out->list, d);                                                         \
+		break;
+		TT_EVENT_LIST(X)
+#undef X
+	case TT_EVENT_KINDS:
+		break;
+	}
 }
 
 void tt_decoder_start(struct tt_decoder *d, struct tt_terms *terms, struct tt_arena *arena,
-		      const unsigned char *data, size_t size)
+		      const struct tt_bytes *data, const struct tt_decoder_wants *wants)
 {
+	static const struct tt_decoder_wants all = {UINT32_MAX, true, true, true, true};
+
 	d->terms = terms;
 	d->arena = arena;
-	d->bytes = (struct tt_bytes){data, data + size, false};
+	d->bytes = *data;
+	d->wants = wants ? *wants : all;
+	d->ours = 0;
+	for (unsigned i = 0; i < TT_EVENT_KINDS; i++)
+		if (strcmp(terms->forms[i], tt_event_forms(i)) == 0)
+			d->ours |= UINT32_C(1) << i;
 	d->ticks = d->op = d->last_tensor = d->last_buffer = 0;
 	d->names.count = d->schemas.count = d->core_sets.count = 0;
 	d->specs.count = d->frames.count = d->members.count = 0;
@@ -840,19 +562,10 @@ void tt_decoder_deinit(struct tt_decoder *d)
 	tt_decoder_release(d);
 }
 
-bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *d)
+static bool is_call(const struct tt_event_call *call, const struct tt_decoder *d)
 {
-	struct tt_bytes bytes = d->bytes;
-
-	if (bytes.at >= bytes.end)
-		return false;
-	bytes.at++;
-	*ticks = d->ticks + tt_bytes_number(&bytes);
-	return true;
-}
-
-static bool is_call(const struct tt_event_call *call)
-{
+	if (!d->wants.values)
+		return call->name;
 	if (!call->name || call->value_count != TT_CALL_VALUES)
 		return false;
 	return call->values[TT_CALL_ARGS].kind == TTNN_VALUE_LIST &&
@@ -860,8 +573,15 @@ static bool is_call(const struct tt_event_call *call)
 	       call->values[TT_CALL_KWARGS].count % 2 == 0;
 }
 
+/* Members are numbered from 0 on, but for those with a number of their own. */
+static inline bool is_member(const struct tt_enum *type, unsigned member)
+{
+	return (member < type->count && type->rows[member].value == member) ||
+	       tt_enum_name(type, member);
+}
+
 /* What projections take for granted. */
-static bool is_whole(const struct tt_event *event)
+static inline bool is_whole(const struct tt_event *event, const struct tt_decoder *d)
 {
 	switch (event->kind) {
 	case TT_EVENT_SCOPE_BEGIN:
@@ -871,8 +591,8 @@ static bool is_whole(const struct tt_event *event)
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_FREE:
 	case TT_EVENT_BUFFER_THERE:
-		return tt_enum_name(&tt_enum_buffer_type, event->buffer.type) &&
-		       tt_enum_name(&tt_enum_memory_layout, event->buffer.layout);
+		return is_member(&tt_enum_buffer_type, event->buffer.type) &&
+		       is_member(&tt_enum_memory_layout, event->buffer.layout);
 	case TT_EVENT_PROGRAM_MEMORY:
 		return event->memory.cores && event->memory.kind <= TT_MEMORY_PLANNED;
 	case TT_EVENT_ERROR:
@@ -884,7 +604,7 @@ static bool is_whole(const struct tt_event *event)
 	case TT_EVENT_LOSS:
 		return event->loss.reason;
 	case TT_EVENT_CALL:
-		return is_call(&event->call);
+		return is_call(&event->call, d);
 	case TT_EVENT_THREAD:
 		return event->thread.name;
 	case TT_EVENT_DEVICE_OPEN:
@@ -900,25 +620,25 @@ tt_status tt_decoder_next(struct tt_event *out, bool *begins, struct tt_decoder 
 	unsigned char first = *d->bytes.at++;
 	unsigned kind = first & TT_RECORD_KIND;
 
-	memset(out, 0, sizeof(*out));
+	out->ticks = 0;
 	d->ticks += tt_bytes_number(&d->bytes);
 	*begins = first & TT_RECORD_OP;
 	if (*begins)
 		d->op += (uint64_t)tt_bytes_signed(&d->bytes);
-	if (!d->terms->forms[kind][0])
-		return tt_fail(TTNN_FORMAT, "a record of unknown kind %u", kind);
-	if (kind < TT_EVENT_KINDS) {
+	if (kind < TT_EVENT_KINDS && d->terms->forms[kind][0]) {
 		out->kind = (enum tt_event_kind)kind;
 		get_fields(out, d);
 	} else {
 		out->kind = TT_EVENT_KINDS;
-		pass_over_all(d, d->terms->forms[kind]);
+		if (!d->terms->forms[kind][0])
+			return tt_fail(TTNN_FORMAT, "a record of unknown kind %u", kind);
+		tt_part_pass_over(d, d->terms->forms[kind]);
 	}
-	if (d->terms->nomem) {
+	if (__builtin_expect(d->terms->nomem, 0)) {
 		d->terms->nomem = false;
 		return tt_fail_nomem();
 	}
-	if (d->bytes.bad || !is_whole(out))
+	if (__builtin_expect(d->bytes.bad || !is_whole(out, d), 0))
 		return tt_fail(TTNN_FORMAT, "a %s record that makes no sense",
 			       tt_event_kind_name(out->kind));
 	return TTNN_OK;

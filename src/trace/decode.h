@@ -1,6 +1,9 @@
 /*
  * decode.h: the records of a chunk as events again: the other direction of event/encode.c. The reader
  * (trace/source.c) keeps one struct tt_terms for all chunks and one struct tt_decoder for each that is open.
+ *
+ *	decode.c   records, values                 skim.c   being past what nobody wants
+ *	parts.c    what is numbered in a chunk     terms.c  what all chunks have in common
  */
 #ifndef TT_TRACE_DECODE_H
 #define TT_TRACE_DECODE_H
@@ -10,27 +13,21 @@
 #include "base/vec.h"
 #include "event/encode.h"
 #include "event/event.h"
+#include "trace/bytes.h"
 
-/* Bytes being read. `bad` is set by what does not fit, and reading goes on with zeros. */
-struct tt_bytes {
-	const unsigned char *at, *end;
-	bool bad;
-};
-
-uint64_t tt_bytes_number(struct tt_bytes *bytes);
-int64_t tt_bytes_signed(struct tt_bytes *bytes);
-/* The next `size` bytes, or NULL. */
-const void *tt_bytes_take(struct tt_bytes *bytes, uint64_t size);
-/* A text in place, without a zero at its end; false when it is NULL. */
-bool tt_bytes_text(const char **text, size_t *length, struct tt_bytes *bytes);
-
-/* What lives as long as the source: every name, spec, schema and enumeration once. */
+/*
+ * What lives as long as the source: every name, schema and enumeration once. A program has so many of them
+ * as its code has; a file that claims more than TT_TERMS_MAX bytes of them is none of ours.
+ */
 struct tt_terms {
 	struct tt_arena arena;
-	struct tt_map names, specs, schemas, enums;
+	struct tt_map names, schemas, enums;
+	size_t member_count;
 	char forms[TT_RECORD_KIND + 1][TT_CHUNK_KINDS]; /* the fields that the file has */
 	bool nomem;
 };
+
+#define TT_TERMS_MAX ((size_t)32 << 20)
 
 void tt_terms_deinit(struct tt_terms *terms);
 
@@ -43,6 +40,13 @@ struct tt_block {
 	size_t count;
 };
 
+/* What is made of records; see struct tt_source_wants. */
+struct tt_decoder_wants {
+	uint32_t kinds; /* bits: those that tt_decoder_skim() does not pass over */
+	bool values, tensors, frames;
+	bool blocks; /* somebody wants values of blocks, which may be told first where nobody does */
+};
+
 /* One chunk on its way. All zero is one without a chunk. */
 struct tt_decoder {
 	struct tt_terms *terms;
@@ -50,6 +54,8 @@ struct tt_decoder {
 	struct tt_bytes bytes;
 	uint64_t ticks, op; /* of the last record; ticks since the first */
 	uint64_t last_tensor, last_buffer;
+	struct tt_decoder_wants wants;
+	uint32_t ours; /* bits: kinds whose fields are those of this version */
 	TT_VEC(const char *) names;
 	TT_VEC(const struct tt_schema *) schemas;
 	TT_VEC(const ttnn_core_set *) core_sets;
@@ -58,18 +64,37 @@ struct tt_decoder {
 	TT_VEC(struct ttnn_value) members;
 	TT_VEC(struct tt_event_tensor) tensors; /* all that the chunk has told */
 	TT_VEC(struct tt_block) blocks;
-	struct tt_arena kept; /* what is in blocks */
+	struct tt_arena kept; /* specs, and what is in blocks */
 };
 
+/* Readable zeros behind the data of a chunk that is skimmed. */
+#define TT_DECODER_SLACK 64
+
+/* Everything is wanted unless *wants (optional) says less: then TT_DECODER_SLACK zeros follow the data. */
 void tt_decoder_start(struct tt_decoder *decoder, struct tt_terms *terms, struct tt_arena *arena,
-		      const unsigned char *data, size_t size);
+		      const struct tt_bytes *data, const struct tt_decoder_wants *wants);
 void tt_decoder_deinit(struct tt_decoder *decoder);
 
 /* Frees what grows with a chunk, after its last event. */
 void tt_decoder_release(struct tt_decoder *decoder);
 
 /* The ticks of the record that comes next; false at the end of the chunk. */
-bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *decoder);
+static inline bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *decoder)
+{
+	/* Not a copy of the struct: that would wait for its members to be written. */
+	struct tt_bytes bytes = {decoder->bytes.at + 1, decoder->bytes.end, false};
+
+	if (bytes.at > bytes.end)
+		return false;
+	*ticks = decoder->ticks + tt_bytes_number(&bytes);
+	return true;
+}
+
+/*
+ * Passes over records of kinds that nobody wants, to the first that is wanted, begins an outermost call, or
+ * makes no sense (tt_decoder_next() tells of that one). What they define is defined.
+ */
+void tt_decoder_skim(struct tt_decoder *decoder);
 
 /*
  * Reads a record; *begins: it begins an outermost call, decoder->op. One of a later version's kinds is

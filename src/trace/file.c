@@ -40,14 +40,13 @@ void tt_trace_file_damage(struct tt_trace_file *file, uint64_t offset, const cha
 	file->info.bad_offset = offset;
 }
 
-tt_status tt_trace_file_chunk(struct tt_chunk_head *head, unsigned char **stored,
-			      struct tt_trace_file *file, const struct tt_chunk_place *place)
+tt_status tt_trace_file_head(struct tt_chunk_head *head, const struct tt_trace_file *file,
+			     const struct tt_chunk_place *place)
 {
-	unsigned char bytes[TT_CHUNK_HEAD_SIZE], *data;
+	unsigned char bytes[TT_CHUNK_HEAD_SIZE];
 
 	if (place->chunk) {
 		*head = place->chunk->head;
-		*stored = place->chunk->data;
 		return TTNN_OK;
 	}
 	if (!read_at(file, bytes, sizeof(bytes), place->row.offset) ||
@@ -57,16 +56,40 @@ tt_status tt_trace_file_chunk(struct tt_chunk_head *head, unsigned char **stored
 	if ((head->codec == TT_CODEC_PLAIN && head->stored_size != head->raw_size) ||
 	    head->codec > TT_CODEC_ZSTD || head->raw_size / 4096 > head->stored_size)
 		return tt_fail(TTNN_FORMAT, "a chunk of impossible size");
+	return TTNN_OK;
+}
+
+tt_status tt_trace_file_data(unsigned char *out, const struct tt_chunk_head *head,
+			     const struct tt_trace_file *file, const struct tt_chunk_place *place)
+{
+	if (place->chunk)
+		memcpy(out, place->chunk->data, head->stored_size);
+	else if (!read_at(file, out, head->stored_size, place->row.offset + TT_CHUNK_HEAD_SIZE) ||
+		 tt_crc32(0, out, head->stored_size) != head->stored_crc)
+		return tt_fail(TTNN_FORMAT, "a chunk with a wrong checksum");
+	return TTNN_OK;
+}
+
+tt_status tt_trace_file_chunk(struct tt_chunk_head *head, unsigned char **stored,
+			      const struct tt_trace_file *file, const struct tt_chunk_place *place)
+{
+	unsigned char *data;
+	tt_status status;
+
+	TT_TRY(tt_trace_file_head(head, file, place));
+	if (place->chunk) {
+		*stored = place->chunk->data;
+		return TTNN_OK;
+	}
 	data = tt_alloc(head->stored_size + 1);
 	if (!data)
 		return tt_fail_nomem();
-	if (!read_at(file, data, head->stored_size, place->row.offset + sizeof(bytes)) ||
-	    tt_crc32(0, data, head->stored_size) != head->stored_crc) {
+	status = tt_trace_file_data(data, head, file, place);
+	if (status == TTNN_OK)
+		*stored = data;
+	else
 		tt_free(data);
-		return tt_fail(TTNN_FORMAT, "a chunk with a wrong checksum");
-	}
-	*stored = data;
-	return TTNN_OK;
+	return status;
 }
 
 /* ---- the head ------------------------------------------------------------------------------------------- */

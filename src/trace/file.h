@@ -37,12 +37,20 @@ tt_status tt_trace_file_bytes(struct tt_trace_file *file, struct tt_terms *terms
 tt_status tt_trace_file_capture(struct tt_trace_file *file, struct tt_terms *terms,
 				struct tt_capture *capture);
 
+/* Reads the head of a chunk. This and the next two may be called by several threads at a time. */
+tt_status tt_trace_file_head(struct tt_chunk_head *head, const struct tt_trace_file *file,
+			     const struct tt_chunk_place *place);
+
+/* Reads the data of the chunk of this head, stored_size bytes, whose checksum must be right. */
+tt_status tt_trace_file_data(unsigned char *out, const struct tt_chunk_head *head,
+			     const struct tt_trace_file *file, const struct tt_chunk_place *place);
+
 /*
  * Reads a chunk whose checksum is right: *stored is the caller's to free, or the chunk's own if it is in
  * memory.
  */
 tt_status tt_trace_file_chunk(struct tt_chunk_head *head, unsigned char **stored,
-			      struct tt_trace_file *file, const struct tt_chunk_place *place);
+			      const struct tt_trace_file *file, const struct tt_chunk_place *place);
 
 /* Adds a chunk that is in memory, sharing it. */
 tt_status tt_trace_file_add(struct tt_trace_file *file, const struct tt_chunk_head *head,

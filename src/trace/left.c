@@ -200,7 +200,8 @@ tt_status tt_left_measure(struct tt_chunk_head *head, struct tt_terms *terms,
 
 	head->events = head->operations = 0;
 	memset(head->counts, 0, sizeof(head->counts));
-	tt_decoder_start(&decoder, terms, &arena, raw, head->raw_size);
+	tt_decoder_start(&decoder, terms, &arena,
+			 &(struct tt_bytes){raw, raw + head->raw_size, false}, NULL);
 	while (status == TTNN_OK && tt_decoder_peek(&ticks, &decoder)) {
 		struct tt_event event;
 		bool begins;

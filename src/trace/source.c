@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/pack.h"
 #include "event/store.h"
 #include "trace/decode.h"
 #include "trace/file.h"
+#include "trace/unpack.h"
 
 /* Unpacked chunks in memory at a time: one for each thread that is telling. */
 #define LOADED_MAX ((size_t)256 << 20)
@@ -21,8 +21,7 @@
 /* One thread of the trace and how far it was read. */
 struct thread {
 	size_t first, count, next; /* its chunks in source->trace.places, in order */
-	unsigned char *raw;        /* the chunk that is being read; NULL: none */
-	struct tt_chunk_head head;
+	struct tt_unpacked chunk;  /* that is being read */
 	struct tt_decoder decoder;
 	uint64_t time_ns; /* of its next record, or what its next chunk claims */
 	uint64_t op;      /* the outermost call that is open */
@@ -33,8 +32,11 @@ struct thread {
 
 struct tt_source {
 	struct tt_trace_file trace;
+	struct tt_unpack *unpack;
 	struct tt_terms terms;
-	struct tt_arena arena;  /* of the event that is out */
+	struct tt_source_wants wants;
+	struct tt_decoder_wants decoded; /* the same for decoders */
+	struct tt_arena arena;           /* of the event that is out */
 	struct thread *drained; /* that has come to the end of its chunk with it, or NULL */
 	struct thread *threads;
 	size_t thread_count;
@@ -84,13 +86,12 @@ static void forget(struct tt_source *source)
 
 static void unload(struct tt_source *source, struct thread *thread)
 {
-	if (thread->raw) {
-		source->loaded -= thread->head.raw_size;
+	if (thread->chunk.raw) {
+		source->loaded -= thread->chunk.head.raw_size;
 		forget(source);
 		source->drained = thread;
 	}
-	tt_free(thread->raw);
-	thread->raw = NULL;
+	tt_unpack_give(source->unpack, &thread->chunk);
 }
 
 static void blame(struct tt_source *source, uint64_t offset)
@@ -102,7 +103,7 @@ static void blame(struct tt_source *source, uint64_t offset)
 /* The scopes that are open where a chunk begins, also if chunks before it are missing. */
 static tt_status fit_depth(struct thread *thread)
 {
-	uint32_t depth = thread->head.depth;
+	uint32_t depth = thread->chunk.head.depth;
 
 	if (depth > DEPTH_MAX)
 		return tt_fail(TTNN_FORMAT, "a chunk inside of %u scopes", depth);
@@ -114,46 +115,25 @@ static tt_status fit_depth(struct thread *thread)
 		*begin = UNKNOWN;
 	}
 	thread->begins.count = depth;
-	thread->op = depth ? thread->head.op : 0;
+	thread->op = depth ? thread->chunk.head.op : 0;
 	return TTNN_OK;
-}
-
-static tt_status unpack(struct tt_source *source, struct thread *thread,
-			const struct tt_chunk_place *place)
-{
-	struct tt_chunk_head *head = &thread->head;
-	unsigned char *stored = NULL;
-	tt_status status = tt_trace_file_chunk(head, &stored, &source->trace, place);
-
-	if (status == TTNN_OK && source->loaded + head->raw_size > LOADED_MAX)
-		status = tt_fail(TTNN_FORMAT, "too many threads tell at a time");
-	if (status == TTNN_OK) {
-		thread->raw = tt_alloc(head->raw_size + 1);
-		if (!thread->raw)
-			status = tt_fail_nomem();
-	}
-	if (status == TTNN_OK && head->codec == TT_CODEC_ZSTD)
-		status = tt_unpack(thread->raw, head->raw_size, stored, head->stored_size);
-	else if (status == TTNN_OK)
-		memcpy(thread->raw, stored, head->raw_size);
-	if (stored && !place->chunk)
-		tt_free(stored);
-	if (status != TTNN_OK) {
-		tt_free(thread->raw);
-		thread->raw = NULL;
-	}
-	return status;
 }
 
 static tt_status load(struct tt_source *source, struct thread *thread)
 {
-	const struct tt_chunk_place *place = &source->trace.places[thread->first + thread->next++];
+	struct tt_unpacked *chunk = &thread->chunk;
+	struct tt_bytes bytes;
 
-	TT_TRY(unpack(source, thread, place));
-	source->loaded += thread->head.raw_size;
+	TT_TRY(tt_unpack_get(chunk, source->unpack, thread->first + thread->next++));
+	if (source->loaded + chunk->head.raw_size > LOADED_MAX) {
+		tt_unpack_give(source->unpack, chunk);
+		return tt_fail(TTNN_FORMAT, "too many threads tell at a time");
+	}
+	source->loaded += chunk->head.raw_size;
 	TT_TRY(fit_depth(thread));
-	tt_decoder_start(&thread->decoder, &source->terms, &source->arena, thread->raw,
-			 thread->head.raw_size);
+	bytes = (struct tt_bytes){chunk->raw, chunk->raw + chunk->head.raw_size, false};
+	tt_decoder_start(&thread->decoder, &source->terms, &source->arena, &bytes,
+			 &source->decoded);
 	return TTNN_OK;
 }
 
@@ -162,7 +142,8 @@ static uint64_t time_of(const struct thread *thread, uint64_t ticks)
 {
 	__extension__ typedef unsigned __int128 wide;
 
-	return thread->head.first_ns + (uint64_t)((wide)ticks * thread->head.tick >> 32);
+	return thread->chunk.head.first_ns +
+	       (uint64_t)((wide)ticks * thread->chunk.head.tick >> 32);
 }
 
 /* When the thread tells next, in the heap; it leaves that when it has nothing more to tell. */
@@ -170,7 +151,9 @@ static void settle(struct tt_source *source, struct thread *thread)
 {
 	uint64_t ticks = 0, time;
 
-	if (thread->raw && tt_decoder_peek(&ticks, &thread->decoder)) {
+	if (thread->chunk.raw && ~source->decoded.kinds)
+		tt_decoder_skim(&thread->decoder);
+	if (thread->chunk.raw && tt_decoder_peek(&ticks, &thread->decoder)) {
 		time = time_of(thread, ticks);
 	} else {
 		unload(source, thread);
@@ -184,7 +167,8 @@ static void settle(struct tt_source *source, struct thread *thread)
 	/* Program order comes first, whatever a damaged file says. */
 	if (time > thread->time_ns)
 		thread->time_ns = time;
-	sift_down(source, 0);
+	if (source->heap_count > 1)
+		sift_down(source, 0);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------- */
@@ -225,8 +209,9 @@ static tt_status place_event(bool *wanted, struct tt_source *source, struct thre
 		seen->depth = (uint32_t)thread->begins.count;
 		break;
 	}
-	*wanted = thread->told || seen->event.kind == TT_EVENT_THREAD ||
-		  seen->event.kind == TT_EVENT_DEVICE_OPEN;
+	*wanted = (thread->told || seen->event.kind == TT_EVENT_THREAD ||
+		   seen->event.kind == TT_EVENT_DEVICE_OPEN) &&
+		  (source->wants.kinds >> seen->event.kind & 1);
 	return TTNN_OK;
 }
 
@@ -237,7 +222,8 @@ static tt_status read_event(bool *wanted, struct tt_source *source, size_t numbe
 	struct tt_seen *seen = &source->seen;
 	bool begins;
 
-	tt_arena_reset(&source->arena);
+	if (source->arena.bytes)
+		tt_arena_reset(&source->arena);
 	TT_TRY(tt_decoder_next(&seen->event, &begins, &thread->decoder));
 	seen->thread = (uint32_t)number;
 	seen->time_ns = thread->time_ns;
@@ -257,7 +243,7 @@ tt_status tt_source_next(const struct tt_seen **out, struct tt_source *source)
 		bool wanted = false;
 		tt_status status;
 
-		if (!thread->raw)
+		if (!thread->chunk.raw)
 			status = load(source, thread);
 		else
 			status = read_event(&wanted, source, number);
@@ -296,6 +282,25 @@ void tt_source_rewind(struct tt_source *source)
 	}
 	for (size_t i = source->heap_count; i-- > 0;)
 		sift_down(source, i);
+}
+
+void tt_source_want(struct tt_source *source, const struct tt_source_wants *wants)
+{
+	static const struct tt_source_wants all = {TT_WANT_ALL, true, true, true};
+	const uint32_t scopes = TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END);
+	const uint32_t blocks = TT_WANT(SCOPE_BEGIN) | TT_WANT(CALL);
+
+	source->wants = wants ? *wants : all;
+	wants = &source->wants;
+	source->decoded = (struct tt_decoder_wants){
+		.kinds = wants->kinds | scopes, /* which are followed anyway */
+		.values = wants->values && (wants->kinds & blocks),
+		.tensors = wants->tensors,
+		.frames = wants->frames,
+		.blocks = (wants->values && (wants->kinds & blocks)) ||
+			  (wants->kinds & TT_WANT(PROGRAM)),
+	};
+	tt_source_rewind(source);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -339,6 +344,8 @@ static tt_status start(struct tt_source **out, struct tt_source *source, tt_stat
 
 	if (status == TTNN_OK)
 		status = find_threads(source);
+	if (status == TTNN_OK)
+		status = tt_unpack_new(&source->unpack, trace);
 	if (status != TTNN_OK) {
 		tt_source_close(source);
 		return status;
@@ -347,7 +354,7 @@ static tt_status start(struct tt_source **out, struct tt_source *source, tt_stat
 		source->skip = trace->info.operations - trace->last_ops;
 		trace->info.operations = trace->last_ops;
 	}
-	tt_source_rewind(source);
+	tt_source_want(source, NULL);
 	*out = source;
 	return TTNN_OK;
 }
@@ -408,10 +415,11 @@ void tt_source_close(struct tt_source *source)
 	if (!source)
 		return;
 	for (size_t i = 0; i < source->thread_count; i++) {
-		tt_free(source->threads[i].raw);
+		tt_unpack_give(source->unpack, &source->threads[i].chunk);
 		tt_decoder_deinit(&source->threads[i].decoder);
 		TT_VEC_DEINIT(&source->threads[i].begins);
 	}
+	tt_unpack_free(source->unpack);
 	tt_free(source->threads);
 	tt_free(source->heap);
 	tt_trace_file_close(&source->trace);

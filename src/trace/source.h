@@ -14,9 +14,13 @@
  * They are the structs that live listeners get. Tensors and devices in arguments are described, not
  * live: read them with tt_value_seen_tensor() and tt_value_seen_device().
  *
- * Names (of scopes, factories, modules, symbols), schemas, enumerations, specs, shard specs of values
- * and core sets live as long as the source and are equal when their pointers are: two scopes of one
- * name have one pointer. Everything else is valid until the next call.
+ * Names (of scopes, factories, modules, symbols), schemas, enumerations and core sets live as long as the
+ * source and are equal when their pointers are: two scopes of one name have one pointer. Everything else, also
+ * specs, is valid until the next call.
+ *
+ * Memory does not grow with the length of a trace: what lives as long as the source is what a program's code
+ * names, and a trace that names more than 32 MB is read up to there; of each chunk there are 100 bytes; and one
+ * chunk of each thread is unpacked.
  *
  * A damaged or unfinished file is read as far as it goes: whole chunks alone are used, the rest is
  * counted and described in the info. Nothing in a file can make the reader crash or allocate more than
@@ -90,7 +94,25 @@ tt_status tt_source_open_capture(struct tt_source **out, struct tt_capture *capt
 /* The next event; *out is NULL behind the last. Fails when memory is exhausted. */
 tt_status tt_source_next(const struct tt_seen **out, struct tt_source *source);
 
-/* Starts again with the first event. */
+/*
+ * What a reader wants. What it does not is passed over, which takes a fraction of the time, and is not looked at
+ * for mistakes. Events of other kinds are left out; the numbers of calls, times and depths of the rest stay as
+ * they are.
+ */
+struct tt_source_wants {
+	uint32_t kinds; /* of events: TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END) | ... */
+	bool values; /* arguments with their schema, and the values of calls: else there are none */
+	bool tensors; /* inputs, outputs and mentions: else there are none */
+	bool frames;  /* of stacks: else there are none */
+};
+
+#define TT_WANT(kind) (UINT32_C(1) << TT_EVENT_##kind)
+#define TT_WANT_ALL UINT32_MAX
+
+/* Starts again with the first event, and tells what is wanted alone. NULL is everything, as at the beginning. */
+void tt_source_want(struct tt_source *source, const struct tt_source_wants *wants);
+
+/* Starts again with the first event; wants stay. */
 void tt_source_rewind(struct tt_source *source);
 
 /* Borrowed from the source. With a damaged file it is complete once all was read. */

@@ -19,7 +19,6 @@ void tt_terms_deinit(struct tt_terms *terms)
 			TT_VEC_DEINIT(&growing->rows);
 	}
 	tt_map_deinit(&terms->names);
-	tt_map_deinit(&terms->specs);
 	tt_map_deinit(&terms->schemas);
 	tt_map_deinit(&terms->enums);
 	tt_arena_deinit(&terms->arena);
@@ -35,21 +34,14 @@ const char *tt_terms_name(struct tt_terms *terms, const char *text, size_t lengt
 	return entry ? entry->key : NULL;
 }
 
-const struct ttnn_tensor_spec *tt_terms_spec(struct tt_terms *terms,
-					     const struct ttnn_tensor_spec *spec)
+bool tt_terms_have_room(const struct tt_terms *terms)
 {
-	struct tt_map_entry *entry = tt_map_add(&terms->specs, spec, sizeof(*spec), NULL);
-	struct ttnn_tensor_spec *copy;
+	size_t entries = terms->names.count + terms->schemas.count + terms->enums.count;
 
-	if (entry && entry->pointer)
-		return entry->pointer;
-	copy = entry ? tt_arena_alloc(&terms->arena, sizeof(*copy)) : NULL;
-	terms->nomem |= !copy;
-	if (!copy)
-		return NULL;
-	*copy = *spec;
-	entry->pointer = copy;
-	return copy;
+	return terms->names.keys.bytes + terms->schemas.keys.bytes + terms->arena.bytes +
+		       entries * sizeof(struct tt_map_entry) +
+		       terms->member_count * sizeof(struct tt_enum_row) <
+	       TT_TERMS_MAX;
 }
 
 /* Everything about a schema as bytes: its texts are interned, so their addresses tell them apart. */
@@ -116,7 +108,7 @@ static const struct tt_enum *find_own(const char *type, int64_t member, const ch
 	return NULL;
 }
 
-static bool grow(struct growing *growing, int64_t member, const char *name)
+static bool grow(struct tt_terms *terms, struct growing *growing, int64_t member, const char *name)
 {
 	struct tt_enum_row *rows;
 	size_t at = 0;
@@ -132,6 +124,7 @@ static bool grow(struct growing *growing, int64_t member, const char *name)
 	rows[at] = (struct tt_enum_row){member, name};
 	growing->type.rows = rows;
 	growing->type.count = growing->rows.count;
+	terms->member_count++;
 	return true;
 }
 
@@ -157,7 +150,7 @@ struct ttnn_value tt_terms_member(struct tt_terms *terms, const char *type, int6
 	if (!known) {
 		struct growing *growing = find_growing(terms, type);
 
-		if (!growing || (name && !grow(growing, member, name))) {
+		if (!growing || (name && !grow(terms, growing, member, name))) {
 			terms->nomem = true;
 			return (struct ttnn_value){0};
 		}

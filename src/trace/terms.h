@@ -1,12 +1,13 @@
-/* terms.h: what all chunks of a trace have in common (struct tt_terms); for trace/decode.c. */
+/* terms.h: what all chunks of a trace have in common (struct tt_terms); for trace/parts.c. */
 #ifndef TT_TRACE_TERMS_H
 #define TT_TRACE_TERMS_H
 
 #include "trace/decode.h"
 
-/* The one spec, or schema, that equals this one. NULL when memory is exhausted, which is remembered. */
-const struct ttnn_tensor_spec *tt_terms_spec(struct tt_terms *terms,
-					     const struct ttnn_tensor_spec *spec);
+/* Whether the trace has not told more of them than TT_TERMS_MAX allows. */
+bool tt_terms_have_room(const struct tt_terms *terms);
+
+/* The one schema that equals this one. NULL when memory is exhausted, which is remembered. */
 const struct tt_schema *tt_terms_schema(struct tt_terms *terms, const struct tt_schema *schema);
 
 /*
