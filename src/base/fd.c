@@ -118,6 +118,13 @@ int tt_fd_nameless(const char *directory)
 	return fd;
 }
 
+int tt_fd_scratch(void)
+{
+	const char *directory = getenv("TMPDIR");
+
+	return tt_fd_nameless(directory && *directory ? directory : "/tmp");
+}
+
 /* ---- reading -------------------------------------------------------------------------------------------- */
 
 int tt_fd_read_at(int fd, void *data, size_t size, uint64_t offset)

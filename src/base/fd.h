@@ -33,6 +33,9 @@ int tt_fd_temp(char **name, const char *path);
 /* A new file in a directory that no name leads to, and that nobody else may open before that. */
 int tt_fd_nameless(const char *directory);
 
+/* The same in the directory for temporary files: TMPDIR, or /tmp. */
+int tt_fd_scratch(void);
+
 /* All these bytes of a file; 0 or errno, ENODATA when it ends before. */
 int tt_fd_read_at(int fd, void *data, size_t size, uint64_t offset);
 

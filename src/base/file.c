@@ -272,13 +272,12 @@ tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t leng
 /* A pipe cannot be mapped or read at places: its content goes to a file without a name, *fd. */
 static tt_status spool(int *fd, const char *path)
 {
-	const char *directory = getenv("TMPDIR");
 	int from = *fd, error = 0;
 	size_t size = 0;
 	ssize_t got = 1;
 	char *buffer = tt_alloc(WRITE_BUFFER);
 
-	*fd = buffer ? tt_fd_nameless(directory && *directory ? directory : "/tmp") : -1;
+	*fd = buffer ? tt_fd_scratch() : -1;
 	error = !buffer ? ENOMEM : *fd < 0 ? errno : 0;
 	while (!error && got) {
 		got = read_some(from, buffer, WRITE_BUFFER);
