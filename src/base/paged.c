@@ -15,7 +15,6 @@ struct tt_paged_page {
 	uint64_t number;
 	uint64_t in_file; /* place in the file + 1; 0: none */
 	bool used;        /* since the hand was here */
-	bool changed;     /* or may be */
 	uint32_t *data;
 };
 
@@ -73,18 +72,16 @@ static tt_status evict(uint32_t *out, struct tt_paged *paged)
 	*out = (uint32_t)paged->hand;
 	page = &paged->pages[paged->hand];
 	paged->hand = (paged->hand + 1) % paged->page_count;
-	if (page->changed) {
-		if (!paged->file)
-			paged->file = tt_fd_scratch() + 1;
-		if (!paged->file)
-			return fail_file(errno);
-		if (!page->in_file)
-			page->in_file = ++paged->file_pages;
-		error = tt_fd_write_at(paged->file - 1, page->data, PAGE * sizeof(*page->data),
-				       (page->in_file - 1) * PAGE * sizeof(*page->data));
-		if (error)
-			return fail_file(error);
-	}
+	if (!paged->file)
+		paged->file = tt_fd_scratch() + 1;
+	if (!paged->file)
+		return fail_file(errno);
+	if (!page->in_file)
+		page->in_file = ++paged->file_pages;
+	error = tt_fd_write_at(paged->file - 1, page->data, PAGE * sizeof(*page->data),
+			       (page->in_file - 1) * PAGE * sizeof(*page->data));
+	if (error)
+		return fail_file(error);
 	paged->places[slot_of(paged, page->number)].page = NOWHERE;
 	paged->places[slot_of(paged, page->number)].in_file = page->in_file;
 	return TTNN_OK;
@@ -107,54 +104,50 @@ static tt_status find_room(uint32_t *out, struct tt_paged *paged)
 	return TTNN_OK;
 }
 
-static struct tt_paged_page *load(struct tt_paged *paged, uint64_t number)
+static tt_status load(struct tt_paged *paged, uint64_t number)
 {
 	struct tt_paged_place *place;
 	struct tt_paged_page *page;
 	uint32_t room = 0;
 	int error = 0;
 
-	if (4 * (paged->place_count + 1) > 3 * paged->place_room && !grow(paged)) {
-		tt_fail_nomem();
-		return NULL;
-	}
+	paged->last = NULL;
+	if (4 * (paged->place_count + 1) > 3 * paged->place_room && !grow(paged))
+		return tt_fail_nomem();
 	place = &paged->places[slot_of(paged, number)];
 	if (!place->taken) {
 		paged->place_count++;
 		*place = (struct tt_paged_place){.number = number, .page = NOWHERE, .taken = true};
 	}
-	if (place->page != NOWHERE)
-		return &paged->pages[place->page];
-	if (find_room(&room, paged) != TTNN_OK)
-		return NULL;
+	if (place->page != NOWHERE) {
+		paged->last = &paged->pages[place->page];
+		return TTNN_OK;
+	}
+	TT_TRY(find_room(&room, paged));
 	page = &paged->pages[room];
 	if (place->in_file)
 		error = tt_fd_read_at(paged->file - 1, page->data, PAGE * sizeof(*page->data),
 				      (place->in_file - 1) * PAGE * sizeof(*page->data));
 	else
 		memset(page->data, 0, PAGE * sizeof(*page->data));
-	if (error) {
-		fail_file(error);
-		return NULL;
-	}
+	if (error)
+		return fail_file(error);
 	page->number = number;
 	page->in_file = place->in_file;
-	page->changed = false;
 	place->page = room;
-	return page;
+	paged->last = page;
+	return TTNN_OK;
 }
 
-uint32_t *tt_paged_at(struct tt_paged *paged, uint64_t id)
+tt_status tt_paged_at(uint32_t **out, struct tt_paged *paged, uint64_t id)
 {
 	uint64_t number = id / PAGE;
 
 	if (!paged->last || paged->last->number != number)
-		paged->last = load(paged, number);
-	if (!paged->last)
-		return NULL;
+		TT_TRY(load(paged, number));
 	paged->last->used = true;
-	paged->last->changed = true; /* the caller may write */
-	return &paged->last->data[id % PAGE];
+	*out = &paged->last->data[id % PAGE];
+	return TTNN_OK;
 }
 
 void tt_paged_deinit(struct tt_paged *paged)

@@ -27,8 +27,8 @@ struct tt_paged {
 	struct tt_paged_page *last; /* asked for last */
 };
 
-/* The number of an id; valid until the next call. NULL: memory is exhausted, or the file cannot be used (tt_fail). */
-uint32_t *tt_paged_at(struct tt_paged *paged, uint64_t id);
+/* Where the number of an id is, to read or to write it; valid until the next call. */
+tt_status tt_paged_at(uint32_t **out, struct tt_paged *paged, uint64_t id);
 
 void tt_paged_deinit(struct tt_paged *paged);
 

@@ -12,7 +12,8 @@ void tt_course_deinit(struct tt_course *course)
 
 void tt_course_maker_deinit(struct tt_course_maker *maker)
 {
-	tt_map_deinit(&maker->ids);
+	tt_paged_deinit(&maker->ids);
+	TT_VEC_DEINIT(&maker->empty);
 }
 
 static tt_status add_step(struct tt_course_maker *maker, struct tt_course_step step)
@@ -27,30 +28,50 @@ static tt_status add_step(struct tt_course_maker *maker, struct tt_course_step s
 
 /* ---- buffers -------------------------------------------------------------------------------------- */
 
-/* The place of a buffer in the course; *added: it is new. */
+/* In the place of one that is not there any more, and will not be. */
+#define GONE UINT32_MAX
+
+static bool is_l1(enum ttnn_buffer_type type)
+{
+	return type != TTNN_DRAM && type != TTNN_TRACE;
+}
+
+/* A place for one more; UINT32_MAX when memory is exhausted. */
+static uint32_t new_place(struct tt_course_maker *maker)
+{
+	if (maker->empty.count)
+		return maker->empty.data[--maker->empty.count];
+	if (!TT_VEC_RESERVE(&maker->course->buffers, 1))
+		return UINT32_MAX;
+	return (uint32_t)maker->course->buffers.count++;
+}
+
+/* The place of a buffer in the course, or GONE; *added: it is new. */
 static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_maker *maker,
 			     const struct tt_event_buffer *told)
 {
-	struct tt_map_entry *entry =
-		tt_map_add(&maker->ids, &told->buffer_id, sizeof(told->buffer_id), added);
 	struct tt_course_buffer *buffer;
+	uint32_t *slot;
 
-	if (!entry)
-		return tt_fail_nomem();
+	TT_TRY(tt_paged_at(&slot, &maker->ids, told->buffer_id));
+	*added = !*slot;
+	*place = *slot == GONE ? GONE : *slot - 1;
+	if (*place == GONE && !*added)
+		return TTNN_OK;
 	if (*added) {
-		buffer = TT_VEC_PUSH(&maker->course->buffers);
-		if (!buffer)
+		*place = new_place(maker);
+		if (*place == UINT32_MAX)
 			return tt_fail_nomem();
-		*buffer = (struct tt_course_buffer){
+		maker->course->buffers.data[*place] = (struct tt_course_buffer){
+			.id = told->buffer_id,
 			.size = told->size,
 			.bank_size = told->bank_size,
 			.device_id = told->device_id,
 			.node = TT_COURSE_NONE,
-			.l1 = told->type != TTNN_DRAM && told->type != TTNN_TRACE,
+			.l1 = is_l1(told->type),
 		};
-		entry->number = maker->course->buffers.count;
+		*slot = *place + 1;
 	}
-	*place = (uint32_t)entry->number - 1;
 	buffer = &maker->course->buffers.data[*place];
 	if (!buffer->bank_size)
 		buffer->bank_size = told->bank_size;
@@ -83,31 +104,43 @@ tt_status tt_course_take(struct tt_course_maker *maker, const struct tt_event_bu
 tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_buffer *buffer,
 			 uint32_t node)
 {
-	uint32_t place;
+	uint32_t place, *slot;
 	bool added;
 
 	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	if (place == GONE)
+		return TTNN_OK;
 	if (added)
 		maker->course->buffers.data[place].there = true;
+	if (maker->passing) {
+		TT_TRY(tt_paged_at(&slot, &maker->ids, buffer->buffer_id));
+		*slot = GONE;
+		slot = TT_VEC_PUSH(&maker->empty);
+		if (!slot)
+			return tt_fail_nomem();
+		*slot = place;
+	}
 	return add_step(maker, (struct tt_course_step){node, TT_COURSE_GIVE, place, 0});
 }
 
-static const struct tt_map_entry *entry_of(const struct tt_course_maker *maker, uint64_t id)
+static uint32_t entry_of(struct tt_course_maker *maker, uint64_t id)
 {
-	return tt_map_find(&maker->ids, &id, sizeof(id));
+	uint32_t *slot;
+
+	return tt_paged_at(&slot, &maker->ids, id) == TTNN_OK ? *slot : 0;
 }
 
 void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node)
 {
-	const struct tt_map_entry *entry = entry_of(maker, buffer_id);
+	uint32_t entry = entry_of(maker, buffer_id);
 
-	if (entry && entry->number)
-		maker->course->buffers.data[entry->number - 1].node = node;
+	if (entry && entry != GONE)
+		maker->course->buffers.data[entry - 1].node = node;
 }
 
-bool tt_course_knows(const struct tt_course_maker *maker, uint64_t buffer_id)
+bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id)
 {
-	return entry_of(maker, buffer_id);
+	return entry_of(maker, buffer_id) != 0;
 }
 
 /* ---- programs ------------------------------------------------------------------------------------- */

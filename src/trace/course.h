@@ -8,7 +8,7 @@
 #ifndef TT_TRACE_COURSE_H
 #define TT_TRACE_COURSE_H
 
-#include "base/map.h"
+#include "base/paged.h"
 #include "base/vec.h"
 #include "event/event.h"
 #include "trace/graph.h"
@@ -16,6 +16,7 @@
 #define TT_COURSE_NONE UINT32_MAX
 
 struct tt_course_buffer {
+	uint64_t id;
 	uint64_t size;
 	uint64_t bank_size; /* bytes in the fullest bank; 0: not known */
 	uint32_t device_id;
@@ -51,12 +52,14 @@ void tt_course_deinit(struct tt_course *course);
 /* A course in the making. All zero but course and device_id is one to begin with. */
 struct tt_course_maker {
 	struct tt_course *course;
-	struct tt_map ids; /* of buffers → place in the course + 1 */
+	struct tt_paged ids; /* of buffers → place in the course + 1 */
 	/* The last program that told of its memory row by row. */
 	uint64_t cores[TT_COURSE_GRID * TT_COURSE_GRID];
 	uint32_t device_id, chip_id; /* it ran on; TT_COURSE_NONE: not known */
 	bool any;                    /* of its rows */
 	bool again;                  /* ids come back: what was given is taken once more */
+	bool passing;                /* steps are taken as they come; places of buffers that are gone are used again */
+	TT_VEC(uint32_t) empty;      /* those places */
 };
 void tt_course_maker_deinit(struct tt_course_maker *maker);
 
@@ -73,7 +76,7 @@ tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_bu
 void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node);
 
 /* Whether a buffer was told of. */
-bool tt_course_knows(const struct tt_course_maker *maker, uint64_t buffer_id);
+bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id);
 
 /* Program memory is free again; a row of it is taken; a program tells of all of its rows. */
 tt_status tt_course_release(struct tt_course_maker *maker, uint32_t device_id, uint32_t node);

@@ -155,3 +155,17 @@ bool tt_graph_flag(const struct tt_graph_node *node, enum tt_graph_key key)
 		return strcmp(param->text, "1") == 0 || strcmp(param->text, "true") == 0;
 	return param->kind != TT_GRAPH_RAW && param->integer == 1;
 }
+
+bool tt_graph_names_operation(const char *name, int32_t level)
+{
+	return strncmp(name, "ttnn.", 5) == 0 ||
+	       (strncmp(name, "ttnn::", 6) == 0 && strncmp(name, "ttnn::prim::", 12) != 0) ||
+	       level == 1;
+}
+
+bool tt_graph_is_operation(const struct tt_graph_node *node)
+{
+	if (node->type != TT_GRAPH_FUNCTION_START && node->type != TT_GRAPH_FUNCTION_END)
+		return false;
+	return tt_graph_names_operation(tt_graph_string(node, TT_KEY_NAME), node->level);
+}

@@ -194,6 +194,10 @@ bool tt_graph_number(uint64_t *out, const struct tt_graph_node *node, enum tt_gr
 /* "1", "true" and true. */
 bool tt_graph_flag(const struct tt_graph_node *node, enum tt_graph_key key);
 
+/* Whether a function is an operation that a user calls, not a step of one. */
+bool tt_graph_is_operation(const struct tt_graph_node *node);
+bool tt_graph_names_operation(const char *name, int32_t level);
+
 /* ---- writing -------------------------------------------------------------------------------------- */
 
 /* One node, and the whole list: keys in alphabetical order, as upstream writes them. */

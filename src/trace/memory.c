@@ -6,17 +6,6 @@
 #include "base/mem.h"
 #include "trace/course.h"
 
-bool tt_graph_is_operation(const struct tt_graph_node *node)
-{
-	const char *name = tt_graph_string(node, TT_KEY_NAME);
-
-	if (node->type != TT_GRAPH_FUNCTION_START && node->type != TT_GRAPH_FUNCTION_END)
-		return false;
-	return strncmp(name, "ttnn.", 5) == 0 ||
-	       (strncmp(name, "ttnn::", 6) == 0 && strncmp(name, "ttnn::prim::", 12) != 0) ||
-	       node->level == 1;
-}
-
 /* ---- over time --------------------------------------------------------------------------------------- */
 
 /* What buffers take of a bank of L1 on one device. */

@@ -52,7 +52,4 @@ static inline uint64_t tt_memory_core(const struct tt_memory_point *point)
 	return point->core_buffers + point->core_program;
 }
 
-/* Whether a function is an operation that a user calls, not a step of one. */
-bool tt_graph_is_operation(const struct tt_graph_node *node);
-
 #endif

@@ -1,8 +1,8 @@
 #include "trace/nodeparams.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"
 #include "tensor/text.h"
@@ -19,7 +19,7 @@ struct sheet {
 
 static struct sheet begin(struct tt_project *p, uint32_t node)
 {
-	return (struct sheet){.p = p, .type = p->graph.nodes[node].type};
+	return (struct sheet){.p = p, .type = tt_project_node(p, node)->type};
 }
 
 static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
@@ -30,6 +30,12 @@ static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
 	return &s->params[s->count++];
 }
 
+/* Whether nodes go on their way at once, and what an event points to is there as long as they are. */
+static bool is_passing(const struct sheet *s)
+{
+	return s->p->options.how == TT_PROJECT_NODES;
+}
+
 static void put_textn(struct sheet *s, enum tt_graph_key key, const char *text, size_t length)
 {
 	struct tt_graph_param *param = put(s, key);
@@ -38,7 +44,7 @@ static void put_textn(struct sheet *s, enum tt_graph_key key, const char *text, 
 		return;
 	param->kind = TT_GRAPH_STRING;
 	param->length = (uint32_t)length;
-	param->text = tt_graph_text(&s->p->graph, text, length);
+	param->text = is_passing(s) ? text : tt_graph_text(&s->p->graph, text, length);
 	if (!param->text)
 		tt_project_fail(s->p, tt_fail_nomem());
 }
@@ -51,21 +57,40 @@ static void put_text(struct sheet *s, enum tt_graph_key key, const char *text)
 /* The text that was composed in the projection's string. */
 static void put_composed(struct sheet *s, enum tt_graph_key key)
 {
-	put_textn(s, key, tt_str_text(&s->p->text), s->p->text.length);
-	if (s->p->text.failed)
+	const char *text = tt_str_text(&s->p->text);
+
+	if (is_passing(s))
+		text = tt_arena_strndup(&s->p->graph.arena, text, s->p->text.length);
+	if (text)
+		put_textn(s, key, text, s->p->text.length);
+	if (s->p->text.failed || !text)
 		tt_project_fail(s->p, tt_fail_nomem());
+}
+
+/* Numbers that are texts in every dialect. */
+static void put_digits(struct sheet *s, enum tt_graph_key key, uint64_t number)
+{
+	struct tt_graph_param *param;
+	char digits[TT_FMT_MAX];
+
+	if (!is_passing(s)) {
+		put_textn(s, key, digits, tt_fmt_u64(digits, number));
+		return;
+	}
+	param = put(s, key);
+	if (!param)
+		return;
+	param->kind = TT_GRAPH_DIGITS;
+	param->unsigned_integer = number;
 }
 
 /* A number, or its digits where all params are texts. */
 static void put_number(struct sheet *s, enum tt_graph_key key, uint64_t number)
 {
 	struct tt_graph_param *param;
-	char digits[24];
 
 	if (!s->p->dialect->typed) {
-		int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
-
-		put_textn(s, key, digits, (size_t)length);
+		put_digits(s, key, number);
 		return;
 	}
 	param = put(s, key);
@@ -75,18 +100,9 @@ static void put_number(struct sheet *s, enum tt_graph_key key, uint64_t number)
 	param->unsigned_integer = number;
 }
 
-/* Numbers that are texts in every dialect. */
-static void put_digits(struct sheet *s, enum tt_graph_key key, uint64_t number)
-{
-	char digits[24];
-	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
-
-	put_textn(s, key, digits, (size_t)length);
-}
-
 static void end(struct sheet *s, uint32_t node)
 {
-	struct tt_graph_node *n = &s->p->graph.nodes[node];
+	struct tt_graph_node *n = tt_project_node(s->p, node);
 
 	n->params =
 		tt_arena_calloc(&s->p->graph.arena, s->count ? s->count : 1, sizeof(*n->params));
@@ -125,8 +141,8 @@ void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name,
 		put_text(&s, TT_KEY_ABORT_REASON, reason);
 	if (aborted)
 		put_text(&s, TT_KEY_ABORTED, "true");
-	if (p->graph.nodes[node].has_duration)
-		put_digits(&s, TT_KEY_DURATION, p->graph.nodes[node].duration);
+	if (tt_project_node(p, node)->has_duration)
+		put_digits(&s, TT_KEY_DURATION, tt_project_node(p, node)->duration);
 	put_text(&s, TT_KEY_NAME, name);
 	end(&s, node);
 }
@@ -135,14 +151,14 @@ void tt_node_capture_end(struct tt_project *p, uint32_t node)
 {
 	struct sheet s = begin(p, node);
 
-	if (p->graph.nodes[node].has_duration)
-		put_digits(&s, TT_KEY_DURATION, p->graph.nodes[node].duration);
+	if (tt_project_node(p, node)->has_duration)
+		put_digits(&s, TT_KEY_DURATION, tt_project_node(p, node)->duration);
 	end(&s, node);
 }
 
 void tt_node_program(struct tt_project *p, uint32_t node, const struct tt_event_program *program)
 {
-	const struct tt_graph_node *n = &p->graph.nodes[node];
+	const struct tt_graph_node *n = tt_project_node(p, node);
 	struct sheet s = begin(p, node);
 	struct tt_graph_param *hit;
 
@@ -304,14 +320,6 @@ void tt_node_event(struct tt_project *p, uint32_t node, const struct tt_event_bu
 	end(&s, node);
 }
 
-/* The node of a buffer that the graph speaks of, -1 otherwise. */
-static int64_t node_of_buffer(const struct tt_project *p, uint64_t id)
-{
-	const struct tt_map_entry *entry = tt_map_find(&p->buffers, &id, sizeof(id));
-
-	return entry ? (int64_t)entry->number : -1;
-}
-
 void tt_node_capture_start(struct tt_project *p)
 {
 	struct sheet s = begin(p, 0);
@@ -321,7 +329,7 @@ void tt_node_capture_start(struct tt_project *p)
 	tt_str_addc(compose(p), '[');
 	for (size_t i = 0; i < p->there.count; i++) {
 		const struct tt_event_buffer *b = &p->there.data[i];
-		int64_t node = node_of_buffer(p, b->buffer_id);
+		int64_t node = (int64_t)tt_project_buffer(p, b->buffer_id) - 1;
 
 		tt_str_addf(&p->text,
 			    "%s{\"address\":%llu,\"device_id\":%u,\"layout\":\"%s\","

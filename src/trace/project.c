@@ -18,6 +18,22 @@ void tt_project_fail(struct tt_project *p, tt_status status)
 	snprintf(p->message, sizeof(p->message), "%s", ttnn_error());
 }
 
+tt_status tt_project_status(const struct tt_project *p)
+{
+	return p->status == TTNN_OK ? TTNN_OK : tt_fail(p->status, "%s", p->message);
+}
+
+/* Whether nodes have content, and whether there are nodes at all. */
+static bool describes(const struct tt_project *p)
+{
+	return p->options.how <= TT_PROJECT_NODES;
+}
+
+static bool counts(const struct tt_project *p)
+{
+	return p->options.how != TT_PROJECT_CALLS;
+}
+
 /* ---- nodes and edges ------------------------------------------------------------------------------- */
 
 static uint32_t top(const struct tt_project_thread *t)
@@ -27,24 +43,47 @@ static uint32_t top(const struct tt_project_thread *t)
 
 static void connect(struct tt_project *p, uint32_t from, uint32_t to)
 {
-	tt_status status = tt_graph_connect(&p->graph, from, to);
+	tt_status status;
 
+	if (p->options.how == TT_PROJECT_EDGES) {
+		p->options.sink->edge(p->options.context, from, to);
+		return;
+	}
+	if (p->options.how != TT_PROJECT_GRAPH)
+		return;
+	status = tt_graph_connect(&p->graph, from, to);
 	if (status != TTNN_OK)
 		tt_project_fail(p, status);
+}
+
+/* The same to a node that was not there before a function, or an allocation, gave it. */
+static void give(struct tt_project *p, uint32_t from, uint32_t to)
+{
+	connect(p, from, to);
+	if (p->options.how == TT_PROJECT_EDGES && p->options.sink->made)
+		p->options.sink->made(p->options.context, to);
 }
 
 /* A new node inside the innermost function; node 0, and a failure, when memory is exhausted. */
 static uint32_t add(struct tt_project *p, const struct tt_project_thread *t,
 		    enum tt_graph_type type)
 {
-	struct tt_graph_node *node = tt_graph_add(&p->graph, type);
+	struct tt_graph_node *node;
 
+	if (p->count == UINT32_MAX) {
+		tt_project_fail(p, tt_fail(TTNN_UNSUPPORTED, "a graph has 2^32 nodes at most"));
+		return 0;
+	}
+	if (!describes(p))
+		return counts(p) ? p->count++ : 0;
+	node = tt_graph_add(&p->graph, type);
 	if (!node) {
 		tt_project_fail(p, tt_fail_nomem());
 		return 0;
 	}
 	node->level = (int32_t)t->open.count;
-	return (uint32_t)(p->graph.count - 1);
+	node->counter = p->count;
+	return p->count++;
 }
 
 /* A new node that hangs on the innermost function. */
@@ -57,15 +96,22 @@ static uint32_t hang(struct tt_project *p, const struct tt_project_thread *t,
 	return node;
 }
 
-/* The node of an id, or NULL with *slot for it. */
-static struct tt_map_entry *node_of(struct tt_project *p, struct tt_map *map, uint64_t id,
-				    bool *added)
+/* Where the node of an id is noted, + 1; NULL after a failure. */
+static uint32_t *node_of(struct tt_project *p, struct tt_paged *nodes, uint64_t id)
 {
-	struct tt_map_entry *entry = tt_map_add(map, &id, sizeof(id), added);
+	uint32_t *node = NULL;
+	tt_status status = tt_paged_at(&node, nodes, id);
 
-	if (!entry)
-		tt_project_fail(p, tt_fail_nomem());
-	return entry;
+	if (status != TTNN_OK)
+		tt_project_fail(p, status);
+	return node;
+}
+
+uint32_t tt_project_buffer(struct tt_project *p, uint64_t buffer_id)
+{
+	const uint32_t *node = node_of(p, &p->buffers, buffer_id);
+
+	return node ? *node : 0;
 }
 
 /* After what follows from an event for the course. */
@@ -78,22 +124,22 @@ static void follow(struct tt_project *p, tt_status status)
 /* The node after which something happens that has none of its own. */
 static uint32_t last_node(const struct tt_project *p)
 {
-	return p->graph.count ? (uint32_t)(p->graph.count - 1) : 0;
+	return p->count ? p->count - 1 : 0;
 }
 
 static uint32_t buffer_node(struct tt_project *p, const struct tt_project_thread *t, uint64_t id,
 			    const struct tt_node_buffer *buffer)
 {
-	bool added = false;
-	struct tt_map_entry *entry = node_of(p, &p->buffers, id, &added);
+	uint32_t *slot = node_of(p, &p->buffers, id);
 
-	if (!entry)
+	if (!slot)
 		return 0;
-	if (added) {
-		entry->number = hang(p, t, TT_GRAPH_BUFFER);
-		tt_node_buffer(p, (uint32_t)entry->number, buffer);
+	if (!*slot) {
+		*slot = hang(p, t, TT_GRAPH_BUFFER) + 1;
+		if (describes(p))
+			tt_node_buffer(p, *slot - 1, buffer);
 	}
-	return (uint32_t)entry->number;
+	return *slot - 1;
 }
 
 /* Bytes of a tensor in the fullest bank of L1, when nobody told: without the padding of pages. */
@@ -126,7 +172,7 @@ static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
 		.size = tensor->spec->bytes,
 	};
 
-	if (tt_course_knows(&p->course, tensor->buffer_id))
+	if (p->options.courseless || tt_course_knows(&p->course, tensor->buffer_id))
 		return;
 	buffer.bank_size = bank_size_of(p, tensor);
 	follow(p, tt_course_there(&p->course, &buffer));
@@ -137,21 +183,21 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 			const struct tt_event_tensor *tensor)
 {
 	struct tt_node_buffer buffer;
-	struct tt_map_entry *entry;
+	uint32_t node, *slot;
 	bool added = true;
-	uint32_t node;
 
 	if (p->dialect->fresh_tensors) {
 		node = add(p, t, TT_GRAPH_TENSOR);
 	} else {
-		entry = node_of(p, &p->tensors, tensor->id, &added);
-		if (!entry)
+		slot = node_of(p, &p->tensors, tensor->id);
+		if (!slot)
 			return 0;
+		added = !*slot;
 		if (added)
-			entry->number = add(p, t, TT_GRAPH_TENSOR);
-		node = (uint32_t)entry->number;
+			*slot = add(p, t, TT_GRAPH_TENSOR) + 1;
+		node = *slot - 1;
 	}
-	if (added)
+	if (added && describes(p))
 		tt_node_tensor(p, node, tensor);
 	if (tensor->on_device && tensor->buffer_id && tensor->owns) {
 		buffer = (struct tt_node_buffer){
@@ -168,10 +214,15 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 
 /* ---- functions ---------------------------------------------------------------------------------------- */
 
+/* A clock that did not move between two calls is no reason to leave the field out. */
+static uint64_t duration_of(uint64_t begin, uint64_t now)
+{
+	return now > begin ? now - begin : 1;
+}
+
 static void set_duration(struct tt_graph_node *node, uint64_t begin, uint64_t now)
 {
-	/* A clock that did not move between two calls is no reason to leave the field out. */
-	node->duration = now > begin ? now - begin : 1;
+	node->duration = duration_of(begin, now);
 	node->has_duration = true;
 }
 
@@ -179,25 +230,41 @@ static void set_duration(struct tt_graph_node *node, uint64_t begin, uint64_t no
 static uint32_t close_top(struct tt_project *p, struct tt_project_thread *t, uint64_t now,
 			  const char *reason, bool aborted)
 {
-	struct tt_project_open open;
-	const char *name;
+	const struct tt_project_sink *sink = p->options.sink;
+	struct tt_project_call *call;
 	uint32_t node;
 
 	if (!t->open.count)
 		return 0;
-	open = t->open.data[t->open.count - 1];
-	name = tt_graph_string(&p->graph.nodes[open.node], TT_KEY_NAME);
+	call = &t->open.data[t->open.count - 1];
 	node = hang(p, t, TT_GRAPH_FUNCTION_END);
-	set_duration(&p->graph.nodes[node], open.begin, now);
-	tt_node_function_end(p, node, name, reason, aborted);
-	p->graph.nodes[node].level = p->graph.nodes[open.node].level;
+	if (describes(p) && p->status == TTNN_OK) {
+		set_duration(tt_project_node(p, node), call->begin, now);
+		tt_node_function_end(p, node, call->name, reason, aborted);
+		tt_project_node(p, node)->level = call->level;
+	}
 	t->last_end = node;
+	if (sink && sink->end)
+		sink->end(p->options.context, t->open.data, t->open.count,
+			  duration_of(call->begin, now));
 	return node;
+}
+
+static void free_stack(char **stack, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tt_free(stack[i]);
 }
 
 static void pop(struct tt_project_thread *t)
 {
-	t->open.count -= t->open.count > 0;
+	struct tt_project_call *call;
+
+	if (!t->open.count)
+		return;
+	call = &t->open.data[--t->open.count];
+	free_stack(call->stack, call->stack_count);
+	tt_free(call->stack);
 }
 
 /* What an outermost call finds open was left by a failure. */
@@ -215,6 +282,14 @@ static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64
 	}
 }
 
+/* A copy for a node: in a graph each text is kept once. NULL when memory is exhausted. */
+static const char *keep_text(struct tt_project *p, const struct tt_str *text)
+{
+	if (p->options.how == TT_PROJECT_GRAPH)
+		return tt_graph_text(&p->graph, tt_str_text(text), text->length);
+	return tt_arena_strndup(&p->graph.arena, tt_str_text(text), text->length);
+}
+
 static void add_arguments(struct tt_project *p, uint32_t node,
 			  const struct tt_event_scope_begin *begin)
 {
@@ -224,9 +299,7 @@ static void add_arguments(struct tt_project *p, uint32_t node,
 	for (size_t i = 0; texts && i < count; i++) {
 		tt_str_clear(&p->text);
 		tt_argtext(&p->text, begin, i, p->options.dialect);
-		texts[i] = p->text.failed ? NULL
-					  : tt_graph_text(&p->graph, tt_str_text(&p->text),
-							  p->text.length);
+		texts[i] = p->text.failed ? NULL : keep_text(p, &p->text);
 		if (!texts[i])
 			texts = NULL;
 	}
@@ -234,28 +307,35 @@ static void add_arguments(struct tt_project *p, uint32_t node,
 		tt_project_fail(p, tt_fail_nomem());
 		return;
 	}
-	p->graph.nodes[node].arguments = texts;
-	p->graph.nodes[node].argument_count = (uint32_t)count;
+	tt_project_node(p, node)->arguments = texts;
+	tt_project_node(p, node)->argument_count = (uint32_t)count;
 }
 
 static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32_t node,
 		       const struct tt_event_scope_begin *begin)
 {
-	uint32_t *inputs;
+	uint32_t *inputs = NULL;
 
 	if (!begin->input_count)
 		return;
-	inputs = tt_arena_calloc(&p->graph.arena, begin->input_count, sizeof(*inputs));
-	if (!inputs) {
-		tt_project_fail(p, tt_fail_nomem());
-		return;
+	if (describes(p)) {
+		inputs = tt_arena_calloc(&p->graph.arena, begin->input_count, sizeof(*inputs));
+		if (!inputs) {
+			tt_project_fail(p, tt_fail_nomem());
+			return;
+		}
 	}
 	for (size_t i = 0; i < begin->input_count; i++) {
-		inputs[i] = mention(p, t, &begin->inputs[i]);
-		connect(p, inputs[i], node);
+		uint32_t input = mention(p, t, &begin->inputs[i]);
+
+		connect(p, input, node);
+		if (inputs)
+			inputs[i] = input;
 	}
-	p->graph.nodes[node].inputs = inputs;
-	p->graph.nodes[node].input_count = (uint32_t)begin->input_count;
+	if (inputs && p->status == TTNN_OK) {
+		tt_project_node(p, node)->inputs = inputs;
+		tt_project_node(p, node)->input_count = (uint32_t)begin->input_count;
+	}
 }
 
 static bool is_written(const struct tt_project *p, const struct tt_event_scope_begin *begin)
@@ -265,37 +345,81 @@ static bool is_written(const struct tt_project *p, const struct tt_event_scope_b
 	return !p->dialect->unwritten || strcmp(p->dialect->unwritten, begin->name) != 0;
 }
 
+/* The stack that was told of goes to the call; a node has it too. */
+static void move_stack(struct tt_project *p, struct tt_project_thread *t, struct tt_project_call *call)
+{
+	struct tt_graph_node *node = describes(p) ? tt_project_node(p, call->node) : NULL;
+	size_t count = t->stack.count;
+	const char **texts = NULL;
+
+	call->stack = t->stack.data;
+	call->stack_count = (uint32_t)count;
+	t->stack.data = NULL;
+	t->stack.count = t->stack.room = 0;
+	t->stack_python = false;
+	if (!node || !count)
+		return;
+	texts = tt_arena_calloc(&p->graph.arena, count, sizeof(*texts));
+	for (size_t i = 0; texts && i < count; i++) {
+		texts[i] = p->options.how == TT_PROJECT_GRAPH
+				   ? tt_graph_text(&p->graph, call->stack[i], strlen(call->stack[i]))
+				   : call->stack[i];
+		if (!texts[i])
+			texts = NULL;
+	}
+	node->stack = texts;
+	node->stack_count = texts ? (uint32_t)count : 0;
+	if (!texts)
+		tt_project_fail(p, tt_fail_nomem());
+}
+
+static void describe_function(struct tt_project *p, const struct tt_project_call *call,
+			      const struct tt_event_scope_begin *begin)
+{
+	const struct tt_project_sink *sink = p->options.sink;
+	const struct tt_event_program *program;
+
+	tt_project_node(p, call->node)->level = call->level;
+	tt_node_function_start(p, call->node, call->name, tt_argtext_count(begin));
+	add_arguments(p, call->node, begin);
+	program = sink && sink->future ? sink->future(p->options.context, call->node) : NULL;
+	if (program)
+		tt_node_program(p, call->node, program);
+}
+
 static void start_function(struct tt_project *p, struct tt_project_thread *t,
 			   const struct tt_event_scope_begin *begin, uint64_t now)
 {
 	const struct tt_scope_style *style = &p->dialect->scopes[begin->kind];
-	struct tt_project_open *open;
-	uint32_t node;
+	const struct tt_project_sink *sink = p->options.sink;
+	struct tt_project_call call = {.name = style->name ? style->name : begin->name,
+				       .begin = now}, *slot;
+	uint32_t around;
 
 	if (begin->kind == TT_SCOPE_FRONTEND && t->scopes.count == 1)
 		close_left(p, t, now, begin->name);
-	node = add(p, t, TT_GRAPH_FUNCTION_START);
-	p->graph.nodes[node].level++;
-	tt_node_function_start(p, node, style->name ? style->name : begin->name,
-			       tt_argtext_count(begin));
-	add_arguments(p, node, begin);
-	p->graph.nodes[node].stack = t->stack;
-	p->graph.nodes[node].stack_count = t->stack_count;
-	t->stack = NULL;
-	t->stack_count = 0;
-	t->stack_python = false;
-	if (t->last_end >= 0)
-		connect(p, (uint32_t)t->last_end, node);
-	t->last_end = -1;
-	connect(p, top(t), node);
-	open = TT_VEC_PUSH(&t->open);
-	if (!open) {
+	around = top(t);
+	call.level = (int32_t)t->open.count + 1;
+	call.operation = tt_graph_names_operation(call.name, call.level);
+	slot = TT_VEC_PUSH(&t->open);
+	if (!slot) {
 		tt_project_fail(p, tt_fail_nomem());
 		return;
 	}
-	*open = (struct tt_project_open){node, now};
-	if (style->takes)
-		add_inputs(p, t, node, begin);
+	call.node = add(p, t, TT_GRAPH_FUNCTION_START);
+	if (p->status == TTNN_OK && describes(p))
+		describe_function(p, &call, begin);
+	if (p->status == TTNN_OK)
+		move_stack(p, t, &call);
+	*slot = call;
+	if (t->last_end >= 0)
+		connect(p, (uint32_t)t->last_end, call.node);
+	t->last_end = -1;
+	connect(p, around, call.node);
+	if (sink && sink->begin)
+		sink->begin(p->options.context, t->open.data, t->open.count);
+	if (style->takes && counts(p) && p->status == TTNN_OK)
+		add_inputs(p, t, call.node, begin);
 }
 
 /* The arguments of an operation that is not written go to the function of a frontend that calls it. */
@@ -305,7 +429,7 @@ static void lend_arguments(struct tt_project *p, const struct tt_project_thread 
 	size_t depth = t->scopes.count;
 
 	if (depth < 2 || !t->open.count || t->scopes.data[depth - 2].kind != TT_SCOPE_FRONTEND ||
-	    !t->scopes.data[depth - 2].written || p->graph.nodes[top(t)].argument_count)
+	    !t->scopes.data[depth - 2].written || (*tt_project_node(p, top(t))).argument_count)
 		return;
 	add_arguments(p, top(t), begin);
 }
@@ -322,7 +446,7 @@ static void on_begin(struct tt_project *p, struct tt_project_thread *t,
 	*scope = (struct tt_project_scope){
 		.kind = begin->kind,
 		.written = is_written(p, begin),
-		.name = tt_graph_text(&p->graph, begin->name, strlen(begin->name)),
+		.name = begin->name, /* which lives as long as the source does */
 		.begin = now};
 	if (scope->written)
 		start_function(p, t, begin, now);
@@ -357,7 +481,7 @@ static void on_end(struct tt_project *p, struct tt_project_thread *t,
 		return;
 	node = close_top(p, t, now, NULL, told->aborted && !style->plain_end);
 	for (size_t i = 0; node && tells_outputs(p, &scope) && i < told->output_count; i++)
-		connect(p, node, mention(p, t, &told->outputs[i]));
+		give(p, node, mention(p, t, &told->outputs[i]));
 	pop(t);
 }
 
@@ -397,9 +521,15 @@ static void on_buffer(struct tt_project *p, struct tt_project_thread *t,
 	uint32_t node = add(p, t, type);
 
 	use_device(p, told->device_id);
-	tt_node_event(p, node, told);
-	connect(p, node, of);
+	if (describes(p) && p->status == TTNN_OK)
+		tt_node_event(p, node, told);
+	if (type == TT_GRAPH_BUFFER_ALLOCATE)
+		give(p, node, of);
+	else
+		connect(p, node, of);
 	connect(p, top(t), node);
+	if (p->options.courseless)
+		return;
 	follow(p, type == TT_GRAPH_BUFFER_ALLOCATE ? tt_course_take(&p->course, told, node)
 						   : tt_course_give(&p->course, told, node));
 }
@@ -409,7 +539,7 @@ static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
 	struct tt_event_buffer *slot;
 
 	/* One that another thread made meanwhile, or gave back, was told of already. */
-	if (tt_course_knows(&p->course, told->buffer_id))
+	if (!p->options.courseless && tt_course_knows(&p->course, told->buffer_id))
 		return;
 	slot = TT_VEC_PUSH(&p->there);
 	if (!slot) {
@@ -419,7 +549,25 @@ static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
 	*slot = *told;
 	if (tt_dialect_has(p->options.dialect, TT_GRAPH_CAPTURE_START, TT_KEY_BUFFERS))
 		use_device(p, told->device_id);
-	follow(p, tt_course_there(&p->course, told));
+	if (!p->options.courseless)
+		follow(p, tt_course_there(&p->course, told));
+}
+
+/* A chip that nodes of circular buffers name. */
+static void note_chip(struct tt_project *p, uint32_t id)
+{
+	uint32_t *slot;
+
+	for (size_t i = 0; i < p->chips.count; i++)
+		if (p->chips.data[i] == id)
+			return;
+	if (p->chips.count == TT_PROJECT_CHIPS)
+		return;
+	slot = TT_VEC_PUSH(&p->chips);
+	if (slot)
+		*slot = id;
+	else
+		tt_project_fail(p, tt_fail_nomem());
 }
 
 static void add_memory(struct tt_project *p, struct tt_project_thread *t,
@@ -434,7 +582,12 @@ static void add_memory(struct tt_project *p, struct tt_project_thread *t,
 	enum tt_graph_type type =
 		p->dialect->one_memory ? TT_GRAPH_CB_ALLOCATE : types[memory->kind];
 
-	tt_node_memory(p, hang(p, t, type), memory);
+	uint32_t node = hang(p, t, type);
+
+	if (type == TT_GRAPH_CB_ALLOCATE)
+		note_chip(p, memory->device_id);
+	if (describes(p) && p->status == TTNN_OK)
+		tt_node_memory(p, node, memory);
 }
 
 /*
@@ -459,7 +612,8 @@ static void on_memory(struct tt_project *p, struct tt_project_thread *t,
 	if (told->kind == TT_MEMORY_PLANNED)
 		return;
 	t->told_memory = true;
-	follow(p, tt_course_row(&p->course, told, last_node(p)));
+	if (!p->options.courseless)
+		follow(p, tt_course_row(&p->course, told, last_node(p)));
 }
 
 /* Where circular buffers of every program are written those of one that was built before are, too. */
@@ -484,11 +638,16 @@ static void write_again(struct tt_project *p, struct tt_project_thread *t,
 static void on_program(struct tt_project *p, struct tt_project_thread *t,
 		       const struct tt_event_program *told)
 {
-	if (p->dialect->programs && t->open.count)
+	const struct tt_project_sink *sink = p->options.sink;
+
+	if (p->dialect->programs && t->open.count && p->options.how == TT_PROJECT_GRAPH)
 		tt_node_program(p, top(t), told);
+	else if (p->dialect->programs && t->open.count && sink && sink->program)
+		sink->program(p->options.context, top(t), told);
 	if (p->dialect->one_memory && !t->told_memory)
 		write_again(p, t, told);
-	follow(p, tt_course_program(&p->course, told, last_node(p)));
+	if (!p->options.courseless)
+		follow(p, tt_course_program(&p->course, told, last_node(p)));
 	t->told_memory = false;
 }
 
@@ -497,24 +656,32 @@ static void on_release(struct tt_project *p, struct tt_project_thread *t, uint32
 	uint32_t node = add(p, t, TT_GRAPH_CB_DEALLOCATE_ALL);
 
 	use_device(p, device_id);
-	tt_node_release(p, node, device_id);
+	if (describes(p) && p->status == TTNN_OK)
+		tt_node_release(p, node, device_id);
 	connect(p, node, top(t));
 	connect(p, top(t), node);
 	t->told_memory = false;
-	follow(p, tt_course_release(&p->course, device_id, node));
+	if (!p->options.courseless)
+		follow(p, tt_course_release(&p->course, device_id, node));
 }
 
 static void on_launch(struct tt_project *p, struct tt_project_thread *t,
 		      const struct tt_event_program_launch *told)
 {
 	struct tt_project_device *device = device_of(p, told->device_id);
+	uint32_t node;
 
 	if (!p->dialect->programs || !device)
 		return;
-	if (!device->managed)
-		tt_node_manager(p, hang(p, t, TT_GRAPH_SUB_DEVICE_MANAGER), told);
+	if (!device->managed) {
+		node = hang(p, t, TT_GRAPH_SUB_DEVICE_MANAGER);
+		if (describes(p) && p->status == TTNN_OK)
+			tt_node_manager(p, node, told);
+	}
 	device->managed = true;
-	tt_node_launch(p, hang(p, t, TT_GRAPH_PROGRAM_EXECUTION), told);
+	node = hang(p, t, TT_GRAPH_PROGRAM_EXECUTION);
+	if (describes(p) && p->status == TTNN_OK)
+		tt_node_launch(p, node, told);
 }
 
 static void on_device(struct tt_project *p, const struct tt_event_device *told)
@@ -524,7 +691,7 @@ static void on_device(struct tt_project *p, const struct tt_event_device *told)
 
 	if (!device || !told->info)
 		return;
-	chips = tt_arena_calloc(&p->graph.arena, told->info->chip_count + 1, sizeof(*chips));
+	chips = tt_arena_calloc(&p->kept, told->info->chip_count + 1, sizeof(*chips));
 	if (!chips) {
 		tt_project_fail(p, tt_fail_nomem());
 		return;
@@ -532,10 +699,8 @@ static void on_device(struct tt_project *p, const struct tt_event_device *told)
 	memcpy(chips, told->info->chips, told->info->chip_count * sizeof(*chips));
 	device->chips = chips;
 	device->chip_count = told->info->chip_count;
-	device->arch =
-		tt_graph_text(&p->graph, told->info->arch_name, strlen(told->info->arch_name));
-	device->profile =
-		tt_graph_text(&p->graph, told->info->profile, strlen(told->info->profile));
+	device->arch = tt_arena_strdup(&p->kept, told->info->arch_name);
+	device->profile = tt_arena_strdup(&p->kept, told->info->profile);
 	if (told->row)
 		device->row = *told->row;
 	if (!device->arch || !device->profile)
@@ -557,12 +722,22 @@ static const char *operation_of(const struct tt_project_thread *t)
 static void set_error_stack(struct tt_project *p, const struct tt_project_thread *t, uint32_t node)
 {
 	for (size_t i = t->open.count; i-- > 0;) {
-		const struct tt_graph_node *function = &p->graph.nodes[t->open.data[i].node];
+		const struct tt_project_call *call = &t->open.data[i];
+		struct tt_graph_node *error = tt_project_node(p, node);
+		const char **texts;
 
-		if (!function->stack_count)
+		if (!call->stack_count)
 			continue;
-		p->graph.nodes[node].stack = function->stack;
-		p->graph.nodes[node].stack_count = function->stack_count;
+		texts = tt_arena_calloc(&p->graph.arena, call->stack_count, sizeof(*texts));
+		for (uint32_t k = 0; texts && k < call->stack_count; k++)
+			texts[k] = p->options.how == TT_PROJECT_GRAPH
+					   ? tt_graph_text(&p->graph, call->stack[k],
+							   strlen(call->stack[k]))
+					   : call->stack[k];
+		error->stack = texts;
+		error->stack_count = texts ? call->stack_count : 0;
+		if (!texts)
+			tt_project_fail(p, tt_fail_nomem());
 		return;
 	}
 }
@@ -576,7 +751,9 @@ static void on_error(struct tt_project *p, struct tt_project_thread *t,
 	if (!p->dialect->errors)
 		return;
 	node = hang(p, t, TT_GRAPH_ERROR);
-	p->graph.nodes[node].level++;
+	if (!describes(p) || p->status != TTNN_OK)
+		return;
+	tt_project_node(p, node)->level++;
 	set_error_stack(p, t, node);
 	tt_node_error(p, node, told, name ? name : "");
 }
@@ -584,32 +761,27 @@ static void on_error(struct tt_project *p, struct tt_project_thread *t,
 static void on_stack(struct tt_project *p, struct tt_project_thread *t,
 		     const struct tt_event_stack *told)
 {
-	const char **before = t->stack;
-
-	if (!p->dialect->stacks || !told->count)
+	if (!p->dialect->stacks || !told->count || !describes(p))
 		return;
 	/* Python's own frames come first; those of C that follow are behind them. */
-	if (told->python || !t->stack_python)
-		t->stack_count = 0;
-	t->stack =
-		tt_arena_calloc(&p->graph.arena, t->stack_count + told->count, sizeof(*t->stack));
-	if (t->stack && t->stack_count)
-		memcpy(t->stack, before, t->stack_count * sizeof(*t->stack));
+	if (told->python || !t->stack_python) {
+		free_stack(t->stack.data, t->stack.count);
+		t->stack.count = 0;
+	}
 	t->stack_python = told->python;
-	for (size_t i = 0; t->stack && i < told->count; i++) {
-		const char *text;
+	for (size_t i = 0; i < told->count; i++) {
+		char **slot = TT_VEC_PUSH(&t->stack);
 
 		tt_str_clear(&p->text);
 		tt_frame_text(&p->text, &told->frames[i]);
-		text = tt_graph_text(&p->graph, tt_str_text(&p->text), p->text.length);
-		if (!text) {
+		if (slot)
+			*slot = p->text.failed ? NULL : tt_strdup(tt_str_text(&p->text));
+		if (!slot || !*slot) {
+			t->stack.count -= slot != NULL;
 			tt_project_fail(p, tt_fail_nomem());
 			return;
 		}
-		t->stack[t->stack_count++] = text;
 	}
-	if (!t->stack)
-		tt_project_fail(p, tt_fail_nomem());
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
@@ -631,17 +803,15 @@ static struct tt_project_thread *thread_of(struct tt_project *p, uint32_t number
 
 void tt_project_init(struct tt_project *p, const struct tt_project_options *options)
 {
-	struct tt_graph_node *node;
+	struct tt_project_thread none = {.last_end = -1};
 
 	memset(p, 0, sizeof(*p));
 	p->options = *options;
 	p->dialect = tt_dialect(options->dialect);
 	p->graph.dialect = options->dialect;
-	node = tt_graph_add(&p->graph, TT_GRAPH_CAPTURE_START);
-	if (node)
-		node->null_params = p->dialect->typed;
-	else
-		tt_project_fail(p, tt_fail_nomem());
+	add(p, &none, TT_GRAPH_CAPTURE_START);
+	if (describes(p) && p->status == TTNN_OK)
+		p->graph.nodes[0].null_params = p->dialect->typed;
 	p->graph.course = tt_calloc(1, sizeof(*p->graph.course));
 	if (!p->graph.course)
 		tt_project_fail(p, tt_fail_nomem());
@@ -654,7 +824,7 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 {
 	struct tt_project_thread *t = p->status == TTNN_OK ? thread_of(p, thread) : NULL;
 
-	if (!t)
+	if (!t || (!counts(p) && event->kind > TT_EVENT_SCOPE_END))
 		return;
 	switch (event->kind) {
 	case TT_EVENT_SCOPE_BEGIN:
@@ -703,38 +873,36 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 /* What is known at the end alone: which nodes stand for which buffers. */
 static void complete(struct tt_project *p)
 {
-	for (size_t i = 0; i < p->buffers.count; i++) {
-		uint64_t id;
+	struct tt_course *course = p->graph.course;
 
-		memcpy(&id, p->buffers.entries[i].key, sizeof(id));
-		tt_course_name(&p->course, id, (uint32_t)p->buffers.entries[i].number);
-	}
+	for (size_t i = 0; i < course->buffers.count; i++)
+		course->buffers.data[i].node = tt_project_buffer(p, course->buffers.data[i].id) - 1;
 	for (size_t i = 0; i < p->devices.count; i++)
 		if (p->devices.data[i].row.cb_limit > p->graph.l1_bank)
 			p->graph.l1_bank = p->devices.data[i].row.cb_limit;
-	p->graph.course->bank = p->graph.l1_bank;
-	tt_node_capture_start(p);
+	course->bank = p->graph.l1_bank;
 }
 
 tt_status tt_project_take(struct tt_graph *out, struct tt_project *p)
 {
-	if (p->status == TTNN_OK)
+	if (p->status == TTNN_OK) {
 		complete(p);
-	if (p->status != TTNN_OK)
-		return tt_fail(p->status, "%s", p->message);
+		tt_node_capture_start(p);
+	}
+	TT_TRY(tt_project_status(p));
 	*out = p->graph;
 	memset(&p->graph, 0, sizeof(p->graph));
 	return TTNN_OK;
 }
 
-tt_status tt_project_finish(struct tt_graph *out, struct tt_project *p, uint64_t end_ns)
+void tt_project_end(struct tt_project *p, uint64_t end_ns)
 {
 	struct tt_project_thread none = {.last_end = -1};
 	uint32_t node = p->status == TTNN_OK ? add(p, &none, TT_GRAPH_CAPTURE_END) : 0;
 	bool linked = false;
 
-	if (p->status == TTNN_OK) {
-		set_duration(&p->graph.nodes[node], 0, end_ns);
+	if (p->status == TTNN_OK && describes(p)) {
+		set_duration(tt_project_node(p, node), 0, end_ns);
 		tt_node_capture_end(p, node);
 	}
 	for (size_t i = 0; i < p->threads.count && p->status == TTNN_OK; i++) {
@@ -745,21 +913,56 @@ tt_status tt_project_finish(struct tt_graph *out, struct tt_project *p, uint64_t
 	}
 	if (!linked && p->status == TTNN_OK)
 		connect(p, 0, node);
+}
+
+tt_status tt_project_finish(struct tt_graph *out, struct tt_project *p, uint64_t end_ns)
+{
+	tt_project_end(p, end_ns);
 	return tt_project_take(out, p);
+}
+
+void tt_project_first(struct tt_project *p)
+{
+	struct tt_graph_node *node;
+
+	tt_project_drop(p);
+	node = tt_graph_add(&p->graph, TT_GRAPH_CAPTURE_START);
+	if (!node) {
+		tt_project_fail(p, tt_fail_nomem());
+		return;
+	}
+	node->null_params = p->dialect->typed;
+	p->count = 1;
+	p->options.how = TT_PROJECT_NODES;
+	tt_node_capture_start(p);
+}
+
+void tt_project_drop(struct tt_project *p)
+{
+	p->graph.count = 0;
+	tt_arena_reset(&p->graph.arena);
 }
 
 void tt_project_deinit(struct tt_project *p)
 {
 	for (size_t i = 0; i < p->threads.count; i++) {
-		TT_VEC_DEINIT(&p->threads.data[i].scopes);
-		TT_VEC_DEINIT(&p->threads.data[i].open);
+		struct tt_project_thread *t = &p->threads.data[i];
+
+		TT_VEC_DEINIT(&t->scopes);
+		while (t->open.count)
+			pop(t);
+		TT_VEC_DEINIT(&t->open);
+		free_stack(t->stack.data, t->stack.count);
+		TT_VEC_DEINIT(&t->stack);
 	}
 	TT_VEC_DEINIT(&p->threads);
 	TT_VEC_DEINIT(&p->devices);
+	TT_VEC_DEINIT(&p->chips);
 	tt_course_maker_deinit(&p->course);
 	TT_VEC_DEINIT(&p->there);
-	tt_map_deinit(&p->buffers);
-	tt_map_deinit(&p->tensors);
+	tt_paged_deinit(&p->buffers);
+	tt_paged_deinit(&p->tensors);
 	tt_str_deinit(&p->text);
+	tt_arena_deinit(&p->kept);
 	tt_graph_deinit(&p->graph);
 }

@@ -11,21 +11,51 @@
  *
  * Every thread has functions of its own: what they do hangs below their own starts, and all of them
  * below the start of the capture. A failure sticks: later events are dropped, finish tells.
+ *
+ * What is made of the events is a choice (enum tt_project_how): a whole graph, or parts of it on the way, in memory
+ * for what is alive alone: stream.h and tally.h are such.
  */
 #ifndef TT_TRACE_PROJECT_H
 #define TT_TRACE_PROJECT_H
 
-#include "base/map.h"
+#include "base/paged.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "trace/course.h"
 #include "trace/dialect.h"
 
+enum tt_project_how {
+	TT_PROJECT_GRAPH, /* all is kept: tt_project_finish() gives the graph */
+	TT_PROJECT_NODES, /* nodes are described, without edges; tt_project_drop() forgets those so far */
+	TT_PROJECT_EDGES, /* nodes are counted and edges told */
+	TT_PROJECT_CALLS, /* functions alone are told of */
+};
+
+struct tt_project_call;
+
+/* Who is told of what happens, as far as it is not NULL. */
+struct tt_project_sink {
+	/* A function has begun; it ends, after so many nanoseconds. `calls` are all open ones, that the last. */
+	void (*begin)(void *context, const struct tt_project_call *calls, size_t count);
+	void (*end)(void *context, const struct tt_project_call *calls, size_t count,
+		    uint64_t duration);
+	/* Of TT_PROJECT_EDGES: an edge; a node that the capture made; the program of the function `node`. */
+	void (*edge)(void *context, uint32_t from, uint32_t to);
+	void (*made)(void *context, uint32_t node);
+	void (*program)(void *context, uint32_t node, const struct tt_event_program *program);
+	/* Of TT_PROJECT_NODES: the program that function `node` will have, or NULL. */
+	const struct tt_event_program *(*future)(void *context, uint32_t node);
+};
+
 struct tt_project_options {
 	enum ttnn_dialect dialect;
 	enum ttnn_run_mode mode;   /* of this capture */
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
-	bool call_arguments;       /* functions without any tell those of the operation they call */
+	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
+	enum tt_project_how how;
+	bool courseless;                    /* nobody asks what becomes of memory */
+	const struct tt_project_sink *sink; /* (optional) */
+	void *context;                      /* the sink's */
 };
 
 /* A device that was told of. */
@@ -46,17 +76,22 @@ struct tt_project_scope {
 	const char *name;
 	uint64_t begin;
 };
-struct tt_project_open {
+/* A function that is open, as written. */
+struct tt_project_call {
 	uint32_t node;
+	int32_t level;
 	uint64_t begin;
+	const char *name; /* the source's, or the dialect's */
+	bool operation;   /* that a user calls, not a step of one */
+	char **stack;     /* where it was called from */
+	uint32_t stack_count;
 };
 struct tt_project_thread {
 	uint32_t number;
 	TT_VEC(struct tt_project_scope) scopes; /* as told */
-	TT_VEC(struct tt_project_open) open;    /* as written: without those left open in the end */
+	TT_VEC(struct tt_project_call) open;    /* as written: without those left open in the end */
 	int64_t last_end;                       /* node, or -1 */
-	const char **stack;                     /* for the next function */
-	uint32_t stack_count;
+	TT_VEC(char *) stack;                   /* for the next function */
 	bool stack_python; /* so far it is Python's */
 	bool told_memory;  /* of the program that is launched next, row by row */
 };
@@ -64,10 +99,13 @@ struct tt_project_thread {
 struct tt_project {
 	struct tt_project_options options;
 	const struct tt_dialect *dialect;
-	struct tt_graph graph;
+	struct tt_graph graph; /* or the nodes that were not dropped yet */
+	uint32_t count;        /* nodes so far */
+	struct tt_arena kept;  /* what is known of devices */
 	TT_VEC(struct tt_project_thread) threads;
 	TT_VEC(struct tt_project_device) devices;
-	struct tt_map buffers, tensors;       /* id → node */
+	struct tt_paged buffers, tensors;     /* id → node + 1 */
+	TT_VEC(uint32_t) chips;               /* that nodes of circular buffers name, each once */
 	struct tt_course_maker course;        /* of the graph's */
 	TT_VEC(struct tt_event_buffer) there; /* buffers from before the capture */
 	struct tt_str text;
@@ -75,12 +113,36 @@ struct tt_project {
 	char message[256];
 };
 
+/* Chips that are told of; more than that is a damaged trace. */
+#define TT_PROJECT_CHIPS 1024
+
+/* A node that was not dropped yet. */
+static inline struct tt_graph_node *tt_project_node(struct tt_project *p, uint32_t number)
+{
+	return &p->graph.nodes[number - (p->count - p->graph.count)];
+}
+
+/* The number of the node that stands for a buffer, + 1; 0: none does. */
+uint32_t tt_project_buffer(struct tt_project *p, uint64_t buffer_id);
+
 /* Begins a graph. On failure finish tells. */
 void tt_project_init(struct tt_project *p, const struct tt_project_options *options);
 
 /* One event; times are since the capture began. */
 void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64_t time_ns,
 		      uint32_t thread);
+
+/* Forgets the nodes so far; their numbers are not used again. */
+void tt_project_drop(struct tt_project *p);
+
+/* The last node: capture_end. For those who do not take a graph. */
+void tt_project_end(struct tt_project *p, uint64_t end_ns);
+
+/* The first node once more, as it is known at the end. */
+void tt_project_first(struct tt_project *p);
+
+/* The first failure. */
+tt_status tt_project_status(const struct tt_project *p);
 
 /* Hands the graph over, with its capture_end; it is the caller's. */
 tt_status tt_project_finish(struct tt_graph *out, struct tt_project *p, uint64_t end_ns);

@@ -107,6 +107,14 @@ TEST(no_room_for_a_file)
 	unsetenv("TMPDIR");
 }
 
+static uint32_t *at(struct tt_paged *paged, uint64_t id)
+{
+	uint32_t *slot = NULL;
+
+	CHECK_OK(tt_paged_at(&slot, paged, id));
+	return slot;
+}
+
 TEST(pages_come_back)
 {
 	struct tt_paged paged = {0};
@@ -114,21 +122,21 @@ TEST(pages_come_back)
 	bool wrong = false;
 
 	for (uint64_t i = 0; i < count; i++) {
-		uint32_t *young = tt_paged_at(&paged, i);
+		uint32_t *young = at(&paged, i);
 		uint32_t *old;
 
 		if (!young)
 			break;
 		*young = (uint32_t)(i * 3 + 1);
-		old = tt_paged_at(&paged, random_number() % 7 ? i / 9 : random_number() % (i + 1));
+		old = at(&paged, random_number() % 7 ? i / 9 : random_number() % (i + 1));
 		if (!old || !*old)
 			break;
 	}
 	for (uint64_t i = 0; i < count && !wrong; i += 1 + i % 97)
-		wrong = *tt_paged_at(&paged, i) != (uint32_t)(i * 3 + 1);
+		wrong = *at(&paged, i) != (uint32_t)(i * 3 + 1);
 	CHECK(!wrong);
-	CHECK_INT(*tt_paged_at(&paged, UINT64_MAX), 0);
-	*tt_paged_at(&paged, UINT64_MAX - 1) = 7;
-	CHECK_INT(*tt_paged_at(&paged, UINT64_MAX - 1), 7);
+	CHECK_INT(*at(&paged, UINT64_MAX), 0);
+	*at(&paged, UINT64_MAX - 1) = 7;
+	CHECK_INT(*at(&paged, UINT64_MAX - 1), 7);
 	tt_paged_deinit(&paged);
 }
