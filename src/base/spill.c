@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define RUN ((size_t)1 << 20)       /* pairs that are sorted in memory */
+#define RUN ((size_t)1 << 19)       /* pairs that are sorted in memory */
 #define FIRST ((size_t)1 << 12)     /* room to begin with */
 #define WINDOW ((size_t)16 << 10)   /* bytes of a run in memory */
 #define DIGIT 11                    /* bits that a pass sorts by */

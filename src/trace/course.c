@@ -14,6 +14,8 @@ void tt_course_maker_deinit(struct tt_course_maker *maker)
 {
 	tt_paged_deinit(&maker->ids);
 	TT_VEC_DEINIT(&maker->empty);
+	TT_VEC_DEINIT(&maker->leaving);
+	TT_VEC_DEINIT(&maker->theres);
 }
 
 static tt_status add_step(struct tt_course_maker *maker, struct tt_course_step step)
@@ -46,6 +48,12 @@ static uint32_t new_place(struct tt_course_maker *maker)
 	return (uint32_t)maker->course->buffers.count++;
 }
 
+/* Whether nobody knows what a buffer takes of a bank. */
+static bool is_shareless(const struct tt_course_buffer *buffer)
+{
+	return buffer->l1 && buffer->size && !buffer->bank_size;
+}
+
 /* The place of a buffer in the course, or GONE; *added: it is new. */
 static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_maker *maker,
 			     const struct tt_event_buffer *told)
@@ -62,7 +70,8 @@ static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_make
 		*place = new_place(maker);
 		if (*place == UINT32_MAX)
 			return tt_fail_nomem();
-		maker->course->buffers.data[*place] = (struct tt_course_buffer){
+		buffer = &maker->course->buffers.data[*place];
+		*buffer = (struct tt_course_buffer){
 			.id = told->buffer_id,
 			.size = told->size,
 			.bank_size = told->bank_size,
@@ -71,10 +80,31 @@ static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_make
 			.l1 = is_l1(told->type),
 		};
 		*slot = *place + 1;
+		maker->shareless += is_shareless(buffer);
 	}
 	buffer = &maker->course->buffers.data[*place];
+	if (is_shareless(buffer) && told->bank_size)
+		maker->shareless--;
 	if (!buffer->bank_size)
 		buffer->bank_size = told->bank_size;
+	if (buffer->before)
+		maker->theres.data[buffer->before - 1].bank_size = buffer->bank_size;
+	return TTNN_OK;
+}
+
+/* A buffer that is new here was there before. */
+static tt_status note_there(struct tt_course_maker *maker, uint32_t place)
+{
+	struct tt_course_buffer *buffer = &maker->course->buffers.data[place], *copy;
+
+	buffer->there = true;
+	if (!maker->passing)
+		return TTNN_OK;
+	copy = TT_VEC_PUSH(&maker->theres);
+	if (!copy)
+		return tt_fail_nomem();
+	buffer->before = (uint32_t)maker->theres.count;
+	*copy = *buffer;
 	return TTNN_OK;
 }
 
@@ -84,9 +114,7 @@ tt_status tt_course_there(struct tt_course_maker *maker, const struct tt_event_b
 	bool added;
 
 	TT_TRY(find_buffer(&place, &added, maker, buffer));
-	if (added)
-		maker->course->buffers.data[place].there = true;
-	return TTNN_OK;
+	return added ? note_there(maker, place) : TTNN_OK;
 }
 
 tt_status tt_course_take(struct tt_course_maker *maker, const struct tt_event_buffer *buffer,
@@ -101,26 +129,55 @@ tt_status tt_course_take(struct tt_course_maker *maker, const struct tt_event_bu
 	return add_step(maker, (struct tt_course_step){node, TT_COURSE_TAKE, place, 0});
 }
 
+/* Of a passing course: what is gone leaves its place to another, once its step was taken. */
+static tt_status leave(struct tt_course_maker *maker, uint64_t id, uint32_t place)
+{
+	uint32_t *slot;
+
+	TT_TRY(tt_paged_at(&slot, &maker->ids, id));
+	*slot = GONE;
+	slot = TT_VEC_PUSH(&maker->leaving);
+	if (!slot)
+		return tt_fail_nomem();
+	*slot = place;
+	return TTNN_OK;
+}
+
 tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_buffer *buffer,
 			 uint32_t node)
 {
-	uint32_t place, *slot;
+	uint32_t place;
 	bool added;
 
 	TT_TRY(find_buffer(&place, &added, maker, buffer));
 	if (place == GONE)
 		return TTNN_OK;
 	if (added)
-		maker->course->buffers.data[place].there = true;
-	if (maker->passing) {
-		TT_TRY(tt_paged_at(&slot, &maker->ids, buffer->buffer_id));
-		*slot = GONE;
-		slot = TT_VEC_PUSH(&maker->empty);
-		if (!slot)
-			return tt_fail_nomem();
-		*slot = place;
-	}
+		TT_TRY(note_there(maker, place));
+	if (maker->passing)
+		TT_TRY(leave(maker, buffer->buffer_id, place));
 	return add_step(maker, (struct tt_course_step){node, TT_COURSE_GIVE, place, 0});
+}
+
+bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, uint32_t before)
+{
+	struct tt_course *course = maker->course;
+
+	if (maker->taken < course->steps.count && course->steps.data[maker->taken].node < before) {
+		*out = course->steps.data[maker->taken++];
+		return true;
+	}
+	if (maker->passing && maker->taken == course->steps.count) {
+		maker->taken = course->steps.count = 0;
+		if (maker->leaving.count &&
+		    TT_VEC_RESERVE(&maker->empty, maker->leaving.count)) {
+			memcpy(&maker->empty.data[maker->empty.count], maker->leaving.data,
+			       maker->leaving.count * sizeof(*maker->leaving.data));
+			maker->empty.count += maker->leaving.count;
+			maker->leaving.count = 0;
+		}
+	}
+	return false;
 }
 
 static uint32_t entry_of(struct tt_course_maker *maker, uint64_t id)

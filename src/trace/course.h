@@ -23,6 +23,7 @@ struct tt_course_buffer {
 	uint32_t node; /* that stands for it; TT_COURSE_NONE: none does */
 	bool l1;
 	bool there; /* before the graph begins */
+	uint32_t before; /* of a passing course: its place among those that were, + 1 */
 };
 
 enum tt_course_kind {
@@ -58,8 +59,11 @@ struct tt_course_maker {
 	uint32_t device_id, chip_id; /* it ran on; TT_COURSE_NONE: not known */
 	bool any;                    /* of its rows */
 	bool again;                  /* ids come back: what was given is taken once more */
-	bool passing;                /* steps are taken as they come; places of buffers that are gone are used again */
-	TT_VEC(uint32_t) empty;      /* those places */
+	bool passing;                /* steps are taken as they come (tt_course_step) and forgotten */
+	size_t taken;                /* of them */
+	TT_VEC(uint32_t) leaving, empty; /* places of buffers that are gone: to be used again, and free */
+	TT_VEC(struct tt_course_buffer) theres; /* of a passing one: the buffers that were there before */
+	size_t shareless; /* buffers in L1 of which nobody knows what they take of a bank */
 };
 void tt_course_maker_deinit(struct tt_course_maker *maker);
 
@@ -87,6 +91,9 @@ tt_status tt_course_ranges(struct tt_course_maker *maker, const struct tt_event_
 			   const struct ttnn_core_range *ranges, size_t count, uint32_t node);
 tt_status tt_course_program(struct tt_course_maker *maker, const struct tt_event_program *program,
 			    uint32_t node);
+
+/* The next step that was made before node `before`; false when there is none. Of a passing course it is gone then. */
+bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, uint32_t before);
 
 /* The course that the nodes of a graph tell of (course_read.c); *out is the caller's. */
 tt_status tt_course_read(struct tt_course *out, const struct tt_graph *graph);

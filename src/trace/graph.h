@@ -200,9 +200,15 @@ bool tt_graph_names_operation(const char *name, int32_t level);
 
 /* ---- writing -------------------------------------------------------------------------------------- */
 
-/* One node, and the whole list: keys in alphabetical order, as upstream writes them. */
+/* Where connections come from that a node does not hold itself, one by one. */
+struct tt_graph_edges {
+	bool (*next)(uint32_t *to, void *context);
+	void *context;
+};
+
+/* One node, and the whole list: keys in alphabetical order, as upstream writes them. `edges` may be NULL. */
 void tt_graph_write_node(struct tt_jsonw *w, const struct tt_graph *graph,
-			 const struct tt_graph_node *node);
+			 const struct tt_graph_node *node, const struct tt_graph_edges *edges);
 void tt_graph_write(struct tt_jsonw *w, const struct tt_graph *graph);
 
 /* The list as one text; free with tt_free(). indent 0: compact, without blanks. */

@@ -45,13 +45,27 @@ static void write_params(struct tt_jsonw *w, const struct tt_graph *graph,
 	tt_jsonw_end(w);
 }
 
+static void write_edges(struct tt_jsonw *w, const struct tt_graph_edges *edges)
+{
+	uint32_t to;
+
+	tt_jsonw_key(w, "connections");
+	tt_jsonw_array(w);
+	while (edges->next(&to, edges->context))
+		tt_jsonw_uint(w, to);
+	tt_jsonw_end(w);
+}
+
 void tt_graph_write_node(struct tt_jsonw *w, const struct tt_graph *graph,
-			 const struct tt_graph_node *node)
+			 const struct tt_graph_node *node, const struct tt_graph_edges *edges)
 {
 	tt_jsonw_object(w);
 	if (!node->bare)
 		tt_jsonw_strings(w, "arguments", node->arguments, node->argument_count);
-	tt_jsonw_uints(w, "connections", node->connections, node->connection_count);
+	if (edges)
+		write_edges(w, edges);
+	else
+		tt_jsonw_uints(w, "connections", node->connections, node->connection_count);
 	tt_jsonw_key_int(w, "counter", node->counter);
 	if (node->has_duration) {
 		tt_jsonw_key(w, "duration_ns");
@@ -72,7 +86,7 @@ void tt_graph_write(struct tt_jsonw *w, const struct tt_graph *graph)
 {
 	tt_jsonw_array(w);
 	for (size_t i = 0; i < graph->count; i++)
-		tt_graph_write_node(w, graph, &graph->nodes[i]);
+		tt_graph_write_node(w, graph, &graph->nodes[i], NULL);
 	tt_jsonw_end(w);
 }
 

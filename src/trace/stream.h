@@ -57,9 +57,15 @@ bool tt_stream_edge(uint32_t *to, struct tt_stream *stream);
 /* Borrowed from the stream. */
 const struct tt_stream_facts *tt_stream_facts(const struct tt_stream *stream);
 
-/* The next node, and all edges of it that are not taken yet, as JSON: as tt_graph_write_node() writes it. */
+/* Whether the capture made that node: a tensor that a function gave, a buffer that was allocated, or neither. */
+bool tt_stream_made(struct tt_stream *stream);
+
+/* The node that was given last, with the edges that were not asked for yet, as JSON. */
 void tt_stream_write_node(struct tt_jsonw *w, struct tt_stream *stream,
 			  const struct tt_graph_node *node);
+
+/* All nodes that are left, as the list that tt_graph_write() writes. */
+tt_status tt_stream_write(struct tt_jsonw *w, struct tt_stream *stream);
 
 /* NULL is fine. */
 void tt_stream_close(struct tt_stream *stream);
