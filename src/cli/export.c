@@ -12,10 +12,9 @@
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "report/svg.h"
+#include "trace/calls.h"
 #include "trace/params.h"
 #include "trace/query.h"
-#include "trace/session.h"
-#include "trace/source.h"
 
 static const char *output;
 static int dialect = -1;
@@ -43,24 +42,73 @@ struct job {
 	const char *root; /* stands above all stacks; NULL: nothing does */
 };
 
+static enum ttnn_dialect chosen_dialect(void)
+{
+	return dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect;
+}
+
 static tt_status open_graph(struct tt_graph *graph, const char *from)
 {
-	return tt_graph_open(graph, from,
-			     dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect);
+	return tt_graph_open(graph, from, chosen_dialect());
+}
+
+static void write_stdout(void *context, const void *data, size_t size)
+{
+	(void)context;
+	fwrite(data, 1, size, stdout);
+}
+
+/* JSON is not kept as text: it goes where it belongs as it is made. */
+struct json_out {
+	struct tt_jsonw w;
+	struct tt_file_out *file; /* NULL: standard output */
+};
+
+static tt_status begin_json(struct json_out *out, const struct job *job)
+{
+	struct tt_jsonw_style style = {.indent = 2, .utf8 = true};
+
+	out->file = NULL;
+	if (job->to)
+		TT_TRY(tt_file_create(&out->file, job->to));
+	if (out->file)
+		tt_jsonw_init_file(&out->w, out->file, style);
+	else
+		tt_jsonw_init(&out->w, write_stdout, NULL, style);
+	return TTNN_OK;
+}
+
+/* `status` is how writing went; what did not go well leaves no file. `behind` follows the JSON. */
+static tt_status end_json(struct json_out *out, tt_status status, const char *behind)
+{
+	if (status == TTNN_OK)
+		status = tt_jsonw_finish(&out->w);
+	if (status == TTNN_OK)
+		out->w.write(out->w.context, behind, strlen(behind));
+	if (status == TTNN_OK && out->file)
+		return tt_file_commit(out->file);
+	tt_file_discard(out->file);
+	return status;
 }
 
 static tt_status write_graph(struct tt_str *out, const struct job *job)
 {
-	struct tt_graph graph;
-	struct tt_jsonw w;
+	struct tt_project_options how = {.dialect = chosen_dialect()};
+	struct tt_stream *stream;
+	struct tt_input input;
+	struct json_out json;
 	tt_status status;
 
-	TT_TRY(open_graph(&graph, job->input->path));
-	tt_jsonw_init_str(&w, out, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
-	tt_graph_write(&w, &graph);
-	status = tt_jsonw_finish(&w);
-	tt_str_addc(out, '\n');
-	tt_graph_deinit(&graph);
+	(void)out;
+	TT_TRY(tt_input_open(&input, job->input->path));
+	status = tt_input_stream(&stream, &input, &how);
+	if (status == TTNN_OK) {
+		status = begin_json(&json, job);
+		if (status == TTNN_OK)
+			status = end_json(&json, tt_stream_write(&json.w, stream), "\n");
+		tt_stream_close(stream);
+	}
+	tt_input_close(&input);
 	return status;
 }
 
@@ -75,47 +123,14 @@ static tt_status write_dot(struct tt_str *out, const struct job *job)
 	return status;
 }
 
-/* "ttnn::add;ttnn::prim::binary 1234": calls and the time they took by themselves, below the root. */
-static tt_status add_stacks(struct tt_str *out, const struct tt_graph *graph, const char *root)
-{
-	struct {
-		const char *name;
-		uint64_t inner;
-	} open[256];
-	size_t depth = 0;
-
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-		uint64_t own;
-
-		if (node->type == TT_GRAPH_FUNCTION_START && depth < 256) {
-			open[depth].name = tt_graph_string(node, TT_KEY_NAME);
-			open[depth++].inner = 0;
-		}
-		if (node->type != TT_GRAPH_FUNCTION_END || !depth)
-			continue;
-		own = node->duration > open[depth - 1].inner
-			      ? node->duration - open[depth - 1].inner
-			      : 0;
-		if (root)
-			tt_str_addf(out, "%s;", root);
-		for (size_t k = 0; k < depth; k++)
-			tt_str_addf(out, "%s%s", k ? ";" : "", open[k].name);
-		tt_str_addf(out, " %llu\n", (unsigned long long)own);
-		if (--depth)
-			open[depth - 1].inner += node->duration;
-	}
-	return tt_str_status(out);
-}
-
 static tt_status write_flame(struct tt_str *out, const struct job *job)
 {
-	struct tt_graph graph;
+	struct tt_input input;
 	tt_status status;
 
-	TT_TRY(open_graph(&graph, job->input->path));
-	status = add_stacks(out, &graph, job->root);
-	tt_graph_deinit(&graph);
+	TT_TRY(tt_input_open(&input, job->input->path));
+	status = tt_calls_fold(out, &input, chosen_dialect(), job->root);
+	tt_input_close(&input);
 	return status;
 }
 
@@ -161,17 +176,10 @@ static tt_status write_flow(struct tt_str *out, const struct job *job)
 	return write_picture(out, job, true);
 }
 
-static void write_stdout(void *context, const void *data, size_t size)
-{
-	(void)context;
-	fwrite(data, 1, size, stdout);
-}
-
 /* Of a trace all that it tells; of a graph the graph. */
 static tt_status report_of(struct tt_jsonw *w, const char *from)
 {
-	struct tt_project_options how = {.dialect = dialect < 0 ? tt_dialect_default()
-								: (enum ttnn_dialect)dialect};
+	struct tt_project_options how = {.dialect = chosen_dialect()};
 	struct tt_source *source;
 	struct tt_graph graph;
 	tt_status status;
@@ -201,29 +209,14 @@ static tt_status refuse_report(const char *from)
 	return tt_fail(TTNN_INVALID, "%s is a report already", from);
 }
 
-/* A report is not kept as text: it goes where it belongs as it is made. */
 static tt_status write_report(struct tt_str *out, const struct job *job)
 {
-	struct tt_jsonw_style style = {.indent = 2, .utf8 = true};
-	struct tt_file_out *file = NULL;
-	struct tt_jsonw w;
-	tt_status status;
+	struct json_out json;
 
 	(void)out;
 	TT_TRY(refuse_report(job->input->path));
-	if (job->to)
-		TT_TRY(tt_file_create(&file, job->to));
-	if (file)
-		tt_jsonw_init_file(&w, file, style);
-	else
-		tt_jsonw_init(&w, write_stdout, NULL, style);
-	status = report_of(&w, job->input->path);
-	if (status == TTNN_OK)
-		status = tt_jsonw_finish(&w);
-	if (status == TTNN_OK && file)
-		return tt_file_commit(file);
-	tt_file_discard(file);
-	return status;
+	TT_TRY(begin_json(&json, job));
+	return end_json(&json, report_of(&json.w, job->input->path), "");
 }
 
 /* What becomes of several inputs. */
@@ -245,7 +238,7 @@ static const struct format {
 	const char *ending; /* of a file beside others */
 	unsigned takes;     /* options of `special` */
 } formats[] = {
-	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, false, EACH,
+	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, true, EACH,
 	 ".graph.json", 0},
 	{"report", "a trace or a graph as end_graph_capture_to_file() writes it", write_report,
 	 true, EACH, ".report.json", PAGES},

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
+#include "trace/calls.h"
 #include "trace/memory.h"
 #include "trace/query.h"
-#include "trace/session.h"
 
 static bool tree, memory_rows, peak, info, as_json;
 static int64_t levels;
@@ -33,31 +32,31 @@ static enum ttnn_dialect chosen_dialect(void)
 }
 
 static struct tt_jsonw out;
-static struct tt_str out_text;
 
 /* Answers about several files are parts of one document. */
 static bool in_document;
 
+static void write_stdout(void *context, const void *data, size_t size)
+{
+	(void)context;
+	fwrite(data, 1, size, stdout);
+}
+
+/* JSON goes out as it is made, however long it is. */
 static void begin_json(void)
 {
 	if (in_document)
 		return;
-	tt_jsonw_init_str(&out, &out_text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	tt_jsonw_init(&out, write_stdout, NULL, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 }
 
 static tt_status end_json(void)
 {
-	tt_status status;
-
 	if (in_document)
 		return TTNN_OK;
-	status = tt_jsonw_finish(&out);
-	if (status == TTNN_OK)
-		status = tt_str_status(&out_text);
-	if (status == TTNN_OK)
-		printf("%s\n", tt_str_text(&out_text));
-	tt_str_deinit(&out_text);
-	return status;
+	TT_TRY(tt_jsonw_finish(&out));
+	printf("\n");
+	return TTNN_OK;
 }
 
 static void json_number(const char *key, uint64_t number)
@@ -81,74 +80,34 @@ static const char *bytes_text(char buffer[32], uint64_t bytes)
 
 /* ---- operations ----------------------------------------------------------------------------------------- */
 
-struct row {
-	const char *name;
-	uint64_t calls, total_ns, longest_ns;
-};
-
-static int by_time(const void *a, const void *b)
+static void operation_row(const struct tt_calls_row *row, int width)
 {
-	const struct row *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* Sums the ends of operations by name. */
-static tt_status sum_rows(struct row **rows, size_t *count, struct tt_map *names,
-			  const struct tt_graph *graph)
-{
-	TT_VEC(struct row) found = {0};
-
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-		const char *name = tt_graph_string(node, TT_KEY_NAME);
-		struct tt_map_entry *entry;
-		struct row *row;
-		bool added;
-
-		if (node->type != TT_GRAPH_FUNCTION_END || !tt_graph_is_operation(node))
-			continue;
-		entry = tt_map_add(names, name, strlen(name), &added);
-		row = entry && added ? TT_VEC_PUSH(&found) : NULL;
-		if (row) {
-			*row = (struct row){.name = name};
-			entry->number = found.count - 1;
-		}
-		if (!entry || (added && !row)) {
-			TT_VEC_DEINIT(&found);
-			return tt_fail_nomem();
-		}
-		row = found.data ? &found.data[entry->number] : NULL;
-		if (!row)
-			continue;
-		row->calls++;
-		row->total_ns += node->duration;
-		if (node->duration > row->longest_ns)
-			row->longest_ns = node->duration;
+	if (!as_json) {
+		printf("%-*s %8llu %12.1f %12.1f\n", width, row->name,
+		       (unsigned long long)row->calls, (double)row->total_ns / 1e3,
+		       (double)row->longest_ns / 1e3);
+		return;
 	}
-	if (found.count)
-		qsort(found.data, found.count, sizeof(*found.data), by_time);
-	*rows = found.data;
-	*count = found.count;
-	return TTNN_OK;
+	tt_jsonw_object(&out);
+	tt_jsonw_key_string(&out, "name", row->name);
+	json_number("calls", row->calls);
+	json_number("total_ns", row->total_ns);
+	json_number("longest_ns", row->longest_ns);
+	tt_jsonw_end(&out);
 }
 
-static tt_status show_operations(const struct tt_graph *graph)
+static tt_status show_operations(struct tt_input *input)
 {
-	struct tt_map names = {0};
-	struct row *rows = NULL;
-	size_t count = 0;
+	struct tt_calls_table table;
 	int width = 44;
-	tt_status status = sum_rows(&rows, &count, &names, graph);
 
-	tt_map_deinit(&names);
-	if (status != TTNN_OK)
-		return status;
-	for (size_t i = 0; i < count; i++)
-		if (strlen(rows[i].name) < 100 && (int)strlen(rows[i].name) > width)
-			width = (int)strlen(rows[i].name);
+	TT_TRY(tt_calls_sum(&table, input, chosen_dialect()));
+	for (size_t i = 0; i < table.rows.count; i++) {
+		size_t length = strlen(table.rows.data[i].name);
+
+		if (length < 100 && (int)length > width)
+			width = (int)length;
+	}
 	if (as_json) {
 		begin_json();
 		tt_jsonw_array(&out);
@@ -156,21 +115,9 @@ static tt_status show_operations(const struct tt_graph *graph)
 		printf("%-*s %8s %12s %12s\n", width, "operation", "calls", "total us",
 		       "longest us");
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (!as_json) {
-			printf("%-*s %8llu %12.1f %12.1f\n", width, rows[i].name,
-			       (unsigned long long)rows[i].calls, (double)rows[i].total_ns / 1e3,
-			       (double)rows[i].longest_ns / 1e3);
-			continue;
-		}
-		tt_jsonw_object(&out);
-		tt_jsonw_key_string(&out, "name", rows[i].name);
-		json_number("calls", rows[i].calls);
-		json_number("total_ns", rows[i].total_ns);
-		json_number("longest_ns", rows[i].longest_ns);
-		tt_jsonw_end(&out);
-	}
-	tt_free(rows);
+	for (size_t i = 0; i < table.rows.count; i++)
+		operation_row(&table.rows.data[i], width);
+	tt_calls_table_deinit(&table);
 	if (!as_json)
 		return TTNN_OK;
 	tt_jsonw_end(&out);
@@ -180,14 +127,14 @@ static tt_status show_operations(const struct tt_graph *graph)
 /* ---- memory ----------------------------------------------------------------------------------------------- */
 
 /* The word of an event in the memory table, or NULL. */
-static const char *event_word(const struct tt_graph_node *node)
+static const char *event_word(const struct tt_memory_moment *moment)
 {
-	if (node->type == TT_GRAPH_FUNCTION_START)
-		return tt_graph_is_operation(node) ? "begin_op" : NULL;
-	if (node->type == TT_GRAPH_FUNCTION_END)
-		return tt_graph_is_operation(node) ? "end_op" : NULL;
-	if (node->type >= TT_GRAPH_BUFFER_ALLOCATE && node->type <= TT_GRAPH_SCRATCHPAD_ALLOCATE)
-		return tt_graph_type_name(node);
+	if (moment->type == TT_GRAPH_FUNCTION_START)
+		return moment->is_operation ? "begin_op" : NULL;
+	if (moment->type == TT_GRAPH_FUNCTION_END)
+		return moment->is_operation ? "end_op" : NULL;
+	if (moment->type >= TT_GRAPH_BUFFER_ALLOCATE && moment->type <= TT_GRAPH_SCRATCHPAD_ALLOCATE)
+		return moment->type_name;
 	return NULL;
 }
 
@@ -211,13 +158,19 @@ static void memory_row(size_t number, const char *operation, const char *event,
 	tt_jsonw_end(&out);
 }
 
-static tt_status show_memory(const struct tt_graph *graph)
+static void tell_memory(void *context, const struct tt_memory_moment *moment)
 {
-	const char *operations[64] = {""};
-	size_t depth = 0, number = 0;
-	struct tt_memory memory;
+	const char *event = event_word(moment);
+	size_t *number = context;
 
-	TT_TRY(tt_memory_of(&memory, graph));
+	if (event)
+		memory_row((*number)++, moment->operation, event, &moment->point);
+}
+
+static tt_status show_memory(struct tt_stream *stream)
+{
+	size_t number = 0;
+
 	if (as_json) {
 		begin_json();
 		tt_jsonw_array(&out);
@@ -225,18 +178,7 @@ static tt_status show_memory(const struct tt_graph *graph)
 		printf("%-5s %24s %32s %10s %13s %10s\n", "", "current_op", "event", "total_cb",
 		       "total_buffer", "core_l1");
 	}
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-		const char *event = event_word(node);
-
-		if (!event)
-			continue;
-		if (node->type == TT_GRAPH_FUNCTION_START && depth < 63)
-			operations[++depth] = tt_graph_string(node, TT_KEY_NAME);
-		memory_row(number++, operations[depth], event, &memory.points[i]);
-		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
-	}
-	tt_memory_deinit(&memory);
+	TT_TRY(tt_memory_each(stream, tell_memory, &number));
 	if (!as_json)
 		return TTNN_OK;
 	tt_jsonw_end(&out);
@@ -245,51 +187,32 @@ static tt_status show_memory(const struct tt_graph *graph)
 
 /* ---- the peak ------------------------------------------------------------------------------------------------ */
 
-#define WIDTH 64
-
-static uint64_t l1_of(const struct tt_memory_point *point)
-{
-	return point->l1;
-}
-
-static uint64_t dram_of(const struct tt_memory_point *point)
-{
-	return point->dram;
-}
-
-/* What is shown of memory, each with its peak. To add one: a row. */
-enum { CORE, L1, DRAM, VIEWS };
+/* What is shown of memory: for people, in JSON. */
 static const struct {
-	const char *name, *key; /* for people, in JSON */
-	uint64_t (*value)(const struct tt_memory_point *point);
-} views[VIEWS] = {
-	[CORE] = {"core", "core", tt_memory_core},
-	[L1] = {"L1", "l1", l1_of},
-	[DRAM] = {"DRAM", "dram", dram_of},
+	const char *name, *key;
+} views[TT_MEMORY_VIEWS] = {
+	[TT_MEMORY_CORE] = {"core", "core"},
+	[TT_MEMORY_L1] = {"L1", "l1"},
+	[TT_MEMORY_DRAM] = {"DRAM", "dram"},
 };
 
-static const struct tt_memory_peak *peak_of(const struct tt_memory *memory, int view)
+static uint64_t highest_of(const struct tt_memory *memory, int view)
 {
-	return view == CORE ? &memory->core : view == L1 ? &memory->l1 : &memory->dram;
+	return tt_memory_value(&memory->peaks[view].point, (enum tt_memory_view)view);
 }
 
-/* The highest value in each of WIDTH stretches of the graph, as bars. */
-static void print_chart(int view, const struct tt_graph *graph, const struct tt_memory *memory)
+/* The highest value in each stretch of the graph, as bars. */
+static void print_chart(int view, const struct tt_memory *memory)
 {
 	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	uint64_t highest = views[view].value(&memory->points[peak_of(memory, view)->node]);
+	uint64_t highest = highest_of(memory, view);
 	char text[32];
 
 	printf("%-5s |", views[view].name);
-	for (size_t x = 0; x < WIDTH; x++) {
-		size_t from = x * graph->count / WIDTH, to = (x + 1) * graph->count / WIDTH;
-		uint64_t most = 0;
-
-		for (size_t i = from; i < to || i == from; i++)
-			if (i < graph->count && views[view].value(&memory->points[i]) > most)
-				most = views[view].value(&memory->points[i]);
-		printf("%s", bars[highest ? (size_t)ceil(8 * (double)most / (double)highest) : 0]);
-	}
+	for (size_t x = 0; x < TT_MEMORY_BARS; x++)
+		printf("%s", bars[highest ? (size_t)ceil(8 * (double)memory->bars[view][x] /
+							 (double)highest)
+					  : 0]);
 	printf("| %s\n", bytes_text(text, highest));
 }
 
@@ -303,26 +226,26 @@ static void print_core(const struct tt_memory *memory, const struct tt_memory_po
 		       100 * (double)tt_memory_core(point) / (double)memory->bank);
 	printf(": buffers %s,", bytes_text(text, point->core_buffers));
 	printf(" program %s", bytes_text(text, point->core_program));
-	if (*memory->core.operation)
-		printf(", in %s", memory->core.operation);
+	if (*memory->peaks[TT_MEMORY_CORE].operation)
+		printf(", in %s", memory->peaks[TT_MEMORY_CORE].operation);
 }
 
 static void print_peak(int view, const struct tt_memory *memory)
 {
-	const struct tt_memory_peak *top = peak_of(memory, view);
-	const struct tt_memory_point *point = &memory->points[top->node];
+	const struct tt_memory_peak *top = &memory->peaks[view];
+	const struct tt_memory_point *point = &top->point;
 	char text[32];
 
-	printf("\n%s peak: %s", view == CORE ? "Core" : views[view].name,
-	       bytes_text(text, views[view].value(point)));
-	if (view == CORE)
+	printf("\n%s peak: %s", view == TT_MEMORY_CORE ? "Core" : views[view].name,
+	       bytes_text(text, highest_of(memory, view)));
+	if (view == TT_MEMORY_CORE)
 		print_core(memory, point);
 	printf("\n");
 	for (size_t i = 0; i < top->holders.count && i < 10; i++) {
 		const struct tt_memory_holder *holder = &top->holders.data[i];
 
 		printf("  %10s  %-34s %s\n",
-		       bytes_text(text, view == CORE ? holder->bank_size : holder->size),
+		       bytes_text(text, view == TT_MEMORY_CORE ? holder->bank_size : holder->size),
 		       holder->shape, *holder->maker ? holder->maker : "(there before)");
 	}
 	if (top->holders.count > 10)
@@ -331,15 +254,15 @@ static void print_peak(int view, const struct tt_memory *memory)
 
 static void json_peak(int view, const struct tt_memory *memory)
 {
-	const struct tt_memory_peak *top = peak_of(memory, view);
-	const struct tt_memory_point *point = &memory->points[top->node];
+	const struct tt_memory_peak *top = &memory->peaks[view];
+	const struct tt_memory_point *point = &top->point;
 
 	tt_jsonw_key(&out, views[view].key);
 	tt_jsonw_object(&out);
 	json_number("node", top->node);
 	tt_jsonw_key_string(&out, "operation", top->operation);
-	json_number("bytes", views[view].value(point));
-	if (view == CORE) {
+	json_number("bytes", highest_of(memory, view));
+	if (view == TT_MEMORY_CORE) {
 		json_number("buffers", point->core_buffers);
 		json_number("program", point->core_program);
 		if (memory->bank)
@@ -363,24 +286,24 @@ static void json_peak(int view, const struct tt_memory *memory)
 	tt_jsonw_end(&out);
 }
 
-static tt_status show_peak(const struct tt_graph *graph)
+static tt_status show_peak(struct tt_stream *stream)
 {
 	struct tt_memory memory;
 	tt_status status = TTNN_OK;
 
-	TT_TRY(tt_memory_of(&memory, graph));
+	TT_TRY(tt_memory_of(&memory, stream));
 	if (as_json) {
 		begin_json();
 		tt_jsonw_object(&out);
-		for (int view = 0; view < VIEWS; view++)
+		for (int view = 0; view < TT_MEMORY_VIEWS; view++)
 			json_peak(view, &memory);
 		json_number("unknown_shares", memory.shareless);
 		tt_jsonw_end(&out);
 		status = end_json();
 	} else {
-		for (int view = 0; view < VIEWS; view++)
-			print_chart(view, graph, &memory);
-		for (int view = 0; view < VIEWS; view++)
+		for (int view = 0; view < TT_MEMORY_VIEWS; view++)
+			print_chart(view, &memory);
+		for (int view = 0; view < TT_MEMORY_VIEWS; view++)
 			print_peak(view, &memory);
 		if (memory.shareless)
 			printf("\nThe file does not tell what %zu buffers in L1 take of a core: "
@@ -393,21 +316,18 @@ static tt_status show_peak(const struct tt_graph *graph)
 
 /* ---- calls, levels, files -------------------------------------------------------------------------------------- */
 
-static tt_status show_tree(const struct tt_graph *graph)
+static void print_text(void *context, const char *text, size_t length)
 {
-	struct tt_str text = {0};
-	tt_status status;
+	write_stdout(context, text, length);
+}
 
-	if (as_json) {
-		begin_json();
-		tt_graph_write(&out, graph);
-		return end_json();
-	}
-	status = tt_query_pretty(&text, graph);
-	if (status == TTNN_OK)
-		fputs(tt_str_text(&text), stdout);
-	tt_str_deinit(&text);
-	return status;
+static tt_status show_tree(struct tt_stream *stream)
+{
+	if (!as_json)
+		return tt_query_pretty_stream(stream, print_text, NULL);
+	begin_json();
+	TT_TRY(tt_stream_write(&out, stream));
+	return end_json();
 }
 
 static void print_list(const char *label, const struct tt_query_list *list)
@@ -471,13 +391,8 @@ static tt_status show_counts(const struct tt_graph *graph)
 	return end_json();
 }
 
-static tt_status show_info(const char *path)
+static tt_status show_info(const struct tt_trace_info *about)
 {
-	const struct tt_trace_info *about;
-	struct tt_source *source;
-
-	TT_TRY(tt_source_open(&source, path));
-	about = tt_source_info(source);
 	if (as_json) {
 		begin_json();
 		tt_jsonw_object(&out);
@@ -492,7 +407,6 @@ static tt_status show_info(const char *path)
 		tt_jsonw_key(&out, "complete");
 		tt_jsonw_bool(&out, about->complete);
 		tt_jsonw_end(&out);
-		tt_source_close(source);
 		return end_json();
 	}
 	printf("%s\n", about->arguments && *about->arguments ? about->arguments : about->program);
@@ -501,32 +415,57 @@ static tt_status show_info(const char *path)
 	       about->threads, (double)about->duration_ns / 1e6,
 	       (unsigned long long)about->file_bytes, about->complete ? "" : ", not complete",
 	       about->lost ? ", records lost" : "");
-	tt_source_close(source);
 	return TTNN_OK;
+}
+
+/* The views that go through the nodes one by one. */
+static tt_status show_nodes(struct tt_input *input)
+{
+	struct tt_project_options how = {.dialect = chosen_dialect(),
+					 .course = memory_rows || peak,
+					 .plain = !(tree && as_json)};
+	struct tt_stream *stream;
+	tt_status status;
+
+	TT_TRY(tt_input_stream(&stream, input, &how));
+	if (tree)
+		status = show_tree(stream);
+	else if (memory_rows)
+		status = show_memory(stream);
+	else
+		status = show_peak(stream);
+	tt_stream_close(stream);
+	return status;
+}
+
+/* Those that need all nodes. */
+static tt_status show_whole(struct tt_input *input)
+{
+	struct tt_project_options how = {.dialect = chosen_dialect(), .call_arguments = true};
+	struct tt_graph graph;
+	tt_status status;
+
+	TT_TRY(tt_input_graph(&graph, input, &how));
+	status = info ? show_counts(&graph) : show_levels(&graph);
+	tt_graph_deinit(&graph);
+	return status;
 }
 
 static tt_status show(const char *path)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect(), .call_arguments = levels > 0};
-	struct tt_graph graph;
+	struct tt_input input;
 	tt_status status;
 
-	if (info && tt_is_trace(path))
-		return show_info(path);
-	TT_TRY(tt_graph_open_as(&graph, path, &how));
-	if (info)
-		status = show_counts(&graph);
-	else if (tree)
-		status = show_tree(&graph);
-	else if (memory_rows)
-		status = show_memory(&graph);
-	else if (peak)
-		status = show_peak(&graph);
-	else if (levels)
-		status = show_levels(&graph);
+	TT_TRY(tt_input_open(&input, path));
+	if (info && input.source)
+		status = show_info(tt_source_info(input.source));
+	else if (info || levels)
+		status = show_whole(&input);
+	else if (tree || memory_rows || peak)
+		status = show_nodes(&input);
 	else
-		status = show_operations(&graph);
-	tt_graph_deinit(&graph);
+		status = show_operations(&input);
+	tt_input_close(&input);
 	return status;
 }
 
@@ -557,10 +496,7 @@ static tt_status show_document(const struct cli_inputs *inputs)
 			tt_jsonw_end(&out);
 	}
 	in_document = false;
-	if (status != TTNN_OK) {
-		tt_str_deinit(&out_text);
-		return status;
-	}
+	TT_TRY(status);
 	tt_jsonw_end(&out);
 	return end_json();
 }

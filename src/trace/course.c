@@ -48,8 +48,7 @@ static uint32_t new_place(struct tt_course_maker *maker)
 	return (uint32_t)maker->course->buffers.count++;
 }
 
-/* Whether nobody knows what a buffer takes of a bank. */
-static bool is_shareless(const struct tt_course_buffer *buffer)
+bool tt_course_is_shareless(const struct tt_course_buffer *buffer)
 {
 	return buffer->l1 && buffer->size && !buffer->bank_size;
 }
@@ -80,10 +79,10 @@ static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_make
 			.l1 = is_l1(told->type),
 		};
 		*slot = *place + 1;
-		maker->shareless += is_shareless(buffer);
+		maker->shareless += tt_course_is_shareless(buffer);
 	}
 	buffer = &maker->course->buffers.data[*place];
-	if (is_shareless(buffer) && told->bank_size)
+	if (tt_course_is_shareless(buffer) && told->bank_size)
 		maker->shareless--;
 	if (!buffer->bank_size)
 		buffer->bank_size = told->bank_size;
@@ -193,6 +192,15 @@ void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t 
 
 	if (entry && entry != GONE)
 		maker->course->buffers.data[entry - 1].node = node;
+}
+
+void tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
+		    const struct ttnn_tensor_spec *spec)
+{
+	uint32_t entry = entry_of(maker, buffer_id);
+
+	if (entry && entry != GONE && !maker->course->buffers.data[entry - 1].spec)
+		maker->course->buffers.data[entry - 1].spec = spec;
 }
 
 bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id)

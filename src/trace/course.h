@@ -24,6 +24,7 @@ struct tt_course_buffer {
 	bool l1;
 	bool there; /* before the graph begins */
 	uint32_t before; /* of a passing course: its place among those that were, + 1 */
+	const struct ttnn_tensor_spec *spec; /* of the first tensor in it, if events told; the source's */
 };
 
 enum tt_course_kind {
@@ -79,6 +80,10 @@ tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_bu
 /* Which node stands for a buffer. */
 void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node);
 
+/* A tensor lies in a buffer. */
+void tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
+		    const struct ttnn_tensor_spec *spec);
+
 /* Whether a buffer was told of. */
 bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id);
 
@@ -91,6 +96,9 @@ tt_status tt_course_ranges(struct tt_course_maker *maker, const struct tt_event_
 			   const struct ttnn_core_range *ranges, size_t count, uint32_t node);
 tt_status tt_course_program(struct tt_course_maker *maker, const struct tt_event_program *program,
 			    uint32_t node);
+
+/* Whether nobody knows what a buffer in L1 takes of a bank. */
+bool tt_course_is_shareless(const struct tt_course_buffer *buffer);
 
 /* The next step that was made before node `before`; false when there is none. Of a passing course it is gone then. */
 bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, uint32_t before);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
-#include "trace/course.h"
 
 /* ---- over time --------------------------------------------------------------------------------------- */
 
@@ -14,19 +14,29 @@ struct bank {
 	uint64_t bytes;
 };
 
+/* A buffer while it is there. */
+struct life {
+	bool live;
+	const char *maker;
+	uint32_t held[TT_MEMORY_VIEWS]; /* place among the holders of each peak + 1 */
+};
+
 struct running {
-	const struct tt_graph *graph;
-	const struct tt_course *course;
-	bool *live;         /* by buffer of the course */
-	const char **maker; /* likewise */
+	struct tt_stream *stream;
+	struct tt_map *texts;
+	TT_VEC(struct life) lives; /* by place in the course */
 	TT_VEC(struct bank) banks;
 	uint64_t program;        /* of the last one */
 	uint32_t program_device; /* TT_COURSE_NONE: not known */
 	uint32_t core_device;    /* of the fullest core */
-	size_t next;             /* step */
 	const char *operation[64];
 	size_t depth;
 	struct tt_memory_point now;
+	struct tt_memory_moment moment; /* of the node that came last */
+	struct tt_memory *peaks;        /* those that are looked into, or NULL */
+	/* Who is told of each moment, as soon as it is over. */
+	void (*tell)(void *context, const struct tt_memory_moment *moment);
+	void *context;
 };
 
 static struct bank *bank_of(struct running *r, uint32_t device_id)
@@ -42,6 +52,19 @@ static struct bank *bank_of(struct running *r, uint32_t device_id)
 	return bank;
 }
 
+/* The life of the buffer at a place of the course; NULL when memory is exhausted. */
+static struct life *life_of(struct running *r, uint32_t place)
+{
+	while (r->lives.count <= place) {
+		struct life *life = TT_VEC_PUSH(&r->lives);
+
+		if (!life)
+			return NULL;
+		*life = (struct life){0};
+	}
+	return &r->lives.data[place];
+}
+
 static const char *operation_of(const struct running *r)
 {
 	size_t depth = r->depth < 64 ? r->depth : 64;
@@ -49,17 +72,42 @@ static const char *operation_of(const struct running *r)
 	return depth ? r->operation[depth - 1] : "";
 }
 
+/* What was not known of a holder when it was noted. */
+static void complete_holders(struct running *r, const struct life *life,
+			     const struct tt_course_buffer *buffer)
+{
+	struct tt_str text = {0};
+
+	for (int view = 0; r->peaks && view < TT_MEMORY_VIEWS; view++) {
+		struct tt_memory_holder *holder;
+		const struct tt_map_entry *shape;
+
+		if (!life->held[view])
+			continue;
+		holder = &r->peaks->peaks[view].holders.data[life->held[view] - 1];
+		holder->buffer = buffer->node;
+		tt_str_clear(&text);
+		tt_stream_shape(&text, r->stream, buffer);
+		shape = tt_map_add(r->texts, tt_str_text(&text), text.length, NULL);
+		holder->shape = shape ? shape->key : "";
+	}
+	tt_str_deinit(&text);
+}
+
 static tt_status change(struct running *r, uint32_t which, bool live)
 {
-	const struct tt_course_buffer *buffer = &r->course->buffers.data[which];
+	const struct tt_course_buffer *buffer = &tt_stream_course(r->stream)->buffers.data[which];
 	uint64_t *total = buffer->l1 ? &r->now.l1 : &r->now.dram;
 	struct bank *bank = bank_of(r, buffer->device_id);
+	struct life *life = life_of(r, which);
 
-	if (!bank)
+	if (!bank || !life)
 		return tt_fail_nomem();
-	if (r->live[which] == live)
+	if (life->live == live)
 		return TTNN_OK;
-	r->live[which] = live;
+	if (!live)
+		complete_holders(r, life, buffer);
+	*life = (struct life){.live = live, .maker = live ? operation_of(r) : NULL};
 	*total += live ? buffer->size : 0 - buffer->size;
 	if (buffer->l1)
 		bank->bytes += live ? buffer->bank_size : 0 - buffer->bank_size;
@@ -94,7 +142,6 @@ static tt_status do_step(struct running *r, const struct tt_course_step *step)
 {
 	switch (step->kind) {
 	case TT_COURSE_TAKE:
-		r->maker[step->which] = operation_of(r);
 		return change(r, step->which, true);
 	case TT_COURSE_GIVE:
 		return change(r, step->which, false);
@@ -106,55 +153,145 @@ static tt_status do_step(struct running *r, const struct tt_course_step *step)
 	return TTNN_OK;
 }
 
+/* What is there before the first node. */
 static tt_status begin(struct running *r)
 {
-	memset(r->live, 0, r->course->buffers.count * sizeof(*r->live));
-	memset(&r->now, 0, sizeof(r->now));
-	r->banks.count = r->depth = r->next = 0;
-	r->program = 0;
+	const struct tt_course *course = tt_stream_course(r->stream);
+
 	r->program_device = TT_COURSE_NONE;
-	for (uint32_t i = 0; i < r->course->buffers.count; i++)
-		if (r->course->buffers.data[i].there)
-			TT_TRY(change(r, i, true));
-	return TTNN_OK;
-}
-
-/* What is so after a node, and after what happened before the next one is written. */
-static tt_status follow(struct running *r, uint32_t i)
-{
-	const struct tt_graph_node *node = &r->graph->nodes[i];
-
-	if (node->type == TT_GRAPH_FUNCTION_START && tt_graph_is_operation(node) && r->depth++ < 64)
-		r->operation[r->depth - 1] = tt_graph_string(node, TT_KEY_NAME);
-	for (; r->next < r->course->steps.count && r->course->steps.data[r->next].node <= i;
-	     r->next++)
-		TT_TRY(do_step(r, &r->course->steps.data[r->next]));
-	find_core(r);
-	return TTNN_OK;
-}
-
-/* Behind the node: an operation is under way up to its end. */
-static void leave(struct running *r, uint32_t i)
-{
-	const struct tt_graph_node *node = &r->graph->nodes[i];
-
-	if (node->type == TT_GRAPH_FUNCTION_END)
-		r->depth -= r->depth && tt_graph_is_operation(node);
-}
-
-/* ---- at the peak ------------------------------------------------------------------------------------- */
-
-static const char *shape_in(const struct tt_graph *graph, uint32_t node)
-{
-	const struct tt_graph_node *buffer = node < graph->count ? &graph->nodes[node] : NULL;
-
-	for (uint32_t i = 0; buffer && i < buffer->connection_count; i++) {
-		const struct tt_graph_node *tensor = &graph->nodes[buffer->connections[i]];
-
-		if (tensor->type == TT_GRAPH_TENSOR)
-			return tt_graph_string(tensor, TT_KEY_SHAPE);
+	for (uint32_t i = 0; i < course->buffers.count; i++) {
+		if (!course->buffers.data[i].there)
+			continue;
+		TT_TRY(change(r, i, true));
+		r->lives.data[i].maker = "";
 	}
-	return "";
+	return TTNN_OK;
+}
+
+/* A node has come: an operation is under way from its start on. */
+static tt_status arrive(struct running *r, const struct tt_graph_node *node, uint32_t number)
+{
+	bool operation = tt_graph_is_operation(node);
+	const struct tt_map_entry *name;
+
+	r->moment = (struct tt_memory_moment){
+		.number = number,
+		.type = node->type,
+		.type_name = node->type < TT_GRAPH_OTHER ? tt_graph_type_name(node) : "other",
+		.is_operation = operation,
+	};
+	if (node->type != TT_GRAPH_FUNCTION_START || !operation)
+		return TTNN_OK;
+	name = tt_map_finds(r->texts, tt_graph_string(node, TT_KEY_NAME));
+	if (!name) {
+		const char *text = tt_graph_string(node, TT_KEY_NAME);
+
+		name = tt_map_add(r->texts, text, strlen(text), NULL);
+	}
+	if (!name)
+		return tt_fail_nomem();
+	if (r->depth++ < 64)
+		r->operation[r->depth - 1] = name->key;
+	return TTNN_OK;
+}
+
+/* All that happened before node `next` is written has happened. */
+static tt_status conclude(struct running *r, uint32_t next)
+{
+	struct tt_course_step step;
+
+	while (tt_stream_step(&step, r->stream, next))
+		TT_TRY(do_step(r, &step));
+	find_core(r);
+	r->moment.operation = operation_of(r);
+	r->moment.point = r->now;
+	r->tell(r->context, &r->moment);
+	/* An operation is under way up to its end. */
+	if (r->moment.type == TT_GRAPH_FUNCTION_END)
+		r->depth -= r->depth && r->moment.is_operation;
+	return TTNN_OK;
+}
+
+static tt_status run(struct running *r)
+{
+	const struct tt_graph_node *node;
+	uint32_t number = 0;
+
+	TT_TRY(tt_stream_restart(r->stream));
+	TT_TRY(begin(r));
+	for (;; number++) {
+		TT_TRY(tt_stream_next(&node, r->stream));
+		if (number)
+			TT_TRY(conclude(r, node ? number : UINT32_MAX));
+		if (!node)
+			return TTNN_OK;
+		TT_TRY(arrive(r, node, number));
+	}
+}
+
+static void deinit(struct running *r)
+{
+	TT_VEC_DEINIT(&r->lives);
+	TT_VEC_DEINIT(&r->banks);
+}
+
+tt_status tt_memory_each(struct tt_stream *stream,
+			 void (*tell)(void *context, const struct tt_memory_moment *moment),
+			 void *context)
+{
+	struct tt_map texts = {0};
+	struct running r = {.stream = stream, .texts = &texts, .tell = tell, .context = context};
+	tt_status status = run(&r);
+
+	deinit(&r);
+	tt_map_deinit(&texts);
+	return status;
+}
+
+/* ---- the peaks --------------------------------------------------------------------------------------- */
+
+uint64_t tt_memory_value(const struct tt_memory_point *point, enum tt_memory_view view)
+{
+	return view == TT_MEMORY_CORE ? tt_memory_core(point)
+	       : view == TT_MEMORY_L1 ? point->l1
+				      : point->dram;
+}
+
+/* The first time: how high, and where. */
+struct heights {
+	struct tt_memory *out;
+	uint64_t nodes;
+};
+
+/* Every stretch has a node, so in short graphs one is in several. */
+static void raise_bars(uint64_t *bars, uint64_t number, uint64_t nodes, uint64_t value)
+{
+	for (uint64_t bar = number * TT_MEMORY_BARS / nodes; bar < TT_MEMORY_BARS; bar++) {
+		uint64_t from = bar * nodes / TT_MEMORY_BARS;
+
+		if (from > number)
+			return;
+		if ((number == from || number < (bar + 1) * nodes / TT_MEMORY_BARS) &&
+		    value > bars[bar])
+			bars[bar] = value;
+	}
+}
+
+static void measure(void *context, const struct tt_memory_moment *moment)
+{
+	struct heights *h = context;
+	struct tt_memory *out = h->out;
+
+	for (int view = 0; view < TT_MEMORY_VIEWS; view++) {
+		struct tt_memory_peak *peak = &out->peaks[view];
+		uint64_t value = tt_memory_value(&moment->point, view);
+
+		if (!moment->number || value > tt_memory_value(&peak->point, view)) {
+			peak->node = moment->number;
+			peak->point = moment->point;
+		}
+		raise_bars(out->bars[view], moment->number, h->nodes, value);
+	}
 }
 
 static int by_size(const void *a, const void *b)
@@ -175,87 +312,88 @@ static int by_bank(const void *a, const void *b)
 	return by_size(a, b);
 }
 
-/* Who is there after the node of a peak; of the fullest core those on its device. */
-static tt_status find_holders(struct tt_memory_peak *peak, struct running *r, bool l1, bool core)
+/* The second time: who is there after the node of a peak; of the fullest core those on its device. */
+struct looking {
+	struct running running;
+	tt_status status;
+};
+
+static void note_holders(struct looking *l, struct tt_memory_peak *peak, enum tt_memory_view view)
 {
-	TT_TRY(begin(r));
-	peak->operation = "";
-	for (uint32_t i = 0; i < r->graph->count && i <= peak->node; i++) {
-		TT_TRY(follow(r, i));
-		peak->operation = operation_of(r);
-		leave(r, i);
-	}
-	for (uint32_t i = 0; i < r->course->buffers.count; i++) {
-		const struct tt_course_buffer *buffer = &r->course->buffers.data[i];
+	struct running *r = &l->running;
+	const struct tt_course *course = tt_stream_course(r->stream);
+
+	for (uint32_t i = 0; i < r->lives.count; i++) {
+		const struct tt_course_buffer *buffer = &course->buffers.data[i];
 		struct tt_memory_holder *holder;
 
-		if (!r->live[i] || buffer->l1 != l1 ||
-		    (core && buffer->device_id != r->core_device))
+		if (!r->lives.data[i].live || buffer->l1 != (view != TT_MEMORY_DRAM) ||
+		    (view == TT_MEMORY_CORE && buffer->device_id != r->core_device))
 			continue;
 		holder = TT_VEC_PUSH(&peak->holders);
-		if (!holder)
-			return tt_fail_nomem();
-		*holder = (struct tt_memory_holder){.buffer = buffer->node,
-						    .size = buffer->size,
+		if (!holder) {
+			l->status = TTNN_NOMEM;
+			return;
+		}
+		*holder = (struct tt_memory_holder){.size = buffer->size,
 						    .bank_size = buffer->bank_size,
-						    .shape = shape_in(r->graph, buffer->node),
-						    .maker = r->maker[i] ? r->maker[i] : ""};
+						    .maker = r->lives.data[i].maker};
+		r->lives.data[i].held[view] = (uint32_t)peak->holders.count;
 	}
-	if (peak->holders.count)
-		qsort(peak->holders.data, peak->holders.count, sizeof(*peak->holders.data),
-		      core ? by_bank : by_size);
-	return TTNN_OK;
 }
 
-/* Whether nobody knows what a buffer takes of a bank. */
-static bool is_shareless(const struct tt_course_buffer *buffer)
+static void look(void *context, const struct tt_memory_moment *moment)
 {
-	return buffer->l1 && buffer->size && !buffer->bank_size;
-}
+	struct looking *l = context;
 
-static tt_status measure(struct tt_memory *out, struct running *r)
-{
-	const struct tt_memory_point *points = out->points;
+	for (int view = 0; view < TT_MEMORY_VIEWS; view++) {
+		struct tt_memory_peak *peak = &l->running.peaks->peaks[view];
 
-	TT_TRY(begin(r));
-	for (uint32_t i = 0; i < r->graph->count; i++) {
-		TT_TRY(follow(r, i));
-		out->points[i] = r->now;
-		if (tt_memory_core(&r->now) > tt_memory_core(&points[out->core.node]))
-			out->core.node = i;
-		if (r->now.l1 > points[out->l1.node].l1)
-			out->l1.node = i;
-		if (r->now.dram > points[out->dram.node].dram)
-			out->dram.node = i;
-		leave(r, i);
+		if (peak->node != moment->number)
+			continue;
+		peak->operation = moment->operation;
+		note_holders(l, peak, view);
 	}
-	for (size_t i = 0; i < r->course->buffers.count; i++)
-		out->shareless += is_shareless(&r->course->buffers.data[i]);
-	out->bank = r->course->bank;
-	TT_TRY(find_holders(&out->core, r, true, true));
-	TT_TRY(find_holders(&out->l1, r, true, false));
-	return find_holders(&out->dram, r, false, false);
 }
 
-tt_status tt_memory_of(struct tt_memory *out, const struct tt_graph *graph)
+static tt_status find_holders(struct tt_memory *out, struct tt_stream *stream)
 {
-	struct running r = {.graph = graph, .course = graph->course};
-	struct tt_course read = {0};
+	struct looking l = {.running = {.stream = stream,
+					.texts = &out->texts,
+					.peaks = out,
+					.tell = look,
+					.context = &l}};
+	tt_status status = run(&l.running);
+
+	for (uint32_t i = 0; status == TTNN_OK && i < l.running.lives.count; i++)
+		complete_holders(&l.running, &l.running.lives.data[i],
+				 &tt_stream_course(stream)->buffers.data[i]);
+	deinit(&l.running);
+	if (status == TTNN_OK && l.status != TTNN_OK)
+		status = tt_fail_nomem();
+	return status;
+}
+
+tt_status tt_memory_of(struct tt_memory *out, struct tt_stream *stream)
+{
+	struct heights heights = {out, tt_stream_facts(stream)->nodes};
 	tt_status status;
 
 	memset(out, 0, sizeof(*out));
-	if (!r.course) {
-		TT_TRY(tt_course_read(&read, graph));
-		r.course = &read;
+	out->bank = tt_stream_facts(stream)->bank;
+	out->shareless = tt_stream_facts(stream)->shareless;
+	for (int view = 0; view < TT_MEMORY_VIEWS; view++)
+		out->peaks[view].operation = "";
+	status = tt_memory_each(stream, measure, &heights);
+	if (status == TTNN_OK)
+		status = find_holders(out, stream);
+	for (int view = 0; view < TT_MEMORY_VIEWS; view++) {
+		struct tt_memory_peak *peak = &out->peaks[view];
+
+		if (peak->holders.count)
+			qsort(peak->holders.data, peak->holders.count, sizeof(*peak->holders.data),
+			      view == TT_MEMORY_CORE ? by_bank : by_size);
 	}
-	out->points = tt_calloc(graph->count + 1, sizeof(*out->points));
-	r.live = tt_calloc(r.course->buffers.count + 1, sizeof(*r.live));
-	r.maker = tt_calloc(r.course->buffers.count + 1, sizeof(*r.maker));
-	status = out->points && r.live && r.maker ? measure(out, &r) : tt_fail_nomem();
-	tt_free(r.live);
-	tt_free(r.maker);
-	TT_VEC_DEINIT(&r.banks);
-	tt_course_deinit(&read);
 	if (status != TTNN_OK)
 		tt_memory_deinit(out);
 	return status;
@@ -263,9 +401,7 @@ tt_status tt_memory_of(struct tt_memory *out, const struct tt_graph *graph)
 
 void tt_memory_deinit(struct tt_memory *memory)
 {
-	tt_free(memory->points);
-	memory->points = NULL;
-	TT_VEC_DEINIT(&memory->core.holders);
-	TT_VEC_DEINIT(&memory->l1.holders);
-	TT_VEC_DEINIT(&memory->dram.holders);
+	for (int view = 0; view < TT_MEMORY_VIEWS; view++)
+		TT_VEC_DEINIT(&memory->peaks[view].holders);
+	tt_map_deinit(&memory->texts);
 }

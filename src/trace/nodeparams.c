@@ -22,8 +22,18 @@ static struct sheet begin(struct tt_project *p, uint32_t node)
 	return (struct sheet){.p = p, .type = tt_project_node(p, node)->type};
 }
 
+/* What people read of nodes. */
+static bool is_plain(enum tt_graph_key key)
+{
+	return key == TT_KEY_NAME || key == TT_KEY_TENSOR_ID || key == TT_KEY_SHAPE ||
+	       key == TT_KEY_MANAGER_ID || key == TT_KEY_SUB_DEVICE_ID ||
+	       key == TT_KEY_ERROR_MESSAGE;
+}
+
 static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
 {
+	if (s->p->options.plain && !is_plain(key))
+		return NULL;
 	if (!tt_dialect_has(s->p->options.dialect, s->type, key) || s->count == 16)
 		return NULL;
 	s->params[s->count].key = (uint16_t)key;
@@ -59,7 +69,7 @@ static void put_composed(struct sheet *s, enum tt_graph_key key)
 {
 	const char *text = tt_str_text(&s->p->text);
 
-	if (is_passing(s))
+	if (is_passing(s) && !(s->p->options.plain && !is_plain(key)))
 		text = tt_arena_strndup(&s->p->graph.arena, text, s->p->text.length);
 	if (text)
 		put_textn(s, key, text, s->p->text.length);
@@ -260,7 +270,7 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 {
 	const struct ttnn_tensor_spec *spec = tensor->spec;
 	enum ttnn_dialect dialect = p->options.dialect;
-	bool placed = tensor->on_device && tensor->buffer_id;
+	bool placed = tensor->on_device && tensor->buffer_id && !p->options.plain;
 	bool located = placed && (tensor->owns || p->dialect->view_addresses);
 	struct sheet s = begin(p, node);
 
@@ -274,10 +284,12 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 		compose_chips(p, tensor);
 		put_composed(&s, TT_KEY_DEVICE_TENSORS);
 	}
-	tt_text_member(compose(p), &tt_enum_dtype, spec->dtype, dialect);
-	put_composed(&s, TT_KEY_DTYPE);
-	tt_text_member(compose(p), &tt_enum_layout, spec->layout, dialect);
-	put_composed(&s, TT_KEY_LAYOUT);
+	if (!p->options.plain) {
+		tt_text_member(compose(p), &tt_enum_dtype, spec->dtype, dialect);
+		put_composed(&s, TT_KEY_DTYPE);
+		tt_text_member(compose(p), &tt_enum_layout, spec->layout, dialect);
+		put_composed(&s, TT_KEY_LAYOUT);
+	}
 	if (placed) {
 		tt_text_memory_config(compose(p), &spec->memory, dialect);
 		put_composed(&s, TT_KEY_MEMORY_CONFIG);
@@ -373,6 +385,8 @@ void tt_node_memory(struct tt_project *p, uint32_t node,
 	const char *borrowed = memory->borrowed ? style->yes : style->no;
 	struct sheet s = begin(p, node);
 
+	if (p->options.plain)
+		return;
 	put_number(&s, TT_KEY_ADDRESS, memory->address);
 	if (s.type == TT_GRAPH_DFB_ALLOCATE)
 		put_text(&s, TT_KEY_BORROWS, borrowed);
@@ -433,7 +447,9 @@ void tt_node_launch(struct tt_project *p, uint32_t node,
 	put_number(&s, TT_KEY_RUNTIME_ID, launch->launch);
 	put_number(&s, TT_KEY_SUB_DEVICE_ID, 0);
 	put_number(&s, TT_KEY_MANAGER_ID, 0);
-	add_ranges(compose(p), launch->cores);
-	put_composed(&s, TT_KEY_WORKER_CORES);
+	if (!p->options.plain) {
+		add_ranges(compose(p), launch->cores);
+		put_composed(&s, TT_KEY_WORKER_CORES);
+	}
 	end(&s, node);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "trace/query.h"
+#include "trace/stream.h"
 
 /* ---- words ------------------------------------------------------------------------------------------ */
 
@@ -45,11 +46,11 @@ static void add_param(struct tt_str *out, const struct tt_graph_node *node, int 
 		tt_str_addf(out, "%lld", (long long)param->integer);
 }
 
-static tt_status add_words(struct tt_str *out, const struct tt_graph *graph,
+static tt_status add_words(struct tt_str *out, enum ttnn_dialect dialect,
 			   const struct tt_graph_node *node)
 {
 	const struct words *w = node->type < TT_GRAPH_OTHER ? &words[node->type] : NULL;
-	bool seed = graph->dialect == TTNN_DIALECT_SEED;
+	bool seed = dialect == TTNN_DIALECT_SEED;
 
 	if (!w || !(seed ? w->seed : w->metal)) {
 		if (!seed)
@@ -65,44 +66,36 @@ static tt_status add_words(struct tt_str *out, const struct tt_graph *graph,
 
 /* ---- text --------------------------------------------------------------------------------------------- */
 
-/* The nodes that the capture made: tensors that a function gave, buffers that were allocated. */
-static tt_status find_made(bool **out, const struct tt_graph *graph)
-{
-	bool *made = tt_calloc(graph->count + 1, sizeof(*made));
-
-	if (!made)
-		return tt_fail_nomem();
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-
-		if (node->type != TT_GRAPH_TENSOR && node->type != TT_GRAPH_BUFFER)
-			made[i] = true;
-		if (node->type != TT_GRAPH_FUNCTION_END && node->type != TT_GRAPH_BUFFER_ALLOCATE)
-			continue;
-		for (uint32_t k = 0; k < node->connection_count; k++)
-			made[node->connections[k]] = true;
-	}
-	*out = made;
-	return TTNN_OK;
-}
-
-/* A line, or one more of the line before. */
+/* Where lines go; a line, or one more of the line before. */
 struct lines {
-	struct tt_str *out;
+	struct tt_str out;
+	void (*write)(void *context, const char *text, size_t length);
+	void *context;
 	struct tt_str last;
 	size_t repeats;
 };
 
+#define PIECE 65536 /* bytes that are handed on at a time */
+
+static void hand_on(struct lines *lines, size_t least)
+{
+	if (lines->out.length < least)
+		return;
+	lines->write(lines->context, tt_str_text(&lines->out), lines->out.length);
+	tt_str_clear(&lines->out);
+}
+
 static void flush_line(struct lines *lines)
 {
 	if (lines->repeats) {
-		tt_str_adds(lines->out, tt_str_text(&lines->last));
+		tt_str_adds(&lines->out, tt_str_text(&lines->last));
 		if (lines->repeats > 1)
-			tt_str_addf(lines->out, " (x%zu)", lines->repeats);
-		tt_str_addc(lines->out, '\n');
+			tt_str_addf(&lines->out, " (x%zu)", lines->repeats);
+		tt_str_addc(&lines->out, '\n');
 	}
 	tt_str_clear(&lines->last);
 	lines->repeats = 0;
+	hand_on(lines, PIECE);
 }
 
 static void add_line(struct lines *lines, const struct tt_str *line)
@@ -116,71 +109,87 @@ static void add_line(struct lines *lines, const struct tt_str *line)
 	lines->repeats = 1;
 }
 
-static tt_status seed_lines(struct lines *lines, const struct tt_graph *graph, const bool *made)
+/* Of nodes that the capture made; the same line again is counted. */
+static tt_status seed_line(struct lines *lines, struct tt_str *line, struct tt_stream *stream,
+			   const struct tt_graph_node *node, int depth)
 {
-	struct tt_str line = {0};
-	tt_status status = TTNN_OK;
+	if (!tt_stream_made(stream))
+		return TTNN_OK;
+	tt_str_clear(line);
+	tt_str_addf(line, "%*s", 4 * depth, "");
+	TT_TRY(add_words(line, TTNN_DIALECT_SEED, node));
+	add_line(lines, line);
+	return TTNN_OK;
+}
+
+static tt_status metal_line(struct lines *lines, enum ttnn_dialect dialect,
+			    const struct tt_graph_node *node, int depth)
+{
+	struct tt_str *out = &lines->out;
+	size_t width = 4 * depth < 50 ? (size_t)(50 - 4 * depth) : 0, start;
+
+	tt_str_addf(out, "%*s", 4 * depth, "");
+	start = out->length;
+	TT_TRY(add_words(out, dialect, node));
+	while (out->length - start < width && !out->failed)
+		tt_str_addc(out, ' ');
+	tt_str_addc(out, '\n');
+	hand_on(lines, PIECE);
+	return TTNN_OK;
+}
+
+static tt_status add_lines(struct lines *lines, struct tt_str *line, struct tt_stream *stream)
+{
+	enum ttnn_dialect dialect = tt_stream_facts(stream)->dialect;
+	const struct tt_graph_node *node;
 	int depth = 0;
 
-	for (size_t i = 0; i < graph->count && status == TTNN_OK; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-
-		if (!made[i])
-			continue;
+	for (;;) {
+		TT_TRY(tt_stream_next(&node, stream));
+		if (!node)
+			break;
 		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
-		tt_str_clear(&line);
-		tt_str_addf(&line, "%*s", 4 * depth, "");
-		status = add_words(&line, graph, node);
-		add_line(lines, &line);
+		if (dialect == TTNN_DIALECT_SEED)
+			TT_TRY(seed_line(lines, line, stream, node, depth));
+		else
+			TT_TRY(metal_line(lines, dialect, node, depth));
 		depth += node->type == TT_GRAPH_FUNCTION_START;
 	}
 	flush_line(lines);
+	lines->out.failed |= lines->last.failed | line->failed;
+	TT_TRY(tt_str_status(&lines->out));
+	hand_on(lines, 1);
+	return TTNN_OK;
+}
+
+tt_status tt_query_pretty_stream(struct tt_stream *stream,
+				 void (*write)(void *context, const char *text, size_t length),
+				 void *context)
+{
+	struct lines lines = {.write = write, .context = context};
+	struct tt_str line = {0};
+	tt_status status = add_lines(&lines, &line, stream);
+
+	tt_str_deinit(&lines.out);
+	tt_str_deinit(&lines.last);
 	tt_str_deinit(&line);
 	return status;
 }
 
-static tt_status pretty_seed(struct tt_str *out, const struct tt_graph *graph)
+static void append(void *context, const char *text, size_t length)
 {
-	struct lines lines = {.out = out};
-	bool *made = NULL;
-	tt_status status;
-
-	TT_TRY(find_made(&made, graph));
-	status = seed_lines(&lines, graph, made);
-	lines.out->failed |= lines.last.failed;
-	tt_str_deinit(&lines.last);
-	tt_free(made);
-	return status;
-}
-
-static tt_status pretty_metal(struct tt_str *out, const struct tt_graph *graph)
-{
-	int depth = 0;
-
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-		size_t start, width;
-
-		depth -= node->type == TT_GRAPH_FUNCTION_END && depth > 0;
-		tt_str_addf(out, "%*s", 4 * depth, "");
-		start = out->length;
-		width = 4 * depth < 50 ? (size_t)(50 - 4 * depth) : 0;
-		TT_TRY(add_words(out, graph, node));
-		while (out->length - start < width && !out->failed)
-			tt_str_addc(out, ' ');
-		tt_str_addc(out, '\n');
-		depth += node->type == TT_GRAPH_FUNCTION_START;
-	}
-	return TTNN_OK;
+	tt_str_add(context, text, length);
 }
 
 tt_status tt_query_pretty(struct tt_str *out, const struct tt_graph *graph)
 {
-	if (graph->dialect == TTNN_DIALECT_SEED)
-		TT_TRY(pretty_seed(out, graph));
-	else
-		TT_TRY(pretty_metal(out, graph));
-	return tt_str_status(out);
+	struct tt_stream *stream;
+	tt_status status;
+
+	TT_TRY(tt_stream_of_graph(&stream, graph, false));
+	status = tt_query_pretty_stream(stream, append, out);
+	tt_stream_close(stream);
+	return status == TTNN_OK ? tt_str_status(out) : status;
 }
 
 /* ---- Graphviz ------------------------------------------------------------------------------------------- */

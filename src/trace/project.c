@@ -29,6 +29,12 @@ static bool describes(const struct tt_project *p)
 	return p->options.how <= TT_PROJECT_NODES;
 }
 
+/* Whether what becomes of memory is followed. */
+static bool follows(const struct tt_project *p)
+{
+	return p->options.how == TT_PROJECT_GRAPH || p->options.course;
+}
+
 static bool counts(const struct tt_project *p)
 {
 	return p->options.how != TT_PROJECT_CALLS;
@@ -172,7 +178,7 @@ static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
 		.size = tensor->spec->bytes,
 	};
 
-	if (p->options.courseless || tt_course_knows(&p->course, tensor->buffer_id))
+	if (!follows(p) || tt_course_knows(&p->course, tensor->buffer_id))
 		return;
 	buffer.bank_size = bank_size_of(p, tensor);
 	follow(p, tt_course_there(&p->course, &buffer));
@@ -183,7 +189,7 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 			const struct tt_event_tensor *tensor)
 {
 	struct tt_node_buffer buffer;
-	uint32_t node, *slot;
+	uint32_t node, of, *slot;
 	bool added = true;
 
 	if (p->dialect->fresh_tensors) {
@@ -207,7 +213,12 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 			.device_id = tensor->device_id,
 		};
 		notice(p, tensor);
-		connect(p, buffer_node(p, t, tensor->buffer_id, &buffer), node);
+		of = buffer_node(p, t, tensor->buffer_id, &buffer);
+		connect(p, of, node);
+		if (p->options.course) {
+			tt_course_name(&p->course, tensor->buffer_id, of);
+			tt_course_fill(&p->course, tensor->buffer_id, tensor->spec);
+		}
 	}
 	return node;
 }
@@ -247,6 +258,8 @@ static uint32_t close_top(struct tt_project *p, struct tt_project_thread *t, uin
 	if (sink && sink->end)
 		sink->end(p->options.context, t->open.data, t->open.count,
 			  duration_of(call->begin, now));
+	if (t->open.count > 1)
+		call[-1].inner_ns += duration_of(call->begin, now);
 	return node;
 }
 
@@ -381,6 +394,8 @@ static void describe_function(struct tt_project *p, const struct tt_project_call
 
 	tt_project_node(p, call->node)->level = call->level;
 	tt_node_function_start(p, call->node, call->name, tt_argtext_count(begin));
+	if (p->options.plain)
+		return;
 	add_arguments(p, call->node, begin);
 	program = sink && sink->future ? sink->future(p->options.context, call->node) : NULL;
 	if (program)
@@ -528,10 +543,12 @@ static void on_buffer(struct tt_project *p, struct tt_project_thread *t,
 	else
 		connect(p, node, of);
 	connect(p, top(t), node);
-	if (p->options.courseless)
+	if (!follows(p))
 		return;
+	tt_course_name(&p->course, told->buffer_id, of); /* of one that leaves */
 	follow(p, type == TT_GRAPH_BUFFER_ALLOCATE ? tt_course_take(&p->course, told, node)
 						   : tt_course_give(&p->course, told, node));
+	tt_course_name(&p->course, told->buffer_id, of);
 }
 
 static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
@@ -539,7 +556,7 @@ static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
 	struct tt_event_buffer *slot;
 
 	/* One that another thread made meanwhile, or gave back, was told of already. */
-	if (!p->options.courseless && tt_course_knows(&p->course, told->buffer_id))
+	if (follows(p) && tt_course_knows(&p->course, told->buffer_id))
 		return;
 	slot = TT_VEC_PUSH(&p->there);
 	if (!slot) {
@@ -549,7 +566,7 @@ static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
 	*slot = *told;
 	if (tt_dialect_has(p->options.dialect, TT_GRAPH_CAPTURE_START, TT_KEY_BUFFERS))
 		use_device(p, told->device_id);
-	if (!p->options.courseless)
+	if (follows(p))
 		follow(p, tt_course_there(&p->course, told));
 }
 
@@ -612,7 +629,7 @@ static void on_memory(struct tt_project *p, struct tt_project_thread *t,
 	if (told->kind == TT_MEMORY_PLANNED)
 		return;
 	t->told_memory = true;
-	if (!p->options.courseless)
+	if (follows(p))
 		follow(p, tt_course_row(&p->course, told, last_node(p)));
 }
 
@@ -646,7 +663,7 @@ static void on_program(struct tt_project *p, struct tt_project_thread *t,
 		sink->program(p->options.context, top(t), told);
 	if (p->dialect->one_memory && !t->told_memory)
 		write_again(p, t, told);
-	if (!p->options.courseless)
+	if (follows(p))
 		follow(p, tt_course_program(&p->course, told, last_node(p)));
 	t->told_memory = false;
 }
@@ -661,7 +678,7 @@ static void on_release(struct tt_project *p, struct tt_project_thread *t, uint32
 	connect(p, node, top(t));
 	connect(p, top(t), node);
 	t->told_memory = false;
-	if (!p->options.courseless)
+	if (follows(p))
 		follow(p, tt_course_release(&p->course, device_id, node));
 }
 
@@ -816,6 +833,7 @@ void tt_project_init(struct tt_project *p, const struct tt_project_options *opti
 	if (!p->graph.course)
 		tt_project_fail(p, tt_fail_nomem());
 	p->course.course = p->graph.course;
+	p->course.passing = options->how != TT_PROJECT_GRAPH;
 	p->course.device_id = TT_COURSE_NONE;
 }
 

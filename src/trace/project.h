@@ -53,7 +53,8 @@ struct tt_project_options {
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
 	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
 	enum tt_project_how how;
-	bool courseless;                    /* nobody asks what becomes of memory */
+	bool course; /* follow what becomes of memory; a whole graph always does */
+	bool plain;  /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */
 };
@@ -81,7 +82,8 @@ struct tt_project_call {
 	uint32_t node;
 	int32_t level;
 	uint64_t begin;
-	const char *name; /* the source's, or the dialect's */
+	uint64_t inner_ns; /* that the calls inside took */
+	const char *name;  /* the source's, or the dialect's */
 	bool operation;   /* that a user calls, not a step of one */
 	char **stack;     /* where it was called from */
 	uint32_t stack_count;

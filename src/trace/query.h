@@ -108,6 +108,12 @@ void tt_query_levels_json(struct tt_jsonw *w, const struct tt_query_vertex *vert
  */
 tt_status tt_query_pretty(struct tt_str *out, const struct tt_graph *graph);
 
+/* The same of nodes that come one by one, handed on in pieces. */
+struct tt_stream;
+tt_status tt_query_pretty_stream(struct tt_stream *stream,
+				 void (*write)(void *context, const char *text, size_t length),
+				 void *context);
+
 /* Graphviz: a cluster for each function, an edge for each connection. Refuses unfinished functions. */
 tt_status tt_query_dot(struct tt_str *out, const struct tt_graph *graph);
 

@@ -92,55 +92,72 @@ bool tt_is_trace(const char *path)
 	return is;
 }
 
-static tt_status project_source(struct tt_graph *out, struct tt_source *source,
-				const struct tt_project_options *options)
+/* What comes through a pipe is read once, and then looked at. */
+static tt_status open_pipe(struct tt_input *out, const char *path)
 {
+	size_t size;
+
+	TT_TRY(tt_file_read(&out->data, &size, path));
+	if (size >= TT_TRACE_MAGIC_SIZE &&
+	    memcmp(out->data, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE) == 0)
+		return tt_source_open_bytes(&out->source, out->data, size, path);
+	return tt_graph_parse(&out->graph, out->data, size, path);
+}
+
+tt_status tt_input_open(struct tt_input *out, const char *path)
+{
+	struct stat facts;
 	tt_status status;
 
 	memset(out, 0, sizeof(*out));
-	status = tt_graph_from_source(out, source, options);
-	tt_source_close(source);
+	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+		status = open_pipe(out, path);
+	else if (tt_is_trace(path))
+		status = tt_source_open(&out->source, path);
+	else
+		status = tt_graph_load(&out->graph, path);
+	if (status != TTNN_OK)
+		tt_input_close(out);
 	return status;
 }
 
-/* What comes through a pipe is read once, and then looked at. */
-static tt_status open_pipe(struct tt_graph *out, const char *path,
-			   const struct tt_project_options *options)
+void tt_input_close(struct tt_input *input)
 {
-	struct tt_source *source;
-	tt_status status;
-	char *data;
-	size_t size;
+	tt_source_close(input->source);
+	tt_graph_deinit(&input->graph);
+	tt_free(input->data);
+	memset(input, 0, sizeof(*input));
+}
 
-	TT_TRY(tt_file_read(&data, &size, path));
-	if (size < TT_TRACE_MAGIC_SIZE || memcmp(data, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE) != 0) {
-		status = tt_graph_parse(out, data, size, path);
-	} else {
-		status = tt_source_open_bytes(&source, data, size, path);
-		if (status == TTNN_OK)
-			status = project_source(out, source, options);
-	}
-	tt_free(data);
-	return status;
+tt_status tt_input_stream(struct tt_stream **out, struct tt_input *input,
+			  const struct tt_project_options *options)
+{
+	if (input->source)
+		return tt_stream_open(out, input->source, options);
+	return tt_stream_of_graph(out, &input->graph, options->course);
+}
+
+tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
+			 const struct tt_project_options *options)
+{
+	if (input->source)
+		return tt_graph_from_source(out, input->source, options);
+	*out = input->graph;
+	memset(&input->graph, 0, sizeof(input->graph));
+	return TTNN_OK;
 }
 
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
 {
-	return tt_graph_open_as(out, path, &(struct tt_project_options){.dialect = dialect});
-}
+	struct tt_project_options options = {.dialect = dialect};
+	struct tt_input input;
+	tt_status status;
 
-tt_status tt_graph_open_as(struct tt_graph *out, const char *path,
-			   const struct tt_project_options *options)
-{
-	struct tt_source *source;
-	struct stat facts;
-
-	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
-		return open_pipe(out, path, options);
-	if (!tt_is_trace(path))
-		return tt_graph_load(out, path);
-	TT_TRY(tt_source_open(&source, path));
-	return project_source(out, source, options);
+	memset(out, 0, sizeof(*out));
+	TT_TRY(tt_input_open(&input, path));
+	status = tt_input_graph(out, &input, &options);
+	tt_input_close(&input);
+	return status;
 }
 
 /* ---- captures ----------------------------------------------------------------------------------------- */

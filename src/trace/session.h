@@ -4,8 +4,7 @@
 #ifndef TT_TRACE_SESSION_H
 #define TT_TRACE_SESSION_H
 
-#include "trace/project.h"
-#include "trace/source.h"
+#include "trace/stream.h"
 
 /* All that a source tells, as a graph with an end. Rewinds it first. */
 tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
@@ -14,12 +13,27 @@ tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
 /* Whether a file is a .ttrace: its name says so, or how it begins. */
 bool tt_is_trace(const char *path);
 
-/* A graph from any file: .ttrace, graph JSON, report JSON. `dialect` is for traces. */
-tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect);
+/* A file that was opened, of whatever kind: what comes through a pipe is read once, and then looked at. */
+struct tt_input {
+	struct tt_source *source; /* of a .ttrace; NULL: the graph is that of JSON */
+	struct tt_graph graph;
+	char *data; /* of a pipe */
+};
 
-/* The same, with all that can be chosen about the graph of a trace. */
-tt_status tt_graph_open_as(struct tt_graph *out, const char *path,
-			   const struct tt_project_options *options);
+/* Opens a .ttrace, graph JSON or report JSON. */
+tt_status tt_input_open(struct tt_input *out, const char *path);
+void tt_input_close(struct tt_input *input);
+
+/* Its nodes one by one; the options are for traces, but `course`. */
+tt_status tt_input_stream(struct tt_stream **out, struct tt_input *input,
+			  const struct tt_project_options *options);
+
+/* All of them at once; of JSON once only. *out is the caller's. */
+tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
+			 const struct tt_project_options *options);
+
+/* The graph of a file; `dialect` is for traces. */
+tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect);
 
 /*
  * Writes the report of a trace, as it is made: nothing but the graph is kept. `pages`: also where device

@@ -12,7 +12,7 @@
  *			... node is connected to the node of number `to` ...
  *	tt_stream_close(stream);
  *
- * A node of a graph leads to nodes that come later, some of them at the very end, so a source is read twice:
+ * A node of a graph leads to nodes that come later, some of them at the very end, so a trace is read twice:
  * first for the edges, which are sorted aside (on disk when there are many), then for the nodes. What is known
  * at the end alone (devices, times) is known after the first time, and told by tt_stream_facts().
  *
@@ -32,33 +32,54 @@ struct tt_stream;
 struct tt_stream_facts {
 	uint64_t nodes;
 	uint64_t duration_ns; /* to the last event */
+	enum ttnn_dialect dialect;
 	const struct tt_project_device *devices; /* all that were told of, used or not */
 	size_t device_count;
 	const uint32_t *chips; /* those that nodes of circular buffers name, each once */
 	size_t chip_count;
+	uint64_t bank;    /* bytes of L1 that a core has; 0: not known */
+	size_t shareless; /* buffers in L1 of which nobody knows what they take of a bank; with `course` */
 };
 
 /*
- * Begins with the nodes of a source, with a capture_end behind them. The source stays the caller's, is rewound, and
- * must not be used meanwhile.
+ * Begins with the nodes of a source, with a capture_end behind them. Of the options dialect, modes, `plain` and
+ * `course` count. The source stays the caller's, is rewound, and must not be used meanwhile.
  */
 tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
 			 const struct tt_project_options *options);
 
+/* The same of a graph in memory, which is borrowed; what becomes of memory is known if that is asked for. */
+tt_status tt_stream_of_graph(struct tt_stream **out, const struct tt_graph *graph, bool course);
+
 /*
  * The next node, *out NULL behind the last. It lives, with all texts that it points to, until the next call. Its
- * connections are those of tt_stream_edge(), and connection_count is 0.
+ * connections are those of tt_stream_edge().
  */
 tt_status tt_stream_next(const struct tt_graph_node **out, struct tt_stream *stream);
 
 /* The next connection of that node, in their order; false behind the last. */
 bool tt_stream_edge(uint32_t *to, struct tt_stream *stream);
 
+/* Whether the capture made that node: a tensor that a function gave, a buffer that was allocated, or neither. */
+bool tt_stream_made(struct tt_stream *stream);
+
+/* Begins again, with the first node. */
+tt_status tt_stream_restart(struct tt_stream *stream);
+
 /* Borrowed from the stream. */
 const struct tt_stream_facts *tt_stream_facts(const struct tt_stream *stream);
 
-/* Whether the capture made that node: a tensor that a function gave, a buffer that was allocated, or neither. */
-bool tt_stream_made(struct tt_stream *stream);
+/*
+ * What became of memory, with `course`: the next step that happened before node `before` is written, and the
+ * buffer it is about (trace/course.h), both until the next call. At the start the buffers that were there before
+ * are in the course.
+ */
+bool tt_stream_step(struct tt_course_step *out, struct tt_stream *stream, uint32_t before);
+const struct tt_course *tt_stream_course(const struct tt_stream *stream);
+
+/* The shape of a tensor in a buffer of the course, "" when none is known. */
+void tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
+		     const struct tt_course_buffer *buffer);
 
 /* The node that was given last, with the edges that were not asked for yet, as JSON. */
 void tt_stream_write_node(struct tt_jsonw *w, struct tt_stream *stream,
@@ -69,5 +90,27 @@ tt_status tt_stream_write(struct tt_jsonw *w, struct tt_stream *stream);
 
 /* NULL is fine. */
 void tt_stream_close(struct tt_stream *stream);
+
+/* ---- for those who make streams --------------------------------------------------------------------- */
+
+struct tt_stream_kind {
+	tt_status (*next)(struct tt_stream *stream, bool *there); /* fills in stream->node */
+	bool (*edge)(uint32_t *to, struct tt_stream *stream);
+	bool (*made)(struct tt_stream *stream);
+	tt_status (*restart)(struct tt_stream *stream);
+	void (*shape)(struct tt_str *out, struct tt_stream *stream,
+		      const struct tt_course_buffer *buffer);
+	void (*close)(struct tt_stream *stream);
+};
+
+/* The beginning of every stream. */
+struct tt_stream {
+	const struct tt_stream_kind *kind;
+	struct tt_stream_facts facts;
+	struct tt_graph_node node;      /* that was given last */
+	uint32_t handed;                /* how many were */
+	const struct tt_graph *keys;    /* has the names of keys */
+	struct tt_course_maker *course; /* NULL: nobody asked */
+};
 
 #endif

@@ -1,0 +1,297 @@
+/*
+ * stream_trace.c: two projections of one source. The first counts nodes and gathers what is known later than the node
+ * it belongs to: its edges, the program of a function, what the capture began with. The second describes nodes.
+ */
+#include "trace/stream.h"
+
+#include <string.h>
+
+#include "base/deadline.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/spill.h"
+#include "tensor/text.h"
+
+struct trace {
+	struct tt_stream stream;
+	struct tt_source *source;
+	struct tt_project_options options; /* of the second */
+	struct tt_project first, second;
+	struct tt_spill *edges, *programs, *made;
+	struct tt_map kinds;                   /* of programs → place in */
+	TT_VEC(struct tt_event_program) known; /* each once, for functions to come */
+	size_t next;                           /* of the nodes that the second has made */
+	uint32_t polled;                       /* nodes when somebody was asked whether to go on */
+	bool ended;                            /* no more events */
+	tt_status status;
+};
+
+/* ---- the first time ------------------------------------------------------------------------------- */
+
+static void note_edge(void *context, uint32_t from, uint32_t to)
+{
+	struct trace *trace = context;
+
+	tt_spill_add(trace->edges, from, to);
+}
+
+static void note_made(void *context, uint32_t node)
+{
+	struct trace *trace = context;
+
+	tt_spill_add(trace->made, node, 0);
+}
+
+/* Names are the source's, each once: programs are told apart by their pointers. */
+struct program_key {
+	const char *factory;
+	uint32_t index, hit;
+};
+
+static void note_program(void *context, uint32_t node, const struct tt_event_program *program)
+{
+	struct program_key key;
+	struct trace *trace = context;
+	struct tt_map_entry *entry;
+	struct tt_event_program *slot;
+	bool added;
+
+	memset(&key, 0, sizeof(key));
+	key.factory = program->factory;
+	key.index = program->factory_index;
+	key.hit = program->cache_hit;
+	entry = tt_map_add(&trace->kinds, &key, sizeof(key), &added);
+	slot = entry && added ? TT_VEC_PUSH(&trace->known) : NULL;
+	if (!entry || (added && !slot)) {
+		trace->status = TTNN_NOMEM;
+		return;
+	}
+	if (added) {
+		*slot = (struct tt_event_program){.factory = program->factory,
+						  .factory_index = program->factory_index,
+						  .cache_hit = program->cache_hit};
+		entry->number = trace->known.count - 1;
+	}
+	tt_spill_add(trace->programs, node, (uint32_t)entry->number);
+}
+
+static const struct tt_event_program *find_program(void *context, uint32_t node)
+{
+	struct trace *trace = context;
+	bool found = false;
+	uint32_t which;
+
+	while (tt_spill_next(&which, trace->programs, node))
+		found = true;
+	return found ? &trace->known.data[which] : NULL;
+}
+
+static const struct tt_project_sink sink = {
+	.edge = note_edge,
+	.made = note_made,
+	.program = note_program,
+	.future = find_program,
+};
+
+/* Who waits may give it up. */
+static tt_status poll(struct trace *trace, uint32_t nodes)
+{
+	if (nodes - trace->polled < 4096)
+		return TTNN_OK;
+	trace->polled = nodes;
+	tt_deadline_poll();
+	return tt_deadline_check();
+}
+
+static void set_facts(struct trace *trace)
+{
+	struct tt_stream_facts *facts = &trace->stream.facts;
+	const struct tt_project *p = &trace->first;
+
+	facts->nodes = p->count;
+	facts->dialect = p->options.dialect;
+	facts->devices = p->devices.data;
+	facts->device_count = p->devices.count;
+	facts->chips = p->chips.data;
+	facts->chip_count = p->chips.count;
+	facts->shareless = p->course.shareless;
+	for (size_t i = 0; i < p->devices.count; i++)
+		if (p->devices.data[i].row.cb_limit > facts->bank)
+			facts->bank = p->devices.data[i].row.cb_limit;
+}
+
+static tt_status read_edges(struct trace *trace)
+{
+	uint64_t *last = &trace->stream.facts.duration_ns;
+	struct tt_project *p = &trace->first;
+	struct tt_course_step unused;
+	const struct tt_seen *seen;
+
+	tt_source_rewind(trace->source);
+	for (;;) {
+		TT_TRY(tt_source_next(&seen, trace->source));
+		if (!seen || p->status != TTNN_OK)
+			break;
+		tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
+		*last = seen->time_ns > *last ? seen->time_ns : *last;
+		while (p->options.course && tt_course_step(&unused, &p->course, UINT32_MAX))
+			;
+		TT_TRY(poll(trace, p->count));
+	}
+	tt_project_end(p, *last);
+	TT_TRY(tt_project_status(p));
+	return trace->status == TTNN_OK ? TTNN_OK : tt_fail_nomem();
+}
+
+/* ---- the second time ------------------------------------------------------------------------------ */
+
+static tt_status restart(struct tt_stream *stream)
+{
+	struct trace *trace = (struct trace *)stream;
+	const struct tt_course_maker *told = &trace->first.course;
+
+	tt_project_deinit(&trace->second);
+	tt_project_init(&trace->second, &trace->options);
+	/* What was there before is known by now, wherever it was told. */
+	for (size_t i = 0; i < told->theres.count; i++) {
+		const struct tt_course_buffer *there = &told->theres.data[i];
+
+		TT_TRY(tt_course_there(&trace->second.course,
+				       &(struct tt_event_buffer){
+					       .buffer_id = there->id,
+					       .size = there->size,
+					       .bank_size = there->bank_size,
+					       .device_id = there->device_id,
+					       .type = there->l1 ? TTNN_L1 : TTNN_DRAM}));
+	}
+	tt_project_drop(&trace->second); /* the first node is the other projection's */
+	TT_TRY(tt_spill_sort(trace->edges));
+	TT_TRY(tt_spill_sort(trace->programs));
+	TT_TRY(tt_spill_sort(trace->made));
+	tt_source_rewind(trace->source);
+	trace->next = 0;
+	trace->polled = 0;
+	trace->ended = false;
+	return TTNN_OK;
+}
+
+/* The nodes of the next event that makes some; none behind the last. */
+static tt_status make_more(struct trace *trace)
+{
+	struct tt_project *p = &trace->second;
+	const struct tt_seen *seen;
+
+	trace->next = 0;
+	tt_project_drop(p);
+	while (!p->graph.count && !trace->ended) {
+		TT_TRY(tt_source_next(&seen, trace->source));
+		if (seen) {
+			tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
+		} else {
+			trace->ended = true;
+			tt_project_end(p, trace->stream.facts.duration_ns);
+		}
+		TT_TRY(tt_project_status(p));
+	}
+	return poll(trace, p->count);
+}
+
+static tt_status next(struct tt_stream *stream, bool *there)
+{
+	struct trace *trace = (struct trace *)stream;
+
+	if (!stream->handed) {
+		stream->node = trace->first.graph.nodes[0];
+		*there = true;
+		return TTNN_OK;
+	}
+	if (trace->next == trace->second.graph.count)
+		TT_TRY(make_more(trace));
+	*there = trace->second.graph.count > 0;
+	if (*there) {
+		stream->node = trace->second.graph.nodes[trace->next++];
+		return TTNN_OK;
+	}
+	TT_TRY(tt_spill_status(trace->programs));
+	TT_TRY(tt_spill_status(trace->made));
+	return tt_spill_status(trace->edges);
+}
+
+static bool next_edge(uint32_t *to, struct tt_stream *stream)
+{
+	return tt_spill_next(to, ((struct trace *)stream)->edges, stream->handed - 1);
+}
+
+static bool is_made(struct tt_stream *stream)
+{
+	uint32_t unused;
+
+	return tt_spill_next(&unused, ((struct trace *)stream)->made, stream->handed - 1);
+}
+
+static void add_shape(struct tt_str *out, struct tt_stream *stream,
+		      const struct tt_course_buffer *buffer)
+{
+	if (buffer->spec)
+		tt_text_shape(out, &buffer->spec->shape, stream->facts.dialect);
+}
+
+static void close_trace(struct tt_stream *stream)
+{
+	struct trace *trace = (struct trace *)stream;
+
+	tt_project_deinit(&trace->first);
+	tt_project_deinit(&trace->second);
+	tt_spill_free(trace->edges);
+	tt_spill_free(trace->programs);
+	tt_spill_free(trace->made);
+	tt_map_deinit(&trace->kinds);
+	TT_VEC_DEINIT(&trace->known);
+	tt_free(trace);
+}
+
+/* ---- opening -------------------------------------------------------------------------------------- */
+
+static const struct tt_stream_kind kind = {next, next_edge, is_made, restart, add_shape, close_trace};
+
+static tt_status start(struct trace *trace, const struct tt_project_options *options)
+{
+	trace->options = (struct tt_project_options){.dialect = options->dialect,
+						     .mode = options->mode,
+						     .actual = options->actual,
+						     .how = TT_PROJECT_EDGES,
+						     .course = options->course,
+						     .plain = options->plain,
+						     .sink = &sink,
+						     .context = trace};
+	tt_project_init(&trace->first, &trace->options);
+	TT_TRY(tt_spill_new(&trace->edges));
+	TT_TRY(tt_spill_new(&trace->programs));
+	TT_TRY(tt_spill_new(&trace->made));
+	TT_TRY(read_edges(trace));
+	set_facts(trace);
+	tt_project_first(&trace->first);
+	TT_TRY(tt_project_status(&trace->first));
+	trace->options.how = TT_PROJECT_NODES;
+	return restart(&trace->stream);
+}
+
+tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
+			 const struct tt_project_options *options)
+{
+	struct trace *trace = tt_calloc(1, sizeof(*trace));
+	tt_status status;
+
+	if (!trace)
+		return tt_fail_nomem();
+	trace->stream.kind = &kind;
+	trace->stream.keys = &trace->second.graph;
+	trace->stream.course = options->course ? &trace->second.course : NULL;
+	trace->source = source;
+	status = start(trace, options);
+	if (status == TTNN_OK)
+		*out = &trace->stream;
+	else
+		tt_stream_close(&trace->stream);
+	return status;
+}
