@@ -38,6 +38,7 @@ static void ask(const struct tt_graph *graph)
 		"levelized", "duration", "output_info", "pretty", "dot"};
 	struct tt_query_vertex *vertices;
 	struct tt_arena arena = {0};
+	struct tt_stream *stream;
 	struct tt_memory memory;
 	size_t count;
 
@@ -50,8 +51,11 @@ static void ask(const struct tt_graph *graph)
 	}
 	check(tt_query_flow(&vertices, &count, &arena, graph, 2) == TTNN_OK);
 	tt_arena_deinit(&arena);
-	if (tt_memory_of(&memory, graph) == TTNN_OK)
+	if (tt_stream_of_graph(&stream, graph, true) != TTNN_OK)
+		return;
+	if (tt_memory_of(&memory, stream) == TTNN_OK)
 		tt_memory_deinit(&memory);
+	tt_stream_close(stream);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -18,6 +18,7 @@
 #include "report/svg.h"
 #include "scratch.h"
 #include "trace/info.h"
+#include "trace/calls.h"
 #include "trace/memory.h"
 #include "trace/params.h"
 #include "trace/query.h"
@@ -69,7 +70,6 @@ static void ask(const struct tt_graph *graph)
 	static const char *const questions[] = {
 		"calltrace", "peak_l1",  "per_core",    "dram",   "counts", "output_tensors",
 		"levelized", "duration", "output_info", "pretty", "dot"};
-	struct tt_memory memory;
 	char *answer = NULL;
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
@@ -80,8 +80,40 @@ static void ask(const struct tt_graph *graph)
 	}
 	if (tt_graph_json(&answer, graph, 0) == TTNN_OK)
 		tt_free(answer);
-	if (tt_memory_of(&memory, graph) == TTNN_OK)
-		tt_memory_deinit(&memory);
+}
+
+/* The nodes one by one are those of the whole graph; so is what becomes of memory. */
+static void pass_by(struct tt_source *source, const struct tt_graph *graph)
+{
+	struct tt_project_options options = {.dialect = graph->dialect, .course = true};
+	struct tt_memory by_one = {0}, whole = {0};
+	struct tt_input input = {.source = source};
+	struct tt_stream *stream = NULL, *other = NULL;
+	struct tt_calls_table table;
+	struct tt_str told = {0}, folded = {0};
+	struct tt_jsonw w;
+	char *text = NULL;
+
+	tt_jsonw_init_str(&w, &told, (struct tt_jsonw_style){.compact = true, .utf8 = true});
+	if (tt_stream_open(&stream, source, &options) != TTNN_OK ||
+	    tt_stream_of_graph(&other, graph, true) != TTNN_OK ||
+	    tt_graph_json(&text, graph, 0) != TTNN_OK || tt_stream_write(&w, stream) != TTNN_OK ||
+	    tt_jsonw_finish(&w) != TTNN_OK || strcmp(text, tt_str_text(&told)) != 0 ||
+	    tt_memory_of(&by_one, stream) != TTNN_OK || tt_memory_of(&whole, other) != TTNN_OK ||
+	    memcmp(by_one.bars, whole.bars, sizeof(whole.bars)) != 0 ||
+	    by_one.shareless != whole.shareless)
+		abort();
+	tt_memory_deinit(&by_one);
+	tt_memory_deinit(&whole);
+	tt_stream_close(stream);
+	tt_stream_close(other);
+	if (tt_calls_sum(&table, &input, graph->dialect) != TTNN_OK ||
+	    tt_calls_fold(&folded, &input, graph->dialect, "root") != TTNN_OK)
+		abort();
+	tt_calls_table_deinit(&table);
+	tt_str_deinit(&folded);
+	tt_str_deinit(&told);
+	tt_free(text);
 }
 
 static void draw(const struct tt_graph *graph)
@@ -105,6 +137,7 @@ static void make_graph(struct tt_source *source, enum ttnn_dialect dialect)
 	memset(&graph, 0, sizeof(graph));
 	if (tt_graph_from_source(&graph, source, &options) == TTNN_OK) {
 		ask(&graph);
+		pass_by(source, &graph);
 		draw(&graph);
 	}
 	tt_graph_deinit(&graph);

@@ -130,13 +130,16 @@ static ttnn_tensor *call(const char *name, ttnn_tensor *a, enum ttnn_buffer_type
 static struct memory_sums peaks_of(const ttnn_graph *graph)
 {
 	struct memory_sums sums = {0};
+	struct tt_stream *stream;
 	struct tt_memory memory;
 
-	CHECK_OK(tt_memory_of(&memory, graph));
-	sums.dram = memory.points[memory.dram.node].dram;
-	sums.l1 = memory.points[memory.l1.node].l1;
-	sums.core = tt_memory_core(&memory.points[memory.core.node]);
+	CHECK_OK(tt_stream_of_graph(&stream, graph, true));
+	CHECK_OK(tt_memory_of(&memory, stream));
+	sums.dram = memory.peaks[TT_MEMORY_DRAM].point.dram;
+	sums.l1 = memory.peaks[TT_MEMORY_L1].point.l1;
+	sums.core = tt_memory_core(&memory.peaks[TT_MEMORY_CORE].point);
 	tt_memory_deinit(&memory);
+	tt_stream_close(stream);
 	return sums;
 }
 
@@ -284,6 +287,7 @@ TEST(a_core_holds_what_is_there_at_one_moment)
 	struct memory_model model;
 	ttnn_tensor *a, *b, *c;
 	ttnn_graph *graph = NULL;
+	struct tt_stream *stream;
 	struct tt_memory memory;
 
 	CHECK_OK(ttnn_graph_begin_as(TTNN_RUN_NORMAL, TTNN_DIALECT_SEED));
@@ -294,17 +298,19 @@ TEST(a_core_holds_what_is_there_at_one_moment)
 	c = call("ttnn.softmax", b, TTNN_L1);
 	memory_model_end(&model);
 	CHECK_OK(ttnn_graph_end(&graph));
-	CHECK_OK(tt_memory_of(&memory, graph));
-	const struct tt_memory_point *point = &memory.points[memory.core.node];
+	CHECK_OK(tt_stream_of_graph(&stream, graph, true));
+	CHECK_OK(tt_memory_of(&memory, stream));
+	const struct tt_memory_point *point = &memory.peaks[TT_MEMORY_CORE].point;
 	CHECK_INT(tt_memory_core(point), model.peak.core);
 	/* 256 tiles on 64 banks; two of three tensors at a time. */
 	CHECK_INT(point->core_buffers, 2 * 4 * 2048);
 	CHECK_INT(memory.bank,
 		  ttnn_device_get_info(device)->l1_size - ttnn_device_get_info(device)->l1_base);
-	CHECK_INT(memory.core.holders.count, 2);
-	CHECK_INT(memory.core.holders.data[0].bank_size, 4 * 2048);
-	CHECK_INT(memory.points[memory.l1.node].l1, 2 * 512 * 512 * 2);
+	CHECK_INT(memory.peaks[TT_MEMORY_CORE].holders.count, 2);
+	CHECK_INT(memory.peaks[TT_MEMORY_CORE].holders.data[0].bank_size, 4 * 2048);
+	CHECK_INT(memory.peaks[TT_MEMORY_L1].point.l1, 2 * 512 * 512 * 2);
 	tt_memory_deinit(&memory);
+	tt_stream_close(stream);
 	memory_model_free(&model);
 	ttnn_graph_free(graph);
 	ttnn_tensor_drop(b);
