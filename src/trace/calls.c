@@ -17,7 +17,8 @@ static tt_status tell_source(struct tt_source *source, const struct tt_project_o
 	tt_status status = TTNN_OK;
 
 	tt_project_init(&project, options);
-	tt_source_rewind(source);
+	tt_source_want(source, &(struct tt_source_wants){.kinds = TT_WANT(SCOPE_BEGIN) |
+								  TT_WANT(SCOPE_END)});
 	for (size_t i = 1; status == TTNN_OK; i++) {
 		status = tt_source_next(&seen, source);
 		if (status != TTNN_OK || !seen)
@@ -31,6 +32,7 @@ static tt_status tell_source(struct tt_source *source, const struct tt_project_o
 	if (status == TTNN_OK)
 		status = tt_project_status(&project);
 	tt_project_deinit(&project);
+	tt_source_want(source, NULL);
 	return status;
 }
 
