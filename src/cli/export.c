@@ -191,9 +191,9 @@ static tt_status report_of(struct tt_jsonw *w, const char *from)
 		return status;
 	}
 	TT_TRY(open_graph(&graph, from));
-	tt_report_from_graph(w, &graph);
+	status = tt_report_from_graph(w, &graph);
 	tt_graph_deinit(&graph);
-	return TTNN_OK;
+	return status;
 }
 
 /* A report again would lose what its graph does not tell. */

@@ -53,6 +53,7 @@ struct tt_project_options {
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
 	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
 	enum tt_project_how how;
+	uint64_t end_ns; /* of a stream: when the capture ended; 0: with the last event */
 	bool course; /* follow what becomes of memory; a whole graph always does */
 	bool plain;  /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */

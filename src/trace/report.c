@@ -8,10 +8,11 @@
 
 #define DEVICES_MAX 1024 /* told of in a report */
 
-tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p)
+tt_status tt_report_devices(struct tt_report *report, const struct tt_project_device *devices,
+			    size_t count)
 {
-	for (size_t i = 0; i < p->devices.count; i++) {
-		const struct tt_project_device *from = &p->devices.data[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct tt_project_device *from = &devices[i];
 		struct tt_report_device *device;
 
 		if (!from->used || !from->chips)
@@ -99,19 +100,15 @@ static bool add_number(uint32_t *list, size_t *count, size_t most, uint32_t numb
  * own: such a row is that of the device the chip belongs to, and all chips of a machine are alike.
  */
 static void write_devices(struct tt_jsonw *w, const struct tt_report *report,
-			  const struct tt_graph *graph)
+			  const struct tt_stream_facts *facts)
 {
 	uint32_t ids[DEVICES_MAX];
 	size_t count = 0;
-	uint64_t id;
 
 	for (size_t i = 0; i < report->devices.count; i++)
 		add_number(ids, &count, DEVICES_MAX, report->devices.data[i].id);
-	for (size_t i = 0; report->devices.count && i < graph->count; i++) {
-		if (graph->nodes[i].type == TT_GRAPH_CB_ALLOCATE &&
-		    tt_graph_number(&id, &graph->nodes[i], TT_KEY_DEVICE_ID))
-			add_number(ids, &count, DEVICES_MAX, (uint32_t)id);
-	}
+	for (size_t i = 0; report->devices.count && i < facts->chip_count; i++)
+		add_number(ids, &count, DEVICES_MAX, facts->chips[i]);
 	qsort(ids, count, sizeof(ids[0]), by_number);
 	tt_jsonw_array(w);
 	for (size_t i = 0; i < count; i++) {
@@ -140,29 +137,32 @@ static void write_metadata(struct tt_jsonw *w, const struct tt_report *report)
 	tt_jsonw_end(w);
 }
 
-void tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
-		     const struct tt_graph *graph)
+tt_status tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
+			  struct tt_stream *stream)
 {
+	const struct tt_stream_facts *facts = tt_stream_facts(stream);
 	/* Captures of dialect `seed` have no such members; of a trace all is told that was asked for. */
-	bool by_call = report->recorded || tt_dialect(graph->dialect)->programs;
+	bool by_call = report->recorded || tt_dialect(facts->dialect)->programs;
 
 	tt_jsonw_object(w);
 	if (report->memory)
 		tt_report_memory_pages(w, report->memory);
 	if (report->memory && by_call)
-		tt_report_memory_allocations(w, report->memory, graph);
+		TT_TRY(tt_report_memory_allocations(w, report->memory, stream));
 	if (report->cluster.length)
 		tt_jsonw_key_string(w, "cluster_descriptor", tt_str_text(&report->cluster));
 	tt_jsonw_key(w, "devices");
-	write_devices(w, report, graph);
+	write_devices(w, report, facts);
 	tt_jsonw_key(w, "graph");
-	tt_graph_write(w, graph);
+	TT_TRY(tt_stream_restart(stream));
+	TT_TRY(tt_stream_write(w, stream));
 	tt_jsonw_key(w, "metadata");
 	write_metadata(w, report);
 	if (report->memory && by_call)
-		tt_report_memory_operations(w, report->memory, graph);
+		TT_TRY(tt_report_memory_operations(w, report->memory, stream));
 	tt_jsonw_key_int(w, "version", TT_REPORT_VERSION);
 	tt_jsonw_end(w);
+	return TTNN_OK;
 }
 
 void tt_report_deinit(struct tt_report *report)

@@ -4,8 +4,8 @@
 #ifndef TT_TRACE_REPORT_H
 #define TT_TRACE_REPORT_H
 
-#include "trace/project.h"
 #include "trace/report_memory.h"
+#include "trace/stream.h"
 
 #define TT_REPORT_VERSION 1
 
@@ -29,14 +29,18 @@ struct tt_report {
 };
 
 /* The devices that had memory allocated, freed or used by programs. */
-tt_status tt_report_devices(struct tt_report *report, const struct tt_project *p);
+tt_status tt_report_devices(struct tt_report *report, const struct tt_project_device *devices,
+			    size_t count);
 
 /* Reads what is told besides the graph: of the open devices, and of the source if pages are wanted. */
 tt_status tt_report_read(struct tt_report *report, struct tt_source *source);
 
-/* Members in alphabetical order. What a dialect does not have is left out: the graph knows its own. */
-void tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
-		     const struct tt_graph *graph);
+/*
+ * Members in alphabetical order. What a dialect does not have is left out: the nodes know their own, and are gone
+ * through once, with what is told of memory several times.
+ */
+tt_status tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
+			  struct tt_stream *stream);
 
 void tt_report_deinit(struct tt_report *report);
 

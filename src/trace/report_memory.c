@@ -318,39 +318,39 @@ static void set_key(struct key *key, uint64_t number, uint64_t order)
 	key->order = order;
 }
 
-/* The counters of the nodes of a kind, in order. NULL when memory is exhausted. */
-static int64_t *list_counters(const struct tt_graph *graph, enum tt_graph_type type, size_t *count)
-{
-	int64_t *list = tt_calloc(graph->count + 1, sizeof(*list));
+/* The counters of the nodes that allocate buffers, in order; the caller's to free. */
+struct counters {
+	int64_t *data;
+	size_t count, room;
+};
 
-	*count = 0;
-	for (size_t i = 0; list && i < graph->count; i++) {
-		if (graph->nodes[i].type == type)
-			list[(*count)++] = graph->nodes[i].counter;
+static tt_status list_allocations(struct counters *out, struct tt_stream *stream)
+{
+	const struct tt_graph_node *node;
+
+	TT_TRY(tt_stream_restart(stream));
+	for (;;) {
+		int64_t *counter;
+
+		TT_TRY(tt_stream_next(&node, stream));
+		if (!node)
+			return TTNN_OK;
+		if (node->type != TT_GRAPH_BUFFER_ALLOCATE)
+			continue;
+		counter = TT_VEC_PUSH(out);
+		if (!counter)
+			return tt_fail_nomem();
+		*counter = node->counter;
 	}
-	return list;
 }
 
-void tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				  const struct tt_graph *graph)
+static void write_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+			      const struct key *keys, size_t count, const int64_t *nodes)
 {
-	size_t node_count, count = 0;
-	int64_t *nodes = list_counters(graph, TT_GRAPH_BUFFER_ALLOCATE, &node_count);
-	struct key *keys = tt_calloc(memory->spans.count + 1, sizeof(*keys));
-
-	for (size_t i = 0; keys && nodes && i < memory->spans.count; i++) {
-		const struct span *span = &memory->spans.data[i];
-
-		if (span->allocation && span->allocation <= node_count && has_pages(span))
-			set_key(&keys[count++], span->buffer.address, i);
-	}
-	if (!keys || !nodes)
-		w->status = tt_fail_nomem();
-	if (count > 0) {
-		qsort(keys, count, sizeof(*keys), compare_keys);
-		tt_jsonw_key(w, "buffer_pages_by_address");
-		tt_jsonw_object(w);
-	}
+	if (!count)
+		return;
+	tt_jsonw_key(w, "buffer_pages_by_address");
+	tt_jsonw_object(w);
 	for (size_t i = 0; i < count; i++) {
 		const struct span *span = &memory->spans.data[keys[i].order];
 		bool first = i == 0 || strcmp(keys[i].text, keys[i - 1].text) != 0;
@@ -370,10 +370,30 @@ void tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_mem
 		if (last)
 			tt_jsonw_end(w);
 	}
+	tt_jsonw_end(w);
+}
+
+tt_status tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+				       struct tt_stream *stream)
+{
+	struct key *keys = tt_calloc(memory->spans.count + 1, sizeof(*keys));
+	struct counters nodes = {0};
+	tt_status status = keys ? list_allocations(&nodes, stream) : tt_fail_nomem();
+	size_t count = 0;
+
+	for (size_t i = 0; status == TTNN_OK && i < memory->spans.count; i++) {
+		const struct span *span = &memory->spans.data[i];
+
+		if (span->allocation && span->allocation <= nodes.count && has_pages(span))
+			set_key(&keys[count++], span->buffer.address, i);
+	}
 	if (count > 0)
-		tt_jsonw_end(w);
+		qsort(keys, count, sizeof(*keys), compare_keys);
+	if (status == TTNN_OK)
+		write_allocations(w, memory, keys, count, nodes.data);
 	tt_free(keys);
-	tt_free(nodes);
+	TT_VEC_DEINIT(&nodes);
+	return status;
 }
 
 /* ---- what lives when functions end -------------------------------------------------------------- */
@@ -412,39 +432,58 @@ static void write_living(struct tt_jsonw *w, const struct tt_report_memory *memo
 	tt_jsonw_end(w);
 }
 
-void tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				 const struct tt_graph *graph)
+/* The outermost functions that ended, and when. */
+struct keys {
+	struct key *data;
+	size_t count, room;
+};
+
+static tt_status list_ends(struct keys *out, struct tt_stream *stream)
 {
-	struct key *keys = tt_calloc(graph->count + 1, sizeof(*keys));
+	const struct tt_graph_node *node;
 	uint64_t time = 0;
 	int64_t open = 0;
-	size_t count = 0;
 
-	if (!keys)
-		w->status = tt_fail_nomem();
-	for (size_t i = 0; keys && i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
+	TT_TRY(tt_stream_restart(stream));
+	for (;;) {
+		struct key *key;
 
+		TT_TRY(tt_stream_next(&node, stream));
+		if (!node)
+			return TTNN_OK;
 		time += node->type == TT_GRAPH_BUFFER_ALLOCATE ||
 			node->type == TT_GRAPH_BUFFER_DEALLOCATE;
 		if (node->level != 1)
 			continue;
 		if (node->type == TT_GRAPH_FUNCTION_START)
 			open = node->counter;
-		else if (node->type == TT_GRAPH_FUNCTION_END)
-			set_key(&keys[count++], (uint64_t)open, time);
+		if (node->type != TT_GRAPH_FUNCTION_END)
+			continue;
+		key = TT_VEC_PUSH(out);
+		if (!key)
+			return tt_fail_nomem();
+		set_key(key, (uint64_t)open, time);
 	}
-	if (count > 0) {
-		qsort(keys, count, sizeof(*keys), compare_keys);
+}
+
+tt_status tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+				      struct tt_stream *stream)
+{
+	struct keys keys = {0};
+	tt_status status = list_ends(&keys, stream);
+
+	if (status == TTNN_OK && keys.count) {
+		qsort(keys.data, keys.count, sizeof(*keys.data), compare_keys);
 		tt_jsonw_key(w, "per_operation_buffers");
 		tt_jsonw_object(w);
-		for (size_t i = 0; i < count; i++) {
-			tt_jsonw_key(w, keys[i].text);
-			write_living(w, memory, keys[i].order);
+		for (size_t i = 0; i < keys.count; i++) {
+			tt_jsonw_key(w, keys.data[i].text);
+			write_living(w, memory, keys.data[i].order);
 		}
 		tt_jsonw_end(w);
 	}
-	tt_free(keys);
+	TT_VEC_DEINIT(&keys);
+	return status;
 }
 
 /* ---- the machine ----------------------------------------------------------------------------------- */

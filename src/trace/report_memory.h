@@ -3,14 +3,14 @@
  * the buffers that live when each outermost function ends. Written with the switch TTNN_GRAPH_PAGES.
  *
  * Read from the events of a capture while its devices are open (a buffer that nobody tells of was there
- * before, if it is there now or was freed meanwhile), or from a trace, which tells of its devices.
+ * before, if it is there now or was freed meanwhile), or from a trace, which tells of its devices. All buffers
+ * of the capture are kept: this is not for traces of any length.
  */
 #ifndef TT_TRACE_REPORT_MEMORY_H
 #define TT_TRACE_REPORT_MEMORY_H
 
 #include "base/jsonw.h"
-#include "trace/graph.h"
-#include "trace/source.h"
+#include "trace/stream.h"
 
 struct tt_report_memory;
 
@@ -30,12 +30,12 @@ void tt_report_memory_pages(struct tt_jsonw *w, const struct tt_report_memory *m
  * The member "buffer_pages_by_address": pages of all buffers in L1 that were allocated, with the nodes
  * that tell so; left out when there are none.
  */
-void tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				  const struct tt_graph *graph);
+tt_status tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+				       struct tt_stream *stream);
 
 /* The member "per_operation_buffers"; left out when no outermost function ended. */
-void tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				 const struct tt_graph *graph);
+tt_status tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+				      struct tt_stream *stream);
 
 /* The cluster descriptor of the machine that a device was opened on, else nothing. */
 void tt_report_cluster(struct tt_str *out);

@@ -292,7 +292,7 @@ static tt_status project_session(struct tt_graph *out, struct tt_report *report,
 	report->wall_ns = s->wall_ns;
 	report->duration_ns = s->ended_ns ? s->ended_ns - s->began_ns : 0;
 	if (status == TTNN_OK)
-		status = tt_report_devices(report, &project);
+		status = tt_report_devices(report, project.devices.data, project.devices.count);
 	if (status == TTNN_OK && report->full)
 		status = tt_report_read(report, source);
 	if (status == TTNN_OK)
@@ -311,7 +311,8 @@ static void tell_losses(const struct tt_capture_summary *summary)
 		       summary->reason ? summary->reason : "unknown");
 }
 
-static tt_status end_session(struct tt_graph *out, struct tt_report *report)
+/* Ends the newest session: `use` is given it once it has stopped. */
+static tt_status end_session(tt_status (*use)(void *context, const struct session *s), void *context)
 {
 	struct tt_capture_summary summary = {0};
 	struct session *s;
@@ -323,10 +324,24 @@ static tt_status end_session(struct tt_graph *out, struct tt_report *report)
 	s->ended_ns = tt_clock_ns();
 	status = tt_capture_stop(&summary, s->capture);
 	if (status == TTNN_OK)
-		status = project_session(out, report, s);
+		status = use(context, s);
 	tell_losses(&summary);
 	free_session(s);
 	return status;
+}
+
+/* What is made of a session that ends. */
+struct ending {
+	struct tt_graph graph;
+	struct tt_report report;
+	const char *path; /* of the report */
+};
+
+static tt_status make_graph(void *context, const struct session *s)
+{
+	struct ending *ending = context;
+
+	return project_session(&ending->graph, &ending->report, s);
 }
 
 static tt_status hand_out(ttnn_graph **out, struct tt_graph *graph)
@@ -349,12 +364,11 @@ static tt_status hand_out(ttnn_graph **out, struct tt_graph *graph)
 
 enum ttnn_status ttnn_graph_end(ttnn_graph **out)
 {
-	struct tt_report report = {0};
-	struct tt_graph graph = {0};
-	tt_status status = end_session(&graph, &report);
+	struct ending ending = {0};
+	tt_status status = end_session(make_graph, &ending);
 
-	tt_report_deinit(&report);
-	return status == TTNN_OK ? hand_out(out, &graph) : status;
+	tt_report_deinit(&ending.report);
+	return status == TTNN_OK ? hand_out(out, &ending.graph) : status;
 }
 
 /* ---- reports ---------------------------------------------------------------------------------------------- */
@@ -362,27 +376,19 @@ enum ttnn_status ttnn_graph_end(ttnn_graph **out)
 /* The directories above a file. */
 static tt_status make_parents(const char *path)
 {
-	char *copy = tt_strdup(path);
+	const char *slash = strrchr(path, '/');
+	char *above = slash && slash > path ? tt_strndup(path, (size_t)(slash - path)) : NULL;
+	tt_status status = TTNN_OK;
 
-	if (!copy)
-		return tt_fail_nomem();
-	for (char *at = strchr(copy + 1, '/'); at; at = strchr(at + 1, '/')) {
-		*at = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
-			tt_status status = tt_fail(TTNN_IO, "cannot make the directory %s: %s",
-						   copy, strerror(errno));
-
-			tt_free(copy);
-			return status;
-		}
-		*at = '/';
-	}
-	tt_free(copy);
-	return TTNN_OK;
+	if (slash && slash > path)
+		status = above ? tt_file_make_dirs(above) : tt_fail_nomem();
+	tt_free(above);
+	return status == TTNN_OK || status == TTNN_NOMEM ? status
+							 : tt_fail_prefix(TTNN_IO, "%s", path);
 }
 
 static tt_status save_report(const char *path, const struct tt_report *report,
-			     const struct tt_graph *graph)
+			     struct tt_stream *stream)
 {
 	struct tt_file_out *file;
 	struct tt_jsonw w;
@@ -391,12 +397,25 @@ static tt_status save_report(const char *path, const struct tt_report *report,
 	TT_TRY(make_parents(path));
 	TT_TRY(tt_file_create(&file, path));
 	tt_jsonw_init_file(&w, file, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
-	tt_report_write(&w, report, graph);
-	status = tt_jsonw_finish(&w);
+	status = tt_report_write(&w, report, stream);
+	if (status == TTNN_OK)
+		status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
 		return tt_file_commit(file);
 	tt_file_discard(file);
 	return status;
+}
+
+/* The report of what a source tells. It has time and kind already, and learns devices and memory here. */
+static tt_status report_stream(struct tt_report *report, struct tt_source *source,
+			       struct tt_stream *stream)
+{
+	const struct tt_stream_facts *facts = tt_stream_facts(stream);
+
+	report->duration_ns = facts->duration_ns;
+	TT_TRY(tt_report_devices(report, facts->devices, facts->device_count));
+	TT_TRY(tt_report_read(report, source));
+	return TTNN_OK;
 }
 
 tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
@@ -406,48 +425,93 @@ tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 				   .full = true,
 				   .pages = pages,
 				   .recorded = true};
-	struct tt_project project;
-	struct tt_graph graph = {0};
+	struct tt_stream *stream;
 	tt_status status;
 
-	tt_project_init(&project, options);
-	status = project_all(&project, source, &report.duration_ns);
+	TT_TRY(tt_stream_open(&stream, source, options));
+	status = report_stream(&report, source, stream);
 	if (status == TTNN_OK)
-		status = tt_report_devices(&report, &project);
-	if (status == TTNN_OK)
-		status = tt_report_read(&report, source);
-	if (status == TTNN_OK)
-		status = tt_project_finish(&graph, &project, report.duration_ns);
-	tt_project_deinit(&project);
-	if (status == TTNN_OK)
-		tt_report_write(w, &report, &graph);
-	tt_graph_deinit(&graph);
+		status = tt_report_write(w, &report, stream);
+	tt_stream_close(stream);
 	tt_report_deinit(&report);
 	return status;
 }
 
-void tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph)
+tt_status tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph)
 {
 	struct tt_report report = {.full = true, .duration_ns = tt_query_duration(graph)};
+	struct tt_stream *stream;
+	tt_status status;
 
-	tt_report_write(w, &report, graph);
+	TT_TRY(tt_stream_of_graph(&stream, graph, false));
+	status = tt_report_write(w, &report, stream);
+	tt_stream_close(stream);
+	return status;
+}
+
+/* The report of a session as it is made, without its graph in memory. */
+static tt_status stream_report(void *context, const struct session *s)
+{
+	struct tt_project_options options = s->options;
+	struct ending *ending = context;
+	struct tt_stream *stream;
+	struct tt_source *source;
+	tt_status status;
+
+	ending->report.wall_ns = s->wall_ns;
+	options.end_ns = s->ended_ns - s->began_ns;
+	TT_TRY(tt_source_open_capture(&source, s->capture));
+	status = tt_stream_open(&stream, source, &options);
+	if (status == TTNN_OK) {
+		status = report_stream(&ending->report, source, stream);
+		if (status == TTNN_OK)
+			status = save_report(ending->path, &ending->report, stream);
+		tt_stream_close(stream);
+	}
+	tt_source_close(source);
+	return status;
+}
+
+/* The same for one whose graph is asked for, too. */
+static tt_status save_graph(const struct ending *ending)
+{
+	struct tt_stream *stream;
+	tt_status status;
+
+	TT_TRY(tt_stream_of_graph(&stream, &ending->graph, false));
+	status = save_report(ending->path, &ending->report, stream);
+	tt_stream_close(stream);
+	return status;
 }
 
 enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
 {
-	struct tt_report report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
-	struct tt_graph graph = {0};
+	struct ending ending = {
+		.report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])},
+		.path = path};
 	tt_status status;
 
 	if (!*path)
 		return tt_fail(TTNN_INVALID, "the path of a report is empty; the capture goes on");
-	status = end_session(&graph, &report);
+	status = end_session(out ? make_graph : stream_report, &ending);
+	if (status == TTNN_OK && out)
+		status = save_graph(&ending);
+	tt_report_deinit(&ending.report);
 	if (status == TTNN_OK)
-		status = save_report(path, &report, &graph);
-	tt_report_deinit(&report);
-	if (status == TTNN_OK)
-		return hand_out(out, &graph);
-	tt_graph_deinit(&graph);
+		return hand_out(out, &ending.graph);
+	tt_graph_deinit(&ending.graph);
+	return status;
+}
+
+static tt_status write_now(struct tt_jsonw *w, const struct tt_report *report,
+			   const struct tt_graph *graph)
+{
+	struct tt_stream *stream;
+	tt_status status;
+
+	TT_TRY(tt_stream_of_graph(&stream, graph, false));
+	status = tt_report_write(w, report, stream);
+	tt_stream_close(stream);
 	return status;
 }
 
@@ -463,10 +527,10 @@ enum ttnn_status ttnn_graph_report(char **out)
 		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
 	status = project_session(&graph, &report, newest);
 	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
-	if (status == TTNN_OK) {
-		tt_report_write(&w, &report, &graph);
+	if (status == TTNN_OK)
+		status = write_now(&w, &report, &graph);
+	if (status == TTNN_OK)
 		status = tt_jsonw_finish(&w);
-	}
 	if (status == TTNN_OK)
 		status = tt_str_take(out, &text);
 	tt_str_deinit(&text);

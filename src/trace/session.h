@@ -36,14 +36,14 @@ tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect);
 
 /*
- * Writes the report of a trace, as it is made: nothing but the graph is kept. `pages`: also where device
+ * Writes the report of a trace, as it is made: no graph is kept. `pages`: also where device
  * memory lay, as TTNN_GRAPH_PAGES asks for.
  */
 tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 				const struct tt_project_options *options, bool pages);
 
 /* The report of a graph alone: without devices, and without a time at which it was made. */
-void tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph);
+tt_status tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph);
 
 /* The dialect of the environment: TTNN_DIALECT. */
 enum ttnn_dialect tt_dialect_default(void);

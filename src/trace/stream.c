@@ -99,6 +99,7 @@ struct whole {
 	const struct tt_graph *graph;
 	uint32_t edge;
 	bool *made;
+	TT_VEC(uint32_t) chips;
 	struct tt_course read; /* of a graph that has no course */
 	struct tt_course_maker maker;
 };
@@ -158,6 +159,7 @@ static void whole_close(struct tt_stream *stream)
 	struct whole *whole = (struct whole *)stream;
 
 	tt_free(whole->made);
+	TT_VEC_DEINIT(&whole->chips);
 	tt_course_deinit(&whole->read);
 	tt_free(whole);
 }
@@ -172,6 +174,32 @@ static void find_made(struct whole *whole)
 		for (uint32_t k = 0; k < node->connection_count; k++)
 			whole->made[node->connections[k]] = true;
 	}
+}
+
+/* The chips that nodes of circular buffers name. */
+static tt_status find_chips(struct whole *whole)
+{
+	uint64_t id = 0;
+
+	for (size_t i = 0; i < whole->graph->count; i++) {
+		const struct tt_graph_node *node = &whole->graph->nodes[i];
+		size_t at = 0;
+		uint32_t *slot;
+
+		if (node->type != TT_GRAPH_CB_ALLOCATE || !tt_graph_number(&id, node, TT_KEY_DEVICE_ID))
+			continue;
+		while (at < whole->chips.count && whole->chips.data[at] != (uint32_t)id)
+			at++;
+		if (at < whole->chips.count || at == TT_PROJECT_CHIPS)
+			continue;
+		slot = TT_VEC_PUSH(&whole->chips);
+		if (!slot)
+			return tt_fail_nomem();
+		*slot = (uint32_t)id;
+	}
+	whole->stream.facts.chips = whole->chips.data;
+	whole->stream.facts.chip_count = whole->chips.count;
+	return TTNN_OK;
 }
 
 static tt_status find_course(struct whole *whole)
@@ -210,6 +238,8 @@ tt_status tt_stream_of_graph(struct tt_stream **out, const struct tt_graph *grap
 		status = tt_fail_nomem();
 	else
 		find_made(whole);
+	if (status == TTNN_OK)
+		status = find_chips(whole);
 	if (status == TTNN_OK && course)
 		status = find_course(whole);
 	if (status == TTNN_OK)

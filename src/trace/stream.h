@@ -31,7 +31,7 @@ struct tt_stream;
 /* What is known of the whole. */
 struct tt_stream_facts {
 	uint64_t nodes;
-	uint64_t duration_ns; /* to the last event */
+	uint64_t duration_ns; /* to the last event, or end_ns */
 	enum ttnn_dialect dialect;
 	const struct tt_project_device *devices; /* all that were told of, used or not */
 	size_t device_count;
@@ -42,8 +42,8 @@ struct tt_stream_facts {
 };
 
 /*
- * Begins with the nodes of a source, with a capture_end behind them. Of the options dialect, modes, `plain` and
- * `course` count. The source stays the caller's, is rewound, and must not be used meanwhile.
+ * Begins with the nodes of a source, with a capture_end behind them. Of the options dialect, modes, end_ns,
+ * `plain` and `course` count. The source stays the caller's, is rewound, and must not be used meanwhile.
  */
 tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
 			 const struct tt_project_options *options);

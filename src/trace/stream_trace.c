@@ -138,6 +138,7 @@ static tt_status read_edges(struct trace *trace)
 			;
 		TT_TRY(poll(trace, p->count));
 	}
+	*last = trace->options.end_ns ? trace->options.end_ns : *last;
 	tt_project_end(p, *last);
 	TT_TRY(tt_project_status(p));
 	return trace->status == TTNN_OK ? TTNN_OK : tt_fail_nomem();
@@ -259,6 +260,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	trace->options = (struct tt_project_options){.dialect = options->dialect,
 						     .mode = options->mode,
 						     .actual = options->actual,
+						     .end_ns = options->end_ns,
 						     .how = TT_PROJECT_EDGES,
 						     .course = options->course,
 						     .plain = options->plain,

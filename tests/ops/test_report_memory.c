@@ -88,6 +88,7 @@ static tt_status write_report(struct tt_str *out, struct tt_capture *capture,
 			      struct tt_graph *graph)
 {
 	struct tt_report_memory *memory = NULL;
+	struct tt_stream *stream = NULL;
 	struct tt_source *source;
 	struct tt_jsonw w;
 	tt_status status;
@@ -97,14 +98,17 @@ static tt_status write_report(struct tt_str *out, struct tt_capture *capture,
 	if (status == TTNN_OK)
 		status = tt_report_memory_read(&memory, source, true);
 	tt_source_close(source);
+	if (status == TTNN_OK)
+		status = tt_stream_of_graph(&stream, graph, false);
 	if (status == TTNN_OK) {
 		tt_jsonw_init_str(&w, out, (struct tt_jsonw_style){0});
 		tt_jsonw_object(&w);
 		tt_report_memory_pages(&w, memory);
-		tt_report_memory_allocations(&w, memory, graph);
-		tt_report_memory_operations(&w, memory, graph);
+		CHECK_OK(tt_report_memory_allocations(&w, memory, stream));
+		CHECK_OK(tt_report_memory_operations(&w, memory, stream));
 		tt_jsonw_end(&w);
 		status = tt_jsonw_finish(&w);
+		tt_stream_close(stream);
 	}
 	tt_report_memory_free(memory);
 	return status == TTNN_OK ? tt_str_status(out) : status;
