@@ -242,8 +242,12 @@ static void forgive_torn(struct tt_trace_file *file)
 /* The next place at or behind `offset` where a chunk's head is; the end of the file when there is none. */
 static uint64_t find_chunk(const struct tt_trace_file *file, unsigned char *window, uint64_t offset)
 {
+	unsigned char here[TT_CHUNK_HEAD_SIZE];
 	struct tt_chunk_head head;
 
+	/* Mostly there is one: no more than heads is read of a long file. */
+	if (read_at(file, here, sizeof(here), offset) && tt_chunk_head_get(&head, here))
+		return offset;
 	while (offset + TT_CHUNK_HEAD_SIZE <= file->info.file_bytes) {
 		uint64_t left = file->info.file_bytes - offset;
 		size_t size = left < SEARCH ? (size_t)left : SEARCH;

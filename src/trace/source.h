@@ -112,7 +112,35 @@ struct tt_source_wants {
 /* Starts again with the first event, and tells what is wanted alone. NULL is everything, as at the beginning. */
 void tt_source_want(struct tt_source *source, const struct tt_source_wants *wants);
 
-/* Starts again with the first event; wants stay. */
+/*
+ * A part of a trace; all zero is the whole. What is named must all be true of an event:
+ *
+ * - Calls first_op to first_op + op_count - 1, by their numbers (tt_seen.op), and of those the ones whose number is
+ *   among the last_ops highest of the trace. All events of a call are in the part or none. An event outside of any
+ *   call goes with the call before it on its thread, or with call 1 if there was none; where a call comes from
+ *   (STACK, and PYTHON_IO that has not returned) is told before it and goes with the next number.
+ * - Calls that were under way at some moment from begin_ns on and before end_ns, whole: also what came before or
+ *   after. A call whose end is missing is under way up to the next event of its thread, or for ever. Events outside
+ *   of any call by their own time.
+ * - One thread.
+ *
+ * So that devices are known, DEVICE_OPEN (of all threads) and THREAD are told from before the part too; nothing is
+ * told from behind it. Events are what they are in the whole trace: numbers, times, depths, durations.
+ *
+ * Only chunks that may hold something of the part are read: it opens at once in a file of any length.
+ */
+struct tt_source_window {
+	uint64_t first_op, op_count; /* first_op 0: from the first; op_count 0: to the last */
+	uint64_t last_ops;           /* 0: any */
+	uint64_t begin_ns, end_ns;   /* end_ns 0: no end */
+	bool one_thread;
+	uint32_t thread; /* tt_seen.thread */
+};
+
+/* Starts again with the first event of a part; NULL is the whole. TTNN_INVALID: there is no such thread. */
+tt_status tt_source_window(struct tt_source *source, const struct tt_source_window *window);
+
+/* Starts again with the first event; wants and window stay. */
 void tt_source_rewind(struct tt_source *source);
 
 /* Borrowed from the source. With a damaged file it is complete once all was read. */
