@@ -198,23 +198,12 @@ static void project(struct tt_source *source)
 /* A head as a process writes it. */
 static void add_head(struct tt_str *out)
 {
-	unsigned char head[TT_TRACE_HEAD_SIZE] = {0};
 	struct tt_str body = {0};
 
 	for (int i = 0; i < 6; i++) /* process, time, three texts, the ring */
 		tt_encode_number(&body, 0);
-	tt_encode_number(&body, TT_EVENT_KINDS);
-	for (int i = 0; i < TT_EVENT_KINDS; i++) {
-		tt_encode_text(&body, tt_event_kind_name(i));
-		tt_encode_text(&body, tt_event_forms(i));
-	}
-	memcpy(head, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE);
-	tt_put_u32(head + 8, TT_TRACE_VERSION);
-	tt_put_u32(head + 12, (uint32_t)body.length);
-	tt_put_u32(head + 16, tt_crc32(0, tt_str_text(&body), body.length));
-	tt_put_u32(head + 20, tt_crc32(0, head, 20));
-	tt_str_add(out, (const char *)head, sizeof(head));
-	tt_str_add(out, tt_str_text(&body), body.length);
+	tt_encode_kinds(&body);
+	tt_trace_head_add(out, &body);
 	tt_str_deinit(&body);
 }
 

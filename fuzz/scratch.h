@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 #define SCRATCH_FILES 2
 
 static char scratch_directory[3072], scratch_paths[SCRATCH_FILES][4096];
@@ -24,11 +26,9 @@ static void scratch_remove(void)
 /* The path of scratch file i. */
 static const char *scratch(int i)
 {
-	const char *base = getenv("TMPDIR");
-
 	if (!scratch_directory[0]) {
 		snprintf(scratch_directory, sizeof(scratch_directory), "%s/ttnn-fuzz.XXXXXX",
-			 base && *base ? base : "/tmp");
+			 tt_fd_temp_directory());
 		if (!mkdtemp(scratch_directory))
 			abort();
 		atexit(scratch_remove);

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/status.h"
 
@@ -137,10 +138,8 @@ static inline const char *test_path(const char *name)
 	static unsigned turn;
 
 	if (!test_directory[0]) {
-		const char *base = getenv("TMPDIR");
-
 		snprintf(test_directory, sizeof(test_directory), "%s/ttnn_test.XXXXXX",
-			 base && *base ? base : "/tmp");
+			 tt_fd_temp_directory());
 		if (!mkdtemp(test_directory))
 			abort();
 	}

@@ -97,6 +97,13 @@ int tt_fd_temp(char **name, const char *path)
 	return open_temp(name, path, 0666);
 }
 
+const char *tt_fd_temp_directory(void)
+{
+	const char *named = getenv("TMPDIR");
+
+	return named && *named ? named : "/tmp";
+}
+
 int tt_fd_nameless(const char *directory)
 {
 	struct tt_str path = {0};
@@ -120,9 +127,7 @@ int tt_fd_nameless(const char *directory)
 
 int tt_fd_scratch(void)
 {
-	const char *directory = getenv("TMPDIR");
-
-	return tt_fd_nameless(directory && *directory ? directory : "/tmp");
+	return tt_fd_nameless(tt_fd_temp_directory());
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------- */

@@ -33,7 +33,10 @@ int tt_fd_temp(char **name, const char *path);
 /* A new file in a directory that no name leads to, and that nobody else may open before that. */
 int tt_fd_nameless(const char *directory);
 
-/* The same in the directory for temporary files: TMPDIR, or /tmp. */
+/* Where temporary files go: TMPDIR of the environment, else /tmp. Borrowed. */
+const char *tt_fd_temp_directory(void);
+
+/* tt_fd_nameless() there. */
 int tt_fd_scratch(void);
 
 /* All these bytes of a file; 0 or errno, ENODATA when it ends before. */

@@ -367,14 +367,13 @@ static tt_status open_nameless(int *fd, const char *directory)
 /* Puts the unpacked content in the place of *fd. */
 static tt_status replace_unpacked(int *fd, size_t *size, const char *path)
 {
-	const char *directory = getenv("TMPDIR");
 	struct tt_file_map packed = {0};
 	struct stat info;
 	tt_status status;
 	int unpacked;
 
 	TT_TRY(map_fd(&packed, *fd, *size, path));
-	status = open_nameless(&unpacked, directory && *directory ? directory : "/tmp");
+	status = open_nameless(&unpacked, tt_fd_temp_directory());
 	if (status == TTNN_OK) {
 		status = unpack_into(unpacked, &packed, path);
 		close(*fd);

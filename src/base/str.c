@@ -125,3 +125,18 @@ void tt_str_deinit(struct tt_str *str)
 	tt_free(str->data);
 	memset(str, 0, sizeof(*str));
 }
+
+bool tt_ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length >= tail && memcmp(text + length - tail, end, tail) == 0;
+}
+
+size_t tt_length_without(const char *text, size_t length, const char *end)
+{
+	size_t tail = strlen(end);
+
+	return length > tail && memcmp(text + length - tail, end, tail) == 0 ? length - tail
+									     : length;
+}

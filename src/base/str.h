@@ -42,6 +42,12 @@ tt_status tt_str_status(const struct tt_str *str);
 /* Hands the text out (free with tt_free()) and empties the string; frees it when it had failed. */
 tt_status tt_str_take(char **out, struct tt_str *str);
 
+/* Whether a text ends so: the suffix of a file. */
+bool tt_ends_with(const char *text, const char *end);
+
+/* How long the first `length` characters are without this end; the same if they are nothing else or end otherwise. */
+size_t tt_length_without(const char *text, size_t length, const char *end);
+
 /* Empties, keeps the room. */
 void tt_str_clear(struct tt_str *str);
 void tt_str_deinit(struct tt_str *str);

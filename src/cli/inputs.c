@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/ttrace.h"
 #include "report/folder.h"
 #include "trace/session.h"
 
@@ -64,17 +65,13 @@ static tt_status is_wanted(bool *wanted, const char *path)
 /* The file's name without what says its format. */
 static tt_status name_of(char **out, const char *path)
 {
-	static const char *const endings[] = {".gz", ".json", ".ttrace"};
+	static const char *const endings[] = {".gz", ".json", TT_TRACE_SUFFIX};
 	const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
 	size_t length = strlen(start);
 	struct tt_str name = {0};
 
-	for (size_t i = 0; i < TT_COUNT(endings); i++) {
-		size_t tail = strlen(endings[i]);
-
-		if (length > tail && memcmp(start + length - tail, endings[i], tail) == 0)
-			length -= tail;
-	}
+	for (size_t i = 0; i < TT_COUNT(endings); i++)
+		length = tt_length_without(start, length, endings[i]);
 	tt_str_add(&name, start, length);
 	return tt_str_take(out, &name);
 }

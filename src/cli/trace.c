@@ -230,12 +230,10 @@ static int tell_files(int64_t since)
 
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
-		size_t length = strlen(name);
 		struct tt_str path = {0};
 
 		tt_str_addf(&path, "%s/%s", directory, name);
-		if (length > 7 && strcmp(name + length - 7, ".ttrace") == 0 &&
-		    modified(tt_str_text(&path)) >= since) {
+		if (tt_ends_with(name, TT_TRACE_SUFFIX) && modified(tt_str_text(&path)) >= since) {
 			tell_file(tt_str_text(&path));
 			told++;
 		}

@@ -969,3 +969,12 @@ const char *tt_event_forms(enum tt_event_kind kind)
 
 _Static_assert(TT_EVENT_KINDS <= TT_CHUNK_KINDS, "the head of a chunk counts every kind");
 _Static_assert(TT_EVENT_KINDS <= TT_RECORD_KIND + 1, "the first byte of a record holds every kind");
+
+void tt_encode_kinds(struct tt_str *out)
+{
+	tt_encode_number(out, TT_EVENT_KINDS);
+	for (int i = 0; i < TT_EVENT_KINDS; i++) {
+		tt_encode_text(out, tt_event_kind_name(i));
+		tt_encode_text(out, tt_event_forms(i));
+	}
+}

@@ -82,4 +82,7 @@ void tt_encode_text(struct tt_str *out, const char *text);
 const char *tt_event_kind_name(enum tt_event_kind kind);
 const char *tt_event_forms(enum tt_event_kind kind);
 
+/* Appends the names of all kinds with the forms of their fields, which is the last of what a head tells. */
+void tt_encode_kinds(struct tt_str *out);
+
 #endif

@@ -10,19 +10,23 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/pack.h"
-#include "base/str.h"
 #include "event/ttrace.h"
 
 _Static_assert(sizeof(atomic_uint_least32_t) == 4, "a number in the file is one in memory");
 
 /* ---- the file ------------------------------------------------------------------------------------------- */
 
+void tt_live_path(struct tt_str *out, const char *path)
+{
+	tt_str_addf(out, "%s%s", path, TT_LIVE_SUFFIX);
+}
+
 static char *live_path(const char *path)
 {
 	struct tt_str text = {0};
 	char *out = NULL;
 
-	tt_str_addf(&text, "%s%s", path, TT_LIVE_SUFFIX);
+	tt_live_path(&text, path);
 	return tt_str_take(&out, &text) == TTNN_OK ? out : NULL;
 }
 

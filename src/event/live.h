@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "base/status.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 #define TT_LIVE_SUFFIX ".live"
@@ -62,6 +63,9 @@ struct tt_live {
 	uint64_t end;
 	TT_VEC(struct tt_live_region) unused; /* slots that are in no memory */
 };
+
+/* Appends the name of the file beside the trace of this path. */
+void tt_live_path(struct tt_str *out, const char *path);
 
 /*
  * Makes the file beside the trace of this path, whose head has this checksum. One that is left there

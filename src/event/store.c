@@ -198,18 +198,18 @@ uint64_t tt_store_untold(char reason[160], struct tt_store *store)
 	return untold;
 }
 
-static void count_names(struct tt_store *store, const struct tt_name_count *names, size_t count)
+bool tt_store_count_name(struct tt_map *names, const struct tt_name_count *name)
 {
-	for (size_t i = 0; i < count; i++) {
-		char key[512];
-		int length =
-			snprintf(key, sizeof(key), "%c%s", (int)names[i].kind + 1, names[i].name);
-		struct tt_map_entry *entry =
-			tt_map_add(&store->names, key, strnlen(key, sizeof(key)), NULL);
+	char key[512];
+	int length = snprintf(key, sizeof(key), "%c%s", (int)name->kind + 1, name->name);
+	struct tt_map_entry *entry;
 
-		if (length > 0 && entry)
-			entry->number += names[i].count;
-	}
+	if (length < 0)
+		return true;
+	entry = tt_map_add(names, key, strnlen(key, sizeof(key)), NULL);
+	if (entry)
+		entry->number += name->count;
+	return entry != NULL;
 }
 
 /* With the lock held: the chunk's records are safe. */
@@ -432,7 +432,8 @@ void tt_store_add(struct tt_store *store, struct tt_chunk *chunk, const struct t
 	chunk->head.codec = TT_CODEC_PLAIN;
 	chunk->head.stored_size = chunk->head.raw_size;
 	tt_lock_take(&store->lock);
-	count_names(store, names, name_count);
+	for (size_t i = 0; i < name_count; i++)
+		tt_store_count_name(&store->names, &names[i]);
 	stays = stays_in_memory(store, chunk);
 	if (!stays)
 		start(store);

@@ -88,6 +88,9 @@ struct tt_store {
 	size_t packed_room;
 };
 
+/* Counts the name of a scope in a map as store.names is one; false: no memory. */
+bool tt_store_count_name(struct tt_map *names, const struct tt_name_count *name);
+
 /* Opens the file unless it is made later. */
 tt_status tt_store_init(struct tt_store *store, const struct tt_store_options *options);
 void tt_store_deinit(struct tt_store *store);

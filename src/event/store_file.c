@@ -45,27 +45,16 @@ static void add_body(struct tt_str *out, const struct tt_store *store)
 	tt_encode_text(out, command);
 	tt_encode_text(out, TTNN_VERSION);
 	tt_encode_number(out, ring);
-	tt_encode_number(out, TT_EVENT_KINDS);
-	for (int i = 0; i < TT_EVENT_KINDS; i++) {
-		tt_encode_text(out, tt_event_kind_name(i));
-		tt_encode_text(out, tt_event_forms(i));
-	}
+	tt_encode_kinds(out);
 }
 
 static tt_status make_head(struct tt_str *out, const struct tt_store *store)
 {
-	unsigned char head[TT_TRACE_HEAD_SIZE] = {0};
 	struct tt_str body = {0};
 	tt_status status;
 
 	add_body(&body, store);
-	memcpy(head, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE);
-	tt_put_u32(head + 8, TT_TRACE_VERSION);
-	tt_put_u32(head + 12, (uint32_t)body.length);
-	tt_put_u32(head + 16, tt_crc32(0, tt_str_text(&body), body.length));
-	tt_put_u32(head + 20, tt_crc32(0, head, 20));
-	tt_str_add(out, (const char *)head, sizeof(head));
-	tt_str_add(out, tt_str_text(&body), body.length);
+	tt_trace_head_add(out, &body);
 	status = tt_str_status(&body);
 	tt_str_deinit(&body);
 	return status == TTNN_OK ? tt_str_status(out) : status;
@@ -167,11 +156,9 @@ static tt_status write_head(struct tt_store *store)
 /* "X.ttrace" is "X.2.ttrace" as the second of that name. */
 static tt_status number_path(char **out, const char *path, unsigned number)
 {
-	size_t length = strlen(path), suffix = strlen(TT_TRACE_SUFFIX);
+	size_t length = tt_length_without(path, strlen(path), TT_TRACE_SUFFIX);
 	struct tt_str text = {0};
 
-	if (length > suffix && strcmp(path + length - suffix, TT_TRACE_SUFFIX) == 0)
-		length -= suffix;
 	tt_str_add(&text, path, length);
 	tt_str_addf(&text, ".%u%s", number, path + length);
 	return tt_str_take(out, &text);
@@ -216,9 +203,8 @@ static tt_status open_named(struct tt_store *store)
 
 static tt_status open_unnamed(struct tt_store *store)
 {
-	const char *base = getenv("TMPDIR");
+	const char *base = tt_fd_temp_directory();
 
-	base = base && *base ? base : "/tmp";
 	store->fd = tt_fd_nameless(base);
 	return store->fd < 0 ? tt_fail(TTNN_IO, "%s: %s", base, strerror(errno)) : TTNN_OK;
 }

@@ -1,6 +1,21 @@
 #include "event/ttrace.h"
 
+#include <string.h>
+
 #include "base/pack.h"
+
+void tt_trace_head_add(struct tt_str *out, const struct tt_str *body)
+{
+	unsigned char head[TT_TRACE_HEAD_SIZE] = {0};
+
+	memcpy(head, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE);
+	tt_put_u32(head + 8, TT_TRACE_VERSION);
+	tt_put_u32(head + 12, (uint32_t)body->length);
+	tt_put_u32(head + 16, tt_crc32(0, tt_str_text(body), body->length));
+	tt_put_u32(head + 20, tt_crc32(0, head, 20));
+	tt_str_add(out, (const char *)head, sizeof(head));
+	tt_str_add(out, tt_str_text(body), body->length);
+}
 
 void tt_put_u32(unsigned char *out, uint32_t number)
 {

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 #define TT_TRACE_SUFFIX ".ttrace"
 #define TT_TRACE_MAGIC "\x89ttrace\n"
 #define TT_TRACE_MAGIC_SIZE 8
@@ -72,6 +74,9 @@ struct tt_chunk_head {
 
 /* Magic, checksum, ten 32-bit and four 64-bit numbers, the counts. */
 #define TT_CHUNK_HEAD_SIZE (4 * 12 + 8 * 4 + 4 * TT_CHUNK_KINDS)
+
+/* Appends the head of a file, then its body: what it tells of its process and of the events. */
+void tt_trace_head_add(struct tt_str *out, const struct tt_str *body);
 
 /* Writes a head with its magic number and checksum. */
 void tt_chunk_head_put(unsigned char out[TT_CHUNK_HEAD_SIZE], const struct tt_chunk_head *head);

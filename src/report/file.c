@@ -343,14 +343,12 @@ static tt_status import_lifetimes(const struct tt_report_file_args *args)
 {
 	struct tt_report_import *import = args->import;
 	const char *slash = strrchr(import->path, '/'), *stem = slash ? slash + 1 : import->path;
-	size_t length = strlen(stem);
+	size_t length = tt_length_without(stem, strlen(stem), ".gz");
 	struct tt_file_out *file = NULL;
 	struct tt_str path = {0};
 	const char *dot;
 	tt_status status;
 
-	if (length > 3 && strcmp(stem + length - 3, ".gz") == 0)
-		length -= 3;
 	dot = memrchr(stem, '.', length);
 	if (dot && dot > stem)
 		length = (size_t)(dot - stem);

@@ -9,19 +9,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/ttrace.h"
 
 void tt_report_names_deinit(struct tt_report_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		tt_free(names->data[i]);
 	TT_VEC_DEINIT(names);
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), tail = strlen(end);
-
-	return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
 /* graph_capture_<digits>_of_<digits>.json */
@@ -48,15 +42,15 @@ static bool is_candidate(const char *name, bool strict)
 {
 	static const char *const beside[] = {".python_io.json", ".comparison_records.json"};
 
-	if (ends_with(name, ".ttrace"))
+	if (tt_ends_with(name, TT_TRACE_SUFFIX))
 		return !strict;
-	if (!ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
+	if (!tt_ends_with(name, ".json") || strcmp(name, "config.json") == 0 ||
 	    strcmp(name, "comparison_records.json") == 0)
 		return false;
 	for (int i = 0; i < 2; i++)
-		if (ends_with(name, beside[i]))
+		if (tt_ends_with(name, beside[i]))
 			return false;
-	return strict || !ends_with(name, ".tensor_lifetime.json");
+	return strict || !tt_ends_with(name, ".tensor_lifetime.json");
 }
 
 static int by_name(const void *a, const void *b)
@@ -72,7 +66,7 @@ static tt_status add_name(struct tt_report_names *names, const char *folder, con
 	if (!to)
 		return tt_fail_nomem();
 	names->count--; /* until it is complete */
-	tt_str_addf(&path, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name);
+	tt_str_addf(&path, "%s%s%s", folder, tt_ends_with(folder, "/") ? "" : "/", name);
 	TT_TRY(tt_str_take(to, &path));
 	names->count++;
 	return TTNN_OK;

@@ -244,12 +244,10 @@ static tt_status take_if_there(char **out, struct tt_str *path)
 static tt_status side_path(char **out, const char *path, const char *suffix)
 {
 	const char *name = strrchr(path, '/'), *dot;
-	size_t length = strlen(path);
+	size_t length = tt_length_without(path, strlen(path), ".gz");
 	struct tt_str text = {0};
 
 	*out = NULL;
-	if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
-		length -= 3;
 	name = name ? name + 1 : path;
 	dot = memrchr(name, '.', length - (size_t)(name - path));
 	if (dot && dot > name && dot + 1 < path + length)

@@ -466,11 +466,9 @@ tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char
 static void add_stem(struct tt_str *out, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t length = strlen(name);
+	size_t length = tt_length_without(name, strlen(name), ".gz");
 	const char *dot;
 
-	if (length > 3 && strcmp(name + length - 3, ".gz") == 0)
-		length -= 3;
 	dot = tt_is_trace(path) ? NULL : memrchr(name, '.', length);
 	tt_str_add(out, name, dot && dot > name ? (size_t)(dot - name) : length);
 }

@@ -121,7 +121,7 @@ static void remove_beside(const char *path)
 {
 	struct tt_str name = {0};
 
-	tt_str_addf(&name, "%s%s", path, TT_LIVE_SUFFIX);
+	tt_live_path(&name, path);
 	if (tt_str_status(&name) == TTNN_OK)
 		unlink(tt_str_text(&name));
 	tt_str_deinit(&name);
@@ -162,19 +162,12 @@ static bool is_wanted(const char *path, int64_t since)
 	struct stat facts;
 	bool wanted = stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
 
-	tt_str_addf(&beside, "%s%s", path, TT_LIVE_SUFFIX);
+	tt_live_path(&beside, path);
 	wanted = wanted && tt_str_status(&beside) == TTNN_OK &&
 		 (access(tt_str_text(&beside), F_OK) == 0 ||
 		  (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec >= since);
 	tt_str_deinit(&beside);
 	return wanted;
-}
-
-static bool is_trace_name(const char *name)
-{
-	size_t length = strlen(name), suffix = strlen(TT_TRACE_SUFFIX);
-
-	return length > suffix && strcmp(name + length - suffix, TT_TRACE_SUFFIX) == 0;
 }
 
 int tt_traces_complete(const char *directory, int64_t since)
@@ -187,7 +180,7 @@ int tt_traces_complete(const char *directory, int64_t since)
 		enum tt_completion done = TT_COMPLETE_ALREADY;
 		struct tt_str path = {0};
 
-		if (!is_trace_name(entry->d_name))
+		if (!tt_ends_with(entry->d_name, TT_TRACE_SUFFIX))
 			continue;
 		tt_str_addf(&path, "%s/%s", directory, entry->d_name);
 		if (is_wanted(tt_str_text(&path), since) &&

@@ -136,7 +136,7 @@ tt_status tt_left_open(struct tt_left *left, const char *path)
 	struct stat facts;
 	tt_status status;
 
-	tt_str_addf(&name, "%s%s", path, TT_LIVE_SUFFIX);
+	tt_live_path(&name, path);
 	status = tt_str_status(&name);
 	if (status == TTNN_OK)
 		in.fd = tt_fd_open(tt_str_text(&name), O_RDONLY | O_NONBLOCK);
@@ -160,20 +160,6 @@ void tt_left_deinit(struct tt_left *left)
 
 /* ---- records -------------------------------------------------------------------------------------------- */
 
-static bool count_name(struct tt_map *names, const struct tt_event_scope_begin *begin)
-{
-	struct tt_map_entry *entry;
-	char key[512];
-	int length = snprintf(key, sizeof(key), "%c%s", (int)begin->kind + 1, begin->name);
-
-	if (length < 0)
-		return true;
-	entry = tt_map_add(names, key, strnlen(key, sizeof(key)), NULL);
-	if (entry)
-		entry->number++;
-	return entry != NULL;
-}
-
 static tt_status count_event(struct tt_chunk_head *head, const struct tt_event *event,
 			     const struct tt_measure *more)
 {
@@ -183,7 +169,8 @@ static tt_status count_event(struct tt_chunk_head *head, const struct tt_event *
 	if (event->kind == TT_EVENT_LOSS && more && more->lost)
 		*more->lost += event->loss.records;
 	if (event->kind == TT_EVENT_SCOPE_BEGIN && more && more->names &&
-	    !count_name(more->names, &event->begin))
+	    !tt_store_count_name(more->names,
+				 &(struct tt_name_count){event->begin.name, event->begin.kind, 1}))
 		return tt_fail_nomem();
 	return TTNN_OK;
 }

@@ -466,13 +466,6 @@ static void put_torch(struct tt_jsonw *w, struct tt_params_writer *writer,
 
 /* ---- objects ----------------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* Upstream writes one of the switches as a text. */
 static void put_compute(struct tt_jsonw *w, const struct ttnn_value *value)
 {
@@ -505,7 +498,7 @@ static void put_object(struct tt_jsonw *w, const struct tt_params_style *style,
 	const char *name = value->schema->name;
 	struct tt_str text = {0};
 
-	if (style->objects && ends_with(name, "ComputeKernelConfig")) {
+	if (style->objects && tt_ends_with(name, "ComputeKernelConfig")) {
 		put_compute(w, value);
 		return;
 	}

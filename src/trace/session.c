@@ -72,13 +72,12 @@ tt_status tt_graph_from_source(struct tt_graph *out, struct tt_source *source,
 
 bool tt_is_trace(const char *path)
 {
-	size_t length = strlen(path);
 	char magic[TT_TRACE_MAGIC_SIZE];
 	struct stat facts;
 	bool is;
 	int fd;
 
-	if (length > 7 && strcmp(path + length - 7, ".ttrace") == 0)
+	if (tt_ends_with(path, TT_TRACE_SUFFIX))
 		return true;
 	/* What cannot be read twice is not looked at: pipes. */
 	if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
