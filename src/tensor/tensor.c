@@ -242,7 +242,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	atomic_init(&tensor->refs, 1);
 	tensor->view = false;
 	tensor->on_mesh = false;
-	tensor->id = hidden ? UINT64_MAX : tt_tensor_next_id();
+	tensor->id = hidden ? TT_TENSOR_NO_ID : tt_tensor_next_id();
 	tensor->spec = *spec;
 	tensor->storage = storage;
 	tensor->layout = layout;

@@ -138,6 +138,7 @@ tt_status tt_tensor_alloc(ttnn_tensor **out, const struct ttnn_tensor_spec *spec
  */
 uint64_t tt_tensor_next_id(void);
 /* While on, tensors that this thread makes get no number: nobody outside sees them. Returns what it was. */
+#define TT_TENSOR_NO_ID UINT64_MAX
 bool tt_tensor_hide(bool on);
 void tt_tensor_set_next_id(uint64_t id);
 extern atomic_int tt_tensor_renumbering;

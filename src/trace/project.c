@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "tensor/distribution.h"
 #include "tensor/shape.h"
+#include "tensor/tensor.h"
 #include "trace/argtext.h"
 #include "trace/nodeparams.h"
 #include "trace/source.h"
@@ -327,7 +328,7 @@ static void add_arguments(struct tt_project *p, uint32_t node,
 static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32_t node,
 		       const struct tt_event_scope_begin *begin)
 {
-	uint32_t *inputs = NULL;
+	uint32_t *inputs = NULL, count = 0;
 
 	if (!begin->input_count)
 		return;
@@ -339,15 +340,19 @@ static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32
 		}
 	}
 	for (size_t i = 0; i < begin->input_count; i++) {
-		uint32_t input = mention(p, t, &begin->inputs[i]);
+		uint32_t input;
 
+		/* One node cannot stand for all that have no number: copies of a binding's own. */
+		if (!p->dialect->fresh_tensors && begin->inputs[i].id == TT_TENSOR_NO_ID)
+			continue;
+		input = mention(p, t, &begin->inputs[i]);
 		connect(p, input, node);
 		if (inputs)
-			inputs[i] = input;
+			inputs[count++] = input;
 	}
 	if (inputs && p->status == TTNN_OK) {
 		tt_project_node(p, node)->inputs = inputs;
-		tt_project_node(p, node)->input_count = (uint32_t)begin->input_count;
+		tt_project_node(p, node)->input_count = count;
 	}
 }
 
@@ -633,15 +638,18 @@ static void on_memory(struct tt_project *p, struct tt_project_thread *t,
 		follow(p, tt_course_row(&p->course, told, last_node(p)));
 }
 
-/* Where circular buffers of every program are written those of one that was built before are, too. */
+/* Where circular buffers of every program are written those of one that was built before are, too: where they were. */
 static void write_again(struct tt_project *p, struct tt_project_thread *t,
 			const struct tt_event_program *told)
 {
 	const struct tt_project_device *device = device_of(p, told->device_id);
 	struct tt_event_program_memory row;
+	bool on_chips = false;
 
+	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++)
+		on_chips = on_chips || row.kind == TT_MEMORY_CIRCULAR_BUFFER;
 	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++) {
-		if (!device || !device->chip_count) {
+		if (!on_chips || !device || !device->chip_count) {
 			add_memory(p, t, &row);
 			continue;
 		}

@@ -304,6 +304,28 @@ def test_levels_of_traces(tmp_path):
         if node["node_type"] == "function_start" and node["params"]["name"].startswith("ttnn."):
             assert not node["arguments"]
 
+HOST = """
+import ttnn
+device = ttnn.open_device(device_id=0)
+rows = memoryview(bytearray(4096)).cast("f", (32, 32))
+a = ttnn.from_torch(rows, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+ttnn.add(a, ttnn.from_torch(rows, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device))
+"""
+
+
+def test_tensors_without_numbers(tmp_path):
+    """What is brought from other libraries has none: it is no tensor of the graph, and an import says nothing of it."""
+    package = pathlib.Path(ttnn.__file__).parent.parent.absolute()
+    environment = dict(os.environ, PYTHONPATH=str(package), TTNN_TRACE=str(tmp_path))
+    subprocess.run([sys.executable, "-c", HOST], env=environment, check=True)
+    (trace,) = tmp_path.glob("*.ttrace")
+    command = package.parent / "ttnn"
+    if not command.exists():
+        pytest.skip("no command `ttnn` beside the package")
+    done = subprocess.run([command, "import", trace, tmp_path / "out"], capture_output=True, text=True, check=True)
+    assert not done.stderr and "1 operations" in done.stdout
+
+
 def test_reports_of_tests(tmp_path):
     (tmp_path / "test_small.py").write_text(
         "import ttnn\n"
