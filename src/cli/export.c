@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
+#include "cli/window.h"
 #include "report/svg.h"
 #include "trace/calls.h"
 #include "trace/params.h"
@@ -25,6 +26,7 @@ static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &output, "OUT",
 	 "write to this file, not to standard output; of several inputs: to a folder"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
+	CLI_WINDOW_OPTIONS,
 	{"levels", 0, TT_OPT_POSITIVE, &levels, "N", "pictures: calls down to this level"},
 	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
 	 "pictures: repeated layers as often as they are"},
@@ -49,7 +51,14 @@ static enum ttnn_dialect chosen_dialect(void)
 
 static tt_status open_graph(struct tt_graph *graph, const char *from)
 {
-	return tt_graph_open(graph, from, chosen_dialect());
+	struct tt_project_options how = {.dialect = chosen_dialect()};
+	struct tt_input input;
+	tt_status status;
+
+	TT_TRY(cli_window_open(&input, from));
+	status = tt_input_graph(graph, &input, &how);
+	tt_input_close(&input);
+	return status;
 }
 
 static void write_stdout(void *context, const void *data, size_t size)
@@ -100,7 +109,7 @@ static tt_status write_graph(struct tt_str *out, const struct job *job)
 	tt_status status;
 
 	(void)out;
-	TT_TRY(tt_input_open(&input, job->input->path));
+	TT_TRY(cli_window_open(&input, job->input->path));
 	status = tt_input_stream(&stream, &input, &how);
 	if (status == TTNN_OK) {
 		status = begin_json(&json, job);
@@ -128,7 +137,7 @@ static tt_status write_flame(struct tt_str *out, const struct job *job)
 	struct tt_input input;
 	tt_status status;
 
-	TT_TRY(tt_input_open(&input, job->input->path));
+	TT_TRY(cli_window_open(&input, job->input->path));
 	status = tt_calls_fold(out, &input, chosen_dialect(), job->root);
 	tt_input_close(&input);
 	return status;
@@ -145,7 +154,9 @@ static tt_status write_params(struct tt_str *out, const struct job *job)
 	tt_status status;
 
 	TT_TRY(tt_source_open(&source, job->input->path));
-	status = tt_params_export(&count, source, directory, style);
+	status = cli_window(source);
+	if (status == TTNN_OK)
+		status = tt_params_export(&count, source, directory, style);
 	tt_source_close(source);
 	if (status == TTNN_OK)
 		tt_str_addf(out, "%s: %" PRIu64 " files\n", directory, count);
@@ -186,7 +197,9 @@ static tt_status report_of(struct tt_jsonw *w, const char *from)
 
 	if (tt_is_trace(from)) {
 		TT_TRY(tt_source_open(&source, from));
-		status = tt_report_from_source(w, source, &how, pages);
+		status = cli_window(source);
+		if (status == TTNN_OK)
+			status = tt_report_from_source(w, source, &how, pages);
 		tt_source_close(source);
 		return status;
 	}

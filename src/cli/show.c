@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
+#include "cli/window.h"
 #include "trace/calls.h"
 #include "trace/memory.h"
 #include "trace/query.h"
@@ -22,6 +23,7 @@ static const struct tt_opt options[] = {
 	{"levels", 0, TT_OPT_POSITIVE, &levels, "N", "the levelized graph down to this level"},
 	{"info", 0, TT_OPT_FLAG, &info, NULL, "what the file is, without reading it all"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
+	CLI_WINDOW_OPTIONS,
 	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print JSON"},
 	{0},
 };
@@ -133,7 +135,8 @@ static const char *event_word(const struct tt_memory_moment *moment)
 		return moment->is_operation ? "begin_op" : NULL;
 	if (moment->type == TT_GRAPH_FUNCTION_END)
 		return moment->is_operation ? "end_op" : NULL;
-	if (moment->type >= TT_GRAPH_BUFFER_ALLOCATE && moment->type <= TT_GRAPH_SCRATCHPAD_ALLOCATE)
+	if (moment->type >= TT_GRAPH_BUFFER_ALLOCATE &&
+	    moment->type <= TT_GRAPH_SCRATCHPAD_ALLOCATE)
 		return moment->type_name;
 	return NULL;
 }
@@ -456,7 +459,9 @@ static tt_status show(const char *path)
 	struct tt_input input;
 	tt_status status;
 
-	TT_TRY(tt_input_open(&input, path));
+	if (info && cli_window_given())
+		return tt_fail(TTNN_INVALID, "--info tells of whole files, not of a part");
+	TT_TRY(cli_window_open(&input, path));
 	if (info && input.source)
 		status = show_info(tt_source_info(input.source));
 	else if (info || levels)
