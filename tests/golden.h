@@ -27,6 +27,23 @@ static inline ttnn_device *golden_device(void)
 	return golden_opened;
 }
 
+/* A tensor on it of these elements, with `pad` in its padding. */
+static inline ttnn_tensor *golden_upload(const void *data, enum ttnn_dtype of,
+					 const struct ttnn_spec_args *args, double pad)
+{
+	ttnn_tensor *host = NULL, *out = NULL;
+	struct ttnn_tensor_spec spec;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, args));
+	CHECK_OK(ttnn_tensor_from_data(&host, data, of, &spec, pad));
+	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())}},
+			       2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	return out;
+}
+
 static inline void golden_close(void)
 {
 	ttnn_device_unref(golden_opened);

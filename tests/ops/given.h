@@ -60,16 +60,8 @@ static inline ttnn_tensor *given_numbers(struct given *given, const char *name,
 					 const int32_t *numbers)
 {
 	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
-	ttnn_tensor *host = NULL, *out = NULL;
-	struct ttnn_tensor_spec spec;
+	ttnn_tensor *out = golden_upload(numbers, TTNN_INT32, &args, 0);
 
-	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
-	CHECK_OK(ttnn_tensor_from_data(&host, numbers, TTNN_INT32, &spec, 0));
-	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
-			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
-						   {NULL, ttnn_v_device(golden_device())}},
-			       2, TTNN_FRONTEND_C));
-	ttnn_tensor_unref(host);
 	given->tensors[given->tensor_count++] = out;
 	given_add(given, name, ttnn_v_tensor(out));
 	return out;

@@ -20,8 +20,8 @@ static struct ttnn_spec_args rows(enum ttnn_dtype dtype, const uint32_t dims[4])
 static void precomputed_grid(struct given *given, const uint32_t dims[4], bool nearest)
 {
 	struct ttnn_spec_args args = rows(TTNN_BFLOAT16, dims);
-	ttnn_tensor *host = NULL, *out = NULL;
 	struct ttnn_tensor_spec spec;
+	ttnn_tensor *out;
 	uint16_t *bits;
 
 	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
@@ -34,12 +34,7 @@ static void precomputed_grid(struct given *given, const uint32_t dims[4], bool n
 		bits[i] = at < 2 ? (uint16_t)((given->state >> 33) % 12 - 1)
 				 : (uint16_t)(0x3e80 + (given->state >> 33) % 0xc0);
 	}
-	CHECK_OK(ttnn_tensor_from_data(&host, bits, TTNN_BFLOAT16, &spec, 0));
-	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
-			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
-						   {NULL, ttnn_v_device(golden_device())}},
-			       2, TTNN_FRONTEND_C));
-	ttnn_tensor_unref(host);
+	out = golden_upload(bits, TTNN_BFLOAT16, &args, 0);
 	free(bits);
 	given->tensors[given->tensor_count++] = out;
 	given_add(given, NULL, ttnn_v_tensor(out));

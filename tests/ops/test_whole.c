@@ -94,19 +94,10 @@ static ttnn_tensor *make(enum ttnn_dtype dtype, enum ttnn_layout layout, uint32_
 {
 	struct ttnn_spec_args args = {.shape = {2, {SIDE, SIDE}}, .dtype = dtype, .layout = layout};
 	static uint32_t data[SIDE * SIDE];
-	struct ttnn_tensor_spec spec;
-	ttnn_tensor *host = NULL, *out = NULL;
 
 	for (uint64_t i = 0; i < SIDE * SIDE; i++)
 		data[i] = number_at(i, turn, most);
-	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
-	CHECK_OK(ttnn_tensor_from_data(&host, data, TTNN_UINT32, &spec, 77));
-	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
-			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
-						   {NULL, ttnn_v_device(golden_device())}},
-			       2, TTNN_FRONTEND_C));
-	ttnn_tensor_unref(host);
-	return out;
+	return golden_upload(data, TTNN_UINT32, &args, 77);
 }
 
 /* The numbers of a device tensor; of 32 bits, so float64 holds them. */
@@ -351,22 +342,6 @@ TEST(sums_and_products_wrap)
 
 /* ---- what has several steps -------------------------------------------------------------------------- */
 
-/* A tensor on the device of these numbers. */
-static ttnn_tensor *upload(const uint32_t *data, const struct ttnn_spec_args *args)
-{
-	struct ttnn_tensor_spec spec;
-	ttnn_tensor *host = NULL, *out = NULL;
-
-	CHECK_OK(ttnn_tensor_spec_make(&spec, args));
-	CHECK_OK(ttnn_tensor_from_data(&host, data, TTNN_UINT32, &spec, 77));
-	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
-			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
-						   {NULL, ttnn_v_device(golden_device())}},
-			       2, TTNN_FRONTEND_C));
-	ttnn_tensor_unref(host);
-	return out;
-}
-
 static void download(uint32_t *out, size_t bytes, ttnn_tensor *tensor)
 {
 	struct ttnn_arg arg = {NULL, ttnn_v_tensor(tensor)};
@@ -393,9 +368,11 @@ TEST(sums_over_several_dimensions_wrap)
 		want[i % (H * W)] += data[i];
 	}
 	for (size_t k = 0; k < 2; k++) {
-		ttnn_tensor *in = upload(data, &(struct ttnn_spec_args){.shape = {4, {N, C, H, W}},
-									.dtype = dtypes[k],
-									.layout = TTNN_TILE});
+		ttnn_tensor *in = golden_upload(data, TTNN_UINT32,
+						&(struct ttnn_spec_args){.shape = {4, {N, C, H, W}},
+									 .dtype = dtypes[k],
+									 .layout = TTNN_TILE},
+						77);
 		ttnn_tensor *sum_of = NULL;
 
 		CHECK_OK(ttnn_call_one(&sum_of, "ttnn.sum",
@@ -447,8 +424,10 @@ TEST(images_of_whole_numbers_are_enlarged)
 
 	for (size_t i = 0; i < SIZE * SIZE * CHANNELS; i++)
 		data[i] = (uint32_t)test_random(&state);
-	in = upload(data, &(struct ttnn_spec_args){.shape = {4, {1, SIZE, SIZE, CHANNELS}},
-						   .dtype = TTNN_INT32});
+	in = golden_upload(data, TTNN_UINT32,
+			   &(struct ttnn_spec_args){.shape = {4, {1, SIZE, SIZE, CHANNELS}},
+						    .dtype = TTNN_INT32},
+			   77);
 	CHECK_OK(
 		ttnn_call_one(&out, "ttnn.upsample",
 			      (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)}, {NULL, ttnn_v_int(2)}},

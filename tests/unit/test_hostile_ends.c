@@ -103,6 +103,19 @@ static bool read_trace(struct found *out, const char *path)
 	return good;
 }
 
+/* In a child: begins a recording there, and tells so many marks. */
+static ttnn_trace *record(const char *path, unsigned marks)
+{
+	struct ttnn_trace_options options = {.path = path};
+	ttnn_trace *trace;
+
+	if (ttnn_trace_begin(&trace, &options) != TTNN_OK)
+		_exit(1);
+	for (unsigned i = 0; i < marks; i++)
+		tell_one(0);
+	return trace;
+}
+
 /* One mark may have been told that was not counted any more. */
 static void check_all_there(const char *path, int threads)
 {
@@ -169,17 +182,12 @@ TEST(exit_right_after_an_operation)
 
 	make_counts();
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct ttnn_trace_options options = {.path = path};
-		ttnn_trace *trace;
 		pid_t child;
 
 		atomic_store(&counts[0], 0);
 		child = fork();
 		if (child == 0) {
-			if (ttnn_trace_begin(&trace, &options) != TTNN_OK)
-				_exit(1);
-			for (unsigned k = 0; k < numbers[i]; k++)
-				tell_one(0);
+			record(path, numbers[i]);
 			_exit(0);
 		}
 		CHECK_INT(wait_for(child), 0);
@@ -323,17 +331,12 @@ TEST(a_child_does_not_hold_its_parents_trace)
 TEST(exec_leaves_all_that_was_told)
 {
 	const char *path = test_path("exec.ttrace");
-	struct ttnn_trace_options options = {.path = path};
-	ttnn_trace *trace;
 	pid_t child;
 
 	make_counts();
 	child = fork();
 	if (child == 0) {
-		if (ttnn_trace_begin(&trace, &options) != TTNN_OK)
-			_exit(1);
-		for (int i = 0; i < 300; i++)
-			tell_one(0);
+		record(path, 300);
 		execlp("true", "true", NULL);
 		_exit(2);
 	}
@@ -365,10 +368,8 @@ TEST(nothing_stays_beside_a_whole_trace)
 TEST(without_room_beside_a_trace_is_written_as_ever)
 {
 	const char *path = test_path("small.ttrace");
-	struct ttnn_trace_options options = {.path = path};
 	struct rlimit limit = {100000, RLIM_INFINITY};
 	struct found found;
-	ttnn_trace *trace;
 	pid_t child;
 
 	make_counts();
@@ -376,11 +377,7 @@ TEST(without_room_beside_a_trace_is_written_as_ever)
 	if (child == 0) {
 		signal(SIGXFSZ, SIG_DFL);
 		setrlimit(RLIMIT_FSIZE, &limit);
-		if (ttnn_trace_begin(&trace, &options) != TTNN_OK)
-			_exit(1);
-		for (int i = 0; i < 500; i++)
-			tell_one(0);
-		_exit(ttnn_trace_end(NULL, trace) == TTNN_OK ? 0 : 2);
+		_exit(ttnn_trace_end(NULL, record(path, 500)) == TTNN_OK ? 0 : 2);
 	}
 	CHECK_INT(wait_for(child), 0);
 	CHECK(read_trace(&found, path) && found.complete && found.marks[0] == 500);
@@ -421,19 +418,14 @@ TEST(a_large_record_outlives_its_process_too)
 TEST(a_damaged_file_beside_does_no_harm)
 {
 	const char *path = test_path("cut.ttrace");
-	struct ttnn_trace_options options = {.path = path};
 	char *trace_bytes, *beside, *copy, name[1024];
 	size_t trace_size, size;
-	ttnn_trace *trace;
 	pid_t child;
 
 	make_counts();
 	child = fork();
 	if (child == 0) {
-		if (ttnn_trace_begin(&trace, &options) != TTNN_OK)
-			_exit(1);
-		for (int i = 0; i < 50; i++)
-			tell_one(0);
+		record(path, 50);
 		_exit(0);
 	}
 	CHECK_INT(wait_for(child), 0);
