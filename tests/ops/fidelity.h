@@ -7,6 +7,7 @@
  *	fidelity_run.c      a program's steps → what this library did
  *	fidelity_expect.c   a recorded run → what the original did
  *	fidelity_memory.c   a run's recording → device memory, against a model
+ *	fidelity_database.c a run's trace → databases in both dialects, against each other
  *	fidelity_jobs.c     child processes
  *	fidelity_report.c   tables, lists, docs/fidelity.md
  *

@@ -4,12 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "db/db.h"
 #include "event/capture.h"
 #include "memory_model.h"
-#include "report/report.h"
 #include "trace/memory.h"
 #include "trace/session.h"
 
@@ -173,103 +170,4 @@ void fid_memory_end(struct tt_str *out, struct fid_memory *m)
 	tt_capture_free(m->capture);
 	memory_model_free(&m->model);
 	free(m);
-}
-
-/* ---- databases ---------------------------------------------------------------------------------------- */
-
-bool fid_databases;
-
-static char folder[64];
-
-struct tt_capture *fid_database_begin(void)
-{
-	struct tt_capture *capture = NULL;
-	char path[96];
-
-	snprintf(folder, sizeof(folder), "/tmp/ttnn_fidelity.XXXXXX");
-	if (!mkdtemp(folder))
-		abort();
-	snprintf(path, sizeof(path), "%s/run.ttrace", folder);
-	if (tt_capture_begin(&capture, &(struct tt_capture_options){.path = path}) != TTNN_OK)
-		abort();
-	return capture;
-}
-
-/*
- * What must be equal. Devices have other numbers where one dialect tells of memory on their chips, and which
- * tensors are taken is told by Python's records, which these runs do not have.
- */
-static const char *const queries[] = {
-	"SELECT operation_id || ' ' || replace(name, '::', '.') FROM operations ORDER BY operation_id",
-	"SELECT operation_id || ' buffer ' || address || ' ' || max_size_per_bank || ' ' || "
-	"min(buffer_type, 1) || ' ' || buffer_layout FROM buffers ORDER BY operation_id, address, "
-	"max_size_per_bank, buffer_type",
-	"SELECT count(DISTINCT operation_id) || ' operations, at most ' || (SELECT max(n) FROM (SELECT "
-	"sum(max_size_per_bank) n FROM buffers WHERE buffer_type <> 0 GROUP BY operation_id)) || "
-	"' of a bank' FROM buffers",
-};
-#define QUERIES (sizeof(queries) / sizeof(queries[0]))
-
-static void ask(struct tt_str *out, struct tt_db *db, const char *query)
-{
-	struct tt_db_stmt *select;
-	bool row = true;
-
-	if (tt_db_prepare(&select, db, query) != TTNN_OK)
-		abort();
-	while (tt_db_next(&row, select) == TTNN_OK && row) {
-		const char *text = tt_db_text(select, 0);
-
-		tt_str_adds(out, text ? text : "NULL");
-		tt_str_addc(out, '\n');
-	}
-	tt_db_stmt_free(select);
-}
-
-static bool import(struct tt_str answers[QUERIES], enum ttnn_dialect dialect)
-{
-	struct tt_report_counts counts;
-	char input[96], path[96];
-	struct tt_report_options options = {
-		.input = input, .output = folder, .db_name = "db.sqlite", .dialect = dialect};
-	struct tt_db *db;
-
-	snprintf(input, sizeof(input), "%s/run.ttrace", folder);
-	snprintf(path, sizeof(path), "%s/db.sqlite", folder);
-	if (tt_report_import(&counts, &options) != TTNN_OK || tt_db_open(&db, path) != TTNN_OK)
-		return false;
-	for (size_t i = 0; i < QUERIES; i++)
-		ask(&answers[i], db, queries[i]);
-	tt_db_close(db);
-	return true;
-}
-
-void fid_database_end(struct tt_str *out, struct tt_capture *capture)
-{
-	struct tt_str answers[2][QUERIES] = {0};
-	char command[96];
-
-	tt_capture_free(capture);
-	if (!import(answers[0], TTNN_DIALECT_SEED) || !import(answers[1], TTNN_DIALECT_TT_METAL))
-		fid_line(out, "no database: %s", ttnn_error());
-	for (size_t i = 0; i < QUERIES; i++) {
-		const char *seed = tt_str_text(&answers[0][i]),
-			   *metal = tt_str_text(&answers[1][i]);
-
-		while (*seed && strcspn(seed, "\n") == strcspn(metal, "\n") &&
-		       strncmp(seed, metal, strcspn(seed, "\n")) == 0) {
-			seed += strcspn(seed, "\n") + 1;
-			metal += strcspn(metal, "\n") + 1;
-		}
-		if (*seed || *metal) {
-			fid_line(out, "databases: %.*s, not %.*s", (int)strcspn(seed, "\n"), seed,
-				 (int)strcspn(metal, "\n"), metal);
-			break;
-		}
-	}
-	for (size_t i = 0; i < 2 * QUERIES; i++)
-		tt_str_deinit(&answers[i / QUERIES][i % QUERIES]);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	if (system(command) != 0)
-		abort();
 }
