@@ -17,8 +17,8 @@
 #include "event/value_text.h"
 #include "report/svg.h"
 #include "scratch.h"
-#include "trace/info.h"
 #include "trace/calls.h"
+#include "trace/info.h"
 #include "trace/memory.h"
 #include "trace/params.h"
 #include "trace/query.h"
@@ -61,6 +61,41 @@ static uint64_t read_all(struct tt_source *source)
 	while (tt_source_next(&seen, source) == TTNN_OK && seen)
 		hash = read_event(hash, seen);
 	return hash;
+}
+
+/* With parts of it alone, which are not looked at as closely as all of it. */
+static void read_parts(struct tt_source *source)
+{
+	static const struct tt_source_wants wants[] = {
+		{.kinds = TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END)},
+		{.kinds = TT_WANT(SCOPE_END) | TT_WANT(PROGRAM), .tensors = true},
+		{.kinds = TT_WANT(CALL) | TT_WANT(SCOPE_BEGIN), .values = true},
+		{.kinds = TT_WANT(THREAD)},
+		{.kinds = TT_WANT_ALL},
+	};
+	uint64_t half = tt_source_info(source)->duration_ns / 2;
+	const struct tt_source_window windows[] = {
+		{0},
+		{.first_op = 2, .op_count = 3},
+		{.last_ops = 2},
+		{.begin_ns = half},
+		{.begin_ns = half / 2, .end_ns = half + 1, .one_thread = true},
+	};
+
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		uint64_t hash;
+
+		if (tt_source_window(source, &windows[i]) != TTNN_OK)
+			continue;
+		tt_source_want(source, &wants[i]);
+		read_all(source);
+		tt_source_want(source, NULL);
+		hash = read_all(source);
+		tt_source_rewind(source);
+		if (read_all(source) != hash)
+			abort();
+	}
+	tt_source_window(source, NULL);
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------------------- */
@@ -179,6 +214,10 @@ static void project(struct tt_source *source)
 	struct tt_str text = {0};
 
 	tt_log_set_level(TT_LOG_ERROR);
+	tt_source_rewind(source);
+	if (read_all(source) != hash)
+		abort();
+	read_parts(source);
 	tt_source_rewind(source);
 	if (read_all(source) != hash)
 		abort();

@@ -168,8 +168,7 @@ bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, u
 	}
 	if (maker->passing && maker->taken == course->steps.count) {
 		maker->taken = course->steps.count = 0;
-		if (maker->leaving.count &&
-		    TT_VEC_RESERVE(&maker->empty, maker->leaving.count)) {
+		if (maker->leaving.count && TT_VEC_RESERVE(&maker->empty, maker->leaving.count)) {
 			memcpy(&maker->empty.data[maker->empty.count], maker->leaving.data,
 			       maker->leaving.count * sizeof(*maker->leaving.data));
 			maker->empty.count += maker->leaving.count;
@@ -198,9 +197,16 @@ void tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
 		    const struct ttnn_tensor_spec *spec)
 {
 	uint32_t entry = entry_of(maker, buffer_id);
+	struct tt_course_buffer *buffer;
 
-	if (entry && entry != GONE && !maker->course->buffers.data[entry - 1].spec)
-		maker->course->buffers.data[entry - 1].spec = spec;
+	if (!entry || entry == GONE)
+		return;
+	buffer = &maker->course->buffers.data[entry - 1];
+	if (buffer->shaped)
+		return;
+	/* A copy: specs of events live until the next one is read. */
+	buffer->shaped = true;
+	buffer->shape = spec->shape;
 }
 
 bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id)

@@ -24,7 +24,8 @@ struct tt_course_buffer {
 	bool l1;
 	bool there; /* before the graph begins */
 	uint32_t before; /* of a passing course: its place among those that were, + 1 */
-	const struct ttnn_tensor_spec *spec; /* of the first tensor in it, if events told; the source's */
+	bool shaped; /* a tensor in it was told */
+	struct ttnn_shape shape; /* of the first one */
 };
 
 enum tt_course_kind {

@@ -233,8 +233,8 @@ static bool is_made(struct tt_stream *stream)
 static void add_shape(struct tt_str *out, struct tt_stream *stream,
 		      const struct tt_course_buffer *buffer)
 {
-	if (buffer->spec)
-		tt_text_shape(out, &buffer->spec->shape, stream->facts.dialect);
+	if (buffer->shaped)
+		tt_text_shape(out, &buffer->shape, stream->facts.dialect);
 }
 
 static void close_trace(struct tt_stream *stream)
