@@ -191,21 +191,21 @@ static tt_status write_flow(struct tt_str *out, const struct job *job)
 static tt_status report_of(struct tt_jsonw *w, const char *from)
 {
 	struct tt_project_options how = {.dialect = chosen_dialect()};
-	struct tt_source *source;
-	struct tt_graph graph;
+	struct tt_stream *stream;
+	struct tt_input input;
 	tt_status status;
 
-	if (tt_is_trace(from)) {
-		TT_TRY(tt_source_open(&source, from));
-		status = cli_window(source);
-		if (status == TTNN_OK)
-			status = tt_report_from_source(w, source, &how, pages);
-		tt_source_close(source);
-		return status;
+	TT_TRY(cli_window_open(&input, from));
+	if (input.source) {
+		status = tt_report_from_source(w, input.source, &how, pages);
+	} else {
+		status = tt_input_stream(&stream, &input, &how);
+		if (status == TTNN_OK) {
+			status = tt_report_from_nodes(w, stream);
+			tt_stream_close(stream);
+		}
 	}
-	TT_TRY(open_graph(&graph, from));
-	status = tt_report_from_graph(w, &graph);
-	tt_graph_deinit(&graph);
+	tt_input_close(&input);
 	return status;
 }
 

@@ -370,12 +370,17 @@ static tt_status show_levels(const struct tt_graph *graph)
 }
 
 /* Of JSON: how many nodes of each kind. */
-static tt_status show_counts(const struct tt_graph *graph)
+static tt_status show_counts(struct tt_stream *stream)
 {
 	size_t counts[TT_GRAPH_OTHER + 1] = {0};
+	const struct tt_graph_node *each;
 
-	for (size_t i = 0; i < graph->count; i++)
-		counts[graph->nodes[i].type]++;
+	for (;;) {
+		TT_TRY(tt_stream_next(&each, stream));
+		if (!each)
+			break;
+		counts[each->type]++;
+	}
 	if (as_json) {
 		begin_json();
 		tt_jsonw_object(&out);
@@ -431,7 +436,9 @@ static tt_status show_nodes(struct tt_input *input)
 	tt_status status;
 
 	TT_TRY(tt_input_stream(&stream, input, &how));
-	if (tree)
+	if (info)
+		status = show_counts(stream);
+	else if (tree)
 		status = show_tree(stream);
 	else if (memory_rows)
 		status = show_memory(stream);
@@ -441,7 +448,7 @@ static tt_status show_nodes(struct tt_input *input)
 	return status;
 }
 
-/* Those that need all nodes. */
+/* Those that go through all nodes at once. */
 static tt_status show_whole(struct tt_input *input)
 {
 	struct tt_project_options how = {.dialect = chosen_dialect(), .call_arguments = true};
@@ -449,7 +456,7 @@ static tt_status show_whole(struct tt_input *input)
 	tt_status status;
 
 	TT_TRY(tt_input_graph(&graph, input, &how));
-	status = info ? show_counts(&graph) : show_levels(&graph);
+	status = show_levels(&graph);
 	tt_graph_deinit(&graph);
 	return status;
 }
@@ -464,9 +471,9 @@ static tt_status show(const char *path)
 	TT_TRY(cli_window_open(&input, path));
 	if (info && input.source)
 		status = show_info(tt_source_info(input.source));
-	else if (info || levels)
+	else if (levels)
 		status = show_whole(&input);
-	else if (tree || memory_rows || peak)
+	else if (info || tree || memory_rows || peak)
 		status = show_nodes(&input);
 	else
 		status = show_operations(&input);

@@ -10,6 +10,12 @@
 
 /* ---- telling ---------------------------------------------------------------------------------------- */
 
+/* Of nodes: the calls that are open, and names of functions. */
+struct told {
+	TT_VEC(struct tt_project_call) open;
+	struct tt_map names;
+};
+
 static tt_status tell_source(struct tt_source *source, const struct tt_project_options *options)
 {
 	struct tt_project project;
@@ -36,42 +42,60 @@ static tt_status tell_source(struct tt_source *source, const struct tt_project_o
 	return status;
 }
 
-/* The starts and ends of a graph's nodes; ends without a start are passed over. */
-static tt_status tell_graph(const struct tt_graph *graph, const struct tt_project_sink *sink,
-			    void *context)
+/* A call that a node begins; its name is kept. NULL when memory is exhausted. */
+static struct tt_project_call *begin_call(struct told *told, const struct tt_graph_node *node)
 {
-	TT_VEC(struct tt_project_call) open = {0};
+	struct tt_map_entry *name = tt_map_add(&told->names, tt_graph_string(node, TT_KEY_NAME),
+					       strlen(tt_graph_string(node, TT_KEY_NAME)), NULL);
+	struct tt_project_call *call = name ? TT_VEC_PUSH(&told->open) : NULL;
 
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-		struct tt_project_call *call;
-
-		if (node->type == TT_GRAPH_FUNCTION_END && !open.count)
-			continue;
-		if (node->type == TT_GRAPH_FUNCTION_END) {
-			call = &open.data[open.count - 1];
-			call->name = tt_graph_string(node, TT_KEY_NAME);
-			call->operation = tt_graph_is_operation(node);
-			sink->end(context, open.data, open.count, node->duration);
-			if (--open.count)
-				open.data[open.count - 1].inner_ns += node->duration;
-		}
-		if (node->type != TT_GRAPH_FUNCTION_START)
-			continue;
-		call = TT_VEC_PUSH(&open);
-		if (!call) {
-			TT_VEC_DEINIT(&open);
-			return tt_fail_nomem();
-		}
-		*call = (struct tt_project_call){.node = (uint32_t)i,
-						 .level = node->level,
-						 .name = tt_graph_string(node, TT_KEY_NAME),
+	if (call)
+		*call = (struct tt_project_call){.level = node->level,
+						 .name = name->key,
 						 .operation = tt_graph_is_operation(node)};
-		if (sink->begin)
-			sink->begin(context, open.data, open.count);
-	}
-	TT_VEC_DEINIT(&open);
+	return call;
+}
+
+static void end_call(struct told *told, uint64_t duration, const struct tt_project_sink *sink,
+		     void *context)
+{
+	sink->end(context, told->open.data, told->open.count, duration);
+	if (--told->open.count)
+		told->open.data[told->open.count - 1].inner_ns += duration;
+}
+
+/* The starts and ends of nodes. An end without a start is one of a call that began before. */
+static tt_status tell_node(struct told *told, const struct tt_graph_node *node,
+			   const struct tt_project_sink *sink, void *context)
+{
+	bool starts = node->type == TT_GRAPH_FUNCTION_START;
+
+	if (!starts && node->type != TT_GRAPH_FUNCTION_END)
+		return TTNN_OK;
+	if ((starts || !told->open.count) && !begin_call(told, node))
+		return tt_fail_nomem();
+	if (starts && sink->begin)
+		sink->begin(context, told->open.data, told->open.count);
+	if (!starts)
+		end_call(told, node->duration, sink, context);
 	return TTNN_OK;
+}
+
+static tt_status tell_stream(struct tt_stream *stream, const struct tt_project_sink *sink,
+			     void *context)
+{
+	const struct tt_graph_node *node;
+	struct told told = {0};
+	tt_status status;
+
+	do {
+		status = tt_stream_next(&node, stream);
+		if (status == TTNN_OK && node)
+			status = tell_node(&told, node, sink, context);
+	} while (status == TTNN_OK && node);
+	TT_VEC_DEINIT(&told.open);
+	tt_map_deinit(&told.names);
+	return status;
 }
 
 tt_status tt_calls_each(struct tt_input *input, enum ttnn_dialect dialect,
@@ -82,9 +106,15 @@ tt_status tt_calls_each(struct tt_input *input, enum ttnn_dialect dialect,
 					     .sink = sink,
 					     .context = context};
 
+	struct tt_stream *stream;
+	tt_status status;
+
 	if (input->source)
 		return tell_source(input->source, &options);
-	return tell_graph(&input->graph, sink, context);
+	TT_TRY(tt_input_stream(&stream, input, &options));
+	status = tell_stream(stream, sink, context);
+	tt_stream_close(stream);
+	return status;
 }
 
 /* ---- how long each operation took ------------------------------------------------------------------- */

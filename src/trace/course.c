@@ -53,17 +53,17 @@ bool tt_course_is_shareless(const struct tt_course_buffer *buffer)
 	return buffer->l1 && buffer->size && !buffer->bank_size;
 }
 
-/* The place of a buffer in the course, or GONE; *added: it is new. */
+/* The place of a buffer in the course, or GONE; *added: it is new, or there again. */
 static tt_status find_buffer(uint32_t *place, bool *added, struct tt_course_maker *maker,
-			     const struct tt_event_buffer *told)
+			     const struct tt_event_buffer *told, bool comes_back)
 {
 	struct tt_course_buffer *buffer;
 	uint32_t *slot;
 
 	TT_TRY(tt_paged_at(&slot, &maker->ids, told->buffer_id));
-	*added = !*slot;
+	*added = !*slot || (*slot == GONE && comes_back);
 	*place = *slot == GONE ? GONE : *slot - 1;
-	if (*place == GONE && !*added)
+	if (*slot == GONE && !*added)
 		return TTNN_OK;
 	if (*added) {
 		*place = new_place(maker);
@@ -112,7 +112,7 @@ tt_status tt_course_there(struct tt_course_maker *maker, const struct tt_event_b
 	uint32_t place;
 	bool added;
 
-	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	TT_TRY(find_buffer(&place, &added, maker, buffer, false));
 	return added ? note_there(maker, place) : TTNN_OK;
 }
 
@@ -122,7 +122,7 @@ tt_status tt_course_take(struct tt_course_maker *maker, const struct tt_event_bu
 	uint32_t place;
 	bool added;
 
-	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	TT_TRY(find_buffer(&place, &added, maker, buffer, maker->again));
 	if (!added && !maker->again)
 		return TTNN_OK;
 	return add_step(maker, (struct tt_course_step){node, TT_COURSE_TAKE, place, 0});
@@ -148,7 +148,7 @@ tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_bu
 	uint32_t place;
 	bool added;
 
-	TT_TRY(find_buffer(&place, &added, maker, buffer));
+	TT_TRY(find_buffer(&place, &added, maker, buffer, false));
 	if (place == GONE)
 		return TTNN_OK;
 	if (added)

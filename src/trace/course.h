@@ -104,7 +104,20 @@ bool tt_course_is_shareless(const struct tt_course_buffer *buffer);
 /* The next step that was made before node `before`; false when there is none. Of a passing course it is gone then. */
 bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, uint32_t before);
 
-/* The course that the nodes of a graph tell of (course_read.c); *out is the caller's. */
+/* ---- of nodes, where nobody told of events (course_read.c) ------------------------------------------- */
+
+/* The course that the nodes of a graph tell of; *out is the caller's. */
 tt_status tt_course_read(struct tt_course *out, const struct tt_graph *graph);
+
+/*
+ * The same step by step, of a maker with `again` set: the buffers that the first of so many nodes lists; a buffer as
+ * its node tells of it (it was there if no node allocates it); then each node, which is about the buffer of node
+ * `of`, or of none: -1.
+ */
+tt_status tt_course_read_start(struct tt_course_maker *maker, const struct tt_graph_node *node,
+			       uint64_t nodes);
+struct tt_event_buffer tt_course_read_buffer(const struct tt_graph_node *node, uint32_t number);
+tt_status tt_course_read_node(struct tt_course_maker *maker, const struct tt_graph_node *node,
+			      uint32_t number, int64_t of);
 
 #endif

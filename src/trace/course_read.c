@@ -16,7 +16,6 @@
 struct reading {
 	const struct tt_graph *graph;
 	struct tt_course_maker maker;
-	struct ttnn_core_range ranges[RANGES_MAX];
 };
 
 static uint64_t number_of(const struct tt_graph_node *node, enum tt_graph_key key)
@@ -51,11 +50,12 @@ static int64_t member(const struct tt_json *object, const char *key, int64_t oth
 }
 
 /* One of the buffers that the start of the capture lists. */
-static tt_status read_listed(struct reading *r, const struct tt_json *row, uint64_t place)
+static tt_status read_listed(struct tt_course_maker *maker, uint64_t nodes,
+			     const struct tt_json *row, uint64_t place)
 {
 	const char *type = tt_json_string(tt_json_get(row, "type"), NULL);
 	int64_t node = member(row, "node", -1), kind = TTNN_DRAM;
-	bool named = node >= 0 && (uint64_t)node < r->graph->count;
+	bool named = node >= 0 && (uint64_t)node < nodes;
 	struct tt_event_buffer buffer = {
 		.buffer_id = named ? ID_OF_NODE(node) : ID_OF_PLACE(place),
 		.device_id = (uint32_t)member(row, "device_id", 0),
@@ -66,15 +66,16 @@ static tt_status read_listed(struct reading *r, const struct tt_json *row, uint6
 	if (type)
 		tt_enum_find(&kind, &tt_enum_buffer_type, type);
 	buffer.type = (enum ttnn_buffer_type)kind;
-	TT_TRY(tt_course_there(&r->maker, &buffer));
+	TT_TRY(tt_course_there(maker, &buffer));
 	if (named)
-		tt_course_name(&r->maker, buffer.buffer_id, (uint32_t)node);
+		tt_course_name(maker, buffer.buffer_id, (uint32_t)node);
 	return TTNN_OK;
 }
 
-static tt_status read_start(struct reading *r)
+tt_status tt_course_read_start(struct tt_course_maker *maker, const struct tt_graph_node *node,
+			       uint64_t nodes)
 {
-	const char *text = tt_graph_string(&r->graph->nodes[0], TT_KEY_BUFFERS);
+	const char *text = tt_graph_string(node, TT_KEY_BUFFERS);
 	struct tt_json_part part = {.name = "buffers", .whole = text, .length = strlen(text)};
 	struct tt_json_parser parser = {0};
 	const struct tt_json *list = NULL;
@@ -86,9 +87,14 @@ static tt_status read_start(struct reading *r)
 		status = TTNN_OK; /* another's, then */
 	it = tt_json_iter(list);
 	while (status == TTNN_OK && tt_json_next(&it))
-		status = read_listed(r, it.value, place++);
+		status = read_listed(maker, nodes, it.value, place++);
 	tt_json_parser_deinit(&parser);
 	return status;
+}
+
+struct tt_event_buffer tt_course_read_buffer(const struct tt_graph_node *node, uint32_t number)
+{
+	return facts_of(node, ID_OF_NODE(number));
 }
 
 /* Buffers that no node allocates were there before, wherever they are mentioned first. */
@@ -107,7 +113,7 @@ static tt_status read_unborn(struct reading *r)
 
 		if (graph->nodes[i].type != TT_GRAPH_BUFFER || born[i])
 			continue;
-		buffer = facts_of(&graph->nodes[i], ID_OF_NODE(i));
+		buffer = tt_course_read_buffer(&graph->nodes[i], i);
 		status = tt_course_there(&r->maker, &buffer);
 		tt_course_name(&r->maker, buffer.buffer_id, i);
 	}
@@ -117,17 +123,18 @@ static tt_status read_unborn(struct reading *r)
 
 /* ---- nodes ------------------------------------------------------------------------------------------ */
 
-static tt_status read_buffer(struct reading *r, const struct tt_graph_node *node, uint32_t i)
+/* An allocation or a free of the buffer that node `of` stands for. */
+static tt_status read_buffer(struct tt_course_maker *maker, const struct tt_graph_node *node,
+			     uint32_t number, uint32_t of)
 {
-	uint32_t of = node->connection_count ? node->connections[0] : 0;
 	struct tt_event_buffer buffer = facts_of(node, ID_OF_NODE(of));
+	bool comes = node->type == TT_GRAPH_BUFFER_ALLOCATE;
 	tt_status status;
 
-	if (!node->connection_count || r->graph->nodes[of].type != TT_GRAPH_BUFFER)
-		return TTNN_OK;
-	status = node->type == TT_GRAPH_BUFFER_ALLOCATE ? tt_course_take(&r->maker, &buffer, i)
-							: tt_course_give(&r->maker, &buffer, i);
-	tt_course_name(&r->maker, buffer.buffer_id, of);
+	tt_course_name(maker, buffer.buffer_id, of); /* of one that leaves */
+	status = comes ? tt_course_take(maker, &buffer, number)
+		       : tt_course_give(maker, &buffer, number);
+	tt_course_name(maker, buffer.buffer_id, of);
 	return status;
 }
 
@@ -154,34 +161,46 @@ static size_t read_ranges(struct ttnn_core_range *out, const char *text)
 	return count;
 }
 
-static tt_status read_row(struct reading *r, const struct tt_graph_node *node, uint32_t i)
+static tt_status read_row(struct tt_course_maker *maker, const struct tt_graph_node *node,
+			  uint32_t number)
 {
+	struct ttnn_core_range ranges[RANGES_MAX];
 	struct tt_event_program_memory row = {
 		.size = number_of(node, TT_KEY_SIZE),
 		.borrowed =
 			tt_graph_flag(node, TT_KEY_GLOBAL) || tt_graph_flag(node, TT_KEY_BORROWS),
 		.device_id = (uint32_t)number_of(node, TT_KEY_DEVICE_ID),
 	};
-	size_t count = read_ranges(r->ranges, tt_graph_string(node, TT_KEY_CORES));
+	size_t count = read_ranges(ranges, tt_graph_string(node, TT_KEY_CORES));
 
-	return tt_course_ranges(&r->maker, &row, r->ranges, count, i);
+	return tt_course_ranges(maker, &row, ranges, count, number);
 }
 
-static tt_status read_node(struct reading *r, const struct tt_graph_node *node, uint32_t i)
+tt_status tt_course_read_node(struct tt_course_maker *maker, const struct tt_graph_node *node,
+			      uint32_t number, int64_t of)
 {
 	switch ((enum tt_graph_type)node->type) {
 	case TT_GRAPH_BUFFER_ALLOCATE:
 	case TT_GRAPH_BUFFER_DEALLOCATE:
-		return read_buffer(r, node, i);
+		return of < 0 ? TTNN_OK : read_buffer(maker, node, number, (uint32_t)of);
 	case TT_GRAPH_CB_ALLOCATE:
 	case TT_GRAPH_DFB_ALLOCATE:
 	case TT_GRAPH_SCRATCHPAD_ALLOCATE:
-		return read_row(r, node, i);
+		return read_row(maker, node, number);
 	case TT_GRAPH_CB_DEALLOCATE_ALL:
-		return tt_course_release(&r->maker, (uint32_t)number_of(node, TT_KEY_DEVICE_ID), i);
+		return tt_course_release(maker, (uint32_t)number_of(node, TT_KEY_DEVICE_ID),
+					 number);
 	default:
 		return TTNN_OK;
 	}
+}
+
+/* The node of the buffer that a node of a whole graph is about, or -1. */
+static int64_t buffer_of(const struct tt_graph *graph, const struct tt_graph_node *node)
+{
+	if (!node->connection_count || graph->nodes[node->connections[0]].type != TT_GRAPH_BUFFER)
+		return -1;
+	return node->connections[0];
 }
 
 tt_status tt_course_read(struct tt_course *out, const struct tt_graph *graph)
@@ -198,11 +217,12 @@ tt_status tt_course_read(struct tt_course *out, const struct tt_graph *graph)
 	r->maker.device_id = TT_COURSE_NONE;
 	r->maker.again = true; /* a node may stand for all that lay at an address */
 	if (graph->count)
-		status = read_start(r);
+		status = tt_course_read_start(&r->maker, &graph->nodes[0], graph->count);
 	if (status == TTNN_OK)
 		status = read_unborn(r);
 	for (uint32_t i = 0; status == TTNN_OK && i < graph->count; i++)
-		status = read_node(r, &graph->nodes[i], i);
+		status = tt_course_read_node(&r->maker, &graph->nodes[i], i,
+					     buffer_of(graph, &graph->nodes[i]));
 	tt_course_maker_deinit(&r->maker);
 	tt_free(r);
 	if (status != TTNN_OK)

@@ -2,25 +2,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/graph.h"
+#include "trace/graph_read.h"
 
 #define X(constant, name) name,
 static const char *const type_names[] = {TT_GRAPH_TYPES(X)};
 #undef X
 
-struct reader {
-	struct tt_graph *graph;
-	const char *name; /* of the file */
-	bool typed;       /* params with integers or null were seen: not dialect `seed` */
-};
-
-static tt_status fail(const struct reader *r, const char *what)
+static tt_status fail(const struct tt_graph_reader *r, const char *what)
 {
-	return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", r->name, r->graph->count - 1, what);
+	return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", r->name, r->before + r->graph->count - 1, what);
 }
 
 /* A list of numbers of nodes; whether these exist is known at the end. */
-static tt_status read_numbers(uint32_t **out, uint32_t *count, struct reader *r,
+static tt_status read_numbers(uint32_t **out, uint32_t *count, struct tt_graph_reader *r,
 			      const struct tt_json *list)
 {
 	struct tt_json_iter it = tt_json_iter(list);
@@ -43,7 +37,7 @@ static tt_status read_numbers(uint32_t **out, uint32_t *count, struct reader *r,
 	return TTNN_OK;
 }
 
-static tt_status read_texts(const char ***out, uint32_t *count, struct reader *r,
+static tt_status read_texts(const char ***out, uint32_t *count, struct tt_graph_reader *r,
 			    const struct tt_json *list)
 {
 	struct tt_json_iter it = tt_json_iter(list);
@@ -70,7 +64,7 @@ static tt_status read_texts(const char ***out, uint32_t *count, struct reader *r
 	return TTNN_OK;
 }
 
-static tt_status read_raw(struct tt_graph_param *out, struct reader *r, const struct tt_json *value)
+static tt_status read_raw(struct tt_graph_param *out, struct tt_graph_reader *r, const struct tt_json *value)
 {
 	struct tt_str text = {0};
 	struct tt_jsonw w;
@@ -91,7 +85,7 @@ static tt_status read_raw(struct tt_graph_param *out, struct reader *r, const st
 	return status;
 }
 
-static tt_status read_value(struct tt_graph_param *out, struct reader *r,
+static tt_status read_value(struct tt_graph_param *out, struct tt_graph_reader *r,
 			    const struct tt_json *value)
 {
 	size_t length;
@@ -121,7 +115,7 @@ static tt_status read_value(struct tt_graph_param *out, struct reader *r,
 	return read_raw(out, r, value);
 }
 
-static tt_status read_params(struct tt_graph_node *node, struct reader *r,
+static tt_status read_params(struct tt_graph_node *node, struct tt_graph_reader *r,
 			     const struct tt_json *params)
 {
 	struct tt_json_iter it = tt_json_iter(params);
@@ -149,7 +143,7 @@ static tt_status read_params(struct tt_graph_node *node, struct reader *r,
 	return TTNN_OK;
 }
 
-static tt_status read_type(struct tt_graph_node *node, struct reader *r, const struct tt_json *json)
+static tt_status read_type(struct tt_graph_node *node, struct tt_graph_reader *r, const struct tt_json *json)
 {
 	size_t length;
 	const char *name = tt_json_string(json, &length);
@@ -163,7 +157,7 @@ static tt_status read_type(struct tt_graph_node *node, struct reader *r, const s
 	return node->type_name ? TTNN_OK : tt_fail_nomem();
 }
 
-static tt_status read_node(struct reader *r, const struct tt_json *json)
+tt_status tt_graph_read_node(struct tt_graph_reader *r, const struct tt_json *json)
 {
 	struct tt_graph_node *node = tt_graph_add(r->graph, TT_GRAPH_OTHER);
 	const struct tt_json *level, *duration;
@@ -198,28 +192,18 @@ static tt_status read_node(struct reader *r, const struct tt_json *json)
 	return TTNN_OK;
 }
 
-/* Old graphs have no levels: they follow from the order. */
-static void fill_levels(struct tt_graph *graph)
+void tt_graph_read_level(struct tt_graph_reader *r, struct tt_graph_node *node)
 {
-	int32_t depth = 0;
-
-	for (size_t i = 0; i < graph->count; i++) {
-		struct tt_graph_node *node = &graph->nodes[i];
-		bool start = node->type == TT_GRAPH_FUNCTION_START;
-
-		if (!node->bare)
-			return;
-		if (node->type == TT_GRAPH_FUNCTION_END) {
-			node->level = depth;
-			depth -= depth > 0;
-			continue;
-		}
-		depth += start;
-		node->level = depth;
-	}
+	r->levelled |= !node->bare;
+	if (r->levelled)
+		return;
+	r->depth += node->type == TT_GRAPH_FUNCTION_START;
+	node->level = r->depth;
+	if (node->type == TT_GRAPH_FUNCTION_END)
+		r->depth -= r->depth > 0;
 }
 
-static tt_status check_numbers(const struct reader *r, size_t node, const uint32_t *numbers,
+static tt_status check_numbers(const struct tt_graph_reader *r, size_t node, const uint32_t *numbers,
 			       uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -230,7 +214,7 @@ static tt_status check_numbers(const struct reader *r, size_t node, const uint32
 }
 
 /* What can be told only when all nodes are known. */
-static tt_status finish(struct reader *r)
+static tt_status finish(struct tt_graph_reader *r)
 {
 	struct tt_graph *graph = r->graph;
 
@@ -239,13 +223,13 @@ static tt_status finish(struct reader *r)
 
 		TT_TRY(check_numbers(r, i, node->connections, node->connection_count));
 		TT_TRY(check_numbers(r, i, node->inputs, node->input_count));
+		tt_graph_read_level(r, node);
 	}
-	fill_levels(graph);
 	graph->dialect = r->typed ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
 	return TTNN_OK;
 }
 
-static tt_status read_list(struct reader *r, struct tt_jsonslice *slices)
+static tt_status read_list(struct tt_graph_reader *r, struct tt_jsonslice *slices)
 {
 	if (tt_jsonslice_kind(slices) != TT_JSON_ARRAY)
 		return tt_fail(TTNN_FORMAT, "%s: a graph is a list of nodes", r->name);
@@ -254,7 +238,7 @@ static tt_status read_list(struct reader *r, struct tt_jsonslice *slices)
 
 		if (!node)
 			break;
-		TT_TRY(read_node(r, node));
+		TT_TRY(tt_graph_read_node(r, node));
 	}
 	TT_TRY(tt_jsonslice_status(slices));
 	return finish(r);
@@ -262,7 +246,7 @@ static tt_status read_list(struct reader *r, struct tt_jsonslice *slices)
 
 tt_status tt_graph_read(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
 {
-	struct reader r = {.graph = out, .name = name};
+	struct tt_graph_reader r = {.graph = out, .name = name};
 	tt_status status;
 
 	memset(out, 0, sizeof(*out));
@@ -272,8 +256,7 @@ tt_status tt_graph_read(struct tt_graph *out, struct tt_jsonslice *slices, const
 	return status;
 }
 
-/* Bytes of L1 that a core has for buffers and programs, by the devices of a report; all are alike. */
-static uint64_t bank_in(const struct tt_json *devices)
+uint64_t tt_graph_read_bank(const struct tt_json *devices)
 {
 	int64_t bank = 0;
 
@@ -300,7 +283,7 @@ static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, co
 		const char *key = tt_jsonslice_key(slices, NULL);
 
 		if (strcmp(key, "devices") == 0)
-			bank = bank_in(tt_jsonslice_read(slices));
+			bank = tt_graph_read_bank(tt_jsonslice_read(slices));
 		if (found || strcmp(key, "graph") != 0)
 			continue;
 		TT_TRY(tt_graph_read(out, slices, name));

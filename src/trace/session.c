@@ -94,27 +94,24 @@ bool tt_is_trace(const char *path)
 /* What comes through a pipe is read once, and then looked at. */
 static tt_status open_pipe(struct tt_input *out, const char *path)
 {
-	size_t size;
-
-	TT_TRY(tt_file_read(&out->data, &size, path));
-	if (size >= TT_TRACE_MAGIC_SIZE &&
-	    memcmp(out->data, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE) == 0)
-		return tt_source_open_bytes(&out->source, out->data, size, path);
-	return tt_graph_parse(&out->graph, out->data, size, path);
+	TT_TRY(tt_file_read(&out->data, &out->size, path));
+	if (out->size < TT_TRACE_MAGIC_SIZE ||
+	    memcmp(out->data, TT_TRACE_MAGIC, TT_TRACE_MAGIC_SIZE) != 0)
+		return TTNN_OK;
+	return tt_source_open_bytes(&out->source, out->data, out->size, path);
 }
 
 tt_status tt_input_open(struct tt_input *out, const char *path)
 {
 	struct stat facts;
-	tt_status status;
+	tt_status status = TTNN_OK;
 
 	memset(out, 0, sizeof(*out));
+	out->path = path;
 	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
 		status = open_pipe(out, path);
 	else if (tt_is_trace(path))
 		status = tt_source_open(&out->source, path);
-	else
-		status = tt_graph_load(&out->graph, path);
 	if (status != TTNN_OK)
 		tt_input_close(out);
 	return status;
@@ -123,7 +120,6 @@ tt_status tt_input_open(struct tt_input *out, const char *path)
 void tt_input_close(struct tt_input *input)
 {
 	tt_source_close(input->source);
-	tt_graph_deinit(&input->graph);
 	tt_free(input->data);
 	memset(input, 0, sizeof(*input));
 }
@@ -131,19 +127,22 @@ void tt_input_close(struct tt_input *input)
 tt_status tt_input_stream(struct tt_stream **out, struct tt_input *input,
 			  const struct tt_project_options *options)
 {
+	struct tt_stream_text text = {input->data, input->size};
+
 	if (input->source)
 		return tt_stream_open(out, input->source, options);
-	return tt_stream_of_graph(out, &input->graph, options->course);
+	return tt_stream_of_json(out, input->path, input->data ? &text : NULL, options->course);
 }
 
 tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
 			 const struct tt_project_options *options)
 {
+	memset(out, 0, sizeof(*out));
 	if (input->source)
 		return tt_graph_from_source(out, input->source, options);
-	*out = input->graph;
-	memset(&input->graph, 0, sizeof(input->graph));
-	return TTNN_OK;
+	if (input->data)
+		return tt_graph_parse(out, input->data, input->size, input->path);
+	return tt_graph_load(out, input->path);
 }
 
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)
@@ -436,16 +435,12 @@ tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 	return status;
 }
 
-tt_status tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph)
+tt_status tt_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream)
 {
-	struct tt_report report = {.full = true, .duration_ns = tt_query_duration(graph)};
-	struct tt_stream *stream;
-	tt_status status;
+	struct tt_report report = {.full = true,
+				   .duration_ns = tt_stream_facts(stream)->duration_ns};
 
-	TT_TRY(tt_stream_of_graph(&stream, graph, false));
-	status = tt_report_write(w, &report, stream);
-	tt_stream_close(stream);
-	return status;
+	return tt_report_write(w, &report, stream);
 }
 
 /* The report of a session as it is made, without its graph in memory. */

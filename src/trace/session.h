@@ -15,12 +15,13 @@ bool tt_is_trace(const char *path);
 
 /* A file that was opened, of whatever kind: what comes through a pipe is read once, and then looked at. */
 struct tt_input {
-	struct tt_source *source; /* of a .ttrace; NULL: the graph is that of JSON */
-	struct tt_graph graph;
-	char *data; /* of a pipe */
+	struct tt_source *source; /* of a .ttrace; NULL: it is JSON */
+	const char *path;         /* borrowed */
+	char *data;               /* what came through a pipe, or NULL */
+	size_t size;
 };
 
-/* Opens a .ttrace, graph JSON or report JSON. */
+/* Opens a .ttrace, graph JSON or report JSON; what is wrong with JSON is found when it is read. */
 tt_status tt_input_open(struct tt_input *out, const char *path);
 void tt_input_close(struct tt_input *input);
 
@@ -28,7 +29,7 @@ void tt_input_close(struct tt_input *input);
 tt_status tt_input_stream(struct tt_stream **out, struct tt_input *input,
 			  const struct tt_project_options *options);
 
-/* All of them at once; of JSON once only. *out is the caller's. */
+/* All of them at once; *out is the caller's. */
 tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
 			 const struct tt_project_options *options);
 
@@ -42,8 +43,8 @@ tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialec
 tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 				const struct tt_project_options *options, bool pages);
 
-/* The report of a graph alone: without devices, and without a time at which it was made. */
-tt_status tt_report_from_graph(struct tt_jsonw *w, const struct tt_graph *graph);
+/* The report of nodes alone: without devices, and without a time at which it was made. */
+tt_status tt_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream);
 
 /* The dialect of the environment: TTNN_DIALECT. */
 enum ttnn_dialect tt_dialect_default(void);

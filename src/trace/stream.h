@@ -52,6 +52,17 @@ tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
 tt_status tt_stream_of_graph(struct tt_stream **out, const struct tt_graph *graph, bool course);
 
 /*
+ * The same of JSON: a graph, or a report that has one; gzip or plain. Path and text are borrowed; with a text it is
+ * that, and the path its name.
+ */
+struct tt_stream_text {
+	const char *data;
+	size_t size;
+};
+tt_status tt_stream_of_json(struct tt_stream **out, const char *path,
+			    const struct tt_stream_text *text, bool course);
+
+/*
  * The next node, *out NULL behind the last. It lives, with all texts that it points to, until the next call. Its
  * connections are those of tt_stream_edge().
  */
