@@ -276,6 +276,21 @@ tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser 
 	return status == TTNN_FORMAT ? fail_in(part, &fault) : status;
 }
 
+void tt_json_parser_set_int(const struct tt_json *value, int64_t number)
+{
+	yyjson_val *own = (yyjson_val *)value;
+
+	if (number < 0)
+		unsafe_yyjson_set_sint(own, number);
+	else
+		unsafe_yyjson_set_uint(own, (uint64_t)number);
+}
+
+void tt_json_parser_set_text(const struct tt_json *value, const char *text, size_t length)
+{
+	unsafe_yyjson_set_strn((yyjson_val *)value, text, length);
+}
+
 void tt_json_parser_deinit(struct tt_json_parser *parser)
 {
 	tt_free(parser->text);

@@ -66,6 +66,13 @@ tt_status tt_json_parser_read(const struct tt_json **out, struct tt_json_parser 
 void tt_json_parser_deinit(struct tt_json_parser *parser);
 
 /*
+ * Changes a value that a parser made, which is of that kind already: for a document that is used again and again
+ * with other numbers. The text is borrowed, zero-terminated.
+ */
+void tt_json_parser_set_int(const struct tt_json *value, int64_t number);
+void tt_json_parser_set_text(const struct tt_json *value, const char *text, size_t length);
+
+/*
  * The same in two steps, for a text that is not in memory: room for its bytes (NULL when there is
  * none), then reading what the caller put there, which changes it. With TTNN_FORMAT the fault is
  * filled and no message made.

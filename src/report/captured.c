@@ -6,32 +6,72 @@
 #include "base/jsondump.h"
 #include "base/mem.h"
 
+/* Texts of more numbers are hardly alike, and stored as they are; so are those of a longer key. */
+#define NUMBERS_MAX 16384
+
+/* Bytes of shapes that are remembered. */
+#define SHAPES ((size_t)16 << 20)
+
+/* What stands in a key for a reference to a node outside, whose number may vary. */
+#define OUTSIDE UINT32_MAX
+
 /* ---- nodes ---------------------------------------------------------------------------------- */
+
+void tt_report_captured_init(struct tt_report_captured *captured, const char *directory)
+{
+	tt_spool_init(&captured->numbers, sizeof(int64_t), directory);
+}
 
 void tt_report_captured_clear(struct tt_report_captured *captured)
 {
-	tt_str_clear(&captured->text);
-	captured->holes.count = captured->counters.count = 0;
+	captured->nodes.count = 0;
+	tt_spool_clear(&captured->numbers);
+	if (captured->shapes.bytes > SHAPES)
+		tt_report_shapes_clear(&captured->shapes);
+}
+
+tt_status tt_report_captured_begin(struct tt_report_captured *captured,
+				   const struct tt_report_captured_node *node)
+{
+	struct tt_report_captured_node *to = TT_VEC_PUSH(&captured->nodes);
+
+	if (!to)
+		return tt_fail_nomem();
+	*to = *node;
+	return TTNN_OK;
+}
+
+tt_status tt_report_captured_number(struct tt_report_captured *captured, int64_t number)
+{
+	int64_t *to = tt_spool_push(&captured->numbers);
+
+	if (!to)
+		return tt_spool_status(&captured->numbers);
+	*to = number;
+	return TTNN_OK;
 }
 
 tt_status tt_report_captured_add(struct tt_report_captured *captured,
 				 const struct tt_report_draft *draft,
-				 const struct tt_report_drafts *texts)
+				 const struct tt_report_drafts *texts, bool bound)
 {
-	size_t start = captured->text.length;
-	int64_t *counter = TT_VEC_PUSH(&captured->counters);
-	uint32_t number = (uint32_t)captured->counters.count;
+	struct tt_report_captured_node node = {.counter = draft->counter, .bound = bound};
+	const int64_t *numbers = texts->numbers.data + draft->number;
 
-	if (!counter || !TT_VEC_RESERVE(&captured->holes, draft->holes))
-		return tt_fail_nomem();
-	*counter = draft->counter;
-	tt_str_add(&captured->text, tt_str_text(&texts->text) + draft->text, draft->length);
-	for (size_t i = 0; i < draft->holes; i++) {
-		struct tt_report_hole hole = texts->holes.data[draft->hole + i];
+	TT_TRY(tt_report_shape_find(&node.shape, &captured->shapes, draft, texts));
+	TT_TRY(tt_report_captured_begin(captured, &node));
+	for (size_t i = 0; i < node.shape->hole_count; i++) {
+		uint16_t kind = node.shape->holes[i].kind;
+		int64_t count = kind == TT_HOLE_OWN ? 0 : 1;
 
-		hole.at += start;
-		hole.node = number;
-		captured->holes.data[captured->holes.count++] = hole;
+		if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS)
+			count += numbers[0];
+		for (; count > 0; count--, numbers++)
+			TT_TRY(tt_report_captured_number(
+				captured,
+				kind == TT_HOLE_DEVICE
+					? tt_report_devices_map(captured->devices, *numbers)
+					: *numbers));
 	}
 	return TTNN_OK;
 }
@@ -45,45 +85,193 @@ struct numbers {
 	const struct tt_report_captured *captured; /* to search where there is no table */
 	const uint32_t *table;
 	size_t size;
+	bool lost; /* bounds are left out */
 };
 
-static tt_status make_numbers(struct numbers *out, struct tt_report_captured *captured)
+static tt_status make_numbers(struct numbers *out, struct tt_report_captured *captured, bool lost)
 {
-	size_t count = captured->counters.count;
-	int64_t least = INT64_MAX, most = INT64_MIN;
-	const int64_t *counters = captured->counters.data;
+	const struct tt_report_captured_node *nodes = captured->nodes.data;
+	int64_t least = INT64_MAX, most = INT64_MIN, count = 0;
+	uint32_t number = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		least = counters[i] < least ? counters[i] : least;
-		most = counters[i] > most ? counters[i] : most;
+	for (size_t i = 0; i < captured->nodes.count; i++) {
+		if (lost && nodes[i].bound)
+			continue;
+		least = nodes[i].counter < least ? nodes[i].counter : least;
+		most = nodes[i].counter > most ? nodes[i].counter : most;
+		count++;
 	}
-	*out = (struct numbers){least, (int64_t)count + 1, captured, NULL, 0};
-	if (!count || least < 0 || most - least > (int64_t)(8 * count + 4096))
+	*out = (struct numbers){least, count + 1, captured, NULL, 0, lost};
+	if (!count || least < 0 || most - least > 8 * count + 4096)
 		return TTNN_OK;
 	out->size = (size_t)(most - least) + 1;
 	captured->renumber.count = 0;
 	if (!TT_VEC_RESERVE(&captured->renumber, out->size))
 		return tt_fail_nomem();
 	memset(captured->renumber.data, 0, out->size * sizeof(*captured->renumber.data));
-	for (size_t i = 0; i < count; i++)
-		captured->renumber.data[counters[i] - least] = (uint32_t)i + 1;
+	for (size_t i = 0; i < captured->nodes.count; i++)
+		if (!lost || !nodes[i].bound)
+			captured->renumber.data[nodes[i].counter - least] = ++number;
 	out->table = captured->renumber.data;
 	return TTNN_OK;
 }
 
-static int64_t new_number(const struct numbers *numbers, int64_t old)
+/* False: the node is outside, and keeps its number. */
+static bool is_inside(int64_t *new, const struct numbers *numbers, int64_t old)
 {
-	if (old == 0)
-		return numbers->last;
+	const struct tt_report_captured_node *nodes = numbers->captured->nodes.data;
+	int64_t number = numbers->last;
+
+	*new = old;
+	if (old == 0) {
+		*new = numbers->last;
+		return true;
+	}
 	if (numbers->table) {
 		uint64_t at = (uint64_t)old - (uint64_t)numbers->least;
 
-		return at < numbers->size && numbers->table[at] ? numbers->table[at] : old;
+		if (at >= numbers->size || !numbers->table[at])
+			return false;
+		*new = numbers->table[at];
+		return true;
 	}
-	for (size_t i = numbers->captured->counters.count; i; i--)
-		if (numbers->captured->counters.data[i - 1] == old)
-			return (int64_t)i;
-	return old;
+	for (size_t i = numbers->captured->nodes.count; i; i--) {
+		if (numbers->lost && nodes[i - 1].bound)
+			continue;
+		number--;
+		if (nodes[i - 1].counter != old)
+			continue;
+		*new = number;
+		return true;
+	}
+	return false;
+}
+
+/* ---- going through the text ----------------------------------------------------------------- */
+
+/* What to do with its parts. A function that is NULL is not called. */
+struct visitor {
+	void *context;
+	tt_status (*node)(void *context, const struct tt_report_shape *shape);
+	tt_status (*text)(void *context, const char *text, size_t length);
+	tt_status (*count)(void *context, int64_t count); /* of a list, before its numbers */
+	tt_status (*number)(void *context, int64_t number, bool reference, bool varies);
+	tt_status (*edge)(void *context, int64_t from, int64_t to, int64_t index);
+};
+
+struct passage {
+	struct tt_report_captured *captured;
+	const struct numbers *numbers;
+	const struct visitor *visitor;
+	uint64_t at;  /* the next number */
+	int64_t node; /* its new number */
+};
+
+static tt_status take(int64_t *out, struct passage *p)
+{
+	const int64_t *number = tt_spool_at(&p->captured->numbers, p->at++);
+
+	*out = 0;
+	if (!number)
+		return tt_spool_status(&p->captured->numbers);
+	*out = *number;
+	return TTNN_OK;
+}
+
+static tt_status pass_reference(struct passage *p, int64_t index)
+{
+	const struct visitor *v = p->visitor;
+	int64_t old, new;
+	bool inside;
+
+	TT_TRY(take(&old, p));
+	inside = is_inside(&new, p->numbers, old);
+	TT_TRY(v->number(v->context, new, true, !inside));
+	return index >= 0 && v->edge ? v->edge(v->context, p->node, new, index) : TTNN_OK;
+}
+
+static tt_status pass_list(struct passage *p, bool connections)
+{
+	const struct visitor *v = p->visitor;
+	int64_t count;
+
+	TT_TRY(take(&count, p));
+	if (v->count)
+		TT_TRY(v->count(v->context, count));
+	for (int64_t i = 0; i < count; i++) {
+		if (i && v->text)
+			TT_TRY(v->text(v->context, ", ", 2));
+		TT_TRY(pass_reference(p, connections ? i : -1));
+	}
+	return TTNN_OK;
+}
+
+static tt_status pass_hole(struct passage *p, const struct tt_report_hole *hole)
+{
+	const struct visitor *v = p->visitor;
+	int64_t value;
+
+	switch ((enum tt_report_hole_kind)hole->kind) {
+	case TT_HOLE_OWN:
+		return v->number(v->context, p->node, true, false);
+	case TT_HOLE_CONNECTIONS:
+	case TT_HOLE_INPUTS:
+		return pass_list(p, hole->kind == TT_HOLE_CONNECTIONS);
+	case TT_HOLE_CONNECTION:
+	case TT_HOLE_INPUT:
+		return pass_reference(p, hole->kind == TT_HOLE_CONNECTION ? hole->index : -1);
+	default:
+		TT_TRY(take(&value, p));
+		return v->number(v->context, value, false, true);
+	}
+}
+
+/* Passes by the numbers of a node that is left out. */
+static tt_status skip(struct passage *p, const struct tt_report_shape *shape)
+{
+	for (size_t i = 0; i < shape->hole_count; i++) {
+		uint16_t kind = shape->holes[i].kind;
+		int64_t count = 0;
+
+		if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS) {
+			TT_TRY(take(&count, p));
+			p->at += (uint64_t)count;
+		} else if (kind != TT_HOLE_OWN) {
+			p->at++;
+		}
+	}
+	return TTNN_OK;
+}
+
+static tt_status pass(struct tt_report_captured *captured, const struct numbers *numbers,
+		      const struct visitor *v)
+{
+	struct passage p = {captured, numbers, v, 0, 0};
+
+	for (size_t i = 0; i < captured->nodes.count; i++) {
+		const struct tt_report_captured_node *node = &captured->nodes.data[i];
+		const struct tt_report_shape *shape = node->shape;
+		size_t from = 0;
+
+		if (numbers->lost && node->bound) {
+			TT_TRY(skip(&p, shape));
+			continue;
+		}
+		p.node++;
+		if (v->node)
+			TT_TRY(v->node(v->context, shape));
+		for (size_t k = 0; k < shape->hole_count; k++) {
+			size_t at = shape->holes[k].at;
+
+			if (v->text && at > from)
+				TT_TRY(v->text(v->context, shape->text + from, at - from));
+			from = at;
+			TT_TRY(pass_hole(&p, &shape->holes[k]));
+		}
+		if (v->text)
+			TT_TRY(v->text(v->context, shape->text + from, shape->length - from));
+	}
+	return TTNN_OK;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -99,6 +287,7 @@ static tt_status write_edge(const struct tt_report_target *target, int64_t sourc
 	return tt_report_insert_ints(target->db, TT_REPORT_EDGES, row, 7);
 }
 
+/* A text as it is. */
 static tt_status write_text(const struct tt_report_target *target, const struct tt_str *text)
 {
 	struct tt_db_stmt *insert;
@@ -109,6 +298,56 @@ static tt_status write_text(const struct tt_report_target *target, const struct 
 	tt_db_bind_text(insert, 1, tt_str_text(text), text->length);
 	tt_db_bind_int(insert, 2, target->rank);
 	return tt_db_run(insert);
+}
+
+/* A text that is made of a template. */
+static tt_status write_call(struct tt_report_captured *captured,
+			    const struct tt_report_target *target,
+			    const struct tt_report_words *words)
+{
+	const struct tt_str *numbers;
+	struct tt_db_stmt *insert;
+	int64_t template;
+
+	TT_TRY(tt_report_compact_text(&template, &numbers, &captured->compact, words));
+	TT_TRY(tt_report_insert(&insert, target->db, TT_REPORT_OPERATION_CALLS));
+	tt_db_bind_int(insert, 0, target->operation);
+	tt_db_bind_int(insert, 1, template);
+	tt_db_bind_text(insert, 2, numbers->length ? numbers->data : NULL, numbers->length);
+	if (captured->arguments)
+		tt_db_bind_int(insert, 3, captured->arguments);
+	else
+		tt_db_bind_null(insert, 3);
+	tt_db_bind_int(insert, 4, target->rank);
+	captured->arguments = 0;
+	return tt_db_run(insert);
+}
+
+static tt_status add_whole(void *context, struct tt_report_pieces *pieces)
+{
+	const struct tt_report_captured *captured = context;
+	const struct tt_str *whole = &captured->whole;
+	size_t part = (size_t)64 << 10;
+
+	/* Pieces end between two characters. */
+	for (size_t from = 0, to; from < whole->length; from = to) {
+		to = whole->length - from > part ? from + part : whole->length;
+		while (to < whole->length && (whole->data[to] & 0xc0) == 0x80)
+			to++;
+		tt_report_pieces_text(pieces, whole->data + from, to - from);
+	}
+	return TTNN_OK;
+}
+
+/* The text in `whole`. */
+static tt_status write_whole(struct tt_report_captured *captured,
+			     const struct tt_report_target *target)
+{
+	struct tt_report_words words = {.write = add_whole, .context = captured};
+
+	TT_TRY(tt_str_status(&captured->whole));
+	return target->db->as_tables ? write_text(target, &captured->whole)
+				     : write_call(captured, target, &words);
 }
 
 /* The first or last node; `reference` is its connection, or negative: it has none. */
@@ -126,85 +365,247 @@ static void add_stub(struct tt_str *out, const char *kind, int64_t number, int64
 	tt_str_addc(out, '}');
 }
 
-tt_status tt_report_captured_write(struct tt_report_captured *captured,
-				   const struct tt_report_target *target)
+/* ---- as a text ------------------------------------------------------------------------------ */
+
+struct joining {
+	struct tt_str *out;
+	const struct tt_report_target *target;
+};
+
+static tt_status join_text(void *context, const char *text, size_t length)
+{
+	tt_str_add(((struct joining *)context)->out, text, length);
+	return TTNN_OK;
+}
+
+static tt_status join_number(void *context, int64_t number, bool reference, bool varies)
+{
+	char digits[TT_FMT_MAX];
+
+	(void)reference;
+	(void)varies;
+	return join_text(context, digits, tt_fmt_i64(digits, number));
+}
+
+static tt_status join_edge(void *context, int64_t from, int64_t to, int64_t index)
+{
+	return write_edge(((struct joining *)context)->target, from, to, index);
+}
+
+static tt_status write_joined(struct tt_report_captured *captured, const struct numbers *numbers,
+			      const struct tt_report_target *target, int64_t first)
 {
 	struct tt_str *whole = &captured->whole;
-	const char *text = tt_str_text(&captured->text);
-	char number[TT_FMT_MAX];
-	struct numbers numbers;
-	size_t from = 0;
+	struct joining joining = {whole, target};
+	struct visitor visitor = {
+		.context = &joining, .text = join_text, .number = join_number, .edge = join_edge};
 
-	TT_TRY(tt_str_status(&captured->text));
-	TT_TRY(make_numbers(&numbers, captured));
 	tt_str_clear(whole);
 	tt_str_addc(whole, '[');
-	add_stub(whole, "capture_start", 0, new_number(&numbers, 1));
-	TT_TRY(write_edge(target, 0, new_number(&numbers, 1), 0));
-	for (size_t i = 0; i < captured->holes.count; i++) {
-		const struct tt_report_hole *hole = &captured->holes.data[i];
-		int64_t to = hole->index == TT_REPORT_HOLE_OWN
-				     ? hole->node
-				     : new_number(&numbers, hole->reference);
-
-		tt_str_add(whole, text + from, hole->at - from);
-		from = hole->at;
-		tt_str_add(whole, number, tt_fmt_i64(number, to));
-		if (hole->index >= 0)
-			TT_TRY(write_edge(target, hole->node, to, hole->index));
-	}
-	tt_str_add(whole, text + from, captured->text.length - from);
+	add_stub(whole, "capture_start", 0, first);
+	TT_TRY(pass(captured, numbers, &visitor));
 	tt_str_add(whole, ", ", 2);
-	add_stub(whole, "capture_end", numbers.last, -1);
+	add_stub(whole, "capture_end", numbers->last, -1);
 	tt_str_addc(whole, ']');
 	return write_text(target, whole);
 }
 
-#define FREE_STUB(connections, number, kind)                                                       \
-	"{\"arguments\": [], \"connections\": [" connections "], \"counter\": " number             \
-	", \"id\": " number ", \"input_tensors\": [], \"node_type\": \"" kind                      \
-	"\", \"params\": {}, \"stacking_level\": 0}"
+/* ---- as a template and its numbers ---------------------------------------------------------- */
 
-/* Here the stubs have their ids in another place, and the node is number 1, connected to 2. */
+static tt_status add_key(struct tt_report_captured *captured, uint32_t word)
+{
+	uint32_t *to = TT_VEC_PUSH(&captured->key);
+
+	if (!to)
+		return tt_fail_nomem();
+	*to = word;
+	return TTNN_OK;
+}
+
+static tt_status key_node(void *context, const struct tt_report_shape *shape)
+{
+	return add_key(context, shape->id);
+}
+
+static tt_status key_count(void *context, int64_t count)
+{
+	return add_key(context, (uint32_t)count);
+}
+
+static tt_status key_number(void *context, int64_t number, bool reference, bool varies)
+{
+	struct tt_report_captured *captured = context;
+	int64_t *value;
+
+	if (reference)
+		TT_TRY(add_key(captured, varies ? OUTSIDE : (uint32_t)number));
+	if (!varies)
+		return TTNN_OK;
+	value = TT_VEC_PUSH(&captured->values);
+	if (!value)
+		return tt_fail_nomem();
+	*value = number;
+	return TTNN_OK;
+}
+
+struct writing {
+	struct tt_report_captured *captured;
+	const struct numbers *numbers;
+	struct tt_report_pieces *pieces;
+	int64_t first; /* what the first node is connected to */
+	uint64_t edges;
+};
+
+static tt_status piece_text(void *context, const char *text, size_t length)
+{
+	tt_report_pieces_text(((struct writing *)context)->pieces, text, length);
+	return TTNN_OK;
+}
+
+static tt_status piece_number(void *context, int64_t number, bool reference, bool varies)
+{
+	struct tt_report_pieces *pieces = ((struct writing *)context)->pieces;
+	char digits[TT_FMT_MAX];
+
+	(void)reference;
+	if (varies)
+		tt_report_pieces_number(pieces, number);
+	else
+		tt_report_pieces_text(pieces, digits, tt_fmt_i64(digits, number));
+	return TTNN_OK;
+}
+
+static tt_status write_pieces(void *context, struct tt_report_pieces *pieces)
+{
+	struct writing *writing = context;
+	struct visitor visitor = {.context = writing, .text = piece_text, .number = piece_number};
+	struct tt_str stub = {0};
+	tt_status status;
+
+	writing->pieces = pieces;
+	tt_str_addc(&stub, '[');
+	add_stub(&stub, "capture_start", 0, writing->first);
+	tt_report_pieces_text(pieces, tt_str_text(&stub), stub.length);
+	status = pass(writing->captured, writing->numbers, &visitor);
+	if (status == TTNN_OK)
+		status = tt_str_status(&stub);
+	tt_str_clear(&stub);
+	tt_str_add(&stub, ", ", 2);
+	add_stub(&stub, "capture_end", writing->numbers->last, -1);
+	tt_str_addc(&stub, ']');
+	tt_report_pieces_text(pieces, tt_str_text(&stub), stub.length);
+	if (status == TTNN_OK)
+		status = tt_str_status(&stub);
+	tt_str_deinit(&stub);
+	return status;
+}
+
+static tt_status write_compact(struct tt_report_captured *captured, const struct numbers *numbers,
+			       const struct tt_report_target *target, int64_t first)
+{
+	struct visitor visitor = {
+		.context = captured, .node = key_node, .count = key_count, .number = key_number};
+	struct writing writing = {.captured = captured, .numbers = numbers, .first = first};
+	struct tt_report_words words = {.write = write_pieces, .context = &writing};
+
+	if (captured->numbers.count + captured->nodes.count < NUMBERS_MAX && first < OUTSIDE &&
+	    first >= 0) {
+		captured->key.count = captured->values.count = 0;
+		TT_TRY(add_key(captured, (uint32_t)first));
+		TT_TRY(pass(captured, numbers, &visitor));
+		words.key = captured->key.data;
+		words.key_length = captured->key.count * sizeof(*captured->key.data);
+		words.numbers = captured->values.data;
+		words.count = captured->values.count;
+	}
+	return write_call(captured, target, &words);
+}
+
+/* How many edges the nodes have. */
+static tt_status count_edges(struct tt_report_captured *captured, bool lost, uint64_t *edges)
+{
+	struct passage p = {.captured = captured};
+
+	for (size_t i = 0; i < captured->nodes.count; i++) {
+		const struct tt_report_captured_node *node = &captured->nodes.data[i];
+
+		for (size_t k = 0; k < node->shape->hole_count; k++) {
+			uint16_t kind = node->shape->holes[k].kind;
+			int64_t count = kind == TT_HOLE_CONNECTION;
+
+			if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS) {
+				TT_TRY(take(&count, &p));
+				p.at += (uint64_t)count;
+			} else if (kind != TT_HOLE_OWN) {
+				p.at++;
+			}
+			if (kind != TT_HOLE_INPUTS && !(lost && node->bound))
+				*edges += (uint64_t)count;
+		}
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_report_captured_write(struct tt_report_captured *captured,
+				   const struct tt_report_target *target, bool lost)
+{
+	struct numbers numbers;
+	int64_t first;
+
+	TT_TRY(make_numbers(&numbers, captured, lost));
+	is_inside(&first, &numbers, 1);
+	TT_TRY(write_edge(target, 0, first, 0));
+	if (target->db->as_tables)
+		return write_joined(captured, &numbers, target, first);
+	TT_TRY(count_edges(captured, lost, target->edges));
+	return write_compact(captured, &numbers, target, first);
+}
+
+/* ---- others --------------------------------------------------------------------------------- */
+
+static tt_status write_plain(void *context, struct tt_report_pieces *pieces)
+{
+	struct writing writing = {.pieces = pieces};
+	struct tt_report_captured *captured = context;
+	const struct numbers none = {.captured = captured};
+	struct visitor visitor = {.context = &writing, .text = piece_text, .number = piece_number};
+
+	return pass(captured, &none, &visitor);
+}
+
 tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 					const struct tt_json *node,
 					const struct tt_report_target *target)
 {
-	struct tt_str *out = &captured->whole;
-	struct tt_json_iter it = tt_json_iter(node);
-	struct tt_str *text = &captured->drafts.text;
-	bool first = true, has_counter = false, has_id = false, connected = false;
-	tt_str_clear(out);
-	tt_str_clear(text);
-	tt_str_addc(text, '{');
-	while (tt_json_next(&it)) {
-		tt_json_dump_key(text, it.key, it.key_length, first);
-		first = false;
-		has_counter |= TT_REPORT_IS_KEY(&it, "counter");
-		has_id |= TT_REPORT_IS_KEY(&it, "id");
-		connected |= TT_REPORT_IS_KEY(&it, "connections");
-		if (TT_REPORT_IS_KEY(&it, "counter") || TT_REPORT_IS_KEY(&it, "id"))
-			tt_str_addc(text, '1');
-		else if (TT_REPORT_IS_KEY(&it, "connections"))
-			tt_str_adds(text, "[2]");
-		else if (TT_REPORT_IS_KEY(&it, "params"))
-			tt_report_draft_params(&captured->drafts, captured->devices, it.value);
-		else
-			tt_json_dump(text, it.value);
-	}
-	if (!has_counter)
-		tt_str_adds(text, first ? "\"counter\": 1" : ", \"counter\": 1");
-	tt_str_adds(text, has_id ? "}" : ", \"id\": 1}");
-	tt_str_addc(out, '[');
-	tt_str_adds(out, FREE_STUB("1", "0", "capture_start") ", ");
-	tt_str_add(out, tt_str_text(text), text->length);
-	tt_str_adds(out, ", " FREE_STUB("", "2", "capture_end"));
-	tt_str_addc(out, ']');
-	out->failed |= text->failed;
+	struct tt_report_words words = {.write = write_plain, .context = captured};
+	struct joining joining = {&captured->whole, target};
+	const struct numbers none = {.captured = captured};
+	struct visitor join = {.context = &joining, .text = join_text, .number = join_number};
+	struct visitor key = {
+		.context = captured, .node = key_node, .count = key_count, .number = key_number};
+	struct tt_report_draft draft;
+	bool connected;
+
+	tt_report_drafts_clear(&captured->drafts);
+	TT_TRY(tt_report_draft_free(&draft, &captured->drafts, captured->devices, node,
+				    &connected));
+	tt_report_captured_clear(captured);
+	TT_TRY(tt_report_captured_add(captured, &draft, &captured->drafts, false));
 	TT_TRY(write_edge(target, 0, 1, 0));
 	if (connected)
 		TT_TRY(write_edge(target, 1, 2, 0));
-	return write_text(target, out);
+	if (target->db->as_tables) {
+		tt_str_clear(&captured->whole);
+		TT_TRY(pass(captured, &none, &join));
+		return write_text(target, &captured->whole);
+	}
+	captured->key.count = captured->values.count = 0;
+	TT_TRY(pass(captured, &none, &key));
+	words.key = captured->key.data;
+	words.key_length = captured->key.count * sizeof(*captured->key.data);
+	words.numbers = captured->values.data;
+	words.count = captured->values.count;
+	return write_call(captured, target, &words);
 }
 
 static tt_status write_own_edges(const struct tt_json *node, const struct tt_report_target *target)
@@ -252,16 +653,19 @@ tt_status tt_report_captured_write_own(struct tt_report_captured *captured,
 		TT_TRY(write_own_edges(it.value, target));
 	}
 	tt_str_addc(out, ']');
-	return write_text(target, out);
+	return write_whole(captured, target);
 }
 
 void tt_report_captured_deinit(struct tt_report_captured *captured)
 {
-	tt_str_deinit(&captured->text);
+	tt_report_shapes_deinit(&captured->shapes);
+	tt_report_compact_deinit(&captured->compact);
+	TT_VEC_DEINIT(&captured->nodes);
+	tt_spool_deinit(&captured->numbers);
 	tt_str_deinit(&captured->whole);
-	tt_report_drafts_deinit(&captured->drafts);
-	TT_VEC_DEINIT(&captured->holes);
-	TT_VEC_DEINIT(&captured->counters);
 	TT_VEC_DEINIT(&captured->renumber);
+	TT_VEC_DEINIT(&captured->key);
+	TT_VEC_DEINIT(&captured->values);
+	tt_report_drafts_deinit(&captured->drafts);
 	tt_json_parser_deinit(&captured->parser);
 }

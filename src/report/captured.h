@@ -2,24 +2,39 @@
  * captured.h: the part of the graph that belongs to one operation, as JSON text with its nodes
  * renumbered, and its edges.
  *
- * Drafts of nodes (draft.h) are joined as they come. The numbers that they leave out are filled in at
- * the end, when all nodes are known.
+ * Nodes come as their shapes and numbers (draft.h). The numbers of nodes are filled in at the end, when all are
+ * known. What is stored is the text, or what it takes to make it (compact.h).
  */
 #ifndef TT_REPORT_CAPTURED_H
 #define TT_REPORT_CAPTURED_H
 
+#include "report/compact.h"
 #include "report/draft.h"
-#include "report/schema.h"
+#include "report/spool.h"
+
+struct tt_report_captured_node {
+	const struct tt_report_shape *shape;
+	int64_t counter; /* old number */
+	bool bound;      /* the start or the end of a capture */
+};
 
 struct tt_report_captured {
 	struct tt_report_devices *devices;
-	struct tt_str text, whole;
-	TT_VEC(struct tt_report_hole) holes;
-	TT_VEC(int64_t) counters;       /* old, of the nodes 1, 2, ... */
+	struct tt_report_shapes shapes;
+	struct tt_report_compact compact;
+	TT_VEC(struct tt_report_captured_node) nodes;
+	struct tt_spool numbers; /* of all nodes: int64_t */
+	int64_t arguments;       /* list of the operation's, for the row */
+	struct tt_str whole;
 	TT_VEC(uint32_t) renumber;      /* new number + 1 of old counter - least; 0: none */
+	TT_VEC(uint32_t) key;           /* of the text */
+	TT_VEC(int64_t) values;         /* that may vary in it */
 	struct tt_report_drafts drafts; /* of single deallocations */
 	struct tt_json_parser parser;
 };
+
+/* All zero, before the first use; temporary files are in that directory, whose name is borrowed. */
+void tt_report_captured_init(struct tt_report_captured *captured, const char *directory);
 
 /* No node. */
 void tt_report_captured_clear(struct tt_report_captured *captured);
@@ -27,7 +42,12 @@ void tt_report_captured_clear(struct tt_report_captured *captured);
 /* Appends a node: its draft, which is in `texts`. */
 tt_status tt_report_captured_add(struct tt_report_captured *captured,
 				 const struct tt_report_draft *draft,
-				 const struct tt_report_drafts *texts);
+				 const struct tt_report_drafts *texts, bool bound);
+
+/* The same in two steps: the node, then each of the numbers for its holes (raw ids of devices mapped). */
+tt_status tt_report_captured_begin(struct tt_report_captured *captured,
+				   const struct tt_report_captured_node *node);
+tt_status tt_report_captured_number(struct tt_report_captured *captured, int64_t number);
 
 /* Where the rows go. */
 struct tt_report_target {
@@ -36,9 +56,9 @@ struct tt_report_target {
 	uint64_t *edges; /* counts them */
 };
 
-/* Writes the rows: the text with a first and a last node around, and the edges. */
+/* Writes the rows: the text with a first and a last node around, and the edges; `lost`: without bounds. */
 tt_status tt_report_captured_write(struct tt_report_captured *captured,
-				   const struct tt_report_target *target);
+				   const struct tt_report_target *target, bool lost);
 
 /* The same for the graph of a single deallocation. */
 tt_status tt_report_captured_write_free(struct tt_report_captured *captured,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -457,6 +458,7 @@ static void reset(struct tt_report_import *import)
 	import->buffers.db = import->pages.db = import->tensors.db = import->traces.db =
 		&import->db;
 	import->captured.devices = import->tensors.devices = &import->devices;
+	import->captured.compact.db = &import->db;
 	import->pages.map = tt_report_devices_map;
 	import->pages.context = &import->devices;
 	import->buffers.rank = import->pages.rank = import->tensors.rank = import->rank;
@@ -613,8 +615,10 @@ tt_status tt_report_file(const struct tt_report_file_args *args, const char *pat
 	struct tt_report_import *import = args->import;
 	bool kind = args->in_folder && !import->options->strict;
 	tt_status status = TTNN_OK;
+	struct stat info;
 
 	import->path = path;
+	import->size = stat(path, &info) == 0 ? (size_t)info.st_size : 0;
 	TT_TRY(open_source(import, args->in_folder));
 	if (!import->source && args->in_folder && tt_is_trace(path))
 		tt_log(TT_LOG_INFO, "%s: nothing was called; left out", path);

@@ -20,23 +20,28 @@ static struct tt_report_place place_of(const struct tt_report_graph *graph, size
 
 tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, const char *what)
 {
-	struct tt_report_place place = place_of(graph, position);
+	struct tt_report_place place;
 
+	if (graph->trace)
+		return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", graph->options.path, position,
+			       what);
+	place = place_of(graph, position);
 	return graph->source->fail(graph->source, &place, what);
 }
 
-size_t tt_report_graph_tell(const struct tt_report_graph *graph)
+size_t tt_report_graph_tell(const struct tt_report_graph *graph, size_t whole)
 {
+	uint64_t count = graph->trace ? tt_report_trace_count(graph) : 0;
+
+	if (count)
+		return (size_t)((double)whole * (double)graph->next / (double)count);
 	return graph->next < graph->elements.count ? graph->elements.data[graph->next].start : 0;
 }
 
 /* ---- one node ------------------------------------------------------------------------------- */
 
-static enum tt_report_node_kind kind_of(const struct tt_json *node)
+enum tt_report_node_kind tt_report_node_kind(const char *name)
 {
-	size_t length;
-	const char *name = tt_json_string(tt_json_get(node, "node_type"), &length);
-
 	for (size_t i = 1; name && i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return (enum tt_report_node_kind)i;
@@ -92,9 +97,10 @@ static bool has_key_twice(const struct tt_json *object)
 	return false;
 }
 
-static struct tt_report_entry entry_of(const struct tt_json *node)
+struct tt_report_entry tt_report_node_entry(const struct tt_json *node)
 {
-	struct tt_report_entry entry = {.kind = (uint8_t)kind_of(node)};
+	const char *name = tt_json_string(tt_json_get(node, "node_type"), NULL);
+	struct tt_report_entry entry = {.kind = (uint8_t)tt_report_node_kind(name), .there = true};
 
 	note_value(&entry, node);
 	return entry;
@@ -126,7 +132,7 @@ static tt_status prepare(void *context, struct tt_report_batch *batch)
 			return TTNN_OK;
 		}
 		nodes->parsed[i] = it.value;
-		nodes->entries[i] = entry_of(it.value);
+		nodes->entries[i] = tt_report_node_entry(it.value);
 		if (graph->options.drafting)
 			TT_TRY(tt_report_draft_make(&nodes->drafts[i], &nodes->texts,
 						    graph->options.devices, it.value));
@@ -140,9 +146,12 @@ tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_s
 	struct tt_report_ahead_task task = {prepare, graph};
 
 	*graph = (struct tt_report_graph){.source = source, .options = *options};
+	tt_spool_init(&graph->entries, sizeof(struct tt_report_entry), options->directory);
+	if (source->stream)
+		return tt_report_trace_init(graph);
 	graph->elements = source->elements(source, TT_REPORT_PART_GRAPH);
 	graph->nodes = tt_calloc(TT_REPORT_BATCHES, sizeof(*graph->nodes));
-	if (!graph->nodes || !TT_VEC_RESERVE(&graph->entries, graph->elements.count))
+	if (!graph->nodes)
 		return tt_fail_nomem();
 	return tt_report_ahead_new(&graph->ahead, source, TT_REPORT_PART_GRAPH, &task);
 }
@@ -157,13 +166,26 @@ void tt_report_graph_deinit(struct tt_report_graph *graph)
 	tt_json_parser_deinit(&graph->current);
 	tt_json_parser_deinit(&graph->scanned);
 	tt_json_parser_deinit(&graph->again);
-	TT_VEC_DEINIT(&graph->entries);
+	tt_report_trace_deinit(graph);
+	tt_spool_deinit(&graph->entries);
+	TT_VEC_DEINIT(&graph->connections);
+	TT_VEC_DEINIT(&graph->inputs);
 	*graph = (struct tt_report_graph){0};
 }
 
 static struct tt_report_batch *held(const struct tt_report_graph *graph, size_t number)
 {
 	return graph->batches[number % TT_REPORT_BATCHES];
+}
+
+static tt_status add_entry(struct tt_report_graph *graph, const struct tt_report_entry *entry)
+{
+	struct tt_report_entry *to = tt_spool_push(&graph->entries);
+
+	if (!to)
+		return tt_spool_status(&graph->entries);
+	*to = *entry;
+	return TTNN_OK;
 }
 
 /* Takes the next batch, of which there is one, with its entries. */
@@ -177,8 +199,8 @@ static tt_status take(struct tt_report_graph *graph)
 	TT_TRY(batch->status == TTNN_NOMEM ? tt_fail_nomem() : batch->status);
 	if (!batch->parsed)
 		return TTNN_OK;
-	for (size_t i = graph->entries.count - batch->first; i < batch->count; i++)
-		graph->entries.data[graph->entries.count++] = nodes->entries[i];
+	for (size_t i = (size_t)graph->entries.count - batch->first; i < batch->count; i++)
+		TT_TRY(add_entry(graph, &nodes->entries[i]));
 	return TTNN_OK;
 }
 
@@ -207,15 +229,16 @@ static const struct tt_json *node_in(const struct tt_report_graph *graph,
 static tt_status read_one(const struct tt_json **node, struct tt_report_graph *graph,
 			  struct tt_json_parser *parser)
 {
-	struct tt_report_place place = place_of(graph, graph->entries.count);
+	struct tt_report_place place = place_of(graph, (size_t)graph->entries.count);
+	struct tt_report_entry entry;
 	const char *fault;
 
 	TT_TRY(graph->source->fetch(node, graph->source, parser, &place));
 	fault = fault_of(*node);
 	if (fault)
 		return graph->source->fail(graph->source, &place, fault);
-	graph->entries.data[graph->entries.count++] = entry_of(*node);
-	return TTNN_OK;
+	entry = tt_report_node_entry(*node);
+	return add_entry(graph, &entry);
 }
 
 /* Makes the batch of the next node the one walked. Some before it stay for who asks again. */
@@ -233,18 +256,12 @@ static tt_status walk_on(struct tt_report_graph *graph)
 	return graph->walked == graph->taken ? take(graph) : TTNN_OK;
 }
 
-tt_status tt_report_graph_next(const struct tt_json **node, size_t *position,
-			       struct tt_report_graph *graph)
+static tt_status next_json(const struct tt_json **node, struct tt_report_graph *graph, size_t at)
 {
-	size_t at = graph->next;
 	const struct tt_report_batch *batch;
 	struct tt_report_place place;
 
-	*node = NULL;
-	if (at == graph->elements.count)
-		return TTNN_OK;
 	TT_TRY(walk_on(graph));
-	*position = at;
 	graph->next = at + 1;
 	batch = held(graph, graph->walked);
 	if (batch->parsed) {
@@ -255,6 +272,50 @@ tt_status tt_report_graph_next(const struct tt_json **node, size_t *position,
 		return read_one(node, graph, &graph->current);
 	place = place_of(graph, at);
 	return graph->source->fetch(node, graph->source, &graph->current, &place);
+}
+
+/* The numbers of a list. */
+static tt_status read_numbers(struct tt_report_graph *graph, bool inputs,
+			      const struct tt_json *list)
+{
+	struct tt_json_iter it = tt_json_iter(list);
+	int64_t number, *to;
+
+	while (tt_json_next(&it)) {
+		if (!tt_json_int(&number, it.value))
+			continue;
+		to = inputs ? TT_VEC_PUSH(&graph->inputs) : TT_VEC_PUSH(&graph->connections);
+		if (!to)
+			return tt_fail_nomem();
+		*to = number;
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_report_graph_next(struct tt_report_node *out, struct tt_report_graph *graph)
+{
+	size_t at = graph->next;
+	struct tt_report_entry entry;
+
+	*out = (struct tt_report_node){.position = at};
+	if (graph->trace)
+		return tt_report_trace_next(out, graph);
+	if (at == graph->elements.count)
+		return TTNN_OK;
+	TT_TRY(next_json(&out->json, graph, at));
+	TT_TRY(tt_report_graph_at(&entry, NULL, graph, (int64_t)at));
+	out->kind = (enum tt_report_node_kind)entry.kind;
+	graph->connections.count = graph->inputs.count = 0;
+	if (out->kind == TT_NODE_START)
+		TT_TRY(read_numbers(graph, true, tt_json_get(out->json, "input_tensors")));
+	if (out->kind == TT_NODE_END || out->kind == TT_NODE_ALLOCATE ||
+	    out->kind == TT_NODE_DEALLOCATE)
+		TT_TRY(read_numbers(graph, false, tt_json_get(out->json, "connections")));
+	out->connections = graph->connections.data;
+	out->connection_count = graph->connections.count;
+	out->inputs = graph->inputs.data;
+	out->input_count = graph->inputs.count;
+	return TTNN_OK;
 }
 
 /* ---- others --------------------------------------------------------------------------------- */
@@ -277,27 +338,41 @@ static tt_status see_more(struct tt_report_graph *graph)
 	return TTNN_OK;
 }
 
-tt_status tt_report_graph_at(const struct tt_report_entry **out, size_t *position,
+tt_status tt_report_graph_at(struct tt_report_entry *out, size_t *position,
 			     struct tt_report_graph *graph, int64_t reference)
 {
-	int64_t at = reference < 0 ? reference + (int64_t)graph->elements.count : reference;
+	uint64_t count = graph->trace ? tt_report_trace_count(graph) : graph->elements.count;
+	int64_t at = reference < 0 ? reference + (int64_t)count : reference;
+	const struct tt_report_entry *entry;
 
-	*out = NULL;
-	if (at < 0 || (uint64_t)at >= graph->elements.count)
+	*out = (struct tt_report_entry){0};
+	if (at < 0 || (uint64_t)at >= count)
 		return TTNN_OK;
-	while ((uint64_t)at >= graph->entries.count)
+	if (graph->trace)
+		TT_TRY(tt_report_trace_see(graph, (uint64_t)at));
+	while (!graph->trace && (uint64_t)at >= graph->entries.count)
 		TT_TRY(see_more(graph));
+	if ((uint64_t)at >= graph->entries.count)
+		return TTNN_OK;
 	if (position)
 		*position = (size_t)at;
-	*out = &graph->entries.data[at];
+	entry = tt_spool_at(&graph->entries, (uint64_t)at);
+	if (!entry)
+		return tt_spool_status(&graph->entries);
+	*out = *entry;
 	return TTNN_OK;
 }
 
 tt_status tt_report_graph_again(const struct tt_json **node, struct tt_report_graph *graph,
 				size_t position)
 {
-	struct tt_report_place place = place_of(graph, position);
-	const struct tt_report_batch *batch = batch_of(graph, position);
+	const struct tt_report_batch *batch;
+	struct tt_report_place place;
+
+	if (graph->trace)
+		return tt_report_trace_again(node, graph, position);
+	place = place_of(graph, position);
+	batch = batch_of(graph, position);
 
 	if (batch) {
 		*node = node_in(graph, batch, position);
@@ -306,21 +381,40 @@ tt_status tt_report_graph_again(const struct tt_json **node, struct tt_report_gr
 	return graph->source->fetch(node, graph->source, &graph->again, &place);
 }
 
-tt_status tt_report_graph_draft(const struct tt_report_draft **draft,
-				const struct tt_report_drafts **texts,
-				struct tt_report_graph *graph, size_t position)
+void tt_report_graph_hold(struct tt_report_graph *graph)
 {
-	const struct tt_report_batch *batch = batch_of(graph, position);
+	if (graph->trace)
+		tt_report_trace_hold(graph);
+}
+
+void tt_report_graph_tidy(struct tt_report_graph *graph)
+{
+	if (graph->trace)
+		tt_report_trace_tidy(graph);
+}
+
+tt_status tt_report_graph_keep(struct tt_report_graph *graph, size_t position)
+{
+	const struct tt_report_batch *batch;
+	const struct tt_report_draft *draft = &graph->draft;
+	const struct tt_report_drafts *texts = &graph->own;
+	struct tt_report_entry entry;
 	const struct tt_json *node;
 
+	if (graph->trace)
+		return tt_report_trace_keep(graph, position);
+	TT_TRY(tt_report_graph_at(&entry, NULL, graph, (int64_t)position));
+	batch = batch_of(graph, position);
 	if (batch && graph->options.drafting) {
-		*draft = &graph->nodes[batch->slot].drafts[position - batch->first];
-		*texts = &graph->nodes[batch->slot].texts;
-		return TTNN_OK;
+		draft = &graph->nodes[batch->slot].drafts[position - batch->first];
+		texts = &graph->nodes[batch->slot].texts;
+	} else {
+		TT_TRY(tt_report_graph_again(&node, graph, position));
+		tt_report_drafts_clear(&graph->own);
+		TT_TRY(tt_report_draft_make(&graph->draft, &graph->own, graph->options.devices,
+					    node));
 	}
-	TT_TRY(tt_report_graph_again(&node, graph, position));
-	tt_report_drafts_clear(&graph->own);
-	*draft = &graph->draft;
-	*texts = &graph->own;
-	return tt_report_draft_make(&graph->draft, &graph->own, graph->options.devices, node);
+	return tt_report_captured_add(graph->options.captured, draft, texts,
+				      entry.kind == TT_NODE_CAPTURE_START ||
+					      entry.kind == TT_NODE_CAPTURE_END);
 }

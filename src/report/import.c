@@ -353,6 +353,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 	run->import.options = options;
 	run->there = strlen(options->output);
 	tt_report_tensors_init(&run->import.tensors, options->output);
+	tt_report_captured_init(&run->import.captured, options->output);
 	tt_fd_guard(&guard);
 	status =
 		tt_report_names_list(&run->files, &run->in_folder, options->input, options->strict);

@@ -75,6 +75,8 @@ static tt_status argument_row(struct tt_report_import *import, const char *name,
 		text = tt_str_text(&import->scratch);
 		length = import->scratch.length;
 	}
+	if (!import->db.as_tables)
+		return tt_report_compact_argument(&import->captured.compact, name, text, length);
 	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_OPERATION_ARGUMENTS));
 	tt_db_bind_int(insert, 0, import->base + import->number);
 	tt_db_bind_text(insert, 1, name, strlen(name));
@@ -84,7 +86,7 @@ static tt_status argument_row(struct tt_report_import *import, const char *name,
 }
 
 /* What Python said, else what the node of the start has. */
-static tt_status argument_rows(struct tt_report_import *import, const struct tt_json *record,
+static tt_status each_argument(struct tt_report_import *import, const struct tt_json *record,
 			       const struct tt_report_frame *frame)
 {
 	const struct tt_json *arguments = tt_json_get(record, "arguments"), *node;
@@ -105,6 +107,18 @@ static tt_status argument_rows(struct tt_report_import *import, const struct tt_
 		TT_TRY(argument_row(import, name, it.value));
 	}
 	return TTNN_OK;
+}
+
+static tt_status argument_rows(struct tt_report_import *import, const struct tt_json *record,
+			       const struct tt_report_frame *frame)
+{
+	struct tt_report_captured *captured = &import->captured;
+
+	if (import->db.as_tables)
+		return each_argument(import, record, frame);
+	tt_report_compact_begin(&captured->compact);
+	TT_TRY(each_argument(import, record, frame));
+	return tt_report_compact_arguments(&captured->arguments, &captured->compact);
 }
 
 /* ---- stack traces --------------------------------------------------------------------------- */
@@ -257,13 +271,15 @@ static tt_status placement_rows(struct tt_report_import *import)
 	int64_t executions = 0;
 
 	for (size_t i = 0; import->db.version->placement && i < import->placed.count; i++) {
-		size_t position = import->placed.data[i];
-		const struct tt_json *node, *params;
+		const struct tt_report_placed *placed = &import->placed.data[i];
+		const char *text = tt_str_text(&import->placed_texts) + placed->text;
+		struct tt_json_part part = {
+			.name = import->path, .whole = text, .length = strlen(text)};
+		const struct tt_json *params;
 
-		TT_TRY(tt_report_graph_again(&node, &import->graph, position));
-		params = tt_json_get(node, "params");
-		if (import->graph.entries.data[position].kind == TT_NODE_MANAGER) {
-			TT_TRY(manager_rows(import, params, position));
+		TT_TRY(tt_json_parser_read(&params, &import->placing, &part));
+		if (placed->manager) {
+			TT_TRY(manager_rows(import, params, placed->position));
 			continue;
 		}
 		if (executions == EXECUTIONS) {
@@ -273,7 +289,7 @@ static tt_status placement_rows(struct tt_report_import *import)
 			       import->base + import->number, EXECUTIONS);
 			break;
 		}
-		TT_TRY(execution_rows(import, params, position, executions++));
+		TT_TRY(execution_rows(import, params, placed->position, executions++));
 	}
 	return TTNN_OK;
 }
@@ -307,7 +323,7 @@ static tt_status inputs_of(struct tt_report_import *import, const struct tt_json
 			   const struct tt_report_frame *frame, size_t position)
 {
 	const struct tt_json *ids = tt_json_get(record, "input_tensor_ids");
-	const struct tt_report_entry *entry;
+	struct tt_report_entry entry;
 	size_t found = 0;
 
 	if (tt_py_true(ids))
@@ -317,8 +333,8 @@ static tt_status inputs_of(struct tt_report_import *import, const struct tt_json
 	for (size_t i = frame->inputs; i < import->references.count; i++) {
 		TT_TRY(tt_report_graph_at(&entry, NULL, &import->graph,
 					  import->references.data[i]));
-		if (entry && entry->kind == TT_NODE_TENSOR && entry->has_value) {
-			TT_TRY(use(import, false, entry->value));
+		if (entry.kind == TT_NODE_TENSOR && entry.has_value) {
+			TT_TRY(use(import, false, entry.value));
 			found++;
 		}
 	}
@@ -339,26 +355,22 @@ static tt_status inputs_of(struct tt_report_import *import, const struct tt_json
 
 /* Outputs with ids of Python: the nodes in the same places are what they stand for. */
 static tt_status pair_outputs(struct tt_report_import *import, const struct tt_json *ids,
-			      const struct tt_json *end)
+			      const struct tt_report_node *end)
 {
-	struct tt_json_iter it = tt_json_iter(tt_json_get(end, "connections"));
 	struct tt_json_iter id_of = tt_json_iter(ids);
+	size_t lifted = 0, next = 0;
 	bool direct = false;
-	int64_t id, reference;
-	size_t lifted = 0;
+	int64_t id;
 
 	while (tt_json_next(&id_of)) {
-		const struct tt_report_entry *entry = NULL;
+		struct tt_report_entry entry = {0};
 		struct tt_map_entry *pair;
 		size_t position = 0;
 
-		while (!(entry && entry->kind == TT_NODE_TENSOR) && tt_json_next(&it)) {
-			entry = NULL;
-			if (tt_json_int(&reference, it.value))
-				TT_TRY(tt_report_graph_at(&entry, &position, &import->graph,
-							  reference));
-		}
-		if (entry && entry->kind == TT_NODE_TENSOR)
+		while (entry.kind != TT_NODE_TENSOR && next < end->connection_count)
+			TT_TRY(tt_report_graph_at(&entry, &position, &import->graph,
+						  end->connections[next++]));
+		if (entry.kind == TT_NODE_TENSOR)
 			direct = true;
 		else if (!direct && lifted < import->outputs.count)
 			position = import->outputs.data[lifted++].position;
@@ -377,12 +389,15 @@ static tt_status pair_outputs(struct tt_report_import *import, const struct tt_j
 /* Adds a node that is an output to those of the operation's graph. */
 static tt_status add_output_node(struct tt_report_import *import, size_t position)
 {
-	size_t *at = TT_VEC_PUSH(&import->nodes);
+	size_t *at;
 
+	if (import->writing)
+		return tt_report_graph_keep(&import->graph, position);
+	at = TT_VEC_PUSH(&import->nodes);
 	if (!at)
 		return tt_fail_nomem();
 	*at = position;
-	return import->writing ? tt_report_keep_node(import, position) : TTNN_OK;
+	return TTNN_OK;
 }
 
 static tt_status lifted_outputs(struct tt_report_import *import)
@@ -403,25 +418,21 @@ static tt_status lifted_outputs(struct tt_report_import *import)
 }
 
 static tt_status outputs_of(struct tt_report_import *import, const struct tt_json *record,
-			    const struct tt_json *end, size_t position)
+			    const struct tt_report_node *end)
 {
 	const struct tt_json *ids = tt_json_get(record, "output_tensor_ids");
-	struct tt_json_iter it = tt_json_iter(tt_json_get(end, "connections"));
-	const struct tt_report_entry *entry;
+	struct tt_report_entry entry;
 	size_t found = 0, at;
-	int64_t reference;
 
 	if (tt_py_true(ids)) {
-		TT_TRY(use_ids(import, true, ids, position));
+		TT_TRY(use_ids(import, true, ids, end->position));
 		return pair_outputs(import, ids, end);
 	}
-	while (tt_json_next(&it)) {
-		if (!tt_json_int(&reference, it.value))
+	for (size_t i = 0; i < end->connection_count; i++) {
+		TT_TRY(tt_report_graph_at(&entry, &at, &import->graph, end->connections[i]));
+		if (entry.kind != TT_NODE_TENSOR || !entry.has_value)
 			continue;
-		TT_TRY(tt_report_graph_at(&entry, &at, &import->graph, reference));
-		if (!entry || entry->kind != TT_NODE_TENSOR || !entry->has_value)
-			continue;
-		TT_TRY(use(import, true, entry->value));
+		TT_TRY(use(import, true, entry.value));
 		TT_TRY(add_output_node(import, at));
 		found++;
 	}
@@ -430,19 +441,12 @@ static tt_status outputs_of(struct tt_report_import *import, const struct tt_jso
 
 /* ---- the graph ------------------------------------------------------------------------------ */
 
-/* Nodes that were not written on the way. */
-static tt_status write_nodes(struct tt_report_import *import, bool without_bounds)
+/* Nodes that were not kept on the way. */
+static tt_status write_nodes(struct tt_report_import *import)
 {
 	tt_report_captured_clear(&import->captured);
-	for (size_t i = 0; i < import->nodes.count; i++) {
-		size_t position = import->nodes.data[i];
-		uint8_t kind = import->graph.entries.data[position].kind;
-
-		if (without_bounds &&
-		    (kind == TT_NODE_CAPTURE_START || kind == TT_NODE_CAPTURE_END))
-			continue;
-		TT_TRY(tt_report_keep_node(import, position));
-	}
+	for (size_t i = 0; i < import->nodes.count; i++)
+		TT_TRY(tt_report_graph_keep(&import->graph, import->nodes.data[i]));
 	return TTNN_OK;
 }
 
@@ -455,9 +459,9 @@ static tt_status graph_rows(struct tt_report_import *import, const struct tt_jso
 
 	if (tt_py_true(own))
 		return tt_report_captured_write_own(&import->captured, own, &target);
-	if (lost || !import->writing)
-		TT_TRY(write_nodes(import, lost));
-	return tt_report_captured_write(&import->captured, &target);
+	if (!import->writing)
+		TT_TRY(write_nodes(import));
+	return tt_report_captured_write(&import->captured, &target, lost);
 }
 
 static tt_status buffer_rows(struct tt_report_import *import, const struct tt_report_frame *frame,
@@ -534,25 +538,25 @@ static tt_status error_rows(struct tt_report_import *import, const struct tt_jso
 }
 
 tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_report_frame *frame,
-				  const struct tt_json *end, size_t position)
+				  const struct tt_report_node *end)
 {
-	const struct tt_json *params = tt_json_get(end, "params"), *record;
+	const struct tt_json *params = tt_json_get(end->json, "params"), *record;
 	const char *name = tt_json_string(tt_json_get(params, "name"), NULL);
 	double nanoseconds = 0;
 
 	if (tt_json_kind(params) != TT_JSON_OBJECT)
-		TT_TRY(tt_report_complain(import, position, "an end without a name"));
-	tt_json_real(&nanoseconds, tt_json_get(end, "duration_ns"));
+		TT_TRY(tt_report_complain(import, end->position, "an end without a name"));
+	tt_json_real(&nanoseconds, tt_json_get(end->json, "duration_ns"));
 	TT_TRY(fetch_record(&record, import, frame));
 	TT_TRY(operation_row(import, name ? name : "unknown", nanoseconds / 1e9));
 	TT_TRY(placement_rows(import));
-	TT_TRY(error_rows(import, record, frame, end));
+	TT_TRY(error_rows(import, record, frame, end->json));
 	TT_TRY(argument_rows(import, record, frame));
 	TT_TRY(trace_rows(import, record, frame));
-	TT_TRY(inputs_of(import, record, frame, position));
-	TT_TRY(outputs_of(import, record, end, position));
+	TT_TRY(inputs_of(import, record, frame, end->position));
+	TT_TRY(outputs_of(import, record, end));
 	TT_TRY(graph_rows(import, record, false));
-	return buffer_rows(import, frame, tt_report_counter(end));
+	return buffer_rows(import, frame, tt_report_counter(end->json));
 }
 
 static tt_status lost_error(struct tt_report_import *import, const struct tt_json *record,

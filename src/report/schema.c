@@ -51,7 +51,7 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 				  "UNIQUE(operation_id, rank)", REPLACE, 3, false, ALWAYS},
 	[TT_REPORT_OPERATION_ARGUMENTS] = {"operation_arguments",
 					   "operation_id int\nname text\nvalue text", NULL,
-					   "INSERT", 3, false, ALWAYS},
+					   "INSERT", 3, false, WHEN_STORED},
 	[TT_REPORT_SUB_DEVICE_MANAGERS] = {"sub_device_managers",
 					   "device_id int\nsub_device_manager_id int",
 					   "UNIQUE(device_id, sub_device_manager_id, rank)", IGNORE,
@@ -84,7 +84,7 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 			       "max_size_per_bank int\nbuffer_type int\nbuffer_layout int",
 			       NULL, "INSERT", 6, false, WHEN_STORED},
 	[TT_REPORT_CAPTURED_GRAPH] = {"captured_graph", "operation_id int\ncaptured_graph text",
-				      NULL, "INSERT", 2, false, ALWAYS},
+				      NULL, "INSERT", 2, false, WHEN_STORED},
 	[TT_REPORT_NODES] = {"nodes",
 			     "operation_id int\nunique_id int\nnode_operation_id int\nname text",
 			     NULL, "INSERT", 4, false, ALWAYS},
@@ -136,6 +136,22 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 				     "page_size int\nnum_pages int\nbuffer_type int",
 				     NULL, "INSERT", 11, false, ALWAYS},
 	/*
+	 * Instead of the texts of each operation: its template, whose pieces have a number of the list behind
+	 * them (`path`), and its arguments, which are texts of a list (compact.h).
+	 */
+	[TT_REPORT_OPERATION_CALLS] = {"operation_calls",
+				       "operation_id int\ntemplate int\nnumbers text\n"
+				       "arguments int",
+				       NULL, "INSERT", 4, false, WHEN_VIEWED},
+	[TT_REPORT_GRAPH_PIECES] = {"graph_pieces", "template int\npiece int\ntext text\npath text",
+				    "PRIMARY KEY(template, piece)", "INSERT", 4, true, WHEN_VIEWED},
+	[TT_REPORT_ARGUMENT_LISTS] = {"argument_lists",
+				      "list int\nposition int\nname text\nvalue int",
+				      "PRIMARY KEY(list, position)", "INSERT", 4, true,
+				      WHEN_VIEWED},
+	[TT_REPORT_ARGUMENT_TEXTS] = {"argument_texts", "id INTEGER PRIMARY KEY\ntext text", NULL,
+				      "INSERT", 2, true, WHEN_VIEWED},
+	/*
 	 * Instead of all live buffers for every operation: the operations in their order, each with
 	 * its block, and per block the buffers with the operations between which they live.
 	 */
@@ -155,6 +171,13 @@ static const char views[] =
 	"CREATE VIEW buffers AS SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
 	"  s.buffer_type, s.buffer_layout, o.rank FROM buffer_ops o CROSS JOIN buffer_spans s\n"
 	"  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq;\n"
+	"CREATE VIEW operation_arguments AS SELECT c.operation_id, a.name, t.text AS value, c.rank\n"
+	"  FROM operation_calls c CROSS JOIN argument_lists a ON a.list = c.arguments\n"
+	"  CROSS JOIN argument_texts t ON t.id = a.value;\n"
+	"CREATE VIEW captured_graph AS SELECT c.operation_id, (SELECT\n"
+	"  group_concat(text || coalesce(json_extract(c.numbers, path), ''), '')\n"
+	"  FROM (SELECT p.text, p.path FROM graph_pieces p WHERE p.template = c.template ORDER BY p.piece))\n"
+	"  AS captured_graph, c.rank FROM operation_calls c;\n"
 	"CREATE VIEW edges AS SELECT g.operation_id,\n"
 	"  coalesce(json_extract(n.value, '$.counter'), 0) AS source_unique_id,\n"
 	"  c.value AS sink_unique_id, c.key AS source_output_index, 0 AS sink_input_index, c.key AS key,\n"
@@ -179,8 +202,7 @@ static const char views[] =
  */
 static const char early_indexes[] =
 	"CREATE INDEX idx_buffer_ops_operation_id ON buffer_ops (operation_id);\n"
-	"CREATE INDEX idx_operation_arguments_operation_id ON operation_arguments (operation_id);\n"
-	"CREATE INDEX idx_captured_graph_operation_id ON captured_graph (operation_id);\n"
+	"CREATE INDEX idx_operation_calls_operation_id ON operation_calls (operation_id);\n"
 	"CREATE INDEX idx_stack_traces_operation_id ON stack_traces (operation_id);\n";
 
 /*
@@ -297,7 +319,9 @@ static void add_create(struct tt_str *sql, const struct tt_report_db *db,
 		tt_str_adds(sql, ",\n    size int");
 	if (table->behind)
 		tt_str_addf(sql, ",\n    %s", table->behind);
-	tt_str_addf(sql, "\n)%s;\n", which == TT_REPORT_BUFFER_SPANS ? " WITHOUT ROWID" : "");
+	tt_str_addf(sql, "\n)%s;\n",
+		    table->behind && strncmp(table->behind, "PRIMARY", 7) == 0 ? " WITHOUT ROWID"
+									       : "");
 }
 
 static tt_status create_all(struct tt_report_db *db)

@@ -36,6 +36,10 @@
 	X(LOCAL_COMPARISONS)                                                                       \
 	X(GLOBAL_COMPARISONS)                                                                      \
 	X(BUFFER_CHUNKS)                                                                           \
+	X(OPERATION_CALLS)                                                                         \
+	X(GRAPH_PIECES)                                                                            \
+	X(ARGUMENT_LISTS)                                                                          \
+	X(ARGUMENT_TEXTS)                                                                          \
 	X(BUFFER_OPS)                                                                              \
 	X(BUFFER_SPANS)
 

@@ -2,8 +2,8 @@
  * source.h: where the importer reads a report from. It sees a report as parts, each a value to be
  * read whole or walked element by element, and never needs all of a part in memory.
  *
- * JSON files are sources (tt_report_source_json), and traces become such; another is a new set of these
- * functions.
+ * JSON files are sources (tt_report_source_json), and so are traces, whose graph is a stream of nodes; another
+ * is a new set of these functions.
  */
 #ifndef TT_REPORT_SOURCE_H
 #define TT_REPORT_SOURCE_H
@@ -50,7 +50,13 @@ struct tt_report_elements {
 	size_t limit;   /* larger ones are refused by fetch() */
 };
 
+struct tt_source;
+struct tt_stream;
+
 struct tt_report_source {
+	/* (optional) The nodes of the graph, which are no elements then, and where they come from: its own. */
+	struct tt_stream *stream;
+	struct tt_source *trace;
 	/* TT_JSON_ABSENT when the report lacks the part. */
 	enum tt_json_kind (*kind)(struct tt_report_source *source, enum tt_report_part part);
 	/* The whole part, NULL when absent. Lives until the next use of the parser. */
@@ -103,7 +109,7 @@ struct tt_report_trace_options {
 	enum ttnn_dialect dialect; /* of the graph */
 	bool pages;                /* also where device memory lay */
 	bool skip_empty;           /* *out is NULL when nothing was called */
-	const char *directory;     /* for a temporary file, as large as the report would be */
+	const char *directory;     /* for temporary files; what is told of pages is in one */
 };
 
 /* A .ttrace file. */

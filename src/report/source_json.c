@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "report/source.h"
+#include "trace/stream.h"
 
 /* The files of a report. */
 enum { MAIN, RECORDS, COMPARISONS, FILES };
@@ -155,6 +156,8 @@ static tt_status json_fail(struct tt_report_source *source, const struct tt_repo
 
 static void json_free(struct tt_report_source *source)
 {
+	tt_stream_close(source->stream);
+	tt_source_close(source->trace);
 	for (int i = 0; i < FILES; i++)
 		tt_jsonslice_free(own(source)->files[i]);
 	for (int i = 0; i < TT_REPORT_PART_COUNT; i++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/deadline.h"
+#include "base/jsondump.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/pytext.h"
@@ -54,54 +55,56 @@ static bool is_filtered(const struct tt_report_import *import, const char *name)
 static void forget_nodes(struct tt_report_import *import)
 {
 	import->nodes.count = import->placed.count = 0;
+	tt_str_clear(&import->placed_texts);
 	tt_report_captured_clear(&import->captured);
+	tt_report_graph_tidy(&import->graph);
 }
 
-tt_status tt_report_keep_node(struct tt_report_import *import, size_t position)
+/* Those that tell where programs ran are read when the operation ends. */
+static tt_status place(struct tt_report_import *import, const struct tt_report_node *node)
 {
-	const struct tt_report_draft *draft;
-	const struct tt_report_drafts *texts;
+	struct tt_report_placed *placed = TT_VEC_PUSH(&import->placed);
 
-	TT_TRY(tt_report_graph_draft(&draft, &texts, &import->graph, position));
-	return tt_report_captured_add(&import->captured, draft, texts);
+	if (!placed)
+		return tt_fail_nomem();
+	*placed = (struct tt_report_placed){node->position, import->placed_texts.length,
+					    node->kind == TT_NODE_MANAGER};
+	tt_json_dump(&import->placed_texts, tt_json_get(node->json, "params"));
+	tt_str_addc(&import->placed_texts, '\0');
+	return tt_str_status(&import->placed_texts);
 }
 
-static tt_status remember(struct tt_report_import *import, size_t position)
+static tt_status remember(struct tt_report_import *import, const struct tt_report_node *node)
 {
-	uint8_t kind = import->graph.entries.data[position].kind;
-	size_t *at = TT_VEC_PUSH(&import->nodes);
+	size_t *at;
 
+	if (node->kind == TT_NODE_MANAGER || node->kind == TT_NODE_EXECUTION)
+		TT_TRY(place(import, node));
+	if (import->writing)
+		return tt_report_graph_keep(&import->graph, node->position);
+	at = TT_VEC_PUSH(&import->nodes);
 	if (!at)
 		return tt_fail_nomem();
-	*at = position;
-	if (kind == TT_NODE_MANAGER || kind == TT_NODE_EXECUTION) {
-		at = TT_VEC_PUSH(&import->placed);
-		if (!at)
-			return tt_fail_nomem();
-		*at = position;
-	}
-	return import->writing ? tt_report_keep_node(import, position) : TTNN_OK;
+	*at = node->position;
+	return TTNN_OK;
 }
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
 /* Keeps what the frame's node refers to as inputs. */
-static tt_status keep_references(struct tt_report_import *import, const struct tt_json *node)
+static tt_status keep_references(struct tt_report_import *import, const struct tt_report_node *node)
 {
-	struct tt_json_iter it = tt_json_iter(tt_json_get(node, "input_tensors"));
-
-	while (tt_json_next(&it)) {
+	for (size_t i = 0; i < node->input_count; i++) {
 		int64_t *reference = TT_VEC_PUSH(&import->references);
 
 		if (!reference)
 			return tt_fail_nomem();
-		if (!tt_json_int(reference, it.value))
-			import->references.count--;
+		*reference = node->inputs[i];
 	}
 	return TTNN_OK;
 }
 
-static tt_status begin_operation(struct tt_report_import *import, size_t position,
+static tt_status begin_operation(struct tt_report_import *import, const struct tt_report_node *node,
 				 const struct tt_report_frame *frame)
 {
 	const struct tt_map_entry *name = &import->tensors.texts.entries[frame->name - 1];
@@ -115,7 +118,8 @@ static tt_status begin_operation(struct tt_report_import *import, size_t positio
 	tt_idset_clear(&import->inner_inputs);
 	forget_nodes(import);
 	import->writing = !tt_report_records_has_graph(&import->records, frame->record);
-	TT_TRY(remember(import, position));
+	tt_report_graph_hold(&import->graph);
+	TT_TRY(remember(import, node));
 	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_NODES));
 	tt_db_bind_int(insert, 0, import->base + import->number);
 	tt_db_bind_int(insert, 1, frame->counter);
@@ -125,10 +129,9 @@ static tt_status begin_operation(struct tt_report_import *import, size_t positio
 	return tt_db_run(insert);
 }
 
-static tt_status start_function(struct tt_report_import *import, const struct tt_json *node,
-				size_t position)
+static tt_status start_function(struct tt_report_import *import, const struct tt_report_node *node)
 {
-	const struct tt_json *params = tt_json_get(node, "params");
+	const struct tt_json *params = tt_json_get(node->json, "params");
 	const struct tt_json *given = tt_json_get(params, "name");
 	struct tt_report_frame *frame;
 	size_t length = 0;
@@ -136,7 +139,7 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 	bool filter;
 
 	if (tt_json_kind(params) != TT_JSON_OBJECT || (given && !name))
-		TT_TRY(tt_report_complain(import, position, "a function without a name"));
+		TT_TRY(tt_report_complain(import, node->position, "a function without a name"));
 	if (!name) {
 		name = "unknown";
 		length = strlen(name);
@@ -148,19 +151,19 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 	if (!frame)
 		return tt_fail_nomem();
 	*frame = (struct tt_report_frame){
-		.counter = tt_report_counter(node),
-		.position = position,
+		.counter = tt_report_counter(node->json),
+		.position = node->position,
 		.inputs = import->references.count,
 		.name = tt_report_tensors_text(&import->tensors, name, length),
 		.record = tt_report_records_take(&import->records, name, length),
 		.nested = import->visible > 0 || filter,
-		.has_trace = tt_py_true(tt_json_get(node, "stack_trace")),
+		.has_trace = tt_py_true(tt_json_get(node->json, "stack_trace")),
 	};
 	if (!frame->name)
 		return tt_fail_nomem();
 	TT_TRY(keep_references(import, node));
 	if (!frame->nested)
-		return begin_operation(import, position, frame);
+		return begin_operation(import, node, frame);
 	import->depth++;
 	return TTNN_OK;
 }
@@ -169,29 +172,28 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 static tt_status tensor_id(bool *has, int64_t *id, struct tt_report_import *import,
 			   const struct tt_report_entry *entry, size_t position)
 {
-	*has = entry && entry->kind == TT_NODE_TENSOR && entry->has_value;
+	*has = entry->kind == TT_NODE_TENSOR && entry->has_value;
 	if (*has)
 		*id = entry->value;
-	else if (entry && entry->kind == TT_NODE_TENSOR && entry->bad_value)
+	else if (entry->kind == TT_NODE_TENSOR && entry->bad_value)
 		return tt_report_complain(import, position, "a tensor_id that is no number");
 	return TTNN_OK;
 }
 
 /* The functions inside an operation say what goes in and out of it, if it does not itself. */
 static tt_status lift(struct tt_report_import *import, const struct tt_report_frame *frame,
-		      const struct tt_json *end)
+		      const struct tt_report_node *end)
 {
-	struct tt_json_iter it = tt_json_iter(tt_json_get(end, "connections"));
-	const struct tt_report_entry *entry;
-	size_t position, at = 0;
-	int64_t id, reference, *input;
+	struct tt_report_entry entry;
+	size_t position = 0, at = 0;
+	int64_t id, *input;
 	bool has;
 
 	tt_idset_clear(&import->own_inputs);
 	for (size_t i = frame->inputs; i < import->references.count; i++) {
 		TT_TRY(tt_report_graph_at(&entry, &position, &import->graph,
 					  import->references.data[i]));
-		TT_TRY(tensor_id(&has, &id, import, entry, position));
+		TT_TRY(tensor_id(&has, &id, import, &entry, position));
 		if (has)
 			TT_TRY(tt_idset_add(&import->own_inputs, id));
 	}
@@ -202,13 +204,11 @@ static tt_status lift(struct tt_report_import *import, const struct tt_report_fr
 			return tt_fail_nomem();
 		*input = id;
 	}
-	while (tt_json_next(&it)) {
+	for (size_t i = 0; i < end->connection_count; i++) {
 		struct tt_report_output *output;
 
-		if (!tt_json_int(&reference, it.value))
-			continue;
-		TT_TRY(tt_report_graph_at(&entry, &position, &import->graph, reference));
-		TT_TRY(tensor_id(&has, &id, import, entry, position));
+		TT_TRY(tt_report_graph_at(&entry, &position, &import->graph, end->connections[i]));
+		TT_TRY(tensor_id(&has, &id, import, &entry, position));
 		if (!has)
 			continue;
 		if (!tt_idset_has(&import->own_inputs, id)) /* else it works in place */
@@ -242,8 +242,7 @@ static tt_status note_abort(struct tt_report_import *import, const struct tt_jso
 	return TTNN_OK;
 }
 
-static tt_status end_function(struct tt_report_import *import, const struct tt_json *node,
-			      size_t position)
+static tt_status end_function(struct tt_report_import *import, const struct tt_report_node *node)
 {
 	struct tt_report_frame *frame = NULL;
 	tt_status status;
@@ -252,13 +251,13 @@ static tt_status end_function(struct tt_report_import *import, const struct tt_j
 		frame = &import->stack.data[--import->stack.count];
 	import->depth--;
 	if (frame && frame->nested) {
-		TT_TRY(note_abort(import, node));
+		TT_TRY(note_abort(import, node->json));
 		status = lift(import, frame, node);
 		import->references.count = frame->inputs;
 		return status;
 	}
 	import->visible--;
-	status = tt_report_operation_end(import, frame, node, position);
+	status = tt_report_operation_end(import, frame, node);
 	if (frame)
 		import->references.count = frame->inputs;
 	import->aborted = false;
@@ -304,17 +303,13 @@ static int64_t size_per_bank(const struct tt_report_devices *devices,
 
 /* The position of the first `buffer` that a node is connected with, or TT_REPORT_NO_NODE. */
 static tt_status connected_buffer(size_t *out, struct tt_report_import *import,
-				  const struct tt_json *node)
+				  const struct tt_report_node *node)
 {
-	struct tt_json_iter it = tt_json_iter(tt_json_get(node, "connections"));
-	const struct tt_report_entry *entry;
-	int64_t reference;
+	struct tt_report_entry entry;
 
-	while (tt_json_next(&it)) {
-		if (!tt_json_int(&reference, it.value))
-			continue;
-		TT_TRY(tt_report_graph_at(&entry, out, &import->graph, reference));
-		if (entry && entry->kind == TT_NODE_BUFFER)
+	for (size_t i = 0; i < node->connection_count; i++) {
+		TT_TRY(tt_report_graph_at(&entry, out, &import->graph, node->connections[i]));
+		if (entry.kind == TT_NODE_BUFFER)
 			return TTNN_OK;
 	}
 	*out = TT_REPORT_NO_NODE;
@@ -357,25 +352,24 @@ static bool read_buffer(struct tt_report_buffer *out, struct tt_report_import *i
 	return good;
 }
 
-static tt_status allocate(struct tt_report_import *import, const struct tt_json *node,
-			  size_t position)
+static tt_status allocate(struct tt_report_import *import, const struct tt_report_node *node)
 {
 	struct tt_report_buffer buffer;
 	size_t of;
 
-	if (!read_buffer(&buffer, import, tt_json_get(node, "params")))
-		TT_TRY(tt_report_complain(import, position, "a buffer whose numbers are none"));
+	if (!read_buffer(&buffer, import, tt_json_get(node->json, "params")))
+		TT_TRY(tt_report_complain(import, node->position,
+					  "a buffer whose numbers are none"));
 	TT_TRY(connected_buffer(&of, import, node));
 	return tt_report_buffers_add(&import->buffers, &buffer, of);
 }
 
 /* Buffers that were there when the capture began, as dialect `seed` lists them. */
-static tt_status start_capture(struct tt_report_import *import, const struct tt_json *node,
-			       size_t position)
+static tt_status start_capture(struct tt_report_import *import, const struct tt_report_node *node)
 {
 	size_t length = 0;
 	const char *text =
-		tt_json_string(tt_json_get(tt_json_get(node, "params"), "buffers"), &length);
+		tt_json_string(tt_json_get(tt_json_get(node->json, "params"), "buffers"), &length);
 	const struct tt_json *list;
 	struct tt_json_iter it;
 
@@ -388,7 +382,7 @@ static tt_status start_capture(struct tt_report_import *import, const struct tt_
 		int64_t of;
 
 		if (!read_buffer(&buffer, import, it.value))
-			TT_TRY(tt_report_complain(import, position,
+			TT_TRY(tt_report_complain(import, node->position,
 						  "a buffer whose numbers are none"));
 		if (!tt_json_int(&of, tt_json_get(it.value, "node")) || of < 0)
 			of = -1;
@@ -400,46 +394,43 @@ static tt_status start_capture(struct tt_report_import *import, const struct tt_
 
 /* The address a node frees: its own, or that of the allocation it is connected with. */
 static tt_status freed_address(bool *has, int64_t *address, struct tt_report_import *import,
-			       const struct tt_json *node, size_t position)
+			       const struct tt_report_node *node)
 {
-	const struct tt_json *given = tt_json_get(tt_json_get(node, "params"), "address");
-	struct tt_json_iter it = tt_json_iter(tt_json_get(node, "connections"));
-	const struct tt_report_entry *entry;
-	int64_t reference;
+	const struct tt_json *given = tt_json_get(tt_json_get(node->json, "params"), "address");
+	struct tt_report_entry entry;
 
 	*has = false;
 	if (given) {
 		*has = tt_py_int(address, given);
 		return *has ? TTNN_OK
-			    : tt_report_complain(import, position, "an address that is no number");
+			    : tt_report_complain(import, node->position,
+						 "an address that is no number");
 	}
-	while (tt_json_next(&it)) {
-		if (!tt_json_int(&reference, it.value))
+	for (size_t i = 0; i < node->connection_count; i++) {
+		TT_TRY(tt_report_graph_at(&entry, NULL, &import->graph, node->connections[i]));
+		if (entry.kind != TT_NODE_ALLOCATE)
 			continue;
-		TT_TRY(tt_report_graph_at(&entry, NULL, &import->graph, reference));
-		if (!entry || entry->kind != TT_NODE_ALLOCATE)
-			continue;
-		*has = entry->has_value;
-		*address = entry->value;
+		*has = entry.has_value;
+		*address = entry.value;
 		return TTNN_OK;
 	}
 	return TTNN_OK;
 }
 
-static tt_status deallocate(struct tt_report_import *import, const struct tt_json *node,
-			    size_t position)
+static tt_status deallocate(struct tt_report_import *import, const struct tt_report_node *node)
 {
+	const struct tt_json *params = tt_json_get(node->json, "params");
 	int64_t address, owner = 0, *input;
 	bool has, owned = false;
 	size_t of = TT_REPORT_NO_NODE;
 
 	/* Ours of dialect `seed` name the buffer and no address. Upstream passes them by. */
-	if (!import->options->strict && !tt_json_get(tt_json_get(node, "params"), "address"))
+	if (!import->options->strict && !tt_json_get(params, "address"))
 		TT_TRY(connected_buffer(&of, import, node));
 	if (of != TT_REPORT_NO_NODE) {
 		TT_TRY(tt_report_buffers_remove_node(&import->buffers, &has, &address, of));
 	} else {
-		TT_TRY(freed_address(&has, &address, import, node, position));
+		TT_TRY(freed_address(&has, &address, import, node));
 		if (has)
 			TT_TRY(tt_report_buffers_remove(&import->buffers, address));
 	}
@@ -449,7 +440,7 @@ static tt_status deallocate(struct tt_report_import *import, const struct tt_jso
 		/* The same graph in dialect `tt-metal` has a function around it that is no operation. */
 		if (of != TT_REPORT_NO_NODE)
 			return TTNN_OK;
-		TT_TRY(tt_report_operation_free(import, node, owned, owner));
+		TT_TRY(tt_report_operation_free(import, node->json, owned, owner));
 		import->number++;
 	} else if (owned) {
 		input = TT_VEC_PUSH(&import->inputs);
@@ -505,35 +496,34 @@ static tt_status error_node(struct tt_report_import *import, const struct tt_jso
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-static tt_status tensor_node(struct tt_report_import *import, const struct tt_json *node,
-			     size_t position)
+static tt_status tensor_node(struct tt_report_import *import, const struct tt_report_node *node)
 {
 	bool good;
 
-	TT_TRY(tt_report_tensors_node(&import->tensors, &good, tt_json_get(node, "params")));
+	TT_TRY(tt_report_tensors_node(&import->tensors, &good, tt_json_get(node->json, "params")));
 	return good ? TTNN_OK
-		    : tt_report_complain(import, position, "a tensor whose numbers are none");
+		    : tt_report_complain(import, node->position, "a tensor whose numbers are none");
 }
 
-static tt_status visit(struct tt_report_import *import, const struct tt_json *node, size_t position)
+static tt_status visit(struct tt_report_import *import, const struct tt_report_node *node)
 {
 	if (import->depth > 0)
-		TT_TRY(remember(import, position));
-	switch (import->graph.entries.data[position].kind) {
+		TT_TRY(remember(import, node));
+	switch (node->kind) {
 	case TT_NODE_START:
-		return start_function(import, node, position);
+		return start_function(import, node);
 	case TT_NODE_END:
-		return end_function(import, node, position);
+		return end_function(import, node);
 	case TT_NODE_TENSOR:
-		return tensor_node(import, node, position);
+		return tensor_node(import, node);
 	case TT_NODE_ALLOCATE:
-		return allocate(import, node, position);
+		return allocate(import, node);
 	case TT_NODE_DEALLOCATE:
-		return deallocate(import, node, position);
+		return deallocate(import, node);
 	case TT_NODE_ERROR:
-		return error_node(import, node);
+		return error_node(import, node->json);
 	case TT_NODE_CAPTURE_START:
-		return start_capture(import, node, position);
+		return start_capture(import, node);
 	default:
 		return TTNN_OK;
 	}
@@ -542,12 +532,16 @@ static tt_status visit(struct tt_report_import *import, const struct tt_json *no
 /* Who waits for the import may give it up here. */
 static tt_status tell_progress(struct tt_report_import *import)
 {
-	size_t at = tt_report_graph_tell(&import->graph);
+	size_t at;
 
-	if (at < import->told + (1 << 20))
+	if (++import->untold < 256)
 		return TTNN_OK;
-	tt_progress_add(&import->progress, at - import->told);
-	import->told = at;
+	import->untold = 0;
+	at = tt_report_graph_tell(&import->graph, import->size);
+	if (at > import->told) {
+		tt_progress_add(&import->progress, at - import->told);
+		import->told = at;
+	}
 	tt_deadline_poll();
 	return tt_deadline_check();
 }
@@ -556,16 +550,20 @@ tt_status tt_report_walk(struct tt_report_import *import)
 {
 	/* Where records have graphs of their own, few nodes are written. */
 	struct tt_report_graph_options options = {
-		&import->devices, import->records.graphs <= import->records.all.count / 2};
-	const struct tt_json *node;
-	size_t position;
+		.devices = &import->devices,
+		.captured = &import->captured,
+		.directory = import->options->output,
+		.path = import->path,
+		.drafting = import->records.graphs <= import->records.all.count / 2,
+	};
+	struct tt_report_node node;
 
 	TT_TRY(tt_report_graph_init(&import->graph, import->source, &options));
 	for (;;) {
-		TT_TRY(tt_report_graph_next(&node, &position, &import->graph));
-		if (!node)
+		TT_TRY(tt_report_graph_next(&node, &import->graph));
+		if (!node.json)
 			break;
-		TT_TRY(visit(import, node, position));
+		TT_TRY(visit(import, &node));
 		TT_TRY(tell_progress(import));
 	}
 	for (size_t i = 0; i < import->stack.count; i++)
@@ -603,6 +601,8 @@ void tt_report_walk_deinit(struct tt_report_import *import)
 	tt_idset_deinit(&import->inner_inputs);
 	tt_idset_deinit(&import->own_inputs);
 	tt_map_deinit(&import->failed);
+	tt_str_deinit(&import->placed_texts);
+	tt_json_parser_deinit(&import->placing);
 	tt_json_parser_deinit(&import->record);
 	tt_str_deinit(&import->scratch);
 }

@@ -29,6 +29,12 @@ struct tt_report_output {
 	size_t position;
 };
 
+/* A node that tells where a program ran. */
+struct tt_report_placed {
+	size_t position, text; /* of its params in `placed_texts`, zero-terminated */
+	bool manager;
+};
+
 struct tt_report_import {
 	const struct tt_report_options *options;
 	const char *path; /* of the file */
@@ -46,7 +52,8 @@ struct tt_report_import {
 	struct tt_report_counts counts;
 	struct tt_progress progress;
 	bool crowded; /* a file had so many operations that the next one's ids are theirs too */
-	size_t told;  /* to the progress bar */
+	size_t size, told; /* bytes of the file, and of those told to the progress bar */
+	unsigned untold;   /* nodes since */
 	unsigned warnings; /* of this file */
 
 	/* The walk. Depths are signed: an end without a start makes them negative. */
@@ -56,8 +63,11 @@ struct tt_report_import {
 	TT_VEC(struct tt_report_frame) stack;
 	TT_VEC(int64_t) references;
 	/* Of the operation: its nodes, those about where programs ran, what is lifted from inside. */
-	bool writing; /* nodes go into `captured` as they come */
-	TT_VEC(size_t) nodes, placed;
+	bool writing;         /* nodes go into `captured` as they come */
+	TT_VEC(size_t) nodes; /* only while they are not captured */
+	TT_VEC(struct tt_report_placed) placed;
+	struct tt_str placed_texts;
+	struct tt_json_parser placing;
 	TT_VEC(int64_t) inputs;
 	TT_VEC(struct tt_report_output) outputs;
 	struct tt_idset inner_outputs, inner_inputs, own_inputs;
@@ -74,9 +84,6 @@ tt_status tt_report_walk(struct tt_report_import *import);
 /* What upstream refuses: an error with the place of the node if strict, a warning if not. */
 tt_status tt_report_complain(struct tt_report_import *import, size_t position, const char *what);
 
-/* Adds a node to the text of the operation's graph. */
-tt_status tt_report_keep_node(struct tt_report_import *import, size_t position);
-
 void tt_report_walk_reset(struct tt_report_import *import);
 void tt_report_walk_deinit(struct tt_report_import *import);
 
@@ -84,7 +91,7 @@ void tt_report_walk_deinit(struct tt_report_import *import);
 
 /* Its end: `end` is the node function_end; `frame` NULL when no function was open. */
 tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_report_frame *frame,
-				  const struct tt_json *end, size_t position);
+				  const struct tt_report_node *end);
 
 /* It never ended. */
 tt_status tt_report_operation_lost(struct tt_report_import *import, struct tt_report_frame *frame);

@@ -285,12 +285,17 @@ static void pop(struct tt_project_thread *t)
 static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64_t now,
 		       const char *name)
 {
-	char reason[512];
+	const char *reason;
+	char text[512];
 
-	snprintf(reason, sizeof(reason),
+	snprintf(text, sizeof(text),
 		 "Operation did not complete: its graph scope was still open when '%s' started",
 		 name);
-	while (t->open.count) {
+	/* A node that is passed on is read when this is over. */
+	reason = t->open.count ? tt_arena_strdup(&p->graph.arena, text) : text;
+	if (!reason)
+		tt_project_fail(p, tt_fail_nomem());
+	while (reason && t->open.count) {
 		close_top(p, t, now, reason, true);
 		pop(t);
 	}
@@ -364,7 +369,8 @@ static bool is_written(const struct tt_project *p, const struct tt_event_scope_b
 }
 
 /* The stack that was told of goes to the call; a node has it too. */
-static void move_stack(struct tt_project *p, struct tt_project_thread *t, struct tt_project_call *call)
+static void move_stack(struct tt_project *p, struct tt_project_thread *t,
+		       struct tt_project_call *call)
 {
 	struct tt_graph_node *node = describes(p) ? tt_project_node(p, call->node) : NULL;
 	size_t count = t->stack.count;
@@ -379,9 +385,10 @@ static void move_stack(struct tt_project *p, struct tt_project_thread *t, struct
 		return;
 	texts = tt_arena_calloc(&p->graph.arena, count, sizeof(*texts));
 	for (size_t i = 0; texts && i < count; i++) {
-		texts[i] = p->options.how == TT_PROJECT_GRAPH
-				   ? tt_graph_text(&p->graph, call->stack[i], strlen(call->stack[i]))
-				   : call->stack[i];
+		texts[i] =
+			p->options.how == TT_PROJECT_GRAPH
+				? tt_graph_text(&p->graph, call->stack[i], strlen(call->stack[i]))
+				: call->stack[i];
 		if (!texts[i])
 			texts = NULL;
 	}
@@ -413,7 +420,8 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 	const struct tt_scope_style *style = &p->dialect->scopes[begin->kind];
 	const struct tt_project_sink *sink = p->options.sink;
 	struct tt_project_call call = {.name = style->name ? style->name : begin->name,
-				       .begin = now}, *slot;
+				       .begin = now},
+			       *slot;
 	uint32_t around;
 
 	if (begin->kind == TT_SCOPE_FRONTEND && t->scopes.count == 1)

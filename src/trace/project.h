@@ -54,8 +54,8 @@ struct tt_project_options {
 	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
 	enum tt_project_how how;
 	uint64_t end_ns; /* of a stream: when the capture ended; 0: with the last event */
-	bool course; /* follow what becomes of memory; a whole graph always does */
-	bool plain;  /* nodes have those params alone that people read: names, numbers of tensors, shapes */
+	bool course;     /* follow what becomes of memory; a whole graph always does */
+	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */
 };
@@ -85,8 +85,8 @@ struct tt_project_call {
 	uint64_t begin;
 	uint64_t inner_ns; /* that the calls inside took */
 	const char *name;  /* the source's, or the dialect's */
-	bool operation;   /* that a user calls, not a step of one */
-	char **stack;     /* where it was called from */
+	bool operation;    /* that a user calls, not a step of one */
+	char **stack;      /* where it was called from */
 	uint32_t stack_count;
 };
 struct tt_project_thread {
@@ -95,8 +95,8 @@ struct tt_project_thread {
 	TT_VEC(struct tt_project_call) open;    /* as written: without those left open in the end */
 	int64_t last_end;                       /* node, or -1 */
 	TT_VEC(char *) stack;                   /* for the next function */
-	bool stack_python; /* so far it is Python's */
-	bool told_memory;  /* of the program that is launched next, row by row */
+	bool stack_python;                      /* so far it is Python's */
+	bool told_memory; /* of the program that is launched next, row by row */
 };
 
 struct tt_project {

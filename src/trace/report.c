@@ -155,7 +155,12 @@ tt_status tt_report_write(struct tt_jsonw *w, const struct tt_report *report,
 	write_devices(w, report, facts);
 	tt_jsonw_key(w, "graph");
 	TT_TRY(tt_stream_restart(stream));
-	TT_TRY(tt_stream_write(w, stream));
+	if (report->around) {
+		tt_jsonw_array(w);
+		tt_jsonw_end(w);
+	} else {
+		TT_TRY(tt_stream_write(w, stream));
+	}
 	tt_jsonw_key(w, "metadata");
 	write_metadata(w, report);
 	if (report->memory && by_call)

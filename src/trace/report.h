@@ -22,6 +22,7 @@ struct tt_report {
 	bool full;            /* to be written: with all that is below */
 	bool pages;           /* also of device memory; then `memory` is read */
 	bool recorded;        /* of a trace: its devices are not open here */
+	bool around;          /* the list of nodes stays empty: who writes it reads them himself */
 	char profile[64];     /* of the first device */
 	struct tt_report_memory *memory;
 	struct tt_str cluster; /* descriptor of the machine; may be empty */

@@ -310,7 +310,8 @@ static void tell_losses(const struct tt_capture_summary *summary)
 }
 
 /* Ends the newest session: `use` is given it once it has stopped. */
-static tt_status end_session(tt_status (*use)(void *context, const struct session *s), void *context)
+static tt_status end_session(tt_status (*use)(void *context, const struct session *s),
+			     void *context)
 {
 	struct tt_capture_summary summary = {0};
 	struct session *s;
@@ -431,6 +432,24 @@ tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 	if (status == TTNN_OK)
 		status = tt_report_write(w, &report, stream);
 	tt_stream_close(stream);
+	tt_report_deinit(&report);
+	return status;
+}
+
+tt_status tt_report_around(struct tt_jsonw *w, struct tt_source *source, struct tt_stream *stream,
+			   bool pages)
+{
+	struct tt_report report = {.wall_ns = tt_source_info(source)->began_ns,
+				   .full = true,
+				   .pages = pages,
+				   .recorded = true,
+				   .around = true};
+	tt_status status = report_stream(&report, source, stream);
+
+	if (status == TTNN_OK)
+		status = tt_report_write(w, &report, stream);
+	if (status == TTNN_OK)
+		status = tt_stream_restart(stream);
 	tt_report_deinit(&report);
 	return status;
 }
