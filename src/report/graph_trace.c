@@ -89,7 +89,12 @@ struct tt_report_graph_trace {
 
 static void add_word(struct tt_str *key, uint64_t word)
 {
-	tt_str_add(key, (const char *)&word, sizeof(word));
+	char *to = tt_str_room(key, sizeof(word));
+
+	if (!to)
+		return;
+	memcpy(to, &word, sizeof(word));
+	tt_str_end(key, to + sizeof(word));
 }
 
 static void add_words(struct tt_str *key, const char *text, size_t length)

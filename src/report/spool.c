@@ -12,8 +12,9 @@
 
 void tt_spool_init(struct tt_spool *spool, size_t size, const char *directory)
 {
-	*spool = (struct tt_spool){
-		.size = size, .per_part = PART / size ? PART / size : 1, .directory = directory};
+	*spool = (struct tt_spool){.size = size, .directory = directory};
+	while ((size << (spool->shift + 1)) <= PART)
+		spool->shift++;
 }
 
 static bool fail(struct tt_spool *spool, int error)
@@ -26,7 +27,7 @@ static bool fail(struct tt_spool *spool, int error)
 
 static bool write_part(struct tt_spool *spool, struct tt_spool_part *part)
 {
-	size_t size = spool->per_part * spool->size, done = 0;
+	size_t size = spool->size << spool->shift, done = 0;
 
 	if (!spool->fd) {
 		int fd = tt_fd_nameless(spool->directory);
@@ -52,8 +53,8 @@ static bool write_part(struct tt_spool *spool, struct tt_spool_part *part)
 /* Makes the part of that number the one in its place. */
 static bool bring(struct tt_spool *spool, struct tt_spool_part *part, uint64_t number)
 {
-	size_t size = spool->per_part * spool->size;
-	bool is_new = number * spool->per_part >= spool->count;
+	size_t size = spool->size << spool->shift;
+	bool is_new = number << spool->shift >= spool->count;
 	int error;
 
 	if (!part->data) {
@@ -76,36 +77,15 @@ static bool bring(struct tt_spool *spool, struct tt_spool_part *part, uint64_t n
 	return true;
 }
 
-static void *reach(struct tt_spool *spool, uint64_t index, bool change)
+void *tt_spool_bring(struct tt_spool *spool, uint64_t index, bool change)
 {
-	uint64_t number = index / spool->per_part;
+	uint64_t number = index >> spool->shift;
 	struct tt_spool_part *part = &spool->parts[number % TT_SPOOL_PARTS];
 
-	if (spool->status != TTNN_OK)
-		return NULL;
-	if ((!part->used || part->number != number) && !bring(spool, part, number))
+	if (spool->status != TTNN_OK || !bring(spool, part, number))
 		return NULL;
 	part->changed |= change;
-	return part->data + index % spool->per_part * spool->size;
-}
-
-void *tt_spool_push(struct tt_spool *spool)
-{
-	void *record = reach(spool, spool->count, true);
-
-	if (record)
-		spool->count++;
-	return record;
-}
-
-const void *tt_spool_at(struct tt_spool *spool, uint64_t index)
-{
-	return reach(spool, index, false);
-}
-
-void *tt_spool_change(struct tt_spool *spool, uint64_t index)
-{
-	return reach(spool, index, true);
+	return part->data + (index & (((uint64_t)1 << spool->shift) - 1)) * spool->size;
 }
 
 tt_status tt_spool_status(const struct tt_spool *spool)

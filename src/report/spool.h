@@ -26,7 +26,8 @@ struct tt_spool_part {
 };
 
 struct tt_spool {
-	size_t size, per_part; /* bytes of a record; records of a part */
+	size_t size;    /* bytes of a record */
+	unsigned shift; /* records of a part, as a power of two */
 	uint64_t count;
 	const char *directory; /* borrowed */
 	int fd;                /* of the file + 1; 0: there is none */
@@ -37,12 +38,40 @@ struct tt_spool {
 /* Starts an empty list; its file, if one is needed, is in that directory, whose name is borrowed. */
 void tt_spool_init(struct tt_spool *spool, size_t size, const char *directory);
 
+/* What the functions below do when a part is not in memory. NULL after failures. */
+void *tt_spool_bring(struct tt_spool *spool, uint64_t index, bool change);
+
+/* A record; `change`: it is going to be changed. */
+static inline void *tt_spool_reach(struct tt_spool *spool, uint64_t index, bool change)
+{
+	uint64_t number = index >> spool->shift;
+	struct tt_spool_part *part = &spool->parts[number % TT_SPOOL_PARTS];
+
+	if (!part->used || part->number != number)
+		return tt_spool_bring(spool, index, change);
+	part->changed |= change;
+	return part->data + (index & (((uint64_t)1 << spool->shift) - 1)) * spool->size;
+}
+
 /* A new record, all zero, at the end; it may be written to until the next call. NULL after failures. */
-void *tt_spool_push(struct tt_spool *spool);
+static inline void *tt_spool_push(struct tt_spool *spool)
+{
+	void *record = tt_spool_reach(spool, spool->count, true);
+
+	spool->count += record != NULL;
+	return record;
+}
 
 /* A record, likewise, to be read only; and one that is going to be changed. */
-const void *tt_spool_at(struct tt_spool *spool, uint64_t index);
-void *tt_spool_change(struct tt_spool *spool, uint64_t index);
+static inline const void *tt_spool_at(struct tt_spool *spool, uint64_t index)
+{
+	return tt_spool_reach(spool, index, false);
+}
+
+static inline void *tt_spool_change(struct tt_spool *spool, uint64_t index)
+{
+	return tt_spool_reach(spool, index, true);
+}
 
 /* The failure that made one of these NULL, as a status whose message is set. */
 tt_status tt_spool_status(const struct tt_spool *spool);
