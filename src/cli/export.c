@@ -51,7 +51,7 @@ static enum ttnn_dialect chosen_dialect(void)
 
 static tt_status open_graph(struct tt_graph *graph, const char *from)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect()};
+	struct tt_project_options how = {.dialect = chosen_dialect(), .most = TT_PROJECT_MOST};
 	struct tt_input input;
 	tt_status status;
 

@@ -451,7 +451,8 @@ static tt_status show_nodes(struct tt_input *input)
 /* Those that go through all nodes at once. */
 static tt_status show_whole(struct tt_input *input)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect(), .call_arguments = true};
+	struct tt_project_options how = {
+		.dialect = chosen_dialect(), .call_arguments = true, .most = TT_PROJECT_MOST};
 	struct tt_graph graph;
 	tt_status status;
 

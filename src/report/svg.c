@@ -498,9 +498,16 @@ static tt_status save_both(uint64_t *count, struct tt_str *folder, const char *f
 tt_status tt_svg_report(uint64_t *count, const char *output, const char *file,
 			enum ttnn_dialect dialect)
 {
+	struct tt_project_options how = {.dialect = dialect, .most = TT_PROJECT_MOST};
 	struct tt_graph graph = {0};
 	struct tt_str folder = {0};
-	tt_status status = tt_graph_open(&graph, file, dialect);
+	struct tt_input input;
+	tt_status status = tt_input_open(&input, file);
+
+	if (status == TTNN_OK) {
+		status = tt_input_graph(&graph, &input, &how);
+		tt_input_close(&input);
+	}
 
 	tt_str_addf(&folder, "%s/graphs", output);
 	if (status == TTNN_OK)

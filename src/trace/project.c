@@ -77,8 +77,11 @@ static uint32_t add(struct tt_project *p, const struct tt_project_thread *t,
 {
 	struct tt_graph_node *node;
 
-	if (p->count == UINT32_MAX) {
-		tt_project_fail(p, tt_fail(TTNN_UNSUPPORTED, "a graph has 2^32 nodes at most"));
+	if (p->count == (p->options.most ? p->options.most : UINT32_MAX)) {
+		tt_project_fail(p, tt_fail(TTNN_UNSUPPORTED,
+					   "more than %u nodes, which is too much at once: "
+					   "--first and --count choose a part",
+					   p->count));
 		return 0;
 	}
 	if (!describes(p))

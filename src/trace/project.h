@@ -24,6 +24,9 @@
 #include "trace/course.h"
 #include "trace/dialect.h"
 
+/* Nodes that commands read at once, for what needs them all: about a gigabyte. */
+#define TT_PROJECT_MOST 4000000
+
 enum tt_project_how {
 	TT_PROJECT_GRAPH, /* all is kept: tt_project_finish() gives the graph */
 	TT_PROJECT_NODES, /* nodes are described, without edges; tt_project_drop() forgets those so far */
@@ -53,6 +56,7 @@ struct tt_project_options {
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
 	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
 	enum tt_project_how how;
+	uint32_t most;   /* nodes of a whole graph that there may be; 0: any number */
 	uint64_t end_ns; /* of a stream: when the capture ended; 0: with the last event */
 	bool course;     /* follow what becomes of memory; a whole graph always does */
 	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */

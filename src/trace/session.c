@@ -137,9 +137,14 @@ tt_status tt_input_stream(struct tt_stream **out, struct tt_input *input,
 tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
 			 const struct tt_project_options *options)
 {
+	tt_status status;
+
 	memset(out, 0, sizeof(*out));
-	if (input->source)
-		return tt_graph_from_source(out, input->source, options);
+	if (input->source) {
+		status = tt_graph_from_source(out, input->source, options);
+		return status == TTNN_UNSUPPORTED ? tt_fail_prefix(status, "%s", input->path)
+						  : status;
+	}
 	if (input->data)
 		return tt_graph_parse(out, input->data, input->size, input->path);
 	return tt_graph_load(out, input->path);

@@ -29,7 +29,7 @@ void tt_input_close(struct tt_input *input);
 tt_status tt_input_stream(struct tt_stream **out, struct tt_input *input,
 			  const struct tt_project_options *options);
 
-/* All of them at once; *out is the caller's. */
+/* All of them at once, if there are no more than the options allow; *out is the caller's. */
 tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
 			 const struct tt_project_options *options);
 
