@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
-#define PAGE 256              /* ids of a page */
+#define PAGE 256             /* ids of a page */
 #define PAGES ((size_t)8192) /* in memory: 8 MB */
 #define NOWHERE UINT32_MAX
 

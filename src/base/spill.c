@@ -8,11 +8,11 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define RUN ((size_t)1 << 19)       /* pairs that are sorted in memory */
-#define FIRST ((size_t)1 << 12)     /* room to begin with */
-#define WINDOW ((size_t)16 << 10)   /* bytes of a run in memory */
-#define DIGIT 11                    /* bits that a pass sorts by */
-#define PAIR_MAX 10                 /* bytes of a pair in the file */
+#define RUN ((size_t)1 << 19)     /* pairs that are sorted in memory */
+#define FIRST ((size_t)1 << 12)   /* room to begin with */
+#define WINDOW ((size_t)16 << 10) /* bytes of a run in memory */
+#define DIGIT 11                  /* bits that a pass sorts by */
+#define PAIR_MAX 10               /* bytes of a pair in the file */
 
 struct pair {
 	uint32_t key, value;
@@ -20,11 +20,11 @@ struct pair {
 
 /* A sorted part, in the file. */
 struct run {
-	uint64_t at, end;        /* what of it was not read yet */
-	uint64_t begin;          /* where it begins */
-	unsigned char *window;   /* bytes of it, from the file */
-	size_t next, filled;     /* of the window */
-	struct pair pair;        /* the next one */
+	uint64_t at, end;      /* what of it was not read yet */
+	uint64_t begin;        /* where it begins */
+	unsigned char *window; /* bytes of it, from the file */
+	size_t next, filled;   /* of the window */
+	struct pair pair;      /* the next one */
 	bool ended;
 };
 
@@ -149,7 +149,8 @@ static size_t put_pair(unsigned char *out, const struct pair *pair, const struct
 /* Writes the sorted pairs as a run. */
 static void write_run(struct tt_spill *spill)
 {
-	unsigned char *bytes = (unsigned char *)spill->other; /* 8 bytes a pair are not enough: in pieces */
+	unsigned char *bytes =
+		(unsigned char *)spill->other; /* 8 bytes a pair are not enough: in pieces */
 	size_t most = spill->room * sizeof(*spill->other) - PAIR_MAX, used = 0;
 	struct run run = {.begin = spill->size}, *slot;
 	struct pair before = {0, 0};
@@ -301,8 +302,8 @@ static tt_status open_run(struct tt_spill *spill, uint32_t number)
 	run->ended = false;
 	advance(spill, run);
 	*slot = number;
-	for (size_t at = spill->heap.count - 1; at && is_before(spill, spill->heap.data[at],
-							       spill->heap.data[(at - 1) / 2]);
+	for (size_t at = spill->heap.count - 1;
+	     at && is_before(spill, spill->heap.data[at], spill->heap.data[(at - 1) / 2]);
 	     at = (at - 1) / 2) {
 		spill->heap.data[at] = spill->heap.data[(at - 1) / 2];
 		spill->heap.data[(at - 1) / 2] = number;

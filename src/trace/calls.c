@@ -101,10 +101,8 @@ static tt_status tell_stream(struct tt_stream *stream, const struct tt_project_s
 tt_status tt_calls_each(struct tt_input *input, enum ttnn_dialect dialect,
 			const struct tt_project_sink *sink, void *context)
 {
-	struct tt_project_options options = {.dialect = dialect,
-					     .how = TT_PROJECT_CALLS,
-					     .sink = sink,
-					     .context = context};
+	struct tt_project_options options = {
+		.dialect = dialect, .how = TT_PROJECT_CALLS, .sink = sink, .context = context};
 
 	struct tt_stream *stream;
 	tt_status status;

@@ -22,9 +22,9 @@ struct tt_course_buffer {
 	uint32_t device_id;
 	uint32_t node; /* that stands for it; TT_COURSE_NONE: none does */
 	bool l1;
-	bool there; /* before the graph begins */
-	uint32_t before; /* of a passing course: its place among those that were, + 1 */
-	bool shaped; /* a tensor in it was told */
+	bool there;              /* before the graph begins */
+	uint32_t before;         /* of a passing course: its place among those that were, + 1 */
+	bool shaped;             /* a tensor in it was told */
 	struct ttnn_shape shape; /* of the first one */
 };
 
@@ -61,10 +61,12 @@ struct tt_course_maker {
 	uint32_t device_id, chip_id; /* it ran on; TT_COURSE_NONE: not known */
 	bool any;                    /* of its rows */
 	bool again;                  /* ids come back: what was given is taken once more */
-	bool passing;                /* steps are taken as they come (tt_course_step) and forgotten */
-	size_t taken;                /* of them */
-	TT_VEC(uint32_t) leaving, empty; /* places of buffers that are gone: to be used again, and free */
-	TT_VEC(struct tt_course_buffer) theres; /* of a passing one: the buffers that were there before */
+	bool passing; /* steps are taken as they come (tt_course_step) and forgotten */
+	size_t taken; /* of them */
+	TT_VEC(uint32_t)
+	leaving, empty; /* places of buffers that are gone: to be used again, and free */
+	TT_VEC(struct tt_course_buffer)
+	theres;           /* of a passing one: the buffers that were there before */
 	size_t shareless; /* buffers in L1 of which nobody knows what they take of a bank */
 };
 void tt_course_maker_deinit(struct tt_course_maker *maker);

@@ -10,7 +10,8 @@ static const char *const type_names[] = {TT_GRAPH_TYPES(X)};
 
 static tt_status fail(const struct tt_graph_reader *r, const char *what)
 {
-	return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", r->name, r->before + r->graph->count - 1, what);
+	return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", r->name, r->before + r->graph->count - 1,
+		       what);
 }
 
 /* A list of numbers of nodes; whether these exist is known at the end. */
@@ -64,7 +65,8 @@ static tt_status read_texts(const char ***out, uint32_t *count, struct tt_graph_
 	return TTNN_OK;
 }
 
-static tt_status read_raw(struct tt_graph_param *out, struct tt_graph_reader *r, const struct tt_json *value)
+static tt_status read_raw(struct tt_graph_param *out, struct tt_graph_reader *r,
+			  const struct tt_json *value)
 {
 	struct tt_str text = {0};
 	struct tt_jsonw w;
@@ -143,7 +145,8 @@ static tt_status read_params(struct tt_graph_node *node, struct tt_graph_reader 
 	return TTNN_OK;
 }
 
-static tt_status read_type(struct tt_graph_node *node, struct tt_graph_reader *r, const struct tt_json *json)
+static tt_status read_type(struct tt_graph_node *node, struct tt_graph_reader *r,
+			   const struct tt_json *json)
 {
 	size_t length;
 	const char *name = tt_json_string(json, &length);
@@ -203,8 +206,8 @@ void tt_graph_read_level(struct tt_graph_reader *r, struct tt_graph_node *node)
 		r->depth -= r->depth > 0;
 }
 
-static tt_status check_numbers(const struct tt_graph_reader *r, size_t node, const uint32_t *numbers,
-			       uint32_t count)
+static tt_status check_numbers(const struct tt_graph_reader *r, size_t node,
+			       const uint32_t *numbers, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (numbers[i] >= r->graph->count)

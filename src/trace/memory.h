@@ -69,8 +69,9 @@ struct tt_memory_peak {
 
 struct tt_memory {
 	struct tt_memory_peak peaks[TT_MEMORY_VIEWS];
-	uint64_t bars[TT_MEMORY_VIEWS][TT_MEMORY_BARS]; /* the highest of each stretch of the graph */
-	uint64_t bank;    /* bytes of L1 that a core has; 0: not known */
+	uint64_t bars[TT_MEMORY_VIEWS]
+		     [TT_MEMORY_BARS]; /* the highest of each stretch of the graph */
+	uint64_t bank;                 /* bytes of L1 that a core has; 0: not known */
 	size_t shareless; /* buffers in L1 of which nobody knows what they take of a bank: they count 0 */
 	struct tt_map texts; /* names and shapes */
 };

@@ -186,7 +186,8 @@ static tt_status find_chips(struct whole *whole)
 		size_t at = 0;
 		uint32_t *slot;
 
-		if (node->type != TT_GRAPH_CB_ALLOCATE || !tt_graph_number(&id, node, TT_KEY_DEVICE_ID))
+		if (node->type != TT_GRAPH_CB_ALLOCATE ||
+		    !tt_graph_number(&id, node, TT_KEY_DEVICE_ID))
 			continue;
 		while (at < whole->chips.count && whole->chips.data[at] != (uint32_t)id)
 			at++;
@@ -221,7 +222,7 @@ static tt_status find_course(struct whole *whole)
 
 tt_status tt_stream_of_graph(struct tt_stream **out, const struct tt_graph *graph, bool course)
 {
-	static const struct tt_stream_kind kind = {whole_next, whole_edge, whole_made,
+	static const struct tt_stream_kind kind = {whole_next,    whole_edge,  whole_made,
 						   whole_restart, whole_shape, whole_close};
 	struct whole *whole = tt_calloc(1, sizeof(*whole));
 	tt_status status = TTNN_OK;

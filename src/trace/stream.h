@@ -37,7 +37,7 @@ struct tt_stream_facts {
 	size_t device_count;
 	const uint32_t *chips; /* those that nodes of circular buffers name, each once */
 	size_t chip_count;
-	uint64_t bank;    /* bytes of L1 that a core has; 0: not known */
+	uint64_t bank; /* bytes of L1 that a core has; 0: not known */
 	size_t shareless; /* buffers in L1 of which nobody knows what they take of a bank; with `course` */
 };
 

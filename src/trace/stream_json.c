@@ -104,7 +104,8 @@ static tt_status read_node(bool *there, struct json *j)
 /* ---- the first time --------------------------------------------------------------------------------- */
 
 /* Of references beyond the nodes so far those are kept that are higher than all before. */
-static tt_status note_references(struct json *j, uint32_t number, const uint32_t *to, uint32_t count)
+static tt_status note_references(struct json *j, uint32_t number, const uint32_t *to,
+				 uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ahead *last =
@@ -131,8 +132,7 @@ static void pass_references(struct json *j, uint32_t number)
 	if (!passed)
 		return;
 	j->aheads.count -= passed;
-	memmove(j->aheads.data, j->aheads.data + passed,
-		j->aheads.count * sizeof(*j->aheads.data));
+	memmove(j->aheads.data, j->aheads.data + passed, j->aheads.count * sizeof(*j->aheads.data));
 }
 
 static tt_status note_chip(struct json *j, const struct tt_graph_node *node)

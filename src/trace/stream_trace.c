@@ -157,13 +157,13 @@ static tt_status restart(struct tt_stream *stream)
 	for (size_t i = 0; i < told->theres.count; i++) {
 		const struct tt_course_buffer *there = &told->theres.data[i];
 
-		TT_TRY(tt_course_there(&trace->second.course,
-				       &(struct tt_event_buffer){
-					       .buffer_id = there->id,
-					       .size = there->size,
-					       .bank_size = there->bank_size,
-					       .device_id = there->device_id,
-					       .type = there->l1 ? TTNN_L1 : TTNN_DRAM}));
+		TT_TRY(tt_course_there(
+			&trace->second.course,
+			&(struct tt_event_buffer){.buffer_id = there->id,
+						  .size = there->size,
+						  .bank_size = there->bank_size,
+						  .device_id = there->device_id,
+						  .type = there->l1 ? TTNN_L1 : TTNN_DRAM}));
 	}
 	tt_project_drop(&trace->second); /* the first node is the other projection's */
 	TT_TRY(tt_spill_sort(trace->edges));
@@ -253,7 +253,8 @@ static void close_trace(struct tt_stream *stream)
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-static const struct tt_stream_kind kind = {next, next_edge, is_made, restart, add_shape, close_trace};
+static const struct tt_stream_kind kind = {next,    next_edge, is_made,
+					   restart, add_shape, close_trace};
 
 static tt_status start(struct trace *trace, const struct tt_project_options *options)
 {

@@ -185,9 +185,8 @@ static void bar_on_a_terminal(int terminal)
 
 TEST(bars_are_for_terminals)
 {
-	static const char expected[] =
-		"work [############           ]  49%  49/100  1/s  0:51 left"
-		"\r\033[Kttnn: warning: in between\r\n\r\033[K";
+	static const char expected[] = "work [############           ]  49%  49/100  1/s  0:51 left"
+				       "\r\033[Kttnn: warning: in between\r\n\r\033[K";
 	int master = posix_openpt(O_RDWR | O_NOCTTY), terminal = -1;
 	struct pollfd ready = {.fd = master, .events = POLLIN};
 	char text[1000];

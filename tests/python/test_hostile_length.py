@@ -1,0 +1,96 @@
+"""A long trace is read in the memory that a short one takes. TTNN_TEST_LENGTH=N records N operations."""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+
+import pytest
+
+OPERATIONS = int(os.environ.get("TTNN_TEST_LENGTH", 20000))
+LIMIT = 400 << 20  # bytes of address space, in which all commands have to do
+TTNN = os.path.join(os.environ.get("OUT", "build"), "ttnn")
+SANITIZED = "asan" in TTNN or "tsan" in TTNN  # they reserve terabytes
+
+PROGRAM = """
+import sys, ttnn
+device = ttnn.open_device(device_id=0)
+a = ttnn.full((32, 32), 1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+for i in range(int(sys.argv[1])):
+    c = ttnn.add(a, a)
+"""
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("trace"))
+    subprocess.run([sys.executable, "-c", PROGRAM, str(OPERATIONS)], env={**os.environ, "TTNN_TRACE": folder}, check=True)
+    (name,) = os.listdir(folder)
+    return os.path.join(folder, name)
+
+
+def limit():
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+
+
+def run(*words, behind=None):
+    """What a command prints, or the program behind it."""
+    first = subprocess.Popen([TTNN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
+    if not behind:
+        printed, errors = first.communicate()
+    else:
+        printed = subprocess.run(behind, stdin=first.stdout, stdout=subprocess.PIPE, text=True).stdout
+        errors = first.stderr.read()
+    assert (first.wait(), errors) == (0, "")
+    return printed
+
+
+def test_operations(trace):
+    table = {row["name"]: row["calls"] for row in json.loads(run("show", "--json", trace))}
+    assert table["ttnn::add"] == OPERATIONS
+    table = {row["name"]: row["calls"] for row in json.loads(run("show", "--json", "--dialect", "tt-metal", trace))}
+    assert table["ttnn.add"] == OPERATIONS
+
+
+def test_flame(trace):
+    lines = run("export", "flame", trace).splitlines()
+    assert len(lines) < 20 and any(line.startswith("ttnn::add ") for line in lines)
+
+
+def test_peak(trace):
+    peak = json.loads(run("show", "--peak", "--json", trace))
+    assert peak["dram"]["bytes"] == 3 * 2048  # the input, the result, and the one before it
+    assert [holder["shape"] for holder in peak["dram"]["holders"]] == ["ttnn.Shape([32, 32])"] * 3
+
+
+@pytest.mark.parametrize("view, word", [("--tree", "Begin: ttnn::add"), ("--memory", "begin_op")])
+def test_lines(trace, view, word):
+    assert int(run("show", view, trace, behind=["grep", "-c", word])) == OPERATIONS + 1 - (view == "--tree")
+
+
+@pytest.mark.parametrize("dialect", ["seed", "tt-metal"])
+def test_graph(trace, dialect):
+    end = run("export", "graph", "--dialect", dialect, trace, behind=["tail", "-c", "1000"])
+    assert '"node_type": "capture_end"' in end and end.endswith("]\n")
+    last = int(re.findall(r'"counter": (\d+)', end)[-1])
+    assert 10 * OPERATIONS < last < 30 * OPERATIONS
+
+
+def test_part(trace):
+    """The last calls of a file of any length are there at once."""
+    part = run("show", "--last", "3", "--json", trace)
+    assert sum(row["calls"] for row in json.loads(part) if row["name"] == "ttnn::add") in (1, 2, 3)
+
+
+def test_import(trace, tmp_path):
+    import sqlite3
+
+    run("import", trace, str(tmp_path / "db"))
+    database = sqlite3.connect(tmp_path / "db" / "db.sqlite")
+    names = dict(database.execute("select name, count(*) from operations group by name"))
+    assert names["ttnn::add"] == OPERATIONS
+    last = max(number for (number,) in database.execute("select operation_id from operations"))
+    assert database.execute("select count(*) from buffers where operation_id = ?", (last,)).fetchone()[0] in (1, 2, 3)
