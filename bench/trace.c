@@ -194,16 +194,55 @@ static void show_costs(void)
 	printf("buffer allocation                      %8.1f ns\n", best_recorded(run_buffer));
 }
 
+/* Reads the file over and over: nanoseconds for each of its events, whether they are wanted or not. */
+static void show_reading(const char *what, const struct tt_source_wants *wants)
+{
+	double least = 1e30;
+
+	for (int turn = 0; turn < 10; turn++) {
+		struct tt_source *source;
+		const struct tt_seen *seen;
+		double begin = now(), each;
+
+		expect(tt_source_open(&source, path));
+		tt_source_want(source, wants);
+		while (tt_source_next(&seen, source) == TTNN_OK && seen)
+			sink = (int)seen->depth;
+		each = (now() - begin) / (double)tt_source_info(source)->events;
+		least = each < least ? each : least;
+		tt_source_close(source);
+	}
+	printf("%-38s %8.1f ns an event, %.1f million a second\n", what, least, 1e3 / least);
+}
+
+/* Opens it at a few calls. */
+static void show_window(const char *what, const struct tt_source_window *window)
+{
+	double least = 1e30;
+
+	for (int turn = 0; turn < 10; turn++) {
+		struct tt_source *source;
+		const struct tt_seen *seen;
+		double begin = now(), each;
+
+		expect(tt_source_open(&source, path));
+		expect(tt_source_window(source, window));
+		while (tt_source_next(&seen, source) == TTNN_OK && seen)
+			sink = (int)seen->depth;
+		each = (now() - begin) / 1e3;
+		least = each < least ? each : least;
+		tt_source_close(source);
+	}
+	printf("%-38s %8.1f us\n", what, least);
+}
+
 static void show_bytes(void)
 {
 	const int calls = 10000;
+	const uint32_t scopes = TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END);
 	struct tt_capture_summary summary;
 	struct tt_capture *capture;
-	struct tt_source *source;
-	const struct tt_seen *seen;
-	uint64_t events = 0;
 	struct stat facts = {0};
-	double begin;
 
 	expect(tt_capture_begin(&capture, &(struct tt_capture_options){.path = path}));
 	for (int i = 0; i < calls; i++)
@@ -213,15 +252,13 @@ static void show_bytes(void)
 	stat(path, &facts);
 	printf("%d adds: %.1f events a call, %.1f bytes a call in the file\n", calls,
 	       (double)summary.events / calls, (double)facts.st_size / calls);
-	begin = now();
-	expect(tt_source_open(&source, path));
-	printf("opening it                             %8.1f us\n", (now() - begin) / 1e3);
-	begin = now();
-	while (tt_source_next(&seen, source) == TTNN_OK && seen)
-		events++;
-	printf("reading it                             %8.1f ns an event\n",
-	       (now() - begin) / (double)events);
-	tt_source_close(source);
+	show_reading("reading all of it", NULL);
+	show_reading("reading scopes alone", &(struct tt_source_wants){.kinds = scopes});
+	show_reading("reading it without arguments",
+		     &(struct tt_source_wants){.kinds = TT_WANT_ALL, .tensors = true});
+	show_window("ten calls in the middle",
+		    &(struct tt_source_window){.first_op = 5000, .op_count = 10});
+	show_window("the last ten calls", &(struct tt_source_window){.last_ops = 10});
 }
 
 /* The same calls as a graph: what ending the capture takes, and how much larger its JSON is. */

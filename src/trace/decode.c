@@ -167,9 +167,14 @@ static void get_value(struct ttnn_value *value, struct tt_decoder *d, int depth)
 	case TTNN_VALUE_ND_SHARD:
 		POINTED(nd_shard, tt_part_nd_shard);
 		break;
-	case TTNN_VALUE_SEEN_TENSOR:
-		POINTED(seen, get_tensor);
+	case TTNN_VALUE_SEEN_TENSOR: {
+		struct tt_event_tensor *seen = tt_part_room(d, 1, sizeof(*seen));
+
+		if (seen)
+			get_tensor(seen, d);
+		value->seen = seen;
 		break;
+	}
 	case TTNN_VALUE_SEEN_DEVICE:
 		value->count = tt_part_u32(d);
 		break;
@@ -538,6 +543,7 @@ void tt_decoder_start(struct tt_decoder *d, struct tt_terms *terms, struct tt_ar
 		if (strcmp(terms->forms[i], tt_event_forms(i)) == 0)
 			d->ours |= UINT32_C(1) << i;
 	d->ticks = d->op = d->last_tensor = d->last_buffer = 0;
+	d->begun = false;
 	d->names.count = d->schemas.count = d->core_sets.count = 0;
 	d->specs.count = d->frames.count = d->members.count = 0;
 	d->tensors.count = d->blocks.count = 0;
@@ -617,12 +623,13 @@ static inline bool is_whole(const struct tt_event *event, const struct tt_decode
 
 tt_status tt_decoder_next(struct tt_event *out, bool *begins, struct tt_decoder *d)
 {
-	unsigned char first = *d->bytes.at++;
-	unsigned kind = first & TT_RECORD_KIND;
+	unsigned kind;
 
+	(void)tt_decoder_peek(d);
+	d->begun = false;
+	kind = d->first & TT_RECORD_KIND;
 	out->ticks = 0;
-	d->ticks += tt_bytes_number(&d->bytes);
-	*begins = first & TT_RECORD_OP;
+	*begins = d->first & TT_RECORD_OP;
 	if (*begins)
 		d->op += (uint64_t)tt_bytes_signed(&d->bytes);
 	if (kind < TT_EVENT_KINDS && d->terms->forms[kind][0]) {

@@ -53,6 +53,8 @@ struct tt_decoder {
 	struct tt_arena *arena; /* for one event */
 	struct tt_bytes bytes;
 	uint64_t ticks, op; /* of the last record; ticks since the first */
+	bool begun;         /* a record is: its first byte and ticks are read */
+	unsigned char first;
 	uint64_t last_tensor, last_buffer;
 	struct tt_decoder_wants wants;
 	uint32_t ours; /* bits: kinds whose fields are those of this version */
@@ -78,15 +80,16 @@ void tt_decoder_deinit(struct tt_decoder *decoder);
 /* Frees what grows with a chunk, after its last event. */
 void tt_decoder_release(struct tt_decoder *decoder);
 
-/* The ticks of the record that comes next; false at the end of the chunk. */
-static inline bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *decoder)
+/* Begins with the next record: decoder->ticks are its. False at the end of the chunk. */
+static inline bool tt_decoder_peek(struct tt_decoder *decoder)
 {
-	/* Not a copy of the struct: that would wait for its members to be written. */
-	struct tt_bytes bytes = {decoder->bytes.at + 1, decoder->bytes.end, false};
-
-	if (bytes.at > bytes.end)
-		return false;
-	*ticks = decoder->ticks + tt_bytes_number(&bytes);
+	if (decoder->bytes.at >= decoder->bytes.end)
+		return decoder->begun;
+	if (!decoder->begun) {
+		decoder->begun = true;
+		decoder->first = *decoder->bytes.at++;
+		decoder->ticks += tt_bytes_number(&decoder->bytes);
+	}
 	return true;
 }
 
@@ -97,7 +100,7 @@ static inline bool tt_decoder_peek(uint64_t *ticks, const struct tt_decoder *dec
 void tt_decoder_skim(struct tt_decoder *decoder);
 
 /*
- * Reads a record; *begins: it begins an outermost call, decoder->op. One of a later version's kinds is
+ * Reads a record, which there must be; *begins: it begins an outermost call, decoder->op. One of a later version's kinds is
  * passed over: its kind is TT_EVENT_KINDS. TTNN_FORMAT: the rest of the chunk cannot be read.
  */
 tt_status tt_decoder_next(struct tt_event *out, bool *begins, struct tt_decoder *decoder);

@@ -182,14 +182,13 @@ tt_status tt_left_measure(struct tt_chunk_head *head, struct tt_terms *terms,
 	struct tt_decoder decoder = {0};
 	struct tt_arena arena = {0};
 	tt_status status = TTNN_OK;
-	uint64_t ticks;
 	size_t whole = 0;
 
 	head->events = head->operations = 0;
 	memset(head->counts, 0, sizeof(head->counts));
 	tt_decoder_start(&decoder, terms, &arena,
 			 &(struct tt_bytes){raw, raw + head->raw_size, false}, NULL);
-	while (status == TTNN_OK && tt_decoder_peek(&ticks, &decoder)) {
+	while (status == TTNN_OK && tt_decoder_peek(&decoder)) {
 		struct tt_event event;
 		bool begins;
 

@@ -197,8 +197,6 @@ static size_t next_chunk(const struct tt_source *source, const struct thread *th
 /* Nothing of the window can follow: calls have ascending numbers on a thread, and times. */
 static bool is_over(const struct tt_source *source, const struct thread *thread)
 {
-	if (!source->windowed)
-		return false;
 	if (!thread->chunk.raw &&
 	    source->trace.places[thread->first + thread->next].row.op > source->last_op)
 		return true;
@@ -209,12 +207,12 @@ static bool is_over(const struct tt_source *source, const struct thread *thread)
 /* Goes on to when the thread tells next; false when it has nothing more to tell. */
 static inline bool advance(struct tt_source *source, struct thread *thread)
 {
-	uint64_t ticks = 0, time;
+	uint64_t time;
 
 	if (thread->chunk.raw && ~source->decoded.kinds)
 		tt_decoder_skim(&thread->decoder);
-	if (thread->chunk.raw && tt_decoder_peek(&ticks, &thread->decoder)) {
-		time = time_of(thread, ticks);
+	if (thread->chunk.raw && tt_decoder_peek(&thread->decoder)) {
+		time = time_of(thread, thread->decoder.ticks);
 	} else {
 		unload(source, thread);
 		thread->next = next_chunk(source, thread, thread->next);
@@ -225,7 +223,7 @@ static inline bool advance(struct tt_source *source, struct thread *thread)
 	/* Program order comes first, whatever a damaged file says. */
 	if (time > thread->time_ns)
 		thread->time_ns = time;
-	return !is_over(source, thread);
+	return !source->windowed || !is_over(source, thread);
 }
 
 /* The same for the first thread of the heap, which it leaves when it has nothing more to tell. */
@@ -384,7 +382,7 @@ void tt_source_rewind(struct tt_source *source)
 		struct thread *thread = &source->threads[i];
 
 		reset(source, thread, next_chunk(source, thread, 0));
-		if (thread->next < thread->count && !is_over(source, thread))
+		if (thread->next < thread->count && (!source->windowed || !is_over(source, thread)))
 			source->heap[source->heap_count++] = i;
 	}
 	for (size_t i = source->heap_count; i-- > 0;)
