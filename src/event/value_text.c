@@ -61,7 +61,8 @@ static void add_plain(struct tt_str *out, const struct ttnn_value *value)
 
 static void add_places(struct tt_str *out, const struct ttnn_value *value)
 {
-	tt_str_addf(out, "%s(", value->schema->name);
+	tt_str_adds(out, value->schema->name);
+	tt_str_addc(out, '(');
 	for (uint32_t i = 0; i < value->count; i++) {
 		tt_str_adds(out, i ? ", " : "");
 		add_plain(out, &value->items[i]);
@@ -103,7 +104,8 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 	const struct tt_schema *schema = value->schema;
 	bool first = true;
 
-	tt_str_addf(out, "%s(", schema->name);
+	tt_str_adds(out, schema->name);
+	tt_str_addc(out, '(');
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct tt_field *field = &schema->fields[i];
 
@@ -112,8 +114,10 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 		if (!first)
 			tt_str_adds(out, schema->named && !field->spaced ? "," : ", ");
 		first = false;
-		if (schema->named)
-			tt_str_addf(out, "%s=", field->name);
+		if (schema->named) {
+			tt_str_adds(out, field->name);
+			tt_str_addc(out, '=');
+		}
 		if (!schema->named && field->text == TT_TEXT_VALUE && !field->words &&
 		    !field->omit_empty)
 			add_plain(out, &value->items[i]);
@@ -137,7 +141,7 @@ void tt_value_text(struct tt_str *out, const struct ttnn_value *value)
 		tt_str_addc(out, value->boolean ? '1' : '0');
 		break;
 	case TTNN_VALUE_INT:
-		tt_str_addf(out, "%lld", (long long)value->integer);
+		tt_str_addi(out, value->integer);
 		break;
 	case TTNN_VALUE_REAL:
 		add_float(out, value->real);

@@ -4,42 +4,43 @@
 #include "tensor/text.h"
 
 void tt_argtext_tensor(struct tt_str *out, const struct tt_event_tensor *tensor,
-		       enum ttnn_dialect dialect)
+		       struct tt_argtext_style *style)
 {
-	tt_str_addf(out, "Tensor(storage=%s(),tensor_spec=",
-		    tensor->on_device ? "DeviceStorage" : "HostStorage");
-	tt_text_tensor_spec(out, tensor->spec, dialect);
+	tt_str_adds(out, "Tensor(storage=");
+	tt_str_adds(out, tensor->on_device ? "DeviceStorage" : "HostStorage");
+	tt_str_adds(out, "(),tensor_spec=");
+	tt_spectext_add(out, &style->specs, TT_SPECTEXT_WHOLE, tensor->spec, style->dialect);
 	tt_str_addc(out, ')');
 }
 
-static void add_list(struct tt_str *out, const struct ttnn_value *value, enum ttnn_dialect dialect)
+static void add_list(struct tt_str *out, const struct ttnn_value *value, struct tt_argtext_style *style)
 {
 	tt_str_addc(out, '{');
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (i)
 			tt_str_adds(out, ", ");
-		tt_argtext_value(out, &value->items[i], dialect);
+		tt_argtext_value(out, &value->items[i], style);
 	}
 	tt_str_addc(out, '}');
 }
 
-void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value, enum ttnn_dialect dialect)
+void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value, struct tt_argtext_style *style)
 {
 	struct tt_event_tensor tensor;
 	uint32_t device;
 
 	if (tt_value_seen_tensor(&tensor, value))
-		tt_argtext_tensor(out, &tensor, dialect);
-	else if (!tt_dialect(dialect)->device_pointers && tt_value_seen_device(&device, value))
+		tt_argtext_tensor(out, &tensor, style);
+	else if (!tt_dialect(style->dialect)->device_pointers && tt_value_seen_device(&device, value))
 		tt_str_addu(out, device);
 	else if (value->kind == TTNN_VALUE_OPAQUE)
 		tt_str_adds(out, value->text);
 	else if (value->kind == TTNN_VALUE_LIST)
-		add_list(out, value, dialect);
+		add_list(out, value, style);
 	else if (value->kind == TTNN_VALUE_SHAPE)
-		tt_text_shape(out, value->shape, dialect);
+		tt_text_shape(out, value->shape, style->dialect);
 	else if (value->kind == TTNN_VALUE_MEMORY)
-		tt_text_memory_config(out, value->memory, dialect);
+		tt_text_memory_config(out, value->memory, style->dialect);
 	else
 		tt_value_text(out, value);
 }
@@ -56,12 +57,12 @@ size_t tt_argtext_count(const struct tt_event_scope_begin *scope)
 }
 
 void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, size_t index,
-		enum ttnn_dialect dialect)
+		struct tt_argtext_style *style)
 {
 	struct ttnn_value attributes;
 
 	if (!is_device_op(scope)) {
-		tt_argtext_value(out, &scope->args[index], dialect);
+		tt_argtext_value(out, &scope->args[index], style);
 		return;
 	}
 	if (index == 0) {
@@ -73,7 +74,7 @@ void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, si
 	for (size_t i = 0; i < scope->input_count; i++) {
 		if (i)
 			tt_str_adds(out, ", ");
-		tt_argtext_tensor(out, &scope->inputs[i], dialect);
+		tt_argtext_tensor(out, &scope->inputs[i], style);
 	}
 	tt_str_addc(out, '}');
 }

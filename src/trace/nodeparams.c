@@ -244,14 +244,17 @@ static void compose_chips(struct tt_project *p, const struct tt_event_tensor *te
 
 	tt_str_addc(out, '[');
 	for (uint32_t i = 0; i < count; i++) {
-		tt_str_addf(out, "%s{\"address\":%llu,\"device_id\":%u", i ? "," : "",
-			    (unsigned long long)tensor->address, device ? device->chips[i] : 0);
+		tt_str_adds(out, i ? ",{\"address\":" : "{\"address\":");
+		tt_str_addu(out, tensor->address);
+		tt_str_adds(out, ",\"device_id\":");
+		tt_str_addu(out, device ? device->chips[i] : 0);
 		/* The buffers of a view are those of the chips alone, of no mesh. */
-		if (p->dialect->typed)
-			tt_str_addf(out, ",\"mesh_device_id\":%u",
-				    tensor->owns ? tensor->device_id
-				    : device     ? device->chips[i]
-						 : 0);
+		if (p->dialect->typed) {
+			tt_str_adds(out, ",\"mesh_device_id\":");
+			tt_str_addu(out, tensor->owns ? tensor->device_id
+					 : device     ? device->chips[i]
+						      : 0);
+		}
 		tt_str_addc(out, '}');
 	}
 	tt_str_addc(out, ']');
@@ -266,10 +269,17 @@ static uint64_t logical_bytes(const struct ttnn_tensor_spec *spec)
 	return volume * tt_dtype_bytes(spec->dtype);
 }
 
+/* A text of a tensor's spec. */
+static void put_spec(struct sheet *s, enum tt_graph_key key, enum tt_spectext_kind kind,
+		     const struct ttnn_tensor_spec *spec)
+{
+	tt_spectext_add(compose(s->p), &s->p->style.specs, kind, spec, s->p->options.dialect);
+	put_composed(s, key);
+}
+
 void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_tensor *tensor)
 {
 	const struct ttnn_tensor_spec *spec = tensor->spec;
-	enum ttnn_dialect dialect = p->options.dialect;
 	bool placed = tensor->on_device && tensor->buffer_id && !p->options.plain;
 	bool located = placed && (tensor->owns || p->dialect->view_addresses);
 	struct sheet s = begin(p, node);
@@ -285,17 +295,13 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 		put_composed(&s, TT_KEY_DEVICE_TENSORS);
 	}
 	if (!p->options.plain) {
-		tt_text_member(compose(p), &tt_enum_dtype, spec->dtype, dialect);
-		put_composed(&s, TT_KEY_DTYPE);
-		tt_text_member(compose(p), &tt_enum_layout, spec->layout, dialect);
-		put_composed(&s, TT_KEY_LAYOUT);
+		put_spec(&s, TT_KEY_DTYPE, TT_SPECTEXT_DTYPE, spec);
+		put_spec(&s, TT_KEY_LAYOUT, TT_SPECTEXT_LAYOUT, spec);
 	}
 	if (placed) {
-		tt_text_memory_config(compose(p), &spec->memory, dialect);
-		put_composed(&s, TT_KEY_MEMORY_CONFIG);
+		put_spec(&s, TT_KEY_MEMORY_CONFIG, TT_SPECTEXT_MEMORY, spec);
 	}
-	tt_text_shape(compose(p), &spec->shape, dialect);
-	put_composed(&s, TT_KEY_SHAPE);
+	put_spec(&s, TT_KEY_SHAPE, TT_SPECTEXT_SHAPE, spec);
 	put_number(&s, TT_KEY_SIZE, logical_bytes(spec));
 	put_text(&s, TT_KEY_STORAGE_TYPE, tensor->on_device ? "DEVICE" : "HOST");
 	put_number(&s, TT_KEY_TENSOR_ID, tensor->id);

@@ -320,7 +320,7 @@ static void add_arguments(struct tt_project *p, uint32_t node,
 
 	for (size_t i = 0; texts && i < count; i++) {
 		tt_str_clear(&p->text);
-		tt_argtext(&p->text, begin, i, p->options.dialect);
+		tt_argtext(&p->text, begin, i, &p->style);
 		texts[i] = p->text.failed ? NULL : keep_text(p, &p->text);
 		if (!texts[i])
 			texts = NULL;
@@ -844,6 +844,7 @@ void tt_project_init(struct tt_project *p, const struct tt_project_options *opti
 	memset(p, 0, sizeof(*p));
 	p->options = *options;
 	p->dialect = tt_dialect(options->dialect);
+	p->style.dialect = options->dialect;
 	p->graph.dialect = options->dialect;
 	add(p, &none, TT_GRAPH_CAPTURE_START);
 	if (describes(p) && p->status == TTNN_OK)
@@ -1000,6 +1001,7 @@ void tt_project_deinit(struct tt_project *p)
 	tt_paged_deinit(&p->buffers);
 	tt_paged_deinit(&p->tensors);
 	tt_str_deinit(&p->text);
+	tt_spectexts_deinit(&p->style.specs);
 	tt_arena_deinit(&p->kept);
 	tt_graph_deinit(&p->graph);
 }

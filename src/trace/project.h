@@ -21,6 +21,7 @@
 #include "base/paged.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "trace/argtext.h"
 #include "trace/course.h"
 #include "trace/dialect.h"
 
@@ -116,6 +117,7 @@ struct tt_project {
 	struct tt_course_maker course;        /* of the graph's */
 	TT_VEC(struct tt_event_buffer) there; /* buffers from before the capture */
 	struct tt_str text;
+	struct tt_argtext_style style; /* of texts */
 	tt_status status;
 	char message[256];
 };
