@@ -221,14 +221,24 @@ static uint64_t zero_bytes(uint64_t word)
 	return (word - EACH_BYTE) & ~word & 0x80 * EACH_BYTE;
 }
 
+/* Of eight characters those that may have to be escaped have their high bit set; above such a one others may, too. */
+static uint64_t special_bytes(uint64_t word)
+{
+	return (((word - ' ' * EACH_BYTE) | word) & 0x80 * EACH_BYTE) |
+	       zero_bytes(word ^ '"' * EACH_BYTE) | zero_bytes(word ^ '\\' * EACH_BYTE) |
+	       zero_bytes(word ^ 0x7f * EACH_BYTE);
+}
+
 /*
- * Copies the characters that are written as they are, eight at a time, then one by one; returns
- * where it stopped. Python escapes the delete character only where it escapes all that is not
+ * Copies the characters that are written as they are, eight at a time, the last eight perhaps once more, then one by
+ * one; returns where it stopped. Python escapes the delete character only where it escapes all that is not
  * printable ASCII.
  */
 static const char *put_plain(struct tt_jsonw *w, const char *at, const char *end)
 {
 	unsigned char most = w->style.utf8 ? 0x7f : 0x7e;
+	const char *start = at;
+	uint64_t word;
 	char *out;
 
 	if (end - at > COPY_MOST)
@@ -236,16 +246,18 @@ static const char *put_plain(struct tt_jsonw *w, const char *at, const char *end
 	if (sizeof(w->buffer) - w->used < COPY_MOST)
 		flush(w);
 	for (out = w->buffer + w->used; end - at >= 8; at += 8, out += 8) {
-		uint64_t word, special;
-
 		memcpy(&word, at, 8);
-		special = ((word - ' ' * EACH_BYTE) | word) & 0x80 * EACH_BYTE;
-		special |= zero_bytes(word ^ '"' * EACH_BYTE) |
-			   zero_bytes(word ^ '\\' * EACH_BYTE) |
-			   zero_bytes(word ^ 0x7f * EACH_BYTE);
-		if (special)
+		if (special_bytes(word))
 			break;
 		memcpy(out, &word, 8);
+	}
+	if (end - at < 8 && end - start >= 8) {
+		memcpy(&word, end - 8, 8);
+		if (!special_bytes(word)) {
+			memcpy(out + (end - at) - 8, &word, 8);
+			out += end - at;
+			at = end;
+		}
 	}
 	while (at < end && (unsigned char)(*at - ' ') <= most - ' ' && *at != '"' && *at != '\\')
 		*out++ = *at++;
