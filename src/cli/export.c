@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
+#include "cli/stop.h"
 #include "cli/window.h"
 #include "report/svg.h"
 #include "trace/calls.h"
@@ -100,9 +102,15 @@ static tt_status end_json(struct json_out *out, tt_status status, const char *be
 	return status;
 }
 
+/* A bar is for files: what is printed shows by itself how far it is. */
+static const char *bar(const struct job *job)
+{
+	return job->to || !isatty(STDOUT_FILENO) ? "exporting" : NULL;
+}
+
 static tt_status write_graph(struct tt_str *out, const struct job *job)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect()};
+	struct tt_project_options how = {.dialect = chosen_dialect(), .label = bar(job)};
 	struct tt_stream *stream;
 	struct tt_input input;
 	struct json_out json;
@@ -188,9 +196,10 @@ static tt_status write_flow(struct tt_str *out, const struct job *job)
 }
 
 /* Of a trace all that it tells; of a graph the graph. */
-static tt_status report_of(struct tt_jsonw *w, const char *from)
+static tt_status report_of(struct tt_jsonw *w, const struct job *job)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect()};
+	struct tt_project_options how = {.dialect = chosen_dialect(), .label = bar(job)};
+	const char *from = job->input->path;
 	struct tt_stream *stream;
 	struct tt_input input;
 	tt_status status;
@@ -229,7 +238,7 @@ static tt_status write_report(struct tt_str *out, const struct job *job)
 	(void)out;
 	TT_TRY(refuse_report(job->input->path));
 	TT_TRY(begin_json(&json, job));
-	return end_json(&json, report_of(&json.w, job->input->path), "");
+	return end_json(&json, report_of(&json.w, job), "");
 }
 
 /* What becomes of several inputs. */
@@ -441,7 +450,9 @@ static tt_status export(const char *name, size_t count, char **operands)
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	(void)cmd;
-	return export(operands[0], count - 1, operands + 1) == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+	cli_stop_watch();
+	return export(operands[0], count - 1, operands + 1) == TTNN_OK ? TT_EXIT_DONE
+								       : cli_stop_fail();
 }
 
 const struct tt_cmd cli_export = {

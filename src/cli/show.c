@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -430,6 +431,8 @@ static tt_status show_info(const struct tt_trace_info *about)
 static tt_status show_nodes(struct tt_input *input)
 {
 	struct tt_project_options how = {.dialect = chosen_dialect(),
+					 .label = peak || !isatty(STDOUT_FILENO) ? "reading" : NULL,
+					 .rounds = peak ? 2 : 1,
 					 .course = memory_rows || peak,
 					 .plain = !(tree && as_json)};
 	struct tt_stream *stream;

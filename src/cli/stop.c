@@ -10,8 +10,13 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static volatile sig_atomic_t came;
 
+/* The second one ends the program at once, whatever it leaves. */
 static void note(int number)
 {
+	if (came) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
 	came = number;
 }
 

@@ -1,6 +1,7 @@
 /*
  * stop.h: commands that make files end in order when they are to end: at Ctrl-C, a closed terminal, SIGTERM.
- * The library gives up what it does, which removes what is unfinished, and the program ends as by the signal.
+ * The library gives up what it does, which removes what is unfinished, and the program ends as by the signal; the
+ * second one ends it at once.
  *
  *	cli_stop_watch();
  *	if (tt_report_import(&counts, &options) != TTNN_OK)

@@ -13,7 +13,8 @@ void tt_argtext_tensor(struct tt_str *out, const struct tt_event_tensor *tensor,
 	tt_str_addc(out, ')');
 }
 
-static void add_list(struct tt_str *out, const struct ttnn_value *value, struct tt_argtext_style *style)
+static void add_list(struct tt_str *out, const struct ttnn_value *value,
+		     struct tt_argtext_style *style)
 {
 	tt_str_addc(out, '{');
 	for (uint32_t i = 0; i < value->count; i++) {
@@ -24,14 +25,16 @@ static void add_list(struct tt_str *out, const struct ttnn_value *value, struct 
 	tt_str_addc(out, '}');
 }
 
-void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value, struct tt_argtext_style *style)
+void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value,
+		      struct tt_argtext_style *style)
 {
 	struct tt_event_tensor tensor;
 	uint32_t device;
 
 	if (tt_value_seen_tensor(&tensor, value))
 		tt_argtext_tensor(out, &tensor, style);
-	else if (!tt_dialect(style->dialect)->device_pointers && tt_value_seen_device(&device, value))
+	else if (!tt_dialect(style->dialect)->device_pointers &&
+		 tt_value_seen_device(&device, value))
 		tt_str_addu(out, device);
 	else if (value->kind == TTNN_VALUE_OPAQUE)
 		tt_str_adds(out, value->text);

@@ -5,6 +5,7 @@
 
 #include "base/deadline.h"
 #include "base/mem.h"
+#include "base/progress.h"
 
 #define POLL 65536 /* events after which somebody may give up */
 
@@ -18,11 +19,14 @@ struct told {
 
 static tt_status tell_source(struct tt_source *source, const struct tt_project_options *options)
 {
+	struct tt_progress progress;
 	struct tt_project project;
 	const struct tt_seen *seen;
 	tt_status status = TTNN_OK;
 
 	tt_project_init(&project, options);
+	if (options->label)
+		tt_progress_init(&progress, options->label, tt_source_info(source)->events);
 	tt_source_want(source, &(struct tt_source_wants){.kinds = TT_WANT(SCOPE_BEGIN) |
 								  TT_WANT(SCOPE_END)});
 	for (size_t i = 1; status == TTNN_OK; i++) {
@@ -32,11 +36,15 @@ static tt_status tell_source(struct tt_source *source, const struct tt_project_o
 		tt_project_event(&project, &seen->event, seen->time_ns, seen->thread);
 		if (i % POLL)
 			continue;
+		if (options->label)
+			tt_progress_add(&progress, POLL);
 		tt_deadline_poll();
 		status = tt_deadline_check();
 	}
 	if (status == TTNN_OK)
 		status = tt_project_status(&project);
+	if (options->label)
+		tt_progress_deinit(&progress);
 	tt_project_deinit(&project);
 	tt_source_want(source, NULL);
 	return status;
@@ -101,8 +109,11 @@ static tt_status tell_stream(struct tt_stream *stream, const struct tt_project_s
 tt_status tt_calls_each(struct tt_input *input, enum ttnn_dialect dialect,
 			const struct tt_project_sink *sink, void *context)
 {
-	struct tt_project_options options = {
-		.dialect = dialect, .how = TT_PROJECT_CALLS, .sink = sink, .context = context};
+	struct tt_project_options options = {.dialect = dialect,
+					     .how = TT_PROJECT_CALLS,
+					     .label = "reading",
+					     .sink = sink,
+					     .context = context};
 
 	struct tt_stream *stream;
 	tt_status status;

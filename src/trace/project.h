@@ -57,9 +57,11 @@ struct tt_project_options {
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
 	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
 	enum tt_project_how how;
-	uint32_t most;   /* nodes of a whole graph that there may be; 0: any number */
-	uint64_t end_ns; /* of a stream: when the capture ended; 0: with the last event */
-	bool course;     /* follow what becomes of memory; a whole graph always does */
+	uint32_t most;     /* nodes of a whole graph that there may be; 0: any number */
+	const char *label; /* of a stream and of calls: a progress bar of that name; NULL: none */
+	unsigned rounds;   /* how often the nodes will be gone through; 0: once */
+	uint64_t end_ns;   /* of a stream: when the capture ended; 0: with the last event */
+	bool course;       /* follow what becomes of memory; a whole graph always does */
 	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */

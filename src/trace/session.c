@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/env.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -46,12 +47,16 @@ static tt_status project_all(struct tt_project *p, struct tt_source *source, uin
 	const struct tt_seen *seen;
 
 	tt_source_rewind(source);
-	for (;;) {
+	for (size_t i = 1;; i++) {
 		TT_TRY(tt_source_next(&seen, source));
-		if (!seen)
+		if (!seen || p->status != TTNN_OK)
 			return TTNN_OK;
 		tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
 		*last = seen->time_ns > *last ? seen->time_ns : *last;
+		if (i % 65536)
+			continue;
+		tt_deadline_poll();
+		TT_TRY(tt_deadline_check());
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "base/deadline.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/spill.h"
 #include "tensor/text.h"
 
@@ -22,6 +23,8 @@ struct trace {
 	TT_VEC(struct tt_event_program) known; /* each once, for functions to come */
 	size_t next;                           /* of the nodes that the second has made */
 	uint32_t polled;                       /* nodes when somebody was asked whether to go on */
+	uint64_t events;                       /* since the bar was told */
+	struct tt_progress progress;           /* of both times */
 	bool ended;                            /* no more events */
 	tt_status status;
 };
@@ -96,9 +99,13 @@ static const struct tt_project_sink sink = {
 /* Who waits may give it up. */
 static tt_status poll(struct trace *trace, uint32_t nodes)
 {
+	trace->events++;
 	if (nodes - trace->polled < 4096)
 		return TTNN_OK;
 	trace->polled = nodes;
+	if (trace->options.label)
+		tt_progress_add(&trace->progress, trace->events);
+	trace->events = 0;
 	tt_deadline_poll();
 	return tt_deadline_check();
 }
@@ -241,6 +248,8 @@ static void close_trace(struct tt_stream *stream)
 {
 	struct trace *trace = (struct trace *)stream;
 
+	if (trace->options.label)
+		tt_progress_deinit(&trace->progress);
 	tt_project_deinit(&trace->first);
 	tt_project_deinit(&trace->second);
 	tt_spill_free(trace->edges);
@@ -261,6 +270,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	trace->options = (struct tt_project_options){.dialect = options->dialect,
 						     .mode = options->mode,
 						     .actual = options->actual,
+						     .label = options->label,
 						     .end_ns = options->end_ns,
 						     .how = TT_PROJECT_EDGES,
 						     .course = options->course,
@@ -268,6 +278,10 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 						     .sink = &sink,
 						     .context = trace};
 	tt_project_init(&trace->first, &trace->options);
+	if (options->label)
+		tt_progress_init(&trace->progress, options->label,
+				 (1 + (options->rounds ? options->rounds : 1)) *
+					 tt_source_info(trace->source)->events);
 	TT_TRY(tt_spill_new(&trace->edges));
 	TT_TRY(tt_spill_new(&trace->programs));
 	TT_TRY(tt_spill_new(&trace->made));
