@@ -13,7 +13,8 @@
  *
  * To add one: a row in the list of ranks, TT_LOCK_STATIC() or tt_lock_init(); a condition variable is set
  * up again by the hook `child`. Exempt are locks of an object that only threads of one call share, and
- * that ends with the call (report/ahead.c, db/load.c): no child can come across it.
+ * that ends with the call (report/ahead.c, db/load.c): no child can come across it; and one that a child leaves
+ * alone because it is of another process (trace/unpack.c).
  */
 #ifndef TT_BASE_LOCK_H
 #define TT_BASE_LOCK_H

@@ -47,8 +47,8 @@ struct tt_source {
 	size_t thread_count;
 	size_t *heap, heap_count; /* threads with something to tell, the next one first */
 	size_t loaded;
-	uint64_t skip, ops; /* of a ring: calls that are too old; calls begun so far */
-	bool windowed;
+	uint64_t skip, ops;             /* of a ring: calls that are too old; calls begun so far */
+	bool windowed, searching;       /* where the window begins */
 	struct tt_source_window window; /* resolved: last_ops is part of first_op */
 	uint64_t last_op;               /* of the window */
 	TT_VEC(size_t) visits; /* places before it that tell of threads and devices, in order */
@@ -145,34 +145,6 @@ static tt_status fit_depth(struct tt_source *source, struct thread *thread)
 	return TTNN_OK;
 }
 
-static tt_status load(struct tt_source *source, struct thread *thread)
-{
-	struct tt_unpacked *chunk = &thread->chunk;
-	struct tt_bytes bytes;
-
-	forget(source); /* no event is out: what it holds is not to be mistaken for this chunk's */
-	TT_TRY(tt_unpack_get(chunk, source->unpack, thread->first + thread->next++));
-	if (source->loaded + chunk->head.raw_size > LOADED_MAX) {
-		tt_unpack_give(source->unpack, chunk);
-		return tt_fail(TTNN_FORMAT, "too many threads tell at a time");
-	}
-	source->loaded += chunk->head.raw_size;
-	TT_TRY(fit_depth(source, thread));
-	bytes = (struct tt_bytes){chunk->raw, chunk->raw + chunk->head.raw_size, false};
-	tt_decoder_start(&thread->decoder, &source->terms, &source->arena, &bytes,
-			 &source->decoded);
-	return TTNN_OK;
-}
-
-/* Ticks of this chunk as a time. */
-static uint64_t time_of(const struct thread *thread, uint64_t ticks)
-{
-	__extension__ typedef unsigned __int128 wide;
-
-	return thread->chunk.head.first_ns +
-	       (uint64_t)((wide)ticks * thread->chunk.head.tick >> 32);
-}
-
 static int compare_visits(const void *a, const void *b)
 {
 	size_t left = *(const size_t *)a, right = *(const size_t *)b;
@@ -192,6 +164,46 @@ static size_t next_chunk(const struct tt_source *source, const struct thread *th
 			return next;
 	}
 	return next;
+}
+
+/* The chunk that the thread reads after this one. */
+static void expect_next(struct tt_source *source, const struct thread *thread)
+{
+	size_t next = next_chunk(source, thread, thread->next);
+
+	if (next < thread->count && !source->searching &&
+	    !(source->windowed &&
+	      source->trace.places[thread->first + next].row.op > source->last_op))
+		tt_unpack_expect(source->unpack, thread->first + next);
+}
+
+static tt_status load(struct tt_source *source, struct thread *thread)
+{
+	struct tt_unpacked *chunk = &thread->chunk;
+	struct tt_bytes bytes;
+
+	forget(source); /* no event is out: what it holds is not to be mistaken for this chunk's */
+	TT_TRY(tt_unpack_get(chunk, source->unpack, thread->first + thread->next++));
+	if (source->loaded + chunk->head.raw_size > LOADED_MAX) {
+		tt_unpack_give(source->unpack, chunk);
+		return tt_fail(TTNN_FORMAT, "too many threads tell at a time");
+	}
+	source->loaded += chunk->head.raw_size;
+	expect_next(source, thread);
+	TT_TRY(fit_depth(source, thread));
+	bytes = (struct tt_bytes){chunk->raw, chunk->raw + chunk->head.raw_size, false};
+	tt_decoder_start(&thread->decoder, &source->terms, &source->arena, &bytes,
+			 &source->decoded);
+	return TTNN_OK;
+}
+
+/* Ticks of this chunk as a time. */
+static uint64_t time_of(const struct thread *thread, uint64_t ticks)
+{
+	__extension__ typedef unsigned __int128 wide;
+
+	return thread->chunk.head.first_ns +
+	       (uint64_t)((wide)ticks * thread->chunk.head.tick >> 32);
 }
 
 /* Nothing of the window can follow: calls have ascending numbers on a thread, and times. */
@@ -451,6 +463,7 @@ static tt_status follow(struct tt_source *source, struct thread *thread, size_t 
 
 	source->decoded =
 		(struct tt_decoder_wants){.kinds = TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END)};
+	source->searching = true;
 	reset(source, thread, chunk);
 	while (status == TTNN_OK && thread->time_ns < until) {
 		if (thread->chunk.raw) {
@@ -469,6 +482,7 @@ static tt_status follow(struct tt_source *source, struct thread *thread, size_t 
 			break;
 	}
 	source->decoded = before;
+	source->searching = false;
 	unload(source, thread);
 	forget(source);
 	return status;

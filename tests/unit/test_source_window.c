@@ -6,9 +6,11 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "event_stage.h"
 
@@ -202,11 +204,11 @@ static bool is_same(const struct row *a, const struct row *b)
 	       a->kind == b->kind;
 }
 
-static uint64_t state = 99;
+static uint64_t seed = 99;
 
 static uint64_t any(uint64_t below)
 {
-	return below ? test_random(&state) % below : 0;
+	return below ? test_random(&seed) % below : 0;
 }
 
 static struct tt_source_window any_window(const struct rows *rows, uint32_t threads)
@@ -418,6 +420,86 @@ TEST(what_is_wanted_is_what_there_is)
 	check_wants(all, some, &(struct tt_source_wants){TT_WANT_ALL, true, true, true});
 	tt_source_close(all);
 	tt_source_close(some);
+}
+
+/* ---- a thread beside ------------------------------------------------------------------------------------------ */
+
+static int count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int count = -2; /* without . and .. */
+
+	while (tasks && readdir(tasks))
+		count++;
+	if (tasks)
+		closedir(tasks);
+	return count;
+}
+
+/* One that has ended may be seen for a moment. */
+static void check_threads(int count)
+{
+	for (int i = 0; i < 1000 && count_threads() != count; i++)
+		usleep(1000);
+	CHECK(count_threads() == count);
+}
+
+static uint64_t read_hash(struct tt_source *source)
+{
+	const struct tt_seen *seen;
+	uint64_t hash = 0;
+
+	while (tt_source_next(&seen, source) == TTNN_OK && seen)
+		hash = tt_hash_u64(hash, row_of(seen, true).hash + seen->time_ns);
+	return hash;
+}
+
+TEST(chunks_are_read_ahead)
+{
+	const char *path = test_path("ahead.ttrace");
+	struct bytes unfinished, beside;
+	const struct tt_seen *seen;
+	struct tt_source *source;
+	int before, state = 1;
+	uint64_t alone;
+
+	record(path, &unfinished, &beside);
+	tt_free(unfinished.data);
+	tt_free(beside.data);
+	before = count_threads();
+	tt_pool_set_threads(1);
+	CHECK_OK(tt_source_open(&source, path));
+	CHECK_OK(tt_source_next(&seen, source));
+	check_threads(before);
+	alone = read_hash(source);
+	tt_source_close(source);
+	tt_pool_set_threads(2);
+	CHECK_OK(tt_source_open(&source, path));
+	CHECK_OK(tt_source_next(&seen, source));
+	check_threads(before + 1);
+	/* A child has no such thread, and reads on. */
+	if (TEST_FOLLOWS_FORKS) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			bool same = read_hash(source) == alone;
+
+			tt_source_rewind(source);
+			same = same && tt_source_next(&seen, source) == TTNN_OK &&
+			       read_hash(source) == alone;
+			tt_source_close(source);
+			_exit(same ? 0 : 1);
+		}
+		CHECK(waitpid(child, &state, 0) == child);
+		CHECK(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+	}
+	CHECK(read_hash(source) == alone);
+	/* Closed in the middle, too. */
+	tt_source_rewind(source);
+	CHECK_OK(tt_source_next(&seen, source));
+	tt_source_close(source);
+	check_threads(before);
+	tt_pool_set_threads(0);
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------------- */
