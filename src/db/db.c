@@ -61,7 +61,7 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 	/* The file is nobody else's, so SQLite need not look whether it changed. */
 	static const char setup[] = "pragma page_size = %u; pragma journal_mode = off;"
 				    "pragma synchronous = off; pragma locking_mode = exclusive;"
-				    "pragma cache_size = -4096; pragma temp_store = memory; begin;";
+				    "pragma cache_size = -4096; pragma temp_store = file; begin;";
 	char sql[sizeof(setup) + 16];
 	struct tt_db *db;
 	tt_status status;

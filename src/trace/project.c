@@ -288,13 +288,12 @@ static void pop(struct tt_project_thread *t)
 static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64_t now,
 		       const char *name)
 {
-	const char *reason;
+	const char *reason; /* in the arena: a node that is passed on is read when this is over */
 	char text[512];
 
 	snprintf(text, sizeof(text),
 		 "Operation did not complete: its graph scope was still open when '%s' started",
 		 name);
-	/* A node that is passed on is read when this is over. */
 	reason = t->open.count ? tt_arena_strdup(&p->graph.arena, text) : text;
 	if (!reason)
 		tt_project_fail(p, tt_fail_nomem());

@@ -1,0 +1,367 @@
+#include "report/ahead_trace.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+
+/* Connections of a node that are kept in memory; bytes of forms that are remembered. */
+#define LINKS_MAX 4096
+#define FORMS ((size_t)12 << 20)
+
+/* Batches that are made ahead; nodes that are worth a thread; bytes of stack. */
+#define AHEAD 16
+#define WORTH 4096
+#define STACK ((size_t)1 << 20)
+
+/* Forms that no further node is of, once a batch is given back. */
+struct retired {
+	struct tt_report_form *form;
+	uint64_t batch; /* number of the first one that none of their nodes is in */
+};
+
+struct tt_report_ahead_trace {
+	struct tt_stream *stream;
+	const char *directory;
+	struct tt_report_forms forms; /* the thread's */
+	uint64_t made;                /* batches, likewise */
+	pthread_t thread;
+	bool running;
+	uint64_t released;              /* batches; the caller's */
+	TT_VEC(struct retired) leaving; /* likewise: of those below, what waits for its time */
+	TT_VEC(struct tt_report_form *) staying; /* likewise: of tensors, until the end */
+	/* No matter of a fork (base/lock.h): it is shared within one call, which no child goes on with. */
+	pthread_mutex_t lock; /* of what is below */
+	pthread_cond_t moved; /* any of it */
+	struct tt_report_told_batch *first, *last, *spare;
+	size_t waiting; /* batches from first to last */
+	TT_VEC(struct retired) retired;
+	bool ended, stop;
+	tt_status status;
+	char message[512];
+};
+
+/* ---- one node -------------------------------------------------------------------------------- */
+
+static void drop_many(struct tt_report_told *node)
+{
+	if (node->many)
+		tt_spool_deinit(node->many);
+	tt_free(node->many);
+	node->many = NULL;
+}
+
+static tt_status add_many(struct tt_report_told *to, int64_t number)
+{
+	int64_t *link = tt_spool_push(to->many);
+
+	if (!link)
+		return tt_spool_status(to->many);
+	*link = number;
+	return TTNN_OK;
+}
+
+/* There are too many connections for memory. */
+static tt_status begin_many(struct tt_report_told *to, const char *directory)
+{
+	to->many = tt_calloc(1, sizeof(*to->many));
+	if (!to->many)
+		return tt_fail_nomem();
+	tt_spool_init(to->many, sizeof(int64_t), directory);
+	for (size_t i = 0; i < to->connections.count; i++)
+		TT_TRY(add_many(to, to->connections.data[i]));
+	return TTNN_OK;
+}
+
+/* Nobody asks for the connections of the start of all, which leads everywhere. */
+static tt_status read_edges(struct tt_report_told *to, struct tt_report_ahead_trace *ahead)
+{
+	int64_t *link;
+	uint32_t edge;
+
+	to->connections.count = 0;
+	drop_many(to);
+	while (to->form->entry.kind != TT_NODE_CAPTURE_START &&
+	       tt_stream_edge(&edge, ahead->stream)) {
+		if (to->connections.count == LINKS_MAX && !to->many)
+			TT_TRY(begin_many(to, ahead->directory));
+		if (to->many) {
+			TT_TRY(add_many(to, edge));
+			continue;
+		}
+		link = TT_VEC_PUSH(&to->connections);
+		if (!link)
+			return tt_fail_nomem();
+		*link = edge;
+	}
+	return TTNN_OK;
+}
+
+static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_trace *ahead,
+			   const struct tt_graph_node *node)
+{
+	const struct tt_report_forms *forms = &ahead->forms;
+
+	TT_TRY(tt_report_form_find(&to->form, &ahead->forms, node));
+	to->counter = node->counter;
+	to->values.count = to->inputs.count = 0;
+	if (!TT_VEC_RESERVE(&to->values, forms->values.count + 1) ||
+	    !TT_VEC_RESERVE(&to->inputs, (size_t)node->input_count + 1))
+		return tt_fail_nomem();
+	to->values.count = forms->values.count;
+	if (to->values.count)
+		memcpy(to->values.data, forms->values.data,
+		       to->values.count * sizeof(*to->values.data));
+	for (uint32_t i = 0; i < node->input_count; i++)
+		to->inputs.data[to->inputs.count++] = node->inputs[i];
+	return read_edges(to, ahead);
+}
+
+static tt_status fill(struct tt_report_told_batch *batch, struct tt_report_ahead_trace *ahead)
+{
+	const struct tt_graph_node *node = NULL;
+
+	for (batch->count = 0; batch->count < TT_REPORT_NODES_MAX; batch->count++) {
+		TT_TRY(tt_stream_next(&node, ahead->stream));
+		if (!node)
+			break;
+		TT_TRY(read_node(&batch->nodes[batch->count], ahead, node));
+	}
+	return TTNN_OK;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static void free_batch(struct tt_report_told_batch *batch)
+{
+	for (int i = 0; batch && i < TT_REPORT_NODES_MAX; i++) {
+		TT_VEC_DEINIT(&batch->nodes[i].values);
+		TT_VEC_DEINIT(&batch->nodes[i].connections);
+		TT_VEC_DEINIT(&batch->nodes[i].inputs);
+		drop_many(&batch->nodes[i]);
+	}
+	tt_free(batch);
+}
+
+/* All forms so far: later nodes get new ones. Locked. */
+static tt_status retire(struct tt_report_ahead_trace *ahead)
+{
+	struct tt_report_forms *forms = &ahead->forms;
+
+	if (!TT_VEC_RESERVE(&ahead->retired, forms->all.count))
+		return tt_fail_nomem();
+	for (size_t i = 0; i < forms->all.count; i++)
+		ahead->retired.data[ahead->retired.count++] =
+			(struct retired){forms->all.data[i], ahead->made};
+	forms->all.count = 0;
+	forms->bytes = 0;
+	tt_map_clear(&forms->map);
+	return TTNN_OK;
+}
+
+/* Makes the next batch. Comes and goes with the lock held. */
+static void make(struct tt_report_ahead_trace *ahead)
+{
+	struct tt_report_told_batch *batch = ahead->spare;
+	tt_status status;
+
+	if (batch)
+		ahead->spare = batch->next;
+	pthread_mutex_unlock(&ahead->lock);
+	if (!batch)
+		batch = tt_calloc(1, sizeof(*batch));
+	status = batch ? fill(batch, ahead) : tt_fail_nomem();
+	pthread_mutex_lock(&ahead->lock);
+	ahead->made++;
+	if (status == TTNN_OK && ahead->forms.bytes > FORMS)
+		status = retire(ahead);
+	if (status != TTNN_OK) {
+		ahead->status = status;
+		snprintf(ahead->message, sizeof(ahead->message), "%s", ttnn_error());
+	}
+	ahead->ended = status != TTNN_OK || batch->count < TT_REPORT_NODES_MAX;
+	if (batch) {
+		batch->next = NULL;
+		if (ahead->last)
+			ahead->last->next = batch;
+		else
+			ahead->first = batch;
+		ahead->last = batch;
+		ahead->waiting++;
+	}
+	pthread_cond_broadcast(&ahead->moved);
+}
+
+static void *work(void *context)
+{
+	struct tt_report_ahead_trace *ahead = context;
+
+	pthread_mutex_lock(&ahead->lock);
+	while (!ahead->stop && !ahead->ended) {
+		if (ahead->waiting < AHEAD)
+			make(ahead);
+		else
+			pthread_cond_wait(&ahead->moved, &ahead->lock);
+	}
+	pthread_mutex_unlock(&ahead->lock);
+	return NULL;
+}
+
+/* Signals are for the threads of the program. Without a thread the caller makes what it takes. */
+static void start(struct tt_report_ahead_trace *ahead)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	if (tt_pool_threads() < 2 || tt_stream_facts(ahead->stream)->nodes < WORTH ||
+	    pthread_attr_init(&attributes) != 0)
+		return;
+	pthread_attr_setstacksize(&attributes, STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ahead->running = pthread_create(&ahead->thread, &attributes, work, ahead) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+/* ---- the caller ------------------------------------------------------------------------------ */
+
+tt_status tt_report_ahead_trace_new(struct tt_report_ahead_trace **out, struct tt_stream *stream,
+				    struct tt_report_devices *devices, const char *directory)
+{
+	struct tt_report_ahead_trace *ahead = tt_calloc(1, sizeof(*ahead));
+
+	if (!ahead)
+		return tt_fail_nomem();
+	ahead->stream = stream;
+	ahead->directory = directory;
+	ahead->forms.devices = devices;
+	ahead->forms.keys = stream->keys;
+	pthread_mutex_init(&ahead->lock, NULL);
+	pthread_cond_init(&ahead->moved, NULL);
+	*out = ahead;
+	start(ahead);
+	return TTNN_OK;
+}
+
+tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
+				     struct tt_report_ahead_trace *ahead)
+{
+	tt_status status = TTNN_OK;
+
+	*out = NULL;
+	pthread_mutex_lock(&ahead->lock);
+	while (!ahead->first && !ahead->ended) {
+		if (ahead->running)
+			pthread_cond_wait(&ahead->moved, &ahead->lock);
+		else
+			make(ahead);
+	}
+	if (ahead->status != TTNN_OK && (!ahead->first || ahead->first == ahead->last)) {
+		status = ahead->status;
+	} else if (ahead->first) {
+		*out = ahead->first;
+		ahead->first = ahead->first->next;
+		if (!ahead->first)
+			ahead->last = NULL;
+		ahead->waiting--;
+		pthread_cond_broadcast(&ahead->moved);
+	}
+	pthread_mutex_unlock(&ahead->lock);
+	if (status == TTNN_NOMEM)
+		return tt_fail_nomem();
+	return status == TTNN_OK ? TTNN_OK : tt_fail(status, "%s", ahead->message);
+}
+
+void tt_report_ahead_trace_release(struct tt_report_ahead_trace *ahead,
+				   struct tt_report_told_batch *batch)
+{
+	for (int i = 0; i < TT_REPORT_NODES_MAX; i++)
+		drop_many(&batch->nodes[i]);
+	ahead->released++;
+	pthread_mutex_lock(&ahead->lock);
+	batch->next = ahead->spare;
+	ahead->spare = batch;
+	pthread_mutex_unlock(&ahead->lock);
+}
+
+/* Takes over what was retired. */
+static bool take_retired(struct tt_report_ahead_trace *ahead)
+{
+	bool any;
+
+	pthread_mutex_lock(&ahead->lock);
+	any = ahead->retired.count && TT_VEC_RESERVE(&ahead->leaving, ahead->retired.count);
+	if (any)
+		memcpy(ahead->leaving.data + ahead->leaving.count, ahead->retired.data,
+		       ahead->retired.count * sizeof(*ahead->retired.data));
+	if (any)
+		ahead->leaving.count += ahead->retired.count;
+	ahead->retired.count = any ? 0 : ahead->retired.count;
+	pthread_mutex_unlock(&ahead->lock);
+	return ahead->leaving.count > 0;
+}
+
+void tt_report_ahead_trace_tidy(struct tt_report_ahead_trace *ahead)
+{
+	size_t kept = 0;
+
+	if (!ahead->leaving.count && !take_retired(ahead))
+		return;
+	if (ahead->leaving.data[ahead->leaving.count - 1].batch > ahead->released)
+		return;
+	for (size_t i = 0; i < ahead->leaving.count; i++) {
+		struct tt_report_form *form = ahead->leaving.data[i].form, **stays = NULL;
+
+		if (form->entry.kind != TT_NODE_TENSOR) {
+			tt_report_form_free(form);
+			continue;
+		}
+		stays = TT_VEC_PUSH(&ahead->staying);
+		if (stays)
+			*stays = form;
+		else
+			ahead->leaving.data[kept++].form = form;
+	}
+	ahead->leaving.count = kept;
+}
+
+void tt_report_ahead_trace_free(struct tt_report_ahead_trace *ahead)
+{
+	struct tt_report_told_batch *next;
+
+	if (!ahead)
+		return;
+	pthread_mutex_lock(&ahead->lock);
+	ahead->stop = true;
+	pthread_cond_broadcast(&ahead->moved);
+	pthread_mutex_unlock(&ahead->lock);
+	if (ahead->running)
+		pthread_join(ahead->thread, NULL);
+	for (; ahead->first; ahead->first = next) {
+		next = ahead->first->next;
+		free_batch(ahead->first);
+	}
+	for (; ahead->spare; ahead->spare = next) {
+		next = ahead->spare->next;
+		free_batch(ahead->spare);
+	}
+	for (size_t i = 0; i < ahead->forms.all.count; i++)
+		tt_report_form_free(ahead->forms.all.data[i]);
+	for (size_t i = 0; i < ahead->retired.count; i++)
+		tt_report_form_free(ahead->retired.data[i].form);
+	for (size_t i = 0; i < ahead->leaving.count; i++)
+		tt_report_form_free(ahead->leaving.data[i].form);
+	for (size_t i = 0; i < ahead->staying.count; i++)
+		tt_report_form_free(ahead->staying.data[i]);
+	TT_VEC_DEINIT(&ahead->retired);
+	TT_VEC_DEINIT(&ahead->leaving);
+	TT_VEC_DEINIT(&ahead->staying);
+	tt_report_forms_deinit(&ahead->forms);
+	pthread_cond_destroy(&ahead->moved);
+	pthread_mutex_destroy(&ahead->lock);
+	tt_free(ahead);
+}

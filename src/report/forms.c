@@ -1,0 +1,408 @@
+#include "report/forms.h"
+
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+
+/* In a key: the param is a number, whichever. */
+#define NUMBER ((uint64_t)1 << 32)
+
+/* ---- keys ---------------------------------------------------------------------------- */
+
+static void add_word(struct tt_str *key, uint64_t word)
+{
+	char *to = tt_str_room(key, sizeof(word));
+
+	if (!to)
+		return;
+	memcpy(to, &word, sizeof(word));
+	tt_str_end(key, to + sizeof(word));
+}
+
+static void add_words(struct tt_str *key, const char *text, size_t length)
+{
+	add_word(key, length);
+	tt_str_add(key, text, length);
+}
+
+static tt_status add_value(struct tt_report_forms *forms, int64_t value)
+{
+	int64_t *to = TT_VEC_PUSH(&forms->values);
+
+	if (!to)
+		return tt_fail_nomem();
+	*to = value;
+	return TTNN_OK;
+}
+
+/* Calls add_value() for the numbers in a text, and adds the text between to the key. */
+static tt_status add_places(struct tt_report_forms *forms, const char *text, size_t length)
+{
+	size_t from = 0, start = forms->key.length;
+	int64_t number;
+
+	add_word(&forms->key, 0);
+	for (size_t i = 0; i < length;) {
+		size_t end = i;
+
+		while (end < length && text[end] >= '0' && text[end] <= '9')
+			end++;
+		if (end == i) {
+			i++;
+			continue;
+		}
+		if (tt_report_is_number(&number, text + i, end - i)) {
+			tt_str_add(&forms->key, text + from, i - from);
+			tt_str_addc(&forms->key, '\1');
+			TT_TRY(add_value(forms, number));
+			from = end;
+		}
+		i = end;
+	}
+	tt_str_add(&forms->key, text + from, length - from);
+	if (!forms->key.failed) { /* its length, for what follows */
+		uint64_t size = forms->key.length - start;
+
+		memcpy(forms->key.data + start, &size, sizeof(size));
+	}
+	return TTNN_OK;
+}
+
+static bool is_places(const struct tt_report_forms *forms, const struct tt_graph_param *param)
+{
+	return param->key == TT_KEY_DEVICE_TENSORS && param->kind == TT_GRAPH_STRING &&
+	       forms->devices->rows.count;
+}
+
+/* Whether a param is a number that may vary. */
+static bool is_number(int64_t *out, const struct tt_graph_param *param)
+{
+	switch ((enum tt_graph_value)param->kind) {
+	case TT_GRAPH_INT:
+		*out = param->integer;
+		return true;
+	case TT_GRAPH_DIGITS:
+		*out = (int64_t)param->unsigned_integer;
+		return param->unsigned_integer < (uint64_t)1000000000 * 1000000000;
+	case TT_GRAPH_STRING:
+		return tt_report_is_number(out, param->text, param->length);
+	default:
+		return false;
+	}
+}
+
+/* Whether its duration is a number that may vary. */
+static bool has_time(const struct tt_graph_node *node)
+{
+	return node->has_duration && node->duration <= INT64_MAX;
+}
+
+/* All of a node but its numbers is its key; those are in forms->values. */
+static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_node *node)
+{
+	struct tt_str *key = &forms->key;
+	int64_t number;
+
+	tt_str_clear(key);
+	forms->values.count = 0;
+	add_word(key, (uint64_t)node->type | (uint64_t)node->has_duration << 8 |
+			      (uint64_t)node->null_params << 9 | (uint64_t)node->bare << 10 |
+			      (uint64_t)has_time(node) << 11 |
+			      (uint64_t)(uint32_t)node->level << 32);
+	if (has_time(node))
+		TT_TRY(add_value(forms, (int64_t)node->duration));
+	else if (node->has_duration)
+		add_word(key, node->duration);
+	for (uint32_t i = 0; i < node->param_count; i++) {
+		const struct tt_graph_param *param = &node->params[i];
+		uint64_t what = (uint64_t)param->key << 8 | param->kind;
+
+		if (is_number(&number, param)) {
+			add_word(key, what | NUMBER);
+			TT_TRY(add_value(forms, number));
+			continue;
+		}
+		add_word(key, what);
+		if (is_places(forms, param)) {
+			TT_TRY(add_places(forms, param->text, param->length));
+		} else if (param->kind == TT_GRAPH_STRING || param->kind == TT_GRAPH_RAW) {
+			add_words(key, param->text, param->length);
+		} else {
+			add_word(key, param->unsigned_integer);
+		}
+	}
+	add_word(key, node->argument_count);
+	for (uint32_t i = 0; i < node->argument_count; i++)
+		add_words(key, node->arguments[i], strlen(node->arguments[i]));
+	for (uint32_t i = 0; i < node->stack_count; i++)
+		add_words(key, node->stack[i], strlen(node->stack[i]));
+	if (node->type == TT_GRAPH_OTHER)
+		add_words(key, node->type_name, strlen(node->type_name));
+	return tt_str_status(key);
+}
+
+/* ---- making -------------------------------------------------------------------------- */
+
+void tt_report_form_free(struct tt_report_form *form)
+{
+	if (!form)
+		return;
+	tt_json_parser_deinit(&form->parser);
+	tt_free((void *)form->shape.text);
+	tt_free((void *)form->shape.holes);
+	tt_free(form->slots);
+	tt_free(form->values);
+	tt_free(form->digits);
+	tt_free(form->places);
+	tt_str_deinit(&form->written);
+	tt_free(form);
+}
+
+/* The JSON of a node without what it refers to. */
+static tt_status make_json(struct tt_report_form *form, struct tt_report_forms *forms,
+			   const struct tt_graph_node *node)
+{
+	struct tt_graph_node alone = *node;
+	struct tt_json_part part = {.name = "node"};
+	struct tt_jsonw w;
+
+	alone.connection_count = alone.input_count = 0;
+	tt_str_clear(&forms->text);
+	tt_jsonw_init_str(&w, &forms->text, (struct tt_jsonw_style){.compact = true, .utf8 = true});
+	tt_graph_write_node(&w, forms->keys, &alone, NULL);
+	TT_TRY(tt_jsonw_finish(&w));
+	part.whole = tt_str_text(&forms->text);
+	part.length = forms->text.length;
+	TT_TRY(tt_json_parser_read(&form->json, &form->parser, &part));
+	form->counter = tt_json_get(form->json, "counter");
+	form->entry = tt_report_node_entry(form->json);
+	return TTNN_OK;
+}
+
+static void add_slot(struct tt_report_form *form, const struct tt_json *value, enum tt_report_slot_kind kind,
+		     size_t more)
+{
+	form->slots[form->slot_count++] =
+		(struct tt_report_slot){value, (uint16_t)kind, (uint16_t)more};
+}
+
+/* Where in the JSON the numbers of nodes go. Its members are those of the node, in order. */
+static tt_status find_slots(struct tt_report_form *form, struct tt_report_forms *forms,
+			    const struct tt_graph_node *node)
+{
+	const struct tt_json *params = tt_json_get(form->json, "params");
+	struct tt_json_iter it = tt_json_iter(params);
+	size_t at = has_time(node), before;
+	int64_t number;
+
+	form->slots = tt_calloc(node->param_count + 2, sizeof(*form->slots));
+	form->digits = tt_calloc(node->param_count + 2, sizeof(*form->digits));
+	if (!form->slots || !form->digits)
+		return tt_fail_nomem();
+	if (has_time(node))
+		add_slot(form, tt_json_get(form->json, "duration_ns"), TT_SLOT_NUMBER, 1);
+	for (uint32_t i = 0; i < node->param_count && tt_json_next(&it); i++) {
+		const struct tt_graph_param *param = &node->params[i];
+		bool named =
+			(form->entry.kind == TT_NODE_TENSOR && param->key == TT_KEY_TENSOR_ID) ||
+			(form->entry.kind == TT_NODE_ALLOCATE && param->key == TT_KEY_ADDRESS);
+
+		before = at;
+		if (is_places(forms, param)) {
+			forms->values.count = 0;
+			tt_str_clear(&forms->key);
+			TT_TRY(add_places(forms, param->text, param->length));
+			at += forms->values.count;
+			add_slot(form, it.value, TT_SLOT_PLACES, at - before);
+			form->places = tt_strdup(param->text);
+			if (!form->places)
+				return tt_fail_nomem();
+		} else if (is_number(&number, param)) {
+			add_slot(form, it.value,
+				 tt_json_kind(it.value) == TT_JSON_INT ? TT_SLOT_NUMBER
+								       : TT_SLOT_TEXT,
+				 1);
+			form->id_value = named ? at + 1 : form->id_value;
+			at++;
+		}
+	}
+	return TTNN_OK;
+}
+
+/* Its shape. Should the numbers of the draft be others than those of the node, it is exact. */
+static tt_status make_shape(struct tt_report_form *form, struct tt_report_forms *forms)
+{
+	struct tt_report_drafts *drafts = &forms->drafts;
+	struct tt_report_hole *holes;
+	struct tt_report_draft draft;
+	const int64_t *number;
+	size_t values = 0;
+	char *text;
+
+	tt_report_drafts_clear(drafts);
+	TT_TRY(tt_report_draft_make(&draft, drafts, forms->devices, form->json));
+	text = tt_alloc(draft.length + 1);
+	holes = tt_calloc(draft.holes + 1, sizeof(*holes));
+	form->shape = (struct tt_report_shape){text, draft.length, holes, draft.holes,
+					       (uint32_t)1 << 31 | ++forms->last_shape};
+	if (!text || !holes)
+		return tt_fail_nomem();
+	memcpy(text, tt_str_text(&drafts->text), draft.length);
+	if (draft.holes)
+		memcpy(holes, drafts->holes.data, draft.holes * sizeof(*holes));
+	number = drafts->numbers.data;
+	for (size_t i = 0; i < draft.holes; i++) {
+		if (holes[i].kind == TT_HOLE_OWN)
+			continue;
+		if (holes[i].kind == TT_HOLE_VALUE || holes[i].kind == TT_HOLE_DEVICE)
+			form->exact |=
+				values >= form->value_count || form->values[values++] != *number;
+		number++; /* lists are empty here: that is their count */
+	}
+	form->exact |= values != form->value_count;
+	return TTNN_OK;
+}
+
+static tt_status fill_form(struct tt_report_form *form, struct tt_report_forms *forms,
+			   const struct tt_graph_node *node)
+{
+	form->value_count = forms->values.count;
+	form->values = tt_calloc(form->value_count + 1, sizeof(*form->values));
+	if (!form->values)
+		return tt_fail_nomem();
+	if (form->value_count)
+		memcpy(form->values, forms->values.data, form->value_count * sizeof(*form->values));
+	form->bytes = 3 * forms->key.length + 1024;
+	TT_TRY(make_json(form, forms, node));
+	TT_TRY(make_shape(form, forms));
+	return find_slots(form, forms, node);
+}
+
+static tt_status new_form(struct tt_report_form **out, struct tt_report_forms *forms,
+			  const struct tt_graph_node *node)
+{
+	struct tt_report_form *form = tt_calloc(1, sizeof(*form)), **kept;
+	tt_status status;
+
+	if (!form)
+		return tt_fail_nomem();
+	status = fill_form(form, forms, node);
+	kept = status == TTNN_OK ? TT_VEC_PUSH(&forms->all) : NULL;
+	if (!kept) {
+		tt_report_form_free(form);
+		return status == TTNN_OK ? tt_fail_nomem() : status;
+	}
+	*kept = form;
+	forms->bytes += form->bytes;
+	*out = form;
+	return TTNN_OK;
+}
+
+/* The form of a node; its numbers are in forms->values. */
+tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
+			      const struct tt_graph_node *node)
+{
+	struct tt_map_entry *entry;
+	struct tt_report_form *form;
+	bool added;
+
+	TT_TRY(make_key(forms, node));
+	entry = tt_map_add(&forms->map, forms->key.data, forms->key.length, &added);
+	if (!entry)
+		return tt_fail_nomem();
+	form = entry->pointer;
+	if (!form) {
+		TT_TRY(new_form(&form, forms, node));
+		entry->pointer = form;
+		TT_TRY(make_key(forms, node)); /* its values */
+	} else if (form->exact && memcmp(form->values, forms->values.data,
+					 form->value_count * sizeof(*form->values)) != 0) {
+		TT_TRY(new_form(&form, forms, node));
+		entry->pointer = form; /* neighbours have equal numbers, if any */
+		TT_TRY(make_key(forms, node));
+	}
+	*out = form;
+	return TTNN_OK;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* The text of device_tensors with these numbers in the places of its own. */
+static tt_status write_places(struct tt_report_form *form, const int64_t *values)
+{
+	const char *text = form->places;
+	size_t length = strlen(text), from = 0;
+	int64_t number;
+
+	tt_str_clear(&form->written);
+	for (size_t i = 0; i < length;) {
+		size_t end = i;
+
+		while (end < length && text[end] >= '0' && text[end] <= '9')
+			end++;
+		if (end > i && tt_report_is_number(&number, text + i, end - i)) {
+			tt_str_add(&form->written, text + from, i - from);
+			tt_str_addi(&form->written, *values++);
+			from = end;
+		}
+		i = end > i ? end : i + 1;
+	}
+	tt_str_add(&form->written, text + from, length - from);
+	return tt_str_status(&form->written);
+}
+
+/* Puts the numbers of a node into the JSON of its form. */
+tt_status tt_report_form_put(struct tt_report_form *form, int64_t counter, const int64_t *values)
+{
+	const int64_t *value = values;
+
+	tt_json_parser_set_int(form->counter, counter);
+	for (size_t i = 0; i < form->slot_count; i++) {
+		const struct tt_report_slot *slot = &form->slots[i];
+
+		if (slot->kind == TT_SLOT_NUMBER) {
+			tt_json_parser_set_int(slot->value, *value);
+		} else if (slot->kind == TT_SLOT_TEXT) {
+			size_t length = tt_fmt_i64(form->digits[i], *value);
+
+			form->digits[i][length] = '\0';
+			tt_json_parser_set_text(slot->value, form->digits[i], length);
+		} else {
+			TT_TRY(write_places(form, value));
+			tt_json_parser_set_text(slot->value, tt_str_text(&form->written),
+						form->written.length);
+		}
+		value += slot->more;
+	}
+	return TTNN_OK;
+}
+
+struct tt_report_entry tt_report_form_entry(const struct tt_report_form *form,
+					    const int64_t *values)
+{
+	struct tt_report_entry entry = form->entry;
+	size_t at = 0;
+
+	if (!form->id_value)
+		return entry;
+	entry.value = values[form->id_value - 1];
+	/* An id of a number counts when it is not 0; written as a text it always does. */
+	for (size_t i = 0; entry.kind == TT_NODE_TENSOR && i < form->slot_count; i++) {
+		if (at == form->id_value - 1)
+			entry.has_value = form->slots[i].kind == TT_SLOT_TEXT || entry.value;
+		at += form->slots[i].more;
+	}
+	return entry;
+}
+
+void tt_report_forms_deinit(struct tt_report_forms *forms)
+{
+	TT_VEC_DEINIT(&forms->all);
+	tt_map_deinit(&forms->map);
+	tt_str_deinit(&forms->key);
+	tt_str_deinit(&forms->text);
+	tt_report_drafts_deinit(&forms->drafts);
+	TT_VEC_DEINIT(&forms->values);
+}

@@ -1,0 +1,72 @@
+/*
+ * forms.h: nodes of a trace that differ in numbers only are of one form. What is made of a node (its JSON value
+ * for the walk, its shape for the texts of operations) is made once for each form; then numbers are put in.
+ *
+ * One thread finds forms; what it found another may use, put numbers into, and free when nobody refers to it.
+ */
+#ifndef TT_REPORT_FORMS_H
+#define TT_REPORT_FORMS_H
+
+#include "report/graph.h"
+#include "trace/stream.h"
+
+/* A number of a form's JSON. */
+struct tt_report_slot {
+	const struct tt_json *value;
+	uint16_t kind; /* enum tt_report_slot_kind */
+	uint16_t more; /* numbers in its text, of TT_SLOT_PLACES */
+};
+enum tt_report_slot_kind {
+	TT_SLOT_NUMBER,
+	TT_SLOT_TEXT,   /* written as a text */
+	TT_SLOT_PLACES, /* those in the text of device_tensors */
+};
+
+struct tt_report_form {
+	struct tt_report_shape shape;
+	struct tt_report_entry entry; /* of its first node */
+	struct tt_json_parser parser;
+	const struct tt_json *json, *counter;
+	struct tt_report_slot *slots;
+	size_t slot_count;
+	size_t value_count;
+	int64_t *values;       /* of its first node */
+	char (*digits)[24];    /* of TT_SLOT_TEXT */
+	char *places;          /* text of TT_SLOT_PLACES as the stream has it */
+	struct tt_str written; /* the same with other numbers */
+	bool exact;            /* its numbers are not told apart: all nodes of it have these */
+	size_t id_value; /* which of the values is a tensor's id or an address, + 1; 0: none */
+	size_t bytes;
+};
+
+/* All zero but the first two is a valid empty one. */
+struct tt_report_forms {
+	struct tt_report_devices *devices;
+	const struct tt_graph *keys; /* has the names of keys */
+	struct tt_map map;           /* key -> form */
+	TT_VEC(struct tt_report_form *) all;
+	size_t bytes;
+	struct tt_str key, text;
+	struct tt_report_drafts drafts;
+	TT_VEC(int64_t) values; /* of the node that was looked at last */
+	uint32_t last_shape;
+};
+
+/* The form of a node, made if there is none; its numbers are in forms->values. */
+tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
+			      const struct tt_graph_node *node);
+
+/* Puts the numbers of a node into the JSON of its form. */
+tt_status tt_report_form_put(struct tt_report_form *form, int64_t counter, const int64_t *values);
+
+/* What is kept of a node with these numbers. */
+struct tt_report_entry tt_report_form_entry(const struct tt_report_form *form,
+					    const int64_t *values);
+
+/* NULL is fine. */
+void tt_report_form_free(struct tt_report_form *form);
+
+/* Frees all but the forms. */
+void tt_report_forms_deinit(struct tt_report_forms *forms);
+
+#endif
