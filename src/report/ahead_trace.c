@@ -156,9 +156,7 @@ static tt_status retire(struct tt_report_ahead_trace *ahead)
 	for (size_t i = 0; i < forms->all.count; i++)
 		ahead->retired.data[ahead->retired.count++] =
 			(struct retired){forms->all.data[i], ahead->made};
-	forms->all.count = 0;
-	forms->bytes = 0;
-	tt_map_clear(&forms->map);
+	tt_report_forms_forget(forms);
 	return TTNN_OK;
 }
 

@@ -24,7 +24,7 @@ void tt_report_captured_init(struct tt_report_captured *captured, const char *di
 
 void tt_report_captured_clear(struct tt_report_captured *captured)
 {
-	captured->nodes.count = 0;
+	captured->nodes.count = captured->few_count = 0;
 	tt_spool_clear(&captured->numbers);
 	if (captured->shapes.bytes > SHAPES)
 		tt_report_shapes_clear(&captured->shapes);
@@ -41,7 +41,7 @@ tt_status tt_report_captured_begin(struct tt_report_captured *captured,
 	return TTNN_OK;
 }
 
-tt_status tt_report_captured_number(struct tt_report_captured *captured, int64_t number)
+tt_status tt_report_captured_beyond(struct tt_report_captured *captured, int64_t number)
 {
 	int64_t *to = tt_spool_push(&captured->numbers);
 
@@ -169,9 +169,15 @@ struct passage {
 
 static tt_status take(int64_t *out, struct passage *p)
 {
-	const int64_t *number = tt_spool_at(&p->captured->numbers, p->at++);
+	uint64_t at = p->at++;
+	const int64_t *number;
 
+	if (at < p->captured->few_count) {
+		*out = p->captured->few[at];
+		return TTNN_OK;
+	}
 	*out = 0;
+	number = tt_spool_at(&p->captured->numbers, at - TT_REPORT_FEW);
 	if (!number)
 		return tt_spool_status(&p->captured->numbers);
 	*out = *number;
@@ -412,13 +418,23 @@ static tt_status write_joined(struct tt_report_captured *captured, const struct 
 
 /* ---- as a template and its numbers ---------------------------------------------------------- */
 
+/* There is room for a word and a value of each number and node. */
+static tt_status begin_key(struct tt_report_captured *captured)
+{
+	size_t most = 2 * (captured->few_count + (size_t)captured->numbers.count) +
+		      2 * captured->nodes.count + 1;
+
+	for (size_t i = 0; i < captured->nodes.count; i++)
+		most += captured->nodes.data[i].shape->hole_count;
+	captured->key.count = captured->values.count = 0;
+	return TT_VEC_RESERVE(&captured->key, most) && TT_VEC_RESERVE(&captured->values, most)
+		       ? TTNN_OK
+		       : tt_fail_nomem();
+}
+
 static tt_status add_key(struct tt_report_captured *captured, uint32_t word)
 {
-	uint32_t *to = TT_VEC_PUSH(&captured->key);
-
-	if (!to)
-		return tt_fail_nomem();
-	*to = word;
+	captured->key.data[captured->key.count++] = word;
 	return TTNN_OK;
 }
 
@@ -435,16 +451,11 @@ static tt_status key_count(void *context, int64_t count)
 static tt_status key_number(void *context, int64_t number, bool reference, bool varies)
 {
 	struct tt_report_captured *captured = context;
-	int64_t *value;
 
 	if (reference)
-		TT_TRY(add_key(captured, varies ? OUTSIDE : (uint32_t)number));
-	if (!varies)
-		return TTNN_OK;
-	value = TT_VEC_PUSH(&captured->values);
-	if (!value)
-		return tt_fail_nomem();
-	*value = number;
+		add_key(captured, varies ? OUTSIDE : (uint32_t)number);
+	if (varies)
+		captured->values.data[captured->values.count++] = number;
 	return TTNN_OK;
 }
 
@@ -508,9 +519,9 @@ static tt_status write_compact(struct tt_report_captured *captured, const struct
 	struct writing writing = {.captured = captured, .numbers = numbers, .first = first};
 	struct tt_report_words words = {.write = write_pieces, .context = &writing};
 
-	if (captured->numbers.count + captured->nodes.count < NUMBERS_MAX && first < OUTSIDE &&
-	    first >= 0) {
-		captured->key.count = captured->values.count = 0;
+	if (captured->few_count + captured->numbers.count + captured->nodes.count < NUMBERS_MAX &&
+	    first < OUTSIDE && first >= 0) {
+		TT_TRY(begin_key(captured));
 		TT_TRY(add_key(captured, (uint32_t)first));
 		TT_TRY(pass(captured, numbers, &visitor));
 		words.key = captured->key.data;
@@ -599,7 +610,7 @@ tt_status tt_report_captured_write_free(struct tt_report_captured *captured,
 		TT_TRY(pass(captured, &none, &join));
 		return write_text(target, &captured->whole);
 	}
-	captured->key.count = captured->values.count = 0;
+	TT_TRY(begin_key(captured));
 	TT_TRY(pass(captured, &none, &key));
 	words.key = captured->key.data;
 	words.key_length = captured->key.count * sizeof(*captured->key.data);

@@ -18,12 +18,17 @@ struct tt_report_captured_node {
 	bool bound;      /* the start or the end of a capture */
 };
 
+/* Numbers of an operation that are always in memory. */
+#define TT_REPORT_FEW 4096
+
 struct tt_report_captured {
 	struct tt_report_devices *devices;
 	struct tt_report_shapes shapes;
 	struct tt_report_compact compact;
 	TT_VEC(struct tt_report_captured_node) nodes;
-	struct tt_spool numbers; /* of all nodes: int64_t */
+	int64_t few[TT_REPORT_FEW]; /* the first numbers of all nodes */
+	size_t few_count;
+	struct tt_spool numbers; /* those behind: int64_t */
 	int64_t arguments;       /* list of the operation's, for the row */
 	struct tt_str whole;
 	TT_VEC(uint32_t) renumber;      /* new number + 1 of old counter - least; 0: none */
@@ -47,7 +52,15 @@ tt_status tt_report_captured_add(struct tt_report_captured *captured,
 /* The same in two steps: the node, then each of the numbers for its holes (raw ids of devices mapped). */
 tt_status tt_report_captured_begin(struct tt_report_captured *captured,
 				   const struct tt_report_captured_node *node);
-tt_status tt_report_captured_number(struct tt_report_captured *captured, int64_t number);
+tt_status tt_report_captured_beyond(struct tt_report_captured *captured, int64_t number);
+static inline tt_status tt_report_captured_number(struct tt_report_captured *captured,
+						  int64_t number)
+{
+	if (captured->few_count == TT_REPORT_FEW)
+		return tt_report_captured_beyond(captured, number);
+	captured->few[captured->few_count++] = number;
+	return TTNN_OK;
+}
 
 /* Where the rows go. */
 struct tt_report_target {

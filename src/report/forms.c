@@ -11,20 +11,40 @@
 
 /* ---- keys ---------------------------------------------------------------------------- */
 
-static void add_word(struct tt_str *key, uint64_t word)
+/* Room in the key; what has none is told by TT_VEC_RESERVE() when the key is complete. */
+static char *key_room(struct tt_report_forms *forms, size_t size)
 {
-	char *to = tt_str_room(key, sizeof(word));
+	char *to;
 
-	if (!to)
-		return;
-	memcpy(to, &word, sizeof(word));
-	tt_str_end(key, to + sizeof(word));
+	if (forms->key.room - forms->key.count < size && !TT_VEC_RESERVE(&forms->key, size)) {
+		forms->failed = true;
+		return NULL;
+	}
+	to = forms->key.data + forms->key.count;
+	forms->key.count += size;
+	return to;
 }
 
-static void add_words(struct tt_str *key, const char *text, size_t length)
+static void add_text(struct tt_report_forms *forms, const char *text, size_t length)
 {
-	add_word(key, length);
-	tt_str_add(key, text, length);
+	char *to = key_room(forms, length);
+
+	if (to)
+		memcpy(to, text, length);
+}
+
+static void add_word(struct tt_report_forms *forms, uint64_t word)
+{
+	char *to = key_room(forms, sizeof(word));
+
+	if (to)
+		memcpy(to, &word, sizeof(word));
+}
+
+static void add_words(struct tt_report_forms *forms, const char *text, size_t length)
+{
+	add_word(forms, length);
+	add_text(forms, text, length);
 }
 
 static tt_status add_value(struct tt_report_forms *forms, int64_t value)
@@ -40,10 +60,10 @@ static tt_status add_value(struct tt_report_forms *forms, int64_t value)
 /* Calls add_value() for the numbers in a text, and adds the text between to the key. */
 static tt_status add_places(struct tt_report_forms *forms, const char *text, size_t length)
 {
-	size_t from = 0, start = forms->key.length;
+	size_t from = 0, start = forms->key.count;
 	int64_t number;
 
-	add_word(&forms->key, 0);
+	add_word(forms, 0);
 	for (size_t i = 0; i < length;) {
 		size_t end = i;
 
@@ -54,16 +74,16 @@ static tt_status add_places(struct tt_report_forms *forms, const char *text, siz
 			continue;
 		}
 		if (tt_report_is_number(&number, text + i, end - i)) {
-			tt_str_add(&forms->key, text + from, i - from);
-			tt_str_addc(&forms->key, '\1');
+			add_text(forms, text + from, i - from);
+			add_text(forms, "\1", 1);
 			TT_TRY(add_value(forms, number));
 			from = end;
 		}
 		i = end;
 	}
-	tt_str_add(&forms->key, text + from, length - from);
-	if (!forms->key.failed) { /* its length, for what follows */
-		uint64_t size = forms->key.length - start;
+	add_text(forms, text + from, length - from);
+	if (!forms->failed) { /* its length, for what follows */
+		uint64_t size = forms->key.count - start;
 
 		memcpy(forms->key.data + start, &size, sizeof(size));
 	}
@@ -102,45 +122,44 @@ static bool has_time(const struct tt_graph_node *node)
 /* All of a node but its numbers is its key; those are in forms->values. */
 static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_node *node)
 {
-	struct tt_str *key = &forms->key;
 	int64_t number;
 
-	tt_str_clear(key);
-	forms->values.count = 0;
-	add_word(key, (uint64_t)node->type | (uint64_t)node->has_duration << 8 |
-			      (uint64_t)node->null_params << 9 | (uint64_t)node->bare << 10 |
-			      (uint64_t)has_time(node) << 11 |
-			      (uint64_t)(uint32_t)node->level << 32);
+	forms->key.count = forms->values.count = 0;
+	forms->failed = false;
+	add_word(forms, (uint64_t)node->type | (uint64_t)node->has_duration << 8 |
+				(uint64_t)node->null_params << 9 | (uint64_t)node->bare << 10 |
+				(uint64_t)has_time(node) << 11 |
+				(uint64_t)(uint32_t)node->level << 32);
 	if (has_time(node))
 		TT_TRY(add_value(forms, (int64_t)node->duration));
 	else if (node->has_duration)
-		add_word(key, node->duration);
+		add_word(forms, node->duration);
 	for (uint32_t i = 0; i < node->param_count; i++) {
 		const struct tt_graph_param *param = &node->params[i];
 		uint64_t what = (uint64_t)param->key << 8 | param->kind;
 
 		if (is_number(&number, param)) {
-			add_word(key, what | NUMBER);
+			add_word(forms, what | NUMBER);
 			TT_TRY(add_value(forms, number));
 			continue;
 		}
-		add_word(key, what);
+		add_word(forms, what);
 		if (is_places(forms, param)) {
 			TT_TRY(add_places(forms, param->text, param->length));
 		} else if (param->kind == TT_GRAPH_STRING || param->kind == TT_GRAPH_RAW) {
-			add_words(key, param->text, param->length);
+			add_words(forms, param->text, param->length);
 		} else {
-			add_word(key, param->unsigned_integer);
+			add_word(forms, param->unsigned_integer);
 		}
 	}
-	add_word(key, node->argument_count);
+	add_word(forms, node->argument_count);
 	for (uint32_t i = 0; i < node->argument_count; i++)
-		add_words(key, node->arguments[i], strlen(node->arguments[i]));
+		add_words(forms, node->arguments[i], strlen(node->arguments[i]));
 	for (uint32_t i = 0; i < node->stack_count; i++)
-		add_words(key, node->stack[i], strlen(node->stack[i]));
+		add_words(forms, node->stack[i], strlen(node->stack[i]));
 	if (node->type == TT_GRAPH_OTHER)
-		add_words(key, node->type_name, strlen(node->type_name));
-	return tt_str_status(key);
+		add_words(forms, node->type_name, strlen(node->type_name));
+	return forms->failed ? tt_fail_nomem() : TTNN_OK;
 }
 
 /* ---- making -------------------------------------------------------------------------- */
@@ -181,8 +200,8 @@ static tt_status make_json(struct tt_report_form *form, struct tt_report_forms *
 	return TTNN_OK;
 }
 
-static void add_slot(struct tt_report_form *form, const struct tt_json *value, enum tt_report_slot_kind kind,
-		     size_t more)
+static void add_slot(struct tt_report_form *form, const struct tt_json *value,
+		     enum tt_report_slot_kind kind, size_t more)
 {
 	form->slots[form->slot_count++] =
 		(struct tt_report_slot){value, (uint16_t)kind, (uint16_t)more};
@@ -212,7 +231,7 @@ static tt_status find_slots(struct tt_report_form *form, struct tt_report_forms 
 		before = at;
 		if (is_places(forms, param)) {
 			forms->values.count = 0;
-			tt_str_clear(&forms->key);
+			forms->key.count = 0;
 			TT_TRY(add_places(forms, param->text, param->length));
 			at += forms->values.count;
 			add_slot(form, it.value, TT_SLOT_PLACES, at - before);
@@ -274,7 +293,7 @@ static tt_status fill_form(struct tt_report_form *form, struct tt_report_forms *
 		return tt_fail_nomem();
 	if (form->value_count)
 		memcpy(form->values, forms->values.data, form->value_count * sizeof(*form->values));
-	form->bytes = 3 * forms->key.length + 1024;
+	form->bytes = 3 * forms->key.count + 1024;
 	TT_TRY(make_json(form, forms, node));
 	TT_TRY(make_shape(form, forms));
 	return find_slots(form, forms, node);
@@ -300,31 +319,63 @@ static tt_status new_form(struct tt_report_form **out, struct tt_report_forms *f
 	return TTNN_OK;
 }
 
-/* The form of a node; its numbers are in forms->values. */
+/* Makes the form that a key leads to. */
+static tt_status make_form(struct tt_report_form **out, struct tt_report_forms *forms,
+			   const struct tt_graph_node *node, struct tt_map_entry *entry)
+{
+	struct tt_report_form *form = NULL;
+
+	TT_TRY(new_form(&form, forms, node));
+	form->key = entry->key;
+	form->key_length = entry->length;
+	entry->pointer = form;
+	*out = form;
+	return make_key(forms, node); /* its values */
+}
+
+/* Nodes of a loop follow one another as before: then there is no need to search. */
+static struct tt_report_form *guess(const struct tt_report_forms *forms)
+{
+	struct tt_report_form *form = forms->before ? forms->before->after : NULL;
+
+	if (form && !form->exact && form->key_length == forms->key.count &&
+	    memcmp(form->key, forms->key.data, forms->key.count) == 0)
+		return form;
+	return NULL;
+}
+
 tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
 			      const struct tt_graph_node *node)
 {
 	struct tt_map_entry *entry;
 	struct tt_report_form *form;
-	bool added;
 
 	TT_TRY(make_key(forms, node));
-	entry = tt_map_add(&forms->map, forms->key.data, forms->key.length, &added);
-	if (!entry)
-		return tt_fail_nomem();
-	form = entry->pointer;
+	form = guess(forms);
 	if (!form) {
-		TT_TRY(new_form(&form, forms, node));
-		entry->pointer = form;
-		TT_TRY(make_key(forms, node)); /* its values */
-	} else if (form->exact && memcmp(form->values, forms->values.data,
-					 form->value_count * sizeof(*form->values)) != 0) {
-		TT_TRY(new_form(&form, forms, node));
-		entry->pointer = form; /* neighbours have equal numbers, if any */
-		TT_TRY(make_key(forms, node));
+		entry = tt_map_add(&forms->map, forms->key.data, forms->key.count, NULL);
+		if (!entry)
+			return tt_fail_nomem();
+		form = entry->pointer;
+		/* Of exact ones, neighbours have equal numbers, if any. */
+		if (!form ||
+		    (form->exact && memcmp(form->values, forms->values.data,
+					   form->value_count * sizeof(*form->values)) != 0))
+			TT_TRY(make_form(&form, forms, node, entry));
 	}
+	if (forms->before)
+		forms->before->after = form;
+	forms->before = form;
 	*out = form;
 	return TTNN_OK;
+}
+
+void tt_report_forms_forget(struct tt_report_forms *forms)
+{
+	tt_map_clear(&forms->map);
+	forms->before = NULL;
+	forms->bytes = 0;
+	forms->all.count = 0;
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -401,7 +452,7 @@ void tt_report_forms_deinit(struct tt_report_forms *forms)
 {
 	TT_VEC_DEINIT(&forms->all);
 	tt_map_deinit(&forms->map);
-	tt_str_deinit(&forms->key);
+	TT_VEC_DEINIT(&forms->key);
 	tt_str_deinit(&forms->text);
 	tt_report_drafts_deinit(&forms->drafts);
 	TT_VEC_DEINIT(&forms->values);

@@ -37,6 +37,9 @@ struct tt_report_form {
 	bool exact;            /* its numbers are not told apart: all nodes of it have these */
 	size_t id_value; /* which of the values is a tensor's id or an address, + 1; 0: none */
 	size_t bytes;
+	const char *key; /* of its nodes, in the map */
+	size_t key_length;
+	struct tt_report_form *after; /* that of the node behind the last one of it: a guess */
 };
 
 /* All zero but the first two is a valid empty one. */
@@ -46,15 +49,21 @@ struct tt_report_forms {
 	struct tt_map map;           /* key -> form */
 	TT_VEC(struct tt_report_form *) all;
 	size_t bytes;
-	struct tt_str key, text;
+	struct tt_report_form *before; /* of the node that was looked at last */
+	TT_VEC(char) key;              /* of the present one */
+	struct tt_str text;
 	struct tt_report_drafts drafts;
-	TT_VEC(int64_t) values; /* of the node that was looked at last */
+	TT_VEC(int64_t) values; /* of that node */
 	uint32_t last_shape;
+	bool failed; /* there was no memory for the key */
 };
 
 /* The form of a node, made if there is none; its numbers are in forms->values. */
 tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
 			      const struct tt_graph_node *node);
+
+/* No further node is of the forms that there are; those in forms->all become the caller's. */
+void tt_report_forms_forget(struct tt_report_forms *forms);
 
 /* Puts the numbers of a node into the JSON of its form. */
 tt_status tt_report_form_put(struct tt_report_form *form, int64_t counter, const int64_t *values);

@@ -152,7 +152,9 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 	if (!trace->held)
 		return TTNN_OK;
 	front = window_at(trace, 0);
-	TT_TRY(tt_report_form_put(front->form, front->counter, front->values.data));
+	/* Nobody looks at the numbers of others. */
+	if (front->form->entry.kind != TT_NODE_OTHER && front->form->entry.kind != TT_NODE_BUFFER)
+		TT_TRY(tt_report_form_put(front->form, front->counter, front->values.data));
 	*out = (struct tt_report_node){
 		.json = front->form->json,
 		.position = graph->next++,

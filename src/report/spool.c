@@ -58,20 +58,16 @@ static bool bring(struct tt_spool *spool, struct tt_spool_part *part, uint64_t n
 	int error;
 
 	if (!part->data) {
-		part->data = tt_alloc(size);
+		part->data = tt_calloc(1, size); /* what is written must be known */
 		if (!part->data)
 			return fail(spool, ENOMEM);
 	}
 	if (part->used && part->changed && !write_part(spool, part))
 		return false;
 	part->used = false;
-	if (is_new) {
-		memset(part->data, 0, size);
-	} else {
-		error = tt_fd_read_at(spool->fd - 1, part->data, size, number * size);
-		if (error)
-			return fail(spool, error);
-	}
+	error = is_new ? 0 : tt_fd_read_at(spool->fd - 1, part->data, size, number * size);
+	if (error)
+		return fail(spool, error);
 	part->number = number;
 	part->used = true;
 	return true;
@@ -79,9 +75,10 @@ static bool bring(struct tt_spool *spool, struct tt_spool_part *part, uint64_t n
 
 void *tt_spool_bring(struct tt_spool *spool, uint64_t index, bool change)
 {
-	uint64_t number = index >> spool->shift;
-	struct tt_spool_part *part = &spool->parts[number % TT_SPOOL_PARTS];
+	uint64_t number = index >> spool->shift, pair = number % TT_SPOOL_PAIRS;
+	struct tt_spool_part *part = &spool->parts[2 * pair + spool->older[pair]];
 
+	spool->older[pair] = !spool->older[pair];
 	if (spool->status != TTNN_OK || !bring(spool, part, number))
 		return NULL;
 	part->changed |= change;
@@ -95,8 +92,13 @@ tt_status tt_spool_status(const struct tt_spool *spool)
 
 void tt_spool_clear(struct tt_spool *spool)
 {
-	for (int i = 0; i < TT_SPOOL_PARTS; i++)
-		spool->parts[i].used = spool->parts[i].changed = false;
+	if (!spool->count)
+		return;
+	/* The first part stays where it is: a short list is filled again and again. */
+	for (int i = 0; i < TT_SPOOL_PARTS; i++) {
+		spool->parts[i].used &= spool->parts[i].number == 0;
+		spool->parts[i].changed = false;
+	}
 	spool->count = 0;
 	spool->status = TTNN_OK;
 }

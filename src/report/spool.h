@@ -13,11 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 
-/* Parts in memory at a time. */
+/* Parts in memory at a time: pairs, so that one that is far away does not push out the newest again and again. */
 #define TT_SPOOL_PARTS 16
+#define TT_SPOOL_PAIRS (TT_SPOOL_PARTS / 2)
 
 struct tt_spool_part {
 	char *data; /* NULL: none was needed yet */
@@ -32,7 +34,9 @@ struct tt_spool {
 	const char *directory; /* borrowed */
 	int fd;                /* of the file + 1; 0: there is none */
 	tt_status status;
-	struct tt_spool_part parts[TT_SPOOL_PARTS]; /* that of a record by its number */
+	struct tt_spool_part
+		parts[TT_SPOOL_PARTS]; /* that of a record is one of two, by its number */
+	uint8_t older[TT_SPOOL_PAIRS]; /* the one of them that was not used last */
 };
 
 /* Starts an empty list; its file, if one is needed, is in that directory, whose name is borrowed. */
@@ -44,11 +48,14 @@ void *tt_spool_bring(struct tt_spool *spool, uint64_t index, bool change);
 /* A record; `change`: it is going to be changed. */
 static inline void *tt_spool_reach(struct tt_spool *spool, uint64_t index, bool change)
 {
-	uint64_t number = index >> spool->shift;
-	struct tt_spool_part *part = &spool->parts[number % TT_SPOOL_PARTS];
+	uint64_t number = index >> spool->shift, pair = number % TT_SPOOL_PAIRS;
+	struct tt_spool_part *part = &spool->parts[2 * pair];
+	unsigned which = !(part->used && part->number == number);
 
+	part += which;
 	if (!part->used || part->number != number)
 		return tt_spool_bring(spool, index, change);
+	spool->older[pair] = !which;
 	part->changed |= change;
 	return part->data + (index & (((uint64_t)1 << spool->shift) - 1)) * spool->size;
 }
@@ -58,8 +65,10 @@ static inline void *tt_spool_push(struct tt_spool *spool)
 {
 	void *record = tt_spool_reach(spool, spool->count, true);
 
-	spool->count += record != NULL;
-	return record;
+	if (!record)
+		return NULL;
+	spool->count++;
+	return memset(record, 0, spool->size);
 }
 
 /* A record, likewise, to be read only; and one that is going to be changed. */

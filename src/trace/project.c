@@ -284,31 +284,31 @@ static void pop(struct tt_project_thread *t)
 	tt_free(call->stack);
 }
 
-/* What an outermost call finds open was left by a failure. */
-static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64_t now,
-		       const char *name)
-{
-	const char *reason; /* in the arena: a node that is passed on is read when this is over */
-	char text[512];
-
-	snprintf(text, sizeof(text),
-		 "Operation did not complete: its graph scope was still open when '%s' started",
-		 name);
-	reason = t->open.count ? tt_arena_strdup(&p->graph.arena, text) : text;
-	if (!reason)
-		tt_project_fail(p, tt_fail_nomem());
-	while (reason && t->open.count) {
-		close_top(p, t, now, reason, true);
-		pop(t);
-	}
-}
-
 /* A copy for a node: in a graph each text is kept once. NULL when memory is exhausted. */
 static const char *keep_text(struct tt_project *p, const struct tt_str *text)
 {
 	if (p->options.how == TT_PROJECT_GRAPH)
 		return tt_graph_text(&p->graph, tt_str_text(text), text->length);
 	return tt_arena_strndup(&p->graph.arena, tt_str_text(text), text->length);
+}
+
+/* What an outermost call finds open was left by a failure. */
+static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64_t now,
+		       const char *name)
+{
+	const char *reason;
+
+	if (!t->open.count)
+		return;
+	tt_str_clear(&p->text);
+	tt_str_addf(&p->text,
+		    "Operation did not complete: its graph scope was still open when '%s' started",
+		    name);
+	reason = p->text.failed ? NULL : keep_text(p, &p->text); /* it is read when this is over */
+	for (; reason && t->open.count; pop(t))
+		close_top(p, t, now, reason, true);
+	if (t->open.count)
+		tt_project_fail(p, tt_fail_nomem());
 }
 
 static void add_arguments(struct tt_project *p, uint32_t node,
