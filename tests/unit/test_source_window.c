@@ -504,6 +504,40 @@ TEST(chunks_are_read_ahead)
 
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
+/* Ever new names do not become ever more memory: a trace is read up to 32 MB of them. */
+TEST(names_are_bounded)
+{
+	const char *path = test_path("names.ttrace");
+	const size_t length = 200000, count = 200;
+	char *names = tt_calloc(count, length);
+	struct tt_event event = {.kind = TT_EVENT_SCOPE_BEGIN};
+	const struct tt_seen *seen;
+	struct tt_source *source;
+	uint64_t read = 0;
+
+	CHECK(names);
+	CHECK_OK(tt_capture_begin(&capture, &(struct tt_capture_options){.path = path}));
+	for (size_t i = 0; names && i < count; i++) {
+		char *name = names + i * length;
+
+		memset(name, 'a' + (int)(i % 26), length - 1);
+		memcpy(name, &(uint16_t){(uint16_t)(0x4141 + i)}, 2);
+		event.begin = (struct tt_event_scope_begin){.name = name};
+		tt_event_emit(&event);
+		tt_event_emit(&(struct tt_event){.kind = TT_EVENT_SCOPE_END});
+	}
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	tt_capture_free(capture);
+	CHECK_OK(tt_source_open(&source, path));
+	while (tt_source_next(&seen, source) == TTNN_OK && seen)
+		read += seen->event.kind == TT_EVENT_SCOPE_BEGIN;
+	CHECK(read > 100);
+	CHECK(read <= ((uint64_t)32 << 20) / length + 1);
+	CHECK(tt_source_info(source)->bad_chunks > 0);
+	tt_source_close(source);
+	tt_free(names);
+}
+
 /* A short trace of several chunks. */
 static struct bytes make_small(const char *path)
 {
