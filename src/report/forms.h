@@ -36,6 +36,7 @@ struct tt_report_form {
 	struct tt_str written; /* the same with other numbers */
 	bool exact;            /* its numbers are not told apart: all nodes of it have these */
 	size_t id_value; /* which of the values is a tensor's id or an address, + 1; 0: none */
+	int64_t note;    /* the walk's */
 	size_t bytes;
 	const char *key; /* of its nodes, in the map */
 	size_t key_length;

@@ -387,6 +387,11 @@ void tt_report_graph_hold(struct tt_report_graph *graph)
 		tt_report_trace_hold(graph);
 }
 
+int64_t *tt_report_graph_note(struct tt_report_graph *graph, size_t position)
+{
+	return graph->trace ? tt_report_trace_note(graph, position) : NULL;
+}
+
 void tt_report_graph_tidy(struct tt_report_graph *graph)
 {
 	if (graph->trace)

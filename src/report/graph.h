@@ -118,6 +118,12 @@ tt_status tt_report_graph_again(const struct tt_json **node, struct tt_report_gr
 /* The node walked is the start of an operation, and will be asked for again. */
 void tt_report_graph_hold(struct tt_report_graph *graph);
 
+/*
+ * A number that is kept with the arguments of the node that is held, 0 at first: nodes that share it have the same
+ * ones. NULL when nothing is known of others.
+ */
+int64_t *tt_report_graph_note(struct tt_report_graph *graph, size_t position);
+
 /* Adds a node to the captured ones: the one walked, one that is an output, of JSON any. */
 tt_status tt_report_graph_keep(struct tt_report_graph *graph, size_t position);
 
@@ -145,6 +151,7 @@ tt_status tt_report_trace_see(struct tt_report_graph *graph, uint64_t position);
 tt_status tt_report_trace_again(const struct tt_json **node, struct tt_report_graph *graph,
 				size_t position);
 void tt_report_trace_hold(struct tt_report_graph *graph);
+int64_t *tt_report_trace_note(struct tt_report_graph *graph, size_t position);
 tt_status tt_report_trace_keep(struct tt_report_graph *graph, size_t position);
 void tt_report_trace_tidy(struct tt_report_graph *graph);
 uint64_t tt_report_trace_count(const struct tt_report_graph *graph);

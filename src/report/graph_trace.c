@@ -205,6 +205,13 @@ void tt_report_trace_hold(struct tt_report_graph *graph)
 	graph->trace->kept_position = graph->next - 1;
 }
 
+int64_t *tt_report_trace_note(struct tt_report_graph *graph, size_t position)
+{
+	struct tt_report_form *kept = graph->trace->kept;
+
+	return kept && graph->trace->kept_position == position ? &kept->note : NULL;
+}
+
 /* ---- captured nodes ------------------------------------------------------------------------- */
 
 /* Where the numbers of a node are. */

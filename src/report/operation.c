@@ -112,13 +112,22 @@ static tt_status each_argument(struct tt_report_import *import, const struct tt_
 static tt_status argument_rows(struct tt_report_import *import, const struct tt_json *record,
 			       const struct tt_report_frame *frame)
 {
+	bool own = tt_py_true(tt_json_get(record, "arguments"));
 	struct tt_report_captured *captured = &import->captured;
+	int64_t *list =
+		frame && !own ? tt_report_graph_note(&import->graph, frame->position) : NULL;
 
 	if (import->db.as_tables)
 		return each_argument(import, record, frame);
+	captured->arguments = list ? *list : 0;
+	if (captured->arguments)
+		return TTNN_OK;
 	tt_report_compact_begin(&captured->compact);
 	TT_TRY(each_argument(import, record, frame));
-	return tt_report_compact_arguments(&captured->arguments, &captured->compact);
+	TT_TRY(tt_report_compact_arguments(&captured->arguments, &captured->compact));
+	if (list)
+		*list = captured->arguments;
+	return TTNN_OK;
 }
 
 /* ---- stack traces --------------------------------------------------------------------------- */

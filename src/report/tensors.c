@@ -50,12 +50,18 @@ static void map_device(const struct tt_report_tensors *tensors, struct tt_report
 static tt_status text_of(uint32_t *out, struct tt_report_tensors *tensors,
 			 const struct tt_json *value, bool dots)
 {
+	size_t length = 0;
+	const char *plain = tt_json_string(value, &length);
 	struct tt_str text = {0};
 	tt_status status;
 
 	*out = 0;
 	if (!value || tt_json_kind(value) == TT_JSON_NULL)
 		return TTNN_OK;
+	if (plain && !(dots && memmem(plain, length, "::", 2))) {
+		*out = tt_report_tensors_text(tensors, plain, length);
+		return *out ? TTNN_OK : tt_fail_nomem();
+	}
 	tt_py_str(&text, value);
 	if (dots && text.data) {
 		char *to = text.data;

@@ -224,13 +224,14 @@ static tt_status lift(struct tt_report_import *import, const struct tt_report_fr
 static tt_status note_abort(struct tt_report_import *import, const struct tt_json *end)
 {
 	const struct tt_json *params = tt_json_get(end, "params");
-	const char *texts[] = {tt_json_string(tt_json_get(params, "name"), NULL),
-			       tt_json_string(tt_json_get(params, "abort_reason"), NULL)};
 	const char *aborted = tt_json_string(tt_json_get(params, "aborted"), NULL);
+	const char *texts[2];
 	uint32_t *into[] = {&import->abort_name, &import->abort_reason};
 
 	if (!aborted || strcmp(aborted, "true") != 0 || import->aborted)
 		return TTNN_OK;
+	texts[0] = tt_json_string(tt_json_get(params, "name"), NULL);
+	texts[1] = tt_json_string(tt_json_get(params, "abort_reason"), NULL);
 	import->aborted = true;
 	for (int i = 0; i < 2; i++) {
 		const char *text = texts[i] ? texts[i] : i ? "" : "unknown";
