@@ -617,39 +617,50 @@ static tt_status is_first(bool *first, struct tt_map *seen,
 	return tt_map_add(seen, key, sizeof(key), first) ? TTNN_OK : tt_fail_nomem();
 }
 
-/* Places of tensors that stay, each once. */
-static tt_status write_places(struct tt_report_tensors *tensors, uint64_t *count)
+static tt_status place_row(struct tt_report_tensors *tensors,
+			   const struct tt_report_tensor_place *place)
 {
-	struct tt_map seen = {0};
 	struct tt_db_stmt *insert;
-	tt_status status = tt_report_insert(&insert, tensors->db, TT_REPORT_DEVICE_TENSORS);
+
+	TT_TRY(tt_report_insert(&insert, tensors->db, TT_REPORT_DEVICE_TENSORS));
+	tt_db_bind_int(insert, 0, place->id);
+	bind_maybe(insert, 1, &place->device);
+	bind_maybe(insert, 2, &place->address);
+	tt_db_bind_int(insert, 3, tensors->rank);
+	return tt_db_run(insert);
+}
+
+/* Places of tensors that stay, each once. */
+static tt_status each_place(struct tt_report_tensors *tensors, uint64_t *count, struct tt_map *seen)
+{
 	int64_t before = 0;
 
-	for (uint64_t i = 0; status == TTNN_OK && i < tensors->places.count; i++) {
+	for (uint64_t i = 0; i < tensors->places.count; i++) {
 		const struct tt_report_tensor_place *place = tt_spool_at(&tensors->places, i);
-		struct tt_report_id *known = NULL;
+		struct tt_report_id *known;
 		bool first = false;
 
 		if (!place)
-			status = tt_spool_status(&tensors->places);
-		if (status == TTNN_OK && place->id != before && !tensors->twice)
-			tt_map_clear(&seen);
-		if (status == TTNN_OK)
-			status = tt_report_ids_at(&known, &tensors->ids, place->id);
-		if (status == TTNN_OK && known->kept)
-			status = is_first(&first, &seen, place);
-		if (status != TTNN_OK)
-			break;
+			return tt_spool_status(&tensors->places);
+		if (place->id != before && !tensors->twice)
+			tt_map_clear(seen);
 		before = place->id;
+		TT_TRY(tt_report_ids_at(&known, &tensors->ids, place->id));
+		if (known->kept)
+			TT_TRY(is_first(&first, seen, place));
 		if (!first)
 			continue;
 		++*count;
-		tt_db_bind_int(insert, 0, place->id);
-		bind_maybe(insert, 1, &place->device);
-		bind_maybe(insert, 2, &place->address);
-		tt_db_bind_int(insert, 3, tensors->rank);
-		status = tt_db_run(insert);
+		TT_TRY(place_row(tensors, place));
 	}
+	return TTNN_OK;
+}
+
+static tt_status write_places(struct tt_report_tensors *tensors, uint64_t *count)
+{
+	struct tt_map seen = {0};
+	tt_status status = each_place(tensors, count, &seen);
+
 	tt_map_deinit(&seen);
 	return status;
 }
