@@ -3,6 +3,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tensor/distribution.h"
+#include "tensor/shape.h"
+
+uint64_t tt_course_bank_size(const struct ttnn_tensor_spec *spec, uint64_t banks)
+{
+	struct tt_distribution distribution;
+	uint64_t pages = 0;
+
+	if (spec->memory.has_shard || spec->memory.has_nd_shard) {
+		if (tt_distribution_make(&distribution, spec) == TTNN_OK)
+			pages = tt_distribution_core_pages(&distribution);
+	} else if (banks) {
+		pages = tt_div_up(spec->pages, banks);
+	}
+	return pages * spec->page_bytes;
+}
 
 void tt_course_deinit(struct tt_course *course)
 {

@@ -108,6 +108,12 @@ bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, u
 
 /* ---- of nodes, where nobody told of events (course_read.c) ------------------------------------------- */
 
+/*
+ * Bytes of a tensor in the fullest bank of L1, when nobody told: without the padding of pages; `banks` are those of its
+ * device, 0 if that is not known.
+ */
+uint64_t tt_course_bank_size(const struct ttnn_tensor_spec *spec, uint64_t banks);
+
 /* The course that the nodes of a graph tell of; *out is the caller's. */
 tt_status tt_course_read(struct tt_course *out, const struct tt_graph *graph);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tensor/distribution.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 #include "trace/argtext.h"
@@ -152,26 +151,6 @@ static uint32_t buffer_node(struct tt_project *p, const struct tt_project_thread
 	return *slot - 1;
 }
 
-/* Bytes of a tensor in the fullest bank of L1, when nobody told: without the padding of pages. */
-static uint64_t bank_size_of(const struct tt_project *p, const struct tt_event_tensor *tensor)
-{
-	const struct tt_project_device *device = NULL;
-	const struct ttnn_tensor_spec *spec = tensor->spec;
-	struct tt_distribution distribution;
-	uint64_t pages = 0;
-
-	for (size_t i = 0; i < p->devices.count; i++)
-		if (p->devices.data[i].id == tensor->device_id)
-			device = &p->devices.data[i];
-	if (spec->memory.has_shard || spec->memory.has_nd_shard) {
-		if (tt_distribution_make(&distribution, spec) == TTNN_OK)
-			pages = tt_distribution_core_pages(&distribution);
-	} else if (device && device->row.l1_num_banks) {
-		pages = tt_div_up(spec->pages, device->row.l1_num_banks);
-	}
-	return pages * spec->page_bytes;
-}
-
 /* A tensor whose buffer nobody told of: from before a recording, in part of one or in an older one. */
 static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
 {
@@ -181,10 +160,14 @@ static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
 		.type = tensor->spec->memory.buffer,
 		.size = tensor->spec->bytes,
 	};
+	uint64_t banks = 0;
 
 	if (!follows(p) || tt_course_knows(&p->course, tensor->buffer_id))
 		return;
-	buffer.bank_size = bank_size_of(p, tensor);
+	for (size_t i = 0; i < p->devices.count; i++)
+		if (p->devices.data[i].id == tensor->device_id)
+			banks = p->devices.data[i].row.l1_num_banks;
+	buffer.bank_size = tt_course_bank_size(tensor->spec, banks);
 	follow(p, tt_course_there(&p->course, &buffer));
 }
 
