@@ -353,23 +353,12 @@ static bool is_written(const struct tt_project *p, const struct tt_event_scope_b
 	return !p->dialect->unwritten || strcmp(p->dialect->unwritten, begin->name) != 0;
 }
 
-/* The stack that was told of goes to the call; a node has it too. */
-static void move_stack(struct tt_project *p, struct tt_project_thread *t,
-		       struct tt_project_call *call)
+/* Where a call was called from, for a node of it. */
+static void set_stack(struct tt_project *p, uint32_t node, const struct tt_project_call *call)
 {
-	struct tt_graph_node *node = describes(p) ? tt_project_node(p, call->node) : NULL;
-	size_t count = t->stack.count;
-	const char **texts = NULL;
+	const char **texts = tt_arena_calloc(&p->graph.arena, call->stack_count, sizeof(*texts));
 
-	call->stack = t->stack.data;
-	call->stack_count = (uint32_t)count;
-	t->stack.data = NULL;
-	t->stack.count = t->stack.room = 0;
-	t->stack_python = false;
-	if (!node || !count)
-		return;
-	texts = tt_arena_calloc(&p->graph.arena, count, sizeof(*texts));
-	for (size_t i = 0; texts && i < count; i++) {
+	for (uint32_t i = 0; texts && i < call->stack_count; i++) {
 		texts[i] =
 			p->options.how == TT_PROJECT_GRAPH
 				? tt_graph_text(&p->graph, call->stack[i], strlen(call->stack[i]))
@@ -377,10 +366,23 @@ static void move_stack(struct tt_project *p, struct tt_project_thread *t,
 		if (!texts[i])
 			texts = NULL;
 	}
-	node->stack = texts;
-	node->stack_count = texts ? (uint32_t)count : 0;
+	tt_project_node(p, node)->stack = texts;
+	tt_project_node(p, node)->stack_count = texts ? call->stack_count : 0;
 	if (!texts)
 		tt_project_fail(p, tt_fail_nomem());
+}
+
+/* The stack that was told of goes to the call; its node has it too. */
+static void move_stack(struct tt_project *p, struct tt_project_thread *t,
+		       struct tt_project_call *call)
+{
+	call->stack = t->stack.data;
+	call->stack_count = (uint32_t)t->stack.count;
+	t->stack.data = NULL;
+	t->stack.count = t->stack.room = 0;
+	t->stack_python = false;
+	if (describes(p) && call->stack_count)
+		set_stack(p, call->node, call);
 }
 
 static void describe_function(struct tt_project *p, const struct tt_project_call *call,
@@ -739,25 +741,11 @@ static const char *operation_of(const struct tt_project_thread *t)
 /* An error happened where the innermost function was called from whose stack is known. */
 static void set_error_stack(struct tt_project *p, const struct tt_project_thread *t, uint32_t node)
 {
-	for (size_t i = t->open.count; i-- > 0;) {
-		const struct tt_project_call *call = &t->open.data[i];
-		struct tt_graph_node *error = tt_project_node(p, node);
-		const char **texts;
-
-		if (!call->stack_count)
-			continue;
-		texts = tt_arena_calloc(&p->graph.arena, call->stack_count, sizeof(*texts));
-		for (uint32_t k = 0; texts && k < call->stack_count; k++)
-			texts[k] = p->options.how == TT_PROJECT_GRAPH
-					   ? tt_graph_text(&p->graph, call->stack[k],
-							   strlen(call->stack[k]))
-					   : call->stack[k];
-		error->stack = texts;
-		error->stack_count = texts ? call->stack_count : 0;
-		if (!texts)
-			tt_project_fail(p, tt_fail_nomem());
-		return;
-	}
+	for (size_t i = t->open.count; i-- > 0;)
+		if (t->open.data[i].stack_count) {
+			set_stack(p, node, &t->open.data[i]);
+			return;
+		}
 }
 
 static void on_error(struct tt_project *p, struct tt_project_thread *t,
