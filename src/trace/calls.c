@@ -128,28 +128,41 @@ tt_status tt_calls_each(struct tt_input *input, enum ttnn_dialect dialect,
 
 /* ---- how long each operation took ------------------------------------------------------------------- */
 
+/* The row of a name; NULL when memory is exhausted. */
+static struct tt_calls_row *row_of(struct tt_calls_table *table, const char *name)
+{
+	struct tt_map_entry *entry;
+	struct tt_calls_row *row;
+	bool added;
+
+	/* One after the other is often the same, and of a trace by its address, too. */
+	if (table->last_name == name)
+		return &table->rows.data[table->last];
+	entry = tt_map_add(&table->names, name, strlen(name), &added);
+	row = entry && added ? TT_VEC_PUSH(&table->rows) : NULL;
+	if (!entry || (added && !row)) {
+		table->status = TTNN_NOMEM;
+		return NULL;
+	}
+	if (added) {
+		*row = (struct tt_calls_row){.name = entry->key};
+		entry->number = table->rows.count - 1;
+	}
+	table->last_name = name;
+	table->last = entry->number;
+	return &table->rows.data[entry->number];
+}
+
 static void sum_end(void *context, const struct tt_project_call *calls, size_t count,
 		    uint64_t duration)
 {
 	const struct tt_project_call *call = &calls[count - 1];
 	struct tt_calls_table *table = context;
 	struct tt_calls_row *row;
-	struct tt_map_entry *entry;
-	bool added;
 
-	if (!call->operation)
+	row = call->operation ? row_of(table, call->name) : NULL;
+	if (!row)
 		return;
-	entry = tt_map_add(&table->names, call->name, strlen(call->name), &added);
-	row = entry && added ? TT_VEC_PUSH(&table->rows) : NULL;
-	if (!entry || (added && !row)) {
-		table->status = TTNN_NOMEM;
-		return;
-	}
-	if (added) {
-		*row = (struct tt_calls_row){.name = entry->key};
-		entry->number = table->rows.count - 1;
-	}
-	row = &table->rows.data[entry->number];
 	row->calls++;
 	row->total_ns += duration;
 	if (duration > row->longest_ns)

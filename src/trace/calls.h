@@ -21,6 +21,8 @@ struct tt_calls_row {
 struct tt_calls_table {
 	TT_VEC(struct tt_calls_row) rows; /* by time, the longest first */
 	struct tt_map names;              /* → place in rows */
+	const char *last_name;            /* that was added to last, and its row */
+	size_t last;
 	tt_status status;
 };
 tt_status tt_calls_sum(struct tt_calls_table *out, struct tt_input *input,

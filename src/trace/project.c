@@ -346,11 +346,21 @@ static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32
 	}
 }
 
-static bool is_written(const struct tt_project *p, const struct tt_event_scope_begin *begin)
+static const struct tt_project_name *know(struct tt_project *p, const char *name)
 {
-	if (!p->dialect->scopes[begin->kind].written)
-		return false;
-	return !p->dialect->unwritten || strcmp(p->dialect->unwritten, begin->name) != 0;
+	struct tt_project_name *known =
+		&p->names[((uintptr_t)name >> 4 ^ (uintptr_t)name >> 10) % TT_PROJECT_NAMES];
+
+	if (known->name != name)
+		*known = (struct tt_project_name){name, tt_graph_names_operation(name, 0),
+						  p->dialect->unwritten &&
+							  strcmp(p->dialect->unwritten, name) == 0};
+	return known;
+}
+
+static bool is_written(struct tt_project *p, const struct tt_event_scope_begin *begin)
+{
+	return p->dialect->scopes[begin->kind].written && !know(p, begin->name)->unwritten;
 }
 
 /* Where a call was called from, for a node of it. */
@@ -415,7 +425,7 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 		close_left(p, t, now, begin->name);
 	around = top(t);
 	call.level = (int32_t)t->open.count + 1;
-	call.operation = tt_graph_names_operation(call.name, call.level);
+	call.operation = call.level == 1 || know(p, call.name)->operation;
 	slot = TT_VEC_PUSH(&t->open);
 	if (!slot) {
 		tt_project_fail(p, tt_fail_nomem());
@@ -796,6 +806,9 @@ static struct tt_project_thread *thread_of(struct tt_project *p, uint32_t number
 {
 	struct tt_project_thread *t;
 
+	/* Most are in the order of their numbers. */
+	if (number < p->threads.count && p->threads.data[number].number == number)
+		return &p->threads.data[number];
 	for (size_t i = 0; i < p->threads.count; i++)
 		if (p->threads.data[i].number == number)
 			return &p->threads.data[i];

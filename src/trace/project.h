@@ -106,6 +106,14 @@ struct tt_project_thread {
 	bool told_memory; /* of the program that is launched next, row by row */
 };
 
+/* What is known of a name, which is the source's: one pointer is one name. */
+struct tt_project_name {
+	const char *name;
+	bool operation; /* that a user calls, at any level */
+	bool unwritten; /* by the dialect */
+};
+#define TT_PROJECT_NAMES 64
+
 struct tt_project {
 	struct tt_project_options options;
 	const struct tt_dialect *dialect;
@@ -118,6 +126,7 @@ struct tt_project {
 	TT_VEC(uint32_t) chips;               /* that nodes of circular buffers name, each once */
 	struct tt_course_maker course;        /* of the graph's */
 	TT_VEC(struct tt_event_buffer) there; /* buffers from before the capture */
+	struct tt_project_name names[TT_PROJECT_NAMES]; /* by their address: those asked for last */
 	struct tt_str text;
 	struct tt_argtext_style style; /* of texts */
 	tt_status status;
