@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -127,7 +128,10 @@ int tt_fd_nameless(const char *directory)
 
 int tt_fd_scratch(void)
 {
-	return tt_fd_nameless(tt_fd_temp_directory());
+	int fd = tt_fd_nameless(tt_fd_temp_directory());
+
+	/* Where there is no such place memory has to do. */
+	return fd < 0 ? tt_fd_above(memfd_create("ttnn", MFD_CLOEXEC)) : fd;
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------- */

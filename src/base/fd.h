@@ -36,7 +36,7 @@ int tt_fd_nameless(const char *directory);
 /* Where temporary files go: TMPDIR of the environment, else /tmp. Borrowed. */
 const char *tt_fd_temp_directory(void);
 
-/* tt_fd_nameless() there. */
+/* tt_fd_nameless() there; in memory where there is no such place. */
 int tt_fd_scratch(void);
 
 /* All these bytes of a file; 0 or errno, ENODATA when it ends before. */

@@ -88,6 +88,12 @@ struct tt_map_entry *tt_map_add(struct tt_map *map, const void *key, size_t leng
 
 void tt_map_clear(struct tt_map *map)
 {
+	/* A table far larger than what was in it would be cleared at length again and again. */
+	if (map->slot_count > 1024 && map->count < map->slot_count / 16) {
+		tt_free(map->slots);
+		map->slots = NULL;
+		map->slot_count = 0;
+	}
 	map->count = 0;
 	if (map->slots)
 		memset(map->slots, 0, map->slot_count * sizeof(*map->slots));

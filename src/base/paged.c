@@ -130,11 +130,11 @@ static tt_status load(struct tt_paged *paged, uint64_t number)
 				      (place->in_file - 1) * PAGE * sizeof(*page->data));
 	else
 		memset(page->data, 0, PAGE * sizeof(*page->data));
-	if (error)
-		return fail_file(error);
 	page->number = number;
 	page->in_file = place->in_file;
 	place->page = room;
+	if (error)
+		return fail_file(error);
 	paged->last = page;
 	return TTNN_OK;
 }

@@ -198,7 +198,8 @@ static tt_status write_flow(struct tt_str *out, const struct job *job)
 /* Of a trace all that it tells; of a graph the graph. */
 static tt_status report_of(struct tt_jsonw *w, const struct job *job)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect(), .label = bar(job)};
+	struct tt_project_options how = {
+		.dialect = chosen_dialect(), .label = bar(job), .rounds = pages ? 3 : 1};
 	const char *from = job->input->path;
 	struct tt_stream *stream;
 	struct tt_input input;

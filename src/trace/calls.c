@@ -8,6 +8,8 @@
 #include "base/progress.h"
 
 #define POLL 65536 /* events after which somebody may give up */
+/* Frames of a stack that are told apart; what lies deeper counts as the last. A damaged file may say anything. */
+#define FRAMES_MOST 256
 
 /* ---- telling ---------------------------------------------------------------------------------------- */
 
@@ -64,12 +66,26 @@ static struct tt_project_call *begin_call(struct told *told, const struct tt_gra
 	return call;
 }
 
-static void end_call(struct told *told, uint64_t duration, const struct tt_project_sink *sink,
-		     void *context)
+/* Calls of several threads lie between each other: an end says itself whose it is. */
+static tt_status end_call(struct told *told, const struct tt_graph_node *node,
+			  const struct tt_project_sink *sink, void *context)
 {
-	sink->end(context, told->open.data, told->open.count, duration);
+	struct tt_project_call *call = &told->open.data[told->open.count - 1];
+	const char *name = tt_graph_string(node, TT_KEY_NAME);
+
+	if (strcmp(call->name, name) != 0) {
+		const struct tt_map_entry *kept =
+			tt_map_add(&told->names, name, strlen(name), NULL);
+
+		if (!kept)
+			return tt_fail_nomem();
+		call->name = kept->key;
+	}
+	call->operation = tt_graph_is_operation(node);
+	sink->end(context, told->open.data, told->open.count, node->duration);
 	if (--told->open.count)
-		told->open.data[told->open.count - 1].inner_ns += duration;
+		told->open.data[told->open.count - 1].inner_ns += node->duration;
+	return TTNN_OK;
 }
 
 /* The starts and ends of nodes. An end without a start is one of a call that began before. */
@@ -84,9 +100,7 @@ static tt_status tell_node(struct told *told, const struct tt_graph_node *node,
 		return tt_fail_nomem();
 	if (starts && sink->begin)
 		sink->begin(context, told->open.data, told->open.count);
-	if (!starts)
-		end_call(told, node->duration, sink, context);
-	return TTNN_OK;
+	return starts ? TTNN_OK : end_call(told, node, sink, context);
 }
 
 static tt_status tell_stream(struct tt_stream *stream, const struct tt_project_sink *sink,
@@ -219,7 +233,7 @@ static void add_stack(struct fold *fold, const struct tt_project_call *calls, si
 	tt_str_clear(&fold->text);
 	if (fold->root)
 		tt_str_addf(&fold->text, "%s;", fold->root);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && i < FRAMES_MOST; i++) {
 		tt_str_adds(&fold->text, i ? ";" : "");
 		tt_str_adds(&fold->text, calls[i].name);
 	}

@@ -123,6 +123,15 @@ static tt_status note_there(struct tt_course_maker *maker, uint32_t place)
 	return TTNN_OK;
 }
 
+struct tt_event_buffer tt_course_told(const struct tt_course_buffer *buffer)
+{
+	return (struct tt_event_buffer){.buffer_id = buffer->id,
+					.size = buffer->size,
+					.bank_size = buffer->bank_size,
+					.device_id = buffer->device_id,
+					.type = buffer->l1 ? TTNN_L1 : TTNN_DRAM};
+}
+
 tt_status tt_course_there(struct tt_course_maker *maker, const struct tt_event_buffer *buffer)
 {
 	uint32_t place;

@@ -100,6 +100,9 @@ tt_status tt_course_ranges(struct tt_course_maker *maker, const struct tt_event_
 tt_status tt_course_program(struct tt_course_maker *maker, const struct tt_event_program *program,
 			    uint32_t node);
 
+/* A buffer of `theres` as an event would tell of it, for a course that begins again. */
+struct tt_event_buffer tt_course_told(const struct tt_course_buffer *buffer);
+
 /* Whether nobody knows what a buffer in L1 takes of a bank. */
 bool tt_course_is_shareless(const struct tt_course_buffer *buffer);
 

@@ -170,6 +170,7 @@ tt_status tt_graph_read_node(struct tt_graph_reader *r, const struct tt_json *js
 		return tt_fail_nomem();
 	if (tt_json_kind(json) != TT_JSON_OBJECT)
 		return fail(r, "is no object");
+	node->counter = (int64_t)(r->before + r->graph->count - 1);
 	TT_TRY(read_type(node, r, tt_json_get(json, "node_type")));
 	TT_TRY(read_params(node, r, tt_json_get(json, "params")));
 	TT_TRY(read_numbers(&node->connections, &node->connection_count, r,

@@ -17,6 +17,7 @@ struct bank {
 /* A buffer while it is there. */
 struct life {
 	bool live;
+	uint64_t bank_size; /* that was counted: more may be known when it goes */
 	const char *maker;
 	uint32_t held[TT_MEMORY_VIEWS]; /* place among the holders of each peak + 1 */
 };
@@ -100,6 +101,7 @@ static tt_status change(struct running *r, uint32_t which, bool live)
 	uint64_t *total = buffer->l1 ? &r->now.l1 : &r->now.dram;
 	struct bank *bank = bank_of(r, buffer->device_id);
 	struct life *life = life_of(r, which);
+	uint64_t share;
 
 	if (!bank || !life)
 		return tt_fail_nomem();
@@ -107,10 +109,12 @@ static tt_status change(struct running *r, uint32_t which, bool live)
 		return TTNN_OK;
 	if (!live)
 		complete_holders(r, life, buffer);
-	*life = (struct life){.live = live, .maker = live ? operation_of(r) : NULL};
+	share = live ? buffer->bank_size : life->bank_size;
+	*life = (struct life){
+		.live = live, .bank_size = share, .maker = live ? operation_of(r) : NULL};
 	*total += live ? buffer->size : 0 - buffer->size;
 	if (buffer->l1)
-		bank->bytes += live ? buffer->bank_size : 0 - buffer->bank_size;
+		bank->bytes += live ? share : 0 - share;
 	return TTNN_OK;
 }
 
@@ -266,7 +270,8 @@ struct heights {
 /* Every stretch has a node, so in short graphs one is in several. */
 static void raise_bars(uint64_t *bars, uint64_t number, uint64_t nodes, uint64_t value)
 {
-	for (uint64_t bar = number * TT_MEMORY_BARS / nodes; bar < TT_MEMORY_BARS; bar++) {
+	for (uint64_t bar = nodes ? number * TT_MEMORY_BARS / nodes : TT_MEMORY_BARS;
+	     bar < TT_MEMORY_BARS; bar++) {
 		uint64_t from = bar * nodes / TT_MEMORY_BARS;
 
 		if (from > number)

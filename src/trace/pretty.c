@@ -42,6 +42,8 @@ static void add_param(struct tt_str *out, const struct tt_graph_node *node, int 
 		return;
 	if (param->kind == TT_GRAPH_STRING || param->kind == TT_GRAPH_RAW)
 		tt_str_add(out, param->text, param->length);
+	else if (param->kind == TT_GRAPH_DIGITS)
+		tt_str_addu(out, param->unsigned_integer);
 	else
 		tt_str_addf(out, "%lld", (long long)param->integer);
 }

@@ -283,11 +283,15 @@ static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64
 
 	if (!t->open.count)
 		return;
-	tt_str_clear(&p->text);
-	tt_str_addf(&p->text,
-		    "Operation did not complete: its graph scope was still open when '%s' started",
-		    name);
-	reason = p->text.failed ? NULL : keep_text(p, &p->text); /* it is read when this is over */
+	reason = "";
+	if (describes(p)) { /* else nobody reads it, and nobody would drop it */
+		tt_str_clear(&p->text);
+		tt_str_addf(&p->text,
+			    "Operation did not complete: its graph scope was still open when '%s' "
+			    "started",
+			    name);
+		reason = p->text.failed ? NULL : keep_text(p, &p->text);
+	}
 	for (; reason && t->open.count; pop(t))
 		close_top(p, t, now, reason, true);
 	if (t->open.count)
@@ -804,20 +808,17 @@ static void on_stack(struct tt_project *p, struct tt_project_thread *t,
 
 static struct tt_project_thread *thread_of(struct tt_project *p, uint32_t number)
 {
-	struct tt_project_thread *t;
+	/* A source counts its threads from 0. */
+	while (p->threads.count <= number) {
+		struct tt_project_thread *t = TT_VEC_PUSH(&p->threads);
 
-	/* Most are in the order of their numbers. */
-	if (number < p->threads.count && p->threads.data[number].number == number)
-		return &p->threads.data[number];
-	for (size_t i = 0; i < p->threads.count; i++)
-		if (p->threads.data[i].number == number)
-			return &p->threads.data[i];
-	t = TT_VEC_PUSH(&p->threads);
-	if (t)
-		*t = (struct tt_project_thread){.number = number, .last_end = -1};
-	else
-		tt_project_fail(p, tt_fail_nomem());
-	return t;
+		if (!t) {
+			tt_project_fail(p, tt_fail_nomem());
+			return NULL;
+		}
+		*t = (struct tt_project_thread){.last_end = -1};
+	}
+	return &p->threads.data[number];
 }
 
 void tt_project_init(struct tt_project *p, const struct tt_project_options *options)

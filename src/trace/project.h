@@ -13,7 +13,7 @@
  * below the start of the capture. A failure sticks: later events are dropped, finish tells.
  *
  * What is made of the events is a choice (enum tt_project_how): a whole graph, or parts of it on the way, in memory
- * for what is alive alone: stream.h and tally.h are such.
+ * for what is alive alone: stream.h and calls.h are such.
  */
 #ifndef TT_TRACE_PROJECT_H
 #define TT_TRACE_PROJECT_H
@@ -97,7 +97,6 @@ struct tt_project_call {
 	uint32_t stack_count;
 };
 struct tt_project_thread {
-	uint32_t number;
 	TT_VEC(struct tt_project_scope) scopes; /* as told */
 	TT_VEC(struct tt_project_call) open;    /* as written: without those left open in the end */
 	int64_t last_end;                       /* node, or -1 */
@@ -117,10 +116,10 @@ struct tt_project_name {
 struct tt_project {
 	struct tt_project_options options;
 	const struct tt_dialect *dialect;
-	struct tt_graph graph; /* or the nodes that were not dropped yet */
-	uint32_t count;        /* nodes so far */
-	struct tt_arena kept;  /* what is known of devices */
-	TT_VEC(struct tt_project_thread) threads;
+	struct tt_graph graph;                    /* or the nodes that were not dropped yet */
+	uint32_t count;                           /* nodes so far */
+	struct tt_arena kept;                     /* what is known of devices */
+	TT_VEC(struct tt_project_thread) threads; /* by number */
 	TT_VEC(struct tt_project_device) devices;
 	struct tt_paged buffers, tensors;     /* id → node + 1 */
 	TT_VEC(uint32_t) chips;               /* that nodes of circular buffers name, each once */

@@ -43,7 +43,8 @@ struct tt_stream_facts {
 
 /*
  * Begins with the nodes of a source, with a capture_end behind them. Of the options dialect, modes, end_ns,
- * `plain` and `course` count. The source stays the caller's, is rewound, and must not be used meanwhile.
+ * `plain` and `course` count. The source stays the caller's and is rewound; who reads it meanwhile restarts the
+ * stream then.
  */
 tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
 			 const struct tt_project_options *options);
@@ -71,7 +72,7 @@ tt_status tt_stream_next(const struct tt_graph_node **out, struct tt_stream *str
 /* The next connection of that node, in their order; false behind the last. */
 bool tt_stream_edge(uint32_t *to, struct tt_stream *stream);
 
-/* Whether the capture made that node: a tensor that a function gave, a buffer that was allocated, or neither. */
+/* Whether the capture made that node: a tensor that a function gave, a buffer that was allocated, or neither. Once. */
 bool tt_stream_made(struct tt_stream *stream);
 
 /* Begins again, with the first node. */
@@ -81,7 +82,7 @@ tt_status tt_stream_restart(struct tt_stream *stream);
 const struct tt_stream_facts *tt_stream_facts(const struct tt_stream *stream);
 
 /*
- * What became of memory, with `course`: the next step that happened before node `before` is written, and the
+ * What became of memory, with `course`, to be taken as it comes: the next step that happened before node `before` is written, and the
  * buffer it is about (trace/course.h), both until the next call. At the start the buffers that were there before
  * are in the course.
  */

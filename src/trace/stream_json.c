@@ -29,14 +29,16 @@ struct json {
 	struct tt_spill *made;
 	TT_VEC(uint32_t) chips;
 	TT_VEC(struct ahead) aheads; /* by number of the node they lead to */
+	size_t passed;               /* of them: those that have come */
 	/* With a course: kinds of nodes, buffers that nodes allocate, those that were there. */
 	struct tt_course course;
 	struct tt_course_maker maker;
 	struct tt_paged buffers, born; /* node → 1 */
 	TT_VEC(struct tt_event_buffer) theres;
+	bool known; /* all of them, as all nodes tell of them */
 	/* Texts of shapes: of tensors, and of the first tensor in a buffer, by node, as places in `shapes` + 1. */
 	struct tt_map shapes;
-	struct tt_paged tensor_shapes, buffer_shapes, waiting; /* waiting: tensor → buffer + 1 */
+	struct tt_paged tensor_shapes, buffer_shapes;
 };
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
@@ -74,6 +76,7 @@ static tt_status find_nodes(struct json *j)
 	if (tt_jsonslice_kind(j->slices) != TT_JSON_ARRAY)
 		return tt_fail(TTNN_FORMAT, "%s: a graph is a list of nodes", j->path);
 	tt_jsonslice_enter(j->slices);
+	j->graph.count = 0;
 	j->reader = (struct tt_graph_reader){
 		.graph = &j->graph, .name = j->path, .typed = j->reader.typed};
 	return TTNN_OK;
@@ -125,14 +128,15 @@ static tt_status note_references(struct json *j, uint32_t number, const uint32_t
 /* Those that have come are not ahead any more. */
 static void pass_references(struct json *j, uint32_t number)
 {
-	size_t passed = 0;
-
-	while (passed < j->aheads.count && j->aheads.data[passed].to <= number)
-		passed++;
-	if (!passed)
+	while (j->passed < j->aheads.count && j->aheads.data[j->passed].to <= number)
+		j->passed++;
+	/* Half of them at a time: each is moved once. */
+	if (!j->passed || j->passed < j->aheads.count - j->passed)
 		return;
-	j->aheads.count -= passed;
-	memmove(j->aheads.data, j->aheads.data + passed, j->aheads.count * sizeof(*j->aheads.data));
+	j->aheads.count -= j->passed;
+	memmove(j->aheads.data, j->aheads.data + j->passed,
+		j->aheads.count * sizeof(*j->aheads.data));
+	j->passed = 0;
 }
 
 static tt_status note_chip(struct json *j, const struct tt_graph_node *node)
@@ -210,9 +214,9 @@ static tt_status read_first(struct json *j)
 			j->stream.facts.bank = tt_graph_read_bank(tt_jsonslice_read(j->slices));
 	}
 	TT_TRY(tt_jsonslice_status(j->slices));
-	if (j->aheads.count)
+	if (j->passed < j->aheads.count)
 		return tt_fail(TTNN_FORMAT, "%s: node %u: there is no node %u", j->path,
-			       j->aheads.data[0].node, j->aheads.data[0].to);
+			       j->aheads.data[j->passed].node, j->aheads.data[j->passed].to);
 	j->stream.facts.dialect = j->reader.typed ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
 	j->stream.facts.chips = j->chips.data;
 	j->stream.facts.chip_count = j->chips.count;
@@ -245,11 +249,13 @@ static tt_status read_unborn(struct json *j)
 /* What the course knows before the second node comes: the first one lists what was there. */
 static tt_status start_course(struct json *j)
 {
-	TT_TRY(tt_course_read_start(&j->maker, &j->graph.nodes[0], j->stream.facts.nodes));
+	if (!j->known)
+		TT_TRY(tt_course_read_start(&j->maker, &j->graph.nodes[0], j->stream.facts.nodes));
 	for (size_t i = 0; i < j->theres.count; i++) {
 		TT_TRY(tt_course_there(&j->maker, &j->theres.data[i]));
-		tt_course_name(&j->maker, j->theres.data[i].buffer_id,
-			       (uint32_t)(j->theres.data[i].buffer_id - 1));
+		if (j->theres.data[i].buffer_id <= j->stream.facts.nodes)
+			tt_course_name(&j->maker, j->theres.data[i].buffer_id,
+				       (uint32_t)(j->theres.data[i].buffer_id - 1));
 	}
 	return TTNN_OK;
 }
@@ -277,40 +283,27 @@ static tt_status restart(struct tt_stream *stream)
 	return find_nodes(j);
 }
 
-/* The shape of a tensor is known when its node has come; a buffer has that of the first it leads to. */
+/* A buffer has the shape of the first tensor it leads to: all are known when nodes are counted. */
 static tt_status note_shape(struct json *j, const struct tt_graph_node *node, uint32_t number)
 {
 	const char *text = tt_graph_string(node, TT_KEY_SHAPE);
 	struct tt_map_entry *entry;
-	uint32_t *slot, *buffer, shape;
+	uint32_t *slot, shape;
 
 	if (node->type == TT_GRAPH_TENSOR) {
 		entry = tt_map_add(&j->shapes, text, strlen(text), NULL);
 		if (!entry)
 			return tt_fail_nomem();
-		shape = (uint32_t)(entry - j->shapes.entries) + 1;
 		TT_TRY(tt_paged_at(&slot, &j->tensor_shapes, number));
-		*slot = shape;
-		TT_TRY(tt_paged_at(&slot, &j->waiting, number));
-		if (!*slot)
-			return TTNN_OK;
-		TT_TRY(tt_paged_at(&buffer, &j->buffer_shapes, *slot - 1));
-		*buffer = shape;
+		*slot = (uint32_t)(entry - j->shapes.entries) + 1;
 	} else if (node->type == TT_GRAPH_BUFFER) {
 		for (uint32_t i = 0; i < node->connection_count; i++) {
-			bool later = node->connections[i] > number;
-
-			TT_TRY(tt_paged_at(&slot, later ? &j->waiting : &j->tensor_shapes,
-					   node->connections[i]));
-			if (later) {
-				*slot = number + 1;
-				return TTNN_OK;
-			}
+			TT_TRY(tt_paged_at(&slot, &j->tensor_shapes, node->connections[i]));
 			if (!*slot)
 				continue;
 			shape = *slot;
-			TT_TRY(tt_paged_at(&buffer, &j->buffer_shapes, number));
-			*buffer = shape;
+			TT_TRY(tt_paged_at(&slot, &j->buffer_shapes, number));
+			*slot = shape;
 			return TTNN_OK;
 		}
 	}
@@ -384,9 +377,23 @@ static void close_json(struct tt_stream *stream)
 	tt_paged_deinit(&j->born);
 	tt_paged_deinit(&j->tensor_shapes);
 	tt_paged_deinit(&j->buffer_shapes);
-	tt_paged_deinit(&j->waiting);
 	tt_map_deinit(&j->shapes);
 	tt_free(j);
+}
+
+/* What was there before, as it is known at the end: also what is freed before it is allocated again. */
+static tt_status keep_theres(struct json *j)
+{
+	j->theres.count = 0;
+	for (size_t i = 0; i < j->maker.theres.count; i++) {
+		struct tt_event_buffer *slot = TT_VEC_PUSH(&j->theres);
+
+		if (!slot)
+			return tt_fail_nomem();
+		*slot = tt_course_told(&j->maker.theres.data[i]);
+	}
+	j->known = true;
+	return TTNN_OK;
 }
 
 /* How many buffers take nobody knows what of a bank: all of them have to have come for that. */
@@ -405,7 +412,7 @@ static tt_status count_shareless(struct json *j)
 	}
 	j->stream.handed = 0;
 	j->stream.facts.shareless = j->maker.shareless;
-	return TTNN_OK;
+	return keep_theres(j);
 }
 
 static tt_status start(struct json *j)

@@ -162,15 +162,9 @@ static tt_status restart(struct tt_stream *stream)
 	tt_project_init(&trace->second, &trace->options);
 	/* What was there before is known by now, wherever it was told. */
 	for (size_t i = 0; i < told->theres.count; i++) {
-		const struct tt_course_buffer *there = &told->theres.data[i];
+		struct tt_event_buffer there = tt_course_told(&told->theres.data[i]);
 
-		TT_TRY(tt_course_there(
-			&trace->second.course,
-			&(struct tt_event_buffer){.buffer_id = there->id,
-						  .size = there->size,
-						  .bank_size = there->bank_size,
-						  .device_id = there->device_id,
-						  .type = there->l1 ? TTNN_L1 : TTNN_DRAM}));
+		TT_TRY(tt_course_there(&trace->second.course, &there));
 	}
 	tt_project_drop(&trace->second); /* the first node is the other projection's */
 	TT_TRY(tt_spill_sort(trace->edges));

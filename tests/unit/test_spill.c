@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "base/paged.h"
@@ -94,17 +95,29 @@ TEST(a_key_may_be_left_out)
 	tt_spill_free(spill);
 }
 
-TEST(no_room_for_a_file)
+TEST(no_place_for_a_file)
 {
+	setenv("TMPDIR", "/nowhere/at/all", 1);
+	check_sorted(1100000, 1u << 20, false);
+	unsetenv("TMPDIR");
+}
+
+/* A limit on file sizes is a full disk that needs no disk. */
+TEST(no_room_in_a_file)
+{
+	struct rlimit before, small;
 	struct tt_spill *spill;
 
-	setenv("TMPDIR", "/nowhere/at/all", 1);
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 1 << 20;
+	setrlimit(RLIMIT_FSIZE, &small);
 	CHECK_OK(tt_spill_new(&spill));
-	for (uint32_t i = 0; i < 1100000; i++)
-		tt_spill_add(spill, i, i);
+	for (uint32_t i = 0; i < 3000000; i++)
+		tt_spill_add(spill, (uint32_t)random_number(), i);
 	CHECK_FAILS(tt_spill_sort(spill), TTNN_IO, "temporary file");
 	tt_spill_free(spill);
-	unsetenv("TMPDIR");
+	setrlimit(RLIMIT_FSIZE, &before);
 }
 
 static uint32_t *at(struct tt_paged *paged, uint64_t id)
