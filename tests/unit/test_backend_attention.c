@@ -1,6 +1,6 @@
 /*
  * test_backend_attention.c: attention against whole rows of scores in float64, and caches of keys
- * against single elements. @threads
+ * against single elements.
  */
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /*
  * test_backend_move.c: jobs that put elements elsewhere, and those that make them out of nothing,
- * against loops over single elements. @threads @slow
+ * against loops over single elements. @slow
  */
 #include "test.h"
 
