@@ -230,7 +230,7 @@ test-upstream: setup
 test-hostile: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
-	$(Q)tests/hostile/run $(OUT)
+	$(Q)tests/hostile/run $(OUT) $(HOSTILE)
 test-full: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
