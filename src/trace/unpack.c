@@ -323,6 +323,8 @@ tt_status tt_unpack_get(struct tt_unpacked *out, struct tt_unpack *unpack, size_
 
 void tt_unpack_free(struct tt_unpack *unpack)
 {
+	bool busy;
+
 	if (!unpack)
 		return;
 	if (unpack->process && unpack->process == getpid()) {
@@ -335,12 +337,15 @@ void tt_unpack_free(struct tt_unpack *unpack)
 		pthread_cond_destroy(&unpack->work);
 		pthread_cond_destroy(&unpack->ready);
 	}
-	/* In a child the thread is not there: what it held is free too. */
+	/* In a child the thread is not there, and what it was working on is in no state to be freed. */
+	busy = unpack->process && unpack->process != getpid();
 	for (int i = 0; i < TT_UNPACK_AHEAD; i++)
-		tt_free(unpack->slots[i].chunk.raw);
+		if (!busy || unpack->slots[i].state != BUSY)
+			tt_free(unpack->slots[i].chunk.raw);
 	for (int i = 0; i < SPARES; i++)
 		tt_free(unpack->spares[i].raw);
 	clear_bench(&unpack->bench);
-	clear_bench(&unpack->beside);
+	if (!busy)
+		clear_bench(&unpack->beside);
 	tt_free(unpack);
 }
