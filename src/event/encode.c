@@ -235,7 +235,8 @@ static unsigned char *define_schema(struct tt_encoder *e, unsigned char *at,
 		at = put_number(at, (uint64_t)field->unkeyed | (uint64_t)field->unprinted << 1 |
 					    (uint64_t)field->omit_empty << 2 |
 					    (uint64_t)field->spaced << 3 |
-					    (uint64_t)field->words << 4);
+					    (uint64_t)field->words << 4 |
+					    (uint64_t)field->defaulted << 5);
 		at = put_NAME(e, at, field->json);
 	}
 	return at;

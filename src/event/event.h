@@ -105,6 +105,8 @@ struct tt_event_scope_begin {
 	size_t arg_count;
 	const struct tt_event_tensor *inputs; /* in argument order, repeats kept */
 	size_t input_count;
+	uint32_t
+		left_out; /* of an OPERATION: so many args at the end are defaults that nobody gave */
 };
 
 struct tt_event_scope_end {

@@ -23,7 +23,8 @@
 	F(NAME, name)                                                                              \
 	F(SCHEMA, schema)                                                                          \
 	L(VALUES, args, arg_count)                                                                 \
-	L(TENSORS, inputs, input_count)
+	L(TENSORS, inputs, input_count)                                                            \
+	F(U32, left_out)
 
 #define TT_FIELDS_end(F, L)                                                                        \
 	L(TENSORS, outputs, output_count)                                                          \

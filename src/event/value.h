@@ -47,6 +47,7 @@ struct tt_field {
 	bool omit_empty;   /* (optional) a list, written as [a, b], left out when it is empty */
 	bool spaced;       /* (optional) a named field with a space before it */
 	bool words;        /* (optional) "true", not "1" */
+	bool defaulted;    /* (optional) an argument that has a default */
 	const char *json;  /* (optional) its key in JSON, where that is another */
 };
 

@@ -358,14 +358,18 @@ static size_t gather(struct tt_tensor **out, size_t count, size_t most,
 
 static void tell_operation(const struct tt_op_entry *entry, const struct tt_args *args)
 {
-	struct tt_event_scope_begin scope = {
-		.kind = TT_SCOPE_OPERATION, .name = entry->cpp_name, .args = args->values};
+	struct tt_event_scope_begin scope = {.kind = TT_SCOPE_OPERATION,
+					     .name = entry->cpp_name,
+					     .schema = &args->sig->schema,
+					     .args = args->values,
+					     .arg_count = args->sig->count};
 	struct tt_tensor *tensors[2 * TT_OUTPUTS_MAX];
 	size_t count = 0;
 
 	/* Behind the last argument that was given are defaults alone. */
-	for (uint64_t given = args->given; given && scope.arg_count < args->sig->count; given >>= 1)
-		scope.arg_count++;
+	scope.left_out = (uint32_t)scope.arg_count;
+	for (uint64_t given = args->given; given && scope.left_out; given >>= 1)
+		scope.left_out--;
 	for (size_t i = 0; i < args->sig->count; i++)
 		if (args->values[i].kind == TTNN_VALUE_TENSOR ||
 		    args->values[i].kind == TTNN_VALUE_LIST)

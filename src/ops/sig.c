@@ -287,6 +287,22 @@ static void enter(struct tt_sig *sig, size_t index)
 	sig->slots[slot] = (uint8_t)(index + 1);
 }
 
+/* What a trace says of the arguments. */
+static tt_status make_schema(struct tt_sig *sig, struct tt_arena *arena)
+{
+	struct tt_field *fields = tt_arena_calloc(arena, sig->count + 1, sizeof(*fields));
+
+	if (!fields)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < sig->count; i++) {
+		fields[i].name = sig->args[i].name;
+		fields[i].defaulted = sig->args[i].has_default;
+	}
+	sig->schema =
+		(struct tt_schema){.name = "arguments", .fields = fields, .count = sig->count};
+	return TTNN_OK;
+}
+
 tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *text)
 {
 	struct parser parser = {.at = text, .text = text, .arena = arena};
@@ -312,7 +328,7 @@ tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *t
 	*out = (struct tt_sig){.text = text, .args = args, .count = count};
 	for (size_t i = 0; i < count; i++)
 		enter(out, i);
-	return TTNN_OK;
+	return make_schema(out, arena);
 }
 
 int tt_sig_index(const struct tt_sig *sig, const char *name)

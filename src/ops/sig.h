@@ -39,6 +39,7 @@ struct tt_sig {
 	const struct tt_arg *args;
 	size_t count;
 	uint8_t slots[TT_SIG_SLOTS]; /* by hash of the name: 1 + its position, 0 where none is */
+	struct tt_schema schema;     /* the same for traces: names, and which have a default */
 };
 
 /* What a call was given, in the order of the signature that fits. */

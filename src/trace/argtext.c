@@ -56,7 +56,7 @@ static bool is_device_op(const struct tt_event_scope_begin *scope)
 
 size_t tt_argtext_count(const struct tt_event_scope_begin *scope)
 {
-	return is_device_op(scope) ? 2 : scope->arg_count;
+	return is_device_op(scope) ? 2 : scope->arg_count - scope->left_out;
 }
 
 void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, size_t index,

@@ -22,7 +22,7 @@ void tt_argtext_tensor(struct tt_str *out, const struct tt_event_tensor *tensor,
 void tt_argtext_value(struct tt_str *out, const struct ttnn_value *value,
 		      struct tt_argtext_style *style);
 
-/* Argument `index` of `tt_argtext_count(scope)` of a function. */
+/* Argument `index` of `tt_argtext_count(scope)` of a function: graphs show none behind the last that was given. */
 size_t tt_argtext_count(const struct tt_event_scope_begin *scope);
 void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, size_t index,
 		struct tt_argtext_style *style);

@@ -592,6 +592,7 @@ static inline bool is_whole(const struct tt_event *event, const struct tt_decode
 	switch (event->kind) {
 	case TT_EVENT_SCOPE_BEGIN:
 		return event->begin.name && event->begin.kind <= TT_SCOPE_HOST &&
+		       (!d->wants.values || event->begin.left_out <= event->begin.arg_count) &&
 		       (!event->begin.schema ||
 			event->begin.schema->count == event->begin.arg_count);
 	case TT_EVENT_BUFFER_ALLOC:

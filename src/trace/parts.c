@@ -112,6 +112,7 @@ static void get_field(struct tt_field *field, struct tt_decoder *d)
 	field->omit_empty = flags >> 2 & 1;
 	field->spaced = flags >> 3 & 1;
 	field->words = flags >> 4 & 1;
+	field->defaulted = flags >> 5 & 1;
 	field->json = tt_part_name(d);
 	/* Who prints a schema takes its texts for granted. */
 	if (!field->name ||

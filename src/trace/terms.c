@@ -53,7 +53,8 @@ static void add_key(struct tt_str *key, const struct tt_schema *schema)
 		const struct tt_field *field = &schema->fields[i];
 		const char flags[] = {(char)field->text,      (char)field->unkeyed,
 				      (char)field->unprinted, (char)field->omit_empty,
-				      (char)field->spaced,    (char)field->words};
+				      (char)field->spaced,    (char)field->words,
+				      (char)field->defaulted};
 
 		tt_str_add(key, (const char *)&field->name, sizeof(field->name));
 		tt_str_add(key, (const char *)&field->fixed, sizeof(field->fixed));

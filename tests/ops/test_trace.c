@@ -147,6 +147,39 @@ TEST(stacks_name_who_called)
 	tt_source_close(source);
 }
 
+/* A trace alone says which argument is which, also those that nobody gave. */
+TEST(operations_tell_names_and_all_values)
+{
+	const char *path = test_path("named.ttrace");
+	const struct tt_seen *seen;
+	struct tt_source *source;
+	ttnn_trace *trace;
+	size_t adds = 0;
+
+	CHECK_OK(ttnn_trace_begin(&trace, &(struct ttnn_trace_options){.path = path}));
+	run_program();
+	CHECK_OK(ttnn_trace_end(NULL, trace));
+	CHECK_OK(tt_source_open(&source, path));
+	while (tt_source_next(&seen, source) == TTNN_OK && seen) {
+		const struct tt_event_scope_begin *begin = &seen->event.begin;
+
+		if (seen->event.kind != TT_EVENT_SCOPE_BEGIN || begin->kind != TT_SCOPE_OPERATION)
+			continue;
+		CHECK(begin->schema && begin->schema->count == begin->arg_count);
+		if (strcmp(begin->name, "ttnn::add") != 0)
+			continue;
+		adds++;
+		CHECK(begin->arg_count > 6);
+		CHECK_INT(begin->left_out, begin->arg_count - 2);
+		CHECK_STR(begin->schema->fields[0].name, "input_tensor_a");
+		CHECK(!begin->schema->fields[1].defaulted && begin->schema->fields[2].defaulted);
+		CHECK_STR(begin->schema->fields[3].name, "dtype");
+		CHECK_INT(begin->args[3].kind, TTNN_VALUE_NONE);
+	}
+	CHECK_INT(adds, 2);
+	tt_source_close(source);
+}
+
 TEST(wrong_options_are_told)
 {
 	struct ttnn_trace_options both = {.path = "a", .directory = "b"};
