@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 #include "ops/objects.h"
+#include "store/repair.h"
 #include "tensor/enums.h"
 #include "tensor/value_json.h"
 
@@ -193,6 +194,12 @@ static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 	return tt_traced_text(out, b->arena, fields, name, number) ? TTNN_OK : bad(b, name);
 }
 
+/* The name of a field that was printed under another one. */
+static const char *field_name(const char *printed)
+{
+	return strcmp(printed, "compute_grid") == 0 ? "compute_with_storage_grid_size" : printed;
+}
+
 /* {"WormholeComputeKernelConfig": {"math_fidelity": "LoFi", ...}} */
 static tt_status read_object(struct ttnn_value *out, const struct binding *b, const char *name,
 			     const struct tt_json *value)
@@ -204,11 +211,13 @@ static tt_status read_object(struct ttnn_value *out, const struct binding *b, co
 
 	TT_TRY(tt_object_signature(&fields.sigs[0], b->arena, name));
 	while (tt_json_next(&it) && count < TT_ARGS_MAX) {
+		const char *field = field_name(it.key);
+
 		/* A field of then that there is no more. */
-		if (tt_sig_index(&fields.sigs[0], it.key) < 0)
+		if (tt_sig_index(&fields.sigs[0], field) < 0)
 			continue;
-		args[count].name = it.key;
-		TT_TRY(read_field(&args[count].value, b, &fields, it.key, it.value));
+		args[count].name = field;
+		TT_TRY(read_field(&args[count].value, b, &fields, field, it.value));
 		count++;
 	}
 	return tt_object_make(out, b->arena, name, args, count);
@@ -278,22 +287,21 @@ static tt_status read_value(struct ttnn_value *out, const struct binding *b,
 static tt_status read_element(struct ttnn_value *out, const struct binding *b,
 			      const struct tt_json *element)
 {
-	const char *info = tt_json_string(
-		tt_json_get(tt_json_get(element, "UnparsedElement"), "element_info"), NULL);
+	size_t length = 0;
+	const char *info = tt_repair_unparsed(element, &length);
 	struct tt_json_iter it = tt_json_iter(element);
-	struct tt_json_doc *doc;
+	const struct tt_json *repaired = NULL;
+	struct tt_repair repair = {0};
 	tt_status status;
-	char *text;
 
 	if (!info)
 		return tt_json_next(&it) ? read_value(out, b, it.value) : bad(b, "no value");
-	text = tt_traced_repair(b->arena, info);
-	if (!text)
-		return tt_fail_nomem();
-	TT_TRY(tt_json_parse(&doc, text, strlen(text), b->config->op));
-	it = tt_json_iter(tt_json_root(doc));
-	status = tt_json_next(&it) ? read_value(out, b, it.value) : bad(b, "no value");
-	tt_json_free(doc);
+	status = tt_repair_text(&repaired, &repair, info, length);
+	if (status == TTNN_OK) {
+		it = tt_json_iter(repaired);
+		status = tt_json_next(&it) ? read_value(out, b, it.value) : lost(out, b);
+	}
+	tt_repair_deinit(&repair);
 	return status;
 }
 

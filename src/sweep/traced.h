@@ -89,10 +89,4 @@ bool tt_traced_stand_in(struct ttnn_value *out, const char **text, struct tt_are
 bool tt_traced_text(struct ttnn_value *out, struct tt_arena *arena,
 		    const struct tt_overloads *overloads, const char *arg, const char *text);
 
-/*
- * Turns the text of an element that the tracer could not parse into JSON: ranges of cores, elided
- * parts (null) and lists of tensors. In `arena`.
- */
-char *tt_traced_repair(struct tt_arena *arena, const char *text);
-
 #endif

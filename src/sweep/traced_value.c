@@ -7,58 +7,6 @@
 #include "sweep/traced.h"
 #include "tensor/read.h"
 
-/* ---- elements that are not JSON ------------------------------------------------------------------- */
-
-/* What to write for what is found; `inside` is the state that the row needs, `then` the next. */
-static const struct {
-	const char *found, *instead;
-	char inside, then; /* 0: any, and stays */
-} repairs[] = {
-	{"} - {", "}, {", 0, 0},                /* a range of cores */
-	{"\"grid\":{[", "\"grid\":[[", 0, 'g'}, /* several ranges */
-	{"]}", "]]", 'g', ' '},
-	{"{...}", "null", 0, 0}, /* elided */
-	{"\"compute_grid\":", "\"compute_with_storage_grid_size\":[", 0, 'c'},
-	{", \"", "], \"", 'c', ' '},
-	{": \"[{", ": [{", 0, 't'}, /* tensors in a text whose quotes are not escaped */
-	{"}]\"", "}]", 't', ' '},
-};
-#define REPAIRS (sizeof(repairs) / sizeof(repairs[0]))
-
-char *tt_traced_repair(struct tt_arena *arena, const char *text)
-{
-	/* No repair more than triples what it stands for. */
-	char *out = tt_arena_alloc(arena, 3 * strlen(text) + 1), *to = out;
-	char grid = ' ', tensors = ' ';
-
-	if (!out)
-		return NULL;
-	while (*text) {
-		size_t i;
-
-		for (i = 0; i < REPAIRS; i++) {
-			char *state = repairs[i].inside == 't' || repairs[i].then == 't' ? &tensors
-											 : &grid;
-
-			if ((repairs[i].inside && repairs[i].inside != *state) ||
-			    strncmp(text, repairs[i].found, strlen(repairs[i].found)) != 0)
-				continue;
-			if (repairs[i].then)
-				*state = repairs[i].then;
-			break;
-		}
-		if (i == REPAIRS) {
-			*to++ = *text++;
-			continue;
-		}
-		text += strlen(repairs[i].found);
-		memcpy(to, repairs[i].instead, strlen(repairs[i].instead));
-		to += strlen(repairs[i].instead);
-	}
-	*to = '\0';
-	return out;
-}
-
 /* ---- values by type ---------------------------------------------------------------------------------- */
 
 /* Whether any signature takes the value for this argument. */

@@ -1,0 +1,100 @@
+/*
+ * parts.h: what the files behind master.h share.
+ */
+#ifndef TT_STORE_PARTS_H
+#define TT_STORE_PARTS_H
+
+#include "base/arena.h"
+#include "base/jsonslice.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/master.h"
+#include "store/repair.h"
+
+/* A configuration: where it is written. */
+struct tt_master_entry {
+	struct tt_jsonslice_place place; /* in the file, if `made` is NULL */
+	const char *made;                /* its JSON in the master's layout: new, or changed */
+	size_t length;
+	int64_t row;     /* in a store; 0: not there yet */
+	bool changed;    /* since it was read from a store */
+	uint64_t key[2]; /* of its arguments, once the index is made */
+};
+
+/* A member that is only passed on. */
+struct tt_master_member {
+	const char *key;
+	struct tt_jsonslice_place place;
+};
+typedef TT_VEC(struct tt_master_member) tt_master_members;
+
+struct tt_master_op {
+	const char *name;
+	TT_VEC(struct tt_master_entry) entries;
+	tt_master_members others; /* beside "configurations" */
+};
+
+struct tt_db;
+
+struct tt_master {
+	enum tt_master_layout layout;
+	struct tt_arena arena;
+	char *path;                /* (optional) of the file, for messages */
+	struct tt_jsonslice *file; /* (optional) where places lie */
+	struct tt_db *db;          /* (optional) where rows lie */
+	TT_VEC(struct tt_master_op) ops;
+	struct tt_map by_name;     /* number of the operation */
+	tt_master_members members; /* of the file, in its order, with "operations" and "metadata" */
+	struct tt_jsonslice_place metadata; /* length 0: there is none */
+	struct tt_map models;
+	uint64_t total_operations; /* calls seen, as far as told */
+	char last_updated[32];
+	bool final_newline, dirty;
+	uint64_t next_id; /* for a configuration of V2 */
+
+	struct tt_map index; /* of operation and key: the number of the configuration */
+	bool indexed;
+	struct tt_map texts; /* sources, kept as long as the master */
+
+	struct tt_json_parser parser, second; /* for configurations; for what is added */
+	struct tt_repair repair;
+	struct tt_str text, key_text, made;
+	int lock; /* -1: not held */
+};
+
+/* ---- master.c ----------------------------------------------------------------------------------------- */
+
+/* The number of the operation of that name, made if absent. */
+tt_status tt_master_op_of(size_t *out, struct tt_master *master, const char *name, size_t length);
+
+/* A new configuration of an operation, all zero; NULL for want of memory. */
+struct tt_master_entry *tt_master_push(struct tt_master *master, size_t op);
+
+/* The JSON of a configuration; it lives until the next call with this parser. */
+tt_status tt_master_entry(const struct tt_json **out, struct tt_master *master,
+			  struct tt_json_parser *parser, const struct tt_master_entry *entry);
+
+/* "ttnn::experimental::x" from any spelling: with `::`, with dots, or bare. Appended. */
+void tt_master_spell(struct tt_str *out, const char *name, enum tt_master_layout layout);
+
+/* What a configuration says of itself, in whichever layout; NULL where it does not. */
+struct tt_master_said {
+	const struct tt_json *args;
+	const struct tt_json *sources;    /* a text, a list of them, or absent */
+	const struct tt_json *machines;   /* a list, or absent: V1 */
+	const struct tt_json *executions; /* a list, or absent: V2 */
+};
+void tt_master_say(struct tt_master_said *out, const struct tt_json *config);
+
+/* The first source of a configuration, or "". */
+const char *tt_master_said_source(const struct tt_master_said *said);
+
+/* How many calls a configuration stands for, as far as it says. */
+uint64_t tt_master_said_count(const struct tt_master_said *said);
+
+/* ---- master_read.c ------------------------------------------------------------------------------------- */
+
+/* Makes the index of a file. */
+tt_status tt_master_read(struct tt_master *master);
+
+#endif

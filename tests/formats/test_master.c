@@ -1,0 +1,222 @@
+/* test_master.c: master files: reading, repairing, writing. */
+#include "store/master.h"
+
+#include "base/vec.h"
+#include "store/repair.h"
+#include "test.h"
+
+static const char real_file[] = "tests/data/master/master_2025-11.json.gz";
+
+static struct tt_master *open_real(void)
+{
+	struct tt_master *master = NULL;
+
+	CHECK_OK(tt_master_open(&master, real_file));
+	return master;
+}
+
+/* Writes a text as a file and opens that. */
+static tt_status open_text(struct tt_master **out, const char *text)
+{
+	const char *path = test_path("master.json");
+	FILE *file = fopen(path, "w");
+
+	*out = NULL;
+	if (!file)
+		return TTNN_IO;
+	fputs(text, file);
+	fclose(file);
+	return tt_master_open(out, path);
+}
+
+TEST(the_real_file_is_read)
+{
+	struct tt_master *master = open_real();
+	size_t total = 0;
+
+	CHECK(tt_master_layout(master) == TT_MASTER_V1);
+	CHECK(tt_master_op_count(master) == 35);
+	for (size_t i = 0; i < tt_master_op_count(master); i++)
+		total += tt_master_config_count(master, i);
+	CHECK(total == 1079);
+	tt_master_free(master);
+}
+
+TEST(names_are_found_in_any_spelling)
+{
+	static const struct {
+		const char *name, *found;
+	} cases[] = {
+		{"add", "ttnn::add"},
+		{"ttnn.add", "ttnn::add"},
+		{"ttnn::add", "ttnn::add"},
+		{"topk", "ttnn::topk"},
+		{"nlp_concat_heads", "ttnn::experimental::nlp_concat_heads"},
+		{"experimental.nlp_concat_heads", "ttnn::experimental::nlp_concat_heads"},
+		{"experimental::nlp_concat_heads", "ttnn::experimental::nlp_concat_heads"},
+		{"ttnn.experimental.nlp_concat_heads", "ttnn::experimental::nlp_concat_heads"},
+		{"transformer::scaled_dot_product_attention",
+		 "ttnn::transformer::scaled_dot_product_attention"},
+		{"scaled_dot_product_attention", "ttnn::transformer::scaled_dot_product_attention"},
+	};
+	struct tt_master *master = open_real();
+	size_t found[4];
+
+	for (size_t i = 0; i < TT_COUNT(cases); i++) {
+		CHECK_INT(tt_master_find(found, 4, master, cases[i].name), 1);
+		CHECK_STR(tt_master_op_name(master, found[0]), cases[i].found);
+	}
+	CHECK_INT(tt_master_find(found, 4, master, "experimental.add"), 0);
+	CHECK_INT(tt_master_find(found, 4, master, "concat_heads"), 0);
+	CHECK_INT(tt_master_find(found, 4, master, ""), 0);
+	tt_master_free(master);
+}
+
+/* Elements of the real file that could not be parsed, and those that cannot be recovered. */
+TEST(elements_are_recovered)
+{
+	struct tt_master *master = open_real();
+	struct tt_json_parser parser = {0};
+	size_t before = 0, after = 0, semaphores = 0;
+
+	for (size_t op = 0; op < tt_master_op_count(master); op++)
+		for (size_t i = 0; i < tt_master_config_count(master, op); i++) {
+			const struct tt_json *args = NULL;
+			struct tt_json_iter it;
+
+			CHECK_OK(tt_master_args(&args, master, &parser, op, i));
+			for (it = tt_json_iter(args); tt_json_next(&it);)
+				before += tt_repair_unparsed(it.value, NULL) != NULL;
+			CHECK_OK(tt_master_repaired(&args, master, &parser, op, i));
+			for (it = tt_json_iter(args); tt_json_next(&it);) {
+				const char *left = tt_repair_unparsed(it.value, NULL);
+
+				after += left != NULL;
+				semaphores += left && (strstr(left, "Topology") ||
+						       strstr(left, "GlobalSemaphore"));
+			}
+		}
+	CHECK_INT(before, 627);
+	CHECK_INT(after, 54);
+	CHECK_INT(semaphores, 54);
+	tt_json_parser_deinit(&parser);
+	tt_master_free(master);
+}
+
+/* The text of an element, and what it is read as; NULL: it stays. */
+static const struct {
+	const char *text, *element;
+} elements[] = {
+	{"{\"arg0\": {\"grid\":[{\"x\":0,\"y\":0} - {\"x\":7,\"y\":6}]}}",
+	 "{\"arg0\": {\"grid\":[{\"x\":0,\"y\":0}, {\"x\":7,\"y\":6}]}}"},
+	{"{\"arg0\": {\"grid\":{[{\"x\":0,\"y\":0} - {\"x\":7,\"y\":2}], [{\"x\":0,\"y\":3} - {\"x\":0,\"y\":3}]}}}",
+	 "{\"arg0\": {\"grid\":[[{\"x\":0,\"y\":0}, {\"x\":7,\"y\":2}], [{\"x\":0,\"y\":3}, {\"x\":0,\"y\":3}]]}}"},
+	{"{\"arg8\": {\"SDPAProgramConfig\":{\"compute_grid\":8,8, \"q_chunk_size\":64}}}",
+	 "{\"arg8\": {\"SDPAProgramConfig\":{\"compute_grid\":[8,8], \"q_chunk_size\":64}}}"},
+	{"{\"arg8\": {\"SDPAProgramConfig\":{\"compute_grid\":8,8}}}",
+	 "{\"arg8\": {\"SDPAProgramConfig\":{\"compute_grid\":[8,8]}}}"},
+	{"{\"arg0\": \"[{\"storage\":{}}, {\"storage\":{}}]\"}",
+	 "{\"arg0\": [{\"storage\":{}}, {\"storage\":{}}]}"},
+	{"{\"arg6\": {\"Topology\":{...}}}", NULL},
+	{"{\"arg6\": ", NULL},
+	{"{}", NULL},
+	{"", NULL},
+};
+
+TEST(texts_are_repaired_by_rules)
+{
+	struct tt_repair repair = {0};
+
+	for (size_t i = 0; i < TT_COUNT(elements); i++) {
+		const struct tt_json *element;
+
+		CHECK_OK(tt_repair_text(&element, &repair, elements[i].text,
+					strlen(elements[i].text)));
+		CHECK((element != NULL) == (elements[i].element != NULL));
+		if (element)
+			CHECK_STR(tt_str_text(&repair.text), elements[i].element);
+	}
+	tt_repair_deinit(&repair);
+}
+
+TEST(all_layouts_are_told_apart)
+{
+	static const struct {
+		const char *text;
+		enum tt_master_layout layout;
+		const char *source;
+	} cases[] = {
+		{"{\"operations\": {\"ttnn::relu\": {\"configurations\": [{\"arguments\": [{\"arg0\": \"1\"}], "
+		 "\"source\": \"a.py\"}]}}}",
+		 TT_MASTER_V1, "a.py"},
+		{"{\"operations\": {\"ttnn::relu\": {\"configurations\": [{\"arguments\": [{\"arg0\": \"1\"}], "
+		 "\"source\": [\"a.py\", \"b.py\"]}]}}}",
+		 TT_MASTER_V1, "a.py"},
+		{"{\"operations\": {\"ttnn::relu\": {\"configurations\": [[{\"arg0\": \"1\"}]]}}}",
+		 TT_MASTER_V1, ""},
+		{"{\"content\": [{\"operation\": \"ttnn::relu\", \"arguments\": [{\"arg0\": \"1\"}]}]}",
+		 TT_MASTER_V1, "unknown"},
+		{"{\"operations\": {\"relu\": {\"configurations\": [[{\"arg0\": \"1\"}]]}}}",
+		 TT_MASTER_SEED, ""},
+		{"{\"operations\": {\"ttnn.relu\": {\"configurations\": [{\"arguments\": {\"arg0\": 1}, "
+		 "\"executions\": [{\"count\": 3, \"source\": \"a.py\"}, {\"count\": 2}]}]}}}",
+		 TT_MASTER_V2, "a.py"},
+	};
+
+	for (size_t i = 0; i < TT_COUNT(cases); i++) {
+		struct tt_master *master;
+		struct tt_master_config config;
+
+		CHECK_OK(open_text(&master, cases[i].text));
+		CHECK(tt_master_layout(master) == cases[i].layout);
+		CHECK_INT(tt_master_op_count(master), 1);
+		CHECK_INT(tt_master_config_count(master, 0), 1);
+		tt_master_config(&config, master, 0, 0);
+		CHECK_STR(config.source, cases[i].source);
+		CHECK_INT(config.count, cases[i].layout == TT_MASTER_V2 ? 5 : 1);
+		tt_master_free(master);
+	}
+}
+
+TEST(wrong_files_are_told_with_their_place)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"", "master.json:1:1: "},
+		{"[]", "master.json:1:1: a master file is an object"},
+		{"{}", "no \"operations\""},
+		{"{\"operations\": [\n]}", "master.json:1:16: \"operations\" is no object"},
+		{"{\"operations\": {\n \"ttnn::add\": 5}}",
+		 "master.json:2:15: an operation is no object"},
+		{"{\"operations\": {\"ttnn::add\": {\"configurations\": {}}}}",
+		 "\"configurations\" is no list"},
+		{"{\"operations\": {\"ttnn::add\": {\"configurations\": [\n 7]}}}",
+		 "master.json:2:2: "},
+		{"{\"operations\": {}", "master.json:1:"},
+		{"{\"operations\": {}} x", "master.json:1:"},
+		{"{\"content\": [{\"operation\": 1}]}", "master.json:1:14: "},
+	};
+	struct tt_master *master;
+
+	for (size_t i = 0; i < TT_COUNT(cases); i++)
+		CHECK_FAILS(open_text(&master, cases[i].text), TTNN_FORMAT, cases[i].message);
+	CHECK_FAILS(tt_master_open(&master, test_path("none.json")), TTNN_NOTFOUND, "none.json");
+}
+
+TEST(an_argument_that_is_wrong_is_told_when_it_is_asked_for)
+{
+	struct tt_json_parser parser = {0};
+	const struct tt_json *args;
+	struct tt_master *master;
+
+	CHECK_OK(open_text(&master, "{\"operations\": {\"ttnn::add\": {\"configurations\": [\n"
+				    "[{\"arg0\": 1}],\n [{\"arg0\" 1}], {\"source\": \"x\"}]}}}"));
+	CHECK_OK(tt_master_args(&args, master, &parser, 0, 0));
+	CHECK_FAILS(tt_master_args(&args, master, &parser, 0, 1), TTNN_FORMAT,
+		    "master.json:3:11: ");
+	CHECK_FAILS(tt_master_args(&args, master, &parser, 0, 2), TTNN_FORMAT,
+		    "ttnn::add, configuration 2: it has no arguments");
+	tt_json_parser_deinit(&parser);
+	tt_master_free(master);
+}
