@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 #include "ops/objects.h"
+#include "store/order.h"
 #include "store/repair.h"
 #include "tensor/enums.h"
 #include "tensor/value_json.h"
@@ -310,7 +311,7 @@ static tt_status read_element(struct ttnn_value *out, const struct binding *b,
 tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			 const struct tt_traced_config *config, const struct tt_traced_maker *maker)
 {
-	const char *names = tt_traced_order(config->op, tt_json_count(config->args));
+	const char *names = tt_order_names(config->op, tt_json_count(config->args));
 	const struct tt_op_entry *entry = tt_op_find(config->op);
 	struct tt_json_iter it = tt_json_iter(config->args);
 	struct binding b = {out, arena, config, maker, NULL, ""};
@@ -322,16 +323,16 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			       tt_json_count(config->args));
 	b.overloads = &entry->overloads;
 	while (tt_json_next(&it)) {
-		size_t length = strcspn(names, " ");
-		char *name = tt_arena_strndup(arena, names, length);
+		struct tt_order_word word;
+		char *name;
 
+		if (!tt_order_next(&word, &names) || out->count == TT_ARGS_MAX)
+			return bad(&b, "too many arguments");
+		if (!word.length)
+			continue;
+		name = tt_arena_strndup(arena, word.name, word.length);
 		if (!name)
 			return tt_fail_nomem();
-		if (!length || out->count == TT_ARGS_MAX)
-			return bad(&b, "too many arguments");
-		names += length + (names[length] == ' ');
-		if (strcmp(name, "-") == 0)
-			continue;
 		b.arg = name;
 		out->args[out->count].name = name;
 		TT_TRY(read_element(&out->args[out->count].value, &b, it.value));

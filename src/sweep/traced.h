@@ -3,7 +3,7 @@
  * value grammar are drawn at the top of traced.c).
  *
  * The file tells each call as a list of texts by position. Here they become typed arguments by name:
- * names from the order of that release (one table in traced_order.c), types from the operation's own
+ * names from the order of that release (store/order.h), types from the operation's own
  * signatures. What the tracer could not write is lost; a stand-in takes its place, and the call says
  * so. Called by sweeps and by the test of all real configurations.
  */
@@ -64,13 +64,7 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			 const struct tt_traced_config *config,
 			 const struct tt_traced_maker *maker);
 
-/* ---- between traced.c, traced_value.c and traced_order.c -------------------------------------------- */
-
-/*
- * The names of an operation's arguments by position, as of November 2025, separated by blanks; "-"
- * is one that there is no more. NULL when the operation is not known.
- */
-const char *tt_traced_order(const char *op, size_t arg_count);
+/* ---- between traced.c, traced_value.c and traced_lost.c -------------------------------------------- */
 
 /* A lost argument, and the call as far as it was read. */
 struct tt_traced_lost {

@@ -1,17 +1,10 @@
-/* traced_order.c: what November 2025 meant by position, and what stands for what its tracer lost. */
+#include "store/order.h"
+
 #include <string.h>
-
-#include "ops/enums.h"
-#include "ops/objects.h"
-#include "sweep/traced.h"
-#include "tensor/enums.h"
-#include "tensor/fn.h"
-
-/* ---- orders --------------------------------------------------------------------------------------- */
 
 #define BINARY                                                                                     \
 	"input_tensor_a input_tensor_b dtype memory_config output_tensor activations "             \
-	"input_tensor_a_activations input_tensor_b_activations -"
+	"input_tensor_a_activations input_tensor_b_activations =nullopt"
 #define MATMUL_TAIL                                                                                \
 	"transpose_a transpose_b memory_config dtype program_config activation "                   \
 	"compute_kernel_config core_grid output_tile optional_output_tensor global_cb "            \
@@ -29,9 +22,9 @@ static const struct {
 	{"ttnn.transpose", 0, "input_tensor dim1 dim2 memory_config pad_value"},
 	{"ttnn.reshape", 2, "input_tensor shape"},
 	{"ttnn.reshape", 3, "input_tensor logical_shape padded_shape"},
-	{"ttnn.reshape", 5, "input_tensor shape memory_config pad_value reshape_tile_mode"},
+	{"ttnn.reshape", 5, "input_tensor shape memory_config pad_value reshape_tile_mode=CACHE"},
 	{"ttnn.reshape", 6,
-	 "input_tensor logical_shape padded_shape memory_config pad_value reshape_tile_mode"},
+	 "input_tensor logical_shape padded_shape memory_config pad_value reshape_tile_mode=CACHE"},
 	{"ttnn.conv2d", 0,
 	 "input_tensor weight_tensor device in_channels out_channels batch_size input_height "
 	 "input_width kernel_size stride padding dilation groups dtype bias_tensor conv_config "
@@ -42,7 +35,7 @@ static const struct {
 	 "input_tensor fast_and_approximate_mode memory_config output_tensor"},
 	{"ttnn.multiply", 0, BINARY},
 	{"ttnn.add", 0, BINARY},
-	{"ttnn.sharded_to_interleaved", 0, "input_tensor memory_config output_dtype -"},
+	{"ttnn.sharded_to_interleaved", 0, "input_tensor memory_config output_dtype =0"},
 	{"ttnn.interleaved_to_sharded", 0,
 	 "input_tensor sharded_memory_config output_dtype keep_l1_aligned"},
 	{"ttnn.global_avg_pool2d", 0, "input_tensor memory_config dtype"},
@@ -78,7 +71,8 @@ static const struct {
 	 "sliding_window_size memory_config program_config compute_kernel_config attention_sink"},
 	{"ttnn.experimental.nlp_concat_heads", 0, "input_tensor memory_config output"},
 	{"ttnn.concat", 0, "tensors dim memory_config output_tensor groups"},
-	{"ttnn.untilize", 0, "input_tensor memory_config use_multicore - sub_core_grids"},
+	{"ttnn.untilize", 3, "input_tensor memory_config use_multicore"},
+	{"ttnn.untilize", 5, "input_tensor memory_config use_multicore =1 sub_core_grids"},
 	{"ttnn.experimental.nlp_create_qkv_heads_decode", 0,
 	 "input_tensor num_heads num_kv_heads overlap_qk_coregrid batch_offset slice_size "
 	 "memory_config output_tensors"},
@@ -97,7 +91,7 @@ static const struct {
 	{"ttnn.plus_one", 0, "input_tensor sub_core_grids skip_negative_entries"},
 };
 
-const char *tt_traced_order(const char *op, size_t arg_count)
+const char *tt_order_names(const char *op, size_t arg_count)
 {
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
 		if (strcmp(orders[i].op, op) == 0 &&
@@ -106,86 +100,51 @@ const char *tt_traced_order(const char *op, size_t arg_count)
 	return NULL;
 }
 
-/* ---- stand-ins --------------------------------------------------------------------------------------- */
-
-static bool make_silu(struct ttnn_value *out, struct tt_arena *arena,
-		      const struct tt_traced_call *call)
+bool tt_order_next(struct tt_order_word *out, const char **names)
 {
-	struct ttnn_value *item = tt_arena_calloc(arena, 1, sizeof(*item));
-	struct ttnn_arg type = {"op_type", tt_value_enum(&tt_enum_unary, TT_UNARY_SILU)};
+	size_t length = strcspn(*names, " "), name = strcspn(*names, "= ");
 
-	(void)call;
-	if (!item || tt_object_make(item, arena, "UnaryWithParam", &type, 1) != TTNN_OK)
-		return false;
-	*out = ttnn_v_list(item, 1);
-	return true;
+	*out = (struct tt_order_word){.name = *names, .length = name};
+	if (name < length) {
+		out->usual = *names + name + 1;
+		out->usual_length = length - name - 1;
+	}
+	*names += length + ((*names)[length] == ' ');
+	return length;
 }
 
-static bool make_none(struct ttnn_value *out, struct tt_arena *arena,
-		      const struct tt_traced_call *call)
+static bool has(const struct tt_schema *schema, const struct tt_order_word *word)
 {
-	(void)arena;
-	(void)call;
-	*out = ttnn_v_none();
-	return true;
+	for (size_t i = 0; i < schema->count; i++)
+		if (strncmp(schema->fields[i].name, word->name, word->length) == 0 &&
+		    !schema->fields[i].name[word->length])
+			return true;
+	return !word->length;
 }
 
-/* Absent: the operation's own default. */
-static bool make_absent(struct ttnn_value *out, struct tt_arena *arena,
-			const struct tt_traced_call *call)
+/* How well a row fits: each name that the schema lacks counts against it. */
+static int fit(const char *names, const struct tt_schema *schema)
 {
-	(void)arena;
-	(void)call;
-	*out = (struct ttnn_value){0};
-	return true;
+	struct tt_order_word word;
+	int score = 0;
+
+	while (tt_order_next(&word, &names))
+		score += has(schema, &word) ? 2 : -1;
+	return score;
 }
 
-/*
- * The traced network keeps its weights in block floats and its images in the sharding they come
- * with; with other weights, or shards of the operation's choice, some do not fit in L1.
- */
-static bool make_conv(struct ttnn_value *out, struct tt_arena *arena,
-		      const struct tt_traced_call *call)
+const char *tt_order_of(const char *op, const struct tt_schema *schema)
 {
-	const struct ttnn_memory_config *memory = &call->args[0].value.tensor->spec.memory;
-	struct ttnn_arg fields[] = {
-		{"weights_dtype", ttnn_v_dtype(TTNN_BFLOAT8_B)},
-		{"shard_layout", tt_value_enum(&tt_enum_memory_layout, memory->layout)},
-	};
+	const char *best = NULL;
+	int most = 0;
 
-	return tt_object_make(out, arena, "Conv2dConfig", fields,
-			      memory->layout == TTNN_INTERLEAVED ? 1 : 2) == TTNN_OK;
-}
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		int score = strcmp(orders[i].op, op) == 0 ? fit(orders[i].names, schema) : 0;
 
-static const struct {
-	const char *op, *arg, *text;
-	bool (*make)(struct ttnn_value *out, struct tt_arena *arena,
-		     const struct tt_traced_call *call);
-} stand_ins[] = {
-	{"ttnn.multiply", "input_tensor_a_activations",
-	 "input_tensor_a_activations: [SILU], the gate of an MLP", make_silu},
-	{"ttnn.linear", "activation", "activation: none", make_none},
-	{"ttnn.matmul", "activation", "activation: none", make_none},
-	{"ttnn.conv2d", "conv_config",
-	 "conv_config: weights_dtype BFLOAT8_B, shard_layout that of the input if it has one",
-	 make_conv},
-	{"ttnn.conv2d", "slice_config", "slice_config: the default", make_absent},
-	{"ttnn.experimental.all_gather_async", "multi_device_global_semaphore",
-	 "multi_device_global_semaphore: the operation's own", make_absent},
-	{"ttnn.experimental.all_gather_async", "topology", "topology: the default", make_absent},
-	{"ttnn.experimental.all_gather_async", "subdevice_id", "subdevice_id: none", make_absent},
-	{"ttnn.experimental.all_gather_async", "barrier_semaphore", "barrier_semaphore: none",
-	 make_absent},
-};
-
-bool tt_traced_stand_in(struct ttnn_value *out, const char **text, struct tt_arena *arena,
-			const struct tt_traced_lost *lost)
-{
-	for (size_t i = 0; i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++)
-		if (strcmp(stand_ins[i].op, lost->op) == 0 &&
-		    strcmp(stand_ins[i].arg, lost->arg) == 0) {
-			*text = stand_ins[i].text;
-			return stand_ins[i].make(out, arena, lost->call);
+		if (score > most) {
+			most = score;
+			best = orders[i].names;
 		}
-	return false;
+	}
+	return best;
 }
