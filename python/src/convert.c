@@ -449,6 +449,22 @@ static PyObject *from_list(const struct ttnn_value *value)
 	return list;
 }
 
+static PyObject *from_dict(const struct ttnn_value *value)
+{
+	PyObject *dict = PyDict_New();
+
+	for (uint32_t i = 0; dict && i + 1 < value->count; i += 2) {
+		PyObject *key = py_from_value(&value->items[i]);
+		PyObject *item = key ? py_from_value(&value->items[i + 1]) : NULL;
+
+		if (!item || PyDict_SetItem(dict, key, item) < 0)
+			Py_CLEAR(dict);
+		Py_XDECREF(key);
+		Py_XDECREF(item);
+	}
+	return dict;
+}
+
 PyObject *py_from_value(const struct ttnn_value *value)
 {
 	switch (value->kind) {
@@ -485,6 +501,8 @@ PyObject *py_from_value(const struct ttnn_value *value)
 		return py_object_of(value);
 	case TTNN_VALUE_LIST:
 		return from_list(value);
+	case TTNN_VALUE_DICT:
+		return from_dict(value);
 	default:
 		Py_RETURN_NONE;
 	}

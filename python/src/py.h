@@ -18,6 +18,7 @@
  *	graph.c     captures and queries of graphs; graph_nodes.c makes their dictionaries
  *	params.c    calls as they were written, for parameter files
  *	trace.c     operations that are captured on a device to be run again
+ *	configs.c   configurations traced from models, as parameters of tests
  *
  * Functions that return PyObject * give a new reference, or NULL with an exception set; those that
  * return int give 0, or -1 with an exception set. All need the GIL. Types are made once, when the
@@ -136,6 +137,7 @@ int py_init_devices(void);
 int py_init_params(void);
 int py_init_graph(void);
 int py_init_trace(void);
+int py_init_configs(void);
 
 /* ---- enums.c ---------------------------------------------------------------------------------------- */
 
