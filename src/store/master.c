@@ -2,10 +2,9 @@
 #include "store/master.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "store/parts.h"
+#include "store/master_parts.h"
 
 tt_status tt_master_new(struct tt_master **out, enum tt_master_layout layout)
 {
@@ -51,18 +50,27 @@ void tt_master_free(struct tt_master *master)
 	tt_map_deinit(&master->by_name);
 	tt_map_deinit(&master->models);
 	tt_map_deinit(&master->index);
+	tt_map_deinit(&master->raw);
+	tt_map_deinit(&master->run_numbers);
+	tt_map_deinit(&master->machine_numbers);
+	tt_map_deinit(&master->count_numbers);
 	tt_map_deinit(&master->texts);
+	TT_VEC_DEINIT(&master->runs);
+	TT_VEC_DEINIT(&master->counts);
+	TT_VEC_DEINIT(&master->waiting);
 	tt_json_parser_deinit(&master->parser);
 	tt_json_parser_deinit(&master->second);
+	tt_json_parser_deinit(&master->third);
+	tt_convert_deinit(&master->convert);
 	tt_repair_deinit(&master->repair);
 	tt_str_deinit(&master->text);
 	tt_str_deinit(&master->key_text);
 	tt_str_deinit(&master->made);
+	tt_str_deinit(&master->name);
 	tt_jsonslice_free(master->file);
 	tt_arena_deinit(&master->arena);
 	tt_free(master->path);
-	if (master->lock >= 0)
-		close(master->lock);
+	tt_master_unlock(master);
 	tt_free(master);
 }
 
@@ -271,16 +279,15 @@ void tt_master_config(struct tt_master_config *out, const struct tt_master *mast
 	const struct tt_json *config;
 	struct tt_master_said said;
 	const char *source;
-	struct tt_map_entry *kept;
 
 	*out = (struct tt_master_config){of->name, "", number, 1};
-	if (tt_master_entry(&config, own, &own->parser, &of->entries.data[number]) != TTNN_OK)
+	if (tt_master_fold(own) != TTNN_OK ||
+	    tt_master_entry(&config, own, &own->parser, &of->entries.data[number]) != TTNN_OK)
 		return;
 	tt_master_say(&said, config);
 	source = tt_master_said_source(&said);
-	kept = tt_map_add(&own->texts, source, strlen(source), NULL);
-	if (kept)
-		out->source = kept->key;
+	source = tt_master_keep(own, source, strlen(source));
+	out->source = source ? source : "";
 	out->count = tt_master_said_count(&said);
 }
 
@@ -296,6 +303,7 @@ tt_status tt_master_args(const struct tt_json **out, struct tt_master *master,
 	const struct tt_json *config;
 	struct tt_master_said said;
 
+	TT_TRY(tt_master_fold(master));
 	TT_TRY(tt_master_entry(&config, master, parser,
 			       &master->ops.data[op].entries.data[number]));
 	tt_master_say(&said, config);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/jsondump.h"
-#include "store/parts.h"
+#include "store/master_parts.h"
 
 static bool is_key(const struct tt_jsonslice *file, const char *key)
 {

@@ -1,6 +1,7 @@
 /* test_master.c: master files: reading, repairing, writing. */
 #include "store/master.h"
 
+#include "base/file.h"
 #include "base/vec.h"
 #include "store/repair.h"
 #include "test.h"
@@ -219,4 +220,210 @@ TEST(an_argument_that_is_wrong_is_told_when_it_is_asked_for)
 		    "ttnn::add, configuration 2: it has no arguments");
 	tt_json_parser_deinit(&parser);
 	tt_master_free(master);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+/* Whether two files hold the same bytes, unpacked. */
+static bool same_files(const char *a, const char *b)
+{
+	size_t left_size = 0, right_size = 0;
+	char *left = NULL, *right = NULL;
+	bool same;
+
+	CHECK_OK(tt_file_read(&left, &left_size, a));
+	CHECK_OK(tt_file_read(&right, &right_size, b));
+	same = left && right && left_size == right_size && memcmp(left, right, left_size) == 0;
+	tt_free(left);
+	tt_free(right);
+	return same;
+}
+
+TEST(the_real_file_comes_back_to_the_byte)
+{
+	const char *path = test_path("round.json"), *shorter = test_path("shorter.json");
+	struct tt_master *master = open_real();
+	size_t size;
+	char *text;
+
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	CHECK(same_files(path, real_file));
+	/* As the tracer writes it: without a newline at the end. */
+	CHECK_OK(tt_file_read(&text, &size, real_file));
+	CHECK(text[size - 1] == '\n');
+	CHECK_OK(tt_file_save(shorter, text, size - 1));
+	tt_free(text);
+	CHECK_OK(tt_master_open(&master, shorter));
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	CHECK(same_files(path, shorter));
+}
+
+TEST(the_layout_of_2026_comes_back_to_the_byte)
+{
+	const char *path = test_path("round.json");
+	struct tt_master *master;
+
+	CHECK_OK(tt_master_open(&master, "tests/data/master/master_v2.json.gz"));
+	CHECK(tt_master_layout(master) == TT_MASTER_V2);
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+	tt_master_free(master);
+	CHECK(same_files(path, "tests/data/master/master_v2.json.gz"));
+}
+
+/* What this file does not know is passed on, also when something is added. */
+TEST(unknown_members_are_kept)
+{
+	static const char text[] =
+		"{\"operations\": {\"ttnn::relu\": {\"note\": 1, \"configurations\": "
+		"[{\"arguments\": [{\"arg0\": \"1\"}], \"source\": \"a\", "
+		"\"more\": [2]}]}}, \"metadata\": {\"models\": [\"a\"], \"who\": 3}, "
+		"\"tail\": null}";
+	struct tt_master_call call = {
+		.op = "ttnn.relu", .args = "[{\"arg0\": \"2\"}]", .source = "b"};
+	const char *path = test_path("kept.json");
+	struct tt_master *master;
+	size_t size;
+	char *got;
+	bool added;
+
+	call.length = strlen(call.args);
+	CHECK_OK(open_text(&master, text));
+	CHECK_OK(tt_master_add(&added, master, &call));
+	CHECK(added);
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	CHECK_OK(tt_file_read(&got, &size, path));
+	CHECK(strstr(got, "\"note\": 1"));
+	CHECK(strstr(got, "\"more\": [\n"));
+	CHECK(strstr(got, "\"who\": 3"));
+	CHECK(strstr(got, "\"tail\": null"));
+	tt_free(got);
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------------- */
+
+static bool add(struct tt_master *master, const char *op, enum tt_master_layout layout,
+		const char *args, const char *source)
+{
+	struct tt_master_call call = {
+		.op = op, .layout = layout, .args = args, .length = strlen(args), .source = source};
+	bool added = false;
+
+	CHECK_OK(tt_master_add(&added, master, &call));
+	return added;
+}
+
+TEST(a_configuration_is_added_once)
+{
+	struct tt_master *master;
+	struct tt_master_config config;
+
+	CHECK_OK(tt_master_new(&master, TT_MASTER_V1));
+	CHECK(add(master, "ttnn.add", TT_MASTER_V1, "[{\"arg0\": \"1\"}]", "a.py"));
+	CHECK(!add(master, "ttnn::add", TT_MASTER_V1, "[{\"arg0\": \"1\"}]", "b.py"));
+	CHECK(!add(master, "add", TT_MASTER_V1, "[ {\"arg0\":\"1\"} ]", "b.py"));
+	CHECK(!add(master, "add", TT_MASTER_V2, "{\"arg0\": 1}", "c.py"));
+	/* Types count, and so does the order. */
+	CHECK(add(master, "add", TT_MASTER_V1, "[{\"arg0\": 1}]", "a.py"));
+	CHECK(add(master, "add", TT_MASTER_V1, "[{\"arg0\": 1.0}]", "a.py"));
+	CHECK(add(master, "multiply", TT_MASTER_V1, "[{\"arg0\": \"1\"}]", "a.py"));
+	CHECK_INT(tt_master_op_count(master), 2);
+	CHECK_STR(tt_master_op_name(master, 0), "ttnn::add");
+	CHECK_INT(tt_master_config_count(master, 0), 3);
+	tt_master_config(&config, master, 0, 0);
+	CHECK_STR(config.source, "a.py");
+	tt_master_free(master);
+}
+
+/* What the tracer could not parse equals the object that it was. */
+TEST(an_unparsed_element_is_the_object)
+{
+	static const char unparsed[] =
+		"[{\"UnparsedElement\": {\"error\": \"x\", \"element_info\": \"{\\\"arg0\\\": "
+		"{\\\"MemoryConfig\\\":{\\\"shard_spec\\\":{\\\"grid\\\":[{\\\"x\\\":0,\\\"y\\\":0} - "
+		"{\\\"x\\\":7,\\\"y\\\":6}],\\\"shape\\\":\\\"{224, 32}\\\"}}}}\"}}]";
+	static const char *const same[] = {
+		"[{\"arg0\": {\"MemoryConfig\": {\"shard_spec\": {\"grid\": [{\"x\": 0, \"y\": 0}, "
+		"{\"x\": 7, \"y\": 6}], \"shape\": \"{224, 32}\"}}}}]",
+		"[{\"arg0\": {\"MemoryConfig\": {\"shard_spec\": {\"grid\": [{\"x\": 0, \"y\": 0}, "
+		"{\"x\": 7, \"y\": 6}], \"shape\": \"[224, 32]\"}}}}]",
+		"[{\"arg0\": {\"MemoryConfig\": {\"shard_spec\": {\"grid\": [{\"x\": 0, \"y\": 0}, "
+		"{\"x\": 7, \"y\": 6}], \"shape\": [224, 32]}}}}]",
+	};
+	struct tt_master *master;
+
+	CHECK_OK(tt_master_new(&master, TT_MASTER_V1));
+	CHECK(add(master, "to_memory_config", TT_MASTER_V1, unparsed, "a"));
+	for (size_t i = 0; i < TT_COUNT(same); i++)
+		CHECK(!add(master, "to_memory_config", TT_MASTER_V1, same[i], "a"));
+	tt_master_free(master);
+}
+
+TEST(all_of_the_real_file_is_known_already)
+{
+	struct tt_master *master = open_real(), *again = open_real();
+	const char *path = test_path("merged.json");
+	size_t added;
+	char *text;
+	size_t size;
+
+	CHECK_OK(tt_master_merge(&added, master, again));
+	CHECK_INT(added, 0);
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(again);
+	tt_master_free(master);
+	CHECK_OK(tt_file_read(&text, &size, path));
+	CHECK(strstr(text, "\"total_operations\": 1455698,")); /* calls are counted */
+	CHECK(strstr(text, "\"total_configurations\": 1079,"));
+	CHECK(!strstr(text, "2025-11-20 08:39:15"));
+	tt_free(text);
+}
+
+TEST(executions_are_merged)
+{
+	struct tt_master_call call = {.op = "ttnn.relu",
+				      .layout = TT_MASTER_V2,
+				      .args = "{\"arg0\": 1}",
+				      .source = "a.py",
+				      .trace_uid = "u1",
+				      .machine = {"Wormhole", "n300", 1, 2, {1, 2}}};
+	struct tt_json_parser parser = {0};
+	const char *path = test_path("executions.json");
+	struct tt_master *master, *other;
+	struct tt_master_config config;
+	char *text;
+	size_t size, count;
+	bool added;
+
+	call.length = strlen(call.args);
+	CHECK_OK(tt_master_new(&master, TT_MASTER_V2));
+	CHECK_OK(tt_master_add(&added, master, &call));
+	CHECK_OK(tt_master_add(&added, master, &call));
+	tt_master_config(&config, master, 0, 0);
+	CHECK_INT(config.count, 2);
+	CHECK_OK(tt_master_add(&added, master, &call)); /* the run goes on after a look */
+	call.trace_uid = "u2";
+	CHECK_OK(tt_master_add(&added, master, &call));
+	CHECK(!added);
+	call.machine.device_series = "n150"; /* another machine is another configuration */
+	CHECK_OK(tt_master_add(&added, master, &call));
+	CHECK(added);
+	tt_master_config(&config, master, 0, 0);
+	CHECK_INT(config.count, 4);
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+	/* The same runs again: the larger count of each stays. */
+	CHECK_OK(tt_master_open(&other, path));
+	CHECK_OK(tt_master_merge(&count, master, other));
+	CHECK_INT(count, 0);
+	tt_master_config(&config, master, 0, 0);
+	CHECK_INT(config.count, 4);
+	CHECK_OK(tt_file_read(&text, &size, path));
+	CHECK(strstr(text, "\"mesh_device_shape\": [\n"));
+	CHECK(strstr(text, "\"config_id\": 2,"));
+	tt_free(text);
+	tt_master_free(other);
+	tt_master_free(master);
+	tt_json_parser_deinit(&parser);
 }

@@ -1,13 +1,15 @@
 /*
- * parts.h: what the files behind master.h share.
+ * master_parts.h: what the files behind master.h share.
  */
-#ifndef TT_STORE_PARTS_H
-#define TT_STORE_PARTS_H
+#ifndef TT_STORE_MASTER_PARTS_H
+#define TT_STORE_MASTER_PARTS_H
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/jsonslice.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "store/convert_args.h"
 #include "store/master.h"
 #include "store/repair.h"
 
@@ -34,6 +36,23 @@ struct tt_master_op {
 	tt_master_members others; /* beside "configurations" */
 };
 
+/* What a call was made by, in the words of V2: each of them once. */
+struct tt_master_run {
+	const char *source, *trace_uid, *pytest_args; /* (optional) the last two */
+	const char *machine;                          /* JSON with sorted keys, or "null" */
+	size_t machine_length;
+	const char *identity; /* of the machine, as hashes have it */
+	size_t identity_length;
+	uint32_t machine_number; /* the same for the same machine */
+};
+
+/* How often a configuration was made by a run since the master is open; folded into its JSON before that is read. */
+struct tt_master_count {
+	uint32_t op, number, run;
+	bool waits;
+	uint64_t count;
+};
+
 struct tt_db;
 
 struct tt_master {
@@ -54,12 +73,20 @@ struct tt_master {
 
 	struct tt_map index; /* of operation and key: the number of the configuration */
 	bool indexed;
-	struct tt_map texts; /* sources, kept as long as the master */
+	struct tt_map raw; /* the same by the very text that was added */
+	TT_VEC(struct tt_master_run) runs;
+	struct tt_map run_numbers, machine_numbers;
+	TT_VEC(struct tt_master_count) counts;
+	struct tt_map count_numbers; /* of configuration and run */
+	TT_VEC(size_t) waiting;      /* counts that are not folded in */
+	struct tt_map texts;         /* sources, kept as long as the master */
 
-	struct tt_json_parser parser, second; /* for configurations; for what is added */
+	struct tt_json_parser parser, second, third; /* for configurations; for what is added */
+	struct tt_convert convert;
 	struct tt_repair repair;
-	struct tt_str text, key_text, made;
+	struct tt_str text, key_text, made, name;
 	int lock; /* -1: not held */
+	char *lock_path;
 };
 
 /* ---- master.c ----------------------------------------------------------------------------------------- */
@@ -96,5 +123,36 @@ uint64_t tt_master_said_count(const struct tt_master_said *said);
 
 /* Makes the index of a file. */
 tt_status tt_master_read(struct tt_master *master);
+
+/* ---- merge.c ---------------------------------------------------------------------------------------------- */
+
+/* Makes the text in master->made that of a configuration. */
+tt_status tt_master_keep_made(struct tt_master *master, struct tt_master_entry *entry);
+
+/* Keeps a text as long as the master; NULL for want of memory. */
+const char *tt_master_keep(struct tt_master *master, const char *text, size_t length);
+
+/* The hash that a configuration has in V2; `text` is what it is made of. `identity` is that of a run. */
+tt_status tt_master_config_hash(char out[TT_DIGEST_TEXT], struct tt_str *text, const char *op,
+				const struct tt_json *args, const char *identity);
+
+/* ---- executions.c ------------------------------------------------------------------------------------------ */
+
+/* Folds what was counted into the configurations: before their JSON is read. */
+tt_status tt_master_fold(struct tt_master *master);
+
+/* ---- master_write.c ---------------------------------------------------------------------------------------- */
+
+/* Writes one configuration as a layout has it. */
+tt_status tt_master_write_config(struct tt_jsonw *w, struct tt_master *master, size_t op,
+				 size_t number, enum tt_master_layout to);
+
+/* "2025-11-20 08:39:15": when the master was changed last; now if it is changed. */
+void tt_master_stamp(char out[32], const struct tt_master *master);
+
+/* ---- master_lock.c ------------------------------------------------------------------------------------------ */
+
+/* Lets go of the lock, if it is held. */
+void tt_master_unlock(struct tt_master *master);
 
 #endif

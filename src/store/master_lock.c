@@ -1,0 +1,128 @@
+/*
+ * master_lock.c: one writer of a file at a time. The lock is that of a file beside it, FILE.lock, which is gone when
+ * nobody has it; the system takes it from a process that ends, however it does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "store/master_parts.h"
+
+/* Where the file is that a path leads to, by whichever links: all who write it must meet at one lock. */
+static tt_status find_place(struct tt_str *out, const char *path)
+{
+	char *whole = realpath(path, NULL), *copy, *name, *directory;
+
+	if (whole) {
+		tt_str_adds(out, whole);
+		free(whole);
+		return tt_str_status(out);
+	}
+	copy = tt_strdup(path);
+	name = tt_strdup(path);
+	directory = copy && name ? realpath(dirname(copy), NULL) : NULL;
+	if (directory) {
+		tt_str_adds(out, directory);
+		tt_str_addc(out, '/');
+		tt_str_adds(out, basename(name));
+	} else {
+		tt_str_adds(out, path);
+	}
+	out->failed |= !copy || !name;
+	free(directory);
+	tt_free(copy);
+	tt_free(name);
+	return tt_str_status(out);
+}
+
+/* Whether the file that is open is still the one of that name. */
+static bool is_at(int fd, const char *path)
+{
+	struct stat own, there;
+
+	return fstat(fd, &own) == 0 && stat(path, &there) == 0 && own.st_ino == there.st_ino &&
+	       own.st_dev == there.st_dev;
+}
+
+static tt_status take_lock(int *out, const char *path)
+{
+	for (;;) {
+		int fd = tt_fd_open(path, O_RDWR | O_CREAT), code = fd < 0 ? errno : 0;
+
+		while (!code && flock(fd, LOCK_EX) != 0)
+			code = errno == EINTR ? 0 : errno;
+		if (code) {
+			if (fd >= 0)
+				close(fd);
+			return tt_fail(TTNN_IO, "%s: cannot lock: %s", path, strerror(code));
+		}
+		if (is_at(fd, path)) {
+			*out = fd;
+			return TTNN_OK;
+		}
+		close(fd); /* whoever had it has removed it meanwhile */
+	}
+}
+
+void tt_master_unlock(struct tt_master *master)
+{
+	if (master->lock >= 0) {
+		unlink(master->lock_path);
+		close(master->lock);
+	}
+	master->lock = -1;
+	tt_free(master->lock_path);
+	master->lock_path = NULL;
+}
+
+static tt_status make_directory(const char *path)
+{
+	char *copy = tt_strdup(path);
+	tt_status status = copy ? tt_file_make_dirs(dirname(copy)) : tt_fail_nomem();
+
+	tt_free(copy);
+	return status;
+}
+
+tt_status tt_master_edit(struct tt_master **out, const char *path, enum tt_master_layout layout)
+{
+	struct tt_master *master = NULL;
+	struct tt_str place = {0};
+	char *lock_path = NULL;
+	tt_status status = make_directory(path);
+	int lock = -1;
+
+	if (status == TTNN_OK)
+		status = find_place(&place, path);
+	tt_str_adds(&place, ".lock");
+	if (status == TTNN_OK)
+		status = tt_str_take(&lock_path, &place);
+	tt_str_deinit(&place);
+	if (status == TTNN_OK)
+		status = take_lock(&lock, lock_path);
+	if (status == TTNN_OK) {
+		status = tt_master_open(&master, path);
+		if (status == TTNN_NOTFOUND)
+			status = tt_master_new(&master, layout);
+	}
+	if (status != TTNN_OK) {
+		if (lock >= 0) {
+			unlink(lock_path);
+			close(lock);
+		}
+		tt_free(lock_path);
+		return status;
+	}
+	master->lock = lock;
+	master->lock_path = lock_path;
+	*out = master;
+	return TTNN_OK;
+}
