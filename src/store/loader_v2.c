@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "event/value.h"
 #include "store/loader.h"
-#include "store/parts.h"
+#include "store/master_parts.h"
 #include "tensor/enums.h"
 
 /* What stands where a configuration has no value for a column that others have. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,25 +20,22 @@
 /* Where the file is that a path leads to, by whichever links: all who write it must meet at one lock. */
 static tt_status find_place(struct tt_str *out, const char *path)
 {
-	char *whole = realpath(path, NULL), *copy, *name, *directory;
+	char place[PATH_MAX], *copy, *name;
 
-	if (whole) {
-		tt_str_adds(out, whole);
-		free(whole);
+	if (realpath(path, place)) {
+		tt_str_adds(out, place);
 		return tt_str_status(out);
 	}
 	copy = tt_strdup(path);
 	name = tt_strdup(path);
-	directory = copy && name ? realpath(dirname(copy), NULL) : NULL;
-	if (directory) {
-		tt_str_adds(out, directory);
+	if (copy && name && realpath(dirname(copy), place)) {
+		tt_str_adds(out, place);
 		tt_str_addc(out, '/');
 		tt_str_adds(out, basename(name));
 	} else {
 		tt_str_adds(out, path);
 	}
 	out->failed |= !copy || !name;
-	free(directory);
 	tt_free(copy);
 	tt_free(name);
 	return tt_str_status(out);

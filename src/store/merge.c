@@ -68,7 +68,7 @@ static tt_status run_of(uint32_t *out, struct tt_master *master, const char *sou
 			const char *const details[2], struct machine_text machine)
 {
 	struct tt_str *key = &master->name;
-	struct tt_master_run run = {0}, *kept;
+	struct tt_master_run run = {0};
 	struct tt_map_entry *entry;
 	bool added;
 
@@ -103,9 +103,8 @@ static tt_status run_of(uint32_t *out, struct tt_master *master, const char *sou
 	entry = tt_map_add(&master->run_numbers, key->data, key->length, &added);
 	if (!entry)
 		return tt_fail_nomem();
-	kept = TT_VEC_PUSH(&master->runs);
-	*kept = run;
-	entry->number = master->runs.count - 1;
+	entry->number = master->runs.count;
+	master->runs.data[master->runs.count++] = run;
 	*out = (uint32_t)entry->number;
 	return TTNN_OK;
 }
@@ -389,8 +388,8 @@ static tt_status count(struct tt_master *master, const struct incoming *call, si
 		return tt_fail_nomem();
 	if (added) {
 		entry->number = master->counts.count;
-		of = TT_VEC_PUSH(&master->counts);
-		*of = (struct tt_master_count){.op = key[0], .number = key[1], .run = key[2]};
+		master->counts.data[master->counts.count++] =
+			(struct tt_master_count){.op = key[0], .number = key[1], .run = key[2]};
 	}
 	of = &master->counts.data[entry->number];
 	if (!call->most)
@@ -398,7 +397,7 @@ static tt_status count(struct tt_master *master, const struct incoming *call, si
 	else if (call->count > of->count)
 		of->count = call->count;
 	if (!of->waits)
-		*TT_VEC_PUSH(&master->waiting) = (size_t)entry->number;
+		master->waiting.data[master->waiting.count++] = (size_t)entry->number;
 	of->waits = true;
 	master->dirty = true;
 	return TTNN_OK;
