@@ -190,6 +190,9 @@ static void write_short(struct tt_jsonw *w, ttnn_device *device)
 	tt_jsonw_key_string(w, "title", device->profile->title);
 	tt_jsonw_key_string(w, "arch", info->arch);
 	tt_jsonw_key_string(w, "cluster", info->cluster);
+	tt_jsonw_key_string(w, "board_type", info->board_type);
+	tt_jsonw_key_string(w, "device_series", info->device_series);
+	tt_jsonw_key_int(w, "card_count", info->card_count);
 	tt_jsonw_key_int(w, "chips", (int64_t)device->profile->cluster.chip_count);
 	write_pair(w, "mesh", info->rows, info->cols);
 	write_pair(w, "logical_grid", info->logical_grid.x, info->logical_grid.y);
@@ -345,6 +348,9 @@ static tt_status print_device(const char *name)
 	printf("%-18s%s, mesh %" PRIu32 "x%" PRIu32 " of %zu chip%s\n", "cluster", info->cluster,
 	       info->rows, info->cols, profile->cluster.chip_count,
 	       profile->cluster.chip_count == 1 ? "" : "s");
+	printf("%-18s%s %s, %" PRIu32 " card%s\n", "machine", info->board_type,
+	       *info->device_series ? info->device_series : "unknown", info->card_count,
+	       info->card_count == 1 ? "" : "s");
 	print_mesh(info);
 	printf("%-18s%" PRIu32 "x%" PRIu32 ", of which %" PRIu32 "x%" PRIu32
 	       " compute (dispatch: %s)\n",

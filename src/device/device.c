@@ -200,6 +200,9 @@ static void fill_info(struct tt_device *device)
 		.sfpu_eps = arch->eps,
 		.sfpu_nan = arch->nan,
 		.sfpu_inf = arch->inf,
+		.board_type = profile->board_type,
+		.device_series = profile->device_series,
+		.card_count = profile->card_count,
 	};
 	device->limits = (struct tt_program_limits){
 		.l1_base = memory->l1_base,

@@ -1,5 +1,6 @@
 #include "device/profile.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +344,35 @@ static tt_status settle_type(struct reader *r, const struct tt_yaml *node)
 	return TTNN_OK;
 }
 
+/* "Wormhole" of "wormhole_b0" */
+static tt_status name_board_type(struct tt_profile *profile)
+{
+	const char *arch = profile->arch.name;
+	char *name = tt_arena_strndup(&profile->arena, arch, strcspn(arch, "_"));
+
+	if (!name)
+		return tt_fail_nomem();
+	*name = (char)toupper((unsigned char)*name);
+	profile->board_type = name;
+	return TTNN_OK;
+}
+
+/* What a record of this machine says of it; boards tell what the profile does not. */
+static tt_status settle_machine(struct reader *r, const struct tt_yaml *cards)
+{
+	struct tt_profile *profile = r->profile;
+	const struct tt_cluster *cluster = &profile->cluster;
+
+	profile->card_count = cluster->board_count ? (uint32_t)cluster->board_count : 1;
+	if (cards)
+		TT_TRY(tt_yaml_u32(&profile->card_count, r->doc, cards, "\"card_count\""));
+	if (!profile->device_series)
+		profile->device_series = cluster->board_count && cluster->boards[0].type
+						 ? cluster->boards[0].type
+						 : "";
+	return profile->board_type ? TTNN_OK : name_board_type(profile);
+}
+
 static tt_status settle_memory_map(struct reader *r, const struct tt_yaml *node)
 {
 	const char *text;
@@ -369,8 +399,9 @@ static tt_status name_after_file(struct tt_profile *profile, const char *path)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static const char *const keys[] = {"name",     "title",      "arch",   "cluster", "mesh", "order",
-				   "dispatch", "memory_map", "boards", "chips",   "links"};
+static const char *const keys[] = {"name",  "title",      "arch",          "cluster",   "mesh",
+				   "order", "dispatch",   "memory_map",    "boards",    "chips",
+				   "links", "board_type", "device_series", "card_count"};
 
 static tt_status check_keys(struct reader *r)
 {
@@ -389,7 +420,10 @@ static tt_status read_texts(struct reader *r)
 {
 	const struct {
 		const char *key, **to;
-	} texts[] = {{"name", &r->profile->name}, {"title", &r->profile->title}};
+	} texts[] = {{"name", &r->profile->name},
+		     {"title", &r->profile->title},
+		     {"board_type", &r->profile->board_type},
+		     {"device_series", &r->profile->device_series}};
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		const struct tt_yaml *node = tt_yaml_find(r->doc->root, texts[i].key);
@@ -438,6 +472,7 @@ static tt_status read_profile(struct reader *r)
 	TT_TRY(settle_harvest(r, chips));
 	TT_TRY(settle_type(r, tt_yaml_find(root, "cluster")));
 	TT_TRY(settle_mesh(r, tt_yaml_find(root, "mesh"), tt_yaml_find(root, "order")));
+	TT_TRY(settle_machine(r, tt_yaml_find(root, "card_count")));
 	TT_TRY(settle_memory_map(r, tt_yaml_find(root, "memory_map")));
 	return settle_dispatch(r, tt_yaml_find(root, "dispatch"));
 }
@@ -452,6 +487,7 @@ static tt_status read_descriptor(struct reader *r)
 	TT_TRY(settle_harvest(r, tt_yaml_find(r->doc->root, "harvesting")));
 	TT_TRY(settle_type(r, NULL));
 	TT_TRY(settle_mesh(r, NULL, NULL));
+	TT_TRY(settle_machine(r, NULL));
 	return settle_dispatch(r, NULL);
 }
 

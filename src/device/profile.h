@@ -26,6 +26,8 @@ struct tt_profile {
 	struct tt_arch arch;
 	struct tt_cluster cluster;
 	const struct tt_cluster_type *type;
+	const char *board_type, *device_series; /* "Wormhole", "n300" */
+	uint32_t card_count;
 	uint32_t rows, cols; /* the mesh of all chips */
 	uint32_t *order;     /* index of the chip at each place, row by row */
 	enum tt_dispatch dispatch;

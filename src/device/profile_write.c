@@ -111,6 +111,10 @@ void tt_profile_write(struct tt_str *out, const struct tt_profile *profile)
 		add_pair(out, "title", profile->title);
 	add_pair(out, "arch", profile->arch.name);
 	add_pair(out, "cluster", profile->type->name);
+	add_pair(out, "board_type", profile->board_type);
+	if (*profile->device_series)
+		add_pair(out, "device_series", profile->device_series);
+	tt_str_addf(out, "\t\"card_count\": %" PRIu32 ",\n", profile->card_count);
 	tt_str_addf(out, "\t\"mesh\": [%" PRIu32 ", %" PRIu32 "],\n\t\"order\": [", profile->rows,
 		    profile->cols);
 	for (uint32_t i = 0; i < profile->rows * profile->cols; i++)

@@ -720,7 +720,10 @@ static unsigned char *put_INFO(struct tt_encoder *e, unsigned char *at,
 		at = put_number(at, info->chip_count);
 	for (uint32_t i = 0; i < info->chip_count && has_room(e, at); i++)
 		at = put_number(at, info->chips[i]);
-	tt_put_u32(length, (uint32_t)(at - length - 4));
+#define F(form, member) at = put_##form(e, at, info->member);
+	TT_FIELDS_machine(F)
+#undef F
+		tt_put_u32(length, (uint32_t)(at - length - 4));
 	return at;
 }
 

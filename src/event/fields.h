@@ -181,6 +181,12 @@
 	F(F32, sfpu_nan)                                                                           \
 	F(F32, sfpu_inf)
 
+/* The same behind the chips, where older traces end. */
+#define TT_FIELDS_machine(F)                                                                       \
+	F(TEXT, board_type)                                                                        \
+	F(TEXT, device_series)                                                                     \
+	F(U32, card_count)
+
 /* The letter that the head of a file has for a form. */
 enum tt_form {
 	TT_FORM_BOOL = 'b',

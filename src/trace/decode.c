@@ -351,6 +351,11 @@ static const struct ttnn_device_info *get_INFO(struct tt_decoder *d)
 	TT_FIELDS_info(F)
 #undef F
 		get_chips(info, d);
+	if (d->bytes.at < end) {
+#define F(form, member) info->member = get_##form(d);
+		TT_FIELDS_machine(F)
+#undef F
+	}
 	if (d->bytes.at > end)
 		d->bytes.bad = true;
 	else
