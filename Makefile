@@ -76,7 +76,8 @@ LIB_OBJ := $(call objects,$(filter-out $(ISA_SRC),$(LIB_SRC))) \
 # Files that are part of the library, as C (scripts/embed).
 PROFILES := $(wildcard data/profiles/*.json data/profiles/*/*.json)
 WORKSPACE := $(shell find python/compat -type f ! -name '*.pyc' | LC_ALL=C sort)
-LIB_OBJ += $(OUT)/obj/gen/profiles.o $(OUT)/obj/gen/workspace.o
+SOURCES := $(wildcard data/workspace/*)
+LIB_OBJ += $(OUT)/obj/gen/profiles.o $(OUT)/obj/gen/workspace.o $(OUT)/obj/gen/sources.o
 CLI_OBJ := $(call objects,$(CLI_SRC))
 PROGRAM_SRC := $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
 PROGRAMS := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
@@ -98,7 +99,7 @@ $(OUT)/flags: .FORCE
 	$(call write,$(FLAGS))
 # So that the library forgets the object of a deleted source.
 $(OUT)/objects: .FORCE
-	$(call write,$(LIB_OBJ) $(PROFILES) $(WORKSPACE))
+	$(call write,$(LIB_OBJ) $(PROFILES) $(WORKSPACE) $(SOURCES))
 .FORCE:
 .PRECIOUS: $(OUT)/obj/%.o
 .DELETE_ON_ERROR:
@@ -129,6 +130,9 @@ $(OUT)/gen/profiles.c: $(PROFILES) scripts/embed $(OUT)/objects
 $(OUT)/gen/workspace.c: $(WORKSPACE) scripts/embed $(OUT)/objects
 	$(call say,EMBED,python/compat)
 	$(Q)mkdir -p $(@D); scripts/embed tt_embedded_workspace python/compat '' >$@
+$(OUT)/gen/sources.c: $(SOURCES) scripts/embed $(OUT)/objects
+	$(call say,EMBED,data/workspace)
+	$(Q)mkdir -p $(@D); scripts/embed tt_embedded_sources data/workspace '' >$@
 $(OUT)/obj/gen/%.o: $(OUT)/gen/%.c $(OUT)/flags
 	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
 

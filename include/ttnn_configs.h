@@ -110,6 +110,21 @@ TTNN_API enum ttnn_status ttnn_configs_tensor(ttnn_loaded **out, const char *jso
 TTNN_API enum ttnn_status ttnn_configs_memory(struct ttnn_memory_config *out, const char *json,
 					      size_t length);
 
+/* ---- what the guides' tracing plugin does ---------------------------------------------------------------------- */
+
+/*
+ * An operation {"operation": NAME, "arguments": [...]} in JSON with its arguments repaired: elements that could not be
+ * parsed as the objects that they were. Free with ttnn_free().
+ */
+TTNN_API enum ttnn_status ttnn_configs_clean(char **out, const char *json, size_t length);
+
+/*
+ * Adds a list of such operations to a master file, which is made when it is missing; how many configurations were
+ * new. Others may do so at the same time.
+ */
+TTNN_API enum ttnn_status ttnn_configs_update(size_t *added, const char *path, const char *json,
+					      size_t length, const char *source);
+
 #ifdef __cplusplus
 }
 #endif

@@ -381,6 +381,14 @@ TTNN_API enum ttnn_status ttnn_tensor_join(ttnn_tensor **out, ttnn_tensor *const
 TTNN_API enum ttnn_status ttnn_tensor_pcc(double *out, const ttnn_tensor *expected,
 					  const ttnn_tensor *actual);
 
+/*
+ * The number that upstream's tests ask for (comp_pcc): Pearson's correlation of two host tensors in rows, of one shape,
+ * as float32; the actual one takes the other's type first, and what is not finite counts as 0. 1 or 0 where a
+ * correlation says nothing: all NaN, one constant or zero throughout (then they must be close).
+ */
+TTNN_API enum ttnn_status ttnn_tensor_comp_pcc(double *out, const ttnn_tensor *expected,
+					       ttnn_tensor *actual);
+
 /* The tensor that tells the channels of a group from its neighbours' in group_norm. */
 struct ttnn_group_mask {
 	uint32_t channels, groups;

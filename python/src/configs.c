@@ -272,6 +272,40 @@ static PyObject *memory(PyObject *module, PyObject *json)
 	return status == TTNN_OK ? py_new_memory(&config) : py_fail(status, "configs");
 }
 
+/* clean(json) → the operation with its arguments repaired, in JSON */
+static PyObject *clean(PyObject *module, PyObject *json)
+{
+	Py_ssize_t length;
+	const char *text = PyUnicode_AsUTF8AndSize(json, &length);
+	enum ttnn_status status;
+	char *cleaned = NULL;
+
+	(void)module;
+	if (!text)
+		return NULL;
+	status = ttnn_configs_clean(&cleaned, text, (size_t)length);
+	return py_text(status, &cleaned);
+}
+
+/* update(path, json, source) → how many configurations were new */
+static PyObject *update(PyObject *module, PyObject *args)
+{
+	const char *json, *source;
+	enum ttnn_status status;
+	Py_ssize_t length;
+	size_t added = 0;
+	PyObject *path;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O&s#s", PyUnicode_FSConverter, &path, &json, &length, &source))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS; /* it may wait for another writer */
+	status = ttnn_configs_update(&added, PyBytes_AS_STRING(path), json, (size_t)length, source);
+	Py_END_ALLOW_THREADS;
+	Py_DECREF(path);
+	return status == TTNN_OK ? PyLong_FromSize_t(added) : py_fail(status, "configs");
+}
+
 static PyMethodDef methods[] = {
 	{"names", names, METH_NOARGS, "The names of operations, as the file spells them."},
 	{"count", count, METH_O, "How many configurations a name has."},
@@ -285,6 +319,8 @@ static PyMethodDef methods[] = {
 static PyMethodDef functions[] = {
 	{"tensor", tensor, METH_O, "What an argument in JSON says of its tensor."},
 	{"memory", memory, METH_O, "A memory config from JSON."},
+	{"clean", clean, METH_O, "An operation in JSON, with its arguments repaired."},
+	{"update", update, METH_VARARGS, "update(path, operations in JSON, source) -> new ones."},
 	{NULL, NULL, 0, NULL},
 };
 

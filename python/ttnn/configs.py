@@ -217,3 +217,26 @@ def load_unary_op_configs(operation_name, all_cases=False, loader=None):
             "input_memory_config": [config["memory_config"] for config in unary],
         }
     return {"traced_config": [(config["shape"], config["memory_config"]) for config in unary]}
+
+
+# ---- what the tracing plugin of the guides does
+
+
+def operation_names(path):
+    """The names of an Allops.txt, as C++ spells them; empty when there is no such file."""
+    try:
+        lines = pathlib.Path(path).read_text().split()
+    except FileNotFoundError:
+        return set()
+    return {line.replace(".", "::") for line in lines}
+
+
+def clean_operation(operation):
+    """{"operation", "arguments"} with every argument as JSON: elements that were not parsed as the objects that they were."""
+    return json.loads(_ttnn.configs.clean(json.dumps(operation)))
+
+
+def update_master(master_file_path, operations, source):
+    """Adds a list of {"operation", "arguments"} to a master file, each configuration once; how many were new."""
+    pathlib.Path(master_file_path).parent.mkdir(parents=True, exist_ok=True)
+    return _ttnn.configs.update(os.fspath(master_file_path), json.dumps(operations), source)

@@ -20,4 +20,7 @@ extern const struct tt_embedded tt_embedded_profiles[];
 /* python/compat, whole names */
 extern const struct tt_embedded tt_embedded_workspace[];
 
+/* data/workspace: what `ttnn workspace` makes other files of */
+extern const struct tt_embedded tt_embedded_sources[];
+
 #endif

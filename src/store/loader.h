@@ -6,6 +6,7 @@
  *	loader_field.c  the fields that rows of the table are made of
  *	loader_value.c  arguments of either grammar (master.h) as values
  *	loader_v2.c     suites of files of layout v2
+ *	loader_update.c operations that are cleaned and added one by one
  *
  * A configuration is read into a struct tt_loader_call, in an arena; columns are computed from that. What does not fit an
  * operation's columns is TTNN_NOTFOUND: the configuration is left out, and counted.
