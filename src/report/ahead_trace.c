@@ -13,7 +13,7 @@
 #define FORMS ((size_t)12 << 20)
 
 /* Batches that are made ahead; nodes that are worth a thread; bytes of stack. */
-#define AHEAD 16
+#define AHEAD 4
 #define WORTH 4096
 #define STACK ((size_t)1 << 20)
 

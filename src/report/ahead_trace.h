@@ -9,7 +9,7 @@
 
 #include "report/forms.h"
 
-#define TT_REPORT_NODES_MAX 64
+#define TT_REPORT_NODES_MAX 512
 
 /* A node: its form, and the numbers of its own. */
 struct tt_report_told {

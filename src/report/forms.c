@@ -153,7 +153,9 @@ static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_n
 		}
 	}
 	add_word(forms, node->argument_count);
-	for (uint32_t i = 0; i < node->argument_count; i++)
+	if (node->arguments_number)
+		add_word(forms, node->arguments_number);
+	for (uint32_t i = 0; !node->arguments_number && i < node->argument_count; i++)
 		add_words(forms, node->arguments[i], strlen(node->arguments[i]));
 	for (uint32_t i = 0; i < node->stack_count; i++)
 		add_words(forms, node->stack[i], strlen(node->stack[i]));
@@ -293,8 +295,8 @@ static tt_status fill_form(struct tt_report_form *form, struct tt_report_forms *
 		return tt_fail_nomem();
 	if (form->value_count)
 		memcpy(form->values, forms->values.data, form->value_count * sizeof(*form->values));
-	form->bytes = 3 * forms->key.count + 1024;
 	TT_TRY(make_json(form, forms, node));
+	form->bytes = 3 * (forms->key.count + forms->text.length) + 1024;
 	TT_TRY(make_shape(form, forms));
 	return find_slots(form, forms, node);
 }

@@ -127,8 +127,9 @@ struct tt_graph_node {
 	uint32_t *connections;         /* numbers of nodes; always existing ones */
 	uint32_t *inputs;              /* input_tensors, likewise */
 	const char **arguments;
-	const char **stack;    /* stack_trace */
-	const char *type_name; /* of TT_GRAPH_OTHER */
+	uint64_t arguments_number; /* of a stream: equal numbers, equal arguments; 0: not known */
+	const char **stack;        /* stack_trace */
+	const char *type_name;     /* of TT_GRAPH_OTHER */
 };
 
 /* What became of device memory, when events told it: trace/course.h. */

@@ -7,7 +7,7 @@
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 #include "trace/argtext.h"
-#include "trace/nodeparams.h"
+#include "trace/project_parts.h"
 #include "trace/source.h"
 
 void tt_project_fail(struct tt_project *p, tt_status status)
@@ -23,31 +23,9 @@ tt_status tt_project_status(const struct tt_project *p)
 	return p->status == TTNN_OK ? TTNN_OK : tt_fail(p->status, "%s", p->message);
 }
 
-/* Whether nodes have content, and whether there are nodes at all. */
-static bool describes(const struct tt_project *p)
-{
-	return p->options.how <= TT_PROJECT_NODES;
-}
-
-/* Whether what becomes of memory is followed. */
-static bool follows(const struct tt_project *p)
-{
-	return p->options.how == TT_PROJECT_GRAPH || p->options.course;
-}
-
-static bool counts(const struct tt_project *p)
-{
-	return p->options.how != TT_PROJECT_CALLS;
-}
-
 /* ---- nodes and edges ------------------------------------------------------------------------------- */
 
-static uint32_t top(const struct tt_project_thread *t)
-{
-	return t->open.count ? t->open.data[t->open.count - 1].node : 0;
-}
-
-static void connect(struct tt_project *p, uint32_t from, uint32_t to)
+void tt_project_connect(struct tt_project *p, uint32_t from, uint32_t to)
 {
 	tt_status status;
 
@@ -63,16 +41,16 @@ static void connect(struct tt_project *p, uint32_t from, uint32_t to)
 }
 
 /* The same to a node that was not there before a function, or an allocation, gave it. */
-static void give(struct tt_project *p, uint32_t from, uint32_t to)
+void tt_project_give(struct tt_project *p, uint32_t from, uint32_t to)
 {
-	connect(p, from, to);
+	tt_project_connect(p, from, to);
 	if (p->options.how == TT_PROJECT_EDGES && p->options.sink->made)
 		p->options.sink->made(p->options.context, to);
 }
 
 /* A new node inside the innermost function; node 0, and a failure, when memory is exhausted. */
-static uint32_t add(struct tt_project *p, const struct tt_project_thread *t,
-		    enum tt_graph_type type)
+uint32_t tt_project_add(struct tt_project *p, const struct tt_project_thread *t,
+			enum tt_graph_type type)
 {
 	struct tt_graph_node *node;
 
@@ -83,8 +61,8 @@ static uint32_t add(struct tt_project *p, const struct tt_project_thread *t,
 					   p->count));
 		return 0;
 	}
-	if (!describes(p))
-		return counts(p) ? p->count++ : 0;
+	if (!tt_project_describes(p))
+		return tt_project_counts(p) ? p->count++ : 0;
 	node = tt_graph_add(&p->graph, type);
 	if (!node) {
 		tt_project_fail(p, tt_fail_nomem());
@@ -96,12 +74,12 @@ static uint32_t add(struct tt_project *p, const struct tt_project_thread *t,
 }
 
 /* A new node that hangs on the innermost function. */
-static uint32_t hang(struct tt_project *p, const struct tt_project_thread *t,
-		     enum tt_graph_type type)
+uint32_t tt_project_hang(struct tt_project *p, const struct tt_project_thread *t,
+			 enum tt_graph_type type)
 {
-	uint32_t node = add(p, t, type);
+	uint32_t node = tt_project_add(p, t, type);
 
-	connect(p, top(t), node);
+	tt_project_connect(p, tt_project_top(t), node);
 	return node;
 }
 
@@ -124,28 +102,22 @@ uint32_t tt_project_buffer(struct tt_project *p, uint64_t buffer_id)
 }
 
 /* After what follows from an event for the course. */
-static void follow(struct tt_project *p, tt_status status)
+void tt_project_follow(struct tt_project *p, tt_status status)
 {
 	if (status != TTNN_OK)
 		tt_project_fail(p, status);
 }
 
-/* The node after which something happens that has none of its own. */
-static uint32_t last_node(const struct tt_project *p)
-{
-	return p->count ? p->count - 1 : 0;
-}
-
-static uint32_t buffer_node(struct tt_project *p, const struct tt_project_thread *t, uint64_t id,
-			    const struct tt_node_buffer *buffer)
+uint32_t tt_project_buffer_node(struct tt_project *p, const struct tt_project_thread *t,
+				uint64_t id, const struct tt_node_buffer *buffer)
 {
 	uint32_t *slot = node_of(p, &p->buffers, id);
 
 	if (!slot)
 		return 0;
 	if (!*slot) {
-		*slot = hang(p, t, TT_GRAPH_BUFFER) + 1;
-		if (describes(p))
+		*slot = tt_project_hang(p, t, TT_GRAPH_BUFFER) + 1;
+		if (tt_project_describes(p))
 			tt_node_buffer(p, *slot - 1, buffer);
 	}
 	return *slot - 1;
@@ -162,13 +134,13 @@ static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
 	};
 	uint64_t banks = 0;
 
-	if (!follows(p) || tt_course_knows(&p->course, tensor->buffer_id))
+	if (!tt_project_follows(p) || tt_course_knows(&p->course, tensor->buffer_id))
 		return;
 	for (size_t i = 0; i < p->devices.count; i++)
 		if (p->devices.data[i].id == tensor->device_id)
 			banks = p->devices.data[i].row.l1_num_banks;
 	buffer.bank_size = tt_course_bank_size(tensor->spec, banks);
-	follow(p, tt_course_there(&p->course, &buffer));
+	tt_project_follow(p, tt_course_there(&p->course, &buffer));
 }
 
 /* A tensor is spoken of: its node, and that of its buffer behind it. */
@@ -180,17 +152,17 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 	bool added = true;
 
 	if (p->dialect->fresh_tensors) {
-		node = add(p, t, TT_GRAPH_TENSOR);
+		node = tt_project_add(p, t, TT_GRAPH_TENSOR);
 	} else {
 		slot = node_of(p, &p->tensors, tensor->id);
 		if (!slot)
 			return 0;
 		added = !*slot;
 		if (added)
-			*slot = add(p, t, TT_GRAPH_TENSOR) + 1;
+			*slot = tt_project_add(p, t, TT_GRAPH_TENSOR) + 1;
 		node = *slot - 1;
 	}
-	if (added && describes(p))
+	if (added && tt_project_describes(p))
 		tt_node_tensor(p, node, tensor);
 	if (tensor->on_device && tensor->buffer_id && tensor->owns) {
 		buffer = (struct tt_node_buffer){
@@ -200,8 +172,8 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 			.device_id = tensor->device_id,
 		};
 		notice(p, tensor);
-		of = buffer_node(p, t, tensor->buffer_id, &buffer);
-		connect(p, of, node);
+		of = tt_project_buffer_node(p, t, tensor->buffer_id, &buffer);
+		tt_project_connect(p, of, node);
 		if (p->options.course) {
 			tt_course_name(&p->course, tensor->buffer_id, of);
 			tt_course_fill(&p->course, tensor->buffer_id, tensor->spec);
@@ -235,8 +207,8 @@ static uint32_t close_top(struct tt_project *p, struct tt_project_thread *t, uin
 	if (!t->open.count)
 		return 0;
 	call = &t->open.data[t->open.count - 1];
-	node = hang(p, t, TT_GRAPH_FUNCTION_END);
-	if (describes(p) && p->status == TTNN_OK) {
+	node = tt_project_hang(p, t, TT_GRAPH_FUNCTION_END);
+	if (tt_project_describes(p) && p->status == TTNN_OK) {
 		set_duration(tt_project_node(p, node), call->begin, now);
 		tt_node_function_end(p, node, call->name, reason, aborted);
 		tt_project_node(p, node)->level = call->level;
@@ -284,7 +256,7 @@ static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64
 	if (!t->open.count)
 		return;
 	reason = "";
-	if (describes(p)) { /* else nobody reads it, and nobody would drop it */
+	if (tt_project_describes(p)) { /* else nobody reads it, and nobody would drop it */
 		tt_str_clear(&p->text);
 		tt_str_addf(&p->text,
 			    "Operation did not complete: its graph scope was still open when '%s' "
@@ -298,12 +270,32 @@ static void close_left(struct tt_project *p, struct tt_project_thread *t, uint64
 		tt_project_fail(p, tt_fail_nomem());
 }
 
+/* Of a node that goes on its way at once. */
+static void show_arguments(struct tt_project *p, struct tt_graph_node *node,
+			   const struct tt_event_scope_begin *begin)
+{
+	const struct tt_argmemo_texts *known = tt_argmemo_find(&p->arguments, begin, &p->style);
+
+	if (!known) {
+		tt_project_fail(p, tt_fail_nomem());
+		return;
+	}
+	node->arguments = known->texts;
+	node->argument_count = known->count;
+	node->arguments_number = known->number;
+}
+
 static void add_arguments(struct tt_project *p, uint32_t node,
 			  const struct tt_event_scope_begin *begin)
 {
 	size_t count = tt_argtext_count(begin);
-	const char **texts = tt_arena_calloc(&p->graph.arena, count + 1, sizeof(*texts));
+	const char **texts;
 
+	if (p->options.how == TT_PROJECT_NODES) {
+		show_arguments(p, tt_project_node(p, node), begin);
+		return;
+	}
+	texts = tt_arena_calloc(&p->graph.arena, count + 1, sizeof(*texts));
 	for (size_t i = 0; texts && i < count; i++) {
 		tt_str_clear(&p->text);
 		tt_argtext(&p->text, begin, i, &p->style);
@@ -326,7 +318,7 @@ static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32
 
 	if (!begin->input_count)
 		return;
-	if (describes(p)) {
+	if (tt_project_describes(p)) {
 		inputs = tt_arena_calloc(&p->graph.arena, begin->input_count, sizeof(*inputs));
 		if (!inputs) {
 			tt_project_fail(p, tt_fail_nomem());
@@ -340,7 +332,7 @@ static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32
 		if (!p->dialect->fresh_tensors && begin->inputs[i].id == TT_TENSOR_NO_ID)
 			continue;
 		input = mention(p, t, &begin->inputs[i]);
-		connect(p, input, node);
+		tt_project_connect(p, input, node);
 		if (inputs)
 			inputs[count++] = input;
 	}
@@ -395,7 +387,7 @@ static void move_stack(struct tt_project *p, struct tt_project_thread *t,
 	t->stack.data = NULL;
 	t->stack.count = t->stack.room = 0;
 	t->stack_python = false;
-	if (describes(p) && call->stack_count)
+	if (tt_project_describes(p) && call->stack_count)
 		set_stack(p, call->node, call);
 }
 
@@ -427,7 +419,7 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 
 	if (begin->kind == TT_SCOPE_FRONTEND && t->scopes.count == 1)
 		close_left(p, t, now, begin->name);
-	around = top(t);
+	around = tt_project_top(t);
 	call.level = (int32_t)t->open.count + 1;
 	call.operation = call.level == 1 || know(p, call.name)->operation;
 	slot = TT_VEC_PUSH(&t->open);
@@ -435,19 +427,19 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 		tt_project_fail(p, tt_fail_nomem());
 		return;
 	}
-	call.node = add(p, t, TT_GRAPH_FUNCTION_START);
-	if (p->status == TTNN_OK && describes(p))
+	call.node = tt_project_add(p, t, TT_GRAPH_FUNCTION_START);
+	if (p->status == TTNN_OK && tt_project_describes(p))
 		describe_function(p, &call, begin);
 	if (p->status == TTNN_OK)
 		move_stack(p, t, &call);
 	*slot = call;
 	if (t->last_end >= 0)
-		connect(p, (uint32_t)t->last_end, call.node);
+		tt_project_connect(p, (uint32_t)t->last_end, call.node);
 	t->last_end = -1;
-	connect(p, around, call.node);
+	tt_project_connect(p, around, call.node);
 	if (sink && sink->begin)
 		sink->begin(p->options.context, t->open.data, t->open.count);
-	if (style->takes && counts(p) && p->status == TTNN_OK)
+	if (style->takes && tt_project_counts(p) && p->status == TTNN_OK)
 		add_inputs(p, t, call.node, begin);
 }
 
@@ -458,9 +450,10 @@ static void lend_arguments(struct tt_project *p, const struct tt_project_thread 
 	size_t depth = t->scopes.count;
 
 	if (depth < 2 || !t->open.count || t->scopes.data[depth - 2].kind != TT_SCOPE_FRONTEND ||
-	    !t->scopes.data[depth - 2].written || (*tt_project_node(p, top(t))).argument_count)
+	    !t->scopes.data[depth - 2].written ||
+	    (*tt_project_node(p, tt_project_top(t))).argument_count)
 		return;
-	add_arguments(p, top(t), begin);
+	add_arguments(p, tt_project_top(t), begin);
 }
 
 static void on_begin(struct tt_project *p, struct tt_project_thread *t,
@@ -510,235 +503,8 @@ static void on_end(struct tt_project *p, struct tt_project_thread *t,
 		return;
 	node = close_top(p, t, now, NULL, told->aborted && !style->plain_end);
 	for (size_t i = 0; node && tells_outputs(p, &scope) && i < told->output_count; i++)
-		give(p, node, mention(p, t, &told->outputs[i]));
+		tt_project_give(p, node, mention(p, t, &told->outputs[i]));
 	pop(t);
-}
-
-/* ---- memory and programs ---------------------------------------------------------------------------------- */
-
-static struct tt_project_device *device_of(struct tt_project *p, uint32_t id)
-{
-	struct tt_project_device *device;
-
-	for (size_t i = 0; i < p->devices.count; i++)
-		if (p->devices.data[i].id == id)
-			return &p->devices.data[i];
-	device = TT_VEC_PUSH(&p->devices);
-	if (device)
-		*device = (struct tt_project_device){.id = id};
-	else
-		tt_project_fail(p, tt_fail_nomem());
-	return device;
-}
-
-static void use_device(struct tt_project *p, uint32_t id)
-{
-	struct tt_project_device *device = device_of(p, id);
-
-	if (device)
-		device->used = true;
-}
-
-static void on_buffer(struct tt_project *p, struct tt_project_thread *t,
-		      const struct tt_event_buffer *told, enum tt_graph_type type)
-{
-	struct tt_node_buffer buffer = {.size = told->size,
-					.type = told->type,
-					.layout = told->layout,
-					.device_id = told->device_id};
-	uint32_t of = buffer_node(p, t, told->buffer_id, &buffer);
-	uint32_t node = add(p, t, type);
-
-	use_device(p, told->device_id);
-	if (describes(p) && p->status == TTNN_OK)
-		tt_node_event(p, node, told);
-	if (type == TT_GRAPH_BUFFER_ALLOCATE)
-		give(p, node, of);
-	else
-		connect(p, node, of);
-	connect(p, top(t), node);
-	if (!follows(p))
-		return;
-	tt_course_name(&p->course, told->buffer_id, of); /* of one that leaves */
-	follow(p, type == TT_GRAPH_BUFFER_ALLOCATE ? tt_course_take(&p->course, told, node)
-						   : tt_course_give(&p->course, told, node));
-	tt_course_name(&p->course, told->buffer_id, of);
-}
-
-static void on_there(struct tt_project *p, const struct tt_event_buffer *told)
-{
-	struct tt_event_buffer *slot;
-
-	/* One that another thread made meanwhile, or gave back, was told of already. */
-	if (follows(p) && tt_course_knows(&p->course, told->buffer_id))
-		return;
-	slot = TT_VEC_PUSH(&p->there);
-	if (!slot) {
-		tt_project_fail(p, tt_fail_nomem());
-		return;
-	}
-	*slot = *told;
-	if (tt_dialect_has(p->options.dialect, TT_GRAPH_CAPTURE_START, TT_KEY_BUFFERS))
-		use_device(p, told->device_id);
-	if (follows(p))
-		follow(p, tt_course_there(&p->course, told));
-}
-
-/* A chip that nodes of circular buffers name. */
-static void note_chip(struct tt_project *p, uint32_t id)
-{
-	uint32_t *slot;
-
-	for (size_t i = 0; i < p->chips.count; i++)
-		if (p->chips.data[i] == id)
-			return;
-	if (p->chips.count == TT_PROJECT_CHIPS)
-		return;
-	slot = TT_VEC_PUSH(&p->chips);
-	if (slot)
-		*slot = id;
-	else
-		tt_project_fail(p, tt_fail_nomem());
-}
-
-static void add_memory(struct tt_project *p, struct tt_project_thread *t,
-		       const struct tt_event_program_memory *memory)
-{
-	static const enum tt_graph_type types[] = {
-		[TT_MEMORY_CIRCULAR_BUFFER] = TT_GRAPH_CB_ALLOCATE,
-		[TT_MEMORY_DATAFLOW_BUFFER] = TT_GRAPH_DFB_ALLOCATE,
-		[TT_MEMORY_SCRATCHPAD] = TT_GRAPH_SCRATCHPAD_ALLOCATE,
-		[TT_MEMORY_PLANNED] = TT_GRAPH_CB_ALLOCATE,
-	};
-	enum tt_graph_type type =
-		p->dialect->one_memory ? TT_GRAPH_CB_ALLOCATE : types[memory->kind];
-
-	uint32_t node = hang(p, t, type);
-
-	if (type == TT_GRAPH_CB_ALLOCATE)
-		note_chip(p, memory->device_id);
-	if (describes(p) && p->status == TTNN_OK)
-		tt_node_memory(p, node, memory);
-}
-
-/*
- * Upstream tells of circular buffers when it places them, and of the other kinds in dry runs only;
- * a capture inside a dry one that did not ask for that hears of the other kinds alone.
- * A capture that was asked to be dry inside one that is not writes what it would have written, too.
- */
-static void on_memory(struct tt_project *p, struct tt_project_thread *t,
-		      const struct tt_event_program_memory *told)
-{
-	bool dry = p->options.actual == TTNN_RUN_NO_DISPATCH;
-	bool asked = p->options.mode == TTNN_RUN_NO_DISPATCH;
-	bool circular = told->kind == TT_MEMORY_CIRCULAR_BUFFER;
-	bool written = dry ? asked || !circular : circular;
-
-	if (told->kind == TT_MEMORY_PLANNED)
-		written = asked && !p->dialect->one_memory;
-	else if (p->dialect->one_memory)
-		written = true;
-	if (written)
-		add_memory(p, t, told);
-	if (told->kind == TT_MEMORY_PLANNED)
-		return;
-	t->told_memory = true;
-	if (follows(p))
-		follow(p, tt_course_row(&p->course, told, last_node(p)));
-}
-
-/* Where circular buffers of every program are written those of one that was built before are, too: where they were. */
-static void write_again(struct tt_project *p, struct tt_project_thread *t,
-			const struct tt_event_program *told)
-{
-	const struct tt_project_device *device = device_of(p, told->device_id);
-	struct tt_event_program_memory row;
-	bool on_chips = false;
-
-	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++)
-		on_chips = on_chips || row.kind == TT_MEMORY_CIRCULAR_BUFFER;
-	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++) {
-		if (!on_chips || !device || !device->chip_count) {
-			add_memory(p, t, &row);
-			continue;
-		}
-		for (uint32_t k = 0; k < device->chip_count; k++) {
-			row.device_id = device->chips[k];
-			add_memory(p, t, &row);
-		}
-	}
-}
-
-static void on_program(struct tt_project *p, struct tt_project_thread *t,
-		       const struct tt_event_program *told)
-{
-	const struct tt_project_sink *sink = p->options.sink;
-
-	if (p->dialect->programs && t->open.count && p->options.how == TT_PROJECT_GRAPH)
-		tt_node_program(p, top(t), told);
-	else if (p->dialect->programs && t->open.count && sink && sink->program)
-		sink->program(p->options.context, top(t), told);
-	if (p->dialect->one_memory && !t->told_memory)
-		write_again(p, t, told);
-	if (follows(p))
-		follow(p, tt_course_program(&p->course, told, last_node(p)));
-	t->told_memory = false;
-}
-
-static void on_release(struct tt_project *p, struct tt_project_thread *t, uint32_t device_id)
-{
-	uint32_t node = add(p, t, TT_GRAPH_CB_DEALLOCATE_ALL);
-
-	use_device(p, device_id);
-	if (describes(p) && p->status == TTNN_OK)
-		tt_node_release(p, node, device_id);
-	connect(p, node, top(t));
-	connect(p, top(t), node);
-	t->told_memory = false;
-	if (follows(p))
-		follow(p, tt_course_release(&p->course, device_id, node));
-}
-
-static void on_launch(struct tt_project *p, struct tt_project_thread *t,
-		      const struct tt_event_program_launch *told)
-{
-	struct tt_project_device *device = device_of(p, told->device_id);
-	uint32_t node;
-
-	if (!p->dialect->programs || !device)
-		return;
-	if (!device->managed) {
-		node = hang(p, t, TT_GRAPH_SUB_DEVICE_MANAGER);
-		if (describes(p) && p->status == TTNN_OK)
-			tt_node_manager(p, node, told);
-	}
-	device->managed = true;
-	node = hang(p, t, TT_GRAPH_PROGRAM_EXECUTION);
-	if (describes(p) && p->status == TTNN_OK)
-		tt_node_launch(p, node, told);
-}
-
-static void on_device(struct tt_project *p, const struct tt_event_device *told)
-{
-	struct tt_project_device *device = device_of(p, told->device_id);
-	uint32_t *chips;
-
-	if (!device || !told->info)
-		return;
-	chips = tt_arena_calloc(&p->kept, told->info->chip_count + 1, sizeof(*chips));
-	if (!chips) {
-		tt_project_fail(p, tt_fail_nomem());
-		return;
-	}
-	memcpy(chips, told->info->chips, told->info->chip_count * sizeof(*chips));
-	device->chips = chips;
-	device->chip_count = told->info->chip_count;
-	device->arch = tt_arena_strdup(&p->kept, told->info->arch_name);
-	device->profile = tt_arena_strdup(&p->kept, told->info->profile);
-	if (told->row)
-		device->row = *told->row;
-	if (!device->arch || !device->profile)
-		tt_project_fail(p, tt_fail_nomem());
 }
 
 /* ---- errors and stacks --------------------------------------------------------------------------------------- */
@@ -770,8 +536,8 @@ static void on_error(struct tt_project *p, struct tt_project_thread *t,
 
 	if (!p->dialect->errors)
 		return;
-	node = hang(p, t, TT_GRAPH_ERROR);
-	if (!describes(p) || p->status != TTNN_OK)
+	node = tt_project_hang(p, t, TT_GRAPH_ERROR);
+	if (!tt_project_describes(p) || p->status != TTNN_OK)
 		return;
 	tt_project_node(p, node)->level++;
 	set_error_stack(p, t, node);
@@ -781,7 +547,7 @@ static void on_error(struct tt_project *p, struct tt_project_thread *t,
 static void on_stack(struct tt_project *p, struct tt_project_thread *t,
 		     const struct tt_event_stack *told)
 {
-	if (!p->dialect->stacks || !told->count || !describes(p))
+	if (!p->dialect->stacks || !told->count || !tt_project_describes(p))
 		return;
 	/* Python's own frames come first; those of C that follow are behind them. */
 	if (told->python || !t->stack_python) {
@@ -830,8 +596,8 @@ void tt_project_init(struct tt_project *p, const struct tt_project_options *opti
 	p->dialect = tt_dialect(options->dialect);
 	p->style.dialect = options->dialect;
 	p->graph.dialect = options->dialect;
-	add(p, &none, TT_GRAPH_CAPTURE_START);
-	if (describes(p) && p->status == TTNN_OK)
+	tt_project_add(p, &none, TT_GRAPH_CAPTURE_START);
+	if (tt_project_describes(p) && p->status == TTNN_OK)
 		p->graph.nodes[0].null_params = p->dialect->typed;
 	p->graph.course = tt_calloc(1, sizeof(*p->graph.course));
 	if (!p->graph.course)
@@ -846,7 +612,7 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 {
 	struct tt_project_thread *t = p->status == TTNN_OK ? thread_of(p, thread) : NULL;
 
-	if (!t || (!counts(p) && event->kind > TT_EVENT_SCOPE_END))
+	if (!t || (!tt_project_counts(p) && event->kind > TT_EVENT_SCOPE_END))
 		return;
 	switch (event->kind) {
 	case TT_EVENT_SCOPE_BEGIN:
@@ -856,31 +622,31 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 		on_end(p, t, &event->end, time_ns);
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
-		on_buffer(p, t, &event->buffer, TT_GRAPH_BUFFER_ALLOCATE);
+		tt_project_on_buffer(p, t, &event->buffer, TT_GRAPH_BUFFER_ALLOCATE);
 		break;
 	case TT_EVENT_BUFFER_FREE:
-		on_buffer(p, t, &event->buffer, TT_GRAPH_BUFFER_DEALLOCATE);
+		tt_project_on_buffer(p, t, &event->buffer, TT_GRAPH_BUFFER_DEALLOCATE);
 		break;
 	case TT_EVENT_BUFFER_THERE:
-		on_there(p, &event->buffer);
+		tt_project_on_there(p, &event->buffer);
 		break;
 	case TT_EVENT_PROGRAM:
-		on_program(p, t, &event->program);
+		tt_project_on_program(p, t, &event->program);
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
-		on_memory(p, t, &event->memory);
+		tt_project_on_memory(p, t, &event->memory);
 		break;
 	case TT_EVENT_PROGRAM_RELEASE:
-		on_release(p, t, event->device.device_id);
+		tt_project_on_release(p, t, event->device.device_id);
 		break;
 	case TT_EVENT_PROGRAM_LAUNCH:
-		on_launch(p, t, &event->launch);
+		tt_project_on_launch(p, t, &event->launch);
 		break;
 	case TT_EVENT_ERROR:
 		on_error(p, t, &event->error);
 		break;
 	case TT_EVENT_DEVICE_OPEN:
-		on_device(p, &event->device);
+		tt_project_on_device(p, &event->device);
 		break;
 	case TT_EVENT_STACK:
 		on_stack(p, t, &event->stack);
@@ -920,21 +686,21 @@ tt_status tt_project_take(struct tt_graph *out, struct tt_project *p)
 void tt_project_end(struct tt_project *p, uint64_t end_ns)
 {
 	struct tt_project_thread none = {.last_end = -1};
-	uint32_t node = p->status == TTNN_OK ? add(p, &none, TT_GRAPH_CAPTURE_END) : 0;
+	uint32_t node = p->status == TTNN_OK ? tt_project_add(p, &none, TT_GRAPH_CAPTURE_END) : 0;
 	bool linked = false;
 
-	if (p->status == TTNN_OK && describes(p)) {
+	if (p->status == TTNN_OK && tt_project_describes(p)) {
 		set_duration(tt_project_node(p, node), 0, end_ns);
 		tt_node_capture_end(p, node);
 	}
 	for (size_t i = 0; i < p->threads.count && p->status == TTNN_OK; i++) {
 		if (p->threads.data[i].last_end < 0)
 			continue;
-		connect(p, (uint32_t)p->threads.data[i].last_end, node);
+		tt_project_connect(p, (uint32_t)p->threads.data[i].last_end, node);
 		linked = true;
 	}
 	if (!linked && p->status == TTNN_OK)
-		connect(p, 0, node);
+		tt_project_connect(p, 0, node);
 }
 
 tt_status tt_project_finish(struct tt_graph *out, struct tt_project *p, uint64_t end_ns)
@@ -986,6 +752,7 @@ void tt_project_deinit(struct tt_project *p)
 	tt_paged_deinit(&p->tensors);
 	tt_str_deinit(&p->text);
 	tt_spectexts_deinit(&p->style.specs);
+	tt_argmemo_deinit(&p->arguments);
 	tt_arena_deinit(&p->kept);
 	tt_graph_deinit(&p->graph);
 }

@@ -21,7 +21,7 @@
 #include "base/paged.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "trace/argtext.h"
+#include "trace/argmemo.h"
 #include "trace/course.h"
 #include "trace/dialect.h"
 
@@ -128,6 +128,7 @@ struct tt_project {
 	struct tt_project_name names[TT_PROJECT_NAMES]; /* by their address: those asked for last */
 	struct tt_str text;
 	struct tt_argtext_style style; /* of texts */
+	struct tt_argmemo arguments; /* texts of arguments, of nodes that go on their way at once */
 	tt_status status;
 	char message[256];
 };

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/enums.h"
+#include "tensor/shape.h"
 
 static void compose(struct tt_str *out, enum tt_spectext_kind kind,
 		    const struct ttnn_tensor_spec *spec, enum ttnn_dialect dialect)
@@ -33,8 +35,18 @@ static void compose(struct tt_str *out, enum tt_spectext_kind kind,
 static bool is_of(const struct tt_spectext *text, const struct ttnn_tensor_spec *spec,
 		  enum ttnn_dialect dialect)
 {
-	return text->used && text->dialect == dialect &&
+	return text->number && text->dialect == dialect &&
 	       memcmp(&text->spec, spec, sizeof(*spec)) == 0;
+}
+
+/* Where a spec is remembered, if it is. */
+static size_t place_of(const struct ttnn_tensor_spec *spec)
+{
+	uint64_t hash = tt_hash_u64(spec->bytes, (uint64_t)spec->dtype << 32 | spec->layout);
+
+	hash = tt_shape_hash(hash, &spec->shape);
+	hash = tt_hash_u64(hash, (uint64_t)spec->memory.layout << 32 | spec->memory.buffer);
+	return (size_t)(hash >> 40) % TT_SPECTEXT_PLACES;
 }
 
 /* What is remembered of a spec; NULL when memory is exhausted. */
@@ -42,27 +54,35 @@ static struct tt_spectext *find(struct tt_spectexts *texts, const struct ttnn_te
 				enum ttnn_dialect dialect)
 {
 	struct tt_spectext *found;
+	size_t place, first;
 
 	if (!texts->kept)
-		texts->kept = tt_calloc(TT_SPECTEXT_KEPT, sizeof(*texts->kept));
+		texts->kept = tt_calloc(TT_SPECTEXT_PLACES * TT_SPECTEXT_EACH, sizeof(*found));
 	if (!texts->kept)
 		return NULL;
 	if (is_of(&texts->kept[texts->last], spec, dialect))
 		return &texts->kept[texts->last];
-	for (size_t i = 0; i < TT_SPECTEXT_KEPT; i++)
-		if (is_of(&texts->kept[i], spec, dialect)) {
-			texts->last = i;
-			return &texts->kept[i];
-		}
-	texts->last = texts->next;
-	found = &texts->kept[texts->next];
-	texts->next = (texts->next + 1) % TT_SPECTEXT_KEPT;
+	place = place_of(spec);
+	first = place * TT_SPECTEXT_EACH;
+	for (texts->last = first; texts->last < first + TT_SPECTEXT_EACH; texts->last++)
+		if (is_of(&texts->kept[texts->last], spec, dialect))
+			return &texts->kept[texts->last];
+	texts->last = first + texts->next[place]++ % TT_SPECTEXT_EACH;
+	found = &texts->kept[texts->last];
 	for (int kind = 0; kind < TT_SPECTEXT_KINDS; kind++)
 		tt_str_clear(&found->texts[kind]);
 	found->spec = *spec;
 	found->dialect = dialect;
-	found->used = true;
+	found->number = ++texts->numbers;
 	return found;
+}
+
+uint64_t tt_spectext_number(struct tt_spectexts *texts, const struct ttnn_tensor_spec *spec,
+			    enum ttnn_dialect dialect)
+{
+	const struct tt_spectext *found = find(texts, spec, dialect);
+
+	return found ? found->number : 0;
 }
 
 void tt_spectext_add(struct tt_str *out, struct tt_spectexts *texts, enum tt_spectext_kind kind,
@@ -82,7 +102,7 @@ void tt_spectext_add(struct tt_str *out, struct tt_spectexts *texts, enum tt_spe
 
 void tt_spectexts_deinit(struct tt_spectexts *texts)
 {
-	for (size_t i = 0; texts->kept && i < TT_SPECTEXT_KEPT; i++)
+	for (size_t i = 0; texts->kept && i < (size_t)TT_SPECTEXT_PLACES * TT_SPECTEXT_EACH; i++)
 		for (int kind = 0; kind < TT_SPECTEXT_KINDS; kind++)
 			tt_str_deinit(&texts->kept[i].texts[kind]);
 	tt_free(texts->kept);

@@ -1,0 +1,208 @@
+#include "trace/argmemo.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Bytes that are remembered. */
+#define REMEMBERED ((size_t)2 << 20)
+
+/* ---- keys ------------------------------------------------------------------------------------------- */
+
+/* Room for so many bytes of the key; the last word is filled up with zeros. NULL when memory is exhausted. */
+static void *room(struct tt_argmemo *memo, size_t size)
+{
+	size_t words = (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+	uint64_t *to;
+
+	if (memo->key.room - memo->key.count < words && !TT_VEC_RESERVE(&memo->key, words))
+		return NULL;
+	to = memo->key.data + memo->key.count;
+	if (words)
+		to[words - 1] = 0;
+	memo->key.count += words;
+	return to;
+}
+
+static bool add_bytes(struct tt_argmemo *memo, const void *bytes, size_t size)
+{
+	void *to = room(memo, size);
+
+	if (to && size)
+		memcpy(to, bytes, size);
+	return to;
+}
+
+static bool add_two(struct tt_argmemo *memo, uint64_t first, uint64_t second)
+{
+	uint64_t *to = room(memo, 2 * sizeof(*to));
+
+	if (!to)
+		return false;
+	to[0] = first;
+	to[1] = second;
+	return true;
+}
+
+static bool add_tensor(struct tt_argmemo *memo, const struct tt_event_tensor *tensor,
+		       struct tt_argtext_style *style)
+{
+	uint64_t spec = tt_spectext_number(&style->specs, tensor->spec, style->dialect);
+
+	return spec &&
+	       add_two(memo, TTNN_VALUE_SEEN_TENSOR | (uint64_t)tensor->on_device << 8, spec);
+}
+
+static bool add_values(struct tt_argmemo *memo, const struct ttnn_value *values, size_t count,
+		       struct tt_argtext_style *style);
+
+/* What a value points to, after its kind. */
+static bool add_pointed(struct tt_argmemo *memo, uint64_t kind, const void *bytes, size_t size)
+{
+	return add_two(memo, kind, size) && add_bytes(memo, bytes, size);
+}
+
+/* All that its text depends on. False: it is alive, or memory is exhausted. */
+static bool add_value(struct tt_argmemo *memo, const struct ttnn_value *value,
+		      struct tt_argtext_style *style)
+{
+	uint64_t kind = value->kind | (uint64_t)value->count << 8;
+
+	switch ((enum ttnn_value_kind)value->kind) {
+	case TTNN_VALUE_ABSENT:
+	case TTNN_VALUE_NONE:
+	case TTNN_VALUE_SEEN_DEVICE:
+		return add_bytes(memo, &kind, sizeof(kind));
+	case TTNN_VALUE_BOOL:
+		return add_two(memo, kind, value->boolean);
+	case TTNN_VALUE_INT:
+	case TTNN_VALUE_REAL:
+	case TTNN_VALUE_CORE:
+	case TTNN_VALUE_CORE_SET:
+		return add_two(memo, kind, (uint64_t)value->integer);
+	case TTNN_VALUE_ENUM:
+		return add_two(memo, kind, (uint64_t)(uintptr_t)value->enumeration) &&
+		       add_bytes(memo, &value->integer, sizeof(value->integer));
+	case TTNN_VALUE_STRING:
+	case TTNN_VALUE_OPAQUE:
+		return add_pointed(memo, kind, value->text, strlen(value->text));
+	case TTNN_VALUE_SHAPE:
+		return add_pointed(memo, kind, value->shape->dim,
+				   value->shape->rank * sizeof(*value->shape->dim));
+	case TTNN_VALUE_MEMORY:
+		return add_pointed(memo, kind, value->memory, sizeof(*value->memory));
+	case TTNN_VALUE_TILE:
+		return add_pointed(memo, kind, value->tile, sizeof(*value->tile));
+	case TTNN_VALUE_SHARD:
+		return add_pointed(memo, kind, value->shard, sizeof(*value->shard));
+	case TTNN_VALUE_ND_SHARD:
+		return add_pointed(memo, kind, value->nd_shard, sizeof(*value->nd_shard));
+	case TTNN_VALUE_SEEN_TENSOR:
+		return add_tensor(memo, value->seen, style);
+	case TTNN_VALUE_LIST:
+	case TTNN_VALUE_DICT:
+		return add_bytes(memo, &kind, sizeof(kind)) &&
+		       add_values(memo, value->items, value->count, style);
+	case TTNN_VALUE_OBJECT:
+		return add_two(memo, kind, (uint64_t)(uintptr_t)value->schema) &&
+		       add_values(memo, value->items, value->schema->count, style);
+	case TTNN_VALUE_TENSOR:
+	case TTNN_VALUE_DEVICE:
+	case TTNN_VALUE_KINDS:
+		break;
+	}
+	return false;
+}
+
+static bool add_values(struct tt_argmemo *memo, const struct ttnn_value *values, size_t count,
+		       struct tt_argtext_style *style)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!add_value(memo, &values[i], style))
+			return false;
+	return true;
+}
+
+/* Whether there is a key. */
+static bool make_key(struct tt_argmemo *memo, const struct tt_event_scope_begin *begin,
+		     struct tt_argtext_style *style)
+{
+	bool good;
+
+	memo->key.count = 0;
+	good = add_two(memo, (uint64_t)begin->kind | (uint64_t)begin->arg_count << 32,
+		       (uint64_t)(uintptr_t)begin->schema) &&
+	       add_values(memo, begin->args, begin->arg_count, style);
+	/* Only device operations have texts of their inputs; there they are as good as arguments. */
+	for (size_t i = 0; good && begin->kind == TT_SCOPE_DEVICE_OP && i < begin->input_count; i++)
+		good = add_tensor(memo, &begin->inputs[i], style);
+	return good;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------ */
+
+static bool make_texts(struct tt_argmemo_texts *out, struct tt_argmemo *memo,
+		       const struct tt_event_scope_begin *begin, struct tt_argtext_style *style)
+{
+	size_t count = tt_argtext_count(begin);
+
+	out->texts = tt_arena_calloc(&memo->arena, count + 1, sizeof(*out->texts));
+	out->count = (uint32_t)count;
+	memo->bytes += (count + 1) * sizeof(*out->texts);
+	for (size_t i = 0; out->texts && i < count; i++) {
+		tt_str_clear(&memo->text);
+		tt_argtext(&memo->text, begin, i, style);
+		out->texts[i] = memo->text.failed
+					? NULL
+					: tt_arena_strndup(&memo->arena, tt_str_text(&memo->text),
+							   memo->text.length);
+		if (!out->texts[i])
+			return false;
+		memo->bytes += memo->text.length + 1;
+	}
+	return out->texts;
+}
+
+static void forget(struct tt_argmemo *memo)
+{
+	tt_map_clear(&memo->known);
+	tt_arena_reset(&memo->arena);
+	memo->bytes = 0;
+}
+
+const struct tt_argmemo_texts *tt_argmemo_find(struct tt_argmemo *memo,
+					       const struct tt_event_scope_begin *begin,
+					       struct tt_argtext_style *style)
+{
+	struct tt_map_entry *entry = NULL;
+	struct tt_argmemo_texts *texts;
+	size_t size;
+
+	if (memo->bytes > REMEMBERED)
+		forget(memo);
+	if (make_key(memo, begin, style)) {
+		size = memo->key.count * sizeof(*memo->key.data);
+		entry = tt_map_add(&memo->known, memo->key.data, size, NULL);
+		if (!entry)
+			return NULL;
+		if (entry->pointer)
+			return entry->pointer;
+		memo->bytes += size + 64;
+	}
+	texts = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
+	if (!texts || !make_texts(texts, memo, begin, style))
+		return NULL;
+	texts->number = ++memo->numbers;
+	if (entry)
+		entry->pointer = texts;
+	return texts;
+}
+
+void tt_argmemo_deinit(struct tt_argmemo *memo)
+{
+	tt_map_deinit(&memo->known);
+	tt_arena_deinit(&memo->arena);
+	TT_VEC_DEINIT(&memo->key);
+	tt_str_deinit(&memo->text);
+	memset(memo, 0, sizeof(*memo));
+}
