@@ -25,6 +25,7 @@ struct tt_db_value {
 };
 
 struct tt_db_load;
+struct tt_db_filled;
 
 struct tt_db {
 	sqlite3 *handle;
@@ -37,14 +38,20 @@ struct tt_db {
 struct tt_db_stmt {
 	struct tt_db *db;
 	sqlite3_stmt *handle;
-	int count;   /* of parameters */
-	bool beyond; /* a value was given for parameter `wrong`, which is none */
+	struct tt_db_filled *fill; /* (optional) takes the rows instead of SQLite */
+	int count;                 /* of parameters */
+	bool beyond;               /* a value was given for parameter `wrong`, which is none */
 	int wrong;
 	struct tt_db_value values[TT_DB_PARAMETERS], nowhere;
 };
 
 /* Runs a statement with these values to its end, on this thread. */
 tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values);
+
+/* ---- fill.c ------------------------------------------------------------------------------------- */
+
+/* Takes a copy of the values of a row. */
+tt_status tt_db_fill_add(struct tt_db_filled *filled, const struct tt_db_value *values);
 
 /* ---- load.c: rows on their way to the thread that writes them ------------------------------------ */
 

@@ -426,18 +426,14 @@ static tt_status import_graph(const struct tt_report_file_args *args)
 	return TTNN_OK;
 }
 
-/* They come last: nothing of this file is written behind them. */
-static tt_status import_pages(struct tt_report_import *import, bool last)
+static tt_status import_pages(struct tt_report_import *import)
 {
 	struct tt_report_source *source = import->source;
 	struct tt_report_pages *pages = &import->pages;
-	bool alone = last && !pages->rows;
 
 	if (import->buffers.lists.count &&
 	    source->kind(source, TT_REPORT_PART_PAGES_BY_ADDRESS) == TT_JSON_OBJECT) {
 		TT_TRY(tt_report_pages_read(pages, source));
-		if (pages->snapshots.count && alone)
-			TT_TRY(tt_report_db_chunks(&import->db));
 		if (pages->snapshots.count)
 			return tt_report_pages_write(pages, &import->buffers);
 	}
@@ -486,7 +482,7 @@ static tt_status import_parts(const struct tt_report_file_args *args,
 			   "cluster_descriptor", world));
 	TT_TRY(import_yaml(args, &import->counts.mesh, TT_REPORT_PART_MESH,
 			   "physical_chip_mesh_coordinate_mapping", world));
-	TT_TRY(import_pages(import, args->last));
+	TT_TRY(import_pages(import));
 	import->counts.files++;
 	import->crowded |= import->number - 1 >= STRIDE;
 	return TTNN_OK;

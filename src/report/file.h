@@ -21,7 +21,6 @@ struct tt_report_file_args {
 	struct tt_map *compared; /* comparisons that have a row: {table, tensor, rank} */
 	struct tt_map *devices;  /* that were met so far: {rank, id} */
 	bool in_folder;          /* others may be no reports at all */
-	bool last;               /* no file follows */
 };
 
 tt_status tt_report_file(const struct tt_report_file_args *args, const char *path);

@@ -23,7 +23,8 @@ struct tt_report_id {
 	uint64_t changes;        /* of the buffers, when that of an output was to be known later */
 	uint8_t state[2];        /* enum tt_report_size */
 	bool as_number, as_text; /* how nodes wrote it */
-	bool has_row, placed, used, kept;
+	bool has_row : 1, placed : 1, used : 1, kept : 1;
+	bool written : 1; /* its row is in the database */
 };
 
 struct tt_report_ids {

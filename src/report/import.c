@@ -201,7 +201,7 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 	if (run->appends)
 		TT_TRY(copy_file(run->temporary, run->goal));
 	return tt_report_db_init(&run->import.db, run->temporary, version,
-				 options->as_tables || options->strict);
+				 options->as_tables || options->strict, run->files.count < 2);
 }
 
 static uint64_t total_size(const struct tt_report_names *files)
@@ -304,10 +304,8 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	TT_TRY(open_db(run, version));
 	TT_TRY(tt_report_git_ask(&run->git));
 	tt_progress_init(&import->progress, "importing", total_size(&run->files));
-	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++) {
-		args.last = i + 1 == run->files.count;
+	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
 		status = import_one(run, &args, i);
-	}
 	tt_progress_deinit(&import->progress);
 	import->counts.buffers = import->buffers.rows;
 	import->counts.traces = import->traces.rows;

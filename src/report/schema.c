@@ -5,13 +5,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "db/bulk.h"
 
 /* Bytes of a page: upstream's, and what is written fastest. */
 #define STORED_PAGE 4096
 #define VIEWED_PAGE 32768
-
-#define CHUNK_INDEX "idx_buffer_chunks_operation_id"
 
 /* Who creates a table. */
 enum when {
@@ -166,6 +163,50 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 				    WHEN_VIEWED},
 };
 
+/*
+ * Tables that may have millions of rows, of integers and short texts: those of a new file are filled without SQLite
+ * (db/fill.h). Their indexes are those below. Names and widths are added.
+ */
+static const struct tt_db_fill_table fills[TT_REPORT_TABLE_COUNT] = {
+	[TT_REPORT_OPERATIONS] = {.index_count = 1,
+				  .indexes = {{"sqlite_autoindex_operations_1", 2, {0, 3}}}},
+	[TT_REPORT_TENSORS] = {.index_count = 1,
+			       .indexes = {{"sqlite_autoindex_tensors_1", 2, {0, 8}}}},
+	[TT_REPORT_DEVICE_TENSORS] = {.index_count = 1,
+				      .indexes = {{"idx_device_tensors_tensor_id", 1, {0}}}},
+	[TT_REPORT_NODES] = {.index_count = 0},
+	[TT_REPORT_INPUT_TENSORS] = {.index_count = 2,
+				     .indexes = {{"idx_input_tensors_operation_id", 1, {0}},
+						 {"idx_input_tensors_tensor_id", 1, {2}}}},
+	[TT_REPORT_OUTPUT_TENSORS] = {.index_count = 2,
+				      .indexes = {{"idx_output_tensors_operation_id", 1, {0}},
+						  {"idx_output_tensors_tensor_id", 1, {2}}}},
+	[TT_REPORT_BUFFER_CHUNKS] = {.index_count = 1,
+				     .indexes = {{"idx_buffer_chunks_operation_id", 1, {0}}}},
+	[TT_REPORT_OPERATION_CALLS] = {.index_count = 1,
+				       .indexes = {{"idx_operation_calls_operation_id", 1, {0}}}},
+	[TT_REPORT_BUFFER_OPS] = {.numbered = true,
+				  .index_count = 1,
+				  .indexes = {{"idx_buffer_ops_operation_id", 1, {2}}}},
+	[TT_REPORT_BUFFER_SPANS] =
+		{.keyed = true,
+		 .index_count = 2,
+		 .indexes = {{"idx_buffer_spans_l1", 9, {7, 0, 1, 2, 3, 4, 5, 6, 8}, true, 7, 1},
+			     {"idx_buffer_spans_address", 9, {5, 0, 1, 2, 3, 4, 6, 7, 8}}}},
+};
+
+/* Whether rows of a table take that way. Where nothing is a view one table has more than all others together. */
+static bool is_filled(const struct tt_report_db *db, enum tt_report_table table)
+{
+	bool unique = table == TT_REPORT_OPERATIONS || table == TT_REPORT_TENSORS;
+
+	if (!db->fill || (unique && !db->alone))
+		return false;
+	if (db->as_tables)
+		return table == TT_REPORT_BUFFER_CHUNKS;
+	return fills[table].index_count || table == TT_REPORT_NODES;
+}
+
 /* The cross join keeps the loops in this order, which is the order of the rows. */
 static const char views[] =
 	"CREATE VIEW buffers AS SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
@@ -220,7 +261,7 @@ static const char indexes[] =
 	"CREATE INDEX idx_output_tensors_operation_id ON output_tensors (operation_id);"
 	"CREATE INDEX idx_output_tensors_tensor_id ON output_tensors (tensor_id);"
 	"CREATE INDEX idx_device_tensors_tensor_id ON device_tensors (tensor_id);"
-	"CREATE INDEX " CHUNK_INDEX " ON buffer_chunks (operation_id);";
+	"CREATE INDEX idx_buffer_chunks_operation_id ON buffer_chunks (operation_id);";
 
 static const struct tt_report_version versions[] = {
 	{"3.5", .storage_type = true, .placement = true, .operation_errors = true},
@@ -335,7 +376,7 @@ static tt_status create_all(struct tt_report_db *db)
 	tt_str_adds(&sql, "CREATE INDEX IF NOT EXISTS idx_stack_traces_source_file_id ON "
 			  "stack_traces (source_file_id);\n");
 	if (!db->as_tables)
-		tt_str_addf(&sql, "%s%s", early_indexes, views);
+		tt_str_addf(&sql, "%s%s%s", early_indexes, db->fill ? indexes : "", views);
 	tt_str_addf(&sql,
 		    "INSERT OR REPLACE INTO report_metadata (key, value) VALUES "
 		    "('schema_version', '%s')",
@@ -347,21 +388,39 @@ static tt_status create_all(struct tt_report_db *db)
 	return status;
 }
 
+static unsigned page_size(const struct tt_report_db *db)
+{
+	return db->as_tables ? STORED_PAGE : VIEWED_PAGE;
+}
+
 static tt_status open_file(struct tt_report_db *db)
 {
-	return tt_db_create(&db->db, db->path, db->as_tables ? STORED_PAGE : VIEWED_PAGE);
+	return tt_db_create(&db->db, db->path, page_size(db));
+}
+
+/* The folder that the file is in. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? tt_strndup(path, (size_t)(slash + 1 - path)) : tt_strdup(".");
 }
 
 tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
-			    const struct tt_report_version *version, bool as_tables)
+			    const struct tt_report_version *version, bool as_tables, bool alone)
 {
 	tt_status status;
 
 	*out = (struct tt_report_db){.version = version,
 				     .as_tables = as_tables,
-				     .fresh = access(path, F_OK) != 0,
-				     .path = tt_strdup(path)};
-	status = out->path ? open_file(out) : tt_fail_nomem();
+				     .alone = alone,
+				     .path = tt_strdup(path),
+				     .directory = folder_of(path)};
+	status = out->path && out->directory ? TTNN_OK : tt_fail_nomem();
+	if (status == TTNN_OK && access(path, F_OK) != 0)
+		status = tt_db_fill_new(&out->fill, out->directory, page_size(out));
+	if (status == TTNN_OK)
+		status = open_file(out);
 	if (status == TTNN_OK)
 		status = create_all(out);
 	if (status != TTNN_OK)
@@ -371,25 +430,37 @@ tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
-			   enum tt_report_table table)
+static tt_status prepare(struct tt_report_db *db, enum tt_report_table table)
 {
 	const struct table *row = &tables[table];
 	int width = row->width + !row->no_rank + has_storage_type(db, table) + has_size(db, table);
+	struct tt_db_fill_table *fill = &db->fills[table];
 	struct tt_str sql = {0};
 	tt_status status;
 
-	if (!db->inserts[table]) {
-		tt_str_addf(&sql, "%s INTO %s VALUES (?", row->insert, row->name);
-		for (int i = 1; i < width; i++)
-			tt_str_adds(&sql, ", ?");
-		tt_str_addc(&sql, ')');
-		status = tt_str_status(&sql);
-		if (status == TTNN_OK)
-			status = tt_db_prepare(&db->inserts[table], db->db, tt_str_text(&sql));
-		tt_str_deinit(&sql);
-		TT_TRY(status);
+	if (is_filled(db, table)) {
+		*fill = fills[table];
+		fill->name = row->name;
+		fill->width = width;
+		fill->index_count = db->as_tables ? 0 : fill->index_count;
+		return tt_db_fill_stmt(&db->inserts[table], db->db, db->fill, fill);
 	}
+	tt_str_addf(&sql, "%s INTO %s VALUES (?", row->insert, row->name);
+	for (int i = 1; i < width; i++)
+		tt_str_adds(&sql, ", ?");
+	tt_str_addc(&sql, ')');
+	status = tt_str_status(&sql);
+	if (status == TTNN_OK)
+		status = tt_db_prepare(&db->inserts[table], db->db, tt_str_text(&sql));
+	tt_str_deinit(&sql);
+	return status;
+}
+
+tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
+			   enum tt_report_table table)
+{
+	if (!db->inserts[table])
+		TT_TRY(prepare(db, table));
 	*out = db->inserts[table];
 	return TTNN_OK;
 }
@@ -399,12 +470,20 @@ tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table ta
 {
 	struct tt_db_stmt *insert;
 
-	if (db->bulk && table == TT_REPORT_BUFFER_CHUNKS)
-		return tt_db_bulk_add(db->bulk, values);
 	TT_TRY(tt_report_insert(&insert, db, table));
 	for (int i = 0; i < count; i++)
 		tt_db_bind_int(insert, i, values[i]);
 	return tt_db_run(insert);
+}
+
+tt_status tt_report_db_size(struct tt_report_db *db, const struct tt_report_sizing *sizing)
+{
+	struct tt_report_sizing *slot = TT_VEC_PUSH(&db->sizings);
+
+	if (!slot)
+		return tt_fail_nomem();
+	*slot = *sizing;
+	return TTNN_OK;
 }
 
 static void free_inserts(struct tt_report_db *db)
@@ -439,40 +518,68 @@ static tt_status store_users(struct tt_report_db *db)
 	return status;
 }
 
+/* Sizes of tensors that buffers tell. Few tensors need that. */
+static tt_status find_sizes(struct tt_report_db *db)
+{
+	static const char sql[] =
+		"UPDATE tensors SET size = (SELECT min(s.max_size_per_bank) FROM buffer_ops o "
+		"CROSS JOIN buffer_spans s WHERE o.seq = ?1 AND s.block = o.block "
+		"AND o.seq BETWEEN s.first_seq AND s.last_seq "
+		"AND s.device_id = ?2 AND s.address = ?3) WHERE tensor_id = ?4 AND rank = ?5 "
+		"AND device_id = ?2 AND address = ?3 AND size IS NULL";
+	struct tt_db_stmt *update;
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_db_prepare(&update, db->db, sql));
+	for (size_t i = 0; status == TTNN_OK && i < db->sizings.count; i++) {
+		const struct tt_report_sizing *s = &db->sizings.data[i];
+
+		tt_db_bind_int(update, 0, s->seq);
+		tt_db_bind_int(update, 1, s->device);
+		tt_db_bind_int(update, 2, s->address);
+		tt_db_bind_int(update, 3, s->tensor);
+		tt_db_bind_int(update, 4, s->rank);
+		status = tt_db_run(update);
+	}
+	tt_db_stmt_free(update);
+	return status;
+}
+
 static tt_status close_file(struct tt_report_db *db)
 {
 	struct tt_db *file = db->db;
 
-	TT_TRY(tt_db_flush(file));
-	if (!db->as_tables && !db->complete && db->collided)
-		TT_TRY(store_users(db));
-	if (!db->as_tables && !db->complete)
-		TT_TRY(tt_db_exec(file, indexes));
-	db->complete = true;
 	free_inserts(db);
 	db->db = NULL;
 	return tt_db_close(file);
 }
 
-tt_status tt_report_db_chunks(struct tt_report_db *db)
+/* What is made of rows that are in the file. */
+static tt_status complete(struct tt_report_db *db)
 {
-	const struct table *row = &tables[TT_REPORT_BUFFER_CHUNKS];
-	const struct tt_db_bulk_table table = {row->name, row->width + 1,
-					       db->as_tables ? NULL : CHUNK_INDEX, 0};
-
-	if (!db->fresh)
+	if (db->as_tables)
 		return TTNN_OK;
-	TT_TRY(close_file(db));
-	TT_TRY(tt_db_bulk_open(&db->bulk, db->path, &table));
-	return db->bulk ? TTNN_OK : open_file(db);
+	if (db->collided)
+		TT_TRY(store_users(db));
+	if (db->sizings.count)
+		TT_TRY(find_sizes(db));
+	return db->fill ? TTNN_OK : tt_db_exec(db->db, indexes);
 }
 
 tt_status tt_report_db_finish(struct tt_report_db *db)
 {
-	struct tt_db_bulk *bulk = db->bulk;
-
-	db->bulk = NULL;
-	return bulk ? tt_db_bulk_close(bulk) : close_file(db);
+	TT_TRY(tt_db_flush(db->db));
+	if (!db->fill) {
+		TT_TRY(complete(db));
+		return close_file(db);
+	}
+	TT_TRY(close_file(db));
+	TT_TRY(tt_db_fill_finish(db->fill, db->path));
+	if (db->as_tables || (!db->collided && !db->sizings.count))
+		return TTNN_OK;
+	TT_TRY(open_file(db));
+	TT_TRY(complete(db));
+	return close_file(db);
 }
 
 void tt_report_db_deinit(struct tt_report_db *db)
@@ -481,8 +588,10 @@ void tt_report_db_deinit(struct tt_report_db *db)
 	free_inserts(db);
 	tt_db_discard(db->db);
 	db->db = NULL;
-	tt_db_bulk_discard(db->bulk);
-	db->bulk = NULL;
+	tt_db_fill_free(db->fill);
+	db->fill = NULL;
+	TT_VEC_DEINIT(&db->sizings);
+	tt_free(db->directory);
 	tt_free(db->path);
-	db->path = NULL;
+	db->path = db->directory = NULL;
 }

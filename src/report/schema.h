@@ -7,7 +7,8 @@
 #ifndef TT_REPORT_SCHEMA_H
 #define TT_REPORT_SCHEMA_H
 
-#include "db/db.h"
+#include "base/vec.h"
+#include "db/fill.h"
 
 /* In the order in which they are created. */
 #define TT_REPORT_TABLES(X)                                                                        \
@@ -67,22 +68,29 @@ const struct tt_report_version *tt_report_version_default(void);
 /* Whether schema version `stored` (NULL: none) is older than `current`. */
 bool tt_report_version_older(const char *stored, const char *current);
 
+/* A tensor whose size the rows of buffers will tell. */
+struct tt_report_sizing {
+	int64_t tensor, rank;
+	int64_t seq, device, address; /* of the operation that used it first; where it was */
+};
+
 /* A database being filled. */
 struct tt_report_db {
 	struct tt_db *db;
 	const struct tt_report_version *version;
 	bool as_tables; /* nothing is a view, no index is added */
+	bool alone;     /* one file is imported: ids are there once */
 	bool collided;  /* operation ids of two files may be the same */
-	bool fresh;     /* the file was not there before */
-	bool complete;  /* only rows of buffer_chunks are missing */
-	char *path;
-	struct tt_db_bulk *bulk; /* (optional) takes those */
+	char *path, *directory;
+	struct tt_db_fill *fill; /* (optional) takes the rows of most tables */
+	struct tt_db_fill_table fills[TT_REPORT_TABLE_COUNT];
 	struct tt_db_stmt *inserts[TT_REPORT_TABLE_COUNT];
+	TT_VEC(struct tt_report_sizing) sizings; /* to be asked for at the end */
 };
 
-/* Creates the file with its empty tables, or adds what is missing to an existing one. */
+/* Creates the file with its empty tables, or adds what is missing to an existing one. `alone`: rows of one file come. */
 tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
-			    const struct tt_report_version *version, bool as_tables);
+			    const struct tt_report_version *version, bool as_tables, bool alone);
 
 /* The insert statement of a table, prepared at first use. */
 tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
@@ -92,11 +100,8 @@ tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,
 tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table table,
 				const int64_t *values, int count);
 
-/*
- * From here on rows of buffer_chunks come, which has none yet, and no others: there are so many that
- * they take the short way.
- */
-tt_status tt_report_db_chunks(struct tt_report_db *db);
+/* The size of a tensor is NULL so far; in the end it is what rows of buffers tell. */
+tt_status tt_report_db_size(struct tt_report_db *db, const struct tt_report_sizing *sizing);
 
 /* Adds the indexes that readers profit from (not with as_tables), ends the transaction, closes. */
 tt_status tt_report_db_finish(struct tt_report_db *db);

@@ -528,9 +528,14 @@ tt_status tt_report_tensor_insert(struct tt_report_tensors *tensors,
 				  const struct tt_report_tensor *row,
 				  const struct tt_report_maybe *size)
 {
+	struct tt_report_id *known;
 	struct tt_db_stmt *insert;
 	int at = 9;
 
+	TT_TRY(tt_report_ids_at(&known, &tensors->ids, row->id));
+	if (known->written) /* of two rows with one id the first counts */
+		return TTNN_OK;
+	known->written = true;
 	TT_TRY(tt_report_insert(&insert, tensors->db, TT_REPORT_TENSORS));
 	tt_db_bind_int(insert, 0, row->id);
 	for (int i = 0; i < TT_TENSOR_STORAGE; i++)
@@ -547,32 +552,9 @@ tt_status tt_report_tensor_insert(struct tt_report_tensors *tensors,
 }
 
 /*
- * The size where the tensor's place was not known while the operation's buffers were at hand: rows of the
- * database tell. Few tensors need that.
+ * The size per bank of the buffer behind a tensor when it was first used: as an input, else as an output. Where its
+ * place was not known while the operation's buffers were at hand the rows of those tell in the end.
  */
-static tt_status look_up(struct tt_report_maybe *size, struct tt_report_tensors *tensors,
-			 const struct tt_report_tensor *row, int64_t seq)
-{
-	static const char sql[] = "SELECT min(s.max_size_per_bank), count(*) FROM buffer_ops o "
-				  "CROSS JOIN buffer_spans s WHERE o.seq = ? AND s.block = o.block "
-				  "AND o.seq BETWEEN s.first_seq AND s.last_seq "
-				  "AND s.device_id = ? AND s.address = ?";
-	const int64_t values[] = {seq, row->device.value, row->address.value};
-	struct tt_db_stmt *select;
-	tt_status status;
-	bool any = false;
-
-	TT_TRY(tt_db_prepare(&select, tensors->db->db, sql));
-	for (int i = 0; i < 3; i++)
-		tt_db_bind_int(select, i, values[i]);
-	status = tt_db_next(&any, select);
-	if (status == TTNN_OK && any && tt_db_int(select, 1) > 0)
-		*size = (struct tt_report_maybe){true, tt_db_int(select, 0)};
-	tt_db_stmt_free(select);
-	return status;
-}
-
-/* The size per bank of the buffer behind a tensor when it was first used: as an input, else as an output. */
 static tt_status size_of(struct tt_report_maybe *size, struct tt_report_tensors *tensors,
 			 const struct tt_report_tensor *row)
 {
@@ -580,13 +562,16 @@ static tt_status size_of(struct tt_report_maybe *size, struct tt_report_tensors 
 	bool output;
 
 	TT_TRY(tt_report_ids_at(&known, &tensors->ids, row->id));
-	if (!row->device.set || !row->address.set)
+	if (!row->device.set || !row->address.set || known->written)
 		return TTNN_OK;
 	output = known->state[0] == TT_SIZE_UNUSED;
 	if (known->state[output] == TT_SIZE_KNOWN)
 		*size = (struct tt_report_maybe){true, known->size[output]};
 	if (known->state[output] == TT_SIZE_LATER)
-		return look_up(size, tensors, row, known->seq[output]);
+		return tt_report_db_size(
+			tensors->db,
+			&(struct tt_report_sizing){row->id, tensors->rank, known->seq[output],
+						   row->device.value, row->address.value});
 	return TTNN_OK;
 }
 
