@@ -563,8 +563,7 @@ struct ttnn_device_info {
 	uint32_t queues;
 	uint32_t clock_mhz;
 	float sfpu_eps, sfpu_nan, sfpu_inf;
-	const char *board_type;    /* of the whole machine: "Wormhole" */
-	const char *device_series; /* "n300"; "" when it is not known */
+	const char *board_type, *device_series; /* of the machine: "Wormhole", "n300" (or "") */
 	uint32_t card_count;
 };
 

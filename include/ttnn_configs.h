@@ -119,6 +119,12 @@ TTNN_API enum ttnn_status ttnn_configs_memory(struct ttnn_memory_config *out, co
 TTNN_API enum ttnn_status ttnn_configs_clean(char **out, const char *json, size_t length);
 
 /*
+ * The functions of a graph in JSON (a list of nodes, or a report) as such operations, {"content": [...]}: texts of
+ * C++ printers as JSON. Free with ttnn_free().
+ */
+TTNN_API enum ttnn_status ttnn_configs_graph(char **out, const char *json, size_t length);
+
+/*
  * Adds a list of such operations to a master file, which is made when it is missing; how many configurations were
  * new. Others may do so at the same time.
  */

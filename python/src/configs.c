@@ -287,6 +287,20 @@ static PyObject *clean(PyObject *module, PyObject *json)
 	return py_text(status, &cleaned);
 }
 
+static PyObject *graph(PyObject *module, PyObject *json)
+{
+	Py_ssize_t length;
+	const char *text = PyUnicode_AsUTF8AndSize(json, &length);
+	enum ttnn_status status;
+	char *cleaned = NULL;
+
+	(void)module;
+	if (!text)
+		return NULL;
+	status = ttnn_configs_graph(&cleaned, text, (size_t)length);
+	return py_text(status, &cleaned);
+}
+
 /* update(path, json, source) → how many configurations were new */
 static PyObject *update(PyObject *module, PyObject *args)
 {
@@ -320,6 +334,7 @@ static PyMethodDef functions[] = {
 	{"tensor", tensor, METH_O, "What an argument in JSON says of its tensor."},
 	{"memory", memory, METH_O, "A memory config from JSON."},
 	{"clean", clean, METH_O, "An operation in JSON, with its arguments repaired."},
+	{"graph", graph, METH_O, "The functions of a graph in JSON, as operations."},
 	{"update", update, METH_VARARGS, "update(path, operations in JSON, source) -> new ones."},
 	{NULL, NULL, 0, NULL},
 };
