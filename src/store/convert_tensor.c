@@ -154,6 +154,7 @@ static void put_grid(struct tt_jsonw *w, const struct tt_json *grid, enum tt_mas
 struct memory {
 	const char *layout, *buffer;      /* members of their enumerations */
 	const struct tt_json *shard, *nd; /* objects, texts that nobody parsed, or NULL */
+	bool nd_absent; /* not told: then it follows from where the configuration stands */
 	uint64_t created_with_nd;
 	const struct tt_json *hash;
 };
@@ -168,6 +169,7 @@ static struct memory read_memory(const struct tt_json *value)
 		.hash = tt_json_get(value, "hash"),
 	};
 
+	out.nd_absent = !out.nd;
 	if (is_none(out.shard))
 		out.shard = NULL;
 	if (is_none(out.nd))
@@ -227,6 +229,14 @@ static bool is_derived(const struct memory *memory)
 		      strategy_of(memory->layout)) == 0;
 }
 
+/* Whether it follows from where it stands: a tensor has both shard specs, an argument the one that was given. */
+static bool has_usual_nd(const struct memory *memory, bool in_tensor)
+{
+	if (memory->nd_absent)
+		return true;
+	return in_tensor ? is_derived(memory) : !memory->nd;
+}
+
 static void put_derived(struct tt_jsonw *w, const struct memory *memory)
 {
 	const struct tt_json *shard = memory->shard;
@@ -249,7 +259,7 @@ static void put_derived(struct tt_jsonw *w, const struct memory *memory)
 	tt_jsonw_end(w);
 }
 
-static void memory_to_v1(struct tt_jsonw *w, const struct memory *memory)
+static void memory_to_v1(struct tt_jsonw *w, const struct memory *memory, bool in_tensor)
 {
 	put_member(w, "memory_layout", "TensorMemoryLayout", memory->layout, TT_MASTER_V1);
 	put_member(w, "buffer_type", "BufferType", memory->buffer, TT_MASTER_V1);
@@ -261,14 +271,16 @@ static void memory_to_v1(struct tt_jsonw *w, const struct memory *memory)
 	tt_jsonw_key(w, "nd_shard_spec");
 	if (memory->nd)
 		tt_jsonw_value(w, memory->nd);
-	else
+	else if (memory->nd_absent && in_tensor)
 		put_derived(w, memory);
+	else
+		tt_jsonw_string(w, "std::nullopt");
 	tt_jsonw_key(w, "created_with_nd_shard_spec");
 	tt_jsonw_uint(w, memory->created_with_nd);
 }
 
 /* As V1, without what follows from the rest. */
-static void memory_to_seed(struct tt_jsonw *w, const struct memory *memory)
+static void memory_to_seed(struct tt_jsonw *w, const struct memory *memory, bool in_tensor)
 {
 	put_member(w, "buffer_type", "BufferType", memory->buffer, TT_MASTER_SEED);
 	put_member(w, "memory_layout", "TensorMemoryLayout", memory->layout, TT_MASTER_SEED);
@@ -276,7 +288,7 @@ static void memory_to_seed(struct tt_jsonw *w, const struct memory *memory)
 		tt_jsonw_key(w, "shard_spec");
 		put_shard(w, memory->shard, TT_MASTER_SEED);
 	}
-	if (!is_derived(memory)) {
+	if (!has_usual_nd(memory, in_tensor)) {
 		tt_jsonw_key(w, "nd_shard_spec");
 		if (memory->nd)
 			tt_jsonw_value(w, memory->nd);
@@ -323,18 +335,24 @@ static void memory_to_v2(struct tt_jsonw *w, const struct memory *memory,
 		tt_jsonw_null(w);
 }
 
-void tt_convert_memory(struct tt_jsonw *w, const struct tt_json *value, enum tt_master_layout to)
+static void put_memory(struct tt_jsonw *w, const struct tt_json *value, bool in_tensor,
+		       enum tt_master_layout to)
 {
 	struct memory memory = read_memory(value);
 
 	tt_jsonw_object(w);
 	if (to == TT_MASTER_V1)
-		memory_to_v1(w, &memory);
+		memory_to_v1(w, &memory, in_tensor);
 	else if (to == TT_MASTER_V2)
 		memory_to_v2(w, &memory, value);
 	else
-		memory_to_seed(w, &memory);
+		memory_to_seed(w, &memory, in_tensor);
 	tt_jsonw_end(w);
+}
+
+void tt_convert_memory(struct tt_jsonw *w, const struct tt_json *value, enum tt_master_layout to)
+{
+	put_memory(w, value, false, to);
 }
 
 /* ---- tensors ---------------------------------------------------------------------------------------------- */
@@ -456,7 +474,7 @@ static void tensor_to_v2(struct tt_jsonw *w, const struct tensor *tensor)
 {
 	put_member(w, "layout", "Layout", tensor->layout, TT_MASTER_V2);
 	tt_jsonw_key(w, "memory_config");
-	tt_convert_memory(w, tensor->memory, TT_MASTER_V2);
+	put_memory(w, tensor->memory, true, TT_MASTER_V2);
 	put_member(w, "original_dtype", "DataType", tensor->dtype, TT_MASTER_V2);
 	tt_jsonw_key(w, "original_shape");
 	tt_jsonw_value(w, tensor->shape);
@@ -465,10 +483,11 @@ static void tensor_to_v2(struct tt_jsonw *w, const struct tensor *tensor)
 	tt_jsonw_key_string(w, "type", "ttnn.Tensor");
 }
 
-static void tensor_to_list(struct tt_jsonw *w, const struct tensor *tensor,
+/* `bare`: in a list of tensors, where layout and storage are not told unless they are unusual. */
+static void tensor_to_list(struct tt_jsonw *w, const struct tensor *tensor, bool bare,
 			   enum tt_master_layout to)
 {
-	bool whole = to == TT_MASTER_V1;
+	bool whole = to == TT_MASTER_V1, tiles = strcmp(tensor->layout, "TILE") == 0;
 
 	if (whole || tt_json_count(tensor->storage)) {
 		tt_jsonw_key(w, "storage");
@@ -487,14 +506,14 @@ static void tensor_to_list(struct tt_jsonw *w, const struct tensor *tensor,
 	if (whole || !has_usual_tile(tensor))
 		put_page_config(w, tensor);
 	tt_jsonw_key(w, "memory_config");
-	tt_convert_memory(w, tensor->memory, to);
+	put_memory(w, tensor->memory, true, to);
 	if (whole || !has_usual_alignment(tensor))
 		put_alignment(w, tensor);
 	tt_jsonw_end(w);
 	tt_jsonw_end(w);
-	if (whole || strcmp(tensor->storage_type, "DEVICE") != 0)
+	if ((whole && !bare) || strcmp(tensor->storage_type, "DEVICE") != 0)
 		put_member(w, "storage_type", "StorageType", tensor->storage_type, to);
-	if (whole || strcmp(tensor->layout, "TILE") != 0)
+	if ((whole && !bare) || !tiles)
 		put_member(w, "layout", "Layout", tensor->layout, to);
 	if (!has_usual_placement(tensor))
 		put_placement(w, tensor);
@@ -508,6 +527,16 @@ void tt_convert_tensor(struct tt_jsonw *w, const struct tt_json *value, enum tt_
 	if (to == TT_MASTER_V2)
 		tensor_to_v2(w, &tensor);
 	else
-		tensor_to_list(w, &tensor, to);
+		tensor_to_list(w, &tensor, false, to);
+	tt_jsonw_end(w);
+}
+
+void tt_convert_bare_tensor(struct tt_jsonw *w, const struct tt_json *value,
+			    enum tt_master_layout to)
+{
+	struct tensor tensor = read_tensor(value);
+
+	tt_jsonw_object(w);
+	tensor_to_list(w, &tensor, true, to);
 	tt_jsonw_end(w);
 }

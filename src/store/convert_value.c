@@ -236,7 +236,7 @@ static void list_to_v1(struct tt_jsonw *w, const struct tt_json *list)
 
 		/* Tensors in a list have no name. */
 		if (type && strcmp(type, "ttnn.Tensor") == 0)
-			tt_convert_tensor(w, it.value, TT_MASTER_V1);
+			tt_convert_bare_tensor(w, it.value, TT_MASTER_V1);
 		else
 			tt_convert_to_v1(w, it.value);
 	}
@@ -405,7 +405,7 @@ void tt_convert_list(struct tt_jsonw *w, const struct tt_json *value, enum tt_ma
 	else if (memory && tt_json_count(value) == 1)
 		named(w, "MemoryConfig", tt_convert_memory, memory, to);
 	else if (tt_json_get(value, "tensor_spec"))
-		tt_convert_tensor(w, value, to);
+		tt_convert_bare_tensor(w, value, to);
 	else if (tt_json_kind(value) == TT_JSON_ARRAY) {
 		tt_jsonw_array(w);
 		while (tt_json_next(&it))

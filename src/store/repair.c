@@ -5,6 +5,7 @@
 
 #include "base/fmt.h"
 #include "base/jsondump.h"
+#include "store/sorted.h"
 
 /*
  * What to write for what is found; `inside` is the state that the row needs, `then` the next. To add one: a row, and a
@@ -190,25 +191,30 @@ static void add_value(struct tt_str *out, const struct tt_json *value);
 
 static void add_members(struct tt_str *out, const struct tt_json *object)
 {
-	struct tt_json_iter it = tt_json_iter(object);
+	struct tt_sorted_member few[TT_SORTED_FEW], *members = tt_sorted_members(few, object);
 
+	if (!members) {
+		out->failed = true;
+		return;
+	}
 	tt_str_addc(out, '{');
-	while (tt_json_next(&it)) {
+	for (size_t i = 0; i < tt_json_count(object); i++) {
 		size_t length;
-		const char *text;
+		const char *text = tt_json_string(members[i].value, &length);
 
 		/* With lengths, so that no text looks like another: they need not be escaped then. */
-		tt_str_addu(out, it.key_length);
+		tt_str_addu(out, members[i].length);
 		tt_str_addc(out, '"');
-		tt_str_add(out, it.key, it.key_length);
+		tt_str_add(out, members[i].key, members[i].length);
 		tt_str_addc(out, '"');
 		tt_str_addc(out, ':');
-		text = tt_json_string(it.value, &length);
-		if (!text || !is_shape_key(it.key, it.key_length) || !add_shape(out, text, length))
-			add_value(out, it.value);
+		if (!text || !is_shape_key(members[i].key, members[i].length) ||
+		    !add_shape(out, text, length))
+			add_value(out, members[i].value);
 		tt_str_addc(out, ',');
 	}
 	tt_str_addc(out, '}');
+	tt_sorted_free(members, few);
 }
 
 static void add_number(struct tt_str *out, const struct tt_json *value)

@@ -40,8 +40,8 @@ tt_status tt_repair_args(struct tt_str *out, size_t *lost, struct tt_repair *rep
 			 const struct tt_json *args);
 
 /*
- * Appends a text that is the same for the same arguments, which are repaired: compact, keys as they stand; a shape that
- * is a text, "{224, 32}" or "[224, 32]", as the list that it is.
+ * Appends a text that is the same for the same arguments, which are repaired: compact, the members of objects in the
+ * order of the alphabet (layouts differ in it); a shape that is a text, "{224, 32}" or "[224, 32]", as the list that it is.
  */
 void tt_repair_canonical(struct tt_str *out, const struct tt_json *args);
 

@@ -8,18 +8,9 @@
 #include "base/jsondump.h"
 #include "base/mem.h"
 
-struct member {
-	const char *key;
-	size_t length;
-	const struct tt_json *value;
-};
-
-/* Objects with more members than that get memory of their own. */
-#define FEW 24
-
 static int by_key(const void *a, const void *b)
 {
-	const struct member *left = a, *right = b;
+	const struct tt_sorted_member *left = a, *right = b;
 	size_t length = left->length < right->length ? left->length : right->length;
 	int order = memcmp(left->key, right->key, length);
 
@@ -27,53 +18,54 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Mostly they are few, and sorted already. */
-static void sort(struct member *members, size_t count)
+static void sort(struct tt_sorted_member *members, size_t count)
 {
-	if (count > FEW) {
+	if (count > TT_SORTED_FEW) {
 		qsort(members, count, sizeof(*members), by_key);
 		return;
 	}
 	for (size_t i = 1; i < count; i++)
 		for (size_t j = i; j && by_key(&members[j - 1], &members[j]) > 0; j--) {
-			struct member other = members[j];
+			struct tt_sorted_member other = members[j];
 
 			members[j] = members[j - 1];
 			members[j - 1] = other;
 		}
 }
 
+struct tt_sorted_member *tt_sorted_members(struct tt_sorted_member few[TT_SORTED_FEW],
+					   const struct tt_json *object)
+{
+	struct tt_json_iter it = tt_json_iter(object);
+	size_t count = 0, all = tt_json_count(object);
+	struct tt_sorted_member *members =
+		all > TT_SORTED_FEW ? tt_calloc(all, sizeof(*members)) : few;
+
+	while (members && tt_json_next(&it))
+		members[count++] = (struct tt_sorted_member){it.key, it.key_length, it.value};
+	if (members)
+		sort(members, count);
+	return members;
+}
+
+void tt_sorted_free(struct tt_sorted_member *members, const struct tt_sorted_member *few)
+{
+	if (members != few)
+		tt_free(members);
+}
+
 static void dump(struct tt_str *out, const struct tt_json *value, bool lasting);
 
-static bool key_is(const struct member *member, const char *key)
+static bool key_is(const struct tt_sorted_member *member, const char *key)
 {
 	return member->length == strlen(key) && memcmp(member->key, key, member->length) == 0;
 }
 
-static bool is_left_out(const struct member *member)
+static bool is_left_out(const struct tt_sorted_member *member)
 {
 	return (key_is(member, "hash") && tt_json_kind(member->value) == TT_JSON_INT) ||
 	       (key_is(member, "allowed_worker_cores") &&
 		tt_json_kind(member->value) == TT_JSON_NULL);
-}
-
-static void dump_members(struct tt_str *out, struct member *members, size_t count, bool lasting)
-{
-	bool first = true;
-
-	sort(members, count);
-	tt_str_addc(out, '{');
-	for (size_t i = 0; i < count; i++) {
-		if (lasting && is_left_out(&members[i]))
-			continue;
-		tt_json_dump_key(out, members[i].key, members[i].length, first);
-		first = false;
-		if (lasting && key_is(&members[i], "shard_spec") &&
-		    tt_json_kind(members[i].value) == TT_JSON_NULL)
-			tt_str_adds(out, "\"None\"");
-		else
-			dump(out, members[i].value, lasting);
-	}
-	tt_str_addc(out, '}');
 }
 
 /* {"type": "Shape", "value": "Shape([1, 32])"} as [1, 32]. */
@@ -91,25 +83,36 @@ static bool dump_shape(struct tt_str *out, const struct tt_json *object)
 	return true;
 }
 
+static void dump_member(struct tt_str *out, const struct tt_sorted_member *member, bool lasting)
+{
+	if (lasting && key_is(member, "shard_spec") && tt_json_kind(member->value) == TT_JSON_NULL)
+		tt_str_adds(out, "\"None\"");
+	else
+		dump(out, member->value, lasting);
+}
+
 static void dump_object(struct tt_str *out, const struct tt_json *object, bool lasting)
 {
-	struct tt_json_iter it = tt_json_iter(object);
-	struct member few[FEW], *members = few;
-	size_t count = 0, all = tt_json_count(object);
+	struct tt_sorted_member few[TT_SORTED_FEW], *members;
+	bool first = true;
 
 	if (lasting && dump_shape(out, object))
 		return;
-	if (all > FEW)
-		members = tt_calloc(all, sizeof(*members));
+	members = tt_sorted_members(few, object);
 	if (!members) {
 		out->failed = true;
 		return;
 	}
-	while (tt_json_next(&it))
-		members[count++] = (struct member){it.key, it.key_length, it.value};
-	dump_members(out, members, count, lasting);
-	if (members != few)
-		tt_free(members);
+	tt_str_addc(out, '{');
+	for (size_t i = 0; i < tt_json_count(object); i++) {
+		if (lasting && is_left_out(&members[i]))
+			continue;
+		tt_json_dump_key(out, members[i].key, members[i].length, first);
+		first = false;
+		dump_member(out, &members[i], lasting);
+	}
+	tt_str_addc(out, '}');
+	tt_sorted_free(members, few);
 }
 
 /* A text without " at 0x7f12...", where an object was printed that has no text of its own. */

@@ -8,6 +8,23 @@
 #include "base/json.h"
 #include "base/str.h"
 
+/* A member of an object. */
+struct tt_sorted_member {
+	const char *key;
+	size_t length;
+	const struct tt_json *value;
+};
+
+/* Objects with more members than that get memory of their own. */
+#define TT_SORTED_FEW 24
+
+/*
+ * The members of an object, sorted: in `few`, or in memory to give back with tt_sorted_free(). NULL for want of it.
+ */
+struct tt_sorted_member *tt_sorted_members(struct tt_sorted_member few[TT_SORTED_FEW],
+					   const struct tt_json *object);
+void tt_sorted_free(struct tt_sorted_member *members, const struct tt_sorted_member *few);
+
 /* Appends a value. Numbers that JSON does not have are texts: "nan", "inf", "-inf". */
 void tt_sorted_dump(struct tt_str *out, const struct tt_json *value);
 
