@@ -11,6 +11,7 @@ extern const struct tt_cmd cli_root;
 
 /* The commands, in the order of the alphabet. */
 extern const struct tt_cmd cli_completion;
+extern const struct tt_cmd cli_configs;
 extern const struct tt_cmd cli_devices;
 extern const struct tt_cmd cli_export;
 extern const struct tt_cmd cli_help;
