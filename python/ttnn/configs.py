@@ -4,6 +4,7 @@ The files are read and the parameters made by the library (ttnn._ttnn.configs); 
 guides: MasterConfigLoader, unpack_traced_config, load_unary_op_configs.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -158,6 +159,17 @@ class MasterConfigLoader:
         """What an argument of a configuration says of its tensor, or None."""
         found = _ttnn.configs.tensor(json.dumps(argument))
         return TensorConfig(**found) if found else None
+
+
+def vectors(suite):
+    """The sets of parameters that a suite means, the last name varying fastest; names in one key go together. `{}` and `{...}`,
+    which stand for what a guide leaves out, mean none."""
+    if not suite or not isinstance(suite, dict):
+        return
+    keys = [key.split(",") for key in suite]
+    for values in itertools.product(*suite.values()):
+        pairs = (zip(names, value if len(names) > 1 else [value]) for names, value in zip(keys, values))
+        yield dict(itertools.chain.from_iterable(pairs))
 
 
 # ---- names of configurations

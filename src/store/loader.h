@@ -62,9 +62,12 @@ tt_status tt_loader_read(struct tt_loader_call *out, struct tt_arena *arena,
 bool tt_loader_is_memory(const struct tt_json *value);
 tt_status tt_loader_memory(struct ttnn_memory_config *out, const struct tt_json *value);
 
-/* A number that is one or the text of one; a list of such, also nested, or a Shape. False: neither. */
+/* A number that is one or the text of one; false when it is neither. */
 bool tt_loader_number(struct ttnn_value *out, const struct tt_json *value);
-bool tt_loader_numbers(struct ttnn_value *out, struct tt_arena *arena, const struct tt_json *value);
+
+/* A list of such, also nested, a text of one, or a Shape. TTNN_NOTFOUND when it is none. */
+tt_status tt_loader_numbers(struct ttnn_value *out, struct tt_arena *arena,
+			    const struct tt_json *value);
 
 /* A member of an enumeration by any of its texts, or by {"type", "repr"}. */
 bool tt_loader_enum(struct ttnn_value *out, const struct tt_enum *type,

@@ -240,8 +240,7 @@ static tt_status read_real(struct ttnn_value *out, const struct tt_loader_call *
 static tt_status read_ints(struct ttnn_value *out, const struct tt_loader_call *call,
 			   const struct tt_loader_column *column)
 {
-	return tt_loader_numbers(out, call->arena, json_at(call, &column->places[0])) ? TTNN_OK
-										      : missing();
+	return tt_loader_numbers(out, call->arena, json_at(call, &column->places[0]));
 }
 
 static tt_status read_text(struct ttnn_value *out, const struct tt_loader_call *call,
@@ -278,18 +277,18 @@ static tt_status read_false(struct ttnn_value *out, const struct tt_loader_call 
 
 /* ---- of single operations -------------------------------------------------------------------------------------------- */
 
-/* Integers of a list in an argument; how many of them, at most `most`. */
-static size_t integers(int64_t *out, size_t most, const struct tt_loader_call *call, size_t arg)
+/* Integers of a list in an argument: *count of them, at most `most`. */
+static tt_status integers(int64_t *out, size_t *count, size_t most,
+			  const struct tt_loader_call *call, size_t arg)
 {
 	struct ttnn_value list;
-	size_t count = 0;
 
-	if (!tt_loader_numbers(&list, call->arena, tt_loader_arg(call->args, arg)))
-		return 0;
-	for (; count < list.count && count < most; count++)
-		if (!tt_value_integer(&out[count], &list.items[count]))
-			return 0;
-	return count;
+	*count = 0;
+	TT_TRY(tt_loader_numbers(&list, call->arena, tt_loader_arg(call->args, arg)));
+	for (; *count < list.count && *count < most; ++*count)
+		if (!tt_value_integer(&out[*count], &list.items[*count]))
+			return missing();
+	return TTNN_OK;
 }
 
 static tt_status list_of(struct ttnn_value *out, struct tt_arena *arena, const int64_t *numbers,
@@ -310,10 +309,11 @@ static tt_status read_target(struct ttnn_value *out, const struct tt_loader_call
 			     const struct tt_loader_column *column)
 {
 	int64_t dims[TTNN_MAX_RANK], known = 1;
-	size_t rank = integers(dims, TTNN_MAX_RANK, call, 1), open = TTNN_MAX_RANK;
+	size_t rank, open = TTNN_MAX_RANK;
 	uint64_t volume;
 
 	(void)column;
+	TT_TRY(integers(dims, &rank, TTNN_MAX_RANK, call, 1));
 	if (!call->tensor_count || !rank)
 		return missing();
 	TT_TRY(ttnn_shape_volume(&volume, &call->tensors[0].extents));
@@ -336,10 +336,11 @@ static tt_status padding_of(int64_t (*out)[2], size_t *rank, struct ttnn_value *
 {
 	int64_t padded[TTNN_MAX_RANK], start[TTNN_MAX_RANK];
 	struct ttnn_value pairs;
+	size_t count[2];
 
-	if (!call->tensor_count ||
-	    !tt_loader_numbers(&pairs, call->arena, tt_loader_arg(call->args, 1)))
+	if (!call->tensor_count)
 		return missing();
+	TT_TRY(tt_loader_numbers(&pairs, call->arena, tt_loader_arg(call->args, 1)));
 	*rank = call->tensors[0].extents.rank;
 	if (pairs.count != *rank || !*rank)
 		return missing();
@@ -352,8 +353,9 @@ static tt_status padding_of(int64_t (*out)[2], size_t *rank, struct ttnn_value *
 					return missing();
 		return tt_loader_number(value, tt_loader_arg(call->args, 2)) ? TTNN_OK : missing();
 	}
-	if (integers(padded, TTNN_MAX_RANK, call, 1) != *rank ||
-	    integers(start, TTNN_MAX_RANK, call, 2) != *rank)
+	TT_TRY(integers(padded, &count[0], TTNN_MAX_RANK, call, 1));
+	TT_TRY(integers(start, &count[1], TTNN_MAX_RANK, call, 2));
+	if (count[0] != *rank || count[1] != *rank)
 		return missing();
 	for (size_t i = 0; i < *rank; i++) {
 		out[i][0] = start[i];
@@ -453,7 +455,7 @@ static tt_status read_conv2d(struct ttnn_value *out, const struct tt_loader_call
 		if (!tt_loader_number(&items[count], tt_loader_arg(call->args, numbers[count])))
 			return missing();
 	for (size_t i = 0; i < TT_COUNT(lists); i++) {
-		sides = integers(pairs[i], 4, call, lists[i]);
+		TT_TRY(integers(pairs[i], &sides, 4, call, lists[i]));
 		if (sides != 2 && !(sides == 4 && lists[i] == 10))
 			return missing();
 		if (lists[i] == 10 && sides == 2) { /* the same before and behind */

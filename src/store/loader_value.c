@@ -147,50 +147,56 @@ bool tt_loader_number(struct ttnn_value *out, const struct tt_json *value)
 	return end != text && !*end;
 }
 
-static bool numbers_of_list(struct ttnn_value *out, struct tt_arena *arena,
-			    const struct tt_json *list)
+static tt_status no_numbers(void)
+{
+	return tt_fail(TTNN_NOTFOUND, "the argument is no list of numbers");
+}
+
+static tt_status numbers_of_list(struct ttnn_value *out, struct tt_arena *arena,
+				 const struct tt_json *list)
 {
 	struct ttnn_value *items = tt_arena_calloc(arena, tt_json_count(list) + 1, sizeof(*items));
 	struct tt_json_iter it = tt_json_iter(list);
 	size_t count = 0;
 
-	while (items && tt_json_next(&it))
-		if (!tt_loader_number(&items[count], it.value) &&
-		    !tt_loader_numbers(&items[count], arena, it.value))
-			return false;
-		else
-			count++;
+	if (!items)
+		return tt_fail_nomem();
+	for (; tt_json_next(&it); count++)
+		if (!tt_loader_number(&items[count], it.value))
+			TT_TRY(tt_loader_numbers(&items[count], arena, it.value));
 	*out = ttnn_v_list(items, count);
-	return items != NULL;
+	return TTNN_OK;
 }
 
 /* "[1, 2]", "{1, 2}", "Shape([1, 2])", "[[0, 0], [0, 13]]" */
-static bool numbers_of_text(struct ttnn_value *out, struct tt_arena *arena, const char *text)
+static tt_status numbers_of_text(struct ttnn_value *out, struct tt_arena *arena, const char *text)
 {
 	char *copy = tt_arena_strdup(arena, text), *start, *end;
 	struct tt_json_doc *doc;
-	bool done;
+	tt_status status;
 
 	if (!copy)
-		return false;
+		return tt_fail_nomem();
 	for (char *at = copy; *at; at++)
 		*at = strchr("{(", *at) ? '[' : strchr("})", *at) ? ']' : *at;
 	start = strchr(copy, '[');
 	end = strrchr(copy, ']');
 	if (!start || !end)
-		return false;
+		return no_numbers();
 	if (start[1] == '[' && strncmp(text, "Shape(", 6) == 0) {
 		start++;
 		end--;
 	}
-	if (tt_json_parse(&doc, start, (size_t)(end - start) + 1, "numbers") != TTNN_OK)
-		return false;
-	done = numbers_of_list(out, arena, tt_json_root(doc));
+	status = tt_json_parse(&doc, start, (size_t)(end - start) + 1, "numbers");
+	if (status != TTNN_OK)
+		return status == TTNN_NOMEM ? status : no_numbers();
+	status = numbers_of_list(out, arena, tt_json_root(doc));
 	tt_json_free(doc);
-	return done;
+	return status;
 }
 
-bool tt_loader_numbers(struct ttnn_value *out, struct tt_arena *arena, const struct tt_json *value)
+tt_status tt_loader_numbers(struct ttnn_value *out, struct tt_arena *arena,
+			    const struct tt_json *value)
 {
 	const char *text = tt_json_string(value, NULL);
 
@@ -200,7 +206,8 @@ bool tt_loader_numbers(struct ttnn_value *out, struct tt_arena *arena, const str
 		return numbers_of_text(out, arena, text);
 	if (tt_json_get(value, "Shape"))
 		value = tt_json_get(value, "Shape");
-	return tt_json_kind(value) == TT_JSON_ARRAY && numbers_of_list(out, arena, value);
+	return tt_json_kind(value) == TT_JSON_ARRAY ? numbers_of_list(out, arena, value)
+						    : no_numbers();
 }
 
 bool tt_loader_enum(struct ttnn_value *out, const struct tt_enum *type, const struct tt_json *value)

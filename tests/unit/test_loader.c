@@ -217,8 +217,86 @@ TEST(single_arguments)
 	CHECK(ttnn_configs_tensor(&loaded, "{", 1) == TTNN_FORMAT);
 }
 
+/* Operations with lists among their arguments. */
+static const char lists[] =
+	"{\"operations\": {\"ttnn::permute\": {\"configurations\": [[{\"arg0\": {\"Tensor\": "
+	"{\"tensor_spec\": {\"logical_shape\": [2, 3], \"tensor_layout\": {}}}}}, {\"arg1\": "
+	"\"[1, 0]\"}]]}, \"ttnn::pad\": {\"configurations\": [[{\"arg0\": {\"Tensor\": "
+	"{\"tensor_spec\": {\"logical_shape\": [2, 3], \"tensor_layout\": {}}}}}, {\"arg1\": "
+	"\"[[0, 0], [1, 2]]\"}, {\"arg2\": \"0.5\"}]]}, \"ttnn::reshape\": {\"configurations\": "
+	"[[{\"arg0\": {\"Tensor\": {\"tensor_spec\": {\"logical_shape\": [2, 3], "
+	"\"tensor_layout\": {}}}}}, {\"arg1\": {\"Shape\": [6]}}], [{\"arg0\": {\"Tensor\": "
+	"{\"tensor_spec\": {\"logical_shape\": [2, 3], \"tensor_layout\": {}}}}}, {\"arg1\": "
+	"\"[-1, 2]\"}], [{\"arg0\": {\"Tensor\": {\"tensor_spec\": {\"logical_shape\": [2, 3], "
+	"\"tensor_layout\": {}}}}}, {\"arg1\": \"[4]\"}]]}}}";
+
+static tt_status ask_lists(ttnn_configs *configs)
+{
+	const struct ttnn_value *value;
+	ttnn_suite *suite;
+
+	TT_TRY(ttnn_configs_suite(&suite, configs, "permute", false));
+	value = column(suite, "dims")->values;
+	CHECK(value->count == 2 && value->items[0].integer == 1 && value->items[1].integer == 0);
+	ttnn_suite_free(suite);
+	TT_TRY(ttnn_configs_suite(&suite, configs, "pad", false));
+	value = column(suite, "padding")->values;
+	CHECK(value->count == 2 && value->items[1].items[1].integer == 2);
+	CHECK(column(suite, "value")->values->real == 0.5);
+	ttnn_suite_free(suite);
+	TT_TRY(ttnn_configs_suite(&suite, configs, "reshape", false));
+	CHECK(ttnn_suite_get(suite)->row_count == 2 && ttnn_suite_get(suite)->left_out == 1);
+	value = column(suite, "target_shape")->values;
+	CHECK(value[0].items[0].integer == 6 && value[1].items[0].integer == 3);
+	ttnn_suite_free(suite);
+	return TTNN_OK;
+}
+
+TEST(lists_among_arguments)
+{
+	CHECK(with_file(lists, ask_lists) == TTNN_OK);
+}
+
+/* The way that the guides' plugin takes. */
+static tt_status add_operations(void)
+{
+	static const char operations[] =
+		"[{\"operation\": \"ttnn::relu\", \"arguments\": [{\"UnparsedElement\": {\"error\": \"e\", "
+		"\"element_info\": \"{\\\"arg0\\\": {\\\"MemoryConfig\\\":{\\\"shard_spec\\\":{\\\"grid\\\":"
+		"[{\\\"x\\\":0,\\\"y\\\":0} - {\\\"x\\\":1,\\\"y\\\":0}]}}}}\"}}]}]";
+	char path[] = "/tmp/loader-XXXXXX", *text = NULL;
+	tt_status status;
+	size_t added = 0;
+
+	close(mkstemp(path));
+	unlink(path);
+	status = ttnn_configs_update(&added, path, operations, strlen(operations), "a.py");
+	CHECK(status != TTNN_OK || added == 1);
+	if (status == TTNN_OK)
+		status = ttnn_configs_update(&added, path, operations, strlen(operations), "b.py");
+	CHECK(status != TTNN_OK || added == 0);
+	if (status == TTNN_OK)
+		status = ttnn_configs_clean(&text, operations + 1, strlen(operations) - 2);
+	CHECK(status != TTNN_OK || (strstr(text, "\"grid\"") && !strstr(text, "Unparsed")));
+	ttnn_free(text);
+	unlink(path);
+	return status;
+}
+
+TEST(operations_are_added_once)
+{
+	size_t added;
+	char *text;
+
+	CHECK(add_operations() == TTNN_OK);
+	CHECK(ttnn_configs_update(&added, "/nowhere/x", "{}", 2, "") != TTNN_OK);
+	CHECK(ttnn_configs_clean(&text, "[]", 2) == TTNN_INVALID);
+}
+
 SCENARIO(memory_runs_out)
 {
+	TT_TRY(with_file(lists, ask_lists));
+	TT_TRY(add_operations());
 	TT_TRY(with_file(own, ask_own));
 	TT_TRY(with_file(two, ask_two));
 	return with_file(seed, ask_seed);

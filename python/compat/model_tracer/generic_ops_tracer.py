@@ -22,7 +22,10 @@ ALLOPS = BASE / "tests" / "sweep_framework" / "Allops.txt"
 class OperationsTracingPlugin:
     """Which operations are traced; and, as a pytest plugin, their tracing by graph captures."""
 
-    def __init__(self, master_file_path=MASTER):
+    valid_operations = configs.operation_names(ALLOPS)
+    master_file_path = str(MASTER)
+
+    def __init__(self):
         self.excluded_operations = {
             "ttnn::unary_chain",
             "ttnn::view",
@@ -50,8 +53,6 @@ class OperationsTracingPlugin:
             "ttnn::load_tensor",
             # Add your custom exclusions here
         }
-        self.valid_operations = configs.operation_names(ALLOPS)
-        self.master_file_path = str(master_file_path)
 
     def is_valid_operation(self, op_name):
         """Whether an operation is traced."""
