@@ -1,17 +1,21 @@
 #include "base/spill.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/vec.h"
 
 #define RUN ((size_t)1 << 19)     /* pairs that are sorted in memory */
 #define FIRST ((size_t)1 << 12)   /* room to begin with */
 #define WINDOW ((size_t)16 << 10) /* bytes of a run in memory */
 #define DIGIT 11                  /* bits that a pass sorts by */
+#define PIECE ((size_t)256 << 10) /* bytes that are written at once: less than a run has */
 #define PAIR_MAX 10               /* bytes of a pair in the file */
 
 struct pair {
@@ -32,6 +36,14 @@ struct tt_spill {
 	struct pair *pairs, *other; /* those not in the file; room for sorting */
 	size_t count, room, read;
 	bool sorted;
+	/*
+	 * A full part is sorted and written by a thread beside, if there is one, which has all that is below but
+	 * `working` to itself meanwhile; it is no matter of a fork.
+	 */
+	pthread_t thread;
+	bool working;
+	struct pair *full; /* RUN of them, or room for as many */
+	struct pair *rest; /* room for sorting them */
 	int fd;
 	uint64_t size; /* of the file */
 	TT_VEC(struct run) runs;
@@ -72,43 +84,48 @@ tt_status tt_spill_status(const struct tt_spill *spill)
 
 /* ---- in memory ------------------------------------------------------------------------------------ */
 
-/* Sorts by key, digit by digit from the lowest; equal ones stay in their order. */
-static bool sort_pairs(struct tt_spill *spill)
+/*
+ * Sorts by key, digit by digit from the lowest; equal ones stay in their order. *other is room for as many; both
+ * may change places.
+ */
+static void sort_pairs(struct pair **pairs, struct pair **other, size_t count)
 {
 	uint32_t counts[1 << DIGIT];
 	uint32_t highest = 0;
 	bool in_order = true;
 
-	for (size_t i = 0; i < spill->count; i++) {
-		if (spill->pairs[i].key > highest)
-			highest = spill->pairs[i].key;
-		in_order &= !i || spill->pairs[i - 1].key <= spill->pairs[i].key;
+	for (size_t i = 0; i < count; i++) {
+		if ((*pairs)[i].key > highest)
+			highest = (*pairs)[i].key;
+		in_order &= !i || (*pairs)[i - 1].key <= (*pairs)[i].key;
 	}
 	if (in_order)
-		return true;
-	if (!spill->other)
-		spill->other = tt_alloc(spill->room * sizeof(*spill->other));
-	if (!spill->other)
-		return false;
+		return;
 	for (unsigned shift = 0; shift < 32 && highest >> shift; shift += DIGIT) {
-		struct pair *from = spill->pairs, *to = spill->other;
+		struct pair *from = *pairs, *to = *other;
 		uint32_t sum = 0;
 
 		memset(counts, 0, sizeof(counts));
-		for (size_t i = 0; i < spill->count; i++)
+		for (size_t i = 0; i < count; i++)
 			counts[from[i].key >> shift & ((1 << DIGIT) - 1)]++;
 		for (size_t i = 0; i < 1 << DIGIT; i++) {
-			uint32_t count = counts[i];
+			uint32_t more = counts[i];
 
 			counts[i] = sum;
-			sum += count;
+			sum += more;
 		}
-		for (size_t i = 0; i < spill->count; i++)
+		for (size_t i = 0; i < count; i++)
 			to[counts[from[i].key >> shift & ((1 << DIGIT) - 1)]++] = from[i];
-		spill->pairs = to;
-		spill->other = from;
+		*pairs = to;
+		*other = from;
 	}
-	return true;
+}
+
+static bool make_other(struct tt_spill *spill)
+{
+	if (!spill->other)
+		spill->other = tt_alloc(spill->room * sizeof(*spill->other));
+	return spill->other;
 }
 
 static bool grow(struct tt_spill *spill)
@@ -146,17 +163,16 @@ static size_t put_pair(unsigned char *out, const struct pair *pair, const struct
 	return size + put_number(out + size, step << 1 ^ (0 - (step >> 31)));
 }
 
-/* Writes the sorted pairs as a run. */
-static void write_run(struct tt_spill *spill)
+/* Writes sorted pairs as a run; `bytes` is room for that, in pieces: 8 bytes a pair may not be enough. */
+static void write_run(struct tt_spill *spill, const struct pair *pairs, size_t count,
+		      unsigned char *bytes)
 {
-	unsigned char *bytes =
-		(unsigned char *)spill->other; /* 8 bytes a pair are not enough: in pieces */
-	size_t most = spill->room * sizeof(*spill->other) - PAIR_MAX, used = 0;
+	size_t most = PIECE - PAIR_MAX, used = 0;
 	struct run run = {.begin = spill->size}, *slot;
 	struct pair before = {0, 0};
 
-	for (size_t i = 0; i <= spill->count; i++) {
-		if (used > most || i == spill->count) {
+	for (size_t i = 0; i <= count; i++) {
+		if (used > most || i == count) {
 			int error = tt_fd_write_at(spill->fd, bytes, used, spill->size);
 
 			if (error) {
@@ -166,10 +182,10 @@ static void write_run(struct tt_spill *spill)
 			spill->size += used;
 			used = 0;
 		}
-		if (i == spill->count)
+		if (i == count)
 			break;
-		used += put_pair(bytes + used, &spill->pairs[i], &before);
-		before = spill->pairs[i];
+		used += put_pair(bytes + used, &pairs[i], &before);
+		before = pairs[i];
 	}
 	run.end = spill->size;
 	slot = TT_VEC_PUSH(&spill->runs);
@@ -178,35 +194,97 @@ static void write_run(struct tt_spill *spill)
 		return;
 	}
 	*slot = run;
-	spill->count = 0;
 }
 
-static void spill_over(struct tt_spill *spill)
+static bool open_scratch(struct tt_spill *spill)
 {
 	if (spill->fd < 0)
 		spill->fd = tt_fd_scratch();
-	if (spill->fd < 0) {
+	if (spill->fd < 0)
 		fail(spill, TTNN_IO, errno);
+	return spill->fd >= 0;
+}
+
+/* What is in memory becomes a run, here. */
+static void spill_over(struct tt_spill *spill)
+{
+	if (!open_scratch(spill))
 		return;
-	}
-	if (!spill->other)
-		spill->other = tt_alloc(spill->room * sizeof(*spill->other));
-	if (!spill->other || !sort_pairs(spill)) {
+	if (!make_other(spill)) {
 		fail(spill, TTNN_NOMEM, 0);
 		return;
 	}
-	write_run(spill);
+	sort_pairs(&spill->pairs, &spill->other, spill->count);
+	write_run(spill, spill->pairs, spill->count, (unsigned char *)spill->other);
+	spill->count = 0;
+}
+
+/* ---- beside --------------------------------------------------------------------------------------- */
+
+static void *write_full(void *context)
+{
+	struct tt_spill *spill = context;
+
+	sort_pairs(&spill->full, &spill->rest, RUN);
+	write_run(spill, spill->full, RUN, (unsigned char *)spill->rest);
+	return NULL;
+}
+
+/* Waits for the thread. */
+static void join(struct tt_spill *spill)
+{
+	if (spill->working)
+		pthread_join(spill->thread, NULL);
+	spill->working = false;
+}
+
+/* Signals are for the threads of the program. */
+static bool start(struct tt_spill *spill)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	spill->working = pthread_create(&spill->thread, NULL, write_full, spill) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return spill->working;
+}
+
+/* RUN pairs are there: a thread makes a run of them, while there is room for more. */
+static void hand_over(struct tt_spill *spill)
+{
+	struct pair *full;
+
+	join(spill);
+	if (spill->status != TTNN_OK)
+		return;
+	if (!spill->full)
+		spill->full = tt_alloc(RUN * sizeof(*spill->full));
+	if (!spill->rest)
+		spill->rest = tt_alloc(RUN * sizeof(*spill->rest));
+	if (tt_pool_threads() < 2 || !spill->full || !spill->rest) {
+		spill_over(spill);
+		return;
+	}
+	if (!open_scratch(spill))
+		return;
+	full = spill->pairs;
+	spill->pairs = spill->full;
+	spill->full = full;
+	if (!start(spill))
+		write_full(spill);
+	spill->count = 0;
 }
 
 void tt_spill_add(struct tt_spill *spill, uint32_t key, uint32_t value)
 {
 	if (spill->count == spill->room) {
-		if (spill->status == TTNN_OK && spill->room == RUN)
-			spill_over(spill);
+		if (spill->room == RUN)
+			hand_over(spill);
 		else if (spill->status == TTNN_OK && !grow(spill))
 			fail(spill, TTNN_NOMEM, 0);
-		if (spill->status != TTNN_OK)
-			return;
+		if (spill->count == spill->room)
+			return; /* after a failure */
 	}
 	spill->pairs[spill->count++] = (struct pair){key, value};
 }
@@ -313,14 +391,19 @@ static tt_status open_run(struct tt_spill *spill, uint32_t number)
 
 tt_status tt_spill_sort(struct tt_spill *spill)
 {
+	join(spill);
 	if (spill->status == TTNN_OK && spill->runs.count && spill->count)
 		spill_over(spill);
-	else if (!spill->sorted && spill->status == TTNN_OK && !sort_pairs(spill))
+	else if (!spill->sorted && spill->status == TTNN_OK && spill->count && !make_other(spill))
 		fail(spill, TTNN_NOMEM, 0);
+	else if (!spill->sorted && spill->status == TTNN_OK)
+		sort_pairs(&spill->pairs, &spill->other, spill->count);
 	spill->sorted = true;
 	TT_TRY(tt_spill_status(spill));
 	tt_free(spill->other);
-	spill->other = NULL;
+	tt_free(spill->full);
+	tt_free(spill->rest);
+	spill->other = spill->full = spill->rest = NULL;
 	if (spill->runs.count) {
 		tt_free(spill->pairs);
 		spill->pairs = NULL;
@@ -368,6 +451,7 @@ void tt_spill_free(struct tt_spill *spill)
 {
 	if (!spill)
 		return;
+	join(spill);
 	for (size_t i = 0; i < spill->runs.count; i++)
 		tt_free(spill->runs.data[i].window);
 	TT_VEC_DEINIT(&spill->runs);
@@ -376,5 +460,7 @@ void tt_spill_free(struct tt_spill *spill)
 		close(spill->fd);
 	tt_free(spill->pairs);
 	tt_free(spill->other);
+	tt_free(spill->full);
+	tt_free(spill->rest);
 	tt_free(spill);
 }

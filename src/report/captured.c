@@ -459,6 +459,49 @@ static tt_status key_number(void *context, int64_t number, bool reference, bool 
 	return TTNN_OK;
 }
 
+/* The same in one go, where all numbers are at hand; counts the edges, too. */
+static void make_key(struct tt_report_captured *captured, const struct numbers *numbers,
+		     uint64_t *edges)
+{
+	uint32_t *key = captured->key.data + captured->key.count, node = 0;
+	int64_t *values = captured->values.data, new;
+	const int64_t *number = captured->few;
+
+	for (size_t i = 0; i < captured->nodes.count; i++) {
+		const struct tt_report_shape *shape = captured->nodes.data[i].shape;
+
+		*key++ = shape->id;
+		node++;
+		for (size_t k = 0; k < shape->hole_count; k++) {
+			uint16_t kind = shape->holes[k].kind;
+			bool list = kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS;
+			int64_t count = list ? *number++ : 1;
+
+			if (kind == TT_HOLE_OWN) {
+				*key++ = node;
+				continue;
+			}
+			if (kind == TT_HOLE_VALUE || kind == TT_HOLE_DEVICE) {
+				*values++ = *number++;
+				continue;
+			}
+			if (list)
+				*key++ = (uint32_t)count;
+			if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_CONNECTION)
+				*edges += (uint64_t)count;
+			for (; count > 0; count--) {
+				bool inside = is_inside(&new, numbers, *number++);
+
+				*key++ = inside ? (uint32_t) new : OUTSIDE;
+				*values = new;
+				values += !inside;
+			}
+		}
+	}
+	captured->key.count = (size_t)(key - captured->key.data);
+	captured->values.count = (size_t)(values - captured->values.data);
+}
+
 struct writing {
 	struct tt_report_captured *captured;
 	const struct numbers *numbers;
@@ -511,27 +554,6 @@ static tt_status write_pieces(void *context, struct tt_report_pieces *pieces)
 	return status;
 }
 
-static tt_status write_compact(struct tt_report_captured *captured, const struct numbers *numbers,
-			       const struct tt_report_target *target, int64_t first)
-{
-	struct visitor visitor = {
-		.context = captured, .node = key_node, .count = key_count, .number = key_number};
-	struct writing writing = {.captured = captured, .numbers = numbers, .first = first};
-	struct tt_report_words words = {.write = write_pieces, .context = &writing};
-
-	if (captured->few_count + captured->numbers.count + captured->nodes.count < NUMBERS_MAX &&
-	    first < OUTSIDE && first >= 0) {
-		TT_TRY(begin_key(captured));
-		TT_TRY(add_key(captured, (uint32_t)first));
-		TT_TRY(pass(captured, numbers, &visitor));
-		words.key = captured->key.data;
-		words.key_length = captured->key.count * sizeof(*captured->key.data);
-		words.numbers = captured->values.data;
-		words.count = captured->values.count;
-	}
-	return write_call(captured, target, &words);
-}
-
 /* How many edges the nodes have. */
 static tt_status count_edges(struct tt_report_captured *captured, bool lost, uint64_t *edges)
 {
@@ -557,6 +579,34 @@ static tt_status count_edges(struct tt_report_captured *captured, bool lost, uin
 	return TTNN_OK;
 }
 
+static tt_status write_compact(struct tt_report_captured *captured, const struct numbers *numbers,
+			       const struct tt_report_target *target, int64_t first)
+{
+	struct visitor visitor = {
+		.context = captured, .node = key_node, .count = key_count, .number = key_number};
+	struct writing writing = {.captured = captured, .numbers = numbers, .first = first};
+	struct tt_report_words words = {.write = write_pieces, .context = &writing};
+
+	if (captured->few_count + captured->numbers.count + captured->nodes.count < NUMBERS_MAX &&
+	    first < OUTSIDE && first >= 0) {
+		TT_TRY(begin_key(captured));
+		TT_TRY(add_key(captured, (uint32_t)first));
+		if (captured->numbers.count || numbers->lost) {
+			TT_TRY(count_edges(captured, numbers->lost, target->edges));
+			TT_TRY(pass(captured, numbers, &visitor));
+		} else {
+			make_key(captured, numbers, target->edges);
+		}
+		words.key = captured->key.data;
+		words.key_length = captured->key.count * sizeof(*captured->key.data);
+		words.numbers = captured->values.data;
+		words.count = captured->values.count;
+	} else {
+		TT_TRY(count_edges(captured, numbers->lost, target->edges));
+	}
+	return write_call(captured, target, &words);
+}
+
 tt_status tt_report_captured_write(struct tt_report_captured *captured,
 				   const struct tt_report_target *target, bool lost)
 {
@@ -568,7 +618,6 @@ tt_status tt_report_captured_write(struct tt_report_captured *captured,
 	TT_TRY(write_edge(target, 0, first, 0));
 	if (target->db->as_tables)
 		return write_joined(captured, &numbers, target, first);
-	TT_TRY(count_edges(captured, lost, target->edges));
 	return write_compact(captured, &numbers, target, first);
 }
 

@@ -292,6 +292,11 @@ static tt_status read_numbers(struct tt_report_graph *graph, bool inputs,
 	return TTNN_OK;
 }
 
+tt_status tt_report_graph_settle(struct tt_report_graph *graph)
+{
+	return graph->trace ? tt_report_trace_settle(graph) : TTNN_OK;
+}
+
 tt_status tt_report_graph_next(struct tt_report_node *out, struct tt_report_graph *graph)
 {
 	size_t at = graph->next;

@@ -51,6 +51,8 @@ struct tt_report_entry {
 /* A node as it is walked. */
 struct tt_report_node {
 	const struct tt_json *json; /* all but what it refers to; NULL behind the last node */
+	bool unsettled;  /* the numbers in `json` are not its own yet: tt_report_graph_settle() */
+	int64_t counter; /* of one that is unsettled */
 	size_t position;
 	enum tt_report_node_kind kind;
 	const int64_t *connections, *inputs; /* those of functions and of memory */
@@ -104,6 +106,9 @@ void tt_report_graph_deinit(struct tt_report_graph *graph);
 /* The next node. It lives until the next call. Elements that are no objects are errors. */
 tt_status tt_report_graph_next(struct tt_report_node *out, struct tt_report_graph *graph);
 
+/* Puts the numbers of the node handed out last into its JSON, where somebody reads them. */
+tt_status tt_report_graph_settle(struct tt_report_graph *graph);
+
 /*
  * The entry at a position that another node names, by the rules of Python's lists: negative ones
  * count from the end. *position may be NULL. Of a trace those ahead are known which its nodes name as outputs.
@@ -144,6 +149,7 @@ struct tt_report_entry tt_report_node_entry(const struct tt_json *node);
 
 tt_status tt_report_trace_init(struct tt_report_graph *graph);
 void tt_report_trace_deinit(struct tt_report_graph *graph);
+tt_status tt_report_trace_settle(struct tt_report_graph *graph);
 tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_graph *graph);
 
 /* Sees more nodes, up to this one if it is an output. */

@@ -152,11 +152,10 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 	if (!trace->held)
 		return TTNN_OK;
 	front = window_at(trace, 0);
-	/* Nobody looks at the numbers of others. */
-	if (front->form->entry.kind != TT_NODE_OTHER && front->form->entry.kind != TT_NODE_BUFFER)
-		TT_TRY(tt_report_form_put(front->form, front->counter, front->values.data));
 	*out = (struct tt_report_node){
 		.json = front->form->json,
+		.unsettled = true,
+		.counter = front->counter,
 		.position = graph->next++,
 		.kind = (enum tt_report_node_kind)front->form->entry.kind,
 		.connections = front->connections.data,
@@ -165,6 +164,13 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 		.input_count = front->inputs.count,
 	};
 	return TTNN_OK;
+}
+
+tt_status tt_report_trace_settle(struct tt_report_graph *graph)
+{
+	const struct tt_report_told *front = window_at(graph->trace, 0);
+
+	return tt_report_form_put(front->form, front->counter, front->values.data);
 }
 
 /*

@@ -95,9 +95,8 @@ static struct tt_report_maybe type_of(bool *good, const struct tt_report_tensors
 	return number_of(good, params, "buffer_type");
 }
 
-tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
-			       struct tt_report_tensors *tensors, int64_t id,
-			       const struct tt_json *params)
+static tt_status row_texts(struct tt_report_tensor *out, struct tt_report_tensors *tensors,
+			   const struct tt_json *params)
 {
 	static const struct {
 		const char *key;
@@ -107,14 +106,20 @@ tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 		     {"layout", true},
 		     {"memory_config", false},
 		     {"storage_type", false}};
-	bool newer = tensors->db->version->storage_type;
 
-	*out = (struct tt_report_tensor){.id = id};
 	for (int i = 0; i < TT_TENSOR_TEXTS; i++)
 		TT_TRY(text_of(&out->texts[i], tensors, tt_json_get(params, texts[i].key),
 			       texts[i].dots));
 	if (!tt_json_get(params, "shape"))
 		out->texts[TT_TENSOR_SHAPE] = tt_report_tensors_text(tensors, "", 0);
+	return TTNN_OK;
+}
+
+static void row_numbers(struct tt_report_tensor *out, bool *good, struct tt_report_tensors *tensors,
+			const struct tt_json *params)
+{
+	bool newer = tensors->db->version->storage_type;
+
 	out->device = number_of(good, params, "device_id");
 	map_device(tensors, &out->device);
 	out->address = number_of(good, params, "address");
@@ -124,6 +129,36 @@ tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 	if (newer && !out->texts[TT_TENSOR_STORAGE] &&
 	    (out->texts[TT_TENSOR_MEMORY] || out->address.set))
 		out->texts[TT_TENSOR_STORAGE] = tt_report_tensors_text(tensors, "DEVICE", 6);
+}
+
+tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
+			       struct tt_report_tensors *tensors, int64_t id,
+			       const struct tt_json *params)
+{
+	*out = (struct tt_report_tensor){.id = id};
+	TT_TRY(row_texts(out, tensors, params));
+	row_numbers(out, good, tensors, params);
+	return TTNN_OK;
+}
+
+/* The same for params that come again and again with other numbers: their texts are looked up once. */
+static tt_status known_row(struct tt_report_tensor *out, bool *good,
+			   struct tt_report_tensors *tensors, int64_t id,
+			   const struct tt_json *params)
+{
+	struct tt_report_known_texts *known =
+		&tensors->known[((uintptr_t)params >> 5 ^ (uintptr_t)params >> 12) %
+				TT_TENSOR_KNOWN];
+
+	if (known->params != params) {
+		TT_TRY(tt_report_tensor_row(out, good, tensors, id, params));
+		known->params = params;
+		memcpy(known->texts, out->texts, sizeof(known->texts));
+		return TTNN_OK;
+	}
+	*out = (struct tt_report_tensor){.id = id};
+	memcpy(out->texts, known->texts, sizeof(out->texts));
+	row_numbers(out, good, tensors, params);
 	return TTNN_OK;
 }
 
@@ -203,7 +238,7 @@ static tt_status add_places(struct tt_report_tensors *tensors, int64_t id,
 }
 
 tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
-				 const struct tt_json *params)
+				 const struct tt_json *params, bool lasting)
 {
 	const struct tt_json *raw = tt_json_get(params, "tensor_id");
 	struct tt_report_tensor *row;
@@ -222,7 +257,10 @@ tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
 	TT_TRY(is_new(&fresh, tensors, raw, id));
 	if (!fresh)
 		return TTNN_OK;
-	TT_TRY(tt_report_tensor_row(&made, good, tensors, id, params));
+	if (lasting)
+		TT_TRY(known_row(&made, good, tensors, id, params));
+	else
+		TT_TRY(tt_report_tensor_row(&made, good, tensors, id, params));
 	TT_TRY(note_row(tensors, &made));
 	row = tt_spool_push(&tensors->rows);
 	if (!row)
@@ -693,6 +731,7 @@ void tt_report_tensors_reset(struct tt_report_tensors *tensors)
 	tt_map_clear(&tensors->odd_texts);
 	tt_map_clear(&tensors->owners);
 	tt_map_clear(&tensors->paired);
+	memset(tensors->known, 0, sizeof(tensors->known));
 }
 
 void tt_report_tensors_deinit(struct tt_report_tensors *tensors)

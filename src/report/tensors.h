@@ -56,6 +56,13 @@ struct tt_report_first {
 	bool output;
 };
 
+/* Texts of params that were met before: entries of texts + 1. */
+struct tt_report_known_texts {
+	const struct tt_json *params;
+	uint32_t texts[TT_TENSOR_TEXTS];
+};
+#define TT_TENSOR_KNOWN 32
+
 struct tt_report_tensors {
 	struct tt_report_db *db;
 	struct tt_report_devices *devices; /* NULL: ids are not mapped */
@@ -76,14 +83,18 @@ struct tt_report_tensors {
 	struct tt_map owners;    /* address -> id of the first tensor there */
 	struct tt_map paired;    /* id that Python gave -> position of the node it stands for */
 	struct tt_json_parser parser;
+	struct tt_report_known_texts known[TT_TENSOR_KNOWN]; /* by the address of the params */
 };
 
 /* All zero, before the first use; temporary files are in that directory, whose name is borrowed. */
 void tt_report_tensors_init(struct tt_report_tensors *tensors, const char *directory);
 
-/* A tensor node: a row, if it is the first of its id. False in *good: an id or number is none. */
+/*
+ * A tensor node: a row, if it is the first of its id. False in *good: an id or number is none. `lasting`: these params
+ * stay where they are, and come again with other numbers alone.
+ */
 tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
-				 const struct tt_json *params);
+				 const struct tt_json *params, bool lasting);
 
 /* A row as upstream makes it of the params of a node; *good as above. */
 tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,

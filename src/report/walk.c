@@ -151,7 +151,7 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 	if (!frame)
 		return tt_fail_nomem();
 	*frame = (struct tt_report_frame){
-		.counter = tt_report_counter(node->json),
+		.counter = node->unsettled ? node->counter : tt_report_counter(node->json),
 		.position = node->position,
 		.inputs = import->references.count,
 		.name = tt_report_tensors_text(&import->tensors, name, length),
@@ -258,7 +258,9 @@ static tt_status end_function(struct tt_report_import *import, const struct tt_r
 		return status;
 	}
 	import->visible--;
-	status = tt_report_operation_end(import, frame, node);
+	status = tt_report_graph_settle(&import->graph);
+	if (status == TTNN_OK)
+		status = tt_report_operation_end(import, frame, node);
 	if (frame)
 		import->references.count = frame->inputs;
 	import->aborted = false;
@@ -501,13 +503,23 @@ static tt_status tensor_node(struct tt_report_import *import, const struct tt_re
 {
 	bool good;
 
-	TT_TRY(tt_report_tensors_node(&import->tensors, &good, tt_json_get(node->json, "params")));
+	TT_TRY(tt_report_tensors_node(&import->tensors, &good, tt_json_get(node->json, "params"),
+				      node->unsettled));
 	return good ? TTNN_OK
 		    : tt_report_complain(import, node->position, "a tensor whose numbers are none");
 }
 
+/* Nobody looks at the numbers of others, nor at those of functions inside of functions. */
+static bool is_read(enum tt_report_node_kind kind)
+{
+	return kind != TT_NODE_OTHER && kind != TT_NODE_BUFFER && kind != TT_NODE_START &&
+	       kind != TT_NODE_END;
+}
+
 static tt_status visit(struct tt_report_import *import, const struct tt_report_node *node)
 {
+	if (node->unsettled && is_read(node->kind))
+		TT_TRY(tt_report_graph_settle(&import->graph));
 	if (import->depth > 0)
 		TT_TRY(remember(import, node));
 	switch (node->kind) {

@@ -69,12 +69,11 @@ static bool add_value(struct tt_argmemo *memo, const struct ttnn_value *value,
 	uint64_t kind = value->kind | (uint64_t)value->count << 8;
 
 	switch ((enum ttnn_value_kind)value->kind) {
+	case TTNN_VALUE_BOOL:
+		return add_two(memo, kind, value->boolean);
 	case TTNN_VALUE_ABSENT:
 	case TTNN_VALUE_NONE:
 	case TTNN_VALUE_SEEN_DEVICE:
-		return add_bytes(memo, &kind, sizeof(kind));
-	case TTNN_VALUE_BOOL:
-		return add_two(memo, kind, value->boolean);
 	case TTNN_VALUE_INT:
 	case TTNN_VALUE_REAL:
 	case TTNN_VALUE_CORE:
@@ -114,12 +113,28 @@ static bool add_value(struct tt_argmemo *memo, const struct ttnn_value *value,
 	return false;
 }
 
+/* Values that point to nothing: what they are is in themselves. */
+#define FLAT                                                                                       \
+	(1u << TTNN_VALUE_ABSENT | 1u << TTNN_VALUE_NONE | 1u << TTNN_VALUE_INT |                  \
+	 1u << TTNN_VALUE_REAL | 1u << TTNN_VALUE_CORE_SET | 1u << TTNN_VALUE_SEEN_DEVICE)
+
 static bool add_values(struct tt_argmemo *memo, const struct ttnn_value *values, size_t count,
 		       struct tt_argtext_style *style)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!add_value(memo, &values[i], style))
+	/* For those at least there is room at once. */
+	if (!TT_VEC_RESERVE(&memo->key, 2 * count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct ttnn_value *value = &values[i];
+
+		if (FLAT >> value->kind & 1 && memo->key.room - memo->key.count >= 2) {
+			memo->key.data[memo->key.count++] = value->kind | (uint64_t)value->count
+										  << 8;
+			memo->key.data[memo->key.count++] = (uint64_t)value->integer;
+		} else if (!add_value(memo, value, style)) {
 			return false;
+		}
+	}
 	return true;
 }
 
@@ -168,33 +183,61 @@ static void forget(struct tt_argmemo *memo)
 	tt_map_clear(&memo->known);
 	tt_arena_reset(&memo->arena);
 	memo->bytes = 0;
+	memo->before = NULL;
+}
+
+/* Texts of the key, if calls come as they came before. */
+static struct tt_argmemo_texts *guess(const struct tt_argmemo *memo, size_t size)
+{
+	struct tt_argmemo_texts *after = memo->before ? memo->before->after : NULL;
+
+	return after && after->size == size && memcmp(after->key, memo->key.data, size) == 0 ? after
+											     : NULL;
+}
+
+/* Those of the key, which there is; new ones have no texts yet. */
+static struct tt_argmemo_texts *find(struct tt_argmemo *memo)
+{
+	size_t size = memo->key.count * sizeof(*memo->key.data);
+	struct tt_argmemo_texts *texts = guess(memo, size);
+	struct tt_map_entry *entry;
+
+	if (!texts) {
+		entry = tt_map_add(&memo->known, memo->key.data, size, NULL);
+		if (entry && !entry->pointer) {
+			entry->pointer = texts = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
+			memo->bytes += size + 64;
+		}
+		texts = entry ? entry->pointer : NULL;
+		if (texts) {
+			texts->key = entry->key;
+			texts->size = size;
+		}
+	}
+	if (texts && memo->before)
+		memo->before->after = texts;
+	if (texts)
+		memo->before = texts;
+	return texts;
 }
 
 const struct tt_argmemo_texts *tt_argmemo_find(struct tt_argmemo *memo,
 					       const struct tt_event_scope_begin *begin,
 					       struct tt_argtext_style *style)
 {
-	struct tt_map_entry *entry = NULL;
 	struct tt_argmemo_texts *texts;
-	size_t size;
 
 	if (memo->bytes > REMEMBERED)
 		forget(memo);
-	if (make_key(memo, begin, style)) {
-		size = memo->key.count * sizeof(*memo->key.data);
-		entry = tt_map_add(&memo->known, memo->key.data, size, NULL);
-		if (!entry)
-			return NULL;
-		if (entry->pointer)
-			return entry->pointer;
-		memo->bytes += size + 64;
-	}
-	texts = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
-	if (!texts || !make_texts(texts, memo, begin, style))
+	if (make_key(memo, begin, style))
+		texts = find(memo);
+	else
+		texts = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
+	if (!texts || texts->number)
+		return texts;
+	if (!make_texts(texts, memo, begin, style))
 		return NULL;
 	texts->number = ++memo->numbers;
-	if (entry)
-		entry->pointer = texts;
 	return texts;
 }
 

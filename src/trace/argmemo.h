@@ -15,6 +15,9 @@ struct tt_argmemo_texts {
 	const char **texts;
 	uint32_t count;
 	uint64_t number; /* equal numbers, equal texts; never 0 */
+	const char *key; /* (optional) what they are made of */
+	size_t size;
+	struct tt_argmemo_texts *after; /* those of the call that came behind it last: a guess */
 };
 
 /* All zero is a valid one that remembers nothing yet. */
@@ -22,8 +25,9 @@ struct tt_argmemo {
 	struct tt_map known; /* by what the texts are made of → struct tt_argmemo_texts */
 	struct tt_arena arena;
 	size_t bytes;
-	uint64_t numbers;     /* given so far */
-	TT_VEC(uint64_t) key; /* of the present call */
+	struct tt_argmemo_texts *before; /* of the call before */
+	uint64_t numbers;                /* given so far */
+	TT_VEC(uint64_t) key;            /* of the present call */
 	struct tt_str text;
 };
 

@@ -13,13 +13,13 @@
 struct sheet {
 	struct tt_project *p;
 	enum tt_graph_type type;
-	struct tt_graph_param params[16];
+	struct tt_graph_param *params; /* TT_PROJECT_PARAMS of them */
 	uint32_t count;
 };
 
 static struct sheet begin(struct tt_project *p, uint32_t node)
 {
-	return (struct sheet){.p = p, .type = tt_project_node(p, node)->type};
+	return (struct sheet){.p = p, .type = tt_project_node(p, node)->type, .params = p->params};
 }
 
 /* What people read of nodes. */
@@ -34,7 +34,7 @@ static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
 {
 	if (s->p->options.plain && !is_plain(key))
 		return NULL;
-	if (!tt_dialect_has(s->p->options.dialect, s->type, key) || s->count == 16)
+	if (!tt_dialect_has(s->p->options.dialect, s->type, key) || s->count == TT_PROJECT_PARAMS)
 		return NULL;
 	s->params[s->count].key = (uint16_t)key;
 	return &s->params[s->count++];
@@ -115,7 +115,7 @@ static void end(struct sheet *s, uint32_t node)
 	struct tt_graph_node *n = tt_project_node(s->p, node);
 
 	n->params =
-		tt_arena_calloc(&s->p->graph.arena, s->count ? s->count : 1, sizeof(*n->params));
+		tt_arena_alloc(&s->p->graph.arena, (s->count ? s->count : 1) * sizeof(*n->params));
 	if (!n->params) {
 		tt_project_fail(s->p, tt_fail_nomem());
 		return;
@@ -369,19 +369,37 @@ void tt_node_capture_start(struct tt_project *p)
 
 /* ---- programs ------------------------------------------------------------------------------------------------ */
 
-/* Circular buffers show the cut they were given, the others the normal one. */
-static void compose_cores(struct tt_project *p, const struct tt_event_program_memory *memory)
+/* Circular buffers show the cut they were given, the others the normal one. Sets of cores are there for ever. */
+static void put_cores(struct sheet *s, const struct tt_event_program_memory *memory)
 {
 	const ttnn_core_set *cores = memory->cores, *merged;
+	struct tt_project *p = s->p;
+	struct tt_project_cores *known;
 
 	if (cores && memory->kind != TT_MEMORY_CIRCULAR_BUFFER &&
 	    memory->kind != TT_MEMORY_PLANNED && tt_core_set_merge(&merged, cores, NULL) == TTNN_OK)
 		cores = merged;
-	compose(p);
-	if (cores)
-		tt_text_core_set(&p->text, cores, p->options.dialect);
-	else
-		tt_str_adds(&p->text, "{}");
+	if (!cores) {
+		put_text(s, TT_KEY_CORES, "{}");
+		return;
+	}
+	known = &p->cores[((uintptr_t)cores >> 4 ^ (uintptr_t)cores >> 9) % TT_PROJECT_CORES];
+	if (known->cores != cores) {
+		tt_str_clear(&known->text);
+		tt_text_core_set(&known->text, cores, p->options.dialect);
+		known->cores = cores;
+	}
+	if (known->text.failed) {
+		known->cores = NULL;
+		tt_project_fail(p, tt_fail_nomem());
+		return;
+	}
+	/* Nodes of one event may show more sets than are remembered. */
+	put_textn(s, TT_KEY_CORES,
+		  is_passing(s) ? tt_arena_strndup(&p->graph.arena, tt_str_text(&known->text),
+						   known->text.length)
+				: tt_str_text(&known->text),
+		  known->text.length);
 }
 
 void tt_node_memory(struct tt_project *p, uint32_t node,
@@ -396,8 +414,7 @@ void tt_node_memory(struct tt_project *p, uint32_t node,
 	put_number(&s, TT_KEY_ADDRESS, memory->address);
 	if (s.type == TT_GRAPH_DFB_ALLOCATE)
 		put_text(&s, TT_KEY_BORROWS, borrowed);
-	compose_cores(p, memory);
-	put_composed(&s, TT_KEY_CORES);
+	put_cores(&s, memory);
 	put_number(&s, TT_KEY_DEVICE_ID, memory->device_id);
 	if (s.type == TT_GRAPH_CB_ALLOCATE)
 		put_text(&s, TT_KEY_GLOBAL, borrowed);

@@ -753,6 +753,8 @@ void tt_project_deinit(struct tt_project *p)
 	tt_str_deinit(&p->text);
 	tt_spectexts_deinit(&p->style.specs);
 	tt_argmemo_deinit(&p->arguments);
+	for (int i = 0; i < TT_PROJECT_CORES; i++)
+		tt_str_deinit(&p->cores[i].text);
 	tt_arena_deinit(&p->kept);
 	tt_graph_deinit(&p->graph);
 }

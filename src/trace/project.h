@@ -113,6 +113,16 @@ struct tt_project_name {
 };
 #define TT_PROJECT_NAMES 64
 
+/* The text of a set of cores. */
+struct tt_project_cores {
+	const ttnn_core_set *cores;
+	struct tt_str text;
+};
+#define TT_PROJECT_CORES 16
+
+/* Params of a node at most. */
+#define TT_PROJECT_PARAMS 16
+
 struct tt_project {
 	struct tt_project_options options;
 	const struct tt_dialect *dialect;
@@ -127,7 +137,9 @@ struct tt_project {
 	TT_VEC(struct tt_event_buffer) there; /* buffers from before the capture */
 	struct tt_project_name names[TT_PROJECT_NAMES]; /* by their address: those asked for last */
 	struct tt_str text;
-	struct tt_argtext_style style; /* of texts */
+	struct tt_argtext_style style;                   /* of texts */
+	struct tt_project_cores cores[TT_PROJECT_CORES]; /* by their address */
+	struct tt_graph_param params[TT_PROJECT_PARAMS]; /* of the node that is being described */
 	struct tt_argmemo arguments; /* texts of arguments, of nodes that go on their way at once */
 	tt_status status;
 	char message[256];

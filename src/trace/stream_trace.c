@@ -134,7 +134,9 @@ static tt_status read_edges(struct trace *trace)
 	struct tt_course_step unused;
 	const struct tt_seen *seen;
 
-	tt_source_rewind(trace->source);
+	/* Arguments and stacks are described later. */
+	tt_source_want(trace->source,
+		       &(struct tt_source_wants){.kinds = TT_WANT_ALL, .tensors = true});
 	for (;;) {
 		TT_TRY(tt_source_next(&seen, trace->source));
 		if (!seen || p->status != TTNN_OK)
@@ -170,7 +172,7 @@ static tt_status restart(struct tt_stream *stream)
 	TT_TRY(tt_spill_sort(trace->edges));
 	TT_TRY(tt_spill_sort(trace->programs));
 	TT_TRY(tt_spill_sort(trace->made));
-	tt_source_rewind(trace->source);
+	tt_source_want(trace->source, NULL);
 	trace->next = 0;
 	trace->polled = 0;
 	trace->ended = false;
