@@ -32,7 +32,7 @@ static bool take(struct reader *r, char wanted)
 	return true;
 }
 
-/* "DataType::BFLOAT16", "in0_block_w" */
+/* "DataType::BFLOAT16", "in0_block_w", "ttnn.Shape" */
 static size_t word_length(const char *at)
 {
 	size_t length = 0;
@@ -40,7 +40,8 @@ static size_t word_length(const char *at)
 	if (!isalpha((unsigned char)*at) && *at != '_')
 		return 0;
 	while (isalnum((unsigned char)at[length]) || at[length] == '_' ||
-	       (at[length] == ':' && (at[length + 1] == ':' || at[length - 1] == ':')))
+	       (at[length] == ':' && (at[length + 1] == ':' || at[length - 1] == ':')) ||
+	       (at[length] == '.' && isalpha((unsigned char)at[length + 1])))
 		length++;
 	return length;
 }
@@ -202,11 +203,32 @@ static void read_set(struct reader *r)
 	r->at = end + 1;
 }
 
+/* "8-7", as a core is printed today. */
+static bool read_core(struct reader *r)
+{
+	unsigned long xy[2];
+	char *end;
+
+	if (!isdigit((unsigned char)*r->at))
+		return false;
+	xy[0] = strtoul(r->at, &end, 10);
+	if (*end != '-' || !isdigit((unsigned char)end[1]))
+		return false;
+	xy[1] = strtoul(end + 1, &end, 10);
+	put_core(r->w, xy);
+	r->at = end;
+	return true;
+}
+
 static void read_number(struct reader *r)
 {
 	size_t length = strspn(r->at, "+-0123456789.eE");
+	char *end;
 
-	if (!length)
+	if (read_core(r))
+		return;
+	strtod(r->at, &end);
+	if (!length || end != r->at + length || strspn(r->at, "+."))
 		r->bad = "something unexpected";
 	else
 		tt_jsonw_raw(r->w, r->at, length);
@@ -338,8 +360,10 @@ static void put_argument(struct tt_jsonw *w, const char *text, const char **bad)
 	if (strncmp(text, "{Tensor(", 8) == 0) {
 		read_tensors(&r);
 	} else if (named) {
+		size_t module = strncmp(text, "ttnn.", 5) == 0 ? 5 : 0;
+
 		tt_jsonw_object(w);
-		tt_jsonw_keyn(w, text, length);
+		tt_jsonw_keyn(w, text + module, length - module);
 		if (strncmp(text, "Tensor(", 7) == 0) {
 			read_tensor(&r, false);
 		} else {

@@ -493,3 +493,462 @@ def test_shard_arithmetic(shared, kind, shape, shard, ranges, cores, divides):
     assert divides(shape, list(memory.shard_spec.shape), memory.shard_spec.grid.num_cores())
     everywhere = [c for name in loader._open().names() for c in loader.traced_configs(name)]
     assert any(c.get("shape", c.get("shape_a")) == shape and c.get("memory_config", c.get("memory_config_a")) == memory for c in everywhere)
+
+
+# ---- looking at what was traced
+
+SHOWN = """\
+📊 Operation: ttnn::sigmoid_accurate
+📊 Configurations: 30
+================================================================================
+
+📋 Configuration 1:
+----------------------------------------
+  arg0: Tensor(shape=[1, 1, 12544, 32], dtype=BFLOAT8_B, memory=L1_HEIGHT_SHARDED,
+        shard(shard_shape=[224, 32], grid=[(0,0)→(7,6)], orientation=ROW_MAJOR))
+"""
+
+
+@pytest.mark.parametrize("script", ["analyze_operations.py", "model_tracer/analyze_operations.py"])
+def test_analyzer(shared, script):
+    ran = shell(f"python {script} sigmoid_accurate", shared)
+    assert ran.returncode == 0, ran.stderr
+    assert SHOWN in ran.stdout
+    assert len(re.findall("^📋 Configuration [0-9]+:$", ran.stdout, re.M)) == 30
+    assert "  arg0: Tensor(shape=[1, 1, 1, 8], dtype=BFLOAT8_B, memory=L1_WIDTH_SHARDED,\n" in ran.stdout
+
+
+@pytest.mark.parametrize("operation, count", [("add", 47), ("matmul", 3), ("ttnn.add", 47), ("experimental.paged_update_cache", 11)])
+def test_analyzer_names(shared, operation, count):
+    said = shell(f"python analyze_operations.py {operation}", shared).stdout
+    assert f"📊 Configurations: {count}\n" in said
+
+
+def test_analyzer_options(shared):
+    everything = shell("python analyze_operations.py --list", shared)
+    assert everything.returncode == 0 and "sigmoid_accurate" in everything.stdout
+    assert shell("python analyze_operations.py --stats", shared).returncode == 0
+    assert shell("python analyze_operations.py --brief add", shared).stdout.count("arg0") == 0
+    assert shell("python analyze_operations.py --debug add", shared).stdout.count("nullopt") > 0
+    elsewhere = shared.parent / "elsewhere.json"
+    elsewhere.write_text(PRINTED_MASTER)
+    said = shell(f"python analyze_operations.py sigmoid_accurate --master-file {elsewhere}", shared).stdout
+    assert "📊 Configurations: 1\n" in said
+    assert "🔧 Operation:" in shell("python analyze_operations.py add --format classic", shared).stdout
+
+
+# ---- troubleshooting
+
+
+def test_no_configurations_found(shared):
+    """The first case: the loader says so, and the operations that there are can be listed."""
+    loader = configs.MasterConfigLoader(shared / "traced_operations" / configs.MASTER)
+    assert loader.get_suite_parameters("sigmoid_acurate")["input_a_dtype"] == []
+    said = shell('python analyze_operations.py | grep "Operation:"', shared).stdout.splitlines()
+    assert len(said) == 35 and all(line.startswith("📊 Operation: ttnn::") for line in said)
+    assert shell("python analyze_operations.py sigmoid_acurate", shared).stdout.count("Configuration 1") == 0
+
+
+SHARD_CHECK = """
+# Check the shard shape
+python analyze_operations.py <operation> | grep "shard_shape"
+
+# Shard dimensions should be multiples of 32 for TILE_LAYOUT
+# e.g., [224, 32] ✓, [64, 96] ✓, [33, 17] ✗
+"""
+
+
+def test_shards_are_multiples_of_tiles(shared):
+    """The second case: what was traced in tiles has such shards, and a tensor with others is refused in these words."""
+    filled(1, SHARD_CHECK)
+    said = shell('python analyze_operations.py sigmoid_accurate | grep "shard_shape"', shared).stdout
+    shards = re.findall(r"shard_shape=\[(\d+), (\d+)\]", said)
+    assert len(shards) == 30 and all(int(side) % 32 == 0 for shard in shards for side in shard)
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(0, 0))})
+    spec = ttnn.ShardSpec(cores, [33, 17], ttnn.ShardOrientation.ROW_MAJOR)
+    memory = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, spec)
+    device = ttnn.open_device(device_id=0)
+    try:
+        with pytest.raises(RuntimeError, match="(?i)tile"):
+            ttnn.rand([1, 1, 33, 17], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, memory_config=memory)
+    finally:
+        ttnn.close_device(device)
+
+
+def test_memory_layouts_match(shared):
+    """The third case: the output of a unary operation gets the memory of its input."""
+    loader = configs.MasterConfigLoader(shared / "traced_operations" / configs.MASTER)
+    ((names, rows),) = loader.get_suite_parameters("sigmoid_accurate").items()
+    at = names.split(",").index
+    assert all(row[at("input_a_memory_config")] == row[at("output_memory_config")] for row in rows)
+    shape, dtype, layout, mem_config, output_mem_config = configs.unpack_traced_config("sigmoid_accurate_traced_3")
+    assert output_mem_config == mem_config
+
+
+def test_unparsed_elements(shared, tmp_path):
+    """The fifth case: what can be recovered is; what cannot is shown as PARSE_ERROR."""
+    lost = {"error": "Expecting value", "element_info": '{"arg0": {"Tensor":{"tensor_spec":{"logical_shape":[1, 2], "x": ???}}}'}
+    configurations = [{"arguments": [{"UnparsedElement": lost}], "source": "x.py"}]
+    (tmp_path / "m.json").write_text(json.dumps({"operations": {"ttnn::relu": {"configurations": configurations}}, "metadata": {}}))
+    assert "PARSE_ERROR" in shell(f"python analyze_operations.py relu --master-file {tmp_path / 'm.json'}", shared).stdout
+    real = json.loads((shared / "traced_operations" / configs.MASTER).read_text())
+    unparsed = [a for c in real["operations"]["ttnn::sigmoid_accurate"]["configurations"] for a in c["arguments"] if "UnparsedElement" in a]
+    said = shell("python analyze_operations.py sigmoid_accurate", shared).stdout
+    assert len(unparsed) == 30 and "PARSE_ERROR" not in said and "UnparsedElement" not in said
+
+
+def test_number_of_tests(shared):
+    """The sixth case: exactly the traced ones, or all combinations."""
+    loader = configs.MasterConfigLoader(shared / "traced_operations" / configs.MASTER)
+    assert len(list(configs.vectors(configs.load_unary_op_configs("sigmoid_accurate", False, loader)))) == 30
+    assert len(list(configs.vectors(configs.load_unary_op_configs("sigmoid_accurate", True, loader)))) == 900
+    assert len(list(configs.vectors(loader.get_suite_parameters("sigmoid_accurate")))) == 30
+
+
+def test_unit_test(shared):
+    ran = shell("pytest test_sigmoid_traced_configs.py", shared)
+    assert ran.returncode == 0 and "30 passed" in ran.stdout, ran.stdout
+
+
+# ---- tracing
+
+traces = pytest.mark.skipif(
+    subprocess.run([program.path(), "configs", "trace", "--help"], capture_output=True).returncode != 0, reason="no ttnn configs trace"
+)
+
+MODEL = '''
+import ttnn
+
+
+def test_{name}(device):
+    """Stands for a model: few calls, with one that is repeated and one in another configuration."""
+    a = ttnn.rand([1, 1, 64, {width}], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    b = ttnn.add(a, a)
+    b = ttnn.add(b, a)
+    c = ttnn.sigmoid_accurate(b)
+    d = ttnn.matmul(c, ttnn.transpose(c, -2, -1))
+    ttnn.multiply(d, 2.0)
+'''
+EFFICIENTNET = "models/experimental/efficientnetb0/tests/pcc/test_ttnn_efficientnetb0.py"
+DEMOS = ["models/demos/wormhole/resnet50/demo/demo.py", "models/demos/wormhole/distilbert/demo/demo.py"]
+TEXT_DEMO = "models/tt_transformers/demo/simple_text_demo.py"
+
+
+def put_model(workspace, path, name, width=96):
+    file = workspace / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(MODEL.format(name=name, width=width))
+    return file
+
+
+def master(workspace, folder="model_tracer/traced_operations"):
+    return json.loads((workspace / folder / configs.MASTER).read_text())
+
+
+def empty(workspace):
+    """So that everything is new."""
+    (workspace / "model_tracer" / "traced_operations" / configs.MASTER).unlink()
+
+
+def counted(workspace):
+    return {name: len(found["configurations"]) for name, found in master(workspace)["operations"].items()}
+
+
+TRACED = """\
+🚀 TTNN Operations Tracer
+==================================================
+📁 test_ttnn_efficientnetb0.py
+==================================================
+🚀 Running test with operations tracing...
+📋 Loaded 200 valid operations from Allops.txt
+...
+📈 Captured 847 operations
+📝 Added 28 new unique configurations to master file
+
+==================================================
+📋 RESULTS
+==================================================
+Test Result: ✅ PASSED
+📊 Captured: 847 operations, 52 unique types
+💾 File: test_efficientnetb0_model_ops_20251016_042252.json (234,567 bytes)
+🔧 Unique Configurations (current test):
+   • ttnn::sigmoid_accurate: 30 unique configs (45x executed)
+   • ttnn::add: 6 unique configs (89x executed)
+"""
+
+
+def mask(text):
+    text = re.sub(r"\d[\d,]*", "N", text)
+    return re.sub(r"ttnn::\w+", "ttnn::x", text)
+
+
+def check_texts(said):
+    """All lines that the guide prints, in its order; between them others may stand."""
+    lines = iter(mask(line) for line in said.splitlines())
+    for wanted in TRACED.splitlines():
+        if wanted != "...":
+            assert any(mask(wanted) == line for line in lines), f"{wanted}\nis not, in this order, in\n{said}"
+
+
+@traces
+def test_tracing_efficientnet(workspace):
+    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    empty(workspace)
+    ran = shell(f"python generic_ops_tracer.py \\\n  {EFFICIENTNET}::test_efficientnetb0_model", workspace)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    check_texts(ran.stdout)
+    found = counted(workspace)
+    assert {"ttnn::add": 1, "ttnn::sigmoid_accurate": 1, "ttnn::matmul": 1, "ttnn::transpose": 1}.items() <= found.items()
+    assert not any(name in found for name in ("ttnn::to_layout", "ttnn::to_device", "ttnn::deallocate"))
+    sources = {c["source"] for op in master(workspace)["operations"].values() for c in op["configurations"]}
+    assert sources == {EFFICIENTNET}
+    assert "(2x executed)" in ran.stdout
+    again = shell(f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace)
+    assert "📝 Added 0 new unique configurations to master file" in again.stdout
+    assert counted(workspace) == found
+
+
+@traces
+def test_both_paths_give_one_master(workspace):
+    put_model(workspace, DEMOS[0], "demo", 32)
+    put_model(workspace, DEMOS[1], "demo", 64)
+    before = counted(workspace)
+    assert before["ttnn::add"] == 47
+    assert shell(f"python generic_ops_tracer.py {DEMOS[0]}::test_demo", workspace).returncode == 0
+    between = counted(workspace)
+    assert shell(f"python model_tracer/generic_ops_tracer.py {DEMOS[1]}::test_demo", workspace).returncode == 0
+    assert before["ttnn::add"] + 2 == between["ttnn::add"] + 1 == counted(workspace)["ttnn::add"]
+    assert master(workspace) == master(workspace, "traced_operations")
+    assert {*DEMOS} <= set(master(workspace)["metadata"]["models"])
+    files = [path for path in workspace.rglob(configs.MASTER) if not path.parent.is_symlink()]
+    assert len(files) == 1
+
+
+@traces
+def test_absolute_path(workspace):
+    file = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    empty(workspace)
+    ran = shell(f"python {workspace}/generic_ops_tracer.py {file}::test_efficientnetb0_model", workspace.parent)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert master(workspace)["metadata"]["models"] == [EFFICIENTNET]
+
+
+@traces
+def test_raw_traces(workspace):
+    """They go after the merge, unless --store is given."""
+    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    place = workspace / "model_tracer" / "traced_operations"
+    assert shell(f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace).returncode == 0
+    assert [path.name for path in place.iterdir() if path.suffix == ".json"] == [configs.MASTER]
+    ran = shell(f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model --store", workspace)
+    assert ran.returncode == 0
+    (kept,) = re.findall(r"💾 File: (\S+\.json) \(", ran.stdout)
+    assert (place / kept).exists() and json.loads((place / kept).read_text())["content"]
+
+
+@traces
+def test_output_directory(workspace):
+    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    ran = shell(f"python generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model -o {workspace.parent}/own", workspace)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert json.loads((workspace.parent / "own" / configs.MASTER).read_text())["metadata"]["models"] == [EFFICIENTNET]
+
+
+@traces
+def test_models_of_the_text_demo(workspace):
+    """The source of a configuration names the model that the demo ran."""
+    put_model(workspace, TEXT_DEMO, "demo_text")
+    empty(workspace)
+    for name in ("meta-llama/Llama-3.2-1B-Instruct", "Qwen/Qwen2.5-Coder-7B-Instruct"):
+        line = f"HF_MODEL={name} python model_tracer/generic_ops_tracer.py {TEXT_DEMO}::test_demo_text"
+        assert shell(line, workspace).returncode == 0
+    assert master(workspace)["metadata"]["models"] == [
+        f"{TEXT_DEMO} [HF_MODEL:meta-llama/Llama-3.2-1B-Instruct]",
+        f"{TEXT_DEMO} [HF_MODEL:Qwen/Qwen2.5-Coder-7B-Instruct]",
+    ]
+
+
+@traces
+def test_a_script(workspace):
+    """The vision demo is named without a test: it is run as a script."""
+    path = "models/demos/gemma3/demo/vision_demo.py"
+    put_model(workspace, path, "demo")
+    with open(workspace / path, "a") as file:
+        file.write("\n\nif __name__ == '__main__':\n    device = ttnn.open_device(device_id=0)\n    test_demo(device)\n    ttnn.close_device(device)\n")
+    empty(workspace)
+    ran = shell(f"HF_MODEL=google/gemma-3-27b-it python model_tracer/generic_ops_tracer.py {path}", workspace)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert counted(workspace)["ttnn::add"] == 1
+
+
+@traces
+def test_a_failing_test_contributes(workspace):
+    file = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    file.write_text(file.read_text() + "    assert False\n")
+    empty(workspace)
+    ran = shell(f"python generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace)
+    assert ran.returncode == 1 and "Test Result: ❌ FAILED" in ran.stdout
+    assert counted(workspace)["ttnn::sigmoid_accurate"] == 1
+
+
+BATCH = """\
+#!/bin/bash
+# trace_all_models.sh
+
+# Trace all models in a directory
+for test in models/demos/wormhole/*/demo/demo.py; do
+    echo "Tracing $test"
+    python generic_ops_tracer.py "$test::test_demo"
+done
+
+# Results accumulated in ttnn_operations_master.json
+"""
+
+
+@traces
+def test_batch(workspace):
+    for number, path in enumerate(DEMOS):
+        put_model(workspace, path, "demo", 32 * (number + 1))
+    empty(workspace)
+    assert (workspace / "trace_all_models.sh").read_text() == BATCH
+    ran = shell("./trace_all_models.sh", workspace)
+    assert ran.returncode == 0 and [f"Tracing {path}" for path in sorted(DEMOS)] == re.findall("^Tracing .*$", ran.stdout, re.M)
+    assert sorted(master(workspace)["metadata"]["models"]) == sorted(DEMOS)
+    assert counted(workspace)["ttnn::add"] == 2
+
+
+OWN_MODEL = """
+# 1. Ensure your model test uses ttnn operations
+def test_my_custom_model(device):
+    # ... model code using ttnn.add, ttnn.matmul, etc. ...
+    pass
+
+# 2. Trace it
+python generic_ops_tracer.py path/to/test.py::test_my_custom_model
+
+# 3. Configurations automatically added to master JSON
+"""
+
+
+@traces
+def test_own_model(workspace):
+    code = filled(3, OWN_MODEL).replace("    pass", "    import ttnn\n    ttnn.relu(ttnn.ones([1, 32], device=device, layout=ttnn.TILE_LAYOUT))")
+    (workspace / "path" / "to").mkdir(parents=True)
+    (workspace / "path" / "to" / "test.py").write_text(code)
+    empty(workspace)
+    ran = shell("python generic_ops_tracer.py path/to/test.py::test_my_custom_model", workspace)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert counted(workspace)["ttnn::relu"] == 1
+
+
+# ---- the plugin
+
+
+@traces
+def test_custom_exclusions(workspace):
+    """Editing the file, at the root or in model_tracer, changes what is traced."""
+    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    empty(workspace)
+    tracer = workspace / "generic_ops_tracer.py"
+    text = tracer.read_text()
+    mark = "# Add your custom exclusions here\n"
+    assert mark in text
+    tracer.write_text(text.replace(mark, "'ttnn::sigmoid_accurate',\n            " + mark))
+    ran = shell(f"python generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = counted(workspace)
+    assert "ttnn::sigmoid_accurate" not in found and found["ttnn::add"] == 1
+
+
+PLUGIN = """
+import sys
+
+sys.path.insert(0, "model_tracer")
+import ttnn
+from generic_ops_tracer import GraphTracerUtils, OperationsTracingPlugin
+from ttnn.graph_tracer_utils import GraphTracerUtils as same
+
+assert GraphTracerUtils is same
+plugin = OperationsTracingPlugin()
+assert len(plugin.excluded_operations) == 24
+assert plugin.is_valid_operation("ttnn::add") and not plugin.is_valid_operation("ttnn::to_device")
+assert not plugin.is_valid_operation("ttnn::no_such_operation")
+
+device = ttnn.open_device(device_id=0)
+# Start TTNN graph capture
+ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+a = ttnn.ones([1, 1, 32, 32], device=device, layout=ttnn.TILE_LAYOUT, dtype=ttnn.bfloat16)
+ttnn.add(a, a)
+ttnn.add(a, a)
+# End capture and serialize
+captured_graph = ttnn.graph.end_graph_capture()
+trace_data = GraphTracerUtils.serialize_graph(captured_graph)
+operations = [plugin.clean_operation_data(entry) for entry in trace_data["content"] if plugin.is_valid_operation(entry["operation"])]
+names = [entry["operation"] for entry in operations]
+print(names.count("ttnn::add"))
+print(plugin.update_master_file("own/master.json", operations, "test_x.py"), plugin.update_master_file("own/master.json", operations, "test_y.py"))
+"""
+
+
+def test_plugin(workspace):
+    said = run(PLUGIN, workspace).splitlines()
+    assert said[0] == "2"
+    first, second = said[1].split()
+    assert int(first) >= 1 and second == "0"
+    made = json.loads((workspace / "own" / "master.json").read_text())
+    (config,) = made["operations"]["ttnn::add"]["configurations"]
+    assert config["source"] == "test_x.py" and list(config["arguments"][0]) == ["arg0"]
+    assert made["metadata"]["models"] == ["test_x.py", "test_y.py"]
+
+
+def test_plugin_in_pytest(workspace):
+    """The class is a plugin of pytest, too."""
+    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    empty(workspace)
+    code = f"""
+import sys
+
+sys.path.insert(0, "model_tracer")
+import pytest
+from generic_ops_tracer import OperationsTracingPlugin
+
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "{EFFICIENTNET}"], plugins=[OperationsTracingPlugin()]))
+"""
+    run(code, workspace)
+    found = counted(workspace)
+    assert found["ttnn::add"] == 1 and "ttnn::to_layout" not in found
+
+
+def test_cleaning():
+    """Texts of C++ become JSON."""
+    info = '{"arg0": {"Tensor":{"tensor_spec":{"logical_shape":[1, 64],"tensor_layout":{"memory_config":{"shard_spec":{"grid":[{"x":0,"y":0} - {"x":7,"y":7}],"shape":"{32, 32}"}}}}}}}'
+    operation = {"operation": "ttnn::relu", "arguments": [{"UnparsedElement": {"error": "x", "element_info": info}}, {"arg1": "nullopt"}]}
+    spec = configs.clean_operation(operation)["arguments"][0]["arg0"]["Tensor"]["tensor_spec"]["tensor_layout"]["memory_config"]["shard_spec"]
+    assert spec["grid"] == [{"x": 0, "y": 0}, {"x": 7, "y": 7}] and spec["shape"] in ("[32, 32]", "{32, 32}", [32, 32])
+
+
+def test_extractors(workspace):
+    """A row that a user adds to the table changes the parameters."""
+    table = workspace / "model_tracer" / "operation_parameter_extractors.py"
+    mark = "    # Add your operations here.\n"
+    table.write_text(table.read_text().replace(mark, '    "slice": {"begins": "ints@1"},\n' + mark))
+    code = """
+from tests.sweep_framework.master_config_loader import MasterConfigLoader
+
+loader = MasterConfigLoader()
+for name in ("typecast", "permute", "slice"):
+    ((names, rows),) = loader.get_suite_parameters(name).items()
+    print(names.split(",")[-1], rows[0][-1])
+"""
+    said = [line for line in run(code, workspace).splitlines() if line.split()[0] in ("output_dtype", "dims", "begins")]
+    assert said == ["output_dtype DataType.BFLOAT8_B", "dims [0, 2, 3, 1]", "begins [0, 0, 0, 0]"]
+
+
+# ---- 81 configurations, 67 with distinct inputs
+
+
+def test_both_counts(shared):
+    said = run(
+        "from tests.sweep_framework.master_config_loader import MasterConfigLoader\nMasterConfigLoader().get_suite_parameters('slice')", shared
+    )
+    assert "39 configurations, 28 with distinct inputs" in said

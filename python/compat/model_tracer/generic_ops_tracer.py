@@ -9,6 +9,7 @@
 import argparse
 import os
 import pathlib
+import sys
 
 import ttnn
 from ttnn import configs, program
@@ -95,12 +96,14 @@ def main():
     parser.add_argument("--output-dir", "-o", default=str(MASTER.parent), help="the folder of the master file")
     parser.add_argument("--store", "--keep-traces", action="store_true", help="keep the raw traces")
     given, rest = parser.parse_known_args()
-    plugin = OperationsTracingPlugin()
-    options = ["--master", os.path.join(given.output_dir, configs.MASTER), "--ops", ALLOPS, "--exclude", ",".join(excluded(plugin))]
-    if given.store:
-        options.append("--store")
+    master = os.path.abspath(os.path.join(given.output_dir, configs.MASTER))
+    options = ["--master", master, "--ops", ALLOPS, "--exclude", ",".join(excluded(OperationsTracingPlugin()))]
+    options += ["--python", sys.executable, *(["--store"] if given.store else [])]
+    path, mark, test = given.test_path.partition("::")
+    if os.path.exists(path):
+        path = os.path.abspath(path)
     os.chdir(BASE)
-    program.become("configs", "trace", *options, "--", given.test_path, *rest)
+    program.become("configs", "trace", *options, "--", path + mark + test, *rest)
 
 
 if __name__ == "__main__":
