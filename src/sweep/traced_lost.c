@@ -48,7 +48,9 @@ static bool make_absent(struct ttnn_value *out, struct tt_arena *arena,
 static bool make_conv(struct ttnn_value *out, struct tt_arena *arena,
 		      const struct tt_traced_call *call)
 {
-	const struct ttnn_memory_config *memory = &call->args[0].value.tensor->spec.memory;
+	static const struct ttnn_memory_config unknown;
+	const struct tt_tensor *image = call->args[0].value.tensor;
+	const struct ttnn_memory_config *memory = image ? &image->spec.memory : &unknown;
 	struct ttnn_arg fields[] = {
 		{"weights_dtype", ttnn_v_dtype(TTNN_BFLOAT8_B)},
 		{"shard_layout", tt_value_enum(&tt_enum_memory_layout, memory->layout)},

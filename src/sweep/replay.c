@@ -1,0 +1,166 @@
+/* replay.c: configurations run again, and judged. */
+#include "sweep/replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "sweep/partial.h"
+
+tt_status tt_replay_open(struct tt_replay_machine *out)
+{
+	tt_status status;
+
+	*out = (struct tt_replay_machine){0};
+	TT_TRY(tt_op_registry());
+	status = ttnn_device_open(
+		&out->device, 0,
+		&(struct ttnn_device_options){.profile = "n150", .l1_small_size = 24576});
+	if (status == TTNN_OK)
+		status = ttnn_mesh_open(&out->pair,
+					&(struct ttnn_mesh_options){.rows = 1, .cols = 2},
+					&(struct ttnn_device_options){.profile = "n300"});
+	if (status != TTNN_OK)
+		tt_replay_close(out);
+	return status;
+}
+
+void tt_replay_close(struct tt_replay_machine *machine)
+{
+	ttnn_device_unref(machine->pair);
+	ttnn_device_unref(machine->device);
+	*machine = (struct tt_replay_machine){0};
+}
+
+/* ---- one run ------------------------------------------------------------------------------------------- */
+
+static void drop_results(struct ttnn_results *results)
+{
+	for (size_t i = 0; i < results->count; i++)
+		ttnn_tensor_unref(results->tensors[i]);
+	results->count = 0;
+}
+
+static tt_status run_whole(struct tt_verdict *verdict, const char *op,
+			   const struct tt_traced_call *call)
+{
+	struct tt_arena arena = {0};
+	struct tt_golden *golden = tt_arena_calloc(&arena, 1, sizeof(*golden));
+	struct ttnn_results results = {.count = 0};
+	tt_status status = golden ? TTNN_OK : tt_fail_nomem();
+
+	/* The golden first: some operations write into what they are given. */
+	if (status == TTNN_OK)
+		status = tt_golden_run(golden, &arena, op, call->args, call->count);
+	if (status == TTNN_OK)
+		status = ttnn_call(&results, op, call->args, call->count, TTNN_FRONTEND_C);
+	/* Convolutions may give their prepared weights too, which are no part of the golden. */
+	if (status == TTNN_OK && (!golden->out_count || results.count < golden->out_count))
+		status = tt_fail(TTNN_INVALID, "%zu results, the golden has %zu", results.count,
+				 golden->out_count);
+	for (size_t i = 0; status == TTNN_OK && i < golden->out_count; i++)
+		status = tt_verdict_add(verdict, results.tensors[i], &golden->out[i]);
+	drop_results(&results);
+	tt_arena_deinit(&arena);
+	return status;
+}
+
+static tt_status run_parts(struct tt_verdict *verdict, struct tt_inputs *inputs,
+			   const struct tt_traced_call *call)
+{
+	struct ttnn_results results = {.count = 0};
+	tt_status status =
+		ttnn_call(&results, inputs->op, call->args, call->count, TTNN_FRONTEND_C);
+
+	if (status == TTNN_OK)
+		status = tt_partial_compare(verdict, inputs, call, &results);
+	drop_results(&results);
+	return status;
+}
+
+static tt_status run_call(struct tt_verdict *verdict, struct tt_inputs *inputs,
+			  const struct tt_traced_call *call)
+{
+	return tt_partial_wanted(inputs->op, inputs->elements)
+		       ? run_parts(verdict, inputs, call)
+		       : run_whole(verdict, inputs->op, call);
+}
+
+static bool is_placing(const char *name)
+{
+	return strcmp(name, "memory_config") == 0 || strcmp(name, "program_config") == 0 ||
+	       strcmp(name, "sharded_memory_config") == 0;
+}
+
+/*
+ * Some placements of then are refused now, by upstream too. Such a configuration runs in DRAM, and
+ * the refusal is told.
+ */
+static tt_status run_plain(struct tt_verdict *verdict, struct tt_inputs *inputs,
+			   struct tt_traced_call *call, struct tt_arena *arena,
+			   const struct tt_traced_config *config)
+{
+	const char *why = tt_arena_printf(arena, "refused as placed: %.*s",
+					  (int)strcspn(ttnn_error(), "\n"), ttnn_error());
+
+	tt_inputs_drop(inputs);
+	inputs->plain = true;
+	TT_TRY(tt_inputs_bind(call, inputs, arena, config));
+	for (size_t i = 0; i < call->count; i++)
+		if (is_placing(call->args[i].name))
+			call->args[i].value = (struct ttnn_value){0};
+	if (why && call->note_count < TT_TRACED_NOTES)
+		call->notes[call->note_count++] = why;
+	return run_call(verdict, inputs, call);
+}
+
+/* ---- its result ------------------------------------------------------------------------------------------- */
+
+static void judge(struct tt_replay_result *out, tt_status status, const struct tt_inputs *inputs,
+		  const struct tt_verdict *verdict)
+{
+	out->pcc = verdict->pcc;
+	if (status == TTNN_OK && !(verdict->pcc >= out->bound))
+		status = tt_fail(TTNN_INVALID, "a correlation of %.6f, less than %g", verdict->pcc,
+				 out->bound);
+	out->outcome = status == TTNN_OK   ? TT_REPLAY_PASSED
+		       : inputs->too_large ? TT_REPLAY_SKIPPED
+					   : TT_REPLAY_FAILED;
+	if (out->outcome == TT_REPLAY_FAILED)
+		snprintf(out->why, sizeof(out->why), "%s", ttnn_error());
+}
+
+tt_status tt_replay_run(struct tt_replay_result *out, struct tt_arena *arena,
+			const struct tt_replay_machine *machine,
+			const struct tt_traced_config *config,
+			const struct tt_replay_options *options)
+{
+	const struct tt_op_entry *entry = tt_op_find(config->op);
+	struct tt_verdict verdict = {.pcc = 1};
+	struct tt_traced_call call = {0};
+	/* What was traced on two devices runs on two. */
+	struct tt_inputs inputs = {.device = strstr(config->op, "all_gather") ? machine->pair
+									      : machine->device,
+				   .state = options->seed * 1000003 + config->number,
+				   .largest = options->largest};
+	uint64_t begin = tt_clock_ns();
+	tt_status status;
+
+	*out = (struct tt_replay_result){.bound = entry ? entry->op->pcc : 1};
+	status = tt_inputs_bind(&call, &inputs, arena, config);
+	if (status == TTNN_OK)
+		status = run_call(&verdict, &inputs, &call);
+	if (status == TTNN_INVALID && !inputs.too_large && call.count) {
+		status = run_plain(&verdict, &inputs, &call, arena, config);
+		out->moved = status == TTNN_OK;
+	}
+	if (status == TTNN_NOMEM)
+		return status;
+	judge(out, status, &inputs, &verdict);
+	memcpy(out->notes, call.notes, sizeof(out->notes));
+	out->note_count = call.note_count;
+	out->stood_in = call.note_count != 0;
+	out->ns = tt_clock_ns() - begin;
+	tt_inputs_drop(&inputs);
+	return TTNN_OK;
+}

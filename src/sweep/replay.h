@@ -1,0 +1,50 @@
+/*
+ * replay.h: a configuration as a call on random tensors, and whether its result is right.
+ *
+ * No operation has code of its own here: arguments come from the file by the operation's signatures (traced.h), tensors
+ * from their specs (inputs.h), the truth from the operation's golden (verdict.h, partial.h). Called by sweeps and
+ * by the test of all real configurations.
+ */
+#ifndef TT_SWEEP_REPLAY_H
+#define TT_SWEEP_REPLAY_H
+
+#include "sweep/traced.h"
+
+/* Where configurations run; opened once. All zero is closed. */
+struct tt_replay_machine {
+	ttnn_device *device;
+	ttnn_device *pair; /* two chips, for what was traced on two */
+};
+tt_status tt_replay_open(struct tt_replay_machine *out);
+void tt_replay_close(struct tt_replay_machine *machine);
+
+struct tt_replay_options {
+	uint64_t seed;
+	uint64_t largest; /* elements of all inputs together; 0: any number */
+};
+
+enum tt_replay_outcome {
+	TT_REPLAY_PASSED,
+	TT_REPLAY_FAILED,
+	TT_REPLAY_SKIPPED, /* larger than asked for */
+};
+
+struct tt_replay_result {
+	enum tt_replay_outcome outcome;
+	double pcc, bound; /* the least correlation, and what the operation's row demands */
+	bool stood_in;     /* something stands for an argument that was lost */
+	bool moved;        /* refused as it was placed: all went to DRAM */
+	uint64_t ns;
+	char why[400]; /* of a failure */
+	const char
+		*notes[TT_TRACED_NOTES]; /* what was lost, and what stands for it; in the arena */
+	size_t note_count;
+};
+
+/* Runs a configuration. Failures are results: only a wrong use or exhausted memory is a status. */
+tt_status tt_replay_run(struct tt_replay_result *out, struct tt_arena *arena,
+			const struct tt_replay_machine *machine,
+			const struct tt_traced_config *config,
+			const struct tt_replay_options *options);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * verdict.h: whether a result is right: compared with the golden's arrays, on every chip that holds one.
+ */
+#ifndef TT_SWEEP_VERDICT_H
+#define TT_SWEEP_VERDICT_H
+
+#include "ops/golden.h"
+
+struct tt_verdict {
+	double pcc;       /* the least of all that was compared; 1 to begin with */
+	double error;     /* the largest difference */
+	uint64_t checked; /* elements that were compared */
+};
+
+/* Takes a result into account. TTNN_INVALID when its shape is not the golden's. */
+tt_status tt_verdict_add(struct tt_verdict *verdict, ttnn_tensor *got, const struct tt_array *want);
+
+#endif
