@@ -33,11 +33,15 @@ static const struct parted {
 	uint32_t out[WINDOWS];
 	bool product; /* its golden takes longer */
 } parted[] = {
-	{"ttnn.add", {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}}, {2, 0, 3}},
+	{"ttnn.add",
+	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}},
+	 {2, 0, 3},
+	 false},
 	{"ttnn.multiply",
 	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {2, 0, 3}}},
-	 {2, 0, 3}},
-	{"ttnn.typecast", {{"input_tensor", {2, 0, 3}}}, {2, 0, 3}},
+	 {2, 0, 3},
+	 false},
+	{"ttnn.typecast", {{"input_tensor", {2, 0, 3}}}, {2, 0, 3}, false},
 	{"ttnn.linear",
 	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {0, 1, 0}}, {"bias", {0, 1, 0}}},
 	 {2, 1, 3},
@@ -46,13 +50,14 @@ static const struct parted {
 	 {{"input_tensor_a", {2, 0, 3}}, {"input_tensor_b", {0, 1, 0}}},
 	 {2, 1, 3},
 	 true},
-	{"ttnn.rms_norm", {{"input_tensor", {2}}}, {2}},
-	{"ttnn.embedding", {{"input_tensor", {1}}, {"weight", {0, 0, 0, 2}}}, {2}},
-	{"ttnn.experimental.nlp_create_qkv_heads", {{"input", {2}}}, {2}},
-	{"ttnn.experimental.nlp_concat_heads", {{"input_tensor", {2}}}, {2}},
+	{"ttnn.rms_norm", {{"input_tensor", {2}}}, {2}, false},
+	{"ttnn.embedding", {{"input_tensor", {1}}, {"weight", {0, 0, 0, 2}}}, {2}, false},
+	{"ttnn.experimental.nlp_create_qkv_heads", {{"input", {2}}}, {2}, false},
+	{"ttnn.experimental.nlp_concat_heads", {{"input_tensor", {2}}}, {2}, false},
 	{"ttnn.experimental.rotary_embedding_llama",
 	 {{"input_tensor", {2}}, {"cos_cache", {2}}, {"sin_cache", {2}}},
-	 {2}},
+	 {2},
+	 false},
 	{"ttnn.transformer.scaled_dot_product_attention", {{"input_tensor_q", {2}}}, {2}, true},
 };
 

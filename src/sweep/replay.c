@@ -123,6 +123,10 @@ static void judge(struct tt_replay_result *out, tt_status status, const struct t
 	if (status == TTNN_OK && !(verdict->pcc >= out->bound))
 		status = tt_fail(TTNN_INVALID, "a correlation of %.6f, less than %g", verdict->pcc,
 				 out->bound);
+	if (status == TTNN_OK && verdict->strange)
+		status = tt_fail(TTNN_INVALID, "%llu of %llu elements are NaN",
+				 (unsigned long long)verdict->strange,
+				 (unsigned long long)verdict->checked);
 	out->outcome = status == TTNN_OK   ? TT_REPLAY_PASSED
 		       : inputs->too_large ? TT_REPLAY_SKIPPED
 					   : TT_REPLAY_FAILED;

@@ -1,4 +1,4 @@
-/* parts of tensors on a mesh, how alike tensors are, masks of groups */
+/* parts of tensors on a mesh, masks of groups */
 #include "test.h"
 
 #include <ttnn_frontend.h>
@@ -89,37 +89,6 @@ TEST(what_cannot_be_cut_is_refused)
 	CHECK(parts[0] == whole && parts[5] == whole);
 	drop(parts, 6);
 	ttnn_tensor_unref(whole);
-}
-
-static double pcc(const float *a, const float *b, uint32_t count)
-{
-	ttnn_tensor *x, *y;
-	double found = -2;
-
-	CHECK_OK(make(&x, a, 1, count));
-	CHECK_OK(make(&y, b, count, 1));
-	CHECK_OK(ttnn_tensor_pcc(&found, x, y));
-	ttnn_tensor_unref(x);
-	ttnn_tensor_unref(y);
-	return found;
-}
-
-TEST(correlation)
-{
-	static const float up[] = {1, 2, 3, 4}, line[] = {3, 5, 7, 9}, down[] = {4, 3, 2, 1};
-	static const float some[] = {1, 3, 2, 4}, flat[] = {2, 2, 2, 2}, other[] = {3, 3, 3, 3};
-	const float odd[] = {1, NAN, INFINITY, 4}, none[] = {1, 2, INFINITY, 4};
-	const float minus[] = {1, NAN, -INFINITY, 4}, more[] = {2, NAN, INFINITY, 5};
-
-	CHECK(pcc(up, up, 4) == 1);
-	CHECK(fabs(pcc(up, line, 4) - 1) < 1e-12);
-	CHECK(fabs(pcc(up, down, 4) + 1) < 1e-12);
-	CHECK(fabs(pcc(up, some, 4) - 0.8) < 1e-12); /* by hand: 4 / 5 */
-	CHECK(pcc(flat, other, 4) == 0);
-	CHECK(pcc(odd, odd, 4) == 1);
-	CHECK(fabs(pcc(odd, more, 4) - 1) < 1e-12);
-	CHECK(pcc(odd, none, 4) == 0);
-	CHECK(pcc(odd, minus, 4) == 0);
 }
 
 /* As create_group_norm_input_mask(96, 8, 2) of ttnn 0.81.1 has them: 4 groups of 12 on each core. */
