@@ -190,10 +190,19 @@ static tt_status bury(struct crew *crew, struct worker *worker, enum tt_worker_e
 	return busy ? report(crew, worker, &done) : TTNN_OK;
 }
 
+/* A child that dies with a task unread is told of first, before the last that it sent. */
+static ssize_t take(int fd, struct packet *packet)
+{
+	ssize_t size = recv(fd, packet, sizeof(*packet), MSG_DONTWAIT);
+
+	return size < 0 && errno == ECONNRESET ? recv(fd, packet, sizeof(*packet), MSG_DONTWAIT)
+					       : size;
+}
+
 static tt_status hear(struct crew *crew, struct worker *worker)
 {
 	struct packet packet;
-	ssize_t size = recv(worker->fd, &packet, sizeof(packet), MSG_DONTWAIT);
+	ssize_t size = take(worker->fd, &packet);
 	struct tt_worker_done done = {.end = TT_WORKER_ANSWERED,
 				      .answer = packet.bytes,
 				      .size = size > 0 ? (size_t)size - 1 : 0,

@@ -85,7 +85,7 @@ static bool stop(void *context)
 static struct tt_workers crew(struct state *state, unsigned jobs)
 {
 	return (struct tt_workers){.jobs = jobs,
-				   .timeout_ns = 300000000,
+				   .timeout_ns = 1000000000,
 				   .context = state,
 				   .next = next,
 				   .begin = begin,
