@@ -132,6 +132,17 @@ const char *tt_object_kind_of(const struct tt_schema *schema)
 	return NULL;
 }
 
+const struct tt_schema *tt_object_schema(const char *name)
+{
+	struct kind kind;
+	const char *other;
+
+	for (size_t i = 0; (other = tt_object_kind(i)); i++)
+		if (find(&kind, other) && strcmp(kind.schema->name, name) == 0)
+			return kind.schema;
+	return NULL;
+}
+
 bool tt_object_known(const char *name)
 {
 	struct kind kind;

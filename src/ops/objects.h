@@ -72,6 +72,9 @@ const char *tt_object_kind(size_t i);
 /* The kind that has this schema, the first where several do; NULL when none has. */
 const char *tt_object_kind_of(const struct tt_schema *schema);
 
+/* The schema of this name, upstream's of the type; NULL when no kind has it. */
+const struct tt_schema *tt_object_schema(const char *name);
+
 /* Whether there is such a kind. */
 bool tt_object_known(const char *name);
 

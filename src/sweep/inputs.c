@@ -270,20 +270,31 @@ static tt_status survey_tensor(ttnn_tensor **out, void *context,
 	return TTNN_OK;
 }
 
+static tt_status bind_config(struct tt_traced_call *out, struct tt_arena *arena, const void *what,
+			     const struct tt_traced_maker *maker)
+{
+	return tt_traced_bind(out, arena, what, maker);
+}
+
+struct tt_call_source tt_call_of_config(const struct tt_traced_config *config)
+{
+	return (struct tt_call_source){config->op, bind_config, config};
+}
+
 tt_status tt_inputs_bind(struct tt_traced_call *out, struct tt_inputs *inputs,
-			 struct tt_arena *arena, const struct tt_traced_config *config)
+			 struct tt_arena *arena, const struct tt_call_source *source)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fill_pool);
 	if (pool_status != TTNN_OK)
 		return tt_fail_nomem();
-	inputs->op = config->op;
+	inputs->op = source->op;
 	inputs->wanted_count = 0;
-	TT_TRY(tt_traced_bind(&inputs->survey, arena, config,
-			      &(struct tt_traced_maker){survey_tensor, inputs, inputs->device}));
-	return tt_traced_bind(out, arena, config,
-			      &(struct tt_traced_maker){make_tensor, inputs, inputs->device});
+	TT_TRY(source->bind(&inputs->survey, arena, source->what,
+			    &(struct tt_traced_maker){survey_tensor, inputs, inputs->device}));
+	return source->bind(out, arena, source->what,
+			    &(struct tt_traced_maker){make_tensor, inputs, inputs->device});
 }
 
 void tt_inputs_drop(struct tt_inputs *inputs)

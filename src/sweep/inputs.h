@@ -36,12 +36,24 @@ struct tt_inputs {
 	bool too_large; /* more than `largest`: why tt_inputs_bind() failed */
 };
 
+/* Where a call comes from: a configuration of a file, or a call of a trace (recall.h). */
+struct tt_call_source {
+	const char *op;
+	/* Makes its arguments in `arena`, and asks for its tensors. */
+	tt_status (*bind)(struct tt_traced_call *out, struct tt_arena *arena, const void *what,
+			  const struct tt_traced_maker *maker);
+	const void *what;
+};
+
+/* That of a configuration, which must outlive it. */
+struct tt_call_source tt_call_of_config(const struct tt_traced_config *config);
+
 /*
- * Makes the call of a configuration and its tensors, which the inputs own until tt_inputs_drop(). Everything else
+ * Makes a call and its tensors, which the inputs own until tt_inputs_drop(). Everything else
  * of the call is in `arena`.
  */
 tt_status tt_inputs_bind(struct tt_traced_call *out, struct tt_inputs *inputs,
-			 struct tt_arena *arena, const struct tt_traced_config *config);
+			 struct tt_arena *arena, const struct tt_call_source *source);
 
 /* Lets go of the tensors; the inputs can be used again. */
 void tt_inputs_drop(struct tt_inputs *inputs);

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "sweep/partial.h"
 
+#define L1_SMALL 24576 /* what the real models open devices with */
+
 tt_status tt_replay_open(struct tt_replay_machine *out)
 {
 	tt_status status;
@@ -15,7 +17,7 @@ tt_status tt_replay_open(struct tt_replay_machine *out)
 	TT_TRY(tt_op_registry());
 	status = ttnn_device_open(
 		&out->device, 0,
-		&(struct ttnn_device_options){.profile = "n150", .l1_small_size = 24576});
+		&(struct ttnn_device_options){.profile = "n150", .l1_small_size = L1_SMALL});
 	if (status == TTNN_OK)
 		status = ttnn_mesh_open(&out->pair,
 					&(struct ttnn_mesh_options){.rows = 1, .cols = 2},
@@ -25,11 +27,32 @@ tt_status tt_replay_open(struct tt_replay_machine *out)
 	return status;
 }
 
+tt_status tt_replay_open_as(struct tt_replay_machine *out, const char *profile, uint32_t rows,
+			    uint32_t cols)
+{
+	struct ttnn_device_options options = {.profile = profile && *profile ? profile : NULL,
+					      .l1_small_size = L1_SMALL};
+
+	*out = (struct tt_replay_machine){0};
+	TT_TRY(tt_op_registry());
+	if (!rows)
+		return ttnn_device_open(&out->device, 0, &options);
+	return ttnn_mesh_open(&out->device, &(struct ttnn_mesh_options){.rows = rows, .cols = cols},
+			      &options);
+}
+
 void tt_replay_close(struct tt_replay_machine *machine)
 {
 	ttnn_device_unref(machine->pair);
 	ttnn_device_unref(machine->device);
 	*machine = (struct tt_replay_machine){0};
+}
+
+static bool has_golden(const char *op)
+{
+	const struct tt_op_entry *entry = tt_op_find(op);
+
+	return entry && entry->op->golden;
 }
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
@@ -78,9 +101,21 @@ static tt_status run_parts(struct tt_verdict *verdict, struct tt_inputs *inputs,
 	return status;
 }
 
+/* Without a golden: that it runs is all there is to see. */
+static tt_status run_alone(const char *op, const struct tt_traced_call *call)
+{
+	struct ttnn_results results = {.count = 0};
+	tt_status status = ttnn_call(&results, op, call->args, call->count, TTNN_FRONTEND_C);
+
+	drop_results(&results);
+	return status;
+}
+
 static tt_status run_call(struct tt_verdict *verdict, struct tt_inputs *inputs,
 			  const struct tt_traced_call *call)
 {
+	if (!has_golden(inputs->op))
+		return run_alone(inputs->op, call);
 	return tt_partial_wanted(inputs->op, inputs->elements)
 		       ? run_parts(verdict, inputs, call)
 		       : run_whole(verdict, inputs->op, call);
@@ -98,14 +133,14 @@ static bool is_placing(const char *name)
  */
 static tt_status run_plain(struct tt_verdict *verdict, struct tt_inputs *inputs,
 			   struct tt_traced_call *call, struct tt_arena *arena,
-			   const struct tt_traced_config *config)
+			   const struct tt_call_source *source)
 {
 	const char *why = tt_arena_printf(arena, "refused as placed: %.*s",
 					  (int)strcspn(ttnn_error(), "\n"), ttnn_error());
 
 	tt_inputs_drop(inputs);
 	inputs->plain = true;
-	TT_TRY(tt_inputs_bind(call, inputs, arena, config));
+	TT_TRY(tt_inputs_bind(call, inputs, arena, source));
 	for (size_t i = 0; i < call->count; i++)
 		if (is_placing(call->args[i].name))
 			call->args[i].value = (struct ttnn_value){0};
@@ -120,6 +155,7 @@ static void judge(struct tt_replay_result *out, tt_status status, const struct t
 		  const struct tt_verdict *verdict)
 {
 	out->pcc = verdict->pcc;
+	out->error = verdict->error;
 	if (status == TTNN_OK && !(verdict->pcc >= out->bound))
 		status = tt_fail(TTNN_INVALID, "a correlation of %.6f, less than %g", verdict->pcc,
 				 out->bound);
@@ -130,32 +166,35 @@ static void judge(struct tt_replay_result *out, tt_status status, const struct t
 	out->outcome = status == TTNN_OK   ? TT_REPLAY_PASSED
 		       : inputs->too_large ? TT_REPLAY_SKIPPED
 					   : TT_REPLAY_FAILED;
+	if (out->outcome == TT_REPLAY_PASSED && !has_golden(inputs->op))
+		out->outcome = TT_REPLAY_UNJUDGED;
 	if (out->outcome == TT_REPLAY_FAILED)
 		snprintf(out->why, sizeof(out->why), "%s", ttnn_error());
 }
 
 tt_status tt_replay_run(struct tt_replay_result *out, struct tt_arena *arena,
 			const struct tt_replay_machine *machine,
-			const struct tt_traced_config *config,
+			const struct tt_call_source *source,
 			const struct tt_replay_options *options)
 {
-	const struct tt_op_entry *entry = tt_op_find(config->op);
+	const struct tt_op_entry *entry = tt_op_find(source->op);
 	struct tt_verdict verdict = {.pcc = 1};
 	struct tt_traced_call call = {0};
 	/* What was traced on two devices runs on two. */
-	struct tt_inputs inputs = {.device = strstr(config->op, "all_gather") ? machine->pair
-									      : machine->device,
-				   .state = options->seed * 1000003 + config->number,
+	struct tt_inputs inputs = {.device = machine->pair && strstr(source->op, "all_gather")
+						     ? machine->pair
+						     : machine->device,
+				   .state = options->seed,
 				   .largest = options->largest};
 	uint64_t begin = tt_clock_ns();
 	tt_status status;
 
 	*out = (struct tt_replay_result){.bound = entry ? entry->op->pcc : 1};
-	status = tt_inputs_bind(&call, &inputs, arena, config);
+	status = tt_inputs_bind(&call, &inputs, arena, source);
 	if (status == TTNN_OK)
 		status = run_call(&verdict, &inputs, &call);
 	if (status == TTNN_INVALID && !inputs.too_large && call.count) {
-		status = run_plain(&verdict, &inputs, &call, arena, config);
+		status = run_plain(&verdict, &inputs, &call, arena, source);
 		out->moved = status == TTNN_OK;
 	}
 	if (status == TTNN_NOMEM)
