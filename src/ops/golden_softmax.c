@@ -56,16 +56,21 @@ static tt_status soften(struct tt_golden *golden, const struct softening *soft)
 	extent = x->shape.dim[soft->dim];
 	for (uint32_t d = soft->dim + 1; d < x->shape.rank; d++)
 		step *= x->shape.dim[d];
-	for (uint64_t i = 0; i < x->count; i++) {
-		uint64_t first = i / (step * extent) * (step * extent) + i % step;
+	/* Line after line: each begins where its coordinate along `dim` is 0. */
+	for (uint64_t first = 0; first < x->count; first++) {
 		double largest = -INFINITY, sum = 0;
 
+		if (first / step % extent)
+			continue;
 		for (uint64_t k = 0; k < extent; k++)
 			largest = fmax(largest, x->data[first + k * step]);
 		for (uint64_t k = 0; k < extent; k++)
 			sum += exp(x->data[first + k * step] - largest);
-		out->data[i] = soft->log ? x->data[i] - largest - log(sum)
-					 : exp(x->data[i] - largest) / sum;
+		for (uint64_t k = 0; k < extent; k++) {
+			double away = x->data[first + k * step] - largest;
+
+			out->data[first + k * step] = soft->log ? away - log(sum) : exp(away) / sum;
+		}
 	}
 	return TTNN_OK;
 }
