@@ -375,19 +375,23 @@ TTNN_API enum ttnn_status ttnn_tensor_join(ttnn_tensor **out, ttnn_tensor *const
 
 /*
  * Pearson's correlation of the elements of two host tensors in rows, which may have different types
- * and shapes: 1 when they are equal, or one is the other times a positive number plus another; 0
- * when one has a NaN or an infinity where the other has something else.
+ * and shapes, as upstream's tests take it: NaN and infinities count as 0; where there is nothing to
+ * correlate (all zero, or one number everywhere) it is 1 when the two are close, else 0.
  */
 TTNN_API enum ttnn_status ttnn_tensor_pcc(double *out, const ttnn_tensor *expected,
 					  const ttnn_tensor *actual);
 
-/*
- * The number that upstream's tests ask for (comp_pcc): Pearson's correlation of two host tensors in rows, of one shape,
- * as float32; the actual one takes the other's type first, and what is not finite counts as 0. 1 or 0 where a
- * correlation says nothing: all NaN, one constant or zero throughout (then they must be close).
- */
+/* The same for tensors of one shape, the actual one in the other's type: what upstream's comp_pcc() gives. */
 TTNN_API enum ttnn_status ttnn_tensor_comp_pcc(double *out, const ttnn_tensor *expected,
 					       ttnn_tensor *actual);
+
+/*
+ * The same for a result and its golden (ttnn_op_golden()): a golden that is one number everywhere, or one number at all,
+ * has to be met as far as a type of few bits can tell, if it is made of `terms` numbers of about 1 (elements of the
+ * inputs); 0 when the result has a NaN where the golden has a number.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_alike(double *out, const ttnn_tensor *golden,
+					    const ttnn_tensor *result, uint64_t terms);
 
 /* The tensor that tells the channels of a group from its neighbours' in group_norm. */
 struct ttnn_group_mask {

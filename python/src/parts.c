@@ -177,6 +177,28 @@ static PyObject *comp_pcc(PyObject *module, PyObject *args)
 	return compared(args, ttnn_tensor_comp_pcc);
 }
 
+/* alike(golden, result, terms), both on the host in rows */
+static PyObject *alike(PyObject *module, PyObject *args)
+{
+	unsigned long long terms;
+	PyObject *objects[2];
+	ttnn_tensor *tensors[2];
+	enum ttnn_status status;
+	struct py_call guard;
+	double found;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OOK", &objects[0], &objects[1], &terms))
+		return NULL;
+	for (int i = 0; i < 2; i++)
+		if (!(tensors[i] = tensor_of(objects[i])))
+			return NULL;
+	py_call_begin(&guard);
+	status = ttnn_tensor_alike(&found, tensors[0], tensors[1], terms);
+	status = py_call_end(&guard, status, NULL);
+	return status == TTNN_OK ? PyFloat_FromDouble(found) : py_fail(status, "alike");
+}
+
 /* group_mask(channels, groups, cores, dtype, tile_height, tile_width, last_rows, negative) */
 static PyObject *group_mask(PyObject *module, PyObject *args)
 {
@@ -235,6 +257,7 @@ static PyMethodDef functions[] = {
 	{"gather", gather, METH_VARARGS, NULL},
 	{"join", join, METH_VARARGS, NULL},
 	{"cut", cut, METH_VARARGS, NULL},
+	{"alike", alike, METH_VARARGS, NULL},
 	{"pcc", pcc, METH_VARARGS, NULL},
 	{"comp_pcc", comp_pcc, METH_VARARGS, NULL},
 	{"group_mask", group_mask, METH_VARARGS, NULL},

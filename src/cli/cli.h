@@ -18,6 +18,7 @@ extern const struct tt_cmd cli_help;
 extern const struct tt_cmd cli_import;
 extern const struct tt_cmd cli_ops;
 extern const struct tt_cmd cli_replay;
+extern const struct tt_cmd cli_repro;
 extern const struct tt_cmd cli_show;
 extern const struct tt_cmd cli_trace;
 extern const struct tt_cmd cli_version;

@@ -281,6 +281,20 @@ struct tt_call_source tt_call_of_config(const struct tt_traced_config *config)
 	return (struct tt_call_source){config->op, bind_config, config};
 }
 
+tt_status tt_inputs_survey(struct tt_inputs *inputs, struct tt_arena *arena,
+			   const struct tt_call_source *source)
+{
+	inputs->op = source->op;
+	inputs->wanted_count = 0;
+	return source->bind(&inputs->survey, arena, source->what,
+			    &(struct tt_traced_maker){survey_tensor, inputs, inputs->device});
+}
+
+uint64_t tt_inputs_places(const struct tt_inputs *inputs, const char *arg)
+{
+	return places(inputs, rule_of(inputs, arg));
+}
+
 tt_status tt_inputs_bind(struct tt_traced_call *out, struct tt_inputs *inputs,
 			 struct tt_arena *arena, const struct tt_call_source *source)
 {
@@ -289,10 +303,7 @@ tt_status tt_inputs_bind(struct tt_traced_call *out, struct tt_inputs *inputs,
 	pthread_once(&once, fill_pool);
 	if (pool_status != TTNN_OK)
 		return tt_fail_nomem();
-	inputs->op = source->op;
-	inputs->wanted_count = 0;
-	TT_TRY(source->bind(&inputs->survey, arena, source->what,
-			    &(struct tt_traced_maker){survey_tensor, inputs, inputs->device}));
+	TT_TRY(tt_inputs_survey(inputs, arena, source));
 	return source->bind(out, arena, source->what,
 			    &(struct tt_traced_maker){make_tensor, inputs, inputs->device});
 }

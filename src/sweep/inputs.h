@@ -55,6 +55,13 @@ struct tt_call_source tt_call_of_config(const struct tt_traced_config *config);
 tt_status tt_inputs_bind(struct tt_traced_call *out, struct tt_inputs *inputs,
 			 struct tt_arena *arena, const struct tt_call_source *source);
 
+/* Notes the tensors that a call wants, without making any. */
+tt_status tt_inputs_survey(struct tt_inputs *inputs, struct tt_arena *arena,
+			   const struct tt_call_source *source);
+
+/* After that: the number that indices in this argument stay below; 0: they index nothing. */
+uint64_t tt_inputs_places(const struct tt_inputs *inputs, const char *arg);
+
 /* Lets go of the tensors; the inputs can be used again. */
 void tt_inputs_drop(struct tt_inputs *inputs);
 

@@ -7,10 +7,10 @@
 #include "ops/golden.h"
 
 struct tt_verdict {
-	double pcc;       /* the least of all that was compared; 1 to begin with */
-	double error;     /* the largest difference */
-	uint64_t checked; /* elements that were compared */
-	uint64_t strange; /* NaN where the golden has a number */
+	double terms; /* elements of the inputs: what sums are made of */
+	double pcc;   /* the least of all that was compared; 1 to begin with */
+	double error; /* the largest difference */
+	bool strange; /* it has a NaN where the golden has a number */
 };
 
 /* Takes a result into account. TTNN_INVALID when its shape is not the golden's. */

@@ -7,10 +7,17 @@
 #define NEAR 1e-4
 #define RATIO 1e-5
 
+#define CONSTANT 1e-15 /* the spread of numbers that are meant to be the same, over their size */
+#define ROUNDED 1e-2   /* how far a constant may be rounded: that of block floats */
+
 struct tt_pcc tt_pcc_begin(void)
 {
-	return (struct tt_pcc){
-		.all_nan = {true, true}, .all_zero = {true, true}, .equal = true, .close = true};
+	return (struct tt_pcc){.low = INFINITY,
+			       .high = -INFINITY,
+			       .all_nan = {true, true},
+			       .all_zero = {true, true},
+			       .equal = true,
+			       .close = true};
 }
 
 static double finite_or_0(double x)
@@ -27,11 +34,15 @@ void tt_pcc_look(struct tt_pcc *pcc, const double *expected, const double *actua
 		pcc->all_nan[1] &= isnan(b) != 0;
 		pcc->all_zero[0] &= a == 0;
 		pcc->all_zero[1] &= b == 0;
+		pcc->strange |= isfinite(a) && isnan(b);
 		/* Not replaced: a NaN is close to nothing. */
 		pcc->close &= a == b || fabs(a - b) <= NEAR + RATIO * fabs(b);
 		a = finite_or_0(a);
 		b = finite_or_0(b);
 		pcc->equal &= a == b;
+		pcc->low = fmin(pcc->low, a);
+		pcc->high = fmax(pcc->high, a);
+		pcc->worst = fmax(pcc->worst, fabs(a - b));
 		pcc->mean[0] += a;
 		pcc->mean[1] += b;
 	}
@@ -83,6 +94,17 @@ double tt_pcc_value(const struct tt_pcc *pcc)
 	if (!(norm > 0))
 		return pcc->close;
 	return pcc->product / norm;
+}
+
+double tt_pcc_judged(const struct tt_pcc *pcc, double terms)
+{
+	double size = fmax(fabs(pcc->low), fabs(pcc->high));
+
+	if (pcc->strange)
+		return 0;
+	if (pcc->count > 0 && pcc->high - pcc->low <= CONSTANT * size)
+		return pcc->worst <= ROUNDED * fmax(fmax(1, size), sqrt(terms)) ? 1 : 0;
+	return tt_pcc_value(pcc);
 }
 
 double tt_pcc_of(const double *expected, const double *actual, size_t count)

@@ -19,8 +19,10 @@
 struct tt_pcc {
 	double count, mean[2];     /* of expected and actual; sums until the second pass */
 	double square[2], product; /* around the means */
+	double low, high, worst;   /* of expected, and the largest difference */
 	bool all_nan[2], all_zero[2];
-	bool equal; /* to the bit */
+	bool strange; /* NaN where a number is expected */
+	bool equal;   /* to the bit */
 	bool close;
 	bool single; /* differences and products are rounded to float32, as those of float32 tensors are */
 	bool second; /* the means are known */
@@ -30,6 +32,13 @@ struct tt_pcc tt_pcc_begin(void);
 void tt_pcc_look(struct tt_pcc *pcc, const double *expected, const double *actual, size_t count);
 void tt_pcc_add(struct tt_pcc *pcc, const double *expected, const double *actual, size_t count);
 double tt_pcc_value(const struct tt_pcc *pcc);
+
+/*
+ * The same for a result and its golden: one that is a single number everywhere has to be met as far as a type of few bits
+ * can tell, which of a sum of `terms` random numbers is less than of one; 0 when there is a NaN where the golden has a
+ * number.
+ */
+double tt_pcc_judged(const struct tt_pcc *pcc, double terms);
 
 /* Of two lists in memory. */
 double tt_pcc_of(const double *expected, const double *actual, size_t count);
