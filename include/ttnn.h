@@ -122,7 +122,6 @@ enum ttnn_memory_layout {
 };
 
 enum ttnn_orientation { TTNN_ORIENT_ROW_MAJOR = 0, TTNN_ORIENT_COL_MAJOR = 1 };
-
 enum ttnn_shard_strategy { TTNN_ROUND_ROBIN_1D = 0, TTNN_GRID_2D = 1, TTNN_CONTIGUOUS_1D = 2 };
 
 /*
@@ -998,5 +997,4 @@ TTNN_API bool ttnn_graph_is_set(enum ttnn_graph_switch which);
 #ifdef __cplusplus
 }
 #endif
-
 #endif
