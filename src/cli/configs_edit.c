@@ -61,11 +61,15 @@ const struct configs_source *const configs_sources[] = {&masters, NULL};
 
 tt_status configs_add_source(struct tt_master *master, const char *path)
 {
-	size_t calls = 0, added = 0, i = 0;
+	const struct configs_source *source = &masters;
+	size_t calls = 0, added = 0;
 
-	while (!configs_sources[i]->takes(path))
-		i++;
-	TT_TRY(configs_sources[i]->add(&calls, &added, master, path));
+	for (size_t i = 0; configs_sources[i]; i++)
+		if (configs_sources[i]->takes(path)) {
+			source = configs_sources[i];
+			break;
+		}
+	TT_TRY(source->add(&calls, &added, master, path));
 	printf("%s: %zu configuration%s, %zu new\n", path, calls, plural(calls), added);
 	return TTNN_OK;
 }

@@ -87,6 +87,34 @@ tt_status tt_db_open(struct tt_db **out, const char *path)
 	return open_file(out, path, SQLITE_OPEN_READONLY);
 }
 
+tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms)
+{
+	struct tt_db *db;
+
+	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+	sqlite3_busy_timeout(db->handle, wait_ms);
+	*out = db;
+	return TTNN_OK;
+}
+
+tt_status tt_db_begin(struct tt_db *db)
+{
+	/* At once as a writer: one that reads first would be refused when others write meanwhile. */
+	return tt_db_exec(db, "begin immediate");
+}
+
+tt_status tt_db_commit(struct tt_db *db)
+{
+	return tt_db_exec(db, "commit");
+}
+
+void tt_db_rollback(struct tt_db *db)
+{
+	/* It may be rolled back already; the message of what went wrong stays. */
+	if (!sqlite3_get_autocommit(db->handle))
+		sqlite3_exec(db->handle, "rollback", NULL, NULL, NULL);
+}
+
 void tt_db_give_up(struct tt_db *db)
 {
 	if (!db || !db->load)
@@ -308,7 +336,27 @@ const char *tt_db_text(struct tt_db_stmt *stmt, int column)
 	return (const char *)sqlite3_column_text(stmt->handle, column);
 }
 
+size_t tt_db_length(struct tt_db_stmt *stmt, int column)
+{
+	return (size_t)sqlite3_column_bytes(stmt->handle, column);
+}
+
 int64_t tt_db_int(struct tt_db_stmt *stmt, int column)
 {
 	return sqlite3_column_int64(stmt->handle, column);
+}
+
+double tt_db_real(struct tt_db_stmt *stmt, int column)
+{
+	return sqlite3_column_double(stmt->handle, column);
+}
+
+int64_t tt_db_last_row(struct tt_db *db)
+{
+	return sqlite3_last_insert_rowid(db->handle);
+}
+
+void tt_db_reset(struct tt_db_stmt *stmt)
+{
+	sqlite3_reset(stmt->handle);
 }

@@ -37,6 +37,20 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 /* Opens a file to read from. TTNN_NOTFOUND when there is none. */
 tt_status tt_db_open(struct tt_db **out, const char *path);
 
+/*
+ * Opens a file that others may read and write meanwhile; it is made if it is absent. Who finds it locked waits up to so
+ * many milliseconds. What is written outside of a transaction is one by itself.
+ */
+tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms);
+
+/*
+ * A transaction of such a file: others see all of it or nothing, whatever happens to this process. Beginning it waits for
+ * other writers. tt_db_rollback() is also right after a failed commit.
+ */
+tt_status tt_db_begin(struct tt_db *db);
+tt_status tt_db_commit(struct tt_db *db);
+void tt_db_rollback(struct tt_db *db);
+
 /* Ends the transaction of tt_db_create() and closes; frees `db` either way. NULL is fine. */
 tt_status tt_db_close(struct tt_db *db);
 
@@ -81,6 +95,14 @@ tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt);
 
 /* A column of the present row: borrowed until the next step; NULL for NULL. */
 const char *tt_db_text(struct tt_db_stmt *stmt, int column);
+size_t tt_db_length(struct tt_db_stmt *stmt, int column); /* of the text, in bytes */
 int64_t tt_db_int(struct tt_db_stmt *stmt, int column);
+double tt_db_real(struct tt_db_stmt *stmt, int column);
+
+/* The rowid of the row that was inserted last. */
+int64_t tt_db_last_row(struct tt_db *db);
+
+/* Ends a walk of tt_db_next() before its last row: the statement is ready again. */
+void tt_db_reset(struct tt_db_stmt *stmt);
 
 #endif

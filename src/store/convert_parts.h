@@ -20,10 +20,10 @@ void tt_convert_list(struct tt_jsonw *w, const struct tt_json *value, enum tt_ma
 /* ---- convert_tensor.c ----------------------------------------------------------------------------------- */
 
 /* What a tensor or a memory configuration holds, without its name: {"Tensor": THIS}. */
-void tt_convert_tensor(struct tt_jsonw *w, const struct tt_json *tensor, enum tt_master_layout to);
+void tt_convert_tensor(struct tt_jsonw *w, const struct tt_json *value, enum tt_master_layout to);
 /* One in a list, to V1 or the seed's block. */
-void tt_convert_bare_tensor(struct tt_jsonw *w, const struct tt_json *tensor,
+void tt_convert_bare_tensor(struct tt_jsonw *w, const struct tt_json *value,
 			    enum tt_master_layout to);
-void tt_convert_memory(struct tt_jsonw *w, const struct tt_json *memory, enum tt_master_layout to);
+void tt_convert_memory(struct tt_jsonw *w, const struct tt_json *value, enum tt_master_layout to);
 
 #endif

@@ -26,9 +26,14 @@ tt_status tt_master_open(struct tt_master **out, const char *path)
 
 	TT_TRY(tt_master_new(&master, TT_MASTER_V1));
 	master->path = tt_strdup(path);
-	status = master->path ? tt_jsonslice_open(&master->file, path) : tt_fail_nomem();
-	if (status == TTNN_OK)
-		status = tt_master_read(master);
+	status = master->path ? TTNN_OK : tt_fail_nomem();
+	if (status == TTNN_OK && tt_master_is_store(path)) {
+		status = tt_master_read_store(master);
+	} else if (status == TTNN_OK) {
+		status = tt_jsonslice_open(&master->file, path);
+		if (status == TTNN_OK)
+			status = tt_master_read(master);
+	}
 	if (status != TTNN_OK) {
 		tt_master_free(master);
 		return status;
@@ -68,6 +73,7 @@ void tt_master_free(struct tt_master *master)
 	tt_str_deinit(&master->made);
 	tt_str_deinit(&master->name);
 	tt_jsonslice_free(master->file);
+	tt_master_close_store(master);
 	tt_arena_deinit(&master->arena);
 	tt_free(master->path);
 	tt_master_unlock(master);
@@ -267,6 +273,8 @@ tt_status tt_master_entry(const struct tt_json **out, struct tt_master *master,
 					   &(struct tt_json_part){.name = "a configuration",
 								  .whole = entry->made,
 								  .length = entry->length});
+	if (entry->row)
+		return tt_master_row(out, master, parser, entry);
 	return tt_jsonslice_fetch(out, master->file, parser, &entry->place);
 }
 

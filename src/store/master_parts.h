@@ -20,7 +20,8 @@ struct tt_master_entry {
 	size_t length;
 	int64_t row;     /* in a store; 0: not there yet */
 	bool changed;    /* since it was read from a store */
-	uint64_t key[2]; /* of its arguments, once the index is made */
+	bool has_key;    /* its key is known */
+	uint64_t key[2]; /* of its arguments */
 };
 
 /* A member that is only passed on. */
@@ -54,6 +55,7 @@ struct tt_master_count {
 };
 
 struct tt_db;
+struct tt_db_stmt;
 
 struct tt_master {
 	enum tt_master_layout layout;
@@ -61,6 +63,7 @@ struct tt_master {
 	char *path;                /* (optional) of the file, for messages */
 	struct tt_jsonslice *file; /* (optional) where places lie */
 	struct tt_db *db;          /* (optional) where rows lie */
+	struct tt_db_stmt *body;   /* of a row */
 	TT_VEC(struct tt_master_op) ops;
 	struct tt_map by_name;     /* number of the operation */
 	tt_master_members members; /* of the file, in its order, with "operations" and "metadata" */
@@ -136,6 +139,9 @@ const char *tt_master_keep(struct tt_master *master, const char *text, size_t le
 tt_status tt_master_config_hash(char out[TT_DIGEST_TEXT], struct tt_str *text, const char *op,
 				const struct tt_json *args, const char *identity);
 
+/* Makes the index of keys, if it is not made. */
+tt_status tt_master_index(struct tt_master *master);
+
 /* ---- executions.c ------------------------------------------------------------------------------------------ */
 
 /* Folds what was counted into the configurations: before their JSON is read. */
@@ -149,6 +155,24 @@ tt_status tt_master_write_config(struct tt_jsonw *w, struct tt_master *master, s
 
 /* "2025-11-20 08:39:15": when the master was changed last; now if it is changed. */
 void tt_master_stamp(char out[32], const struct tt_master *master);
+
+/* ---- master_db.c -------------------------------------------------------------------------------------------- */
+
+/* Whether a path is that of a store. */
+bool tt_master_is_store(const char *path);
+
+/* Reads what a store has: its rows stay there. */
+tt_status tt_master_read_store(struct tt_master *master);
+
+/* The JSON of a row. */
+tt_status tt_master_row(const struct tt_json **out, struct tt_master *master,
+			struct tt_json_parser *parser, const struct tt_master_entry *entry);
+
+/* Writes a store: what changed, where the master came from it; else all of it. */
+tt_status tt_master_save_store(struct tt_master *master, const char *path,
+			       enum tt_master_layout layout);
+
+void tt_master_close_store(struct tt_master *master);
 
 /* ---- master_lock.c ------------------------------------------------------------------------------------------ */
 

@@ -151,6 +151,15 @@ static tt_status read_metadata(struct tt_master *master)
 	return TTNN_OK;
 }
 
+/* A file that has a member twice is written with it once. */
+static bool has_member(const struct tt_master *master, const char *key)
+{
+	for (size_t i = 0; i < master->members.count; i++)
+		if (strcmp(master->members.data[i].key, key) == 0)
+			return true;
+	return false;
+}
+
 static tt_status read_member(struct tt_master *master, bool *operations)
 {
 	struct tt_jsonslice *file = master->file;
@@ -160,12 +169,16 @@ static tt_status read_member(struct tt_master *master, bool *operations)
 		return read_content(master);
 	}
 	if (is_key(file, "operations")) {
+		if (!has_member(master, "operations"))
+			TT_TRY(note(master, &master->members, false));
 		*operations = true;
-		TT_TRY(note(master, &master->members, false));
 		return read_operations(master);
 	}
-	TT_TRY(note(master, &master->members, true));
-	return is_key(file, "metadata") ? read_metadata(master) : TTNN_OK;
+	if (!is_key(file, "metadata"))
+		return note(master, &master->members, true);
+	if (!has_member(master, "metadata"))
+		TT_TRY(note(master, &master->members, true));
+	return read_metadata(master);
 }
 
 /* The first configuration tells the layout; where there is none, the metadata did. */

@@ -525,6 +525,8 @@ tt_status tt_master_save(struct tt_master *master, const char *path, enum tt_mas
 	tt_status status;
 
 	TT_TRY(tt_master_fold(master));
+	if (tt_master_is_store(path))
+		return tt_master_save_store(master, path, layout);
 	TT_TRY(tt_file_create(&file, path));
 	status = write_file(file, master, layout);
 	if (status != TTNN_OK) {

@@ -209,15 +209,12 @@ static tt_status identity_of(struct tt_str *out, const struct tt_master_said *sa
 	return tt_str_status(out);
 }
 
-/* Makes the index of what there is. Of equal configurations the first is found. */
-static tt_status index_entry(struct tt_master *master, size_t op, size_t number)
+/* Computes the key of a configuration. */
+static tt_status make_key(struct tt_master *master, size_t op, struct tt_master_entry *entry)
 {
-	struct tt_master_entry *entry = &master->ops.data[op].entries.data[number];
 	const struct tt_json *config, *args;
 	struct tt_master_said said;
-	struct tt_map_entry *found;
 	uint64_t id;
-	bool added;
 
 	TT_TRY(tt_master_entry(&config, master, &master->parser, entry));
 	tt_master_say(&said, config);
@@ -239,6 +236,19 @@ static tt_status index_entry(struct tt_master *master, size_t op, size_t number)
 	}
 	make_key_text(master, master->ops.data[op].name, args, tt_str_text(&master->made));
 	TT_TRY(digest_key(entry->key, master));
+	entry->has_key = true;
+	return TTNN_OK;
+}
+
+/* Of equal configurations the first is found. */
+static tt_status index_entry(struct tt_master *master, size_t op, size_t number)
+{
+	struct tt_master_entry *entry = &master->ops.data[op].entries.data[number];
+	struct tt_map_entry *found;
+	bool added;
+
+	if (!entry->has_key)
+		TT_TRY(make_key(master, op, entry));
 	found = index_at(master, op, entry->key, &added);
 	if (!found)
 		return tt_fail_nomem();
@@ -247,7 +257,7 @@ static tt_status index_entry(struct tt_master *master, size_t op, size_t number)
 	return TTNN_OK;
 }
 
-static tt_status make_index(struct tt_master *master)
+tt_status tt_master_index(struct tt_master *master)
 {
 	if (master->indexed)
 		return TTNN_OK;
@@ -362,6 +372,7 @@ static tt_status append(size_t *number, struct tt_master *master, const struct i
 	if (!entry)
 		return tt_fail_nomem();
 	memcpy(entry->key, key, sizeof(key));
+	entry->has_key = true;
 	*number = master->ops.data[op].entries.count - 1;
 	found = index_at(master, op, key, &added);
 	if (!found || tt_master_keep_made(master, entry) != TTNN_OK) {
@@ -416,7 +427,7 @@ static tt_status add_parsed(size_t *op, size_t *number, bool *added, struct tt_m
 	struct tt_map_entry *known, *found = NULL;
 	uint64_t key[2];
 
-	TT_TRY(make_index(master));
+	TT_TRY(tt_master_index(master));
 	TT_TRY(adapt(&args, master, call));
 	TT_TRY(spell(master, call->op));
 	make_key_text(master, tt_str_text(&master->name), args,

@@ -173,18 +173,41 @@ static bool is_shape_key(const char *key, size_t length)
 /* Appends "{224, 32}" or "[224, 32]" as [224,32]; false when the text is nothing like it. */
 static bool add_shape(struct tt_str *out, const char *text, size_t length)
 {
+	char *to;
+
 	if (length < 2 || !((text[0] == '{' && text[length - 1] == '}') ||
 			    (text[0] == '[' && text[length - 1] == ']')))
 		return false;
 	for (size_t i = 1; i + 1 < length; i++)
-		if (!strchr("0123456789, ", text[i]))
+		if ((text[i] < '0' || text[i] > '9') && text[i] != ',' && text[i] != ' ')
 			return false;
-	tt_str_addc(out, '[');
+	to = tt_str_room(out, length + 1);
+	if (!to)
+		return true;
+	*to++ = '[';
 	for (size_t i = 1; i + 1 < length; i++)
 		if (text[i] != ' ')
-			tt_str_addc(out, text[i]);
-	tt_str_addc(out, ']');
+			*to++ = text[i];
+	*to++ = ']';
+	tt_str_end(out, to);
 	return true;
+}
+
+/* Appends 5"shape" and what follows it. With its length no text looks like another, and need not be escaped. */
+static void add_text(struct tt_str *out, const char *text, size_t length, char behind)
+{
+	char *to = tt_str_room(out, length + TT_FMT_MAX + 3);
+
+	if (!to)
+		return;
+	to += tt_fmt_u64(to, length);
+	*to++ = '"';
+	memcpy(to, text, length);
+	to += length;
+	*to++ = '"';
+	if (behind)
+		*to++ = behind;
+	tt_str_end(out, to);
 }
 
 static void add_value(struct tt_str *out, const struct tt_json *value);
@@ -202,12 +225,7 @@ static void add_members(struct tt_str *out, const struct tt_json *object)
 		size_t length;
 		const char *text = tt_json_string(members[i].value, &length);
 
-		/* With lengths, so that no text looks like another: they need not be escaped then. */
-		tt_str_addu(out, members[i].length);
-		tt_str_addc(out, '"');
-		tt_str_add(out, members[i].key, members[i].length);
-		tt_str_addc(out, '"');
-		tt_str_addc(out, ':');
+		add_text(out, members[i].key, members[i].length, ':');
 		if (!text || !is_shape_key(members[i].key, members[i].length) ||
 		    !add_shape(out, text, length))
 			add_value(out, members[i].value);
@@ -257,10 +275,7 @@ static void add_value(struct tt_str *out, const struct tt_json *value)
 		return;
 	case TT_JSON_STRING:
 		text = tt_json_string(value, &length);
-		tt_str_addu(out, length);
-		tt_str_addc(out, '"');
-		tt_str_add(out, text, length);
-		tt_str_addc(out, '"');
+		add_text(out, text, length, 0);
 		return;
 	case TT_JSON_INT:
 	case TT_JSON_REAL:

@@ -649,3 +649,146 @@ TEST(the_real_file_over_the_layout_of_2026)
 	/* Without words there: other alignments than the usual, both shard specs of an argument, which came first. */
 	go_round(TT_MASTER_V2, 87);
 }
+
+/* ---- stores -------------------------------------------------------------------------------------------------- */
+
+TEST(a_store_does_what_a_file_does)
+{
+	const char *path = test_path("store.sqlite"), *back = test_path("back.json");
+	struct tt_master *master = open_real();
+	struct tt_master_config config;
+	size_t op;
+
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	CHECK_OK(tt_master_open(&master, path));
+	CHECK_INT(tt_master_op_count(master), 35);
+	CHECK_OK(tt_master_save(master, back, TT_MASTER_V1));
+	CHECK(same_files(back, real_file));
+	CHECK_INT(tt_master_find(&op, 1, master, "matmul"), 1);
+	CHECK_INT(tt_master_config_count(master, op), 3);
+	tt_master_config(&config, master, op, 2);
+	CHECK(strstr(config.source, "models/tt_transformers/demo") == config.source);
+	tt_master_free(master);
+	/* What is added is found again, and only that is new. */
+	CHECK_OK(tt_master_edit(&master, path, TT_MASTER_V1));
+	CHECK(add(master, "ttnn.relu", TT_MASTER_V1, "[{\"arg0\": \"1\"}]", "a.py"));
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	CHECK(!add(master, "ttnn.relu", TT_MASTER_V1, "[{\"arg0\": \"1\"}]", "a.py"));
+	CHECK(add(master, "ttnn.relu", TT_MASTER_V1, "[{\"arg0\": \"2\"}]", "a.py"));
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	CHECK_OK(tt_master_open(&master, path));
+	CHECK_INT(tt_master_find(&op, 1, master, "relu"), 1);
+	CHECK_INT(tt_master_config_count(master, op), 2);
+	CHECK(!add(master, "relu", TT_MASTER_V1, "[{\"arg0\": \"2\"}]", "b.py"));
+	tt_master_free(master);
+}
+
+TEST(a_store_of_the_layout_of_2026_keeps_executions)
+{
+	struct tt_master_call call = {.op = "ttnn.relu",
+				      .layout = TT_MASTER_V2,
+				      .args = "{\"arg0\": 1}",
+				      .length = 11,
+				      .source = "a.py"};
+	const char *path = test_path("executions.sqlite");
+	struct tt_master_config config;
+	struct tt_master *master;
+	bool added;
+
+	for (int i = 0; i < 3; i++) {
+		char uid[8];
+
+		snprintf(uid, sizeof(uid), "u%d", i);
+		call.trace_uid = uid;
+		CHECK_OK(tt_master_edit(&master, path, TT_MASTER_V2));
+		CHECK_OK(tt_master_add(&added, master, &call));
+		CHECK(added == (i == 0));
+		CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+		tt_master_free(master);
+	}
+	CHECK_OK(tt_master_open(&master, path));
+	CHECK_INT(tt_master_config_count(master, 0), 1);
+	tt_master_config(&config, master, 0, 0);
+	CHECK_INT(config.count, 3);
+	tt_master_free(master);
+}
+
+TEST(wrong_stores_are_told)
+{
+	const char *path = test_path("wrong.sqlite");
+	struct tt_master *master;
+
+	CHECK_OK(tt_file_save(path, "{}", 2));
+	CHECK_FAILS(tt_master_open(&master, path), TTNN_FORMAT, "no store of configurations");
+	CHECK_FAILS(tt_master_open(&master, test_path("none.sqlite")), TTNN_NOTFOUND,
+		    "none.sqlite");
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------- */
+
+static tt_status use_master(struct tt_master *master, const char *path,
+			    enum tt_master_layout layout)
+{
+	static const struct tt_master_call calls[] = {
+		{.op = "add",
+		 .args = "[{\"arg0\": \"1\"}]",
+		 .source = "a",
+		 .machine = {"Wormhole", "n300", 1, 2, {1, 2}}},
+		{.op = "ttnn.add",
+		 .layout = TT_MASTER_V2,
+		 .args = "{\"arg0\": 2, \"x\": [1]}",
+		 .source = "b",
+		 .trace_uid = "u"},
+		{.op = "add",
+		 .args = "[{\"UnparsedElement\": {\"element_info\": \"{...}\"}}]",
+		 .source = "c"},
+	};
+	struct tt_json_parser parser = {0};
+	struct tt_master_config config;
+	const struct tt_json *args;
+	tt_status status = TTNN_OK;
+	bool added;
+
+	for (size_t i = 0; status == TTNN_OK && i < TT_COUNT(calls); i++) {
+		struct tt_master_call call = calls[i];
+
+		call.length = strlen(call.args);
+		status = tt_master_add(&added, master, &call);
+	}
+	if (status == TTNN_OK)
+		status = tt_master_repaired(&args, master, &parser, 0, 0);
+	tt_json_parser_deinit(&parser);
+	TT_TRY(status);
+	tt_master_config(&config, master, 0, 0);
+	return tt_master_save(master, path, layout);
+}
+
+SCENARIO(masters_give_back_their_memory)
+{
+	const char *path = test_path("scenario.json"), *second = test_path("second.json");
+	struct tt_master *master = NULL, *from = NULL;
+	size_t added;
+	tt_status status;
+
+	unlink(path);
+	status = tt_master_edit(&master, path, TT_MASTER_V1);
+	if (status == TTNN_OK)
+		status = use_master(master, path, TT_MASTER_V2);
+	tt_master_free(master);
+	master = NULL;
+	if (status == TTNN_OK)
+		status = tt_master_open(&master, path);
+	if (status == TTNN_OK)
+		status = use_master(master, second, TT_MASTER_SEED);
+	if (status == TTNN_OK)
+		status = tt_master_open(&from, second);
+	if (status == TTNN_OK)
+		status = tt_master_merge(&added, master, from);
+	if (status == TTNN_OK)
+		status = tt_master_save(master, second, TT_MASTER_V1);
+	tt_master_free(master);
+	tt_master_free(from);
+	return status;
+}

@@ -187,3 +187,43 @@ SCENARIO(filling)
 	remove(path);
 	return status;
 }
+
+/* ---- shared files ---------------------------------------------------------------------------- */
+
+TEST(a_shared_file_has_transactions_and_real_numbers)
+{
+	const char *path = test_path("shared.sqlite");
+	struct tt_db *one, *other;
+	struct tt_db_stmt *stmt;
+	bool row;
+
+	CHECK_OK(tt_db_share(&one, path, 1000));
+	CHECK_OK(tt_db_share(&other, path, 50));
+	CHECK_OK(tt_db_exec(one, "create table a (r real, t text)"));
+	CHECK_OK(tt_db_begin(one));
+	CHECK_OK(tt_db_prepare(&stmt, one, "insert into a values (?, ?)"));
+	tt_db_bind_real(stmt, 0, 0.1);
+	tt_db_bind_text(stmt, 1, "two words", 9);
+	CHECK_OK(tt_db_run(stmt));
+	tt_db_stmt_free(stmt);
+	CHECK_INT(tt_db_last_row(one), 1);
+	/* Others see nothing of it yet, and a second writer gives up after its time. */
+	CHECK_INT(ask(other, "select count(*) from a"), 0);
+	CHECK_FAILS(tt_db_begin(other), TTNN_IO, "locked");
+	CHECK_OK(tt_db_commit(one));
+	CHECK_INT(ask(other, "select count(*) from a"), 1);
+	CHECK_OK(tt_db_begin(other));
+	CHECK_OK(tt_db_exec(other, "delete from a"));
+	tt_db_rollback(other);
+	tt_db_rollback(other); /* again: nothing */
+	CHECK_OK(tt_db_prepare(&stmt, one, "select r, t from a"));
+	CHECK_OK(tt_db_next(&row, stmt));
+	CHECK(row && tt_db_real(stmt, 0) == 0.1);
+	CHECK_INT(tt_db_length(stmt, 1), 9);
+	tt_db_reset(stmt);
+	CHECK_OK(tt_db_next(&row, stmt));
+	CHECK(row);
+	tt_db_stmt_free(stmt);
+	CHECK_OK(tt_db_close(one));
+	CHECK_OK(tt_db_close(other));
+}
