@@ -89,7 +89,7 @@ tt_status tt_db_open(struct tt_db **out, const char *path)
 
 tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms)
 {
-	struct tt_db *db;
+	struct tt_db *db = NULL;
 
 	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
 	sqlite3_busy_timeout(db->handle, wait_ms);

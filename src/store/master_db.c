@@ -66,14 +66,14 @@ static tt_status read_layout(struct tt_master *master, const char *text)
 	return fail_store(master, "its layout is not known");
 }
 
-static tt_status take_metadata(struct tt_master *master, struct tt_db_stmt *stmt, int64_t *version)
+static tt_status take_metadata(struct tt_master *master, struct tt_db_stmt *stmt)
 {
 	const char *key = tt_db_text(stmt, 0), *text;
 
 	if (!key)
 		return TTNN_OK;
 	if (strcmp(key, "schema_version") == 0)
-		*version = tt_db_int(stmt, 1);
+		master->schema_version = tt_db_int(stmt, 1);
 	else if (strcmp(key, "layout") == 0)
 		return read_layout(master, tt_db_text(stmt, 1));
 	else if (strcmp(key, "total_operations") == 0)
@@ -90,9 +90,7 @@ static tt_status take_metadata(struct tt_master *master, struct tt_db_stmt *stmt
 
 /* Calls `take` for each row of a question. */
 static tt_status each_row(struct tt_master *master, const char *sql,
-			  tt_status (*take)(struct tt_master *master, struct tt_db_stmt *stmt,
-					    int64_t *state),
-			  int64_t *state)
+			  tt_status (*take)(struct tt_master *master, struct tt_db_stmt *stmt))
 {
 	struct tt_db_stmt *stmt;
 	tt_status status;
@@ -102,48 +100,50 @@ static tt_status each_row(struct tt_master *master, const char *sql,
 	do {
 		status = tt_db_next(&row, stmt);
 		if (status == TTNN_OK && row)
-			status = take(master, stmt, state);
+			status = take(master, stmt);
 	} while (status == TTNN_OK && row);
 	tt_db_stmt_free(stmt);
 	return status;
 }
 
-static tt_status take_model(struct tt_master *master, struct tt_db_stmt *stmt, int64_t *state)
+static tt_status take_model(struct tt_master *master, struct tt_db_stmt *stmt)
 {
 	const char *name = tt_db_text(stmt, 0);
 
-	(void)state;
 	if (name && !tt_map_add(&master->models, name, tt_db_length(stmt, 0), NULL))
 		return tt_fail_nomem();
 	return TTNN_OK;
 }
 
 /* Operations are numbered from 1 without gaps: their ids are their places. */
-static tt_status take_operation(struct tt_master *master, struct tt_db_stmt *stmt, int64_t *state)
+static tt_status take_operation(struct tt_master *master, struct tt_db_stmt *stmt)
 {
 	const char *name = tt_db_text(stmt, 1);
 	size_t op;
 
-	(void)state;
 	if (!name || tt_db_int(stmt, 0) != (int64_t)master->ops.count + 1)
 		return fail_store(master, "its operations are not numbered from 1 on");
 	return tt_master_op_of(&op, master, name, tt_db_length(stmt, 1));
 }
 
+/* 32 hexadecimal digits. */
 static bool read_digest(uint64_t key[2], const char *text)
 {
-	return text && strlen(text) == 32 &&
-	       sscanf(text, "%16llx%16llx", (unsigned long long *)&key[0],
-		      (unsigned long long *)&key[1]) == 2;
+	if (!text || strspn(text, "0123456789abcdef") != 32 || text[32])
+		return false;
+	for (size_t i = 0; i < 32; i++) {
+		unsigned digit = (unsigned)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+
+		key[i / 16] = key[i / 16] << 4 | digit;
+	}
+	return true;
 }
 
-static tt_status take_configuration(struct tt_master *master, struct tt_db_stmt *stmt,
-				    int64_t *state)
+static tt_status take_configuration(struct tt_master *master, struct tt_db_stmt *stmt)
 {
 	int64_t op = tt_db_int(stmt, 1);
 	struct tt_master_entry *entry;
 
-	(void)state;
 	if (op < 1 || op > (int64_t)master->ops.count)
 		return fail_store(master, "a configuration is of an operation that there is not");
 	entry = tt_master_push(master, (size_t)op - 1);
@@ -156,24 +156,21 @@ static tt_status take_configuration(struct tt_master *master, struct tt_db_stmt 
 
 tt_status tt_master_read_store(struct tt_master *master)
 {
-	int64_t version = 0;
-
 	/* To write, where that may be: what a writer left in the middle of a transaction is undone then. */
 	if (access(master->path, W_OK) == 0)
 		TT_TRY(tt_db_share(&master->db, master->path, PATIENCE));
 	else
 		TT_TRY(tt_db_open(&master->db, master->path));
-	if (each_row(master, "select key, value from metadata", take_metadata, &version) != TTNN_OK)
+	if (each_row(master, "select key, value from metadata", take_metadata) != TTNN_OK)
 		return tt_fail_prefix(TTNN_FORMAT, "no store of configurations");
-	if (version != VERSION)
+	if (master->schema_version != VERSION)
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "%s: its schema_version is %lld; this program knows %d",
-			       master->path, (long long)version, VERSION);
-	TT_TRY(each_row(master, "select name from models order by rowid", take_model, NULL));
-	TT_TRY(each_row(master, "select id, name from operations order by id", take_operation,
-			NULL));
+			       master->path, (long long)master->schema_version, VERSION);
+	TT_TRY(each_row(master, "select name from models order by rowid", take_model));
+	TT_TRY(each_row(master, "select id, name from operations order by id", take_operation));
 	TT_TRY(each_row(master, "select id, operation, digest from configurations order by id",
-			take_configuration, NULL));
+			take_configuration));
 	return tt_db_prepare(&master->body, master->db,
 			     "select body from configurations where id = ?");
 }
@@ -391,7 +388,7 @@ static tt_status reopen(struct tt_master *master)
 	for (size_t i = 0; i < master->ops.count; i++)
 		master->ops.data[i].entries.count = 0;
 	return each_row(master, "select id, operation, digest from configurations order by id",
-			take_configuration, NULL);
+			take_configuration);
 }
 
 tt_status tt_master_save_store(struct tt_master *master, const char *path,

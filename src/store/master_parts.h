@@ -64,6 +64,7 @@ struct tt_master {
 	struct tt_jsonslice *file; /* (optional) where places lie */
 	struct tt_db *db;          /* (optional) where rows lie */
 	struct tt_db_stmt *body;   /* of a row */
+	int64_t schema_version;    /* of the store */
 	TT_VEC(struct tt_master_op) ops;
 	struct tt_map by_name;     /* number of the operation */
 	tt_master_members members; /* of the file, in its order, with "operations" and "metadata" */
