@@ -31,7 +31,7 @@ static void configure(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-static tt_status open_file(struct tt_db **out, const char *path, int flags)
+static tt_status open_file(struct tt_db **out, const char *path, int flags, int wait_ms)
 {
 	struct tt_db *db = tt_calloc(1, sizeof(*db));
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -48,6 +48,7 @@ static tt_status open_file(struct tt_db **out, const char *path, int flags)
 	}
 	code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code == SQLITE_OK) {
+		sqlite3_busy_timeout(db->handle, wait_ms);
 		*out = db;
 		return TTNN_OK;
 	}
@@ -66,7 +67,7 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 	struct tt_db *db;
 	tt_status status;
 
-	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0));
 	snprintf(sql, sizeof(sql), setup, page_size);
 	status = tt_db_exec(db, sql);
 	if (status == TTNN_OK)
@@ -84,17 +85,12 @@ tt_status tt_db_open(struct tt_db **out, const char *path)
 {
 	if (access(path, F_OK) != 0)
 		return tt_fail(TTNN_NOTFOUND, "%s: cannot open: %s", path, strerror(errno));
-	return open_file(out, path, SQLITE_OPEN_READONLY);
+	return open_file(out, path, SQLITE_OPEN_READONLY, 0);
 }
 
 tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms)
 {
-	struct tt_db *db = NULL;
-
-	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-	sqlite3_busy_timeout(db->handle, wait_ms);
-	*out = db;
-	return TTNN_OK;
+	return open_file(out, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, wait_ms);
 }
 
 tt_status tt_db_begin(struct tt_db *db)
