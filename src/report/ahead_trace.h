@@ -15,7 +15,8 @@
 struct tt_report_told {
 	struct tt_report_form *form;
 	int64_t counter;
-	TT_VEC(int64_t) values, connections, inputs;
+	TT_VEC(int64_t) values, inputs;
+	TT_VEC(int64_t) connections; /* tt_report_ahead_trace_edges() */
 	struct tt_spool
 		*many; /* (optional) the connections, if there are too many; the node's own */
 };
@@ -36,6 +37,10 @@ tt_status tt_report_ahead_trace_new(struct tt_report_ahead_trace **out, struct t
 /* The batch after those taken so far, NULL behind the last. */
 tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 				     struct tt_report_ahead_trace *ahead);
+
+/* Reads the connections of a node that was taken; to be called for each of them, in order. */
+tt_status tt_report_ahead_trace_edges(struct tt_report_told *to,
+				      struct tt_report_ahead_trace *ahead);
 
 /* Gives a batch back, in the order in which they were taken. */
 void tt_report_ahead_trace_release(struct tt_report_ahead_trace *ahead,

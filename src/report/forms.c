@@ -41,6 +41,20 @@ static void add_word(struct tt_report_forms *forms, uint64_t word)
 		memcpy(to, &word, sizeof(word));
 }
 
+/* The same where there is room. */
+static inline void put_word(struct tt_report_forms *forms, uint64_t word)
+{
+	memcpy(forms->key.data + forms->key.count, &word, sizeof(word));
+	forms->key.count += sizeof(word);
+}
+
+static inline void put_words(struct tt_report_forms *forms, const char *text, size_t length)
+{
+	put_word(forms, length);
+	memcpy(forms->key.data + forms->key.count, text, length);
+	forms->key.count += length;
+}
+
 static void add_words(struct tt_report_forms *forms, const char *text, size_t length)
 {
 	add_word(forms, length);
@@ -119,6 +133,24 @@ static bool has_time(const struct tt_graph_node *node)
 	return node->has_duration && node->duration <= INT64_MAX;
 }
 
+/* Room for all of the key but its arguments and stack, and for the values. */
+static bool make_room(struct tt_report_forms *forms, const struct tt_graph_node *node)
+{
+	size_t bytes = (8 + 4 * (size_t)node->param_count) * sizeof(uint64_t);
+	size_t values = 1 + (size_t)node->param_count;
+
+	for (uint32_t i = 0; i < node->param_count; i++) {
+		const struct tt_graph_param *param = &node->params[i];
+
+		if (param->kind == TT_GRAPH_STRING || param->kind == TT_GRAPH_RAW) {
+			bytes += param->length;
+			values += is_places(forms, param) ? param->length : 0;
+		}
+	}
+	return (forms->key.room >= bytes || TT_VEC_RESERVE(&forms->key, bytes)) &&
+	       (forms->values.room >= values || TT_VEC_RESERVE(&forms->values, values));
+}
+
 /* All of a node but its numbers is its key; those are in forms->values. */
 static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_node *node)
 {
@@ -126,35 +158,37 @@ static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_n
 
 	forms->key.count = forms->values.count = 0;
 	forms->failed = false;
-	add_word(forms, (uint64_t)node->type | (uint64_t)node->has_duration << 8 |
+	if (!make_room(forms, node))
+		return tt_fail_nomem();
+	put_word(forms, (uint64_t)node->type | (uint64_t)node->has_duration << 8 |
 				(uint64_t)node->null_params << 9 | (uint64_t)node->bare << 10 |
 				(uint64_t)has_time(node) << 11 |
 				(uint64_t)(uint32_t)node->level << 32);
 	if (has_time(node))
-		TT_TRY(add_value(forms, (int64_t)node->duration));
+		forms->values.data[forms->values.count++] = (int64_t)node->duration;
 	else if (node->has_duration)
-		add_word(forms, node->duration);
+		put_word(forms, node->duration);
 	for (uint32_t i = 0; i < node->param_count; i++) {
 		const struct tt_graph_param *param = &node->params[i];
 		uint64_t what = (uint64_t)param->key << 8 | param->kind;
 
 		if (is_number(&number, param)) {
-			add_word(forms, what | NUMBER);
-			TT_TRY(add_value(forms, number));
+			put_word(forms, what | NUMBER);
+			forms->values.data[forms->values.count++] = number;
 			continue;
 		}
-		add_word(forms, what);
+		put_word(forms, what);
 		if (is_places(forms, param)) {
 			TT_TRY(add_places(forms, param->text, param->length));
 		} else if (param->kind == TT_GRAPH_STRING || param->kind == TT_GRAPH_RAW) {
-			add_words(forms, param->text, param->length);
+			put_words(forms, param->text, param->length);
 		} else {
-			add_word(forms, param->unsigned_integer);
+			put_word(forms, param->unsigned_integer);
 		}
 	}
-	add_word(forms, node->argument_count);
+	put_word(forms, node->argument_count);
 	if (node->arguments_number)
-		add_word(forms, node->arguments_number);
+		put_word(forms, node->arguments_number);
 	for (uint32_t i = 0; !node->arguments_number && i < node->argument_count; i++)
 		add_words(forms, node->arguments[i], strlen(node->arguments[i]));
 	for (uint32_t i = 0; i < node->stack_count; i++)

@@ -79,6 +79,7 @@ static tt_status pull(struct tt_report_graph *graph)
 	if (at % TT_REPORT_NODES_MAX >= trace->batches.data[batch]->count)
 		return TTNN_OK;
 	trace->held++;
+	TT_TRY(tt_report_ahead_trace_edges(window_at(trace, trace->held - 1), trace->ahead));
 	return note_entry(graph, window_at(trace, trace->held - 1));
 }
 
@@ -150,7 +151,7 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 	if (!trace->held)
 		TT_TRY(pull(graph));
 	if (!trace->held)
-		return TTNN_OK;
+		return tt_stream_trace_status(graph->source->stream);
 	front = window_at(trace, 0);
 	*out = (struct tt_report_node){
 		.json = front->form->json,

@@ -94,6 +94,13 @@ void tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
 		     const struct tt_course_buffer *buffer);
 
 /* The node that was given last, with the edges that were not asked for yet, as JSON. */
+/*
+ * Of a stream of a trace: the next edge of node `node`, for who reads the edges of all nodes in order apart from the
+ * nodes, on a thread of its own; and whether all could be read.
+ */
+bool tt_stream_trace_edge(uint32_t *to, struct tt_stream *stream, uint32_t node);
+tt_status tt_stream_trace_status(const struct tt_stream *stream);
+
 void tt_stream_write_node(struct tt_jsonw *w, struct tt_stream *stream,
 			  const struct tt_graph_node *node);
 

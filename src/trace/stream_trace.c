@@ -226,6 +226,16 @@ static bool next_edge(uint32_t *to, struct tt_stream *stream)
 	return tt_spill_next(to, ((struct trace *)stream)->edges, stream->handed - 1);
 }
 
+bool tt_stream_trace_edge(uint32_t *to, struct tt_stream *stream, uint32_t node)
+{
+	return tt_spill_next(to, ((struct trace *)stream)->edges, node);
+}
+
+tt_status tt_stream_trace_status(const struct tt_stream *stream)
+{
+	return tt_spill_status(((const struct trace *)stream)->edges);
+}
+
 static bool is_made(struct tt_stream *stream)
 {
 	uint32_t unused;
