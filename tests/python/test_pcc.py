@@ -1,4 +1,4 @@
-"""The comparison of upstream's tests (tests/data/python/pcc_cases.json was recorded there)."""
+"""The comparison of upstream's tests (tests/data/values/pcc_cases.json was recorded there)."""
 
 import array
 import json
@@ -8,7 +8,7 @@ import pytest
 import ttnn
 from ttnn.testing import assert_with_pcc, check_with_pcc, comp_pcc
 
-CASES = json.loads((pathlib.Path(__file__).resolve().parent.parent / "data" / "python" / "pcc_cases.json").read_text())
+CASES = json.loads((pathlib.Path(__file__).resolve().parent.parent / "data" / "values" / "pcc_cases.json").read_text())
 
 
 def tensor(texts, dtype):
