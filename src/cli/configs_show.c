@@ -67,10 +67,14 @@ static void begin_json(struct tt_jsonw *w)
 /* Prints a text that was made, or why it was not. */
 static int finish(tt_status status, struct tt_str *text)
 {
+	size_t first;
+
 	if (status == TTNN_OK)
 		status = tt_str_status(text);
-	if (status == TTNN_OK)
-		fwrite(tt_str_text(text), 1, text->length, stdout);
+	/* Lists begin with an empty line there, behind the lines about the file. */
+	first = !how.classic && text->length && text->data[0] == '\n';
+	if (status == TTNN_OK && text->length)
+		fwrite(text->data + first, 1, text->length - first, stdout);
 	tt_str_deinit(text);
 	return status == TTNN_OK ? TT_EXIT_DONE : cli_fail();
 }

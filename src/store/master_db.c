@@ -396,16 +396,20 @@ tt_status tt_master_save_store(struct tt_master *master, const char *path,
 {
 	bool own = master->db && layout == master->layout && is_same_file(path, master->path);
 	struct writer w = {.master = master, .layout = layout, .whole = !own};
+	uint64_t next_id = master->next_id;
 	struct tt_fd_guard guard;
 	tt_status status;
 
-	if (layout == master->layout)
+	if (layout == master->layout) {
 		TT_TRY(tt_master_index(master));
-	else
-		master->next_id = 1;
+		next_id = master->next_id;
+	} else {
+		master->next_id = 1; /* they are numbered anew */
+	}
 	tt_fd_guard(&guard);
 	status = own ? write_changes(&w, path) : write_new(&w, path);
 	tt_fd_unguard(&guard);
+	master->next_id = next_id;
 	if (status == TTNN_OK && own)
 		status = reopen(master);
 	return status;

@@ -500,6 +500,7 @@ static tt_status put_members(struct tt_jsonw *w, struct tt_master *master,
 static tt_status write_file(struct tt_file_out *file, struct tt_master *master,
 			    enum tt_master_layout to)
 {
+	uint64_t next_id = master->next_id;
 	struct listing list;
 	struct tt_jsonw w;
 	tt_status status;
@@ -512,6 +513,8 @@ static tt_status write_file(struct tt_file_out *file, struct tt_master *master,
 	status = put_members(&w, master, &list, to);
 	tt_jsonw_end(&w);
 	free_listing(&list);
+	if (to != master->layout)
+		master->next_id = next_id;
 	TT_TRY(status);
 	TT_TRY(tt_jsonw_finish(&w));
 	if (master->final_newline)
@@ -527,6 +530,11 @@ tt_status tt_master_save(struct tt_master *master, const char *path, enum tt_mas
 	TT_TRY(tt_master_fold(master));
 	if (tt_master_is_store(path))
 		return tt_master_save_store(master, path, layout);
+	if (tt_ends_with(path, ".gz"))
+		return tt_fail(
+			TTNN_UNSUPPORTED,
+			"%s: master files are read from gzip, but written plain: give a name without .gz",
+			path);
 	TT_TRY(tt_file_create(&file, path));
 	status = write_file(file, master, layout);
 	if (status != TTNN_OK) {

@@ -559,9 +559,11 @@ static tt_status add_sources(bool *added, struct tt_master *master, struct incom
 	return TTNN_OK;
 }
 
-static tt_status merge_config(bool *added, struct tt_master *master, struct tt_master *from,
-			      size_t op, size_t number)
+/* *calls grows by how many the configuration stands for. */
+static tt_status merge_config(bool *added, uint64_t *calls, struct tt_master *master,
+			      struct tt_master *from, const struct tt_master_count *of)
 {
+	const size_t op = of->op, number = of->number;
 	struct incoming in = {.op = from->ops.data[op].name, .layout = from->layout, .most = true};
 	const struct tt_json *config;
 	struct tt_master_said said;
@@ -578,6 +580,7 @@ static tt_status merge_config(bool *added, struct tt_master *master, struct tt_m
 	else if (in.layout == TT_MASTER_V2)
 		in.layout = TT_MASTER_V1;
 	in.sweep_hash = tt_json_get(config, "sweep_source_hash");
+	*calls += tt_master_said_count(&said);
 	if (!tt_json_count(said.executions))
 		return add_sources(added, master, &in, &said);
 	for (it = tt_json_iter(said.executions); tt_json_next(&it);) {
@@ -598,11 +601,11 @@ tt_status tt_master_merge(size_t *added, struct tt_master *master, struct tt_mas
 	TT_TRY(tt_master_fold(from));
 	for (size_t op = 0; op < from->ops.count; op++)
 		for (size_t i = 0; i < from->ops.data[op].entries.count; i++) {
+			struct tt_master_count of = {.op = (uint32_t)op, .number = (uint32_t)i};
 			bool is_new = false;
 
-			TT_TRY(merge_config(&is_new, master, from, op, i));
+			TT_TRY(merge_config(&is_new, &calls, master, from, &of));
 			*added += is_new;
-			calls++;
 		}
 	for (size_t i = 0; i < from->models.count; i++)
 		if (!tt_map_add(&master->models, from->models.entries[i].key,

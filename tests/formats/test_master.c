@@ -261,6 +261,16 @@ TEST(the_real_file_comes_back_to_the_byte)
 	CHECK(same_files(path, shorter));
 }
 
+TEST(gzip_is_not_written)
+{
+	struct tt_master *master;
+
+	CHECK_OK(tt_master_new(&master, TT_MASTER_V1));
+	CHECK_FAILS(tt_master_save(master, test_path("x.json.gz"), TT_MASTER_V1), TTNN_UNSUPPORTED,
+		    "give a name without .gz");
+	tt_master_free(master);
+}
+
 TEST(the_layout_of_2026_comes_back_to_the_byte)
 {
 	const char *path = test_path("round.json");
