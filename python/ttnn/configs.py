@@ -50,6 +50,17 @@ class TensorConfig:
         return f"TensorConfig({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
+class _Traced(dict):
+    """The tensors of an operation's configurations, read when somebody asks."""
+
+    def __init__(self, load):
+        self._load = load
+
+    def __missing__(self, operation_name):
+        self[operation_name] = found = self._load(operation_name)
+        return found
+
+
 class MasterConfigLoader:
     """Parameters from a master file, which is read when something is asked."""
 
@@ -58,7 +69,7 @@ class MasterConfigLoader:
 
     def __init__(self, master_file_path=None):
         self.master_file_path = master_file_path or default_master(self.base)
-        self.traced_configs_cache = {}
+        self.traced_configs_cache = _Traced(self._load_traced)
         self._configs = None
 
     def _open(self):
@@ -115,14 +126,15 @@ class MasterConfigLoader:
         rows = [row + tuple(values.get(name) for name in added) for row, values in zip(rows, found)]
         return {",".join([names, *added]): rows}
 
+    def _load_traced(self, operation_name):
+        configs = self._open()
+        found = configs.tensors(operation_name) if configs else []
+        for number, config in enumerate(found):
+            config["traced_config_name"] = f"{operation_name}_traced_{number}"
+        return found
+
     def traced_configs(self, operation_name):
         """The tensors of each configuration, which traced names lead to."""
-        if operation_name not in self.traced_configs_cache:
-            configs = self._open()
-            found = configs.tensors(operation_name) if configs else []
-            for number, config in enumerate(found):
-                config["traced_config_name"] = f"{operation_name}_traced_{number}"
-            self.traced_configs_cache[operation_name] = found
         return self.traced_configs_cache[operation_name]
 
     def get_traced_config_names(self, operation_name):

@@ -172,7 +172,34 @@ static tt_status put_execution(struct filling *f, const struct tt_json *config,
 	return put_plain(f, "config_hash", tt_json_get(config, "config_hash"));
 }
 
-/* What a row has not is told so, and the columns become those of the suite. */
+/* Where a row comes from stands behind all parameters, also those that only later rows have. */
+static const char *const origins[] = {"traced_source", "traced_machine_info", "config_hash"};
+
+static bool is_origin(const char *name)
+{
+	for (size_t i = 0; i < TT_COUNT(origins); i++)
+		if (strcmp(name, origins[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What a row has not is told so. */
+static tt_status finish_column(struct ttnn_suite_column *out, const struct filling *f,
+			       size_t number)
+{
+	struct ttnn_value *values = f->columns.data[number];
+	char *name = tt_arena_strdup(&f->suite->arena, f->names.entries[number].key);
+
+	if (!name)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < f->row; i++)
+		if (values[i].kind == TTNN_VALUE_ABSENT)
+			values[i] = ttnn_v_string(ABSENT);
+	*out = (struct ttnn_suite_column){name, values, f->row, false};
+	return TTNN_OK;
+}
+
+/* The columns become those of the suite. */
 static tt_status finish(struct filling *f)
 {
 	struct ttnn_suite_info *info = &f->suite->info;
@@ -181,19 +208,11 @@ static tt_status finish(struct filling *f)
 
 	if (!columns)
 		return tt_fail_nomem();
-	for (size_t c = 0; c < f->columns.count; c++) {
-		struct ttnn_value *values = f->columns.data[c];
-		char *name = tt_arena_strdup(&f->suite->arena, f->names.entries[c].key);
-
-		if (!name)
-			return tt_fail_nomem();
-		for (size_t i = 0; i < f->row; i++)
-			if (values[i].kind == TTNN_VALUE_ABSENT)
-				values[i] = ttnn_v_string(ABSENT);
-		columns[c] = (struct ttnn_suite_column){name, values, f->row, false};
-	}
+	for (int origin = 0; origin < 2; origin++)
+		for (size_t c = 0; c < f->columns.count; c++)
+			if (is_origin(f->names.entries[c].key) == origin)
+				TT_TRY(finish_column(&columns[info->column_count++], f, c));
 	info->columns = columns;
-	info->column_count = f->columns.count;
 	info->row_count = f->row;
 	return TTNN_OK;
 }

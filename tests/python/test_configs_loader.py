@@ -12,6 +12,7 @@ import json
 import pathlib
 
 import ttnn
+from ttnn import configs
 from ttnn.configs import MasterConfigLoader
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "master"
@@ -302,3 +303,53 @@ def test_a_bad_extractor_is_told(capsys):
 
     assert Own(MASTER).get_suite_parameters("slice") == NOTHING
     assert 'does not tell columns' in capsys.readouterr().out
+
+
+def test_names_of_configurations():
+    """A name leads to its tensors, five values or seven; others to nothing, or to values that always work."""
+    ask("add")
+    names = LOADER.get_traced_config_names("add")
+    assert names[0] == "add_traced_0" and len(names) == 47 == len(LOADER.traced_configs_cache["add"])
+    assert len(configs.unpack_binary_traced_config("add_traced_46")) == 7
+    assert configs.unpack_traced_config("add_traced_46") == (None,) * 5
+    assert configs.unpack_traced_config("sigmoid_accurate_traced_0")[0] == [1, 1, 12544, 32]
+    assert configs.unpack_binary_traced_config("sigmoid_accurate_traced_0") == (None,) * 7
+    assert configs.get_traced_config("rotary_embedding_llama_traced_0")["is_binary"]
+    for name in ("add_traced_47", "add", "nothing_traced_0", "", "add_traced_x"):
+        assert configs.unpack_binary_traced_config(name) == (None,) * 7
+    default = configs.unpack_traced_config("nothing_traced_0", use_defaults=True)
+    assert default == ([1, 32, 32], ttnn.bfloat16, ttnn.TILE_LAYOUT, ttnn.DRAM_MEMORY_CONFIG, ttnn.DRAM_MEMORY_CONFIG)
+    assert configs.unpack_binary_traced_config("x", use_defaults=True)[0] == {"self": [1, 32, 32], "other": [1, 32, 32]}
+
+
+def test_single_values():
+    for text in ("DataType::BFLOAT4_B", "DataType.BFLOAT4_B", "bfloat4_b"):
+        assert LOADER.parse_dtype(text) == ttnn.bfloat4_b
+    assert LOADER.parse_dtype("DataType::UINT8") == ttnn.uint8
+    assert LOADER.parse_layout("Layout::ROW_MAJOR") == ttnn.ROW_MAJOR_LAYOUT and LOADER.parse_layout("TILE") == ttnn.TILE_LAYOUT
+    assert LOADER.parse_memory_config(None, None) == ttnn.DRAM_MEMORY_CONFIG
+    assert LOADER.extract_tensor_config({"arg1": "nullopt"}) is None
+
+
+def test_missing_and_broken_files(tmp_path, capsys):
+    assert MasterConfigLoader(tmp_path / "none.json").get_suite_parameters("add") == NOTHING
+    (tmp_path / "broken.json").write_text('{"operations": {"ttnn::add": [}')
+    assert MasterConfigLoader(tmp_path / "broken.json").get_operation_configs("add") == []
+    said = capsys.readouterr().out
+    assert "none.json" in said and "broken.json:1:" in said
+
+
+def test_layout_v2():
+    """A row for each execution, by one extraction for all operations."""
+    loader = MasterConfigLoader(DATA / "master_v2.json.gz")
+    file = json.loads(gzip.decompress((DATA / "master_v2.json.gz").read_bytes()))["operations"]
+    for name, operation in file.items():
+        with contextlib.redirect_stdout(io.StringIO()):
+            ((names, rows),) = loader.get_suite_parameters(name).items()
+        assert len(rows) == sum(len(c["executions"]) for c in operation["configurations"]), name
+        assert names.endswith("traced_source,traced_machine_info,config_hash")
+    ((names, rows),) = loader.get_suite_parameters("permute").items()
+    row = dict(zip(names.split(","), rows[0]))
+    assert row["input_a_shape"] == [1, 16, 224, 224] and row["arg1"] == [0, 2, 3, 1]
+    assert list(row["input_a_memory_config"].shard_spec.shape) == [224, 224]
+    assert row["output_memory_config"] == row["input_a_memory_config"] and row["config_hash"].startswith("4d89fea6")

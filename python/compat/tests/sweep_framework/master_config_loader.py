@@ -5,12 +5,15 @@ computed anew. More parameters of an operation: model_tracer/operation_parameter
 """
 
 import pathlib
+import sys
+
+BASE_DIR = str(pathlib.Path(__file__).resolve().parents[2])
+if BASE_DIR not in sys.path:
+    sys.path.append(BASE_DIR)
 
 import ttnn.configs
 from model_tracer.operation_parameter_extractors import EXTRACTORS
 from ttnn.configs import TensorConfig, get_traced_config, unpack_binary_traced_config, unpack_traced_config
-
-BASE_DIR = str(pathlib.Path(__file__).resolve().parents[2])
 
 
 class MasterConfigLoader(ttnn.configs.MasterConfigLoader):
