@@ -174,8 +174,13 @@ static tt_status tensors_of(struct ttnn_value *out, struct tt_arena *arena,
 	struct dict dict = {arena, NULL, 0};
 	struct tt_loader_call call;
 	struct ttnn_value memory;
+	tt_status status = tt_loader_read(&call, arena, args);
 
-	TT_TRY(tt_loader_read(&call, arena, args));
+	if (status ==
+	    TTNN_FORMAT) /* nothing is known of it, which is no reason to refuse the others */
+		call.tensor_count = 0;
+	else
+		TT_TRY(status);
 	dict.items = tt_arena_calloc(arena, 8 * call.tensor_count + 5, sizeof(struct ttnn_value));
 	if (!dict.items)
 		return tt_fail_nomem();

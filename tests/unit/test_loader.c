@@ -252,6 +252,32 @@ static tt_status ask_lists(ttnn_configs *configs)
 	return TTNN_OK;
 }
 
+/* A configuration that makes no sense among others. */
+static const char broken[] =
+	"{\"operations\": {\"ttnn::relu\": {\"configurations\": [[{\"arg0\": {\"Tensor\": "
+	"{\"tensor_spec\": {\"logical_shape\": [-2], \"tensor_layout\": {}}}}}], [{\"arg0\": "
+	"{\"Tensor\": {\"tensor_spec\": {\"logical_shape\": [2], \"tensor_layout\": {}}}}}]]}}}";
+
+static tt_status ask_broken(ttnn_configs *configs)
+{
+	ttnn_loaded *loaded;
+	ttnn_suite *suite;
+
+	TT_TRY(ttnn_configs_suite(&suite, configs, "relu", false));
+	CHECK(ttnn_suite_get(suite)->row_count == 1 && ttnn_suite_get(suite)->left_out == 1);
+	ttnn_suite_free(suite);
+	TT_TRY(ttnn_configs_tensors(&loaded, configs, "relu"));
+	CHECK(ttnn_loaded_value(loaded)->items[0].count == 0);
+	CHECK(ttnn_loaded_value(loaded)->items[1].count > 0);
+	ttnn_loaded_free(loaded);
+	return TTNN_OK;
+}
+
+TEST(one_that_makes_no_sense)
+{
+	CHECK(with_file(broken, ask_broken) == TTNN_OK);
+}
+
 TEST(lists_among_arguments)
 {
 	CHECK(with_file(lists, ask_lists) == TTNN_OK);
