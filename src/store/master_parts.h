@@ -128,7 +128,42 @@ uint64_t tt_master_said_count(const struct tt_master_said *said);
 /* Makes the index of a file. */
 tt_status tt_master_read(struct tt_master *master);
 
-/* ---- merge.c ---------------------------------------------------------------------------------------------- */
+/* ---- master_add.c ------------------------------------------------------------------------------------------ */
+
+/* A call with its parts read. */
+struct tt_master_incoming {
+	const char *op;
+	enum tt_master_layout layout;
+	const struct tt_json *args;
+	const char *raw; /* (optional) the text of the arguments */
+	size_t length;
+	uint32_t run;
+	uint64_t count;
+	bool most; /* the count replaces a smaller one of the same run instead of adding to it */
+	const struct tt_json *sweep_hash; /* (optional) a member of V2 that is passed on */
+};
+
+/* A machine as V2 has it. */
+struct tt_master_machine_text {
+	const char *text; /* JSON with sorted keys, or "null" */
+	size_t length;
+};
+
+/* The number of a run, made if absent; `details` are its trace_uid and pytest_args, each may be NULL. */
+tt_status tt_master_run_of(uint32_t *out, struct tt_master *master, const char *source,
+			   const char *const details[2], struct tt_master_machine_text machine);
+
+/* Finds the configuration of a call, or makes it. */
+tt_status tt_master_add_parsed(size_t *op, size_t *number, bool *added, struct tt_master *master,
+			       const struct tt_master_incoming *call);
+
+/* Counts a call of it. */
+tt_status tt_master_count_call(struct tt_master *master, const struct tt_master_incoming *call,
+			       size_t op, size_t number);
+
+/* Says that arguments are not of their kind. */
+tt_status tt_master_fail_args(const char *op, enum tt_master_layout layout,
+			      const struct tt_json *args);
 
 /* Makes the text in master->made that of a configuration. */
 tt_status tt_master_keep_made(struct tt_master *master, struct tt_master_entry *entry);

@@ -605,6 +605,52 @@ static void tell_difference(const char *op, size_t number, const struct tt_str *
 	TEST_FAIL("%s %zu:\n%.90s\n%.90s", op, number, left + at, right + at);
 }
 
+/* Recorded models, in the order in which upstream's own code merged them. */
+static const char *const models[] = {
+	"attention_block",     "efficientnet_b0",    "llama_tiny",
+	"mbconv_block",        "minilm_l6",          "mlp",
+	"resnet50_refused",    "resnet_bottleneck",  "up_efficientnetb0",
+	"up_llama_1b_2layers", "up_llama_1b_decode", "up_mnist",
+	"up_mobilenetv2",      "up_openpdn_mnist",   "up_sentence_bert",
+	"up_whisper",
+};
+
+/* A text without the line that tells the time. */
+static void drop_time(char *text)
+{
+	char *line = strstr(text, "\"last_updated\""), *end = line ? strchr(line, '\n') : NULL;
+
+	if (end)
+		memmove(line, end, strlen(end) + 1);
+}
+
+TEST(models_are_merged_as_upstream_merges_them)
+{
+	const char *path = test_path("models.json");
+	struct tt_master *master, *from;
+	char *ours, *theirs, name[128];
+	size_t added, size;
+
+	CHECK_OK(tt_master_new(&master, TT_MASTER_V2));
+	for (size_t i = 0; i < TT_COUNT(models); i++) {
+		snprintf(name, sizeof(name), "tests/data/master/models/%s.json.gz", models[i]);
+		CHECK_OK(tt_master_open(&from, name));
+		CHECK_OK(tt_master_merge(&added, master, from));
+		tt_master_free(from);
+	}
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+	tt_master_free(master);
+	CHECK_OK(tt_file_read(&ours, &size, path));
+	CHECK_OK(tt_file_read(&theirs, &size, "tests/data/master/models_merged.json.gz"));
+	drop_time(ours);
+	drop_time(theirs);
+	while (size && theirs[strlen(theirs) - 1] == '\n')
+		theirs[strlen(theirs) - 1] = '\0';
+	CHECK(strcmp(ours, theirs) == 0);
+	tt_free(ours);
+	tt_free(theirs);
+}
+
 /* There and back: all that a layout has words for. */
 static void go_round(enum tt_master_layout over, size_t most)
 {
