@@ -84,8 +84,10 @@ static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_tra
 	TT_TRY(tt_report_form_find(&to->form, &ahead->forms, node));
 	to->counter = node->counter;
 	to->values.count = to->inputs.count = 0;
-	if (!TT_VEC_RESERVE(&to->values, forms->values.count + 1) ||
-	    !TT_VEC_RESERVE(&to->inputs, (size_t)node->input_count + 1))
+	if ((to->values.room <= forms->values.count &&
+	     !TT_VEC_RESERVE(&to->values, forms->values.count + 1)) ||
+	    (to->inputs.room <= node->input_count &&
+	     !TT_VEC_RESERVE(&to->inputs, (size_t)node->input_count + 1)))
 		return tt_fail_nomem();
 	to->values.count = forms->values.count;
 	if (to->values.count)
@@ -93,6 +95,7 @@ static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_tra
 		       to->values.count * sizeof(*to->values.data));
 	for (uint32_t i = 0; i < node->input_count; i++)
 		to->inputs.data[to->inputs.count++] = node->inputs[i];
+	to->entry = tt_report_form_entry(to->form, to->values.data);
 	return TTNN_OK;
 }
 
@@ -254,7 +257,6 @@ tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 tt_status tt_report_ahead_trace_edges(struct tt_report_told *to,
 				      struct tt_report_ahead_trace *ahead)
 {
-	int64_t *link;
 	uint32_t edge;
 
 	to->connections.count = 0;
@@ -267,10 +269,10 @@ tt_status tt_report_ahead_trace_edges(struct tt_report_told *to,
 			TT_TRY(add_many(to, edge));
 			continue;
 		}
-		link = TT_VEC_PUSH(&to->connections);
-		if (!link)
+		if (to->connections.count == to->connections.room &&
+		    !TT_VEC_RESERVE(&to->connections, 1))
 			return tt_fail_nomem();
-		*link = edge;
+		to->connections.data[to->connections.count++] = edge;
 	}
 	return TTNN_OK;
 }

@@ -15,6 +15,7 @@
 struct tt_report_told {
 	struct tt_report_form *form;
 	int64_t counter;
+	struct tt_report_entry entry; /* what is kept of it */
 	TT_VEC(int64_t) values, inputs;
 	TT_VEC(int64_t) connections; /* tt_report_ahead_trace_edges() */
 	struct tt_spool

@@ -151,8 +151,12 @@ static bool make_room(struct tt_report_forms *forms, const struct tt_graph_node 
 	       (forms->values.room >= values || TT_VEC_RESERVE(&forms->values, values));
 }
 
-/* All of a node but its numbers is its key; those are in forms->values. */
-static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_node *node)
+/*
+ * All of a node but its numbers is its key; those are in forms->values. `numbered`: the number of its arguments stands for
+ * them, if it has one.
+ */
+static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_node *node,
+			  bool numbered)
 {
 	int64_t number;
 
@@ -187,9 +191,10 @@ static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_n
 		}
 	}
 	put_word(forms, node->argument_count);
-	if (node->arguments_number)
+	numbered = numbered && node->arguments_number;
+	if (numbered)
 		put_word(forms, node->arguments_number);
-	for (uint32_t i = 0; !node->arguments_number && i < node->argument_count; i++)
+	for (uint32_t i = 0; !numbered && i < node->argument_count; i++)
 		add_words(forms, node->arguments[i], strlen(node->arguments[i]));
 	for (uint32_t i = 0; i < node->stack_count; i++)
 		add_words(forms, node->stack[i], strlen(node->stack[i]));
@@ -355,18 +360,58 @@ static tt_status new_form(struct tt_report_form **out, struct tt_report_forms *f
 	return TTNN_OK;
 }
 
-/* Makes the form that a key leads to. */
-static tt_status make_form(struct tt_report_form **out, struct tt_report_forms *forms,
-			   const struct tt_graph_node *node, struct tt_map_entry *entry)
+/* The form of a key, or NULL. Of exact ones, neighbours have equal numbers, if any. */
+static struct tt_report_form *form_of(const struct tt_map_entry *entry,
+				      const struct tt_report_forms *forms)
 {
-	struct tt_report_form *form = NULL;
+	struct tt_report_form *form = entry->pointer;
 
-	TT_TRY(new_form(&form, forms, node));
-	form->key = entry->key;
-	form->key_length = entry->length;
-	entry->pointer = form;
-	*out = form;
-	return make_key(forms, node); /* its values */
+	if (form && form->exact &&
+	    memcmp(form->values, forms->values.data, form->value_count * sizeof(*form->values)) !=
+		    0)
+		return NULL;
+	return form;
+}
+
+/* The form that the whole key leads to, made if there is none. */
+static tt_status find_whole(struct tt_report_form **out, struct tt_report_forms *forms,
+			    const struct tt_graph_node *node)
+{
+	struct tt_map_entry *entry;
+
+	TT_TRY(make_key(forms, node, false));
+	entry = tt_map_add(&forms->map, forms->key.data, forms->key.count, NULL);
+	if (!entry)
+		return tt_fail_nomem();
+	*out = form_of(entry, forms);
+	if (*out)
+		return TTNN_OK;
+	TT_TRY(new_form(out, forms, node));
+	entry->pointer = *out;
+	return TTNN_OK;
+}
+
+/* The form of the short key: numbers of arguments may be given anew, so that the whole key decides. */
+static tt_status find_short(struct tt_report_form **out, struct tt_report_forms *forms,
+			    const struct tt_graph_node *node)
+{
+	struct tt_map_entry *entry =
+		tt_map_add(&forms->map, forms->key.data, forms->key.count, NULL);
+	size_t at;
+
+	if (!entry)
+		return tt_fail_nomem();
+	*out = form_of(entry, forms);
+	if (*out)
+		return TTNN_OK;
+	at = (size_t)(entry - forms->map.entries);
+	TT_TRY(find_whole(out, forms, node));
+	entry = &forms->map.entries[at]; /* which may have moved */
+	entry->pointer = *out;
+	(*out)->key = entry->key;
+	(*out)->key_length = entry->length;
+	forms->bytes += entry->length + 64;
+	return make_key(forms, node, true); /* its values */
 }
 
 /* Nodes of a loop follow one another as before: then there is no need to search. */
@@ -383,22 +428,12 @@ static struct tt_report_form *guess(const struct tt_report_forms *forms)
 tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
 			      const struct tt_graph_node *node)
 {
-	struct tt_map_entry *entry;
 	struct tt_report_form *form;
 
-	TT_TRY(make_key(forms, node));
+	TT_TRY(make_key(forms, node, true));
 	form = guess(forms);
-	if (!form) {
-		entry = tt_map_add(&forms->map, forms->key.data, forms->key.count, NULL);
-		if (!entry)
-			return tt_fail_nomem();
-		form = entry->pointer;
-		/* Of exact ones, neighbours have equal numbers, if any. */
-		if (!form ||
-		    (form->exact && memcmp(form->values, forms->values.data,
-					   form->value_count * sizeof(*form->values)) != 0))
-			TT_TRY(make_form(&form, forms, node, entry));
-	}
+	if (!form)
+		TT_TRY(find_short(&form, forms, node));
 	if (forms->before)
 		forms->before->after = form;
 	forms->before = form;

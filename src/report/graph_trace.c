@@ -54,7 +54,7 @@ static tt_status note_entry(struct tt_report_graph *graph, const struct tt_repor
 
 	if (!entry)
 		return tt_spool_status(&graph->entries);
-	*entry = tt_report_form_entry(at->form, at->values.data);
+	*entry = at->entry;
 	return TTNN_OK;
 }
 
@@ -270,6 +270,38 @@ static tt_status keep_value(struct tt_report_graph *graph, const struct numbers 
 		captured, device ? tt_report_devices_map(captured->devices, *value) : *value);
 }
 
+/* The numbers of a node in the window, where there is room for all of them at once. */
+static bool keep_at_once(struct tt_report_captured *captured, const struct tt_report_form *form,
+			 const struct tt_report_told *told)
+{
+	size_t most = form->shape.hole_count + told->connections.count + told->inputs.count;
+	const int64_t *value = told->values.data;
+	int64_t *to = captured->few + captured->few_count;
+
+	if (told->many || form->exact || captured->few_count + most > TT_REPORT_FEW)
+		return false;
+	for (size_t i = 0; i < form->shape.hole_count; i++) {
+		uint16_t kind = form->shape.holes[i].kind;
+
+		if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS) {
+			bool inputs = kind == TT_HOLE_INPUTS;
+			size_t count = inputs ? told->inputs.count : told->connections.count;
+
+			*to++ = (int64_t)count;
+			if (count)
+				memcpy(to, inputs ? told->inputs.data : told->connections.data,
+				       count * sizeof(*to));
+			to += count;
+		} else if (kind == TT_HOLE_VALUE) {
+			*to++ = *value++;
+		} else if (kind == TT_HOLE_DEVICE) {
+			*to++ = tt_report_devices_map(captured->devices, *value++);
+		}
+	}
+	captured->few_count = (size_t)(to - captured->few);
+	return true;
+}
+
 static tt_status keep(struct tt_report_graph *graph, const struct tt_report_form *form,
 		      int64_t counter, struct numbers *n)
 {
@@ -281,6 +313,8 @@ static tt_status keep(struct tt_report_graph *graph, const struct tt_report_form
 	if (form->exact)
 		n->values = form->values;
 	TT_TRY(tt_report_captured_begin(graph->options.captured, &node));
+	if (n->told && keep_at_once(graph->options.captured, form, n->told))
+		return TTNN_OK;
 	for (size_t i = 0; i < form->shape.hole_count; i++) {
 		uint16_t kind = form->shape.holes[i].kind;
 

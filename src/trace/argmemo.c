@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 /* Bytes that are remembered. */
-#define REMEMBERED ((size_t)2 << 20)
+#define REMEMBERED ((size_t)6 << 20)
 
 /* ---- keys ------------------------------------------------------------------------------------------- */
 

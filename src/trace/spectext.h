@@ -18,7 +18,7 @@ enum tt_spectext_kind {
 };
 
 /* Specs that are remembered: so many places, of so many specs each. */
-#define TT_SPECTEXT_PLACES 64
+#define TT_SPECTEXT_PLACES 256
 #define TT_SPECTEXT_EACH 4
 
 struct tt_spectext {
