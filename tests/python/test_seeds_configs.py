@@ -146,6 +146,55 @@ def test_unary_pattern(shared):
     assert said.splitlines()[-1] == "sigmoid_accurate_traced_29"
 
 
+STEPS = """
+from tests.sweep_framework.master_config_loader import MasterConfigLoader, unpack_traced_config
+
+loader = MasterConfigLoader()
+
+# Option 1 (Default): Run exact traced configs (e.g., 30 tests)
+model_traced_params = loader.get_suite_parameters("your_operation_name")
+
+# Option 2: Run all combinations (e.g., 30 shapes × unique dtypes × layouts × memory_configs)
+# model_traced_params = loader.get_suite_parameters("your_operation_name", all_cases=True)
+
+parameters = {
+    "nightly": {
+        # ... your existing nightly tests ...
+    },
+    "model_traced": model_traced_params,  # Just add this line!
+}
+
+def run(
+    input_shape=None,
+    input_a_dtype=None,
+    input_a_layout=None,
+    input_a_memory_config=None,
+    output_memory_config=None,
+    traced_config_name=None,  # Add this parameter
+    *,
+    device,
+) -> list:
+    # Unpack all config values in ONE line
+    if traced_config_name:
+        input_shape, input_a_dtype, input_a_layout, input_a_memory_config, output_memory_config = unpack_traced_config(traced_config_name)
+
+    # Everything is now ready to use!
+    # ... your test implementation ...
+"""
+
+
+def test_step_by_step(shared):
+    """Both options; with all combinations the parameters come one by one, and no name is given."""
+    run(STEPS, shared)
+    exact = STEPS.replace("your_operation_name", "silu")
+    every = exact.replace("\nmodel_traced_params", "\n# model_traced_params", 1).replace("\n# model_traced_params = loader.get_suite_parameters(\"silu\", all", "\nmodel_traced_params = loader.get_suite_parameters(\"silu\", all")
+    for code, keys in ((exact, 1), (every, 5)):
+        said = run(code + "    return [input_shape]\n\nfrom ttnn.configs import vectors\nprint(len(model_traced_params), len(list(vectors(model_traced_params))))\n", shared)
+        assert said.endswith(f"{keys} 1\n")
+    said = run(every + "    return [input_shape]\n\nprint(run(**{name: values[0] for name, values in model_traced_params.items()}, device=None))\n", shared)
+    assert said.endswith("[[1, 1, 12544, 32]]\n")
+
+
 BINARY = r"""
 # 1. Import the loader and BINARY helper function
 from tests.sweep_framework.master_config_loader import MasterConfigLoader, unpack_binary_traced_config
@@ -899,6 +948,72 @@ def test_plugin(workspace):
     (config,) = made["operations"]["ttnn::add"]["configurations"]
     assert config["source"] == "test_x.py" and list(config["arguments"][0]) == ["arg0"]
     assert made["metadata"]["models"] == ["test_x.py", "test_y.py"]
+
+
+# How the guide says it works: what is printed there of functions.
+FUNCTIONS = """
+OperationsTracingPlugin pytest_runtest_setup(self, item)
+OperationsTracingPlugin pytest_runtest_teardown(self, item, nextitem)
+OperationsTracingPlugin is_valid_operation(self, op_name)
+OperationsTracingPlugin clean_operation_data(self, operation)
+OperationsTracingPlugin update_master_file(self, master_file_path, new_operations, test_name)
+MasterConfigLoader get_operation_configs(self, operation_name)
+MasterConfigLoader parse_memory_config(self, memory_config, tensor_shape)
+sweep_config_utils load_unary_op_configs(operation_name, all_cases)
+"""
+FILTER = """
+def is_valid_operation(self, op_name):
+    # 1. Check exclusion list (36 utility operations)
+    if op_name in self.excluded_operations:
+        return False
+
+    # 2. Check Allops.txt (official list of TTNN operations)
+    return op_name in self.valid_operations
+"""
+EXCLUSIONS = """
+class OperationsTracingPlugin:
+    def __init__(self):
+        self.excluded_operations = {
+            'ttnn::to_device',
+            'ttnn::from_device',
+            # Add your custom exclusions here
+        }
+"""
+
+
+def test_how_it_works(shared):
+    """The functions that the guide names take what it gives them, and the pieces that it prints fit the class."""
+    code = f"""
+import inspect
+import sys
+
+sys.path.insert(0, "model_tracer")
+import generic_ops_tracer
+from generic_ops_tracer import OperationsTracingPlugin as ours
+from tests.sweep_framework import sweep_config_utils
+from tests.sweep_framework.master_config_loader import MasterConfigLoader
+
+places = {{"OperationsTracingPlugin": ours, "MasterConfigLoader": MasterConfigLoader, "sweep_config_utils": sweep_config_utils}}
+for line in {FUNCTIONS!r}.strip().splitlines():
+    place, signature = line.split(" ", 1)
+    name, parameters = signature.rstrip(")").split("(")
+    assert list(inspect.signature(getattr(places[place], name)).parameters) == parameters.split(", "), line
+
+exec({FILTER!r})
+exec({EXCLUSIONS!r})
+plugin = ours()
+for name in generic_ops_tracer.OperationsTracingPlugin.valid_operations:
+    assert is_valid_operation(plugin, name) == plugin.is_valid_operation(name)
+
+
+class Mine(ours):
+    __init__ = OperationsTracingPlugin.__init__
+
+
+assert not Mine().is_valid_operation("ttnn::to_device") and Mine().is_valid_operation("ttnn::to_layout")
+print("all of it")
+"""
+    assert run(code, shared) == "all of it\n"
 
 
 def test_plugin_in_pytest(workspace):
