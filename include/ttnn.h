@@ -559,8 +559,7 @@ struct ttnn_device_info {
 	uint64_t max_worker_l1_size;
 	uint32_t dram_alignment, l1_alignment, pcie_alignment;
 	uint32_t circular_buffers; /* of one core */
-	uint32_t queues;
-	uint32_t clock_mhz;
+	uint32_t queues, clock_mhz;
 	float sfpu_eps, sfpu_nan, sfpu_inf;
 	const char *board_type, *device_series; /* of the machine: "Wormhole", "n300" (or "") */
 	uint32_t card_count;

@@ -118,6 +118,17 @@ static PyObject *version(PyObject *module, PyObject *unused)
 }
 
 /* import_report(input, output, db_name, schema, strict, tables, svg) → summary. */
+static PyObject *mark(PyObject *self, PyObject *args)
+{
+	const char *text, *detail = NULL;
+
+	(void)self;
+	if (!PyArg_ParseTuple(args, "s|z:mark", &text, &detail))
+		return NULL;
+	ttnn_mark(text, detail);
+	Py_RETURN_NONE;
+}
+
 static PyObject *import_report(PyObject *module, PyObject *args)
 {
 	struct ttnn_import_options options = {0};
@@ -183,6 +194,8 @@ static PyObject *restore_modules(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
 	{"restore_modules", restore_modules, METH_NOARGS,
 	 "Makes the inner modules known again after a second import."},
+	{"mark", mark, METH_VARARGS,
+	 "mark(text, detail=None): a word in the recordings; costs nothing while nobody records."},
 	{"import_report", import_report, METH_VARARGS, "Makes a database of a report."},
 	{"set_no_dispatch", set_no_dispatch, METH_O,
 	 "Whether this thread's operations compute no data; returns what it was."},

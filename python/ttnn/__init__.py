@@ -12,7 +12,7 @@ _ttnn.check_environment()
 __version__ = _ttnn.version()
 
 from ttnn import config, core, decorators, device, distributed, graph, operation_tracer, trace, types
-from ttnn._ttnn import activation, cluster, fabric, multi_device, program_descriptor
+from ttnn._ttnn import activation, cluster, fabric, mark, multi_device, program_descriptor
 from ttnn.config import (
     CONFIG,
     CONFIG_OVERRIDES,

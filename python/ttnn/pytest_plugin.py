@@ -3,6 +3,7 @@ options that trace the operations of tests (docs/params.md)."""
 
 import contextlib
 import re
+import sys
 
 import pytest
 
@@ -58,6 +59,33 @@ def pytest_unconfigure(config):
 
         ttnn.operation_tracer._ENABLE_TRACE = False
         ttnn._ttnn.params.clean()
+
+
+# ---- tests in recordings (docs/ttnn-configs.md)
+
+_OUTCOME = pytest.StashKey()
+
+
+def _mark(text, detail):
+    """A word in the recordings, if there can be any."""
+    mark = getattr(sys.modules.get("ttnn"), "mark", None)
+    if mark:
+        mark(text, detail)
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Where a test begins and ends, and how: recordings of many tests are told apart by it."""
+    _mark("ttnn.test.begin", item.nodeid)
+    yield
+    _mark("ttnn.test.end", f"{item.stash.get(_OUTCOME, 'skipped')} {item.nodeid}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.when == "call" or report.failed or (report.when == "setup" and report.skipped):
+        item.stash[_OUTCOME] = report.outcome
 
 
 @pytest.fixture(scope="function")

@@ -1,23 +1,20 @@
 /* ttnn trace: runs a program with recording on. All it does is set the environment. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/child.h"
 #include "cli/cli.h"
 #include "event/environment.h"
 #include "trace/info.h"
-#include "trace/left.h"
 
 static const char *directory = "ttnn-trace", *begin_mark, *end_mark, *flush_signal;
 static int64_t first_op, op_count, last_ops, flush_ms = -1;
@@ -143,52 +140,6 @@ static tt_status prepare(void)
 	return status;
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------ */
-
-/* A program that was not found tells through the pipe, which closes itself when it was. */
-static void become(char **command, int tell)
-{
-	int reason;
-
-	execvp(command[0], command);
-	reason = errno;
-	if (write(tell, &reason, sizeof(reason)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
-/* Runs it to its end; *code is its exit code, or 128 and the number of the signal it died of. */
-static tt_status run_program(int *code, char **command)
-{
-	int ends[2], reason = 0, state = 0;
-	pid_t child;
-
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return tt_fail(TTNN_IO, "pipe: %s", strerror(errno));
-	child = fork();
-	if (child == 0)
-		become(command, ends[1]);
-	close(ends[1]);
-	if (child < 0) {
-		close(ends[0]);
-		return tt_fail(TTNN_IO, "fork: %s", strerror(errno));
-	}
-	if (read(ends[0], &reason, sizeof(reason)) != (ssize_t)sizeof(reason))
-		reason = 0;
-	close(ends[0]);
-	/* What the terminal says is meant for the program. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	while (waitpid(child, &state, 0) < 0 && errno == EINTR)
-		continue;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	if (reason)
-		return tt_fail(TTNN_NOTFOUND, "%s: %s", command[0], strerror(reason));
-	*code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
-	return TTNN_OK;
-}
-
 /* ---- what came of it -------------------------------------------------------------------------------------- */
 
 static void tell_file(const char *path)
@@ -204,13 +155,6 @@ static void tell_file(const char *path)
 	fprintf(stderr, "ttnn trace: %s: %s\n", path, tt_str_text(&line));
 	tt_str_deinit(&line);
 	tt_source_close(source);
-}
-
-/* What ended processes left is put in order; those that are about to end have a moment for it. */
-static void complete_files(int64_t since)
-{
-	for (int i = 0; tt_traces_complete(directory, since) && i < 25; i++)
-		usleep(20000);
 }
 
 static int64_t modified(const char *path)
@@ -261,11 +205,11 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	memcpy(command, operands, count * sizeof(*command)); /* with NULL at the end */
 	status = prepare();
 	if (status == TTNN_OK)
-		status = run_program(&code, command);
+		status = cli_child(&code, command);
 	tt_free(command);
 	if (status != TTNN_OK)
 		return cli_fail();
-	complete_files(since);
+	cli_child_complete(directory, since);
 	if (!quiet && !tell_files(since))
 		fprintf(stderr, "ttnn trace: nothing was recorded: did %s use the library?\n",
 			operands[0]);
