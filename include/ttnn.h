@@ -558,11 +558,10 @@ struct ttnn_device_info {
 	uint64_t dram_base, l1_base;      /* the lowest address of a buffer */
 	uint64_t max_worker_l1_size;
 	uint32_t dram_alignment, l1_alignment, pcie_alignment;
-	uint32_t circular_buffers; /* of one core */
-	uint32_t queues, clock_mhz;
+	uint32_t circular_buffers;              /* of one core */
+	uint32_t queues, clock_mhz, card_count; /* of the machine */
 	float sfpu_eps, sfpu_nan, sfpu_inf;
 	const char *board_type, *device_series; /* of the machine: "Wormhole", "n300" (or "") */
-	uint32_t card_count;
 };
 
 /*

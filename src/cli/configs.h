@@ -39,12 +39,13 @@ struct configs_source {
 	tt_status (*add)(size_t *calls, size_t *added, struct tt_master *master, const char *path);
 };
 extern const struct configs_source *const configs_sources[]; /* ends with NULL */
+extern const struct configs_source configs_recordings;
 
 /* Adds what a path leads to, by the first row that takes it; prints how much that was. */
 tt_status configs_add_source(struct tt_master *master, const char *path);
 
 /* The subcommands. */
 extern const struct tt_cmd configs_add, configs_diff, configs_export, configs_list, configs_merge,
-	configs_show, configs_stats;
+	configs_show, configs_stats, configs_trace;
 
 #endif

@@ -57,7 +57,7 @@ static tt_status add_master(size_t *calls, size_t *added, struct tt_master *mast
 static const struct configs_source masters = {"master files", takes_master, add_master};
 
 /* To add a kind of source: its row here, before that of masters, which takes all. */
-const struct configs_source *const configs_sources[] = {&masters, NULL};
+const struct configs_source *const configs_sources[] = {&configs_recordings, &masters, NULL};
 
 tt_status configs_add_source(struct tt_master *master, const char *path)
 {

@@ -36,13 +36,14 @@ static bool is_folder(const char *path)
 /* Asks pytest whether it finds tests there, without a word. */
 static tt_status has_tests(bool *out, const struct configs_run *run, const char *path)
 {
-	char *command[] = {(char *)"sh",
-			   (char *)"-c",
-			   (char *)"exec \"$0\" -m pytest --collect-only -q -p ttnn.pytest_plugin \"$1\" "
-				   ">/dev/null 2>&1",
-			   (char *)run->python,
-			   (char *)path,
-			   NULL};
+	char *command[] = {
+		(char *)"sh",
+		(char *)"-c",
+		(char *)"exec \"$0\" -m pytest --collect-only -q -p ttnn.pytest_plugin \"$1\" "
+			">/dev/null 2>&1",
+		(char *)run->python,
+		(char *)path,
+		NULL};
 	int code;
 
 	TT_TRY(cli_child(&code, command));
@@ -76,7 +77,8 @@ static const char *const pytest_words[] = {"-v", "-s", "--tb=short", "-p", "ttnn
 #define WORDS (sizeof(pytest_words) / sizeof(pytest_words[0]))
 
 /* The command of a kind; its words are borrowed. */
-static char **make_command(enum kind kind, const struct configs_run *run, size_t count, char **operands)
+static char **make_command(enum kind kind, const struct configs_run *run, size_t count,
+			   char **operands)
 {
 	char **command = tt_calloc(count + WORDS + 4, sizeof(*command));
 	size_t used = 0;
@@ -152,7 +154,8 @@ void configs_run_clean(struct configs_run *run, const char *keep)
 		if (keep && tt_ends_with(entries[i]->d_name, ".ttrace")) {
 			tt_str_addf(&to, "%s-%s", keep, entries[i]->d_name);
 			if (rename(tt_str_text(&from), tt_str_text(&to)) != 0)
-				fprintf(stderr, "ttnn: %s: %s\n", tt_str_text(&to), strerror(errno));
+				fprintf(stderr, "ttnn: %s: %s\n", tt_str_text(&to),
+					strerror(errno));
 		}
 		if (*entries[i]->d_name != '.')
 			unlink(tt_str_text(&from));

@@ -9,12 +9,12 @@
 struct configs_run {
 	const char *python;
 	const char *place; /* where the folder of its traces is made */
-	bool calls;           /* record calls as they were written, too */
-	int code;             /* the exit code, or 128 and a signal */
-	char *directory;      /* holds the traces of all its processes */
-	char *root;           /* the working directory */
+	bool calls;        /* record calls as they were written, too */
+	int code;          /* the exit code, or 128 and a signal */
+	char *directory;   /* holds the traces of all its processes */
+	char *root;        /* the working directory */
 	char *file;
-	const char *source;   /* the file that was run, below root if it is */
+	const char *source; /* the file that was run, below root if it is */
 };
 
 /* Runs it to its end. The exit code is no failure of ours. */

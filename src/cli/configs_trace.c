@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@
 #include "store/extract.h"
 #include "store/names.h"
 
-static const char *names_path = "tests/sweep_framework/Allops.txt", *exclusions, *python = "python3";
+static const char *names_path = "tests/sweep_framework/Allops.txt", *exclusions,
+		  *python = "python3";
 static bool store, include_failed;
 
 static const struct tt_opt options[] = {
@@ -29,7 +31,8 @@ static const struct tt_opt options[] = {
 	 "names of the operations that count (default: tests/sweep_framework/Allops.txt, else all)"},
 	{"exclude", 0, TT_OPT_STRING, &exclusions, "NAMES",
 	 "operations that do not count, besides those of infrastructure: a,b"},
-	{"python", 0, TT_OPT_STRING, &python, "PROG", "what runs tests and scripts (default: python3)"},
+	{"python", 0, TT_OPT_STRING, &python, "PROG",
+	 "what runs tests and scripts (default: python3)"},
 	{"store", 0, TT_OPT_FLAG, &store, NULL, "keep what was recorded, beside the master"},
 	{0},
 };
@@ -54,6 +57,8 @@ struct session {
 	TT_VEC(const char *) excluded;
 	char *exclusions;
 	char *place; /* the folder of the master */
+	char uid[40];
+	struct tt_str rest;
 };
 
 static bool is_listed(void *context, const char *op)
@@ -111,7 +116,8 @@ static tt_status split_exclusions(struct session *s)
 	s->exclusions = tt_strdup(exclusions);
 	if (!s->exclusions)
 		return tt_fail_nomem();
-	for (char *word = strtok_r(s->exclusions, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+	for (char *word = strtok_r(s->exclusions, ",", &rest); word;
+	     word = strtok_r(NULL, ",", &rest)) {
 		const char **place = TT_VEC_PUSH(&s->excluded);
 
 		if (!place)
@@ -258,7 +264,8 @@ static bool has_module(const char *op)
 
 static void print_without_module(const struct session *s)
 {
-	const char *before = "⚠️  Without a test module in tests/sweep_framework/sweeps/model_traced: ";
+	const char *before =
+		"⚠️  Without a test module in tests/sweep_framework/sweeps/model_traced: ";
 
 	if (access("tests/sweep_framework", F_OK) != 0)
 		return;
@@ -349,6 +356,32 @@ static tt_status prepare(struct session *s)
 	return tt_master_new(&s->run, s->extract.layout);
 }
 
+/* A random UUID, version 4. */
+static tt_status make_uid(char out[40])
+{
+	unsigned char bytes[16];
+	size_t used = 0;
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return tt_fail(TTNN_IO, "getrandom: %s", strerror(errno));
+	bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
+	bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		used += (size_t)snprintf(out + used, 40 - used, "%s%02x",
+					 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+					 bytes[i]);
+	return TTNN_OK;
+}
+
+/* What was given to pytest besides the path. */
+static tt_status join_rest(struct session *s, size_t count, char **operands)
+{
+	for (size_t i = 1; i < count; i++)
+		tt_str_addf(&s->rest, "%s%s", i > 1 ? " " : "", operands[i]);
+	s->extract.pytest_args = s->rest.length ? tt_str_text(&s->rest) : NULL;
+	return tt_str_status(&s->rest);
+}
+
 static tt_status trace(struct session *s, int *code, size_t count, char **operands)
 {
 	struct configs_run run = {.python = python, .calls = s->extract.layout == TT_MASTER_V2};
@@ -357,6 +390,9 @@ static tt_status trace(struct session *s, int *code, size_t count, char **operan
 
 	TT_TRY(prepare(s));
 	TT_TRY(find_place(s));
+	TT_TRY(make_uid(s->uid));
+	s->extract.trace_uid = s->uid;
+	TT_TRY(join_rest(s, count, operands));
 	run.place = s->place;
 	print_title(s, operands[0]);
 	TT_TRY(configs_run(&run, count, operands));
@@ -399,6 +435,7 @@ static int run_trace(const struct tt_cmd *cmd, size_t count, char **operands)
 	TT_VEC_DEINIT(&s.excluded);
 	tt_free(s.exclusions);
 	tt_free(s.place);
+	tt_str_deinit(&s.rest);
 	return status == TTNN_OK ? code : cli_fail();
 }
 

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "event/environment.h"
 #include "trace/info.h"
+#include "trace/left.h"
 
 static const char *directory = "ttnn-trace", *begin_mark, *end_mark, *flush_signal;
 static int64_t first_op, op_count, last_ops, flush_ms = -1;

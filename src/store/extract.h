@@ -37,6 +37,7 @@ struct tt_extract {
 	size_t excluded_count;
 	/* (optional) whether an operation, dotted, is one that is traced; else all ttnn.* are */
 	bool (*listed)(void *context, const char *op);
+	const char *trace_uid, *pytest_args; /* (optional) of a trace's run */
 	bool include_failed; /* parameter files of failed tests, too */
 	tt_status (*call)(void *context, const struct tt_master_call *call);
 	tt_status (*test)(void *context, const struct tt_extract_test *test); /* (optional) */

@@ -143,6 +143,8 @@ static tt_status give(struct reader *r, enum tt_master_layout layout,
 							.args = tt_str_text(&r->args),
 							.length = r->args.length,
 							.source = tt_str_text(&r->source),
+							.trace_uid = r->extract->trace_uid,
+							.pytest_args = r->extract->pytest_args,
 							.machine = *machine});
 }
 

@@ -1,0 +1,85 @@
+/* configs_sources.c: recordings as sources of configurations: traces, graphs, reports, parameter files. */
+#include <ctype.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/configs.h"
+#include "store/extract.h"
+
+#define PEEK 256
+
+/* Whether a text begins as a graph or a report does: a master's first key is one of its own. */
+static bool is_graph(const char *text)
+{
+	static const char *const own[] = {"\"operations\"", "\"metadata\"", "\"content\""};
+
+	text += strspn(text, " \t\r\n");
+	if (*text == '[')
+		return true;
+	if (*text++ != '{')
+		return false;
+	text += strspn(text, " \t\r\n");
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strncmp(text, own[i], strlen(own[i])) == 0)
+			return false;
+	return *text == '"';
+}
+
+static bool takes_recording(const char *path)
+{
+	char text[PEEK + 1] = "";
+	struct stat info;
+	size_t size;
+	bool graph = false;
+	int fd;
+
+	if (stat(path, &info) != 0)
+		return false;
+	if (S_ISDIR(info.st_mode) || tt_ends_with(path, ".ttrace"))
+		return true;
+	if (tt_ends_with(path, ".sqlite") || tt_file_open_unpacked(&fd, &size, path) != TTNN_OK)
+		return false;
+	if (tt_file_read_at(fd, text, size < PEEK ? size : PEEK, 0, path) == TTNN_OK)
+		graph = is_graph(text);
+	close(fd);
+	return graph;
+}
+
+struct adding {
+	struct tt_master *master;
+	size_t added;
+};
+
+static tt_status add_call(void *context, const struct tt_master_call *call)
+{
+	struct adding *adding = context;
+	bool added;
+
+	TT_TRY(tt_master_add(&added, adding->master, call));
+	adding->added += added;
+	return TTNN_OK;
+}
+
+static tt_status add_recording(size_t *calls, size_t *added, struct tt_master *master,
+			       const char *path)
+{
+	struct adding adding = {.master = master};
+	bool v2 = tt_master_layout(master) == TT_MASTER_V2;
+	struct tt_extract extract = {
+		.layout = v2 ? TT_MASTER_V2 : TT_MASTER_V1, .call = add_call, .context = &adding};
+
+	TT_TRY(tt_extract_path(&extract, path));
+	/* A trace without calls as they were written has the operations still. */
+	if (v2 && !extract.calls) {
+		extract.layout = TT_MASTER_V1;
+		TT_TRY(tt_extract_path(&extract, path));
+	}
+	*calls = (size_t)extract.calls;
+	*added = adding.added;
+	return TTNN_OK;
+}
+
+const struct configs_source configs_recordings = {"recordings", takes_recording, add_recording};
