@@ -31,8 +31,8 @@ enum tt_master_layout configs_layout_of(const struct tt_master *master)
 
 /* To add a subcommand: its row here, its name in configs.h, a case in tests/cli. */
 static const struct tt_cmd *const commands[] = {
-	&configs_add,  &configs_diff,  &configs_export, &configs_list, &configs_merge,
-	&configs_show, &configs_stats, &configs_trace,  NULL,
+	&configs_add,   &configs_check, &configs_diff,  &configs_export, &configs_list,
+	&configs_merge, &configs_show,  &configs_stats, &configs_trace,  NULL,
 };
 
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)

@@ -46,6 +46,6 @@ tt_status configs_add_source(struct tt_master *master, const char *path);
 
 /* The subcommands. */
 extern const struct tt_cmd configs_add, configs_diff, configs_export, configs_list, configs_merge,
-	configs_show, configs_stats, configs_trace;
+	configs_show, configs_stats, configs_trace, configs_check;
 
 #endif

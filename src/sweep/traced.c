@@ -12,6 +12,7 @@
  */
 #include "sweep/traced.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -52,8 +53,8 @@ static tt_status add_operation(struct tt_traced *out, const char *name, const st
 		/* The oldest files have the argument list alone. */
 		if (!args && tt_json_kind(it.value) == TT_JSON_ARRAY)
 			args = it.value;
-		out->configs[out->count++] =
-			(struct tt_traced_config){op, source ? source : "", number, args};
+		out->configs[out->count++] = (struct tt_traced_config){
+			.op = op, .source = source ? source : "", .number = number, .args = args};
 	}
 	return TTNN_OK;
 }
@@ -132,8 +133,8 @@ static tt_status read_tensor(ttnn_tensor **out, const struct binding *b,
 
 	TT_TRY(tt_json_read_shape(&args.shape, tt_json_get(spec, "logical_shape")));
 	TT_TRY(read_enum(&dtype, b, &tt_enum_dtype, tt_json_get(page, "dtype")));
-	/* In lists the layout is missing: tiles show by their alignment. */
-	layout = tt_json_count(tt_json_get(page, "alignment")) > 1 ? TTNN_TILE : TTNN_ROW_MAJOR;
+	/* In lists the layout is missing: tiles show by their alignment. A tensor that has neither is tiled. */
+	layout = tt_json_count(tt_json_get(page, "alignment")) == 1 ? TTNN_ROW_MAJOR : TTNN_TILE;
 	if (tt_json_get(value, "layout"))
 		TT_TRY(read_enum(&layout, b, &tt_enum_layout, tt_json_get(value, "layout")));
 	TT_TRY(tt_json_read_memory_config(&args.memory, tt_json_get(page, "memory_config")));
@@ -308,33 +309,90 @@ static tt_status read_element(struct ttnn_value *out, const struct binding *b,
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
+/* The place that an element says it has, {"arg3": ...}; false: it has a name, or none. */
+static bool place_of(size_t *out, const struct tt_json *element)
+{
+	struct tt_json_iter it = tt_json_iter(element);
+	char *end;
+
+	if (!tt_json_next(&it) || strncmp(it.key, "arg", 3) != 0)
+		return false;
+	*out = strtoul(it.key + 3, &end, 10);
+	return end != it.key + 3 && !*end;
+}
+
+static bool is_named(const struct tt_json *element)
+{
+	size_t place;
+
+	return !place_of(&place, element) && !tt_repair_unparsed(element, NULL);
+}
+
+/* The arguments that the positions of a configuration stand for: those of a release, or of a signature. */
+struct names {
+	const char *order; /* NULL: the signature's */
+	const struct tt_sig *sig;
+};
+
+static tt_status find_names(struct names *out, const struct tt_traced_config *config,
+			    const struct tt_op_entry *entry)
+{
+	struct tt_json_iter it = tt_json_iter(config->args);
+	size_t placed = 0;
+
+	while (tt_json_next(&it))
+		placed += !is_named(it.value);
+	*out = (struct names){0};
+	if (!config->python)
+		out->order = tt_order_names(config->op, placed);
+	for (size_t i = 0; !out->order && !out->sig && i < entry->overloads.count; i++)
+		if (entry->overloads.sigs[i].count >= placed)
+			out->sig = &entry->overloads.sigs[i];
+	if (!out->order && !out->sig)
+		return tt_fail(TTNN_NOTFOUND, "%s takes no %zu arguments", config->op, placed);
+	return TTNN_OK;
+}
+
+/* The name of the next argument by position, in `arena`; "" for one that there is no more, NULL at the end. */
+static const char *next_name(struct names *names, size_t place, struct tt_arena *arena)
+{
+	struct tt_order_word word;
+
+	if (!names->order)
+		return place < names->sig->count ? names->sig->args[place].name : NULL;
+	if (!tt_order_next(&word, &names->order))
+		return NULL;
+	return tt_arena_strndup(arena, word.name, word.length);
+}
+
 tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			 const struct tt_traced_config *config, const struct tt_traced_maker *maker)
 {
-	const char *names = tt_order_names(config->op, tt_json_count(config->args));
 	const struct tt_op_entry *entry = tt_op_find(config->op);
 	struct tt_json_iter it = tt_json_iter(config->args);
 	struct binding b = {out, arena, config, maker, NULL, ""};
+	struct names names;
 
 	*out = (struct tt_traced_call){0};
 	TT_TRY(tt_op_registry());
-	if (!names || !entry)
-		return tt_fail(TTNN_NOTFOUND, "%s with %zu arguments is not known", config->op,
-			       tt_json_count(config->args));
+	if (!entry)
+		return tt_fail(TTNN_NOTFOUND, "there is no operation %s", config->op);
+	TT_TRY(find_names(&names, config, entry));
 	b.overloads = &entry->overloads;
-	while (tt_json_next(&it)) {
-		struct tt_order_word word;
-		char *name;
+	for (size_t place = 0; tt_json_next(&it);) {
+		struct tt_json_iter member = tt_json_iter(it.value);
 
-		if (!tt_order_next(&word, &names) || out->count == TT_ARGS_MAX)
+		if (is_named(it.value) && tt_json_next(&member))
+			b.arg = member.key;
+		else
+			b.arg = next_name(&names, place++, arena);
+		if (!b.arg || out->count == TT_ARGS_MAX) {
+			b.arg = "";
 			return bad(&b, "too many arguments");
-		if (!word.length)
+		}
+		if (!*b.arg)
 			continue;
-		name = tt_arena_strndup(arena, word.name, word.length);
-		if (!name)
-			return tt_fail_nomem();
-		b.arg = name;
-		out->args[out->count].name = name;
+		out->args[out->count].name = b.arg;
 		TT_TRY(read_element(&out->args[out->count].value, &b, it.value));
 		out->count++;
 	}

@@ -22,6 +22,7 @@ struct tt_traced_config {
 	const char *source; /* the test it was seen in first, or "" */
 	size_t number;      /* among those of its operation, from 0 */
 	const struct tt_json *args;
+	bool python; /* positions are those of a Python call: the signature's */
 };
 
 struct tt_traced {
