@@ -29,7 +29,7 @@ l1 = ttnn.MemoryConfig(buffer_type=ttnn.BufferType.L1)
 def draw(rows, cols, most):
     global seed
     seed += 1
-    return ttnn.rand(ttnn.Shape([1, rows, cols]), device, low=-most, high=most, seed=seed)
+    return ttnn.rand([1, rows, cols], device, low=-most, high=most, seed=seed)
 
 
 def dense(x, cols, activation=None):
@@ -45,7 +45,6 @@ q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads=
 seen = ttnn.transformer.scaled_dot_product_attention(q, k, v, memory_config=l1)
 x = ttnn.add(x, dense(ttnn.transformer.concatenate_heads(seen, memory_config=l1), WIDTH), memory_config=l1)
 x = ttnn.add(x, dense(dense(ttnn.layer_norm(x, memory_config=l1), HIDDEN, "gelu"), WIDTH), memory_config=l1)
-ttnn.to_torch(x)
 """
 
 SMALL = """
