@@ -1,6 +1,6 @@
 /*
  * test_extract.c: configurations out of parameter files: upstream's own tracer made the same of the calls of whole
- * models (tests/data/models_configs).
+ * models (tests/data/master).
  */
 #include "store/extract.h"
 
@@ -12,7 +12,7 @@
 #include "store/names.h"
 #include "test.h"
 
-static const char folder[] = "tests/data/models_configs";
+static const char folder[] = "tests/data/master";
 static struct tt_names listed_names;
 
 static bool listed(void *context, const char *op)
@@ -43,7 +43,7 @@ static void extract_model(struct tt_master *master, const char *model)
 
 	tt_str_addf(&source, "models/%s", model);
 	run.source = tt_str_text(&source);
-	tt_str_addf(&path, "%s/%s.params.jsonl.gz", folder, model);
+	tt_str_addf(&path, "%s/calls/%s.jsonl.gz", folder, model);
 	CHECK_OK(tt_file_read(&text, &size, tt_str_text(&path)));
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
 		struct tt_json_part part = {.name = model,
@@ -130,7 +130,7 @@ TEST(models_give_what_upstreams_tracer_made_of_them)
 		extract_model(master, models[i]);
 		CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
 		tt_master_free(master);
-		tt_str_addf(&theirs, "%s/%s.master_v2.json.gz", folder, models[i]);
+		tt_str_addf(&theirs, "%s/models/%s.json.gz", folder, models[i]);
 		compare(path, tt_str_text(&theirs), models[i]);
 		tt_str_deinit(&theirs);
 	}
@@ -148,6 +148,6 @@ TEST(all_models_merge_as_upstreams_did)
 		extract_model(master, models[i]);
 	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
 	tt_master_free(master);
-	compare(path, "tests/data/models_configs/all.master_v2.json.gz", "all");
+	compare(path, "tests/data/master/models_merged.json.gz", "all");
 	tt_names_deinit(&listed_names);
 }

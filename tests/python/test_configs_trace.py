@@ -15,7 +15,7 @@ from ttnn import program
 from ttnn.graph_tracer_utils import GraphTracerUtils
 
 HERE = pathlib.Path(__file__).parent
-DATA = HERE.parent / "data" / "models_configs"
+DATA = HERE.parent / "data" / "master" / "models"
 
 NETWORK = """
 import math
@@ -225,7 +225,7 @@ def test_models_give_upstreams_configurations(tmp_path, name):
     done = trace(tmp_path, "--layout", "v2", "--master", "ours.json", "model.py")
     assert done.returncode == 0, done.stdout + done.stderr
     ours = {(op, c["config_hash"]) for op, found in configurations(tmp_path / "ours.json").items() for c in found}
-    theirs = json.loads(gzip.decompress((DATA / f"{name}.master_v2.json.gz").read_bytes()))["operations"]
+    theirs = json.loads(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()))["operations"]
     theirs = {(op, c["config_hash"]) for op, entry in theirs.items() for c in entry["configurations"]}
     assert theirs <= ours
     assert {op for op, _ in ours - theirs} <= EXTRA.get(name, set())
