@@ -661,10 +661,6 @@ def test_unit_test(shared):
 
 # ---- tracing
 
-traces = pytest.mark.skipif(
-    subprocess.run([program.path(), "configs", "trace", "--help"], capture_output=True).returncode != 0, reason="no ttnn configs trace"
-)
-
 MODEL = '''
 import ttnn
 
@@ -739,7 +735,6 @@ def check_texts(said):
             assert any(mask(wanted) == line for line in lines), f"{wanted}\nis not, in this order, in\n{said}"
 
 
-@traces
 def test_tracing_efficientnet(workspace):
     put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
     empty(workspace)
@@ -754,10 +749,10 @@ def test_tracing_efficientnet(workspace):
     assert "(2x executed)" in ran.stdout
     again = shell(f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace)
     assert "📝 Added 0 new unique configurations to master file" in again.stdout
+    assert [path.name for path in (workspace / "traced_operations").iterdir() if path.suffix == ".json"] == [configs.MASTER]
     assert counted(workspace) == found
 
 
-@traces
 def test_both_paths_give_one_master(workspace):
     put_model(workspace, DEMOS[0], "demo", 32)
     put_model(workspace, DEMOS[1], "demo", 64)
@@ -773,7 +768,6 @@ def test_both_paths_give_one_master(workspace):
     assert len(files) == 1
 
 
-@traces
 def test_absolute_path(workspace):
     file = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
     empty(workspace)
@@ -782,28 +776,18 @@ def test_absolute_path(workspace):
     assert master(workspace)["metadata"]["models"] == [EFFICIENTNET]
 
 
-@traces
-def test_raw_traces(workspace):
-    """They go after the merge, unless --store is given."""
+def test_raw_traces_and_output_directory(workspace):
+    """Raw traces go after the merge (as above), unless --store is given; the master may be elsewhere."""
     put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
-    place = workspace / "model_tracer" / "traced_operations"
-    assert shell(f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace).returncode == 0
-    assert [path.name for path in place.iterdir() if path.suffix == ".json"] == [configs.MASTER]
-    ran = shell(f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model --store", workspace)
-    assert ran.returncode == 0
+    place = workspace.parent / "own"
+    line = f"python model_tracer/generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model --store -o {place}"
+    ran = shell(line, workspace)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert json.loads((place / configs.MASTER).read_text())["metadata"]["models"] == [EFFICIENTNET]
     (kept,) = re.findall(r"💾 File: (\S+\.json) \(", ran.stdout)
     assert (place / kept).exists() and json.loads((place / kept).read_text())["content"]
 
 
-@traces
-def test_output_directory(workspace):
-    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
-    ran = shell(f"python generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model -o {workspace.parent}/own", workspace)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert json.loads((workspace.parent / "own" / configs.MASTER).read_text())["metadata"]["models"] == [EFFICIENTNET]
-
-
-@traces
 def test_models_of_the_text_demo(workspace):
     """The source of a configuration names the model that the demo ran."""
     put_model(workspace, TEXT_DEMO, "demo_text")
@@ -817,7 +801,6 @@ def test_models_of_the_text_demo(workspace):
     ]
 
 
-@traces
 def test_a_script(workspace):
     """The vision demo is named without a test: it is run as a script."""
     path = "models/demos/gemma3/demo/vision_demo.py"
@@ -830,7 +813,6 @@ def test_a_script(workspace):
     assert counted(workspace)["ttnn::add"] == 1
 
 
-@traces
 def test_a_failing_test_contributes(workspace):
     file = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
     file.write_text(file.read_text() + "    assert False\n")
@@ -854,7 +836,6 @@ done
 """
 
 
-@traces
 def test_batch(workspace):
     for number, path in enumerate(DEMOS):
         put_model(workspace, path, "demo", 32 * (number + 1))
@@ -879,7 +860,6 @@ python generic_ops_tracer.py path/to/test.py::test_my_custom_model
 """
 
 
-@traces
 def test_own_model(workspace):
     code = filled(3, OWN_MODEL).replace("    pass", "    import ttnn\n    ttnn.relu(ttnn.ones([1, 32], device=device, layout=ttnn.TILE_LAYOUT))")
     (workspace / "path" / "to").mkdir(parents=True)
@@ -893,7 +873,6 @@ def test_own_model(workspace):
 # ---- the plugin
 
 
-@traces
 def test_custom_exclusions(workspace):
     """Editing the file, at the root or in model_tracer, changes what is traced."""
     put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
