@@ -22,7 +22,7 @@
 
 static const char *names_path = "tests/sweep_framework/Allops.txt", *exclusions,
 		  *python = "python3";
-static bool store, include_failed;
+static bool exclude_only, store, include_failed;
 
 static const struct tt_opt options[] = {
 	CONFIGS_MASTER_OPTION,
@@ -31,6 +31,8 @@ static const struct tt_opt options[] = {
 	 "names of the operations that count (default: tests/sweep_framework/Allops.txt, else all)"},
 	{"exclude", 0, TT_OPT_STRING, &exclusions, "NAMES",
 	 "operations that do not count, besides those of infrastructure: a,b"},
+	{"exclude-only", 0, TT_OPT_FLAG, &exclude_only, NULL,
+	 "count those of infrastructure, too, unless --exclude names them"},
 	{"python", 0, TT_OPT_STRING, &python, "PROG",
 	 "what runs tests and scripts (default: python3)"},
 	{"store", 0, TT_OPT_FLAG, &store, NULL, "keep what was recorded, beside the master"},
@@ -126,6 +128,7 @@ static tt_status split_exclusions(struct session *s)
 	}
 	s->extract.excluded = s->excluded.data;
 	s->extract.excluded_count = s->excluded.count;
+	s->extract.exclude_only = exclude_only;
 	return TTNN_OK;
 }
 

@@ -21,7 +21,7 @@ bool tt_extract_wants(const struct tt_extract *extract, const char *op)
 {
 	struct tt_str name = {0};
 	bool wanted = strncmp(op, "ttnn.", 5) == 0 && strncmp(op, "ttnn.prim.", 10) != 0 &&
-		      !tt_names_excluded(op);
+		      (extract->exclude_only || !tt_names_excluded(op));
 
 	for (size_t i = 0; wanted && i < extract->excluded_count; i++) {
 		tt_str_clear(&name);

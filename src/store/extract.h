@@ -35,10 +35,11 @@ struct tt_extract {
 	const char *root;   /* (optional) sources below this directory are relative to it */
 	const char *const *excluded; /* (optional) names besides those of names.h, dotted or not */
 	size_t excluded_count;
+	bool exclude_only; /* no others: not those of names.h */
 	/* (optional) whether an operation, dotted, is one that is traced; else all ttnn.* are */
 	bool (*listed)(void *context, const char *op);
 	const char *trace_uid, *pytest_args; /* (optional) of a trace's run */
-	bool include_failed; /* parameter files of failed tests, too */
+	bool include_failed;                 /* parameter files of failed tests, too */
 	tt_status (*call)(void *context, const struct tt_master_call *call);
 	tt_status (*test)(void *context, const struct tt_extract_test *test); /* (optional) */
 	void *context;

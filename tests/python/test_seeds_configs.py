@@ -874,18 +874,20 @@ def test_own_model(workspace):
 
 
 def test_custom_exclusions(workspace):
-    """Editing the file, at the root or in model_tracer, changes what is traced."""
-    put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    """Editing the file, at the root or in model_tracer, changes what is traced: one name more, and one less."""
+    model = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
+    model.write_text(model.read_text() + "    ttnn.to_layout(a, ttnn.ROW_MAJOR_LAYOUT)\n")
     empty(workspace)
     tracer = workspace / "generic_ops_tracer.py"
     text = tracer.read_text()
     mark = "# Add your custom exclusions here\n"
     assert mark in text
-    tracer.write_text(text.replace(mark, "'ttnn::sigmoid_accurate',\n            " + mark))
+    text = text.replace(mark, "'ttnn::sigmoid_accurate',\n            " + mark)
+    tracer.write_text(text.replace('            "ttnn::to_layout",\n', ""))
     ran = shell(f"python generic_ops_tracer.py {EFFICIENTNET}::test_efficientnetb0_model", workspace)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found = counted(workspace)
-    assert "ttnn::sigmoid_accurate" not in found and found["ttnn::add"] == 1
+    assert "ttnn::sigmoid_accurate" not in found and found["ttnn::add"] == found["ttnn::to_layout"] == 1
 
 
 PLUGIN = """

@@ -98,7 +98,7 @@ def main():
     given, rest = parser.parse_known_args()
     master = os.path.abspath(os.path.join(given.output_dir, configs.MASTER))
     options = ["--master", master, "--ops", ALLOPS, "--exclude", ",".join(excluded(OperationsTracingPlugin()))]
-    options += ["--python", sys.executable, *(["--store"] if given.store else [])]
+    options += ["--exclude-only", "--python", sys.executable, *(["--store"] if given.store else [])]
     path, mark, test = given.test_path.partition("::")
     if os.path.exists(path):
         path = os.path.abspath(path)
