@@ -108,6 +108,39 @@ static double query(const char *path)
 	return start;
 }
 
+/* Adds one configuration to a file. */
+static void add_one(const char *path, const char *what)
+{
+	struct tt_master_call call = {
+		.op = "ttnn.add", .args = "[{\"arg0\": \"1\"}]", .source = "x"};
+	double start = now();
+	struct tt_master *master;
+	bool added;
+
+	call.length = strlen(call.args);
+	check(tt_master_edit(&master, path, TT_MASTER_V1));
+	check(tt_master_add(&added, master, &call));
+	check(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	printf("one more in the %s: %.3f s\n", what, now() - start);
+}
+
+/* The same as a store. */
+static void use_store(const char *from, const char *path)
+{
+	double start = now();
+	struct tt_master *master;
+
+	check(tt_master_open(&master, from));
+	check(tt_master_save(master, path, TT_MASTER_V1));
+	tt_master_free(master);
+	printf("as a store: written in %.2f s\n", now() - start);
+	query(path);
+	add_one(path, "store");
+	add_one(from, "file");
+	unlink(path);
+}
+
 /* Prints how long Python takes, and how many times as long that is. */
 static void compare_with_python(char *path, double seconds)
 {
@@ -195,7 +228,7 @@ static void add_calls(size_t count, enum tt_master_layout layout, bool fresh)
 
 int main(void)
 {
-	char path[256];
+	char path[256], store[300];
 	struct tt_master *real;
 	struct rusage usage;
 	double seconds;
@@ -209,6 +242,8 @@ int main(void)
 	getrusage(RUSAGE_SELF, &usage);
 	printf("largest memory so far: %.1f MB\n", (double)usage.ru_maxrss / 1024);
 	compare_with_python(path, seconds);
+	snprintf(store, sizeof(store), "%s.sqlite", path);
+	use_store(path, store);
 	unlink(path);
 	check(tt_master_open(&real, real_file));
 	count = read_calls(real);
