@@ -134,6 +134,12 @@ int tt_fd_scratch(void)
 	return fd < 0 ? tt_fd_above(memfd_create("ttnn", MFD_CLOEXEC)) : fd;
 }
 
+tt_status tt_fd_scratch_fail(int error)
+{
+	return tt_fail(TTNN_IO, "a temporary file (TMPDIR says where) cannot be used: %s",
+		       strerror(error));
+}
+
 /* ---- reading -------------------------------------------------------------------------------------------- */
 
 int tt_fd_read_at(int fd, void *data, size_t size, uint64_t offset)

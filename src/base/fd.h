@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/status.h"
+
 /* As open() with O_CLOEXEC; a file it makes has the mode 0666 less the umask. */
 int tt_fd_open(const char *path, int flags);
 
@@ -38,6 +40,9 @@ const char *tt_fd_temp_directory(void);
 
 /* tt_fd_nameless() there; in memory where there is no such place. */
 int tt_fd_scratch(void);
+
+/* The failure of what is kept in such a file. */
+tt_status tt_fd_scratch_fail(int error);
 
 /* All these bytes of a file; 0 or errno, ENODATA when it ends before. */
 int tt_fd_read_at(int fd, void *data, size_t size, uint64_t offset);

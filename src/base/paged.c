@@ -53,12 +53,6 @@ static bool grow(struct tt_paged *paged)
 	return true;
 }
 
-static tt_status fail_file(int error)
-{
-	return tt_fail(TTNN_IO, "a temporary file (TMPDIR says where) cannot be used: %s",
-		       strerror(error));
-}
-
 /* Takes a page away from who did not use it for long: its content goes to the file. */
 static tt_status evict(uint32_t *out, struct tt_paged *paged)
 {
@@ -75,13 +69,13 @@ static tt_status evict(uint32_t *out, struct tt_paged *paged)
 	if (!paged->file)
 		paged->file = tt_fd_scratch() + 1;
 	if (!paged->file)
-		return fail_file(errno);
+		return tt_fd_scratch_fail(errno);
 	if (!page->in_file)
 		page->in_file = ++paged->file_pages;
 	error = tt_fd_write_at(paged->file - 1, page->data, PAGE * sizeof(*page->data),
 			       (page->in_file - 1) * PAGE * sizeof(*page->data));
 	if (error)
-		return fail_file(error);
+		return tt_fd_scratch_fail(error);
 	paged->places[slot_of(paged, page->number)].page = NOWHERE;
 	paged->places[slot_of(paged, page->number)].in_file = page->in_file;
 	return TTNN_OK;
@@ -134,7 +128,7 @@ static tt_status load(struct tt_paged *paged, uint64_t number)
 	page->in_file = place->in_file;
 	place->page = room;
 	if (error)
-		return fail_file(error);
+		return tt_fd_scratch_fail(error);
 	paged->last = page;
 	return TTNN_OK;
 }

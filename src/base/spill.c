@@ -13,7 +13,8 @@
 
 #define RUN ((size_t)1 << 19)     /* pairs that are sorted in memory */
 #define FIRST ((size_t)1 << 12)   /* room to begin with */
-#define WINDOW ((size_t)16 << 10) /* bytes of a run in memory */
+#define WINDOW ((size_t)16 << 10) /* bytes of a run in memory at most, and of all of them */
+#define WINDOWS ((size_t)4 << 20)
 #define DIGIT 11                  /* bits that a pass sorts by */
 #define PIECE ((size_t)256 << 10) /* bytes that are written at once: less than a run has */
 #define PAIR_MAX 10               /* bytes of a pair in the file */
@@ -46,6 +47,7 @@ struct tt_spill {
 	struct pair *rest; /* room for sorting them */
 	int fd;
 	uint64_t size; /* of the file */
+	size_t window; /* bytes of a run in memory */
 	TT_VEC(struct run) runs;
 	TT_VEC(uint32_t) heap; /* runs with pairs left, that with the next one first */
 	tt_status status;
@@ -76,9 +78,7 @@ tt_status tt_spill_status(const struct tt_spill *spill)
 	if (spill->status == TTNN_NOMEM)
 		return tt_fail_nomem();
 	if (spill->status != TTNN_OK)
-		return tt_fail(spill->status,
-			       "a temporary file (TMPDIR says where) cannot be used: %s",
-			       strerror(spill->error));
+		return tt_fd_scratch_fail(spill->error);
 	return TTNN_OK;
 }
 
@@ -300,7 +300,8 @@ static void fill(struct tt_spill *spill, struct run *run)
 	if (left >= PAIR_MAX || run->at == run->end)
 		return;
 	memmove(run->window, run->window + run->next, left);
-	more = WINDOW - left < run->end - run->at ? WINDOW - left : (size_t)(run->end - run->at);
+	more = spill->window - left < run->end - run->at ? spill->window - left
+							 : (size_t)(run->end - run->at);
 	error = tt_fd_read_at(spill->fd, run->window + left, more, run->at);
 	if (error) {
 		fail(spill, TTNN_IO, error);
@@ -370,7 +371,7 @@ static tt_status open_run(struct tt_spill *spill, uint32_t number)
 	uint32_t *slot;
 
 	if (!run->window)
-		run->window = tt_alloc(WINDOW);
+		run->window = tt_alloc(spill->window);
 	slot = run->window ? TT_VEC_PUSH(&spill->heap) : NULL;
 	if (!slot)
 		return tt_fail_nomem();
@@ -410,6 +411,9 @@ tt_status tt_spill_sort(struct tt_spill *spill)
 		spill->room = 0;
 	}
 	spill->read = spill->heap.count = 0;
+	/* It stays what it was when they are read again. */
+	for (spill->window = WINDOW; spill->window * spill->runs.count > WINDOWS;)
+		spill->window /= 2;
 	for (uint32_t i = 0; i < spill->runs.count; i++)
 		TT_TRY(open_run(spill, i));
 	return tt_spill_status(spill);

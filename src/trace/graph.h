@@ -175,8 +175,9 @@ tt_status tt_graph_load(struct tt_graph *out, const char *path);
 /* The same from a text; `name` stands for the file in messages. */
 tt_status tt_graph_parse(struct tt_graph *out, const char *text, size_t length, const char *name);
 
-/* The same from a cursor whose present value is the list of nodes: for readers of whole reports. */
-tt_status tt_graph_read(struct tt_graph *out, struct tt_jsonslice *slices, const char *name);
+/* Either of them (without a text: the file `name`), refused with TTNN_UNSUPPORTED when it has more than `most` nodes, if that is not 0. */
+tt_status tt_graph_take(struct tt_graph *out, const char *name, const char *text, size_t length,
+			size_t most);
 
 /* ---- looking ------------------------------------------------------------------------------------- */
 

@@ -242,15 +242,21 @@ static tt_status read_list(struct tt_graph_reader *r, struct tt_jsonslice *slice
 
 		if (!node)
 			break;
+		if (r->most && r->graph->count == r->most)
+			return tt_fail(TTNN_UNSUPPORTED,
+				       "%s: more than %zu nodes, which is too much at once",
+				       r->name, r->most);
 		TT_TRY(tt_graph_read_node(r, node));
 	}
 	TT_TRY(tt_jsonslice_status(slices));
 	return finish(r);
 }
 
-tt_status tt_graph_read(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
+/* From a cursor whose present value is the list of nodes. */
+static tt_status read_graph(struct tt_graph *out, struct tt_jsonslice *slices, const char *name,
+			    size_t most)
 {
-	struct tt_graph_reader r = {.graph = out, .name = name};
+	struct tt_graph_reader r = {.graph = out, .name = name, .most = most};
 	tt_status status;
 
 	memset(out, 0, sizeof(*out));
@@ -269,7 +275,8 @@ uint64_t tt_graph_read_bank(const struct tt_json *devices)
 }
 
 /* The list itself, or the report that has it. */
-static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
+static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, const char *name,
+			   size_t most)
 {
 	bool found = false;
 	uint64_t bank = 0;
@@ -280,7 +287,7 @@ static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, co
 		return tt_fail(TTNN_FORMAT, "%s: there is nothing in it", name);
 	}
 	if (tt_jsonslice_kind(slices) == TT_JSON_ARRAY)
-		return tt_graph_read(out, slices, name);
+		return read_graph(out, slices, name, most);
 	if (tt_jsonslice_kind(slices) != TT_JSON_OBJECT)
 		return tt_fail(TTNN_FORMAT, "%s: neither a list of nodes nor a report", name);
 	for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);) {
@@ -290,7 +297,7 @@ static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, co
 			bank = tt_graph_read_bank(tt_jsonslice_read(slices));
 		if (found || strcmp(key, "graph") != 0)
 			continue;
-		TT_TRY(tt_graph_read(out, slices, name));
+		TT_TRY(read_graph(out, slices, name, most));
 		found = true;
 	}
 	out->l1_bank = bank;
@@ -301,9 +308,10 @@ static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, co
 	return tt_fail(TTNN_FORMAT, "%s: a report without a graph", name);
 }
 
-static tt_status read_all(struct tt_graph *out, struct tt_jsonslice *slices, const char *name)
+static tt_status read_all(struct tt_graph *out, struct tt_jsonslice *slices, const char *name,
+			  size_t most)
 {
-	tt_status status = read_root(out, slices, name);
+	tt_status status = read_root(out, slices, name, most);
 
 	/* What follows the value is an error too. */
 	if (status == TTNN_OK) {
@@ -317,20 +325,25 @@ static tt_status read_all(struct tt_graph *out, struct tt_jsonslice *slices, con
 	return status;
 }
 
-tt_status tt_graph_load(struct tt_graph *out, const char *path)
+tt_status tt_graph_take(struct tt_graph *out, const char *name, const char *text, size_t length,
+			size_t most)
 {
 	struct tt_jsonslice *slices;
 
 	memset(out, 0, sizeof(*out));
-	TT_TRY(tt_jsonslice_open(&slices, path));
-	return read_all(out, slices, path);
+	if (text)
+		TT_TRY(tt_jsonslice_text(&slices, text, length, name));
+	else
+		TT_TRY(tt_jsonslice_open(&slices, name));
+	return read_all(out, slices, name, most);
+}
+
+tt_status tt_graph_load(struct tt_graph *out, const char *path)
+{
+	return tt_graph_take(out, path, NULL, 0, 0);
 }
 
 tt_status tt_graph_parse(struct tt_graph *out, const char *text, size_t length, const char *name)
 {
-	struct tt_jsonslice *slices;
-
-	memset(out, 0, sizeof(*out));
-	TT_TRY(tt_jsonslice_text(&slices, text, length, name));
-	return read_all(out, slices, name);
+	return tt_graph_take(out, name, text, length, 0);
 }

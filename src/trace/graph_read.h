@@ -11,6 +11,7 @@
 struct tt_graph_reader {
 	struct tt_graph *graph; /* where nodes are put */
 	const char *name;       /* of the file */
+	size_t most;            /* nodes that there may be; 0: any number */
 	size_t before;          /* nodes that were taken out of the graph again */
 	bool typed;             /* params with integers or null were seen: not dialect `seed` */
 	bool levelled;          /* a node said its level */

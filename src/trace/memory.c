@@ -74,12 +74,13 @@ static const char *operation_of(const struct running *r)
 }
 
 /* What was not known of a holder when it was noted. */
-static void complete_holders(struct running *r, const struct life *life,
-			     const struct tt_course_buffer *buffer)
+static tt_status complete_holders(struct running *r, const struct life *life,
+				  const struct tt_course_buffer *buffer)
 {
 	struct tt_str text = {0};
+	tt_status status = TTNN_OK;
 
-	for (int view = 0; r->peaks && view < TT_MEMORY_VIEWS; view++) {
+	for (int view = 0; status == TTNN_OK && r->peaks && view < TT_MEMORY_VIEWS; view++) {
 		struct tt_memory_holder *holder;
 		const struct tt_map_entry *shape;
 
@@ -91,8 +92,10 @@ static void complete_holders(struct running *r, const struct life *life,
 		tt_stream_shape(&text, r->stream, buffer);
 		shape = tt_map_add(r->texts, tt_str_text(&text), text.length, NULL);
 		holder->shape = shape ? shape->key : "";
+		status = text.failed || !shape ? tt_fail_nomem() : TTNN_OK;
 	}
 	tt_str_deinit(&text);
+	return status;
 }
 
 static tt_status change(struct running *r, uint32_t which, bool live)
@@ -108,7 +111,7 @@ static tt_status change(struct running *r, uint32_t which, bool live)
 	if (life->live == live)
 		return TTNN_OK;
 	if (!live)
-		complete_holders(r, life, buffer);
+		TT_TRY(complete_holders(r, life, buffer));
 	share = live ? buffer->bank_size : life->bank_size;
 	*life = (struct life){
 		.live = live, .bank_size = share, .maker = live ? operation_of(r) : NULL};
@@ -371,8 +374,8 @@ static tt_status find_holders(struct tt_memory *out, struct tt_stream *stream)
 	tt_status status = run(&l.running);
 
 	for (uint32_t i = 0; status == TTNN_OK && i < l.running.lives.count; i++)
-		complete_holders(&l.running, &l.running.lives.data[i],
-				 &tt_stream_course(stream)->buffers.data[i]);
+		status = complete_holders(&l.running, &l.running.lives.data[i],
+					  &tt_stream_course(stream)->buffers.data[i]);
 	deinit(&l.running);
 	if (status == TTNN_OK && l.status != TTNN_OK)
 		status = tt_fail_nomem();

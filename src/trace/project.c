@@ -83,6 +83,12 @@ uint32_t tt_project_hang(struct tt_project *p, const struct tt_project_thread *t
 	return node;
 }
 
+/* One node cannot stand for all that have no number: copies of a binding's own. */
+static bool is_nameless(const struct tt_project *p, const struct tt_event_tensor *tensor)
+{
+	return !p->dialect->fresh_tensors && tensor->id == TT_TENSOR_NO_ID;
+}
+
 /* Where the node of an id is noted, + 1; NULL after a failure. */
 static uint32_t *node_of(struct tt_project *p, struct tt_paged *nodes, uint64_t id)
 {
@@ -328,8 +334,7 @@ static void add_inputs(struct tt_project *p, struct tt_project_thread *t, uint32
 	for (size_t i = 0; i < begin->input_count; i++) {
 		uint32_t input;
 
-		/* One node cannot stand for all that have no number: copies of a binding's own. */
-		if (!p->dialect->fresh_tensors && begin->inputs[i].id == TT_TENSOR_NO_ID)
+		if (is_nameless(p, &begin->inputs[i]))
 			continue;
 		input = mention(p, t, &begin->inputs[i]);
 		tt_project_connect(p, input, node);
@@ -469,7 +474,7 @@ static void on_begin(struct tt_project *p, struct tt_project_thread *t,
 		.kind = begin->kind,
 		.written = is_written(p, begin),
 		.name = begin->name, /* which lives as long as the source does */
-		.begin = now};
+	};
 	if (scope->written)
 		start_function(p, t, begin, now);
 	else if (p->options.call_arguments && begin->kind == TT_SCOPE_OPERATION)
@@ -503,7 +508,8 @@ static void on_end(struct tt_project *p, struct tt_project_thread *t,
 		return;
 	node = close_top(p, t, now, NULL, told->aborted && !style->plain_end);
 	for (size_t i = 0; node && tells_outputs(p, &scope) && i < told->output_count; i++)
-		tt_project_give(p, node, mention(p, t, &told->outputs[i]));
+		if (!is_nameless(p, &told->outputs[i]))
+			tt_project_give(p, node, mention(p, t, &told->outputs[i]));
 	pop(t);
 }
 

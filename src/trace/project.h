@@ -83,7 +83,6 @@ struct tt_project_scope {
 	enum tt_scope_kind kind;
 	bool written;
 	const char *name;
-	uint64_t begin;
 };
 /* A function that is open, as written. */
 struct tt_project_call {

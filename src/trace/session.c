@@ -150,9 +150,7 @@ tt_status tt_input_graph(struct tt_graph *out, struct tt_input *input,
 		return status == TTNN_UNSUPPORTED ? tt_fail_prefix(status, "%s", input->path)
 						  : status;
 	}
-	if (input->data)
-		return tt_graph_parse(out, input->data, input->size, input->path);
-	return tt_graph_load(out, input->path);
+	return tt_graph_take(out, input->path, input->data, input->size, options->most);
 }
 
 tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialect dialect)

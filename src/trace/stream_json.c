@@ -167,11 +167,13 @@ static tt_status mark(struct tt_paged *nodes, uint32_t node)
 	return TTNN_OK;
 }
 
-static bool is_marked(struct tt_paged *nodes, uint32_t node)
+static tt_status is_marked(bool *marked, struct tt_paged *nodes, uint32_t node)
 {
 	uint32_t *slot;
 
-	return tt_paged_at(&slot, nodes, node) == TTNN_OK && *slot;
+	TT_TRY(tt_paged_at(&slot, nodes, node));
+	*marked = *slot;
+	return TTNN_OK;
 }
 
 static tt_status look_at(struct json *j, const struct tt_graph_node *node, uint32_t number)
@@ -226,7 +228,7 @@ static tt_status read_first(struct json *j)
 /* Buffers that no node allocates were there before, wherever they are mentioned first. */
 static tt_status read_unborn(struct json *j)
 {
-	bool there = true;
+	bool there = true, born;
 
 	TT_TRY(find_nodes(j));
 	for (uint32_t number = 0;; number++) {
@@ -235,7 +237,10 @@ static tt_status read_unborn(struct json *j)
 		TT_TRY(read_node(&there, j));
 		if (!there)
 			return TTNN_OK;
-		if (j->graph.nodes[0].type != TT_GRAPH_BUFFER || is_marked(&j->born, number))
+		if (j->graph.nodes[0].type != TT_GRAPH_BUFFER)
+			continue;
+		TT_TRY(is_marked(&born, &j->born, number));
+		if (born)
 			continue;
 		slot = TT_VEC_PUSH(&j->theres);
 		if (!slot)
@@ -313,9 +318,11 @@ static tt_status note_shape(struct json *j, const struct tt_graph_node *node, ui
 static tt_status follow(struct json *j, const struct tt_graph_node *node, uint32_t number)
 {
 	int64_t of = node->connection_count ? (int64_t)node->connections[0] : -1;
+	bool buffer = false;
 
-	if (of >= 0 && !is_marked(&j->buffers, (uint32_t)of))
-		of = -1;
+	if (of >= 0)
+		TT_TRY(is_marked(&buffer, &j->buffers, (uint32_t)of));
+	of = buffer ? of : -1;
 	TT_TRY(note_shape(j, node, number));
 	return tt_course_read_node(&j->maker, node, number, of);
 }

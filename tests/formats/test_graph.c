@@ -29,6 +29,18 @@ static const char seed_graph[] =
 	"\"params\":{\"name\":\"ttnn::relu\"}},"
 	"{\"connections\":[],\"counter\":9,\"node_type\":\"capture_end\",\"params\":{}}]";
 
+TEST(a_graph_may_have_too_many_nodes)
+{
+	struct tt_graph graph;
+
+	CHECK_OK(tt_graph_take(&graph, "graph.json", seed_graph, strlen(seed_graph), 10));
+	CHECK_INT(graph.count, 10);
+	tt_graph_deinit(&graph);
+	CHECK_FAILS(tt_graph_take(&graph, "graph.json", seed_graph, strlen(seed_graph), 9),
+		    TTNN_UNSUPPORTED, "graph.json: more than 9 nodes, which is too much at once");
+	CHECK_INT(graph.count, 0);
+}
+
 TEST(old_graphs_have_levels_too)
 {
 	static const int levels[] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 0};
