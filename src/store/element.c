@@ -160,16 +160,27 @@ static void key_member(struct tt_jsonw *w, const char *key, const struct tt_enum
 	put_member(w, type, member);
 }
 
-static void put_shard(struct tt_jsonw *w, const struct ttnn_shard_spec *spec)
+/* "[32, 64]", or in other brackets. */
+static void key_pair(struct tt_jsonw *w, const char *key, const char *brackets, uint32_t a,
+		     uint32_t b)
 {
 	struct tt_str text = {0};
 
+	tt_str_addc(&text, brackets[0]);
+	tt_str_addu(&text, a);
+	tt_str_adds(&text, ", ");
+	tt_str_addu(&text, b);
+	tt_str_addc(&text, brackets[1]);
+	tt_jsonw_key(w, key);
+	put_text(w, &text);
+}
+
+static void put_shard(struct tt_jsonw *w, const struct ttnn_shard_spec *spec)
+{
 	tt_jsonw_object(w);
 	tt_jsonw_key(w, "grid");
 	put_grid(w, spec->grid);
-	tt_jsonw_key(w, "shape");
-	tt_str_addf(&text, "[%u, %u]", (unsigned)spec->height, (unsigned)spec->width);
-	put_text(w, &text);
+	key_pair(w, "shape", "[]", spec->height, spec->width);
 	key_member(w, "orientation", &tt_enum_orientation, spec->orientation);
 	tt_jsonw_end(w);
 }
@@ -210,15 +221,10 @@ static void put_memory(struct tt_jsonw *w, const struct ttnn_memory_config *conf
 static void put_tile(struct tt_jsonw *w, const struct ttnn_tile *tile)
 {
 	struct tt_faces faces = tt_tile_faces(tile);
-	struct tt_str text = {0};
 
 	tt_jsonw_object(w);
-	tt_jsonw_key(w, "tile_shape");
-	tt_str_addf(&text, "{%u, %u}", (unsigned)tile->height, (unsigned)tile->width);
-	put_text(w, &text);
-	tt_jsonw_key(w, "face_shape");
-	tt_str_addf(&text, "{%u, %u}", (unsigned)faces.height, (unsigned)faces.width);
-	put_text(w, &text);
+	key_pair(w, "tile_shape", "{}", tile->height, tile->width);
+	key_pair(w, "face_shape", "{}", faces.height, faces.width);
 	tt_jsonw_key_int(w, "num_faces", faces.count);
 	tt_jsonw_end(w);
 }
@@ -550,15 +556,31 @@ static bool says_something(const struct ttnn_value *value)
 	return tt_value_given(value) && !(value->kind == TTNN_VALUE_LIST && !value->count);
 }
 
+#define KEY 16
+
+/* "arg12"; no operation has a thousand. */
+static void name_place(char out[KEY], unsigned place)
+{
+	size_t length = 3;
+
+	memcpy(out, "arg", 3);
+	if (place >= 100)
+		out[length++] = (char)('0' + place / 100 % 10);
+	if (place >= 10)
+		out[length++] = (char)('0' + place / 10 % 10);
+	out[length++] = (char)('0' + place % 10);
+	out[length] = '\0';
+}
+
 /* A word of the order: an argument, or the text of one that there is not. */
 static size_t put_word(struct tt_jsonw *w, const char *op, unsigned position,
 		       const struct tt_event_scope_begin *scope, struct tt_order_word word)
 {
 	size_t index = find(scope->schema, word.name, word.length);
 	bool there = index < scope->schema->count && index < scope->arg_count;
-	char key[24];
+	char key[KEY];
 
-	snprintf(key, sizeof(key), "arg%u", position);
+	name_place(key, position);
 	if (there && (tt_value_given(&scope->args[index]) || !word.usual_length)) {
 		put_argument(w, op, key, scope, index);
 		return index;
@@ -591,13 +613,13 @@ static void put_ordered(struct tt_jsonw *w, const char *op, const char *names,
 void tt_element_args(struct tt_jsonw *w, const char *op, const struct tt_event_scope_begin *scope)
 {
 	const char *names = scope->schema ? tt_order_of(op, scope->schema) : NULL;
-	char key[24];
+	char key[KEY];
 
 	tt_jsonw_array(w);
 	if (names)
 		put_ordered(w, op, names, scope);
 	for (size_t i = 0; !names && i < scope->arg_count; i++) {
-		snprintf(key, sizeof(key), "arg%zu", i);
+		name_place(key, (unsigned)i);
 		if (scope->schema) {
 			put_argument(w, op, key, scope, i);
 			continue;

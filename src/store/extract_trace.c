@@ -16,15 +16,26 @@ struct known {
 	uint32_t *chips;
 };
 
+#define MEMOS 63
+
+/* What is known of a name. */
+struct memo {
+	const char *name;
+	struct tt_str dotted;
+	bool wanted;
+};
+
 struct reader {
 	struct tt_extract *extract;
+	struct memo memos[MEMOS + 1]; /* of operations, and the last call's */
+	const char *name;             /* of the call in hand, dotted */
 	struct tt_params_writer writer;
 	struct tt_json_parser parser;
 	TT_VEC(struct known) devices;
-	struct tt_str name, raw, args, source, own; /* own: what the trace says of itself */
-	struct tt_str test;                         /* the one that runs; empty: none */
-	uint64_t before;                            /* calls when it began */
-	const struct tt_schema *outer;              /* of the call from C that was begun last */
+	struct tt_str raw, args, source, own; /* own: what the trace says of itself */
+	struct tt_str test;                   /* the one that runs; empty: none */
+	uint64_t before;                      /* calls when it began */
+	const struct tt_schema *outer;        /* of the call from C that was begun last */
 	char board[32], series[32];
 	uint32_t cards;
 };
@@ -125,12 +136,34 @@ static tt_status see_mark(struct reader *r, const struct tt_event_mark *mark)
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-/* Dots the name; whether its calls are wanted. */
+/* Dots the name; whether its calls are wanted. Names of a source are equal when their pointers are. */
 static bool wants(struct reader *r, const char *name)
 {
-	tt_str_clear(&r->name);
-	tt_names_dotted(&r->name, name);
-	return tt_extract_wants(r->extract, tt_str_text(&r->name));
+	struct memo *memo = &r->memos[((uintptr_t)name >> 4) % MEMOS];
+
+	if (memo->name != name) {
+		tt_str_clear(&memo->dotted);
+		tt_names_dotted(&memo->dotted, name);
+		memo->name = name;
+		memo->wanted = tt_extract_wants(r->extract, tt_str_text(&memo->dotted));
+	}
+	r->name = tt_str_text(&memo->dotted);
+	return memo->wanted;
+}
+
+/* The same for a name that lives until the next event. */
+static bool wants_call(struct reader *r, const char *name)
+{
+	struct memo *memo = &r->memos[MEMOS];
+
+	if (!memo->name || strcmp(tt_str_text(&memo->dotted), name) != 0) {
+		tt_str_clear(&memo->dotted);
+		tt_names_dotted(&memo->dotted, name);
+		memo->name = "";
+		memo->wanted = tt_extract_wants(r->extract, tt_str_text(&memo->dotted));
+	}
+	r->name = tt_str_text(&memo->dotted);
+	return memo->wanted;
 }
 
 static tt_status give(struct reader *r, enum tt_master_layout layout,
@@ -138,7 +171,7 @@ static tt_status give(struct reader *r, enum tt_master_layout layout,
 {
 	TT_TRY(tt_str_status(&r->args));
 	return tt_extract_give(r->extract,
-			       &(struct tt_master_call){.op = tt_str_text(&r->name),
+			       &(struct tt_master_call){.op = r->name,
 							.layout = layout,
 							.args = tt_str_text(&r->args),
 							.length = r->args.length,
@@ -157,7 +190,7 @@ static tt_status see_operation(struct reader *r, const struct tt_event_scope_beg
 		return TTNN_OK;
 	tt_str_clear(&r->args);
 	tt_jsonw_init_str(&w, &r->args, (struct tt_jsonw_style){.compact = true});
-	tt_element_args(&w, tt_str_text(&r->name), scope);
+	tt_element_args(&w, r->name, scope);
 	TT_TRY(tt_jsonw_finish(&w));
 	return give(r, TT_MASTER_V1, &machine);
 }
@@ -206,7 +239,7 @@ static tt_status see_call(struct reader *r, const struct tt_event_call *call,
 	const struct tt_json *raw;
 	struct tt_jsonw w;
 
-	if (!wants(r, call->name))
+	if (!wants_call(r, call->name))
 		return TTNN_OK;
 	tt_str_clear(&r->raw);
 	tt_jsonw_init_str(&w, &r->raw, (struct tt_jsonw_style){.compact = true});
@@ -280,7 +313,8 @@ tt_status tt_extract_trace(struct tt_extract *extract, const char *path)
 		tt_free(r.devices.data[i].chips);
 	TT_VEC_DEINIT(&r.devices);
 	tt_json_parser_deinit(&r.parser);
-	tt_str_deinit(&r.name);
+	for (size_t i = 0; i <= MEMOS; i++)
+		tt_str_deinit(&r.memos[i].dotted);
 	tt_str_deinit(&r.raw);
 	tt_str_deinit(&r.args);
 	tt_str_deinit(&r.source);
