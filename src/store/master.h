@@ -80,6 +80,9 @@ size_t tt_master_config_count(const struct tt_master *master, size_t op);
  */
 size_t tt_master_find(size_t *out, size_t most, const struct tt_master *master, const char *name);
 
+/* Appends a name in the spelling of a layout, from any: with "::", with dots, or bare. */
+void tt_master_spell(struct tt_str *out, const char *name, enum tt_master_layout layout);
+
 void tt_master_config(struct tt_master_config *out, const struct tt_master *master, size_t op,
 		      size_t number);
 

@@ -105,9 +105,6 @@ struct tt_master_entry *tt_master_push(struct tt_master *master, size_t op);
 tt_status tt_master_entry(const struct tt_json **out, struct tt_master *master,
 			  struct tt_json_parser *parser, const struct tt_master_entry *entry);
 
-/* "ttnn::experimental::x" from any spelling: with `::`, with dots, or bare. Appended. */
-void tt_master_spell(struct tt_str *out, const char *name, enum tt_master_layout layout);
-
 /* What a configuration says of itself, in whichever layout; NULL where it does not. */
 struct tt_master_said {
 	const struct tt_json *args;

@@ -1,22 +1,22 @@
 /*
- * traced.c: the master file of November 2025.
+ * traced.c: configurations of master files as calls (docs/formats/master.md). Whatever the layout of the file, arguments
+ * are read as V1 has them:
  *
- *	{"operations": {"ttnn::add": {"configurations": [
- *		{"arguments": [{"arg0": VALUE}, ...], "source": "models/..."}, ...]}, ...},
- *	 "metadata": {...}}
+ *	[{"arg0": VALUE}, {"memory_config": VALUE}, ...]
  *
  * VALUE is a text ("nullopt", "1", "0.125", "[1, 2]", "DataType::BFLOAT16"), {"Tensor": {...}},
- * {"MemoryConfig": {...}}, {"Shape": [...]} or a configuration object by its name. An element that
- * the tracer's own parser refused is {"UnparsedElement": {"error", "element_info": TEXT}} instead:
- * every sharded tensor among them. "[ unsupported type , ...]" and "{...}" are lost for good.
+ * {"MemoryConfig": {...}}, {"Shape": [...]} or a configuration object by its name. "[ unsupported type , ...]" and
+ * "{...}" are lost for good, and so are elements that stay unparsed.
  */
 #include "sweep/traced.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsondump.h"
 #include "base/str.h"
 #include "ops/objects.h"
+#include "store/convert_args.h"
 #include "store/order.h"
 #include "store/repair.h"
 #include "tensor/enums.h"
@@ -24,62 +24,101 @@
 
 /* ---- the file ------------------------------------------------------------------------------------- */
 
-/* "ttnn::transformer::x" as "ttnn.transformer.x". */
-static const char *dotted(struct tt_arena *arena, const char *name)
+/* Appends the arguments of a configuration as a list of V1. */
+static tt_status add_list(struct tt_str *out, struct tt_master *master,
+			  struct tt_json_parser *parser, struct tt_convert *convert,
+			  const struct tt_traced_config *config)
 {
-	char *out = tt_arena_strdup(arena, name), *to = out;
+	enum tt_master_layout layout = tt_master_layout(master);
+	const struct tt_json *args;
+	size_t op;
 
-	if (!out)
-		return NULL;
-	for (const char *from = name; *from; from++) {
-		*to++ = *from == ':' ? '.' : *from;
-		from += *from == ':' && from[1] == ':';
+	if (!tt_master_find(&op, 1, master, config->op))
+		return tt_fail(TTNN_INTERNAL, "%s is gone", config->op);
+	TT_TRY(tt_master_repaired(&args, master, parser, op, config->number));
+	tt_str_adds(out, out->length > 1 ? ",\n" : "");
+	if (layout == TT_MASTER_V1) {
+		tt_json_dump(out, args);
+		return tt_str_status(out);
 	}
-	*to = '\0';
-	return out;
+	return tt_convert_args(out, convert, args, layout, TT_MASTER_V1);
 }
 
-static tt_status add_operation(struct tt_traced *out, const char *name, const struct tt_json *list)
+/* Notes all configurations; their arguments come later. */
+static tt_status list_configs(struct tt_traced *out, struct tt_master *master)
 {
-	struct tt_json_iter it = tt_json_iter(list);
-	const char *op = dotted(&out->arena, name);
+	size_t ops = tt_master_op_count(master), all = 0;
 
-	if (!op)
+	for (size_t op = 0; op < ops; op++)
+		all += tt_master_config_count(master, op);
+	out->configs = tt_arena_calloc(&out->arena, all + 1, sizeof(*out->configs));
+	if (!out->configs)
 		return tt_fail_nomem();
-	for (size_t number = 0; tt_json_next(&it); number++) {
-		const struct tt_json *args = tt_json_get(it.value, "arguments");
-		const char *source = tt_json_string(tt_json_get(it.value, "source"), NULL);
+	for (size_t op = 0; op < ops; op++) {
+		struct tt_str name = {0};
+		const char *kept;
 
-		/* The oldest files have the argument list alone. */
-		if (!args && tt_json_kind(it.value) == TT_JSON_ARRAY)
-			args = it.value;
-		out->configs[out->count++] = (struct tt_traced_config){
-			.op = op, .source = source ? source : "", .number = number, .args = args};
+		tt_master_spell(&name, tt_master_op_name(master, op), TT_MASTER_V2);
+		kept = name.failed ? NULL : tt_arena_strdup(&out->arena, tt_str_text(&name));
+		tt_str_deinit(&name);
+		if (!kept)
+			return tt_fail_nomem();
+		for (size_t i = 0; i < tt_master_config_count(master, op); i++) {
+			struct tt_master_config config;
+
+			tt_master_config(&config, master, op, i);
+			out->configs[out->count] = (struct tt_traced_config){
+				.op = kept,
+				.source = tt_arena_strdup(&out->arena, config.source),
+				.number = i,
+				.python = tt_master_layout(master) == TT_MASTER_V2,
+			};
+			if (!out->configs[out->count++].source)
+				return tt_fail_nomem();
+		}
 	}
 	return TTNN_OK;
 }
 
+/* Reads all arguments into one document. */
+static tt_status read_args(struct tt_traced *out, struct tt_master *master, const char *path)
+{
+	struct tt_json_parser parser = {0};
+	struct tt_convert convert = {0};
+	struct tt_str text = {0};
+	tt_status status = TTNN_OK;
+	struct tt_json_iter it;
+
+	tt_str_addc(&text, '[');
+	for (size_t i = 0; status == TTNN_OK && i < out->count; i++)
+		status = add_list(&text, master, &parser, &convert, &out->configs[i]);
+	tt_str_addc(&text, ']');
+	if (status == TTNN_OK)
+		status = tt_str_status(&text);
+	if (status == TTNN_OK)
+		status = tt_json_parse(&out->doc, tt_str_text(&text), text.length, path);
+	if (status == TTNN_OK) {
+		it = tt_json_iter(tt_json_root(out->doc));
+		for (size_t i = 0; i < out->count && tt_json_next(&it); i++)
+			out->configs[i].args = it.value;
+	}
+	tt_json_parser_deinit(&parser);
+	tt_convert_deinit(&convert);
+	tt_str_deinit(&text);
+	return status;
+}
+
 tt_status tt_traced_load(struct tt_traced *out, const char *path)
 {
-	struct tt_json_iter it;
-	const struct tt_json *operations;
-	tt_status status = TTNN_OK;
-	size_t count = 0;
+	struct tt_master *master;
+	tt_status status;
 
 	*out = (struct tt_traced){0};
-	TT_TRY(tt_json_load(&out->doc, path));
-	operations = tt_json_get(tt_json_root(out->doc), "operations");
-	if (tt_json_kind(operations) != TT_JSON_OBJECT) {
-		tt_traced_free(out);
-		return tt_fail(TTNN_FORMAT, "%s: no \"operations\": not a master file", path);
-	}
-	for (it = tt_json_iter(operations); tt_json_next(&it);)
-		count += tt_json_count(tt_json_get(it.value, "configurations"));
-	out->configs = tt_arena_calloc(&out->arena, count + 1, sizeof(*out->configs));
-	if (!out->configs)
-		status = tt_fail_nomem();
-	for (it = tt_json_iter(operations); status == TTNN_OK && tt_json_next(&it);)
-		status = add_operation(out, it.key, tt_json_get(it.value, "configurations"));
+	TT_TRY(tt_master_open(&master, path));
+	status = list_configs(out, master);
+	if (status == TTNN_OK)
+		status = read_args(out, master, path);
+	tt_master_free(master);
 	if (status != TTNN_OK)
 		tt_traced_free(out);
 	return status;
@@ -133,8 +172,8 @@ static tt_status read_tensor(ttnn_tensor **out, const struct binding *b,
 
 	TT_TRY(tt_json_read_shape(&args.shape, tt_json_get(spec, "logical_shape")));
 	TT_TRY(read_enum(&dtype, b, &tt_enum_dtype, tt_json_get(page, "dtype")));
-	/* In lists the layout is missing: tiles show by their alignment. A tensor that has neither is tiled. */
-	layout = tt_json_count(tt_json_get(page, "alignment")) == 1 ? TTNN_ROW_MAJOR : TTNN_TILE;
+	/* In lists the layout is missing: tiles show by their alignment. */
+	layout = tt_json_count(tt_json_get(page, "alignment")) > 1 ? TTNN_TILE : TTNN_ROW_MAJOR;
 	if (tt_json_get(value, "layout"))
 		TT_TRY(read_enum(&layout, b, &tt_enum_layout, tt_json_get(value, "layout")));
 	TT_TRY(tt_json_read_memory_config(&args.memory, tt_json_get(page, "memory_config")));
@@ -145,8 +184,12 @@ static tt_status read_tensor(ttnn_tensor **out, const struct binding *b,
 	return b->maker->tensor(out, b->maker->context, &tensor);
 }
 
-static tt_status read_tensors(struct ttnn_value *out, const struct binding *b,
-			      const struct tt_json *list)
+static tt_status read_value(struct ttnn_value *out, const struct binding *b,
+			    const struct tt_json *value);
+
+/* Tensors, which have no names in lists, or whatever else. */
+static tt_status read_list(struct ttnn_value *out, const struct binding *b,
+			   const struct tt_json *list)
 {
 	size_t count = tt_json_count(list), done = 0;
 	struct ttnn_value *items = tt_arena_calloc(b->arena, count + 1, sizeof(*items));
@@ -155,10 +198,19 @@ static tt_status read_tensors(struct ttnn_value *out, const struct binding *b,
 	if (!items)
 		return tt_fail_nomem();
 	while (tt_json_next(&it)) {
+		const char *text = tt_json_string(it.value, NULL);
 		ttnn_tensor *tensor;
 
-		TT_TRY(read_tensor(&tensor, b, it.value, done));
-		items[done++] = ttnn_v_tensor(tensor);
+		if (tt_json_get(it.value, "tensor_spec")) {
+			TT_TRY(read_tensor(&tensor, b, it.value, done));
+			items[done++] = ttnn_v_tensor(tensor);
+		} else if (
+			text) { /* a member of an enumeration, where the argument is a list of them */
+			if (!tt_traced_member(&items[done++], text))
+				return bad(b, text);
+		} else {
+			TT_TRY(read_value(&items[done++], b, it.value));
+		}
 	}
 	*out = ttnn_v_list(items, count);
 	return TTNN_OK;
@@ -172,7 +224,12 @@ static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 	int64_t x, y;
 	double real;
 	char number[32];
+	bool truth;
 
+	if (tt_json_kind(value) == TT_JSON_NULL)
+		text = "nullopt";
+	if (tt_json_bool(&truth, value))
+		text = truth ? "1" : "0";
 	if (text)
 		return tt_traced_text(out, b->arena, fields, name, text) ? TTNN_OK : bad(b, text);
 	if (tt_json_kind(value) == TT_JSON_ARRAY && tt_json_int(&x, tt_json_at(value, 0)) &&
@@ -186,7 +243,8 @@ static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 					   .core = {(uint32_t)x, (uint32_t)y}};
 		return TTNN_OK;
 	}
-	if (tt_json_kind(value) == TT_JSON_OBJECT && !tt_json_count(value)) { /* no cores */
+	if ((tt_json_kind(value) == TT_JSON_OBJECT || tt_json_kind(value) == TT_JSON_ARRAY) &&
+	    !tt_json_count(value)) { /* no cores */
 		*out = (struct ttnn_value){.kind = TTNN_VALUE_CORE_SET};
 		return ttnn_core_set_make(&out->core_set, NULL, 0);
 	}
@@ -209,8 +267,11 @@ static tt_status read_object(struct ttnn_value *out, const struct binding *b, co
 	struct tt_overloads fields = {.name = name, .count = 1};
 	struct ttnn_arg args[TT_ARGS_MAX];
 	struct tt_json_iter it = tt_json_iter(value);
+	const char *printed = tt_json_string(tt_json_get(value, "value"), NULL);
 	size_t count = 0;
 
+	if (printed && tt_json_count(value) == 1)
+		return tt_traced_printed(out, b->arena, printed);
 	TT_TRY(tt_object_signature(&fields.sigs[0], b->arena, name));
 	while (tt_json_next(&it) && count < TT_ARGS_MAX) {
 		const char *field = field_name(it.key);
@@ -223,6 +284,13 @@ static tt_status read_object(struct ttnn_value *out, const struct binding *b, co
 		count++;
 	}
 	return tt_object_make(out, b->arena, name, args, count);
+}
+
+/* Whether a text stands for what could not be printed. */
+static bool is_lost(const char *text)
+{
+	return strncmp(text, "[ unsupported", 13) == 0 || strncmp(text, "[{", 2) == 0 ||
+	       strncmp(text, "[any", 4) == 0;
 }
 
 static tt_status lost(struct ttnn_value *out, const struct binding *b)
@@ -251,18 +319,21 @@ static tt_status read_value(struct ttnn_value *out, const struct binding *b,
 	struct ttnn_shape *shape;
 	ttnn_tensor *tensor;
 
-	if (text && (strncmp(text, "[ unsupported", 13) == 0 || strncmp(text, "[{", 2) == 0 ||
-		     strncmp(text, "[any", 4) == 0))
+	if (text && is_lost(text))
 		return lost(out, b);
 	if (text)
 		return tt_traced_text(out, b->arena, b->overloads, b->arg, text) ? TTNN_OK
 										 : bad(b, text);
 	if (tt_json_kind(value) == TT_JSON_ARRAY)
-		return read_tensors(out, b, value);
+		return read_list(out, b, value);
 	if (tt_json_kind(value) != TT_JSON_OBJECT || !tt_json_next(&it))
 		return lost(out, b);
 	if (tt_json_kind(it.value) == TT_JSON_NULL)
 		return lost(out, b);
+	if (strcmp(it.key, "MeshDevice") == 0) {
+		*out = ttnn_v_device(b->maker->device);
+		return TTNN_OK;
+	}
 	if (strcmp(it.key, "Tensor") == 0) {
 		TT_TRY(read_tensor(&tensor, b, it.value, 0));
 		*out = ttnn_v_tensor(tensor);
@@ -309,23 +380,89 @@ static tt_status read_element(struct ttnn_value *out, const struct binding *b,
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-/* The place that an element says it has, {"arg3": ...}; false: it has a name, or none. */
-static bool place_of(size_t *out, const struct tt_json *element)
+/* "arg7" is the eighth argument. */
+static bool place_of(size_t *out, const char *key)
 {
-	struct tt_json_iter it = tt_json_iter(element);
 	char *end;
 
-	if (!tt_json_next(&it) || strncmp(it.key, "arg", 3) != 0)
+	if (strncmp(key, "arg", 3) != 0 || !key[3])
 		return false;
-	*out = strtoul(it.key + 3, &end, 10);
-	return end != it.key + 3 && !*end;
+	*out = strtoul(key + 3, &end, 10);
+	return !*end;
+}
+
+/* The name that a key of a configuration of 2026 has in a signature; NULL: it has none. */
+static const char *name_in(const struct tt_sig *sig, const char *key)
+{
+	size_t place;
+	int index;
+
+	if (place_of(&place, key))
+		return place < sig->count && !sig->args[place].keyword_only ? sig->args[place].name
+									    : NULL;
+	index = tt_sig_index(sig, key);
+	return index < 0 ? NULL : sig->args[index].name;
+}
+
+/* Whether a signature has the argument of an element, and takes it if it is a text. */
+static bool has_element(const struct binding *b, const struct tt_overloads *one,
+			const struct tt_json *element)
+{
+	struct tt_json_iter member = tt_json_iter(element);
+	struct ttnn_value value;
+	const char *name, *text;
+
+	if (tt_repair_unparsed(element, NULL))
+		return true;
+	name = tt_json_next(&member) ? name_in(&one->sigs[0], member.key) : NULL;
+	text = tt_json_string(member.value, NULL);
+	return name &&
+	       (!text || is_lost(text) || tt_traced_text(&value, b->arena, one, name, text));
+}
+
+/* Whether all arguments that a signature demands are there. */
+static bool has_required(const struct tt_sig *sig, const struct tt_json *args)
+{
+	for (size_t i = 0; i < sig->count; i++) {
+		struct tt_json_iter it = tt_json_iter(args), member;
+		bool found = sig->args[i].has_default;
+
+		while (!found && tt_json_next(&it)) {
+			const char *name;
+
+			member = tt_json_iter(it.value);
+			name = tt_json_next(&member) ? name_in(sig, member.key) : NULL;
+			found = tt_repair_unparsed(it.value, NULL) || name == sig->args[i].name;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* The first signature that takes all elements, as far as that can be told before there are tensors. */
+static const struct tt_sig *find_sig(const struct binding *b)
+{
+	for (size_t i = 0; i < b->overloads->count; i++) {
+		struct tt_overloads one = {.name = b->overloads->name, .count = 1};
+		struct tt_json_iter it = tt_json_iter(b->config->args);
+		bool fits = true;
+
+		one.sigs[0] = b->overloads->sigs[i];
+		while (fits && tt_json_next(&it))
+			fits = has_element(b, &one, it.value);
+		if (fits && has_required(&one.sigs[0], b->config->args))
+			return &b->overloads->sigs[i];
+	}
+	return NULL;
 }
 
 static bool is_named(const struct tt_json *element)
 {
+	struct tt_json_iter it = tt_json_iter(element);
 	size_t place;
 
-	return !place_of(&place, element) && !tt_repair_unparsed(element, NULL);
+	return !tt_repair_unparsed(element, NULL) && tt_json_next(&it) && !place_of(&place, it.key);
 }
 
 /* The arguments that the positions of a configuration stand for: those of a release, or of a signature. */
@@ -334,20 +471,28 @@ struct names {
 	const struct tt_sig *sig;
 };
 
-static tt_status find_names(struct names *out, const struct tt_traced_config *config,
-			    const struct tt_op_entry *entry)
+/*
+ * Of Python calls a signature that takes the arguments; else the order of November 2025, which also those have that were
+ * converted from it; else a signature that is long enough.
+ */
+static tt_status find_names(struct names *out, const struct binding *b)
 {
+	const struct tt_traced_config *config = b->config;
 	struct tt_json_iter it = tt_json_iter(config->args);
 	size_t placed = 0;
 
 	while (tt_json_next(&it))
 		placed += !is_named(it.value);
 	*out = (struct names){0};
-	if (!config->python)
+	if (config->python)
+		out->sig = find_sig(b);
+	if (!out->sig)
 		out->order = tt_order_names(config->op, placed);
-	for (size_t i = 0; !out->order && !out->sig && i < entry->overloads.count; i++)
-		if (entry->overloads.sigs[i].count >= placed)
-			out->sig = &entry->overloads.sigs[i];
+	if (!out->sig && !out->order)
+		out->sig = find_sig(b);
+	for (size_t i = 0; !out->order && !out->sig && i < b->overloads->count; i++)
+		if (b->overloads->sigs[i].count >= placed)
+			out->sig = &b->overloads->sigs[i];
 	if (!out->order && !out->sig)
 		return tt_fail(TTNN_NOTFOUND, "%s takes no %zu arguments", config->op, placed);
 	return TTNN_OK;
@@ -377,8 +522,8 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 	TT_TRY(tt_op_registry());
 	if (!entry)
 		return tt_fail(TTNN_NOTFOUND, "there is no operation %s", config->op);
-	TT_TRY(find_names(&names, config, entry));
 	b.overloads = &entry->overloads;
+	TT_TRY(find_names(&names, &b));
 	for (size_t place = 0; tt_json_next(&it);) {
 		struct tt_json_iter member = tt_json_iter(it.value);
 

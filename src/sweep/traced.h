@@ -1,11 +1,10 @@
 /*
- * traced.h: configurations traced from models: the master file of November 2025 (its layout and
- * value grammar are drawn at the top of traced.c).
+ * traced.h: configurations traced from models, from master files of any layout (docs/formats/master.md).
  *
- * The file tells each call as a list of texts by position. Here they become typed arguments by name:
- * names from the order of that release (store/order.h), types from the operation's own
- * signatures. What the tracer could not write is lost; a stand-in takes its place, and the call says
- * so. Called by sweeps and by the test of all real configurations.
+ * The layout of November 2025 tells each call as a list of texts by position. Here they become typed arguments by name:
+ * names from the order of that release (store/order.h), types from the operation's own signatures. In that of 2026
+ * positions are those of the signature, and other arguments have their names. What a tracer could not write is lost; a
+ * stand-in takes its place, and the call says so. Called by sweeps and by the test of all real configurations.
  */
 #ifndef TT_SWEEP_TRACED_H
 #define TT_SWEEP_TRACED_H
@@ -18,11 +17,11 @@
 
 /* One configuration of the file; everything in it lives as long as the file is loaded. */
 struct tt_traced_config {
-	const char *op;     /* "ttnn.experimental.plus_one" */
-	const char *source; /* the test it was seen in first, or "" */
-	size_t number;      /* among those of its operation, from 0 */
-	const struct tt_json *args;
-	bool python; /* positions are those of a Python call: the signature's */
+	const char *op;             /* "ttnn.experimental.plus_one" */
+	const char *source;         /* the test it was seen in first, or "" */
+	size_t number;              /* among those of its operation, from 0 */
+	const struct tt_json *args; /* a list of one-member objects, as V1 has them */
+	bool python;                /* positions are those of a Python call: the signature's */
 };
 
 struct tt_traced {
@@ -32,7 +31,7 @@ struct tt_traced {
 	size_t count;
 };
 
-/* Reads a master file, gzip or plain. */
+/* Reads a master file of any layout, gzip or plain, or a store. */
 tt_status tt_traced_load(struct tt_traced *out, const char *path);
 void tt_traced_free(struct tt_traced *traced);
 
@@ -83,5 +82,11 @@ bool tt_traced_stand_in(struct ttnn_value *out, const char **text, struct tt_are
  */
 bool tt_traced_text(struct ttnn_value *out, struct tt_arena *arena,
 		    const struct tt_overloads *overloads, const char *arg, const char *text);
+
+/* The member of an enumeration that a text names with its type: "UnaryOpType::SILU". */
+bool tt_traced_member(struct ttnn_value *out, const char *text);
+
+/* An object that was written as its text, in `arena`: "Conv2dConfig(weights_dtype=...)", "8-8". */
+tt_status tt_traced_printed(struct ttnn_value *out, struct tt_arena *arena, const char *text);
 
 #endif

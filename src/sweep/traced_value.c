@@ -118,3 +118,21 @@ bool tt_traced_text(struct ttnn_value *out, struct tt_arena *arena,
 	*out = ttnn_v_string(tt_arena_strdup(arena, text));
 	return out->text && fits(overloads, arg, out);
 }
+
+bool tt_traced_member(struct ttnn_value *out, const char *text)
+{
+	const char *scope = strstr(text, "::"), *module;
+	const struct tt_enum *type;
+	int64_t value;
+
+	for (size_t i = 0; scope && (type = ttnn_enum_at(&module, i)); i++) {
+		size_t length = (size_t)(scope - text);
+
+		if (strlen(type->name) != length || strncmp(type->name, text, length) != 0 ||
+		    !tt_enum_find(&value, type, scope + 2))
+			continue;
+		*out = tt_value_enum(type, value);
+		return true;
+	}
+	return false;
+}
