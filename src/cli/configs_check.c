@@ -7,7 +7,6 @@
 #include "cli/configs.h"
 #include "store/convert_args.h"
 #include "store/names.h"
-#include "store/order.h"
 #include "sweep/traced.h"
 #include "tensor/tensor.h"
 
@@ -89,10 +88,7 @@ static tt_status check_config(struct checking *c, size_t op, size_t number)
 
 	c->count++;
 	if (status == TTNN_OK) {
-		/* Files that were brought to this layout have the positions of November 2025. */
-		config.python = tt_master_layout(c->master) == TT_MASTER_V2 &&
-				(!tt_order_names(config.op, tt_json_count(config.args)) ||
-				 check_call(&call, &arena, c, &config) != TTNN_OK);
+		config.python = tt_master_layout(c->master) == TT_MASTER_V2;
 		status = check_call(&call, &arena, c, &config);
 	}
 	if (status != TTNN_OK && status != TTNN_NOMEM) {
