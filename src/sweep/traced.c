@@ -15,6 +15,7 @@
 
 #include "base/jsondump.h"
 #include "base/str.h"
+#include "ops/enums.h"
 #include "ops/objects.h"
 #include "store/convert_args.h"
 #include "store/order.h"
@@ -216,6 +217,29 @@ static tt_status read_list(struct ttnn_value *out, const struct binding *b,
 	return TTNN_OK;
 }
 
+/* {"op_type": 2, "param": [1.0]}: an activation by its number. */
+static tt_status read_activation(struct ttnn_value *out, const struct binding *b,
+				 const struct tt_json *value, int64_t type)
+{
+	const struct tt_json *list = tt_json_get(value, "param");
+	size_t count = tt_json_count(list), done = 0;
+	struct ttnn_value *params = tt_arena_calloc(b->arena, count + 1, sizeof(*params));
+	struct tt_json_iter it = tt_json_iter(list);
+	struct ttnn_arg args[2] = {{"op_type", tt_value_enum(&tt_enum_unary, type)},
+				   {"params", {0}}};
+	double real;
+
+	if (!params)
+		return tt_fail_nomem();
+	while (tt_json_next(&it)) {
+		if (!tt_json_real(&real, it.value))
+			return bad(b, "a parameter of an activation is no number");
+		params[done++] = ttnn_v_real(real);
+	}
+	args[1].value = ttnn_v_list(params, count);
+	return tt_object_make(out, b->arena, "UnaryWithParam", args, 2);
+}
+
 static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 			    const struct tt_overloads *fields, const char *name,
 			    const struct tt_json *value)
@@ -238,6 +262,8 @@ static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 					   .core = {(uint32_t)x, (uint32_t)y}};
 		return TTNN_OK;
 	}
+	if (tt_json_int(&x, tt_json_get(value, "op_type")))
+		return read_activation(out, b, value, x);
 	if (tt_json_int(&x, tt_json_get(value, "x")) && tt_json_int(&y, tt_json_get(value, "y"))) {
 		*out = (struct ttnn_value){.kind = TTNN_VALUE_CORE,
 					   .core = {(uint32_t)x, (uint32_t)y}};
