@@ -398,11 +398,12 @@ static tt_status trace(struct session *s, int *code, size_t count, char **operan
 	TT_TRY(join_rest(s, count, operands));
 	run.place = s->place;
 	print_title(s, operands[0]);
-	TT_TRY(configs_run(&run, count, operands));
+	status = configs_run(&run, count, operands);
 	*code = run.code;
 	s->extract.source = run.source;
 	s->extract.root = run.root;
-	status = begin_file(s, operands[0]);
+	if (status == TTNN_OK)
+		status = begin_file(s, operands[0]);
 	if (status == TTNN_OK)
 		status = tt_extract_path(&s->extract, run.directory);
 	if (status == TTNN_OK)
