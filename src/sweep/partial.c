@@ -83,6 +83,7 @@ struct part {
 	struct window windows[WINDOWS];
 	uint32_t whole[WINDOWS]; /* what they are windows of */
 	struct ttnn_arg args[TT_ARGS_MAX];
+	size_t arg_count;
 	ttnn_tensor *cut[5];
 	size_t cut_count;
 };
@@ -182,12 +183,38 @@ static tt_status take(struct part *part, struct ttnn_arg *arg, size_t k)
 	return TTNN_OK;
 }
 
+/* The argument of that name, added if the call has none; NULL when there is no room. */
+static struct ttnn_arg *arg_of(struct part *part, const char *name)
+{
+	for (size_t i = 0; i < part->arg_count; i++)
+		if (strcmp(part->args[i].name, name) == 0)
+			return &part->args[i];
+	if (part->arg_count == TT_ARGS_MAX)
+		return NULL;
+	part->args[part->arg_count] = (struct ttnn_arg){name, {0}};
+	return &part->args[part->arg_count++];
+}
+
+/* Rows from the middle of causal attention see the keys up to their own place: a mask says which. */
+static tt_status mask_part(struct part *part, const ttnn_tensor *keys)
+{
+	struct ttnn_arg *causal = arg_of(part, "is_causal"), *mask = arg_of(part, "attn_mask");
+
+	if (!causal || !mask)
+		return tt_fail(TTNN_INTERNAL, "%s has too many arguments", part->how->op);
+	TT_TRY(causal_mask(&part->cut[part->cut_count], &part->windows[ROWS], reach(keys, 2)));
+	causal->value = ttnn_v_bool(false);
+	mask->value = ttnn_v_tensor(part->cut[part->cut_count++]);
+	return TTNN_OK;
+}
+
 static tt_status make_part(struct part *part, const struct tt_traced_call *call)
 {
 	const struct ttnn_value *keys = value_of(call, "input_tensor_k"),
 				*causal = value_of(call, "is_causal");
 
 	memcpy(part->args, call->args, call->count * sizeof(call->args[0]));
+	part->arg_count = call->count;
 	for (size_t i = 0; i < call->count; i++) {
 		struct ttnn_arg *arg = &part->args[i];
 
@@ -195,16 +222,10 @@ static tt_status make_part(struct part *part, const struct tt_traced_call *call)
 			if (strcmp(arg->name, part->how->in[k].arg) == 0 &&
 			    arg->value.kind == TTNN_VALUE_TENSOR)
 				TT_TRY(take(part, arg, k));
-		if (!causal || !causal->boolean || !keys)
-			continue;
-		if (strcmp(arg->name, "is_causal") == 0)
-			arg->value = ttnn_v_bool(false);
-		if (strcmp(arg->name, "attn_mask") == 0) {
-			TT_TRY(causal_mask(&part->cut[part->cut_count], &part->windows[ROWS],
-					   reach(keys->tensor, 2)));
-			arg->value = ttnn_v_tensor(part->cut[part->cut_count++]);
-		}
 	}
+	/* It is causal unless the call says otherwise. */
+	if (keys && (!causal || causal->kind == TTNN_VALUE_ABSENT || causal->boolean))
+		return mask_part(part, keys->tensor);
 	return TTNN_OK;
 }
 
@@ -217,7 +238,7 @@ static tt_status compare_part(struct tt_verdict *verdict, const char *op,
 	tt_status status = golden ? make_part(part, call) : tt_fail_nomem();
 
 	if (status == TTNN_OK)
-		status = tt_golden_run(golden, &arena, op, part->args, call->count);
+		status = tt_golden_run(golden, &arena, op, part->args, part->arg_count);
 	for (size_t i = 0; status == TTNN_OK && i < results->count; i++) {
 		ttnn_tensor *got = NULL;
 
