@@ -201,7 +201,8 @@ struct writer {
 	struct tt_db *db;
 	struct tt_db_stmt *operation, *insert, *update, *model, *metadata;
 	enum tt_master_layout layout;
-	bool whole; /* everything, not only what changed */
+	bool whole;   /* everything, not only what changed */
+	int64_t *ids; /* of the operations: two may have one name in another layout */
 	struct tt_str body;
 };
 
@@ -239,22 +240,44 @@ static tt_status put_metadata(struct writer *w)
 	return TTNN_OK;
 }
 
+static tt_status put_operation(struct writer *w, struct tt_map *names, size_t op)
+{
+	struct tt_master *master = w->master;
+	struct tt_map_entry *entry;
+	bool added;
+
+	tt_str_clear(&master->name);
+	if (w->layout == master->layout)
+		tt_str_adds(&master->name, master->ops.data[op].name);
+	else
+		tt_master_spell(&master->name, master->ops.data[op].name, w->layout);
+	TT_TRY(tt_str_status(&master->name));
+	entry = tt_map_add(names, tt_str_text(&master->name), master->name.length, &added);
+	if (!entry)
+		return tt_fail_nomem();
+	if (added)
+		entry->number = names->count;
+	w->ids[op] = (int64_t)entry->number;
+	if (!added)
+		return TTNN_OK;
+	tt_db_bind_int(w->operation, 0, w->ids[op]);
+	tt_db_bind_text(w->operation, 1, tt_str_text(&master->name), master->name.length);
+	return tt_db_run(w->operation);
+}
+
 static tt_status put_operations(struct writer *w)
 {
 	struct tt_master *master = w->master;
+	tt_status status = TTNN_OK;
+	struct tt_map names = {0};
 
-	for (size_t i = 0; i < master->ops.count; i++) {
-		tt_str_clear(&master->name);
-		if (w->layout == master->layout)
-			tt_str_adds(&master->name, master->ops.data[i].name);
-		else
-			tt_master_spell(&master->name, master->ops.data[i].name, w->layout);
-		TT_TRY(tt_str_status(&master->name));
-		tt_db_bind_int(w->operation, 0, (int64_t)i + 1);
-		tt_db_bind_text(w->operation, 1, tt_str_text(&master->name), master->name.length);
-		TT_TRY(tt_db_run(w->operation));
-	}
-	return TTNN_OK;
+	w->ids = tt_calloc(master->ops.count + 1, sizeof(*w->ids));
+	if (!w->ids)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < master->ops.count && status == TTNN_OK; i++)
+		status = put_operation(w, &names, i);
+	tt_map_deinit(&names);
+	return status;
 }
 
 static tt_status make_body(struct writer *w, size_t op, size_t number)
@@ -286,7 +309,7 @@ static tt_status put_entry(struct writer *w, size_t op, size_t number)
 	if (entry->has_key && w->layout == w->master->layout)
 		snprintf(digest, sizeof(digest), "%016llx%016llx",
 			 (unsigned long long)entry->key[0], (unsigned long long)entry->key[1]);
-	tt_db_bind_int(w->insert, 0, (int64_t)op + 1);
+	tt_db_bind_int(w->insert, 0, w->ids[op]);
 	tt_db_bind_text(w->insert, 1, digest, strlen(digest));
 	tt_db_bind_text(w->insert, 2, tt_str_text(&w->body), w->body.length);
 	return tt_db_run(w->insert);
@@ -313,6 +336,7 @@ static void free_statements(struct writer *w)
 	tt_db_stmt_free(w->model);
 	tt_db_stmt_free(w->metadata);
 	tt_str_deinit(&w->body);
+	tt_free(w->ids);
 }
 
 static tt_status write_all(struct writer *w)

@@ -38,6 +38,7 @@ static void put_execution(struct tt_jsonw *w, const char *source, const struct t
 static void put_executions(struct tt_jsonw *w, const struct tt_master_said *said)
 {
 	struct tt_json_iter it = tt_json_iter(said->sources);
+	const char *first = tt_master_said_source(said);
 
 	tt_jsonw_key(w, "executions");
 	if (said->executions) {
@@ -45,12 +46,16 @@ static void put_executions(struct tt_jsonw *w, const struct tt_master_said *said
 		return;
 	}
 	tt_jsonw_array(w);
-	if (tt_json_kind(said->sources) == TT_JSON_ARRAY)
-		while (tt_json_next(&it))
-			put_execution(w, tt_json_string(it.value, NULL),
-				      tt_json_at(said->machines, 0));
-	else
-		put_execution(w, tt_master_said_source(said), tt_json_at(said->machines, 0));
+	/* Each machine with the first source, then the other sources. */
+	put_execution(w, first, tt_json_at(said->machines, 0));
+	for (size_t i = 1; i < tt_json_count(said->machines); i++)
+		put_execution(w, first, tt_json_at(said->machines, i));
+	while (tt_json_kind(said->sources) == TT_JSON_ARRAY && tt_json_next(&it)) {
+		const char *source = tt_json_string(it.value, NULL);
+
+		if (source && strcmp(source, first) != 0)
+			put_execution(w, source, tt_json_at(said->machines, 0));
+	}
 	tt_jsonw_end(w);
 }
 

@@ -782,6 +782,86 @@ TEST(wrong_stores_are_told)
 		    "none.sqlite");
 }
 
+TEST(names_that_become_one_are_one_operation_of_a_store)
+{
+	static const char text[] =
+		"{\"operations\": {\"ttnn::add\": {\"configurations\": [{\"arguments\": [{\"arg0\": \"1\"}]}]},"
+		"\"ttnn.add\": {\"configurations\": [{\"arguments\": [{\"arg0\": \"2\"}]}]},"
+		"\"mul\": {\"configurations\": [{\"arguments\": [{\"arg0\": \"3\"}]}]}}}";
+	const char *path = test_path("spellings.sqlite");
+	struct tt_master *master = NULL;
+
+	CHECK_OK(open_text(&master, text));
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+	tt_master_free(master);
+	CHECK_OK(tt_master_open(&master, path));
+	CHECK_INT(tt_master_op_count(master), 2);
+	CHECK_INT(tt_master_config_count(master, 0), 2);
+	CHECK_STR(tt_master_op_name(master, 1), "ttnn.mul");
+	tt_master_free(master);
+}
+
+TEST(all_machines_and_sources_go_to_the_layout_of_2026)
+{
+	static const char text[] =
+		"{\"operations\": {\"ttnn::add\": {\"configurations\": [{\"arguments\": [{\"arg0\": \"1\"}],"
+		"\"source\": [\"a\", null, \"b\"], \"machine_info\": [{\"board_type\": \"Wormhole\"},"
+		"{\"board_type\": \"Blackhole\"}]}]}}}";
+	const char *path = test_path("machines.json");
+	struct tt_master_config config;
+	struct tt_master *master = NULL;
+	char *written;
+	size_t size;
+
+	CHECK_OK(open_text(&master, text));
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+	tt_master_free(master);
+	CHECK_OK(tt_file_read(&written, &size, path));
+	CHECK(strstr(written, "Wormhole") && strstr(written, "Blackhole"));
+	CHECK(strstr(written, "\"source\": \"a\"") && strstr(written, "\"source\": \"b\""));
+	CHECK(!strstr(written, "\"source\": null"));
+	tt_free(written);
+	CHECK_OK(tt_master_open(&master, path));
+	tt_master_config(&config, master, 0, 0);
+	CHECK_INT(config.count, 3);
+	tt_master_free(master);
+}
+
+TEST(thousands_of_executions_are_merged_at_once)
+{
+	enum { RUNS = 3000 };
+	const char *path = test_path("many.json");
+	struct tt_str text = {0};
+	struct tt_master_config config;
+	struct tt_master *master, *from = NULL;
+	size_t added;
+
+	tt_str_adds(
+		&text,
+		"{\"operations\": {\"ttnn.add\": {\"configurations\": [{\"arguments\": {\"arg0\": 1},"
+		"\"executions\": [{\"count\": 0, \"source\": \"never\"}");
+	for (int i = 0; i < RUNS; i++)
+		tt_str_addf(&text, ", {\"count\": 2, \"source\": \"a\", \"trace_uid\": \"%d\"}", i);
+	tt_str_adds(&text, "]}]}}}");
+	CHECK_OK(open_text(&from, tt_str_text(&text)));
+	CHECK_OK(tt_master_new(&master, TT_MASTER_V2));
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(tt_master_merge(&added, master, from));
+		CHECK_INT(added, !i);
+		tt_master_config(&config, master, 0, 0);
+		CHECK_INT(config.count, 2 * RUNS);
+	}
+	CHECK_OK(tt_master_save(master, path, TT_MASTER_V2));
+	tt_master_free(from);
+	tt_master_free(master);
+	tt_str_clear(&text);
+	CHECK_OK(tt_master_open(&master, path));
+	tt_master_config(&config, master, 0, 0);
+	CHECK_STR(config.source, "never");
+	tt_master_free(master);
+	tt_str_deinit(&text);
+}
+
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
 static tt_status use_master(struct tt_master *master, const char *path,
