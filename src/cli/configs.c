@@ -29,6 +29,11 @@ enum tt_master_layout configs_layout_of(const struct tt_master *master)
 				  : (enum tt_master_layout)configs_layout;
 }
 
+enum tt_master_layout configs_new_layout(void)
+{
+	return configs_layout < 0 ? TT_MASTER_V1 : (enum tt_master_layout)configs_layout;
+}
+
 /* To add a subcommand: its row here, its name in configs.h, a case in tests/cli. */
 static const struct tt_cmd *const commands[] = {
 	&configs_add,   &configs_check, &configs_diff,  &configs_export, &configs_list,

@@ -30,6 +30,9 @@ const char *configs_path(void);
 /* The layout to write a master in: that of the option, else its own. */
 enum tt_master_layout configs_layout_of(const struct tt_master *master);
 
+/* The layout of a master that is made: that of the option, else V1. */
+enum tt_master_layout configs_new_layout(void);
+
 /* Where configurations come from. To add a kind: a row in configs_sources. */
 struct configs_source {
 	const char *name; /* for people: "master files" */

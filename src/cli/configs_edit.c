@@ -82,17 +82,15 @@ static tt_status add_all(struct tt_master *master, size_t count, char **paths)
 {
 	for (size_t i = 0; i < count; i++)
 		TT_TRY(configs_add_source(master, paths[i]));
-	TT_TRY(tt_master_save(master, configs_path(), configs_layout_of(master)));
+	TT_TRY(tt_master_save(master, configs_path(), tt_master_layout(master)));
 	print_size(configs_path(), master);
 	return TTNN_OK;
 }
 
 static int run_add(const struct tt_cmd *cmd, size_t count, char **operands)
 {
-	enum tt_master_layout layout =
-		configs_layout < 0 ? TT_MASTER_V1 : (enum tt_master_layout)configs_layout;
 	struct tt_master *master = NULL;
-	tt_status status = tt_master_edit(&master, configs_path(), layout);
+	tt_status status = tt_master_edit(&master, configs_path(), configs_new_layout());
 
 	(void)cmd;
 	if (status == TTNN_OK)

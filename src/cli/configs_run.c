@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/child.h"
@@ -33,7 +34,22 @@ static bool is_folder(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Asks pytest whether it finds tests there, without a word. */
+/* Whether a file looks as if it had tests. */
+static tt_status names_tests(bool *out, const char *path)
+{
+	static const char *const words[] = {"def test", "class Test"};
+	size_t size;
+	char *text;
+
+	TT_TRY(tt_file_read(&text, &size, path));
+	*out = false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		*out |= memmem(text, size, words[i], strlen(words[i])) != NULL;
+	tt_free(text);
+	return TTNN_OK;
+}
+
+/* Asks pytest whether it finds tests there, without a word. It runs the file for that: a script is not to run twice. */
 static tt_status has_tests(bool *out, const struct configs_run *run, const char *path)
 {
 	char *command[] = {
@@ -46,6 +62,9 @@ static tt_status has_tests(bool *out, const struct configs_run *run, const char 
 		NULL};
 	int code;
 
+	TT_TRY(names_tests(out, path));
+	if (!*out)
+		return TTNN_OK;
 	TT_TRY(cli_child(&code, command));
 	*out = code == 0;
 	return TTNN_OK;
@@ -105,9 +124,14 @@ static tt_status make_places(struct configs_run *run, const char *operand)
 	char *file;
 
 	run->root = realpath(".", NULL);
+	if (!run->root)
+		return tt_fail(TTNN_IO, "the working directory: %s", strerror(errno));
+	/* The program may go elsewhere before it records. */
+	if (*run->place != '/')
+		tt_str_addf(&path, "%s/", run->root);
 	tt_str_addf(&path, "%s/.traces-XXXXXX", run->place);
 	TT_TRY(tt_str_take(&run->directory, &path));
-	if (!run->root || !mkdtemp(run->directory))
+	if (!mkdtemp(run->directory))
 		return tt_fail(TTNN_IO, "%s: %s", run->directory, strerror(errno));
 	file = file_of(operand);
 	if (!file)
@@ -128,7 +152,7 @@ tt_status configs_run(struct configs_run *run, size_t count, char **operands)
 	TT_TRY(find_kind(&kind, run, operands[0]));
 	TT_TRY(make_places(run, operands[0]));
 	if (setenv("TTNN_TRACE", run->directory, 1) != 0 ||
-	    setenv("TTNN_TRACE_OPTIONS", run->calls ? "calls" : "", 1) != 0)
+	    setenv("TTNN_TRACE_OPTIONS", "", 1) != 0)
 		return tt_fail_nomem();
 	command = make_command(kind, run, count, operands);
 	if (!command)
@@ -145,7 +169,9 @@ tt_status configs_run(struct configs_run *run, size_t count, char **operands)
 void configs_run_clean(struct configs_run *run, const char *keep)
 {
 	struct dirent **entries = NULL;
-	int count = run->directory ? scandir(run->directory, &entries, NULL, alphasort) : 0;
+	int count = run->directory && !run->stays
+			    ? scandir(run->directory, &entries, NULL, alphasort)
+			    : 0;
 
 	for (int i = 0; i < count; i++) {
 		struct tt_str from = {0}, to = {0};
@@ -164,7 +190,7 @@ void configs_run_clean(struct configs_run *run, const char *keep)
 		free(entries[i]);
 	}
 	free(entries);
-	if (run->directory)
+	if (run->directory && !run->stays)
 		rmdir(run->directory);
 	tt_free(run->directory);
 	free(run->root);

@@ -9,7 +9,7 @@
 struct configs_run {
 	const char *python;
 	const char *place; /* where the folder of its traces is made */
-	bool calls;        /* record calls as they were written, too */
+	bool stays;        /* its traces are not removed */
 	int code;          /* the exit code, or 128 and a signal */
 	char *directory;   /* holds the traces of all its processes */
 	char *root;        /* the working directory */

@@ -321,38 +321,40 @@ static void print_title(const struct session *s, const char *what)
 static tt_status merge(size_t *added, struct session *s)
 {
 	struct tt_master *master = NULL;
-	tt_status status = tt_master_edit(&master, configs_path(), s->extract.layout);
+	tt_status status = tt_master_edit(&master, configs_path(), configs_new_layout());
 
 	if (status == TTNN_OK)
 		status = tt_master_merge(added, master, s->run);
 	if (status == TTNN_OK && s->extract.calls)
-		status = tt_master_save(master, configs_path(), configs_layout_of(master));
+		status = tt_master_save(master, configs_path(), tt_master_layout(master));
 	tt_master_free(master);
 	return status;
 }
 
-/* The layout of the master that is there, else the option's. */
-static enum tt_master_layout layout_now(void)
+/* The layout of the master that is there, else the option's. A master that cannot be read is told before the run. */
+static tt_status find_layout(enum tt_master_layout *out)
 {
-	enum tt_master_layout layout =
-		configs_layout < 0 ? TT_MASTER_V1 : (enum tt_master_layout)configs_layout;
 	struct tt_master *master;
+	tt_status status = tt_master_open(&master, configs_path());
 
-	if (configs_layout < 0 && tt_master_open(&master, configs_path()) == TTNN_OK) {
-		layout = tt_master_layout(master);
+	*out = configs_new_layout();
+	if (status == TTNN_OK) {
+		*out = tt_master_layout(master);
 		tt_master_free(master);
 	}
-	return layout == TT_MASTER_SEED ? TT_MASTER_V1 : layout;
+	if (*out == TT_MASTER_SEED)
+		*out = TT_MASTER_V1;
+	return status == TTNN_NOTFOUND ? TTNN_OK : status;
 }
 
 static tt_status prepare(struct session *s)
 {
-	s->extract = (struct tt_extract){.layout = layout_now(),
-					 .listed = is_listed,
+	s->extract = (struct tt_extract){.listed = is_listed,
 					 .include_failed = include_failed,
 					 .call = take_call,
 					 .test = take_test,
 					 .context = s};
+	TT_TRY(find_layout(&s->extract.layout));
 	TT_TRY(split_exclusions(s));
 	if (access(names_path, R_OK) == 0)
 		TT_TRY(tt_names_load(&s->names, names_path));
@@ -385,10 +387,26 @@ static tt_status join_rest(struct session *s, size_t count, char **operands)
 	return tt_str_status(&s->rest);
 }
 
+/* Adds what was recorded, and says so. */
+static tt_status add_run(struct session *s, const struct configs_run *run, const char *what)
+{
+	size_t added = 0;
+
+	s->extract.source = run->source;
+	s->extract.root = run->root;
+	TT_TRY(begin_file(s, what));
+	TT_TRY(tt_extract_path(&s->extract, run->directory));
+	TT_TRY(end_file(s));
+	TT_TRY(merge(&added, s));
+	printf("📈 Captured %" PRIu64 " operations\n", s->extract.calls);
+	printf("📝 Added %zu new unique configurations to master file\n", added);
+	print_summary(s, run->code);
+	return TTNN_OK;
+}
+
 static tt_status trace(struct session *s, int *code, size_t count, char **operands)
 {
-	struct configs_run run = {.python = python, .calls = s->extract.layout == TT_MASTER_V2};
-	size_t added = 0;
+	struct configs_run run = {.python = python};
 	tt_status status;
 
 	TT_TRY(prepare(s));
@@ -400,21 +418,12 @@ static tt_status trace(struct session *s, int *code, size_t count, char **operan
 	print_title(s, operands[0]);
 	status = configs_run(&run, count, operands);
 	*code = run.code;
-	s->extract.source = run.source;
-	s->extract.root = run.root;
 	if (status == TTNN_OK)
-		status = begin_file(s, operands[0]);
-	if (status == TTNN_OK)
-		status = tt_extract_path(&s->extract, run.directory);
-	if (status == TTNN_OK)
-		status = end_file(s);
-	if (status == TTNN_OK)
-		status = merge(&added, s);
-	if (status == TTNN_OK) {
-		printf("📈 Captured %" PRIu64 " operations\n", s->extract.calls);
-		printf("📝 Added %zu new unique configurations to master file\n", added);
-		print_summary(s, *code);
-	}
+		status = add_run(s, &run, operands[0]);
+	/* A run may have taken hours. */
+	run.stays = status != TTNN_OK && s->extract.source;
+	if (run.stays)
+		fprintf(stderr, "ttnn: what was recorded stays in %s\n", run.directory);
 	configs_run_clean(&run, store ? s->path : NULL);
 	return status;
 }

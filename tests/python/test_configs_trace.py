@@ -173,6 +173,30 @@ def test_processes_are_merged(tmp_path):
     assert found["ttnn::relu"][0]["source"] == "script.py"
 
 
+def test_a_script_runs_once_and_may_go_elsewhere(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "script.py").write_text("import os\nos.chdir('other')\n" + SMALL.split("@pytest")[0] + "made(ttnn.open_device(device_id=0), 32, 32)\nopen('runs', 'a').write('.')\n")
+    done = trace(tmp_path, "script.py")
+    assert "📈 Captured 1 operations" in done.stdout, done.stdout + done.stderr
+    assert (tmp_path / "other/runs").read_text() == "."
+
+
+def test_a_master_keeps_its_layout(small):
+    for layout in ("v1", "v2", "seed"):
+        trace(small, "--layout", layout, "--master", "m.json", "test_small.py::test_passes")
+        assert configurations(small / "m.json")["ttnn::relu"][0]["source"] == "test_small.py"
+
+
+def test_what_cannot_be_traced_leaves_nothing(small):
+    folder = small / "traced_operations"
+    assert trace(small, "./none").returncode == 2
+    assert list(folder.iterdir()) == []
+    (folder / "ttnn_operations_master.json").write_text("no master")
+    done = trace(small, "test_small.py::test_passes")
+    assert done.returncode == 2 and "passed" not in done.stdout  # it is not run for nothing
+    assert [path.name for path in folder.iterdir()] == ["ttnn_operations_master.json"]
+
+
 def test_operations_without_a_module_are_named(small):
     modules = small / "tests/sweep_framework/sweeps/model_traced"
     modules.mkdir(parents=True)
