@@ -380,9 +380,10 @@ static tt_status choose_columns(struct making *m)
 	struct tt_arena *arena = &m->suite->arena;
 	const char *name = tt_master_op_name(m->configs->master, m->op);
 	const struct tt_loader_rule *rule = tt_loader_rule(name);
-	struct usual usual;
+	struct usual usual = {0};
 
-	TT_TRY(look(&usual, m, rule));
+	if (!rule || !rule->whole || rule->other)
+		TT_TRY(look(&usual, m, rule));
 	if (!rule || !rule->whole) {
 		const char *text = tt_loader_usual(&m->cases, arena, usual.tensors);
 

@@ -245,7 +245,8 @@ tt_status tt_loader_memory(struct ttnn_memory_config *out, const struct tt_json 
 			read.nd_shard.orientation};
 		read.has_shard = true;
 	}
-	if (read.has_shard && !read.created_with_nd_shard)
+	/* The guide's layout has no room for an ND shard, only for its shape in two dimensions. */
+	if (read.has_shard && !(read.created_with_nd_shard && read.has_nd_shard))
 		return ttnn_memory_config_sharded(out, read.layout, read.buffer, &read.shard);
 	*out = read;
 	return TTNN_OK;
