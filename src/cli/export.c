@@ -46,14 +46,9 @@ struct job {
 	const char *root; /* stands above all stacks; NULL: nothing does */
 };
 
-static enum ttnn_dialect chosen_dialect(void)
-{
-	return dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect;
-}
-
 static tt_status open_graph(struct tt_graph *graph, const char *from)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect(), .most = TT_PROJECT_MOST};
+	struct tt_project_options how = {.dialect = cli_dialect(dialect), .most = TT_PROJECT_MOST};
 	struct tt_input input;
 	tt_status status;
 
@@ -61,12 +56,6 @@ static tt_status open_graph(struct tt_graph *graph, const char *from)
 	status = tt_input_graph(graph, &input, &how);
 	tt_input_close(&input);
 	return status;
-}
-
-static void write_stdout(void *context, const void *data, size_t size)
-{
-	(void)context;
-	fwrite(data, 1, size, stdout);
 }
 
 /* JSON is not kept as text: it goes where it belongs as it is made. */
@@ -85,7 +74,7 @@ static tt_status begin_json(struct json_out *out, const struct job *job)
 	if (out->file)
 		tt_jsonw_init_file(&out->w, out->file, style);
 	else
-		tt_jsonw_init(&out->w, write_stdout, NULL, style);
+		tt_jsonw_init(&out->w, cli_write_stdout, NULL, style);
 	return TTNN_OK;
 }
 
@@ -110,7 +99,7 @@ static const char *bar(const struct job *job)
 
 static tt_status write_graph(struct tt_str *out, const struct job *job)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect(), .label = bar(job)};
+	struct tt_project_options how = {.dialect = cli_dialect(dialect), .label = bar(job)};
 	struct tt_stream *stream;
 	struct tt_input input;
 	struct json_out json;
@@ -146,7 +135,7 @@ static tt_status write_flame(struct tt_str *out, const struct job *job)
 	tt_status status;
 
 	TT_TRY(cli_window_open(&input, job->input->path));
-	status = tt_calls_fold(out, &input, chosen_dialect(), job->root);
+	status = tt_calls_fold(out, &input, cli_dialect(dialect), job->root);
 	tt_input_close(&input);
 	return status;
 }
@@ -199,7 +188,7 @@ static tt_status write_flow(struct tt_str *out, const struct job *job)
 static tt_status report_of(struct tt_jsonw *w, const struct job *job)
 {
 	struct tt_project_options how = {
-		.dialect = chosen_dialect(), .label = bar(job), .rounds = pages ? 3 : 1};
+		.dialect = cli_dialect(dialect), .label = bar(job), .rounds = pages ? 3 : 1};
 	const char *from = job->input->path;
 	struct tt_stream *stream;
 	struct tt_input input;

@@ -1,5 +1,6 @@
 #include "cli/inputs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/jsonslice.h"
@@ -116,4 +117,15 @@ tt_status cli_inputs_list(struct cli_inputs *out, size_t count, char **operands)
 	for (size_t i = 0; i < count; i++)
 		TT_TRY(add_operand(out, operands[i]));
 	return TTNN_OK;
+}
+
+enum ttnn_dialect cli_dialect(int chosen)
+{
+	return chosen < 0 ? tt_dialect_default() : (enum ttnn_dialect)chosen;
+}
+
+void cli_write_stdout(void *context, const void *data, size_t size)
+{
+	(void)context;
+	fwrite(data, 1, size, stdout);
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <ttnn.h>
 
 #include "base/status.h"
 
@@ -35,5 +36,11 @@ enum cli_json { CLI_JSON_OTHER, CLI_JSON_GRAPH, CLI_JSON_REPORT };
 
 /* Looks at a file of JSON, gzip or plain; fails if it is no JSON so far. */
 tt_status cli_json_kind(enum cli_json *out, const char *path);
+
+/* The dialect that an option chose; that of the surroundings when it is negative. */
+enum ttnn_dialect cli_dialect(int chosen);
+
+/* What is made goes to standard output at once: for struct tt_jsonw and the like. */
+void cli_write_stdout(void *context, const void *data, size_t size);
 
 #endif

@@ -29,28 +29,18 @@ static const struct tt_opt options[] = {
 	{0},
 };
 
-static enum ttnn_dialect chosen_dialect(void)
-{
-	return dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect;
-}
-
 static struct tt_jsonw out;
 
 /* Answers about several files are parts of one document. */
 static bool in_document;
-
-static void write_stdout(void *context, const void *data, size_t size)
-{
-	(void)context;
-	fwrite(data, 1, size, stdout);
-}
 
 /* JSON goes out as it is made, however long it is. */
 static void begin_json(void)
 {
 	if (in_document)
 		return;
-	tt_jsonw_init(&out, write_stdout, NULL, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	tt_jsonw_init(&out, cli_write_stdout, NULL,
+		      (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 }
 
 static tt_status end_json(void)
@@ -104,7 +94,7 @@ static tt_status show_operations(struct tt_input *input)
 	struct tt_calls_table table;
 	int width = 44;
 
-	TT_TRY(tt_calls_sum(&table, input, chosen_dialect()));
+	TT_TRY(tt_calls_sum(&table, input, cli_dialect(dialect)));
 	for (size_t i = 0; i < table.rows.count; i++) {
 		size_t length = strlen(table.rows.data[i].name);
 
@@ -322,7 +312,7 @@ static tt_status show_peak(struct tt_stream *stream)
 
 static void print_text(void *context, const char *text, size_t length)
 {
-	write_stdout(context, text, length);
+	cli_write_stdout(context, text, length);
 }
 
 static tt_status show_tree(struct tt_stream *stream)
@@ -430,7 +420,7 @@ static tt_status show_info(const struct tt_trace_info *about)
 /* The views that go through the nodes one by one. */
 static tt_status show_nodes(struct tt_input *input)
 {
-	struct tt_project_options how = {.dialect = chosen_dialect(),
+	struct tt_project_options how = {.dialect = cli_dialect(dialect),
 					 .label = peak || !isatty(STDOUT_FILENO) ? "reading" : NULL,
 					 .rounds = peak ? 2 : 1,
 					 .course = memory_rows || peak,
@@ -455,7 +445,7 @@ static tt_status show_nodes(struct tt_input *input)
 static tt_status show_whole(struct tt_input *input)
 {
 	struct tt_project_options how = {
-		.dialect = chosen_dialect(), .call_arguments = true, .most = TT_PROJECT_MOST};
+		.dialect = cli_dialect(dialect), .call_arguments = true, .most = TT_PROJECT_MOST};
 	struct tt_graph graph;
 	tt_status status;
 
