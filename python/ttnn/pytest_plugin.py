@@ -70,7 +70,7 @@ def _mark(text, detail):
     """A word in the recordings, if there can be any."""
     mark = getattr(sys.modules.get("ttnn"), "mark", None)
     if mark:
-        mark(text, detail)
+        mark(text, detail.encode("utf-8", "backslashreplace").decode())  # names of files may be any bytes
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)

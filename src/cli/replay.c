@@ -127,21 +127,38 @@ static bool parse_range(uint64_t *first, uint64_t *last, const char *text)
 	return !*end && *first && *first <= *last;
 }
 
+/* A call that cannot be made again is no reason to leave the others. */
+static void leave_out(struct totals *totals, uint64_t number)
+{
+	totals->skipped++;
+	fprintf(stderr, "ttnn: call %" PRIu64 " is left out: %s\n", number, ttnn_error());
+}
+
 static tt_status replay_range(struct totals *totals, struct tt_replay_machine *machine,
 			      struct tt_source *source, const char *text)
 {
-	uint64_t first = 1, last = tt_source_info(source)->operations;
-	bool all = strcmp(text, "all") == 0;
+	uint64_t first = 1, last = UINT64_MAX, lowest, highest;
 
-	if (!all && !parse_range(&first, &last, text))
+	if (strcmp(text, "all") != 0 && !parse_range(&first, &last, text))
 		return tt_fail(TTNN_INVALID, "'%s' is no number of a call, nor a range such as 3-7",
 			       text);
+	if (first == last)
+		return replay(totals, machine, source, first);
+	TT_TRY(tt_recall_span(&lowest, &highest, source));
+	if (!highest || first > highest || last < lowest)
+		return tt_fail(TTNN_NOTFOUND,
+			       "'%s': the trace has calls %" PRIu64 " to %" PRIu64 " alone", text,
+			       lowest, highest);
+	first = first < lowest ? lowest : first;
+	last = last > highest ? highest : last;
 	for (uint64_t number = first; number <= last; number++) {
 		tt_status status = replay(totals, machine, source, number);
 
 		/* Calls that run no operation (to_torch, deallocate) are no failures of many. */
-		if (status == TTNN_NOTFOUND && first != last)
+		if (status == TTNN_NOTFOUND)
 			totals->not_operations++;
+		else if (status == TTNN_UNSUPPORTED)
+			leave_out(totals, number);
 		else
 			TT_TRY(status);
 	}

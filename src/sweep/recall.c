@@ -181,6 +181,26 @@ void tt_recall_free(struct tt_recall *recall)
 	*recall = (struct tt_recall){0};
 }
 
+tt_status tt_recall_span(uint64_t *first, uint64_t *last, struct tt_source *source)
+{
+	const struct tt_seen *seen;
+
+	*first = *last = 0;
+	TT_TRY(tt_source_window(source, NULL));
+	tt_source_want(source, &(struct tt_source_wants){.kinds = TT_WANT(SCOPE_BEGIN)});
+	for (;;) {
+		TT_TRY(tt_source_next(&seen, source));
+		if (!seen)
+			break;
+		if (seen->op && (!*first || seen->op < *first))
+			*first = seen->op;
+		if (seen->op > *last)
+			*last = seen->op;
+	}
+	tt_source_want(source, NULL);
+	return TTNN_OK;
+}
+
 /* ---- making it again ------------------------------------------------------------------------------------- */
 
 static tt_status remake(struct ttnn_value *value, struct tt_traced_tensor *wanted,

@@ -25,6 +25,9 @@ struct tt_recall {
 tt_status tt_recall_read(struct tt_recall *out, struct tt_source *source, uint64_t number);
 void tt_recall_free(struct tt_recall *recall);
 
+/* The lowest and the highest number of a call: recordings may begin in the middle. Both 0 when there is none. */
+tt_status tt_recall_span(uint64_t *first, uint64_t *last, struct tt_source *source);
+
 /* To run it again; the recall must outlive it. */
 struct tt_call_source tt_call_of_recall(const struct tt_recall *recall);
 

@@ -13,6 +13,7 @@ static tt_status add_one(struct tt_verdict *verdict, ttnn_tensor *got, const str
 	double *values = tt_calloc(want->count + 1, sizeof(*values));
 	struct tt_pcc pcc = tt_pcc_begin();
 	tt_status status;
+	double one;
 
 	if (!values)
 		return tt_fail_nomem();
@@ -20,7 +21,9 @@ static tt_status add_one(struct tt_verdict *verdict, ttnn_tensor *got, const str
 	if (status == TTNN_OK) {
 		tt_pcc_look(&pcc, want->data, values, want->count);
 		tt_pcc_add(&pcc, want->data, values, want->count);
-		verdict->pcc = fmin(verdict->pcc, tt_pcc_judged(&pcc, verdict->terms));
+		one = tt_pcc_judged(&pcc, verdict->terms);
+		if (!(one >= verdict->pcc)) /* a NaN, too */
+			verdict->pcc = one;
 		verdict->error = fmax(verdict->error, pcc.worst);
 		verdict->strange |= pcc.strange;
 	}

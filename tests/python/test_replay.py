@@ -111,3 +111,13 @@ def test_a_program_of_its_own(tool, trace, name, tmp_path):
 
 def test_what_cannot_be_judged_is_said(tool, trace):
     assert "ttnn.rand has no golden" in run(tool, "repro", trace, 1, code=2)
+
+
+def test_a_recording_from_the_middle(tool, tmp_path):
+    env = dict(os.environ, PYTHONPATH=str(BUILD / "python"), TTNN_TRACE=str(tmp_path), TTNN_TRACE_OPTIONS="first=4,count=3")
+    subprocess.run([sys.executable, "-c", PROGRAM], env=env, check=True)
+    trace = next(tmp_path.glob("*.ttrace"))
+    found = {call["call"] for call in calls(tool, trace)}
+    assert found and found <= {4, 5, 6}
+    assert {json.loads(line)["call"] for line in run(tool, "replay", trace, f"1-{2**64 - 1}", "--json").splitlines()} == found
+    assert "has calls 4 to 6 alone" in run(tool, "replay", trace, "7-9", code=2)
