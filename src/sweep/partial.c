@@ -173,11 +173,31 @@ static void choose_part(struct part *part, const struct ttnn_results *results,
 	}
 }
 
+/* Whether a factor of a product is transposed: its rows are its columns then. */
+static bool is_turned(const struct part *part, const char *factor)
+{
+	static const char *const flags[][2] = {{"input_tensor_a", "transpose_a"},
+					       {"input_tensor_b", "transpose_b"}};
+
+	for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++)
+		for (size_t i = 0; strcmp(factor, flags[f][0]) == 0 && i < part->arg_count; i++)
+			if (strcmp(part->args[i].name, flags[f][1]) == 0)
+				return part->args[i].value.kind == TTNN_VALUE_BOOL &&
+				       part->args[i].value.boolean;
+	return false;
+}
+
 static tt_status take(struct part *part, struct ttnn_arg *arg, size_t k)
 {
 	ttnn_tensor **to = &part->cut[part->cut_count];
+	uint32_t back[WINDOWS];
 
-	TT_TRY(cut(to, arg->value.tensor, part, part->how->in[k].back));
+	for (int w = 0; w < WINDOWS; w++) {
+		uint32_t d = part->how->in[k].back[w];
+
+		back[w] = (d == 1 || d == 2) && is_turned(part, arg->name) ? 3 - d : d;
+	}
+	TT_TRY(cut(to, arg->value.tensor, part, back));
 	part->cut_count++;
 	arg->value.tensor = *to;
 	return TTNN_OK;

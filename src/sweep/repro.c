@@ -434,10 +434,12 @@ static const char c_head_start[] =
 	"}\n"
 	"\n";
 
+static const char c_main[] = "int main(void)\n"
+			     "{\n"
+			     "\tstruct ttnn_device_options options = {.profile = ";
+
 static const char c_head_end[] =
-	"int main(void)\n"
-	"{\n"
-	"\tstruct ttnn_device_options options = {.profile = %s%s%s, .l1_small_size = 24576};\n"
+	", .l1_small_size = 24576};\n"
 	"\tstruct ttnn_results golden = {.count = 0}, results = {.count = 0};\n"
 	"\tdouble pcc, least = 1;\n"
 	"\tuint64_t terms = 0;\n"
@@ -517,10 +519,12 @@ static void write_c(struct speller *s, const struct tt_recall *recall,
 	double bound = tt_op_find(op)->op->pcc;
 
 	tt_str_adds(s->out, c_head_start);
+	tt_str_adds(s->out, c_main);
 	if (*recall->profile)
-		tt_str_addf(s->out, c_head_end, "\"", recall->profile, "\"");
+		spell_string(s, recall->profile, strlen(recall->profile));
 	else
-		tt_str_addf(s->out, c_head_end, "", "NULL", "");
+		tt_str_adds(s->out, "NULL");
+	tt_str_adds(s->out, c_head_end);
 	if (recall->rows)
 		tt_str_addf(s->out,
 			    "\tTRY(ttnn_mesh_open(&device, &(struct ttnn_mesh_options){.rows = %u, "
@@ -534,7 +538,9 @@ static void write_c(struct speller *s, const struct tt_recall *recall,
 			      tt_inputs_places(inputs, recall->args[i].name));
 	tt_str_adds(s->out, "\t\tNULL,\n\t};\n\tstruct ttnn_arg args[] = {\n");
 	for (size_t i = 0; i < recall->count; i++) {
-		tt_str_addf(s->out, "\t\t{\"%s\", ", recall->args[i].name);
+		tt_str_adds(s->out, "\t\t{");
+		spell_string(s, recall->args[i].name, strlen(recall->args[i].name));
+		tt_str_adds(s->out, ", ");
 		spell(s, &recall->args[i].value);
 		tt_str_adds(s->out, "},\n");
 	}
@@ -562,12 +568,22 @@ static void write_python(struct speller *s, const struct tt_recall *recall,
 			      tt_inputs_places(inputs, recall->args[i].name));
 	tt_str_adds(s->out, "    ]\n    arguments = {\n");
 	for (size_t i = 0; i < recall->count; i++) {
-		tt_str_addf(s->out, "        \"%s\": ", recall->args[i].name);
+		tt_str_adds(s->out, "        ");
+		spell_string(s, recall->args[i].name, strlen(recall->args[i].name));
+		tt_str_adds(s->out, ": ");
 		spell(s, &recall->args[i].value);
 		tt_str_adds(s->out, ",\n");
 	}
 	tt_str_adds(s->out, "    }\n");
 	tt_str_addf(s->out, python_tail, op, op, tt_op_find(op)->op->pcc);
+}
+
+/* The name of a file, without what would end a comment of either language. */
+static void add_name(struct tt_str *out, const char *name)
+{
+	for (; *name; name++)
+		tt_str_addc(out,
+			    (unsigned char)*name < ' ' || strchr("\"\\*", *name) ? '_' : *name);
 }
 
 tt_status tt_repro_write(struct tt_str *out, const struct tt_recall *recall,
@@ -586,11 +602,13 @@ tt_status tt_repro_write(struct tt_str *out, const struct tt_recall *recall,
 			       recall->op);
 	s.status = tt_inputs_survey(&inputs, &arena, &source);
 	tt_str_addf(out,
-		    is_c(&s) ? "/*\n * %s as call %" PRIu64 " of %s made it, on random tensors.\n"
-			       " * cc -std=c17 repro.c -lttnn -lm && ./a.out\n */\n"
-			     : "\"\"\"%s as call %" PRIu64
-			       " of %s made it, on random tensors.\"\"\"\n\n",
-		    recall->op, recall->number, trace);
+		    is_c(&s) ? "/*\n * %s as call %" PRIu64 " of "
+			     : "\"\"\"%s as call %" PRIu64 " of ",
+		    recall->op, recall->number);
+	add_name(out, trace);
+	tt_str_adds(out, is_c(&s) ? " made it, on random tensors.\n"
+				    " * cc -std=c17 repro.c -lttnn -lm && ./a.out\n */\n"
+				  : " made it, on random tensors.\"\"\"\n\n");
 	if (s.status == TTNN_OK && is_c(&s))
 		write_c(&s, recall, &inputs);
 	else if (s.status == TTNN_OK)

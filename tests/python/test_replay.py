@@ -121,3 +121,33 @@ def test_a_recording_from_the_middle(tool, tmp_path):
     assert found and found <= {4, 5, 6}
     assert {json.loads(line)["call"] for line in run(tool, "replay", trace, f"1-{2**64 - 1}", "--json").splitlines()} == found
     assert "has calls 4 to 6 alone" in run(tool, "replay", trace, "7-9", code=2)
+
+
+def test_large_products_of_transposed_factors(tool, tmp_path):
+    program = """
+import ttnn
+device = ttnn.open_device(device_id=0)
+a = ttnn.rand((1, 1, 256, 384), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+b = ttnn.rand((1, 1, 320, 384), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+c = ttnn.rand((1, 1, 256, 512), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+ttnn.linear(a, b, transpose_b=True)
+ttnn.matmul(a, c, transpose_a=True)
+"""
+    env = dict(os.environ, PYTHONPATH=str(BUILD / "python"), TTNN_TRACE=str(tmp_path))
+    subprocess.run([sys.executable, "-c", program], env=env, check=True)
+    found = {call["operation"]: call["outcome"] for call in calls(tool, next(tmp_path.glob("*.ttrace")))}
+    assert found == {"ttnn.rand": "ran", "ttnn.linear": "passed", "ttnn.matmul": "passed"}
+
+
+@pytest.mark.parametrize("language, check", [("python", [sys.executable, "-m", "py_compile"]), ("c", ["cc", "-fsyntax-only", "-std=c17", "-x", "c"])])
+def test_a_name_is_only_a_name(tool, trace, tmp_path, language, check):
+    odd = tmp_path / 'a"""\n*' / 'x"""*' "\n"
+    odd.parent.mkdir()
+    shutil.copy(trace, odd)
+    if language == "c":
+        if not shutil.which("cc"):
+            pytest.skip("no compiler")
+        check = [*check, "-I", str(BUILD.parent / "include"), "-I", str(BUILD / "gen")]
+    number = next(call["call"] for call in calls(tool, odd) if call["operation"] == "ttnn.add")
+    run(tool, "repro", odd, number, "--lang", language, "-o", tmp_path / "repro")
+    run(*check, tmp_path / "repro")
