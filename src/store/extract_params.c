@@ -102,6 +102,13 @@ static void path_of(struct tt_str *out, const struct folder *folder, const char 
 	tt_str_addf(out, "%s/%s", folder->path, name);
 }
 
+static bool is_link(const char *path)
+{
+	struct stat info;
+
+	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 /* Parameter files in the order of their numbers, and folders. */
 static tt_status list(struct folder *folder)
 {
@@ -120,6 +127,9 @@ static tt_status list(struct folder *folder)
 		path_of(&path, folder, row->d_name);
 		if (*row->d_name == '.' || stat(tt_str_text(&path), &info) != 0 ||
 		    (!S_ISDIR(info.st_mode) && !tt_ends_with(row->d_name, ".json")))
+			continue;
+		/* A link to a folder may lead back here. */
+		if (S_ISDIR(info.st_mode) && is_link(tt_str_text(&path)))
 			continue;
 		entry = TT_VEC_PUSH(&folder->entries);
 		if (entry)
