@@ -11,18 +11,27 @@
 
 /* The same rows go to each of them, and by SQLite to "b". */
 static const struct tt_db_fill_table tables[] = {
-	{.name = "a", .width = COLUMNS, .index_count = 1, .indexes = {{"i", 1, {1}}}},
+	{.name = "a",
+	 .width = COLUMNS,
+	 .index_count = 1,
+	 .indexes = {{.name = "i", .count = 1, .columns = {1}}}},
 	{.name = "bare", .width = COLUMNS},
 	{.name = "numbered",
 	 .width = COLUMNS,
 	 .numbered = true,
 	 .index_count = 1,
-	 .indexes = {{"sqlite_autoindex_numbered_1", 2, {2, 3}}}},
+	 .indexes = {{.name = "sqlite_autoindex_numbered_1", .count = 2, .columns = {2, 3}}}},
 	{.name = "keyed",
 	 .width = COLUMNS,
 	 .keyed = true,
 	 .index_count = 2,
-	 .indexes = {{"some", 4, {1, 2, 3, 0}, true, 1, 7}, {"every", 4, {1, 2, 3, 0}}}},
+	 .indexes = {{.name = "some",
+		      .count = 4,
+		      .columns = {1, 2, 3, 0},
+		      .some = true,
+		      .where = 1,
+		      .is = 7},
+		     {.name = "every", .count = 4, .columns = {1, 2, 3, 0}}}},
 	{.name = "texts", .width = COLUMNS},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
