@@ -536,6 +536,17 @@ static const char *next_name(struct names *names, size_t place, struct tt_arena 
 	return tt_arena_strndup(arena, word.name, word.length);
 }
 
+/* Elements are objects, or lost; whatever a file has. */
+static tt_status check_elements(const struct binding *b)
+{
+	struct tt_json_iter it = tt_json_iter(b->config->args);
+
+	while (tt_json_next(&it))
+		if (tt_json_kind(it.value) == TT_JSON_ARRAY)
+			return bad(b, "an argument is a list, not {\"argN\": VALUE}");
+	return TTNN_OK;
+}
+
 tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			 const struct tt_traced_config *config, const struct tt_traced_maker *maker)
 {
@@ -549,6 +560,7 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 	if (!entry)
 		return tt_fail(TTNN_NOTFOUND, "there is no operation %s", config->op);
 	b.overloads = &entry->overloads;
+	TT_TRY(check_elements(&b));
 	TT_TRY(find_names(&names, &b));
 	for (size_t place = 0; tt_json_next(&it);) {
 		struct tt_json_iter member = tt_json_iter(it.value);

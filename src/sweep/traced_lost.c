@@ -49,7 +49,8 @@ static bool make_conv(struct ttnn_value *out, struct tt_arena *arena,
 		      const struct tt_traced_call *call)
 {
 	static const struct ttnn_memory_config unknown;
-	const struct tt_tensor *image = call->args[0].value.tensor;
+	const struct ttnn_value *first = &call->args[0].value;
+	const struct tt_tensor *image = first->kind == TTNN_VALUE_TENSOR ? first->tensor : NULL;
 	const struct ttnn_memory_config *memory = image ? &image->spec.memory : &unknown;
 	struct ttnn_arg fields[] = {
 		{"weights_dtype", ttnn_v_dtype(TTNN_BFLOAT8_B)},

@@ -1,7 +1,10 @@
 /* test_traced.c: configurations of master files of every layout as calls with typed arguments. */
 #include "sweep/traced.h"
 
+#include <string.h>
+
 #include "base/arena.h"
+#include "base/file.h"
 #include "store/master.h"
 #include "tensor/tensor.h"
 #include "test.h"
@@ -103,4 +106,21 @@ TEST(a_tensor_without_a_layout_is_tiles)
 	CHECK(call.args[0].value.tensor->spec.memory.shard.height == 224);
 	tt_arena_deinit(&arena);
 	tt_traced_free(&traced);
+}
+
+/* Files may hold anything: it is told, not followed. */
+TEST(arguments_that_are_none_are_told)
+{
+	static const char *const texts[] = {
+		"{\"operations\": {\"ttnn::add\": {\"configurations\": [{\"arguments\": [[[\"1\"]], {\"arg1\": \"2\"}]}]}}}",
+		"{\"operations\": {\"ttnn::conv2d\": {\"configurations\": [{\"arguments\": [{\"groups\": \"5\"}, "
+		"{\"conv_config\": \"[{...}]\"}]}]}}}",
+		"{\"operations\": {\"ttnn::add\": {\"configurations\": [{\"arguments\": [7, null, \"x\", {}]}]}}}",
+	};
+	const char *path = test_path("odd.json");
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		CHECK_OK(tt_file_save(path, texts[i], strlen(texts[i])));
+		CHECK_INT(count_bound(path, 1), 0);
+	}
 }
