@@ -166,7 +166,12 @@ static tt_status put_args(struct filling *f, const struct tt_json *args)
 static tt_status put_execution(struct filling *f, const struct tt_json *config,
 			       const struct tt_json *execution)
 {
-	TT_TRY(put_args(f, tt_json_get(config, "arguments")));
+	const struct tt_json *args = tt_json_get(config, "arguments");
+
+	if (tt_json_kind(args) != TT_JSON_OBJECT)
+		return tt_fail(TTNN_FORMAT, "arguments of this layout are an object, not %s",
+			       tt_json_kind_name(args));
+	TT_TRY(put_args(f, args));
 	TT_TRY(put_plain(f, "traced_source", tt_json_get(execution, "source")));
 	TT_TRY(put_plain(f, "traced_machine_info", tt_json_get(execution, "machine_info")));
 	return put_plain(f, "config_hash", tt_json_get(config, "config_hash"));

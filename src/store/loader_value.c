@@ -231,7 +231,7 @@ bool tt_loader_is_memory(const struct tt_json *value)
 	return tt_json_get(value, "MemoryConfig") || tt_json_get(value, "memory_layout");
 }
 
-tt_status tt_loader_memory(struct ttnn_memory_config *out, const struct tt_json *value)
+static tt_status read_memory(struct ttnn_memory_config *out, const struct tt_json *value)
 {
 	struct ttnn_memory_config read;
 
@@ -250,6 +250,14 @@ tt_status tt_loader_memory(struct ttnn_memory_config *out, const struct tt_json 
 		return ttnn_memory_config_sharded(out, read.layout, read.buffer, &read.shard);
 	*out = read;
 	return TTNN_OK;
+}
+
+tt_status tt_loader_memory(struct ttnn_memory_config *out, const struct tt_json *value)
+{
+	tt_status status = read_memory(out, value);
+
+	/* Cores that there cannot be are a mistake of the file, not of who asks. */
+	return status == TTNN_INVALID ? tt_fail_prefix(TTNN_FORMAT, "a memory config") : status;
 }
 
 tt_status tt_loader_memory_value(struct ttnn_value *out, struct tt_arena *arena,

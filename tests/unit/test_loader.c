@@ -278,6 +278,34 @@ TEST(one_that_makes_no_sense)
 	CHECK(with_file(broken, ask_broken) == TTNN_OK);
 }
 
+/* Arguments of 2026 that are a list; cores that overlap. */
+static const char broken_2026[] =
+	"{\"operations\": {\"ttnn.relu\": {\"configurations\": [{\"arguments\": {\"arg0\": 1}}, "
+	"{\"arguments\": [[]]}, {\"arguments\": {\"arg0\": {\"type\": \"ttnn.Tensor\", "
+	"\"original_shape\": [32, 32], \"original_dtype\": \"DataType.BFLOAT16\", "
+	"\"memory_config\": {\"buffer_type\": \"BufferType.L1\", \"memory_layout\": "
+	"\"TensorMemoryLayout.HEIGHT_SHARDED\", \"shard_spec\": {\"grid\": [{\"start\": {\"x\": 5, "
+	"\"y\": 0}, \"end\": {\"x\": 0, \"y\": 0}}], \"shape\": [32, 32], \"orientation\": "
+	"\"ShardOrientation.ROW_MAJOR\"}}}}}]}}}";
+
+static tt_status ask_broken_2026(ttnn_configs *configs)
+{
+	ttnn_loaded *loaded;
+	ttnn_suite *suite;
+
+	TT_TRY(ttnn_configs_suite(&suite, configs, "relu", false));
+	CHECK(ttnn_suite_get(suite)->row_count == 1 && ttnn_suite_get(suite)->left_out == 2);
+	ttnn_suite_free(suite);
+	TT_TRY(ttnn_configs_tensors(&loaded, configs, "relu"));
+	ttnn_loaded_free(loaded);
+	return TTNN_OK;
+}
+
+TEST(some_of_2026_that_make_no_sense)
+{
+	CHECK_OK(with_file(broken_2026, ask_broken_2026));
+}
+
 TEST(lists_among_arguments)
 {
 	CHECK(with_file(lists, ask_lists) == TTNN_OK);
