@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/embed.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/configs.h"
+#include "ops/op.h"
 #include "store/extract.h"
 
 #define PEEK 256
@@ -48,6 +50,29 @@ static bool takes_recording(const char *path)
 	return graph;
 }
 
+/* Whether a text has a line of that word alone. */
+static bool has_line(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += length)
+		if ((at == text || at[-1] == '\n') && (at[length] == '\n' || !at[length]))
+			return true;
+	return false;
+}
+
+/* Functions of graphs that are no operations do not count: neither ours nor upstream's list has them. */
+static bool is_operation(void *context, const char *op)
+{
+	(void)context;
+	if (tt_op_find(op))
+		return true;
+	for (size_t i = 0; tt_embedded_sources[i].name; i++)
+		if (strcmp(tt_embedded_sources[i].name, "Allops.txt") == 0)
+			return has_line((const char *)tt_embedded_sources[i].data, op);
+	return false;
+}
+
 struct adding {
 	struct tt_master *master;
 	size_t added;
@@ -68,8 +93,10 @@ static tt_status add_recording(size_t *calls, size_t *added, struct tt_master *m
 {
 	struct adding adding = {.master = master};
 	bool v2 = tt_master_layout(master) == TT_MASTER_V2;
-	struct tt_extract extract = {
-		.layout = v2 ? TT_MASTER_V2 : TT_MASTER_V1, .call = add_call, .context = &adding};
+	struct tt_extract extract = {.layout = v2 ? TT_MASTER_V2 : TT_MASTER_V1,
+				     .listed = is_operation,
+				     .call = add_call,
+				     .context = &adding};
 
 	TT_TRY(tt_extract_path(&extract, path));
 	/* A trace without calls as they were written has the operations still. */

@@ -499,6 +499,15 @@ void tt_element_value(struct tt_jsonw *w, const struct ttnn_value *value)
 
 /* ---- arguments ----------------------------------------------------------------------------------------- */
 
+static bool is_whole(const struct ttnn_value *list)
+{
+	uint32_t i = 0;
+
+	while (i < list->count && list->items[i].kind == TTNN_VALUE_INT)
+		i++;
+	return i == list->count;
+}
+
 /* A list of extents, however it was given, as the release printed this argument. */
 static bool put_extents(struct tt_jsonw *w, const char *op, const char *arg,
 			const struct ttnn_value *value)
@@ -516,6 +525,8 @@ static bool put_extents(struct tt_jsonw *w, const char *op, const char *arg,
 		}
 		if (value->kind == TTNN_VALUE_SHAPE)
 			return put_named(w, value);
+		if (!is_whole(value))
+			return false;
 		open_named(w, "Shape");
 		tt_jsonw_array(w);
 		for (uint32_t k = 0; k < value->count; k++)

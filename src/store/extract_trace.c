@@ -17,6 +17,7 @@ struct known {
 };
 
 #define MEMOS 63
+#define THREADS 256 /* those beyond share a place */
 
 /* What is known of a name. */
 struct memo {
@@ -32,10 +33,10 @@ struct reader {
 	struct tt_params_writer writer;
 	struct tt_json_parser parser;
 	TT_VEC(struct known) devices;
-	struct tt_str raw, args, source, own; /* own: what the trace says of itself */
-	struct tt_str test;                   /* the one that runs; empty: none */
-	uint64_t before;                      /* calls when it began */
-	const struct tt_schema *outer;        /* of the call from C that was begun last */
+	struct tt_str raw, args, source, own;   /* own: what the trace says of itself */
+	struct tt_str test;                     /* the one that runs; empty: none */
+	uint64_t before;                        /* calls when it began */
+	const struct tt_schema *outer[THREADS]; /* of the call from C that each thread began last */
 	char board[32], series[32];
 	uint32_t cards;
 };
@@ -270,11 +271,13 @@ static tt_status see(struct reader *r, const struct tt_seen *seen)
 		if (event->begin.kind != TT_SCOPE_OPERATION)
 			return TTNN_OK;
 		if (!seen->depth)
-			r->outer = event->begin.schema;
+			r->outer[seen->thread % THREADS] = event->begin.schema;
 		return v1 ? see_operation(r, &event->begin) : TTNN_OK;
 	case TT_EVENT_CALL:
 		/* What Python wrote is inside of its scope. */
-		return v1 ? TTNN_OK : see_call(r, &event->call, seen->depth ? NULL : r->outer);
+		return v1 ? TTNN_OK
+			  : see_call(r, &event->call,
+				     seen->depth ? NULL : r->outer[seen->thread % THREADS]);
 	default:
 		return TTNN_OK;
 	}
