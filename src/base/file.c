@@ -373,7 +373,9 @@ static tt_status replace_unpacked(int *fd, size_t *size, const char *path)
 	int unpacked;
 
 	TT_TRY(map_fd(&packed, *fd, *size, path));
-	status = open_nameless(&unpacked, tt_fd_temp_directory());
+	unpacked = tt_fd_scratch();
+	status = unpacked < 0 ? fail_errno(tt_fd_temp_directory(), "create a temporary file", errno)
+			      : TTNN_OK;
 	if (status == TTNN_OK) {
 		status = unpack_into(unpacked, &packed, path);
 		close(*fd);

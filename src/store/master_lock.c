@@ -108,7 +108,8 @@ tt_status tt_master_edit(struct tt_master **out, const char *path, enum tt_maste
 		status = take_lock(&lock, lock_path);
 	if (status == TTNN_OK) {
 		status = tt_master_open(&master, path);
-		if (status == TTNN_NOTFOUND)
+		/* Something else may be missing than the file, which must not be taken for a new one then. */
+		if (status == TTNN_NOTFOUND && access(path, F_OK) != 0 && errno == ENOENT)
 			status = tt_master_new(&master, layout);
 	}
 	if (status != TTNN_OK) {

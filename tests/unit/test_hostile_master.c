@@ -188,3 +188,23 @@ TEST(a_full_disk_leaves_the_old_store)
 	if (TEST_FOLLOWS_FORKS)
 		fill_disk(test_path("full.sqlite"));
 }
+
+/* Gzip by its content: to unpack it takes a place that may be missing, which is no missing master. */
+TEST(a_packed_file_is_not_taken_for_a_new_one)
+{
+	const char *path = test_path("packed.json"), *before = getenv("TMPDIR");
+	struct tt_file_map packed;
+	char *kept = before ? strdup(before) : NULL;
+
+	CHECK_OK(tt_file_map(&packed, real_file));
+	CHECK_OK(tt_file_save(path, packed.data, packed.size));
+	tt_file_unmap(&packed);
+	setenv("TMPDIR", test_path("none/there"), 1);
+	CHECK_OK(add_one(path, 1, 1));
+	CHECK_INT(count_all(path), 1080);
+	if (kept)
+		setenv("TMPDIR", kept, 1);
+	else
+		unsetenv("TMPDIR");
+	free(kept);
+}
