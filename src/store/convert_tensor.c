@@ -42,23 +42,30 @@ static void put_member(struct tt_jsonw *w, const char *key, const char *type, co
 	tt_jsonw_key_string(w, key, text);
 }
 
-/* Numbers of a list or of its text "{224, 32}", "[224, 32]"; how many. */
+/* Numbers of a text "{224, 32}" or "[224, 32]"; how many. */
+static size_t numbers_in(uint64_t out[8], const char *text)
+{
+	size_t count = 0;
+
+	for (text += strcspn(text, "0123456789"); *text && count < 8; count++) {
+		out[count] = 0;
+		for (; *text >= '0' && *text <= '9'; text++)
+			out[count] = 10 * out[count] + (uint64_t)(*text - '0');
+		text += strcspn(text, "0123456789");
+	}
+	return count;
+}
+
+/* The same of a list or of its text. */
 static size_t numbers_of(uint64_t out[8], const struct tt_json *value)
 {
 	const char *text = tt_json_string(value, NULL);
 	struct tt_json_iter it = tt_json_iter(value);
 	size_t count = 0;
 
-	while (text && count < 8) {
-		text += strcspn(text, "0123456789");
-		if (!*text)
-			break;
-		out[count] = 0;
-		for (; *text >= '0' && *text <= '9'; text++)
-			out[count] = 10 * out[count] + (uint64_t)(*text - '0');
-		count++;
-	}
-	while (!text && tt_json_kind(value) == TT_JSON_ARRAY && count < 8 && tt_json_next(&it))
+	if (text)
+		return numbers_in(out, text);
+	while (tt_json_kind(value) == TT_JSON_ARRAY && count < 8 && tt_json_next(&it))
 		if (!tt_json_uint(&out[count++], it.value))
 			return 0;
 	return count;
