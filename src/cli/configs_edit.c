@@ -145,10 +145,17 @@ static tt_status merge_all(size_t count, char **paths)
 
 static int run_merge(const struct tt_cmd *cmd, size_t count, char **operands)
 {
+	struct tt_master_lock lock;
+	tt_status status;
+
 	(void)cmd;
 	if (!output)
 		return need_output("ttnn configs merge");
-	return merge_all(count, operands) == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+	if (tt_master_lock(&lock, output) != TTNN_OK)
+		return cli_fail();
+	status = merge_all(count, operands);
+	tt_master_let_go(&lock);
+	return status == TTNN_OK ? TT_EXIT_DONE : cli_fail();
 }
 
 const struct tt_cmd configs_merge = {
@@ -170,14 +177,18 @@ static int run_export(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	const char *path = count ? operands[0] : configs_path();
 	struct tt_master *master = NULL;
+	struct tt_master_lock lock;
 	tt_status status;
 
 	(void)cmd;
 	if (!output)
 		return need_output("ttnn configs export");
+	if (tt_master_lock(&lock, output) != TTNN_OK)
+		return cli_fail();
 	status = tt_master_open(&master, path);
 	if (status == TTNN_OK)
 		status = tt_master_save(master, output, configs_layout_of(master));
+	tt_master_let_go(&lock);
 	if (status == TTNN_OK && strcmp(output, "/dev/stdout") != 0)
 		print_size(output, master);
 	tt_master_free(master);

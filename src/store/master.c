@@ -13,7 +13,7 @@ tt_status tt_master_new(struct tt_master **out, enum tt_master_layout layout)
 	if (!master)
 		return tt_fail_nomem();
 	master->layout = layout;
-	master->lock = -1;
+	master->lock.fd = -1;
 	master->next_id = 1;
 	*out = master;
 	return TTNN_OK;
@@ -76,7 +76,7 @@ void tt_master_free(struct tt_master *master)
 	tt_master_close_store(master);
 	tt_arena_deinit(&master->arena);
 	tt_free(master->path);
-	tt_master_unlock(master);
+	tt_master_let_go(&master->lock);
 	tt_free(master);
 }
 

@@ -111,4 +111,15 @@ tt_status tt_master_save(struct tt_master *master, const char *path, enum tt_mas
  */
 tt_status tt_master_edit(struct tt_master **out, const char *path, enum tt_master_layout layout);
 
+/*
+ * The same lock without the file, for who replaces one that is there: it has to be taken before anything is read. A path
+ * that leads to no file needs none.
+ */
+struct tt_master_lock {
+	int fd; /* -1: not held */
+	char *path;
+};
+tt_status tt_master_lock(struct tt_master_lock *out, const char *path);
+void tt_master_let_go(struct tt_master_lock *lock);
+
 #endif

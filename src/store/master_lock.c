@@ -70,15 +70,40 @@ static tt_status take_lock(int *out, const char *path)
 	}
 }
 
-void tt_master_unlock(struct tt_master *master)
+/* Takes the lock of the file that a path leads to. */
+static tt_status lock_file(struct tt_master_lock *out, const char *path)
 {
-	if (master->lock >= 0) {
-		unlink(master->lock_path);
-		close(master->lock);
+	struct tt_str place = {0};
+	tt_status status = find_place(&place, path);
+
+	*out = (struct tt_master_lock){.fd = -1};
+	tt_str_adds(&place, ".lock");
+	if (status == TTNN_OK)
+		status = tt_str_take(&out->path, &place);
+	tt_str_deinit(&place);
+	if (status == TTNN_OK)
+		status = take_lock(&out->fd, out->path);
+	if (status != TTNN_OK)
+		tt_master_let_go(out);
+	return status;
+}
+
+tt_status tt_master_lock(struct tt_master_lock *out, const char *path)
+{
+	struct stat info;
+
+	*out = (struct tt_master_lock){.fd = -1};
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? lock_file(out, path) : TTNN_OK;
+}
+
+void tt_master_let_go(struct tt_master_lock *lock)
+{
+	if (lock->fd >= 0) {
+		unlink(lock->path);
+		close(lock->fd);
 	}
-	master->lock = -1;
-	tt_free(master->lock_path);
-	master->lock_path = NULL;
+	tt_free(lock->path);
+	*lock = (struct tt_master_lock){.fd = -1};
 }
 
 static tt_status make_directory(const char *path)
@@ -93,35 +118,20 @@ static tt_status make_directory(const char *path)
 tt_status tt_master_edit(struct tt_master **out, const char *path, enum tt_master_layout layout)
 {
 	struct tt_master *master = NULL;
-	struct tt_str place = {0};
-	char *lock_path = NULL;
-	tt_status status = make_directory(path);
-	int lock = -1;
+	struct tt_master_lock lock;
+	tt_status status;
 
-	if (status == TTNN_OK)
-		status = find_place(&place, path);
-	tt_str_adds(&place, ".lock");
-	if (status == TTNN_OK)
-		status = tt_str_take(&lock_path, &place);
-	tt_str_deinit(&place);
-	if (status == TTNN_OK)
-		status = take_lock(&lock, lock_path);
-	if (status == TTNN_OK) {
-		status = tt_master_open(&master, path);
-		/* Something else may be missing than the file, which must not be taken for a new one then. */
-		if (status == TTNN_NOTFOUND && access(path, F_OK) != 0 && errno == ENOENT)
-			status = tt_master_new(&master, layout);
-	}
+	TT_TRY(make_directory(path));
+	TT_TRY(lock_file(&lock, path));
+	status = tt_master_open(&master, path);
+	/* Something else may be missing than the file, which must not be taken for a new one then. */
+	if (status == TTNN_NOTFOUND && access(path, F_OK) != 0 && errno == ENOENT)
+		status = tt_master_new(&master, layout);
 	if (status != TTNN_OK) {
-		if (lock >= 0) {
-			unlink(lock_path);
-			close(lock);
-		}
-		tt_free(lock_path);
+		tt_master_let_go(&lock);
 		return status;
 	}
 	master->lock = lock;
-	master->lock_path = lock_path;
 	*out = master;
 	return TTNN_OK;
 }

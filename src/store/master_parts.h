@@ -89,8 +89,7 @@ struct tt_master {
 	struct tt_convert convert;
 	struct tt_repair repair;
 	struct tt_str text, key_text, made, name;
-	int lock; /* -1: not held */
-	char *lock_path;
+	struct tt_master_lock lock;
 };
 
 /* ---- master.c ----------------------------------------------------------------------------------------- */
@@ -206,10 +205,5 @@ tt_status tt_master_save_store(struct tt_master *master, const char *path,
 			       enum tt_master_layout layout);
 
 void tt_master_close_store(struct tt_master *master);
-
-/* ---- master_lock.c ------------------------------------------------------------------------------------------ */
-
-/* Lets go of the lock, if it is held. */
-void tt_master_unlock(struct tt_master *master);
 
 #endif
