@@ -388,7 +388,7 @@ TTNN_API enum ttnn_status ttnn_tensor_comp_pcc(double *out, const ttnn_tensor *e
 /*
  * The same for a result and its golden (ttnn_op_golden()): a golden that is one number everywhere, or one number at all,
  * has to be met as far as a type of few bits can tell, if it is made of `terms` numbers of about 1 (elements of the
- * inputs); 0 when the result has a NaN where the golden has a number.
+ * inputs); 0 when the result has a NaN or an infinity where the golden has a number.
  */
 TTNN_API enum ttnn_status ttnn_tensor_alike(double *out, const ttnn_tensor *golden,
 					    const ttnn_tensor *result, uint64_t terms);

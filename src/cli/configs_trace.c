@@ -22,7 +22,7 @@
 
 static const char *names_path = "tests/sweep_framework/Allops.txt", *exclusions,
 		  *python = "python3";
-static bool exclude_only, store, include_failed;
+static bool exclude_only, store;
 
 static const struct tt_opt options[] = {
 	CONFIGS_MASTER_OPTION,
@@ -349,11 +349,8 @@ static tt_status find_layout(enum tt_master_layout *out)
 
 static tt_status prepare(struct session *s)
 {
-	s->extract = (struct tt_extract){.listed = is_listed,
-					 .include_failed = include_failed,
-					 .call = take_call,
-					 .test = take_test,
-					 .context = s};
+	s->extract = (struct tt_extract){
+		.listed = is_listed, .call = take_call, .test = take_test, .context = s};
 	TT_TRY(find_layout(&s->extract.layout));
 	TT_TRY(split_exclusions(s));
 	if (access(names_path, R_OK) == 0)

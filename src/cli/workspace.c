@@ -124,14 +124,15 @@ static tt_status list_operations(const char *path, const struct tt_embedded *sou
 	return status;
 }
 
-/* To add one: a row, and its source in data/workspace. */
+/* To add one: a row, and its source in data/workspace. What users add to is never replaced. */
 static const struct {
 	const char *name, *source;
 	make_file *make;
+	bool grows;
 } made[] = {
 	{"model_tracer/traced_operations/ttnn_operations_master.json", "master_2025-11.json.gz",
-	 unpack},
-	{"tests/sweep_framework/Allops.txt", "Allops.txt", list_operations},
+	 unpack, true},
+	{"tests/sweep_framework/Allops.txt", "Allops.txt", list_operations, false},
 };
 
 /* Names that lead to others: the older guide has the tracer's files at the root. */
@@ -160,14 +161,15 @@ struct putting {
 };
 
 /* The path of a name, with the directories above it; *there says whether it is to be left alone. */
-static tt_status begin(struct tt_str *path, bool *there, struct putting *p, const char *name)
+static tt_status begin(struct tt_str *path, bool *there, struct putting *p, const char *name,
+		       bool replace)
 {
 	struct stat found;
 
 	tt_str_addf(path, "%s/%s", p->directory, name);
 	TT_TRY(tt_str_status(path));
 	TT_TRY(make_parent(tt_str_text(path)));
-	*there = lstat(tt_str_text(path), &found) == 0 && (!force || S_ISDIR(found.st_mode));
+	*there = lstat(tt_str_text(path), &found) == 0 && (!replace || S_ISDIR(found.st_mode));
 	p->kept += *there;
 	p->written += !*there;
 	return TTNN_OK;
@@ -200,19 +202,19 @@ static tt_status put_all(struct putting *p)
 	for (const struct tt_embedded *file = tt_embedded_workspace;
 	     status == TTNN_OK && file->name; file++) {
 		tt_str_clear(&path);
-		status = begin(&path, &there, p, file->name);
+		status = begin(&path, &there, p, file->name, force);
 		if (status == TTNN_OK && !there)
 			status = put_text(tt_str_text(&path), file);
 	}
 	for (size_t i = 0; status == TTNN_OK && i < TT_COUNT(made); i++) {
 		tt_str_clear(&path);
-		status = begin(&path, &there, p, made[i].name);
+		status = begin(&path, &there, p, made[i].name, force && !made[i].grows);
 		if (status == TTNN_OK && !there)
 			status = made[i].make(tt_str_text(&path), find_source(made[i].source));
 	}
 	for (size_t i = 0; status == TTNN_OK && i < TT_COUNT(links); i++) {
 		tt_str_clear(&path);
-		status = begin(&path, &there, p, links[i].name);
+		status = begin(&path, &there, p, links[i].name, force);
 		if (status == TTNN_OK && !there)
 			status = put_link(tt_str_text(&path), links[i].target);
 	}

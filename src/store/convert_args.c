@@ -71,6 +71,9 @@ static bool place_of(size_t *out, const char *key, size_t length)
 
 	if (length < 4 || length > 7 || memcmp(key, "arg", 3) != 0)
 		return false;
+	/* "arg01" is a name of its own, not another "arg1". */
+	if (key[3] == '0' && length > 4)
+		return false;
 	for (size_t i = 3; i < length; i++) {
 		if (key[i] < '0' || key[i] > '9')
 			return false;

@@ -140,25 +140,39 @@ static bool same_machine(const struct tt_json *a, const struct tt_json *b)
 }
 
 /* The machines of executions as V1 has them, each once. */
+/* Machines that were written; beyond so many they may be written twice. */
+struct machines {
+	const struct tt_json *seen[64];
+	size_t count;
+};
+
+static bool is_new(struct machines *machines, const struct tt_json *machine)
+{
+	for (size_t i = 0; i < machines->count; i++)
+		if (same_machine(machines->seen[i], machine))
+			return false;
+	if (machines->count < TT_COUNT(machines->seen))
+		machines->seen[machines->count++] = machine;
+	return true;
+}
+
 static void put_machines(struct tt_jsonw *w, const struct tt_master_said *said)
 {
 	static const char *const keys[] = {"board_type", "device_series", "card_count"};
-	const struct tt_json *last = NULL;
 	struct tt_json_iter it = tt_json_iter(said->executions);
+	struct machines machines = {.count = 0};
 	bool any = false;
 
 	while (tt_json_next(&it)) {
 		const struct tt_json *machine = tt_json_get(it.value, "machine_info");
 
-		if (tt_json_kind(machine) != TT_JSON_OBJECT ||
-		    (last && same_machine(last, machine)))
+		if (tt_json_kind(machine) != TT_JSON_OBJECT || !is_new(&machines, machine))
 			continue;
 		if (!any) {
 			tt_jsonw_key(w, "machine_info");
 			tt_jsonw_array(w);
 		}
 		any = true;
-		last = machine;
 		tt_jsonw_object(w);
 		for (size_t i = 0; i < TT_COUNT(keys); i++) {
 			tt_jsonw_key(w, keys[i]);

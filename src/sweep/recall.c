@@ -26,7 +26,7 @@ static tt_status own_enum(struct ttnn_value *value)
 			*value = tt_value_enum(type, member);
 			return TTNN_OK;
 		}
-	return tt_fail(TTNN_NOTFOUND, "there is no %s::%s", value->enumeration->name,
+	return tt_fail(TTNN_UNSUPPORTED, "there is no %s::%s", value->enumeration->name,
 		       name ? name : "?");
 }
 
@@ -52,7 +52,7 @@ static tt_status own_object(struct ttnn_value *value, struct tt_arena *arena)
 	const struct tt_schema *schema = tt_object_schema(value->schema->name);
 
 	if (!schema || schema->count != value->count)
-		return tt_fail(TTNN_NOTFOUND, "there is no %s of %u fields", value->schema->name,
+		return tt_fail(TTNN_UNSUPPORTED, "there is no %s of %u fields", value->schema->name,
 			       value->count);
 	TT_TRY(own_items(value, arena));
 	value->schema = schema;

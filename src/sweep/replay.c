@@ -157,7 +157,8 @@ static void judge(struct tt_replay_result *out, tt_status status, const struct t
 	out->pcc = verdict->pcc;
 	out->error = verdict->error;
 	if (status == TTNN_OK && verdict->strange)
-		status = tt_fail(TTNN_INVALID, "it has a NaN where the golden has a number");
+		status = tt_fail(TTNN_INVALID,
+				 "it has a NaN or an infinity where the golden has a number");
 	if (status == TTNN_OK && !(verdict->pcc >= out->bound))
 		status = tt_fail(TTNN_INVALID, "a correlation of %.6f, less than %g", verdict->pcc,
 				 out->bound);

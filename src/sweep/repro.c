@@ -469,8 +469,6 @@ static const char c_tail[] =
 	"}\n";
 
 static const char python_head[] =
-	"import random\n"
-	"\n"
 	"import ttnn\n"
 	"\n"
 	"\n"
@@ -553,6 +551,15 @@ static void write_python(struct speller *s, const struct tt_recall *recall,
 {
 	const char *op = recall->op;
 
+	/* The machine is chosen before the library looks for one; who sets the variable knows better. */
+	if (*recall->profile) {
+		tt_str_adds(s->out,
+			    "import os\nimport random\n\nos.environ.setdefault(\"TTNN_DEVICE\", ");
+		spell_string(s, recall->profile, strlen(recall->profile));
+		tt_str_adds(s->out, ")\n\n");
+	} else {
+		tt_str_adds(s->out, "import random\n\n");
+	}
 	tt_str_adds(s->out, python_head);
 	if (recall->rows)
 		tt_str_addf(s->out,

@@ -10,7 +10,7 @@ struct tt_verdict {
 	double terms; /* elements of the inputs: what sums are made of */
 	double pcc;   /* the least of all that was compared; 1 to begin with */
 	double error; /* the largest difference */
-	bool strange; /* it has a NaN where the golden has a number */
+	bool strange; /* it has a NaN or an infinity where the golden has a number */
 };
 
 /* Takes a result into account. TTNN_INVALID when its shape is not the golden's. */

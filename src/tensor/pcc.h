@@ -21,7 +21,7 @@ struct tt_pcc {
 	double square[2], product; /* around the means */
 	double low, high, worst;   /* of expected, and the largest difference */
 	bool all_nan[2], all_zero[2];
-	bool strange; /* NaN where a number is expected */
+	bool strange; /* NaN, or an infinity, where a number is expected */
 	bool equal;   /* to the bit */
 	bool close;
 	bool single; /* differences and products are rounded to float32, as those of float32 tensors are */
@@ -35,8 +35,8 @@ double tt_pcc_value(const struct tt_pcc *pcc);
 
 /*
  * The same for a result and its golden: one that is a single number everywhere has to be met as far as a type of few bits
- * can tell, which of a sum of `terms` random numbers is less than of one; 0 when there is a NaN where the golden has a
- * number.
+ * can tell, which of a sum of `terms` random numbers is less than of one; 0 when there is a NaN or an infinity where the
+ * golden has a number.
  */
 double tt_pcc_judged(const struct tt_pcc *pcc, double terms);
 

@@ -60,8 +60,14 @@ def calls(tool, trace):
     return [json.loads(line) for line in run(tool, "replay", trace, "all", "--json").splitlines()]
 
 
-def test_all_calls_pass_again(tool, trace):
-    done = calls(tool, trace)
+@pytest.fixture(scope="module")
+def made(tool, trace):
+    """The calls of the trace, made again once for all tests."""
+    return calls(tool, trace)
+
+
+def test_all_calls_pass_again(tool, trace, made):
+    done = made
     wrong = [call for call in done if call["outcome"] not in ("passed", "ran")]
     assert not wrong
     judged = {call["operation"] for call in done if call["outcome"] == "passed"}
@@ -72,16 +78,16 @@ def test_all_calls_pass_again(tool, trace):
     assert {call["operation"] for call in done if call["outcome"] == "ran"} == {"ttnn.rand"}  # it has no golden
 
 
-def test_the_same_seed_gives_the_same(tool, trace):
-    add = next(call for call in calls(tool, trace) if call["operation"] == "ttnn.linear")
+def test_the_same_seed_gives_the_same(tool, trace, made):
+    add = next(call for call in made if call["operation"] == "ttnn.linear")
     again = json.loads(run(tool, "replay", trace, add["call"], "--json"))
     other = json.loads(run(tool, "replay", trace, add["call"], "--json", "--seed", 2))
     assert again["pcc"] == add["pcc"] and again["error"] == add["error"]
     assert other["error"] != add["error"]
 
 
-def test_one_call_in_words(tool, trace):
-    linear = next(call for call in calls(tool, trace) if call["operation"] == "ttnn.linear")
+def test_one_call_in_words(tool, trace, made):
+    linear = next(call for call in made if call["operation"] == "ttnn.linear")
     text = run(tool, "replay", trace, linear["call"])
     assert re.fullmatch(
         r" +\d+  passed   ttnn\.linear +  correlation [01]\.\d{6} \(0\.999\), largest difference [\d.e-]+, [\d.]+ ms\n", text
@@ -92,8 +98,8 @@ def test_one_call_in_words(tool, trace):
 
 
 @pytest.mark.parametrize("name", ["add", "linear", "concat", "sum", "embedding", "topk", "pad", "multiply_"])
-def test_a_program_of_its_own(tool, trace, name, tmp_path):
-    number = next(call["call"] for call in calls(tool, trace) if call["operation"] == f"ttnn.{name}")
+def test_a_program_of_its_own(tool, trace, name, tmp_path, made):
+    number = next(call["call"] for call in made if call["operation"] == f"ttnn.{name}")
     run(tool, "repro", trace, number, "-o", tmp_path / "test_repro.py")
     env = dict(os.environ, PYTHONPATH=str(BUILD / "python"))
     assert f"ttnn.{name}: correlation" in run(sys.executable, tmp_path / "test_repro.py", env=env)
