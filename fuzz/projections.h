@@ -128,15 +128,20 @@ static void pass_by(struct tt_source *source, const struct tt_graph *graph)
 	struct tt_str told = {0}, folded = {0};
 	struct tt_jsonw w;
 	char *text = NULL;
+	bool damaged;
 
 	tt_jsonw_init_str(&w, &told, (struct tt_jsonw_style){.compact = true, .utf8 = true});
 	if (tt_stream_open(&stream, source, &options) != TTNN_OK ||
 	    tt_stream_of_graph(&other, graph, true) != TTNN_OK ||
-	    tt_graph_json(&text, graph, 0) != TTNN_OK || tt_stream_write(&w, stream) != TTNN_OK ||
-	    tt_jsonw_finish(&w) != TTNN_OK || strcmp(text, tt_str_text(&told)) != 0 ||
-	    tt_memory_of(&by_one, stream) != TTNN_OK || tt_memory_of(&whole, other) != TTNN_OK ||
-	    memcmp(by_one.bars, whole.bars, sizeof(whole.bars)) != 0 ||
-	    by_one.shareless != whole.shareless)
+	    tt_graph_json(&text, graph, 0) != TTNN_OK)
+		abort();
+	/* Damaged arguments are told, not passed over. */
+	damaged = tt_stream_write(&w, stream) == TTNN_FORMAT;
+	if (!damaged &&
+	    (tt_jsonw_finish(&w) != TTNN_OK || strcmp(text, tt_str_text(&told)) != 0 ||
+	     tt_memory_of(&by_one, stream) != TTNN_OK || tt_memory_of(&whole, other) != TTNN_OK ||
+	     memcmp(by_one.bars, whole.bars, sizeof(whole.bars)) != 0 ||
+	     by_one.shareless != whole.shareless))
 		abort();
 	tt_memory_deinit(&by_one);
 	tt_memory_deinit(&whole);

@@ -22,6 +22,7 @@ struct trace {
 	struct tt_map kinds;                   /* of programs → place in */
 	TT_VEC(struct tt_event_program) known; /* each once, for functions to come */
 	size_t next;                           /* of the nodes that the second has made */
+	uint32_t nodes;                        /* that the first has counted */
 	uint32_t polled;                       /* nodes when somebody was asked whether to go on */
 	uint64_t events;                       /* since the bar was told */
 	struct tt_progress progress;           /* of both times */
@@ -197,6 +198,10 @@ static tt_status make_more(struct trace *trace)
 		}
 		TT_TRY(tt_project_status(p));
 	}
+	/* Records whose arguments are damaged were passed over now, but not when edges were read. */
+	if (trace->ended && p->count != trace->nodes)
+		return tt_fail(TTNN_FORMAT, "the trace is damaged: arguments of some calls make no "
+					    "sense, so its nodes do not fit their edges");
 	return poll(trace, p->count);
 }
 
@@ -292,6 +297,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	TT_TRY(tt_spill_new(&trace->programs));
 	TT_TRY(tt_spill_new(&trace->made));
 	TT_TRY(read_edges(trace));
+	trace->nodes = trace->first.count;
 	set_facts(trace);
 	tt_project_first(&trace->first);
 	TT_TRY(tt_project_status(&trace->first));
