@@ -94,21 +94,29 @@ static tt_status lay_out(struct tt_storage **out, const struct ttnn_tensor_spec 
 	return status;
 }
 
+/* It knows its chip: a part that was taken out of a mesh lies on another than 0. */
+static struct tt_storage *storage_on(const struct tt_tensor *tensor, size_t index)
+{
+	return tensor->layout ? tensor->layout->shards[index].storage : tensor->storage;
+}
+
 /* Every chip gets its part of a tensor that is spread, or all of one that is not. */
 static tt_status write_bytes(struct tt_tensor *device, const struct tt_tensor *host)
 {
-	struct tt_buffer *buffer = tt_tensor_buffer(device);
-
-	for (uint32_t chip = 0; buffer && chip < tt_tensor_chips(device); chip++) {
+	for (uint32_t chip = 0; tt_tensor_buffer(device) && chip < tt_tensor_chips(device);
+	     chip++) {
 		struct tt_storage *part = host->storage, *bytes;
+		struct tt_buffer *buffer;
 		tt_status status;
+		uint32_t own;
 
 		if (host->layout && chip < host->layout->shard_count)
 			part = host->layout->shards[chip].storage;
 		if (!part->data || tt_run_mode() == TTNN_RUN_NO_DISPATCH)
 			return TTNN_OK;
 		TT_TRY(lay_out(&bytes, &device->spec, part, &host->spec));
-		status = tt_buffer_set_data(buffer, chip, bytes);
+		buffer = tt_buffer_of(&own, storage_on(device, chip));
+		status = tt_buffer_set_data(buffer, own, bytes);
 		tt_storage_unref(bytes);
 		TT_TRY(status);
 	}
@@ -207,9 +215,10 @@ tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 /* ---- to the host --------------------------------------------------------------------------------------- */
 
 /* The bytes of a chip: none where a dry run made none. */
-static tt_status read_bytes(struct tt_storage **out, struct tt_tensor *tensor, uint32_t chip)
+static tt_status read_bytes(struct tt_storage **out, struct tt_tensor *tensor, size_t index)
 {
-	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
+	uint32_t chip;
+	struct tt_buffer *buffer = tt_buffer_of(&chip, storage_on(tensor, index));
 
 	if (buffer->mode == TT_BUFFER_REAL)
 		return tt_buffer_data(out, buffer, chip, TT_BUFFER_READ);
@@ -226,7 +235,7 @@ static tt_status read_layout(struct tt_mesh_layout **out, struct tt_tensor *tens
 
 	TT_TRY(tt_mesh_layout_like(&layout, from));
 	for (size_t i = 0; i < from->shard_count && status == TTNN_OK; i++)
-		status = read_bytes(&layout->shards[i].storage, tensor, (uint32_t)i);
+		status = read_bytes(&layout->shards[i].storage, tensor, i);
 	if (status != TTNN_OK) {
 		tt_mesh_layout_unref(layout);
 		return status;

@@ -1,6 +1,8 @@
 /* tensors from nothing, from data, to a device and back: values, sharing, refusals */
 #include "test.h"
 
+#include <ttnn_frontend.h>
+
 #include "golden.h"
 #include "tensor/core.h"
 
@@ -270,6 +272,40 @@ TEST(a_mesh_gets_every_part)
 				  TTNN_FRONTEND_C),
 		    TTNN_INVALID, "distributed on MeshShape([2, 2]) mesh");
 	unref(host);
+	unref(tensor);
+	ttnn_device_unref(mesh);
+}
+
+/* As Python's get_device_tensors() takes them out before it reads them. */
+TEST(a_part_on_a_device_is_that_chips)
+{
+	struct ttnn_shape shape = {2, {32, 32}}, two = {2, {2, 2}};
+	struct ttnn_placement all[2] = {{0}};
+	ttnn_tensor *parts[4], *spread = NULL, *tensor;
+	ttnn_device *mesh = NULL;
+
+	CHECK_OK(ttnn_mesh_open(&mesh, NULL, &(struct ttnn_device_options){.profile = "p150_x4"}));
+	for (size_t i = 0; i < 4; i++)
+		parts[i] = call("ttnn.full",
+				(struct ttnn_arg[]){{NULL, ttnn_v_shape(&shape)},
+						    {NULL, ttnn_v_real((double)i)}},
+				2);
+	CHECK_OK(ttnn_tensor_gather(&spread, parts, 4, &two, all));
+	tensor = call(
+		"ttnn.to_device",
+		(struct ttnn_arg[]){{NULL, ttnn_v_tensor(spread)}, {NULL, ttnn_v_device(mesh)}}, 2);
+	for (size_t i = 0; i < 4; i++) {
+		ttnn_tensor *part = NULL, *host;
+
+		CHECK_OK(ttnn_tensor_shard(&part, tensor, i));
+		host = call("ttnn.from_device", (struct ttnn_arg[]){{NULL, ttnn_v_tensor(part)}},
+			    1);
+		CHECK(first_number(host) == (double)i);
+		unref(host);
+		unref(part);
+		unref(parts[i]);
+	}
+	unref(spread);
 	unref(tensor);
 	ttnn_device_unref(mesh);
 }

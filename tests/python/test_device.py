@@ -78,6 +78,7 @@ def test_mesh(machine, torch):
     data = torch.arange(8 * 32 * 32, dtype=torch.float32).reshape(8, 32, 32)
     rows = ttnn.from_torch(data, device=mesh, layout=ttnn.TILE_LAYOUT, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
     assert rows.shape == [1, 32, 32] and len(ttnn.get_device_tensors(rows)) == 8
+    assert all(torch.equal(ttnn.to_torch(part), data[i : i + 1]) for i, part in enumerate(ttnn.get_device_tensors(rows)))
     twice = ttnn.add(rows, rows)
     back = ttnn.to_torch(twice, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0))
     assert torch.equal(back, 2 * data)
