@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
 NAME = f"{PROJECT['name']}-{VERSION}"
+PACKAGES = ("ttnn", "ttnn_models")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files give the same wheel
 
 
@@ -86,7 +87,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     out = _make()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     package = out / "python"
-    files = {str(p.relative_to(ROOT / "python")): p.read_bytes() for p in sorted((ROOT / "python" / "ttnn").rglob("*.py"))}
+    sources = [p for name in PACKAGES for p in sorted((ROOT / "python" / name).rglob("*.py"))]
+    files = {str(p.relative_to(ROOT / "python")): p.read_bytes() for p in sources}
     files[f"ttnn/_ttnn{suffix}"] = (package / f"ttnn/_ttnn{suffix}").read_bytes()
     files[f"{NAME}.data/scripts/ttnn"] = (out / "ttnn").read_bytes()
     return _write_wheel(wheel_directory, {**files, **_info()})

@@ -1,0 +1,88 @@
+"""The mesh that a row wants, dry runs, and the rule for what is too large to compute."""
+
+import contextlib
+import os
+import resource
+import time
+
+import ttnn
+
+CHIPS = {"n150": 1, "n300": 2, "t3k": 8}
+WHOLE = 1.5e9  # so many weights are computed whole, if torch is there to compare with
+MEMORY = 12e9  # bytes that a whole computation may want: float32 for the reference, tiles beside it
+
+
+@contextlib.contextmanager
+def opened(machine, divides=None, **options):
+    """A mesh of one row with all chips of `machine`, or of the machine that TTNN_DEVICE names.
+
+    `divides` is a number of heads: a mesh has as many chips as share it evenly.
+    """
+    own = not os.environ.get("TTNN_DEVICE")
+    if own:
+        os.environ["TTNN_DEVICE"] = machine
+    try:
+        chips = CHIPS[machine] if own else ttnn.GetNumAvailableDevices()
+        while divides and divides % chips:
+            chips -= 1
+        device = ttnn.open_mesh_device(ttnn.MeshShape(1, chips), **options)
+        try:
+            yield device
+        finally:
+            ttnn.close_mesh_device(device)
+    finally:
+        if own:
+            del os.environ["TTNN_DEVICE"]
+
+
+class Dry:
+    """A capture in which nothing is computed; afterwards `graph` has its nodes, `seconds` its time."""
+
+    def __enter__(self):
+        self.started = time.monotonic()
+        ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+        return self
+
+    def __exit__(self, *error):
+        self.graph = ttnn.graph.end_graph_capture()
+        self.seconds = time.monotonic() - self.started
+
+    def operations(self):
+        """Names of what the model called, in order, without those that were called inside of others."""
+        nodes = self.graph
+        return [n["params"]["name"] for n in nodes if n["node_type"] == "function_start" and n["stacking_level"] == 1]
+
+
+def has_torch():
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def free_memory():
+    """Bytes that this machine can still give."""
+    with contextlib.suppress(OSError):
+        for line in open("/proc/meminfo"):
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def peak_memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def plan(name, weights, layers, asked=None):
+    """(layers to compute, or None for all; the sentence that says why)."""
+    what = f"{name}: {layers} layers, {weights / 1e9:.2f}e9 weights"
+    if asked is not None:
+        return min(asked, layers), f"{what}; {asked} computed, as --layers asks, then all without dispatch"
+    if weights > WHOLE:
+        return 1, f"{what}, more than {WHOLE / 1e9:.1f}e9: one layer of each kind is computed, then all without dispatch"
+    if not has_torch():
+        return 1, f"{what}; without torch one layer is computed against ttnn's plain operations, then all without dispatch"
+    if free_memory() < MEMORY:
+        return 1, f"{what}; less than {MEMORY / 1e9:.0f} GB are free: one layer is computed, then all without dispatch"
+    return None, f"{what}: computed whole"
