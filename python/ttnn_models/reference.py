@@ -42,6 +42,11 @@ class InTorch:
     def rms_norm(self, x, weight, epsilon):
         return x * (x.pow(2).mean(-1, keepdim=True) + epsilon).rsqrt() * weight
 
+    def layer_norm(self, x, weight, bias, epsilon):
+        import torch
+
+        return torch.nn.functional.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), epsilon)
+
     def columns(self, x, ranges):
         import torch
 
@@ -106,6 +111,9 @@ class InTtnn:
     def rms_norm(self, x, weight, epsilon):
         mean = ttnn.mean(ttnn.multiply(x, x), dim=-1, keepdim=True)
         return ttnn.multiply(ttnn.multiply(x, ttnn.rsqrt(ttnn.add(mean, epsilon))), weight)
+
+    def layer_norm(self, x, weight, bias, epsilon):
+        return ttnn.layer_norm(x, weight=weight, bias=bias, epsilon=epsilon, compute_kernel_config=self.kernel)
 
     def columns(self, x, ranges):
         return ttnn.concat([ttnn.slice(x, [0, begin], [x.shape[0], end]) for begin, end in ranges], dim=-1)
