@@ -208,8 +208,7 @@ class Attention:
     def _make_bias(self, weights, name, fused):
         host = None if weights.dry else self.decoder.source.bias(name)
         self.bias = weights.put(host, (1, 1, 1, fused), split=3)
-        if not weights.dry:
-            host = host.reshape(1, fused).repeat(TILE, 1) if weights.torch else ttnn.repeat(host, (TILE, 1))
+        host = None if weights.dry else self.decoder.source.repeated_bias(name, TILE)
         self.decode_bias = weights.put(host, (1, 1, TILE, fused), split=3)
 
     def _normed(self, x, weight, decoding):

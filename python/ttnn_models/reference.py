@@ -4,6 +4,8 @@ A decoder is given a whole sequence; what a decoding step gives is the last row 
 """
 
 import array
+import math
+import operator
 
 import ttnn
 
@@ -145,8 +147,7 @@ class Reference:
         self.f = InTorch() if self.weights.torch else InTtnn(self.weights.device)
 
     def _norm(self, x, name, width):
-        weight = self.f.take(norm_host(self.weights, self.row, name, width).reshape((1, width)) if self.weights.torch else norm_host(self.weights, self.row, name, width))
-        return self.f.rms_norm(x, weight, self.row.epsilon)
+        return self.f.rms_norm(x, self.f.take(norm_host(self.weights, self.row, name, width)), self.row.epsilon)
 
     def _mask(self, length, window):
         rows = array.array("f", [0.0 if j <= i and not (window and i - j >= window) else -1e9 for i in range(length) for j in range(length)])
@@ -215,6 +216,15 @@ class Reference:
             return self._norm(x, "model.norm.weight", self.row.width) @ self.source.head()
 
 
+def _flat(value):
+    return [inner for part in value for inner in _flat(part)] if isinstance(value, list) else [value]
+
+
 def correlation(expected, found):
-    """Pearson's coefficient of two host tensors of the same size."""
-    return ttnn.pearson_correlation_coefficient(expected, found)
+    """Pearson's coefficient of two tensors of the same size, or of nested lists."""
+    if not isinstance(expected, list):
+        return ttnn.pearson_correlation_coefficient(expected, found)
+    expected, found = _flat(expected), _flat(found)
+    means = [math.fsum(values) / len(values) for values in (expected, found)]
+    a, b = ([value - mean for value in values] for values, mean in zip((expected, found), means))
+    return math.fsum(map(operator.mul, a, b)) / math.sqrt(math.fsum(v * v for v in a) * math.fsum(v * v for v in b))

@@ -43,7 +43,7 @@ class Source:
     def __init__(self, row, weights):
         self.row, self.weights, self.chips = row, weights, weights.chips
 
-    def _host(self, values, shape):
+    def on_host(self, values, shape):
         """Numbers of an array as the host tensors of this run."""
         if self.weights.torch:
             import torch
@@ -65,11 +65,11 @@ class Source:
         tables = []
         for function in (math.cos, math.sin):
             values = array.array("f", [function(p * a) for p in range(length) for a in angles for _ in range(2)])
-            tables.append(self._host(values, shape))
+            tables.append(self.on_host(values, shape))
         return tuple(tables)
 
     def turn(self, size, copies):
-        return self._host(block_turn(size, copies), (size * copies, size))
+        return self.on_host(block_turn(size, copies), (size * copies, size))
 
     def matrix(self, name, shape):
         if self.weights.folder:
@@ -105,19 +105,23 @@ class Source:
         return self.weights.host(f"{name}.qkv_bias", (1, (row.heads + 2 * row.kv_heads) * row.head), spread=0.5)
 
     def feed_forward(self, name, part):
-        """A matrix of the feed-forward, with zeros where the inner width is padded."""
+        """A matrix of the feed-forward, with zeros where the inner width is padded; that needs torch."""
         row, down = self.row, part == "down_proj"
         found = self.matrix(f"{name}.mlp.{part}", (row.inner, row.width) if down else (row.width, row.inner))
         missing = row.padded - row.inner
         if not missing:
             return found
-        if self.weights.torch:
-            import torch
+        import torch
 
-            return torch.nn.functional.pad(found, (0, 0, 0, missing) if down else (0, missing))
-        size = missing * row.width
-        zeros = self._host(array.array("f", bytes(4 * size)), (missing, row.width) if down else (row.width, missing))
-        return ttnn.concat([found, zeros], dim=0 if down else 1)
+        return torch.nn.functional.pad(found, (0, 0, 0, missing) if down else (0, missing))
+
+    def repeated_bias(self, name, times):
+        """The bias in so many rows."""
+        bias = self.bias(name)
+        if self.weights.torch:
+            return bias.reshape(1, -1).repeat(times, 1)
+        row = array.array("f", bias.to_list()[0])
+        return self.on_host(row * times, (times, len(row)))
 
     def embedding(self):
         name = "model.embed_tokens"
