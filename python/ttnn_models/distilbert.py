@@ -87,7 +87,7 @@ class DistilBert:
         self.norm = Parameters(weights, "embedding").put("norm")
         self.layers = [Layer(weights, number) for number in range(layers)]
         self.answer = weights.make("answer.weight", (WIDTH, 2))
-        self.answer_bias = weights.make("answer.bias", (1, 2))
+        self.answer_bias = weights.make("answer.bias", (1, 2), spread=0.05)
 
     def __call__(self, tokens, positions, mask):
         """Logits of the first and the last word of the answer."""
@@ -146,7 +146,7 @@ def _expected(weights, row, words, layers):
         fed = linear(f.gelu(linear(x, "up")), "down")
         x = f.layer_norm(f.add(x, fed), *get(name, "last_norm"), EPSILON)
     x = f.matmul(x, f.take(weights.host("answer.weight", (WIDTH, 2))))
-    return f.give(f.add(x, f.take(weights.host("answer.bias", (1, 2)))))
+    return f.give(f.add(x, f.take(weights.host("answer.bias", (1, 2), spread=0.05))))
 
 
 def _embedded(weights, tokens):

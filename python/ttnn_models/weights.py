@@ -5,6 +5,7 @@ of safetensors is read where HF_MODEL names one. In dry runs a weight has a shap
 """
 
 import json
+import math
 import mmap
 import struct
 import zlib
@@ -67,8 +68,9 @@ class Weights:
             generator = torch.Generator().manual_seed(self.number(name))
             return torch.empty(shape).normal_(middle, spread, generator=generator)
         edge = spread * 3**0.5  # as wide as the normal distribution is
-        made = ttnn.rand(shape, self.device, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT, low=middle - edge, high=middle + edge, seed=self.number(name))
-        return ttnn.get_device_tensors(made)[0].cpu()
+        flat = shape if len(shape) == 2 else (shape[0], math.prod(shape[1:]))  # else tiles of few numbers are made
+        made = ttnn.rand(flat, self.device, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT, low=middle - edge, high=middle + edge, seed=self.number(name))
+        return ttnn.reshape(ttnn.get_device_tensors(made)[0].cpu(), list(shape))
 
     def put(self, host, shape, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, place=None, split=None):
         """Numbers to the chips; `split` is the dimension of which each chip gets its part, `shape` that of all."""
