@@ -519,8 +519,12 @@ class Decoder:
 
     def prefill(self, tokens, pages, last):
         """Logits of the 32 tokens around `last`, of one prompt of the padded length."""
-        length = tokens.shape[-1]
-        x = self.prefill_layers(self.embed(tokens), pages, length if length > 1024 else None)
+        return self.prefill_embedded(self.embed(tokens), pages, last)
+
+    def prefill_embedded(self, x, pages, last):
+        """The same of rows that were embedded already: of words, or of pictures."""
+        length = x.shape[-2]
+        x = self.prefill_layers(x, pages, length if length > 1024 else None)
         first = last // TILE * TILE
         x = ttnn.slice(x, (0, 0, first, 0), (1, 1, first + TILE, x.shape[-1]))
         x = self.norm(x, False)

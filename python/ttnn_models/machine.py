@@ -7,9 +7,21 @@ import time
 
 import ttnn
 
-CHIPS = {"n150": 1, "n300": 2, "t3k": 8}
 WHOLE = 1.5e9  # so many weights are computed whole, if torch is there to compare with
 MEMORY = 12e9  # bytes that a whole computation may want: float32 for the reference, tiles beside it
+
+
+@contextlib.contextmanager
+def _named(machine):
+    """TTNN_DEVICE is `machine` meanwhile, unless it says otherwise."""
+    own = not os.environ.get("TTNN_DEVICE")
+    if own:
+        os.environ["TTNN_DEVICE"] = machine
+    try:
+        yield
+    finally:
+        if own:
+            del os.environ["TTNN_DEVICE"]
 
 
 @contextlib.contextmanager
@@ -18,21 +30,19 @@ def opened(machine, divides=None, **options):
 
     `divides` is a number of heads: a mesh has as many chips as share it evenly.
     """
-    own = not os.environ.get("TTNN_DEVICE")
-    if own:
-        os.environ["TTNN_DEVICE"] = machine
-    try:
-        chips = CHIPS[machine] if own else ttnn.GetNumAvailableDevices()
+    with _named(machine):
+        chips = ttnn.GetNumAvailableDevices()
         while divides and divides % chips:
             chips -= 1
-        device = ttnn.open_mesh_device(ttnn.MeshShape(1, chips), **options)
-        try:
+        with ttnn.create_mesh_device(ttnn.MeshShape(1, chips), **options) as device:
             yield device
-        finally:
-            ttnn.close_mesh_device(device)
-    finally:
-        if own:
-            del os.environ["TTNN_DEVICE"]
+
+
+@contextlib.contextmanager
+def chip(machine, **options):
+    """The first chip of `machine`, or of the machine that TTNN_DEVICE names."""
+    with _named(machine), ttnn.manage_device(device_id=0, **options) as device:
+        yield device
 
 
 class Dry:

@@ -49,8 +49,9 @@ class Mnist:
         """Probabilities of pictures."""
         shape = (BATCH, 1, SIDE, SIDE)
         device = self.weights.device
-        x = ttnn.from_torch(_host(values, shape), dtype=ttnn.bfloat16, device=device)
-        x = ttnn.reshape(x, (BATCH, -1))
+        spread = {"mesh_mapper": ttnn.ShardTensorToMesh(device, dim=0)} if device.get_num_devices() > 1 else {}
+        x = ttnn.from_torch(_host(values, shape), dtype=ttnn.bfloat16, device=device, **spread)
+        x = ttnn.reshape(x, (x.shape[0], -1))
         x = ttnn.to_layout(x, layout=ttnn.TILE_LAYOUT)
         for weight, bias in self.layers:
             x = ttnn.linear(x, weight, bias=bias, memory_config=ttnn.L1_MEMORY_CONFIG, activation="relu")
@@ -58,16 +59,16 @@ class Mnist:
 
 
 def expected(weights, values):
-    """The same in float32: a torch tensor, or nested lists of ttnn's numbers."""
+    """The same in float32, of torch or of ttnn: lists of rows."""
     if weights.torch:
         import torch
 
         x = torch.frombuffer(values, dtype=torch.float32).reshape(BATCH, SIZES[0])
         for i, shape in enumerate(zip(SIZES, SIZES[1:])):
             x = (x @ weights.host(f"{i}.weight", shape) + weights.host(f"{i}.bias", (1, shape[1]), spread=0.1)).relu()
-        return x.softmax(-1)
+        return x.softmax(-1).tolist()
     trainer = Trainer(weights)
-    return trainer.forward(trainer.put(values, (BATCH, SIZES[0]))).to_list()
+    return _gathered(trainer.forward(trainer.put(values, (BATCH, SIZES[0]))))
 
 
 class Trainer:
@@ -157,9 +158,8 @@ def evaluate(device, seed=0):
     """The correlation of all probabilities."""
     weights = Weights(device, seed=seed)
     values, _ = digits(BATCH, seed)
-    found = Mnist(weights)(values)
-    wanted = expected(weights, values)
-    return correlation(wanted, ttnn.to_torch(found).float() if weights.torch else found.to_list())
+    found = _gathered(Mnist(weights)(values))
+    return correlation(expected(weights, values), found)
 
 
 def _torch_gradients(weights, values, labels):
@@ -241,7 +241,7 @@ KINDS = {"op_by_op_torch": _wide, "op_by_op_shlo": _narrow}
 def one(kind, number, seed=0):
     """Runs operation `number` in bfloat16 on what float32 gives it; (its name, the correlation)."""
     with machine.opened("n150") as device:
-        weights = Weights(device, seed=seed)
+        weights = Weights(device, seed=seed, torch=False)
         layers = {}
         for dtype in (ttnn.float32, ttnn.bfloat16):
             layers[dtype] = [

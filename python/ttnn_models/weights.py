@@ -47,13 +47,13 @@ class Folder:
 
 
 class Weights:
-    """Makes the weights of one network on one mesh."""
+    """Makes the weights of one network on one mesh; `torch=False` leaves torch alone, which takes seconds to import."""
 
-    def __init__(self, device, *, dry=False, seed=0, folder=None):
+    def __init__(self, device, *, dry=False, seed=0, folder=None, torch=True):
         self.device, self.dry, self.seed = device, dry, seed
         self.chips = device.get_num_devices()
         self.folder = Folder(folder) if folder and not dry else None
-        self.torch = machine.has_torch() and not dry
+        self.torch = torch and not dry and machine.has_torch()
 
     def number(self, name):
         """What the random numbers of a name begin with."""
