@@ -13,6 +13,7 @@ from ttnn_models.grids import TILE
 
 MOST_HEAD_ROWS = 2048  # rows of one product that makes heads
 WIDE_NORM = 5120
+MOST_PLACES = 1 << 16  # words on a chip that 16 bits count
 HEAD_COLUMNS = 668  # of the vocabulary, to a core at a time
 LINKS = dict(chunks_per_sync=10, num_workers_per_link=2, num_buffers_per_channel=2)
 _FIDELITY = ttnn.MathFidelity
@@ -77,7 +78,7 @@ class Layout:
         self.rotary = grids.user_sharded(users, TILE, row.head)
         self.scores = grids.user_sharded(users, self.heads, row.head)
         self.vocabulary = grids.up(row.vocabulary, TILE * chips) // chips
-        self.cutoff = 512 if row.width == 3584 and chips == 2 else 1024  # rows of a feed-forward product
+        self.cutoff = 1024  # rows of a feed-forward product
         most = HEAD_COLUMNS * head.num_cores
         self.pieces = [min(most, self.vocabulary - i) for i in range(0, self.vocabulary, most)]
         self.decode_pieces = [grids.decode_product(width, piece, head.num_cores) for piece in self.pieces]
@@ -498,9 +499,25 @@ class Decoder:
             weights.put(host, (row.width, piece * layout.chips), ttnn.bfloat8_b, place=grids.dram_sharded(self.device, row.width, piece), split=1)
             for host, piece in zip(hosts, layout.pieces)
         ]
+        if layout.vocabulary <= MOST_PLACES:
+            self._make_places()
+
+    def _make_places(self):
+        """The number of each word on its chip, and what comes before the words of each chip."""
+        layout, weights, tiles = self.layout, self.weights, ttnn.TILE_LAYOUT
+        places = None if weights.dry else [*range(layout.vocabulary)] * TILE
+        self.places = weights.whole_numbers(places, (1, 1, TILE, layout.vocabulary), ttnn.uint16, tiles)
+        offsets = [chip * layout.vocabulary for chip in range(layout.chips) for _ in range(32)]
+        self.offsets = weights.whole_numbers(offsets * TILE, (1, 1, TILE, len(offsets)), ttnn.int32, tiles)
 
     def _rotary_of(self, layer, tables):
         return tables[1] if layer.attention.local and len(tables) > 1 else tables[0]
+
+    def clear_caches(self):
+        """Forgets all users."""
+        for layer in self.layers:
+            for cache in (layer.attention.keys, layer.attention.values):
+                ttnn.multiply(cache, 0, output_tensor=cache)
 
     def embed(self, tokens):
         x = ttnn.embedding(tokens, self.words, layout=ttnn.TILE_LAYOUT, memory_config=ttnn.DRAM_MEMORY_CONFIG)
@@ -576,16 +593,25 @@ class Decoder:
         x = self.norm(self.decode_layers(x, step), True)
         return self.head(x)
 
-    def sample(self, logits, step):
-        """The likeliest tokens, found on the chips, and the positions moved on."""
-        values, places = ttnn.topk(ttnn.typecast(logits, ttnn.bfloat16), 32, -1)
+    def _gathered_logits(self, logits):
+        """All logits in rows, for the host to choose from."""
+        logits = ttnn.untilize(self.links.gather(logits, logits.memory_config()), use_multicore=True)
+        return ttnn.to_memory_config(logits, ttnn.DRAM_MEMORY_CONFIG)
+
+    def _likeliest(self, logits):
+        """(values, words) of the 32 likeliest words of every chip, on all chips."""
+        values, places = ttnn.topk(ttnn.typecast(logits, ttnn.bfloat16), 32, -1, indices_tensor=self.places)
         if self.layout.chips > 1:
             values, places = (ttnn.all_gather(t, dim=3, memory_config=ttnn.L1_MEMORY_CONFIG) for t in (values, places))
-        places = ttnn.typecast(places, ttnn.int32)
-        offsets = [chip * self.layout.vocabulary for chip in range(self.layout.chips) for _ in range(32)]
-        offsets = ttnn.to_layout(self.weights.whole_numbers(offsets * TILE, (1, 1, TILE, len(offsets))), ttnn.TILE_LAYOUT)
-        places = ttnn.untilize(ttnn.add(offsets, places, dtype=ttnn.int32), use_multicore=True)
-        best = ttnn.argmax(ttnn.untilize(values), dim=-1)
+        words = ttnn.add(self.offsets, ttnn.typecast(places, ttnn.int32), dtype=ttnn.int32)
+        return ttnn.untilize(values), ttnn.untilize(words, use_multicore=True)
+
+    def sample(self, logits, step):
+        """The likeliest words, or all logits where the chips' parts are too large to be counted in 16 bits.
+        The positions move on."""
+        if self.layout.vocabulary > MOST_PLACES:
+            return self._gathered_logits(logits)
+        found = self._likeliest(logits)
         ttnn.plus_one(step.positions, skip_negative_entries=True)
         ttnn.plus_one(step.turns)
-        return best, places
+        return found

@@ -125,13 +125,16 @@ def compute_whole(row, device, types, folder=None, steps=3, length=128, seed=0):
 
 def _dry_passes(decoder, weights, variant):
     """Operations of the prompts and of two steps."""
-    block = variant.block
-    for tokens in (*WARM, *variant.prompts):
+    def prefill(tokens):
         length = padded_length(tokens)
-        if length > variant.most:
-            continue
-        pages = weights.whole_numbers(None, (1, -(-tokens // block)))
+        pages = weights.whole_numbers(None, (1, -(-tokens // variant.block)))
         decoder.prefill(weights.whole_numbers(None, (1, 1, 1, length), ttnn.uint32), pages, tokens - 1)
+
+    for tokens in WARM:
+        prefill(tokens)
+    decoder.clear_caches()
+    for tokens in variant.prompts:
+        prefill(tokens)
     pages = variant.blocks // variant.users
     step = decoder.step([0] * variant.users, [range(pages)] * variant.users)
     given = weights.whole_numbers(None, (1, 1, 1, TILE), ttnn.uint32)

@@ -4,6 +4,7 @@ Random ones depend on the seed and the name alone, so that a reference makes the
 of safetensors is read where HF_MODEL names one. In dry runs a weight has a shape and a place only.
 """
 
+import array
 import json
 import math
 import mmap
@@ -97,12 +98,10 @@ class Weights:
         create = ttnn.empty if self.dry else ttnn.zeros
         return create(list(shape), dtype, layout, self.device, ttnn.DRAM_MEMORY_CONFIG)
 
-    def whole_numbers(self, values, shape, dtype=ttnn.int32):
+    def whole_numbers(self, values, shape, dtype=ttnn.int32, layout=ttnn.ROW_MAJOR_LAYOUT):
         """Tokens, positions and page tables, the same on every chip."""
         if self.dry:
-            return ttnn.empty(list(shape), dtype, ttnn.ROW_MAJOR_LAYOUT, self.device, ttnn.DRAM_MEMORY_CONFIG)
-        import array
-
+            return ttnn.empty(list(shape), dtype, layout, self.device, ttnn.DRAM_MEMORY_CONFIG)
         host = memoryview(array.array("i", values)).cast("B").cast("i", list(shape))
         mapper = ttnn.ReplicateTensorToMesh(self.device)
-        return ttnn.from_torch(host, dtype=dtype, layout=ttnn.ROW_MAJOR_LAYOUT, device=self.device, mesh_mapper=mapper)
+        return ttnn.from_torch(host, dtype=dtype, layout=layout, device=self.device, mesh_mapper=mapper)
