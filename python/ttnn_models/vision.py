@@ -189,15 +189,18 @@ class Tower:
         self.patch = make("patch", (1, 1, sizes.pixels, tower.width))
         self.places = make("positions", (1, 1, sizes.rows, tower.width), dtype=ttnn.bfloat16)
         self.norms = [make(f"norm{i}", (1, 1, 1, tower.width), dtype=ttnn.bfloat16) for i in range(2)]
-        wide = tower.width * (1 + len(KEPT) if tower.global_layers else 1)
+        wide = tower.width * (1 + sum(self._keeps(number) for number in range(len(self.layers))))
         self.projection = make("projection", (1, 1, wide, width), 3)
+
+    def _keeps(self, number):
+        return bool(self.tower.global_layers) and number in KEPT
 
     def encode(self, x):
         """Through all layers; (the last output, those that are kept)."""
         kept = []
         for number, layer in enumerate(self.layers):
             x = layer(x)
-            if self.tower.global_layers and number in KEPT:
+            if self._keeps(number):
                 kept.append(ttnn.clone(x))
         for layer in self.global_layers:
             x = layer(x)

@@ -7,6 +7,7 @@ type", "{...}"), and single numbers, of which the file has the defaults, too.
 """
 
 import collections
+import functools
 import gzip
 import json
 import pathlib
@@ -42,6 +43,7 @@ def _tensor(text):
     return "tensor", shape, _found(r"DataType::(\w+)", text), layout, _place(text)
 
 
+@functools.lru_cache(None)
 def pieces(text):
     """What is compared of one argument."""
     if "unsupported type" in text or "{...}" in text or "Conv2dConfig" in text or "SliceConfig" in text:

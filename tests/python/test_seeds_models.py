@@ -1,0 +1,269 @@
+"""The model tests that TT-NN's documents start from: as their command lines are printed, and the networks behind them.
+
+Small networks are computed whole, large ones run whole without dispatch; with torch all are compared with it.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+
+import model_configurations
+import ttnn
+from ttnn_models import decoder, distilbert, efficientnet, machine, mnist, reference, resnet50, rows, source, text_demo, vision, weights
+
+COMPAT = pathlib.Path(__file__).resolve().parents[2] / "python" / "compat"
+TEXT = "models/tt_transformers/demo/simple_text_demo.py::test_demo_text"
+WEIGHTS = {  # published numbers of the text models, in 1e9
+    "meta-llama/Llama-3.2-1B-Instruct": 1.24,
+    "meta-llama/Llama-3.2-11B-Vision-Instruct": 8.03,
+    "Qwen/Qwen2.5-Coder-7B-Instruct": 7.62,
+    "deepseek-ai/deepseek-llm-7b-chat": 6.91,
+    "deepseek-ai/DeepSeek-R1-Distill-Qwen-32B": 32.76,
+    "Qwen/Qwen2.5-Coder-32B": 32.76,
+    "google/gemma-3-27b-it": 27.01,
+}
+PLAIN = rows.Row(layers=2, width=256, heads=8, kv_heads=2, inner=512, vocabulary=2048, rope=rows.Rope(10000.0), half_precise=True)
+ALL = dataclasses.replace(
+    PLAIN, bias=True, head_norms=True, outer_norms=True, unit_offset=True, window=64, window_every=2, layers=2,
+    local_rope=rows.Rope(500.0), rope=rows.Rope(50000.0, "llama3", 8.0, original=64), activation="gelu", scaled_embedding=True,
+)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A copy of the folder that command lines are run in."""
+    shutil.copytree(COMPAT, tmp_path / "ws", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "ws"
+
+
+def shell(line, folder, **more):
+    """Runs a line as it is printed, with this Python as `python` and `pytest`."""
+    programs = folder.parent / "bin"
+    programs.mkdir(exist_ok=True)
+    for name, words in (("pytest", "-m pytest -p no:cacheprovider"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+        (programs / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1", **more}
+    environment.pop("TTNN_DEVICE", None)
+    ran = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+# ---- command lines -----------------------------------------------------------------------------------
+
+
+def test_small_command_lines(workspace):
+    lines = (
+        'pytest -svv "tests/models/mnist/test_mnist.py::test_mnist_train[single_device-full-eval]"',
+        "pytest tests/torch/test_basic.py",
+        "pytest models/experimental/efficientnetb0/tests/pcc/test_ttnn_efficientnetb0.py::test_efficientnetb0_model",
+    )
+    for line in lines:
+        assert "1 passed" in shell(line, workspace)
+
+
+def test_demos_in_one_run(workspace):
+    demos = " ".join(f"models/demos/wormhole/{name}/demo/demo.py::test_demo" for name in ("resnet50", "distilbert"))
+    assert "2 passed" in shell(f"pytest {demos} --layers 1", workspace)
+
+
+def test_text_demo_command_line(workspace):
+    """All variants; one layer is computed."""
+    line = f"HF_MODEL=meta-llama/Llama-3.2-1B-Instruct pytest -s {TEXT} --layers 1 -k performance"
+    told = shell(line, workspace)
+    assert f"{len(text_demo.VARIANTS)} passed" in told
+    assert "16 layers, 1.24e9 weights; 1 computed, as --layers asks, then all without dispatch" in told
+
+
+def test_vision_demo_is_a_script(workspace):
+    line = "HF_MODEL=google/gemma-3-27b-it python models/demos/gemma3/demo/vision_demo.py --layers 0"
+    assert "of each of 27 vision layers" in shell(line, workspace)
+    assert "1 passed" in shell("pytest models/demos/gemma3/demo/vision_demo.py --layers 0", workspace)
+
+
+def test_the_add_is_where_profiles_say():
+    """A profile of the smallest test names its line."""
+    lines = (COMPAT / "tests/torch/test_basic.py").read_text().splitlines()
+    assert lines[59].strip() == "result = ttnn.add(a, b)"
+
+
+# ---- rows ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_a_row_runs_whole_without_dispatch(name, monkeypatch):
+    """On the machine of the row; operations of the layers and of the ends make the whole (run() checks it)."""
+    monkeypatch.delenv("TTNN_DEVICE", raising=False)
+    row = rows.ROWS[name]
+    assert row.weights() / 1e9 == pytest.approx(WEIGHTS[name], abs=0.01)
+    result = text_demo.run("batch-32", name=name, layers=0, say=lambda text: None)
+    assert result.operations > row.layers * 300 and result.dry_seconds < 60
+
+
+def test_a_machine_may_be_named(monkeypatch):
+    monkeypatch.setenv("TTNN_DEVICE", "t3k")
+    with machine.opened("n300", divides=4) as device:
+        assert device.get_num_devices() == 4
+
+
+def test_unknown_models_are_refused():
+    with pytest.raises(ValueError, match="HF_MODEL is 'nobody/nothing'; it can be a folder with config.json or one of"):
+        rows.find("nobody/nothing")
+
+
+def test_rotary_scaling():
+    """Slow turns are stretched, fast ones stay."""
+    plain, stretched = (source.frequencies(rope, 64) for rope in (rows.Rope(500000.0), rows.Rope(500000.0, "llama3", 32.0)))
+    assert stretched[0] == plain[0] and stretched[-1] == plain[-1] / 32
+    assert all(a >= b > a / 33 for a, b in zip(plain, stretched))
+    assert source.frequencies(rows.Rope(10000.0, "linear", 8.0), 8)[0] == 1 / 8
+
+
+# ---- decoders, computed --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", [PLAIN, ALL], ids=["plain", "all"])
+@pytest.mark.parametrize("chips", ["n150", "n300"])
+def test_layers(row, chips, monkeypatch):
+    """A prompt and the token behind it; windows of 64 in a prompt of 128."""
+    monkeypatch.setenv("TTNN_DEVICE", chips)
+    types = decoder.precision(row, "accuracy")
+    with machine.opened(chips) as device:
+        for number in row.kinds():
+            found = text_demo.compute_layer(row, device, number, types)
+            assert min(found.values()) > 0.995, found
+
+
+@pytest.mark.parametrize("row", [PLAIN, ALL], ids=["plain", "all"])
+def test_whole_decoder(row, torch, monkeypatch):
+    """Embedding, layers, head and caches; the same tokens every time."""
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+    types = decoder.precision(row, "accuracy")
+    with machine.opened("n300") as device:
+        runs = [text_demo.compute_whole(row, device, types) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert min(runs[0][0].values()) > 0.99, runs[0]
+
+
+def safetensors(path, tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def in_halves(row, tensors, tokens, torch):
+    """A Llama in Hugging Face's order: rotary embeddings turn halves."""
+    f = torch.nn.functional
+    x = tensors["model.embed_tokens.weight"][tokens]
+    angles = torch.outer(torch.arange(len(tokens)).float(), torch.tensor(source.frequencies(row.rope, row.head)))
+    cos, sin = (torch.cat([t, t], -1) for t in (angles.cos(), angles.sin()))
+    turn = lambda t: t * cos + torch.cat([-t[..., row.head // 2 :], t[..., : row.head // 2]], -1) * sin
+    norm = lambda t, name: t * (t.pow(2).mean(-1, keepdim=True) + row.epsilon).rsqrt() * tensors[name]
+    for i in range(row.layers):
+        get = lambda part: tensors[f"model.layers.{i}.{part}.weight"]
+        n = norm(x, f"model.layers.{i}.input_layernorm.weight")
+        q, k, v = ((n @ get(f"self_attn.{p}_proj").T).reshape(len(tokens), -1, row.head).transpose(0, 1) for p in "qkv")
+        k, v = (t.repeat_interleave(row.heads // row.kv_heads, 0) for t in (turn(k), v))
+        merged = f.scaled_dot_product_attention(turn(q), k, v, is_causal=True).transpose(0, 1).reshape(len(tokens), -1)
+        x = x + merged @ get("self_attn.o_proj").T
+        n = norm(x, f"model.layers.{i}.post_attention_layernorm.weight")
+        x = x + (f.silu(n @ get("mlp.gate_proj").T) * (n @ get("mlp.up_proj").T)) @ get("mlp.down_proj").T
+    return norm(x, "model.norm.weight") @ tensors["lm_head.weight"].T
+
+
+def test_checkpoint_folder(tmp_path, torch, monkeypatch):
+    row, numbers = PLAIN, torch.Generator().manual_seed(1)
+    make = lambda out, inputs: torch.randn(out, inputs, generator=numbers) * inputs**-0.5
+    tensors = {"model.embed_tokens.weight": make(row.vocabulary, row.width), "lm_head.weight": make(row.vocabulary, row.width)}
+    tensors["model.norm.weight"] = torch.ones(row.width)
+    for i in range(row.layers):
+        name = f"model.layers.{i}"
+        kv, q = row.kv_heads * row.head, row.heads * row.head
+        sizes = {"self_attn.q_proj": (q, row.width), "self_attn.k_proj": (kv, row.width), "self_attn.v_proj": (kv, row.width)}
+        sizes |= {"self_attn.o_proj": (row.width, q), "mlp.down_proj": (row.width, row.inner)}
+        sizes |= {"mlp.gate_proj": (row.inner, row.width), "mlp.up_proj": (row.inner, row.width)}
+        tensors |= {f"{name}.{part}.weight": make(*size) for part, size in sizes.items()}
+        tensors |= {f"{name}.{part}.weight": torch.ones(row.width) for part in ("input_layernorm", "post_attention_layernorm")}
+    safetensors(tmp_path / "model.safetensors", tensors)
+    config = dict(num_hidden_layers=row.layers, hidden_size=row.width, num_attention_heads=row.heads, num_key_value_heads=row.kv_heads)
+    config |= dict(intermediate_size=row.inner, vocab_size=row.vocabulary, rms_norm_eps=row.epsilon, rope_theta=row.rope.theta, model_type="llama")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    name, found, folder = rows.find(str(tmp_path))
+    assert found == row and folder == tmp_path
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+    with machine.opened("n300") as device:
+        made = weights.Weights(device, folder=folder)
+        tokens = list(range(7, 107))
+        ours = reference.Reference(found, source.Source(found, made)).logits(tokens)
+        theirs = in_halves(row, tensors, tokens, torch)
+        assert reference.correlation(theirs, ours) > 0.99999
+        correlations, _ = text_demo.compute_whole(found, device, decoder.precision(found, "accuracy"), folder)
+    assert min(correlations.values()) > 0.99, correlations
+
+
+# ---- other networks ------------------------------------------------------------------------------------
+
+
+def test_operations_in_processes():
+    """Every operation of MNIST in a process of its own."""
+    told = []
+    mnist.op_by_op("op_by_op_torch", told.append)
+    assert [line.split(":")[0] for line in told] == [name for name, _ in mnist.KINDS["op_by_op_torch"]()]
+
+
+def test_training_on_two_chips(monkeypatch):
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+    with machine.opened("n300") as device:
+        mnist.run_train(device, say=lambda text: None)
+
+
+def test_network_counts(monkeypatch):
+    """Blocks and layers of the published networks, and what they call."""
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+    assert [shape.outputs for shape in efficientnet.shapes()] == [16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320]
+    with machine.chip("n300", l1_small_size=efficientnet.L1_SMALL) as device:
+        called = efficientnet.dry(device).operations()
+        assert called.count("ttnn::conv2d") == 16 * 5 - 1 + 2 and called.count("ttnn::sigmoid_accurate") == 15 + 16 * 3 + 1
+    with machine.chip("n300", l1_small_size=resnet50.L1_SMALL) as device:
+        called = resnet50.dry(device).operations()
+        assert called.count("ttnn::conv2d") == 53 and called.count("ttnn::add_") == 16
+    with machine.opened("n300") as device:
+        assert distilbert.dry(device).operations().count("ttnn::linear") == 6 * 4 + 1
+
+
+@pytest.mark.parametrize("name", ["google/gemma-3-27b-it", "meta-llama/Llama-3.2-11B-Vision-Instruct"])
+def test_towers(name, monkeypatch):
+    monkeypatch.delenv("TTNN_DEVICE", raising=False)
+    row = rows.ROWS[name]
+    with machine.opened(row.machine, l1_small_size=24576) as device:
+        count = lambda layers: len(vision.dry(row.tower, device, row.width, layers).operations())
+        assert count(2) - count(1) == count(1) - count(0)
+        if machine.has_torch():
+            found = vision.compute_layers(row.tower, device, rows=64)
+            assert min(found.values()) > vision.BOUND, found
+
+
+# ---- beside real models --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model, least", [("efficientnetb0", 220), ("meta-llama/Llama-3.2-1B-Instruct", 316), ("meta-llama/Llama-3.2-11B-Vision-Instruct", 66)]
+)
+def test_configurations_of_real_models(model, least, monkeypatch):
+    """Four of five operations and half of the configurations at least; the numbers are in docs/models.md."""
+    monkeypatch.delenv("TTNN_DEVICE", raising=False)
+    types, of_types, common, of_all = model_configurations.totals(model_configurations.compare(model)[0])
+    assert types >= 0.8 * of_types and common >= 0.5 * of_all
+    assert common >= least
