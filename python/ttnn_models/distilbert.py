@@ -2,7 +2,6 @@
 
 import array
 import random
-import time
 
 import ttnn
 
@@ -188,16 +187,16 @@ def dry(device, layers=LAYERS):
     return run
 
 
+def _counted(device):
+    """The whole without dispatch; its layers and its ends have all of its operations."""
+    whole = dry(device)
+    ends, one = (len(dry(device, layers).operations()) for layers in (0, 1))
+    assert ends + LAYERS * (one - ends) == len(whole.operations())
+    return whole
+
+
 def run(device, layers=None, say=print):
     """What the demo does: the network computed, and without dispatch."""
     layers = LAYERS if layers is None else min(layers, LAYERS)
-    started = time.monotonic()
-    found = compute(device, layers)
-    seconds = time.monotonic() - started
-    whole, less = dry(device), dry(device, LAYERS - 1)
-    each = len(whole.operations()) - len(less.operations())
-    say(f"DistilBERT: {layers} of {LAYERS} layers, {TEXTS} texts on each of {device.get_num_devices()} chips, correlation {found:.5f} (at least {BOUND})")
-    say(f"  computed in {seconds:.1f} s; without dispatch {len(whole.operations())} operations, {each} of each layer, in {whole.seconds:.2f} s; {machine.peak_memory() / 1e6:.0f} MB at most")
-    assert found >= BOUND, f"DistilBERT: correlation {found} below {BOUND}"
-    assert len(dry(device, 0).operations()) + LAYERS * each == len(whole.operations())
-    return found
+    title = f"DistilBERT, {layers} of {LAYERS} layers, {TEXTS} texts on each of {device.get_num_devices()} chips"
+    return machine.demo(device, title, BOUND, lambda: compute(device, layers), lambda: _counted(device), say)

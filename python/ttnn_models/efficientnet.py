@@ -1,7 +1,6 @@
 """EfficientNet-B0, 224x224: a stem, 16 inverted residual blocks with squeeze and excitation, a head, a classifier."""
 
 import dataclasses
-import time
 
 import ttnn
 
@@ -200,11 +199,4 @@ def dry(device):
 
 def run(device, say=print):
     """What the test does: the whole network, computed, and without dispatch."""
-    started = time.monotonic()
-    found = compute(device)
-    seconds = time.monotonic() - started
-    whole = dry(device)
-    say(f"EfficientNet-B0: all of its {len(shapes())} blocks, correlation {found:.5f} (at least {BOUND})")
-    say(f"  computed in {seconds:.1f} s; without dispatch {len(whole.operations())} operations in {whole.seconds:.2f} s; {machine.peak_memory() / 1e6:.0f} MB at most")
-    assert found >= BOUND, f"EfficientNet-B0: correlation {found} below {BOUND}"
-    return found
+    return machine.demo(device, f"EfficientNet-B0, all of its {len(shapes())} blocks", BOUND, lambda: compute(device), lambda: dry(device), say)

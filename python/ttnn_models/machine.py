@@ -63,6 +63,44 @@ class Dry:
         return [n["params"]["name"] for n in nodes if n["node_type"] == "function_start" and n["stacking_level"] == 1]
 
 
+def outer_capture(device):
+    """What a capture around the caller does, as the outermost one decides: "computes", "dry", or None if there is none."""
+    if not ttnn.graph.is_graph_capture_active():
+        return None
+    probe = ttnn.empty([32, 32], ttnn.bfloat16, ttnn.TILE_LAYOUT, device, ttnn.DRAM_MEMORY_CONFIG)
+    address = probe.buffer_address()
+    ttnn.deallocate(probe)
+    return "computes" if address else "dry"
+
+
+def passes(device, say):
+    """(whether numbers can be computed, whether a dry run can be made): a capture around them may forbid one."""
+    outer = outer_capture(device)
+    if outer == "computes":
+        say("a capture in mode NORMAL is active: nothing is run without dispatch")
+    elif outer == "dry":
+        say("a capture in mode NO_DISPATCH is active: nothing is computed or compared")
+    return outer != "dry", outer != "computes"
+
+
+def demo(device, title, bound, compute, dry, say=print):
+    """Computes a network and runs it without dispatch, as far as a capture around it allows; the correlation.
+
+    compute() gives the correlation, or None where there is nothing to compare with; dry() a finished Dry."""
+    may_compute, may_dry = passes(device, say)
+    found = None
+    if may_compute:
+        started = time.monotonic()
+        found = compute()
+        told = "nothing to compare with" if found is None else f"correlation {found:.5f} (at least {bound})"
+        say(f"{title}: {told}, computed in {time.monotonic() - started:.1f} s")
+    if may_dry:
+        run = dry()
+        say(f"{title}: {len(run.operations())} operations without dispatch in {run.seconds:.2f} s; {peak_memory() / 1e6:.0f} MB at most")
+    assert found is None or found >= bound, f"{title}: correlation {found} below {bound}"
+    return found
+
+
 def has_torch():
     try:
         import torch  # noqa: F401

@@ -193,17 +193,24 @@ def train(device, seed=0):
     return worst, before, accuracy(_gathered(trainer.forward(x)), labels)
 
 
+def dry(device, seed=0):
+    weights = Weights(device, seed=seed)
+    network, (values, _) = Mnist(weights), digits(BATCH, seed)
+    with machine.Dry() as run:
+        network(values)
+    return run
+
+
 def run_eval(device, say=print):
-    started = time.monotonic()
-    found = evaluate(device)
-    say(f"MNIST: correlation {found:.5f} (at least {BOUND}), {time.monotonic() - started:.2f} s")
-    assert found >= BOUND, f"MNIST: correlation {found} below {BOUND}"
+    return machine.demo(device, "MNIST", BOUND, lambda: evaluate(device), lambda: dry(device), say)
 
 
 def run_train(device, say=print):
+    if not machine.passes(device, say)[0]:
+        return
     started = time.monotonic()
     worst, before, after = train(device)
-    told = "" if worst is None else f"gradients: correlation {worst:.5f} at least, "
+    told = "" if worst is None else f"gradients have correlation {worst:.5f} at least, "
     say(f"MNIST: {told}accuracy {before:.2f} before and {after:.2f} after {STEPS} steps, {time.monotonic() - started:.2f} s")
     assert worst is None or worst >= BOUND, f"MNIST: a gradient has correlation {worst}, below {BOUND}"
     assert after >= WANTED > before, f"MNIST: accuracy {before} before, {after} after"

@@ -1,8 +1,6 @@
 """ResNet-50, 224x224, 16 pictures: a folded stem, 16 bottlenecks, a classifier. Activations stay sharded in L1:
 by rows in the first two stages, by rows and channels in the others."""
 
-import time
-
 import ttnn
 
 from ttnn_models import machine
@@ -193,13 +191,6 @@ def dry(device):
 
 def run(device, stages=None, say=print):
     """What the demo does: the network computed, and without dispatch."""
-    started = time.monotonic()
-    found = compute(device, stages)
-    seconds = time.monotonic() - started
-    whole = dry(device)
-    count = len(STAGES) if stages is None else stages
-    told = "without torch to compare with" if found is None else f"correlation {found:.5f} (at least {BOUND})"
-    say(f"ResNet-50: {count} of {len(STAGES)} stages, {BATCH} pictures, {told}")
-    say(f"  computed in {seconds:.1f} s; without dispatch {len(whole.operations())} operations in {whole.seconds:.2f} s; {machine.peak_memory() / 1e6:.0f} MB at most")
-    assert found is None or found >= BOUND, f"ResNet-50: correlation {found} below {BOUND}"
-    return found
+    count = len(STAGES) if stages is None else min(stages, len(STAGES))
+    title = f"ResNet-50, {count} of {len(STAGES)} stages, {BATCH} pictures"
+    return machine.demo(device, title, BOUND, lambda: compute(device, count) if count else None, lambda: dry(device), say)

@@ -175,6 +175,8 @@ def run(variant="batch-1", optimizations="performance", name=None, layers=None, 
         say(f"of {variant.users} prompts {len(variant.prompts)} are run: the others have the same lengths on the chips")
     result = Result(rule, {})
     with machine.opened(row.machine, divides=row.kv_heads) as device:
+        may_compute, may_dry = machine.passes(device, say)
+        compute = compute and may_compute
         started = time.monotonic()
         if compute and count is None:
             result.correlations, result.tokens = compute_whole(row, device, types, folder)
@@ -183,7 +185,8 @@ def run(variant="batch-1", optimizations="performance", name=None, layers=None, 
             for number in numbers:
                 result.correlations.update(compute_layer(row, device, number, types, folder))
         result.real_seconds = time.monotonic() - started
-        _count_dry(result, row, device, types, variant)
+        if may_dry:
+            _count_dry(result, row, device, types, variant)
     result.peak_bytes = machine.peak_memory()
     bound = WHOLE_BOUNDS[optimizations] if compute and count is None else LAYER_BOUND
     _tell(result, name, variant, device, bound, say)

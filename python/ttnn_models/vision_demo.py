@@ -44,6 +44,16 @@ def _check_count(row, device, types, whole):
     return seeing, max(each.values())
 
 
+def _tell_dry(row, device, types, say):
+    whole = dry(row, device, types)
+    operations = len(whole.operations())
+    seeing, each = _check_count(row, device, types, operations)
+    say(
+        f"  without dispatch: {operations} operations, {seeing} of each of {row.tower.layers} vision layers, {each} of each of "
+        f"{row.layers} layers, {whole.seconds:.2f} s"
+    )
+
+
 def run(name=None, layers=None, say=print):
     name, row, _ = rows.find(name or NAME)
     if row.tower is None:
@@ -53,21 +63,19 @@ def run(name=None, layers=None, say=print):
     say(rule)
     found = {}
     with machine.opened(row.machine, divides=row.kv_heads, l1_small_size=L1_SMALL) as device:
+        may_compute, may_dry = machine.passes(device, say)
         started = time.monotonic()
-        for number in (row.kinds() if layers is None else range(count)):
+        numbers = row.kinds() if layers is None else range(count)
+        for number in numbers if may_compute else ():
             found.update(text_demo.compute_layer(row, device, number, types))
-        if machine.has_torch() and count:
+        if may_compute and count and machine.has_torch():
             found.update(vision.compute_layers(row.tower, device))
         seconds = time.monotonic() - started
-        whole = dry(row, device, types)
-        operations = len(whole.operations())
-        seeing, each = _check_count(row, device, types, operations)
+        if may_dry:
+            _tell_dry(row, device, types, say)
     for what, value in found.items():
         say(f"  {what}: correlation {value:.5f} (at least {text_demo.LAYER_BOUND})")
-    say(
-        f"  without dispatch: {operations} operations, {seeing} of each of {row.tower.layers} vision layers, {each} of each of "
-        f"{row.layers} layers, {whole.seconds:.2f} s; computed in {seconds:.1f} s; {machine.peak_memory() / 1e6:.0f} MB at most"
-    )
+    say(f"  computed in {seconds:.1f} s; {machine.peak_memory() / 1e6:.0f} MB at most")
     low = {what: value for what, value in found.items() if not value >= text_demo.LAYER_BOUND}
     assert not low, f"{name}: correlations below {text_demo.LAYER_BOUND}: {low}"
     return found

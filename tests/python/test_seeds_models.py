@@ -213,6 +213,49 @@ def test_checkpoint_folder(tmp_path, torch, monkeypatch):
     assert min(correlations.values()) > 0.99, correlations
 
 
+def test_users_do_not_disturb_each_other(torch, monkeypatch):
+    """Four users in one step get what each gets alone."""
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+    row, types = PLAIN, decoder.precision(PLAIN, "accuracy")
+    with machine.opened("n300") as device:
+        made = weights.Weights(device)
+        found = {}
+        for users in ((0,), (1,), (2,), (3,), (0, 1, 2, 3)):
+            network = decoder.Decoder(row, made, source.Source(row, made), types=types, users=len(users), most=256, blocks=20)
+            pages = [list(range(5 * i, 5 * i + 5)) for i in range(len(users))]
+            for user, own in zip(users, pages):
+                tokens = [(7 * user + 3 * i) % row.vocabulary for i in range(128)]
+                prompt = made.whole_numbers(tokens, (1, 1, 1, 128), ttnn.uint32)
+                network.prefill(prompt, made.whole_numbers(own[:4], (1, 4)), 127)
+            given = [11 * user + 5 for user in users]
+            step = network.step([128] * len(users), pages)
+            words = made.whole_numbers(given + [0] * (32 - len(given)), (1, 1, 1, 32), ttnn.uint32)
+            logits = ttnn.get_device_tensors(network.decode(words, step))
+            whole = torch.cat([ttnn.to_torch(part).float() for part in logits], -1)[0, 0]
+            for place, user in enumerate(users):
+                found.setdefault(user, []).append(whole[place])
+    for alone, together in found.values():
+        assert reference.correlation(alone, together) > 0.9999
+    assert reference.correlation(found[0][0], found[1][0]) < 0.9
+
+
+@pytest.mark.parametrize("mode", ["NORMAL", "NO_DISPATCH"])
+def test_inside_of_a_capture(mode, monkeypatch):
+    """The outermost capture decides: in one that computes nothing runs dry, in a dry one nothing is compared."""
+    monkeypatch.delenv("TTNN_DEVICE", raising=False)
+    told = []
+    ttnn.graph.begin_graph_capture(getattr(ttnn.graph.RunMode, mode))
+    try:
+        result = text_demo.run(name="google/gemma-3-27b-it", layers=0, say=told.append)
+        with machine.opened("n150") as device:
+            mnist.run_eval(device, told.append)
+    finally:
+        graph = ttnn.graph.end_graph_capture()
+    assert (result.operations > 0) == (mode == "NO_DISPATCH")
+    assert ("correlation" in " ".join(told)) == (mode == "NORMAL")
+    assert f"a capture in mode {mode} is active" in told[1] and len(graph) > 100
+
+
 # ---- other networks ------------------------------------------------------------------------------------
 
 
