@@ -4,7 +4,6 @@ interleaved in DRAM, decoding sharded in L1.
 """
 
 import dataclasses
-import math
 
 import ttnn
 
@@ -210,7 +209,7 @@ class Attention:
         host = None if weights.dry else self.decoder.source.bias(name)
         self.bias = weights.put(host, (1, 1, 1, fused), split=3)
         host = None if weights.dry else self.decoder.source.repeated_bias(name, TILE)
-        self.decode_bias = weights.put(host, (1, 1, TILE, fused), split=3)
+        self.decode_bias = weights.put(host, (TILE, fused), split=1)
 
     def _normed(self, x, weight, decoding):
         if weight is None:
@@ -378,7 +377,8 @@ class FeedForward:
         wide, tall = (row.width, row.padded), (row.padded, row.width)
         make = (lambda part: None) if weights.dry else (lambda part: decoder.source.feed_forward(name, part))
         place = grids.dram_sharded(device, row.width, layout.inner)
-        self.gate, self.up = (weights.put(make(part), wide, decoder.precision.gate, place=place, split=1) for part in ("gate_proj", "up_proj"))
+        dtype = decoder.precision.gate
+        self.gate, self.up = (weights.put(make(part), wide, dtype, place=place, split=1) for part in ("gate_proj", "up_proj"))
         place = grids.dram_sharded(device, layout.inner, row.width)
         self.down = weights.put(make("down_proj"), tall, decoder.precision.down, place=place, split=0)
 
@@ -406,7 +406,8 @@ class FeedForward:
             both = ttnn.to_memory_config(both, layout.down_in)
         ttnn.deallocate(up)
         ttnn.deallocate(gate)
-        down = ttnn.linear(both, self.down, compute_kernel_config=types.down_kernel, dtype=ttnn.bfloat16, program_config=last, memory_config=place)
+        kernel = types.down_kernel
+        down = ttnn.linear(both, self.down, compute_kernel_config=kernel, dtype=ttnn.bfloat16, program_config=last, memory_config=place)
         ttnn.deallocate(both)
         reduced = self.decoder.links.scatter(down, down.memory_config() if decoding else ttnn.DRAM_MEMORY_CONFIG)
         shape = reduced.shape
@@ -495,9 +496,10 @@ class Decoder:
         self.words = weights.put(host, shape, layout=ttnn.ROW_MAJOR_LAYOUT, split=3)
         self.norm = Norm(self, "model.norm.weight", layout.head_in, layout.head_norm)
         hosts = [None] * len(layout.pieces) if weights.dry else source.head_pieces(layout)
+        places = [grids.dram_sharded(self.device, row.width, piece) for piece in layout.pieces]
         self.pieces = [
-            weights.put(host, (row.width, piece * layout.chips), ttnn.bfloat8_b, place=grids.dram_sharded(self.device, row.width, piece), split=1)
-            for host, piece in zip(hosts, layout.pieces)
+            weights.put(host, (row.width, piece * layout.chips), ttnn.bfloat8_b, place=place, split=1)
+            for host, piece, place in zip(hosts, layout.pieces, places)
         ]
         if layout.vocabulary <= MOST_PLACES:
             self._make_places()
@@ -553,7 +555,8 @@ class Decoder:
         kernel = grids.kernel(_FIDELITY.HiFi2, False, False)
         parts = []
         for weight, config in zip(self.pieces, self.layout.decode_pieces):
-            part = ttnn.linear(x, weight, compute_kernel_config=kernel, program_config=config, memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG, dtype=ttnn.bfloat8_b)
+            place = ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG
+            part = ttnn.linear(x, weight, compute_kernel_config=kernel, program_config=config, memory_config=place, dtype=ttnn.bfloat8_b)
             parts.append(ttnn.sharded_to_interleaved(part, memory_config=ttnn.L1_MEMORY_CONFIG))
         ttnn.deallocate(x)
         return ttnn.concat(parts, dim=-1, memory_config=ttnn.L1_MEMORY_CONFIG)

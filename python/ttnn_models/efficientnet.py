@@ -199,4 +199,5 @@ def dry(device):
 
 def run(device, say=print):
     """What the test does: the whole network, computed, and without dispatch."""
-    return machine.demo(device, f"EfficientNet-B0, all of its {len(shapes())} blocks", BOUND, lambda: compute(device), lambda: dry(device), say)
+    title = f"EfficientNet-B0, all of its {len(shapes())} blocks"
+    return machine.demo(device, title, BOUND, lambda: compute(device), lambda: dry(device), say)

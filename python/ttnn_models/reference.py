@@ -150,8 +150,9 @@ class Reference:
         return self.f.rms_norm(x, self.f.take(norm_host(self.weights, self.row, name, width)), self.row.epsilon)
 
     def _mask(self, length, window):
-        rows = array.array("f", [0.0 if j <= i and not (window and i - j >= window) else -1e9 for i in range(length) for j in range(length)])
-        return self.f.numbers(rows, (1, length, length))
+        seen = lambda i, j: j <= i and not (window and i - j >= window)
+        values = array.array("f", (0.0 if seen(i, j) else -1e9 for i in range(length) for j in range(length)))
+        return self.f.numbers(values, (1, length, length))
 
     def _split_heads(self, both, number):
         """Queries, keys and values, from the columns of every chip."""

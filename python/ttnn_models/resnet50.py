@@ -34,9 +34,11 @@ class Bottleneck:
             weights, f"{name}.conv2", middle, middle, 3, stride, padding=(1, 1), gain=1.4, deallocate_activation=True,
             act_block_h_override=rows, enable_weights_double_buffer=True, full_inner_dim=True, **place, **relu,
         )
-        self.third = Convolution(weights, f"{name}.conv3", middle, outputs, 1, padding=(0, 0), gain=0.5, deallocate_activation=True, **place)
-        short = inputs != outputs or stride != 1
-        self.short = Convolution(weights, f"{name}.downsample", inputs, outputs, 1, stride, padding=(0, 0), deallocate_activation=True, **place) if short else None
+        place.update(padding=(0, 0), deallocate_activation=True)
+        self.third = Convolution(weights, f"{name}.conv3", middle, outputs, 1, gain=0.5, **place)
+        self.short = None
+        if inputs != outputs or stride != 1:
+            self.short = Convolution(weights, f"{name}.downsample", inputs, outputs, 1, stride, **place)
 
     def __call__(self, x, size):
         y, _ = self.first(x, size)
@@ -146,8 +148,8 @@ class ResNet50:
         for blocks in self.stages:
             for block in blocks:
                 x = block.in_torch(x)
-        weights = self.weights
-        return x.mean((2, 3)) @ weights.host("fc.weight", (1, 1, self.channels, CLASSES))[0, 0] + weights.host("fc.bias", (1, 1, 1, CLASSES), spread=0.05).flatten()
+        weight = self.weights.host("fc.weight", (1, 1, self.channels, CLASSES))[0, 0]
+        return x.mean((2, 3)) @ weight + self.weights.host("fc.bias", (1, 1, 1, CLASSES), spread=0.05).flatten()
 
 
 def pictures(weights):

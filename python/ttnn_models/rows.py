@@ -93,7 +93,10 @@ class Row:
         return self.layers * self.layer_weights() + (1 if self.tied else 2) * self.vocabulary * self.width
 
 
-_QWEN_32B = dict(layers=64, width=5120, heads=40, kv_heads=8, inner=27648, padded=28672, vocabulary=152064, rope=Rope(1000000.0), bias=True, machine="t3k")
+_QWEN_32B = dict(
+    layers=64, width=5120, heads=40, kv_heads=8, inner=27648, padded=28672, vocabulary=152064,
+    rope=Rope(1000000.0), bias=True, machine="t3k",
+)
 
 ROWS = {
     "meta-llama/Llama-3.2-1B-Instruct": Row(

@@ -1,7 +1,6 @@
 """Vision transformers on a row of chips: rows of patches whole on every chip, heads and inner widths split over
 chips, sums over chips behind each. Heads have their size in tiles, with zeros."""
 
-import dataclasses
 import math
 
 import ttnn
@@ -45,8 +44,8 @@ class TowerWeights:
         return self.weights.host(f"vision.{name}.bias", (1, width), spread=0.05)
 
     def norm(self, name):
-        host = self.weights.host
-        return host(f"vision.{name}.weight", (1, self.tower.width), spread=0.05, middle=1.0), host(f"vision.{name}.bias", (1, self.tower.width), spread=0.05)
+        shape = (1, self.tower.width)
+        return self.weights.host(f"vision.{name}.weight", shape, spread=0.05, middle=1.0), self.bias(name, self.tower.width)
 
     def heads(self, name, part):
         """Queries, keys or values, unpadded: [width, heads * size] and their bias."""
@@ -108,7 +107,8 @@ class Layer:
         weight, bias = make(numbers.inner, name, "up")
         self.up = put(weight, (1, 1, tower.width, sizes.inner), ttnn.bfloat8_b, split=3), put(bias, (1, 1, 1, sizes.inner), split=3)
         weight, bias = make(numbers.inner, name, "down")
-        self.down, self.down_bias = put(weight, (1, 1, sizes.inner, tower.width), ttnn.bfloat8_b, split=2), put(bias, (1, 1, 1, tower.width))
+        self.down = put(weight, (1, 1, sizes.inner, tower.width), ttnn.bfloat8_b, split=2)
+        self.down_bias = put(bias, (1, 1, 1, tower.width))
         self.gates = numbers.gates(name) if gated else (None, None)
 
     def _normed(self, x, which):
@@ -120,12 +120,15 @@ class Layer:
         return ttnn.add(x, y if gate is None else ttnn.multiply(y, gate))
 
     def __call__(self, x, mask=None):
-        sizes, kernel = self.sizes, grids.kernel(ttnn.MathFidelity.HiFi2, True, True)
-        linear = lambda t, weight, bias, **more: ttnn.linear(t, weight, bias=bias, dtype=ttnn.bfloat16, memory_config=DRAM, compute_kernel_config=kernel, **more)
+        sizes = self.sizes
+        common = dict(dtype=ttnn.bfloat16, memory_config=DRAM, compute_kernel_config=grids.kernel(ttnn.MathFidelity.HiFi2, True, True))
+        linear = lambda t, weight, bias, **more: ttnn.linear(t, weight, bias=bias, **common, **more)
         n = self._normed(x, 0)
         fused = linear(n, *self.fused)
         ttnn.deallocate(n)
-        q, k, v = ttnn.experimental.nlp_create_qkv_heads(fused, num_heads=sizes.heads, num_kv_heads=sizes.heads, transpose_k_heads=False, memory_config=DRAM)
+        q, k, v = ttnn.experimental.nlp_create_qkv_heads(
+            fused, num_heads=sizes.heads, num_kv_heads=sizes.heads, transpose_k_heads=False, memory_config=DRAM
+        )
         ttnn.deallocate(fused)
         context = ttnn.transformer.scaled_dot_product_attention(
             q, k, v, is_causal=False, scale=sizes.head**-0.5, attn_mask=mask,
@@ -244,8 +247,9 @@ def reference_layer(numbers, name, x, gated=False):
     merged = f.scaled_dot_product_attention(q, k, v).transpose(0, 1).reshape(-1, tower.width)
     x = x + gates[0] * (merged @ numbers.matrix(f"{name}.out", (tower.width, tower.width)) + numbers.bias(f"{name}.out", tower.width))
     n = norm(x, "norm2")
-    inner = f.gelu(n @ numbers.matrix(f"{name}.up", (tower.width, tower.inner)) + numbers.bias(f"{name}.up", tower.inner), approximate="tanh")
-    return x + gates[1] * (inner @ numbers.matrix(f"{name}.down", (tower.inner, tower.width)) + numbers.bias(f"{name}.down", tower.width))
+    linear = lambda t, part, *shape: t @ numbers.matrix(f"{name}.{part}", shape) + numbers.bias(f"{name}.{part}", shape[1])
+    inner = f.gelu(linear(n, "up", tower.width, tower.inner), approximate="tanh")
+    return x + gates[1] * linear(inner, "down", tower.inner, tower.width)
 
 
 def compute_layers(tower, device, seed=0, rows=512):

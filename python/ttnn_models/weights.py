@@ -72,7 +72,8 @@ class Weights:
             return torch.empty(shape).normal_(middle, spread, generator=generator)
         edge = spread * 3**0.5  # as wide as the normal distribution is
         flat = shape if len(shape) == 2 else (shape[0], math.prod(shape[1:]))  # else tiles of few numbers are made
-        made = ttnn.rand(flat, self.device, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT, low=middle - edge, high=middle + edge, seed=self.number(name))
+        span = dict(low=middle - edge, high=middle + edge, seed=self.number(name))
+        made = ttnn.rand(flat, self.device, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT, **span)
         if not made.buffer_address():  # a capture around this is dry: zeros
             view = memoryview(bytearray(4 * math.prod(shape))).cast("f", list(shape))
             return ttnn.from_torch(view, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)

@@ -298,6 +298,15 @@ def test_towers(name, monkeypatch):
             assert min(found.values()) > vision.BOUND, found
 
 
+def test_what_was_computed_does_not_disturb_a_dry_run(monkeypatch):
+    """Tensors of a decoder that nobody holds any more lie in L1, where pools of a dry run would refuse them."""
+    monkeypatch.setenv("TTNN_DEVICE", "n150")
+    tower = dataclasses.replace(rows.ROWS["google/gemma-3-27b-it"].tower, layers=1)
+    with machine.opened("n150", l1_small_size=24576) as device:
+        text_demo.compute_layer(PLAIN, device, 0, decoder.precision(PLAIN, "accuracy"))
+        assert "ttnn::avg_pool2d" in vision.dry(tower, device, 256).operations()
+
+
 # ---- beside real models --------------------------------------------------------------------------------
 
 
