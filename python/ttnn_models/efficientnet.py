@@ -184,6 +184,8 @@ def compute(device, seed=0):
 
         with torch.no_grad():
             return correlation(network.in_torch(host), ttnn.to_torch(found).float())
+    if not machine.compares():
+        return None
     expected = EfficientNet(weights, plain=True)(picture(weights, plain=True)[1])
     return correlation(expected.to_list(), found.to_list())
 

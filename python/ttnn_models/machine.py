@@ -85,6 +85,14 @@ def passes(device, say):
     return outer != "dry", outer != "computes"
 
 
+def compares():
+    """Whether numbers are compared: without torch not while operations are recorded, since a reference in ttnn would be, too."""
+    from ttnn import operation_tracer
+
+    recorded = os.environ.get("TTNN_TRACE") or operation_tracer._ENABLE_TRACE or ttnn.graph.is_graph_capture_active()
+    return has_torch() or not recorded
+
+
 def demo(device, title, bound, compute, dry, say=print):
     """Computes a network and runs it without dispatch, as far as a capture around it allows; the correlation.
 

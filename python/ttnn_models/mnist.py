@@ -159,6 +159,8 @@ def evaluate(device, seed=0):
     weights = Weights(device, seed=seed)
     values, _ = digits(BATCH, seed)
     found = _gathered(Mnist(weights)(values))
+    if not machine.compares():
+        return None
     return correlation(expected(weights, values), found)
 
 

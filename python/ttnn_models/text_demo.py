@@ -79,19 +79,21 @@ def compute_layer(row, device, number, types, folder=None, length=128, seed=0):
     decoder = Decoder(row, weights, source, layers=[number], ends=False, types=types, most=2 * length, blocks=blocks)
     numbers = random.Random(seed)
     values = array.array("f", (numbers.gauss(0.0, 1.0) for _ in range((length + 1) * row.width)))
-    expected = Reference(row, source).layers(source.on_host(values, (length + 1, row.width)), [number])
-    expected = expected if weights.torch else expected.to_list()
     prompt = source.on_host(values[: length * row.width], (length, row.width))
     pages = weights.whole_numbers(range(blocks), (1, blocks))
     out = decoder.prefill_layers(weights.put(prompt, (1, 1, length, row.width), split=3), pages, length)
-    found = {f"layer {number}, prompt": correlation(expected[:length], _rows_of(out, weights.torch))}
+    prompt = _rows_of(out, weights.torch)
     padding = array.array("f", bytes(4 * (TILE - 1) * row.width))
     last = source.on_host(values[length * row.width :] + padding, (TILE, row.width))
     x = ttnn.to_memory_config(weights.put(last, (1, 1, TILE, row.width), split=3), decoder.layout.residual)
     out = decoder.decode_layers(x, decoder.step([length], [list(range(blocks))]))
-    out = _rows_of(ttnn.to_memory_config(out, ttnn.DRAM_MEMORY_CONFIG), weights.torch)
-    found[f"layer {number}, next token"] = correlation(expected[length:], out[:1])
-    return found
+    token = _rows_of(ttnn.to_memory_config(out, ttnn.DRAM_MEMORY_CONFIG), weights.torch)[:1]
+    if not machine.compares():
+        return {}
+    expected = Reference(row, source).layers(source.on_host(values, (length + 1, row.width)), [number])
+    expected = expected if weights.torch else expected.to_list()
+    pairs = {"prompt": (expected[:length], prompt), "next token": (expected[length:], token)}
+    return {f"layer {number}, {what}": correlation(*pair) for what, pair in pairs.items()}
 
 
 def _logits(tensor, row, index):

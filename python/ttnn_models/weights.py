@@ -8,6 +8,7 @@ import array
 import json
 import math
 import mmap
+import random
 import struct
 import zlib
 
@@ -49,6 +50,33 @@ class Folder:
         return flat.reshape(entry["shape"]).float()
 
 
+# Mantissas of which the upper bits are as given have these root mean squares, and the others are random.
+_SHAPES = ((0x00000000, 0x007FFFFF, 1.5275), (0x00000000, 0x003FFFFF, 1.2583), (0x00400000, 0x003FFFFF, 1.7559),
+           (0x00000000, 0x001FFFFF, 1.1273), (0x00600000, 0x001FFFFF, 1.8764))
+_CHUNK = 1 << 18
+
+
+def _spread(numbers, count, spread):
+    """So many float32 numbers, as far from 0 as `spread` says within a tenth: random signs and mantissas, by bits.
+
+    Python has no faster way, and one of ttnn's operations would stand in every recording of a model."""
+    size, given, mask, _ = min(
+        ((2.0**e * rms / spread, bits | (e + 127) << 23, mask, e) for bits, mask, rms in _SHAPES for e in (math.frexp(spread)[1] - k for k in range(3))),
+        key=lambda found: abs(math.log(found[0])),
+    )
+    mask |= 0x80000000
+    repeated = lambda word, length: int.from_bytes(word.to_bytes(4, "little") * length, "little")
+    masks, words = repeated(mask, _CHUNK), repeated(given, _CHUNK)
+    made = bytearray()
+    for begin in range(0, count, _CHUNK):
+        length = min(_CHUNK, count - begin)
+        if length < _CHUNK:
+            masks, words = repeated(mask, length), repeated(given, length)
+        bits = int.from_bytes(numbers.randbytes(4 * length), "little") & masks | words
+        made += bits.to_bytes(4 * length, "little")
+    return made
+
+
 class Weights:
     """Makes the weights of one network on one mesh; `torch=False` leaves torch alone, which takes seconds to import."""
 
@@ -70,14 +98,11 @@ class Weights:
 
             generator = torch.Generator().manual_seed(self.number(name))
             return torch.empty(shape).normal_(middle, spread, generator=generator)
-        edge = spread * 3**0.5  # as wide as the normal distribution is
-        flat = shape if len(shape) == 2 else (shape[0], math.prod(shape[1:]))  # else tiles of few numbers are made
-        span = dict(low=middle - edge, high=middle + edge, seed=self.number(name))
-        made = ttnn.rand(flat, self.device, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT, **span)
-        if not made.buffer_address():  # a capture around this is dry: zeros
-            view = memoryview(bytearray(4 * math.prod(shape))).cast("f", list(shape))
-            return ttnn.from_torch(view, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
-        return ttnn.reshape(ttnn.get_device_tensors(made)[0].cpu(), list(shape))
+        numbers = random.Random(self.number(name))
+        count = math.prod(shape)
+        values = _spread(numbers, count, spread) if not middle else array.array("f", (numbers.gauss(middle, spread) for _ in range(count)))
+        view = memoryview(values).cast("B").cast("f", list(shape))
+        return ttnn.from_torch(view, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
 
     def put(self, host, shape, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, place=None, split=None):
         """Numbers to the chips; `split` is the dimension of which each chip gets its part, `shape` that of all."""

@@ -252,7 +252,7 @@ def test_inside_of_a_capture(mode, monkeypatch):
     finally:
         graph = ttnn.graph.end_graph_capture()
     assert (result.operations > 0) == (mode == "NO_DISPATCH")
-    assert ("correlation" in " ".join(told)) == (mode == "NORMAL")
+    assert ("correlation" in " ".join(told)) == (mode == "NORMAL" and machine.has_torch())
     assert f"a capture in mode {mode} is active" in told[1] and len(graph) > 100
 
 
