@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import shutil
 import struct
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 
 import model_configurations
 import ttnn
+from ttnn import program
 from ttnn_models import decoder, distilbert, efficientnet, machine, mnist, reference, resnet50, rows, source, text_demo, vision, weights
 
 COMPAT = pathlib.Path(__file__).resolve().parents[2] / "python" / "compat"
@@ -38,20 +38,21 @@ ALL = dataclasses.replace(
 
 @pytest.fixture
 def workspace(tmp_path):
-    """A copy of the folder that command lines are run in."""
-    shutil.copytree(COMPAT, tmp_path / "ws", ignore=shutil.ignore_patterns("__pycache__"))
+    """The folder that command lines are run in."""
+    subprocess.run([program.path(), "workspace", tmp_path / "ws"], check=True, capture_output=True)
     return tmp_path / "ws"
 
 
-def shell(line, folder, **more):
+def shell(line, folder):
     """Runs a line as it is printed, with this Python as `python` and `pytest`."""
     programs = folder.parent / "bin"
     programs.mkdir(exist_ok=True)
     for name, words in (("pytest", "-m pytest -p no:cacheprovider"), ("python", "")):
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
         (programs / name).chmod(0o755)
-    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1", **more}
-    environment.pop("TTNN_DEVICE", None)
+    environment = {name: value for name, value in os.environ.items() if name not in ("HF_MODEL", "TTNN_DEVICE")}
+    package = str(pathlib.Path(ttnn.__file__).resolve().parents[1])
+    environment |= {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"}
     ran = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
@@ -76,11 +77,18 @@ def test_demos_in_one_run(workspace):
 
 
 def test_text_demo_command_line(workspace):
-    """All variants; one layer is computed."""
-    line = f"HF_MODEL=meta-llama/Llama-3.2-1B-Instruct pytest -s {TEXT} --layers 1 -k performance"
+    """One of many users, one of a long prompt; one layer is computed."""
+    line = f"HF_MODEL=meta-llama/Llama-3.2-1B-Instruct pytest -s {TEXT} --layers 1 -k 'performance and (batch or 64k)'"
     told = shell(line, workspace)
-    assert f"{len(text_demo.VARIANTS)} passed" in told
+    assert "3 passed" in told
     assert "16 layers, 1.24e9 weights; 1 computed, as --layers asks, then all without dispatch" in told
+
+
+def test_traced_efficientnet(workspace):
+    """The tracer sees as many configurations of the accurate sigmoid as it saw of the real model."""
+    line = "python model_tracer/generic_ops_tracer.py models/experimental/efficientnetb0/tests/pcc/test_ttnn_efficientnetb0.py::test_efficientnetb0_model"
+    told = shell(line, workspace)
+    assert "Test Result: ✅ PASSED" in told and "ttnn::sigmoid_accurate: 30 unique configs" in told
 
 
 def test_vision_demo_is_a_script(workspace):
@@ -246,7 +254,7 @@ def test_inside_of_a_capture(mode, monkeypatch):
     told = []
     ttnn.graph.begin_graph_capture(getattr(ttnn.graph.RunMode, mode))
     try:
-        result = text_demo.run(name="google/gemma-3-27b-it", layers=0, say=told.append)
+        result = text_demo.run(layers=0, say=told.append)
         with machine.opened("n150") as device:
             mnist.run_eval(device, told.append)
     finally:
