@@ -429,7 +429,7 @@ class Layer:
             self.outer_norm = Norm(decoder, f"{name}.post_feedforward_layernorm.weight", layout.attention_in, layout.attention_norm)
         self.feed_forward = FeedForward(decoder, name)
 
-    def _split(self, x, place):
+    def _split(self, x):
         """What a norm left whole on every chip, split over them again: the sum of equals, divided."""
         if self.decoder.layout.chips > 1:
             x = self.decoder.links.scatter(x, ttnn.DRAM_MEMORY_CONFIG, ttnn.Topology.Ring)
@@ -445,12 +445,12 @@ class Layer:
                 x.deallocate(True)
             normed = self.after_norm(h, decoding)
         else:
-            h = ttnn.add(x, self._split(self.after_norm(attended, decoding), place), memory_config=place)
+            h = ttnn.add(x, self._split(self.after_norm(attended, decoding)), memory_config=place)
             normed = self.before_norm(h, decoding)
         ttnn.deallocate(attended)
         fed = self.feed_forward(normed, decoding)
         if self.outer_norm is not None:
-            fed = self._split(self.outer_norm(fed, decoding), place)
+            fed = self._split(self.outer_norm(fed, decoding))
         return ttnn.add(h, fed, memory_config=place, dtype=ttnn.bfloat16)
 
 

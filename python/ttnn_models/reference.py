@@ -154,7 +154,7 @@ class Reference:
         values = array.array("f", (0.0 if seen(i, j) else -1e9 for i in range(length) for j in range(length)))
         return self.f.numbers(values, (1, length, length))
 
-    def _split_heads(self, both, number):
+    def _split_heads(self, both):
         """Queries, keys and values, from the columns of every chip."""
         row, f, chips = self.row, self.f, self.source.chips
         sizes = [row.heads // chips * row.head] + 2 * [row.kv_heads // chips * row.head]
@@ -171,7 +171,7 @@ class Reference:
         both = f.matmul(x, f.take(self.source.fused(name)))
         if row.bias:
             both = f.add(both, f.take(self.source.bias(name)))
-        q, k, v = self._split_heads(both, number)
+        q, k, v = self._split_heads(both)
         if row.head_norms:
             q, k = (self._norm(t, f"{name}.self_attn.{n}_norm.weight", row.head) for t, n in ((q, "q"), (k, "k")))
         cos, sin = map(f.take, self.source.rotary(row.local_rope if local and row.local_rope else row.rope, length))

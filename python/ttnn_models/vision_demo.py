@@ -2,6 +2,7 @@
 decoder run whole without dispatch."""
 
 import argparse
+import os
 import time
 
 import ttnn
@@ -55,9 +56,9 @@ def _tell_dry(row, device, types, say):
 
 
 def run(name=None, layers=None, say=print):
-    name, row, _ = rows.find(name or NAME)
-    if row.tower is None:
-        raise ValueError(f"{name} has no vision tower")
+    name, row, _ = rows.find(name or os.environ.get("HF_MODEL") or NAME)
+    if row.tower is None or not row.tower.pooled:
+        raise ValueError(f"{name} takes no pictures between its words")
     types = precision(row, "performance")
     count, rule = machine.plan(name, row.weights(), row.layers, layers)
     say(rule)

@@ -16,7 +16,7 @@ import pytest
 import model_configurations
 import ttnn
 from ttnn import program
-from ttnn_models import decoder, distilbert, efficientnet, machine, mnist, reference, resnet50, rows, source, text_demo, vision, weights
+from ttnn_models import decoder, distilbert, efficientnet, machine, mnist, reference, resnet50, rows, source, text_demo, vision, vision_demo, weights
 
 COMPAT = pathlib.Path(__file__).resolve().parents[2] / "python" / "compat"
 TEXT = "models/tt_transformers/demo/simple_text_demo.py::test_demo_text"
@@ -125,6 +125,12 @@ def test_a_machine_may_be_named(monkeypatch):
 def test_unknown_models_are_refused():
     with pytest.raises(ValueError, match="HF_MODEL is 'nobody/nothing'; it can be a folder with config.json or one of"):
         rows.find("nobody/nothing")
+
+
+def test_models_without_pictures_are_refused(monkeypatch):
+    monkeypatch.setenv("HF_MODEL", "Qwen/Qwen2.5-Coder-32B")
+    with pytest.raises(ValueError, match="Qwen2.5-Coder-32B takes no pictures between its words"):
+        vision_demo.run()
 
 
 def test_rotary_scaling():
