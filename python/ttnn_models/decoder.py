@@ -46,6 +46,13 @@ def padded_length(tokens):
     return 1 << (tokens - 1).bit_length() if tokens <= 1024 else grids.up(tokens, MOST_HEAD_ROWS)
 
 
+def first(x, dim, count):
+    """The first rows of a dimension."""
+    end = list(x.shape)
+    end[dim] = count
+    return ttnn.slice(x, [0] * len(end), end, [1] * len(end))
+
+
 class Layout:
     """Sizes on one chip, places in memory and program configurations, all from the row's numbers."""
 
@@ -257,7 +264,7 @@ class Attention:
         """Into the cache, without the rows that only pad the prompt."""
         filled = pages.shape[1] * self.decoder.block
         for cache, new in ((self.keys, keys), (self.values, values)):
-            part = new[:, :, :filled, :] if filled < new.shape[2] else new
+            part = first(new, 2, filled) if filled < new.shape[2] else new
             ttnn.experimental.paged_fill_cache(cache, part, pages, batch_idx=0)
 
     def prefill(self, x, rotary, pages):
@@ -388,10 +395,10 @@ class FeedForward:
         if not decoding and length >= layout.cutoff:
             x = ttnn.reshape(x, [1, length // layout.cutoff, layout.cutoff, -1])
         place = ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG if decoding else ttnn.DRAM_MEMORY_CONFIG
-        first = layout.decode_gate if decoding else layout.prefill_gate(length)
+        config = layout.decode_gate if decoding else layout.prefill_gate(length)
         last = layout.decode_down if decoding else layout.prefill_down(length)
         gate, up = (
-            ttnn.linear(x, w, dtype=ttnn.bfloat16, compute_kernel_config=types.gate_kernel, program_config=first, memory_config=place)
+            ttnn.linear(x, w, dtype=ttnn.bfloat16, compute_kernel_config=types.gate_kernel, program_config=config, memory_config=place)
             for w in (self.gate, self.up)
         )
         ttnn.deallocate(x)
@@ -530,7 +537,7 @@ class Decoder:
     def prefill_layers(self, x, pages, length=None):
         """Through all layers; x has the padded length. Long prompts use the beginning of the rotary tables."""
         end = self.most if length is None else length
-        tables = [[table[:, :, :end, :] for table in pair] for pair in self.rotary]
+        tables = [[first(table, 2, end) for table in pair] for pair in self.rotary]
         for layer in self.layers:
             rotary = self._rotary_of(layer, tables)
             x = layer(x, lambda attention, normed: attention.prefill(normed, rotary, pages), False)
@@ -544,8 +551,8 @@ class Decoder:
         """The same of rows that were embedded already: of words, or of pictures."""
         length = x.shape[-2]
         x = self.prefill_layers(x, pages, length if length > 1024 else None)
-        first = last // TILE * TILE
-        x = ttnn.slice(x, (0, 0, first, 0), (1, 1, first + TILE, x.shape[-1]))
+        begin = last // TILE * TILE
+        x = ttnn.slice(x, (0, 0, begin, 0), (1, 1, begin + TILE, x.shape[-1]))
         x = self.norm(x, False)
         x = ttnn.interleaved_to_sharded(x, self.layout.head_in)
         return ttnn.to_layout(self.head(x), layout=ttnn.ROW_MAJOR_LAYOUT, memory_config=ttnn.DRAM_MEMORY_CONFIG)
@@ -577,7 +584,7 @@ class Decoder:
             rows = ttnn.unsqueeze_to_4D(ttnn.embedding(step.turns, table, layout=ttnn.TILE_LAYOUT))
             rows = ttnn.transpose(rows, 1, 2)
             if self.users % TILE:
-                rows = rows[:, : self.users, :, :]
+                rows = first(rows, 1, self.users)
             turned.append(ttnn.interleaved_to_sharded(rows, self.layout.rotary))
         return turned
 
