@@ -231,8 +231,11 @@ static int run(const struct tt_cmd *cmd, size_t count, char **given)
 	if (put_all(&p) != TTNN_OK)
 		return cli_fail();
 	printf("%s: %zu files", p.directory, p.written);
-	if (p.kept)
-		printf(", %zu were there already (--force replaces them)", p.kept);
+	if (p.kept && !force)
+		printf(", %zu were there already (--force replaces all but the master)", p.kept);
+	else if (p.kept)
+		printf(", %zu left alone: the master holds what was traced, folders are yours",
+		       p.kept);
 	printf("\n");
 	return TT_EXIT_DONE;
 }
