@@ -754,7 +754,7 @@ TEST(a_store_of_the_layout_of_2026_keeps_executions)
 	bool added;
 
 	for (int i = 0; i < 3; i++) {
-		char uid[8];
+		char uid[16];
 
 		snprintf(uid, sizeof(uid), "u%d", i);
 		call.trace_uid = uid;
