@@ -46,7 +46,7 @@ static void make_large(const char *path)
 	struct tt_json_iter op, config;
 	struct tt_file_out *file;
 	struct tt_jsonw w;
-	char source[64];
+	char source[96];
 
 	check(tt_json_load(&doc, real_file));
 	check(tt_file_create(&file, path));

@@ -127,8 +127,10 @@ static tt_status load(struct tt_paged *paged, uint64_t number)
 	page->number = number;
 	page->in_file = place->in_file;
 	place->page = room;
-	if (error)
-		return tt_fd_scratch_fail(error);
+	if (error) {
+		tt_fd_scratch_fail(error);
+		return TTNN_IO;
+	}
 	paged->last = page;
 	return TTNN_OK;
 }

@@ -205,7 +205,7 @@ static struct tt_argmemo_texts *find(struct tt_argmemo *memo)
 	if (!texts) {
 		entry = tt_map_add(&memo->known, memo->key.data, size, NULL);
 		if (entry && !entry->pointer) {
-			entry->pointer = texts = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
+			entry->pointer = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
 			memo->bytes += size + 64;
 		}
 		texts = entry ? entry->pointer : NULL;
