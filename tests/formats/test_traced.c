@@ -113,8 +113,8 @@ TEST(arguments_that_are_none_are_told)
 {
 	static const char *const texts[] = {
 		"{\"operations\": {\"ttnn::add\": {\"configurations\": [{\"arguments\": [[[\"1\"]], {\"arg1\": \"2\"}]}]}}}",
-		"{\"operations\": {\"ttnn::conv2d\": {\"configurations\": [{\"arguments\": [{\"groups\": \"5\"}, "
-		"{\"conv_config\": \"[{...}]\"}]}]}}}",
+		("{\"operations\": {\"ttnn::conv2d\": {\"configurations\": [{\"arguments\": [{\"groups\": \"5\"}, "
+		 "{\"conv_config\": \"[{...}]\"}]}]}}}"),
 		"{\"operations\": {\"ttnn::add\": {\"configurations\": [{\"arguments\": [7, null, \"x\", {}]}]}}}",
 	};
 	const char *path = test_path("odd.json");
