@@ -153,7 +153,7 @@ def test_a_name_is_only_a_name(tool, trace, tmp_path, language, check):
     if language == "c":
         if not shutil.which("cc"):
             pytest.skip("no compiler")
-        check = [*check, "-I", str(BUILD.parent / "include"), "-I", str(BUILD / "gen")]
+        check = [*check, "-I", str(Path(__file__).parents[2] / "include")]
     number = next(call["call"] for call in calls(tool, odd) if call["operation"] == "ttnn.add")
     run(tool, "repro", odd, number, "--lang", language, "-o", tmp_path / "repro")
     run(*check, tmp_path / "repro")
