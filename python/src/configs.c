@@ -272,33 +272,33 @@ static PyObject *memory(PyObject *module, PyObject *json)
 	return status == TTNN_OK ? py_new_memory(&config) : py_fail(status, "configs");
 }
 
+/* A text in JSON to another one. */
+static PyObject *converted(PyObject *json,
+			   enum ttnn_status (*convert)(char **, const char *, size_t))
+{
+	Py_ssize_t length;
+	const char *text = PyUnicode_AsUTF8AndSize(json, &length);
+	enum ttnn_status status;
+	char *out = NULL;
+
+	if (!text)
+		return NULL;
+	status = convert(&out, text, (size_t)length);
+	return py_text(status, &out);
+}
+
 /* clean(json) → the operation with its arguments repaired, in JSON */
 static PyObject *clean(PyObject *module, PyObject *json)
 {
-	Py_ssize_t length;
-	const char *text = PyUnicode_AsUTF8AndSize(json, &length);
-	enum ttnn_status status;
-	char *cleaned = NULL;
-
 	(void)module;
-	if (!text)
-		return NULL;
-	status = ttnn_configs_clean(&cleaned, text, (size_t)length);
-	return py_text(status, &cleaned);
+	return converted(json, ttnn_configs_clean);
 }
 
+/* graph(json) → the operations of a graph with their arguments, in JSON */
 static PyObject *graph(PyObject *module, PyObject *json)
 {
-	Py_ssize_t length;
-	const char *text = PyUnicode_AsUTF8AndSize(json, &length);
-	enum ttnn_status status;
-	char *cleaned = NULL;
-
 	(void)module;
-	if (!text)
-		return NULL;
-	status = ttnn_configs_graph(&cleaned, text, (size_t)length);
-	return py_text(status, &cleaned);
+	return converted(json, ttnn_configs_graph);
 }
 
 /* update(path, json, source) → how many configurations were new */

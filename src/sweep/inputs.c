@@ -188,7 +188,7 @@ static tt_status to_device(ttnn_tensor **out, ttnn_tensor *host, ttnn_device *de
 			     3, TTNN_FRONTEND_C);
 }
 
-/* On a mesh every device but the first gets data of its own. */
+/* Every device of a mesh but the first gets data of its own. */
 static tt_status differ(ttnn_tensor *tensor, const struct tt_traced_tensor *like,
 			struct tt_inputs *inputs)
 {
@@ -252,7 +252,7 @@ static tt_status make_tensor(ttnn_tensor **out, void *context,
 	TT_TRY(status);
 	TT_TRY(place(out, host, tensor, inputs));
 	inputs->made[inputs->count++] = *out;
-	return differ(*out, tensor, inputs);
+	return inputs->apart ? differ(*out, tensor, inputs) : TTNN_OK;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------ */

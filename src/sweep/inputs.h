@@ -26,6 +26,7 @@ struct tt_inputs {
 	uint64_t state;   /* of the random numbers; to begin with, the seed */
 	uint64_t largest; /* elements of all together; 0: any number */
 	bool plain;       /* all interleaved in DRAM, whatever the configuration says */
+	bool apart;       /* each chip of a mesh has numbers of its own: for collectives */
 
 	struct tt_input wanted[TT_INPUTS_MAX];
 	size_t wanted_count;

@@ -48,6 +48,14 @@ void tt_replay_close(struct tt_replay_machine *machine)
 	*machine = (struct tt_replay_machine){0};
 }
 
+/* Chips give each other their data; goldens of all other operations are those of one chip. */
+static bool is_collective(const char *op)
+{
+	const struct tt_op_entry *entry = tt_op_find(op);
+
+	return entry && strcmp(entry->op->family, "collective") == 0;
+}
+
 static bool has_golden(const char *op)
 {
 	const struct tt_op_entry *entry = tt_op_find(op);
@@ -180,9 +188,10 @@ tt_status tt_replay_run(struct tt_replay_result *out, struct tt_arena *arena,
 	struct tt_verdict verdict = {.pcc = 1};
 	struct tt_traced_call call = {0};
 	/* What was traced on two devices runs on two. */
-	struct tt_inputs inputs = {.device = machine->pair && strstr(source->op, "all_gather")
-						     ? machine->pair
-						     : machine->device,
+	bool apart = is_collective(source->op);
+	struct tt_inputs inputs = {.device =
+					   machine->pair && apart ? machine->pair : machine->device,
+				   .apart = apart,
 				   .state = options->seed,
 				   .largest = options->largest};
 	uint64_t begin = tt_clock_ns();

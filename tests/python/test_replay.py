@@ -115,6 +115,22 @@ def test_a_program_of_its_own(tool, trace, name, tmp_path, made):
     assert "passed" in run(tmp_path / "repro", env=env)
 
 
+MESH = """
+import ttnn
+mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+a = ttnn.rand((1, 1, 64, 64), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh)
+ttnn.matmul(a, ttnn.add(a, a))
+ttnn.all_gather(a, dim=3)
+"""
+
+
+def test_a_mesh(tool, tmp_path):
+    env = dict(os.environ, PYTHONPATH=str(BUILD / "python"), TTNN_TRACE=str(tmp_path), TTNN_DEVICE="n300")
+    subprocess.run([sys.executable, "-c", MESH], env=env, check=True)
+    found = {call["operation"]: call["outcome"] for call in calls(tool, next(tmp_path.glob("*.ttrace")))}
+    assert found == {"ttnn.rand": "ran", "ttnn.add": "passed", "ttnn.matmul": "passed", "ttnn.all_gather": "passed"}
+
+
 def test_what_cannot_be_judged_is_said(tool, trace):
     assert "ttnn.rand has no golden" in run(tool, "repro", trace, 1, code=2)
 
