@@ -241,7 +241,7 @@ with torch.no_grad():
 """
 
 
-@pytest.mark.parametrize("name", ["mlp", "minilm_l6", "attention_block", "mbconv_block", "resnet_bottleneck", "llama_tiny"])
+@pytest.mark.parametrize("name", ["mlp", "minilm_l6", "attention_block", "mbconv_block", "resnet_bottleneck", "llama_tiny", "efficientnet_b0"])
 def test_models_give_upstreams_configurations(tmp_path, name):
     """Our own run of a model gives what upstream's tracer made of its run of the same."""
     pytest.importorskip("torch")
