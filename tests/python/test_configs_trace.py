@@ -237,11 +237,15 @@ with torch.no_grad():
     torch.manual_seed(0)
     forward = function(ttnn, torch, device)
     ttnn.mark("forward")
-    forward()
+    try:
+        forward()
+    except RuntimeError:  # what came before the refusal counts
+        if not {name!r}.endswith("_refused"):
+            raise
 """
 
 
-@pytest.mark.parametrize("name", ["mlp", "minilm_l6", "attention_block", "mbconv_block", "resnet_bottleneck", "llama_tiny", "efficientnet_b0"])
+@pytest.mark.parametrize("name", ["mlp", "minilm_l6", "attention_block", "mbconv_block", "resnet_bottleneck", "llama_tiny", "efficientnet_b0", "resnet50_refused"])
 def test_models_give_upstreams_configurations(tmp_path, name):
     """Our own run of a model gives what upstream's tracer made of its run of the same."""
     pytest.importorskip("torch")
