@@ -281,23 +281,59 @@ static tt_status apply(struct parse *parse, const struct tt_opt *opt, const char
 	return setters[opt->kind](opt, spelled, value ? value : parse->argv[parse->at++]);
 }
 
+static const struct tt_opt help_row = {"help", 'h', TT_OPT_FLAG, NULL, NULL, "print this help"};
+
+/* What a name or the beginning of names may mean; the name itself outdoes longer ones. */
+struct meant {
+	const char *typed;
+	const struct tt_opt *option, *another;
+};
+
+static void offer(struct meant *meant, const struct tt_opt *opt)
+{
+	size_t length = strlen(meant->typed);
+
+	if (!opt->name || strncmp(opt->name, meant->typed, length) != 0)
+		return;
+	if (!opt->name[length])
+		*meant = (struct meant){.typed = meant->typed, .option = opt};
+	else if (!meant->option)
+		meant->option = opt;
+	else if (meant->option->name[length])
+		meant->another = opt;
+}
+
+/* The option of that name, or the only one whose name begins so. */
+static tt_status find_long(const struct tt_opt **out, const struct tt_cmd *cmd, const char *name)
+{
+	struct meant meant = {.typed = name};
+
+	for (const struct tt_opt *opt = options_of(cmd); is_row(opt); opt++)
+		offer(&meant, opt);
+	offer(&meant, &help_row);
+	if (!meant.option || !*name)
+		return fail_unknown_option(cmd, name);
+	if (meant.another)
+		return tt_fail(TTNN_INVALID, "option '--%s' may be '--%s' or '--%s'", name,
+			       meant.option->name, meant.another->name);
+	*out = meant.option;
+	return TTNN_OK;
+}
+
 static tt_status parse_long(struct parse *parse, char *word)
 {
 	char *name = word + 2, *value = strchr(name, '=');
-	const struct tt_opt *opt = options_of(parse->cmd);
+	const struct tt_opt *opt = NULL;
 
 	if (value)
 		*value++ = '\0';
-	if (strcmp(name, "help") == 0 && !value) {
+	TT_TRY(find_long(&opt, parse->cmd, name));
+	if (value && opt->kind == TT_OPT_FLAG)
+		return tt_fail(TTNN_INVALID, "option '%s' takes no argument", word);
+	if (opt == &help_row) {
 		parse->result.help = true;
 		return TTNN_OK;
 	}
-	while (is_row(opt) && !(opt->name && strcmp(opt->name, name) == 0))
-		opt++;
-	if (!is_row(opt))
-		return fail_unknown_option(parse->cmd, name);
-	if (value && opt->kind == TT_OPT_FLAG)
-		return tt_fail(TTNN_INVALID, "option '%s' takes no argument", word);
 	return apply(parse, opt, word, value);
 }
 
@@ -417,8 +453,6 @@ static void add_option_name(struct tt_str *out, const struct tt_opt *opt)
 	if (opt->kind != TT_OPT_FLAG)
 		tt_str_addf(out, " %s", opt->arg);
 }
-
-static const struct tt_opt help_row = {"help", 'h', TT_OPT_FLAG, NULL, NULL, "print this help"};
 
 static size_t option_width(const struct tt_opt *opt)
 {

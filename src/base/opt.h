@@ -15,8 +15,9 @@
  *	};
  *
  * Options may stand before and behind operands, as "--output DIR", "--output=DIR", "-o DIR", "-oDIR"
- * or "-vo DIR"; "--" ends them. A text that is empty is wrong usage, as argument and as operand. -h and --help are there without a row. Exit codes of programs: 0
- * done, 1 "no" (differences, failures), 2 usage or error.
+ * or "-vo DIR"; "--" ends them. A long name may be cut where no other begins so ("--out DIR"). A text
+ * that is empty is wrong usage, as argument and as operand. -h and --help are there without a row.
+ * Exit codes of programs: 0 done, 1 "no" (differences, failures), 2 usage or error.
  */
 #ifndef TT_BASE_OPT_H
 #define TT_BASE_OPT_H

@@ -101,6 +101,39 @@ TEST(every_kind_long)
 	CHECK_STR(words[1], "b");
 }
 
+TEST(beginnings_of_names)
+{
+	PARSE(&show, "a --verb --lev 3 --out=x --form svg --an-option");
+	CHECK(verbose && quiet);
+	CHECK_INT(level, 3);
+	CHECK_STR(output, "x");
+	CHECK_INT(format, 2);
+	CHECK_INT(result.count, 1);
+}
+
+TEST(a_name_outdoes_longer_ones)
+{
+	static bool plain, longer;
+	static const struct tt_opt rows[] = {
+		{"json-lines", 0, TT_OPT_FLAG, &longer, NULL, "more"},
+		{"json", 0, TT_OPT_FLAG, &plain, NULL, "less"},
+		{"json-text", 0, TT_OPT_FLAG, &longer, NULL, "more"},
+		{"hello", 0, TT_OPT_FLAG, &longer, NULL, "greet"},
+		{0},
+	};
+	static const struct tt_cmd cmd = {.name = "x", .help = "x", .options = rows};
+	PARSE(&cmd, "--json");
+	CHECK(plain && !longer);
+	CHECK_FAILS(parse(&result, &cmd, (char[]){"--json-"}, words), TTNN_INVALID,
+		    "option '--json-' may be '--json-lines' or '--json-text'");
+	CHECK_FAILS(parse(&result, &cmd, (char[]){"--hel"}, words), TTNN_INVALID,
+		    "option '--hel' may be '--hello' or '--help'");
+	CHECK_FAILS(parse(&result, &cmd, (char[]){"--=3"}, words), TTNN_INVALID,
+		    "unknown option '--'");
+	CHECK_OK(parse(&result, &cmd, (char[]){"--help"}, words));
+	CHECK(result.help);
+}
+
 TEST(letters_together_and_apart)
 {
 	PARSE(&show, "-vqqofile -t one -ttwo -l0x10 -f svg -- -v --");
@@ -141,7 +174,7 @@ TEST(wrong_usage)
 	static const struct {
 		const char *line, *says;
 	} rows[] = {
-		{"--verbos a", "unknown option '--verbos'; did you mean '--verbose'?"},
+		{"--vebose a", "unknown option '--vebose'; did you mean '--verbose'?"},
 		{"--ouptut x", "unknown option '--ouptut'; did you mean '--output'?"},
 		{"--hlp x", "did you mean '--help'?"},
 		{"--zebra a", "unknown option '--zebra'"},
