@@ -153,9 +153,11 @@ enum tt_sweep_run_status {
 	TT_SWEEP_RUN_EXCEPTION,
 };
 
+#define TT_RESULTS_PATH 4096
+
 /* Where the files went. */
 struct tt_results_files {
-	char oprun[4096]; /* "" when none was written */
+	char oprun[TT_RESULTS_PATH]; /* "" when none was written */
 	size_t suites;    /* files of suites */
 };
 

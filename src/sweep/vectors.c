@@ -344,7 +344,7 @@ tt_status tt_vectors_save(struct tt_vectors_saved *out, const char *path,
 	if (status == TTNN_OK)
 		status = load_old(&old, out, path);
 	if (status == TTNN_OK)
-		status = save(out, path, &saving, tt_json_root(old));
+		status = save(out, path, &saving, old ? tt_json_root(old) : NULL);
 	for (size_t i = 0; saving.docs && i < suite->count; i++)
 		tt_json_free(saving.docs[i]);
 	tt_free(saving.docs);
