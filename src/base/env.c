@@ -21,6 +21,7 @@ static const struct tt_env_row rows[] = {
 	{"TTNN_OPERATION_TRACE_DIR", TT_ENV_OTHER, "DIR", "where parameter files go (default: the dialect's own)"},
 	{"TTNN_PARAMS_DIALECT", TT_ENV_CHOICE, "seed|tt-metal|2026-01", "how parameter files are written (default: TTNN_DIALECT)"},
 	{"TTNN_POOL_MB", TT_ENV_SIZE, "N", "megabytes of large blocks that are kept for the next operation"},
+	{"TTNN_PROFILE", TT_ENV_OTHER, "PORT:KEY", "where `ttnn profile`, which sets it, hears of the processes that it records"},
 	{"TTNN_TRACE", TT_ENV_OTHER, "DIR", "record everything into that directory, as `ttnn trace` does"},
 	{"TTNN_TRACE_OPTIONS", TT_ENV_OTHER, "WORDS", "options of that recording, with commas between them (`ttnn trace --help`)"},
 	{"TTNN_TRACE_PARAMS", TT_ENV_CHOICE, "0|1|values|async", "a JSON file for every operation; with the values of tensors; by a thread of its own"},

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "event/announce.h"
 #include "event/call.h"
 #include "event/grace.h"
 #include "event/store.h"
@@ -28,6 +29,7 @@ struct stream {
 	bool inside;       /* of the window, if there is one */
 	uint32_t chunk_depth;
 	uint64_t chunk_op;
+	uint64_t heard; /* calls, if they are measured */
 };
 
 struct tt_capture {
@@ -39,11 +41,13 @@ struct tt_capture {
 	atomic_uint_least64_t serial;
 	uint64_t began; /* tt_clock_ns() */
 	atomic_uint_least64_t ops;
-	atomic_bool marked;  /* between the marks, or there are none */
-	atomic_bool dead;    /* begun by a process of which this one is a child */
-	atomic_uint flushed; /* signals that were obeyed */
-	bool whole;          /* there is no window: all is recorded */
-	bool calls;          /* wants them */
+	atomic_uint_least64_t cost; /* ticks that were spent recording, if that is measured */
+	atomic_bool marked;         /* between the marks, or there are none */
+	atomic_bool dead;           /* begun by a process of which this one is a child */
+	atomic_uint flushed;        /* signals that were obeyed */
+	bool whole;                 /* there is no window: all is recorded */
+	bool calls;                 /* wants them */
+	bool measured;              /* what recording costs is to be told */
 	bool stopped;
 	tt_status status; /* of the stop */
 
@@ -339,6 +343,38 @@ static bool has_own_time(enum tt_event_kind kind)
 	       kind != TT_EVENT_PROGRAM_RELEASE;
 }
 
+static inline void hear_each(struct stream *stream, const struct tt_event *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct tt_stamp stamp = {.ticks = events[i].ticks, .together = i > 0};
+
+		if (!stamp.ticks && !i && has_own_time(events[i].kind))
+			stamp.ticks = tt_clock_ticks();
+		if (!follow(stream, &stamp, &events[i]))
+			continue;
+		record(stream, &events[i], &stamp);
+		if (stamp.op)
+			stream->op = stamp.op;
+	}
+}
+
+/* The first calls of a thread are measured one by one, and then some of them, for all. */
+static void hear_measured(struct stream *stream, const struct tt_event *events, size_t count)
+{
+	const uint64_t all = 1024, some = 64;
+	uint64_t number = stream->heard++, began;
+
+	if (number >= all && number % some) {
+		hear_each(stream, events, count);
+		return;
+	}
+	began = tt_clock_ticks();
+	hear_each(stream, events, count);
+	atomic_fetch_add_explicit(&stream->capture->cost,
+				  (tt_clock_ticks() - began) * (number < all ? 1 : some),
+				  memory_order_relaxed);
+}
+
 static void hear_all(struct tt_event_listener *self, const struct tt_event *events, size_t count)
 {
 	struct tt_capture *capture = (struct tt_capture *)self;
@@ -353,17 +389,10 @@ static void hear_all(struct tt_event_listener *self, const struct tt_event *even
 		tt_store_lose(&capture->store, count, "memory is exhausted");
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct tt_stamp stamp = {.ticks = events[i].ticks, .together = i > 0};
-
-		if (!stamp.ticks && !i && has_own_time(events[i].kind))
-			stamp.ticks = tt_clock_ticks();
-		if (!follow(stream, &stamp, &events[i]))
-			continue;
-		record(stream, &events[i], &stamp);
-		if (stamp.op)
-			stream->op = stamp.op;
-	}
+	if (capture->measured)
+		hear_measured(stream, events, count);
+	else
+		hear_each(stream, events, count);
 }
 
 static void hear(struct tt_event_listener *self, const struct tt_event *event)
@@ -456,6 +485,7 @@ static void part_from_parent(struct tt_lock *unused)
 		capture->stream_count = 0;
 		atomic_store(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
 		atomic_store(&capture->ops, 0);
+		atomic_store(&capture->cost, 0);
 		capture->began = tt_clock_ns();
 		atomic_store(&capture->dead, !capture->options.directory);
 		if (capture->options.directory)
@@ -595,6 +625,7 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 			 !options->end_mark;
 	atomic_init(&capture->owner, &own);
 	capture->began = tt_clock_ns();
+	capture->measured = options->directory && tt_announce_wanted();
 	tt_clock_ticks(); /* the rate of the clock is measured from the first reading on */
 	atomic_init(&capture->serial, atomic_fetch_add(&last_serial, 1) + 1);
 	atomic_init(&capture->marked, !options->begin_mark);
@@ -667,6 +698,10 @@ tt_status tt_capture_stop(struct tt_capture_summary *out, struct tt_capture *cap
 			seal(stream);
 		free_streams(streams);
 		capture->status = tt_store_finish(&capture->store);
+		if (capture->measured)
+			tt_announce_spent(TT_SPENT_RECORDING,
+					  (uint64_t)((double)atomic_load(&capture->cost) * 1e9 /
+						     tt_clock_rate()));
 		if (atomic_load(&capture->dead))
 			capture->status =
 				tt_fail(TTNN_STATE, "the capture was begun by the parent process");

@@ -11,6 +11,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "event/announce.h"
 #include "event/capture.h"
 
 /* What lies in buffers is written so often, so that a killed process leaves its trace. */
@@ -146,6 +147,7 @@ __attribute__((destructor)) static void end_with_the_process(void)
 	trace = NULL;
 	if (status != TTNN_OK)
 		tt_log(TT_LOG_WARN, "the trace is not complete: %s", ttnn_error());
+	tt_announce_end(&summary);
 	if (summary.lost)
 		tt_log(TT_LOG_WARN, "%llu records of the trace are lost: %s",
 		       (unsigned long long)summary.lost, summary.reason);

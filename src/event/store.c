@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "event/announce.h"
 #include "event/store_file.h"
 
 /* The usual room of a chunk. */
@@ -380,6 +381,7 @@ static void *write_on(void *context)
 	struct tt_store *store = context;
 	uint64_t every = store->options.tick ? store->options.tick_ns : 0;
 	uint64_t due = every ? tt_clock_ns() + every : 0;
+	struct timespec spent;
 
 	tt_lock_take(&store->lock);
 	while (store->first || !store->stopping) {
@@ -393,6 +395,9 @@ static void *write_on(void *context)
 		}
 	}
 	tt_lock_give(&store->lock);
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent) == 0)
+		tt_announce_spent(TT_SPENT_WRITING,
+				  (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec);
 	return NULL;
 }
 

@@ -12,33 +12,16 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "event/announce.h"
 
 /* ---- heads ---------------------------------------------------------------------------------------------- */
-
-/* The command line with blanks between its words; cut when it is long. */
-static void read_command(char *out, size_t room)
-{
-	int fd = tt_fd_open("/proc/self/cmdline", O_RDONLY);
-	ssize_t length = fd < 0 ? 0 : read(fd, out, room - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (length < 0)
-		length = 0;
-	while (length && !out[length - 1])
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (!out[i])
-			out[i] = ' ';
-	out[length] = '\0';
-}
 
 static void add_body(struct tt_str *out, const struct tt_store *store)
 {
 	uint64_t ring = store->options.last_ops;
 	char command[4096];
 
-	read_command(command, sizeof(command));
+	tt_process_command(command, sizeof(command));
 	tt_encode_number(out, (uint64_t)getpid());
 	tt_encode_number(out, (uint64_t)store->wall_ns);
 	tt_encode_text(out, program_invocation_short_name);
@@ -235,6 +218,8 @@ tt_status tt_store_file_open(struct tt_store *store)
 	if (store->fd < 0) {
 		TT_TRY(open_named(store));
 		lock_file(store);
+		if (store->options.automatic)
+			tt_announce_file(store->path);
 	}
 	return store->head_written ? TTNN_OK : write_head(store);
 }
@@ -318,6 +303,7 @@ static tt_status claim_name(struct tt_store *store)
 	TT_TRY(open_unused(store));
 	close(store->fd);
 	store->fd = -1;
+	tt_announce_file(store->path);
 	return TTNN_OK;
 }
 
