@@ -115,6 +115,7 @@ def test_a_test_is_traced(small):
     assert [path.name for path in master.parent.iterdir()] == [master.name]  # raw traces are gone
 
 
+@pytest.mark.slow
 def test_again_nothing_is_new(small):
     trace(small, "test_small.py::test_passes")
     done = trace(small, small / "test_small.py::test_passes")  # by its absolute path, too
@@ -124,6 +125,7 @@ def test_again_nothing_is_new(small):
     assert json.loads(master.read_text())["metadata"]["total_operations"] == 8
 
 
+@pytest.mark.slow
 def test_a_failing_test_contributes(small):
     done = trace(small, "test_small.py::test_fails")
     assert done.returncode == 1
@@ -141,6 +143,7 @@ def test_a_killed_test_contributes(small):
     assert set(configurations(small / "traced_operations/ttnn_operations_master.json")) == {"ttnn::ones", "ttnn::relu", "ttnn::sigmoid", "ttnn::exp"}
 
 
+@pytest.mark.slow
 def test_a_batch_accumulates(tmp_path):
     for name, op in (("one", "relu"), ("two", "exp")):
         (tmp_path / name / "demo").mkdir(parents=True)
@@ -151,6 +154,7 @@ def test_a_batch_accumulates(tmp_path):
     assert set(configurations(master)) == {"ttnn::ones", "ttnn::relu", "ttnn::exp"}
 
 
+@pytest.mark.slow
 def test_exclusions_lists_and_what_is_kept(small):
     (small / "names.txt").write_text("ttnn.relu\nttnn.ones\n")
     done = trace(small, "--store", "--exclude", "ttnn::ones", "--ops", "names.txt", "test_small.py::test_passes")
@@ -181,6 +185,7 @@ def test_a_script_runs_once_and_may_go_elsewhere(tmp_path):
     assert (tmp_path / "other/runs").read_text() == "."
 
 
+@pytest.mark.slow
 def test_a_master_keeps_its_layout(small):
     for layout in ("v1", "v2", "seed"):
         trace(small, "--layout", layout, "--master", "m.json", "test_small.py::test_passes")
@@ -197,6 +202,7 @@ def test_what_cannot_be_traced_leaves_nothing(small):
     assert [path.name for path in folder.iterdir()] == ["ttnn_operations_master.json"]
 
 
+@pytest.mark.slow
 def test_operations_without_a_module_are_named(small):
     modules = small / "tests/sweep_framework/sweeps/model_traced"
     modules.mkdir(parents=True)
@@ -283,6 +289,7 @@ def test_graphs_are_sources(device, tmp_path):
     assert set(configurations(tmp_path / "m.json")) == {"ttnn::relu", "ttnn::add"}
 
 
+@pytest.mark.slow
 def test_parameter_files_are_sources(small):
     """Folders of parameter files: each dialect, and only tests that passed where there are outcomes."""
     for dialect in ("seed", "tt-metal", "2026-01"):

@@ -753,6 +753,7 @@ def test_tracing_efficientnet(workspace):
     assert counted(workspace) == found
 
 
+@pytest.mark.slow
 def test_both_paths_give_one_master(workspace):
     put_model(workspace, DEMOS[0], "demo", 32)
     put_model(workspace, DEMOS[1], "demo", 64)
@@ -768,6 +769,7 @@ def test_both_paths_give_one_master(workspace):
     assert len(files) == 1
 
 
+@pytest.mark.slow
 def test_absolute_path(workspace):
     file = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
     empty(workspace)
@@ -776,6 +778,7 @@ def test_absolute_path(workspace):
     assert master(workspace)["metadata"]["models"] == [EFFICIENTNET]
 
 
+@pytest.mark.slow
 def test_raw_traces_and_output_directory(workspace):
     """Raw traces go after the merge (as above), unless --store is given; the master may be elsewhere."""
     put_model(workspace, EFFICIENTNET, "efficientnetb0_model")
@@ -788,6 +791,7 @@ def test_raw_traces_and_output_directory(workspace):
     assert (place / kept).exists() and json.loads((place / kept).read_text())["content"]
 
 
+@pytest.mark.slow
 def test_models_of_the_text_demo(workspace):
     """The source of a configuration names the model that the demo ran."""
     put_model(workspace, TEXT_DEMO, "demo_text")
@@ -801,6 +805,7 @@ def test_models_of_the_text_demo(workspace):
     ]
 
 
+@pytest.mark.slow
 def test_a_script(workspace):
     """The vision demo is named without a test: it is run as a script."""
     path = "models/demos/gemma3/demo/vision_demo.py"
@@ -836,6 +841,7 @@ done
 """
 
 
+@pytest.mark.slow
 def test_batch(workspace):
     for number, path in enumerate(DEMOS):
         put_model(workspace, path, "demo", 32 * (number + 1))
@@ -860,6 +866,7 @@ python generic_ops_tracer.py path/to/test.py::test_my_custom_model
 """
 
 
+@pytest.mark.slow
 def test_own_model(workspace):
     code = filled(3, OWN_MODEL).replace("    pass", "    import ttnn\n    ttnn.relu(ttnn.ones([1, 32], device=device, layout=ttnn.TILE_LAYOUT))")
     (workspace / "path" / "to").mkdir(parents=True)
@@ -873,6 +880,7 @@ def test_own_model(workspace):
 # ---- the plugin
 
 
+@pytest.mark.slow
 def test_custom_exclusions(workspace):
     """Editing the file, at the root or in model_tracer, changes what is traced: one name more, and one less."""
     model = put_model(workspace, EFFICIENTNET, "efficientnetb0_model")

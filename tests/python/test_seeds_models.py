@@ -61,6 +61,7 @@ def shell(line, folder):
 # ---- command lines -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_small_command_lines(workspace):
     lines = (
         'pytest -svv "tests/models/mnist/test_mnist.py::test_mnist_train[single_device-full-eval]"',
@@ -71,11 +72,13 @@ def test_small_command_lines(workspace):
         assert "1 passed" in shell(line, workspace)
 
 
+@pytest.mark.slow
 def test_demos_in_one_run(workspace):
     demos = " ".join(f"models/demos/wormhole/{name}/demo/demo.py::test_demo" for name in ("resnet50", "distilbert"))
     assert "2 passed" in shell(f"pytest {demos} --layers 1", workspace)
 
 
+@pytest.mark.slow
 def test_text_demo_command_line(workspace):
     """One of many users, one of a long prompt; one layer is computed."""
     line = f"HF_MODEL=meta-llama/Llama-3.2-1B-Instruct pytest -s {TEXT} --layers 1 -k 'performance and (batch or 64k)'"
@@ -91,6 +94,7 @@ def test_traced_efficientnet(workspace):
     assert "Test Result: ✅ PASSED" in told and "ttnn::sigmoid_accurate: 30 unique configs" in told
 
 
+@pytest.mark.slow
 def test_vision_demo_is_a_script(workspace):
     line = "HF_MODEL=google/gemma-3-27b-it python models/demos/gemma3/demo/vision_demo.py --layers 0"
     assert "of each of 27 vision layers" in shell(line, workspace)
@@ -273,6 +277,7 @@ def test_inside_of_a_capture(mode, monkeypatch):
 # ---- other networks ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_operations_in_processes():
     """Every operation of MNIST in a process of its own."""
     told = []
@@ -286,6 +291,7 @@ def test_training_on_two_chips(monkeypatch):
         mnist.run_train(device, say=lambda text: None)
 
 
+@pytest.mark.slow
 def test_network_counts(monkeypatch):
     """Blocks and layers of the published networks, and what they call."""
     monkeypatch.setenv("TTNN_DEVICE", "n300")
