@@ -858,6 +858,7 @@ struct ttnn_trace_options {
 	uint32_t flush_ms; /* how often what lies in buffers is written; 0: when they are full */
 	bool stacks;       /* C stacks of calls */
 	bool calls;        /* arguments as their users wrote them */
+	bool profile; /* what profiles need: when programs ran on each chip, lines of callers */
 };
 
 /* What a recording came to. */
@@ -881,7 +882,7 @@ TTNN_API enum ttnn_status ttnn_trace_flush(ttnn_trace *trace);
  */
 TTNN_API enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_trace *trace);
 
-/* A word in the recordings: signposts, and the ends of windows. `detail` may be NULL. */
+/* A word in the recordings: signposts, and the ends of windows. `detail` may be NULL. Also <ttnn_zones.h>. */
 TTNN_API void ttnn_mark(const char *text, const char *detail);
 
 /*

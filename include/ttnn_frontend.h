@@ -144,6 +144,15 @@ TTNN_API bool ttnn_stacks_heard(void);
 /* The stack of the call that this thread makes next: a line for each frame, innermost first. */
 TTNN_API void ttnn_tell_stack(const char *const *lines, size_t count);
 
+/* Whether somebody profiles: a binding then tells before each call of which line it is. */
+TTNN_API bool ttnn_places_heard(void);
+
+/* The line of the call that this thread makes next; the texts live as long as the process (ttnn_intern()). */
+TTNN_API void ttnn_tell_place(const char *file, const char *function, uint32_t line);
+
+/* The same text for ever; NULL when memory is exhausted. */
+TTNN_API const char *ttnn_intern(const char *text);
+
 /* TTNN_INVALID when an environment variable is set to what it cannot be; the message names the choices. */
 TTNN_API enum ttnn_status ttnn_environment_check(void);
 

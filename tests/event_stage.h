@@ -80,6 +80,7 @@ struct stage {
 	const ttnn_core_set *sets[3];
 	struct ttnn_value values[64];
 	struct ttnn_value items[3][4];
+	struct ttnn_value reals[2];
 	struct ttnn_memory_config memory;
 	struct ttnn_shard_spec shard;
 	struct ttnn_nd_shard_spec nd_shard;
@@ -172,13 +173,87 @@ static inline size_t draw_values(struct stage *stage)
 	return count;
 }
 
+/* What is told of profiles. */
+static inline void draw_profile(struct tt_event *event, struct stage *stage)
+{
+	switch (event->kind) {
+	case TT_EVENT_PROGRAM_RUN:
+		event->run = (struct tt_event_program_run){.chip_id = 3,
+							   .launch = draw(stage, 1000),
+							   .name = "BinaryNgDeviceOperation",
+							   .threads = 2,
+							   .trace_id = 1,
+							   .session = (uint32_t)draw(stage, 3)};
+		break;
+	case TT_EVENT_METAL_TRACE:
+		event->metal_trace = (struct tt_event_metal_trace){
+			(enum tt_metal_trace_step)draw(stage, 5), 1, 2, (uint32_t)draw(stage, 3)};
+		break;
+	case TT_EVENT_PLACE:
+		event->place = (struct tt_event_place){"model.py", "forward", 12};
+		break;
+	case TT_EVENT_ZONE_BEGIN:
+		event->zone = (struct tt_event_zone){draw(stage, 2) ? "step" : NULL, "loop",
+						     "loop.py", 7, 0xff0000};
+		break;
+	case TT_EVENT_ZONE_END:
+		event->zone.name = draw(stage, 2) ? "named at its end" : NULL;
+		break;
+	default:
+		break;
+	}
+}
+
+static inline void draw_facts(struct tt_event_block *out, struct stage *stage,
+			      struct ttnn_value *facts)
+{
+	stage->reals[0] = ttnn_v_real(292.5);
+	stage->reals[1] = ttnn_v_real(0.125);
+	tt_event_facts_values(facts, &(struct tt_event_facts){
+					     .hash = test_random(&stage->random) | 1,
+					     .cores = stage->sets[draw(stage, 3)],
+					     .computes = true,
+					     .has_fidelity = true,
+					     .fidelity = 4,
+					     .modelled = draw(stage, 2),
+					     .compute_ns = 1,
+					     .bandwidth_ns = 7,
+					     .ideal_ns = 7,
+					     .input_bw = stage->reals,
+					     .input_bw_count = draw(stage, 3),
+					     .output_bw = stage->reals,
+					     .output_bw_count = 1,
+					     .source = "src/ops/binary.c",
+				     });
+	*out = (struct tt_event_block){facts, TT_FACT_VALUES, 0};
+	out->hash = (uint64_t)facts[TT_FACT_HASH].integer;
+}
+
+static inline void draw_program(struct tt_event_program *out, struct stage *stage,
+				struct ttnn_value *rows)
+{
+	out->factory = draw(stage, 2) ? "ProgramFactory" : NULL;
+	out->cache_hit = true;
+	out->device_id = (uint32_t)draw(stage, 3);
+	if (!draw(stage, 3))
+		return;
+	tt_event_memory_values(
+		rows, &(struct tt_event_program_memory){.kind = TT_MEMORY_SCRATCHPAD,
+							.size = draw(stage, 3) << 40,
+							.borrowed = draw(stage, 2),
+							.cores = stage->sets[draw(stage, 3)]});
+	out->memory = (struct tt_event_block){rows, TT_MEMORY_VALUES, 0};
+	out->memory.hash = tt_block_hash(rows, TT_MEMORY_VALUES);
+	draw_facts(&out->facts, stage, rows + TT_MEMORY_VALUES);
+}
+
 /* Tells one event of any kind that listeners hear. */
 static inline void tell(struct stage *stage, enum tt_event_kind kind)
 {
 	static const char *const names[] = {"ttnn::add", "ttnn::prim::binary", "Tensor::to_device"};
 	struct tt_event event = {.kind = kind};
 	struct tt_event_frame frames[2] = {{.text = "File \"x.py\", line 1"}, {.text = ""}};
-	struct ttnn_value rows[TT_MEMORY_VALUES];
+	struct ttnn_value rows[TT_MEMORY_VALUES + TT_FACT_VALUES];
 
 	switch (kind) {
 	case TT_EVENT_SCOPE_BEGIN:
@@ -217,18 +292,7 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 		};
 		break;
 	case TT_EVENT_PROGRAM:
-		event.program.factory = draw(stage, 2) ? names[0] : NULL;
-		event.program.cache_hit = true;
-		event.program.device_id = (uint32_t)draw(stage, 3);
-		if (!draw(stage, 3))
-			break;
-		tt_event_memory_values(rows, &(struct tt_event_program_memory){
-						     .kind = TT_MEMORY_SCRATCHPAD,
-						     .size = draw(stage, 3) << 40,
-						     .borrowed = draw(stage, 2),
-						     .cores = stage->sets[draw(stage, 3)]});
-		event.program.memory = (struct tt_event_block){rows, TT_MEMORY_VALUES, 0};
-		event.program.memory.hash = tt_block_hash(rows, TT_MEMORY_VALUES);
+		draw_program(&event.program, stage, rows);
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
 		event.memory = (struct tt_event_program_memory){
@@ -246,7 +310,9 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 		event.error = (struct tt_event_error){TTNN_DEVICE_OOM, "it does not fit", "a < b"};
 		break;
 	case TT_EVENT_MARK:
-		event.mark = (struct tt_event_mark){"step", draw(stage, 2) ? "1" : NULL};
+		event.mark = (struct tt_event_mark){"step", draw(stage, 2) ? "1" : NULL,
+						    (enum tt_mark_kind)draw(stage, 3),
+						    (uint32_t)draw(stage, 1u << 24)};
 		break;
 	case TT_EVENT_TENSOR:
 		event.mention = (struct tt_event_mention){stage->tensors, draw_tensors(stage)};
@@ -264,6 +330,13 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 			.kind = TTNN_VALUE_DICT, .count = 2, .items = stage->items[0]};
 		stage->items[2][2] = ttnn_v_none();
 		event.call = (struct tt_event_call){"ttnn.add", stage->items[2], TT_CALL_VALUES};
+		break;
+	case TT_EVENT_PROGRAM_RUN:
+	case TT_EVENT_METAL_TRACE:
+	case TT_EVENT_PLACE:
+	case TT_EVENT_ZONE_BEGIN:
+	case TT_EVENT_ZONE_END:
+		draw_profile(&event, stage);
 		break;
 	default:
 		event.device.device_id = (uint32_t)draw(stage, 5);

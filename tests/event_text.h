@@ -231,6 +231,8 @@ static inline void text_event(struct tt_str *out, const struct tt_event *event)
 			    event->program.device_id);
 		for (size_t i = 0; i < event->program.memory.count; i++)
 			text_value(out, &event->program.memory.values[i]);
+		for (size_t i = 0; i < event->program.facts.count; i++)
+			text_value(out, &event->program.facts.values[i]);
 		break;
 	case TT_EVENT_PROGRAM_MEMORY:
 		text_memory_row(out, &event->memory);
@@ -245,8 +247,9 @@ static inline void text_event(struct tt_str *out, const struct tt_event *event)
 			    event->error.condition);
 		break;
 	case TT_EVENT_MARK:
-		tt_str_addf(out, " \"%s\" \"%s\"", event->mark.text,
-			    event->mark.detail ? event->mark.detail : "-");
+		tt_str_addf(out, " \"%s\" \"%s\" %d %06" PRIx32, event->mark.text,
+			    event->mark.detail ? event->mark.detail : "-", event->mark.kind,
+			    event->mark.color);
 		break;
 	case TT_EVENT_PROGRAM_RELEASE:
 	case TT_EVENT_DEVICE_OPEN:
@@ -272,6 +275,31 @@ static inline void text_event(struct tt_str *out, const struct tt_event *event)
 		tt_str_addf(out, " %s", event->call.name);
 		for (size_t i = 0; i < event->call.value_count; i++)
 			text_value(out, &event->call.values[i]);
+		break;
+	case TT_EVENT_PROGRAM_RUN: /* its times are ticks here, nanoseconds there */
+		tt_str_addf(out,
+			    " %s %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32 " trace %" PRIu32
+			    " %" PRIu32,
+			    event->run.name, event->run.device_id, event->run.chip_id,
+			    event->run.launch, event->run.threads, event->run.trace_id,
+			    event->run.session);
+		break;
+	case TT_EVENT_METAL_TRACE:
+		tt_str_addf(out, " %d %" PRIu32 " %" PRIu32 " %" PRIu32, event->metal_trace.step,
+			    event->metal_trace.device_id, event->metal_trace.trace_id,
+			    event->metal_trace.session);
+		break;
+	case TT_EVENT_PLACE:
+		tt_str_addf(out, " %s:%" PRIu32 " %s", event->place.file, event->place.line,
+			    event->place.function ? event->place.function : "-");
+		break;
+	case TT_EVENT_ZONE_BEGIN:
+	case TT_EVENT_ZONE_END:
+		tt_str_addf(out, " %s %s %s:%" PRIu32 " %06" PRIx32,
+			    event->zone.name ? event->zone.name : "-",
+			    event->zone.function ? event->zone.function : "-",
+			    event->zone.file ? event->zone.file : "-", event->zone.line,
+			    event->zone.color);
 		break;
 	case TT_EVENT_THREAD:
 	case TT_EVENT_KINDS:

@@ -30,15 +30,11 @@ static const struct {
 	{                                                                                          \
 		word, kind, offsetof(struct ttnn_trace_options, member)                            \
 	}
-	ROW("first", POSITIVE64, first_op),
-	ROW("count", POSITIVE64, op_count),
-	ROW("begin", TEXT, begin_mark),
-	ROW("end", TEXT, end_mark),
-	ROW("last", POSITIVE64, last_ops),
-	ROW("flush", NUMBER32, flush_ms),
-	ROW("stacks", FLAG, stacks),
-	ROW("calls", FLAG, calls),
-	{"signal", SIGNAL, 0},
+	ROW("first", POSITIVE64, first_op), ROW("count", POSITIVE64, op_count),
+	ROW("begin", TEXT, begin_mark),     ROW("end", TEXT, end_mark),
+	ROW("last", POSITIVE64, last_ops),  ROW("flush", NUMBER32, flush_ms),
+	ROW("stacks", FLAG, stacks),        ROW("calls", FLAG, calls),
+	ROW("profile", FLAG, profile),      {"signal", SIGNAL, 0},
 #undef ROW
 };
 

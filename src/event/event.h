@@ -50,6 +50,11 @@ enum tt_event_kind {
 	TT_EVENT_LOSS,         /* in traces alone: so many records could not be kept */
 	TT_EVENT_CALL,         /* what a user called is done: what was given, what came of it */
 	TT_EVENT_BUFFER_THERE, /* a buffer that was there when a capture began */
+	TT_EVENT_PROGRAM_RUN, /* a launched program has ended on one chip: while somebody profiles */
+	TT_EVENT_METAL_TRACE, /* operations are captured on a device, or run again */
+	TT_EVENT_PLACE, /* the line of the user's that calls the scope this thread begins next */
+	TT_EVENT_ZONE_BEGIN, /* a stretch of the user's own, which graphs do not show */
+	TT_EVENT_ZONE_END,
 	TT_EVENT_KINDS
 };
 
@@ -138,7 +143,8 @@ struct tt_event_block {
 
 /*
  * PROGRAM_MEMORY is told when upstream tells of it: when a program is new, of every chip. `memory` is all
- * that it takes on one chip, told each time it is launched: tt_event_memory_row() reads it.
+ * that it takes on one chip, told each time it is launched: tt_event_memory_row() reads it. `facts` is what
+ * else is known of it before it runs: tt_event_facts_read() reads it.
  */
 struct tt_event_program {
 	const char *factory; /* upstream's type name, or NULL when none was chosen yet */
@@ -146,6 +152,7 @@ struct tt_event_program {
 	bool cache_hit;
 	uint32_t device_id;           /* of the mesh device */
 	struct tt_event_block memory; /* none in dry runs, which tell PROGRAM_MEMORY each time */
+	struct tt_event_block facts;
 };
 
 enum tt_program_memory_kind {
@@ -176,10 +183,82 @@ enum tt_memory_value {
 	TT_MEMORY_VALUES
 };
 
+/* What is known of a program before it runs; the values in the block are in this order. */
+enum tt_fact_value {
+	TT_FACT_HASH,
+	TT_FACT_CORES,
+	TT_FACT_COMPUTES,
+	TT_FACT_FIDELITY,
+	TT_FACT_COMPUTE_NS,
+	TT_FACT_BANDWIDTH_NS,
+	TT_FACT_IDEAL_NS,
+	TT_FACT_INPUT_BW,
+	TT_FACT_OUTPUT_BW,
+	TT_FACT_SOURCE,
+	TT_FACT_VALUES
+};
+
+struct tt_event_facts {
+	uint64_t hash;              /* of the program: the same in every process */
+	const ttnn_core_set *cores; /* that work on one chip; NULL: not known */
+	bool computes;              /* false: it moves data alone */
+	bool has_fidelity;
+	uint32_t fidelity; /* of its arithmetic, as MathFidelity has it: LoFi 0, HiFi4 4 */
+	bool modelled;     /* whether there is a model of its speed; else the rest is none */
+	uint64_t compute_ns, bandwidth_ns, ideal_ns;
+	const struct ttnn_value *input_bw, *output_bw; /* REAL: bytes per ns that tensors need */
+	size_t input_bw_count, output_bw_count;
+	const char *source; /* the file with its kernel, "src/ops/binary.c" */
+};
+
 struct tt_event_program_launch {
 	uint32_t device_id, chip_id;
-	uint64_t launch; /* counts launches of the process from 1 */
-	const ttnn_core_set *cores;
+	uint64_t launch;            /* counts launches of the process from 1 */
+	const ttnn_core_set *cores; /* that the program uses */
+};
+
+/*
+ * Told when the kernel of a launch has ended on a chip, with that time. Times are ticks when live,
+ * nanoseconds in traces. The threads that the machine has for a chip's work stand for its cores.
+ * Operations that run again (METAL_TRACE) have the number their launch had when it was captured.
+ */
+struct tt_event_program_run {
+	uint32_t device_id, chip_id;
+	uint64_t launch;
+	const char *name;                  /* of the device operation */
+	uint64_t whole;                    /* up to now, from when the chip turned to it */
+	uint64_t kernel;                   /* of that, the kernel: the last part */
+	uint32_t threads;                  /* that worked on it */
+	uint64_t busy_min, busy_max, busy; /* of one thread, and of all of them together */
+	uint64_t starts;                   /* from the first thread's start to the last one's */
+	uint32_t trace_id, session;        /* session 0: it was not run again */
+};
+
+enum tt_metal_trace_step {
+	TT_METAL_TRACE_BEGIN,
+	TT_METAL_TRACE_END,
+	TT_METAL_TRACE_REPLAY, /* its programs follow as PROGRAM_RUN */
+	TT_METAL_TRACE_RELEASE,
+	TT_METAL_TRACE_DONE, /* the replay is over */
+};
+
+struct tt_event_metal_trace {
+	enum tt_metal_trace_step step;
+	uint32_t device_id, trace_id;
+	uint32_t session; /* of a replay, from 1; 0 otherwise */
+};
+
+/* A line of the user's program. */
+struct tt_event_place {
+	const char *file, *function; /* static or interned */
+	uint32_t line;
+};
+
+/* Zones nest, apart from scopes: an end belongs to the zone that was begun last on its thread. */
+struct tt_event_zone {
+	const char *name; /* static or interned, as the next two; NULL: the function's */
+	const char *function, *file;
+	uint32_t line, color; /* color: 0xRRGGBB, 0: none */
 };
 
 struct tt_event_error {
@@ -188,9 +267,18 @@ struct tt_event_error {
 	const char *condition; /* "" when the refusal had none */
 };
 
+/* In files. */
+enum tt_mark_kind {
+	TT_MARK_SIGNPOST, /* ttnn_mark(): a header and what it says */
+	TT_MARK_MESSAGE,  /* a line of text */
+	TT_MARK_FRAME,    /* the end of a round; its text is "" */
+};
+
 struct tt_event_mark {
 	const char *text;
 	const char *detail; /* (optional) */
+	enum tt_mark_kind kind;
+	uint32_t color; /* 0xRRGGBB; 0: none */
 };
 
 struct tt_event_device {
@@ -274,6 +362,10 @@ struct tt_event {
 		struct tt_event_python_io python_io;
 		struct tt_event_loss loss;
 		struct tt_event_call call;
+		struct tt_event_program_run run;
+		struct tt_event_metal_trace metal_trace;
+		struct tt_event_place place;
+		struct tt_event_zone zone; /* ZONE_BEGIN; of ZONE_END name and color, if given */
 	};
 };
 
@@ -309,6 +401,10 @@ const char *tt_event_intern(const char *text);
 void tt_event_memory_values(struct ttnn_value *out, const struct tt_event_program_memory *row);
 bool tt_event_memory_row(struct tt_event_program_memory *out,
 			 const struct tt_event_program *program, size_t row);
+
+/* Facts to TT_FACT_VALUES values, which borrow from it, and back; false when there are none. */
+void tt_event_facts_values(struct ttnn_value *out, const struct tt_event_facts *facts);
+bool tt_event_facts_read(struct tt_event_facts *out, const struct tt_event_program *program);
 
 /*
  * Devices are told through these, which also remember those that are open: a capture begins with
@@ -351,6 +447,16 @@ static inline void tt_event_tell_stack(unsigned skip)
 {
 	if (__builtin_expect(atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed), 0))
 		tt_event_tell_c_stack(skip);
+}
+
+/*
+ * Whether somebody profiles: PROGRAM_RUN, PLACE and METAL_TRACE are told then alone. Counted, as stacks.
+ */
+extern atomic_int tt_event_profiles; /* read through tt_event_profile_on() */
+
+static inline bool tt_event_profile_on(void)
+{
+	return __builtin_expect(atomic_load_explicit(&tt_event_profiles, memory_order_relaxed), 0);
 }
 
 /* ---- tensors and devices in values --------------------------------------------------------------- */

@@ -47,7 +47,8 @@
 	F(U32, factory_index)                                                                      \
 	F(BOOL, cache_hit)                                                                         \
 	F(U32, device_id)                                                                          \
-	F(BLOCK, memory)
+	F(BLOCK, memory)                                                                           \
+	F(BLOCK, facts)
 
 #define TT_FIELDS_memory(F, L)                                                                     \
 	F(ENUM, kind)                                                                              \
@@ -71,7 +72,9 @@
 
 #define TT_FIELDS_mark(F, L)                                                                       \
 	F(TEXT, text)                                                                              \
-	F(TEXT, detail)
+	F(TEXT, detail)                                                                            \
+	F(ENUM, kind)                                                                              \
+	F(U32, color)
 
 #define TT_FIELDS_device(F, L)                                                                     \
 	F(U32, device_id)                                                                          \
@@ -100,6 +103,39 @@
 	F(TEXT, name)                                                                              \
 	L(VALUES, values, value_count)
 
+#define TT_FIELDS_run(F, L)                                                                        \
+	F(U32, device_id)                                                                          \
+	F(U32, chip_id)                                                                            \
+	F(U64, launch)                                                                             \
+	F(NAME, name)                                                                              \
+	F(U64, whole)                                                                              \
+	F(U64, kernel)                                                                             \
+	F(U32, threads)                                                                            \
+	F(U64, busy_min)                                                                           \
+	F(U64, busy_max)                                                                           \
+	F(U64, busy)                                                                               \
+	F(U64, starts)                                                                             \
+	F(U32, trace_id)                                                                           \
+	F(U32, session)
+
+#define TT_FIELDS_metal_trace(F, L)                                                                \
+	F(ENUM, step)                                                                              \
+	F(U32, device_id)                                                                          \
+	F(U32, trace_id)                                                                           \
+	F(U32, session)
+
+#define TT_FIELDS_place(F, L)                                                                      \
+	F(NAME, file)                                                                              \
+	F(NAME, function)                                                                          \
+	F(U32, line)
+
+#define TT_FIELDS_zone(F, L)                                                                       \
+	F(NAME, name)                                                                              \
+	F(NAME, function)                                                                          \
+	F(NAME, file)                                                                              \
+	F(U32, line)                                                                               \
+	F(U32, color)
+
 /* X(list): every list of fields, each that of struct tt_event_LIST. */
 #define TT_EVENT_STRUCT_LIST(X)                                                                    \
 	X(begin)                                                                                   \
@@ -116,13 +152,18 @@
 	X(thread)                                                                                  \
 	X(python_io)                                                                               \
 	X(loss)                                                                                    \
-	X(call)
+	X(call)                                                                                    \
+	X(run)                                                                                     \
+	X(metal_trace)                                                                             \
+	X(place)                                                                                   \
+	X(zone)
 
 /* The structs are called as their lists are, but for these. */
 #define tt_event_begin tt_event_scope_begin
 #define tt_event_end tt_event_scope_end
 #define tt_event_memory tt_event_program_memory
 #define tt_event_launch tt_event_program_launch
+#define tt_event_run tt_event_program_run
 
 /* X(kind, list, the name that files call it by) */
 #define TT_EVENT_LIST(X)                                                                           \
@@ -144,7 +185,12 @@
 	X(PYTHON_IO, python_io, "python_io")                                                       \
 	X(LOSS, loss, "loss")                                                                      \
 	X(CALL, call, "call")                                                                      \
-	X(BUFFER_THERE, buffer, "buffer_there")
+	X(BUFFER_THERE, buffer, "buffer_there")                                                    \
+	X(PROGRAM_RUN, run, "program_run")                                                         \
+	X(METAL_TRACE, metal_trace, "metal_trace")                                                 \
+	X(PLACE, place, "place")                                                                   \
+	X(ZONE_BEGIN, zone, "zone_begin")                                                          \
+	X(ZONE_END, zone, "zone_end")
 
 /* The members of struct ttnn_device_info, in the same manner; chips goes with chip_count. */
 #define TT_FIELDS_info(F)                                                                          \

@@ -172,11 +172,77 @@ bool tt_event_memory_row(struct tt_event_program_memory *out,
 	return true;
 }
 
+/* ---- facts of programs -------------------------------------------------------------------------------- */
+
+void tt_event_facts_values(struct ttnn_value *out, const struct tt_event_facts *facts)
+{
+	for (int i = 0; i < TT_FACT_VALUES; i++)
+		out[i] = ttnn_v_none();
+	out[TT_FACT_HASH] = ttnn_v_int((int64_t)facts->hash);
+	if (facts->cores)
+		out[TT_FACT_CORES] = ttnn_v_core_set(facts->cores);
+	out[TT_FACT_COMPUTES] = ttnn_v_bool(facts->computes);
+	if (facts->has_fidelity)
+		out[TT_FACT_FIDELITY] = ttnn_v_int(facts->fidelity);
+	if (facts->source)
+		out[TT_FACT_SOURCE] = ttnn_v_string(facts->source);
+	if (!facts->modelled)
+		return;
+	out[TT_FACT_COMPUTE_NS] = ttnn_v_int((int64_t)facts->compute_ns);
+	out[TT_FACT_BANDWIDTH_NS] = ttnn_v_int((int64_t)facts->bandwidth_ns);
+	out[TT_FACT_IDEAL_NS] = ttnn_v_int((int64_t)facts->ideal_ns);
+	out[TT_FACT_INPUT_BW] = ttnn_v_list(facts->input_bw, facts->input_bw_count);
+	out[TT_FACT_OUTPUT_BW] = ttnn_v_list(facts->output_bw, facts->output_bw_count);
+}
+
+static bool take_number(uint64_t *out, const struct ttnn_value *value)
+{
+	*out = value->kind == TTNN_VALUE_INT ? (uint64_t)value->integer : 0;
+	return value->kind == TTNN_VALUE_INT;
+}
+
+static bool take_reals(const struct ttnn_value **out, size_t *count, const struct ttnn_value *value)
+{
+	*out = value->kind == TTNN_VALUE_LIST ? value->items : NULL;
+	*count = *out ? value->count : 0;
+	for (size_t i = 0; i < *count; i++)
+		if ((*out)[i].kind != TTNN_VALUE_REAL)
+			return false;
+	return value->kind == TTNN_VALUE_LIST;
+}
+
+bool tt_event_facts_read(struct tt_event_facts *out, const struct tt_event_program *program)
+{
+	const struct ttnn_value *values = program->facts.values;
+	uint64_t fidelity;
+
+	*out = (struct tt_event_facts){0};
+	if (program->facts.count < TT_FACT_VALUES ||
+	    !take_number(&out->hash, &values[TT_FACT_HASH]))
+		return false;
+	if (values[TT_FACT_CORES].kind == TTNN_VALUE_CORE_SET)
+		out->cores = values[TT_FACT_CORES].core_set;
+	out->computes = values[TT_FACT_COMPUTES].kind == TTNN_VALUE_BOOL &&
+			values[TT_FACT_COMPUTES].boolean;
+	out->has_fidelity = take_number(&fidelity, &values[TT_FACT_FIDELITY]);
+	out->fidelity = (uint32_t)fidelity;
+	if (values[TT_FACT_SOURCE].kind == TTNN_VALUE_STRING)
+		out->source = values[TT_FACT_SOURCE].text;
+	out->modelled =
+		take_number(&out->compute_ns, &values[TT_FACT_COMPUTE_NS]) &&
+		take_number(&out->bandwidth_ns, &values[TT_FACT_BANDWIDTH_NS]) &&
+		take_number(&out->ideal_ns, &values[TT_FACT_IDEAL_NS]) &&
+		take_reals(&out->input_bw, &out->input_bw_count, &values[TT_FACT_INPUT_BW]) &&
+		take_reals(&out->output_bw, &out->output_bw_count, &values[TT_FACT_OUTPUT_BW]);
+	return true;
+}
+
 /* ---- stacks ------------------------------------------------------------------------------------------- */
 
 #define FRAMES_MAX 64
 
 struct tt_event_stacks tt_event_stacks;
+atomic_int tt_event_profiles;
 
 bool ttnn_stacks_heard(void)
 {

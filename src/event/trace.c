@@ -1,6 +1,9 @@
 /* trace.c: the public calls for recordings in files. */
 #include <stdio.h>
+#include <string.h>
 #include <ttnn.h>
+#include <ttnn_frontend.h>
+#include <ttnn_zones.h>
 
 #include "base/mem.h"
 #include "event/call.h"
@@ -8,7 +11,7 @@
 
 struct tt_trace {
 	struct tt_capture *capture;
-	bool stacks, calls;
+	bool stacks, calls, profile;
 };
 
 enum ttnn_status ttnn_trace_begin(ttnn_trace **out, const struct ttnn_trace_options *options)
@@ -43,6 +46,8 @@ enum ttnn_status ttnn_trace_begin(ttnn_trace **out, const struct ttnn_trace_opti
 	trace->calls = options->calls;
 	atomic_fetch_add(&tt_event_stacks.c, trace->stacks);
 	atomic_fetch_add(&tt_event_stacks.python, trace->stacks);
+	trace->profile = options->profile;
+	atomic_fetch_add(&tt_event_profiles, trace->profile);
 	if (trace->calls)
 		tt_event_want_calls(true);
 	*out = trace;
@@ -61,6 +66,7 @@ enum ttnn_status ttnn_trace_end(struct ttnn_trace_summary *out, ttnn_trace *trac
 
 	atomic_fetch_sub(&tt_event_stacks.c, trace->stacks);
 	atomic_fetch_sub(&tt_event_stacks.python, trace->stacks);
+	atomic_fetch_sub(&tt_event_profiles, trace->profile);
 	if (trace->calls)
 		tt_event_want_calls(false);
 	if (out) {
@@ -108,8 +114,118 @@ enum ttnn_status ttnn_function_end(void)
 
 void ttnn_mark(const char *text, const char *detail)
 {
-	struct tt_event event = {.kind = TT_EVENT_MARK, .mark = {text, detail}};
+	struct tt_event event = {.kind = TT_EVENT_MARK, .mark = {.text = text, .detail = detail}};
 
 	if (tt_event_on())
 		tt_event_emit(&event);
+}
+
+/* ---- what profilers are told ----------------------------------------------------------------------- */
+
+/* Headers that messages of the compiler's runtime begin with, each before a ';'. */
+static const char *const headers[] = {"MLIR_OP_LOCATION", "MLIR_CONST_EVAL_OP",
+				      "MLIR_PROGRAM_METADATA"};
+
+/* "`TT_SIGNPOST: header[\nmessage]`" */
+static bool cut_signpost(char *text, struct tt_event_mark *mark)
+{
+	static const char begin[] = "`TT_SIGNPOST: ";
+	size_t length = strlen(text);
+	char *detail;
+
+	if (length < sizeof(begin) || strncmp(text, begin, sizeof(begin) - 1) != 0 ||
+	    text[length - 1] != '`')
+		return false;
+	text[length - 1] = '\0';
+	mark->text = text + sizeof(begin) - 1;
+	detail = strchr(mark->text, '\n');
+	if (detail)
+		*detail++ = '\0';
+	mark->detail = detail;
+	mark->kind = TT_MARK_SIGNPOST;
+	return true;
+}
+
+static bool cut_header(char *text, struct tt_event_mark *mark)
+{
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		size_t length = strlen(headers[i]);
+
+		if (strncmp(text, headers[i], length) != 0 || text[length] != ';')
+			continue;
+		text[length] = '\0';
+		mark->text = text;
+		mark->detail = text + length + 1;
+		mark->kind = TT_MARK_SIGNPOST;
+		return true;
+	}
+	return false;
+}
+
+void ttnn_message(const char *text, uint32_t color)
+{
+	struct tt_event event = {.kind = TT_EVENT_MARK};
+	char *copy;
+
+	if (!tt_event_on() || !text)
+		return;
+	copy = tt_strdup(text);
+	event.mark = (struct tt_event_mark){.text = text, .kind = TT_MARK_MESSAGE, .color = color};
+	if (copy && !cut_signpost(copy, &event.mark))
+		cut_header(copy, &event.mark);
+	tt_event_emit(&event);
+	tt_free(copy);
+}
+
+void ttnn_frame(void)
+{
+	struct tt_event event = {.kind = TT_EVENT_MARK,
+				 .mark = {.text = "", .kind = TT_MARK_FRAME}};
+
+	if (tt_event_on())
+		tt_event_emit(&event);
+}
+
+void ttnn_zone_begin(const struct ttnn_zone *zone)
+{
+	struct tt_event event = {.kind = TT_EVENT_ZONE_BEGIN};
+
+	if (!tt_event_on())
+		return;
+	event.zone = (struct tt_event_zone){zone->name, zone->function, zone->file, zone->line,
+					    zone->color};
+	tt_event_emit(&event);
+}
+
+void ttnn_zone_end_as(const char *name, uint32_t color)
+{
+	struct tt_event event = {.kind = TT_EVENT_ZONE_END};
+
+	if (!tt_event_on())
+		return;
+	event.zone = (struct tt_event_zone){.name = name, .color = color};
+	tt_event_emit(&event);
+}
+
+void ttnn_zone_end(void)
+{
+	ttnn_zone_end_as(NULL, 0);
+}
+
+bool ttnn_places_heard(void)
+{
+	return tt_event_profile_on() && tt_event_on();
+}
+
+void ttnn_tell_place(const char *file, const char *function, uint32_t line)
+{
+	struct tt_event event = {.kind = TT_EVENT_PLACE, .place = {file, function, line}};
+
+	if (tt_event_on())
+		tt_event_emit(&event);
+}
+
+const char *ttnn_intern(const char *text)
+{
+	return tt_event_intern(text);
 }

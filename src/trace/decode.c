@@ -610,7 +610,7 @@ static inline bool is_whole(const struct tt_event *event, const struct tt_decode
 	case TT_EVENT_ERROR:
 		return event->error.message && event->error.condition;
 	case TT_EVENT_MARK:
-		return event->mark.text;
+		return event->mark.text && event->mark.kind <= TT_MARK_FRAME;
 	case TT_EVENT_PYTHON_IO:
 		return event->python_io.json;
 	case TT_EVENT_LOSS:
@@ -619,6 +619,14 @@ static inline bool is_whole(const struct tt_event *event, const struct tt_decode
 		return is_call(&event->call, d);
 	case TT_EVENT_THREAD:
 		return event->thread.name;
+	case TT_EVENT_PROGRAM_RUN:
+		return event->run.name;
+	case TT_EVENT_METAL_TRACE:
+		return event->metal_trace.step <= TT_METAL_TRACE_DONE;
+	case TT_EVENT_PLACE:
+		return event->place.file;
+	case TT_EVENT_ZONE_BEGIN:
+		return event->zone.name || event->zone.function;
 	case TT_EVENT_DEVICE_OPEN:
 		return event->device.info && event->device.row && event->device.info->arch &&
 		       event->device.info->arch_name && event->device.info->profile;

@@ -197,13 +197,27 @@ static tt_status load(struct tt_source *source, struct thread *thread)
 	return TTNN_OK;
 }
 
-/* Ticks of this chunk as a time. */
-static uint64_t time_of(const struct thread *thread, uint64_t ticks)
+/* Ticks of this chunk in nanoseconds. */
+static uint64_t span_of(const struct thread *thread, uint64_t ticks)
 {
 	__extension__ typedef unsigned __int128 wide;
 
-	return thread->chunk.head.first_ns +
-	       (uint64_t)((wide)ticks * thread->chunk.head.tick >> 32);
+	return (uint64_t)((wide)ticks * thread->chunk.head.tick >> 32);
+}
+
+/* The same as a time. */
+static uint64_t time_of(const struct thread *thread, uint64_t ticks)
+{
+	return thread->chunk.head.first_ns + span_of(thread, ticks);
+}
+
+static void turn_to_ns(struct tt_event_program_run *run, const struct thread *thread)
+{
+	uint64_t *const spans[] = {&run->whole,    &run->kernel, &run->busy_min,
+				   &run->busy_max, &run->busy,   &run->starts};
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		*spans[i] = span_of(thread, *spans[i]);
 }
 
 /* Nothing of the window can follow: calls have ascending numbers on a thread, and times. */
@@ -270,7 +284,7 @@ static bool is_within(const struct tt_source *source, const struct thread *threa
 		return op >= window->first_op && thread->inside;
 	op = thread->last_op;
 	/* Where the call comes from is told before it. */
-	if (kind == TT_EVENT_STACK ||
+	if (kind == TT_EVENT_STACK || kind == TT_EVENT_PLACE ||
 	    (kind == TT_EVENT_PYTHON_IO && !seen->event.python_io.returned))
 		op++;
 	op = op ? op : 1;
@@ -310,6 +324,10 @@ static tt_status place_event(bool *wanted, struct tt_source *source, struct thre
 		}
 		begin = &thread->begins.data[--thread->begins.count];
 		seen->event.end.duration_ns = *begin == UNKNOWN ? 0 : seen->time_ns - *begin;
+		seen->depth = (uint32_t)thread->begins.count;
+		break;
+	case TT_EVENT_PROGRAM_RUN:
+		turn_to_ns(&seen->event.run, thread);
 		seen->depth = (uint32_t)thread->begins.count;
 		break;
 	default:

@@ -118,7 +118,7 @@ void tt_source_want(struct tt_source *source, const struct tt_source_wants *want
  * - Calls first_op to first_op + op_count - 1, by their numbers (tt_seen.op), and of those the ones whose number is
  *   among the last_ops highest of the trace. All events of a call are in the part or none. An event outside of any
  *   call goes with the call before it on its thread, or with call 1 if there was none; where a call comes from
- *   (STACK, and PYTHON_IO that has not returned) is told before it and goes with the next number.
+ *   (STACK, PLACE, and PYTHON_IO that has not returned) is told before it and goes with the next number.
  * - Calls that were under way at some moment from begin_ns on and before end_ns, whole: also what came before or
  *   after. A call whose end is missing is under way up to the next event of its thread, or for ever. Events outside
  *   of any call by their own time.

@@ -123,7 +123,7 @@ static struct row row_of(const struct tt_seen *seen, bool text_too)
 	tt_str_deinit(&text);
 	if (row.kind == TT_EVENT_SCOPE_END)
 		row.duration_ns = seen->event.end.duration_ns;
-	row.before = row.kind == TT_EVENT_STACK ||
+	row.before = row.kind == TT_EVENT_STACK || row.kind == TT_EVENT_PLACE ||
 		     (row.kind == TT_EVENT_PYTHON_IO && !seen->event.python_io.returned);
 	return row;
 }
