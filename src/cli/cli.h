@@ -17,6 +17,7 @@ extern const struct tt_cmd cli_export;
 extern const struct tt_cmd cli_help;
 extern const struct tt_cmd cli_import;
 extern const struct tt_cmd cli_ops;
+extern const struct tt_cmd cli_profile;
 extern const struct tt_cmd cli_replay;
 extern const struct tt_cmd cli_repro;
 extern const struct tt_cmd cli_show;

@@ -151,6 +151,7 @@ tt_status configs_run(struct configs_run *run, size_t count, char **operands)
 
 	TT_TRY(find_kind(&kind, run, operands[0]));
 	TT_TRY(make_places(run, operands[0]));
+	unsetenv("TTNN_PROFILE");
 	if (setenv("TTNN_TRACE", run->directory, 1) != 0 ||
 	    setenv("TTNN_TRACE_OPTIONS", "", 1) != 0)
 		return tt_fail_nomem();

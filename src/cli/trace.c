@@ -1,7 +1,6 @@
 /* ttnn trace: runs a program with recording on. All it does is set the environment. */
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,74 +12,44 @@
 #include "base/str.h"
 #include "cli/child.h"
 #include "cli/cli.h"
-#include "event/environment.h"
+#include "cli/recording.h"
 #include "trace/info.h"
 #include "trace/left.h"
 
-static const char *directory = "ttnn-trace", *begin_mark, *end_mark, *flush_signal;
-static int64_t first_op, op_count, last_ops, flush_ms = -1;
-static bool stacks, calls, quiet;
+static const char *directory = "ttnn-trace", *flush_signal;
+static int64_t flush_ms = -1;
+static bool stacks, calls, profile, quiet;
 
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &directory, "DIR",
 	 "where the traces go (default: ttnn-trace)"},
-	{"first", 0, TT_OPT_POSITIVE, &first_op, "N",
-	 "begin with outermost call N, counted from 1"},
-	{"count", 0, TT_OPT_POSITIVE, &op_count, "N", "record so many outermost calls"},
-	{"begin", 0, TT_OPT_STRING, &begin_mark, "MARK", "begin at each mark of this text"},
-	{"end", 0, TT_OPT_STRING, &end_mark, "MARK", "end at each mark of this text"},
-	{"last", 0, TT_OPT_POSITIVE, &last_ops, "N",
-	 "keep the last N outermost calls alone, in memory, until the end or a flush"},
+	CLI_RECORDING_OPTIONS,
 	{"flush", 0, TT_OPT_COUNT, &flush_ms, "MS",
 	 "write what lies in buffers so often (default: 200; 0: when they are full)"},
 	{"signal", 0, TT_OPT_STRING, &flush_signal, "NAME",
 	 "write it when this signal comes: USR2"},
 	{"stacks", 0, TT_OPT_FLAG, &stacks, NULL, "record where every call comes from"},
 	{"calls", 0, TT_OPT_FLAG, &calls, NULL, "record arguments as their users wrote them"},
+	{"profile", 0, TT_OPT_FLAG, &profile, NULL,
+	 "record what performance reports need, as `ttnn profile` does"},
 	{"quiet", 'q', TT_OPT_FLAG, &quiet, NULL, "do not say what was written"},
 	{0},
 };
 
 /* ---- the environment ------------------------------------------------------------------------------------- */
 
-static void add_number(struct tt_str *out, const char *word, int64_t number)
-{
-	tt_str_addf(out, "%s%s=%" PRId64, out->length ? "," : "", word, number);
-}
-
-static void add_word(struct tt_str *out, const char *word, const char *text)
-{
-	tt_str_addf(out, "%s%s%s%s", out->length ? "," : "", word, text ? "=" : "",
-		    text ? text : "");
-}
-
-static tt_status check_options(void)
-{
-	if ((begin_mark && strchr(begin_mark, ',')) || (end_mark && strchr(end_mark, ',')))
-		return tt_fail(TTNN_INVALID, "a mark for --begin or --end has no commas");
-	return TTNN_OK;
-}
-
 static void add_options(struct tt_str *out)
 {
-	if (first_op)
-		add_number(out, "first", first_op);
-	if (op_count)
-		add_number(out, "count", op_count);
-	if (last_ops)
-		add_number(out, "last", last_ops);
 	if (flush_ms >= 0)
-		add_number(out, "flush", flush_ms);
-	if (begin_mark)
-		add_word(out, "begin", begin_mark);
-	if (end_mark)
-		add_word(out, "end", end_mark);
+		cli_recording_add_number(out, "flush", flush_ms);
 	if (flush_signal)
-		add_word(out, "signal", flush_signal);
+		cli_recording_add(out, "signal", flush_signal);
 	if (stacks)
-		add_word(out, "stacks", NULL);
+		cli_recording_add(out, "stacks", NULL);
 	if (calls)
-		add_word(out, "calls", NULL);
+		cli_recording_add(out, "calls", NULL);
+	if (profile)
+		cli_recording_add(out, "profile", NULL);
 }
 
 /* An absolute path: the program may go elsewhere. */
@@ -98,23 +67,10 @@ static tt_status make_directory(char **out)
 	return *out ? TTNN_OK : tt_fail(TTNN_IO, "%s: %s", directory, strerror(errno));
 }
 
-/* The library in the program judges its words too late: nobody would hear it. */
-static tt_status check_words(const char *words)
-{
-	struct ttnn_trace_options judged;
-	char *copy = tt_strdup(words);
-	tt_status status;
-	int number;
-
-	if (!copy)
-		return tt_fail_nomem();
-	status = tt_trace_parse_options(&judged, &number, copy);
-	tt_free(copy);
-	return status;
-}
-
 static tt_status set_environment(const char *path, const char *words)
 {
+	/* Inside of a profile: this part is ours. */
+	unsetenv("TTNN_PROFILE");
 	if (setenv("TTNN_TRACE", path, 1) != 0 || setenv("TTNN_TRACE_OPTIONS", words, 1) != 0)
 		return tt_fail_nomem();
 	return TTNN_OK;
@@ -125,13 +81,11 @@ static tt_status prepare(void)
 {
 	struct tt_str words = {0};
 	char *path = NULL;
-	tt_status status = check_options();
+	tt_status status = cli_recording_words(&words);
 
 	add_options(&words);
 	if (status == TTNN_OK)
-		status = tt_str_status(&words);
-	if (status == TTNN_OK)
-		status = check_words(tt_str_text(&words));
+		status = cli_recording_judge(&words);
 	if (status == TTNN_OK)
 		status = make_directory(&path);
 	if (status == TTNN_OK)

@@ -1,0 +1,395 @@
+/* ttnn profile: runs a command and makes a performance report of all its processes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/inputs.h"
+#include "cli/profile_files.h"
+#include "cli/recording.h"
+#include "cli/workload.h"
+#include "profile/server.h"
+#include "trace/left.h"
+
+/* Upstream's exit code of a profile that was interrupted. */
+#define EXIT_STOPPED 3
+/* The shell's for a command that it did not find. */
+#define EXIT_NOT_FOUND 127
+/* Processes that are named; the others are counted. */
+#define SHOWN 8
+
+static const char *output = "device_ops_perf_trace.csv";
+static int64_t port = -1, skipped, wait_seconds = 10;
+static int dialect = -1;
+static bool stacks, quiet;
+
+static const struct tt_opt options[] = {
+	{"output", 'o', TT_OPT_STRING, &output, "OUTPUT",
+	 "the report, under results/perf unless it is an absolute path (default: "
+	 "device_ops_perf_trace.csv)"},
+	{"port", 'p', TT_OPT_COUNT, &port, "PORT",
+	 "the port of the server (default: 8086, or the next free one)"},
+	{"skip", 0, TT_OPT_POSITIVE, &skipped, "N",
+	 "leave out the first N outermost calls of each process: its warm-up"},
+	CLI_RECORDING_OPTIONS,
+	{"stacks", 0, TT_OPT_FLAG, &stacks, NULL, "record where every call comes from"},
+	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "the layout of the report"},
+	{"wait", 0, TT_OPT_COUNT, &wait_seconds, "SECONDS",
+	 "how long processes that outlive the command are waited for (default: 10)"},
+	{"quiet", 'q', TT_OPT_FLAG, &quiet, NULL, "say what went wrong alone"},
+	{0},
+};
+
+struct session {
+	const char *command;
+	struct tt_server *server;
+	struct cli_workload workload;
+	struct cli_profile_files files;
+	struct tt_str words; /* of TTNN_TRACE_OPTIONS */
+	uint64_t lasted_ns;
+	int running; /* processes that record after all waiting */
+};
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+#define SAY(...) fprintf(stderr, "ttnn profile: " __VA_ARGS__)
+
+/* A command line for a message: in one line, and not for ever. */
+static const char *shown(char out[160], const char *command)
+{
+	snprintf(out, 160, "%s", command);
+	if (strlen(command) >= 160)
+		memcpy(out + 156, "...", 4);
+	for (char *at = out; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = ' ';
+	return out;
+}
+
+static const char *plural(uint64_t number, const char *one, const char *many)
+{
+	return number == 1 ? one : many;
+}
+
+static void say_process(const struct tt_server_process *process)
+{
+	char text[160];
+
+	SAY("process %" PRIu64 " (%s): ", process->pid, shown(text, process->command));
+	if (process->ended)
+		fprintf(stderr, "%" PRIu64 " %s\n", process->operations,
+			plural(process->operations, "call", "calls"));
+	else
+		fputs("ended early; what it told before is in the report\n", stderr);
+}
+
+/* Which processes there were, if it is not one that ended as it should. */
+static void say_processes(const struct session *s)
+{
+	size_t count, recorded = 0, told = 0;
+	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
+
+	for (size_t i = 0; i < count; i++)
+		recorded += processes[i].file != NULL;
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].file && (recorded > 1 || !processes[i].ended) && told++ < SHOWN)
+			say_process(&processes[i]);
+	if (told > SHOWN)
+		SAY("and %zu more processes\n", told - SHOWN);
+	if (recorded < s->files.inputs.count)
+		SAY("%zu of the processes did not announce themselves\n",
+		    s->files.inputs.count - recorded);
+}
+
+/* What is missing is said in any case. */
+static void say_losses(const struct session *s, const struct tt_ops_totals *totals)
+{
+	size_t count;
+	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
+	uint64_t told = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!processes[i].lost)
+			continue;
+		told += processes[i].lost;
+		SAY("%" PRIu64 " records of process %" PRIu64 " are lost: %s\n", processes[i].lost,
+		    processes[i].pid, processes[i].reason);
+	}
+	if (totals->lost > told)
+		SAY("%" PRIu64 " records are lost\n", totals->lost - told);
+	if (totals->damaged)
+		SAY("%" PRIu64 " %s not whole; the report is of what they hold\n", totals->damaged,
+		    plural(totals->damaged, "recording is", "recordings are"));
+}
+
+/* What the profile cost: measured in the processes, and told by those that ended in order. */
+static void say_overhead(const struct session *s)
+{
+	size_t count, told = 0;
+	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
+	double recording = 0, writing = 0, telling = 0, lasted = (double)s->lasted_ns / 1e6;
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		told += processes[i].ended && processes[i].file;
+		events += processes[i].events;
+		recording += (double)processes[i].recorded_ns / 1e6;
+		writing += (double)processes[i].written_ns / 1e6;
+		telling += (double)processes[i].told_ns / 1e6;
+	}
+	if (!told)
+		return;
+	SAY("overhead: %.2f ms of %.0f ms (%.2f %%): %" PRIu64 " records in %.2f ms (%.0f ns "
+	    "each), %.2f ms to announce; beside it %.2f ms to pack and write\n",
+	    recording + telling, lasted, 100 * (recording + telling) / lasted, events, recording,
+	    events ? 1e6 * recording / (double)events : 0, telling, writing);
+}
+
+static void say_nothing_recorded(const struct session *s)
+{
+	char text[160];
+	size_t count;
+
+	tt_server_processes(&count, s->server);
+	shown(text, s->command);
+	if (s->workload.code == EXIT_NOT_FOUND)
+		SAY("'%s': the shell did not find a command of it\n", text);
+	if (!count)
+		SAY("there is no report: no process of '%s' used the library, none came to port "
+		    "%d\n",
+		    text, tt_server_port(s->server));
+	else
+		SAY("there is no report: %zu %s of '%s' loaded the library, and recorded nothing%s\n",
+		    count, plural(count, "process", "processes"), text,
+		    cli_recording_given() ? " in the part that was asked for" : "");
+}
+
+static void say_time_out(const struct session *s)
+{
+	size_t count;
+	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
+	char text[160];
+
+	SAY("'%s' on port %d timed out after %" PRId64 " seconds: %d of its processes still %s; "
+	    "the report has what they told so far\n",
+	    shown(text, s->command), tt_server_port(s->server), wait_seconds, s->running,
+	    plural((uint64_t)s->running, "runs", "run"));
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].file && !processes[i].ended)
+			SAY("process %" PRIu64 " runs: %s\n", processes[i].pid,
+			    shown(text, processes[i].command));
+	SAY("end what is left over before the next profile, or give that another port with -p\n");
+}
+
+/* ---- the command --------------------------------------------------------------------------------------- */
+
+static tt_status make_words(struct session *s)
+{
+	if (skipped && cli_recording_asked.first)
+		return tt_fail(TTNN_INVALID, "--skip and --first cannot be given together");
+	if (skipped)
+		cli_recording_asked.first = skipped + 1;
+	TT_TRY(cli_recording_words(&s->words));
+	cli_recording_add(&s->words, "profile", NULL);
+	if (stacks)
+		cli_recording_add(&s->words, "stacks", NULL);
+	return cli_recording_judge(&s->words);
+}
+
+static tt_status prepare(struct session *s)
+{
+	struct tt_server_options asked = {.port = port};
+
+	if (port > UINT16_MAX)
+		return tt_fail(TTNN_INVALID, "--port: %" PRId64 " is no port; they end at 65535",
+			       port);
+	TT_TRY(make_words(s));
+	TT_TRY(cli_profile_files_make(&s->files, output));
+	asked.directory = s->files.traces;
+	TT_TRY(tt_server_open(&s->server, &asked));
+	if (port < 0 && tt_server_port(s->server) != TT_SERVER_PORT)
+		SAY("port %d is taken, so it is %d\n", TT_SERVER_PORT, tt_server_port(s->server));
+	if (!quiet)
+		SAY("listening on port %d\n", tt_server_port(s->server));
+	return TTNN_OK;
+}
+
+/* Whether a process that has announced itself runs. */
+static bool somebody_runs(const struct session *s)
+{
+	size_t count;
+	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
+
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].file && !processes[i].ended &&
+		    kill((pid_t)processes[i].pid, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Processes may outlive the command. Those about to end have a moment, those that were announced have longer. */
+static tt_status wait_for_others(struct session *s)
+{
+	const uint64_t second = 1000000000, began = tt_clock_ns();
+	uint64_t patience = second / 2;
+	bool said = quiet;
+
+	for (;;) {
+		uint64_t waited = tt_clock_ns() - began;
+
+		TT_TRY(tt_server_drain(s->server));
+		s->running = tt_traces_complete(s->files.traces, 0);
+		if (!cli_workload_stopped(&s->workload) && somebody_runs(s))
+			patience = (uint64_t)wait_seconds * second;
+		if (!s->running || waited >= patience)
+			return TTNN_OK;
+		if (!said && waited >= second) {
+			SAY("waiting for %d %s of the command, %" PRId64 " seconds at most\n",
+			    s->running, plural((uint64_t)s->running, "process", "processes"),
+			    wait_seconds);
+			said = true;
+		}
+		TT_TRY(tt_server_turn(s->server, 20, &s->workload.mask));
+		cli_workload_step(&s->workload);
+		if (cli_workload_stopped(&s->workload))
+			patience = second / 2;
+	}
+}
+
+static tt_status run_command(struct session *s)
+{
+	const struct cli_variable variables[] = {
+		{"TTNN_TRACE", s->files.traces},
+		{"TTNN_TRACE_OPTIONS", tt_str_text(&s->words)},
+		{"TTNN_PROFILE", tt_server_place(s->server)},
+		{0},
+	};
+	uint64_t began = tt_clock_ns();
+	tt_status status = cli_workload_start(&s->workload, s->command, variables);
+
+	if (status != TTNN_OK)
+		return status;
+	while (status == TTNN_OK && !s->workload.ended) {
+		status = tt_server_turn(s->server, 200, &s->workload.mask);
+		cli_workload_step(&s->workload);
+	}
+	s->lasted_ns = tt_clock_ns() - began;
+	if (status == TTNN_OK)
+		status = wait_for_others(s);
+	cli_workload_stop(&s->workload);
+	return status;
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------- */
+
+static tt_status write_report(struct session *s)
+{
+	const struct tt_ops_options how = {.dialect = cli_dialect(dialect)};
+	struct tt_ops_totals totals = {0}, again;
+	struct cli_profile_files *files = &s->files;
+	tt_status status;
+
+	if (!quiet)
+		say_processes(s);
+	/* Processes that run go on writing where they are. */
+	if (s->running)
+		say_time_out(s);
+	else if (cli_profile_files_settle(files) != TTNN_OK)
+		SAY("%s; the recordings stay in %s\n", ttnn_error(), files->traces);
+	status = tt_ops_csv(&totals, files->inputs.data, files->inputs.count, &how, files->report);
+	if (status == TTNN_OK)
+		status = tt_ops_folder(&again, files->inputs.data, files->inputs.count, &how,
+				       files->folder);
+	say_losses(s, &totals);
+	if (status != TTNN_OK) {
+		SAY("the report cannot be written; the recordings are in %s\n", files->traces);
+		return status;
+	}
+	if (quiet)
+		return TTNN_OK;
+	SAY("%" PRIu64 " %s and %" PRIu64 " %s of %zu %s; recordings in %s\n", totals.operations,
+	    plural(totals.operations, "operation", "operations"), totals.signposts,
+	    plural(totals.signposts, "signpost", "signposts"), files->inputs.count,
+	    plural(files->inputs.count, "process", "processes"), files->traces);
+	say_overhead(s);
+	SAY("Wrote report to %s\n", files->report);
+	return TTNN_OK;
+}
+
+/* The command's own exit code, unless it went well and the profile did not. */
+static int finish(struct session *s)
+{
+	uint64_t strangers = tt_server_strangers(s->server);
+	int code = s->workload.code;
+
+	if (strangers)
+		SAY("%" PRIu64 " %s to port %d had nothing to say that makes sense\n", strangers,
+		    plural(strangers, "connection", "connections"), tt_server_port(s->server));
+	if (cli_workload_stopped(&s->workload)) {
+		SAY("stopped by a signal: %s\n", strsignal(s->workload.signal));
+		code = EXIT_STOPPED;
+	}
+	if (cli_profile_files_list(&s->files) != TTNN_OK)
+		return code ? (cli_fail(), code) : cli_fail();
+	if (!s->files.inputs.count) {
+		say_losses(s, &(struct tt_ops_totals){0});
+		say_nothing_recorded(s);
+		return code ? code : TT_EXIT_NO;
+	}
+	if (write_report(s) != TTNN_OK)
+		return code ? (cli_fail(), code) : cli_fail();
+	return code;
+}
+
+/* Behind the command there may be more options, as upstream's tool takes them; more words are a command without quotes. */
+static tt_status check_operands(size_t count, char **operands)
+{
+	const struct tt_cmd more = {.name = "profile", .most = 0, .options = options};
+	struct tt_opt_result found;
+
+	if (count == 1 ||
+	    (tt_opt_parse(&found, &more, count - 1, operands + 1) == TTNN_OK && !found.help))
+		return TTNN_OK;
+	return tt_fail(TTNN_INVALID, "the command must be quoted: ttnn profile \"%s %s ...\"",
+		       operands[0], operands[1]);
+}
+
+static int run(const struct tt_cmd *cmd, size_t count, char **operands)
+{
+	struct session s = {.command = operands[0]};
+	tt_status status;
+	int code;
+
+	(void)cmd;
+	if (check_operands(count, operands) != TTNN_OK)
+		return tt_cmd_complain("ttnn profile");
+	status = prepare(&s);
+	if (status == TTNN_OK)
+		status = run_command(&s);
+	code = status == TTNN_OK ? finish(&s) : cli_fail();
+	if (s.files.folder)
+		cli_profile_files_remove(&s.files);
+	tt_server_close(s.server);
+	cli_profile_files_deinit(&s.files);
+	tt_str_deinit(&s.words);
+	return code;
+}
+
+const struct tt_cmd cli_profile = {
+	.name = "profile",
+	.help = "run a command and report how long its operations take",
+	.operands = "\"COMMAND\"",
+	.least = 1,
+	.most = TT_CMD_ANY,
+	.stop_at_operand = true,
+	.more = "The command is one word, in quotes; the shell runs it. Every process of it that uses the library\n"
+		"announces itself to the server and is part of the report.\n"
+		"The exit code is the command's; 1 if that is 0 and nothing was recorded, 2 if the report cannot be\n"
+		"written, 3 after Ctrl-C or SIGTERM, which end the command: the report has what was done before.\n",
+	.options = options,
+	.run = run,
+};
