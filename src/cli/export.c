@@ -14,6 +14,7 @@
 #include "cli/inputs.h"
 #include "cli/stop.h"
 #include "cli/window.h"
+#include "profile/ops_report.h"
 #include "report/svg.h"
 #include "trace/calls.h"
 #include "trace/params.h"
@@ -42,8 +43,9 @@ static const struct tt_opt options[] = {
 /* One input and where it goes. */
 struct job {
 	const struct cli_input *input;
-	const char *to;   /* a file, or a folder of them; NULL: standard output */
-	const char *root; /* stands above all stacks; NULL: nothing does */
+	const struct cli_inputs *all; /* of formats that take them together */
+	const char *to;               /* a file, or a folder of them; NULL: standard output */
+	const char *root;             /* stands above all stacks; NULL: nothing does */
 };
 
 static tt_status open_graph(struct tt_graph *graph, const char *from)
@@ -231,11 +233,78 @@ static tt_status write_report(struct tt_str *out, const struct job *job)
 	return end_json(&json, report_of(&json.w, job), "");
 }
 
+/* ---- performance reports ------------------------------------------------------------------------------- */
+
+/* Whoever writes them: tt_ops_csv() or tt_ops_folder(). */
+typedef tt_status write_ops_fn(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,
+			       size_t count, const struct tt_ops_options *options, const char *to);
+
+/* What a reader of the report should know. */
+static void warn_of(const struct tt_ops_totals *totals)
+{
+	if (totals->lost)
+		fprintf(stderr,
+			"ttnn: %" PRIu64
+			" records were lost while recording: some operations are missing.\n",
+			totals->lost);
+	if (totals->damaged)
+		fprintf(stderr,
+			"ttnn: %" PRIu64
+			" of the traces are not complete: they were read as far as they go.\n",
+			totals->damaged);
+}
+
+static tt_status write_ops(const struct job *job, write_ops_fn *write, const char *to)
+{
+	struct tt_ops_input *inputs = tt_calloc(job->all->count + 1, sizeof(*inputs));
+	struct tt_ops_options how = {.dialect = cli_dialect(dialect), .label = bar(job)};
+	struct tt_ops_totals totals = {0};
+	struct tt_source_window window;
+	tt_status status = TTNN_OK;
+	bool part = false;
+
+	if (!inputs)
+		return tt_fail_nomem();
+	for (size_t i = 0; status == TTNN_OK && i < job->all->count; i++) {
+		inputs[i].path = job->all->data[i].path;
+		if (!tt_is_trace(inputs[i].path))
+			status = tt_fail(
+				TTNN_INVALID,
+				"%s is no trace: performance reports are made of traces alone",
+				inputs[i].path);
+	}
+	if (status == TTNN_OK)
+		status = cli_window_make(&window, &part);
+	if (part)
+		how.window = &window;
+	if (status == TTNN_OK)
+		status = write(&totals, inputs, job->all->count, &how, to);
+	if (status == TTNN_OK)
+		warn_of(&totals);
+	tt_free(inputs);
+	return status;
+}
+
+static tt_status write_csv(struct tt_str *out, const struct job *job)
+{
+	(void)out;
+	return write_ops(job, tt_ops_csv, job->to);
+}
+
+static tt_status write_performance(struct tt_str *out, const struct job *job)
+{
+	(void)out;
+	if (!job->to)
+		return tt_fail(TTNN_INVALID, "A performance report is a folder: name it with -o.");
+	return write_ops(job, tt_ops_folder, job->to);
+}
+
 /* What becomes of several inputs. */
 enum several {
-	EACH,    /* a file each, in the folder of -o */
-	FOLDERS, /* a folder each, in that of -o */
-	MERGED,  /* one text; the inputs are its roots */
+	EACH,     /* a file each, in the folder of -o */
+	FOLDERS,  /* a folder each, in that of -o */
+	MERGED,   /* one text; the inputs are its roots */
+	TOGETHER, /* one file of all of them */
 };
 
 /* The options that not every format takes. */
@@ -263,6 +332,10 @@ static const struct format {
 	 NULL, 0},
 	{"params", "one JSON file for each operation, into the directory of -o", write_params, true,
 	 FOLDERS, "", 0},
+	{"csv", "a line for each operation with its times, as profilers write it", write_csv, true,
+	 TOGETHER, ".csv", 0},
+	{"performance", "a folder that ttnn-visualizer opens: the same with its logs",
+	 write_performance, true, TOGETHER, "", 0},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -409,6 +482,10 @@ static tt_status export_all(const struct format *format, const struct cli_inputs
 {
 	bool alone = inputs->count == 1 && (!inputs->several || !output || names_file(format));
 
+	if (format->several == TOGETHER)
+		return export_one(
+			format,
+			&(struct job){.input = &inputs->data[0], .all = inputs, .to = output});
 	if (format->several == MERGED && inputs->several) {
 		TT_TRY(check_names(inputs));
 		return export_merged(format, inputs);
@@ -453,8 +530,9 @@ const struct tt_cmd cli_export = {
 	.most = TT_CMD_ANY,
 	.options = options,
 	.more = "Formats: graph and report (JSON), svg (calls), flow (operations and tensors, SVG), dot (Graphviz),\n"
-		"flame (folded stacks), params (a file per operation; -o is their directory). DIR is a folder of\n"
+		"flame (folded stacks), params (a file per operation; -o is their directory), csv (a line per\n"
+		"operation, as profilers write it), performance (a folder for viewers of those). DIR is a folder of\n"
 		"traces and reports. Several inputs become a file each in the folder OUT, of params a folder each,\n"
-		"of flame one text.\n",
+		"of flame one text, of csv and performance one report.\n",
 	.run = run,
 };

@@ -77,6 +77,12 @@ static tt_status make_window(struct tt_source_window *out)
 	return TTNN_OK;
 }
 
+tt_status cli_window_make(struct tt_source_window *out, bool *given)
+{
+	*given = cli_window_given();
+	return *given ? make_window(out) : TTNN_OK;
+}
+
 tt_status cli_window(struct tt_source *source)
 {
 	struct tt_source_window window;

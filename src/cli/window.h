@@ -54,6 +54,9 @@ extern struct cli_window_asked {
 /* Whether a part was asked for. */
 bool cli_window_given(void);
 
+/* What was asked for as a part of a trace; *given: whether anything was. TTNN_INVALID: it makes no sense. */
+tt_status cli_window_make(struct tt_source_window *out, bool *given);
+
 /* Applies the options to a source that was opened: it begins with its part. TTNN_INVALID: they make no sense. */
 tt_status cli_window(struct tt_source *source);
 
