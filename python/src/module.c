@@ -221,10 +221,10 @@ PyMODINIT_FUNC PyInit__ttnn(void);
 PyMODINIT_FUNC PyInit__ttnn(void)
 {
 	static int (*const parts[])(void) = {
-		py_init_enums,   py_init_shapes,  py_init_cores, py_init_memory,
-		py_init_spec,    py_init_data,    py_init_parts, py_init_tensor,
-		py_init_devices, py_init_objects, py_init_ops,   py_init_inner,
-		py_init_params,  py_init_graph,   py_init_trace, py_init_configs,
+		py_init_enums,   py_init_shapes, py_init_cores,  py_init_memory,  py_init_spec,
+		py_init_data,    py_init_parts,  py_init_tensor, py_init_devices, py_init_objects,
+		py_init_ops,     py_init_inner,  py_init_params, py_init_graph,   py_init_trace,
+		py_init_configs, py_init_sweep,
 	};
 
 	if (check_interpreter() < 0)

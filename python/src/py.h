@@ -19,6 +19,7 @@
  *	params.c    calls as they were written, for parameter files
  *	trace.c     operations that are captured on a device to be run again
  *	configs.c   configurations traced from models, as parameters of tests
+ *	sweep.c     sweeps: vector files, vectors in child processes, results
  *
  * Functions that return PyObject * give a new reference, or NULL with an exception set; those that
  * return int give 0, or -1 with an exception set. All need the GIL. Types are made once, when the
@@ -138,6 +139,7 @@ int py_init_params(void);
 int py_init_graph(void);
 int py_init_trace(void);
 int py_init_configs(void);
+int py_init_sweep(void);
 
 /* ---- enums.c ---------------------------------------------------------------------------------------- */
 

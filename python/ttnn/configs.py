@@ -70,7 +70,7 @@ class MasterConfigLoader:
     def __init__(self, master_file_path=None):
         self.master_file_path = master_file_path or default_master(self.base)
         self.traced_configs_cache = _Traced(self._load_traced)
-        self._configs = None
+        self._configs = self._calls = None
 
     def _open(self):
         """The file; None, after a message, when it cannot be read."""
@@ -149,6 +149,19 @@ class MasterConfigLoader:
         config = configs[int(number)]
         config["is_binary"] = "shape_b" in config
         return config
+
+    def run_vector(self, operation_name, vector):
+        """What run() of a sweep module gives, [(passed, message), nanoseconds], for its locals(): a traced vector is the
+        traced call with all its arguments; any other one is a call with what it has (docs/sweep-modules.md)."""
+        from ttnn import sweeps_calls
+
+        vector = {name: value for name, value in vector.items() if value is not None}
+        device = vector.pop("device", None)
+        self._calls = self._calls or sweeps_calls.Traced(self)
+        numbers = self._calls.numbers(operation_name, vector)
+        if numbers:
+            return self._calls.run(operation_name, numbers, device)
+        return sweeps_calls.run_untraced(operation_name, vector, device)
 
     # ---- single values
 

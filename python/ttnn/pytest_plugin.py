@@ -1,5 +1,5 @@
-"""Fixtures for tests in upstream's style (device, mesh_device, device_params, expect_error) and the
-options that trace the operations of tests (docs/params.md)."""
+"""Fixtures for tests in upstream's style (device, mesh_device, device_params, expect_error), the
+options that trace the operations of tests (docs/params.md), and sweep modules as tests (docs/sweep-modules.md)."""
 
 import contextlib
 import re
@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from ttnn.sweeps_pytest import pytest_pycollect_makemodule, pytest_sessionfinish  # sweep modules as tests
 
 _WRITTEN_BEFORE = pytest.StashKey()
 

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/workspace_modules.h"
 
 static bool force;
 static const struct tt_opt options[] = {
@@ -124,14 +125,15 @@ static tt_status list_operations(const char *path, const struct tt_embedded *sou
 	return status;
 }
 
+#define MASTER "model_tracer/traced_operations/ttnn_operations_master.json"
+
 /* To add one: a row, and its source in data/workspace. What users add to is never replaced. */
 static const struct {
 	const char *name, *source;
 	make_file *make;
 	bool grows;
 } made[] = {
-	{"model_tracer/traced_operations/ttnn_operations_master.json", "master_2025-11.json.gz",
-	 unpack, true},
+	{MASTER, "master_2025-11.json.gz", unpack, true},
 	{"tests/sweep_framework/Allops.txt", "Allops.txt", list_operations, false},
 };
 
@@ -193,6 +195,32 @@ static tt_status put_link(const char *path, const char *target)
 	return TTNN_OK;
 }
 
+static tt_status put_module(void *context, const char *name, const char *text, size_t length)
+{
+	struct tt_str path = {0};
+	tt_status status;
+	bool there;
+
+	status = begin(&path, &there, context, name, force);
+	if (status == TTNN_OK && !there)
+		status = tt_file_save(tt_str_text(&path), text, length);
+	tt_str_deinit(&path);
+	return status;
+}
+
+static tt_status put_modules(struct putting *p)
+{
+	struct tt_str master = {0};
+	tt_status status;
+
+	tt_str_addf(&master, "%s/" MASTER, p->directory);
+	status = tt_str_status(&master);
+	if (status == TTNN_OK)
+		status = cli_workspace_modules(tt_str_text(&master), put_module, p);
+	tt_str_deinit(&master);
+	return status;
+}
+
 static tt_status put_all(struct putting *p)
 {
 	struct tt_str path = {0};
@@ -219,7 +247,7 @@ static tt_status put_all(struct putting *p)
 			status = put_link(tt_str_text(&path), links[i].target);
 	}
 	tt_str_deinit(&path);
-	return status;
+	return status == TTNN_OK ? put_modules(p) : status;
 }
 
 static int run(const struct tt_cmd *cmd, size_t count, char **given)

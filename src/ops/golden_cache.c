@@ -18,12 +18,25 @@ static const struct tt_array *either(struct tt_golden *golden, const char *one, 
 	return array ? array : tt_golden_in(golden, other);
 }
 
-/* A row of the input, and where it goes: out[to[0], to[1], to[2], :] = in[from[0..2], :]. */
+static bool has_row(const struct tt_array *array, const uint64_t place[4])
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (place[i] >= array->shape.dim[i])
+			return false;
+	return true;
+}
+
+/*
+ * A row of the input, and where it goes: out[to[0], to[1], to[2], :] = in[from[0..2], :]. Calls that the operation refuses come
+ * here too: what lies outside is left out.
+ */
 static void put(struct tt_array *out, const uint64_t to[4], const struct tt_array *in,
 		const uint64_t from[4])
 {
 	uint64_t width = in->shape.dim[3];
 
+	if (!has_row(out, to) || !has_row(in, from))
+		return;
 	for (uint64_t c = 0; c < width && c < out->shape.dim[3]; c++)
 		out->data[tt_array_index(out, to) + c] = in->data[tt_array_index(in, from) + c];
 }
@@ -73,13 +86,15 @@ tt_status tt_golden_fill_cache(struct tt_golden *golden)
 static void place(uint64_t to[4], const struct tt_array *pages, const struct tt_array *cache,
 		  uint64_t user, uint64_t position)
 {
-	uint64_t rows = cache->shape.dim[2];
+	uint64_t rows = cache->shape.dim[2], page;
 
 	to[0] = user;
 	to[2] = position;
-	if (!pages)
+	if (!pages || !rows)
 		return;
-	to[0] = (uint64_t)pages->data[user * tt_shape_last(&pages->shape, 1) + position / rows];
+	page = user * tt_shape_last(&pages->shape, 1) + position / rows;
+	to[0] = page < pages->count && pages->data[page] >= 0 ? (uint64_t)pages->data[page]
+							      : UINT64_MAX;
 	to[2] = position % rows;
 }
 
@@ -96,6 +111,9 @@ static tt_status update(struct tt_golden *golden, const char *cache, const char 
 	if (!out || !in)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
 	TT_TRY(tt_call_ints(list, &count, 64, &golden->call, "update_idxs"));
+	if ((positions ? positions->count : count) < in->shape.dim[1])
+		return tt_fail(TTNN_INVALID, "golden: each user has an update_idx, %llu of them",
+			       (unsigned long long)in->shape.dim[1]);
 	for (uint64_t user = 0; user < in->shape.dim[1]; user++) {
 		double position = positions ? positions->data[user] : (double)list[user];
 

@@ -297,3 +297,11 @@ def test_config(tmp_path):
     other.load_from_file(tmp_path / "config.json")
     assert other.comparison_mode_pcc == 0.5 != ttnn.CONFIG.comparison_mode_pcc
     assert repr(ttnn.CONFIG).startswith("Config{cache_path=")
+
+
+def test_golden_of_a_call_that_is_refused(device):
+    """Which gives no place in the cache."""
+    cache, rows = (ttnn.rand([1, 1, 32, 64], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2))
+    with pytest.raises(RuntimeError, match="each user has an update_idx"):
+        ttnn.experimental.paged_update_cache.golden(cache, rows)
+    ttnn.experimental.paged_update_cache.golden(cache, rows, update_idxs=[99])
