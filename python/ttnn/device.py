@@ -162,6 +162,28 @@ def get_arch_name():
     return _system()["arch"]
 
 
+def _get_cluster_type():
+    """The machine that TTNN_DEVICE names, as upstream counts machines."""
+    return _ttnn.cluster.ClusterType(_system()["cluster_code"])
+
+
+class _SystemMeshDescriptor:
+    """All chips of the machine as one mesh; there is but one host."""
+
+    def shape(self):
+        return MeshShape(_system()["rows"], _system()["cols"])
+
+    local_shape = shape
+
+    def all_local(self):
+        return True
+
+
+_SystemMeshDescriptor.__name__ = _SystemMeshDescriptor.__qualname__ = "SystemMeshDescriptor"
+_ttnn.cluster.get_cluster_type = _get_cluster_type
+_ttnn.multi_device.SystemMeshDescriptor = _SystemMeshDescriptor
+
+
 def GetNumAvailableDevices():
     return _system()["chips"]
 

@@ -93,6 +93,25 @@ def test_mesh(machine, torch):
     ttnn.close_mesh_device(mesh)
 
 
+def test_machine(machine):
+    assert ttnn.cluster.get_cluster_type() == ttnn.cluster.ClusterType.T3K
+    assert ttnn._ttnn.multi_device.SystemMeshDescriptor().shape() == [2, 4]
+
+
+def test_distribute(machine, torch):
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(2, 4))
+    data = torch.arange(8 * 32 * 32, dtype=torch.float32).reshape(8, 32, 32)
+    with ttnn.distribute(ttnn.ShardTensorToMesh(mesh, dim=0)):
+        rows = ttnn.from_torch(data, device=mesh)
+    assert rows.shape == [1, 32, 32]
+    with ttnn.distribute(ttnn.ConcatMeshToTensor(mesh, dim=0)):
+        assert torch.equal(ttnn.to_torch(rows), data)
+    assert ttnn.from_torch(data).shape == [8, 32, 32]
+    with pytest.raises(ValueError, match="not int"), ttnn.distribute(3):
+        pass
+    ttnn.close_mesh_device(mesh)
+
+
 def test_submeshes(machine):
     mesh = ttnn.open_mesh_device()
     parts = mesh.create_submeshes(ttnn.MeshShape(1, 4))

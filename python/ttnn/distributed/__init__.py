@@ -1,6 +1,8 @@
 """Tensors on meshes: how they are cut, and put together again."""
 
+import contextlib
 import dataclasses
+import functools
 import itertools
 
 from ttnn import _ttnn
@@ -136,6 +138,22 @@ concat_mesh_to_tensor_composer = ConcatMeshToTensor
 
 def create_mesh_composer(mesh_device, config):
     return MeshToTensor(mesh_device, config.dims, config.mesh_shape_override)
+
+
+@contextlib.contextmanager
+def distribute(default):
+    """Inside of it from_torch() has this mapper, or to_torch() this composer, where none is given."""
+    if not isinstance(default, (TensorToMesh, MeshToTensor)):
+        raise ValueError("distribute() takes a mapper to a mesh or a composer from one, not " + type(default).__name__)
+    import ttnn
+
+    name, option = ("from_torch", "mesh_mapper") if isinstance(default, TensorToMesh) else ("to_torch", "mesh_composer")
+    before = getattr(ttnn, name)
+    setattr(ttnn, name, functools.partial(before, **{option: default}))
+    try:
+        yield
+    finally:
+        setattr(ttnn, name, before)
 
 
 class MeshCoordinateRange:
