@@ -6,6 +6,7 @@ import dataclasses
 from ttnn import _ttnn
 from ttnn._ttnn.device import Arch, DispatchCoreAxis, DispatchCoreType
 from ttnn._ttnn.fabric import FabricTensixConfig
+from ttnn._ttnn.global_semaphore import GlobalSemaphore
 from ttnn._ttnn.multi_device import MeshDevice, MeshShape
 from ttnn._ttnn.tensor import BufferType, CoreGrid
 
@@ -306,13 +307,9 @@ def get_optimal_dram_bank_to_logical_worker_assignment(device, noc):
     return device.get_optimal_dram_bank_to_logical_worker_assignment(noc)
 
 
-class GlobalSemaphore:
-    def __init__(self, cores, value):
-        self.cores, self.value = cores, value
-
-
 def create_global_semaphore(device, cores, initial_value, buffer_type=BufferType.L1):
-    return GlobalSemaphore(cores, initial_value)
+    """A semaphore on cores of all chips. Nothing waits for it here; calls and traces keep what it is."""
+    return GlobalSemaphore(cores, initial_value, buffer_type)
 
 
 def reset_global_semaphore_value(semaphore, value):

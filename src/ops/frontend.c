@@ -167,6 +167,7 @@ static const struct {
 	{"SDPA", "operations.transformer"},
 	{"Conv", "operations.conv"},
 	{"Op2D", "operations.conv"},
+	{"Global", "global_semaphore"},
 };
 
 const char *ttnn_object_kind(const char **module, size_t i)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/vec.h"
 #include "ops/conv.h"
 #include "ops/matmul.h"
 #include "ops/matmul_other.h"
@@ -51,6 +52,14 @@ static const struct tt_field sdpa_fields[TT_SDPA_FIELDS] = {
 };
 const struct tt_schema tt_schema_sdpa = {"SDPAProgramConfig", sdpa_fields, TT_SDPA_FIELDS, true};
 
+static const struct tt_field semaphore_fields[] = {
+	{.name = "cores"},
+	{.name = "value", .unkeyed = true},
+	{.name = "buffer_type"},
+};
+static const struct tt_schema schema_semaphore = {"GlobalSemaphore", semaphore_fields,
+						  TT_COUNT(semaphore_fields), true};
+
 #define NORM "legacy_reduction: bool = False, legacy_rsqrt: bool = False, use_welford: bool = False"
 
 #define COMPUTE                                                                                    \
@@ -88,6 +97,8 @@ static const struct kind kinds[] = {
 	{"Conv2dConfig", &tt_schema_conv, TT_SIG_CONV},
 	{"Conv2dSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
 	{"Op2DSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
+	{"GlobalSemaphore", &schema_semaphore,
+	 "cores: CoreRangeSet, value: int, buffer_type: BufferType = L1"},
 };
 
 /* Program configs of products are rows of their own table. */

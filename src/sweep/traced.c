@@ -274,6 +274,10 @@ static tt_status read_field(struct ttnn_value *out, const struct binding *b,
 		*out = (struct ttnn_value){.kind = TTNN_VALUE_CORE_SET};
 		return ttnn_core_set_make(&out->core_set, NULL, 0);
 	}
+	if (tt_json_kind(value) == TT_JSON_ARRAY) {
+		*out = (struct ttnn_value){.kind = TTNN_VALUE_CORE_SET};
+		return tt_json_read_core_set(&out->core_set, value);
+	}
 	if (!tt_json_real(&real, value))
 		return bad(b, name);
 	snprintf(number, sizeof(number), "%.17g", real);
@@ -417,22 +421,26 @@ static bool place_of(size_t *out, const char *key)
 	return !*end;
 }
 
-/* The name that a key of a configuration of 2026 has in a signature; NULL: it has none. */
-static const char *name_in(const struct tt_sig *sig, const char *key)
+/*
+ * The name that a key of a configuration has in a signature; NULL: it has none. Calls of 2026 are as Python made them;
+ * those of November 2025 have all arguments by position (`placed`).
+ */
+static const char *name_in(const struct tt_sig *sig, const char *key, bool placed)
 {
 	size_t place;
 	int index;
 
 	if (place_of(&place, key))
-		return place < sig->count && !sig->args[place].keyword_only ? sig->args[place].name
-									    : NULL;
+		return place < sig->count && (placed || !sig->args[place].keyword_only)
+			       ? sig->args[place].name
+			       : NULL;
 	index = tt_sig_index(sig, key);
 	return index < 0 ? NULL : sig->args[index].name;
 }
 
 /* Whether a signature has the argument of an element, and takes it if it is a text. */
 static bool has_element(const struct binding *b, const struct tt_overloads *one,
-			const struct tt_json *element)
+			const struct tt_json *element, bool placed)
 {
 	struct tt_json_iter member = tt_json_iter(element);
 	struct ttnn_value value;
@@ -440,14 +448,14 @@ static bool has_element(const struct binding *b, const struct tt_overloads *one,
 
 	if (tt_repair_unparsed(element, NULL))
 		return true;
-	name = tt_json_next(&member) ? name_in(&one->sigs[0], member.key) : NULL;
+	name = tt_json_next(&member) ? name_in(&one->sigs[0], member.key, placed) : NULL;
 	text = tt_json_string(member.value, NULL);
 	return name &&
 	       (!text || is_lost(text) || tt_traced_text(&value, b->arena, one, name, text));
 }
 
 /* Whether all arguments that a signature demands are there. */
-static bool has_required(const struct tt_sig *sig, const struct tt_json *args)
+static bool has_required(const struct tt_sig *sig, const struct tt_json *args, bool placed)
 {
 	for (size_t i = 0; i < sig->count; i++) {
 		struct tt_json_iter it = tt_json_iter(args), member;
@@ -457,7 +465,7 @@ static bool has_required(const struct tt_sig *sig, const struct tt_json *args)
 			const char *name;
 
 			member = tt_json_iter(it.value);
-			name = tt_json_next(&member) ? name_in(sig, member.key) : NULL;
+			name = tt_json_next(&member) ? name_in(sig, member.key, placed) : NULL;
 			found = tt_repair_unparsed(it.value, NULL) || name == sig->args[i].name;
 		}
 		if (!found)
@@ -467,7 +475,7 @@ static bool has_required(const struct tt_sig *sig, const struct tt_json *args)
 }
 
 /* The first signature that takes all elements, as far as that can be told before there are tensors. */
-static const struct tt_sig *find_sig(const struct binding *b)
+static const struct tt_sig *find_sig(const struct binding *b, bool placed)
 {
 	for (size_t i = 0; i < b->overloads->count; i++) {
 		struct tt_overloads one = {.name = b->overloads->name, .count = 1};
@@ -476,8 +484,8 @@ static const struct tt_sig *find_sig(const struct binding *b)
 
 		one.sigs[0] = b->overloads->sigs[i];
 		while (fits && tt_json_next(&it))
-			fits = has_element(b, &one, it.value);
-		if (fits && has_required(&one.sigs[0], b->config->args))
+			fits = has_element(b, &one, it.value, placed);
+		if (fits && has_required(&one.sigs[0], b->config->args, placed))
 			return &b->overloads->sigs[i];
 	}
 	return NULL;
@@ -511,11 +519,11 @@ static tt_status find_names(struct names *out, const struct binding *b)
 		placed += !is_named(it.value);
 	*out = (struct names){0};
 	if (config->python)
-		out->sig = find_sig(b);
+		out->sig = find_sig(b, false);
 	if (!out->sig)
 		out->order = tt_order_names(config->op, placed);
 	if (!out->sig && !out->order)
-		out->sig = find_sig(b);
+		out->sig = find_sig(b, true);
 	for (size_t i = 0; !out->order && !out->sig && i < b->overloads->count; i++)
 		if (b->overloads->sigs[i].count >= placed)
 			out->sig = &b->overloads->sigs[i];

@@ -108,6 +108,45 @@ TEST(a_tensor_without_a_layout_is_tiles)
 	tt_traced_free(&traced);
 }
 
+/* A semaphore is an object with fields; a quotient by a number is another signature, of which the file has all arguments. */
+TEST(semaphores_and_numbers_become_arguments)
+{
+#define TENSOR                                                                                                \
+	"{\"Tensor\": {\"tensor_spec\": {\"logical_shape\": [1, 1, 32, 256], \"tensor_layout\": {\"dtype\": " \
+	"\"DataType::BFLOAT16\", \"memory_config\": {\"buffer_type\": \"BufferType::DRAM\", "                 \
+	"\"memory_layout\": \"TensorMemoryLayout::INTERLEAVED\"}}}}}"
+#define SEMAPHORE                                                                                        \
+	"{\"GlobalSemaphore\": {\"cores\": [{\"x\": 0, \"y\": 0}, {\"x\": 7, \"y\": 7}], \"value\": 0, " \
+	"\"buffer_type\": \"BufferType::L1\"}}"
+	static const char text[] =
+		"{\"operations\": {\"ttnn::div\": {\"configurations\": [{\"arguments\": [{\"arg0\": " TENSOR
+		"}, {\"arg1\": \"8\"}, {\"arg2\": \"0\"}, {\"arg3\": \"nullopt\"}]}]}, "
+		"\"ttnn::experimental::reduce_scatter_minimal_async\": {\"configurations\": "
+		"[{\"arguments\": [{\"arg0\": " TENSOR
+		"}, {\"arg1\": \"nullopt\"}, {\"arg2\": \"3\"}, {\"arg3\": [" SEMAPHORE
+		", " SEMAPHORE "]}, {\"arg4\": " SEMAPHORE "}]}]}}}";
+	struct tt_arena arena = {0};
+	struct tt_traced_maker maker = {.tensor = make_tensor, .context = &arena};
+	const char *path = test_path("semaphores.json");
+	const struct ttnn_value *given;
+	struct tt_traced_call call;
+	struct tt_traced traced;
+	size_t cores;
+
+	CHECK_OK(tt_file_save(path, text, strlen(text)));
+	CHECK_INT(count_bound(path, 2), 2);
+	CHECK_OK(tt_traced_load(&traced, path));
+	CHECK_OK(tt_traced_bind(&call, &arena, &traced.configs[1], &maker));
+	CHECK_STR(call.args[call.count - 1].name, "barrier_semaphore");
+	given = &call.args[call.count - 1].value;
+	CHECK_INT(given->kind, TTNN_VALUE_OBJECT);
+	CHECK_STR(given->schema->name, "GlobalSemaphore");
+	CHECK_INT(ttnn_core_set_ranges(given->items[0].core_set, &cores)[0].end.x, 7);
+	CHECK_INT(given->items[1].integer, 0);
+	tt_arena_deinit(&arena);
+	tt_traced_free(&traced);
+}
+
 /* Files may hold anything: it is told, not followed. */
 TEST(arguments_that_are_none_are_told)
 {
