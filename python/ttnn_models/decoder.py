@@ -9,6 +9,7 @@ import ttnn
 
 from ttnn_models import grids
 from ttnn_models.grids import TILE
+from ttnn_models.source import causal
 
 MOST_HEAD_ROWS = 2048  # rows of one product that makes heads
 WIDE_NORM = 5120
@@ -267,7 +268,8 @@ class Attention:
             part = first(new, 2, filled) if filled < new.shape[2] else new
             ttnn.experimental.paged_fill_cache(cache, part, pages, batch_idx=0)
 
-    def prefill(self, x, rotary, pages):
+    def prefill(self, x, rotary, pages, mask=None):
+        """A mask is given where tokens see more than what is before them."""
         row, layout, types = self.row, self.layout, self.decoder.precision
         length = x.shape[-2]
         q, k, v = self._heads(x, length)
@@ -281,12 +283,13 @@ class Attention:
         self._fill(keys, values, pages)
         queries = ttnn.typecast(q, dtype=ttnn.bfloat8_b)
         ttnn.deallocate(q)
+        causal_only = dict(is_causal=True, sliding_window_size=row.window if self.local else None)
+        sees = causal_only if mask is None else dict(attn_mask=mask, is_causal=False)
         context = ttnn.transformer.scaled_dot_product_attention(
             queries,
             keys,
             values,
-            is_causal=True,
-            sliding_window_size=row.window if self.local else None,
+            **sees,
             scale=row.scale,
             compute_kernel_config=types.attention_kernel,
             program_config=grids.attention(256 if length >= 2048 else 64),
@@ -480,7 +483,9 @@ class Decoder:
         self.layout = Layout(row, self.device, users)
         self.links = Links(self.layout)
         self._make_rotary()
-        self.layers = [Layer(self, number) for number in (range(row.layers) if layers is None else layers)]
+        self.numbers = list(range(row.layers) if layers is None else layers)
+        self.layers = [Layer(self, number) for number in self.numbers]
+        self.cross = {}  # layers that see a picture, by the number of the layer that they come before (cross.py)
         if ends:
             self._make_ends()
 
@@ -534,23 +539,38 @@ class Decoder:
             x = ttnn.multiply(x, self.row.width**0.5)
         return ttnn.unsqueeze_to_4D(x)
 
-    def prefill_layers(self, x, pages, length=None):
-        """Through all layers; x has the padded length. Long prompts use the beginning of the rotary tables."""
+    def picture_masks(self, length, picture):
+        """{whether a layer looks back only so far: what its prompt sees}, where a picture is seen both ways."""
+        def mask(window):
+            host = None if self.weights.dry else self.source.on_host(causal(length, window, picture), (length, length))
+            return self.weights.put(host, (1, 1, length, length))
+
+        return {local: mask(self.row.window if local else 0) for local in map(self.row.is_local, self.row.kinds())}
+
+    def _see(self, x, number, seen, decoding):
+        """Past the layer that sees a picture, where there are both."""
+        return self.cross[number](x, seen, decoding) if seen and number in self.cross else x
+
+    def prefill_layers(self, x, pages, length=None, picture=None, seen=None):
+        """Through all layers; x has the padded length. Long prompts use the beginning of the rotary tables. A picture is
+        between the words, from one row to another (`picture`), or beside them (`seen`)."""
         end = self.most if length is None else length
         tables = [[first(table, 2, end) for table in pair] for pair in self.rotary]
-        for layer in self.layers:
-            rotary = self._rotary_of(layer, tables)
-            x = layer(x, lambda attention, normed: attention.prefill(normed, rotary, pages), False)
+        masks = self.picture_masks(x.shape[-2], picture) if picture else {}
+        for number, layer in zip(self.numbers, self.layers):
+            x = self._see(x, number, seen, False)
+            rotary, mask = self._rotary_of(layer, tables), masks.get(layer.attention.local)
+            x = layer(x, lambda attention, normed: attention.prefill(normed, rotary, pages, mask), False)
         return x
 
     def prefill(self, tokens, pages, last):
         """Logits of the 32 tokens around `last`, of one prompt of the padded length."""
         return self.prefill_embedded(self.embed(tokens), pages, last)
 
-    def prefill_embedded(self, x, pages, last):
-        """The same of rows that were embedded already: of words, or of pictures."""
+    def prefill_embedded(self, x, pages, last, picture=None, seen=None):
+        """The same of rows that were embedded already: of words, and of pictures."""
         length = x.shape[-2]
-        x = self.prefill_layers(x, pages, length if length > 1024 else None)
+        x = self.prefill_layers(x, pages, length if length > 1024 else None, picture, seen)
         begin = last // TILE * TILE
         x = ttnn.slice(x, (0, 0, begin, 0), (1, 1, begin + TILE, x.shape[-1]))
         x = self.norm(x, False)
@@ -588,19 +608,19 @@ class Decoder:
             turned.append(ttnn.interleaved_to_sharded(rows, self.layout.rotary))
         return turned
 
-    def decode_layers(self, x, step):
+    def decode_layers(self, x, step, seen=None):
         """Through all layers; x is width-sharded, 32 rows of which each user has one."""
         tables = [self._decode_rotary(step, pair) for pair in self.rotary]
-        for layer in self.layers:
-            x = ttnn.to_memory_config(x, self.layout.residual)
+        for number, layer in zip(self.numbers, self.layers):
+            x = self._see(ttnn.to_memory_config(x, self.layout.residual), number, seen, True)
             rotary = self._rotary_of(layer, tables)
             x = layer(x, lambda attention, normed: attention.decode(normed, rotary, step), True)
         return x
 
-    def decode(self, tokens, step):
+    def decode(self, tokens, step, seen=None):
         """Logits of the tokens that follow: each chip's part of the vocabulary."""
         x = ttnn.to_memory_config(self.embed(tokens), self.layout.residual)
-        x = self.norm(self.decode_layers(x, step), True)
+        x = self.norm(self.decode_layers(x, step, seen), True)
         return self.head(x)
 
     def _gathered_logits(self, logits):

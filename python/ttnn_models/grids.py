@@ -74,6 +74,18 @@ def user_sharded(users, height, width):
     )
 
 
+def height_sharded(height, width, most):
+    """So many rows on as many cores as share their tiles evenly."""
+    grid = _grid(c for c in range(most, 0, -1) if height // TILE % c == 0)
+    return ttnn.create_sharded_memory_config(
+        (height // grid.num_cores, width),
+        grid,
+        ttnn.ShardStrategy.HEIGHT,
+        ttnn.ShardOrientation.ROW_MAJOR,
+        use_height_and_width_as_shard_shape=True,
+    )
+
+
 def dram_sharded(device, k, n):
     """A weight of k rows in width shards, one for each bank of DRAM."""
     banks = device.dram_grid_size().x
@@ -127,9 +139,15 @@ def sharded_norm(width, grid):
     )
 
 
-def attention(chunk):
+def square_product(m, n, fuse):
+    """m rows times a weight that is interleaved, on all cores."""
+    per_core_n = math.ceil(n / TILE / SIDE)
+    return _prefill((SIDE, SIDE), 1, (math.ceil(m / TILE / SIDE), per_core_n), divisor(per_core_n, 4), fuse)
+
+
+def attention(chunk, keys=None):
     return ttnn.SDPAProgramConfig(
-        compute_with_storage_grid_size=(SIDE, SIDE), exp_approx_mode=False, q_chunk_size=chunk, k_chunk_size=chunk
+        compute_with_storage_grid_size=(SIDE, SIDE), exp_approx_mode=False, q_chunk_size=chunk, k_chunk_size=keys or chunk
     )
 
 

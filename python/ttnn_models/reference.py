@@ -3,7 +3,6 @@
 A decoder is given a whole sequence; what a decoding step gives is the last row of the longer one.
 """
 
-import array
 import math
 import operator
 
@@ -140,19 +139,17 @@ class InTtnn:
 
 
 class Reference:
-    """A decoder's layers, its ends in torch only."""
+    """A decoder's layers, its ends in torch only; `picture` is the begin and the end of one in the sequence."""
 
-    def __init__(self, row, source):
-        self.row, self.source, self.weights = row, source, source.weights
+    def __init__(self, row, source, picture=None):
+        self.row, self.source, self.weights, self.picture = row, source, source.weights, picture
         self.f = InTorch() if self.weights.torch else InTtnn(self.weights.device)
 
-    def _norm(self, x, name, width):
+    def norm(self, x, name, width):
         return self.f.rms_norm(x, self.f.take(norm_host(self.weights, self.row, name, width)), self.row.epsilon)
 
     def _mask(self, length, window):
-        seen = lambda i, j: j <= i and not (window and i - j >= window)
-        values = array.array("f", (0.0 if seen(i, j) else -1e9 for i in range(length) for j in range(length)))
-        return self.f.numbers(values, (1, length, length))
+        return self.f.numbers(numbers.causal(length, window, self.picture), (1, length, length))
 
     def _split_heads(self, both):
         """Queries, keys and values, from the columns of every chip."""
@@ -173,7 +170,7 @@ class Reference:
             both = f.add(both, f.take(self.source.bias(name)))
         q, k, v = self._split_heads(both)
         if row.head_norms:
-            q, k = (self._norm(t, f"{name}.self_attn.{n}_norm.weight", row.head) for t, n in ((q, "q"), (k, "k")))
+            q, k = (self.norm(t, f"{name}.self_attn.{n}_norm.weight", row.head) for t, n in ((q, "q"), (k, "k")))
         cos, sin = map(f.take, self.source.rotary(row.local_rope if local and row.local_rope else row.rope, length))
         turn = f.numbers(numbers.block_turn(row.head, 1), (row.head, row.head))
         q, k = (f.add(f.multiply(t, cos), f.multiply(f.matmul(t, turn), sin)) for t in (q, k))
@@ -183,21 +180,25 @@ class Reference:
         merged = f.merged(f.matmul(weights, v))
         return f.matmul(merged, f.take(self.source.matrix(f"{name}.self_attn.o_proj", (row.heads * row.head, row.width))))
 
+    def feed_forward(self, x, name):
+        row, f = self.row, self.f
+        matrix = lambda part, shape: f.take(self.source.matrix(f"{name}.mlp.{part}", shape))
+        wide = (row.width, row.inner)
+        gate = getattr(f, row.activation)(f.matmul(x, matrix("gate_proj", wide)))
+        both = f.multiply(gate, f.matmul(x, matrix("up_proj", wide)))
+        return f.matmul(both, matrix("down_proj", (row.inner, row.width)))
+
     def layer(self, x, number):
         row, f, name = self.row, self.f, f"model.layers.{number}"
-        matrix = lambda part, shape: f.take(self.source.matrix(f"{name}.mlp.{part}", shape))
-        attended = self._attention(self._norm(x, f"{name}.input_layernorm.weight", row.width), name, number)
+        attended = self._attention(self.norm(x, f"{name}.input_layernorm.weight", row.width), name, number)
         if row.outer_norms:
-            attended = self._norm(attended, f"{name}.post_attention_layernorm.weight", row.width)
+            attended = self.norm(attended, f"{name}.post_attention_layernorm.weight", row.width)
         x = f.add(x, attended)
         before = "pre_feedforward_layernorm" if row.outer_norms else "post_attention_layernorm"
-        n = self._norm(x, f"{name}.{before}.weight", row.width)
-        wide = (row.width, row.inner)
-        gate = getattr(f, row.activation)(f.matmul(n, matrix("gate_proj", wide)))
-        both = f.multiply(gate, f.matmul(n, matrix("up_proj", wide)))
-        fed = f.matmul(both, matrix("down_proj", (row.inner, row.width)))
+        n = self.norm(x, f"{name}.{before}.weight", row.width)
+        fed = self.feed_forward(n, name)
         if row.outer_norms:
-            fed = self._norm(fed, f"{name}.post_feedforward_layernorm.weight", row.width)
+            fed = self.norm(fed, f"{name}.post_feedforward_layernorm.weight", row.width)
         return f.add(x, fed)
 
     def layers(self, x, layers):
@@ -214,7 +215,7 @@ class Reference:
         with torch.no_grad():
             x = self.source.embedding()[torch.tensor(tokens)]
             x = self.layers(x * self.row.width**0.5 if self.row.scaled_embedding else x, range(self.row.layers))
-            return self._norm(x, "model.norm.weight", self.row.width) @ self.source.head()
+            return self.norm(x, "model.norm.weight", self.row.width) @ self.source.head()
 
 
 def _flat(value):

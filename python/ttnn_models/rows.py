@@ -66,7 +66,7 @@ class Row:
     scaled_embedding: bool = False  # times sqrt(width)
     half_precise: bool = False  # "accuracy" keeps block floats in attention
     tower: Tower | None = None
-    cross_layers: int = 0  # layers of the published model that attend to pictures and take no part in text
+    cross: tuple = ()  # layers before which one stands that sees pictures and takes no part in text
 
     def __post_init__(self):
         object.__setattr__(self, "head", self.head or self.width // self.heads)
@@ -105,7 +105,7 @@ ROWS = {
     ),
     "meta-llama/Llama-3.2-11B-Vision-Instruct": Row(
         layers=32, width=4096, heads=32, kv_heads=8, inner=14336, vocabulary=128256,
-        rope=Rope(500000.0, "llama3", 8.0), half_precise=True, cross_layers=8,
+        rope=Rope(500000.0, "llama3", 8.0), half_precise=True, cross=tuple(range(3, 32, 4)),
         tower=Tower(32, 1280, 16, 5120, 560, 14, 1e-5, global_layers=8, tiles=4, class_token=True),
     ),
     "Qwen/Qwen2.5-Coder-7B-Instruct": Row(

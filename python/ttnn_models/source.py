@@ -39,6 +39,23 @@ def block_turn(size, copies):
     return rows * copies
 
 
+HIDDEN = -1e9  # added to a score that does not count
+
+
+def causal(length, window=0, picture=None):
+    """What is added to the scores of a prompt, row by row. A token sees those before it, `window` of them where that is given;
+    tokens of a picture (its begin and end) see all of the picture."""
+    rows = array.array("f")
+    for i in range(length):
+        begin, end = max(0, i + 1 - window) if window else 0, i + 1
+        row = array.array("f", [HIDDEN]) * length
+        row[begin:end] = array.array("f", bytes(4 * (end - begin)))
+        if picture and picture[0] <= i < picture[1]:
+            row[picture[0] : picture[1]] = array.array("f", bytes(4 * (picture[1] - picture[0])))
+        rows += row
+    return rows
+
+
 class Source:
     def __init__(self, row, weights):
         self.row, self.weights, self.chips = row, weights, weights.chips

@@ -69,31 +69,55 @@ def _rows_of(tensor, torch):
     return [sum(pieces, []) for pieces in zip(*(p.to_list()[0][0] for p in parts))]
 
 
-def compute_layer(row, device, number, types, folder=None, length=128, seed=0):
-    """{what: correlation} of one layer on a prompt and on the token behind it, against float32."""
-    weights = Weights(device, folder=folder, seed=seed)
-    if not weights.torch:
-        row = dataclasses.replace(row, inner=row.padded)  # without zeros behind it
-    source = Source(row, weights)
-    blocks = length // 32 + 1
-    decoder = Decoder(row, weights, source, layers=[number], ends=False, types=types, most=2 * length, blocks=blocks)
-    numbers = random.Random(seed)
-    values = array.array("f", (numbers.gauss(0.0, 1.0) for _ in range((length + 1) * row.width)))
-    prompt = source.on_host(values[: length * row.width], (length, row.width))
-    pages = weights.whole_numbers(range(blocks), (1, blocks))
-    out = decoder.prefill_layers(weights.put(prompt, (1, 1, length, row.width), split=3), pages, length)
-    prompt = _rows_of(out, weights.torch)
-    padding = array.array("f", bytes(4 * (TILE - 1) * row.width))
-    last = source.on_host(values[length * row.width :] + padding, (TILE, row.width))
-    x = ttnn.to_memory_config(weights.put(last, (1, 1, TILE, row.width), split=3), decoder.layout.residual)
-    out = decoder.decode_layers(x, decoder.step([length], [list(range(blocks))]))
-    token = _rows_of(ttnn.to_memory_config(out, ttnn.DRAM_MEMORY_CONFIG), weights.torch)[:1]
+class Trial:
+    """Some layers without ends, a random prompt and the token behind it."""
+
+    def __init__(self, row, device, types, layers, folder=None, length=128, seed=0):
+        self.weights = weights = Weights(device, folder=folder, seed=seed)
+        self.row = row if weights.torch else dataclasses.replace(row, inner=row.padded)  # without zeros behind it
+        self.source, self.length, self.blocks = Source(self.row, weights), length, length // 32 + 1
+        self.decoder = Decoder(
+            self.row, weights, self.source, layers=layers, ends=False, types=types, most=2 * length, blocks=self.blocks
+        )
+        numbers = random.Random(seed)
+        self.values = array.array("f", (numbers.gauss(0.0, 1.0) for _ in range((length + 1) * row.width)))
+
+    def on_host(self, begin, end, rows=None):
+        """Rows of the sequence, with zeros up to so many."""
+        width = self.row.width
+        values = self.values[begin * width : end * width]
+        rows = rows or end - begin
+        return self.source.on_host(values + array.array("f", bytes(4 * (rows * width - len(values)))), (rows, width))
+
+    def passed(self, prefill, decode):
+        """(rows of the prompt, the row of the token): each is called with rows on the chips."""
+        width, length, put = self.row.width, self.length, self.weights.put
+        prompt = _rows_of(prefill(put(self.on_host(0, length), (1, 1, length, width), split=3)), self.weights.torch)
+        last = put(self.on_host(length, length + 1, TILE), (1, 1, TILE, width), split=3)
+        out = decode(ttnn.to_memory_config(last, self.decoder.layout.residual))
+        return prompt, _rows_of(ttnn.to_memory_config(out, ttnn.DRAM_MEMORY_CONFIG), self.weights.torch)[:1]
+
+    def compared(self, name, found, expected):
+        """{what: correlation}; `expected` are all rows, on the host."""
+        expected = expected if self.weights.torch else expected.to_list()
+        pairs = {"prompt": expected[: self.length], "next token": expected[self.length :]}
+        return {f"{name}, {what}": correlation(rows, ours) for (what, rows), ours in zip(pairs.items(), found)}
+
+
+def compute_layer(row, device, number, types, folder=None, picture=None):
+    """{what: correlation} of one layer on a prompt and on the token behind it, against float32. `picture` is the begin and
+    the end of a picture in the prompt."""
+    trial = Trial(row, device, types, [number], folder)
+    decoder, blocks = trial.decoder, trial.blocks
+    pages = trial.weights.whole_numbers(range(blocks), (1, blocks))
+    found = trial.passed(
+        lambda x: decoder.prefill_layers(x, pages, trial.length, picture),
+        lambda x: decoder.decode_layers(x, decoder.step([trial.length], [list(range(blocks))])),
+    )
     if not machine.compares():
         return {}
-    expected = Reference(row, source).layers(source.on_host(values, (length + 1, row.width)), [number])
-    expected = expected if weights.torch else expected.to_list()
-    pairs = {"prompt": (expected[:length], prompt), "next token": (expected[length:], token)}
-    return {f"layer {number}, {what}": correlation(*pair) for what, pair in pairs.items()}
+    expected = Reference(trial.row, trial.source, picture).layers(trial.on_host(0, trial.length + 1), [number])
+    return trial.compared(f"layer {number}, a picture" if picture else f"layer {number}", found, expected)
 
 
 def _logits(tensor, row, index):

@@ -172,15 +172,27 @@ class Links:
         return summed
 
 
+def keeps(tower, number):
+    """Whether the output of a layer goes on beside the last one's."""
+    return bool(tower.global_layers) and number in KEPT
+
+
+def kept_operations(tower):
+    """What a whole tower calls for those: a copy of each, and one to put them together."""
+    kept = sum(keeps(tower, number) for number in range(tower.layers))
+    return kept + bool(kept)
+
+
 class Tower:
     """Patches to rows of the decoder's width; `width` is that of the decoder, split over chips."""
 
-    def __init__(self, tower, weights, width, layers=None, ends=True):
+    def __init__(self, tower, weights, width, layers=None, behind=None, ends=True):
         self.tower, self.weights = tower, weights
         self.numbers = numbers = TowerWeights(tower, weights)
         self.sizes, self.links = numbers.sizes, Links(weights.device)
         count = tower.layers if layers is None else min(layers, tower.layers)
-        behind = tower.global_layers if layers is None else min(layers, tower.global_layers)
+        behind = count if behind is None and layers is not None else behind
+        behind = tower.global_layers if behind is None else min(behind, tower.global_layers)
         self.layers = [Layer(numbers, self.links, f"layers.{i}") for i in range(count)]
         self.global_layers = [Layer(numbers, self.links, f"global.{i}", gated=True) for i in range(behind)]
         if ends:
@@ -192,18 +204,16 @@ class Tower:
         self.patch = make("patch", (1, 1, sizes.pixels, tower.width))
         self.places = make("positions", (1, 1, sizes.rows, tower.width), dtype=ttnn.bfloat16)
         self.norms = [make(f"norm{i}", (1, 1, 1, tower.width), dtype=ttnn.bfloat16) for i in range(2)]
-        wide = tower.width * (1 + sum(self._keeps(number) for number in range(len(self.layers))))
+        wide = tower.width * (1 + sum(keeps(self.tower, number) for number in range(len(self.layers))))
         self.projection = make("projection", (1, 1, wide, width), 3)
 
-    def _keeps(self, number):
-        return bool(self.tower.global_layers) and number in KEPT
 
     def encode(self, x):
         """Through all layers; (the last output, those that are kept)."""
         kept = []
         for number, layer in enumerate(self.layers):
             x = layer(x)
-            if self._keeps(number):
+            if keeps(self.tower, number):
                 kept.append(ttnn.clone(x))
         for layer in self.global_layers:
             x = layer(x)
