@@ -60,18 +60,27 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Methods of tensors are in no list of upstream's: what they do is no operation of a model. */
+static bool is_method(const char *name)
+{
+	return strncmp(name, "ttnn.Tensor.", 12) == 0;
+}
+
 static tt_status own_names(names_list *names)
 {
 	const char *alias, *of;
 	const ttnn_op *op;
 
 	for (size_t i = 0; (op = ttnn_op_at(i)); i++) {
-		const char **name = TT_VEC_PUSH(names);
 		struct ttnn_op_info info;
+		const char **name;
 
+		ttnn_op_get_info(&info, op);
+		if (is_method(info.name))
+			continue;
+		name = TT_VEC_PUSH(names);
 		if (!name)
 			return tt_fail_nomem();
-		ttnn_op_get_info(&info, op);
 		*name = info.name;
 	}
 	for (size_t i = 0; (alias = ttnn_op_alias(&of, i)); i++) {
@@ -133,7 +142,7 @@ static const struct {
 	make_file *make;
 	bool grows;
 } made[] = {
-	{MASTER, "master_2025-11.json.gz", unpack, true},
+	{MASTER, "ttnn_operations_master.json.gz", unpack, true},
 	{"tests/sweep_framework/Allops.txt", "Allops.txt", list_operations, false},
 };
 
