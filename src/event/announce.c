@@ -20,7 +20,7 @@
 #include "event/ttrace.h"
 
 /* A server on this machine takes microseconds; one that is stopped is not waited for. */
-#define CONNECT_NS ((uint64_t)100000000)
+#define CONNECT_NS ((uint64_t)200000000)
 
 /* ---- bytes ---------------------------------------------------------------------------------------------- */
 
@@ -51,19 +51,16 @@ static int await_connection(int fd)
 {
 	uint64_t ends = tt_clock_ns() + CONNECT_NS;
 	struct pollfd wanted = {.fd = fd, .events = POLLOUT};
-	int error = 0;
+	int error = 0, found;
 
-	for (;;) {
+	/* On a busy machine the time may be over before the first look, and the connection stand. */
+	do {
 		uint64_t now = tt_clock_ns();
-		int found = now < ends ? poll(&wanted, 1, (int)((ends - now) / 1000000 + 1)) : 0;
 
-		if (found > 0)
-			break;
-		if (!found)
-			return ETIMEDOUT;
-		if (errno != EINTR)
-			return errno;
-	}
+		found = poll(&wanted, 1, now < ends ? (int)((ends - now) / 1000000 + 1) : 0);
+	} while (found < 0 && errno == EINTR);
+	if (found <= 0)
+		return found ? errno : ETIMEDOUT;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){sizeof(error)}) != 0)
 		return errno;
 	return error;
@@ -197,13 +194,14 @@ void tt_announce_file(const char *path)
 void tt_announce_end(const struct ttnn_trace_summary *summary)
 {
 	const char *place = tt_env("TTNN_PROFILE");
-
-	begin_anew();
-	tell(&(struct tt_announcement){.kind = TT_ANNOUNCE_END,
+	struct tt_announcement last = {.kind = TT_ANNOUNCE_END,
 				       .events = summary->events,
 				       .operations = summary->operations,
 				       .lost = summary->lost,
-				       .reason = summary->reason});
+				       .reason = summary->reason};
+
+	begin_anew();
+	tell(&last);
 	/* Whoever began the profile ended without its report, or it would have taken the word. */
 	if (place && atomic_load(&unheard) && (summary->events || summary->lost))
 		tt_log(TT_LOG_WARN,

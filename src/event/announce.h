@@ -8,7 +8,7 @@
  *	+----------------+---------+---------+----------+-------------------------------------------+
  *
  * A connection carries one announcement, and nothing comes back: a process never waits for the server. Connecting is
- * given up after a tenth of a second, and for good after the first failure: the recording is complete without it.
+ * given up after a fifth of a second, and for good after the first failure: the recording is complete without it.
  */
 #ifndef TT_EVENT_ANNOUNCE_H
 #define TT_EVENT_ANNOUNCE_H

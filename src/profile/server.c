@@ -18,8 +18,10 @@
 #include "event/ttrace.h"
 #include "profile/announcement.h"
 
-/* How long a connection may take to tell: processes send all at once. */
-#define CONNECTION_NS ((uint64_t)1000000000)
+/* How long a connection may take to tell: processes send all at once, but a machine may be busy. */
+#define CONNECTION_NS ((uint64_t)5000000000)
+/* How long those that stand at the end are waited for. */
+#define DRAIN_NS ((uint64_t)1000000000)
 /* Clients do not wait to be heard: all of a command's processes may stand here meanwhile. */
 #define BACKLOG 4096
 
@@ -347,8 +349,10 @@ tt_status tt_server_turn(struct tt_server *server, int milliseconds, const sigse
 
 tt_status tt_server_drain(struct tt_server *server)
 {
+	uint64_t ends = tt_clock_ns() + DRAIN_NS;
+
 	TT_TRY(tt_server_turn(server, 0, NULL));
-	while (server->connection_count)
+	while (server->connection_count && tt_clock_ns() < ends)
 		TT_TRY(tt_server_turn(server, 10, NULL));
 	return TTNN_OK;
 }

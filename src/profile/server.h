@@ -11,7 +11,7 @@
  *	tt_server_close(server);
  *
  * Anybody may connect. What is no announcement, or has not this server's key, or names a file that is not directly in
- * the directory, is counted and forgotten; a connection has a second and 32 KB, and there are never more than
+ * the directory, is counted and forgotten; a connection has five seconds and 32 KB, and there are never more than
  * TT_SERVER_CONNECTIONS: the oldest gives way. One thread.
  */
 #ifndef TT_PROFILE_SERVER_H
@@ -62,7 +62,7 @@ const char *tt_server_place(const struct tt_server *server);
  */
 tt_status tt_server_turn(struct tt_server *server, int milliseconds, const sigset_t *mask);
 
-/* Hears all that was said so far. */
+/* Hears all that was said so far; silent connections are waited for a second. */
 tt_status tt_server_drain(struct tt_server *server);
 
 /* All processes, in the order of their first words. Borrowed until the next turn. */
