@@ -120,8 +120,11 @@ void cli_workload_step(struct cli_workload *workload)
 	}
 	if (!workload->signal || workload->told == LOUDER)
 		return;
-	/* Whoever asks twice means it. */
-	if (how_often > 1) {
+	/* What the command has started in the background ends with it. */
+	if (workload->ended) {
+		tell(workload, SIGTERM);
+		workload->told = LOUDER;
+	} else if (how_often > 1) { /* Whoever asks twice means it. */
 		tell(workload, SIGKILL);
 		workload->told = LOUDER;
 	} else if (tt_clock_ns() >= workload->next) {

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -17,6 +16,7 @@
 #include "base/log.h"
 #include "base/pack.h"
 #include "event/encode.h"
+#include "event/store_file.h"
 #include "event/ttrace.h"
 
 /* A server on this machine takes microseconds; one that is stopped is not waited for. */
@@ -115,23 +115,6 @@ bool tt_announce(const struct tt_announcement *told, const char *place)
 
 /* ---- the process's own words ------------------------------------------------------------------------------- */
 
-void tt_process_command(char *out, size_t room)
-{
-	int fd = tt_fd_open("/proc/self/cmdline", O_RDONLY);
-	ssize_t length = fd < 0 ? 0 : read(fd, out, room - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (length < 0)
-		length = 0;
-	while (length && !out[length - 1])
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (!out[i])
-			out[i] = ' ';
-	out[length] = '\0';
-}
-
 /* Of this process: a child begins anew. One thread at a time tells, but several may have done so. */
 static _Atomic pid_t teller;
 static atomic_bool unheard;
@@ -148,22 +131,23 @@ static void begin_anew(void)
 		atomic_store(&spent[i], 0);
 }
 
-static void tell(struct tt_announcement *told)
+static void tell(const struct tt_announcement *words)
 {
 	const char *place = tt_env("TTNN_PROFILE");
 	uint64_t began = tt_clock_ns();
+	struct tt_announcement told = *words;
 	char command[4096];
 
 	if (!place || atomic_load(&unheard))
 		return;
 	tt_process_command(command, sizeof(command));
-	told->pid = (uint64_t)getpid();
-	told->parent = (uint64_t)getppid();
-	told->command = command;
-	told->recorded_ns = atomic_load(&spent[TT_SPENT_RECORDING]);
-	told->written_ns = atomic_load(&spent[TT_SPENT_WRITING]);
-	told->told_ns = atomic_load(&spent[TT_SPENT_TELLING]);
-	if (!tt_announce(told, place))
+	told.pid = (uint64_t)getpid();
+	told.parent = (uint64_t)getppid();
+	told.command = command;
+	told.recorded_ns = atomic_load(&spent[TT_SPENT_RECORDING]);
+	told.written_ns = atomic_load(&spent[TT_SPENT_WRITING]);
+	told.told_ns = atomic_load(&spent[TT_SPENT_TELLING]);
+	if (!tt_announce(&told, place))
 		atomic_store(&unheard, true);
 	atomic_fetch_add(&spent[TT_SPENT_TELLING], tt_clock_ns() - began);
 }

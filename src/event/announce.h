@@ -83,7 +83,4 @@ void tt_announce_spent(enum tt_spent kind, uint64_t ns);
 /* Whether a server wants to know what recording costs. */
 bool tt_announce_wanted(void);
 
-/* The command line of this process with blanks between its words; cut when it is long. */
-void tt_process_command(char *out, size_t room);
-
 #endif

@@ -16,6 +16,23 @@
 
 /* ---- heads ---------------------------------------------------------------------------------------------- */
 
+void tt_process_command(char *out, size_t room)
+{
+	int fd = tt_fd_open("/proc/self/cmdline", O_RDONLY);
+	ssize_t length = fd < 0 ? 0 : read(fd, out, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (length < 0)
+		length = 0;
+	while (length && !out[length - 1])
+		length--;
+	for (ssize_t i = 0; i < length; i++)
+		if (!out[i])
+			out[i] = ' ';
+	out[length] = '\0';
+}
+
 static void add_body(struct tt_str *out, const struct tt_store *store)
 {
 	uint64_t ring = store->options.last_ops;

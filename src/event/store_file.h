@@ -1,4 +1,4 @@
-/* store_file.h: the file of a store (event/store.h). Only store.c includes it. */
+/* store_file.h: the file of a store (event/store.h). Only store.c and announce.c include it. */
 #ifndef TT_EVENT_STORE_FILE_H
 #define TT_EVENT_STORE_FILE_H
 
@@ -16,6 +16,9 @@ tt_status tt_store_file_chunk(struct tt_store *store, const struct tt_chunk_head
 
 /* Appends the index and the tail. */
 tt_status tt_store_file_finish(struct tt_store *store);
+
+/* The command line of this process with blanks between its words; cut when it is long. */
+void tt_process_command(char *out, size_t room);
 
 /* A whole file of the chunks in memory, under a temporary name until it is complete. */
 tt_status tt_store_file_dump(struct tt_store *store);
