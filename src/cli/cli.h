@@ -13,6 +13,7 @@ extern const struct tt_cmd cli_root;
 extern const struct tt_cmd cli_completion;
 extern const struct tt_cmd cli_configs;
 extern const struct tt_cmd cli_devices;
+extern const struct tt_cmd cli_diff;
 extern const struct tt_cmd cli_export;
 extern const struct tt_cmd cli_help;
 extern const struct tt_cmd cli_import;

@@ -8,12 +8,13 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
+#include "cli/show_profile.h"
 #include "cli/window.h"
 #include "trace/calls.h"
 #include "trace/memory.h"
 #include "trace/query.h"
 
-static bool tree, memory_rows, peak, info, as_json;
+static bool tree, memory_rows, peak, info, profile, as_json;
 static int64_t levels;
 static int dialect = -1;
 
@@ -22,6 +23,8 @@ static const struct tt_opt options[] = {
 	{"memory", 0, TT_OPT_FLAG, &memory_rows, NULL, "memory after each event"},
 	{"peak", 0, TT_OPT_FLAG, &peak, NULL, "the highest point, what held memory then, a chart"},
 	{"levels", 0, TT_OPT_POSITIVE, &levels, "N", "the levelized graph down to this level"},
+	{"profile", 0, TT_OPT_FLAG, &profile, NULL,
+	 "times on the device, what limits them, what may help; also of a profiler's CSV"},
 	{"info", 0, TT_OPT_FLAG, &info, NULL, "what the file is, without reading it all"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
 	CLI_WINDOW_OPTIONS,
@@ -455,11 +458,22 @@ static tt_status show_whole(struct tt_input *input)
 	return status;
 }
 
+static tt_status show_profile(const char *path)
+{
+	if (!as_json)
+		return cli_profile_print(path);
+	begin_json();
+	TT_TRY(cli_profile_json(&out, path));
+	return end_json();
+}
+
 static tt_status show(const char *path)
 {
 	struct tt_input input;
 	tt_status status;
 
+	if (profile)
+		return show_profile(path);
 	if (info && cli_window_given())
 		return tt_fail(TTNN_INVALID, "--info tells of whole files, not of a part");
 	TT_TRY(cli_window_open(&input, path));
@@ -524,11 +538,11 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 const struct tt_cmd cli_show = {
 	.name = "show",
 	.help = "print what is in traces, graphs or reports",
-	.operands = "TRACE|GRAPH.json|REPORT.json|DIR...",
+	.operands = "TRACE|GRAPH.json|REPORT.json|PERF.csv|DIR...",
 	.least = 1,
 	.most = TT_CMD_ANY,
 	.options = options,
-	.exclusive = "tree|memory|peak|levels|info",
+	.exclusive = "tree|memory|peak|levels|profile|info",
 	.more = "Without an option: the operations by time. Of several files, and of the traces and reports of a\n"
 		"folder: one after the other.\n",
 	.run = run,

@@ -12,7 +12,8 @@
 /* A CSV on its way to a file or to standard output. */
 struct table {
 	enum ttnn_dialect dialect;
-	struct tt_file_out *file; /* NULL: standard output */
+	struct tt_file_out *file;           /* NULL: the next, or standard output */
+	const struct tt_ops_output *output; /* NULL: standard output */
 	struct tt_ops_csv *csv;
 };
 
@@ -22,6 +23,8 @@ static void write_table(void *context, const void *data, size_t size)
 
 	if (table->file)
 		tt_file_write(table->file, data, size);
+	else if (table->output)
+		table->output->write(table->output->context, data, size);
 	else
 		fwrite(data, 1, size, stdout);
 }
@@ -68,6 +71,16 @@ tt_status tt_ops_csv(struct tt_ops_totals *totals, const struct tt_ops_input *in
 	*totals = (struct tt_ops_totals){0};
 	if (path)
 		TT_TRY(tt_file_create(&table.file, path));
+	return end_table(&table, tt_ops_merge(totals, inputs, count, options, writers));
+}
+
+tt_status tt_ops_csv_to(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,
+			size_t count, const struct tt_ops_options *options,
+			const struct tt_ops_output *output)
+{
+	struct table table = {.dialect = options->dialect, .output = output};
+	const struct tt_ops_writer writers[] = {{&table_sink, &table}, {0}};
+
 	return end_table(&table, tt_ops_merge(totals, inputs, count, options, writers));
 }
 

@@ -37,6 +37,15 @@ struct tt_ops_totals {
 tt_status tt_ops_csv(struct tt_ops_totals *totals, const struct tt_ops_input *inputs, size_t count,
 		     const struct tt_ops_options *options, const char *path);
 
+/* The same to whoever takes the bytes. */
+struct tt_ops_output {
+	void (*write)(void *context, const void *data, size_t size);
+	void *context;
+};
+tt_status tt_ops_csv_to(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,
+			size_t count, const struct tt_ops_options *options,
+			const struct tt_ops_output *output);
+
 /*
  * Writes what ttnn-visualizer takes as a performance report into a folder, which is made if need be:
  * ops_perf_results.csv, profile_log_device.csv, and what they are derived from: tracy_ops_times.csv and
