@@ -7,6 +7,7 @@ Python: importing modules, values of parameters, calling run().
 import ast
 import contextlib
 import importlib.util
+import inspect
 import json
 import pathlib
 import re
@@ -220,6 +221,19 @@ def stop_measuring_time(start):
     return time.perf_counter_ns() - start
 
 
+# What traced suites have besides the tensors: a run() that has no use for it need not take it.
+EXTRA = {"output_memory_config", "storage_type", "traced_source", "traced_machine_info", "config_hash"}
+
+
+def accepted(run, parameters):
+    """Those that run() takes."""
+    known = inspect.signature(run).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in known):
+        return parameters
+    names = {one.name for one in known}
+    return {name: value for name, value in parameters.items() if name in names or name not in EXTRA}
+
+
 class Executor:
     """Runs vectors of a module in this process. The device is opened with the first one, and stays open."""
 
@@ -259,7 +273,7 @@ class Executor:
         return {**_details, **answer}
 
     def _once(self, parameters):
-        result = self.module.run(**parameters, device=self._device)
+        result = self.module.run(**accepted(self.module.run, parameters), device=self._device)
         spent = None
         if isinstance(result, list):
             result, spent = (result[0], result[1] / 1e6) if len(result) > 1 else (result[0], None)
