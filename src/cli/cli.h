@@ -22,6 +22,7 @@ extern const struct tt_cmd cli_profile;
 extern const struct tt_cmd cli_replay;
 extern const struct tt_cmd cli_repro;
 extern const struct tt_cmd cli_show;
+extern const struct tt_cmd cli_sweep;
 extern const struct tt_cmd cli_trace;
 extern const struct tt_cmd cli_version;
 extern const struct tt_cmd cli_workspace;

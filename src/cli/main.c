@@ -15,9 +15,9 @@
 #include "cli/cli.h"
 
 static const struct tt_cmd *const commands[] = {
-	&cli_completion, &cli_configs, &cli_devices,   &cli_diff,   &cli_export, &cli_help,
-	&cli_import,     &cli_ops,     &cli_profile,   &cli_replay, &cli_repro,  &cli_show,
-	&cli_trace,      &cli_version, &cli_workspace, NULL,
+	&cli_completion, &cli_configs, &cli_devices, &cli_diff,      &cli_export, &cli_help,
+	&cli_import,     &cli_ops,     &cli_profile, &cli_replay,    &cli_repro,  &cli_show,
+	&cli_sweep,      &cli_trace,   &cli_version, &cli_workspace, NULL,
 };
 
 static bool print_version;

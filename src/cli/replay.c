@@ -93,7 +93,8 @@ static void count(struct totals *totals, const struct tt_replay_result *result)
 static tt_status replay(struct totals *totals, struct tt_replay_machine *machine,
 			struct tt_source *source, uint64_t number)
 {
-	struct tt_replay_options how = {(uint64_t)seed * 1000003 + number, (uint64_t)largest};
+	struct tt_replay_options how = {.seed = (uint64_t)seed * 1000003 + number,
+					.largest = (uint64_t)largest};
 	struct tt_replay_result result;
 	struct tt_call_source call;
 	struct tt_recall recall;

@@ -24,6 +24,7 @@ static const struct {
 } newer_fields[] = {
 	{NULL, "allowed_worker_cores", "\"std::nullopt\""},
 	{NULL, "num_workers_per_dram_bank", "1"},
+	{NULL, "stream_in1", "0"},
 	{"SDPAProgramConfig", "sub_core_grids", "\"std::nullopt\""},
 	{"SDPAProgramConfig", "exp_approx_mode", "\"std::nullopt\""},
 	{"SDPAProgramConfig", "max_cores_per_head_batch", "16"},

@@ -24,6 +24,8 @@ void tt_replay_close(struct tt_replay_machine *machine);
 struct tt_replay_options {
 	uint64_t seed;
 	uint64_t largest; /* elements of all inputs together; 0: any number */
+	bool retrace;     /* trace the call while it runs: it must be the recorded one */
+	bool stay;        /* what is refused as it is placed is not moved to DRAM */
 };
 
 enum tt_replay_outcome {
@@ -39,6 +41,9 @@ struct tt_replay_result {
 	double error;      /* the largest difference */
 	bool stood_in;     /* something stands for an argument that was lost */
 	bool moved;        /* refused as it was placed: all went to DRAM */
+	bool refused;      /* a failure: the operation did not take its arguments */
+	/* With retrace, of one that was not moved: arguments that have the recorded text, or mean the same. */
+	size_t texts, meant;
 	uint64_t ns;
 	char why[400]; /* of a failure */
 	const char

@@ -158,7 +158,7 @@ enum tt_sweep_run_status {
 /* Where the files went. */
 struct tt_results_files {
 	char oprun[TT_RESULTS_PATH]; /* "" when none was written */
-	size_t suites;    /* files of suites */
+	size_t suites;               /* files of suites */
 };
 
 /*

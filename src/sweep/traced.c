@@ -161,27 +161,41 @@ static tt_status read_enum(int64_t *out, const struct binding *b, const struct t
 	return TTNN_OK;
 }
 
-static tt_status read_tensor(ttnn_tensor **out, const struct binding *b,
-			     const struct tt_json *value, size_t item)
+tt_status tt_traced_spec(struct ttnn_tensor_spec *out, bool *on_host, const struct tt_json *tensor)
 {
-	const struct tt_json *spec = tt_json_get(value, "tensor_spec"),
+	static const struct tt_traced_config nowhere = {.op = "a tensor"};
+	const struct binding b = {.config = &nowhere, .arg = "its specification"};
+	const struct tt_json *spec = tt_json_get(tensor, "tensor_spec"),
 			     *page = tt_json_get(spec, "tensor_layout");
-	struct tt_traced_tensor tensor = {.arg = b->arg, .item = item};
+	const char *storage = tt_json_string(tt_json_get(tensor, "storage_type"), NULL);
 	struct ttnn_spec_args args = {0};
-	const char *storage = tt_json_string(tt_json_get(value, "storage_type"), NULL);
 	int64_t dtype, layout;
 
 	TT_TRY(tt_json_read_shape(&args.shape, tt_json_get(spec, "logical_shape")));
-	TT_TRY(read_enum(&dtype, b, &tt_enum_dtype, tt_json_get(page, "dtype")));
+	TT_TRY(read_enum(&dtype, &b, &tt_enum_dtype, tt_json_get(page, "dtype")));
 	/* In lists the layout is missing: tiles show by their alignment. */
 	layout = tt_json_count(tt_json_get(page, "alignment")) > 1 ? TTNN_TILE : TTNN_ROW_MAJOR;
-	if (tt_json_get(value, "layout"))
-		TT_TRY(read_enum(&layout, b, &tt_enum_layout, tt_json_get(value, "layout")));
+	if (tt_json_get(tensor, "layout"))
+		TT_TRY(read_enum(&layout, &b, &tt_enum_layout, tt_json_get(tensor, "layout")));
 	TT_TRY(tt_json_read_memory_config(&args.memory, tt_json_get(page, "memory_config")));
 	args.dtype = (enum ttnn_dtype)dtype;
 	args.layout = (enum ttnn_layout)layout;
-	TT_TRY(ttnn_tensor_spec_make(&tensor.spec, &args));
-	tensor.on_host = storage && strstr(storage, "HOST");
+	/* Mostly it is the layout's own; results of some operations keep another. */
+	if (tt_json_count(tt_json_get(page, "alignment")))
+		TT_TRY(tt_json_read_shape(&args.alignment, tt_json_get(page, "alignment")));
+	*on_host = storage && strstr(storage, "HOST");
+	return ttnn_tensor_spec_make(out, &args);
+}
+
+static tt_status read_tensor(ttnn_tensor **out, const struct binding *b,
+			     const struct tt_json *value, size_t item)
+{
+	struct tt_traced_tensor tensor = {.arg = b->arg, .item = item};
+	tt_status status = tt_traced_spec(&tensor.spec, &tensor.on_host, value);
+
+	if (status != TTNN_OK)
+		return tt_fail_prefix(status, "%s, configuration %zu: %s", b->config->op,
+				      b->config->number, b->arg);
 	return b->maker->tensor(out, b->maker->context, &tensor);
 }
 
@@ -328,6 +342,7 @@ static tt_status lost(struct ttnn_value *out, const struct binding *b)
 	struct tt_traced_call *call = b->call;
 	const char *note;
 
+	call->lost++;
 	if (strcmp(b->arg, "device") == 0) {
 		*out = ttnn_v_device(b->maker->device);
 		return TTNN_OK;
@@ -351,14 +366,13 @@ static tt_status read_value(struct ttnn_value *out, const struct binding *b,
 
 	if (text && is_lost(text))
 		return lost(out, b);
-	if (text)
+	if (text && b->overloads)
 		return tt_traced_text(out, b->arena, b->overloads, b->arg, text) ? TTNN_OK
 										 : bad(b, text);
 	if (tt_json_kind(value) == TT_JSON_ARRAY)
 		return read_list(out, b, value);
-	if (tt_json_kind(value) != TT_JSON_OBJECT || !tt_json_next(&it))
-		return lost(out, b);
-	if (tt_json_kind(it.value) == TT_JSON_NULL)
+	if (tt_json_kind(value) != TT_JSON_OBJECT || !tt_json_next(&it) ||
+	    tt_json_kind(it.value) == TT_JSON_NULL)
 		return lost(out, b);
 	if (strcmp(it.key, "MeshDevice") == 0) {
 		*out = ttnn_v_device(b->maker->device);
@@ -384,6 +398,19 @@ static tt_status read_value(struct ttnn_value *out, const struct binding *b,
 		return tt_json_read_shape(shape, it.value);
 	}
 	return read_object(out, b, it.key, it.value);
+}
+
+tt_status tt_traced_object(struct ttnn_value *out, struct tt_arena *arena,
+			   const struct tt_json *object)
+{
+	static const struct tt_traced_config nowhere = {.op = "an object"};
+	struct tt_json_iter it = tt_json_iter(object);
+	const struct binding b = {.config = &nowhere, .arena = arena, .arg = ""};
+
+	if (!tt_json_next(&it) || tt_json_kind(it.value) != TT_JSON_OBJECT ||
+	    strcmp(it.key, "Tensor") == 0)
+		return tt_fail(TTNN_FORMAT, "no object of a configuration");
+	return read_value(out, &b, object);
 }
 
 /* {"argN": VALUE}, also inside of an element that was not parsed. */
@@ -555,6 +582,13 @@ static tt_status check_elements(const struct binding *b)
 	return TTNN_OK;
 }
 
+static const struct tt_json *first_member(const struct tt_json *element)
+{
+	struct tt_json_iter it = tt_json_iter(element);
+
+	return tt_json_next(&it) ? it.value : NULL;
+}
+
 tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			 const struct tt_traced_config *config, const struct tt_traced_maker *maker)
 {
@@ -562,6 +596,7 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 	struct tt_json_iter it = tt_json_iter(config->args);
 	struct binding b = {out, arena, config, maker, NULL, ""};
 	struct names names;
+	size_t lost_before;
 
 	*out = (struct tt_traced_call){0};
 	TT_TRY(tt_op_registry());
@@ -583,8 +618,11 @@ tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 		}
 		if (!*b.arg)
 			continue;
+		lost_before = out->lost;
 		out->args[out->count].name = b.arg;
 		TT_TRY(read_element(&out->args[out->count].value, &b, it.value));
+		if (out->lost == lost_before && !tt_repair_unparsed(it.value, NULL))
+			out->recorded[out->count] = first_member(it.value);
 		out->count++;
 	}
 	return TTNN_OK;

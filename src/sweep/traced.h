@@ -55,14 +55,24 @@ struct tt_traced_maker {
 struct tt_traced_call {
 	struct ttnn_arg args[TT_ARGS_MAX];
 	size_t count;
+	/* The recorded value that each argument was made of; NULL: it was lost. Lives as long as the file. */
+	const struct tt_json *recorded[TT_ARGS_MAX];
 	const char *notes[TT_TRACED_NOTES]; /* what was lost, and what stands for it */
 	size_t note_count;
+	size_t lost; /* values that something stands for */
 };
 
 /* Makes the arguments of a configuration, in `arena`. TTNN_FORMAT when they make no sense. */
 tt_status tt_traced_bind(struct tt_traced_call *out, struct tt_arena *arena,
 			 const struct tt_traced_config *config,
 			 const struct tt_traced_maker *maker);
+
+/* The value of an object that is no tensor, {"MemoryConfig": {...}}, in `arena`: for who compares. */
+tt_status tt_traced_object(struct ttnn_value *out, struct tt_arena *arena,
+			   const struct tt_json *object);
+
+/* The specification of a tensor, {"tensor_spec": ..., "layout": ...}, and whether it is on the host. */
+tt_status tt_traced_spec(struct ttnn_tensor_spec *out, bool *on_host, const struct tt_json *tensor);
 
 /* ---- between traced.c, traced_value.c and traced_lost.c -------------------------------------------- */
 

@@ -90,8 +90,9 @@ static void print_result(const struct tt_traced_config *config,
 static tt_status run_config(const struct tt_traced_config *config, struct total *total,
 			    const struct tt_replay_machine *machine)
 {
-	struct tt_replay_options how = {(uint64_t)seed * 1000003 + config->number,
-					(uint64_t)largest};
+	struct tt_replay_options how = {.seed = (uint64_t)seed * 1000003 + config->number,
+					.largest = (uint64_t)largest,
+					.retrace = true};
 	struct tt_call_source source = tt_call_of_config(config);
 	struct tt_replay_result result;
 	struct tt_arena arena = {0};

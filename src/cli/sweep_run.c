@@ -1,0 +1,319 @@
+/* ttnn sweep run: vectors in child processes, each against its golden. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "cli/cli.h"
+#include "cli/stop.h"
+#include "cli/sweep.h"
+#include "report/git.h"
+#include "sweep/build.h"
+#include "sweep/runner.h"
+
+static const char *directory = SWEEP_RESULTS, *database, *resume, *shard;
+static int64_t jobs, timeout = 300, largest;
+static uint64_t memory;
+static bool as_json, quiet, verbose, no_cache, no_retrace, skip_on_timeout, keep_invalid, dry_run;
+
+static const struct tt_opt options[] = {
+	SWEEP_PLAN_OPTIONS,
+	{"largest", 0, TT_OPT_POSITIVE, &largest, "N", "leave out vectors on more than N elements"},
+	{"jobs", 'j', TT_OPT_POSITIVE, &jobs, "N",
+	 "child processes at a time (default: one for each processor)"},
+	{"timeout", 0, TT_OPT_COUNT, &timeout, "SECONDS",
+	 "of one vector; 0: none (default: 300). Who takes longer is killed"},
+	{"memory", 0, TT_OPT_SIZE, &memory, "SIZE",
+	 "of each child (default: most of the machine's, shared out)"},
+	{"shard", 0, TT_OPT_STRING, &shard, "I/N", "only part I of N, counted from 1"},
+	{"resume", 0, TT_OPT_STRING, &resume, "RUN",
+	 "go on with a run, or join it; `last` is the newest that is unfinished"},
+	{"no-cache", 0, TT_OPT_FLAG, &no_cache, NULL, "run also what this build has passed before"},
+	{"no-retrace", 0, TT_OPT_FLAG, &no_retrace, NULL,
+	 "do not trace calls to see that they are the recorded ones"},
+	{"skip-on-timeout", 0, TT_OPT_FLAG, &skip_on_timeout, NULL,
+	 "after a vector that hung, leave out the rest of its suite"},
+	{"keep-invalid", 0, TT_OPT_FLAG, &keep_invalid, NULL,
+	 "write a row for invalid vectors too"},
+	{"dry-run", 0, TT_OPT_FLAG, &dry_run, NULL, "print which vectors would be run"},
+	{"results", 'o', TT_OPT_STRING, &directory, "DIR",
+	 "where files of results go (default: " SWEEP_RESULTS ")"},
+	{"db", 0, TT_OPT_STRING, &database, "FILE",
+	 "the database (default: results.sqlite in that folder)"},
+	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print the totals as JSON"},
+	{"quiet", 'q', TT_OPT_FLAG, &quiet, NULL, "no progress bar, no line for each failure"},
+	{"verbose", 'v', TT_OPT_FLAG, &verbose, NULL, "print a line for each vector"},
+	{0},
+};
+
+/* ---- what is printed ----------------------------------------------------------------------------------------- */
+
+/* The number of a configuration, out of the parameters of its row. */
+static long long configuration(const struct tt_sweep_result *result)
+{
+	const char *key = "\"configuration\": ", *found = strstr(result->params, key);
+
+	return found ? strtoll(found + strlen(key), NULL, 10) : -1;
+}
+
+static void print_ended(void *context, const struct tt_sweep_result *result)
+{
+	bool failed = result->status != TT_SWEEP_PASS && result->status != TT_SWEEP_NOT_RUN &&
+		      result->status != TT_SWEEP_XFAIL;
+
+	(void)context;
+	if (as_json || (!verbose && (!failed || quiet)))
+		return;
+	printf("%-22s %s/%lld", tt_sweep_status_text(result->status), result->operation,
+	       configuration(result));
+	if (result->exception)
+		printf(": %s", result->exception);
+	else
+		printf(": %s%s%s", result->message, result->notes ? "; " : "",
+		       result->notes ? result->notes : "");
+	printf("\n");
+	fflush(stdout);
+}
+
+struct ending {
+	char run[32], oprun[TT_RESULTS_PATH];
+	double seconds;
+};
+
+static uint64_t failures(const struct tt_runner_counts *counts)
+{
+	uint64_t failed = 0;
+
+	for (unsigned i = 0; i < TT_SWEEP_STATUSES; i++)
+		if (i != TT_SWEEP_PASS && i != TT_SWEEP_NOT_RUN && i != TT_SWEEP_XFAIL)
+			failed += counts->statuses[i];
+	return failed;
+}
+
+static void print_json(const struct tt_runner *runner, const struct ending *ending)
+{
+	const struct tt_runner_counts *counts = &runner->counts;
+	struct tt_str text = {0};
+	struct tt_jsonw w;
+
+	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2});
+	tt_jsonw_object(&w);
+	tt_jsonw_key_string(&w, "run", ending->run);
+	tt_jsonw_key_int(&w, "vectors", (int64_t)runner->plan->vectors.count);
+	tt_jsonw_key_int(&w, "executed", (int64_t)counts->done);
+	tt_jsonw_key_int(&w, "failed", (int64_t)failures(counts));
+	tt_jsonw_key(&w, "passed");
+	tt_jsonw_object(&w);
+	for (unsigned i = 0; i < TT_SWEEP_HOWS; i++)
+		tt_jsonw_key_int(&w, tt_sweep_how_text((enum tt_sweep_how)i),
+				 (int64_t)counts->hows[i]);
+	tt_jsonw_end(&w);
+	tt_jsonw_key(&w, "statuses");
+	tt_jsonw_object(&w);
+	for (unsigned i = 0; i < TT_SWEEP_STATUSES; i++)
+		if (counts->statuses[i])
+			tt_jsonw_key_int(&w, tt_sweep_status_text((enum tt_sweep_status)i),
+					 (int64_t)counts->statuses[i]);
+	tt_jsonw_end(&w);
+	tt_jsonw_key_int(&w, "crashed", (int64_t)counts->crashed);
+	tt_jsonw_key_int(&w, "hung", (int64_t)counts->hung);
+	tt_jsonw_key_int(&w, "refused", (int64_t)counts->refused);
+	tt_jsonw_key_int(&w, "cached", (int64_t)counts->cached);
+	tt_jsonw_key_int(&w, "done_before", (int64_t)counts->before);
+	tt_jsonw_key_int(&w, "arguments_of_the_recorded_text", (int64_t)counts->texts);
+	tt_jsonw_key_int(&w, "arguments_of_the_same_meaning", (int64_t)counts->meant);
+	tt_jsonw_key(&w, "seconds");
+	tt_jsonw_real(&w, ending->seconds);
+	tt_jsonw_key_string(&w, "file", *ending->oprun ? ending->oprun : NULL);
+	tt_jsonw_end(&w);
+	if (tt_jsonw_finish(&w) == TTNN_OK)
+		puts(tt_str_text(&text));
+	tt_str_deinit(&text);
+}
+
+static void print_totals(const struct tt_runner *runner, const struct ending *ending)
+{
+	const struct tt_runner_counts *counts = &runner->counts;
+	uint64_t passed = counts->statuses[TT_SWEEP_PASS];
+
+	printf("%" PRIu64 " of %zu vectors executed: %" PRIu64 " passed (%" PRIu64
+	       " plain, %" PRIu64 " with stand-ins, %" PRIu64 " moved to DRAM, %" PRIu64
+	       " without a golden), %" PRIu64 " failed, %" PRIu64 " not run\n",
+	       counts->done - counts->statuses[TT_SWEEP_NOT_RUN], runner->plan->vectors.count,
+	       passed, counts->hows[TT_SWEEP_PLAIN], counts->hows[TT_SWEEP_STAND_IN],
+	       counts->hows[TT_SWEEP_MOVED], counts->hows[TT_SWEEP_UNJUDGED], failures(counts),
+	       counts->statuses[TT_SWEEP_NOT_RUN]);
+	if (counts->crashed || counts->hung)
+		printf("%" PRIu64 " crashed, %" PRIu64 " hung\n", counts->crashed, counts->hung);
+	if (counts->statuses[TT_SWEEP_XFAIL] || counts->statuses[TT_SWEEP_XPASS])
+		printf("%" PRIu64 " failed as expected, %" PRIu64 " passed unexpectedly\n",
+		       counts->statuses[TT_SWEEP_XFAIL], counts->statuses[TT_SWEEP_XPASS]);
+	if (counts->refused)
+		printf("%" PRIu64 " mutations are none that the operation takes\n",
+		       counts->refused);
+	if (counts->cached || counts->before)
+		printf("%" PRIu64 " were passed by this build before, %" PRIu64
+		       " are of this run already\n",
+		       counts->cached, counts->before);
+	if (!no_retrace)
+		printf("traced again: %" PRIu64 " arguments have the recorded text, %" PRIu64
+		       " another text of the same value\n",
+		       counts->texts, counts->meant);
+	printf("run %s, %.1f s", ending->run, ending->seconds);
+	printf(*ending->oprun ? ", %s\n" : "\n", ending->oprun);
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------------- */
+
+static tt_status take_shard(struct tt_plan *plan)
+{
+	char *slash, *end;
+	unsigned long long index, count;
+
+	if (!shard)
+		return TTNN_OK;
+	index = strtoull(shard, &slash, 10);
+	count = *slash == '/' ? strtoull(slash + 1, &end, 10) : 0;
+	if (!count || *end || !index || index > count)
+		return tt_fail(TTNN_INVALID, "--shard: '%s' is no part such as 1/4", shard);
+	tt_plan_shard(plan, index - 1, count);
+	return plan->vectors.count ? TTNN_OK
+				   : tt_fail(TTNN_INVALID, "NO VECTORS: part %s is empty", shard);
+}
+
+static void print_plan(const struct tt_plan *plan)
+{
+	for (size_t i = 0; i < plan->vectors.count; i++) {
+		const struct tt_plan_vector *vector = &plan->vectors.data[i];
+		const struct tt_traced_config *config = &plan->configs.data[vector->config].traced;
+		char mutation[TT_MUTATION_NAME];
+
+		tt_mutation_name(mutation, vector->mutation);
+		printf("%s %s/%zu %s%s\n", vector->hash, config->op, config->number, mutation,
+		       vector->invalid ? " invalid" : "");
+	}
+}
+
+/* What the run is called in its file: modules and suite, or everything. */
+static tt_status describe(struct tt_str *out)
+{
+	for (size_t i = 0; i < sweep_ops.count; i++)
+		tt_str_addf(out, "%s%s", i ? ", " : "", sweep_ops.data[i]);
+	if (sweep_suite)
+		tt_str_addf(out, "%s%s", out->length ? ", " : "", sweep_suite);
+	return tt_str_status(out);
+}
+
+static tt_status open_results(struct tt_results **out, const struct tt_plan *plan,
+			      const char *build)
+{
+	struct tt_report_git git = {0};
+	struct tt_str contents = {0};
+	char digest[TT_DIGEST_TEXT];
+	tt_status status = tt_plan_digest(digest, plan);
+
+	if (status == TTNN_OK)
+		status = tt_report_git_ask(&git);
+	if (status == TTNN_OK)
+		status = describe(&contents);
+	/* Parts of one plan join one run. */
+	if (status == TTNN_OK)
+		status = tt_results_open(
+			out, &(struct tt_results_options){.directory = directory,
+							  .database = database,
+							  .contents = tt_str_text(&contents),
+							  .run = resume,
+							  .git_sha = tt_str_text(&git.sha),
+							  .build = build,
+							  .plan = shard ? NULL : digest});
+	tt_str_deinit(&contents);
+	tt_report_git_deinit(&git);
+	return status;
+}
+
+static int finish(struct tt_runner *runner, struct ending *ending, tt_status status)
+{
+	struct tt_results_files files = {0};
+	struct tt_str why = {0};
+
+	if (status != TTNN_OK) {
+		/* The rows so far are kept; the message of what went wrong too. */
+		tt_str_adds(&why, ttnn_error());
+		tt_results_leave(runner->results);
+		tt_fail(status, "%s; `--resume %s` goes on", tt_str_text(&why), ending->run);
+		tt_str_deinit(&why);
+		if (status == TTNN_CANCELLED)
+			fprintf(stderr, "ttnn: %s\n", ttnn_error());
+		return cli_stop_fail();
+	}
+	if (tt_results_finish(&files, runner->results, TT_SWEEP_RUN_PASSED) != TTNN_OK)
+		return cli_fail();
+	snprintf(ending->oprun, sizeof(ending->oprun), "%s", files.oprun);
+	if (as_json)
+		print_json(runner, ending);
+	else
+		print_totals(runner, ending);
+	return failures(&runner->counts) ? TT_EXIT_NO : TT_EXIT_DONE;
+}
+
+static int run_plan(const struct tt_plan *plan)
+{
+	struct tt_runner runner = {.plan = plan,
+				   .jobs = (unsigned)jobs,
+				   .timeout_ns = (uint64_t)timeout * 1000000000,
+				   .largest = (uint64_t)largest,
+				   .no_retrace = no_retrace,
+				   .skip_on_timeout = skip_on_timeout,
+				   .keep_invalid = keep_invalid,
+				   .quiet = quiet,
+				   .ended = print_ended};
+	uint64_t begin = tt_clock_ns();
+	char build[TT_DIGEST_TEXT];
+	static struct ending ending;
+	tt_status status;
+
+	runner.memory =
+		memory ? memory : tt_runner_memory(jobs ? (unsigned)jobs : tt_runner_processors());
+	if (tt_build_digest(build) != TTNN_OK ||
+	    open_results(&runner.results, plan, build) != TTNN_OK)
+		return cli_fail();
+	runner.build = no_cache ? NULL : build;
+	snprintf(ending.run, sizeof(ending.run), "%s", tt_results_run(runner.results));
+	cli_stop_watch();
+	status = tt_runner_run(&runner);
+	ending.seconds = 1e-9 * (double)(tt_clock_ns() - begin);
+	return finish(&runner, &ending, status);
+}
+
+static int run(const struct tt_cmd *cmd, size_t count, char **operands)
+{
+	struct tt_plan plan = {0};
+	tt_status status = sweep_plan(&plan, count, operands);
+	int code;
+
+	(void)cmd;
+	if (status == TTNN_OK)
+		status = take_shard(&plan);
+	if (status != TTNN_OK)
+		code = cli_fail();
+	else if (dry_run)
+		print_plan(&plan), code = TT_EXIT_DONE;
+	else
+		code = run_plan(&plan);
+	tt_plan_deinit(&plan);
+	return code;
+}
+
+const struct tt_cmd sweep_run = {
+	.name = "run",
+	.help = "run vectors and compare each with its golden",
+	.options = options,
+	.operands = "[FILE...]",
+	.most = TT_CMD_ANY,
+	.more = "Vectors are those of --master FILE, of vector files and lists, or of " SWEEP_VECTORS
+		"/. Exit code: 0 when all passed,\n"
+		"1 when some failed, 2 when it could not be run; no vectors are an error.",
+	.run = run,
+};
