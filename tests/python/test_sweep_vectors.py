@@ -158,7 +158,7 @@ import time
 
 import ttnn
 
-TIMEOUT = 1
+TIMEOUT = 2
 L1 = ttnn.MemoryConfig(
     ttnn.TensorMemoryLayout.HEIGHT_SHARDED,
     ttnn.BufferType.L1,
@@ -230,7 +230,11 @@ def masked(record):
 
 @pytest.mark.parametrize(
     "run, suite, options",
-    [("023116", "model_traced", ["--perf"]), ("023225", "xfail_suite", []), ("023231", "model_traced", ["--skip-on-timeout"])],
+    [
+        pytest.param("023116", "model_traced", ["--perf"], marks=pytest.mark.slow),
+        ("023225", "xfail_suite", []),
+        ("023231", "model_traced", ["--skip-on-timeout"]),
+    ],
 )
 def test_demo_results(demo, tmp_path, run, suite, options):
     """The runner's files, but for times and the machine."""
