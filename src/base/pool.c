@@ -24,6 +24,7 @@ struct job {
 	size_t count, grain, pieces;
 	atomic_size_t next;
 	struct tt_deadline deadline; /* when pieces are left out */
+	struct tt_pool_meter *meter; /* (optional) */
 	unsigned helpers;            /* threads of the pool that are in it; guarded by lock */
 	unsigned forks;              /* as below, when it began */
 };
@@ -47,6 +48,7 @@ static unsigned started;
 
 static atomic_uint wanted; /* 0: not known yet */
 static _Thread_local bool inside;
+static _Thread_local struct tt_pool_meter *meter;
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
@@ -112,14 +114,33 @@ static void take_part(struct job *of)
 	inside = nested;
 }
 
-static void *help(void *unused)
+void tt_pool_measure(struct tt_pool_meter *to)
 {
+	meter = to;
+}
+
+/* A thread was in a loop since then. Holds lock. */
+static void add_helper(struct tt_pool_meter *to, unsigned number, uint64_t since)
+{
+	unsigned i = number < TT_POOL_METERED ? number : TT_POOL_METERED - 1;
+
+	if (!(to->helped >> i & 1)) {
+		to->helped |= UINT64_C(1) << i;
+		to->busy[i] = 0;
+		to->last = since > to->last ? since : to->last;
+	}
+	to->busy[i] += tt_clock_ticks() - since;
+}
+
+static void *help(void *of)
+{
+	unsigned number = (unsigned)(uintptr_t)of;
 	unsigned long seen = 0;
 
-	(void)unused;
 	tt_lock_take(&lock);
 	while (!stopping) {
 		struct job *mine = job;
+		uint64_t since;
 
 		if (!mine || seen == job_number) {
 			pthread_cond_wait(&work, &lock.mutex);
@@ -129,8 +150,11 @@ static void *help(void *unused)
 		mine->helpers++;
 		tt_lock_give(&lock);
 		tt_deadline_adopt(&mine->deadline);
+		since = mine->meter ? tt_clock_ticks() : 0;
 		take_part(mine);
 		tt_lock_take(&lock);
+		if (mine->meter && mine->forks == forks_behind)
+			add_helper(mine->meter, number, since);
 		if (--mine->helpers == 0)
 			pthread_cond_signal(&done);
 	}
@@ -145,7 +169,8 @@ static void start_threads(unsigned count)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (started < count && pthread_create(&threads[started], NULL, help, NULL) == 0)
+	while (started < count &&
+	       pthread_create(&threads[started], NULL, help, (void *)(uintptr_t)started) == 0)
 		started++;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -199,10 +224,13 @@ static void wait_for_helpers(struct job *mine)
 static void run(struct job *mine)
 {
 	size_t helpers = mine->pieces - 1;
+	uint64_t since;
 
 	/* Who is asked whether to go on, here or while the last helpers are waited for, is inside of the loop. */
 	inside = true;
 	start_threads(tt_pool_threads() - 1);
+	if (mine->meter && !mine->meter->first)
+		mine->meter->first = tt_clock_ticks();
 	tt_lock_take(&lock);
 	mine->forks = forks_behind;
 	job = mine;
@@ -214,7 +242,10 @@ static void run(struct job *mine)
 	/* No piece is left: who has not come yet need not, who is in it has to finish. */
 	tt_lock_take(&lock);
 	job = NULL;
+	since = mine->meter ? tt_clock_ticks() : 0;
 	wait_for_helpers(mine);
+	if (mine->meter)
+		mine->meter->waited += tt_clock_ticks() - since;
 	tt_lock_give(&lock);
 	inside = false;
 	if (started > tt_pool_threads() - 1) /* fewer are wanted since */
@@ -228,7 +259,8 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 			   .context = context,
 			   .count = count,
 			   .grain = grain,
-			   .deadline = tt_deadline_watched()};
+			   .deadline = tt_deadline_watched(),
+			   .meter = meter};
 
 	if (!grain)
 		mine.grain = grain = 1;

@@ -10,6 +10,7 @@
 #define TT_BASE_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Calls body(context, begin, end) for pieces of at most `grain` (0 is 1) that together are 0 to
@@ -20,6 +21,21 @@
  */
 void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t begin, size_t end),
 		 void *context);
+
+/* So many of the pool's threads are told apart; the time of others counts as that of the last. */
+#define TT_POOL_METERED 63
+
+/* How busy the pool's threads were in the loops of one caller, in ticks (clock.h). All zero before. */
+struct tt_pool_meter {
+	uint64_t helped; /* bit i: thread i took part, and the next two are its */
+	uint64_t waited; /* the caller waited so long for them */
+	uint64_t first,
+		last; /* when the first loop began; when the last thread came to its first one */
+	uint64_t busy[TT_POOL_METERED];
+};
+
+/* From now on the loops of the calling thread are measured, until it is called with NULL. */
+void tt_pool_measure(struct tt_pool_meter *meter);
 
 /* How many threads work on a loop. */
 unsigned tt_pool_threads(void);

@@ -214,7 +214,7 @@ struct tt_event_facts {
 struct tt_event_program_launch {
 	uint32_t device_id, chip_id;
 	uint64_t launch;            /* counts launches of the process from 1 */
-	const ttnn_core_set *cores; /* that the program uses */
+	const ttnn_core_set *cores; /* of the device: all that programs may use */
 };
 
 /*

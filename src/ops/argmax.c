@@ -9,6 +9,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/golden_reduction.h"
 #include "ops/movement.h"
 #include "ops/reduction.h"
@@ -277,7 +278,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 /* ---- dimensions before them ------------------------------------------------------------------------------------- */
@@ -341,7 +343,7 @@ static const struct tt_prog prog_outer = {
 	.factories = outer_factories,
 	.factory_count = 1,
 	.choose = outer_choose,
-	.kernel = outer_kernel,
+	TT_KERNEL(outer_kernel),
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/heads.h"
 #include "ops/movement.h"
 #include "ops/objects.h"
@@ -447,6 +448,27 @@ static tt_status kernel(struct tt_launch *launch)
 static const struct tt_factory factories[] = {
 	{"ttnn::prim::SDPAOperation::SDPAProgramFactory", NULL, 0, rows},
 };
+/* Two products, of each query with each key and of the weights with the values; half of it if causal. */
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	const struct ttnn_shape *q = &launch->inputs[Q]->spec.shape,
+				*k = &launch->inputs[K]->spec.shape;
+	const struct tt_tensor *v = launch->inputs[V] ? launch->inputs[V] : launch->inputs[K];
+	const struct ttnn_value *start = &launch->attrs[START];
+	uint64_t keys =
+		tt_value_given(start) ? q->dim[2] + (uint64_t)start->integer : tt_shape_last(k, 2);
+	uint64_t width = tt_shape_last(q, 1) + tt_shape_last(&v->spec.shape, 1);
+
+	cost->inputs = 3;
+	tt_cost_set_product(cost, launch,
+			    &(struct tt_perf_product){
+				    .m = tt_shape_last(q, 2),
+				    .k = launch->attrs[CAUSAL].boolean ? width / 2 : width,
+				    .n = keys,
+				    .batch = (uint64_t)tt_shape_last(q, 4) * tt_shape_last(q, 3),
+			    });
+}
+
 static const struct tt_prog program = {
 	.device_op = "SDPAOperation",
 	.prim = "ttnn::prim::sdpa",
@@ -455,7 +477,8 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 /* ---- operations -------------------------------------------------------------------------------------------- */

@@ -278,7 +278,7 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------------- */

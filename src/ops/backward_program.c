@@ -229,7 +229,7 @@ static const struct tt_prog unary_program = {
 	.validate = unary_validate,
 	.factories = unary_factories,
 	.factory_count = 1,
-	.kernel = unary_kernel,
+	TT_KERNEL(unary_kernel),
 };
 
 tt_status tt_unary_backward_launch(struct tt_tensor **out, struct tt_call *call,
@@ -315,7 +315,7 @@ static const struct tt_prog binary_program = {
 	.infer = binary_infer,
 	.factories = binary_factories,
 	.factory_count = 1,
-	.kernel = binary_kernel,
+	TT_KERNEL(binary_kernel),
 };
 
 tt_status tt_mul_backward_launch(struct tt_tensor *out[2], struct tt_call *call,

@@ -109,7 +109,7 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- statistics that run along --------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static const struct tt_prog run_program = {
 	.infer = run_infer,
 	.factories = run_factories,
 	.factory_count = 1,
-	.kernel = run_kernel,
+	TT_KERNEL(run_kernel),
 	.tells = 1,
 };
 

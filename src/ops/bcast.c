@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/enums.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
@@ -226,6 +227,22 @@ static tt_status kernel(struct tt_launch *launch)
 	return status;
 }
 
+/* The operand that is spread is what moves. */
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *a = &launch->inputs[0]->spec, *b = &launch->inputs[1]->spec,
+				      *out = &launch->outputs[0]->spec;
+	struct tt_perf_move move = {.local = a->memory.has_shard && a->memory.buffer != TTNN_DRAM &&
+					     out->memory.has_shard &&
+					     out->memory.buffer != TTNN_DRAM &&
+					     a->memory.shard.grid == out->memory.shard.grid};
+
+	move.input = b;
+	if (!out->memory.has_shard)
+		cost->cores = tt_cost_split(launch, out->pages);
+	tt_cost_set_move(cost, launch, move);
+}
+
 static const struct tt_prog prog = {
 	.device_op = "BcastDeviceOperation",
 	.prim = "ttnn::prim::bcast",
@@ -235,7 +252,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 #define A_H "input_tensor_a.padded_shape()[-2]"
@@ -448,7 +466,8 @@ static const struct tt_prog prog_reshape = {
 	.factories = reshape_factories,
 	.factory_count = TT_COUNT(reshape_factories),
 	.choose = reshape_choose,
-	.kernel = reshape_kernel,
+	TT_KERNEL(reshape_kernel),
+	.cost = tt_cost_move,
 };
 
 /* Four extents, of which one may be -1: what is left over. */

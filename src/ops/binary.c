@@ -637,7 +637,7 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 	{                                                                                          \
 		.device_op = name_, .prim = prim_, .attrs = &attrs_schema, .infer = infer,         \
 		.validate = validate, .factories = factories, .factory_count = 1,                  \
-		.choose = choose, .key = key, .kernel = kernel, .prim_args = args_                 \
+		.choose = choose, .key = key, TT_KERNEL(kernel), .prim_args = args_                \
 	}
 static const struct tt_prog program =
 	PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng", 0);

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/rows.h"
 #include "tensor/shape.h"
 
@@ -76,7 +77,8 @@ static const struct tt_prog program = {
 	.infer = infer,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_move,
 };
 
 tt_status tt_classic_repeat(struct tt_tensor **out, struct tt_call *call,

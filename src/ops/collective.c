@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/golden.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -229,7 +230,7 @@ static tt_status kernel(struct tt_launch *launch)
 
 static const struct tt_factory factories[] = {{.name = "ttnn::prim::CollectiveProgramFactory"}};
 
-#define PROGRAM(kind_, device_, prim_)                                                             \
+#define PROGRAM(kind_, device_, prim_, cost_)                                                      \
 	[kind_] = {                                                                                \
 		.device_op = device_,                                                              \
 		.prim = "ttnn::prim::" prim_,                                                      \
@@ -237,16 +238,18 @@ static const struct tt_factory factories[] = {{.name = "ttnn::prim::CollectivePr
 		.infer = infer,                                                                    \
 		.factories = factories,                                                            \
 		.factory_count = 1,                                                                \
-		.kernel = kernel,                                                                  \
+		TT_KERNEL(kernel),                                                                 \
+		.cost = cost_,                                                                     \
 		.together = true,                                                                  \
 	}
 static const struct tt_prog programs[] = {
-	PROGRAM(GATHER, "AllGatherDeviceOperation", "all_gather"),
-	PROGRAM(REDUCE_SCATTER, "ReduceScatterDeviceOperation", "reduce_scatter"),
-	PROGRAM(ALL_REDUCE, "AllReduceDeviceOperation", "all_reduce"),
-	PROGRAM(BROADCAST, "BroadcastDeviceOperation", "broadcast"),
-	PROGRAM(SEND, "PointToPointOp", "point_to_point"),
-	PROGRAM(PARTITION, "MeshPartitionDeviceOperation", "mesh_partition"),
+	PROGRAM(GATHER, "AllGatherDeviceOperation", "all_gather", tt_cost_unmodelled_move),
+	PROGRAM(REDUCE_SCATTER, "ReduceScatterDeviceOperation", "reduce_scatter", NULL),
+	PROGRAM(ALL_REDUCE, "AllReduceDeviceOperation", "all_reduce", NULL),
+	PROGRAM(BROADCAST, "BroadcastDeviceOperation", "broadcast", tt_cost_unmodelled_move),
+	PROGRAM(SEND, "PointToPointOp", "point_to_point", tt_cost_unmodelled_move),
+	PROGRAM(PARTITION, "MeshPartitionDeviceOperation", "mesh_partition",
+		tt_cost_unmodelled_move),
 };
 
 /* ---- calls -------------------------------------------------------------------------------------------------- */

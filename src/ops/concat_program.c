@@ -5,6 +5,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/concat.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "tensor/core.h"
@@ -489,6 +490,12 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 	}
 }
 
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	cost->moves = true;
+	tt_cost_set_move(cost, launch, (struct tt_perf_move){.joins = true});
+}
+
 static const struct tt_prog prog = {
 	.device_op = "ConcatDeviceOperation",
 	.prim = "ttnn::prim::concat",
@@ -499,7 +506,8 @@ static const struct tt_prog prog = {
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
 	.key = key,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 tt_status tt_concat_launch(struct tt_tensor **out, struct tt_call *call,

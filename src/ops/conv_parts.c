@@ -4,6 +4,7 @@
  */
 #include "device/devtensor.h"
 #include "ops/conv.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "tensor/dtype.h"
@@ -105,7 +106,8 @@ static const struct tt_prog fetch_prog = {
 	.factories = fetch_factories,
 	.factory_count = TT_COUNT(fetch_factories),
 	.choose = choose,
-	.kernel = fetch_kernel,
+	TT_KERNEL(fetch_kernel),
+	.cost = tt_cost_moved_tensors,
 };
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
@@ -148,7 +150,8 @@ static const struct tt_prog write_prog = {
 	.factories = write_factories,
 	.factory_count = TT_COUNT(write_factories),
 	.choose = choose,
-	.kernel = write_kernel,
+	TT_KERNEL(write_kernel),
+	.cost = tt_cost_moved_tensors,
 };
 
 /* ---- launching ------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/conv.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/objects.h"
 #include "ops/unary.h"
@@ -369,6 +370,23 @@ static const struct tt_factory factories[] = {
 	[SHARDED] = {"ttnn::prim::Conv2dShardedProgramFactory", NULL, 0, memory},
 	[WIDTH_SHARDED] = {"ttnn::prim::Conv2dWidthShardedProgramFactory", NULL, 0, memory},
 };
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	const struct tt_conv *conv = extra_of(launch)->conv;
+	uint32_t out[2];
+
+	tt_conv_out(out, conv);
+	cost->inputs = 3; /* the image, weights, and a bias if there is one */
+	tt_cost_set_product(
+		cost, launch,
+		&(struct tt_perf_product){
+			.m = (uint64_t)out[0] * out[1],
+			.k = (uint64_t)conv->in_channels * conv->kernel[0] * conv->kernel[1],
+			.n = conv->out_channels,
+			.batch = conv->batch,
+		});
+}
+
 static const struct tt_prog prog = {
 	.device_op = "Conv2dDeviceOperation",
 	.prim = "ttnn::prim::conv2d",
@@ -378,7 +396,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 	.drops_kept = true,
 };
 

@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/copy.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -299,7 +300,8 @@ static const struct tt_prog prog_copy = {
 	.factories = copy_factories,
 	.factory_count = TT_COUNT(copy_factories),
 	.choose = copy_choose,
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_convert,
 };
 
 tt_status tt_copy_launch(struct tt_tensor **out, struct tt_call *call,
@@ -453,7 +455,8 @@ static const struct tt_prog prog_clone = {
 	.validate = clone_validate,
 	.factories = clone_factories,
 	.factory_count = TT_COUNT(clone_factories),
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_convert,
 };
 
 /* Which fields a compute config has, and what this operation takes when none is given. */
@@ -580,7 +583,8 @@ static const struct tt_prog prog_move = {
 	.factories = move_factories,
 	.factory_count = TT_COUNT(move_factories),
 	.choose = move_choose,
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_move,
 };
 
 /*

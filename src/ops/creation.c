@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden.h"
 #include "ops/host.h"
 #include "ops/op.h"
@@ -504,7 +505,8 @@ static const struct tt_prog prog_full = {
 	.factories = full_factories,
 	.factory_count = 3,
 	.choose = full_choose,
-	.kernel = full_kernel,
+	TT_KERNEL(full_kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 static tt_status launch_full(struct tt_call *call, const struct full *full)

@@ -3,6 +3,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/enums.h"
 #include "ops/golden.h"
 #include "ops/movement.h"
@@ -217,6 +218,12 @@ static tt_status kernel(struct tt_launch *launch)
 							      .kind = TT_INDEX_EMBEDDING});
 }
 
+/* Rows become tiles by the matrix engine. */
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	cost->moves = launch->outputs[0]->spec.layout != TTNN_TILE;
+}
+
 static const struct tt_prog program = {
 	.device_op = "EmbeddingsDeviceOperation",
 	.prim = "ttnn::prim::embedding",
@@ -226,7 +233,8 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */
@@ -521,7 +529,7 @@ static const struct tt_prog bw_program = {
 	.validate = bw_validate,
 	.factories = bw_factories,
 	.factory_count = TT_COUNT(bw_factories),
-	.kernel = bw_kernel,
+	TT_KERNEL(bw_kernel),
 };
 
 static tt_status bw_expand(struct tt_call *call)

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
@@ -198,7 +199,8 @@ static const struct tt_prog pad_prog = {
 	.factories = pad_factories,
 	.factory_count = TT_COUNT(pad_factories),
 	.choose = pad_choose,
-	.kernel = pad_kernel,
+	TT_KERNEL(pad_kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 static tt_status launch_fill(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -417,7 +419,8 @@ static const struct tt_prog rm_prog = {
 	.factories = rm_factories,
 	.factory_count = TT_COUNT(rm_factories),
 	.choose = rm_choose,
-	.kernel = rm_kernel,
+	TT_KERNEL(rm_kernel),
+	.cost = tt_cost_move,
 };
 
 static tt_status expand_rm(struct tt_call *call)

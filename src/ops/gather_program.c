@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/gather.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -365,7 +366,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_move,
 };
 static const struct tt_prog fast_prog = {
 	.device_op = "GatherCodegenDeviceOperation",
@@ -376,7 +378,8 @@ static const struct tt_prog fast_prog = {
 	.factories = fast_factories,
 	.factory_count = TT_COUNT(fast_factories),
 	.choose = fast_choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_move,
 };
 
 /* What of the last tile the extent fills. */

@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/golden.h"
 #include "ops/host.h"
 #include "ops/movement.h"
@@ -195,6 +196,12 @@ static tt_status kernel(struct tt_launch *launch)
 					.corners = launch->attrs[CORNERS].boolean});
 }
 
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	tt_cost_tensors(cost, launch);
+	cost->inputs = 2;
+}
+
 static const struct tt_prog program = {
 	.device_op = "GridSampleOperation",
 	.prim = "ttnn::prim::grid_sample",
@@ -204,7 +211,8 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 /* ---- the operation ---------------------------------------------------------------------------- */

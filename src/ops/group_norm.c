@@ -4,6 +4,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/golden_norm.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -281,7 +282,8 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_tensors,
 };
 
 /* ---- the operation --------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/objects.h"
 #include "ops/parallel.h"
@@ -244,7 +245,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_moved_tensors,
 	.drops_kept = true,
 };
 

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "ops/view.h"
@@ -162,7 +163,8 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 /* What the heads are made of. */
@@ -337,7 +339,8 @@ static const struct tt_prog concat_program = {
 	.validate = concat_validate,
 	.factories = concat_factories,
 	.factory_count = 1,
-	.kernel = concat_kernel,
+	TT_KERNEL(concat_kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 static tt_status concat(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
@@ -431,7 +434,7 @@ static tt_status fixed_kernel(struct tt_launch *launch)
 		.validate = fixed_validate,                                                        \
 		.factories = var##_factories,                                                      \
 		.factory_count = 1,                                                                \
-		.kernel = fixed_kernel,                                                            \
+		TT_KERNEL(fixed_kernel),                                                           \
 	}
 #define DIRECT(device)                                                                             \
 	"ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::" device     \

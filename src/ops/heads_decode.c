@@ -3,6 +3,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/heads.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -180,7 +181,8 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 static tt_status create(struct tt_call *call)
@@ -323,7 +325,8 @@ static const struct tt_prog concat_program = {
 	.factories = concat_factories,
 	.factory_count = TT_COUNT(concat_factories),
 	.choose = concat_choose,
-	.kernel = concat_kernel,
+	TT_KERNEL(concat_kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 static tt_status concat(struct tt_call *call)

@@ -6,6 +6,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "tensor/shape.h"
@@ -221,7 +222,7 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- counters ------------------------------------------------------------------------------------------- */
@@ -297,7 +298,8 @@ static const struct tt_prog plus_program = {
 	.validate = plus_validate,
 	.factories = plus_factories,
 	.factory_count = 1,
-	.kernel = plus_kernel,
+	TT_KERNEL(plus_kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 /* ---- operations ------------------------------------------------------------------------------------------ */

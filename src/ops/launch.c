@@ -8,6 +8,7 @@
 #include "base/deadline.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "device/buffer.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -17,6 +18,7 @@
 #include "ops/classic.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
+#include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
@@ -61,13 +63,14 @@ void tt_key_layout(struct tt_key *key, const struct ttnn_tensor_spec *spec)
 	tt_key_shape(key, &spec->alignment);
 }
 
-static struct tt_key make_key(const struct tt_launch *launch)
+/* `prog` and `grid` stand for those of the launch. */
+static inline struct tt_key make_key(const struct tt_launch *launch, uint64_t prog, uint64_t grid)
 {
 	const struct tt_schema *schema = launch->prog->attrs;
 	struct tt_key key = {0};
 
-	tt_key_number(&key, (uint64_t)(uintptr_t)launch->prog);
-	tt_key_number(&key, (uint64_t)(uintptr_t)launch->grid);
+	tt_key_number(&key, prog);
+	tt_key_number(&key, grid);
 	if (launch->prog->key) {
 		launch->prog->key(&key, launch);
 		return key;
@@ -83,6 +86,14 @@ static struct tt_key make_key(const struct tt_launch *launch)
 	return key;
 }
 
+uint64_t tt_launch_hash(const struct tt_launch *launch)
+{
+	const char *name = launch->prog->device_op;
+
+	return make_key(launch, tt_hash(0, name, strlen(name)), tt_core_set_hash(launch->grid))
+		.hash;
+}
+
 /* ---- program memory ---------------------------------------------------------------------------------- */
 
 static uint32_t chip_count(const struct tt_device *device)
@@ -95,6 +106,7 @@ struct built {
 	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
 	struct tt_event_block memory; /* what the program takes, to be told each time; owned */
+	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
 };
 
@@ -111,6 +123,7 @@ static void free_built(void *data)
 		ttnn_tensor_unref(built->kept[i]);
 	tt_program_deinit(&built->program);
 	tt_free((void *)(uintptr_t)built->memory.values);
+	tt_facts_free(&built->facts);
 	tt_free(built);
 }
 
@@ -249,9 +262,15 @@ static struct tt_event *tell(struct tellings *tellings, enum tt_event_kind kind)
 	return event;
 }
 
+/* What is the same each time a program is told of. */
+struct told {
+	struct tt_event_block memory;
+	const struct tt_facts *facts; /* NULL: memory is exhausted, or nobody listens */
+};
+
 /* Told when nothing can refuse the program any more. */
 static void tell_program(struct tellings *tellings, const struct tt_launch *launch,
-			 const struct tt_event_block *memory, bool hit)
+			 const struct told *told, bool hit)
 {
 	if (!tt_event_on())
 		return;
@@ -260,7 +279,8 @@ static void tell_program(struct tellings *tellings, const struct tt_launch *laun
 		.factory_index = (uint32_t)(launch->factory - launch->prog->factories),
 		.cache_hit = hit,
 		.device_id = launch->device->id,
-		.memory = *memory,
+		.memory = told->memory,
+		.facts = told->facts ? told->facts->block : (struct tt_event_block){0},
 	};
 }
 
@@ -338,7 +358,6 @@ static uint64_t count_launch(void)
 
 static void tell_launch(struct tellings *tellings, const struct tt_launch *launch)
 {
-	uint64_t number = count_launch();
 	uint32_t chips = chip_count(launch->device);
 
 	if (!tt_event_on())
@@ -352,7 +371,7 @@ static void tell_launch(struct tellings *tellings, const struct tt_launch *launc
 		event->launch = (struct tt_event_program_launch){
 			.device_id = launch->device->id,
 			.chip_id = launch->device->chips[chip],
-			.launch = number,
+			.launch = launch->number,
 			.cores = launch->device->grid,
 		};
 	}
@@ -393,9 +412,10 @@ static tt_status choose(struct tt_launch *launch)
 }
 
 /* A dry run: what would be there, nothing placed, nothing kept. */
-static void rehearse_built(const struct tt_launch *launch, const struct built *built, bool hit)
+static void rehearse_built(const struct tt_launch *launch, struct built *built, bool hit)
 {
 	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
+	struct told told = {.memory = {0}};
 	struct tellings tellings;
 
 	tellings.count = 0;
@@ -403,7 +423,9 @@ static void rehearse_built(const struct tt_launch *launch, const struct built *b
 		tell_release(&tellings, launch, launch->device->id);
 		tell_memory(&tellings, &built->program, &launch->device->id, 1, BLIND);
 	}
-	tell_program(&tellings, launch, &(struct tt_event_block){0}, hit);
+	if (tt_event_on())
+		told.facts = tt_facts_of(&built->facts, launch, &built->program);
+	tell_program(&tellings, launch, &told, hit);
 	tell_all(&tellings);
 	count_launch();
 }
@@ -473,7 +495,7 @@ static bool is_simple(const struct tt_launch *launch)
 }
 
 /* A kernel that had to give up may have failed in many ways, or not at all. */
-static tt_status run_kernel(struct tt_launch *launch)
+static tt_status finish_kernel(struct tt_launch *launch)
 {
 	tt_status status;
 
@@ -485,23 +507,98 @@ static tt_status run_kernel(struct tt_launch *launch)
 	return tt_deadline_passed() ? tt_deadline_fail(launch->prog->device_op) : status;
 }
 
+/* What is measured of a kernel. */
+struct timing {
+	uint64_t began, kernel,
+		ended; /* ticks: when the chip turned to it, when the kernel began */
+	struct tt_pool_meter meter;
+};
+
+/* Of this chip of the device, or with all true of every one. */
+static void tell_run(const struct tt_launch *launch, const struct timing *timing, bool all)
+{
+	const struct tt_pool_meter *meter = &timing->meter;
+	struct tt_event event = {.kind = TT_EVENT_PROGRAM_RUN, .ticks = timing->ended};
+	struct tt_event_program_run *run = &event.run;
+	uint64_t kernel = timing->ended - timing->kernel;
+	uint64_t own = meter->waited < kernel ? kernel - meter->waited : 0;
+	bool muted = false;
+
+	*run = (struct tt_event_program_run){
+		.device_id = launch->device->id,
+		.launch = launch->number,
+		.name = launch->prog->device_op,
+		.whole = timing->ended - timing->began,
+		.kernel = kernel,
+		.threads = 1 + (uint32_t)__builtin_popcountll(meter->helped),
+		.busy_min = own,
+		.busy_max = own,
+		.busy = own,
+		.starts = meter->last > meter->first ? meter->last - meter->first : 0,
+	};
+	for (uint64_t left = meter->helped; left; left &= left - 1) {
+		uint64_t busy = meter->busy[__builtin_ctzll(left)];
+
+		busy = busy < kernel ? busy : kernel;
+		run->busy += busy;
+		run->busy_min = busy < run->busy_min ? busy : run->busy_min;
+		run->busy_max = busy > run->busy_max ? busy : run->busy_max;
+	}
+	/* All else was told when it was captured. */
+	if (tt_rerun_current(run))
+		muted = tt_event_mute(false);
+	for (uint32_t i = 0; i < (all ? chip_count(launch->device) : 1); i++) {
+		run->chip_id = launch->device->chips[all ? i : launch->chip];
+		tt_event_emit(&event);
+	}
+	if (run->session)
+		tt_event_mute(muted);
+}
+
+/* The kernel of a chip that turned to it at `began`, or of all chips together. */
+static tt_status run_kernel(struct tt_launch *launch, uint64_t began, bool all)
+{
+	struct timing timing;
+	tt_status status;
+
+	if (!began)
+		return finish_kernel(launch);
+	timing.began = began;
+	timing.meter.helped = timing.meter.waited = timing.meter.first = timing.meter.last = 0;
+	tt_pool_measure(&timing.meter);
+	timing.kernel = tt_clock_ticks();
+	status = finish_kernel(launch);
+	timing.ended = tt_clock_ticks();
+	tt_pool_measure(NULL);
+	if (status == TTNN_OK)
+		tell_run(launch, &timing, all);
+	return status;
+}
+
+/* Now, if somebody profiles; else 0. */
+static uint64_t profile_ticks(void)
+{
+	return tt_event_profile_on() && tt_event_on() ? tt_clock_ticks() : 0;
+}
+
 /* The kernel, chip after chip, on tensors whose bytes are at hand. */
 static tt_status run_kernels(struct tt_launch *launch)
 {
 	tt_status status = TTNN_OK;
 
 	if (launch->prog->together || is_simple(launch))
-		return run_kernel(launch);
+		return run_kernel(launch, profile_ticks(), true);
 	for (uint32_t which = 0; which < chip_count(launch->device) && status == TTNN_OK; which++) {
 		struct tt_tensor *inputs[TT_OUTPUTS_MAX] = {NULL};
 		struct tt_launch chip = *launch;
+		uint64_t began = profile_ticks();
 
 		memset(chip.outputs, 0, sizeof(chip.outputs));
 		chip.inputs = inputs;
 		chip.chip = which;
 		status = fetch(&chip, inputs, launch, which);
 		if (status == TTNN_OK)
-			status = run_kernel(&chip);
+			status = run_kernel(&chip, began, false);
 		for (size_t i = 0; i < launch->output_count; i++)
 			ttnn_tensor_unref(chip.outputs[i]);
 		for (size_t k = 0; k < launch->input_count; k++)
@@ -526,6 +623,7 @@ static tt_status go_to_chips(struct tellings *tellings, struct tt_launch *launch
 {
 	struct tt_program *program = &built->program;
 	uint32_t chips = chip_count(launch->device);
+	struct told told = {.facts = NULL};
 	tt_status status;
 
 	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
@@ -548,7 +646,11 @@ static tt_status go_to_chips(struct tellings *tellings, struct tt_launch *launch
 	}
 	if (!hit)
 		TT_TRY(describe_memory(built));
-	tell_program(tellings, launch, &built->memory, hit);
+	told.memory = built->memory;
+	if (tt_event_on())
+		told.facts = tt_facts_of(&built->facts, launch, program);
+	tell_program(tellings, launch, &told, hit);
+	launch->number = count_launch();
 	tell_launch(tellings, launch);
 	return TTNN_OK;
 }
@@ -562,7 +664,7 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	status = go_to_chips(&tellings, launch, built, hit);
 	tell_all(&tellings);
 	TT_TRY(status);
-	return tt_rerun_note_launch(launch->device) ? TTNN_OK : compute(launch);
+	return tt_rerun_note_launch(launch->device, launch->number) ? TTNN_OK : compute(launch);
 }
 
 static tt_status build_and_perform(struct tt_launch *launch, const struct tt_progcache_key *key)
@@ -620,7 +722,7 @@ static tt_status steps(struct tt_launch *launch)
 
 	TT_TRY(launch->prog->infer(launch));
 	TT_TRY(create_outputs(launch));
-	hash = make_key(launch);
+	hash = make_key(launch, (uintptr_t)launch->prog, (uintptr_t)launch->grid);
 	key = (struct tt_progcache_key){&hash, sizeof(hash)};
 	TT_TRY(tt_progcache_find(&entry, &launch->device->programs, &key, launch->prog->device_op));
 	if (launch->prog->validate)

@@ -2,6 +2,7 @@
 #ifndef TT_OPS_LAUNCH_H
 #define TT_OPS_LAUNCH_H
 
+#include "device/program.h"
 #include "ops/op.h"
 
 /* Scopes; they cost one branch when nobody listens. Of `scope` all but its inputs is given. */
@@ -15,5 +16,30 @@ void tt_tell_begin_both(const struct tt_event_scope_begin scopes[2],
 void tt_tell_end_both(struct tt_tensor *const *outputs, size_t count, bool aborted);
 
 void tt_tell_error(tt_status status);
+
+/* ---- facts.c: what is told of a program before it runs ------------------------------------------------ */
+
+struct tt_facts {
+	struct tt_facts *next;
+	uint64_t shapes; /* programs that do not depend on them have facts for each */
+	const ttnn_core_set *cores;
+	struct tt_event_block block;
+	struct ttnn_value values[TT_FACT_VALUES];
+	struct ttnn_value rates[];
+};
+
+/* All that were made for a program; only ever grows. */
+struct tt_facts_list {
+	_Atomic(struct tt_facts *) first;
+	atomic_uint_least32_t count;
+};
+
+/* The facts of a launch of this program; NULL when memory is exhausted. Any thread. */
+const struct tt_facts *tt_facts_of(struct tt_facts_list *list, const struct tt_launch *launch,
+				   const struct tt_program *program);
+void tt_facts_free(struct tt_facts_list *list);
+
+/* A hash of everything the program depends on, the same in every process. */
+uint64_t tt_launch_hash(const struct tt_launch *launch);
 
 #endif

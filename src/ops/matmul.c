@@ -3,6 +3,7 @@
  * it keeps is decided elsewhere (matmul.h); here is what it makes of its attributes and tensors.
  */
 #include "ops/matmul.h"
+#include "ops/cost.h"
 
 #include "backend/backend.h"
 #include "device/devtensor.h"
@@ -508,7 +509,8 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = sizeof(factories) / sizeof(factories[0]),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_product,
 };
 
 static struct ttnn_value core_value(struct ttnn_core core)

@@ -9,6 +9,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/golden_matmul.h"
 #include "ops/matmul.h"
 #include "ops/rows.h"
@@ -222,7 +223,8 @@ static const struct tt_prog min_program = {
 	.validate = min_validate,
 	.factories = min_factories,
 	.factory_count = 1,
-	.kernel = min_kernel,
+	TT_KERNEL(min_kernel),
+	.cost = tt_cost_product,
 };
 
 static tt_status expand_minimal(struct tt_call *call)
@@ -340,7 +342,7 @@ static const struct tt_prog moreh_program = {
 	.validate = moreh_validate,
 	.factories = moreh_factories,
 	.factory_count = 1,
-	.kernel = moreh_kernel,
+	TT_KERNEL(moreh_kernel),
 };
 
 /* ---- moreh_dot ------------------------------------------------------------------------------------------------- */
@@ -420,7 +422,7 @@ static const struct tt_prog dot_program = {
 	.validate = dot_validate,
 	.factories = dot_factories,
 	.factory_count = 1,
-	.kernel = dot_kernel,
+	TT_KERNEL(dot_kernel),
 };
 
 static tt_status launch_dot(struct tt_call *call, struct tt_tensor *a, struct tt_tensor *b)

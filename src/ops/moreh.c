@@ -165,7 +165,7 @@ static const struct tt_prog prog_sum = {
 	.factories = sum_factories,
 	.factory_count = TT_COUNT(sum_factories),
 	.choose = sum_choose,
-	.kernel = sum_kernel,
+	TT_KERNEL(sum_kernel),
 };
 
 /* ---- means ------------------------------------------------------------------------------------------------ */
@@ -226,7 +226,7 @@ static const struct tt_prog prog_mean = {
 	.factories = mean_factories,
 	.factory_count = TT_COUNT(mean_factories),
 	.choose = mean_choose,
-	.kernel = mean_kernel,
+	TT_KERNEL(mean_kernel),
 };
 
 /* ---- norms: how many are not 0, the largest and the smallest size --------------------------------------- */
@@ -309,7 +309,7 @@ static const struct tt_prog prog_norm = {
 	.factories = norm_factories,
 	.factory_count = TT_COUNT(norm_factories),
 	.choose = norm_choose,
-	.kernel = norm_kernel,
+	TT_KERNEL(norm_kernel),
 };
 
 /* ---- powers of sizes ---------------------------------------------------------------------------------------- */
@@ -374,7 +374,7 @@ static const struct tt_prog prog_pow = {
 	.factories = pow_factories,
 	.factory_count = 1,
 	.choose = pow_choose,
-	.kernel = pow_kernel,
+	TT_KERNEL(pow_kernel),
 };
 
 /* ---- softmax ------------------------------------------------------------------------------------------------- */
@@ -460,7 +460,7 @@ static const struct tt_prog prog_soft = {
 	.factories = soft_factories,
 	.factory_count = TT_COUNT(soft_factories),
 	.choose = soft_choose,
-	.kernel = soft_kernel,
+	TT_KERNEL(soft_kernel),
 };
 
 /* ---- the operations ---------------------------------------------------------------------------------------------- */

@@ -236,7 +236,7 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- the operation ---------------------------------------------------------------------------- */

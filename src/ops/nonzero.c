@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -100,7 +101,8 @@ static const struct tt_prog prog = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 static tt_status expand(struct tt_call *call)

@@ -368,7 +368,7 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 static bool in_place(const struct tt_norm_args *args)

@@ -320,7 +320,7 @@ static const struct tt_prog before_program = {
 	.validate = before_validate,
 	.factories = before_factories,
 	.factory_count = 1,
-	.kernel = before_kernel,
+	TT_KERNEL(before_kernel),
 };
 
 /* ---- after it ---------------------------------------------------------------------------------------- */
@@ -432,7 +432,7 @@ static const struct tt_prog after_program = {
 	.validate = after_validate,
 	.factories = after_factories,
 	.factory_count = 1,
-	.kernel = after_kernel,
+	TT_KERNEL(after_kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------- */

@@ -193,7 +193,8 @@ struct tt_launch {
 	const void *extra; /* (optional) what the launcher worked out already */
 	struct tt_tensor *kept[TT_KEPT_MAX]; /* tensors the program needs: tt_launch_keep() */
 	size_t kept_count;
-	uint32_t chip; /* kernel(): whose tensors it gets */
+	uint32_t chip;   /* kernel(): whose tensors it gets */
+	uint64_t number; /* kernel(): of the launches of the process */
 };
 
 /*
@@ -237,6 +238,20 @@ struct tt_factory {
 	tt_status (*memory)(struct tt_plan *plan, const struct tt_launch *launch);
 };
 
+/*
+ * What a program costs, for profiles (facts.c): set to what holds without tt_prog.cost, which changes what is
+ * other. `cycles` are those of its arithmetic and transfers on a perfect chip (device/perf.h), of `inputs` tensors
+ * and all outputs.
+ */
+struct tt_cost {
+	bool moves;                 /* it moves data alone; otherwise: */
+	uint32_t fidelity;          /* HiFi4, or what its attribute compute_kernel_config says */
+	const ttnn_core_set *cores; /* that have work: those of its memory, or by tiles */
+	bool modelled;              /* not, without a tt_prog.cost */
+	uint64_t cycles;
+	size_t inputs; /* all */
+};
+
 struct tt_prog {
 	const char *device_op;         /* "BinaryNgDeviceOperation" */
 	const char *prim;              /* "ttnn::prim::binary_ng" */
@@ -249,7 +264,10 @@ struct tt_prog {
 	tt_status (*choose)(uint32_t *out, struct tt_launch *launch);
 	/* (optional) the cache key, where it is not all attributes and all input specs */
 	void (*key)(struct tt_key *key, const struct tt_launch *launch);
-	tt_status (*kernel)(struct tt_launch *launch);
+	tt_status (*kernel)(struct tt_launch *launch); /* TT_KERNEL() sets both */
+	const char *source;                            /* the file it is in */
+	/* (optional) for profiles; with neither work nor kept tensors: the program may be cached */
+	void (*cost)(struct tt_cost *cost, const struct tt_launch *launch);
 	bool per_chip;   /* builds a program of its own for each chip of a mesh */
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
@@ -257,6 +275,8 @@ struct tt_prog {
 	uint8_t tells; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind; /* (optional) and nobody sees that there are tensors among them */
 };
+
+#define TT_KERNEL(function) .kernel = (function), .source = __FILE__
 
 /*
  * Launches a program. `outputs` are given tensors or NULL entries (or NULL for none given); the

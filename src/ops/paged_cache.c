@@ -4,6 +4,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/kv_cache.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -171,7 +172,7 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- keys and values at once ----------------------------------------------------------------------------- */
@@ -230,7 +231,7 @@ static const struct tt_prog both_program = {
 	.validate = both_validate,
 	.factories = both_factories,
 	.factory_count = 1,
-	.kernel = both_kernel,
+	TT_KERNEL(both_kernel),
 };
 
 /* ---- the first tokens of one user -------------------------------------------------------------------------- */
@@ -333,7 +334,8 @@ static const struct tt_prog fill_program = {
 	.validate = fill_validate,
 	.factories = fill_factories,
 	.factory_count = 1,
-	.kernel = fill_kernel,
+	TT_KERNEL(fill_kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -254,6 +255,16 @@ static tt_status kernel(struct tt_launch *launch)
 	return tt_move_permute(launch->outputs[0], launch->inputs[0], dims);
 }
 
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	size_t way = (size_t)(launch->factory - factories);
+
+	/* Elements change their places in rows by the matrix engine. */
+	cost->moves = way != ROWS_MOVE && way != TILES_MOVE;
+	cost->inputs = 1;
+	tt_cost_set_move(cost, launch, (struct tt_perf_move){.per_face_row = true});
+}
+
 static const struct tt_prog prog = {
 	.device_op = "PermuteDeviceOperation",
 	.prim = "ttnn::prim::permute",
@@ -262,7 +273,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 tt_status tt_permute_launch(struct tt_tensor **out, struct tt_call *call,

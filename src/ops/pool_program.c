@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/pool.h"
 #include "ops/rows.h"
@@ -263,6 +264,19 @@ static tt_status kernel(struct tt_launch *launch)
 static const struct tt_factory factories[] = {
 	{"ttnn::operations::pool::Pool2D::MultiCore", NULL, 0, memory},
 };
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	const struct tt_slide *slide = &pool_of(launch)->slide;
+	uint32_t out[2];
+
+	tt_slide_out(out, slide);
+	cost->modelled = true;
+	cost->inputs = 1;
+	cost->cycles = tt_perf_pool_cycles((uint64_t)slide->window[0] * slide->window[1] * out[0] *
+						   out[1] * slide->channels * slide->batch,
+					   (uint32_t)ttnn_core_set_cores(cost->cores));
+}
+
 static const struct tt_prog prog = {
 	.device_op = "Pool2D",
 	.prim = "ttnn::prim::pool2d",
@@ -272,7 +286,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 	.drops_kept = true,
 };
 

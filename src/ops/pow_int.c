@@ -83,7 +83,7 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 tt_status tt_pow_int_launch(struct tt_tensor **out, struct tt_call *call,

@@ -89,7 +89,7 @@ static const struct tt_prog prog_nc = {
 	.factories = nc_factories,
 	.factory_count = 1,
 	.choose = nc_choose,
-	.kernel = nc_kernel,
+	TT_KERNEL(nc_kernel),
 };
 
 static tt_status launch_nc(struct tt_call *call, struct tt_tensor *out, struct tt_tensor *in,
@@ -186,7 +186,7 @@ static const struct tt_prog prog_all = {
 	.factories = all_factories,
 	.factory_count = 1,
 	.choose = all_choose,
-	.kernel = all_kernel,
+	TT_KERNEL(all_kernel),
 };
 
 /* ---- through the host --------------------------------------------------------------------------------------- */

@@ -187,7 +187,7 @@ static const struct tt_prog prog_rand = {
 	.factories = &rand_factory,
 	.factory_count = 1,
 	.choose = choose,
-	.kernel = new_kernel,
+	TT_KERNEL(new_kernel),
 	.per_chip = true, /* each has a seed of its own */
 };
 static const struct tt_prog prog_randn = {
@@ -199,7 +199,7 @@ static const struct tt_prog prog_randn = {
 	.factories = &randn_factory,
 	.factory_count = 1,
 	.choose = choose,
-	.kernel = new_kernel,
+	TT_KERNEL(new_kernel),
 };
 
 /* Launches, as tiles; the result is the caller's. */
@@ -340,7 +340,7 @@ static const struct tt_prog prog_uniform = {
 	.factories = &uniform_factory,
 	.factory_count = 1,
 	.choose = choose,
-	.kernel = uniform_kernel,
+	TT_KERNEL(uniform_kernel),
 };
 
 static tt_status expand_uniform(struct tt_call *call)
@@ -471,7 +471,7 @@ static const struct tt_prog prog_bernoulli = {
 	.factories = &bernoulli_factory,
 	.factory_count = 1,
 	.choose = choose,
-	.kernel = bernoulli_kernel,
+	TT_KERNEL(bernoulli_kernel),
 };
 
 static tt_status expand_bernoulli(struct tt_call *call)

@@ -132,7 +132,7 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 tt_status tt_reduce_outer(struct tt_tensor **out, struct tt_call *call,

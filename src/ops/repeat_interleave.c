@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
@@ -120,7 +121,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_unmodelled_move,
 };
 
 /* ---- whether it serves ------------------------------------------------------------------------------------------ */

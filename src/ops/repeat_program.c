@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/repeat.h"
 #include "ops/rows.h"
@@ -160,7 +161,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_move,
 };
 
 static tt_status launch_prog(struct tt_tensor **out, struct tt_call *call,
@@ -391,7 +393,8 @@ static const struct tt_prog page_prog = {
 	.factory_count = TT_COUNT(page_factories),
 	.choose = page_choose,
 	.key = page_key,
-	.kernel = page_kernel,
+	TT_KERNEL(page_kernel),
+	.cost = tt_cost_move,
 };
 
 tt_status tt_repeat_pages(struct tt_tensor **out, struct tt_call *call,

@@ -1,6 +1,7 @@
 #include "ops/rerun.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <ttnn_frontend.h>
 
 #include "base/lock.h"
@@ -37,11 +38,14 @@ struct step {
 	size_t arg_count;
 	size_t *results; /* buffers by index, or NO_BUFFER */
 	size_t result_count;
+	uint64_t *launches; /* the numbers that its programs had */
+	size_t launch_count;
 };
 
 struct trace {
 	uint32_t refs; /* under the lock */
 	uint32_t id, queue;
+	uint32_t sessions;    /* how often it was run */
 	uint64_t last_before; /* the newest buffer when the capture began */
 	bool open;
 	struct tt_arena arena;
@@ -64,7 +68,15 @@ TT_LOCK_STATIC(lock, TT_RANK_RERUN, NULL); /* of all traces */
 static _Thread_local struct {
 	struct tt_devmem *memory; /* a reference; NULL: there was none */
 	uint32_t capture;
+	TT_VEC(uint64_t) numbers; /* of its programs */
 } launched;
+
+/* What this thread runs again. */
+static _Thread_local struct {
+	const struct step *step;
+	size_t next; /* of its launches */
+	uint32_t trace_id, session;
+} replayed;
 
 /* ---- lives ------------------------------------------------------------------------------------ */
 
@@ -214,12 +226,19 @@ tt_status tt_rerun_check_read(const struct tt_device *device)
 			    "Reads are not supported during trace capture.");
 }
 
-bool tt_rerun_note_launch(const struct tt_device *device)
+bool tt_rerun_note_launch(const struct tt_device *device, uint64_t number)
 {
 	uint32_t capture = captures(device) ? (uint32_t)atomic_load(&device->capturing) : 0;
+	uint64_t *place;
 
+	if (tt_rerunning())
+		replayed.next++;
 	if (!capture)
 		return false;
+	/* Without memory profiles do not know which launch a replay repeats, which is all. */
+	place = TT_VEC_PUSH(&launched.numbers);
+	if (place)
+		*place = number;
 	/* The door must hear of the end of this call, also when the capture ends before. */
 	if (!launched.memory) {
 		atomic_fetch_add(&tt_rerun_captures, 1);
@@ -227,6 +246,31 @@ bool tt_rerun_note_launch(const struct tt_device *device)
 		launched.capture = capture;
 	}
 	return true;
+}
+
+bool tt_rerun_current(struct tt_event_program_run *run)
+{
+	const struct step *step = replayed.step;
+
+	if (!tt_rerunning() || !step)
+		return false;
+	run->launch = replayed.next && replayed.next <= step->launch_count
+			      ? step->launches[replayed.next - 1]
+			      : 0;
+	run->trace_id = replayed.trace_id;
+	run->session = replayed.session;
+	return true;
+}
+
+/* A step of a trace's life, for profiles. */
+static void tell_step(enum tt_metal_trace_step step, const struct tt_device *device, uint32_t id,
+		      uint32_t session)
+{
+	struct tt_event event = {.kind = TT_EVENT_METAL_TRACE,
+				 .metal_trace = {step, device->id, id, session}};
+
+	if (tt_event_profile_on() && tt_event_on())
+		tt_event_emit(&event);
 }
 
 /* ---- recording -------------------------------------------------------------------------------- */
@@ -335,6 +379,19 @@ static tt_status keep_results(struct step *step, struct trace *trace,
 	return TTNN_OK;
 }
 
+static tt_status keep_launches(struct step *step, struct trace *trace)
+{
+	size_t count = launched.numbers.count;
+
+	step->launches = tt_arena_calloc(&trace->arena, count + 1, sizeof(*step->launches));
+	if (!step->launches)
+		return tt_fail_nomem();
+	step->launch_count = count;
+	if (count)
+		memcpy(step->launches, launched.numbers.data, count * sizeof(*step->launches));
+	return TTNN_OK;
+}
+
 /* Adds a call to a trace. Under the lock. */
 static tt_status keep(struct trace *trace, struct step *step, const struct ttnn_arg *args,
 		      const struct ttnn_results *results)
@@ -343,6 +400,7 @@ static tt_status keep(struct trace *trace, struct step *step, const struct ttnn_
 
 	TT_TRY(keep_args(step, trace, args));
 	TT_TRY(keep_results(step, trace, results));
+	TT_TRY(keep_launches(step, trace));
 	place = TT_VEC_PUSH(&trace->steps);
 	if (!place)
 		return tt_fail_nomem();
@@ -391,6 +449,7 @@ tt_status tt_rerun_note(const struct tt_op_entry *entry, const struct ttnn_arg *
 		if (status != TTNN_OK)
 			results->count = 0;
 	}
+	TT_VEC_DEINIT(&launched.numbers);
 	tt_devmem_unref(memory);
 	return status;
 }
@@ -552,11 +611,14 @@ static tt_status run_steps(struct run *run)
 	tt_status status = find_inputs(run);
 
 	for (size_t i = 0; i < run->trace->steps.count && status == TTNN_OK; i++) {
+		replayed.step = &run->trace->steps.data[i];
+		replayed.next = 0;
 		status = run_step(run, &run->trace->steps.data[i]);
 		let_go(run, i);
 	}
 	for (size_t i = 0; i < run->trace->buffers.count; i++)
 		tt_buffer_unref(run->now[i]);
+	replayed.step = NULL;
 	tt_run_mode_set(mode);
 	tt_rerunning_set(before);
 	tt_event_mute(muted);
@@ -632,6 +694,8 @@ enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint
 	status = check_queue(device, queue);
 	if (status == TTNN_OK)
 		status = begin(id, device, queue);
+	if (status == TTNN_OK)
+		tell_step(TT_METAL_TRACE_BEGIN, device, *id, 0);
 	tt_devmem_leave(device->memory);
 	return status;
 }
@@ -673,12 +737,15 @@ enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_
 	tt_lock_give(&lock);
 	if (broken)
 		unref_trace(broken);
+	if (status == TTNN_OK)
+		tell_step(TT_METAL_TRACE_END, device, id, 0);
 	tt_devmem_leave(device->memory);
 	return status;
 }
 
-/* A finished trace as one more reference. Inside. */
-static tt_status get_finished(struct trace **out, struct tt_device *device, uint32_t id)
+/* A finished trace as one more reference, and the number of the run that begins. Inside. */
+static tt_status get_finished(struct trace **out, uint32_t *session, struct tt_device *device,
+			      uint32_t id)
 {
 	tt_status status = TTNN_OK;
 	struct trace *trace;
@@ -695,6 +762,7 @@ static tt_status get_finished(struct trace **out, struct tt_device *device, uint
 		status = tt_fail(TTNN_STATE, "trace %" PRIu32 " is still being captured", id);
 	else
 		trace->refs++;
+	*session = status == TTNN_OK ? ++trace->sessions : 0;
 	tt_lock_give(&lock);
 	*out = trace;
 	return status;
@@ -703,12 +771,17 @@ static tt_status get_finished(struct trace **out, struct tt_device *device, uint
 enum ttnn_status ttnn_device_trace_run(ttnn_device *device, uint32_t id)
 {
 	struct trace *trace;
+	uint32_t session;
 	tt_status status;
 
 	TT_TRY(enter(device));
-	status = get_finished(&trace, device, id);
+	status = get_finished(&trace, &session, device, id);
 	if (status == TTNN_OK) {
+		replayed.trace_id = id;
+		replayed.session = session;
+		tell_step(TT_METAL_TRACE_REPLAY, device, id, session);
 		status = run_trace(trace, device);
+		tell_step(TT_METAL_TRACE_DONE, device, id, session);
 		unref_trace(trace);
 	}
 	tt_devmem_leave(device->memory);
@@ -727,8 +800,10 @@ void ttnn_device_trace_release(ttnn_device *device, uint32_t id)
 	if (at)
 		trace = unlink_trace(device, at);
 	tt_lock_give(&lock);
-	if (trace)
+	if (trace) {
 		unref_trace(trace);
+		tell_step(TT_METAL_TRACE_RELEASE, device, id, 0);
+	}
 	tt_devmem_leave(device->memory);
 }
 

@@ -38,8 +38,17 @@ static inline bool tt_rerun_on(void)
 tt_status tt_rerun_note(const struct tt_op_entry *entry, const struct ttnn_arg *args,
 			size_t arg_count, struct ttnn_results *results, tt_status status);
 
-/* A program goes to this device; true when it is only recorded, and must not run. */
-bool tt_rerun_note_launch(const struct tt_device *device);
+/*
+ * A program goes to this device, as launch `number` of the process; true when it is only recorded, and must not
+ * run.
+ */
+bool tt_rerun_note_launch(const struct tt_device *device, uint64_t number);
+
+/*
+ * Whether the program that just ran was run again: then it gets the number of the launch that was captured, and
+ * which trace and replay it belongs to.
+ */
+bool tt_rerun_current(struct tt_event_program_run *run);
 
 /* Refusals while this device captures: a program that is not built yet, data to or from the host. */
 tt_status tt_rerun_check_new(const struct tt_device *device);

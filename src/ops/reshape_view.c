@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "tensor/dtype.h"
@@ -279,7 +280,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_move,
 };
 
 tt_status tt_reshape_view_launch(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "ops/shard.h"
@@ -376,7 +377,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = FACTORIES,
 	.choose = choose,
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_move,
 };
 
 tt_status tt_reshard_launch(struct tt_tensor **out, struct tt_call *call,

@@ -142,7 +142,7 @@ static const struct tt_prog program = {
 	.validate = validate,
 	.factories = factories,
 	.factory_count = 1,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- Hugging Face --------------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static const struct tt_prog hf_program = {
 	.factories = hf_factories,
 	.factory_count = TT_COUNT(hf_factories),
 	.choose = hf_choose,
-	.kernel = hf_kernel,
+	TT_KERNEL(hf_kernel),
 };
 
 /* ---- half a turn alone ------------------------------------------------------------------------------ */
@@ -307,7 +307,7 @@ static const struct tt_prog half_program = {
 	.infer = half_infer,
 	.factories = half_factories,
 	.factory_count = 1,
-	.kernel = half_kernel,
+	TT_KERNEL(half_kernel),
 };
 
 /* ---- operations --------------------------------------------------------------------------------------- */

@@ -151,7 +151,7 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- queries and keys at once ---------------------------------------------------------------------------- */
@@ -266,7 +266,7 @@ static const struct tt_prog fused_program = {
 	.validate = fused_validate,
 	.factories = fused_factories,
 	.factory_count = 1,
-	.kernel = fused_kernel,
+	TT_KERNEL(fused_kernel),
 };
 
 /* ---- operations ------------------------------------------------------------------------------------------- */

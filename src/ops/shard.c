@@ -8,6 +8,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/copy.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -255,7 +256,8 @@ static const struct tt_prog prog_i2s = {
 	.validate = i2s_validate,
 	.factories = i2s_factories,
 	.factory_count = TT_COUNT(i2s_factories),
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_convert,
 };
 
 tt_status tt_shard_launch(struct tt_tensor **out, struct tt_call *call, const struct tt_prog *prog,
@@ -422,7 +424,8 @@ static const struct tt_prog prog_s2i = {
 	.validate = s2i_validate,
 	.factories = s2i_factories,
 	.factory_count = TT_COUNT(s2i_factories),
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_convert,
 };
 
 static tt_status launch_s2i(struct tt_tensor **out, struct tt_call *call,

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
 #include "ops/shard_derive.h"
@@ -432,6 +433,14 @@ static tt_status kernel(struct tt_launch *launch)
 		&(struct tt_move_block){.extent = extent, .in_start = from, .in_step = steps});
 }
 
+/* What is left out is not read. */
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	cost->moves = true;
+	cost->inputs = 1;
+	tt_cost_set_move(cost, launch, (struct tt_perf_move){.output_only = true});
+}
+
 static const struct tt_prog prog = {
 	.device_op = "SliceDeviceOperation",
 	.prim = "ttnn::prim::slice",
@@ -441,7 +450,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,

@@ -11,6 +11,7 @@
 #include "device/devtensor.h"
 #include "device/split.h"
 #include "ops/compute.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/reduce.h"
 #include "ops/rows.h"
@@ -520,7 +521,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_computed_move,
 };
 
 tt_status tt_softmax_launch(struct tt_tensor **out, struct tt_call *call,

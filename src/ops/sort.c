@@ -196,7 +196,7 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------------ */

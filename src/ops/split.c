@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
@@ -92,6 +93,12 @@ static tt_status kernel(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	cost->moves = true;
+	tt_cost_set_move(cost, launch, (struct tt_perf_move){.splits = true});
+}
+
 static const struct tt_prog prog = {
 	.device_op = "SplitDeviceOperation",
 	.prim = "ttnn::prim::split",
@@ -101,7 +108,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------- */

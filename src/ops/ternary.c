@@ -463,7 +463,7 @@ static const struct tt_prog program = {
 	.factory_count = 1,
 	.choose = choose,
 	.key = key,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 tt_status tt_ternary_launch(struct tt_tensor **out, struct tt_call *call,

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -421,7 +422,8 @@ static const struct tt_prog prog_tilize = {
 	.factories = tz_factories,
 	.factory_count = TT_COUNT(tz_factories),
 	.choose = tz_choose,
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_computed_move,
 };
 
 /* Arguments of the operation. */
@@ -796,7 +798,8 @@ static const struct tt_prog prog_val_padding = {
 	.factories = vp_factories,
 	.factory_count = TT_COUNT(vp_factories),
 	.choose = vp_choose,
-	.kernel = vp_kernel,
+	TT_KERNEL(vp_kernel),
+	.cost = tt_cost_computed_move,
 };
 
 /* Arguments of the operation. */

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/permute.h"
@@ -403,6 +404,14 @@ static tt_status kernel(struct tt_launch *launch)
 	return tt_move_permute(launch->outputs[0], launch->inputs[0], dims);
 }
 
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	size_t way = (size_t)(launch->factory - factories);
+
+	tt_cost_move(cost, launch);
+	cost->moves = way != TILES_WH && way != SHARDS_WH && way != SHARD_ROWS_WH;
+}
+
 static const struct tt_prog prog = {
 	.device_op = "TransposeDeviceOperation",
 	.prim = "ttnn::prim::transpose",
@@ -412,7 +421,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------------ */

@@ -213,7 +213,7 @@ static const struct tt_prog program = {
 	.factories = factories,
 	.factory_count = sizeof(factories) / sizeof(factories[0]),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* ---- operations --------------------------------------------------------------------------------------- */

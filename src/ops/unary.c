@@ -488,7 +488,7 @@ const struct tt_prog tt_prog_unary = {
 	.factories = factories,
 	.factory_count = 1,
 	.key = key,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
 };
 
 /* 32 bits between the steps: 32-bit types and, as upstream has it, uint8. */

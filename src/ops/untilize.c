@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -440,7 +441,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = FACTORIES,
 	.choose = choose,
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_untilize,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */

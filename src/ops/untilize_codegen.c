@@ -3,6 +3,7 @@
  * sides. How deep its buffers are depends on the L1 that is free when the program is looked up.
  */
 #include "ops/untilize_codegen.h"
+#include "ops/cost.h"
 
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -171,7 +172,8 @@ static const struct tt_prog prog = {
 	.factory_count = 1,
 	.choose = choose,
 	.key = key,
-	.kernel = tt_kernel_copy,
+	TT_KERNEL(tt_kernel_copy),
+	.cost = tt_cost_untilize,
 };
 
 tt_status tt_untilize_codegen_launch(struct tt_tensor **out, struct tt_call *call,

@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/golden_movement.h"
 #include "ops/movement.h"
 #include "ops/rows.h"
@@ -447,7 +448,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = FACTORIES,
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = tt_cost_untilize,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */

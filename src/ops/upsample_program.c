@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/split.h"
+#include "ops/cost.h"
 #include "ops/movement.h"
 #include "ops/parallel.h"
 #include "ops/rows.h"
@@ -444,6 +445,11 @@ static tt_status kernel(struct tt_launch *launch)
 	return status;
 }
 
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	cost->moves = launch->factory != &factories[LINEAR];
+}
+
 static const struct tt_prog prog = {
 	.device_op = "UpsampleOperation",
 	.prim = "ttnn::prim::upsample",
@@ -453,7 +459,8 @@ static const struct tt_prog prog = {
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	.kernel = kernel,
+	TT_KERNEL(kernel),
+	.cost = cost,
 };
 
 tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
