@@ -53,6 +53,7 @@ const char *ttnn_sweep_name(const ttnn_sweep *sweep)
 
 enum ttnn_status ttnn_sweep_has(bool *out, ttnn_sweep *sweep, const char *vector)
 {
+	TT_TRY(tt_results_tick(sweep, true)); /* rows that wait are none yet */
 	return tt_results_has(out, sweep, vector);
 }
 

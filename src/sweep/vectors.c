@@ -132,6 +132,8 @@ static tt_status hash_of(char out[TT_VECTOR_HASH], const struct tt_vector_suite 
 	tt_jsonw_end(&w);
 	status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
+		status = tt_str_status(&text);
+	if (status == TTNN_OK)
 		status = tt_json_parse(&doc, tt_str_text(&text), text.length, "vector");
 	if (status == TTNN_OK) {
 		tt_jsonw_init_str(&w, &sorted,
