@@ -46,8 +46,8 @@ def _metadata():
 
 
 def _entry_points():
-    groups = PROJECT["entry-points"].items()
-    return "".join(f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in rows.items()) for group, rows in groups)
+    groups = {"console_scripts": PROJECT["scripts"], **PROJECT["entry-points"]}
+    return "".join(f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in rows.items()) for group, rows in groups.items())
 
 
 def _info():

@@ -19,7 +19,7 @@ export PYTHONPATH=$PWD/$OUT/python PYTHONDONTWRITEBYTECODE=1
 if [ "$mode" = asan ]; then # the program is Python's, so the library with the checks comes first
 	LD_PRELOAD=$(${compiler#ccache } -print-file-name=libasan.so):$(${compiler#ccache } -print-file-name=libubsan.so)
 	# The documents' commands start programs by the dozen, and models compute for long: what they call is tested by itself.
-	set -- --ignore-glob='*test_seeds_[cms]*'
+	set -- --ignore-glob='*test_seeds_[cms]*' --ignore-glob='*test_seeds_profile*'
 	export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TTNN_TEST_CALLS=500 PYTHONMALLOC=malloc
 fi
 exec "$python" -m pytest -q --tb=short -p no:cacheprovider --ignore-glob='*hostile*' "$@" tests/python
