@@ -112,12 +112,20 @@ enum ttnn_status ttnn_function_end(void)
 	return TTNN_OK;
 }
 
+/* Tells one event; what is not of its kind is left as it is: clearing it all takes longer than the rest. */
+#define TELL(kind_, member, ...)                                                                   \
+	do {                                                                                       \
+		struct tt_event event;                                                             \
+		event.kind = kind_;                                                                \
+		event.ticks = 0;                                                                   \
+		event.member = __VA_ARGS__;                                                        \
+		tt_event_emit(&event);                                                             \
+	} while (0)
+
 void ttnn_mark(const char *text, const char *detail)
 {
-	struct tt_event event = {.kind = TT_EVENT_MARK, .mark = {.text = text, .detail = detail}};
-
 	if (tt_event_on())
-		tt_event_emit(&event);
+		TELL(TT_EVENT_MARK, mark, (struct tt_event_mark){.text = text, .detail = detail});
 }
 
 /* ---- what profilers are told ----------------------------------------------------------------------- */
@@ -179,32 +187,23 @@ void ttnn_message(const char *text, uint32_t color)
 
 void ttnn_frame(void)
 {
-	struct tt_event event = {.kind = TT_EVENT_MARK,
-				 .mark = {.text = "", .kind = TT_MARK_FRAME}};
-
 	if (tt_event_on())
-		tt_event_emit(&event);
+		TELL(TT_EVENT_MARK, mark,
+		     (struct tt_event_mark){.text = "", .kind = TT_MARK_FRAME});
 }
 
 void ttnn_zone_begin(const struct ttnn_zone *zone)
 {
-	struct tt_event event = {.kind = TT_EVENT_ZONE_BEGIN};
-
-	if (!tt_event_on())
-		return;
-	event.zone = (struct tt_event_zone){zone->name, zone->function, zone->file, zone->line,
-					    zone->color};
-	tt_event_emit(&event);
+	if (tt_event_on())
+		TELL(TT_EVENT_ZONE_BEGIN, zone,
+		     (struct tt_event_zone){zone->name, zone->function, zone->file, zone->line,
+					    zone->color});
 }
 
 void ttnn_zone_end_as(const char *name, uint32_t color)
 {
-	struct tt_event event = {.kind = TT_EVENT_ZONE_END};
-
-	if (!tt_event_on())
-		return;
-	event.zone = (struct tt_event_zone){.name = name, .color = color};
-	tt_event_emit(&event);
+	if (tt_event_on())
+		TELL(TT_EVENT_ZONE_END, zone, (struct tt_event_zone){.name = name, .color = color});
 }
 
 void ttnn_zone_end(void)
@@ -219,10 +218,8 @@ bool ttnn_places_heard(void)
 
 void ttnn_tell_place(const char *file, const char *function, uint32_t line)
 {
-	struct tt_event event = {.kind = TT_EVENT_PLACE, .place = {file, function, line}};
-
 	if (tt_event_on())
-		tt_event_emit(&event);
+		TELL(TT_EVENT_PLACE, place, (struct tt_event_place){file, function, line});
 }
 
 const char *ttnn_intern(const char *text)

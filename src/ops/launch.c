@@ -518,12 +518,14 @@ struct timing {
 static void tell_run(const struct tt_launch *launch, const struct timing *timing, bool all)
 {
 	const struct tt_pool_meter *meter = &timing->meter;
-	struct tt_event event = {.kind = TT_EVENT_PROGRAM_RUN, .ticks = timing->ended};
+	struct tt_event event;
 	struct tt_event_program_run *run = &event.run;
 	uint64_t kernel = timing->ended - timing->kernel;
 	uint64_t own = meter->waited < kernel ? kernel - meter->waited : 0;
 	bool muted = false;
 
+	event.kind = TT_EVENT_PROGRAM_RUN;
+	event.ticks = timing->ended;
 	*run = (struct tt_event_program_run){
 		.device_id = launch->device->id,
 		.launch = launch->number,

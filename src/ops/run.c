@@ -77,11 +77,13 @@ void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 		   size_t input_count)
 {
 	struct tt_event_tensor described[2 * TT_OUTPUTS_MAX];
-	struct tt_event event = {.kind = TT_EVENT_SCOPE_BEGIN};
+	struct tt_event event;
 
 	if (!tt_event_on())
 		return;
 	tt_event_tell_stack(1);
+	event.kind = TT_EVENT_SCOPE_BEGIN;
+	event.ticks = 0;
 	event.begin = *scope;
 	event.begin.inputs = described;
 	event.begin.input_count = describe_all(described, 2 * TT_OUTPUTS_MAX, inputs, input_count);
