@@ -90,6 +90,40 @@ tt_status tt_golden_create_heads(struct tt_golden *golden)
 	return three(golden, &part, heads, kv_heads);
 }
 
+/* Head h is the one of number h % per in its block of columns. */
+tt_status tt_golden_split_heads(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	uint64_t heads = (uint64_t)tt_call_int(&golden->call, "num_heads", 16), across, width, per;
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	across = in->shape.dim[3];
+	width = across / 3 / heads;
+	per = heads / tt_heads_groups(&tt_call_tensor(&golden->call, "input_tensor")->spec);
+	for (uint64_t which = 0; which < 3; which++) {
+		bool keys = which == 1;
+		uint32_t rows = in->shape.dim[2];
+		struct ttnn_shape shape =
+			TT_SHAPE(in->shape.dim[0], (uint32_t)heads, keys ? (uint32_t)width : rows,
+				 keys ? rows : (uint32_t)width);
+		struct tt_array *out = tt_golden_out(golden, &shape, in->dtype);
+
+		if (!out)
+			return tt_fail_prefix(TTNN_INVALID, "golden");
+		for (uint64_t i = 0; i < (uint64_t)in->shape.dim[0] * heads * rows * width; i++) {
+			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % heads;
+			uint64_t b = i / width / rows / heads;
+			const uint64_t to[] = {b, h, keys ? c : r, keys ? r : c};
+
+			out->data[tt_array_index(out, to)] =
+				in->data[(b * rows + r) * across + h / per * 3 * per * width +
+					 (which * per + h % per) * width + c];
+		}
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_create_heads_decode(struct tt_golden *golden)
 {
 	const struct tt_array *in = input_of(golden);

@@ -1,5 +1,5 @@
 /*
- * heads.h: between heads.c, heads_decode.c and their goldens: rows of all heads side by side, and
+ * heads.h: between heads.c, heads_decode.c, heads_split.c and their goldens: rows of all heads side by side, and
  * heads as a dimension of their own.
  */
 #ifndef TT_OPS_HEADS_H
@@ -11,7 +11,11 @@
 /* Upstream's words for a dimension that a shape has not. */
 tt_status tt_heads_need_rank(const struct ttnn_shape *shape, uint32_t index);
 
+/* How many blocks of columns a fused tensor has, each with queries, keys and values of its own heads. */
+uint32_t tt_heads_groups(const struct ttnn_tensor_spec *in);
+
 tt_status tt_golden_create_heads(struct tt_golden *golden);
+tt_status tt_golden_split_heads(struct tt_golden *golden);
 tt_status tt_golden_fixed_heads(struct tt_golden *golden);
 tt_status tt_golden_concat_heads(struct tt_golden *golden);
 tt_status tt_golden_create_heads_decode(struct tt_golden *golden);

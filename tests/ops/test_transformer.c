@@ -163,6 +163,39 @@ TEST(split_heads)
 	}
 }
 
+/* Blocks of columns, each with the queries, keys and values of its heads; every third without blocks. */
+TEST(split_heads_in_blocks)
+{
+	struct given given = {.state = 7};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		bool blocks = n % 3 != 2;
+		uint32_t groups = blocks ? 1 + n % 3 : 1, heads = groups * (1 + n % 2);
+		uint32_t width = 32 * (1 + n % 2), batch = blocks ? 1 + n % 4 : 7 + n % 2;
+		struct ttnn_spec_args spec =
+			tiles(0, batch, 1, 32 * (1 + n % 2), 3 * heads * width);
+		struct ttnn_shard_spec shard = {.height = spec.shape.dim[2],
+						.width = 3 * heads * width / groups};
+
+		spec.dtype = n % 4 == 3 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+		CHECK_OK(ttnn_core_set_make(
+			&shard.grid, &(struct ttnn_core_range){{0, 0}, {groups - 1, batch - 1}},
+			1));
+		if (blocks)
+			CHECK_OK(ttnn_memory_config_sharded(&spec.memory, TTNN_BLOCK_SHARDED,
+							    TTNN_L1, &shard));
+		given_tensor(&given, NULL, &spec, -3, 3);
+		given_add(&given, "compute_with_storage_grid_size",
+			  ((struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {8, 8}}));
+		given_add(&given, "num_heads", ttnn_v_int(heads));
+		given_add(&given, "memory_config",
+			  ttnn_v_memory(&(struct ttnn_memory_config){
+				  .layout = blocks ? TTNN_HEIGHT_SHARDED : TTNN_INTERLEAVED,
+				  .buffer = TTNN_L1}));
+		given_case(&given, "ttnn.experimental.split_query_key_value_and_split_heads", n, 1);
+	}
+}
+
 TEST(heads_of_models)
 {
 	static const struct {
@@ -587,9 +620,9 @@ TEST(attention_to_blocks)
 
 TEST(zz_all_rows)
 {
-	static const char *const families[] = {"embedding",   "heads",        "heads_decode",
-					       "rotary",      "rotary_llama", "kv_cache",
-					       "paged_cache", "attention",    "attention_decode"};
+	static const char *const families[] = {
+		"embedding",    "heads",    "heads_decode", "heads_split", "rotary",
+		"rotary_llama", "kv_cache", "paged_cache",  "attention",   "attention_decode"};
 
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
 		golden_check_family(families[i]);

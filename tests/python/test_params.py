@@ -99,10 +99,6 @@ def test_recorded_program(program, device, traced):
         assert replay.first_difference(replay.compared(got), replay.compared(record)) is None
 
 
-# Calls that cannot be made here, and why.
-KNOWN = {"ttnn.experimental.split_query_key_value_and_split_heads": "there is no such operation here"}
-
-
 def test_recorded_models(device, traced):
     """Every call of sixteen recorded models, each distinct one once."""
     ttnn._ttnn.params.set_dialect("tt-metal")
@@ -126,7 +122,7 @@ def test_recorded_models(device, traced):
             else:
                 same += 1
     print(f"{same} calls as recorded, {sum(map(len, differ.values()))} not, {unknown} not to be repeated")
-    assert {name: found for name, found in differ.items() if name not in KNOWN} == {}
+    assert differ == {}
     assert same >= (720 if has_torch() else 700)
 
 

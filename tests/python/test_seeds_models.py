@@ -14,9 +14,10 @@ import sys
 import pytest
 
 import model_configurations
+import model_operations
 import ttnn
 from ttnn import program
-from ttnn_models import decoder, distilbert, efficientnet, machine, mnist, reference, resnet50, rows, source, text_demo, vision, vision_demo, weights
+from ttnn_models import decoder, distilbert, efficientnet, machine, mnist, reference, resnet50, rows, sentence_bert, source, text_demo, vision, vision_demo, weights
 
 COMPAT = pathlib.Path(__file__).resolve().parents[2] / "python" / "compat"
 TEXT = "models/tt_transformers/demo/simple_text_demo.py::test_demo_text"
@@ -58,6 +59,13 @@ def shell(line, folder):
     return ran.stdout
 
 
+def new_operations(folder):
+    """Operations of which a workspace's master has configurations that it did not come with."""
+    subprocess.run([program.path(), "workspace", folder.parent / "fresh"], check=True, capture_output=True)
+    found = [json.loads((place / "traced_operations/ttnn_operations_master.json").read_text())["operations"] for place in (folder.parent / "fresh", folder)]
+    return {name for name, op in found[1].items() if len(op["configurations"]) > len(found[0].get(name, {"configurations": ()})["configurations"])}
+
+
 # ---- command lines -----------------------------------------------------------------------------------
 
 
@@ -87,6 +95,25 @@ def test_text_demo_command_line(workspace):
     assert "16 layers, 1.24e9 weights; 1 computed, as --layers asks, then all without dispatch" in told
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in WEIGHTS if name != "google/gemma-3-27b-it"])
+def test_traced_text_demos(name, workspace):
+    """The lines of the guide's tables; nothing is computed. What the master has of a T3000 is what is traced again."""
+    line = f"HF_MODEL={name} python model_tracer/generic_ops_tracer.py {TEXT}"
+    told = shell(f"{line} --layers 0 -k batch", workspace)
+    assert "Test Result: ✅ PASSED" in told
+    added = new_operations(workspace)
+    assert added <= {"ttnn::empty"} if rows.ROWS[name].machine == "t3k" else "ttnn::linear" in told
+
+
+@pytest.mark.slow
+def test_traced_vision_demo(workspace):
+    """Without a test behind it: a script."""
+    line = "HF_MODEL=google/gemma-3-27b-it python model_tracer/generic_ops_tracer.py models/demos/gemma3/demo/vision_demo.py"
+    assert "Test Result: ✅ PASSED" in shell(f"{line} --layers 0", workspace)
+    assert new_operations(workspace) <= {"ttnn::empty"}
+
+
 def test_traced_efficientnet(workspace):
     """The tracer sees as many configurations of the accurate sigmoid as it saw of the real model."""
     line = "python model_tracer/generic_ops_tracer.py models/experimental/efficientnetb0/tests/pcc/test_ttnn_efficientnetb0.py::test_efficientnetb0_model"
@@ -99,6 +126,8 @@ def test_vision_demo_is_a_script(workspace):
     line = "HF_MODEL=google/gemma-3-27b-it python models/demos/gemma3/demo/vision_demo.py --layers 0"
     assert "of each of 27 vision layers" in shell(line, workspace)
     assert "1 passed" in shell("pytest models/demos/gemma3/demo/vision_demo.py --layers 0", workspace)
+    told = shell("HF_MODEL=meta-llama/Llama-3.2-11B-Vision-Instruct pytest -s models/tt_transformers/demo/simple_vision_demo.py --layers 0", workspace)
+    assert "1 passed" in told and "of each of 8 layers that see the picture" in told
 
 
 def test_the_add_is_where_profiles_say():
@@ -158,6 +187,36 @@ def test_layers(row, chips, monkeypatch):
         for number in row.kinds():
             found = text_demo.compute_layer(row, device, number, types)
             assert min(found.values()) > 0.995, found
+
+
+def test_what_a_prompt_sees():
+    """Rows of a mask, as texts: # is seen. A picture is at 2 to 4."""
+    shown = lambda *given: ["".join("#" if value == 0 else "." for value in source.causal(6, *given)[6 * i : 6 * i + 6]) for i in range(6)]
+    assert shown() == ["#.....", "##....", "###...", "####..", "#####.", "######"]
+    assert shown(2) == ["#.....", "##....", ".##...", "..##..", "...##.", "....##"]
+    assert shown(2, (2, 5)) == ["#.....", "##....", ".####.", "..###.", "..###.", "....##"]
+
+
+@pytest.mark.parametrize("number", ALL.kinds())
+def test_pictures_are_seen_both_ways(number, monkeypatch):
+    """In layers with windows and without; what a layer does that only looks back is something else."""
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
+    types, picture = decoder.precision(ALL, "accuracy"), (32, 96)
+    with machine.opened("n300") as device:
+        found = text_demo.compute_layer(ALL, device, number, types, picture=picture)
+        assert min(found.values()) > 0.999, found
+        monkeypatch.setattr(text_demo, "Reference", lambda row, source, picture: reference.Reference(row, source))
+        blind = text_demo.compute_layer(ALL, device, number, types, picture=picture)
+    assert blind[f"layer {number}, a picture, prompt"] < 0.996
+
+
+@pytest.mark.parametrize("chips", ["n150", "n300"])
+def test_a_layer_that_sees_a_picture(chips, monkeypatch):
+    """Two tiles with rows that do not count behind those that do; words before the picture see nothing."""
+    monkeypatch.setenv("TTNN_DEVICE", chips)
+    with machine.opened(chips) as device:
+        found = vision_demo.compute_cross(PLAIN, device, decoder.precision(PLAIN, "accuracy"))
+    assert min(found.values()) > 0.9995, found
 
 
 @pytest.mark.parametrize("row", [PLAIN, ALL], ids=["plain", "all"])
@@ -339,3 +398,23 @@ def test_configurations_of_real_models(model, least, monkeypatch):
     types, of_types, common, of_all = model_configurations.totals(model_configurations.compare(model)[0])
     assert types >= 0.8 * of_types and common >= 0.5 * of_all
     assert common >= least
+
+
+def test_operations_of_recorded_models(monkeypatch):
+    """Upstream's own networks, recorded: what is called there and not here, and the other way round (docs/models.md)."""
+    monkeypatch.delenv("TTNN_DEVICE", raising=False)
+    turned, kept = "experimental.rotary_embedding_llama", "experimental.paged_update_cache"
+    fused = ["to_memory_config", "to_memory_config", f"{turned}_fused_qk", "experimental.paged_fused_update_cache", "linear", "to_memory_config"]
+    step = fused, [turned, turned, kept, kept, "matmul"]
+    expected = {
+        "a layer of a prompt": (["deallocate", "to_memory_config"], ["deallocate", "Tensor.deallocate"]),
+        "a layer of a step": step,
+        "a layer of a step, of 16": step,
+    }
+    assert {what: model_operations.differences(*pair) for what, pair in model_operations.decoder_layers().items()} == expected
+    theirs, ours = model_operations.sentence_bert_layer()
+    assert len(theirs) == 19 and ours == theirs
+    more = {"deallocate": 1, "to_memory_config": 1, "reshape": 17, "avg_pool2d": 17, "sigmoid": 64}, {"sigmoid_accurate": 64, "global_avg_pool2d": 17}
+    assert model_operations.counted(*model_operations.efficientnet()) == more
+    theirs, ours = model_operations.mnist_network()
+    assert ours == theirs

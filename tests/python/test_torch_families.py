@@ -337,6 +337,24 @@ def test_fused_heads(device):
     assert_close(heads_of(seg[0], 5), actual[0], **exact)
 
 
+@covers("experimental.split_query_key_value_and_split_heads")
+def test_split_heads(device):
+    """Every column of cores has the queries, keys and values of its own heads; without shards there is one."""
+    x = torch.randn(8, 1, 64, 6 * 3 * 64).bfloat16().float()
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(2, 7))})
+    blocks = ttnn.create_sharded_memory_config(
+        (64, 384), cores, ttnn.ShardStrategy.BLOCK, ttnn.ShardOrientation.ROW_MAJOR, use_height_and_width_as_shard_shape=True
+    )
+    for columns, place, out in ((3, blocks, ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG), (1, ttnn.L1_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG)):
+        q, k, v = x.reshape(8, 64, columns, 3, 6 // columns, 64).permute(3, 0, 2, 4, 1, 5).reshape(3, 8, 6, 64, 64)
+        actual = ttnn.experimental.split_query_key_value_and_split_heads(
+            ttnn.to_memory_config(bf16(device, x), place), ttnn.CoreCoord(8, 8), num_heads=6, memory_config=out
+        )
+        assert_all_close([q, k.transpose(-1, -2), v], actual, rtol=0, atol=0)
+    with pytest.raises(RuntimeError, match="Input batch size must be between 7 to 9"):
+        ttnn.experimental.split_query_key_value_and_split_heads(bf16(device, x[:2]), ttnn.CoreCoord(8, 8), num_heads=6)
+
+
 @covers("experimental.rotary_embedding", "experimental.rotary_embedding_hf", "experimental.rotary_embedding_llama",
         "experimental.rotate_half", "experimental.rotary_embedding_llama_fused_qk")  # fmt: skip
 def test_rotary(device):
