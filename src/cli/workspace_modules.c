@@ -68,6 +68,7 @@ static const struct sample {
 	{"paged_update_cache", 0, SUITE, SHAPED("(1, 1, 32, 64)") " | " OUTPUT},
 	{"permute", 0, SUITE, UNARY " | dims = (0, 2, 3, 1) | storage_type"},
 	{"plus_one", 0, SUITE, ROWS " | storage_type"},
+	{"reduce_scatter_minimal_async", 45, NULL, NULL},
 	{"reshape", 0, SUITE, UNARY " | target_shape = (1, 32, 1, 32) | storage_type"},
 	{"rms_norm", 0, SUITE,
 	 "input_shape | " INPUT

@@ -352,6 +352,7 @@ static tt_status golden(struct tt_golden *golden)
 		shape.dim[dim] *= group.count;
 	if (kinds[kind].shrinks && size)
 		shape.dim[dim] /= size;
+	golden->first_chip = kinds[kind].shrinks || kind == SEND;
 	out = tt_golden_out(golden, &shape, in->spec.dtype);
 	for (uint32_t i = 0; out && i < group.count; i++) {
 		const struct tt_array *member;

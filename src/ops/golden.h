@@ -27,6 +27,7 @@ struct tt_golden {
 	struct tt_arena *arena;
 	struct tt_array out[TT_OUTPUTS_MAX];
 	size_t out_count;
+	bool first_chip; /* what the first chip of a mesh has: the others have other results */
 };
 
 /* Runs an operation's golden on these arguments (tensors on host or device are read). */

@@ -117,6 +117,7 @@ static tt_status run_whole(struct attempt *attempt, const struct tt_traced_call 
 	if (status == TTNN_OK && (!golden->out_count || results.count < golden->out_count))
 		status = tt_fail(TTNN_INVALID, "%zu results, the golden has %zu", results.count,
 				 golden->out_count);
+	attempt->verdict->first = golden && golden->first_chip;
 	for (size_t i = 0; status == TTNN_OK && i < golden->out_count; i++)
 		status = tt_verdict_add(attempt->verdict, results.tensors[i], &golden->out[i]);
 	drop_results(&results);

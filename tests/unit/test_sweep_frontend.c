@@ -245,6 +245,19 @@ SCENARIO(an_analysis)
 
 /* ---- traced calls ------------------------------------------------------------------------------------------------------ */
 
+/* Each chip keeps a part of the sum: the golden tells that of the first. */
+TEST(a_call_that_gives_each_chip_its_own)
+{
+	struct ttnn_replay_result result = {0};
+	ttnn_replayer *replayer;
+
+	CHECK_OK(ttnn_replayer_open(&replayer, "data/workspace/ttnn_operations_master.json.gz"));
+	CHECK_OK(ttnn_replayer_run(&result, replayer, "reduce_scatter_minimal_async", 8, NULL));
+	CHECK(result.passed);
+	CHECK(result.pcc >= 0.999);
+	ttnn_replayer_free(replayer);
+}
+
 TEST(traced_calls)
 {
 	struct ttnn_replay_result result = {0};
