@@ -143,6 +143,8 @@ static void say_overhead(const struct session *s)
 	}
 	if (!told)
 		return;
+	/* A process announces itself while it records the first event: that is told apart. */
+	recording = recording > telling ? recording - telling : 0;
 	SAY("overhead: %.2f ms of %.0f ms (%.2f %%): %" PRIu64 " records in %.2f ms (%.0f ns "
 	    "each), %.2f ms to announce; beside it %.2f ms to pack and write\n",
 	    recording + telling, lasted, 100 * (recording + telling) / lasted, events, recording,

@@ -219,20 +219,28 @@ static struct stream *new_stream(struct tt_capture *capture, const struct tt_spe
 	return stream;
 }
 
-static struct stream *find_stream(struct tt_capture *capture)
+/* With the first words of a thread; those of a process make the file. */
+static struct stream *begin_stream(struct tt_capture *capture, uint64_t serial)
 {
-	uint64_t serial = atomic_load_explicit(&capture->serial, memory_order_relaxed);
-	struct stream *stream;
+	uint64_t began = tt_clock_ticks();
+	struct stream *stream = new_stream(capture, tt_grace_self());
 
-	if (own[capture->index].serial == serial)
-		return own[capture->index].stream;
-	stream = new_stream(capture, tt_grace_self());
 	if (!stream)
 		return NULL;
 	own[capture->index].serial = serial;
 	own[capture->index].stream = stream;
 	tell_thread(stream);
+	atomic_fetch_add_explicit(&capture->cost, tt_clock_ticks() - began, memory_order_relaxed);
 	return stream;
+}
+
+static struct stream *find_stream(struct tt_capture *capture)
+{
+	uint64_t serial = atomic_load_explicit(&capture->serial, memory_order_relaxed);
+
+	if (own[capture->index].serial == serial)
+		return own[capture->index].stream;
+	return begin_stream(capture, serial);
 }
 
 static void end_stream(struct stream *stream)
