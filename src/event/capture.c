@@ -29,7 +29,7 @@ struct stream {
 	bool inside;       /* of the window, if there is one */
 	uint32_t chunk_depth;
 	uint64_t chunk_op;
-	uint64_t heard; /* calls, if they are measured */
+	uint64_t heard, usual; /* calls, and what the last one took, if they are measured */
 };
 
 struct tt_capture {
@@ -368,7 +368,7 @@ static inline void hear_each(struct stream *stream, const struct tt_event *event
 
 /*
  * The first calls of a thread are measured one by one, and then some of them, for all. One that took long was
- * interrupted, or has begun a chunk: that is not what the others do.
+ * interrupted, mostly: it counts as the one before.
  */
 static void hear_measured(struct stream *stream, const struct tt_event *events, size_t count)
 {
@@ -382,8 +382,8 @@ static void hear_measured(struct stream *stream, const struct tt_event *events, 
 	began = tt_clock_ticks();
 	hear_each(stream, events, count);
 	cost = tt_clock_ticks() - began;
-	atomic_fetch_add_explicit(&stream->capture->cost,
-				  number < all || cost > slow ? cost : some * cost,
+	stream->usual = cost < slow ? cost : stream->usual;
+	atomic_fetch_add_explicit(&stream->capture->cost, (number < all ? 1 : some) * stream->usual,
 				  memory_order_relaxed);
 }
 
