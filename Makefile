@@ -177,7 +177,7 @@ $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn
 # The extension for $(PYTHON), and the package around it: importable from $(OUT)/python.
 PYTHON ?= python3
 PY_SRC := $(wildcard python/src/*.c)
-PY_FILES := $(wildcard python/ttnn/*.py python/ttnn/*/*.py python/ttnn_models/*.py)
+PY_FILES := $(wildcard python/ttnn/*.py python/ttnn/*/*.py python/ttnn_models/*.py python/tracy/*.py)
 # A Python made for debugging counts references; the extension then does so, too.
 PY_ASK = $(shell $(PYTHON) -c 'import sys, sysconfig as s; print(s.get_path("include"), s.get_config_var("EXT_SUFFIX"), \
 	"-DPy_DEBUG" * hasattr(sys, "gettotalrefcount"))')

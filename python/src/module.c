@@ -224,7 +224,7 @@ PyMODINIT_FUNC PyInit__ttnn(void)
 		py_init_enums,   py_init_shapes, py_init_cores,  py_init_memory,  py_init_spec,
 		py_init_data,    py_init_parts,  py_init_tensor, py_init_devices, py_init_objects,
 		py_init_ops,     py_init_inner,  py_init_params, py_init_graph,   py_init_trace,
-		py_init_configs, py_init_sweep,
+		py_init_configs, py_init_sweep,  py_init_zones,
 	};
 
 	if (check_interpreter() < 0)

@@ -146,6 +146,7 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 	}
 	if (frontend == TTNN_FRONTEND_PYTHON)
 		py_tell_stack();
+	py_tell_place();
 	py_call_begin(&guard);
 	status = ttnn_op_call(&results, self->op, given, count, frontend);
 	ended = py_call_end(&guard, status, NULL);

@@ -18,6 +18,7 @@
  *	graph.c     captures and queries of graphs; graph_nodes.c makes their dictionaries
  *	params.c    calls as they were written, for parameter files
  *	trace.c     operations that are captured on a device to be run again
+ *	zones.c     zones and messages for profilers, lines of callers
  *	configs.c   configurations traced from models, as parameters of tests
  *	sweep.c     sweeps: vector files, vectors in child processes, results
  *
@@ -122,6 +123,12 @@ enum ttnn_dialect py_dialect(void);
 /* Tells where the call comes from that is made next, if somebody records it. */
 void py_tell_stack(void);
 
+/* The same of the line alone, if somebody profiles. */
+void py_tell_place(void);
+
+/* Whether a frame is the package's own: users ask where their call is. */
+bool py_is_ours(PyFrameObject *frame);
+
 /* Each part of the extension puts its types and functions into the module. */
 int py_init_enums(void);
 int py_init_shapes(void);
@@ -138,6 +145,7 @@ int py_init_devices(void);
 int py_init_params(void);
 int py_init_graph(void);
 int py_init_trace(void);
+int py_init_zones(void);
 int py_init_configs(void);
 int py_init_sweep(void);
 

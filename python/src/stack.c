@@ -3,8 +3,7 @@
 
 #define FRAMES 64
 
-/* Whether a frame is the package's own: users ask where their call is. */
-static bool is_ours(PyFrameObject *frame)
+bool py_is_ours(PyFrameObject *frame)
 {
 	PyObject *globals = PyFrame_GetGlobals(frame);
 	PyObject *name = globals ? PyDict_GetItemString(globals, "__name__") : NULL;
@@ -33,7 +32,7 @@ static size_t take_lines(PyObject **lines, const char **texts)
 	size_t count = 0;
 
 	for (; frame && count < FRAMES; frame = outer) {
-		PyObject *line = is_ours(frame) ? NULL : line_of(frame);
+		PyObject *line = py_is_ours(frame) ? NULL : line_of(frame);
 
 		outer = PyFrame_GetBack(frame);
 		Py_DECREF(frame);

@@ -12,7 +12,8 @@ _ttnn.check_environment()
 __version__ = _ttnn.version()
 
 from ttnn import config, core, decorators, device, distributed, graph, operation_tracer, trace, types
-from ttnn._ttnn import activation, cluster, fabric, mark, multi_device, program_descriptor
+from ttnn._ttnn import activation, cluster, fabric, mark, multi_device, profiler, program_descriptor
+from ttnn._ttnn.profiler import start_tracy_zone, stop_tracy_zone, tracy_frame, tracy_message
 from ttnn.config import (
     CONFIG,
     CONFIG_OVERRIDES,
@@ -79,22 +80,6 @@ class DeviceComputeKernelConfig(WormholeComputeKernelConfig):
 
 def get_num_links(*unused, **ignored):
     return 1
-
-
-def tracy_message(text, color=0xF0F8FF):
-    pass
-
-
-def tracy_frame():
-    pass
-
-
-def start_tracy_zone(source, function, line, color=0):
-    pass
-
-
-def stop_tracy_zone(name="", color=0):
-    return True
 
 
 def auto_register_ttnn_cpp_operations(module=None):

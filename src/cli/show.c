@@ -10,6 +10,7 @@
 #include "cli/inputs.h"
 #include "cli/show_profile.h"
 #include "cli/window.h"
+#include "event/encode.h"
 #include "trace/calls.h"
 #include "trace/memory.h"
 #include "trace/query.h"
@@ -408,6 +409,13 @@ static tt_status show_info(const struct tt_trace_info *about)
 		json_number("bytes", about->file_bytes);
 		tt_jsonw_key(&out, "complete");
 		tt_jsonw_bool(&out, about->complete);
+		tt_jsonw_key(&out, "kinds");
+		tt_jsonw_object(&out);
+		for (int i = 0; i < TT_EVENT_KINDS; i++)
+			if (about->counts[i])
+				json_number(tt_event_kind_name((enum tt_event_kind)i),
+					    about->counts[i]);
+		tt_jsonw_end(&out);
 		tt_jsonw_end(&out);
 		return end_json();
 	}

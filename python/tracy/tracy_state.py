@@ -1,0 +1,4 @@
+"""How Profiler works: doPartial also where nobody profiles, doLine with a zone for every line."""
+
+doPartial = False
+doLine = False
