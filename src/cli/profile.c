@@ -226,10 +226,11 @@ static tt_status prepare(struct session *s)
 	TT_TRY(cli_profile_files_make(&s->files, output));
 	asked.directory = s->files.traces;
 	TT_TRY(tt_server_open(&s->server, &asked));
-	if (port < 0 && tt_server_port(s->server) != TT_SERVER_PORT)
-		SAY("port %d is taken, so it is %d\n", TT_SERVER_PORT, tt_server_port(s->server));
 	if (!quiet)
-		SAY("listening on port %d\n", tt_server_port(s->server));
+		SAY("listening on port %d%s\n", tt_server_port(s->server),
+		    port < 0 && tt_server_port(s->server) != TT_SERVER_PORT
+			    ? ", as the usual one is taken"
+			    : "");
 	return TTNN_OK;
 }
 
