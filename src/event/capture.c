@@ -292,9 +292,11 @@ static void free_streams(struct stream *streams)
 static bool in_window(const struct tt_capture *capture, uint64_t op)
 {
 	const struct tt_capture_options *options = &capture->options;
+	uint64_t first = options->first_op ? options->first_op : 1;
 
+	/* Before the first call it is 0. */
 	return op >= options->first_op &&
-	       (!options->op_count || op - options->first_op < options->op_count) &&
+	       (!options->op_count || op < first || op - first < options->op_count) &&
 	       atomic_load_explicit(&capture->marked, memory_order_relaxed);
 }
 
@@ -335,10 +337,11 @@ static inline bool follow(struct stream *stream, struct tt_stamp *stamp,
 	default:
 		if (capture->whole)
 			return true;
-		if (!stream->depth)
-			stream->inside = in_window(capture, atomic_load(&capture->ops));
+		/* The mark that begins a part is in it, the one that ends it is not. */
 		if (event->kind == TT_EVENT_MARK)
 			hear_mark(capture, event->mark.text);
+		if (!stream->depth)
+			stream->inside = in_window(capture, atomic_load(&capture->ops));
 		break;
 	}
 	return stream->inside;

@@ -28,8 +28,8 @@ struct tt_capture_options {
 	bool this_thread;  /* hears the calling thread alone */
 	uint64_t first_op; /* leaves out what comes before outermost call number so and so... */
 	uint64_t op_count; /* ...and all behind so many; 0: no end */
-	const char *begin_mark; /* begins when a mark has this text... */
-	const char *end_mark;   /* ...and ends with this one; may begin again */
+	const char *begin_mark; /* begins with a mark of this text... */
+	const char *end_mark;   /* ...and ends before this one; may begin again */
 	uint64_t last_ops;      /* keeps the last so many outermost calls alone; 0: all */
 	uint64_t flush_ns;      /* writes what lies in buffers so often; 0: when they are full */
 };

@@ -153,6 +153,30 @@ def test_family(workspace):
     assert "of 3 processes;" in said and said.count("ended early; what it told before is in the report") == 2
 
 
+SIGNPOSTS = """
+    import ttnn
+    from tracy import signpost
+
+    device = ttnn.open_device(device_id=0)
+    a = ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=device)
+    ttnn.exp(a)
+    signpost("start", "the part that counts")
+    ttnn.sin(a)
+    signpost("stop")
+    ttnn.cos(a)
+"""
+
+
+def test_parts(workspace):
+    """Between signposts. The last one is left out: tt-perf-report shows what comes behind it."""
+    name = script(workspace, "signposts.py", SIGNPOSTS)
+    line = f'{program.path()} profile -o part.csv --begin start --end stop "python {name}"'
+    _, rows = profiled(line, workspace, "results/perf/part.csv")
+    assert [row["OP CODE"] for row in rows] == ["start", "UnaryDeviceOperation"]
+    assert rows[0]["ATTRIBUTES"] == "the part that counts" and "UnaryOpType::SIN" in rows[1]["ATTRIBUTES"]
+    assert rows[1]["LOC"] == f'loc(fused["{workspace}/signposts.py":9:0, "sin"])'
+
+
 LINGERING = """
     import os, sys, time
     import ttnn

@@ -182,7 +182,7 @@ static void tell_scope(const char *name)
 
 static const char *const ten[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
-/* The names of outermost scopes that a capture with these options keeps of ten, with their numbers. */
+/* The names of outermost scopes that a capture with these options keeps of ten, with their numbers; and marks. */
 static void check_kept(const struct tt_capture_options *options, const char *want)
 {
 	struct tt_capture *capture;
@@ -204,6 +204,8 @@ static void check_kept(const struct tt_capture_options *options, const char *wan
 	while (tt_source_next(&seen, source) == TTNN_OK && seen) {
 		open += seen->event.kind == TT_EVENT_SCOPE_BEGIN;
 		open -= seen->event.kind == TT_EVENT_SCOPE_END;
+		if (seen->event.kind == TT_EVENT_MARK)
+			tt_str_addf(&kept, "%s ", seen->event.mark.text);
 		if (seen->event.kind != TT_EVENT_SCOPE_BEGIN || seen->depth)
 			continue;
 		tt_str_addf(&kept, "%s=%d ", seen->event.begin.name, (int)seen->op);
@@ -217,13 +219,13 @@ static void check_kept(const struct tt_capture_options *options, const char *wan
 
 TEST(windows_keep_what_they_say)
 {
-	check_kept(&(struct tt_capture_options){.first_op = 3, .op_count = 2}, "2=3 3=4 ");
-	check_kept(&(struct tt_capture_options){.op_count = 2}, "0=1 ");
+	check_kept(&(struct tt_capture_options){.first_op = 3, .op_count = 2}, "2=3 3=4 go ");
+	check_kept(&(struct tt_capture_options){.op_count = 2}, "0=1 1=2 ");
 	check_kept(&(struct tt_capture_options){.first_op = 9}, "8=9 9=10 ");
 	check_kept(&(struct tt_capture_options){.begin_mark = "go", .end_mark = "stop"},
-		   "4=5 5=6 8=9 9=10 ");
+		   "go 4=5 5=6 go 8=9 9=10 ");
 	check_kept(&(struct tt_capture_options){.begin_mark = "go", .first_op = 9}, "8=9 9=10 ");
-	check_kept(&(struct tt_capture_options){.last_ops = 3}, "7=8 8=9 9=10 ");
+	check_kept(&(struct tt_capture_options){.last_ops = 3}, "7=8 go 8=9 9=10 ");
 }
 
 TEST(the_last_operations_of_many)
