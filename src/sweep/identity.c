@@ -308,10 +308,15 @@ static tt_status read_trace(struct tt_identity_found *out, struct tt_source *sou
 tt_status tt_identity_end(struct tt_identity_found *out, struct tt_identity *identity,
 			  const char *op, const struct tt_traced_call *recorded)
 {
+	struct tt_capture_summary kept = {0};
 	struct tt_source *source;
-	tt_status status = tt_capture_stop(NULL, identity->capture);
+	tt_status status = tt_capture_stop(&kept, identity->capture);
 
 	*out = (struct tt_identity_found){0};
+	/* What is recorded is small: only memory can have been short. */
+	if (status == TTNN_OK && kept.lost)
+		status = tt_fail(TTNN_NOMEM, "the trace of the call lost %llu records: %s",
+				 (unsigned long long)kept.lost, kept.reason ? kept.reason : "");
 	if (status == TTNN_OK)
 		status = tt_source_open_capture(&source, identity->capture);
 	if (status == TTNN_OK) {

@@ -34,8 +34,7 @@ static const struct {
 	enum ttnn_dtype dtype;
 } dtypes[] = {{"dtype=bfloat16", TTNN_BFLOAT16},
 	      {"dtype=float32", TTNN_FLOAT32},
-	      {"dtype=bfloat8_b", TTNN_BFLOAT8_B},
-	      {"dtype=bfloat4_b", TTNN_BFLOAT4_B}};
+	      {"dtype=bfloat8_b", TTNN_BFLOAT8_B}};
 
 static const struct {
 	const char *name;

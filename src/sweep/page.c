@@ -111,17 +111,16 @@ static void draw_histogram(struct tt_str *out, const struct bins *bins)
 		    CHART_WIDTH / 2 + 16, CHART_HEIGHT - 6, bins->under);
 }
 
-/* From 1 - 10^0 on the left to 1 - 10^-8 and exact on the right: half a decade for each bin. */
+/* From a correlation of 0 on the left to an exact one on the right: half a decade of what is missing for each bin. */
 static void draw_correlations(struct tt_str *out, const struct tt_summary *summary)
 {
+	static const char *const labels[] = {"≥ 1",  "0.1",  "0.01", "1e-3", "1e-4",
+					     "1e-5", "1e-6", "1e-7", "0"};
 	struct bins bins = {.title = "Correlation with the golden",
-			    .under = "PCC, each bin half a decade of 1 − PCC; the last is 1"};
+			    .under = "1 − PCC, half a decade for each bin; the last is exact"};
 
-	snprintf(bins.labels[0], sizeof(bins.labels[0]), "≤ 0");
-	for (unsigned i = 2; i < BINS; i += 2)
-		snprintf(bins.labels[i], sizeof(bins.labels[i]), "0.%.*s", (int)i / 2,
-			 "9999999999");
-	snprintf(bins.labels[BINS], sizeof(bins.labels[BINS]), "1");
+	for (unsigned i = 0; i <= BINS; i += 2)
+		snprintf(bins.labels[i], sizeof(bins.labels[i]), "%s", labels[i / 2]);
 	for (size_t i = 0; i < summary->rows.count; i++) {
 		const struct tt_summary_row *row = &summary->rows.data[i];
 		double away = 1 - row->pcc, place;

@@ -19,6 +19,8 @@
 #include "sweep/replay.h"
 #include "sweep/workers.h"
 
+#define EXHAUSTED                                                                                  \
+	93 /* exit code of a child that got no more memory: the next begins with all of it */
 #define SEED_STEP                                                                                  \
 	1000003 /* between the seeds of a user: configurations have their own beside each other */
 
@@ -43,7 +45,7 @@ uint64_t tt_runner_memory(unsigned jobs)
 
 /* What a child answers. */
 struct answer {
-	bool passed, unjudged, refused, skipped, stood_in, moved, exhausted;
+	bool passed, unjudged, refused, skipped, stood_in, moved;
 	double pcc, bound, error;
 	uint64_t ns, texts, meant;
 	char why[400];
@@ -132,12 +134,12 @@ static size_t work(void *context, uint64_t task, void *bytes)
 	source = tt_call_of_config(&config);
 	if (status == TTNN_OK)
 		status = tt_replay_run(&result, &state->arena, &state->machine, &source, &options);
-	if (status == TTNN_OK) {
+	if (status == TTNN_NOMEM)
+		_exit(EXHAUSTED);
+	if (status == TTNN_OK)
 		take_result(&answer, &result);
-	} else {
-		answer.exhausted = status == TTNN_NOMEM;
+	else
 		snprintf(answer.why, sizeof(answer.why), "%s", ttnn_error());
-	}
 	tt_json_free(doc);
 	tt_arena_reset(&state->arena);
 	memcpy(bytes, &answer, sizeof(answer));
@@ -295,8 +297,6 @@ static tt_status add_answer(struct state *state, size_t number, const struct ans
 		result.status = TT_SWEEP_NOT_RUN;
 		result.exception = why;
 	} else {
-		if (answer->exhausted)
-			snprintf(why, sizeof(why), "out of memory: it took all that it may");
 		result.status = tt_sweep_status_of(why);
 		result.exception = result.message = why;
 	}
@@ -322,6 +322,7 @@ static tt_status add_dead(struct state *state, const struct tt_worker_done *done
 {
 	const struct tt_plan_vector *vector = &state->how->plan->vectors.data[done->task];
 	bool hung = done->end == TT_WORKER_HUNG;
+	bool exhausted = done->end == TT_WORKER_CRASHED && done->code == EXHAUSTED;
 	char why[200] = TT_SWEEP_TIMED_OUT;
 	struct tt_sweep_result result = {.status = TT_SWEEP_FAIL_CRASH_HANG,
 					 .pcc = NAN,
@@ -330,8 +331,13 @@ static tt_status add_dead(struct state *state, const struct tt_worker_done *done
 					 .exception = why};
 
 	state->how->counts.hung += hung;
-	state->how->counts.crashed += !hung;
-	if (!hung && done->signal)
+	state->how->counts.crashed += !hung && !exhausted;
+	if (exhausted) {
+		result.status = TT_SWEEP_FAIL_ASSERT_EXCEPTION;
+		snprintf(why, sizeof(why), "out of memory: it took the %llu MB that it may",
+			 (unsigned long long)(state->how->memory >> 20));
+		result.message = why;
+	} else if (!hung && done->signal)
 		snprintf(why, sizeof(why), "its process died: %s (signal %d)",
 			 strsignal(done->signal), done->signal);
 	else if (!hung)
