@@ -135,7 +135,7 @@ static size_t work(void *context, uint64_t task, void *bytes)
 	if (status == TTNN_OK)
 		status = tt_replay_run(&result, &state->arena, &state->machine, &source, &options);
 	if (status == TTNN_NOMEM)
-		_exit(EXHAUSTED);
+		return TT_WORKER_SPENT; /* the next child begins with all of its memory */
 	if (status == TTNN_OK)
 		take_result(&answer, &result);
 	else
@@ -322,7 +322,7 @@ static tt_status add_dead(struct state *state, const struct tt_worker_done *done
 {
 	const struct tt_plan_vector *vector = &state->how->plan->vectors.data[done->task];
 	bool hung = done->end == TT_WORKER_HUNG;
-	bool exhausted = done->end == TT_WORKER_CRASHED && done->code == EXHAUSTED;
+	bool exhausted = done->end == TT_WORKER_CRASHED && done->code == TT_WORKER_SPENT_CODE;
 	char why[200] = TT_SWEEP_TIMED_OUT;
 	struct tt_sweep_result result = {.status = TT_SWEEP_FAIL_CRASH_HANG,
 					 .pcc = NAN,

@@ -74,9 +74,14 @@ static void live(struct tt_workers *how, int fd, pid_t parent)
 		answer(fd, &packet, CANNOT_BEGIN, strlen(packet.bytes));
 		_exit(1);
 	}
-	while (recv(fd, &task, sizeof(task), 0) == (ssize_t)sizeof(task))
-		if (!answer(fd, &packet, ANSWER, how->work(how->context, task, packet.bytes)))
+	while (recv(fd, &task, sizeof(task), 0) == (ssize_t)sizeof(task)) {
+		size_t size = how->work(how->context, task, packet.bytes);
+
+		if (size == TT_WORKER_SPENT)
+			_exit(TT_WORKER_SPENT_CODE);
+		if (!answer(fd, &packet, ANSWER, size))
 			break;
+	}
 	_exit(0);
 }
 

@@ -16,6 +16,9 @@
 
 #define TT_WORKER_ANSWER 8192 /* bytes of an answer at most */
 
+#define TT_WORKER_SPENT SIZE_MAX
+#define TT_WORKER_SPENT_CODE 93
+
 enum tt_worker_end {
 	TT_WORKER_ANSWERED,
 	TT_WORKER_CRASHED, /* the child died; `signal` or `code` says of what */
@@ -44,7 +47,11 @@ struct tt_workers {
 	uint64_t (*timeout_of)(void *context, uint64_t task);
 	/* In a child, once, before its first task. A failure ends the run. */
 	tt_status (*begin)(void *context);
-	/* In a child: does a task and returns the size of its answer, at most TT_WORKER_ANSWER bytes. */
+	/*
+	 * In a child: does a task and returns the size of its answer, at most TT_WORKER_ANSWER bytes; or TT_WORKER_SPENT
+	 * when the child is of no more use (its memory is exhausted): it ends with exit code TT_WORKER_SPENT_CODE then,
+	 * and another one goes on.
+	 */
 	size_t (*work)(void *context, uint64_t task, void *answer);
 	/* In the parent: a task has ended. Anything but TTNN_OK ends the run, and is its status. */
 	tt_status (*done)(void *context, const struct tt_worker_done *done);
