@@ -267,7 +267,7 @@ class Executor:
         try:
             self._open()
             answer.update(self._measured({key: decode(value) for key, value in parameters.items()}))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             answer.update(passed=False, message=str(error) or type(error).__name__, trace=traceback.format_exc())
         answer["end_ns"] = time.time_ns()
         return {**_details, **answer}

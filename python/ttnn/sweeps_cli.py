@@ -15,12 +15,21 @@ from ttnn import _ttnn, sweeps
 
 TIMED_OUT = "TEST TIMED OUT (CRASH / HANG)"
 SKIPPED = "SKIPPED DUE TO PREVIOUS TIMEOUT"
-ROOM = 6000  # bytes of a text in a child's answer
+ROOM = 8192  # bytes of a child's answer
 
 
 def say(*words):
     """At once: children are forked from this process, and would print again what waits."""
     print("SWEEPS -", *words, flush=True)
+
+
+def packed(answer):
+    """In as many bytes as a child's answer may have: a long message is cut."""
+    while True:
+        text = json.dumps(answer, default=str, ensure_ascii=False).encode("utf-8", "replace")
+        if len(text) <= ROOM:
+            return text
+        answer["message"] = answer["message"][: max(0, len(answer["message"]) * 3 // 4)]
 
 
 def _modules(folder, given):
@@ -209,9 +218,8 @@ class Runner:
             answer = executor.run(left[number]["params"])
             sys.stdout.flush()
             sys.stderr.flush()
-            answer["message"] = answer["message"].encode("utf-8", "replace")[:ROOM].decode("utf-8", "ignore")
             answer.pop("trace", None)
-            return json.dumps(answer, default=str).encode()[:8192]
+            return packed(answer)
 
         def done(number, end, answer, died_of, code):
             nonlocal began, late
@@ -260,9 +268,13 @@ def run(base, arguments=None):
     contents = ", ".join(part for part in (given.module_name, given.suite_name) if part) or "all_sweeps"
     recorder = None if given.dry_run else sweeps.Recorder(folder, contents, given.result_dir)
     runner = Runner(folder, given, recorder)
-    for name in names:
-        for suite, entries in runner.vectors(name).items():
-            runner.suite(name, suite, entries)
+    try:
+        for name in names:
+            for suite, entries in runner.vectors(name).items():
+                runner.suite(name, suite, entries)
+    except KeyboardInterrupt:
+        say("Interrupted." + (f" Results so far: {recorder.finish('exception')}" if recorder else ""))
+        return 130
     return _finish(runner, given, recorder)
 
 

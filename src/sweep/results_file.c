@@ -20,7 +20,8 @@ void tt_results_time(char out[TT_RESULTS_TIME], int64_t ns)
 
 	if (gmtime_r(&seconds, &parts))
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(out, TT_RESULTS_TIME, "%s.%06dZ", text, (int)(ns % 1000000000 / 1000));
+	snprintf(out, TT_RESULTS_TIME, "%.19s.%06uZ", text,
+		 (unsigned)(ns % 1000000000 / 1000) % 1000000u);
 }
 
 /* ---- op_params_set ---------------------------------------------------------------------------------------- */

@@ -291,6 +291,50 @@ def test_snippets_are_modules(workspace):
     assert len(records) == sum(len(found["model_traced"]) for found in vectors.values())
 
 
+TORCH = """
+import torch
+import ttnn
+from tests.sweep_framework.master_config_loader import MasterConfigLoader
+from tests.ttnn.utils_for_testing import check_with_pcc
+
+parameters = {"model_traced": MasterConfigLoader().get_suite_parameters("sigmoid_accurate")}
+
+def run(input_shape, input_a_dtype, input_a_layout, input_a_memory_config, *, device):
+    dtype, layout, mem_config = input_a_dtype, input_a_layout, input_a_memory_config
+    torch_input = torch.randn(input_shape)
+    torch_reference = torch.sigmoid(torch_input)
+
+    # Use extracted config to create tensor
+    ttnn_input = ttnn.from_torch(
+        torch_input,
+        dtype=dtype,              # bfloat8_b
+        layout=layout,            # TILE_LAYOUT
+        device=device,
+        memory_config=mem_config  # HEIGHT_SHARDED with [224,32] shard_shape
+    )
+    # In sweep test, ensure output_memory_config matches input
+    output_mem_config = mem_config  # Same as input for unary ops
+
+    # Operation runs with exact traced configuration
+    result = ttnn.sigmoid_accurate(ttnn_input, memory_config=output_mem_config)
+    ttnn_output = ttnn.to_torch(result)
+
+    # Check accuracy
+    pcc = check_with_pcc(torch_reference, ttnn_output, threshold=0.999)
+    return pcc
+"""
+
+
+@pytest.mark.slow
+def test_a_module_with_torch(torch, workspace):
+    """The guide's steps of a sweep, with torch on both sides; children are forked before torch has threads."""
+    put(workspace, "with_torch.sigmoid", TORCH)
+    run("python3 tests/sweep_framework/sweeps_parameter_generator.py --module-name with_torch.sigmoid", workspace)
+    said = run("python3 tests/sweep_framework/sweeps_runner.py --module-name with_torch.sigmoid --vector-source vectors_export --result-dest results_export", workspace)
+    assert "SWEEPS - 30 vectors ran, 0 failed." in said
+    assert "= 30 passed in" in run("pytest tests/sweep_framework/sweeps/with_torch/sigmoid.py", workspace)
+
+
 def test_a_placeholder_has_no_vectors(workspace):
     """As they are printed the patterns name no operation: that is said, loudly, and nothing passes."""
     put(workspace, "placeholder.unary", UNARY + "    pass\n")

@@ -14,6 +14,7 @@ import re
 
 import pytest
 import test_configs_loader as loader_test
+import ttnn
 from ttnn import _ttnn, configs, sweeps, sweeps_cli
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "sweep"
@@ -248,3 +249,98 @@ def test_demo_results(demo, tmp_path, run, suite, options):
     found = json.loads(records.read_text())
     assert [masked(record) for record in found] == [masked(record) for record in recorded]
     assert found == oprun["tests"] and list(oprun) == list(whole) and masked(oprun) == masked(whole)
+
+
+# ---- faults
+
+FAULTS = """
+import os
+import signal
+import sys
+
+TIMEOUT = 5
+parameters = {"s": {"kind": ["good", "segv", "exit", "sys", "nan", "nothing", "true", "false", "long", "bytes", "import", "last"]}}
+
+
+def mesh_device_fixture():
+    yield None, ""
+
+
+def run(kind, *, device):
+    print("printed by", kind)
+    if kind == "segv":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if kind == "exit":
+        os._exit(7)
+    if kind == "sys":
+        sys.exit("enough")
+    if kind == "import":
+        import there_is_no_such_module
+    return {"nan": (False, float("nan")), "nothing": None, "true": True, "false": False, "long": (False, "x\\u00e4" * 9000), "bytes": [(True, b"\\xff")]}.get(kind, (True, "1.0"))
+"""
+
+
+def test_faults(workspace, tmp_path):
+    """Whatever a module does is a result, and the vectors behind it run."""
+    folder = sweeps.Folder(workspace)
+    folder.path("own.faults").parent.mkdir(exist_ok=True)
+    folder.path("own.faults").write_text(FAULTS)
+    assert sweeps_cli.generate(workspace, ["--module-name", "own.faults"]) == 0
+    asked = ["--module-name", "own.faults", "--vector-source", "vectors_export", "--result-dest", "results_export", "--result-dir", str(tmp_path)]
+    assert sweeps_cli.run(workspace, asked) == 0
+    assert sweeps_cli.run(workspace, [*asked, "--fail-on-test-failure"]) == 1
+    first, _ = sorted((json.loads(path.read_text()) for path in tmp_path.glob("oprun_*.json")), key=lambda run: run["run_start_ts"])
+    found = {record["op_params_set"][0]["param_value_text"]: (record["status"], record["error_message"]) for record in first["tests"]}
+    assert {kind: status for kind, (status, _) in found.items()} == {
+        **dict.fromkeys(("good", "nothing", "true", "bytes", "last"), "pass"),
+        **dict.fromkeys(("sys", "nan", "false", "long", "import"), "fail_assert_exception"),
+        **dict.fromkeys(("segv", "exit"), "fail_crash_hang"),
+    }
+    assert found["segv"][1] == "TEST CRASHED: its process was ended by SIGSEGV"
+    assert found["exit"][1] == "TEST CRASHED: its process ended with code 7"
+    assert found["sys"][1] == "enough" and found["nan"][1] == "nan" and "there_is_no_such_module" in found["import"][1]
+    assert 4000 < len(found["long"][1].encode()) <= 8192
+
+
+def test_values():
+    """What a file has is read as literals and members of enumerations, and never evaluated."""
+    memory = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.L1)
+    values = [1, -2.5, True, None, "nearest", "sum", "StorageType::DEVICE", [1, [2]], (1, 2), {"a": (1,)}, ttnn.bfloat8_b, ttnn.ROW_MAJOR_LAYOUT, memory, 1e-05]
+    for value in values:
+        assert sweeps.decode(json.loads(json.dumps(sweeps.encode(value)))) == value
+    for text in ("__import__('os').getcwd()", "os.system", "ttnn.open_device", "1 +", "", "[" * 5000, "DataType.NONE", "abs", "a.b.c"):
+        assert sweeps.decode(text) == text
+    assert sweeps.decode([1, 2]) == [1, 2] and sweeps.decode({"x": 1}) == {"x": 1}
+    with pytest.raises(ValueError, match="no such type"):
+        sweeps.decode({"type": "os.PathLike", "data": {}})
+
+
+def test_options(workspace, capsys):
+    asked = ["--vector-source", "vectors_export", "--result-dest", "results_export"]
+    for options, said in (
+        (["--vector-source", "elastic", "--result-dest", "elastic"], "Elasticsearch is not there"),
+        (["--vector-source", "file", "--result-dest", "results_export"], "needs --file-path and --module-name"),
+        ([*asked, "--file-path", "x"], "--file-path goes with"),
+        ([*asked, "--vector-id", "x"], "--vector-id needs --module-name"),
+        ([*asked, "--module-name", "a", "--skip-modules", "b"], "--skip-modules goes without"),
+    ):
+        assert sweeps_cli.run(workspace, options) == 2
+        assert said in capsys.readouterr().out
+    assert sweeps_cli.run(workspace, [*asked, "--module-name", "no_such"]) == 1
+    assert "There is no module no_such" in capsys.readouterr().out
+    assert sweeps_cli.generate(workspace, ["--tag", "ci-main"]) == 1
+
+
+def test_one_vector_and_a_dry_run(demo, tmp_path, capsys):
+    asked = ["--module-name", DEMO, "--vector-source", "vectors_export", "--result-dest", "results_export", "--result-dir", str(tmp_path)]
+    assert sweeps_cli.run(demo.base, [*asked, "--dry"]) == 0
+    assert "14 vectors would run" in capsys.readouterr().out and not list(tmp_path.iterdir())
+    wanted = "a4ab21ef9159931ed8ad7837899c70a4c64705a6a02b053276d74020"
+    assert sweeps_cli.run(demo.base, [*asked, "--vector-id", wanted]) == 0
+    assert f"{wanted} fail_assert_exception 0.5" in capsys.readouterr().out
+    invalid = "4118f3"
+    (hash,) = (hash for hash in VECTORS[DEMO]["model_traced"] if hash.startswith(invalid))
+    assert sweeps_cli.run(demo.base, [*asked, "--vector-id", hash, "--keep-invalid"]) == 0
+    last = max(tmp_path.glob("oprun_*.json"), key=lambda path: path.stat().st_mtime_ns)
+    (record,) = json.loads(last.read_text())["tests"]
+    assert (record["status"], record["error_message"]) == ("skipped", "INVALID VECTOR: kind inv is invalid")
