@@ -1,25 +1,24 @@
 /*
  * zones.c: what a program tells profilers: zones and messages, under Tracy's names, and the lines of its calls.
- * Texts become the library's own, which lives as long as the process; those that come again and again (names of
- * files and functions in code objects) are found by their object.
+ * Texts become the library's own, which live as long as the process.
  */
 #include <ttnn_zones.h>
 
 #include "py.h"
 
-#define SEEN 256
+/*
+ * Calls that came, by a hash of their place in the code: a reference, so that the code stays what it is. Python finds
+ * the line of a place by going through all lines before it.
+ */
+#define CALLS 1024
 
-/* A text that came, by a hash of its address: a reference, so that it stays what it is. */
-static struct {
-	PyObject *text;
-	const char *name;
-	bool ours; /* of a file: it belongs to the package */
-} seen[SEEN];
-
-static size_t place_of(PyObject *text)
-{
-	return ((size_t)(uintptr_t)text >> 4) * 0x9e3779b97f4a7c15u >> 56;
-}
+static struct call {
+	PyCodeObject *code;
+	int at; /* in its instructions */
+	uint32_t line;
+	const char *file, *function;
+	bool ours; /* the package's own */
+} calls[CALLS];
 
 /* The library's own text, or NULL with an exception set. */
 static const char *intern(PyObject *text)
@@ -34,39 +33,42 @@ static const char *intern(PyObject *text)
 
 /* ---- lines of callers ---------------------------------------------------------------------------------- */
 
-/* The place of a text in the table, with its name; SEEN when memory is exhausted. */
-static size_t keep(PyObject *text, PyFrameObject *frame)
+/* A call that comes for the first time, or again; false, with an exception set, when memory is exhausted. */
+static bool note(struct call *call, PyFrameObject *frame, PyCodeObject *code, int at)
 {
-	size_t at = place_of(text);
+	const char *file = intern(code->co_filename);
+	const char *function = file ? intern(code->co_name) : NULL;
 
-	if (seen[at].text == text)
-		return at;
-	Py_CLEAR(seen[at].text);
-	seen[at].name = intern(text);
-	if (!seen[at].name)
-		return SEEN;
-	seen[at].ours = py_is_ours(frame);
-	seen[at].text = Py_NewRef(text);
-	return at;
+	if (!function)
+		return false;
+	Py_XDECREF(call->code);
+	*call = (struct call){
+		.code = (PyCodeObject *)Py_NewRef(code),
+		.at = at,
+		.line = (uint32_t)PyFrame_GetLineNumber(frame),
+		.file = file,
+		.function = function,
+		.ours = py_is_ours(frame),
+	};
+	return true;
 }
 
-/* Tells of the frame and returns NULL, or returns the one that called it. */
+/* Tells of the frame and returns NULL, or returns the one that called it if it is the package's own. */
 static PyFrameObject *tell_frame(PyFrameObject *frame)
 {
 	PyCodeObject *code = PyFrame_GetCode(frame);
-	size_t file = keep(code->co_filename, frame), function;
+	int at = PyFrame_GetLasti(frame);
+	uint64_t hash = ((uint64_t)(uintptr_t)code >> 4 ^ (uint64_t)at << 32) * 0x9e3779b97f4a7c15u;
+	struct call *call = &calls[hash >> 54];
 	PyFrameObject *outer = NULL;
-	const char *name;
 
-	if (file != SEEN && seen[file].ours) {
+	if ((call->code != code || call->at != at) && !note(call, frame, code, at))
+		goto done;
+	if (call->ours)
 		outer = PyFrame_GetBack(frame);
-	} else if (file != SEEN) {
-		name = seen[file].name; /* both texts may have one place */
-		function = keep(code->co_name, frame);
-		if (function != SEEN)
-			ttnn_tell_place(name, seen[function].name,
-					(uint32_t)PyFrame_GetLineNumber(frame));
-	}
+	else
+		ttnn_tell_place(call->file, call->function, call->line);
+done:
 	Py_DECREF(code);
 	return outer;
 }

@@ -142,6 +142,12 @@ static const struct tt_factory write_factories[] = {
 	{"ttnn::experimental::prim::SliceWriteTiledShardedInputProgramFactory", NULL, 0,
 	 write_memory},
 };
+static void write_cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	tt_cost_tensors(cost, launch);
+	cost->moves = true;
+}
+
 static const struct tt_prog write_prog = {
 	.device_op = "SliceWriteDeviceOperation",
 	.prim = "ttnn::prim::slice_write",
@@ -151,7 +157,7 @@ static const struct tt_prog write_prog = {
 	.factory_count = TT_COUNT(write_factories),
 	.choose = choose,
 	TT_KERNEL(write_kernel),
-	.cost = tt_cost_moved_tensors,
+	.cost = write_cost,
 };
 
 /* ---- launching ------------------------------------------------------------------------------------------ */

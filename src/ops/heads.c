@@ -435,6 +435,7 @@ static tt_status fixed_kernel(struct tt_launch *launch)
 		.factories = var##_factories,                                                      \
 		.factory_count = 1,                                                                \
 		TT_KERNEL(fixed_kernel),                                                           \
+		.cost = tt_cost_unmodelled_move,                                                   \
 	}
 #define DIRECT(device)                                                                             \
 	"ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::" device     \
