@@ -2,14 +2,14 @@
 #include "sweep/analysis.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/jsondump.h"
-#include "base/mem.h"
-#include "base/vec.h"
+#include "sweep/summary.h"
 
 #define FAILURES 5 /* that are told one by one */
 
@@ -56,30 +56,31 @@ static bool is_number(double *out, const char *text)
 	return !*end;
 }
 
-struct counts {
-	size_t total, passed, skipped, expected; /* expected: xfail */
-	double seconds;
-	TT_VEC(double) pcc;
-};
-
-static void count(struct counts *c, const struct tt_json *records)
+/* The records as rows, as far as totals need them. */
+static tt_status read_rows(struct tt_summary *out, const struct tt_json *records)
 {
 	struct tt_json_iter it = tt_json_iter(records);
 
 	while (tt_json_next(&it)) {
+		struct tt_summary_row *row = TT_VEC_PUSH(&out->rows);
 		double spent = seconds_of(text_of(it.value, "test_end_ts")) -
 			       seconds_of(text_of(it.value, "test_start_ts"));
-		double value, *room;
 
-		c->total++;
-		c->passed += is_true(it.value, "success");
-		c->skipped += is_true(it.value, "skipped");
-		c->expected += strcmp(text_of(it.value, "status"), "xfail") == 0;
-		c->seconds += spent > 0 ? spent : 0;
-		if (is_number(&value, text_of(it.value, "message")) &&
-		    (room = TT_VEC_PUSH(&c->pcc)))
-			*room = value;
+		if (!row)
+			return tt_fail_nomem();
+		*row = (struct tt_summary_row){.pcc = NAN, .seconds = spent > 0 ? spent : 0};
+		if (!tt_sweep_status_find(&row->status, text_of(it.value, "status")))
+			row->status = is_true(it.value, "success") ? TT_SWEEP_PASS
+								   : TT_SWEEP_FAIL_ASSERT_EXCEPTION;
+		if (!is_number(&row->pcc, text_of(it.value, "message")))
+			row->pcc = NAN;
+		out->all.total++;
+		out->all.hows[TT_SWEEP_PLAIN] += row->status == TT_SWEEP_PASS;
+		out->all.failed += tt_summary_failed(row->status);
+		out->all.skipped += row->status == TT_SWEEP_NOT_RUN;
+		out->all.expected += row->status == TT_SWEEP_XFAIL;
 	}
+	return TTNN_OK;
 }
 
 /* ---- what is printed ------------------------------------------------------------------------------------------ */
@@ -92,38 +93,6 @@ static void write_run(struct tt_str *out, const struct tt_json *run)
 		    text_of(run, "run_contents"), text_of(run, "host"), text_of(run, "card_type"));
 	tt_str_addf(out, "   • Started: %s\n   • Ended: %s\n\n", text_of(run, "run_start_ts"),
 		    text_of(run, "run_end_ts"));
-}
-
-static void write_totals(struct tt_str *out, const struct counts *c)
-{
-	size_t failed = c->total - c->passed - c->skipped - c->expected;
-
-	tt_str_addf(out, "📊 Overall Test Statistics:\n   • Total Tests: %zu\n", c->total);
-	tt_str_addf(out, "   • ✅ Passed: %zu (%.1f%%)\n   • ❌ Failed: %zu\n", c->passed,
-		    c->total ? 100.0 * (double)c->passed / (double)c->total : 0.0, failed);
-	if (c->expected)
-		tt_str_addf(out, "   • 🟡 Failed, as expected: %zu\n", c->expected);
-	if (c->skipped)
-		tt_str_addf(out, "   • ⏭️  Skipped: %zu\n", c->skipped);
-	tt_str_addf(out, "   • ⏱️  Avg Duration: %.2fs per test\n\n",
-		    c->total ? c->seconds / (double)c->total : 0.0);
-}
-
-static void write_pcc(struct tt_str *out, const struct counts *c)
-{
-	double least = 0, most = 0, sum = 0;
-
-	if (!c->pcc.count)
-		return;
-	least = most = c->pcc.data[0];
-	for (size_t i = 0; i < c->pcc.count; i++) {
-		least = c->pcc.data[i] < least ? c->pcc.data[i] : least;
-		most = c->pcc.data[i] > most ? c->pcc.data[i] : most;
-		sum += c->pcc.data[i];
-	}
-	tt_str_addf(out, "🚀 Performance Metrics:\n   • Min PCC: %.6f\n   • Max PCC: %.6f\n", least,
-		    most);
-	tt_str_addf(out, "   • Avg PCC: %.6f\n\n", sum / (double)c->pcc.count);
 }
 
 /* Parameters that tell what was tested. */
@@ -150,21 +119,16 @@ static void write_params(struct tt_str *out, const struct tt_json *record)
 	}
 }
 
-static bool has_failed(const struct tt_json *record)
-{
-	return !is_true(record, "success") && !is_true(record, "skipped") &&
-	       strcmp(text_of(record, "status"), "xfail") != 0;
-}
-
-static void write_failures(struct tt_str *out, const struct tt_json *records)
+static void write_failures(struct tt_str *out, const struct tt_json *records,
+			   const struct tt_summary *summary)
 {
 	struct tt_json_iter it = tt_json_iter(records);
-	size_t failed = 0;
+	size_t failed = 0, number = 0;
 
 	while (tt_json_next(&it)) {
 		const char *why = text_of(it.value, "error_message");
 
-		if (!has_failed(it.value) || ++failed > FAILURES)
+		if (!tt_summary_failed(summary->rows.data[number++].status) || ++failed > FAILURES)
 			continue;
 		if (failed == 1)
 			tt_str_adds(out, "❌ Failures:\n");
@@ -176,22 +140,22 @@ static void write_failures(struct tt_str *out, const struct tt_json *records)
 	}
 	if (failed > FAILURES)
 		tt_str_addf(out, "   … and %zu more\n", failed - FAILURES);
-	if (!failed)
-		tt_str_adds(out, "🎉 No failures detected!\n");
 }
 
-void tt_analysis_write(struct tt_str *out, const struct tt_json *records, const struct tt_json *run)
+tt_status tt_analysis_write(struct tt_str *out, const struct tt_json *records,
+			    const struct tt_json *run)
 {
-	struct counts counts = {0};
+	struct tt_summary summary = {0};
+	tt_status status = read_rows(&summary, records);
 
-	count(&counts, records);
-	tt_str_adds(out, "🔍 SWEEP TEST RESULTS ANALYSIS\n"
-			 "============================================================\n");
-	write_run(out, run);
-	write_totals(out, &counts);
-	write_pcc(out, &counts);
-	write_failures(out, records);
-	TT_VEC_DEINIT(&counts.pcc);
+	if (status == TTNN_OK) {
+		write_run(out, run);
+		tt_summary_totals(out, &summary);
+		write_failures(out, records, &summary);
+		status = tt_str_status(out);
+	}
+	tt_summary_free(&summary);
+	return status;
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */
@@ -240,10 +204,10 @@ static tt_status read_files(struct tt_str *out, const char *records, const char 
 	if (status == TTNN_OK && run)
 		status = tt_json_load(&about, run);
 	if (status == TTNN_OK)
-		tt_analysis_write(out, list, about ? tt_json_root(about) : NULL);
+		status = tt_analysis_write(out, list, about ? tt_json_root(about) : NULL);
 	tt_json_free(about);
 	tt_json_free(doc);
-	return status == TTNN_OK ? tt_str_status(out) : status;
+	return status;
 }
 
 tt_status tt_analysis_read(struct tt_str *out, const char *directory, const char *records,

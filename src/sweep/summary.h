@@ -53,7 +53,9 @@ void tt_summary_free(struct tt_summary *summary);
 /* Whether a status is a failure: neither passed nor left out nor expected to fail. */
 bool tt_summary_failed(enum tt_sweep_status status);
 
-/* Appends it as text: the totals as the guides have them, then tables. */
+/* Appends the totals as the guides have them; of the groups only `all` is needed. */
+void tt_summary_totals(struct tt_str *out, const struct tt_summary *summary);
+/* Appends it as text: the totals, then tables. */
 void tt_summary_text(struct tt_str *out, const struct tt_summary *summary);
 /* Appends it as Markdown: a page for docs/. */
 void tt_summary_markdown(struct tt_str *out, const struct tt_summary *summary);

@@ -67,6 +67,12 @@ static void add_performance(struct tt_str *out, const struct tt_summary *summary
 		tt_str_adds(out, "🎉 No failures detected!\n");
 }
 
+void tt_summary_totals(struct tt_str *out, const struct tt_summary *summary)
+{
+	add_totals(out, summary);
+	add_performance(out, summary);
+}
+
 static void add_table(struct tt_str *out, const char *title, const tt_summary_groups *groups)
 {
 	tt_str_addf(out, "\n%-58s %7s %7s %7s %9s %6s %7s %9s %9s\n", title, "vectors", "failed",
@@ -117,8 +123,7 @@ void tt_summary_text(struct tt_str *out, const struct tt_summary *summary)
 		tt_str_addf(out, "%s: %" PRIu64 " of %" PRIu64 " failed\n\n",
 			    summary->operations.data[0].name, summary->operations.data[0].failed,
 			    summary->operations.data[0].total);
-	add_totals(out, summary);
-	add_performance(out, summary);
+	tt_summary_totals(out, summary);
 	add_table(out, "operation", &summary->operations);
 	if (summary->models.count > 1)
 		add_table(out, "model", &summary->models);

@@ -198,7 +198,7 @@ TEST(results_and_their_analysis)
 			"   • Total Tests: 4\n"
 			"   • ✅ Passed: 2 (50.0%)\n"
 			"   • ❌ Failed: 1\n"
-			"   • ⏭️  Skipped: 1\n"
+			"   • ⏭️  Not run: 1\n"
 			"   • ⏱️  Avg Duration: 0.50s per test\n\n"
 			"🚀 Performance Metrics:\n"
 			"   • Min PCC: 0.500000\n"
@@ -236,8 +236,7 @@ SCENARIO(an_analysis)
 	tt_status status;
 
 	TT_TRY(tt_json_parse(&doc, text, strlen(text), "records"));
-	tt_analysis_write(&out, tt_json_root(doc), NULL);
-	status = tt_str_status(&out);
+	status = tt_analysis_write(&out, tt_json_root(doc), NULL);
 	tt_str_deinit(&out);
 	tt_json_free(doc);
 	return status;
