@@ -125,10 +125,10 @@ static void write_failures(struct tt_str *out, const struct tt_json *records,
 	struct tt_json_iter it = tt_json_iter(records);
 	size_t failed = 0, number = 0;
 
-	while (tt_json_next(&it)) {
+	for (; number < summary->rows.count && tt_json_next(&it); number++) {
 		const char *why = text_of(it.value, "error_message");
 
-		if (!tt_summary_failed(summary->rows.data[number++].status) || ++failed > FAILURES)
+		if (!tt_summary_failed(summary->rows.data[number].status) || ++failed > FAILURES)
 			continue;
 		if (failed == 1)
 			tt_str_adds(out, "❌ Failures:\n");
