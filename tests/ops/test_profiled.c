@@ -189,6 +189,73 @@ TEST(what_moves_has_no_fidelity)
 	remove(path);
 }
 
+/* Operations on a tensor of 64 × 96, each with the device operation that it launches. */
+static void run_each(ttnn_tensor *a, ttnn_tensor **out)
+{
+	struct ttnn_value twice[] = {ttnn_v_tensor(a), ttnn_v_tensor(a)};
+	struct ttnn_value turned[] = {ttnn_v_int(1), ttnn_v_int(0)};
+	struct ttnn_shape shape = {2, {96, 64}};
+
+	CHECK_OK(ttnn_concat(&out[0], ttnn_v_list(twice, 2), NULL));
+	CHECK_OK(ttnn_untilize(&out[1], a, NULL));
+	CHECK_OK(ttnn_tilize(&out[2], out[1], NULL));
+	CHECK_OK(ttnn_reshape(&out[3], a, &shape, NULL));
+	CHECK_OK(ttnn_softmax(&out[4], a, NULL));
+	CHECK_OK(ttnn_relu(&out[5], a, NULL));
+	CHECK_OK(ttnn_typecast(&out[6], a, TTNN_FLOAT32, NULL));
+	CHECK_OK(ttnn_clone(&out[7], a, NULL));
+	CHECK_OK(ttnn_permute(&out[8], out[1], ttnn_v_list(turned, 2), NULL));
+	CHECK_OK(ttnn_layer_norm(&out[9], a, NULL));
+}
+
+/* Which have arithmetic, and a model, is as in profiles of cards (September 2025). */
+TEST(operations_cost_what_profiles_of_cards_say)
+{
+	static const struct {
+		const char *name;
+		bool computes, modelled;
+		size_t rates;
+	} rows[] = {
+		{"ConcatDeviceOperation", false, true, 2},
+		{"UntilizeCodegenDeviceOperation", true, true, 1},
+		{"TilizeDeviceOperation", true, true, 1},
+		{"ReshapeViewDeviceOperation", false, true, 1},
+		{"SoftmaxDeviceOperation", true, true, 1},
+		{"UnaryDeviceOperation", true, false, 0},
+		{"TypecastDeviceOperation", true, false, 0},
+		{"CloneOperation", false, true, 1},
+		{"LayerNormDeviceOperation", true, false, 0},
+	};
+	const char *path = test_path("costs.ttrace");
+	ttnn_device *device = open_chip();
+	ttnn_tensor *a = tensor_of(device, 64, 96, TTNN_BFLOAT16), *out[10] = {NULL};
+	ttnn_trace *trace = begin(path, false);
+
+	run_each(a, out);
+	CHECK_OK(ttnn_trace_end(NULL, trace));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct found found;
+
+		find(&found, path, rows[i].name);
+		if (!found.facts || found.fact.computes != rows[i].computes ||
+		    found.fact.has_fidelity != rows[i].computes ||
+		    found.fact.modelled != rows[i].modelled ||
+		    found.fact.input_bw_count != rows[i].rates)
+			TEST_FAIL("%s: %d %d %d %zu", rows[i].name, found.facts,
+				  found.fact.computes, found.fact.modelled,
+				  found.fact.input_bw_count);
+		CHECK(found.cores >= 1 && found.cores <= 64);
+		CHECK(!found.fact.modelled ||
+		      (found.fact.ideal_ns >= found.fact.compute_ns &&
+		       found.fact.ideal_ns >= found.fact.bandwidth_ns && found.fact.compute_ns));
+	}
+	for (size_t i = 0; i < 10; i++)
+		ttnn_tensor_unref(out[i]);
+	ttnn_tensor_unref(a);
+	ttnn_device_unref(device);
+	remove(path);
+}
+
 /* ---- times ------------------------------------------------------------------------------------ */
 
 static void check_run(const struct tt_event_program_run *run)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <ttnn_frontend.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
 
 struct loop {
@@ -124,6 +125,39 @@ TEST(bodies_run_at_the_same_time)
 	tt_pool_set_threads(2);
 	tt_pool_for(2, 1, wait_for_another, &arrived);
 	CHECK_INT(arrived, 2);
+	tt_pool_set_threads(0);
+}
+
+static void spin(void *context, size_t begin, size_t end)
+{
+	uint64_t until = tt_clock_ticks() + *(uint64_t *)context;
+
+	(void)begin;
+	(void)end;
+	while (tt_clock_ticks() < until)
+		;
+}
+
+/* Of loops between the two calls alone, and of threads that took part alone. */
+TEST(threads_that_are_measured)
+{
+	struct tt_pool_meter meter = {0};
+	uint64_t piece = (uint64_t)(tt_clock_rate() / 1e4), begin = tt_clock_ticks(), all;
+	atomic_size_t arrived = 0;
+
+	tt_pool_set_threads(3);
+	tt_pool_measure(&meter);
+	tt_pool_for(8, 1, spin, &piece);
+	tt_pool_for(3, 1, wait_for_another, &arrived); /* somebody helps in any case */
+	tt_pool_for(1, 1, spin, &piece);
+	tt_pool_measure(NULL);
+	all = tt_clock_ticks() - begin;
+	tt_pool_for(8, 1, spin, &piece);
+	CHECK(meter.helped && meter.helped < 4 && meter.first && meter.last > meter.first);
+	for (size_t i = 0; i < 2; i++)
+		if (meter.helped >> i & 1)
+			CHECK(meter.busy[i] > 0 && meter.busy[i] <= all);
+	CHECK(meter.waited <= all);
 	tt_pool_set_threads(0);
 }
 
