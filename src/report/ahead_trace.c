@@ -76,6 +76,29 @@ static tt_status begin_many(struct tt_report_told *to, const char *directory)
 	return TTNN_OK;
 }
 
+/* Nobody asks for the connections of the start of all, which leads everywhere. */
+static tt_status read_edges(struct tt_report_told *to, struct tt_report_ahead_trace *ahead)
+{
+	uint32_t edge;
+
+	to->connections.count = 0;
+	drop_many(to);
+	while (to->form->entry.kind != TT_NODE_CAPTURE_START &&
+	       tt_stream_trace_edge(&edge, ahead->stream, (uint32_t)to->counter)) {
+		if (to->connections.count == LINKS_MAX && !to->many)
+			TT_TRY(begin_many(to, ahead->directory));
+		if (to->many) {
+			TT_TRY(add_many(to, edge));
+			continue;
+		}
+		if (to->connections.count == to->connections.room &&
+		    !TT_VEC_RESERVE(&to->connections, 1))
+			return tt_fail_nomem();
+		to->connections.data[to->connections.count++] = edge;
+	}
+	return TTNN_OK;
+}
+
 static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_trace *ahead,
 			   const struct tt_graph_node *node)
 {
@@ -96,7 +119,7 @@ static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_tra
 	for (uint32_t i = 0; i < node->input_count; i++)
 		to->inputs.data[to->inputs.count++] = node->inputs[i];
 	to->entry = tt_report_form_entry(to->form, to->values.data);
-	return TTNN_OK;
+	return read_edges(to, ahead);
 }
 
 static tt_status fill(struct tt_report_told_batch *batch, struct tt_report_ahead_trace *ahead)
@@ -251,30 +274,6 @@ tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 	if (status == TTNN_NOMEM)
 		return tt_fail_nomem();
 	return status == TTNN_OK ? TTNN_OK : tt_fail(status, "%s", ahead->message);
-}
-
-/* Nobody asks for the connections of the start of all, which leads everywhere. */
-tt_status tt_report_ahead_trace_edges(struct tt_report_told *to,
-				      struct tt_report_ahead_trace *ahead)
-{
-	uint32_t edge;
-
-	to->connections.count = 0;
-	drop_many(to);
-	while (to->form->entry.kind != TT_NODE_CAPTURE_START &&
-	       tt_stream_trace_edge(&edge, ahead->stream, (uint32_t)to->counter)) {
-		if (to->connections.count == LINKS_MAX && !to->many)
-			TT_TRY(begin_many(to, ahead->directory));
-		if (to->many) {
-			TT_TRY(add_many(to, edge));
-			continue;
-		}
-		if (to->connections.count == to->connections.room &&
-		    !TT_VEC_RESERVE(&to->connections, 1))
-			return tt_fail_nomem();
-		to->connections.data[to->connections.count++] = edge;
-	}
-	return TTNN_OK;
 }
 
 void tt_report_ahead_trace_release(struct tt_report_ahead_trace *ahead,

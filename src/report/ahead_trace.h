@@ -17,7 +17,7 @@ struct tt_report_told {
 	int64_t counter;
 	struct tt_report_entry entry; /* what is kept of it */
 	TT_VEC(int64_t) values, inputs;
-	TT_VEC(int64_t) connections; /* tt_report_ahead_trace_edges() */
+	TT_VEC(int64_t) connections;
 	struct tt_spool
 		*many; /* (optional) the connections, if there are too many; the node's own */
 };
@@ -38,10 +38,6 @@ tt_status tt_report_ahead_trace_new(struct tt_report_ahead_trace **out, struct t
 /* The batch after those taken so far, NULL behind the last. */
 tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 				     struct tt_report_ahead_trace *ahead);
-
-/* Reads the connections of a node that was taken; to be called for each of them, in order. */
-tt_status tt_report_ahead_trace_edges(struct tt_report_told *to,
-				      struct tt_report_ahead_trace *ahead);
 
 /* Gives a batch back, in the order in which they were taken. */
 void tt_report_ahead_trace_release(struct tt_report_ahead_trace *ahead,

@@ -216,6 +216,7 @@ void tt_report_form_free(struct tt_report_form *form)
 	tt_free(form->values);
 	tt_free(form->digits);
 	tt_free(form->places);
+	tt_free(form->memo);
 	tt_str_deinit(&form->written);
 	tt_free(form);
 }
@@ -248,6 +249,26 @@ static void add_slot(struct tt_report_form *form, const struct tt_json *value,
 		(struct tt_report_slot){value, (uint16_t)kind, (uint16_t)more};
 }
 
+/* A number of a node: which of the values it is. */
+static void note_number(struct tt_report_form *form, const struct tt_graph_param *param, size_t at)
+{
+	static const uint16_t keys[] = {
+#define X(name) [TT_FORM_##name] = TT_KEY_##name,
+		TT_REPORT_FORM_NUMBERS(X)
+#undef X
+	};
+
+	for (int i = 0; i < TT_FORM_NUMBERS; i++)
+		if (param->key == keys[i])
+			form->at[i] = at + 1;
+	if ((form->entry.kind == TT_NODE_TENSOR && param->key == TT_KEY_TENSOR_ID) ||
+	    (form->entry.kind == TT_NODE_ALLOCATE && param->key == TT_KEY_ADDRESS)) {
+		form->id_value = at + 1;
+		form->id_is_text = form->slots[form->slot_count - 1].kind == TT_SLOT_TEXT;
+	}
+	form->quiet &= param->key != TT_KEY_NAME;
+}
+
 /* Where in the JSON the numbers of nodes go. Its members are those of the node, in order. */
 static tt_status find_slots(struct tt_report_form *form, struct tt_report_forms *forms,
 			    const struct tt_graph_node *node)
@@ -261,21 +282,23 @@ static tt_status find_slots(struct tt_report_form *form, struct tt_report_forms 
 	form->digits = tt_calloc(node->param_count + 2, sizeof(*form->digits));
 	if (!form->slots || !form->digits)
 		return tt_fail_nomem();
-	if (has_time(node))
+	form->timed = has_time(node);
+	form->quiet = form->entry.kind == TT_NODE_END;
+	if (form->timed)
 		add_slot(form, tt_json_get(form->json, "duration_ns"), TT_SLOT_NUMBER, 1);
 	for (uint32_t i = 0; i < node->param_count && tt_json_next(&it); i++) {
 		const struct tt_graph_param *param = &node->params[i];
-		bool named =
-			(form->entry.kind == TT_NODE_TENSOR && param->key == TT_KEY_TENSOR_ID) ||
-			(form->entry.kind == TT_NODE_ALLOCATE && param->key == TT_KEY_ADDRESS);
 
 		before = at;
+		form->quiet &= param->key != TT_KEY_ABORTED;
 		if (is_places(forms, param)) {
 			forms->values.count = 0;
 			forms->key.count = 0;
 			TT_TRY(add_places(forms, param->text, param->length));
 			at += forms->values.count;
 			add_slot(form, it.value, TT_SLOT_PLACES, at - before);
+			form->places_at = before;
+			form->places_count = at - before;
 			form->places = tt_strdup(param->text);
 			if (!form->places)
 				return tt_fail_nomem();
@@ -284,7 +307,7 @@ static tt_status find_slots(struct tt_report_form *form, struct tt_report_forms 
 				 tt_json_kind(it.value) == TT_JSON_INT ? TT_SLOT_NUMBER
 								       : TT_SLOT_TEXT,
 				 1);
-			form->id_value = named ? at + 1 : form->id_value;
+			note_number(form, param, at);
 			at++;
 		}
 	}
@@ -505,18 +528,22 @@ struct tt_report_entry tt_report_form_entry(const struct tt_report_form *form,
 					    const int64_t *values)
 {
 	struct tt_report_entry entry = form->entry;
-	size_t at = 0;
 
 	if (!form->id_value)
 		return entry;
 	entry.value = values[form->id_value - 1];
 	/* An id of a number counts when it is not 0; written as a text it always does. */
-	for (size_t i = 0; entry.kind == TT_NODE_TENSOR && i < form->slot_count; i++) {
-		if (at == form->id_value - 1)
-			entry.has_value = form->slots[i].kind == TT_SLOT_TEXT || entry.value;
-		at += form->slots[i].more;
-	}
+	if (entry.kind == TT_NODE_TENSOR)
+		entry.has_value = form->id_is_text || entry.value;
 	return entry;
+}
+
+bool tt_report_form_varies(const struct tt_report_form *form, const struct tt_json *value)
+{
+	for (size_t i = 0; i < form->slot_count; i++)
+		if (form->slots[i].value == value)
+			return true;
+	return false;
 }
 
 void tt_report_forms_deinit(struct tt_report_forms *forms)

@@ -22,6 +22,17 @@ enum tt_report_slot_kind {
 	TT_SLOT_PLACES, /* those in the text of device_tensors */
 };
 
+/* Params whose numbers the walk reads: TT_FORM_ADDRESS has the key TT_KEY_ADDRESS. To add one: a name. */
+#define TT_REPORT_FORM_NUMBERS(X)                                                                  \
+	X(TENSOR_ID)                                                                               \
+	X(DEVICE_ID) X(ADDRESS) X(BUFFER_TYPE) X(SIZE) X(PAGE_SIZE) X(NUM_CORES) X(BANK_SIZE)
+enum tt_report_form_number {
+#define X(name) TT_FORM_##name,
+	TT_REPORT_FORM_NUMBERS(X)
+#undef X
+		TT_FORM_NUMBERS
+};
+
 struct tt_report_form {
 	struct tt_report_shape shape;
 	struct tt_report_entry entry; /* of its first node */
@@ -30,13 +41,19 @@ struct tt_report_form {
 	struct tt_report_slot *slots;
 	size_t slot_count;
 	size_t value_count;
-	int64_t *values;       /* of its first node */
-	char (*digits)[24];    /* of TT_SLOT_TEXT */
-	char *places;          /* text of TT_SLOT_PLACES as the stream has it */
-	struct tt_str written; /* the same with other numbers */
-	bool exact;            /* its numbers are not told apart: all nodes of it have these */
-	size_t id_value; /* which of the values is a tensor's id or an address, + 1; 0: none */
+	int64_t *values;                /* of its first node */
+	char (*digits)[24];             /* of TT_SLOT_TEXT */
+	char *places;                   /* text of TT_SLOT_PLACES as the stream has it */
+	size_t places_at, places_count; /* which of the values are its numbers */
+	struct tt_str written;          /* the same with other numbers */
+	bool exact;                 /* its numbers are not told apart: all nodes of it have these */
+	size_t at[TT_FORM_NUMBERS]; /* which of the values is that of a param, + 1; 0: none is */
+	size_t id_value; /* which of them is a tensor's id or an allocation's address, likewise */
+	bool id_is_text; /* it is written as a text */
+	bool timed;      /* the first value is the duration */
+	bool quiet;      /* an end whose name is no number, and nothing went wrong */
 	int64_t note;    /* the walk's */
+	void *memo;      /* (optional) the walk's, too: what its nodes have in common; tt_free() */
 	size_t bytes;
 	const char *key; /* of its nodes, in the map */
 	size_t key_length;
@@ -68,6 +85,17 @@ void tt_report_forms_forget(struct tt_report_forms *forms);
 
 /* Puts the numbers of a node into the JSON of its form. */
 tt_status tt_report_form_put(struct tt_report_form *form, int64_t counter, const int64_t *values);
+
+/* The number of a param among the values; *out stays if it is none of them. */
+static inline void tt_report_form_number(int64_t *out, const struct tt_report_form *form,
+					 const int64_t *values, enum tt_report_form_number which)
+{
+	if (form->at[which])
+		*out = values[form->at[which] - 1];
+}
+
+/* Whether a value of its JSON is one of the numbers. */
+bool tt_report_form_varies(const struct tt_report_form *form, const struct tt_json *value);
 
 /* What is kept of a node with these numbers. */
 struct tt_report_entry tt_report_form_entry(const struct tt_report_form *form,

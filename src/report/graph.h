@@ -48,11 +48,15 @@ struct tt_report_entry {
 	bool there;     /* false: there is no such node */
 };
 
+struct tt_report_form; /* forms.h */
+
 /* A node as it is walked. */
 struct tt_report_node {
 	const struct tt_json *json; /* all but what it refers to; NULL behind the last node */
-	bool unsettled;  /* the numbers in `json` are not its own yet: tt_report_graph_settle() */
-	int64_t counter; /* of one that is unsettled */
+	/* (optional) Its numbers are not in `json` yet (tt_report_graph_settle()) but here, by its form. */
+	struct tt_report_form *form;
+	const int64_t *values;
+	int64_t counter; /* of one with a form */
 	size_t position;
 	enum tt_report_node_kind kind;
 	const int64_t *connections, *inputs; /* those of functions and of memory */

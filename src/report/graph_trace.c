@@ -79,7 +79,6 @@ static tt_status pull(struct tt_report_graph *graph)
 	if (at % TT_REPORT_NODES_MAX >= trace->batches.data[batch]->count)
 		return TTNN_OK;
 	trace->held++;
-	TT_TRY(tt_report_ahead_trace_edges(window_at(trace, trace->held - 1), trace->ahead));
 	return note_entry(graph, window_at(trace, trace->held - 1));
 }
 
@@ -155,7 +154,8 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 	front = window_at(trace, 0);
 	*out = (struct tt_report_node){
 		.json = front->form->json,
-		.unsettled = true,
+		.form = front->form,
+		.values = front->values.data,
 		.counter = front->counter,
 		.position = graph->next++,
 		.kind = (enum tt_report_node_kind)front->form->entry.kind,

@@ -7,6 +7,7 @@
 #include "base/jsondump.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "report/forms.h"
 #include "report/pytext.h"
 #include "report/walk.h"
 
@@ -555,7 +556,10 @@ tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_rep
 
 	if (tt_json_kind(params) != TT_JSON_OBJECT)
 		TT_TRY(tt_report_complain(import, end->position, "an end without a name"));
-	tt_json_real(&nanoseconds, tt_json_get(end->json, "duration_ns"));
+	if (end->form && end->form->timed)
+		nanoseconds = (double)end->values[0];
+	else
+		tt_json_real(&nanoseconds, tt_json_get(end->json, "duration_ns"));
 	TT_TRY(fetch_record(&record, import, frame));
 	TT_TRY(operation_row(import, name ? name : "unknown", nanoseconds / 1e9));
 	TT_TRY(placement_rows(import));
@@ -565,7 +569,7 @@ tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_rep
 	TT_TRY(inputs_of(import, record, frame, end->position));
 	TT_TRY(outputs_of(import, record, end));
 	TT_TRY(graph_rows(import, record, false));
-	return buffer_rows(import, frame, tt_report_counter(end->json));
+	return buffer_rows(import, frame, end->form ? end->counter : tt_report_counter(end->json));
 }
 
 static tt_status lost_error(struct tt_report_import *import, const struct tt_json *record,

@@ -141,27 +141,6 @@ tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
 	return TTNN_OK;
 }
 
-/* The same for params that come again and again with other numbers: their texts are looked up once. */
-static tt_status known_row(struct tt_report_tensor *out, bool *good,
-			   struct tt_report_tensors *tensors, int64_t id,
-			   const struct tt_json *params)
-{
-	struct tt_report_known_texts *known =
-		&tensors->known[((uintptr_t)params >> 5 ^ (uintptr_t)params >> 12) %
-				TT_TENSOR_KNOWN];
-
-	if (known->params != params) {
-		TT_TRY(tt_report_tensor_row(out, good, tensors, id, params));
-		known->params = params;
-		memcpy(known->texts, out->texts, sizeof(known->texts));
-		return TTNN_OK;
-	}
-	*out = (struct tt_report_tensor){.id = id};
-	memcpy(out->texts, known->texts, sizeof(out->texts));
-	row_numbers(out, good, tensors, params);
-	return TTNN_OK;
-}
-
 /* Whether a text is the number as Python writes it. */
 static bool is_plain(const char *text, size_t length, int64_t number)
 {
@@ -237,14 +216,34 @@ static tt_status add_places(struct tt_report_tensors *tensors, int64_t id,
 	return TTNN_OK;
 }
 
-tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
-				 const struct tt_json *params, bool lasting)
+tt_status tt_report_tensors_add(struct tt_report_tensors *tensors,
+				const struct tt_report_tensor *made)
 {
-	const struct tt_json *raw = tt_json_get(params, "tensor_id");
 	struct tt_report_tensor *row;
 	struct tt_map_entry *owner;
+	bool added;
+
+	TT_TRY(note_row(tensors, made));
+	row = tt_spool_push(&tensors->rows);
+	if (!row)
+		return tt_spool_status(&tensors->rows);
+	*row = *made;
+	if (!made->address.set)
+		return TTNN_OK;
+	owner = tt_map_add(&tensors->owners, &made->address.value, sizeof(int64_t), &added);
+	if (!owner)
+		return tt_fail_nomem();
+	if (added)
+		owner->number = (uint64_t)made->id;
+	return TTNN_OK;
+}
+
+tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
+				 const struct tt_json *params, struct tt_report_form *form)
+{
+	const struct tt_json *raw = tt_json_get(params, "tensor_id");
 	struct tt_report_tensor made;
-	bool fresh, added;
+	bool fresh;
 	int64_t id;
 
 	*good = true;
@@ -257,22 +256,10 @@ tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
 	TT_TRY(is_new(&fresh, tensors, raw, id));
 	if (!fresh)
 		return TTNN_OK;
-	if (lasting)
-		TT_TRY(known_row(&made, good, tensors, id, params));
-	else
-		TT_TRY(tt_report_tensor_row(&made, good, tensors, id, params));
-	TT_TRY(note_row(tensors, &made));
-	row = tt_spool_push(&tensors->rows);
-	if (!row)
-		return tt_spool_status(&tensors->rows);
-	*row = made;
-	if (made.address.set) {
-		owner = tt_map_add(&tensors->owners, &made.address.value, sizeof(int64_t), &added);
-		if (!owner)
-			return tt_fail_nomem();
-		if (added)
-			owner->number = (uint64_t)id;
-	}
+	TT_TRY(tt_report_tensor_row(&made, good, tensors, id, params));
+	TT_TRY(tt_report_tensors_add(tensors, &made));
+	if (form && *good)
+		TT_TRY(tt_report_tensors_learn(form, &made, params));
 	return add_places(tensors, id, params);
 }
 
@@ -731,7 +718,6 @@ void tt_report_tensors_reset(struct tt_report_tensors *tensors)
 	tt_map_clear(&tensors->odd_texts);
 	tt_map_clear(&tensors->owners);
 	tt_map_clear(&tensors->paired);
-	memset(tensors->known, 0, sizeof(tensors->known));
 }
 
 void tt_report_tensors_deinit(struct tt_report_tensors *tensors)

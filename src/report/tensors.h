@@ -56,13 +56,6 @@ struct tt_report_first {
 	bool output;
 };
 
-/* Texts of params that were met before: entries of texts + 1. */
-struct tt_report_known_texts {
-	const struct tt_json *params;
-	uint32_t texts[TT_TENSOR_TEXTS];
-};
-#define TT_TENSOR_KNOWN 32
-
 struct tt_report_tensors {
 	struct tt_report_db *db;
 	struct tt_report_devices *devices; /* NULL: ids are not mapped */
@@ -83,18 +76,21 @@ struct tt_report_tensors {
 	struct tt_map owners;    /* address -> id of the first tensor there */
 	struct tt_map paired;    /* id that Python gave -> position of the node it stands for */
 	struct tt_json_parser parser;
-	struct tt_report_known_texts known[TT_TENSOR_KNOWN]; /* by the address of the params */
 };
 
 /* All zero, before the first use; temporary files are in that directory, whose name is borrowed. */
 void tt_report_tensors_init(struct tt_report_tensors *tensors, const char *directory);
 
 /*
- * A tensor node: a row, if it is the first of its id. False in *good: an id or number is none. `lasting`: these params
- * stay where they are, and come again with other numbers alone.
+ * A tensor node: a row, if it is the first of its id. False in *good: an id or number is none. What further nodes of
+ * the form (or NULL) have in common with it may be kept in its memo.
  */
 tt_status tt_report_tensors_node(struct tt_report_tensors *tensors, bool *good,
-				 const struct tt_json *params, bool lasting);
+				 const struct tt_json *params, struct tt_report_form *form);
+
+/* The same for a node of a form that has a memo. */
+tt_status tt_report_tensors_again(struct tt_report_tensors *tensors,
+				  const struct tt_report_form *form, const int64_t *values);
 
 /* A row as upstream makes it of the params of a node; *good as above. */
 tt_status tt_report_tensor_row(struct tt_report_tensor *out, bool *good,
@@ -133,6 +129,16 @@ tt_status tt_report_tensors_finish(struct tt_report_tensors *tensors,
 /* After that: computes and writes the lifetimes, also as JSON into a file opened if there are any. */
 tt_status tt_report_lifetimes(struct tt_report_tensors *tensors, struct tt_file_out **file,
 			      uint64_t *count, const char *path);
+
+/* ---- tensors.c and tensor_forms.c ------------------------------------------------------------------ */
+
+/* Adds a row of a node, and knows its id and address from now on. */
+tt_status tt_report_tensors_add(struct tt_report_tensors *tensors,
+				const struct tt_report_tensor *row);
+
+/* Keeps in the form's memo what its nodes have in common with this row, which was made of the params. */
+tt_status tt_report_tensors_learn(struct tt_report_form *form, const struct tt_report_tensor *row,
+				  const struct tt_json *params);
 
 void tt_report_tensors_reset(struct tt_report_tensors *tensors);
 void tt_report_tensors_deinit(struct tt_report_tensors *tensors);

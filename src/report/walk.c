@@ -6,6 +6,7 @@
 #include "base/jsondump.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "report/forms.h"
 #include "report/pytext.h"
 
 /* Functions that are part of what is around them. */
@@ -42,12 +43,22 @@ static bool is_from_torch(const struct tt_report_import *import, const char *nam
 	       (!import->options->strict && strcmp(name, "ttnn::from_torch") == 0);
 }
 
-static bool is_filtered(const struct tt_report_import *import, const char *name)
+static bool is_filtered(const char *name)
 {
 	for (size_t i = 0; i < sizeof(filtered) / sizeof(filtered[0]); i++)
 		if (strncmp(name, filtered[i], strlen(filtered[i])) == 0)
 			return true;
-	return !import->computed && is_from_torch(import, name);
+	return false;
+}
+
+/* What was made of a form is kept with it. */
+static tt_status learn(struct tt_report_form *form, const void *made, size_t size)
+{
+	form->memo = tt_alloc(size);
+	if (!form->memo)
+		return tt_fail_nomem();
+	memcpy(form->memo, made, size);
+	return TTNN_OK;
 }
 
 /* ---- the nodes of an operation -------------------------------------------------------------- */
@@ -129,38 +140,66 @@ static tt_status begin_operation(struct tt_report_import *import, const struct t
 	return tt_db_run(insert);
 }
 
-static tt_status start_function(struct tt_report_import *import, const struct tt_report_node *node)
+/* What the start of a function says besides numbers. */
+struct function {
+	uint32_t name; /* entry of texts + 1 */
+	bool filtered, from_torch, has_trace;
+};
+
+static tt_status read_function(struct function *out, struct tt_report_import *import,
+			       const struct tt_report_node *node)
 {
 	const struct tt_json *params = tt_json_get(node->json, "params");
 	const struct tt_json *given = tt_json_get(params, "name");
-	struct tt_report_frame *frame;
 	size_t length = 0;
 	const char *name = tt_json_string(given, &length);
-	bool filter;
+	bool lasts = name && node->form && !tt_report_form_varies(node->form, given);
 
+	if (node->form && node->form->memo) {
+		memcpy(out, node->form->memo, sizeof(*out));
+		return TTNN_OK;
+	}
 	if (tt_json_kind(params) != TT_JSON_OBJECT || (given && !name))
 		TT_TRY(tt_report_complain(import, node->position, "a function without a name"));
 	if (!name) {
 		name = "unknown";
 		length = strlen(name);
 	}
-	filter = is_filtered(import, name);
-	if (!filter && import->visible == 0 && !is_from_torch(import, name))
+	*out = (struct function){
+		.name = tt_report_tensors_text(&import->tensors, name, length),
+		.filtered = is_filtered(name),
+		.from_torch = is_from_torch(import, name),
+		.has_trace = tt_py_true(tt_json_get(node->json, "stack_trace")),
+	};
+	if (!out->name)
+		return tt_fail_nomem();
+	return lasts ? learn(node->form, out, sizeof(*out)) : TTNN_OK;
+}
+
+static tt_status start_function(struct tt_report_import *import, const struct tt_report_node *node)
+{
+	const struct tt_map_entry *name;
+	struct tt_report_frame *frame;
+	struct function function;
+	bool filter;
+
+	TT_TRY(read_function(&function, import, node));
+	name = &import->tensors.texts.entries[function.name - 1];
+	filter = function.filtered || (!import->computed && function.from_torch);
+	if (!filter && import->visible == 0 && !function.from_torch)
 		import->computed = true;
 	frame = TT_VEC_PUSH(&import->stack);
 	if (!frame)
 		return tt_fail_nomem();
 	*frame = (struct tt_report_frame){
-		.counter = node->unsettled ? node->counter : tt_report_counter(node->json),
+		.counter = node->form ? node->counter : tt_report_counter(node->json),
 		.position = node->position,
 		.inputs = import->references.count,
-		.name = tt_report_tensors_text(&import->tensors, name, length),
-		.record = tt_report_records_take(&import->records, name, length),
+		.name = function.name,
+		.record = tt_report_records_take(&import->records, name->key, name->length),
 		.nested = import->visible > 0 || filter,
-		.has_trace = tt_py_true(tt_json_get(node->json, "stack_trace")),
+		.has_trace = function.has_trace,
 	};
-	if (!frame->name)
-		return tt_fail_nomem();
 	TT_TRY(keep_references(import, node));
 	if (!frame->nested)
 		return begin_operation(import, node, frame);
@@ -252,13 +291,14 @@ static tt_status end_function(struct tt_report_import *import, const struct tt_r
 		frame = &import->stack.data[--import->stack.count];
 	import->depth--;
 	if (frame && frame->nested) {
-		TT_TRY(note_abort(import, node->json));
+		if (!node->form || !node->form->quiet)
+			TT_TRY(note_abort(import, node->json));
 		status = lift(import, frame, node);
 		import->references.count = frame->inputs;
 		return status;
 	}
 	import->visible--;
-	status = tt_report_graph_settle(&import->graph);
+	status = node->form && node->form->quiet ? TTNN_OK : tt_report_graph_settle(&import->graph);
 	if (status == TTNN_OK)
 		status = tt_report_operation_end(import, frame, node);
 	if (frame)
@@ -319,40 +359,84 @@ static tt_status connected_buffer(size_t *out, struct tt_report_import *import,
 	return TTNN_OK;
 }
 
-/* A buffer as params tell of it, which may lack some of it. False: its numbers are none. */
-static bool read_buffer(struct tt_report_buffer *out, struct tt_report_import *import,
-			const struct tt_json *params)
+/* A buffer as params tell of it, which may lack some of it. */
+struct told_buffer {
+	struct tt_report_buffer buffer; /* the device by its raw id */
+	int64_t page_size, cores, bank_size;
+	bool has_device, has_bank_size, interleaved;
+};
+
+/* False: its numbers are none. */
+static bool read_told(struct told_buffer *out, struct tt_report_import *import,
+		      const struct tt_json *params)
 {
 	static const char *const layouts[] = {"INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED",
 					      "BLOCK_SHARDED"};
 	const struct tt_json *layout = tt_json_get(params, "layout");
 	const char *name = layout ? tt_json_string(layout, NULL) : layouts[0];
-	int64_t page_size, cores;
-	bool good = true, interleaved = name && strcmp(name, layouts[0]) == 0;
-	struct tt_report_buffer buffer = {
-		.device = param(&good, params, "device_id"),
-		.address = param(&good, params, "address"),
-		.type = param(&good, params, "buffer_type"),
-	};
+	bool good = true;
 
+	*out = (struct told_buffer){
+		.buffer = {.device = param(&good, params, "device_id"),
+			   .address = param(&good, params, "address"),
+			   .type = param(&good, params, "buffer_type"),
+			   .size = param(&good, params, "size")},
+		.page_size = param(&good, params, "page_size"),
+		.cores = param(&good, params, "num_cores"),
+		.bank_size = param(&good, params, "max_size_per_bank"),
+		.has_device = tt_json_get(params, "device_id"),
+		.has_bank_size = tt_json_get(params, "max_size_per_bank"),
+		.interleaved = name && strcmp(name, layouts[0]) == 0,
+	};
 	/* The first reports have the kind of memory as a word only, which upstream passes by. */
 	if (!import->options->strict && !tt_json_get(params, "buffer_type"))
-		tt_report_buffer_type(&buffer.type, tt_json_get(params, "type"));
-	if (tt_json_get(params, "device_id"))
-		buffer.device = tt_report_devices_map(&import->devices, buffer.device);
+		tt_report_buffer_type(&out->buffer.type, tt_json_get(params, "type"));
 	for (int64_t i = 0; name && i < 4; i++)
 		if (strcmp(name, layouts[i]) == 0)
-			buffer.layout = i;
-	buffer.size = param(&good, params, "size");
-	page_size = param(&good, params, "page_size");
-	cores = param(&good, params, "num_cores");
-	if (tt_json_get(params, "max_size_per_bank"))
-		buffer.size = param(&good, params, "max_size_per_bank");
-	else
-		buffer.size =
-			size_per_bank(&import->devices, &buffer, page_size, cores, interleaved);
-	*out = buffer;
+			out->buffer.layout = i;
 	return good;
+}
+
+static struct tt_report_buffer make_buffer(struct tt_report_import *import,
+					   const struct told_buffer *told)
+{
+	struct tt_report_buffer buffer = told->buffer;
+
+	if (told->has_device)
+		buffer.device = tt_report_devices_map(&import->devices, buffer.device);
+	buffer.size = told->has_bank_size
+			      ? told->bank_size
+			      : size_per_bank(&import->devices, &buffer, told->page_size,
+					      told->cores, told->interleaved);
+	return buffer;
+}
+
+/* The buffer of a node; of one whose form was met before only numbers are new. */
+static tt_status read_buffer(struct tt_report_buffer *out, struct tt_report_import *import,
+			     const struct tt_report_node *node)
+{
+	struct tt_report_form *form = node->form;
+	struct told_buffer told;
+
+	if (form && form->memo) {
+		memcpy(&told, form->memo, sizeof(told));
+		tt_report_form_number(&told.buffer.device, form, node->values, TT_FORM_DEVICE_ID);
+		tt_report_form_number(&told.buffer.address, form, node->values, TT_FORM_ADDRESS);
+		tt_report_form_number(&told.buffer.type, form, node->values, TT_FORM_BUFFER_TYPE);
+		tt_report_form_number(&told.buffer.size, form, node->values, TT_FORM_SIZE);
+		tt_report_form_number(&told.page_size, form, node->values, TT_FORM_PAGE_SIZE);
+		tt_report_form_number(&told.cores, form, node->values, TT_FORM_NUM_CORES);
+		tt_report_form_number(&told.bank_size, form, node->values, TT_FORM_BANK_SIZE);
+	} else {
+		TT_TRY(tt_report_graph_settle(&import->graph));
+		if (!read_told(&told, import, tt_json_get(node->json, "params")))
+			TT_TRY(tt_report_complain(import, node->position,
+						  "a buffer whose numbers are none"));
+		else if (form)
+			TT_TRY(learn(form, &told, sizeof(told)));
+	}
+	*out = make_buffer(import, &told);
+	return TTNN_OK;
 }
 
 static tt_status allocate(struct tt_report_import *import, const struct tt_report_node *node)
@@ -360,9 +444,7 @@ static tt_status allocate(struct tt_report_import *import, const struct tt_repor
 	struct tt_report_buffer buffer;
 	size_t of;
 
-	if (!read_buffer(&buffer, import, tt_json_get(node->json, "params")))
-		TT_TRY(tt_report_complain(import, node->position,
-					  "a buffer whose numbers are none"));
+	TT_TRY(read_buffer(&buffer, import, node));
 	TT_TRY(connected_buffer(&of, import, node));
 	return tt_report_buffers_add(&import->buffers, &buffer, of);
 }
@@ -382,13 +464,15 @@ static tt_status start_capture(struct tt_report_import *import, const struct tt_
 	it = tt_json_iter(list);
 	while (tt_json_next(&it)) {
 		struct tt_report_buffer buffer;
+		struct told_buffer told;
 		int64_t of;
 
-		if (!read_buffer(&buffer, import, it.value))
+		if (!read_told(&told, import, it.value))
 			TT_TRY(tt_report_complain(import, node->position,
 						  "a buffer whose numbers are none"));
 		if (!tt_json_int(&of, tt_json_get(it.value, "node")) || of < 0)
 			of = -1;
+		buffer = make_buffer(import, &told);
 		TT_TRY(tt_report_buffers_add(&import->buffers, &buffer,
 					     of < 0 ? TT_REPORT_NO_NODE : (size_t)of));
 	}
@@ -503,22 +587,26 @@ static tt_status tensor_node(struct tt_report_import *import, const struct tt_re
 {
 	bool good;
 
+	if (node->form && node->form->memo)
+		return tt_report_tensors_again(&import->tensors, node->form, node->values);
+	TT_TRY(tt_report_graph_settle(&import->graph));
 	TT_TRY(tt_report_tensors_node(&import->tensors, &good, tt_json_get(node->json, "params"),
-				      node->unsettled));
+				      node->form));
 	return good ? TTNN_OK
 		    : tt_report_complain(import, node->position, "a tensor whose numbers are none");
 }
 
-/* Nobody looks at the numbers of others, nor at those of functions inside of functions. */
+/* Whose numbers are read from their JSON in any case. */
 static bool is_read(enum tt_report_node_kind kind)
 {
-	return kind != TT_NODE_OTHER && kind != TT_NODE_BUFFER && kind != TT_NODE_START &&
-	       kind != TT_NODE_END;
+	return kind == TT_NODE_DEALLOCATE || kind == TT_NODE_ERROR || kind == TT_NODE_MANAGER ||
+	       kind == TT_NODE_EXECUTION || kind == TT_NODE_CAPTURE_START ||
+	       kind == TT_NODE_CAPTURE_END;
 }
 
 static tt_status visit(struct tt_report_import *import, const struct tt_report_node *node)
 {
-	if (node->unsettled && is_read(node->kind))
+	if (node->form && is_read(node->kind))
 		TT_TRY(tt_report_graph_settle(&import->graph));
 	if (import->depth > 0)
 		TT_TRY(remember(import, node));
