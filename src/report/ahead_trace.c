@@ -12,8 +12,9 @@
 #define LINKS_MAX 4096
 #define FORMS ((size_t)12 << 20)
 
-/* Batches that are made ahead; nodes that are worth a thread; bytes of stack. */
+/* Batches that are made ahead; those that wait for their connections; nodes that are worth a thread; bytes of stack. */
 #define AHEAD 4
+#define BEHIND 3
 #define WORTH 4096
 #define STACK ((size_t)1 << 20)
 
@@ -26,8 +27,11 @@ struct retired {
 struct tt_report_ahead_trace {
 	struct tt_stream *stream;
 	const char *directory;
-	struct tt_report_forms forms; /* the thread's */
-	uint64_t made;                /* batches, likewise */
+	struct tt_report_forms forms;              /* the thread's */
+	uint64_t made;                             /* batches, likewise */
+	struct tt_report_told_batch *bare[BEHIND]; /* likewise, without connections */
+	size_t bare_count;
+	bool read; /* likewise: all nodes are */
 	pthread_t thread;
 	bool running;
 	uint64_t released;              /* batches; the caller's */
@@ -76,29 +80,6 @@ static tt_status begin_many(struct tt_report_told *to, const char *directory)
 	return TTNN_OK;
 }
 
-/* Nobody asks for the connections of the start of all, which leads everywhere. */
-static tt_status read_edges(struct tt_report_told *to, struct tt_report_ahead_trace *ahead)
-{
-	uint32_t edge;
-
-	to->connections.count = 0;
-	drop_many(to);
-	while (to->form->entry.kind != TT_NODE_CAPTURE_START &&
-	       tt_stream_trace_edge(&edge, ahead->stream, (uint32_t)to->counter)) {
-		if (to->connections.count == LINKS_MAX && !to->many)
-			TT_TRY(begin_many(to, ahead->directory));
-		if (to->many) {
-			TT_TRY(add_many(to, edge));
-			continue;
-		}
-		if (to->connections.count == to->connections.room &&
-		    !TT_VEC_RESERVE(&to->connections, 1))
-			return tt_fail_nomem();
-		to->connections.data[to->connections.count++] = edge;
-	}
-	return TTNN_OK;
-}
-
 static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_trace *ahead,
 			   const struct tt_graph_node *node)
 {
@@ -119,7 +100,37 @@ static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_tra
 	for (uint32_t i = 0; i < node->input_count; i++)
 		to->inputs.data[to->inputs.count++] = node->inputs[i];
 	to->entry = tt_report_form_entry(to->form, to->values.data);
-	return read_edges(to, ahead);
+	return TTNN_OK;
+}
+
+/* The connections of a node, which are read behind all nodes that are near. */
+static tt_status read_edges(struct tt_report_told *to, struct tt_report_ahead_trace *ahead)
+{
+	const uint32_t *near;
+	uint32_t edge;
+	size_t count;
+
+	drop_many(to);
+	TT_TRY(tt_stream_trace_near(&near, &count, ahead->stream, (uint32_t)to->counter));
+	to->connections.count = 0;
+	if (to->connections.room < count && !TT_VEC_RESERVE(&to->connections, count))
+		return tt_fail_nomem();
+	for (size_t i = 0; i < count; i++)
+		to->connections.data[i] = near[i];
+	to->connections.count = count;
+	while (tt_stream_trace_edge(&edge, ahead->stream, (uint32_t)to->counter)) {
+		if (to->connections.count >= LINKS_MAX && !to->many)
+			TT_TRY(begin_many(to, ahead->directory));
+		if (to->many) {
+			TT_TRY(add_many(to, edge));
+			continue;
+		}
+		if (to->connections.count == to->connections.room &&
+		    !TT_VEC_RESERVE(&to->connections, 1))
+			return tt_fail_nomem();
+		to->connections.data[to->connections.count++] = edge;
+	}
+	return TTNN_OK;
 }
 
 static tt_status fill(struct tt_report_told_batch *batch, struct tt_report_ahead_trace *ahead)
@@ -162,36 +173,68 @@ static tt_status retire(struct tt_report_ahead_trace *ahead)
 	return TTNN_OK;
 }
 
-/* Makes the next batch. Comes and goes with the lock held. */
-static void make(struct tt_report_ahead_trace *ahead)
+/* A batch without connections behind the others, in this room or in new one. */
+static tt_status make_bare(struct tt_report_ahead_trace *ahead, struct tt_report_told_batch *batch)
 {
-	struct tt_report_told_batch *batch = ahead->spare;
-	tt_status status;
-
-	if (batch)
-		ahead->spare = batch->next;
-	pthread_mutex_unlock(&ahead->lock);
 	if (!batch)
 		batch = tt_calloc(1, sizeof(*batch));
-	status = batch ? fill(batch, ahead) : tt_fail_nomem();
+	if (!batch)
+		return tt_fail_nomem();
+	ahead->bare[ahead->bare_count++] = batch;
+	TT_TRY(fill(batch, ahead));
+	ahead->read = batch->count < TT_REPORT_NODES_MAX;
+	return TTNN_OK;
+}
+
+/* The first of them gets its connections. */
+static tt_status complete(struct tt_report_told_batch **out, struct tt_report_ahead_trace *ahead)
+{
+	struct tt_report_told_batch *batch = ahead->bare[0];
+
+	for (size_t i = 0; i < batch->count; i++)
+		TT_TRY(read_edges(&batch->nodes[i], ahead));
+	memmove(ahead->bare, ahead->bare + 1, --ahead->bare_count * sizeof(*ahead->bare));
+	*out = batch;
+	return tt_stream_trace_status(ahead->stream);
+}
+
+/* Hands a batch on. Locked. */
+static void hand_over(struct tt_report_ahead_trace *ahead, struct tt_report_told_batch *batch)
+{
+	batch->next = NULL;
+	if (ahead->last)
+		ahead->last->next = batch;
+	else
+		ahead->first = batch;
+	ahead->last = batch;
+	ahead->waiting++;
+}
+
+/* Makes the next batch, and completes the one that can be now. Comes and goes with the lock held. */
+static void make(struct tt_report_ahead_trace *ahead)
+{
+	struct tt_report_told_batch *batch = ahead->spare, *done = NULL;
+	bool more = !ahead->read;
+	tt_status status = TTNN_OK;
+
+	if (batch && more)
+		ahead->spare = batch->next;
+	pthread_mutex_unlock(&ahead->lock);
+	if (more)
+		status = make_bare(ahead, batch);
+	if (status == TTNN_OK && ahead->bare_count && (ahead->read || ahead->bare_count == BEHIND))
+		status = complete(&done, ahead);
 	pthread_mutex_lock(&ahead->lock);
-	ahead->made++;
+	ahead->made += more;
 	if (status == TTNN_OK && ahead->forms.bytes > FORMS)
 		status = retire(ahead);
 	if (status != TTNN_OK) {
 		ahead->status = status;
 		snprintf(ahead->message, sizeof(ahead->message), "%s", ttnn_error());
 	}
-	ahead->ended = status != TTNN_OK || batch->count < TT_REPORT_NODES_MAX;
-	if (batch) {
-		batch->next = NULL;
-		if (ahead->last)
-			ahead->last->next = batch;
-		else
-			ahead->first = batch;
-		ahead->last = batch;
-		ahead->waiting++;
-	}
+	if (done)
+		hand_over(ahead, done);
+	ahead->ended = status != TTNN_OK || (ahead->read && !ahead->bare_count);
 	pthread_cond_broadcast(&ahead->moved);
 }
 
@@ -243,6 +286,7 @@ tt_status tt_report_ahead_trace_new(struct tt_report_ahead_trace **out, struct t
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->moved, NULL);
 	*out = ahead;
+	tt_stream_trace_apart(stream);
 	start(ahead);
 	return TTNN_OK;
 }
@@ -260,7 +304,7 @@ tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 		else
 			make(ahead);
 	}
-	if (ahead->status != TTNN_OK && (!ahead->first || ahead->first == ahead->last)) {
+	if (ahead->status != TTNN_OK && !ahead->first) {
 		status = ahead->status;
 	} else if (ahead->first) {
 		*out = ahead->first;
@@ -349,6 +393,8 @@ void tt_report_ahead_trace_free(struct tt_report_ahead_trace *ahead)
 		next = ahead->spare->next;
 		free_batch(ahead->spare);
 	}
+	for (size_t i = 0; i < ahead->bare_count; i++)
+		free_batch(ahead->bare[i]);
 	for (size_t i = 0; i < ahead->forms.all.count; i++)
 		tt_report_form_free(ahead->forms.all.data[i]);
 	for (size_t i = 0; i < ahead->retired.count; i++)

@@ -8,8 +8,9 @@
 #define TT_REPORT_AHEAD_TRACE_H
 
 #include "report/forms.h"
+#include "trace/near.h"
 
-#define TT_REPORT_NODES_MAX 512
+#define TT_REPORT_NODES_MAX TT_NEAR_BLOCK
 
 /* A node: its form, and the numbers of its own. */
 struct tt_report_told {

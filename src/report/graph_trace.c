@@ -150,7 +150,7 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 	if (!trace->held)
 		TT_TRY(pull(graph));
 	if (!trace->held)
-		return tt_stream_trace_status(graph->source->stream);
+		return TTNN_OK;
 	front = window_at(trace, 0);
 	*out = (struct tt_report_node){
 		.json = front->form->json,

@@ -35,7 +35,7 @@ static tt_status open_report(struct tt_report_source **out, const char *path,
 			     struct tt_source *source,
 			     const struct tt_report_trace_options *options)
 {
-	struct tt_project_options how = {.dialect = options->dialect};
+	struct tt_project_options how = {.dialect = options->dialect, .apart = true};
 	struct tt_stream *stream = NULL;
 	struct tt_str name = {0};
 	size_t size = 0;

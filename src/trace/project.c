@@ -29,12 +29,11 @@ void tt_project_connect(struct tt_project *p, uint32_t from, uint32_t to)
 {
 	tt_status status;
 
-	if (p->options.how == TT_PROJECT_EDGES) {
-		p->options.sink->edge(p->options.context, from, to);
+	if (p->options.how != TT_PROJECT_GRAPH) {
+		if (p->options.sink && p->options.sink->edge)
+			p->options.sink->edge(p->options.context, from, to);
 		return;
 	}
-	if (p->options.how != TT_PROJECT_GRAPH)
-		return;
 	status = tt_graph_connect(&p->graph, from, to);
 	if (status != TTNN_OK)
 		tt_project_fail(p, status);

@@ -30,7 +30,7 @@
 
 enum tt_project_how {
 	TT_PROJECT_GRAPH, /* all is kept: tt_project_finish() gives the graph */
-	TT_PROJECT_NODES, /* nodes are described, without edges; tt_project_drop() forgets those so far */
+	TT_PROJECT_NODES, /* nodes are described, edges told; tt_project_drop() forgets the nodes so far */
 	TT_PROJECT_EDGES, /* nodes are counted and edges told */
 	TT_PROJECT_CALLS, /* functions alone are told of */
 };
@@ -43,8 +43,9 @@ struct tt_project_sink {
 	void (*begin)(void *context, const struct tt_project_call *calls, size_t count);
 	void (*end)(void *context, const struct tt_project_call *calls, size_t count,
 		    uint64_t duration);
-	/* Of TT_PROJECT_EDGES: an edge; a node that the capture made; the program of the function `node`. */
+	/* Of TT_PROJECT_EDGES and TT_PROJECT_NODES: an edge. */
 	void (*edge)(void *context, uint32_t from, uint32_t to);
+	/* Of TT_PROJECT_EDGES: a node that the capture made; the program of the function `node`. */
 	void (*made)(void *context, uint32_t node);
 	void (*program)(void *context, uint32_t node, const struct tt_event_program *program);
 	/* Of TT_PROJECT_NODES: the program that function `node` will have, or NULL. */
@@ -62,6 +63,7 @@ struct tt_project_options {
 	unsigned rounds;   /* how often the nodes will be gone through; 0: once */
 	uint64_t end_ns;   /* of a stream: when the capture ended; 0: with the last event */
 	bool course;       /* follow what becomes of memory; a whole graph always does */
+	bool apart; /* of a stream: edges are read behind the nodes, by tt_stream_trace_near() */
 	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */

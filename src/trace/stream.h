@@ -43,7 +43,7 @@ struct tt_stream_facts {
 
 /*
  * Begins with the nodes of a source, with a capture_end behind them. Of the options dialect, modes, end_ns,
- * `plain` and `course` count. The source stays the caller's and is rewound; who reads it meanwhile restarts the
+ * `plain`, `course` and `apart` count. The source stays the caller's and is rewound; who reads it meanwhile restarts the
  * stream then.
  */
 tt_status tt_stream_open(struct tt_stream **out, struct tt_source *source,
@@ -93,14 +93,20 @@ const struct tt_course *tt_stream_course(const struct tt_stream *stream);
 void tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
 		     const struct tt_course_buffer *buffer);
 
-/* The node that was given last, with the edges that were not asked for yet, as JSON. */
 /*
- * Of a stream of a trace: the next edge of node `node`, for who reads the edges of all nodes in order apart from the
- * nodes, on a thread of its own; and whether all could be read.
+ * Of a stream of a trace opened with `apart`: its nodes are read now, and behind them their edges. Those of each node
+ * in order: near ones first (trace/near.h), which are there when the third block behind that of the node was given or
+ * there is no further node; then the rest, one by one. The start of all, which leads everywhere, has none.
  */
+void tt_stream_trace_apart(struct tt_stream *stream);
+tt_status tt_stream_trace_near(const uint32_t **out, size_t *count, struct tt_stream *stream,
+			       uint32_t node);
 bool tt_stream_trace_edge(uint32_t *to, struct tt_stream *stream, uint32_t node);
+
+/* Whether all of them could be read. */
 tt_status tt_stream_trace_status(const struct tt_stream *stream);
 
+/* The node that was given last, with the edges that were not asked for yet, as JSON. */
 void tt_stream_write_node(struct tt_jsonw *w, struct tt_stream *stream,
 			  const struct tt_graph_node *node);
 

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/spill.h"
 #include "tensor/text.h"
+#include "trace/near.h"
 
 struct trace {
 	struct tt_stream stream;
@@ -19,6 +20,7 @@ struct trace {
 	struct tt_project_options options; /* of the second */
 	struct tt_project first, second;
 	struct tt_spill *edges, *programs, *made;
+	struct tt_near near;                   /* edges of the second, if somebody asks for them */
 	struct tt_map kinds;                   /* of programs → place in */
 	TT_VEC(struct tt_event_program) known; /* each once, for functions to come */
 	size_t next;                           /* of the nodes that the second has made */
@@ -37,6 +39,23 @@ static void note_edge(void *context, uint32_t from, uint32_t to)
 	struct trace *trace = context;
 
 	tt_spill_add(trace->edges, from, to);
+}
+
+/* The same where near edges are found the second time, and nobody asks for those of the start of all. */
+static void note_far(void *context, uint32_t from, uint32_t to)
+{
+	struct trace *trace = context;
+
+	if (from && !tt_near_is(from, trace->first.count))
+		tt_spill_add(trace->edges, from, to);
+}
+
+static void note_near(void *context, uint32_t from, uint32_t to)
+{
+	struct trace *trace = context;
+
+	if (from && tt_near_is(from, trace->second.count) && !tt_near_add(&trace->near, from, to))
+		trace->status = TTNN_NOMEM;
 }
 
 static void note_made(void *context, uint32_t node)
@@ -90,12 +109,12 @@ static const struct tt_event_program *find_program(void *context, uint32_t node)
 	return found ? &trace->known.data[which] : NULL;
 }
 
-static const struct tt_project_sink sink = {
-	.edge = note_edge,
-	.made = note_made,
-	.program = note_program,
-	.future = find_program,
-};
+/* Of the first time, of the same where edges are read apart, and of the second time. */
+static const struct tt_project_sink edges_sink = {
+	.edge = note_edge, .made = note_made, .program = note_program};
+static const struct tt_project_sink far_sink = {.edge = note_far, .program = note_program};
+static const struct tt_project_sink nodes_sink = {.future = find_program};
+static const struct tt_project_sink near_sink = {.edge = note_near, .future = find_program};
 
 /* Who waits may give it up. */
 static tt_status poll(struct trace *trace, uint32_t nodes)
@@ -174,6 +193,7 @@ static tt_status restart(struct tt_stream *stream)
 	TT_TRY(tt_spill_sort(trace->programs));
 	TT_TRY(tt_spill_sort(trace->made));
 	tt_source_want(trace->source, NULL);
+	tt_near_clear(&trace->near);
 	trace->next = 0;
 	trace->polled = 0;
 	trace->ended = false;
@@ -198,6 +218,8 @@ static tt_status make_more(struct trace *trace)
 		}
 		TT_TRY(tt_project_status(p));
 	}
+	if (trace->status != TTNN_OK)
+		return tt_fail_nomem();
 	/* Records whose arguments are damaged were passed over now, but not when edges were read. */
 	if (trace->ended && p->count != trace->nodes)
 		return tt_fail(TTNN_FORMAT, "the trace is damaged: arguments of some calls make no "
@@ -229,6 +251,20 @@ static tt_status next(struct tt_stream *stream, bool *there)
 static bool next_edge(uint32_t *to, struct tt_stream *stream)
 {
 	return tt_spill_next(to, ((struct trace *)stream)->edges, stream->handed - 1);
+}
+
+void tt_stream_trace_apart(struct tt_stream *stream)
+{
+	struct trace *trace = (struct trace *)stream;
+
+	trace->second.options.sink = &near_sink;
+}
+
+tt_status tt_stream_trace_near(const uint32_t **out, size_t *count, struct tt_stream *stream,
+			       uint32_t node)
+{
+	return tt_near_of(out, count, &((struct trace *)stream)->near, node) ? TTNN_OK
+									     : tt_fail_nomem();
 }
 
 bool tt_stream_trace_edge(uint32_t *to, struct tt_stream *stream, uint32_t node)
@@ -266,6 +302,7 @@ static void close_trace(struct tt_stream *stream)
 	tt_spill_free(trace->edges);
 	tt_spill_free(trace->programs);
 	tt_spill_free(trace->made);
+	tt_near_deinit(&trace->near);
 	tt_map_deinit(&trace->kinds);
 	TT_VEC_DEINIT(&trace->known);
 	tt_free(trace);
@@ -278,16 +315,17 @@ static const struct tt_stream_kind kind = {next,    next_edge, is_made,
 
 static tt_status start(struct trace *trace, const struct tt_project_options *options)
 {
-	trace->options = (struct tt_project_options){.dialect = options->dialect,
-						     .mode = options->mode,
-						     .actual = options->actual,
-						     .label = options->label,
-						     .end_ns = options->end_ns,
-						     .how = TT_PROJECT_EDGES,
-						     .course = options->course,
-						     .plain = options->plain,
-						     .sink = &sink,
-						     .context = trace};
+	trace->options =
+		(struct tt_project_options){.dialect = options->dialect,
+					    .mode = options->mode,
+					    .actual = options->actual,
+					    .label = options->label,
+					    .end_ns = options->end_ns,
+					    .how = TT_PROJECT_EDGES,
+					    .course = options->course,
+					    .plain = options->plain,
+					    .sink = options->apart ? &far_sink : &edges_sink,
+					    .context = trace};
 	tt_project_init(&trace->first, &trace->options);
 	if (options->label)
 		tt_progress_init(&trace->progress, options->label,
@@ -302,6 +340,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	tt_project_first(&trace->first);
 	TT_TRY(tt_project_status(&trace->first));
 	trace->options.how = TT_PROJECT_NODES;
+	trace->options.sink = &nodes_sink;
 	return restart(&trace->stream);
 }
 
