@@ -197,9 +197,7 @@ void tt_db_stmt_free(struct tt_db_stmt *stmt)
 	if (!stmt)
 		return;
 	/* Rows on their way need it. A failure is kept for tt_db_close(). */
-	if (stmt->fill)
-		;
-	else if (stmt->db->load && stmt->db->given_up)
+	if (stmt->db->load && stmt->db->given_up)
 		tt_db_load_drop(stmt->db->load);
 	else if (stmt->db->load)
 		(void)tt_db_load_drain(stmt->db->load);
@@ -301,6 +299,8 @@ tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values)
 {
 	bool row;
 
+	if (stmt->fill)
+		return tt_db_fill_add(stmt->fill, values);
 	TT_TRY(bind_all(stmt, values));
 	do
 		TT_TRY(step(&row, stmt));
@@ -311,8 +311,6 @@ tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values)
 tt_status tt_db_run(struct tt_db_stmt *stmt)
 {
 	TT_TRY(check_parameters(stmt));
-	if (stmt->fill)
-		return tt_db_fill_add(stmt->fill, stmt->values);
 	return stmt->db->load ? tt_db_load_add(stmt->db->load, stmt)
 			      : tt_db_write(stmt, stmt->values);
 }

@@ -50,12 +50,17 @@ struct tt_report_ahead_trace {
 
 /* ---- one node -------------------------------------------------------------------------------- */
 
-static void drop_many(struct tt_report_told *node)
+static void drop_many(struct tt_report_told_batch *batch)
 {
-	if (node->many)
-		tt_spool_deinit(node->many);
-	tt_free(node->many);
-	node->many = NULL;
+	for (int i = 0; batch->has_many && i < TT_REPORT_NODES_MAX; i++) {
+		struct tt_report_told *node = &batch->nodes[i];
+
+		if (node->many)
+			tt_spool_deinit(node->many);
+		tt_free(node->many);
+		node->many = NULL;
+	}
+	batch->has_many = false;
 }
 
 static tt_status add_many(struct tt_report_told *to, int64_t number)
@@ -68,68 +73,30 @@ static tt_status add_many(struct tt_report_told *to, int64_t number)
 	return TTNN_OK;
 }
 
-/* There are too many connections for memory. */
-static tt_status begin_many(struct tt_report_told *to, const char *directory)
-{
-	to->many = tt_calloc(1, sizeof(*to->many));
-	if (!to->many)
-		return tt_fail_nomem();
-	tt_spool_init(to->many, sizeof(int64_t), directory);
-	for (size_t i = 0; i < to->connections.count; i++)
-		TT_TRY(add_many(to, to->connections.data[i]));
-	return TTNN_OK;
-}
-
-static tt_status read_node(struct tt_report_told *to, struct tt_report_ahead_trace *ahead,
+/* The values and inputs of a node, behind those of the nodes before. */
+static tt_status read_node(struct tt_report_told_batch *batch, struct tt_report_ahead_trace *ahead,
 			   const struct tt_graph_node *node)
 {
 	const struct tt_report_forms *forms = &ahead->forms;
+	struct tt_report_told *to = &batch->nodes[batch->count];
+	size_t values, inputs = node->input_count;
+	int64_t *numbers;
 
 	TT_TRY(tt_report_form_find(&to->form, &ahead->forms, node));
+	values = forms->values.count;
+	if (batch->numbers.room - batch->numbers.count < values + inputs &&
+	    !TT_VEC_RESERVE(&batch->numbers, values + inputs))
+		return tt_fail_nomem();
+	numbers = batch->numbers.data + batch->numbers.count;
+	for (size_t i = 0; i < values; i++)
+		numbers[i] = forms->values.data[i];
+	for (size_t i = 0; i < inputs; i++)
+		numbers[values + i] = node->inputs[i];
+	batch->numbers.count += values + inputs;
 	to->counter = node->counter;
-	to->values.count = to->inputs.count = 0;
-	if ((to->values.room <= forms->values.count &&
-	     !TT_VEC_RESERVE(&to->values, forms->values.count + 1)) ||
-	    (to->inputs.room <= node->input_count &&
-	     !TT_VEC_RESERVE(&to->inputs, (size_t)node->input_count + 1)))
-		return tt_fail_nomem();
-	to->values.count = forms->values.count;
-	if (to->values.count)
-		memcpy(to->values.data, forms->values.data,
-		       to->values.count * sizeof(*to->values.data));
-	for (uint32_t i = 0; i < node->input_count; i++)
-		to->inputs.data[to->inputs.count++] = node->inputs[i];
-	to->entry = tt_report_form_entry(to->form, to->values.data);
-	return TTNN_OK;
-}
-
-/* The connections of a node, which are read behind all nodes that are near. */
-static tt_status read_edges(struct tt_report_told *to, struct tt_report_ahead_trace *ahead)
-{
-	const uint32_t *near;
-	uint32_t edge;
-	size_t count;
-
-	drop_many(to);
-	TT_TRY(tt_stream_trace_near(&near, &count, ahead->stream, (uint32_t)to->counter));
-	to->connections.count = 0;
-	if (to->connections.room < count && !TT_VEC_RESERVE(&to->connections, count))
-		return tt_fail_nomem();
-	for (size_t i = 0; i < count; i++)
-		to->connections.data[i] = near[i];
-	to->connections.count = count;
-	while (tt_stream_trace_edge(&edge, ahead->stream, (uint32_t)to->counter)) {
-		if (to->connections.count >= LINKS_MAX && !to->many)
-			TT_TRY(begin_many(to, ahead->directory));
-		if (to->many) {
-			TT_TRY(add_many(to, edge));
-			continue;
-		}
-		if (to->connections.count == to->connections.room &&
-		    !TT_VEC_RESERVE(&to->connections, 1))
-			return tt_fail_nomem();
-		to->connections.data[to->connections.count++] = edge;
-	}
+	to->entry = tt_report_form_entry(to->form, numbers);
+	to->value_count = (uint32_t)values;
+	to->input_count = (uint32_t)inputs;
 	return TTNN_OK;
 }
 
@@ -137,11 +104,93 @@ static tt_status fill(struct tt_report_told_batch *batch, struct tt_report_ahead
 {
 	const struct tt_graph_node *node = NULL;
 
+	batch->numbers.count = 0;
 	for (batch->count = 0; batch->count < TT_REPORT_NODES_MAX; batch->count++) {
 		TT_TRY(tt_stream_next(&node, ahead->stream));
 		if (!node)
 			break;
-		TT_TRY(read_node(&batch->nodes[batch->count], ahead, node));
+		TT_TRY(read_node(batch, ahead, node));
+	}
+	return TTNN_OK;
+}
+
+/* ---- its connections, by the caller ---------------------------------------------------------- */
+
+/* There are too many connections for memory. */
+static tt_status begin_many(struct tt_report_told_batch *batch, struct tt_report_told *to,
+			    const char *directory)
+{
+	size_t first = batch->links.count - to->connection_count;
+
+	to->many = tt_calloc(1, sizeof(*to->many));
+	if (!to->many)
+		return tt_fail_nomem();
+	batch->has_many = true;
+	tt_spool_init(to->many, sizeof(int64_t), directory);
+	for (size_t i = first; i < batch->links.count; i++)
+		TT_TRY(add_many(to, batch->links.data[i]));
+	batch->links.count = first;
+	to->connection_count = 0;
+	return TTNN_OK;
+}
+
+static tt_status add_link(struct tt_report_told_batch *batch, struct tt_report_told *to,
+			  uint32_t edge, const char *directory)
+{
+	if (to->connection_count == LINKS_MAX)
+		TT_TRY(begin_many(batch, to, directory));
+	if (to->many)
+		return add_many(to, edge);
+	if (batch->links.count == batch->links.room && !TT_VEC_RESERVE(&batch->links, 1))
+		return tt_fail_nomem();
+	batch->links.data[batch->links.count++] = edge;
+	to->connection_count++;
+	return TTNN_OK;
+}
+
+/* Near ones, then far ones. */
+static tt_status read_edges(struct tt_report_told_batch *batch, struct tt_report_ahead_trace *ahead)
+{
+	uint32_t edge;
+
+	batch->links.count = 0;
+	if (!tt_near_sort(&batch->near))
+		return tt_fail_nomem();
+	for (size_t i = 0; i < batch->count; i++) {
+		struct tt_report_told *to = &batch->nodes[i];
+		size_t count;
+		const uint32_t *near = tt_near_of(&count, &batch->near, i);
+		size_t at_once = count < LINKS_MAX ? count : 0;
+
+		if (batch->links.room - batch->links.count < at_once &&
+		    !TT_VEC_RESERVE(&batch->links, at_once))
+			return tt_fail_nomem();
+		for (size_t k = 0; k < at_once; k++)
+			batch->links.data[batch->links.count++] = near[k];
+		to->connection_count = (uint32_t)at_once;
+		for (size_t k = at_once; k < count; k++)
+			TT_TRY(add_link(batch, to, near[k], ahead->directory));
+		while (tt_stream_trace_far(&edge, ahead->stream, (uint32_t)to->counter))
+			TT_TRY(add_link(batch, to, edge, ahead->directory));
+	}
+	return tt_stream_trace_status(ahead->stream);
+}
+
+/* The numbers of a batch stay where they are now. */
+static tt_status connect(struct tt_report_told_batch *batch, struct tt_report_ahead_trace *ahead)
+{
+	const int64_t *numbers = batch->numbers.data, *links;
+
+	TT_TRY(read_edges(batch, ahead));
+	links = batch->links.data;
+	for (size_t i = 0; i < batch->count; i++) {
+		struct tt_report_told *to = &batch->nodes[i];
+
+		to->values = numbers;
+		to->inputs = numbers + to->value_count;
+		to->connections = links;
+		numbers += to->value_count + to->input_count;
+		links += to->connection_count;
 	}
 	return TTNN_OK;
 }
@@ -150,12 +199,10 @@ static tt_status fill(struct tt_report_told_batch *batch, struct tt_report_ahead
 
 static void free_batch(struct tt_report_told_batch *batch)
 {
-	for (int i = 0; batch && i < TT_REPORT_NODES_MAX; i++) {
-		TT_VEC_DEINIT(&batch->nodes[i].values);
-		TT_VEC_DEINIT(&batch->nodes[i].connections);
-		TT_VEC_DEINIT(&batch->nodes[i].inputs);
-		drop_many(&batch->nodes[i]);
-	}
+	drop_many(batch);
+	TT_VEC_DEINIT(&batch->numbers);
+	TT_VEC_DEINIT(&batch->links);
+	tt_near_block_deinit(&batch->near);
 	tt_free(batch);
 }
 
@@ -186,16 +233,15 @@ static tt_status make_bare(struct tt_report_ahead_trace *ahead, struct tt_report
 	return TTNN_OK;
 }
 
-/* The first of them gets its connections. */
+/* The first of them gets its near edges. */
 static tt_status complete(struct tt_report_told_batch **out, struct tt_report_ahead_trace *ahead)
 {
 	struct tt_report_told_batch *batch = ahead->bare[0];
 
-	for (size_t i = 0; i < batch->count; i++)
-		TT_TRY(read_edges(&batch->nodes[i], ahead));
+	TT_TRY(tt_stream_trace_near(&batch->near, ahead->stream));
 	memmove(ahead->bare, ahead->bare + 1, --ahead->bare_count * sizeof(*ahead->bare));
 	*out = batch;
-	return tt_stream_trace_status(ahead->stream);
+	return TTNN_OK;
 }
 
 /* Hands a batch on. Locked. */
@@ -317,14 +363,20 @@ tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 	pthread_mutex_unlock(&ahead->lock);
 	if (status == TTNN_NOMEM)
 		return tt_fail_nomem();
-	return status == TTNN_OK ? TTNN_OK : tt_fail(status, "%s", ahead->message);
+	if (status != TTNN_OK)
+		return tt_fail(status, "%s", ahead->message);
+	status = *out ? connect(*out, ahead) : TTNN_OK;
+	if (status == TTNN_OK)
+		return TTNN_OK;
+	tt_report_ahead_trace_release(ahead, *out);
+	*out = NULL;
+	return status;
 }
 
 void tt_report_ahead_trace_release(struct tt_report_ahead_trace *ahead,
 				   struct tt_report_told_batch *batch)
 {
-	for (int i = 0; i < TT_REPORT_NODES_MAX; i++)
-		drop_many(&batch->nodes[i]);
+	drop_many(batch);
 	ahead->released++;
 	pthread_mutex_lock(&ahead->lock);
 	batch->next = ahead->spare;

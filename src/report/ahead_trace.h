@@ -8,17 +8,16 @@
 #define TT_REPORT_AHEAD_TRACE_H
 
 #include "report/forms.h"
-#include "trace/near.h"
 
 #define TT_REPORT_NODES_MAX TT_NEAR_BLOCK
 
-/* A node: its form, and the numbers of its own. */
+/* A node: its form, and the numbers of its own, which are its batch's. */
 struct tt_report_told {
 	struct tt_report_form *form;
 	int64_t counter;
 	struct tt_report_entry entry; /* what is kept of it */
-	TT_VEC(int64_t) values, inputs;
-	TT_VEC(int64_t) connections;
+	const int64_t *values, *inputs, *connections;
+	uint32_t value_count, input_count, connection_count;
 	struct tt_spool
 		*many; /* (optional) the connections, if there are too many; the node's own */
 };
@@ -27,6 +26,10 @@ struct tt_report_told {
 struct tt_report_told_batch {
 	struct tt_report_told nodes[TT_REPORT_NODES_MAX];
 	size_t count;
+	TT_VEC(int64_t) numbers; /* of each node the values and inputs */
+	TT_VEC(int64_t) links;   /* of each the connections */
+	struct tt_near_block near;
+	bool has_many; /* some node has */
 	struct tt_report_told_batch *next;
 };
 

@@ -146,7 +146,8 @@ tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_s
 	struct tt_report_ahead_task task = {prepare, graph};
 
 	*graph = (struct tt_report_graph){.source = source, .options = *options};
-	tt_spool_init(&graph->entries, sizeof(struct tt_report_entry), options->directory);
+	tt_spool_init(&graph->entries, sizeof(struct tt_report_brief), options->directory);
+	tt_spool_init(&graph->details, sizeof(struct tt_report_entry), options->directory);
 	if (source->stream)
 		return tt_report_trace_init(graph);
 	graph->elements = source->elements(source, TT_REPORT_PART_GRAPH);
@@ -168,6 +169,7 @@ void tt_report_graph_deinit(struct tt_report_graph *graph)
 	tt_json_parser_deinit(&graph->again);
 	tt_report_trace_deinit(graph);
 	tt_spool_deinit(&graph->entries);
+	tt_spool_deinit(&graph->details);
 	TT_VEC_DEINIT(&graph->connections);
 	TT_VEC_DEINIT(&graph->inputs);
 	*graph = (struct tt_report_graph){0};
@@ -178,13 +180,54 @@ static struct tt_report_batch *held(const struct tt_report_graph *graph, size_t 
 	return graph->batches[number % TT_REPORT_BATCHES];
 }
 
-static tt_status add_entry(struct tt_report_graph *graph, const struct tt_report_entry *entry)
+tt_status tt_report_graph_add_entry(struct tt_report_graph *graph,
+				    const struct tt_report_entry *entry)
 {
-	struct tt_report_entry *to = tt_spool_push(&graph->entries);
+	struct tt_report_brief *brief = tt_spool_push(&graph->entries);
+	struct tt_report_entry *detail;
+	uint32_t number;
 
-	if (!to)
+	if (!brief)
 		return tt_spool_status(&graph->entries);
-	*to = *entry;
+	brief->kind = entry->kind;
+	if (!entry->has_value && !entry->bad_value && entry->kind != TT_NODE_TENSOR)
+		return TTNN_OK;
+	detail = graph->details.count < UINT32_MAX ? tt_spool_push(&graph->details) : NULL;
+	if (!detail)
+		return graph->details.status == TTNN_OK ? tt_fail_nomem() : graph->details.status;
+	*detail = *entry;
+	number = (uint32_t)graph->details.count;
+	memcpy(brief->detail, &number, sizeof(number));
+	return TTNN_OK;
+}
+
+/* *detail 0: there is no more than its kind. */
+static tt_status read_brief(struct tt_report_brief *out, uint32_t *detail,
+			    struct tt_report_graph *graph, uint64_t position)
+{
+	const struct tt_report_brief *brief = tt_spool_at(&graph->entries, position);
+
+	*detail = 0;
+	*out = (struct tt_report_brief){0};
+	if (!brief)
+		return tt_spool_status(&graph->entries);
+	*out = *brief;
+	memcpy(detail, brief->detail, sizeof(*detail));
+	return TTNN_OK;
+}
+
+tt_status tt_report_graph_set_saved(struct tt_report_graph *graph, uint64_t position,
+				    uint32_t saved)
+{
+	struct tt_report_brief brief;
+	struct tt_report_entry *entry;
+	uint32_t detail;
+
+	TT_TRY(read_brief(&brief, &detail, graph, position));
+	entry = tt_spool_change(&graph->details, detail - 1);
+	if (!entry)
+		return tt_spool_status(&graph->details);
+	entry->saved = saved;
 	return TTNN_OK;
 }
 
@@ -200,7 +243,7 @@ static tt_status take(struct tt_report_graph *graph)
 	if (!batch->parsed)
 		return TTNN_OK;
 	for (size_t i = (size_t)graph->entries.count - batch->first; i < batch->count; i++)
-		TT_TRY(add_entry(graph, &nodes->entries[i]));
+		TT_TRY(tt_report_graph_add_entry(graph, &nodes->entries[i]));
 	return TTNN_OK;
 }
 
@@ -238,7 +281,7 @@ static tt_status read_one(const struct tt_json **node, struct tt_report_graph *g
 	if (fault)
 		return graph->source->fail(graph->source, &place, fault);
 	entry = tt_report_node_entry(*node);
-	return add_entry(graph, &entry);
+	return tt_report_graph_add_entry(graph, &entry);
 }
 
 /* Makes the batch of the next node the one walked. Some before it stay for who asks again. */
@@ -349,6 +392,8 @@ tt_status tt_report_graph_at(struct tt_report_entry *out, size_t *position,
 	uint64_t count = graph->trace ? tt_report_trace_count(graph) : graph->elements.count;
 	int64_t at = reference < 0 ? reference + (int64_t)count : reference;
 	const struct tt_report_entry *entry;
+	struct tt_report_brief brief;
+	uint32_t detail;
 
 	*out = (struct tt_report_entry){0};
 	if (at < 0 || (uint64_t)at >= count)
@@ -361,9 +406,14 @@ tt_status tt_report_graph_at(struct tt_report_entry *out, size_t *position,
 		return TTNN_OK;
 	if (position)
 		*position = (size_t)at;
-	entry = tt_spool_at(&graph->entries, (uint64_t)at);
+	TT_TRY(read_brief(&brief, &detail, graph, (uint64_t)at));
+	if (!detail) {
+		*out = (struct tt_report_entry){.kind = brief.kind, .there = true};
+		return TTNN_OK;
+	}
+	entry = tt_spool_at(&graph->details, detail - 1);
 	if (!entry)
-		return tt_spool_status(&graph->entries);
+		return tt_spool_status(&graph->details);
 	*out = *entry;
 	return TTNN_OK;
 }

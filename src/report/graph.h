@@ -50,6 +50,13 @@ struct tt_report_entry {
 
 struct tt_report_form; /* forms.h */
 
+/* How it is kept: most have no value. */
+struct tt_report_brief {
+	uint8_t kind;
+	uint8_t detail
+		[4]; /* place in the details + 1; 0: all is said. Bytes: there are many of these */
+};
+
 /* A node as it is walked. */
 struct tt_report_node {
 	const struct tt_json *json; /* all but what it refers to; NULL behind the last node */
@@ -86,8 +93,9 @@ struct tt_report_graph {
 	struct tt_report_graph_options options;
 	struct tt_report_graph_trace *trace; /* (optional) the nodes come from a trace */
 	struct tt_report_elements elements;  /* where the nodes lie */
-	struct tt_spool entries;             /* of the nodes seen so far */
-	size_t next;                         /* the node to hand out next */
+	struct tt_spool entries;             /* of the nodes seen so far: struct tt_report_brief */
+	struct tt_spool details; /* of those that have a value: struct tt_report_entry */
+	size_t next;             /* the node to hand out next */
 	struct tt_report_ahead *ahead;
 	size_t held, walked,
 		taken; /* batches: the oldest held, that of the next node, one behind all */
@@ -150,6 +158,12 @@ tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, c
 /* The kind of a node by its name; what is kept of a node. */
 enum tt_report_node_kind tt_report_node_kind(const char *name);
 struct tt_report_entry tt_report_node_entry(const struct tt_json *node);
+
+/* Adds what is kept of the next node. Of a tensor's: what is kept besides. */
+tt_status tt_report_graph_add_entry(struct tt_report_graph *graph,
+				    const struct tt_report_entry *entry);
+tt_status tt_report_graph_set_saved(struct tt_report_graph *graph, uint64_t position,
+				    uint32_t saved);
 
 tt_status tt_report_trace_init(struct tt_report_graph *graph);
 void tt_report_trace_deinit(struct tt_report_graph *graph);

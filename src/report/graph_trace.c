@@ -47,17 +47,6 @@ static tt_status add_link(struct tt_report_graph_trace *trace, int64_t number)
 	return TTNN_OK;
 }
 
-/* What is kept of the node behind those seen. */
-static tt_status note_entry(struct tt_report_graph *graph, const struct tt_report_told *at)
-{
-	struct tt_report_entry *entry = tt_spool_push(&graph->entries);
-
-	if (!entry)
-		return tt_spool_status(&graph->entries);
-	*entry = at->entry;
-	return TTNN_OK;
-}
-
 /* Sees the next node; none at the end. */
 static tt_status pull(struct tt_report_graph *graph)
 {
@@ -79,7 +68,7 @@ static tt_status pull(struct tt_report_graph *graph)
 	if (at % TT_REPORT_NODES_MAX >= trace->batches.data[batch]->count)
 		return TTNN_OK;
 	trace->held++;
-	return note_entry(graph, window_at(trace, trace->held - 1));
+	return tt_report_graph_add_entry(graph, &window_at(trace, trace->held - 1)->entry);
 }
 
 /* The node walked leaves the window. */
@@ -98,8 +87,7 @@ static void leave(struct tt_report_graph_trace *trace)
 /* The number of a connection. */
 static tt_status link_at(int64_t *out, const struct tt_report_told *from, uint64_t at)
 {
-	const int64_t *link =
-		from->many ? tt_spool_at(from->many, at) : &from->connections.data[at];
+	const int64_t *link = from->many ? tt_spool_at(from->many, at) : &from->connections[at];
 
 	*out = link ? *link : 0;
 	return link ? TTNN_OK : tt_spool_status(from->many);
@@ -107,7 +95,7 @@ static tt_status link_at(int64_t *out, const struct tt_report_told *from, uint64
 
 static uint64_t link_count(const struct tt_report_told *from)
 {
-	return from->many ? from->many->count : from->connections.count;
+	return from->many ? from->many->count : from->connection_count;
 }
 
 /* A tensor's node leaves the window. */
@@ -115,7 +103,6 @@ static tt_status save(struct tt_report_graph *graph, const struct tt_report_told
 {
 	struct tt_report_graph_trace *trace = graph->trace;
 	uint64_t first = trace->links.count, links = link_count(from);
-	struct tt_report_entry *entry;
 	struct saved *saved;
 	int64_t number;
 
@@ -123,15 +110,13 @@ static tt_status save(struct tt_report_graph *graph, const struct tt_report_told
 		TT_TRY(link_at(&number, from, i));
 		TT_TRY(add_link(trace, number));
 	}
-	for (size_t i = 0; i < from->values.count; i++)
-		TT_TRY(add_link(trace, from->values.data[i]));
+	for (size_t i = 0; i < from->value_count; i++)
+		TT_TRY(add_link(trace, from->values[i]));
 	saved = trace->saved.count < UINT32_MAX - 1 ? tt_spool_push(&trace->saved) : NULL;
-	entry = saved ? tt_spool_change(&graph->entries, graph->next - 1) : NULL;
-	if (!entry)
+	if (!saved)
 		return trace->saved.status != TTNN_OK ? trace->saved.status : tt_fail_nomem();
-	*saved = (struct saved){from->form, from->counter, first, links, from->values.count};
-	entry->saved = (uint32_t)trace->saved.count;
-	return TTNN_OK;
+	*saved = (struct saved){from->form, from->counter, first, links, from->value_count};
+	return tt_report_graph_set_saved(graph, graph->next - 1, (uint32_t)trace->saved.count);
 }
 
 /* ---- the walked node ------------------------------------------------------------------------ */
@@ -155,14 +140,14 @@ tt_status tt_report_trace_next(struct tt_report_node *out, struct tt_report_grap
 	*out = (struct tt_report_node){
 		.json = front->form->json,
 		.form = front->form,
-		.values = front->values.data,
+		.values = front->values,
 		.counter = front->counter,
 		.position = graph->next++,
 		.kind = (enum tt_report_node_kind)front->form->entry.kind,
-		.connections = front->connections.data,
-		.connection_count = front->connections.count,
-		.inputs = front->inputs.data,
-		.input_count = front->inputs.count,
+		.connections = front->connections,
+		.connection_count = front->connection_count,
+		.inputs = front->inputs,
+		.input_count = front->input_count,
 	};
 	return TTNN_OK;
 }
@@ -171,7 +156,7 @@ tt_status tt_report_trace_settle(struct tt_report_graph *graph)
 {
 	const struct tt_report_told *front = window_at(graph->trace, 0);
 
-	return tt_report_form_put(front->form, front->counter, front->values.data);
+	return tt_report_form_put(front->form, front->counter, front->values);
 }
 
 /*
@@ -249,11 +234,11 @@ static tt_status keep_connections(struct tt_report_graph *graph, const struct nu
 static tt_status keep_inputs(struct tt_report_graph *graph, const struct numbers *n)
 {
 	struct tt_report_captured *captured = graph->options.captured;
-	size_t count = n->told ? n->told->inputs.count : 0;
+	size_t count = n->told ? n->told->input_count : 0;
 
 	TT_TRY(tt_report_captured_number(captured, (int64_t)count));
 	for (size_t i = 0; i < count; i++)
-		TT_TRY(tt_report_captured_number(captured, n->told->inputs.data[i]));
+		TT_TRY(tt_report_captured_number(captured, n->told->inputs[i]));
 	return TTNN_OK;
 }
 
@@ -274,8 +259,8 @@ static tt_status keep_value(struct tt_report_graph *graph, const struct numbers 
 static bool keep_at_once(struct tt_report_captured *captured, const struct tt_report_form *form,
 			 const struct tt_report_told *told)
 {
-	size_t most = form->shape.hole_count + told->connections.count + told->inputs.count;
-	const int64_t *value = told->values.data;
+	size_t most = form->shape.hole_count + told->connection_count + told->input_count;
+	const int64_t *value = told->values;
 	int64_t *to = captured->few + captured->few_count;
 
 	if (told->many || form->exact || captured->few_count + most > TT_REPORT_FEW)
@@ -285,11 +270,11 @@ static bool keep_at_once(struct tt_report_captured *captured, const struct tt_re
 
 		if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS) {
 			bool inputs = kind == TT_HOLE_INPUTS;
-			size_t count = inputs ? told->inputs.count : told->connections.count;
+			size_t count = inputs ? told->input_count : told->connection_count;
 
 			*to++ = (int64_t)count;
 			if (count)
-				memcpy(to, inputs ? told->inputs.data : told->connections.data,
+				memcpy(to, inputs ? told->inputs : told->connections,
 				       count * sizeof(*to));
 			to += count;
 		} else if (kind == TT_HOLE_VALUE) {
@@ -340,7 +325,7 @@ tt_status tt_report_trace_keep(struct tt_report_graph *graph, size_t position)
 	if (position >= walked && position - walked < trace->held) {
 		const struct tt_report_told *at = window_at(trace, position - walked);
 
-		n = (struct numbers){at, at->values.data, link_count(at), 0, 0};
+		n = (struct numbers){at, at->values, link_count(at), 0, 0};
 		return keep(graph, at->form, at->counter, &n);
 	}
 	TT_TRY(tt_report_graph_at(&entry, NULL, graph, (int64_t)position));

@@ -92,3 +92,15 @@ bool tt_dialect_has(enum ttnn_dialect dialect, enum tt_graph_type type, enum tt_
 			return differences[i].only == dialect;
 	return true;
 }
+
+_Static_assert(TT_KEY_COUNT <= 64, "a key is a bit of a mask");
+
+uint64_t tt_dialect_lacks(enum ttnn_dialect dialect, enum tt_graph_type type)
+{
+	uint64_t keys = 0;
+
+	for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
+		if (differences[i].type == type && differences[i].only != dialect)
+			keys |= UINT64_C(1) << differences[i].key;
+	return keys;
+}

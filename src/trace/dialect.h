@@ -44,4 +44,7 @@ const struct tt_dialect *tt_dialect(enum ttnn_dialect dialect);
 /* Whether nodes of this kind have this param. */
 bool tt_dialect_has(enum ttnn_dialect dialect, enum tt_graph_type type, enum tt_graph_key key);
 
+/* The keys that it has not, as bits. */
+uint64_t tt_dialect_lacks(enum ttnn_dialect dialect, enum tt_graph_type type);
+
 #endif

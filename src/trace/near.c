@@ -3,35 +3,16 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/vec.h"
-
-struct edge {
-	uint32_t from, to;
-};
-
-struct tt_near_block {
-	TT_VEC(struct edge) told;
-	bool sorted;
-	/* By their nodes, in the order in which they were told: where those of each end. */
-	TT_VEC(uint32_t) targets;
-	uint32_t ends[TT_NEAR_BLOCK + 1];
-};
 
 static struct tt_near_block *block_at(const struct tt_near *near, size_t number)
 {
 	return &near->blocks[number & (near->room - 1)];
 }
 
-static void clear_block(struct tt_near_block *block)
-{
-	block->told.count = 0;
-	block->sorted = false;
-}
-
 /* Twice the room: each block gets its place by its number. */
 static bool grow(struct tt_near *near)
 {
-	size_t room = near->room ? 2 * near->room : 8;
+	size_t room = near->room ? 2 * near->room : 4;
 	struct tt_near_block *blocks = tt_calloc(room, sizeof(*blocks));
 
 	if (!blocks)
@@ -52,16 +33,26 @@ bool tt_near_add(struct tt_near *near, uint32_t from, uint32_t to)
 	while (number >= near->first + near->room)
 		if (!grow(near))
 			return false;
-	if (number >= near->first + near->count)
-		near->count = number - near->first + 1;
 	block = block_at(near, number);
 	if (block->told.count == block->told.room && !TT_VEC_RESERVE(&block->told, 1))
 		return false;
-	block->told.data[block->told.count++] = (struct edge){from, to};
+	block->told.data[block->told.count++] = (struct tt_near_edge){from, to};
 	return true;
 }
 
-static bool sort(struct tt_near_block *block)
+bool tt_near_take(struct tt_near_block *out, struct tt_near *near)
+{
+	struct tt_near_block other = *out;
+
+	if (!near->room && !grow(near))
+		return false;
+	*out = *block_at(near, near->first);
+	other.told.count = 0;
+	*block_at(near, near->first++) = other;
+	return true;
+}
+
+bool tt_near_sort(struct tt_near_block *block)
 {
 	uint32_t sum = 0, *ends = block->ends;
 
@@ -70,55 +61,37 @@ static bool sort(struct tt_near_block *block)
 		return false;
 	memset(ends, 0, sizeof(block->ends));
 	for (size_t i = 0; i < block->told.count; i++)
-		ends[block->told.data[i].from % TT_NEAR_BLOCK + 1]++;
-	for (size_t i = 0; i <= TT_NEAR_BLOCK; i++) {
-		sum += ends[i];
+		ends[block->told.data[i].from % TT_NEAR_BLOCK]++;
+	for (size_t i = 0; i < TT_NEAR_BLOCK; i++) {
+		uint32_t more = ends[i];
+
 		ends[i] = sum;
+		sum += more;
 	}
-	/* What is at a node's place now is where it begins: it ends where it comes to lie. */
+	/* Now there is where those of a node begin; it moves on to where they end. */
 	for (size_t i = 0; i < block->told.count; i++)
 		block->targets.data[ends[block->told.data[i].from % TT_NEAR_BLOCK]++] =
 			block->told.data[i].to;
-	block->sorted = true;
-	return true;
-}
-
-bool tt_near_of(const uint32_t **out, size_t *count, struct tt_near *near, uint32_t node)
-{
-	size_t number = node / TT_NEAR_BLOCK, at = node % TT_NEAR_BLOCK, from;
-	struct tt_near_block *block;
-
-	*out = NULL;
-	*count = 0;
-	for (; near->first < number; near->first++)
-		if (near->count) {
-			clear_block(block_at(near, near->first));
-			near->count--;
-		}
-	if (!near->count)
-		return true;
-	block = block_at(near, number);
-	if (!block->sorted && !sort(block))
-		return false;
-	from = at ? block->ends[at - 1] : 0;
-	*count = block->ends[at] - from;
-	*out = block->targets.data + from;
 	return true;
 }
 
 void tt_near_clear(struct tt_near *near)
 {
 	for (size_t i = 0; i < near->room; i++)
-		clear_block(&near->blocks[i]);
-	near->first = near->count = 0;
+		near->blocks[i].told.count = 0;
+	near->first = 0;
+}
+
+void tt_near_block_deinit(struct tt_near_block *block)
+{
+	TT_VEC_DEINIT(&block->told);
+	TT_VEC_DEINIT(&block->targets);
 }
 
 void tt_near_deinit(struct tt_near *near)
 {
-	for (size_t i = 0; i < near->room; i++) {
-		TT_VEC_DEINIT(&near->blocks[i].told);
-		TT_VEC_DEINIT(&near->blocks[i].targets);
-	}
+	for (size_t i = 0; i < near->room; i++)
+		tt_near_block_deinit(&near->blocks[i]);
 	tt_free(near->blocks);
 	*near = (struct tt_near){0};
 }

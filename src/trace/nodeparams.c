@@ -13,13 +13,16 @@
 struct sheet {
 	struct tt_project *p;
 	enum tt_graph_type type;
+	uint64_t lacks;                /* keys that are left out, as bits */
 	struct tt_graph_param *params; /* TT_PROJECT_PARAMS of them */
 	uint32_t count;
 };
 
 static struct sheet begin(struct tt_project *p, uint32_t node)
 {
-	return (struct sheet){.p = p, .type = tt_project_node(p, node)->type, .params = p->params};
+	enum tt_graph_type type = tt_project_node(p, node)->type;
+
+	return (struct sheet){.p = p, .type = type, .lacks = p->lacks[type], .params = p->params};
 }
 
 /* What people read of nodes. */
@@ -32,9 +35,8 @@ static bool is_plain(enum tt_graph_key key)
 
 static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
 {
-	if (s->p->options.plain && !is_plain(key))
-		return NULL;
-	if (!tt_dialect_has(s->p->options.dialect, s->type, key) || s->count == TT_PROJECT_PARAMS)
+	if ((s->p->options.plain && !is_plain(key)) || (s->lacks >> key & 1) ||
+	    s->count == TT_PROJECT_PARAMS)
 		return NULL;
 	s->params[s->count].key = (uint16_t)key;
 	return &s->params[s->count++];

@@ -599,6 +599,8 @@ void tt_project_init(struct tt_project *p, const struct tt_project_options *opti
 	memset(p, 0, sizeof(*p));
 	p->options = *options;
 	p->dialect = tt_dialect(options->dialect);
+	for (int type = 0; type < TT_GRAPH_OTHER; type++)
+		p->lacks[type] = tt_dialect_lacks(options->dialect, (enum tt_graph_type)type);
 	p->style.dialect = options->dialect;
 	p->graph.dialect = options->dialect;
 	tt_project_add(p, &none, TT_GRAPH_CAPTURE_START);

@@ -63,7 +63,7 @@ struct tt_project_options {
 	unsigned rounds;   /* how often the nodes will be gone through; 0: once */
 	uint64_t end_ns;   /* of a stream: when the capture ended; 0: with the last event */
 	bool course;       /* follow what becomes of memory; a whole graph always does */
-	bool apart; /* of a stream: edges are read behind the nodes, by tt_stream_trace_near() */
+	bool apart; /* of a stream: edges are read behind the nodes: tt_stream_trace_apart() */
 	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */
@@ -127,9 +127,11 @@ struct tt_project_cores {
 struct tt_project {
 	struct tt_project_options options;
 	const struct tt_dialect *dialect;
-	struct tt_graph graph;                    /* or the nodes that were not dropped yet */
-	uint32_t count;                           /* nodes so far */
-	struct tt_arena kept;                     /* what is known of devices */
+	uint64_t lacks
+		[TT_GRAPH_OTHER]; /* keys that the dialect's nodes of each kind have not, as bits */
+	struct tt_graph graph;    /* or the nodes that were not dropped yet */
+	uint32_t count;           /* nodes so far */
+	struct tt_arena kept;     /* what is known of devices */
 	TT_VEC(struct tt_project_thread) threads; /* by number */
 	TT_VEC(struct tt_project_device) devices;
 	struct tt_paged buffers, tensors;     /* id → node + 1 */

@@ -23,6 +23,7 @@
 #ifndef TT_TRACE_STREAM_H
 #define TT_TRACE_STREAM_H
 
+#include "trace/near.h"
 #include "trace/project.h"
 #include "trace/source.h"
 
@@ -94,16 +95,17 @@ void tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
 		     const struct tt_course_buffer *buffer);
 
 /*
- * Of a stream of a trace opened with `apart`: its nodes are read now, and behind them their edges. Those of each node
- * in order: near ones first (trace/near.h), which are there when the third block behind that of the node was given or
- * there is no further node; then the rest, one by one. The start of all, which leads everywhere, has none.
+ * Of a stream of a trace opened with `apart`: its nodes are read now, and behind them their edges, near ones by blocks
+ * (trace/near.h), from the first one on, each when the third one behind it was given or there is no further node.
  */
 void tt_stream_trace_apart(struct tt_stream *stream);
-tt_status tt_stream_trace_near(const uint32_t **out, size_t *count, struct tt_stream *stream,
-			       uint32_t node);
-bool tt_stream_trace_edge(uint32_t *to, struct tt_stream *stream, uint32_t node);
+tt_status tt_stream_trace_near(struct tt_near_block *out, struct tt_stream *stream);
 
-/* Whether all of them could be read. */
+/*
+ * Of such a stream: the next of the other edges of a node, which come behind those; nodes are asked for in ascending order.
+ * And whether all could be read. Another thread may do that. The start of all, which leads everywhere, has no edges.
+ */
+bool tt_stream_trace_far(uint32_t *to, struct tt_stream *stream, uint32_t node);
 tt_status tt_stream_trace_status(const struct tt_stream *stream);
 
 /* The node that was given last, with the edges that were not asked for yet, as JSON. */

@@ -12,7 +12,6 @@
 #include "base/progress.h"
 #include "base/spill.h"
 #include "tensor/text.h"
-#include "trace/near.h"
 
 struct trace {
 	struct tt_stream stream;
@@ -245,7 +244,8 @@ static tt_status next(struct tt_stream *stream, bool *there)
 	}
 	TT_TRY(tt_spill_status(trace->programs));
 	TT_TRY(tt_spill_status(trace->made));
-	return tt_spill_status(trace->edges);
+	/* Apart they may be another thread's. */
+	return trace->options.apart ? TTNN_OK : tt_spill_status(trace->edges);
 }
 
 static bool next_edge(uint32_t *to, struct tt_stream *stream)
@@ -260,14 +260,12 @@ void tt_stream_trace_apart(struct tt_stream *stream)
 	trace->second.options.sink = &near_sink;
 }
 
-tt_status tt_stream_trace_near(const uint32_t **out, size_t *count, struct tt_stream *stream,
-			       uint32_t node)
+tt_status tt_stream_trace_near(struct tt_near_block *out, struct tt_stream *stream)
 {
-	return tt_near_of(out, count, &((struct trace *)stream)->near, node) ? TTNN_OK
-									     : tt_fail_nomem();
+	return tt_near_take(out, &((struct trace *)stream)->near) ? TTNN_OK : tt_fail_nomem();
 }
 
-bool tt_stream_trace_edge(uint32_t *to, struct tt_stream *stream, uint32_t node)
+bool tt_stream_trace_far(uint32_t *to, struct tt_stream *stream, uint32_t node)
 {
 	return tt_spill_next(to, ((struct trace *)stream)->edges, node);
 }
@@ -324,6 +322,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 					    .how = TT_PROJECT_EDGES,
 					    .course = options->course,
 					    .plain = options->plain,
+					    .apart = options->apart,
 					    .sink = options->apart ? &far_sink : &edges_sink,
 					    .context = trace};
 	tt_project_init(&trace->first, &trace->options);
