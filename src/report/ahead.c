@@ -38,25 +38,28 @@ struct tt_report_ahead {
 /* The next batch becomes the caller's to work on; NULL when there is none, or no room. Locked. */
 static struct tt_report_batch *claim(struct tt_report_ahead *ahead)
 {
-	const struct tt_report_element *all = ahead->elements.data;
-	size_t first = ahead->started, end = first, slot = ahead->claimed % TT_REPORT_BATCHES;
+	size_t first = ahead->started, count = 0, slot = ahead->claimed % TT_REPORT_BATCHES;
 	struct tt_report_batch *batch = &ahead->batches[slot];
+	struct tt_report_element *all = batch->elements;
 
 	if (first == ahead->elements.count || ahead->claimed - ahead->released == TT_REPORT_BATCHES)
 		return NULL;
-	for (; end < ahead->elements.count && end - first < TT_REPORT_BATCH_MAX; end++) {
-		size_t bytes = all[end].start + all[end].length - all[first].start;
-
-		if (end > first && bytes > BATCH)
+	batch->status = TTNN_OK;
+	for (; first + count < ahead->elements.count && count < TT_REPORT_BATCH_MAX; count++) {
+		batch->status = ahead->source->element(&all[count], ahead->source, first + count);
+		if (batch->status != TTNN_OK ||
+		    (count && all[count].start + all[count].length - all[0].start > BATCH))
 			break;
 	}
+	/* Where one is lost there is nothing more to read: the batch tells. */
+	if (batch->status != TTNN_OK)
+		count = ahead->elements.count - first;
 	batch->number = ahead->claimed++;
 	batch->slot = slot;
 	batch->first = first;
-	batch->count = end - first;
+	batch->count = count;
 	batch->parsed = false;
-	batch->status = TTNN_OK;
-	ahead->started = end;
+	ahead->started = first + count;
 	ahead->done[slot] = false;
 	return batch;
 }
@@ -64,7 +67,7 @@ static struct tt_report_batch *claim(struct tt_report_ahead *ahead)
 /* What is no JSON is not told here: who reads the elements one by one finds out where. */
 static tt_status parse(struct tt_report_ahead *ahead, struct tt_report_batch *batch)
 {
-	const struct tt_report_element *first = &ahead->elements.data[batch->first];
+	const struct tt_report_element *first = batch->elements;
 	const struct tt_report_element *last = first + batch->count - 1;
 	size_t length = last->start + last->length - first->start;
 	struct tt_json_fault fault;
@@ -96,7 +99,8 @@ static tt_status parse(struct tt_report_ahead *ahead, struct tt_report_batch *ba
 static void work(struct tt_report_ahead *ahead, struct tt_report_batch *batch)
 {
 	pthread_mutex_unlock(&ahead->lock);
-	batch->status = parse(ahead, batch);
+	if (batch->status == TTNN_OK)
+		batch->status = parse(ahead, batch);
 	pthread_mutex_lock(&ahead->lock);
 	ahead->done[batch->slot] = true;
 	if (batch->number == ahead->wanted)
@@ -146,7 +150,7 @@ tt_status tt_report_ahead_new(struct tt_report_ahead **out, struct tt_report_sou
 			      enum tt_report_part part, const struct tt_report_ahead_task *task)
 {
 	struct tt_report_ahead *ahead = tt_calloc(1, sizeof(*ahead));
-	const struct tt_report_element *all;
+	struct tt_report_element first, last;
 
 	if (!ahead)
 		return tt_fail_nomem();
@@ -158,8 +162,9 @@ tt_status tt_report_ahead_new(struct tt_report_ahead **out, struct tt_report_sou
 	pthread_cond_init(&ahead->ready, NULL);
 	pthread_cond_init(&ahead->space, NULL);
 	*out = ahead;
-	all = ahead->elements.data;
-	if (ahead->elements.count && all[ahead->elements.count - 1].start - all->start > WORTH)
+	if (ahead->elements.count && source->element(&first, source, 0) == TTNN_OK &&
+	    source->element(&last, source, ahead->elements.count - 1) == TTNN_OK &&
+	    last.start - first.start > WORTH)
 		start(ahead);
 	return TTNN_OK;
 }

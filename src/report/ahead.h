@@ -18,10 +18,11 @@
 struct tt_report_batch {
 	size_t number, slot;        /* since the beginning; in the ring */
 	size_t first, count;        /* its elements */
-	tt_status status;           /* TTNN_NOMEM, or that of prepare() */
+	tt_status status;           /* TTNN_NOMEM, that of prepare(), or where they lie is lost */
 	bool parsed;                /* false: one is no JSON, or too large; read them one by one */
 	const struct tt_json *root; /* the elements, as an array */
 	struct tt_json_parser parser;
+	struct tt_report_element elements[TT_REPORT_BATCH_MAX]; /* where they lie */
 };
 
 /* What else is to be done with a parsed batch, on a thread. */

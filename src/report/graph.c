@@ -11,11 +11,15 @@ static const char *const names[] = {
 #undef X
 };
 
-static struct tt_report_place place_of(const struct tt_report_graph *graph, size_t position)
+static tt_status find_place(struct tt_report_place *out, const struct tt_report_graph *graph,
+			    size_t position)
 {
-	const struct tt_report_element *element = &graph->elements.data[position];
+	struct tt_report_element element;
 
-	return (struct tt_report_place){element->start, element->length, graph->elements.depth, 0};
+	*out = (struct tt_report_place){0};
+	TT_TRY(graph->source->element(&element, graph->source, position));
+	*out = (struct tt_report_place){element.start, element.length, graph->elements.depth, 0};
+	return TTNN_OK;
 }
 
 tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, const char *what)
@@ -25,17 +29,21 @@ tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, c
 	if (graph->trace)
 		return tt_fail(TTNN_FORMAT, "%s: node %zu: %s", graph->options.path, position,
 			       what);
-	place = place_of(graph, position);
+	TT_TRY(find_place(&place, graph, position));
 	return graph->source->fail(graph->source, &place, what);
 }
 
 size_t tt_report_graph_tell(const struct tt_report_graph *graph, size_t whole)
 {
 	uint64_t count = graph->trace ? tt_report_trace_count(graph) : 0;
+	struct tt_report_place place;
 
 	if (count)
 		return (size_t)((double)whole * (double)graph->next / (double)count);
-	return graph->next < graph->elements.count ? graph->elements.data[graph->next].start : 0;
+	if (graph->next >= graph->elements.count ||
+	    find_place(&place, graph, graph->next) != TTNN_OK)
+		return 0;
+	return place.start;
 }
 
 /* ---- one node ------------------------------------------------------------------------------- */
@@ -236,9 +244,14 @@ static tt_status take(struct tt_report_graph *graph)
 {
 	struct tt_report_batch *batch = tt_report_ahead_take(graph->ahead);
 	const struct tt_report_nodes *nodes = &graph->nodes[batch->slot];
+	struct tt_report_element lost;
 
 	graph->batches[batch->slot] = batch;
 	graph->taken++;
+	/* What a thread failed at has no message here: where elements are lost, it is found again. */
+	if (batch->status == TTNN_IO)
+		for (size_t i = batch->first; i < graph->elements.count; i++)
+			TT_TRY(graph->source->element(&lost, graph->source, i));
 	TT_TRY(batch->status == TTNN_NOMEM ? tt_fail_nomem() : batch->status);
 	if (!batch->parsed)
 		return TTNN_OK;
@@ -272,10 +285,11 @@ static const struct tt_json *node_in(const struct tt_report_graph *graph,
 static tt_status read_one(const struct tt_json **node, struct tt_report_graph *graph,
 			  struct tt_json_parser *parser)
 {
-	struct tt_report_place place = place_of(graph, (size_t)graph->entries.count);
+	struct tt_report_place place;
 	struct tt_report_entry entry;
 	const char *fault;
 
+	TT_TRY(find_place(&place, graph, (size_t)graph->entries.count));
 	TT_TRY(graph->source->fetch(node, graph->source, parser, &place));
 	fault = fault_of(*node);
 	if (fault)
@@ -313,7 +327,7 @@ static tt_status next_json(const struct tt_json **node, struct tt_report_graph *
 	}
 	if (at == graph->entries.count)
 		return read_one(node, graph, &graph->current);
-	place = place_of(graph, at);
+	TT_TRY(find_place(&place, graph, at));
 	return graph->source->fetch(node, graph->source, &graph->current, &place);
 }
 
@@ -426,13 +440,12 @@ tt_status tt_report_graph_again(const struct tt_json **node, struct tt_report_gr
 
 	if (graph->trace)
 		return tt_report_trace_again(node, graph, position);
-	place = place_of(graph, position);
 	batch = batch_of(graph, position);
-
 	if (batch) {
 		*node = node_in(graph, batch, position);
 		return TTNN_OK;
 	}
+	TT_TRY(find_place(&place, graph, position));
 	return graph->source->fetch(node, graph->source, &graph->again, &place);
 }
 

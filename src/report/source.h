@@ -39,15 +39,14 @@ struct tt_report_place {
 	unsigned depth, file; /* containers around it; which of the source's files */
 };
 
-/* Where the elements of a part lie: commas are between. */
-struct tt_report_element {
-	size_t start, length;
-};
+/* The elements of a part, and where one lies: commas are between. */
 struct tt_report_elements {
-	const struct tt_report_element *data; /* the source's */
 	size_t count;
 	unsigned depth; /* containers around them */
 	size_t limit;   /* larger ones are refused by fetch() */
+};
+struct tt_report_element {
+	size_t start, length;
 };
 
 struct tt_source;
@@ -74,9 +73,11 @@ struct tt_report_source {
 	/* Reads an element, now or later. */
 	tt_status (*fetch)(const struct tt_json **out, struct tt_report_source *source,
 			   struct tt_json_parser *parser, const struct tt_report_place *place);
-	/* The elements of the graph; none of other parts. */
+	/* The elements of the graph, none of other parts; where one of them lies, which any thread may ask. */
 	struct tt_report_elements (*elements)(struct tt_report_source *source,
 					      enum tt_report_part part);
+	tt_status (*element)(struct tt_report_element *out, struct tt_report_source *source,
+			     size_t at);
 	/* Copies bytes of the file that a part is in. Any thread may call this one. */
 	tt_status (*copy)(char *out, struct tt_report_source *source, enum tt_report_part part,
 			  size_t start, size_t length);

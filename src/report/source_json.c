@@ -3,15 +3,18 @@
  * which the importer wants them, which is not the order of the file.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/jsonslice.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "report/source.h"
+#include "report/spool.h"
 #include "trace/stream.h"
 
 /* The files of a report. */
@@ -21,7 +24,6 @@ struct part {
 	enum tt_json_kind kind; /* TT_JSON_NULL for what is no container */
 	unsigned file;
 	struct tt_jsonslice_place place;
-	TT_VEC(struct tt_report_element) elements; /* of the graph */
 };
 
 struct json_source {
@@ -30,6 +32,9 @@ struct json_source {
 	struct part parts[TT_REPORT_PART_COUNT];
 	struct tt_jsonslice *files[FILES];
 	unsigned walked;
+	/* No matter of a fork (base/lock.h): it is shared within one call, which no child goes on with. */
+	pthread_mutex_t lock;     /* of what is below */
+	struct tt_spool elements; /* of the graph: struct tt_report_element */
 };
 
 static const char *const names[TT_REPORT_PART_COUNT] = {
@@ -130,10 +135,32 @@ static struct tt_report_elements json_elements(struct tt_report_source *source,
 					       enum tt_report_part which)
 {
 	const struct part *part = &own(source)->parts[which];
+	bool graph = which == TT_REPORT_PART_GRAPH;
 
-	return (struct tt_report_elements){part->elements.data, part->elements.count,
+	return (struct tt_report_elements){graph ? (size_t)own(source)->elements.count : 0,
 					   (unsigned)part->place.depth + 1,
 					   own(source)->options.value_limit};
+}
+
+static tt_status json_element(struct tt_report_element *out, struct tt_report_source *source,
+			      size_t at)
+{
+	const struct tt_report_element *element;
+	tt_status status;
+
+	*out = (struct tt_report_element){0};
+	pthread_mutex_lock(&own(source)->lock);
+	element = tt_spool_at(&own(source)->elements, at);
+	status = element ? TTNN_OK : own(source)->elements.status;
+	if (element)
+		*out = *element;
+	pthread_mutex_unlock(&own(source)->lock);
+	if (status == TTNN_OK)
+		return TTNN_OK;
+	/* Each thread that asks gets a message of its own. */
+	return status == TTNN_NOMEM ? tt_fail_nomem()
+				    : tt_fail(status, "%s: a temporary file cannot be read again",
+					      own(source)->elements.directory);
 }
 
 static tt_status json_copy(char *out, struct tt_report_source *source, enum tt_report_part which,
@@ -160,20 +187,20 @@ static void json_free(struct tt_report_source *source)
 	tt_source_close(source->trace);
 	for (int i = 0; i < FILES; i++)
 		tt_jsonslice_free(own(source)->files[i]);
-	for (int i = 0; i < TT_REPORT_PART_COUNT; i++)
-		TT_VEC_DEINIT(&own(source)->parts[i].elements);
+	tt_spool_deinit(&own(source)->elements);
+	pthread_mutex_destroy(&own(source)->lock);
 	tt_free(source);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static tt_status note_element(struct part *part, struct tt_jsonslice *slices)
+static tt_status note_element(struct json_source *source, struct tt_jsonslice *slices)
 {
 	struct tt_jsonslice_place place = tt_jsonslice_place(slices);
-	struct tt_report_element *element = TT_VEC_PUSH(&part->elements);
+	struct tt_report_element *element = tt_spool_push(&source->elements);
 
 	if (!element)
-		return tt_fail_nomem();
+		return tt_spool_status(&source->elements);
 	*element = (struct tt_report_element){place.start, place.length};
 	return TTNN_OK;
 }
@@ -196,11 +223,12 @@ static tt_status note_part(struct json_source *source, enum tt_report_part which
 	}
 	part->place.start = tt_jsonslice_tell(slices, NULL);
 	part->place.depth = file == MAIN;
-	part->elements.count = 0;
+	if (which == TT_REPORT_PART_GRAPH)
+		tt_spool_clear(&source->elements);
 	tt_jsonslice_enter(slices);
 	while (tt_jsonslice_next(slices))
 		if (which == TT_REPORT_PART_GRAPH)
-			TT_TRY(note_element(part, slices));
+			TT_TRY(note_element(source, slices));
 	part->place.length = tt_jsonslice_tell(slices, NULL) - part->place.start;
 	return TTNN_OK;
 }
@@ -326,6 +354,7 @@ static const struct tt_report_source functions = {
 	.enter = json_enter,
 	.fetch = json_fetch,
 	.elements = json_elements,
+	.element = json_element,
 	.copy = json_copy,
 	.status = json_status,
 	.fail = json_fail,
@@ -369,6 +398,8 @@ static tt_status make_source(struct tt_report_source **out, struct tt_jsonslice 
 	source->base = functions;
 	source->options = *options;
 	source->files[MAIN] = file;
+	pthread_mutex_init(&source->lock, NULL);
+	tt_spool_init(&source->elements, sizeof(struct tt_report_element), tt_fd_temp_directory());
 	status = read_main(source, &object);
 	if (status == TTNN_OK && object && path)
 		status = open_sides(source, path);

@@ -338,6 +338,9 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	set_facts(trace);
 	tt_project_first(&trace->first);
 	TT_TRY(tt_project_status(&trace->first));
+	/* Nobody asks it for nodes any more. */
+	tt_paged_deinit(&trace->first.buffers);
+	tt_paged_deinit(&trace->first.tensors);
 	trace->options.how = TT_PROJECT_NODES;
 	trace->options.sink = &nodes_sink;
 	return restart(&trace->stream);
