@@ -48,7 +48,7 @@ static unsigned started;
 
 static atomic_uint wanted; /* 0: not known yet */
 static _Thread_local bool inside;
-static _Thread_local struct tt_pool_meter *meter;
+static _Thread_local struct tt_pool_meter *measured; /* where the caller's loops are */
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
@@ -114,9 +114,9 @@ static void take_part(struct job *of)
 	inside = nested;
 }
 
-void tt_pool_measure(struct tt_pool_meter *to)
+void tt_pool_measure(struct tt_pool_meter *meter)
 {
-	meter = to;
+	measured = meter;
 }
 
 /* A thread was in a loop since then. Holds lock. */
@@ -260,7 +260,7 @@ void tt_pool_for(size_t count, size_t grain, void (*body)(void *context, size_t 
 			   .count = count,
 			   .grain = grain,
 			   .deadline = tt_deadline_watched(),
-			   .meter = meter};
+			   .meter = measured};
 
 	if (!grain)
 		mine.grain = grain = 1;
