@@ -24,8 +24,11 @@ def _relu():
 
 
 class Bottleneck:
-    def __init__(self, weights, name, inputs, middle, stride, stage):
-        place = dict(shard_layout=HEIGHT if stage < 2 else BLOCK, whole=False, wide=False, reshard_if_not_optimal=False)
+    """`plain` computes in float32 and leaves places to the library: a reference."""
+
+    def __init__(self, weights, name, inputs, middle, stride, stage, plain=False):
+        self.plain = plain
+        place = dict(plain=plain, shard_layout=HEIGHT if stage < 2 else BLOCK, whole=False, wide=False, reshard_if_not_optimal=False)
         rows = ROW_BLOCK if stage == 0 and not name.endswith(".0") else 0
         relu = dict(activation=_relu())
         outputs = 4 * middle
@@ -46,6 +49,8 @@ class Bottleneck:
         y, _ = self.third(y, after)
         if self.short:
             x, _ = self.short(x, size)
+        if self.plain:
+            return ttnn.relu(ttnn.add(y, x)), after
         if x.memory_config() != y.memory_config():
             x = ttnn.to_memory_config(x, y.memory_config())
         y = ttnn.add_(y, x, activations=[_relu()])
@@ -61,9 +66,9 @@ class Bottleneck:
 class Stem(Convolution):
     """7x7 of stride 2 as 4x4 of stride 1 over the folded picture."""
 
-    def __init__(self, weights):
+    def __init__(self, weights, plain=False):
         folded = CHANNELS * FOLD * FOLD
-        place = dict(shard_layout=HEIGHT, whole=False, wide=False, act_block_h_override=STEM_BLOCK, deallocate_activation=True)
+        place = dict(plain=plain, shard_layout=HEIGHT, whole=False, wide=False, act_block_h_override=STEM_BLOCK, deallocate_activation=True)
         super().__init__(weights, "conv1", folded, 64, 4, padding=(0, 0), gain=1.4, activation=_relu(), **place)
 
     def in_torch(self, x):
@@ -78,20 +83,21 @@ def folded_in_torch(x):
 
 
 class ResNet50:
-    def __init__(self, weights, stages=None):
+    def __init__(self, weights, stages=None, plain=False):
         self.weights = weights
-        self.stem = Stem(weights)
+        self.stem = Stem(weights, plain)
         self.stages, channels = [], 64
         for number, (middle, repeats) in enumerate(STAGES[:stages]):
             blocks = []
             for i in range(repeats):
                 stride = 2 if number and not i else 1
-                blocks.append(Bottleneck(weights, f"layer{number + 1}.{i}", channels, middle, stride, number))
+                blocks.append(Bottleneck(weights, f"layer{number + 1}.{i}", channels, middle, stride, number, plain))
                 channels = 4 * middle
             self.stages.append(blocks)
         self.channels = channels
-        self.classes = weights.make("fc.weight", (1, 1, channels, CLASSES), ttnn.bfloat8_b)
-        self.bias = weights.make("fc.bias", (1, 1, 1, CLASSES), ttnn.bfloat8_b, spread=0.05)
+        dtype = ttnn.float32 if plain else ttnn.bfloat8_b
+        self.classes = weights.make("fc.weight", (1, 1, channels, CLASSES), dtype)
+        self.bias = weights.make("fc.bias", (1, 1, 1, CLASSES), dtype, spread=0.05)
 
     def __call__(self, x):
         """Logits of pictures in rows of pixels, with their edges."""
@@ -140,6 +146,21 @@ class ResNet50:
         x = ttnn.untilize_with_unpadding(x, output_tensor_end=(0, 0, BATCH - 1, CLASSES - 1), memory_config=ttnn.L1_MEMORY_CONFIG)
         return ttnn.reshape(x, (BATCH, 1, 1, CLASSES))
 
+    def in_ttnn(self, x):
+        """Logits of one picture in plain operations, in float32 but for the pool; x is folded already."""
+        side = (PICTURE + 2 * EDGE) // FOLD
+        x, size = self.stem(ttnn.typecast(ttnn.reshape(x, (1, 1, side * side, CHANNELS * FOLD * FOLD)), ttnn.float32), Size(1, side, side))
+        x = ttnn.max_pool2d(
+            input_tensor=ttnn.to_layout(ttnn.typecast(x, ttnn.bfloat16), ttnn.ROW_MAJOR_LAYOUT), batch_size=1, input_h=size.height, input_w=size.width, channels=64,
+            kernel_size=[3, 3], stride=[2, 2], padding=[1, 1], dilation=[1, 1],
+        )
+        x = ttnn.typecast(ttnn.to_layout(ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG), ttnn.TILE_LAYOUT), ttnn.float32)
+        size = Size(1, size.height // 2, size.width // 2)
+        for block in [block for blocks in self.stages for block in blocks]:
+            x, size = block(x, size)
+        x = ttnn.mean(ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG), dim=2, keepdim=True)
+        return ttnn.linear(x, self.classes, bias=self.bias)
+
     def in_torch(self, x):
         import torch
 
@@ -169,11 +190,17 @@ def pictures(weights):
 
 
 def compute(device, stages=None, seed=0):
-    """The correlation with torch; None without torch, when the network is only run."""
+    """The correlation with torch, of all pictures; without it with ttnn's float32, of the first."""
     weights = Weights(device, seed=seed)
     network = ResNet50(weights, stages)
     host, given = pictures(weights)
+    first = None
+    if not weights.torch and machine.compares():
+        side = PICTURE + 2 * EDGE
+        first = ttnn.fold(ttnn.slice(given, (0, 0, 0, 0), (1, side, side, CHANNELS)), FOLD, FOLD)
     found = network(given)
+    if first is not None:
+        return correlation(ResNet50(weights, stages, plain=True).in_ttnn(first).to_list(), [found.cpu().to_list()[0]])
     if not weights.torch:
         return None
     import torch

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -78,12 +79,21 @@ def test_small_command_lines(workspace):
     )
     for line in lines:
         assert "1 passed" in shell(line, workspace)
+    assert "6 passed, 6 skipped" in shell("pytest tests/models/mnist/test_mnist.py", workspace)  # op_by_op_*: a process for each operation
 
 
 @pytest.mark.slow
 def test_demos_in_one_run(workspace):
     demos = " ".join(f"models/demos/wormhole/{name}/demo/demo.py::test_demo" for name in ("resnet50", "distilbert"))
     assert "2 passed" in shell(f"pytest {demos} --layers 1", workspace)
+
+
+@pytest.mark.slow
+def test_the_largest_row_within_its_limits(workspace):
+    """A minute and 2 GB, whole without dispatch."""
+    told = shell(f"HF_MODEL=google/gemma-3-27b-it pytest -s {TEXT} --layers 0 -k batch-32-performance", workspace)
+    found = re.search(r"batch-32 without dispatch: (\d+) operations, \d+ of each layer, ([\d.]+) s; .* (\d+) MB at most", told)
+    assert int(found[1]) > 30000 and float(found[2]) < 60 and int(found[3]) < 2000
 
 
 @pytest.mark.slow
@@ -100,7 +110,7 @@ def test_text_demo_command_line(workspace):
 def test_traced_text_demos(name, workspace):
     """The lines of the guide's tables; nothing is computed. What the master has of a T3000 is what is traced again."""
     line = f"HF_MODEL={name} python model_tracer/generic_ops_tracer.py {TEXT}"
-    told = shell(f"{line} --layers 0 -k batch", workspace)
+    told = shell(f"{line} --layers 0 -k 'performance and batch'", workspace)
     assert "Test Result: ✅ PASSED" in told
     added = new_operations(workspace)
     assert added <= {"ttnn::empty"} if rows.ROWS[name].machine == "t3k" else "ttnn::linear" in told
@@ -288,6 +298,10 @@ def test_checkpoint_folder(tmp_path, torch, monkeypatch):
         assert reference.correlation(theirs, ours) > 0.99999
         correlations, _ = text_demo.compute_whole(found, device, decoder.precision(found, "accuracy"), folder)
     assert min(correlations.values()) > 0.99, correlations
+    monkeypatch.setenv("HF_MODEL", str(tmp_path))
+    told = []
+    result = text_demo.run(layers=1, say=told.append)
+    assert told[0].startswith(f"{tmp_path}: 2 layers") and min(result.correlations.values()) > 0.99
 
 
 def test_users_do_not_disturb_each_other(torch, monkeypatch):
