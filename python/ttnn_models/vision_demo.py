@@ -76,7 +76,8 @@ def _counts(row, device, types):
     ends = count(Part(()))
     each = lambda **more: count(Part((), **more)) - ends
     kinds = {row.is_local(number): count(Part((number,))) - ends for number in row.kinds()}
-    found = [("layers", sum(row.is_local(n) == local for n in range(row.layers)), found) for local, found in kinds.items()]
+    number = lambda local: sum(row.is_local(n) == local for n in range(row.layers))
+    found = [("layers with a window" if local else "layers", number(local), operations) for local, operations in kinds.items()]
     found.append(("vision layers", row.tower.layers, each(vision=1)))
     if row.tower.global_layers:
         found.append(("gated vision layers", row.tower.global_layers, each(behind=1)))
