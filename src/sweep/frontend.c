@@ -382,8 +382,9 @@ enum ttnn_status ttnn_replayer_run(struct ttnn_replay_result *out, ttnn_replayer
 		return tt_fail(TTNN_NOTFOUND, "there is no configuration %zu of %s", number, name);
 	TT_TRY(choose_machine(&machine, replayer, config->op, device));
 	source = tt_call_of_config(config);
-	status = tt_replay_run(&result, &arena, &machine, &source,
-			       &(struct tt_replay_options){.seed = 1000003 + number});
+	status = tt_replay_run(
+		&result, &arena, &machine, &source,
+		&(struct tt_replay_options){.seed = 1000003 + number, .retrace = true});
 	if (status == TTNN_OK)
 		tell(out, &result, config);
 	tt_arena_deinit(&arena);
