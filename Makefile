@@ -227,10 +227,10 @@ test-visualizer: setup
 	$(Q)scripts/setup.sh visualizer || echo 'make test-visualizer: without the pages in a browser'
 	$(SUBMAKE) all python
 	$(Q)tests/visualizer/run $(OUT)
-# Imports the same reports with the released ttnn where it can be installed.
+# Imports the same reports, and derives the same profiles, with the released ttnn where it can be installed.
 test-upstream: setup
-	$(SUBMAKE) $(OUT)/ttnn
-	$(Q)tests/upstream/run $(OUT)/ttnn
+	$(SUBMAKE) all python
+	$(Q)tests/upstream/run $(OUT)
 test-hostile: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs

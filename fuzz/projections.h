@@ -15,6 +15,8 @@
 #include "base/pack.h"
 #include "event/encode.h"
 #include "event/value_text.h"
+#include "profile/columns.h"
+#include "profile/walk.h"
 #include "report/svg.h"
 #include "scratch.h"
 #include "trace/calls.h"
@@ -188,6 +190,38 @@ static void make_graph(struct tt_source *source, enum ttnn_dialect dialect)
 	tt_str_deinit(&text);
 }
 
+/* ---- profiles -------------------------------------------------------------------------------------------- */
+
+static void ignore(void *context, const void *data, size_t size)
+{
+	(void)context, (void)data, (void)size;
+}
+
+/* Rows come in the order of their times; all of them can be written. */
+static void profile(struct tt_source *source, enum ttnn_dialect dialect)
+{
+	struct tt_ops_place place = {.dialect = dialect};
+	struct tt_ops_survey survey = {0};
+	const struct tt_ops_row *row;
+	struct tt_ops_walk *walk;
+	struct tt_ops_csv *csv;
+
+	tt_source_want(source, NULL);
+	if (tt_ops_survey(&survey, source) != TTNN_OK)
+		return;
+	if (tt_ops_walk_new(&walk, source, &place) != TTNN_OK ||
+	    tt_ops_csv_new(
+		    &csv,
+		    &(struct tt_ops_shape){dialect, survey.inputs % 100, survey.outputs % 100},
+		    ignore, NULL) != TTNN_OK)
+		abort();
+	while (tt_ops_walk_next(&row, walk) == TTNN_OK && row)
+		tt_ops_csv_row(csv, row);
+	tt_ops_csv_end(csv);
+	tt_ops_walk_free(walk);
+	tt_source_want(source, NULL);
+}
+
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 static void export_params(struct tt_source *source, const char *dialect)
@@ -231,6 +265,8 @@ static void project(struct tt_source *source)
 	tt_str_deinit(&text);
 	make_graph(source, TTNN_DIALECT_SEED);
 	make_graph(source, TTNN_DIALECT_TT_METAL);
+	profile(source, TTNN_DIALECT_SEED);
+	profile(source, TTNN_DIALECT_TT_METAL);
 	if (tt_source_info(source)->counts[TT_EVENT_CALL] ||
 	    tt_source_info(source)->counts[TT_EVENT_SCOPE_BEGIN] % 16 == 1) {
 		export_params(source, "seed");

@@ -99,11 +99,27 @@ static void put_marker(struct tt_ops_logs *logs, const struct tt_ops_row *row,
 		    marker->ends ? "ZONE_END" : "ZONE_START", file);
 }
 
+/*
+ * When the last core began: upstream divides by the time since the first one did, so that there must be one; a
+ * single core begins twice.
+ */
+static uint64_t last_start(const struct tt_ops_row *row)
+{
+	uint64_t late = tt_ops_cycles(row->starts, row->chip->clock_mhz),
+		 most = row->kernel_end - row->kernel_begin;
+
+	if (!late)
+		late = 1;
+	return row->kernel_begin + (late < most ? late : most);
+}
+
 static void tell_device(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
-	const struct marker markers[] = {{&fw_zone, row->fw_begin, false},
-					 {&kernel_zone, row->kernel_begin, false},
+	/* Of markers at one time readers take the first line first, and FW ends an operation. */
+	const struct marker markers[] = {{&kernel_zone, row->kernel_begin, false},
+					 {&kernel_zone, last_start(row), false},
 					 {&kernel_zone, row->kernel_end, true},
+					 {&fw_zone, row->fw_begin, false},
 					 {&fw_zone, row->fw_end, true}};
 	const ttnn_core_set *set = row->program->core_set;
 	uint64_t cores = set && logs->all_cores ? row->program->cores : 1;
@@ -112,8 +128,12 @@ static void tell_device(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 		struct ttnn_core core =
 			set ? tt_core_set_at(set, i, TTNN_ORIENT_ROW_MAJOR) : (struct ttnn_core){0};
 
-		for (size_t k = 0; k < TT_COUNT(markers); k++)
+		for (size_t k = 0; k < TT_COUNT(markers); k++) {
+			/* One of the two starts, unless it is the only core. */
+			if (cores > 1 && k == (i + 1 == cores ? 0 : 1))
+				continue;
 			put_marker(logs, row, core, &markers[k]);
+		}
 	}
 	send(logs, DEVICE);
 }

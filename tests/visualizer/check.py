@@ -1,6 +1,8 @@
-"""check.py PROGRAM DIR: starts ttnn-visualizer on loopback, loads DIR/memory, compares what it answers
-with the tables of the database, and looks at pages in a headless Chromium where there is one."""
+"""check.py PROGRAM DIR: starts ttnn-visualizer on loopback, loads DIR/memory and DIR/performance of the same run,
+compares what it answers with the tables of the database and the lines of the CSV, and looks at pages in a
+headless Chromium where there is one."""
 
+import csv
 import html
 import re
 import shutil
@@ -13,6 +15,7 @@ from server import Server
 
 work = Path(sys.argv[2]).resolve()
 memory = work / "memory"
+performance = work / "performance"
 checks = {"passed": 0, "failed": 0, "skipped": 0}
 
 
@@ -66,6 +69,35 @@ def routes(server, instance):
     return operations
 
 
+def performance_rows():
+    with open(performance / "ops_perf_results.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def performance_routes(server, instance, operations):
+    """Every row of the report is there, and the operations that launched them are those of the database."""
+    def get(path):
+        status, answer = server.ask(f"/api{path}?instanceId={instance}")
+        check(f"status of {path}", status, 200)
+        return answer or {}
+
+    ours = [row for row in performance_rows() if row["OP TYPE"] != "signpost"]
+    answer = get("/performance/perf-results/report")
+    shown = [row for row in answer.get("report", []) if row.get("raw_op_code")]
+    check("rows of the performance report", [row["raw_op_code"] for row in shown], [row["OP CODE"] for row in ours])
+    for row, our in zip(shown, ours):
+        check(f"time of {our['OP CODE']}", float(row["device_time"]), int(our["DEVICE KERNEL DURATION [ns]"]) / 1000)
+        check(f"call count of {our['OP CODE']}", int(float(row["global_call_count"])), int(our["GLOBAL CALL COUNT"]))
+        check(f"cores of {our['OP CODE']}", int(float(row["cores"])), int(our["CORE COUNT"]))
+    check("stacked report", len(answer.get("stacked_report", [])) > 0, True)
+    check("device log", get("/performance/device-log/meta"),
+          {"architecture": "wormhole_b0", "frequency": 1000, "max_cores": 64})
+    # The viewer links the two by the order of device operations below the operations of the database.
+    names = [name for _, name in operations]
+    check("one run", [row["OP CODE"] for row in ours if "Matmul" in row["OP CODE"]],
+          ["MatmulDeviceOperation"] * sum("matmul" in name for name in names))
+
+
 def pages(server, instance, operations):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not chromium:
@@ -90,14 +122,21 @@ def pages(server, instance, operations):
     check("page of operations", found and int(found.group(1)), len(operations))
     for name in sorted({name for _, name in operations[:5]}):
         check(f"{name} on the page of operations", name in dom, True)
+    dom = re.sub(r"<[^>]*>", " ", page("/performance"))
+    found = re.search(r"Showing\s+(\d+)\s+rows?", dom)
+    check("page of performance", found and int(found.group(1)),
+          sum(row["OP TYPE"] != "signpost" for row in performance_rows()) if performance.exists() else None)
     dom = page("/buffer-summary")
     check("page of buffers", "Buffers by operation" in dom and "buffer-summary-row" in dom, True)
 
 
 with Server(sys.argv[1], work) as server:
-    instance = server.load(memory)
+    instance = server.load(memory, performance if performance.exists() else None)
     check("loading", instance is not None, True)
     if instance:
-        pages(server, instance, routes(server, instance))
+        operations = routes(server, instance)
+        if performance.exists():
+            performance_routes(server, instance, operations)
+        pages(server, instance, operations)
 print(", ".join(f"{n} {word}" for word, n in checks.items() if n or word != "skipped"))
 sys.exit(checks["failed"] > 0)

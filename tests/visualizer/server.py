@@ -36,9 +36,10 @@ class Server:
         status, answer = self.ask_raw(path, body, seconds)
         return status, json.loads(answer or b"null")
 
-    def load(self, report):
-        """Opens a folder with a database: the id for further questions, or None."""
-        status, answer = self.ask("/api/instance/local-paths", {"profiler_path": str(Path(report).resolve()), "performance_path": None})
+    def load(self, report, performance=None):
+        """Opens a folder with a database, and one with a performance report: the id for further questions, or None."""
+        status, answer = self.ask("/api/instance/local-paths", {
+            "profiler_path": str(Path(report).resolve()), "performance_path": performance and str(Path(performance).resolve())})
         return answer["instance_id"] if status == 200 else None
 
     def __enter__(self):
