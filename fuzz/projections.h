@@ -202,7 +202,7 @@ static void profile(struct tt_source *source, enum ttnn_dialect dialect)
 {
 	struct tt_ops_place place = {.dialect = dialect};
 	struct tt_ops_survey survey = {0};
-	const struct tt_ops_row *row;
+	struct tt_ops_row *row;
 	struct tt_ops_walk *walk;
 	struct tt_ops_csv *csv;
 

@@ -1,6 +1,7 @@
 /* The columns of performance reports. */
 #include "profile/columns.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +43,33 @@ void tt_ops_repr(struct tt_str *out, const char *text)
 	tt_str_addc(out, quote);
 }
 
+/* Thousandths of a number that is not near the middle of two, as text; false for others. */
+static bool add_thousandths(struct tt_str *out, double number)
+{
+	double scaled = number * 1000, apart = scaled - floor(scaled);
+	char text[TT_FMT_MAX];
+	uint64_t whole;
+	size_t length;
+
+	if (!(scaled >= 0 && scaled < 1e12) || fabs(apart - 0.5) < 1e-4)
+		return false;
+	whole = (uint64_t)(scaled + 0.5);
+	tt_str_addu(out, whole / 1000);
+	/* A thousand more: so that zeros in front are digits too. */
+	length = tt_fmt_u64(text, 1000 + whole % 1000);
+	while (length > 2 && text[length - 1] == '0')
+		length--;
+	text[0] = '.';
+	tt_str_add(out, text, length);
+	return true;
+}
+
 void tt_ops_round3(struct tt_str *out, double number)
 {
 	char text[400], shortest[TT_FMT_MAX];
+
+	if (add_thousandths(out, number))
+		return;
 
 	/* Rounds the number itself, half to even, as Python does; then the fewest digits. */
 	snprintf(text, sizeof(text), "%.3f", number);
@@ -84,6 +109,8 @@ static const struct layout layouts[] = {
 				   ""},
 };
 
+#define LOCS 64
+
 struct tt_ops_csv {
 	struct tt_ops_shape shape;
 	const struct layout *layout;
@@ -91,8 +118,17 @@ struct tt_ops_csv {
 	void *context;
 	struct tt_str line; /* what was not written yet */
 	struct tt_str text; /* of one cell */
+	bool there[80];     /* which columns there are */
+	struct loc_cell {   /* of places that were written lately */
+		const char *file, *name;
+		uint32_t line;
+		struct tt_str text;
+	} locs[LOCS];
 	tt_status status;
 };
+
+/* Room that is there for a number or the commas of blank cells. */
+#define FEW 96
 
 /* A cell is written behind what is in csv->line. */
 typedef void cell_fn(struct tt_ops_csv *csv, const struct tt_ops_row *row);
@@ -122,11 +158,33 @@ static void put(struct tt_ops_csv *csv, const char *text, bool commas)
 		tt_str_addc(out, '"');
 }
 
+/* Where a few characters can be written behind the line; NULL when memory is exhausted. */
+static inline char *few(struct tt_ops_csv *csv)
+{
+	struct tt_str *line = &csv->line;
+
+	return line->room - line->length > FEW ? line->data + line->length : tt_str_room(line, FEW);
+}
+
+/* Two digits at a time: a line has some twenty numbers. */
 static void put_number(struct tt_ops_csv *csv, uint64_t number)
 {
-	char text[TT_FMT_MAX];
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930"
+				    "31323334353637383940414243444546474849505152535455565758596061"
+				    "62636465666768697071727374757677787980818283848586878889909192"
+				    "93949596979899";
+	char text[24], *at = text + sizeof(text), *to = few(csv);
 
-	tt_str_add(&csv->line, text, tt_fmt_u64(text, number));
+	for (; number >= 100; number /= 100)
+		memcpy(at -= 2, &pairs[2 * (number % 100)], 2);
+	if (number >= 10)
+		memcpy(at -= 2, &pairs[2 * number], 2);
+	else
+		*--at = (char)('0' + number);
+	if (!to)
+		return;
+	memcpy(to, at, (size_t)(text + sizeof(text) - at));
+	tt_str_end(&csv->line, to + (text + sizeof(text) - at));
 }
 
 /* The text that was gathered. */
@@ -462,11 +520,27 @@ static void pm_util(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 		tt_ops_round3(&csv->line, tt_ops_fpu_util(row));
 }
 
+/* A place that a mark gave is made each time; others are found by their addresses. */
 static void loc(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 {
+	struct loc_cell *kept = &csv->locs[(row->line ^ (uintptr_t)row->name >> 4) % LOCS];
+	size_t start = csv->line.length;
+
+	if (row->file && !row->loc && kept->text.length && kept->file == row->file &&
+	    kept->name == row->name && kept->line == row->line) {
+		tt_str_add(&csv->line, kept->text.data, kept->text.length);
+		return;
+	}
 	tt_ops_loc_text(&csv->text, row);
 	put(csv, tt_str_text(&csv->text), true);
 	tt_str_clear(&csv->text);
+	if (!row->file || row->loc || csv->line.failed)
+		return;
+	tt_str_clear(&kept->text);
+	tt_str_add(&kept->text, csv->line.data + start, csv->line.length - start);
+	kept->file = row->file;
+	kept->name = row->name;
+	kept->line = row->line;
 }
 
 static void const_eval(struct tt_ops_csv *csv, const struct tt_ops_row *row)
@@ -569,6 +643,8 @@ static const struct column {
 };
 /* clang-format on */
 
+_Static_assert(TT_COUNT(columns) <= 80, "struct tt_ops_csv has room for all columns");
+
 bool tt_ops_column_at(struct tt_ops_column_info *out, size_t index)
 {
 	if (index >= TT_COUNT(columns))
@@ -584,6 +660,15 @@ bool tt_ops_column_at(struct tt_ops_column_info *out, size_t index)
 /* Bytes that are gathered before they are written. */
 #define GATHERED ((size_t)256 << 10)
 
+/* The columns of the tensors of one kind have no cells when no operation has any. */
+static bool is_there(const struct tt_ops_csv *csv, const struct column *column)
+{
+	if (!(column->layouts & csv->layout->bit))
+		return false;
+	return (column->cell != inputs || csv->shape.inputs) &&
+	       (column->cell != outputs || csv->shape.outputs);
+}
+
 tt_status tt_ops_csv_new(struct tt_ops_csv **out, const struct tt_ops_shape *shape,
 			 tt_ops_write_fn *write, void *context)
 {
@@ -596,17 +681,10 @@ tt_status tt_ops_csv_new(struct tt_ops_csv **out, const struct tt_ops_shape *sha
 								       : TTNN_DIALECT_SEED];
 	csv->write = write;
 	csv->context = context;
+	for (size_t i = 0; i < TT_COUNT(columns); i++)
+		csv->there[i] = is_there(csv, &columns[i]);
 	*out = csv;
 	return TTNN_OK;
-}
-
-/* The columns of the tensors of one kind have no cells when no operation has any. */
-static bool is_there(const struct tt_ops_csv *csv, const struct column *column)
-{
-	if (!(column->layouts & csv->layout->bit))
-		return false;
-	return (column->cell != inputs || csv->shape.inputs) &&
-	       (column->cell != outputs || csv->shape.outputs);
 }
 
 static void header_of_tensors(struct tt_ops_csv *csv, const char *name, uint32_t count)
@@ -628,7 +706,7 @@ void tt_ops_csv_header(struct tt_ops_csv *csv)
 	bool first = true;
 
 	for (size_t i = 0; i < TT_COUNT(columns); i++) {
-		if (!is_there(csv, &columns[i]))
+		if (!csv->there[i])
 			continue;
 		if (!first)
 			tt_str_addc(&csv->line, ',');
@@ -643,18 +721,34 @@ void tt_ops_csv_header(struct tt_ops_csv *csv)
 	tt_str_adds(&csv->line, "\r\n");
 }
 
+/* Of blank cells, fewer than there are columns. */
+static void put_commas(struct tt_ops_csv *csv, size_t count)
+{
+	char *to = few(csv);
+
+	if (!to)
+		return;
+	memset(to, ',', count);
+	tt_str_end(&csv->line, to + count);
+}
+
 /* The cells of columns first to last - 1, each with the comma before it but the very first. */
 static void put_cells(struct tt_ops_csv *csv, const struct tt_ops_row *row, size_t first,
 		      size_t last)
 {
+	size_t blank = 0;
+
 	for (size_t i = first; i < last; i++) {
-		if (!is_there(csv, &columns[i]))
+		if (!csv->there[i])
 			continue;
-		if (i)
-			tt_str_addc(&csv->line, ',');
-		if (columns[i].cell)
-			columns[i].cell(csv, row);
+		blank += i > 0;
+		if (!columns[i].cell)
+			continue;
+		put_commas(csv, blank);
+		blank = 0;
+		columns[i].cell(csv, row);
 	}
+	put_commas(csv, blank);
 }
 
 /* Where the columns end that are like this one. */
@@ -737,6 +831,8 @@ tt_status tt_ops_csv_end(struct tt_ops_csv *csv)
 	status = csv->status;
 	if (status == TTNN_OK)
 		status = tt_str_status(&csv->text);
+	for (size_t i = 0; i < LOCS; i++)
+		tt_str_deinit(&csv->locs[i].text);
 	tt_str_deinit(&csv->line);
 	tt_str_deinit(&csv->text);
 	tt_free(csv);

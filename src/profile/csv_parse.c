@@ -1,8 +1,6 @@
 /* CSV as it comes. */
 #include "profile/csv_parse.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 /* Where in a line the next byte is. */
@@ -104,13 +102,15 @@ static tt_status take(struct tt_csv *csv, char c)
 /* Bytes that only make a cell longer are taken at once. */
 static size_t run_of(const struct tt_csv *csv, const char *data, size_t size)
 {
-	const char *stops = csv->state == QUOTED ? "\"" : ",\r\n";
 	size_t length = 0;
 
-	if (csv->state != QUOTED && csv->state != PLAIN)
-		return 0;
-	while (length < size && data[length] && !strchr(stops, data[length]))
-		length++;
+	if (csv->state == QUOTED)
+		while (length < size && data[length] != '"')
+			length++;
+	else if (csv->state == PLAIN)
+		while (length < size && data[length] != ',' && data[length] != '\n' &&
+		       data[length] != '\r')
+			length++;
 	return length;
 }
 

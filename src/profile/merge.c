@@ -9,8 +9,7 @@
 struct part {
 	struct tt_source *source;
 	struct tt_ops_walk *walk;
-	struct tt_ops_row row; /* a copy that owns nothing: the next one */
-	bool has_row;
+	struct tt_ops_row *row; /* the next one, or NULL */
 };
 
 struct merge {
@@ -78,13 +77,7 @@ static tt_status begin_walks(struct tt_ops_survey *survey, struct merge *merge)
 
 static tt_status next_row(struct part *part)
 {
-	const struct tt_ops_row *row;
-
-	TT_TRY(tt_ops_walk_next(&row, part->walk));
-	part->has_row = row;
-	if (row)
-		part->row = *row;
-	return TTNN_OK;
+	return tt_ops_walk_next(&part->row, part->walk);
 }
 
 static struct part *earliest(struct merge *merge)
@@ -92,8 +85,8 @@ static struct part *earliest(struct merge *merge)
 	struct part *first = NULL;
 
 	for (size_t i = 0; i < merge->count; i++)
-		if (merge->parts[i].has_row &&
-		    (!first || merge->parts[i].row.order_ns < first->row.order_ns))
+		if (merge->parts[i].row &&
+		    (!first || merge->parts[i].row->order_ns < first->row->order_ns))
 			first = &merge->parts[i];
 	return first;
 }
@@ -156,10 +149,10 @@ static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writ
 	for (size_t i = 0; i < merge->count; i++)
 		TT_TRY(next_row(&merge->parts[i]));
 	while ((part = earliest(merge))) {
-		TT_TRY(put_latency(merge, &part->row));
-		TT_TRY(count_row(merge, &part->row));
+		TT_TRY(put_latency(merge, part->row));
+		TT_TRY(count_row(merge, part->row));
 		for (const struct tt_ops_writer *w = writers; w->sink; w++)
-			TT_TRY(w->sink->row(w->context, &part->row));
+			TT_TRY(w->sink->row(w->context, part->row));
 		if (merge->options->label && merge->totals->rows % POLL == 0)
 			tt_progress_add(&merge->progress, POLL);
 		TT_TRY(next_row(part));

@@ -289,6 +289,12 @@ static double core_tflops(const struct tt_perf_chip *chip, const char *fidelity)
 	return 0;
 }
 
+/* A number that makes sense. */
+static struct tt_perf_number known(double value)
+{
+	return (struct tt_perf_number){isfinite(value), isfinite(value) ? value : 0};
+}
+
 /* From the operations that were done, in the time that was taken. */
 static void put_flops(struct tt_perf_op *op, const struct tt_perf_chip *chip, double flop)
 {
@@ -296,9 +302,9 @@ static void put_flops(struct tt_perf_op *op, const struct tt_perf_chip *chip, do
 
 	if (!op->us.known || op->us.value <= 0)
 		return;
-	op->tflops = (struct tt_perf_number){true, flop / (op->us.value * 1e-6) / 1e12};
-	if (peak > 0)
-		op->flops_percent = (struct tt_perf_number){true, op->tflops.value * 1e14 / peak};
+	op->tflops = known(flop / (op->us.value * 1e-6) / 1e12);
+	if (peak > 0 && op->tflops.known)
+		op->flops_percent = known(op->tflops.value * 1e14 / peak);
 }
 
 /* Elements of a tensor if all of its extents are known, else 0. */
@@ -317,8 +323,9 @@ static void put_dram(struct tt_perf_op *op, const struct tt_perf_chip *chip, dou
 {
 	if (!op->us.known || op->us.value <= 0 || bytes <= 0)
 		return;
-	op->gb_s = (struct tt_perf_number){true, bytes / (op->us.value * 1e-6) / 1e9};
-	op->dram_percent = (struct tt_perf_number){true, op->gb_s.value / chip->dram_gb_s * 100};
+	op->gb_s = known(bytes / (op->us.value * 1e-6) / 1e9);
+	if (op->gb_s.known)
+		op->dram_percent = known(op->gb_s.value / chip->dram_gb_s * 100);
 }
 
 /* At this share of a peak an operation is as good as it gets. */

@@ -713,7 +713,7 @@ tt_status tt_ops_walk_new(struct tt_ops_walk **out, struct tt_source *source,
 	return TTNN_OK;
 }
 
-tt_status tt_ops_walk_next(const struct tt_ops_row **out, struct tt_ops_walk *walk)
+tt_status tt_ops_walk_next(struct tt_ops_row **out, struct tt_ops_walk *walk)
 {
 	const struct tt_seen *seen;
 

@@ -23,8 +23,8 @@ struct tt_ops_walk;
 tt_status tt_ops_walk_new(struct tt_ops_walk **out, struct tt_source *source,
 			  const struct tt_ops_place *place);
 
-/* The next row, valid until the next call; NULL behind the last. */
-tt_status tt_ops_walk_next(const struct tt_ops_row **out, struct tt_ops_walk *walk);
+/* The next row, valid until the next call, to be completed by the caller; NULL behind the last. */
+tt_status tt_ops_walk_next(struct tt_ops_row **out, struct tt_ops_walk *walk);
 
 /* NULL is fine. */
 void tt_ops_walk_free(struct tt_ops_walk *walk);
