@@ -85,7 +85,7 @@ PROGRAMS := $(patsubst %.c,$(OUT)/%,$(PROGRAM_SRC))
 .PHONY: all programs
 all: $(OUT)/ttnn $(OUT)/libttnn.so $(OUT)/libttnn.a $(OUT)/include/ttnn_ops.h
 # All that `make test` runs, and the benchmarks: they must compile at all times.
-programs: all $(PROGRAMS)
+programs: all $(PROGRAMS) $(OUT)/broken/ttnn
 
 # ---- objects and libraries ------------------------------------------------------------------
 # Objects are made again when the compiler or a flag changes. Without the libraries nothing is begun.
@@ -146,6 +146,12 @@ $(OUT)/libttnn.so: $(LIB_OBJ) $(OUT)/objects
 $(OUT)/ttnn: $(CLI_OBJ) $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
+
+# The same program with a kernel that computes something else: what a sweep has to find.
+$(OUT)/broken/ttnn: src/backend/cpu/rotary.c $(CLI_OBJ) $(OUT)/libttnn.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D); $(COMPILE) -DTT_BROKEN_KERNEL -c $< -o $(@D)/rotary.o
+	$(Q)$(LINK) $(CLI_OBJ) $(@D)/rotary.o $(OUT)/libttnn.a -o $@ $(LIBS)
 
 # The typed functions are made from the operation tables, and touched only when they change.
 $(OUT)/tools/gen_ops: $(OUT)/obj/tools/gen_ops.o $(OUT)/libttnn.a
@@ -221,8 +227,8 @@ test test-fast test-threads: setup
 	$(SUBMAKE) programs
 	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
 test-master: setup
-	$(SUBMAKE) $(OUT)/tests/ops/master
-	$(Q)$(OUT)/tests/ops/master --list-lost
+	$(SUBMAKE) $(OUT)/ttnn
+	$(Q)$(OUT)/ttnn sweep run --master tests/data/master/master_2025-11.json.gz -o $(OUT)/results_export
 test-visualizer: setup
 	$(Q)scripts/setup.sh visualizer || echo 'make test-visualizer: without the pages in a browser'
 	$(SUBMAKE) all python

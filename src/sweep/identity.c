@@ -126,32 +126,72 @@ static bool close_to(double a, double b)
 	return a == b || fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b));
 }
 
-/* Whether two values mean the same: numbers of any kind, lists and shapes of them. */
+static bool same_meaning(const struct ttnn_value *was, const struct ttnn_value *is);
+
+static bool same_items(const struct ttnn_value *was, const struct ttnn_value *is)
+{
+	bool same = was->count == is->count;
+
+	for (uint32_t i = 0; same && i < was->count; i++)
+		same = same_meaning(&was->items[i], &is->items[i]);
+	return same;
+}
+
+static bool same_extents(const struct ttnn_value *list, const struct ttnn_shape *shape)
+{
+	bool same = list->count == shape->rank;
+	double x;
+
+	for (uint32_t i = 0; same && i < list->count; i++)
+		same = tt_value_number(&x, &list->items[i]) && x == shape->dim[i];
+	return same;
+}
+
+/* Types that a trace tells of are its own: they are the same by their names. */
+static bool same_member(const struct ttnn_value *was, const struct ttnn_value *is)
+{
+	const char *a = tt_enum_name(was->enumeration, was->integer),
+		   *b = tt_enum_name(is->enumeration, is->integer);
+
+	return strcmp(was->enumeration->name, is->enumeration->name) == 0 && a && b &&
+	       strcmp(a, b) == 0;
+}
+
+static bool same_fields(const struct ttnn_value *was, const struct ttnn_value *is)
+{
+	bool same = strcmp(was->schema->name, is->schema->name) == 0;
+
+	for (uint32_t i = 0; same && i < was->count; i++) {
+		uint32_t other = 0;
+
+		while (other < is->count &&
+		       strcmp(was->schema->fields[i].name, is->schema->fields[other].name) != 0)
+			other++;
+		same = other < is->count && same_meaning(&was->items[i], &is->items[other]);
+	}
+	return same;
+}
+
+/* Whether two values mean the same: numbers of any kind, lists and shapes of them, objects field by field. */
 static bool same_meaning(const struct ttnn_value *was, const struct ttnn_value *is)
 {
 	double x, y;
 
 	if (!tt_value_given(was) || !tt_value_given(is))
 		return tt_value_given(was) == tt_value_given(is);
+	if (was->kind == TTNN_VALUE_ENUM && is->kind == TTNN_VALUE_ENUM)
+		return same_member(was, is);
 	if (was->kind != TTNN_VALUE_ENUM && is->kind != TTNN_VALUE_ENUM &&
 	    tt_value_number(&x, was) && tt_value_number(&y, is))
 		return close_to(x, y);
-	if (was->kind == TTNN_VALUE_LIST && is->kind == TTNN_VALUE_SHAPE) {
-		bool same = was->count == is->shape->rank;
-
-		for (uint32_t i = 0; same && i < was->count; i++)
-			same = tt_value_number(&x, &was->items[i]) && x == is->shape->dim[i];
-		return same;
-	}
+	if (was->kind == TTNN_VALUE_LIST && is->kind == TTNN_VALUE_SHAPE)
+		return same_extents(was, is->shape);
 	if (was->kind == TTNN_VALUE_SHAPE && is->kind == TTNN_VALUE_LIST)
-		return same_meaning(is, was);
-	if (was->kind == TTNN_VALUE_LIST && is->kind == TTNN_VALUE_LIST) {
-		bool same = was->count == is->count;
-
-		for (uint32_t i = 0; same && i < was->count; i++)
-			same = same_meaning(&was->items[i], &is->items[i]);
-		return same;
-	}
+		return same_extents(is, was->shape);
+	if (was->kind == TTNN_VALUE_LIST && is->kind == TTNN_VALUE_LIST)
+		return same_items(was, is);
+	if (was->kind == TTNN_VALUE_OBJECT && is->kind == TTNN_VALUE_OBJECT)
+		return same_fields(was, is);
 	return tt_value_equal(was, is);
 }
 
@@ -188,6 +228,8 @@ static bool means(struct comparison *c, const char *name, const struct tt_json *
 		       same_meaning(&value, is);
 	if (tt_json_kind(was) == TT_JSON_ARRAY)
 		return same_tensors(was, is);
+	if (is->kind == TTNN_VALUE_SEEN_DEVICE)
+		return tt_json_get(was, "MeshDevice") != NULL;
 	if (tt_json_get(was, "Tensor"))
 		return same_tensor(tt_json_get(was, "Tensor"), is);
 	return tt_traced_object(&value, &c->arena, was) == TTNN_OK && same_meaning(&value, is);

@@ -400,15 +400,24 @@ static tt_status read_value(struct ttnn_value *out, const struct binding *b,
 	return read_object(out, b, it.key, it.value);
 }
 
+static tt_status make_none(ttnn_tensor **out, void *context, const struct tt_traced_tensor *tensor)
+{
+	(void)out;
+	(void)context;
+	return tt_fail(TTNN_FORMAT, "%s: a tensor inside of an object", tensor->arg);
+}
+
 tt_status tt_traced_object(struct ttnn_value *out, struct tt_arena *arena,
 			   const struct tt_json *object)
 {
 	static const struct tt_traced_config nowhere = {.op = "an object"};
+	static const struct tt_traced_maker maker = {.tensor = make_none};
 	struct tt_json_iter it = tt_json_iter(object);
-	const struct binding b = {.config = &nowhere, .arena = arena, .arg = ""};
+	struct tt_traced_call call = {0};
+	const struct binding b = {
+		.call = &call, .config = &nowhere, .arena = arena, .maker = &maker, .arg = ""};
 
-	if (!tt_json_next(&it) || tt_json_kind(it.value) != TT_JSON_OBJECT ||
-	    strcmp(it.key, "Tensor") == 0)
+	if (!tt_json_next(&it) || tt_json_kind(it.value) != TT_JSON_OBJECT)
 		return tt_fail(TTNN_FORMAT, "no object of a configuration");
 	return read_value(out, &b, object);
 }
