@@ -16,8 +16,8 @@
 #include "tensor/core.h"
 #include "tensor/shape.h"
 
-/* More shapes than this are worked out each time they come. */
-#define FACTS_MAX 256
+/* Shapes beyond this are worked out each time they come. */
+#define FACTS_MAX 64
 
 /* ---- cores -------------------------------------------------------------------------------------------- */
 
@@ -150,13 +150,15 @@ static void fill(struct tt_facts *facts, const struct tt_launch *launch, const s
 		tt_hash_u64(tt_hash_u64(all.hash, facts->shapes), (uintptr_t)facts->cores) | 1};
 }
 
+/* For the list, or, if `once`, in the arena of the call. */
 static struct tt_facts *make(const struct tt_launch *launch, const struct tt_program *program,
-			     uint64_t shapes)
+			     uint64_t shapes, bool once)
 {
+	size_t size = sizeof(struct tt_facts) +
+		      (launch->input_count + launch->output_count) * sizeof(struct ttnn_value);
 	struct tt_cost cost = {.fidelity = tt_cost_fidelity(launch), .inputs = launch->input_count};
 	struct tt_facts *facts =
-		tt_calloc(1, sizeof(*facts) + (launch->input_count + launch->output_count) *
-						      sizeof(facts->rates[0]));
+		once ? tt_arena_calloc(launch->arena, 1, size) : tt_calloc(1, size);
 
 	if (!facts)
 		return NULL;
@@ -184,6 +186,7 @@ const struct tt_facts *tt_facts_of(struct tt_facts_list *list, const struct tt_l
 				   const struct tt_program *program)
 {
 	uint64_t shapes = 0;
+	bool once;
 	struct tt_facts *first = atomic_load_explicit(&list->first, memory_order_acquire), *facts;
 
 	if (launch->prog->key) {
@@ -193,11 +196,10 @@ const struct tt_facts *tt_facts_of(struct tt_facts_list *list, const struct tt_l
 	for (facts = first; facts; facts = facts->next)
 		if (facts->shapes == shapes)
 			return facts;
-	if (atomic_load_explicit(&list->count, memory_order_relaxed) >= FACTS_MAX)
-		return first;
-	facts = make(launch, program, shapes);
-	if (!facts)
-		return NULL;
+	once = atomic_load_explicit(&list->count, memory_order_relaxed) >= FACTS_MAX;
+	facts = make(launch, program, shapes, once);
+	if (!facts || once)
+		return facts;
 	facts->next = first;
 	while (!atomic_compare_exchange_weak(&list->first, &facts->next, facts))
 		;

@@ -135,6 +135,41 @@ TEST(cores_are_those_with_work_also_of_a_cached_program)
 	ttnn_device_unref(device);
 }
 
+/* More than a program keeps facts of. */
+TEST(many_shapes_of_one_program)
+{
+	const char *path = test_path("shapes.ttrace");
+	ttnn_device *device = open_chip();
+	const struct tt_seen *seen;
+	struct tt_source *source;
+	uint32_t tiles = 0;
+	bool inside = false;
+	ttnn_trace *trace;
+
+	add_once(device, 32, 32, TTNN_BFLOAT16);
+	trace = begin(path, false);
+	for (uint32_t i = 1; i <= 80; i++)
+		add_once(device, 32, 32 * i, TTNN_BFLOAT16);
+	CHECK_OK(ttnn_trace_end(NULL, trace));
+	CHECK_OK(tt_source_open(&source, path));
+	while (tt_source_next(&seen, source) == TTNN_OK && seen) {
+		const struct tt_event *event = &seen->event;
+		struct tt_event_facts facts;
+
+		if (event->kind == TT_EVENT_SCOPE_BEGIN && event->begin.kind == TT_SCOPE_DEVICE_OP)
+			inside = strcmp(event->begin.name, "BinaryNgDeviceOperation") == 0;
+		if (event->kind != TT_EVENT_PROGRAM || !inside)
+			continue;
+		tiles++;
+		CHECK(tt_event_facts_read(&facts, &event->program));
+		CHECK_INT(ttnn_core_set_cores(facts.cores), tiles < 64 ? tiles : 64);
+	}
+	CHECK_INT(tiles, 80);
+	tt_source_close(source);
+	ttnn_device_unref(device);
+	remove(path);
+}
+
 /* Upstream's own expectation of a product of two tiles. */
 TEST(a_product_of_one_tile)
 {
