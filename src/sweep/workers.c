@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +18,8 @@
 #include "base/mem.h"
 
 #define CHECK_MS 100 /* how often stop() is asked */
+#define PATIENT 10   /* times the limit that a child has on a busy machine ... */
+#define WORKS 50     /* ... if it had the processor for that part of the time at least */
 
 /* What a child sends: one of these, then its bytes. */
 enum { ANSWER = 'A', CANNOT_BEGIN = 'F' };
@@ -32,6 +35,8 @@ struct worker {
 	int fd;
 	bool busy;
 	uint64_t task, asked_ns, limit_ns;
+	uint64_t due_ns; /* when it is late, on the clock; 0: never */
+	uint64_t cpu_ns; /* its processor time when it was asked */
 };
 
 struct crew {
@@ -149,6 +154,35 @@ static void dismiss(struct crew *crew)
 
 /* ---- tasks ------------------------------------------------------------------------------------------------ */
 
+/* The processor time that a child has taken so far; 0: not known. */
+static uint64_t processor_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * On a machine that does much else a child may be late without its fault. As long as it works, and has not had the
+ * processor for the time it may take, it gets more, up to some times as much.
+ */
+static bool is_late(struct worker *worker, uint64_t now)
+{
+	uint64_t worked, passed = now - worker->asked_ns;
+
+	if (!worker->busy || !worker->due_ns || now < worker->due_ns)
+		return false;
+	worked = processor_ns(worker->pid) - worker->cpu_ns;
+	if (worked >= worker->limit_ns || worked < passed / WORKS ||
+	    passed >= PATIENT * worker->limit_ns)
+		return true;
+	worker->due_ns = now + worker->limit_ns / WORKS + 1;
+	return false;
+}
+
 /* Gives a task to a child that has none; one that died while it had none is replaced. */
 static tt_status give(struct crew *crew, struct worker *worker)
 {
@@ -166,6 +200,8 @@ static tt_status give(struct crew *crew, struct worker *worker)
 	worker->task = task;
 	worker->limit_ns = how->timeout_of ? how->timeout_of(how->context, task) : how->timeout_ns;
 	worker->asked_ns = tt_clock_ns();
+	worker->due_ns = worker->limit_ns ? worker->asked_ns + worker->limit_ns : 0;
+	worker->cpu_ns = processor_ns(worker->pid);
 	worker->busy = true;
 	crew->running++;
 	/* A failure shows when its answer is read: the child is dead then. */
@@ -229,13 +265,12 @@ static int patience(const struct crew *crew)
 
 	for (unsigned i = 0; i < crew->how->jobs; i++) {
 		const struct worker *worker = &crew->members[i];
-		uint64_t end = worker->asked_ns + worker->limit_ns;
 
-		if (!worker->busy || !worker->limit_ns)
+		if (!worker->busy || !worker->due_ns)
 			continue;
-		if (end <= now)
+		if (worker->due_ns <= now)
 			return 0;
-		least = end - now < least ? end - now : least;
+		least = worker->due_ns - now < least ? worker->due_ns - now : least;
 	}
 	return (int)(least / 1000000) + 1;
 }
@@ -247,7 +282,7 @@ static tt_status kill_the_late(struct crew *crew)
 	for (unsigned i = 0; i < crew->how->jobs; i++) {
 		struct worker *worker = &crew->members[i];
 
-		if (worker->busy && worker->limit_ns && now - worker->asked_ns >= worker->limit_ns)
+		if (is_late(worker, now))
 			TT_TRY(bury(crew, worker, TT_WORKER_HUNG));
 	}
 	return TTNN_OK;

@@ -36,10 +36,11 @@ struct tt_worker_done {
 };
 
 struct tt_workers {
-	unsigned jobs;       /* children at a time; at least 1 */
-	uint64_t timeout_ns; /* of one task; 0: none */
-	uint64_t memory;     /* bytes of address space a child may take; 0: any number */
-	void *context;       /* of all that follow */
+	unsigned jobs; /* children at a time; at least 1 */
+	uint64_t
+		timeout_ns; /* of one task; 0: none. More where a child works and others have the processor */
+	uint64_t memory; /* bytes of address space a child may take; 0: any number */
+	void *context;   /* of all that follow */
 
 	/* In the parent: the next task into *task; false when there are no more. */
 	bool (*next)(void *context, uint64_t *task);
