@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 
-import ttnn
 from ttnn import _ttnn, sweeps
 
 TIMED_OUT = "TEST TIMED OUT (CRASH / HANG)"
@@ -196,8 +195,9 @@ class Runner:
 
     def took_end(self, entry, answer):
         if self.given.device_perf and answer["passed"]:
-            answer = {**answer, "passed": False, "message": "there is no card whose profile could be read"}
-            return self.note(self.recorder.add(entry, status="fail_unsupported_device_perf", exception=answer["message"]))
+            times = {key: answer[key] for key in ("message", "begin_ns", "end_ns")}
+            why = "there is no card whose profile could be read"
+            return self.note(self.recorder.add(entry, status="fail_unsupported_device_perf", exception=why, **times))
         return self.note(self.recorder.ran(entry, answer))
 
     def here(self, executor, entries):
@@ -211,6 +211,7 @@ class Runner:
     def in_children(self, executor, entries, timeout):
         """Children are reused until one dies. After a time-out with --skip-on-timeout the others are skipped."""
         left = [entry for entry in entries if not self.skip(entry)]
+        handled = set()
         began = time.time_ns()
         late = False
 
@@ -236,7 +237,6 @@ class Runner:
             handled.add(number)
             return not late
 
-        handled = set()
         sys.stdout.flush()
         sys.stderr.flush()
         _ttnn.sweep.work(len(left), 1, float(timeout), 0, work, done)

@@ -338,6 +338,13 @@ def test_one_vector_and_a_dry_run(demo, tmp_path, capsys):
     wanted = "a4ab21ef9159931ed8ad7837899c70a4c64705a6a02b053276d74020"
     assert sweeps_cli.run(demo.base, [*asked, "--vector-id", wanted]) == 0
     assert f"{wanted} fail_assert_exception 0.5" in capsys.readouterr().out
+    good = "bbbcfc8bbb10ff6488f591c5540ac433c8cbb5582f4ffdcc5d3ba966"
+    assert sweeps_cli.run(demo.base, [*asked, "--vector-id", good, "--device-perf"]) == 0
+    assert f"{good} fail_unsupported_device_perf 0.9999875" in capsys.readouterr().out
+    assert sweeps_cli.run(demo.base, [*asked, "--vector-id", good, "--perf-with-cache"]) == 0
+    last = max(tmp_path.glob("oprun_*.json"), key=lambda path: path.stat().st_mtime_ns)
+    (record,) = json.loads(last.read_text())["tests"]
+    assert [metric["metric_name"] for metric in record["metrics"]] == ["e2e_perf_cached_ms", "e2e_perf_uncached_ms"]
     invalid = "4118f3"
     (hash,) = (hash for hash in VECTORS[DEMO]["model_traced"] if hash.startswith(invalid))
     assert sweeps_cli.run(demo.base, [*asked, "--vector-id", hash, "--keep-invalid"]) == 0
