@@ -278,7 +278,7 @@ static void print_without_module(const struct session *s)
 			before = ", ";
 		}
 	if (*before == ',')
-		puts("");
+		puts(" (ttnn workspace . makes it)");
 }
 
 static void print_summary(const struct session *s, int code)

@@ -208,7 +208,7 @@ def test_operations_without_a_module_are_named(small):
     modules.mkdir(parents=True)
     (modules / "relu_model_traced.py").write_text("")
     done = trace(small, "test_small.py::test_passes")
-    assert "⚠️  Without a test module in tests/sweep_framework/sweeps/model_traced: ttnn::ones\n" in done.stdout
+    assert "⚠️  Without a test module in tests/sweep_framework/sweeps/model_traced: ttnn::ones (ttnn workspace . makes it)\n" in done.stdout
 
 
 # ---- languages
