@@ -39,6 +39,16 @@ def block_turn(size, copies):
     return rows * copies
 
 
+def on_host(values, shape, in_torch):
+    """Numbers of an array as a tensor on the host: of torch, or of ttnn in rows."""
+    if in_torch:
+        import torch
+
+        return torch.frombuffer(values, dtype=torch.float32).reshape(shape)
+    view = memoryview(values).cast("B").cast("f", list(shape))
+    return ttnn.from_torch(view, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
+
+
 HIDDEN = -1e9  # added to a score that does not count
 
 
@@ -62,12 +72,7 @@ class Source:
 
     def on_host(self, values, shape):
         """Numbers of an array as the host tensors of this run."""
-        if self.weights.torch:
-            import torch
-
-            return torch.frombuffer(values, dtype=torch.float32).reshape(shape)
-        view = memoryview(values).cast("B").cast("f", list(shape))
-        return ttnn.from_torch(view, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
+        return on_host(values, shape, self.weights.torch)
 
     def rotary(self, rope, length):
         """(cosines, sines) of all positions, each twice beside itself."""

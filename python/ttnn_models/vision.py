@@ -1,6 +1,8 @@
 """Vision transformers on a row of chips: rows of patches whole on every chip, heads and inner widths split over
 chips, sums over chips behind each. Heads have their size in tiles, with zeros."""
 
+import array
+import ctypes
 import math
 
 import ttnn
@@ -8,6 +10,9 @@ import ttnn
 from ttnn_models import grids, machine
 from ttnn_models.decoder import LINKS
 from ttnn_models.grids import TILE
+from ttnn_models.reference import InTorch, InTtnn, correlation
+from ttnn_models.source import on_host
+from ttnn_models.weights import Weights
 
 BOUND = 0.99
 CHANNELS = 3
@@ -30,8 +35,24 @@ class Sizes:
         self.pixels = grids.up(CHANNELS * tower.patch**2, TILE)
 
 
+def rows_of(host):
+    """Rows of a matrix on the host."""
+    if isinstance(host, ttnn.Tensor):
+        return [array.array("f", row) for row in host.to_list()]
+    host, width, numbers = host.contiguous(), host.shape[1], array.array("f")
+    numbers.frombytes(ctypes.string_at(host.data_ptr(), 4 * host.numel()))
+    return [numbers[i * width : (i + 1) * width] for i in range(host.shape[0])]
+
+
+def joined(parts):
+    """Arrays one behind the other."""
+    found = array.array("f")
+    found.frombytes(b"".join(part.tobytes() for part in parts))
+    return found
+
+
 class TowerWeights:
-    """Numbers on the host, by name; matrices have their inputs in rows. Needs torch, but for dry runs."""
+    """Numbers on the host, by name; matrices have their inputs in rows."""
 
     def __init__(self, tower, weights):
         self.tower, self.weights = tower, weights
@@ -52,40 +73,42 @@ class TowerWeights:
         width = self.tower.width
         return self.matrix(f"{name}.{part}", (width, width)), self.bias(f"{name}.{part}", width)
 
-    def _padded(self, columns):
-        """Columns of heads with zeros behind each head."""
-        import torch
-
-        sizes, tower = self.sizes, self.tower
-        split = columns.reshape(-1, tower.heads, sizes.head)
-        return torch.nn.functional.pad(split, (0, sizes.padded - sizes.head))
+    def _split(self, host):
+        """Rows of a matrix of heads, each as its heads with zeros behind them."""
+        size, zeros = self.sizes.head, array.array("f", bytes(4 * (self.sizes.padded - self.sizes.head)))
+        return [[row[i * size : (i + 1) * size] + zeros for i in range(self.tower.heads)] for row in rows_of(host)]
 
     def fused(self, name):
         """(weight, bias) of all heads, chip by chip: its queries, its keys, its values."""
-        import torch
-
-        found = []
+        found, own = [], self.sizes.heads
         for which in (0, 1):
-            parts = [self._padded(self.heads(name, part)[which]).chunk(self.weights.chips, dim=1) for part in ("q", "k", "v")]
-            rows = parts[0][0].shape[0]
-            found.append(torch.cat([part[chip].reshape(rows, -1) for chip in range(self.weights.chips) for part in parts], dim=1))
+            parts = [self._split(self.heads(name, part)[which]) for part in ("q", "k", "v")]
+            chips = range(self.weights.chips)
+            rows = [[head for chip in chips for part in row for head in part[chip * own : (chip + 1) * own]] for row in zip(*parts)]
+            found.append(self._made(joined(row) for row in rows))
         return found
 
     def out(self, name):
         """Rows of heads with zeros behind each head."""
-        width = self.tower.width
-        matrix = self.matrix(f"{name}.out", (width, width))
-        return self._padded(matrix.T).reshape(width, -1).T.contiguous()
+        width, size = self.tower.width, self.sizes.head
+        rows = rows_of(self.matrix(f"{name}.out", (width, width)))
+        zeros = [array.array("f", bytes(4 * width))] * (self.sizes.padded - size)
+        return self._made(row for i in range(self.tower.heads) for row in rows[i * size : (i + 1) * size] + zeros)
 
     def inner(self, name, part):
-        import torch
-
         tower, missing = self.tower, self.sizes.inner - self.tower.inner
         if part == "up":
-            matrix, bias = self.matrix(f"{name}.up", (tower.width, tower.inner)), self.bias(f"{name}.up", tower.inner)
-            return torch.nn.functional.pad(matrix, (0, missing)), torch.nn.functional.pad(bias, (0, missing))
-        matrix = self.matrix(f"{name}.down", (tower.inner, tower.width))
-        return torch.nn.functional.pad(matrix, (0, 0, 0, missing)), self.bias(f"{name}.down", tower.width)
+            zeros = array.array("f", bytes(4 * missing))
+            hosts = self.matrix(f"{name}.up", (tower.width, tower.inner)), self.bias(f"{name}.up", tower.inner)
+            return [self._made(row + zeros for row in rows_of(host)) for host in hosts]
+        rows = rows_of(self.matrix(f"{name}.down", (tower.inner, tower.width)))
+        zeros = [array.array("f", bytes(4 * tower.width))] * missing
+        return self._made(rows + zeros), self.bias(f"{name}.down", tower.width)
+
+    def _made(self, rows):
+        """Rows as a matrix on the host."""
+        rows = list(rows)
+        return on_host(joined(rows), (len(rows), len(rows[0])), self.weights.torch)
 
     def gates(self, name):
         """How much of attention and feed-forward a global layer adds."""
@@ -244,49 +267,44 @@ class Tower:
         return self.weights.make("picture", shape, ttnn.bfloat16, spread=1.0)
 
 
-def reference_layer(numbers, name, x, gated=False):
-    """A layer in float32, in torch."""
-    import torch
-
+def reference_layer(f, numbers, name, x, gated=False):
+    """A layer in float32, in torch or in ttnn's plain operations."""
     tower = numbers.tower
-    f = torch.nn.functional
-    norm = lambda t, part: f.layer_norm(t, (tower.width,), *(h.flatten() for h in numbers.norm(f"{name}.{part}")), tower.epsilon)
-    gates = numbers.gates(name) if gated else (1.0, 1.0)
+    take = lambda pair: [f.take(host) for host in pair]
+    linear = lambda t, pair: (lambda weight, bias: f.add(f.matmul(t, weight), bias))(*take(pair))
+    norm = lambda t, part: f.layer_norm(t, *take(numbers.norm(f"{name}.{part}")), tower.epsilon)
+    pair = lambda part, *shape: (numbers.matrix(f"{name}.{part}", shape), numbers.bias(f"{name}.{part}", shape[1]))
+    attend, feed = numbers.gates(name) if gated else (1.0, 1.0)
     n = norm(x, "norm1")
-    q, k, v = ((n @ w + b).reshape(-1, tower.heads, numbers.sizes.head).transpose(0, 1) for w, b in (numbers.heads(name, p) for p in "qkv"))
-    merged = f.scaled_dot_product_attention(q, k, v).transpose(0, 1).reshape(-1, tower.width)
-    x = x + gates[0] * (merged @ numbers.matrix(f"{name}.out", (tower.width, tower.width)) + numbers.bias(f"{name}.out", tower.width))
-    n = norm(x, "norm2")
-    linear = lambda t, part, *shape: t @ numbers.matrix(f"{name}.{part}", shape) + numbers.bias(f"{name}.{part}", shape[1])
-    inner = f.gelu(linear(n, "up", tower.width, tower.inner), approximate="tanh")
-    return x + gates[1] * linear(inner, "down", tower.inner, tower.width)
+    q, k, v = (f.heads(linear(n, numbers.heads(name, part)), tower.heads) for part in "qkv")
+    scores = f.softmax(f.multiply(f.matmul(q, f.transposed(k)), numbers.sizes.head**-0.5))
+    attended = linear(f.merged(f.matmul(scores, v)), pair("out", tower.width, tower.width))
+    x = f.add(x, f.multiply(attended, attend))
+    inner = f.gelu(linear(norm(x, "norm2"), pair("up", tower.width, tower.inner)))
+    return f.add(x, f.multiply(linear(inner, pair("down", tower.inner, tower.width)), feed))
 
 
 def compute_layers(tower, device, seed=0, rows=512):
-    """{what: correlation} of one layer of each kind, on some rows, against torch."""
-    import torch
-
-    from ttnn_models.reference import correlation
-    from ttnn_models.weights import Weights
-
+    """{what: correlation} of one layer of each kind, on some rows, against float32."""
     weights = Weights(device, seed=seed)
     network = Tower(tower, weights, 0, layers=1, ends=False)
     network.sizes.rows = rows
     host = weights.host("rows", (rows, tower.width), spread=1.0)
+    f = InTorch() if weights.torch else InTtnn(device)
     found = {}
     kinds = [("layers.0", network.layers[0], False)] + [("global.0", layer, True) for layer in network.global_layers]
-    with torch.no_grad():
-        for name, layer, gated in kinds:
-            out = layer(weights.put(host, (1, 1, rows, tower.width)))
-            out = ttnn.to_torch(ttnn.get_device_tensors(out)[0]).float()[0, 0]
-            found[f"vision {name}"] = correlation(reference_layer(network.numbers, name, host, gated), out)
+    for name, layer, gated in kinds:
+        out = ttnn.get_device_tensors(layer(weights.put(host, (1, 1, rows, tower.width))))[0].cpu()
+        if not machine.compares():
+            continue
+        expected = f.give(reference_layer(f, network.numbers, name, f.take(host), gated))
+        pair = (expected, ttnn.to_torch(out).float()[0, 0]) if weights.torch else (expected.to_list(), out.to_list()[0][0])
+        found[f"vision {name}"] = correlation(*pair)
     return found
 
 
 def dry(tower, device, width, layers=None):
     """The whole tower without dispatch."""
-    from ttnn_models.weights import Weights
-
     with machine.Dry() as run:
         network = Tower(tower, Weights(device, dry=True), width, layers)
         network(network.given())

@@ -129,7 +129,7 @@ def _compute(row, device, types, numbers, tower):
         found.update(text_demo.compute_layer(row, device, number, types, picture=picture))
     if tower and row.cross:
         found.update(compute_cross(row, device, types))
-    if tower and machine.has_torch():
+    if tower:
         found.update(vision.compute_layers(row.tower, device))
     return found
 

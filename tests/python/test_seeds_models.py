@@ -386,9 +386,16 @@ def test_towers(name, monkeypatch):
     with machine.opened(row.machine, l1_small_size=24576) as device:
         count = lambda layers: len(vision.dry(row.tower, device, row.width, layers).operations())
         assert count(2) - count(1) == count(1) - count(0)
-        if machine.has_torch():
-            found = vision.compute_layers(row.tower, device, rows=64)
-            assert min(found.values()) > vision.BOUND, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["google/gemma-3-27b-it", "meta-llama/Llama-3.2-11B-Vision-Instruct"])
+def test_layers_of_towers(name, monkeypatch):
+    monkeypatch.delenv("TTNN_DEVICE", raising=False)
+    row = rows.ROWS[name]
+    with machine.opened(row.machine, l1_small_size=24576) as device:
+        found = vision.compute_layers(row.tower, device, rows=64)
+    assert min(found.values()) > vision.BOUND, found
 
 
 def test_what_was_computed_does_not_disturb_a_dry_run(monkeypatch):
