@@ -207,7 +207,7 @@ static void profile(struct tt_source *source, enum ttnn_dialect dialect)
 	struct tt_ops_csv *csv;
 
 	tt_source_want(source, NULL);
-	if (tt_ops_survey(&survey, source) != TTNN_OK)
+	if (tt_ops_survey(&survey, source, 0) != TTNN_OK)
 		return;
 	if (tt_ops_walk_new(&walk, source, &place) != TTNN_OK ||
 	    tt_ops_csv_new(

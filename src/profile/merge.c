@@ -49,6 +49,9 @@ static int64_t first_begin(const struct merge *merge)
 	return first;
 }
 
+/* Operations that are looked at where the beginning stands for the whole. */
+#define BEGINNING 20000
+
 /* Looks through all of them, then begins with their rows. */
 static tt_status begin_walks(struct tt_ops_survey *survey, struct merge *merge)
 {
@@ -65,7 +68,7 @@ static tt_status begin_walks(struct tt_ops_survey *survey, struct merge *merge)
 
 		own = *survey;
 		own.launches = 0;
-		TT_TRY(tt_ops_survey(&own, part->source));
+		TT_TRY(tt_ops_survey(&own, part->source, merge->options->widths ? BEGINNING : 0));
 		own.launches += survey->launches;
 		*survey = own;
 		TT_TRY(tt_ops_walk_new(&part->walk, part->source, &place));
@@ -142,6 +145,21 @@ static tt_status count_row(struct merge *merge, const struct tt_ops_row *row)
 /* Rows between two looks at the bar. */
 #define POLL 4096
 
+/* Whether a row has more tensors than the beginning had; remembers how many. */
+static bool is_wider(const struct merge *merge, const struct tt_ops_row *row)
+{
+	struct tt_ops_widths *widths = merge->options->widths;
+
+	if (!widths || !row->program ||
+	    (row->program->inputs <= widths->inputs && row->program->outputs <= widths->outputs))
+		return false;
+	if (row->program->inputs > widths->inputs)
+		widths->inputs = row->program->inputs;
+	if (row->program->outputs > widths->outputs)
+		widths->outputs = row->program->outputs;
+	return true;
+}
+
 static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writers)
 {
 	struct part *part;
@@ -149,6 +167,9 @@ static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writ
 	for (size_t i = 0; i < merge->count; i++)
 		TT_TRY(next_row(&merge->parts[i]));
 	while ((part = earliest(merge))) {
+		if (is_wider(merge, part->row))
+			return tt_fail(TTNN_STATE,
+				       "an operation has more tensors than those before");
 		TT_TRY(put_latency(merge, part->row));
 		TT_TRY(count_row(merge, part->row));
 		for (const struct tt_ops_writer *w = writers; w->sink; w++)
@@ -160,6 +181,17 @@ static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writ
 	return TTNN_OK;
 }
 
+/* The most of what is known so far: in both of them. */
+static void take_widths(struct tt_ops_widths *widths, struct tt_ops_survey *survey)
+{
+	if (survey->inputs < widths->inputs)
+		survey->inputs = widths->inputs;
+	if (survey->outputs < widths->outputs)
+		survey->outputs = widths->outputs;
+	widths->inputs = survey->inputs;
+	widths->outputs = survey->outputs;
+}
+
 static tt_status run(struct merge *merge, const struct tt_ops_input *inputs,
 		     const struct tt_ops_writer *writers)
 {
@@ -169,11 +201,19 @@ static tt_status run(struct merge *merge, const struct tt_ops_input *inputs,
 	for (size_t i = 0; i < merge->count; i++)
 		TT_TRY(open_part(merge, &merge->parts[i], inputs[i].path));
 	TT_TRY(begin_walks(&survey, merge));
+	if (merge->options->widths)
+		take_widths(merge->options->widths, &survey);
 	for (const struct tt_ops_writer *w = writers; w->sink; w++)
 		if (w->sink->begin)
 			TT_TRY(w->sink->begin(w->context, &survey));
 	if (merge->options->label)
-		tt_progress_init(&merge->progress, merge->options->label, survey.operations);
+		tt_progress_init(
+			&merge->progress, merge->options->label,
+			tt_source_info(merge->parts[0].source)->counts[TT_EVENT_PROGRAM_LAUNCH] >
+					survey.operations
+				? tt_source_info(merge->parts[0].source)
+					  ->counts[TT_EVENT_PROGRAM_LAUNCH]
+				: survey.operations);
 	status = tell_rows(merge, writers);
 	if (merge->options->label)
 		tt_progress_deinit(&merge->progress);

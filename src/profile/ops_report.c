@@ -62,16 +62,35 @@ static tt_status end_table(struct table *table, tt_status status)
 	return status;
 }
 
-tt_status tt_ops_csv(struct tt_ops_totals *totals, const struct tt_ops_input *inputs, size_t count,
-		     const struct tt_ops_options *options, const char *path)
+static tt_status write_csv(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,
+			   size_t count, const struct tt_ops_options *options, const char *path)
 {
 	struct table table = {.dialect = options->dialect};
 	const struct tt_ops_writer writers[] = {{&table_sink, &table}, {0}};
 
-	*totals = (struct tt_ops_totals){0};
 	if (path)
 		TT_TRY(tt_file_create(&table.file, path));
 	return end_table(&table, tt_ops_merge(totals, inputs, count, options, writers));
+}
+
+tt_status tt_ops_csv(struct tt_ops_totals *totals, const struct tt_ops_input *inputs, size_t count,
+		     const struct tt_ops_options *options, const char *path)
+{
+	struct tt_ops_options quick = *options;
+	struct tt_ops_widths widths = {0}, before;
+	tt_status status;
+
+	*totals = (struct tt_ops_totals){0};
+	/* Standard output cannot be written again, and numbers of several processes need all of them. */
+	if (!path || count != 1)
+		return write_csv(totals, inputs, count, options, path);
+	quick.widths = &widths;
+	do {
+		before = widths;
+		status = write_csv(totals, inputs, count, &quick, path);
+	} while (status == TTNN_STATE &&
+		 (widths.inputs > before.inputs || widths.outputs > before.outputs));
+	return status;
 }
 
 tt_status tt_ops_csv_to(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,

@@ -15,11 +15,23 @@ struct tt_ops_input {
 	const char *path; /* its .ttrace */
 };
 
+struct tt_ops_widths;
+
 struct tt_ops_options {
 	enum ttnn_dialect
 		dialect; /* the layout: SEED has 77 columns for two inputs and an output, TT_METAL main's */
 	const struct tt_source_window *window; /* (optional) of every recording */
 	const char *label;                     /* (optional) a progress bar of that name */
+	/*
+	 * (optional) Of one recording: its beginning alone is looked through before it is read. TTNN_STATE when a row has
+	 * more tensors than that: then the struct says how many, and all is to be done again.
+	 */
+	struct tt_ops_widths *widths;
+};
+
+/* Tensors of the operation that has the most. */
+struct tt_ops_widths {
+	uint32_t inputs, outputs;
 };
 
 /* What was written; filled in also after a failure, as far as it came. */

@@ -179,7 +179,13 @@ static uint64_t scale(uint64_t number, uint64_t up, uint64_t down)
 {
 	__extension__ typedef unsigned __int128 wide;
 	wide product = (wide)number * up;
-	uint64_t whole = (uint64_t)(product / down), rest = (uint64_t)(product % down);
+	uint64_t whole, rest;
+
+	if (up == down)
+		return number;
+	/* Long divisions are slow, and rare: after half a year of nanoseconds. */
+	whole = product >> 64 ? (uint64_t)(product / down) : (uint64_t)product / down;
+	rest = (uint64_t)product - whole * down;
 
 	if (rest * 2 > down || (rest * 2 == down && (whole & 1)))
 		whole++;

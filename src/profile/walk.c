@@ -826,7 +826,7 @@ static void survey_event(struct tt_ops_survey *out, struct surveyed *thread,
 	}
 }
 
-tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source)
+tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source, uint64_t limit)
 {
 	TT_VEC(struct surveyed) threads = {0};
 	const struct tt_seen *seen;
@@ -837,6 +837,8 @@ tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source)
 						TT_WANT(PROGRAM_LAUNCH) | TT_WANT(DEVICE_OPEN),
 				       .tensors = true});
 	while ((status = tt_source_next(&seen, source)) == TTNN_OK && seen) {
+		if (limit && out->operations >= limit)
+			break;
 		while (threads.count <= seen->thread) {
 			struct surveyed *thread = TT_VEC_PUSH(&threads);
 

@@ -39,7 +39,7 @@ struct tt_ops_survey {
 	char arch[64]; /* of the first device; "" when there is none */
 };
 
-/* Adds what a source has to *out. */
-tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source);
+/* Adds what a source has to *out, up to so many operations; 0: all. */
+tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source, uint64_t most);
 
 #endif
