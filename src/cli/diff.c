@@ -29,9 +29,6 @@ static const char *const words[] = {
 /* A difference counts from so many standard errors on: by chance one in 300 comes so far. */
 #define ERRORS 3
 
-/* Without a second measurement nothing is known of noise: then it is taken to be this share. */
-#define SINGLE_NOISE 0.25
-
 /* One operation in both. */
 struct change {
 	const char *op_code;
@@ -43,10 +40,7 @@ struct change {
 
 static double noise_of(const struct tt_perf_group *a, const struct tt_perf_group *b)
 {
-	double x = a->timed > 1 ? tt_perf_group_error(a) : SINGLE_NOISE * a->mean / ERRORS,
-	       y = b->timed > 1 ? tt_perf_group_error(b) : SINGLE_NOISE * b->mean / ERRORS;
-
-	return ERRORS * sqrt(x * x + y * y);
+	return ERRORS * hypot(tt_perf_group_error(a), tt_perf_group_error(b));
 }
 
 /* More than noise, and enough to matter. */
@@ -98,13 +92,8 @@ static struct change compare_all(const struct run runs[2])
 	double squares = 0;
 
 	for (int r = 0; r < 2; r++)
-		for (size_t i = 0; i < runs[r].sum.count; i++) {
-			const struct tt_perf_group *group = runs[r].sum.groups[i];
-			double error = group->timed > 1 ? tt_perf_group_error(group)
-							: SINGLE_NOISE * group->mean / ERRORS;
-
-			squares += error * error * (double)(group->timed * group->timed);
-		}
+		for (size_t i = 0; i < runs[r].sum.count; i++)
+			squares += runs[r].sum.groups[i]->variance;
 	all.noise = ERRORS * sqrt(squares);
 	all.verdict = judge(all.us[0], all.us[1], all.noise);
 	return all;
@@ -249,10 +238,10 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	bool slower = false;
 
-	(void)count;
+	(void)cmd, (void)count;
 	if (!profile) {
 		tt_fail(TTNN_INVALID, "say what to compare: --profile compares times");
-		return tt_cmd_complain(cmd->name);
+		return tt_cmd_complain("ttnn diff");
 	}
 	if (diff(&slower, operands) != TTNN_OK)
 		return cli_fail();

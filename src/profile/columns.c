@@ -491,7 +491,7 @@ static void put_bandwidths(struct tt_ops_csv *csv, const double *numbers, uint32
 	char text[TT_FMT_MAX];
 
 	tt_str_addc(&csv->line, '[');
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; numbers && i < count; i++) {
 		tt_fmt_double(text, numbers[i]);
 		tt_str_addf(&csv->line, "%s%s", i ? "; " : "", text);
 	}

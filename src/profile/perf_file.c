@@ -92,7 +92,7 @@ static tt_status end(struct reading *reading, tt_status status)
 	if (status == TTNN_OK && !reading->columns)
 		status = tt_fail(TTNN_FORMAT, "this is no performance report: it is empty");
 	tt_csv_deinit(&reading->csv);
-	if (status != TTNN_OK && file->path)
+	if (status == TTNN_FORMAT && file->path && !file->trace)
 		return tt_fail_prefix(status, "%s", file->path);
 	if (reading->first) {
 		file->total_us = file->device_us + file->gap_us;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 
 /* ---- chips ------------------------------------------------------------------------------------------------ */
@@ -476,6 +477,15 @@ static void take_times(struct tt_perf_op *op, struct tt_perf_state *state, const
 	state->invalid = op->invalid;
 }
 
+static uint64_t config_of(const struct line *line)
+{
+	uint64_t hash = 0;
+
+	for (int i = TT_PERF_IN0_W; i <= TT_PERF_OUT_MEMORY; i++)
+		hash = tt_hash(hash, cell(line, i), strlen(cell(line, i)) + 1);
+	return hash;
+}
+
 void tt_perf_op_read(struct tt_perf_op *op, struct tt_perf_state *state,
 		     const struct tt_perf_header *header, const char *const *cells, size_t count)
 {
@@ -500,6 +510,7 @@ void tt_perf_op_read(struct tt_perf_op *op, struct tt_perf_state *state,
 		.out_type = cell(&line, TT_PERF_OUT_TYPE),
 		.in0_memory = cell(&line, TT_PERF_IN0_MEMORY),
 	};
+	op->config = config_of(&line);
 	if (!op->available)
 		op->available = state->cores;
 	op->category = op->signpost ? TT_PERF_OF_OTHER : category_of(op->op_code);

@@ -103,6 +103,7 @@ struct tt_perf_op {
 	const char *fidelity, *in0_type, *in1_type, *out_type, *in0_memory;
 	bool dram_sharded;
 	int64_t block_w, subblock_h, subblock_w; /* of its program; -1: not said */
+	uint64_t config;                         /* the same for lines with the same tensors */
 	char size_text[80];
 };
 
@@ -115,7 +116,7 @@ struct tt_perf_state {
 };
 
 /* Reads a line; missing cells are blank. */
-void tt_perf_op_read(struct tt_perf_op *out, struct tt_perf_state *state,
+void tt_perf_op_read(struct tt_perf_op *op, struct tt_perf_state *state,
 		     const struct tt_perf_header *header, const char *const *cells, size_t count);
 
 /* What may help, each sentence with `between` before it but the first; nothing when there is nothing to say. */

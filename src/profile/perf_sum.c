@@ -28,15 +28,43 @@ static struct tt_perf_group *group_of(struct tt_perf_sum *sum, const struct tt_p
 	return entry->pointer;
 }
 
-static void add_time(struct tt_perf_group *group, double us)
+static tt_status add_time(struct tt_perf_sum *sum, struct tt_perf_group *group,
+			  const struct tt_perf_op *op)
 {
-	double apart = us - group->mean;
+	uint64_t key[2] = {(uint64_t)(uintptr_t)group, op->config};
+	struct tt_map_entry *entry = tt_map_add(&sum->configs, key, sizeof(key), NULL);
+	double us = op->us.value, apart;
+	struct tt_perf_config *config;
 
+	if (!entry)
+		return tt_fail_nomem();
+	if (!entry->pointer)
+		entry->pointer = tt_calloc(1, sizeof(*config));
+	config = entry->pointer;
+	if (!config)
+		return tt_fail_nomem();
+	config->group = group;
+	config->count++;
+	apart = us - config->mean;
+	config->mean += apart / (double)config->count;
+	config->squares += apart * (us - config->mean);
 	group->timed++;
 	group->us += us;
+	group->mean = group->us / (double)group->timed;
 	group->longest_us = fmax(group->longest_us, us);
-	group->mean += apart / (double)group->timed;
-	group->squares += apart * (us - group->mean);
+	return TTNN_OK;
+}
+
+/* The noise of a sum is that of its parts. */
+static void sum_noise(struct tt_perf_sum *sum)
+{
+	for (size_t i = 0; i < sum->configs.count; i++) {
+		const struct tt_perf_config *config = sum->configs.entries[i].pointer;
+		double n = (double)config->count, single = TT_PERF_SINGLE_NOISE / 3 * config->mean;
+
+		config->group->variance +=
+			config->count > 1 ? n * config->squares / (n - 1) : single * single;
+	}
 }
 
 static void free_slow(struct tt_perf_slow *slow)
@@ -108,7 +136,7 @@ static tt_status add(void *context, const struct tt_perf_op *op)
 	}
 	if (!op->us.known)
 		return TTNN_OK;
-	add_time(group, op->us.value);
+	TT_TRY(add_time(sum, group, op));
 	sum->category_us[op->category] += op->us.value;
 	group->flops_us += op->us.value * op->flops_percent.value;
 	group->dram_us += op->us.value * op->dram_percent.value;
@@ -136,6 +164,7 @@ tt_status tt_perf_sum_file(struct tt_perf_sum *out, struct tt_perf_file *file)
 		out->groups[i] = out->names.entries[i].pointer;
 		out->groups[i]->op_code = out->names.entries[i].key;
 	}
+	sum_noise(out);
 	qsort(out->groups, out->count, sizeof(struct tt_perf_group *), by_time);
 	return TTNN_OK;
 }
@@ -144,6 +173,9 @@ void tt_perf_sum_deinit(struct tt_perf_sum *sum)
 {
 	for (size_t i = 0; i < sum->names.count; i++)
 		tt_free(sum->names.entries[i].pointer);
+	for (size_t i = 0; i < sum->configs.count; i++)
+		tt_free(sum->configs.entries[i].pointer);
+	tt_map_deinit(&sum->configs);
 	for (size_t i = 0; i < sum->slow_count; i++)
 		free_slow(&sum->slow[i]);
 	tt_free((void *)sum->groups);
@@ -160,7 +192,5 @@ const struct tt_perf_group *tt_perf_sum_find(const struct tt_perf_sum *sum, cons
 
 double tt_perf_group_error(const struct tt_perf_group *group)
 {
-	double n = (double)group->timed;
-
-	return group->timed > 1 ? sqrt(group->squares / (n - 1) / n) : 0;
+	return group->timed ? sqrt(group->variance) / (double)group->timed : 0;
 }

@@ -14,13 +14,23 @@ struct tt_perf_group {
 	enum tt_perf_category category;
 	uint64_t count, timed; /* with a time on the device */
 	double us, longest_us, gap_us;
-	double mean,
-		squares; /* of the times, as Welford has them: squares of the distances from the mean */
+	double mean;
+	double variance; /* of the sum of the times: noise, as operations with the same tensors tell it */
 	uint64_t limits[TT_PERF_HOST_LIMIT + 1];
 	double flops_us; /* times × percent of the peak */
 	double dram_us;
 	uint32_t cores; /* the most */
 };
+
+/* Times of operations with the same tensors, as Welford sums them: squares of the distances from the mean. */
+struct tt_perf_config {
+	struct tt_perf_group *group;
+	uint64_t count;
+	double mean, squares;
+};
+
+/* A time that was measured once: its noise is taken to be this share, as three standard errors. */
+#define TT_PERF_SINGLE_NOISE 0.25
 
 /* What one line needs to be told of later. */
 struct tt_perf_slow {
@@ -38,6 +48,7 @@ struct tt_perf_slow {
 /* All zero is an empty one. */
 struct tt_perf_sum {
 	struct tt_map names;           /* → struct tt_perf_group */
+	struct tt_map configs;         /* name and tensors → struct tt_perf_config */
 	struct tt_perf_group **groups; /* by time, the longest first; after tt_perf_sum_file() */
 	size_t count;
 	double category_us[TT_PERF_CATEGORIES];
@@ -57,7 +68,7 @@ void tt_perf_sum_deinit(struct tt_perf_sum *sum);
 /* The group of a name, or NULL. */
 const struct tt_perf_group *tt_perf_sum_find(const struct tt_perf_sum *sum, const char *op_code);
 
-/* The standard error of a group's mean; 0 when there is only one. */
+/* The standard error of a group's mean. */
 double tt_perf_group_error(const struct tt_perf_group *group);
 
 #endif
