@@ -11,12 +11,19 @@ import sys
 
 from ttnn import _ttnn
 
-RESULTS = pathlib.Path(__file__).resolve().parent / "tests" / "sweep_framework" / "results_export"
+BASE = pathlib.Path(__file__).resolve().parent
+PLACES = (BASE / "tests" / "sweep_framework" / "results_export", BASE / "results_export")  # of modules, of `ttnn sweep run`
+
+
+def newest():
+    """The folder with the last run."""
+    runs = [run for place in PLACES for run in place.glob("oprun_*.json")]
+    return max(runs, key=lambda run: run.stat().st_mtime_ns).parent if runs else PLACES[0]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--results-dir", default=str(RESULTS), help="the folder whose newest run is told of")
+    parser.add_argument("--results-dir", default=str(newest()), help="the folder whose newest run is told of")
     parser.add_argument("--result-file", help="the file of a suite or of a run instead")
     parser.add_argument("--metadata-file", help="the file of a run, oprun_*.json, whose date and machine are told")
     given = parser.parse_args()

@@ -10,7 +10,7 @@ import sqlite3
 
 import pytest
 from test_seeds_configs import BINARY, ELISIONS as SHARED, NEW_TEST, QUICK, SHORT, STEPS, TWO_STEPS, UNARY, filled, make_workspace, masked, shell
-from ttnn import configs, sweeps
+from ttnn import configs, program, sweeps
 
 SIGMOID = "tests/sweep_framework/sweeps/eltwise/unary/sigmoid_accurate/sigmoid_accurate.py"
 
@@ -115,6 +115,14 @@ def test_sigmoid_accurate_and_its_analysis(workspace):
     records = newest(workspace)
     assert [record["status"] for record in records] == ["pass"] * 30
     assert min(float(record["message"]) for record in records) >= 0.999
+
+
+def test_the_analysis_of_a_native_sweep(workspace):
+    """The last run counts, whoever made it; a folder without results is said."""
+    swept = run(f"{program.path()} sweep run --master {configs.PLACES[0]} --op plus_one", workspace)
+    assert "Total Tests: 3\n" in run("python analyze_sweep_results.py", workspace), swept
+    none = shell("python analyze_sweep_results.py --results-dir none", workspace)
+    assert none.returncode == 1 and "there are no results of a run" in none.stderr
 
 
 def test_a_test_and_the_runner_write_the_same(workspace):
