@@ -1,4 +1,4 @@
-/* results.c: runs and their rows in the database (docs/formats/results.md draws its tables). */
+/* results.c: runs and their rows in the database (docs/formats/vectors.md draws its tables). */
 #include "sweep/results.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  *	TT_TRY(tt_results_finish(&files, results, TT_SWEEP_RUN_PASSED));
  *
  * The one door: the native runner, the Python runner and the pytest plugin (include/ttnn_sweep.h) come here alike. Rows go
- * to the database first (docs/formats/results.md), some at a time; files are made of a run's rows when it is finished, so
+ * to the database first (docs/formats/vectors.md), some at a time; files are made of a run's rows when it is finished, so
  * that a run that was killed and taken up again has all of them. A row is unique by run and vector: who adds one again,
  * or adds one that another runner of the same run has added, changes nothing.
  *

@@ -1,4 +1,4 @@
-/* results_file.c: the files of a run in results_export/ (docs/formats/results.md), made of its rows. */
+/* results_file.c: the files of a run in results_export/ (docs/formats/vectors.md), made of its rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
