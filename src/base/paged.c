@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define PAGE 256             /* ids of a page */
-#define PAGES ((size_t)8192) /* in memory: 8 MB */
+#define PAGES ((size_t)2048) /* in memory: 2 MB */
 #define NOWHERE UINT32_MAX
 
 struct tt_paged_page {

@@ -6,48 +6,46 @@
 
 #include "base/embed.h"
 #include "base/file.h"
+#include "base/jsonslice.h"
 #include "base/str.h"
 #include "cli/configs.h"
 #include "ops/op.h"
 #include "store/extract.h"
 
-#define PEEK 256
-
-/* Whether a text begins as a graph or a report does: a master's first key is one of its own. */
-static bool is_graph(const char *text)
+/* Whether JSON is a recording: a list, or an object without the members of a master, whatever it begins with. */
+static bool is_recording(struct tt_jsonslice *file)
 {
-	static const char *const own[] = {"\"operations\"", "\"metadata\"", "\"content\""};
-
-	text += strspn(text, " \t\r\n");
-	if (*text == '[')
-		return true;
-	if (*text++ != '{')
+	if (!tt_jsonslice_next(file) || tt_jsonslice_kind(file) == TT_JSON_ABSENT)
 		return false;
-	text += strspn(text, " \t\r\n");
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (strncmp(text, own[i], strlen(own[i])) == 0)
+	if (tt_jsonslice_kind(file) == TT_JSON_ARRAY)
+		return true;
+	tt_jsonslice_enter(file);
+	while (tt_jsonslice_next(file)) {
+		const char *key = tt_jsonslice_key(file, NULL);
+
+		if (strcmp(key, "operations") == 0 || strcmp(key, "content") == 0)
 			return false;
-	return *text == '"';
+		if (strcmp(key, "graph") == 0)
+			return true;
+	}
+	return true;
 }
 
 static bool takes_recording(const char *path)
 {
-	char text[PEEK + 1] = "";
+	struct tt_jsonslice *file;
 	struct stat info;
-	size_t size;
-	bool graph = false;
-	int fd;
+	bool recording;
 
 	if (stat(path, &info) != 0)
 		return false;
 	if (S_ISDIR(info.st_mode) || tt_ends_with(path, ".ttrace"))
 		return true;
-	if (tt_ends_with(path, ".sqlite") || tt_file_open_unpacked(&fd, &size, path) != TTNN_OK)
+	if (tt_ends_with(path, ".sqlite") || tt_jsonslice_open(&file, path) != TTNN_OK)
 		return false;
-	if (tt_file_read_at(fd, text, size < PEEK ? size : PEEK, 0, path) == TTNN_OK)
-		graph = is_graph(text);
-	close(fd);
-	return graph;
+	recording = is_recording(file);
+	tt_jsonslice_free(file);
+	return recording;
 }
 
 /* Whether a text has a line of that word alone. */

@@ -134,7 +134,7 @@ tt_status tt_report_lifetimes(struct tt_report_tensors *tensors, struct tt_file_
 
 /* Adds a row of a node, and knows its id and address from now on. */
 tt_status tt_report_tensors_add(struct tt_report_tensors *tensors,
-				const struct tt_report_tensor *row);
+				const struct tt_report_tensor *made);
 
 /* Keeps in the form's memo what its nodes have in common with this row, which was made of the params. */
 tt_status tt_report_tensors_learn(struct tt_report_form *form, const struct tt_report_tensor *row,

@@ -7,14 +7,9 @@
 #include "store/element.h"
 #include "store/extract.h"
 #include "store/names.h"
+#include "trace/devices.h"
 #include "trace/params.h"
 #include "trace/source.h"
-
-/* A device of the trace. */
-struct known {
-	struct ttnn_device_info info;
-	uint32_t *chips;
-};
 
 #define MEMOS 63
 #define THREADS 256 /* those beyond share a place */
@@ -32,7 +27,7 @@ struct reader {
 	const char *name;             /* of the call in hand, dotted */
 	struct tt_params_writer writer;
 	struct tt_json_parser parser;
-	TT_VEC(struct known) devices;
+	struct tt_seen_devices devices;
 	struct tt_str raw, args, source, own;   /* own: what the trace says of itself */
 	struct tt_str test;                     /* the one that runs; empty: none */
 	uint64_t before;                        /* calls when it began */
@@ -47,10 +42,7 @@ static const struct ttnn_device_info *find_device(void *context, uint32_t id)
 {
 	const struct reader *r = context;
 
-	for (size_t i = r->devices.count; i-- > 0;)
-		if (r->devices.data[i].info.id == id)
-			return &r->devices.data[i].info;
-	return NULL;
+	return tt_seen_devices_find(&r->devices, id);
 }
 
 static void copy(char out[32], const char *text)
@@ -61,28 +53,10 @@ static void copy(char out[32], const char *text)
 /* What the calls from here on run on. */
 static tt_status see_device(struct reader *r, const struct ttnn_device_info *info)
 {
-	struct known *known;
-	size_t bytes = info->chip_count * sizeof(*info->chips);
-
 	copy(r->board, info->board_type);
 	copy(r->series, info->device_series);
 	r->cards = info->card_count;
-	if (find_device(r, info->id))
-		return TTNN_OK;
-	known = TT_VEC_PUSH(&r->devices);
-	if (!known)
-		return tt_fail_nomem();
-	*known = (struct known){.info = {.id = info->id,
-					 .rows = info->rows,
-					 .cols = info->cols,
-					 .chip_count = info->chip_count},
-				.chips = tt_alloc(bytes ? bytes : 1)};
-	if (!known->chips)
-		return tt_fail_nomem();
-	if (bytes)
-		memcpy(known->chips, info->chips, bytes);
-	known->info.chips = known->chips;
-	return TTNN_OK;
+	return tt_seen_devices_add(&r->devices, info);
 }
 
 static struct tt_master_machine machine_of(const struct reader *r)
@@ -312,9 +286,7 @@ tt_status tt_extract_trace(struct tt_extract *extract, const char *path)
 	tt_extract_source(&r.own, extract, tt_source_info(source)->program);
 	status = read_all(&r, source);
 	tt_source_close(source);
-	for (size_t i = 0; i < r.devices.count; i++)
-		tt_free(r.devices.data[i].chips);
-	TT_VEC_DEINIT(&r.devices);
+	tt_seen_devices_deinit(&r.devices);
 	tt_json_parser_deinit(&r.parser);
 	for (size_t i = 0; i <= MEMOS; i++)
 		tt_str_deinit(&r.memos[i].dotted);

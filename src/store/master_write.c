@@ -231,6 +231,7 @@ tt_status tt_master_write_config(struct tt_jsonw *w, struct tt_master *master, s
 struct named {
 	const char *name;
 	size_t op;
+	size_t first, next; /* the first of that name; the one behind this, 0: none is */
 };
 
 struct listing {
@@ -252,6 +253,32 @@ static void free_listing(struct listing *list)
 	tt_arena_deinit(&list->arena);
 }
 
+/* Finds those of one name. */
+static tt_status link_names(struct listing *list)
+{
+	struct tt_map last = {0}; /* name -> the last one so far */
+	tt_status status = TTNN_OK;
+
+	for (size_t i = 0; i < list->count && status == TTNN_OK; i++) {
+		struct named *op = &list->ops[i];
+		bool added = false;
+		struct tt_map_entry *entry = tt_map_add(&last, op->name, strlen(op->name), &added);
+
+		op->first = i;
+		if (!entry) {
+			status = tt_fail_nomem();
+			break;
+		}
+		if (!added) {
+			op->first = list->ops[entry->number].first;
+			list->ops[entry->number].next = i;
+		}
+		entry->number = i;
+	}
+	tt_map_deinit(&last);
+	return status;
+}
+
 /* V2 has its operations in the order of the alphabet. */
 static tt_status list_ops(struct listing *out, struct tt_master *master, enum tt_master_layout to)
 {
@@ -263,8 +290,8 @@ static tt_status list_ops(struct listing *out, struct tt_master *master, enum tt
 			tt_str_adds(&master->name, master->ops.data[i].name);
 		else
 			tt_master_spell(&master->name, master->ops.data[i].name, to);
-		out->ops[i] =
-			(struct named){tt_arena_strdup(&out->arena, tt_str_text(&master->name)), i};
+		out->ops[i] = (struct named){
+			tt_arena_strdup(&out->arena, tt_str_text(&master->name)), i, 0, 0};
 		if (!out->ops[i].name || master->name.failed)
 			out->ops = NULL;
 	}
@@ -274,26 +301,19 @@ static tt_status list_ops(struct listing *out, struct tt_master *master, enum tt
 	}
 	if (to == TT_MASTER_V2 && (master->dirty || to != master->layout))
 		qsort(out->ops, out->count, sizeof(*out->ops), by_name);
-	return TTNN_OK;
-}
-
-/* The number of the first operation of that name. */
-static size_t first_of(const struct listing *list, const char *name)
-{
-	size_t i = 0;
-
-	while (strcmp(list->ops[i].name, name) != 0)
-		i++;
-	return i;
+	if (link_names(out) == TTNN_OK)
+		return TTNN_OK;
+	free_listing(out);
+	return tt_fail_nomem();
 }
 
 static size_t count_of(const struct listing *list, const struct tt_master *master, size_t first)
 {
-	size_t count = 0;
+	size_t count = 0, i = first;
 
-	for (size_t i = first; i < list->count; i++)
-		if (strcmp(list->ops[i].name, list->ops[first].name) == 0)
-			count += master->ops.data[list->ops[i].op].entries.count;
+	do
+		count += master->ops.data[list->ops[i].op].entries.count;
+	while ((i = list->ops[i].next));
 	return count;
 }
 
@@ -319,11 +339,9 @@ static tt_status put_operation(struct tt_jsonw *w, struct tt_master *master,
 	tt_jsonw_object(w);
 	tt_jsonw_key(w, "configurations");
 	tt_jsonw_array(w);
-	for (size_t i = first; i < list->count; i++) {
+	for (size_t i = first, more = 1; more; i = more = list->ops[i].next) {
 		size_t at = list->ops[i].op;
 
-		if (strcmp(list->ops[i].name, list->ops[first].name) != 0)
-			continue;
 		for (size_t c = 0; c < master->ops.data[at].entries.count; c++)
 			TT_TRY(tt_master_write_config(w, master, at, c, to));
 	}
@@ -340,7 +358,7 @@ static tt_status put_operations(struct tt_jsonw *w, struct tt_master *master,
 	tt_jsonw_key(w, "operations");
 	tt_jsonw_object(w);
 	for (size_t i = 0; i < list->count; i++)
-		if (first_of(list, list->ops[i].name) == i)
+		if (list->ops[i].first == i)
 			TT_TRY(put_operation(w, master, list, i, to));
 	tt_jsonw_end(w);
 	return TTNN_OK;
@@ -364,7 +382,7 @@ static void put_counts(struct tt_jsonw *w, const struct tt_master *master,
 	tt_jsonw_key(w, key);
 	tt_jsonw_object(w);
 	for (size_t i = 0; i < list->count; i++) {
-		if (first_of(list, list->ops[i].name) != i)
+		if (list->ops[i].first != i)
 			continue;
 		tt_jsonw_key(w, list->ops[i].name);
 		tt_jsonw_uint(w, count_of(list, master, i));
@@ -422,7 +440,7 @@ static tt_status put_field(struct tt_jsonw *w, struct tt_master *master, const s
 	char stamp[32];
 
 	for (size_t i = 0; i < list->count; i++) {
-		unique += first_of(list, list->ops[i].name) == i;
+		unique += list->ops[i].first == i;
 		configurations += master->ops.data[list->ops[i].op].entries.count;
 	}
 	switch (field) {

@@ -203,40 +203,51 @@ bool tt_course_step(struct tt_course_step *out, struct tt_course_maker *maker, u
 	return false;
 }
 
-static uint32_t entry_of(struct tt_course_maker *maker, uint64_t id)
+/* The buffer of an id that is there, or NULL. */
+static tt_status buffer_of(struct tt_course_buffer **out, struct tt_course_maker *maker,
+			   uint64_t id)
 {
-	uint32_t *slot;
+	uint32_t *entry;
 
-	return tt_paged_at(&slot, &maker->ids, id) == TTNN_OK ? *slot : 0;
+	*out = NULL;
+	TT_TRY(tt_paged_at(&entry, &maker->ids, id));
+	if (*entry && *entry != GONE)
+		*out = &maker->course->buffers.data[*entry - 1];
+	return TTNN_OK;
 }
 
-void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node)
+tt_status tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node)
 {
-	uint32_t entry = entry_of(maker, buffer_id);
-
-	if (entry && entry != GONE)
-		maker->course->buffers.data[entry - 1].node = node;
-}
-
-void tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
-		    const struct ttnn_tensor_spec *spec)
-{
-	uint32_t entry = entry_of(maker, buffer_id);
 	struct tt_course_buffer *buffer;
 
-	if (!entry || entry == GONE)
-		return;
-	buffer = &maker->course->buffers.data[entry - 1];
-	if (buffer->shaped)
-		return;
+	TT_TRY(buffer_of(&buffer, maker, buffer_id));
+	if (buffer)
+		buffer->node = node;
+	return TTNN_OK;
+}
+
+tt_status tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
+			 const struct ttnn_tensor_spec *spec)
+{
+	struct tt_course_buffer *buffer;
+
+	TT_TRY(buffer_of(&buffer, maker, buffer_id));
+	if (!buffer || buffer->shaped)
+		return TTNN_OK;
 	/* A copy: specs of events live until the next one is read. */
 	buffer->shaped = true;
 	buffer->shape = spec->shape;
+	return TTNN_OK;
 }
 
-bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id)
+tt_status tt_course_knows(bool *out, struct tt_course_maker *maker, uint64_t buffer_id)
 {
-	return entry_of(maker, buffer_id) != 0;
+	uint32_t *entry;
+
+	*out = false;
+	TT_TRY(tt_paged_at(&entry, &maker->ids, buffer_id));
+	*out = *entry != 0;
+	return TTNN_OK;
 }
 
 /* ---- programs ------------------------------------------------------------------------------------- */

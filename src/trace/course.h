@@ -81,14 +81,14 @@ tt_status tt_course_give(struct tt_course_maker *maker, const struct tt_event_bu
 			 uint32_t node);
 
 /* Which node stands for a buffer. */
-void tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node);
+tt_status tt_course_name(struct tt_course_maker *maker, uint64_t buffer_id, uint32_t node);
 
 /* A tensor lies in a buffer. */
-void tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
-		    const struct ttnn_tensor_spec *spec);
+tt_status tt_course_fill(struct tt_course_maker *maker, uint64_t buffer_id,
+			 const struct ttnn_tensor_spec *spec);
 
 /* Whether a buffer was told of. */
-bool tt_course_knows(struct tt_course_maker *maker, uint64_t buffer_id);
+tt_status tt_course_knows(bool *out, struct tt_course_maker *maker, uint64_t buffer_id);
 
 /* Program memory is free again; a row of it is taken; a program tells of all of its rows. */
 tt_status tt_course_release(struct tt_course_maker *maker, uint32_t device_id, uint32_t node);

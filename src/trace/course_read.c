@@ -67,9 +67,7 @@ static tt_status read_listed(struct tt_course_maker *maker, uint64_t nodes,
 		tt_enum_find(&kind, &tt_enum_buffer_type, type);
 	buffer.type = (enum ttnn_buffer_type)kind;
 	TT_TRY(tt_course_there(maker, &buffer));
-	if (named)
-		tt_course_name(maker, buffer.buffer_id, (uint32_t)node);
-	return TTNN_OK;
+	return named ? tt_course_name(maker, buffer.buffer_id, (uint32_t)node) : TTNN_OK;
 }
 
 tt_status tt_course_read_start(struct tt_course_maker *maker, const struct tt_graph_node *node,
@@ -115,7 +113,8 @@ static tt_status read_unborn(struct reading *r)
 			continue;
 		buffer = tt_course_read_buffer(&graph->nodes[i], i);
 		status = tt_course_there(&r->maker, &buffer);
-		tt_course_name(&r->maker, buffer.buffer_id, i);
+		if (status == TTNN_OK)
+			status = tt_course_name(&r->maker, buffer.buffer_id, i);
 	}
 	tt_free(born);
 	return status;
@@ -129,13 +128,11 @@ static tt_status read_buffer(struct tt_course_maker *maker, const struct tt_grap
 {
 	struct tt_event_buffer buffer = facts_of(node, ID_OF_NODE(of));
 	bool comes = node->type == TT_GRAPH_BUFFER_ALLOCATE;
-	tt_status status;
 
-	tt_course_name(maker, buffer.buffer_id, of); /* of one that leaves */
-	status = comes ? tt_course_take(maker, &buffer, number)
-		       : tt_course_give(maker, &buffer, number);
-	tt_course_name(maker, buffer.buffer_id, of);
-	return status;
+	TT_TRY(tt_course_name(maker, buffer.buffer_id, of)); /* of one that leaves */
+	TT_TRY(comes ? tt_course_take(maker, &buffer, number)
+		     : tt_course_give(maker, &buffer, number));
+	return tt_course_name(maker, buffer.buffer_id, of);
 }
 
 /* "{[0-0 - 7-7]}" and "{[(x=0,y=0) - (x=7,y=7)]}": four numbers are a range, whatever is between. */

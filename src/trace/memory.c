@@ -89,10 +89,15 @@ static tt_status complete_holders(struct running *r, const struct life *life,
 		holder = &r->peaks->peaks[view].holders.data[life->held[view] - 1];
 		holder->buffer = buffer->node;
 		tt_str_clear(&text);
-		tt_stream_shape(&text, r->stream, buffer);
+		holder->shape = "";
+		status = tt_stream_shape(&text, r->stream, buffer);
+		if (status != TTNN_OK)
+			break;
 		shape = tt_map_add(r->texts, tt_str_text(&text), text.length, NULL);
-		holder->shape = shape ? shape->key : "";
-		status = text.failed || !shape ? tt_fail_nomem() : TTNN_OK;
+		if (shape)
+			holder->shape = shape->key;
+		else
+			status = tt_fail_nomem();
 	}
 	tt_str_deinit(&text);
 	return status;

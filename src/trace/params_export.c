@@ -4,55 +4,28 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "trace/devices.h"
 #include "trace/params.h"
 #include "trace/source.h"
-
-/* A device of the trace, as far as files show it. */
-struct known {
-	struct ttnn_device_info info;
-	uint32_t *chips;
-};
 
 struct export
 {
 	const char *directory;
 	struct tt_params_writer writer;
 	struct tt_str path, text;
-	TT_VEC(struct known) devices;
+	struct tt_seen_devices devices;
 };
 
 static const struct ttnn_device_info *find_device(void *context, uint32_t id)
 {
 	const struct export *export = context;
 
-	for (size_t i = export->devices.count; i-- > 0;)
-		if (export->devices.data[i].info.id == id)
-			return &export->devices.data[i].info;
-	return NULL;
+	return tt_seen_devices_find(&export->devices, id);
 }
 
-static tt_status add_device(struct export *export, const struct ttnn_device_info *info)
+static tt_status see_device(struct export *export, const struct ttnn_device_info *info)
 {
-	struct known *known;
-	size_t bytes;
-
-	if (!info || find_device(export, info->id))
-		return TTNN_OK;
-	known = TT_VEC_PUSH(&export->devices);
-	if (!known)
-		return tt_fail_nomem();
-	bytes = info->chip_count * sizeof(*info->chips);
-	*known = (struct known){.info = {.id = info->id,
-					 .rows = info->rows,
-					 .cols = info->cols,
-					 .chip_count = info->chip_count},
-				.chips = tt_alloc(bytes ? bytes : 1)};
-	if (!known->chips)
-		return tt_fail_nomem();
-	if (bytes)
-		memcpy(known->chips, info->chips, bytes);
-	known->info.chips = known->chips;
-	return TTNN_OK;
+	return info ? tt_seen_devices_add(&export->devices, info) : TTNN_OK;
 }
 
 static tt_status write_call(struct export *export, uint64_t number, const struct tt_seen *seen,
@@ -86,7 +59,7 @@ static tt_status export_all(uint64_t *count, struct export *export, struct tt_so
 		if (!seen)
 			return TTNN_OK;
 		if (seen->event.kind == TT_EVENT_DEVICE_OPEN)
-			TT_TRY(add_device(export, seen->event.device.info));
+			TT_TRY(see_device(export, seen->event.device.info));
 		if (seen->event.kind != TT_EVENT_CALL)
 			continue;
 		TT_TRY(write_call(export, *count + 1, seen, began_ns));
@@ -104,9 +77,7 @@ tt_status tt_params_export(uint64_t *count, struct tt_source *source, const char
 	*count = 0;
 	export.writer.context = &export;
 	status = export_all(count, &export, source);
-	for (size_t i = 0; i < export.devices.count; i++)
-		tt_free(export.devices.data[i].chips);
-	TT_VEC_DEINIT(&export.devices);
+	tt_seen_devices_deinit(&export.devices);
 	tt_str_deinit(&export.path);
 	tt_str_deinit(&export.text);
 	return status;

@@ -138,8 +138,11 @@ static void notice(struct tt_project *p, const struct tt_event_tensor *tensor)
 		.size = tensor->spec->bytes,
 	};
 	uint64_t banks = 0;
+	bool known = true;
 
-	if (!tt_project_follows(p) || tt_course_knows(&p->course, tensor->buffer_id))
+	if (tt_project_follows(p))
+		tt_project_follow(p, tt_course_knows(&known, &p->course, tensor->buffer_id));
+	if (known || p->status != TTNN_OK)
 		return;
 	for (size_t i = 0; i < p->devices.count; i++)
 		if (p->devices.data[i].id == tensor->device_id)
@@ -180,8 +183,9 @@ static uint32_t mention(struct tt_project *p, const struct tt_project_thread *t,
 		of = tt_project_buffer_node(p, t, tensor->buffer_id, &buffer);
 		tt_project_connect(p, of, node);
 		if (p->options.course) {
-			tt_course_name(&p->course, tensor->buffer_id, of);
-			tt_course_fill(&p->course, tensor->buffer_id, tensor->spec);
+			tt_project_follow(p, tt_course_name(&p->course, tensor->buffer_id, of));
+			tt_project_follow(
+				p, tt_course_fill(&p->course, tensor->buffer_id, tensor->spec));
 		}
 	}
 	return node;

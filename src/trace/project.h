@@ -23,6 +23,7 @@
 #include "base/vec.h"
 #include "trace/argmemo.h"
 #include "trace/course.h"
+#include "trace/devices.h"
 #include "trace/dialect.h"
 
 /* Nodes that commands read at once, for what needs them all: about a gigabyte. */
@@ -134,10 +135,10 @@ struct tt_project {
 	struct tt_arena kept;     /* what is known of devices */
 	TT_VEC(struct tt_project_thread) threads; /* by number */
 	TT_VEC(struct tt_project_device) devices;
-	struct tt_paged buffers, tensors;     /* id → node + 1 */
-	TT_VEC(uint32_t) chips;               /* that nodes of circular buffers name, each once */
-	struct tt_course_maker course;        /* of the graph's */
-	TT_VEC(struct tt_event_buffer) there; /* buffers from before the capture */
+	struct tt_paged buffers, tensors;               /* id → node + 1 */
+	struct tt_chip_list chips;                      /* that nodes of circular buffers name */
+	struct tt_course_maker course;                  /* of the graph's */
+	TT_VEC(struct tt_event_buffer) there;           /* buffers from before the capture */
 	struct tt_project_name names[TT_PROJECT_NAMES]; /* by their address: those asked for last */
 	struct tt_str text;
 	struct tt_argtext_style style;                   /* of texts */
@@ -147,9 +148,6 @@ struct tt_project {
 	tt_status status;
 	char message[256];
 };
-
-/* Chips that are told of; more than that is a damaged trace. */
-#define TT_PROJECT_CHIPS 1024
 
 /* A node that was not dropped yet. */
 static inline struct tt_graph_node *tt_project_node(struct tt_project *p, uint32_t number)

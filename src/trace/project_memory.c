@@ -46,19 +46,23 @@ void tt_project_on_buffer(struct tt_project *p, struct tt_project_thread *t,
 	tt_project_connect(p, tt_project_top(t), node);
 	if (!tt_project_follows(p))
 		return;
-	tt_course_name(&p->course, told->buffer_id, of); /* of one that leaves */
+	/* Before, of one that leaves. */
+	tt_project_follow(p, tt_course_name(&p->course, told->buffer_id, of));
 	tt_project_follow(p, type == TT_GRAPH_BUFFER_ALLOCATE
 				     ? tt_course_take(&p->course, told, node)
 				     : tt_course_give(&p->course, told, node));
-	tt_course_name(&p->course, told->buffer_id, of);
+	tt_project_follow(p, tt_course_name(&p->course, told->buffer_id, of));
 }
 
 void tt_project_on_there(struct tt_project *p, const struct tt_event_buffer *told)
 {
 	struct tt_event_buffer *slot;
+	bool known = false;
 
 	/* One that another thread made meanwhile, or gave back, was told of already. */
-	if (tt_project_follows(p) && tt_course_knows(&p->course, told->buffer_id))
+	if (tt_project_follows(p))
+		tt_project_follow(p, tt_course_knows(&known, &p->course, told->buffer_id));
+	if (known || p->status != TTNN_OK)
 		return;
 	slot = TT_VEC_PUSH(&p->there);
 	if (!slot) {
@@ -70,23 +74,6 @@ void tt_project_on_there(struct tt_project *p, const struct tt_event_buffer *tol
 		use_device(p, told->device_id);
 	if (tt_project_follows(p))
 		tt_project_follow(p, tt_course_there(&p->course, told));
-}
-
-/* A chip that nodes of circular buffers name. */
-static void note_chip(struct tt_project *p, uint32_t id)
-{
-	uint32_t *slot;
-
-	for (size_t i = 0; i < p->chips.count; i++)
-		if (p->chips.data[i] == id)
-			return;
-	if (p->chips.count == TT_PROJECT_CHIPS)
-		return;
-	slot = TT_VEC_PUSH(&p->chips);
-	if (slot)
-		*slot = id;
-	else
-		tt_project_fail(p, tt_fail_nomem());
 }
 
 static void add_memory(struct tt_project *p, struct tt_project_thread *t,
@@ -104,7 +91,7 @@ static void add_memory(struct tt_project *p, struct tt_project_thread *t,
 	uint32_t node = tt_project_hang(p, t, type);
 
 	if (type == TT_GRAPH_CB_ALLOCATE)
-		note_chip(p, memory->device_id);
+		tt_project_follow(p, tt_chip_list_note(&p->chips, memory->device_id));
 	if (tt_project_describes(p) && p->status == TTNN_OK)
 		tt_node_memory(p, node, memory);
 }

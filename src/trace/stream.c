@@ -52,10 +52,10 @@ const struct tt_course *tt_stream_course(const struct tt_stream *stream)
 	return stream->course->course;
 }
 
-void tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
-		     const struct tt_course_buffer *buffer)
+tt_status tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
+			  const struct tt_course_buffer *buffer)
 {
-	stream->kind->shape(out, stream, buffer);
+	return stream->kind->shape(out, stream, buffer);
 }
 
 void tt_stream_close(struct tt_stream *stream)
@@ -99,7 +99,7 @@ struct whole {
 	const struct tt_graph *graph;
 	uint32_t edge;
 	bool *made;
-	TT_VEC(uint32_t) chips;
+	struct tt_chip_list chips;
 	struct tt_course read; /* of a graph that has no course */
 	struct tt_course_maker maker;
 };
@@ -137,8 +137,8 @@ static tt_status whole_restart(struct tt_stream *stream)
 }
 
 /* The first tensor that a buffer's node is connected with. */
-static void whole_shape(struct tt_str *out, struct tt_stream *stream,
-			const struct tt_course_buffer *buffer)
+static tt_status whole_shape(struct tt_str *out, struct tt_stream *stream,
+			     const struct tt_course_buffer *buffer)
 {
 	const struct tt_graph *graph = ((struct whole *)stream)->graph;
 	const struct tt_graph_node *node =
@@ -150,8 +150,9 @@ static void whole_shape(struct tt_str *out, struct tt_stream *stream,
 		if (tensor->type != TT_GRAPH_TENSOR)
 			continue;
 		tt_str_adds(out, tt_graph_string(tensor, TT_KEY_SHAPE));
-		return;
+		return tt_str_status(out);
 	}
+	return TTNN_OK;
 }
 
 static void whole_close(struct tt_stream *stream)
@@ -183,20 +184,10 @@ static tt_status find_chips(struct whole *whole)
 
 	for (size_t i = 0; i < whole->graph->count; i++) {
 		const struct tt_graph_node *node = &whole->graph->nodes[i];
-		size_t at = 0;
-		uint32_t *slot;
 
-		if (node->type != TT_GRAPH_CB_ALLOCATE ||
-		    !tt_graph_number(&id, node, TT_KEY_DEVICE_ID))
-			continue;
-		while (at < whole->chips.count && whole->chips.data[at] != (uint32_t)id)
-			at++;
-		if (at < whole->chips.count || at == TT_PROJECT_CHIPS)
-			continue;
-		slot = TT_VEC_PUSH(&whole->chips);
-		if (!slot)
-			return tt_fail_nomem();
-		*slot = (uint32_t)id;
+		if (node->type == TT_GRAPH_CB_ALLOCATE &&
+		    tt_graph_number(&id, node, TT_KEY_DEVICE_ID))
+			TT_TRY(tt_chip_list_note(&whole->chips, (uint32_t)id));
 	}
 	whole->stream.facts.chips = whole->chips.data;
 	whole->stream.facts.chip_count = whole->chips.count;

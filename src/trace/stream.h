@@ -91,8 +91,8 @@ bool tt_stream_step(struct tt_course_step *out, struct tt_stream *stream, uint32
 const struct tt_course *tt_stream_course(const struct tt_stream *stream);
 
 /* The shape of a tensor in a buffer of the course, "" when none is known. */
-void tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
-		     const struct tt_course_buffer *buffer);
+tt_status tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
+			  const struct tt_course_buffer *buffer);
 
 /*
  * Of a stream of a trace opened with `apart`: its nodes are read now, and behind them their edges, near ones by blocks
@@ -125,8 +125,8 @@ struct tt_stream_kind {
 	bool (*edge)(uint32_t *to, struct tt_stream *stream);
 	bool (*made)(struct tt_stream *stream);
 	tt_status (*restart)(struct tt_stream *stream);
-	void (*shape)(struct tt_str *out, struct tt_stream *stream,
-		      const struct tt_course_buffer *buffer);
+	tt_status (*shape)(struct tt_str *out, struct tt_stream *stream,
+			   const struct tt_course_buffer *buffer);
 	void (*close)(struct tt_stream *stream);
 };
 

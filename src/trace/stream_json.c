@@ -27,7 +27,7 @@ struct json {
 	struct tt_graph_reader reader;
 	uint32_t edge;
 	struct tt_spill *made;
-	TT_VEC(uint32_t) chips;
+	struct tt_chip_list chips;
 	TT_VEC(struct ahead) aheads; /* by number of the node they lead to */
 	size_t passed;               /* of them: those that have come */
 	/* With a course: kinds of nodes, buffers that nodes allocate, those that were there. */
@@ -142,20 +142,10 @@ static void pass_references(struct json *j, uint32_t number)
 static tt_status note_chip(struct json *j, const struct tt_graph_node *node)
 {
 	uint64_t id = 0;
-	uint32_t *slot;
 
-	if (!tt_graph_number(&id, node, TT_KEY_DEVICE_ID))
-		return TTNN_OK;
-	for (size_t i = 0; i < j->chips.count; i++)
-		if (j->chips.data[i] == (uint32_t)id)
-			return TTNN_OK;
-	if (j->chips.count == TT_PROJECT_CHIPS)
-		return TTNN_OK;
-	slot = TT_VEC_PUSH(&j->chips);
-	if (!slot)
-		return tt_fail_nomem();
-	*slot = (uint32_t)id;
-	return TTNN_OK;
+	return tt_graph_number(&id, node, TT_KEY_DEVICE_ID)
+		       ? tt_chip_list_note(&j->chips, (uint32_t)id)
+		       : TTNN_OK;
 }
 
 static tt_status mark(struct tt_paged *nodes, uint32_t node)
@@ -259,8 +249,8 @@ static tt_status start_course(struct json *j)
 	for (size_t i = 0; i < j->theres.count; i++) {
 		TT_TRY(tt_course_there(&j->maker, &j->theres.data[i]));
 		if (j->theres.data[i].buffer_id <= j->stream.facts.nodes)
-			tt_course_name(&j->maker, j->theres.data[i].buffer_id,
-				       (uint32_t)(j->theres.data[i].buffer_id - 1));
+			TT_TRY(tt_course_name(&j->maker, j->theres.data[i].buffer_id,
+					      (uint32_t)(j->theres.data[i].buffer_id - 1)));
 	}
 	return TTNN_OK;
 }
@@ -356,16 +346,19 @@ static bool is_made(struct tt_stream *stream)
 	return tt_spill_next(&unused, ((struct json *)stream)->made, stream->handed - 1);
 }
 
-static void add_shape(struct tt_str *out, struct tt_stream *stream,
-		      const struct tt_course_buffer *buffer)
+static tt_status add_shape(struct tt_str *out, struct tt_stream *stream,
+			   const struct tt_course_buffer *buffer)
 {
 	struct json *j = (struct json *)stream;
 	uint32_t *shape;
 
-	if (buffer->node == TT_COURSE_NONE ||
-	    tt_paged_at(&shape, &j->buffer_shapes, buffer->node) != TTNN_OK || !*shape)
-		return;
-	tt_str_add(out, j->shapes.entries[*shape - 1].key, j->shapes.entries[*shape - 1].length);
+	if (buffer->node == TT_COURSE_NONE)
+		return TTNN_OK;
+	TT_TRY(tt_paged_at(&shape, &j->buffer_shapes, buffer->node));
+	if (*shape)
+		tt_str_add(out, j->shapes.entries[*shape - 1].key,
+			   j->shapes.entries[*shape - 1].length);
+	return tt_str_status(out);
 }
 
 static void close_json(struct tt_stream *stream)

@@ -282,11 +282,12 @@ static bool is_made(struct tt_stream *stream)
 	return tt_spill_next(&unused, ((struct trace *)stream)->made, stream->handed - 1);
 }
 
-static void add_shape(struct tt_str *out, struct tt_stream *stream,
-		      const struct tt_course_buffer *buffer)
+static tt_status add_shape(struct tt_str *out, struct tt_stream *stream,
+			   const struct tt_course_buffer *buffer)
 {
 	if (buffer->shaped)
 		tt_text_shape(out, &buffer->shape, stream->facts.dialect);
+	return tt_str_status(out);
 }
 
 static void close_trace(struct tt_stream *stream)
