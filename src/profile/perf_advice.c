@@ -133,7 +133,7 @@ static void of_blocks(struct advice *advice, const struct tt_perf_op *op)
 		    "out_subblock_h/w");
 		return;
 	}
-	if (w < 0 || w < 2) {
+	if (w < 2) {
 		good = false;
 		if (w < 0)
 			say(advice, "No inner dim block size found");

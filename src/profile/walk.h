@@ -40,6 +40,6 @@ struct tt_ops_survey {
 };
 
 /* Adds what a source has to *out, up to so many operations; 0: all. */
-tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source, uint64_t most);
+tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source, uint64_t limit);
 
 #endif
