@@ -625,19 +625,19 @@ static tt_status end_run(struct tt_results *results, enum tt_sweep_run_status ho
 }
 
 tt_status tt_results_finish(struct tt_results_files *out, struct tt_results *results,
-			    enum tt_sweep_run_status how)
+			    enum tt_sweep_run_status status)
 {
 	struct tt_results_files files;
-	tt_status status = tt_results_tick(results, true);
+	tt_status done = tt_results_tick(results, true);
 
 	out = out ? out : &files;
 	*out = (struct tt_results_files){0};
-	if (status == TTNN_OK)
-		status = end_run(results, how);
-	if (status == TTNN_OK && !results->no_files)
-		status = tt_results_write_files(out, results);
+	if (done == TTNN_OK)
+		done = end_run(results, status);
+	if (done == TTNN_OK && !results->no_files)
+		done = tt_results_write_files(out, results);
 	results_free(results);
-	return status;
+	return done;
 }
 
 tt_status tt_results_leave(struct tt_results *results)

@@ -242,6 +242,7 @@ static tt_status add_row(struct state *state, size_t number, struct tt_sweep_res
 			how->ended(how->context, result);
 	}
 	tt_str_deinit(&params);
+	result->key = result->params = NULL; /* they end here */
 	return status;
 }
 

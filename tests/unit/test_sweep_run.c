@@ -105,7 +105,7 @@ static void do_wrong(void *context, const struct tt_plan_vector *vector)
 {
 	(void)context;
 	if (vector->position == CRASH)
-		raise(SIGSEGV);
+		raise(SIGABRT);
 	if (vector->position == LEAVE)
 		_exit(3);
 	while (vector->position == HANG)
@@ -139,7 +139,7 @@ TEST(faults_are_results)
 	CHECK_INT(runner.counts.statuses[TT_SWEEP_FAIL_ASSERT_EXCEPTION], LIMITED);
 	CHECK_INT(runner.counts.hows[TT_SWEEP_PLAIN], VECTORS - 3 - LIMITED);
 	CHECK_INT(count_rows(database, "exception = 'TEST TIMED OUT (CRASH / HANG)'"), 1);
-	CHECK_INT(count_rows(database, "exception like 'its process died: Segm%(signal 11)'"), 1);
+	CHECK_INT(count_rows(database, "exception like 'its process died: Abort%(signal 6)'"), 1);
 	CHECK_INT(count_rows(database, "exception like '%exit code 3'"), 1);
 	CHECK_INT(count_rows(database, "exception like 'out of memory: it took the 3072 MB%'"),
 		  LIMITED);
