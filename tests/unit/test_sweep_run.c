@@ -110,9 +110,10 @@ static void do_wrong(void *context, const struct tt_plan_vector *vector)
 		_exit(3);
 	while (vector->position == HANG)
 		pause();
-	while (LIMITED && vector->position == GREEDY)
-		if (!tt_alloc(1 << 20))
-			break;
+	/* All of it, to the last kilobyte. */
+	for (size_t size = 1 << 20; LIMITED && vector->position == GREEDY && size >= 64; size >>= 4)
+		while (tt_alloc(size))
+			;
 }
 
 TEST(faults_are_results)
