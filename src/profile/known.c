@@ -99,6 +99,25 @@ static struct tt_ops_facts *copy_facts(const struct tt_event_facts *told)
 	return facts;
 }
 
+/* All that facts say but their texts, which go with the hash: one hash may stand for programs of any shape. */
+static void add_facts(struct tt_str *key, const struct tt_event_facts *told)
+{
+	uint64_t head[] = {told->hash,
+			   (uint64_t)(uintptr_t)told->cores,
+			   (uint64_t)told->fidelity << 2 | (uint64_t)told->computes << 1 |
+				   told->modelled,
+			   told->compute_ns,
+			   told->bandwidth_ns,
+			   told->ideal_ns,
+			   told->input_bw_count};
+
+	tt_str_add(key, (const char *)head, sizeof(head));
+	for (size_t i = 0; told->modelled && i < told->input_bw_count; i++)
+		tt_str_add(key, (const char *)&told->input_bw[i].real, sizeof(double));
+	for (size_t i = 0; told->modelled && i < told->output_bw_count; i++)
+		tt_str_add(key, (const char *)&told->output_bw[i].real, sizeof(double));
+}
+
 tt_status tt_ops_known_facts(const struct tt_ops_facts **out, struct tt_ops_known *known,
 			     const struct tt_event_program *program)
 {
@@ -109,10 +128,13 @@ tt_status tt_ops_known_facts(const struct tt_ops_facts **out, struct tt_ops_know
 	*out = NULL;
 	if (!tt_event_facts_read(&told, program))
 		return TTNN_OK;
-	entry = tt_map_find(&known->facts, &told.hash, sizeof(told.hash));
+	tt_str_clear(&known->key);
+	add_facts(&known->key, &told);
+	TT_TRY(tt_str_status(&known->key));
+	entry = tt_map_find(&known->facts, known->key.data, known->key.length);
 	if (!entry) {
 		made = copy_facts(&told);
-		entry = made ? tt_map_add(&known->facts, &told.hash, sizeof(told.hash), NULL)
+		entry = made ? tt_map_add(&known->facts, known->key.data, known->key.length, NULL)
 			     : NULL;
 		if (!entry) {
 			free_facts(made);
@@ -169,8 +191,9 @@ static struct tt_ops_program *make_program(struct tt_ops_known *known,
 	if (!program)
 		return NULL;
 	program->number = ++known->count;
-	memcpy(program->tensors, seen->tensors,
-	       ((size_t)seen->inputs + seen->outputs) * sizeof(*seen->tensors));
+	if (seen->inputs + seen->outputs)
+		memcpy(program->tensors, seen->tensors,
+		       ((size_t)seen->inputs + seen->outputs) * sizeof(*seen->tensors));
 	if (!seen->facts || take_facts(program, seen->facts))
 		return program;
 	tt_ops_program_unref(program);

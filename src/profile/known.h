@@ -26,7 +26,7 @@ struct tt_ops_known {
 	struct tt_argmemo memo; /* numbers that stand for attributes */
 	struct tt_argtext_style style;
 	struct tt_map attributes; /* number of the memo and name → struct tt_ops_attributes */
-	struct tt_map facts;      /* hash → struct tt_ops_facts */
+	struct tt_map facts;      /* all that they say → struct tt_ops_facts */
 	struct tt_map programs;   /* all that they are made of → struct tt_ops_program */
 	struct tt_str key;
 	uint64_t count; /* different ones so far */

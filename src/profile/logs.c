@@ -228,23 +228,15 @@ static void put_tensor(struct tt_jsonw *w, const struct tt_ops_tensor *tensor, b
 	}
 	tt_jsonw_end(w);
 	tt_jsonw_key(w, "storage_type");
-	tt_str_clear(&text);
-	tt_ops_memory_text(&text, tensor);
 	if (!tensor->on_device) {
-		tt_jsonw_string(w, tt_str_text(&text));
+		tt_jsonw_string(w, "HOST");
 	} else {
-		/* DEV_1_DRAM_INTERLEAVED */
-		char *id = strchr(text.data, '_') + 1, *buffer = strchr(id, '_') + 1,
-		     *layout = strchr(buffer, '_') + 1;
-
-		buffer[-1] = layout[-1] = '\0';
 		tt_jsonw_object(w);
-		tt_jsonw_key(w, "device_id");
-		tt_jsonw_raw(w, id, strlen(id));
+		tt_jsonw_key_int(w, "device_id", tensor->device);
 		tt_jsonw_key(w, "memory_config");
 		tt_jsonw_object(w);
-		tt_jsonw_key_string(w, "buffer_type", buffer);
-		tt_jsonw_key_string(w, "memory_layout", layout);
+		tt_jsonw_key_string(w, "buffer_type", tt_ops_buffer_name(tensor));
+		tt_jsonw_key_string(w, "memory_layout", tt_ops_memory_layout_name(tensor));
 		tt_jsonw_end(w);
 		tt_jsonw_end(w);
 	}

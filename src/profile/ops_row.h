@@ -141,6 +141,8 @@ void tt_ops_tensor_of(struct tt_ops_tensor *out, const struct tt_event_tensor *t
 void tt_ops_memory_text(struct tt_str *out, const struct tt_ops_tensor *tensor);
 const char *tt_ops_dtype_name(const struct tt_ops_tensor *tensor);
 const char *tt_ops_layout_name(const struct tt_ops_tensor *tensor);
+const char *tt_ops_buffer_name(const struct tt_ops_tensor *tensor);
+const char *tt_ops_memory_layout_name(const struct tt_ops_tensor *tensor);
 
 /* The text of a place in the user's program, with commas: "loc(fused[\"a.py\":60:0, \"add\"])" or "loc(unknown)". */
 void tt_ops_loc_text(struct tt_str *out, const struct tt_ops_row *row);

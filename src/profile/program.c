@@ -130,6 +130,16 @@ const char *tt_ops_layout_name(const struct tt_ops_tensor *tensor)
 	return name_of(&tt_enum_layout, tensor->layout);
 }
 
+const char *tt_ops_buffer_name(const struct tt_ops_tensor *tensor)
+{
+	return name_of(&tt_enum_buffer_type, tensor->buffer);
+}
+
+const char *tt_ops_memory_layout_name(const struct tt_ops_tensor *tensor)
+{
+	return name_of(&tt_enum_memory_layout, tensor->memory_layout);
+}
+
 void tt_ops_memory_text(struct tt_str *out, const struct tt_ops_tensor *tensor)
 {
 	if (!tensor->on_device) {
@@ -139,9 +149,9 @@ void tt_ops_memory_text(struct tt_str *out, const struct tt_ops_tensor *tensor)
 	tt_str_adds(out, "DEV_");
 	tt_str_addu(out, tensor->device);
 	tt_str_addc(out, '_');
-	tt_str_adds(out, name_of(&tt_enum_buffer_type, tensor->buffer));
+	tt_str_adds(out, tt_ops_buffer_name(tensor));
 	tt_str_addc(out, '_');
-	tt_str_adds(out, name_of(&tt_enum_memory_layout, tensor->memory_layout));
+	tt_str_adds(out, tt_ops_memory_layout_name(tensor));
 }
 
 /* ---- places and times --------------------------------------------------------------------------------- */

@@ -813,6 +813,8 @@ static void survey_event(struct tt_ops_survey *out, struct surveyed *thread,
 		thread->launched = true;
 		if (event->launch.launch > out->launches)
 			out->launches = event->launch.launch;
+	} else if (event->kind == TT_EVENT_PROGRAM_RUN) {
+		out->operations += event->run.session != 0;
 	} else if (event->kind == TT_EVENT_SCOPE_BEGIN) {
 		if (event->begin.kind == TT_SCOPE_DEVICE_OP)
 			*thread = (struct surveyed){seen->depth, (uint32_t)event->begin.input_count,
@@ -834,7 +836,8 @@ tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source, uin
 
 	tt_source_want(source, &(struct tt_source_wants){
 				       .kinds = TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END) |
-						TT_WANT(PROGRAM_LAUNCH) | TT_WANT(DEVICE_OPEN),
+						TT_WANT(PROGRAM_LAUNCH) | TT_WANT(PROGRAM_RUN) |
+						TT_WANT(DEVICE_OPEN),
 				       .tensors = true});
 	while ((status = tt_source_next(&seen, source)) == TTNN_OK && seen) {
 		if (limit && out->operations >= limit)

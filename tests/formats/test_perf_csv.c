@@ -672,6 +672,51 @@ TEST(each_chip_of_a_mesh_has_its_row)
 	free_sheet(&sheet);
 }
 
+/* A program that takes any shape has one hash, and other cores for each. */
+TEST(facts_are_those_of_the_operation_whatever_the_hash)
+{
+	struct tt_capture_options options = {.path = test_path("shapes.ttrace")};
+	struct tt_capture *capture;
+	struct tt_ops_totals totals;
+	struct sheet sheet = {0};
+	struct told told;
+
+	CHECK_OK(tt_capture_begin(&capture, &options));
+	open_mesh(&told, 1);
+	tell_operation(&told, true);
+	CHECK_OK(tt_core_set_grid(&told.cores, 4, 4));
+	tell_operation(&told, true);
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	tt_capture_free(capture);
+	csv_of(&sheet, &totals, options.path, TTNN_DIALECT_SEED);
+	CHECK_STR(named(&sheet, 1, "CORE COUNT"), "6");
+	CHECK_STR(named(&sheet, 2, "CORE COUNT"), "16");
+	free_sheet(&sheet);
+}
+
+/* The capture of what runs again may not be in the recording. */
+TEST(replays_of_what_was_captured_before)
+{
+	struct tt_capture_options options = {.path = test_path("before.ttrace")};
+	struct tt_capture *capture;
+	struct tt_ops_totals totals;
+	struct sheet sheet = {0};
+	struct told told;
+
+	CHECK_OK(tt_capture_begin(&capture, &options));
+	open_mesh(&told, 1);
+	tell_step(TT_METAL_TRACE_REPLAY, 1);
+	tell_run(&told, 0, 7, 1);
+	tell_step(TT_METAL_TRACE_DONE, 1);
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	tt_capture_free(capture);
+	csv_of(&sheet, &totals, options.path, TTNN_DIALECT_SEED);
+	CHECK_INT(totals.replayed, 1);
+	CHECK_STR(named(&sheet, 1, "OP CODE"), "ToldDeviceOperation");
+	CHECK_STR(named(&sheet, 1, "GLOBAL CALL COUNT"), "7168");
+	free_sheet(&sheet);
+}
+
 TEST(processes_are_merged_by_time)
 {
 	struct tt_ops_input inputs[2];
@@ -755,6 +800,32 @@ TEST(a_folder_has_all_that_viewers_take)
 		}
 		tt_free(text);
 	}
+}
+
+/* Names of memories may have several words. */
+TEST(memory_in_messages_is_by_name)
+{
+	struct tt_capture_options capturing = {.path = test_path("small.ttrace")};
+	struct tt_ops_options options = {.dialect = TTNN_DIALECT_SEED};
+	struct tt_ops_input input = {capturing.path};
+	struct tt_capture *capture;
+	struct tt_ops_totals totals;
+	struct told told;
+	char *text, path[300];
+	size_t size;
+
+	CHECK_OK(tt_capture_begin(&capture, &capturing));
+	open_mesh(&told, 1);
+	told.spec.memory.buffer = TTNN_L1_SMALL;
+	tell_operation(&told, true);
+	CHECK_OK(tt_capture_stop(NULL, capture));
+	tt_capture_free(capture);
+	CHECK_OK(tt_ops_folder(&totals, &input, 1, &options, test_path("small")));
+	snprintf(path, sizeof(path), "%s/tracy_ops_data.csv", test_path("small"));
+	CHECK_OK(tt_file_read(&text, &size, path));
+	CHECK(strstr(text, "\"buffer_type\": \"L1_SMALL\""));
+	CHECK(strstr(text, "\"memory_layout\": \"INTERLEAVED\""));
+	tt_free(text);
 }
 
 SCENARIO(recordings_when_memory_is_short)
