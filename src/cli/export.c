@@ -277,6 +277,7 @@ static tt_status write_ops(const struct job *job, write_ops_fn *write, const cha
 		status = cli_window_make(&window, &part);
 	if (part)
 		how.window = &window;
+	cli_open_many();
 	if (status == TTNN_OK)
 		status = write(&totals, inputs, job->all->count, &how, to);
 	if (status == TTNN_OK)

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/jsonslice.h"
 #include "base/log.h"
@@ -117,6 +118,16 @@ tt_status cli_inputs_list(struct cli_inputs *out, size_t count, char **operands)
 	for (size_t i = 0; i < count; i++)
 		TT_TRY(add_operand(out, operands[i]));
 	return TTNN_OK;
+}
+
+void cli_open_many(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 enum ttnn_dialect cli_dialect(int chosen)

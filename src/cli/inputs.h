@@ -40,6 +40,9 @@ tt_status cli_json_kind(enum cli_json *out, const char *path);
 /* The dialect that an option chose; that of the surroundings when it is negative. */
 enum ttnn_dialect cli_dialect(int chosen);
 
+/* Lets this process open as many files as it may: recordings of a run are read side by side, and a run may have thousands. */
+void cli_open_many(void);
+
 /* What is made goes to standard output at once: for struct tt_jsonw and the like. */
 void cli_write_stdout(void *context, const void *data, size_t size);
 

@@ -346,6 +346,7 @@ static tt_status write_report(struct session *s)
 		say_time_out(s);
 	else if (cli_profile_files_settle(files) != TTNN_OK)
 		SAY("%s; the recordings stay in %s\n", ttnn_error(), files->traces);
+	cli_open_many();
 	status = tt_ops_csv(&totals, files->inputs.data, files->inputs.count, &how, files->report);
 	if (status == TTNN_OK)
 		status = tt_ops_folder(&again, files->inputs.data, files->inputs.count, &how,

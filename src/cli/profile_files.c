@@ -78,6 +78,8 @@ tt_status cli_profile_files_make(struct cli_profile_files *files, const char *ou
 {
 	struct stat facts;
 
+	if (tt_ends_with(output, "/"))
+		return tt_fail(TTNN_INVALID, "--output: %s is no name of a file", output);
 	TT_TRY(make_names(files, output));
 	if (stat(files->report, &facts) == 0 && S_ISDIR(facts.st_mode))
 		return tt_fail(TTNN_INVALID, "--output: %s is a directory", files->report);

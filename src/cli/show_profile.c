@@ -132,32 +132,37 @@ static void print_slowest(const struct tt_perf_sum *sum)
 	}
 }
 
+static const char *plural(uint64_t number, const char *one, const char *many)
+{
+	return number == 1 ? one : many;
+}
+
 static void print_totals(const struct tt_perf_file *file, const struct tt_perf_sum *sum)
 {
-	printf("%" PRIu64 " operations, %" PRIu64
-	       " signposts; %.1f us on the device, %.1f us between "
-	       "them, %.1f us on the host (%s, %u cores)\n\n",
-	       file->operations, file->signposts, file->device_us, file->gap_us, sum->host_us,
-	       file->chip->name, file->cores);
+	printf("%" PRIu64 " %s, %" PRIu64
+	       " %s; %.1f us on the device, %.1f us between them, %.1f us "
+	       "on the host (%s, %u cores)\n\n",
+	       file->operations, plural(file->operations, "operation", "operations"),
+	       file->signposts, plural(file->signposts, "signpost", "signposts"), file->device_us,
+	       file->gap_us, sum->host_us, file->chip->name, file->cores);
 }
 
 static void print_notes(const struct tt_perf_file *file, const struct tt_perf_sum *sum)
 {
 	if (sum->long_gaps)
-		printf("\n%" PRIu64
-		       " gaps are longer than 6.5 us, %.1f us together (%.1f %% of all): "
+		printf("\n%" PRIu64 " %s longer than 6.5 us, %.1f us together (%.1f %% of all): "
 		       "the device waits for the host.\nCapture a trace of the operations and run that "
 		       "again.\n",
-		       sum->long_gaps, sum->long_gap_us,
-		       100 * share_of(sum->long_gap_us, file->total_us));
+		       sum->long_gaps, plural(sum->long_gaps, "gap is", "gaps are"),
+		       sum->long_gap_us, 100 * share_of(sum->long_gap_us, file->total_us));
 	if (file->invalid)
 		printf("\n%" PRIu64
-		       " operations have no time on the device, or one that makes no sense; "
-		       "they are in no sum.\n",
-		       file->invalid);
+		       " %s no time on the device, or one that makes no sense; %s in no sum.\n",
+		       file->invalid, plural(file->invalid, "operation has", "operations have"),
+		       plural(file->invalid, "it is", "they are"));
 	if (file->ragged)
-		printf("\n%" PRIu64 " lines have more or fewer cells than the first.\n",
-		       file->ragged);
+		printf("\n%" PRIu64 " %s more or fewer cells than the first.\n", file->ragged,
+		       plural(file->ragged, "line has", "lines have"));
 }
 
 tt_status cli_profile_print(const char *path)

@@ -12,7 +12,7 @@
 /* What does not end after a signal gets the next one of `louder` so long after it. */
 #define PATIENCE_NS ((uint64_t)5000000000)
 
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define ENDS (sizeof(ends) / sizeof(ends[0]))
 static const int louder[] = {SIGTERM, SIGKILL};
 #define LOUDER ((int)(sizeof(louder) / sizeof(louder[0])))
