@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/configs.h"
+#include "cli/inputs.h"
 #include "store/diff.h"
 
 static const char *output;
@@ -211,18 +212,13 @@ static const struct tt_opt diff_options[] = {
 	{0},
 };
 
-static void write_stdout(void *context, const void *data, size_t size)
-{
-	(void)context;
-	fwrite(data, 1, size, stdout);
-}
-
 static tt_status print_json(const struct tt_diff *diff, struct tt_master *const masters_of[2])
 {
 	static const char *const keys[] = {"only_in_first", "only_in_second"};
 	struct tt_jsonw w;
 
-	tt_jsonw_init(&w, write_stdout, NULL, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	tt_jsonw_init(&w, cli_write_stdout, NULL,
+		      (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 	tt_jsonw_object(&w);
 	tt_jsonw_key_int(&w, "common", (int64_t)diff->common);
 	for (size_t side = 0; side < 2; side++) {

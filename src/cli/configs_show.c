@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/configs.h"
+#include "cli/inputs.h"
 #include "store/describe.h"
 
 static struct tt_describe how;
@@ -53,15 +54,10 @@ static int open_master(struct tt_master **out)
 	return TT_EXIT_NO;
 }
 
-static void write_stdout(void *context, const void *data, size_t size)
-{
-	(void)context;
-	fwrite(data, 1, size, stdout);
-}
-
 static void begin_json(struct tt_jsonw *w)
 {
-	tt_jsonw_init(w, write_stdout, NULL, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
+	tt_jsonw_init(w, cli_write_stdout, NULL,
+		      (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 }
 
 /* Prints a text that was made, or why it was not. */

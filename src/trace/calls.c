@@ -27,8 +27,7 @@ static tt_status tell_source(struct tt_source *source, const struct tt_project_o
 	tt_status status = TTNN_OK;
 
 	tt_project_init(&project, options);
-	if (options->label)
-		tt_progress_init(&progress, options->label, tt_source_info(source)->events);
+	tt_progress_init(&progress, options->label, tt_source_info(source)->events);
 	tt_source_want(source, &(struct tt_source_wants){.kinds = TT_WANT(SCOPE_BEGIN) |
 								  TT_WANT(SCOPE_END)});
 	for (size_t i = 1; status == TTNN_OK; i++) {
@@ -38,15 +37,13 @@ static tt_status tell_source(struct tt_source *source, const struct tt_project_o
 		tt_project_event(&project, &seen->event, seen->time_ns, seen->thread);
 		if (i % POLL)
 			continue;
-		if (options->label)
-			tt_progress_add(&progress, POLL);
+		tt_progress_add(&progress, POLL);
 		tt_deadline_poll();
 		status = tt_deadline_check();
 	}
 	if (status == TTNN_OK)
 		status = tt_project_status(&project);
-	if (options->label)
-		tt_progress_deinit(&progress);
+	tt_progress_deinit(&progress);
 	tt_project_deinit(&project);
 	tt_source_want(source, NULL);
 	return status;
