@@ -154,13 +154,14 @@ static void add_markdown_table(struct tt_str *out, const char *title,
 
 		tt_str_adds(out, "| ");
 		add_cell(out, group->name);
-		tt_str_addf(out,
-			    " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64
-			    " | %.5f |\n",
-			    group->total,
-			    group->hows[TT_SWEEP_PLAIN] + group->hows[TT_SWEEP_UNJUDGED],
-			    group->hows[TT_SWEEP_STAND_IN], group->hows[TT_SWEEP_MOVED],
-			    group->failed, group->least_pcc);
+		tt_str_addf(
+			out, " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64,
+			group->total, group->hows[TT_SWEEP_PLAIN] + group->hows[TT_SWEEP_UNJUDGED],
+			group->hows[TT_SWEEP_STAND_IN], group->hows[TT_SWEEP_MOVED], group->failed);
+		if (isnan(group->least_pcc))
+			tt_str_adds(out, " | – |\n");
+		else
+			tt_str_addf(out, " | %.5f |\n", group->least_pcc);
 	}
 }
 
