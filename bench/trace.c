@@ -94,8 +94,11 @@ static void run_memory(void)
 static void run_buffer(void)
 {
 	static uint64_t id;
-	struct tt_event event = {.kind = TT_EVENT_BUFFER_ALLOC};
+	struct tt_event event;
 
+	/* As the library tells of it: what is not of its kind is left as it is. */
+	event.kind = TT_EVENT_BUFFER_ALLOC;
+	event.ticks = 0;
 	id++;
 	event.buffer = (struct tt_event_buffer){.buffer_id = id,
 						.device_id = 1,
