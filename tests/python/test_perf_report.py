@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -158,7 +159,7 @@ ADD = {
     "DEVICE ERISC KERNEL DURATION [ns]": "", "DEVICE COMPUTE CB WAIT FRONT [ns]": "", "DEVICE COMPUTE CB RESERVE BACK [ns]": "",
     "DISPATCH TOTAL CQ CMD OP TIME [ns]": "", "DISPATCH GO SEND WAIT TIME [ns]": "", "METAL TRACE ID": "", "METAL TRACE REPLAY SESSION ID": "",
     "PM IDEAL [ns]": "1", "PM COMPUTE [ns]": "1", "PM BANDWIDTH [ns]": "1", "PM REQ I BW": "[]", "PM REQ O BW": "[]", "NOC UTIL (%)": "",
-    "DRAM BW UTIL (%)": "", "NPE CONG IMPACT (%)": "", "CONST_EVAL_OP": "false",
+    "DRAM BW UTIL (%)": "", "NPE CONG IMPACT (%)": "", "CONST_EVAL_OP": "false", "PROGRAM_METADATA": "",
     **{f"{tensor}_{what}": text for tensor in ("INPUT_0", "INPUT_1", "OUTPUT_0") for what, text in
        {"W": "1", "Z": "1", "Y": "256", "X": "256", "LAYOUT": "TILE", "DATATYPE": "FLOAT32", "MEMORY": "DEV_1_DRAM_INTERLEAVED"}.items()},
 }
@@ -168,3 +169,4 @@ def test_the_row_of_an_addition(recorded, tmp_path):
     (row,) = export(recorded("add"), tmp_path / "report.csv", "seed")
     assert len(row) == 77
     assert {name: row[name] for name in ADD} == ADD
+    assert re.fullmatch(r'loc\(fused\["[^"]*":\d+:0, "add"\]\)', row["LOC"])
