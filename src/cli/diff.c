@@ -106,7 +106,9 @@ static double relative(double before, double after)
 
 static void print_change(const struct change *change, const double shown[2])
 {
-	printf("%-44.100s %7" PRIu64 " %7" PRIu64 " %12.1f %12.1f ", change->op_code,
+	char text[CLI_SHOWN];
+
+	printf("%-44s %7" PRIu64 " %7" PRIu64 " %12.1f %12.1f ", cli_shown(text, change->op_code),
 	       change->counts[0], change->counts[1], shown[0], shown[1]);
 	if (change->verdict == GONE || change->verdict == NEW)
 		printf("%8s %10s %s\n", "", "", words[change->verdict]);

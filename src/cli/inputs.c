@@ -120,6 +120,23 @@ tt_status cli_inputs_list(struct cli_inputs *out, size_t count, char **operands)
 	return TTNN_OK;
 }
 
+const char *cli_shown(char out[CLI_SHOWN], const char *text)
+{
+	size_t length = strnlen(text, CLI_SHOWN);
+
+	if (length == CLI_SHOWN) {
+		/* A character of several bytes is not cut. */
+		for (length = CLI_SHOWN - 4; length && (text[length] & 0xc0) == 0x80;)
+			length--;
+		memcpy(out + length, "...", 4);
+	} else {
+		out[length] = '\0';
+	}
+	for (size_t i = 0; i < length; i++)
+		out[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+	return out;
+}
+
 void cli_open_many(void)
 {
 	struct rlimit limit;

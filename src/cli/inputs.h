@@ -40,6 +40,10 @@ tt_status cli_json_kind(enum cli_json *out, const char *path);
 /* The dialect that an option chose; that of the surroundings when it is negative. */
 enum ttnn_dialect cli_dialect(int chosen);
 
+/* A text of others for the terminal: in one line, without its control characters, not for ever. */
+#define CLI_SHOWN 160
+const char *cli_shown(char out[CLI_SHOWN], const char *text);
+
 /* Lets this process open as many files as it may: recordings of a run are read side by side, and a run may have thousands. */
 void cli_open_many(void);
 

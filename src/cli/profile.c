@@ -62,18 +62,6 @@ struct session {
 
 #define SAY(...) fprintf(stderr, "ttnn profile: " __VA_ARGS__)
 
-/* A command line for a message: in one line, and not for ever. */
-static const char *shown(char out[160], const char *command)
-{
-	snprintf(out, 160, "%s", command);
-	if (strlen(command) >= 160)
-		memcpy(out + 156, "...", 4);
-	for (char *at = out; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = ' ';
-	return out;
-}
-
 static const char *plural(uint64_t number, const char *one, const char *many)
 {
 	return number == 1 ? one : many;
@@ -81,9 +69,9 @@ static const char *plural(uint64_t number, const char *one, const char *many)
 
 static void say_process(const struct tt_server_process *process)
 {
-	char text[160];
+	char text[CLI_SHOWN];
 
-	SAY("process %" PRIu64 " (%s): ", process->pid, shown(text, process->command));
+	SAY("process %" PRIu64 " (%s): ", process->pid, cli_shown(text, process->command));
 	if (process->ended)
 		fprintf(stderr, "%" PRIu64 " %s\n", process->operations,
 			plural(process->operations, "call", "calls"));
@@ -166,11 +154,11 @@ static void say_comparison(const struct session *s)
 
 static void say_nothing_recorded(const struct session *s)
 {
-	char text[160];
+	char text[CLI_SHOWN];
 	size_t count;
 
 	tt_server_processes(&count, s->server);
-	shown(text, s->command);
+	cli_shown(text, s->command);
 	if (s->workload.code == EXIT_NOT_FOUND)
 		SAY("'%s': the shell did not find a command of it\n", text);
 	if (!count)
@@ -187,16 +175,16 @@ static void say_time_out(const struct session *s)
 {
 	size_t count;
 	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
-	char text[160];
+	char text[CLI_SHOWN];
 
 	SAY("'%s' on port %d timed out after %" PRId64 " seconds: %d of its processes still %s; "
 	    "the report has what they told so far\n",
-	    shown(text, s->command), tt_server_port(s->server), wait_seconds, s->running,
+	    cli_shown(text, s->command), tt_server_port(s->server), wait_seconds, s->running,
 	    plural((uint64_t)s->running, "runs", "run"));
 	for (size_t i = 0; i < count; i++)
 		if (processes[i].file && !processes[i].ended)
 			SAY("process %" PRIu64 " runs: %s\n", processes[i].pid,
-			    shown(text, processes[i].command));
+			    cli_shown(text, processes[i].command));
 	SAY("end what is left over before the next profile, or give that another port with -p\n");
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/inputs.h"
 #include "cli/window.h"
 #include "profile/perf_sum.h"
 
@@ -62,7 +63,7 @@ static const char *usual_limit(const struct tt_perf_group *group)
 
 static void print_groups(const struct tt_perf_sum *sum, double device_us)
 {
-	char text[BAR * 3 + 1];
+	char text[BAR * 3 + 1], name[CLI_SHOWN];
 	double rest = 0;
 	uint64_t rest_count = 0;
 
@@ -76,9 +77,10 @@ static void print_groups(const struct tt_perf_sum *sum, double device_us)
 			rest_count += group->count;
 			continue;
 		}
-		printf("%-44.100s %7" PRIu64 " %12.1f %10.1f %10.1f %6u %-8s %6.1f %s\n",
-		       group->op_code, group->count, group->us, group->mean, group->gap_us,
-		       group->cores, usual_limit(group), 100 * share_of(group->us, device_us),
+		printf("%-44s %7" PRIu64 " %12.1f %10.1f %10.1f %6u %-8s %6.1f %s\n",
+		       cli_shown(name, group->op_code), group->count, group->us, group->mean,
+		       group->gap_us, group->cores, usual_limit(group),
+		       100 * share_of(group->us, device_us),
 		       bar(text, share_of(group->us, device_us)));
 	}
 	if (rest_count)
@@ -116,10 +118,10 @@ static void print_slowest(const struct tt_perf_sum *sum)
 	       "gap us", "cores", "DRAM %", "FLOP %", "bound", "limit");
 	for (size_t i = 0; i < sum->slow_count; i++) {
 		const struct tt_perf_slow *slow = &sum->slow[i];
-		char name[200];
+		char text[CLI_SHOWN], name[CLI_SHOWN + 96];
 
-		snprintf(name, sizeof(name), "%.110s%s%s", slow->op_code, *slow->size ? " " : "",
-			 slow->size);
+		snprintf(name, sizeof(name), "%s%s%s", cli_shown(text, slow->op_code),
+			 *slow->size ? " " : "", slow->size);
 		printf("%7" PRIu64 " %-52s ", slow->line, name);
 		print_number("%10.1f ", slow->us, 11);
 		print_number("%10.1f ", slow->gap, 11);
