@@ -12,6 +12,7 @@
 #include "sweep/inputs.h"
 #include "sweep/runner.h"
 #include "sweep/summary.h"
+#include "sweep/verdict.h"
 
 /* A sanitizer reserves more memory than any limit leaves. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -356,6 +357,30 @@ TEST(another_call_is_not_the_recorded_one)
 	ttnn_device_unref(device);
 	tt_arena_deinit(&arena);
 	tt_plan_deinit(&plan);
+}
+
+/* One NaN among many numbers is seen, which the correlation alone would not show. */
+TEST(a_nan_is_strange)
+{
+	struct ttnn_shape shape = {.rank = 1, .dim = {64}};
+	struct tt_verdict verdict = {.pcc = 1};
+	struct ttnn_tensor_spec spec;
+	double want[64];
+	float got[64];
+	struct tt_array golden = {.shape = shape, .dtype = TTNN_FLOAT32, .count = 64, .data = want};
+	ttnn_tensor *tensor = NULL;
+
+	for (int i = 0; i < 64; i++)
+		want[i] = got[i] = (float)i;
+	CHECK_OK(ttnn_tensor_spec_make(
+		&spec, &(struct ttnn_spec_args){.shape = shape, .dtype = TTNN_FLOAT32}));
+	for (int turn = 0; turn < 2; turn++) {
+		got[0] = turn ? NAN : 0;
+		CHECK_OK(ttnn_tensor_from_data(&tensor, got, TTNN_FLOAT32, &spec, 0));
+		CHECK_OK(tt_verdict_add(&verdict, tensor, &golden));
+		CHECK(verdict.strange == turn);
+		ttnn_tensor_unref(tensor);
+	}
 }
 
 /* ---- mutations and files ---------------------------------------------------------------------------------- */
