@@ -38,10 +38,10 @@ static bool note(struct call *call, PyFrameObject *frame, PyCodeObject *code, in
 {
 	const char *file = intern(code->co_filename);
 	const char *function = file ? intern(code->co_name) : NULL;
+	PyCodeObject *before = call->code;
 
 	if (!function)
 		return false;
-	Py_XDECREF(call->code);
 	*call = (struct call){
 		.code = (PyCodeObject *)Py_NewRef(code),
 		.at = at,
@@ -50,6 +50,7 @@ static bool note(struct call *call, PyFrameObject *frame, PyCodeObject *code, in
 		.function = function,
 		.ours = py_is_ours(frame),
 	};
+	Py_XDECREF(before); /* its end may call Python, and come here again */
 	return true;
 }
 
