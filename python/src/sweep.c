@@ -1,4 +1,5 @@
 /* sweep.c: sweeps: vector files, vectors in child processes, results, traced calls again. */
+#include <signal.h>
 #include <ttnn_sweep.h>
 
 #include "py.h"
@@ -76,6 +77,8 @@ static enum ttnn_status begin_child(void *context)
 {
 	(void)context;
 	PyOS_AfterFork_Child();
+	/* Ctrl-C is for the parent, who decides what is still counted. */
+	PyOS_setsig(SIGINT, SIG_IGN);
 	return TTNN_OK;
 }
 

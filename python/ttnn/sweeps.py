@@ -155,13 +155,13 @@ class Folder:
     def timeout(self, name):
         """TIMEOUT of a module's text, in seconds: nothing is imported for it."""
         seconds = TIMEOUT
-        for line in self.path(name).read_text().splitlines():
+        for line in self.path(name).read_text("utf-8", "replace").splitlines():
             if "TIMEOUT" in line:
                 try:
                     seconds = int(line.rsplit("=", 1)[-1])
                 except ValueError:
                     break
-        return seconds
+        return max(seconds, 0)
 
     def file(self, name):
         return self.vectors / f"{name}.json"
@@ -205,12 +205,20 @@ def is_sweep(module):
 
 # ---- running
 
+
+def clean(text):
+    """As files and rows take a text, whatever run() made of it: without zero bytes and halves of characters."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\\0")
+
+
+DETAILS = ("operation", "model", "how", "pcc", "bound", "error", "notes")
 _details = {}  # of the vector that ran last: what run() knows beside its result
 
 
 def tell(**details):
-    """What a run() knows beside its result, for the database: operation, model, how, pcc, bound, error, notes."""
-    _details.update(details)
+    """What a run() knows beside its result, for the database: DETAILS."""
+    known = {name: details[name] for name in DETAILS if name in details}
+    _details.update({name: value if isinstance(value, (int, float, type(None))) else str(value) for name, value in known.items()})
 
 
 def start_measuring_time():
@@ -239,7 +247,7 @@ class Executor:
 
     def __init__(self, folder, name, module=None, perf=None):
         self.folder, self.name, self.module, self.perf = folder, name, module, perf
-        self._fixture = self._device = self._failure = None
+        self._fixture = self._device = None
 
     def _default_device(self):
         device = ttnn.open_device(device_id=0)
@@ -252,8 +260,9 @@ class Executor:
         if self.module is None:
             self.module = self.folder.load(self.name)
         if self._fixture is None:
-            self._fixture = getattr(self.module, "mesh_device_fixture", self._default_device)()
-            self._device, _ = next(self._fixture)
+            fixture = getattr(self.module, "mesh_device_fixture", self._default_device)()
+            self._device, _ = next(fixture)
+            self._fixture = fixture  # one that failed is tried again with the next vector
 
     def close(self):
         if self._fixture is not None:
@@ -270,7 +279,7 @@ class Executor:
         except (Exception, SystemExit) as error:
             answer.update(passed=False, message=str(error) or type(error).__name__, trace=traceback.format_exc())
         answer["end_ns"] = time.time_ns()
-        return {**_details, **answer}
+        return {key: clean(value) if isinstance(value, str) else value for key, value in {**_details, **answer}.items()}
 
     def _once(self, parameters):
         result = self.module.run(**accepted(self.module.run, parameters), device=self._device)
@@ -318,8 +327,8 @@ class Recorder:
         passed, message = answer["passed"], answer["message"]
         exception = None if passed else message
         status = _ttnn.sweep.status(exception, False, entry["suite"])
-        kept = ("message", "begin_ns", "end_ns", "metrics", "operation", "model", "how", "pcc", "bound", "error", "notes")
-        known = {key: answer[key] for key in kept if answer.get(key) is not None}
+        kept = ("message", "begin_ns", "end_ns", "metrics")
+        known = {key: answer[key] for key in kept + DETAILS if answer.get(key) is not None}
         if "pcc" not in known and re.fullmatch(r"-?[01]\.\d+(e-\d+)?", message):
             known["pcc"] = float(message)
         return self.add(entry, status=status, exception=exception, **known)

@@ -23,12 +23,14 @@ def say(*words):
 
 
 def packed(answer):
-    """In as many bytes as a child's answer may have: a long message is cut."""
+    """In as many bytes as a child's answer may have: the longest text, mostly its message, is cut."""
     while True:
         text = json.dumps(answer, default=str, ensure_ascii=False).encode("utf-8", "replace")
         if len(text) <= ROOM:
             return text
-        answer["message"] = answer["message"][: max(0, len(answer["message"]) * 3 // 4)]
+        texts = {key: value for key, value in answer.items() if isinstance(value, str)}
+        longest = max(texts, key=lambda key: len(texts[key]))
+        answer[longest] = texts[longest][: len(texts[longest]) * 3 // 4]
 
 
 def _modules(folder, given):

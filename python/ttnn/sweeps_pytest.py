@@ -96,7 +96,8 @@ def pytest_pycollect_makemodule(module_path, parent):
     return SweepModule.from_parent(parent, path=module_path) if sweeps.Folder.around(module_path) else None
 
 
-def pytest_sessionfinish(session):
+def pytest_sessionfinish(session, exitstatus):
     if _RECORDER in session.config.stash:
-        session.config.stash[_RECORDER].finish()
+        ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        session.config.stash[_RECORDER].finish("passed" if ended else "exception")
         del session.config.stash[_RECORDER]

@@ -44,8 +44,8 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 		tt_fail(TTNN_INVALID, "--master FILE is missing: which configurations?");
 		return tt_cmd_complain("ttnn sweep gen");
 	}
-	if (list && !sweep_master) {
-		tt_fail(TTNN_INVALID, "--list needs --master FILE: its lines lead there");
+	if (list && (!sweep_master || count)) {
+		tt_fail(TTNN_INVALID, "--list needs --master FILE alone: its lines lead there");
 		return tt_cmd_complain("ttnn sweep gen");
 	}
 	return generate(count, operands) == TTNN_OK ? TT_EXIT_DONE : cli_fail();

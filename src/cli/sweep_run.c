@@ -206,19 +206,14 @@ static tt_status describe(struct tt_str *out)
 	return tt_str_status(out);
 }
 
-static tt_status open_results(struct tt_results **out, const struct tt_plan *plan,
-			      const char *build)
+static tt_status open_results(struct tt_results **out, const char *digest, const char *build)
 {
 	struct tt_report_git git = {0};
 	struct tt_str contents = {0};
-	char digest[TT_DIGEST_TEXT];
-	tt_status status = tt_plan_digest(digest, plan);
+	tt_status status = tt_report_git_ask(&git);
 
 	if (status == TTNN_OK)
-		status = tt_report_git_ask(&git);
-	if (status == TTNN_OK)
 		status = describe(&contents);
-	/* Parts of one plan join one run. */
 	if (status == TTNN_OK)
 		status = tt_results_open(
 			out, &(struct tt_results_options){.directory = directory,
@@ -227,7 +222,7 @@ static tt_status open_results(struct tt_results **out, const struct tt_plan *pla
 							  .run = resume,
 							  .git_sha = tt_str_text(&git.sha),
 							  .build = build,
-							  .plan = shard ? NULL : digest});
+							  .plan = digest});
 	tt_str_deinit(&contents);
 	tt_report_git_deinit(&git);
 	return status;
@@ -258,7 +253,8 @@ static int finish(struct tt_runner *runner, struct ending *ending, tt_status sta
 	return failures(&runner->counts) ? TT_EXIT_NO : TT_EXIT_DONE;
 }
 
-static int run_plan(const struct tt_plan *plan)
+/* `digest` is that of the whole plan: its parts join one run. */
+static int run_plan(const struct tt_plan *plan, const char *digest)
 {
 	struct tt_runner runner = {.plan = plan,
 				   .jobs = (unsigned)jobs,
@@ -277,7 +273,7 @@ static int run_plan(const struct tt_plan *plan)
 	runner.memory =
 		memory ? memory : tt_runner_memory(jobs ? (unsigned)jobs : tt_runner_processors());
 	if (tt_build_digest(build) != TTNN_OK ||
-	    open_results(&runner.results, plan, build) != TTNN_OK)
+	    open_results(&runner.results, digest, build) != TTNN_OK)
 		return cli_fail();
 	runner.build = no_cache ? NULL : build;
 	snprintf(ending.run, sizeof(ending.run), "%s", tt_results_run(runner.results));
@@ -290,10 +286,13 @@ static int run_plan(const struct tt_plan *plan)
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	struct tt_plan plan = {0};
+	char digest[TT_DIGEST_TEXT] = "";
 	tt_status status = sweep_plan(&plan, count, operands);
 	int code;
 
 	(void)cmd;
+	if (status == TTNN_OK)
+		status = tt_plan_digest(digest, &plan);
 	if (status == TTNN_OK)
 		status = take_shard(&plan);
 	if (status != TTNN_OK)
@@ -301,7 +300,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	else if (dry_run)
 		print_plan(&plan), code = TT_EXIT_DONE;
 	else
-		code = run_plan(&plan);
+		code = run_plan(&plan, digest);
 	tt_plan_deinit(&plan);
 	return code;
 }

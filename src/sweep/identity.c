@@ -177,6 +177,9 @@ static bool same_meaning(const struct ttnn_value *was, const struct ttnn_value *
 {
 	double x, y;
 
+	/* No digit of an integer was lost. */
+	if (was->kind == TTNN_VALUE_INT && is->kind == TTNN_VALUE_INT)
+		return was->integer == is->integer;
 	if (!tt_value_given(was) || !tt_value_given(is))
 		return tt_value_given(was) == tt_value_given(is);
 	if (was->kind == TTNN_VALUE_ENUM && is->kind == TTNN_VALUE_ENUM)

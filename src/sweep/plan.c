@@ -110,7 +110,9 @@ static tt_status add_vector(struct tt_plan *plan, struct tt_plan_vector *vector,
 	if (status == TTNN_OK)
 		status = tt_vector_hash(vector->hash, &suite,
 					&(struct tt_vector){.params = tt_str_text(&params),
-							    .length = params.length});
+							    .length = params.length,
+							    .invalid = vector->invalid,
+							    .reason = vector->reason});
 	tt_str_deinit(&params);
 	return status == TTNN_OK && is_wanted(vector, options) ? keep(plan, vector) : status;
 }
@@ -297,6 +299,7 @@ static tt_status add_entry(struct tt_plan *plan, const struct tt_vector_entry *e
 					.invalid = entry->invalid,
 					.reason = entry->reason,
 					.suite = entry->suite};
+	struct tt_plan_options wanted = *options;
 	uint64_t number = 0;
 
 	if (!op_wanted(traced.op, options))
@@ -311,13 +314,11 @@ static tt_status add_entry(struct tt_plan *plan, const struct tt_vector_entry *e
 			       entry->hash, entry->suite);
 	tt_json_uint(&number, tt_json_get(object, "configuration"));
 	traced.number = (size_t)number;
-	if (strlen(entry->hash) >= sizeof(vector.hash))
-		return tt_fail(TTNN_FORMAT, "%s: the name of a vector is too long", path);
-	snprintf(vector.hash, sizeof(vector.hash), "%s", entry->hash);
-	if (!is_wanted(&vector, options))
-		return TTNN_OK;
+	if (wanted.vector && strcmp(wanted.vector, entry->hash) == 0)
+		wanted.vector = NULL;
 	TT_TRY(add_config(plan, &traced, ""));
-	return keep(plan, &vector);
+	/* Its hash is that of its content, also if somebody changed that: what passed was another vector. */
+	return add_vector(plan, &vector, &wanted);
 }
 
 tt_status tt_plan_add_vectors(struct tt_plan *plan, size_t *others, const char *path,

@@ -258,7 +258,7 @@ static tt_status take_run(struct tt_results *results, const struct tt_results_op
 
 		results->run = tt_db_int(find, 0);
 		snprintf(results->name, sizeof(results->name), "%s", tt_db_text(find, 1));
-		if (plan && options->plan && strcmp(plan, options->plan) != 0)
+		if (options->plan && (!plan || strcmp(plan, options->plan) != 0))
 			status = tt_fail(TTNN_INVALID,
 					 "run %s is one of other vectors: it can be gone on with "
 					 "those alone",
@@ -392,6 +392,11 @@ tt_status tt_results_count(uint64_t *out, struct tt_results *results)
 	return status;
 }
 
+double tt_results_real(struct tt_db_stmt *row, int column)
+{
+	return tt_db_text(row, column) ? tt_db_real(row, column) : NAN;
+}
+
 tt_status tt_results_passed(bool *found, struct tt_sweep_passed *out, struct tt_results *results,
 			    const char *key)
 {
@@ -406,9 +411,9 @@ tt_status tt_results_passed(bool *found, struct tt_sweep_passed *out, struct tt_
 	if (*found) {
 		const char *notes = tt_db_text(results->find, 5);
 
-		out->pcc = tt_db_real(results->find, 1);
-		out->bound = tt_db_real(results->find, 2);
-		out->error = tt_db_real(results->find, 3);
+		out->pcc = tt_results_real(results->find, 1);
+		out->bound = tt_results_real(results->find, 2);
+		out->error = tt_results_real(results->find, 3);
 		out->e2e_ms = tt_db_real(results->find, 4);
 		snprintf(out->notes, sizeof(out->notes), "%s", notes ? notes : "");
 	}

@@ -42,6 +42,9 @@ tt_status tt_results_db_open(struct tt_db **out, const char *path);
 /* The number that a query gives. TTNN_NOTFOUND when it gives no row. */
 tt_status tt_results_number(int64_t *out, struct tt_db *db, const char *sql);
 
+/* A number of a row; NAN: none. */
+double tt_results_real(struct tt_db_stmt *row, int column);
+
 bool tt_sweep_how_find(enum tt_sweep_how *out, const char *text);
 
 /* A moment as files have it. */

@@ -19,10 +19,10 @@
 #include "sweep/replay.h"
 #include "sweep/workers.h"
 
-#define EXHAUSTED                                                                                  \
-	93 /* exit code of a child that got no more memory: the next begins with all of it */
 #define SEED_STEP                                                                                  \
 	1000003 /* between the seeds of a user: configurations have their own beside each other */
+
+#define UNJUDGED "it ran: there is no golden to compare with"
 
 unsigned tt_runner_processors(void)
 {
@@ -286,8 +286,7 @@ static tt_status add_answer(struct state *state, size_t number, const struct ans
 	if (answer->passed || answer->unjudged) {
 		tt_fmt_double(pcc, answer->pcc);
 		result.status = TT_SWEEP_PASS;
-		result.message =
-			answer->passed ? pcc : "it ran: there is no golden to compare with";
+		result.message = answer->passed ? pcc : UNJUDGED;
 		result.metric_count = fill_metrics(metrics, answer);
 	} else if (answer->skipped) {
 		result.status = TT_SWEEP_NOT_RUN;
@@ -406,7 +405,7 @@ static tt_status try_cache(bool *out, struct state *state, size_t number)
 	if (!*out)
 		return TTNN_OK;
 	tt_fmt_double(pcc, passed.pcc);
-	result.message = pcc;
+	result.message = passed.how == TT_SWEEP_UNJUDGED ? UNJUDGED : pcc;
 	result.how = passed.how;
 	result.pcc = answer.pcc = passed.pcc;
 	result.bound = passed.bound;

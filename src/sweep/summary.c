@@ -191,11 +191,6 @@ static const char *copy(struct tt_summary *summary, struct tt_db_stmt *row, int 
 	return kept;
 }
 
-static double number(struct tt_db_stmt *row, int column)
-{
-	return tt_db_text(row, column) ? tt_db_real(row, column) : NAN;
-}
-
 /* The seconds of "2026-11-15T02:31:16.169248Z". */
 static double seconds_of(const char *text)
 {
@@ -220,8 +215,8 @@ static tt_status take_row(struct tt_summary *summary, struct tt_db_stmt *from)
 		.model = copy(summary, from, 3, &failed),
 		.message = copy(summary, from, 6, &failed),
 		.exception = copy(summary, from, 7, &failed),
-		.pcc = number(from, 8),
-		.ms = number(from, 9),
+		.pcc = tt_results_real(from, 8),
+		.ms = tt_results_real(from, 9),
 		.notes = copy(summary, from, 10, &failed),
 		.cached = tt_db_int(from, 11) != 0,
 		.seconds = seconds_of(tt_db_text(from, 13)) - seconds_of(tt_db_text(from, 12)),
@@ -238,7 +233,7 @@ static tt_status take_row(struct tt_summary *summary, struct tt_db_stmt *from)
 		char *end;
 		double pcc = strtod(row->message, &end);
 
-		row->pcc = !*end && end != row->message ? pcc : NAN;
+		row->pcc = !*end && end != row->message && isfinite(pcc) ? pcc : NAN;
 	}
 	return TTNN_OK;
 }

@@ -7,7 +7,8 @@
 #include "base/jsonw.h"
 #include "sweep/summary.h"
 
-#define MOST_FAILURES 5 /* that are listed one by one */
+#define LONGEST_LINE 600 /* bytes of a failure that are shown */
+#define MOST_FAILURES 5  /* that are listed one by one */
 
 static uint64_t passed(const struct tt_summary_group *group)
 {
@@ -93,6 +94,26 @@ static void add_table(struct tt_str *out, const char *title, const tt_summary_gr
 	}
 }
 
+/* The operation and the number of its configuration, if it has one. */
+static void add_place(struct tt_str *out, const struct tt_summary_row *row)
+{
+	tt_str_adds(out, row->operation ? row->operation : row->module);
+	if (row->configuration >= 0)
+		tt_str_addf(out, "/%lld", row->configuration);
+}
+
+/* The first line of a text, as much of it as is read; in whole characters. */
+static void add_line(struct tt_str *out, const char *text)
+{
+	size_t length = strcspn(text, "\n"), shown = length;
+
+	if (length > LONGEST_LINE)
+		for (shown = LONGEST_LINE; ((unsigned char)text[shown] & 0xc0) == 0x80;)
+			shown--;
+	tt_str_add(out, text, shown);
+	tt_str_adds(out, shown < length ? "…" : "");
+}
+
 static void add_failures(struct tt_str *out, const struct tt_summary *summary)
 {
 	size_t shown = 0;
@@ -110,10 +131,11 @@ static void add_failures(struct tt_str *out, const struct tt_summary *summary)
 		if (!tt_summary_failed(row->status))
 			continue;
 		shown++;
-		tt_str_addf(out, "❌ %s %s/%lld %s\n   %.*s\n", tt_sweep_status_text(row->status),
-			    row->operation ? row->operation : row->module, row->configuration,
-			    row->vector, row->exception ? (int)strcspn(row->exception, "\n") : 4,
-			    row->exception ? row->exception : "none");
+		tt_str_addf(out, "❌ %s ", tt_sweep_status_text(row->status));
+		add_place(out, row);
+		tt_str_addf(out, " %s\n   ", row->vector);
+		add_line(out, row->exception ? row->exception : "none");
+		tt_str_addc(out, '\n');
 	}
 }
 
@@ -282,13 +304,16 @@ static void add_state(struct tt_str *out, const struct tt_summary_row *row)
 static void add_change(struct tt_str *out, const char *word, const struct tt_summary_row *was,
 		       const struct tt_summary_row *is)
 {
-	tt_str_addf(out, "%-7s %s/%lld %.12s: ", word, is->operation ? is->operation : is->module,
-		    is->configuration, is->vector);
+	tt_str_addf(out, "%-7s ", word);
+	add_place(out, is);
+	tt_str_addf(out, " %.12s: ", is->vector);
 	add_state(out, was);
 	tt_str_adds(out, " → ");
 	add_state(out, is);
-	if (is->exception)
-		tt_str_addf(out, ": %.*s", (int)strcspn(is->exception, "\n"), is->exception);
+	if (is->exception) {
+		tt_str_adds(out, ": ");
+		add_line(out, is->exception);
+	}
 	tt_str_addc(out, '\n');
 }
 

@@ -282,7 +282,11 @@ static tt_status kill_the_late(struct crew *crew)
 	for (unsigned i = 0; i < crew->how->jobs; i++) {
 		struct worker *worker = &crew->members[i];
 
-		if (is_late(worker, now))
+		if (!is_late(worker, now))
+			continue;
+		/* It may have answered while this process was busy: then it is not late. */
+		TT_TRY(hear(crew, worker));
+		if (worker->busy)
 			TT_TRY(bury(crew, worker, TT_WORKER_HUNG));
 	}
 	return TTNN_OK;

@@ -259,7 +259,7 @@ import signal
 import sys
 
 TIMEOUT = 5
-parameters = {"s": {"kind": ["good", "kill", "exit", "sys", "nan", "nothing", "true", "false", "long", "bytes", "import", "last"]}}
+parameters = {"s": {"kind": ["good", "kill", "exit", "sys", "nan", "nothing", "true", "false", "long", "bytes", "import", "zero", "half", "notes", "last"]}}
 
 
 def mesh_device_fixture():
@@ -276,7 +276,11 @@ def run(kind, *, device):
         sys.exit("enough")
     if kind == "import":
         import there_is_no_such_module
-    return {"nan": (False, float("nan")), "nothing": None, "true": True, "false": False, "long": (False, "x\\u00e4" * 9000), "bytes": [(True, b"\\xff")]}.get(kind, (True, "1.0"))
+    if kind == "notes":
+        from ttnn import sweeps
+
+        sweeps.tell(notes="n" * 20000, pcc=[1], other=[0] * 9000)
+    return {"zero": (False, "a\\0b"), "half": (False, "a\\udcffb"), "nan": (False, float("nan")), "nothing": None, "true": True, "false": False, "long": (False, "x\\u00e4" * 9000), "bytes": [(True, b"\\xff")]}.get(kind, (True, "1.0"))
 """
 
 
@@ -292,14 +296,32 @@ def test_faults(workspace, tmp_path):
     first, _ = sorted((json.loads(path.read_text()) for path in tmp_path.glob("oprun_*.json")), key=lambda run: run["run_start_ts"])
     found = {record["op_params_set"][0]["param_value_text"]: (record["status"], record["error_message"]) for record in first["tests"]}
     assert {kind: status for kind, (status, _) in found.items()} == {
-        **dict.fromkeys(("good", "nothing", "true", "bytes", "last"), "pass"),
-        **dict.fromkeys(("sys", "nan", "false", "long", "import"), "fail_assert_exception"),
+        **dict.fromkeys(("good", "nothing", "true", "bytes", "notes", "last"), "pass"),
+        **dict.fromkeys(("sys", "nan", "false", "long", "import", "zero", "half"), "fail_assert_exception"),
         **dict.fromkeys(("kill", "exit"), "fail_crash_hang"),
     }
     assert found["kill"][1] == "TEST CRASHED: its process was ended by SIGKILL"
     assert found["exit"][1] == "TEST CRASHED: its process ended with code 7"
     assert found["sys"][1] == "enough" and found["nan"][1] == "nan" and "there_is_no_such_module" in found["import"][1]
     assert 4000 < len(found["long"][1].encode()) <= 8192
+    assert found["zero"][1] == "a\\0b" and found["half"][1] == "a?b"
+
+
+def test_a_device_that_cannot_be_opened(workspace):
+    """Each vector is told why; none runs without its device."""
+    folder = sweeps.Folder(workspace)
+    folder.path("own.no_device").parent.mkdir(exist_ok=True)
+    folder.path("own.no_device").write_text(
+        "# TIMEOUT of caf\u00e9s\ndef mesh_device_fixture():\n    raise RuntimeError('no \\udcff card')\n    yield\n\n\ndef run(*, device):\n    return True, ''\n",
+        "latin-1",
+    )
+    assert folder.timeout("own.no_device") == 30
+    folder.path("own.no_device").write_text(folder.path("own.no_device").read_text("latin-1"), "utf-8")
+    executor = sweeps.Executor(folder, "own.no_device")
+    for _ in range(2):
+        answer = executor.run({})
+        assert not answer["passed"] and answer["message"] == "no ? card"
+    executor.close()
 
 
 def test_values():

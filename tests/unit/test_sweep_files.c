@@ -212,6 +212,8 @@ TEST(rows_are_unique_and_runs_go_on)
 	char name[32];
 
 	a.key = "0123";
+	b.key = "89ab";
+	b.how = TT_SWEEP_UNJUDGED;
 	a.how = TT_SWEEP_STAND_IN;
 	a.notes = "activation: none";
 	a.pcc = 0.5;
@@ -235,6 +237,9 @@ TEST(rows_are_unique_and_runs_go_on)
 	CHECK_OK(tt_results_passed(&there, &passed, results, "4567"));
 	CHECK(!there);
 	CHECK_OK(tt_results_leave(results));
+	CHECK_OK(tt_results_tick(other, true));
+	CHECK_OK(tt_results_passed(&there, &passed, other, "89ab"));
+	CHECK(there && isnan(passed.pcc) && isnan(passed.bound) && isnan(passed.error));
 	CHECK_OK(tt_results_finish(NULL, other, TT_SWEEP_RUN_PASSED));
 	CHECK_OK(tt_db_open(&db, database()));
 	CHECK(ask(db, "select count(*) from results") == 2);
@@ -245,6 +250,10 @@ TEST(rows_are_unique_and_runs_go_on)
 	CHECK_FAILS(tt_results_open(&results, &options), TTNN_INVALID, "other vectors");
 	options.run = "last";
 	CHECK_FAILS(tt_results_open(&results, &options), TTNN_NOTFOUND, "no run is unfinished");
+	/* One that does not say what it runs is not gone on with by who does. */
+	CHECK_OK(tt_results_open(&results, &(struct tt_results_options){.database = database()}));
+	CHECK_OK(tt_results_leave(results));
+	CHECK_FAILS(tt_results_open(&results, &options), TTNN_INVALID, "other vectors");
 	CHECK_OK(tt_db_share(&db, database(), 1000));
 	CHECK_OK(tt_db_exec(db, "update schema_version set version = 7"));
 	CHECK_OK(tt_db_close(db));

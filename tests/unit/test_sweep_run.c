@@ -383,6 +383,33 @@ TEST(a_nan_is_strange)
 	}
 }
 
+TEST(each_digit_of_an_integer_counts)
+{
+	ttnn_device *device;
+	struct tt_identity identity = {0};
+	struct tt_identity_found found;
+	struct ttnn_results results = {0};
+	struct tt_json_doc *doc;
+	struct tt_traced_call call = {.count = 3};
+
+	CHECK_OK(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
+	CHECK_OK(tt_json_parse(&doc, "[\"128255.0\", \"128257\"]", 22, "texts"));
+	call.args[0] = (struct ttnn_arg){.name = "start", .value = ttnn_v_int(128256 - 32)};
+	call.args[1] = (struct ttnn_arg){.name = "end", .value = ttnn_v_int(128256)};
+	call.args[2] = (struct ttnn_arg){.name = "device", .value = ttnn_v_device(device)};
+	for (int i = 0; i < 2; i++) {
+		call.recorded[1] = tt_json_at(tt_json_root(doc), (size_t)i);
+		CHECK_OK(tt_identity_begin(&identity));
+		CHECK_OK(ttnn_call(&results, "ttnn.arange", call.args, 3, TTNN_FRONTEND_C));
+		ttnn_tensor_unref(results.tensors[0]);
+		CHECK_OK(tt_identity_end(&found, &identity, "ttnn.arange", &call));
+		CHECK(!found.same);
+		CHECK(strstr(found.why, "end was"));
+	}
+	tt_json_free(doc);
+	ttnn_device_unref(device);
+}
+
 /* ---- mutations and files ---------------------------------------------------------------------------------- */
 
 TEST(mutations_are_vectors_of_their_own)
@@ -448,6 +475,17 @@ TEST(plans_are_files)
 		tt_str_deinit(&a);
 		tt_str_deinit(&b);
 	}
+	/* A vector that somebody changed is another one, whatever its file calls it. */
+	CHECK_OK(tt_file_read(&text, &size, in_directory("ttnn.pad.json")));
+	CHECK(strstr(text, "\"seed\": 3"));
+	strstr(text, "\"seed\": 3")[8] = '4';
+	CHECK_OK(tt_file_save(in_directory("changed.json"), text, size));
+	tt_free(text);
+	tt_plan_deinit(&read);
+	CHECK_OK(tt_plan_add_vectors(&read, &others, in_directory("changed.json"),
+				     &(struct tt_plan_options){0}));
+	CHECK(!tt_map_finds(&plan.hashes, read.vectors.data[0].hash));
+	CHECK(tt_map_finds(&plan.hashes, read.vectors.data[1].hash));
 	/* Another master than the list was made of. */
 	CHECK_OK(tt_file_read(&text, &size, in_directory("list")));
 	text[30] = text[30] == '0' ? '1' : '0';

@@ -116,6 +116,35 @@ TEST(what_goes_wrong_is_a_result)
 	CHECK_INT(state.ends[TT_WORKER_ANSWERED], TASKS - 4);
 }
 
+/* Takes long for the third task: meanwhile the second one ends. */
+static bool next_late(void *context, uint64_t *task)
+{
+	struct state *state = context;
+
+	if (state->next == 2)
+		usleep(600000);
+	return next(context, task);
+}
+
+static size_t work_in_turn(void *context, uint64_t task, void *answer)
+{
+	if (task == 1)
+		usleep(100000);
+	return work(context, task, answer);
+}
+
+TEST(who_answered_in_time_is_not_late)
+{
+	struct state state = {.count = 4};
+	struct tt_workers workers = crew(&state, 2);
+
+	workers.timeout_ns = 300000000;
+	workers.next = next_late;
+	workers.work = work_in_turn;
+	CHECK_OK(tt_workers_run(&workers));
+	CHECK_INT(state.ends[TT_WORKER_ANSWERED], 4);
+}
+
 TEST(a_run_can_be_stopped)
 {
 	struct state state = {.count = 6, .stop_after = 3};
