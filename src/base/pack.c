@@ -52,6 +52,26 @@ tt_status tt_pack(void *out, size_t *packed, struct tt_packer *packer, const voi
 	return TTNN_OK;
 }
 
+tt_status tt_pack_part(void *out, size_t *packed, struct tt_packer *packer, const void *data,
+		       size_t size)
+{
+	ZSTD_inBuffer in = {data, size, 0};
+	ZSTD_outBuffer to = {out, tt_pack_part_bound(size), 0};
+	size_t left = ZSTD_compressStream2(packer->context, &to, &in, ZSTD_e_flush);
+
+	if (ZSTD_isError(left) || left)
+		return tt_fail(TTNN_INTERNAL, "packing %zu bytes: %s", size,
+			       left && !ZSTD_isError(left) ? "no room" : ZSTD_getErrorName(left));
+	*packed = to.pos;
+	return TTNN_OK;
+}
+
+/* A part may be several blocks, and have the head of the stream before it. */
+size_t tt_pack_part_bound(size_t size)
+{
+	return ZSTD_compressBound(size) + 64;
+}
+
 struct tt_unpacker {
 	ZSTD_DCtx *context;
 };

@@ -23,6 +23,14 @@ size_t tt_pack_bound(size_t size);
 tt_status tt_pack(void *out, size_t *packed, struct tt_packer *packer, const void *data,
 		  size_t size);
 
+/*
+ * Packs the next part of one stream, whole: whoever has read it and those before can unpack it. `out` has room for
+ * tt_pack_part_bound(size). A packer is used for this or for blocks, not for both.
+ */
+tt_status tt_pack_part(void *out, size_t *packed, struct tt_packer *packer, const void *data,
+		       size_t size);
+size_t tt_pack_part_bound(size_t size);
+
 /* Unpacks block after block, which is faster than one by one; one thread at a time. */
 struct tt_unpacker;
 tt_status tt_unpacker_new(struct tt_unpacker **out);

@@ -15,6 +15,7 @@
 #include "cli/stop.h"
 #include "cli/window.h"
 #include "profile/ops_report.h"
+#include "profile/timeline.h"
 #include "report/svg.h"
 #include "trace/calls.h"
 #include "trace/params.h"
@@ -23,18 +24,23 @@
 static const char *output;
 static int dialect = -1;
 static int64_t levels;
-static bool no_fold, pages;
+static int tracy_version = -1;
+static bool no_fold, pages, cores;
 
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &output, "OUT",
 	 "write to this file, not to standard output; of several inputs: to a folder"},
 	{"dialect", 0, TT_OPT_CHOICE, &dialect, "seed|tt-metal", "how a trace becomes a graph"},
 	CLI_WINDOW_OPTIONS,
-	{"levels", 0, TT_OPT_POSITIVE, &levels, "N", "pictures: calls down to this level"},
+	{"levels", 0, TT_OPT_POSITIVE, &levels, "N",
+	 "pictures, timelines: calls down to this level"},
 	{"no-fold", 0, TT_OPT_FLAG, &no_fold, NULL,
 	 "pictures: repeated layers as often as they are"},
 	{"pages", 0, TT_OPT_FLAG, &pages, NULL,
 	 "report: also the pages of buffers, and the buffers of each operation"},
+	{"cores", 0, TT_OPT_FLAG, &cores, NULL, "timelines: also a track for each core of a chip"},
+	{"tracy-version", 0, TT_OPT_CHOICE, &tracy_version, "0.11.0|0.10",
+	 "tracy: of which version the file is"},
 	{0},
 };
 
@@ -300,6 +306,61 @@ static tt_status write_performance(struct tt_str *out, const struct job *job)
 	return write_ops(job, tt_ops_folder, job->to);
 }
 
+/* ---- timelines ------------------------------------------------------------------------------------------ */
+
+static tt_status write_timeline(const struct job *job, const struct tt_timeline_format *format)
+{
+	struct tt_timeline_options how = {.label = bar(job),
+					  .levels = levels > 0 ? (uint32_t)levels : 0,
+					  .cores = cores,
+					  .old = tracy_version == 1};
+	const char **paths = tt_calloc(job->all->count + 1, sizeof(*paths));
+	struct tt_timeline_totals totals = {0};
+	struct tt_source_window window;
+	tt_status status = TTNN_OK;
+	bool part = false;
+
+	if (!paths)
+		return tt_fail_nomem();
+	for (size_t i = 0; status == TTNN_OK && i < job->all->count; i++) {
+		paths[i] = job->all->data[i].path;
+		if (!tt_is_trace(paths[i]))
+			status = tt_fail(TTNN_INVALID,
+					 "%s is no trace: timelines are made of traces alone",
+					 paths[i]);
+	}
+	if (status == TTNN_OK)
+		status = cli_window_make(&window, &part);
+	if (part)
+		how.window = &window;
+	if (status == TTNN_OK)
+		status = tt_timeline_write(
+			&totals, &(struct tt_timeline_paths){paths, job->all->count, job->to},
+			format, &how);
+	if (status == TTNN_OK)
+		warn_of(&(struct tt_ops_totals){.lost = totals.lost, .damaged = totals.damaged});
+	tt_free(paths);
+	return status;
+}
+
+static tt_status write_chrome(struct tt_str *out, const struct job *job)
+{
+	(void)out;
+	return write_timeline(job, &tt_timeline_chrome);
+}
+
+static tt_status write_perfetto(struct tt_str *out, const struct job *job)
+{
+	(void)out;
+	return write_timeline(job, &tt_timeline_perfetto);
+}
+
+static tt_status write_tracy(struct tt_str *out, const struct job *job)
+{
+	(void)out;
+	return write_timeline(job, &tt_timeline_tracy);
+}
+
 /* What becomes of several inputs. */
 enum several {
 	EACH,     /* a file each, in the folder of -o */
@@ -309,7 +370,7 @@ enum several {
 };
 
 /* The options that not every format takes. */
-enum special { LEVELS = 1, NO_FOLD = 2, PAGES = 4 };
+enum special { LEVELS = 1, NO_FOLD = 2, PAGES = 4, CORES = 8, VERSION = 16 };
 
 /* To add a format: a row. Text goes to *out; one that writes files by itself leaves it empty. */
 static const struct format {
@@ -337,6 +398,12 @@ static const struct format {
 	 TOGETHER, ".csv", 0},
 	{"performance", "a folder that ttnn-visualizer opens: the same with its logs",
 	 write_performance, true, TOGETHER, "", 0},
+	{"tracy", "a timeline for Tracy's viewer", write_tracy, true, TOGETHER, ".tracy",
+	 LEVELS | CORES | VERSION},
+	{"perfetto", "a timeline for Perfetto's page", write_perfetto, true, TOGETHER,
+	 ".perfetto-trace", LEVELS | CORES},
+	{"chrome", "a timeline as Chrome's trace events: JSON", write_chrome, true, TOGETHER,
+	 ".trace.json", LEVELS | CORES},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -362,7 +429,9 @@ static tt_status check_options(const struct format *format)
 		bool given;
 	} rows[] = {{"levels", LEVELS, levels > 0},
 		    {"no-fold", NO_FOLD, no_fold},
-		    {"pages", PAGES, pages}};
+		    {"pages", PAGES, pages},
+		    {"cores", CORES, cores},
+		    {"tracy-version", VERSION, tracy_version >= 0}};
 	struct tt_str takers = {0};
 	tt_status status = TTNN_OK;
 
@@ -532,8 +601,9 @@ const struct tt_cmd cli_export = {
 	.options = options,
 	.more = "Formats: graph and report (JSON), svg (calls), flow (operations and tensors, SVG), dot (Graphviz),\n"
 		"flame (folded stacks), params (a file per operation; -o is their directory), csv (a line per\n"
-		"operation, as profilers write it), performance (a folder for viewers of those). DIR is a folder of\n"
-		"traces and reports. Several inputs become a file each in the folder OUT, of params a folder each,\n"
-		"of flame one text, of csv and performance one report.\n",
+		"operation, as profilers write it), performance (a folder for viewers of those), tracy, perfetto and\n"
+		"chrome (timelines). DIR is a folder of traces and reports. Several inputs become a file each in the\n"
+		"folder OUT, of params a folder each, of flame one text, of csv and performance one report, of\n"
+		"timelines one file.\n",
 	.run = run,
 };
