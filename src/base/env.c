@@ -16,6 +16,7 @@ static const struct tt_env_row rows[] = {
 	{"TTNN_DNNL", TT_ENV_OTHER, "0|all|FILE", "oneDNN: without it, for all products, or from that file (default: where it is faster)"},
 	{"TTNN_GENERATION", TT_ENV_CHOICE, "release-0.81|classic", "whose memory map and programs (default: release-0.81)"},
 	{"TTNN_ISA", TT_ENV_CHOICE, "plain|avx2|avx512", "the most that kernels use of the processor (default: what it has)"},
+	{"TTNN_LIVE", TT_ENV_COUNT, "PORT", "where Tracy's viewers attach to the process while it runs, or the next free port (`ttnn profile --live`)"},
 	{"TTNN_LOG", TT_ENV_CHOICE, "error|warn|info|debug", "what is said on stderr (default: warn)"},
 	{"TTNN_NUM_THREADS", TT_ENV_COUNT, "N", "threads that work on an operation (default: the processors)"},
 	{"TTNN_OPERATION_TRACE_DIR", TT_ENV_OTHER, "DIR", "where parameter files go (default: the dialect's own)"},

@@ -51,10 +51,11 @@ enum tt_lock_rank {
 	TT_RANK_CORES,      /* tensor/core.c: all sets of cores */
 	TT_RANK_NAMES,      /* event/event.c: names that stay */
 	TT_RANK_SYMBOLS,    /* base/symbols.c: files with names of functions */
-	TT_RANK_TIME,  /* trace/params_text.c: around what the C library locks for time zones */
-	TT_RANK_POOL,  /* base/pool.c: the job; with the loop it begins anew in the child */
-	TT_RANK_LARGE, /* base/large.c: idle blocks */
-	TT_RANK_LOG,   /* base/log.c: a line; a fork does not wait for who reads it */
+	TT_RANK_TIME,   /* trace/params_text.c: around what the C library locks for time zones */
+	TT_RANK_POOL,   /* base/pool.c: the job; with the loop it begins anew in the child */
+	TT_RANK_VIEWER, /* event/viewer.c: what viewers are told */
+	TT_RANK_LARGE,  /* base/large.c: idle blocks */
+	TT_RANK_LOG,    /* base/log.c: a line; a fork does not wait for who reads it */
 	TT_RANKS,
 };
 

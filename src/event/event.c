@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "event/environment.h"
 #include "event/grace.h"
+#include "event/viewer.h"
 
 atomic_bool tt_event_switch;
 
@@ -17,6 +18,7 @@ atomic_bool tt_event_switch;
 __attribute__((constructor)) static void begin_with_the_process(void)
 {
 	tt_trace_from_environment();
+	tt_viewer_from_environment();
 }
 
 /* ---- who hears -------------------------------------------------------------------------------------- */
