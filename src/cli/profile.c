@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
@@ -14,6 +15,7 @@
 #include "cli/recording.h"
 #include "cli/workload.h"
 #include "profile/server.h"
+#include "profile/timeline.h"
 #include "trace/left.h"
 
 /* Upstream's exit code of a profile that was interrupted. */
@@ -26,7 +28,7 @@
 static const char *output = "device_ops_perf_trace.csv";
 static int64_t port = -1, skipped, wait_seconds = 10;
 static int dialect = -1;
-static bool stacks, twice, quiet;
+static bool live, stacks, twice, quiet;
 
 static const struct tt_opt options[] = {
 	{"output", 'o', TT_OPT_STRING, &output, "OUTPUT",
@@ -34,6 +36,8 @@ static const struct tt_opt options[] = {
 	 "device_ops_perf_trace.csv)"},
 	{"port", 'p', TT_OPT_COUNT, &port, "PORT",
 	 "the port of the server (default: 8086, or the next free one)"},
+	{"live", 0, TT_OPT_FLAG, &live, NULL,
+	 "Tracy's viewers can attach to the processes while they run, on PORT and the next ones"},
 	{"skip", 0, TT_OPT_POSITIVE, &skipped, "N",
 	 "leave out the first N outermost calls of each process: its warm-up"},
 	CLI_RECORDING_OPTIONS,
@@ -203,22 +207,34 @@ static tt_status make_words(struct session *s)
 	return cli_recording_judge(&s->words);
 }
 
+/* Where viewers look for the first process. */
+static int live_port(void)
+{
+	return port > 0 ? (int)port : TT_SERVER_PORT;
+}
+
 static tt_status prepare(struct session *s)
 {
-	struct tt_server_options asked = {.port = port};
+	/* A live command has the port; the server takes any. */
+	struct tt_server_options asked = {.port = live ? 0 : port};
 
 	if (port > UINT16_MAX)
 		return tt_fail(TTNN_INVALID, "--port: %" PRId64 " is no port; they end at 65535",
 			       port);
+	if (live && !port)
+		return tt_fail(TTNN_INVALID, "--live needs to know the port; 0 is any");
 	TT_TRY(make_words(s));
 	TT_TRY(cli_profile_files_make(&s->files, output));
 	asked.directory = s->files.traces;
 	TT_TRY(tt_server_open(&s->server, &asked));
 	if (!quiet)
 		SAY("listening on port %d%s\n", tt_server_port(s->server),
-		    port < 0 && tt_server_port(s->server) != TT_SERVER_PORT
+		    !live && port < 0 && tt_server_port(s->server) != TT_SERVER_PORT
 			    ? ", as the usual one is taken"
 			    : "");
+	if (!quiet && live)
+		SAY("viewers can attach to each process on the first free port from %d on\n",
+		    live_port());
 	return TTNN_OK;
 }
 
@@ -297,13 +313,17 @@ static tt_status run_with(struct session *s, double *lasted, double *spent,
 static tt_status run_command(struct session *s)
 {
 	const struct cli_variable none = {0};
+	char viewers[16];
 	const struct cli_variable variables[] = {
 		{"TTNN_TRACE", s->files.traces},
 		{"TTNN_TRACE_OPTIONS", tt_str_text(&s->words)},
 		{"TTNN_PROFILE", tt_server_place(s->server)},
+		{live ? "TTNN_LIVE" : NULL, viewers},
 		{0},
 	};
 	tt_status status = TTNN_OK;
+
+	snprintf(viewers, sizeof(viewers), "%d", live_port());
 
 	if (twice) {
 		status = run_with(s, &s->bare_ms, &s->unspent_ms, &none);
@@ -319,6 +339,30 @@ static tt_status run_command(struct session *s)
 }
 
 /* ---- the report ---------------------------------------------------------------------------------------- */
+
+/* The same for Tracy's viewer. */
+static tt_status write_timeline(const struct session *s)
+{
+	const struct cli_profile_files *files = &s->files;
+	const char **paths = tt_calloc(files->inputs.count + 1, sizeof(*paths));
+	struct tt_timeline_paths all = {paths, files->inputs.count, files->timeline};
+	char *slash = strrchr(files->timeline, '/');
+	struct tt_timeline_totals totals;
+	tt_status status;
+
+	if (!paths)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < files->inputs.count; i++)
+		paths[i] = files->inputs.data[i].path;
+	*slash = 0; /* there is one: it is in results/perf or absolute */
+	status = tt_file_make_dirs(*files->timeline ? files->timeline : "/");
+	*slash = '/';
+	if (status == TTNN_OK)
+		status = tt_timeline_write(&totals, &all, &tt_timeline_tracy,
+					   &(struct tt_timeline_options){.label = NULL});
+	tt_free(paths);
+	return status;
+}
 
 static tt_status write_report(struct session *s)
 {
@@ -339,6 +383,8 @@ static tt_status write_report(struct session *s)
 	if (status == TTNN_OK)
 		status = tt_ops_folder(&again, files->inputs.data, files->inputs.count, &how,
 				       files->folder);
+	if (status == TTNN_OK)
+		status = write_timeline(s);
 	say_losses(s, &totals);
 	if (status != TTNN_OK) {
 		SAY("the report cannot be written; the recordings are in %s\n", files->traces);
@@ -353,6 +399,7 @@ static tt_status write_report(struct session *s)
 	say_overhead(s);
 	if (twice)
 		say_comparison(s);
+	SAY("Wrote timeline to %s\n", files->timeline);
 	SAY("Wrote report to %s\n", files->report);
 	return TTNN_OK;
 }

@@ -16,8 +16,24 @@
 
 #define BASE "results/perf"
 #define TRACES "traces"
+/* What a workspace has, and where documents look for the timeline in it. */
+#define WORKSPACE "tt_torch/tools/tt_profile.py"
+#define TIMELINE "install/tt-metal/generated/profiler/.logs/tracy_profile_log_host.tracy"
 
 /* ---- before -------------------------------------------------------------------------------------------- */
+
+static tt_status make_timeline(struct cli_profile_files *files)
+{
+	struct tt_str path = {0};
+
+	if (access(WORKSPACE, F_OK) == 0)
+		tt_str_adds(&path, TIMELINE);
+	else
+		tt_str_addf(&path, "%.*s.tracy",
+			    (int)tt_length_without(files->report, strlen(files->report), ".csv"),
+			    files->report);
+	return tt_str_take(&files->timeline, &path);
+}
 
 static tt_status make_names(struct cli_profile_files *files, const char *output)
 {
@@ -81,6 +97,7 @@ tt_status cli_profile_files_make(struct cli_profile_files *files, const char *ou
 	if (tt_ends_with(output, "/"))
 		return tt_fail(TTNN_INVALID, "--output: %s is no name of a file", output);
 	TT_TRY(make_names(files, output));
+	TT_TRY(make_timeline(files));
 	if (stat(files->report, &facts) == 0 && S_ISDIR(facts.st_mode))
 		return tt_fail(TTNN_INVALID, "--output: %s is a directory", files->report);
 	TT_TRY(tt_file_make_dirs(files->folder));
@@ -201,6 +218,7 @@ void cli_profile_files_deinit(struct cli_profile_files *files)
 		tt_free((void *)(uintptr_t)files->inputs.data[i].path);
 	TT_VEC_DEINIT(&files->inputs);
 	tt_free(files->report);
+	tt_free(files->timeline);
 	tt_free(files->folder);
 	tt_free(files->traces);
 }

@@ -2,6 +2,7 @@
  * profile_files.h: where the files of a profile go.
  *
  *	results/perf/NAME.csv             the report; an absolute name is taken as it is
+ *	results/perf/NAME.tracy           the timeline; in a workspace it goes where tt-metal puts it
  *	results/perf/NAME/                what viewers take as a performance report, and what it is made of
  *	results/perf/NAME/traces/         the recordings, one of each process
  *	results/perf/NAME/traces-XXXXXX/  the same while the command runs: profiles of one name may run side by side
@@ -13,7 +14,7 @@
 #include "profile/ops_report.h"
 
 struct cli_profile_files {
-	char *report, *folder;
+	char *report, *folder, *timeline;
 	char *traces; /* absolute, for the command's environment */
 	TT_VEC(struct tt_ops_input) inputs;
 	uint64_t events;

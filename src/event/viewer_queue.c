@@ -48,6 +48,11 @@ struct plot {
 	uint64_t bytes;
 };
 
+/* A mesh, and its first chip, which stands for the memory of all. */
+struct mesh {
+	uint32_t device_id, chip_id;
+};
+
 static atomic_bool heard;
 
 /* Guarded by the lock. */
@@ -64,6 +69,7 @@ static struct {
 	TT_VEC(const char *) texts;
 	TT_VEC(struct tt_wire_location) places;
 	TT_VEC(struct plot) plots;
+	TT_VEC(struct mesh) meshes;
 	struct chip chips[CHIPS];
 	size_t chip_count;
 	TT_VEC(struct named) threads;
@@ -309,6 +315,23 @@ static void tell_mark(const struct speaker *speaker, const struct tt_event_mark 
 	tt_str_deinit(&text);
 }
 
+static void know_mesh(const struct tt_event_device *device)
+{
+	struct mesh *mesh =
+		device->info && device->info->chip_count ? TT_VEC_PUSH(&viewer.meshes) : NULL;
+
+	if (mesh)
+		*mesh = (struct mesh){device->device_id, device->info->chips[0]};
+}
+
+static uint32_t chip_of(uint32_t device_id)
+{
+	for (size_t i = viewer.meshes.count; i-- > 0;)
+		if (viewer.meshes.data[i].device_id == device_id)
+			return viewer.meshes.data[i].chip_id;
+	return device_id;
+}
+
 static struct plot *plot_of(const struct tt_event_buffer *buffer)
 {
 	static const char *const kinds[BANKS] = {"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL",
@@ -324,7 +347,8 @@ static struct plot *plot_of(const struct tt_event_buffer *buffer)
 	plot = kind < BANKS ? TT_VEC_PUSH(&viewer.plots) : NULL;
 	if (!plot)
 		return NULL;
-	snprintf(name, sizeof(name), "Device %u: %s in use", buffer->device_id, kinds[kind]);
+	snprintf(name, sizeof(name), "Device %u: %s in use", chip_of(buffer->device_id),
+		 kinds[kind]);
 	*plot = (struct plot){
 		.device_id = buffer->device_id, .kind = kind, .name = string_of(name)};
 	return plot;
@@ -433,6 +457,9 @@ static void hear(const struct tt_event *event)
 		break;
 	case TT_EVENT_PROGRAM_RUN:
 		tell_run(&event->run, ticks);
+		break;
+	case TT_EVENT_DEVICE_OPEN:
+		know_mesh(&event->device);
 		break;
 	case TT_EVENT_MARK:
 		tell_mark(speaker, &event->mark, ns);

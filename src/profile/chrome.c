@@ -240,12 +240,17 @@ static void begin_zone(struct tt_timeline_writer *w, const struct tt_zone *zone)
 	tt_outbuf_add(w->out, "}", 1);
 }
 
-static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns)
+static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+		     const char *name)
 {
 	if (!knows(w, track))
 		return;
 	open_event(w, "E", track);
 	add_time(w, time_ns);
+	if (name) {
+		add_member(w, ",\"args\":{\"name\":", name);
+		tt_outbuf_add(w->out, "}", 1);
+	}
 	tt_outbuf_add(w->out, "}", 1);
 }
 

@@ -313,9 +313,12 @@ static void begin_zone(struct tt_timeline_writer *w, const struct tt_zone *zone)
 	close_event(w, zone->time_ns);
 }
 
-static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns)
+static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+		     const char *name)
 {
 	open_event(w, TYPE_END, track);
+	if (name)
+		annotate(w, &w->event, &(struct tt_zone_arg){"name", name, 0});
 	close_event(w, time_ns);
 }
 

@@ -96,7 +96,9 @@ struct tt_timeline_format {
 			  const struct tt_timeline_options *options);
 	void (*track)(struct tt_timeline_writer *w, const struct tt_track *track);
 	void (*begin)(struct tt_timeline_writer *w, const struct tt_zone *zone);
-	void (*end)(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns);
+	/* `name` is one that is known at the end alone, or NULL. */
+	void (*end)(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+		    const char *name);
 	void (*message)(struct tt_timeline_writer *w, const struct tt_message *message);
 	void (*counter)(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
 			uint64_t value);

@@ -276,7 +276,8 @@ static void tell_begin(struct tt_walk *walk, struct thread *thread, struct open_
 	zone->file = open->file;
 	zone->line = open->line;
 	zone->color = open->color;
-	open->told = !walk->options.levels || thread->open.count <= walk->options.levels;
+	open->told = !walk->options.levels ||
+		     (size_t)(open - thread->open.data) < walk->options.levels;
 	if (!open->told)
 		return;
 	walk->totals.zones++;
@@ -284,10 +285,11 @@ static void tell_begin(struct tt_walk *walk, struct thread *thread, struct open_
 		walk->format->begin(walk->writer, zone);
 }
 
-static void tell_end(struct tt_walk *walk, struct thread *thread, const struct open_zone *open)
+static void tell_end(struct tt_walk *walk, struct thread *thread, const struct open_zone *open,
+		     const char *name)
 {
 	if (open->told && walk->format->end)
-		walk->format->end(walk->writer, thread->track, thread->last_ns);
+		walk->format->end(walk->writer, thread->track, thread->last_ns, name);
 }
 
 /* Opens a zone; `zone` has what only its begin tells. */
@@ -308,7 +310,7 @@ static void push(struct tt_walk *walk, struct thread *thread, const struct open_
  * Ends the innermost zone that is the user's own or not. Others above it go on: they are ended with it, and begun
  * again, for zones of a track nest.
  */
-static void pop(struct tt_walk *walk, struct thread *thread, bool user)
+static void pop(struct tt_walk *walk, struct thread *thread, bool user, const char *name)
 {
 	size_t at = thread->open.count;
 
@@ -321,7 +323,7 @@ static void pop(struct tt_walk *walk, struct thread *thread, bool user)
 	if (at == 0) /* it began before the recording */
 		return;
 	for (size_t i = thread->open.count; i >= at; i--)
-		tell_end(walk, thread, &thread->open.data[i - 1]);
+		tell_end(walk, thread, &thread->open.data[i - 1], i == at ? name : NULL);
 	for (size_t i = at; i < thread->open.count; i++) {
 		struct tt_zone zone = {0};
 
@@ -396,7 +398,7 @@ static void tell_whole(struct tt_walk *walk, struct tt_zone *zone, uint64_t end_
 	if (walk->format->begin)
 		walk->format->begin(walk->writer, zone);
 	if (walk->format->end)
-		walk->format->end(walk->writer, zone->track, end_ns);
+		walk->format->end(walk->writer, zone->track, end_ns, NULL);
 }
 
 static void tell_cores(struct tt_walk *walk, struct chip *chip, const ttnn_core_set *cores,
@@ -574,7 +576,7 @@ static void end_scope(struct tt_walk *walk, struct process *process, uint32_t nu
 			end_programs(walk, process, number, open->name);
 		break;
 	}
-	pop(walk, thread, false);
+	pop(walk, thread, false, NULL);
 }
 
 static void know_program(struct thread *thread, const struct tt_event_program *program)
@@ -701,7 +703,7 @@ static void tell_replay(struct tt_walk *walk, struct thread *thread,
 	if (trace->step == TT_METAL_TRACE_REPLAY)
 		push(walk, thread, &open, &zone);
 	else if (trace->step == TT_METAL_TRACE_DONE)
-		pop(walk, thread, true);
+		pop(walk, thread, true, NULL);
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
@@ -745,7 +747,7 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 		begin_zone(walk, thread, &event->zone);
 		break;
 	case TT_EVENT_ZONE_END:
-		pop(walk, thread, true);
+		pop(walk, thread, true, event->zone.name);
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_THERE:
@@ -818,7 +820,8 @@ void tt_walk_end(struct tt_walk *walk, struct tt_timeline_totals *totals)
 
 			forward(&thread->last_ns, process->last_ns);
 			while (thread->open.count)
-				tell_end(walk, thread, &thread->open.data[--thread->open.count]);
+				tell_end(walk, thread, &thread->open.data[--thread->open.count],
+					 NULL);
 		}
 	}
 	*totals = walk->totals;

@@ -316,6 +316,8 @@ static void begin_on_chip(struct tt_timeline_writer *w, struct lane *lane,
 	struct bytes bytes = {.length = 0};
 
 	lane->location = location_of(w, zone);
+	if (w->failed)
+		return;
 	w->locations.data[lane->location].gpu_zones++;
 	put(&bytes, by, 8);
 	put(&bytes, by, 8);
@@ -338,6 +340,8 @@ static void begin_on_thread(struct tt_timeline_writer *w, struct lane *lane,
 	struct bytes bytes = {.length = 0};
 	struct open_zone *open;
 
+	if (w->failed)
+		return;
 	w->locations.data[location].zones++;
 	if (!lane->open.count)
 		lane->top++;
@@ -369,7 +373,23 @@ static void begin_zone(struct tt_timeline_writer *w, const struct tt_zone *zone)
 		begin_on_thread(w, lane, zone);
 }
 
-static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns)
+/* The name of a zone that is known at its end; its place among the extras. */
+static uint32_t name_extra(struct tt_timeline_writer *w, const char *name)
+{
+	uint32_t string = string_of(w, name);
+	struct bytes extra = {.length = 0};
+
+	if (string == NO_STRING)
+		return 0;
+	put(&extra, 0, 6);
+	put(&extra, string + 1, 3);
+	put(&extra, 0, 3);
+	put_aside(&w->extras, &extra);
+	return ++w->extra_count;
+}
+
+static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+		     const char *name)
 {
 	struct lane *lane = lane_of(w, track);
 	struct bytes bytes = {.length = 0};
@@ -386,6 +406,8 @@ static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time
 
 		if (open->children)
 			tt_aside_set(&lane->zones, open->at, open->children);
+		if (name)
+			tt_aside_set(&lane->zones, open->at - 4, name_extra(w, name));
 	} else {
 		put(&bytes, by, 8);
 	}
@@ -561,10 +583,8 @@ static void write_string(struct tt_timeline_writer *w, uint32_t string)
 
 static void write_head(struct tt_timeline_writer *w)
 {
-	float once = 1;
 	uint64_t began = (uint64_t)(w->began_ns / 1000000000);
 
-	(void)once;
 	write_raw(w, "tracy", 5);
 	write_number(w, 0, 1);
 	write_number(w, w->old ? 10 : 11, 1);

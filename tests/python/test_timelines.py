@@ -16,7 +16,7 @@ BUILD = os.path.dirname(os.environ["PYTHONPATH"].split(os.pathsep)[0])
 TTNN = os.path.join(BUILD, "ttnn")
 
 WORKLOAD = """
-import sys, threading, ttnn
+import sys, threading, tracy, ttnn
 device = ttnn.open_device(device_id=0)
 make = lambda: ttnn.full((32, 64), 1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
 def work(count):
@@ -26,6 +26,12 @@ def work(count):
 threads = [threading.Thread(target=work, args=(5 + i,)) for i in range(4)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
+tracy.signpost("half", "way")
+ttnn.start_tracy_zone("file.py", "function", 7)
+ttnn.full((32, 32), 1.0, device=device, layout=ttnn.TILE_LAYOUT)
+ttnn.stop_tracy_zone("named at the end")
+ttnn.tracy_message("a line")
+ttnn.tracy_frame()
 try:
     ttnn.matmul(make(), make())
 except Exception:
@@ -38,8 +44,9 @@ ADDS = 5 + 6 + 7 + 8
 def traces(tmp_path_factory):
     folder = tmp_path_factory.mktemp("timelines")
     env = {**os.environ, "TTNN_TRACE": str(folder), "TTNN_TRACE_OPTIONS": "profile"}
+    (folder / "workload.py").write_text(WORKLOAD)
     for _ in range(2):
-        subprocess.run([sys.executable, "-c", WORKLOAD], env=env, check=True)
+        subprocess.run([sys.executable, folder / "workload.py"], env=env, check=True)
     return sorted(str(path) for path in folder.glob("*.ttrace"))
 
 
@@ -89,6 +96,12 @@ def test_tracy(traces, version):
     assert all(a.end <= b.begin for a, b in zip(programs, programs[1:]))
     (plot,) = tracy.plots.items()
     assert plot[0] == "Device 0: DRAM in use" and plot[1][0][1] == 4096
+    (zone,) = [zone for zone in zones if zone.name == "named at the end"]
+    assert (zone.function, zone.file, zone.line, zone.depth) == ("function", "file.py", 7, 0)
+    assert "ttnn::full" in {row.name for row in zones if zone.begin <= row.begin and row.end <= zone.end}
+    texts = [message.text for message in tracy.messages.values()]
+    assert texts[:2] == ["`TT_SIGNPOST: half\nway`", "a line"] and len(tracy.frames) == 2 and len(texts) == 3
+    assert {(os.path.basename(zone.file), zone.line) for zone in zones if zone.name == "ttnn.add"} == {("workload.py", 8)}
     assert tracy.messages and sum(map(len, tracy.thread_messages.values())) == len(tracy.messages)
     assert tracy.last >= max(zone.end for zone in zones) and tracy.program
 
@@ -138,8 +151,8 @@ def test_chrome(traces):
     for flow, start in starts.items():
         assert start["pid"] != ends[flow]["pid"]
     assert {event["name"] for event in events if event["ph"] == "C"} == {"DRAM in use"}
-    (error,) = [event for event in events if event["ph"] == "i"][:1]
-    assert error["cat"] == "error"
+    marks = [(event["cat"], event["s"]) for event in events if event["ph"] == "i"]
+    assert sorted(marks) == 2 * [("error", "t")] + 2 * [("frame", "g")] + 2 * [("message", "t")] + 2 * [("signpost", "g")]
 
 
 def test_chrome_memory_is_that_of_show(traces):

@@ -128,8 +128,8 @@ class Tracy:
             self.messages[number] = Message(now, text, color)
         self.extras = []
         for _ in range(self._get("Q")):
-            _, text, _, _ = (self._int24() for _ in range(4))
-            self.extras.append(self.strings[text - 1] if text else None)
+            _, text, name, _ = (self._int24() for _ in range(4))
+            self.extras.append([self.strings[row - 1] if row else None for row in (text, name)])
 
     def _timeline(self, zones, depth):
         """Zones of a thread, each before those inside it."""
@@ -148,7 +148,8 @@ class Tracy:
             assert step >= 0 and before < self.at
             self.now += step
             name, function, file, line, _ = self.locations[-location - 1]
-            zones[place] = Zone(name, function, file, line, begin, self.now, self.extras[extra], depth)
+            text, name = self.extras[extra][0], self.extras[extra][1] or name
+            zones[place] = Zone(name, function, file, line, begin, self.now, text, depth)
 
     def _threads(self):
         zones, parents, count = self._get("QQQ")
