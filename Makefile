@@ -219,7 +219,7 @@ endif
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: setup test test-fast test-threads test-full test-hostile test-master test-visualizer test-upstream
+.PHONY: setup test test-fast test-threads test-full test-hostile test-master test-visualizer test-perfetto test-upstream
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
@@ -233,6 +233,10 @@ test-visualizer: setup
 	$(Q)scripts/setup.sh visualizer || echo 'make test-visualizer: without the pages in a browser'
 	$(SUBMAKE) all python
 	$(Q)tests/visualizer/run $(OUT)
+test-perfetto: setup
+	$(Q)scripts/setup.sh visualizer || true
+	$(SUBMAKE) all python
+	$(Q)tests/perfetto/run $(OUT)
 # Imports the same reports, and derives the same profiles, with the released ttnn where it can be installed.
 test-upstream: setup
 	$(SUBMAKE) all python
@@ -361,6 +365,7 @@ help:
 		'make test-full        those that compare with numpy and torch, in build/venv' \
 		'make test-hostile     signals, forks, threads, small disks; TTNN_TEST_LONG=10: ten times as long' \
 		'make test-visualizer  ttnn-visualizer, in build/visualizer, opens a database of ours' \
+		'make test-perfetto    Perfetto'\''s own page, in build/perfetto, opens timelines of ours' \
 		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
 		'make test-master      every configuration traced from real models, against its golden' \

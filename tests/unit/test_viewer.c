@@ -45,16 +45,16 @@ TEST(a_slow_viewer_is_not_waited_for)
 {
 	struct tt_event begin = {.kind = TT_EVENT_ZONE_BEGIN, .zone = {.name = "zone"}};
 	struct tt_event end = {.kind = TT_EVENT_ZONE_END};
-	char port[16];
+	int fd, port = free_port();
+	char text[16];
 	uint64_t began;
-	int fd;
 
 	CHECK(!tt_event_profile_on());
-	snprintf(port, sizeof(port), "%d", free_port());
-	setenv("TTNN_LIVE", port, 1);
+	snprintf(text, sizeof(text), "%d", port);
+	setenv("TTNN_LIVE", text, 1);
 	tt_viewer_from_environment();
 	CHECK(tt_event_on() && tt_event_profile_on());
-	fd = attach(atoi(port));
+	fd = attach(port);
 	began = tt_clock_ns();
 	for (int i = 0; i < ZONES; i++) {
 		tt_event_emit(&begin);
