@@ -149,10 +149,10 @@ tt_status tt_walk_new(struct tt_walk **out, const struct tt_timeline_format *for
 		      struct tt_timeline_writer *writer, const struct tt_timeline_options *options);
 
 /* A process that events are of from now on; they are numbered from 0. */
-void tt_walk_process(struct tt_walk *walk, const struct tt_walk_process *process);
+void tt_walk_process(struct tt_walk *walk, const struct tt_walk_process *what);
 
 /* One event of a process. */
-void tt_walk_event(struct tt_walk *walk, uint32_t process, const struct tt_seen *seen,
+void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *seen,
 		   uint64_t time_ns);
 
 /* Whether all went well so far: memory sufficed. */

@@ -36,6 +36,7 @@ struct known {
 struct launch {
 	uint64_t number, time_ns, flow;
 	uint32_t device_id, chip_id, thread;
+	const char *name; /* of the device operation; known when it ends */
 	struct known known;
 };
 
@@ -276,8 +277,8 @@ static void tell_begin(struct tt_walk *walk, struct thread *thread, struct open_
 	zone->file = open->file;
 	zone->line = open->line;
 	zone->color = open->color;
-	open->told = !walk->options.levels ||
-		     (size_t)(open - thread->open.data) < walk->options.levels;
+	open->told =
+		!walk->options.levels || (size_t)(open - thread->open.data) < walk->options.levels;
 	if (!open->told)
 		return;
 	walk->totals.zones++;
@@ -438,14 +439,14 @@ static void tell_gap(struct tt_walk *walk, struct chip *chip, uint64_t until_ns)
 	tell_whole(walk, &gap, until_ns);
 }
 
-/* A program on a chip, from begin_ns to end_ns; `run` is NULL when nobody told of its end. */
+/* A program on a chip, to end_ns; `run` is NULL when nobody told of its end. */
 static void tell_program(struct tt_walk *walk, struct process *process, const struct launch *launch,
-			 const char *name, const struct tt_event_program_run *run, uint64_t end_ns)
+			 const struct tt_event_program_run *run, uint64_t end_ns)
 {
 	struct chip *chip = chip_of(walk, process, launch->device_id, launch->chip_id);
 	uint64_t begin_ns = launch->time_ns;
 	struct tt_zone_arg args[10];
-	struct tt_zone zone = {.name = name, .args = args, .flow = launch->flow};
+	struct tt_zone zone = {.name = launch->name, .args = args, .flow = launch->flow};
 
 	if (!chip)
 		return;
@@ -542,7 +543,8 @@ static void run_program(struct tt_walk *walk, struct process *process, uint32_t 
 		forget_launch(process, i);
 		break;
 	}
-	tell_program(walk, process, &launch, run->name ? run->name : "program", run, time_ns);
+	launch.name = run->name ? run->name : "program";
+	tell_program(walk, process, &launch, run, time_ns);
 }
 
 /* A device operation ends: so do its programs, where nobody tells when they really did. */
@@ -559,7 +561,8 @@ static void end_programs(struct tt_walk *walk, struct process *process, uint32_t
 			continue;
 		}
 		forget_launch(process, i);
-		tell_program(walk, process, &launch, name, NULL, thread->last_ns);
+		launch.name = name;
+		tell_program(walk, process, &launch, NULL, thread->last_ns);
 	}
 }
 
