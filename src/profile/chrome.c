@@ -125,7 +125,7 @@ static void add_member(struct tt_timeline_writer *w, const char *key, const char
 
 static bool knows(const struct tt_timeline_writer *w, uint32_t track)
 {
-	return track && track <= w->rows.count;
+	return track && track <= w->rows.count && !w->failed;
 }
 
 /* Processes and threads are said by events of their own. */
@@ -150,7 +150,7 @@ static void say_order(struct tt_timeline_writer *w, uint32_t track, const char *
 static void tell_track(struct tt_timeline_writer *w, const struct tt_track *track)
 {
 	bool process = track->kind == TT_TRACK_PROCESS || track->kind == TT_TRACK_DEVICE;
-	struct row *row = TT_VEC_PUSH(&w->rows);
+	struct row *row = w->failed ? NULL : TT_VEC_PUSH(&w->rows);
 
 	if (!row) {
 		w->failed = true;

@@ -270,7 +270,7 @@ static void tell_track(struct tt_timeline_writer *w, const struct tt_track *trac
 	struct lane *lane = tt_calloc(1, sizeof(*lane)), **place = TT_VEC_PUSH(&w->lanes);
 	const struct lane *parent;
 
-	if (!lane || !place) {
+	if (!lane || !place || w->failed) { /* lanes are found by the numbers of tracks */
 		w->lanes.count -= place != NULL;
 		tt_free(lane);
 		w->failed = true;
