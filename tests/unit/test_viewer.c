@@ -9,7 +9,7 @@
 #include "event/viewer_queue.h"
 #include "test.h"
 
-#define ZONES 600000 /* more than the queue holds */
+#define ZONES 1000000 /* more than the queue holds */
 
 static int free_port(void)
 {
