@@ -43,7 +43,8 @@ class Traced:
         how = "moved" if worst["moved"] else "stand-in" if worst["stood_in"] else "plain" if worst["judged"] else "unjudged"
         known = {key: worst[key] for key in ("operation", "pcc", "bound", "error", "notes") if worst[key] != ""}
         sweeps.tell(how=how, model=worst["source"] or None, **known)
-        message = worst["why"] if not worst["passed"] else str(worst["pcc"])
+        done = str(worst["pcc"]) if worst["judged"] else "it ran: there is no golden to compare with"
+        message = done if worst["passed"] else worst["why"]
         return [(worst["passed"], message), sum(result["ns"] for result in results)]
 
 

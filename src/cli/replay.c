@@ -1,5 +1,6 @@
 /* ttnn replay: calls of a trace once more, on random tensors, each against its golden. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,16 @@ static const char *word(const struct tt_replay_result *result)
 	return result->moved ? "moved" : "passed";
 }
 
+/* What was not compared has no numbers. */
+static void write_number(struct tt_jsonw *w, const char *key, double number)
+{
+	tt_jsonw_key(w, key);
+	if (isnan(number))
+		tt_jsonw_null(w);
+	else
+		tt_jsonw_real(w, number);
+}
+
 static void print_json(const struct tt_recall *recall, const struct tt_replay_result *result)
 {
 	struct tt_str text = {0};
@@ -46,12 +57,9 @@ static void print_json(const struct tt_recall *recall, const struct tt_replay_re
 	tt_jsonw_key_int(&w, "call", (int64_t)recall->number);
 	tt_jsonw_key_string(&w, "operation", recall->op);
 	tt_jsonw_key_string(&w, "outcome", word(result));
-	tt_jsonw_key(&w, "pcc");
-	tt_jsonw_real(&w, result->pcc);
-	tt_jsonw_key(&w, "bound");
-	tt_jsonw_real(&w, result->bound);
-	tt_jsonw_key(&w, "error");
-	tt_jsonw_real(&w, result->error);
+	write_number(&w, "pcc", result->pcc);
+	write_number(&w, "bound", result->bound);
+	write_number(&w, "error", result->error);
 	tt_jsonw_key_int(&w, "ns", (int64_t)result->ns);
 	tt_jsonw_key_string(&w, "why", result->why);
 	tt_jsonw_end(&w);

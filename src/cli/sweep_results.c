@@ -47,6 +47,11 @@ static int print(tt_status status, struct tt_str *text)
 {
 	if (status == TTNN_OK)
 		status = tt_str_status(text);
+	/* Names and messages are those of others: they do nothing to the terminal. */
+	for (size_t i = 0; status == TTNN_OK && i < text->length; i++)
+		if (((unsigned char)text->data[i] < ' ' && text->data[i] != '\n') ||
+		    text->data[i] == 0x7f)
+			text->data[i] = ' ';
 	if (status == TTNN_OK)
 		fwrite(tt_str_text(text), 1, text->length, stdout);
 	tt_str_deinit(text);

@@ -12,6 +12,7 @@
 #include "report/git.h"
 #include "sweep/build.h"
 #include "sweep/runner.h"
+#include "sweep/summary.h"
 
 static const char *directory = SWEEP_RESULTS, *database, *resume, *shard;
 static int64_t jobs, timeout = 300, largest;
@@ -63,18 +64,22 @@ static void print_ended(void *context, const struct tt_sweep_result *result)
 	bool failed = result->status != TT_SWEEP_PASS && result->status != TT_SWEEP_NOT_RUN &&
 		      result->status != TT_SWEEP_XFAIL;
 
+	struct tt_str line = {0};
+
 	(void)context;
 	if (as_json || (!verbose && (!failed || quiet)))
 		return;
-	printf("%-22s %s/%lld", tt_sweep_status_text(result->status), result->operation,
-	       configuration(result));
-	if (result->exception)
-		printf(": %s", result->exception);
-	else
-		printf(": %s%s%s", result->message, result->notes ? "; " : "",
-		       result->notes ? result->notes : "");
-	printf("\n");
+	tt_str_addf(&line, "%-22s ", tt_sweep_status_text(result->status));
+	tt_summary_line(&line, result->operation);
+	tt_str_addf(&line, "/%lld: ", configuration(result));
+	tt_summary_line(&line, result->exception ? result->exception : result->message);
+	if (!result->exception && result->notes) {
+		tt_str_adds(&line, "; ");
+		tt_summary_line(&line, result->notes);
+	}
+	puts(tt_str_text(&line));
 	fflush(stdout);
+	tt_str_deinit(&line);
 }
 
 struct ending {

@@ -132,10 +132,10 @@ static void write_failures(struct tt_str *out, const struct tt_json *records,
 			continue;
 		if (failed == 1)
 			tt_str_adds(out, "❌ Failures:\n");
-		tt_str_addf(out, "   • %s, %s: %s\n      %.*s\n",
-			    text_of(it.value, "full_test_name"),
-			    text_of(it.value, "test_case_name"), text_of(it.value, "status"),
-			    (int)strcspn(why, "\n"), why);
+		tt_str_addf(out, "   • %s, %s: %s\n      ", text_of(it.value, "full_test_name"),
+			    text_of(it.value, "test_case_name"), text_of(it.value, "status"));
+		tt_summary_line(out, why);
+		tt_str_addc(out, '\n');
 		write_params(out, it.value);
 	}
 	if (failed > FAILURES)

@@ -1,6 +1,7 @@
 /* replay.c: configurations run again, and judged. */
 #include "sweep/replay.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -189,14 +190,16 @@ static void judge(struct tt_replay_result *out, tt_status status, const struct a
 {
 	const struct tt_verdict *verdict = attempt->verdict;
 
-	out->pcc = verdict->pcc;
-	out->error = verdict->error;
+	out->pcc = verdict->compared ? verdict->pcc : NAN;
+	out->error = verdict->compared ? verdict->error : NAN;
 	out->texts = attempt->found.texts;
 	out->meant = attempt->found.meant;
 	out->refused = status == TTNN_INVALID && !attempt->called;
 	if (status == TTNN_OK && verdict->strange)
 		status = tt_fail(TTNN_INVALID,
 				 "it has a NaN or an infinity where the golden has a number");
+	if (status == TTNN_OK && !verdict->compared && has_golden(attempt->op))
+		status = tt_fail(TTNN_INTERNAL, "nothing of its result was compared");
 	if (status == TTNN_OK && !(verdict->pcc >= out->bound))
 		status = tt_fail(TTNN_INVALID, "a correlation of %.6f, less than %g", verdict->pcc,
 				 out->bound);

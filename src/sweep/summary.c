@@ -96,7 +96,7 @@ static int by_count(const void *a, const void *b)
 /* The first line of a failure, each number in it as '#': failures of one kind have one text. */
 static const char *reason_of(struct tt_summary *summary, const char *exception)
 {
-	size_t length = strcspn(exception, "\n");
+	size_t length = strcspn(exception += strspn(exception, " \n"), "\n");
 	char *out = tt_arena_alloc(&summary->arena, length + 1), *to = out;
 
 	for (size_t i = 0; out && i < length; i++) {

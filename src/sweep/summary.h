@@ -55,6 +55,8 @@ bool tt_summary_failed(enum tt_sweep_status status);
 
 /* Appends the totals as the guides have them; of the groups only `all` is needed. */
 void tt_summary_totals(struct tt_str *out, const struct tt_summary *summary);
+/* Appends the first line of a text of others that is not empty, not for ever and without its control characters. */
+void tt_summary_line(struct tt_str *out, const char *text);
 /* Appends it as text: the totals, then tables. */
 void tt_summary_text(struct tt_str *out, const struct tt_summary *summary);
 /* Appends it as Markdown: a page for docs/. */

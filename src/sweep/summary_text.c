@@ -10,6 +10,20 @@
 #define LONGEST_LINE 600 /* bytes of a failure that are shown */
 #define MOST_FAILURES 5  /* that are listed one by one */
 
+void tt_summary_line(struct tt_str *out, const char *text)
+{
+	size_t length, shown;
+
+	text += strspn(text, " \n"); /* some messages of upstream begin with an empty line */
+	length = shown = strcspn(text, "\n");
+	if (length > LONGEST_LINE)
+		for (shown = LONGEST_LINE; ((unsigned char)text[shown] & 0xc0) == 0x80;)
+			shown--;
+	for (size_t i = 0; i < shown; i++)
+		tt_str_addc(out, (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
+	tt_str_adds(out, shown < length ? "…" : "");
+}
+
 static uint64_t passed(const struct tt_summary_group *group)
 {
 	uint64_t count = 0;
@@ -97,21 +111,9 @@ static void add_table(struct tt_str *out, const char *title, const tt_summary_gr
 /* The operation and the number of its configuration, if it has one. */
 static void add_place(struct tt_str *out, const struct tt_summary_row *row)
 {
-	tt_str_adds(out, row->operation ? row->operation : row->module);
+	tt_summary_line(out, row->operation ? row->operation : row->module);
 	if (row->configuration >= 0)
 		tt_str_addf(out, "/%lld", row->configuration);
-}
-
-/* The first line of a text, as much of it as is read; in whole characters. */
-static void add_line(struct tt_str *out, const char *text)
-{
-	size_t length = strcspn(text, "\n"), shown = length;
-
-	if (length > LONGEST_LINE)
-		for (shown = LONGEST_LINE; ((unsigned char)text[shown] & 0xc0) == 0x80;)
-			shown--;
-	tt_str_add(out, text, shown);
-	tt_str_adds(out, shown < length ? "…" : "");
 }
 
 static void add_failures(struct tt_str *out, const struct tt_summary *summary)
@@ -134,7 +136,7 @@ static void add_failures(struct tt_str *out, const struct tt_summary *summary)
 		tt_str_addf(out, "❌ %s ", tt_sweep_status_text(row->status));
 		add_place(out, row);
 		tt_str_addf(out, " %s\n   ", row->vector);
-		add_line(out, row->exception ? row->exception : "none");
+		tt_summary_line(out, row->exception ? row->exception : "none");
 		tt_str_addc(out, '\n');
 	}
 }
@@ -312,7 +314,7 @@ static void add_change(struct tt_str *out, const char *word, const struct tt_sum
 	add_state(out, is);
 	if (is->exception) {
 		tt_str_adds(out, ": ");
-		add_line(out, is->exception);
+		tt_summary_line(out, is->exception);
 	}
 	tt_str_addc(out, '\n');
 }

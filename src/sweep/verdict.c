@@ -22,8 +22,9 @@ static tt_status add_one(struct tt_verdict *verdict, ttnn_tensor *got, const str
 		tt_pcc_look(&pcc, want->data, values, want->count);
 		tt_pcc_add(&pcc, want->data, values, want->count);
 		one = tt_pcc_judged(&pcc, verdict->terms);
-		if (!(one >= verdict->pcc)) /* a NaN, too */
+		if (!(one >= verdict->pcc) && !isnan(verdict->pcc)) /* a NaN stays */
 			verdict->pcc = one;
+		verdict->compared++;
 		verdict->error = fmax(verdict->error, pcc.worst);
 		verdict->strange |= pcc.strange;
 	}

@@ -410,6 +410,52 @@ TEST(each_digit_of_an_integer_counts)
 	ttnn_device_unref(device);
 }
 
+/* What was not compared has no correlation; and one of many that is none is told. */
+TEST(only_what_was_compared_is_judged)
+{
+	struct ttnn_shape shape = {.rank = 1, .dim = {4}};
+	struct tt_verdict verdict = {.pcc = NAN, .compared = 1};
+	double want[4] = {1, 2, 3, 4};
+	float got[4] = {1, 2, 3, 4};
+	struct tt_array golden = {.shape = shape, .dtype = TTNN_FLOAT32, .count = 4, .data = want};
+	struct tt_plan plan = small_plan(NULL);
+	const char *database = in_directory("unable.sqlite");
+	struct tt_runner runner = {.plan = &plan, .jobs = 1, .quiet = true};
+	struct ttnn_tensor_spec spec;
+	ttnn_tensor *tensor = NULL;
+
+	CHECK_OK(ttnn_tensor_spec_make(
+		&spec, &(struct ttnn_spec_args){.shape = shape, .dtype = TTNN_FLOAT32}));
+	CHECK_OK(ttnn_tensor_from_data(&tensor, got, TTNN_FLOAT32, &spec, 0));
+	CHECK_OK(tt_verdict_add(&verdict, tensor, &golden));
+	CHECK(isnan(verdict.pcc) && verdict.compared == 2);
+	ttnn_tensor_unref(tensor);
+	plan.vectors.count = 1;
+	plan.configs.data[plan.vectors.data[0].config].traced.op = "ttnn.no_such";
+	runner.results = begin(database, NULL);
+	CHECK_OK(tt_runner_run(&runner));
+	CHECK_OK(tt_results_finish(NULL, runner.results, TT_SWEEP_RUN_PASSED));
+	CHECK_INT(count_rows(database, "status like 'fail%' and pcc is null"), 1);
+	tt_plan_deinit(&plan);
+}
+
+TEST(a_line_of_others)
+{
+	struct tt_str text = {0};
+	char many[2000];
+
+	tt_summary_line(&text, "\n\nwhy\x1b[31m\tnot\nmore");
+	CHECK_STR(tt_str_text(&text), "why [31m not");
+	tt_str_clear(&text);
+	for (size_t i = 0; i < sizeof(many); i++)
+		many[i] = "\xc3\xa4"[(i + 1) % 2];
+	many[0] = 'a';
+	many[sizeof(many) - 1] = '\0';
+	tt_summary_line(&text, many);
+	CHECK(text.length == 602 && memcmp(text.data + 599, "…", 3) == 0);
+	tt_str_deinit(&text);
+}
+
 /* ---- mutations and files ---------------------------------------------------------------------------------- */
 
 TEST(mutations_are_vectors_of_their_own)
