@@ -451,6 +451,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	(void)cmd;
 	if (check_operands(count, operands) != TTNN_OK)
 		return tt_cmd_complain("ttnn profile");
+	cli_workload_survive();
 	status = prepare(&s);
 	if (status == TTNN_OK)
 		status = run_command(&s);

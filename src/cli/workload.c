@@ -18,6 +18,7 @@ static const int louder[] = {SIGTERM, SIGKILL};
 #define LOUDER ((int)(sizeof(louder) / sizeof(louder[0])))
 
 static volatile sig_atomic_t came, how_often;
+static struct sigaction pipe_before = {.sa_handler = SIG_DFL};
 
 static void note(int number)
 {
@@ -25,6 +26,13 @@ static void note(int number)
 		return;
 	came = number;
 	how_often++;
+}
+
+void cli_workload_survive(void)
+{
+	struct sigaction ignored = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGPIPE, &ignored, &pipe_before);
 }
 
 /* Signals come only while the caller waits: none is missed between looking and waiting. */
@@ -71,6 +79,7 @@ static void become(const struct cli_workload *workload, const char *command,
 		if (setenv(variables->name, variables->value, 1) != 0)
 			_exit(126);
 	sigprocmask(SIG_SETMASK, &workload->before, NULL);
+	sigaction(SIGPIPE, &pipe_before, NULL);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }

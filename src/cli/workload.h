@@ -34,6 +34,9 @@ struct cli_variable {
 	const char *name, *value;
 };
 
+/* Once, before the first one: whoever reads our messages may stop doing so; the command does not hear of it. */
+void cli_workload_survive(void);
+
 /* Starts it with these variables in its environment, up to a name NULL. From now on the signals are ours. */
 tt_status cli_workload_start(struct cli_workload *workload, const char *command,
 			     const struct cli_variable *variables);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "profile/attributes.h"
 #include "tensor/core.h"
@@ -99,23 +100,15 @@ static struct tt_ops_facts *copy_facts(const struct tt_event_facts *told)
 	return facts;
 }
 
-/* All that facts say but their texts, which go with the hash: one hash may stand for programs of any shape. */
-static void add_facts(struct tt_str *key, const struct tt_event_facts *told)
+static uint64_t hash_rates(uint64_t hash, const struct ttnn_value *rates, size_t count)
 {
-	uint64_t head[] = {told->hash,
-			   (uint64_t)(uintptr_t)told->cores,
-			   (uint64_t)told->fidelity << 2 | (uint64_t)told->computes << 1 |
-				   told->modelled,
-			   told->compute_ns,
-			   told->bandwidth_ns,
-			   told->ideal_ns,
-			   told->input_bw_count};
+	for (size_t i = 0; i < count; i++) {
+		uint64_t bits;
 
-	tt_str_add(key, (const char *)head, sizeof(head));
-	for (size_t i = 0; told->modelled && i < told->input_bw_count; i++)
-		tt_str_add(key, (const char *)&told->input_bw[i].real, sizeof(double));
-	for (size_t i = 0; told->modelled && i < told->output_bw_count; i++)
-		tt_str_add(key, (const char *)&told->output_bw[i].real, sizeof(double));
+		memcpy(&bits, &rates[i].real, sizeof(bits));
+		hash = tt_hash_u64(hash, bits);
+	}
+	return hash;
 }
 
 tt_status tt_ops_known_facts(const struct tt_ops_facts **out, struct tt_ops_known *known,
@@ -124,18 +117,23 @@ tt_status tt_ops_known_facts(const struct tt_ops_facts **out, struct tt_ops_know
 	struct tt_event_facts told;
 	struct tt_map_entry *entry;
 	struct tt_ops_facts *made;
+	uint64_t key[6];
 
 	*out = NULL;
 	if (!tt_event_facts_read(&told, program))
 		return TTNN_OK;
-	tt_str_clear(&known->key);
-	add_facts(&known->key, &told);
-	TT_TRY(tt_str_status(&known->key));
-	entry = tt_map_find(&known->facts, known->key.data, known->key.length);
+	/* A program that takes any shape has one hash, and other cores and times for each. */
+	key[0] = told.hash;
+	key[1] = (uint64_t)(uintptr_t)told.cores;
+	key[2] = told.compute_ns;
+	key[3] = told.bandwidth_ns;
+	key[4] = told.ideal_ns;
+	key[5] = hash_rates(told.modelled, told.input_bw, told.input_bw_count);
+	key[5] = hash_rates(key[5], told.output_bw, told.output_bw_count);
+	entry = tt_map_find(&known->facts, key, sizeof(key));
 	if (!entry) {
 		made = copy_facts(&told);
-		entry = made ? tt_map_add(&known->facts, known->key.data, known->key.length, NULL)
-			     : NULL;
+		entry = made ? tt_map_add(&known->facts, key, sizeof(key), NULL) : NULL;
 		if (!entry) {
 			free_facts(made);
 			return tt_fail_nomem();
