@@ -265,7 +265,8 @@ static tt_status wait_for_others(struct session *s)
 		s->running = tt_traces_complete(s->files.traces, 0);
 		if (!cli_workload_stopped(&s->workload) && somebody_runs(s))
 			patience = (uint64_t)wait_seconds * second;
-		if (!s->running || waited >= patience)
+		/* One that was started last may not have come to its first call. */
+		if ((!s->running && !s->workload.others) || waited >= patience)
 			return TTNN_OK;
 		if (!said && waited >= second) {
 			SAY("waiting for %d %s of the command, %" PRId64 " seconds at most\n",

@@ -110,6 +110,7 @@ static void reap(struct cli_workload *workload)
 		workload->ended = true;
 		workload->code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 	}
+	workload->others = child == 0;
 }
 
 static void tell(struct cli_workload *workload, int number)

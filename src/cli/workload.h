@@ -22,6 +22,7 @@
 struct cli_workload {
 	pid_t pid;     /* the shell, which leads its session */
 	bool ended;    /* the command has */
+	bool others;   /* processes that it started are left */
 	int code;      /* its exit code, or 128 and the signal it died of */
 	int signal;    /* the first that was passed on, or 0 */
 	uint64_t next; /* when what does not end is told more clearly */
