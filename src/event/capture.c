@@ -106,23 +106,30 @@ static void seal(struct stream *stream)
 	tt_store_add(&stream->capture->store, chunk, names, name_count);
 }
 
-/* What readers need to know of a chunk whose process ends before it is sealed. */
-static void describe_slot(struct stream *stream, struct tt_live_slot *slot)
+/*
+ * What readers need to know of a chunk whose process ends before it is sealed. Its first record is from before: a file may
+ * have been made since.
+ */
+static void describe_slot(struct stream *stream, struct tt_live_slot *slot, uint64_t first)
 {
-	uint64_t now = tt_clock_ns();
+	double tick = 1e9 / tt_clock_rate_by_now();
+	uint64_t now = tt_clock_ns(), ticks = tt_clock_ticks();
+	uint64_t then = stream->capture->began +
+			(ticks > first ? (uint64_t)((double)(ticks - first) * tick) : 0);
 	struct tt_chunk_head head = {
 		.thread = stream->thread,
 		.sequence = stream->sequence,
 		.depth = stream->chunk_depth,
 		.op = stream->chunk_op,
-		.first_ns = now > stream->capture->began ? now - stream->capture->began : 0,
-		.tick = (uint64_t)(1e9 / tt_clock_rate_by_now() * 0x1p32),
+		.first_ns = now > then ? now - then : 0,
+		.tick = (uint64_t)(tick * 0x1p32),
 	};
 
 	tt_live_begin(slot, &head);
 }
 
-static bool begin_chunk(struct stream *stream, size_t room)
+/* `first`: ticks of the record that comes first. */
+static bool begin_chunk(struct stream *stream, size_t room, uint64_t first)
 {
 	struct tt_chunk *chunk = tt_store_chunk(&stream->capture->store, room);
 
@@ -132,7 +139,7 @@ static bool begin_chunk(struct stream *stream, size_t room)
 	stream->chunk_depth = stream->recorded;
 	stream->chunk_op = stream->op;
 	if (chunk->slot.map)
-		describe_slot(stream, &chunk->slot);
+		describe_slot(stream, &chunk->slot, first);
 	tt_encoder_start(stream->encoder, chunk->data, chunk->room,
 			 chunk->slot.map ? tt_live_committed(&chunk->slot) : NULL);
 	return true;
@@ -159,7 +166,7 @@ static bool put_anew(struct stream *stream, const struct tt_event *event, struct
 	stamp->together = false;
 	for (size_t room = 0; room <= TT_CHUNK_MAX / 2; room = 4 * stream->chunk->room) {
 		seal(stream);
-		if (!begin_chunk(stream, room))
+		if (!begin_chunk(stream, room, stamp->ticks))
 			return false;
 		tell_loss(stream, stamp->ticks);
 		if (tt_encoder_put(stream->encoder, event, stamp))
