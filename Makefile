@@ -228,7 +228,7 @@ test test-fast test-threads: setup
 	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
 test-master: setup
 	$(SUBMAKE) $(OUT)/ttnn
-	$(Q)$(OUT)/ttnn sweep run --master tests/data/master/master_2025-11.json.gz -o $(OUT)/results_export
+	$(Q)tests/master/run $(OUT)
 test-visualizer: setup
 	$(Q)scripts/setup.sh visualizer || echo 'make test-visualizer: without the pages in a browser'
 	$(SUBMAKE) all python
