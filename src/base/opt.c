@@ -303,31 +303,35 @@ static void offer(struct meant *meant, const struct tt_opt *opt)
 		meant->another = opt;
 }
 
-/* The option of that name, or the only one whose name begins so. */
-static tt_status find_long(const struct tt_opt **out, const struct tt_cmd *cmd, const char *name)
+/* The option of that name, or the only one whose name begins so; NULL sets the message. */
+static const struct tt_opt *find_long(const struct tt_cmd *cmd, const char *name)
 {
 	struct meant meant = {.typed = name};
 
 	for (const struct tt_opt *opt = options_of(cmd); is_row(opt); opt++)
 		offer(&meant, opt);
 	offer(&meant, &help_row);
-	if (!meant.option || !*name)
-		return fail_unknown_option(cmd, name);
-	if (meant.another)
-		return tt_fail(TTNN_INVALID, "option '--%s' may be '--%s' or '--%s'", name,
-			       meant.option->name, meant.another->name);
-	*out = meant.option;
-	return TTNN_OK;
+	if (!meant.option || !*name) {
+		fail_unknown_option(cmd, name);
+		return NULL;
+	}
+	if (!meant.another)
+		return meant.option;
+	tt_fail(TTNN_INVALID, "option '--%s' may be '--%s' or '--%s'", name, meant.option->name,
+		meant.another->name);
+	return NULL;
 }
 
 static tt_status parse_long(struct parse *parse, char *word)
 {
 	char *name = word + 2, *value = strchr(name, '=');
-	const struct tt_opt *opt = NULL;
+	const struct tt_opt *opt;
 
 	if (value)
 		*value++ = '\0';
-	TT_TRY(find_long(&opt, parse->cmd, name));
+	opt = find_long(parse->cmd, name);
+	if (!opt)
+		return TTNN_INVALID;
 	if (value && opt->kind == TT_OPT_FLAG)
 		return tt_fail(TTNN_INVALID, "option '%s' takes no argument", word);
 	if (opt == &help_row) {

@@ -53,17 +53,27 @@ static enum verdict judge(double before, double after, double noise)
 	return apart > 0 ? SLOWER : FASTER;
 }
 
+/* One of them may be NULL: the operation is in the other report alone. */
 static struct change compare(const struct tt_perf_group *a, const struct tt_perf_group *b)
 {
-	struct change change = {.op_code = a ? a->op_code : b->op_code,
-				.counts = {a ? a->count : 0, b ? b->count : 0},
-				.us = {a ? a->us : 0, b ? b->us : 0},
-				.means = {a ? a->mean : 0, b ? b->mean : 0}};
+	static const struct tt_perf_group none;
+	struct change change = {0};
 
-	if (!a || !b) {
-		change.verdict = a ? GONE : NEW;
+	if (!b)
+		change.verdict = GONE;
+	else if (!a)
+		change.verdict = NEW;
+	a = a ? a : &none;
+	b = b ? b : &none;
+	change.op_code = a->op_code ? a->op_code : b->op_code;
+	change.counts[0] = a->count;
+	change.counts[1] = b->count;
+	change.us[0] = a->us;
+	change.us[1] = b->us;
+	change.means[0] = a->mean;
+	change.means[1] = b->mean;
+	if (change.verdict == GONE || change.verdict == NEW)
 		return change;
-	}
 	change.noise = noise_of(a, b);
 	change.verdict = judge(a->mean, b->mean, change.noise);
 	return change;
