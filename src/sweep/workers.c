@@ -53,7 +53,7 @@ static void limit_memory(uint64_t bytes)
 {
 	struct rlimit limit = {bytes, bytes};
 
-	if (bytes)
+	if (bytes && TT_WORKERS_LIMITED)
 		setrlimit(RLIMIT_AS, &limit);
 }
 

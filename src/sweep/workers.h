@@ -8,6 +8,7 @@
 #ifndef TT_SWEEP_WORKERS_H
 #define TT_SWEEP_WORKERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,13 @@
 
 #define TT_WORKER_SPENT SIZE_MAX
 #define TT_WORKER_SPENT_CODE 93
+
+/* Whether memory can be limited: a sanitizer reserves more than any limit leaves. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TT_WORKERS_LIMITED false
+#else
+#define TT_WORKERS_LIMITED true
+#endif
 
 enum tt_worker_end {
 	TT_WORKER_ANSWERED,
@@ -39,8 +47,9 @@ struct tt_workers {
 	unsigned jobs; /* children at a time; at least 1 */
 	uint64_t
 		timeout_ns; /* of one task; 0: none. More where a child works and others have the processor */
-	uint64_t memory; /* bytes of address space a child may take; 0: any number */
-	void *context;   /* of all that follow */
+	uint64_t
+		memory; /* bytes of address space a child may take, where that can be; 0: any number */
+	void *context; /* of all that follow */
 
 	/* In the parent: the next task into *task; false when there are no more. */
 	bool (*next)(void *context, uint64_t *task);

@@ -13,13 +13,7 @@
 #include "sweep/runner.h"
 #include "sweep/summary.h"
 #include "sweep/verdict.h"
-
-/* A sanitizer reserves more memory than any limit leaves. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LIMITED false
-#else
-#define LIMITED true
-#endif
+#include "sweep/workers.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MASTER "tests/data/master/master_2025-11.json.gz"
@@ -112,7 +106,8 @@ static void do_wrong(void *context, const struct tt_plan_vector *vector)
 	while (vector->position == HANG)
 		pause();
 	/* All of it, to the last kilobyte. */
-	for (size_t size = 1 << 20; LIMITED && vector->position == GREEDY && size >= 64; size >>= 4)
+	for (size_t size = 1 << 20; TT_WORKERS_LIMITED && vector->position == GREEDY && size >= 64;
+	     size >>= 4)
 		while (tt_alloc(size))
 			;
 }
@@ -125,7 +120,7 @@ TEST(faults_are_results)
 				   .results = begin(database, NULL),
 				   .jobs = 2,
 				   .timeout_ns = 4 * SECOND,
-				   .memory = LIMITED ? UINT64_C(3) << 30 : 0,
+				   .memory = TT_WORKERS_LIMITED ? UINT64_C(3) << 30 : 0,
 				   .quiet = true,
 				   .before = do_wrong};
 	struct tt_summary summary;
@@ -138,17 +133,17 @@ TEST(faults_are_results)
 	CHECK_INT(runner.counts.crashed, 2);
 	CHECK_INT(runner.counts.hung, 1);
 	CHECK_INT(runner.counts.statuses[TT_SWEEP_FAIL_CRASH_HANG], 3);
-	CHECK_INT(runner.counts.statuses[TT_SWEEP_FAIL_ASSERT_EXCEPTION], LIMITED);
-	CHECK_INT(runner.counts.hows[TT_SWEEP_PLAIN], VECTORS - 3 - LIMITED);
+	CHECK_INT(runner.counts.statuses[TT_SWEEP_FAIL_ASSERT_EXCEPTION], TT_WORKERS_LIMITED);
+	CHECK_INT(runner.counts.hows[TT_SWEEP_PLAIN], VECTORS - 3 - TT_WORKERS_LIMITED);
 	CHECK_INT(count_rows(database, "exception = 'TEST TIMED OUT (CRASH / HANG)'"), 1);
 	CHECK_INT(count_rows(database, "exception like 'its process died: Abort%(signal 6)'"), 1);
 	CHECK_INT(count_rows(database, "exception like '%exit code 3'"), 1);
 	CHECK_INT(count_rows(database, "exception like 'out of memory: it took the 3072 MB%'"),
-		  LIMITED);
+		  TT_WORKERS_LIMITED);
 	/* The operation that failed is named first. */
 	CHECK_OK(tt_summary_read(&summary, database, NULL));
 	CHECK_STR(summary.operations.data[0].name, "ttnn.pad");
-	CHECK_INT(summary.all.failed, 3 + LIMITED);
+	CHECK_INT(summary.all.failed, 3 + TT_WORKERS_LIMITED);
 	tt_summary_text(&text, &summary);
 	CHECK(strncmp(tt_str_text(&text), "ttnn.pad: ", 10) == 0);
 	tt_str_deinit(&text);

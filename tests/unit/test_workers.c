@@ -8,13 +8,6 @@
 
 #include "sweep/workers.h"
 
-/* A sanitizer reserves more memory than any limit leaves. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LIMITED false
-#else
-#define LIMITED true
-#endif
-
 enum { TASKS = 60, CRASH = 7, HANG = 11, GREEDY = 13, LEAVE = 17 };
 
 struct state {
@@ -99,8 +92,8 @@ TEST(what_goes_wrong_is_a_result)
 	struct state state = {.count = TASKS};
 	struct tt_workers workers = crew(&state, 3);
 
-	workers.memory = LIMITED ? (uint64_t)2 << 30 : 0;
-	if (!LIMITED)
+	workers.memory = TT_WORKERS_LIMITED ? (uint64_t)2 << 30 : 0;
+	if (!TT_WORKERS_LIMITED)
 		state.count = GREEDY;
 	CHECK_OK(tt_workers_run(&workers));
 	for (uint64_t i = 0; i < state.count; i++)
@@ -109,7 +102,7 @@ TEST(what_goes_wrong_is_a_result)
 	CHECK_INT(state.signals[CRASH], SIGABRT);
 	CHECK_INT(state.signals[HANG], SIGKILL);
 	CHECK_INT(state.ends[TT_WORKER_HUNG], 1);
-	if (!LIMITED)
+	if (!TT_WORKERS_LIMITED)
 		return;
 	CHECK_INT(state.codes[GREEDY], 9);
 	CHECK_INT(state.codes[LEAVE], 3);
