@@ -1,6 +1,7 @@
 """What all tests of the Python package share. PYTHONPATH says which build is tested."""
 
 import os
+import pathlib
 
 import pytest
 
@@ -12,10 +13,17 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    if not os.environ.get("TTNN_TEST_SLOW"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        items[:] = [item for item in items if item not in slow]
-        config.hook.pytest_deselected(items=slow)
+    """TTNN_TEST_SLOW=1: all; =more: those that `make test` leaves out, and those of files that know torch."""
+    slow = os.environ.get("TTNN_TEST_SLOW")
+    out = []
+    if not slow:
+        out = [item for item in items if item.get_closest_marker("slow")]
+    elif slow == "more":
+        others = {path for path in pathlib.Path(__file__).parent.glob("*.py") if "torch" not in path.read_text()}
+        out = [item for item in items if item.path in others and not item.get_closest_marker("slow")]
+    left = set(map(id, out))
+    items[:] = [item for item in items if id(item) not in left]
+    config.hook.pytest_deselected(items=out)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 /*
  * test_backend_index.c: sorting, indexing and random numbers: against slow ways to do the same, and
- * against what the numbers have to look like. @threads
+ * against what the numbers have to look like.
  */
 #include "test.h"
 

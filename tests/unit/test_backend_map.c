@@ -1,6 +1,6 @@
 /*
  * test_backend_map.c: element-wise jobs over random shapes, types, layouts and tiles, against a loop
- * over the elements in float64. @threads
+ * over the elements in float64.
  */
 #include "test.h"
 
