@@ -131,7 +131,7 @@ def preprocess_embedding_weight(weight, *, dtype):
 def fold_batch_norm2d_into_conv2d(conv, bn):
     """Weight and bias of a convolution that also does what the batch norm after it does."""
     if not bn.track_running_stats:
-        raise RuntimeError("BatchNorm2d must have track_running_stats=True to be folded into Conv2d")
+        raise RuntimeError("a batch norm without running statistics cannot be part of a convolution")
     factor = bn.weight / torch.sqrt(bn.running_var + bn.eps)
     before = -bn.running_mean if conv.bias is None else conv.bias - bn.running_mean
     return conv.weight * factor.reshape(-1, 1, 1, 1), before * factor + bn.bias
@@ -175,10 +175,10 @@ def _ask(custom, model, name, offered):
     """What a custom preprocessor gives; it names those of the offered arguments that it wants."""
     wanted = list(inspect.signature(custom).parameters)
     if len(wanted) < 2:
-        raise RuntimeError("Custom preprocessor must have at least two parameters: model and name")
+        raise RuntimeError("a custom preprocessor takes a module and its name")
     for argument in wanted[2:]:
         if argument not in offered:
-            raise RuntimeError(f"Unsupported parameter: {argument}")
+            raise RuntimeError(f"a custom preprocessor wants {argument}, which is none of {', '.join(offered)}")
     return custom(model, name, **{argument: offered[argument] for argument in wanted[2:]})
 
 
@@ -360,7 +360,7 @@ def merge_ttnn_module_args_into_parameters(parameters, ttnn_module_args, path=()
     for name in names:
         if isinstance(ttnn_module_args, dict) and name in ttnn_module_args:
             if not isinstance(parameters[name], (dict, ParameterList)):
-                raise RuntimeError("Conflict at " + ".".join([*path, str(name)]))
+                raise RuntimeError(".".join([*path, str(name)]) + ": a module of the run is a parameter of the model")
             merge_ttnn_module_args_into_parameters(parameters[name], ttnn_module_args[name], (*path, str(name)))
     return parameters
 
@@ -484,7 +484,7 @@ def from_torch(
 
     def make():
         if initialize_model is None:
-            raise RuntimeError(f'Cached weights for the model {model_name} (version "{version}") don\'t exist')
+            raise RuntimeError(f"{model_name}: version {version} is not in the cache, and there is no model to make it of")
         convert = convert_to_ttnn or (lambda model, name: True)
         return _initialize(initialize_model, run_model, convert, custom_preprocessor, device, prefix)
 

@@ -189,16 +189,8 @@ def dry(device, layers=LAYERS):
     return run
 
 
-def _counted(device):
-    """The whole without dispatch; its layers and its ends have all of its operations."""
-    whole = dry(device)
-    ends, one = (len(dry(device, layers).operations()) for layers in (0, 1))
-    assert ends + LAYERS * (one - ends) == len(whole.operations())
-    return whole
-
-
 def run(device, layers=None, say=print):
     """What the demo does: the network computed, and without dispatch."""
     layers = LAYERS if layers is None else min(layers, LAYERS)
     title = f"DistilBERT, {layers} of {LAYERS} layers, {TEXTS} texts on each of {device.get_num_devices()} chips"
-    return machine.demo(device, title, BOUND, lambda: compute(device, layers), lambda: _counted(device), say)
+    return machine.demo(device, title, BOUND, lambda: compute(device, layers), lambda: machine.counted(lambda layers: dry(device, layers), LAYERS), say)

@@ -93,6 +93,14 @@ def compares():
     return has_torch() or not recorded
 
 
+def counted(dry, layers):
+    """The whole without dispatch; its layers and its ends have all of its operations."""
+    whole = dry(layers)
+    ends, one = (len(dry(count).operations()) for count in (0, 1))
+    assert ends + layers * (one - ends) == len(whole.operations())
+    return whole
+
+
 def demo(device, title, bound, compute, dry, say=print):
     """Computes a network and runs it without dispatch, as far as a capture around it allows; the correlation.
 

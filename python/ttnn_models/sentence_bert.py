@@ -229,16 +229,8 @@ def dry(device, layers=LAYERS):
     return run
 
 
-def _counted(device):
-    """The whole without dispatch; its layers and its ends have all of its operations."""
-    whole = dry(device)
-    ends, one = (len(dry(device, layers).operations()) for layers in (0, 1))
-    assert ends + LAYERS * (one - ends) == len(whole.operations())
-    return whole
-
-
 def run(device, layers=None, say=print):
     """The network computed, and without dispatch."""
     layers = LAYERS if layers is None else min(layers, LAYERS)
     title = f"sentence BERT, {layers} of {LAYERS} layers, {TEXTS} texts"
-    return machine.demo(device, title, BOUND, lambda: compute(device, layers), lambda: _counted(device), say)
+    return machine.demo(device, title, BOUND, lambda: compute(device, layers), lambda: machine.counted(lambda layers: dry(device, layers), LAYERS), say)
