@@ -63,8 +63,8 @@ ISA_avx512 := $(ISA_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-ve
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard src/*/*.c src/*/*/*.c))
 ISA_SRC := $(filter %.isa.c,$(LIB_SRC))
-# A test program is one file, but for tests/ops/fidelity.c, which has parts.
-FIDELITY_SRC := $(wildcard tests/ops/fidelity_*.c)
+# A test program is one file, but for tests/fidelity/fidelity.c, which has parts.
+FIDELITY_SRC := $(wildcard tests/fidelity/fidelity_*.c)
 TEST_SRC := $(filter-out $(FIDELITY_SRC),$(wildcard tests/*/*.c))
 FUZZ_SRC := $(filter-out fuzz/replay.c,$(wildcard fuzz/*.c))
 BENCH_SRC := $(wildcard bench/*.c)
@@ -110,7 +110,7 @@ $(OUT)/obj/tests/%.o: private OWN_CPPFLAGS += -Itests -I$(OUT)/include
 $(OUT)/obj/bench/%.o: private OWN_CPPFLAGS += -I$(OUT)/include
 # Examples are what users write: they see the public headers only.
 $(OUT)/obj/examples/%.o: private OWN_CPPFLAGS := -Iinclude -I$(OUT)/include
-$(call objects,$(wildcard bench/*.c examples/*.c tests/ops/*.c)): | $(OUT)/include/ttnn_ops.h
+$(call objects,$(wildcard bench/*.c examples/*.c $(patsubst %,tests/%/*.c,fidelity ops trace))): | $(OUT)/include/ttnn_ops.h
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	$(call say,CC,$<)
@@ -148,7 +148,7 @@ $(OUT)/ttnn: $(CLI_OBJ) $(OUT)/libttnn.a
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
 # The same program with a kernel that computes something else: what a sweep has to find.
-$(OUT)/broken/ttnn: src/backend/cpu/rotary.c $(CLI_OBJ) $(OUT)/libttnn.a
+$(OUT)/broken/ttnn: src/backend/cpu/rotary_kernel.c $(CLI_OBJ) $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(COMPILE) -DTT_BROKEN_KERNEL -c $< -o $(@D)/rotary.o
 	$(Q)$(LINK) $(CLI_OBJ) $(@D)/rotary.o $(OUT)/libttnn.a -o $@ $(LIBS)
@@ -170,7 +170,7 @@ $(patsubst %.c,$(OUT)/%,$(FUZZ_SRC)): $(filter %.o,$(FUZZ_MAIN))
 $(OUT)/fuzz/%: $(OUT)/obj/fuzz/%.o $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(LINK) $< $(FUZZ_MAIN) $(OUT)/libttnn.a -o $@ $(LIBS)
-$(OUT)/tests/ops/fidelity: $(call objects,$(FIDELITY_SRC))
+$(OUT)/tests/fidelity/fidelity: $(call objects,$(FIDELITY_SRC))
 $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(LINK) $(filter %.o,$^) $(OUT)/libttnn.a -o $@ $(LIBS)
@@ -183,7 +183,7 @@ $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn
 # The extension for $(PYTHON), and the package around it: importable from $(OUT)/python.
 PYTHON ?= python3
 PY_SRC := $(wildcard python/src/*.c)
-PY_FILES := $(wildcard python/ttnn/*.py python/ttnn/*/*.py python/ttnn_models/*.py python/tracy/*.py)
+PY_FILES := $(wildcard python/ttnn/*.py python/ttnn/*/*.py python/ttnn_models/*.py python/tracy/*.py python/tt_lib/*.py python/tt_lib/*/*.py)
 # A Python made for debugging counts references; the extension then does so, too.
 PY_ASK = $(shell $(PYTHON) -c 'import sys, sysconfig as s; print(s.get_path("include"), s.get_config_var("EXT_SUFFIX"), \
 	"-DPy_DEBUG" * hasattr(sys, "gettotalrefcount"))')
@@ -219,7 +219,8 @@ endif
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 
-.PHONY: setup test test-fast test-threads test-full test-hostile test-master test-visualizer test-perfetto test-upstream
+.PHONY: setup test test-fast test-threads test-full test-hostile test-master test-visualizer test-perfetto test-upstream \
+	test-tt-metal test-cluster test-superset
 setup:
 	$(Q)scripts/setup.sh build
 test test-fast test-threads: setup
@@ -241,6 +242,22 @@ test-perfetto: setup
 test-upstream: setup
 	$(SUBMAKE) all python
 	$(Q)tests/upstream/run $(OUT)
+# Upstream's documentation examples, unit tests and models of a checkout, with our module: REF=DIR, RUN='--random 1'.
+test-tt-metal: setup
+	$(SUBMAKE) python
+	$(Q)tests/tt-metal/run --out $(OUT) $(if $(REF),--ref $(REF)) $(RUN) || [ $$? = 77 ]
+# A real PostgreSQL and a real Slurm, of this machine, run each EVERY-th configuration of the real master.
+EVERY ?= 1
+test-cluster: setup
+	$(Q)scripts/setup.sh cluster || true
+	$(SUBMAKE) $(OUT)/ttnn
+	$(Q)tests/cluster/run $(OUT) $(EVERY)
+	$(Q)tests/cluster/faults $(OUT) $(if $(EVERY:1=),3,20) || [ $$? = 77 ]
+	$(Q)[ $(EVERY) != 1 ] || tests/cluster/image
+test-superset: setup
+	$(Q)scripts/setup.sh cluster || true
+	$(SUBMAKE) $(OUT)/ttnn $(OUT)/broken/ttnn
+	$(Q)tests/superset/run $(OUT)
 test-hostile: setup
 	$(Q)scripts/setup.sh full || true
 	$(SUBMAKE) programs
@@ -366,10 +383,13 @@ help:
 		'make test-hostile     signals, forks, threads, small disks; TTNN_TEST_LONG=10: ten times as long' \
 		'make test-visualizer  ttnn-visualizer, in build/visualizer, opens a database of ours' \
 		'make test-perfetto    Perfetto'\''s own page, in build/perfetto, opens timelines of ours' \
+		'make test-cluster     the real master on a PostgreSQL and a Slurm that are started here; EVERY=10: a tenth' \
+		'make test-superset    Apache Superset, in build/superset, imports a dashboard of ours' \
 		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
 		'make test-master      every configuration traced from real models, against its golden' \
 		'make test-upstream    imports of reports, against the released ttnn (installed in build/upstream)' \
+		'make test-tt-metal    upstream'\''s own tests and models of a checkout, REF=DIR, with our module' \
 		'make bench            the benchmarks (ratios; never pass or fail)' \
 		'make bench-python     what calls from Python cost' \
 		'make bench-import     what importing reports costs' \

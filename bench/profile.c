@@ -78,12 +78,13 @@ static void tell_operation(uint64_t number, struct ttnn_tensor_spec *specs,
 						      .address = 4096,
 						      .device_id = 1,
 						      .spread = TT_SPREAD_LINE};
-	tt_event_facts_values(facts, &(struct tt_event_facts){.hash = 77 + number % 8,
-							      .cores = cores,
-							      .computes = true,
-							      .has_fidelity = true,
-							      .fidelity = 4,
-							      .source = "src/ops/binary.c"});
+	tt_event_facts_values(facts,
+			      &(struct tt_event_facts){.hash = 77 + number % 8,
+						       .cores = cores,
+						       .computes = true,
+						       .has_fidelity = true,
+						       .fidelity = 4,
+						       .source = "src/ops/eltwise/binary.c"});
 	tell(TT_EVENT_PLACE, (struct tt_event){.place = {"model.py", "forward", 60}});
 	tell(TT_EVENT_SCOPE_BEGIN,
 	     (struct tt_event){.begin = {.kind = TT_SCOPE_OPERATION, .name = "ttnn::add"}});

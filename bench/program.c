@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "device/progcache.h"
 #include "device/program.h"
-#include "device/split.h"
+#include "device/work_split.h"
 #include "tensor/core.h"
 
 #define BUFFERS 8

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/memory.h"
+#include "trace/memory_course.h"
 #include "trace/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -21,7 +21,7 @@
 #include "scratch.h"
 #include "trace/calls.h"
 #include "trace/info.h"
-#include "trace/memory.h"
+#include "trace/memory_course.h"
 #include "trace/params.h"
 #include "trace/query.h"
 #include "trace/session.h"
@@ -185,7 +185,7 @@ static void make_graph(struct tt_source *source, enum ttnn_dialect dialect)
 	tt_graph_deinit(&graph);
 	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 	tt_source_rewind(source);
-	if (tt_report_from_source(&w, source, &options, true) == TTNN_OK)
+	if (tt_graph_report_from_source(&w, source, &options, true) == TTNN_OK)
 		tt_jsonw_finish(&w);
 	tt_str_deinit(&text);
 }

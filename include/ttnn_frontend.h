@@ -32,9 +32,11 @@ struct ttnn_op_info {
 	const char *family;   /* "binary" */
 	const char *doc;      /* one sentence */
 	size_t signatures;    /* tried in order */
-	bool many;            /* gives a list of tensors, or none at all */
-	bool golden;          /* ttnn_op_golden() works */
-	double pcc;           /* how close it comes to its golden function */
+	bool many;            /* gives a list of tensors, or none at all, or complex ones */
+	const char *
+		gives; /* "Tensor", "[Tensor]", "Complex", "Tensor, (int, int), (Tensor, Tensor)" */
+	bool golden;   /* ttnn_op_golden() works */
+	double pcc;    /* how close it comes to its golden function */
 };
 
 /* Operation i in order of their names, NULL behind the last; the operation of a name, or NULL. */
@@ -49,6 +51,19 @@ TTNN_API void ttnn_op_get_info(struct ttnn_op_info *out, const ttnn_op *op);
 
 /* "add(input_tensor_a: ttnn.Tensor, ...)", signature i of it; free with ttnn_free(). */
 TTNN_API enum ttnn_status ttnn_op_signature(char **out, const ttnn_op *op, size_t i);
+
+/* Where ttnn_results_value() puts what its value points at. */
+struct ttnn_results_room {
+	struct ttnn_value tensors[64], parts[4], numbers[TTNN_MAX_RANK];
+};
+
+/*
+ * What a call gave, as its operation says it: a tensor, a list of tensors, or a list of tensors, numbers and
+ * lists of them, without what was not asked for; absent where a tensor was not made. Borrows the results.
+ */
+TTNN_API struct ttnn_value ttnn_results_value(struct ttnn_results_room *room,
+					      const struct ttnn_results *results,
+					      const ttnn_op *op);
 
 /* As ttnn_call(), without looking for the name. */
 TTNN_API enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *op,

@@ -90,7 +90,8 @@ TTNN_API const char *ttnn_sweep_status(const char *exception, bool hung, const c
 typedef struct tt_results ttnn_sweep;
 
 /*
- * Begins a run: {"directory", "contents", "card_type", "run"}, all optional; "run" names one to go on with. Rows go to
+ * Begins a run: {"directory", "database", "contents", "card_type", "run"}, all optional; "run" names one to go on with. Rows
+ * go to the database, a file or a URL of PostgreSQL ("postgresql://USER@HOST/NAME", without a password); by default to
  * results.sqlite in the directory.
  */
 TTNN_API enum ttnn_status ttnn_sweep_open(ttnn_sweep **out, const char *json, size_t length);

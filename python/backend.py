@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
 NAME = f"{PROJECT['name']}-{VERSION}"
-PACKAGES = ("ttnn", "ttnn_models", "tracy")
+PACKAGES = ("ttnn", "ttnn_models", "tracy", "tt_lib")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files give the same wheel
 
 

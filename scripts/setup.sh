@@ -1,7 +1,7 @@
 #!/bin/sh
 # scripts/setup.sh: install the Debian packages a job needs and this machine lacks.
 #
-#   scripts/setup.sh [--check] [SET...]     SET: build (default), lint, fuzz, full, python, test, visualizer; see scripts/packages
+#   scripts/setup.sh [--check] [SET...]     SET: build (default), lint, fuzz, full, python, test, visualizer, cluster, image; see scripts/packages
 #
 # Silent, and a matter of milliseconds, when all is there. As root it asks nothing. Otherwise, and
 # with --check, it changes nothing, says what is missing and how to get it, and exits 1.

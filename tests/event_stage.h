@@ -223,7 +223,7 @@ static inline void draw_facts(struct tt_event_block *out, struct stage *stage,
 					     .input_bw_count = draw(stage, 3),
 					     .output_bw = stage->reals,
 					     .output_bw_count = 1,
-					     .source = "src/ops/binary.c",
+					     .source = "src/ops/eltwise/binary.c",
 				     });
 	*out = (struct tt_event_block){facts, TT_FACT_VALUES, 0};
 	out->hash = (uint64_t)facts[TT_FACT_HASH].integer;

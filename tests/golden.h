@@ -9,7 +9,7 @@
 #define TT_TESTS_GOLDEN_H
 
 #include "device/devtensor.h"
-#include "ops/golden.h"
+#include "golden/golden.h"
 #include "ops/op.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "ops/declare.h"
+#include "ops/gives.h"
 
 static void add_options(struct tt_str *out, const struct tt_sig *sig, const char *name)
 {
@@ -46,7 +47,8 @@ static void add_body(struct tt_str *out, const struct tt_op_entry *entry, const 
 			tt_str_addf(out, "%s(%s);\n", wrap, arg->name);
 	}
 	tt_str_addf(out, "\treturn %s(out, \"%s\", args, count, TTNN_FRONTEND_C);\n}\n\n",
-		    entry->op->many ? "ttnn_call" : "ttnn_call_one", entry->op->name);
+		    tt_gives_many(entry->op->gives) ? "ttnn_call" : "ttnn_call_one",
+		    entry->op->name);
 }
 
 static void add_function(struct tt_str *out, const struct tt_op_entry *entry, size_t which)

@@ -58,20 +58,34 @@ PyObject *py_enum_member(const ttnn_enum *type, int64_t value)
 	return PyLong_FromLongLong(value);
 }
 
-/* [(name, value), ...] */
+/* To a list, (name, value). */
+static int append_pair(PyObject *list, const char *name, int64_t value)
+{
+	PyObject *pair = Py_BuildValue("(sL)", name, (long long)value);
+	int status = pair ? PyList_Append(list, pair) : -1;
+
+	Py_XDECREF(pair);
+	return status;
+}
+
+/*
+ * [(name, value), ...]. Upstream's types of elements and layouts have one more, INVALID, which programs
+ * compare with; it is no value of the library, so that nothing takes it for one.
+ */
 static PyObject *pairs(const ttnn_enum *type)
 {
 	PyObject *list = PyList_New(0);
 	const char *name;
-	int64_t value;
+	int64_t value = 0;
+	int status = 0;
 
-	for (size_t i = 0; list && ttnn_enum_member(&name, &value, type, i); i++) {
-		PyObject *pair = Py_BuildValue("(sL)", name, (long long)value);
-
-		if (!pair || PyList_Append(list, pair) < 0)
-			Py_CLEAR(list);
-		Py_XDECREF(pair);
-	}
+	for (size_t i = 0; list && status == 0 && ttnn_enum_member(&name, &value, type, i); i++)
+		status = append_pair(list, name, value);
+	name = ttnn_enum_name(type);
+	if (list && status == 0 && (!strcmp(name, "DataType") || !strcmp(name, "Layout")))
+		status = append_pair(list, "INVALID", value + 1);
+	if (status < 0)
+		Py_CLEAR(list);
 	return list;
 }
 

@@ -20,6 +20,34 @@ static const char *kind_of(PyTypeObject *type)
 	return strrchr(type->tp_name, '.') ? strrchr(type->tp_name, '.') + 1 : type->tp_name;
 }
 
+/*
+ * Arguments of a UnaryWithParam in our one form, (type, [numbers]): upstream takes the numbers one by one, or
+ * type and number as a tuple. A new reference.
+ */
+static PyObject *unary_args(PyObject *args)
+{
+	PyObject *first = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : NULL;
+	PyObject *numbers, *made;
+
+	if (first && PyTuple_GET_SIZE(args) == 1 && PyTuple_Check(first) &&
+	    PyTuple_GET_SIZE(first) == 2)
+		args = first;
+	else if (PyTuple_GET_SIZE(args) < 3)
+		return Py_NewRef(args);
+	numbers = PyList_New(PyTuple_GET_SIZE(args) - 1);
+	for (Py_ssize_t i = 1; numbers && i < PyTuple_GET_SIZE(args); i++) {
+		PyObject *number = PyNumber_Float(PyTuple_GET_ITEM(args, i));
+
+		if (number)
+			PyList_SET_ITEM(numbers, i - 1, number);
+		else
+			Py_CLEAR(numbers);
+	}
+	made = numbers ? PyTuple_Pack(2, PyTuple_GET_ITEM(args, 0), numbers) : NULL;
+	Py_XDECREF(numbers);
+	return made;
+}
+
 static PyObject *object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
 	struct py_scratch scratch;
@@ -29,13 +57,18 @@ static PyObject *object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 	struct py_object *self;
 	size_t count;
 
+	args = strcmp(kind_of(type), "UnaryWithParam") == 0 ? unary_args(args) : Py_NewRef(args);
+	if (!args)
+		return NULL;
 	py_scratch_init(&scratch);
 	if (py_args_tuple(given, &count, args, kwargs, &scratch) < 0) {
 		py_scratch_deinit(&scratch);
+		Py_DECREF(args);
 		return NULL;
 	}
 	status = ttnn_object_new(&made, kind_of(type), given, count);
 	py_scratch_deinit(&scratch);
+	Py_DECREF(args);
 	if (status != TTNN_OK)
 		return py_fail(status, kind_of(type));
 	self = (struct py_object *)type->tp_alloc(type, 0);

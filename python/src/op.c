@@ -56,35 +56,40 @@ PyObject *py_results(struct ttnn_results *results, bool many)
 	return list;
 }
 
-/* (output, (height, width), (weight, bias)), without what was not asked for. */
-static PyObject *convolved(struct ttnn_results *results)
+/* What results are made of, as it is; lists are tuples. Takes the tensors. */
+static PyObject *from_parts(const struct ttnn_value *value)
 {
-	const struct ttnn_shape *size = &results->extents;
-	PyObject *parts[3] = {py_new_tensor(results->tensors[0])}, *all;
-	Py_ssize_t count = 1;
+	PyObject *all;
+	bool good;
 
-	if (size->rank == 2)
-		parts[count++] = Py_BuildValue("(II)", size->dim[0], size->dim[1]);
-	else if (size->rank == 1)
-		parts[count++] = PyLong_FromUnsignedLong(size->dim[0]);
-	if (results->count > 1)
-		parts[count++] = Py_BuildValue(
-			"(NN)", py_new_tensor(results->tensors[1]),
-			py_new_tensor(results->count > 2 ? results->tensors[2] : NULL));
-	if (count == 1)
-		return parts[0];
-	all = PyTuple_New(count);
-	for (Py_ssize_t i = 0; i < count; i++) {
-		bool kept = all && parts[i];
+	if (value->kind == TTNN_VALUE_TENSOR)
+		return py_new_tensor(value->tensor);
+	if (value->kind == TTNN_VALUE_INT)
+		return PyLong_FromLongLong(value->integer);
+	if (value->kind != TTNN_VALUE_LIST)
+		Py_RETURN_NONE;
+	all = PyTuple_New(value->count);
+	good = all;
+	for (uint32_t i = 0; i < value->count; i++) {
+		PyObject *part = from_parts(&value->items[i]);
 
-		if (kept)
-			PyTuple_SET_ITEM(all, i, parts[i]);
+		good &= part != NULL;
+		if (all && part)
+			PyTuple_SET_ITEM(all, i, part);
 		else
-			Py_CLEAR(all);
-		if (!kept)
-			Py_XDECREF(parts[i]);
+			Py_XDECREF(part);
 	}
+	if (!good)
+		Py_CLEAR(all);
 	return all;
+}
+
+static PyObject *tuple_results(const struct ttnn_results *results, const ttnn_op *op)
+{
+	struct ttnn_results_room room;
+	struct ttnn_value value = ttnn_results_value(&room, results, op);
+
+	return from_parts(&value);
 }
 
 /* What two results of operations on complex numbers are: real and imaginary part. */
@@ -114,15 +119,13 @@ static PyObject *complex_list(PyObject *parts)
 }
 
 /* A complex tensor; gradients come as a list of them. */
-static PyObject *complex_results(struct ttnn_results *results, const char *name)
+static PyObject *complex_results(struct ttnn_results *results, bool list)
 {
 	PyObject *parts = py_results(results, true), *all = parts ? complex_list(parts) : NULL;
 	PyObject *only;
-	size_t length = strlen(name);
 
 	Py_XDECREF(parts);
-	if (!all || PyList_GET_SIZE(all) != 1 ||
-	    (length > 3 && strcmp(name + length - 3, "_bw") == 0))
+	if (!all || PyList_GET_SIZE(all) != 1 || list)
 		return all;
 	only = Py_NewRef(PyList_GET_ITEM(all, 0));
 	Py_DECREF(all);
@@ -156,10 +159,10 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 			drop_results(&results, 0);
 		return py_fail(ended, self->info.name);
 	}
-	if (strcmp(self->info.family, "conv") == 0)
-		return convolved(&results);
+	if (strchr(self->info.gives, ','))
+		return tuple_results(&results, self->op);
 	if (results.pairs)
-		return complex_results(&results, self->info.name);
+		return complex_results(&results, self->info.gives[0] == '[');
 	return py_results(&results, self->info.many);
 }
 

@@ -161,24 +161,65 @@ static int read_memory(struct ttnn_memory_config *out, PyObject *config, PyObjec
 	return -1;
 }
 
+/*
+ * Upstream's other signatures, as the MemoryConfig they stand for: a memory layout with a shard spec, or
+ * shards of any rank. A new reference; NULL without an error if the arguments are none of these.
+ */
+static PyObject *memory_of_shards(PyObject *memory, PyObject *shards, PyObject *nd,
+				  PyObject *buffer)
+{
+	PyObject *kept = buffer && buffer != Py_None ? Py_NewRef(buffer)
+						     : py_enum_member(py_enum_buffer, TTNN_DRAM);
+	PyObject *config = NULL;
+	const ttnn_enum *type;
+	int64_t number;
+
+	if (memory && Py_TYPE(memory) == py_nd_shard_type)
+		nd = memory;
+	if (nd && nd != Py_None)
+		config = PyObject_CallFunction((PyObject *)py_memory_type, "OO", kept, nd);
+	else if (memory && py_enum_read(&type, &number, memory) && type == py_enum_memory_layout)
+		config = PyObject_CallFunction((PyObject *)py_memory_type, "OOO", memory, kept,
+					       shards ? shards : Py_None);
+	Py_DECREF(kept);
+	return config;
+}
+
 static PyObject *spec_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = {"shape", "dtype",       "layout", "memory_config",
-				"tile",  "buffer_type", NULL};
+	static char *names[] = {"shape",         "dtype",       "layout",     "memory_config",
+				"tile",          "buffer_type", "shard_spec", "nd_shard_spec",
+				"memory_layout", NULL};
 	PyObject *shape, *dtype, *layout, *memory = NULL, *tile = NULL, *buffer = NULL;
+	PyObject *shards = NULL, *nd = NULL, *how_laid = NULL, *config;
 	struct ttnn_spec_args given = {0};
 	struct ttnn_tensor_spec spec;
 	enum ttnn_status status;
 	int64_t number, how;
 
 	(void)type;
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOO:TensorSpec", names, &shape, &dtype,
-					 &layout, &memory, &tile, &buffer) ||
-	    py_read_shape(&given.shape, shape, "shape") < 0 ||
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOOOOO:TensorSpec", names, &shape,
+					 &dtype, &layout, &memory, &tile, &buffer, &shards, &nd,
+					 &how_laid))
+		return NULL;
+	if (tile && Py_TYPE(tile) ==
+			    py_shard_type) { /* (shape, dtype, layout, memory layout, shard spec) */
+		shards = tile;
+		tile = NULL;
+	}
+	config = memory_of_shards(how_laid ? how_laid : memory, shards, nd, buffer);
+	if (PyErr_Occurred())
+		return NULL;
+	if (config)
+		memory = config;
+	if (py_read_shape(&given.shape, shape, "shape") < 0 ||
 	    py_enum_need(&number, dtype, py_enum_dtype, "dtype") < 0 ||
 	    py_enum_need(&how, layout, py_enum_layout, "layout") < 0 ||
-	    read_memory(&given.memory, memory, buffer) < 0)
+	    read_memory(&given.memory, memory, buffer) < 0) {
+		Py_XDECREF(config);
 		return NULL;
+	}
+	Py_XDECREF(config);
 	given.dtype = (enum ttnn_dtype)number;
 	given.layout = (enum ttnn_layout)how;
 	if (tile && tile != Py_None) {

@@ -55,8 +55,13 @@ from ttnn.types import *
 decorators.export_operations()
 
 import ttnn.operations.core  # replaces those that Python has to do with
+from ttnn import inner, operations, reports, spec_shards, tracer
+import ttnn.operations.ccl
+import ttnn.operations.pool
+from ttnn.trace_allocation_config import TRACE_ALLOC_TRACKING
 from ttnn.operations.normalization import *
 
+fabric.FabricRouterConfig = FabricRouterConfig
 Tensor.tensor_topology = distributed.tensor_topology
 Tensor.devices = lambda self: [self.device()]
 Tensor.extract_shard = lambda self, which: self._parts()[which if isinstance(which, int) else 0]

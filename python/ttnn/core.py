@@ -40,8 +40,53 @@ def create_sharded_memory_config(
     )
 
 
-def create_sharded_memory_config_(shape, core_grid, strategy, orientation=None, use_height_and_width_as_shard_shape=False, **unused):
-    return create_sharded_memory_config(shape, core_grid, strategy, orientation, use_height_and_width_as_shard_shape)
+def _shard_grid(core_grid):
+    """The cores that a grid names: a CoreRangeSet, a CoreGrid from (0, 0), or two of them, one above the other."""
+    if isinstance(core_grid, CoreRangeSet):
+        return core_grid
+    grids = core_grid if isinstance(core_grid, (list, tuple)) else [core_grid]
+    if len(grids) != (2 if grids is core_grid else 1) or not all(isinstance(grid, CoreGrid) for grid in grids):
+        raise RuntimeError("Invalid core_grid type")
+    ranges = [CoreRange(CoreCoord(0, 0), CoreCoord(grids[0].x - 1, grids[0].y - 1))]
+    if len(grids) == 2:
+        ranges.append(CoreRange(CoreCoord(0, grids[0].y), CoreCoord(grids[1].x - 1, grids[0].y)))
+    return CoreRangeSet(ranges)
+
+
+def _even_shards(height, width, cores, layout, across, tile_layout):
+    """(rows, columns) of a shard when a matrix is cut for these cores; `across`: COL_MAJOR, rows lie along x."""
+    count = cores.num_cores()
+    if layout == TensorMemoryLayout.HEIGHT_SHARDED:
+        return divup(height, count), width
+    if layout == TensorMemoryLayout.WIDTH_SHARDED:
+        return height, divup(width, count)
+    if layout != TensorMemoryLayout.BLOCK_SHARDED:
+        raise RuntimeError("Invalid sharding scheme")
+    box = cores.bounding_box().grid_size()
+    if box.x * box.y != count:
+        raise RuntimeError("Invalid CoreRangeSet for block sharding strategy")
+    rows, columns = (box.x, box.y) if across else (box.y, box.x)
+    return divup(roundup(height, rows * 32) if tile_layout else height, rows), divup(width, columns)
+
+
+def create_sharded_memory_config_(
+    shape, core_grid, strategy, orientation, use_height_and_width_as_shard_shape=False, tile_layout=False
+):
+    """As create_sharded_memory_config, but shards need not be even; `tile_layout`: blocks are whole tiles high."""
+    layout = _STRATEGIES.get(strategy, strategy)
+    if not isinstance(layout, TensorMemoryLayout):
+        raise RuntimeError("Invalid type of sharding strategy")
+    if not isinstance(orientation, ShardOrientation):
+        raise RuntimeError("Invalid type of shard orientation")
+    cores, across = _shard_grid(core_grid), orientation == ShardOrientation.COL_MAJOR
+    *batches, height, width = shape
+    if use_height_and_width_as_shard_shape:
+        shard = (width, height) if across else (height, width)
+    else:
+        shard = _even_shards(math.prod(batches) * height, width, cores, layout, across, tile_layout)
+    if tile_layout and shard[0] % 32 and shard[1] % 32:
+        raise RuntimeError("Incorrect tensor shape")
+    return _types.MemoryConfig(layout, _types.BufferType.L1, _types.ShardSpec(cores, shard, orientation))
 
 
 def num_cores_to_corerangeset(target_num_cores, grid_size, row_wise=False):
@@ -73,10 +118,48 @@ def corerange_to_cores(core_range_set, max_cores=None, row_wise=False):
     return cores[:max_cores]
 
 
-def grid_to_cores(num_cores, grid_size_x, grid_size_y, row_wise=False):
-    xs, ys = range(grid_size_x), range(grid_size_y)
-    cores = [CoreCoord(x, y) for y in ys for x in xs] if row_wise else [CoreCoord(x, y) for x in xs for y in ys]
-    return cores[:num_cores]
+def grid_to_cores(*args, **kwargs):
+    """grid_to_cores(num_cores, grid_size_x, grid_size_y, row_wise=False), or (start, end, row_wise=False): cores one by one."""
+    corners = "start" in kwargs or (args and isinstance(args[0], CoreCoord))
+    return (_cores_between if corners else _cores_of_grid)(*args, **kwargs)
+
+
+def _cores_between(start, end, row_wise=False):
+    return corerange_to_cores(CoreRangeSet([CoreRange(start, end)]), row_wise=row_wise)
+
+
+def _cores_of_grid(num_cores, grid_size_x, grid_size_y, row_wise=False):
+    return _cores_between(CoreCoord(0, 0), CoreCoord(grid_size_x - 1, grid_size_y - 1), row_wise)[:num_cores]
+
+
+def get_optimal_worker_cores_for_sharded_tensor(tensor, noc=None):
+    """The cores that hold a tensor's shards, in the order of shards; for DRAM those nearest to its banks."""
+    memory = tensor.memory_config()
+    if not tensor.is_sharded():
+        raise RuntimeError("Tensor must be sharded to compute optimal worker cores.")
+    two, many = memory.shard_spec, memory.nd_shard_spec
+    spec = two if many is None else many
+    grid, row_wise = spec.grid, spec.orientation == ShardOrientation.ROW_MAJOR
+    cores = corerange_to_cores(grid, row_wise=row_wise)
+    padded, shard = list(tensor.padded_shape), list(spec.shape if many is None else spec.shard_shape)
+    flat = [math.prod(padded[: len(padded) - len(shard) + 1]), *padded[len(padded) - len(shard) + 1 :]]
+    counts = [divup(extent, part) for extent, part in zip(flat, shard)]
+    if memory.memory_layout == TensorMemoryLayout.BLOCK_SHARDED:
+        cores = _block_cores(grid, counts, row_wise)
+    cores = cores[: math.prod(counts)]
+    if memory.buffer_type != _types.BufferType.DRAM:
+        return cores
+    near = tensor.device().get_optimal_dram_bank_to_logical_worker_assignment(_types.NOC.NOC_0 if noc is None else noc)
+    return [near[core.x] for core in cores]
+
+
+def _block_cores(grid, counts, row_wise):
+    """The cores of a block of shards: its rows lie along y, or x when cores are counted by columns."""
+    at = grid.bounding_box().start
+    rows, columns = math.prod(counts[:-1]), counts[-1]
+    if row_wise:
+        return [CoreCoord(at.x + x, at.y + y) for y in range(rows) for x in range(columns)]
+    return [CoreCoord(at.x + x, at.y + y) for x in range(rows) for y in range(columns)]
 
 
 def has_storage_type_of(tensor, storage_type):

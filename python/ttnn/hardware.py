@@ -7,7 +7,7 @@ _SETTINGS = """
     CBDescriptor CBFormatDescriptor ComputeConfigDescriptor DataMovementConfigDescriptor FaceGeometry KernelDescriptor
     MeshProgramDescriptor ProgramDescriptor ReaderConfigDescriptor RuntimeArgs SemaphoreDescriptor TensorAccessorArgs TileDescriptor
     WriterConfigDescriptor Mcast McastConfig McastExplicitFixedSenderConfig McastFixedSenderConfig McastRotatingSenderConfig
-    FabricRouterConfig SocketConfig SocketConnection SocketMemoryConfig MeshCoreCoord D2DStageGateConfig D2DStageGateDescriptor
+    SocketConfig SocketConnection SocketMemoryConfig MeshCoreCoord D2DStageGateConfig D2DStageGateDescriptor
     ChunkGdnFusedProgramConfig ChunkGdnMonoProgramConfig ChunkGdnPhasedProgramConfig Conv3dConfig IndexerScoreProgramConfig
     PagedCacheGeometryOverride QkvCausalConv1dSiluProgramConfig
 """
@@ -38,6 +38,12 @@ class Settings:
         return type(other) is type(self) and vars(other) == vars(self)
 
     __hash__ = object.__hash__
+
+
+class FabricRouterConfig(Settings):
+    """Settings of routers between chips."""
+
+    max_packet_payload_size_bytes = None
 
 
 def _refuse(name):

@@ -305,10 +305,11 @@ class Executor:
 
 
 class Recorder:
-    """The results of a run: rows and files (ttnn._ttnn.sweep.Run)."""
+    """The results of a run: rows and files (ttnn._ttnn.sweep.Run). `database` is a file or postgresql://USER@HOST/NAME."""
 
-    def __init__(self, folder, contents=None, directory=None):
+    def __init__(self, folder, contents=None, directory=None, database=None):
         options = {"directory": str(directory or folder.results), "contents": contents, "card_type": ttnn.get_arch_name()}
+        options["database"] = database and str(database)
         self.run = _ttnn.sweep.Run(json.dumps({key: value for key, value in options.items() if value is not None}))
         self.counts, self.position = {}, 0
 

@@ -119,6 +119,7 @@ def _runner_options():
     parser.add_argument("--vector-id", help="only the vector with this hash, in this process")
     parser.add_argument("--result-dest", required=True, choices=("results_export", "superset", "elastic"))
     parser.add_argument("--result-dir", help="instead of tests/sweep_framework/results_export")
+    parser.add_argument("--database", help="of its rows: a file or postgresql://USER@HOST/NAME; default: results.sqlite there")
     parser.add_argument("--tag", help="accepted: vectors of files are run whatever their tag")
     parser.add_argument("--skip-modules", help="modules to leave out when none is named, separated by commas")
     parser.add_argument("--skip-on-timeout", action="store_true", help="leave the rest of a suite out after a time-out")
@@ -268,7 +269,7 @@ def run(base, arguments=None):
         say("NO MODULE IS THERE TO RUN.")
         return 1
     contents = ", ".join(part for part in (given.module_name, given.suite_name) if part) or "all_sweeps"
-    recorder = None if given.dry_run else sweeps.Recorder(folder, contents, given.result_dir)
+    recorder = None if given.dry_run else sweeps.Recorder(folder, contents, given.result_dir, given.database)
     runner = Runner(folder, given, recorder)
     try:
         for name in names:

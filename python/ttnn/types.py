@@ -33,7 +33,8 @@ TILE_LAYOUT = Layout.TILE
 DEVICE_STORAGE_TYPE = StorageType.DEVICE
 
 for _member in DataType:  # bfloat16, float32, ...
-    globals()[_member.name.lower()] = _member
+    if _member != DataType.INVALID:
+        globals()[_member.name.lower()] = _member
 
 DRAM_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.INTERLEAVED, BufferType.DRAM)
 L1_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.INTERLEAVED, BufferType.L1)

@@ -204,11 +204,11 @@ static tt_status report_of(struct tt_jsonw *w, const struct job *job)
 
 	TT_TRY(cli_window_open(&input, from));
 	if (input.source) {
-		status = tt_report_from_source(w, input.source, &how, pages);
+		status = tt_graph_report_from_source(w, input.source, &how, pages);
 	} else {
 		status = tt_input_stream(&stream, &input, &how);
 		if (status == TTNN_OK) {
-			status = tt_report_from_nodes(w, stream);
+			status = tt_graph_report_from_nodes(w, stream);
 			tt_stream_close(stream);
 		}
 	}

@@ -8,7 +8,7 @@
 #include "trace/session.h"
 
 static const char *db_name;
-static bool strict, as_tables, svg, pages;
+static bool strict, as_tables, as_views, svg, pages;
 static int schema, dialect = -1;
 static uint64_t value_limit;
 
@@ -22,6 +22,8 @@ static const struct tt_opt options[] = {
 	 "do as upstream does: refuse what it refuses, append to a database that is there"},
 	{"tables", 0, TT_OPT_FLAG, &as_tables, NULL,
 	 "store every row: no views, no more indexes than upstream has"},
+	{"views", 0, TT_OPT_FLAG, &as_views, NULL,
+	 "store nothing that a view can make: small, but ttnn-visualizer sees no graphs of operations"},
 	{"svg", 0, TT_OPT_FLAG, &svg, NULL, "draw the graphs too, in OUT_DIR/graphs"},
 	{"pages", 0, TT_OPT_FLAG, &pages, NULL,
 	 "of traces also the pages of buffers, and the buffers of each operation"},
@@ -40,6 +42,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 		.schema = schemas[schema],
 		.strict = strict,
 		.as_tables = as_tables,
+		.as_views = as_views,
 		.svg = svg,
 		.pages = pages,
 		.dialect = dialect < 0 ? tt_dialect_default() : (enum ttnn_dialect)dialect,

@@ -4,9 +4,9 @@
 
 #include "base/jsonw.h"
 #include "cli/cli.h"
+#include "cli/ops_sample.h"
 #include "ops/declare.h"
 #include "ops/op.h"
-#include "ops/rows.h"
 
 static bool programs, as_json;
 
@@ -16,49 +16,9 @@ static const struct tt_opt options[] = {
 	{0},
 };
 
-/* ---- words for rows ------------------------------------------------------------------------------- */
-
-static const char *const kinds[] = {"circular buffer", "dataflow buffer", "scratchpad"};
-
-/* What the shared functions of memory rows stand for. A row with a function of its own computes. */
-static const struct {
-	tt_row_number page;
-	const char *text;
-} pages[] = {
-	{tt_page_in0, "a tile of input 0"}, {tt_page_in1, "a tile of input 1"},
-	{tt_page_in2, "a tile of input 2"}, {tt_page_out0, "a tile of the output"},
-	{tt_page_bf16, "a bfloat16 tile"},  {tt_page_f32, "a float32 tile"},
-};
-
-static const char *page_text(tt_row_number page)
-{
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
-		if (pages[i].page == page)
-			return pages[i].text;
-	return "a computed number of bytes";
-}
-
-static const char *cores_text(tt_row_cores cores)
-{
-	return cores == tt_cores_grid ? "all cores" : "the cores that work";
-}
-
-static void add_row(struct tt_str *out, const struct tt_mem_row *row)
-{
-	tt_str_addf(out, "%s %u: ", kinds[row->kind], row->index);
-	if (row->pages)
-		tt_str_adds(out, "computed pages");
-	else
-		tt_str_addf(out, "%llu page%s", (unsigned long long)row->page_count,
-			    row->page_count == 1 ? "" : "s");
-	tt_str_addf(out, " of %s on %s%s%s", page_text(row->page), cores_text(row->cores),
-		    row->backing ? ", or in a tensor's own memory" : "",
-		    row->when ? ", where needed" : "");
-}
-
 /* ---- as text ---------------------------------------------------------------------------------------- */
 
-static void print_program(const struct tt_prog *prog)
+static void print_program(const struct tt_prog *prog, const struct ops_sample *sample)
 {
 	printf("  %s (%s)\n", prog->device_op, prog->prim);
 	printf("    attributes:");
@@ -66,22 +26,70 @@ static void print_program(const struct tt_prog *prog)
 		printf("%s %s", i ? "," : "", prog->attrs->fields[i].name);
 	printf("\n");
 	for (size_t i = 0; i < prog->factory_count; i++) {
-		const struct tt_factory *factory = &prog->factories[i];
+		printf("    factory %s\n", prog->factories[i].name);
+		for (size_t b = 0; b < sample->built.count; b++) {
+			const struct ops_built *built = &sample->built.data[b];
 
-		printf("    factory %s\n", factory->name);
-		for (size_t r = 0; r < factory->row_count; r++) {
-			struct tt_str text = {0};
-
-			add_row(&text, &factory->rows[r]);
-			printf("      %s\n", tt_str_text(&text));
-			tt_str_deinit(&text);
+			for (size_t r = 0;
+			     built->factory == &prog->factories[i] && r < built->lines.count; r++)
+				printf("      %s\n",
+				       built->lines.data[r] ? built->lines.data[r] : "");
 		}
-		if (factory->memory)
-			printf("      and memory that depends on the shapes\n");
 	}
 }
 
-static void print_op(const struct tt_op_entry *entry)
+/* The programs of the row, and those that the sample built besides. */
+static bool in_row(const struct tt_op *op, const struct tt_prog *prog)
+{
+	for (size_t i = 0; op->programs && op->programs[i]; i++)
+		if (op->programs[i] == prog)
+			return true;
+	return false;
+}
+
+static bool is_first(const struct ops_sample *sample, size_t place)
+{
+	for (size_t i = 0; i < place; i++)
+		if (sample->built.data[i].prog == sample->built.data[place].prog)
+			return false;
+	return true;
+}
+
+static void each_program(const struct tt_op *op, const struct ops_sample *sample,
+			 void (*tell)(void *context, const struct tt_prog *prog,
+				      const struct ops_sample *sample),
+			 void *context)
+{
+	for (size_t i = 0; op->programs && op->programs[i]; i++)
+		tell(context, op->programs[i], sample);
+	for (size_t i = 0; i < sample->built.count; i++)
+		if (!in_row(op, sample->built.data[i].prog) && is_first(sample, i))
+			tell(context, sample->built.data[i].prog, sample);
+}
+
+static void tell_text(void *context, const struct tt_prog *prog, const struct ops_sample *sample)
+{
+	(void)context;
+	print_program(prog, sample);
+}
+
+static tt_status print_programs(const struct tt_op_entry *entry)
+{
+	struct ops_sample sample;
+
+	TT_TRY(ops_sample(&sample, entry));
+	printf("Launches:\n");
+	each_program(entry->op, &sample, tell_text, NULL);
+	if (sample.refused.length)
+		printf("No sample of its memory: %s\n", tt_str_text(&sample.refused));
+	else if (sample.built.count)
+		printf("Memory is that of a call on tensors of [1, 1, 64, 64], bfloat16, in tiles, in "
+		       "DRAM of an n150.\n");
+	ops_sample_deinit(&sample);
+	return TTNN_OK;
+}
+
+static tt_status print_op(const struct tt_op_entry *entry)
 {
 	const struct tt_op *op = entry->op;
 
@@ -104,11 +112,7 @@ static void print_op(const struct tt_op_entry *entry)
 			printf("%s %s", i ? "," : "", op->programs[i]->device_op);
 		printf("\n");
 	}
-	if (op->programs && programs) {
-		printf("Launches:\n");
-		for (size_t i = 0; op->programs[i]; i++)
-			print_program(op->programs[i]);
-	}
+	return programs ? print_programs(entry) : TTNN_OK;
 }
 
 /* All operations, family after family. */
@@ -175,26 +179,28 @@ static void write_sig(struct tt_jsonw *w, const struct tt_sig *sig)
 	tt_jsonw_end(w);
 }
 
-static void write_factory(struct tt_jsonw *w, const struct tt_factory *factory)
+static void write_factory(struct tt_jsonw *w, const struct tt_factory *factory,
+			  const struct ops_sample *sample)
 {
 	tt_jsonw_object(w);
 	tt_jsonw_key(w, "name");
 	tt_jsonw_string(w, factory->name);
 	tt_jsonw_key(w, "memory");
 	tt_jsonw_array(w);
-	for (size_t i = 0; i < factory->row_count; i++) {
-		struct tt_str text = {0};
+	for (size_t b = 0; b < sample->built.count; b++) {
+		const struct ops_built *built = &sample->built.data[b];
 
-		add_row(&text, &factory->rows[i]);
-		tt_jsonw_string(w, tt_str_text(&text));
-		tt_str_deinit(&text);
+		for (size_t i = 0; built->factory == factory && i < built->lines.count; i++)
+			tt_jsonw_string(w, built->lines.data[i] ? built->lines.data[i] : "");
 	}
 	tt_jsonw_end(w);
 	tt_jsonw_end(w);
 }
 
-static void write_program(struct tt_jsonw *w, const struct tt_prog *prog)
+static void tell_json(void *context, const struct tt_prog *prog, const struct ops_sample *sample)
 {
+	struct tt_jsonw *w = context;
+
 	tt_jsonw_object(w);
 	tt_jsonw_key(w, "device_operation");
 	tt_jsonw_string(w, prog->device_op);
@@ -208,8 +214,20 @@ static void write_program(struct tt_jsonw *w, const struct tt_prog *prog)
 	tt_jsonw_key(w, "factories");
 	tt_jsonw_array(w);
 	for (size_t i = 0; i < prog->factory_count; i++)
-		write_factory(w, &prog->factories[i]);
+		write_factory(w, &prog->factories[i], sample);
 	tt_jsonw_end(w);
+	tt_jsonw_end(w);
+}
+
+static void write_programs(struct tt_jsonw *w, const struct tt_op_entry *entry)
+{
+	struct ops_sample sample;
+
+	tt_jsonw_key(w, "programs");
+	tt_jsonw_array(w);
+	if (ops_sample(&sample, entry) == TTNN_OK)
+		each_program(entry->op, &sample, tell_json, w);
+	ops_sample_deinit(&sample);
 	tt_jsonw_end(w);
 }
 
@@ -241,13 +259,8 @@ static void write_op(struct tt_jsonw *w, const struct tt_op_entry *entry)
 	tt_jsonw_end(w);
 	tt_jsonw_key(w, "golden");
 	tt_jsonw_bool(w, op->golden != NULL);
-	if (programs) {
-		tt_jsonw_key(w, "programs");
-		tt_jsonw_array(w);
-		for (size_t i = 0; op->programs && op->programs[i]; i++)
-			write_program(w, op->programs[i]);
-		tt_jsonw_end(w);
-	}
+	if (programs)
+		write_programs(w, entry);
 	tt_jsonw_end(w);
 }
 
@@ -291,10 +304,10 @@ static int run(const struct tt_cmd *cmd, size_t operand_count, char **operands)
 	}
 	if (as_json)
 		return print_json(entry ? entry : entries, entry ? 1 : count, !entry);
-	if (entry)
-		print_op(entry);
-	else
+	if (!entry)
 		print_list(entries, count);
+	else if (print_op(entry) != TTNN_OK)
+		return cli_fail();
 	return TT_EXIT_DONE;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/profile_files.h"
 #include "cli/recording.h"
 #include "cli/workload.h"
+#include "event/viewer_broadcast.h"
 #include "profile/server.h"
 #include "profile/timeline.h"
 #include "trace/left.h"
@@ -25,7 +26,7 @@
 /* Processes that are named; the others are counted. */
 #define SHOWN 8
 
-static const char *output = "device_ops_perf_trace.csv";
+static const char *output = "device_ops_perf_trace.csv", *announce;
 static int64_t port = -1, skipped, wait_seconds = 10;
 static int dialect = -1;
 static bool live, stacks, twice, quiet;
@@ -38,6 +39,8 @@ static const struct tt_opt options[] = {
 	 "the port of the server (default: 8086, or the next free one)"},
 	{"live", 0, TT_OPT_FLAG, &live, NULL,
 	 "Tracy's viewers can attach to the processes while they run, on PORT and the next ones"},
+	{"announce", 0, TT_OPT_STRING, &announce, "ADDRESS[:PORT]",
+	 "with --live: tell viewers of other machines, too, such as 255.255.255.255, and let them attach"},
 	{"skip", 0, TT_OPT_POSITIVE, &skipped, "N",
 	 "leave out the first N outermost calls of each process: its warm-up"},
 	CLI_RECORDING_OPTIONS,
@@ -217,10 +220,15 @@ static tt_status prepare(struct session *s)
 {
 	/* A live command has the port; the server takes any. */
 	struct tt_server_options asked = {.port = live ? 0 : port};
+	struct tt_viewer_broadcast broadcast = {.far = false};
 
 	if (port > UINT16_MAX)
 		return tt_fail(TTNN_INVALID, "--port: %" PRId64 " is no port; they end at 65535",
 			       port);
+	if (announce && !live)
+		return tt_fail(TTNN_INVALID, "--announce is for --live");
+	if (announce)
+		TT_TRY(tt_viewer_broadcast_read(&broadcast, announce));
 	if (live && !port)
 		return tt_fail(TTNN_INVALID, "--live needs to know the port; 0 is any");
 	TT_TRY(make_words(s));
@@ -233,8 +241,8 @@ static tt_status prepare(struct session *s)
 			    ? ", as the usual one is taken"
 			    : "");
 	if (!quiet && live)
-		SAY("viewers can attach to each process on the first free port from %d on\n",
-		    live_port());
+		SAY("viewers%s can attach to each process on the first free port from %d on\n",
+		    broadcast.far ? " of all machines" : "", live_port());
 	return TTNN_OK;
 }
 
@@ -320,6 +328,7 @@ static tt_status run_command(struct session *s)
 		{"TTNN_TRACE_OPTIONS", tt_str_text(&s->words)},
 		{"TTNN_PROFILE", tt_server_place(s->server)},
 		{live ? "TTNN_LIVE" : NULL, viewers},
+		{announce ? "TTNN_LIVE_ANNOUNCE" : NULL, announce},
 		{0},
 	};
 	tt_status status = TTNN_OK;

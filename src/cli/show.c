@@ -1,5 +1,6 @@
 /* ttnn show: a trace or a graph, for people: operations, memory, the peak, calls, levels. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "cli/window.h"
 #include "event/encode.h"
 #include "trace/calls.h"
-#include "trace/memory.h"
+#include "trace/memory_course.h"
 #include "trace/query.h"
 
 static bool tree, memory_rows, peak, info, profile, as_json;
@@ -75,53 +76,117 @@ static const char *bytes_text(char buffer[32], uint64_t bytes)
 	return buffer;
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------- */
+/* ---- tables: columns for people and, of the same rows, keys in JSON ------------------------------------------- */
 
-static void operation_row(const struct tt_calls_row *row, int width)
+struct column {
+	const char *title;
+	const char *key; /* NULL: not in JSON */
+	int width;       /* below 0: text begins at the left */
+	enum {
+		TEXT,
+		NUMBER,
+		NANOSECONDS
+	} form;    /* char *, uint64_t; time is shown in microseconds */
+	size_t at; /* in the row */
+};
+
+static void table_begin(const struct column *columns, size_t count)
 {
-	if (!as_json) {
-		printf("%-*s %8llu %12.1f %12.1f\n", width, row->name,
-		       (unsigned long long)row->calls, (double)row->total_ns / 1e3,
-		       (double)row->longest_ns / 1e3);
-		return;
-	}
-	tt_jsonw_object(&out);
-	tt_jsonw_key_string(&out, "name", row->name);
-	json_number("calls", row->calls);
-	json_number("total_ns", row->total_ns);
-	json_number("longest_ns", row->longest_ns);
-	tt_jsonw_end(&out);
-}
-
-static tt_status show_operations(struct tt_input *input)
-{
-	struct tt_calls_table table;
-	int width = 44;
-
-	TT_TRY(tt_calls_sum(&table, input, cli_dialect(dialect)));
-	for (size_t i = 0; i < table.rows.count; i++) {
-		size_t length = strlen(table.rows.data[i].name);
-
-		if (length < 100 && (int)length > width)
-			width = (int)length;
-	}
 	if (as_json) {
 		begin_json();
 		tt_jsonw_array(&out);
-	} else {
-		printf("%-*s %8s %12s %12s\n", width, "operation", "calls", "total us",
-		       "longest us");
+		return;
 	}
-	for (size_t i = 0; i < table.rows.count; i++)
-		operation_row(&table.rows.data[i], width);
-	tt_calls_table_deinit(&table);
+	for (size_t i = 0; i < count; i++)
+		printf("%s%*s", i ? " " : "", columns[i].width, columns[i].title);
+	printf("\n");
+}
+
+static void print_cell(const struct column *column, const void *cell)
+{
+	if (column->form == TEXT)
+		printf("%*s", column->width, *(const char *const *)cell);
+	else if (column->form == NUMBER)
+		printf("%*llu", column->width, (unsigned long long)*(const uint64_t *)cell);
+	else
+		printf("%*.1f", column->width, (double)*(const uint64_t *)cell / 1e3);
+}
+
+static void table_row(const struct column *columns, size_t count, const void *row)
+{
+	if (as_json)
+		tt_jsonw_object(&out);
+	for (size_t i = 0; i < count; i++) {
+		const void *cell = (const char *)row + columns[i].at;
+
+		if (!as_json) {
+			printf("%s", i ? " " : "");
+			print_cell(&columns[i], cell);
+		} else if (columns[i].key && columns[i].form == TEXT) {
+			tt_jsonw_key_string(&out, columns[i].key, *(const char *const *)cell);
+		} else if (columns[i].key) {
+			json_number(columns[i].key, *(const uint64_t *)cell);
+		}
+	}
+	if (as_json)
+		tt_jsonw_end(&out);
+	else
+		printf("\n");
+}
+
+static tt_status table_end(void)
+{
 	if (!as_json)
 		return TTNN_OK;
 	tt_jsonw_end(&out);
 	return end_json();
 }
 
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+/* ---- operations ----------------------------------------------------------------------------------------- */
+
+static tt_status show_operations(struct tt_input *input)
+{
+	struct column columns[] = {
+		{"operation", "name", -44, TEXT, offsetof(struct tt_calls_row, name)},
+		{"calls", "calls", 8, NUMBER, offsetof(struct tt_calls_row, calls)},
+		{"total us", "total_ns", 12, NANOSECONDS, offsetof(struct tt_calls_row, total_ns)},
+		{"longest us", "longest_ns", 12, NANOSECONDS,
+		 offsetof(struct tt_calls_row, longest_ns)},
+	};
+	struct tt_calls_table table;
+
+	TT_TRY(tt_calls_sum(&table, input, cli_dialect(dialect)));
+	for (size_t i = 0; i < table.rows.count; i++) {
+		size_t length = strlen(table.rows.data[i].name);
+
+		if (length < 100 && (int)length > -columns[0].width)
+			columns[0].width = -(int)length;
+	}
+	table_begin(columns, COUNT(columns));
+	for (size_t i = 0; i < table.rows.count; i++)
+		table_row(columns, COUNT(columns), &table.rows.data[i]);
+	tt_calls_table_deinit(&table);
+	return table_end();
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------- */
+
+struct memory_row {
+	uint64_t number;
+	const char *operation, *event;
+	uint64_t program, buffers, core;
+};
+
+static const struct column memory_columns[] = {
+	{"", NULL, -5, NUMBER, offsetof(struct memory_row, number)},
+	{"current_op", "current_op", 24, TEXT, offsetof(struct memory_row, operation)},
+	{"event", "event", 32, TEXT, offsetof(struct memory_row, event)},
+	{"total_cb", "total_cb", 10, NUMBER, offsetof(struct memory_row, program)},
+	{"total_buffer", "total_buffer", 13, NUMBER, offsetof(struct memory_row, buffers)},
+	{"core_l1", "core_l1", 10, NUMBER, offsetof(struct memory_row, core)},
+};
 
 /* The word of an event in the memory table, or NULL. */
 static const char *event_word(const struct tt_memory_moment *moment)
@@ -136,51 +201,29 @@ static const char *event_word(const struct tt_memory_moment *moment)
 	return NULL;
 }
 
-static void memory_row(size_t number, const char *operation, const char *event,
-		       const struct tt_memory_point *point)
-{
-	uint64_t buffers = point->l1 + point->dram;
-
-	if (!as_json) {
-		printf("%-5zu %24s %32s %10llu %13llu %10llu\n", number, operation, event,
-		       (unsigned long long)point->program, (unsigned long long)buffers,
-		       (unsigned long long)tt_memory_core(point));
-		return;
-	}
-	tt_jsonw_object(&out);
-	tt_jsonw_key_string(&out, "current_op", operation);
-	tt_jsonw_key_string(&out, "event", event);
-	json_number("total_cb", point->program);
-	json_number("total_buffer", buffers);
-	json_number("core_l1", tt_memory_core(point));
-	tt_jsonw_end(&out);
-}
-
 static void tell_memory(void *context, const struct tt_memory_moment *moment)
 {
-	const char *event = event_word(moment);
-	size_t *number = context;
+	const struct tt_memory_point *point = &moment->point;
+	struct memory_row row = {.operation = moment->operation,
+				 .event = event_word(moment),
+				 .program = point->program,
+				 .buffers = point->l1 + point->dram,
+				 .core = tt_memory_core(point)};
+	uint64_t *number = context;
 
-	if (event)
-		memory_row((*number)++, moment->operation, event, &moment->point);
+	if (!row.event)
+		return;
+	row.number = (*number)++;
+	table_row(memory_columns, COUNT(memory_columns), &row);
 }
 
 static tt_status show_memory(struct tt_stream *stream)
 {
-	size_t number = 0;
+	uint64_t number = 0;
 
-	if (as_json) {
-		begin_json();
-		tt_jsonw_array(&out);
-	} else {
-		printf("%-5s %24s %32s %10s %13s %10s\n", "", "current_op", "event", "total_cb",
-		       "total_buffer", "core_l1");
-	}
+	table_begin(memory_columns, COUNT(memory_columns));
 	TT_TRY(tt_memory_each(stream, tell_memory, &number));
-	if (!as_json)
-		return TTNN_OK;
-	tt_jsonw_end(&out);
-	return end_json();
+	return table_end();
 }
 
 /* ---- the peak ------------------------------------------------------------------------------------------------ */
@@ -188,7 +231,7 @@ static tt_status show_memory(struct tt_stream *stream)
 /* What is shown of memory: for people, in JSON. */
 static const struct {
 	const char *name, *key;
-} views[TT_MEMORY_VIEWS] = {
+} places[TT_MEMORY_VIEWS] = {
 	[TT_MEMORY_CORE] = {"core", "core"},
 	[TT_MEMORY_L1] = {"L1", "l1"},
 	[TT_MEMORY_DRAM] = {"DRAM", "dram"},
@@ -206,7 +249,7 @@ static void print_chart(int view, const struct tt_memory *memory)
 	uint64_t highest = highest_of(memory, view);
 	char text[32];
 
-	printf("%-5s |", views[view].name);
+	printf("%-5s |", places[view].name);
 	for (size_t x = 0; x < TT_MEMORY_BARS; x++)
 		printf("%s", bars[highest ? (size_t)ceil(8 * (double)memory->bars[view][x] /
 							 (double)highest)
@@ -234,7 +277,7 @@ static void print_peak(int view, const struct tt_memory *memory)
 	const struct tt_memory_point *point = &top->point;
 	char text[32];
 
-	printf("\n%s peak: %s", view == TT_MEMORY_CORE ? "Core" : views[view].name,
+	printf("\n%s peak: %s", view == TT_MEMORY_CORE ? "Core" : places[view].name,
 	       bytes_text(text, highest_of(memory, view)));
 	if (view == TT_MEMORY_CORE)
 		print_core(memory, point);
@@ -255,7 +298,7 @@ static void json_peak(int view, const struct tt_memory *memory)
 	const struct tt_memory_peak *top = &memory->peaks[view];
 	const struct tt_memory_point *point = &top->point;
 
-	tt_jsonw_key(&out, views[view].key);
+	tt_jsonw_key(&out, places[view].key);
 	tt_jsonw_object(&out);
 	json_number("node", top->node);
 	tt_jsonw_key_string(&out, "operation", top->operation);
@@ -428,32 +471,7 @@ static tt_status show_info(const struct tt_trace_info *about)
 	return TTNN_OK;
 }
 
-/* The views that go through the nodes one by one. */
-static tt_status show_nodes(struct tt_input *input)
-{
-	struct tt_project_options how = {.dialect = cli_dialect(dialect),
-					 .label = peak || !isatty(STDOUT_FILENO) ? "reading" : NULL,
-					 .rounds = peak ? 2 : 1,
-					 .course = memory_rows || peak,
-					 .plain = !(tree && as_json)};
-	struct tt_stream *stream;
-	tt_status status;
-
-	TT_TRY(tt_input_stream(&stream, input, &how));
-	if (info)
-		status = show_counts(stream);
-	else if (tree)
-		status = show_tree(stream);
-	else if (memory_rows)
-		status = show_memory(stream);
-	else
-		status = show_peak(stream);
-	tt_stream_close(stream);
-	return status;
-}
-
-/* Those that go through all nodes at once. */
-static tt_status show_whole(struct tt_input *input)
+static tt_status show_levelized(struct tt_input *input)
 {
 	struct tt_project_options how = {
 		.dialect = cli_dialect(dialect), .call_arguments = true, .most = TT_PROJECT_MOST};
@@ -463,6 +481,53 @@ static tt_status show_whole(struct tt_input *input)
 	TT_TRY(tt_input_graph(&graph, input, &how));
 	status = show_levels(&graph);
 	tt_graph_deinit(&graph);
+	return status;
+}
+
+/*
+ * The views: an option, and what shows a file of which the nodes are told one by one (`nodes`), or all of it
+ * (`whole`). To add one: its option, a row.
+ */
+static const struct view {
+	const bool *flag; /* the option that asks for it; NULL, and `number` too: when none does */
+	const int64_t *number;
+	tt_status (*nodes)(struct tt_stream *stream);
+	tt_status (*whole)(struct tt_input *input);
+	unsigned rounds; /* how often the nodes are told */
+	bool course;     /* with what memory was there */
+	bool params;     /* JSON has all params of nodes */
+} views[] = {
+	{.flag = &tree, .nodes = show_tree, .rounds = 1, .params = true},
+	{.flag = &memory_rows, .nodes = show_memory, .rounds = 1, .course = true},
+	{.flag = &peak, .nodes = show_peak, .rounds = 2, .course = true},
+	{.flag = &info, .nodes = show_counts, .rounds = 1},
+	{.number = &levels, .whole = show_levelized},
+	{.whole = show_operations},
+};
+
+static const struct view *wanted_view(void)
+{
+	const struct view *view = views;
+
+	while (view->flag ? !*view->flag : view->number && !*view->number)
+		view++;
+	return view;
+}
+
+static tt_status show_nodes(struct tt_input *input, const struct view *view)
+{
+	struct tt_project_options how = {
+		.dialect = cli_dialect(dialect),
+		.label = view->rounds > 1 || !isatty(STDOUT_FILENO) ? "reading" : NULL,
+		.rounds = view->rounds,
+		.course = view->course,
+		.plain = !(view->params && as_json)};
+	struct tt_stream *stream;
+	tt_status status;
+
+	TT_TRY(tt_input_stream(&stream, input, &how));
+	status = view->nodes(stream);
+	tt_stream_close(stream);
 	return status;
 }
 
@@ -477,6 +542,7 @@ static tt_status show_profile(const char *path)
 
 static tt_status show(const char *path)
 {
+	const struct view *view = wanted_view();
 	struct tt_input input;
 	tt_status status;
 
@@ -487,12 +553,8 @@ static tt_status show(const char *path)
 	TT_TRY(cli_window_open(&input, path));
 	if (info && input.source)
 		status = show_info(tt_source_info(input.source));
-	else if (levels)
-		status = show_whole(&input);
-	else if (info || tree || memory_rows || peak)
-		status = show_nodes(&input);
 	else
-		status = show_operations(&input);
+		status = view->nodes ? show_nodes(&input, view) : view->whole(&input);
 	tt_input_close(&input);
 	return status;
 }

@@ -117,7 +117,9 @@ tt_status sweep_plan(struct tt_plan *out, size_t count, char **operands)
 /* ---- the command ------------------------------------------------------------------------------------------- */
 
 /* To add a subcommand: its row here, its name in sweep.h, a case in tests/cli. */
-static const struct tt_cmd *const commands[] = {&sweep_gen, &sweep_results, &sweep_run, NULL};
+static const struct tt_cmd *const commands[] = {
+	&sweep_cancel, &sweep_dashboard, &sweep_gen,    &sweep_results,
+	&sweep_run,    &sweep_status,    &sweep_submit, NULL};
 
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
@@ -133,6 +135,6 @@ const struct tt_cmd cli_sweep = {
 	.help = "run every recorded configuration again and compare it with its golden",
 	.commands = commands,
 	.more = "`ttnn sweep run --master FILE` runs all of a master file; `gen` writes vector files first, which `run` takes\n"
-		"(docs/ttnn-sweep.md). Python's sweep modules are run by sweeps_runner.py, into the same results.",
+		"(docs/ttnn-sweep.md). `submit` runs them on a cluster (docs/cluster.md). Python's sweep modules are run by sweeps_runner.py, into the same results.",
 	.run = run,
 };

@@ -5,9 +5,13 @@
 #include "base/opt.h"
 #include "sweep/plan.h"
 
+extern const struct tt_cmd sweep_cancel;
+extern const struct tt_cmd sweep_dashboard;
 extern const struct tt_cmd sweep_gen;
-extern const struct tt_cmd sweep_run;
 extern const struct tt_cmd sweep_results;
+extern const struct tt_cmd sweep_run;
+extern const struct tt_cmd sweep_status;
+extern const struct tt_cmd sweep_submit;
 
 #define SWEEP_VECTORS "vectors_export"
 #define SWEEP_RESULTS "results_export"

@@ -6,17 +6,22 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/sweep.h"
+#include "db/db.h"
+#include "sweep/results_copy.h"
 #include "sweep/summary.h"
 
-static const char *database = SWEEP_RESULTS "/results.sqlite", *html;
+static const char *database = SWEEP_RESULTS "/results.sqlite", *html, *to;
 static bool as_json, as_markdown, compare, list_runs;
 
 static const struct tt_opt options[] = {
 	{"db", 0, TT_OPT_STRING, &database, "FILE",
-	 "the database (default: " SWEEP_RESULTS "/results.sqlite)"},
+	 "the database, a file or postgresql://USER@HOST/NAME (default: " SWEEP_RESULTS
+	 "/results.sqlite)"},
 	{"compare", 0, TT_OPT_FLAG, &compare, NULL,
 	 "compare two runs; exit code 1 when something became worse"},
 	{"runs", 0, TT_OPT_FLAG, &list_runs, NULL, "list the runs of the database"},
+	{"to", 0, TT_OPT_STRING, &to, "FILE",
+	 "copy the run, or all runs, into another database; nothing is printed of them"},
 	{"html", 0, TT_OPT_STRING, &html, "FILE", "write a page with charts"},
 	{"markdown", 0, TT_OPT_FLAG, &as_markdown, NULL, "print Markdown"},
 	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print JSON"},
@@ -31,7 +36,7 @@ static tt_status read_run(struct tt_summary *out, const char *name)
 	struct stat info;
 	tt_status status;
 
-	if (name && stat(name, &info) == 0 && S_ISREG(info.st_mode))
+	if (name && (tt_db_is_url(name) || (stat(name, &info) == 0 && S_ISREG(info.st_mode))))
 		return tt_summary_read(out, name, NULL);
 	if (!colon)
 		return tt_summary_read(out, database, name);
@@ -116,6 +121,17 @@ static int run_show(const char *name)
 	return code;
 }
 
+static int run_copy(const char *name)
+{
+	struct tt_results_copied copied;
+
+	if (tt_results_copy(&copied, to, database, name) != TTNN_OK)
+		return cli_fail();
+	printf("%s: %llu runs, %llu results that it had not\n", to, (unsigned long long)copied.runs,
+	       (unsigned long long)copied.rows);
+	return TT_EXIT_DONE;
+}
+
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	struct tt_str text = {0};
@@ -126,6 +142,8 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 			compare ? "--compare needs two runs" : "one run at a time, or --compare");
 		return tt_cmd_complain("ttnn sweep results");
 	}
+	if (to)
+		return run_copy(count ? operands[0] : NULL);
 	if (compare)
 		return run_compare(operands);
 	if (list_runs)

@@ -9,15 +9,20 @@
 #include "cli/cli.h"
 #include "cli/stop.h"
 #include "cli/sweep.h"
+#include "cli/sweep_join.h"
+#include "db/db.h"
 #include "report/git.h"
 #include "sweep/build.h"
 #include "sweep/runner.h"
 #include "sweep/summary.h"
 
-static const char *directory = SWEEP_RESULTS, *database, *resume, *shard;
-static int64_t jobs, timeout = 300, largest;
+static const char *directory = SWEEP_RESULTS, *database, *resume, *shard, *join;
+static int64_t jobs, timeout = 300, largest, lease = 60, batch, linger = -1, patience = 600;
 static uint64_t memory;
+static struct tt_job joined; /* what was submitted, if that is run */
 static bool as_json, quiet, verbose, no_cache, no_retrace, skip_on_timeout, keep_invalid, dry_run;
+static bool own_share;
+static struct tt_claims_options claims = {0};
 
 static const struct tt_opt options[] = {
 	SWEEP_PLAN_OPTIONS,
@@ -28,9 +33,22 @@ static const struct tt_opt options[] = {
 	 "of one vector; 0: none (default: 300). Who takes longer is killed"},
 	{"memory", 0, TT_OPT_SIZE, &memory, "SIZE",
 	 "of each child (default: most of the machine's, shared out)"},
-	{"shard", 0, TT_OPT_STRING, &shard, "I/N", "only part I of N, counted from 1"},
+	{"shard", 0, TT_OPT_STRING, &shard, "I/N",
+	 "only part I of N, counted from 1; of a run with others: that part first"},
 	{"resume", 0, TT_OPT_STRING, &resume, "RUN",
 	 "go on with a run, or join it; `last` is the newest that is unfinished"},
+	{"run", 0, TT_OPT_STRING, &join, "NAME",
+	 "join the run of this name, or begin it: who works on it with others claims vectors"},
+	{"own-share", 0, TT_OPT_FLAG, &own_share, NULL,
+	 "with others: take over what they left, but nothing that waits for them"},
+	{"lease", 0, TT_OPT_POSITIVE, &lease, "SECONDS",
+	 "with others: what a runner that is silent for so long had is anybody's (default: 60)"},
+	{"claim", 0, TT_OPT_POSITIVE, &batch, "N",
+	 "with others: vectors that are claimed at a time (default: 4 for each child)"},
+	{"linger", 0, TT_OPT_COUNT, &linger, "SECONDS",
+	 "with others: wait so long for what they have (default: until it is done)"},
+	{"patience", 0, TT_OPT_POSITIVE, &patience, "SECONDS",
+	 "wait so long for a database server that is away (default: 600)"},
 	{"no-cache", 0, TT_OPT_FLAG, &no_cache, NULL, "run also what this build has passed before"},
 	{"no-retrace", 0, TT_OPT_FLAG, &no_retrace, NULL,
 	 "do not trace calls to see that they are the recorded ones"},
@@ -42,7 +60,7 @@ static const struct tt_opt options[] = {
 	{"results", 'o', TT_OPT_STRING, &directory, "DIR",
 	 "where files of results go (default: " SWEEP_RESULTS ")"},
 	{"db", 0, TT_OPT_STRING, &database, "FILE",
-	 "the database (default: results.sqlite in that folder)"},
+	 "the database, a file or postgresql://USER@HOST/NAME (default: results.sqlite in that folder)"},
 	{"json", 0, TT_OPT_FLAG, &as_json, NULL, "print the totals as JSON"},
 	{"quiet", 'q', TT_OPT_FLAG, &quiet, NULL, "no progress bar, no line for each failure"},
 	{"verbose", 'v', TT_OPT_FLAG, &verbose, NULL, "print a line for each vector"},
@@ -84,7 +102,7 @@ static void print_ended(void *context, const struct tt_sweep_result *result)
 
 struct ending {
 	char run[32], oprun[TT_RESULTS_PATH];
-	double seconds;
+	double seconds, database_seconds;
 };
 
 static uint64_t failures(const struct tt_runner_counts *counts)
@@ -131,6 +149,8 @@ static void print_json(const struct tt_runner *runner, const struct ending *endi
 	tt_jsonw_key_int(&w, "arguments_of_the_same_meaning", (int64_t)counts->meant);
 	tt_jsonw_key(&w, "seconds");
 	tt_jsonw_real(&w, ending->seconds);
+	tt_jsonw_key(&w, "database_seconds");
+	tt_jsonw_real(&w, ending->database_seconds);
 	tt_jsonw_key_string(&w, "file", *ending->oprun ? ending->oprun : NULL);
 	tt_jsonw_end(&w);
 	if (tt_jsonw_finish(&w) == TTNN_OK)
@@ -172,17 +192,43 @@ static void print_totals(const struct tt_runner *runner, const struct ending *en
 
 /* ---- the run --------------------------------------------------------------------------------------------------- */
 
+/* Whether others may work on the run: vectors are claimed then. */
+static bool is_shared(void)
+{
+	return join || joined.request || (database && tt_db_is_url(database));
+}
+
+static void choose_claims(uint64_t index, uint64_t count)
+{
+	unsigned children = jobs ? (unsigned)jobs : tt_runner_processors();
+
+	claims = (struct tt_claims_options){.shard = index,
+					    .shards = count,
+					    .lease_ms = (uint64_t)lease * 1000,
+					    .batch = batch ? (unsigned)batch : 4 * children,
+					    .own = own_share};
+}
+
 static tt_status take_shard(struct tt_plan *plan)
 {
+	unsigned long long index = 1, count = 1;
 	char *slash, *end;
-	unsigned long long index, count;
 
+	if (shard) {
+		index = strtoull(shard, &slash, 10);
+		count = *slash == '/' ? strtoull(slash + 1, &end, 10) : 0;
+		if (!count || *end || !index || index > count)
+			return tt_fail(TTNN_INVALID, "--shard: '%s' is no part such as 1/4", shard);
+	}
+	/* A part of a run of its own is that part; who joins others does it first. */
+	if (is_shared() && (join || resume)) {
+		choose_claims(index, count);
+		return TTNN_OK;
+	}
+	if (is_shared())
+		choose_claims(1, 1);
 	if (!shard)
 		return TTNN_OK;
-	index = strtoull(shard, &slash, 10);
-	count = *slash == '/' ? strtoull(slash + 1, &end, 10) : 0;
-	if (!count || *end || !index || index > count)
-		return tt_fail(TTNN_INVALID, "--shard: '%s' is no part such as 1/4", shard);
 	tt_plan_shard(plan, index - 1, count);
 	return plan->vectors.count ? TTNN_OK
 				   : tt_fail(TTNN_INVALID, "NO VECTORS: part %s is empty", shard);
@@ -225,11 +271,33 @@ static tt_status open_results(struct tt_results **out, const char *digest, const
 							  .database = database,
 							  .contents = tt_str_text(&contents),
 							  .run = resume,
+							  .join = join,
+							  .patience_s = (unsigned)patience,
 							  .git_sha = tt_str_text(&git.sha),
 							  .build = build,
-							  .plan = digest});
+							  .plan = digest,
+							  .no_files = joined.request});
 	tt_str_deinit(&contents);
 	tt_report_git_deinit(&git);
+	return status;
+}
+
+/* The last of those who work on a run ends it: nothing is left then. */
+static tt_status end(struct tt_results_files *files, struct tt_results *results)
+{
+	uint64_t left = 0;
+	tt_status status;
+
+	do {
+		status = tt_results_settle(results);
+		if (status == TTNN_OK && claims.batch)
+			status = tt_results_bear(results, tt_claims_left(&left, results, false));
+	} while (status == TTNN_OK && tt_results_away(results));
+	if (status == TTNN_OK && !left)
+		return tt_results_finish(files, results, TT_SWEEP_RUN_PASSED);
+	if (status == TTNN_OK)
+		return tt_results_leave(results);
+	tt_results_leave(results);
 	return status;
 }
 
@@ -238,6 +306,11 @@ static int finish(struct tt_runner *runner, struct ending *ending, tt_status sta
 	struct tt_results_files files = {0};
 	struct tt_str why = {0};
 
+	if (status != TTNN_OK && tt_results_cancelled(runner->results)) {
+		tt_results_leave(runner->results);
+		cli_fail();
+		return TT_EXIT_NO; /* nothing that another try could mend */
+	}
 	if (status != TTNN_OK) {
 		/* The rows so far are kept; the message of what went wrong too. */
 		tt_str_adds(&why, ttnn_error());
@@ -248,7 +321,8 @@ static int finish(struct tt_runner *runner, struct ending *ending, tt_status sta
 			fprintf(stderr, "ttnn: %s\n", ttnn_error());
 		return cli_stop_fail();
 	}
-	if (tt_results_finish(&files, runner->results, TT_SWEEP_RUN_PASSED) != TTNN_OK)
+	ending->database_seconds = 1e-9 * (double)tt_results_database_ns(runner->results);
+	if (end(&files, runner->results) != TTNN_OK)
 		return cli_fail();
 	snprintf(ending->oprun, sizeof(ending->oprun), "%s", files.oprun);
 	if (as_json)
@@ -269,6 +343,9 @@ static int run_plan(const struct tt_plan *plan, const char *digest)
 				   .skip_on_timeout = skip_on_timeout,
 				   .keep_invalid = keep_invalid,
 				   .quiet = quiet,
+				   .claims = claims.batch ? &claims : NULL,
+				   .linger_ns =
+					   linger < 0 ? UINT64_MAX : (uint64_t)linger * 1000000000,
 				   .ended = print_ended};
 	uint64_t begin = tt_clock_ns();
 	char build[TT_DIGEST_TEXT];
@@ -292,10 +369,28 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
 	struct tt_plan plan = {0};
 	char digest[TT_DIGEST_TEXT] = "";
-	tt_status status = sweep_plan(&plan, count, operands);
+	tt_status status = TTNN_OK;
 	int code;
 
 	(void)cmd;
+	if (join && (resume || strlen(join) > 31 || !*join)) {
+		tt_fail(TTNN_INVALID, resume ? "either --run or --resume"
+					     : "--run: a name has 1 to 31 characters");
+		return tt_cmd_complain("ttnn sweep run");
+	}
+	if (database && tt_db_check_url(database) != TTNN_OK)
+		return cli_fail();
+	if (resume && !sweep_master && !count)
+		status = sweep_join(&joined, database ? database : SWEEP_RESULTS "/results.sqlite",
+				    resume);
+	if (status == TTNN_OK && strcmp(joined.status, "cancelled") == 0) {
+		fprintf(stderr, "ttnn: run %s was cancelled\n", joined.run);
+		sweep_join_end(&joined);
+		return TT_EXIT_NO;
+	}
+	if (status == TTNN_OK)
+		status = sweep_plan(&plan, count, operands);
+	sweep_join_loaded();
 	if (status == TTNN_OK)
 		status = tt_plan_digest(digest, &plan);
 	if (status == TTNN_OK)
@@ -307,6 +402,7 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	else
 		code = run_plan(&plan, digest);
 	tt_plan_deinit(&plan);
+	sweep_join_end(&joined);
 	return code;
 }
 

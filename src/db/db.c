@@ -1,59 +1,37 @@
 #include "db/db.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/deadline.h"
 #include "base/mem.h"
+#include "db/sql_dialect.h"
 #include "db/stmt.h"
 
-/* A long statement asks after so many steps, some milliseconds, whether it is to go on. */
-#define PROGRESS 20000
+/* ---- databases ------------------------------------------------------------------------------ */
 
-static tt_status fail(const struct tt_db *db, int code)
+static tt_status open_any(struct tt_db **out, const char *path, int flags, int wait_ms)
 {
-	if (code == SQLITE_NOMEM)
-		return tt_fail_nomem();
-	if (code == SQLITE_INTERRUPT)
-		return tt_deadline_fail("the database");
-	return tt_fail(code == SQLITE_CONSTRAINT ? TTNN_INVALID : TTNN_IO, "%s: %s", db->path,
-		       code == SQLITE_ERROR || code == SQLITE_CONSTRAINT
-			       ? sqlite3_errmsg(db->handle)
-			       : sqlite3_errstr(code));
-}
-
-/* Statistics of memory cost a lock with every block. Once the library is in use it is too late. */
-static void configure(void)
-{
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-}
-
-static tt_status open_file(struct tt_db **out, const char *path, int flags, int wait_ms)
-{
-	struct tt_db *db = tt_calloc(1, sizeof(*db));
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct tt_db *db;
 	tt_status status;
-	int code;
 
-	pthread_once(&once, configure);
+	TT_TRY(tt_db_check_url(path));
+	db = tt_calloc(1, sizeof(*db));
 	if (!db)
 		return tt_fail_nomem();
+	db->driver = tt_db_is_url(path) ? &tt_db_pg : &tt_db_sqlite;
 	db->path = tt_strdup(path);
-	if (!db->path) {
-		tt_free(db);
-		return tt_fail_nomem();
-	}
-	code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
-	if (code == SQLITE_OK) {
-		sqlite3_busy_timeout(db->handle, wait_ms);
+	if (!db->path)
+		status = tt_fail_nomem();
+	else if (tt_db_is_url(path))
+		status = tt_db_pg_open(db);
+	else
+		status = tt_db_sqlite_open(db, flags, wait_ms);
+	if (status == TTNN_OK)
 		*out = db;
-		return TTNN_OK;
-	}
-	status = fail(db, code);
-	tt_db_discard(db);
+	else
+		tt_db_discard(db);
 	return status;
 }
 
@@ -67,7 +45,7 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 	struct tt_db *db;
 	tt_status status;
 
-	TT_TRY(open_file(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0));
+	TT_TRY(open_any(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0));
 	snprintf(sql, sizeof(sql), setup, page_size);
 	status = tt_db_exec(db, sql);
 	if (status == TTNN_OK)
@@ -83,32 +61,45 @@ tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size)
 
 tt_status tt_db_open(struct tt_db **out, const char *path)
 {
-	if (access(path, F_OK) != 0)
+	if (!tt_db_is_url(path) && access(path, F_OK) != 0)
 		return tt_fail(TTNN_NOTFOUND, "%s: cannot open: %s", path, strerror(errno));
-	return open_file(out, path, SQLITE_OPEN_READONLY, 0);
+	return open_any(out, path, SQLITE_OPEN_READONLY, 0);
 }
 
 tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms)
 {
-	return open_file(out, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, wait_ms);
+	return open_any(out, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, wait_ms);
 }
 
 tt_status tt_db_begin(struct tt_db *db)
 {
-	/* At once as a writer: one that reads first would be refused when others write meanwhile. */
-	return tt_db_exec(db, "begin immediate");
+	return db->driver->begin(db);
 }
 
 tt_status tt_db_commit(struct tt_db *db)
 {
-	return tt_db_exec(db, "commit");
+	return db->driver->commit(db);
 }
 
 void tt_db_rollback(struct tt_db *db)
 {
-	/* It may be rolled back already; the message of what went wrong stays. */
-	if (!sqlite3_get_autocommit(db->handle))
-		sqlite3_exec(db->handle, "rollback", NULL, NULL, NULL);
+	db->driver->rollback(db);
+}
+
+bool tt_db_away(const struct tt_db *db)
+{
+	return db->away;
+}
+
+tt_status tt_db_reconnect(struct tt_db *db)
+{
+	return db->driver->reconnect(db);
+}
+
+void tt_db_forget(struct tt_db *db)
+{
+	if (db)
+		db->driver->forget(db);
 }
 
 void tt_db_give_up(struct tt_db *db)
@@ -124,7 +115,7 @@ void tt_db_discard(struct tt_db *db)
 	if (!db)
 		return;
 	tt_db_load_free(db->load);
-	sqlite3_close(db->handle);
+	db->driver->close(db);
 	tt_free(db->path);
 	tt_free(db);
 }
@@ -139,23 +130,34 @@ tt_status tt_db_close(struct tt_db *db)
 	return status;
 }
 
-/* Asked by SQLite while a statement runs: true ends it. */
-static int is_stopped(void *context)
+/* Calls with SQL in the words of the database. */
+static tt_status with_sql(struct tt_db *db, const char *sql, void *of,
+			  tt_status (*call)(void *of, const char *sql))
 {
-	(void)context;
-	return tt_deadline_stop();
+	struct tt_str text = {0};
+	tt_status status;
+
+	if (!tt_dialect_differs(sql))
+		return call(of, sql);
+	status = tt_dialect_expand(&text, sql, db->driver->dialect);
+	if (status == TTNN_OK)
+		status = call(of, tt_str_text(&text));
+	tt_str_deinit(&text);
+	return status;
+}
+
+static tt_status exec(void *of, const char *sql)
+{
+	struct tt_db *db = of;
+
+	return *sql ? db->driver->exec(db, sql) : TTNN_OK;
 }
 
 tt_status tt_db_exec(struct tt_db *db, const char *sql)
 {
-	int code;
-
 	if (db->load)
 		TT_TRY(tt_db_load_drain(db->load));
-	sqlite3_progress_handler(db->handle, PROGRESS, is_stopped, NULL);
-	code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
-	sqlite3_progress_handler(db->handle, 0, NULL, NULL);
-	return code == SQLITE_OK ? TTNN_OK : fail(db, code);
+	return with_sql(db, sql, db, exec);
 }
 
 tt_status tt_db_flush(struct tt_db *db)
@@ -165,30 +167,71 @@ tt_status tt_db_flush(struct tt_db *db)
 
 /* ---- statements ----------------------------------------------------------------------------- */
 
+static tt_status prepare(void *of, const char *sql)
+{
+	struct tt_db_stmt *stmt = of;
+
+	return stmt->db->driver->prepare(stmt, sql);
+}
+
 tt_status tt_db_prepare(struct tt_db_stmt **out, struct tt_db *db, const char *sql)
 {
 	struct tt_db_stmt *stmt = tt_calloc(1, sizeof(*stmt));
 	tt_status status = TTNN_OK;
-	int code;
 
 	if (!stmt)
 		return tt_fail_nomem();
 	stmt->db = db;
 	if (db->load)
 		status = tt_db_load_drain(db->load);
-	if (status == TTNN_OK) {
-		code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
-					  &stmt->handle, NULL);
-		if (code != SQLITE_OK)
-			status = fail(db, code);
-	}
-	stmt->count = sqlite3_bind_parameter_count(stmt->handle);
+	if (status == TTNN_OK)
+		status = with_sql(db, sql, stmt, prepare);
 	if (status == TTNN_OK && stmt->count > TT_DB_PARAMETERS)
 		status = tt_fail(TTNN_INTERNAL, "a statement with %d parameters", stmt->count);
 	if (status == TTNN_OK)
 		*out = stmt;
 	else
 		tt_db_stmt_free(stmt);
+	return status;
+}
+
+tt_status tt_db_copy(struct tt_db_stmt **out, struct tt_db *db, const char *table,
+		     const char *columns)
+{
+	struct tt_db_stmt *stmt = tt_calloc(1, sizeof(*stmt));
+	struct tt_str sql = {0};
+	tt_status status;
+
+	if (!stmt)
+		return tt_fail_nomem();
+	stmt->db = db;
+	stmt->count = 1;
+	for (const char *c = columns; *c; c++)
+		stmt->count += *c == ',';
+	if (db->driver->dialect == TT_DB_POSTGRESQL) {
+		tt_str_addf(&sql, "copy %s (%s) from stdin", table, columns);
+	} else {
+		tt_str_addf(&sql, "insert into %s (%s) values (?", table, columns);
+		for (int i = 1; i < stmt->count; i++)
+			tt_str_adds(&sql, ", ?");
+		tt_str_addc(&sql, ')');
+	}
+	status = tt_str_status(&sql);
+	if (status == TTNN_OK)
+		status = db->driver->copy_begin(stmt, tt_str_text(&sql));
+	tt_str_deinit(&sql);
+	if (status == TTNN_OK)
+		*out = stmt;
+	else
+		tt_db_stmt_free(stmt);
+	return status;
+}
+
+tt_status tt_db_copy_end(struct tt_db_stmt *stmt)
+{
+	tt_status status = stmt->db->driver->copy_end(stmt);
+
+	tt_db_stmt_free(stmt);
 	return status;
 }
 
@@ -201,7 +244,7 @@ void tt_db_stmt_free(struct tt_db_stmt *stmt)
 		tt_db_load_drop(stmt->db->load);
 	else if (stmt->db->load)
 		(void)tt_db_load_drain(stmt->db->load);
-	sqlite3_finalize(stmt->handle);
+	stmt->db->driver->release(stmt);
 	tt_free(stmt);
 }
 
@@ -254,58 +297,11 @@ void tt_db_bind_text(struct tt_db_stmt *stmt, int at, const char *text, size_t l
 	to->text = text;
 }
 
-static int bind(sqlite3_stmt *handle, int at, const struct tt_db_value *value)
-{
-	switch (value->kind) {
-	case TT_DB_INT:
-		return sqlite3_bind_int64(handle, at, value->whole);
-	case TT_DB_REAL:
-		return sqlite3_bind_double(handle, at, value->real);
-	case TT_DB_TEXT:
-		return sqlite3_bind_text64(handle, at, value->text, value->length, SQLITE_STATIC,
-					   SQLITE_UTF8);
-	default:
-		return sqlite3_bind_null(handle, at);
-	}
-}
-
-/* *row tells whether there is one. At the end, and after failures, the statement is ready again. */
-static tt_status step(bool *row, struct tt_db_stmt *stmt)
-{
-	int code = sqlite3_step(stmt->handle);
-	tt_status status = TTNN_OK;
-
-	*row = code == SQLITE_ROW;
-	if (code == SQLITE_ROW)
-		return TTNN_OK;
-	if (code != SQLITE_DONE)
-		status = fail(stmt->db, code);
-	sqlite3_reset(stmt->handle);
-	return status;
-}
-
-static tt_status bind_all(struct tt_db_stmt *stmt, const struct tt_db_value *values)
-{
-	for (int i = 0; i < stmt->count; i++) {
-		int code = bind(stmt->handle, i + 1, &values[i]);
-
-		if (code != SQLITE_OK)
-			return fail(stmt->db, code);
-	}
-	return TTNN_OK;
-}
-
 tt_status tt_db_write(struct tt_db_stmt *stmt, const struct tt_db_value *values)
 {
-	bool row;
-
 	if (stmt->fill)
 		return tt_db_fill_add(stmt->fill, values);
-	TT_TRY(bind_all(stmt, values));
-	do
-		TT_TRY(step(&row, stmt));
-	while (row);
-	return TTNN_OK;
+	return stmt->db->driver->write(stmt, values);
 }
 
 tt_status tt_db_run(struct tt_db_stmt *stmt)
@@ -317,40 +313,34 @@ tt_status tt_db_run(struct tt_db_stmt *stmt)
 
 tt_status tt_db_next(bool *row, struct tt_db_stmt *stmt)
 {
+	*row = false;
 	TT_TRY(check_parameters(stmt));
 	if (stmt->db->load)
 		TT_TRY(tt_db_load_drain(stmt->db->load));
-	if (!sqlite3_stmt_busy(stmt->handle))
-		TT_TRY(bind_all(stmt, stmt->values));
-	return step(row, stmt);
+	return stmt->db->driver->next(row, stmt);
 }
 
 const char *tt_db_text(struct tt_db_stmt *stmt, int column)
 {
-	return (const char *)sqlite3_column_text(stmt->handle, column);
+	return stmt->db->driver->text(stmt, column);
 }
 
 size_t tt_db_length(struct tt_db_stmt *stmt, int column)
 {
-	return (size_t)sqlite3_column_bytes(stmt->handle, column);
+	return stmt->db->driver->length(stmt, column);
 }
 
 int64_t tt_db_int(struct tt_db_stmt *stmt, int column)
 {
-	return sqlite3_column_int64(stmt->handle, column);
+	return stmt->db->driver->whole(stmt, column);
 }
 
 double tt_db_real(struct tt_db_stmt *stmt, int column)
 {
-	return sqlite3_column_double(stmt->handle, column);
-}
-
-int64_t tt_db_last_row(struct tt_db *db)
-{
-	return sqlite3_last_insert_rowid(db->handle);
+	return stmt->db->driver->real(stmt, column);
 }
 
 void tt_db_reset(struct tt_db_stmt *stmt)
 {
-	sqlite3_reset(stmt->handle);
+	stmt->db->driver->reset(stmt);
 }

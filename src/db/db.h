@@ -1,5 +1,5 @@
 /*
- * db.h: a thin door to SQLite. Nobody else sees its header.
+ * db.h: a thin door to databases: SQLite files and PostgreSQL. Nobody else sees their libraries.
  *
  *	TT_TRY(tt_db_create(&db, "out/db.sqlite.tmp", 4096));
  *	TT_TRY(tt_db_exec(db, "create table devices (device_id int)"));
@@ -9,7 +9,12 @@
  *	tt_db_stmt_free(insert);
  *	TT_TRY(tt_db_close(db));
  *
- * Messages name the file and SQLite's reason. A database and its statements belong to one thread at a
+ * A path is that of a SQLite file; postgresql://USER@HOST/DATABASE is a database of a PostgreSQL server, by whose
+ * library (libpq), loaded at run time, it is reached. Both understand the SQL of callers: what differs between them is
+ * written as words in braces, which are the rows of sql_dialect.c. Times that are compared with each other are the
+ * database's ({now}, in milliseconds since 1970), never those of who asks.
+ *
+ * Messages name the database and its reason. A database and its statements belong to one thread at a
  * time. While a file is filled (tt_db_create()) rows are written by a thread of its own, behind the
  * caller: a failure may be told by a later call, by tt_db_close() at the latest.
  * SQLite's own memory does not come from base/mem.h: other users of the same library in the process
@@ -27,6 +32,18 @@
 struct tt_db;
 struct tt_db_stmt;
 
+/* Whether it names a PostgreSQL database: "postgresql://..." or "postgres://...". */
+bool tt_db_is_url(const char *path);
+
+/*
+ * TTNN_INVALID when it is a URL with a password in it: arguments are read by everybody, and are written to logs. It comes
+ * from the environment (PGPASSWORD) or libpq's files. Opening checks it too. Any path is fine.
+ */
+tt_status tt_db_check_url(const char *path);
+
+/* Overwrites what may be a password in a text of others with stars. */
+void tt_db_redact(char *text);
+
 /*
  * Opens a file for one long load: created if absent (with pages of that many bytes), one
  * transaction, nothing synced, no journal. What a crash leaves is no database: so this is for files
@@ -34,12 +51,15 @@ struct tt_db_stmt;
  */
 tt_status tt_db_create(struct tt_db **out, const char *path, unsigned page_size);
 
-/* Opens a file to read from. TTNN_NOTFOUND when there is none. */
+/*
+ * Opens a database to read from. TTNN_NOTFOUND when there is no such file; of a server, TTNN_INVALID when it refuses, and
+ * TTNN_IO when it is away.
+ */
 tt_status tt_db_open(struct tt_db **out, const char *path);
 
 /*
- * Opens a file that others may read and write meanwhile; it is made if it is absent. Who finds it locked waits up to so
- * many milliseconds. What is written outside of a transaction is one by itself.
+ * Opens a database that others may read and write meanwhile; a file is made if it is absent. Who finds it locked waits up
+ * to so many milliseconds. What is written outside of a transaction is one by itself.
  */
 tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms);
 
@@ -50,6 +70,18 @@ tt_status tt_db_share(struct tt_db **out, const char *path, int wait_ms);
 tt_status tt_db_begin(struct tt_db *db);
 tt_status tt_db_commit(struct tt_db *db);
 void tt_db_rollback(struct tt_db *db);
+
+/*
+ * Whether the last failure was that of a database that is away: its server or the way to it is gone, or somebody has
+ * locked the file for too long. Whatever is done again after tt_db_reconnect() has a chance then.
+ */
+bool tt_db_away(const struct tt_db *db);
+
+/* Looks for it again, at once: statements are as good as before, the transaction is gone. A failure leaves it away. */
+tt_status tt_db_reconnect(struct tt_db *db);
+
+/* In a child of fork(): it must not use the database, and does not keep the connection open. NULL is fine. */
+void tt_db_forget(struct tt_db *db);
 
 /* Ends the transaction of tt_db_create() and closes; frees `db` either way. NULL is fine. */
 tt_status tt_db_close(struct tt_db *db);
@@ -87,7 +119,10 @@ void tt_db_bind_int(struct tt_db_stmt *stmt, int at, int64_t value);
 void tt_db_bind_real(struct tt_db_stmt *stmt, int at, double value);
 void tt_db_bind_text(struct tt_db_stmt *stmt, int at, const char *text, size_t length);
 
-/* Runs to the end and makes ready for the next values. */
+/*
+ * Runs to the end and makes ready for the next values. In a transaction of a server it may be on its way still: a failure is
+ * told by a later call then, by tt_db_commit() at the latest.
+ */
 tt_status tt_db_run(struct tt_db_stmt *stmt);
 
 /* The next row: *row tells whether there is one; the statement is ready again when not. */
@@ -99,8 +134,13 @@ size_t tt_db_length(struct tt_db_stmt *stmt, int column); /* of the text, in byt
 int64_t tt_db_int(struct tt_db_stmt *stmt, int column);
 double tt_db_real(struct tt_db_stmt *stmt, int column);
 
-/* The rowid of the row that was inserted last. */
-int64_t tt_db_last_row(struct tt_db *db);
+/*
+ * A statement that adds rows of these columns ("a, b, c") of a table by tt_db_run(), as fast as can be; in a transaction,
+ * where nothing else may be asked before tt_db_copy_end(), which frees it and tells what failed.
+ */
+tt_status tt_db_copy(struct tt_db_stmt **out, struct tt_db *db, const char *table,
+		     const char *columns);
+tt_status tt_db_copy_end(struct tt_db_stmt *stmt);
 
 /* Ends a walk of tt_db_next() before its last row: the statement is ready again. */
 void tt_db_reset(struct tt_db_stmt *stmt);

@@ -49,6 +49,7 @@ struct tt_program_row {
 	enum tt_program_memory_kind kind;
 	uint32_t view_count; /* of a circular buffer; 0: not known, and not checked */
 	struct tt_program_view views[TT_PROGRAM_VIEWS];
+	const char *name; /* (optional) upstream's; a literal */
 	uint64_t size;
 	const ttnn_core_set *cores;
 	bool borrowed;    /* lies in the buffer of a tensor and takes no room of its own */

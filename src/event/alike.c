@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "event/encode.h"
+#include "event/value_kinds.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 
@@ -43,21 +44,13 @@ uint32_t tt_spec_place(const struct ttnn_tensor_spec *spec)
 
 bool tt_value_is_flat(const struct ttnn_value *value)
 {
-	switch ((enum ttnn_value_kind)value->kind) {
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-	case TTNN_VALUE_BOOL:
-	case TTNN_VALUE_INT:
-	case TTNN_VALUE_REAL:
-	case TTNN_VALUE_ENUM:
-	case TTNN_VALUE_CORE:
-	case TTNN_VALUE_CORE_SET:
-		return true;
-	case TTNN_VALUE_LIST:
-		return !value->count;
-	default:
-		return false;
-	}
+	static const uint32_t flat = 1u << TTNN_VALUE_ABSENT | 1u << TTNN_VALUE_NONE |
+				     1u << TTNN_VALUE_BOOL | 1u << TTNN_VALUE_INT |
+				     1u << TTNN_VALUE_REAL | 1u << TTNN_VALUE_ENUM |
+				     1u << TTNN_VALUE_CORE | 1u << TTNN_VALUE_CORE_SET;
+
+	return value->kind < TTNN_VALUE_KINDS &&
+	       (flat >> value->kind & 1 || (value->kind == TTNN_VALUE_LIST && !value->count));
 }
 
 /* Of values in a row, so deep in others. */
@@ -87,47 +80,51 @@ static uint64_t memory_hash(uint64_t hash, const struct ttnn_memory_config *memo
 	return hash;
 }
 
-static inline uint64_t value_hash(uint64_t hash, const struct ttnn_value *value, int depth)
+#define ALIKE(word, expression)                                                                    \
+	static inline uint64_t alike_##word(uint64_t hash, const struct ttnn_value *value,         \
+					    int depth)                                             \
+	{                                                                                          \
+		(void)depth;                                                                       \
+		return expression;                                                                 \
+	}
+
+static inline uint64_t alike_real(uint64_t hash, const struct ttnn_value *value, int depth)
 {
 	uint64_t number;
 
+	(void)depth;
+	memcpy(&number, &value->real, sizeof(number));
+	return tt_hash_u64(hash ^ TTNN_VALUE_REAL, number);
+}
+
+/* clang-format off */
+ALIKE(kind, tt_hash_u64(hash, value->kind))
+ALIKE(boolean, tt_hash_u64(hash, (uint64_t)value->boolean << 8 | TTNN_VALUE_BOOL))
+ALIKE(integer, tt_hash_u64(hash ^ TTNN_VALUE_INT, (uint64_t)value->integer))
+ALIKE(member, tt_hash_u64(hash ^ (uint64_t)(uintptr_t)value->enumeration, (uint64_t)value->integer))
+ALIKE(shape, tt_shape_hash(hash ^ TTNN_VALUE_SHAPE, value->shape))
+ALIKE(memory, memory_hash(hash ^ TTNN_VALUE_MEMORY, value->memory))
+ALIKE(core, tt_hash_u64(hash ^ TTNN_VALUE_CORE, (uint64_t)value->core.x << 32 | (uint64_t)value->core.y))
+ALIKE(core_set, tt_hash_u64(hash ^ TTNN_VALUE_CORE_SET, (uint64_t)(uintptr_t)value->core_set))
+ALIKE(device, tt_hash_u64(hash ^ TTNN_VALUE_DEVICE, ttnn_device_get_info(value->device)->id))
+ALIKE(items, row_hash(tt_hash_u64(hash ^ TTNN_VALUE_LIST, value->count), value->items, value->count,
+		      depth + 1))
+ALIKE(object, row_hash(tt_hash_u64(hash ^ TTNN_VALUE_OBJECT, (uint64_t)(uintptr_t)value->schema),
+		       value->items, value->schema->count, depth + 1))
+/* clang-format on */
+#define alike_never(hash, value, depth) 0
+
+static inline uint64_t value_hash(uint64_t hash, const struct ttnn_value *value, int depth)
+{
 	switch ((enum ttnn_value_kind)value->kind) {
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-		return tt_hash_u64(hash, value->kind);
-	case TTNN_VALUE_BOOL:
-		return tt_hash_u64(hash, (uint64_t)value->boolean << 8 | TTNN_VALUE_BOOL);
-	case TTNN_VALUE_INT:
-		return tt_hash_u64(hash ^ TTNN_VALUE_INT, (uint64_t)value->integer);
-	case TTNN_VALUE_REAL:
-		memcpy(&number, &value->real, sizeof(number));
-		return tt_hash_u64(hash ^ TTNN_VALUE_REAL, number);
-	case TTNN_VALUE_ENUM:
-		return tt_hash_u64(hash ^ (uint64_t)(uintptr_t)value->enumeration,
-				   (uint64_t)value->integer);
-	case TTNN_VALUE_SHAPE:
-		return tt_shape_hash(hash ^ TTNN_VALUE_SHAPE, value->shape);
-	case TTNN_VALUE_MEMORY:
-		return memory_hash(hash ^ TTNN_VALUE_MEMORY, value->memory);
-	case TTNN_VALUE_CORE:
-		return tt_hash_u64(hash ^ TTNN_VALUE_CORE,
-				   (uint64_t)value->core.x << 32 | (uint64_t)value->core.y);
-	case TTNN_VALUE_CORE_SET:
-		return tt_hash_u64(hash ^ TTNN_VALUE_CORE_SET,
-				   (uint64_t)(uintptr_t)value->core_set);
-	case TTNN_VALUE_DEVICE:
-		return tt_hash_u64(hash ^ TTNN_VALUE_DEVICE,
-				   ttnn_device_get_info(value->device)->id);
-	case TTNN_VALUE_LIST:
-		return row_hash(tt_hash_u64(hash ^ TTNN_VALUE_LIST, value->count), value->items,
-				value->count, depth + 1);
-	case TTNN_VALUE_OBJECT:
-		return row_hash(
-			tt_hash_u64(hash ^ TTNN_VALUE_OBJECT, (uint64_t)(uintptr_t)value->schema),
-			value->items, value->schema->count, depth + 1);
-	default:
-		return 0;
+#define ROW(KIND, name, content, alike, text, json)                                                \
+	TT_VALUE_CASE(KIND, alike_##alike(hash, value, depth))
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
+	case TTNN_VALUE_KINDS:
+		break;
 	}
+	return 0;
 }
 
 static uint64_t row_hash(uint64_t hash, const struct ttnn_value *values, size_t count, int depth)

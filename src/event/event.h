@@ -208,7 +208,7 @@ struct tt_event_facts {
 	uint64_t compute_ns, bandwidth_ns, ideal_ns;
 	const struct ttnn_value *input_bw, *output_bw; /* REAL: bytes per ns that tensors need */
 	size_t input_bw_count, output_bw_count;
-	const char *source; /* the file with its kernel, "src/ops/binary.c" */
+	const char *source; /* the file with its kernel, "src/ops/eltwise/binary.c" */
 };
 
 struct tt_event_program_launch {

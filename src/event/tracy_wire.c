@@ -6,6 +6,9 @@
 #define PROGRAM_NAME 64
 #define HOST_INFO 1024
 
+/* The same in all versions. */
+enum { ZONE_TEXT = 0, ZONE_NAME = 1, MESSAGE_COLOR = 3 };
+
 /* Numbers of events in each version of the protocol. To speak another: a row, if the events are of the same form. */
 #define EVENTS(X)                                                                                  \
 	X(message)                                                                                 \
@@ -30,25 +33,38 @@
 	X(plot_name)                                                                               \
 	X(frame_name)
 
+/* How the forms of events differ. */
+enum {
+	DELAY = 1, /* the welcome has a field for it */
+	/*
+	 * From 0.14 on. Times of zones have 16, 32 or 64 bits: the numbers of the shorter ones follow that of the
+	 * longest, and each form counts from where the one before it ends. So do the lengths of single strings, where
+	 * the form with 8 bits has the number after the next. Messages have a byte with who speaks and how gravely.
+	 */
+	COMPACT = 2
+};
+
 struct tt_wire_version {
 	uint32_t protocol;
-	bool delay; /* the welcome has a field for it */
+	unsigned forms;
 #define X(name) uint8_t name;
 	EVENTS(X)
 #undef X
 };
 
 static const struct tt_wire_version versions[] = {
-	/* 0.10 */ {64, true, 2,  15, 17, 38, 42, 45, 48, 49,  57, 58,
-		    59, 66,   70, 78, 89, 91, 95, 98, 99, 100, 104},
-	/* 0.11.0 */ {66, true, 2,  15, 17, 38, 42, 45, 48,  49,  57, 58,
-		      59, 67,   71, 79, 90, 92, 96, 99, 100, 101, 105},
-	/* 0.11.1 */ {69, true, 2,  15, 17, 38, 42, 45,  48,  49,  57, 58,
-		      59, 67,   71, 79, 90, 92, 96, 100, 101, 102, 106},
-	/* 0.12 */ {74, true, 2,  15, 17, 40, 44, 47,  50,  51,  59, 60,
-		    61, 69,   73, 81, 92, 94, 98, 102, 103, 104, 108},
-	/* 0.13 */ {76, false, 2,  15, 17, 40, 44, 47,  50,  51,  60, 61,
-		    62, 70,    74, 82, 93, 95, 99, 104, 105, 106, 110},
+	/* 0.10 */ {64, DELAY, 2,  15, 17, 38, 42, 45, 48, 49,  57, 58,
+		    59, 66,    70, 78, 89, 91, 95, 98, 99, 100, 104},
+	/* 0.11.0 */ {66, DELAY, 2,  15, 17, 38, 42, 45, 48,  49,  57, 58,
+		      59, 67,    71, 79, 90, 92, 96, 99, 100, 101, 105},
+	/* 0.11.1 */ {69, DELAY, 2,  15, 17, 38, 42, 45,  48,  49,  57, 58,
+		      59, 67,    71, 79, 90, 92, 96, 100, 101, 102, 106},
+	/* 0.12 */ {74, DELAY, 2,  15, 17, 40, 44, 47,  50,  51,  59, 60,
+		    61, 69,    73, 81, 92, 94, 98, 102, 103, 104, 108},
+	/* 0.13 */ {76, 0,  2,  15, 17, 40, 44, 47,  50,  51,  60, 61,
+		    62, 70, 74, 82, 93, 95, 99, 104, 105, 106, 110},
+	/* 0.14 */ {82, COMPACT, 2,  19, 25,  50,  54,  57,  60,  61,  73, 74,
+		    75, 83,      87, 95, 106, 108, 112, 119, 120, 121, 125},
 };
 
 const struct tt_wire_version *tt_wire_find(uint32_t protocol)
@@ -104,7 +120,7 @@ void tt_wire_welcome(struct tt_str *out, const struct tt_wire *wire,
 	add_double(out, 1); /* ns of a tick */
 	add(out, self->began_ns, 8);
 	add(out, self->began_ns, 8);
-	if (wire->version->delay)
+	if (wire->version->forms & DELAY)
 		add(out, 0, 8);
 	add(out, 1, 8); /* resolution */
 	add(out, self->epoch, 8);
@@ -144,33 +160,78 @@ static void add_time(struct tt_wire *wire, uint64_t *last, uint64_t ns)
 	*last = ns;
 }
 
-void tt_wire_begin(struct tt_wire *wire, uint32_t thread, uint64_t ns, uint64_t location)
+/* The begin or end of a zone, and its time, which is `step` after the last. */
+static void add_step(struct tt_wire *wire, uint8_t event, uint64_t step)
 {
-	turn_to(wire, thread);
-	add(&wire->frame, wire->version->zone_begin, 1);
-	add_time(wire, &wire->thread_ns, ns);
-	add(&wire->frame, location, 8);
-}
+	const uint64_t medium = UINT64_C(1) << 16, large = medium + (UINT64_C(1) << 32);
 
-void tt_wire_end(struct tt_wire *wire, uint32_t thread, uint64_t ns)
-{
-	turn_to(wire, thread);
-	add(&wire->frame, wire->version->zone_end, 1);
-	add_time(wire, &wire->thread_ns, ns);
+	if (!(wire->version->forms & COMPACT) || step > INT64_MAX) {
+		add(&wire->frame, event, 1);
+		add(&wire->frame, step, 8);
+	} else if (step < medium) {
+		add(&wire->frame, event + 2u, 1);
+		add(&wire->frame, step, 2);
+	} else if (step < large) {
+		add(&wire->frame, event + 1u, 1);
+		add(&wire->frame, step - medium, 4);
+	} else {
+		add(&wire->frame, event, 1);
+		add(&wire->frame, step - large, 8);
+	}
 }
 
 static void add_single(struct tt_wire *wire, const char *text)
 {
-	add(&wire->frame, wire->version->single_string, 1);
-	add_text(&wire->frame, text);
+	size_t length = strnlen(text, UINT16_MAX), shortest = 0;
+	uint8_t event = wire->version->single_string;
+
+	if (wire->version->forms & COMPACT)
+		shortest = UINT8_MAX + 1;
+	if (length < shortest) {
+		add(&wire->frame, event + 2u, 1);
+		add(&wire->frame, length, 1);
+	} else {
+		add(&wire->frame, event, 1);
+		add(&wire->frame, length - shortest, 2);
+	}
+	tt_str_add(&wire->frame, text, length);
 }
 
-void tt_wire_message(struct tt_wire *wire, uint32_t thread, uint64_t ns, const char *text)
+void tt_wire_begin(struct tt_wire *wire, const struct tt_wire_zone *zone)
 {
-	turn_to(wire, thread);
-	add_single(wire, text);
-	add(&wire->frame, wire->version->message, 1);
-	add(&wire->frame, ns, 8);
+	turn_to(wire, zone->thread);
+	add_step(wire, wire->version->zone_begin, zone->ns - wire->thread_ns);
+	wire->thread_ns = zone->ns;
+	add(&wire->frame, zone->location, 8);
+	if (zone->text) {
+		add_single(wire, zone->text);
+		add(&wire->frame, ZONE_TEXT, 1);
+	}
+}
+
+void tt_wire_end(struct tt_wire *wire, const struct tt_wire_zone *zone)
+{
+	turn_to(wire, zone->thread);
+	if (zone->text) {
+		add_single(wire, zone->text);
+		add(&wire->frame, ZONE_NAME, 1);
+	}
+	add_step(wire, wire->version->zone_end, zone->ns - wire->thread_ns);
+	wire->thread_ns = zone->ns;
+}
+
+void tt_wire_message(struct tt_wire *wire, const struct tt_wire_message *message)
+{
+	uint32_t color = message->color;
+
+	turn_to(wire, message->thread);
+	add_single(wire, message->text);
+	add(&wire->frame, color ? MESSAGE_COLOR : wire->version->message, 1);
+	add(&wire->frame, message->ns, 8);
+	if (color)
+		add(&wire->frame, color & 0xffffff, 3);
+	if (wire->version->forms & COMPACT)
+		add(&wire->frame, message->error ? 0x40 : 0x20, 1); /* the user, error or info */
 }
 
 void tt_wire_round(struct tt_wire *wire, uint64_t ns)

@@ -37,8 +37,8 @@ struct tt_wire_version;
 /* How a version has it; NULL: it is not spoken. */
 const struct tt_wire_version *tt_wire_find(uint32_t protocol);
 
-/* The version that is announced to viewers. */
-#define TT_WIRE_PROTOCOL 66
+/* The version that is announced to viewers: the newest. */
+#define TT_WIRE_PROTOCOL 82
 
 /* A conversation. All zero but `version` is one to begin with. */
 struct tt_wire {
@@ -59,9 +59,22 @@ struct tt_wire_self {
 void tt_wire_welcome(struct tt_str *out, const struct tt_wire *wire,
 		     const struct tt_wire_self *self);
 
-void tt_wire_begin(struct tt_wire *wire, uint32_t thread, uint64_t ns, uint64_t location);
-void tt_wire_end(struct tt_wire *wire, uint32_t thread, uint64_t ns);
-void tt_wire_message(struct tt_wire *wire, uint32_t thread, uint64_t ns, const char *text);
+/* The begin of a zone, or its end. */
+struct tt_wire_zone {
+	uint32_t thread;
+	uint64_t ns, location; /* location: of a begin */
+	const char *text;      /* (optional) what a viewer shows with it; of an end: its name */
+};
+void tt_wire_begin(struct tt_wire *wire, const struct tt_wire_zone *zone);
+void tt_wire_end(struct tt_wire *wire, const struct tt_wire_zone *zone);
+
+struct tt_wire_message {
+	uint32_t thread, color; /* color: 0xRRGGBB, 0: none */
+	uint64_t ns;
+	const char *text;
+	bool error;
+};
+void tt_wire_message(struct tt_wire *wire, const struct tt_wire_message *message);
 void tt_wire_round(struct tt_wire *wire, uint64_t ns);
 void tt_wire_plot(struct tt_wire *wire, uint32_t thread, uint64_t ns, uint64_t name, double value);
 void tt_wire_plot_of_bytes(struct tt_wire *wire, uint64_t name);

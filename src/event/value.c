@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "event/event.h"
+#include "event/value_kinds.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -12,28 +13,9 @@
 #include "tensor/tile.h"
 
 static const char *const kind_names[TTNN_VALUE_KINDS] = {
-	[TTNN_VALUE_ABSENT] = "nothing",
-	[TTNN_VALUE_NONE] = "None",
-	[TTNN_VALUE_BOOL] = "a boolean",
-	[TTNN_VALUE_INT] = "an integer",
-	[TTNN_VALUE_REAL] = "a number",
-	[TTNN_VALUE_STRING] = "a string",
-	[TTNN_VALUE_ENUM] = "an enumeration member",
-	[TTNN_VALUE_SHAPE] = "a shape",
-	[TTNN_VALUE_MEMORY] = "a memory config",
-	[TTNN_VALUE_CORE] = "a core",
-	[TTNN_VALUE_CORE_SET] = "a core range set",
-	[TTNN_VALUE_TILE] = "a tile",
-	[TTNN_VALUE_SHARD] = "a shard spec",
-	[TTNN_VALUE_ND_SHARD] = "an ND shard spec",
-	[TTNN_VALUE_TENSOR] = "a tensor",
-	[TTNN_VALUE_DEVICE] = "a device",
-	[TTNN_VALUE_LIST] = "a list",
-	[TTNN_VALUE_OBJECT] = "an object",
-	[TTNN_VALUE_OPAQUE] = "an object",
-	[TTNN_VALUE_SEEN_TENSOR] = "a tensor",
-	[TTNN_VALUE_SEEN_DEVICE] = "a device",
-	[TTNN_VALUE_DICT] = "a dictionary",
+#define ROW(KIND, name, content, alike, text, json) [TTNN_VALUE_##KIND] = (name),
+	TT_VALUE_KIND_LIST(ROW)
+#undef ROW
 };
 
 const char *tt_value_kind_name(const struct ttnn_value *value)
@@ -155,113 +137,121 @@ bool tt_value_integer(int64_t *out, const struct ttnn_value *value)
 	return true;
 }
 
+/* ---- the same ---------------------------------------------------------------------------------- */
+
+#define EQUAL(content, expression)                                                                 \
+	static inline bool equal_##content(const struct ttnn_value *a, const struct ttnn_value *b) \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+
+static bool equal_items(const struct ttnn_value *a, const struct ttnn_value *b)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!tt_value_equal(&a->items[i], &b->items[i]))
+			return false;
+	return true;
+}
+
+/* clang-format off */
+EQUAL(boolean, a->boolean == b->boolean)
+EQUAL(integer, a->integer == b->integer)
+EQUAL(real, a->real == b->real || (isnan(a->real) && isnan(b->real))) /* a NaN equals itself here */
+EQUAL(text, memcmp(a->text, b->text, a->count) == 0)
+EQUAL(member, a->enumeration == b->enumeration && a->integer == b->integer)
+EQUAL(shape, ttnn_shape_equal(a->shape, b->shape))
+EQUAL(memory, ttnn_memory_config_equal(a->memory, b->memory))
+EQUAL(core, a->core.x == b->core.x && a->core.y == b->core.y)
+EQUAL(core_set, a->core_set == b->core_set)
+EQUAL(tile, tt_tile_equal(a->tile, b->tile))
+EQUAL(shard, tt_shard_spec_equal(a->shard, b->shard))
+EQUAL(nd_shard, tt_nd_shard_spec_equal(a->nd_shard, b->nd_shard))
+EQUAL(tensor, a->tensor == b->tensor)
+EQUAL(device, a->device == b->device)
+EQUAL(seen_tensor, a->seen->id == b->seen->id)
+EQUAL(object, a->schema == b->schema && equal_items(a, b))
+/* clang-format on */
+
 bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b)
 {
 	if (a->kind != b->kind || a->count != b->count)
 		return false;
 	switch ((enum ttnn_value_kind)a->kind) {
-	case TTNN_VALUE_BOOL:
-		return a->boolean == b->boolean;
-	case TTNN_VALUE_INT:
-		return a->integer == b->integer;
-	case TTNN_VALUE_REAL: /* a NaN equals itself here */
-		return a->real == b->real || (isnan(a->real) && isnan(b->real));
-	case TTNN_VALUE_STRING:
-	case TTNN_VALUE_OPAQUE:
-		return memcmp(a->text, b->text, a->count) == 0;
-	case TTNN_VALUE_ENUM:
-		return a->enumeration == b->enumeration && a->integer == b->integer;
-	case TTNN_VALUE_SHAPE:
-		return ttnn_shape_equal(a->shape, b->shape);
-	case TTNN_VALUE_MEMORY:
-		return ttnn_memory_config_equal(a->memory, b->memory);
-	case TTNN_VALUE_CORE:
-		return a->core.x == b->core.x && a->core.y == b->core.y;
-	case TTNN_VALUE_TILE:
-		return tt_tile_equal(a->tile, b->tile);
-	case TTNN_VALUE_SHARD:
-		return tt_shard_spec_equal(a->shard, b->shard);
-	case TTNN_VALUE_ND_SHARD:
-		return tt_nd_shard_spec_equal(a->nd_shard, b->nd_shard);
-	case TTNN_VALUE_CORE_SET:
-	case TTNN_VALUE_TENSOR:
-	case TTNN_VALUE_DEVICE:
-		return a->core_set == b->core_set;
-	case TTNN_VALUE_SEEN_TENSOR:
-		return a->seen->id == b->seen->id;
-	case TTNN_VALUE_OBJECT:
-		if (a->schema != b->schema)
-			return false;
-		/* fall through */
-	case TTNN_VALUE_LIST:
-	case TTNN_VALUE_DICT:
-		for (uint32_t i = 0; i < a->count; i++)
-			if (!tt_value_equal(&a->items[i], &b->items[i]))
-				return false;
-		return true;
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-	case TTNN_VALUE_SEEN_DEVICE: /* `count` is all there is */
+#define equal_empty(a, b) true
+#define equal_seen_device(a, b) true /* `count` is all there is */
+#define ROW(KIND, name, content, alike, text, json) TT_VALUE_CASE(KIND, equal_##content(a, b))
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
 	case TTNN_VALUE_KINDS:
 		break;
 	}
 	return true;
 }
 
-static uint64_t hash_shard(uint64_t hash, const struct ttnn_shard_spec *shard)
+/* ---- hashes: of what programs' keys are made of ------------------------------------------------------ */
+
+#define HASH(content, expression)                                                                  \
+	static inline uint64_t hash_##content(uint64_t hash, const struct ttnn_value *value)       \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+
+static uint64_t hash_tile(uint64_t hash, const struct ttnn_value *value)
 {
+	hash = tt_hash_u64(hash, (uint64_t)value->tile->height << 32 | value->tile->width);
+	return tt_hash_u64(hash, value->tile->transpose);
+}
+
+static uint64_t hash_shard(uint64_t hash, const struct ttnn_value *value)
+{
+	const struct ttnn_shard_spec *shard = value->shard;
+
 	hash = tt_hash_u64(hash, tt_core_set_hash(shard->grid));
 	hash = tt_hash_u64(hash, (uint64_t)shard->height << 32 | shard->width);
 	return tt_hash_u64(hash, shard->orientation);
 }
+
+static uint64_t hash_nd_shard(uint64_t hash, const struct ttnn_value *value)
+{
+	hash = tt_shape_hash(hash, &value->nd_shard->shape);
+	hash = tt_hash_u64(hash, tt_core_set_hash(value->nd_shard->grid));
+	return tt_hash_u64(hash, (uint64_t)value->nd_shard->orientation << 8 |
+					 (uint64_t)value->nd_shard->strategy);
+}
+
+static uint64_t hash_items(uint64_t hash, const struct ttnn_value *value)
+{
+	for (uint32_t i = 0; i < value->count; i++)
+		hash = tt_value_hash(hash, &value->items[i]);
+	return hash;
+}
+
+/* clang-format off */
+HASH(boolean, tt_hash_u64(hash, value->boolean))
+HASH(integer, tt_hash_u64(hash, (uint64_t)value->integer))
+HASH(real, tt_hash(hash, &value->real, sizeof(value->real)))
+HASH(text, tt_hash(hash, value->text, value->count))
+HASH(shape, tt_shape_hash(hash, value->shape))
+HASH(memory, tt_memory_config_hash(hash, value->memory))
+HASH(core, tt_hash_u64(hash, (uint64_t)value->core.x << 32 | value->core.y))
+HASH(core_set, tt_hash_u64(hash, tt_core_set_hash(value->core_set)))
+HASH(tensor, tt_tensor_spec_hash(hash, ttnn_tensor_get_spec(value->tensor)))
+HASH(seen_tensor, tt_tensor_spec_hash(hash, value->seen->spec))
+/* clang-format on */
+#define hash_member hash_integer
+#define hash_object hash_items
+#define hash_empty(hash, value) hash
+#define hash_device(hash, value) hash
+#define hash_seen_device(hash, value) hash
 
 uint64_t tt_value_hash(uint64_t seed, const struct ttnn_value *value)
 {
 	uint64_t hash = tt_hash_u64(seed, (uint64_t)value->kind << 32 | value->count);
 
 	switch ((enum ttnn_value_kind)value->kind) {
-	case TTNN_VALUE_BOOL:
-		return tt_hash_u64(hash, value->boolean);
-	case TTNN_VALUE_INT:
-	case TTNN_VALUE_ENUM:
-		return tt_hash_u64(hash, (uint64_t)value->integer);
-	case TTNN_VALUE_REAL:
-		return tt_hash(hash, &value->real, sizeof(value->real));
-	case TTNN_VALUE_STRING:
-	case TTNN_VALUE_OPAQUE:
-		return tt_hash(hash, value->text, value->count);
-	case TTNN_VALUE_SHAPE:
-		return tt_shape_hash(hash, value->shape);
-	case TTNN_VALUE_MEMORY:
-		return tt_memory_config_hash(hash, value->memory);
-	case TTNN_VALUE_CORE:
-		return tt_hash_u64(hash, (uint64_t)value->core.x << 32 | value->core.y);
-	case TTNN_VALUE_CORE_SET:
-		return tt_hash_u64(hash, tt_core_set_hash(value->core_set));
-	case TTNN_VALUE_TILE:
-		hash = tt_hash_u64(hash, (uint64_t)value->tile->height << 32 | value->tile->width);
-		return tt_hash_u64(hash, value->tile->transpose);
-	case TTNN_VALUE_SHARD:
-		return hash_shard(hash, value->shard);
-	case TTNN_VALUE_ND_SHARD:
-		hash = tt_shape_hash(hash, &value->nd_shard->shape);
-		hash = tt_hash_u64(hash, tt_core_set_hash(value->nd_shard->grid));
-		return tt_hash_u64(hash, (uint64_t)value->nd_shard->orientation << 8 |
-						 (uint64_t)value->nd_shard->strategy);
-	case TTNN_VALUE_TENSOR:
-		return tt_tensor_spec_hash(hash, ttnn_tensor_get_spec(value->tensor));
-	case TTNN_VALUE_SEEN_TENSOR:
-		return tt_tensor_spec_hash(hash, value->seen->spec);
-	case TTNN_VALUE_LIST:
-	case TTNN_VALUE_OBJECT:
-	case TTNN_VALUE_DICT:
-		for (uint32_t i = 0; i < value->count; i++)
-			hash = tt_value_hash(hash, &value->items[i]);
-		return hash;
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-	case TTNN_VALUE_DEVICE:
-	case TTNN_VALUE_SEEN_DEVICE:
+#define ROW(KIND, name, content, alike, text, json) TT_VALUE_CASE(KIND, hash_##content(hash, value))
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
 	case TTNN_VALUE_KINDS:
 		break;
 	}
@@ -279,51 +269,72 @@ static const void *copy_bytes(struct tt_arena *arena, const void *from, size_t s
 	return to;
 }
 
-static tt_status copy_items(struct ttnn_value *out, struct tt_arena *arena,
-			    const struct ttnn_value *value)
+/* What a value points at; false: memory is exhausted. */
+#define COPY(content, member, copy)                                                                \
+	static bool copy_##content(struct ttnn_value *out, struct tt_arena *arena,                 \
+				   const struct ttnn_value *value)                                 \
+	{                                                                                          \
+		out->member = copy;                                                                \
+		return out->member;                                                                \
+	}
+#define COPY_STRUCT(member)                                                                        \
+	COPY(member, member, copy_bytes(arena, value->member, sizeof(*value->member)))
+
+/* clang-format off */
+COPY(text, text, tt_arena_strdup(arena, value->text))
+COPY_STRUCT(shape)
+COPY_STRUCT(memory)
+COPY_STRUCT(tile)
+COPY_STRUCT(shard)
+COPY_STRUCT(nd_shard)
+/* clang-format on */
+
+static bool copy_items(struct ttnn_value *out, struct tt_arena *arena,
+		       const struct ttnn_value *value)
 {
 	struct ttnn_value *items = tt_arena_calloc(arena, value->count + 1, sizeof(*items));
 
-	if (!items)
-		return tt_fail_nomem();
-	for (uint32_t i = 0; i < value->count; i++)
-		TT_TRY(tt_value_copy(&items[i], arena, &value->items[i]));
+	for (uint32_t i = 0; items && i < value->count; i++)
+		if (tt_value_copy(&items[i], arena, &value->items[i]) != TTNN_OK)
+			return false;
 	out->items = items;
-	return TTNN_OK;
+	return items;
 }
+
+/* What is in the value itself, what is alive, what lives for ever: nothing is left to copy. */
+static inline bool copy_nothing(struct ttnn_value *out, struct tt_arena *arena,
+				const struct ttnn_value *value)
+{
+	(void)out;
+	(void)arena;
+	(void)value;
+	return true;
+}
+#define copy_object copy_items
+#define copy_empty copy_nothing
+#define copy_boolean copy_nothing
+#define copy_integer copy_nothing
+#define copy_real copy_nothing
+#define copy_member copy_nothing
+#define copy_core copy_nothing
+#define copy_core_set copy_nothing
+#define copy_tensor copy_nothing
+#define copy_device copy_nothing
+#define copy_seen_tensor copy_nothing
+#define copy_seen_device copy_nothing
 
 tt_status tt_value_copy(struct ttnn_value *out, struct tt_arena *arena,
 			const struct ttnn_value *value)
 {
-	const void *copy = out;
+	static bool (*const copy[TTNN_VALUE_KINDS])(struct ttnn_value *, struct tt_arena *,
+						    const struct ttnn_value *) = {
+#define ROW(KIND, name, content, alike, text, json) [TTNN_VALUE_##KIND] = copy_##content,
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
+	};
 
 	*out = *value;
-	switch (value->kind) {
-	case TTNN_VALUE_STRING:
-	case TTNN_VALUE_OPAQUE:
-		copy = out->text = tt_arena_strdup(arena, value->text);
-		break;
-	case TTNN_VALUE_SHAPE:
-		copy = out->shape = copy_bytes(arena, value->shape, sizeof(*value->shape));
-		break;
-	case TTNN_VALUE_MEMORY:
-		copy = out->memory = copy_bytes(arena, value->memory, sizeof(*value->memory));
-		break;
-	case TTNN_VALUE_TILE:
-		copy = out->tile = copy_bytes(arena, value->tile, sizeof(*value->tile));
-		break;
-	case TTNN_VALUE_SHARD:
-		copy = out->shard = copy_bytes(arena, value->shard, sizeof(*value->shard));
-		break;
-	case TTNN_VALUE_ND_SHARD:
-		copy = out->nd_shard = copy_bytes(arena, value->nd_shard, sizeof(*value->nd_shard));
-		break;
-	case TTNN_VALUE_LIST:
-	case TTNN_VALUE_OBJECT:
-	case TTNN_VALUE_DICT:
-		return copy_items(out, arena, value);
-	default:
-		break;
-	}
-	return copy ? TTNN_OK : tt_fail_nomem();
+	if (value->kind < TTNN_VALUE_KINDS && !copy[value->kind](out, arena, value))
+		return tt_fail_nomem();
+	return TTNN_OK;
 }

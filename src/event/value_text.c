@@ -4,6 +4,7 @@
 
 #include "base/fmt.h"
 #include "event/event.h"
+#include "event/value_kinds.h"
 #include "tensor/shape.h"
 #include "tensor/text.h"
 #include "tensor/value_json.h"
@@ -127,67 +128,60 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 	tt_str_addc(out, ')');
 }
 
+#define TEXT(word, statement)                                                                      \
+	static void text_##word(struct tt_str *out, const struct ttnn_value *value)                \
+	{                                                                                          \
+		statement;                                                                         \
+	}
+
+static void text_member(struct tt_str *out, const struct ttnn_value *value)
+{
+	if (tt_enum_name(value->enumeration, value->integer))
+		tt_text_enum(out, value->enumeration, value->integer, "::");
+	else
+		tt_str_addf(out, "%s::INVALID", value->enumeration->name);
+}
+
+static void text_device(struct tt_str *out, const struct ttnn_value *value)
+{
+	uint32_t device = 0;
+
+	tt_value_seen_device(&device, value);
+	tt_str_addf(out, "0x%012x", 0x10000000u + 0x100u * device);
+}
+
+static void text_nullopt(struct tt_str *out, const struct ttnn_value *value)
+{
+	(void)value;
+	tt_str_adds(out, "std::nullopt");
+}
+
+/* clang-format off */
+TEXT(boolean, tt_str_addc(out, value->boolean ? '1' : '0'))
+TEXT(integer, tt_str_addi(out, value->integer))
+TEXT(real, add_float(out, value->real))
+TEXT(string, tt_str_adds(out, value->text))
+TEXT(shape, tt_text_shape(out, value->shape, TTNN_DIALECT_TT_METAL))
+TEXT(memory, tt_text_memory_config(out, value->memory, TTNN_DIALECT_TT_METAL))
+TEXT(core, tt_text_core(out, value->core, TTNN_DIALECT_TT_METAL))
+TEXT(core_set, tt_text_core_set(out, value->core_set, TTNN_DIALECT_TT_METAL))
+TEXT(tile, tt_text_tile(out, value->tile))
+TEXT(shard, tt_text_shard_spec(out, value->shard))
+TEXT(nd_shard, tt_text_nd_shard_spec(out, value->nd_shard))
+TEXT(items, add_list(out, value, "{", "}"))
+TEXT(object, add_object(out, value))
+TEXT(name, tt_str_adds(out, tt_value_kind_name(value)))
+/* clang-format on */
+
 void tt_value_text(struct tt_str *out, const struct ttnn_value *value)
 {
-	const enum ttnn_dialect dialect = TTNN_DIALECT_TT_METAL;
-	uint32_t device;
+	static void (*const texts[TTNN_VALUE_KINDS])(struct tt_str *, const struct ttnn_value *) = {
+#define ROW(KIND, name, content, alike, text, json) [TTNN_VALUE_##KIND] = text_##text,
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
+	};
 
-	switch ((enum ttnn_value_kind)value->kind) {
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-		tt_str_adds(out, "std::nullopt");
-		break;
-	case TTNN_VALUE_BOOL:
-		tt_str_addc(out, value->boolean ? '1' : '0');
-		break;
-	case TTNN_VALUE_INT:
-		tt_str_addi(out, value->integer);
-		break;
-	case TTNN_VALUE_REAL:
-		add_float(out, value->real);
-		break;
-	case TTNN_VALUE_STRING:
-		tt_str_adds(out, value->text);
-		break;
-	case TTNN_VALUE_ENUM:
-		if (tt_enum_name(value->enumeration, value->integer))
-			tt_text_enum(out, value->enumeration, value->integer, "::");
-		else
-			tt_str_addf(out, "%s::INVALID", value->enumeration->name);
-		break;
-	case TTNN_VALUE_SHAPE:
-		tt_text_shape(out, value->shape, dialect);
-		break;
-	case TTNN_VALUE_MEMORY:
-		tt_text_memory_config(out, value->memory, dialect);
-		break;
-	case TTNN_VALUE_CORE:
-		tt_text_core(out, value->core, dialect);
-		break;
-	case TTNN_VALUE_CORE_SET:
-		tt_text_core_set(out, value->core_set, dialect);
-		break;
-	case TTNN_VALUE_TILE:
-		tt_text_tile(out, value->tile);
-		break;
-	case TTNN_VALUE_SHARD:
-		tt_text_shard_spec(out, value->shard);
-		break;
-	case TTNN_VALUE_ND_SHARD:
-		tt_text_nd_shard_spec(out, value->nd_shard);
-		break;
-	case TTNN_VALUE_LIST:
-		add_list(out, value, "{", "}");
-		break;
-	case TTNN_VALUE_OBJECT:
-		add_object(out, value);
-		break;
-	default:
-		if (tt_value_seen_device(&device, value))
-			tt_str_addf(out, "0x%012x", 0x10000000u + 0x100u * device);
-		else
-			tt_str_adds(out, tt_value_kind_name(value));
-	}
+	(value->kind < TTNN_VALUE_KINDS ? texts[value->kind] : text_name)(out, value);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
@@ -225,52 +219,105 @@ void tt_value_json_members(struct tt_jsonw *w, const struct ttnn_value *value,
 	}
 }
 
+#define JSON(word, statement)                                                                      \
+	static void json_##word(struct tt_jsonw *w, const struct ttnn_value *value,                \
+				enum ttnn_dialect dialect)                                         \
+	{                                                                                          \
+		(void)dialect;                                                                     \
+		statement;                                                                         \
+	}
+
+static void json_items(struct tt_jsonw *w, const struct ttnn_value *value,
+		       enum ttnn_dialect dialect)
+{
+	tt_jsonw_array(w);
+	for (uint32_t i = 0; i < value->count; i++)
+		tt_value_json(w, &value->items[i], dialect);
+	tt_jsonw_end(w);
+}
+
+static void json_object(struct tt_jsonw *w, const struct ttnn_value *value,
+			enum ttnn_dialect dialect)
+{
+	tt_jsonw_object(w);
+	tt_value_json_members(w, value, dialect);
+	tt_jsonw_end(w);
+}
+
+static void json_null(struct tt_jsonw *w, const struct ttnn_value *value, enum ttnn_dialect dialect)
+{
+	(void)value;
+	(void)dialect;
+	tt_jsonw_null(w);
+}
+
+/* clang-format off */
+JSON(boolean, tt_jsonw_bool(w, value->boolean))
+JSON(integer, tt_jsonw_int(w, value->integer))
+JSON(real, tt_jsonw_real(w, value->real))
+JSON(string, tt_jsonw_string(w, value->text))
+JSON(shape, tt_json_write_shape(w, value->shape))
+JSON(memory, tt_json_write_memory_config(w, value->memory, dialect))
+JSON(core, tt_json_write_core(w, value->core))
+JSON(core_set, tt_json_write_core_set(w, value->core_set))
+JSON(shard, tt_json_write_shard_spec(w, value->shard))
+JSON(nd_shard, tt_json_write_nd_shard_spec(w, value->nd_shard, dialect))
+/* clang-format on */
+
 void tt_value_json(struct tt_jsonw *w, const struct ttnn_value *value, enum ttnn_dialect dialect)
 {
-	switch ((enum ttnn_value_kind)value->kind) {
-	case TTNN_VALUE_BOOL:
-		tt_jsonw_bool(w, value->boolean);
-		break;
-	case TTNN_VALUE_INT:
-	case TTNN_VALUE_ENUM:
-		tt_jsonw_int(w, value->integer);
-		break;
-	case TTNN_VALUE_REAL:
-		tt_jsonw_real(w, value->real);
-		break;
-	case TTNN_VALUE_STRING:
-		tt_jsonw_string(w, value->text);
-		break;
-	case TTNN_VALUE_SHAPE:
-		tt_json_write_shape(w, value->shape);
-		break;
-	case TTNN_VALUE_MEMORY:
-		tt_json_write_memory_config(w, value->memory, dialect);
-		break;
-	case TTNN_VALUE_CORE:
-		tt_json_write_core(w, value->core);
-		break;
-	case TTNN_VALUE_CORE_SET:
-		tt_json_write_core_set(w, value->core_set);
-		break;
-	case TTNN_VALUE_SHARD:
-		tt_json_write_shard_spec(w, value->shard);
-		break;
-	case TTNN_VALUE_ND_SHARD:
-		tt_json_write_nd_shard_spec(w, value->nd_shard, dialect);
-		break;
-	case TTNN_VALUE_LIST:
-		tt_jsonw_array(w);
-		for (uint32_t i = 0; i < value->count; i++)
-			tt_value_json(w, &value->items[i], dialect);
-		tt_jsonw_end(w);
-		break;
-	case TTNN_VALUE_OBJECT:
-		tt_jsonw_object(w);
-		tt_value_json_members(w, value, dialect);
-		tt_jsonw_end(w);
-		break;
-	default:
-		tt_jsonw_null(w);
+	static void (*const writers[TTNN_VALUE_KINDS])(struct tt_jsonw *, const struct ttnn_value *,
+						       enum ttnn_dialect) = {
+#define ROW(KIND, name, content, alike, text, json) [TTNN_VALUE_##KIND] = json_##json,
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
+	};
+
+	(value->kind < TTNN_VALUE_KINDS ? writers[value->kind] : json_null)(w, value, dialect);
+}
+
+/* ---- at a glance --------------------------------------------------------------------------------------- */
+
+static void add_enum(struct tt_str *out, const struct tt_enum *type, int64_t value)
+{
+	const char *name = tt_enum_name(type, value);
+
+	tt_str_adds(out, name ? name : "?");
+}
+
+void tt_value_text_glance(struct tt_str *out, const struct tt_event_tensor *tensor)
+{
+	const struct ttnn_tensor_spec *spec = tensor->spec;
+
+	if (!spec) {
+		tt_str_adds(out, "Tensor");
+		return;
 	}
+	tt_shape_list(out, &spec->shape);
+	tt_str_addc(out, ' ');
+	add_enum(out, &tt_enum_dtype, spec->dtype);
+	tt_str_addc(out, ' ');
+	add_enum(out, &tt_enum_layout, spec->layout);
+	tt_str_addc(out, ' ');
+	if (!tensor->on_device) {
+		tt_str_adds(out, "HOST");
+		return;
+	}
+	add_enum(out, &tt_enum_buffer_type, spec->memory.buffer);
+	if (spec->memory.layout != TTNN_INTERLEAVED) {
+		tt_str_addc(out, ' ');
+		add_enum(out, &tt_enum_memory_layout, spec->memory.layout);
+	}
+}
+
+void tt_value_text_cut(struct tt_str *out, size_t from, size_t most)
+{
+	size_t at = from + most;
+
+	if (out->length <= at || tt_str_status(out) != TTNN_OK)
+		return;
+	while (at > from && ((unsigned char)out->data[at] & 0xc0) == 0x80)
+		at--;
+	tt_str_end(out, out->data + at);
+	tt_str_adds(out, "...");
 }

@@ -15,6 +15,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "event/viewer_broadcast.h"
 #include "event/viewer_queue.h"
 
 #define PORTS 64 /* that are tried */
@@ -25,7 +26,6 @@
 #define ENDING_NS UINT64_C(10000000000)  /* at the end, in all */
 #define ALIVE_NS UINT64_C(500000000)
 #define BROADCAST_NS UINT64_C(3000000000)
-#define BROADCAST_PORT 8086
 
 static struct {
 	pthread_t thread;
@@ -34,6 +34,7 @@ static struct {
 	int listener, port;
 	int fd; /* of the viewer, + 1: for the child of a fork, which closes it */
 	uint64_t began_ns;
+	struct tt_viewer_broadcast broadcast;
 } viewer = {.listener = -1};
 
 /* ---- the conversation ---------------------------------------------------------------------------------- */
@@ -151,13 +152,23 @@ static void say_record(struct talk *talk, const struct tt_viewer_record *record)
 {
 	switch ((enum tt_viewer_kind)record->kind) {
 	case TT_VIEWER_BEGIN:
-		tt_wire_begin(&talk->wire, record->thread, record->ns, record->what);
+		tt_wire_begin(&talk->wire, &(struct tt_wire_zone){.thread = record->thread,
+								  .ns = record->ns,
+								  .location = record->what,
+								  .text = record->name});
 		break;
 	case TT_VIEWER_END:
-		tt_wire_end(&talk->wire, record->thread, record->ns);
+		tt_wire_end(&talk->wire, &(struct tt_wire_zone){.thread = record->thread,
+								.ns = record->ns,
+								.text = record->name});
 		break;
 	case TT_VIEWER_MESSAGE:
-		tt_wire_message(&talk->wire, record->thread, record->ns, record->text);
+		tt_wire_message(&talk->wire,
+				&(struct tt_wire_message){.thread = record->thread,
+							  .color = (uint32_t)record->what,
+							  .ns = record->ns,
+							  .text = record->text,
+							  .error = record->error});
 		tt_free(record->text);
 		break;
 	case TT_VIEWER_ROUND:
@@ -241,21 +252,10 @@ static void meet(struct talk *talk)
 
 static void call_out(uint64_t *next_ns)
 {
-	unsigned char bytes[TT_WIRE_BROADCAST_SIZE];
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(BROADCAST_PORT)};
-	int fd, yes = 1;
-
 	if (tt_clock_ns() < *next_ns)
 		return;
 	*next_ns = tt_clock_ns() + BROADCAST_NS;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return;
-	to.sin_addr.s_addr = htonl(0x7fffffff); /* all of this machine */
-	setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &yes, sizeof(yes));
-	tt_wire_broadcast(bytes, (uint16_t)viewer.port, (uint64_t)getpid(), program_name());
-	(void)!sendto(fd, bytes, sizeof(bytes), 0, (struct sockaddr *)&to, sizeof(to));
-	close(fd);
+	tt_viewer_broadcast_send(&viewer.broadcast, viewer.port, program_name());
 }
 
 /* Whether nothing is left to be said: then the thread ends. */
@@ -312,7 +312,7 @@ static void *converse(void *nothing)
 
 /* ---- begin and end ------------------------------------------------------------------------------------- */
 
-/* The first free port from this one on, of this machine alone; false: none is. */
+/* The first free port from this one on, of this machine alone unless others are told of it; false: none is. */
 static bool listen_on(int first)
 {
 	int yes = 1;
@@ -324,7 +324,7 @@ static bool listen_on(int first)
 
 		if (fd < 0)
 			return false;
-		here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		here.sin_addr.s_addr = htonl(viewer.broadcast.far ? INADDR_ANY : INADDR_LOOPBACK);
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 		if (bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 && listen(fd, 4) == 0) {
 			viewer.listener = fd;
@@ -399,6 +399,9 @@ void tt_viewer_from_environment(void)
 		return;
 	if (!wanted_port())
 		tt_log(TT_LOG_WARN, "TTNN_LIVE: %s is no port", wanted);
+	else if (tt_viewer_broadcast_read(&viewer.broadcast, tt_env("TTNN_LIVE_ANNOUNCE")) !=
+		 TTNN_OK)
+		tt_log(TT_LOG_WARN, "TTNN_LIVE_ANNOUNCE: %s", ttnn_error());
 	else if (!tt_viewer_hear())
 		tt_log(TT_LOG_WARN, "TTNN_LIVE: %s", ttnn_error());
 	else if (!start())

@@ -1,7 +1,7 @@
 /*
  * viewer.h: the process as a client of Tracy, to which viewers attach while it runs: TTNN_LIVE=PORT in the
- * environment, which `ttnn profile --live` sets. The process listens on this machine alone, on that port or on the
- * next one that is free.
+ * environment, which `ttnn profile --live` sets. The process listens on that port or on the next one that is free, of
+ * this machine alone unless viewers of other machines are told of it (viewer_broadcast.h).
  *
  * What happens is put into a queue of fixed length, which a thread of its own sends. From the beginning of the
  * process on, up to a full queue: a viewer that comes in time sees all. After that what happens from its coming on.

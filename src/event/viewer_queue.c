@@ -7,15 +7,16 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "event/viewer_names.h"
 
 #define QUEUE ((size_t)1 << 20) /* records, of 32 bytes */
 #define SPARE 65536             /* of these, for ends of zones that were told */
 #define CHIPS 64
 #define BANKS 5
 #define TEXT_MOST 16384
+#define RED 0xff4040
 
 /* A zone that is open on a thread. */
 struct open_zone {
@@ -65,9 +66,7 @@ static struct {
 	bool late;      /* nobody came while all fitted */
 	uint64_t lost;
 	uint64_t began_ns;
-	struct tt_map strings, locations; /* text → number, from 1; likewise */
-	TT_VEC(const char *) texts;
-	TT_VEC(struct tt_wire_location) places;
+	struct tt_viewer_names names;
 	TT_VEC(struct plot) plots;
 	TT_VEC(struct mesh) meshes;
 	struct chip chips[CHIPS];
@@ -124,57 +123,6 @@ static struct tt_viewer_record *push(bool sure)
 	return &viewer.queue[(viewer.first + viewer.count++) % QUEUE];
 }
 
-static uint64_t number_of(struct tt_map *map, const void *key, size_t size, bool *added)
-{
-	struct tt_map_entry *entry = tt_map_add(map, key, size, added);
-
-	if (!entry)
-		return 0;
-	if (*added)
-		entry->number = map->count;
-	return entry->number;
-}
-
-static uint64_t string_of(const char *text)
-{
-	const char **place;
-	bool added;
-	uint64_t number = number_of(&viewer.strings, text, strlen(text), &added);
-
-	if (!number || !added)
-		return number;
-	place = TT_VEC_PUSH(&viewer.texts);
-	if (!place)
-		return 0;
-	*place = viewer.strings.entries[number - 1].key;
-	return number;
-}
-
-/* The number of a place in the program; 0 when memory is exhausted. */
-static uint64_t location_of(const struct tt_event_zone *zone)
-{
-	const struct {
-		const void *name, *file;
-		uint64_t line;
-	} key = {zone->name, zone->file, (uint64_t)zone->line << 32 | zone->color};
-	struct tt_wire_location *place;
-	bool added;
-	uint64_t number = number_of(&viewer.locations, &key, sizeof(key), &added);
-
-	if (!number || !added)
-		return number;
-	place = TT_VEC_PUSH(&viewer.places);
-	if (!place)
-		return 0;
-	*place = (struct tt_wire_location){
-		.name = string_of(zone->name),
-		.function = string_of(zone->function ? zone->function : zone->name),
-		.file = string_of(zone->file ? zone->file : ""),
-		.line = zone->line,
-		.color = zone->color};
-	return number;
-}
-
 /* ---- threads ------------------------------------------------------------------------------------------- */
 
 static void free_speaker(void *memory)
@@ -225,7 +173,8 @@ static struct speaker *own_speaker(void)
 
 /* ---- what happens -------------------------------------------------------------------------------------- */
 
-static void tell_begin(struct speaker *speaker, struct open_zone *open, uint64_t ns)
+/* `said` is the number of a text, or 0. */
+static void tell_begin(struct speaker *speaker, struct open_zone *open, uint64_t ns, uint64_t said)
 {
 	struct tt_viewer_record *record = push(false);
 
@@ -234,20 +183,29 @@ static void tell_begin(struct speaker *speaker, struct open_zone *open, uint64_t
 		*record = (struct tt_viewer_record){.kind = TT_VIEWER_BEGIN,
 						    .ns = ns,
 						    .thread = speaker->thread,
-						    .what = open->location};
+						    .what = open->location,
+						    .said = said};
 }
 
-static void tell_end(struct speaker *speaker, const struct open_zone *open, uint64_t ns)
+/* `name` is the number of one that is known at the end alone, or 0. */
+static void tell_end(struct speaker *speaker, const struct open_zone *open, uint64_t ns,
+		     uint64_t name)
 {
 	struct tt_viewer_record *record = open->told == viewer.round ? push(true) : NULL;
 
 	if (record)
 		*record = (struct tt_viewer_record){
-			.kind = TT_VIEWER_END, .ns = ns, .thread = speaker->thread};
+			.kind = TT_VIEWER_END, .ns = ns, .thread = speaker->thread, .said = name};
 }
 
-static void begin_zone(struct speaker *speaker, const struct tt_event_zone *zone, bool user,
-		       uint64_t ns)
+/* Whether anybody will hear of what happens now. */
+static bool is_told(void)
+{
+	return viewer.attached || !viewer.late;
+}
+
+static void begin_zone(struct speaker *speaker, const struct tt_event_zone *zone,
+		       const struct open_zone *what, uint64_t ns, uint64_t said)
 {
 	struct open_zone *open = TT_VEC_PUSH(&speaker->open);
 
@@ -255,13 +213,14 @@ static void begin_zone(struct speaker *speaker, const struct tt_event_zone *zone
 		viewer.lost++;
 		return;
 	}
-	*open = (struct open_zone){.location = location_of(zone), .user = user};
+	*open = *what;
+	open->location = tt_viewer_location(&viewer.names, zone);
 	if (open->location)
-		tell_begin(speaker, open, ns);
+		tell_begin(speaker, open, ns, said);
 }
 
 /* Zones of a thread nest: those above one that ends are ended with it and begun again. */
-static void end_zone(struct speaker *speaker, bool user, uint64_t ns)
+static void end_zone(struct speaker *speaker, bool user, uint64_t ns, uint64_t name)
 {
 	size_t at = speaker->open.count;
 
@@ -270,24 +229,28 @@ static void end_zone(struct speaker *speaker, bool user, uint64_t ns)
 	if (at == 0)
 		return;
 	for (size_t i = speaker->open.count; i >= at; i--)
-		tell_end(speaker, &speaker->open.data[i - 1], ns);
+		tell_end(speaker, &speaker->open.data[i - 1], ns, i == at ? name : 0);
 	for (size_t i = at; i < speaker->open.count; i++) {
 		speaker->open.data[i - 1] = speaker->open.data[i];
 		if (speaker->open.data[i - 1].told)
-			tell_begin(speaker, &speaker->open.data[i - 1], ns);
+			tell_begin(speaker, &speaker->open.data[i - 1], ns, 0);
 	}
 	speaker->open.count--;
 }
 
-static void tell_text(const struct speaker *speaker, const char *text, uint64_t ns)
+/* A message; those with `error` are red. */
+static void tell_text(const struct tt_wire_message *message)
 {
+	const char *text = message->text;
 	char *copy = strnlen(text, TEXT_MOST) < TEXT_MOST ? tt_strdup(text) : NULL;
 	struct tt_viewer_record *record = copy ? push(false) : NULL;
 
 	if (record)
 		*record = (struct tt_viewer_record){.kind = TT_VIEWER_MESSAGE,
-						    .ns = ns,
-						    .thread = speaker->thread,
+						    .error = message->error,
+						    .ns = message->ns,
+						    .thread = message->thread,
+						    .what = message->color,
 						    .text = copy};
 	else
 		tt_free(copy);
@@ -311,7 +274,10 @@ static void tell_mark(const struct speaker *speaker, const struct tt_event_mark 
 	else
 		tt_str_addf(&text, "`TT_SIGNPOST: %s%s%s`", mark->text, mark->detail ? "\n" : "",
 			    mark->detail ? mark->detail : "");
-	tell_text(speaker, tt_str_text(&text), ns);
+	tell_text(&(struct tt_wire_message){.thread = speaker->thread,
+					    .color = mark->color,
+					    .ns = ns,
+					    .text = tt_str_text(&text)});
 	tt_str_deinit(&text);
 }
 
@@ -349,8 +315,9 @@ static struct plot *plot_of(const struct tt_event_buffer *buffer)
 		return NULL;
 	snprintf(name, sizeof(name), "Device %u: %s in use", chip_of(buffer->device_id),
 		 kinds[kind]);
-	*plot = (struct plot){
-		.device_id = buffer->device_id, .kind = kind, .name = string_of(name)};
+	*plot = (struct plot){.device_id = buffer->device_id,
+			      .kind = kind,
+			      .name = tt_viewer_string(&viewer.names, name)};
 	return plot;
 }
 
@@ -390,24 +357,27 @@ static void tell_run(const struct tt_event_program_run *run, uint64_t ticks)
 	begin_ns = tt_clock_ticks_to_ns(ticks - run->whole);
 	if (begin_ns < viewer.chips[chip].last_ns)
 		begin_ns = viewer.chips[chip].last_ns;
-	if (end_ns < begin_ns)
-		end_ns = begin_ns;
+	if (end_ns <= begin_ns) /* viewers do not count what takes no time */
+		end_ns = begin_ns + 1;
 	record = push(false);
 	if (!record)
 		return;
 	viewer.chips[chip].last_ns = end_ns;
 	*record = (struct tt_viewer_record){
 		.kind = TT_VIEWER_PROGRAM, .ns = end_ns, .what = begin_ns};
-	record->program =
-		location_of(&(struct tt_event_zone){.name = run->name ? run->name : "program"})
-			<< 8 |
-		chip;
+	record->program = tt_viewer_location(&viewer.names,
+					     &(struct tt_event_zone){.name = run->name ? run->name
+										       : "program"})
+				  << 8 |
+			  chip;
 }
 
 static void begin_scope(struct speaker *speaker, const struct tt_event_scope_begin *begin,
 			uint64_t ns)
 {
 	struct tt_event_zone zone = {.name = begin->name ? begin->name : ""};
+	const struct open_zone ours = {0};
+	uint64_t said = 0;
 
 	if (speaker->placed) {
 		zone.file = speaker->place.file;
@@ -415,16 +385,39 @@ static void begin_scope(struct speaker *speaker, const struct tt_event_scope_beg
 		zone.line = speaker->place.line;
 		speaker->placed = false;
 	}
-	begin_zone(speaker, &zone, false, ns);
+	if (begin->kind == TT_SCOPE_OPERATION && begin->arg_count && is_told())
+		said = tt_viewer_arguments(&viewer.names, begin);
+	begin_zone(speaker, &zone, &ours, ns, said);
 }
 
 static void begin_user_zone(struct speaker *speaker, const struct tt_event_zone *told, uint64_t ns)
 {
+	const struct open_zone theirs = {.user = true};
 	struct tt_event_zone zone = *told;
 
 	if (!zone.name)
 		zone.name = zone.function ? zone.function : "";
-	begin_zone(speaker, &zone, true, ns);
+	begin_zone(speaker, &zone, &theirs, ns, 0);
+}
+
+static void end_user_zone(struct speaker *speaker, const char *name, uint64_t ns)
+{
+	end_zone(speaker, true, ns, name && is_told() ? tt_viewer_string(&viewer.names, name) : 0);
+}
+
+/* A replay is a stretch of its thread. */
+static void tell_replay(struct speaker *speaker, const struct tt_event_metal_trace *trace,
+			uint64_t ns)
+{
+	const struct tt_event_zone zone = {.name = "replay of a trace"};
+	const struct open_zone theirs = {.user = true};
+	char text[64];
+
+	snprintf(text, sizeof(text), "trace_id: %u\nreplay: %u", trace->trace_id, trace->session);
+	if (trace->step == TT_METAL_TRACE_REPLAY)
+		begin_zone(speaker, &zone, &theirs, ns, tt_viewer_passing(&viewer.names, text));
+	else if (trace->step == TT_METAL_TRACE_DONE)
+		end_zone(speaker, true, ns, 0);
 }
 
 static void hear(const struct tt_event *event)
@@ -440,13 +433,16 @@ static void hear(const struct tt_event *event)
 		begin_scope(speaker, &event->begin, ns);
 		break;
 	case TT_EVENT_SCOPE_END:
-		end_zone(speaker, false, ns);
+		end_zone(speaker, false, ns, 0);
 		break;
 	case TT_EVENT_ZONE_BEGIN:
 		begin_user_zone(speaker, &event->zone, ns);
 		break;
 	case TT_EVENT_ZONE_END:
-		end_zone(speaker, true, ns);
+		end_user_zone(speaker, event->zone.name, ns);
+		break;
+	case TT_EVENT_METAL_TRACE:
+		tell_replay(speaker, &event->metal_trace, ns);
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_THERE:
@@ -465,7 +461,11 @@ static void hear(const struct tt_event *event)
 		tell_mark(speaker, &event->mark, ns);
 		break;
 	case TT_EVENT_ERROR:
-		tell_text(speaker, event->error.message, ns);
+		tell_text(&(struct tt_wire_message){.thread = speaker->thread,
+						    .color = RED,
+						    .error = true,
+						    .ns = ns,
+						    .text = event->error.message});
 		break;
 	case TT_EVENT_PLACE:
 		speaker->place = event->place;
@@ -510,15 +510,16 @@ static void answer_thread(struct tt_wire *wire, uint64_t what)
 
 void tt_viewer_answer(struct tt_wire *wire, enum tt_wire_query query, uint64_t what)
 {
+	const char *text;
+
 	tt_lock_take(&viewer_lock);
-	if (query == TT_WIRE_LOCATION && what && what <= viewer.places.count)
-		tt_wire_answer_location(wire, &viewer.places.data[what - 1]);
+	text = tt_viewer_string_of(&viewer.names, what);
+	if (query == TT_WIRE_LOCATION && what && what <= viewer.names.places.count)
+		tt_wire_answer_location(wire, &viewer.names.places.data[what - 1]);
 	else if (query == TT_WIRE_THREAD)
 		answer_thread(wire, what);
 	else if (query == TT_WIRE_STRING || query == TT_WIRE_PLOT || query == TT_WIRE_FRAME)
-		tt_wire_answer(wire, query, what,
-			       what && what <= viewer.texts.count ? viewer.texts.data[what - 1]
-								  : "");
+		tt_wire_answer(wire, query, what, text ? text : "");
 	else
 		tt_wire_answer_nothing(wire);
 	tt_lock_give(&viewer_lock);
@@ -545,7 +546,10 @@ size_t tt_viewer_take(struct tt_viewer_record *out, size_t most, struct tt_wire 
 	tt_lock_take(&viewer_lock);
 	introduce(wire, known);
 	while (count < most && viewer.count) {
-		out[count++] = viewer.queue[viewer.first];
+		out[count] = viewer.queue[viewer.first];
+		if (out[count].kind == TT_VIEWER_BEGIN || out[count].kind == TT_VIEWER_END)
+			out[count].name = tt_viewer_string_of(&viewer.names, out[count].said);
+		count++;
 		viewer.first = (viewer.first + 1) % QUEUE;
 		viewer.count--;
 	}

@@ -19,14 +19,18 @@ enum tt_viewer_kind {
 
 struct tt_viewer_record {
 	uint64_t ns;
-	uint64_t what; /* a location or plot; of a program when it began */
+	uint64_t what; /* a location, plot or colour; of a program when it began */
 	union {
-		char *text; /* owned */
+		char *text; /* of a message: owned */
+		uint64_t
+			said; /* of a zone, in the queue: the number of its text or name; 0: none */
+		const char *name; /* the same, when it was taken; or NULL */
 		double value;
 		uint64_t program; /* location << 8 | chip */
 	};
 	uint32_t thread;
 	uint8_t kind;
+	bool error; /* of a message; its colour is in `what` */
 };
 
 /* Begins to hear events. False: memory is exhausted, or too many listen. */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "ops/enums.h"
-#include "ops/unary.h"
+#include "base/mem.h"
+#include "ops/op_enums.h"
 
 #define PARAMS_MAX 2
 
@@ -79,4 +79,86 @@ tt_status tt_activation_of(struct ttnn_value *out, struct tt_arena *arena,
 		return tt_activation_named(out, arena, value->text);
 	*out = tt_value_given(value) ? *value : ttnn_v_none();
 	return TTNN_OK;
+}
+
+/* ---- chains of functions as values ------------------------------------------------------------- */
+
+static const struct tt_field step_fields[] = {
+	{.name = "op_type"},
+	{.name = "params", .omit_empty = true, .spaced = true, .json = "param"},
+};
+const struct tt_schema tt_schema_unary = {"UnaryWithParam", step_fields, 2, true};
+
+/* How binary programs print theirs: a choice of parameter types, of which it is float. */
+static const struct tt_field base_fields[] = {{.name = "op_type"}, {.name = "param"}};
+static const struct tt_schema base_schema = {"BasicUnaryWithParam<float>", base_fields, 2, true};
+static const struct tt_field choice_fields[] = {{.name = "base"}};
+static const struct tt_schema choice_schema = {"BasicUnaryWithParam<float, int, unsigned int>",
+					       choice_fields, 1, true};
+
+tt_status tt_unary_activations(struct ttnn_value *out, struct tt_arena *arena,
+			       const struct ttnn_value *list)
+{
+	uint32_t count = list && list->kind == TTNN_VALUE_LIST ? list->count : 0;
+	struct ttnn_value *items = NULL;
+
+	if (count)
+		items = tt_arena_calloc(arena, 4 * (size_t)count, sizeof(*items));
+	if (count && !items)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ttnn_value *from = &list->items[i];
+		struct ttnn_value *base = &items[count + i], *fields = &items[2 * (count + i)];
+
+		fields[0] = from->kind == TTNN_VALUE_ENUM ? *from : from->items[0];
+		fields[1] = from->kind == TTNN_VALUE_ENUM ? ttnn_v_list(NULL, 0) : from->items[1];
+		*base = tt_value_object(&base_schema, fields);
+		items[i] = tt_value_object(&choice_schema, base);
+	}
+	*out = ttnn_v_list(items, count);
+	return TTNN_OK;
+}
+
+tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct ttnn_value *chain)
+{
+	*count = 0;
+	if (!tt_value_given(chain))
+		return TTNN_OK;
+	for (uint32_t i = 0; i < chain->count; i++) {
+		const struct ttnn_value *item = &chain->items[i];
+		struct tt_unary_step *step = &out[*count];
+
+		if (*count == TT_UNARY_STEPS_MAX)
+			return tt_fail(TTNN_INVALID, "a chain of more than %d functions",
+				       TT_UNARY_STEPS_MAX);
+		*step = (struct tt_unary_step){0};
+		if (item->kind == TTNN_VALUE_OBJECT && item->schema == &choice_schema)
+			item = item->items;
+		if (item->kind == TTNN_VALUE_ENUM) {
+			step->fn = (enum tt_unary_fn)item->integer;
+		} else {
+			const struct ttnn_value *params = &item->items[1];
+
+			step->fn = (enum tt_unary_fn)item->items[0].integer;
+			for (; step->count < params->count && step->count < 3; step->count++)
+				if (!tt_value_number(&step->params[step->count],
+						     &params->items[step->count]))
+					return tt_fail(TTNN_INVALID,
+						       "a parameter of an activation is %s",
+						       tt_value_kind_name(params->items));
+		}
+		++*count;
+	}
+	return TTNN_OK;
+}
+
+bool tt_rounding_find(enum tt_rounding *out, const struct ttnn_value *value)
+{
+	*out = TT_ROUND_NOT;
+	if (!tt_value_given(value))
+		return true;
+	if (value->kind != TTNN_VALUE_STRING)
+		return false;
+	*out = strcmp(value->text, "floor") == 0 ? TT_ROUND_FLOOR : TT_ROUND_TRUNC;
+	return *out == TT_ROUND_FLOOR || strcmp(value->text, "trunc") == 0;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ops/movement.h"
+#include "device/generation.h"
 
 static const struct tt_field fields[TT_COMPUTE_FIELDS] = {
 	[TT_COMPUTE_FIDELITY] = {.name = "math_fidelity", .text = TT_TEXT_MEMBER},

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ops/gives.h"
+
 /* How a type is passed in C, and which constructor wraps it. Everything else is a ttnn_value. */
 static const struct {
 	const char *type, *c, *wrap;
@@ -122,7 +124,8 @@ void tt_declare(struct tt_str *out, const struct tt_op_entry *entry, size_t whic
 
 	tt_declare_name(&name, entry, which);
 	tt_str_addf(out, "enum ttnn_status %s(%s", tt_str_text(&name),
-		    entry->op->many ? "struct ttnn_results *out" : "ttnn_tensor **out");
+		    tt_gives_many(entry->op->gives) ? "struct ttnn_results *out"
+						    : "ttnn_tensor **out");
 	for (size_t i = 0; i < sig->count; i++) {
 		int passed = how(&sig->args[i]);
 

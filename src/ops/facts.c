@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/perf.h"
-#include "device/split.h"
+#include "device/work_split.h"
 #include "ops/compute.h"
 #include "ops/cost.h"
 #include "ops/launch.h"

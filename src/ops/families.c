@@ -55,6 +55,7 @@
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
 	X(reshape)                                                                                 \
+	X(reshape_on_device)                                                                       \
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
 	X(rotary_llama)                                                                            \

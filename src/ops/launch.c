@@ -12,12 +12,13 @@
 #include "device/buffer.h"
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "device/generation.h"
 #include "device/progcache.h"
 #include "device/program.h"
 #include "event/alike.h"
-#include "ops/classic.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
+#include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -132,7 +133,8 @@ static void free_built(void *data)
 
 tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 {
-	struct tt_program_row placed = {.kind = row->kind, .size = row->size, .cores = row->cores};
+	struct tt_program_row placed = {
+		.kind = row->kind, .name = row->name, .size = row->size, .cores = row->cores};
 	uint64_t entries = row->page ? row->size / row->page : 0;
 
 	if (row->kind == TT_MEMORY_DATAFLOW_BUFFER && entries > DATAFLOW_ENTRIES_MAX)
@@ -153,23 +155,33 @@ tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 	return tt_program_add(plan->program, &placed, plan->limits);
 }
 
-static tt_status add_rows(struct tt_plan *plan, const struct tt_launch *launch)
+tt_status tt_plan_buffers(struct tt_plan *plan, const ttnn_core_set *cores,
+			  const struct tt_buffer_row *rows, size_t count)
 {
-	const struct tt_factory *factory = launch->factory;
+	for (size_t i = 0; i < count; i++) {
+		const struct tt_buffer_row *row = &rows[i];
+		struct tt_plan_row add = {.kind = row->kind,
+					  .index = row->index,
+					  .name = row->name,
+					  .size = row->pages * row->page,
+					  .page = row->page,
+					  .cores = row->cores ? row->cores : cores,
+					  .backing = row->backing,
+					  .offset = row->offset};
 
-	for (size_t i = 0; i < factory->row_count; i++) {
-		const struct tt_mem_row *row = &factory->rows[i];
-		struct tt_plan_row add = {.kind = row->kind, .index = row->index};
-
-		if (row->when && !row->when(launch))
-			continue;
-		add.page = row->page(launch);
-		add.size = add.page * (row->pages ? row->pages(launch) : row->page_count);
-		add.backing = row->backing ? row->backing(launch) : NULL;
-		TT_TRY(row->cores(&add.cores, launch));
-		TT_TRY(tt_plan_add(plan, &add));
+		if (row->pages)
+			TT_TRY(tt_plan_add(plan, &add));
 	}
-	return factory->memory ? factory->memory(plan, launch) : TTNN_OK;
+	return TTNN_OK;
+}
+
+uint64_t tt_buffers_bytes(const struct tt_buffer_row *rows, size_t count)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += rows[i].backing ? 0 : rows[i].pages * rows[i].page;
+	return bytes;
 }
 
 static bool has_circular(const struct tt_program *program)
@@ -206,6 +218,17 @@ static void drop_kept(struct tt_launch *launch)
 		ttnn_tensor_unref(launch->kept[--launch->kept_count]);
 }
 
+static _Thread_local struct {
+	tt_build_hearer hear;
+	void *context;
+} builds;
+
+void tt_launch_hear_builds(tt_build_hearer hear, void *context)
+{
+	builds.hear = hear;
+	builds.context = context;
+}
+
 /* Rows, and for dataflow buffers the checks that upstream makes while it builds. */
 static tt_status build(struct built **out, struct tt_launch *launch)
 {
@@ -220,7 +243,7 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	plan.program = &built->program;
 	tt_program_start(&built->program);
 	built->factory = (uint32_t)(launch->factory - launch->prog->factories);
-	status = add_rows(&plan, launch);
+	status = launch->factory->memory ? launch->factory->memory(&plan, launch) : TTNN_OK;
 	if (status == TTNN_OK && built->program.rows.count && !has_circular(&built->program)) {
 		status = tt_program_place(&built->program, plan.limits);
 		if (status == TTNN_OK)
@@ -230,6 +253,8 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 		free_built(built);
 		return status;
 	}
+	if (builds.hear)
+		builds.hear(builds.context, launch, &built->program);
 	*out = built;
 	return TTNN_OK;
 }
@@ -722,7 +747,7 @@ static tt_status steps(struct tt_launch *launch)
 	struct tt_key hash;
 	tt_status status = TTNN_OK;
 
-	TT_TRY(launch->prog->infer(launch));
+	TT_TRY(launch->prog->infer ? launch->prog->infer(launch) : tt_infer_like_input(launch));
 	TT_TRY(create_outputs(launch));
 	hash = make_key(launch, (uintptr_t)launch->prog, (uintptr_t)launch->grid);
 	key = (struct tt_progcache_key){&hash, sizeof(hash)};

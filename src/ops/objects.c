@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "ops/conv.h"
-#include "ops/matmul.h"
-#include "ops/matmul_other.h"
+#include "ops/activation.h"
+#include "ops/conv/conv.h"
+#include "ops/matmul/matmul.h"
+#include "ops/matmul/minimal_matmul.h"
+#include "ops/norm/softmax.h"
 #include "ops/sig.h"
-#include "ops/softmax.h"
-#include "ops/unary.h"
 
 /* ---- the kinds ----------------------------------------------------------------------------------- */
 

@@ -56,9 +56,9 @@ struct tt_op {
 	const void *row; /* (optional) the family's own row, for expand and golden */
 	const char *
 		frontend; /* (optional) the name recordings show, where Python has another; "": none */
-	bool many;        /* gives a list of tensors, or none at all */
-	bool pairs;       /* gives complex tensors: real and imaginary part in turn */
-	bool overload;    /* more signatures of the operation of this name in another table */
+	const char
+		*gives; /* (optional) what it gives, if not one tensor: "[Tensor]" (ops/gives.h) */
+	bool overload;  /* more signatures of the operation of this name in another table */
 	const struct tt_prog *const
 		*programs; /* (optional) that it may launch itself; ends with NULL */
 };
@@ -96,6 +96,13 @@ const struct tt_op_entry *tt_op_find(const char *name);
 
 /* All operations, sorted by name. */
 const struct tt_op_entry *tt_op_all(size_t *count);
+
+/* Refuses, with upstream's condition and message, what does not hold. */
+#define TT_REQUIRE(holds, condition, ...)                                                          \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			return tt_fail_cond(TTNN_INVALID, condition, __VA_ARGS__);                 \
+	} while (0)
 
 /* ---- a running operation -------------------------------------------------------------------------- */
 
@@ -204,37 +211,19 @@ struct tt_launch {
  */
 tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor);
 
+/* Hears of every program that this thread builds, with its memory; NULL: nobody does. */
+struct tt_program;
+typedef void (*tt_build_hearer)(void *context, const struct tt_launch *launch,
+				const struct tt_program *program);
+void tt_launch_hear_builds(tt_build_hearer hear, void *context);
+
 /* For tests: so many launches were made in this process. */
 void tt_launch_set_count(uint64_t count);
-
-/* How many tiles or pages a memory row takes, and what kind of page. */
-typedef uint64_t (*tt_row_number)(const struct tt_launch *launch);
-
-/* The cores of a row. */
-typedef tt_status (*tt_row_cores)(const ttnn_core_set **out, const struct tt_launch *launch);
-
-/*
- * One circular buffer, dataflow buffer or scratchpad of a program, as data. size = pages × page.
- * `when` absent: always. `backing` absent: own space; otherwise the tensor whose buffer it lives in
- * (NULL result: own space after all).
- */
-struct tt_mem_row {
-	enum tt_program_memory_kind kind;
-	uint32_t index;
-	bool (*when)(const struct tt_launch *launch);
-	tt_row_number pages;
-	uint64_t page_count; /* when pages is NULL */
-	tt_row_number page;  /* bytes of a page */
-	tt_row_cores cores;
-	struct tt_tensor *(*backing)(const struct tt_launch *launch);
-};
 
 /* One way to build a program. */
 struct tt_factory {
 	const char *name; /* upstream's type name */
-	const struct tt_mem_row *rows;
-	size_t row_count;
-	/* (optional) program memory in code, for the five families that need it; after rows */
+	/* (optional) lists its buffers: TT_PLAN() */
 	tt_status (*memory)(struct tt_plan *plan, const struct tt_launch *launch);
 };
 
@@ -253,10 +242,10 @@ struct tt_cost {
 };
 
 struct tt_prog {
-	const char *device_op;         /* "BinaryNgDeviceOperation" */
-	const char *prim;              /* "ttnn::prim::binary_ng" */
-	const struct tt_schema *attrs; /* texts, cache key */
-	tt_status (*infer)(struct tt_launch *launch);
+	const char *device_op;                           /* "BinaryNgDeviceOperation" */
+	const char *prim;                                /* "ttnn::prim::binary_ng" */
+	const struct tt_schema *attrs;                   /* texts, cache key */
+	tt_status (*infer)(struct tt_launch *launch);    /* (optional) else as the first input */
 	tt_status (*validate)(struct tt_launch *launch); /* (optional) */
 	const struct tt_factory *factories;
 	size_t factory_count;
@@ -275,6 +264,19 @@ struct tt_prog {
 	uint8_t tells; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind; /* (optional) and nobody sees that there are tensors among them */
 };
+
+/*
+ * The attributes of a program, each written once: LIST(X) is a row of X(ID, "name", ...) with other members of
+ * struct tt_field behind the name. Makes the positions ID and the schema `name_`, which has name_##_count.
+ */
+#define TT_ATTR_ID(id_, ...) id_,
+#define TT_ATTR_FIELD(id_, ...) [id_] = {.name = __VA_ARGS__},
+/* clang-format off */
+#define TT_ATTRS(name_, type_, LIST)                                                               \
+	enum { LIST(TT_ATTR_ID) name_##_count };                                                   \
+	static const struct tt_field name_##_fields[name_##_count] = {LIST(TT_ATTR_FIELD)};        \
+	static const struct tt_schema name_ = {type_, name_##_fields, name_##_count, false}
+/* clang-format on */
 
 #define TT_KERNEL(function) .kernel = (function), .source = __FILE__
 
@@ -300,6 +302,42 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 tt_status tt_call_program(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_program_args *args);
 
+/*
+ * One buffer of a program, for tt_factory.memory: `pages` of so many bytes each, on the cores of its list or
+ * on its own. Without pages there is no such buffer. The name is upstream's ("cb_in0").
+ */
+struct tt_buffer_row {
+	enum tt_program_memory_kind kind;
+	uint32_t index;
+	const char *name;
+	uint64_t pages, page;
+	const ttnn_core_set *cores; /* (optional) other than those of the list */
+	struct tt_tensor *backing;  /* (optional) the tensor in whose buffer it lies */
+	uint64_t offset;            /* there */
+};
+#define TT_CB_ROW(index_, name_, ...)                                                              \
+	{                                                                                          \
+		.kind = TT_MEMORY_CIRCULAR_BUFFER, .index = (index_), .name = (name_), __VA_ARGS__ \
+	}
+#define TT_DFB_ROW(index_, name_, ...)                                                             \
+	{                                                                                          \
+		.kind = TT_MEMORY_DATAFLOW_BUFFER, .index = (index_), .name = (name_), __VA_ARGS__ \
+	}
+#define TT_SCRATCH_ROW(index_, name_, ...)                                                         \
+	{                                                                                          \
+		.kind = TT_MEMORY_SCRATCHPAD, .index = (index_), .name = (name_), __VA_ARGS__      \
+	}
+
+/* Appends these buffers in order. */
+tt_status tt_plan_buffers(struct tt_plan *plan, const ttnn_core_set *cores,
+			  const struct tt_buffer_row *rows, size_t count);
+#define TT_PLAN(plan, cores, ...)                                                                  \
+	tt_plan_buffers(plan, cores, (const struct tt_buffer_row[]){__VA_ARGS__},                  \
+			TT_COUNT(((const struct tt_buffer_row[]){__VA_ARGS__})))
+
+/* The bytes that buffers take without those that lie in a tensor. */
+uint64_t tt_buffers_bytes(const struct tt_buffer_row *rows, size_t count);
+
 /* Appends program memory, for tt_factory.memory. */
 struct tt_plan_row {
 	enum tt_program_memory_kind kind;
@@ -307,7 +345,8 @@ struct tt_plan_row {
 	uint64_t size, page;
 	const ttnn_core_set *cores;
 	struct tt_tensor *backing;
-	uint64_t offset; /* in the buffer of that */
+	uint64_t offset;  /* in the buffer of that */
+	const char *name; /* (optional) upstream's */
 };
 tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row);
 

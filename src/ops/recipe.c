@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/enums.h"
+#include "ops/activation.h"
+#include "ops/op_enums.h"
 #include "ops/recipe.h"
-#include "ops/unary.h"
 
 #define NAMES_MAX 24
 #define TEMPS_MAX 24

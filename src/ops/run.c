@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "event/call.h"
+#include "ops/gives.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
 
@@ -409,7 +410,7 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	for (size_t i = 0; i < call.result_count; i++)
 		out->tensors[i] = call.results[i];
 	out->count = call.result_count;
-	out->pairs = entry->op->pairs;
+	out->pairs = tt_gives_pairs(entry->op->gives);
 	out->extents.rank = call.extents.rank;
 	for (uint32_t i = 0; i < call.extents.rank; i++)
 		out->extents.dim[i] = call.extents.dim[i];
@@ -442,40 +443,13 @@ static const char *shown_name(const struct tt_op *op)
 	return op->frontend ? op->frontend : op->name;
 }
 
-/* "(output, (height, width), (weight, bias))" without what was not asked for. */
-static struct ttnn_value convolved(struct ttnn_value *parts, struct ttnn_value *sizes,
-				   const struct ttnn_value *tensors,
-				   const struct ttnn_results *results)
-{
-	const struct ttnn_shape *size = &results->extents;
-	size_t count = 0;
-
-	parts[count++] = tensors[0];
-	for (uint32_t i = 0; i < size->rank && i < 2; i++)
-		sizes[i] = ttnn_v_int(size->dim[i]);
-	if (size->rank)
-		parts[count++] = size->rank == 1 ? sizes[0] : ttnn_v_list(sizes, 2);
-	if (results->count > 1)
-		parts[count++] = ttnn_v_list(tensors + 1, 2);
-	return count == 1 ? parts[0] : ttnn_v_list(parts, count);
-}
-
 /* What was called, as it was written, and what it gave: for who listens to that. */
 static void tell_call(const struct tt_op *op, const struct ttnn_arg *args, size_t arg_count,
 		      const struct ttnn_results *results)
 {
-	struct ttnn_value tensors[TT_OUTPUTS_MAX] = {{0}}, parts[3], sizes[2], result;
+	struct ttnn_results_room room;
+	struct ttnn_value result = tt_gives_value(&room, results, op->gives);
 
-	for (size_t i = 0; i < results->count && i < TT_OUTPUTS_MAX; i++)
-		tensors[i] = ttnn_v_tensor(results->tensors[i]);
-	if (results->count == 0)
-		result = ttnn_v_none();
-	else if (results->extents.rank || (results->count > 1 && !op->many && !results->pairs))
-		result = convolved(parts, sizes, tensors, results);
-	else if (op->many || results->pairs)
-		result = ttnn_v_list(tensors, results->count);
-	else
-		result = tensors[0];
 	ttnn_tell_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
 }
 

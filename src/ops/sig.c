@@ -7,7 +7,7 @@
 #include "base/fmt.h"
 #include "base/mem.h"
 #include "event/value_text.h"
-#include "ops/enums.h"
+#include "ops/op_enums.h"
 #include "tensor/text.h"
 
 #define KIND(k) (1u << (k))

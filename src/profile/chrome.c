@@ -24,7 +24,7 @@ struct remembered {
 };
 
 struct tt_timeline_writer {
-	struct tt_outbuf *out;
+	struct tt_outbuf out;
 	TT_VEC(struct row) rows; /* by number of track - 1 */
 	struct remembered known[REMEMBERED];
 	struct tt_str text;
@@ -92,17 +92,17 @@ static void add_args(struct tt_str *out, const struct tt_zone_arg *args, size_t 
 /* Begins an event: its kind and track. */
 static void open_event(struct tt_timeline_writer *w, const char *kind, uint32_t track)
 {
-	tt_outbuf_adds(w->out, w->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-	tt_outbuf_adds(w->out, kind);
-	tt_outbuf_add(w->out, "\"", 1);
-	tt_outbuf_adds(w->out, w->rows.data[track - 1].ids);
+	tt_outbuf_adds(&w->out, w->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	tt_outbuf_adds(&w->out, kind);
+	tt_outbuf_add(&w->out, "\"", 1);
+	tt_outbuf_adds(&w->out, w->rows.data[track - 1].ids);
 	w->any = true;
 }
 
 /* Microseconds, to the nanosecond. */
 static void add_time(struct tt_timeline_writer *w, uint64_t time_ns)
 {
-	char *at = tt_outbuf_room(w->out, 2 * TT_FMT_MAX);
+	char *at = tt_outbuf_room(&w->out, 2 * TT_FMT_MAX);
 	unsigned rest = (unsigned)(time_ns % 1000);
 
 	memcpy(at, ",\"ts\":", 6);
@@ -112,15 +112,15 @@ static void add_time(struct tt_timeline_writer *w, uint64_t time_ns)
 	*at++ = (char)('0' + rest / 100);
 	*at++ = (char)('0' + rest / 10 % 10);
 	*at++ = (char)('0' + rest % 10);
-	tt_outbuf_end(w->out, at);
+	tt_outbuf_end(&w->out, at);
 }
 
 static void add_member(struct tt_timeline_writer *w, const char *key, const char *text)
 {
 	tt_str_clear(&w->text);
 	add_text(&w->text, text);
-	tt_outbuf_adds(w->out, key);
-	tt_outbuf_add(w->out, tt_str_text(&w->text), w->text.length);
+	tt_outbuf_adds(&w->out, key);
+	tt_outbuf_add(&w->out, tt_str_text(&w->text), w->text.length);
 }
 
 static bool knows(const struct tt_timeline_writer *w, uint32_t track)
@@ -134,7 +134,7 @@ static void say(struct tt_timeline_writer *w, uint32_t track, const char *what, 
 	open_event(w, "M", track);
 	add_member(w, ",\"name\":", what);
 	add_member(w, ",\"args\":{\"name\":", text);
-	tt_outbuf_adds(w->out, "}}");
+	tt_outbuf_adds(&w->out, "}}");
 }
 
 static void say_order(struct tt_timeline_writer *w, uint32_t track, const char *what,
@@ -142,9 +142,9 @@ static void say_order(struct tt_timeline_writer *w, uint32_t track, const char *
 {
 	open_event(w, "M", track);
 	add_member(w, ",\"name\":", what);
-	tt_outbuf_adds(w->out, ",\"args\":{\"sort_index\":");
-	tt_outbuf_addu(w->out, order);
-	tt_outbuf_adds(w->out, "}}");
+	tt_outbuf_adds(&w->out, ",\"args\":{\"sort_index\":");
+	tt_outbuf_addu(&w->out, order);
+	tt_outbuf_adds(&w->out, "}}");
 }
 
 static void tell_track(struct tt_timeline_writer *w, const struct tt_track *track)
@@ -191,10 +191,10 @@ static void add_zone_args(struct tt_timeline_writer *w, const struct tt_zone *zo
 
 	if (!args->length && !zone->call && !zone->file)
 		return;
-	tt_outbuf_adds(w->out, ",\"args\":{");
+	tt_outbuf_adds(&w->out, ",\"args\":{");
 	if (zone->call) {
-		tt_outbuf_adds(w->out, "\"call\":");
-		tt_outbuf_addu(w->out, zone->call);
+		tt_outbuf_adds(&w->out, "\"call\":");
+		tt_outbuf_addu(&w->out, zone->call);
 		comma = ",";
 	}
 	if (zone->file) {
@@ -202,13 +202,13 @@ static void add_zone_args(struct tt_timeline_writer *w, const struct tt_zone *zo
 		tt_str_addf(&w->text, "%s\"source\":\"", comma);
 		add_escaped(&w->text, zone->file, strlen(zone->file));
 		tt_str_addf(&w->text, ":%u\"", zone->line);
-		tt_outbuf_add(w->out, tt_str_text(&w->text), w->text.length);
+		tt_outbuf_add(&w->out, tt_str_text(&w->text), w->text.length);
 		comma = ",";
 	}
 	if (args->length)
-		tt_outbuf_adds(w->out, comma);
-	tt_outbuf_add(w->out, tt_str_text(args), args->length);
-	tt_outbuf_add(w->out, "}", 1);
+		tt_outbuf_adds(&w->out, comma);
+	tt_outbuf_add(&w->out, tt_str_text(args), args->length);
+	tt_outbuf_add(&w->out, "}", 1);
 }
 
 static void tell_flow(struct tt_timeline_writer *w, uint64_t flow, uint32_t track, uint64_t time_ns)
@@ -217,9 +217,9 @@ static void tell_flow(struct tt_timeline_writer *w, uint64_t flow, uint32_t trac
 		return;
 	open_event(w, "s", track);
 	add_time(w, time_ns);
-	tt_outbuf_adds(w->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"id\":");
-	tt_outbuf_addu(w->out, flow);
-	tt_outbuf_add(w->out, "}", 1);
+	tt_outbuf_adds(&w->out, ",\"name\":\"launch\",\"cat\":\"launch\",\"id\":");
+	tt_outbuf_addu(&w->out, flow);
+	tt_outbuf_add(&w->out, "}", 1);
 }
 
 static void begin_zone(struct tt_timeline_writer *w, const struct tt_zone *zone)
@@ -230,14 +230,14 @@ static void begin_zone(struct tt_timeline_writer *w, const struct tt_zone *zone)
 	add_time(w, zone->time_ns);
 	add_member(w, ",\"name\":", zone->name);
 	add_zone_args(w, zone);
-	tt_outbuf_add(w->out, "}", 1);
+	tt_outbuf_add(&w->out, "}", 1);
 	if (!zone->flow)
 		return;
 	open_event(w, "f", zone->track);
 	add_time(w, zone->time_ns);
-	tt_outbuf_adds(w->out, ",\"bp\":\"e\",\"name\":\"launch\",\"cat\":\"launch\",\"id\":");
-	tt_outbuf_addu(w->out, zone->flow);
-	tt_outbuf_add(w->out, "}", 1);
+	tt_outbuf_adds(&w->out, ",\"bp\":\"e\",\"name\":\"launch\",\"cat\":\"launch\",\"id\":");
+	tt_outbuf_addu(&w->out, zone->flow);
+	tt_outbuf_add(&w->out, "}", 1);
 }
 
 static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
@@ -249,9 +249,9 @@ static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time
 	add_time(w, time_ns);
 	if (name) {
 		add_member(w, ",\"args\":{\"name\":", name);
-		tt_outbuf_add(w->out, "}", 1);
+		tt_outbuf_add(&w->out, "}", 1);
 	}
-	tt_outbuf_add(w->out, "}", 1);
+	tt_outbuf_add(&w->out, "}", 1);
 }
 
 static void tell_message(struct tt_timeline_writer *w, const struct tt_message *message)
@@ -272,9 +272,9 @@ static void tell_message(struct tt_timeline_writer *w, const struct tt_message *
 		   message->kind == TT_MESSAGE_FRAME && !*message->text ? "frame" : message->text);
 	if (message->detail) {
 		add_member(w, ",\"args\":{\"detail\":", message->detail);
-		tt_outbuf_add(w->out, "}", 1);
+		tt_outbuf_add(&w->out, "}", 1);
 	}
-	tt_outbuf_add(w->out, "}", 1);
+	tt_outbuf_add(&w->out, "}", 1);
 }
 
 static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
@@ -285,9 +285,9 @@ static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t 
 	open_event(w, "C", track);
 	add_time(w, time_ns);
 	add_member(w, ",\"name\":", w->rows.data[track - 1].name);
-	tt_outbuf_adds(w->out, ",\"args\":{\"bytes\":");
-	tt_outbuf_addu(w->out, value);
-	tt_outbuf_adds(w->out, "}}");
+	tt_outbuf_adds(&w->out, ",\"args\":{\"bytes\":");
+	tt_outbuf_addu(&w->out, value);
+	tt_outbuf_adds(&w->out, "}}");
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
@@ -295,19 +295,12 @@ static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t 
 static tt_status open_writer(struct tt_timeline_writer **w, const struct tt_timeline_out *out,
 			     const struct tt_timeline_options *options)
 {
-	struct tt_outbuf *buffer = tt_alloc(sizeof(*buffer));
-
 	(void)options;
 	*w = tt_calloc(1, sizeof(**w));
-	if (!*w || !buffer) {
-		tt_free(*w);
-		tt_free(buffer);
+	if (!*w)
 		return tt_fail_nomem();
-	}
-	buffer->out = *out;
-	buffer->length = 0;
-	(*w)->out = buffer;
-	tt_outbuf_adds(buffer, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	(*w)->out.out = *out;
+	tt_outbuf_adds(&(*w)->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	return TTNN_OK;
 }
 
@@ -316,8 +309,8 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 	bool failed = w->failed || tt_str_status(&w->text) != TTNN_OK;
 
 	if (whole) {
-		tt_outbuf_adds(w->out, "\n]}\n");
-		tt_outbuf_flush(w->out);
+		tt_outbuf_adds(&w->out, "\n]}\n");
+		tt_outbuf_flush(&w->out);
 	}
 	for (size_t i = 0; i < w->rows.count; i++)
 		tt_free(w->rows.data[i].name);
@@ -325,7 +318,6 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 		tt_str_deinit(&w->known[i].json);
 	TT_VEC_DEINIT(&w->rows);
 	tt_str_deinit(&w->text);
-	tt_free(w->out);
 	tt_free(w);
 	return failed ? tt_fail_nomem() : TTNN_OK;
 }

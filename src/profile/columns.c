@@ -8,6 +8,7 @@
 
 #include "base/fmt.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 
 /* ---- texts -------------------------------------------------------------------------------------------- */
@@ -194,6 +195,20 @@ static void put_gathered(struct tt_ops_csv *csv)
 	tt_str_clear(&csv->text);
 }
 
+/* What a program said, which may be any bytes: readers of the file take UTF-8 alone. */
+static void put_said(struct tt_ops_csv *csv, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+	char utf8[4];
+	uint32_t code;
+
+	for (size_t at = 0; at < length;) {
+		at += tt_utf8_get(&code, text + at, length - at);
+		tt_str_add(&csv->text, utf8, tt_utf8_put(utf8, code));
+	}
+	put_gathered(csv);
+}
+
 static bool is_op(const struct tt_ops_row *row)
 {
 	return row->kind == TT_OPS_DEVICE || row->kind == TT_OPS_HOST;
@@ -201,7 +216,10 @@ static bool is_op(const struct tt_ops_row *row)
 
 static void op_code(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 {
-	put(csv, row->program ? row->program->op_code : row->text ? row->text : "", false);
+	if (row->program)
+		put(csv, row->program->op_code, false);
+	else
+		put_said(csv, row->text);
 }
 
 static void op_type(struct tt_ops_csv *csv, const struct tt_ops_row *row)
@@ -237,7 +255,7 @@ static void attributes(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 	const struct tt_ops_attributes *all = row->program ? row->program->attributes : NULL;
 
 	if (!row->program) {
-		put(csv, row->message ? row->message : "", false);
+		put_said(csv, row->message);
 		return;
 	}
 	if (!all) {
@@ -406,7 +424,7 @@ static void session(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 		put_number(csv, row->session);
 }
 
-/* "['src/ops/binary.c']", "[]" of the other kind, nothing when no file is known. */
+/* "['src/ops/eltwise/binary.c']", "[]" of the other kind, nothing when no file is known. */
 static void put_kernel(struct tt_ops_csv *csv, const struct tt_ops_row *row, bool computes,
 		       bool hash)
 {

@@ -17,6 +17,8 @@ struct merge {
 	struct tt_ops_totals *totals;
 	struct part *parts;
 	size_t count;
+	struct part **heap; /* those that have a row; i is before 2 i + 1 and 2 i + 2 */
+	size_t left;
 	struct tt_map ends;    /* process and device → when its last kernel ended, cycles */
 	struct tt_map threads; /* process and thread, that have rows */
 	struct tt_progress progress;
@@ -83,15 +85,49 @@ static tt_status next_row(struct part *part)
 	return tt_ops_walk_next(&part->row, part->walk);
 }
 
-static struct part *earliest(struct merge *merge)
+/* By time; of rows at one time those of the first process come first. */
+static bool is_before(const struct part *a, const struct part *b)
 {
-	struct part *first = NULL;
+	return a->row->order_ns != b->row->order_ns ? a->row->order_ns < b->row->order_ns : a < b;
+}
 
-	for (size_t i = 0; i < merge->count; i++)
-		if (merge->parts[i].row &&
-		    (!first || merge->parts[i].row->order_ns < first->row->order_ns))
-			first = &merge->parts[i];
-	return first;
+/* Lets the part at this place of the heap sink to where it belongs. */
+static void sink(struct merge *merge, size_t at)
+{
+	struct part **heap = merge->heap, *part = heap[at];
+
+	for (size_t below; (below = 2 * at + 1) < merge->left; at = below) {
+		if (below + 1 < merge->left && is_before(heap[below + 1], heap[below]))
+			below++;
+		if (!is_before(heap[below], part))
+			break;
+		heap[at] = heap[below];
+	}
+	heap[at] = part;
+}
+
+/* The first rows of all. */
+static tt_status begin_rows(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->count; i++) {
+		TT_TRY(next_row(&merge->parts[i]));
+		if (merge->parts[i].row)
+			merge->heap[merge->left++] = &merge->parts[i];
+	}
+	for (size_t i = merge->left / 2; i-- > 0;)
+		sink(merge, i);
+	return TTNN_OK;
+}
+
+/* Goes on behind the earliest row. */
+static tt_status pass_row(struct merge *merge)
+{
+	TT_TRY(next_row(merge->heap[0]));
+	if (!merge->heap[0]->row)
+		merge->heap[0] = merge->heap[--merge->left];
+	if (merge->left)
+		sink(merge, 0);
+	return TTNN_OK;
 }
 
 /* Since the kernel of the row before on this device; the first one's is 0. */
@@ -162,11 +198,10 @@ static bool is_wider(const struct merge *merge, const struct tt_ops_row *row)
 
 static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writers)
 {
-	struct part *part;
+	TT_TRY(begin_rows(merge));
+	while (merge->left) {
+		struct part *part = merge->heap[0];
 
-	for (size_t i = 0; i < merge->count; i++)
-		TT_TRY(next_row(&merge->parts[i]));
-	while ((part = earliest(merge))) {
 		if (is_wider(merge, part->row))
 			return tt_fail(TTNN_STATE,
 				       "an operation has more tensors than those before");
@@ -176,7 +211,7 @@ static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writ
 			TT_TRY(w->sink->row(w->context, part->row));
 		if (merge->options->label && merge->totals->rows % POLL == 0)
 			tt_progress_add(&merge->progress, POLL);
-		TT_TRY(next_row(part));
+		TT_TRY(pass_row(merge));
 	}
 	return TTNN_OK;
 }
@@ -227,11 +262,12 @@ tt_status tt_ops_merge(struct tt_ops_totals *totals, const struct tt_ops_input *
 	struct merge merge = {.options = options,
 			      .totals = totals,
 			      .parts = tt_calloc(count + 1, sizeof(struct part)),
+			      .heap = tt_calloc(count + 1, sizeof(struct part *)),
 			      .count = count};
 	tt_status status;
 
 	*totals = (struct tt_ops_totals){.processes = (uint32_t)count};
-	status = merge.parts ? run(&merge, inputs, writers) : tt_fail_nomem();
+	status = merge.parts && merge.heap ? run(&merge, inputs, writers) : tt_fail_nomem();
 	for (size_t i = 0; merge.parts && i < count; i++) {
 		const struct part *part = &merge.parts[i];
 
@@ -245,6 +281,7 @@ tt_status tt_ops_merge(struct tt_ops_totals *totals, const struct tt_ops_input *
 	}
 	tt_map_deinit(&merge.ends);
 	tt_map_deinit(&merge.threads);
+	tt_free(merge.heap);
 	tt_free(merge.parts);
 	return status;
 }

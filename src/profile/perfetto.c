@@ -78,7 +78,7 @@ struct remembered {
 };
 
 struct tt_timeline_writer {
-	struct tt_outbuf *out;
+	struct tt_outbuf out;
 	struct tt_str packet, event, part, interned;
 	struct tt_map names, keys, texts; /* → iid */
 	struct by_address addresses[POINTERS];
@@ -228,8 +228,8 @@ static void write_packet(struct tt_timeline_writer *w)
 	tt_str_clear(head);
 	add_varint(head, TRACE_PACKET << 3 | 2);
 	add_varint(head, w->packet.length);
-	tt_outbuf_add(w->out, tt_str_text(head), head->length);
-	tt_outbuf_add(w->out, tt_str_text(&w->packet), w->packet.length);
+	tt_outbuf_add(&w->out, tt_str_text(head), head->length);
+	tt_outbuf_add(&w->out, tt_str_text(&w->packet), w->packet.length);
 }
 
 static void open_event(struct tt_timeline_writer *w, unsigned type, uint64_t track)
@@ -380,18 +380,11 @@ static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t 
 static tt_status open_writer(struct tt_timeline_writer **w, const struct tt_timeline_out *out,
 			     const struct tt_timeline_options *options)
 {
-	struct tt_outbuf *buffer = tt_alloc(sizeof(*buffer));
-
 	(void)options;
 	*w = tt_calloc(1, sizeof(**w));
-	if (!*w || !buffer) {
-		tt_free(*w);
-		tt_free(buffer);
+	if (!*w)
 		return tt_fail_nomem();
-	}
-	buffer->out = *out;
-	buffer->length = 0;
-	(*w)->out = buffer;
+	(*w)->out.out = *out;
 	return TTNN_OK;
 }
 
@@ -401,7 +394,7 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 	bool failed = w->failed;
 
 	if (whole)
-		tt_outbuf_flush(w->out);
+		tt_outbuf_flush(&w->out);
 	for (size_t i = 0; i < TT_COUNT(strings); i++) {
 		failed |= tt_str_status(strings[i]) != TTNN_OK;
 		tt_str_deinit(strings[i]);
@@ -411,7 +404,6 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 	tt_map_deinit(&w->names);
 	tt_map_deinit(&w->keys);
 	tt_map_deinit(&w->texts);
-	tt_free(w->out);
 	tt_free(w);
 	return failed ? tt_fail_nomem() : TTNN_OK;
 }

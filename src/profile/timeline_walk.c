@@ -1,107 +1,16 @@
-/* Events of processes to tracks, zones, messages, counters and arrows (timeline.h). */
+/* Events of processes to tracks, zones, messages, counters and arrows (timeline.h); chips are in timeline_chips.c. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "base/vec.h"
-#include "profile/timeline.h"
-#include "profile/zoneargs.h"
-#include "tensor/enums.h"
+#include "profile/timeline_state.h"
 
 #define DEEP                                                                                       \
 	4096 /* zones in each other; what lies deeper is not told: a damaged file may say anything */
-#define LAUNCHES 1024     /* that wait for their end: those of captured traces never have one */
-#define CORES_MOST 1024   /* tracks of cores of one chip */
-#define DEVICE_PID 900000 /* of chips, where no process is likely to have its number */
-#define BANK_KINDS 5      /* of enum ttnn_buffer_type */
-
-/* A zone that is open on a thread. */
-struct open_zone {
-	const char *name, *function, *file;
-	uint32_t line, color;
-	bool user;   /* of the user's own: it need not nest with calls */
-	bool device; /* a device operation: programs that were launched in it end with it */
-	bool told;
-};
-
-/* What is known of a program before it runs. */
-struct known {
-	const ttnn_core_set *cores;
-	const char *fidelity;
-	uint64_t ideal_ns, hash;
-	bool cache_hit;
-};
-
-/* A program that was launched, and has not ended. */
-struct launch {
-	uint64_t number, time_ns, flow;
-	uint32_t device_id, chip_id, thread;
-	const char *name; /* of the device operation; known when it ends */
-	struct known known;
-};
-
-struct core_lane {
-	uint32_t core; /* x << 16 | y */
-	uint32_t track;
-	uint64_t last_ns;
-};
-
-struct chip {
-	uint32_t device_id, chip_id;
-	uint32_t track, ops, gaps;
-	uint64_t pid;
-	uint64_t last_ns; /* the end of its last program */
-	bool worked;
-	TT_VEC(struct core_lane) cores;
-};
-
-/* The memory of a mesh: the same on each of its chips. */
-struct memory {
-	uint32_t device_id;
-	uint32_t chip; /* the first; its place */
-	bool mesh;     /* it has several */
-	uint32_t tracks[BANK_KINDS];
-	uint64_t bytes[BANK_KINDS];
-};
-
-struct thread {
-	uint32_t track;
-	uint64_t last_ns;
-	TT_VEC(struct open_zone) open;
-	uint32_t depth_lost; /* zones that are open above DEEP */
-	struct tt_event_place place;
-	bool placed;
-	struct known known; /* of the program that is launched next */
-};
-
-struct process {
-	struct tt_walk_process what;
-	uint32_t track;
-	uint64_t pid;
-	uint64_t last_ns;
-	TT_VEC(struct thread) threads; /* by number */
-	TT_VEC(uint64_t) tids;
-	TT_VEC(struct chip) chips;
-	TT_VEC(struct memory) memories;
-	TT_VEC(struct launch) launches;
-	struct tt_zoneargs args;
-};
-
-struct tt_walk {
-	const struct tt_timeline_format *format;
-	struct tt_timeline_writer *writer;
-	struct tt_timeline_options options;
-	struct tt_timeline_totals totals;
-	TT_VEC(struct process *) processes;
-	TT_VEC(uint64_t) pids;
-	uint32_t tracks, order;
-	uint64_t flows;
-	bool failed;
-};
 
 /* ---- tracks -------------------------------------------------------------------------------------------- */
 
-static uint32_t tell_track(struct tt_walk *walk, struct tt_track *track)
+uint32_t tt_walk_tell_track(struct tt_walk *walk, struct tt_track *track)
 {
 	track->id = ++walk->tracks;
 	if (walk->format->track)
@@ -110,7 +19,7 @@ static uint32_t tell_track(struct tt_walk *walk, struct tt_track *track)
 }
 
 /* A number that no other process or device has: this one, if it is free. */
-static uint64_t free_pid(struct tt_walk *walk, uint64_t pid)
+uint64_t tt_walk_free_pid(struct tt_walk *walk, uint64_t pid)
 {
 	uint64_t *kept = TT_VEC_PUSH(&walk->pids);
 
@@ -129,9 +38,9 @@ static uint64_t free_pid(struct tt_walk *walk, uint64_t pid)
 
 void tt_walk_process(struct tt_walk *walk, const struct tt_walk_process *what)
 {
-	struct process **place = TT_VEC_PUSH(&walk->processes);
+	struct tt_walk_state **place = TT_VEC_PUSH(&walk->processes);
 	struct tt_track track = {.kind = TT_TRACK_PROCESS};
-	struct process *process;
+	struct tt_walk_state *process;
 	char name[256];
 
 	if (!place) {
@@ -146,18 +55,18 @@ void tt_walk_process(struct tt_walk *walk, const struct tt_walk_process *what)
 	}
 	process->what = *what;
 	process->args.style.dialect = TTNN_DIALECT_TT_METAL;
-	track.pid = process->pid = free_pid(walk, what->pid);
+	track.pid = process->pid = tt_walk_free_pid(walk, what->pid);
 	track.number = what->pid;
 	track.began_ns = what->began_ns;
 	track.order = walk->order++;
 	snprintf(name, sizeof(name), "%s", what->program ? what->program : "");
 	track.name = name;
-	process->track = tell_track(walk, &track);
+	process->track = tt_walk_tell_track(walk, &track);
 	walk->totals.processes++;
 }
 
 /* A number for a thread that no other of its process has. */
-static uint64_t free_tid(struct tt_walk *walk, struct process *process, uint64_t tid)
+static uint64_t free_tid(struct tt_walk *walk, struct tt_walk_state *process, uint64_t tid)
 {
 	uint64_t *kept = TT_VEC_PUSH(&process->tids);
 
@@ -172,10 +81,10 @@ static uint64_t free_tid(struct tt_walk *walk, struct process *process, uint64_t
 	return tid;
 }
 
-static void tell_thread(struct tt_walk *walk, struct process *process, uint32_t number,
+static void tell_thread(struct tt_walk *walk, struct tt_walk_state *process, uint32_t number,
 			const struct tt_event_thread *told)
 {
-	struct thread *thread = &process->threads.data[number];
+	struct tt_walk_thread *thread = &process->threads.data[number];
 	struct tt_track track = {.kind = TT_TRACK_THREAD, .parent = process->track};
 	char name[64];
 
@@ -185,90 +94,41 @@ static void tell_thread(struct tt_walk *walk, struct process *process, uint32_t 
 	track.order = number;
 	snprintf(name, sizeof(name), "thread %u", number);
 	track.name = told && told->name && *told->name ? told->name : name;
-	thread->track = tell_track(walk, &track);
+	thread->track = tt_walk_tell_track(walk, &track);
 	walk->totals.threads++;
 }
 
 /* The thread of this number; NULL when memory is exhausted. */
-static struct thread *thread_of(struct tt_walk *walk, struct process *process, uint32_t number)
+static struct tt_walk_thread *thread_of(struct tt_walk *walk, struct tt_walk_state *process,
+					uint32_t number)
 {
 	while (process->threads.count <= number) {
-		struct thread *thread = TT_VEC_PUSH(&process->threads);
+		struct tt_walk_thread *thread = TT_VEC_PUSH(&process->threads);
 
 		if (!thread) {
 			walk->failed = true;
 			return NULL;
 		}
-		*thread = (struct thread){0};
+		*thread = (struct tt_walk_thread){0};
 	}
 	return &process->threads.data[number];
 }
 
 /* The same, told of. */
-static struct thread *told_thread(struct tt_walk *walk, struct process *process, uint32_t number)
+static struct tt_walk_thread *told_thread(struct tt_walk *walk, struct tt_walk_state *process,
+					  uint32_t number)
 {
-	struct thread *thread = thread_of(walk, process, number);
+	struct tt_walk_thread *thread = thread_of(walk, process, number);
 
 	if (thread && !thread->track)
 		tell_thread(walk, process, number, NULL);
 	return thread;
 }
 
-static uint32_t tell_lane(struct tt_walk *walk, const struct chip *chip, enum tt_track_kind kind,
-			  uint64_t number, const char *name)
-{
-	struct tt_track track = {.kind = kind, .parent = chip->track, .pid = chip->pid};
-
-	track.number = number;
-	track.tid = walk->tracks + 1;
-	track.order = (uint32_t)kind << 16;
-	if (kind == TT_TRACK_CORE) /* row by row */
-		track.order += (uint32_t)(number & 0xff) << 8 | (uint32_t)(number >> 16 & 0xff);
-	track.name = name;
-	return tell_track(walk, &track);
-}
-
-static struct chip *chip_of(struct tt_walk *walk, struct process *process, uint32_t device_id,
-			    uint32_t chip_id)
-{
-	struct tt_track track = {.kind = TT_TRACK_DEVICE, .number = chip_id};
-	struct chip *chip;
-	char name[320];
-
-	for (size_t i = process->chips.count; i-- > 0;)
-		if (process->chips.data[i].chip_id == chip_id)
-			return &process->chips.data[i];
-	chip = TT_VEC_PUSH(&process->chips);
-	if (!chip) {
-		walk->failed = true;
-		return NULL;
-	}
-	*chip = (struct chip){.device_id = device_id, .chip_id = chip_id};
-	track.pid = chip->pid = free_pid(walk, DEVICE_PID + chip_id);
-	track.order = walk->order++;
-	if (process->what.several)
-		snprintf(name, sizeof(name), "Device %u of %s (%" PRIu64 ")", chip_id,
-			 process->what.program, process->what.pid);
-	else
-		snprintf(name, sizeof(name), "Device %u", chip_id);
-	track.name = name;
-	chip->track = tell_track(walk, &track);
-	chip->ops = tell_lane(walk, chip, TT_TRACK_OPS, 0, "programs");
-	walk->totals.devices++;
-	return chip;
-}
-
 /* ---- zones of threads ---------------------------------------------------------------------------------- */
 
-static uint64_t forward(uint64_t *last, uint64_t time_ns)
-{
-	if (*last < time_ns)
-		*last = time_ns;
-	return *last;
-}
-
-static void tell_begin(struct tt_walk *walk, struct thread *thread, struct open_zone *open,
-		       struct tt_zone *zone)
+static void tell_begin(struct tt_walk *walk, struct tt_walk_thread *thread,
+		       struct tt_walk_zone *open, struct tt_zone *zone)
 {
 	zone->track = thread->track;
 	zone->time_ns = thread->last_ns;
@@ -286,18 +146,18 @@ static void tell_begin(struct tt_walk *walk, struct thread *thread, struct open_
 		walk->format->begin(walk->writer, zone);
 }
 
-static void tell_end(struct tt_walk *walk, struct thread *thread, const struct open_zone *open,
-		     const char *name)
+static void tell_end(struct tt_walk *walk, struct tt_walk_thread *thread,
+		     const struct tt_walk_zone *open, const char *name)
 {
 	if (open->told && walk->format->end)
 		walk->format->end(walk->writer, thread->track, thread->last_ns, name);
 }
 
 /* Opens a zone; `zone` has what only its begin tells. */
-static void push(struct tt_walk *walk, struct thread *thread, const struct open_zone *what,
-		 struct tt_zone *zone)
+static void push(struct tt_walk *walk, struct tt_walk_thread *thread,
+		 const struct tt_walk_zone *what, struct tt_zone *zone)
 {
-	struct open_zone *open = thread->open.count < DEEP ? TT_VEC_PUSH(&thread->open) : NULL;
+	struct tt_walk_zone *open = thread->open.count < DEEP ? TT_VEC_PUSH(&thread->open) : NULL;
 
 	if (!open) {
 		thread->depth_lost++;
@@ -311,7 +171,7 @@ static void push(struct tt_walk *walk, struct thread *thread, const struct open_
  * Ends the innermost zone that is the user's own or not. Others above it go on: they are ended with it, and begun
  * again, for zones of a track nest.
  */
-static void pop(struct tt_walk *walk, struct thread *thread, bool user, const char *name)
+static void pop(struct tt_walk *walk, struct tt_walk_thread *thread, bool user, const char *name)
 {
 	size_t at = thread->open.count;
 
@@ -334,13 +194,13 @@ static void pop(struct tt_walk *walk, struct thread *thread, bool user, const ch
 	thread->open.count--;
 }
 
-static void begin_scope(struct tt_walk *walk, struct process *process, uint32_t number,
+static void begin_scope(struct tt_walk *walk, struct tt_walk_state *process, uint32_t number,
 			const struct tt_seen *seen)
 {
 	const struct tt_event_scope_begin *begin = &seen->event.begin;
-	struct thread *thread = &process->threads.data[number];
-	struct open_zone open = {.name = begin->name ? begin->name : "",
-				 .device = begin->kind == TT_SCOPE_DEVICE_OP};
+	struct tt_walk_thread *thread = &process->threads.data[number];
+	struct tt_walk_zone open = {.name = begin->name ? begin->name : "",
+				    .device = begin->kind == TT_SCOPE_DEVICE_OP};
 	struct tt_zone zone = {.call = seen->depth == 0 ? seen->op : 0};
 
 	if (thread->placed) {
@@ -357,15 +217,15 @@ static void begin_scope(struct tt_walk *walk, struct process *process, uint32_t 
 	push(walk, thread, &open, &zone);
 }
 
-static void begin_zone(struct tt_walk *walk, struct thread *thread,
+static void begin_zone(struct tt_walk *walk, struct tt_walk_thread *thread,
 		       const struct tt_event_zone *told)
 {
-	struct open_zone open = {.name = told->name ? told->name : told->function,
-				 .function = told->function,
-				 .file = told->file,
-				 .line = told->line,
-				 .color = told->color,
-				 .user = true};
+	struct tt_walk_zone open = {.name = told->name ? told->name : told->function,
+				    .function = told->function,
+				    .file = told->file,
+				    .line = told->line,
+				    .color = told->color,
+				    .user = true};
 	struct tt_zone zone = {0};
 
 	if (!open.name)
@@ -373,301 +233,25 @@ static void begin_zone(struct tt_walk *walk, struct thread *thread,
 	push(walk, thread, &open, &zone);
 }
 
-/* ---- programs on chips --------------------------------------------------------------------------------- */
-
-static struct core_lane *core_of(struct tt_walk *walk, struct chip *chip, uint32_t x, uint32_t y)
+static void end_scope(struct tt_walk *walk, struct tt_walk_state *process, uint32_t number)
 {
-	uint32_t core = x << 16 | (y & 0xffff);
-	struct core_lane *lane;
-	char name[32];
-
-	for (size_t i = 0; i < chip->cores.count; i++)
-		if (chip->cores.data[i].core == core)
-			return &chip->cores.data[i];
-	lane = chip->cores.count < CORES_MOST ? TT_VEC_PUSH(&chip->cores) : NULL;
-	if (!lane)
-		return NULL;
-	snprintf(name, sizeof(name), "core %u,%u", x, y);
-	*lane = (struct core_lane){.core = core};
-	lane->track = tell_lane(walk, chip, TT_TRACK_CORE, core, name);
-	return lane;
-}
-
-/* A zone with both of its ends. */
-static void tell_whole(struct tt_walk *walk, struct tt_zone *zone, uint64_t end_ns)
-{
-	if (walk->format->begin)
-		walk->format->begin(walk->writer, zone);
-	if (walk->format->end)
-		walk->format->end(walk->writer, zone->track, end_ns, NULL);
-}
-
-static void tell_cores(struct tt_walk *walk, struct chip *chip, const ttnn_core_set *cores,
-		       const struct tt_zone *zone, uint64_t end_ns)
-{
-	const struct ttnn_core_range *ranges;
-	size_t count;
-
-	if (!walk->options.cores || !cores)
-		return;
-	ranges = ttnn_core_set_ranges(cores, &count);
-	for (size_t i = 0; i < count; i++)
-		for (uint32_t y = ranges[i].start.y; y <= ranges[i].end.y && y < 256; y++)
-			for (uint32_t x = ranges[i].start.x; x <= ranges[i].end.x && x < 256; x++) {
-				struct core_lane *lane = core_of(walk, chip, x, y);
-				struct tt_zone part = {.name = zone->name,
-						       .time_ns = zone->time_ns};
-
-				if (!lane)
-					return;
-				part.track = lane->track;
-				forward(&lane->last_ns, end_ns);
-				tell_whole(walk, &part, end_ns);
-			}
-}
-
-static void tell_gap(struct tt_walk *walk, struct chip *chip, uint64_t until_ns)
-{
-	struct tt_zone gap = {.name = "gap", .time_ns = chip->last_ns};
-
-	if (!chip->worked || until_ns <= chip->last_ns)
-		return;
-	if (!chip->gaps)
-		chip->gaps = tell_lane(walk, chip, TT_TRACK_GAPS, 0, "gaps");
-	gap.track = chip->gaps;
-	walk->totals.gaps++;
-	tell_whole(walk, &gap, until_ns);
-}
-
-/* A program on a chip, to end_ns; `run` is NULL when nobody told of its end. */
-static void tell_program(struct tt_walk *walk, struct process *process, const struct launch *launch,
-			 const struct tt_event_program_run *run, uint64_t end_ns)
-{
-	struct chip *chip = chip_of(walk, process, launch->device_id, launch->chip_id);
-	uint64_t begin_ns = launch->time_ns;
-	struct tt_zone_arg args[10];
-	struct tt_zone zone = {.name = launch->name, .args = args, .flow = launch->flow};
-
-	if (!chip)
-		return;
-	if (run)
-		begin_ns = end_ns > run->whole ? end_ns - run->whole : 0;
-	if (begin_ns < chip->last_ns) /* programs of a chip follow each other */
-		begin_ns = chip->last_ns;
-	if (end_ns < begin_ns)
-		end_ns = begin_ns;
-#define ARG(what, value)                                                                           \
-	args[zone.arg_count++] = (struct tt_zone_arg){.name = what, .number = value}
-	ARG("id", launch->number << 10 | launch->chip_id);
-	if (launch->known.cores)
-		ARG("cores", ttnn_core_set_cores(launch->known.cores));
-	if (launch->known.fidelity)
-		args[zone.arg_count++] =
-			(struct tt_zone_arg){"fidelity", launch->known.fidelity, 0};
-	if (launch->known.ideal_ns)
-		ARG("ideal_ns", launch->known.ideal_ns);
-	ARG("cache_hit", launch->known.cache_hit);
-	if (run) {
-		ARG("kernel_ns", run->kernel);
-		ARG("threads", run->threads);
-		if (run->session) {
-			ARG("trace_id", run->trace_id);
-			ARG("replay", run->session);
-		}
-	}
-#undef ARG
-	tell_gap(walk, chip, begin_ns);
-	zone.track = chip->ops;
-	zone.time_ns = begin_ns;
-	walk->totals.device_zones++;
-	tell_whole(walk, &zone, end_ns);
-	tell_cores(walk, chip, launch->known.cores, &zone, end_ns);
-	chip->last_ns = end_ns;
-	chip->worked = true;
-}
-
-static void launch_program(struct tt_walk *walk, struct process *process, uint32_t number,
-			   const struct tt_event_program_launch *told)
-{
-	struct thread *thread = &process->threads.data[number];
-	struct launch *launch;
-
-	if (process->launches.count >= LAUNCHES) { /* the oldest will never end */
-		memmove(process->launches.data, process->launches.data + LAUNCHES / 2,
-			LAUNCHES / 2 * sizeof(*launch));
-		process->launches.count = LAUNCHES / 2;
-	}
-	launch = TT_VEC_PUSH(&process->launches);
-	if (!launch) {
-		walk->failed = true;
-		return;
-	}
-	*launch = (struct launch){.number = told->launch,
-				  .time_ns = thread->last_ns,
-				  .device_id = told->device_id,
-				  .chip_id = told->chip_id,
-				  .thread = number,
-				  .known = thread->known};
-	if (told->cores)
-		launch->known.cores = told->cores;
-	if (!thread->open.count || !thread->open.data[thread->open.count - 1].told)
-		return; /* an arrow needs a zone to begin in */
-	launch->flow = ++walk->flows;
-	walk->totals.flows++;
-	if (walk->format->flow)
-		walk->format->flow(walk->writer, launch->flow, thread->track, thread->last_ns);
-}
-
-static void forget_launch(struct process *process, size_t at)
-{
-	process->launches.count--;
-	memmove(process->launches.data + at, process->launches.data + at + 1,
-		(process->launches.count - at) * sizeof(process->launches.data[0]));
-}
-
-static void run_program(struct tt_walk *walk, struct process *process, uint32_t number,
-			const struct tt_event_program_run *run, uint64_t time_ns)
-{
-	struct launch launch = {.number = run->launch,
-				.device_id = run->device_id,
-				.chip_id = run->chip_id,
-				.thread = number};
-
-	process->what.runs = true;
-	for (size_t i = process->launches.count; !run->session && i-- > 0;) {
-		const struct launch *row = &process->launches.data[i];
-
-		if (row->number != run->launch || row->chip_id != run->chip_id)
-			continue;
-		launch = *row;
-		forget_launch(process, i);
-		break;
-	}
-	launch.name = run->name ? run->name : "program";
-	tell_program(walk, process, &launch, run, time_ns);
-}
-
-/* A device operation ends: so do its programs, where nobody tells when they really did. */
-static void end_programs(struct tt_walk *walk, struct process *process, uint32_t number,
-			 const char *name)
-{
-	const struct thread *thread = &process->threads.data[number];
-
-	for (size_t i = 0; !process->what.runs && i < process->launches.count;) {
-		struct launch launch = process->launches.data[i];
-
-		if (launch.thread != number) {
-			i++;
-			continue;
-		}
-		forget_launch(process, i);
-		launch.name = name;
-		tell_program(walk, process, &launch, NULL, thread->last_ns);
-	}
-}
-
-static void end_scope(struct tt_walk *walk, struct process *process, uint32_t number)
-{
-	struct thread *thread = &process->threads.data[number];
+	struct tt_walk_thread *thread = &process->threads.data[number];
 
 	for (size_t i = thread->open.count; i-- > 0;) {
-		const struct open_zone *open = &thread->open.data[i];
+		const struct tt_walk_zone *open = &thread->open.data[i];
 
 		if (open->user)
 			continue;
 		if (open->device && process->launches.count)
-			end_programs(walk, process, number, open->name);
+			tt_walk_end_programs(walk, process, number, open->name);
 		break;
 	}
 	pop(walk, thread, false, NULL);
 }
 
-static void know_program(struct thread *thread, const struct tt_event_program *program)
-{
-	struct tt_event_facts facts;
-
-	thread->known = (struct known){.cache_hit = program->cache_hit};
-	if (!tt_event_facts_read(&facts, program))
-		return;
-	thread->known.cores = facts.cores;
-	thread->known.hash = facts.hash;
-	if (facts.has_fidelity)
-		thread->known.fidelity = tt_enum_name(&tt_enum_math_fidelity, facts.fidelity);
-	if (facts.modelled)
-		thread->known.ideal_ns = facts.ideal_ns;
-}
-
-/* ---- memory -------------------------------------------------------------------------------------------- */
-
-static void open_device(struct tt_walk *walk, struct process *process,
-			const struct tt_event_device *device)
-{
-	uint32_t first = device->device_id, count = 1;
-	struct memory *memory;
-
-	if (device->info && device->info->chip_count) {
-		first = device->info->chips[0];
-		count = device->info->chip_count;
-	}
-	for (uint32_t i = 0; i < count && i < 1024; i++)
-		if (!chip_of(walk, process, device->device_id, i ? device->info->chips[i] : first))
-			return;
-	for (size_t i = 0; i < process->memories.count; i++)
-		if (process->memories.data[i].device_id == device->device_id)
-			return;
-	memory = TT_VEC_PUSH(&process->memories);
-	if (!memory) {
-		walk->failed = true;
-		return;
-	}
-	*memory = (struct memory){.device_id = device->device_id, .mesh = count > 1};
-	while (process->chips.data[memory->chip].chip_id != first)
-		memory->chip++;
-}
-
-static struct memory *memory_of(struct tt_walk *walk, struct process *process, uint32_t device_id)
-{
-	struct tt_event_device device = {.device_id = device_id};
-
-	for (int i = 0; i < 2; i++) {
-		for (size_t k = process->memories.count; k-- > 0;)
-			if (process->memories.data[k].device_id == device_id)
-				return &process->memories.data[k];
-		open_device(walk, process, &device); /* nobody told of it */
-	}
-	return NULL;
-}
-
-static void count_bytes(struct tt_walk *walk, struct process *process,
-			const struct tt_event_buffer *buffer, bool comes, uint64_t time_ns)
-{
-	struct memory *memory = memory_of(walk, process, buffer->device_id);
-	unsigned kind = (unsigned)buffer->type;
-	char name[64];
-
-	if (!memory || kind >= BANK_KINDS || !buffer->real)
-		return;
-	if (comes)
-		memory->bytes[kind] += buffer->size;
-	else
-		memory->bytes[kind] -=
-			buffer->size < memory->bytes[kind] ? buffer->size : memory->bytes[kind];
-	if (!memory->tracks[kind]) {
-		snprintf(name, sizeof(name), "%s in use%s",
-			 tt_enum_name(&tt_enum_buffer_type, kind),
-			 memory->mesh ? " (each chip)" : "");
-		memory->tracks[kind] = tell_lane(walk, &process->chips.data[memory->chip],
-						 TT_TRACK_BYTES, kind, name);
-	}
-	walk->totals.counters++;
-	if (walk->format->counter)
-		walk->format->counter(walk->writer, memory->tracks[kind], time_ns,
-				      memory->bytes[kind]);
-}
-
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-static void tell_message(struct tt_walk *walk, const struct thread *thread,
+static void tell_message(struct tt_walk *walk, const struct tt_walk_thread *thread,
 			 enum tt_message_kind kind, const char *text,
 			 const struct tt_event_mark *mark)
 {
@@ -683,7 +267,7 @@ static void tell_message(struct tt_walk *walk, const struct thread *thread,
 		walk->format->message(walk->writer, &message);
 }
 
-static void tell_loss(struct tt_walk *walk, const struct thread *thread,
+static void tell_loss(struct tt_walk *walk, const struct tt_walk_thread *thread,
 		      const struct tt_event_loss *loss)
 {
 	char text[256];
@@ -695,12 +279,12 @@ static void tell_loss(struct tt_walk *walk, const struct thread *thread,
 }
 
 /* A replay is a stretch of its thread. */
-static void tell_replay(struct tt_walk *walk, struct thread *thread,
+static void tell_replay(struct tt_walk *walk, struct tt_walk_thread *thread,
 			const struct tt_event_metal_trace *trace)
 {
 	struct tt_zone_arg args[] = {{"trace_id", NULL, trace->trace_id},
 				     {"replay", NULL, trace->session}};
-	struct open_zone open = {.name = "replay of a trace", .user = true};
+	struct tt_walk_zone open = {.name = "replay of a trace", .user = true};
 	struct tt_zone zone = {.args = args, .arg_count = 2};
 
 	if (trace->step == TT_METAL_TRACE_REPLAY)
@@ -711,7 +295,8 @@ static void tell_replay(struct tt_walk *walk, struct thread *thread,
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static void tell_mark(struct tt_walk *walk, struct thread *thread, const struct tt_event *event)
+static void tell_mark(struct tt_walk *walk, struct tt_walk_thread *thread,
+		      const struct tt_event *event)
 {
 	static const enum tt_message_kind kinds[] = {TT_MESSAGE_SIGNPOST, TT_MESSAGE_TEXT,
 						     TT_MESSAGE_FRAME};
@@ -725,9 +310,9 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 		   uint64_t time_ns)
 {
 	const struct tt_event *event = &seen->event;
-	struct process *process =
+	struct tt_walk_state *process =
 		which < walk->processes.count ? walk->processes.data[which] : NULL;
-	struct thread *thread = process ? thread_of(walk, process, seen->thread) : NULL;
+	struct tt_walk_thread *thread = process ? thread_of(walk, process, seen->thread) : NULL;
 
 	if (!thread)
 		return;
@@ -738,7 +323,7 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 	}
 	if (!thread->track)
 		thread = told_thread(walk, process, seen->thread);
-	forward(&process->last_ns, forward(&thread->last_ns, time_ns));
+	tt_walk_forward(&process->last_ns, tt_walk_forward(&thread->last_ns, time_ns));
 	switch (event->kind) {
 	case TT_EVENT_SCOPE_BEGIN:
 		begin_scope(walk, process, seen->thread, seen);
@@ -754,19 +339,19 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_THERE:
-		count_bytes(walk, process, &event->buffer, true, thread->last_ns);
+		tt_walk_count_bytes(walk, process, &event->buffer, true, thread->last_ns);
 		break;
 	case TT_EVENT_BUFFER_FREE:
-		count_bytes(walk, process, &event->buffer, false, thread->last_ns);
+		tt_walk_count_bytes(walk, process, &event->buffer, false, thread->last_ns);
 		break;
 	case TT_EVENT_PROGRAM:
-		know_program(thread, &event->program);
+		tt_walk_know_program(thread, &event->program);
 		break;
 	case TT_EVENT_PROGRAM_LAUNCH:
-		launch_program(walk, process, seen->thread, &event->launch);
+		tt_walk_launch_program(walk, process, seen->thread, &event->launch);
 		break;
 	case TT_EVENT_PROGRAM_RUN:
-		run_program(walk, process, seen->thread, &event->run, time_ns);
+		tt_walk_run_program(walk, process, seen->thread, &event->run, time_ns);
 		break;
 	case TT_EVENT_METAL_TRACE:
 		tell_replay(walk, thread, &event->metal_trace);
@@ -785,7 +370,7 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 		thread->placed = true;
 		break;
 	case TT_EVENT_DEVICE_OPEN:
-		open_device(walk, process, &event->device);
+		tt_walk_open_device(walk, process, &event->device);
 		break;
 	default:
 		break;
@@ -816,12 +401,12 @@ tt_status tt_walk_status(const struct tt_walk *walk)
 void tt_walk_end(struct tt_walk *walk, struct tt_timeline_totals *totals)
 {
 	for (size_t i = 0; i < walk->processes.count; i++) {
-		struct process *process = walk->processes.data[i];
+		struct tt_walk_state *process = walk->processes.data[i];
 
 		for (size_t k = 0; k < process->threads.count; k++) {
-			struct thread *thread = &process->threads.data[k];
+			struct tt_walk_thread *thread = &process->threads.data[k];
 
-			forward(&thread->last_ns, process->last_ns);
+			tt_walk_forward(&thread->last_ns, process->last_ns);
 			while (thread->open.count)
 				tell_end(walk, thread, &thread->open.data[--thread->open.count],
 					 NULL);
@@ -835,7 +420,7 @@ void tt_walk_free(struct tt_walk *walk)
 	if (!walk)
 		return;
 	for (size_t i = 0; i < walk->processes.count; i++) {
-		struct process *process = walk->processes.data[i];
+		struct tt_walk_state *process = walk->processes.data[i];
 
 		for (size_t k = 0; k < process->threads.count; k++)
 			TT_VEC_DEINIT(&process->threads.data[k].open);

@@ -1,65 +1,23 @@
 #include "profile/zoneargs.h"
 
-#include "base/utf8.h"
-#include "tensor/enums.h"
+#include "event/value_text.h"
 
 #define TEXT_MOST 240 /* bytes of an argument: a viewer shows no more */
-
-static void add_enum(struct tt_str *out, const struct tt_enum *type, int64_t value)
-{
-	const char *name = tt_enum_name(type, value);
-
-	tt_str_adds(out, name ? name : "?");
-}
-
-/* "[32, 64] BFLOAT16 TILE DRAM": what one wants to know at a glance. */
-static void add_tensor(struct tt_str *out, const struct tt_event_tensor *tensor)
-{
-	const struct ttnn_tensor_spec *spec = tensor->spec;
-
-	if (!spec) {
-		tt_str_adds(out, "Tensor");
-		return;
-	}
-	tt_str_addc(out, '[');
-	for (uint32_t i = 0; i < spec->shape.rank; i++)
-		tt_str_addf(out, "%s%u", i ? ", " : "", spec->shape.dim[i]);
-	tt_str_adds(out, "] ");
-	add_enum(out, &tt_enum_dtype, spec->dtype);
-	tt_str_addc(out, ' ');
-	add_enum(out, &tt_enum_layout, spec->layout);
-	tt_str_addc(out, ' ');
-	if (!tensor->on_device) {
-		tt_str_adds(out, "HOST");
-		return;
-	}
-	add_enum(out, &tt_enum_buffer_type, spec->memory.buffer);
-	if (spec->memory.layout != TTNN_INTERLEAVED) {
-		tt_str_addc(out, ' ');
-		add_enum(out, &tt_enum_memory_layout, spec->memory.layout);
-	}
-}
 
 static const char *text_of(struct tt_zoneargs *args, struct tt_arena *arena,
 			   const struct ttnn_value *value)
 {
 	struct tt_event_tensor tensor;
-	size_t length, at = 0;
-	uint32_t code;
 
 	tt_str_clear(&args->text);
 	if (tt_value_seen_tensor(&tensor, value))
-		add_tensor(&args->text, &tensor);
+		tt_value_text_glance(&args->text, &tensor);
 	else
 		tt_argtext_value(&args->text, value, &args->style);
+	tt_value_text_cut(&args->text, 0, TEXT_MOST);
 	if (tt_str_status(&args->text) != TTNN_OK)
 		return NULL;
-	length = args->text.length;
-	if (length <= TEXT_MOST)
-		return tt_arena_strndup(arena, tt_str_text(&args->text), length);
-	while (at < TEXT_MOST)
-		at += tt_utf8_get(&code, args->text.data + at, length - at);
-	return tt_arena_printf(arena, "%.*s...", (int)at, tt_str_text(&args->text));
+	return tt_arena_strndup(arena, tt_str_text(&args->text), args->text.length);
 }
 
 static bool make_row(struct tt_zoneargs_row *row, struct tt_zoneargs *args,

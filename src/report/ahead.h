@@ -9,7 +9,7 @@
 #ifndef TT_REPORT_AHEAD_H
 #define TT_REPORT_AHEAD_H
 
-#include "report/source.h"
+#include "report/report_source.h"
 
 /* Batches of the ring, and the most elements in one. */
 #define TT_REPORT_BATCHES 16

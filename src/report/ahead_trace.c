@@ -12,8 +12,12 @@
 #define LINKS_MAX 4096
 #define FORMS ((size_t)12 << 20)
 
-/* Batches that are made ahead; those that wait for their connections; nodes that are worth a thread; bytes of stack. */
-#define AHEAD 4
+/*
+ * Batches that are made ahead, and how many of them there are when who waits is woken: not for each. Those that wait for
+ * their connections; nodes that are worth a thread; bytes of stack.
+ */
+#define AHEAD 6
+#define ENOUGH 2
 #define BEHIND 3
 #define WORTH 4096
 #define STACK ((size_t)1 << 20)
@@ -83,13 +87,13 @@ static tt_status read_node(struct tt_report_told_batch *batch, struct tt_report_
 	int64_t *numbers;
 
 	TT_TRY(tt_report_form_find(&to->form, &ahead->forms, node));
-	values = forms->values.count;
+	values = forms->number_count;
 	if (batch->numbers.room - batch->numbers.count < values + inputs &&
 	    !TT_VEC_RESERVE(&batch->numbers, values + inputs))
 		return tt_fail_nomem();
 	numbers = batch->numbers.data + batch->numbers.count;
 	for (size_t i = 0; i < values; i++)
-		numbers[i] = forms->values.data[i];
+		numbers[i] = forms->numbers[i];
 	for (size_t i = 0; i < inputs; i++)
 		numbers[values + i] = node->inputs[i];
 	batch->numbers.count += values + inputs;
@@ -272,7 +276,8 @@ static void make(struct tt_report_ahead_trace *ahead)
 		status = complete(&done, ahead);
 	pthread_mutex_lock(&ahead->lock);
 	ahead->made += more;
-	if (status == TTNN_OK && ahead->forms.bytes > FORMS)
+	if (status == TTNN_OK && ahead->forms.bytes > FORMS &&
+	    tt_stream_trace_forget(ahead->stream))
 		status = retire(ahead);
 	if (status != TTNN_OK) {
 		ahead->status = status;
@@ -281,7 +286,8 @@ static void make(struct tt_report_ahead_trace *ahead)
 	if (done)
 		hand_over(ahead, done);
 	ahead->ended = status != TTNN_OK || (ahead->read && !ahead->bare_count);
-	pthread_cond_broadcast(&ahead->moved);
+	if (ahead->ended || ahead->waiting >= ENOUGH)
+		pthread_cond_broadcast(&ahead->moved);
 }
 
 static void *work(void *context)
@@ -358,7 +364,8 @@ tt_status tt_report_ahead_trace_take(struct tt_report_told_batch **out,
 		if (!ahead->first)
 			ahead->last = NULL;
 		ahead->waiting--;
-		pthread_cond_broadcast(&ahead->moved);
+		if (ahead->waiting == AHEAD - ENOUGH)
+			pthread_cond_broadcast(&ahead->moved);
 	}
 	pthread_mutex_unlock(&ahead->lock);
 	if (status == TTNN_NOMEM)

@@ -46,6 +46,18 @@ static int by_position(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
+/* In their order most often, but for those that went on to the next block, which were ended last. */
+static void sort_spans(struct tt_report_track *track)
+{
+	struct tt_report_span *spans = track->spans.data;
+	size_t count = track->spans.count, sorted = 1;
+
+	while (sorted < count && spans[sorted - 1].position < spans[sorted].position)
+		sorted++;
+	if (sorted < count)
+		qsort(spans, count, sizeof(*spans), by_position);
+}
+
 static tt_status write_span(struct tt_report_buffers *buffers, const struct tt_report_span *s)
 {
 	const struct tt_report_buffer *b = &s->buffer;
@@ -59,8 +71,7 @@ static tt_status write_span(struct tt_report_buffers *buffers, const struct tt_r
 static tt_status write_block(struct tt_report_buffers *buffers, struct tt_report_track *track)
 {
 	if (!buffers->db->as_tables && track->spans.count) {
-		qsort(track->spans.data, track->spans.count, sizeof(*track->spans.data),
-		      by_position);
+		sort_spans(track);
 		for (size_t i = 0; i < track->spans.count; i++)
 			TT_TRY(write_span(buffers, &track->spans.data[i]));
 	}

@@ -17,8 +17,8 @@
 #include "base/vec.h"
 #include "report/idset.h"
 #include "report/intmap.h"
+#include "report/report_source.h"
 #include "report/schema.h"
-#include "report/source.h"
 
 struct tt_report_buffer {
 	int64_t device, address, size, type, layout;

@@ -33,11 +33,9 @@ void tt_report_captured_clear(struct tt_report_captured *captured)
 tt_status tt_report_captured_begin(struct tt_report_captured *captured,
 				   const struct tt_report_captured_node *node)
 {
-	struct tt_report_captured_node *to = TT_VEC_PUSH(&captured->nodes);
-
-	if (!to)
+	if (captured->nodes.count == captured->nodes.room && !TT_VEC_RESERVE(&captured->nodes, 1))
 		return tt_fail_nomem();
-	*to = *node;
+	captured->nodes.data[captured->nodes.count++] = *node;
 	return TTNN_OK;
 }
 
@@ -80,7 +78,7 @@ tt_status tt_report_captured_add(struct tt_report_captured *captured,
 
 /* New numbers by old counter; a later node wins, and 0 is the last node: it counts from 0 too. */
 struct numbers {
-	int64_t least;
+	int64_t least, most; /* of the old ones */
 	int64_t last;
 	const struct tt_report_captured *captured; /* to search where there is no table */
 	const uint32_t *table;
@@ -101,7 +99,7 @@ static tt_status make_numbers(struct numbers *out, struct tt_report_captured *ca
 		most = nodes[i].counter > most ? nodes[i].counter : most;
 		count++;
 	}
-	*out = (struct numbers){least, count + 1, captured, NULL, 0, lost};
+	*out = (struct numbers){least, most, count + 1, captured, NULL, 0, lost};
 	if (!count || least < 0 || most - least > 8 * count + 4096)
 		return TTNN_OK;
 	out->size = (size_t)(most - least) + 1;
@@ -127,6 +125,8 @@ static bool is_inside(int64_t *new, const struct numbers *numbers, int64_t old)
 		*new = numbers->last;
 		return true;
 	}
+	if (old < numbers->least || old > numbers->most)
+		return false;
 	if (numbers->table) {
 		uint64_t at = (uint64_t)old - (uint64_t)numbers->least;
 
@@ -306,6 +306,30 @@ static tt_status write_text(const struct tt_report_target *target, const struct 
 	return tt_db_run(insert);
 }
 
+/* The text besides its template, where there is a table of them. */
+static tt_status write_besides(struct tt_report_captured *captured,
+			       const struct tt_report_target *target,
+			       const struct tt_report_words *words)
+{
+	struct tt_report_pieces pieces = {.most = tt_report_db_text_room(target->db),
+					  .text = captured->text};
+	tt_status status;
+
+	if (!target->db->texts)
+		return TTNN_OK;
+	tt_str_clear(&pieces.text);
+	status = pieces.most ? words->write(words->context, &pieces) : TTNN_OK;
+	captured->text = pieces.text;
+	TT_TRY(status);
+	TT_TRY(tt_str_status(&captured->text));
+	if (!pieces.most || captured->text.length > pieces.most) {
+		tt_report_db_text_drop(target->db);
+		return TTNN_OK;
+	}
+	target->db->text_bytes += captured->text.length;
+	return write_text(target, &captured->text);
+}
+
 /* A text that is made of a template. */
 static tt_status write_call(struct tt_report_captured *captured,
 			    const struct tt_report_target *target,
@@ -315,6 +339,7 @@ static tt_status write_call(struct tt_report_captured *captured,
 	struct tt_db_stmt *insert;
 	int64_t template;
 
+	TT_TRY(write_besides(captured, target, words));
 	TT_TRY(tt_report_compact_text(&template, &numbers, &captured->compact, words));
 	TT_TRY(tt_report_insert(&insert, target->db, TT_REPORT_OPERATION_CALLS));
 	tt_db_bind_int(insert, 0, target->operation);
@@ -427,7 +452,9 @@ static tt_status begin_key(struct tt_report_captured *captured)
 	for (size_t i = 0; i < captured->nodes.count; i++)
 		most += captured->nodes.data[i].shape->hole_count;
 	captured->key.count = captured->values.count = 0;
-	return TT_VEC_RESERVE(&captured->key, most) && TT_VEC_RESERVE(&captured->values, most)
+	return (captured->key.room >= most || TT_VEC_RESERVE(&captured->key, most)) &&
+			       (captured->values.room >= most ||
+				TT_VEC_RESERVE(&captured->values, most))
 		       ? TTNN_OK
 		       : tt_fail_nomem();
 }
@@ -522,7 +549,7 @@ static tt_status piece_number(void *context, int64_t number, bool reference, boo
 	char digits[TT_FMT_MAX];
 
 	(void)reference;
-	if (varies)
+	if (varies && pieces->template)
 		tt_report_pieces_number(pieces, number);
 	else
 		tt_report_pieces_text(pieces, digits, tt_fmt_i64(digits, number));
@@ -723,6 +750,7 @@ void tt_report_captured_deinit(struct tt_report_captured *captured)
 	TT_VEC_DEINIT(&captured->nodes);
 	tt_spool_deinit(&captured->numbers);
 	tt_str_deinit(&captured->whole);
+	tt_str_deinit(&captured->text);
 	TT_VEC_DEINIT(&captured->renumber);
 	TT_VEC_DEINIT(&captured->key);
 	TT_VEC_DEINIT(&captured->values);

@@ -30,7 +30,7 @@ struct tt_report_captured {
 	size_t few_count;
 	struct tt_spool numbers; /* those behind: int64_t */
 	int64_t arguments;       /* list of the operation's, for the row */
-	struct tt_str whole;
+	struct tt_str whole, text;
 	TT_VEC(uint32_t) renumber;      /* new number + 1 of old counter - least; 0: none */
 	TT_VEC(uint32_t) key;           /* of the text */
 	TT_VEC(int64_t) values;         /* that may vary in it */

@@ -39,8 +39,10 @@ static void write_piece(struct tt_report_pieces *pieces, int64_t variable)
 
 void tt_report_pieces_text(struct tt_report_pieces *pieces, const char *text, size_t length)
 {
+	if (pieces->most && pieces->text.length > pieces->most)
+		return;
 	tt_str_add(&pieces->text, text, length);
-	if (pieces->text.length > PIECE)
+	if (pieces->text.length > PIECE && !pieces->most)
 		write_piece(pieces, -1);
 }
 

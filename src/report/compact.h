@@ -46,6 +46,7 @@ struct tt_report_pieces {
 	const struct tt_report_template *template; /* NULL: no number varies */
 	int64_t id, piece;
 	size_t number; /* those written so far */
+	size_t most; /* not 0: nothing is stored; `text` becomes the whole, or what is just longer than this */
 	struct tt_str text;
 	tt_status status;
 };

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "report/layout.h"
+#include "report/layered.h"
 #include "trace/graph.h"
 
 /*

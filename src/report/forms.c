@@ -5,6 +5,7 @@
 #include "base/fmt.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "trace/pattern.h"
 
 /* In a key: the param is a number, whichever. */
 #define NUMBER ((uint64_t)1 << 32)
@@ -448,11 +449,27 @@ static struct tt_report_form *guess(const struct tt_report_forms *forms)
 	return NULL;
 }
 
+/* Whether those are the numbers that its pattern says. */
+static bool is_alike(const struct tt_report_forms *forms, const struct tt_graph_node *node)
+{
+	size_t count = forms->values.count;
+
+	return count == node->number_count &&
+	       (!count ||
+		memcmp(forms->values.data, node->numbers, count * sizeof(*node->numbers)) == 0);
+}
+
 tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
 			      const struct tt_graph_node *node)
 {
 	struct tt_report_form *form;
 
+	if (node->pattern && node->pattern->form) {
+		*out = forms->before = node->pattern->form;
+		forms->numbers = node->numbers;
+		forms->number_count = node->number_count;
+		return TTNN_OK;
+	}
 	TT_TRY(make_key(forms, node, true));
 	form = guess(forms);
 	if (!form)
@@ -460,6 +477,10 @@ tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_form
 	if (forms->before)
 		forms->before->after = form;
 	forms->before = form;
+	if (node->pattern && !form->exact && is_alike(forms, node))
+		node->pattern->form = form;
+	forms->numbers = forms->values.data;
+	forms->number_count = forms->values.count;
 	*out = form;
 	return TTNN_OK;
 }

@@ -7,7 +7,7 @@
 #ifndef TT_REPORT_FORMS_H
 #define TT_REPORT_FORMS_H
 
-#include "report/graph.h"
+#include "report/report_graph.h"
 #include "trace/stream.h"
 
 /* A number of a form's JSON. */
@@ -71,16 +71,21 @@ struct tt_report_forms {
 	TT_VEC(char) key;              /* of the present one */
 	struct tt_str text;
 	struct tt_report_drafts drafts;
-	TT_VEC(int64_t) values; /* of that node */
+	TT_VEC(int64_t) values; /* of that node, if it was described */
+	const int64_t *numbers; /* of the last one that was found */
+	size_t number_count;
 	uint32_t last_shape;
 	bool failed; /* there was no memory for the key */
 };
 
-/* The form of a node, made if there is none; its numbers are in forms->values. */
+/* The form of a node, made if there is none; its numbers are forms->numbers until the next call. */
 tt_status tt_report_form_find(struct tt_report_form **out, struct tt_report_forms *forms,
 			      const struct tt_graph_node *node);
 
-/* No further node is of the forms that there are; those in forms->all become the caller's. */
+/*
+ * No further node is of the forms that there are; those in forms->all become the caller's. Patterns of nodes must be
+ * forgotten, too.
+ */
 void tt_report_forms_forget(struct tt_report_forms *forms);
 
 /* Puts the numbers of a node into the JSON of its form. */

@@ -13,8 +13,8 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "report/file.h"
 #include "report/folder.h"
+#include "report/report_file.h"
 #include "report/svg.h"
 #include "trace/session.h"
 
@@ -185,8 +185,18 @@ static void remove_stale(const struct tt_report_options *options)
 static tt_status open_db(struct run *run, const struct tt_report_version *version)
 {
 	const struct tt_report_options *options = run->import.options;
+	struct tt_report_db_options how = {
+		.version = version,
+		.as_tables = options->as_tables || options->strict,
+		.as_views = options->as_views,
+		.alone = run->files.count < 2,
+		.text_limit = options->text_limit ? options->text_limit : TT_REPORT_TEXT_LIMIT,
+	};
 	struct tt_str text = {0};
 
+	if (how.as_tables && how.as_views)
+		return tt_fail(TTNN_INVALID, "a database of %s has no views",
+			       options->strict ? "--strict" : "--tables");
 	if (!*db_name(options) || strchr(db_name(options), '/'))
 		return tt_fail(TTNN_INVALID, "'%s' is no name for a database in %s",
 			       db_name(options), options->output);
@@ -200,8 +210,7 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 	run->appends = options->strict && is_current(run->goal, version->name);
 	if (run->appends)
 		TT_TRY(copy_file(run->temporary, run->goal));
-	return tt_report_db_init(&run->import.db, run->temporary, version,
-				 options->as_tables || options->strict, run->files.count < 2);
+	return tt_report_db_init(&run->import.db, run->temporary, &how);
 }
 
 static uint64_t total_size(const struct tt_report_names *files)
@@ -307,7 +316,7 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
 		status = import_one(run, &args, i);
 	tt_progress_deinit(&import->progress);
-	import->counts.buffers = import->buffers.rows;
+	import->counts.buffers = import->db.buffer_rows = import->buffers.rows;
 	import->counts.traces = import->traces.rows;
 	import->counts.chunks = import->pages.rows;
 	if (status == TTNN_OK)

@@ -7,7 +7,7 @@
 #ifndef TT_REPORT_LAYOUT_GRAPH_H
 #define TT_REPORT_LAYOUT_GRAPH_H
 
-#include "report/layout.h"
+#include "report/layered.h"
 
 struct tt_layout_vertex {
 	double width, x;     /* x of the middle */

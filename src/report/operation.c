@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "report/forms.h"
 #include "report/pytext.h"
-#include "report/walk.h"
+#include "report/report_walk.h"
 
 /* Ids of executions are those of their operation times this, and their number in it. */
 #define EXECUTIONS 1024
@@ -547,6 +547,14 @@ static tt_status error_rows(struct tt_report_import *import, const struct tt_jso
 	return status;
 }
 
+/* Nothing went wrong, as most often: there is no need to look. */
+static bool is_quiet(const struct tt_report_import *import, const struct tt_json *record,
+		     const struct tt_report_frame *frame, const struct tt_report_node *end)
+{
+	return end->form && end->form->quiet && !record && !import->aborted &&
+	       !(frame && frame->error_type);
+}
+
 tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_report_frame *frame,
 				  const struct tt_report_node *end)
 {
@@ -563,7 +571,8 @@ tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_rep
 	TT_TRY(fetch_record(&record, import, frame));
 	TT_TRY(operation_row(import, name ? name : "unknown", nanoseconds / 1e9));
 	TT_TRY(placement_rows(import));
-	TT_TRY(error_rows(import, record, frame, end->json));
+	if (!is_quiet(import, record, frame, end))
+		TT_TRY(error_rows(import, record, frame, end->json));
 	TT_TRY(argument_rows(import, record, frame));
 	TT_TRY(trace_rows(import, record, frame));
 	TT_TRY(inputs_of(import, record, frame, end->position));

@@ -95,7 +95,8 @@ tt_status tt_report_records_read(struct tt_report_records *records, struct tt_re
 
 uint32_t tt_report_records_take(struct tt_report_records *records, const char *name, size_t length)
 {
-	struct tt_map_entry *entry = tt_map_find(&records->names, name, length);
+	struct tt_map_entry *entry =
+		records->all.count ? tt_map_find(&records->names, name, length) : NULL;
 	uint32_t number = entry ? (uint32_t)entry->number : 0;
 
 	if (number)

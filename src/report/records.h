@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "report/source.h"
+#include "report/report_source.h"
 
 struct tt_report_record {
 	struct tt_report_place place;

@@ -21,13 +21,17 @@ struct tt_report_options {
 	const char *schema;  /* NULL: the newest */
 	bool strict;         /* as upstream in everything: what it refuses, what it appends to */
 	bool as_tables;      /* no views, no additions; strict has this too */
+	bool as_views;       /* all that can be a view is one: the smallest database */
 	bool svg;            /* also pictures, in output/graphs */
 	bool pages;          /* of traces: also where device memory lay */
 	enum ttnn_dialect dialect; /* of the graphs of traces */
 	size_t value_limit;        /* larger single values are refused; 0: TT_REPORT_VALUE_LIMIT */
+	uint64_t
+		text_limit; /* captured_graph is a table up to so many bytes; 0: TT_REPORT_TEXT_LIMIT */
 };
 
 #define TT_REPORT_VALUE_LIMIT ((size_t)256 << 20)
+#define TT_REPORT_TEXT_LIMIT ((uint64_t)1 << 30)
 
 struct tt_report_counts {
 	uint64_t files, devices, operations, tensors, places, buffers, edges, errors, traces;

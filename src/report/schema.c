@@ -3,12 +3,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 
 /* Bytes of a page: upstream's, and what is written fastest. */
 #define STORED_PAGE 4096
 #define VIEWED_PAGE 32768
+
+/* Bytes of a text that is held in memory at once; rows of buffers that are still stored (some 1 GB). */
+#define TEXT_MAX ((uint64_t)32 << 20)
+#define BUFFER_ROWS_MAX ((uint64_t)20 << 20)
 
 /* Who creates a table. */
 enum when {
@@ -163,6 +168,8 @@ static const struct table tables[TT_REPORT_TABLE_COUNT] = {
 				    WHEN_VIEWED},
 };
 
+#define CAPTURED_INDEX "idx_captured_graph_operation_id"
+
 /*
  * Tables that may have millions of rows, of integers and short texts: those of a new file are filled without SQLite
  * (db/fill.h). Their indexes are those below. Names and widths are added.
@@ -179,6 +186,9 @@ static const struct tt_db_fill_table fills[TT_REPORT_TABLE_COUNT] = {
 	[TT_REPORT_DEVICE_TENSORS] =
 		{.index_count = 1,
 		 .indexes = {{.name = "idx_device_tensors_tensor_id", .count = 1, .columns = {0}}}},
+	[TT_REPORT_CAPTURED_GRAPH] =
+		{.index_count = 1,
+		 .indexes = {{.name = CAPTURED_INDEX, .count = 1, .columns = {0}}}},
 	[TT_REPORT_NODES] = {.index_count = 0},
 	[TT_REPORT_INPUT_TENSORS] =
 		{.index_count = 2,
@@ -227,34 +237,53 @@ static bool is_filled(const struct tt_report_db *db, enum tt_report_table table)
 	return fills[table].index_count || table == TT_REPORT_NODES;
 }
 
-/* The cross join keeps the loops in this order, which is the order of the rows. */
-static const char views[] =
-	"CREATE VIEW buffers AS SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
-	"  s.buffer_type, s.buffer_layout, o.rank FROM buffer_ops o CROSS JOIN buffer_spans s\n"
-	"  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq;\n"
-	"CREATE VIEW operation_arguments AS SELECT c.operation_id, a.name, t.text AS value, c.rank\n"
-	"  FROM operation_calls c CROSS JOIN argument_lists a ON a.list = c.arguments\n"
-	"  CROSS JOIN argument_texts t ON t.id = a.value;\n"
-	"CREATE VIEW captured_graph AS SELECT c.operation_id, (SELECT\n"
-	"  group_concat(text || coalesce(json_extract(c.numbers, path), ''), '')\n"
-	"  FROM (SELECT p.text, p.path FROM graph_pieces p WHERE p.template = c.template ORDER BY p.piece))\n"
-	"  AS captured_graph, c.rank FROM operation_calls c;\n"
-	"CREATE VIEW edges AS SELECT g.operation_id,\n"
-	"  coalesce(json_extract(n.value, '$.counter'), 0) AS source_unique_id,\n"
-	"  c.value AS sink_unique_id, c.key AS source_output_index, 0 AS sink_input_index, c.key AS key,\n"
-	"  g.rank FROM captured_graph g CROSS JOIN json_each(g.captured_graph) n\n"
-	"  CROSS JOIN json_each(n.value, '$.connections') c;\n"
-	"CREATE VIEW tensor_consumers AS SELECT tensor_id, operation_id, input_index, rank\n"
-	"  FROM input_tensors;\n"
-	"CREATE VIEW tensor_producers AS SELECT tensor_id, operation_id, output_index, rank\n"
-	"  FROM output_tensors;\n"
-	"CREATE VIEW buffer_pages AS WITH RECURSIVE pages AS (\n"
-	"  SELECT c.rowid AS chunk, 0 AS page_index FROM buffer_chunks c UNION ALL\n"
-	"  SELECT chunk, page_index + 1 FROM pages JOIN buffer_chunks c ON c.rowid = chunk\n"
-	"  WHERE page_index + 1 < c.num_pages)\n"
-	"SELECT c.operation_id, c.device_id, c.address, c.core_y, c.core_x, c.bank_id, p.page_index,\n"
-	"  c.chunk_address + p.page_index * c.page_size AS page_address, c.page_size, c.buffer_type,\n"
-	"  c.rank FROM pages p JOIN buffer_chunks c ON c.rowid = p.chunk ORDER BY c.rowid, p.page_index;";
+/*
+ * ttnn-visualizer looks for captured_graph in tables alone, and filters those alone by rank: the first is a table up to
+ * a limit, and the two behind it are where there is a rank besides 0. A cross join keeps the loops in this order, which
+ * is the order of the rows.
+ */
+struct view {
+	const char *name, *select;
+};
+
+enum { VIEW_CAPTURED, VIEW_BUFFERS, VIEW_ARGUMENTS };
+
+static const struct view views[] = {
+	[VIEW_CAPTURED] =
+		{"captured_graph",
+		 "SELECT c.operation_id, (SELECT\n"
+		 "  group_concat(text || coalesce(json_extract(c.numbers, path), ''), '')\n"
+		 "  FROM (SELECT p.text, p.path FROM graph_pieces p WHERE p.template = c.template ORDER BY p.piece))\n"
+		 "  AS captured_graph, c.rank FROM operation_calls c"},
+	[VIEW_BUFFERS] =
+		{"buffers",
+		 "SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
+		 "  s.buffer_type, s.buffer_layout, o.rank FROM buffer_ops o CROSS JOIN buffer_spans s\n"
+		 "  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq"},
+	[VIEW_ARGUMENTS] =
+		{"operation_arguments",
+		 "SELECT c.operation_id, a.name, t.text AS value, c.rank\n"
+		 "  FROM operation_calls c CROSS JOIN argument_lists a ON a.list = c.arguments\n"
+		 "  CROSS JOIN argument_texts t ON t.id = a.value"},
+	{"edges",
+	 "SELECT g.operation_id,\n"
+	 "  coalesce(json_extract(n.value, '$.counter'), 0) AS source_unique_id,\n"
+	 "  c.value AS sink_unique_id, c.key AS source_output_index, 0 AS sink_input_index, c.key AS key,\n"
+	 "  g.rank FROM captured_graph g CROSS JOIN json_each(g.captured_graph) n\n"
+	 "  CROSS JOIN json_each(n.value, '$.connections') c"},
+	{"tensor_consumers", "SELECT tensor_id, operation_id, input_index, rank\n"
+			     "  FROM input_tensors"},
+	{"tensor_producers", "SELECT tensor_id, operation_id, output_index, rank\n"
+			     "  FROM output_tensors"},
+	{"buffer_pages",
+	 "WITH RECURSIVE pages AS (\n"
+	 "  SELECT c.rowid AS chunk, 0 AS page_index FROM buffer_chunks c UNION ALL\n"
+	 "  SELECT chunk, page_index + 1 FROM pages JOIN buffer_chunks c ON c.rowid = chunk\n"
+	 "  WHERE page_index + 1 < c.num_pages)\n"
+	 "SELECT c.operation_id, c.device_id, c.address, c.core_y, c.core_x, c.bank_id, p.page_index,\n"
+	 "  c.chunk_address + p.page_index * c.page_size AS page_address, c.page_size, c.buffer_type,\n"
+	 "  c.rank FROM pages p JOIN buffer_chunks c ON c.rowid = p.chunk ORDER BY c.rowid, p.page_index"},
+};
 
 /*
  * Of tables that are filled while the graph is walked, in about the order of the index: the thread that
@@ -385,6 +414,11 @@ static void add_create(struct tt_str *sql, const struct tt_report_db *db,
 									       : "");
 }
 
+static void add_view(struct tt_str *sql, const struct view *view)
+{
+	tt_str_addf(sql, "CREATE VIEW %s AS %s;\n", view->name, view->select);
+}
+
 static tt_status create_all(struct tt_report_db *db)
 {
 	struct tt_str sql = {0};
@@ -395,8 +429,11 @@ static tt_status create_all(struct tt_report_db *db)
 			add_create(&sql, db, (enum tt_report_table)i);
 	tt_str_adds(&sql, "CREATE INDEX IF NOT EXISTS idx_stack_traces_source_file_id ON "
 			  "stack_traces (source_file_id);\n");
-	if (!db->as_tables)
-		tt_str_addf(&sql, "%s%s%s", early_indexes, db->fill ? indexes : "", views);
+	if (!db->as_tables) {
+		tt_str_addf(&sql, "%s%s", early_indexes, db->fill ? indexes : "");
+		for (size_t i = VIEW_CAPTURED + 1; i < sizeof(views) / sizeof(views[0]); i++)
+			add_view(&sql, &views[i]);
+	}
 	tt_str_addf(&sql,
 		    "INSERT OR REPLACE INTO report_metadata (key, value) VALUES "
 		    "('schema_version', '%s')",
@@ -427,18 +464,22 @@ static char *folder_of(const char *path)
 }
 
 tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
-			    const struct tt_report_version *version, bool as_tables, bool alone)
+			    const struct tt_report_db_options *options)
 {
 	tt_status status;
 
-	*out = (struct tt_report_db){.version = version,
-				     .as_tables = as_tables,
-				     .alone = alone,
+	*out = (struct tt_report_db){.version = options->version,
+				     .as_tables = options->as_tables,
+				     .as_views = options->as_views,
+				     .alone = options->alone,
+				     .text_limit = options->text_limit,
 				     .path = tt_strdup(path),
 				     .directory = folder_of(path)};
 	status = out->path && out->directory ? TTNN_OK : tt_fail_nomem();
 	if (status == TTNN_OK && access(path, F_OK) != 0)
 		status = tt_db_fill_new(&out->fill, out->directory, page_size(out));
+	if (status == TTNN_OK && out->fill && !out->as_tables && !out->as_views)
+		status = tt_db_fill_new(&out->texts, out->directory, page_size(out));
 	if (status == TTNN_OK)
 		status = open_file(out);
 	if (status == TTNN_OK)
@@ -463,7 +504,9 @@ static tt_status prepare(struct tt_report_db *db, enum tt_report_table table)
 		fill->name = row->name;
 		fill->width = width;
 		fill->index_count = db->as_tables ? 0 : fill->index_count;
-		return tt_db_fill_stmt(&db->inserts[table], db->db, db->fill, fill);
+		return tt_db_fill_stmt(&db->inserts[table], db->db,
+				       table == TT_REPORT_CAPTURED_GRAPH ? db->texts : db->fill,
+				       fill);
 	}
 	tt_str_addf(&sql, "%s INTO %s VALUES (?", row->insert, row->name);
 	for (int i = 1; i < width; i++)
@@ -494,6 +537,24 @@ tt_status tt_report_insert_ints(struct tt_report_db *db, enum tt_report_table ta
 	for (int i = 0; i < count; i++)
 		tt_db_bind_int(insert, i, values[i]);
 	return tt_db_run(insert);
+}
+
+size_t tt_report_db_text_room(const struct tt_report_db *db)
+{
+	uint64_t left = db->text_limit - db->text_bytes;
+
+	return !db->texts ? 0 : (size_t)(left < TEXT_MAX ? left : TEXT_MAX);
+}
+
+void tt_report_db_text_drop(struct tt_report_db *db)
+{
+	tt_db_stmt_free(db->inserts[TT_REPORT_CAPTURED_GRAPH]);
+	db->inserts[TT_REPORT_CAPTURED_GRAPH] = NULL;
+	tt_db_fill_free(db->texts);
+	db->texts = NULL;
+	tt_log(TT_LOG_WARN,
+	       "the graphs of the operations are too long for a table: captured_graph is a view, which ttnn-visualizer "
+	       "does not see; --tables stores them");
 }
 
 tt_status tt_report_db_size(struct tt_report_db *db, const struct tt_report_sizing *sizing)
@@ -574,6 +635,59 @@ static tt_status close_file(struct tt_report_db *db)
 	return tt_db_close(file);
 }
 
+/* Whether views have to become tables, in which ranks can be told apart. */
+static bool wants_ranked(const struct tt_report_db *db)
+{
+	return db->ranked && !db->as_tables && !db->as_views && db->buffer_rows <= BUFFER_ROWS_MAX;
+}
+
+static tt_status store_ranked(struct tt_report_db *db)
+{
+	static const struct {
+		enum tt_report_table table;
+		int view;
+	} which[] = {{TT_REPORT_BUFFERS, VIEW_BUFFERS},
+		     {TT_REPORT_OPERATION_ARGUMENTS, VIEW_ARGUMENTS}};
+	struct tt_str sql = {0};
+	tt_status status;
+
+	for (int i = 0; i < 2; i++) {
+		const char *name = tables[which[i].table].name;
+
+		tt_str_addf(&sql, "DROP VIEW %s;\n", name);
+		add_create(&sql, db, which[i].table);
+		tt_str_addf(&sql,
+			    "INSERT INTO %s %s;\n"
+			    "CREATE INDEX idx_%s_operation_id ON %s (operation_id);\n",
+			    name, views[which[i].view].select, name, name);
+	}
+	status = tt_str_status(&sql);
+	if (status == TTNN_OK)
+		status = tt_db_exec(db->db, tt_str_text(&sql));
+	tt_str_deinit(&sql);
+	return status;
+}
+
+/* The place of the texts: the table that takes them, or the view. */
+static tt_status create_captured(struct tt_report_db *db)
+{
+	struct tt_str sql = {0};
+	tt_status status;
+
+	if (db->texts) {
+		add_create(&sql, db, TT_REPORT_CAPTURED_GRAPH);
+		tt_str_adds(&sql,
+			    "CREATE INDEX " CAPTURED_INDEX " ON captured_graph (operation_id);\n");
+	} else {
+		add_view(&sql, &views[VIEW_CAPTURED]);
+	}
+	status = tt_str_status(&sql);
+	if (status == TTNN_OK)
+		status = tt_db_exec(db->db, tt_str_text(&sql));
+	tt_str_deinit(&sql);
+	return status;
+}
+
 /* What is made of rows that are in the file. */
 static tt_status complete(struct tt_report_db *db)
 {
@@ -581,6 +695,12 @@ static tt_status complete(struct tt_report_db *db)
 		return TTNN_OK;
 	if (db->collided)
 		TT_TRY(store_users(db));
+	if (wants_ranked(db))
+		TT_TRY(store_ranked(db));
+	else if (db->ranked)
+		tt_log(TT_LOG_WARN,
+		       "buffers and operation_arguments are views, of which ttnn-visualizer shows all ranks at once; "
+		       "--tables stores them");
 	if (db->sizings.count)
 		TT_TRY(find_sizes(db));
 	return db->fill ? TTNN_OK : tt_db_exec(db->db, indexes);
@@ -589,13 +709,17 @@ static tt_status complete(struct tt_report_db *db)
 tt_status tt_report_db_finish(struct tt_report_db *db)
 {
 	TT_TRY(tt_db_flush(db->db));
+	if (!db->as_tables)
+		TT_TRY(create_captured(db));
 	if (!db->fill) {
 		TT_TRY(complete(db));
 		return close_file(db);
 	}
 	TT_TRY(close_file(db));
 	TT_TRY(tt_db_fill_finish(db->fill, db->path));
-	if (db->as_tables || (!db->collided && !db->sizings.count))
+	if (db->texts)
+		TT_TRY(tt_db_fill_finish(db->texts, db->path));
+	if (db->as_tables || (!db->collided && !db->ranked && !db->sizings.count))
 		return TTNN_OK;
 	TT_TRY(open_file(db));
 	TT_TRY(complete(db));
@@ -609,7 +733,8 @@ void tt_report_db_deinit(struct tt_report_db *db)
 	tt_db_discard(db->db);
 	db->db = NULL;
 	tt_db_fill_free(db->fill);
-	db->fill = NULL;
+	tt_db_fill_free(db->texts);
+	db->fill = db->texts = NULL;
 	TT_VEC_DEINIT(&db->sizings);
 	tt_free(db->directory);
 	tt_free(db->path);

@@ -74,13 +74,25 @@ struct tt_report_sizing {
 	int64_t seq, device, address; /* of the operation that used it first; where it was */
 };
 
+/* How it is to be made. */
+struct tt_report_db_options {
+	const struct tt_report_version *version;
+	bool as_tables;      /* nothing is a view, no index is added */
+	bool as_views;       /* all that can be a view is one */
+	bool alone;          /* one file is imported: ids are there once */
+	uint64_t text_limit; /* bytes of captured_graph up to which it is a table */
+};
+
 /* A database being filled. */
 struct tt_report_db {
 	struct tt_db *db;
 	const struct tt_report_version *version;
-	bool as_tables; /* nothing is a view, no index is added */
-	bool alone;     /* one file is imported: ids are there once */
-	bool collided;  /* operation ids of two files may be the same */
+	bool as_tables, as_views, alone;
+	bool collided; /* operation ids of two files may be the same */
+	bool ranked;   /* there is a rank besides 0 */
+	uint64_t buffer_rows;
+	uint64_t text_limit, text_bytes; /* of captured_graph: at most, so far */
+	struct tt_db_fill *texts;        /* takes them; NULL: captured_graph is a view */
 	char *path, *directory;
 	struct tt_db_fill *fill; /* (optional) takes the rows of most tables */
 	struct tt_db_fill_table fills[TT_REPORT_TABLE_COUNT];
@@ -88,9 +100,15 @@ struct tt_report_db {
 	TT_VEC(struct tt_report_sizing) sizings; /* to be asked for at the end */
 };
 
-/* Creates the file with its empty tables, or adds what is missing to an existing one. `alone`: rows of one file come. */
+/* Creates the file with its empty tables, or adds what is missing to an existing one. */
 tt_status tt_report_db_init(struct tt_report_db *out, const char *path,
-			    const struct tt_report_version *version, bool as_tables, bool alone);
+			    const struct tt_report_db_options *options);
+
+/* How long the next text of captured_graph may be, besides its place in the view; 0: no text is taken. */
+size_t tt_report_db_text_room(const struct tt_report_db *db);
+
+/* A text was longer: captured_graph is a view, and nothing of the texts is kept. */
+void tt_report_db_text_drop(struct tt_report_db *db);
 
 /* The insert statement of a table, prepared at first use. */
 tt_status tt_report_insert(struct tt_db_stmt **out, struct tt_report_db *db,

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "report/source.h"
+#include "report/report_source.h"
 #include "report/spool.h"
 #include "trace/stream.h"
 

@@ -8,7 +8,7 @@
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "report/source.h"
+#include "report/report_source.h"
 #include "trace/session.h"
 #include "trace/stream.h"
 
@@ -21,7 +21,7 @@ static tt_status write_rest(int *fd, size_t *size, struct tt_source *source,
 
 	TT_TRY(tt_file_create_nameless(&file, options->directory));
 	tt_jsonw_init_file(&w, file, (struct tt_jsonw_style){.compact = true, .utf8 = true});
-	status = tt_report_around(&w, source, stream, options->pages);
+	status = tt_graph_report_around(&w, source, stream, options->pages);
 	if (status == TTNN_OK)
 		status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
@@ -35,7 +35,8 @@ static tt_status open_report(struct tt_report_source **out, const char *path,
 			     struct tt_source *source,
 			     const struct tt_report_trace_options *options)
 {
-	struct tt_project_options how = {.dialect = options->dialect, .apart = true};
+	struct tt_project_options how = {
+		.dialect = options->dialect, .apart = true, .label = "reading"};
 	struct tt_stream *stream = NULL;
 	struct tt_str name = {0};
 	size_t size = 0;

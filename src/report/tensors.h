@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "report/buffers.h"
 #include "report/captured.h"
-#include "report/graph.h"
 #include "report/ids.h"
+#include "report/report_graph.h"
 
 /* The texts of a tensor, as columns. */
 enum {

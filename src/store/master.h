@@ -56,6 +56,7 @@ struct tt_master_config {
 	uint64_t count;     /* how often it was made, as far as the file says; else 1 */
 };
 
+struct tt_db;
 struct tt_master; /* one thread at a time */
 
 /* An empty one of a layout. */
@@ -118,6 +119,7 @@ tt_status tt_master_edit(struct tt_master **out, const char *path, enum tt_maste
 struct tt_master_lock {
 	int fd; /* -1: not held */
 	char *path;
+	struct tt_db *server; /* of a store of a server: whose connection has the lock */
 };
 tt_status tt_master_lock(struct tt_master_lock *out, const char *path);
 void tt_master_let_go(struct tt_master_lock *lock);

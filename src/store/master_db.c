@@ -1,5 +1,5 @@
 /*
- * master_db.c: a master as a SQLite file, for those that outgrow JSON: what is added is written, not the whole.
+ * master_db.c: a master as a SQLite file or a database of PostgreSQL, for those that outgrow JSON: what is added is written, not the whole.
  *
  *	metadata(key, value)                    schema_version, layout, total_operations, last_updated, next_id,
  *	                                        final_newline (of the file it came from)
@@ -23,12 +23,12 @@
 #define PATIENCE 60000
 
 static const char schema[] =
-	"create table metadata (key text primary key, value);"
-	"create table models (name text primary key);"
-	"create table operations (id integer primary key, name text not null unique);"
-	"create table configurations (id integer primary key, operation integer not null,"
+	"create table if not exists metadata (key text primary key, value {any});"
+	"create table if not exists models (name text primary key{rowid});"
+	"create table if not exists operations (id {id}, name text not null unique);"
+	"create table if not exists configurations (id {id}, operation {int} not null,"
 	" digest text not null, body text not null);"
-	"create index configurations_of on configurations (operation);";
+	"create index if not exists configurations_of on configurations (operation);";
 
 static const char *const layouts[] = {
 	[TT_MASTER_V1] = "v1",
@@ -38,7 +38,7 @@ static const char *const layouts[] = {
 
 bool tt_master_is_store(const char *path)
 {
-	return tt_ends_with(path, ".sqlite");
+	return tt_ends_with(path, ".sqlite") || tt_db_is_url(path);
 }
 
 void tt_master_close_store(struct tt_master *master)
@@ -154,13 +154,33 @@ static tt_status take_configuration(struct tt_master *master, struct tt_db_stmt 
 	return TTNN_OK;
 }
 
+/* A database of a server may be without a store: it has none of its tables, or none of its rows. */
+static tt_status find_store(struct tt_master *master)
+{
+	struct tt_db_stmt *stmt;
+	tt_status status;
+	bool row = false;
+
+	if (!tt_db_is_url(master->path))
+		return TTNN_OK;
+	TT_TRY(tt_db_prepare(&stmt, master->db,
+			     "select 1 from {tables} where name = 'configurations'"));
+	status = tt_db_next(&row, stmt);
+	tt_db_stmt_free(stmt);
+	return status == TTNN_OK && !row
+		       ? tt_fail(TTNN_NOTFOUND, "%s: there is no store of configurations in it",
+				 master->path)
+		       : status;
+}
+
 tt_status tt_master_read_store(struct tt_master *master)
 {
 	/* To write, where that may be: what a writer left in the middle of a transaction is undone then. */
-	if (access(master->path, W_OK) == 0)
+	if (tt_db_is_url(master->path) || access(master->path, W_OK) == 0)
 		TT_TRY(tt_db_share(&master->db, master->path, PATIENCE));
 	else
 		TT_TRY(tt_db_open(&master->db, master->path));
+	TT_TRY(find_store(master));
 	if (each_row(master, "select key, value from metadata", take_metadata) != TTNN_OK)
 		return tt_fail_prefix(TTNN_FORMAT, "no store of configurations");
 	if (master->schema_version != VERSION)
@@ -317,15 +337,18 @@ static tt_status put_entry(struct writer *w, size_t op, size_t number)
 
 static tt_status prepare(struct writer *w)
 {
-	TT_TRY(tt_db_prepare(&w->operation, w->db,
-			     "insert or ignore into operations (id, name) values (?, ?)"));
+	TT_TRY(tt_db_prepare(
+		&w->operation, w->db,
+		"insert into operations (id, name) values (?, ?) on conflict do nothing"));
 	TT_TRY(tt_db_prepare(
 		&w->insert, w->db,
 		"insert into configurations (operation, digest, body) values (?, ?, ?)"));
 	TT_TRY(tt_db_prepare(&w->update, w->db, "update configurations set body = ? where id = ?"));
-	TT_TRY(tt_db_prepare(&w->model, w->db, "insert or ignore into models (name) values (?)"));
+	TT_TRY(tt_db_prepare(&w->model, w->db,
+			     "insert into models (name) values (?) on conflict do nothing"));
 	return tt_db_prepare(&w->metadata, w->db,
-			     "insert or replace into metadata (key, value) values (?, ?)");
+			     "insert into metadata (key, value) values (?, ?) on conflict (key) do "
+			     "update set value = excluded.value");
 }
 
 static void free_statements(struct writer *w)
@@ -381,6 +404,31 @@ static tt_status write_new(struct writer *w, const char *path)
 	return status;
 }
 
+/* All of it, in a database of a server: its store is another afterwards, for all at once. */
+static tt_status write_anew(struct writer *w, const char *url)
+{
+	tt_status status;
+
+	TT_TRY(tt_db_share(&w->db, url, PATIENCE));
+	status = tt_db_begin(w->db);
+	if (status == TTNN_OK)
+		status = tt_db_exec(w->db, "{one_at_a_time}");
+	if (status == TTNN_OK)
+		status = tt_db_exec(w->db, schema);
+	if (status == TTNN_OK)
+		status = tt_db_exec(w->db, "delete from configurations; delete from operations; "
+					   "delete from models; delete from metadata;");
+	if (status == TTNN_OK)
+		status = write_all(w);
+	if (status == TTNN_OK)
+		status = tt_db_commit(w->db);
+	if (status != TTNN_OK)
+		tt_db_rollback(w->db);
+	free_statements(w);
+	tt_db_discard(w->db);
+	return status;
+}
+
 /* What is new or changed, in the store that the master came from. */
 static tt_status write_changes(struct writer *w, const char *path)
 {
@@ -389,12 +437,14 @@ static tt_status write_changes(struct writer *w, const char *path)
 	TT_TRY(tt_db_share(&w->db, path, PATIENCE));
 	status = tt_db_begin(w->db);
 	if (status == TTNN_OK)
+		status = tt_db_exec(w->db, "{one_at_a_time}");
+	if (status == TTNN_OK)
 		status = write_all(w);
-	free_statements(w);
 	if (status == TTNN_OK)
 		status = tt_db_commit(w->db);
 	if (status != TTNN_OK)
 		tt_db_rollback(w->db);
+	free_statements(w);
 	tt_db_discard(w->db);
 	return status;
 }
@@ -403,6 +453,8 @@ static bool is_same_file(const char *a, const char *b)
 {
 	char left[4096], right[4096];
 
+	if (tt_db_is_url(a) || tt_db_is_url(b))
+		return strcmp(a, b) == 0;
 	return realpath(a, left) && realpath(b, right) && strcmp(left, right) == 0;
 }
 
@@ -431,7 +483,9 @@ tt_status tt_master_save_store(struct tt_master *master, const char *path,
 		master->next_id = 1; /* they are numbered anew */
 	}
 	tt_fd_guard(&guard);
-	status = own ? write_changes(&w, path) : write_new(&w, path);
+	status = own                  ? write_changes(&w, path)
+		 : tt_db_is_url(path) ? write_anew(&w, path)
+				      : write_new(&w, path);
 	tt_fd_unguard(&guard);
 	master->next_id = next_id;
 	if (status == TTNN_OK && own)

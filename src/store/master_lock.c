@@ -1,6 +1,7 @@
 /*
  * master_lock.c: one writer of a file at a time. The lock is that of a file beside it, FILE.lock, which is gone when
- * nobody has it; the system takes it from a process that ends, however it does.
+ * nobody has it; the system takes it from a process that ends, however it does. That of a store of a server is the
+ * server's, and is held by a connection of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "db/db.h"
 #include "store/master_parts.h"
 
 /* Where the file is that a path leads to, by whichever links: all who write it must meet at one lock. */
@@ -88,11 +90,24 @@ static tt_status lock_file(struct tt_master_lock *out, const char *path)
 	return status;
 }
 
+static tt_status lock_server(struct tt_master_lock *out, const char *url)
+{
+	tt_status status = tt_db_share(&out->server, url, 0);
+
+	if (status == TTNN_OK)
+		status = tt_db_exec(out->server, "{one_editor}");
+	if (status != TTNN_OK)
+		tt_master_let_go(out);
+	return status;
+}
+
 tt_status tt_master_lock(struct tt_master_lock *out, const char *path)
 {
 	struct stat info;
 
 	*out = (struct tt_master_lock){.fd = -1};
+	if (tt_db_is_url(path))
+		return lock_server(out, path);
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? lock_file(out, path) : TTNN_OK;
 }
 
@@ -102,6 +117,7 @@ void tt_master_let_go(struct tt_master_lock *lock)
 		unlink(lock->path);
 		close(lock->fd);
 	}
+	tt_db_discard(lock->server);
 	tt_free(lock->path);
 	*lock = (struct tt_master_lock){.fd = -1};
 }
@@ -118,14 +134,20 @@ static tt_status make_directory(const char *path)
 tt_status tt_master_edit(struct tt_master **out, const char *path, enum tt_master_layout layout)
 {
 	struct tt_master *master = NULL;
+	bool url = tt_db_is_url(path);
 	struct tt_master_lock lock;
 	tt_status status;
 
-	TT_TRY(make_directory(path));
-	TT_TRY(lock_file(&lock, path));
+	lock = (struct tt_master_lock){.fd = -1};
+	if (url) {
+		TT_TRY(lock_server(&lock, path));
+	} else {
+		TT_TRY(make_directory(path));
+		TT_TRY(lock_file(&lock, path));
+	}
 	status = tt_master_open(&master, path);
 	/* Something else may be missing than the file, which must not be taken for a new one then. */
-	if (status == TTNN_NOTFOUND && access(path, F_OK) != 0 && errno == ENOENT)
+	if (status == TTNN_NOTFOUND && (url || (access(path, F_OK) != 0 && errno == ENOENT)))
 		status = tt_master_new(&master, layout);
 	if (status != TTNN_OK) {
 		tt_master_let_go(&lock);

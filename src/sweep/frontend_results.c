@@ -38,6 +38,7 @@ enum ttnn_status ttnn_sweep_open(ttnn_sweep **out, const char *json, size_t leng
 	root = tt_json_root(doc);
 	status = tt_results_open(out, &(struct tt_results_options){
 					      .directory = member_text(root, "directory"),
+					      .database = member_text(root, "database"),
 					      .contents = member_text(root, "contents"),
 					      .card_type = member_text(root, "card_type"),
 					      .run = member_text(root, "run"),
@@ -53,8 +54,13 @@ const char *ttnn_sweep_name(const ttnn_sweep *sweep)
 
 enum ttnn_status ttnn_sweep_has(bool *out, ttnn_sweep *sweep, const char *vector)
 {
-	TT_TRY(tt_results_tick(sweep, true)); /* rows that wait are none yet */
-	return tt_results_has(out, sweep, vector);
+	tt_status status;
+
+	do {
+		TT_TRY(tt_results_settle(sweep)); /* rows that wait are none yet */
+		status = tt_results_bear(sweep, tt_results_has(out, sweep, vector));
+	} while (status == TTNN_OK && tt_results_away(sweep));
+	return status;
 }
 
 static double member_real(const struct tt_json *object, const char *key)

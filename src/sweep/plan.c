@@ -10,6 +10,7 @@
 #include "base/jsondump.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "db/db.h"
 #include "sweep/plan_parts.h"
 
 /* ---- one vector ------------------------------------------------------------------------------------------- */
@@ -200,16 +201,42 @@ static tt_status add_config(struct tt_plan *plan, const struct tt_traced_config 
 	return TTNN_OK;
 }
 
-static tt_status digest_file(const char **out, struct tt_plan *plan, const char *path)
+/* Of all that was read from it: a store of a server is no file. */
+static tt_status digest_store(char out[TT_DIGEST_TEXT], const struct tt_traced *traced)
+{
+	struct tt_str text = {0};
+	tt_status status;
+
+	for (size_t i = 0; i < traced->count; i++) {
+		const struct tt_traced_config *config = &traced->configs[i];
+
+		tt_str_addf(&text, "%s %zu %d %s ", config->op, config->number, config->python,
+			    config->source);
+		tt_json_dump(&text, config->args);
+		tt_str_addc(&text, '\n');
+	}
+	status = tt_str_status(&text);
+	if (status == TTNN_OK)
+		status = tt_digest_text(out, TT_SHA256, tt_str_text(&text), text.length);
+	tt_str_deinit(&text);
+	return status;
+}
+
+static tt_status digest_master(const char **out, struct tt_plan *plan,
+			       const struct tt_traced *traced, const char *path)
 {
 	char digest[TT_DIGEST_TEXT];
 	char *data;
 	size_t size;
 	tt_status status;
 
-	TT_TRY(tt_file_read(&data, &size, path));
-	status = tt_digest_text(digest, TT_SHA256, data, size);
-	tt_free(data);
+	if (tt_db_is_url(path)) {
+		status = digest_store(digest, traced);
+	} else {
+		TT_TRY(tt_file_read(&data, &size, path));
+		status = tt_digest_text(digest, TT_SHA256, data, size);
+		tt_free(data);
+	}
 	*out = status == TTNN_OK ? tt_arena_strdup(&plan->arena, digest) : NULL;
 	return status == TTNN_OK && !*out ? tt_fail_nomem() : status;
 }
@@ -231,7 +258,7 @@ static tt_status load_master(struct tt_traced **out, const char **digest, struct
 	*out = *place;
 	status = tt_traced_load(*out, path);
 	if (status == TTNN_OK)
-		return digest_file(digest, plan, path);
+		return digest_master(digest, plan, *out, path);
 	tt_free(*out);
 	plan->masters.count--;
 	return status;

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "db/db.h"
 #include "sweep/plan.h"
 #include "sweep/plan_parts.h"
 
@@ -148,7 +149,7 @@ static tt_status find_master(struct tt_str *out, const struct reading *r, const 
 {
 	const char *slash = strrchr(r->path, '/');
 
-	if (*name == '/' || access(name, F_OK) == 0 || !slash)
+	if (*name == '/' || tt_db_is_url(name) || access(name, F_OK) == 0 || !slash)
 		tt_str_adds(out, name);
 	else
 		tt_str_addf(out, "%.*s/%s", (int)(slash - r->path), r->path, name);
@@ -170,9 +171,8 @@ static tt_status read_master(struct reading *r, char *words)
 	if (status == TTNN_OK)
 		status = tt_plan_load(&digest, r->plan, tt_str_text(&path));
 	if (status == TTNN_OK && strcmp(digest, words) != 0)
-		status = tt_fail(TTNN_INVALID,
-				 "%s:%zu: %s is another file than the list was made of", r->path,
-				 r->line, tt_str_text(&path));
+		status = tt_fail(TTNN_INVALID, "%s:%zu: %s is not what the list was made of",
+				 r->path, r->line, tt_str_text(&path));
 	tt_str_deinit(&path);
 	TT_TRY(status);
 	tt_map_clear(&r->known);

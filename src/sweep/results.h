@@ -103,15 +103,19 @@ struct tt_sweep_result {
 /* Everything but the directory may be NULL: then it is found out, or "Unknown" as upstream says it. */
 struct tt_results_options {
 	const char *directory; /* of files; "" or NULL: "results_export" */
-	const char *database;  /* NULL: results.sqlite in the directory */
-	const char *contents;  /* run_contents: "MODULE, SUITE"; NULL: "all_sweeps" */
+	const char *
+		database; /* a file, or a URL of PostgreSQL; NULL: results.sqlite in the directory */
+	const char *contents; /* run_contents: "MODULE, SUITE"; NULL: "all_sweeps" */
 	const char *
 		run; /* the name of a run to go on with, or to join; NULL: a new one. "last": the newest unfinished */
+	const char *
+		join; /* the name of a run to join, or to begin if there is none; 1 to 31 characters; NULL: any */
 	const char *initiated_by, *host, *card_type, *git_author, *git_branch, *git_sha, *pipeline;
 	const char *build; /* tells one build from another (build.h); NULL: none */
 	const char *
 		plan; /* tells what is run, for who goes on: another one is refused. NULL: not checked */
-	bool no_files; /* rows alone */
+	bool no_files;       /* rows alone */
+	unsigned patience_s; /* how long a database that is away is waited for; 0: 600 */
 };
 
 struct tt_results;
@@ -134,8 +138,34 @@ tt_status tt_results_count(uint64_t *out, struct tt_results *results);
 /* Adds a row; it may wait in memory for others, half a second at most (tt_results_tick()). */
 tt_status tt_results_add(struct tt_results *results, const struct tt_sweep_result *result);
 
-/* Writes rows that wait, if they have waited long enough; all of them when `now`. */
+/*
+ * Writes rows that wait, if they have waited long enough; all of them when `now`. While the server of a database is away
+ * they go to a file (spool.h), and to the database when it is back; stderr tells of both. TTNN_IO when it was away for
+ * longer than options say: the file stays, and who next opens the database for results in the same directory delivers
+ * it.
+ */
 tt_status tt_results_tick(struct tt_results *results, bool now);
+
+/*
+ * Whether the run was cancelled (jobs.h) while it ran. Rows that waited were written; tt_results_tick() and
+ * tt_results_add() have failed for it.
+ */
+bool tt_results_cancelled(const struct tt_results *results);
+
+/* Whether the database is away now. */
+bool tt_results_away(const struct tt_results *results);
+
+/* What a failure of the database means: none, when it is away and is waited for. */
+tt_status tt_results_bear(struct tt_results *results, tt_status status);
+
+/* Waits until it is back and has all rows. TTNN_IO as above; TTNN_CANCELLED when who waits is stopped. */
+tt_status tt_results_settle(struct tt_results *results);
+
+/* In a child process: it has nothing to do with the database. */
+void tt_results_forget(struct tt_results *results);
+
+/* The time that this process has waited for the database so far. */
+uint64_t tt_results_database_ns(const struct tt_results *results);
 
 /* A pass that is remembered under a key. */
 struct tt_sweep_passed {

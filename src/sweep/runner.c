@@ -16,8 +16,9 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "sweep/children.h"
 #include "sweep/replay.h"
-#include "sweep/workers.h"
+#include "sweep/results_parts.h"
 
 #define SEED_STEP                                                                                  \
 	1000003 /* between the seeds of a user: configurations have their own beside each other */
@@ -59,7 +60,9 @@ struct state {
 	struct tt_progress progress;
 	char label[64];
 	tt_status status;
-	bool stopped;              /* somebody wants it to end */
+	bool stopped;      /* somebody wants it to end */
+	tt_claims claimed; /* from `taken` on they are not begun yet */
+	size_t taken;
 	struct tt_map hung_suites; /* "MODULE SUITE" */
 	int64_t *begin_ns;         /* of each vector, since 1970 */
 	struct tt_replay_machine machine;
@@ -75,6 +78,7 @@ static tt_status begin_child(void *context)
 	for (size_t i = 0; i < TT_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	ttnn_set_poll(NULL);
+	tt_results_forget(state->how->results);
 	tt_pool_set_threads(state->how->threads);
 	return tt_replay_open(&state->machine);
 }
@@ -378,7 +382,13 @@ static tt_status add_invalid(struct state *state, size_t number)
 	tt_status status;
 
 	if (!state->how->keep_invalid)
-		return TTNN_OK;
+		return state->how->claims
+			       ? tt_results_bear(
+					 state->how->results,
+					 tt_claims_drop(
+						 state->how->results,
+						 state->how->plan->vectors.data[number].hash))
+			       : TTNN_OK;
 	tt_str_addf(&why, TT_SWEEP_INVALID_PREFIX "%s", reason ? reason : "");
 	status = tt_str_status(&why);
 	if (status == TTNN_OK)
@@ -401,7 +411,10 @@ static tt_status try_cache(bool *out, struct state *state, size_t number)
 	if (!how->build)
 		return TTNN_OK;
 	TT_TRY(key_of(key, how, &how->plan->vectors.data[number]));
-	TT_TRY(tt_results_passed(out, &passed, how->results, key));
+	/* While the database is away nothing is remembered. */
+	if (tt_results_away(how->results))
+		return TTNN_OK;
+	TT_TRY(tt_results_bear(how->results, tt_results_passed(out, &passed, how->results, key)));
 	if (!*out)
 		return TTNN_OK;
 	tt_fmt_double(pcc, passed.pcc);
@@ -441,7 +454,9 @@ static tt_status need_child(bool *out, struct state *state, size_t number)
 	bool there;
 
 	*out = false;
-	TT_TRY(tt_results_has(&there, state->how->results, vector->hash));
+	there = false;
+	if (!state->how->claims)
+		TT_TRY(tt_results_has(&there, state->how->results, vector->hash));
 	if (there) {
 		state->how->counts.before++;
 		tt_progress_add(&state->progress, 1);
@@ -456,13 +471,60 @@ static tt_status need_child(bool *out, struct state *state, size_t number)
 	return TTNN_OK;
 }
 
+/* Whose runners died again and again is not begun once more. */
+static tt_status add_deadly(struct state *state, size_t number, int64_t attempts)
+{
+	char why[120];
+	struct tt_sweep_result result = {.status = TT_SWEEP_FAIL_CRASH_HANG,
+					 .pcc = NAN,
+					 .bound = NAN,
+					 .error = NAN,
+					 .exception = why};
+
+	snprintf(why, sizeof(why), "it was begun %lld times, and its runner died each time",
+		 (long long)attempts - 1);
+	state->how->counts.crashed++;
+	return add_row(state, number, &result);
+}
+
+/* The next vector that is claimed, or of the plan; false: there is none now. */
+static bool pick(size_t *number, struct state *state)
+{
+	struct tt_claim claim;
+	tt_status status;
+
+	if (!state->how->claims) {
+		*number = state->next++;
+		return *number < state->how->plan->vectors.count;
+	}
+	while (state->status == TTNN_OK) {
+		if (state->taken == state->claimed.count) {
+			uint64_t begin = tt_clock_ns();
+
+			state->taken = state->claimed.count = 0;
+			if (tt_results_away(state->how->results))
+				return false;
+			status = tt_claims_take(&state->claimed, state->how->results);
+			state->how->results->database_ns += tt_clock_ns() - begin;
+			state->status = tt_results_bear(state->how->results, status);
+			if (state->status != TTNN_OK || !state->claimed.count)
+				return false;
+		}
+		claim = state->claimed.data[state->taken++];
+		*number = claim.number;
+		if (claim.attempts <= TT_CLAIMS_ATTEMPTS)
+			return true;
+		state->status = add_deadly(state, claim.number, claim.attempts);
+	}
+	return false;
+}
+
 static bool next(void *context, uint64_t *task)
 {
 	struct state *state = context;
+	size_t number;
 
-	while (state->status == TTNN_OK && !state->stopped &&
-	       state->next < state->how->plan->vectors.count) {
-		size_t number = state->next++;
+	while (state->status == TTNN_OK && !state->stopped && pick(&number, state)) {
 		bool needed = false;
 
 		state->status = need_child(&needed, state, number);
@@ -476,14 +538,67 @@ static bool next(void *context, uint64_t *task)
 	return false;
 }
 
+static tt_status tick(struct state *state)
+{
+	struct tt_results *results = state->how->results;
+
+	TT_TRY(tt_results_tick(results, false));
+	if (!state->how->claims || tt_results_away(results))
+		return TTNN_OK;
+	return tt_results_bear(results, tt_claims_renew(results));
+}
+
 static bool stop(void *context)
 {
 	struct state *state = context;
 
 	state->stopped |= tt_deadline_stop();
 	if (state->status == TTNN_OK)
-		state->status = tt_results_tick(state->how->results, false);
+		state->status = tick(state);
 	return state->stopped || state->status != TTNN_OK;
+}
+
+/*
+ * All that could be claimed is done: waits until there is more, because a lease is over or the database is back. *more is
+ * false when nothing is left, or others have been waited for as long as wanted.
+ */
+static tt_status wait_for_more(bool *more, struct state *state)
+{
+	struct tt_results *results = state->how->results;
+	uint64_t begin = tt_clock_ns(), left = 1;
+
+	for (*more = false;;) {
+		TT_TRY(tt_results_settle(results));
+		state->taken = state->claimed.count = 0;
+		TT_TRY(tt_results_bear(results, tt_claims_take(&state->claimed, results)));
+		*more = state->claimed.count > 0;
+		if (!*more && !tt_results_away(results))
+			TT_TRY(tt_results_bear(
+				results, tt_claims_left(&left, results, state->how->claims->own)));
+		if (*more || (!left && !tt_results_away(results)) ||
+		    tt_clock_ns() - begin >= state->how->linger_ns)
+			return TTNN_OK;
+		for (int i = 0; i < 25 && !state->stopped; i++) {
+			state->stopped |= tt_deadline_stop();
+			usleep(20000);
+		}
+		if (state->stopped)
+			return TTNN_OK;
+	}
+}
+
+/* Rounds of children, until nothing is left. */
+static tt_status run_claims(struct state *state, struct tt_workers *workers)
+{
+	bool more = true;
+
+	while (more) {
+		TT_TRY(tt_workers_run(workers));
+		if (state->status != TTNN_OK || state->stopped)
+			return TTNN_OK;
+		TT_TRY(wait_for_more(&more, state));
+	}
+	return TTNN_OK;
 }
 
 /* ---- the run -------------------------------------------------------------------------------------------------- */
@@ -523,13 +638,21 @@ tt_status tt_runner_run(struct tt_runner *runner)
 		return tt_fail_nomem();
 	tt_progress_init(&state.progress, state.label, runner->plan->vectors.count);
 	state.progress.on &= !runner->quiet;
-	status = tt_workers_run(&workers);
+	if (runner->claims) {
+		status = tt_claims_begin(runner->results, runner->plan, runner->claims);
+		if (status == TTNN_OK)
+			status = run_claims(&state, &workers);
+	} else {
+		status = tt_workers_run(&workers);
+	}
 	tt_progress_deinit(&state.progress);
 	if (state.status != TTNN_OK) /* why it was stopped */
 		status = state.status;
 	else if (status == TTNN_OK && state.stopped)
 		status = tt_fail(TTNN_CANCELLED, "stopped");
 	written = tt_results_tick(runner->results, true);
+	tt_claims_release(runner->results);
+	TT_VEC_DEINIT(&state.claimed);
 	tt_free(state.begin_ns);
 	tt_map_deinit(&state.hung_suites);
 	return status == TTNN_OK ? written : status;

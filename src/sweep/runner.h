@@ -5,13 +5,14 @@
  *
  *	status = tt_runner_run(&runner);        TTNN_CANCELLED: stopped, to be taken up again
  *
- * Each child opens the machine once and runs one vector after another (workers.h). A vector that crashes, hangs or takes
+ * Each child opens the machine once and runs one vector after another (children.h). A vector that crashes, hangs or takes
  * more memory than it may is a result; the next child goes on with the others. The caller must have no threads and no open
  * devices.
  */
 #ifndef TT_SWEEP_RUNNER_H
 #define TT_SWEEP_RUNNER_H
 
+#include "sweep/claims.h"
 #include "sweep/plan.h"
 #include "sweep/results.h"
 
@@ -41,6 +42,10 @@ struct tt_runner {
 	bool skip_on_timeout; /* after a hang the rest of that module and suite is not run */
 	bool keep_invalid;    /* invalid vectors get a row, as not run */
 	bool quiet;           /* no progress bar */
+	/* (optional) Vectors are claimed, for others work on the run too: all that are left are done, whoever began them. */
+	const struct tt_claims_options *claims;
+	uint64_t
+		linger_ns; /* how long who has nothing to do waits for what others have; UINT64_MAX: to the end */
 	/* (optional) In a child, before a vector is run: for tests of what may go wrong. */
 	void (*before)(void *context, const struct tt_plan_vector *vector);
 	/* (optional) In the parent, when a vector ended. */

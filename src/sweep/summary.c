@@ -200,6 +200,23 @@ static double seconds_of(const char *text)
 	return rest ? (double)timegm(&parts) + strtod(rest, NULL) : 0;
 }
 
+/* The number of the configuration, out of parameters; -1: there is none. */
+static long long configuration_of(struct tt_db_stmt *row, int column)
+{
+	const char *params = tt_db_text(row, column);
+	struct tt_json_doc *doc = NULL;
+	int64_t number = -1;
+
+	/* Rows may be those of others: what is no JSON has no configuration. */
+	if (!params || !strstr(params, "\"configuration\"") ||
+	    tt_json_parse(&doc, params, tt_db_length(row, column), "params") != TTNN_OK)
+		return -1;
+	if (!tt_json_int(&number, tt_json_get(tt_json_root(doc), "configuration")))
+		number = -1;
+	tt_json_free(doc);
+	return number;
+}
+
 static tt_status take_row(struct tt_summary *summary, struct tt_db_stmt *from)
 {
 	struct tt_summary_row *row = TT_VEC_PUSH(&summary->rows);
@@ -220,7 +237,7 @@ static tt_status take_row(struct tt_summary *summary, struct tt_db_stmt *from)
 		.notes = copy(summary, from, 10, &failed),
 		.cached = tt_db_int(from, 11) != 0,
 		.seconds = seconds_of(tt_db_text(from, 13)) - seconds_of(tt_db_text(from, 12)),
-		.configuration = tt_db_text(from, 14) ? tt_db_int(from, 14) : -1,
+		.configuration = configuration_of(from, 14),
 	};
 	if (failed)
 		return tt_fail_nomem();
@@ -248,7 +265,7 @@ static tt_status read_rows(struct tt_summary *summary, struct tt_db *db, int64_t
 		&rows, db,
 		"select vector, module, operation, model, status, how, message, exception, pcc,"
 		" e2e_ms, notes, cached, start_ts, end_ts,"
-		" json_extract(params, '$.configuration') from results where run_id = ?"
+		" params from results where run_id = ?"
 		" order by position, id"));
 	tt_db_bind_int(rows, 0, run);
 	status = TTNN_OK;

@@ -15,8 +15,8 @@
 
 #include "base/jsondump.h"
 #include "base/str.h"
-#include "ops/enums.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 #include "store/convert_args.h"
 #include "store/order.h"
 #include "store/repair.h"

@@ -1,8 +1,8 @@
 /* traced_lost.c: what stands for what the tracer of November 2025 lost. */
 #include <string.h>
 
-#include "ops/enums.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 #include "sweep/traced.h"
 #include "tensor/enums.h"
 #include "tensor/fn.h"

@@ -4,7 +4,7 @@
 #ifndef TT_SWEEP_VERDICT_H
 #define TT_SWEEP_VERDICT_H
 
-#include "ops/golden.h"
+#include "golden/golden.h"
 
 struct tt_verdict {
 	double terms;    /* elements of the inputs: what sums are made of */

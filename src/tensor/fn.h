@@ -2,7 +2,7 @@
  * fn.h: the names of element-wise functions, with upstream's numbers. A vocabulary, no code: the
  * operation rows, the backends and the goldens each give these names their meaning.
  *
- * To add a function: a line here, its golden in ops/golden_fn.c, its kernel in backend/cpu.
+ * To add a function: a line here, its golden in golden/golden_fn.c, its kernel in backend/cpu.
  */
 #ifndef TT_TENSOR_FN_H
 #define TT_TENSOR_FN_H

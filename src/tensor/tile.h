@@ -6,7 +6,9 @@
 
 #include "base/status.h"
 
-#define TT_TILE_DEFAULT ((struct ttnn_tile){32, 32, false})
+/* Rows and columns of a tile that nobody chose otherwise. */
+#define TT_TILE 32u
+#define TT_TILE_DEFAULT ((struct ttnn_tile){TT_TILE, TT_TILE, false})
 
 /* The blocks of a tile: stored one after the other, row-major inside. */
 struct tt_faces {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/value_kinds.h"
 
 /* Bytes that are remembered. */
 #define REMEMBERED ((size_t)6 << 20)
@@ -44,8 +45,8 @@ static bool add_two(struct tt_argmemo *memo, uint64_t first, uint64_t second)
 	return true;
 }
 
-static bool add_tensor(struct tt_argmemo *memo, const struct tt_event_tensor *tensor,
-		       struct tt_argtext_style *style)
+static bool add_seen(struct tt_argmemo *memo, const struct tt_event_tensor *tensor,
+		     struct tt_argtext_style *style)
 {
 	uint64_t spec = tt_spectext_number(&style->specs, tensor->spec, style->dialect);
 
@@ -62,51 +63,59 @@ static bool add_pointed(struct tt_argmemo *memo, uint64_t kind, const void *byte
 	return add_two(memo, kind, size) && add_bytes(memo, bytes, size);
 }
 
-/* All that its text depends on. False: it is alive, or memory is exhausted. */
+/* All that the text of a value depends on, for each word of event/value_kinds.h. */
+#define ADD(word, expression)                                                                      \
+	static inline bool add_##word(struct tt_argmemo *memo, uint64_t kind,                      \
+				      const struct ttnn_value *value,                              \
+				      struct tt_argtext_style *style)                              \
+	{                                                                                          \
+		(void)memo;                                                                        \
+		(void)kind;                                                                        \
+		(void)value;                                                                       \
+		(void)style;                                                                       \
+		return expression;                                                                 \
+	}
+#define ADD_STRUCT(word) ADD(word, add_pointed(memo, kind, value->word, sizeof(*value->word)))
+
+/* clang-format off */
+ADD(boolean, add_two(memo, kind, value->boolean))
+ADD(integer, add_two(memo, kind, (uint64_t)value->integer))
+ADD(member, add_two(memo, kind, (uint64_t)(uintptr_t)value->enumeration) &&
+	    add_bytes(memo, &value->integer, sizeof(value->integer)))
+ADD(text, add_pointed(memo, kind, value->text, strlen(value->text)))
+ADD(shape, add_pointed(memo, kind, value->shape->dim,
+		       value->shape->rank * sizeof(*value->shape->dim)))
+ADD_STRUCT(memory)
+ADD_STRUCT(tile)
+ADD_STRUCT(shard)
+ADD_STRUCT(nd_shard)
+ADD(seen_tensor, add_seen(memo, value->seen, style))
+ADD(items, add_bytes(memo, &kind, sizeof(kind)) &&
+	   add_values(memo, value->items, value->count, style))
+ADD(object, add_two(memo, kind, (uint64_t)(uintptr_t)value->schema) &&
+	    add_values(memo, value->items, value->schema->count, style))
+ADD(alive, false)
+/* clang-format on */
+/* What a value holds in itself is there as a number. */
+#define add_empty add_integer
+#define add_real add_integer
+#define add_core add_integer
+#define add_core_set add_integer
+#define add_seen_device add_integer
+#define add_tensor add_alive
+#define add_device add_alive
+
+/* False: it is alive, or memory is exhausted. */
 static bool add_value(struct tt_argmemo *memo, const struct ttnn_value *value,
 		      struct tt_argtext_style *style)
 {
 	uint64_t kind = value->kind | (uint64_t)value->count << 8;
 
 	switch ((enum ttnn_value_kind)value->kind) {
-	case TTNN_VALUE_BOOL:
-		return add_two(memo, kind, value->boolean);
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-	case TTNN_VALUE_SEEN_DEVICE:
-	case TTNN_VALUE_INT:
-	case TTNN_VALUE_REAL:
-	case TTNN_VALUE_CORE:
-	case TTNN_VALUE_CORE_SET:
-		return add_two(memo, kind, (uint64_t)value->integer);
-	case TTNN_VALUE_ENUM:
-		return add_two(memo, kind, (uint64_t)(uintptr_t)value->enumeration) &&
-		       add_bytes(memo, &value->integer, sizeof(value->integer));
-	case TTNN_VALUE_STRING:
-	case TTNN_VALUE_OPAQUE:
-		return add_pointed(memo, kind, value->text, strlen(value->text));
-	case TTNN_VALUE_SHAPE:
-		return add_pointed(memo, kind, value->shape->dim,
-				   value->shape->rank * sizeof(*value->shape->dim));
-	case TTNN_VALUE_MEMORY:
-		return add_pointed(memo, kind, value->memory, sizeof(*value->memory));
-	case TTNN_VALUE_TILE:
-		return add_pointed(memo, kind, value->tile, sizeof(*value->tile));
-	case TTNN_VALUE_SHARD:
-		return add_pointed(memo, kind, value->shard, sizeof(*value->shard));
-	case TTNN_VALUE_ND_SHARD:
-		return add_pointed(memo, kind, value->nd_shard, sizeof(*value->nd_shard));
-	case TTNN_VALUE_SEEN_TENSOR:
-		return add_tensor(memo, value->seen, style);
-	case TTNN_VALUE_LIST:
-	case TTNN_VALUE_DICT:
-		return add_bytes(memo, &kind, sizeof(kind)) &&
-		       add_values(memo, value->items, value->count, style);
-	case TTNN_VALUE_OBJECT:
-		return add_two(memo, kind, (uint64_t)(uintptr_t)value->schema) &&
-		       add_values(memo, value->items, value->schema->count, style);
-	case TTNN_VALUE_TENSOR:
-	case TTNN_VALUE_DEVICE:
+#define ROW(KIND, name, content, alike, text, json)                                                \
+	TT_VALUE_CASE(KIND, add_##content(memo, kind, value, style))
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
 	case TTNN_VALUE_KINDS:
 		break;
 	}
@@ -122,7 +131,7 @@ static bool add_values(struct tt_argmemo *memo, const struct ttnn_value *values,
 		       struct tt_argtext_style *style)
 {
 	/* For those at least there is room at once. */
-	if (!TT_VEC_RESERVE(&memo->key, 2 * count))
+	if (memo->key.room - memo->key.count < 2 * count && !TT_VEC_RESERVE(&memo->key, 2 * count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const struct ttnn_value *value = &values[i];
@@ -150,7 +159,7 @@ static bool make_key(struct tt_argmemo *memo, const struct tt_event_scope_begin 
 	       add_values(memo, begin->args, begin->arg_count, style);
 	/* Only device operations have texts of their inputs; there they are as good as arguments. */
 	for (size_t i = 0; good && begin->kind == TT_SCOPE_DEVICE_OP && i < begin->input_count; i++)
-		good = add_tensor(memo, &begin->inputs[i], style);
+		good = add_seen(memo, &begin->inputs[i], style);
 	return good;
 }
 

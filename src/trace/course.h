@@ -1,7 +1,7 @@
 /*
  * course.h: what becomes of device memory in the course of a graph: buffers come and go, programs take
  * L1 while they are the last. Made from events (project.c), so that it is true whatever the dialect writes;
- * of graphs in JSON from their nodes, as far as these tell. memory.h adds it up.
+ * of graphs in JSON from their nodes, as far as these tell. memory_course.h adds it up.
  *
  * Everything is by chip: the chips of a mesh hold the same.
  */

@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 #include "event/fields.h"
-#include "trace/parts.h"
+#include "event/value_kinds.h"
+#include "trace/record_parts.h"
 
 /* ---- fields --------------------------------------------------------------------------------------------- */
 
@@ -107,14 +108,77 @@ static inline void get_tensor(struct tt_event_tensor *out, struct tt_decoder *d)
 		d->bytes.bad = true;
 }
 
+/* The content of a value whose kind was read, for each word of event/value_kinds.h. */
+#define CONTENT(word, statement)                                                                   \
+	static inline void content_##word(struct ttnn_value *value, struct tt_decoder *d,          \
+					  int depth)                                               \
+	{                                                                                          \
+		(void)depth;                                                                       \
+		statement;                                                                         \
+	}
 /* Values that point at a struct of their own, in the arena of the event. */
-#define POINTED(member, get)                                                                       \
-	do {                                                                                       \
+#define CONTENT_STRUCT(member, get)                                                                \
+	static void content_##member(struct ttnn_value *value, struct tt_decoder *d, int depth)    \
+	{                                                                                          \
 		void *room = tt_part_cleared(d, 1, sizeof(*value->member));                        \
+                                                                                                   \
+		(void)depth;                                                                       \
 		if (room)                                                                          \
 			get(room, d);                                                              \
 		value->member = room;                                                              \
-	} while (0)
+	}
+
+static void content_member(struct ttnn_value *value, struct tt_decoder *d, int depth)
+{
+	(void)depth;
+	*value = tt_part_member(d);
+	/* A member has a type. */
+	d->bytes.bad |= value->kind != TTNN_VALUE_ENUM;
+}
+
+static void content_core(struct ttnn_value *value, struct tt_decoder *d, int depth)
+{
+	(void)depth;
+	value->core.x = tt_part_u32(d);
+	value->core.y = tt_part_u32(d);
+}
+
+static void content_seen_tensor(struct ttnn_value *value, struct tt_decoder *d, int depth)
+{
+	struct tt_event_tensor *seen = tt_part_room(d, 1, sizeof(*seen));
+
+	(void)depth;
+	if (seen)
+		get_tensor(seen, d);
+	value->seen = seen;
+}
+
+static void content_items(struct ttnn_value *value, struct tt_decoder *d, int depth)
+{
+	size_t count = tt_part_count(d);
+
+	value->count = (uint32_t)count;
+	value->items = get_items(d, count, depth + 1);
+}
+
+/* clang-format off */
+CONTENT(empty, (void)value; (void)d)
+CONTENT(boolean, value->boolean = tt_part_bool(d))
+CONTENT(integer, value->integer = tt_bytes_signed(&d->bytes))
+CONTENT(real, value->real = get_F64(d))
+CONTENT(text, get_text(value, d))
+CONTENT(core_set, value->core_set = tt_part_grid(d))
+CONTENT(seen_device, value->count = tt_part_u32(d))
+CONTENT(object, get_object(value, d, depth))
+CONTENT(alive, (void)value; d->bytes.bad = true) /* never in a file */
+CONTENT_STRUCT(shape, tt_part_shape)
+CONTENT_STRUCT(memory, tt_part_memory_config)
+CONTENT_STRUCT(tile, tt_part_tile)
+CONTENT_STRUCT(shard, tt_part_shard)
+CONTENT_STRUCT(nd_shard, tt_part_nd_shard)
+/* clang-format on */
+#define content_tensor content_alive
+#define content_device content_alive
 
 static void get_value(struct ttnn_value *value, struct tt_decoder *d, int depth)
 {
@@ -127,75 +191,13 @@ static void get_value(struct ttnn_value *value, struct tt_decoder *d, int depth)
 		return;
 	}
 	switch ((enum ttnn_value_kind)kind) {
-	case TTNN_VALUE_BOOL:
-		value->boolean = tt_part_bool(d);
+#define ROW(KIND, name, content, alike, text, json)                                                \
+	case TTNN_VALUE_##KIND:                                                                    \
+		content_##content(value, d, depth);                                                \
 		break;
-	case TTNN_VALUE_INT:
-		value->integer = tt_bytes_signed(&d->bytes);
-		break;
-	case TTNN_VALUE_REAL:
-		value->real = get_F64(d);
-		break;
-	case TTNN_VALUE_STRING:
-	case TTNN_VALUE_OPAQUE:
-		get_text(value, d);
-		break;
-	case TTNN_VALUE_ENUM:
-		*value = tt_part_member(d);
-		/* A member has a type. */
-		d->bytes.bad |= value->kind != TTNN_VALUE_ENUM;
-		break;
-	case TTNN_VALUE_SHAPE:
-		POINTED(shape, tt_part_shape);
-		break;
-	case TTNN_VALUE_MEMORY:
-		POINTED(memory, tt_part_memory_config);
-		break;
-	case TTNN_VALUE_CORE:
-		value->core.x = tt_part_u32(d);
-		value->core.y = tt_part_u32(d);
-		break;
-	case TTNN_VALUE_CORE_SET:
-		value->core_set = tt_part_grid(d);
-		break;
-	case TTNN_VALUE_TILE:
-		POINTED(tile, tt_part_tile);
-		break;
-	case TTNN_VALUE_SHARD:
-		POINTED(shard, tt_part_shard);
-		break;
-	case TTNN_VALUE_ND_SHARD:
-		POINTED(nd_shard, tt_part_nd_shard);
-		break;
-	case TTNN_VALUE_SEEN_TENSOR: {
-		struct tt_event_tensor *seen = tt_part_room(d, 1, sizeof(*seen));
-
-		if (seen)
-			get_tensor(seen, d);
-		value->seen = seen;
-		break;
-	}
-	case TTNN_VALUE_SEEN_DEVICE:
-		value->count = tt_part_u32(d);
-		break;
-	case TTNN_VALUE_LIST:
-	case TTNN_VALUE_DICT: {
-		size_t count = tt_part_count(d);
-
-		value->count = (uint32_t)count;
-		value->items = get_items(d, count, depth + 1);
-		break;
-	}
-	case TTNN_VALUE_OBJECT:
-		get_object(value, d, depth);
-		break;
-	case TTNN_VALUE_TENSOR:
-	case TTNN_VALUE_DEVICE: /* alive: never in a file */
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
 	case TTNN_VALUE_KINDS:
-		d->bytes.bad = true;
-		break;
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
 		break;
 	}
 }

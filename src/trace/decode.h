@@ -3,7 +3,7 @@
  * (trace/source.c) keeps one struct tt_terms for all chunks and one struct tt_decoder for each that is open.
  *
  *	decode.c   records, values                 skim.c   being past what nobody wants
- *	parts.c    what is numbered in a chunk     terms.c  what all chunks have in common
+ *	record_parts.c    what is numbered in a chunk     terms.c  what all chunks have in common
  */
 #ifndef TT_TRACE_DECODE_H
 #define TT_TRACE_DECODE_H

@@ -114,6 +114,8 @@ struct tt_graph_param {
 	};
 };
 
+struct tt_pattern; /* pattern.h */
+
 struct tt_graph_node {
 	uint8_t type;      /* enum tt_graph_type */
 	bool has_duration; /* duration_ns is written */
@@ -130,6 +132,13 @@ struct tt_graph_node {
 	uint64_t arguments_number; /* of a stream: equal numbers, equal arguments; 0: not known */
 	const char **stack;        /* stack_trace */
 	const char *type_name;     /* of TT_GRAPH_OTHER */
+	/*
+	 * (optional) Of a stream whose reader wants patterns (pattern.h): its own, and its numbers: the duration, then those
+	 * of the params, in their order. It has no params if the reader has made something of that pattern.
+	 */
+	struct tt_pattern *pattern;
+	const int64_t *numbers;
+	uint32_t number_count;
 };
 
 /* What became of device memory, when events told it: trace/course.h. */

@@ -1,13 +1,13 @@
 /*
  * left.h: what a process left behind that did not end its trace: chunks it was recording, in the file
- * beside (event/live.h). trace/file.c reads them as it reads the trace; tt_trace_complete() puts them
+ * beside (event/live.h). trace/trace_file.c reads them as it reads the trace; tt_trace_complete() puts them
  * into it for good.
  */
 #ifndef TT_TRACE_LEFT_H
 #define TT_TRACE_LEFT_H
 
 #include "base/map.h"
-#include "trace/file.h"
+#include "trace/trace_file.h"
 
 /* The chunks of a file beside a trace, before it is known whether they are wanted. All zero is none. */
 struct tt_left {

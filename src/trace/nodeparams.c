@@ -9,6 +9,9 @@
 
 /* ---- putting ----------------------------------------------------------------------------------------- */
 
+/* Numbers that texts of nodes may have in the place of others: those that readers take for numbers. */
+#define NUMBER_LIMIT ((uint64_t)1000000000 * 1000000000)
+
 /* The params of a node, gathered. */
 struct sheet {
 	struct tt_project *p;
@@ -16,6 +19,10 @@ struct sheet {
 	uint64_t lacks;                /* keys that are left out, as bits */
 	struct tt_graph_param *params; /* TT_PROJECT_PARAMS of them */
 	uint32_t count;
+	struct tt_pattern *pattern; /* (optional) */
+	bool known;                 /* by its reader: numbers are enough */
+	int64_t *numbers;           /* TT_PROJECT_NUMBERS of them */
+	uint32_t number_count;
 };
 
 static struct sheet begin(struct tt_project *p, uint32_t node)
@@ -23,6 +30,39 @@ static struct sheet begin(struct tt_project *p, uint32_t node)
 	enum tt_graph_type type = tt_project_node(p, node)->type;
 
 	return (struct sheet){.p = p, .type = type, .lacks = p->lacks[type], .params = p->params};
+}
+
+/* A number of the node. One that readers do not take for a number is none of a pattern. */
+static void note(struct sheet *s, uint64_t number)
+{
+	if (number >= NUMBER_LIMIT || s->number_count == TT_PROJECT_NUMBERS)
+		s->pattern = NULL;
+	if (s->pattern)
+		s->numbers[s->number_count++] = (int64_t)number;
+}
+
+/*
+ * The same for a node of which these words tell all that is no number, besides its type and level. Its params are put in
+ * a loop that lasts until end() is content.
+ */
+static struct sheet begin_like(struct tt_project *p, uint32_t node, uint64_t first, uint64_t second,
+			       uint64_t third)
+{
+	const struct tt_graph_node *n = tt_project_node(p, node);
+	struct sheet s = begin(p, node);
+	struct tt_pattern_key key;
+
+	if (!p->patterns.wanted || n->stack_count)
+		return s;
+	key = (struct tt_pattern_key){
+		{n->type | (uint64_t)n->has_duration << 8 | (uint64_t)(uint32_t)n->level << 32,
+		 n->argument_count, n->arguments_number, first, second, third}};
+	s.pattern = tt_pattern_find(&p->patterns, &key);
+	s.known = s.pattern && s.pattern->form;
+	s.numbers = p->numbers;
+	if (n->has_duration)
+		note(&s, n->duration);
+	return s;
 }
 
 /* What people read of nodes. */
@@ -33,10 +73,14 @@ static bool is_plain(enum tt_graph_key key)
 	       key == TT_KEY_ERROR_MESSAGE;
 }
 
+static bool is_left_out(const struct sheet *s, enum tt_graph_key key)
+{
+	return (s->p->options.plain && !is_plain(key)) || (s->lacks >> key & 1);
+}
+
 static struct tt_graph_param *put(struct sheet *s, enum tt_graph_key key)
 {
-	if ((s->p->options.plain && !is_plain(key)) || (s->lacks >> key & 1) ||
-	    s->count == TT_PROJECT_PARAMS)
+	if (is_left_out(s, key) || s->known || s->count == TT_PROJECT_PARAMS)
 		return NULL;
 	s->params[s->count].key = (uint16_t)key;
 	return &s->params[s->count++];
@@ -63,7 +107,8 @@ static void put_textn(struct sheet *s, enum tt_graph_key key, const char *text, 
 
 static void put_text(struct sheet *s, enum tt_graph_key key, const char *text)
 {
-	put_textn(s, key, text, strlen(text));
+	if (!s->known)
+		put_textn(s, key, text, strlen(text));
 }
 
 /* The text that was composed in the projection's string. */
@@ -89,6 +134,8 @@ static void put_digits(struct sheet *s, enum tt_graph_key key, uint64_t number)
 		put_textn(s, key, digits, tt_fmt_u64(digits, number));
 		return;
 	}
+	if (s->pattern && !is_left_out(s, key))
+		note(s, number);
 	param = put(s, key);
 	if (!param)
 		return;
@@ -105,6 +152,8 @@ static void put_number(struct sheet *s, enum tt_graph_key key, uint64_t number)
 		put_digits(s, key, number);
 		return;
 	}
+	if (s->pattern && !is_left_out(s, key))
+		note(s, number);
 	param = put(s, key);
 	if (!param)
 		return;
@@ -112,19 +161,46 @@ static void put_number(struct sheet *s, enum tt_graph_key key, uint64_t number)
 	param->unsigned_integer = number;
 }
 
-static void end(struct sheet *s, uint32_t node)
+/* The numbers of a node with a pattern. */
+static void end_numbers(struct sheet *s, struct tt_graph_node *n)
+{
+	size_t size = s->number_count * sizeof(*s->numbers);
+	int64_t *numbers = tt_arena_alloc(&s->p->graph.arena, size ? size : 1);
+
+	if (!numbers) {
+		tt_project_fail(s->p, tt_fail_nomem());
+		return;
+	}
+	if (size)
+		memcpy(numbers, s->numbers, size);
+	n->pattern = s->pattern;
+	n->numbers = numbers;
+	n->number_count = s->number_count;
+}
+
+/* False: its numbers are none of its pattern; it begins anew, without. */
+static bool end(struct sheet *s, uint32_t node)
 {
 	struct tt_graph_node *n = tt_project_node(s->p, node);
 
+	if (s->pattern)
+		end_numbers(s, n);
+	if (s->known && s->pattern)
+		return true;
+	if (s->known) {
+		s->known = false;
+		return false;
+	}
 	n->params =
 		tt_arena_alloc(&s->p->graph.arena, (s->count ? s->count : 1) * sizeof(*n->params));
 	if (!n->params) {
 		tt_project_fail(s->p, tt_fail_nomem());
-		return;
+		return true;
 	}
 	memcpy(n->params, s->params, s->count * sizeof(*n->params));
 	n->param_count = s->count;
 	n->null_params = !s->count && s->p->dialect->typed;
+	return true;
 }
 
 static struct tt_str *compose(struct tt_project *p)
@@ -135,28 +211,49 @@ static struct tt_str *compose(struct tt_project *p)
 
 /* ---- functions ------------------------------------------------------------------------------------------ */
 
-void tt_node_function_start(struct tt_project *p, uint32_t node, const char *name, size_t inputs)
+static void put_program(struct sheet *s, const struct tt_event_program *program)
 {
-	struct sheet s = begin(p, node);
+	struct tt_graph_param *hit = put(s, TT_KEY_CACHE_HIT);
 
-	put_digits(&s, TT_KEY_INPUTS, inputs);
-	put_text(&s, TT_KEY_NAME, name);
-	end(&s, node);
+	if (hit) {
+		hit->kind = TT_GRAPH_BOOL;
+		hit->integer = program->cache_hit;
+	}
+	put_number(s, TT_KEY_FACTORY_INDEX, program->factory_index);
+	put_text(s, TT_KEY_FACTORY_TYPE, program->factory ? program->factory : "");
+}
+
+/* Its arguments have no number of their own if memory is exhausted. */
+void tt_node_function_start(struct tt_project *p, uint32_t node,
+			    const struct tt_node_function *function)
+{
+	const struct tt_event_program *program = function->program;
+	struct sheet s =
+		begin_like(p, node, (uintptr_t)function->name, program ? 1 + program->cache_hit : 0,
+			   program ? (uintptr_t)program->factory : 0);
+
+	do {
+		put_digits(&s, TT_KEY_INPUTS, function->inputs);
+		put_text(&s, TT_KEY_NAME, function->name);
+		if (program)
+			put_program(&s, program);
+	} while (!end(&s, node));
 }
 
 void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name, const char *reason,
 			  bool aborted)
 {
-	struct sheet s = begin(p, node);
+	struct sheet s = reason ? begin(p, node) : begin_like(p, node, (uintptr_t)name, aborted, 0);
 
-	if (reason)
-		put_text(&s, TT_KEY_ABORT_REASON, reason);
-	if (aborted)
-		put_text(&s, TT_KEY_ABORTED, "true");
-	if (tt_project_node(p, node)->has_duration)
-		put_digits(&s, TT_KEY_DURATION, tt_project_node(p, node)->duration);
-	put_text(&s, TT_KEY_NAME, name);
-	end(&s, node);
+	do {
+		if (reason)
+			put_text(&s, TT_KEY_ABORT_REASON, reason);
+		if (aborted)
+			put_text(&s, TT_KEY_ABORTED, "true");
+		if (tt_project_node(p, node)->has_duration)
+			put_digits(&s, TT_KEY_DURATION, tt_project_node(p, node)->duration);
+		put_text(&s, TT_KEY_NAME, name);
+	} while (!end(&s, node));
 }
 
 void tt_node_capture_end(struct tt_project *p, uint32_t node)
@@ -172,17 +269,10 @@ void tt_node_program(struct tt_project *p, uint32_t node, const struct tt_event_
 {
 	const struct tt_graph_node *n = tt_project_node(p, node);
 	struct sheet s = begin(p, node);
-	struct tt_graph_param *hit;
 
 	for (uint32_t i = 0; i < n->param_count && i < 2; i++)
 		s.params[s.count++] = n->params[i];
-	hit = put(&s, TT_KEY_CACHE_HIT);
-	if (hit) {
-		hit->kind = TT_GRAPH_BOOL;
-		hit->integer = program->cache_hit;
-	}
-	put_number(&s, TT_KEY_FACTORY_INDEX, program->factory_index);
-	put_text(&s, TT_KEY_FACTORY_TYPE, program->factory ? program->factory : "");
+	put_program(&s, program);
 	end(&s, node);
 }
 
@@ -237,10 +327,26 @@ static const struct tt_project_device *find_device(const struct tt_project *p, u
 	return NULL;
 }
 
-/* One object for each chip that has a part. */
-static void compose_chips(struct tt_project *p, const struct tt_event_tensor *tensor)
+/* The numbers in the text that compose_chips() makes. */
+static void note_chips(struct sheet *s, const struct tt_event_tensor *tensor,
+		       const struct tt_project_device *device)
 {
-	const struct tt_project_device *device = find_device(p, tensor->device_id);
+	uint32_t count = device ? device->chip_count : 1;
+
+	for (uint32_t i = 0; s->pattern && i < count; i++) {
+		uint32_t chip = device ? device->chips[i] : 0;
+
+		note(s, tensor->address);
+		note(s, chip);
+		if (s->p->dialect->typed)
+			note(s, tensor->owns ? tensor->device_id : chip);
+	}
+}
+
+/* One object for each chip that has a part. */
+static void compose_chips(struct tt_project *p, const struct tt_event_tensor *tensor,
+			  const struct tt_project_device *device)
+{
 	struct tt_str *out = compose(p);
 	uint32_t count = device ? device->chip_count : 1;
 
@@ -262,6 +368,17 @@ static void compose_chips(struct tt_project *p, const struct tt_event_tensor *te
 	tt_str_addc(out, ']');
 }
 
+static void put_chips(struct sheet *s, const struct tt_event_tensor *tensor,
+		      const struct tt_project_device *device)
+{
+	if (!s->known) {
+		compose_chips(s->p, tensor, device);
+		put_composed(s, TT_KEY_DEVICE_TENSORS);
+	}
+	if (!is_left_out(s, TT_KEY_DEVICE_TENSORS))
+		note_chips(s, tensor, device);
+}
+
 static uint64_t logical_bytes(const struct ttnn_tensor_spec *spec)
 {
 	uint64_t volume = 0;
@@ -275,8 +392,25 @@ static uint64_t logical_bytes(const struct ttnn_tensor_spec *spec)
 static void put_spec(struct sheet *s, enum tt_graph_key key, enum tt_spectext_kind kind,
 		     const struct ttnn_tensor_spec *spec)
 {
+	if (s->known)
+		return;
 	tt_spectext_add(compose(s->p), &s->p->style.specs, kind, spec, s->p->options.dialect);
 	put_composed(s, key);
+}
+
+/* A node of a tensor: what is no number of it is told by its spec, these bits and how many chips it is on. */
+static struct sheet begin_tensor(struct tt_project *p, uint32_t node,
+				 const struct tt_event_tensor *tensor,
+				 const struct tt_project_device *device)
+{
+	uint64_t spec = p->patterns.wanted ? tt_spectext_number(&p->style.specs, tensor->spec,
+								p->options.dialect)
+					   : 0;
+	uint64_t bits = (uint64_t)tensor->on_device | (uint64_t)(tensor->buffer_id != 0) << 1 |
+			(uint64_t)tensor->owns << 2;
+
+	return spec ? begin_like(p, node, spec, bits, device ? 1 + (uint64_t)device->chip_count : 0)
+		    : begin(p, node);
 }
 
 void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_tensor *tensor)
@@ -284,60 +418,61 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 	const struct ttnn_tensor_spec *spec = tensor->spec;
 	bool placed = tensor->on_device && tensor->buffer_id && !p->options.plain;
 	bool located = placed && (tensor->owns || p->dialect->view_addresses);
-	struct sheet s = begin(p, node);
+	const struct tt_project_device *device = placed ? find_device(p, tensor->device_id) : NULL;
+	struct sheet s = begin_tensor(p, node, tensor, device);
 
-	if (located)
-		put_number(&s, TT_KEY_ADDRESS, tensor->address);
-	if (placed)
-		put_buffer_type(&s, spec->memory.buffer);
-	if (located)
-		put_number(&s, TT_KEY_DEVICE_ID, tensor->device_id);
-	if (placed) {
-		compose_chips(p, tensor);
-		put_composed(&s, TT_KEY_DEVICE_TENSORS);
-	}
-	if (!p->options.plain) {
-		put_spec(&s, TT_KEY_DTYPE, TT_SPECTEXT_DTYPE, spec);
-		put_spec(&s, TT_KEY_LAYOUT, TT_SPECTEXT_LAYOUT, spec);
-	}
-	if (placed) {
-		put_spec(&s, TT_KEY_MEMORY_CONFIG, TT_SPECTEXT_MEMORY, spec);
-	}
-	put_spec(&s, TT_KEY_SHAPE, TT_SPECTEXT_SHAPE, spec);
-	put_number(&s, TT_KEY_SIZE, logical_bytes(spec));
-	put_text(&s, TT_KEY_STORAGE_TYPE, tensor->on_device ? "DEVICE" : "HOST");
-	put_number(&s, TT_KEY_TENSOR_ID, tensor->id);
-	end(&s, node);
+	do {
+		if (located)
+			put_number(&s, TT_KEY_ADDRESS, tensor->address);
+		if (placed)
+			put_buffer_type(&s, spec->memory.buffer);
+		if (located)
+			put_number(&s, TT_KEY_DEVICE_ID, tensor->device_id);
+		if (placed)
+			put_chips(&s, tensor, device);
+		if (!p->options.plain) {
+			put_spec(&s, TT_KEY_DTYPE, TT_SPECTEXT_DTYPE, spec);
+			put_spec(&s, TT_KEY_LAYOUT, TT_SPECTEXT_LAYOUT, spec);
+		}
+		if (placed)
+			put_spec(&s, TT_KEY_MEMORY_CONFIG, TT_SPECTEXT_MEMORY, spec);
+		put_spec(&s, TT_KEY_SHAPE, TT_SPECTEXT_SHAPE, spec);
+		put_number(&s, TT_KEY_SIZE, logical_bytes(spec));
+		put_text(&s, TT_KEY_STORAGE_TYPE, tensor->on_device ? "DEVICE" : "HOST");
+		put_number(&s, TT_KEY_TENSOR_ID, tensor->id);
+	} while (!end(&s, node));
 }
 
 void tt_node_buffer(struct tt_project *p, uint32_t node, const struct tt_node_buffer *buffer)
 {
-	struct sheet s = begin(p, node);
+	struct sheet s = begin_like(p, node, buffer->type, buffer->layout, 0);
 
-	put_buffer_type(&s, buffer->type);
-	put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
-	put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
-	put_number(&s, TT_KEY_SIZE, buffer->size);
-	put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
-	end(&s, node);
+	do {
+		put_buffer_type(&s, buffer->type);
+		put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
+		put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
+		put_number(&s, TT_KEY_SIZE, buffer->size);
+		put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
+	} while (!end(&s, node));
 }
 
 void tt_node_event(struct tt_project *p, uint32_t node, const struct tt_event_buffer *buffer)
 {
-	struct sheet s = begin(p, node);
+	struct sheet s = begin_like(p, node, buffer->type, buffer->layout, 0);
 
-	put_number(&s, TT_KEY_ADDRESS, buffer->address);
-	put_buffer_type(&s, buffer->type);
-	put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
-	put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
-	/* Upstream keeps 32 bits of it. */
-	put_number(&s, TT_KEY_BANK_SIZE,
-		   p->dialect->typed ? (uint32_t)buffer->bank_size : buffer->bank_size);
-	put_number(&s, TT_KEY_NUM_CORES, buffer->cores);
-	put_number(&s, TT_KEY_PAGE_SIZE, buffer->page_size);
-	put_number(&s, TT_KEY_SIZE, buffer->size);
-	put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
-	end(&s, node);
+	do {
+		put_number(&s, TT_KEY_ADDRESS, buffer->address);
+		put_buffer_type(&s, buffer->type);
+		put_number(&s, TT_KEY_DEVICE_ID, buffer->device_id);
+		put_text(&s, TT_KEY_LAYOUT, layout_word(buffer->layout));
+		/* Upstream keeps 32 bits of it. */
+		put_number(&s, TT_KEY_BANK_SIZE,
+			   p->dialect->typed ? (uint32_t)buffer->bank_size : buffer->bank_size);
+		put_number(&s, TT_KEY_NUM_CORES, buffer->cores);
+		put_number(&s, TT_KEY_PAGE_SIZE, buffer->page_size);
+		put_number(&s, TT_KEY_SIZE, buffer->size);
+		put_text(&s, TT_KEY_TYPE, type_word(buffer->type));
+	} while (!end(&s, node));
 }
 
 void tt_node_capture_start(struct tt_project *p)
@@ -378,6 +513,8 @@ static void put_cores(struct sheet *s, const struct tt_event_program_memory *mem
 	struct tt_project *p = s->p;
 	struct tt_project_cores *known;
 
+	if (s->known)
+		return;
 	if (cores && memory->kind != TT_MEMORY_CIRCULAR_BUFFER &&
 	    memory->kind != TT_MEMORY_PLANNED && tt_core_set_merge(&merged, cores, NULL) == TTNN_OK)
 		cores = merged;
@@ -409,27 +546,30 @@ void tt_node_memory(struct tt_project *p, uint32_t node,
 {
 	const struct tt_text_style *style = tt_text_style(p->options.dialect);
 	const char *borrowed = memory->borrowed ? style->yes : style->no;
-	struct sheet s = begin(p, node);
+	struct sheet s;
 
 	if (p->options.plain)
 		return;
-	put_number(&s, TT_KEY_ADDRESS, memory->address);
-	if (s.type == TT_GRAPH_DFB_ALLOCATE)
-		put_text(&s, TT_KEY_BORROWS, borrowed);
-	put_cores(&s, memory);
-	put_number(&s, TT_KEY_DEVICE_ID, memory->device_id);
-	if (s.type == TT_GRAPH_CB_ALLOCATE)
-		put_text(&s, TT_KEY_GLOBAL, borrowed);
-	put_number(&s, TT_KEY_SIZE, memory->size);
-	end(&s, node);
+	s = begin_like(p, node, (uintptr_t)memory->cores, memory->kind, memory->borrowed);
+	do {
+		put_number(&s, TT_KEY_ADDRESS, memory->address);
+		if (s.type == TT_GRAPH_DFB_ALLOCATE)
+			put_text(&s, TT_KEY_BORROWS, borrowed);
+		put_cores(&s, memory);
+		put_number(&s, TT_KEY_DEVICE_ID, memory->device_id);
+		if (s.type == TT_GRAPH_CB_ALLOCATE)
+			put_text(&s, TT_KEY_GLOBAL, borrowed);
+		put_number(&s, TT_KEY_SIZE, memory->size);
+	} while (!end(&s, node));
 }
 
 void tt_node_release(struct tt_project *p, uint32_t node, uint32_t device_id)
 {
-	struct sheet s = begin(p, node);
+	struct sheet s = begin_like(p, node, 0, 0, 0);
 
-	put_number(&s, TT_KEY_DEVICE_ID, device_id);
-	end(&s, node);
+	do {
+		put_number(&s, TT_KEY_DEVICE_ID, device_id);
+	} while (!end(&s, node));
 }
 
 /* [{"end":{"x":7,"y":7},"start":{"x":0,"y":0}}] */

@@ -16,8 +16,19 @@ struct tt_node_buffer {
 	uint32_t device_id;
 };
 
-/* All fill in the params of node `node`; failures stick in the projection. */
-void tt_node_function_start(struct tt_project *p, uint32_t node, const char *name, size_t inputs);
+/* A function that begins. */
+struct tt_node_function {
+	const char *name; /* the source's, or the dialect's: one pointer is one name */
+	size_t inputs;
+	const struct tt_event_program *program; /* (optional) that it will launch */
+};
+
+/*
+ * All fill in the params of node `node`, which has all else but its inputs; failures stick in the projection. Where the
+ * reader knows its pattern, they fill in its numbers alone.
+ */
+void tt_node_function_start(struct tt_project *p, uint32_t node,
+			    const struct tt_node_function *function);
 void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name, const char *reason,
 			  bool aborted);
 /* The start of the capture, with the buffers that were there. */

@@ -219,8 +219,8 @@ static uint32_t close_top(struct tt_project *p, struct tt_project_thread *t, uin
 	node = tt_project_hang(p, t, TT_GRAPH_FUNCTION_END);
 	if (tt_project_describes(p) && p->status == TTNN_OK) {
 		set_duration(tt_project_node(p, node), call->begin, now);
-		tt_node_function_end(p, node, call->name, reason, aborted);
 		tt_project_node(p, node)->level = call->level;
+		tt_node_function_end(p, node, call->name, reason, aborted);
 	}
 	t->last_end = node;
 	if (sink && sink->end)
@@ -403,16 +403,16 @@ static void describe_function(struct tt_project *p, const struct tt_project_call
 			      const struct tt_event_scope_begin *begin)
 {
 	const struct tt_project_sink *sink = p->options.sink;
-	const struct tt_event_program *program;
+	struct tt_node_function function = {call->name, tt_argtext_count(begin), NULL};
 
 	tt_project_node(p, call->node)->level = call->level;
-	tt_node_function_start(p, call->node, call->name, tt_argtext_count(begin));
-	if (p->options.plain)
-		return;
-	add_arguments(p, call->node, begin);
-	program = sink && sink->future ? sink->future(p->options.context, call->node) : NULL;
-	if (program)
-		tt_node_program(p, call->node, program);
+	if (!p->options.plain) {
+		add_arguments(p, call->node, begin);
+		if (sink && sink->future)
+			function.program = sink->future(p->options.context, call->node);
+	}
+	if (p->status == TTNN_OK)
+		tt_node_function_start(p, call->node, &function);
 }
 
 static void start_function(struct tt_project *p, struct tt_project_thread *t,
@@ -436,10 +436,10 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 		return;
 	}
 	call.node = tt_project_add(p, t, TT_GRAPH_FUNCTION_START);
-	if (p->status == TTNN_OK && tt_project_describes(p))
-		describe_function(p, &call, begin);
 	if (p->status == TTNN_OK)
 		move_stack(p, t, &call);
+	if (p->status == TTNN_OK && tt_project_describes(p))
+		describe_function(p, &call, begin);
 	*slot = call;
 	if (t->last_end >= 0)
 		tt_project_connect(p, (uint32_t)t->last_end, call.node);
@@ -740,6 +740,8 @@ void tt_project_drop(struct tt_project *p)
 {
 	p->graph.count = 0;
 	tt_arena_reset(&p->graph.arena);
+	if (tt_patterns_many(&p->patterns))
+		tt_patterns_forget(&p->patterns);
 }
 
 void tt_project_deinit(struct tt_project *p)
@@ -764,6 +766,7 @@ void tt_project_deinit(struct tt_project *p)
 	tt_str_deinit(&p->text);
 	tt_spectexts_deinit(&p->style.specs);
 	tt_argmemo_deinit(&p->arguments);
+	tt_patterns_deinit(&p->patterns);
 	for (int i = 0; i < TT_PROJECT_CORES; i++)
 		tt_str_deinit(&p->cores[i].text);
 	tt_arena_deinit(&p->kept);

@@ -25,6 +25,7 @@
 #include "trace/course.h"
 #include "trace/devices.h"
 #include "trace/dialect.h"
+#include "trace/pattern.h"
 
 /* Nodes that commands read at once, for what needs them all: about a gigabyte. */
 #define TT_PROJECT_MOST 4000000
@@ -64,7 +65,8 @@ struct tt_project_options {
 	unsigned rounds;   /* how often the nodes will be gone through; 0: once */
 	uint64_t end_ns;   /* of a stream: when the capture ended; 0: with the last event */
 	bool course;       /* follow what becomes of memory; a whole graph always does */
-	bool apart; /* of a stream: edges are read behind the nodes: tt_stream_trace_apart() */
+	/* Of a stream: edges are read behind the nodes: tt_stream_trace_apart(). Its bar is that of the first reading. */
+	bool apart;
 	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */
@@ -122,8 +124,9 @@ struct tt_project_cores {
 };
 #define TT_PROJECT_CORES 16
 
-/* Params of a node at most. */
+/* Params of a node at most; numbers of one that has a pattern. */
 #define TT_PROJECT_PARAMS 16
+#define TT_PROJECT_NUMBERS 64
 
 struct tt_project {
 	struct tt_project_options options;
@@ -144,7 +147,9 @@ struct tt_project {
 	struct tt_argtext_style style;                   /* of texts */
 	struct tt_project_cores cores[TT_PROJECT_CORES]; /* by their address */
 	struct tt_graph_param params[TT_PROJECT_PARAMS]; /* of the node that is being described */
+	int64_t numbers[TT_PROJECT_NUMBERS];             /* likewise */
 	struct tt_argmemo arguments; /* texts of arguments, of nodes that go on their way at once */
+	struct tt_patterns patterns; /* of such nodes, too */
 	tt_status status;
 	char message[256];
 };
@@ -165,7 +170,7 @@ void tt_project_init(struct tt_project *p, const struct tt_project_options *opti
 void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64_t time_ns,
 		      uint32_t thread);
 
-/* Forgets the nodes so far; their numbers are not used again. */
+/* Forgets the nodes so far; their numbers are not used again. Patterns go with them, if there are many. */
 void tt_project_drop(struct tt_project *p);
 
 /* The last node: capture_end. For those who do not take a graph. */

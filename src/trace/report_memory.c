@@ -24,7 +24,7 @@ struct span {
 	bool known;                     /* by a tensor in it, or because it lives */
 };
 
-struct tt_report_memory {
+struct tt_graph_report_memory {
 	TT_VEC(struct span) spans;
 	bool live;                           /* the devices are open here */
 	TT_VEC(struct tt_devmem *) memories; /* of the devices, each a reference */
@@ -37,7 +37,7 @@ struct tt_report_memory {
 
 static void add_memory(void *context, const struct tt_event_device *device)
 {
-	struct tt_report_memory *m = context;
+	struct tt_graph_report_memory *m = context;
 	struct tt_devmem **slot = device->device ? TT_VEC_PUSH(&m->memories) : NULL;
 
 	if (slot)
@@ -46,7 +46,7 @@ static void add_memory(void *context, const struct tt_event_device *device)
 		m->status = TTNN_NOMEM;
 }
 
-static struct tt_devmem *memory_of(const struct tt_report_memory *m, uint32_t device_id)
+static struct tt_devmem *memory_of(const struct tt_graph_report_memory *m, uint32_t device_id)
 {
 	for (size_t i = 0; i < m->memories.count; i++) {
 		if (m->memories.data[i]->device_id == device_id)
@@ -65,7 +65,8 @@ static bool is_alignment(uint32_t bytes)
 }
 
 /* The memory of a device that is not open here, with nothing in it: to know where pages lie. */
-static tt_status add_recorded(struct tt_report_memory *m, const struct tt_event_device *device)
+static tt_status add_recorded(struct tt_graph_report_memory *m,
+			      const struct tt_event_device *device)
 {
 	const struct ttnn_device_info *info = device->info;
 	struct tt_devmem_config config = {
@@ -98,7 +99,7 @@ static tt_status add_recorded(struct tt_report_memory *m, const struct tt_event_
 }
 
 /* The span of a buffer, made when it is new; NULL when memory is exhausted. */
-static struct span *span_of(struct tt_report_memory *m, const struct tt_event_buffer *buffer)
+static struct span *span_of(struct tt_graph_report_memory *m, const struct tt_event_buffer *buffer)
 {
 	struct tt_map_entry *entry =
 		tt_map_add(&m->by_id, &buffer->buffer_id, sizeof(buffer->buffer_id), NULL);
@@ -119,7 +120,7 @@ static struct span *span_of(struct tt_report_memory *m, const struct tt_event_bu
 }
 
 /* The first tensor in a buffer tells how its pages lie; later ones may be views. */
-static void learn_layouts(struct tt_report_memory *m, const struct tt_event_tensor *tensors,
+static void learn_layouts(struct tt_graph_report_memory *m, const struct tt_event_tensor *tensors,
 			  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -134,7 +135,7 @@ static void learn_layouts(struct tt_report_memory *m, const struct tt_event_tens
 	}
 }
 
-static tt_status read_event(struct tt_report_memory *m, const struct tt_event *event)
+static tt_status read_event(struct tt_graph_report_memory *m, const struct tt_event *event)
 {
 	struct span *span;
 
@@ -173,7 +174,7 @@ static tt_status read_event(struct tt_report_memory *m, const struct tt_event *e
 }
 
 /* Adds the buffers that live now: those without a span were there before the capture. */
-static tt_status add_living(struct tt_report_memory *m, struct tt_devmem *memory)
+static tt_status add_living(struct tt_graph_report_memory *m, struct tt_devmem *memory)
 {
 	struct tt_buffer **buffers;
 	size_t count;
@@ -195,7 +196,7 @@ static tt_status add_living(struct tt_report_memory *m, struct tt_devmem *memory
 	return status;
 }
 
-static tt_status read_all(struct tt_report_memory *m, struct tt_source *source)
+static tt_status read_all(struct tt_graph_report_memory *m, struct tt_source *source)
 {
 	const struct tt_seen *seen;
 
@@ -215,9 +216,10 @@ static tt_status read_all(struct tt_report_memory *m, struct tt_source *source)
 	return TTNN_OK;
 }
 
-tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source, bool live)
+tt_status tt_graph_report_memory_read(struct tt_graph_report_memory **out, struct tt_source *source,
+				      bool live)
 {
-	struct tt_report_memory *m = tt_calloc(1, sizeof(*m));
+	struct tt_graph_report_memory *m = tt_calloc(1, sizeof(*m));
 	tt_status status;
 
 	if (!m)
@@ -227,11 +229,11 @@ tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source 
 	if (status == TTNN_OK)
 		*out = m;
 	else
-		tt_report_memory_free(m);
+		tt_graph_report_memory_free(m);
 	return status;
 }
 
-void tt_report_memory_free(struct tt_report_memory *memory)
+void tt_graph_report_memory_free(struct tt_graph_report_memory *memory)
 {
 	if (!memory)
 		return;
@@ -283,7 +285,7 @@ static void write_pages(struct tt_jsonw *w, const struct span *span)
 		write_page(w, span, &page);
 }
 
-void tt_report_memory_pages(struct tt_jsonw *w, const struct tt_report_memory *memory)
+void tt_graph_report_memory_pages(struct tt_jsonw *w, const struct tt_graph_report_memory *memory)
 {
 	tt_jsonw_key(w, "buffer_pages");
 	tt_jsonw_array(w);
@@ -344,7 +346,7 @@ static tt_status list_allocations(struct counters *out, struct tt_stream *stream
 	}
 }
 
-static void write_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
+static void write_allocations(struct tt_jsonw *w, const struct tt_graph_report_memory *memory,
 			      const struct key *keys, size_t count, const int64_t *nodes)
 {
 	if (!count)
@@ -373,8 +375,9 @@ static void write_allocations(struct tt_jsonw *w, const struct tt_report_memory 
 	tt_jsonw_end(w);
 }
 
-tt_status tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				       struct tt_stream *stream)
+tt_status tt_graph_report_memory_allocations(struct tt_jsonw *w,
+					     const struct tt_graph_report_memory *memory,
+					     struct tt_stream *stream)
 {
 	struct key *keys = tt_calloc(memory->spans.count + 1, sizeof(*keys));
 	struct counters nodes = {0};
@@ -413,7 +416,8 @@ static uint64_t listed_bytes(const struct span *span)
 	return span->buffer.bank_size / aligned * page;
 }
 
-static void write_living(struct tt_jsonw *w, const struct tt_report_memory *memory, uint64_t time)
+static void write_living(struct tt_jsonw *w, const struct tt_graph_report_memory *memory,
+			 uint64_t time)
 {
 	tt_jsonw_array(w);
 	for (size_t i = 0; i < memory->spans.count; i++) {
@@ -466,8 +470,9 @@ static tt_status list_ends(struct keys *out, struct tt_stream *stream)
 	}
 }
 
-tt_status tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				      struct tt_stream *stream)
+tt_status tt_graph_report_memory_operations(struct tt_jsonw *w,
+					    const struct tt_graph_report_memory *memory,
+					    struct tt_stream *stream)
 {
 	struct keys keys = {0};
 	tt_status status = list_ends(&keys, stream);
@@ -496,12 +501,12 @@ static void add_cluster(void *context, const struct tt_event_device *device)
 		tt_descriptor_write(out, &device->device->profile->cluster);
 }
 
-void tt_report_cluster(struct tt_str *out)
+void tt_graph_report_cluster(struct tt_str *out)
 {
 	tt_event_each_device(add_cluster, out);
 }
 
-void tt_report_cluster_of(struct tt_str *out, const char *profile_name)
+void tt_graph_report_cluster_of(struct tt_str *out, const char *profile_name)
 {
 	struct tt_profile *profile;
 

@@ -12,35 +12,38 @@
 #include "base/jsonw.h"
 #include "trace/stream.h"
 
-struct tt_report_memory;
+struct tt_graph_report_memory;
 
 /*
  * Reads a whole source (rewinds it first). `live`: its devices are those that are open here, and what
  * lives on them was there before if nobody tells of it; else all that is known is what the source tells.
  */
-tt_status tt_report_memory_read(struct tt_report_memory **out, struct tt_source *source, bool live);
+tt_status tt_graph_report_memory_read(struct tt_graph_report_memory **out, struct tt_source *source,
+				      bool live);
 
 /* NULL is fine. */
-void tt_report_memory_free(struct tt_report_memory *memory);
+void tt_graph_report_memory_free(struct tt_graph_report_memory *memory);
 
 /* The member "buffer_pages": pages of all buffers in L1 that live now. */
-void tt_report_memory_pages(struct tt_jsonw *w, const struct tt_report_memory *memory);
+void tt_graph_report_memory_pages(struct tt_jsonw *w, const struct tt_graph_report_memory *memory);
 
 /*
  * The member "buffer_pages_by_address": pages of all buffers in L1 that were allocated, with the nodes
  * that tell so; left out when there are none.
  */
-tt_status tt_report_memory_allocations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				       struct tt_stream *stream);
+tt_status tt_graph_report_memory_allocations(struct tt_jsonw *w,
+					     const struct tt_graph_report_memory *memory,
+					     struct tt_stream *stream);
 
 /* The member "per_operation_buffers"; left out when no outermost function ended. */
-tt_status tt_report_memory_operations(struct tt_jsonw *w, const struct tt_report_memory *memory,
-				      struct tt_stream *stream);
+tt_status tt_graph_report_memory_operations(struct tt_jsonw *w,
+					    const struct tt_graph_report_memory *memory,
+					    struct tt_stream *stream);
 
 /* The cluster descriptor of the machine that a device was opened on, else nothing. */
-void tt_report_cluster(struct tt_str *out);
+void tt_graph_report_cluster(struct tt_str *out);
 
 /* The same of a profile's machine, if there is such a profile here. */
-void tt_report_cluster_of(struct tt_str *out, const char *profile_name);
+void tt_graph_report_cluster_of(struct tt_str *out, const char *profile_name);
 
 #endif

@@ -20,8 +20,8 @@
 #include "event/capture.h"
 #include "event/ttrace.h"
 #include "tensor/tensor.h"
+#include "trace/graph_report.h"
 #include "trace/query.h"
-#include "trace/report.h"
 
 /* ---- traces as graphs -------------------------------------------------------------------------------- */
 
@@ -284,7 +284,7 @@ uint32_t ttnn_graph_depth(void)
 }
 
 /* The graph of a session, with its end or without, and the devices it used. */
-static tt_status project_session(struct tt_graph *out, struct tt_report *report,
+static tt_status project_session(struct tt_graph *out, struct tt_graph_report *report,
 				 const struct session *s)
 {
 	struct tt_project project;
@@ -298,9 +298,10 @@ static tt_status project_session(struct tt_graph *out, struct tt_report *report,
 	report->wall_ns = s->wall_ns;
 	report->duration_ns = s->ended_ns ? s->ended_ns - s->began_ns : 0;
 	if (status == TTNN_OK)
-		status = tt_report_devices(report, project.devices.data, project.devices.count);
+		status = tt_graph_report_devices(report, project.devices.data,
+						 project.devices.count);
 	if (status == TTNN_OK && report->full)
-		status = tt_report_read(report, source);
+		status = tt_graph_report_read(report, source);
 	if (status == TTNN_OK)
 		status = s->ended_ns ? tt_project_finish(out, &project, report->duration_ns)
 				     : tt_project_take(out, &project);
@@ -340,7 +341,7 @@ static tt_status end_session(tt_status (*use)(void *context, const struct sessio
 /* What is made of a session that ends. */
 struct ending {
 	struct tt_graph graph;
-	struct tt_report report;
+	struct tt_graph_report report;
 	const char *path; /* of the report */
 };
 
@@ -374,7 +375,7 @@ enum ttnn_status ttnn_graph_end(ttnn_graph **out)
 	struct ending ending = {0};
 	tt_status status = end_session(make_graph, &ending);
 
-	tt_report_deinit(&ending.report);
+	tt_graph_report_deinit(&ending.report);
 	return status == TTNN_OK ? hand_out(out, &ending.graph) : status;
 }
 
@@ -394,7 +395,7 @@ static tt_status make_parents(const char *path)
 							 : tt_fail_prefix(TTNN_IO, "%s", path);
 }
 
-static tt_status save_report(const char *path, const struct tt_report *report,
+static tt_status save_report(const char *path, const struct tt_graph_report *report,
 			     struct tt_stream *stream)
 {
 	struct tt_file_out *file;
@@ -404,7 +405,7 @@ static tt_status save_report(const char *path, const struct tt_report *report,
 	TT_TRY(make_parents(path));
 	TT_TRY(tt_file_create(&file, path));
 	tt_jsonw_init_file(&w, file, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
-	status = tt_report_write(&w, report, stream);
+	status = tt_graph_report_write(&w, report, stream);
 	if (status == TTNN_OK)
 		status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
@@ -414,60 +415,60 @@ static tt_status save_report(const char *path, const struct tt_report *report,
 }
 
 /* The report of what a source tells. It has time and kind already, and learns devices and memory here. */
-static tt_status report_stream(struct tt_report *report, struct tt_source *source,
+static tt_status report_stream(struct tt_graph_report *report, struct tt_source *source,
 			       struct tt_stream *stream)
 {
 	const struct tt_stream_facts *facts = tt_stream_facts(stream);
 
 	report->duration_ns = facts->duration_ns;
-	TT_TRY(tt_report_devices(report, facts->devices, facts->device_count));
-	TT_TRY(tt_report_read(report, source));
+	TT_TRY(tt_graph_report_devices(report, facts->devices, facts->device_count));
+	TT_TRY(tt_graph_report_read(report, source));
 	return TTNN_OK;
 }
 
-tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
-				const struct tt_project_options *options, bool pages)
+tt_status tt_graph_report_from_source(struct tt_jsonw *w, struct tt_source *source,
+				      const struct tt_project_options *options, bool pages)
 {
-	struct tt_report report = {.wall_ns = tt_source_info(source)->began_ns,
-				   .full = true,
-				   .pages = pages,
-				   .recorded = true};
+	struct tt_graph_report report = {.wall_ns = tt_source_info(source)->began_ns,
+					 .full = true,
+					 .pages = pages,
+					 .recorded = true};
 	struct tt_stream *stream;
 	tt_status status;
 
 	TT_TRY(tt_stream_open(&stream, source, options));
 	status = report_stream(&report, source, stream);
 	if (status == TTNN_OK)
-		status = tt_report_write(w, &report, stream);
+		status = tt_graph_report_write(w, &report, stream);
 	tt_stream_close(stream);
-	tt_report_deinit(&report);
+	tt_graph_report_deinit(&report);
 	return status;
 }
 
-tt_status tt_report_around(struct tt_jsonw *w, struct tt_source *source, struct tt_stream *stream,
-			   bool pages)
+tt_status tt_graph_report_around(struct tt_jsonw *w, struct tt_source *source,
+				 struct tt_stream *stream, bool pages)
 {
-	struct tt_report report = {.wall_ns = tt_source_info(source)->began_ns,
-				   .full = true,
-				   .pages = pages,
-				   .recorded = true,
-				   .around = true};
+	struct tt_graph_report report = {.wall_ns = tt_source_info(source)->began_ns,
+					 .full = true,
+					 .pages = pages,
+					 .recorded = true,
+					 .around = true};
 	tt_status status = report_stream(&report, source, stream);
 
 	if (status == TTNN_OK)
-		status = tt_report_write(w, &report, stream);
+		status = tt_graph_report_write(w, &report, stream);
 	if (status == TTNN_OK)
 		status = tt_stream_restart(stream);
-	tt_report_deinit(&report);
+	tt_graph_report_deinit(&report);
 	return status;
 }
 
-tt_status tt_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream)
+tt_status tt_graph_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream)
 {
-	struct tt_report report = {.full = true,
-				   .duration_ns = tt_stream_facts(stream)->duration_ns};
+	struct tt_graph_report report = {.full = true,
+					 .duration_ns = tt_stream_facts(stream)->duration_ns};
 
-	return tt_report_write(w, &report, stream);
+	return tt_graph_report_write(w, &report, stream);
 }
 
 /* The report of a session as it is made, without its graph in memory. */
@@ -517,28 +518,29 @@ enum ttnn_status ttnn_graph_end_to_file(ttnn_graph **out, const char *path)
 	status = end_session(out ? make_graph : stream_report, &ending);
 	if (status == TTNN_OK && out)
 		status = save_graph(&ending);
-	tt_report_deinit(&ending.report);
+	tt_graph_report_deinit(&ending.report);
 	if (status == TTNN_OK)
 		return hand_out(out, &ending.graph);
 	tt_graph_deinit(&ending.graph);
 	return status;
 }
 
-static tt_status write_now(struct tt_jsonw *w, const struct tt_report *report,
+static tt_status write_now(struct tt_jsonw *w, const struct tt_graph_report *report,
 			   const struct tt_graph *graph)
 {
 	struct tt_stream *stream;
 	tt_status status;
 
 	TT_TRY(tt_stream_of_graph(&stream, graph, false));
-	status = tt_report_write(w, report, stream);
+	status = tt_graph_report_write(w, report, stream);
 	tt_stream_close(stream);
 	return status;
 }
 
 enum ttnn_status ttnn_graph_report(char **out)
 {
-	struct tt_report report = {.full = true, .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
+	struct tt_graph_report report = {.full = true,
+					 .pages = atomic_load(&switches[TTNN_GRAPH_PAGES])};
 	struct tt_graph graph = {0};
 	struct tt_str text = {0};
 	struct tt_jsonw w;
@@ -555,7 +557,7 @@ enum ttnn_status ttnn_graph_report(char **out)
 	if (status == TTNN_OK)
 		status = tt_str_take(out, &text);
 	tt_str_deinit(&text);
-	tt_report_deinit(&report);
+	tt_graph_report_deinit(&report);
 	tt_graph_deinit(&graph);
 	return status;
 }

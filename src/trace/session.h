@@ -40,15 +40,15 @@ tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialec
  * Writes the report of a trace, as it is made: no graph is kept. `pages`: also where device
  * memory lay, as TTNN_GRAPH_PAGES asks for.
  */
-tt_status tt_report_from_source(struct tt_jsonw *w, struct tt_source *source,
-				const struct tt_project_options *options, bool pages);
+tt_status tt_graph_report_from_source(struct tt_jsonw *w, struct tt_source *source,
+				      const struct tt_project_options *options, bool pages);
 
 /* The same of its stream, without the nodes: those are to be read next. */
-tt_status tt_report_around(struct tt_jsonw *w, struct tt_source *source, struct tt_stream *stream,
-			   bool pages);
+tt_status tt_graph_report_around(struct tt_jsonw *w, struct tt_source *source,
+				 struct tt_stream *stream, bool pages);
 
 /* The report of nodes alone: without devices, and without a time at which it was made. */
-tt_status tt_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream);
+tt_status tt_graph_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream);
 
 /* The dialect of the environment: TTNN_DIALECT. */
 enum ttnn_dialect tt_dialect_default(void);

@@ -1,13 +1,14 @@
 /*
  * skim.c: being past records and fields that nobody wants: their bytes are counted, nothing is made of them. What
  * they define (names, schemas, specs, core sets, and tensors and blocks that others may refer to) is defined as
- * parts.c and decode.c do it.
+ * record_parts.c and decode.c do it.
  *
  * TT_DECODER_SLACK zeros follow the data, so that the end is looked at once for each record and element, not
  * for each number.
  */
 #include "event/fields.h"
-#include "trace/parts.h"
+#include "event/value_kinds.h"
+#include "trace/record_parts.h"
 
 /* No field, and no record but its lists, has more numbers than there is slack. */
 _Static_assert(TT_DECODER_SLACK >= 32, "the numbers of a record may be read past the end");
@@ -165,31 +166,6 @@ static inline const unsigned char *skim_items(struct tt_decoder *d, const unsign
 	return at;
 }
 
-/* Values of kinds that are rarely told one by one: read as values, for what they define. */
-static const unsigned char *skim_struct(struct tt_decoder *d, const unsigned char *at,
-					enum ttnn_value_kind kind)
-{
-	union {
-		struct ttnn_shape shape;
-		struct ttnn_memory_config memory;
-		struct ttnn_shard_spec shard;
-		struct ttnn_nd_shard_spec nd_shard;
-	} unused = {0};
-
-	if (at > d->bytes.end)
-		return fail(d);
-	d->bytes.at = at;
-	if (kind == TTNN_VALUE_SHAPE)
-		tt_part_shape(&unused.shape, d);
-	else if (kind == TTNN_VALUE_MEMORY)
-		tt_part_memory_config(&unused.memory, d);
-	else if (kind == TTNN_VALUE_SHARD)
-		tt_part_shard(&unused.shard, d);
-	else
-		tt_part_nd_shard(&unused.nd_shard, d);
-	return d->bytes.at;
-}
-
 static const unsigned char *skim_object(struct tt_decoder *d, const unsigned char *at, int depth)
 {
 	const struct tt_schema *schema;
@@ -203,6 +179,68 @@ static const unsigned char *skim_object(struct tt_decoder *d, const unsigned cha
 	return schema ? skim_items(d, at, schema->count, depth + 1) : fail(d);
 }
 
+/* The content of a value whose kind was read, for each word of event/value_kinds.h. */
+#define SKIM(word, expression)                                                                     \
+	static inline const unsigned char *content_##word(struct tt_decoder *d,                    \
+							  const unsigned char *at, int depth)      \
+	{                                                                                          \
+		(void)d;                                                                           \
+		(void)at;                                                                          \
+		(void)depth;                                                                       \
+		return expression;                                                                 \
+	}
+/* Those that are rarely told one by one: read as values, for what they define. */
+#define SKIM_STRUCT(word, type, part)                                                              \
+	static const unsigned char *content_##word(struct tt_decoder *d, const unsigned char *at,  \
+						   int depth)                                      \
+	{                                                                                          \
+		struct type unused = {0};                                                          \
+                                                                                                   \
+		(void)depth;                                                                       \
+		if (at > d->bytes.end)                                                             \
+			return fail(d);                                                            \
+		d->bytes.at = at;                                                                  \
+		part(&unused, d);                                                                  \
+		return d->bytes.at;                                                                \
+	}
+
+static inline const unsigned char *content_member(struct tt_decoder *d, const unsigned char *at,
+						  int depth)
+{
+	(void)depth;
+	SKIM_NUMBERED(d, at, members, tt_part_define_member);
+	return at;
+}
+
+static inline const unsigned char *content_items(struct tt_decoder *d, const unsigned char *at,
+						 int depth)
+{
+	uint64_t count = read_number(&at);
+
+	return skim_items(d, at, count, depth + 1);
+}
+
+/* clang-format off */
+SKIM(empty, at)
+SKIM(boolean, skim_number(at))
+SKIM(integer, skim_number(at))
+SKIM(real, skim_bytes(d, at, sizeof(double)))
+SKIM(text, skim_TEXT(d, at))
+SKIM(core, skim_number(skim_number(at)))
+SKIM(core_set, skim_CORES(d, at))
+SKIM(tile, skim_number(skim_number(skim_number(at))))
+SKIM(object, skim_object(d, at, depth))
+SKIM(seen_tensor, skim_tensor(d, at))
+SKIM(seen_device, skim_number(at))
+SKIM(alive, fail(d)) /* never in a file */
+SKIM_STRUCT(shape, ttnn_shape, tt_part_shape)
+SKIM_STRUCT(memory, ttnn_memory_config, tt_part_memory_config)
+SKIM_STRUCT(shard, ttnn_shard_spec, tt_part_shard)
+SKIM_STRUCT(nd_shard, ttnn_nd_shard_spec, tt_part_nd_shard)
+/* clang-format on */
+#define content_tensor content_alive
+#define content_device content_alive
+
 static const unsigned char *skim_value(struct tt_decoder *d, const unsigned char *at, int depth)
 {
 	uint64_t kind = read_number(&at);
@@ -210,44 +248,10 @@ static const unsigned char *skim_value(struct tt_decoder *d, const unsigned char
 	if (kind >= TTNN_VALUE_KINDS)
 		return fail(d);
 	switch ((enum ttnn_value_kind)kind) {
-	case TTNN_VALUE_BOOL:
-	case TTNN_VALUE_INT:
-	case TTNN_VALUE_SEEN_DEVICE:
-		return skim_number(at);
-	case TTNN_VALUE_REAL:
-		return skim_bytes(d, at, sizeof(double));
-	case TTNN_VALUE_STRING:
-	case TTNN_VALUE_OPAQUE:
-		return skim_TEXT(d, at);
-	case TTNN_VALUE_ENUM:
-		SKIM_NUMBERED(d, at, members, tt_part_define_member);
-		return at;
-	case TTNN_VALUE_CORE:
-		return skim_number(skim_number(at));
-	case TTNN_VALUE_CORE_SET:
-		return skim_CORES(d, at);
-	case TTNN_VALUE_TILE:
-		return skim_number(skim_number(skim_number(at)));
-	case TTNN_VALUE_SHAPE:
-	case TTNN_VALUE_MEMORY:
-	case TTNN_VALUE_SHARD:
-	case TTNN_VALUE_ND_SHARD:
-		return skim_struct(d, at, (enum ttnn_value_kind)kind);
-	case TTNN_VALUE_SEEN_TENSOR:
-		return skim_tensor(d, at);
-	case TTNN_VALUE_LIST:
-	case TTNN_VALUE_DICT: {
-		uint64_t count = read_number(&at);
-
-		return skim_items(d, at, count, depth + 1);
-	}
-	case TTNN_VALUE_OBJECT:
-		return skim_object(d, at, depth);
-	case TTNN_VALUE_ABSENT:
-	case TTNN_VALUE_NONE:
-		return at;
-	case TTNN_VALUE_TENSOR:
-	case TTNN_VALUE_DEVICE: /* alive: never in a file */
+#define ROW(KIND, name, content, alike, text, json)                                                \
+	TT_VALUE_CASE(KIND, content_##content(d, at, depth))
+		TT_VALUE_KIND_LIST(ROW)
+#undef ROW
 	case TTNN_VALUE_KINDS:
 		break;
 	}

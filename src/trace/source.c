@@ -1,4 +1,4 @@
-/* source.c: the events of all threads of a trace, in one order. What a file is made of: trace/file.c. */
+/* source.c: the events of all threads of a trace, in one order. What a file is made of: trace/trace_file.c. */
 #include "trace/source.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "event/store.h"
 #include "trace/decode.h"
-#include "trace/file.h"
+#include "trace/trace_file.h"
 #include "trace/unpack.h"
 
 /* Unpacked chunks in memory at a time: one for each thread that is telling. */

@@ -99,6 +99,9 @@ tt_status tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
  * (trace/near.h), from the first one on, each when the third one behind it was given or there is no further node.
  */
 void tt_stream_trace_apart(struct tt_stream *stream);
+
+/* Forgets the patterns of nodes (pattern.h), which such streams have; false: nodes that have some are still to come. */
+bool tt_stream_trace_forget(struct tt_stream *stream);
 tt_status tt_stream_trace_near(struct tt_near_block *out, struct tt_stream *stream);
 
 /*

@@ -258,6 +258,17 @@ void tt_stream_trace_apart(struct tt_stream *stream)
 	struct trace *trace = (struct trace *)stream;
 
 	trace->second.options.sink = &near_sink;
+	trace->second.patterns.wanted = true;
+}
+
+bool tt_stream_trace_forget(struct tt_stream *stream)
+{
+	struct trace *trace = (struct trace *)stream;
+
+	if (trace->next < trace->second.graph.count)
+		return false;
+	tt_patterns_forget(&trace->second.patterns);
+	return true;
 }
 
 tt_status tt_stream_trace_near(struct tt_near_block *out, struct tt_stream *stream)
@@ -290,12 +301,20 @@ static tt_status add_shape(struct tt_str *out, struct tt_stream *stream,
 	return tt_str_status(out);
 }
 
+/* How far the nodes are is told by who reads them apart. */
+static void end_progress(struct trace *trace)
+{
+	if (!trace->options.label)
+		return;
+	tt_progress_deinit(&trace->progress);
+	trace->options.label = NULL;
+}
+
 static void close_trace(struct tt_stream *stream)
 {
 	struct trace *trace = (struct trace *)stream;
 
-	if (trace->options.label)
-		tt_progress_deinit(&trace->progress);
+	end_progress(trace);
 	tt_project_deinit(&trace->first);
 	tt_project_deinit(&trace->second);
 	tt_spill_free(trace->edges);
@@ -314,6 +333,8 @@ static const struct tt_stream_kind kind = {next,    next_edge, is_made,
 
 static tt_status start(struct trace *trace, const struct tt_project_options *options)
 {
+	unsigned times = options->apart ? 1 : 1 + (options->rounds ? options->rounds : 1);
+
 	trace->options =
 		(struct tt_project_options){.dialect = options->dialect,
 					    .mode = options->mode,
@@ -329,12 +350,13 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	tt_project_init(&trace->first, &trace->options);
 	if (options->label)
 		tt_progress_init(&trace->progress, options->label,
-				 (1 + (options->rounds ? options->rounds : 1)) *
-					 tt_source_info(trace->source)->events);
+				 times * tt_source_info(trace->source)->events);
 	TT_TRY(tt_spill_new(&trace->edges));
 	TT_TRY(tt_spill_new(&trace->programs));
 	TT_TRY(tt_spill_new(&trace->made));
 	TT_TRY(read_edges(trace));
+	if (options->apart)
+		end_progress(trace);
 	trace->nodes = trace->first.count;
 	set_facts(trace);
 	tt_project_first(&trace->first);

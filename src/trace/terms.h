@@ -1,4 +1,4 @@
-/* terms.h: what all chunks of a trace have in common (struct tt_terms); for trace/parts.c. */
+/* terms.h: what all chunks of a trace have in common (struct tt_terms); for trace/record_parts.c. */
 #ifndef TT_TRACE_TERMS_H
 #define TT_TRACE_TERMS_H
 

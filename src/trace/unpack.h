@@ -8,7 +8,7 @@
 #ifndef TT_TRACE_UNPACK_H
 #define TT_TRACE_UNPACK_H
 
-#include "trace/file.h"
+#include "trace/trace_file.h"
 
 /* A chunk's records, with TT_DECODER_SLACK zeros behind them. All zero is none. */
 struct tt_unpacked {

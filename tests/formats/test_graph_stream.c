@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/memory.h"
+#include "trace/memory_course.h"
 
 #define FOLDER "tests/data/report/recorded"
 

@@ -349,6 +349,8 @@ TEST(rows_made_by_hand_are_those_of_upstream)
 
 TEST(bytes_are_those_of_python)
 {
+	static const char replaced[] =
+		"\xef\xbf\xbd bad,signpost,,,cut \xef\xbf\xbd,,,"; /* no UTF-8 */
 	struct tt_ops_row post = {.kind = TT_OPS_SIGNPOST,
 				  .begin_ns = 900,
 				  .text = (char *)"run: 1, \"first\"",
@@ -362,6 +364,13 @@ TEST(bytes_are_those_of_python)
 	CHECK_OK(tt_ops_csv_end(csv));
 	CHECK_STR(tt_str_text(&text), "\"run: 1; \"\"first\"\"\",signpost,,,a; b,,,,900,,,,,,,,,,,,"
 				      ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,loc(unknown),false,{}\r\n");
+	tt_str_clear(&text);
+	post.text = (char *)"\xff bad";
+	post.message = (char *)"cut \xc3";
+	CHECK_OK(tt_ops_csv_new(&csv, &shape, take_text, &text));
+	tt_ops_csv_row(csv, &post);
+	CHECK_OK(tt_ops_csv_end(csv));
+	CHECK(strncmp(tt_str_text(&text), replaced, strlen(replaced)) == 0);
 	tt_str_clear(&text);
 	tt_ops_repr(&text, "it's");
 	tt_ops_repr(&text, "it's \"so\"\n\\");

@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "golden.h"
-#include "ops/enums.h"
 #include "ops/golden_cases.h"
 #include "ops/golden_dims.h"
+#include "ops/op_enums.h"
 
 #define PLAIN (GOLDEN_BIT(GOLDEN_DRAM) | GOLDEN_BIT(GOLDEN_L1))
 
@@ -147,6 +147,7 @@ TEST(shapes)
 TEST(every_row_was_tested)
 {
 	golden_check_family("bcast");
+	golden_check_family("reshape_on_device");
 	golden_check_family("hw");
 	golden_close();
 }

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "golden.h"
-#include "ops/enums.h"
 #include "ops/golden_cases.h"
+#include "ops/op_enums.h"
 
 #define ALL_FLOATS (GOLDEN_FLOATS | GOLDEN_BLOCKS)
 #define I32 GOLDEN_BIT(TTNN_INT32)

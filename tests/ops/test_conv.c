@@ -2,11 +2,11 @@
 #include "test.h"
 
 #include "golden.h"
-#include "ops/conv.h"
-#include "ops/enums.h"
+#include "ops/conv/conv.h"
 #include "ops/golden_cases.h"
 #include "ops/images.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 
 /* Kernels of all kinds, on images that fill no tile. */
 static const struct layer {

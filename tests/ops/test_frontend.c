@@ -6,6 +6,41 @@
 #include "ops/objects.h"
 #include "ops/op.h"
 
+static const char *gives(const char *name)
+{
+	struct ttnn_op_info info;
+
+	ttnn_op_get_info(&info, ttnn_op_find(name));
+	return info.gives;
+}
+
+TEST(what_operations_give)
+{
+	struct ttnn_results results = {.count = 3, .extents = {1, {64}}};
+	struct ttnn_results_room room;
+	struct ttnn_value value;
+
+	CHECK(strcmp(gives("ttnn.relu"), "Tensor") == 0);
+	CHECK(strcmp(gives("ttnn.split"), "[Tensor]") == 0);
+	CHECK(strcmp(gives("ttnn.conj"), "Complex") == 0);
+	CHECK(strcmp(gives("ttnn.conj_bw"), "[Complex]") == 0);
+	CHECK(strcmp(gives("ttnn.conv1d"), "Tensor, int, (Tensor, Tensor)") == 0);
+	value = ttnn_results_value(&room, &results, ttnn_op_find("ttnn.conv1d"));
+	CHECK(value.kind == TTNN_VALUE_LIST && value.count == 3);
+	CHECK(value.items[1].kind == TTNN_VALUE_INT && value.items[1].integer == 64);
+	CHECK(value.items[2].kind == TTNN_VALUE_LIST && value.items[2].count == 2);
+	/* What was not asked for is left out; one part is no tuple. */
+	results.extents = (struct ttnn_shape){2, {8, 9}};
+	results.count = 1;
+	value = ttnn_results_value(&room, &results, ttnn_op_find("ttnn.conv2d"));
+	CHECK(value.count == 2 && value.items[1].items[1].integer == 9);
+	results.extents.rank = 0;
+	value = ttnn_results_value(&room, &results, ttnn_op_find("ttnn.conv2d"));
+	CHECK(value.kind != TTNN_VALUE_LIST);
+	value = ttnn_results_value(&room, &results, ttnn_op_find("ttnn.split"));
+	CHECK(value.kind == TTNN_VALUE_LIST && value.count == 1);
+}
+
 TEST(all_operations_and_their_signatures_can_be_listed)
 {
 	struct ttnn_op_info info;

@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "event/value_text.h"
-#include "ops/enums.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 
 #define TEXTS "tests/data/values/texts.json"
 #define ARGS 20

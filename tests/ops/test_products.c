@@ -9,9 +9,9 @@
 #include "device/device.h"
 #include "event/event.h"
 #include "golden.h"
-#include "ops/enums.h"
 #include "ops/golden_cases.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 #include "tensor/text.h"
 
 static struct tt_arena arena;

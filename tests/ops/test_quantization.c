@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "golden.h"
-#include "ops/enums.h"
 #include "ops/golden_cases.h"
+#include "ops/op_enums.h"
 
 /* ---- quantization ------------------------------------------------------------------------------- */
 

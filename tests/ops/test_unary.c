@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "golden.h"
-#include "ops/enums.h"
 #include "ops/golden_cases.h"
+#include "ops/op_enums.h"
 
 /* How an operation is tested where it is not as most are: floats from -3 to 3, no parameters. */
 struct special {

@@ -9,7 +9,7 @@
 #include <ttnn_frontend.h>
 
 #include "golden.h"
-#include "ops/enums.h"
+#include "ops/op_enums.h"
 
 #define SIDE 24
 #define EXACT 9007199254740992.0 /* 2^53 */

@@ -79,6 +79,17 @@ def test_graph(trace, dialect):
     assert 10 * OPERATIONS < last < 30 * OPERATIONS
 
 
+def test_report(trace):
+    end = run("export", "report", trace, behind=["tail", "-c", "100000"])
+    assert '"node_type": "capture_end"' in end and end.rstrip().endswith("}")
+
+
+def test_params(trace, tmp_path):
+    """A file for each call."""
+    run("export", "params", "-o", str(tmp_path / "params"), trace)
+    assert sum(1 for entry in os.scandir(tmp_path / "params")) == OPERATIONS + 1
+
+
 def test_part(trace):
     """The last calls of a file of any length are there at once."""
     part = run("show", "--last", "3", "--json", trace)
@@ -94,3 +105,24 @@ def test_import(trace, tmp_path):
     assert names["ttnn::add"] == OPERATIONS
     last = max(number for (number,) in database.execute("select operation_id from operations"))
     assert database.execute("select count(*) from buffers where operation_id = ?", (last,)).fetchone()[0] in (1, 2, 3)
+
+
+@pytest.mark.skipif(OPERATIONS < 300000, reason="a bar is shown after a second")
+def test_progress(trace, tmp_path):
+    """Who waits sees how long it will take, from the first reading on."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen([TTNN, "import", trace, str(tmp_path / "db")], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # nobody has the other end any more
+            break
+        shown += part
+    os.close(ours)
+    assert done.wait() == 0
+    for label in (b"reading", b"importing"):
+        assert re.search(label + rb" +\[[^\]]*\] .* left", shown), shown[-300:]

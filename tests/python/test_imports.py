@@ -74,10 +74,12 @@ def content(path):
 
 @pytest.mark.parametrize("report", RECORDED, ids=lambda path: path.relative_to(DATA).as_posix())
 def test_views_are_the_tables(tmp_path, tool, report):
-    run(tool, "import", report, tmp_path / "views")
     run(tool, "import", "--tables", report, tmp_path / "tables")
-    views, tables = content(tmp_path / "views"), content(tmp_path / "tables")
-    assert set(views) >= set(tables) and all(views[name] == tables[name] for name in tables if name != "buffer_chunks")
+    tables = content(tmp_path / "tables")
+    for form in ([], ["--views"]):
+        run(tool, "import", *form, report, tmp_path / "views")
+        views = content(tmp_path / "views")
+        assert set(views) >= set(tables) and all(views[name] == tables[name] for name in tables if name != "buffer_chunks")
     assert tables["captured_graph"][1] or not tables["operations"][1]
 
 
@@ -117,7 +119,8 @@ def test_memory(tmp_path, tool):
         if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which reserves terabytes
             resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
 
-    run(tool, "import", trace, tmp_path / "a", preexec_fn=bound)
+    run(tool, "import", trace, tmp_path / "b", preexec_fn=bound)
+    run(tool, "import", "--views", trace, tmp_path / "a", preexec_fn=bound)
     size = (tmp_path / "a" / "db.sqlite").stat().st_size
     with sqlite3.connect(tmp_path / "a" / "db.sqlite") as db:
         operations, text = db.execute("select count(*), sum(length(captured_graph)) from captured_graph").fetchone()

@@ -1,36 +1,57 @@
-"""The viewer's side of Tracy's protocol 66 (0.11.0), written from its description (docs/formats/tracy.md): for tests."""
+"""The viewer's side of Tracy's protocol, in all versions that are spoken, written from its description
+(docs/formats/tracy.md): for tests."""
 
 import collections
 import socket
 import struct
 import time
 
-# Events by number: name and the form of what follows; "text" is a length of 16 bits and as many bytes.
-EVENTS = {
-    2: ("message", "q"),
-    15: ("begin", "qQ"),
-    17: ("end", "q"),
-    38: ("gpu_begin", "qIHBQ"),
-    42: ("gpu_end", "qIHB"),
-    45: ("plot", "Qqd"),
-    48: ("gpu_time", "qHB"),
-    49: ("gpu_name", "B"),
-    57: ("terminate", ""),
-    58: ("alive", ""),
-    59: ("thread", "I"),
-    67: ("round", "qQ"),
-    71: ("location", "QQQIBBB"),
-    79: ("gpu_new", "qqIfBBB"),
-    90: ("plot_config", "QBBBI"),
-    92: ("nothing", ""),
-    96: ("text", "text"),
-    99: ("string", "Q text"),
-    100: ("thread_name", "Q text"),
-    101: ("plot_name", "Q text"),
-    105: ("frame_name", "Q text"),
+# Versions, and the numbers that events have in each; "text" is a length of 16 bits and as many bytes.
+PROTOCOLS = (64, 66, 69, 74, 76, 82)
+NUMBERS = {
+    "zone_text": ((0,) * 6, ""),
+    "zone_name": ((1,) * 6, ""),
+    "message": ((2,) * 6, "q"),
+    "message_color": ((3,) * 6, "qBBB"),
+    "begin": ((15, 15, 15, 15, 15, 19), "qQ"),
+    "end": ((17, 17, 17, 17, 17, 25), "q"),
+    "gpu_begin": ((38, 38, 38, 40, 40, 50), "qIHBQ"),
+    "gpu_end": ((42, 42, 42, 44, 44, 54), "qIHB"),
+    "plot": ((45, 45, 45, 47, 47, 57), "Qqd"),
+    "gpu_time": ((48, 48, 48, 50, 50, 60), "qHB"),
+    "gpu_name": ((49, 49, 49, 51, 51, 61), "B"),
+    "terminate": ((57, 57, 57, 59, 60, 73), ""),
+    "alive": ((58, 58, 58, 60, 61, 74), ""),
+    "thread": ((59, 59, 59, 61, 62, 75), "I"),
+    "round": ((66, 67, 67, 69, 70, 83), "qQ"),
+    "location": ((70, 71, 71, 73, 74, 87), "QQQIBBB"),
+    "gpu_new": ((78, 79, 79, 81, 82, 95), "qqIfBBB"),
+    "plot_config": ((89, 90, 90, 92, 93, 106), "QBBBI"),
+    "nothing": ((91, 92, 92, 94, 95, 108), ""),
+    "text": ((95, 96, 96, 98, 99, 112), "text"),
+    "string": ((98, 99, 100, 102, 104, 119), "Q text"),
+    "thread_name": ((99, 100, 101, 103, 105, 120), "Q text"),
+    "plot_name": ((100, 101, 102, 104, 106, 121), "Q text"),
+    "frame_name": ((104, 105, 106, 108, 110, 125), "Q text"),
 }
+
+
+def events_of(protocol):
+    """Events by number: name, form, and what is added to the first field."""
+    at = PROTOCOLS.index(protocol)
+    events = {numbers[at]: (name, form, 0) for name, (numbers, form) in NUMBERS.items()}
+    if protocol >= 82:  # shorter forms, each of which counts from where the one before ends
+        for number, name, tail in ((19, "begin", "Q"), (25, "end", "")):
+            events[number] = (name, "q" + tail, (1 << 16) + (1 << 32))
+            events[number + 1] = (name, "I" + tail, 1 << 16)
+            events[number + 2] = (name, "H" + tail, 0)
+        events[2], events[3] = ("message", "qB", 0), ("message_color", "qBBBB", 0)
+        events[112], events[114] = ("text", "text", 256), ("text", "text8", 0)
+    return events
+
+
 TERMINATE, STRING, THREAD, LOCATION, PLOT = range(5)
-WELCOME = struct.Struct("<dqqQQQQQqBB12sI64s1024s")
+WELCOME = "<dqqQQQQQqBB12sI64s1024s"  # the first Q, a delay, is not in versions from 0.13 on
 HELLO = b"TracyPrf"
 
 
@@ -90,6 +111,7 @@ class Viewer:
     """Attaches, asks for every name, and takes all there is."""
 
     def __init__(self, port, protocol=66):
+        self._events = events_of(protocol) if protocol in PROTOCOLS else {}
         self.sock = connect(port)
         self.sock.sendall(HELLO + struct.pack("<I", protocol))
         self.status = read(self.sock, 1)[0]
@@ -98,10 +120,11 @@ class Viewer:
         self.names = {STRING: {}, THREAD: {}, PLOT: {}}
         self.locations, self._asked, self._open = {}, [], collections.defaultdict(list)
         self._text, self._raw, self._thread, self._now, self._gpu = None, b"", None, 0, 0
-        self._times = {}
+        self._times, self.colors = {}, {}
         if self.status == 1:
-            self.welcome = WELCOME.unpack(read(self.sock, WELCOME.size))
-            self.base, self.late = self.welcome[1], self.welcome[9] & 1
+            form = WELCOME if protocol < 76 else WELCOME.replace("Q", "", 1)
+            welcome = struct.unpack(form, read(self.sock, struct.calcsize(form)))
+            self.base, self.pid, self.late = welcome[1], welcome[-8], welcome[-6] & 1
             if self.late:
                 read(self.sock, 16)
 
@@ -122,17 +145,20 @@ class Viewer:
         assert len(self._raw) <= 256 * 1024
         at = 0
         while at < len(self._raw):
-            name, form = EVENTS[self._raw[at]]
+            name, form, more = self._events[self._raw[at]]
             at += 1
             fields = []
             for part in form.split():
-                if part == "text":
-                    (length,) = struct.unpack_from("<H", self._raw, at)
-                    fields.append(self._raw[at + 2 : at + 2 + length].decode())
-                    at += 2 + length
+                if part.startswith("text"):
+                    wide = 1 if part == "text8" else 2
+                    length = int.from_bytes(self._raw[at : at + wide], "little") + more
+                    fields.append(self._raw[at + wide : at + wide + length].decode())
+                    at += wide + length
                 else:
                     fields += struct.unpack_from("<" + part, self._raw, at)
                     at += struct.calcsize("<" + part)
+                    if more and name != "text":
+                        fields[0] += more
             getattr(self, "_on_" + name, lambda *fields: None)(*fields)
 
     def run(self):
@@ -154,19 +180,29 @@ class Viewer:
 
     def _on_begin(self, step, location):
         self._ask(LOCATION, location)
-        self._open[self._thread].append((location, self._step(step)))
+        self._open[self._thread].append([location, self._step(step), "", ""])
+
+    def _on_zone_text(self):
+        self._open[self._thread][-1][2] = self._text
+
+    def _on_zone_name(self):
+        self._open[self._thread][-1][3] = self._text
 
     def _on_end(self, step):
-        location, begin = self._open[self._thread].pop()
+        location, begin, text, name = self._open[self._thread].pop()
         end = self._step(step)
         assert begin <= end
-        self.zones[self._thread].append((location, begin, end))
+        self.zones[self._thread].append((location, begin, end, text, name))
 
     def _on_text(self, text):
         self._text = text
 
-    def _on_message(self, now):
-        self.messages.append((self._thread, now - self.base, self._text))
+    def _on_message(self, now, metadata=0x20):
+        self.messages.append((self._thread, now - self.base, self._text, metadata >> 4))
+
+    def _on_message_color(self, now, blue, green, red, metadata=0x20):
+        self._on_message(now, metadata)
+        self.colors[self._text] = red << 16 | green << 8 | blue
 
     def _on_round(self, now, name):
         self.rounds.append(now - self.base)

@@ -22,7 +22,7 @@ import make_reports
 from reference import COLUMNS, Reference
 
 DATA = Path(__file__).parent.parent / "data" / "report"
-FORMS = {"views": [], "tables": ["--tables"], "strict": ["--strict"], "3.3": ["--schema", "3.3"], "3.3 tables": ["--schema=3.3", "--tables"]}
+FORMS = {"default": [], "views": ["--views"], "tables": ["--tables"], "strict": ["--strict"], "3.3": ["--schema", "3.3"], "3.3 tables": ["--schema=3.3", "--tables"]}
 
 
 def run(ttnn, *arguments, code=0):
@@ -73,7 +73,7 @@ class Check:
         known = sqlite3.connect(":memory:")
         known.executescript(gzip.open(folder / "db.sql.gz", "rt").read())
         out = self.new("recorded")
-        for form in ("views", "tables"):
+        for form in ("default", "views", "tables"):
             run(self.ttnn, *FORMS[form], folder / "report.json.gz", out)
             for (table,) in known.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 columns = [r[1] for r in known.execute(f"PRAGMA table_info({table})")]
@@ -101,7 +101,7 @@ class Check:
         made = self.new("made")
         for i in range(150):
             make_reports.Odd(i).write(str(made / f"{i:05d}"))
-            self.one_reference(made / f"{i:05d}", list(FORMS) if i < 60 else ["views"])
+            self.one_reference(made / f"{i:05d}", list(FORMS) if i < 60 else ["default"])
         for full in (False, True):
             make_reports.Model(300, full, weights=6).write(made / f"model{full}")
             self.one_reference(made / f"model{full}", list(FORMS))

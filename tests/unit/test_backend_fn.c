@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "backend/cpu/fn.h"
+#include "backend/cpu/fn_kernel.h"
 #include "each_isa.h"
 
 #define COUNT 4096

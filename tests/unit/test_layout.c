@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "report/layout.h"
+#include "report/layered.h"
 
 struct graph {
 	struct tt_layout layout;

@@ -76,12 +76,10 @@ static const char own[] =
 
 static tt_status with_file(const char *text, tt_status (*use)(ttnn_configs *))
 {
-	char path[] = "/tmp/loader-XXXXXX";
-	int fd = mkstemp(path);
+	const char *path = test_path("loader.json");
 	ttnn_configs *configs = NULL;
 	tt_status status;
 
-	close(fd);
 	status = tt_file_save(path, text, strlen(text));
 	if (status == TTNN_OK)
 		status = ttnn_configs_open(&configs, path);
@@ -318,11 +316,11 @@ static tt_status add_operations(void)
 		"[{\"operation\": \"ttnn::relu\", \"arguments\": [{\"UnparsedElement\": {\"error\": \"e\", "
 		"\"element_info\": \"{\\\"arg0\\\": {\\\"MemoryConfig\\\":{\\\"shard_spec\\\":{\\\"grid\\\":"
 		"[{\\\"x\\\":0,\\\"y\\\":0} - {\\\"x\\\":1,\\\"y\\\":0}]}}}}\"}}]}]";
-	char path[] = "/tmp/loader-XXXXXX", *text = NULL;
+	const char *path = test_path("operations.json");
+	char *text = NULL;
 	tt_status status;
 	size_t added = 0;
 
-	close(mkstemp(path));
 	unlink(path);
 	status = ttnn_configs_update(&added, path, operations, strlen(operations), "a.py");
 	CHECK(status != TTNN_OK || added == 1);

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "device/program.h"
-#include "device/split.h"
+#include "device/work_split.h"
 #include "program_data.h"
 #include "tensor/core.h"
 #include "test.h"

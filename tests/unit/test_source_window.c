@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
@@ -338,6 +339,44 @@ TEST(a_part_is_what_the_whole_tells_of_it)
 	tt_free(whole.data);
 	tt_free(unfinished.data);
 	tt_free(beside.data);
+}
+
+/* A short window somewhere: some calls by their numbers, or what was under way in a moment. */
+static struct tt_source_window short_window(const struct rows *rows)
+{
+	struct tt_source_window window = {0};
+
+	if (any(2)) {
+		window.first_op = 1 + any(rows->last_op);
+		window.op_count = 1 + any(200);
+	} else {
+		window.begin_ns = rows->data[any(rows->count)].time_ns;
+		window.end_ns = window.begin_ns + 1 + any(1000000);
+	}
+	if (!any(8))
+		window = (struct tt_source_window){.last_ops = 1 + any(300)};
+	return window;
+}
+
+/* TTNN_TEST_WINDOWS=FILE: windows of a trace of any length, one that bench/length.py recorded say. */
+TEST(windows_of_a_given_file)
+{
+	const char *path = getenv("TTNN_TEST_WINDOWS");
+	struct tt_source *source;
+	struct rows rows;
+
+	if (!path)
+		return;
+	CHECK_OK(tt_source_open(&source, path));
+	rows = read_all(source);
+	printf("%zu events, %" PRIu64 " calls\n", rows.count, rows.last_op);
+	for (int i = 0; rows.count && i < 1000; i++) {
+		struct tt_source_window window = short_window(&rows);
+
+		check_window(source, &rows, &window);
+	}
+	TT_VEC_DEINIT(&rows);
+	tt_source_close(source);
 }
 
 /* ---- wants -------------------------------------------------------------------------------------------------- */

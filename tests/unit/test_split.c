@@ -1,7 +1,7 @@
 /* Work splits: against the library's answers, and properties of splits of any size. */
 #include <inttypes.h>
 
-#include "device/split.h"
+#include "device/work_split.h"
 #include "program_data.h"
 #include "tensor/core.h"
 #include "test.h"

@@ -8,12 +8,12 @@
 
 #include "base/file.h"
 #include "db_ask.h"
+#include "sweep/children.h"
 #include "sweep/identity.h"
 #include "sweep/inputs.h"
 #include "sweep/runner.h"
 #include "sweep/summary.h"
 #include "sweep/verdict.h"
-#include "sweep/workers.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MASTER "tests/data/master/master_2025-11.json.gz"
@@ -532,7 +532,7 @@ TEST(plans_are_files)
 	text[30] = text[30] == '0' ? '1' : '0';
 	CHECK_OK(tt_file_save(in_directory("list"), text, size));
 	CHECK_FAILS(tt_plan_add_list(&listed, in_directory("list"), &(struct tt_plan_options){0}),
-		    TTNN_INVALID, "another file");
+		    TTNN_INVALID, "not what the list");
 	tt_free(text);
 	tt_plan_deinit(&plan);
 	tt_plan_deinit(&read);

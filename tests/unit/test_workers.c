@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sweep/workers.h"
+#include "sweep/children.h"
 
 enum { TASKS = 60, CRASH = 7, HANG = 11, GREEDY = 13, LEAVE = 17 };
 

@@ -1,6 +1,7 @@
 """check.py PROGRAM DIR: starts ttnn-visualizer on loopback, loads DIR/memory and DIR/performance of the same run,
 compares what it answers with the tables of the database and the lines of the CSV, and looks at pages in a
-headless Chromium where there is one."""
+headless Chromium where there is one. Of DIR/memory and of DIR/ranks, reports of two ranks, every answer is that from
+DIR/memory_tables and DIR/ranks_tables, which were imported with --tables."""
 
 import csv
 import html
@@ -67,6 +68,25 @@ def routes(server, instance):
     check("metadata", set(get("/report-metadata")) >= {"schema_version", "capture_timestamp_ns"}, True)
     check("name", get("/config").get("report_name"), "a report of ours")
     return operations
+
+
+def same_as_tables(server, name, ranks):
+    """Each operation has its graph, and answers about a rank are those from a database without views."""
+    ours, tables = (server.load(work / folder) for folder in (name, f"{name}_tables"))
+
+    def both(path):
+        answers = [server.ask(f"/api{path}{'&' if '?' in path else '?'}instanceId={one}") for one in (ours, tables)]
+        check(f"{name}: {path}", answers[0], answers[1])
+        return answers[0][1]
+
+    for rank in ranks:
+        operations = both(f"/operations?rank={rank}")
+        check(f"{name}: graphs of rank {rank}", len(operations) and all(o["device_operations"] for o in operations), True)
+        for number in [o["id"] for o in operations]:
+            both(f"/operations/{number}?rank={rank}")
+            both(f"/operation-buffers/{number}?rank={rank}")
+        both(f"/buffers?rank={rank}")
+        both(f"/operation-buffers?rank={rank}")
 
 
 def performance_rows():
@@ -137,6 +157,8 @@ with Server(sys.argv[1], work) as server:
         operations = routes(server, instance)
         if performance.exists():
             performance_routes(server, instance, operations)
+        same_as_tables(server, "memory", [0])
+        same_as_tables(server, "ranks", [0, 1])
         pages(server, instance, operations)
 print(", ".join(f"{n} {word}" for word, n in checks.items() if n or word != "skipped"))
 sys.exit(checks["failed"] > 0)

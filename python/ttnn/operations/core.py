@@ -1,5 +1,6 @@
 """Tensors from and to other libraries, files, and back."""
 
+import math
 import os
 import pathlib
 
@@ -114,6 +115,24 @@ def as_tensor(
     path.parent.mkdir(parents=True, exist_ok=True)
     found._save(path)
     return _own["ttnn.to_device"].run(found, device, memory_config=memory_config) if device else found
+
+
+_HOST_ONLY = (DataType.BFLOAT8_B, DataType.BFLOAT4_B, DataType.FP8_E4M3)
+
+
+@register_python_operation(name="ttnn.from_buffer")
+def from_buffer(buffer, shape, dtype, device, layout=None, memory_config=None):
+    """A tensor on a device with the elements of a list, row after row."""
+    if dtype in _HOST_ONLY:
+        raise RuntimeError(f"ttnn.from_buffer: no list has elements of {dtype}")
+    if len(buffer) != math.prod(shape):
+        raise RuntimeError(f"Buffer size {len(buffer)} differs from shape volume {math.prod(shape)}")
+    whole = dtype not in (DataType.FLOAT32, DataType.BFLOAT16)
+    if whole and not all(isinstance(value, int) for value in buffer):
+        raise RuntimeError(f"ttnn.from_buffer: an element is no whole number, and {dtype} has no others")
+    rows = Tensor(list(buffer), list(shape), dtype, Layout.ROW_MAJOR)
+    laid = rows if layout in (None, Layout.ROW_MAJOR) else _own["ttnn.to_layout"].run(rows, layout)
+    return _own["ttnn.to_device"].run(laid, device, memory_config=memory_config)
 
 
 @register_python_operation(name="ttnn.load_tensor")

@@ -74,3 +74,41 @@ def create_layernorm_program_config(shard_spec=None, tile_height=32, tile_width=
         block_w=block_w,
         inplace=False,
     )
+
+
+def dram_group_norm_virtual_columns(core_grid, num_channels, num_groups):
+    """Into how many columns of cores channels are cut: whole groups and whole tiles in each, as many as there can be."""
+    for columns in range(min(core_grid.x, num_groups), 0, -1):
+        if num_channels % (columns * 32) == 0 and num_groups % columns == 0:
+            return columns
+    raise AssertionError(f"{num_channels} channels in {num_groups} groups cannot be cut for a grid of {core_grid.x} columns")
+
+
+def dram_group_norm_params_from_torch(
+    torch_params, channels_per_device, groups_per_device, device, mesh_axis=None, core_grid=None, return_mask=True, dtype=None
+):
+    """Weight, bias or a list of them as group_norm wants them of a tensor in DRAM; with the mask of its groups."""
+    import torch
+
+    import ttnn
+
+    if channels_per_device % 32 or channels_per_device % groups_per_device:
+        raise AssertionError(f"{channels_per_device} channels are no whole tiles in {groups_per_device} groups")
+    dtype = ttnn.bfloat16 if dtype is None else dtype
+    columns = dram_group_norm_virtual_columns(core_grid or device.core_grid, channels_per_device, groups_per_device)
+    dims, parts = [None, None], 1
+    if mesh_axis is not None:
+        dims[mesh_axis], parts = 0, tuple(device.shape)[mesh_axis]
+    alone = isinstance(torch_params, torch.Tensor)
+    made = []
+    for param in [torch_params] if alone else torch_params:
+        if param.numel() != channels_per_device * parts:
+            raise AssertionError(f"a parameter of {param.numel()} elements has not {channels_per_device} channels per device")
+        rows = torch.cat([create_group_norm_weight_bias_rm(p, channels_per_device, columns) for p in param.chunk(parts)], dim=0)
+        mapper = ttnn.ShardTensor2dMesh(device, mesh_shape=tuple(device.shape), dims=dims) if parts > 1 else None
+        made.append(ttnn.from_torch(rows, dtype=dtype, device=device, mesh_mapper=mapper))
+    params = made[0] if alone else made
+    if not return_mask:
+        return params
+    mask = create_group_norm_input_mask(channels_per_device, groups_per_device, columns, dtype)
+    return params, ttnn.to_device(mask, device)

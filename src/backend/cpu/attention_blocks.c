@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu/attention.h"
+#include "backend/cpu/attention_kernel.h"
 #include "base/deadline.h"
 #include "base/large.h"
 #include "base/pool.h"

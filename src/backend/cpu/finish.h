@@ -5,7 +5,7 @@
 #ifndef TT_BACKEND_CPU_FINISH_H
 #define TT_BACKEND_CPU_FINISH_H
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 struct tt_finish {
 	double scale; /* multiplies the rows */

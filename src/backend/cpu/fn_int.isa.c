@@ -2,7 +2,7 @@
  * fn_int.isa.c: the element-wise functions over whole numbers, in 64 bits. Sums and products wrap;
  * nothing traps: division by zero gives 0.
  */
-#include "backend/cpu/fn.h"
+#include "backend/cpu/fn_kernel.h"
 
 #include <string.h>
 

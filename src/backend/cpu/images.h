@@ -5,7 +5,7 @@
 #ifndef TT_BACKEND_CPU_IMAGES_H
 #define TT_BACKEND_CPU_IMAGES_H
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 /*
  * Refuses windows without extent, and tensors that hold other pixels, or too few unless the input may

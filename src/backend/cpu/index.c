@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 #include "base/deadline.h"
 #include "base/pool.h"
 #include "tensor/dtype.h"

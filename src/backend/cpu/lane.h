@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <ttnn.h>
 
-#include "backend/cpu/cpu.h"
-#include "backend/cpu/fn.h"
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/fn_kernel.h"
 
 /* Room for a piece of either kind. */
 union tt_lanes {

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "backend/cpu/map.h"
+#include "backend/cpu/map_kernel.h"
 #include "base/pool.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"

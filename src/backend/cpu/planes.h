@@ -5,7 +5,7 @@
 #ifndef TT_BACKEND_CPU_PLANES_H
 #define TT_BACKEND_CPU_PLANES_H
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 struct tt_planes {
 	struct tt_area area;

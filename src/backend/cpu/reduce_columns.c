@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "backend/cpu/reduce.h"
+#include "backend/cpu/reduce_kernel.h"
 #include "backend/cpu/strips.h"
 #include "base/large.h"
 #include "base/pool.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 #include "base/pool.h"
 #include "tensor/shape.h"
 

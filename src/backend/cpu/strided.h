@@ -8,7 +8,7 @@
 #ifndef TT_BACKEND_CPU_STRIDED_H
 #define TT_BACKEND_CPU_STRIDED_H
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 
 /* What an index of one dimension adds to the place, in elements. */
 struct tt_axis {

@@ -8,7 +8,7 @@
 #ifndef TT_BACKEND_CPU_STRIPS_H
 #define TT_BACKEND_CPU_STRIPS_H
 
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_backend.h"
 #include "base/deadline.h"
 
 #define TT_STRIPS_AREAS 3

@@ -1,0 +1,1 @@
+"""Operations made of others, as older programs have them."""

@@ -1,0 +1,74 @@
+/*
+ * golden.h: the truth. Each operation's result computed the slow and obvious way, in float64, on
+ * plain row-major arrays of the logical shape.
+ *
+ * Goldens share no code with the backends: nothing under src/backend may be included here or in a
+ * golden function. They are called by tests, sweeps and `get_golden_function`.
+ */
+#ifndef TT_GOLDEN_GOLDEN_H
+#define TT_GOLDEN_GOLDEN_H
+
+#include "base/arena.h"
+#include "ops/op.h"
+#include "tensor/fn.h"
+
+/* A tensor's values. dtype is what the device tensor has: integers are whole numbers here. */
+struct tt_array {
+	struct ttnn_shape shape;
+	enum ttnn_dtype dtype;
+	uint64_t count;
+	double *data;
+};
+
+/* A golden computation under way: arguments in, arrays out. Everything lives in `arena`. */
+struct tt_golden {
+	const struct tt_op *op;
+	struct tt_call call; /* read arguments with tt_call_*(); tensors with tt_golden_in() */
+	struct tt_arena *arena;
+	struct tt_array out[TT_OUTPUTS_MAX];
+	size_t out_count;
+	bool first_chip; /* what the first chip of a mesh has: the others have other results */
+};
+
+/* Runs an operation's golden on these arguments (tensors on host or device are read). */
+tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const char *name,
+			const struct ttnn_arg *args, size_t arg_count);
+
+/* The values of a tensor argument, or NULL when it was not given. */
+const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name);
+
+/* The values of any tensor (an item of a list, say); NULL with the message set on failure. */
+const struct tt_array *tt_golden_read(struct tt_golden *golden, struct tt_tensor *tensor);
+
+/* A new array of this shape, zeroed, as the next output; NULL when memory is exhausted. */
+struct tt_array *tt_golden_out(struct tt_golden *golden, const struct ttnn_shape *shape,
+			       enum ttnn_dtype dtype);
+
+/* A scratch array that is no output. */
+struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shape *shape);
+
+/* The flat index of a coordinate, and the coordinate of a flat index. */
+uint64_t tt_array_index(const struct tt_array *array, const uint64_t *coordinate);
+void tt_array_coordinate(uint64_t *coordinate, const struct tt_array *array, uint64_t index);
+
+/* The value at a coordinate of the (larger, broadcast) shape `of`, numpy rules. */
+double tt_array_broadcast(const struct tt_array *array, const struct ttnn_shape *of,
+			  const uint64_t *coordinate);
+
+/* The broadcast shape of two shapes, of which `out` may be one; false when they do not fit. */
+bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
+			const struct ttnn_shape *b);
+
+/* A result as the dtype holds it: integers wrap as two's complement does, floats stay. */
+double tt_golden_fit(enum ttnn_dtype dtype, double value);
+
+/* Several unary functions, one after the other, each result fitted to the dtype. */
+double tt_golden_chain(const struct tt_unary_step *steps, size_t count, enum ttnn_dtype dtype,
+		       double x);
+
+/* The element-wise functions in float64 (golden_fn.c). */
+double tt_golden_unary(const struct tt_unary_step *step, double x);
+double tt_golden_binary(enum tt_binary_fn fn, const double *params, double a, double b);
+double tt_golden_ternary(enum tt_ternary_fn fn, const double *params, double a, double b, double c);
+
+#endif

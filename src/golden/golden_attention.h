@@ -1,0 +1,39 @@
+/* golden_attention.h: goldens of what transformers do: attention, heads, caches, rotary embedding. */
+#ifndef TT_GOLDEN_GOLDEN_ATTENTION_H
+#define TT_GOLDEN_GOLDEN_ATTENTION_H
+
+#include "golden/golden.h"
+
+/* Attention over sequences, and of single tokens. */
+tt_status tt_golden_attention(struct tt_golden *golden);
+tt_status tt_golden_attention_decode(struct tt_golden *golden);
+
+/* Heads out of fused rows, and back. */
+tt_status tt_golden_create_heads(struct tt_golden *golden);
+tt_status tt_golden_split_heads(struct tt_golden *golden);
+tt_status tt_golden_fixed_heads(struct tt_golden *golden);
+tt_status tt_golden_concat_heads(struct tt_golden *golden);
+tt_status tt_golden_create_heads_decode(struct tt_golden *golden);
+tt_status tt_golden_concat_heads_decode(struct tt_golden *golden);
+
+/* The models with a form of their own: the row of such an operation. */
+struct tt_fixed_heads {
+	const char *device_op, *schema, *factory;
+	uint32_t heads, kv_heads, width; /* heads 0: as many as there is room for, in all three */
+};
+
+/* Caches with new rows, and counters. */
+tt_status tt_golden_update_cache(struct tt_golden *golden);
+tt_status tt_golden_fill_cache(struct tt_golden *golden);
+tt_status tt_golden_paged_update(struct tt_golden *golden);
+tt_status tt_golden_paged_update_both(struct tt_golden *golden);
+tt_status tt_golden_paged_fill(struct tt_golden *golden);
+tt_status tt_golden_plus_one(struct tt_golden *golden);
+
+/* Rows rotated by their position. */
+tt_status tt_golden_rotary(struct tt_golden *golden);
+tt_status tt_golden_rotate_half(struct tt_golden *golden);
+tt_status tt_golden_rotary_llama(struct tt_golden *golden);
+tt_status tt_golden_rotary_fused(struct tt_golden *golden);
+
+#endif

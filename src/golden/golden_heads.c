@@ -1,0 +1,219 @@
+#include "golden/golden_attention.h"
+#include "tensor/core.h"
+#include "tensor/shape.h"
+#include "tensor/tile.h"
+
+/* Heads of `width` columns out of rows: head h of a row begins at start + h × width. */
+struct cut {
+	const struct tt_array *in;
+	uint32_t batches, rows, heads, width, start;
+	bool transpose; /* columns before rows */
+	bool decode;    /* [1, rows, heads, width] instead of [batches, heads, rows, width] */
+};
+
+static tt_status cut(struct tt_golden *golden, const struct cut *cut)
+{
+	struct ttnn_shape shape = TT_SHAPE(cut->batches, cut->heads, cut->rows, cut->width);
+	uint32_t across = tt_shape_last(&cut->in->shape, 1);
+	struct tt_array *out;
+
+	if (cut->transpose)
+		shape = TT_SHAPE(cut->batches, cut->heads, cut->width, cut->rows);
+	if (cut->decode)
+		shape = TT_SHAPE(1, cut->rows, cut->heads, cut->width);
+	out = tt_golden_out(golden, &shape, cut->in->dtype);
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t b = 0; b < cut->batches; b++)
+		for (uint64_t r = 0; r < cut->rows; r++)
+			for (uint64_t h = 0; h < cut->heads; h++)
+				for (uint64_t c = 0; c < cut->width; c++) {
+					const uint64_t to[] = {b, h, cut->transpose ? c : r,
+							       cut->transpose ? r : c};
+					const uint64_t decoded[] = {0, r, h, c};
+
+					out->data[tt_array_index(out, cut->decode ? decoded : to)] =
+						cut->in->data[(b * cut->rows + r) * across +
+							      cut->start + h * cut->width + c];
+				}
+	return TTNN_OK;
+}
+
+static const struct tt_array *input_of(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+
+	return in ? in : tt_golden_in(golden, "input");
+}
+
+static const struct tt_array *kv_of(struct tt_golden *golden)
+{
+	const struct tt_array *kv = tt_golden_in(golden, "kv_input_tensor");
+
+	return kv ? kv : tt_golden_in(golden, "input_kv");
+}
+
+static tt_status three(struct tt_golden *golden, struct cut *part, uint32_t heads,
+		       uint32_t kv_heads)
+{
+	const struct tt_array *kv = kv_of(golden);
+	bool tied = tt_call_bool(&golden->call, "kv_tied", false);
+	bool transpose = tt_call_bool(&golden->call, "transpose_k_heads",
+				      tt_call_bool(&golden->call, "transpose_key", false));
+
+	part->heads = heads;
+	TT_TRY(cut(golden, part));
+	part->start = kv ? 0 : heads * part->width;
+	part->in = kv ? kv : part->in;
+	part->heads = kv_heads;
+	part->transpose = transpose;
+	TT_TRY(cut(golden, part));
+	part->start += tied ? 0 : kv_heads * part->width;
+	part->transpose = false;
+	return cut(golden, part);
+}
+
+tt_status tt_golden_create_heads(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1);
+	uint32_t kv_heads = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", heads);
+	bool tied = tt_call_bool(&golden->call, "kv_tied", false);
+	struct cut part = {.in = in};
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	part.batches = in->shape.dim[0];
+	part.rows = tt_shape_last(&in->shape, 2);
+	part.width = tt_shape_last(&in->shape, 1) /
+		     (kv_of(golden) ? heads : heads + (tied ? 1 : 2) * kv_heads);
+	return three(golden, &part, heads, kv_heads);
+}
+
+/* A sharded tensor has a block of columns for every core across, each with the heads of its own. */
+static uint32_t blocks_of(const struct ttnn_memory_config *memory)
+{
+	struct ttnn_core_range box;
+
+	if (!memory->has_shard || tt_core_set_box(&box, memory->shard.grid) != TTNN_OK)
+		return 1;
+	return memory->shard.orientation == TTNN_ORIENT_ROW_MAJOR ? box.end.x + 1 : box.end.y + 1;
+}
+
+/* Head h is the one of number h % per in its block of columns. */
+tt_status tt_golden_split_heads(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	uint64_t heads = (uint64_t)tt_call_int(&golden->call, "num_heads", 16), across, width, per;
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	across = in->shape.dim[3];
+	width = across / 3 / heads;
+	per = heads / blocks_of(&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
+	for (uint64_t which = 0; which < 3; which++) {
+		bool keys = which == 1;
+		uint32_t rows = in->shape.dim[2];
+		struct ttnn_shape shape =
+			TT_SHAPE(in->shape.dim[0], (uint32_t)heads, keys ? (uint32_t)width : rows,
+				 keys ? rows : (uint32_t)width);
+		struct tt_array *out = tt_golden_out(golden, &shape, in->dtype);
+
+		if (!out)
+			return tt_fail_prefix(TTNN_INVALID, "golden");
+		for (uint64_t i = 0; i < (uint64_t)in->shape.dim[0] * heads * rows * width; i++) {
+			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % heads;
+			uint64_t b = i / width / rows / heads;
+			const uint64_t to[] = {b, h, keys ? c : r, keys ? r : c};
+
+			out->data[tt_array_index(out, to)] =
+				in->data[(b * rows + r) * across + h / per * 3 * per * width +
+					 (which * per + h % per) * width + c];
+		}
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_create_heads_decode(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1);
+	uint32_t kv_heads = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", heads);
+	struct cut part = {.in = in, .batches = 1, .decode = true};
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	part.rows = tt_shape_last(&in->shape, 2);
+	part.width = tt_shape_last(&in->shape, 1) / (heads + 2 * kv_heads);
+	return three(golden, &part, heads, kv_heads);
+}
+
+tt_status tt_golden_fixed_heads(struct tt_golden *golden)
+{
+	const struct tt_fixed_heads *fixed = golden->op->row;
+	const struct tt_array *in = input_of(golden);
+	struct cut part = {.in = in, .width = fixed->width};
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	part.batches = in->shape.dim[0];
+	part.rows = tt_shape_last(&in->shape, 2);
+	if (fixed->heads)
+		return three(golden, &part, fixed->heads, fixed->kv_heads);
+	part.heads = tt_shape_last(&in->shape, 1) / fixed->width;
+	for (int i = 0; i < 3; i++)
+		TT_TRY(cut(golden, &part));
+	return TTNN_OK;
+}
+
+/* [batch, heads, rows, width] → [batch, 1, rows, heads × width], or without the 1. */
+tt_status tt_golden_concat_heads(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	const uint32_t *dim;
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	dim = in->shape.dim;
+	shape = TT_SHAPE(dim[0], 1, dim[2], dim[1] * dim[3]);
+	if (golden->op->name[5] == 't') /* ttnn.transformer: three dimensions */
+		shape = TT_SHAPE(dim[0], dim[2], dim[1] * dim[3]);
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++) {
+		uint64_t at[4];
+
+		tt_array_coordinate(at, in, i);
+		out->data[((at[0] * dim[2] + at[2]) * dim[1] + at[1]) * dim[3] + at[3]] =
+			in->data[i];
+	}
+	return TTNN_OK;
+}
+
+/* [1, users, heads, width] → [1, 1, 32, heads × width]. */
+tt_status tt_golden_concat_heads_decode(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1), width;
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	width = in->shape.dim[3];
+	shape = TT_SHAPE(1, 1, TT_TILE, heads * width);
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++) {
+		uint64_t at[4];
+
+		tt_array_coordinate(at, in, i);
+		if (at[2] < heads)
+			out->data[(at[1] * heads + at[2]) * width + at[3]] = in->data[i];
+	}
+	return TTNN_OK;
+}

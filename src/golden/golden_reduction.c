@@ -1,0 +1,291 @@
+#include "golden/golden_reduction.h"
+
+#include <math.h>
+
+#include "ops/dims.h"
+
+/* ---- many values to one -------------------------------------------------------------------------- */
+
+/* What is known of the values that go into one result. */
+struct gathered {
+	uint64_t count;
+	double sum, max, min, product;
+	double p, powers, largest, smallest; /* sizes, for norms */
+	uint64_t place;                      /* of the first largest one */
+	double mean, squares;                /* of what was before, and of distances to the mean */
+};
+
+static void gather(struct gathered *out, double value)
+{
+	double before = value - out->mean, size = fabs(value);
+
+	out->largest = out->count == 0 ? size : fmax(out->largest, size);
+	out->smallest = out->count == 0 ? size : fmin(out->smallest, size);
+	out->powers += out->p == 0 ? value != 0 : pow(size, out->p);
+
+	if (out->count == 0 || value > out->max) {
+		out->max = value;
+		out->place = out->count;
+	}
+	out->min = out->count == 0 || value < out->min ? value : out->min;
+	out->product = out->count == 0 ? value : out->product * value;
+	out->sum += value;
+	out->count++;
+	out->mean += before / (double)out->count;
+	out->squares += before * (value - out->mean);
+}
+
+typedef double (*result_fn)(const struct gathered *values, double correction);
+
+static double result_sum(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->sum;
+}
+
+static double result_mean(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->sum / (double)values->count;
+}
+
+static double result_max(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->max;
+}
+
+static double result_min(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->min;
+}
+
+static double result_product(const struct gathered *values, double correction)
+{
+	(void)correction;
+	return values->product;
+}
+
+static double result_var(const struct gathered *values, double correction)
+{
+	return values->squares / ((double)values->count - correction);
+}
+
+static double result_std(const struct gathered *values, double correction)
+{
+	return sqrt(result_var(values, correction));
+}
+
+/* How a reduction is described: which tensor, which dimensions. */
+struct over {
+	const char *input, *dims;
+	struct ttnn_shape shape; /* of the result, reduced dimensions kept */
+	struct tt_reduction_dims reduced;
+	const struct tt_array *in;
+};
+
+static tt_status begin(struct over *out, struct tt_golden *golden, const char *input,
+		       const char *dims)
+{
+	out->in = tt_golden_in(golden, input);
+	if (!out->in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_TRY(tt_reduction_dims(&out->reduced, &golden->call, dims, out->in->shape.rank));
+	out->shape = tt_reduction_shape(&out->in->shape, &out->reduced, true);
+	return TTNN_OK;
+}
+
+/* All values by the result they go into; in the arena. */
+static struct gathered *gather_all(struct tt_golden *golden, const struct over *over,
+				   uint64_t count)
+{
+	struct gathered *all = tt_arena_calloc(golden->arena, count ? count : 1, sizeof(*all));
+	struct tt_array kept = {.shape = over->shape};
+	uint64_t coordinate[TTNN_MAX_RANK];
+
+	if (!all)
+		return NULL;
+	for (uint64_t i = 0; i < count; i++)
+		all[i].p = tt_call_real(&golden->call, "p", 1);
+	for (uint64_t i = 0; i < over->in->count; i++) {
+		tt_array_coordinate(coordinate, over->in, i);
+		for (uint32_t d = 0; d < over->reduced.count; d++)
+			coordinate[over->reduced.dim[d]] = 0;
+		gather(&all[tt_array_index(&kept, coordinate)], over->in->data[i]);
+	}
+	return all;
+}
+
+static tt_status reduce_over(struct tt_golden *golden, const char *dims, bool keep,
+			     result_fn result)
+{
+	double scalar = tt_call_real(&golden->call, "scalar", 1);
+	double correction = tt_call_real(&golden->call, "correction", 1);
+	struct gathered *all;
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input_tensor", dims));
+	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
+	out = tt_golden_out(golden, &shape, over.in->dtype);
+	all = out ? gather_all(golden, &over, out->count) : NULL;
+	if (!all)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = tt_golden_fit(out->dtype, scalar * result(&all[i], correction));
+	return TTNN_OK;
+}
+
+static tt_status reduce(struct tt_golden *golden, result_fn result)
+{
+	return reduce_over(golden, "dim", tt_call_bool(&golden->call, "keepdim", false), result);
+}
+
+tt_status tt_golden_sum(struct tt_golden *golden)
+{
+	return reduce(golden, result_sum);
+}
+
+tt_status tt_golden_mean(struct tt_golden *golden)
+{
+	return reduce(golden, result_mean);
+}
+
+tt_status tt_golden_max(struct tt_golden *golden)
+{
+	return reduce(golden, result_max);
+}
+
+tt_status tt_golden_min(struct tt_golden *golden)
+{
+	return reduce(golden, result_min);
+}
+
+tt_status tt_golden_std(struct tt_golden *golden)
+{
+	return reduce(golden, result_std);
+}
+
+tt_status tt_golden_var(struct tt_golden *golden)
+{
+	return reduce(golden, result_var);
+}
+
+/* Into a given tensor, reduced dimensions are kept. */
+tt_status tt_golden_prod(struct tt_golden *golden)
+{
+	bool into = tt_call_tensor(&golden->call, "output_tensor") != NULL;
+
+	return into ? reduce_over(golden, "dims", true, result_product)
+		    : reduce(golden, result_product);
+}
+
+tt_status tt_golden_argmax(struct tt_golden *golden)
+{
+	bool keep = tt_call_bool(&golden->call, "keepdim", false);
+	struct ttnn_shape shape;
+	struct gathered *all;
+	struct tt_array *out;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input_tensor", "dim"));
+	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
+	out = tt_golden_out(golden, &shape, TTNN_UINT32);
+	all = out ? gather_all(golden, &over, out->count) : NULL;
+	if (!all)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = (double)all[i].place;
+	return TTNN_OK;
+}
+
+/* ---- moreh operations: the last two dimensions stay --------------------------------------------------- */
+
+static double result_norm(const struct gathered *values, double correction)
+{
+	(void)correction;
+	if (isinf(values->p))
+		return values->p > 0 ? values->largest : values->smallest;
+	return values->p == 0 ? values->powers : pow(values->powers, 1 / values->p);
+}
+
+static tt_status reduce_moreh(struct tt_golden *golden, result_fn result, double factor)
+{
+	bool keep = tt_call_bool(&golden->call, "keepdim", false);
+	struct tt_reduction_dims dropped = {.count = 0};
+	struct gathered *all;
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input", "dim"));
+	for (uint32_t i = 0; i < over.reduced.count && !keep; i++)
+		if (over.reduced.dim[i] + 2 < over.in->shape.rank)
+			dropped.dim[dropped.count++] = over.reduced.dim[i];
+	shape = tt_reduction_shape(&over.shape, &dropped, false);
+	out = tt_golden_out(golden, &shape, over.in->dtype);
+	all = out ? gather_all(golden, &over, out->count) : NULL;
+	if (!all)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = tt_golden_fit(out->dtype, factor * result(&all[i], 0));
+	return TTNN_OK;
+}
+
+tt_status tt_golden_moreh_sum(struct tt_golden *golden)
+{
+	return reduce_moreh(golden, result_sum, 1);
+}
+
+tt_status tt_golden_moreh_mean(struct tt_golden *golden)
+{
+	double divisor = tt_call_real(&golden->call, "divisor", 0);
+
+	return divisor != 0 ? reduce_moreh(golden, result_sum, 1 / divisor)
+			    : reduce_moreh(golden, result_mean, 1);
+}
+
+tt_status tt_golden_moreh_norm(struct tt_golden *golden)
+{
+	return reduce_moreh(golden, result_norm, 1);
+}
+
+tt_status tt_golden_moreh_abs_pow(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++)
+		out->data[i] = pow(fabs(in->data[i]), tt_call_real(&golden->call, "p", 1));
+	return TTNN_OK;
+}
+
+/* Sums over outer dimensions; the last two are as large as their tiles, with zeros there. */
+tt_status tt_golden_reduce_outer(struct tt_golden *golden)
+{
+	uint64_t at[TTNN_MAX_RANK];
+	struct tt_array *out;
+	struct ttnn_shape shape;
+	struct over over;
+
+	TT_TRY(begin(&over, golden, "input", "dims"));
+	shape = over.in->shape;
+	for (uint32_t i = 0; i < over.reduced.count; i++)
+		shape.dim[over.reduced.dim[i]] = 1;
+	for (uint32_t back = 1; back <= 2 && back <= shape.rank; back++)
+		shape.dim[shape.rank - back] = (shape.dim[shape.rank - back] + 31) / 32 * 32;
+	out = tt_golden_out(golden, &shape, over.in->dtype);
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < over.in->count; i++) {
+		tt_array_coordinate(at, over.in, i);
+		for (uint32_t k = 0; k < over.reduced.count; k++)
+			at[over.reduced.dim[k]] = 0;
+		out->data[tt_array_index(out, at)] += over.in->data[i];
+	}
+	return TTNN_OK;
+}

@@ -1,0 +1,47 @@
+#include "golden/golden_reduction.h"
+
+static tt_status scan(struct tt_golden *golden, const char *input, bool product, bool reverse)
+{
+	const struct tt_array *in = tt_golden_in(golden, input);
+	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in ? in->dtype : 0);
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, dtype) : NULL;
+	int64_t dim = tt_call_int(&golden->call, "dim", 0);
+	uint64_t step = 1, extent;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	if (dim < 0)
+		dim += in->shape.rank;
+	extent = in->shape.dim[dim];
+	for (uint32_t d = (uint32_t)dim + 1; d < in->shape.rank; d++)
+		step *= in->shape.dim[d];
+	for (uint64_t i = 0; i < in->count; i++) {
+		uint64_t at = i / step % extent, first = i - at * step;
+		uint64_t from = reverse ? at : 0, to = reverse ? extent - 1 : at;
+		double value = product;
+
+		for (uint64_t k = from; k <= to; k++) {
+			double x = in->data[first + k * step];
+
+			value = tt_golden_fit(dtype, product ? value * x : value + x);
+		}
+		out->data[i] = value;
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_cumsum(struct tt_golden *golden)
+{
+	return scan(golden, "input", false, tt_call_bool(&golden->call, "reverse_order", false));
+}
+
+tt_status tt_golden_cumprod(struct tt_golden *golden)
+{
+	return scan(golden, "input_tensor", true,
+		    tt_call_bool(&golden->call, "reverse_order", false));
+}
+
+tt_status tt_golden_cumsum_backward(struct tt_golden *golden)
+{
+	return scan(golden, "output_grad", false, true);
+}

@@ -1,0 +1,137 @@
+#include <math.h>
+
+#include "golden/golden_reduction.h"
+
+/* Which part of a mask an element of the input sees. */
+enum masking {
+	MASK_ROW, /* the first row, in all rows */
+	MASK_ALL, /* row after row of all heads, from the start again when it ends */
+};
+
+struct softening {
+	const struct tt_array *in, *mask; /* mask: (optional) */
+	double scale;
+	enum masking masking;
+	uint32_t dim;
+	bool log;
+};
+
+static double mask_at(const struct softening *soft, const uint64_t *coordinate)
+{
+	const struct tt_array *mask = soft->mask;
+	uint32_t rank = soft->in->shape.rank, mask_rank = mask->shape.rank;
+	uint64_t at[TTNN_MAX_RANK] = {0}, rows = mask->shape.dim[mask_rank - 2], row = 0;
+
+	for (uint32_t d = 1; d + 1 < rank; d++)
+		row = row * soft->in->shape.dim[d] + coordinate[d];
+	at[0] = coordinate[0] % mask->shape.dim[0];
+	at[mask_rank - 2] = soft->masking == MASK_ALL ? row % rows : 0;
+	at[mask_rank - 1] = coordinate[rank - 1];
+	return mask->data[tt_array_index(mask, at)];
+}
+
+/* x * scale + mask, in a scratch array. */
+static struct tt_array *shifted(struct tt_golden *golden, const struct softening *soft)
+{
+	struct tt_array *out = tt_golden_temp(golden, &soft->in->shape);
+	uint64_t coordinate[TTNN_MAX_RANK];
+
+	for (uint64_t i = 0; out && i < out->count; i++) {
+		tt_array_coordinate(coordinate, out, i);
+		out->data[i] = soft->in->data[i] * soft->scale;
+		if (soft->mask)
+			out->data[i] += mask_at(soft, coordinate);
+	}
+	return out;
+}
+
+static tt_status soften(struct tt_golden *golden, const struct softening *soft)
+{
+	struct tt_array *x = soft->in ? shifted(golden, soft) : NULL;
+	struct tt_array *out = x ? tt_golden_out(golden, &x->shape, soft->in->dtype) : NULL;
+	uint64_t step = 1, extent;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	extent = x->shape.dim[soft->dim];
+	for (uint32_t d = soft->dim + 1; d < x->shape.rank; d++)
+		step *= x->shape.dim[d];
+	/* Line after line: each begins where its coordinate along `dim` is 0. */
+	for (uint64_t first = 0; first < x->count; first++) {
+		double largest = -INFINITY, sum = 0;
+
+		if (first / step % extent)
+			continue;
+		for (uint64_t k = 0; k < extent; k++)
+			largest = fmax(largest, x->data[first + k * step]);
+		for (uint64_t k = 0; k < extent; k++)
+			sum += exp(x->data[first + k * step] - largest);
+		for (uint64_t k = 0; k < extent; k++) {
+			double away = x->data[first + k * step] - largest;
+
+			out->data[first + k * step] = soft->log ? away - log(sum) : exp(away) / sum;
+		}
+	}
+	return TTNN_OK;
+}
+
+static tt_status plain(struct tt_golden *golden, struct softening soft)
+{
+	int64_t dim = tt_call_int(&golden->call, "dim", -1);
+
+	soft.in = tt_golden_in(golden, "input_tensor");
+	if (soft.in)
+		soft.dim = (uint32_t)(dim < 0 ? dim + soft.in->shape.rank : dim);
+	return soften(golden, &soft);
+}
+
+tt_status tt_golden_softmax(struct tt_golden *golden)
+{
+	return plain(golden, (struct softening){.scale = 1});
+}
+
+tt_status tt_golden_softmin(struct tt_golden *golden)
+{
+	return plain(golden, (struct softening){.scale = -1});
+}
+
+tt_status tt_golden_logsoftmax(struct tt_golden *golden)
+{
+	return plain(golden, (struct softening){.scale = 1, .log = true});
+}
+
+static tt_status masked(struct tt_golden *golden, const char *input, const char *mask,
+			struct softening soft)
+{
+	soft.in = tt_golden_in(golden, input);
+	soft.mask = tt_golden_in(golden, mask);
+	if (soft.in)
+		soft.dim = soft.in->shape.rank - 1;
+	return soften(golden, &soft);
+}
+
+tt_status tt_golden_scale_mask_softmax(struct tt_golden *golden)
+{
+	bool causal = tt_call_bool(&golden->call, "is_causal_mask", false);
+
+	return masked(golden, "input_tensor", "mask",
+		      (struct softening){.scale = tt_call_real(&golden->call, "scale", 1),
+					 .masking = causal ? MASK_ALL : MASK_ROW});
+}
+
+tt_status tt_golden_scale_causal_softmax(struct tt_golden *golden)
+{
+	return masked(golden, "input_tensor", "mask",
+		      (struct softening){.scale = tt_call_real(&golden->call, "scale", 1),
+					 .masking = MASK_ALL});
+}
+
+tt_status tt_golden_attention_softmax(struct tt_golden *golden)
+{
+	bool causal = tt_call_bool(&golden->call, "causal_mask", false);
+	double size = tt_call_real(&golden->call, "head_size", 1);
+
+	return masked(golden, "tensor", "attention_mask",
+		      (struct softening){.scale = 1 / sqrt(size),
+					 .masking = causal ? MASK_ALL : MASK_ROW});
+}

@@ -1,0 +1,339 @@
+#include "golden/golden_window.h"
+
+#include <math.h>
+
+/* A list of whole numbers; false when it was not given. */
+static bool ints(int64_t *out, size_t most, const struct tt_golden *golden, const char *name)
+{
+	size_t count = 0;
+
+	return tt_call_ints(out, &count, most, &golden->call, name) == TTNN_OK && count;
+}
+
+/* ---- pools --------------------------------------------------------------------------------------------- */
+
+struct pool {
+	int64_t n, h, w, c;
+	int64_t kernel[2], stride[2], pad[4], dilation[2]; /* pad: top, bottom, left, right */
+	int64_t out[2];
+	bool count_padding;
+	double divisor;
+};
+
+static int64_t out_size(const struct pool *p, int d, bool ceil_mode)
+{
+	int64_t in = d ? p->w : p->h, reach = p->dilation[d] * (p->kernel[d] - 1) + 1;
+	int64_t span = in + p->pad[2 * d] + p->pad[2 * d + 1] - reach;
+	int64_t out = (ceil_mode ? span + p->stride[d] - 1 : span) / p->stride[d] + 1;
+
+	if (ceil_mode && (out - 1) * p->stride[d] >= in + p->pad[2 * d])
+		out--;
+	return out;
+}
+
+static void read_pool(struct pool *p, const struct tt_golden *golden)
+{
+	const struct tt_call *call = &golden->call;
+	int64_t pad[4] = {0};
+	size_t count = 0;
+
+	*p = (struct pool){.n = tt_call_int(call, "batch_size", 1),
+			   .h = tt_call_int(call, "input_h", 1),
+			   .w = tt_call_int(call, "input_w", 1),
+			   .c = tt_call_int(call, "channels", 1),
+			   .kernel = {1, 1},
+			   .stride = {1, 1},
+			   .dilation = {1, 1},
+			   .count_padding = tt_call_bool(call, "count_include_pad", true),
+			   .divisor = (double)tt_call_int(call, "divisor_override", 0)};
+	ints(p->kernel, 2, golden, "kernel_size");
+	ints(p->stride, 2, golden, "stride");
+	ints(p->dilation, 2, golden, "dilation");
+	(void)tt_call_ints(pad, &count, 4, call, "padding");
+	for (int i = 0; i < 4; i++)
+		p->pad[i] = count == 2 ? pad[i / 2] : pad[i];
+	for (int d = 0; d < 2; d++)
+		p->out[d] = out_size(p, d, tt_call_bool(call, "ceil_mode", false));
+}
+
+/* One result: where it is in `at` (n, y, x, c). */
+static double pool_at(int64_t *where, const struct pool *p, const struct tt_array *in,
+		      const int64_t at[4], bool average)
+{
+	double best = -INFINITY, sum = 0, counted = 0;
+
+	for (int64_t i = 0; i < p->kernel[0]; i++)
+		for (int64_t j = 0; j < p->kernel[1]; j++) {
+			int64_t y = at[1] * p->stride[0] - p->pad[0] + i * p->dilation[0];
+			int64_t x = at[2] * p->stride[1] - p->pad[2] + j * p->dilation[1];
+			bool padded = y < p->h + p->pad[1] && x < p->w + p->pad[3];
+			double value;
+
+			if (y < 0 || x < 0 || y >= p->h || x >= p->w) {
+				counted += padded && p->count_padding;
+				continue;
+			}
+			counted++;
+			value = in->data[((at[0] * p->h + y) * p->w + x) * p->c + at[3]];
+			sum += value;
+			if (value > best) {
+				best = value;
+				*where = y * p->w + x;
+			}
+		}
+	if (!average)
+		return best;
+	return sum / (p->divisor != 0 ? p->divisor : counted);
+}
+
+static tt_status run_pool(struct tt_golden *golden, const struct pool *p, bool average)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct ttnn_shape shape = {
+		4, {1, 1, (uint32_t)(p->n * p->out[0] * p->out[1]), (uint32_t)p->c}};
+	struct tt_array *out, *where = NULL;
+	uint64_t flat = 0;
+
+	if (!in)
+		return TTNN_NOMEM;
+	out = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	if (out && tt_call_bool(&golden->call, "return_indices", false))
+		where = tt_golden_out(golden, &shape, TTNN_UINT16);
+	if (!out || (!where && golden->out_count == 2))
+		return TTNN_NOMEM;
+	for (int64_t n = 0; n < p->n; n++)
+		for (int64_t y = 0; y < p->out[0]; y++)
+			for (int64_t x = 0; x < p->out[1]; x++)
+				for (int64_t c = 0; c < p->c; c++, flat++) {
+					const int64_t at[4] = {n, y, x, c};
+					int64_t index = 0;
+
+					out->data[flat] = pool_at(&index, p, in, at, average);
+					if (where)
+						where->data[flat] = (double)index;
+				}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_max_pool(struct tt_golden *golden)
+{
+	struct pool pool;
+
+	read_pool(&pool, golden);
+	return run_pool(golden, &pool, false);
+}
+
+tt_status tt_golden_avg_pool(struct tt_golden *golden)
+{
+	struct pool pool;
+
+	read_pool(&pool, golden);
+	return run_pool(golden, &pool, true);
+}
+
+/* ---- other sizes ---------------------------------------------------------------------------------------- */
+
+tt_status tt_golden_fold(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	int64_t pad[6] = {0}, top, left, s[2];
+	const uint32_t *dim;
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	size_t count = 0;
+	uint64_t flat = 0;
+
+	if (!in)
+		return TTNN_NOMEM;
+	dim = in->shape.dim;
+	(void)tt_call_ints(pad, &count, 6, &golden->call, "padding");
+	top = pad[0];
+	left = count == 2 ? pad[1] : pad[2];
+	s[0] = tt_call_int(&golden->call, "stride_h", 1);
+	s[1] = tt_call_int(&golden->call, "stride_w", 1);
+	shape = (struct ttnn_shape){
+		4,
+		{dim[0], (uint32_t)((dim[1] + top + (count == 2 ? top : pad[1])) / s[0]),
+		 (uint32_t)((dim[2] + left + (count == 2 ? left : pad[3])) / s[1]),
+		 (uint32_t)((dim[3] + pad[4] + pad[5]) * s[0] * s[1])}};
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return TTNN_NOMEM;
+	for (; flat < out->count; flat++) {
+		int64_t depth = (int64_t)dim[3] + pad[4] + pad[5];
+		uint64_t at[4];
+		int64_t square, y, x, c;
+
+		tt_array_coordinate(at, out, flat);
+		square = (int64_t)at[3] / depth;
+		y = (int64_t)at[1] * s[0] + square / s[1] - top;
+		x = (int64_t)at[2] * s[1] + square % s[1] - left;
+		c = (int64_t)at[3] % depth - pad[4];
+		if (y >= 0 && x >= 0 && c >= 0 && y < dim[1] && x < dim[2] && c < dim[3])
+			out->data[flat] =
+				in->data[(((int64_t)at[0] * dim[1] + y) * dim[2] + x) * dim[3] + c];
+	}
+	return TTNN_OK;
+}
+
+/* A number or two of them: down, across. */
+static void read_scale(double out[2], const struct ttnn_value *value)
+{
+	double number;
+
+	for (int d = 0; d < 2; d++) {
+		const struct ttnn_value *one =
+			value->kind == TTNN_VALUE_LIST ? &value->items[d] : value;
+
+		out[d] = tt_value_number(&number, one) ? number : 1;
+	}
+}
+
+/* Between the four elements around the middle of a place; beyond the edge counts as the edge. */
+static double between(const struct tt_array *in, const uint64_t at[4], const double scale[2])
+{
+	const uint32_t *dim = in->shape.dim;
+	double sum = 0;
+
+	for (int corner = 0; corner < 4; corner++) {
+		int64_t place[2];
+		double weight = 1;
+
+		for (int d = 0; d < 2; d++) {
+			double exact = ((double)at[1 + d] + 0.5) / scale[d] - 0.5,
+			       low = floor(exact);
+			bool next = corner >> d & 1;
+
+			weight *= next ? exact - low : 1 - (exact - low);
+			place[d] = (int64_t)low + next;
+			if (place[d] < 0)
+				place[d] = 0;
+			if (place[d] >= (int64_t)dim[1 + d])
+				place[d] = (int64_t)dim[1 + d] - 1;
+		}
+		sum += weight * in->data[((at[0] * dim[1] + (uint64_t)place[0]) * dim[2] +
+					  (uint64_t)place[1]) *
+						 dim[3] +
+					 at[3]];
+	}
+	return sum;
+}
+
+tt_status tt_golden_upsample(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	const struct ttnn_value *mode = tt_call_arg(&golden->call, "mode");
+	bool linear = mode->kind == TTNN_VALUE_STRING && mode->text[0] == 'b';
+	double scale[2];
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	if (!in)
+		return TTNN_NOMEM;
+	read_scale(scale, tt_call_arg(&golden->call, "scale_factor"));
+	shape = in->shape;
+	for (int d = 0; d < 2; d++)
+		shape.dim[1 + d] = (uint32_t)floor(in->shape.dim[1 + d] * scale[d]);
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < out->count; flat++) {
+		uint64_t at[4], y, x;
+
+		tt_array_coordinate(at, out, flat);
+		y = (uint64_t)((double)at[1] / scale[0]);
+		x = (uint64_t)((double)at[2] / scale[1]);
+		out->data[flat] =
+			linear ? between(in, at, scale)
+			       : in->data[((at[0] * in->shape.dim[1] + y) * in->shape.dim[2] + x) *
+						  in->shape.dim[3] +
+					  at[3]];
+	}
+	return TTNN_OK;
+}
+
+/* Windows that cover the image evenly: result i sees elements [i × in / out, (i + 1) × in / out). */
+static double share_at(const struct pool *p, const struct tt_array *in, const uint64_t at[4],
+		       bool average)
+{
+	const int64_t size[2] = {p->h, p->w};
+	double best = -INFINITY, sum = 0;
+	int64_t from[2], to[2];
+
+	for (int d = 0; d < 2; d++) {
+		int64_t i = d ? (int64_t)at[2] : (int64_t)at[1];
+
+		from[d] = i * size[d] / p->out[d];
+		to[d] = ((i + 1) * size[d] + p->out[d] - 1) / p->out[d];
+	}
+	for (int64_t y = from[0]; y < to[0]; y++)
+		for (int64_t x = from[1]; x < to[1]; x++) {
+			double value = in->data[(((int64_t)at[0] * p->h + y) * p->w + x) * p->c +
+						(int64_t)at[3]];
+
+			sum += value;
+			best = value > best ? value : best;
+		}
+	return average ? sum / (double)((to[0] - from[0]) * (to[1] - from[1])) : best;
+}
+
+static tt_status adaptive(struct tt_golden *golden, bool average)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct ttnn_shape shape = {4, {1, 1, 0, 0}};
+	struct tt_array *out;
+	struct pool p;
+
+	if (!in)
+		return TTNN_NOMEM;
+	read_pool(&p, golden);
+	ints(p.out, 2, golden, "output_size");
+	shape.dim[2] = (uint32_t)(p.n * p.out[0] * p.out[1]);
+	shape.dim[3] = (uint32_t)p.c;
+	out = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < out->count; flat++) {
+		uint64_t pixel = flat / (uint64_t)p.c, w = (uint64_t)p.out[1],
+			 area = w * (uint64_t)p.out[0];
+		uint64_t at[4] = {pixel / area, pixel % area / w, pixel % w, flat % (uint64_t)p.c};
+
+		out->data[flat] = share_at(&p, in, at, average);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_adaptive_avg(struct tt_golden *golden)
+{
+	return adaptive(golden, true);
+}
+
+tt_status tt_golden_adaptive_max(struct tt_golden *golden)
+{
+	return adaptive(golden, false);
+}
+
+/* [n, h, w, c], [h, w, c] or [h, w] */
+tt_status tt_golden_global_avg(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct ttnn_shape shape = {4, {1, 1, 1, 1}};
+	struct tt_array *out;
+	uint64_t area, depth;
+	uint32_t rank;
+
+	if (!in)
+		return TTNN_NOMEM;
+	rank = in->shape.rank;
+	shape.dim[0] = rank == 4 ? in->shape.dim[0] : 1;
+	shape.dim[3] = rank == 2 ? 1 : in->shape.dim[rank - 1];
+	depth = shape.dim[3];
+	area = in->count / depth / shape.dim[0];
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < in->count; flat++)
+		out->data[flat / (area * depth) * depth + flat % depth] +=
+			in->data[flat] / (double)area;
+	return TTNN_OK;
+}

@@ -1,0 +1,576 @@
+/* attention.c: softmax(q · kᵀ × scale + mask) · v over whole sequences. */
+#include "ops/attention/attention.h"
+
+#include <math.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/attention/heads.h"
+#include "ops/compute.h"
+#include "ops/cost.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/objects.h"
+#include "ops/usual.h"
+#include "tensor/core.h"
+#include "tensor/enums.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
+uint64_t tt_sdpa_number(const struct ttnn_value *config, int field, uint64_t fallback)
+{
+	int64_t number;
+
+	if (config->kind != TTNN_VALUE_OBJECT || config->schema != &tt_schema_sdpa ||
+	    !tt_value_integer(&number, &config->items[field]) || number < 0)
+		return fallback;
+	return (uint64_t)number;
+}
+
+tt_status tt_sdpa_cores(const ttnn_core_set **out, const struct tt_launch *launch,
+			const struct ttnn_value *config)
+{
+	struct ttnn_core grid;
+
+	*out = launch->grid;
+	if (config->kind != TTNN_VALUE_OBJECT || config->schema != &tt_schema_sdpa ||
+	    !tt_object_core(&grid, &config->items[TT_SDPA_GRID]))
+		return TTNN_OK;
+	return tt_core_set_grid(out, grid.x, grid.y);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------ */
+
+enum windowed { WINDOWED_NONE, WINDOWED_SEGMENTS };
+static const struct tt_enum_row windowed_rows[] = {{WINDOWED_NONE, "None"},
+						   {WINDOWED_SEGMENTS, "CuWindowSeqlens"}};
+static const struct tt_enum windowed_enum = {"WindowedMode", windowed_rows, 2};
+
+#define ATTRS(X)                                                                                   \
+	X(SCALE, "scale")                                                                          \
+	X(MEMORY, "output_mem_config")                                                             \
+	X(CONFIG, "program_config", .text = TT_TEXT_PLACES)                                        \
+	X(CAUSAL, "is_causal")                                                                     \
+	X(START, "chunk_start_idx", .unkeyed = true)                                               \
+	X(START_TENSOR, "chunk_start_idx_tensor")                                                  \
+	X(COMPUTE, "compute_kernel_config")                                                        \
+	X(MLA, "use_mla")                                                                          \
+	X(V_WIDTH, "head_dim_v")                                                                   \
+	X(WINDOW, "sliding_window_size")                                                           \
+	X(WINDOWED, "windowed_mode")                                                               \
+	X(OFFSET, "windowed_q_token_offset")                                                       \
+	X(GEOMETRY, "paged_cache_geometry", .text = TT_TEXT_FIXED,                                 \
+	  .fixed = "PagedCacheGeometryOverride(0, 0)")                                             \
+	X(CONCAT, "output_concat_heads")
+TT_ATTRS(schema, "SDPAParams", ATTRS);
+enum { Q, K, V, MASK, PAGES, SEGMENTS, SINK, INPUTS };
+
+static tt_status sdpa_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
+	struct ttnn_shape shape = q->shape;
+
+	TT_TRY(tt_heads_need_rank(&shape, 3));
+	if (launch->attrs[CONCAT].boolean)
+		shape = TT_SHAPE(shape.dim[0], 1, shape.dim[2], shape.dim[1] * shape.dim[3]);
+	return tt_infer_one(launch, &shape, q->dtype, TTNN_TILE);
+}
+
+static bool narrow(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B;
+}
+
+static tt_status check_kinds(const struct tt_launch *launch)
+{
+	for (int i = Q; i <= V; i++) {
+		const struct ttnn_tensor_spec *spec = &launch->inputs[i]->spec;
+
+		TT_REQUIRE(spec->layout == TTNN_TILE, "(input_tensor->layout() == Layout::TILE)",
+			   "Inputs to SDPA must be tilized");
+		TT_REQUIRE(
+			narrow(spec->dtype),
+			"input_tensor->dtype() == DataType::BFLOAT16 || input_tensor->dtype() == "
+			"DataType::BFLOAT8_B || input_tensor->dtype() == DataType::BFLOAT4_B",
+			"Data type of input tensor must be BFLOAT16, BFLOAT8_B, or BFLOAT4_B and "
+			"is DataType::%s",
+			ttnn_dtype_name(spec->dtype, TTNN_DIALECT_TT_METAL));
+		TT_REQUIRE(!tt_memory_config_is_sharded(&spec->memory),
+			   "!input_tensor->is_sharded()",
+			   "Operands to SDPA need to be DRAM/L1 interleaved");
+		TT_TRY(tt_heads_need_rank(&spec->shape, 3));
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_chunks(const struct tt_launch *launch)
+{
+	const struct ttnn_value *config = &launch->attrs[CONFIG];
+	uint64_t q = tt_sdpa_number(config, TT_SDPA_Q_CHUNK, TT_TILE);
+	uint64_t k = tt_sdpa_number(config, TT_SDPA_K_CHUNK, TT_TILE);
+
+	TT_REQUIRE(q && q % TT_TILE == 0,
+		   "q_chunk_size > 0 && q_chunk_size % tt::constants::TILE_WIDTH == 0",
+		   "q_chunk_size must be a positive multiple of TILE_SIZE. Got q_chunk_size: "
+		   "%llu, TILE_SIZE: 32",
+		   (unsigned long long)q);
+	TT_REQUIRE(k && k % TT_TILE == 0,
+		   "k_chunk_size > 0 && k_chunk_size % tt::constants::TILE_WIDTH == 0",
+		   "k_chunk_size must be a positive multiple of TILE_SIZE. Got k_chunk_size: "
+		   "%llu, TILE_SIZE: 32",
+		   (unsigned long long)k);
+	return TTNN_OK;
+}
+
+/* Keys and values in pages have other lengths and batches than the queries. */
+static tt_status check_shapes(const struct tt_launch *launch)
+{
+	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
+	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
+	const uint32_t *v = launch->inputs[V]->spec.shape.dim;
+
+	if (!launch->inputs[PAGES]) {
+		TT_REQUIRE(!launch->attrs[CAUSAL].boolean || q[2] == k[2], "Sq == Sk",
+			   "Causal SDPA requires Q and K to have the same sequence length. Got Q: "
+			   "%u, K: %u",
+			   q[2], k[2]);
+		TT_REQUIRE(k[0] == q[0] && v[0] == q[0], "k_shape[0] == B && v_shape[0] == B",
+			   "K and V batch must match. Got K: %u, V: %u", k[0], v[0]);
+		TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv",
+			   "K and V num_heads must match. Got K: %u, V: %u", k[1], v[1]);
+	}
+	TT_REQUIRE(v[2] == k[2], "v_shape[2] == Sk",
+		   "K and V sequence length must match. Got K: %u, V: %u", k[2], v[2]);
+	TT_REQUIRE(k[3] == q[3] && v[3] == q[3], "k_shape[3] == DH && v_shape[3] == DH",
+		   "K and V hidden dim must match. Got K: %u, V: %u", k[3], v[3]);
+	TT_REQUIRE(
+		k[1] > 0 && q[1] >= k[1] && q[1] % k[1] == 0,
+		"nkv > 0 && nqh >= nkv && nqh % nkv == 0",
+		"Q num_heads must be >= K num_heads and divisible by K num_heads, and K num_heads "
+		"must be greater than 0. Got Q: %u, K: %u",
+		q[1], k[1]);
+	return check_chunks(launch);
+}
+
+static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_tensor_spec *mask)
+{
+	const uint32_t *q = launch->inputs[Q]->spec.shape.dim, *m = mask->shape.dim;
+	int64_t window;
+
+	TT_REQUIRE(
+		!launch->attrs[CAUSAL].boolean,
+		"!(attrs.is_causal && tensors.attn_mask.has_value())",
+		"is_causal and attn_mask cannot both be present. Got is_causal: true, attn_mask: "
+		"true");
+	TT_REQUIRE(!tt_value_integer(&window, &launch->attrs[WINDOW]) || window == 0,
+		   "!(attrs.sliding_window_size.value_or(0) > 0 && tensors.attn_mask.has_value())",
+		   "sliding_window_size and attn_mask cannot both be present; bake the "
+		   "sliding-window mask into attn_mask. Got sliding_window_size: %lld, attn_mask: "
+		   "true",
+		   (long long)window);
+	TT_REQUIRE(mask->layout == TTNN_TILE, "mask.layout() == Layout::TILE",
+		   "When mask is provided to SDPA, it must be tilized");
+	TT_REQUIRE(narrow(mask->dtype),
+		   "mask.dtype() == DataType::BFLOAT16 || mask.dtype() == DataType::BFLOAT8_B || "
+		   "mask.dtype() == DataType::BFLOAT4_B",
+		   "When mask is provided to SDPA, it must be in BF16, BFP8, or BFP4 dataformat");
+	TT_REQUIRE(mask->memory.buffer == TTNN_DRAM,
+		   "mask.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
+		   "When mask is provided to SDPA, it must be in DRAM");
+	TT_TRY(tt_heads_need_rank(&mask->shape, 3));
+	TT_REQUIRE(m[0] == 1 || m[0] == q[0], "mask_shape[0] == 1 || mask_shape[0] == q_shape[0]",
+		   "Mask batch dim must either be 1 (to be broadcasted across all batches) or must "
+		   "match Q batch dimension");
+	TT_REQUIRE(m[1] == 1 || m[1] == q[1], "mask_shape[1] == 1 || mask_shape[1] == q_shape[1]",
+		   "Mask num_heads must either be 1 (to be broadcasted across all heads) or must "
+		   "match Q heads dimension");
+	TT_REQUIRE(m[2] == q[2], "mask_shape[2] == q_shape[2]",
+		   "Mask sequence length must match Q sequence length");
+	TT_REQUIRE(m[3] == launch->inputs[K]->spec.shape.dim[2], "mask_shape[3] == k_shape[2]",
+		   "Mask sequence length must match K sequence length");
+	return TTNN_OK;
+}
+
+static tt_status check_sink(const struct tt_launch *launch, const struct ttnn_tensor_spec *sink)
+{
+	const uint32_t *s = sink->shape.dim, heads = launch->inputs[Q]->spec.shape.dim[1];
+
+	TT_REQUIRE(sink->layout == TTNN_TILE, "attention_sink.layout() == Layout::TILE",
+		   "Attention sink must be tilized");
+	TT_REQUIRE(narrow(sink->dtype),
+		   "attention_sink.dtype() == DataType::BFLOAT16 || attention_sink.dtype() == "
+		   "DataType::BFLOAT8_B || attention_sink.dtype() == DataType::BFLOAT4_B",
+		   "Attention sink must be in BF16, BFP8, or BFP4 dataformat");
+	TT_REQUIRE(sink->memory.buffer == TTNN_DRAM,
+		   "attention_sink.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
+		   "Attention sink must be in DRAM");
+	TT_TRY(tt_heads_need_rank(&sink->shape, 3));
+	TT_REQUIRE(s[0] == 1, "sink_shape[0] == 1",
+		   "Attention sink batch dimension must be 1. Got %u", s[0]);
+	TT_REQUIRE(s[1] == heads, "sink_shape[1] == q_shape[1]",
+		   "Attention sink num_heads must match Q num_heads. Got sink: %u, Q: %u", s[1],
+		   heads);
+	TT_REQUIRE(s[2] == 1, "sink_shape[2] == 1",
+		   "Attention sink sequence dimension must be 1. Got %u", s[2]);
+	TT_REQUIRE(s[3] == 1, "sink_shape[3] == 1",
+		   "Attention sink hidden dimension must be 1. Got %u", s[3]);
+	return TTNN_OK;
+}
+
+static tt_status sdpa_validate(struct tt_launch *launch)
+{
+	const struct tt_tensor *mask = launch->inputs[MASK], *sink = launch->inputs[SINK];
+
+	TT_TRY(check_kinds(launch));
+	if (mask)
+		TT_TRY(check_mask(launch, &mask->spec));
+	TT_TRY(check_shapes(launch));
+	if (sink)
+		TT_TRY(check_sink(launch, &sink->spec));
+	for (int i = Q; i <= V; i++) {
+		const struct ttnn_tensor_spec *spec = &launch->inputs[i]->spec;
+
+		TT_REQUIRE(spec->shape.dim[3] == spec->padded.dim[3],
+			   "logical_shape[3] == legacy_shape[3]",
+			   "Padding is not supported on the head_dim dimension");
+	}
+	return TTNN_OK;
+}
+
+/* ---- program memory ------------------------------------------------------------------------------------ */
+
+/* How the work is cut, in tiles. */
+struct chunks {
+	uint64_t q, k, width; /* rows and columns of a chunk, and of a head */
+	uint64_t rows;        /* chunks of queries of a head */
+	bool pairs;           /* a core takes a long and a short chunk together */
+	bool twice;           /* it has more than one chunk of queries */
+	const ttnn_core_set *cores;
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Heads first, then rows of each: as many cores as there are. */
+static tt_status chunks_of(struct chunks *out, const struct tt_launch *launch)
+{
+	const struct ttnn_value *config = &launch->attrs[CONFIG];
+	const struct ttnn_shape *padded = &launch->inputs[Q]->spec.padded;
+	uint64_t q = tt_sdpa_number(config, TT_SDPA_Q_CHUNK, TT_TILE), cores, batches, heads, rows;
+
+	out->q = q < TT_TILE ? 1 : q / TT_TILE;
+	out->k = tt_sdpa_number(config, TT_SDPA_K_CHUNK, TT_TILE) / TT_TILE;
+	out->k = out->k ? out->k : 1;
+	out->width = padded->dim[3] / TT_TILE;
+	out->rows = tt_div_up(padded->dim[2] / TT_TILE, out->q);
+	TT_TRY(tt_sdpa_cores(&out->cores, launch, config));
+	cores = ttnn_core_set_cores(out->cores);
+	batches = least(cores, padded->dim[0]);
+	heads = least(cores / batches, padded->dim[1]);
+	out->pairs = launch->attrs[CAUSAL].boolean && out->rows % 2 == 0;
+	rows = least(cores / (batches * heads), out->pairs ? out->rows / 2 : out->rows);
+	out->twice = tt_div_up(out->rows, rows ? rows : 1) > 1;
+	return TTNN_OK;
+}
+
+/* With sums in float32 a sliding window is made as a whole mask, of the least exact type. */
+static bool whole_window(const struct tt_launch *launch)
+{
+	return tt_value_given(&launch->attrs[WINDOW]) &&
+	       tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
+}
+
+/* Tiles of a mask: none, a few to make one from, or what was given. */
+static uint64_t mask_tiles(const struct tt_launch *launch, const struct chunks *c)
+{
+	const struct ttnn_tensor_spec *k = &launch->inputs[K]->spec;
+
+	if (launch->inputs[MASK] || launch->inputs[SEGMENTS] || whole_window(launch))
+		return 2 * c->q * c->k;
+	if (tt_value_given(&launch->attrs[WINDOW]))
+		return 5;
+	return launch->attrs[CAUSAL].boolean || k->shape.dim[2] % (c->k * TT_TILE) != 0 ? 2 : 0;
+}
+
+static uint64_t tile_of(const struct tt_tensor *tensor)
+{
+	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : tt_tile_bytes_of(TTNN_BFLOAT16);
+}
+
+static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *const *in = launch->inputs;
+	bool fp32 = tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
+	uint64_t small = tt_tile_bytes_of(TTNN_BFLOAT16), large = tt_tile_bytes_of(TTNN_FLOAT32);
+	uint64_t sums = fp32 ? large : small, pages = in[PAGES] ? tt_aligned_page(in[PAGES]) : 0;
+	uint64_t segments = in[SEGMENTS] ? tt_aligned_page(in[SEGMENTS]) : 0;
+	uint64_t mask_tile =
+		whole_window(launch) ? tt_tile_bytes_of(TTNN_BFLOAT4_B) : tile_of(in[MASK]);
+	bool plain = !fp32 && !in[PAGES] && !tt_value_given(&launch->attrs[WINDOW]);
+	struct chunks c = {0};
+
+	TT_TRY(chunks_of(&c, launch));
+	return tt_plan_rows(
+		plan, c.cores,
+		(struct tt_page_row[]){
+			{TT_CB, 0, c.q * c.width * (c.twice ? 2 : 1), tile_of(in[Q]), NULL},
+			{TT_CB, 1, 2 * c.k * c.width, tile_of(in[K]), NULL},
+			{TT_CB, 2, 2 * c.k * c.width, tile_of(in[V]), NULL},
+			{TT_CB, 15, c.pairs && plain && tt_is_blackhole(launch->device), 96, NULL},
+			{TT_CB, 3, mask_tiles(launch, &c), mask_tile, NULL},
+			{TT_CB, 8, segments ? 2 : 0, small, NULL},
+			{TT_CB, 9, segments ? 2 : 0, small, NULL},
+			{TT_CB, 10, segments != 0, segments, NULL},
+			{TT_CB, 4, in[SINK] ? c.q : 0, small, NULL},
+			{TT_CB, 5, 1, small, NULL},
+			{TT_CB, 7, 1, small, NULL},
+			{TT_CB, 6, pages != 0, pages, NULL},
+			{TT_CB, 11, !fp32, small, NULL},
+			{TT_CB, 24, c.q * c.k, sums, NULL},
+			{TT_CB, 25, c.q * c.width, small, NULL},
+			{TT_CB, 26, c.q * c.width, small, NULL},
+			{TT_CB, 27, c.q, small, NULL},
+			{TT_CB, 28, c.q, small, NULL},
+			{TT_CB, 29, c.q, sums, NULL},
+			{TT_CB, 30, c.q, sums, NULL},
+			{TT_CB, 31, c.q, small, NULL},
+			{TT_CB, 16, (fp32 ? c.q : least(2 * c.q, 4)) * c.width,
+			 tile_of(launch->outputs[0]), NULL},
+		},
+		22);
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------- */
+
+static double scale_of(const struct tt_launch *launch)
+{
+	const struct ttnn_value *scale = &launch->attrs[SCALE];
+
+	return tt_value_given(scale) ? scale->real : 1 / sqrt(launch->inputs[Q]->spec.shape.dim[3]);
+}
+
+static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape)
+{
+	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_FLOAT32};
+	struct ttnn_tensor_spec spec;
+
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return ttnn_tensor_new(out, &spec);
+}
+
+/* The mask as it was before the operation divided it by the scale, which the program multiplies by. */
+static tt_status unscaled(struct tt_tensor **out, struct tt_tensor *mask, double scale)
+{
+	TT_TRY(scratch(out, &mask->spec.shape));
+	return tt_backend_get()->map(&(struct tt_map_job){.out = *out,
+							  .arity = 2,
+							  .in = {mask, NULL},
+							  .scalar = {0, scale},
+							  .op = TT_BINARY_MUL});
+}
+
+/* Heads beside each other in the rows of the result. */
+static tt_status put_together(struct tt_tensor *out, struct tt_tensor *heads)
+{
+	const struct ttnn_shape *shape = &heads->spec.shape;
+	const struct tt_move_loop loops[] = {
+		{shape->dim[0], 0, 0, 1, 1},
+		{shape->dim[1], 1, 3, 1, shape->dim[3]},
+		{shape->dim[2], 2, 2, 1, 1},
+		{shape->dim[3], 3, 3, 1, 1},
+	};
+
+	return tt_backend_get()->move(
+		&(struct tt_move_job){.out = out, .in = heads, .loops = loops, .loop_count = 4});
+}
+
+static tt_status sdpa_kernel(struct tt_launch *launch)
+{
+	const struct ttnn_value *attrs = launch->attrs;
+	struct tt_tensor *heads = NULL, *mask = NULL;
+	struct tt_attention_job job = {
+		.out = launch->outputs[0],
+		.q = launch->inputs[Q],
+		.k = launch->inputs[K],
+		.v = launch->inputs[V],
+		.pages = launch->inputs[PAGES],
+		.segments = launch->inputs[SEGMENTS],
+		.sink = launch->inputs[SINK],
+		.start = tt_value_given(&attrs[START]) ? attrs[START].integer
+						       : attrs[OFFSET].integer,
+		.scale = scale_of(launch),
+		.causal = attrs[CAUSAL].boolean,
+		.window = tt_value_given(&attrs[WINDOW]) ? (uint32_t)attrs[WINDOW].integer : 0,
+	};
+	tt_status status = TTNN_OK;
+
+	if (launch->inputs[MASK])
+		status = unscaled(&mask, launch->inputs[MASK], job.scale);
+	job.mask = mask;
+	if (status == TTNN_OK && attrs[CONCAT].boolean)
+		status = scratch(&heads, &job.q->spec.shape);
+	job.out = heads ? heads : job.out;
+	if (status == TTNN_OK)
+		status = tt_backend_get()->attention(&job);
+	if (status == TTNN_OK && heads)
+		status = put_together(launch->outputs[0], heads);
+	ttnn_tensor_unref(mask);
+	ttnn_tensor_unref(heads);
+	return status;
+}
+
+/* Two products, of each query with each key and of the weights with the values; half of it if causal. */
+static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+{
+	const struct ttnn_shape *q = &launch->inputs[Q]->spec.shape,
+				*k = &launch->inputs[K]->spec.shape;
+	const struct tt_tensor *v = launch->inputs[V] ? launch->inputs[V] : launch->inputs[K];
+	const struct ttnn_value *start = &launch->attrs[START];
+	uint64_t keys =
+		tt_value_given(start) ? q->dim[2] + (uint64_t)start->integer : tt_shape_last(k, 2);
+	uint64_t width = tt_shape_last(q, 1) + tt_shape_last(&v->spec.shape, 1);
+
+	cost->inputs = 3;
+	tt_cost_set_product(cost, launch,
+			    &(struct tt_perf_product){
+				    .m = tt_shape_last(q, 2),
+				    .k = launch->attrs[CAUSAL].boolean ? width / 2 : width,
+				    .n = keys,
+				    .batch = (uint64_t)tt_shape_last(q, 4) * tt_shape_last(q, 3),
+			    });
+}
+
+static const struct tt_prog program = {
+	.device_op = "SDPAOperation",
+	.prim = "ttnn::prim::sdpa",
+	.attrs = &schema,
+	.infer = sdpa_infer,
+	.validate = sdpa_validate,
+	TT_FACTORY("ttnn::prim::SDPAOperation::SDPAProgramFactory", rows),
+	TT_KERNEL(sdpa_kernel),
+	.cost = cost,
+};
+
+/* ---- operations -------------------------------------------------------------------------------------------- */
+
+static const struct tt_compute_usual usual = {.fidelity = TT_HIFI2, .approx = true};
+
+/* ttnn::multiply(mask, 1 / scale): the program multiplies the sum of both by the scale. */
+static tt_status divide_mask(struct tt_tensor **mask, struct tt_call *call, struct tt_tensor *q)
+{
+	double scale = tt_call_real(call, "scale", 1 / sqrt(tt_shape_last(&q->spec.shape, 1)));
+	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*mask)},
+					{NULL, ttnn_v_real(1 / scale)}};
+
+	TT_TRY(tt_call_op(mask, call, "ttnn.multiply", args, TT_COUNT(args)));
+	tt_call_own(call, *mask);
+	return TTNN_OK;
+}
+
+static void common_attrs(struct ttnn_value attrs[schema_count], struct tt_call *call)
+{
+	static const struct ttnn_memory_config dram;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	double scale;
+
+	attrs[SCALE] = tt_value_number(&scale, tt_call_arg(call, "scale")) ? ttnn_v_real(scale)
+									   : ttnn_v_none();
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &dram);
+	attrs[CONFIG] = *tt_call_arg(call, "program_config");
+	attrs[CAUSAL] = ttnn_v_bool(true);
+	attrs[START] = attrs[START_TENSOR] = attrs[V_WIDTH] = ttnn_v_none();
+	attrs[COMPUTE] =
+		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	attrs[MLA] = ttnn_v_bool(false);
+	attrs[WINDOW] = *tt_call_arg(call, "sliding_window_size");
+	attrs[WINDOWED] = tt_value_enum(&windowed_enum, WINDOWED_NONE);
+	attrs[OFFSET] = ttnn_v_int(tt_call_int(call, "windowed_q_token_offset", 0));
+	attrs[GEOMETRY] = ttnn_v_int(0);
+	attrs[CONCAT] = ttnn_v_bool(tt_call_bool(call, "output_concat_heads", false));
+}
+
+static tt_status launch(struct tt_call *call, const struct ttnn_value attrs[schema_count],
+			struct tt_tensor *const inputs[INPUTS])
+{
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
+				.input_count = INPUTS);
+}
+
+static tt_status attend(struct tt_call *call)
+{
+	struct tt_tensor *inputs[INPUTS] = {
+		[Q] = tt_call_tensor(call, "input_tensor_q"),
+		[K] = tt_call_tensor(call, "input_tensor_k"),
+		[V] = tt_call_tensor(call, "input_tensor_v"),
+		[MASK] = tt_call_tensor(call, "attn_mask"),
+		[SEGMENTS] = tt_call_tensor(call, "cu_window_seqlens"),
+		[SINK] = tt_call_tensor(call, "attention_sink"),
+	};
+	struct ttnn_value attrs[schema_count];
+
+	common_attrs(attrs, call);
+	attrs[CAUSAL] = ttnn_v_bool(tt_call_bool(call, "is_causal", true));
+	if (inputs[SEGMENTS])
+		attrs[WINDOWED] = tt_value_enum(&windowed_enum, WINDOWED_SEGMENTS);
+	if (inputs[MASK])
+		TT_TRY(divide_mask(&inputs[MASK], call, inputs[Q]));
+	return launch(call, attrs, inputs);
+}
+
+/* A chunk of a sequence against the blocks of a cache. */
+static tt_status attend_chunk(struct tt_call *call)
+{
+	struct tt_tensor *const inputs[INPUTS] = {
+		[Q] = tt_call_tensor(call, "input_tensor_q"),
+		[K] = tt_call_tensor(call, "input_tensor_k"),
+		[V] = tt_call_tensor(call, "input_tensor_v"),
+		[PAGES] = tt_call_tensor(call, "page_table_tensor"),
+		[SINK] = tt_call_tensor(call, "attention_sink"),
+	};
+	struct ttnn_value attrs[schema_count];
+
+	if (tt_call_tensor(call, "chunk_start_idx_tensor"))
+		return tt_fail(TTNN_UNSUPPORTED, "a tensor of chunk starts is not supported");
+	common_attrs(attrs, call);
+	attrs[START] = ttnn_v_int(tt_call_int(call, "chunk_start_idx", 0));
+	return launch(call, attrs, inputs);
+}
+
+#define QKV "input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, "
+#define TAIL                                                                                       \
+	"memory_config: MemoryConfig? = None, program_config: ProgramConfig? = None, "             \
+	"compute_kernel_config: ComputeConfig? = None"
+static const struct tt_prog *const programs[] = {&program, NULL};
+static const struct tt_op ops[] = {
+	{.name = "ttnn.transformer.chunked_scaled_dot_product_attention",
+	 .family = "attention",
+	 .doc = "Attention of a chunk of queries to the blocks of a cache.",
+	 .sigs = {QKV "page_table_tensor: Tensor, chunk_start_idx: int? = None, *, "
+		      "chunk_start_idx_tensor: Tensor? = None, scale: float? = None, " TAIL
+		      ", paged_cache_geometry: any? = None, sliding_window_size: int? = None, "
+		      "attention_sink: Tensor? = None"},
+	 .expand = attend_chunk,
+	 .golden = tt_golden_attention,
+	 .pcc = 0.99,
+	 .programs = programs},
+	{.name = "ttnn.transformer.scaled_dot_product_attention",
+	 .family = "attention",
+	 .doc = "softmax(q · k' × scale + mask) · v for each head.",
+	 .sigs = {QKV
+		  "*, attn_mask: Tensor? = None, is_causal: bool = True, scale: float? = None, "
+		  "sliding_window_size: int? = None, " TAIL
+		  ", attention_sink: Tensor? = None, cu_window_seqlens: Tensor? = None, "
+		  "windowed_q_token_offset: int = 0, windowed_q_token_offset_tensor: Tensor? = "
+		  "None, output_concat_heads: bool = False, attn_mask_block_map: Tensor? = None"},
+	 .expand = attend,
+	 .golden = tt_golden_attention,
+	 .pcc = 0.99,
+	 .programs = programs},
+};
+
+const struct tt_op_family tt_family_attention = {"attention", ops, TT_COUNT(ops)};

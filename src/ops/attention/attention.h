@@ -1,0 +1,15 @@
+/* attention.h: between attention.c, attention_decode.c and their goldens. */
+#ifndef TT_OPS_ATTENTION_ATTENTION_H
+#define TT_OPS_ATTENTION_ATTENTION_H
+
+#include "golden/golden_attention.h"
+#include "ops/op.h"
+
+/* A field of an SDPAProgramConfig as a number; the fallback when there is no config or no field. */
+uint64_t tt_sdpa_number(const struct ttnn_value *config, int field, uint64_t fallback);
+
+/* The cores that a config gives, or all. */
+tt_status tt_sdpa_cores(const ttnn_core_set **out, const struct tt_launch *launch,
+			const struct ttnn_value *config);
+
+#endif

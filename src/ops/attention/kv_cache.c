@@ -1,0 +1,388 @@
+/* kv_cache.c: keys and values that are kept: [batch, heads, positions, width]; and counters. */
+#include "ops/attention/kv_cache.h"
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "ops/compute.h"
+#include "ops/cost.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/usual.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
+static uint64_t tile_of(const struct tt_tensor *tensor)
+{
+	return tt_tile_bytes_of(tensor->spec.dtype);
+}
+
+tt_status tt_cache_infer(struct tt_launch *launch)
+{
+	launch->output_count = 0;
+	while (launch->output_count < TT_OUTPUTS_MAX && launch->outputs[launch->output_count]) {
+		launch->specs[launch->output_count] = launch->outputs[launch->output_count]->spec;
+		launch->output_count++;
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *args)
+{
+	struct tt_program_args with = *args;
+	struct tt_tensor *out;
+
+	with.outputs = args->inputs;
+	with.output_count = 1;
+	with.in_place = true;
+	TT_TRY(tt_call_program(&out, call, &with));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------- */
+
+enum kind { FILL, UPDATE };
+static const struct tt_enum_row kind_rows[] = {{FILL, "FILL"}, {UPDATE, "UPDATE"}};
+static const struct tt_enum kind_enum = {"UpdateCacheOpType", kind_rows, 2};
+
+#define ATTRS(X)                                                                                   \
+	X(BATCH, "batch_idx", .unkeyed = true)                                                     \
+	X(POSITION, "update_idx", .unkeyed = true)                                                 \
+	X(OFFSET, "batch_offset", .unkeyed = true)                                                 \
+	X(KIND, "op_type")                                                                         \
+	X(COMPUTE, "compute_kernel_config")
+TT_ATTRS(schema, "KvCacheParams", ATTRS);
+enum { CACHE, IN, INPUTS };
+
+static tt_status check_fill(const struct tt_launch *launch, const struct ttnn_tensor_spec *cache,
+			    const struct ttnn_tensor_spec *in)
+{
+	int64_t batch = launch->attrs[BATCH].integer, position = launch->attrs[POSITION].integer;
+	uint32_t height = tt_shape_last(&cache->padded, 2), rows = tt_shape_last(&in->padded, 2);
+
+	TT_REQUIRE(in->dtype == cache->dtype, "input_tensor.dtype() == cache_tensor.dtype()",
+		   "Input and cache tensors must have same dtype!");
+	TT_REQUIRE(batch >= 0 && batch < cache->padded.dim[0],
+		   "args.batch_idx < cache_tensor.padded_shape()[0]",
+		   "Batch index (%lld) must be less than cache tensor batch size (%u)",
+		   (long long)batch, cache->padded.dim[0]);
+	TT_REQUIRE(position % TT_TILE == 0, "args.update_idx % TILE_HEIGHT == 0",
+		   "Fill update_idx (%lld) must be a multiple of TILE_HEIGHT (%u)",
+		   (long long)position, TT_TILE);
+	TT_REQUIRE(
+		position >= 0 && position <= height && rows <= height - position,
+		"args.update_idx <= cache_tensor.padded_shape()[-2] && "
+		"input_tensor.padded_shape()[-2] <= cache_tensor.padded_shape()[-2] - "
+		"args.update_idx",
+		"Fill update_idx (%lld) + input tensor height (%u) must be <= cache tensor height "
+		"(%u)",
+		(long long)position, rows, height);
+	return TTNN_OK;
+}
+
+static tt_status check_update(const struct tt_launch *launch, const struct ttnn_tensor_spec *cache,
+			      const struct ttnn_tensor_spec *in)
+{
+	int64_t offset = launch->attrs[OFFSET].integer;
+	uint32_t batches = cache->padded.dim[0];
+
+	TT_REQUIRE(batches <= tt_shape_last(&in->padded, 2),
+		   "cache_tensor.padded_shape()[0] <= input_tensor.padded_shape()[-2]",
+		   "Cache tensor batch size (%u) must be <= input tensor height (%u)", batches,
+		   tt_shape_last(&in->padded, 2));
+	if (batches < TT_TILE)
+		TT_REQUIRE(offset >= 0 && offset + batches <= TT_TILE,
+			   "args.batch_offset + cache_tensor.padded_shape()[0] <= 32",
+			   "Batch offset (%lld) + cache tensor batch size (%u) must be <= 32",
+			   (long long)offset, batches);
+	else
+		TT_REQUIRE(offset == 0, "args.batch_offset == 0",
+			   "Batch offset must be 0 when cache tensor batch size >= 32");
+	return TTNN_OK;
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
+	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+
+	TT_REQUIRE(
+		in->layout == TTNN_TILE && cache->layout == TTNN_TILE,
+		"(input_tensor.layout() == Layout::TILE && cache_tensor.layout() == Layout::TILE)",
+		"Inputs to update_cache must be tilized");
+	if (in->shape.rank != 4 || cache->shape.rank != 4)
+		return tt_fail(TTNN_INVALID, "Inputs to update_cache must have four dimensions");
+	TT_REQUIRE(in->padded.dim[3] == cache->padded.dim[3],
+		   "input_tensor.padded_shape()[-1] == cache_tensor.padded_shape()[-1]",
+		   "Input tensor width (%u) must equal cache tensor width (%u)", in->padded.dim[3],
+		   cache->padded.dim[3]);
+	TT_REQUIRE(in->padded.dim[0] == 1, "input_tensor.padded_shape()[0] == 1",
+		   "Input tensor batch size must be 1 but got %u", in->padded.dim[0]);
+	TT_REQUIRE(in->padded.dim[1] == cache->padded.dim[1],
+		   "input_tensor.padded_shape()[1] == cache_tensor.padded_shape()[1]",
+		   "Input tensor height (%u) must equal cache tensor height (%u)",
+		   in->padded.dim[1], cache->padded.dim[1]);
+	return launch->attrs[KIND].integer == FILL ? check_fill(launch, cache, in)
+						   : check_update(launch, cache, in);
+}
+
+/* One row of each head: tiles of the cache are taken apart, changed and put together again. */
+static tt_status rows_update(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *cache = launch->inputs[CACHE], *in = launch->inputs[IN];
+	uint64_t width = cache->spec.padded.dim[3] / TT_TILE, own = tt_shard_tiles(&in->spec);
+	uint64_t at_once = 2 * width * (cache->spec.padded.dim[0] < 2 ? 1 : 2);
+	bool plain = cache->spec.dtype == TTNN_FLOAT32 && in->spec.dtype == TTNN_FLOAT32;
+	bool fp32 = plain || tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
+	uint64_t inter = tt_tile_bytes_of(fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	uint64_t rows = in->spec.padded.dim[2];
+	const struct tt_buffer_row all[] = {
+		TT_DFB_ROW(0, "src0_cb", .pages = at_once, .page = tile_of(cache)),
+		TT_DFB_ROW(1, "src1_cb",
+			   .pages = own     ? own
+				    : plain ? width
+					    : 2 * width,
+			   .page = tile_of(in), .backing = own ? in : NULL),
+		TT_DFB_ROW(24, "interm0_cb", .pages = at_once, .page = inter),
+		TT_DFB_ROW(25, "interm1_cb", .pages = plain ? width : at_once, .page = inter),
+		TT_DFB_ROW(16, "output_cb", .pages = rows * width, .page = tile_of(cache)),
+	};
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
+			     in->spec.padded.dim[1] * (rows / TT_TILE), TTNN_ORIENT_ROW_MAJOR));
+	return tt_plan_buffers(plan, own ? in->spec.memory.shard.grid : split.all, all,
+			       TT_COUNT(all));
+}
+
+static tt_status rows_fill(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[IN];
+	uint64_t own = tt_shard_tiles(&in->spec);
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, in->spec.rows / TT_TILE,
+			     TTNN_ORIENT_ROW_MAJOR));
+	return tt_plan_buffers(
+		plan, own ? in->spec.memory.shard.grid : split.all,
+		&(struct tt_buffer_row)TT_DFB_ROW(0, "src0_cb", .pages = own ? own : 2,
+						  .page = tile_of(in), .backing = own ? in : NULL),
+		1);
+}
+
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = launch->attrs[KIND].integer == FILL;
+	return TTNN_OK;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* cache[b, h, position] = in[0, h, offset + b], or cache[batch, h, position + i] = in[0, h, i]. */
+static tt_status kernel(struct tt_launch *launch)
+{
+	struct tt_tensor *cache = launch->outputs[0], *in = launch->inputs[IN];
+	const struct ttnn_shape *to = &cache->spec.shape, *from = &in->spec.shape;
+	bool fill = launch->attrs[KIND].integer == FILL;
+	uint32_t position = (uint32_t)launch->attrs[POSITION].integer;
+	uint32_t offset = (uint32_t)launch->attrs[OFFSET].integer;
+	uint32_t room = fill ? to->dim[2] - least(position, to->dim[2]) : to->dim[0];
+	uint32_t rows = from->dim[2] > offset ? from->dim[2] - offset : 0;
+	const struct tt_move_loop loops[] = {
+		{least(to->dim[1], from->dim[1]), 1, 1, 1, 1},
+		{least(room, rows), 2, fill ? 2 : 0, 1, 1},
+		{least(to->dim[3], from->dim[3]), 3, 3, 1, 1},
+	};
+	struct tt_move_job job = {.out = cache, .in = in, .loops = loops, .loop_count = 3};
+
+	if (!fill && position >= to->dim[2])
+		return tt_fail(TTNN_INVALID, "position %u is beyond the cache's %u", position,
+			       to->dim[2]);
+	job.in_start[2] = offset;
+	job.out_start[0] = fill ? launch->attrs[BATCH].integer : 0;
+	job.out_start[2] = position;
+	return tt_backend_get()->move(&job);
+}
+
+static const struct tt_factory factories[] = {
+	{.name = "ttnn::prim::UpdateCacheMultiCoreProgramFactory", .memory = rows_update},
+	{.name = "ttnn::prim::FillCacheMultiCoreProgramFactory", .memory = rows_fill},
+};
+static const struct tt_prog program = {
+	.device_op = "UpdateKVCacheOperation",
+	.prim = "ttnn::prim::update_cache",
+	.attrs = &schema,
+	.infer = tt_cache_infer,
+	.validate = validate,
+	TT_FACTORIES(factories),
+	.choose = choose,
+	TT_KERNEL(kernel),
+};
+
+/* ---- counters ------------------------------------------------------------------------------------------- */
+
+#define PLUS_ATTRS(X)                                                                              \
+	X(SUBGRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")             \
+	X(SKIP, "skip_negative_entries")
+TT_ATTRS(plus_schema, "PlusoneParams", PLUS_ATTRS);
+
+static tt_status plus_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(
+		in->dtype == TTNN_INT32 || in->dtype == TTNN_UINT32,
+		"input_tensor.dtype() == tt::tt_metal::DataType::INT32 || input_tensor.dtype() == "
+		"tt::tt_metal::DataType::UINT32",
+		"Only INT32 and UINT32 is supported for inputs!");
+	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR,
+		   "input_tensor.layout() == tt::tt_metal::Layout::ROW_MAJOR",
+		   "Only ROW_MAJOR layout is supported for inputs!");
+	TT_REQUIRE(in->padded.rank >= 1 && in->padded.rank <= 4,
+		   "input_shape.size() >= 1 && input_shape.size() <= 4",
+		   "must have 1 to 4 dimensions for input tensor");
+	return TTNN_OK;
+}
+
+static tt_status plus_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[0];
+	const struct ttnn_value *grid = &launch->attrs[SUBGRID];
+	const ttnn_core_set *cores =
+		grid->kind == TTNN_VALUE_CORE_SET ? grid->core_set : launch->grid;
+	struct ttnn_core_range first = {.start = ttnn_core_set_ranges(cores, NULL)[0].start};
+
+	first.end = first.start;
+	TT_TRY(ttnn_core_set_make(&cores, &first, 1));
+	if (in->spec.memory.has_shard)
+		cores = in->spec.memory.shard.grid;
+	return tt_plan_buffers(plan, cores,
+			       &(struct tt_buffer_row)TT_DFB_ROW(
+				       0, "src0_cb", .pages = 1, .page = tt_aligned_page(in),
+				       .backing = in->spec.memory.has_shard ? in : NULL),
+			       1);
+}
+
+static tt_status plus_kernel(struct tt_launch *launch)
+{
+	static const struct tt_unary_step one = {.fn = TT_UNARY_ADD_UNARY_SFPU, .params = {1}};
+	static const struct tt_unary_step counts = {.fn = TT_UNARY_GEZ};
+	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
+
+	if (!launch->attrs[SKIP].boolean)
+		return tt_backend_get()->map(&(struct tt_map_job){
+			.out = out, .arity = 1, .in = {in}, .post = &one, .post_count = 1});
+	return tt_backend_get()->map(&(struct tt_map_job){.out = out,
+							  .arity = 3,
+							  .in = {in, in, in},
+							  .pre = {&counts, &one, NULL},
+							  .pre_count = {1, 1, 0},
+							  .op = TT_TERNARY_WHERE});
+}
+
+static const struct tt_prog plus_program = {
+	.device_op = "PlusOneDeviceOperation",
+	.prim = "ttnn::prim::plus_one",
+	.attrs = &plus_schema,
+	.infer = tt_cache_infer,
+	.validate = plus_validate,
+	TT_FACTORY("ttnn::experimental::prim::PlusOneProgramFactory", plus_rows),
+	TT_KERNEL(plus_kernel),
+	.cost = tt_cost_unmodelled_move,
+};
+
+/* ---- operations ------------------------------------------------------------------------------------------ */
+
+/* The two names that a tensor argument has among the operations. */
+static struct tt_tensor *either(const struct tt_call *call, const char *one, const char *other)
+{
+	struct tt_tensor *tensor = tt_call_tensor(call, one);
+
+	return tensor ? tensor : tt_call_tensor(call, other);
+}
+
+static tt_status change(struct tt_call *call, enum kind kind)
+{
+	struct tt_tensor *const inputs[INPUTS] = {either(call, "cache", "cache_tensor"),
+						  either(call, "input", "input_tensor")};
+	const struct tt_compute_usual usual = {.fidelity = TT_LOFI, .approx = true};
+	struct ttnn_value attrs[schema_count];
+
+	attrs[BATCH] =
+		ttnn_v_int(tt_call_int(call, "batch_idx", tt_call_int(call, "batch_index", 0)));
+	attrs[POSITION] =
+		ttnn_v_int(tt_call_int(call, "update_idx", tt_call_int(call, "update_index", 0)));
+	attrs[OFFSET] = ttnn_v_int(tt_call_int(call, "batch_offset", 0));
+	attrs[KIND] = tt_value_enum(&kind_enum, kind);
+	attrs[COMPUTE] = ttnn_v_none();
+	if (kind == UPDATE)
+		attrs[COMPUTE] =
+			tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	return tt_cache_launch(call, &(struct tt_program_args){.prog = &program,
+							       .attrs = attrs,
+							       .inputs = inputs,
+							       .input_count = INPUTS});
+}
+
+static tt_status update(struct tt_call *call)
+{
+	return change(call, UPDATE);
+}
+
+static tt_status fill(struct tt_call *call)
+{
+	return change(call, FILL);
+}
+
+static tt_status plus_one(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	const struct ttnn_value attrs[plus_schema_count] = {
+		[SUBGRID] = *tt_call_arg(call, "sub_core_grids"),
+		[SKIP] = ttnn_v_bool(tt_call_bool(call, "skip_negative_entries", false)),
+	};
+
+	return tt_cache_launch(call, &(struct tt_program_args){.prog = &plus_program,
+							       .attrs = attrs,
+							       .inputs = &in,
+							       .input_count = 1});
+}
+
+static const struct tt_prog *const programs[] = {&program, NULL};
+#define OP(called, what, sig, function, truth)                                                     \
+	{                                                                                          \
+		.name = called, .family = "kv_cache", .doc = what, .sigs = {sig},                  \
+		.expand = function, .golden = truth, .pcc = 0.9999, .programs = programs           \
+	}
+static const struct tt_op ops[] = {
+	OP("ttnn.fill_cache", "The first tokens of one user go into the cache.",
+	   "cache_tensor: Tensor, input_tensor: Tensor, batch_idx: int, *, update_idx: int = 0",
+	   fill, tt_golden_fill_cache),
+	OP("ttnn.kv_cache.fill_cache_for_user_", "The first tokens of one user go into the cache.",
+	   "cache: Tensor, input: Tensor, batch_index: int, *, update_idx: int = 0", fill,
+	   tt_golden_fill_cache),
+	OP("ttnn.kv_cache.update_cache_for_token_", "One token of every user goes into the cache.",
+	   "cache: Tensor, input: Tensor, update_index: int, batch_offset: int = 0, "
+	   "compute_kernel_config: ComputeConfig? = None",
+	   update, tt_golden_update_cache),
+	{.name = "ttnn.plus_one",
+	 .family = "kv_cache",
+	 .doc = "Counts every entry up by one, in place.",
+	 .sigs = {"input_tensor: Tensor, sub_core_grids: CoreRangeSet? = None, "
+		  "skip_negative_entries: bool = False"},
+	 .expand = plus_one,
+	 .golden = tt_golden_plus_one,
+	 .pcc = 0.9999},
+	OP("ttnn.update_cache", "One token of every user goes into the cache.",
+	   "cache: Tensor, input: Tensor, update_idx: int, *, batch_offset: int = 0, "
+	   "compute_kernel_config: ComputeConfig? = None",
+	   update, tt_golden_update_cache),
+};
+
+const struct tt_op_family tt_family_kv_cache = {"kv_cache", ops, TT_COUNT(ops)};

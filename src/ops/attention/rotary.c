@@ -1,0 +1,440 @@
+/* rotary.c: rotary position embedding by halves of a row, as Falcon and Hugging Face do it. */
+#include "ops/attention/rotary.h"
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "ops/compute.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/usual.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
+static uint64_t tile_of(const struct tt_tensor *tensor)
+{
+	return tt_tile_bytes_of(tensor->spec.dtype);
+}
+
+static uint64_t tiles_across(const struct tt_tensor *tensor)
+{
+	return tt_shape_last(&tensor->spec.padded, 1) / TT_TILE;
+}
+
+tt_status tt_rotary_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct tt_work_split split;
+
+	if (in->memory.has_shard) {
+		*out = in->memory.shard.grid;
+		return TTNN_OK;
+	}
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, in->rows / TT_TILE,
+			     TTNN_ORIENT_ROW_MAJOR));
+	*out = split.all;
+	return TTNN_OK;
+}
+
+/* ---- the program ---------------------------------------------------------------------------------- */
+
+#define ATTRS(X)                                                                                   \
+	X(SEQUENCE, "seq_len")                                                                     \
+	X(TOKEN, "token_idx", .unkeyed = true)                                                     \
+	X(MEMORY, "output_mem_config")                                                             \
+	X(COMPUTE, "compute_kernel_config")
+TT_ATTRS(schema, "RotaryEmbeddingParams", ATTRS);
+enum { IN, COS, SIN, INPUTS };
+
+/* What was padding of the input belongs to the result. */
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+
+	return tt_infer_one(launch, &in->padded, in->dtype, TTNN_TILE);
+}
+
+static tt_status validate(struct tt_launch *launch)
+{
+	TT_REQUIRE(launch->inputs[COS]->spec.dtype == launch->inputs[SIN]->spec.dtype,
+		   "cos.dtype() == sin.dtype()", "Cos and Sin dtypes must match");
+	return TTNN_OK;
+}
+
+/*
+ * All tokens: rows of cosines and sines pass by with the rows. One token: its row is cut out of the
+ * tables first.
+ */
+static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
+	bool one = tt_value_given(&launch->attrs[TOKEN]);
+	uint64_t width = tiles_across(in), held = one ? width : 2 * width;
+	uint64_t t_in = tile_of(in), t_cos = tile_of(launch->inputs[COS]);
+	uint64_t t_sin = tile_of(launch->inputs[SIN]), own = tt_shard_tiles(&in->spec);
+	const ttnn_core_set *cores;
+
+	TT_TRY(tt_rotary_cores(&cores, launch));
+	return TT_PLAN(
+		plan, cores,
+		TT_CB_ROW(0, "input_cb", .pages = own ? own : 2 * width, .page = t_in,
+			  .backing = own ? in : NULL),
+		TT_CB_ROW(1, "rotated_input_cb", .pages = width > 1 ? 2 * width : 1, .page = t_in),
+		TT_CB_ROW(2, "cos_cb", .pages = held, .page = t_cos),
+		TT_CB_ROW(3, "sin_cb", .pages = held, .page = t_sin),
+		TT_CB_ROW(4, "src_scalar_cb", .pages = width > 1,
+			  .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
+		TT_CB_ROW(24, "rotated_input_interm_cb", .pages = 1, .page = t_in),
+		TT_CB_ROW(25, "cos_interm_cb", .pages = 1, .page = width > 1 ? t_cos : t_in),
+		TT_CB_ROW(26, "sin_interm_cb", .pages = 1, .page = width > 1 ? t_sin : t_in),
+		TT_CB_ROW(16, "output_cb", .pages = own ? own : 2 * width, .page = tile_of(out),
+			  .backing = own ? out : NULL),
+		TT_CB_ROW(27, "untilized_cos_interm_cb", .pages = one ? width : 0, .page = t_cos),
+		TT_CB_ROW(28, "untilized_sin_interm_cb", .pages = one ? width : 0, .page = t_cos),
+		TT_CB_ROW(29, "retilized_cos_cb", .pages = one ? width : 0, .page = t_sin),
+		TT_CB_ROW(30, "retilized_sin_cb", .pages = one ? width : 0, .page = t_sin));
+}
+
+/* The input in the shape of the output, with zeros where it was padding. */
+static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct tt_tensor *like)
+{
+	struct ttnn_spec_args args = {.shape = like->spec.shape, .dtype = TTNN_FLOAT32};
+	struct ttnn_tensor_spec spec;
+
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(ttnn_tensor_new(out, &spec));
+	return tt_move_part(*out, in, &(struct tt_move_block){.extent = in->spec.shape.dim});
+}
+
+static tt_status kernel(struct tt_launch *launch)
+{
+	bool one = tt_value_given(&launch->attrs[TOKEN]);
+	struct tt_tensor *in = launch->inputs[IN], *filled = NULL;
+	tt_status status = TTNN_OK;
+
+	if (!ttnn_shape_equal(&in->spec.shape, &launch->outputs[0]->spec.shape))
+		status = filled_up(&filled, in, launch->outputs[0]);
+	if (status == TTNN_OK)
+		status = tt_backend_get()->rotary(&(struct tt_rotary_job){
+			.out = launch->outputs[0],
+			.in = filled ? filled : in,
+			.cos = launch->inputs[COS],
+			.sin = launch->inputs[SIN],
+			.kind = TT_ROTARY_HALVES,
+			.start = one ? (uint32_t)launch->attrs[TOKEN].integer : 0,
+			.same_row = one});
+	ttnn_tensor_unref(filled);
+	return status;
+}
+
+static const struct tt_prog program = {
+	.device_op = "RotaryEmbeddingDeviceOperation",
+	.prim = "ttnn::prim::rotary_embedding",
+	.attrs = &schema,
+	.infer = infer,
+	.validate = validate,
+	TT_FACTORY("ttnn::experimental::prim::RotaryEmbeddingProgramFactory", rows),
+	TT_KERNEL(kernel),
+};
+
+/* ---- Hugging Face --------------------------------------------------------------------------------- */
+
+#define HF_ATTRS(X)                                                                                \
+	X(HF_DECODE, "is_decode_mode")                                                             \
+	X(HF_MEMORY, "output_mem_config")                                                          \
+	X(HF_COMPUTE, "compute_kernel_config")
+TT_ATTRS(hf_schema, "RotaryEmbeddingHfParams", HF_ATTRS);
+
+/* Rows of one tile are turned by a matrix: that takes less. */
+static tt_status hf_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
+	uint64_t width = tiles_across(in), twice = width > 1 ? 2 * width : 1, t_in = tile_of(in);
+	uint64_t t_cos = tile_of(launch->inputs[COS]), t_sin = tile_of(launch->inputs[SIN]);
+	const ttnn_core_set *cores;
+
+	TT_TRY(tt_rotary_cores(&cores, launch));
+	return TT_PLAN(plan, cores, TT_CB_ROW(0, "input_cb", .pages = 2 * width, .page = t_in),
+		       TT_CB_ROW(1, "rotated_input_cb", .pages = twice, .page = t_in),
+		       TT_CB_ROW(2, "cos_cb", .pages = twice, .page = t_cos),
+		       TT_CB_ROW(3, "sin_cb", .pages = twice, .page = t_sin),
+		       TT_CB_ROW(4, "src_scalar_cb", .pages = width > 1,
+				 .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
+		       TT_CB_ROW(24, "rotated_input_interm_cb", .pages = 1, .page = t_in),
+		       TT_CB_ROW(25, "cos_interm_cb", .pages = 1, .page = width > 1 ? t_cos : t_in),
+		       TT_CB_ROW(26, "sin_interm_cb", .pages = 1, .page = width > 1 ? t_sin : t_in),
+		       TT_CB_ROW(16, "output_cb", .pages = 2 * width, .page = tile_of(out)));
+}
+
+static tt_status hf_rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
+	struct tt_tensor *cos = launch->inputs[COS], *sin = launch->inputs[SIN];
+	uint64_t width = tiles_across(in);
+
+	return TT_PLAN(
+		plan, in->spec.memory.shard.grid,
+		TT_CB_ROW(0, "input_cb", .pages = tt_shard_tiles(&in->spec), .page = tile_of(in),
+			  .backing = in),
+		TT_CB_ROW(2, "cos_cb", .pages = tt_shard_tiles(&cos->spec), .page = tile_of(cos),
+			  .backing = cos),
+		TT_CB_ROW(3, "sin_cb", .pages = tt_shard_tiles(&sin->spec), .page = tile_of(sin),
+			  .backing = sin),
+		TT_CB_ROW(4, "src_scalar_cb", .pages = 1, .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
+		TT_CB_ROW(24, "rotated_input_interm_cb", .pages = width, .page = tile_of(in)),
+		TT_CB_ROW(25, "cos_interm_cb", .pages = width, .page = tile_of(cos)),
+		TT_CB_ROW(26, "sin_interm_cb", .pages = width, .page = tile_of(sin)),
+		TT_CB_ROW(16, "output_cb", .pages = tt_shard_tiles(&out->spec),
+			  .page = tile_of(out), .backing = out));
+}
+
+static tt_status hf_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = launch->attrs[HF_DECODE].boolean && launch->inputs[IN]->spec.memory.has_shard;
+	return TTNN_OK;
+}
+
+static tt_status hf_kernel(struct tt_launch *launch)
+{
+	return tt_backend_get()->rotary(
+		&(struct tt_rotary_job){.out = launch->outputs[0],
+					.in = launch->inputs[IN],
+					.cos = launch->inputs[COS],
+					.sin = launch->inputs[SIN],
+					.kind = TT_ROTARY_HALVES,
+					.same_row = launch->attrs[HF_DECODE].boolean});
+}
+
+static const struct tt_factory hf_factories[] = {
+	{.name = "ttnn::experimental::prim::RotaryEmbeddingHfMultiCore", .memory = hf_rows},
+	{.name = "ttnn::experimental::prim::RotaryEmbeddingHfMultiCoreSharded",
+	 .memory = hf_rows_sharded},
+};
+static const struct tt_prog hf_program = {
+	.device_op = "RotaryEmbeddingHfDeviceOperation",
+	.prim = "ttnn::prim::rotary_embedding_hf",
+	.attrs = &hf_schema,
+	.infer = tt_infer_tiles,
+	TT_FACTORIES(hf_factories),
+	.choose = hf_choose,
+	TT_KERNEL(hf_kernel),
+};
+
+/* ---- half a turn alone ------------------------------------------------------------------------------ */
+
+static const struct tt_field half_fields[] = {{.name = "output_mem_config"}};
+static const struct tt_schema half_schema = {"RotateHalfParams", half_fields, 1, false};
+
+static tt_status half_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct ttnn_core_range first = {{0, 0}, {0, 0}};
+	uint64_t tile = tile_of(launch->inputs[0]);
+	const ttnn_core_set *core;
+
+	TT_TRY(ttnn_core_set_make(&core, &first, 1));
+	return tt_plan_buffers(plan, core,
+			       (struct tt_buffer_row[]){
+				       TT_CB_ROW(0, "src_no_mul_cb", .pages = 2, .page = tile),
+				       TT_CB_ROW(1, "src_scalar_cb", .pages = 1,
+						 .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
+				       TT_CB_ROW(2, "src_mul_cb", .pages = 2, .page = tile),
+				       TT_CB_ROW(16, "output_mul_cb", .pages = 2,
+						 .page = tile_of(launch->outputs[0])),
+			       },
+			       4);
+}
+
+/* x × 0 + turned(x) × 1. */
+static tt_status half_kernel(struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[0], *factors[2] = {NULL, NULL};
+	struct ttnn_spec_args args = {.shape = TT_SHAPE(tt_shape_last(&in->spec.shape, 1)),
+				      .dtype = TTNN_FLOAT32};
+	struct ttnn_tensor_spec spec;
+	tt_status status = ttnn_tensor_spec_make(&spec, &args);
+
+	for (int i = 0; i < 2 && status == TTNN_OK; i++) {
+		status = ttnn_tensor_new(&factors[i], &spec);
+		if (status == TTNN_OK)
+			status = tt_backend_get()->fill(factors[i], i, TT_FILL_ALL);
+	}
+	if (status == TTNN_OK)
+		status =
+			tt_backend_get()->rotary(&(struct tt_rotary_job){.out = launch->outputs[0],
+									 .in = in,
+									 .cos = factors[0],
+									 .sin = factors[1],
+									 .kind = TT_ROTARY_HALVES});
+	ttnn_tensor_unref(factors[0]);
+	ttnn_tensor_unref(factors[1]);
+	return status;
+}
+
+static const struct tt_prog half_program = {
+	.device_op = "RotateHalfDeviceOperation",
+	.prim = "ttnn::prim::rotate_half",
+	.attrs = &half_schema,
+	.infer = tt_infer_tiles,
+	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::"
+		   "RotateHalfDeviceOperation>::DirectDescriptorFactory",
+		   half_rows),
+	TT_KERNEL(half_kernel),
+};
+
+/* ---- operations --------------------------------------------------------------------------------------- */
+
+static tt_status launch(struct tt_call *call, const struct tt_program_args *args)
+{
+	struct tt_tensor *out;
+
+	TT_TRY(tt_call_program(&out, call, args));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status check_table(const struct ttnn_tensor_spec *table, const struct ttnn_shape *in,
+			     bool cosine)
+{
+	const struct ttnn_shape *padded = &table->padded;
+	uint32_t width = tt_shape_last(in, 1);
+	struct tt_str text = {0};
+	tt_status status;
+
+	if (padded->rank == 4 && padded->dim[0] == 1 && padded->dim[1] == 1 &&
+	    padded->dim[3] == width)
+		return TTNN_OK;
+	tt_shape_list(&text, padded);
+	status = tt_fail_cond(
+		TTNN_INVALID,
+		cosine ? "cos_cache.padded_shape()[0] == 1 && "
+			 "cos_cache.padded_shape()[1] == 1 && "
+			 "cos_cache.padded_shape()[-1] == X"
+		       : "sin_cache.padded_shape()[0] == 1 && "
+			 "sin_cache.padded_shape()[1] == 1 && "
+			 "sin_cache.padded_shape()[-1] == X",
+		"%s cache dimensions must match input dimensions. Expected (1, 1, %u), "
+		"but got Shape(%s).",
+		cosine ? "Cosine" : "Sine", width, tt_str_text(&text));
+	tt_str_deinit(&text);
+	return status;
+}
+
+static tt_status check(const struct tt_call *call, struct tt_tensor *const inputs[INPUTS])
+{
+	const struct ttnn_shape *in = &inputs[IN]->spec.padded;
+	uint32_t width = tt_shape_last(in, 1), length = tt_shape_last(in, 2);
+	uint32_t table = tt_shape_last(&inputs[COS]->spec.padded, 2);
+
+	TT_REQUIRE(
+		width == TT_TILE || width % (2 * TT_TILE) == 0,
+		"input_tensor.padded_shape()[-1] == TILE_WIDTH || input_tensor.padded_shape()[-1] "
+		"% (TILE_WIDTH * 2) == 0",
+		"Input X dimension (%u) must be either 32 (single tile) or divisible by 64 "
+		"(rotate_half midpoint must align with a tile boundary).",
+		width);
+	TT_TRY(check_table(&inputs[COS]->spec, in, true));
+	TT_TRY(check_table(&inputs[SIN]->spec, in, false));
+	if (!tt_value_given(tt_call_arg(call, "token_index")))
+		TT_REQUIRE(table >= length, "cos_seq_len >= input_seq_len",
+			   "Cosine cache must cover the input sequence length. Input sequence "
+			   "length: %u, Cos cache sequence length: %u.",
+			   length, table);
+	else if (tt_call_int(call, "token_index", 0) < 0 ||
+		 tt_call_int(call, "token_index", 0) >= (int64_t)table)
+		return tt_fail(TTNN_INVALID, "token_index is not in the cosine cache");
+	return TTNN_OK;
+}
+
+static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+
+static tt_status embed(struct tt_call *call)
+{
+	struct tt_tensor *inputs[INPUTS] = {tt_call_tensor(call, "input_tensor"),
+					    tt_call_tensor(call, "cos_cache"),
+					    tt_call_tensor(call, "sin_cache")};
+	struct ttnn_value attrs[schema_count];
+
+	TT_TRY(check(call, inputs));
+	for (int i = 0; i < INPUTS; i++)
+		if (inputs[i]->spec.layout != TTNN_TILE) {
+			const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(inputs[i])}};
+
+			TT_TRY(tt_call_op(&inputs[i], call, "ttnn.tilize_with_zero_padding", args,
+					  1));
+			tt_call_own(call, inputs[i]);
+		}
+	attrs[SEQUENCE] = ttnn_v_int(tt_value_given(tt_call_arg(call, "token_index"))
+					     ? 1
+					     : tt_shape_last(&inputs[IN]->spec.padded, 2));
+	attrs[TOKEN] = *tt_call_arg(call, "token_index");
+	attrs[MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
+	attrs[COMPUTE] =
+		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	return launch(call, &(struct tt_program_args){.prog = &program,
+						      .attrs = attrs,
+						      .inputs = inputs,
+						      .input_count = INPUTS});
+}
+
+static tt_status embed_hf(struct tt_call *call)
+{
+	struct tt_tensor *const inputs[INPUTS] = {tt_call_tensor(call, "input_tensor"),
+						  tt_call_tensor(call, "cos_cache"),
+						  tt_call_tensor(call, "sin_cache")};
+	struct ttnn_value attrs[hf_schema_count];
+
+	attrs[HF_DECODE] = ttnn_v_bool(tt_call_bool(call, "is_decode_mode", false));
+	attrs[HF_MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
+	attrs[HF_COMPUTE] =
+		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	return launch(call, &(struct tt_program_args){.prog = &hf_program,
+						      .attrs = attrs,
+						      .inputs = inputs,
+						      .input_count = INPUTS});
+}
+
+static tt_status rotate_half(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input");
+	uint32_t width = tt_shape_last(&in->spec.padded, 1);
+	struct ttnn_value attr;
+
+	TT_REQUIRE(width % (2 * TT_TILE) == 0,
+		   "input_tensor.padded_shape()[-1] % (TILE_WIDTH * 2) == 0",
+		   "Input X dimension (%u) must be divisible by 64 for tiling.", width);
+	attr = tt_value_memory_or_like(call, in);
+	return launch(call, &(struct tt_program_args){.prog = &half_program,
+						      .attrs = &attr,
+						      .inputs = &in,
+						      .input_count = 1});
+}
+
+#define TABLES "input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, "
+#define TAIL "memory_config: MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None"
+static const struct tt_op ops[] = {
+	{.name = "ttnn.experimental.rotary_embedding",
+	 .family = "rotary",
+	 .doc = "Rows turned by the angles of their positions, half against half.",
+	 .sigs = {TABLES "token_index: int? = None, *, " TAIL},
+	 .expand = embed,
+	 .golden = tt_golden_rotary,
+	 .pcc = 0.999},
+	{.name = "ttnn.experimental.rotary_embedding_hf",
+	 .family = "rotary",
+	 .doc = "The same with tables for the tokens at hand, or for each user.",
+	 .sigs = {TABLES "*, is_decode_mode: bool = False, " TAIL},
+	 .expand = embed_hf,
+	 .golden = tt_golden_rotary,
+	 .pcc = 0.999},
+	{.name = "ttnn.experimental.rotate_half",
+	 .family = "rotary",
+	 .doc = "The second half of each row, negated, before the first.",
+	 .sigs = {"input: Tensor, *, memory_config: MemoryConfig? = None"},
+	 .expand = rotate_half,
+	 .golden = tt_golden_rotate_half,
+	 .pcc = 0.9999},
+};
+
+const struct tt_op_family tt_family_rotary = {"rotary", ops, TT_COUNT(ops)};

@@ -1,0 +1,311 @@
+/* rotary_llama.c: rotary position embedding of neighbouring columns, by a matrix that turns them. */
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/attention/rotary.h"
+#include "ops/compute.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/usual.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
+static uint64_t tile_of(const struct tt_tensor *tensor)
+{
+	return tt_tile_bytes_of(tensor->spec.dtype);
+}
+
+/* A buffer that is a tensor's shard. */
+static struct tt_buffer_row in_shard(uint32_t index, const char *name, struct tt_tensor *tensor)
+{
+	return (struct tt_buffer_row)TT_DFB_ROW(index, name, .pages = tt_shard_tiles(&tensor->spec),
+						.page = tile_of(tensor), .backing = tensor);
+}
+
+/* ---- one tensor -------------------------------------------------------------------------------------- */
+
+#define ATTRS(X)                                                                                   \
+	X(DECODE, "is_decode_mode")                                                                \
+	X(MEMORY, "output_mem_config")                                                             \
+	X(COMPUTE, "compute_kernel_config")
+TT_ATTRS(schema, "RotaryEmbeddingLlamaParams", ATTRS);
+enum { IN, COS, SIN, MATRIX, INPUTS };
+
+static tt_status validate(struct tt_launch *launch)
+{
+	for (int i = 0; i < INPUTS; i++)
+		TT_REQUIRE(launch->inputs[i]->spec.dtype == TTNN_BFLOAT16,
+			   "input_tensor.dtype() == cos.dtype() && cos.dtype() == sin.dtype() && "
+			   "sin.dtype() == trans_mat.dtype() && trans_mat.dtype() == "
+			   "DataType::BFLOAT16",
+			   "All input tensors must have dtype = bfloat16");
+	if (launch->attrs[DECODE].boolean)
+		TT_REQUIRE(launch->inputs[IN]->spec.memory.layout == TTNN_HEIGHT_SHARDED,
+			   "(input_tensor.memory_config().memory_layout() == "
+			   "TensorMemoryLayout::HEIGHT_SHARDED)",
+			   "Sharded inputs for RoPE must be HEIGHT_SHARDED.");
+	return TTNN_OK;
+}
+
+static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	uint64_t width = tt_shape_last(&launch->inputs[IN]->spec.padded, 1) / TT_TILE;
+	uint64_t t_in = tile_of(launch->inputs[IN]), t_cos = tile_of(launch->inputs[COS]);
+	uint64_t t_sin = tile_of(launch->inputs[SIN]);
+
+	return TT_PLAN(
+		plan, launch->grid, TT_DFB_ROW(0, "input_cb", .pages = 2 * width, .page = t_in),
+		TT_DFB_ROW(1, "cos_cb", .pages = 2 * width, .page = t_cos),
+		TT_DFB_ROW(2, "sin_cb", .pages = 2 * width, .page = t_sin),
+		TT_DFB_ROW(3, "trans_mat_cb", .pages = 1, .page = tile_of(launch->inputs[MATRIX])),
+		TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width, .page = t_in),
+		TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = t_cos),
+		TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = t_sin),
+		TT_DFB_ROW(16, "output_cb", .pages = 2 * width,
+			   .page = tile_of(launch->outputs[0])),
+		TT_SCRATCH_ROW(17, "scratch", .pages = width, .page = t_in));
+}
+
+static tt_status rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *const *inputs = launch->inputs;
+	uint64_t width = tt_shape_last(&inputs[IN]->spec.padded, 1) / TT_TILE;
+
+	return TT_PLAN(
+		plan, inputs[IN]->spec.memory.shard.grid, in_shard(0, "input_cb", inputs[IN]),
+		in_shard(1, "cos_cb", inputs[COS]), in_shard(2, "sin_cb", inputs[SIN]),
+		in_shard(3, "trans_mat_cb", inputs[MATRIX]),
+		TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width,
+			   .page = tile_of(inputs[IN])),
+		TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = tile_of(inputs[COS])),
+		TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = tile_of(inputs[SIN])),
+		in_shard(16, "output_cb", launch->outputs[0]));
+}
+
+static tt_status choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = launch->attrs[DECODE].boolean;
+	return TTNN_OK;
+}
+
+/* Turns by a matrix, of which every core may have a copy: then by the first. */
+static tt_status turn_by(struct tt_rotary_job *job)
+{
+	struct tt_tensor *all = job->matrix;
+	uint32_t size = tt_shape_last(&all->spec.shape, 1), extent[TTNN_MAX_RANK];
+	struct ttnn_spec_args args = {.shape = all->spec.shape, .dtype = TTNN_FLOAT32};
+	struct ttnn_tensor_spec spec;
+	tt_status status;
+
+	job->kind = TT_ROTARY_MATRIX;
+	if (tt_shape_last(&all->spec.shape, 2) <= size)
+		return tt_backend_get()->rotary(job);
+	for (uint32_t i = 0; i < args.shape.rank; i++)
+		extent[i] = args.shape.dim[i] = i + 2 < args.shape.rank ? 1 : size;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(ttnn_tensor_new(&job->matrix, &spec));
+	status = tt_move_part(job->matrix, all, &(struct tt_move_block){.extent = extent});
+	if (status == TTNN_OK)
+		status = tt_backend_get()->rotary(job);
+	ttnn_tensor_unref(job->matrix);
+	return status;
+}
+
+/* While decoding every head of a user has the user's position: the first row of its tables. */
+static tt_status kernel(struct tt_launch *launch)
+{
+	return turn_by(&(struct tt_rotary_job){.out = launch->outputs[0],
+					       .in = launch->inputs[IN],
+					       .cos = launch->inputs[COS],
+					       .sin = launch->inputs[SIN],
+					       .matrix = launch->inputs[MATRIX],
+					       .same_row = launch->attrs[DECODE].boolean});
+}
+
+static const struct tt_factory factories[] = {
+	{.name = "ttnn::experimental::prim::RotaryEmbeddingLlamaMultiCore", .memory = rows},
+	{.name = "ttnn::experimental::prim::RotaryEmbeddingLlamaMultiCoreSharded",
+	 .memory = rows_sharded},
+};
+static const struct tt_prog program = {
+	.device_op = "RotaryEmbeddingLlamaDeviceOperation",
+	.prim = "ttnn::prim::rotary_embedding_llama",
+	.attrs = &schema,
+	.validate = validate,
+	TT_FACTORIES(factories),
+	.choose = choose,
+	TT_KERNEL(kernel),
+};
+
+/* ---- queries and keys at once ---------------------------------------------------------------------------- */
+
+#define FUSED_ATTRS(X)                                                                             \
+	X(Q_MEMORY, "q_output_mem_config")                                                         \
+	X(K_MEMORY, "k_output_mem_config")                                                         \
+	X(FUSED_COMPUTE, "compute_kernel_config")
+TT_ATTRS(fused_schema, "RotaryEmbeddingLlamaFusedQkParams", FUSED_ATTRS);
+enum { Q, K, FUSED_COS, FUSED_SIN, FUSED_MATRIX, FUSED_INPUTS };
+
+static tt_status fused_infer(struct tt_launch *launch)
+{
+	launch->output_count = 2;
+	for (int i = 0; i < 2; i++) {
+		const struct ttnn_tensor_spec *in = &launch->inputs[i]->spec;
+
+		TT_TRY(tt_spec_simple(&launch->specs[i], &in->shape, in->dtype, in->layout,
+				      launch->attrs[i].memory));
+	}
+	return TTNN_OK;
+}
+
+static tt_status fused_validate(struct tt_launch *launch)
+{
+	for (int i = 0; i < FUSED_INPUTS; i++)
+		TT_REQUIRE(launch->inputs[i]->spec.memory.layout == TTNN_HEIGHT_SHARDED &&
+				   launch->inputs[i]->spec.memory.has_shard,
+			   "input.memory_config().memory_layout() == "
+			   "TensorMemoryLayout::HEIGHT_SHARDED",
+			   "Sharded inputs for RoPE must be HEIGHT_SHARDED.");
+	return TTNN_OK;
+}
+
+static tt_status fused_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *const *inputs = launch->inputs;
+	uint64_t width = tt_shape_last(&inputs[Q]->spec.padded, 1) / TT_TILE;
+
+	return TT_PLAN(
+		plan, inputs[FUSED_COS]->spec.memory.shard.grid,
+		in_shard(0, "q_input_cb", inputs[Q]), in_shard(1, "k_input_cb", inputs[K]),
+		in_shard(2, "cos_cb", inputs[FUSED_COS]), in_shard(3, "sin_cb", inputs[FUSED_SIN]),
+		in_shard(4, "trans_mat_cb", inputs[FUSED_MATRIX]),
+		TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width,
+			   .page = tile_of(inputs[Q])),
+		TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = tile_of(inputs[FUSED_COS])),
+		TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = tile_of(inputs[FUSED_SIN])),
+		in_shard(16, "q_output_cb", launch->outputs[0]),
+		in_shard(17, "k_output_cb", launch->outputs[1]));
+}
+
+/* The rows of a table for one of both: those of the queries come first. */
+static tt_status table_part(struct tt_tensor **out, struct tt_tensor *table, uint32_t from,
+			    uint32_t users)
+{
+	struct ttnn_spec_args args = {.dtype = TTNN_FLOAT32};
+	const struct ttnn_shape *shape = &table->spec.shape;
+	int64_t start[TTNN_MAX_RANK] = {0};
+	struct ttnn_tensor_spec spec;
+
+	args.shape = *shape;
+	args.shape.dim[1] = users;
+	start[1] = from;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(ttnn_tensor_new(out, &spec));
+	return tt_move_part(*out, table,
+			    &(struct tt_move_block){.extent = args.shape.dim, .in_start = start});
+}
+
+static tt_status turn(struct tt_launch *launch, int which)
+{
+	uint32_t users = launch->inputs[which]->spec.shape.dim[1];
+	uint32_t from = which == K ? launch->inputs[Q]->spec.shape.dim[1] : 0;
+	struct tt_tensor *cos = NULL, *sin = NULL;
+	tt_status status = table_part(&cos, launch->inputs[FUSED_COS], from, users);
+
+	if (status == TTNN_OK)
+		status = table_part(&sin, launch->inputs[FUSED_SIN], from, users);
+	if (status == TTNN_OK)
+		status = turn_by(&(struct tt_rotary_job){.out = launch->outputs[which],
+							 .in = launch->inputs[which],
+							 .cos = cos,
+							 .sin = sin,
+							 .matrix = launch->inputs[FUSED_MATRIX],
+							 .same_row = true});
+	ttnn_tensor_unref(cos);
+	ttnn_tensor_unref(sin);
+	return status;
+}
+
+static tt_status fused_kernel(struct tt_launch *launch)
+{
+	TT_TRY(turn(launch, Q));
+	return turn(launch, K);
+}
+
+static const struct tt_prog fused_program = {
+	.device_op = "RotaryEmbeddingLlamaFusedQKDeviceOperation",
+	.prim = "ttnn::prim::rotary_embedding_llama_fused_qk",
+	.attrs = &fused_schema,
+	.infer = fused_infer,
+	.validate = fused_validate,
+	TT_FACTORY("ttnn::experimental::prim::RotaryEmbeddingLlamaFusedQKProgramFactory",
+		   fused_rows),
+	TT_KERNEL(fused_kernel),
+};
+
+/* ---- operations ------------------------------------------------------------------------------------------- */
+
+static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+
+static tt_status embed(struct tt_call *call)
+{
+	struct tt_tensor *const inputs[INPUTS] = {
+		tt_call_tensor(call, "input_tensor"), tt_call_tensor(call, "cos_cache"),
+		tt_call_tensor(call, "sin_cache"), tt_call_tensor(call, "trans_mat")};
+	struct ttnn_value attrs[schema_count];
+
+	attrs[DECODE] = ttnn_v_bool(tt_call_bool(call, "is_decode_mode", false));
+	attrs[MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
+	attrs[COMPUTE] =
+		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
+				.input_count = INPUTS);
+}
+
+static tt_status embed_both(struct tt_call *call)
+{
+	struct tt_tensor *const inputs[FUSED_INPUTS] = {
+		tt_call_tensor(call, "q_input_tensor"), tt_call_tensor(call, "k_input_tensor"),
+		tt_call_tensor(call, "cos_cache"), tt_call_tensor(call, "sin_cache"),
+		tt_call_tensor(call, "trans_mat")};
+	struct ttnn_value attrs[fused_schema_count];
+	struct tt_tensor *out[2];
+	size_t count;
+
+	for (int i = 0; i < 2; i++)
+		attrs[i] = ttnn_v_memory(&inputs[Q + i]->spec.memory);
+	attrs[FUSED_COMPUTE] =
+		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	TT_TRY(tt_call_programs(out, &count, call,
+				&(struct tt_program_args){.prog = &fused_program,
+							  .attrs = attrs,
+							  .inputs = inputs,
+							  .input_count = FUSED_INPUTS}));
+	tt_call_return(call, out[0]);
+	tt_call_return(call, out[1]);
+	return TTNN_OK;
+}
+
+static const struct tt_op ops[] = {
+	{.name = "ttnn.experimental.rotary_embedding_llama",
+	 .family = "rotary_llama",
+	 .doc = "Rows turned by the angles of their positions, pair by pair.",
+	 .sigs = {"input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, "
+		  "*, is_decode_mode: bool = False, memory_config: MemoryConfig? = None, "
+		  "compute_kernel_config: ComputeConfig? = None"},
+	 .expand = embed,
+	 .golden = tt_golden_rotary_llama,
+	 .pcc = 0.999},
+	{.name = "ttnn.experimental.rotary_embedding_llama_fused_qk",
+	 .family = "rotary_llama",
+	 .doc = "The same for the queries and keys of each user at once.",
+	 .sigs = {"q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: "
+		  "Tensor, trans_mat: Tensor, *, compute_kernel_config: ComputeConfig? = None"},
+	 .expand = embed_both,
+	 .golden = tt_golden_rotary_fused,
+	 .pcc = 0.999,
+	 .gives = "[Tensor]"},
+};
+
+const struct tt_op_family tt_family_rotary_llama = {"rotary_llama", ops, TT_COUNT(ops)};

@@ -1,0 +1,429 @@
+/*
+ * collective.c: operations in which the chips of a mesh give each other their data.
+ *
+ * A group is what takes part together: all chips, or those of one row or column of the mesh
+ * (cluster_axis). One program serves all operations: what each chip receives is a row of the table
+ * `kinds`. No recording of upstream exists that shows the program memory of these, so none is told.
+ */
+#include <string.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden.h"
+#include "ops/cost.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+#define MEMBERS_MAX 64
+
+enum kind { GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, SEND, PARTITION };
+
+enum { DIM, AXIS, MEMORY, SENDER, RECEIVER, ATTRS };
+
+static const struct tt_field fields[ATTRS] = {
+	[DIM] = {.name = "dim"},
+	[AXIS] = {.name = "cluster_axis"},
+	[MEMORY] = {.name = "output_mem_config"},
+	[SENDER] = {.name = "sender"},
+	[RECEIVER] = {.name = "receiver"},
+};
+static const struct tt_schema schema = {"CollectiveParams", fields, ATTRS, true};
+
+/* How the extent of the dimension changes, and whether members are added up. */
+static const struct {
+	bool grows, shrinks, adds;
+} kinds[] = {
+	[GATHER] = {.grows = true},
+	[REDUCE_SCATTER] = {.shrinks = true, .adds = true},
+	[ALL_REDUCE] = {.adds = true},
+	[BROADCAST] = {0},
+	[SEND] = {0},
+	[PARTITION] = {.shrinks = true},
+};
+
+/* ---- groups ----------------------------------------------------------------------------------------- */
+
+struct group {
+	uint32_t chips[MEMBERS_MAX]; /* their places on the mesh, in order */
+	uint32_t count;
+	uint32_t own; /* the place of the chip itself in the group */
+};
+
+/* The group of a chip; axis 0 goes down a column of the mesh, 1 along a row, -1 over all. */
+static void find_group(struct group *out, uint32_t rows, uint32_t cols, int64_t axis, uint32_t chip)
+{
+	out->count = 0;
+	for (uint32_t i = 0; i < rows * cols && out->count < MEMBERS_MAX; i++) {
+		bool together =
+			axis < 0 || (axis == 0 ? i % cols == chip % cols : i / cols == chip / cols);
+
+		if (!together)
+			continue;
+		if (i == chip)
+			out->own = out->count;
+		out->chips[out->count++] = i;
+	}
+}
+
+static uint32_t group_size(const struct tt_device *device, int64_t axis)
+{
+	if (axis < 0)
+		return device->rows * device->cols;
+	return axis == 0 ? device->rows : device->cols;
+}
+
+static int64_t axis_of(const struct ttnn_value *value)
+{
+	int64_t axis;
+
+	return tt_value_integer(&axis, value) ? axis : -1;
+}
+
+/* ---- the program --------------------------------------------------------------------------------------- */
+
+static enum kind kind_of(const struct tt_launch *launch)
+{
+	return *(const enum kind *)launch->extra;
+}
+
+static tt_status infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	uint32_t size = group_size(launch->device, axis_of(&launch->attrs[AXIS]));
+	enum kind kind = kind_of(launch);
+	struct ttnn_shape shape = in->shape;
+	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
+
+	TT_REQUIRE(launch->device->rows * launch->device->cols <= MEMBERS_MAX, "num_devices <= 64",
+		   "A collective takes at most %d devices", MEMBERS_MAX);
+	if (kinds[kind].shrinks) {
+		TT_REQUIRE(shape.dim[dim] % size == 0, "dim_size % num_devices == 0",
+			   "Dimension %u of %u elements cannot be cut among %u devices", dim,
+			   shape.dim[dim], size);
+		shape.dim[dim] /= size;
+	}
+	if (kinds[kind].grows)
+		shape.dim[dim] *= size;
+	launch->output_count = 1;
+	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
+			      launch->attrs[MEMORY].memory);
+}
+
+/* A part of a member's tensor to a place in another, all of it along the other dimensions. */
+struct part {
+	uint32_t dim;
+	uint32_t extent;
+	int64_t from, to;
+	uint32_t shift; /* dimensions that the output has in front, moved to `at` in the first */
+	int64_t at;
+};
+
+static tt_status move_part(struct tt_tensor *out, struct tt_tensor *in, const struct part *part)
+{
+	struct tt_move_loop loops[TTNN_MAX_RANK];
+	struct tt_move_job job = {.out = out, .in = in, .loops = loops};
+
+	for (uint32_t d = 0; d < in->spec.shape.rank; d++)
+		loops[job.loop_count++] = (struct tt_move_loop){
+			.extent = d == part->dim ? part->extent : in->spec.shape.dim[d],
+			.in_dim = (int32_t)d,
+			.out_dim = (int32_t)(d + part->shift),
+			.in_step = 1,
+			.out_step = 1};
+	job.in_start[part->dim] = part->from;
+	job.out_start[part->dim + part->shift] = part->to;
+	if (part->shift)
+		job.out_start[0] = part->at;
+	return tt_backend_get()->move(&job);
+}
+
+/* The part of one member's input, read there. */
+static tt_status receive(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
+			 const struct part *part)
+{
+	struct tt_tensor *in;
+	tt_status status;
+
+	TT_TRY(tt_tensor_resident(&in, launch->inputs[0], chip, TT_BUFFER_READ));
+	status = move_part(out, in, part);
+	ttnn_tensor_unref(in);
+	return status;
+}
+
+/* All members' parts one above the other, added up in float32 (integers as they are). */
+static tt_status add_up(struct tt_tensor *out, const struct tt_launch *launch,
+			const struct group *group, struct part part)
+{
+	const struct ttnn_shape *shape = &out->spec.shape;
+	struct ttnn_spec_args args = {
+		.dtype = tt_dtype_is_integer(out->spec.dtype) ? out->spec.dtype : TTNN_FLOAT32};
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *stack;
+	tt_status status = TTNN_OK;
+
+	TT_REQUIRE(shape->rank < TTNN_MAX_RANK, "rank < 8",
+		   "A tensor of rank %u cannot be added up", shape->rank);
+	args.shape.rank = shape->rank + 1;
+	args.shape.dim[0] = group->count;
+	memcpy(&args.shape.dim[1], shape->dim, shape->rank * sizeof(shape->dim[0]));
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(tt_tensor_alloc(&stack, &spec));
+	part.shift = 1;
+	for (uint32_t i = 0; i < group->count && status == TTNN_OK; i++) {
+		part.at = i;
+		status = receive(stack, launch, group->chips[i], &part);
+	}
+	if (status == TTNN_OK)
+		status = tt_backend_get()->reduce(&(struct tt_reduce_job){
+			.out = out, .in = stack, .kind = TT_REDUCE_SUM, .dims = 1, .scale = 1});
+	ttnn_tensor_unref(stack);
+	return status;
+}
+
+/* What the chip at this place of the mesh gets. */
+static tt_status serve(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip)
+{
+	const struct ttnn_value *attrs = launch->attrs;
+	const struct ttnn_shape *shape = &launch->inputs[0]->spec.shape;
+	struct part part = {.dim = (uint32_t)attrs[DIM].integer};
+	enum kind kind = kind_of(launch);
+	uint32_t from = chip;
+	struct group group;
+
+	find_group(&group, launch->device->rows, launch->device->cols, axis_of(&attrs[AXIS]), chip);
+	part.extent = shape->dim[part.dim];
+	if (kinds[kind].shrinks) {
+		part.extent /= group.count;
+		part.from = (int64_t)part.extent * group.own;
+	}
+	if (kinds[kind].adds)
+		return add_up(out, launch, &group, part);
+	if (kind == GATHER) {
+		for (uint32_t i = 0; i < group.count; i++, part.to += part.extent)
+			TT_TRY(receive(out, launch, group.chips[i], &part));
+		return TTNN_OK;
+	}
+	if (kind == BROADCAST || (kind == SEND && chip == (uint32_t)attrs[RECEIVER].integer))
+		from = (uint32_t)attrs[SENDER].integer;
+	return receive(out, launch, from, &part);
+}
+
+static tt_status kernel(struct tt_launch *launch)
+{
+	uint32_t chips = launch->device->rows * launch->device->cols;
+
+	for (uint32_t chip = 0; chip < chips; chip++) {
+		struct tt_tensor *out;
+		tt_status status;
+
+		TT_TRY(tt_tensor_resident(&out, launch->outputs[0], chip, TT_BUFFER_OVERWRITE));
+		status = serve(out, launch, chip);
+		ttnn_tensor_unref(out);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
+static const struct tt_factory factories[] = {{.name = "ttnn::prim::CollectiveProgramFactory"}};
+
+#define PROGRAM(kind_, device_, prim_, cost_)                                                      \
+	[kind_] = {                                                                                \
+		.device_op = device_,                                                              \
+		.prim = "ttnn::prim::" prim_,                                                      \
+		.attrs = &schema,                                                                  \
+		.infer = infer,                                                                    \
+		.factories = factories,                                                            \
+		.factory_count = 1,                                                                \
+		TT_KERNEL(kernel),                                                                 \
+		.cost = cost_,                                                                     \
+		.together = true,                                                                  \
+	}
+static const struct tt_prog programs[] = {
+	PROGRAM(GATHER, "AllGatherDeviceOperation", "all_gather", tt_cost_unmodelled_move),
+	PROGRAM(REDUCE_SCATTER, "ReduceScatterDeviceOperation", "reduce_scatter", NULL),
+	PROGRAM(ALL_REDUCE, "AllReduceDeviceOperation", "all_reduce", NULL),
+	PROGRAM(BROADCAST, "BroadcastDeviceOperation", "broadcast", tt_cost_unmodelled_move),
+	PROGRAM(SEND, "PointToPointOp", "point_to_point", tt_cost_unmodelled_move),
+	PROGRAM(PARTITION, "MeshPartitionDeviceOperation", "mesh_partition",
+		tt_cost_unmodelled_move),
+};
+
+/* ---- calls -------------------------------------------------------------------------------------------------- */
+
+/* The place of a mesh coordinate, -1 without one. */
+static tt_status place_of(struct ttnn_value *out, const struct tt_call *call, const char *name)
+{
+	const struct tt_device *device = call->device;
+	int64_t at[2] = {0, 0};
+	size_t count;
+
+	*out = ttnn_v_int(-1);
+	if (!tt_value_given(tt_call_arg(call, name)))
+		return TTNN_OK;
+	TT_TRY(tt_call_ints(at, &count, 2, call, name));
+	TT_REQUIRE(count == 2 && at[0] >= 0 && at[0] < device->rows && at[1] >= 0 &&
+			   at[1] < device->cols,
+		   "coord in mesh", "%s is not on the mesh of %u x %u devices", name, device->rows,
+		   device->cols);
+	*out = ttnn_v_int(at[0] * device->cols + at[1]);
+	return TTNN_OK;
+}
+
+static tt_status run(struct tt_call *call, enum kind kind)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out,
+			 *given = tt_call_tensor(call, "output_tensor");
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_value attrs[ATTRS] = {[AXIS] = *tt_call_arg(call, "cluster_axis")};
+	uint32_t dim;
+
+	TT_REQUIRE(tt_tensor_device(in), "storage_type == DEVICE",
+		   "%s: the tensor must be on a device", call->entry->op->name);
+	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", 0), in->spec.shape.rank));
+	if (!given)
+		given = tt_call_tensor(call, "persistent_output_buffer");
+	attrs[DIM] = ttnn_v_int(dim);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &in->spec.memory);
+	TT_TRY(place_of(&attrs[SENDER], call, "sender_coord"));
+	TT_TRY(place_of(&attrs[RECEIVER], call, "receiver_coord"));
+	TT_TRY(tt_call_program(&out, call,
+			       &(struct tt_program_args){.prog = &programs[kind],
+							 .attrs = attrs,
+							 .inputs = &in,
+							 .input_count = 1,
+							 .outputs = &given,
+							 .output_count = 1,
+							 .extra = &kind}));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand(struct tt_call *call)
+{
+	return run(call, *(const enum kind *)call->entry->op->row);
+}
+
+/* ---- what the first chip should have -------------------------------------------------------------------------- */
+
+static tt_status golden_add(struct tt_array *out, const struct tt_array *in, uint32_t dim,
+			    uint64_t from, uint64_t to)
+{
+	uint64_t at[TTNN_MAX_RANK];
+
+	for (uint64_t i = 0; i < in->count; i++) {
+		tt_array_coordinate(at, in, i);
+		if (at[dim] < from || at[dim] - from + to >= out->shape.dim[dim])
+			continue;
+		at[dim] += to - from;
+		out->data[tt_array_index(out, at)] += in->data[i];
+	}
+	return TTNN_OK;
+}
+
+static tt_status golden(struct tt_golden *golden)
+{
+	enum kind kind = *(const enum kind *)golden->op->row;
+	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct tt_device *device = tt_tensor_device(in);
+	int64_t axis = axis_of(tt_call_arg(&golden->call, "cluster_axis"));
+	uint32_t size = device ? group_size(device, axis) : 0;
+	struct ttnn_shape shape = in->spec.shape;
+	struct ttnn_value sender;
+	struct group group;
+	struct tt_array *out;
+	uint32_t dim;
+
+	if (!device)
+		return tt_fail(TTNN_INVALID, "%s: the golden needs a tensor on a mesh of chips",
+			       golden->op->name);
+	TT_TRY(tt_normal_dim(&dim, tt_call_int(&golden->call, "dim", 0), shape.rank));
+	golden->call.device = tt_tensor_device(in);
+	TT_TRY(place_of(&sender, &golden->call, "sender_coord"));
+	find_group(&group, device->rows, device->cols, axis, 0);
+	if (kind == BROADCAST)
+		group = (struct group){.chips = {(uint32_t)sender.integer}, .count = 1};
+	else if (kind == SEND || kind == PARTITION)
+		group.count = 1;
+	if (kinds[kind].grows)
+		shape.dim[dim] *= group.count;
+	if (kinds[kind].shrinks && size)
+		shape.dim[dim] /= size;
+	golden->first_chip = kinds[kind].shrinks || kind == SEND;
+	out = tt_golden_out(golden, &shape, in->spec.dtype);
+	for (uint32_t i = 0; out && i < group.count; i++) {
+		const struct tt_array *member;
+		struct tt_tensor *shard;
+
+		TT_TRY(ttnn_tensor_shard(&shard, in, group.chips[i]));
+		member = tt_golden_read(golden, shard);
+		ttnn_tensor_unref(shard);
+		if (!member)
+			return tt_fail_nomem();
+		TT_TRY(golden_add(out, member, dim, 0,
+				  kind == GATHER ? i * member->shape.dim[dim] : 0));
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+#define LINKS "num_links: int? = None, topology: enum? = None"
+#define WORKERS                                                                                    \
+	"chunks_per_sync: int? = None, num_workers_per_link: int? = None, "                        \
+	"num_buffers_per_channel: int? = None"
+#define PLACE                                                                                      \
+	"cluster_axis: int? = None, subdevice_id: SubDeviceId? = None, "                           \
+	"memory_config: MemoryConfig? = None"
+
+#define ROW(name_, kind_, doc_, ...)                                                               \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "collective", .doc = doc_, .sigs = {__VA_ARGS__}, \
+		.expand = expand, .golden = golden, .pcc = 0.999,                                  \
+		.row = &(const enum kind){kind_},                                                  \
+	}
+
+static const struct tt_op ops[] = {
+	ROW("all_gather", GATHER, "Every device gets the parts of all, one behind the other.",
+	    "input_tensor: Tensor, dim: int, *, " PLACE ", output_tensor: Tensor? = None, "
+	    "sub_core_grids: CoreRangeSet? = None, " LINKS ", " WORKERS
+	    ", use_l1_small_for_semaphores: bool = False"),
+	ROW("reduce_scatter", REDUCE_SCATTER,
+	    "The tensors of all devices added up, and each device gets its part of the sum.",
+	    "input_tensor: Tensor, dim: int, *, " PLACE
+	    ", intermediate_memory_config: MemoryConfig? = None, output_tensor: Tensor? = None, " LINKS
+	    ", " WORKERS ", compute_kernel_config: ComputeConfig? = None, "
+	    "use_l1_small_for_semaphores: bool = False"),
+	ROW("all_reduce", ALL_REDUCE, "Every device gets the sum of the tensors of all.",
+	    "input_tensor: Tensor, *, " PLACE ", " LINKS),
+	ROW("broadcast", BROADCAST, "Every device gets the tensor of one.",
+	    "input_tensor: Tensor, sender_coord: sizes, *, " PLACE ", " LINKS),
+	ROW("point_to_point", SEND, "One device gets the tensor of another.",
+	    "input_tensor: Tensor, sender_coord: sizes, receiver_coord: sizes, *, "
+	    "output_tensor: Tensor? = None, intermediate_tensor: Tensor? = None, "
+	    "topology: enum? = None"),
+	ROW("mesh_partition", PARTITION, "Every device keeps its own part of the tensor.",
+	    "input_tensor: Tensor, dim: int, cluster_axis: int? = None, *, "
+	    "memory_config: MemoryConfig? = None"),
+	ROW("experimental.all_gather_async", GATHER,
+	    "Every device gets the parts of all, one behind the other.",
+	    "input_tensor: Tensor, dim: int, multi_device_global_semaphore: any = None, *, " PLACE
+	    ", " LINKS ", use_optimal_ccl_for_llama: bool = False, barrier_semaphore: any = None, "
+	    "sub_core_grids: CoreRangeSet? = None, " WORKERS,
+	    "input_tensor: Tensor, persistent_output_buffer: Tensor? = None, dim: int = 0, "
+	    "multi_device_global_semaphore: any = None, *, " PLACE ", " LINKS
+	    ", use_optimal_ccl_for_llama: bool = False, use_broadcast: bool = False, "
+	    "barrier_semaphore: any = None, reverse_order: bool = False, "
+	    "sub_core_grids: CoreRangeSet? = None, " WORKERS),
+	ROW("experimental.reduce_scatter_minimal_async", REDUCE_SCATTER,
+	    "The tensors of all devices added up, and each device gets its part of the sum.",
+	    "input_tensor: Tensor, persistent_output_buffers: Tensors? = None, dim: int = 0, "
+	    "multi_device_global_semaphore: any = None, *, barrier_semaphore: any = None, " PLACE
+	    ", intermediate_memory_config: MemoryConfig? = None, " LINKS ", " WORKERS
+	    ", compute_kernel_config: ComputeConfig? = None"),
+};
+
+const struct tt_op_family tt_family_collective = {"collective", ops, TT_COUNT(ops)};

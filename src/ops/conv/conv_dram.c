@@ -1,0 +1,213 @@
+/* conv_dram.c: convolutions of images in DRAM, and images that are folded. */
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "ops/conv/conv.h"
+#include "ops/movement/movement.h"
+#include "tensor/shape.h"
+#include "tensor/tile.h"
+
+/* ---- folding --------------------------------------------------------------------------------------------- */
+
+bool tt_conv_folds(const struct tt_conv *c, const struct ttnn_memory_config *memory,
+		   enum ttnn_layout layout)
+{
+	bool padded = c->pad[0] || c->pad[1] || c->pad[2] || c->pad[3];
+
+	if (c->config.fold != TT_CHOICE_OPEN)
+		return c->config.fold == TT_CHOICE_YES;
+	for (int d = 0; d < 2; d++)
+		if (c->stride[d] != c->kernel[d] || c->dilation[d] != 1 ||
+		    (c->in[d] + c->pad[2 * d] + c->pad[2 * d + 1]) % c->stride[d])
+			return false;
+	if (c->stride[0] == 1 && c->stride[1] == 1)
+		return false;
+	return (memory->buffer == TTNN_DRAM && (layout == TTNN_ROW_MAJOR || !padded)) ||
+	       memory->layout == TTNN_HEIGHT_SHARDED;
+}
+
+static tt_status check_fold(const struct tt_conv *c)
+{
+	static const char *const words[2] = {"height", "width"};
+
+	for (int d = 0; d < 2; d++) {
+		uint32_t padded = c->in[d] + c->pad[2 * d] + c->pad[2 * d + 1];
+
+		TT_REQUIRE(
+			padded % c->stride[d] == 0,
+			d ? "padded_width % stride[1] == 0" : "padded_height % stride[0] == 0",
+			"Padded input %s (%u) must be divisible by stride (%u) for kernel stride "
+			"folding.",
+			words[d], padded, c->stride[d]);
+	}
+	TT_REQUIRE(c->stride[0] <= c->kernel[0] && c->stride[1] <= c->kernel[1],
+		   "stride[0] <= kernel_size[0] && stride[1] <= kernel_size[1]",
+		   "Conv2D kernel stride folding: Stride must be less than or equal to kernel "
+		   "size");
+	return TTNN_OK;
+}
+
+static tt_status fold_tensor(struct tt_tensor **out, struct tt_conv_run *run)
+{
+	const struct tt_conv *c = &run->conv;
+	const struct ttnn_shape *is = &run->in->spec.shape;
+	struct ttnn_shape shape = {4, {c->batch, c->in[0], c->in[1], c->in_channels}};
+	struct tt_reshape_args reshape = {run->in, &shape, &shape, NULL};
+	struct ttnn_value pads[4];
+	struct tt_tensor *image = run->in;
+	struct ttnn_arg args[] = {{NULL, {0}},
+				  {"stride_h", ttnn_v_int(c->stride[0])},
+				  {"stride_w", ttnn_v_int(c->stride[1])},
+				  {"padding", ttnn_v_list(pads, 4)}};
+
+	for (int i = 0; i < 4; i++)
+		pads[i] = ttnn_v_int(c->pad[i]);
+	if (is->rank == 4 && (is->dim[1] != c->in[0] || is->dim[2] != c->in[1])) {
+		TT_TRY(tt_call_reshape(&image, run->call, &reshape));
+		tt_call_own(run->call, image);
+	}
+	args[0].value = ttnn_v_tensor(image);
+	return tt_call_op(out, run->call, "ttnn.fold", args, TT_COUNT(args));
+}
+
+void tt_conv_fold_sizes(struct tt_conv *c, uint32_t stride[2])
+{
+	c->matmul = c->kernel[0] == c->stride[0] && c->kernel[1] == c->stride[1];
+	for (int d = 0; d < 2; d++) {
+		stride[d] = c->stride[d];
+		c->in[d] = (c->in[d] + c->pad[2 * d] + c->pad[2 * d + 1]) / c->stride[d];
+		c->kernel[d] = (uint32_t)tt_div_up(c->kernel[d], c->stride[d]);
+		c->in_channels *= c->stride[d];
+		c->pad[2 * d] = c->pad[2 * d + 1] = 0;
+		c->stride[d] = 1;
+	}
+}
+
+tt_status tt_conv_fold(struct tt_conv_run *run)
+{
+	struct tt_conv *c = &run->conv;
+	bool free_input = c->config.free_input && run->in->spec.memory.buffer != TTNN_DRAM;
+	struct tt_tensor *folded;
+
+	if (c->transposed)
+		return TTNN_OK;
+	c->config.fold = tt_conv_folds(c, &run->in->spec.memory, run->in->spec.layout)
+				 ? TT_CHOICE_YES
+				 : TT_CHOICE_NO;
+	if (c->config.fold == TT_CHOICE_NO || (c->stride[0] == 1 && c->stride[1] == 1))
+		return TTNN_OK;
+	TT_TRY(check_fold(c));
+	TT_TRY(fold_tensor(&folded, run));
+	if (free_input)
+		tt_call_deallocate(run->call, run->in);
+	run->in = tt_call_own(run->call, folded);
+	tt_conv_fold_sizes(c, run->fold_stride);
+	return TTNN_OK;
+}
+
+/* ---- the operation ----------------------------------------------------------------------------------------- */
+
+static tt_status unflatten(struct tt_conv_run *run)
+{
+	const struct tt_conv *c = &run->conv;
+	struct ttnn_shape shape = {4, {c->batch, c->in[0], c->in[1], c->in_channels}};
+	struct tt_reshape_args args = {run->in, &shape, &shape, NULL};
+	struct tt_tensor *image;
+
+	TT_TRY(tt_call_reshape(&image, run->call, &args));
+	if (image == run->in)
+		ttnn_tensor_unref(image);
+	else
+		run->in = tt_call_own(run->call, image);
+	TT_REQUIRE(run->in->spec.memory.buffer == TTNN_DRAM,
+		   "input_tensor_on_device.memory_config().is_dram()",
+		   "Conv DRAM expects the input tensor to be in DRAM.");
+	TT_REQUIRE(run->in->spec.memory.layout == TTNN_INTERLEAVED,
+		   "input_tensor_on_device.memory_config().memory_layout() == "
+		   "TensorMemoryLayout::INTERLEAVED",
+		   "Input Tensor to Conv DRAM should be in Interleaved Memory Layout");
+	return TTNN_OK;
+}
+
+static tt_status make_output(struct tt_tensor **out, struct tt_conv_run *run)
+{
+	const struct tt_conv *c = &run->conv;
+	struct ttnn_spec_args args = {
+		.dtype = c->dtype, .layout = c->config.out_layout, .memory = {.buffer = TTNN_DRAM}};
+	struct ttnn_tensor_spec spec;
+	uint32_t size[2];
+
+	tt_conv_out(size, c);
+	args.shape = (struct ttnn_shape){4, {c->batch, size[0], size[1], c->out_channels}};
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return tt_call_create(out, run->call, c->device, &spec);
+}
+
+/* All at once: the output that was made is not needed after all. */
+static tt_status run_whole(struct tt_tensor **out, struct tt_conv_run *run)
+{
+	static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED,
+						       .buffer = TTNN_DRAM};
+	struct tt_conv_config *config = &run->conv.config;
+	struct ttnn_arg args[] = {{"tensor", {0}}, {"memory_config", ttnn_v_memory(&dram)}};
+	struct tt_tensor *result;
+	tt_status status;
+
+	run->memory = NULL;
+	config->free_input = config->move_halo = true;
+	config->out_layout = TTNN_TILE;
+	TT_TRY(tt_conv_run_l1(&result, run));
+	args[0].value = ttnn_v_tensor(result);
+	status = tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2);
+	tt_call_drop(run->call, result);
+	return status;
+}
+
+static tt_status flatten_result(struct tt_tensor **out, struct tt_call *call,
+				struct tt_tensor *result)
+{
+	tt_status status = tt_conv_flatten(out, call, result);
+
+	ttnn_tensor_unref(result);
+	return status;
+}
+
+tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
+{
+	struct tt_conv *c = &run->conv;
+	struct tt_conv_slices slices;
+	struct tt_tensor *result, *given, *image;
+	tt_status status;
+
+	TT_REQUIRE(c->transposed || !c->config.override_output,
+		   "!conv_config.override_output_sharding_config",
+		   "Conv2D DRAM slicing doesn't support override_output_sharding_config.");
+	c->matmul = tt_conv_is_matmul(c);
+	TT_TRY(tt_conv_fold(run));
+	if (c->matmul)
+		return tt_conv_run_l1(out, run);
+	TT_REQUIRE(c->config.out_layout != TTNN_ROW_MAJOR || c->dtype != TTNN_BFLOAT8_B,
+		   "!(conv_config.output_layout == Layout::ROW_MAJOR && output_dtype == "
+		   "DataType::BFLOAT8_B)",
+		   "Conv output can't be in Row Major if output dtype is BFloat8_B.");
+	if (!c->config.has_weights_dtype)
+		c->config.weights_dtype = run->weight->spec.dtype;
+	c->config.has_weights_dtype = true;
+	given = run->in;
+	TT_TRY(unflatten(run));
+	image = run->in;
+	TT_TRY(make_output(&result, run));
+	tt_call_own(run->call, result);
+	TT_TRY(tt_conv_choose_slices(&slices, c, &run->slices));
+	if (slices.count == 1) {
+		tt_call_deallocate(run->call, result);
+		TT_TRY(run_whole(&result, run));
+		status = flatten_result(out, run->call, result);
+	} else {
+		TT_TRY(tt_conv_run_slices(run, result, &slices));
+		status = tt_conv_flatten(out, run->call, result);
+	}
+	/* Before the weights, which the caller may want. */
+	if (image != given)
+		tt_call_drop(run->call, image);
+	return status;
+}

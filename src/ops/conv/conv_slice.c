@@ -1,0 +1,263 @@
+/* conv_slice.c: convolutions of images that do not fit into L1, slice by slice. */
+#include "device/device.h"
+#include "ops/conv/conv.h"
+#include "ops/movement/movement.h"
+#include "tensor/shape.h"
+#include "tensor/tile.h"
+
+/* ---- slices -------------------------------------------------------------------------------------------- */
+
+/* Results start .. end of one slice, down and across. */
+struct slice {
+	uint32_t start[2], end[2];
+};
+
+/* The part of the image that a slice of the result needs, as a convolution of its own. */
+static struct tt_conv part_of(uint32_t start[2], const struct tt_conv *conv,
+			      const struct slice *slice)
+{
+	struct tt_conv part = *conv;
+	uint32_t out[2];
+	bool whole = true;
+
+	tt_conv_out(out, conv);
+	for (int d = 0; d < 2; d++) {
+		int64_t first = (int64_t)slice->start[d] * conv->stride[d] - conv->pad[2 * d];
+		int64_t last = (int64_t)(slice->end[d] - 1) * conv->stride[d] - conv->pad[2 * d] +
+			       (int64_t)(conv->kernel[d] - 1) * (conv->dilation[d] - 1) +
+			       conv->kernel[d];
+		int64_t size = conv->in[d];
+
+		part.pad[2 * d] = first < 0 ? (uint32_t)-first : 0;
+		part.pad[2 * d + 1] = last > size ? (uint32_t)(last - size) : 0;
+		first = first < 0 ? 0 : first;
+		last = last > size ? size : last;
+		if (slice->start[d] == 0) {
+			part.pad[2 * d] = conv->pad[2 * d];
+			first = 0;
+		}
+		if (slice->end[d] == out[d]) {
+			part.pad[2 * d + 1] = conv->pad[2 * d + 1];
+			last = size;
+		}
+		start[d] = (uint32_t)first;
+		part.in[d] = (uint32_t)(last - first);
+		whole = whole && part.in[d] == conv->in[d];
+	}
+	/* Tiles of the result are written whole. */
+	if (!whole && conv->config.out_layout == TTNN_TILE &&
+	    (slice->end[1] - slice->start[1]) % TT_TILE)
+		part.pad[3] +=
+			(TT_TILE - (slice->end[1] - slice->start[1]) % TT_TILE) * conv->stride[1];
+	return part;
+}
+
+/* How the input of a slice is sharded; the convolution gets the layout. */
+static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *part,
+			      const struct tt_conv *conv, const struct slice *slice)
+{
+	bool whole = part->in[0] == conv->in[0] && part->in[1] == conv->in[1];
+	struct tt_conv exact = *part, shape = *part;
+	struct tt_parallel parallel;
+	uint32_t alignment;
+
+	/* Only the sizes matter to the choice of cores, not how they come about. */
+	for (int d = 0; d < 2; d++) {
+		exact.pad[2 * d] = conv->pad[2 * d];
+		exact.pad[2 * d + 1] = conv->pad[2 * d + 1];
+		shape.in[d] = slice->end[d] - slice->start[d];
+		shape.kernel[d] = shape.stride[d] = shape.dilation[d] = 1;
+		shape.pad[2 * d] = shape.pad[2 * d + 1] = 0;
+	}
+	if (!part->config.has_layout) {
+		TT_TRY(tt_conv_choose_layout(&exact, false));
+		part->config.has_layout = shape.config.has_layout = true;
+		part->config.layout = shape.config.layout = exact.config.layout;
+	}
+	alignment = tt_conv_alignment(part->config.layout, part->in_layout, !whole, false, NULL);
+	shape.config.block_height = 0;
+	TT_TRY(tt_conv_parallel(&parallel, &shape, false, alignment));
+	return tt_conv_input_memory(
+		out, part, &parallel, (uint64_t)part->batch * part->in[0] * part->in[1],
+		tt_conv_alignment(parallel.scheme, part->in_layout, !whole, false, NULL));
+}
+
+static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv, const struct slice *slice)
+{
+	struct ttnn_memory_config memory;
+	struct tt_conv_usage usage;
+	struct tt_conv part;
+	uint32_t start[2];
+
+	part = part_of(start, conv, slice);
+	TT_TRY(slice_memory(&memory, &part, conv, slice));
+	TT_TRY(tt_conv_usage(&usage, &part, false, &memory));
+	*out = usage.halo_in + usage.halo_out > usage.total ? usage.halo_in + usage.halo_out
+							    : usage.total;
+	return TTNN_OK;
+}
+
+/* ---- how many -------------------------------------------------------------------------------------------- */
+
+/* Goes through the slices of a result. */
+struct walk {
+	uint32_t out[2], along, unit, count, index, at;
+};
+
+static struct walk walk_begin(const struct tt_conv *conv, const struct tt_conv_slices *slices)
+{
+	struct walk walk = {.along = slices->kind == TT_SLICE_HEIGHT ? 0 : 1,
+			    .unit = 1,
+			    .count = slices->count};
+
+	tt_conv_out(walk.out, conv);
+	if (conv->config.out_layout == TTNN_TILE && slices->kind == TT_SLICE_WIDTH)
+		walk.unit = TT_TILE;
+	return walk;
+}
+
+static bool walk_next(struct slice *out, struct walk *walk)
+{
+	uint32_t size = walk->out[walk->along];
+	uint32_t units = (uint32_t)tt_div_up(size, walk->unit);
+
+	while (walk->at < size && walk->index < walk->count) {
+		uint32_t share = walk->unit * (units / walk->count +
+					       (walk->index < units % walk->count ? 1 : 0));
+		uint32_t end = walk->at + share < size ? walk->at + share : size;
+
+		walk->index++;
+		if (end == walk->at)
+			continue;
+		*out = (struct slice){.end = {walk->out[0], walk->out[1]}};
+		out->start[walk->along] = walk->at;
+		out->end[walk->along] = end;
+		walk->at += share;
+		return true;
+	}
+	return false;
+}
+
+static tt_status most_usage(uint64_t *out, const struct tt_conv *conv,
+			    const struct tt_conv_slices *slices)
+{
+	struct walk walk = walk_begin(conv, slices);
+	struct slice slice;
+	uint64_t bytes;
+
+	*out = 0;
+	while (walk_next(&slice, &walk)) {
+		TT_TRY(slice_usage(&bytes, conv, &slice));
+		*out = bytes > *out ? bytes : *out;
+	}
+	return TTNN_OK;
+}
+
+/* Slices across need less halo, but tall images would become too thin, and tiles too few. */
+static enum tt_slice_kind guess_kind(const struct tt_conv *conv)
+{
+	uint32_t h = conv->in[0], w = conv->in[1];
+
+	if (conv->config.out_layout == TTNN_ROW_MAJOR)
+		return h > 3 * w ? TT_SLICE_HEIGHT : TT_SLICE_WIDTH;
+	return w < 200 || h > w ? TT_SLICE_HEIGHT : TT_SLICE_WIDTH;
+}
+
+static tt_status search(struct tt_conv_slices *out, const struct tt_conv *conv, bool open)
+{
+	uint64_t room = tt_allocator_stats(&conv->device->memory->allocator, TTNN_L1).free, bytes;
+	bool across = out->kind == TT_SLICE_WIDTH, tiled = conv->config.out_layout == TTNN_TILE;
+	uint32_t size[2], most, count;
+
+	tt_conv_out(size, conv);
+	/* Upstream takes the width here, whatever is cut. */
+	most = size[1];
+	for (count = 1; count <= (most + 1) / 2; count++) {
+		out->count = count;
+		TT_TRY(most_usage(&bytes, conv, out));
+		if (room >= bytes)
+			break;
+	}
+	if (tiled && across && out->count > tt_div_up(most, TT_TILE))
+		out->count = (uint32_t)tt_div_up(most, TT_TILE);
+	if (open && tiled && across && count > (most - 1) / 2) {
+		out->kind = TT_SLICE_HEIGHT;
+		return search(out, conv, false);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv *conv,
+				const struct tt_conv_slices *request)
+{
+	struct walk walk;
+	uint32_t most;
+
+	*out = *request;
+	if (!out->given)
+		out->kind = guess_kind(conv);
+	if (!out->count)
+		TT_TRY(search(out, conv, !request->given));
+	out->given = true;
+	walk = walk_begin(conv, out);
+	most = (uint32_t)tt_div_up(walk.out[walk.along], walk.unit);
+	out->count = out->count < most ? out->count : most;
+	return TTNN_OK;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
+			   const struct slice *slice)
+{
+	struct tt_conv_run part = *run;
+	struct tt_image_part piece = {.batch = run->conv.batch, .channels = run->conv.in_channels};
+	struct ttnn_memory_config memory;
+	struct tt_tensor *result;
+	tt_status status;
+	uint32_t size[2];
+
+	part.conv = part_of(piece.start, &run->conv, slice);
+	piece.size[0] = part.conv.in[0];
+	piece.size[1] = part.conv.in[1];
+	TT_TRY(slice_memory(&memory, &part.conv, &run->conv, slice));
+	TT_TRY(tt_part_fetch(&part.in, run->call, run->in, &piece, &memory));
+	tt_call_own(run->call, part.in);
+	part.memory = NULL;
+	part.conv.in_dtype = part.in->spec.dtype;
+	part.conv.in_layout = part.in->spec.layout;
+	part.conv.config.free_input = part.conv.config.move_halo = true;
+	status = tt_conv_run_l1(&result, &part);
+	run->weight = part.weight;
+	run->bias = part.bias;
+	run->new_weight = part.new_weight;
+	run->new_bias = part.new_bias;
+	TT_TRY(status);
+	tt_call_drop(run->call, part.in);
+	tt_conv_out(size, &part.conv);
+	piece = (struct tt_image_part){
+		.batch = run->conv.batch,
+		.start = {slice->start[0], slice->start[1]},
+		.size = {slice->end[0] - slice->start[0], slice->end[1] - slice->start[1]},
+		.channels = run->conv.out_channels,
+		.pitch = size[1]};
+	status = tt_part_write(run->call, result, out, &piece);
+	tt_call_drop(run->call, result);
+	return status;
+}
+
+tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,
+			     const struct tt_conv_slices *slices)
+{
+	struct walk walk = walk_begin(&run->conv, slices);
+	struct slice slice;
+
+	if (run->conv.transposed)
+		return tt_fail(TTNN_UNSUPPORTED,
+			       "a transposed convolution that needs %u slices to fit into L1 is "
+			       "not supported",
+			       slices->count);
+	while (walk_next(&slice, &walk))
+		TT_TRY(run_slice(run, out, &slice));
+	return TTNN_OK;
+}

@@ -1,0 +1,60 @@
+/*
+ * pool_ops.h: pools: the largest element or the average of windows over images. What the operation
+ * (pool_ops.c, pool_whole.c), its choice of shards (pool_plan.c) and its program (pool_program.c) share.
+ */
+#ifndef TT_OPS_CONV_POOL_OPS_H
+#define TT_OPS_CONV_POOL_OPS_H
+
+#include "backend/backend.h"
+#include "ops/conv/halo.h"
+#include "ops/conv/parallel_config.h"
+
+struct tt_pool {
+	enum tt_pool_kind kind;
+	struct tt_slide slide;
+	bool count_padding;
+	int64_t divisor; /* 0: not given */
+	bool indices;
+	enum ttnn_dtype in_dtype, dtype; /* of the result */
+	enum ttnn_layout in_layout, layout;
+	bool tables_in_dram;
+	struct ttnn_value compute;
+	const struct ttnn_memory_config *memory; /* of the result, when the program is launched */
+};
+
+/* What the channels of a shard of the result are a multiple of. */
+uint32_t tt_pool_unit(const struct tt_pool *pool);
+
+/* How the program reads: worked out alike for its memory and for choosing shards. */
+struct tt_pool_blocks {
+	uint32_t in_tiles, out_tiles; /* across the channels of a shard */
+	uint64_t in_page;             /* bytes of what is reduced at once */
+	bool one_scalar;              /* every window is divided alike */
+};
+tt_status tt_pool_blocks(struct tt_pool_blocks *out, const struct tt_pool *pool, uint32_t shards);
+
+/* The cores of a pool whose input is not sharded: those that need least L1. */
+tt_status tt_pool_parallel(struct tt_parallel *out, const struct tt_pool *pool,
+			   struct ttnn_core grid);
+
+/* The runs of windows of a core that are divided alike: the most that a core has. */
+uint32_t tt_pool_scalars(const struct tt_pool *pool, enum ttnn_memory_layout scheme,
+			 uint32_t share);
+
+/* Launches the program on a halo; one output, or two with indices. */
+tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *call,
+			 const struct tt_haloed *haloed, const struct tt_pool *pool);
+
+/*
+ * The average over whole images is no pool but a sum over rows (pool_whole.c). Whether a call is one;
+ * and the call, whose result it returns.
+ */
+bool tt_pool_is_mean(const struct tt_pool *pool, const struct tt_tensor *in);
+tt_status tt_pool_mean(struct tt_call *call, struct tt_tensor *in, const struct tt_pool *pool,
+		       const struct ttnn_memory_config *memory);
+tt_status tt_pool_expand_global(struct tt_call *call);
+
+/* Window, stride and padding that give a result of this size; refused if there are none. */
+tt_status tt_pool_adapt(struct tt_slide *slide, const uint32_t out[2]);
+
+#endif

@@ -1,0 +1,528 @@
+/* random_ops.c: tensors of random values. The same seed gives the same values on every machine. */
+#include <float.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "ops/compute.h"
+#include "ops/mem_rows.h"
+#include "ops/op.h"
+#include "tensor/memory.h"
+
+/* ---- what the programs share --------------------------------------------------------------------------- */
+
+/* Seed 0 is another one each time, but the same ones in every run of a program. */
+static uint64_t seed_of(const struct ttnn_value *value)
+{
+	static atomic_uint_least64_t next = 1;
+	int64_t seed = 0;
+
+	if (tt_value_integer(&seed, value) && seed)
+		return (uint64_t)seed;
+	return atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) * 0x9e3779b97f4a7c15u;
+}
+
+/* Tiles of the output over the grid, column by column. */
+static tt_status cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, launch->device->limits.grid, launch->outputs[0]->spec.pages,
+			     TTNN_ORIENT_COL_MAJOR));
+	*out = split.all;
+	return TTNN_OK;
+}
+
+static tt_status random_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const ttnn_core_set *all;
+
+	TT_TRY(cores(&all, launch));
+	return TT_PLAN(plan, all,
+		       TT_CB_ROW(24, "intermed_cb", .pages = 2, .page = tt_page_out0(launch)));
+}
+
+static bool is_float(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32;
+}
+
+/* The default of upstream's operations of this kind. */
+static struct ttnn_value compute_config(struct tt_call *call)
+{
+	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+
+	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+}
+
+/* The last number before `high` that a dtype has; none is smaller than a normal one. */
+static double before(double high, enum ttnn_dtype dtype)
+{
+	float last = nextafterf((float)high, -INFINITY);
+	uint32_t bits;
+
+	if (last > -FLT_MIN && last < FLT_MIN)
+		last = last < 0 ? -FLT_MIN : 0;
+	memcpy(&bits, &last, sizeof(bits));
+	if (dtype == TTNN_BFLOAT16 && bits & 0xffff)
+		bits = (bits & 0xffff0000u) + (last < 0 ? 0x10000u : 0);
+	memcpy(&last, &bits, sizeof(bits));
+	return last;
+}
+
+static tt_status check_bounds(double low, double high)
+{
+	if (low < high)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "from < to",
+			    "Uniform range lower bound must be less than upper bound, got [%g, %g)",
+			    low, high);
+}
+
+/* ---- a new tensor -------------------------------------------------------------------------------------------- */
+
+enum {
+	NEW_SHAPE,
+	NEW_DTYPE,
+	NEW_LAYOUT,
+	NEW_MEMORY,
+	NEW_DEVICE,
+	NEW_LOW, /* RandDeviceOperation */
+	NEW_HIGH,
+	NEW_SEED,
+	NEW_SPLIT,
+	NEW_MAPPER,
+	NEW_CORES,
+	NEW_ATTRS,
+	NORMAL_COMPUTE = NEW_LOW, /* RandnDeviceOperation */
+	NORMAL_SEED,
+	NORMAL_ATTRS
+};
+
+static const struct tt_field new_fields[NEW_ATTRS] = {
+	[NEW_SHAPE] = {.name = "shape"},
+	[NEW_DTYPE] = {.name = "dtype"},
+	[NEW_LAYOUT] = {.name = "layout"},
+	[NEW_MEMORY] = {.name = "memory_config"},
+	[NEW_DEVICE] = {.name = "device"},
+	[NEW_LOW] = {.name = "from", .unkeyed = true},
+	[NEW_HIGH] = {.name = "to", .unkeyed = true},
+	[NEW_SEED] = {.name = "seed", .unkeyed = true},
+	[NEW_SPLIT] = {.name = "mesh_dim_is_sharded", .text = TT_TEXT_SMALL},
+	[NEW_MAPPER] = {.name = "mesh_mapper"},
+	[NEW_CORES] = {.name = "sub_core_grids"},
+};
+static const struct tt_schema new_schema = {"operation_attributes_t", new_fields, NEW_ATTRS, false};
+
+static const struct tt_field normal_fields[NORMAL_ATTRS] = {
+	[NEW_SHAPE] = {.name = "shape"},
+	[NEW_DTYPE] = {.name = "dtype"},
+	[NEW_LAYOUT] = {.name = "layout"},
+	[NEW_MEMORY] = {.name = "memory_config"},
+	[NEW_DEVICE] = {.name = "device"},
+	[NORMAL_COMPUTE] = {.name = "compute_kernel_config"},
+	[NORMAL_SEED] = {.name = "seed", .unkeyed = true},
+};
+static const struct tt_schema normal_schema = {"operation_attributes_t", normal_fields,
+					       NORMAL_ATTRS, false};
+
+static tt_status new_infer(struct tt_launch *launch)
+{
+	struct ttnn_spec_args args = {.shape = *launch->attrs[NEW_SHAPE].shape,
+				      .dtype = (enum ttnn_dtype)launch->attrs[NEW_DTYPE].integer,
+				      .layout = (enum ttnn_layout)launch->attrs[NEW_LAYOUT].integer,
+				      .memory = *launch->attrs[NEW_MEMORY].memory};
+
+	launch->output_count = 1;
+	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+}
+
+static tt_status randn_validate(struct tt_launch *launch)
+{
+	if (is_float((enum ttnn_dtype)launch->attrs[NEW_DTYPE].integer))
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID,
+			    "operation_attributes.dtype == DataType::FLOAT32 || "
+			    "operation_attributes.dtype == DataType::BFLOAT16",
+			    "Randn: Output tensor must be Float32 or Bfloat16");
+}
+
+static tt_status new_kernel(struct tt_launch *launch)
+{
+	bool normal = launch->prog->validate == randn_validate;
+	const struct ttnn_value *attrs = launch->attrs;
+	struct tt_random_job job = {.out = launch->outputs[0],
+				    .kind = normal ? TT_RANDOM_NORMAL : TT_RANDOM_UNIFORM,
+				    .seed = seed_of(&attrs[normal ? NORMAL_SEED : NEW_SEED]),
+				    .low = normal ? 0 : attrs[NEW_LOW].real,
+				    .high = normal ? 1 : attrs[NEW_HIGH].real};
+
+	return tt_backend_get()->random(&job);
+}
+
+static const struct tt_factory rand_factory = {
+	.name = "ttnn::operations::rand::RandDeviceOperation::RandProgramFactory",
+	.memory = random_memory,
+};
+static const struct tt_factory randn_factory = {
+	.name = "ttnn::operations::randn::RandnDeviceOperation::ProgramFactory",
+	.memory = random_memory,
+};
+
+static const struct tt_prog prog_rand = {
+	.device_op = "RandDeviceOperation",
+	.prim = "ttnn::prim::uniform",
+	.attrs = &new_schema,
+	.infer = new_infer,
+	.factories = &rand_factory,
+	.factory_count = 1,
+	TT_KERNEL(new_kernel),
+	.per_chip = true, /* each has a seed of its own */
+};
+static const struct tt_prog prog_randn = {
+	.device_op = "RandnDeviceOperation",
+	.prim = "ttnn::prim::randn",
+	.attrs = &normal_schema,
+	.infer = new_infer,
+	.validate = randn_validate,
+	.factories = &randn_factory,
+	.factory_count = 1,
+	TT_KERNEL(new_kernel),
+};
+
+/* Launches, as tiles; the result is the caller's. */
+static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
+			    const struct tt_prog *prog, enum ttnn_dtype dtype)
+{
+	struct ttnn_value attrs[NEW_ATTRS] = {
+		[NEW_DTYPE] = ttnn_v_dtype(dtype),
+		[NEW_LAYOUT] = ttnn_v_layout(TTNN_TILE),
+		[NEW_MEMORY] = *tt_call_arg(call, "memory_config"),
+		[NEW_DEVICE] = *tt_call_arg(call, "device"),
+	};
+	struct tt_program_args args = {.prog = prog, .attrs = attrs};
+	int64_t dims[TTNN_MAX_RANK];
+	struct ttnn_shape shape;
+	size_t rank;
+
+	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, "shape"));
+	TT_TRY(ttnn_shape_make(&shape, dims, rank));
+	attrs[NEW_SHAPE] = ttnn_v_shape(&shape);
+	if (prog == &prog_randn) {
+		attrs[NORMAL_COMPUTE] = compute_config(call);
+		attrs[NORMAL_SEED] = *tt_call_arg(call, "seed");
+	} else {
+		attrs[NEW_LOW] = ttnn_v_real(tt_call_real(call, "low", 0));
+		attrs[NEW_HIGH] = ttnn_v_real(before(tt_call_real(call, "high", 1), dtype));
+		attrs[NEW_SEED] = *tt_call_arg(call, "seed");
+		attrs[NEW_SPLIT] = ttnn_v_list(NULL, 0);
+	}
+	return tt_call_program(out, call, &args);
+}
+
+/* Replaces *tensor by what an operation makes of it. */
+static tt_status turn(struct tt_tensor **tensor, struct tt_call *call, const char *op,
+		      struct ttnn_value what)
+{
+	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*tensor)}, {NULL, what}};
+	struct tt_tensor *out;
+	tt_status status = tt_call_op(&out, call, op, args, 2);
+
+	if (status != TTNN_OK) {
+		tt_call_drop(call, *tensor);
+		return status;
+	}
+	tt_call_overwrite(call, *tensor);
+	*tensor = out;
+	return TTNN_OK;
+}
+
+static bool can_be_random(enum ttnn_dtype dtype)
+{
+	return dtype != TTNN_UINT8 && dtype != TTNN_INT8 && dtype != TTNN_FP8_E4M3;
+}
+
+static tt_status expand_rand(struct tt_call *call)
+{
+	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", TTNN_BFLOAT16);
+	const struct ttnn_value *layout = tt_call_arg(call, "layout");
+	struct tt_tensor *out;
+
+	if (!can_be_random(dtype))
+		return tt_fail_cond(TTNN_INVALID, "is_supported_output_dtype(dtype)",
+				    "[ttnn::rand] Output dtype DataType::%s is not supported.",
+				    ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
+	TT_TRY(check_bounds(tt_call_real(call, "low", 0), tt_call_real(call, "high", 1)));
+	TT_TRY(launch_new(&out, call, &prog_rand, is_float(dtype) ? dtype : TTNN_FLOAT32));
+	if (!is_float(dtype))
+		TT_TRY(turn(&out, call, "ttnn.typecast", ttnn_v_dtype(dtype)));
+	if (layout->integer != TTNN_TILE)
+		TT_TRY(turn(&out, call, "ttnn.to_layout", *layout));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_randn(struct tt_call *call)
+{
+	const struct ttnn_value *layout = tt_call_arg(call, "layout");
+	struct tt_tensor *out;
+
+	TT_TRY(launch_new(&out, call, &prog_randn, tt_call_dtype(call, "dtype", TTNN_BFLOAT16)));
+	if (layout->integer != TTNN_TILE)
+		TT_TRY(turn(&out, call, "ttnn.to_layout", *layout));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* ---- into a tensor that exists ------------------------------------------------------------------------------------ */
+
+enum { UNIFORM_LOW, UNIFORM_HIGH, UNIFORM_SEED, UNIFORM_MEMORY, UNIFORM_COMPUTE, UNIFORM_ATTRS };
+
+static const struct tt_field uniform_fields[UNIFORM_ATTRS] = {
+	[UNIFORM_LOW] = {.name = "from", .unkeyed = true},
+	[UNIFORM_HIGH] = {.name = "to", .unkeyed = true},
+	[UNIFORM_SEED] = {.name = "seed", .unkeyed = true},
+	[UNIFORM_MEMORY] = {.name = "memory_config"},
+	[UNIFORM_COMPUTE] = {.name = "compute_kernel_config"},
+};
+static const struct tt_schema uniform_schema = {"operation_attributes_t", uniform_fields,
+						UNIFORM_ATTRS, false};
+
+static tt_status uniform_infer(struct tt_launch *launch)
+{
+	launch->output_count = 1;
+	launch->specs[0] = launch->inputs[0]->spec;
+	return TTNN_OK;
+}
+
+static tt_status uniform_validate(struct tt_launch *launch)
+{
+	if (launch->inputs[0]->spec.layout == TTNN_TILE)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "(tensor_args.input.layout() == Layout::TILE)",
+			    "Uniform: Input tensor must be tilized");
+}
+
+static tt_status uniform_kernel(struct tt_launch *launch)
+{
+	struct tt_random_job job = {.out = launch->outputs[0],
+				    .kind = TT_RANDOM_UNIFORM,
+				    .seed = seed_of(&launch->attrs[UNIFORM_SEED]),
+				    .low = launch->attrs[UNIFORM_LOW].real,
+				    .high = launch->attrs[UNIFORM_HIGH].real};
+
+	return tt_backend_get()->random(&job);
+}
+
+static const struct tt_factory uniform_factory = {
+	.name = "ttnn::operations::uniform::UniformDeviceOperation::UniformProgramFactory",
+	.memory = random_memory,
+};
+static const struct tt_prog prog_uniform = {
+	.device_op = "UniformDeviceOperation",
+	.prim = "ttnn::prim::uniform",
+	.attrs = &uniform_schema,
+	.infer = uniform_infer,
+	.validate = uniform_validate,
+	.factories = &uniform_factory,
+	.factory_count = 1,
+	TT_KERNEL(uniform_kernel),
+};
+
+static tt_status expand_uniform(struct tt_call *call)
+{
+	struct tt_tensor *input = tt_call_tensor(call, "input"), *out;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_value attrs[UNIFORM_ATTRS] = {
+		[UNIFORM_LOW] = ttnn_v_real(tt_call_real(call, "from", 0)),
+		[UNIFORM_HIGH] =
+			ttnn_v_real(before(tt_call_real(call, "to", 1), input->spec.dtype)),
+		[UNIFORM_SEED] = *tt_call_arg(call, "seed"),
+		[UNIFORM_MEMORY] = ttnn_v_memory(memory ? memory : &input->spec.memory),
+		[UNIFORM_COMPUTE] = compute_config(call),
+	};
+	struct tt_program_args args = {.prog = &prog_uniform,
+				       .attrs = attrs,
+				       .inputs = &input,
+				       .input_count = 1,
+				       .outputs = &input,
+				       .output_count = 1,
+				       .in_place = true};
+
+	if (!is_float(input->spec.dtype))
+		return tt_fail_cond(TTNN_INVALID,
+				    "input.dtype() == DataType::BFLOAT16 || input.dtype() == "
+				    "DataType::FLOAT32",
+				    "Uniform: Input tensor must be Float32 or Bfloat16");
+	TT_TRY(check_bounds(attrs[UNIFORM_LOW].real, tt_call_real(call, "to", 1)));
+	if (!tt_tensor_device(input))
+		return tt_fail_cond(TTNN_INVALID, "input.device() != nullptr",
+				    "Uniform: Input tensor needs to be on device");
+	TT_TRY(tt_call_program(&out, call, &args));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* ---- by probability -------------------------------------------------------------------------------------------------- */
+
+enum { BERNOULLI_SEED, BERNOULLI_DTYPE, BERNOULLI_MEMORY, BERNOULLI_COMPUTE, BERNOULLI_ATTRS };
+
+static const struct tt_field bernoulli_fields[BERNOULLI_ATTRS] = {
+	[BERNOULLI_SEED] = {.name = "seed", .unkeyed = true},
+	[BERNOULLI_DTYPE] = {.name = "dtype"},
+	[BERNOULLI_MEMORY] = {.name = "memory_config"},
+	[BERNOULLI_COMPUTE] = {.name = "compute_kernel_config"},
+};
+static const struct tt_schema bernoulli_schema = {"operation_attributes_t", bernoulli_fields,
+						  BERNOULLI_ATTRS, false};
+
+static tt_status bernoulli_infer(struct tt_launch *launch)
+{
+	struct ttnn_spec_args args = {
+		.shape = launch->inputs[0]->spec.shape,
+		.dtype = (enum ttnn_dtype)launch->attrs[BERNOULLI_DTYPE].integer,
+		.layout = TTNN_TILE,
+		.memory = *launch->attrs[BERNOULLI_MEMORY].memory};
+
+	launch->output_count = 1;
+	if (launch->outputs[0]) {
+		launch->specs[0] = launch->outputs[0]->spec;
+		return TTNN_OK;
+	}
+	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+}
+
+static tt_status bernoulli_check(const struct tt_tensor *tensor, const char *side, const char *name)
+{
+	char condition[128];
+
+	if (tensor->spec.layout != TTNN_TILE) {
+		snprintf(condition, sizeof(condition), "(%s.layout() == Layout::TILE)", name);
+		return tt_fail_cond(TTNN_INVALID, condition, "Bernoulli: %s tensor must be tilized",
+				    side);
+	}
+	if (is_float(tensor->spec.dtype))
+		return TTNN_OK;
+	snprintf(condition, sizeof(condition),
+		 "%s.dtype() == DataType::BFLOAT16 || %s.dtype() == DataType::FLOAT32", name, name);
+	return tt_fail_cond(TTNN_INVALID, condition,
+			    "Bernoulli: %s tensor must be Float32 or Bfloat16", side);
+}
+
+static tt_status bernoulli_validate(struct tt_launch *launch)
+{
+	struct tt_tensor *output = launch->inputs[1];
+	uint64_t in, out;
+
+	TT_TRY(bernoulli_check(launch->inputs[0], "Input", "input"));
+	if (!output)
+		return TTNN_OK;
+	TT_TRY(bernoulli_check(output, "Output", "output.value()"));
+	TT_TRY(ttnn_shape_volume(&in, &launch->inputs[0]->spec.shape));
+	TT_TRY(ttnn_shape_volume(&out, &output->spec.shape));
+	if (in == out)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID,
+			    "input.logical_volume() == output.value().logical_volume()",
+			    "Bernoulli: Output and input tensor shape must be equal");
+}
+
+static tt_status bernoulli_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const ttnn_core_set *all;
+
+	TT_TRY(cores(&all, launch));
+	return TT_PLAN(plan, all, TT_CB_ROW(0, "in_cb", .pages = 2, .page = tt_page_in0(launch)),
+		       TT_CB_ROW(24, "intermed_cb", .pages = 2, .page = tt_page_f32(launch)),
+		       TT_CB_ROW(25, "intermed1_cb", .pages = 1, .page = tt_page_out0(launch)));
+}
+
+static const struct tt_factory bernoulli_factory = {
+	.name = "ttnn::operations::bernoulli::BernoulliDeviceOperation::BernoulliProgramFactory",
+	.memory = bernoulli_memory,
+};
+
+static tt_status bernoulli_kernel(struct tt_launch *launch)
+{
+	struct tt_random_job job = {.out = launch->outputs[0],
+				    .kind = TT_RANDOM_BERNOULLI,
+				    .seed = seed_of(&launch->attrs[BERNOULLI_SEED]),
+				    .probability = launch->inputs[0]};
+
+	return tt_backend_get()->random(&job);
+}
+
+static const struct tt_prog prog_bernoulli = {
+	.device_op = "BernoulliDeviceOperation",
+	.prim = "ttnn::prim::bernoulli",
+	.attrs = &bernoulli_schema,
+	.infer = bernoulli_infer,
+	.validate = bernoulli_validate,
+	.factories = &bernoulli_factory,
+	.factory_count = 1,
+	TT_KERNEL(bernoulli_kernel),
+};
+
+static tt_status expand_bernoulli(struct tt_call *call)
+{
+	struct tt_tensor *inputs[] = {tt_call_tensor(call, "input"),
+				      tt_call_tensor(call, "output")};
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_value attrs[BERNOULLI_ATTRS] = {
+		[BERNOULLI_SEED] = *tt_call_arg(call, "seed"),
+		[BERNOULLI_DTYPE] = ttnn_v_dtype(tt_call_dtype(call, "dtype", TTNN_FLOAT32)),
+		[BERNOULLI_MEMORY] = ttnn_v_memory(memory ? memory : &inputs[0]->spec.memory),
+		[BERNOULLI_COMPUTE] = compute_config(call),
+	};
+	struct tt_program_args args = {.prog = &prog_bernoulli,
+				       .attrs = attrs,
+				       .inputs = inputs,
+				       .input_count = 2,
+				       .outputs = &inputs[1],
+				       .output_count = 1,
+				       .in_place = true};
+	struct tt_tensor *out;
+
+	if (!tt_tensor_device(inputs[0]))
+		return tt_fail_cond(TTNN_INVALID, "input.device() != nullptr",
+				    "Bernoulli: Input tensor needs to be on device");
+	TT_TRY(tt_call_program(&out, call, &args));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* ---- the rows --------------------------------------------------------------------------------------------------------- */
+
+#define OP(name_, expand_, prog_, doc_, sig_)                                                      \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "random", .doc = doc_, .sigs = {sig_},            \
+		.expand = expand_, .programs = (const struct tt_prog *const[])                     \
+		{                                                                                  \
+			&prog_, NULL                                                               \
+		}                                                                                  \
+	}
+#define NEW                                                                                        \
+	"shape: Shape, device: Device, *, dtype: DataType = BFLOAT16, layout: Layout = TILE, "     \
+	"memory_config: MemoryConfig = DRAM, "
+#define COMPUTE "compute_kernel_config: ComputeConfig? = None"
+
+static const struct tt_op ops[] = {
+	OP("bernoulli", expand_bernoulli, prog_bernoulli,
+	   "1 with the probability that the input gives, else 0.",
+	   "input: Tensor, seed: int = 0, *, output: Tensor? = None, dtype: DataType? = None, "
+	   "memory_config: MemoryConfig? = None, " COMPUTE),
+	OP("rand", expand_rand, prog_rand, "Values spread evenly from low to before high.",
+	   NEW "low: float = 0.0, high: float = 1.0, seed: int = 0, mesh_mapper: any? = None"),
+	OP("randn", expand_randn, prog_randn, "Values of a normal distribution around 0.",
+	   NEW COMPUTE ", seed: int? = None"),
+	OP("uniform", expand_uniform, prog_uniform,
+	   "Overwrites a tensor with values spread evenly.",
+	   "input: Tensor, from: float = 0, to: float = 1, seed: int = 0, *, memory_config: "
+	   "MemoryConfig? = None, " COMPUTE),
+};
+
+const struct tt_op_family tt_family_random = {"random", ops, sizeof(ops) / sizeof(ops[0])};

@@ -1,0 +1,641 @@
+/*
+ * transfer.c: tensors from data, to a device and back, other types on the host, and giving memory up.
+ *
+ * Nothing here launches a program. Bytes are shared where both sides lay them out alike: the device
+ * model copies them when one side writes.
+ */
+#include "ops/creation/transfer.h"
+
+#include <string.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden.h"
+#include "ops/rerun.h"
+#include "tensor/dtype.h"
+#include "tensor/layout.h"
+#include "tensor/memory.h"
+#include "tensor/spec.h"
+
+/* What upstream prints for an argument whose value it cannot show. */
+static struct ttnn_value optional_text(void)
+{
+	return (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "<optional>"};
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------ */
+
+tt_status tt_need_device(const struct tt_tensor *tensor)
+{
+	if (tt_tensor_device(tensor))
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "device_storage != nullptr",
+			    "Expected Tensor with DeviceStorage, got StorageType::HOST");
+}
+
+tt_status tt_need_host(const struct tt_tensor *tensor)
+{
+	if (!tt_tensor_device(tensor))
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "host_storage != nullptr",
+			    "Expected Tensor with HostStorage, got StorageType::DEVICE");
+}
+
+static tt_status need_allocated(const struct tt_tensor *tensor)
+{
+	if (ttnn_tensor_is_allocated(tensor))
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
+}
+
+/* ---- hollow tensors -------------------------------------------------------------------------------- */
+
+static void keep(struct tt_storage *storage)
+{
+	(void)storage;
+}
+
+/* Whoever wants the values is told so in these words. */
+static const struct tt_storage_ops hollow_ops = {
+	.name = "no memory: a dry run (NO_DISPATCH) computes no values", .destroy = keep};
+static struct tt_storage hollow = {.ops = &hollow_ops, .refs = 1};
+
+tt_status tt_host_hollow(struct tt_tensor **out, const struct ttnn_tensor_spec *spec)
+{
+	return tt_tensor_wrap(out, spec, tt_storage_ref(&hollow), NULL);
+}
+
+/* ---- to a device -------------------------------------------------------------------------------------- */
+
+static bool same_bytes(const struct ttnn_tensor_spec *a, const struct ttnn_tensor_spec *b)
+{
+	return a->bytes == b->bytes && a->rows == b->rows && a->cols == b->cols &&
+	       ttnn_shape_equal(&a->padded, &b->padded);
+}
+
+/* The bytes of one part of a host tensor, laid out as `spec` says; a reference of the caller's. */
+static tt_status lay_out(struct tt_storage **out, const struct ttnn_tensor_spec *spec,
+			 struct tt_storage *bytes, const struct ttnn_tensor_spec *from)
+{
+	static const double zero = 0;
+	struct tt_area to, src;
+	tt_status status;
+
+	if (same_bytes(spec, from)) {
+		*out = tt_storage_ref(bytes);
+		return TTNN_OK;
+	}
+	TT_TRY(tt_storage_new(out, spec->bytes));
+	to = tt_area_of((*out)->data, spec);
+	src = tt_area_of(bytes->data, from);
+	status = tt_layout_copy(&to, &src, &zero);
+	if (status != TTNN_OK)
+		tt_storage_unref(*out);
+	return status;
+}
+
+/* It knows its chip: a part that was taken out of a mesh lies on another than 0. */
+static struct tt_storage *storage_on(const struct tt_tensor *tensor, size_t index)
+{
+	return tensor->layout ? tensor->layout->shards[index].storage : tensor->storage;
+}
+
+/* Every chip gets its part of a tensor that is spread, or all of one that is not. */
+static tt_status write_bytes(struct tt_tensor *device, const struct tt_tensor *host)
+{
+	for (uint32_t chip = 0; tt_tensor_buffer(device) && chip < tt_tensor_chips(device);
+	     chip++) {
+		struct tt_storage *part = host->storage, *bytes;
+		struct tt_buffer *buffer;
+		tt_status status;
+		uint32_t own;
+
+		if (host->layout && chip < host->layout->shard_count)
+			part = host->layout->shards[chip].storage;
+		if (!part->data || tt_run_mode() == TTNN_RUN_NO_DISPATCH)
+			return TTNN_OK;
+		TT_TRY(lay_out(&bytes, &device->spec, part, &host->spec));
+		buffer = tt_buffer_of(&own, storage_on(device, chip));
+		status = tt_buffer_set_data(buffer, own, bytes);
+		tt_storage_unref(bytes);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
+}
+
+static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct tt_device *device,
+		       const struct ttnn_memory_config *memory)
+{
+	struct ttnn_spec_args args = tt_tensor_spec_args(&tensor->spec);
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *placed;
+	tt_status status;
+
+	if (memory)
+		args.memory = *memory;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(tt_rerun_check_write(device));
+	TT_TRY(tt_device_tensor_new(&placed, device, &spec));
+	placed->on_mesh = tensor->on_mesh;
+	status = write_bytes(placed, tensor);
+	if (status != TTNN_OK) {
+		ttnn_tensor_unref(placed);
+		return status;
+	}
+	*out = placed;
+	return TTNN_OK;
+}
+
+/* The last argument that is recorded is whether upstream's caller gave a memory config. */
+static tt_status to_device(struct tt_tensor **out, struct tt_call *call, struct ttnn_value *args,
+			   const struct ttnn_memory_config *memory)
+{
+	struct tt_tensor *tensor = args[0].tensor;
+	struct tt_device *device = args[1].device;
+	tt_status status;
+
+	if (!device)
+		return tt_device_check_open(device);
+	tt_host_begin(call, "Tensor::to_device", args, 3);
+	if (tt_tensor_device(tensor)) {
+		*out = ttnn_tensor_ref(tensor);
+		tt_host_end(call, NULL, TTNN_OK);
+		return TTNN_OK;
+	}
+	status = place(out, tensor, device, memory);
+	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
+			    struct tt_device *device, const struct ttnn_memory_config *memory)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_device(device), ttnn_v_int(1)};
+
+	return to_device(out, call, args, memory);
+}
+
+tt_status tt_host_table_to_device(struct tt_tensor **out, struct tt_call *call,
+				  struct tt_tensor *tensor, struct tt_device *device)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_device(device), ttnn_v_int(0)};
+
+	return to_device(out, call, args, NULL);
+}
+
+static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device)
+{
+	TT_TRY(tt_need_host(host));
+	if (!tt_tensor_device(device))
+		return tt_need_device(device);
+	TT_TRY(need_allocated(device));
+	if (!ttnn_shape_equal(&host->spec.shape, &device->spec.shape))
+		return tt_fail_cond(TTNN_INVALID,
+				    "host_tensor.logical_shape() == device_tensor.logical_shape()",
+				    "Host tensor has different shape");
+	if (host->spec.dtype != device->spec.dtype)
+		return tt_fail_cond(TTNN_INVALID, "host_tensor.dtype() == device_tensor.dtype()",
+				    "Host tensor has different dtype");
+	TT_TRY(tt_rerun_check_write(tt_tensor_device(device)));
+	return write_bytes(device, host);
+}
+
+tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
+				 struct tt_tensor *device)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(host), ttnn_v_tensor(device), optional_text()};
+	tt_status status;
+
+	tt_host_begin(call, "tt::tt_metal::copy_to_device", args, 3);
+	status = copy_to_device(host, device);
+	tt_host_end(call, status == TTNN_OK ? device : NULL, status);
+	return status;
+}
+
+/* ---- to the host --------------------------------------------------------------------------------------- */
+
+/* The bytes of a chip: none where a dry run made none. */
+static tt_status read_bytes(struct tt_storage **out, struct tt_tensor *tensor, size_t index)
+{
+	uint32_t chip;
+	struct tt_buffer *buffer = tt_buffer_of(&chip, storage_on(tensor, index));
+
+	if (buffer->mode == TT_BUFFER_REAL)
+		return tt_buffer_data(out, buffer, chip, TT_BUFFER_READ);
+	*out = tt_storage_ref(&hollow);
+	return TTNN_OK;
+}
+
+/* The layout of a spread tensor with storages of the host's. */
+static tt_status read_layout(struct tt_mesh_layout **out, struct tt_tensor *tensor)
+{
+	const struct tt_mesh_layout *from = tensor->layout;
+	struct tt_mesh_layout *layout;
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_mesh_layout_like(&layout, from));
+	for (size_t i = 0; i < from->shard_count && status == TTNN_OK; i++)
+		status = read_bytes(&layout->shards[i].storage, tensor, i);
+	if (status != TTNN_OK) {
+		tt_mesh_layout_unref(layout);
+		return status;
+	}
+	*out = layout;
+	return TTNN_OK;
+}
+
+static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
+{
+	struct tt_mesh_layout *layout = NULL;
+	struct tt_storage *storage;
+
+	TT_TRY(need_allocated(tensor));
+	TT_TRY(tt_rerun_check_read(tt_tensor_device(tensor)));
+	if (tensor->layout) {
+		TT_TRY(read_layout(&layout, tensor));
+		storage = tt_storage_ref(layout->shards[0].storage);
+	} else {
+		TT_TRY(read_bytes(&storage, tensor, 0));
+	}
+	TT_TRY(tt_tensor_wrap(out, &tensor->spec, storage, layout));
+	(*out)->on_mesh = tensor->on_mesh;
+	return TTNN_OK;
+}
+
+tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
+			      struct tt_tensor *tensor)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_int(1)};
+	tt_status status;
+
+	if (!tt_tensor_device(tensor)) {
+		TT_TRY(need_allocated(tensor)); /* or the device was closed */
+		*out = ttnn_tensor_ref(tensor);
+		return TTNN_OK;
+	}
+	tt_host_begin(call, "Tensor::cpu", args, 2);
+	status = fetch(out, tensor);
+	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+static tt_status hollow_dtype(struct tt_tensor **out, const struct tt_tensor *tensor,
+			      enum ttnn_dtype dtype)
+{
+	struct ttnn_spec_args args = tt_tensor_spec_args(&tensor->spec);
+	struct ttnn_tensor_spec spec;
+
+	args.dtype = dtype;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return tt_host_hollow(out, &spec);
+}
+
+tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
+			   enum ttnn_dtype dtype)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_dtype(dtype)};
+	tt_status status;
+
+	tt_host_begin(call, "tt::tt_metal::to_dtype", args, 2);
+	status = tt_need_host(tensor);
+	if (status == TTNN_OK && tensor->storage == &hollow)
+		status = hollow_dtype(out, tensor, dtype);
+	else if (status == TTNN_OK)
+		status = ttnn_tensor_to_dtype(out, tensor, dtype);
+	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+/* ---- the operations ---------------------------------------------------------------------------------------- */
+
+static const struct ttnn_memory_config dram;
+
+static tt_status expand_to_device(struct tt_call *call)
+{
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct tt_tensor *out;
+
+	TT_TRY(tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
+				 tt_call_arg(call, "device")->device, memory ? memory : &dram));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* The method keeps what the tensor's own config says. */
+static tt_status expand_method_to(struct tt_call *call)
+{
+	struct tt_tensor *out;
+
+	TT_TRY(tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
+				 tt_call_arg(call, "device")->device,
+				 tt_call_memory(call, "memory_config")));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_from_device(struct tt_call *call)
+{
+	struct tt_tensor *out;
+
+	TT_TRY(tt_host_from_device(&out, call, tt_call_tensor(call, "tensor")));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_to_dtype(struct tt_call *call)
+{
+	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *out;
+
+	TT_TRY(tt_host_to_dtype(&out, call, tensor,
+				tt_call_dtype(call, "dtype", tensor->spec.dtype)));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_copy_to_device(struct tt_call *call)
+{
+	return tt_host_copy_to_device(call, tt_call_tensor(call, "host_tensor"),
+				      tt_call_tensor(call, "device_tensor"));
+}
+
+static tt_status expand_deallocate(struct tt_call *call)
+{
+	struct tt_tensor *tensor = tt_call_tensor(call, "tensor");
+
+	if (!tt_tensor_device(tensor))
+		return TTNN_OK;
+	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
+	ttnn_tensor_deallocate(tensor, tt_call_bool(call, "force", true));
+	tt_host_end(call, NULL, TTNN_OK);
+	return TTNN_OK;
+}
+
+static tt_status expand_empty_on_device(struct tt_call *call)
+{
+	struct tt_tensor *out;
+
+	TT_TRY(tt_call_create(&out, call, tt_call_arg(call, "device")->device,
+			      &tt_call_tensor(call, "like")->spec));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* ---- from data, and back ---------------------------------------------------------------------------------------- */
+
+/* What a tensor from data becomes on the host. */
+static tt_status data_spec(struct ttnn_tensor_spec *out, const struct tt_call *call)
+{
+	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	const struct ttnn_value *layout = tt_call_arg(call, "layout");
+	const struct ttnn_value *tile = tt_call_arg(call, "tile");
+	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", data->spec.dtype);
+	struct ttnn_spec_args args = {.shape = data->spec.shape,
+				      .dtype = dtype,
+				      .layout =
+					      tt_dtype_is_block(dtype) ? TTNN_TILE : TTNN_ROW_MAJOR,
+				      .memory = memory ? *memory : dram};
+
+	if (layout->kind == TTNN_VALUE_ENUM)
+		args.layout = (enum ttnn_layout)layout->integer;
+	if (tile->kind == TTNN_VALUE_TILE)
+		args.tile = *tile->tile;
+	if (tt_dtype_is_block(dtype) && args.layout != TTNN_TILE)
+		return tt_fail_cond(TTNN_INVALID, "layout == Layout::TILE",
+				    "Layout must be Layout::TILE for bfloat8_b or bfloat4_b!");
+	return ttnn_tensor_spec_make(out, &args);
+}
+
+static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
+			   const struct ttnn_tensor_spec *spec)
+{
+	struct tt_device *device = tt_call_arg(call, "device")->kind == TTNN_VALUE_DEVICE
+					   ? tt_call_arg(call, "device")->device
+					   : NULL;
+	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
+	struct tt_tensor *host;
+	tt_status status;
+
+	TT_TRY(tt_tensor_need_host(data, "data"));
+	if (device && tt_run_mode() == TTNN_RUN_NO_DISPATCH)
+		TT_TRY(tt_host_hollow(&host, spec));
+	else
+		TT_TRY(ttnn_tensor_from_data(&host, data->storage->data, data->spec.dtype, spec,
+					     tt_call_real(call, "pad_value", 0)));
+	if (data->id == UINT64_MAX) /* what it is made of was counted too, unless it has a number */
+		tt_tensor_renumber(host);
+	if (!device) {
+		*out = host;
+		return TTNN_OK;
+	}
+	status = tt_host_to_device(out, call, host, device, NULL);
+	ttnn_tensor_unref(host);
+	return status;
+}
+
+static tt_status expand_from_torch(struct tt_call *call)
+{
+	struct ttnn_tensor_spec spec;
+	struct ttnn_memory_config asked;
+	struct ttnn_value args[8];
+	struct tt_tensor *out;
+	tt_status status;
+
+	TT_TRY(data_spec(&spec, call));
+	asked = spec.memory;
+	tt_memory_config_strip(&asked); /* as it was given */
+	args[0] = ttnn_v_dtype(spec.dtype);
+	args[1] = ttnn_v_layout(spec.layout);
+	args[3] = ttnn_v_memory(&asked);
+	args[6] = ttnn_v_int(0);
+	args[2] = args[4] = args[5] = args[7] = optional_text();
+	tt_host_begin(call, "ttnn::convert_python_tensor_to_tt_tensor", args, 8);
+	status = make_data(&out, call, &spec);
+	tt_host_end_as_is(call, status == TTNN_OK ? out : NULL, status);
+	TT_TRY(status);
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status expand_as_tensor(struct tt_call *call)
+{
+	static const char *const names[] = {"tensor", "dtype", "layout", "device", "memory_config"};
+	struct ttnn_arg args[5];
+	struct tt_tensor *out;
+
+	if (tt_call_arg(call, "device")->kind == TTNN_VALUE_DEVICE &&
+	    !tt_call_memory(call, "memory_config"))
+		return tt_fail(TTNN_INVALID,
+			       "memory_config must be specified when device is specified");
+	for (size_t i = 0; i < 5; i++)
+		args[i] = (struct ttnn_arg){names[i], *tt_call_arg(call, names[i])};
+	TT_TRY(tt_call_python(&out, call, "ttnn.from_torch", args, 5));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* "MeshShape([2, 2])" */
+static tt_status refuse_spread(const struct tt_tensor *tensor)
+{
+	const struct ttnn_shape *mesh = &tensor->layout->mesh;
+
+	return tt_fail_cond(TTNN_INVALID, "buffers.size() == 1",
+			    "Can't convert a tensor distributed on MeshShape([%u, %u]) mesh to "
+			    "row-major logical tensor. Supply a mesh composer to concatenate "
+			    "multi-device shards.",
+			    mesh->dim[0], mesh->dim[1]);
+}
+
+/* The elements in rows; block floats as float32. */
+static tt_status to_rows(struct tt_tensor **out, struct tt_tensor *host)
+{
+	struct ttnn_spec_args args = {.shape = host->spec.shape, .dtype = host->spec.dtype};
+	struct ttnn_tensor_spec spec;
+	struct tt_area to, from;
+	tt_status status;
+
+	TT_TRY(need_allocated(host));
+	if (host->layout && host->layout->shard_count > 1)
+		return refuse_spread(host);
+	if (tt_dtype_is_block(args.dtype))
+		args.dtype = TTNN_FLOAT32;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	/* A program that is rehearsed goes on with zeros, as upstream's; behind it, none are made up. */
+	if (host->storage == &hollow && tt_run_mode() == TTNN_RUN_NO_DISPATCH &&
+	    ttnn_tensor_new(out, &spec) == TTNN_OK)
+		return TTNN_OK;
+	TT_TRY(tt_tensor_need_host(host, "reading the elements"));
+	TT_TRY(tt_tensor_alloc(out, &spec));
+	to = tt_area_of(tt_tensor_data(*out), &spec);
+	from = tt_area_of(host->storage->data, &host->spec);
+	status = tt_layout_copy(&to, &from, NULL);
+	if (status != TTNN_OK)
+		ttnn_tensor_unref(*out);
+	return status;
+}
+
+/* "RowMajorHostBuffer(<HostBuffer>, {1, 1, 40, 50}, DataType::BFLOAT16)" */
+static struct ttnn_value rows_text(struct tt_call *call, const struct ttnn_tensor_spec *spec)
+{
+	struct ttnn_value value = {.kind = TTNN_VALUE_OPAQUE, .text = ""};
+	struct tt_str text = {0};
+	const char *copy;
+
+	if (!tt_event_on())
+		return value;
+	tt_str_adds(&text, "RowMajorHostBuffer(<HostBuffer>, {");
+	for (uint32_t i = 0; i < spec->shape.rank; i++)
+		tt_str_addf(&text, "%s%u", i ? ", " : "", spec->shape.dim[i]);
+	tt_str_addf(&text, "}, DataType::%s)", ttnn_dtype_name(spec->dtype, TTNN_DIALECT_TT_METAL));
+	copy = tt_arena_strdup(call->arena, tt_str_text(&text));
+	tt_str_deinit(&text);
+	value.text = copy ? copy : "";
+	return value;
+}
+
+/* The rows, and with the dtype. Upstream's are no tensor of its own, so Python's have no number yet. */
+static tt_status framework_rows(struct tt_tensor **out, struct tt_call *call,
+				struct tt_tensor *host)
+{
+	bool before = tt_tensor_hide(tt_call_from_python());
+	tt_status status = to_rows(out, host);
+	enum ttnn_dtype dtype;
+
+	if (status == TTNN_OK) {
+		dtype = tt_call_dtype(call, "dtype", (*out)->spec.dtype);
+		if (dtype != (*out)->spec.dtype) {
+			tt_call_own(call, *out);
+			status = ttnn_tensor_to_dtype(out, *out, dtype);
+		}
+	}
+	tt_tensor_hide(before);
+	return status;
+}
+
+static tt_status expand_to_torch(struct tt_call *call)
+{
+	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *host, *out;
+	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(tensor)}, {"queue_id", ttnn_v_none()}};
+	struct ttnn_value text;
+
+	if (tt_tensor_device(tensor))
+		TT_TRY(tt_call_python(&host, call, "ttnn.from_device", args, 2));
+	else
+		host = ttnn_tensor_ref(tensor);
+	tt_call_own(call, host);
+	TT_TRY(framework_rows(&out, call, host));
+	text = rows_text(call, &host->spec);
+	tt_host_begin(call, "tt::tt_metal::detail::convert_tt_tensor_to_framework_tensor", &text,
+		      1);
+	tt_host_end(call, NULL, TTNN_OK);
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* ---- goldens ------------------------------------------------------------------------------------------------------- */
+
+/* The same numbers; rounding to the type is the acceptance bound's business. */
+static tt_status golden_same(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "tensor");
+	struct tt_array *out;
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	out = tt_golden_out(golden, &in->shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
+	if (!out)
+		return tt_fail_nomem();
+	for (uint64_t i = 0; i < in->count; i++)
+		out->data[i] = in->data[i];
+	return TTNN_OK;
+}
+
+/* ---- the rows ---------------------------------------------------------------------------------------------------------- */
+
+#define OP(name_, expand_, golden_, doc_, ...)                                                     \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {__VA_ARGS__},       \
+		.expand = expand_, .golden = golden_, .pcc = 0.9999                                \
+	}
+#define NONE(name_, expand_, doc_, ...)                                                            \
+	{                                                                                          \
+		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {__VA_ARGS__},       \
+		.expand = expand_, .gives = "[Tensor]"                                             \
+	}
+
+static const struct tt_op ops[] = {
+	OP("Tensor.cpu", expand_from_device, golden_same, "The method form of from_device.",
+	   "tensor: Tensor, blocking: bool = True, cq_id: int? = None"),
+	OP("Tensor.to", expand_method_to, golden_same, "The method form of to_device.",
+	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None"),
+	NONE("Tensor.deallocate", expand_deallocate, "The method form of deallocate.",
+	     "tensor: Tensor, force: bool = True"),
+	OP("allocate_tensor_on_device", expand_empty_on_device, NULL,
+	   "A device tensor like another one, its values not set.", "like: Tensor, device: Device"),
+	OP("as_tensor", expand_as_tensor, golden_same, "A tensor from data, placed as it is told.",
+	   "tensor: Tensor, dtype: DataType? = None, *, layout: Layout? = ROW_MAJOR, device: Device? = "
+	   "None, memory_config: MemoryConfig? = None, mesh_mapper: any? = None"),
+	NONE("copy_host_to_device_tensor", expand_copy_to_device,
+	     "Writes the values of a host tensor into a device tensor.",
+	     "host_tensor: Tensor, device_tensor: Tensor, cq_id: int? = None"),
+	NONE("deallocate", expand_deallocate, "Gives a tensor's device memory back now.",
+	     "tensor: Tensor, force: bool = True"),
+	OP("from_device", expand_from_device, golden_same, "A copy of a device tensor on the host.",
+	   "tensor: Tensor, blocking: bool = True, queue_id: int? = None, cq_id: int? = None"),
+	OP("from_torch", expand_from_torch, golden_same,
+	   "A tensor from plain data: converted, laid out, placed.",
+	   "tensor: Tensor, dtype: DataType? = None, *, spec: any? = None, tile: Tile? = None, "
+	   "pad_value: float? = None, layout: Layout? = None, device: Device? = None, memory_config: "
+	   "MemoryConfig? = None, mesh_mapper: any? = None, cq_id: int? = None, preserve_nan_values: "
+	   "bool = False, col_tilize: bool = False, enable_bfloat_opt: bool = False"),
+	OP("to_device", expand_to_device, golden_same, "A copy of a host tensor on a device.",
+	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None"),
+	OP("to_dtype", expand_to_dtype, golden_same, "A host tensor with numbers of another type.",
+	   "tensor: Tensor, dtype: DataType"),
+	OP("to_torch", expand_to_torch, golden_same,
+	   "The logical elements in rows on the host; block floats as float32.",
+	   "tensor: Tensor, dtype: DataType? = None, *, torch_rank: int? = None, mesh_composer: any? = "
+	   "None, device: Device? = None, cq_id: int? = None"),
+};
+
+const struct tt_op_family tt_family_host = {"host", ops, sizeof(ops) / sizeof(ops[0])};

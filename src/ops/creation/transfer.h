@@ -1,0 +1,42 @@
+/*
+ * transfer.h: what happens to a tensor without a program: to a device and back, other types on the
+ * host. Other families call these where upstream's operations take the same way.
+ */
+#ifndef TT_OPS_CREATION_TRANSFER_H
+#define TT_OPS_CREATION_TRANSFER_H
+
+#include "ops/op.h"
+
+/*
+ * A host tensor that is told about but never read: it has no bytes. For operations whose values are
+ * made where they are needed, on the device.
+ */
+tt_status tt_host_hollow(struct tt_tensor **out, const struct ttnn_tensor_spec *spec);
+
+/*
+ * The scope "Tensor::to_device": a tensor on the device with these bytes, or a hollow one's spec and
+ * no values. `memory` NULL: as the tensor's own config says. One that is on a device stays.
+ */
+tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
+			    struct tt_device *device, const struct ttnn_memory_config *memory);
+/* The same for a table of a program, whose place upstream does not choose. */
+tt_status tt_host_table_to_device(struct tt_tensor **out, struct tt_call *call,
+				  struct tt_tensor *tensor, struct tt_device *device);
+
+/* The scope "Tensor::cpu": the bytes of a device tensor on the host. One on the host stays. */
+tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
+			      struct tt_tensor *tensor);
+
+/* The scope "tt::tt_metal::to_dtype": other numbers in the same places, on the host. */
+tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
+			   enum ttnn_dtype dtype);
+
+/* The scope "tt::tt_metal::copy_to_device": the bytes of a host tensor into a device tensor. */
+tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
+				 struct tt_tensor *device);
+
+/* Refusals in upstream's words. */
+tt_status tt_need_device(const struct tt_tensor *tensor);
+tt_status tt_need_host(const struct tt_tensor *tensor);
+
+#endif

@@ -1,0 +1,311 @@
+/* typecast.c: the same numbers in another type. */
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "golden/golden.h"
+#include "ops/mem_rows.h"
+#include "ops/op.h"
+#include "ops/usual.h"
+#include "tensor/dtype.h"
+#include "tensor/enums.h"
+#include "tensor/memory.h"
+#include "tensor/spec.h"
+
+#define ATTRS(X)                                                                                   \
+	X(FROM, "input_dtype")                                                                     \
+	X(TO, "output_dtype")                                                                      \
+	X(MEMORY, "output_memory_config")                                                          \
+	X(FP32_ACC, "fp32_dest_acc_en")                                                            \
+	X(KEEP_FP32, "preserve_fp32_precision")                                                    \
+	X(BFP8_PRECISE, "bfp8_pack_precise")                                                       \
+	X(SUB_GRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")
+TT_ATTRS(schema, "TypecastParams", ATTRS);
+
+/* ---- specs and refusals ------------------------------------------------------------------------- */
+
+static tt_status typecast_infer(struct tt_launch *launch)
+{
+	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[0]->spec);
+
+	launch->output_count = 1;
+	if (tt_infer_given(launch, 0))
+		return TTNN_OK;
+	args.dtype = (enum ttnn_dtype)launch->attrs[TO].integer;
+	args.memory = *launch->attrs[MEMORY].memory;
+	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+}
+
+static const char *layout_name(enum ttnn_memory_layout layout)
+{
+	return tt_enum_name(&tt_enum_memory_layout, (int64_t)layout);
+}
+
+static tt_status typecast_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
+
+	if (in->layout == TTNN_ROW_MAJOR && tt_value_given(&launch->attrs[SUB_GRID]))
+		return tt_fail_cond(TTNN_INVALID, "args.sub_core_grids.has_value() == false",
+				    "Typecast operation does not support sub_core_grids when input "
+				    "tensor is in Row-Major layout.");
+	if (in->memory.layout != out->memory.layout)
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"input_tensor_memory_layout == out_memory_config.memory_layout()",
+			"Typecast operation requires Input and Output memory layout to "
+			"match. Input layout: TensorMemoryLayout::%s, Output layout: "
+			"TensorMemoryLayout::%s",
+			layout_name(in->memory.layout), layout_name(out->memory.layout));
+	if (!ttnn_shape_equal(&in->shape, &out->shape))
+		return tt_fail_shapes(
+			TTNN_INVALID,
+			"preallocated_output_tensor.value().logical_shape() == "
+			"input_tensor.logical_shape()",
+			"Typecast operation requires input and preallocated output logical "
+			"shapes to match. Input shape: %s, Preallocated output shape: %s",
+			&in->shape, &out->shape);
+	if (in->layout != out->layout)
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"preallocated_output_tensor.value().layout() == "
+			"input_tensor.layout()",
+			"Typecast operation requires input and output layouts to match. "
+			"Input layout: Layout::%s, Output layout: Layout::%s",
+			tt_enum_name(&tt_enum_layout, in->layout),
+			tt_enum_name(&tt_enum_layout, out->layout));
+	return TTNN_OK;
+}
+
+/* ---- program memory ------------------------------------------------------------------------------- */
+
+/* In upstream's order, which traces show. */
+enum { PAGES, SHARDS, SUBGRID, ROWS };
+
+struct work {
+	const ttnn_core_set *cores;
+	uint64_t pages;
+	bool in_place; /* on the shards where they lie */
+};
+
+/* Shards are worked on where they lie when both sides are in L1 and tiles of the same size. */
+static bool same_shards(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
+
+	return in->memory.has_shard && out->memory.has_shard && in->memory.buffer != TTNN_DRAM &&
+	       in->memory.layout != TTNN_ND_SHARDED && out->memory.buffer != TTNN_DRAM &&
+	       tt_tile_bytes_of(in->dtype) == tt_tile_bytes_of(out->dtype) &&
+	       !tt_value_given(&launch->attrs[SUB_GRID]);
+}
+
+static tt_status choose_shards(struct work *work, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	size_t cores = ttnn_core_set_cores(in->memory.shard.grid);
+	size_t out_cores = ttnn_core_set_cores(launch->outputs[0]->spec.memory.shard.grid);
+
+	if (cores != out_cores)
+		return tt_fail_cond(
+			TTNN_INVALID, "out_shard_spec.num_cores() == ncores",
+			"Output tensor should have same number of cores %zu as input tensor "
+			"%zu",
+			out_cores, cores);
+	work->cores = in->memory.shard.grid;
+	work->pages = tt_shard_tiles(in);
+	work->in_place = true;
+	return TTNN_OK;
+}
+
+/* Else a page at a time, spread over columns of cores; rows and subgrids over rows of them. */
+static tt_status choose_pages(uint32_t *out, struct work *work, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	bool sharded = tt_memory_config_is_sharded(&in->memory);
+	struct tt_work_split split;
+
+	*out = PAGES;
+	if (!sharded && in->layout == TTNN_ROW_MAJOR)
+		*out = ROWS;
+	else if (!sharded && tt_value_given(&launch->attrs[SUB_GRID]))
+		*out = SUBGRID;
+	if (*out == SUBGRID)
+		TT_TRY(tt_split_work_in(&split, launch->attrs[SUB_GRID].core_set, in->pages,
+					TTNN_ORIENT_ROW_MAJOR));
+	else
+		TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, in->pages,
+				     *out == ROWS ? TTNN_ORIENT_ROW_MAJOR : TTNN_ORIENT_COL_MAJOR));
+	work->cores = split.all;
+	work->pages = 2;
+	return TTNN_OK;
+}
+
+static tt_status typecast_choose(uint32_t *out, struct tt_launch *launch)
+{
+	struct work *work = tt_work_new(launch, sizeof(*work));
+
+	if (!work)
+		return TTNN_NOMEM;
+	*out = SHARDS;
+	return same_shards(launch) ? choose_shards(work, launch) : choose_pages(out, work, launch);
+}
+
+static tt_status typecast_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct work *work = launch->work;
+
+	return TT_PLAN(plan, work->cores,
+		       TT_DFB_ROW(0, "cb_src0", .pages = work->pages, .page = tt_page_in0(launch),
+				  .backing = work->in_place ? launch->inputs[0] : NULL),
+		       TT_DFB_ROW(2, "cb_output", .pages = work->pages,
+				  .page = tt_page_out0(launch),
+				  .backing = work->in_place ? launch->outputs[0] : NULL));
+}
+
+#define FACTORY(name_)                                                                             \
+	{                                                                                          \
+		.name = "ttnn::prim::Typecast" name_ "ProgramFactory", .memory = typecast_memory   \
+	}
+static const struct tt_factory factories[] = {
+	[PAGES] = FACTORY(""),
+	[SHARDS] = FACTORY("Sharded"),
+	[SUBGRID] = FACTORY("Subgrid"),
+	[ROWS] = FACTORY("RowMajorChunked"),
+};
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+static tt_status typecast_kernel(struct tt_launch *launch)
+{
+	struct tt_map_job job = {.out = launch->outputs[0], .arity = 1, .in = {launch->inputs[0]}};
+
+	return tt_backend_get()->map(&job);
+}
+
+static const struct tt_prog program = {
+	.device_op = "TypecastDeviceOperation",
+	.prim = "ttnn::prim::typecast",
+	.attrs = &schema,
+	.infer = typecast_infer,
+	.validate = typecast_validate,
+	TT_FACTORIES(factories),
+	.choose = typecast_choose,
+	TT_KERNEL(typecast_kernel),
+};
+
+/* ---- operations --------------------------------------------------------------------------------------- */
+
+static tt_status on_host(struct tt_call *call, struct tt_tensor *input, enum ttnn_dtype dtype)
+{
+	const struct ttnn_value args[] = {ttnn_v_tensor(input), ttnn_v_dtype(dtype)};
+	struct tt_tensor *out = NULL;
+	tt_status status;
+
+	tt_host_begin(call, "tt::tt_metal::to_dtype", args, 2);
+	status = ttnn_tensor_to_dtype(&out, input, dtype);
+	tt_host_end_as_is(call, status == TTNN_OK ? out : NULL, status);
+	TT_TRY(status);
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static bool wide(enum ttnn_dtype dtype)
+{
+	return tt_dtype_bytes(dtype) == 4 || dtype == TTNN_UINT8;
+}
+
+static bool wide_integer(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_INT32 || dtype == TTNN_UINT32;
+}
+
+static tt_status launch(struct tt_call *call, struct tt_tensor *input, struct tt_tensor *output,
+			enum ttnn_dtype to)
+{
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	const ttnn_core_set *grid = tt_call_core_set(call, "sub_core_grids");
+	enum ttnn_dtype from = input->spec.dtype;
+	const struct ttnn_memory_config *own = &input->spec.memory;
+	struct ttnn_value attrs[schema_count];
+
+	attrs[FROM] = ttnn_v_dtype(from);
+	attrs[TO] = ttnn_v_dtype(to);
+	attrs[MEMORY] = ttnn_v_memory(memory ? memory : output ? &output->spec.memory : own);
+	attrs[FP32_ACC] = ttnn_v_bool(wide(from) || wide(to));
+	attrs[KEEP_FP32] = ttnn_v_bool(from == TTNN_FLOAT32 || from == TTNN_UINT8 ||
+				       (to == TTNN_UINT8 && !wide_integer(from)));
+	attrs[BFP8_PRECISE] = ttnn_v_bool(to == TTNN_BFLOAT8_B);
+	attrs[SUB_GRID] = ttnn_v_core_set(grid);
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, TT_INPUTS(input),
+				TT_OUTPUTS(output));
+}
+
+static struct tt_tensor *output_of(const struct tt_call *call)
+{
+	struct tt_tensor *output = tt_call_tensor(call, "output_tensor");
+
+	return output ? output : tt_call_tensor(call, "optional_output_tensor");
+}
+
+static enum ttnn_dtype target(const struct tt_call *call, enum ttnn_dtype fallback)
+{
+	return tt_call_dtype(call, "dtype", tt_call_dtype(call, "output_dtype", fallback));
+}
+
+static tt_status expand(struct tt_call *call)
+{
+	struct tt_tensor *input = tt_call_tensor(call, "input_tensor");
+	struct tt_tensor *output = output_of(call);
+	enum ttnn_dtype from = tt_call_dtype(call, "input_dtype", input->spec.dtype);
+	enum ttnn_dtype to = target(call, input->spec.dtype);
+
+	if (from != input->spec.dtype)
+		return tt_fail_cond(TTNN_INVALID, "tt_input_dtype == input_tensor.dtype()",
+				    "input dtype and input tensor's dtype provided should match");
+	if (output && output->spec.dtype != to)
+		return tt_fail_cond(
+			TTNN_INVALID, "output_dtype == optional_output_tensor.value().dtype()",
+			"If both output dtype and output tensor provided dtype should match");
+	if (!tt_tensor_device(input))
+		return on_host(call, input, to);
+	return launch(call, input, output, to);
+}
+
+static tt_status golden(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct tt_array *out =
+		in ? tt_golden_out(golden, &in->shape, target(&golden->call, in->dtype)) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++)
+		out->data[i] = tt_golden_fit(out->dtype, in->data[i]);
+	return TTNN_OK;
+}
+
+#define TAIL                                                                                       \
+	"memory_config: MemoryConfig? = None, output_tensor: Tensor? = None, "                     \
+	"sub_core_grids: CoreRangeSet? = None"
+static const struct tt_op ops[] = {
+	{.name = "ttnn.experimental.typecast",
+	 .family = "typecast",
+	 .doc = "The same numbers in another type.",
+	 .sigs = {"input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig? = None, "
+		  "optional_output_tensor: Tensor? = None"},
+	 .expand = expand,
+	 .golden = golden,
+	 .pcc = 0.99},
+	{.name = "ttnn.typecast",
+	 .family = "typecast",
+	 .doc = "The same numbers in another type; from float to integer they are cut.",
+	 .sigs = {"input_tensor: Tensor, dtype: DataType, *, " TAIL,
+		  "input_tensor: Tensor, input_dtype: DataType, output_dtype: DataType, *, " TAIL},
+	 .expand = expand,
+	 .golden = golden,
+	 .pcc = 0.99},
+};
+
+const struct tt_op_family tt_family_typecast = {"typecast", ops, sizeof(ops) / sizeof(ops[0])};

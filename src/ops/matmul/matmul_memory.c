@@ -1,0 +1,552 @@
+/*
+ * matmul_memory.c: what programs of matrix products keep in L1. Each kind of config has the same
+ * buffers in the same order, with other sizes and cores:
+ *
+ *	in0	blocks of a                   in1	blocks of b
+ *	shard	a where it lies, in shards    out	the result
+ *	interm	sums on the way, where they are not of the result's type
+ *	bias	turned	blocks of a, transposed
+ *
+ * Blocks are double where more than one follows.
+ */
+#include "device/work_split.h"
+#include "device/workers.h"
+#include "ops/matmul/matmul.h"
+#include "ops/mem_rows.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+
+/* A buffer of this many tiles; none: no such buffer. */
+struct part {
+	uint64_t tiles;
+	const ttnn_core_set *cores;
+	struct tt_tensor *backing;
+};
+
+/* What a program keeps; bytes of tiles are found from the tensors. */
+struct keep {
+	struct part in0, in0_idle; /* on cores with work, and on those that only pass on */
+	struct part shard_early;   /* before in1 */
+	struct part in1, shard, out, interm, bias;
+	bool separate; /* sums on the way have a place of their own */
+};
+
+static const struct tt_matmul_plan *plan_of(const struct tt_launch *launch)
+{
+	return launch->work;
+}
+
+static uint64_t aligned(const struct tt_launch *launch, uint64_t bytes)
+{
+	uint64_t out;
+
+	return tt_round_up(&out, bytes, launch->device->limits.alignment) ? out : bytes;
+}
+
+static bool in_shards(const struct tt_tensor *tensor)
+{
+	return tt_memory_config_is_sharded(&tensor->spec.memory) && tensor->spec.memory.has_shard;
+}
+
+/* ---- sums on the way ---------------------------------------------------------------------------------- */
+
+static enum ttnn_dtype sum_dtype(const struct tt_matmul *matmul, uint64_t steps)
+{
+	if (matmul->fp32)
+		return TTNN_FLOAT32;
+	return matmul->l1_acc && steps > 1 ? TTNN_BFLOAT16 : matmul->dtype;
+}
+
+static enum ttnn_dtype sums_of(const struct tt_matmul_plan *plan)
+{
+	return sum_dtype(&plan->matmul, plan->config.k ? plan->matmul.k / plan->config.k : 1);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
+static tt_status add(struct tt_plan *plan, const struct part *part, uint64_t page)
+{
+	if (!part->tiles || !part->cores || !ttnn_core_set_cores(part->cores))
+		return TTNN_OK;
+	return tt_plan_add(plan, &(struct tt_plan_row){.kind = TT_MEMORY_DATAFLOW_BUFFER,
+						       .size = part->tiles * page,
+						       .page = page,
+						       .cores = part->cores,
+						       .backing = part->backing});
+}
+
+static uint64_t tile_bytes(enum ttnn_dtype dtype, const struct ttnn_tile *tile)
+{
+	return tt_dtype_tile_bytes(dtype, tile);
+}
+
+/* Tiles that are read from banks take the room they take there. */
+static uint64_t page_of(const struct tt_launch *launch, const struct tt_tensor *tensor, bool local)
+{
+	uint64_t bytes = tile_bytes(tensor->spec.dtype, &tensor->spec.tile);
+
+	return local ? bytes : aligned(launch, bytes);
+}
+
+static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
+			 const struct keep *keep)
+{
+	const struct tt_matmul *matmul = &plan_of(launch)->matmul;
+	enum ttnn_dtype sums = sums_of(plan_of(launch));
+	uint64_t page_a = page_of(launch, matmul->a, in_shards(matmul->a));
+	uint64_t page_b = page_of(launch, matmul->b, keep->in1.backing != NULL);
+	struct part turned = keep->in0;
+
+	TT_TRY(add(plan, &keep->in0, page_a));
+	TT_TRY(add(plan, &keep->in0_idle, page_a));
+	TT_TRY(add(plan, &keep->shard_early, page_a));
+	TT_TRY(add(plan, &keep->in1, page_b));
+	TT_TRY(add(plan, &keep->shard, page_a));
+	TT_TRY(add(plan, &keep->out, tile_bytes(matmul->dtype, &matmul->tile)));
+	if (keep->separate || sums != matmul->dtype)
+		TT_TRY(add(plan, &keep->interm, tile_bytes(sums, &matmul->tile)));
+	if (matmul->bias)
+		TT_TRY(add(plan, &keep->bias,
+			   page_of(launch, matmul->bias, keep->bias.backing != NULL)));
+	turned.backing = NULL;
+	return matmul->transpose_a ? add(plan, &turned, page_a) : TTNN_OK;
+}
+
+/* ---- the sizes that all kinds with blocks share --------------------------------------------------------------- */
+
+static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
+			struct tt_tensor *output, const ttnn_core_set *working)
+{
+	const struct tt_matmul_config *config = &plan->config;
+	uint64_t steps = plan->matmul.k / config->k;
+	uint64_t batch_b = config->fuse_batch ? 1 : plan->matmul.batch_b;
+	uint64_t batch_a = config->fuse_batch ? 1 : plan->matmul.batch_a;
+	uint64_t blocks_a = steps * (batch_b > batch_a ? batch_b : batch_a);
+	uint64_t blocks_b = config->kind == TT_MATMUL_2D ? blocks_a : steps * batch_b;
+	bool local = in_shards(output);
+
+	keep->in0 = (struct part){(uint64_t)config->block_h * config->k * (blocks_a > 1 ? 2 : 1),
+				  working, NULL};
+	keep->in1 = (struct part){(uint64_t)config->block_w * config->k * (blocks_b > 1 ? 2 : 1),
+				  working, NULL};
+	keep->interm = (struct part){(uint64_t)config->block_h * config->block_w, working, NULL};
+	keep->out = keep->interm;
+	if (local) {
+		keep->out.tiles = (uint64_t)config->m * config->n;
+		keep->out.backing = output;
+	}
+	keep->separate = local && (config->m != config->block_h || config->n != config->block_w);
+	keep->bias = (struct part){config->block_w, working, NULL};
+}
+
+/* Where the cores of a config begin. */
+static tt_status first_core(struct ttnn_core *out, const struct tt_matmul_config *config)
+{
+	struct ttnn_core_range box;
+
+	*out = (struct ttnn_core){0, 0};
+	if (!config->allowed)
+		return TTNN_OK;
+	TT_TRY(tt_core_set_box(&box, config->allowed));
+	*out = box.start;
+	return TTNN_OK;
+}
+
+static tt_status rectangle(const ttnn_core_set **out, struct ttnn_core start, uint64_t width,
+			   uint64_t height)
+{
+	struct ttnn_core_range range = {
+		start, {start.x + (uint32_t)width - 1, start.y + (uint32_t)height - 1}};
+
+	return ttnn_core_set_make(out, &range, 1);
+}
+
+/* ---- 2-D ---------------------------------------------------------------------------------------------------- */
+
+/* a in blocks may lie on more columns (rows) than the result has: those only pass it on. */
+static tt_status idle_2d(struct keep *keep, const struct tt_matmul_plan *plan,
+			 const ttnn_core_set *working)
+{
+	const struct ttnn_shard_spec *shard = &plan->matmul.a->spec.memory.shard;
+	const ttnn_core_set *all, *idle;
+
+	TT_TRY(tt_core_set_merge(&all, working, shard->grid));
+	TT_TRY(tt_core_set_subtract(&idle, all, working));
+	keep->in0_idle = (struct part){keep->in0.tiles, idle, NULL};
+	keep->shard =
+		(struct part){(uint64_t)plan->config.m * (shard->width / plan->matmul.a_tile.width),
+			      all, plan->matmul.a};
+	return TTNN_OK;
+}
+
+static tt_status memory_2d(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct ttnn_memory_config *a = &plan->matmul.a->spec.memory;
+	const struct ttnn_memory_config *b = &plan->matmul.b->spec.memory;
+	uint64_t rows = tt_div_up(tt_matmul_rows(&plan->matmul, config->fuse_batch), config->m);
+	uint64_t cols = tt_div_up(plan->matmul.n, config->n);
+	const ttnn_core_set *working;
+	struct ttnn_core start;
+	struct keep keep = {0};
+
+	TT_TRY(first_core(&start, config));
+	TT_TRY(config->transpose_cast ? rectangle(&working, start, rows, cols)
+				      : rectangle(&working, start, cols, rows));
+	keep_blocks(&keep, plan, launch->outputs[0], working);
+	if (a->layout == TTNN_BLOCK_SHARDED && a->has_shard)
+		TT_TRY(idle_2d(&keep, plan, working));
+	else if (a->layout == TTNN_HEIGHT_SHARDED && a->has_shard)
+		keep.in0.backing = plan->matmul.a;
+	if (b->layout == TTNN_WIDTH_SHARDED && b->buffer != TTNN_DRAM)
+		keep.in1.backing = plan->matmul.b;
+	return add_all(out, launch, &keep);
+}
+
+/* ---- 1-D ------------------------------------------------------------------------------------------------------ */
+
+static tt_status line_of_cores(const ttnn_core_set **out, const struct tt_matmul_config *config,
+			       uint64_t count)
+{
+	const ttnn_core_set *grid;
+	struct ttnn_core start;
+
+	TT_TRY(first_core(&start, config));
+	TT_TRY(rectangle(&grid, start, config->grid.x, config->grid.y));
+	return tt_split_cores_in(out, grid, start, count, TTNN_ORIENT_ROW_MAJOR);
+}
+
+/* a goes to all cores; shards of it may lie on more cores than there is work for. */
+static tt_status memory_cast_a(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_matmul *matmul = &plan->matmul;
+	const ttnn_core_set *working, *all, *idle;
+	uint64_t count = tt_div_up(matmul->n, config->n);
+	struct keep keep = {0};
+
+	TT_TRY(line_of_cores(&working, config, count));
+	keep_blocks(&keep, plan, launch->outputs[0], working);
+	if (in_shards(matmul->a)) {
+		const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
+		size_t holders = ttnn_core_set_cores(shard->grid);
+
+		TT_TRY(line_of_cores(&all, config, holders > count ? holders : count));
+		TT_TRY(tt_core_set_subtract(&idle, all, working));
+		keep.in0_idle = (struct part){keep.in0.tiles, idle, NULL};
+		keep.shard =
+			(struct part){(uint64_t)config->m * (shard->width / matmul->a_tile.width),
+				      all, matmul->a};
+	}
+	if (in_shards(matmul->b) && matmul->b->spec.memory.buffer != TTNN_DRAM) {
+		keep.in1.tiles = (uint64_t)config->n *
+				 (matmul->b->spec.memory.shard.height / matmul->b_tile.height);
+		keep.in1.backing = matmul->b;
+		if (matmul->bias && in_shards(matmul->bias))
+			keep.bias.backing = matmul->bias;
+	}
+	return add_all(out, launch, &keep);
+}
+
+/* b goes to all cores; each core has its rows of a. */
+static tt_status memory_cast_b(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_matmul *matmul = &plan->matmul;
+	uint64_t rows = tt_div_up(tt_matmul_rows(matmul, config->fuse_batch), config->m);
+	uint64_t whole = (uint64_t)config->m * matmul->k;
+	const ttnn_core_set *working;
+	struct keep keep = {0};
+
+	TT_TRY(line_of_cores(&working, config, rows));
+	keep_blocks(&keep, plan, launch->outputs[0], working);
+	if (in_shards(matmul->a)) {
+		keep.in0.tiles = whole;
+		if (matmul->k > config->k ||
+		    (config->m > config->block_h && config->n > config->block_w))
+			keep.shard_early = (struct part){(uint64_t)config->block_h * config->k,
+							 working, matmul->a};
+		else
+			keep.in0.backing = matmul->a;
+	} else if (matmul->batch_a == 1 && matmul->batch_b > 1) {
+		keep.in0.tiles = whole;
+	}
+	return add_all(out, launch, &keep);
+}
+
+/* ---- whole matrices ---------------------------------------------------------------------------------------------- */
+
+/* Cores of the blocks: those of the first tensor in shards, else as many as there are blocks. */
+static tt_status cores_of_blocks(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_tensor *const leads[] = {plan->matmul.a, plan->matmul.b,
+						 launch->outputs[0]};
+	uint64_t blocks = (uint64_t)tt_matmul_rows(&plan->matmul, true) / config->m *
+			  (plan->matmul.n / config->n);
+	struct tt_work_split split;
+
+	for (size_t i = 0; i < 3; i++)
+		if (in_shards(leads[i])) {
+			*out = leads[i]->spec.memory.shard.grid;
+			return TTNN_OK;
+		}
+	TT_TRY(config->allowed
+		       ? tt_split_work_in(&split, config->allowed, blocks, TTNN_ORIENT_COL_MAJOR)
+		       : tt_split_work(&split, config->grid, blocks, TTNN_ORIENT_COL_MAJOR));
+	*out = split.all;
+	return TTNN_OK;
+}
+
+static tt_status memory_reuse(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_matmul *matmul = &plan->matmul;
+	uint64_t rows = config->m < matmul->m ? config->m : matmul->m;
+	const ttnn_core_set *cores;
+	struct keep keep = {0};
+
+	TT_TRY(cores_of_blocks(&cores, launch));
+	keep.in0 = (struct part){2 * rows * config->k, cores, NULL};
+	keep.in1 = (struct part){2ull * config->n * config->k, cores, NULL};
+	keep.interm = (struct part){(uint64_t)config->m * config->n, cores, NULL};
+	keep.out = keep.interm;
+	if (in_shards(matmul->a)) {
+		keep.in0.tiles = (uint64_t)config->m * config->k;
+		keep.in0.backing = matmul->a;
+	}
+	if (in_shards(matmul->b)) {
+		keep.in1.tiles = tt_shard_tiles(&matmul->b->spec);
+		keep.in1.backing = matmul->b;
+	}
+	if (in_shards(launch->outputs[0]))
+		keep.out.backing = launch->outputs[0];
+	keep.bias = (struct part){rows * config->n, cores, NULL};
+	return add_all(out, launch, &keep);
+}
+
+/* ---- b in DRAM, by banks -------------------------------------------------------------------------------------------- */
+
+#define BANKS_MAX 32
+
+/* The cores that read the banks, one for each. */
+static tt_status bank_readers(struct ttnn_core *out, const struct tt_launch *launch)
+{
+	if (launch->device->info.dram_banks > BANKS_MAX)
+		return tt_fail(TTNN_UNSUPPORTED, "a device has more than %d DRAM banks", BANKS_MAX);
+	return tt_workers_dram(out, &launch->device->workers, 0);
+}
+
+static void widen(struct ttnn_core_range *box, const struct ttnn_core_range *by)
+{
+	box->start.x = box->start.x < by->start.x ? box->start.x : by->start.x;
+	box->start.y = box->start.y < by->start.y ? box->start.y : by->start.y;
+	box->end.x = box->end.x > by->end.x ? box->end.x : by->end.x;
+	box->end.y = box->end.y > by->end.y ? box->end.y : by->end.y;
+}
+
+/* The rectangle around the readers and the cores that hold a and the result. */
+static tt_status dram_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	const struct tt_tensor *const holders[] = {launch->inputs[0], launch->outputs[0]};
+	struct ttnn_core readers[BANKS_MAX];
+	struct ttnn_core_range box, one;
+
+	TT_TRY(bank_readers(readers, launch));
+	box = (struct ttnn_core_range){readers[0], readers[0]};
+	for (uint32_t i = 1; i < launch->device->info.dram_banks; i++)
+		widen(&box, &(struct ttnn_core_range){readers[i], readers[i]});
+	for (size_t i = 0; i < 2; i++)
+		if (in_shards(holders[i])) {
+			TT_TRY(tt_core_set_box(&one, holders[i]->spec.memory.shard.grid));
+			widen(&box, &one);
+		}
+	return ttnn_core_set_make(out, &box, 1);
+}
+
+static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_matmul *matmul = &plan->matmul;
+	uint64_t steps = matmul->k / config->k;
+	uint64_t width = matmul->b->spec.memory.shard.width / matmul->b_tile.width;
+	const ttnn_core_set *cores = launch->device->grid;
+	struct keep keep = {0};
+
+	if (config->bank_workers > 1)
+		width = tt_div_up(width, config->bank_workers);
+	else
+		TT_TRY(dram_cores(&cores, launch));
+	keep.in0 =
+		(struct part){(uint64_t)config->m * config->k * (steps > 1 ? 2 : 1), cores, NULL};
+	keep.in1 = (struct part){width * config->k * (steps > 1 ? 3 : 1), cores, NULL};
+	keep.out = keep.interm = (struct part){config->m * width, cores, NULL};
+	keep.bias = (struct part){width, cores, NULL};
+	return add_all(out, launch, &keep);
+}
+
+/* The core that holds a shard must be the one that reads the bank of the same number. */
+static tt_status check_holders(const struct tt_launch *launch, const struct tt_tensor *tensor,
+			       const char *what)
+{
+	uint32_t banks = launch->device->info.dram_banks;
+	bool input = what[0] == 'I';
+	struct ttnn_core readers[BANKS_MAX];
+	const ttnn_core_set *grid;
+
+	if (!in_shards(tensor))
+		return TTNN_OK;
+	grid = tensor->spec.memory.shard.grid;
+	if (ttnn_core_set_cores(grid) != banks)
+		return tt_fail_cond(TTNN_INVALID,
+				    input ? "input_storage_cores_ordered.size() == num_workers"
+					  : "output_storage_cores_ordered.size() == num_workers",
+				    "%s storage cores (%zu) must match number of workers/DRAM "
+				    "banks (%u)",
+				    what, ttnn_core_set_cores(grid), banks);
+	TT_TRY(bank_readers(readers, launch));
+	for (uint32_t i = 0; i < banks; i++) {
+		struct ttnn_core core =
+			tt_core_set_at(grid, i, tensor->spec.memory.shard.orientation);
+
+		if (core.x != readers[i].x || core.y != readers[i].y)
+			return tt_fail_cond(TTNN_INVALID,
+					    input ? "input_storage_cores_ordered[i] == "
+						    "all_worker_cores_ordered[i]"
+						  : "output_storage_cores_ordered[i] == "
+						    "all_worker_cores_ordered[i]",
+					    "%s storage core ordering mismatch at index %u", what,
+					    i);
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_matrices(const struct tt_matmul_plan *plan)
+{
+	const struct tt_matmul_config *config = &plan->config;
+
+	if (config->m != plan->matmul.m)
+		return tt_fail_cond(TTNN_INVALID, "per_core_M == M",
+				    "For batch sharding, per_core_M (%u) must equal M (%u)",
+				    config->m, plan->matmul.m);
+	if (config->n != plan->matmul.n)
+		return tt_fail_cond(TTNN_INVALID, "per_core_N == N",
+				    "For batch sharding, per_core_N (%u) must equal N (%u)",
+				    config->n, plan->matmul.n);
+	return TTNN_OK;
+}
+
+/* Each reader has whole matrices of b, and those of a and the result that belong to them. */
+static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul_config *config = &plan->config;
+	const struct tt_matmul *matmul = &plan->matmul;
+	uint64_t area = (uint64_t)config->m * config->n;
+	uint64_t matrices = tt_div_up(matmul->batch_a, launch->device->info.dram_banks);
+	const ttnn_core_set *cores;
+	struct keep keep = {0};
+
+	TT_TRY(check_matrices(plan));
+	TT_TRY(check_holders(launch, matmul->a, "Input"));
+	TT_TRY(check_holders(launch, launch->outputs[0], "Output"));
+	TT_TRY(dram_cores(&cores, launch));
+	keep.in0 = (struct part){2ull * config->m * config->k, cores, NULL};
+	keep.in1 = (struct part){3ull * config->n * config->k, cores, NULL};
+	keep.out = (struct part){matrices * area, cores, NULL};
+	keep.interm = (struct part){area, cores, NULL};
+	keep.separate = matrices > 1 && matmul->k > config->k;
+	return add_all(out, launch, &keep);
+}
+
+/* ---- shards of a that go round -------------------------------------------------------------------------------------- */
+
+static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct part *part,
+			      uint64_t page)
+{
+	return tt_plan_add(plan, &(struct tt_plan_row){.kind = TT_MEMORY_CIRCULAR_BUFFER,
+						       .index = index,
+						       .size = part->tiles * page,
+						       .page = page,
+						       .cores = part->cores,
+						       .backing = part->backing});
+}
+
+/* Each core gets the others' shards of a one after the other. */
+static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul *matmul = &plan->matmul;
+	const struct ttnn_shard_spec *a = &matmul->a->spec.memory.shard;
+	const ttnn_core_set *cores = a->grid;
+	uint64_t width = a->width / matmul->a_tile.width,
+		 page_a = tile_bytes(matmul->a->spec.dtype, &matmul->a->spec.tile);
+	uint64_t page_b = tile_bytes(matmul->b->spec.dtype, &matmul->b->spec.tile);
+	enum ttnn_dtype sums = sum_dtype(matmul, ttnn_core_set_cores(cores));
+	struct part shard = {plan->config.m * width, cores, matmul->a};
+	struct part others = {shard.tiles * (ttnn_core_set_cores(cores) - 1), cores, NULL};
+	struct part weights = {2 * plan->config.n * width, cores, NULL};
+	struct part signal = {1, cores, NULL};
+	struct part result = {(uint64_t)plan->config.m * plan->config.n, cores, NULL};
+
+	if (in_shards(matmul->b) && matmul->b->spec.memory.buffer != TTNN_DRAM)
+		weights = (struct part){tt_shard_tiles(&matmul->b->spec), cores, matmul->b};
+	TT_TRY(add_circular(out, 0, &shard, page_a));
+	TT_TRY(add_circular(out, 1, &weights, page_b));
+	if (others.tiles)
+		TT_TRY(add_circular(out, 2, &others, page_a));
+	TT_TRY(add_circular(out, 3, &signal, 16));
+	TT_TRY(add_circular(out, 4, &signal, 16));
+	if (sums != matmul->dtype)
+		TT_TRY(add_circular(out, 6, &result, tile_bytes(sums, &matmul->tile)));
+	result.backing = launch->outputs[0];
+	return add_circular(out, 5, &result, tile_bytes(matmul->dtype, &matmul->tile));
+}
+
+/* ---- any tile on any core ----------------------------------------------------------------------------------------------- */
+
+static tt_status memory_multi(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct tt_matmul *matmul = &plan->matmul;
+	uint64_t tiles = (uint64_t)tt_matmul_rows(matmul, true) * matmul->n;
+	struct tt_work_split split;
+	struct keep keep = {0};
+
+	TT_TRY(plan->config.allowed
+		       ? tt_split_work_in(&split, plan->config.allowed, tiles,
+					  TTNN_ORIENT_COL_MAJOR)
+		       : tt_split_work(&split, matmul->full_grid, tiles, TTNN_ORIENT_COL_MAJOR));
+	keep.in0 = keep.in1 = keep.out = (struct part){2, split.all, NULL};
+	return add_all(out, launch, &keep);
+}
+
+tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_config *config = &plan_of(launch)->config;
+
+	switch (config->kind) {
+	case TT_MATMUL_MULTI:
+		return memory_multi(out, launch);
+	case TT_MATMUL_REUSE:
+		return memory_reuse(out, launch);
+	case TT_MATMUL_2D:
+		return memory_2d(out, launch);
+	case TT_MATMUL_BATCHED_DRAM:
+		return memory_batched_dram(out, launch);
+	case TT_MATMUL_1D:
+		if (config->gather_a)
+			return memory_gather(out, launch);
+		return config->cast_a ? memory_cast_a(out, launch) : memory_cast_b(out, launch);
+	default:
+		return memory_dram(out, launch);
+	}
+}

@@ -1,0 +1,292 @@
+/*
+ * fold.c: images whose squares of elements become channels. Models the device operation Fold of ttnn 0.81 with
+ * both factories: refusals, memory, cores. Not modelled: folding by transposes, and padding of shards.
+ */
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "golden/golden_window.h"
+#include "ops/cost.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/usual.h"
+#include "tensor/core.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+/* ---- the program ------------------------------------------------------------------------------------- */
+
+#define ATTRS(X)                                                                                   \
+	X(DOWN, "stride_h")                                                                        \
+	X(ACROSS, "stride_w")                                                                      \
+	X(COLLAPSE, "collapse_output")
+TT_ATTRS(schema, "operation_attributes_t", ATTRS);
+
+static uint32_t down(const struct tt_launch *launch)
+{
+	return (uint32_t)launch->attrs[DOWN].integer;
+}
+
+static uint32_t across(const struct tt_launch *launch)
+{
+	return (uint32_t)launch->attrs[ACROSS].integer;
+}
+
+static enum ttnn_dtype folded_dtype(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_FLOAT32 || dtype == TTNN_UINT16 ? dtype : TTNN_BFLOAT16;
+}
+
+static struct ttnn_shape folded_shape(const struct ttnn_shape *in, uint32_t h, uint32_t w)
+{
+	const uint32_t *dim = in->dim;
+
+	return (struct ttnn_shape){4, {dim[0], dim[1] / h, dim[2] / w, dim[3] * h * w}};
+}
+
+static tt_status fold_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	uint32_t h = down(launch), w = across(launch);
+	struct ttnn_spec_args args = {.shape = folded_shape(&in->shape, h, w),
+				      .dtype = folded_dtype(in->dtype),
+				      .memory = in->memory};
+	struct ttnn_shard_spec shard = in->memory.shard;
+	const uint32_t *dim = args.shape.dim;
+
+	launch->output_count = 1;
+	if (launch->attrs[COLLAPSE].boolean)
+		args.shape = (struct ttnn_shape){4, {1, 1, dim[0] * dim[1] * dim[2], dim[3]}};
+	if (tt_tensor_is_sharded(launch->inputs[0])) {
+		shard.height /= h * w;
+		shard.width *= h * w;
+		TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout,
+						  in->memory.buffer, &shard));
+	}
+	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+}
+
+static tt_status fold_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const uint32_t *dim = in->padded.dim;
+	uint32_t h = down(launch), w = across(launch);
+
+	if (tt_tensor_is_sharded(launch->inputs[0])) {
+		TT_REQUIRE(in->memory.layout == TTNN_HEIGHT_SHARDED,
+			   "input_tensor.memory_config().memory_layout() == "
+			   "TensorMemoryLayout::HEIGHT_SHARDED",
+			   "Fold: Only height-sharded input tensors are supported.");
+		TT_REQUIRE(in->memory.shard.height % (dim[2] * h) == 0,
+			   "shard_shape[0] % (input_shape[2] * stride_h) == 0",
+			   "Fold: Shard height must be divisible by input width times stride_h for "
+			   "proper folding operation.");
+		return TTNN_OK;
+	}
+	TT_REQUIRE(dim[1] % h == 0, "input_shape[1] % stride_h == 0",
+		   "Fold: Input height must be divisible by stride_h.");
+	TT_REQUIRE(dim[2] % w == 0, "input_shape[2] % stride_w == 0",
+		   "Fold: Input width must be divisible by stride_w.");
+	return TTNN_OK;
+}
+
+/* Cores for so many units of work, row after row of the grid. */
+static tt_status fold_cores(const ttnn_core_set **out, const struct tt_launch *launch,
+			    uint64_t units)
+{
+	struct ttnn_core grid = tt_grid_size(launch->device->grid);
+	uint64_t share = tt_div_up(units, (uint64_t)grid.x * grid.y);
+
+	return tt_split_cores(out, grid, (struct ttnn_core){0, 0}, tt_div_up(units, share),
+			      TTNN_ORIENT_ROW_MAJOR);
+}
+
+static tt_status fold_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
+
+	return TT_PLAN(plan, in->spec.memory.shard.grid,
+		       TT_DFB_ROW(0, "src", .pages = in->spec.memory.shard.height,
+				  .page = tt_aligned_page(in), .backing = in),
+		       TT_DFB_ROW(1, "dst", .pages = out->spec.memory.shard.height,
+				  .page = tt_aligned_page(out), .backing = out));
+}
+
+/* Tiles become rows, of which results are put together. */
+static tt_status fold_tiles_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
+				      *out = &launch->outputs[0]->spec;
+	const uint32_t *dim = in->padded.dim;
+	uint64_t tiles = (uint64_t)down(launch) * (dim[2] / 32) * (dim[3] / 32);
+	const ttnn_core_set *cores;
+
+	TT_TRY(fold_cores(&cores, launch, (uint64_t)dim[0] * (in->shape.dim[1] / down(launch))));
+	return TT_PLAN(plan, cores,
+		       TT_DFB_ROW(0, "src0", .pages = tiles, .page = tt_tile_bytes_of(in->dtype)),
+		       TT_DFB_ROW(1, "src1", .pages = tiles, .page = tt_tile_bytes_of(out->dtype)),
+		       TT_DFB_ROW(2, "dst", .pages = 1,
+				  .page = in->shape.dim[2] / across(launch) * out->page_bytes));
+}
+
+/* Where pages are padded, a result is put together in a buffer of its own. */
+static tt_status fold_dram_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
+				      *out = &launch->outputs[0]->spec;
+	uint64_t alignment = tt_memory_alignment(launch->device, TTNN_DRAM);
+	uint64_t stick = tt_align_to(in->page_bytes, alignment);
+	const ttnn_core_set *cores;
+
+	if (in->layout == TTNN_TILE)
+		return fold_tiles_memory(plan, launch);
+	TT_TRY(fold_cores(&cores, launch, out->rows));
+	return TT_PLAN(plan, cores,
+		       TT_DFB_ROW(0, "src0", .pages = 2,
+				  .page = (uint64_t)down(launch) * across(launch) * stick),
+		       TT_DFB_ROW(1, "src1", .pages = in->page_bytes % alignment != 0,
+				  .page = out->page_bytes));
+}
+
+enum { MULTI_CORE, DRAM };
+
+static tt_status fold_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = tt_tensor_is_sharded(launch->inputs[0]) ? MULTI_CORE : DRAM;
+	return TTNN_OK;
+}
+
+static const struct tt_factory factories[] = {
+	[MULTI_CORE] = {.name = "ttnn::operations::data_movement::Fold::MultiCore",
+			.memory = fold_shards_memory},
+	[DRAM] = {.name = "ttnn::operations::data_movement::Fold::MultiCoreDRAMFold",
+		  .memory = fold_dram_memory},
+};
+
+/* ---- numbers ------------------------------------------------------------------------------------------- */
+
+/* Into a tensor of [n, h, w, c] or of one matrix. */
+static tt_status fold_into(struct tt_tensor *out, struct tt_tensor *in, uint32_t h, uint32_t w)
+{
+	const uint32_t *dim = in->spec.shape.dim;
+	uint32_t rows = dim[1] / h, cols = dim[2] / w;
+	bool flat = out->spec.shape.dim[0] != dim[0] || out->spec.shape.dim[1] != rows;
+	const struct tt_move_loop loops[] = {
+		{dim[0], 0, flat ? 2 : 0, 1, flat ? (int64_t)rows * cols : 1},
+		{rows, 1, flat ? 2 : 1, h, flat ? cols : 1},
+		{cols, 2, 2, w, 1},
+		{h, 1, 3, 1, (int64_t)w * dim[3]},
+		{w, 2, 3, 1, dim[3]},
+		{dim[3], 3, 3, 1, 1},
+	};
+	struct tt_move_job job = {
+		.out = out, .in = in, .loops = loops, .loop_count = TT_COUNT(loops)};
+
+	return tt_backend_get()->move(&job);
+}
+
+static tt_status fold_kernel(struct tt_launch *launch)
+{
+	return fold_into(launch->outputs[0], launch->inputs[0], down(launch), across(launch));
+}
+
+static const struct tt_prog prog = {
+	.device_op = "Fold",
+	.prim = "ttnn::prim::fold",
+	.attrs = &schema,
+	.infer = fold_infer,
+	.validate = fold_validate,
+	TT_FACTORIES(factories),
+	.choose = fold_choose,
+	TT_KERNEL(fold_kernel),
+	.cost = tt_cost_unmodelled_move,
+};
+
+/* ---- the operation ------------------------------------------------------------------------------------- */
+
+/* [height, width], [top, bottom, left, right], or that and [front, back] of the channels. */
+static tt_status read_pads(uint32_t out[6], bool *any, const struct tt_call *call)
+{
+	int64_t items[6] = {0};
+	size_t count;
+
+	TT_TRY(tt_call_ints(items, &count, 6, call, "padding"));
+	*any = false;
+	for (size_t i = 0; i < 6; i++) {
+		out[i] = i >= count && count != 2 ? 0 : (uint32_t)items[i];
+		if (count == 2)
+			out[i] = i < 4 ? (uint32_t)items[i / 2] : 0;
+		*any = *any || out[i];
+	}
+	return TTNN_OK;
+}
+
+static tt_status pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+		     const uint32_t pads[6])
+{
+	struct ttnn_value sides[4][2], dims[4];
+
+	for (int d = 0; d < 4; d++) {
+		sides[d][0] = ttnn_v_int(d ? pads[2 * (d - 1)] : 0);
+		sides[d][1] = ttnn_v_int(d ? pads[2 * (d - 1) + 1] : 0);
+		dims[d] = ttnn_v_list(sides[d], 2);
+	}
+	TT_TRY(TT_CALL(out, call, "ttnn.pad", {NULL, ttnn_v_tensor(in)},
+		       {"padding", ttnn_v_list(dims, 4)}, {"value", ttnn_v_real(0)}));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	TT_TRY(TT_CALL(out, call, "ttnn.to_layout", {NULL, ttnn_v_tensor(in)},
+		       {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+static tt_status launch_fold(struct tt_call *call, struct tt_tensor *in)
+{
+	struct ttnn_value attrs[schema_count] = {*tt_call_arg(call, "stride_h"),
+						 *tt_call_arg(call, "stride_w"),
+						 *tt_call_arg(call, "collapse_output")};
+
+	return TT_LAUNCH_RETURN(call, &prog, TT_INPUTS(in), .attrs = attrs);
+}
+
+static tt_status fold_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input");
+	bool sharded = tt_tensor_is_sharded(in), any;
+	uint32_t pads[6];
+
+	TT_TRY(tt_need_device(in));
+	TT_TRY(read_pads(pads, &any, call));
+	if (tt_call_bool(call, "use_transpose_as_fold", false) || (sharded && any))
+		return tt_fail(TTNN_UNSUPPORTED,
+			       "fold by transposing, or of padded shards, is not supported");
+	if (in->spec.shape.rank != 4 || tt_call_int(call, "stride_h", 0) < 1 ||
+	    tt_call_int(call, "stride_w", 0) < 1)
+		return tt_fail(TTNN_INVALID, "Fold op only supports 4D tensors");
+	if (any)
+		TT_TRY(pad(&in, call, in, pads));
+	if (in->spec.layout == TTNN_TILE && (sharded || in->spec.shape.dim[3] % 32))
+		TT_TRY(to_rows(&in, call, in));
+	return launch_fold(call, in);
+}
+
+static const struct tt_op ops[] = {
+	{.name = "ttnn.fold",
+	 .family = "fold",
+	 .doc = "Squares of an image's elements become channels of one.",
+	 .sigs = {"input: Tensor, stride_h: int, stride_w: int, use_transpose_as_fold: bool = "
+		  "False, output_shape: Shape? = None, padding: sizes = [], grid_size: "
+		  "CoreRangeSet? = None, override_memory_config: MemoryConfig? = None, "
+		  "collapse_output: bool = False"},
+	 .expand = fold_expand,
+	 .golden = tt_golden_fold,
+	 .pcc = 0.999},
+};
+
+const struct tt_op_family tt_family_fold = {"fold", ops, TT_COUNT(ops)};

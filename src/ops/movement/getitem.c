@@ -1,0 +1,198 @@
+/*
+ * getitem.c: indexing, as Python has it. An index is a number, a part [end], [start, end] or
+ * [start, end, step] whose numbers may be none, or "..." for as many whole dimensions as are left.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "device/devtensor.h"
+#include "golden/golden_movement.h"
+#include "ops/movement/movement.h"
+#include "ops/movement/pad.h"
+#include "tensor/shape.h"
+
+/* A part of each dimension, and those dimensions of which only one place is left. */
+struct parts {
+	uint32_t rank;
+	int64_t start[TTNN_MAX_RANK], end[TTNN_MAX_RANK], step[TTNN_MAX_RANK];
+	uint32_t single[TTNN_MAX_RANK], single_count;
+};
+
+static bool is_rest(const struct ttnn_value *item)
+{
+	return item->kind == TTNN_VALUE_STRING && strcmp(item->text, "...") == 0;
+}
+
+static tt_status take_number(struct parts *parts, uint32_t d, const struct ttnn_value *item,
+			     uint32_t extent)
+{
+	int64_t index = item->integer + (item->integer < 0 ? extent : 0);
+
+	if (index < 0 || index >= extent)
+		return tt_fail(TTNN_INVALID,
+			       "Index %" PRId64 " (converted to %" PRId64
+			       ") is out of bounds for dimension %" PRIu32 " of size %" PRIu32,
+			       item->integer, index, d, extent);
+	parts->start[d] = index;
+	parts->end[d] = index + 1;
+	parts->single[parts->single_count++] = d;
+	return TTNN_OK;
+}
+
+static tt_status take_slice(struct parts *parts, uint32_t d, const struct ttnn_value *item)
+{
+	int64_t *const numbers[] = {&parts->start[d], &parts->end[d], &parts->step[d]};
+	/* One number alone says where to end. */
+	uint32_t first = item->count == 1;
+
+	if (item->count > TT_COUNT(numbers))
+		return tt_fail(TTNN_TYPE, "a part of a dimension is said by three numbers at most");
+	for (uint32_t i = 0; i < item->count; i++) {
+		const struct ttnn_value *number = &item->items[i];
+
+		if (tt_value_given(number) && !tt_value_integer(numbers[first + i], number))
+			return tt_fail(TTNN_TYPE, "an index must be an integer, not %s",
+				       tt_value_kind_name(number));
+	}
+	return TTNN_OK;
+}
+
+static tt_status too_many(uint32_t rank)
+{
+	return tt_fail(TTNN_INVALID, "Too many indices for tensor of dimension %" PRIu32, rank);
+}
+
+static tt_status read_items(struct parts *parts, const struct ttnn_value *items, uint32_t count,
+			    const struct ttnn_shape *shape)
+{
+	uint32_t rests = 0, d = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		rests += is_rest(&items[i]);
+	if (rests > 1)
+		return tt_fail(TTNN_INVALID, "Only one ellipsis ('...') is allowed in a slice.");
+	if (count - rests > shape->rank)
+		return too_many(shape->rank);
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_rest(&items[i])) {
+			d += shape->rank - (count - 1);
+			continue;
+		}
+		if (items[i].kind == TTNN_VALUE_INT)
+			TT_TRY(take_number(parts, d, &items[i], shape->dim[d]));
+		else if (items[i].kind == TTNN_VALUE_LIST)
+			TT_TRY(take_slice(parts, d, &items[i]));
+		else
+			return tt_fail(TTNN_TYPE, "Invalid slice type: %s",
+				       tt_value_kind_name(&items[i]));
+		d++;
+	}
+	return TTNN_OK;
+}
+
+static tt_status read_parts(struct parts *parts, const struct ttnn_value *index,
+			    const struct ttnn_shape *shape)
+{
+	*parts = (struct parts){.rank = shape->rank};
+	for (uint32_t d = 0; d < shape->rank; d++) {
+		parts->end[d] = shape->dim[d];
+		parts->step[d] = 1;
+	}
+	if (index->kind == TTNN_VALUE_LIST)
+		return read_items(parts, index->items, index->count, shape);
+	return read_items(parts, index, 1, shape);
+}
+
+/* ---- taking them ------------------------------------------------------------------------------------------- */
+
+static tt_status list_of(struct ttnn_value *out, struct tt_call *call, const int64_t *numbers,
+			 uint32_t count)
+{
+	struct ttnn_value *items = tt_arena_calloc(call->arena, count + 1, sizeof(*items));
+
+	if (!items)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < count; i++)
+		items[i] = ttnn_v_int(numbers[i]);
+	*out = ttnn_v_list(items, count);
+	return TTNN_OK;
+}
+
+static tt_status from_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     const struct parts *parts)
+{
+	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(in)},
+				  {NULL, ttnn_v_none()},
+				  {NULL, ttnn_v_none()},
+				  {NULL, ttnn_v_none()}};
+
+	TT_TRY(list_of(&args[1].value, call, parts->start, parts->rank));
+	TT_TRY(list_of(&args[2].value, call, parts->end, parts->rank));
+	TT_TRY(list_of(&args[3].value, call, parts->step, parts->rank));
+	return tt_call_python(out, call, "ttnn.slice", args, TT_COUNT(args));
+}
+
+static tt_status to_layout(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   enum ttnn_layout layout)
+{
+	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(in)}, {"layout", ttnn_v_layout(layout)}};
+
+	return tt_call_python(out, call, "ttnn.to_layout", args, TT_COUNT(args));
+}
+
+static tt_status from_host(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   const struct parts *parts)
+{
+	struct ttnn_shape start, end, shape = {.rank = parts->rank};
+	struct ttnn_arg view[] = {{"input_tensor", ttnn_v_none()}, {"shape", ttnn_v_shape(&shape)}};
+	struct tt_tensor *rows, *part, *seen;
+
+	for (uint32_t d = 0; d < parts->rank; d++)
+		if (parts->step[d] != 1)
+			return tt_fail(TTNN_INVALID,
+				       "Host tensors cannot be accessed with non-unit stride");
+	TT_TRY(ttnn_shape_make(&start, parts->start, parts->rank));
+	TT_TRY(ttnn_shape_make(&end, parts->end, parts->rank));
+	TT_TRY(to_layout(&rows, call, in, TTNN_ROW_MAJOR));
+	tt_call_own(call, rows);
+	TT_TRY(tt_host_unpad(&part, call, rows, &start, &end));
+	tt_call_own(call, part);
+	for (uint32_t d = 0; d < shape.rank; d++)
+		shape.dim[d] = end.dim[d] - start.dim[d];
+	view[0].value = ttnn_v_tensor(part);
+	TT_TRY(tt_call_python(&seen, call, "ttnn.view", view, TT_COUNT(view)));
+	tt_call_own(call, seen);
+	return to_layout(out, call, seen, in->spec.layout);
+}
+
+static tt_status getitem_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out, *next;
+	struct parts parts;
+
+	TT_TRY(read_parts(&parts, tt_call_arg(call, "slices"), &in->spec.shape));
+	if (tt_tensor_device(in))
+		TT_TRY(from_device(&out, call, in, &parts));
+	else
+		TT_TRY(from_host(&out, call, in, &parts));
+	for (uint32_t i = 0; i < parts.single_count; i++) {
+		struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(out)},
+					  {"dim", ttnn_v_int((int64_t)parts.single[i] - i)}};
+		tt_status status =
+			tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args));
+
+		tt_call_drop(call, out);
+		TT_TRY(status);
+		out = next;
+	}
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static const struct tt_op ops[] = {
+	{TT_MOVE_ROW("Tensor.__getitem__", getitem_expand, tt_golden_getitem,
+		     "A part of a tensor by indices: numbers, parts of dimensions, \"...\".",
+		     "input_tensor: Tensor, slices: any")},
+};
+
+const struct tt_op_family tt_family_getitem = {"getitem", ops, TT_COUNT(ops)};

@@ -1,0 +1,107 @@
+/* host_pad.c: tensors on the host made larger and smaller. */
+#include "device/devtensor.h"
+#include "golden/golden_movement.h"
+#include "ops/movement/movement.h"
+#include "ops/movement/pad.h"
+#include "ops/usual.h"
+
+static tt_status pad(struct tt_tensor **out, struct tt_tensor *in,
+		     const struct ttnn_shape *const shapes[2], double value)
+{
+	TT_REQUIRE(!tt_tensor_device(in), "is_cpu_tensor(input_tensor)",
+		   "Tensor must be on host for padding");
+	if (in->spec.layout == TTNN_ROW_MAJOR && shapes[1]->rank == shapes[0]->rank)
+		return ttnn_tensor_pad(out, in, shapes[0], shapes[1]->dim, value);
+	if (in->spec.layout == TTNN_ROW_MAJOR)
+		return tt_fail(TTNN_INVALID, "Tensor.pad: the shape has rank %u, the start %u",
+			       (unsigned)shapes[0]->rank, (unsigned)shapes[1]->rank);
+	*out = ttnn_tensor_ref(in);
+	return TTNN_OK;
+}
+
+tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+		      const struct ttnn_shape *const shapes[2], double value)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(in), ttnn_v_shape(shapes[0]),
+				    ttnn_v_shape(shapes[1]), ttnn_v_real(value)};
+	tt_status status;
+
+	tt_host_begin(call, "Tensor::pad", args, TT_COUNT(args));
+	status = pad(out, in, shapes, value);
+	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+static tt_status unpad(struct tt_tensor **out, struct tt_tensor *in, const struct ttnn_shape *start,
+		       const struct ttnn_shape *end)
+{
+	TT_REQUIRE(!tt_tensor_device(in), "is_cpu_tensor(input_tensor)",
+		   "Tensor must be on host for unpadding");
+	TT_REQUIRE(in->spec.layout == TTNN_ROW_MAJOR, "tensor.layout() == Layout::ROW_MAJOR",
+		   "Tensor layout must be ROW_MAJOR for unpadding");
+	if (start->rank != in->spec.padded.rank || end->rank != start->rank)
+		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. %u not in [-4, %u)",
+			       (unsigned)start->rank, (unsigned)start->rank);
+	return ttnn_tensor_unpad(out, in, start->dim, end->dim);
+}
+
+tt_status tt_host_unpad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			const struct ttnn_shape *start, const struct ttnn_shape *end)
+{
+	struct ttnn_value args[] = {ttnn_v_tensor(in), ttnn_v_shape(start), ttnn_v_shape(end)};
+	tt_status status;
+
+	tt_host_begin(call, "Tensor::unpad", args, TT_COUNT(args));
+	status = unpad(out, in, start, end);
+	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
+	return status;
+}
+
+/* ---- the methods -------------------------------------------------------------------------------------------- */
+
+static tt_status shape_arg(struct ttnn_shape *out, const struct tt_call *call, const char *name)
+{
+	int64_t dims[TTNN_MAX_RANK];
+	size_t rank;
+
+	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, name));
+	return ttnn_shape_make(out, dims, rank);
+}
+
+static tt_status expand_pad(struct tt_call *call)
+{
+	struct ttnn_shape size, start;
+	const struct ttnn_shape *const shapes[] = {&size, &start};
+	struct tt_tensor *out;
+
+	TT_TRY(shape_arg(&size, call, "output_tensor_shape"));
+	TT_TRY(shape_arg(&start, call, "input_tensor_start"));
+	return tt_call_give(call,
+			    tt_host_pad(&out, call, tt_call_tensor(call, "input_tensor"), shapes,
+					tt_call_real(call, "pad_value", 0)),
+			    &out);
+}
+
+static tt_status expand_unpad(struct tt_call *call)
+{
+	struct ttnn_shape start, end;
+	struct tt_tensor *out;
+
+	TT_TRY(shape_arg(&start, call, "output_tensor_start"));
+	TT_TRY(shape_arg(&end, call, "output_tensor_end"));
+	return tt_call_give(
+		call, tt_host_unpad(&out, call, tt_call_tensor(call, "input_tensor"), &start, &end),
+		&out);
+}
+
+static const struct tt_op ops[] = {
+	{TT_MOVE_ROW(
+		"Tensor.pad", expand_pad, tt_golden_host_pad,
+		"A host tensor with padding of a value around it.",
+		"input_tensor: Tensor, output_tensor_shape: sizes, input_tensor_start: sizes, pad_value: "
+		"float")},
+	{TT_MOVE_ROW("Tensor.unpad", expand_unpad, tt_golden_unpad, "A part of a host tensor.",
+		     "input_tensor: Tensor, output_tensor_start: sizes, output_tensor_end: sizes")},
+};
+
+const struct tt_op_family tt_family_host_pad = {"host_pad", ops, TT_COUNT(ops)};

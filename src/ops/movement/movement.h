@@ -1,0 +1,196 @@
+/*
+ * movement.h: what the programs that move values share: facts about pages and shards, the cores that
+ * hold data, and the jobs by which the backend moves.
+ */
+#ifndef TT_OPS_MOVEMENT_MOVEMENT_H
+#define TT_OPS_MOVEMENT_MOVEMENT_H
+
+#include "base/vec.h"
+#include "device/generation.h"
+#include "device/work_split.h"
+#include "ops/creation/transfer.h"
+#include "ops/dims.h"
+#include "ops/op.h"
+#include "tensor/memory.h"
+
+#define TT_DFB TT_MEMORY_DATAFLOW_BUFFER
+#define TT_CB TT_MEMORY_CIRCULAR_BUFFER
+#define TT_SCRATCH TT_MEMORY_SCRATCHPAD
+
+/*
+ * The fields of a row of this family; signatures last. Values are moved exactly; but block floats on
+ * their way through tensors of their own type may be rounded more than once.
+ */
+#define TT_MOVE_ROW(name_, expand_, golden_, doc_, ...)                                            \
+	.name = "ttnn." name_, .family = "movement", .doc = doc_, .sigs = {__VA_ARGS__},           \
+	.expand = expand_, .golden = golden_, .pcc = 0.998
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+static inline bool tt_tensor_is_sharded(const struct tt_tensor *tensor)
+{
+	return tt_memory_config_is_sharded(&tensor->spec.memory);
+}
+
+/* Bytes of one element. */
+uint64_t tt_element_bytes(const struct tt_tensor *tensor);
+
+/* Bytes from page to page in a bank, and what they are a multiple of. The tensor is on a device. */
+uint64_t tt_aligned_page(const struct tt_tensor *tensor);
+uint64_t tt_page_alignment(const struct tt_tensor *tensor);
+
+/* The last two extents of a shard, by whichever spec there is; 0 without one. */
+uint32_t tt_shard_height(const struct ttnn_memory_config *memory);
+uint32_t tt_shard_width(const struct ttnn_memory_config *memory);
+
+/* value rounded up to a multiple. For sizes of pages: no overflow is possible there. */
+static inline uint64_t tt_align_to(uint64_t value, uint64_t multiple)
+{
+	return (value + multiple - 1) / multiple * multiple;
+}
+
+/* What pages of a kind of memory are aligned to on this device. */
+uint64_t tt_memory_alignment(struct tt_device *device, enum ttnn_buffer_type type);
+
+/* L1 that programs and tensors of a core can share; and what tensors have left of it now. */
+uint64_t tt_l1_room(const struct tt_device *device);
+uint64_t tt_l1_free(struct tt_device *device);
+
+/* Half of L1, without what is below its base: what some programs allow themselves. */
+uint64_t tt_l1_half(const struct tt_device *device);
+
+/*
+ * What a tensor of this spec will take of the L1 of the fullest core: for choices that are made
+ * before the output exists. 0 when it is sharded, not in L1, or impossible.
+ */
+uint64_t tt_l1_pending(struct tt_device *device, const struct ttnn_spec_args *args);
+
+/* ---- memory rows ------------------------------------------------------------------------------- */
+
+/* Whether input and output differ in dtype. */
+bool tt_converts(const struct tt_launch *launch);
+
+/* The number of the factory that was chosen. */
+static inline uint32_t tt_factory_index(const struct tt_launch *launch)
+{
+	return (uint32_t)(launch->factory - launch->prog->factories);
+}
+
+/*
+ * Tilize and untilize split wide matrices into blocks, of which the last in a row may be narrower: buffers
+ * for the full blocks on their cores, others for the last ones on theirs.
+ */
+struct tt_block_request {
+	const ttnn_core_set *cores;
+	enum ttnn_orientation order;
+	const struct ttnn_tensor_spec *tiled; /* the side that has tiles */
+	struct ttnn_tile tile;
+	uint64_t in_tile, out_tile; /* bytes */
+	bool scratch;               /* tilize reads rows through a scratchpad */
+};
+tt_status tt_block_plan(struct tt_plan *plan, const struct tt_launch *launch,
+			const struct tt_block_request *request);
+
+/* Whether more cores can work on a matrix in blocks than row by row of tiles. */
+tt_status tt_block_is_wider(bool *out, const ttnn_core_set *cores, const struct ttnn_shape *padded,
+			    uint64_t block_tiles, uint64_t rows);
+
+/* ---- cores ------------------------------------------------------------------------------------- */
+
+/* These cores as a set in the normal cut. */
+tt_status tt_cores_set(const ttnn_core_set **out, const struct ttnn_core *cores, size_t count);
+
+/* The first `count` cores of a set, counted in this order. */
+tt_status tt_cores_first(const ttnn_core_set **out, const ttnn_core_set *set, uint64_t count,
+			 enum ttnn_orientation order);
+
+/*
+ * The cores that should work on a sharded tensor: those that hold data, or for one in DRAM those
+ * that are closest to the banks that do.
+ */
+tt_status tt_cores_near(const ttnn_core_set **out, const struct tt_tensor *tensor);
+
+/* The width and height of a set that is one rectangle from (0, 0): the grid of a launch. */
+struct ttnn_core tt_grid_size(const ttnn_core_set *grid);
+
+/*
+ * `units` of work shared out column by column: among the cores that were given, or those of the launch's grid.
+ */
+tt_status tt_split_among(struct tt_work_split *out, const struct tt_launch *launch,
+			 const struct ttnn_value *cores, uint64_t units);
+
+/* Cores for `units` of work, column by column, on the launch's grid. */
+tt_status tt_cores_for(const ttnn_core_set **out, const struct tt_launch *launch, uint64_t units);
+
+/* ---- tensors on the way -------------------------------------------------------------------------- */
+
+/*
+ * What one step of an operation makes on its way. Operations that are made of others, which again
+ * have such steps, must give things up where upstream does, or addresses would differ: not when the
+ * call ends, as with tt_call_own(), but when the step does.
+ */
+struct tt_temps {
+	struct tt_call *call;
+	struct tt_tensor *tensors[8];
+	uint32_t count;
+};
+
+/* The tensor is given up when the step ends. Returns its argument. At most eight. */
+struct tt_tensor *tt_temps_keep(struct tt_temps *temps, struct tt_tensor *tensor);
+
+/* Gives up all, newest first; returns status. */
+tt_status tt_temps_end(struct tt_temps *temps, tt_status status);
+
+/* ---- other operations ---------------------------------------------------------------------------- */
+
+/* ttnn::reshape(); a NULL padded shape is not given, sub_cores may be NULL. *out is the caller's. */
+struct tt_reshape_args {
+	struct tt_tensor *in;
+	const struct ttnn_shape *shape, *padded;
+	const ttnn_core_set *sub_cores;
+};
+tt_status tt_call_reshape(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_reshape_args *args);
+
+/* The tensor with its outer dimensions folded until four are left: itself, or a reshaped one. */
+tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     const ttnn_core_set *sub_cores);
+
+/* The shape with its outer extents multiplied until `rank` are left. */
+struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank);
+
+/* Into the tensor that was given, if any, where it is not there. Takes over the result's reference. */
+tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
+		       struct tt_tensor *result);
+
+/*
+ * *next takes the place of *tensor, which is given up as by an assignment; after a failure there is no
+ * next one, *tensor is given up as by a destructor and becomes NULL. Returns the status, so that a step
+ * can be the argument.
+ */
+tt_status tt_call_replace(struct tt_tensor **tensor, struct tt_call *call, tt_status status,
+			  struct tt_tensor *const *next);
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* A program with one input that has the values of its input, element by element. */
+tt_status tt_kernel_copy(struct tt_launch *launch);
+
+/* out = in, of the same shape. */
+tt_status tt_move_copy(struct tt_tensor *out, struct tt_tensor *in);
+
+/* out = in with dimensions in another order: dimension d of out is dimension dims[d] of in. */
+tt_status tt_move_permute(struct tt_tensor *out, struct tt_tensor *in, const uint32_t *dims);
+
+/*
+ * Copies a block of `extent` from in at in_start (steps apart in_step) to out at out_start. All have
+ * the rank of both tensors; NULL starts are all 0, a NULL in_step all 1.
+ */
+struct tt_move_block {
+	const uint32_t *extent;
+	const int64_t *in_start, *in_step, *out_start;
+};
+tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
+		       const struct tt_move_block *block);
+
+#endif

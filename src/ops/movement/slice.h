@@ -1,0 +1,29 @@
+/* slice.h: between slice.c, which decides how a part is taken, and the program; and for others. */
+#ifndef TT_OPS_MOVEMENT_SLICE_H
+#define TT_OPS_MOVEMENT_SLICE_H
+
+#include "ops/op.h"
+
+/* The program: elements start, start + step ... before end, of each dimension. */
+struct tt_slice_args {
+	struct tt_tensor *in, *out; /* out: given, or NULL */
+	const struct ttnn_shape *start, *end, *step;
+	const struct ttnn_memory_config *memory;
+	const ttnn_core_set *cores; /* (optional) */
+	/* (optional) where the part begins and ends is in tensors: dimension `dim` in `parts` parts */
+	struct tt_tensor *starts, *ends;
+	uint32_t dim, parts;
+	bool inherits; /* memory is the input's, its shards may be fitted */
+};
+tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_slice_args *args);
+
+/* ttnn::slice() with steps of 1, in a scope of its own; both shapes have the tensor's rank. */
+struct tt_part {
+	struct tt_tensor *in;
+	const struct ttnn_shape *begin, *end;
+	const struct ttnn_memory_config *memory; /* (optional) */
+};
+tt_status tt_call_slice(struct tt_tensor **out, struct tt_call *call, const struct tt_part *part);
+
+#endif

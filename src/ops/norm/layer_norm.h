@@ -1,0 +1,66 @@
+/*
+ * layer_norm.h: between layer_norm.c (layer_norm, rms_norm and their program), layer_norm_memory.c (its memory) and
+ * layer_norm_distributed.c (the halves before and after an all-gather).
+ */
+#ifndef TT_OPS_NORM_LAYER_NORM_H
+#define TT_OPS_NORM_LAYER_NORM_H
+
+#include "backend/backend.h"
+#include "ops/compute.h"
+#include "ops/op.h"
+
+enum tt_norm_stage { TT_NORM_WHOLE, TT_NORM_BEFORE_GATHER, TT_NORM_AFTER_GATHER };
+extern const struct tt_enum tt_enum_norm_type, tt_enum_norm_distributed, tt_enum_norm_stage;
+
+/* Attributes of the program, and its inputs. */
+enum {
+	TT_NORM_TYPE,
+	TT_NORM_STAGE,
+	TT_NORM_EPS,
+	TT_NORM_MEMORY,
+	TT_NORM_CONFIG,
+	TT_NORM_COMPUTE,
+	TT_NORM_DTYPE,
+	TT_NORM_ACTIVATION,
+	TT_NORM_ATTRS
+};
+enum { TT_NORM_IN, TT_NORM_RESIDUAL, TT_NORM_WEIGHT, TT_NORM_BIAS, TT_NORM_STATS, TT_NORM_INPUTS };
+
+/* What a caller wants of the program. NULL tensors are not there. */
+struct tt_norm_args {
+	enum tt_norm_kind type; /* LAYER or RMS */
+	enum tt_norm_stage stage;
+	struct tt_tensor *inputs[TT_NORM_INPUTS];
+	const struct ttnn_memory_config *memory; /* NULL: the input's */
+	const struct ttnn_value *config;         /* a program config, or none */
+	struct ttnn_value compute;               /* tt_compute_config() */
+	struct ttnn_value dtype;                 /* none: the input's */
+	double eps;
+};
+tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
+			 const struct tt_norm_args *args);
+
+/* Whether the compute config of a launch accumulates in float32. */
+bool tt_norm_fp32(const struct tt_launch *launch);
+
+/* How shards are worked on: from the program config, or from the shards. */
+struct tt_norm_blocks {
+	struct ttnn_core grid; /* around the shards */
+	uint64_t h, w;         /* tiles of a core */
+};
+struct tt_norm_blocks tt_norm_blocks(const struct tt_launch *launch);
+
+/* The memory of the two factories. */
+tt_status tt_norm_rows_interleaved(struct tt_plan *plan, const struct tt_launch *launch);
+tt_status tt_norm_rows_sharded(struct tt_plan *plan, const struct tt_launch *launch);
+
+/* Of in (+ residual): the sum of squares of each row, and for LAYER the sum, a tile column each. */
+tt_status tt_norm_sums(const struct tt_norm_job *job);
+
+/* Normalises with the sums of all devices side by side instead of the input's own. */
+tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats);
+
+/* Cores for the tile rows of a tensor, row by row of the grid. */
+tt_status tt_norm_cores(const ttnn_core_set **out, const struct tt_launch *launch);
+
+#endif

@@ -1,0 +1,55 @@
+#include "ops/op_enums.h"
+
+#include "tensor/fn.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TT_X(name, number) {number, #name},
+
+static const struct tt_enum_row unary_rows[] = {TT_UNARY_LIST(TT_X)};
+static const struct tt_enum_row binary_rows[] = {TT_BINARY_LIST(TT_X)};
+static const struct tt_enum_row ternary_rows[] = {TT_TERNARY_LIST(TT_X)};
+
+static const struct tt_enum_row gelu_rows[] = {
+	{TT_GELU_ACCURATE, "Accurate"},
+	{TT_GELU_FAST, "FastLut"},
+	{TT_GELU_TANH, "Tanh"},
+};
+static const struct tt_enum_row sigmoid_rows[] = {
+	{TT_SIGMOID_ACCURATE, "Accurate"},
+	{TT_SIGMOID_FAST_EXP, "AccurateWithFastExp"},
+	{TT_SIGMOID_FAST, "FastApproximate"},
+};
+
+static const struct tt_enum_row embeddings_rows[] = {
+	{TT_EMBEDDING_GENERIC, "GENERIC"},
+	{TT_EMBEDDING_PADDED, "PADDED"},
+	{TT_EMBEDDING_BINARY, "BINARY"},
+};
+
+static const struct tt_enum_row loss_rows[] = {
+	{TT_LOSS_NONE, "NONE"},
+	{TT_LOSS_MEAN, "MEAN"},
+	{TT_LOSS_SUM, "SUM"},
+};
+
+static const struct tt_enum_row bcast_math_rows[] = {
+	{TT_BCAST_ADD, "ADD"},
+	{TT_BCAST_SUB, "SUB"},
+	{TT_BCAST_MUL, "MUL"},
+};
+static const struct tt_enum_row bcast_dim_rows[] = {
+	{TT_BCAST_H, "H"},
+	{TT_BCAST_W, "W"},
+	{TT_BCAST_HW, "HW"},
+};
+
+const struct tt_enum tt_enum_bcast_math = {"BcastOpMath", bcast_math_rows, COUNT(bcast_math_rows)};
+const struct tt_enum tt_enum_bcast_dim = {"BcastOpDim", bcast_dim_rows, COUNT(bcast_dim_rows)};
+const struct tt_enum tt_enum_loss_reduction = {"LossReductionMode", loss_rows, COUNT(loss_rows)};
+const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, COUNT(gelu_rows)};
+const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, COUNT(sigmoid_rows)};
+const struct tt_enum tt_enum_embeddings = {"EmbeddingsType", embeddings_rows,
+					   COUNT(embeddings_rows)};
+const struct tt_enum tt_enum_unary = {"UnaryOpType", unary_rows, COUNT(unary_rows)};
+const struct tt_enum tt_enum_binary = {"BinaryOpType", binary_rows, COUNT(binary_rows)};
+const struct tt_enum tt_enum_ternary = {"TernaryOpType", ternary_rows, COUNT(ternary_rows)};

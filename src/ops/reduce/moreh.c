@@ -1,0 +1,635 @@
+/*
+ * moreh.c: reductions, norms and softmax of the moreh operations. They keep the last two dimensions
+ * always, and drop others unless keepdim says to keep them.
+ *
+ * Models MorehSum, MorehMean, MorehNorm (the orders 0, inf and -inf), MorehAbsPow and MorehSoftmax with all
+ * their factories, as of ttnn 0.81: memory, cores and choices. Not modelled: how their kernels round on the way.
+ */
+#include <math.h>
+
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden_reduction.h"
+#include "ops/compute.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/norm/softmax_lines.h"
+#include "ops/reduce/reduce_ops.h"
+#include "ops/reduce/reduce_program.h"
+#include "ops/usual.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+
+static struct ttnn_value compute_of(struct tt_call *call)
+{
+	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+}
+
+/* ---- what the programs over one dimension share --------------------------------------------------------- */
+
+static uint32_t dim_of(const struct tt_launch *launch)
+{
+	return (uint32_t)tt_launch_attr(launch, "dim")->integer;
+}
+
+static tt_status dim_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct tt_reduction_dims dims = {.dim = {dim_of(launch)}, .count = 1};
+	bool keep = tt_launch_attr(launch, "keepdim")->boolean || dims.dim[0] + 2 >= in->shape.rank;
+	struct ttnn_shape shape = tt_reduction_shape(&in->shape, &dims, keep);
+
+	return tt_infer_one(launch, &shape, in->dtype, TTNN_TILE);
+}
+
+/* Height, before the last two, width: the order of upstream's factories. */
+enum way { H, NC, W };
+
+static enum way way_of(const struct tt_launch *launch)
+{
+	uint32_t behind = launch->inputs[0]->spec.shape.rank - dim_of(launch);
+
+	return behind == 1 ? W : behind == 2 ? H : NC;
+}
+
+/* The cores of a program over one dimension, and bytes of its tiles. */
+struct dim_memory {
+	const ttnn_core_set *cores;
+	uint64_t in, accum, out;
+};
+
+static tt_status dim_memory_of(struct dim_memory *memory, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_value *compute = tt_launch_attr(launch, "compute_kernel_config");
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(in);
+	enum way way = way_of(launch);
+	uint64_t extent = way == W   ? tiles.width
+			  : way == H ? tiles.height
+				     : in->padded.dim[dim_of(launch)];
+
+	memory->in = tt_page_in0(launch);
+	memory->out = tt_page_out0(launch);
+	memory->accum = tt_compute_has(compute, TT_COMPUTE_FP32) ? tt_tile_bytes_of(TTNN_FLOAT32)
+								 : memory->in;
+	return tt_cores_for(&memory->cores, launch,
+			    tiles.matrices * tiles.height * tiles.width / (extent ? extent : 1));
+}
+
+/* Height or width of floats: masked, multiplied with a scaler, accumulated. */
+static tt_status masked_memory(struct tt_plan *plan, const struct dim_memory *memory,
+			       uint64_t scalers, uint64_t results)
+{
+	return TT_PLAN(plan, memory->cores, TT_DFB_ROW(0, "input", .pages = 2, .page = memory->in),
+		       TT_DFB_ROW(1, "scaler", .pages = scalers, .page = memory->in),
+		       TT_DFB_ROW(2, "mask", .pages = 1, .page = memory->in),
+		       TT_DFB_ROW(3, "accum_dst", .pages = 1, .page = memory->accum),
+		       TT_DFB_ROW(4, "masked_input", .pages = 1, .page = memory->in),
+		       TT_DFB_ROW(16, "out", .pages = results, .page = memory->out));
+}
+
+static tt_status dim_reduce(struct tt_launch *launch, struct tt_tensor *in,
+			    enum tt_reduce_kind kind, double scale)
+{
+	return tt_backend_get()->reduce(&(struct tt_reduce_job){.out = launch->outputs[0],
+								.in = in,
+								.kind = kind,
+								.dims = 1u << dim_of(launch),
+								.scale = scale});
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------- */
+
+#define SUM_ATTRS(X)                                                                               \
+	X(SUM_DIM, "dim")                                                                          \
+	X(SUM_KEEP, "keepdim")                                                                     \
+	X(SUM_MEMORY, "memory_config")                                                             \
+	X(SUM_COMPUTE, "compute_kernel_config")
+TT_ATTRS(sum_schema, "operation_attributes_t", SUM_ATTRS);
+
+static bool is_integer(const struct tt_launch *launch)
+{
+	return tt_dtype_is_integer(launch->inputs[0]->spec.dtype);
+}
+
+/* Integers have factories of their own, behind the others. */
+static tt_status sum_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = way_of(launch) + (is_integer(launch) ? W + 1 : 0);
+	return TTNN_OK;
+}
+
+static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct dim_memory memory;
+
+	TT_TRY(dim_memory_of(&memory, launch));
+	if (way_of(launch) == NC)
+		return TT_PLAN(plan, memory.cores,
+			       TT_DFB_ROW(0, "input", .pages = 2, .page = memory.in),
+			       TT_DFB_ROW(1, is_integer(launch) ? "intermed0" : "zero", .pages = 1,
+					  .page = memory.in),
+			       TT_DFB_ROW(16, "out", .pages = 2, .page = memory.out));
+	if (is_integer(launch))
+		return TT_PLAN(plan, memory.cores,
+			       TT_DFB_ROW(0, "input", .pages = 2, .page = memory.in),
+			       TT_DFB_ROW(1, "mask", .pages = 1, .page = memory.in),
+			       TT_DFB_ROW(2, "intermed0", .pages = 1, .page = memory.in),
+			       TT_DFB_ROW(16, "out", .pages = 2, .page = memory.out));
+	return masked_memory(plan, &memory, way_of(launch) == W ? 2 : 1, 2);
+}
+
+static tt_status sum_kernel(struct tt_launch *launch)
+{
+	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1);
+}
+
+#define SUM_FACTORY(name_)                                                                         \
+	{                                                                                          \
+		.name = "ttnn::operations::moreh::moreh_sum::MorehSumOperation::MorehSum" name_    \
+			"Factory",                                                                 \
+		.memory = sum_memory                                                               \
+	}
+static const struct tt_factory sum_factories[] = {
+	SUM_FACTORY("H"),    SUM_FACTORY("NC"),    SUM_FACTORY("W"),
+	SUM_FACTORY("HInt"), SUM_FACTORY("NCInt"), SUM_FACTORY("WInt"),
+};
+
+static const struct tt_prog prog_sum = {
+	.device_op = "MorehSumOperation",
+	.prim = "ttnn::prim::moreh_sum",
+	.attrs = &sum_schema,
+	.infer = dim_infer,
+	TT_FACTORIES(sum_factories),
+	.choose = sum_choose,
+	TT_KERNEL(sum_kernel),
+};
+
+/* ---- means ------------------------------------------------------------------------------------------------ */
+
+#define MEAN_ATTRS(X)                                                                              \
+	X(MEAN_DIM, "dim")                                                                         \
+	X(MEAN_KEEP, "keepdim")                                                                    \
+	X(MEAN_DIVISOR, "divisor")                                                                 \
+	X(MEAN_MEMORY, "memory_config")                                                            \
+	X(MEAN_COMPUTE, "compute_kernel_config")
+TT_ATTRS(mean_schema, "operation_attributes_t", MEAN_ATTRS);
+
+static tt_status mean_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = way_of(launch);
+	return TTNN_OK;
+}
+
+static tt_status mean_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct dim_memory memory;
+
+	TT_TRY(dim_memory_of(&memory, launch));
+	if (way_of(launch) != NC)
+		return masked_memory(plan, &memory, 1, 1);
+	return TT_PLAN(plan, memory.cores, TT_DFB_ROW(0, "input", .pages = 2, .page = memory.in),
+		       TT_DFB_ROW(1, "in1", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(2, "scalar", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(3, "intermed0", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(16, "out", .pages = 2, .page = memory.out));
+}
+
+static tt_status mean_kernel(struct tt_launch *launch)
+{
+	const struct ttnn_value *divisor = &launch->attrs[MEAN_DIVISOR];
+	uint32_t extent = launch->inputs[0]->spec.shape.dim[dim_of(launch)];
+	double by = tt_value_given(divisor) ? (double)divisor->integer : (double)extent;
+
+	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1 / by);
+}
+
+#define MEAN_FACTORY(name_)                                                                        \
+	{                                                                                          \
+		.name = "ttnn::operations::moreh::moreh_mean::MorehMeanOperation::MorehMean" name_ \
+			"Factory",                                                                 \
+		.memory = mean_memory                                                              \
+	}
+static const struct tt_factory mean_factories[] = {MEAN_FACTORY("H"), MEAN_FACTORY("NC"),
+						   MEAN_FACTORY("W")};
+
+static const struct tt_prog prog_mean = {
+	.device_op = "MorehMeanOperation",
+	.prim = "ttnn::prim::moreh_mean",
+	.attrs = &mean_schema,
+	.infer = dim_infer,
+	TT_FACTORIES(mean_factories),
+	.choose = mean_choose,
+	TT_KERNEL(mean_kernel),
+};
+
+/* ---- norms: how many are not 0, the largest and the smallest size --------------------------------------- */
+
+#define NORM_ATTRS(X)                                                                              \
+	X(NORM_P, "p")                                                                             \
+	X(NORM_DIM, "dim")                                                                         \
+	X(NORM_KEEP, "keepdim")                                                                    \
+	X(NORM_MEMORY, "memory_config")                                                            \
+	X(NORM_COMPUTE, "compute_kernel_config")
+TT_ATTRS(norm_schema, "operation_attributes_t", NORM_ATTRS);
+
+static tt_status norm_choose(uint32_t *out, struct tt_launch *launch)
+{
+	static const uint32_t order[] = {[W] = 0, [H] = 1, [NC] = 2};
+
+	*out = order[way_of(launch)];
+	return TTNN_OK;
+}
+
+static tt_status norm_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	uint64_t masks = way_of(launch) == NC ? 0 : 1;
+	struct dim_memory memory;
+
+	TT_TRY(dim_memory_of(&memory, launch));
+	return TT_PLAN(plan, memory.cores, TT_DFB_ROW(0, "input", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(1, "one", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(2, "mask", .pages = masks, .page = memory.in),
+		       TT_DFB_ROW(16, "output", .pages = 1, .page = memory.out),
+		       TT_DFB_ROW(24, "val", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(25, "cal", .pages = 1, .page = memory.in),
+		       TT_DFB_ROW(26, "reduce", .pages = masks, .page = memory.in));
+}
+
+static tt_status norm_kernel(struct tt_launch *launch)
+{
+	double p = launch->attrs[NORM_P].real;
+	struct tt_unary_step step = {.fn = p == 0 ? TT_UNARY_NEZ : TT_UNARY_ABS};
+	struct ttnn_spec_args args = {.shape = launch->inputs[0]->spec.shape,
+				      .dtype = TTNN_FLOAT32};
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *sizes;
+	tt_status status;
+
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(ttnn_tensor_new(&sizes, &spec));
+	status = tt_backend_get()->map(&(struct tt_map_job){.out = sizes,
+							    .arity = 1,
+							    .in = {launch->inputs[0]},
+							    .post = &step,
+							    .post_count = 1});
+	if (status == TTNN_OK)
+		status = dim_reduce(launch, sizes,
+				    p == 0  ? TT_REDUCE_SUM
+				    : p > 0 ? TT_REDUCE_MAX
+					    : TT_REDUCE_MIN,
+				    1);
+	ttnn_tensor_unref(sizes);
+	return status;
+}
+
+#define NORM_FACTORY(name_)                                                                             \
+	{                                                                                               \
+		.name = "ttnn::operations::moreh::moreh_norm::MorehNormOperation::ProgramFactory" name_ \
+			"Other",                                                                        \
+		.memory = norm_memory                                                                   \
+	}
+static const struct tt_factory norm_factories[] = {NORM_FACTORY("W"), NORM_FACTORY("H"),
+						   NORM_FACTORY("NC")};
+
+static const struct tt_prog prog_norm = {
+	.device_op = "MorehNormOperation",
+	.prim = "ttnn::prim::moreh_norm",
+	.attrs = &norm_schema,
+	.infer = dim_infer,
+	TT_FACTORIES(norm_factories),
+	.choose = norm_choose,
+	TT_KERNEL(norm_kernel),
+};
+
+/* ---- powers of sizes ---------------------------------------------------------------------------------------- */
+
+#define POW_ATTRS(X)                                                                               \
+	X(POW_P, "p")                                                                              \
+	X(POW_MEMORY, "memory_config")                                                             \
+	X(POW_COMPUTE, "compute_kernel_config")
+TT_ATTRS(pow_schema, "operation_attributes_t", POW_ATTRS);
+
+/* A row of tiles is a unit of work. */
+static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
+	uint64_t in = tt_page_in0(launch);
+	const ttnn_core_set *cores;
+
+	TT_TRY(tt_cores_for(&cores, launch, tiles.matrices * tiles.height));
+	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "input_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(1, "one_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(2, "decimal_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(3, "mask_w_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(16, "output_dfb", .pages = 1, .page = tt_page_out0(launch)),
+		       TT_DFB_ROW(24, "xabs_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(25, "xpow_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(26, "logx_dfb", .pages = 1, .page = in),
+		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = in));
+}
+
+static tt_status pow_kernel(struct tt_launch *launch)
+{
+	struct tt_unary_step steps[] = {
+		{.fn = TT_UNARY_ABS},
+		{.fn = TT_UNARY_POWER, .count = 1, .params = {launch->attrs[POW_P].real}}};
+
+	return tt_backend_get()->map(&(struct tt_map_job){.out = launch->outputs[0],
+							  .arity = 1,
+							  .in = {launch->inputs[0]},
+							  .post = steps,
+							  .post_count = TT_COUNT(steps)});
+}
+
+static const struct tt_prog prog_pow = {
+	.device_op = "MorehAbsPowOperation",
+	.prim = "ttnn::prim::moreh_abs_pow",
+	.attrs = &pow_schema,
+	.infer = tt_infer_tiles,
+	TT_FACTORY("ttnn::operations::moreh::moreh_abs_pow::MorehAbsPowOperation::"
+		   "MorehAbsPowProgramFactory",
+		   pow_memory),
+	TT_KERNEL(pow_kernel),
+};
+
+/* ---- softmax ------------------------------------------------------------------------------------------------- */
+
+#define SOFTMAX_ATTRS(X)                                                                           \
+	X(SOFTMAX_DIM, "dim")                                                                      \
+	X(SOFTMAX_OP, "op")                                                                        \
+	X(SOFTMAX_STRATEGY, "strategy", .text = TT_TEXT_FIXED,                                     \
+	  .fixed = "MorehSoftmaxOpParallelizationStrategy::NONE")                                  \
+	X(SOFTMAX_MEMORY, "memory_config")                                                         \
+	X(SOFTMAX_COMPUTE, "compute_kernel_config")
+TT_ATTRS(softmax_schema, "operation_attributes_t", SOFTMAX_ATTRS);
+
+enum softmax_op { SOFTMAX, SOFTMIN, LOGSOFTMAX };
+static const struct tt_enum_row softmax_op_rows[] = {
+	{SOFTMAX, "SOFTMAX"}, {SOFTMIN, "SOFTMIN"}, {LOGSOFTMAX, "LOGSOFTMAX"}};
+static const struct tt_enum softmax_op_enum = {"MorehSoftmaxOp", softmax_op_rows,
+					       TT_COUNT(softmax_op_rows)};
+
+static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
+{
+	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
+	bool wide = tt_compute_has(&launch->attrs[SOFTMAX_COMPUTE], TT_COMPUTE_FP32);
+	enum tt_lines lines;
+
+	TT_TRY(tt_lines_plan(&lines, launch,
+			     &(struct tt_lines_request){.dim = dim_of(launch),
+							.value = dtype,
+							.sum = wide ? TTNN_FLOAT32 : dtype,
+							.between = wide ? TTNN_FLOAT32 : dtype}));
+	*out = lines;
+	return TTNN_OK;
+}
+
+static tt_status softmax_kernel(struct tt_launch *launch)
+{
+	enum softmax_op op = (enum softmax_op)launch->attrs[SOFTMAX_OP].integer;
+	struct tt_softmax_job job = {.out = launch->outputs[0],
+				     .in = launch->inputs[0],
+				     .dim = dim_of(launch),
+				     .scale = op == SOFTMIN ? -1 : 1,
+				     .stable = true,
+				     .log = op == LOGSOFTMAX};
+
+	return tt_backend_get()->softmax(&job);
+}
+
+#define SOFTMAX_FACTORY(name_, memory_)                                                            \
+	{                                                                                          \
+		.name = "ttnn::operations::moreh::moreh_softmax::MorehSoftmaxOperation::"          \
+			"MorehSoftmax" name_ "Factory",                                            \
+		.memory = memory_                                                                  \
+	}
+static const struct tt_factory softmax_factories[] = {
+	[TT_LINES_OUTER] = SOFTMAX_FACTORY("CLarge", tt_outer_memory),
+	[TT_LINES_H_LARGE] = SOFTMAX_FACTORY("HLarge", tt_lines_memory),
+	[TT_LINES_H_SMALL] = SOFTMAX_FACTORY("HSmall", tt_lines_memory),
+	[TT_LINES_W_LARGE] = SOFTMAX_FACTORY("WLarge", tt_lines_memory),
+	[TT_LINES_W_SMALL] = SOFTMAX_FACTORY("WSmall", tt_lines_memory),
+};
+
+static const struct tt_prog prog_softmax = {
+	.device_op = "MorehSoftmaxOperation",
+	.prim = "ttnn::prim::moreh_softmax",
+	.attrs = &softmax_schema,
+	.infer = tt_infer_tiles,
+	TT_FACTORIES(softmax_factories),
+	.choose = softmax_choose,
+	TT_KERNEL(softmax_kernel),
+};
+
+/* ---- the operations ---------------------------------------------------------------------------------------------- */
+
+/* One pass over a dimension. */
+typedef tt_status (*pass_fn)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     struct tt_tensor *given, uint32_t dim);
+
+static tt_status sum_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  struct tt_tensor *given, uint32_t dim)
+{
+	TT_TRY(tt_need_device(in));
+	return TT_LAUNCH(out, call, &prog_sum, TT_INPUTS(in), TT_OUTPUTS(given),
+			 TT_BIND(call, sum_schema, [SUM_DIM] = ttnn_v_int(dim),
+				 [SUM_MEMORY] = tt_value_memory_or_like(call, in),
+				 [SUM_COMPUTE] = compute_of(call)));
+}
+
+static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   struct tt_tensor *given, uint32_t dim)
+{
+	TT_TRY(tt_need_device(in));
+	return TT_LAUNCH(out, call, &prog_mean, TT_INPUTS(in), TT_OUTPUTS(given),
+			 TT_BIND(call, mean_schema, [MEAN_DIM] = ttnn_v_int(dim),
+				 [MEAN_MEMORY] = tt_value_memory_or_like(call, in),
+				 [MEAN_COMPUTE] = compute_of(call)));
+}
+
+static tt_status norm_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   struct tt_tensor *given, uint32_t dim)
+{
+	TT_TRY(tt_need_device(in));
+	return TT_LAUNCH(out, call, &prog_norm, TT_INPUTS(in), TT_OUTPUTS(given),
+			 TT_BIND(call,
+				 norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
+				 [NORM_DIM] = ttnn_v_int(dim),
+				 [NORM_MEMORY] = tt_value_memory_or_like(call, in),
+				 [NORM_COMPUTE] = compute_of(call)));
+}
+
+static tt_status pow_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  struct tt_tensor *given, double p)
+{
+	TT_TRY(tt_need_device(in));
+	return TT_LAUNCH(out, call, &prog_pow, TT_INPUTS(in), TT_OUTPUTS(given),
+			 TT_BIND(call, pow_schema, [POW_P] = ttnn_v_real(p),
+				 [POW_MEMORY] = tt_value_memory_or_like(call, in),
+				 [POW_COMPUTE] = compute_of(call)));
+}
+
+/*
+ * Pass after pass, the last dimension first; `first` may differ from the others. What is made between
+ * goes when the next is there, the last of it when all is done.
+ */
+static tt_status run_passes(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    pass_fn first, pass_fn others)
+{
+	struct tt_tensor *given = tt_call_tensor(call, "output"), *between = NULL, *next;
+	struct tt_reduction_dims dims;
+
+	TT_TRY(tt_reduction_dims(&dims, call, "dim", in->spec.shape.rank));
+	for (uint32_t i = dims.count; i-- > 0;) {
+		pass_fn pass = i + 1 == dims.count ? first : others;
+		tt_status status =
+			pass(&next, call, between ? between : in, i ? NULL : given, dims.dim[i]);
+
+		if (between && (status != TTNN_OK || i == 0))
+			tt_call_drop(call, between);
+		else if (between)
+			tt_call_overwrite(call, between);
+		if (status != TTNN_OK)
+			return status;
+		between = next;
+	}
+	*out = between ? between : ttnn_tensor_ref(in);
+	return TTNN_OK;
+}
+
+static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn others)
+{
+	struct tt_tensor *out;
+
+	TT_TRY(run_passes(&out, call, tt_call_tensor(call, "input"), first, others));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status sum_expand(struct tt_call *call)
+{
+	return return_passes(call, sum_pass, sum_pass);
+}
+
+static tt_status mean_expand(struct tt_call *call)
+{
+	return return_passes(call, mean_pass, mean_pass);
+}
+
+static tt_status norm_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input"), *out, *powers, *sum;
+	double p = tt_call_real(call, "p", 2);
+	tt_status status;
+
+	if (p == 0 || isinf(p))
+		return return_passes(call, norm_pass, p == 0 ? sum_pass : norm_pass);
+	TT_TRY(pow_pass(&powers, call, in, NULL, p));
+	status = run_passes(&sum, call, powers, sum_pass, sum_pass);
+	tt_call_overwrite(call, powers);
+	TT_TRY(status);
+	tt_call_own(call, sum);
+	TT_TRY(pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status pow_expand(struct tt_call *call)
+{
+	struct tt_tensor *out;
+
+	TT_TRY(pow_pass(&out, call, tt_call_tensor(call, "input"), tt_call_tensor(call, "output"),
+			tt_call_real(call, "p", 2)));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+static tt_status softmax_expand(struct tt_call *call)
+{
+	const enum softmax_op *op = call->entry->op->row;
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	uint32_t dim;
+
+	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", -1), in->spec.shape.rank));
+	TT_TRY(tt_need_device(in));
+	return TT_LAUNCH_RETURN(call, &prog_softmax, TT_INPUTS(in),
+				TT_OUTPUTS(tt_call_tensor(call, "output_tensor")),
+				TT_BIND(call, softmax_schema, [SOFTMAX_DIM] = ttnn_v_int(dim),
+					[SOFTMAX_OP] = tt_value_enum(&softmax_op_enum, *op),
+					[SOFTMAX_STRATEGY] = ttnn_v_int(0),
+					[SOFTMAX_MEMORY] = tt_value_memory_or_like(call, in),
+					[SOFTMAX_COMPUTE] = compute_of(call)));
+}
+
+/* What cumsum calls the arguments of these two operations. */
+struct cumsum_names {
+	const char *in, *out;
+	bool reverse; /* sums run from the end */
+};
+static const struct cumsum_names forward = {"input", "output", false};
+static const struct cumsum_names backward = {"output_grad", "input_grad", true};
+
+static tt_status cumsum_expand(struct tt_call *call)
+{
+	const struct cumsum_names *names = call->entry->op->row;
+	struct ttnn_arg args[] = {{"input", *tt_call_arg(call, names->in)},
+				  {"dim", *tt_call_arg(call, "dim")},
+				  {"reverse_order", ttnn_v_bool(names->reverse)},
+				  {"out", *tt_call_arg(call, names->out)},
+				  {"memory_config", *tt_call_arg(call, "memory_config")}};
+	struct tt_tensor *out;
+
+	TT_TRY(tt_call_op(&out, call, "ttnn.cumsum", args, TT_COUNT(args)));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+#define TAIL                                                                                       \
+	"output: Tensor? = None, memory_config: MemoryConfig? = None, "                            \
+	"compute_kernel_config: ComputeConfig? = None"
+#define SOFTMAX_SIG                                                                                \
+	"input_tensor: Tensor, dim: int, *, output_tensor: Tensor? = None, op: any? = None, "      \
+	"strategy: any? = None, memory_config: MemoryConfig? = None, compute_kernel_config: "      \
+	"ComputeConfig? = None"
+
+static const enum softmax_op softmax = SOFTMAX, softmin = SOFTMIN, logsoftmax = LOGSOFTMAX;
+
+#define OP(name_, expand_, golden_, row_, sig_, doc_)                                              \
+	{                                                                                          \
+		.name = "ttnn.moreh_" name_, .family = "moreh", .doc = doc_, .sigs = {sig_},       \
+		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+	}
+
+static const struct tt_op ops[] = {
+	OP("sum", sum_expand, tt_golden_moreh_sum, NULL,
+	   "input: Tensor, dim: int | ints ? = None, *, keepdim: bool = False, " TAIL,
+	   "The sum over dimensions."),
+	OP("mean", mean_expand, tt_golden_moreh_mean, NULL,
+	   "input: Tensor, *, dim: int | ints ? = None, keepdim: bool = False, divisor: int? = "
+	   "None, " TAIL,
+	   "The mean over dimensions."),
+	OP("norm", norm_expand, tt_golden_moreh_norm, NULL,
+	   "input: Tensor, p: float, *, dim: int | ints ? = None, keepdim: bool = False, " TAIL,
+	   "The p-norm over dimensions."),
+	OP("abs_pow", pow_expand, tt_golden_moreh_abs_pow, NULL,
+	   "input: Tensor, p: float, *, " TAIL, "The size of each value to a power."),
+	OP("softmax", softmax_expand, tt_golden_softmax, &softmax, SOFTMAX_SIG,
+	   "exp(x) over its sum along a dimension."),
+	OP("softmin", softmax_expand, tt_golden_softmin, &softmin, SOFTMAX_SIG,
+	   "exp(-x) over its sum along a dimension."),
+	OP("logsoftmax", softmax_expand, tt_golden_logsoftmax, &logsoftmax, SOFTMAX_SIG,
+	   "The logarithm of softmax along a dimension."),
+	OP("cumsum", cumsum_expand, tt_golden_cumsum, &forward,
+	   "input: Tensor, dim: int, *, output: Tensor? = None, memory_config: MemoryConfig? = None",
+	   "The sum of all values up to each, along a dimension."),
+	OP("cumsum_backward", cumsum_expand, tt_golden_cumsum_backward, &backward,
+	   "output_grad: Tensor, dim: int, *, input_grad: Tensor? = None, memory_config: "
+	   "MemoryConfig? = None",
+	   "The sum of all values from each on, along a dimension."),
+};
+
+const struct tt_op_family tt_family_moreh = {"moreh", ops, TT_COUNT(ops)};

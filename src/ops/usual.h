@@ -1,0 +1,106 @@
+/*
+ * usual.h: what most programs and launches share, so that a program file says only what is its own.
+ *
+ *	static tt_status expand(struct tt_call *call)
+ *	{
+ *		struct tt_tensor *in = tt_call_tensor(call, "input");
+ *
+ *		return TT_LAUNCH_RETURN(call, &prog, TT_INPUTS(in),
+ *					TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, in)));
+ *	}
+ */
+#ifndef TT_OPS_USUAL_H
+#define TT_OPS_USUAL_H
+
+#include "base/vec.h"
+#include "ops/op.h"
+
+/* ---- calling other operations ---------------------------------------------------------------- */
+
+/* tt_call_op() with the arguments as a list: TT_CALL(&out, call, "ttnn.copy", {"input_a", a}, {"input_b", b}). */
+#define TT_CALL(out, parent, name, ...)                                                            \
+	tt_call_op(out, parent, name, (const struct ttnn_arg[]){__VA_ARGS__},                      \
+		   TT_COUNT(((const struct ttnn_arg[]){__VA_ARGS__})))
+
+/* The end of an expand(): the result is returned if the step that made it succeeded. Gives its status. */
+static inline tt_status tt_call_give(struct tt_call *call, tt_status status,
+				     struct tt_tensor *const *result)
+{
+	if (status == TTNN_OK)
+		tt_call_return(call, *result);
+	return status;
+}
+
+/* ---- launching -------------------------------------------------------------------------------- */
+
+/* Members of struct tt_program_args, from lists of tensors. NULL: none there. */
+#define TT_INPUTS(...)                                                                             \
+	.inputs = (struct tt_tensor *[]){__VA_ARGS__},                                             \
+	.input_count = TT_COUNT(((struct tt_tensor *[]){__VA_ARGS__}))
+#define TT_OUTPUTS(...)                                                                            \
+	.outputs = (struct tt_tensor *[]){__VA_ARGS__},                                            \
+	.output_count = TT_COUNT(((struct tt_tensor *[]){__VA_ARGS__}))
+
+/*
+ * The member .attrs, from a list of [ID] = value; what is not in it is the call's argument of the attribute's
+ * name. `schema_` is what TT_ATTRS() made.
+ */
+#define TT_BIND(call, schema_, ...)                                                                \
+	.attrs = tt_attrs_bind(call, &(schema_), (struct ttnn_value[schema_##_count]){__VA_ARGS__})
+
+/* Fills attributes that are absent from the call's arguments of the same names; returns them. */
+const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct tt_schema *schema,
+				       struct ttnn_value *attrs);
+
+/* Launches a program with one output, into *out. Behind the program: members of struct tt_program_args. */
+#define TT_LAUNCH(out, call, prog_, ...)                                                           \
+	tt_call_program(out, call, &(struct tt_program_args){.prog = (prog_), __VA_ARGS__})
+
+/* The same, and the output is a result of the call. */
+#define TT_LAUNCH_RETURN(call, prog_, ...)                                                         \
+	tt_launch_return(call, &(struct tt_program_args){.prog = (prog_), __VA_ARGS__})
+tt_status tt_launch_return(struct tt_call *call, const struct tt_program_args *args);
+
+/* The call's argument "memory_config", or the memory config of the tensor when none was given. */
+const struct ttnn_memory_config *tt_memory_or_like(const struct tt_call *call,
+						   const struct tt_tensor *like);
+/* The same as a value. */
+struct ttnn_value tt_value_memory_or_like(const struct tt_call *call, const struct tt_tensor *like);
+
+/* The tensor at a place of a list; NULL when it is no list, or has none there. */
+struct tt_tensor *tt_value_item_tensor(const struct ttnn_value *list, size_t place);
+
+/* A core set as a value; None when there is none. */
+struct ttnn_value tt_value_cores(const ttnn_core_set *cores);
+
+/* ---- programs --------------------------------------------------------------------------------- */
+
+/* Members of struct tt_prog: a table of factories, or the only one, by its name and memory function. */
+#define TT_FACTORIES(table) .factories = (table), .factory_count = TT_COUNT(table)
+#define TT_FACTORY(name_, memory_)                                                                 \
+	.factories = &(const struct tt_factory){.name = (name_), .memory = (memory_)},             \
+	.factory_count = 1
+
+/*
+ * What infer() does most often: one output. If it was given, its own spec holds; otherwise this shape, dtype
+ * and layout, and the memory config that is among the attributes.
+ */
+tt_status tt_infer_one(struct tt_launch *launch, const struct ttnn_shape *shape,
+		       enum ttnn_dtype dtype, enum ttnn_layout layout);
+
+/* Shape, dtype and layout of the first input: what a program without an infer() does. */
+tt_status tt_infer_like_input(struct tt_launch *launch);
+
+/* The same in tiles, whatever the layout of the input. */
+tt_status tt_infer_tiles(struct tt_launch *launch);
+
+/* Output `which` has the spec of the tensor that was given for it; false when none was. */
+bool tt_infer_given(struct tt_launch *launch, size_t which);
+
+/* An attribute by its name; absent if the program has none such. For programs that share functions. */
+const struct ttnn_value *tt_launch_attr(const struct tt_launch *launch, const char *name);
+
+/* Zeroed memory for what choose() works out, as launch->work; NULL with the message set. */
+void *tt_work_new(struct tt_launch *launch, size_t size);
+
+#endif

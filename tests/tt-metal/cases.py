@@ -1,0 +1,123 @@
+"""Runs files for tests/tt-metal/run, each in a process of its own, and is the plugin of pytest in them.
+
+As a program it imports what takes long (torch) once; every line on its input is a file to run, as JSON, for which it
+forks; it answers each with a line: what the process said last.
+
+One case of each function is run, the first or a random one, less those that the runner knows already. What
+happens is written line by line, so that it is known even if the process ends in the middle of a case.
+"""
+
+import faulthandler
+import json
+import os
+import random
+import signal
+import sys
+import time
+
+import pytest
+
+_wishes = {}  # path, folder, seed or None, seconds of a case, known: functions that were run
+
+
+def _say(**line):
+    with open(f"{_wishes['folder']}/lines", "a") as out:
+        out.write(json.dumps(line) + "\n")
+
+
+def function_of(nodeid):
+    """A case's name without its parameters: file::Class::function."""
+    path, _, rest = nodeid.partition("::")
+    return f"{path}::{rest.split('[')[0]}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    groups = {}
+    for item in items:
+        groups.setdefault(function_of(item.nodeid), []).append(item)
+    seed = _wishes["seed"]
+    chosen = []
+    for name, cases in groups.items():
+        if name not in _wishes["known"]:
+            chosen.append(cases[0] if seed is None else random.Random(f"{seed} {name}").choice(cases))
+    items[:] = chosen
+    _say(collected=list(groups))
+
+
+def pytest_collectreport(report):
+    if report.failed:
+        _say(broken=str(report.nodeid), why=_last_line(report.longrepr))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logstart(nodeid, location):
+    _say(begin=function_of(nodeid), case=nodeid)
+    faulthandler.dump_traceback_later(_wishes["seconds"], exit=True)
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" or report.outcome != "passed":
+        why = "" if report.outcome == "passed" else _last_line(report.longrepr)
+        outcome = "xfailed" if hasattr(report, "wasxfail") and report.outcome == "skipped" else report.outcome
+        _say(end=function_of(report.nodeid), case=report.nodeid, outcome=outcome, why=why, seconds=report.duration)
+
+
+def pytest_runtest_logfinish(nodeid, location):
+    faulthandler.cancel_dump_traceback_later()
+
+
+def _last_line(reason):
+    """What was raised, in one line, with the line of the test that led to it."""
+    if isinstance(reason, tuple):
+        return str(reason[2])[:400]
+    crash = getattr(reason, "reprcrash", None)
+    text = crash.message if crash is not None else str(reason).strip().splitlines()[-1] if str(reason).strip() else ""
+    return " ".join(text.split())[:400]
+
+
+def _child(wishes):
+    """Runs a file; never returns."""
+    _wishes.update(wishes)
+    said = os.open(f"{wishes['folder']}/said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    os.setsid()
+    options = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
+    try:
+        pytest.main([*options, "--basetemp", f"{wishes['folder']}/tmp", wishes["path"]], plugins=[sys.modules[__name__]])
+    finally:
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def _wait(pid, seconds):
+    """How the child ended: a text, empty if it ended well. What takes too long is ended with all it started."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            return signal.Signals(-code).name if code < 0 else "" if code == 0 else "The case took too long."
+        time.sleep(0.05)
+    os.killpg(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return "The file took too long."
+
+
+def main():
+    for name in ("torch", "loguru", "transformers", "ttnn"):
+        try:
+            __import__(name)
+        except ImportError:
+            pass  # the files that need it will say so
+    for line in sys.stdin:
+        wishes = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            _child(wishes)
+        print(json.dumps(_wait(pid, 20 * wishes["seconds"])), flush=True)
+
+
+if __name__ == "__main__":
+    main()
