@@ -223,10 +223,13 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(PARALLEL)
 	test-tt-metal test-cluster test-superset
 setup:
 	$(Q)scripts/setup.sh build
-test test-fast test-threads: setup
+test test-fast: setup
 	$(Q)scripts/setup.sh python test || echo 'make test: without the tests of the Python package or of the C++ header'
 	$(SUBMAKE) programs
 	$(Q)tests/run --out $(OUT) $(if $(@:test=),--$(@:test-%=%))
+test-threads: setup
+	$(SUBMAKE) all $(patsubst %.c,$(OUT)/%,$(shell grep -l '@threads' $(TEST_SRC)))
+	$(Q)tests/run --out $(OUT) --threads
 test-master: setup
 	$(SUBMAKE) $(OUT)/ttnn
 	$(Q)tests/master/run $(OUT)
@@ -303,7 +306,7 @@ TIDY_SRC := $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC) $(EXAMPLE_SRC) $(wildcard fuzz/*.
 # The analyzer may take so many steps in a function: a quarter of its own limit, in a fifth of the time.
 TIDY_FLAGS := $(OWN_CPPFLAGS) -I$(OUT)/include -std=c17 $(ISA_avx512) -DTT_ISA=plain \
 	-Xclang -analyzer-config -Xclang max-nodes=50000
-LINTS := lint-format lint-text lint-includes lint-shell lint-cppcheck lint-tidy
+LINTS := lint-format lint-text lint-includes lint-shell lint-clang lint-cppcheck lint-tidy
 
 .PHONY: lint format $(LINTS)
 lint:
@@ -323,6 +326,10 @@ lint-includes:
 	$(Q)scripts/check_includes
 lint-shell:
 	$(Q)shellcheck $(SCRIPTS)
+# What clang warns of in files that gcc compiles without a word.
+lint-clang: $(OUT)/include/ttnn_ops.h
+	$(Q)printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P 2 -n 16 clang -fsyntax-only $(OWN_CPPFLAGS) -Itests -I$(OUT)/include \
+		-std=c17 $(WARN) -Werror -Wno-pedantic $(ISA_avx512) -DTT_ISA=plain -isystem $(word 1,$(PY_ASK))
 lint-cppcheck:
 	$(Q)mkdir -p build/lint/cppcheck
 	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
@@ -385,7 +392,7 @@ help:
 		'make test-perfetto    Perfetto'\''s own page, in build/perfetto, opens timelines of ours' \
 		'make test-cluster     the real master on a PostgreSQL and a Slurm that are started here; EVERY=10: a tenth' \
 		'make test-superset    Apache Superset, in build/superset, imports a dashboard of ours' \
-		'make lint             formatting, clang-tidy, cppcheck, shellcheck, include law, sizes' \
+		'make lint             formatting, clang'\''s warnings, clang-tidy, cppcheck, shellcheck, include law, sizes' \
 		'make format           let clang-format rewrite the sources' \
 		'make test-master      every configuration traced from real models, against its golden' \
 		'make test-upstream    imports of reports, against the released ttnn (installed in build/upstream)' \
