@@ -43,7 +43,7 @@ def by_protocol(protocol):
     return pytest.param(protocol, marks=marks)
 
 
-@pytest.mark.parametrize("protocol", map(by_protocol, tracy_viewer.PROTOCOLS))
+@pytest.mark.parametrize("protocol", list(map(by_protocol, tracy_viewer.PROTOCOLS)))
 def test_every_zone_of_four_threads(port, tmp_path, protocol):
     process = start(port, EVERYTHING, TRACY_NO_EXIT="1", TTNN_TRACE=str(tmp_path), TTNN_TRACE_OPTIONS="profile")
     viewer = Viewer(port, protocol)
