@@ -11,7 +11,7 @@
 
 #include "ops/conv/conv.h"
 
-#include "ops/norm/layer_norm.h"
+#include "ops/norm/norm.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

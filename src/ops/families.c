@@ -40,12 +40,14 @@
 	X(matmul_other)                                                                            \
 	X(moreh)                                                                                   \
 	X(moreh_layer_norm)                                                                        \
+	X(moreh_matmul)                                                                            \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
 	X(pad)                                                                                     \
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
+	X(plus_one)                                                                                \
 	X(pool)                                                                                    \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \

@@ -6,8 +6,7 @@
 #include "ops/activation.h"
 #include "ops/conv/conv.h"
 #include "ops/matmul/matmul.h"
-#include "ops/matmul/minimal_matmul.h"
-#include "ops/norm/softmax.h"
+#include "ops/norm/norm.h"
 #include "ops/sig.h"
 
 /* ---- the kinds ----------------------------------------------------------------------------------- */

@@ -1,4 +1,14 @@
-/* attention.h: between attention.c, attention_decode.c and their goldens. */
+/*
+ * attention.h: the room of what language models do with tokens. Other rooms use nothing of it.
+ *
+ *	attention, attention_decode             softmax(q · kᵀ) · v over sequences, and of one new token
+ *	heads, heads_decode, heads_split        rows of all heads side by side, and heads as a dimension
+ *	rotary, rotary_llama                    positions
+ *	kv_cache, paged_cache, plus_one         keys and values that are kept, and their counters
+ *	embedding                               rows of a table
+ *
+ * This header is between attention.c, attention_decode.c and their goldens.
+ */
 #ifndef TT_OPS_ATTENTION_ATTENTION_H
 #define TT_OPS_ATTENTION_ATTENTION_H
 

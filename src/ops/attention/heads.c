@@ -7,7 +7,6 @@
 #include "device/work_split.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"
 #include "tensor/enums.h"

@@ -7,7 +7,7 @@
 #include "device/devtensor.h"
 #include "device/work_split.h"
 #include "ops/attention/heads.h"
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"

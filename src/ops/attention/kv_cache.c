@@ -1,4 +1,9 @@
-/* kv_cache.c: keys and values that are kept: [batch, heads, positions, width]; and counters. */
+/*
+ * kv_cache.c: keys and values that are kept: [batch, heads, positions, width].
+ *
+ * Models UpdateKVCacheOperation of ttnn 0.81 with its two factories, update and fill: refusals, memory, cores. Not
+ * modelled: the order in which cores write.
+ */
 #include "ops/attention/kv_cache.h"
 
 #include "backend/backend.h"
@@ -225,78 +230,6 @@ static const struct tt_prog program = {
 	TT_KERNEL(kernel),
 };
 
-/* ---- counters ------------------------------------------------------------------------------------------- */
-
-#define PLUS_ATTRS(X)                                                                              \
-	X(SUBGRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")             \
-	X(SKIP, "skip_negative_entries")
-TT_ATTRS(plus_schema, "PlusoneParams", PLUS_ATTRS);
-
-static tt_status plus_validate(struct tt_launch *launch)
-{
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-
-	TT_REQUIRE(
-		in->dtype == TTNN_INT32 || in->dtype == TTNN_UINT32,
-		"input_tensor.dtype() == tt::tt_metal::DataType::INT32 || input_tensor.dtype() == "
-		"tt::tt_metal::DataType::UINT32",
-		"Only INT32 and UINT32 is supported for inputs!");
-	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR,
-		   "input_tensor.layout() == tt::tt_metal::Layout::ROW_MAJOR",
-		   "Only ROW_MAJOR layout is supported for inputs!");
-	TT_REQUIRE(in->padded.rank >= 1 && in->padded.rank <= 4,
-		   "input_shape.size() >= 1 && input_shape.size() <= 4",
-		   "must have 1 to 4 dimensions for input tensor");
-	return TTNN_OK;
-}
-
-static tt_status plus_rows(struct tt_plan *plan, const struct tt_launch *launch)
-{
-	struct tt_tensor *in = launch->inputs[0];
-	const struct ttnn_value *grid = &launch->attrs[SUBGRID];
-	const ttnn_core_set *cores =
-		grid->kind == TTNN_VALUE_CORE_SET ? grid->core_set : launch->grid;
-	struct ttnn_core_range first = {.start = ttnn_core_set_ranges(cores, NULL)[0].start};
-
-	first.end = first.start;
-	TT_TRY(ttnn_core_set_make(&cores, &first, 1));
-	if (in->spec.memory.has_shard)
-		cores = in->spec.memory.shard.grid;
-	return tt_plan_buffers(plan, cores,
-			       &(struct tt_buffer_row)TT_DFB_ROW(
-				       0, "src0_cb", .pages = 1, .page = tt_aligned_page(in),
-				       .backing = in->spec.memory.has_shard ? in : NULL),
-			       1);
-}
-
-static tt_status plus_kernel(struct tt_launch *launch)
-{
-	static const struct tt_unary_step one = {.fn = TT_UNARY_ADD_UNARY_SFPU, .params = {1}};
-	static const struct tt_unary_step counts = {.fn = TT_UNARY_GEZ};
-	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
-
-	if (!launch->attrs[SKIP].boolean)
-		return tt_backend_get()->map(&(struct tt_map_job){
-			.out = out, .arity = 1, .in = {in}, .post = &one, .post_count = 1});
-	return tt_backend_get()->map(&(struct tt_map_job){.out = out,
-							  .arity = 3,
-							  .in = {in, in, in},
-							  .pre = {&counts, &one, NULL},
-							  .pre_count = {1, 1, 0},
-							  .op = TT_TERNARY_WHERE});
-}
-
-static const struct tt_prog plus_program = {
-	.device_op = "PlusOneDeviceOperation",
-	.prim = "ttnn::prim::plus_one",
-	.attrs = &plus_schema,
-	.infer = tt_cache_infer,
-	.validate = plus_validate,
-	TT_FACTORY("ttnn::experimental::prim::PlusOneProgramFactory", plus_rows),
-	TT_KERNEL(plus_kernel),
-	.cost = tt_cost_unmodelled_move,
-};
-
 /* ---- operations ------------------------------------------------------------------------------------------ */
 
 /* The two names that a tensor argument has among the operations. */
@@ -340,20 +273,6 @@ static tt_status fill(struct tt_call *call)
 	return change(call, FILL);
 }
 
-static tt_status plus_one(struct tt_call *call)
-{
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
-	const struct ttnn_value attrs[plus_schema_count] = {
-		[SUBGRID] = *tt_call_arg(call, "sub_core_grids"),
-		[SKIP] = ttnn_v_bool(tt_call_bool(call, "skip_negative_entries", false)),
-	};
-
-	return tt_cache_launch(call, &(struct tt_program_args){.prog = &plus_program,
-							       .attrs = attrs,
-							       .inputs = &in,
-							       .input_count = 1});
-}
-
 static const struct tt_prog *const programs[] = {&program, NULL};
 #define OP(called, what, sig, function, truth)                                                     \
 	{                                                                                          \
@@ -371,14 +290,6 @@ static const struct tt_op ops[] = {
 	   "cache: Tensor, input: Tensor, update_index: int, batch_offset: int = 0, "
 	   "compute_kernel_config: ComputeConfig? = None",
 	   update, tt_golden_update_cache),
-	{.name = "ttnn.plus_one",
-	 .family = "kv_cache",
-	 .doc = "Counts every entry up by one, in place.",
-	 .sigs = {"input_tensor: Tensor, sub_core_grids: CoreRangeSet? = None, "
-		  "skip_negative_entries: bool = False"},
-	 .expand = plus_one,
-	 .golden = tt_golden_plus_one,
-	 .pcc = 0.9999},
 	OP("ttnn.update_cache", "One token of every user goes into the cache.",
 	   "cache: Tensor, input: Tensor, update_idx: int, *, batch_offset: int = 0, "
 	   "compute_kernel_config: ComputeConfig? = None",

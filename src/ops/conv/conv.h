@@ -1,5 +1,13 @@
 /*
- * conv.h: convolutions of images, in parts: the configuration that callers give (conv_config.c), how
+ * conv.h: the room of windows over images. Other rooms use nothing of it; the tables of objects and enumerations
+ * take the schemas and tt_enum_slice.
+ *
+ *	sliding_window, parallel_config, halo   sizes of windows, their cores, the sticks they reach
+ *	pool_*                                  the largest or the average of windows
+ *	upsample*, grid_sample                  larger images, images looked at in places
+ *	conv_*                                  convolutions
+ *
+ * Convolutions have parts: the configuration that callers give (conv_config.c), how
  * the work is spread and cut into blocks (conv_plan.c), circular buffers (conv_memory.c), the program
  * (conv_program.c), weights (conv_weights.c), cutting images that do not fit into L1 (conv_slice.c),
  * and the operations (conv.c, conv_l1.c, conv_dram.c).

@@ -5,7 +5,6 @@
 #include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "ops/movement/pad.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tile.h"

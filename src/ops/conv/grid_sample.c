@@ -13,7 +13,7 @@
 #include "golden/golden.h"
 #include "ops/compute.h"
 #include "ops/cost.h"
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"

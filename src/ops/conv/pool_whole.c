@@ -4,7 +4,6 @@
  */
 #include "base/str.h"
 #include "ops/conv/pool_ops.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"
 #include "tensor/dtype.h"

@@ -12,7 +12,7 @@
 #include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/cost.h"
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 #include "ops/op.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"

@@ -11,7 +11,6 @@
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/movement/permute.h"
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"

@@ -4,7 +4,7 @@
  * Nothing here launches a program. Bytes are shared where both sides lay them out alike: the device
  * model copies them when one side writes.
  */
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 #include "ops/eltwise/backward.h"
 #include "ops/eltwise/backward_program.h"
-#include "ops/eltwise/unary.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"

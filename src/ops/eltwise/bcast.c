@@ -7,7 +7,6 @@
 #include "golden/golden_movement.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"

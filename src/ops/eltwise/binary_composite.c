@@ -6,8 +6,8 @@
 
 #include "golden/golden.h"
 #include "ops/eltwise/binary_ops.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/eltwise/pow_int.h"
-#include "ops/eltwise/unary.h"
 #include "ops/recipe.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"

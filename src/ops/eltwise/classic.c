@@ -1,4 +1,4 @@
-#include "ops/eltwise/classic.h"
+#include "ops/eltwise/eltwise.h"
 
 #include "backend/backend.h"
 #include "device/work_split.h"

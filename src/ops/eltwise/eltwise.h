@@ -1,12 +1,25 @@
 /*
- * eltwise.h: what the element-wise families share: the shape of a result, where it lies when the
- * caller left that open, and when shards are worked on where they are.
+ * eltwise.h: the room of operations that work element by element.
+ *
+ *	unary           the program, unary_ops its operations, unary_composite those made of others
+ *	binary          the program, binary_fn what its functions take; binary_ops, binary_composite
+ *	ternary         the program, ternary_ops
+ *	backward*       gradients: recipes, and the programs that some have
+ *	bcast, typecast, pow_int, quantization, classic: programs of their own
+ *	complex, gate, loss: made of others
+ *
+ * Other rooms use tt_unary_launch() and tt_classic_repeat(). The rest of this header is what the programs of the
+ * room share: the shape of a result, where it lies when the caller left that open, and when shards are worked on
+ * where they are.
  */
 #ifndef TT_OPS_ELTWISE_ELTWISE_H
 #define TT_OPS_ELTWISE_ELTWISE_H
 
 #include "device/device.h"
+#include "device/generation.h"
+#include "ops/activation.h"
 #include "ops/op.h"
+#include "tensor/fn.h"
 
 /*
  * The shape of a result over two shapes. Upstream's reckoning, which checks nothing: where neither
@@ -47,5 +60,34 @@ void tt_eltwise_key_shards(struct tt_key *key, const struct ttnn_tensor_spec *sp
  * False when it cannot be told.
  */
 bool tt_eltwise_pages(struct ttnn_shape *out, const struct ttnn_tensor_spec *spec);
+
+/* ---- the program of all unary operations (unary.c) ------------------------------------------------ */
+
+/* Launches the unary program on a chain; `output` (optional) is written into. */
+struct tt_unary_args {
+	struct tt_tensor *input, *output;
+	const struct tt_unary_step *steps;
+	size_t step_count;
+	const enum ttnn_dtype *dtype;            /* (optional) else the input's */
+	const struct ttnn_memory_config *memory; /* (optional) else the input's */
+	const ttnn_core_set *grid;               /* (optional) */
+	bool real_parameter;                     /* the caller gave a real number */
+};
+tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_unary_args *args);
+
+/* ---- what an older release does otherwise: generation `classic` (classic.c) ---------------------- */
+
+/* Repeats the operand with fewer batches; a new tensor in place of one is the call's. */
+tt_status tt_classic_level(struct tt_tensor **a, struct tt_tensor **b, struct tt_call *call);
+
+/* Repeats along one dimension. */
+struct tt_classic_repeat_args {
+	struct tt_tensor *input;
+	uint32_t dim, times;
+	const struct ttnn_memory_config *memory; /* (optional) else the input's */
+};
+tt_status tt_classic_repeat(struct tt_tensor **out, struct tt_call *call,
+			    const struct tt_classic_repeat_args *args);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "golden/golden.h"
 #include "ops/eltwise/binary.h"
-#include "ops/eltwise/unary.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"

@@ -8,7 +8,6 @@
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/eltwise/ternary.h"
-#include "ops/eltwise/unary.h"
 #include "ops/recipe.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"

@@ -2,7 +2,7 @@
  * unary.c: the program of all unary operations: a chain of functions over one tensor. The operations
  * are in unary_ops.c.
  */
-#include "ops/eltwise/unary.h"
+#include "ops/eltwise/eltwise.h"
 
 #include <string.h>
 
@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/devtensor.h"
-#include "ops/eltwise/eltwise.h"
 #include "ops/mem_rows.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"

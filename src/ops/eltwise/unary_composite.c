@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "golden/golden.h"
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 #include "ops/eltwise/binary_ops.h"
-#include "ops/eltwise/unary.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
 #include "tensor/dtype.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "golden/golden.h"
-#include "ops/eltwise/unary.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/op.h"
 #include "ops/op_enums.h"
 #include "tensor/dtype.h"

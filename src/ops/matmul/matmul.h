@@ -1,8 +1,10 @@
 /*
- * matmul.h: the program of matrix products, in parts: what is multiplied and how it is cut
+ * matmul.h: the room of matrix products. Other rooms use nothing of it; the tables of objects take the schemas.
+ *
+ * The program of matmul, linear and addmm has parts: what is multiplied and how it is cut
  * (matmul_config.c, matmul_auto.c), what is refused (matmul_check.c, matmul_check_config.c), what a
  * program keeps in L1 (matmul_memory.c), and the program itself (matmul.c). The operations that
- * launch it are in matmul_ops.c.
+ * launch it are in matmul_ops.c. Products by other programs are in minimal_matmul.c and moreh_matmul.c.
  *
  * All sizes with no other word are in tiles. "a" is m × k, "b" is k × n, both as they are multiplied:
  * after the transpositions that the program makes itself.
@@ -44,6 +46,13 @@ struct tt_matmul_config {
 /* The schemas of the objects, by kind, and the signatures of their constructors. */
 extern const struct tt_schema tt_schema_matmul[TT_MATMUL_BATCHED_DRAM + 1];
 extern const char *const tt_sig_matmul[TT_MATMUL_BATCHED_DRAM + 1];
+
+/* The same of minimal_matmul. */
+extern const struct tt_schema tt_schema_minimal_matmul;
+#define TT_SIG_MINIMAL_MATMUL                                                                      \
+	"*, M_block_size: int = 1, K_block_size: int = 1, N_block_size: int = 1, "                 \
+	"subblock_h: int = 1, subblock_w: int = 1, "                                               \
+	"compute_with_storage_grid_size: CoreCoord ? = None"
 
 /* Whether an object is such a config; fields that were left open are filled in where it is made. */
 bool tt_matmul_config_is(const struct ttnn_value *value);

@@ -7,7 +7,7 @@
 #include "device/devtensor.h"
 #include "golden/golden_matmul.h"
 #include "ops/activation.h"
-#include "ops/eltwise/unary.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/matmul/matmul.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"

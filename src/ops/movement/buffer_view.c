@@ -1,10 +1,9 @@
-#include "ops/movement/buffer_view.h"
+#include "ops/movement/movement.h"
 
 #include <inttypes.h>
 
 #include "device/devtensor.h"
 #include "ops/mem_rows.h"
-#include "ops/movement/movement.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 

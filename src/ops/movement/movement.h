@@ -1,6 +1,15 @@
 /*
- * movement.h: what the programs that move values share: facts about pages and shards, the cores that
- * hold data, and the jobs by which the backend moves.
+ * movement.h: the room of operations that move values and compute nothing.
+ *
+ *	layouts         tilize, untilize (also with unpadding), to_layout
+ *	shapes          reshape, buffer_view, permute, transpose, fold, getitem
+ *	parts           slice, split, concat, pad, host_pad, repeat, repeat_interleave, roll
+ *	by index        gather, scatter, indexed_fill, nonzero
+ *	places          copy, shard_ops, reshard
+ *
+ * Where an operation and its program are two files, NAME_program.c is the program. All of this header is for
+ * other rooms as well: facts about pages and shards, the cores that hold data, operations that others call, and
+ * the jobs by which the backend moves. What two files of the room share is in headers of their names.
  */
 #ifndef TT_OPS_MOVEMENT_MOVEMENT_H
 #define TT_OPS_MOVEMENT_MOVEMENT_H
@@ -8,7 +17,7 @@
 #include "base/vec.h"
 #include "device/generation.h"
 #include "device/work_split.h"
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 #include "ops/dims.h"
 #include "ops/op.h"
 #include "tensor/memory.h"
@@ -170,6 +179,58 @@ tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_t
  */
 tt_status tt_call_replace(struct tt_tensor **tensor, struct tt_call *call, tt_status status,
 			  struct tt_tensor *const *next);
+
+/* How a tensor is reordered; dims has the tensor's rank. */
+struct tt_permute_args {
+	struct tt_tensor *in;
+	const uint32_t *dims;
+	const struct ttnn_memory_config *memory; /* NULL: not given */
+	double pad_value;
+};
+
+/* ttnn::permute() in a scope of its own. */
+tt_status tt_call_permute(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_permute_args *args);
+
+/* ttnn::transpose() in a scope of its own; dims are the two to swap. */
+tt_status tt_call_transpose(struct tt_tensor **out, struct tt_call *call,
+			    const struct tt_permute_args *args);
+
+/* ttnn::typecast() in a scope of its own. */
+tt_status tt_call_cast(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+		       enum ttnn_dtype dtype);
+
+/* ttnn::slice() with steps of 1, in a scope of its own; both shapes have the tensor's rank. */
+struct tt_part {
+	struct tt_tensor *in;
+	const struct ttnn_shape *begin, *end;
+	const struct ttnn_memory_config *memory; /* (optional) */
+};
+tt_status tt_call_slice(struct tt_tensor **out, struct tt_call *call, const struct tt_part *part);
+
+/* The scope "Tensor::pad": a host tensor with padding of this value around it. */
+tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+		      const struct ttnn_shape *const shapes[2], double value);
+
+/* ---- other shapes over the same buffer (buffer_view.c) -------------------------------------------- */
+
+/*
+ * The bytes of a tensor under another shape with this padding, in a scope "Tensor::reshape". What the
+ * elements then are is the caller's concern; only the size is checked, and that shards allow it.
+ */
+tt_status tt_call_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+		       const struct ttnn_shape *shape, const struct ttnn_shape *padded);
+
+/* The same under a shape alone, padded as its layout wants it: recorded with the shape twice. */
+tt_status tt_call_view_to(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const struct ttnn_shape *shape);
+
+/* The same with the padding that the layout demands; the tensor itself when nothing changes. */
+tt_status tt_call_perform_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			       const struct ttnn_shape *shape, const struct ttnn_shape *padded);
+
+/* The shape with its last two extents rounded up to tiles of 32 × 32; at least two dimensions. */
+struct ttnn_shape tt_shape_in_tiles(const struct ttnn_shape *shape);
 
 /* ---- running ------------------------------------------------------------------------------------- */
 

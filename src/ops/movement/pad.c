@@ -10,7 +10,6 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"

@@ -15,10 +15,6 @@ struct tt_pad_args {
 tt_status tt_pad_launch(struct tt_tensor **out, struct tt_call *call,
 			const struct tt_pad_args *args);
 
-/* The scope "Tensor::pad": a host tensor with padding of this value around it. */
-tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-		      const struct ttnn_shape *const shapes[2], double value);
-
 /* The scope "Tensor::unpad": the elements from start to before end of a host tensor. */
 tt_status tt_host_unpad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			const struct ttnn_shape *start, const struct ttnn_shape *end);

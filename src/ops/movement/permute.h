@@ -2,26 +2,10 @@
 #ifndef TT_OPS_MOVEMENT_PERMUTE_H
 #define TT_OPS_MOVEMENT_PERMUTE_H
 
-#include "ops/op.h"
-
-/* How a tensor is reordered; dims has the tensor's rank. */
-struct tt_permute_args {
-	struct tt_tensor *in;
-	const uint32_t *dims;
-	const struct ttnn_memory_config *memory; /* NULL: not given */
-	double pad_value;
-};
+#include "ops/movement/movement.h"
 
 /* Launches the program that reorders any dimensions; memory is given. */
 tt_status tt_permute_launch(struct tt_tensor **out, struct tt_call *call,
-			    const struct tt_permute_args *args);
-
-/* ttnn::permute() in a scope of its own. */
-tt_status tt_call_permute(struct tt_tensor **out, struct tt_call *call,
-			  const struct tt_permute_args *args);
-
-/* ttnn::transpose() in a scope of its own; dims are the two to swap. */
-tt_status tt_call_transpose(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_permute_args *args);
 
 /* With dimensions of extent 1 in front until there are four; and the way back. */
@@ -38,9 +22,5 @@ bool tt_permute_needs_detour(const struct tt_tensor *in);
 /* The config that a detour must ask for, where shards were left to be derived. */
 tt_status tt_permute_resolve(struct ttnn_memory_config *out, const struct tt_permute_args *args,
 			     const struct ttnn_shape *padded, bool tiled);
-
-/* ttnn::typecast() in a scope of its own. */
-tt_status tt_call_cast(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-		       enum ttnn_dtype dtype);
 
 #endif

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/eltwise/classic.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/usual.h"

@@ -1,8 +1,8 @@
-/* slice.h: between slice.c, which decides how a part is taken, and the program; and for others. */
+/* slice.h: between slice.c, which decides how a part is taken, and the program. */
 #ifndef TT_OPS_MOVEMENT_SLICE_H
 #define TT_OPS_MOVEMENT_SLICE_H
 
-#include "ops/op.h"
+#include "ops/movement/movement.h"
 
 /* The program: elements start, start + step ... before end, of each dimension. */
 struct tt_slice_args {
@@ -17,13 +17,5 @@ struct tt_slice_args {
 };
 tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_slice_args *args);
-
-/* ttnn::slice() with steps of 1, in a scope of its own; both shapes have the tensor's rank. */
-struct tt_part {
-	struct tt_tensor *in;
-	const struct ttnn_shape *begin, *end;
-	const struct ttnn_memory_config *memory; /* (optional) */
-};
-tt_status tt_call_slice(struct tt_tensor **out, struct tt_call *call, const struct tt_part *part);
 
 #endif

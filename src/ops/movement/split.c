@@ -9,7 +9,6 @@
 #include "golden/golden_movement.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"

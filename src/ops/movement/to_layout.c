@@ -4,7 +4,6 @@
 
 #include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
 #include "tensor/dtype.h"

@@ -7,10 +7,9 @@
 
 #include "backend/backend.h"
 #include "ops/compute.h"
-#include "ops/op.h"
+#include "ops/norm/norm.h"
 
 enum tt_norm_stage { TT_NORM_WHOLE, TT_NORM_BEFORE_GATHER, TT_NORM_AFTER_GATHER };
-extern const struct tt_enum tt_enum_norm_type, tt_enum_norm_distributed, tt_enum_norm_stage;
 
 /* Attributes of the program, and its inputs. */
 enum {

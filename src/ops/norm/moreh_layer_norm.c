@@ -10,7 +10,7 @@
 #include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/creation/transfer.h"
+#include "ops/creation/creation.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"

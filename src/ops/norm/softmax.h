@@ -2,7 +2,7 @@
 #ifndef TT_OPS_NORM_SOFTMAX_H
 #define TT_OPS_NORM_SOFTMAX_H
 
-#include "ops/op.h"
+#include "ops/norm/norm.h"
 
 enum tt_softmax_type {
 	TT_SOFTMAX_PLAIN,
@@ -20,7 +20,6 @@ enum tt_softmax_sharded_field {
 	TT_SOFTMAX_BLOCK_W,
 	TT_SOFTMAX_SHARDED_FIELDS
 };
-extern const struct tt_schema tt_schema_softmax_default, tt_schema_softmax_sharded;
 
 struct tt_softmax_args {
 	enum tt_softmax_type type;

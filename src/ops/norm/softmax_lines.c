@@ -1,10 +1,10 @@
-#include "ops/norm/softmax_lines.h"
+#include "ops/norm/norm.h"
 
 #include "device/device.h"
 #include "device/work_split.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/reduce/reduce_program.h"
+#include "ops/reduce/reduce.h"
 #include "ops/usual.h"
 
 struct lines_work {

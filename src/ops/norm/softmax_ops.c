@@ -8,10 +8,9 @@
 #include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/softmax.h"
-#include "ops/reduce/reduce_ops.h"
+#include "ops/reduce/reduce.h"
 #include "tensor/shape.h"
 
 #define RANK 4

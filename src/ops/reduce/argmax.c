@@ -15,7 +15,7 @@
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/reduce/reduce_ops.h"
+#include "ops/reduce/reduce.h"
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"

@@ -1,10 +1,7 @@
 #include "ops/reduce/ordering.h"
 
 #include "backend/backend.h"
-#include "ops/movement/buffer_view.h"
 #include "ops/movement/movement.h"
-#include "ops/movement/permute.h"
-#include "ops/movement/slice.h"
 #include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"

@@ -5,7 +5,7 @@
  * first, except by sums, which have a program for them. Several dimensions are several passes, the
  * last dimension first.
  */
-#include "ops/reduce/reduce_ops.h"
+#include "ops/reduce/reduce.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,8 +15,6 @@
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
-#include "ops/movement/permute.h"
-#include "ops/movement/slice.h"
 #include "ops/reduce/reduce_program.h"
 #include "ops/usual.h"
 #include "tensor/core.h"

@@ -5,7 +5,7 @@
 #ifndef TT_OPS_REDUCE_REDUCE_PROGRAM_H
 #define TT_OPS_REDUCE_REDUCE_PROGRAM_H
 
-#include "ops/op.h"
+#include "ops/reduce/reduce.h"
 
 enum tt_reduce_math {
 	TT_MATH_SUM,
@@ -76,12 +76,6 @@ tt_status tt_welford_pass(struct tt_tensor **out, struct tt_call *call,
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
 			  const struct ttnn_memory_config *asked,
 			  const struct ttnn_tensor_spec *in);
-
-/* The tiles of a tensor: across, down, and how many matrices. */
-struct tt_reduce_tiles {
-	uint64_t width, height, matrices;
-};
-struct tt_reduce_tiles tt_reduce_tiles_of(const struct ttnn_tensor_spec *spec);
 
 /* Cores for so many units of work, column by column: of `asked`, a core set or None, or of the grid. */
 tt_status tt_cores_of(const ttnn_core_set **out, const struct tt_launch *launch,

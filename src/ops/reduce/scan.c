@@ -12,7 +12,6 @@
 #include "golden/golden_reduction.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/movement/permute.h"
 #include "ops/reduce/reduce_program.h"
 #include "ops/usual.h"
 #include "tensor/dtype.h"

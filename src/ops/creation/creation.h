@@ -1,9 +1,16 @@
 /*
- * transfer.h: what happens to a tensor without a program: to a device and back, other types on the
- * host. Other families call these where upstream's operations take the same way.
+ * creation.h: the room of tensors that come from nothing or from the host.
+ *
+ *	creation        zeros, ones, full, arange and their kin
+ *	random_ops      random values
+ *	fill_pad        values put into what is there: padding, corners
+ *	transfer        from data, to a device and back, other types on the host, giving up
+ *
+ * All of this header is for other rooms, whose operations take the same way where upstream's do: what happens to
+ * a tensor without a program (transfer.c).
  */
-#ifndef TT_OPS_CREATION_TRANSFER_H
-#define TT_OPS_CREATION_TRANSFER_H
+#ifndef TT_OPS_CREATION_CREATION_H
+#define TT_OPS_CREATION_CREATION_H
 
 #include "ops/op.h"
 
