@@ -138,12 +138,6 @@ bool tt_buffer_is_for_events(const struct tt_buffer *buffer)
 	       buffer->mode != TT_BUFFER_LOOSE;
 }
 
-/* Whether anyone wants to hear of this buffer. */
-static bool is_told(const struct tt_buffer *buffer)
-{
-	return tt_event_on() && tt_buffer_is_for_events(buffer);
-}
-
 struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer)
 {
 	const struct tt_buffer_layout *layout = &buffer->layout;
@@ -162,22 +156,17 @@ struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer)
 	};
 }
 
-bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind)
-{
-	if (!is_told(buffer))
-		return false;
-	out->kind = kind;
-	out->ticks = 0;
-	out->buffer = tt_buffer_facts(buffer);
-	return true;
-}
-
+/* The one place that tells of buffers. */
 static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
 {
 	struct tt_event event;
 
-	if (tt_buffer_event(&event, buffer, kind))
-		tt_event_emit(&event);
+	if (!tt_event_on() || !tt_buffer_is_for_events(buffer))
+		return;
+	event.kind = kind;
+	event.ticks = 0;
+	event.buffer = tt_buffer_facts(buffer);
+	tt_event_emit(&event);
 }
 
 /* Gives the address back to the allocator it came from. */

@@ -105,9 +105,6 @@ struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer);
 /* Whether events tell of it at all: not of empty ones, ghosts and loose ones. */
 bool tt_buffer_is_for_events(const struct tt_buffer *buffer);
 
-/* What is told of it: BUFFER_ALLOC or BUFFER_FREE; false when nobody wants to hear of it. */
-bool tt_buffer_event(struct tt_event *out, const struct tt_buffer *buffer, enum tt_event_kind kind);
-
 /* False after deallocation, and for every buffer of a closed device, dry and empty ones too. */
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer);
 

@@ -35,6 +35,23 @@ bool tt_event_mute(bool on)
 	return before;
 }
 
+void tt_event_hold(struct tt_event_held *held)
+{
+	struct tt_speaker *self = &tt_speaker_own;
+
+	if (held && self->mute)
+		return;
+	if (held || self->held)
+		self->mute = held != NULL;
+	self->held = held;
+}
+
+static void keep(struct tt_event_held *held, const struct tt_event *events, size_t count)
+{
+	for (size_t i = 0; i < count && held->count < held->room; i++)
+		held->events[held->count++] = events[i];
+}
+
 static inline void tell(struct tt_event_listener *listener, const struct tt_event *events,
 			size_t count)
 {
@@ -61,8 +78,11 @@ void tt_event_emit_all(const struct tt_event *events, size_t count)
 {
 	struct tt_speaker *self = tt_speaker_own.mute ? NULL : tt_grace_enter();
 
-	if (!self)
+	if (!self) {
+		if (tt_speaker_own.held)
+			keep(tt_speaker_own.held, events, count);
 		return;
+	}
 	tell_everyone(events, count);
 	tt_grace_leave(self);
 }

@@ -391,6 +391,17 @@ void tt_event_emit_all(const struct tt_event *events, size_t count);
 /* Whether this thread tells nothing: what it does was told already. Returns what it was before. */
 bool tt_event_mute(bool on);
 
+/*
+ * What this thread tells from now on is kept here and told by nobody, until it is ended with NULL: for who tells of
+ * it together with what is around it. What it points at must last as long. A thread that is mute keeps nothing;
+ * what there is no room for is lost, so leave enough. Not within one another.
+ */
+struct tt_event_held {
+	struct tt_event *events;
+	size_t count, room;
+};
+void tt_event_hold(struct tt_event_held *held);
+
 /* A tensor as it is now; *out borrows its spec. */
 void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor);
 

@@ -10,12 +10,15 @@
 
 #include "base/lock.h"
 
-/* A thread that tells. All but `inside` and `mute` is grace.c's. */
+struct tt_event_held;
+
+/* A thread that tells. All but `inside`, `mute` and `held` is grace.c's. */
 struct tt_speaker {
 	atomic_bool inside;
-	bool mute; /* event.c's: it tells nothing */
+	bool mute; /* event.c's: it tells nothing, or keeps what it tells in `held` */
 	bool listed;
 	int ends; /* how often the thread's end was seen */
+	struct tt_event_held *held;
 	struct tt_speaker *next, *before;
 };
 

@@ -198,16 +198,17 @@ void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status
 
 /* ---- tensors -------------------------------------------------------------------------------------------- */
 
-/* The scope of a tensor that was made since `ticks`, with its buffer. */
-static void tell_created(struct tt_tensor *tensor, struct tt_device *device,
-			 const struct ttnn_tensor_spec *spec, uint64_t ticks)
+/* The begin, what was told of its buffer, the end. */
+enum { CREATED_BEGIN, CREATED_BUFFER, CREATED_END, CREATED_EVENTS };
+
+/* The scope of a tensor that was made since `ticks`; events[CREATED_BUFFER] is there if told is 1. */
+static void tell_created(struct tt_event *events, size_t told, struct tt_tensor *tensor,
+			 struct tt_device *device, const struct ttnn_tensor_spec *spec)
 {
 	struct ttnn_value args[5];
 	struct tt_event_tensor described;
-	struct tt_event events[3];
-	struct tt_buffer *buffer = tensor ? tt_tensor_buffer(tensor) : NULL;
 	uint64_t now = tt_clock_ticks(); /* whoever had the address before has told of it by now */
-	size_t count = 1;
+	size_t count = CREATED_BUFFER + told;
 
 	args[0] = ttnn_v_shape(&spec->shape);
 	args[1] = ttnn_v_dtype(spec->dtype);
@@ -215,15 +216,14 @@ static void tell_created(struct tt_tensor *tensor, struct tt_device *device,
 	args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
 	args[4] = ttnn_v_memory(&spec->memory);
 	tt_event_tell_stack(1);
-	events[0].kind = TT_EVENT_SCOPE_BEGIN;
-	events[0].ticks = ticks;
-	events[0].begin =
+	events[CREATED_BEGIN].kind = TT_EVENT_SCOPE_BEGIN;
+	events[CREATED_BEGIN].begin =
 		(struct tt_event_scope_begin){.kind = TT_SCOPE_CREATE,
 					      .name = "tt::tt_metal::create_device_tensor",
 					      .args = args,
 					      .arg_count = 5};
-	if (buffer && tt_buffer_event(&events[count], buffer, TT_EVENT_BUFFER_ALLOC))
-		events[count++].ticks = now;
+	if (told)
+		events[CREATED_BUFFER].ticks = now;
 	if (tensor) {
 		tt_event_describe(&described, tensor);
 		events[count].kind = TT_EVENT_SCOPE_END;
@@ -234,24 +234,24 @@ static void tell_created(struct tt_tensor *tensor, struct tt_device *device,
 	tt_event_emit_all(events, count);
 }
 
-/*
- * Told when it is done: what the buffer's maker says of it is said again then. Nothing is said of a buffer
- * that did not stay.
- */
+/* What the buffer's maker tells goes out with the scope around it. Nothing is said of a buffer that did not stay. */
 static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
 			      const struct ttnn_tensor_spec *spec)
 {
-	uint64_t ticks = tt_clock_ticks();
-	bool before = tt_event_mute(true);
-	tt_status status = tt_device_tensor_new(out, device, spec);
+	struct tt_event events[CREATED_EVENTS];
+	struct tt_event_held held = {.events = &events[CREATED_BUFFER], .room = 1};
+	tt_status status;
 
-	tt_event_mute(before);
+	events[CREATED_BEGIN].ticks = tt_clock_ticks();
+	tt_event_hold(&held);
+	status = tt_device_tensor_new(out, device, spec);
+	tt_event_hold(NULL);
 	if (status == TTNN_OK) {
 		tt_tensor_renumber(*out);
-		tell_created(*out, device, spec, ticks);
+		tell_created(events, held.count, *out, device, spec);
 		return TTNN_OK;
 	}
-	tell_created(NULL, device, spec, ticks);
+	tell_created(events, 0, NULL, device, spec);
 	tt_tell_error(status);
 	tt_tell_end(NULL, 0, true);
 	return status;

@@ -67,3 +67,33 @@ TEST(nobody_listens_then_somebody_does)
 	tt_event_emit(&mark);
 	CHECK_INT(counter.heard[TT_EVENT_MARK], 1);
 }
+
+TEST(held_events_are_told_by_who_holds_them)
+{
+	struct counter counter = {.listener.emit = count};
+	struct tt_event mark = {.kind = TT_EVENT_MARK, .mark.text = "here"}, kept[2];
+	struct tt_event_held held = {.events = kept, .room = 2};
+
+	tt_event_listen(&counter.listener);
+	tt_event_hold(&held);
+	for (int i = 0; i < 3; i++)
+		tt_event_emit(&mark);
+	tt_event_hold(NULL);
+	CHECK_INT(counter.heard[TT_EVENT_MARK], 0);
+	CHECK_INT(held.count, 2);
+	CHECK_STR(kept[1].mark.text, "here");
+	tt_event_emit_all(kept, held.count);
+	CHECK_INT(counter.heard[TT_EVENT_MARK], 2);
+
+	/* Who is mute keeps nothing, and stays mute. */
+	tt_event_mute(true);
+	held.count = 0;
+	tt_event_hold(&held);
+	tt_event_emit(&mark);
+	tt_event_hold(NULL);
+	tt_event_emit(&mark);
+	CHECK(tt_event_mute(false));
+	CHECK_INT(held.count, 0);
+	CHECK_INT(counter.heard[TT_EVENT_MARK], 2);
+	tt_event_listen(NULL);
+}

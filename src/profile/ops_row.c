@@ -1,4 +1,4 @@
-/* Rows of performance reports and what they share. */
+/* ops_row.c: rows of performance reports and what they share. */
 #include <string.h>
 
 #include "base/mem.h"
