@@ -11,6 +11,10 @@
  *
  * Rows are nowhere to be read before the end. Nothing looks whether they break a constraint: the caller has to know.
  * As with tt_db_create(), what a crash leaves is no database.
+ *
+ * Why pages by hand: `ttnn import --views` of a trace of 100,000 ttnn.add takes 1.0 s of processor time with them,
+ * 1.5 s with prepared statements in one transaction; the files are alike (64 and 65 MB). An import into a file that
+ * is there already takes the statements.
  */
 #ifndef TT_DB_FILL_H
 #define TT_DB_FILL_H
