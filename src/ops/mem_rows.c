@@ -83,32 +83,6 @@ bool tt_shards_even(const struct ttnn_tensor_spec *spec)
 	       spec->rows % shard->height == 0 && spec->cols % shard->width == 0;
 }
 
-tt_status tt_plan_rows(struct tt_plan *plan, const ttnn_core_set *cores,
-		       const struct tt_page_row *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct tt_plan_row add = {.kind = rows[i].kind,
-					  .index = rows[i].index,
-					  .size = rows[i].pages * rows[i].page,
-					  .page = rows[i].page,
-					  .cores = cores,
-					  .backing = rows[i].backing};
-
-		if (rows[i].pages)
-			TT_TRY(tt_plan_add(plan, &add));
-	}
-	return TTNN_OK;
-}
-
-uint64_t tt_page_rows_bytes(const struct tt_page_row *rows, size_t count)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < count; i++)
-		bytes += rows[i].backing ? 0 : rows[i].pages * rows[i].page;
-	return bytes;
-}
-
 tt_status tt_spec_simple(struct ttnn_tensor_spec *out, const struct ttnn_shape *shape,
 			 enum ttnn_dtype dtype, enum ttnn_layout layout,
 			 const struct ttnn_memory_config *memory)

@@ -32,23 +32,6 @@ uint64_t tt_shard_tiles(const struct ttnn_tensor_spec *spec);
 /* Whether every core holds a full shard: the physical shape is a multiple of the shard's. */
 bool tt_shards_even(const struct ttnn_tensor_spec *spec);
 
-/* ---- rows by code ----------------------------------------------------------------------------- */
-
-/* A memory row that was worked out by code. No pages: there is no such row. */
-struct tt_page_row {
-	enum tt_program_memory_kind kind;
-	uint32_t index;
-	uint64_t pages, page;      /* how many, of how many bytes */
-	struct tt_tensor *backing; /* NULL: own space */
-};
-
-/* Appends these rows in order, all on the same cores; for tt_factory.memory. */
-tt_status tt_plan_rows(struct tt_plan *plan, const ttnn_core_set *cores,
-		       const struct tt_page_row *rows, size_t count);
-
-/* The bytes that the rows take without those that are backed by a tensor. */
-uint64_t tt_page_rows_bytes(const struct tt_page_row *rows, size_t count);
-
 /* ---- specs ---------------------------------------------------------------------------------------- */
 
 /* A spec with this shape, dtype, layout and memory config. */

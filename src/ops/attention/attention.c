@@ -1,4 +1,9 @@
-/* attention.c: softmax(q · kᵀ × scale + mask) · v over whole sequences. */
+/*
+ * attention.c: softmax(q · kᵀ × scale + mask) · v over whole sequences.
+ *
+ * Models SDPAOperation of ttnn 0.81 with its one factory: refusals, memory, cores. Not modelled: the chunks in
+ * which a core walks keys and values, and a tensor of chunk starts.
+ */
 #include "ops/attention/attention.h"
 
 #include <math.h>
@@ -315,34 +320,33 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 	struct chunks c = {0};
 
 	TT_TRY(chunks_of(&c, launch));
-	return tt_plan_rows(
+	return TT_PLAN(
 		plan, c.cores,
-		(struct tt_page_row[]){
-			{TT_CB, 0, c.q * c.width * (c.twice ? 2 : 1), tile_of(in[Q]), NULL},
-			{TT_CB, 1, 2 * c.k * c.width, tile_of(in[K]), NULL},
-			{TT_CB, 2, 2 * c.k * c.width, tile_of(in[V]), NULL},
-			{TT_CB, 15, c.pairs && plain && tt_is_blackhole(launch->device), 96, NULL},
-			{TT_CB, 3, mask_tiles(launch, &c), mask_tile, NULL},
-			{TT_CB, 8, segments ? 2 : 0, small, NULL},
-			{TT_CB, 9, segments ? 2 : 0, small, NULL},
-			{TT_CB, 10, segments != 0, segments, NULL},
-			{TT_CB, 4, in[SINK] ? c.q : 0, small, NULL},
-			{TT_CB, 5, 1, small, NULL},
-			{TT_CB, 7, 1, small, NULL},
-			{TT_CB, 6, pages != 0, pages, NULL},
-			{TT_CB, 11, !fp32, small, NULL},
-			{TT_CB, 24, c.q * c.k, sums, NULL},
-			{TT_CB, 25, c.q * c.width, small, NULL},
-			{TT_CB, 26, c.q * c.width, small, NULL},
-			{TT_CB, 27, c.q, small, NULL},
-			{TT_CB, 28, c.q, small, NULL},
-			{TT_CB, 29, c.q, sums, NULL},
-			{TT_CB, 30, c.q, sums, NULL},
-			{TT_CB, 31, c.q, small, NULL},
-			{TT_CB, 16, (fp32 ? c.q : least(2 * c.q, 4)) * c.width,
-			 tile_of(launch->outputs[0]), NULL},
-		},
-		22);
+		TT_CB_ROW(0, "cb_q_in", .pages = c.q * c.width * (c.twice ? 2 : 1),
+			  .page = tile_of(in[Q])),
+		TT_CB_ROW(1, "cb_k_in", .pages = 2 * c.k * c.width, .page = tile_of(in[K])),
+		TT_CB_ROW(2, "cb_v_in", .pages = 2 * c.k * c.width, .page = tile_of(in[V])),
+		TT_CB_ROW(15, NULL, .pages = c.pairs && plain && tt_is_blackhole(launch->device),
+			  .page = 96),
+		TT_CB_ROW(3, "cb_mask_in", .pages = mask_tiles(launch, &c), .page = mask_tile),
+		TT_CB_ROW(8, NULL, .pages = segments ? 2 : 0, .page = small),
+		TT_CB_ROW(9, NULL, .pages = segments ? 2 : 0, .page = small),
+		TT_CB_ROW(10, "cb_cu_window_seqlens", .pages = segments != 0, .page = segments),
+		TT_CB_ROW(4, "cb_attention_sink", .pages = in[SINK] ? c.q : 0, .page = small),
+		TT_CB_ROW(5, "cb_identity_scale_in", .pages = 1, .page = small),
+		TT_CB_ROW(7, "cb_col_identity", .pages = 1, .page = small),
+		TT_CB_ROW(6, "cb_page_table", .pages = pages != 0, .page = pages),
+		TT_CB_ROW(11, "cb_recip_scratch", .pages = !fp32, .page = small),
+		TT_CB_ROW(24, "cb_qk_im", .pages = c.q * c.k, .page = sums),
+		TT_CB_ROW(25, "cb_out_im_A", .pages = c.q * c.width, .page = small),
+		TT_CB_ROW(26, "cb_out_im_B", .pages = c.q * c.width, .page = small),
+		TT_CB_ROW(27, "cb_max_A", .pages = c.q, .page = small),
+		TT_CB_ROW(28, "cb_max_B", .pages = c.q, .page = small),
+		TT_CB_ROW(29, "cb_sum_A", .pages = c.q, .page = sums),
+		TT_CB_ROW(30, "cb_sum_B", .pages = c.q, .page = sums),
+		TT_CB_ROW(31, "cb_exp_max_diff", .pages = c.q, .page = small),
+		TT_CB_ROW(16, "cb_out", .pages = (fp32 ? c.q : least(2 * c.q, 4)) * c.width,
+			  .page = tile_of(launch->outputs[0])));
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------- */

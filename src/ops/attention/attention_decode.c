@@ -1,4 +1,9 @@
-/* attention_decode.c: attention of one new token of every user to a cache of keys and values. */
+/*
+ * attention_decode.c: attention of one new token of every user to a cache of keys and values.
+ *
+ * Models SdpaDecodeDeviceOperation of ttnn 0.81 with its one factory: refusals, memory, cores. Not modelled: the
+ * tree in which cores of a head combine their parts.
+ */
 #include <math.h>
 
 #include "backend/backend.h"
@@ -159,45 +164,42 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 	TT_REQUIRE(others < 64, "num_tree_reduction_rounds <= MAX_TREE_REDUCTION_ROUNDS",
 		   "Tree reduction max 6 rounds (64 cores/head), got %llu cores/head",
 		   (unsigned long long)others + 1);
-	return tt_plan_rows(
-		plan, cores,
-		(struct tt_page_row[]){
-			{TT_CB, 0, high * width, q_tile, NULL},
-			{TT_CB, 1, 2 * across * width, tile_of(in[K]), NULL},
-			{TT_CB, 2, 2 * across * width, tile_of(in[V]), NULL},
-			{TT_CB, 3, high * across, tile, NULL},
-			{TT_CB, 4, in[SINK] ? high : 0, tile, NULL},
-			{TT_CB, 5, 1, tile, NULL},
-			{TT_CB, 6, high, tile, NULL},
-			{TT_CB, 7, high, tile, NULL},
-			{TT_CB, 8, position != 0, position, NULL},
-			{TT_CB, 15, position != 0, position, NULL},
-			{TT_CB, 9, in[PAGES] != NULL, in[PAGES] ? tt_aligned_page(in[PAGES]) : 0,
-			 NULL},
-			{TT_CB, 10, high * width, q_tile, NULL},
-			{TT_CB, 11, 1, full, NULL},
-			{TT_CB, 12, 1, tile, NULL},
-			{TT_CB, 13, tt_value_given(&launch->attrs[WINDOW]) ? high * across : 0,
-			 tile, NULL},
-			{TT_CB, 24, high * across, tile, NULL},
-			{TT_CB, 25, high * width, tile, NULL},
-			{TT_CB, 26, high * width, tile, NULL},
-			{TT_CB, 27, high, tile, NULL},
-			{TT_CB, 28, high, tile, NULL},
-			{TT_CB, 29, high, tile, NULL},
-			{TT_CB, 30, high, tile, NULL},
-			{TT_CB, 31, high, tile, NULL},
-			{TT_CB, 21, high, tile, NULL},
-			{TT_CB, 22, high, tile, NULL},
-			{TT_CB, 16, high * width, tile, NULL},
-			{TT_CB, 17, high * width, tile, NULL},
-			{TT_CB, 18, high, tile, NULL},
-			{TT_CB, 19, high, tile, NULL},
-			{TT_CB, 23, others * (width + 2) * high, tile, NULL},
-			{TT_CB, 20, tt_div_up(heads, TT_TILE) * width, tile_of(launch->outputs[0]),
-			 NULL},
-		},
-		31);
+	return TT_PLAN(
+		plan, cores, TT_CB_ROW(0, "cb_q_in", .pages = high * width, .page = q_tile),
+		TT_CB_ROW(1, "cb_k_in", .pages = 2 * across * width, .page = tile_of(in[K])),
+		TT_CB_ROW(2, "cb_v_in", .pages = 2 * across * width, .page = tile_of(in[V])),
+		TT_CB_ROW(3, "cb_mask_in", .pages = high * across, .page = tile),
+		TT_CB_ROW(4, "cb_attention_sink", .pages = in[SINK] ? high : 0, .page = tile),
+		TT_CB_ROW(5, "cb_identity_scale_in", .pages = 1, .page = tile),
+		TT_CB_ROW(6, "cb_m_in", .pages = high, .page = tile),
+		TT_CB_ROW(7, "cb_l_in", .pages = high, .page = tile),
+		TT_CB_ROW(8, "cb_writer_cur_pos", .pages = position != 0, .page = position),
+		TT_CB_ROW(15, "cb_compute_cur_pos", .pages = position != 0, .page = position),
+		TT_CB_ROW(9, "cb_page_table", .pages = in[PAGES] != NULL,
+			  .page = in[PAGES] ? tt_aligned_page(in[PAGES]) : 0),
+		TT_CB_ROW(10, "cb_q_rm", .pages = high * width, .page = q_tile),
+		TT_CB_ROW(11, "cb_col_identity", .pages = 1, .page = full),
+		TT_CB_ROW(12, "cb_zero_in", .pages = 1, .page = tile),
+		TT_CB_ROW(13, "cb_sliding_window_mask_in",
+			  .pages = tt_value_given(&launch->attrs[WINDOW]) ? high * across : 0,
+			  .page = tile),
+		TT_CB_ROW(24, "cb_qk_im", .pages = high * across, .page = tile),
+		TT_CB_ROW(25, "cb_out_im", .pages = high * width, .page = tile),
+		TT_CB_ROW(26, "cb_out_accumulate_im", .pages = high * width, .page = tile),
+		TT_CB_ROW(27, "cb_max_1", .pages = high, .page = tile),
+		TT_CB_ROW(28, "cb_max_2", .pages = high, .page = tile),
+		TT_CB_ROW(29, "cb_sum_1", .pages = high, .page = tile),
+		TT_CB_ROW(30, "cb_sum_2", .pages = high, .page = tile),
+		TT_CB_ROW(31, "cb_exp_max_diff", .pages = high, .page = tile),
+		TT_CB_ROW(21, "cb_prev_sum_2", .pages = high, .page = tile),
+		TT_CB_ROW(22, "cb_exp_max_diff_2", .pages = high, .page = tile),
+		TT_CB_ROW(16, "cb_out_o", .pages = high * width, .page = tile),
+		TT_CB_ROW(17, "cb_out_m", .pages = high * width, .page = tile),
+		TT_CB_ROW(18, "cb_out_l", .pages = high, .page = tile),
+		TT_CB_ROW(19, NULL, .pages = high, .page = tile),
+		TT_CB_ROW(23, NULL, .pages = others * (width + 2) * high, .page = tile),
+		TT_CB_ROW(20, "cb_out", .pages = tt_div_up(heads, TT_TILE) * width,
+			  .page = tile_of(launch->outputs[0])));
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------- */

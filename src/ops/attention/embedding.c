@@ -1,4 +1,9 @@
-/* embedding.c: rows of a table, picked by indices. */
+/*
+ * embedding.c: rows of a table, picked by indices, and the gradient of that.
+ *
+ * Models EmbeddingsDeviceOperation of ttnn 0.81 with its three factories, and EmbeddingBackwardDeviceOperation:
+ * refusals, memory, cores. Not modelled: which core fetches which row.
+ */
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -115,18 +120,16 @@ static tt_status rows_plain(struct tt_plan *plan, const struct tt_launch *launch
 	struct tt_work_split split;
 
 	TT_TRY(cores_for(&split, launch, index_count(launch)));
-	return tt_plan_rows(
-		plan, split.all,
-		(struct tt_page_row[]){
-			{TT_DFB, 0,
-			 sharded              ? 0
-			 : split.units[0] > 1 ? 2
-					      : 1,
-			 row, NULL},
-			{TT_SCRATCH, 1, align / tt_element_bytes(indices), TT_TILE, NULL},
-			{TT_SCRATCH, 2, kept_rows(launch), kept_row(launch), NULL},
-		},
-		3);
+	return TT_PLAN(plan, split.all,
+		       TT_DFB_ROW(0, "output",
+				  .pages = sharded              ? 0
+					   : split.units[0] > 1 ? 2
+								: 1,
+				  .page = row),
+		       TT_SCRATCH_ROW(1, "index_scratch",
+				      .pages = align / tt_element_bytes(indices), .page = TT_TILE),
+		       TT_SCRATCH_ROW(2, "weight_cache", .pages = kept_rows(launch),
+				      .page = kept_row(launch)));
 }
 
 /* Indices in tiles: a core reads a tile for each line of a face. */
@@ -141,14 +144,12 @@ static tt_status rows_tiled(struct tt_plan *plan, const struct tt_launch *launch
 	for (uint32_t back = 1; back <= shape->rank; back++)
 		count *= tt_shape_last(shape, back);
 	TT_TRY(cores_for(&split, launch, tt_div_up(count, FACE)));
-	return tt_plan_rows(plan, split.all,
-			    (struct tt_page_row[]){
-				    {TT_DFB, 0, 2, row, NULL},
-				    {TT_SCRATCH, 1, 1,
-				     tt_tile_bytes_of(launch->inputs[INDICES]->spec.dtype), NULL},
-				    {TT_SCRATCH, 2, kept_rows(launch), kept_row(launch), NULL},
-			    },
-			    3);
+	return TT_PLAN(
+		plan, split.all, TT_DFB_ROW(0, "output", .pages = 2, .page = row),
+		TT_SCRATCH_ROW(1, "index_scratch", .pages = 1,
+			       .page = tt_tile_bytes_of(launch->inputs[INDICES]->spec.dtype)),
+		TT_SCRATCH_ROW(2, "weight_cache", .pages = kept_rows(launch),
+			       .page = kept_row(launch)));
 }
 
 /*
@@ -176,16 +177,13 @@ static tt_status rows_fused(struct tt_plan *plan, const struct tt_launch *launch
 	struct tt_work_split split;
 
 	TT_TRY(cores_for(&split, launch, index_count(launch) / TT_TILE));
-	return tt_plan_rows(
-		plan, split.all,
-		(struct tt_page_row[]){
-			{TT_DFB, 0, tiles, in_tile, NULL},
-			{TT_DFB, 1, sharded ? tt_shard_tiles(&out->spec) : tiles, out_tile,
-			 sharded ? out : NULL},
-			{TT_SCRATCH, 2, TT_TILE, tt_element_bytes(launch->inputs[INDICES]), NULL},
-			{TT_SCRATCH, 3, kept_rows(launch), kept_row(launch), NULL},
-		},
-		4);
+	return TT_PLAN(
+		plan, split.all, TT_DFB_ROW(0, "src0_cb", .pages = tiles, .page = in_tile),
+		TT_DFB_ROW(1, "output_cb", .pages = sharded ? tt_shard_tiles(&out->spec) : tiles,
+			   .page = out_tile, .backing = sharded ? out : NULL),
+		TT_SCRATCH_ROW(2, "src1_cb", .pages = TT_TILE,
+			       .page = tt_element_bytes(launch->inputs[INDICES])),
+		TT_SCRATCH_ROW(3, "src2_cb", .pages = kept_rows(launch), .page = kept_row(launch)));
 }
 
 enum { FUSED, PLAIN, TILED };
@@ -475,16 +473,13 @@ static tt_status bw_memory(struct tt_plan *plan, const struct tt_launch *launch)
 
 	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
 			     grad->spec.padded.dim[3] / TT_TILE, TTNN_ORIENT_COL_MAJOR));
-	return tt_plan_rows(plan, split.all,
-			    (struct tt_page_row[]){
-				    {TT_CB, 0, split.units[0], tile, NULL},
-				    {TT_CB, 1, 1, TT_TILE * tt_element_bytes(index), NULL},
-				    {TT_CB, 2, split.units[0], out_tile, NULL},
-				    {TT_CB, 24, 1, TT_TILE, NULL},
-				    {TT_CB, 25, 1, 16, NULL},
-				    {TT_CB, 16, split.units[0], out_tile, NULL},
-			    },
-			    6);
+	return TT_PLAN(
+		plan, split.all, TT_CB_ROW(0, "cb_grad", .pages = split.units[0], .page = tile),
+		TT_CB_ROW(1, "cb_index", .pages = 1, .page = TT_TILE * tt_element_bytes(index)),
+		TT_CB_ROW(2, "cb_out_intermed", .pages = split.units[0], .page = out_tile),
+		TT_CB_ROW(24, "cb_mask", .pages = 1, .page = TT_TILE),
+		TT_CB_ROW(25, "cb_chunk_count_scratch", .pages = 1, .page = 16),
+		TT_CB_ROW(16, "cb_id_out0", .pages = split.units[0], .page = out_tile));
 }
 
 static tt_status bw_kernel(struct tt_launch *launch)

@@ -1,4 +1,9 @@
-/* heads.c: queries, keys and values out of one fused tensor, and heads back into one row. */
+/*
+ * heads.c: queries, keys and values out of one fused tensor, and heads back into one row.
+ *
+ * Models NlpCreateHeadsDeviceOperation and NLPConcatHeadsDeviceOperation of ttnn 0.81, and those for models with
+ * fixed heads: refusals, memory, cores. Not modelled: heads out of sharded rows.
+ */
 #include "ops/attention/heads.h"
 
 #include "backend/backend.h"
@@ -100,11 +105,9 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 			break;
 		}
 	TT_TRY(cores_by_rows(&cores, launch, transpose || apart ? 1 : heads));
-	return tt_plan_rows(plan, cores,
-			    (struct tt_page_row[]){{TT_DFB, 1, tiles, tile, NULL},
-						   {TT_DFB, 0, transpose ? tiles : 0, tile, NULL},
-						   {TT_DFB, 16, transpose ? tiles : 0, tile, NULL}},
-			    3);
+	return TT_PLAN(plan, cores, TT_DFB_ROW(1, "src1_cb", .pages = tiles, .page = tile),
+		       TT_DFB_ROW(0, "src0_cb", .pages = transpose ? tiles : 0, .page = tile),
+		       TT_DFB_ROW(16, "out_cb", .pages = transpose ? tiles : 0, .page = tile));
 }
 
 /* Heads out of the columns of a row, from `start` on. */
@@ -298,17 +301,16 @@ static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launc
 	const ttnn_core_set *cores;
 
 	if (in->spec.memory.has_shard) /* where they lie */
-		return tt_plan_rows(
-			plan, in->spec.memory.shard.grid,
-			(struct tt_page_row[]){{TT_DFB, 0, tt_shard_tiles(&in->spec), tile, in},
-					       {TT_DFB, 16, tt_shard_tiles(&out->spec), tile, out}},
-			2);
+		return TT_PLAN(plan, in->spec.memory.shard.grid,
+			       TT_DFB_ROW(0, "src0_cb", .pages = tt_shard_tiles(&in->spec),
+					  .page = tile, .backing = in),
+			       TT_DFB_ROW(16, "out_cb", .pages = tt_shard_tiles(&out->spec),
+					  .page = tile, .backing = out));
 	TT_TRY(cores_by_rows(&cores, launch, heads));
-	return tt_plan_rows(plan, cores,
-			    &(struct tt_page_row){TT_DFB, 0,
-						  2 * heads * (in->spec.padded.dim[3] / TT_TILE),
-						  tile, NULL},
-			    1);
+	return TT_PLAN(plan, cores,
+		       TT_DFB_ROW(0, "src0_cb",
+				  .pages = 2 * heads * (in->spec.padded.dim[3] / TT_TILE),
+				  .page = tile));
 }
 
 static tt_status concat_kernel(struct tt_launch *launch)
@@ -393,11 +395,10 @@ static tt_status fixed_rows(struct tt_plan *plan, const struct tt_launch *launch
 	const ttnn_core_set *cores;
 
 	TT_TRY(cores_by_rows(&cores, launch, 1));
-	return tt_plan_rows(
-		plan, cores,
-		&(struct tt_page_row){TT_CB, 0, 2 * (tt_shape_last(&in->spec.padded, 1) / TT_TILE),
-				      tt_tile_bytes_of(in->spec.dtype), NULL},
-		1);
+	return TT_PLAN(plan, cores,
+		       TT_CB_ROW(0, "src0_cb",
+				 .pages = 2 * (tt_shape_last(&in->spec.padded, 1) / TT_TILE),
+				 .page = tt_tile_bytes_of(in->spec.dtype)));
 }
 
 static tt_status fixed_kernel(struct tt_launch *launch)

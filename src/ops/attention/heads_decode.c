@@ -1,4 +1,9 @@
-/* heads_decode.c: heads while single tokens are made: a row for each user, a core for each too. */
+/*
+ * heads_decode.c: heads while single tokens are made: a row for each user, a core for each too.
+ *
+ * Models NLPCreateQKVHeadsDecodeDeviceOperation and NLPConcatHeadsDecodeDeviceOperation of ttnn 0.81: refusals,
+ * memory, cores. Not modelled: of the first, the factory of a part of the grid.
+ */
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -104,26 +109,23 @@ static uint64_t line_of(const struct tt_launch *launch)
 static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *offset = launch->inputs[BATCH_OFFSET];
+	static const char *const out_names[] = {"q_output_cb", "k_output_cb", "v_output_cb"};
 	uint64_t tile = tt_tile_bytes_of(launch->inputs[IN]->spec.dtype), line = line_of(launch);
 
 	if (offset)
-		TT_TRY(tt_plan_rows(plan, launch->outputs[0]->spec.memory.shard.grid,
-				    &(struct tt_page_row){TT_DFB, 15, 1,
-							  tt_tile_bytes_of(offset->spec.dtype),
-							  NULL},
-				    1));
+		TT_TRY(TT_PLAN(plan, launch->outputs[0]->spec.memory.shard.grid,
+			       TT_DFB_ROW(15, "batch_offset_cb", .pages = 1,
+					  .page = tt_tile_bytes_of(offset->spec.dtype))));
 	for (uint32_t i = 0; i < 3; i++) {
 		struct tt_tensor *out = launch->outputs[i];
 
-		TT_TRY(tt_plan_rows(plan, out->spec.memory.shard.grid,
-				    &(struct tt_page_row){TT_DFB, 16 + i,
-							  tt_shard_tiles(&out->spec), tile, out},
-				    1));
+		TT_TRY(TT_PLAN(plan, out->spec.memory.shard.grid,
+			       TT_DFB_ROW(16 + i, out_names[i], .pages = tt_shard_tiles(&out->spec),
+					  .page = tile, .backing = out)));
 	}
-	return tt_plan_rows(plan, launch->outputs[0]->spec.memory.shard.grid,
-			    (struct tt_page_row[]){{TT_DFB, 19, line != 0, line, NULL},
-						   {TT_DFB, 20, line != 0, line, NULL}},
-			    2);
+	return TT_PLAN(plan, launch->outputs[0]->spec.memory.shard.grid,
+		       TT_DFB_ROW(19, "reader_scratch_cb", .pages = line != 0, .page = line),
+		       TT_DFB_ROW(20, "writer_scratch_cb", .pages = line != 0, .page = line));
 }
 
 static tt_status choose(uint32_t *out, struct tt_launch *launch)
@@ -276,10 +278,9 @@ static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launc
 {
 	struct tt_tensor *out = launch->outputs[0];
 
-	return tt_plan_rows(plan, out->spec.memory.shard.grid,
-			    &(struct tt_page_row){TT_DFB, 16, tt_shard_tiles(&out->spec),
-						  tt_tile_bytes_of(out->spec.dtype), out},
-			    1);
+	return TT_PLAN(plan, out->spec.memory.shard.grid,
+		       TT_DFB_ROW(16, "q_output_cb", .pages = tt_shard_tiles(&out->spec),
+				  .page = tt_tile_bytes_of(out->spec.dtype), .backing = out));
 }
 
 static tt_status concat_choose(uint32_t *out, struct tt_launch *launch)

@@ -1,6 +1,8 @@
 /*
- * heads_split.c: heads out of fused rows as BERT has them. Where the rows are in blocks, every block has the queries of its
- * heads, then their keys, then their values, and each core keeps what it has.
+ * heads_split.c: heads out of fused rows as BERT has them. Where the rows are in blocks, every block has the
+ * queries of its heads, then their keys, then their values, and each core keeps what it has.
+ *
+ * Models SplitFusedQKVAndSplitHeadsDeviceOperation of ttnn 0.81 with both factories: refusals, memory, cores.
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -127,11 +129,9 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 		   "a grid of %u x %u cores is needed, there are %u x %u", across, down, grid.x,
 		   grid.y);
 	TT_TRY(tt_core_set_grid(&cores, across, down));
-	return tt_plan_rows(plan, cores,
-			    (struct tt_page_row[]){{TT_CB, 0, 2 * tiles, tile, NULL},
-						   {TT_CB, 1, 4 * tiles, tile, NULL},
-						   {TT_CB, 16, tiles, tile, NULL}},
-			    3);
+	return TT_PLAN(plan, cores, TT_CB_ROW(0, "src0_cb", .pages = 2 * tiles, .page = tile),
+		       TT_CB_ROW(1, "src1_cb", .pages = 4 * tiles, .page = tile),
+		       TT_CB_ROW(16, "out_cb", .pages = tiles, .page = tile));
 }
 
 /* All where they lie, and a head of keys. */
@@ -141,14 +141,16 @@ static tt_status sharded_rows(struct tt_plan *plan, const struct tt_launch *laun
 	uint64_t tile = tt_tile_bytes_of(in->spec.dtype);
 	uint64_t head = in->spec.padded.dim[2] / TT_TILE * (head_width(launch) / TT_TILE);
 
-	return tt_plan_rows(
-		plan, in->spec.memory.shard.grid,
-		(struct tt_page_row[]){{TT_CB, 0, tt_shard_tiles(&in->spec), tile, in},
-				       {TT_CB, 24, head, tile, NULL},
-				       {TT_CB, 16, tt_shard_tiles(&out[0]->spec), tile, out[0]},
-				       {TT_CB, 17, tt_shard_tiles(&out[1]->spec), tile, out[1]},
-				       {TT_CB, 18, tt_shard_tiles(&out[2]->spec), tile, out[2]}},
-		5);
+	return TT_PLAN(plan, in->spec.memory.shard.grid,
+		       TT_CB_ROW(0, "cb_in0", .pages = tt_shard_tiles(&in->spec), .page = tile,
+				 .backing = in),
+		       TT_CB_ROW(24, "cb_im0", .pages = head, .page = tile),
+		       TT_CB_ROW(16, "cb_out0", .pages = tt_shard_tiles(&out[0]->spec),
+				 .page = tile, .backing = out[0]),
+		       TT_CB_ROW(17, "cb_out1", .pages = tt_shard_tiles(&out[1]->spec),
+				 .page = tile, .backing = out[1]),
+		       TT_CB_ROW(18, "cb_out2", .pages = tt_shard_tiles(&out[2]->spec),
+				 .page = tile, .backing = out[2]));
 }
 
 static tt_status choose(uint32_t *out, struct tt_launch *launch)

@@ -1,4 +1,9 @@
-/* paged_cache.c: keys and values that are kept in blocks, which a table assigns to users. */
+/*
+ * paged_cache.c: keys and values that are kept in blocks, which a table assigns to users.
+ *
+ * Models PagedUpdateCacheDeviceOperation, PagedFusedUpdateCacheDeviceOperation (the factory of tiles) and
+ * PagedFillCacheDeviceOperation of ttnn 0.81: refusals, memory, cores. Not modelled: the fused update of rows.
+ */
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"

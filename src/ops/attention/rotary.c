@@ -1,4 +1,9 @@
-/* rotary.c: rotary position embedding by halves of a row, as Falcon and Hugging Face do it. */
+/*
+ * rotary.c: rotary position embedding by halves of a row, as Falcon and Hugging Face do it.
+ *
+ * Models RotaryEmbeddingDeviceOperation, RotaryEmbeddingHfDeviceOperation and RotateHalfDeviceOperation of ttnn
+ * 0.81: refusals, memory, cores.
+ */
 #include "ops/attention/rotary.h"
 
 #include "backend/backend.h"

@@ -1,4 +1,9 @@
-/* rotary_llama.c: rotary position embedding of neighbouring columns, by a matrix that turns them. */
+/*
+ * rotary_llama.c: rotary position embedding of neighbouring columns, by a matrix that rotates them.
+ *
+ * Models RotaryEmbeddingLlamaDeviceOperation of ttnn 0.81 with two factories, and
+ * RotaryEmbeddingLlamaFusedQKDeviceOperation: refusals, memory, cores.
+ */
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"

@@ -3,6 +3,8 @@
  *
  * As upstream, values are told to be made on the host and moved; here they are made where they end
  * up, so a large tensor costs nothing twice and a dry run nothing at all.
+ *
+ * Models FullDeviceOperation of ttnn 0.81 with its three factories: specs, refusals, memory, cores.
  */
 #include <math.h>
 

@@ -1,5 +1,8 @@
 /*
  * fill_pad.c: values put into tensors: what tiles have beyond the shape, and a corner of a new tensor.
+ *
+ * Models FillPadDeviceOperation of ttnn 0.81 with two factories, and FillRMDeviceOperation: refusals, memory,
+ * cores.
  */
 #include <inttypes.h>
 

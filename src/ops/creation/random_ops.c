@@ -1,4 +1,9 @@
-/* random_ops.c: tensors of random values. The same seed gives the same values on every machine. */
+/*
+ * random_ops.c: tensors of random values. The same seed gives the same values on every machine.
+ *
+ * Models RandDeviceOperation, RandnDeviceOperation, UniformDeviceOperation and BernoulliDeviceOperation of ttnn
+ * 0.81: refusals, memory, cores. Not modelled: the chip's own generator: values are others than a chip's.
+ */
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>

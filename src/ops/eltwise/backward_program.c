@@ -1,6 +1,8 @@
 /*
- * backward_program.c: UnaryBackwardDeviceOperation and BinaryBackwardDeviceOperation: gradients that
- * upstream computes in one program, tile by tile.
+ * backward_program.c: gradients that upstream computes in one program, tile by tile.
+ *
+ * Models UnaryBackwardDeviceOperation and BinaryBackwardDeviceOperation of ttnn 0.81, each with its one factory:
+ * specs, refusals, memory, cores.
  */
 #include "ops/eltwise/backward_program.h"
 

@@ -1,4 +1,8 @@
-/* bcast.c: a matrix combined with one row, one column or one value of another: BcastDeviceOperation. */
+/*
+ * bcast.c: a matrix combined with one row, one column or one value of another.
+ *
+ * Models BcastDeviceOperation of ttnn 0.81 with its factories: refusals, memory, cores.
+ */
 #include <inttypes.h>
 
 #include "backend/backend.h"

@@ -1,7 +1,9 @@
 /*
- * binary.c: the program of two-operand element-wise operations: BinaryNgDeviceOperation. One tensor
- * or two of any broadcastable shapes, a scalar on either side, chains of unary functions before and
- * after.
+ * binary.c: the program of two-operand element-wise operations. One tensor or two of any broadcastable shapes, a
+ * scalar on either side, chains of unary functions before and after.
+ *
+ * Models BinaryNgDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores; and the
+ * program of the generation `classic`. Not modelled: what the units round on the way.
  */
 #include "ops/eltwise/binary.h"
 

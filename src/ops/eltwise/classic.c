@@ -1,3 +1,9 @@
+/*
+ * classic.c: what an older release does otherwise (generation `classic`): operands of two are made equal by repeating
+ * the smaller, by a program that takes tile after tile.
+ *
+ * Models RepeatDeviceOperation as recordings of that release show it: memory, cores. Its source is not at hand.
+ */
 #include "ops/eltwise/eltwise.h"
 
 #include "backend/backend.h"

@@ -1,3 +1,4 @@
+/* eltwise.c: shapes and shards of element-wise results (eltwise.h). */
 #include "ops/eltwise/eltwise.h"
 
 #include "device/work_split.h"

@@ -1,4 +1,8 @@
-/* pow_int.c: the program that raises integers to a power: PowIntDeviceOperation. */
+/*
+ * pow_int.c: the program that raises integers to a power.
+ *
+ * Models PowIntDeviceOperation of ttnn 0.81 with its one factory: refusals, memory, cores.
+ */
 #include "ops/eltwise/pow_int.h"
 
 #include "backend/backend.h"

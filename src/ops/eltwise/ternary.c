@@ -1,4 +1,8 @@
-/* ternary.c: the program of three-operand element-wise operations: TernaryDeviceOperation. */
+/*
+ * ternary.c: the program of three-operand element-wise operations.
+ *
+ * Models TernaryDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores.
+ */
 #include "ops/eltwise/ternary.h"
 
 #include "backend/backend.h"

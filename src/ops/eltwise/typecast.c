@@ -1,4 +1,8 @@
-/* typecast.c: the same numbers in another type. */
+/*
+ * typecast.c: the same numbers in another type.
+ *
+ * Models TypecastDeviceOperation of ttnn 0.81 with its factories: refusals, memory, cores.
+ */
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"

@@ -1,6 +1,9 @@
 /*
- * unary.c: the program of all unary operations: a chain of functions over one tensor. The operations
- * are in unary_ops.c.
+ * unary.c: the program of all unary operations: a chain of functions over one tensor. The operations are in
+ * unary_ops.c.
+ *
+ * Models UnaryDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores. Not modelled: the
+ * approximations of the vector unit.
  */
 #include "ops/eltwise/eltwise.h"
 

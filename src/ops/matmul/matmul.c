@@ -1,6 +1,10 @@
 /*
- * matmul.c: the program of matrix products: MatmulDeviceOperation. Which blocks it works on and what
- * it keeps is decided elsewhere (matmul.h); here is what it makes of its attributes and tensors.
+ * matmul.c: the program of matrix products. Which blocks it works on and what it keeps is decided elsewhere
+ * (matmul.h); here is what it makes of its attributes and tensors.
+ *
+ * Models MatmulDeviceOperation of ttnn 0.81 with seven factories: specs, refusals (matmul_check*.c), the choice of
+ * a program config (matmul_auto.c), memory, cores. Not modelled: the order in which blocks are summed, results of
+ * several devices fused with it, and what sparse_matmul does.
  */
 #include "ops/matmul/matmul.h"
 #include "ops/cost.h"

@@ -1,6 +1,8 @@
 /*
- * reshape_on_device.c: the same elements under another shape, by the older of upstream's two ways:
- * ReshapeDeviceOperation. One core moves tiles, all cores rows.
+ * reshape_on_device.c: the same elements under another shape, by the older of upstream's two ways. One core moves
+ * tiles, all cores rows.
+ *
+ * Models ReshapeDeviceOperation of ttnn 0.81 with both factories: refusals, memory, cores.
  */
 #include <inttypes.h>
 

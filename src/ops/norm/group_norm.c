@@ -1,4 +1,9 @@
-/* group_norm.c: groups of channels of an image, normalised together: [batch, 1, pixels, channels]. */
+/*
+ * group_norm.c: groups of channels of an image, normalised together: [batch, 1, pixels, channels].
+ *
+ * Models GroupNormDeviceOperation of ttnn 0.81: refusals, memory, cores. Not modelled: the order of sums on the
+ * chip.
+ */
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"

@@ -1,4 +1,9 @@
-/* layer_norm.c: layer_norm and rms_norm, and the program of both: LayerNormDeviceOperation. */
+/*
+ * layer_norm.c: layer_norm and rms_norm, and the program of both.
+ *
+ * Models LayerNormDeviceOperation of ttnn 0.81 with two factories: refusals, cores; memory is in
+ * layer_norm_memory.c. Not modelled: the order of sums on the chip.
+ */
 #include "ops/norm/layer_norm.h"
 
 #include "device/device.h"

@@ -1,3 +1,7 @@
+/*
+ * softmax_lines.c: program memory of softmax along any dimension, as two programs have it: a line of tiles stays in L1 as
+ * a whole, or is read piece by piece.
+ */
 #include "ops/norm/norm.h"
 
 #include "device/device.h"

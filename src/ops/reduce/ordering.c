@@ -1,3 +1,4 @@
+/* ordering.c: what sort and topk share (ordering.h). */
 #include "ops/reduce/ordering.h"
 
 #include "backend/backend.h"
