@@ -118,6 +118,15 @@ void tt_progress_add(struct tt_progress *progress, uint64_t count)
 		draw(progress, now);
 }
 
+void tt_progress_leave_out(struct tt_progress *progress, uint64_t nanoseconds)
+{
+	uint64_t soon = tt_clock_ns() + EVERY; /* a rate wants some time */
+
+	progress->start_ns += nanoseconds;
+	if (atomic_load(&progress->next_ns) < soon)
+		atomic_store(&progress->next_ns, soon);
+}
+
 void tt_progress_deinit(struct tt_progress *progress)
 {
 	static const char erase[] = "\r\033[K";

@@ -29,6 +29,9 @@ void tt_progress_init(struct tt_progress *progress, const char *label, uint64_t 
 /* So many more are done. Any thread; costs a clock reading, so add in batches. */
 void tt_progress_add(struct tt_progress *progress, uint64_t count);
 
+/* So much time went by without anything that is counted: the time left is not told from it. By who adds, or before. */
+void tt_progress_leave_out(struct tt_progress *progress, uint64_t nanoseconds);
+
 /* Removes the bar. */
 void tt_progress_deinit(struct tt_progress *progress);
 

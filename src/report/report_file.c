@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/pytext.h"
@@ -616,6 +617,7 @@ tt_status tt_report_file(const struct tt_report_file_args *args, const char *pat
 
 	import->path = path;
 	import->size = stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+	import->begun_ns = tt_clock_ns();
 	TT_TRY(open_source(import, args->in_folder));
 	if (!import->source && args->in_folder && tt_is_trace(path))
 		tt_log(TT_LOG_INFO, "%s: nothing was called; left out", path);

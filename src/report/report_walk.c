@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/deadline.h"
 #include "base/jsondump.h"
 #include "base/log.h"
@@ -641,6 +642,9 @@ static tt_status tell_progress(struct tt_report_import *import)
 	if (++import->untold < 256)
 		return TTNN_OK;
 	import->untold = 0;
+	if (import->begun_ns)
+		tt_progress_leave_out(&import->progress, tt_clock_ns() - import->begun_ns);
+	import->begun_ns = 0;
 	at = tt_report_graph_tell(&import->graph, import->size);
 	if (at > import->told) {
 		tt_progress_add(&import->progress, at - import->told);

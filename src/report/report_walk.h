@@ -54,6 +54,7 @@ struct tt_report_import {
 	bool crowded; /* a file had so many operations that the next one's ids are theirs too */
 	size_t size, told; /* bytes of the file, and of those told to the progress bar */
 	unsigned untold;   /* nodes since */
+	uint64_t begun_ns; /* when reading began; 0: nodes are walked */
 	unsigned warnings; /* of this file */
 
 	/* The walk. Depths are signed: an end without a start makes them negative. */

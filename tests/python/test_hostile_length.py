@@ -36,15 +36,16 @@ def limit():
         resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
 
 
-def run(*words, behind=None):
-    """What a command prints, or the program behind it."""
+def run(*words, behind=None, warns=""):
+    """What a command prints, or the program behind it. `warns`: what it says besides, and nothing else."""
     first = subprocess.Popen([TTNN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
     if not behind:
         printed, errors = first.communicate()
     else:
         printed = subprocess.run(behind, stdin=first.stdout, stdout=subprocess.PIPE, text=True).stdout
         errors = first.stderr.read()
-    assert (first.wait(), errors) == (0, "")
+    assert first.wait() == 0, errors
+    assert re.fullmatch(rf"ttnn: warning: {warns}.*\n" if warns else "", errors), errors
     return printed
 
 
@@ -96,24 +97,32 @@ def test_part(trace):
     assert sum(row["calls"] for row in json.loads(part) if row["name"] == "ttnn::add") in (1, 2, 3)
 
 
-def test_import(trace, tmp_path):
+@pytest.mark.parametrize("form", [[], ["--views"]], ids=["default", "views"])
+def test_import(trace, tmp_path, form):
+    """Texts of captured_graph are a table up to a gigabyte; beyond that they are a view, and who did not ask for one is told."""
     import sqlite3
 
-    run("import", trace, str(tmp_path / "db"))
+    fits, large = OPERATIONS <= 80000, OPERATIONS >= 120000  # 9 to 11 KB each
+    warns = "the graphs of the operations are too long for a table: captured_graph is a view" if large and not form else ""
+    run("import", *form, trace, str(tmp_path / "db"), warns=warns)
     database = sqlite3.connect(tmp_path / "db" / "db.sqlite")
     names = dict(database.execute("select name, count(*) from operations group by name"))
     assert names["ttnn::add"] == OPERATIONS
     last = max(number for (number,) in database.execute("select operation_id from operations"))
     assert database.execute("select count(*) from buffers where operation_id = ?", (last,)).fetchone()[0] in (1, 2, 3)
+    (kind,) = database.execute("select type from sqlite_master where name = 'captured_graph'").fetchone()
+    assert kind == ("view" if form or large else "table") or not (fits or large)
+    (text,) = database.execute("select captured_graph from captured_graph where operation_id = ?", (last,)).fetchone()
+    assert json.loads(text)
 
 
 @pytest.mark.skipif(OPERATIONS < 300000, reason="a bar is shown after a second")
 def test_progress(trace, tmp_path):
-    """Who waits sees how long it will take, from the first reading on."""
+    """Who waits longer than a second sees how long it will take: the first reading has a bar of its own if it takes that long."""
     import pty
 
     ours, theirs = pty.openpty()
-    done = subprocess.Popen([TTNN, "import", trace, str(tmp_path / "db")], stdout=subprocess.DEVNULL, stderr=theirs)
+    done = subprocess.Popen([TTNN, "import", "--views", trace, str(tmp_path / "db")], stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     shown = b""
     while True:
@@ -124,5 +133,9 @@ def test_progress(trace, tmp_path):
         shown += part
     os.close(ours)
     assert done.wait() == 0
-    for label in (b"reading", b"importing"):
-        assert re.search(label + rb" +\[[^\]]*\] .* left", shown), shown[-300:]
+    bars = re.findall(rb"(reading|importing) +\[[^\]]*\] .* ([\d:]+) left", shown.replace(b"\r", b"\n"))
+    labels = [label for label, _ in bars]
+    assert b"importing" in labels and labels == sorted(labels, reverse=True), shown[-300:]
+    # The time of the first reading is none of the rate of the second, which would tell of hours at first.
+    assert all(len(left) <= len(b"59:59") for _, left in bars), bars
+    assert shown.endswith(b"\r\x1b[K")

@@ -154,6 +154,25 @@ TEST(bar_texts)
 	}
 }
 
+/* Time in which nothing is counted is none of the rate. */
+TEST(bar_without_a_time)
+{
+	struct tt_progress progress;
+	char text[256];
+	uint64_t start;
+
+	tt_progress_init(&progress, "work", 100);
+	progress.on = false;
+	start = progress.start_ns;
+	tt_progress_add(&progress, 10);
+	tt_progress_text(text, sizeof(text), &progress, start + 60000000000, 40);
+	CHECK_STR(text, "work  10%  10/100  0/s  9:00 left");
+	tt_progress_leave_out(&progress, 50000000000);
+	tt_progress_text(text, sizeof(text), &progress, start + 60000000000, 40);
+	CHECK_STR(text, "work  10%  10/100  1/s  1:30 left");
+	tt_progress_deinit(&progress);
+}
+
 static void bar_in_a_pipe(void)
 {
 	struct tt_progress progress;
