@@ -69,7 +69,7 @@ static void drop_many(struct tt_report_told_batch *batch)
 
 static tt_status add_many(struct tt_report_told *to, int64_t number)
 {
-	int64_t *link = tt_spool_push(to->many);
+	int64_t *link = tt_spool_append(to->many);
 
 	if (!link)
 		return tt_spool_status(to->many);

@@ -41,12 +41,24 @@ tt_status tt_report_captured_begin(struct tt_report_captured *captured,
 
 tt_status tt_report_captured_beyond(struct tt_report_captured *captured, int64_t number)
 {
-	int64_t *to = tt_spool_push(&captured->numbers);
+	int64_t *to = tt_spool_append(&captured->numbers);
 
 	if (!to)
 		return tt_spool_status(&captured->numbers);
 	*to = number;
 	return TTNN_OK;
+}
+
+tt_status tt_report_captured_numbers(struct tt_report_captured *captured, const int64_t *numbers,
+				     size_t count)
+{
+	size_t room = TT_REPORT_FEW - captured->few_count, some = room < count ? room : count;
+
+	if (some)
+		memcpy(captured->few + captured->few_count, numbers, some * sizeof(*numbers));
+	captured->few_count += some;
+	return some < count ? tt_spool_extend(&captured->numbers, numbers + some, count - some)
+			    : TTNN_OK;
 }
 
 tt_status tt_report_captured_add(struct tt_report_captured *captured,
@@ -114,12 +126,27 @@ static tt_status make_numbers(struct numbers *out, struct tt_report_captured *ca
 	return TTNN_OK;
 }
 
-/* False: the node is outside, and keeps its number. */
-static bool is_inside(int64_t *new, const struct numbers *numbers, int64_t old)
+/* The same as is_inside(), without a table. */
+static bool search(int64_t *new, const struct numbers *numbers, int64_t old)
 {
 	const struct tt_report_captured_node *nodes = numbers->captured->nodes.data;
 	int64_t number = numbers->last;
 
+	for (size_t i = numbers->captured->nodes.count; i; i--) {
+		if (numbers->lost && nodes[i - 1].bound)
+			continue;
+		number--;
+		if (nodes[i - 1].counter != old)
+			continue;
+		*new = number;
+		return true;
+	}
+	return false;
+}
+
+/* False: the node is outside, and keeps its number. */
+static inline bool is_inside(int64_t *new, const struct numbers *numbers, int64_t old)
+{
 	*new = old;
 	if (old == 0) {
 		*new = numbers->last;
@@ -135,19 +162,12 @@ static bool is_inside(int64_t *new, const struct numbers *numbers, int64_t old)
 		*new = numbers->table[at];
 		return true;
 	}
-	for (size_t i = numbers->captured->nodes.count; i; i--) {
-		if (numbers->lost && nodes[i - 1].bound)
-			continue;
-		number--;
-		if (nodes[i - 1].counter != old)
-			continue;
-		*new = number;
-		return true;
-	}
-	return false;
+	return search(new, numbers, old);
 }
 
 /* ---- going through the text ----------------------------------------------------------------- */
+
+struct passage;
 
 /* What to do with its parts. A function that is NULL is not called. */
 struct visitor {
@@ -157,6 +177,8 @@ struct visitor {
 	tt_status (*count)(void *context, int64_t count); /* of a list, before its numbers */
 	tt_status (*number)(void *context, int64_t number, bool reference, bool varies);
 	tt_status (*edge)(void *context, int64_t from, int64_t to, int64_t index);
+	/* So many references at once, in the place of text, number and edge of each; *done false: one by one. */
+	tt_status (*list)(bool *done, void *context, struct passage *p, int64_t count);
 };
 
 struct passage {
@@ -199,12 +221,15 @@ static tt_status pass_reference(struct passage *p, int64_t index)
 static tt_status pass_list(struct passage *p, bool connections)
 {
 	const struct visitor *v = p->visitor;
+	bool done = false;
 	int64_t count;
 
 	TT_TRY(take(&count, p));
 	if (v->count)
 		TT_TRY(v->count(v->context, count));
-	for (int64_t i = 0; i < count; i++) {
+	if (v->list && count)
+		TT_TRY(v->list(&done, v->context, p, count));
+	for (int64_t i = 0; i < count && !done; i++) {
 		if (i && v->text)
 			TT_TRY(v->text(v->context, ", ", 2));
 		TT_TRY(pass_reference(p, connections ? i : -1));
@@ -556,10 +581,61 @@ static tt_status piece_number(void *context, int64_t number, bool reference, boo
 	return TTNN_OK;
 }
 
+/* Text that is not given to its pieces one by one. */
+struct gathered {
+	struct tt_report_pieces *pieces;
+	size_t used, room;
+	char text[1024];
+};
+
+static void begin_gathering(struct gathered *out)
+{
+	size_t most = sizeof(out->text) - TT_FMT_MAX - 2;
+
+	out->used = 0;
+	out->room = tt_report_pieces_room(out->pieces);
+	out->room = out->room < most ? out->room : most;
+}
+
+static void give(struct gathered *out)
+{
+	if (out->used)
+		tt_report_pieces_text(out->pieces, out->text, out->used);
+	begin_gathering(out);
+}
+
+/* Numbers of lists, which may have as many as there are operations. None of a template varies in them. */
+static tt_status piece_list(bool *done, void *context, struct passage *p, int64_t count)
+{
+	struct gathered out = {.pieces = ((struct writing *)context)->pieces};
+	int64_t old, new;
+
+	*done = !out.pieces->template;
+	if (!*done)
+		return TTNN_OK;
+	begin_gathering(&out);
+	for (int64_t i = 0; i < count; i++) {
+		TT_TRY(take(&old, p));
+		is_inside(&new, p->numbers, old);
+		if (i) {
+			out.text[out.used++] = ',';
+			out.text[out.used++] = ' ';
+			if (out.used > out.room)
+				give(&out);
+		}
+		out.used += tt_fmt_i64(out.text + out.used, new);
+		if (out.used > out.room)
+			give(&out);
+	}
+	give(&out);
+	return TTNN_OK;
+}
+
 static tt_status write_pieces(void *context, struct tt_report_pieces *pieces)
 {
 	struct writing *writing = context;
-	struct visitor visitor = {.context = writing, .text = piece_text, .number = piece_number};
+	struct visitor visitor = {
+		.context = writing, .text = piece_text, .number = piece_number, .list = piece_list};
 	struct tt_str stub = {0};
 	tt_status status;
 

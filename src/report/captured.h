@@ -62,6 +62,9 @@ static inline tt_status tt_report_captured_number(struct tt_report_captured *cap
 	return TTNN_OK;
 }
 
+tt_status tt_report_captured_numbers(struct tt_report_captured *captured, const int64_t *numbers,
+				     size_t count);
+
 /* Where the rows go. */
 struct tt_report_target {
 	struct tt_report_db *db;

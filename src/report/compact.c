@@ -46,6 +46,11 @@ void tt_report_pieces_text(struct tt_report_pieces *pieces, const char *text, si
 		write_piece(pieces, -1);
 }
 
+size_t tt_report_pieces_room(const struct tt_report_pieces *pieces)
+{
+	return pieces->most ? SIZE_MAX : PIECE - pieces->text.length;
+}
+
 void tt_report_pieces_number(struct tt_report_pieces *pieces, int64_t number)
 {
 	const struct tt_report_template *template = pieces->template;
@@ -80,6 +85,7 @@ static void forget(struct tt_report_compact *compact)
 	tt_map_clear(&compact->lists);
 	tt_map_clear(&compact->texts);
 	compact->templates.count = compact->classes.count = compact->values.count = 0;
+	compact->before = 0;
 	compact->remembered = 0;
 }
 
@@ -148,8 +154,11 @@ static tt_status new_template(struct tt_report_compact *compact, struct tt_map_e
 	    !TT_VEC_RESERVE(&compact->values, words->count))
 		return tt_fail_nomem();
 	family->number = compact->templates.count - 1;
-	*template = (struct tt_report_template){
-		.id = ++compact->last_template, .first = first, .count = words->count};
+	*template = (struct tt_report_template){.id = ++compact->last_template,
+						.first = first,
+						.count = words->count,
+						.key = family->key,
+						.key_length = words->key_length};
 	if (words->count) {
 		memset(compact->classes.data + first, 0,
 		       words->count * sizeof(*compact->classes.data));
@@ -164,15 +173,48 @@ static tt_status new_template(struct tt_report_compact *compact, struct tt_map_e
 static tt_status list_numbers(struct tt_report_compact *compact, uint32_t count)
 {
 	struct tt_str *out = &compact->numbers;
+	char text[512];
+	size_t used = 0;
 
 	tt_str_clear(out);
 	for (uint32_t i = 0; i < count; i++) {
-		tt_str_addc(out, i ? ',' : '[');
-		tt_str_addi(out, compact->variables.data[i]);
+		text[used++] = i ? ',' : '[';
+		used += tt_fmt_i64(text + used, compact->variables.data[i]);
+		if (used > sizeof(text) - TT_FMT_MAX - 2) {
+			tt_str_add(out, text, used);
+			used = 0;
+		}
 	}
 	if (count)
-		tt_str_addc(out, ']');
+		text[used++] = ']';
+	if (used)
+		tt_str_add(out, text, used);
 	return tt_str_status(out);
+}
+
+/* The template of a text's family, if texts come as they came before; NULL: it is to be looked for. */
+static struct tt_report_template *guess(const struct tt_report_compact *compact,
+					const struct tt_report_words *words)
+{
+	struct tt_report_template *found;
+
+	if (!compact->before)
+		return NULL;
+	found = &compact->templates.data[compact->templates.data[compact->before - 1].after];
+	return found->key_length == words->key_length &&
+			       memcmp(found->key, words->key, words->key_length) == 0
+		       ? found
+		       : NULL;
+}
+
+/* The next text may be another's. */
+static void follow(struct tt_report_compact *compact, const struct tt_report_template *found)
+{
+	size_t at = (size_t)(found - compact->templates.data);
+
+	if (compact->before)
+		compact->templates.data[compact->before - 1].after = at;
+	compact->before = at + 1;
 }
 
 tt_status tt_report_compact_text(int64_t *template, const struct tt_str **numbers,
@@ -192,15 +234,22 @@ tt_status tt_report_compact_text(int64_t *template, const struct tt_str **number
 	if (compact->remembered > REMEMBERED)
 		forget(compact);
 	compact->variables.count = 0;
-	family = tt_map_add(&compact->families, words->key, words->key_length, &added);
-	if (!family || !TT_VEC_RESERVE(&compact->variables, words->count + 1))
+	if (!TT_VEC_RESERVE(&compact->variables, words->count + 1))
 		return tt_fail_nomem();
-	if (added) {
-		TT_TRY(new_template(compact, family, words));
-		*template = compact->last_template;
-		return TTNN_OK;
+	newest = guess(compact, words);
+	if (!newest) {
+		family = tt_map_add(&compact->families, words->key, words->key_length, &added);
+		if (!family)
+			return tt_fail_nomem();
+		if (added) {
+			TT_TRY(new_template(compact, family, words));
+			follow(compact, &compact->templates.data[family->number]);
+			*template = compact->last_template;
+			return TTNN_OK;
+		}
+		newest = &compact->templates.data[family->number];
 	}
-	newest = &compact->templates.data[family->number];
+	follow(compact, newest);
 	if (!fits(compact, newest, words->numbers)) {
 		TT_TRY(refine(compact, newest, words->numbers));
 		newest->id = ++compact->last_template;

@@ -23,6 +23,9 @@ struct tt_report_template {
 	size_t first, count; /* in `classes` and `values` */
 	uint32_t variables;
 	uint32_t versions; /* how many there were before */
+	const void *key;   /* of its family, which the map has */
+	size_t key_length;
+	size_t after; /* the template of the text that came behind it last: a guess */
 };
 
 /* All zero but `db` is a valid empty one. */
@@ -30,6 +33,7 @@ struct tt_report_compact {
 	struct tt_report_db *db;
 	struct tt_map families; /* key -> entry of templates */
 	TT_VEC(struct tt_report_template) templates;
+	size_t before;            /* template of the text before + 1; 0: none */
 	TT_VEC(uint32_t) classes; /* variable + 1 of each number; 0: it is always the same */
 	TT_VEC(int64_t) values;   /* of the text it was made of */
 	size_t remembered;        /* bytes */
@@ -54,6 +58,9 @@ struct tt_report_pieces {
 /* To be called while a text is written: its parts, and the numbers that may vary, in their order. */
 void tt_report_pieces_text(struct tt_report_pieces *pieces, const char *text, size_t length);
 void tt_report_pieces_number(struct tt_report_pieces *pieces, int64_t number);
+
+/* How long a text may be that does not end a piece: who gathers parts ends pieces where the parts would. */
+size_t tt_report_pieces_room(const struct tt_report_pieces *pieces);
 
 /* A text that is to be stored. */
 struct tt_report_words {

@@ -37,16 +37,6 @@ static struct tt_report_told *window_at(const struct tt_report_graph_trace *trac
 	return &trace->batches.data[at / TT_REPORT_NODES_MAX]->nodes[at % TT_REPORT_NODES_MAX];
 }
 
-static tt_status add_link(struct tt_report_graph_trace *trace, int64_t number)
-{
-	int64_t *to = tt_spool_push(&trace->links);
-
-	if (!to)
-		return tt_spool_status(&trace->links);
-	*to = number;
-	return TTNN_OK;
-}
-
 /* Sees the next node; none at the end. */
 static tt_status pull(struct tt_report_graph *graph)
 {
@@ -84,13 +74,21 @@ static void leave(struct tt_report_graph_trace *trace)
 		trace->batches.count * sizeof(*trace->batches.data));
 }
 
-/* The number of a connection. */
-static tt_status link_at(int64_t *out, const struct tt_report_told *from, uint64_t at)
+/* Adds the connections of a node to a list. */
+static tt_status add_links(struct tt_spool *to, const struct tt_report_told *from)
 {
-	const int64_t *link = from->many ? tt_spool_at(from->many, at) : &from->connections[at];
+	size_t count;
 
-	*out = link ? *link : 0;
-	return link ? TTNN_OK : tt_spool_status(from->many);
+	if (!from->many)
+		return tt_spool_extend(to, from->connections, from->connection_count);
+	for (uint64_t i = 0; i < from->many->count; i += count) {
+		const void *links = tt_spool_run(from->many, i, &count);
+
+		if (!links)
+			return tt_spool_status(from->many);
+		TT_TRY(tt_spool_extend(to, links, count));
+	}
+	return TTNN_OK;
 }
 
 static uint64_t link_count(const struct tt_report_told *from)
@@ -104,15 +102,10 @@ static tt_status save(struct tt_report_graph *graph, const struct tt_report_told
 	struct tt_report_graph_trace *trace = graph->trace;
 	uint64_t first = trace->links.count, links = link_count(from);
 	struct saved *saved;
-	int64_t number;
 
-	for (uint64_t i = 0; i < links; i++) {
-		TT_TRY(link_at(&number, from, i));
-		TT_TRY(add_link(trace, number));
-	}
-	for (size_t i = 0; i < from->value_count; i++)
-		TT_TRY(add_link(trace, from->values[i]));
-	saved = trace->saved.count < UINT32_MAX - 1 ? tt_spool_push(&trace->saved) : NULL;
+	TT_TRY(add_links(&trace->links, from));
+	TT_TRY(tt_spool_extend(&trace->links, from->values, from->value_count));
+	saved = trace->saved.count < UINT32_MAX - 1 ? tt_spool_append(&trace->saved) : NULL;
 	if (!saved)
 		return trace->saved.status != TTNN_OK ? trace->saved.status : tt_fail_nomem();
 	*saved = (struct saved){from->form, from->counter, first, links, from->value_count};
@@ -216,17 +209,19 @@ struct numbers {
 static tt_status keep_connections(struct tt_report_graph *graph, const struct numbers *n)
 {
 	struct tt_report_captured *captured = graph->options.captured;
-	int64_t number = 0;
+	struct tt_spool *links = n->told ? n->told->many : &graph->trace->links;
+	size_t count;
 
 	TT_TRY(tt_report_captured_number(captured, (int64_t)n->connections));
-	for (uint64_t i = 0; i < n->connections; i++) {
-		const int64_t *link = NULL;
+	if (!links)
+		return tt_report_captured_numbers(captured, n->told->connections, n->connections);
+	for (uint64_t i = 0; i < n->connections; i += count) {
+		const int64_t *some = tt_spool_run(links, n->first + i, &count);
 
-		if (n->told)
-			TT_TRY(link_at(&number, n->told, i));
-		else if (!(link = tt_spool_at(&graph->trace->links, n->first + i)))
-			return tt_spool_status(&graph->trace->links);
-		TT_TRY(tt_report_captured_number(captured, link ? *link : number));
+		if (!some)
+			return tt_spool_status(links);
+		count = count < n->connections - i ? count : (size_t)(n->connections - i);
+		TT_TRY(tt_report_captured_numbers(captured, some, count));
 	}
 	return TTNN_OK;
 }
@@ -237,9 +232,7 @@ static tt_status keep_inputs(struct tt_report_graph *graph, const struct numbers
 	size_t count = n->told ? n->told->input_count : 0;
 
 	TT_TRY(tt_report_captured_number(captured, (int64_t)count));
-	for (size_t i = 0; i < count; i++)
-		TT_TRY(tt_report_captured_number(captured, n->told->inputs[i]));
-	return TTNN_OK;
+	return count ? tt_report_captured_numbers(captured, n->told->inputs, count) : TTNN_OK;
 }
 
 static tt_status keep_value(struct tt_report_graph *graph, const struct numbers *n, uint64_t at,

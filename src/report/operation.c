@@ -555,15 +555,35 @@ static bool is_quiet(const struct tt_report_import *import, const struct tt_json
 	       !(frame && frame->error_type);
 }
 
+/* The name that an end has, NULL when it has none: ends of a quiet form all have that of the first. */
+static tt_status name_of(const char **out, struct tt_report_import *import,
+			 const struct tt_report_node *end)
+{
+	bool quiet = end->form && end->form->quiet;
+	const struct tt_json *params;
+
+	if (quiet && end->form->memo) {
+		*out = end->form->memo;
+		return TTNN_OK;
+	}
+	params = tt_json_get(end->json, "params");
+	*out = tt_json_string(tt_json_get(params, "name"), NULL);
+	if (tt_json_kind(params) != TT_JSON_OBJECT)
+		return tt_report_complain(import, end->position, "an end without a name");
+	if (!quiet || !*out)
+		return TTNN_OK;
+	end->form->memo = tt_strdup(*out);
+	return end->form->memo ? TTNN_OK : tt_fail_nomem();
+}
+
 tt_status tt_report_operation_end(struct tt_report_import *import, struct tt_report_frame *frame,
 				  const struct tt_report_node *end)
 {
-	const struct tt_json *params = tt_json_get(end->json, "params"), *record;
-	const char *name = tt_json_string(tt_json_get(params, "name"), NULL);
+	const struct tt_json *record;
 	double nanoseconds = 0;
+	const char *name;
 
-	if (tt_json_kind(params) != TT_JSON_OBJECT)
-		TT_TRY(tt_report_complain(import, end->position, "an end without a name"));
+	TT_TRY(name_of(&name, import, end));
 	if (end->form && end->form->timed)
 		nanoseconds = (double)end->values[0];
 	else

@@ -191,16 +191,16 @@ static struct tt_report_batch *held(const struct tt_report_graph *graph, size_t 
 tt_status tt_report_graph_add_entry(struct tt_report_graph *graph,
 				    const struct tt_report_entry *entry)
 {
-	struct tt_report_brief *brief = tt_spool_push(&graph->entries);
+	struct tt_report_brief *brief = tt_spool_append(&graph->entries);
 	struct tt_report_entry *detail;
 	uint32_t number;
 
 	if (!brief)
 		return tt_spool_status(&graph->entries);
-	brief->kind = entry->kind;
+	*brief = (struct tt_report_brief){.kind = entry->kind};
 	if (!entry->has_value && !entry->bad_value && entry->kind != TT_NODE_TENSOR)
 		return TTNN_OK;
-	detail = graph->details.count < UINT32_MAX ? tt_spool_push(&graph->details) : NULL;
+	detail = graph->details.count < UINT32_MAX ? tt_spool_append(&graph->details) : NULL;
 	if (!detail)
 		return graph->details.status == TTNN_OK ? tt_fail_nomem() : graph->details.status;
 	*detail = *entry;
@@ -412,7 +412,7 @@ tt_status tt_report_graph_at(struct tt_report_entry *out, size_t *position,
 	*out = (struct tt_report_entry){0};
 	if (at < 0 || (uint64_t)at >= count)
 		return TTNN_OK;
-	if (graph->trace)
+	if (graph->trace && (uint64_t)at >= graph->entries.count)
 		TT_TRY(tt_report_trace_see(graph, (uint64_t)at));
 	while (!graph->trace && (uint64_t)at >= graph->entries.count)
 		TT_TRY(see_more(graph));

@@ -508,19 +508,32 @@ static tt_status freed_address(bool *has, int64_t *address, struct tt_report_imp
 	return TTNN_OK;
 }
 
+/* Whether a deallocation says which address it frees, as all of its form do. */
+static tt_status says_address(bool *out, const struct tt_report_node *node)
+{
+	if (node->form && node->form->memo) {
+		memcpy(out, node->form->memo, sizeof(*out));
+		return TTNN_OK;
+	}
+	*out = tt_json_get(tt_json_get(node->json, "params"), "address");
+	return node->form ? learn(node->form, out, sizeof(*out)) : TTNN_OK;
+}
+
 static tt_status deallocate(struct tt_report_import *import, const struct tt_report_node *node)
 {
-	const struct tt_json *params = tt_json_get(node->json, "params");
 	int64_t address, owner = 0, *input;
-	bool has, owned = false;
+	bool has, told, owned = false;
 	size_t of = TT_REPORT_NO_NODE;
 
+	TT_TRY(says_address(&told, node));
 	/* Ours of dialect `seed` name the buffer and no address. Upstream passes them by. */
-	if (!import->options->strict && !tt_json_get(params, "address"))
+	if (!import->options->strict && !told)
 		TT_TRY(connected_buffer(&of, import, node));
 	if (of != TT_REPORT_NO_NODE) {
 		TT_TRY(tt_report_buffers_remove_node(&import->buffers, &has, &address, of));
 	} else {
+		if (node->form)
+			TT_TRY(tt_report_graph_settle(&import->graph));
 		TT_TRY(freed_address(&has, &address, import, node));
 		if (has)
 			TT_TRY(tt_report_buffers_remove(&import->buffers, address));
@@ -603,9 +616,8 @@ static tt_status tensor_node(struct tt_report_import *import, const struct tt_re
 /* Whose numbers are read from their JSON in any case. */
 static bool is_read(enum tt_report_node_kind kind)
 {
-	return kind == TT_NODE_DEALLOCATE || kind == TT_NODE_ERROR || kind == TT_NODE_MANAGER ||
-	       kind == TT_NODE_EXECUTION || kind == TT_NODE_CAPTURE_START ||
-	       kind == TT_NODE_CAPTURE_END;
+	return kind == TT_NODE_ERROR || kind == TT_NODE_MANAGER || kind == TT_NODE_EXECUTION ||
+	       kind == TT_NODE_CAPTURE_START || kind == TT_NODE_CAPTURE_END;
 }
 
 static tt_status visit(struct tt_report_import *import, const struct tt_report_node *node)

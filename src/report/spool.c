@@ -85,6 +85,26 @@ void *tt_spool_bring(struct tt_spool *spool, uint64_t index, bool change)
 	return part->data + (index & (((uint64_t)1 << spool->shift) - 1)) * spool->size;
 }
 
+tt_status tt_spool_extend(struct tt_spool *spool, const void *records, size_t count)
+{
+	const char *from = records;
+
+	while (count) {
+		uint64_t each = (uint64_t)1 << spool->shift;
+		uint64_t left = each - (spool->count & (each - 1));
+		size_t some = left < count ? (size_t)left : count;
+		void *to = tt_spool_reach(spool, spool->count, true);
+
+		if (!to)
+			return tt_spool_status(spool);
+		memcpy(to, from, some * spool->size);
+		spool->count += some;
+		from += some * spool->size;
+		count -= some;
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_spool_status(const struct tt_spool *spool)
 {
 	return spool->status;

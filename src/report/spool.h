@@ -60,16 +60,34 @@ static inline void *tt_spool_reach(struct tt_spool *spool, uint64_t index, bool 
 	return part->data + (index & (((uint64_t)1 << spool->shift) - 1)) * spool->size;
 }
 
-/* A new record, all zero, at the end; it may be written to until the next call. NULL after failures. */
-static inline void *tt_spool_push(struct tt_spool *spool)
+/* A new record at the end, all of which the caller writes before the next call. NULL after failures. */
+static inline void *tt_spool_append(struct tt_spool *spool)
 {
 	void *record = tt_spool_reach(spool, spool->count, true);
 
-	if (!record)
-		return NULL;
-	spool->count++;
-	return memset(record, 0, spool->size);
+	spool->count += record != NULL;
+	return record;
 }
+
+/* The same, all zero. */
+static inline void *tt_spool_push(struct tt_spool *spool)
+{
+	void *record = tt_spool_append(spool);
+
+	return record ? memset(record, 0, spool->size) : NULL;
+}
+
+/* Records one behind another: *count is how many there are from this one on, at least one. NULL after failures. */
+static inline const void *tt_spool_run(struct tt_spool *spool, uint64_t index, size_t *count)
+{
+	uint64_t each = (uint64_t)1 << spool->shift, left = each - (index & (each - 1));
+
+	*count = (size_t)(left < spool->count - index ? left : spool->count - index);
+	return tt_spool_reach(spool, index, false);
+}
+
+/* Adds so many records. */
+tt_status tt_spool_extend(struct tt_spool *spool, const void *records, size_t count);
 
 /* A record, likewise, to be read only; and one that is going to be changed. */
 static inline const void *tt_spool_at(struct tt_spool *spool, uint64_t index)

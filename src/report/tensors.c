@@ -224,7 +224,7 @@ tt_status tt_report_tensors_add(struct tt_report_tensors *tensors,
 	bool added;
 
 	TT_TRY(note_row(tensors, made));
-	row = tt_spool_push(&tensors->rows);
+	row = tt_spool_append(&tensors->rows);
 	if (!row)
 		return tt_spool_status(&tensors->rows);
 	*row = *made;
@@ -276,7 +276,7 @@ tt_status tt_report_tensors_use(struct tt_report_tensors *tensors, bool output, 
 				int64_t id)
 {
 	struct tt_spool *list = output ? &tensors->outputs : &tensors->inputs;
-	struct tt_report_use *use = tt_spool_push(list);
+	struct tt_report_use *use = tt_spool_append(list);
 	struct tt_report_first *first;
 	struct tt_report_id *known;
 

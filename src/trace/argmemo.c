@@ -11,7 +11,7 @@
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
 /* Room for so many bytes of the key; the last word is filled up with zeros. NULL when memory is exhausted. */
-static void *room(struct tt_argmemo *memo, size_t size)
+static inline void *room(struct tt_argmemo *memo, size_t size)
 {
 	size_t words = (size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 	uint64_t *to;
@@ -127,22 +127,30 @@ static bool add_value(struct tt_argmemo *memo, const struct ttnn_value *value,
 	(1u << TTNN_VALUE_ABSENT | 1u << TTNN_VALUE_NONE | 1u << TTNN_VALUE_INT |                  \
 	 1u << TTNN_VALUE_REAL | 1u << TTNN_VALUE_CORE_SET | 1u << TTNN_VALUE_SEEN_DEVICE)
 
+/* Words that those have at most, and members of enumerations: they are written in place. */
+#define WORDS 3
+
 static bool add_values(struct tt_argmemo *memo, const struct ttnn_value *values, size_t count,
 		       struct tt_argtext_style *style)
 {
-	/* For those at least there is room at once. */
-	if (memo->key.room - memo->key.count < 2 * count && !TT_VEC_RESERVE(&memo->key, 2 * count))
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		const struct ttnn_value *value = &values[i];
+		bool member = value->kind == TTNN_VALUE_ENUM;
+		uint64_t *to;
 
-		if (FLAT >> value->kind & 1 && memo->key.room - memo->key.count >= 2) {
-			memo->key.data[memo->key.count++] = value->kind | (uint64_t)value->count
-										  << 8;
-			memo->key.data[memo->key.count++] = (uint64_t)value->integer;
-		} else if (!add_value(memo, value, style)) {
+		if (memo->key.room - memo->key.count < WORDS &&
+		    !TT_VEC_RESERVE(&memo->key, WORDS * (count - i)))
 			return false;
+		if (!member && !(FLAT >> value->kind & 1)) {
+			if (!add_value(memo, value, style))
+				return false;
+			continue;
 		}
+		to = memo->key.data + memo->key.count;
+		to[0] = value->kind | (uint64_t)value->count << 8;
+		to[1] = member ? (uint64_t)(uintptr_t)value->enumeration : (uint64_t)value->integer;
+		to[2] = (uint64_t)value->integer;
+		memo->key.count += member ? 3 : 2;
 	}
 	return true;
 }

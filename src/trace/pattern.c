@@ -28,14 +28,19 @@ static struct tt_pattern *look_up(struct tt_patterns *patterns, const struct tt_
 struct tt_pattern *tt_pattern_find(struct tt_patterns *patterns, const struct tt_pattern_key *key)
 {
 	struct tt_pattern *before = patterns->before;
-	struct tt_pattern *found = before ? before->after : NULL;
+	struct tt_pattern *found = before ? before->after[0] : NULL;
 
 	if (!patterns->wanted)
 		return NULL;
-	if (!found || !is_of(found, key))
-		found = look_up(patterns, key);
-	if (before)
-		before->after = found;
+	if (!found || !is_of(found, key)) {
+		found = before ? before->after[1] : NULL;
+		if (!found || !is_of(found, key))
+			found = look_up(patterns, key);
+		if (before) {
+			before->after[1] = before->after[0];
+			before->after[0] = found;
+		}
+	}
 	patterns->before = found;
 	return found;
 }

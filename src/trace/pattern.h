@@ -22,7 +22,8 @@ struct tt_pattern {
 	/* (optional) The reader's: what it made of a node. NULL: the next one is described, with its numbers. */
 	void *form;
 	struct tt_pattern_key key;
-	struct tt_pattern *after; /* of the node behind the last one of it: a guess */
+	struct tt_pattern
+		*after[2]; /* of the nodes behind the last ones of it, the newest first: guesses */
 };
 
 /* All zero is valid, and finds none: somebody has to want them. */

@@ -11,11 +11,12 @@ tt_status tt_stream_next(const struct tt_graph_node **out, struct tt_stream *str
 	bool there = false;
 
 	*out = NULL;
+	stream->at = &stream->node;
 	TT_TRY(stream->kind->next(stream, &there));
 	if (!there)
 		return TTNN_OK;
 	stream->handed++;
-	*out = &stream->node;
+	*out = stream->at;
 	return TTNN_OK;
 }
 
@@ -26,7 +27,7 @@ bool tt_stream_edge(uint32_t *to, struct tt_stream *stream)
 
 bool tt_stream_made(struct tt_stream *stream)
 {
-	if (stream->node.type != TT_GRAPH_TENSOR && stream->node.type != TT_GRAPH_BUFFER)
+	if (stream->at->type != TT_GRAPH_TENSOR && stream->at->type != TT_GRAPH_BUFFER)
 		return true;
 	return stream->kind->made(stream);
 }

@@ -124,7 +124,8 @@ void tt_stream_close(struct tt_stream *stream);
 /* ---- for those who make streams --------------------------------------------------------------------- */
 
 struct tt_stream_kind {
-	tt_status (*next)(struct tt_stream *stream, bool *there); /* fills in stream->node */
+	/* Fills in stream->node, or says where it is. */
+	tt_status (*next)(struct tt_stream *stream, bool *there);
 	bool (*edge)(uint32_t *to, struct tt_stream *stream);
 	bool (*made)(struct tt_stream *stream);
 	tt_status (*restart)(struct tt_stream *stream);
@@ -137,7 +138,8 @@ struct tt_stream_kind {
 struct tt_stream {
 	const struct tt_stream_kind *kind;
 	struct tt_stream_facts facts;
-	struct tt_graph_node node;      /* that was given last */
+	const struct tt_graph_node *at; /* the node that was given last */
+	struct tt_graph_node node;      /* room for it */
 	uint32_t handed;                /* how many were */
 	const struct tt_graph *keys;    /* has the names of keys */
 	struct tt_course_maker *course; /* NULL: nobody asked */

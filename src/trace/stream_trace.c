@@ -231,7 +231,7 @@ static tt_status next(struct tt_stream *stream, bool *there)
 	struct trace *trace = (struct trace *)stream;
 
 	if (!stream->handed) {
-		stream->node = trace->first.graph.nodes[0];
+		stream->at = &trace->first.graph.nodes[0];
 		*there = true;
 		return TTNN_OK;
 	}
@@ -239,7 +239,7 @@ static tt_status next(struct tt_stream *stream, bool *there)
 		TT_TRY(make_more(trace));
 	*there = trace->second.graph.count > 0;
 	if (*there) {
-		stream->node = trace->second.graph.nodes[trace->next++];
+		stream->at = &trace->second.graph.nodes[trace->next++];
 		return TTNN_OK;
 	}
 	TT_TRY(tt_spill_status(trace->programs));
