@@ -48,7 +48,9 @@ static bool add_two(struct tt_argmemo *memo, uint64_t first, uint64_t second)
 static bool add_seen(struct tt_argmemo *memo, const struct tt_event_tensor *tensor,
 		     struct tt_argtext_style *style)
 {
-	uint64_t spec = tt_spectext_number(&style->specs, tensor->spec, style->dialect);
+	uint64_t spec = memo->by_address
+				? (uint64_t)(uintptr_t)tensor->spec
+				: tt_spectext_number(&style->specs, tensor->spec, style->dialect);
 
 	return spec &&
 	       add_two(memo, TTNN_VALUE_SEEN_TENSOR | (uint64_t)tensor->on_device << 8, spec);
@@ -155,20 +157,44 @@ static bool add_values(struct tt_argmemo *memo, const struct ttnn_value *values,
 	return true;
 }
 
-/* Whether there is a key. */
+/* Whether there is a key, of so many of the arguments. */
 static bool make_key(struct tt_argmemo *memo, const struct tt_event_scope_begin *begin,
-		     struct tt_argtext_style *style)
+		     struct tt_argtext_style *style, size_t count)
 {
 	bool good;
 
 	memo->key.count = 0;
 	good = add_two(memo, (uint64_t)begin->kind | (uint64_t)begin->arg_count << 32,
 		       (uint64_t)(uintptr_t)begin->schema) &&
-	       add_values(memo, begin->args, begin->arg_count, style);
+	       add_values(memo, begin->args, count, style);
 	/* Only device operations have texts of their inputs; there they are as good as arguments. */
 	for (size_t i = 0; good && begin->kind == TT_SCOPE_DEVICE_OP && i < begin->input_count; i++)
 		good = add_seen(memo, &begin->inputs[i], style);
 	return good;
+}
+
+/*
+ * A key for calls of one chunk: what arguments have in common there is told by where it is. In `brief`; without words if
+ * there is none.
+ */
+static void make_brief(struct tt_argmemo *memo, const struct tt_event_scope_begin *begin,
+		       struct tt_argtext_style *style)
+{
+	const struct tt_args_same *same = &memo->same;
+	bool good;
+
+	memo->brief.count = 0;
+	if (!same->chunk || same->from > begin->arg_count)
+		return;
+	memo->by_address = true;
+	good = make_key(memo, begin, style, same->from) && add_two(memo, same->chunk, same->from) &&
+	       add_two(memo, (uint64_t)(uintptr_t)same->values, 0) &&
+	       TT_VEC_RESERVE(&memo->brief, memo->key.count);
+	memo->by_address = false;
+	if (!good)
+		return;
+	memcpy(memo->brief.data, memo->key.data, memo->key.count * sizeof(*memo->key.data));
+	memo->brief.count = memo->key.count;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------ */
@@ -212,6 +238,34 @@ static struct tt_argmemo_texts *guess(const struct tt_argmemo *memo, size_t size
 											     : NULL;
 }
 
+/* The same by the key for this chunk. */
+static struct tt_argmemo_texts *guess_brief(struct tt_argmemo *memo)
+{
+	struct tt_argmemo_texts *after = memo->before ? memo->before->after : NULL;
+	size_t words = memo->brief.count;
+
+	if (!words || !after || !after->number || after->brief_words != words ||
+	    memcmp(after->brief, memo->brief.data, words * sizeof(*after->brief)) != 0)
+		return NULL;
+	memo->before = after;
+	return after;
+}
+
+/* Where memory is short it is looked for in full again. */
+static void keep_brief(struct tt_argmemo *memo, struct tt_argmemo_texts *texts)
+{
+	size_t words = memo->brief.count;
+
+	if (texts->brief_room < words) {
+		texts->brief = tt_arena_alloc(&memo->arena, words * sizeof(*texts->brief));
+		texts->brief_room = texts->brief ? words : 0;
+		memo->bytes += words * sizeof(*texts->brief);
+	}
+	texts->brief_words = texts->brief ? words : 0;
+	if (texts->brief_words)
+		memcpy(texts->brief, memo->brief.data, words * sizeof(*texts->brief));
+}
+
 /* Those of the key, which there is; new ones have no texts yet. */
 static struct tt_argmemo_texts *find(struct tt_argmemo *memo)
 {
@@ -246,10 +300,16 @@ const struct tt_argmemo_texts *tt_argmemo_find(struct tt_argmemo *memo,
 
 	if (memo->bytes > REMEMBERED)
 		forget(memo);
-	if (make_key(memo, begin, style))
+	make_brief(memo, begin, style);
+	texts = guess_brief(memo);
+	if (texts)
+		return texts;
+	if (make_key(memo, begin, style, begin->arg_count))
 		texts = find(memo);
 	else
 		texts = tt_arena_calloc(&memo->arena, 1, sizeof(*texts));
+	if (texts)
+		keep_brief(memo, texts);
 	if (!texts || texts->number)
 		return texts;
 	if (!make_texts(texts, memo, begin, style))
@@ -263,6 +323,7 @@ void tt_argmemo_deinit(struct tt_argmemo *memo)
 	tt_map_deinit(&memo->known);
 	tt_arena_deinit(&memo->arena);
 	TT_VEC_DEINIT(&memo->key);
+	TT_VEC_DEINIT(&memo->brief);
 	tt_str_deinit(&memo->text);
 	memset(memo, 0, sizeof(*memo));
 }

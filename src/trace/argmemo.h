@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "trace/argtext.h"
+#include "trace/source.h"
 
 /* The arguments of one call. */
 struct tt_argmemo_texts {
@@ -17,6 +18,8 @@ struct tt_argmemo_texts {
 	uint64_t number; /* equal numbers, equal texts; never 0 */
 	const char *key; /* (optional) what they are made of */
 	size_t size;
+	uint64_t *brief; /* the same in short, for calls of one chunk; in `brief_words` */
+	size_t brief_words, brief_room;
 	struct tt_argmemo_texts *after; /* those of the call that came behind it last: a guess */
 };
 
@@ -28,6 +31,9 @@ struct tt_argmemo {
 	struct tt_argmemo_texts *before; /* of the call before */
 	uint64_t numbers;                /* given so far */
 	TT_VEC(uint64_t) key;            /* of the present call */
+	TT_VEC(uint64_t) brief;          /* the same in short, or nothing */
+	struct tt_args_same same;        /* what is known of its arguments: the caller's */
+	bool by_address;                 /* specs are told by their address */
 	struct tt_str text;
 };
 

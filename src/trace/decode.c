@@ -237,7 +237,8 @@ static struct tt_block get_block(struct tt_decoder *d)
 		return d->bytes.bad ? none : define_block(d, d->arena);
 	if (fresh && !tt_part_define_block(d))
 		return none;
-	return d->blocks.data[number - 1];
+	d->same = d->blocks.data[number - 1];
+	return d->same;
 }
 
 /* How many; how many of them one by one; those; the others. */
@@ -248,6 +249,8 @@ static const struct ttnn_value *get_all_values(struct tt_decoder *d, size_t *cou
 	struct ttnn_value *values;
 
 	*count = 0;
+	d->same = block;
+	d->same_from = single.count;
 	single.values = get_items(d, single.count, 0);
 	if (all > single.count && !d->bytes.bad)
 		block = get_block(d);
@@ -554,6 +557,7 @@ void tt_decoder_start(struct tt_decoder *d, struct tt_terms *terms, struct tt_ar
 	d->names.count = d->schemas.count = d->core_sets.count = 0;
 	d->specs.count = d->frames.count = d->members.count = 0;
 	d->tensors.count = d->blocks.count = 0;
+	d->chunk = ++terms->chunks;
 	tt_arena_reset(&d->kept);
 }
 

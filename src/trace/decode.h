@@ -23,6 +23,7 @@ struct tt_terms {
 	struct tt_arena arena;
 	struct tt_map names, schemas, enums;
 	size_t member_count;
+	uint64_t chunks;                                /* that were begun, of all decoders */
 	char forms[TT_RECORD_KIND + 1][TT_CHUNK_KINDS]; /* the fields that the file has */
 	bool nomem;
 };
@@ -67,6 +68,9 @@ struct tt_decoder {
 	TT_VEC(struct tt_event_tensor) tensors; /* all that the chunk has told */
 	TT_VEC(struct tt_block) blocks;
 	struct tt_arena kept; /* specs, and what is in blocks */
+	uint64_t chunk;       /* its number; never that of another */
+	struct tt_block same; /* of the values that were read last, those of a block; none: NULL */
+	size_t same_from;     /* how many came before them */
 };
 
 /* Readable zeros behind the data of a chunk that is skimmed. */

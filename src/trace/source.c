@@ -353,6 +353,10 @@ static tt_status read_event(bool *wanted, struct tt_source *source, size_t numbe
 	TT_TRY(tt_decoder_next(&seen->event, &begins, &thread->decoder));
 	seen->thread = (uint32_t)number;
 	seen->time_ns = thread->time_ns;
+	if (seen->event.kind == TT_EVENT_SCOPE_BEGIN)
+		seen->same =
+			(struct tt_args_same){thread->decoder.chunk, thread->decoder.same.values,
+					      thread->decoder.same_from};
 	if (seen->event.kind != TT_EVENT_KINDS)
 		return place_event(wanted, source, thread, begins);
 	*wanted = false;

@@ -32,12 +32,23 @@
 #include "event/capture.h"
 #include "event/event.h"
 
+/*
+ * What arguments of a SCOPE_BEGIN have in common with those of others: all from number `from` on are what `values` stands
+ * for, among events of the same chunk. So are tensors with the same spec, by its address.
+ */
+struct tt_args_same {
+	uint64_t chunk; /* 0: nothing is known */
+	const struct ttnn_value *values;
+	size_t from;
+};
+
 struct tt_seen {
 	struct tt_event event;
 	uint64_t time_ns; /* since the capture began */
 	uint64_t op;      /* the outermost call it belongs to, counted from 1; 0: outside of any */
 	uint32_t thread;  /* from 0, in the order of first words */
 	uint32_t depth;   /* scopes around it on its thread; the same for a begin and its end */
+	struct tt_args_same same; /* of a SCOPE_BEGIN whose values are wanted */
 };
 
 /* How often scopes of a name were begun. */

@@ -210,6 +210,7 @@ static tt_status make_more(struct trace *trace)
 	while (!p->graph.count && !trace->ended) {
 		TT_TRY(tt_source_next(&seen, trace->source));
 		if (seen) {
+			p->arguments.same = seen->same;
 			tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
 		} else {
 			trace->ended = true;
