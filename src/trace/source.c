@@ -53,6 +53,7 @@ struct tt_source {
 	uint64_t last_op;               /* of the window */
 	TT_VEC(size_t) visits; /* places before it that tell of threads and devices, in order */
 	struct tt_seen seen;
+	struct tt_source_hold hold; /* before: NULL where events go one by one */
 };
 
 /* ---- the order of threads ------------------------------------------------------------------------------- */
@@ -88,6 +89,8 @@ static void sift_down(struct tt_source *source, size_t at)
 /* What a chunk's last event may point at goes when that is not out any more. */
 static void forget(struct tt_source *source)
 {
+	if (source->drained && source->hold.before)
+		source->hold.before(source->hold.context);
 	if (source->drained)
 		tt_decoder_release(&source->drained->decoder);
 	source->drained = NULL;
@@ -348,7 +351,7 @@ static tt_status read_event(bool *wanted, struct tt_source *source, size_t numbe
 	struct tt_seen *seen = &source->seen;
 	bool begins;
 
-	if (source->arena.bytes)
+	if (source->arena.bytes && !source->hold.before)
 		tt_arena_reset(&source->arena);
 	TT_TRY(tt_decoder_next(&seen->event, &begins, &thread->decoder));
 	seen->thread = (uint32_t)number;
@@ -390,6 +393,21 @@ tt_status tt_source_next(const struct tt_seen **out, struct tt_source *source)
 			*out = &source->seen;
 	}
 	return TTNN_OK;
+}
+
+void tt_source_hold(struct tt_source *source, const struct tt_source_hold *hold)
+{
+	static const struct tt_source_hold none;
+
+	source->hold = hold ? *hold : none;
+}
+
+void tt_source_swap(struct tt_source *source, struct tt_arena *arena)
+{
+	struct tt_arena other = source->arena;
+
+	source->arena = *arena;
+	*arena = other;
 }
 
 /* ---- beginning again ---------------------------------------------------------------------------------------- */

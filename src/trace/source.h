@@ -29,6 +29,7 @@
 #ifndef TT_TRACE_SOURCE_H
 #define TT_TRACE_SOURCE_H
 
+#include "base/arena.h"
 #include "event/capture.h"
 #include "event/event.h"
 
@@ -150,6 +151,19 @@ struct tt_source_window {
 
 /* Starts again with the first event of a part; NULL is the whole. TTNN_INVALID: there is no such thread. */
 tt_status tt_source_window(struct tt_source *source, const struct tt_source_window *window);
+
+/*
+ * For who keeps events that are not out any more (trace/relay.h): what they point at stays, until before() was called, which is
+ * told that some of it goes. What is in the arena goes with that. NULL: events live until the next one is out, as at the beginning.
+ */
+struct tt_source_hold {
+	void (*before)(void *context);
+	void *context;
+};
+void tt_source_hold(struct tt_source *source, const struct tt_source_hold *hold);
+
+/* Exchanges the memory of the events so far for another, which is empty. */
+void tt_source_swap(struct tt_source *source, struct tt_arena *arena);
 
 /* Starts again with the first event; wants and window stay. */
 void tt_source_rewind(struct tt_source *source);

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/spill.h"
 #include "tensor/text.h"
+#include "trace/relay.h"
 
 struct trace {
 	struct tt_stream stream;
@@ -146,26 +147,39 @@ static void set_facts(struct trace *trace)
 			facts->bank = p->devices.data[i].row.cb_limit;
 }
 
-static tt_status read_edges(struct trace *trace)
+static tt_status read_all(struct trace *trace, struct tt_relay *relay)
 {
 	uint64_t *last = &trace->stream.facts.duration_ns;
 	struct tt_project *p = &trace->first;
 	struct tt_course_step unused;
 	const struct tt_seen *seen;
 
-	/* Arguments and stacks are described later. */
-	tt_source_want(trace->source,
-		       &(struct tt_source_wants){.kinds = TT_WANT_ALL, .tensors = true});
 	for (;;) {
-		TT_TRY(tt_source_next(&seen, trace->source));
+		TT_TRY(tt_relay_next(&seen, relay));
 		if (!seen || p->status != TTNN_OK)
-			break;
+			return TTNN_OK;
 		tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
 		*last = seen->time_ns > *last ? seen->time_ns : *last;
 		while (p->options.course && tt_course_step(&unused, &p->course, UINT32_MAX))
 			;
 		TT_TRY(poll(trace, p->count));
 	}
+}
+
+static tt_status read_edges(struct trace *trace)
+{
+	uint64_t *last = &trace->stream.facts.duration_ns;
+	struct tt_project *p = &trace->first;
+	struct tt_relay *relay;
+	tt_status status;
+
+	/* Arguments and stacks are described later. */
+	tt_source_want(trace->source,
+		       &(struct tt_source_wants){.kinds = TT_WANT_ALL, .tensors = true});
+	TT_TRY(tt_relay_new(&relay, trace->source));
+	status = read_all(trace, relay);
+	tt_relay_free(relay);
+	TT_TRY(status);
 	*last = trace->options.end_ns ? trace->options.end_ns : *last;
 	tt_project_end(p, *last);
 	TT_TRY(tt_project_status(p));
