@@ -72,11 +72,34 @@ tt_status tt_activation_named(struct ttnn_value *out, struct tt_arena *arena, co
 	return TTNN_OK;
 }
 
+/* A function, or it and its parameter, as an object; the parameter is a float, whatever was given. */
+static tt_status step_object(struct ttnn_value *out, struct tt_arena *arena,
+			     const struct ttnn_value *value)
+{
+	struct ttnn_value *fields = tt_arena_calloc(arena, 3, sizeof(*fields));
+	double number = 0;
+	bool pair = value->kind == TTNN_VALUE_LIST;
+
+	if (!fields)
+		return tt_fail_nomem();
+	if (pair && value->items[1].kind == TTNN_VALUE_BOOL)
+		number = value->items[1].boolean;
+	else if (pair)
+		tt_value_number(&number, &value->items[1]);
+	fields[0] = pair ? value->items[0] : *value;
+	fields[1] = ttnn_v_list(pair ? &fields[2] : NULL, pair ? 1 : 0);
+	fields[2] = ttnn_v_real(number);
+	*out = tt_value_object(&tt_schema_unary, fields);
+	return TTNN_OK;
+}
+
 tt_status tt_activation_of(struct ttnn_value *out, struct tt_arena *arena,
 			   const struct ttnn_value *value)
 {
 	if (value->kind == TTNN_VALUE_STRING)
 		return tt_activation_named(out, arena, value->text);
+	if (value->kind == TTNN_VALUE_ENUM || value->kind == TTNN_VALUE_LIST)
+		return step_object(out, arena, value);
 	*out = tt_value_given(value) ? *value : ttnn_v_none();
 	return TTNN_OK;
 }

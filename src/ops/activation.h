@@ -29,7 +29,7 @@ bool tt_rounding_find(enum tt_rounding *out, const struct ttnn_value *value);
 /* The activation of this name as an object of tt_schema_unary, in `arena`; refuses other names. */
 tt_status tt_activation_named(struct ttnn_value *out, struct tt_arena *arena, const char *name);
 
-/* The same for an argument that is a name, such an object, or none. */
+/* The same for an argument that is a name, such an object, a function (with its parameter), or none. */
 tt_status tt_activation_of(struct ttnn_value *out, struct tt_arena *arena,
 			   const struct ttnn_value *value);
 

@@ -186,6 +186,17 @@ static void cored(struct ttnn_value *value, const struct tt_arg *arg)
 		*value = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = core};
 }
 
+/* An activation may be given as a function, alone or with its parameter. */
+static tt_status activated(struct ttnn_value *value, const struct tt_arg *arg,
+			   struct tt_arena *arena)
+{
+	const struct ttnn_value given = *value;
+
+	if (strcmp(tt_arg_type_name(arg->types[0]), "Unary") != 0 || !tt_value_given(value))
+		return TTNN_OK;
+	return tt_activation_of(value, arena, &given);
+}
+
 /* A single parameter is a list of one. */
 static tt_status listed(struct ttnn_value *value, struct tt_arena *arena)
 {
@@ -227,8 +238,10 @@ tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const c
 	if (!fields)
 		return tt_fail_nomem();
 	memcpy(fields, resolved.values, sig->count * sizeof(*fields));
-	for (size_t i = 0; i < sig->count; i++)
+	for (size_t i = 0; i < sig->count; i++) {
 		cored(&fields[i], &sig->args[i]);
+		TT_TRY(activated(&fields[i], &sig->args[i], arena));
+	}
 	if (kind.schema == &tt_schema_unary)
 		TT_TRY(listed(&fields[1], arena));
 	tt_matmul_config_complete(kind.schema, fields);

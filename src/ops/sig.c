@@ -26,9 +26,11 @@ struct tt_arg_type {
 #define INTS (KIND(TTNN_VALUE_INT))
 #define UNSIGNED (1u << 31) /* none is negative; in `items`, lists of items are pairs */
 #define LONG (1u << 30)     /* of 64 bits, where others have 32 */
+#define STEP (1u << 29)     /* in `items`: a function, or it and its parameter, for an object of it */
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
 #define ANY (KIND(TTNN_VALUE_KINDS) - 1)
 #define ANY_LIST (KIND(TTNN_VALUE_LIST))
+#define UNARY (KIND(TTNN_VALUE_OBJECT) | KIND(TTNN_VALUE_ENUM) | ANY_LIST)
 
 static const struct tt_arg_type types[] = {
 	{"Tensor", "ttnn.Tensor", KIND(TTNN_VALUE_TENSOR), 0, NULL},
@@ -78,13 +80,12 @@ static const struct tt_arg_type types[] = {
 	{"Tile", "ttnn.Tile", KIND(TTNN_VALUE_TILE), 0, NULL},
 	{"ShardSpec", "ttnn.ShardSpec", KIND(TTNN_VALUE_SHARD), 0, NULL},
 	{"Device", "ttnn._ttnn.multi_device.MeshDevice", KIND(TTNN_VALUE_DEVICE), 0, NULL},
-	{"Unary", "ttnn._ttnn.activation.EltwiseUnaryWithParam", KIND(TTNN_VALUE_OBJECT), 0, NULL},
+	{"Unary", "ttnn._ttnn.activation.EltwiseUnaryWithParam", UNARY, STEP, NULL},
 	{"Unarys", "collections.abc.Sequence[ttnn._ttnn.activation.EltwiseUnaryWithParam]",
 	 ANY_LIST, KIND(TTNN_VALUE_OBJECT) | KIND(TTNN_VALUE_ENUM), NULL},
 	{"ComputeConfig", "ttnn.core.WormholeComputeKernelConfig", KIND(TTNN_VALUE_OBJECT), 0,
 	 NULL},
-	{"UnaryWithParam", "ttnn._ttnn.activation.UnaryWithParam", KIND(TTNN_VALUE_OBJECT), 0,
-	 NULL},
+	{"UnaryWithParam", "ttnn._ttnn.activation.UnaryWithParam", UNARY, STEP, NULL},
 	{"MatmulConfig",
 	 "ttnn::operations::matmul::MatmulMultiCoreProgramConfig | "
 	 "ttnn.matmul.MatmulMultiCoreReuseProgramConfig | "
@@ -363,10 +364,25 @@ static bool is_pair(const struct ttnn_value *value)
 		has_width(UNSIGNED, &value->items[1]));
 }
 
+/* UnaryOpType.SILU, (UnaryOpType.GELU, True), or an object. */
+static bool is_step(const struct ttnn_value *value)
+{
+	const uint32_t numbers = NUMBERS | KIND(TTNN_VALUE_BOOL);
+
+	if (value->kind == TTNN_VALUE_ENUM)
+		return value->enumeration == &tt_enum_unary;
+	return value->kind != TTNN_VALUE_LIST ||
+	       (value->count == 2 && value->items[0].kind == TTNN_VALUE_ENUM &&
+		value->items[0].enumeration == &tt_enum_unary &&
+		numbers & KIND(value->items[1].kind));
+}
+
 static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *value)
 {
 	if (!(type->kinds & KIND(value->kind)) || !has_width(type->kinds, value))
 		return false;
+	if (type->items == STEP)
+		return is_step(value);
 	if (value->kind == TTNN_VALUE_ENUM && type->enumeration &&
 	    value->enumeration != type->enumeration)
 		return false;

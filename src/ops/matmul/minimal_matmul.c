@@ -151,15 +151,18 @@ static tt_status minimal_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {
 		.fidelity = TT_HIFI2, .fp32 = true, .l1_acc = true};
+	struct ttnn_value activation;
 
 	if (tt_call_bool(call, "fuse_swiglu", false))
 		return tt_fail(TTNN_UNSUPPORTED, "minimal_matmul does not support fuse_swiglu yet");
+	TT_TRY(tt_activation_of(&activation, call->arena, tt_call_arg(call, "fused_activation")));
 	return TT_LAUNCH_RETURN(
 		call, &program,
 		TT_INPUTS(tt_call_tensor(call, "input_tensor"),
 			  tt_call_tensor(call, "weight_tensor"),
 			  tt_call_tensor(call, "bias_tensor")),
-		TT_BIND(call, schema, [MEMORY] = *tt_call_arg(call, "memory_config"),
+		TT_BIND(call, schema, [ACTIVATION] = activation,
+			[MEMORY] = *tt_call_arg(call, "memory_config"),
 			[DTYPE] = *tt_call_arg(call, "dtype"), [SCALAR] = ttnn_v_none(),
 			[COMPUTE] = tt_compute_config(
 				call, tt_call_arg(call, "compute_kernel_config"), &usual),
