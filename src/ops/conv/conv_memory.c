@@ -120,16 +120,23 @@ static void share_act(struct sizes *z)
 	z->second = z->conv->config.reuse ? reused(z, last) : (uint64_t)last * z->plan->act_w;
 }
 
+/* Whether a core's result is made in more than one block of rows. */
+static bool many_blocks(const struct tt_conv_plan *plan)
+{
+	return plan->out_h / plan->act_h > 1;
+}
+
 static uint64_t weight_tiles(const struct sizes *z)
 {
 	const struct tt_conv *conv = z->conv;
-	uint64_t tiles = (uint64_t)z->plan->out_w *
-			 (z->depthwise ? z->plan->act_h * conv->kernel[1] : z->plan->act_w);
+	uint64_t taps = z->plan->by_taps ? 1 : conv->kernel[1];
+	uint64_t tiles =
+		(uint64_t)z->plan->out_w * (z->depthwise ? z->plan->act_h * taps : z->plan->act_w);
 
 	if (z->height && conv->config.reuse)
 		return tiles;
-	if (z->height && z->plan->out_h / z->plan->act_h > 1)
-		return tiles * conv->kernel[0];
+	if (z->height && many_blocks(z->plan))
+		return tiles * (z->plan->by_taps ? conv->kernel[1] : conv->kernel[0]);
 	return conv->config.double_weights ? 2 * tiles : tiles;
 }
 
@@ -148,6 +155,11 @@ static void partials(struct tt_conv_cb *out, const struct sizes *z)
 		dtype = conv->fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16;
 	out->pages = z->depthwise ? 0 : (uint64_t)z->plan->act_h * z->plan->out_w;
 	out->page = tt_tile_bytes_of(dtype);
+	if (z->plan->by_taps && many_blocks(z->plan)) {
+		/* Sums of a block of taps, which a result that stays cannot hold. */
+		out->pages = z->act;
+		out->page = z->out_tile;
+	}
 	out->borrowed =
 		conv->config.out_layout != TTNN_ROW_MAJOR && dtype == conv->dtype && !z->depthwise;
 }

@@ -184,11 +184,26 @@ static tt_status sub_block(struct tt_conv_plan *plan, bool fp32)
 			    plan->act_h, plan->out_w, fp32 ? "true" : "false");
 }
 
+/*
+ * A depthwise kernel's taps are read in one burst where the channels of one fill tiles and the burst is not
+ * too long for the network on the chip; otherwise one by one.
+ */
+static bool takes_taps(const struct tt_conv *conv, const struct tt_conv_plan *plan)
+{
+	uint64_t element = conv->in_dtype == TTNN_FLOAT32 ? 4 : 2;
+	uint64_t burst = 256 * (tt_is_blackhole(conv->device) ? 64 : 32);
+
+	if (!tt_conv_is_depthwise_1d(conv) || plan->in.scheme != TTNN_HEIGHT_SHARDED)
+		return false;
+	return conv->kernel[1] <= 1 || conv->dilation[1] != 1 || plan->channels % TT_TILE != 0 ||
+	       plan->channels * element * conv->kernel[1] > burst;
+}
+
 /* How wide a block of the input is: what is multiplied at once, in elements. */
 static uint64_t block_width(const struct tt_conv *conv, const struct tt_conv_plan *plan)
 {
 	const struct tt_conv_config *config = &conv->config;
-	uint64_t window = conv->kernel[1];
+	uint64_t window = plan->by_taps ? 1 : conv->kernel[1];
 
 	switch (plan->in.scheme) {
 	case TTNN_HEIGHT_SHARDED:
@@ -219,6 +234,7 @@ static tt_status cut(struct tt_conv_plan *plan, const struct tt_conv *conv, uint
 			   "Activation reuse needs act block h (%u) to be bigger than output image "
 			   "width in tiles (%u) for the optimization to give boost",
 			   plan->act_h, (unsigned)tt_div_up(out_width, TT_TILE));
+	plan->by_taps = takes_taps(conv, plan);
 	plan->act_w = (uint32_t)(block_width(conv, plan) / TT_TILE);
 	return sub_block(plan, conv->fp32);
 }
