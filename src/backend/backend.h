@@ -111,6 +111,18 @@ struct tt_scan_job {
 	bool product, reverse;
 };
 
+/* States of state space models: `latent` of them for each channel, side by side. Rank 4, tiles or rows. */
+enum tt_states_kind {
+	TT_STATES_SPREAD, /* out = a × b; a may be one group of states, b one number for each group */
+	TT_STATES_SUM,    /* out = the sum of each group of a */
+	TT_STATES_SCAN, /* out = state = a × state + b, row after row */
+};
+struct tt_states_job {
+	enum tt_states_kind kind;
+	struct tt_tensor *out, *a, *b, *state; /* b: not of SUM; state: only of SCAN */
+	uint32_t latent;
+};
+
 /* softmax(in × scale + mask) along dim; mask (optional) is broadcast. */
 struct tt_softmax_job {
 	struct tt_tensor *out, *in, *mask;
@@ -396,6 +408,7 @@ struct tt_backend {
 	tt_status (*range)(struct tt_tensor *out, double start, double step);
 	tt_status (*reduce)(const struct tt_reduce_job *job);
 	tt_status (*scan)(const struct tt_scan_job *job);
+	tt_status (*states)(const struct tt_states_job *job);
 	tt_status (*softmax)(const struct tt_softmax_job *job);
 	tt_status (*sort)(const struct tt_sort_job *job);
 	tt_status (*index)(const struct tt_index_job *job);

@@ -19,6 +19,10 @@ tt_status tt_golden_argmax(struct tt_golden *golden);
 tt_status tt_golden_cumsum(struct tt_golden *golden);
 tt_status tt_golden_cumprod(struct tt_golden *golden);
 
+tt_status tt_golden_spread_product(struct tt_golden *golden);
+tt_status tt_golden_neighbour_sum(struct tt_golden *golden);
+tt_status tt_golden_prefix_scan(struct tt_golden *golden);
+
 tt_status tt_golden_sort(struct tt_golden *golden);
 tt_status tt_golden_topk(struct tt_golden *golden);
 

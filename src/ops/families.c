@@ -68,6 +68,7 @@
 	X(softmax)                                                                                 \
 	X(sort)                                                                                    \
 	X(split)                                                                                   \
+	X(ssm)                                                                                     \
 	X(ternary)                                                                                 \
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \

@@ -259,6 +259,7 @@ const struct tt_backend tt_backend_cpu = {
 	.range = tt_cpu_range,
 	.reduce = tt_cpu_reduce,
 	.scan = tt_cpu_scan,
+	.states = tt_cpu_states,
 	.softmax = tt_cpu_softmax,
 	.sort = tt_cpu_sort,
 	.index = tt_cpu_index,

@@ -90,6 +90,7 @@ tt_status tt_cpu_fill(struct tt_tensor *out, double value, enum tt_fill_region r
 tt_status tt_cpu_range(struct tt_tensor *out, double start, double step);
 tt_status tt_cpu_reduce(const struct tt_reduce_job *job);
 tt_status tt_cpu_scan(const struct tt_scan_job *job);
+tt_status tt_cpu_states(const struct tt_states_job *job);
 tt_status tt_cpu_softmax(const struct tt_softmax_job *job);
 tt_status tt_cpu_sort(const struct tt_sort_job *job);
 tt_status tt_cpu_index(const struct tt_index_job *job);

@@ -1,0 +1,76 @@
+#include "golden/golden_reduction.h"
+#include "tensor/shape.h"
+
+#define LATENT 32
+#define CHANNELS 5120
+
+/* Rows that pad the input to tiles are rows of the result; those of zeros here, of what is there in truth. */
+static struct tt_array *result_of(struct tt_golden *golden, const struct tt_array *in,
+				  uint32_t width)
+{
+	struct ttnn_shape shape = in->shape;
+	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in->dtype);
+
+	shape.dim[3] = width;
+	shape.dim[2] = (shape.dim[2] + 31) / 32 * 32;
+	return tt_golden_out(golden, &shape, dtype);
+}
+
+static double at(const struct tt_array *array, uint64_t row, uint64_t column)
+{
+	return row < array->shape.dim[2] ? array->data[row * array->shape.dim[3] + column] : 0;
+}
+
+tt_status tt_golden_spread_product(struct tt_golden *golden)
+{
+	const struct tt_array *a = tt_golden_in(golden, "a"), *b = tt_golden_in(golden, "b");
+	const uint64_t width = (uint64_t)LATENT * CHANNELS;
+	struct tt_array *out = a && b ? result_of(golden, a, (uint32_t)width) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t row = i / width, column = i % width;
+
+		out->data[i] = at(a, row, a->shape.dim[3] == LATENT ? column % LATENT : column) *
+			       at(b, row, b->shape.dim[3] == CHANNELS ? column / LATENT : column);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_neighbour_sum(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	struct tt_array *out = in ? result_of(golden, in, in->shape.dim[3] / LATENT) : NULL;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t width = out->shape.dim[3];
+
+		out->data[i] = 0;
+		for (uint64_t k = 0; k < LATENT; k++)
+			out->data[i] += at(in, i / width, i % width * LATENT + k);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_prefix_scan(struct tt_golden *golden)
+{
+	const struct tt_array *a = tt_golden_in(golden, "a"), *bx = tt_golden_in(golden, "bx"),
+			      *state = tt_golden_in(golden, "h_prev");
+	struct tt_array *out;
+
+	if (!a || !bx || !state)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	out = tt_golden_out(golden, &a->shape, tt_call_dtype(&golden->call, "dtype", a->dtype));
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t width = a->shape.dim[3];
+		double before = i < width ? state->data[i] : out->data[i - width];
+
+		out->data[i] = a->data[i] * before + bx->data[i];
+	}
+	return TTNN_OK;
+}
