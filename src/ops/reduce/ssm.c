@@ -399,6 +399,7 @@ static tt_status scan_expand(struct tt_call *call)
 			.prog = &scan_prog,
 			TT_INPUTS(a, bx, state),
 			TT_OUTPUTS(NULL, state),
+			.in_place = true,
 			TT_BIND(call, mul_schema, [MEMORY] = tt_value_memory_or_like(call, a),
 				[DTYPE] = dtype_or_like(call, a),
 				[FIDELITY] = fidelity_of(call))}));
