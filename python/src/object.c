@@ -22,18 +22,22 @@ static const char *kind_of(PyTypeObject *type)
 
 /*
  * Arguments of a UnaryWithParam in our one form, (type, [numbers]): upstream takes the numbers one by one, or
- * type and number as a tuple. A new reference.
+ * type and number as a pair. A new reference.
  */
 static PyObject *unary_args(PyObject *args)
 {
 	PyObject *first = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : NULL;
 	PyObject *numbers, *made;
 
-	if (first && PyTuple_GET_SIZE(args) == 1 && PyTuple_Check(first) &&
-	    PyTuple_GET_SIZE(first) == 2)
-		args = first;
+	if (first && PyTuple_GET_SIZE(args) == 1 && (PyTuple_Check(first) || PyList_Check(first)) &&
+	    PySequence_Size(first) == 2)
+		args = PySequence_Tuple(first);
 	else if (PyTuple_GET_SIZE(args) < 3)
 		return Py_NewRef(args);
+	else
+		Py_INCREF(args);
+	if (!args)
+		return NULL;
 	numbers = PyList_New(PyTuple_GET_SIZE(args) - 1);
 	for (Py_ssize_t i = 1; numbers && i < PyTuple_GET_SIZE(args); i++) {
 		PyObject *number = PyNumber_Float(PyTuple_GET_ITEM(args, i));
@@ -45,6 +49,7 @@ static PyObject *unary_args(PyObject *args)
 	}
 	made = numbers ? PyTuple_Pack(2, PyTuple_GET_ITEM(args, 0), numbers) : NULL;
 	Py_XDECREF(numbers);
+	Py_DECREF(args);
 	return made;
 }
 

@@ -130,15 +130,29 @@ tt_status tt_unary_activations(struct ttnn_value *out, struct tt_arena *arena,
 	if (count && !items)
 		return tt_fail_nomem();
 	for (uint32_t i = 0; i < count; i++) {
-		const struct ttnn_value *from = &list->items[i];
 		struct ttnn_value *base = &items[count + i], *fields = &items[2 * (count + i)];
+		struct ttnn_value from;
 
-		fields[0] = from->kind == TTNN_VALUE_ENUM ? *from : from->items[0];
-		fields[1] = from->kind == TTNN_VALUE_ENUM ? ttnn_v_list(NULL, 0) : from->items[1];
+		TT_TRY(tt_activation_of(&from, arena, &list->items[i]));
+		fields[0] = from.items[0];
+		fields[1] = from.items[1];
 		*base = tt_value_object(&base_schema, fields);
 		items[i] = tt_value_object(&choice_schema, base);
 	}
 	*out = ttnn_v_list(items, count);
+	return TTNN_OK;
+}
+
+/* A list of numbers, or a bare one. */
+static tt_status read_params(struct tt_unary_step *step, const struct ttnn_value *params, bool bare)
+{
+	const struct ttnn_value *items = bare ? params : params->items;
+	uint32_t count = bare ? 1 : params->count;
+
+	for (; step->count < count && step->count < 3; step->count++)
+		if (!tt_value_number(&step->params[step->count], &items[step->count]))
+			return tt_fail(TTNN_INVALID, "a parameter of an activation is %s",
+				       tt_value_kind_name(items));
 	return TTNN_OK;
 }
 
@@ -163,12 +177,7 @@ tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct 
 			const struct ttnn_value *params = &item->items[1];
 
 			step->fn = (enum tt_unary_fn)item->items[0].integer;
-			for (; step->count < params->count && step->count < 3; step->count++)
-				if (!tt_value_number(&step->params[step->count],
-						     &params->items[step->count]))
-					return tt_fail(TTNN_INVALID,
-						       "a parameter of an activation is %s",
-						       tt_value_kind_name(params->items));
+			TT_TRY(read_params(step, params, item->kind == TTNN_VALUE_LIST));
 		}
 		++*count;
 	}

@@ -82,7 +82,7 @@ static const struct tt_arg_type types[] = {
 	{"Device", "ttnn._ttnn.multi_device.MeshDevice", KIND(TTNN_VALUE_DEVICE), 0, NULL},
 	{"Unary", "ttnn._ttnn.activation.EltwiseUnaryWithParam", UNARY, STEP, NULL},
 	{"Unarys", "collections.abc.Sequence[ttnn._ttnn.activation.EltwiseUnaryWithParam]",
-	 ANY_LIST, KIND(TTNN_VALUE_OBJECT) | KIND(TTNN_VALUE_ENUM), NULL},
+	 ANY_LIST, UNARY | STEP, NULL},
 	{"ComputeConfig", "ttnn.core.WormholeComputeKernelConfig", KIND(TTNN_VALUE_OBJECT), 0,
 	 NULL},
 	{"UnaryWithParam", "ttnn._ttnn.activation.UnaryWithParam", UNARY, STEP, NULL},
@@ -390,7 +390,8 @@ static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *v
 		for (uint32_t i = 0; i < value->count; i++)
 			if (!(type->items & KIND(value->items[i].kind)) ||
 			    !has_width(type->items, &value->items[i]) ||
-			    (type->items & UNSIGNED && !is_pair(&value->items[i])))
+			    (type->items & UNSIGNED && !is_pair(&value->items[i])) ||
+			    (type->items & STEP && !is_step(&value->items[i])))
 				return false;
 	return true;
 }

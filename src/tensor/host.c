@@ -124,6 +124,8 @@ static tt_status change_tensor(ttnn_tensor **out, const ttnn_tensor *tensor, str
 	struct tt_mesh_layout *layout = NULL;
 	struct tt_storage *storage;
 
+	if (tensor->storage->ops->hollow)
+		return tt_tensor_wrap(out, &change->to, tt_storage_ref(tensor->storage), NULL);
 	if (!tensor->storage->data)
 		return tt_tensor_need_host(tensor, "a conversion on the host");
 	change->from = &tensor->spec;

@@ -34,6 +34,7 @@ struct tt_storage_ops {
 	void (*destroy)(struct tt_storage *storage);
 	/* (optional) Where it lies; storage without it is on the host. */
 	struct tt_storage_place (*place)(const struct tt_storage *storage);
+	bool hollow; /* of a dry run: on the host, without values; conversions give another one */
 };
 
 struct tt_storage {

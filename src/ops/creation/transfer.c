@@ -57,7 +57,9 @@ static void keep(struct tt_storage *storage)
 
 /* Whoever wants the values is told so in these words. */
 static const struct tt_storage_ops hollow_ops = {
-	.name = "no memory: a dry run (NO_DISPATCH) computes no values", .destroy = keep};
+	.name = "no memory: a dry run (NO_DISPATCH) computes no values",
+	.destroy = keep,
+	.hollow = true};
 static struct tt_storage hollow = {.ops = &hollow_ops, .refs = 1};
 
 tt_status tt_host_hollow(struct tt_tensor **out, const struct ttnn_tensor_spec *spec)
