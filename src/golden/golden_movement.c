@@ -3,6 +3,7 @@
 
 #include "device/devtensor.h"
 #include "ops/dims.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 
 /* ---- what they share ------------------------------------------------------------------------------------- */
@@ -821,4 +822,53 @@ tt_status tt_golden_roll(struct tt_golden *golden)
 		again.shift[d] += (uint64_t)(((extent - shifts[i]) % extent + extent) % extent);
 	}
 	return gather(golden, in, &in->shape, from_again, &again);
+}
+
+/* ---- planes and points ----------------------------------------------------------------------------------- */
+
+/* [1, b, c, hw] to [1, 1, b x hw, c], channels padded with zeros to 16 bytes. */
+tt_status tt_golden_hwc(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	uint64_t each, batch, c, hw;
+	struct ttnn_shape shape = {4, {1, 1}};
+	struct tt_array *out;
+
+	if (!in)
+		return TTNN_NOMEM;
+	batch = in->shape.dim[1];
+	c = in->shape.dim[2];
+	hw = in->shape.dim[3];
+	each = 16 / tt_dtype_bytes(in->dtype);
+	shape.dim[2] = (uint32_t)(batch * hw);
+	shape.dim[3] = (uint32_t)((c + each - 1) / each * each);
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < in->count; flat++) {
+		uint64_t b = flat / hw / c, channel = flat / hw % c, point = flat % hw;
+
+		out->data[(b * hw + point) * shape.dim[3] + channel] = in->data[flat];
+	}
+	return TTNN_OK;
+}
+
+/* [1, 1, hw, c] to [1, 1, c, hw]. */
+tt_status tt_golden_chw(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	struct ttnn_shape shape = {4, {1, 1}};
+	struct tt_array *out;
+
+	if (!in)
+		return TTNN_NOMEM;
+	shape.dim[2] = in->shape.dim[3];
+	shape.dim[3] = in->shape.dim[2];
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
+	if (!out)
+		return TTNN_NOMEM;
+	for (uint64_t flat = 0; flat < in->count; flat++)
+		out->data[flat % shape.dim[2] * shape.dim[3] + flat / shape.dim[2]] =
+			in->data[flat];
+	return TTNN_OK;
 }

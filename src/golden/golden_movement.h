@@ -11,6 +11,8 @@ tt_status tt_golden_same(struct tt_golden *golden); /* the values of the first t
 tt_status tt_golden_host_pad(struct tt_golden *golden);
 tt_status tt_golden_unpad(struct tt_golden *golden);
 tt_status tt_golden_reshape(struct tt_golden *golden);
+tt_status tt_golden_hwc(struct tt_golden *golden);
+tt_status tt_golden_chw(struct tt_golden *golden);
 tt_status tt_golden_raw_view(struct tt_golden *golden);
 tt_status tt_golden_reshape_on_device(struct tt_golden *golden);
 tt_status tt_golden_bcast(struct tt_golden *golden);

@@ -133,45 +133,89 @@ tt_status tt_golden_avg_pool(struct tt_golden *golden)
 
 /* ---- other sizes ---------------------------------------------------------------------------------------- */
 
+struct folding {
+	const struct tt_array *in;
+	int64_t dim[4];          /* of the image: batch, rows, columns, channels */
+	int64_t stride[4];       /* from one to the next of each, in the input */
+	int64_t pad[6], step[2]; /* top, bottom, left, right, front, back; down, across */
+};
+
+/* Channels last; by transposes they come first, and padding in front is behind, too. */
+static void read_folding(struct folding *out, const struct tt_golden *golden)
+{
+	const struct tt_array *in = out->in;
+	bool first = tt_call_bool(&golden->call, "use_transpose_as_fold", false);
+	bool shards = tt_call_tensor(&golden->call, "input")->spec.memory.has_shard;
+	static const int orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
+	int64_t steps[4] = {0, 0, 0, 1};
+	size_t count = 0;
+
+	for (int d = 2; d >= 0; d--)
+		steps[d] = steps[d + 1] * in->shape.dim[d + 1];
+	for (int d = 0; d < 4; d++) {
+		out->dim[d] = in->shape.dim[orders[first][d]];
+		out->stride[d] = steps[orders[first][d]];
+	}
+	(void)tt_call_ints(out->pad, &count, 6, &golden->call, "padding");
+	if (count == 2) {
+		out->pad[2] = out->pad[3] = out->pad[1];
+		out->pad[1] = out->pad[0];
+	}
+	out->step[0] = tt_call_int(&golden->call, "stride_h", 1);
+	out->step[1] = tt_call_int(&golden->call, "stride_w", 1);
+	if (!first)
+		return;
+	for (int side = 0; side < 4; side += 2) {
+		int64_t before = out->pad[side], full = out->dim[1 + side / 2] + before;
+
+		out->pad[side] = shards ? before : 0;
+		out->pad[side + 1] = before;
+		if (!shards)
+			out->pad[side + 1] += (32 - full % 32) % 32;
+	}
+	out->pad[4] = 0;
+}
+
+static double folded_at(const struct folding *f, const uint64_t at[4])
+{
+	int64_t depth = f->dim[3] + f->pad[4] + f->pad[5], square = (int64_t)at[3] / depth;
+	int64_t y = (int64_t)at[1] * f->step[0] + square / f->step[1] - f->pad[0];
+	int64_t x = (int64_t)at[2] * f->step[1] + square % f->step[1] - f->pad[2];
+	int64_t c = (int64_t)at[3] % depth - f->pad[4];
+
+	if (y < 0 || x < 0 || c < 0 || y >= f->dim[1] || x >= f->dim[2] || c >= f->dim[3])
+		return 0;
+	return f->in->data[(int64_t)at[0] * f->stride[0] + y * f->stride[1] + x * f->stride[2] +
+			   c * f->stride[3]];
+}
+
 tt_status tt_golden_fold(struct tt_golden *golden)
 {
-	const struct tt_array *in = tt_golden_in(golden, "input");
-	int64_t pad[6] = {0}, top, left, s[2];
-	const uint32_t *dim;
-	struct ttnn_shape shape;
+	struct folding f = {.in = tt_golden_in(golden, "input")};
+	struct ttnn_shape shape = {.rank = 4};
 	struct tt_array *out;
+	int64_t sizes[4];
 	size_t count = 0;
-	uint64_t flat = 0;
 
-	if (!in)
+	if (!f.in)
 		return TTNN_NOMEM;
-	dim = in->shape.dim;
-	(void)tt_call_ints(pad, &count, 6, &golden->call, "padding");
-	top = pad[0];
-	left = count == 2 ? pad[1] : pad[2];
-	s[0] = tt_call_int(&golden->call, "stride_h", 1);
-	s[1] = tt_call_int(&golden->call, "stride_w", 1);
-	shape = (struct ttnn_shape){
-		4,
-		{dim[0], (uint32_t)((dim[1] + top + (count == 2 ? top : pad[1])) / s[0]),
-		 (uint32_t)((dim[2] + left + (count == 2 ? left : pad[3])) / s[1]),
-		 (uint32_t)((dim[3] + pad[4] + pad[5]) * s[0] * s[1])}};
-	out = tt_golden_out(golden, &shape, in->dtype);
+	read_folding(&f, golden);
+	for (int d = 0; d < 2; d++)
+		shape.dim[1 + d] =
+			(uint32_t)((f.dim[1 + d] + f.pad[2 * d] + f.pad[2 * d + 1]) / f.step[d]);
+	shape.dim[0] = (uint32_t)f.dim[0];
+	shape.dim[3] = (uint32_t)((f.dim[3] + f.pad[4] + f.pad[5]) * f.step[0] * f.step[1]);
+	(void)tt_call_ints(sizes, &count, 4, &golden->call, "output_shape");
+	for (size_t d = 0; d < count; d++)
+		shape.dim[d] = (uint32_t)sizes[d];
+	out = tt_golden_out(golden, &shape, f.in->dtype);
 	if (!out)
 		return TTNN_NOMEM;
-	for (; flat < out->count; flat++) {
-		int64_t depth = (int64_t)dim[3] + pad[4] + pad[5];
+	for (uint64_t flat = 0; flat < out->count; flat++) {
 		uint64_t at[4];
-		int64_t square, y, x, c;
 
 		tt_array_coordinate(at, out, flat);
-		square = (int64_t)at[3] / depth;
-		y = (int64_t)at[1] * s[0] + square / s[1] - top;
-		x = (int64_t)at[2] * s[1] + square % s[1] - left;
-		c = (int64_t)at[3] % depth - pad[4];
-		if (y >= 0 && x >= 0 && c >= 0 && y < dim[1] && x < dim[2] && c < dim[3])
-			out->data[flat] =
-				in->data[(((int64_t)at[0] * dim[1] + y) * dim[2] + x) * dim[3] + c];
+		out->data[flat] = folded_at(&f, at);
 	}
 	return TTNN_OK;
 }

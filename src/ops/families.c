@@ -48,6 +48,7 @@
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
 	X(plus_one)                                                                                \
+	X(planes)                                                                                  \
 	X(pool)                                                                                    \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \

@@ -1,7 +1,8 @@
 /*
  * fold.c: images whose squares of elements become channels. Models the device operation Fold of ttnn 0.81 with
- * both factories: refusals, memory, cores. Not modelled: folding by transposes, and padding of shards.
+ * both factories: refusals, memory, cores. Not modelled: shards that are padded downwards or across.
  */
+#include "ops/movement/fold.h"
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -10,6 +11,7 @@
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
+#include "ops/movement/shard_ops.h"
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
@@ -255,23 +257,105 @@ static tt_status launch_fold(struct tt_call *call, struct tt_tensor *in)
 	return TT_LAUNCH_RETURN(call, &prog, TT_INPUTS(in), .attrs = attrs);
 }
 
+static tt_status by_transposing(struct tt_call *call, struct tt_tensor *in, const uint32_t *pads)
+{
+	int64_t sizes[4];
+	struct ttnn_shape shape = {.rank = 4};
+	struct tt_fold fold = {.in = in,
+			       .down = (uint32_t)tt_call_int(call, "stride_h", 1),
+			       .across = (uint32_t)tt_call_int(call, "stride_w", 1),
+			       .pads = pads,
+			       .cores = tt_call_core_set(call, "grid_size"),
+			       .memory = tt_call_memory(call, "override_memory_config")};
+	size_t count;
+
+	TT_TRY(tt_call_ints(sizes, &count, 4, call, "output_shape"));
+	for (size_t d = 0; d < count; d++)
+		shape.dim[d] = (uint32_t)sizes[d];
+	if (count == 4)
+		fold.shape = &shape;
+	if (!tt_tensor_is_sharded(in))
+		return tt_fold_by_transposing(call, &fold);
+	if (in->spec.memory.layout != TTNN_HEIGHT_SHARDED)
+		return tt_fail_cond(TTNN_INVALID, "tt::exception",
+				    "fold op does not support non height-sharding!");
+	if (!fold.cores)
+		TT_TRY(tt_core_set_grid(&fold.cores, 2, 2));
+	return tt_fold_shards_by_transposing(call, &fold);
+}
+
+/* Shards hold whole rows of squares, or they are cut anew: on as many cores as divide those rows. */
+static tt_status reshard(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	const uint32_t *dim = in->spec.shape.dim;
+	uint64_t row = (uint64_t)dim[2] * (uint64_t)tt_call_int(call, "stride_h", 1);
+	uint64_t rows = (uint64_t)dim[0] * dim[1] * dim[2] / row;
+	struct ttnn_core grid = tt_grid_size(tt_tensor_device(in)->grid);
+	uint64_t cores = (uint64_t)grid.x * grid.y;
+	struct ttnn_shard_spec shard = in->spec.memory.shard;
+	struct ttnn_memory_config memory;
+
+	*out = in;
+	if (in->spec.memory.layout != TTNN_HEIGHT_SHARDED || shard.height % row == 0)
+		return TTNN_OK;
+	while (cores > 1 && rows % cores)
+		cores--;
+	shard.height = (uint32_t)tt_align_to(tt_div_up(rows, cores) * row, row);
+	TT_TRY(tt_split_cores(&shard.grid, grid, (struct ttnn_core){0, 0}, cores,
+			      TTNN_ORIENT_ROW_MAJOR));
+	TT_TRY(ttnn_memory_config_sharded(&memory, in->spec.memory.layout, in->spec.memory.buffer,
+					  &shard));
+	TT_TRY(TT_CALL(out, call, "ttnn.reshard", {NULL, ttnn_v_tensor(in)},
+		       {NULL, ttnn_v_memory(&memory)}));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+/* More channels of shards. */
+static tt_status pad_channels(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			      const uint32_t pads[6])
+{
+	struct ttnn_shape shape = in->spec.shape, start = {4, {0, 0, 0, pads[4]}};
+
+	shape.dim[3] += pads[4] + pads[5];
+	TT_TRY(TT_CALL(out, call, "ttnn.pad", {NULL, ttnn_v_tensor(in)},
+		       {"output_padded_shape", ttnn_v_shape(&shape)},
+		       {"input_tensor_start", ttnn_v_shape(&start)}, {"value", ttnn_v_real(0)}));
+	tt_call_own(call, *out);
+	return TTNN_OK;
+}
+
+static tt_status fold_shards(struct tt_call *call, struct tt_tensor *in, const uint32_t pads[6])
+{
+	if (pads[0] | pads[1] | pads[2] | pads[3])
+		return tt_fail(TTNN_UNSUPPORTED,
+			       "fold of shards with rows or columns around them is not supported");
+	if (pads[4] | pads[5])
+		TT_TRY(pad_channels(&in, call, in, pads));
+	if (in->spec.layout == TTNN_TILE)
+		TT_TRY(to_rows(&in, call, in));
+	TT_TRY(reshard(&in, call, in));
+	return launch_fold(call, in);
+}
+
 static tt_status fold_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
-	bool sharded = tt_tensor_is_sharded(in), any;
 	uint32_t pads[6];
+	bool any;
 
 	TT_TRY(tt_need_device(in));
 	TT_TRY(read_pads(pads, &any, call));
-	if (tt_call_bool(call, "use_transpose_as_fold", false) || (sharded && any))
-		return tt_fail(TTNN_UNSUPPORTED,
-			       "fold by transposing, or of padded shards, is not supported");
 	if (in->spec.shape.rank != 4 || tt_call_int(call, "stride_h", 0) < 1 ||
 	    tt_call_int(call, "stride_w", 0) < 1)
 		return tt_fail(TTNN_INVALID, "Fold op only supports 4D tensors");
+	if (tt_call_bool(call, "use_transpose_as_fold", false))
+		return by_transposing(call, in, pads);
+	if (tt_tensor_is_sharded(in))
+		return fold_shards(call, in, pads);
 	if (any)
 		TT_TRY(pad(&in, call, in, pads));
-	if (in->spec.layout == TTNN_TILE && (sharded || in->spec.shape.dim[3] % 32))
+	if (in->spec.layout == TTNN_TILE && in->spec.shape.dim[3] % 32)
 		TT_TRY(to_rows(&in, call, in));
 	return launch_fold(call, in);
 }
