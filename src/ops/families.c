@@ -47,8 +47,8 @@
 	X(pad)                                                                                     \
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
-	X(plus_one)                                                                                \
 	X(planes)                                                                                  \
+	X(plus_one)                                                                                \
 	X(pool)                                                                                    \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
