@@ -1,7 +1,7 @@
 /*
  * ttnn export: a trace or a graph in a form that other tools read.
  *
- * To add a format: a row in the table below with the function that writes it and the options it takes.
+ * Formats are rows of the layers that write them (trace/exporter.h); here is what options and inputs mean for all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,16 +10,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/stop.h"
 #include "cli/window.h"
 #include "profile/ops_report.h"
-#include "profile/timeline.h"
 #include "report/svg.h"
-#include "trace/calls.h"
-#include "trace/params.h"
-#include "trace/query.h"
 
 static const char *output;
 static int dialect = -1;
@@ -46,396 +43,57 @@ static const struct tt_opt options[] = {
 
 /* ---- formats ---------------------------------------------------------------------------------------------- */
 
-/* One input and where it goes. */
-struct job {
-	const struct cli_input *input;
-	const struct cli_inputs *all; /* of formats that take them together */
-	const char *to;               /* a file, or a folder of them; NULL: standard output */
-	const char *root;             /* stands above all stacks; NULL: nothing does */
-};
+/* To add a format: a row in one of these. To add a table: its name. */
+static const struct tt_exporters *const tables[] = {&tt_trace_exporters, &tt_picture_exporters,
+						    &tt_profile_exporters};
 
-static tt_status open_graph(struct tt_graph *graph, const char *from)
+static struct tt_export_options how;
+
+/* What a reader of the result should know. */
+static void warn_of(const struct tt_export_job *job)
 {
-	struct tt_project_options how = {.dialect = cli_dialect(dialect), .most = TT_PROJECT_MOST};
-	struct tt_input input;
-	tt_status status;
-
-	TT_TRY(cli_window_open(&input, from));
-	status = tt_input_graph(graph, &input, &how);
-	tt_input_close(&input);
-	return status;
-}
-
-/* JSON is not kept as text: it goes where it belongs as it is made. */
-struct json_out {
-	struct tt_jsonw w;
-	struct tt_file_out *file; /* NULL: standard output */
-};
-
-static tt_status begin_json(struct json_out *out, const struct job *job)
-{
-	struct tt_jsonw_style style = {.indent = 2, .utf8 = true};
-
-	out->file = NULL;
-	if (job->to)
-		TT_TRY(tt_file_create(&out->file, job->to));
-	if (out->file)
-		tt_jsonw_init_file(&out->w, out->file, style);
-	else
-		tt_jsonw_init(&out->w, cli_write_stdout, NULL, style);
-	return TTNN_OK;
-}
-
-/* `status` is how writing went; what did not go well leaves no file. `behind` follows the JSON. */
-static tt_status end_json(struct json_out *out, tt_status status, const char *behind)
-{
-	if (status == TTNN_OK)
-		status = tt_jsonw_finish(&out->w);
-	if (status == TTNN_OK)
-		out->w.write(out->w.context, behind, strlen(behind));
-	if (status == TTNN_OK && out->file)
-		return tt_file_commit(out->file);
-	tt_file_discard(out->file);
-	return status;
-}
-
-/* A bar is for files: what is printed shows by itself how far it is. */
-static const char *bar(const struct job *job)
-{
-	return job->to || !isatty(STDOUT_FILENO) ? "exporting" : NULL;
-}
-
-static tt_status write_graph(struct tt_str *out, const struct job *job)
-{
-	struct tt_project_options how = {.dialect = cli_dialect(dialect), .label = bar(job)};
-	struct tt_stream *stream;
-	struct tt_input input;
-	struct json_out json;
-	tt_status status;
-
-	(void)out;
-	TT_TRY(cli_window_open(&input, job->input->path));
-	status = tt_input_stream(&stream, &input, &how);
-	if (status == TTNN_OK) {
-		status = begin_json(&json, job);
-		if (status == TTNN_OK)
-			status = end_json(&json, tt_stream_write(&json.w, stream), "\n");
-		tt_stream_close(stream);
-	}
-	tt_input_close(&input);
-	return status;
-}
-
-static tt_status write_dot(struct tt_str *out, const struct job *job)
-{
-	struct tt_graph graph;
-	tt_status status;
-
-	TT_TRY(open_graph(&graph, job->input->path));
-	status = tt_query_dot(out, &graph);
-	tt_graph_deinit(&graph);
-	return status;
-}
-
-static tt_status write_flame(struct tt_str *out, const struct job *job)
-{
-	struct tt_input input;
-	tt_status status;
-
-	TT_TRY(cli_window_open(&input, job->input->path));
-	status = tt_calls_fold(out, &input, cli_dialect(dialect), job->root);
-	tt_input_close(&input);
-	return status;
-}
-
-/* One file for each call, into the directory of --output. */
-static tt_status write_params(struct tt_str *out, const struct job *job)
-{
-	const struct tt_params_style *style =
-		tt_params_style(dialect == TTNN_DIALECT_TT_METAL ? "tt-metal" : "seed");
-	const char *directory = job->to ? job->to : style->directory;
-	struct tt_source *source;
-	uint64_t count;
-	tt_status status;
-
-	TT_TRY(tt_source_open(&source, job->input->path));
-	status = cli_window(source);
-	if (status == TTNN_OK)
-		status = tt_params_export(&count, source, directory, style);
-	tt_source_close(source);
-	if (status == TTNN_OK)
-		tt_str_addf(out, "%s: %" PRIu64 " files\n", directory, count);
-	return status;
-}
-
-static tt_status write_picture(struct tt_str *out, const struct job *job, bool flow)
-{
-	struct tt_diagram_options picture = {
-		.flow = flow, .levels = levels > 0 ? (uint32_t)levels : 0, .no_fold = no_fold};
-	const char *from = job->input->path, *slash = strrchr(from, '/');
-	struct tt_graph graph;
-	tt_status status;
-
-	TT_TRY(open_graph(&graph, job->input->path));
-	status = tt_svg_text(out, &graph, slash ? slash + 1 : from, &picture);
-	tt_graph_deinit(&graph);
-	return status;
-}
-
-static tt_status write_svg(struct tt_str *out, const struct job *job)
-{
-	return write_picture(out, job, false);
-}
-
-static tt_status write_flow(struct tt_str *out, const struct job *job)
-{
-	return write_picture(out, job, true);
-}
-
-/* Of a trace all that it tells; of a graph the graph. */
-static tt_status report_of(struct tt_jsonw *w, const struct job *job)
-{
-	struct tt_project_options how = {
-		.dialect = cli_dialect(dialect), .label = bar(job), .rounds = pages ? 3 : 1};
-	const char *from = job->input->path;
-	struct tt_stream *stream;
-	struct tt_input input;
-	tt_status status;
-
-	TT_TRY(cli_window_open(&input, from));
-	if (input.source) {
-		status = tt_graph_report_from_source(w, input.source, &how, pages);
-	} else {
-		status = tt_input_stream(&stream, &input, &how);
-		if (status == TTNN_OK) {
-			status = tt_graph_report_from_nodes(w, stream);
-			tt_stream_close(stream);
-		}
-	}
-	tt_input_close(&input);
-	return status;
-}
-
-/* A report again would lose what its graph does not tell. */
-static tt_status refuse_report(const char *from)
-{
-	enum cli_json kind = CLI_JSON_OTHER;
-	struct stat facts;
-
-	if (!tt_is_trace(from) && stat(from, &facts) == 0 && S_ISREG(facts.st_mode))
-		TT_TRY(cli_json_kind(&kind, from));
-	if (kind != CLI_JSON_REPORT)
-		return TTNN_OK;
-	return tt_fail(TTNN_INVALID, "%s is a report already", from);
-}
-
-static tt_status write_report(struct tt_str *out, const struct job *job)
-{
-	struct json_out json;
-
-	(void)out;
-	TT_TRY(refuse_report(job->input->path));
-	TT_TRY(begin_json(&json, job));
-	return end_json(&json, report_of(&json.w, job), "");
-}
-
-/* ---- performance reports ------------------------------------------------------------------------------- */
-
-/* Whoever writes them: tt_ops_csv() or tt_ops_folder(). */
-typedef tt_status write_ops_fn(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,
-			       size_t count, const struct tt_ops_options *options, const char *to);
-
-/* What a reader of the report should know. */
-static void warn_of(const struct tt_ops_totals *totals)
-{
-	if (totals->lost)
+	if (job->lost)
 		fprintf(stderr,
 			"ttnn: %" PRIu64
 			" records were lost while recording: some operations are missing.\n",
-			totals->lost);
-	if (totals->damaged)
+			job->lost);
+	if (job->damaged)
 		fprintf(stderr,
 			"ttnn: %" PRIu64
 			" of the traces are not complete: they were read as far as they go.\n",
-			totals->damaged);
+			job->damaged);
 }
-
-static tt_status write_ops(const struct job *job, write_ops_fn *write, const char *to)
-{
-	struct tt_ops_input *inputs = tt_calloc(job->all->count + 1, sizeof(*inputs));
-	struct tt_ops_options how = {.dialect = cli_dialect(dialect), .label = bar(job)};
-	struct tt_ops_totals totals = {0};
-	struct tt_source_window window;
-	tt_status status = TTNN_OK;
-	bool part = false;
-
-	if (!inputs)
-		return tt_fail_nomem();
-	for (size_t i = 0; status == TTNN_OK && i < job->all->count; i++) {
-		inputs[i].path = job->all->data[i].path;
-		if (!tt_is_trace(inputs[i].path))
-			status = tt_fail(
-				TTNN_INVALID,
-				"%s is no trace: performance reports are made of traces alone",
-				inputs[i].path);
-	}
-	if (status == TTNN_OK)
-		status = cli_window_make(&window, &part);
-	if (part)
-		how.window = &window;
-	cli_open_many();
-	if (status == TTNN_OK)
-		status = write(&totals, inputs, job->all->count, &how, to);
-	if (status == TTNN_OK)
-		warn_of(&totals);
-	tt_free(inputs);
-	return status;
-}
-
-static tt_status write_csv(struct tt_str *out, const struct job *job)
-{
-	(void)out;
-	return write_ops(job, tt_ops_csv, job->to);
-}
-
-static tt_status write_performance(struct tt_str *out, const struct job *job)
-{
-	(void)out;
-	if (!job->to)
-		return tt_fail(TTNN_INVALID, "A performance report is a folder: name it with -o.");
-	return write_ops(job, tt_ops_folder, job->to);
-}
-
-/* ---- timelines ------------------------------------------------------------------------------------------ */
-
-static tt_status write_timeline(const struct job *job, const struct tt_timeline_format *format)
-{
-	struct tt_timeline_options how = {.label = bar(job),
-					  .levels = levels > 0 ? (uint32_t)levels : 0,
-					  .cores = cores,
-					  .old = tracy_version == 1};
-	const char **paths = tt_calloc(job->all->count + 1, sizeof(*paths));
-	struct tt_timeline_totals totals = {0};
-	struct tt_source_window window;
-	tt_status status = TTNN_OK;
-	bool part = false;
-
-	if (!paths)
-		return tt_fail_nomem();
-	for (size_t i = 0; status == TTNN_OK && i < job->all->count; i++) {
-		paths[i] = job->all->data[i].path;
-		if (!tt_is_trace(paths[i]))
-			status = tt_fail(TTNN_INVALID,
-					 "%s is no trace: timelines are made of traces alone",
-					 paths[i]);
-	}
-	if (status == TTNN_OK)
-		status = cli_window_make(&window, &part);
-	if (part)
-		how.window = &window;
-	if (status == TTNN_OK)
-		status = tt_timeline_write(
-			&totals, &(struct tt_timeline_paths){paths, job->all->count, job->to},
-			format, &how);
-	if (status == TTNN_OK)
-		warn_of(&(struct tt_ops_totals){.lost = totals.lost, .damaged = totals.damaged});
-	tt_free(paths);
-	return status;
-}
-
-static tt_status write_chrome(struct tt_str *out, const struct job *job)
-{
-	(void)out;
-	return write_timeline(job, &tt_timeline_chrome);
-}
-
-static tt_status write_perfetto(struct tt_str *out, const struct job *job)
-{
-	(void)out;
-	return write_timeline(job, &tt_timeline_perfetto);
-}
-
-static tt_status write_tracy(struct tt_str *out, const struct job *job)
-{
-	(void)out;
-	return write_timeline(job, &tt_timeline_tracy);
-}
-
-/* What becomes of several inputs. */
-enum several {
-	EACH,     /* a file each, in the folder of -o */
-	FOLDERS,  /* a folder each, in that of -o */
-	MERGED,   /* one text; the inputs are its roots */
-	TOGETHER, /* one file of all of them */
-};
-
-/* The options that not every format takes. */
-enum special { LEVELS = 1, NO_FOLD = 2, PAGES = 4, CORES = 8, VERSION = 16 };
-
-/* To add a format: a row. Text goes to *out; one that writes files by itself leaves it empty. */
-static const struct format {
-	const char *name, *help;
-	tt_status (*write)(struct tt_str *out, const struct job *job);
-	bool files; /* writes them itself; the text is a word about that */
-	enum several several;
-	const char *ending; /* of a file beside others */
-	unsigned takes;     /* options of `special` */
-} formats[] = {
-	{"graph", "the nodes as JSON, as end_graph_capture() gives them", write_graph, true, EACH,
-	 ".graph.json", 0},
-	{"report", "a trace or a graph as end_graph_capture_to_file() writes it", write_report,
-	 true, EACH, ".report.json", PAGES},
-	{"svg", "a picture of all calls and the memory they took", write_svg, false, EACH, ".svg",
-	 LEVELS | NO_FOLD},
-	{"flow", "a picture of operations and the tensors between them: SVG", write_flow, false,
-	 EACH, ".flow.svg", LEVELS | NO_FOLD},
-	{"dot", "Graphviz: a cluster for each function", write_dot, false, EACH, ".dot", 0},
-	{"flame", "folded stacks with nanoseconds, for flame graphs", write_flame, false, MERGED,
-	 NULL, 0},
-	{"params", "one JSON file for each operation, into the directory of -o", write_params, true,
-	 FOLDERS, "", 0},
-	{"csv", "a line for each operation with its times, as profilers write it", write_csv, true,
-	 TOGETHER, ".csv", 0},
-	{"performance", "a folder that ttnn-visualizer opens: the same with its logs",
-	 write_performance, true, TOGETHER, "", 0},
-	{"tracy", "a timeline for Tracy's viewer", write_tracy, true, TOGETHER, ".tracy",
-	 LEVELS | CORES | VERSION},
-	{"perfetto", "a timeline for Perfetto's page", write_perfetto, true, TOGETHER,
-	 ".perfetto-trace", LEVELS | CORES},
-	{"chrome", "a timeline as Chrome's trace events: JSON", write_chrome, true, TOGETHER,
-	 ".trace.json", LEVELS | CORES},
-};
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /* The formats that take this option, as "svg, flow". */
-static void add_takers(struct tt_str *out, enum special option)
+static void add_takers(struct tt_str *out, unsigned option)
 {
 	const char *before = "";
 
-	for (size_t i = 0; i < FORMATS; i++) {
-		if (!(formats[i].takes & option))
-			continue;
-		tt_str_addf(out, "%s%s", before, formats[i].name);
-		before = ", ";
-	}
+	for (size_t t = 0; t < TT_COUNT(tables); t++)
+		for (size_t i = 0; i < tables[t]->count; i++) {
+			if (!(tables[t]->rows[i].takes & option))
+				continue;
+			tt_str_addf(out, "%s%s", before, tables[t]->rows[i].name);
+			before = ", ";
+		}
 }
 
 /* An option that would change nothing is a mistake. */
-static tt_status check_options(const struct format *format)
+static tt_status check_options(const struct tt_exporter *format)
 {
 	const struct {
 		const char *name;
-		enum special option;
+		unsigned option;
 		bool given;
-	} rows[] = {{"levels", LEVELS, levels > 0},
-		    {"no-fold", NO_FOLD, no_fold},
-		    {"pages", PAGES, pages},
-		    {"cores", CORES, cores},
-		    {"tracy-version", VERSION, tracy_version >= 0}};
+	} rows[] = {{"levels", TT_EXPORT_LEVELS, levels > 0},
+		    {"no-fold", TT_EXPORT_NO_FOLD, no_fold},
+		    {"pages", TT_EXPORT_PAGES, pages},
+		    {"cores", TT_EXPORT_CORES, cores},
+		    {"tracy-version", TT_EXPORT_VERSION, tracy_version >= 0}};
 	struct tt_str takers = {0};
 	tt_status status = TTNN_OK;
 
-	for (size_t i = 0; status == TTNN_OK && i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; status == TTNN_OK && i < TT_COUNT(rows); i++) {
 		if (!rows[i].given || (format->takes & rows[i].option))
 			continue;
 		add_takers(&takers, rows[i].option);
@@ -446,9 +104,46 @@ static tt_status check_options(const struct format *format)
 	return status;
 }
 
+/* Some are made of traces alone, and some of all but reports. */
+static tt_status check_input(const struct tt_exporter *format, const char *from)
+{
+	enum cli_json kind = CLI_JSON_OTHER;
+	struct stat facts;
+
+	if (format->traces_only && !tt_is_trace(from))
+		return tt_fail(TTNN_INVALID, "%s is no trace: %s are made of traces alone", from,
+			       format->traces_only);
+	if (format->no_report && !tt_is_trace(from) && stat(from, &facts) == 0 &&
+	    S_ISREG(facts.st_mode))
+		TT_TRY(cli_json_kind(&kind, from));
+	if (kind == CLI_JSON_REPORT)
+		return tt_fail(TTNN_INVALID, "%s is a report already", from);
+	return TTNN_OK;
+}
+
+/* From the options; `window` is for a part that was asked for. */
+static tt_status set_options(struct tt_source_window *window)
+{
+	bool part;
+
+	TT_TRY(cli_window_make(window, &part));
+	how = (struct tt_export_options){
+		.dialect = cli_dialect(dialect),
+		.params_style = dialect == TTNN_DIALECT_TT_METAL ? "tt-metal" : "seed",
+		.window = part ? window : NULL,
+		.levels = levels > 0 ? (uint32_t)levels : 0,
+		.no_fold = no_fold,
+		.pages = pages,
+		.cores = cores,
+		.old_tracy = tracy_version == 1,
+	};
+	return TTNN_OK;
+}
+
 /* ---- one input ---------------------------------------------------------------------------------------------- */
 
-static tt_status deliver(const struct format *format, const struct tt_str *text, const char *to)
+static tt_status deliver(const struct tt_exporter *format, const struct tt_str *text,
+			 const char *to)
 {
 	TT_TRY(tt_str_status(text));
 	if (to && !format->files)
@@ -457,13 +152,33 @@ static tt_status deliver(const struct format *format, const struct tt_str *text,
 	return TTNN_OK;
 }
 
-static tt_status export_one(const struct format *format, const struct job *job)
+/* Adds what becomes of a job to a text, or to its file. */
+static tt_status write_one(struct tt_str *text, const struct tt_exporter *format,
+			   struct tt_export_job job)
+{
+	tt_status status;
+
+	for (size_t i = 0; i < job.count; i++)
+		TT_TRY(check_input(format, job.paths[i]));
+	/* A bar is for files: what is printed shows by itself how far it is. */
+	how.label = job.to || !isatty(STDOUT_FILENO) ? "exporting" : NULL;
+	job.options = &how;
+	job.print = cli_write_stdout;
+	status = format->write(text, &job);
+	if (status == TTNN_OK)
+		warn_of(&job);
+	return status;
+}
+
+static tt_status export_one(const struct tt_exporter *format, const char *const *paths,
+			    size_t count, const char *to)
 {
 	struct tt_str text = {0};
-	tt_status status = format->write(&text, job);
+	tt_status status = write_one(
+		&text, format, (struct tt_export_job){.paths = paths, .count = count, .to = to});
 
 	if (status == TTNN_OK)
-		status = deliver(format, &text, job->to);
+		status = deliver(format, &text, to);
 	tt_str_deinit(&text);
 	return status;
 }
@@ -478,7 +193,7 @@ static bool is_folder(const char *path)
 }
 
 /* Whether -o has the ending of a file of this format. */
-static bool names_file(const struct format *format)
+static bool names_file(const struct tt_exporter *format)
 {
 	const char *ending = strrchr(format->ending, '.'),
 		   *dot = output ? strrchr(output, '.') : NULL;
@@ -500,7 +215,7 @@ static tt_status check_names(const struct cli_inputs *inputs)
 }
 
 /* The process is the lowest frame of its stacks. */
-static tt_status export_merged(const struct format *format, const struct cli_inputs *inputs)
+static tt_status export_merged(const struct tt_exporter *format, const struct cli_inputs *inputs)
 {
 	struct tt_str text = {0};
 	tt_status status = TTNN_OK;
@@ -510,9 +225,12 @@ static tt_status export_merged(const struct format *format, const struct cli_inp
 
 		for (char *at = strchr(name, ';'); at; at = strchr(at, ';'))
 			*at = ':'; /* a semicolon ends a frame */
-		status = format->write(
-			&text,
-			&(struct job){.input = &inputs->data[i], .to = output, .root = name});
+		status = write_one(
+			&text, format,
+			(struct tt_export_job){.paths = (const char *const *)&inputs->data[i].path,
+					       .count = 1,
+					       .to = output,
+					       .root = name});
 	}
 	if (status == TTNN_OK)
 		status = deliver(format, &text, output);
@@ -521,7 +239,7 @@ static tt_status export_merged(const struct format *format, const struct cli_inp
 }
 
 /* "OUT/network-17.svg" each. */
-static tt_status export_each(const struct format *format, const struct cli_inputs *inputs)
+static tt_status export_each(const struct tt_exporter *format, const struct cli_inputs *inputs)
 {
 	struct tt_str to = {0};
 	tt_status status;
@@ -541,45 +259,72 @@ static tt_status export_each(const struct format *format, const struct cli_input
 		tt_str_addf(&to, "%s/%s%s", output, inputs->data[i].name, format->ending);
 		status = tt_str_status(&to);
 		if (status == TTNN_OK)
-			status = export_one(format, &(struct job){.input = &inputs->data[i],
-								  .to = tt_str_text(&to)});
+			status = export_one(format, (const char *const *)&inputs->data[i].path, 1,
+					    tt_str_text(&to));
 	}
 	tt_str_deinit(&to);
 	return status;
 }
 
-static tt_status export_all(const struct format *format, const struct cli_inputs *inputs)
+/* One file of all of them; recordings of a run are read side by side. */
+static tt_status export_together(const struct tt_exporter *format, const struct cli_inputs *inputs)
+{
+	const char **paths = tt_calloc(inputs->count + 1, sizeof(*paths));
+	tt_status status;
+
+	if (!paths)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < inputs->count; i++)
+		paths[i] = inputs->data[i].path;
+	cli_open_many();
+	status = export_one(format, paths, inputs->count, output);
+	tt_free(paths);
+	return status;
+}
+
+static tt_status export_all(const struct tt_exporter *format, const struct cli_inputs *inputs)
 {
 	bool alone = inputs->count == 1 && (!inputs->several || !output || names_file(format));
 
-	if (format->several == TOGETHER)
-		return export_one(
-			format,
-			&(struct job){.input = &inputs->data[0], .all = inputs, .to = output});
-	if (format->several == MERGED && inputs->several) {
+	if (format->folder && !output)
+		return tt_fail(TTNN_INVALID, "A performance report is a folder: name it with -o.");
+	if (format->several == TT_EXPORT_TOGETHER)
+		return export_together(format, inputs);
+	if (format->several == TT_EXPORT_MERGED && inputs->several) {
 		TT_TRY(check_names(inputs));
 		return export_merged(format, inputs);
 	}
-	if (format->several == MERGED || (alone && !(format->several == EACH && is_folder(output))))
-		return export_one(format, &(struct job){.input = &inputs->data[0], .to = output});
+	if (format->several == TT_EXPORT_MERGED ||
+	    (alone && !(format->several == TT_EXPORT_EACH && is_folder(output))))
+		return export_one(format, (const char *const *)&inputs->data[0].path, 1, output);
 	TT_TRY(check_names(inputs));
 	return export_each(format, inputs);
 }
 
+static const struct tt_exporter *find(const char *name)
+{
+	for (size_t t = 0; t < TT_COUNT(tables); t++)
+		for (size_t i = 0; i < tables[t]->count; i++)
+			if (strcmp(tables[t]->rows[i].name, name) == 0)
+				return &tables[t]->rows[i];
+	return NULL;
+}
+
 static tt_status export(const char *name, size_t count, char **operands)
 {
+	const struct tt_exporter *format = find(name);
+	struct tt_source_window window;
 	struct cli_inputs inputs = {0};
 	tt_status status;
-	size_t i = 0;
 
-	while (i < FORMATS && strcmp(formats[i].name, name) != 0)
-		i++;
-	if (i == FORMATS)
+	if (!format)
 		return tt_fail(TTNN_INVALID, "there is no format %s; see ttnn export -h", name);
-	TT_TRY(check_options(&formats[i]));
+	TT_TRY(check_options(format));
 	status = cli_inputs_list(&inputs, count, operands);
 	if (status == TTNN_OK)
-		status = export_all(&formats[i], &inputs);
+		status = set_options(&window);
+	if (status == TTNN_OK)
+		status = export_all(format, &inputs);
 	cli_inputs_deinit(&inputs);
 	return status;
 }

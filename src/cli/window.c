@@ -83,34 +83,12 @@ tt_status cli_window_make(struct tt_source_window *out, bool *given)
 	return *given ? make_window(out) : TTNN_OK;
 }
 
-tt_status cli_window(struct tt_source *source)
-{
-	struct tt_source_window window;
-
-	if (!cli_window_given())
-		return TTNN_OK;
-	TT_TRY(make_window(&window));
-	return tt_source_window(source, &window);
-}
-
 tt_status cli_window_open(struct tt_input *out, const char *path)
 {
 	struct tt_source_window window;
-	tt_status status;
+	bool given;
 
 	/* Before a long graph is read in vain. */
-	if (cli_window_given())
-		TT_TRY(make_window(&window));
-	TT_TRY(tt_input_open(out, path));
-	if (out->source)
-		status = cli_window(out->source);
-	else if (cli_window_given())
-		status = tt_fail(TTNN_INVALID, "not a trace, and there are no parts of others");
-	else
-		status = TTNN_OK;
-	if (status != TTNN_OK) {
-		tt_input_close(out);
-		return tt_fail_prefix(status, "%s", path);
-	}
-	return TTNN_OK;
+	TT_TRY(cli_window_make(&window, &given));
+	return tt_input_open_part(out, path, given ? &window : NULL);
 }

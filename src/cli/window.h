@@ -57,9 +57,6 @@ bool cli_window_given(void);
 /* What was asked for as a part of a trace; *given: whether anything was. TTNN_INVALID: it makes no sense. */
 tt_status cli_window_make(struct tt_source_window *out, bool *given);
 
-/* Applies the options to a source that was opened: it begins with its part. TTNN_INVALID: they make no sense. */
-tt_status cli_window(struct tt_source *source);
-
 /* Opens an input with its part; refuses one that is no trace if a part was asked for. */
 tt_status cli_window_open(struct tt_input *out, const char *path);
 

@@ -27,6 +27,17 @@ static const struct {
 	{"classic", TTNN_GENERATION_CLASSIC},
 };
 
+static uint32_t device_id(const ttnn_device *device)
+{
+	return device->info.id;
+}
+
+/* Here, because there is no device without this file. */
+__attribute__((constructor)) static void begin_with_the_process(void)
+{
+	tt_value_device_id = device_id;
+}
+
 static tt_status settle_generation(enum ttnn_generation *out, enum ttnn_generation asked)
 {
 	const char *name = tt_env("TTNN_GENERATION");

@@ -106,7 +106,7 @@ ALIKE(shape, tt_shape_hash(hash ^ TTNN_VALUE_SHAPE, value->shape))
 ALIKE(memory, memory_hash(hash ^ TTNN_VALUE_MEMORY, value->memory))
 ALIKE(core, tt_hash_u64(hash ^ TTNN_VALUE_CORE, (uint64_t)value->core.x << 32 | (uint64_t)value->core.y))
 ALIKE(core_set, tt_hash_u64(hash ^ TTNN_VALUE_CORE_SET, (uint64_t)(uintptr_t)value->core_set))
-ALIKE(device, tt_hash_u64(hash ^ TTNN_VALUE_DEVICE, ttnn_device_get_info(value->device)->id))
+ALIKE(device, tt_hash_u64(hash ^ TTNN_VALUE_DEVICE, tt_value_device_id(value->device)))
 ALIKE(items, row_hash(tt_hash_u64(hash ^ TTNN_VALUE_LIST, value->count), value->items, value->count,
 		      depth + 1))
 ALIKE(object, row_hash(tt_hash_u64(hash ^ TTNN_VALUE_OBJECT, (uint64_t)(uintptr_t)value->schema),

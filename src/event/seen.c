@@ -126,7 +126,7 @@ bool tt_event_each_buffer(void (*visit)(void *context, const struct tt_event_buf
 bool tt_value_seen_device(uint32_t *device_id, const struct ttnn_value *value)
 {
 	if (value->kind == TTNN_VALUE_DEVICE)
-		*device_id = ttnn_device_get_info(value->device)->id;
+		*device_id = tt_value_device_id(value->device);
 	else if (value->kind == TTNN_VALUE_SEEN_DEVICE)
 		*device_id = value->count;
 	else

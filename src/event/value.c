@@ -12,6 +12,8 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
+uint32_t (*tt_value_device_id)(const ttnn_device *device);
+
 static const char *const kind_names[TTNN_VALUE_KINDS] = {
 #define ROW(KIND, name, content, alike, text, json) [TTNN_VALUE_##KIND] = (name),
 	TT_VALUE_KIND_LIST(ROW)

@@ -96,6 +96,9 @@ bool tt_value_number(double *out, const struct ttnn_value *value);
 /* The same as an integer; a REAL only if it is one. */
 bool tt_value_integer(int64_t *out, const struct ttnn_value *value);
 
+/* The id of a device. The layer of devices, which is above this one, sets it before there is any. */
+extern uint32_t (*tt_value_device_id)(const ttnn_device *device);
+
 /* Deep equality; tensors and devices by identity. */
 bool tt_value_equal(const struct ttnn_value *a, const struct ttnn_value *b);
 

@@ -8,6 +8,7 @@
 #ifndef TT_PROFILE_OPS_REPORT_H
 #define TT_PROFILE_OPS_REPORT_H
 
+#include "trace/exporter.h"
 #include "trace/source.h"
 
 /* One process of the run. */
@@ -65,5 +66,8 @@ tt_status tt_ops_csv_to(struct tt_ops_totals *totals, const struct tt_ops_input 
  */
 tt_status tt_ops_folder(struct tt_ops_totals *totals, const struct tt_ops_input *inputs,
 			size_t count, const struct tt_ops_options *options, const char *folder);
+
+/* csv, performance, and the timelines of timeline.h, for `ttnn export`. */
+extern const struct tt_exporters tt_profile_exporters;
 
 #endif

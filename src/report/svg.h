@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "report/diagram.h"
+#include "trace/exporter.h"
 
 /* Writes the picture of a graph to a file; `title` stands above it (NULL: none). */
 tt_status tt_svg_save(const char *path, const struct tt_graph *graph, const char *title,
@@ -25,5 +26,8 @@ tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const ch
  */
 tt_status tt_svg_report(uint64_t *count, const char *output, const char *file,
 			enum ttnn_dialect dialect);
+
+/* svg and flow, for `ttnn export`. */
+extern const struct tt_exporters tt_picture_exporters;
 
 #endif

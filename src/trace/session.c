@@ -122,6 +122,22 @@ tt_status tt_input_open(struct tt_input *out, const char *path)
 	return status;
 }
 
+tt_status tt_input_open_part(struct tt_input *out, const char *path,
+			     const struct tt_source_window *window)
+{
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_input_open(out, path));
+	if (window && out->source)
+		status = tt_source_window(out->source, window);
+	else if (window)
+		status = tt_fail(TTNN_INVALID, "not a trace, and there are no parts of others");
+	if (status == TTNN_OK)
+		return TTNN_OK;
+	tt_input_close(out);
+	return tt_fail_prefix(status, "%s", path);
+}
+
 void tt_input_close(struct tt_input *input)
 {
 	tt_source_close(input->source);

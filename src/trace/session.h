@@ -23,6 +23,9 @@ struct tt_input {
 
 /* Opens a .ttrace, graph JSON or report JSON; what is wrong with JSON is found when it is read. */
 tt_status tt_input_open(struct tt_input *out, const char *path);
+/* The same with a part of a trace (NULL: all of it); refuses one that is no trace if a part is wanted. */
+tt_status tt_input_open_part(struct tt_input *out, const char *path,
+			     const struct tt_source_window *window);
 void tt_input_close(struct tt_input *input);
 
 /* Its nodes one by one; the options are for traces, but `course`. */
