@@ -53,8 +53,7 @@ static tt_status write_timeline(struct tt_export_job *job, const struct tt_timel
 					  .window = job->options->window};
 	struct tt_timeline_totals totals = {0};
 	tt_status status = tt_timeline_write(
-		&totals,
-		&(struct tt_timeline_paths){job->paths, job->count, job->to}, format,
+		&totals, &(struct tt_timeline_paths){job->paths, job->count, job->to}, format,
 		&how);
 
 	job->lost = totals.lost;
