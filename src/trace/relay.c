@@ -7,10 +7,9 @@
 #include "base/mem.h"
 #include "base/pool.h"
 
-/* Events of a batch, batches, events that are worth a thread, bytes of stack. */
+/* Events of a batch, batches, bytes of stack. */
 #define EVENTS 512
 #define BATCHES 4
-#define WORTH 50000
 #define STACK ((size_t)1 << 20)
 
 struct batch {
@@ -102,8 +101,6 @@ static void start(struct tt_relay *relay)
 	pthread_attr_t attributes;
 	sigset_t all, before;
 
-	if (tt_pool_threads() < 2 || tt_source_info(relay->source)->events < WORTH)
-		return;
 	relay->batches = tt_calloc(BATCHES, sizeof(*relay->batches));
 	if (!relay->batches || pthread_attr_init(&attributes) != 0)
 		return;
@@ -120,7 +117,7 @@ static void start(struct tt_relay *relay)
 
 /* ---- the caller ------------------------------------------------------------------------------------------ */
 
-tt_status tt_relay_new(struct tt_relay **out, struct tt_source *source)
+tt_status tt_relay_new(struct tt_relay **out, struct tt_source *source, bool beside)
 {
 	struct tt_relay *relay = tt_calloc(1, sizeof(*relay));
 
@@ -130,7 +127,8 @@ tt_status tt_relay_new(struct tt_relay **out, struct tt_source *source)
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->moved, NULL);
 	*out = relay;
-	start(relay);
+	if (beside && tt_pool_threads() > 1)
+		start(relay);
 	return TTNN_OK;
 }
 

@@ -14,6 +14,9 @@
 #include "tensor/text.h"
 #include "trace/relay.h"
 
+/* Events that are worth a thread. */
+#define WORTH 50000
+
 struct trace {
 	struct tt_stream stream;
 	struct tt_source *source;
@@ -176,7 +179,7 @@ static tt_status read_edges(struct trace *trace)
 	/* Arguments and stacks are described later. */
 	tt_source_want(trace->source,
 		       &(struct tt_source_wants){.kinds = TT_WANT_ALL, .tensors = true});
-	TT_TRY(tt_relay_new(&relay, trace->source));
+	TT_TRY(tt_relay_new(&relay, trace->source, tt_source_info(trace->source)->events >= WORTH));
 	status = read_all(trace, relay);
 	tt_relay_free(relay);
 	TT_TRY(status);

@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "base/vec.h"
 #include "event_stage.h"
+#include "trace/relay.h"
 
 #define THREADS 3
 #define ROUNDS 40
@@ -333,9 +334,33 @@ static void check_window(struct tt_source *source, const struct rows *rows,
 		  seen ? "another" : "missing");
 }
 
+/* What a thread has read ahead is what is read. Who stops early leaves the source to others. */
+static void check_relay(struct tt_source *source, const struct rows *rows, size_t most)
+{
+	const struct tt_seen *seen = NULL;
+	struct tt_relay *relay;
+	size_t at = 0;
+
+	tt_source_rewind(source);
+	CHECK_OK(tt_relay_new(&relay, source, true));
+	while (at < most && tt_relay_next(&seen, relay) == TTNN_OK && seen) {
+		struct row row = row_of(seen, true);
+
+		if (at == rows->count || !is_same(&row, &rows->data[at]))
+			TEST_FAIL("event %zu of %zu is another", at, rows->count);
+		at++;
+	}
+	CHECK(at == most || at == rows->count);
+	tt_relay_free(relay);
+	tt_source_rewind(source);
+}
+
 static void check_windows(struct tt_source *source, int count)
 {
 	struct rows rows = read_all(source);
+
+	check_relay(source, &rows, SIZE_MAX);
+	check_relay(source, &rows, any(rows.count + 1));
 
 	for (int i = 0; i < count; i++) {
 		struct tt_source_window window = any_window(&rows, tt_source_info(source)->threads);
