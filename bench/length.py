@@ -38,6 +38,7 @@ COMMANDS = [
     "export flame {trace}",
     "export graph {trace}",
     "export report {trace}",
+    "import --views {trace} {out}",
     "import {trace} {out}",
 ]
 

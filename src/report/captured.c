@@ -349,6 +349,7 @@ static tt_status write_besides(struct tt_report_captured *captured,
 	TT_TRY(tt_str_status(&captured->text));
 	if (!pieces.most || captured->text.length > pieces.most) {
 		tt_report_db_text_drop(target->db);
+		tt_str_deinit(&captured->text);
 		return TTNN_OK;
 	}
 	target->db->text_bytes += captured->text.length;
