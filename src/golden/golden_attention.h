@@ -10,6 +10,8 @@ tt_status tt_golden_attention_decode(struct tt_golden *golden);
 
 /* Heads out of fused rows, and back. */
 tt_status tt_golden_create_heads(struct tt_golden *golden);
+tt_status tt_golden_grouped_heads(struct tt_golden *golden);
+tt_status tt_golden_split_fused_heads(struct tt_golden *golden);
 tt_status tt_golden_split_heads(struct tt_golden *golden);
 tt_status tt_golden_fixed_heads(struct tt_golden *golden);
 tt_status tt_golden_concat_heads(struct tt_golden *golden);

@@ -1,5 +1,6 @@
 #include "golden/golden_attention.h"
 #include "tensor/core.h"
+#include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
@@ -88,6 +89,54 @@ tt_status tt_golden_create_heads(struct tt_golden *golden)
 	part.width = tt_shape_last(&in->shape, 1) /
 		     (kv_of(golden) ? heads : heads + (tied ? 1 : 2) * kv_heads);
 	return three(golden, &part, heads, kv_heads);
+}
+
+/* A head of keys follows its queries, then come its values. */
+tt_status tt_golden_grouped_heads(struct tt_golden *golden)
+{
+	const struct tt_array *in = input_of(golden);
+	uint64_t heads = (uint64_t)tt_call_int(&golden->call, "num_heads", 1);
+	uint64_t groups = (uint64_t)tt_call_int(&golden->call, "num_kv_heads", (int64_t)heads);
+	bool transpose = tt_call_bool(&golden->call, "transpose_k_heads",
+				      tt_call_bool(&golden->call, "transpose_key", true));
+	uint64_t across, width, rows, per = heads / groups;
+
+	if (!in)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	across = tt_shape_last(&in->shape, 1);
+	rows = tt_shape_last(&in->shape, 2);
+	width = across / (heads + 2 * groups);
+	for (uint64_t which = 0; which < 3; which++) {
+		bool turned = which == 1 && transpose;
+		uint64_t count = which ? groups : heads, each = which ? 1 : per;
+		struct ttnn_shape shape = TT_SHAPE(in->shape.dim[0], (uint32_t)count,
+						   (uint32_t)(turned ? width : rows),
+						   (uint32_t)(turned ? rows : width));
+		struct tt_array *out = tt_golden_out(golden, &shape, in->dtype);
+
+		if (!out)
+			return tt_fail_prefix(TTNN_INVALID, "golden");
+		for (uint64_t i = 0; i < in->shape.dim[0] * count * rows * width; i++) {
+			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % count;
+			uint64_t b = i / width / rows / count;
+			const uint64_t to[] = {b, h, turned ? c : r, turned ? r : c};
+			uint64_t head = which ? per + which - 1 : h % each;
+
+			out->data[tt_array_index(out, to)] =
+				in->data[(b * rows + r) * across +
+					 (h / each * (per + 2) + head) * width + c];
+		}
+	}
+	return TTNN_OK;
+}
+
+/* Fused rows in blocks are in another order than others. */
+tt_status tt_golden_split_fused_heads(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+
+	return tt_memory_config_is_sharded(&in->spec.memory) ? tt_golden_grouped_heads(golden)
+							     : tt_golden_create_heads(golden);
 }
 
 /* A sharded tensor has a block of columns for every core across, each with the heads of its own. */

@@ -29,6 +29,7 @@
 	X(group_norm)                                                                              \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \
+	X(heads_groups)                                                                            \
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \

@@ -196,6 +196,46 @@ TEST(split_heads_in_blocks)
 	}
 }
 
+/* A head of keys follows its queries; blocks of whole groups, in either orientation, by either name. */
+TEST(heads_of_groups)
+{
+	struct given given = {.state = 8};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		bool split = n >= CASES, turned = n % 5 == 2;
+		uint32_t across = 1 + n % 3, groups = across * (1 + n % 2), per = 1 + n / 2 % 3;
+		uint32_t width = 32 * (1 + n % 2), batch = 1 + n % 4, rows = 32 * (1 + n / 3 % 2);
+		uint32_t columns = groups * (per + 2) * width;
+		struct ttnn_spec_args spec = split ? tiles(0, 0, batch, rows, columns)
+						   : tiles(0, batch, 1, rows, columns);
+		struct ttnn_shard_spec shard = {.height = rows, .width = columns / across};
+		struct ttnn_core_range range = {{0, 0}, {across - 1, batch - 1}};
+
+		if (turned) {
+			shard.orientation = TTNN_ORIENT_COL_MAJOR;
+			range.end = (struct ttnn_core){batch - 1, across - 1};
+		}
+		spec.dtype = n % 4 == 3   ? TTNN_BFLOAT8_B
+			     : n % 4 == 1 ? TTNN_FLOAT32
+					  : TTNN_BFLOAT16;
+		CHECK_OK(ttnn_core_set_make(&shard.grid, &range, 1));
+		CHECK_OK(ttnn_memory_config_sharded(&spec.memory, TTNN_BLOCK_SHARDED, TTNN_L1,
+						    &shard));
+		given_tensor(&given, NULL, &spec, -3, 3);
+		given_add(&given, "num_heads", ttnn_v_int(groups * per));
+		given_add(&given, "num_kv_heads", ttnn_v_int(groups));
+		given_add(&given, split ? "transpose_key" : "transpose_k_heads",
+			  ttnn_v_bool(n % 3 == 0));
+		given_add(&given, "memory_config",
+			  ttnn_v_memory(&(struct ttnn_memory_config){.layout = TTNN_HEIGHT_SHARDED,
+								     .buffer = TTNN_L1}));
+		given_case(&given,
+			   split ? "ttnn.transformer.split_query_key_value_and_split_heads"
+				 : "ttnn.experimental.create_qkv_heads",
+			   n, 1);
+	}
+}
+
 TEST(heads_of_models)
 {
 	static const struct {
@@ -620,9 +660,10 @@ TEST(attention_to_blocks)
 
 TEST(zz_all_rows)
 {
-	static const char *const families[] = {
-		"embedding",    "heads",    "heads_decode", "heads_split", "rotary",
-		"rotary_llama", "kv_cache", "paged_cache",  "attention",   "attention_decode"};
+	static const char *const families[] = {"embedding",    "heads",           "heads_decode",
+					       "heads_split",  "heads_groups",    "rotary",
+					       "rotary_llama", "kv_cache",        "paged_cache",
+					       "attention",    "attention_decode"};
 
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
 		golden_check_family(families[i]);

@@ -516,6 +516,21 @@ static tt_status check_fused(const struct tt_tensor *in, int64_t heads)
 	return TTNN_OK;
 }
 
+/* Where rows are in blocks, a head of keys follows its queries. */
+static tt_status split_blocks(struct tt_tensor *out[3], struct tt_call *call,
+			      const struct fused *fused)
+{
+	TT_REQUIRE(!fused->kv, "!input_tensor_kv.has_value()",
+		   "Invalid operation: KV tensor should not be provided when the input tensor is "
+		   "sharded. Please ensure that the KV tensor is only used in non-sharded "
+		   "configurations.");
+	return tt_heads_groups(out, call,
+			       &(struct tt_heads_groups){.in = fused->in,
+							 .heads = fused->heads,
+							 .kv_heads = fused->kv_heads,
+							 .transpose = fused->transpose});
+}
+
 static tt_status split(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -532,13 +547,15 @@ static tt_status split(struct tt_call *call)
 	TT_REQUIRE(in->spec.shape.rank == 3, "input_shape.rank() == 3",
 		   "Invalid input tensor: expected 3 dimensions, but found %u.",
 		   in->spec.shape.rank);
-	if (!tt_tensor_is_sharded(in))
-		TT_TRY(check_fused(in, fused.heads + (kv ? 0 : 2 * fused.kv_heads)));
+	TT_TRY(check_fused(in, fused.heads + (kv ? 0 : 2 * fused.kv_heads)));
 	rows_in = in->spec.shape.dim[1];
 	TT_TRY(widen(&fused.in, call, in));
 	if (kv && kv->spec.shape.rank == 3)
 		TT_TRY(widen(&fused.kv, call, kv));
-	TT_TRY(create(out, call, &fused));
+	if (tt_tensor_is_sharded(in))
+		TT_TRY(split_blocks(out, call, &fused));
+	else
+		TT_TRY(create(out, call, &fused));
 	for (int i = 0; i < 3 && rows_in % TT_TILE != 0; i++) {
 		tt_status status =
 			shorten(&out[i], call, i == 1 && fused.transpose ? 3 : 2, rows_in);
@@ -679,7 +696,7 @@ static const struct tt_op ops[] = {
 		  "num_kv_heads: int? = None, transpose_key: bool = True, " OUT
 		  ", use_falcon7b_backend: bool = False"},
 	 .expand = split,
-	 .golden = tt_golden_create_heads,
+	 .golden = tt_golden_split_fused_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
 	 .programs = create_programs},
