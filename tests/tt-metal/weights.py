@@ -5,11 +5,14 @@ class has by default (or the row below says), weights are random, of that archit
 ttnn is replaced. To add one: a row in `checkpoints` (a file that torch.load reads) or in `configurations` (a name of a hub).
 """
 
+import atexit
 import functools
 import importlib
 import io
+import json
 import os
 import pathlib
+import tempfile
 
 import torch
 
@@ -56,7 +59,14 @@ checkpoints = {
 }
 
 # What from_pretrained knows of a name, where the default of the configuration's class is another.
+_LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 configurations = {
+    "phiyodr/bert-large-finetuned-squad2": _LARGE,
+    "emrecan/bert-base-turkish-cased-mean-nli-stsb-tr": {"vocab_size": 32000, "position_embedding_type": "absolute"},
+    "distil-whisper/distil-large-v3": {
+        "vocab_size": 51866, "num_mel_bins": 128, "d_model": 1280, "encoder_layers": 32, "encoder_attention_heads": 20, "decoder_layers": 2,
+        "decoder_attention_heads": 20, "encoder_ffn_dim": 5120, "decoder_ffn_dim": 5120, "decoder_start_token_id": 50258,
+    },
     "google/vit-base-patch16-224": {"num_labels": 1000},
     "nvidia/segformer-b0-finetuned-ade-512-512": {"num_labels": 150},
     "nvidia/mit-b0": {"num_labels": 1000},
@@ -126,6 +136,77 @@ def _transformers():
     transformers.AutoImageProcessor.from_pretrained = classmethod(lambda cls, name, *args, **kwargs: transformers.ViTImageProcessor())
 
 
+def _language():
+    """Language models: automatic classes, a tokenizer of letters, sound, and configurations that the checkout has."""
+    import datasets
+    import transformers
+    from transformers.models.auto import modeling_auto
+    from transformers.models.auto.auto_factory import _BaseAutoModelClass
+    from transformers.utils import hub
+
+    automatic = {"emrecan/bert-base-turkish-cased-mean-nli-stsb-tr": transformers.BertConfig}  # by name: the class
+    layers = int(os.environ.get("LAYERS", "0"))  # so many, where the checkpoint's are too many for a test
+    config = transformers.AutoConfig.from_pretrained.__func__
+    cached, load = hub.cached_file, datasets.load_dataset
+
+    def config_of(cls, name, *args, **kwargs):
+        if str(name) in automatic:
+            return automatic[str(name)](**configurations.get(str(name), {}))
+        return config(cls, _params(name), *args, **kwargs)
+
+    def model_of(cls, name, *args, config=None, **kwargs):
+        torch.manual_seed(0)  # whoever asks again gets the same weights
+        config = config or config_of(transformers.AutoConfig, name)
+        if layers:
+            config.num_hidden_layers = layers
+        return cls.from_config(config).eval()
+
+    def cached_file(name, file, *args, **kwargs):
+        if not str(name).startswith("state-spaces/mamba-2.8b") or file != "config.json":
+            return cached(name, file, *args, **kwargs)
+        written = tempfile.NamedTemporaryFile("w", suffix=".json", delete=False)
+        with written:
+            json.dump({"d_model": 2560, "n_layer": layers or 64, "vocab_size": 50277}, written)
+        atexit.register(os.unlink, written.name)
+        return written.name
+
+    def sound(name, *args, **kwargs):
+        if "librispeech" not in name:
+            return load(name, *args, **kwargs)
+        noise = torch.randn(160000, generator=torch.Generator().manual_seed(3)) * 0.1
+        return [{"audio": {"array": noise.numpy()}}]
+
+    transformers.AutoConfig.from_pretrained = classmethod(config_of)
+    for kind in vars(modeling_auto).values():  # each has a from_pretrained of its own
+        if isinstance(kind, type) and issubclass(kind, _BaseAutoModelClass):
+            kind.from_pretrained = classmethod(model_of)
+    transformers.AutoTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: letters())
+    transformers.BertTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: letters())
+    transformers.AutoFeatureExtractor.from_pretrained = classmethod(
+        lambda cls, name, *args, **kwargs: transformers.WhisperFeatureExtractor(feature_size=configurations.get(name, {}).get("num_mel_bins", 80))
+    )
+    hub.cached_file, datasets.load_dataset = cached_file, sound
+
+
+def _params(name):
+    """Where the checkout has a model's configuration; else its name."""
+    import models.tt_transformers
+
+    folder = pathlib.Path(models.tt_transformers.__path__[0]) / "model_params" / str(name).split("/")[-1]
+    return str(folder if folder.is_dir() else name)
+
+
+def letters():
+    """A tokenizer of the real class whose words are letters: a vocabulary is data that a checkpoint comes with."""
+    import string
+
+    import transformers
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *string.ascii_letters, *string.digits, *string.punctuation]
+    words += [f"##{word}" for word in string.ascii_letters + string.digits]
+    return transformers.BertTokenizer(vocab={word: i for i, word in enumerate(words)})
+
+
 def _timm():
     import timm
 
@@ -166,7 +247,7 @@ def _pictures():
 
 def install():
     """Every package that is there is told; what is missing will be said by the file that wants it."""
-    for part in (_torch_files, _torchvision, _transformers, _timm, _efficientnet, _pictures):
+    for part in (_torch_files, _torchvision, _transformers, _timm, _efficientnet, _pictures, _language):
         try:
             part()
         except ImportError:
