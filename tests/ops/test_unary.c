@@ -179,6 +179,7 @@ TEST(clamps)
 	run_cases("ttnn.clamp", &wants, clamp_arguments, 9);
 	run_cases("ttnn.clamp", &floats, clamp_tensors, 9);
 	run_cases("ttnn.clip", &floats, clamp_arguments, 9);
+	run_cases("ttnn.clip", &floats, clamp_tensors, 9);
 }
 
 static size_t diagonal(struct ttnn_arg *args, size_t n, ttnn_tensor *x)

@@ -6,6 +6,7 @@
 #include "ops/eltwise/backward.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ops/eltwise/backward_program.h"
 #include "ops/eltwise/eltwise.h"
@@ -93,7 +94,7 @@ static tt_status expand_into(struct tt_call *call)
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
-	const struct tt_array *grad = tt_golden_in(golden, "grad_tensor");
+	const struct tt_array *grad = tt_golden_in(golden, golden->call.args->sig->args[0].name);
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	double params[2] = {0, 0};
@@ -109,10 +110,31 @@ static tt_status golden(struct tt_golden *golden)
 
 /* ---- gradients that need a decision first -------------------------------------------------------------- */
 
+/* The form of gelu: an enumeration since 0.81, a word before. */
+static tt_status gelu_form(enum tt_unary_backward *out, const struct tt_call *call)
+{
+	const struct ttnn_value *variant = tt_call_arg(call, "variant");
+	const struct ttnn_value *word = tt_call_arg(call, "approximate");
+	bool tanh_form = variant->kind == TTNN_VALUE_ENUM && variant->integer == TT_GELU_TANH;
+
+	if (variant->kind == TTNN_VALUE_ENUM && variant->integer == TT_GELU_FAST)
+		return tt_fail_cond(TTNN_INVALID,
+				    "variant != operations::unary::GeluVariant::FAST_LUT",
+				    "GELU_BW does not support GeluVariant::FAST_LUT because no "
+				    "matching backward kernel is available.");
+	if (word->kind == TTNN_VALUE_STRING) {
+		tanh_form = strcmp(word->text, "tanh") == 0;
+		TT_REQUIRE(tanh_form || strcmp(word->text, "none") == 0,
+			   "(approximate == \"none\" || approximate == \"tanh\")",
+			   "Incorrect approximate mode (expected 'none', 'tanh')");
+	}
+	*out = tanh_form ? TT_GELU_TANH_BW : TT_GELU_BW;
+	return TTNN_OK;
+}
+
 static tt_status expand_by_program(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
-	const struct ttnn_value *variant = tt_call_arg(call, "variant");
 	struct tt_unary_backward_args args = {
 		.fn = row->text[0] == 't'   ? TT_TANH_BW
 		      : row->text[0] == 's' ? TT_SIGMOID_BW
@@ -124,14 +146,8 @@ static tt_status expand_by_program(struct tt_call *call)
 	};
 	struct tt_tensor *out;
 
-	if (variant->kind == TTNN_VALUE_ENUM) {
-		if (variant->integer == TT_GELU_FAST)
-			return tt_fail_cond(TTNN_INVALID,
-					    "variant != operations::unary::GeluVariant::FAST_LUT",
-					    "GELU_BW does not support GeluVariant::FAST_LUT "
-					    "because no matching backward kernel is available.");
-		if (variant->integer == TT_GELU_TANH)
-			args.fn = TT_GELU_TANH_BW;
+	if (args.fn == TT_GELU_BW) {
+		TT_TRY(gelu_form(&args.fn, call));
 		if (args.output)
 			args.memory = &args.output->spec.memory;
 	}
@@ -526,7 +542,11 @@ static const struct tt_op ops[] = {
 	   GRADIENT "scalar: float, *, " MC),
 	OP("fill", expand_fill, golden, ROW(fill, NULL, ), GRADIENT "*, " INTO),
 	OP("gelu", expand_by_program, golden, ROW(gelu, "gelu", ),
-	   GRADIENT "*, variant: GeluVariant = Accurate, " INTO),
+	   GRADIENT "*, variant: GeluVariant = Accurate, " INTO,
+	   GRADIENT "*, approximate: str, " INTO),
+	{.name = "ttnn.experimental.gelu_bw", .family = "backward", .doc = "The gradient of gelu.",
+	 .sigs = {"grad_output_tensor: Tensor, input_tensor: Tensor, *, approximate: str = none, " INTO},
+	 .expand = expand_by_program, .golden = golden, .pcc = 0.999, .row = ROW(gelu, "gelu", )},
 	OP("logiteps", expand_with_number, golden,
 	   ROW(logiteps, "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "
 	       "e = full_like(x, eps); o = logical_or(lt(x, eps), gt(x, n)); "

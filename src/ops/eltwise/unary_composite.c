@@ -27,22 +27,20 @@ static tt_status compose(struct tt_call *call, const char *text, const struct tt
 
 /* ---- clamp --------------------------------------------------------------------------------------- */
 
+/* clip takes no output, clamp does. */
 static tt_status clamp_tensors(struct tt_call *call)
 {
 	bool low = tt_call_tensor(call, "min"), high = tt_call_tensor(call, "max");
+	struct tt_tensor *given = tt_call_tensor(call, "output_tensor");
+	const struct tt_recipe_name output = {"out", given ? ttnn_v_tensor(given) : ttnn_v_none()};
+	const char *text = "m = minimum(min, max); "
+			   "return maximum(minimum(input_tensor, max), m, output_tensor=out)";
 
-	if (low && high)
-		return compose(call,
-			       "m = minimum(min, max); "
-			       "return maximum(minimum(input_tensor, max), m, "
-			       "output_tensor=output_tensor)",
-			       NULL, 0);
-	return compose(call,
-		       low ? "return where(ge(input_tensor, min), input_tensor, min, "
-			     "output_tensor=output_tensor)"
-			   : "return where(le(input_tensor, max), input_tensor, max, "
-			     "output_tensor=output_tensor)",
-		       NULL, 0);
+	if (!high)
+		text = "return where(ge(input_tensor, min), input_tensor, min, output_tensor=out)";
+	else if (!low)
+		text = "return where(le(input_tensor, max), input_tensor, max, output_tensor=out)";
+	return compose(call, text, &output, 1);
 }
 
 static tt_status expand_clamp(struct tt_call *call)

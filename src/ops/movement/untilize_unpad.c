@@ -416,11 +416,15 @@ static const struct tt_factory factories[FACTORIES] = {
 	[ND_SHARDS] = FACTORY("MultiCoreNDSharded", unpad_nd_memory),
 };
 
-/* The output may be smaller than the input: it is the input's first corner. */
+/* The output may be smaller than the input: it is the input's first corner. What lies behind the input is nowhere written. */
 static tt_status unpad_kernel(struct tt_launch *launch)
 {
-	struct tt_move_block block = {.extent = launch->outputs[0]->spec.shape.dim};
+	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
+	struct ttnn_shape both = launch->outputs[0]->spec.shape;
+	struct tt_move_block block = {.extent = both.dim};
 
+	for (uint32_t d = 0; d < both.rank && d < in->rank; d++)
+		both.dim[d] = both.dim[d] < in->dim[d] ? both.dim[d] : in->dim[d];
 	return tt_move_part(launch->outputs[0], launch->inputs[0], &block);
 }
 
