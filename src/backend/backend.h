@@ -109,6 +109,8 @@ struct tt_scan_job {
 	struct tt_tensor *out, *in;
 	uint32_t dim;
 	bool product, reverse;
+	bool average; /* y[i] = keep × y[i - 1] + (1 - keep) × x[i] instead, in reals */
+	double keep;
 };
 
 /* States of state space models: `latent` of them for each channel, side by side. Rank 4, tiles or rows. */

@@ -872,3 +872,26 @@ tt_status tt_golden_chw(struct tt_golden *golden)
 			in->data[flat];
 	return TTNN_OK;
 }
+
+tt_status tt_golden_index_fill(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *index = tt_golden_in(golden, "index");
+	struct tt_array *out = in && index ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+	int64_t dim = tt_call_int(&golden->call, "dim", 0);
+	double value = 0;
+
+	tt_value_number(&value, tt_call_arg(&golden->call, "value"));
+	if (!out)
+		return no_array();
+	for (uint64_t i = 0; i < in->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, in, i);
+		out->data[i] = in->data[i];
+		for (uint64_t k = 0; k < index->count; k++)
+			if ((uint64_t)index->data[k] == at[dim])
+				out->data[i] = value;
+	}
+	return TTNN_OK;
+}

@@ -41,6 +41,23 @@ tt_status tt_golden_cumprod(struct tt_golden *golden)
 		    tt_call_bool(&golden->call, "reverse_order", false));
 }
 
+tt_status tt_golden_ema(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+	double alpha = tt_call_real(&golden->call, "alpha", 0);
+	uint64_t length = in && in->shape.rank ? in->shape.dim[in->shape.rank - 1] : 1;
+
+	if (!out)
+		return tt_fail_prefix(TTNN_INVALID, "golden");
+	for (uint64_t i = 0; i < in->count; i++) {
+		double before = i % length ? out->data[i - 1] : 0;
+
+		out->data[i] = alpha * before + (1 - alpha) * in->data[i];
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_cumsum_backward(struct tt_golden *golden)
 {
 	return scan(golden, "output_grad", false, true);

@@ -19,6 +19,8 @@
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deviation)                                                                               \
+	X(dropout)                                                                                 \
+	X(ema)                                                                                     \
 	X(embedding)                                                                               \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
@@ -33,6 +35,7 @@
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
+	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
 	X(hw)                                                                                      \
 	X(kv_cache)                                                                                \

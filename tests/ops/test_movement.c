@@ -565,6 +565,19 @@ static void replaced(struct given *given, size_t n, ttnn_tensor *x)
 	add(given, "dim", ttnn_v_int(dim));
 }
 
+/* Some slices set to a number of the tensor's kind. */
+static void set_slices(struct given *given, size_t n, ttnn_tensor *x)
+{
+	uint32_t dim = draw(given, x->spec.shape.rank), extent = x->spec.shape.dim[dim];
+	struct ttnn_spec_args ids = {.shape = {1, {1 + draw(given, extent)}}, .dtype = TTNN_UINT32};
+	bool whole = tt_dtype_is_integer(x->spec.dtype);
+
+	given->more[0] = golden_make(&ids, &given->state, 0, extent);
+	add(given, NULL, ttnn_v_int(dim));
+	add(given, NULL, ttnn_v_tensor(given->more[0]));
+	add(given, NULL, whole ? ttnn_v_int((int64_t)n - 7) : ttnn_v_real(0.5 * (double)n));
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 
 #define SHARDS (GOLDEN_BIT(GOLDEN_HEIGHT) | GOLDEN_BIT(GOLDEN_WIDTH) | GOLDEN_BIT(GOLDEN_BLOCK))
@@ -622,6 +635,11 @@ static const struct row rows[] = {
 	{FILLS("fill_ones_rm", corner)},
 	{FILLS("fill_rm", corner_values)},
 	{ANY("gather", taken), .steps = true},
+	{.name = "index_fill",
+	 .arguments = set_slices,
+	 .wants = {.dtypes = BFLOAT16 | GOLDEN_BIT(TTNN_FLOAT32) | GOLDEN_BIT(TTNN_INT32),
+		   .layouts = ROWS_ONLY,
+		   .places = PLACES}},
 	{FOUR("indexed_fill", replaced, EVERY_DTYPE), .steps = true},
 	{ROW("interleaved_to_sharded", some_shards, GOLDEN_BOTH_LAYOUTS, UNCUT)},
 	{ANY("move", none), .changes = true},

@@ -176,6 +176,28 @@ TEST(running_sums_and_products)
 	}
 }
 
+/* Batches and channels of samples; also into a tensor that is there. */
+TEST(moving_averages)
+{
+	uint64_t state = 5;
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		struct ttnn_spec_args spec = {.shape = {4, {1, 1 + n % 3, 7 + 13 * n, 3 + 21 * n}},
+					      .layout = TTNN_TILE};
+		ttnn_tensor *x = golden_uneven(&spec, &state, -2, 2);
+		ttnn_tensor *out = golden_make(&spec, &state, 0, 1);
+
+		golden_case(
+			"ttnn.ema",
+			(struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+					    {NULL, ttnn_v_real(0.05 * n)},
+					    {"out", n % 2 ? ttnn_v_tensor(out) : ttnn_v_none()}},
+			3, 2);
+		ttnn_tensor_unref(x);
+		ttnn_tensor_unref(out);
+	}
+}
+
 /* A tall tensor is cut into slices, which are reduced again. */
 TEST(tall_tensors)
 {

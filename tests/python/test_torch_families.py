@@ -529,6 +529,7 @@ def test_chance(device):
         (ttnn.randn([256, 256], device, dtype=ttnn.float32), 0, 1),
         (ttnn.uniform(ttnn.zeros([256, 256], dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device), -1.0, 1.0), 0, 3**-0.5),
         (ttnn.bernoulli(ttnn.full([256, 256], fill_value=0.3, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device), 7), 0.3, 0.21**0.5),
+        (ttnn.experimental.dropout(ttnn.ones([256, 256], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device), 0.2, 1.25, 7), 1, 0.5),
     ):
         x = ttnn.to_torch(x).float()
         assert x.mean().item() == pytest.approx(mean, abs=0.02) and x.std().item() == pytest.approx(std, abs=0.02)

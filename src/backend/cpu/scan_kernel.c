@@ -26,7 +26,10 @@ static void scan_real(const struct work *work, float *y, const float *x)
 	for (uint64_t i = 0; i < work->width; i++) {
 		uint64_t k = work->job->reverse ? work->width - 1 - i : i;
 
-		sum = product ? sum * x[k] : sum + x[k];
+		if (work->job->average)
+			sum = work->job->keep * sum + (1 - work->job->keep) * x[k];
+		else
+			sum = product ? sum * x[k] : sum + x[k];
 		y[k] = (float)sum;
 	}
 }

@@ -416,16 +416,38 @@ static const struct tt_factory factories[FACTORIES] = {
 	[ND_SHARDS] = FACTORY("MultiCoreNDSharded", unpad_nd_memory),
 };
 
-/* The output may be smaller than the input: it is the input's first corner. What lies behind the input is nowhere written. */
+/*
+ * The output is the input's first corner. It may reach into the padding, which is copied, and beyond it, where
+ * nothing is written.
+ */
 static tt_status unpad_kernel(struct tt_launch *launch)
 {
-	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
-	struct ttnn_shape both = launch->outputs[0]->spec.shape;
-	struct tt_move_block block = {.extent = both.dim};
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct ttnn_shape extent = launch->outputs[0]->spec.shape;
+	struct tt_move_block block = {.extent = extent.dim};
+	struct tt_tensor *whole;
+	struct ttnn_tensor_spec spec;
+	struct ttnn_spec_args args = {.shape = in->padded,
+				      .dtype = in->dtype,
+				      .layout = in->layout,
+				      .tile = in->tile,
+				      .memory = in->memory};
+	bool inside = true;
+	tt_status status;
 
-	for (uint32_t d = 0; d < both.rank && d < in->rank; d++)
-		both.dim[d] = both.dim[d] < in->dim[d] ? both.dim[d] : in->dim[d];
-	return tt_move_part(launch->outputs[0], launch->inputs[0], &block);
+	for (uint32_t d = 0; d < extent.rank && in->padded.rank == extent.rank; d++) {
+		inside &= extent.dim[d] <= in->shape.dim[d];
+		if (extent.dim[d] > in->padded.dim[d])
+			extent.dim[d] = in->padded.dim[d];
+	}
+	if (inside)
+		return tt_move_part(launch->outputs[0], launch->inputs[0], &block);
+	tt_memory_config_strip(&args.memory);
+	TT_TRY(tt_tensor_spec_padded(&spec, &args, &in->padded));
+	TT_TRY(tt_tensor_share(&whole, launch->inputs[0], &spec));
+	status = tt_move_part(launch->outputs[0], whole, &block);
+	ttnn_tensor_unref(whole);
+	return status;
 }
 
 static const struct tt_prog prog = {
