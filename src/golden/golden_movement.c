@@ -895,3 +895,51 @@ tt_status tt_golden_index_fill(struct tt_golden *golden)
 	}
 	return TTNN_OK;
 }
+
+/* Row w of a batch is row index[w] of it. */
+tt_status tt_golden_tosa_gather(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *index = tt_golden_in(golden, "index");
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	if (!in || !index)
+		return no_array();
+	shape = in->shape;
+	shape.dim[1] = index->shape.dim[1];
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return no_array();
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, out, i);
+		at[1] = (uint64_t)index->data[at[0] * shape.dim[1] + at[1]];
+		out->data[i] = in->data[tt_array_index(in, at)];
+	}
+	return TTNN_OK;
+}
+
+/* Row index[w] of a batch becomes row w of the source. */
+tt_status tt_golden_tosa_scatter(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *index = tt_golden_in(golden, "index");
+	const struct tt_array *source = tt_golden_in(golden, "src");
+	struct tt_array *out =
+		in && index && source ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+
+	if (!out)
+		return no_array();
+	for (uint64_t i = 0; i < out->count; i++)
+		out->data[i] = in->data[i];
+	for (uint64_t i = 0; i < source->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, source, i);
+		at[1] = (uint64_t)index->data[at[0] * index->shape.dim[1] + at[1]];
+		out->data[tt_array_index(out, at)] = source->data[i];
+	}
+	return TTNN_OK;
+}

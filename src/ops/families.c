@@ -78,6 +78,7 @@
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \
 	X(topk)                                                                                    \
+	X(tosa)                                                                                    \
 	X(transpose)                                                                               \
 	X(typecast)                                                                                \
 	X(unary)                                                                                   \

@@ -578,6 +578,48 @@ static void set_slices(struct given *given, size_t n, ttnn_tensor *x)
 	add(given, NULL, whole ? ttnn_v_int((int64_t)n - 7) : ttnn_v_real(0.5 * (double)n));
 }
 
+/* Rows of each batch; none is set twice. */
+static void rows_of_batches(struct given *given, ttnn_tensor *x, bool sets)
+{
+	const struct ttnn_shape *shape = &x->spec.shape;
+	uint32_t rows = sets ? 1 + draw(given, shape->dim[1]) : 1 + draw(given, 40);
+	struct ttnn_spec_args ids = {.shape = {2, {shape->dim[0], rows}},
+				     .dtype = TTNN_UINT32,
+				     .layout = x->spec.layout};
+	uint32_t *values = calloc((size_t)shape->dim[0] * rows, sizeof(*values));
+	struct ttnn_tensor_spec made;
+	ttnn_tensor *host;
+
+	for (uint32_t i = 0; i < shape->dim[0] * rows && values; i++)
+		values[i] = sets ? (i % rows + 1) % shape->dim[1] : draw(given, shape->dim[1]);
+	CHECK_OK(ttnn_tensor_spec_make(&made, &ids));
+	CHECK_OK(ttnn_tensor_from_data(&host, values, TTNN_UINT32, &made, 0));
+	free(values);
+	CHECK_OK(ttnn_call_one(&given->more[0], "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())}},
+			       2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	add(given, NULL, ttnn_v_tensor(given->more[0]));
+	if (!sets)
+		return;
+	given->spec.shape.dim[1] = rows;
+	given->more[1] = golden_make(&given->spec, &given->state, -9, 9);
+	add(given, NULL, ttnn_v_tensor(given->more[1]));
+}
+
+static void rows_taken(struct given *given, size_t n, ttnn_tensor *x)
+{
+	(void)n;
+	rows_of_batches(given, x, false);
+}
+
+static void rows_set(struct given *given, size_t n, ttnn_tensor *x)
+{
+	(void)n;
+	rows_of_batches(given, x, true);
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 
 #define SHARDS (GOLDEN_BIT(GOLDEN_HEIGHT) | GOLDEN_BIT(GOLDEN_WIDTH) | GOLDEN_BIT(GOLDEN_BLOCK))
@@ -670,6 +712,20 @@ static const struct row rows[] = {
 	{ROWS("tilize_with_zero_padding", memory_only)},
 	{ANY("to_layout", any_layout)},
 	{ANY("to_memory_config", any_place)},
+	{.name = "tosa_gather",
+	 .arguments = rows_taken,
+	 .wants = {.dtypes = BFLOAT16,
+		   .layouts = GOLDEN_BIT(TTNN_TILE),
+		   .places = UNCUT,
+		   .min_rank = 3,
+		   .max_rank = 3}},
+	{.name = "tosa_scatter",
+	 .arguments = rows_set,
+	 .wants = {.dtypes = BFLOAT16,
+		   .layouts = GOLDEN_BOTH_LAYOUTS,
+		   .places = UNCUT,
+		   .min_rank = 3,
+		   .max_rank = 3}},
 	{ANY("transpose", two_dims), .steps = true},
 	{ANY("unsqueeze", one_more)},
 	{ANY("unsqueeze_to_4D", none)},
