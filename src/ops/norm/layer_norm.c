@@ -70,6 +70,7 @@ static tt_status infer_sums(struct tt_launch *launch)
 static tt_status infer(struct tt_launch *launch)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[TT_NORM_IN]->spec);
+	struct ttnn_memory_config own;
 
 	launch->output_count = 1;
 	if (launch->outputs[0]) {
@@ -78,7 +79,12 @@ static tt_status infer(struct tt_launch *launch)
 	}
 	if (launch->attrs[TT_NORM_STAGE].integer == TT_NORM_BEFORE_GATHER)
 		return infer_sums(launch);
+	own = args.memory;
 	args.memory = *launch->attrs[TT_NORM_MEMORY].memory;
+	/* Shards that nobody described are those of the input. */
+	if (tt_memory_config_is_sharded(&args.memory) && !args.memory.has_shard && own.has_shard)
+		TT_TRY(ttnn_memory_config_sharded(&args.memory, args.memory.layout,
+						  args.memory.buffer, &own.shard));
 	if (tt_value_given(&launch->attrs[TT_NORM_DTYPE]))
 		args.dtype = (enum ttnn_dtype)launch->attrs[TT_NORM_DTYPE].integer;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
