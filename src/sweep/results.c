@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "sweep/results_parts.h"
-#include "sweep/spool.h"
+#include "sweep/results_spool.h"
 
 #define PATIENCE_S 600        /* for a database that is away */
 #define START_NS 60000000000u /* a server that is away at the beginning */

@@ -7,7 +7,7 @@
 #include "base/deadline.h"
 #include "base/log.h"
 #include "sweep/results_parts.h"
-#include "sweep/spool.h"
+#include "sweep/results_spool.h"
 
 #define ROWS_NS 500000000         /* rows wait so long in memory */
 #define PAUSE_NS 100000000        /* before it is looked for again, twice as long each time ... */

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "db_ask.h"
 #include "sweep/results_copy.h"
-#include "sweep/spool.h"
+#include "sweep/results_spool.h"
 
 static const char *in_directory(const char *name)
 {

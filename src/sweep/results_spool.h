@@ -1,12 +1,12 @@
 /*
- * spool.h: results that the database has not got yet, in a file beside the files of results: a line of JSON for each. What is
+ * results_spool.h: results that the database has not got yet, in a file beside the files of results: a line of JSON for each. What is
  * in it was synced, and survives the end of the process, however it ends; the next one that opens the same database
  * delivers it. Rows are unique, so what is delivered again changes nothing. Called by results.c and results_away.c.
  *
  *	DIRECTORY/spool/RUN-HOST-PID-N.jsonl      locked by who writes it
  */
-#ifndef TT_SWEEP_SPOOL_H
-#define TT_SWEEP_SPOOL_H
+#ifndef TT_SWEEP_RESULTS_SPOOL_H
+#define TT_SWEEP_RESULTS_SPOOL_H
 
 #include "sweep/results_parts.h"
 

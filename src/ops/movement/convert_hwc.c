@@ -1,5 +1,5 @@
 /*
- * planes.c: images whose channels are rows of their own become images of one row for each point, and back. Models
+ * convert_hwc.c: images whose channels are rows of their own become images of one row for each point, and back. Models
  * ConvertToHWCDeviceOperation and ConvertToCHWDeviceOperation of ttnn 0.81: refusals, memory, cores.
  */
 #include <inttypes.h>

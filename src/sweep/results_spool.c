@@ -1,5 +1,5 @@
 /* spool.c: results that wait for the database in a file. */
-#include "sweep/spool.h"
+#include "sweep/results_spool.h"
 
 #include <dirent.h>
 #include <errno.h>
