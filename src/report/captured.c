@@ -331,6 +331,20 @@ static tt_status write_text(const struct tt_report_target *target, const struct 
 	return tt_db_run(insert);
 }
 
+/* Whether a text is too long for the table. Lists of many numbers are counted before there is room for them. */
+static tt_status is_long(bool *out, const struct tt_report_captured *captured,
+			 const struct tt_report_words *words, size_t most)
+{
+	struct tt_report_pieces pieces = {.most = most, .counts = true};
+
+	*out = !most;
+	if (!most || !captured->numbers.count)
+		return TTNN_OK;
+	TT_TRY(words->write(words->context, &pieces));
+	*out = pieces.length > most;
+	return TTNN_OK;
+}
+
 /* The text besides its template, where there is a table of them. */
 static tt_status write_besides(struct tt_report_captured *captured,
 			       const struct tt_report_target *target,
@@ -339,15 +353,17 @@ static tt_status write_besides(struct tt_report_captured *captured,
 	struct tt_report_pieces pieces = {.most = tt_report_db_text_room(target->db),
 					  .text = captured->text};
 	tt_status status;
+	bool longer;
 
 	if (!target->db->texts)
 		return TTNN_OK;
+	TT_TRY(is_long(&longer, captured, words, pieces.most));
 	tt_str_clear(&pieces.text);
-	status = pieces.most ? words->write(words->context, &pieces) : TTNN_OK;
+	status = longer ? TTNN_OK : words->write(words->context, &pieces);
 	captured->text = pieces.text;
 	TT_TRY(status);
 	TT_TRY(tt_str_status(&captured->text));
-	if (!pieces.most || captured->text.length > pieces.most) {
+	if (longer || captured->text.length > pieces.most) {
 		tt_report_db_text_drop(target->db);
 		tt_str_deinit(&captured->text);
 		return TTNN_OK;

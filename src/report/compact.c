@@ -41,6 +41,10 @@ void tt_report_pieces_text(struct tt_report_pieces *pieces, const char *text, si
 {
 	if (pieces->most && pieces->text.length > pieces->most)
 		return;
+	if (pieces->counts) {
+		pieces->length += length;
+		return;
+	}
 	tt_str_add(&pieces->text, text, length);
 	if (pieces->text.length > PIECE && !pieces->most)
 		write_piece(pieces, -1);

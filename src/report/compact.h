@@ -52,6 +52,8 @@ struct tt_report_pieces {
 	size_t number; /* those written so far */
 	size_t most; /* not 0: nothing is stored; `text` becomes the whole, or what is just longer than this */
 	struct tt_str text;
+	bool counts;   /* with `most`: there is no text, only its length */
+	size_t length; /* that one */
 	tt_status status;
 };
 

@@ -12,7 +12,7 @@
 #define VIEWED_PAGE 32768
 
 /* Bytes of a text that is held in memory at once; rows of buffers that are still stored (some 1 GB). */
-#define TEXT_MAX ((uint64_t)16 << 20)
+#define TEXT_MAX ((uint64_t)32 << 20)
 #define BUFFER_ROWS_MAX ((uint64_t)20 << 20)
 
 /* Who creates a table. */
