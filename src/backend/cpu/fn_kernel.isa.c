@@ -300,7 +300,8 @@ static void unary_ROUND(float *out, const float *x, size_t count, const double *
 	X(WHERE_TST, l != 0 ? p : r)                                                               \
 	X(WHERE_TTS, l != 0 ? r : p)                                                               \
 	X(ISCLOSE, (l != l && r != r && params[2] != 0) || l == r ||                               \
-			   (double)fabsf(l - r) <= params[1] + params[0] * (double)fabsf(r))
+			   (fabsf(l - r) < INFINITY &&                                             \
+			    (double)fabsf(l - r) <= params[1] + params[0] * (double)fabsf(r)))
 
 #define BINARY(name, expression)                                                                   \
 	static void binary_##name(float *out, const float *a, const float *b, size_t count,        \

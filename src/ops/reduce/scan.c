@@ -255,6 +255,16 @@ static tt_status scan_expand(struct tt_call *call)
 				  .plain_sum =
 					  tt_call_bool(call, "disable_compensated_sum", false)};
 
+	if (!rank && given) /* one number is its own sum, along any dimension */
+		return tt_call_give(call,
+				    TT_CALL(&out, call, "ttnn.copy", {NULL, ttnn_v_tensor(in)},
+					    {NULL, ttnn_v_tensor(given)}),
+				    &out);
+	if (!rank)
+		return tt_call_give(call,
+				    TT_CALL(&out, call, "ttnn.clone", {NULL, ttnn_v_tensor(in)},
+					    {"memory_config", *tt_call_arg(call, "memory_config")}),
+				    &out);
 	TT_REQUIRE(dim >= -rank && dim < rank,
 		   "((dim >= -static_cast<decltype(dim)>(input_shape.rank())) && (dim < "
 		   "static_cast<decltype(dim)>(input_shape.rank())))",
