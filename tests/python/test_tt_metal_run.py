@@ -32,7 +32,7 @@ def test_run(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     results = tmp_path / "results.json"
-    command = [RUN, "--ref", tmp_path, "--out", tmp_path, "--python", sys.executable, "--json", results, "--jobs", "1", "--seconds", "3"]
+    command = [RUN, "--ref", tmp_path, "--out", tmp_path, "--python", sys.executable, "--json", results, "--jobs", "1", "--seconds", "3", "--machines", "n150"]
     done = subprocess.run([sys.executable, *command, "test_"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "documentation: 2 of 5 functions pass, 1 skip themselves" in done.stdout
