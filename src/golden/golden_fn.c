@@ -380,9 +380,9 @@ double tt_golden_chain(const struct tt_unary_step *steps, size_t count, enum ttn
 	X(NEXTAFTER, nextafterf((float)a, (float)b))                                               \
 	X(WHERE_TST, a != 0 ? params[0] : b)                                                       \
 	X(WHERE_TTS, a != 0 ? b : params[0])                                                       \
-	X(ISCLOSE, (isnan(a) && isnan(b) && params[2] != 0) || a == b ||                           \
-			   (isfinite(a) && isfinite(b) &&                                          \
-			    fabs(a - b) <= params[1] + params[0] * fabs(b)))
+	X(ISCLOSE,                                                                                 \
+	  (isnan(a) && isnan(b) && params[2] != 0) || a == b ||                                    \
+		  (isfinite(a) && isfinite(b) && fabs(a - b) <= params[1] + params[0] * fabs(b)))
 
 #define X(name, y)                                                                                 \
 	static double binary_##name(double a, double b, const double *params)                      \

@@ -26,7 +26,7 @@ struct tt_arg_type {
 #define INTS (KIND(TTNN_VALUE_INT))
 #define UNSIGNED (1u << 31) /* none is negative; in `items`, lists of items are pairs */
 #define LONG (1u << 30)     /* of 64 bits, where others have 32 */
-#define STEP (1u << 29)     /* in `items`: a function, or it and its parameter, for an object of it */
+#define STEP (1u << 29) /* in `items`: a function, or it and its parameter, for an object of it */
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
 #define ANY (KIND(TTNN_VALUE_KINDS) - 1)
 #define ANY_LIST (KIND(TTNN_VALUE_LIST))

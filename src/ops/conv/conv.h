@@ -109,7 +109,7 @@ struct tt_conv_plan {
 	uint32_t out_h, out_w; /* tiles of a core's result */
 	uint32_t act_h, act_w, sub_h, sub_w;
 	uint32_t channels; /* of the input, padded for its cores */
-	bool by_taps;      /* one tap of a depthwise kernel after the other, not a row of them at once */
+	bool by_taps; /* one tap of a depthwise kernel after the other, not a row of them at once */
 };
 
 /* What input channels are aligned to. `memory` (optional) is the input's. */
