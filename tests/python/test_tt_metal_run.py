@@ -33,7 +33,7 @@ def test_run(tmp_path):
         (tmp_path / name).write_text(text)
     results = tmp_path / "results.json"
     command = [RUN, "--ref", tmp_path, "--out", tmp_path, "--python", sys.executable, "--json", results, "--jobs", "1", "--seconds", "3", "--machines", "n150"]
-    done = subprocess.run([sys.executable, *command, "test_"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, *command, "test_"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "documentation: 2 of 5 functions pass, 1 skip themselves" in done.stdout
     assert "unit tests: 0 of 1 functions pass" in done.stdout
