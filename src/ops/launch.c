@@ -876,6 +876,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	told = launch.output_count;
 	if (args->prog->tells && args->prog->tells < told)
 		told = args->prog->tells;
+	if (args->prog->mute)
+		told = 0;
 	tt_tell_end_both(launch.outputs, told, status != TTNN_OK);
 	if (status != TTNN_OK)
 		return status;

@@ -263,6 +263,7 @@ struct tt_prog {
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
 	uint8_t tells; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind; /* (optional) and nobody sees that there are tensors among them */
+	bool mute;       /* (optional) nobody sees that there are tensors in its result */
 };
 
 /*

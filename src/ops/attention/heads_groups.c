@@ -206,6 +206,7 @@ static const struct tt_prog program = {
 	.validate = groups_validate,
 	TT_FACTORY("ttnn::experimental::prim::CreateQKVHeadsProgramFactory", groups_memory),
 	TT_KERNEL(groups_kernel),
+	.mute = true,
 	.cost = tt_cost_unmodelled_move,
 };
 

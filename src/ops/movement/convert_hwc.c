@@ -20,7 +20,9 @@
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "memory_config")                                                                 \
 	X(DTYPE, "dtype")
-TT_ATTRS(schema, "ConvertParams", ATTRS);
+TT_ATTRS(schema, "ConvertToHwcParams", ATTRS);
+static const struct tt_schema chw_schema = {"ConvertToCHWParams", schema_fields, schema_count,
+					    false};
 
 static tt_status infer(struct tt_launch *launch, const struct ttnn_shape *shape)
 {
@@ -270,7 +272,7 @@ static const struct tt_factory chw_factory = {
 static const struct tt_prog chw = {
 	.device_op = "ConvertToCHWDeviceOperation",
 	.prim = "ttnn::prim::convert_to_chw",
-	.attrs = &schema,
+	.attrs = &chw_schema,
 	.infer = chw_infer,
 	.validate = chw_validate,
 	.factories = &chw_factory,
