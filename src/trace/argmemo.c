@@ -164,8 +164,9 @@ static bool make_key(struct tt_argmemo *memo, const struct tt_event_scope_begin 
 	bool good;
 
 	memo->key.count = 0;
-	good = add_two(memo, (uint64_t)begin->kind | (uint64_t)begin->arg_count << 32,
-		       (uint64_t)(uintptr_t)begin->schema) &&
+	/* Equal values have other texts where more of them were given: defaults at the end have none. */
+	good = add_two(memo, (uint64_t)begin->arg_count << 32 | begin->left_out,
+		       (uint64_t)(uintptr_t)begin->schema ^ (uint64_t)begin->kind << 56) &&
 	       add_values(memo, begin->args, count, style);
 	/* Only device operations have texts of their inputs; there they are as good as arguments. */
 	for (size_t i = 0; good && begin->kind == TT_SCOPE_DEVICE_OP && i < begin->input_count; i++)

@@ -63,6 +63,26 @@ TEST(texts_are_made_once)
 	tt_spectexts_deinit(&style.specs);
 }
 
+/* Defaults that nobody gave have no texts; the same values that were given have. */
+TEST(defaults_that_were_given_count)
+{
+	struct tt_argtext_style style = {.dialect = TTNN_DIALECT_SEED};
+	struct tt_event_scope_begin begin = call();
+	struct tt_argmemo memo = {0};
+
+	for (int i = 0; i < 3; i++)
+		values[i] = (struct ttnn_value){.kind = TTNN_VALUE_NONE};
+	for (uint32_t left_out = 0; left_out < 3; left_out++) {
+		const struct tt_argmemo_texts *found;
+
+		begin.left_out = left_out;
+		found = tt_argmemo_find(&memo, &begin, &style);
+		CHECK_INT(found ? found->count : 0, 3 - left_out);
+	}
+	tt_argmemo_deinit(&memo);
+	tt_spectexts_deinit(&style.specs);
+}
+
 /* Ever new arguments are forgotten; numbers are not given twice. */
 TEST(memory_has_a_limit)
 {
