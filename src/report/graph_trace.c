@@ -213,7 +213,7 @@ static tt_status keep_connections(struct tt_report_graph *graph, const struct nu
 	size_t count;
 
 	TT_TRY(tt_report_captured_number(captured, (int64_t)n->connections));
-	if (!links)
+	if (n->told && !n->told->many)
 		return tt_report_captured_numbers(captured, n->told->connections, n->connections);
 	for (uint64_t i = 0; i < n->connections; i += count) {
 		const int64_t *some = tt_spool_run(links, n->first + i, &count);

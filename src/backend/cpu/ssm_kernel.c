@@ -101,7 +101,7 @@ static void scan_columns(void *context, size_t begin, size_t end)
 }
 
 /* Strip after strip, since each begins with the state that the one before has left. */
-static tt_status scan_rows(struct work *work, float *state)
+static tt_status scan_rows(struct work *work, const struct tt_area *state)
 {
 	uint64_t tall = work->strips.tall, width = work->width[0];
 	size_t bytes = (size_t)(tall * work->all) * sizeof(float);
@@ -111,7 +111,7 @@ static tt_status scan_rows(struct work *work, float *state)
 	if (!rooms)
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < work->strips.count && !tt_strips_stop(width); i++) {
-		struct scan scan = {.y = rooms, .state = state, .width = width};
+		struct scan scan = {.y = rooms, .state = state->data, .width = width};
 
 		tt_strip_get(&strip, &work->strips, i);
 		scan.a = tt_part_load(rooms + tall * width, &strip.part[1], TTNN_FLOAT32);
@@ -133,7 +133,7 @@ static tt_status scan_from(struct work *work, const struct tt_area *state)
 	if (status == TTNN_OK)
 		status = tt_cpu_copy(&scratch.area, state);
 	if (status == TTNN_OK)
-		status = scan_rows(work, scratch.area.data);
+		status = scan_rows(work, &scratch.area);
 	if (status == TTNN_OK)
 		status = tt_cpu_copy(state, &scratch.area);
 	tt_scratch_deinit(&scratch);
