@@ -329,7 +329,7 @@ lint-shell:
 # What clang warns of in files that gcc compiles without a word.
 lint-clang: $(OUT)/include/ttnn_ops.h
 	$(Q)printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P 2 -n 16 clang -fsyntax-only $(OWN_CPPFLAGS) -Itests -I$(OUT)/include \
-		-std=c17 $(WARN) -Werror -Wno-pedantic $(ISA_avx512) -DTT_ISA=plain -isystem $(word 1,$(PY_ASK))
+		-std=c17 $(WARN) -Werror -Wno-pedantic $(ISA_avx512) -DTT_ISA=plain $(addprefix -isystem ,$(word 1,$(PY_ASK)))
 lint-cppcheck:
 	$(Q)mkdir -p build/lint/cppcheck
 	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --error-exitcode=1 \

@@ -195,7 +195,7 @@ static bool is_folder(const char *path)
 /* Whether -o has the ending of a file of this format. */
 static bool names_file(const struct tt_exporter *format)
 {
-	const char *ending = strrchr(format->ending, '.'),
+	const char *ending = format->ending ? strrchr(format->ending, '.') : NULL,
 		   *dot = output ? strrchr(output, '.') : NULL;
 
 	return ending && dot && strcmp(dot, ending) == 0 && !is_folder(output);

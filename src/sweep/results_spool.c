@@ -1,4 +1,4 @@
-/* spool.c: results that wait for the database in a file. */
+/* results_spool.c: results that wait for the database in a file. */
 #include "sweep/results_spool.h"
 
 #include <dirent.h>

@@ -254,6 +254,9 @@ static const struct ttnn_value *get_all_values(struct tt_decoder *d, size_t *cou
 	single.values = get_items(d, single.count, 0);
 	if (all > single.count && !d->bytes.bad)
 		block = get_block(d);
+	/* A block without a number is this record's alone: nothing stands for its values but themselves. */
+	if (!d->same.values)
+		d->same_from = (size_t)all;
 	if (all < single.count + block.count || all - single.count - block.count > TT_VALUES_ABSENT)
 		d->bytes.bad = true;
 	if (d->bytes.bad || d->terms->nomem)
@@ -519,6 +522,8 @@ static void get_fields_of(struct tt_event *out, struct tt_decoder *d)
 		break;
 	}
 	tt_part_pass_over(d, has);
+	d->same_from =
+		SIZE_MAX; /* values that were passed over may have come behind the arguments */
 }
 
 static inline void get_fields(struct tt_event *out, struct tt_decoder *d)

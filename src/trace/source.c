@@ -54,6 +54,7 @@ struct tt_source {
 	TT_VEC(size_t) visits; /* places before it that tell of threads and devices, in order */
 	struct tt_seen seen;
 	struct tt_source_hold hold; /* before: NULL where events go one by one */
+	bool kept;                  /* events of the holder point into the arena */
 };
 
 /* ---- the order of threads ------------------------------------------------------------------------------- */
@@ -351,7 +352,7 @@ static tt_status read_event(bool *wanted, struct tt_source *source, size_t numbe
 	struct tt_seen *seen = &source->seen;
 	bool begins;
 
-	if (source->arena.bytes && !source->hold.before)
+	if (source->arena.bytes && !source->kept)
 		tt_arena_reset(&source->arena);
 	TT_TRY(tt_decoder_next(&seen->event, &begins, &thread->decoder));
 	seen->thread = (uint32_t)number;
@@ -392,6 +393,7 @@ tt_status tt_source_next(const struct tt_seen **out, struct tt_source *source)
 		if (wanted)
 			*out = &source->seen;
 	}
+	source->kept |= *out && source->hold.before;
 	return TTNN_OK;
 }
 
@@ -400,6 +402,7 @@ void tt_source_hold(struct tt_source *source, const struct tt_source_hold *hold)
 	static const struct tt_source_hold none;
 
 	source->hold = hold ? *hold : none;
+	source->kept = false;
 }
 
 void tt_source_swap(struct tt_source *source, struct tt_arena *arena)
@@ -408,6 +411,7 @@ void tt_source_swap(struct tt_source *source, struct tt_arena *arena)
 
 	source->arena = *arena;
 	*arena = other;
+	source->kept = false;
 }
 
 /* ---- beginning again ---------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 """ttnn import: compact databases say what those of tables say, traces what their reports say, at any length."""
 
+import json
 import os
 import resource
 import shutil
@@ -70,6 +71,36 @@ def content(path):
             columns = [row[1] for row in db.execute(f"pragma table_info({name})") if (name, row[1]) != ("tensors", "size")]
             tables[name] = columns, db.execute(f"select {', '.join(columns)} from {name}").fetchall()
     return tables
+
+
+VARIED = """
+import json, random, ttnn
+device = ttnn.open_device(device_id=0)
+tile = dict(layout=ttnn.TILE_LAYOUT, device=device)
+a, b, c = (ttnn.full([1, 1, 32, 32], fill_value=1.5, **tile) for _ in range(3))
+pick = random.Random(7).choice
+ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+for _ in range(150):
+    ttnn.concat([a, b], pick([2, 3]))
+    ttnn.linear(a, b, activation=pick([None, "relu", "gelu"]))
+    ttnn.clip(a, b, c)
+    ttnn.sum(a, pick([2, 3, [2, 3]]), pick([True, False]))
+    ttnn.add(a, pick([b, 1.5, 2.5]), memory_config=pick([None, ttnn.L1_MEMORY_CONFIG, ttnn.DRAM_MEMORY_CONFIG]))
+    ttnn.maximum(a, b, **pick([{}, {"memory_config": None}]))
+    ttnn.leaky_relu(a, negative_slope=pick([0.1, 0.2]))
+graph = ttnn.graph.end_graph_capture()
+print(json.dumps([[node["params"]["name"], node["arguments"]] for node in graph if node["node_type"] == "function_start"]))
+"""
+
+
+def test_arguments_are_each_calls_own(tmp_path, tool):
+    """Texts of arguments are remembered by what a trace's calls have in common: never another call's."""
+    package = Path(ttnn.__file__).resolve().parent.parent
+    env = dict(os.environ, PYTHONPATH=str(package), TTNN_TRACE=str(tmp_path), TTNN_DIALECT="seed")
+    live = json.loads(run(sys.executable, "-c", VARIED, env=env))
+    nodes = json.loads(run(tool, "export", "graph", next(tmp_path.glob("*.ttrace"))))
+    read = [[node["params"]["name"], node["arguments"]] for node in nodes if node["node_type"] == "function_start"]
+    assert len(live) > 3000 and read[-len(live):] == live
 
 
 @pytest.mark.parametrize("report", RECORDED, ids=lambda path: path.relative_to(DATA).as_posix())
