@@ -1,8 +1,10 @@
 #include "golden/golden_movement.h"
-#include "ops/op_enums.h"
+
+#include <inttypes.h>
 
 #include "device/devtensor.h"
 #include "ops/dims.h"
+#include "ops/op_enums.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -884,6 +886,8 @@ tt_status tt_golden_index_fill(struct tt_golden *golden)
 	tt_value_number(&value, tt_call_arg(&golden->call, "value"));
 	if (!out)
 		return no_array();
+	if (dim < 0 || dim >= in->shape.rank)
+		return tt_fail(TTNN_INVALID, "golden: there is no dimension %" PRId64, dim);
 	for (uint64_t i = 0; i < in->count; i++) {
 		uint64_t at[TTNN_MAX_RANK];
 
@@ -894,6 +898,11 @@ tt_status tt_golden_index_fill(struct tt_golden *golden)
 				out->data[i] = value;
 	}
 	return TTNN_OK;
+}
+
+static tt_status no_row(const struct tt_array *array)
+{
+	return tt_fail(TTNN_INVALID, "golden: an index is outside of %u rows", array->shape.dim[1]);
 }
 
 /* Row w of a batch is row index[w] of it. */
@@ -916,6 +925,8 @@ tt_status tt_golden_tosa_gather(struct tt_golden *golden)
 
 		tt_array_coordinate(at, out, i);
 		at[1] = (uint64_t)index->data[at[0] * shape.dim[1] + at[1]];
+		if (at[1] >= in->shape.dim[1])
+			return no_row(in);
 		out->data[i] = in->data[tt_array_index(in, at)];
 	}
 	return TTNN_OK;
@@ -939,6 +950,8 @@ tt_status tt_golden_tosa_scatter(struct tt_golden *golden)
 
 		tt_array_coordinate(at, source, i);
 		at[1] = (uint64_t)index->data[at[0] * index->shape.dim[1] + at[1]];
+		if (at[1] >= out->shape.dim[1])
+			return no_row(out);
 		out->data[tt_array_index(out, at)] = source->data[i];
 	}
 	return TTNN_OK;

@@ -18,7 +18,9 @@ static struct tt_array *result_of(struct tt_golden *golden, const struct tt_arra
 
 static double at(const struct tt_array *array, uint64_t row, uint64_t column)
 {
-	return row < array->shape.dim[2] ? array->data[row * array->shape.dim[3] + column] : 0;
+	bool inside = row < array->shape.dim[2] && column < array->shape.dim[3];
+
+	return inside ? array->data[row * array->shape.dim[3] + column] : 0;
 }
 
 tt_status tt_golden_spread_product(struct tt_golden *golden)
@@ -32,8 +34,8 @@ tt_status tt_golden_spread_product(struct tt_golden *golden)
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t row = i / width, column = i % width;
 
-		out->data[i] = at(a, row, a->shape.dim[3] == LATENT ? column % LATENT : column) *
-			       at(b, row, b->shape.dim[3] == CHANNELS ? column / LATENT : column);
+		out->data[i] = at(a, row, a->shape.dim[3] <= LATENT ? column % LATENT : column) *
+			       at(b, row, b->shape.dim[3] <= CHANNELS ? column / LATENT : column);
 	}
 	return TTNN_OK;
 }
@@ -41,7 +43,8 @@ tt_status tt_golden_spread_product(struct tt_golden *golden)
 tt_status tt_golden_neighbour_sum(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input");
-	struct tt_array *out = in ? result_of(golden, in, in->shape.dim[3] / LATENT) : NULL;
+	struct tt_array *out =
+		in ? result_of(golden, in, (in->shape.dim[3] + LATENT - 1) / LATENT) : NULL;
 
 	if (!out)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
@@ -70,7 +73,7 @@ tt_status tt_golden_prefix_scan(struct tt_golden *golden)
 		uint64_t width = a->shape.dim[3];
 		double before = i < width ? state->data[i] : out->data[i - width];
 
-		out->data[i] = a->data[i] * before + bx->data[i];
+		out->data[i] = a->data[i] * before + at(bx, i / width, i % width);
 	}
 	return TTNN_OK;
 }

@@ -1,6 +1,8 @@
 /* products, sums and scans of state space models against their goldens */
 #include "test.h"
 
+#include <stdlib.h>
+
 #include "golden.h"
 #include "ops/golden_cases.h"
 #include "ops/golden_dims.h"
@@ -97,6 +99,36 @@ TEST(scans)
 		ttnn_tensor_unref(bx);
 		ttnn_tensor_unref(h);
 	}
+}
+
+/* Ones of so many columns, zeros in the padding. */
+static ttnn_tensor *ones(uint32_t width)
+{
+	struct ttnn_spec_args spec = {
+		.shape = {4, {1, 1, 32, width}}, .dtype = TTNN_BFLOAT16, .layout = TTNN_TILE};
+	float *data = malloc((size_t)32 * width * sizeof(*data));
+	ttnn_tensor *out;
+
+	for (size_t i = 0; i < (size_t)32 * width; i++)
+		data[i] = 1;
+	out = golden_upload(data, TTNN_FLOAT32, &spec, 0);
+	free(data);
+	return out;
+}
+
+/* Operations see tiles: what pads a row belongs to it. */
+TEST(rows_that_are_padded)
+{
+	ttnn_tensor *sums = ones(1000), *narrow = ones(20), *wide = ones(STATES / 32);
+
+	golden_case("ttnn.experimental.hc_sum_reduce",
+		    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(sums)}}, 1, 1);
+	golden_case("ttnn.experimental.repeat_and_interleave_eltwise_mul",
+		    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(narrow)}, {NULL, ttnn_v_tensor(wide)}},
+		    2, 1);
+	ttnn_tensor_unref(sums);
+	ttnn_tensor_unref(narrow);
+	ttnn_tensor_unref(wide);
 }
 
 TEST(every_row_was_tested)

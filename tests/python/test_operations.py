@@ -305,3 +305,41 @@ def test_golden_of_a_call_that_is_refused(device):
     with pytest.raises(RuntimeError, match="each user has an update_idx"):
         ttnn.experimental.paged_update_cache.golden(cache, rows)
     ttnn.experimental.paged_update_cache.golden(cache, rows, update_idxs=[99])
+
+
+def test_whole_numbers_for_floats(device):
+    ones = ttnn.full([1, 1, 32, 32], fill_value=1.0, layout=ttnn.TILE_LAYOUT, device=device)
+    assert set(sum(ttnn.experimental.dropout(ones, 0.0, 2, 3).to_list()[0][0], [])) == {2.0}
+    assert set(sum(ttnn.experimental.dropout(ones, 1, 2.0, 3).to_list()[0][0], [])) == {0.0}
+    assert ttnn.ema(ones, 1).to_list() == ttnn.ema(ones, 1.0).to_list()
+
+
+# What the released library answers: a text, or the shape of the result.
+SCALARS = {
+    "moreh_dot(s, s)": "3 not in [-4, 0)",
+    "moreh_matmul(s, s)": [1, 1],
+    "experimental.minimal_matmul(s, s)": "expects rank >= 2 tensors",
+    "layer_norm_pre_all_gather(s)": "3 not in [-4, 0)",
+    "rms_norm_post_all_gather(s, s)": "2 not in [-4, 2)",
+    "global_avg_pool2d(s)": "got rank 0",
+    "transformer.attention_softmax(s)": "not supported",  # the released library gives [1, 1, 1, 1]
+    "fold(empty, 1, 1)": [1, 0, 32, 32],
+    "fold(empty, 2, 2, use_transpose_as_fold=True)": [1, 16, 16, 0],
+    "transpose(rows, 2, 3)": [1, 16, 32, 0],
+    "std(empty)": "volume is 0",  # there it is a scalar
+}
+
+
+@pytest.mark.parametrize("call", SCALARS)
+def test_scalars_and_empty_tensors(device, call):
+    tile = {"layout": ttnn.TILE_LAYOUT, "device": device}
+    given = {
+        "s": ttnn.full([], fill_value=1.5, **tile),
+        "empty": ttnn.full([1, 0, 32, 32], fill_value=1.5, **tile),
+        "rows": ttnn.full([1, 16, 0, 32], fill_value=1.5, layout=ttnn.ROW_MAJOR_LAYOUT, device=device),
+    }
+    if isinstance(SCALARS[call], list):
+        assert list(eval(f"ttnn.{call}", {"ttnn": ttnn}, given).shape) == SCALARS[call]
+    else:
+        with pytest.raises(RuntimeError, match=re.escape(SCALARS[call])):
+            eval(f"ttnn.{call}", {"ttnn": ttnn}, given)

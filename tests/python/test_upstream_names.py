@@ -158,6 +158,7 @@ def test_families():
 
     assert Conv2dConfig is ttnn.Conv2dConfig
     assert ttnn.operations.matmul.matmul is ttnn.matmul
+    assert ttnn.operations.moreh.matmul is ttnn.moreh_matmul
 
 
 def test_golden_functions(torch):

@@ -156,9 +156,14 @@ static tt_status open_all(struct work *work, struct tt_session *session)
 	TT_TRY(tt_session_write(&area[0], session, job->out, false));
 	if (job->state)
 		TT_TRY(tt_session_write(&state, session, job->state, true));
-	/* The rows that pad an operand are rows of the result. */
-	for (uint32_t k = 1; k < work->areas; k++)
+	/* What pads an operand is taken as it is on the chip. */
+	for (uint32_t k = 1; k < work->areas; k++) {
+		const struct ttnn_shape *padded = &(k == 1 ? job->a : job->b)->spec.padded;
+
 		area[k].shape.dim[2] = area[0].shape.dim[2];
+		area[k].shape.dim[3] =
+			job->kind == TT_STATES_SCAN ? area[0].shape.dim[3] : padded->dim[3];
+	}
 	for (uint32_t k = 0; k < work->areas; k++) {
 		work->width[k] = tt_shape_last(&area[k].shape, 1);
 		work->all += work->width[k];

@@ -106,7 +106,7 @@ tt_status tt_pool_expand_global(struct tt_call *call)
 	struct ttnn_memory_config plain = {.layout = TTNN_INTERLEAVED,
 					   .buffer = in->spec.memory.buffer};
 	struct ttnn_arg flat[] = {{"tensor", {0}}, {"memory_config", ttnn_v_memory(&plain)}};
-	uint32_t n = is->rank == 4 ? is->dim[0] : 1, c = is->rank == 2 ? 1 : is->dim[is->rank - 1];
+	uint32_t n = is->rank == 4 ? is->dim[0] : 1, c = is->rank < 3 ? 1 : is->dim[is->rank - 1];
 	uint32_t h = is->dim[is->rank == 4], w = is->dim[(is->rank == 4) + 1];
 	struct ttnn_shape window = {2, {h, w}}, one = {2, {1, 1}}, none = {2, {0, 0}};
 	struct ttnn_shape shape = {4, {n, 1, 1, c}};

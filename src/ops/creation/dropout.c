@@ -127,7 +127,8 @@ static tt_status dropout_expand(struct tt_call *call)
 		TT_BIND(call, schema, [DTYPE] = ttnn_v_dtype(out ? out->spec.dtype : TTNN_BFLOAT16),
 			[MEMORY] = out ? ttnn_v_memory(&out->spec.memory)
 				       : tt_value_memory_or_like(call, in),
-			[PROBABILITY] = *tt_call_arg(call, "probability")));
+			[PROBABILITY] = ttnn_v_real(tt_call_real(call, "probability", 0)),
+			[SCALE] = ttnn_v_real(tt_call_real(call, "scale", 0))));
 }
 
 static const struct tt_op ops[] = {

@@ -55,7 +55,8 @@ static tt_status minimal_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = a->shape;
 
 	launch->output_count = 1;
-	shape.dim[shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
+	if (shape.rank) /* else it is refused */
+		shape.dim[shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      tt_value_given(dtype) ? (enum ttnn_dtype)dtype->integer : a->dtype,
 			      TTNN_TILE,
@@ -67,6 +68,9 @@ static tt_status minimal_validate(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *a = &launch->inputs[ACT]->spec;
 	const struct ttnn_tensor_spec *b = &launch->inputs[WEIGHT]->spec;
 
+	TT_REQUIRE(a->shape.rank >= 2 && b->shape.rank >= 2,
+		   "a_logical.rank() >= 2 && w_logical.rank() >= 2",
+		   "minimal_matmul expects rank >= 2 tensors");
 	TT_REQUIRE(!tt_dtype_is_integer(a->dtype) && !tt_dtype_is_integer(b->dtype),
 		   "dtype_supported(act_tensor.dtype()) && "
 		   "dtype_supported(weight_tensor.dtype())",

@@ -33,6 +33,8 @@ static struct ttnn_shape product_shape(const struct tt_launch *launch)
 	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
 	struct ttnn_shape out = {.rank = a->rank > b->rank ? a->rank : b->rank};
 
+	if (!out.rank) /* of two scalars */
+		return (struct ttnn_shape){2, {1, 1}};
 	for (uint32_t back = 3; back <= out.rank; back++) {
 		uint32_t x = tt_shape_last(a, back), y = tt_shape_last(b, back);
 
@@ -141,6 +143,8 @@ static tt_status moreh_dot_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *a = &launch->inputs[A]->spec;
 	struct ttnn_shape shape = a->shape;
 
+	if (!shape.rank)
+		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. 3 not in [-4, 0)");
 	shape.dim[shape.rank - 1] = 1;
 	return tt_infer_one(launch, &shape, a->dtype, TTNN_TILE);
 }

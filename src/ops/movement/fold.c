@@ -98,8 +98,10 @@ static tt_status fold_cores(const ttnn_core_set **out, const struct tt_launch *l
 			    uint64_t units)
 {
 	struct ttnn_core grid = tt_grid_size(launch->device->grid);
-	uint64_t share = tt_div_up(units, (uint64_t)grid.x * grid.y);
+	uint64_t share;
 
+	units += !units; /* nothing to do is done by one core */
+	share = tt_div_up(units, (uint64_t)grid.x * grid.y);
 	return tt_split_cores(out, grid, (struct ttnn_core){0, 0}, tt_div_up(units, share),
 			      TTNN_ORIENT_ROW_MAJOR);
 }

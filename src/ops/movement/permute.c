@@ -141,7 +141,7 @@ static tt_status permute_rows_move_memory(struct tt_plan *plan, const struct tt_
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_cores_for(&cores, launch,
-			    rows / x * tt_div_up(x, TT_TILE) * tt_div_up(width, TT_TILE)));
+			    x ? rows / x * tt_div_up(x, TT_TILE) * tt_div_up(width, TT_TILE) : 0));
 	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "cb_in", .pages = 2 * TT_TILE, .page = row),
 		       TT_DFB_ROW(2, "cb_out", .pages = 2 * TT_TILE, .page = row),
 		       TT_DFB_ROW(1, "cb_tilize", .pages = 2, .page = TT_TILE * row));

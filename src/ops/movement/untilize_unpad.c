@@ -435,10 +435,14 @@ static tt_status unpad_kernel(struct tt_launch *launch)
 	bool inside = true;
 	tt_status status;
 
-	for (uint32_t d = 0; d < extent.rank && in->padded.rank == extent.rank; d++) {
+	args.shape = in->shape;
+	for (uint32_t d = 0; d < extent.rank && in->shape.rank == extent.rank; d++) {
+		uint32_t most = tt_shape_last(&in->padded, extent.rank - d);
+
 		inside &= extent.dim[d] <= in->shape.dim[d];
-		if (extent.dim[d] > in->padded.dim[d])
-			extent.dim[d] = in->padded.dim[d];
+		args.shape.dim[d] = most;
+		if (extent.dim[d] > most)
+			extent.dim[d] = most;
 	}
 	if (inside)
 		return tt_move_part(launch->outputs[0], launch->inputs[0], &block);

@@ -299,6 +299,8 @@ static tt_status expand_attention(struct tt_call *call)
 				       .stable = true};
 
 	TT_TRY(need_device(in));
+	if (!in->spec.shape.rank)
+		return tt_fail(TTNN_UNSUPPORTED, "attention_softmax of a scalar is not supported");
 	if (want.mask) {
 		TT_TRY(scale_mask(&result, call, &want));
 		tt_call_return(call, result);

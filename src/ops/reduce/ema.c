@@ -127,9 +127,11 @@ static tt_status ema_expand(struct tt_call *call)
 
 	if (out && !tt_call_given(call, "memory_config"))
 		memory = ttnn_v_memory(&out->spec.memory);
-	return TT_LAUNCH_RETURN(call, &prog, TT_INPUTS(in), TT_OUTPUTS(out),
-				TT_BIND(call, schema, [GRID] = *tt_call_arg(call, "core_grid"),
-					[MEMORY] = memory, [COMPUTE] = compute));
+	return TT_LAUNCH_RETURN(
+		call, &prog, TT_INPUTS(in), TT_OUTPUTS(out),
+		TT_BIND(call, schema, [ALPHA] = ttnn_v_real(tt_call_real(call, "alpha", 0)),
+			[GRID] = *tt_call_arg(call, "core_grid"), [MEMORY] = memory,
+			[COMPUTE] = compute));
 }
 
 static const struct tt_op ops[] = {

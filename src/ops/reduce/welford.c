@@ -89,9 +89,9 @@ static tt_status welford_memory(struct tt_plan *plan, const struct tt_launch *la
 	uint64_t f32 = tt_tile_bytes_of(TTNN_FLOAT32);
 	const ttnn_core_set *cores;
 
-	if (gathers)
+	if (gathers && launch->attrs[BATCH].integer)
 		units /= (uint64_t)launch->attrs[BATCH].integer;
-	else
+	else if (!gathers)
 		units *= dim == TT_DIM_W ? tiles.height : tiles.width;
 	TT_TRY(tt_cores_of(&cores, launch, &launch->attrs[CORES], units));
 	if (at_once < WIDE && (at_once <= PAGES || !gathers))
