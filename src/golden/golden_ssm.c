@@ -63,17 +63,19 @@ tt_status tt_golden_prefix_scan(struct tt_golden *golden)
 	const struct tt_array *a = tt_golden_in(golden, "a"), *bx = tt_golden_in(golden, "bx"),
 			      *state = tt_golden_in(golden, "h_prev");
 	struct tt_array *out;
+	uint64_t width;
 
 	if (!a || !bx || !state)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
 	out = tt_golden_out(golden, &a->shape, tt_call_dtype(&golden->call, "dtype", a->dtype));
 	if (!out)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
-	for (uint64_t i = 0; i < out->count; i++) {
-		uint64_t width = a->shape.dim[3];
-		double before = i < width ? state->data[i] : out->data[i - width];
+	width = a->shape.dim[3];
+	for (uint64_t column = 0; column < width; column++) {
+		double before = state->data[column];
 
-		out->data[i] = a->data[i] * before + at(bx, i / width, i % width);
+		for (uint64_t i = column, row = 0; i < out->count; i += width, row++)
+			before = out->data[i] = a->data[i] * before + at(bx, row, column);
 	}
 	return TTNN_OK;
 }
