@@ -521,7 +521,7 @@ def test_creation(device):
     assert not kept.is_allocated() and not empty.is_allocated()
 
 
-@covers("rand", "randn", "uniform", "bernoulli", "dropout")
+@covers("rand", "randn", "uniform", "bernoulli", "experimental.dropout")
 def test_chance(device):
     """Moments: the numbers themselves are nobody's."""
     for x, mean, std in (
@@ -594,6 +594,79 @@ def test_collectives(two_chips, mesh_device):
     assert all(torch.equal(part, e) for part, e in zip(parts(ttnn.mesh_partition(same, 3)), x.chunk(2, 3)))
     sent = ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1))
     assert torch.equal(parts(sent)[1], x[:1])
+
+
+# ---- state space models, images as points, rows by index ----------------------------------------------------------
+
+
+def sharded(device, x, strategy, shard, cores, layout):
+    grid = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(cores[0] - 1, cores[1] - 1))})
+    spec = ttnn.ShardSpec(grid, shard, ttnn.ShardOrientation.ROW_MAJOR)
+    return bf16(device, x, layout=layout, memory_config=ttnn.MemoryConfig(strategy, ttnn.BufferType.L1, spec))
+
+
+@covers("ema", "experimental.hc_sum_reduce", "experimental.prefix_scan", "experimental.repeat_and_interleave_eltwise_mul")
+def test_states(device):
+    torch.manual_seed(5)
+    x = torch.rand(1, 2, 3, 70)
+    expected, before = [], torch.zeros(1, 2, 3)
+    for column in x.unbind(-1):
+        before = 0.75 * before + 0.25 * column
+        expected.append(before)
+    assert_close(torch.stack(expected, -1), ttnn.ema(bf16(device, x), 0.75), rtol=0.02, atol=0.01)
+    x = torch.rand(1, 1, 64, 5 * 32)
+    assert_close(x.reshape(1, 1, 64, 5, 32).sum(-1)[..., :5], ttnn.experimental.hc_sum_reduce(bf16(device, torch.cat([x] * 32, -1)))[..., :5], rtol=0.02, atol=0.1)
+    a, b = torch.rand(1, 1, 32, 32), torch.rand(1, 1, 32, 5120)
+    expected = a.repeat(1, 1, 1, 5120) * b.repeat_interleave(32, -1)
+    assert_close(expected, ttnn.experimental.repeat_and_interleave_eltwise_mul(bf16(device, a), bf16(device, b)), rtol=0.02, atol=0.01)
+    a, bx, h = torch.rand(1, 1, 64, 128), torch.randn(1, 1, 64, 128), torch.randn(1, 1, 1, 128)
+    ours = [sharded(device, t, ttnn.TensorMemoryLayout.WIDTH_SHARDED, (t.shape[2], 64), (2, 1), layout)
+            for t, layout in ((a, ttnn.TILE_LAYOUT), (bx, ttnn.TILE_LAYOUT), (h, RM))]  # fmt: skip
+    rows, before = [], h[0, 0, 0]
+    for row in range(64):
+        before = a[0, 0, row] * before + bx[0, 0, row]
+        rows.append(before)
+    assert_close(torch.stack(rows)[None, None], ttnn.experimental.prefix_scan(*ours), rtol=0.05, atol=0.1)
+    assert_close(rows[-1].reshape(1, 1, 1, 128), ours[2], rtol=0.05, atol=0.1)
+
+
+@covers("experimental.convert_to_hwc", "experimental.convert_to_chw", "experimental.create_qkv_heads")
+def test_shards_in_another_order(device):
+    exact = {"rtol": 0, "atol": 0}
+    planes = torch.randn(1, 1, 6, 128).bfloat16().float()
+    ours = sharded(device, planes, ttnn.TensorMemoryLayout.WIDTH_SHARDED, (6, 64), (2, 1), RM)
+    points = ttnn.to_torch(ttnn.experimental.convert_to_hwc(ours)).float()
+    assert torch.equal(points[..., :6], planes.transpose(-1, -2))  # channels are padded to a whole burst
+    points = torch.randn(1, 1, 128, 6).bfloat16().float()
+    ours = sharded(device, points, ttnn.TensorMemoryLayout.HEIGHT_SHARDED, (64, 32), (2, 1), ttnn.TILE_LAYOUT)
+    assert_close(points.transpose(-1, -2), ttnn.experimental.convert_to_chw(ours), **exact)
+    # Two groups, each with two heads of queries, one of keys and one of values.
+    x = torch.randn(2, 1, 32, 2 * 4 * 32).bfloat16().float()
+    groups = x.reshape(2, 32, 2, 4, 32).permute(0, 2, 3, 1, 4)
+    ours = sharded(device, x, ttnn.TensorMemoryLayout.BLOCK_SHARDED, (32, 4 * 32), (2, 2), ttnn.TILE_LAYOUT)
+    actual = ttnn.experimental.create_qkv_heads(
+        ours, num_heads=4, num_kv_heads=2, transpose_k_heads=False, memory_config=ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG
+    )
+    assert_all_close([groups[:, :, :2].flatten(1, 2), groups[:, :, 2], groups[:, :, 3]], actual, **exact)
+
+
+@covers("index_fill", "tosa_gather", "tosa_scatter", "experimental.gelu_bw")
+def test_rows_by_index(device):
+    exact = {"rtol": 0, "atol": 0}
+    x, index = torch.randn(2, 3, 40, 50).bfloat16().float(), torch.tensor([1, 7, 30])
+    actual = ttnn.index_fill(bf16(device, x, layout=RM), 2, tensor(device, index.int(), ttnn.uint32, layout=RM), 2.5)
+    assert_close(x.index_fill(2, index, 2.5), actual, **exact)
+    rows, index = torch.randn(2, 40, 50).bfloat16().float(), torch.stack([torch.randperm(40)[:8] for _ in range(2)])
+    wide = index[..., None].expand(-1, -1, 50)
+    ours = tensor(device, index.int(), ttnn.uint32)
+    assert_close(rows.gather(1, wide), ttnn.tosa_gather(bf16(device, rows), ours), **exact)
+    source = torch.randn(2, 8, 50).bfloat16().float()
+    assert_close(rows.scatter(1, wide, source), ttnn.tosa_scatter(bf16(device, rows), ours, bf16(device, source)), **exact)
+    for approximate in ("none", "tanh"):
+        x = torch.linspace(-3, 3, 32 * 32).reshape(32, 32).bfloat16().float().requires_grad_()
+        F.gelu(x, approximate=approximate).backward(torch.ones(32, 32))
+        actual = ttnn.experimental.gelu_bw(bf16(device, torch.ones(32, 32)), bf16(device, x.detach()), approximate=approximate)
+        assert_close(x.grad, actual, rtol=0.01, atol=0.01)
 
 
 # ---- all of them --------------------------------------------------------------------------------------------------
