@@ -99,6 +99,25 @@ TTNN_API void ttnn_cancel(void);
  */
 TTNN_API bool ttnn_tensor_hide(bool on);
 
+/*
+ * Memory of a device as a tensor of this spec would take it, for what is no tensor: semaphores, rings between cores. Graphs
+ * tell of the buffer, and of no operation. What is in it is not defined.
+ */
+TTNN_API enum ttnn_status ttnn_tensor_reserve(ttnn_tensor **out, ttnn_device *device,
+					      const struct ttnn_tensor_spec *spec);
+
+/*
+ * Cuts the computing cores of a device into sub-devices, numbered in this order: matmul and linear, with program configs of
+ * one and two dimensions, run on the one whose number they are given. Sets that meet, or reach beyond the device, are
+ * refused, and are all that is looked for by the first. A count of 0: all cores are the only one.
+ */
+TTNN_API enum ttnn_status ttnn_device_check_sub_devices(ttnn_device *device,
+							const ttnn_core_set *const *cores,
+							size_t count);
+TTNN_API enum ttnn_status ttnn_device_set_sub_devices(ttnn_device *device,
+						      const ttnn_core_set *const *cores,
+						      size_t count);
+
 /* Takes the next number, for an array of another library; false when no capture counts those. */
 TTNN_API bool ttnn_tensor_number(uint64_t *out);
 

@@ -544,6 +544,54 @@ static PyObject *memory_view(PyObject *module, PyObject *args)
 			     block_list(device_of(device), (enum ttnn_buffer_type)number));
 }
 
+/* reserve(device, spec) → a tensor that holds this memory */
+static PyObject *reserve(PyObject *module, PyObject *args)
+{
+	PyObject *device, *spec;
+	enum ttnn_status status;
+	struct py_call guard;
+	ttnn_tensor *tensor;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O!O!", py_device_type, &device, py_spec_type, &spec))
+		return NULL;
+	py_call_begin(&guard);
+	status = ttnn_tensor_reserve(&tensor, device_of(device), &((struct py_spec *)spec)->spec);
+	status = py_call_end(&guard, status, NULL);
+	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "reserve");
+}
+
+static PyObject *with_sub_devices(PyObject *args, bool set)
+{
+	const ttnn_core_set *sets[32];
+	PyObject *device, *list;
+	enum ttnn_status status;
+	Py_ssize_t count;
+
+	if (!PyArg_ParseTuple(args, "O!O!", py_device_type, &device, &PyList_Type, &list))
+		return NULL;
+	count = PyList_GET_SIZE(list);
+	for (Py_ssize_t i = 0; i < count && count <= 32; i++) /* more are refused by their number */
+		if (py_read_cores(&sets[i], PyList_GET_ITEM(list, i), "the cores") < 0)
+			return NULL;
+	status = (set ? ttnn_device_set_sub_devices
+		      : ttnn_device_check_sub_devices)(device_of(device), sets, (size_t)count);
+	return status == TTNN_OK ? Py_NewRef(Py_None) : py_fail(status, "set_sub_devices");
+}
+
+/* check_sub_devices(device, [cores]), set_sub_devices(device, [cores]) */
+static PyObject *check_sub_devices(PyObject *module, PyObject *args)
+{
+	(void)module;
+	return with_sub_devices(args, false);
+}
+
+static PyObject *set_sub_devices(PyObject *module, PyObject *args)
+{
+	(void)module;
+	return with_sub_devices(args, true);
+}
+
 /* ---- the type -------------------------------------------------------------------------------------------------------- */
 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
@@ -599,6 +647,9 @@ static PyMethodDef functions[] = {
 	{"close_device", close_device, METH_O, NULL},
 	{"system_info", system_info, METH_NOARGS, NULL},
 	{"memory_view", memory_view, METH_VARARGS, NULL},
+	{"reserve", reserve, METH_VARARGS, NULL},
+	{"check_sub_devices", check_sub_devices, METH_VARARGS, NULL},
+	{"set_sub_devices", set_sub_devices, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };
 

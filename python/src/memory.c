@@ -408,23 +408,39 @@ static PyObject *memory_sharded(PyObject *self, PyObject *unused)
 	return PyBool_FromLong(config_of(self)->layout != TTNN_INTERLEAVED);
 }
 
-/* The two switches that upstream calls experimental give another config. */
+/* The two switches that upstream calls experimental; a buffer has one address on all cores, or one on each. */
 static PyObject *memory_per_core(PyObject *self, PyObject *on)
 {
-	struct ttnn_memory_config config = *config_of(self);
+	struct ttnn_memory_config *config = config_of(self);
 	int truth = PyObject_IsTrue(on);
 
-	config.per_core_allocation = truth > 0;
-	return truth < 0 ? NULL : py_new_memory(&config);
+	if (truth < 0)
+		return NULL;
+	if (truth && config->range_lockstep_allocation) {
+		PyErr_SetString(PyExc_RuntimeError,
+				"per_core_allocation and range_lockstep_allocation are "
+				"mutually exclusive");
+		return NULL;
+	}
+	config->per_core_allocation = truth;
+	Py_RETURN_NONE;
 }
 
 static PyObject *memory_lockstep(PyObject *self, PyObject *on)
 {
-	struct ttnn_memory_config config = *config_of(self);
+	struct ttnn_memory_config *config = config_of(self);
 	int truth = PyObject_IsTrue(on);
 
-	config.range_lockstep_allocation = truth > 0;
-	return truth < 0 ? NULL : py_new_memory(&config);
+	if (truth < 0)
+		return NULL;
+	if (truth && config->per_core_allocation) {
+		PyErr_SetString(PyExc_RuntimeError,
+				"range_lockstep_allocation and per_core_allocation are "
+				"mutually exclusive");
+		return NULL;
+	}
+	config->range_lockstep_allocation = truth;
+	Py_RETURN_NONE;
 }
 
 FROM_JSON(memory_from_json, struct ttnn_memory_config, ttnn_memory_config_parse, py_new_memory,
@@ -435,6 +451,9 @@ static PyObject *memory_reduce(PyObject *self, PyObject *unused)
 	const struct ttnn_memory_config *config = config_of(self);
 
 	(void)unused;
+	if (config->per_core_allocation || config->range_lockstep_allocation)
+		return Py_BuildValue("N(N)", PyObject_GetAttrString(self, "from_json"),
+				     PyObject_CallMethod(self, "to_json", NULL));
 	if (config->created_with_nd_shard)
 		return Py_BuildValue("O(NN)", Py_TYPE(self), memory_field(self, "b"),
 				     memory_field(self, "n"));

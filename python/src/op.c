@@ -366,6 +366,8 @@ static PyObject *op_flag(PyObject *self, void *which)
 		return PyBool_FromLong(strncmp(info->name, "ttnn.experimental.", 18) == 0);
 	case 't':
 		return PyBool_FromLong(1);
+	case 's':
+		return PyBool_FromLong(*info->shown != 0);
 	default:
 		Py_RETURN_NONE;
 	}
@@ -374,6 +376,7 @@ static PyObject *op_flag(PyObject *self, void *which)
 static PyGetSetDef op_fields[] = {
 	{"python_fully_qualified_name", op_text, NULL, "ttnn.add", "n"},
 	{"name", op_text, NULL, "ttnn.add", "n"},
+	{"is_shown", op_flag, NULL, "Whether recordings show it, not only what it calls.", "s"},
 	{"cpp_name", op_text, NULL, "ttnn::add", "c"},
 	{"family", op_text, NULL, "Which operations it belongs to.", "f"},
 	{"__name__", op_text, NULL, NULL, "n"},

@@ -130,6 +130,26 @@ static PyObject *make_from_data(const struct made *made, int64_t wanted)
 	return result;
 }
 
+/* Behind data and data type come device, layout, memory and tile: `count` arguments without names. */
+static int take_after_dtype(struct made *made, Py_ssize_t count)
+{
+	PyObject *third = made->dtype, *fifth = made->device, *sixth = made->memory;
+
+	if ((count > 2 && count < 5 && made->device) || (count == 5 && made->memory) ||
+	    (count == 6 && made->tile)) {
+		PyErr_SetString(PyExc_TypeError, "Tensor: an argument is given twice");
+		return -1;
+	}
+	made->dtype = made->shape;
+	if (count > 2)
+		made->device = third;
+	if (count > 4)
+		made->memory = fifth;
+	if (count > 5)
+		made->tile = sixth;
+	return 0;
+}
+
 static int tensor_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = {"tensor",     "shape", "data_type", "layout", "device",
@@ -152,9 +172,11 @@ static int tensor_init(PyObject *object, PyObject *args, PyObject *kwargs)
 		/* The second argument is the data type, if any. */
 		const ttnn_enum *type;
 
-		if (made.shape && py_enum_read(&type, &wanted, made.shape) && type == py_enum_dtype)
-			made.dtype = made.shape;
-		else if (made.dtype && !py_enum_read(&type, &wanted, made.dtype))
+		if (made.shape && py_enum_read(&type, &wanted, made.shape) &&
+		    type == py_enum_dtype) {
+			if (take_after_dtype(&made, PyTuple_GET_SIZE(args)) < 0)
+				return -1;
+		} else if (made.dtype && !py_enum_read(&type, &wanted, made.dtype))
 			wanted = -1;
 		found = make_from_data(&made, wanted);
 	}

@@ -126,6 +126,14 @@ METHOD(deallocate)
 METHOD(pad)
 METHOD(unpad)
 
+static bool is_block_on_host(const ttnn_tensor *tensor)
+{
+	enum ttnn_dtype dtype = ttnn_tensor_get_spec(tensor)->dtype;
+
+	return (dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B) &&
+	       !ttnn_tensor_get_device(tensor);
+}
+
 /* to(layout) on the host; to(device, ...) is an operation. */
 static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
 			   PyObject *kwnames)
@@ -140,6 +148,8 @@ static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t nar
 		return method("ttnn.Tensor.to", self, args, nargs, kwnames);
 	if (!tensor)
 		return PyErr_Format(PyExc_RuntimeError, "this Tensor was never initialised");
+	if (is_block_on_host(tensor)) /* stays in tiles, as upstream's does */
+		return Py_NewRef(self);
 	if (ttnn_tensor_get_device(tensor)) {
 		PyObject *both[2] = {self, args[0]};
 

@@ -14,6 +14,7 @@ __version__ = _ttnn.version()
 from ttnn import config, core, decorators, device, distributed, graph, operation_tracer, trace, types
 from ttnn._ttnn import activation, cluster, fabric, mark, multi_device, profiler, program_descriptor
 from ttnn._ttnn.profiler import start_tracy_zone, stop_tracy_zone, tracy_frame, tracy_message
+from ttnn.accessor import TensorAccessorArgs
 from ttnn.config import (
     CONFIG,
     CONFIG_OVERRIDES,
@@ -42,11 +43,13 @@ from ttnn.decorators import (
 from ttnn.device import *
 from ttnn.distributed import *
 from ttnn.hardware import *
+from ttnn.overlapped import OverlappedTensor
 from ttnn.trace import (
     MeshTraceId,
     begin_trace_capture,
     end_trace_capture,
     execute_trace,
+    execute_trace as _ttnn_execute_trace,
     is_trace_capture_active,
     release_trace,
 )
@@ -60,6 +63,7 @@ import ttnn.operations.ccl
 import ttnn.operations.pool
 from ttnn.trace_allocation_config import TRACE_ALLOC_TRACKING
 from ttnn.operations.normalization import *
+transformer.SparseKVFormat = _ttnn.operations.transformer.SparseKVFormat
 
 fabric.FabricRouterConfig = FabricRouterConfig
 Tensor.tensor_topology = distributed.tensor_topology

@@ -10,17 +10,17 @@ _NAME = "comparison_records.json"
 _TABLES = ("local_tensor_comparison_records", "global_tensor_comparison_records", "tensors")
 _EMPTY_REPORT = {"version": 1, "graph": [], "devices": [], "metadata": {"rank": 0, "world_size": 1}}
 _records = {table: [] for table in _TABLES}
+_known = set()  # the numbers of the tensors
 
 
 def record_tensor_comparison_data(*, local_tensor_comparison_records=None, global_tensor_comparison_records=None, tensors=None):
     """Adds records and the tensors they speak of; a tensor that is known stays as it is."""
     _records[_TABLES[0]].extend(local_tensor_comparison_records or ())
     _records[_TABLES[1]].extend(global_tensor_comparison_records or ())
-    known = {tensor["tensor_id"] for tensor in _records["tensors"]}
     for tensor in tensors or ():
-        if tensor["tensor_id"] not in known:
+        if tensor["tensor_id"] not in _known:
             _records["tensors"].append(tensor)
-            known.add(tensor["tensor_id"])
+            _known.add(tensor["tensor_id"])
 
 
 def has_comparison_records():
@@ -28,6 +28,7 @@ def has_comparison_records():
 
 
 def reset_comparison_records_data():
+    _known.clear()
     for records in _records.values():
         records.clear()
 

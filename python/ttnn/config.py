@@ -5,9 +5,11 @@ import json
 import os
 import pathlib
 import re
+import sys
 import time
+import warnings
 
-from ttnn import _ttnn
+from ttnn import _ttnn, decorators
 
 _HOME = pathlib.Path(os.environ.get("HOME") or "/tmp")
 _DEFAULTS = {
@@ -31,6 +33,11 @@ _DEFAULTS = {
     "strict_ccl_topology": False,
     "operation_parameter_log_dir": None,
 }
+
+
+def _current():
+    """ttnn.CONFIG, which a program may have put another object in the place of; None while ttnn is imported."""
+    return getattr(sys.modules["ttnn"], "CONFIG", None) or globals().get("CONFIG")
 
 
 class Config:
@@ -57,8 +64,10 @@ class Config:
         if name == "operation_parameter_log_dir":
             value = pathlib.Path(value) if value else None
         object.__setattr__(self, name, value)
-        if self is globals().get("CONFIG"):
+        if self is _current():
             _place_parameters(name)
+            if name == "enable_comparison_mode":
+                decorators.set_comparing(value)
 
     @staticmethod
     def keys():
@@ -107,9 +116,10 @@ def _place_parameters(name):
     """
     if name not in ("operation_parameter_log_dir", "root_report_path"):
         return
-    where = _first_place or CONFIG.operation_parameter_log_dir
-    if not where and CONFIG.root_report_path is not _ROOT_NOT_SET:
-        where = CONFIG.root_report_path / "operation_parameters"
+    config = _current()
+    where = _first_place or config.operation_parameter_log_dir
+    if not where and config.root_report_path is not _ROOT_NOT_SET:
+        where = config.root_report_path / "operation_parameters"
     _ttnn.params.set_directory(where)
 
 
@@ -123,24 +133,30 @@ if CONFIG_OVERRIDES:
 
 
 def load_config_from_json_file(path):
-    CONFIG.load_from_file(path)
+    _current().load_from_file(path)
 
 
-def load_config_from_dictionary(values):
+def load_config_from_dictionary(values, from_file=False):
+    """Sets switches by their names; one that there is not is an error, or a warning if the values are an old file's."""
     for name, value in values.items():
-        setattr(CONFIG, name, value)
+        if name in _DEFAULTS:
+            setattr(_current(), name, value)
+        elif from_file:
+            warnings.warn(f"there is no configuration {name}", stacklevel=2)
+        else:
+            raise ValueError(f"there is no configuration {name}")
 
 
 def save_config_to_json_file(path):
-    CONFIG.save_to_file(path)
+    _current().save_to_file(path)
 
 
 @contextlib.contextmanager
 def manage_config(name, value):
     """Another value of a switch, for a while."""
-    before = getattr(CONFIG, name)
-    setattr(CONFIG, name, value)
+    before = getattr(_current(), name)
+    setattr(_current(), name, value)
     try:
         yield
     finally:
-        setattr(CONFIG, name, before)
+        setattr(_current(), name, before)

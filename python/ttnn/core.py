@@ -134,6 +134,8 @@ def _cores_of_grid(num_cores, grid_size_x, grid_size_y, row_wise=False):
 
 def get_optimal_worker_cores_for_sharded_tensor(tensor, noc=None):
     """The cores that hold a tensor's shards, in the order of shards; for DRAM those nearest to its banks."""
+    if tensor.storage_type() != StorageType.DEVICE:
+        raise RuntimeError("Tensor must be on device to compute optimal worker cores.")
     memory = tensor.memory_config()
     if not tensor.is_sharded():
         raise RuntimeError("Tensor must be sharded to compute optimal worker cores.")
@@ -189,7 +191,9 @@ def has_tile_padding(tensor, *, dim=None):
 
 
 def element_size(dtype):
-    return {4: 4, 2: 2, 1: 1}[_types.Tile((32, 32)).get_tile_size(dtype) // 1024]
+    if dtype in (_types.DataType.BFLOAT8_B, _types.DataType.BFLOAT4_B):
+        raise ValueError("datum for bfp2, bfp4, bfp8 is invalid")
+    return _types.Tile((32, 32)).get_tile_size(dtype) // 1024
 
 
 def tile_size(dtype):

@@ -1,12 +1,14 @@
 """Operations as Python sees them: hooks, golden functions, operations written in Python.
 
 Operations of the library are objects of the extension; one written in Python is a PythonOperation.
-While hooks are registered, or calls are recorded (python_io.py), every call of either goes through
-_call().
+While hooks are registered, or calls are recorded (python_io.py) or compared (comparison_mode.py), every call
+of either goes through _call().
 """
 
 import contextlib
 import functools
+import re
+import sys
 import threading
 
 from ttnn import _ttnn
@@ -18,6 +20,7 @@ PRE_OPERATION_HOOKS = []
 POST_OPERATION_HOOKS = []
 _inside = threading.local()
 _recorder = None
+_comparing = False
 
 
 def _call(operation, args, kwargs):
@@ -44,7 +47,12 @@ def _call_hooked(operation, args, kwargs):
         answer = _hooked(hook, operation, *replaced)
         if answer is not None:
             replaced = answer
-    output = operation.run(*replaced[0], **replaced[1])
+    if _comparing:
+        from ttnn import comparison_mode
+
+        output = comparison_mode.run(operation, *replaced, _hooked)
+    else:
+        output = operation.run(*replaced[0], **replaced[1])
     for hook in tuple(POST_OPERATION_HOOKS):
         answer = _hooked(hook, operation, *replaced, output)
         if answer is not None:
@@ -52,16 +60,16 @@ def _call_hooked(operation, args, kwargs):
     return output
 
 
-def _hooked(hook, operation, *args):
+def _hooked(hook, *args):
     _inside.hook = True
     try:
-        return hook(operation, *args)
+        return hook(*args)
     finally:
         _inside.hook = False
 
 
 def _intercepted():
-    return _recorder is not None or PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS
+    return _recorder is not None or _comparing or PRE_OPERATION_HOOKS or POST_OPERATION_HOOKS
 
 
 def _switch():
@@ -72,6 +80,15 @@ def set_recorder(recorder):
     """What hears of every call: call(), then returned() or failed(). None: nothing."""
     global _recorder
     _recorder = recorder
+    _switch()
+
+
+def set_comparing(on):
+    """Whether every operation is compared with its golden function (comparison_mode.py)."""
+    global _comparing
+    if _comparing and not on and "ttnn.comparison_mode" in sys.modules:
+        sys.modules["ttnn.comparison_mode"].forget()
+    _comparing = on
     _switch()
 
 
@@ -102,13 +119,13 @@ class PythonOperation:
     is_cpp_operation = False
     __ttnn_operation__ = None
 
-    def __init__(self, name, function, golden_function=None):
+    def __init__(self, name, function, golden_function=None, preprocess=None):
         functools.update_wrapper(self, function)
         self.python_fully_qualified_name = self.name = name
         self.function = function
         self.is_experimental = name.startswith("ttnn.experimental.")
         if golden_function is not None:
-            self.golden_function = golden_function
+            attach_golden_function(self, golden_function, preprocess_golden_function_inputs=preprocess)
 
     def run(self, *args, **kwargs):
         return self.function(*args, **kwargs)
@@ -128,11 +145,11 @@ class PythonOperation:
         return f"Operation(python_fully_qualified_name='{self.name}')"
 
 
-def register_python_operation(*, name, golden_function=None, **unused):
+def register_python_operation(*, name, golden_function=None, preprocess_golden_function_inputs=None, **unused):
     """Makes a function the operation of this name ("ttnn.experimental.my_op")."""
 
     def register(function):
-        operation = PythonOperation(name, function, golden_function)
+        operation = PythonOperation(name, function, golden_function, preprocess_golden_function_inputs)
         _export(name, operation)
         return operation
 
@@ -161,9 +178,16 @@ def _export(name, operation):
     setattr(owner, last, operation)
 
 
-def create_module_if_not_exists(name, owner):
-    import sys
+def create_module_if_not_exists(name, owner=None):
+    """The module of this name in another, made if there is none; without that one, of its whole name ("ttnn.mine.inner")."""
     import types
+
+    if owner is None:
+        first, *path = name.split(".")
+        owner = sys.modules[first]
+        for part in path:
+            owner = create_module_if_not_exists(part, owner)
+        return owner
 
     found = getattr(owner, name, None)
     if found is None:
@@ -192,8 +216,17 @@ def dump_operations(path, include_experimental=False):
         file.write("".join(f"{name}\n" for name in names))
 
 
-def attach_golden_function(operation, golden_function, **unused):
+def attach_golden_function(
+    operation, golden_function, *, preprocess_golden_function_inputs=None, postprocess_golden_function_outputs=None
+):
+    """Another golden function for an operation, on torch tensors.
+
+    Comparisons give it what preprocess_golden_function_inputs(args, kwargs) makes of a call's arguments, instead of torch
+    tensors in the place of ours. Outputs are compared as torch tensors: what makes ours of them is kept, and not called.
+    """
     operation.golden_function = golden_function
+    operation.preprocess_golden_function_inputs = preprocess_golden_function_inputs
+    operation.postprocess_golden_function_outputs = postprocess_golden_function_outputs
 
 
 def get_golden_function(operation):
@@ -211,21 +244,37 @@ def get_golden_function(operation):
 
 # Operations whose answers torch has exactly: whole numbers of any size, and truth as bool.
 _EXACT = """eq ne lt gt le ge logical_and logical_or logical_xor logical_not isnan isinf isfinite maximum minimum
-    add subtract multiply bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift""".split()
+    add subtract multiply bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift
+    remainder fmod relu square""".split()
 _TRUTH = _EXACT[:13]
+# And those that torch has by another name, or in several steps.
+_STEPS = {
+    "addcmul": lambda torch, a, b, c, value=1: a + int(value) * b * c,
+    "concat": lambda torch, parts, dim, groups=1: torch.cat([t.chunk(groups, dim)[i] for i in range(groups) for t in parts], dim),
+    "fill": lambda torch, a, value: torch.full_like(a, value),
+    "reglu": lambda torch, a, dim=-1: (halves := a.chunk(2, dim))[0] * torch.relu(halves[1]),
+    "relu_max": lambda torch, a, limit: torch.relu(a.clamp(max=int(limit))),
+    "relu_min": lambda torch, a, limit: a.clamp(min=int(limit)),
+    "rsub": lambda torch, a, b: torch.sub(b, a),
+    "squared_difference": lambda torch, a, b: torch.square(torch.sub(a, b)),
+}
 
 
 def _exact(operation, args, kwargs):
     """The answer of torch itself for tensors of truth or whole numbers; None where our golden is to say."""
-    import sys
-
     torch, name = sys.modules.get("torch"), operation.name.rsplit(".", 1)[-1]
-    if torch is None or name not in _EXACT or kwargs.keys() - {"device", "memory_config", "output_tensor", "queue_id"}:
+    unseen = {"device", "memory_config", "output_tensor", "queue_id"}
+    more = {key: value for key, value in kwargs.items() if key not in unseen}
+    if torch is None or name not in (*_EXACT, *_STEPS) or (more and (name, *more) != ("addcmul", "value")):
         return None
-    tensors = [value for value in args if isinstance(value, torch.Tensor)]
+    tensors = [value for part in args for value in (part if isinstance(part, list) else [part]) if isinstance(value, torch.Tensor)]
     if not tensors or (name not in _TRUTH and any(tensor.dtype.is_floating_point for tensor in tensors)):
         return None
-    if len(args) > 2 or any(not isinstance(value, (torch.Tensor, int, float)) for value in args):
+    if len(args) > 3 or any(not isinstance(value, (torch.Tensor, int, float, list)) for value in args):
+        return None
+    if name in _STEPS:
+        return _STEPS[name](torch, *args, **more)
+    if len(args) > 2:
         return None
     if name in ("maximum", "minimum"):
         args = [value if isinstance(value, torch.Tensor) else torch.full_like(tensors[0], value) for value in args]
@@ -235,15 +284,16 @@ def _exact(operation, args, kwargs):
 
 
 # Golden functions of upstream that take one more argument without a name than their operation does: where, and which.
-_AFTER = {"ttnn.rms_norm": (1, "weight"), "ttnn.div": (2, "rounding_mode")}
+_AFTER = {"ttnn.rms_norm": (1, "weight"), "ttnn.div": (2, "rounding_mode"), "ttnn.concat": (2, "groups")}
 
 
 def _golden(operation, *args, **kwargs):
     import ttnn
 
-    exact = _exact(operation, args, kwargs)
-    if exact is not None:
-        return exact
+    with contextlib.suppress(TypeError, RuntimeError):  # torch knows it not of such types, or divides by 0: ours is to say
+        exact = _exact(operation, args, kwargs)
+        if exact is not None:
+            return exact
     if (more := _AFTER.get(operation.name)) and len(args) > more[0]:
         kwargs = {more[1]: args[more[0]], **kwargs}
         args = args[: more[0]]
@@ -257,7 +307,9 @@ def _golden(operation, *args, **kwargs):
         foreign.append(value)
         return _ttnn.tensor.from_data(value)
 
-    names = {k: v for k, v in kwargs.items() if k != "device"}
+    # Golden functions of upstream pass over what they do not know.
+    known = {name for text in operation.signatures for name in re.findall(r"(\w+):", text)}
+    names = {k: v for k, v in kwargs.items() if k != "device" and k in known}
     results = operation.golden(*map(inner, args), **{k: inner(v) for k, v in names.items()})
 
     def outer(result):

@@ -2,13 +2,26 @@
 
 import contextlib
 import dataclasses
+import operator
 
 from ttnn import _ttnn
 from ttnn._ttnn.device import Arch, DispatchCoreAxis, DispatchCoreType
 from ttnn._ttnn.fabric import FabricTensixConfig
 from ttnn._ttnn.global_semaphore import GlobalSemaphore
 from ttnn._ttnn.multi_device import MeshDevice, MeshShape
-from ttnn._ttnn.tensor import BufferType, CoreGrid
+from ttnn._ttnn.tensor import (
+    BufferType,
+    CoreGrid,
+    CoreRange,
+    CoreRangeSet,
+    DataType,
+    Layout,
+    MemoryConfig,
+    ShardOrientation,
+    ShardSpec,
+    TensorMemoryLayout,
+    TensorSpec,
+)
 
 Device = MeshDevice
 DEFAULT_L1_SMALL_SIZE = 0
@@ -17,10 +30,41 @@ _default = None
 
 
 class DispatchCoreConfig:
-    """Which cores dispatch commands: tensix or ethernet ones, a row or a column."""
+    """Which cores dispatch commands: tensix or ethernet ones, a row or a column. What is not said is the machine's."""
 
     def __init__(self, type=None, axis=None, fabric_tensix_config=FabricTensixConfig.DISABLED):
-        self.type, self.axis, self.fabric_tensix_config = type, axis, fabric_tensix_config
+        self.fabric_tensix_config = fabric_tensix_config
+        self._say(type, axis)
+
+    def _rows_refused(self):
+        return is_blackhole() and self.fabric_tensix_config != FabricTensixConfig.MUX
+
+    def _say(self, type, axis):
+        if type == DispatchCoreType.ETH and axis == DispatchCoreAxis.COL:
+            raise RuntimeError("COL axis is not supported for ETH dispatch core type")
+        if axis == DispatchCoreAxis.ROW and self._rows_refused():
+            raise RuntimeError("ROW dispatch core axis is not supported for blackhole arch unless fabric tensix MUX is enabled")
+        self._type, self._axis = type, axis
+
+    @property
+    def type(self):
+        if self._type is not None:
+            return self._type
+        return DispatchCoreType.WORKER if self.axis == DispatchCoreAxis.COL else get_default_dispatch_core_type()
+
+    @type.setter
+    def type(self, type):
+        self._say(type, self._axis)
+
+    @property
+    def axis(self):
+        if self._axis is not None:
+            return self._axis
+        return DispatchCoreAxis.COL if self._rows_refused() else DispatchCoreAxis.ROW
+
+    @axis.setter
+    def axis(self, axis):
+        self._say(self._type, axis)
 
 
 def _options(l1_small_size, trace_region_size, num_command_queues, dispatch_core_config, worker_l1_size):
@@ -31,8 +75,8 @@ def _options(l1_small_size, trace_region_size, num_command_queues, dispatch_core
         "num_command_queues": num_command_queues,
         "worker_l1_size": worker_l1_size,
         # 0 leaves it to the machine; the numbers behind it are those of the members
-        "dispatch": 0 if config.type is None else config.type.value + 1,
-        "axis": 0 if config.axis is None else config.axis.value + 1,
+        "dispatch": 0 if config._type is None else config._type.value + 1,
+        "axis": 0 if config._axis is None else config._axis.value + 1,
     }
 
 
@@ -182,6 +226,7 @@ class _SystemMeshDescriptor:
 
 _SystemMeshDescriptor.__name__ = _SystemMeshDescriptor.__qualname__ = "SystemMeshDescriptor"
 _ttnn.cluster.get_cluster_type = _get_cluster_type
+_ttnn.device.get_arch_name = get_arch_name
 _ttnn.multi_device.SystemMeshDescriptor = _SystemMeshDescriptor
 
 
@@ -221,7 +266,9 @@ def is_grayskull(device=None):
 
 
 def get_default_dispatch_core_type():
-    return DispatchCoreType.WORKER
+    """Ethernet cores where wormholes come in pairs, else tensix cores."""
+    pairs = (getattr(_ttnn.cluster.ClusterType, name) for name in ("N300", "T3K", "N300_2x2"))
+    return DispatchCoreType.ETH if _get_cluster_type() in pairs else DispatchCoreType.WORKER
 
 
 def get_l1_alignment():
@@ -299,21 +346,181 @@ class SubDeviceManagerId(int):
 
 
 class SubDevice:
+    """Cores by their type, of which the first have tensors: Tensix, then Ethernet."""
+
     def __init__(self, cores):
-        self.cores = cores
+        if not isinstance(cores, (list, tuple)) or not all(isinstance(part, CoreRangeSet) for part in cores):
+            raise TypeError(f"SubDevice takes a list of CoreRangeSet, not {type(cores).__name__}")
+        self.cores = list(cores)
 
 
 def get_optimal_dram_bank_to_logical_worker_assignment(device, noc):
     return device.get_optimal_dram_bank_to_logical_worker_assignment(noc)
 
 
+def _room(device, cores, size, buffer_type):
+    """So many bytes on each of these cores, at one address; a tensor keeps them."""
+    shards = ShardSpec(cores, [1, size], ShardOrientation.ROW_MAJOR)
+    memory = MemoryConfig(TensorMemoryLayout.HEIGHT_SHARDED, buffer_type, shards)
+    spec = TensorSpec([cores.num_cores(), size], DataType.UINT8, Layout.ROW_MAJOR, memory)
+    return _ttnn.device.reserve(device, spec)
+
+
+_L1 = (BufferType.L1, BufferType.L1_SMALL)
+
+
+class _DeviceSemaphore(GlobalSemaphore):
+    """A semaphore with its memory, which it holds as long as it lives."""
+
+
+_DeviceSemaphore.__name__ = _DeviceSemaphore.__qualname__ = "GlobalSemaphore"
+
+
+def _semaphore_value(value):
+    if not 0 <= operator.index(value) < 2**32:
+        raise TypeError(f"The value of a global semaphore is a number of 32 bits, not {value}")
+    return value
+
+
 def create_global_semaphore(device, cores, initial_value, buffer_type=BufferType.L1):
-    """A semaphore on cores of all chips. Nothing waits for it here; calls and traces keep what it is."""
-    return GlobalSemaphore(cores, initial_value, buffer_type)
+    """A semaphore on cores of all chips. It has its place in L1; nothing waits for it here."""
+    if buffer_type not in _L1:
+        raise RuntimeError("Global semaphore can only be created for L1 buffer types")
+    semaphore = _DeviceSemaphore(cores, _semaphore_value(initial_value), buffer_type)
+    semaphore.room = _room(device, cores, 4, buffer_type)
+    return semaphore
+
+
+def get_global_semaphore_address(semaphore):
+    if not isinstance(semaphore, GlobalSemaphore):
+        raise TypeError(f"get_global_semaphore_address takes a global semaphore, not {type(semaphore).__name__}")
+    if not hasattr(semaphore, "room"):
+        raise RuntimeError("This global semaphore is on no device: create_global_semaphore makes one that has an address")
+    return semaphore.room.buffer_address()
+
+
+class GlobalSemaphoreArg:
+    """One semaphore or several, as collectives take them."""
+
+    def __init__(self, semaphores):
+        self.semaphores = [semaphores] if isinstance(semaphores, GlobalSemaphore) else list(semaphores)
+        if not all(isinstance(semaphore, GlobalSemaphore) for semaphore in self.semaphores):
+            raise TypeError("GlobalSemaphoreArg takes a semaphore, or a list of semaphores")
 
 
 def reset_global_semaphore_value(semaphore, value):
-    semaphore.value = value
+    semaphore.value = _semaphore_value(value)
+
+
+class GlobalCircularBuffer:
+    """A ring in L1 that cores pass pages through, from senders to receivers; and its settings beside it."""
+
+    def __init__(self, device, sender_receiver_core_mapping, size, buffer_type=BufferType.L1):
+        pairs = list(sender_receiver_core_mapping)
+        if not pairs:
+            raise RuntimeError("At least one sender required")
+        if buffer_type not in _L1:
+            raise RuntimeError("Global circular buffer can only be created for L1 buffer types")
+        self._senders = CoreRangeSet([CoreRange(sender, sender) for sender, _ in pairs])
+        self._receivers = CoreRangeSet([r for _, receivers in pairs for r in receivers.ranges()])
+        cores = CoreRangeSet([*self._senders.ranges(), *self._receivers.ranges()])
+        self._size, most = size, max(receivers.num_cores() for _, receivers in pairs)
+        settings = (4 * (8 + 2 * most) + 15) // 16 * 16 + 2 * 16 * most  # numbers, places of receivers, pages of each
+        self._rooms = _room(device, cores, size, buffer_type), _room(device, cores, settings, buffer_type)
+
+    def size(self):
+        return self._size
+
+    def sender_cores(self):
+        return self._senders
+
+    def receiver_cores(self):
+        return self._receivers
+
+    def buffer_address(self):
+        return self._rooms[0].buffer_address()
+
+
+def create_global_circular_buffer(mesh_device, sender_receiver_core_mapping, size, buffer_type=BufferType.L1):
+    """Room for what operations on several cores hand each other; no operation here takes it."""
+    return GlobalCircularBuffer(mesh_device, sender_receiver_core_mapping, size, buffer_type)
+
+
+def visualize_mesh_device(mesh_device):
+    """Prints which chip is where."""
+    rows, columns = mesh_device.shape
+    ids = mesh_device.get_device_ids()
+    cells = [[f"Dev. ID: {ids[r * columns + c]}", f"({r}, {c})"] for r in range(rows) for c in range(columns)]
+    width = max(len(text) for cell in cells for text in cell) + 2
+    rule = "+" + ("-" * width + "+") * columns
+    print(f"MeshDevice(rows={rows}, cols={columns}):", rule, sep="\n")
+    for r in range(rows):
+        row = cells[r * columns : (r + 1) * columns]
+        for line in range(2):
+            print("|" + "".join(cell[line].center(width) + "|" for cell in row))
+        print(rule)
+
+
+class _Managers:
+    """The ways in which a device was cut into sub-devices; 0 is the device as a whole."""
+
+    def __init__(self):
+        self.cuts, self.loaded, self.last = {0: []}, 0, 0
+
+    def count(self):
+        return len(self.cuts[self.loaded]) or 1
+
+
+def _managers(device):
+    return device.__dict__.setdefault("_sub_devices", _Managers())
+
+
+def _create_sub_device_manager(self, sub_devices, local_l1_size):
+    sub_devices = list(sub_devices)
+    if not all(isinstance(sub_device, SubDevice) for sub_device in sub_devices):
+        raise TypeError("create_sub_device_manager takes a list of SubDevice")
+    if operator.index(local_l1_size) < 0:
+        raise TypeError(f"local_l1_size is a number of bytes, not {local_l1_size}")
+    if not sub_devices:
+        raise RuntimeError("sub_device_ids to stall must not be empty")
+    managers, cut = _managers(self), [sub_device.cores[0] if sub_device.cores else CoreRangeSet([]) for sub_device in sub_devices]
+    _ttnn.device.check_sub_devices(self, cut)
+    managers.last += 1
+    managers.cuts[managers.last] = cut
+    return SubDeviceManagerId(managers.last)
+
+
+def _load_sub_device_manager(self, sub_device_manager_id):
+    managers = _managers(self)
+    if sub_device_manager_id not in managers.cuts:
+        raise RuntimeError("Sub device manager does not exist")
+    _ttnn.device.set_sub_devices(self, managers.cuts[sub_device_manager_id])
+    managers.loaded = int(sub_device_manager_id)
+
+
+def _remove_sub_device_manager(self, sub_device_manager_id):
+    managers = _managers(self)
+    for which, number in (("active", managers.loaded), ("default", 0)):
+        if sub_device_manager_id == number:
+            raise RuntimeError(f"Cannot remove {which} sub device manager {number}")
+    if managers.cuts.pop(sub_device_manager_id, None) is None:
+        raise RuntimeError("Sub device manager does not exist")
+
+
+def _set_sub_device_stall_group(self, sub_device_ids):
+    """What an operation waits for has no meaning here; numbers that are none are refused."""
+    if not sub_device_ids:
+        raise RuntimeError("sub_device_ids to stall must not be empty")
+    for number in sub_device_ids:
+        if not 0 <= operator.index(number) < _managers(self).count():
+            raise RuntimeError(f"SubDevice index {int(number)} out of bounds {_managers(self).count()}")
+
+
+MeshDevice.create_sub_device_manager = _create_sub_device_manager
+MeshDevice.load_sub_device_manager = _load_sub_device_manager
+MeshDevice.clear_loaded_sub_device_manager = lambda self: _load_sub_device_manager(self, 0)
+MeshDevice.remove_sub_device_manager = _remove_sub_device_manager
+MeshDevice.set_sub_device_stall_group = _set_sub_device_stall_group
 
 
 def _accept(result=None):
@@ -325,11 +532,6 @@ def _accept(result=None):
 
 # What only a card can do is accepted, and has no effect.
 for _name, _result in {
-    "create_sub_device_manager": SubDeviceManagerId(1),
-    "load_sub_device_manager": None,
-    "clear_loaded_sub_device_manager": None,
-    "remove_sub_device_manager": None,
-    "set_sub_device_stall_group": None,
     "reset_sub_device_stall_group": None,
     "quiesce_devices": None,
     "set_program_cache_misses_allowed": None,

@@ -32,9 +32,15 @@ from ttnn.python_io import (
     store_captured_graph,
     store_output_tensor_ids,
 )
+from ttnn.python_io import argument_text as _safe_arg_str
+from ttnn.python_io import configure_stacks as _configure_python_stack_traces_for_outer_graph_capture
 
 REPORT_VERSION = 1
 COMPARISON_RECORDS_SIDECAR_SUFFIX = comparison_records.SUFFIX
+_python_io_data = []  # what python_io recorded of the capture
+_outermost = threading.local()  # how the outermost capture of a thread was begun
+_cpp_end_graph_capture = _ttnn.graph.end
+_cpp_end_graph_capture_to_file = _ttnn.graph.end_to_file
 
 # ---- captures
 
@@ -46,6 +52,7 @@ def begin_graph_capture(run_mode=None, *, _internal=False):
     outermost = not is_graph_capture_active()
     if outermost:
         python_io.begin()
+        _outermost.dry = run_mode == RunMode.NO_DISPATCH
         if not _internal:
             reset_comparison_records_data()
     try:
@@ -58,6 +65,11 @@ def begin_graph_capture(run_mode=None, *, _internal=False):
 
 def is_graph_capture_active():
     return _ttnn.graph.depth() > 0
+
+
+def is_dry():
+    """Whether this thread's operations compute nothing: its outermost capture is one of NO_DISPATCH."""
+    return is_graph_capture_active() and getattr(_outermost, "dry", False)
 
 
 def _end(end, report=None):
@@ -75,14 +87,14 @@ def _end(end, report=None):
 
 def end_graph_capture():
     """Ends the newest capture: its nodes. None when there is none."""
-    return _end(_ttnn.graph.end)
+    return _end(_cpp_end_graph_capture)
 
 
 def end_graph_capture_to_file(report_path):
     """The same, and writes a report of it. Directories are made."""
     if not is_graph_capture_active():
         raise RuntimeError("there is no capture to end: begin_graph_capture() was not called on this thread")
-    graph = _end(lambda: _ttnn.graph.end_to_file(report_path), report_path)
+    graph = _end(lambda: _cpp_end_graph_capture_to_file(report_path), report_path)
     if graph is not None and has_comparison_records():
         comparison_records.write(pathlib.Path(report_path).with_suffix(COMPARISON_RECORDS_SIDECAR_SUFFIX))
         reset_comparison_records_data()

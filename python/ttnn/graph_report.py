@@ -10,6 +10,16 @@ import sys
 from pathlib import Path
 
 from ttnn import _ttnn
+from ttnn.report_rows import (
+    aggregate_pages_to_chunks as _aggregate_pages_to_chunks,
+    compute_tensor_lifetime_records,
+    create_database_schema,
+    get_tt_metal_git_report_metadata,
+    import_graph,
+    innermost_stack_frame as _innermost_stack_frame,
+    sanitize_git_remote_url,
+    validate_graph_integrity as _validate_graph_integrity,
+)
 from ttnn.report_fixture import derive_report_name, run_pytest_graph_report_fixture
 
 SUPPORTED_REPORT_VERSION = 1
@@ -17,6 +27,7 @@ DATABASE_SCHEMA_VERSION = "3.5"
 PYTHON_IO_SIDECAR_SUFFIX = ".python_io.json"
 COMPARISON_RECORDS_SIDECAR_SUFFIX = ".comparison_records.json"
 COMPARISON_RECORDS_FALLBACK_NAME = "comparison_records.json"
+_OPERATION_ID_STRIDE_PER_RANK_FILE = 10000  # as the library numbers operations of a rank's second file
 
 
 def _import(report_path, output_dir, db_name, generate_svgs, **options):

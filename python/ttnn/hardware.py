@@ -3,20 +3,22 @@
 Programs that name these can be imported; settings can be made and read; what would need a card says so.
 """
 
+from ttnn.counter_channel import InterProcessCounterChannel
+
 _SETTINGS = """
     CBDescriptor CBFormatDescriptor ComputeConfigDescriptor DataMovementConfigDescriptor FaceGeometry KernelDescriptor
-    MeshProgramDescriptor ProgramDescriptor ReaderConfigDescriptor RuntimeArgs SemaphoreDescriptor TensorAccessorArgs TileDescriptor
+    MeshProgramDescriptor ProgramDescriptor ReaderConfigDescriptor RuntimeArgs SemaphoreDescriptor TileDescriptor
     WriterConfigDescriptor Mcast McastConfig McastExplicitFixedSenderConfig McastFixedSenderConfig McastRotatingSenderConfig
     SocketConfig SocketConnection SocketMemoryConfig MeshCoreCoord D2DStageGateConfig D2DStageGateDescriptor
-    ChunkGdnFusedProgramConfig ChunkGdnMonoProgramConfig ChunkGdnPhasedProgramConfig Conv3dConfig IndexerScoreProgramConfig
-    PagedCacheGeometryOverride QkvCausalConv1dSiluProgramConfig
+    ChunkGdnFusedProgramConfig ChunkGdnMonoProgramConfig ChunkGdnPhasedProgramConfig IndexerScoreProgramConfig
+    QkvCausalConv1dSiluProgramConfig
 """
 _MACHINES = """
     H2DSocket D2HSocket MeshSocket H2DStreamService D2HStreamService D2DStreamService D2DStreamServiceReceiver D2DStreamServiceSender
-    InterProcessCounterChannel LayerAckService LightMetalReplay OverlappedTensor
+    LayerAckService LightMetalReplay
 """
 _CALLS = """
-    create_socket_pair create_global_circular_buffer light_metal_begin_capture light_metal_end_capture compute_fabric_connection_rt_args
+    create_socket_pair light_metal_begin_capture light_metal_end_capture compute_fabric_connection_rt_args
     fabric_connection_rt_args setup_fabric_connection setup_routing_plane_connection get_eth_forwarding_direction
     get_forwarding_link_indices get_cb_address cb_descriptor_from_sharded_tensor merge_program_descriptors
     compute_program_descriptor_hash
@@ -146,6 +148,11 @@ def _nothing(*unused, **ignored):
 
 
 apply_device_delay = enable_asynchronous_slow_dispatch = disable_asynchronous_slow_dispatch = dump_stack_trace_on_segfault = _nothing
+
+
+def get_all_mgd_fabric_types(*unused):
+    """What a descriptor of the machine's links says of each mesh; there is no such file here."""
+    return {}
 
 
 def get_latest_programs_perf_data(*unused):

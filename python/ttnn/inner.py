@@ -3,7 +3,7 @@
 import sys
 import types
 
-from ttnn import _ttnn, config, core, decorators, hardware
+from ttnn import _ttnn, config, core, decorators, device, hardware, overlapped
 
 
 def _module(name, **members):
@@ -23,8 +23,16 @@ _module(
     light_metal_begin_capture=hardware.light_metal_begin_capture,
     light_metal_end_capture=hardware.light_metal_end_capture,
     set_printoptions=core.set_printoptions,
+    tilize_and_pack_bfp4_b=overlapped.tilize_and_pack_bfp4_b,
+    tilize_and_pack_bfp8_b=overlapped.tilize_and_pack_bfp8_b,
 )
 _module("deprecated", operations=types.ModuleType("ttnn._ttnn.deprecated.operations"))
 # Upstream has kernels that were written and ones that were generated; their answers are the same.
 _untilize = _ttnn.all_operations()["ttnn.untilize"]
 _ttnn.operations.data_movement.untilize_force_native = _ttnn.operations.data_movement.untilize_force_codegen = _untilize
+_ttnn.operations.experimental.ccl_experimental.GlobalSemaphoreArg = device.GlobalSemaphoreArg
+for _name in ("OverlappedTensor", "dump_overlapped_tensors", "load_overlapped_tensors"):
+    setattr(_ttnn.tensor, _name, getattr(overlapped, _name))
+_ttnn.device.SubDeviceId = device.SubDeviceId
+_ttnn.device.SubDeviceManagerId = device.SubDeviceManagerId
+_ttnn.global_semaphore.global_semaphore = device.GlobalSemaphore

@@ -16,8 +16,12 @@ from ttnn import _ttnn, decorators
 _SUFFIX = ".python_io.json"
 _LONG, _DEEP = 32, 4  # of lists with tensors: how much of them is written
 _OURS = str(pathlib.Path(__file__).parent)
-_records = []
 _state = {"recording": False, "wanted": False}
+
+
+def _records():
+    """The records of this capture: ttnn.graph._python_io_data, whoever made that list."""
+    return sys.modules["ttnn.graph"]._python_io_data
 
 
 def enable_python_io_recording():
@@ -49,17 +53,20 @@ def is_python_stack_trace_enabled():
     return _ttnn.graph.get_switch(_ttnn.graph.PYTHON_STACKS)
 
 
+def configure_stacks(ttnn):
+    """Stacks of Python for this capture, where CONFIG wants them."""
+    wanted = (getattr(ttnn.CONFIG, name, False) for name in ("enable_graph_python_stack_traces", "enable_detailed_tensor_report"))
+    _state["wanted"] = any(wanted) and not is_python_stack_trace_enabled()
+    if _state["wanted"]:
+        enable_python_stack_traces()
+
+
 def begin():
     """The outermost capture begins."""
     import ttnn
 
-    _records.clear()
-    config = ttnn.CONFIG
-    _state["wanted"] = (
-        config.enable_graph_python_stack_traces or config.enable_detailed_tensor_report
-    ) and not is_python_stack_trace_enabled()
-    if _state["wanted"]:
-        enable_python_stack_traces()
+    _records().clear()
+    configure_stacks(ttnn)
     if os.environ.get("TTNN_DIALECT") == "tt-metal":
         enable_python_io_recording()
 
@@ -70,12 +77,12 @@ def end(report=None):
     if _state["wanted"]:
         _state["wanted"] = False
         disable_python_stack_traces()
-    if report is not None and _records:
+    if report is not None and _records():
         path = pathlib.Path(report).with_suffix(_SUFFIX)
         aside = path.with_name(path.name + ".new")
-        aside.write_text(json.dumps(_records))
+        aside.write_text(json.dumps(_records()))
         aside.replace(path)
-    _records.clear()
+    _records().clear()
 
 
 # ---- one call
@@ -119,7 +126,7 @@ def _tensor_text(tensor):
     return f"ttnn.Tensor({', '.join(f'{name}={value}' for name, value in parts.items())})"
 
 
-def _text(value, depth=0):
+def argument_text(value, depth=0):
     """An argument, without the elements of tensors; long and deep lists in part."""
     if isinstance(value, _ttnn.tensor.Tensor):
         return _tensor_text(value)
@@ -129,7 +136,7 @@ def _text(value, depth=0):
         opening, closing = "[]" if isinstance(value, list) else "()"
         if depth >= _DEEP:
             return f"{opening}... {len(value)} element(s) below the summary depth limit{closing}"
-        parts = [_text(item, depth + 1) for item in value[:_LONG]]
+        parts = [argument_text(item, depth + 1) for item in value[:_LONG]]
         if len(value) > _LONG:
             parts.append(f"... +{len(value) - _LONG} more")
         return f"{opening}{', '.join(parts)}{closing}"
@@ -158,8 +165,9 @@ def _stack():
 
 def append_python_io_record(name):
     """A new record that says only who is called; those below fill it in."""
-    _records.append({"name": name, "arguments": {}, "input_tensor_ids": []})
-    return _records[-1]
+    record = {"name": name, "arguments": {}, "input_tensor_ids": []}
+    _records().append(record)
+    return record
 
 
 def record_python_operation(name, function_args, function_kwargs, *, record=None):
@@ -167,7 +175,7 @@ def record_python_operation(name, function_args, function_kwargs, *, record=None
     args, kwargs = function_args, function_kwargs
     record = append_python_io_record(name) if record is None else record
     kwargs = {n: v for n, v in kwargs.items() if n not in ("queue_id", "cq_id")}
-    record["arguments"] = {**{n: _text(v) for n, v in kwargs.items()}, **{str(i): _text(a) for i, a in enumerate(args)}}
+    record["arguments"] = {**{n: argument_text(v) for n, v in kwargs.items()}, **{str(i): argument_text(a) for i, a in enumerate(args)}}
     record["input_tensor_ids"] = _ids([*args, *kwargs.values()])
     if is_python_stack_trace_enabled():
         record["python_stack_trace"] = _stack()
@@ -182,23 +190,28 @@ def record_python_operation_error(record, error_type, error_message):
 
 def store_output_tensor_ids(output_tensor_ids):
     """The numbers of the tensors that the last call gave."""
-    if _records:
-        _records[-1]["output_tensor_ids"] = output_tensor_ids
+    if _records():
+        _records()[-1]["output_tensor_ids"] = output_tensor_ids
 
 
 def store_captured_graph(captured_graph_json):
     """The graph of the last call."""
-    if _records:
-        _records[-1]["captured_graph"] = captured_graph_json
+    if _records():
+        _records()[-1]["captured_graph"] = captured_graph_json
 
 
 def call(operation, args, kwargs):
-    """A call begins; its record, for returned() or failed()."""
+    """A call begins; its record, for returned() or failed(), or None: recordings show only what it calls."""
+    if not getattr(operation, "is_shown", True):
+        return None
+    if operation.python_fully_qualified_name == "ttnn.Tensor.__getitem__" and len(args[1]) == 1:
+        args = (args[0], args[1][0])  # x[0:32], most likely
     return record_python_operation(operation.python_fully_qualified_name, args, kwargs)
 
 
 def returned(record, output):
-    store_output_tensor_ids(_ids([output]))
+    if record is not None:
+        store_output_tensor_ids(_ids([output]))
 
 
 def failed(record, error):

@@ -232,10 +232,29 @@ struct tt_conv_job {
 	struct tt_window window;
 	uint32_t out_channels, groups;
 	bool transposed;
+	bool replicate; /* plain: padding is the nearest pixel inside, not zeros */
 	enum tt_weight_form form;
 	uint32_t slices, depth;           /* MATRIX */
 	const struct tt_unary_step *post; /* (optional) */
 	uint32_t post_count;
+};
+
+/*
+ * out = convolution of volumes [batch, depth, height, width, channels] with weights, + bias. A row of `out` is what
+ * the windows of one place see times `weight` (plus `weight_low`), a matrix whose rows are [blocks of channels, depth,
+ * height, width of the kernel, channels of a block]. What lies outside is zeros, the nearest element inside (replicate), or in
+ * `halo`: rows of channels for places above, below, left and right of each slice, each [batch × depth, rows, columns]. Rows and
+ * columns from mask[] on (0: none) are zeros, counted from the two numbers in `origin`. Around its places `out` has
+ * out_pad[] rows and columns of zeros.
+ */
+struct tt_conv3d_job {
+	struct tt_tensor *out, *in, *weight;
+	struct tt_tensor *weight_low, *bias, *halo, *origin; /* (optional) */
+	uint32_t kernel[3], stride[3], pad[3], dilation[3];
+	uint32_t block; /* channels of a block; they divide into such */
+	bool halves;    /* sums of blocks are rounded to bfloat16 */
+	bool replicate;
+	uint32_t mask[2], out_pad[2];
 };
 
 enum tt_pool_kind { TT_POOL_MAX, TT_POOL_AVERAGE };
@@ -277,6 +296,18 @@ struct tt_sample_job {
 	bool nearest, precomputed, corners;
 };
 
+/*
+ * Images [batch, height, width, channels] turned around a point. Numbers have 16 bits behind the point. Pixels
+ * outside of the image are `fill`; linear weights four pixels, else the nearest is taken.
+ */
+struct tt_rotate_job {
+	struct tt_tensor *out, *in;
+	int64_t cosine, sine;
+	int64_t center[2]; /* down, across */
+	float fill;
+	bool linear;
+};
+
 /* ---- normalisation -------------------------------------------------------------------------------------- */
 
 enum tt_norm_kind {
@@ -298,10 +329,18 @@ struct tt_norm_job {
 	struct tt_tensor *mean, *variance; /* BATCH alone */
 	enum tt_norm_kind kind;
 	uint32_t groups; /* GROUP */
+	uint32_t
+		part; /* (optional) GROUP: so many elements of gamma and beta, then padding to a whole tile, and so on */
 	double epsilon;
 	const struct tt_unary_step *post; /* (optional) */
 	uint32_t post_count;
 };
+
+/* How many elements gamma has for channels in such parts; 0: without padding. */
+static inline uint64_t tt_norm_vector(uint64_t channels, uint32_t part)
+{
+	return part ? channels / part * ((part + 31u) / 32 * 32) : channels;
+}
 
 /* ---- attention ------------------------------------------------------------------------------------------- */
 
@@ -311,11 +350,16 @@ struct tt_norm_job {
  *   q, out     [batch, heads, rows, width]; with `decode` [1, batch, heads, width]: one row each
  *   k, v       [batch or 1, key heads, columns, width]; heads is a multiple of the key heads, and a
  *              head uses key head number head / (heads / key heads). Without v the values are the
- *              first out-width columns of k. v and out have a width of their own.
+ *              first out-width columns of k. v and out have a width of their own, and v may have
+ *              another number of heads if one number divides the other.
  *   pages      k and v are [blocks, key heads, block rows, width], and column j of batch b lies in
  *              row j % block rows of block pages[b, j / block rows]
+ *   modulo     not 0: and column j where column j % modulo does; a multiple of the block rows
  *   mask       [batch or 1, heads or 1, rows or 1, columns]; with `decode` [batch or 1, 1, heads or
  *              1, columns]. Columns beyond its last one are not seen.
+ *              It may have fewer heads, each for as many.
+ *   chosen     [1, groups of heads, rows, any]: numbers of blocks of `block` columns that a row
+ *              sees; 0xffffffff is none
  *   position   row i of a batch is at position start + i, or its own start from positions[batch];
  *              a start below 0 leaves zeros for that batch
  *   causal     a row sees the columns up to its position
@@ -323,9 +367,10 @@ struct tt_norm_job {
  *              away
  *   segments   the first columns of parts of the sequence and, last, its end: a row sees the columns
  *              of its own part alone
- *   sink       an element for each head that takes part in the softmax (not scaled), with no value
+ *   sink       the same number of elements for each head: its first one, times the scale, takes part
+ *              in the softmax, with no value
  *
- * A row that sees no column is 0. Memory is linear in rows and columns.
+ * A row that sees no column is 0. Memory is linear in rows and columns; `chosen` takes their product.
  */
 struct tt_attention_job {
 	struct tt_tensor *out, *q, *k;
@@ -336,6 +381,10 @@ struct tt_attention_job {
 	double scale;
 	bool causal, decode;
 	uint32_t window;
+	uint32_t modulo; /* 0: none; with pages */
+	uint32_t slot;   /* the batch of k and v that belongs to the first of q; without pages */
+	struct tt_tensor *chosen; /* (optional) instead of a mask, for one batch */
+	uint32_t block;
 };
 
 /*
@@ -347,6 +396,8 @@ struct tt_attention_job {
  *   cache      [batch, heads, rows, width], or with pages [blocks, heads, block rows, width] as
  *              for attention, where the cache batch is a row of the page table; a block below 0
  *              is left out
+ *   modulo     not 0, with pages: position p goes where p % modulo does, the last ones stay
+ *   valid      with modulo: rows from this number on, made a whole number of blocks, are left out
  */
 struct tt_cache_job {
 	struct tt_tensor *cache, *in;
@@ -354,8 +405,10 @@ struct tt_cache_job {
 	struct tt_tensor *positions;   /* (optional) */
 	const int32_t *position_list;  /* (optional) */
 	struct tt_tensor *batch_index; /* (optional) its first element is batch_start */
+	struct tt_tensor *valid;       /* (optional) its first element */
 	int64_t start;
 	uint32_t batch_start;
+	uint32_t modulo;
 	bool decode;
 };
 
@@ -423,9 +476,11 @@ struct tt_backend {
 	tt_status (*random)(const struct tt_random_job *job);
 	tt_status (*matmul)(const struct tt_matmul_job *job);
 	tt_status (*conv)(const struct tt_conv_job *job);
+	tt_status (*conv3d)(const struct tt_conv3d_job *job);
 	tt_status (*pool)(const struct tt_pool_job *job);
 	tt_status (*resize)(const struct tt_resize_job *job);
 	tt_status (*sample)(const struct tt_sample_job *job);
+	tt_status (*rotate)(const struct tt_rotate_job *job);
 	tt_status (*norm)(const struct tt_norm_job *job);
 	tt_status (*attention)(const struct tt_attention_job *job);
 	tt_status (*cache)(const struct tt_cache_job *job);

@@ -491,6 +491,14 @@ const char *tt_jsonslice_key(const struct tt_jsonslice *slices, size_t *length)
 	return slices->has_key ? tt_str_text(&slices->key) : NULL;
 }
 
+bool tt_jsonslice_is(const struct tt_jsonslice *slices, const char *key)
+{
+	size_t length;
+	const char *found = tt_jsonslice_key(slices, &length);
+
+	return found && length == strlen(key) && memcmp(found, key, length) == 0;
+}
+
 enum tt_json_kind tt_jsonslice_kind(struct tt_jsonslice *slices)
 {
 	if (slices->status != TTNN_OK || slices->place != AT)

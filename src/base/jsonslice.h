@@ -6,7 +6,7 @@
  *
  *	while (tt_jsonslice_next(slices))                     the one value of the file: an object
  *		for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);)       its members
- *			if (strcmp(tt_jsonslice_key(slices, NULL), "graph") == 0)
+ *			if (tt_jsonslice_is(slices, "graph"))
  *				for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);)
  *					use(tt_jsonslice_read(slices));
  *	status = tt_jsonslice_status(slices);
@@ -46,6 +46,9 @@ bool tt_jsonslice_next(struct tt_jsonslice *slices);
 
 /* The key of the present member, NULL in arrays; length may be NULL. Lives until the next move. */
 const char *tt_jsonslice_key(const struct tt_jsonslice *slices, size_t *length);
+
+/* Whether that is its key: one with a NUL in it is no other. */
+bool tt_jsonslice_is(const struct tt_jsonslice *slices, const char *key);
 
 /* TT_JSON_ARRAY or TT_JSON_OBJECT; TT_JSON_ABSENT for anything else, which has to be read. */
 enum tt_json_kind tt_jsonslice_kind(struct tt_jsonslice *slices);

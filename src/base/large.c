@@ -4,8 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "base/deadline.h"
 #include "base/env.h"
 #include "base/lock.h"
 #include "base/mem.h"
@@ -13,6 +15,7 @@
 #define ALIGN 64
 #define SMALL ((size_t)64 << 10) /* below that malloc reuses well by itself */
 #define HUGE_PAGE ((size_t)2 << 20)
+#define PIECE ((size_t)1 << 20) /* of zeros, between two looks at the deadline */
 /*
  * Eight sizes from one power of two to the next: less than an eighth is lost. From 2 to 16 MB the
  * sizes are whole huge pages instead, of which one is lost at most, which is nearly half at 2 MB.
@@ -201,15 +204,13 @@ static void small_free(unsigned char *block)
 	tt_free(block - block[-1]);
 }
 
-void *tt_large_alloc(size_t size)
+/* *zeros: whether they are the system's, which are zeros. */
+static void *large_alloc(bool *zeros, size_t size)
 {
+	size_t whole = class_size(size);
 	struct idle *block;
 	void *fresh;
-	size_t whole;
 
-	if (size < SMALL)
-		return small_alloc(size);
-	whole = class_size(size);
 	if (!whole || tt_mem_refuse())
 		return NULL;
 	hold_ready();
@@ -222,10 +223,28 @@ void *tt_large_alloc(size_t size)
 		tt_large_trim();
 		fresh = map_block(whole);
 	}
+	*zeros = !block;
 	tt_mem_count(fresh ? 1 : 0);
 	if (fresh)
 		hide((char *)fresh + size, whole - size);
 	return fresh;
+}
+
+void *tt_large_alloc(size_t size)
+{
+	bool zeros;
+
+	return size < SMALL ? small_alloc(size) : large_alloc(&zeros, size);
+}
+
+void *tt_large_zeroed(size_t size)
+{
+	bool zeros = false;
+	char *block = size < SMALL ? small_alloc(size) : large_alloc(&zeros, size);
+
+	for (size_t done = 0; block && !zeros && done < size && !tt_deadline_stop(); done += PIECE)
+		memset(block + done, 0, size - done < PIECE ? size - done : PIECE);
+	return block;
 }
 
 void tt_large_free(void *block, size_t size)

@@ -15,6 +15,12 @@
 /* A block of at least `size` bytes, aligned to 64, from 2 MB on to 2 MB; NULL when exhausted. */
 void *tt_large_alloc(size_t size);
 
+/*
+ * The same, of zeros. Fresh pages are not touched for it: who writes them first waits for them. Zeros are missing
+ * when the operation has no time left meanwhile or is cancelled: ask deadline.h afterwards.
+ */
+void *tt_large_zeroed(size_t size);
+
 /* Gives a block back; size is the one it was asked for with. NULL is fine. */
 void tt_large_free(void *block, size_t size);
 

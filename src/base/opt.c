@@ -477,6 +477,7 @@ static void add_option(struct tt_str *out, const struct tt_opt *opt, size_t colu
 static size_t help_column(const struct tt_cmd *cmd)
 {
 	size_t column = option_width(&help_row) + 2;
+	struct tt_cmd_word word;
 
 	for (const struct tt_opt *opt = options_of(cmd); is_row(opt); opt++)
 		if (option_width(opt) + 2 > column && option_width(opt) + 2 <= HELP_COLUMN)
@@ -484,7 +485,22 @@ static size_t help_column(const struct tt_cmd *cmd)
 	for (const struct tt_cmd *const *sub = commands_of(cmd); *sub; sub++)
 		if (strlen((*sub)->name) + 4 > column)
 			column = strlen((*sub)->name) + 4;
+	for (size_t i = 0; cmd->word && cmd->word(&word, i); i++)
+		if (strlen(word.name) + 4 > column)
+			column = strlen(word.name) + 4;
 	return column;
+}
+
+static void add_topic(struct tt_str *out, const struct tt_cmd *cmd, size_t column)
+{
+	struct tt_cmd_word word;
+
+	if (cmd->word)
+		tt_str_addf(out, "\n%s:\n", cmd->topic);
+	for (size_t i = 0; cmd->word && cmd->word(&word, i); i++) {
+		tt_str_addf(out, "  %s", word.name);
+		add_wrapped(out, 2 + strlen(word.name), column, word.help);
+	}
 }
 
 void tt_cmd_help(struct tt_str *out, const struct tt_cmd *cmd, const char *path)
@@ -507,6 +523,7 @@ void tt_cmd_help(struct tt_str *out, const struct tt_cmd *cmd, const char *path)
 	for (const struct tt_opt *opt = options_of(cmd); is_row(opt); opt++)
 		add_option(out, opt, column);
 	add_option(out, &help_row, column);
+	add_topic(out, cmd, column);
 	if (cmd->more)
 		tt_str_addf(out, "\n%s\n", cmd->more);
 }

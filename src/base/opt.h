@@ -64,6 +64,11 @@ struct tt_opt {
 
 #define TT_CMD_ANY SIZE_MAX
 
+/* A word of a list that the help shows, and one line about it. */
+struct tt_cmd_word {
+	const char *name, *help;
+};
+
 struct tt_cmd {
 	const char *name;
 	const char *help;     /* one line, for the list of commands */
@@ -71,6 +76,9 @@ struct tt_cmd {
 	size_t least, most;   /* operands; most may be TT_CMD_ANY */
 	bool stop_at_operand; /* what follows the first operand is not ours: "-- PROG ARGS" */
 	const char *more;     /* (optional) text under the options, wrapped by hand */
+	/* (optional) Words that the first operand may be, under `topic`: gives the i-th, false behind the last. */
+	bool (*word)(struct tt_cmd_word *out, size_t i);
+	const char *topic;
 	const struct tt_opt *options; /* (optional) */
 	const char *exclusive; /* (optional) options of which one can be given: "tree|peak" */
 	const struct tt_cmd *const *commands; /* (optional) instead of run; ends with NULL */

@@ -21,11 +21,9 @@ static bool is_recording(struct tt_jsonslice *file)
 		return true;
 	tt_jsonslice_enter(file);
 	while (tt_jsonslice_next(file)) {
-		const char *key = tt_jsonslice_key(file, NULL);
-
-		if (strcmp(key, "operations") == 0 || strcmp(key, "content") == 0)
+		if (tt_jsonslice_is(file, "operations") || tt_jsonslice_is(file, "content"))
 			return false;
-		if (strcmp(key, "graph") == 0)
+		if (tt_jsonslice_is(file, "graph"))
 			return true;
 	}
 	return true;

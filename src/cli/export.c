@@ -337,6 +337,17 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 								       : cli_stop_fail();
 }
 
+static bool format_word(struct tt_cmd_word *out, size_t i)
+{
+	for (size_t t = 0; t < TT_COUNT(tables); i -= tables[t++]->count)
+		if (i < tables[t]->count) {
+			*out = (struct tt_cmd_word){tables[t]->rows[i].name,
+						    tables[t]->rows[i].help};
+			return true;
+		}
+	return false;
+}
+
 const struct tt_cmd cli_export = {
 	.name = "export",
 	.help = "write traces or graphs in a form that others read",
@@ -344,11 +355,9 @@ const struct tt_cmd cli_export = {
 	.least = 2,
 	.most = TT_CMD_ANY,
 	.options = options,
-	.more = "Formats: graph and report (JSON), svg (calls), flow (operations and tensors, SVG), dot (Graphviz),\n"
-		"flame (folded stacks), params (a file per operation; -o is their directory), csv (a line per\n"
-		"operation, as profilers write it), performance (a folder for viewers of those), tracy, perfetto and\n"
-		"chrome (timelines). DIR is a folder of traces and reports. Several inputs become a file each in the\n"
-		"folder OUT, of params a folder each, of flame one text, of csv and performance one report, of\n"
-		"timelines one file.\n",
+	.topic = "Formats",
+	.word = format_word,
+	.more = "DIR is a folder of traces and reports. Several inputs become a file each in the folder OUT, of params\n"
+		"a folder each, of flame one text, of csv and performance one report, of timelines one file.\n",
 	.run = run,
 };

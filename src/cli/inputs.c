@@ -35,7 +35,7 @@ tt_status cli_json_kind(enum cli_json *out, const char *path)
 		else if (tt_jsonslice_kind(slices) == TT_JSON_OBJECT)
 			for (tt_jsonslice_enter(slices);
 			     *out == CLI_JSON_OTHER && tt_jsonslice_next(slices);)
-				if (strcmp(tt_jsonslice_key(slices, NULL), "graph") == 0)
+				if (tt_jsonslice_is(slices, "graph"))
 					*out = CLI_JSON_REPORT;
 	}
 	status = tt_jsonslice_status(slices);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/show_profile.h"
@@ -142,8 +143,6 @@ static tt_status table_end(void)
 	return end_json();
 }
 
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-
 /* ---- operations ----------------------------------------------------------------------------------------- */
 
 static tt_status show_operations(struct tt_input *input)
@@ -164,9 +163,9 @@ static tt_status show_operations(struct tt_input *input)
 		if (length < 100 && (int)length > -columns[0].width)
 			columns[0].width = -(int)length;
 	}
-	table_begin(columns, COUNT(columns));
+	table_begin(columns, TT_COUNT(columns));
 	for (size_t i = 0; i < table.rows.count; i++)
-		table_row(columns, COUNT(columns), &table.rows.data[i]);
+		table_row(columns, TT_COUNT(columns), &table.rows.data[i]);
 	tt_calls_table_deinit(&table);
 	return table_end();
 }
@@ -214,14 +213,14 @@ static void tell_memory(void *context, const struct tt_memory_moment *moment)
 	if (!row.event)
 		return;
 	row.number = (*number)++;
-	table_row(memory_columns, COUNT(memory_columns), &row);
+	table_row(memory_columns, TT_COUNT(memory_columns), &row);
 }
 
 static tt_status show_memory(struct tt_stream *stream)
 {
 	uint64_t number = 0;
 
-	table_begin(memory_columns, COUNT(memory_columns));
+	table_begin(memory_columns, TT_COUNT(memory_columns));
 	TT_TRY(tt_memory_each(stream, tell_memory, &number));
 	return table_end();
 }

@@ -1,9 +1,8 @@
 #include "device/arch.h"
+#include "base/vec.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const dispatch_names[TT_DISPATCH_COUNT] = {"tensix_row", "tensix_column",
 							      "ethernet", "slow"};
@@ -285,7 +284,7 @@ static tt_status read_dram(struct reader *r)
 	const struct tt_yaml *dram, *banks;
 
 	TT_TRY(tt_yaml_need(&dram, r->doc, r->node, "dram"));
-	TT_TRY(read_fields(r, dram, dram_fields, COUNT(dram_fields)));
+	TT_TRY(read_fields(r, dram, dram_fields, TT_COUNT(dram_fields)));
 	if (!is_power_of_2(arch->dram_align) || !is_power_of_2(arch->l1_align) ||
 	    arch->dram_align % arch->l1_align)
 		return tt_yaml_fail(r->doc, dram,
@@ -317,7 +316,7 @@ static tt_status read_map(struct reader *r, struct tt_memory_map *map, const str
 	};
 
 	TT_TRY(read_text(&map->name, r, node, "name"));
-	for (size_t i = 0; i < COUNT(sizes); i++) {
+	for (size_t i = 0; i < TT_COUNT(sizes); i++) {
 		const struct tt_yaml *value;
 		uint64_t number;
 
@@ -365,7 +364,7 @@ static tt_status read_rates(struct reader *r)
 	const struct tt_yaml *model, *list;
 
 	TT_TRY(tt_yaml_need(&model, r->doc, r->node, "noc_model"));
-	TT_TRY(read_fields(r, model, noc_fields, COUNT(noc_fields)));
+	TT_TRY(read_fields(r, model, noc_fields, TT_COUNT(noc_fields)));
 	TT_TRY(tt_yaml_need(&list, r->doc, model, "size"));
 	if (list->count == 0 || list->count > TT_ARCH_RATES)
 		return tt_yaml_fail(r->doc, list, "sizes are %zu; 1 to %d are possible",
@@ -375,7 +374,7 @@ static tt_status read_rates(struct reader *r)
 	for (size_t i = 0; i < rates->count; i++)
 		if (!is_power_of_2(rates->size[i]) || (i && rates->size[i] <= rates->size[i - 1]))
 			return tt_yaml_fail(r->doc, list, "sizes are rising powers of 2");
-	for (size_t c = 0; c < COUNT(columns); c++) {
+	for (size_t c = 0; c < TT_COUNT(columns); c++) {
 		float *to = columns[c].to;
 		double rate;
 
@@ -406,7 +405,7 @@ tt_status tt_arch_read(struct tt_arch *out, const struct tt_yaml_doc *doc,
 	TT_TRY(read_text(&out->name, &r, node, "name"));
 	TT_TRY(read_text(&out->text, &r, node, "text"));
 	TT_TRY(read_text(&out->family, &r, node, "family"));
-	TT_TRY(read_fields(&r, node, fields, COUNT(fields)));
+	TT_TRY(read_fields(&r, node, fields, TT_COUNT(fields)));
 	TT_TRY(read_grid(&r));
 	TT_TRY(read_products(&r));
 	TT_TRY(read_dram(&r));

@@ -74,13 +74,11 @@ static tt_status ensure_slots(struct tt_buffer *buffer)
 static tt_status renew(struct tt_storage **out, const struct tt_storage *old, uint64_t bytes,
 		       enum tt_buffer_access access)
 {
+	if (access != TT_BUFFER_OVERWRITE && !old)
+		return tt_storage_zeroed(out, bytes);
 	TT_TRY(tt_storage_new(out, bytes));
-	if (access == TT_BUFFER_OVERWRITE)
-		return TTNN_OK;
-	if (old)
+	if (access != TT_BUFFER_OVERWRITE)
 		memcpy((*out)->data, old->data, (size_t)bytes);
-	else
-		memset((*out)->data, 0, (size_t)bytes);
 	return TTNN_OK;
 }
 

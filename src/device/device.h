@@ -31,6 +31,10 @@ struct tt_device_setup {
 	uint32_t queues;
 };
 
+#define TT_RANDOM_COLUMNS 16
+#define TT_RANDOM_CORES (TT_RANDOM_COLUMNS * 16)
+#define TT_SUB_DEVICES_MAX 16 /* upstream's DISPATCH_MESSAGE_ENTRIES */
+
 struct tt_device {
 	atomic_uint_least32_t refs;
 	uint32_t id;
@@ -48,10 +52,17 @@ struct tt_device {
 	struct tt_program_limits limits;
 	struct tt_progcache programs;
 
+	/* What ttnn_device_set_sub_devices() set; with the lock below. */
+	const ttnn_core_set *sub_devices[TT_SUB_DEVICES_MAX];
+	size_t sub_device_count;
+
 	/* (optional) What the operation layer keeps with a device, given back when it is closed. */
 	_Atomic(void *) kept;
 	void (*drop_kept)(struct tt_device *device); /* takes it out of `kept` */
 	atomic_uint_least32_t capturing; /* 1 + the id of the trace that is captured; 0: none */
+
+	/* Where the generators of the cores' random numbers are (sampling, manual_seed), row by row. */
+	atomic_uint_least64_t random[TT_RANDOM_CORES];
 
 	struct tt_device *parent; /* NULL: opened on the machine */
 	bool closes_parent;       /* the parent was made for this one alone */
@@ -69,6 +80,9 @@ static inline struct tt_mesh tt_device_mesh(const struct tt_device *device)
 
 /* Whether the device was not closed yet; else fails. */
 tt_status tt_device_check_open(const struct tt_device *device);
+
+/* The cores of a sub-device. */
+tt_status tt_device_sub_device(const ttnn_core_set **out, struct tt_device *device, uint64_t id);
 
 /* For tests: the id that the next mesh device gets. */
 void tt_device_set_next_id(uint32_t id);

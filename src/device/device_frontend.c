@@ -6,6 +6,8 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "device/work_split.h"
+#include "tensor/core.h"
+#include "tensor/text.h"
 
 ttnn_device *ttnn_tensor_get_device(const ttnn_tensor *tensor)
 {
@@ -89,5 +91,79 @@ enum ttnn_status ttnn_device_blocks(struct ttnn_memory_block **out, size_t *coun
 		return tt_fail_nomem();
 	*out = found;
 	*count = number;
+	return TTNN_OK;
+}
+
+/* ---- sub-devices ---------------------------------------------------------------------------------- */
+
+static tt_status check_sub_device(const struct tt_device *device, const ttnn_core_set *const *cores,
+				  size_t which)
+{
+	struct tt_str texts[2] = {{0}};
+	tt_status status = TTNN_OK;
+
+	if (!tt_core_set_includes(device->grid, cores[which])) {
+		tt_text_core_set(&texts[0], cores[which], TTNN_DIALECT_TT_METAL);
+		tt_text_core_set(&texts[1], device->grid, TTNN_DIALECT_TT_METAL);
+		status = tt_fail_cond(TTNN_INVALID, "device_worker_cores.contains(worker_cores)",
+				      "Tensix cores %s specified in sub device must be within "
+				      "device grid %s",
+				      tt_str_text(&texts[0]), tt_str_text(&texts[1]));
+		tt_str_deinit(&texts[0]);
+		tt_str_deinit(&texts[1]);
+	}
+	for (size_t i = 0; status == TTNN_OK && i < which; i++) {
+		const ttnn_core_set *both;
+
+		status = tt_core_set_intersect(&both, cores[i], cores[which]);
+		if (status == TTNN_OK && ttnn_core_set_cores(both))
+			status =
+				tt_fail_cond(TTNN_INVALID,
+					     "!(sub_devices_[i].impl()->cores()[k].intersects("
+					     "sub_devices_[j].impl()->cores()[k]))",
+					     "SubDevices specified for SubDeviceManager intersect");
+	}
+	return status;
+}
+
+enum ttnn_status ttnn_device_check_sub_devices(ttnn_device *device,
+					       const ttnn_core_set *const *cores, size_t count)
+{
+	if (count > TT_SUB_DEVICES_MAX)
+		return tt_fail_cond(TTNN_INVALID,
+				    "sub_devices_.size() <= "
+				    "DispatchSettings::DISPATCH_MESSAGE_ENTRIES",
+				    "Number of sub-devices specified %zu is larger than the max "
+				    "number of sub-devices %d",
+				    count, TT_SUB_DEVICES_MAX);
+	for (size_t i = 0; i < count; i++)
+		TT_TRY(check_sub_device(device, cores, i));
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_device_set_sub_devices(ttnn_device *device, const ttnn_core_set *const *cores,
+					     size_t count)
+{
+	TT_TRY(ttnn_device_check_sub_devices(device, cores, count));
+	tt_lock_take(&device->lock);
+	for (size_t i = 0; i < count; i++)
+		device->sub_devices[i] = cores[i];
+	device->sub_device_count = count;
+	tt_lock_give(&device->lock);
+	return TTNN_OK;
+}
+
+tt_status tt_device_sub_device(const ttnn_core_set **out, struct tt_device *device, uint64_t id)
+{
+	size_t count;
+
+	tt_lock_take(&device->lock);
+	count = device->sub_device_count;
+	*out = id < count ? device->sub_devices[id] : device->grid;
+	tt_lock_give(&device->lock);
+	count = count ? count : 1;
+	if (id >= count)
+		return tt_fail_cond(TTNN_INVALID, "sub_device_index < sub_devices_.size()",
+				    "SubDevice index %" PRIu64 " out of bounds %zu", id, count);
 	return TTNN_OK;
 }

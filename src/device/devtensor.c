@@ -1,6 +1,7 @@
 #include "device/devtensor.h"
 
 #include <inttypes.h>
+#include <ttnn_frontend.h>
 
 #include "base/mem.h"
 #include "device/device.h"
@@ -119,6 +120,16 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 	TT_TRY(wrap(out, device, buffer, spec));
 	(*out)->on_mesh = true;
 	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_tensor_reserve(ttnn_tensor **out, ttnn_device *device,
+				     const struct ttnn_tensor_spec *spec)
+{
+	bool hidden = ttnn_tensor_hide(true);
+	tt_status status = tt_device_tensor_new(out, device, spec);
+
+	ttnn_tensor_hide(hidden);
+	return status;
 }
 
 /* The same shards of another buffer. */

@@ -9,8 +9,8 @@
 #include "base/env.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define DEFAULT_PROFILE "n150"
 #define ARCH_PREFIX "arch/"
 
@@ -83,7 +83,7 @@ static tt_status read_chip_key(struct reader *r, struct tt_cluster_chip *chip,
 	};
 	const char *text;
 
-	for (size_t i = 0; i < COUNT(numbers); i++)
+	for (size_t i = 0; i < TT_COUNT(numbers); i++)
 		if (strcmp(node->key, numbers[i].key) == 0) {
 			if (numbers[i].has)
 				*numbers[i].has = true;
@@ -240,7 +240,7 @@ static const char *number_word(uint32_t n)
 {
 	static const char *const words[] = {"no", "one", "two", "three", "four"};
 
-	return n < COUNT(words) ? words[n] : "so many";
+	return n < TT_COUNT(words) ? words[n] : "so many";
 }
 
 static tt_status settle_harvest(struct reader *r, const struct tt_yaml *node)
@@ -408,9 +408,9 @@ static tt_status check_keys(struct reader *r)
 	for (const struct tt_yaml *item = r->doc->root->first; item; item = item->next) {
 		size_t i = 0;
 
-		while (i < COUNT(keys) && strcmp(keys[i], item->key) != 0)
+		while (i < TT_COUNT(keys) && strcmp(keys[i], item->key) != 0)
 			i++;
-		if (i == COUNT(keys))
+		if (i == TT_COUNT(keys))
 			return tt_yaml_fail(r->doc, item, "a profile has no \"%.80s\"", item->key);
 	}
 	return TTNN_OK;
@@ -425,7 +425,7 @@ static tt_status read_texts(struct reader *r)
 		     {"board_type", &r->profile->board_type},
 		     {"device_series", &r->profile->device_series}};
 
-	for (size_t i = 0; i < COUNT(texts); i++) {
+	for (size_t i = 0; i < TT_COUNT(texts); i++) {
 		const struct tt_yaml *node = tt_yaml_find(r->doc->root, texts[i].key);
 		const char *text;
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 /* Steps after which the search for a layout gives up: no real wiring needs nearly as many. */
 #define MAX_STEPS 20000000
@@ -62,11 +63,9 @@ static const struct {
 	{"ubb_wormhole", "ubb"},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 const struct tt_cluster_type *tt_cluster_type_find(const char *name)
 {
-	for (size_t i = 0; i < COUNT(types); i++)
+	for (size_t i = 0; i < TT_COUNT(types); i++)
 		if (strcasecmp(types[i].name, name) == 0)
 			return &types[i];
 	return NULL;
@@ -74,7 +73,7 @@ const struct tt_cluster_type *tt_cluster_type_find(const char *name)
 
 static const char *board_type(const char *name)
 {
-	for (size_t i = 0; i < COUNT(board_names); i++)
+	for (size_t i = 0; i < TT_COUNT(board_names); i++)
 		if (strcasecmp(board_names[i].name, name) == 0)
 			return board_names[i].board;
 	return name;
@@ -117,14 +116,14 @@ static const struct {
 
 static uint32_t tray_of_bus(uint32_t bus, const char *board, uint32_t *location)
 {
-	for (size_t i = 0; board && i < COUNT(galaxies); i++)
+	for (size_t i = 0; board && i < TT_COUNT(galaxies); i++)
 		for (uint32_t tray = 0; tray < 4 && strcasecmp(galaxies[i].board, board) == 0;
 		     tray++)
 			if ((bus & 0xf0) == galaxies[i].bus_of_tray[tray]) {
 				*location = bus & 0x0f;
 				return tray + 1;
 			}
-	for (size_t i = 0; i < COUNT(bus_trays); i++)
+	for (size_t i = 0; i < TT_COUNT(bus_trays); i++)
 		if (bus_trays[i].bus == bus)
 			return bus_trays[i].tray;
 	return bus;
@@ -256,7 +255,7 @@ tt_status tt_wiring_type(const struct tt_cluster_type **out, const struct tt_clu
 	struct layout l;
 
 	TT_TRY(init_layout(&l, cluster));
-	for (size_t i = 0; board && i < COUNT(products); i++)
+	for (size_t i = 0; board && i < TT_COUNT(products); i++)
 		if (strcasecmp(products[i].board, board) == 0 &&
 		    (products[i].chips == 0 || products[i].chips == cluster->chip_count) &&
 		    try_product(&l, &products[i])) {

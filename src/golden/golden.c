@@ -1,9 +1,14 @@
 #include "golden/golden.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "device/devtensor.h"
+#include "ops/activation.h"
+
+static _Thread_local bool
+	strayed; /* the golden under way asked for an element that an array has not */
 
 static struct tt_array *new_array(struct tt_arena *arena, struct tt_array *array,
 				  const struct ttnn_shape *shape, enum ttnn_dtype dtype)
@@ -65,6 +70,94 @@ const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name)
 	return tensor ? tt_golden_read(golden, tensor) : NULL;
 }
 
+const struct tt_array *tt_golden_in4(struct tt_golden *golden, const char *name)
+{
+	const struct tt_array *array = tt_golden_in(golden, name);
+
+	if (!array || array->shape.rank == 4)
+		return array;
+	tt_fail(TTNN_INVALID, "%s: %s has %u dimensions instead of four", golden->op->name, name,
+		array->shape.rank);
+	return NULL;
+}
+
+/* ---- arguments that no operation takes -------------------------------------------------------------- */
+
+/*
+ * What is asked of numbers by their names, whatever the operation. To add one: its row. Goldens themselves check what
+ * more must hold between their arguments.
+ */
+enum number {
+	DIMENSION, /* of the first tensor, or of the first in a list; counted from its end when negative */
+	POSITIVE,
+};
+static const struct {
+	const char *name;
+	enum number kind;
+} numbers[] = {
+	{"dim", DIMENSION},        {"dim0", DIMENSION},        {"dim1", DIMENSION},
+	{"dim2", DIMENSION},       {"dims", DIMENSION},        {"axis", DIMENSION},
+	{"batch_size", POSITIVE},  {"channels", POSITIVE},     {"chunks", POSITIVE},
+	{"dilation", POSITIVE},    {"groups", POSITIVE},       {"in_channels", POSITIVE},
+	{"input_h", POSITIVE},     {"input_height", POSITIVE}, {"input_length", POSITIVE},
+	{"input_w", POSITIVE},     {"input_width", POSITIVE},  {"kernel_size", POSITIVE},
+	{"num_groups", POSITIVE},  {"num_heads", POSITIVE},    {"num_kv_heads", POSITIVE},
+	{"num_q_heads", POSITIVE}, {"out_channels", POSITIVE}, {"stride", POSITIVE},
+	{"stride_h", POSITIVE},    {"stride_w", POSITIVE},
+};
+
+/* Dimensions of what dimensions are counted of; a scalar is a row of one. */
+static int64_t counted_rank(const struct tt_call *call)
+{
+	bool adds = strcmp(call->entry->op->name, "ttnn.stack") == 0 ||
+		    strcmp(call->entry->op->name, "ttnn.unsqueeze") == 0;
+
+	for (size_t i = 0; i < call->args->sig->count; i++) {
+		const struct ttnn_value *value = &call->args->values[i];
+
+		if (value->kind == TTNN_VALUE_LIST && value->count)
+			value = &value->items[0];
+		if (value->kind == TTNN_VALUE_TENSOR) {
+			int64_t rank = value->tensor->spec.shape.rank;
+
+			return adds ? rank + 1 : rank ? rank : 1;
+		}
+	}
+	return 0;
+}
+
+static tt_status check_number(const struct tt_call *call, const char *name, enum number kind,
+			      const struct ttnn_value *value)
+{
+	int64_t rank = kind == DIMENSION ? counted_rank(call) : 0;
+
+	if (value->kind == TTNN_VALUE_LIST)
+		for (uint32_t i = 0; i < value->count; i++)
+			TT_TRY(check_number(call, name, kind, &value->items[i]));
+	if (value->kind != TTNN_VALUE_INT)
+		return TTNN_OK;
+	if (kind == DIMENSION && rank && (value->integer < -rank || value->integer >= rank))
+		return tt_fail(TTNN_INVALID,
+			       "%s: %s is %" PRId64 ", and can be from %" PRId64 " to %" PRId64,
+			       call->entry->op->name, name, value->integer, -rank, rank - 1);
+	if (kind == POSITIVE && (value->integer < 1 || value->integer > INT32_MAX))
+		return tt_fail(TTNN_INVALID, "%s: %s is %" PRId64 ", and can be from 1 to %d",
+			       call->entry->op->name, name, value->integer, INT32_MAX);
+	return TTNN_OK;
+}
+
+static tt_status check_arguments(const struct tt_call *call)
+{
+	const struct tt_sig *sig = call->args->sig;
+
+	for (size_t i = 0; i < sig->count; i++)
+		for (size_t k = 0; k < TT_COUNT(numbers); k++)
+			if (strcmp(sig->args[i].name, numbers[k].name) == 0)
+				TT_TRY(check_number(call, numbers[k].name, numbers[k].kind,
+						    &call->args->values[i]));
+	return TTNN_OK;
+}
+
 tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const char *name,
 			const struct ttnn_arg *args, size_t arg_count)
 {
@@ -83,7 +176,23 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 	out->op = entry->op;
 	out->arena = arena;
 	out->call = (struct tt_call){.entry = entry, .args = resolved, .arena = arena};
-	return entry->op->golden(out);
+	TT_TRY(check_arguments(&out->call));
+	strayed = false;
+	TT_TRY(entry->op->golden(out));
+	if (strayed)
+		return tt_fail(TTNN_INVALID,
+			       "%s: the shapes and numbers of its arguments do not fit together",
+			       name);
+	return TTNN_OK;
+}
+
+double *tt_array_stray(void)
+{
+	static _Thread_local double apart;
+
+	strayed = true;
+	apart = 0;
+	return &apart;
 }
 
 uint64_t tt_array_index(const struct tt_array *array, const uint64_t *coordinate)
@@ -98,8 +207,10 @@ uint64_t tt_array_index(const struct tt_array *array, const uint64_t *coordinate
 void tt_array_coordinate(uint64_t *coordinate, const struct tt_array *array, uint64_t index)
 {
 	for (uint32_t d = array->shape.rank; d-- > 0;) {
-		coordinate[d] = index % array->shape.dim[d];
-		index /= array->shape.dim[d];
+		uint32_t extent = array->shape.dim[d] ? array->shape.dim[d] : 1;
+
+		coordinate[d] = index % extent;
+		index /= extent;
 	}
 }
 
@@ -109,12 +220,14 @@ double tt_array_broadcast(const struct tt_array *array, const struct ttnn_shape 
 	uint32_t lead = of->rank - array->shape.rank;
 	uint64_t index = 0;
 
+	if (array->shape.rank > of->rank)
+		return *tt_at(array, array->count);
 	for (uint32_t d = 0; d < array->shape.rank; d++) {
 		uint64_t extent = array->shape.dim[d];
 
 		index = index * extent + (extent == 1 ? 0 : coordinate[lead + d]);
 	}
-	return array->data[index];
+	return *tt_at(array, index);
 }
 
 bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
@@ -133,4 +246,21 @@ bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 	}
 	*out = shape;
 	return true;
+}
+
+tt_status tt_golden_activate(struct tt_array *array, struct tt_golden *golden,
+			     const struct ttnn_value *activation)
+{
+	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
+	struct ttnn_value value, chain;
+	size_t count;
+
+	TT_TRY(tt_activation_of(&value, golden->arena, activation));
+	if (!tt_value_given(&value))
+		return TTNN_OK;
+	chain = ttnn_v_list(&value, 1);
+	TT_TRY(tt_unary_steps(steps, &count, &chain));
+	for (uint64_t i = 0; i < array->count; i++)
+		*tt_at(array, i) = tt_golden_chain(steps, count, array->dtype, *tt_at(array, i));
+	return TTNN_OK;
 }

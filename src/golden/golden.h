@@ -37,6 +37,9 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 /* The values of a tensor argument, or NULL when it was not given. */
 const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name);
 
+/* The same of a tensor that must have four dimensions: NULL with the message set when it has others. */
+const struct tt_array *tt_golden_in4(struct tt_golden *golden, const char *name);
+
 /* The values of any tensor (an item of a list, say); NULL with the message set on failure. */
 const struct tt_array *tt_golden_read(struct tt_golden *golden, struct tt_tensor *tensor);
 
@@ -46,6 +49,18 @@ struct tt_array *tt_golden_out(struct tt_golden *golden, const struct ttnn_shape
 
 /* A scratch array that is no output. */
 struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shape *shape);
+
+/* The place apart of tt_at(). */
+double *tt_array_stray(void);
+
+/*
+ * The element at a flat index. One that the array has not is a place apart, and the golden fails when it is done: its
+ * arguments did not fit together. So goldens need not check what they only would read or write past an end.
+ */
+static inline double *tt_at(const struct tt_array *array, uint64_t index)
+{
+	return index < array->count ? array->data + index : tt_array_stray();
+}
 
 /* The flat index of a coordinate, and the coordinate of a flat index. */
 uint64_t tt_array_index(const struct tt_array *array, const uint64_t *coordinate);
@@ -59,12 +74,23 @@ double tt_array_broadcast(const struct tt_array *array, const struct ttnn_shape 
 bool tt_broadcast_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 			const struct ttnn_shape *b);
 
+/* Ends a golden whose input or result could not be had; the message is set, and says now that it was a golden. */
+#define TT_GOLDEN_NEED(holds)                                                                      \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			return tt_fail_prefix(TTNN_INVALID, "golden");                             \
+	} while (0)
+
 /* A result as the dtype holds it: integers wrap as two's complement does, floats stay. */
 double tt_golden_fit(enum ttnn_dtype dtype, double value);
 
 /* Several unary functions, one after the other, each result fitted to the dtype. */
 double tt_golden_chain(const struct tt_unary_step *steps, size_t count, enum ttnn_dtype dtype,
 		       double x);
+
+/* An activation of the call applied to every value; none is fine. */
+tt_status tt_golden_activate(struct tt_array *array, struct tt_golden *golden,
+			     const struct ttnn_value *activation);
 
 /* The element-wise functions in float64 (golden_fn.c). */
 double tt_golden_unary(const struct tt_unary_step *step, double x);

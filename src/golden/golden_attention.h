@@ -7,6 +7,7 @@
 /* Attention over sequences, and of single tokens. */
 tt_status tt_golden_attention(struct tt_golden *golden);
 tt_status tt_golden_attention_decode(struct tt_golden *golden);
+tt_status tt_golden_attention_sparse(struct tt_golden *golden);
 
 /* Heads out of fused rows, and back. */
 tt_status tt_golden_create_heads(struct tt_golden *golden);
@@ -27,6 +28,13 @@ struct tt_fixed_heads {
 /* Caches with new rows, and counters. */
 tt_status tt_golden_update_cache(struct tt_golden *golden);
 tt_status tt_golden_fill_cache(struct tt_golden *golden);
+/* A paged cache as [blocks, heads, rows, width] in the order of its tiles; zeros: as it is. */
+struct tt_paged_view {
+	uint64_t heads, rows, width;
+};
+/* Which element of the cache is [place[0], place[1], place[2], place[3]] of the view. */
+uint64_t tt_golden_paged_element(const struct tt_array *cache, const struct tt_paged_view *view,
+				 const uint64_t place[4]);
 tt_status tt_golden_paged_update(struct tt_golden *golden);
 tt_status tt_golden_paged_update_both(struct tt_golden *golden);
 tt_status tt_golden_paged_fill(struct tt_golden *golden);

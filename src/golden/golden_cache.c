@@ -1,4 +1,7 @@
 #include "golden/golden_attention.h"
+
+#include <math.h>
+
 #include "tensor/shape.h"
 
 /* The cache as it was, as the result; NULL on failure. */
@@ -7,7 +10,7 @@ static struct tt_array *copy_of(struct tt_golden *golden, const struct tt_array 
 	struct tt_array *out = cache ? tt_golden_out(golden, &cache->shape, cache->dtype) : NULL;
 
 	for (uint64_t i = 0; out && i < out->count; i++)
-		out->data[i] = cache->data[i];
+		*tt_at(out, i) = *tt_at(cache, i);
 	return out;
 }
 
@@ -26,6 +29,43 @@ static bool has_row(const struct tt_array *array, const uint64_t place[4])
 	return true;
 }
 
+#define TILE 32
+
+uint64_t tt_golden_paged_element(const struct tt_array *cache, const struct tt_paged_view *view,
+				 const uint64_t place[4])
+{
+	const uint32_t *dim = cache->shape.dim;
+	uint64_t down, across, tile;
+
+	if (!view || (view->heads == dim[1] && view->rows == dim[2] && view->width == dim[3]))
+		return tt_array_index(cache, place);
+	if (dim[2] % TILE || dim[3] % TILE || view->rows % TILE || view->width % TILE || !dim[2] ||
+	    !dim[3])
+		return UINT64_MAX; /* which no array has */
+	down = dim[2] / TILE;
+	across = dim[3] / TILE;
+	tile = (place[1] * (view->rows / TILE) + place[2] / TILE) * (view->width / TILE) +
+	       place[3] / TILE;
+	return tt_array_index(cache,
+			      (const uint64_t[4]){place[0], tile / across / down,
+						  tile / across % down * TILE + place[2] % TILE,
+						  tile % across * TILE + place[3] % TILE});
+}
+
+/* A row into a cache that is seen so; what lies outside is left out. */
+static void put_paged(struct tt_array *out, const struct tt_paged_view *view, uint64_t to[4],
+		      const struct tt_array *in, const uint64_t from[4])
+{
+	const uint32_t *dim = out->shape.dim;
+
+	if (to[0] >= dim[0] || to[1] >= view->heads || to[2] >= view->rows || !has_row(in, from) ||
+	    view->heads * view->rows * view->width != (uint64_t)dim[1] * dim[2] * dim[3])
+		return;
+	for (to[3] = 0; to[3] < in->shape.dim[3] && to[3] < view->width; to[3]++)
+		*tt_at(out, tt_golden_paged_element(out, view, to)) =
+			*tt_at(in, tt_array_index(in, from) + to[3]);
+}
+
 /*
  * A row of the input, and where it goes: out[to[0], to[1], to[2], :] = in[from[0..2], :]. Calls that the operation refuses come
  * here too: what lies outside is left out.
@@ -38,7 +78,7 @@ static void put(struct tt_array *out, const uint64_t to[4], const struct tt_arra
 	if (!has_row(out, to) || !has_row(in, from))
 		return;
 	for (uint64_t c = 0; c < width && c < out->shape.dim[3]; c++)
-		out->data[tt_array_index(out, to) + c] = in->data[tt_array_index(in, from) + c];
+		*tt_at(out, tt_array_index(out, to) + c) = *tt_at(in, tt_array_index(in, from) + c);
 }
 
 tt_status tt_golden_update_cache(struct tt_golden *golden)
@@ -49,8 +89,7 @@ tt_status tt_golden_update_cache(struct tt_golden *golden)
 				       tt_call_int(&golden->call, "update_index", 0));
 	int64_t offset = tt_call_int(&golden->call, "batch_offset", 0);
 
-	if (!out || !in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && in);
 	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
 		for (uint64_t b = 0; b < out->shape.dim[0]; b++) {
 			const uint64_t to[4] = {b, h, (uint64_t)position, 0};
@@ -70,8 +109,7 @@ tt_status tt_golden_fill_cache(struct tt_golden *golden)
 				    tt_call_int(&golden->call, "batch_index", 0));
 	int64_t position = tt_call_int(&golden->call, "update_idx", 0);
 
-	if (!out || !in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && in);
 	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
 		for (uint64_t row = 0; row < in->shape.dim[2]; row++) {
 			const uint64_t to[4] = {(uint64_t)batch, h, (uint64_t)position + row, 0};
@@ -83,18 +121,18 @@ tt_status tt_golden_fill_cache(struct tt_golden *golden)
 }
 
 /* Where position `position` of a user lies: its own batch, or a block by the table. */
-static void place(uint64_t to[4], const struct tt_array *pages, const struct tt_array *cache,
-		  uint64_t user, uint64_t position)
+static void place(uint64_t to[4], const struct tt_array *pages, uint64_t rows, uint64_t user,
+		  uint64_t position)
 {
-	uint64_t rows = cache->shape.dim[2], page;
+	uint64_t page;
 
 	to[0] = user;
 	to[2] = position;
 	if (!pages || !rows)
 		return;
 	page = user * tt_shape_last(&pages->shape, 1) + position / rows;
-	to[0] = page < pages->count && pages->data[page] >= 0 ? (uint64_t)pages->data[page]
-							      : UINT64_MAX;
+	to[0] = page < pages->count && *tt_at(pages, page) >= 0 ? (uint64_t)*tt_at(pages, page)
+								: UINT64_MAX;
 	to[2] = position % rows;
 }
 
@@ -105,25 +143,29 @@ static tt_status update(struct tt_golden *golden, const char *cache, const char 
 	const struct tt_array *pages = tt_golden_in(golden, "page_table");
 	const struct tt_array *positions = tt_golden_in(golden, "update_idxs_tensor");
 	bool share = tt_call_bool(&golden->call, "share_cache", false);
-	int64_t list[64];
+	int64_t modulo = tt_call_int(&golden->call, "cache_position_modulo", 0), list[64];
+	struct tt_paged_view view;
 	size_t count;
 
-	if (!out || !in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && in);
 	TT_TRY(tt_call_ints(list, &count, 64, &golden->call, "update_idxs"));
 	if ((positions ? positions->count : count) < in->shape.dim[1])
 		return tt_fail(TTNN_INVALID, "golden: each user has an update_idx, %llu of them",
 			       (unsigned long long)in->shape.dim[1]);
+	view = (struct tt_paged_view){
+		(uint64_t)tt_call_int(&golden->call, "num_kv_heads", out->shape.dim[1]),
+		(uint64_t)tt_call_int(&golden->call, "block_size", out->shape.dim[2]),
+		pages ? in->shape.dim[3] : out->shape.dim[3]};
 	for (uint64_t user = 0; user < in->shape.dim[1]; user++) {
-		double position = positions ? positions->data[user] : (double)list[user];
+		double position = positions ? *tt_at(positions, user) : (double)list[user];
 
 		for (uint64_t h = 0; h < in->shape.dim[2] && position >= 0; h++) {
 			const uint64_t from[4] = {0, user, h, 0};
 			uint64_t to[4] = {0, h, 0, 0};
 
-			place(to, pages, out, share ? 0 : user, (uint64_t)position);
-			if (h < out->shape.dim[1])
-				put(out, to, in, from);
+			place(to, pages, view.rows, share ? 0 : user,
+			      (uint64_t)(modulo > 0 ? fmod(position, (double)modulo) : position));
+			put_paged(out, &view, to, in, from);
 		}
 	}
 	return TTNN_OK;
@@ -146,18 +188,31 @@ tt_status tt_golden_paged_fill(struct tt_golden *golden)
 	const struct tt_array *pages = tt_golden_in(golden, "page_table");
 	const struct tt_array *batches = tt_golden_in(golden, "batch_idx_tensor");
 	struct tt_array *out = copy_of(golden, tt_golden_in(golden, "cache_tensor"));
+	const struct tt_array *valid = tt_golden_in(golden, "valid_seq_len_tensor");
 	int64_t batch = tt_call_int(&golden->call, "batch_idx", 0);
+	int64_t modulo = tt_call_int(&golden->call, "cache_position_modulo", 0);
+	struct tt_paged_view view;
+	uint64_t end;
+	double blocks;
 
-	if (!out || !in || !pages)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && in && pages);
+	view = (struct tt_paged_view){
+		in->shape.dim[1],
+		(uint64_t)tt_call_int(&golden->call, "block_size", out->shape.dim[2]),
+		in->shape.dim[3]};
+	end = in->shape.dim[2];
+	blocks = valid && view.rows ? ceil(*tt_at(valid, 0) / (double)view.rows) : 0;
+	if (blocks > 0 && blocks * (double)view.rows < (double)end)
+		end = (uint64_t)blocks * view.rows;
 	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
-		for (uint64_t row = 0; row < in->shape.dim[2]; row++) {
+		for (uint64_t row = 0; row < end; row++) {
 			const uint64_t from[4] = {0, h, row, 0};
 			uint64_t to[4] = {0, h, 0, 0};
 
-			place(to, pages, out,
-			      (uint64_t)(batches ? batches->data[0] : (double)batch), row);
-			put(out, to, in, from);
+			place(to, pages, view.rows,
+			      (uint64_t)(batches ? *tt_at(batches, 0) : (double)batch),
+			      modulo > 0 ? row % (uint64_t)modulo : row);
+			put_paged(out, &view, to, in, from);
 		}
 	return TTNN_OK;
 }
@@ -168,10 +223,9 @@ tt_status tt_golden_plus_one(struct tt_golden *golden)
 	struct tt_array *out = copy_of(golden, in);
 	bool skip = tt_call_bool(&golden->call, "skip_negative_entries", false);
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		if (!skip || in->data[i] >= 0)
-			out->data[i] = tt_golden_fit(out->dtype, in->data[i] + 1);
+		if (!skip || *tt_at(in, i) >= 0)
+			*tt_at(out, i) = tt_golden_fit(out->dtype, *tt_at(in, i) + 1);
 	return TTNN_OK;
 }

@@ -11,6 +11,7 @@ struct conv {
 	int64_t row; /* elements of a pixel: its channels, and what may follow them */
 	int64_t kernel[2], stride[2], pad[4], dilation[2], out_pad[2], out[2];
 	bool mirror; /* transposed: weights are turned around */
+	bool replicate;
 };
 
 static void pair(int64_t out[2], const struct tt_golden *golden, const char *name)
@@ -37,6 +38,7 @@ static void read_pad(struct conv *c, const struct tt_golden *golden)
 static bool read_conv(struct conv *c, struct tt_golden *golden)
 {
 	const struct tt_call *call = &golden->call;
+	const struct ttnn_value *config = tt_call_arg(call, "conv_config");
 
 	*c = (struct conv){.n = tt_call_int(call, "batch_size", 1),
 			   .h = tt_call_int(call, "input_height", 1),
@@ -53,6 +55,8 @@ static bool read_conv(struct conv *c, struct tt_golden *golden)
 	pair(c->dilation, golden, "dilation");
 	pair(c->out_pad, golden, "output_padding");
 	read_pad(c, golden);
+	c->replicate = config->kind == TTNN_VALUE_OBJECT && config->count > 20 &&
+		       config->items[20].integer == 1; /* padding_mode */
 	c->in = tt_golden_in(golden, "input_tensor");
 	c->weight = tt_golden_in(golden, "weight_tensor");
 	c->bias = tt_golden_in(golden, "bias_tensor");
@@ -65,7 +69,7 @@ static bool read_conv(struct conv *c, struct tt_golden *golden)
 
 static double bias_of(const struct conv *c, int64_t channel)
 {
-	return c->bias ? c->bias->data[channel] : 0;
+	return c->bias ? *tt_at(c->bias, channel) : 0;
 }
 
 /* A result at (image, row, column, channel). */
@@ -79,14 +83,18 @@ static double plain_at(const struct conv *c, const int64_t at[4])
 			int64_t y = at[1] * c->stride[0] - c->pad[0] + i * c->dilation[0];
 			int64_t x = at[2] * c->stride[1] - c->pad[2] + j * c->dilation[1];
 
+			if (c->replicate) {
+				y = y < 0 ? 0 : y >= c->h ? c->h - 1 : y;
+				x = x < 0 ? 0 : x >= c->w ? c->w - 1 : x;
+			}
 			if (y < 0 || x < 0 || y >= c->h || x >= c->w)
 				continue;
 			for (int64_t k = 0; k < ins; k++)
-				sum += c->in->data[((at[0] * c->h + y) * c->w + x) * c->row +
-						   group * ins + k] *
-				       c->weight->data[((at[3] * ins + k) * c->kernel[0] + i) *
-							       c->kernel[1] +
-						       j];
+				sum += *tt_at(c->in, ((at[0] * c->h + y) * c->w + x) * c->row +
+							     group * ins + k) *
+				       *tt_at(c->weight, ((at[3] * ins + k) * c->kernel[0] + i) *
+									 c->kernel[1] +
+								 j);
 		}
 	return sum + bias_of(c, at[3]);
 }
@@ -111,10 +119,10 @@ static double transposed_at(const struct conv *c, const int64_t at[4])
 			if (y >= c->h || x >= c->w)
 				continue;
 			for (int64_t k = group * ins; k < (group + 1) * ins; k++)
-				sum += c->in->data[((at[0] * c->h + y) * c->w + x) * c->row + k] *
-				       c->weight->data[((k * outs + at[3] % outs) * c->kernel[0] +
-							a) * c->kernel[1] +
-						       b];
+				sum += *tt_at(c->in, ((at[0] * c->h + y) * c->w + x) * c->row + k) *
+				       *tt_at(c->weight, ((k * outs + at[3] % outs) * c->kernel[0] +
+							  a) * c->kernel[1] +
+								 b);
 		}
 	return sum + bias_of(c, at[3]);
 }
@@ -155,7 +163,7 @@ static tt_status run(struct tt_golden *golden, const struct conv *c, bool transp
 					double value =
 						transposed ? transposed_at(c, at) : plain_at(c, at);
 
-					out->data[flat] =
+					*tt_at(out, flat) =
 						tt_golden_chain(steps, count, dtype, value);
 				}
 	return TTNN_OK;

@@ -114,6 +114,12 @@ static double remainder_floor(double a, double b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* As the chip: nothing to a negative power is no number. */
+static double power(double x, double exponent)
+{
+	return x == 0 && exponent < 0 ? NAN : pow(x, exponent);
+}
+
 static double selu(double x, double scale, double alpha)
 {
 	return scale * (x > 0 ? x : alpha * expm1(x));
@@ -171,143 +177,26 @@ static double rounded(double x, double rounding)
 	return rounding == TT_ROUND_TRUNC ? trunc(x) : rounding == TT_ROUND_FLOOR ? floor(x) : x;
 }
 
-/* One line a function: its name, and y in terms of x and the parameters p, q. */
-#define UNARY(X)                                                                                   \
-	X(EXP, exp(x))                                                                             \
-	X(RECIP, 1 / x)                                                                            \
-	X(GELU, gelu(x))                                                                           \
-	X(GELU_TANH, gelu_tanh(x))                                                                 \
-	X(RELU, x > 0 ? x : 0)                                                                     \
-	X(SQRT, sqrt(x))                                                                           \
-	X(SIGMOID, sigmoid(x))                                                                     \
-	X(LOG, log(x))                                                                             \
-	X(LOG1P, log1p(x))                                                                         \
-	X(TANH, tanh(x))                                                                           \
-	X(LOG2, log2(x))                                                                           \
-	X(LOG10, log10(x))                                                                         \
-	X(SIN, sin(x))                                                                             \
-	X(COS, cos(x))                                                                             \
-	X(COSH, cosh(x))                                                                           \
-	X(SINH, sinh(x))                                                                           \
-	X(ABS, fabs(x))                                                                            \
-	X(ABS_INT32, fabs(x))                                                                      \
-	X(SIGN, sign(x))                                                                           \
-	X(SQUARE, x *x)                                                                            \
-	X(EQZ, x == 0)                                                                             \
-	X(LOGICAL_NOT_UNARY, x == 0)                                                               \
-	X(NEZ, x != 0)                                                                             \
-	X(GTZ, x > 0)                                                                              \
-	X(LTZ, x < 0)                                                                              \
-	X(GEZ, x >= 0)                                                                             \
-	X(LEZ, x <= 0)                                                                             \
-	X(RELU_MAX, clamp(x, 0, p))                                                                \
-	X(RELU_MIN, x > p ? x : p)                                                                 \
-	X(POWER, pow(x, p))                                                                        \
-	X(POWER_ITERATIVE, pow(x, p))                                                              \
-	X(LEAKY_RELU, x < 0 ? x * p : x)                                                           \
-	X(PRELU_SFPU, x < 0 ? x * p : x)                                                           \
-	X(ELU, x > 0 ? x : p * expm1(x))                                                           \
-	X(EXP2, exp2(x))                                                                           \
-	X(HEAVISIDE, x < 0 ? 0 : x == 0 ? p : 1)                                                   \
-	X(EXPM1, expm1(x))                                                                         \
-	X(SIGNBIT, signbit(x) != 0)                                                                \
-	X(ASIN, asin(x))                                                                           \
-	X(ACOS, acos(x))                                                                           \
-	X(ACOSH, acosh(x))                                                                         \
-	X(RSQRT, 1 / sqrt(x))                                                                      \
-	X(RELU6, clamp(x, 0, 6))                                                                   \
-	X(ATAN, atan(x))                                                                           \
-	X(ASINH, asinh(x))                                                                         \
-	X(ATANH, atanh(x))                                                                         \
-	X(ERF, erf(x))                                                                             \
-	X(ERFC, erfc(x))                                                                           \
-	X(ISINF, isinf(x) != 0)                                                                    \
-	X(ISPOSINF, isinf(x) && x > 0)                                                             \
-	X(ISNEGINF, isinf(x) && x < 0)                                                             \
-	X(ISNAN, isnan(x) != 0)                                                                    \
-	X(ISFINITE, isfinite(x) != 0)                                                              \
-	X(ERFINV, erfinv(x))                                                                       \
-	X(I0, bessel_i(x, 0))                                                                      \
-	X(I1, bessel_i(x, 1))                                                                      \
-	X(TAN, tan(x))                                                                             \
-	X(RSUB, p - x)                                                                             \
-	X(RDIV, rounded(p / x, q))                                                                 \
-	X(SILU, x *sigmoid(x))                                                                     \
-	X(SOFTPLUS, softplus(x, p, q))                                                             \
-	X(IDENTITY, x)                                                                             \
-	X(TYPECAST, x)                                                                             \
-	X(BITCAST, x)                                                                              \
-	X(NEG, -x)                                                                                 \
-	X(ADD_UNARY_SFPU, x + p)                                                                   \
-	X(SUB_UNARY_SFPU, x - p)                                                                   \
-	X(MUL_UNARY_SFPU, x *p)                                                                    \
-	X(DIV_UNARY_SFPU, x / p)                                                                   \
-	X(UNARY_NE, x != p)                                                                        \
-	X(UNARY_EQ, x == p)                                                                        \
-	X(UNARY_GT, x > p)                                                                         \
-	X(UNARY_LT, x < p)                                                                         \
-	X(UNARY_GE, x >= p)                                                                        \
-	X(UNARY_LE, x <= p)                                                                        \
-	X(BITWISE_XOR, (double)(whole(x) ^ whole(p)))                                              \
-	X(BITWISE_NOT, (double)~whole(x))                                                          \
-	X(BITWISE_AND, (double)(whole(x) & whole(p)))                                              \
-	X(BITWISE_OR, (double)(whole(x) | whole(p)))                                               \
-	X(RIGHT_SHIFT, shift_right(x, p))                                                          \
-	X(LEFT_SHIFT, shift_left(x, p))                                                            \
-	X(FLOOR, floor(x))                                                                         \
-	X(CEIL, ceil(x))                                                                           \
-	X(TRUNC, trunc(x))                                                                         \
-	X(FRAC, x - trunc(x))                                                                      \
-	X(ROUND, round_at(x, p))                                                                   \
-	X(REMAINDER, remainder_floor(x, p))                                                        \
-	X(FMOD, fmod(x, p))                                                                        \
-	X(FILL, p)                                                                                 \
-	X(MISH, x *tanh(softplus(x, 1, 40)))                                                       \
-	X(HARDMISH, x *clamp(x * 0.2 + 0.7, 0, 1))                                                 \
-	X(MAXIMUM, x > p ? x : p)                                                                  \
-	X(MINIMUM, x < p ? x : p)                                                                  \
-	X(TANHSHRINK, x - tanh(x))                                                                 \
-	X(THRESHOLD, x > p ? x : q)                                                                \
-	X(SOFTSHRINK, x > p ? x - p : x < -p ? x + p : 0)                                          \
-	X(HARDSHRINK, x > p || x < -p ? x : 0)                                                     \
-	X(HARDTANH, clamp(x, p, q))                                                                \
-	X(HARDSIGMOID, clamp(x / 6 + 0.5, 0, 1))                                                   \
-	X(HARDSWISH, x *clamp(x / 6 + 0.5, 0, 1))                                                  \
-	X(WHERE_TSS, x != 0 ? p : q)                                                               \
-	X(MAC_TSS, x *p + q)                                                                       \
-	X(SOFTSIGN, x / (1 + fabs(x)))                                                             \
-	X(CELU, x > 0 ? x : p * expm1(x / p))                                                      \
-	X(CLAMP_TSS, clamp(x, p, q))                                                               \
-	X(SELU, selu(x, p, q))                                                                     \
-	X(RPOW, pow(p, x))                                                                         \
-	X(CBRT, cbrt(x))                                                                           \
-	X(LOGSIGMOID, -softplus(-x, 1, 700))                                                       \
-	X(LOGIT, logit(x, p))                                                                      \
-	X(XIELU, xielu(x, p, q))                                                                   \
-	X(LGAMMA, lgamma(x))                                                                       \
-	X(DIGAMMA, polygamma(0, x))                                                                \
-	X(POLYGAMMA, polygamma((int)p, x))                                                         \
-	X(SOFTCAP, p *tanh(x / p))
-
-#define X(name, y)                                                                                 \
+/* One function a line of the list, in its terms. */
+#define X(name, number, y)                                                                         \
 	static double unary_##name(double x, double p, double q)                                   \
 	{                                                                                          \
 		(void)x, (void)p, (void)q;                                                         \
 		return (y);                                                                        \
 	}
-UNARY(X)
+TT_UNARY_LIST(X)
 #undef X
 
 double tt_golden_unary(const struct tt_unary_step *step, double x)
 {
 	static double (*const functions[])(double, double, double) = {
-#define X(name, y) [TT_UNARY_##name] = unary_##name,
-		UNARY(X)
+#define X(name, number, y) [TT_UNARY_##name] = unary_##name,
+		TT_UNARY_LIST(X)
 #undef X
 	};
 	size_t fn = (size_t)step->fn;
 
-	if (fn >= sizeof(functions) / sizeof(functions[0]) || !functions[fn])
+	if (fn >= sizeof(functions) / sizeof(functions[0]))
 		return NAN; /* not a function of one element */
 	return functions[fn](x, step->params[0], step->params[1]);
 }
@@ -358,7 +247,7 @@ double tt_golden_chain(const struct tt_unary_step *steps, size_t count, enum ttn
 	X(REMAINDER, remainder_floor(a, b))                                                        \
 	X(FMOD, fmod(a, b))                                                                        \
 	X(RSUB, b - a)                                                                             \
-	X(POWER, pow(a, b))                                                                        \
+	X(POWER, power(a, b))                                                                      \
 	X(BITWISE_XOR, (double)(whole(a) ^ whole(b)))                                              \
 	X(BITWISE_AND, (double)(whole(a) & whole(b)))                                              \
 	X(BITWISE_OR, (double)(whole(a) | whole(b)))                                               \

@@ -1,4 +1,7 @@
 #include "golden/golden_attention.h"
+
+#include <inttypes.h>
+
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -18,13 +21,15 @@ static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 	uint32_t across = tt_shape_last(&cut->in->shape, 1);
 	struct tt_array *out;
 
+	if (!cut->width || (uint64_t)cut->heads * cut->width > across)
+		return tt_fail(TTNN_INVALID, "%s: %u columns are too few for the heads",
+			       golden->op->name, across);
 	if (cut->transpose)
 		shape = TT_SHAPE(cut->batches, cut->heads, cut->width, cut->rows);
 	if (cut->decode)
 		shape = TT_SHAPE(1, cut->rows, cut->heads, cut->width);
 	out = tt_golden_out(golden, &shape, cut->in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t b = 0; b < cut->batches; b++)
 		for (uint64_t r = 0; r < cut->rows; r++)
 			for (uint64_t h = 0; h < cut->heads; h++)
@@ -33,9 +38,11 @@ static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 							       cut->transpose ? r : c};
 					const uint64_t decoded[] = {0, r, h, c};
 
-					out->data[tt_array_index(out, cut->decode ? decoded : to)] =
-						cut->in->data[(b * cut->rows + r) * across +
-							      cut->start + h * cut->width + c];
+					*tt_at(out,
+					       tt_array_index(out, cut->decode ? decoded : to)) =
+						*tt_at(cut->in, (b * cut->rows + r) * across +
+									cut->start +
+									h * cut->width + c);
 				}
 	return TTNN_OK;
 }
@@ -82,8 +89,7 @@ tt_status tt_golden_create_heads(struct tt_golden *golden)
 	bool tied = tt_call_bool(&golden->call, "kv_tied", false);
 	struct cut part = {.in = in};
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	part.batches = in->shape.dim[0];
 	part.rows = tt_shape_last(&in->shape, 2);
 	part.width = tt_shape_last(&in->shape, 1) /
@@ -101,8 +107,11 @@ tt_status tt_golden_grouped_heads(struct tt_golden *golden)
 				      tt_call_bool(&golden->call, "transpose_key", true));
 	uint64_t across, width, rows, per = heads / groups;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
+	if (!per || heads % groups)
+		return tt_fail(TTNN_INVALID,
+			       "%s: %" PRIu64 " heads are not shared by %" PRIu64 " of keys",
+			       golden->op->name, heads, groups);
 	across = tt_shape_last(&in->shape, 1);
 	rows = tt_shape_last(&in->shape, 2);
 	width = across / (heads + 2 * groups);
@@ -114,17 +123,16 @@ tt_status tt_golden_grouped_heads(struct tt_golden *golden)
 						   (uint32_t)(turned ? rows : width));
 		struct tt_array *out = tt_golden_out(golden, &shape, in->dtype);
 
-		if (!out)
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < in->shape.dim[0] * count * rows * width; i++) {
 			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % count;
 			uint64_t b = i / width / rows / count;
 			const uint64_t to[] = {b, h, turned ? c : r, turned ? r : c};
 			uint64_t head = which ? per + which - 1 : h % each;
 
-			out->data[tt_array_index(out, to)] =
-				in->data[(b * rows + r) * across +
-					 (h / each * (per + 2) + head) * width + c];
+			*tt_at(out, tt_array_index(out, to)) =
+				*tt_at(in, (b * rows + r) * across +
+						   (h / each * (per + 2) + head) * width + c);
 		}
 	}
 	return TTNN_OK;
@@ -155,11 +163,13 @@ tt_status tt_golden_split_heads(struct tt_golden *golden)
 	const struct tt_array *in = input_of(golden);
 	uint64_t heads = (uint64_t)tt_call_int(&golden->call, "num_heads", 16), across, width, per;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	across = in->shape.dim[3];
 	width = across / 3 / heads;
 	per = heads / blocks_of(&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
+	if (!per || !width)
+		return tt_fail(TTNN_INVALID, "%s: %" PRIu64 " columns are too few for the heads",
+			       golden->op->name, across);
 	for (uint64_t which = 0; which < 3; which++) {
 		bool keys = which == 1;
 		uint32_t rows = in->shape.dim[2];
@@ -168,16 +178,15 @@ tt_status tt_golden_split_heads(struct tt_golden *golden)
 				 keys ? rows : (uint32_t)width);
 		struct tt_array *out = tt_golden_out(golden, &shape, in->dtype);
 
-		if (!out)
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < (uint64_t)in->shape.dim[0] * heads * rows * width; i++) {
 			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % heads;
 			uint64_t b = i / width / rows / heads;
 			const uint64_t to[] = {b, h, keys ? c : r, keys ? r : c};
 
-			out->data[tt_array_index(out, to)] =
-				in->data[(b * rows + r) * across + h / per * 3 * per * width +
-					 (which * per + h % per) * width + c];
+			*tt_at(out, tt_array_index(out, to)) =
+				*tt_at(in, (b * rows + r) * across + h / per * 3 * per * width +
+						   (which * per + h % per) * width + c);
 		}
 	}
 	return TTNN_OK;
@@ -190,8 +199,7 @@ tt_status tt_golden_create_heads_decode(struct tt_golden *golden)
 	uint32_t kv_heads = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", heads);
 	struct cut part = {.in = in, .batches = 1, .decode = true};
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	part.rows = tt_shape_last(&in->shape, 2);
 	part.width = tt_shape_last(&in->shape, 1) / (heads + 2 * kv_heads);
 	return three(golden, &part, heads, kv_heads);
@@ -203,8 +211,7 @@ tt_status tt_golden_fixed_heads(struct tt_golden *golden)
 	const struct tt_array *in = input_of(golden);
 	struct cut part = {.in = in, .width = fixed->width};
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	part.batches = in->shape.dim[0];
 	part.rows = tt_shape_last(&in->shape, 2);
 	if (fixed->heads)
@@ -223,21 +230,19 @@ tt_status tt_golden_concat_heads(struct tt_golden *golden)
 	struct ttnn_shape shape;
 	const uint32_t *dim;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	dim = in->shape.dim;
 	shape = TT_SHAPE(dim[0], 1, dim[2], dim[1] * dim[3]);
 	if (golden->op->name[5] == 't') /* ttnn.transformer: three dimensions */
 		shape = TT_SHAPE(dim[0], dim[2], dim[1] * dim[3]);
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {
-		uint64_t at[4];
+		uint64_t at[TTNN_MAX_RANK] = {0};
 
 		tt_array_coordinate(at, in, i);
-		out->data[((at[0] * dim[2] + at[2]) * dim[1] + at[1]) * dim[3] + at[3]] =
-			in->data[i];
+		*tt_at(out, ((at[0] * dim[2] + at[2]) * dim[1] + at[1]) * dim[3] + at[3]) =
+			*tt_at(in, i);
 	}
 	return TTNN_OK;
 }
@@ -250,19 +255,17 @@ tt_status tt_golden_concat_heads_decode(struct tt_golden *golden)
 	struct ttnn_shape shape;
 	struct tt_array *out;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	width = in->shape.dim[3];
 	shape = TT_SHAPE(1, 1, TT_TILE, heads * width);
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {
-		uint64_t at[4];
+		uint64_t at[TTNN_MAX_RANK] = {0};
 
 		tt_array_coordinate(at, in, i);
 		if (at[2] < heads)
-			out->data[(at[1] * heads + at[2]) * width + at[3]] = in->data[i];
+			*tt_at(out, (at[1] * heads + at[2]) * width + at[3]) = *tt_at(in, i);
 	}
 	return TTNN_OK;
 }

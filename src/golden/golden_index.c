@@ -1,14 +1,10 @@
 /* golden_index.c: goldens of operations that take elements by indices. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/dims.h"
-
-static tt_status no_array(void)
-{
-	return tt_fail_prefix(TTNN_INVALID, "golden");
-}
 
 /* ---- where elements are -------------------------------------------------------------------------------------- */
 
@@ -19,22 +15,20 @@ tt_status tt_golden_nonzero(struct tt_golden *golden)
 	uint64_t at[TTNN_MAX_RANK], found = 0;
 	struct tt_array *count, *where;
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	all.dim[3] = (uint32_t)in->count * 4;
 	count = tt_golden_out(golden, &one, TTNN_UINT32);
 	where = tt_golden_out(golden, &all, TTNN_UINT32);
-	if (!count || !where)
-		return no_array();
+	TT_GOLDEN_NEED(count && where);
 	for (uint64_t i = 0; i < in->count; i++) {
-		if (in->data[i] == 0)
+		if (*tt_at(in, i) == 0)
 			continue;
 		tt_array_coordinate(at, in, i);
 		for (uint32_t d = 0; d < 4; d++)
-			where->data[4 * found + d] = (double)at[d];
+			*tt_at(where, 4 * found + d) = (double)at[d];
 		found++;
 	}
-	count->data[0] = (double)found;
+	*tt_at(count, 0) = (double)found;
 	return TTNN_OK;
 }
 
@@ -44,7 +38,7 @@ static struct tt_array *copy_of(struct tt_golden *golden, const struct tt_array 
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
 	for (uint64_t i = 0; out && i < in->count; i++)
-		out->data[i] = in->data[i];
+		*tt_at(out, i) = *tt_at(in, i);
 	return out;
 }
 
@@ -63,14 +57,13 @@ tt_status tt_golden_indexed_fill(struct tt_golden *golden)
 	uint64_t at[TTNN_MAX_RANK];
 	uint32_t dim;
 
-	if (!ids || !b || !out)
-		return no_array();
+	TT_GOLDEN_NEED(ids && b && out);
 	dim = dim_arg(golden, b->shape.rank);
 	for (uint64_t i = 0; i < b->count; i++) {
 		tt_array_coordinate(at, b, i);
-		at[dim] = (uint64_t)ids->data[at[dim]];
+		at[dim] = (uint64_t)*tt_at(ids, at[dim]);
 		if (at[dim] < out->shape.dim[dim])
-			out->data[tt_array_index(out, at)] = b->data[i];
+			*tt_at(out, tt_array_index(out, at)) = *tt_at(b, i);
 	}
 	return TTNN_OK;
 }
@@ -82,12 +75,11 @@ tt_status tt_golden_gather(struct tt_golden *golden)
 	struct tt_array *out = in && index ? tt_golden_out(golden, &index->shape, in->dtype) : NULL;
 	uint64_t at[TTNN_MAX_RANK];
 
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		tt_array_coordinate(at, out, i);
-		at[dim_arg(golden, in->shape.rank)] = (uint64_t)index->data[i];
-		out->data[i] = in->data[tt_array_index(in, at)];
+		at[dim_arg(golden, in->shape.rank)] = (uint64_t)*tt_at(index, i);
+		*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));
 	}
 	return TTNN_OK;
 }
@@ -114,18 +106,125 @@ tt_status tt_golden_scatter(struct tt_golden *golden)
 	const char *how = reduce->kind == TTNN_VALUE_STRING ? reduce->text : "";
 	uint64_t at[TTNN_MAX_RANK];
 
-	if (!index || !source || !out)
-		return no_array();
+	TT_GOLDEN_NEED(index && source && out);
 	if (strstr(golden->op->name, "scatter_add"))
 		how = "add";
 	for (uint64_t i = 0; i < index->count; i++) {
 		double value, *place;
 
 		tt_array_coordinate(at, index, i);
-		value = source->data[tt_array_index(source, at)];
-		at[dim_arg(golden, index->shape.rank)] = (uint64_t)index->data[i];
-		place = &out->data[tt_array_index(out, at)];
+		value = *tt_at(source, tt_array_index(source, at));
+		at[dim_arg(golden, index->shape.rank)] = (uint64_t)*tt_at(index, i);
+		place = tt_at(out, tt_array_index(out, at));
 		*place = tt_golden_fit(out->dtype, reduced(how, *place, value));
+	}
+	return TTNN_OK;
+}
+
+/* Elements from `start` on along a dimension, as many as the length says. */
+tt_status tt_golden_narrow(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	int64_t dim = tt_call_int(&golden->call, "dim", 0);
+	int64_t start = tt_call_int(&golden->call, "start", 0);
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	TT_GOLDEN_NEED(in);
+	shape = in->shape;
+	if (dim < 0)
+		dim += shape.rank;
+	if (start < 0)
+		start += shape.dim[dim];
+	shape.dim[dim] = (uint32_t)tt_call_int(&golden->call, "length", 0);
+	out = tt_golden_out(golden, &shape, in->dtype);
+	TT_GOLDEN_NEED(out);
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, out, i);
+		at[dim] += (uint64_t)start;
+		*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));
+	}
+	return TTNN_OK;
+}
+
+/* ---- rows by their numbers ---------------------------------------------------------------------------------- */
+
+tt_status tt_golden_index_fill(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *index = tt_golden_in(golden, "index");
+	struct tt_array *out = in && index ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+	int64_t dim = tt_call_int(&golden->call, "dim", 0);
+	double value = 0;
+
+	tt_value_number(&value, tt_call_arg(&golden->call, "value"));
+	TT_GOLDEN_NEED(out);
+	if (dim < 0 || dim >= in->shape.rank)
+		return tt_fail(TTNN_INVALID, "golden: there is no dimension %" PRId64, dim);
+	for (uint64_t i = 0; i < in->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, in, i);
+		*tt_at(out, i) = *tt_at(in, i);
+		for (uint64_t k = 0; k < index->count; k++)
+			if ((uint64_t)*tt_at(index, k) == at[dim])
+				*tt_at(out, i) = value;
+	}
+	return TTNN_OK;
+}
+
+static tt_status no_row(const struct tt_array *array)
+{
+	return tt_fail(TTNN_INVALID, "golden: an index is outside of %u rows", array->shape.dim[1]);
+}
+
+/* Row w of a batch is row index[w] of it. */
+tt_status tt_golden_tosa_gather(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *index = tt_golden_in(golden, "index");
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	TT_GOLDEN_NEED(in && index);
+	shape = in->shape;
+	shape.dim[1] = index->shape.dim[1];
+	out = tt_golden_out(golden, &shape, in->dtype);
+	TT_GOLDEN_NEED(out);
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, out, i);
+		at[1] = (uint64_t)*tt_at(index, at[0] * shape.dim[1] + at[1]);
+		if (at[1] >= in->shape.dim[1])
+			return no_row(in);
+		*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));
+	}
+	return TTNN_OK;
+}
+
+/* Row index[w] of a batch becomes row w of the source. */
+tt_status tt_golden_tosa_scatter(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *index = tt_golden_in(golden, "index");
+	const struct tt_array *source = tt_golden_in(golden, "src");
+	struct tt_array *out =
+		in && index && source ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+
+	TT_GOLDEN_NEED(out);
+	for (uint64_t i = 0; i < out->count; i++)
+		*tt_at(out, i) = *tt_at(in, i);
+	for (uint64_t i = 0; i < source->count; i++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, source, i);
+		at[1] = (uint64_t)*tt_at(index, at[0] * index->shape.dim[1] + at[1]);
+		if (at[1] >= out->shape.dim[1])
+			return no_row(out);
+		*tt_at(out, tt_array_index(out, at)) = *tt_at(source, i);
 	}
 	return TTNN_OK;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ops/activation.h"
+#include "tensor/shape.h"
 
 /* An operand as matrices: a row for a on the left, a column for b on the right. */
 struct side {
@@ -42,7 +42,7 @@ static double at(const struct side *side, uint64_t batch, uint64_t row, uint64_t
 {
 	uint64_t r = side->turned ? col : row, c = side->turned ? row : col;
 
-	return side->array->data[(batch * side->rows + r) * side->cols + c];
+	return *tt_at(side->array, (batch * side->rows + r) * side->cols + c);
 }
 
 /* The outer extents of the result; a vector leaves its own extent out. */
@@ -108,7 +108,7 @@ static tt_status multiply(struct tt_array **out, struct tt_golden *golden, const
 
 		for (uint64_t k = 0; k < depth; k++)
 			sum += at(a, in_a, r, k) * at(b, in_b, k, c);
-		(*out)->data[n] = sum;
+		*tt_at(*out, n) = sum;
 	}
 	return TTNN_OK;
 }
@@ -118,24 +118,6 @@ static enum ttnn_dtype result_dtype(const struct tt_golden *golden, const struct
 	struct tt_tensor *given = tt_call_tensor(&golden->call, "optional_output_tensor");
 
 	return given ? given->spec.dtype : tt_call_dtype(&golden->call, "dtype", a->dtype);
-}
-
-/* An activation applied to every value; none is fine. */
-static tt_status activate(struct tt_array *array, struct tt_golden *golden,
-			  const struct ttnn_value *activation)
-{
-	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
-	struct ttnn_value value, chain;
-	size_t count;
-
-	TT_TRY(tt_activation_of(&value, golden->arena, activation));
-	if (!tt_value_given(&value))
-		return TTNN_OK;
-	chain = ttnn_v_list(&value, 1);
-	TT_TRY(tt_unary_steps(steps, &count, &chain));
-	for (uint64_t i = 0; i < array->count; i++)
-		array->data[i] = tt_golden_chain(steps, count, array->dtype, array->data[i]);
-	return TTNN_OK;
 }
 
 /* The activation inside of a program config. */
@@ -159,6 +141,9 @@ static tt_status operand(struct side *out, struct tt_golden *golden, const char 
 
 	if (!array)
 		return tt_fail(TTNN_INVALID, "%s is missing", name);
+	if (array->shape.rank == 0)
+		return tt_fail(TTNN_INVALID, "%s: %s is a scalar, not a matrix", golden->op->name,
+			       name);
 	*out = side_of(array, left, tt_call_bool(&golden->call, turned, false));
 	return TTNN_OK;
 }
@@ -186,12 +171,12 @@ tt_status tt_golden_matmul(struct tt_golden *golden)
 		struct tt_array whole = {.shape = shape};
 
 		tt_array_coordinate(coordinate, &whole, i);
-		out->data[i] = tt_array_broadcast(product, &shape, coordinate);
+		*tt_at(out, i) = tt_array_broadcast(product, &shape, coordinate);
 		if (bias)
-			out->data[i] += tt_array_broadcast(bias, &shape, coordinate);
+			*tt_at(out, i) += tt_array_broadcast(bias, &shape, coordinate);
 	}
-	TT_TRY(activate(out, golden, fused(golden)));
-	return activate(out, golden, tt_call_arg(&golden->call, "activation"));
+	TT_TRY(tt_golden_activate(out, golden, fused(golden)));
+	return tt_golden_activate(out, golden, tt_call_arg(&golden->call, "activation"));
 }
 
 tt_status tt_golden_addmm(struct tt_golden *golden)
@@ -209,7 +194,8 @@ tt_status tt_golden_addmm(struct tt_golden *golden)
 	if (!out || !input)
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = alpha * product->data[i] + (beta == 0 ? 0 : beta * input->data[i]);
+		*tt_at(out, i) =
+			alpha * *tt_at(product, i) + (beta == 0 ? 0 : beta * *tt_at(input, i));
 	return TTNN_OK;
 }
 
@@ -234,8 +220,8 @@ static tt_status biased(struct tt_array **out, struct tt_golden *golden, const s
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < product->count; i++) {
 		tt_array_coordinate(coordinate, product, i);
-		(*out)->data[i] =
-			product->data[i] +
+		*tt_at(*out, i) =
+			*tt_at(product, i) +
 			(bias ? tt_array_broadcast(bias, &product->shape, coordinate) : 0);
 	}
 	return TTNN_OK;
@@ -247,7 +233,55 @@ tt_status tt_golden_minimal_matmul(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_TRY(biased(&out, golden, &names));
-	return activate(out, golden, tt_call_arg(&golden->call, "fused_activation"));
+	return tt_golden_activate(out, golden, tt_call_arg(&golden->call, "fused_activation"));
+}
+
+/* Columns of the product, one chunk after the other. */
+tt_status tt_golden_minimal_matmul_split(struct tt_golden *golden)
+{
+	uint64_t chunks = (uint64_t)tt_call_int(&golden->call, "chunks", 3), width;
+	struct tt_array whole;
+
+	TT_TRY(tt_golden_minimal_matmul(golden));
+	whole = golden->out[0];
+	golden->out_count = 0;
+	width = whole.shape.dim[whole.shape.rank - 1];
+	for (uint64_t chunk = 0; chunk < chunks; chunk++) {
+		struct ttnn_shape shape = whole.shape;
+		struct tt_array *out;
+
+		shape.dim[shape.rank - 1] = (uint32_t)(width / chunks);
+		out = tt_golden_out(golden, &shape, whole.dtype);
+		if (!out)
+			return tt_fail_nomem();
+		for (uint64_t i = 0; i < out->count; i++)
+			*tt_at(out, i) =
+				whole.data[i / (width / chunks) * width + chunk * (width / chunks) +
+					   i % (width / chunks)];
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_gated_matmul(struct tt_golden *golden)
+{
+	static const struct names names = {"matmul_input_tensor", "matmul_weight_tensor",
+					   "bias_tensor", "", ""};
+	const struct tt_array *added = tt_golden_in(golden, "addcmul_input_tensor1");
+	const struct tt_array *gate = tt_golden_in(golden, "addcmul_input_tensor2");
+	double scalar = tt_call_real(&golden->call, "scalar", 1);
+	uint64_t coordinate[TTNN_MAX_RANK];
+	struct tt_array *out;
+
+	TT_TRY(biased(&out, golden, &names));
+	if (!added || !gate)
+		return tt_fail_nomem();
+	for (uint64_t i = 0; i < out->count; i++) {
+		tt_array_coordinate(coordinate, out, i);
+		*tt_at(out, i) =
+			tt_array_broadcast(added, &out->shape, coordinate) +
+			scalar * *tt_at(out, i) * tt_array_broadcast(gate, &out->shape, coordinate);
+	}
+	return TTNN_OK;
 }
 
 tt_status tt_golden_moreh_matmul(struct tt_golden *golden)
@@ -274,6 +308,126 @@ tt_status tt_golden_moreh_dot(struct tt_golden *golden)
 	if (!out)
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < a->count; i++)
-		out->data[0] += a->data[i] * b->data[i];
+		*tt_at(out, 0) += *tt_at(a, i) * *tt_at(b, i);
+	return TTNN_OK;
+}
+
+/* Which matrices make which of the result. */
+struct pair {
+	uint64_t a, b, out;
+};
+
+/* A matrix of the result: rows of a, columns of b, plus the first row of a bias's matrix. */
+static void multiply_pair(struct tt_array *out, const struct side *a, const struct side *b,
+			  const struct side *bias, const struct pair *pair)
+{
+	uint64_t depth = a->cols < b->rows ? a->cols : b->rows;
+
+	for (uint64_t r = 0; r < a->rows; r++)
+		for (uint64_t c = 0; c < b->cols; c++) {
+			double sum = bias && c < bias->cols ? at(bias, pair->b, 0, c) : 0;
+
+			for (uint64_t k = 0; k < depth; k++)
+				sum += at(a, pair->a, r, k) * at(b, pair->b, k, c);
+			*tt_at(out, (pair->out * a->rows + r) * b->cols + c) = sum;
+		}
+}
+
+#define TILE 32
+
+/* Depths may differ within the last tile: what is behind them counts as zeros. */
+static tt_status check_sparse(const struct tt_golden *golden, const struct side *a,
+			      const struct side *b, const struct tt_array *ids)
+{
+	uint32_t rank_a = a->array->shape.rank, rank_b = b->array->shape.rank;
+
+	if (rank_a < 2 || rank_b < 2 || (ids && rank_b < 3))
+		return tt_fail(TTNN_INVALID, "%s: operands have %u and %u dimensions, too few",
+			       golden->op->name, rank_a, rank_b);
+	if (tt_div_up(a->cols, TILE) != tt_div_up(b->rows, TILE))
+		return tt_fail(TTNN_INVALID, "%s: a row of a has %llu values, a column of b %llu",
+			       golden->op->name, (unsigned long long)a->cols,
+			       (unsigned long long)b->rows);
+	if (b->batch == 0 || (ids && ids->count == 0))
+		return tt_fail(TTNN_INVALID, "%s: there is no matrix of b to multiply by",
+			       golden->op->name);
+	for (uint64_t i = 0; ids && i < ids->count; i++)
+		if (!(*tt_at(ids, i) >= 0 && *tt_at(ids, i) < (double)b->batch))
+			return tt_fail(TTNN_INVALID, "%s: index %g is none of the %llu matrices",
+				       golden->op->name, *tt_at(ids, i),
+				       (unsigned long long)b->batch);
+	return TTNN_OK;
+}
+
+/* Outer extents of a unless it goes with b; those of b unless it goes with a. */
+static tt_status sparse_shape(struct ttnn_shape *out, const struct side *a, const struct side *b,
+			      bool with_b, bool with_a)
+{
+	uint32_t outer_a = with_b ? 0 : a->array->shape.rank - 2;
+	uint32_t outer_b = with_a ? 0 : b->array->shape.rank - 2;
+
+	if (outer_a + outer_b + 2 > TTNN_MAX_RANK)
+		return tt_fail(TTNN_INVALID, "a result of %u dimensions, at most %d are possible",
+			       outer_a + outer_b + 2, TTNN_MAX_RANK);
+	out->rank = 0;
+	for (uint32_t i = 0; i < outer_a; i++)
+		out->dim[out->rank++] = a->array->shape.dim[i];
+	for (uint32_t i = 0; i < outer_b; i++)
+		out->dim[out->rank++] = b->array->shape.dim[i];
+	out->dim[out->rank++] = (uint32_t)a->rows;
+	out->dim[out->rank++] = (uint32_t)b->cols;
+	return TTNN_OK;
+}
+
+/* Product i of the result is that of the i-th pair, if it is marked; of an index: of the pairs it names. */
+static struct pair sparse_pair(const struct side *b, const struct tt_array *ids, bool a_sparse,
+			       uint64_t i)
+{
+	uint64_t each = ids ? ids->count : b->batch;
+
+	if (each == 0) /* refused before */
+		return (struct pair){i, i, i};
+	return (struct pair){a_sparse ? i : i / each,
+			     ids ? (uint64_t)*tt_at(ids, i % each) : i % each, i};
+}
+
+tt_status tt_golden_sparse_matmul(struct tt_golden *golden)
+{
+	struct tt_tensor *given = tt_call_tensor(&golden->call, "optional_output_tensor");
+	const struct tt_array *marks = tt_golden_in(golden, "sparsity");
+	const struct tt_array *bias = tt_golden_in(golden, "bias");
+	const struct tt_array *ids = tt_golden_in(golden, "indices");
+	bool a_sparse = tt_call_bool(&golden->call, "is_input_a_sparse", false);
+	bool b_sparse = tt_call_bool(&golden->call, "is_input_b_sparse", true), packed;
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	struct side a, b, added = {0};
+	uint64_t area, done = 0;
+
+	TT_TRY(operand(&a, golden, "input_tensor_a", true, ""));
+	TT_TRY(operand(&b, golden, "input_tensor_b", false, ""));
+	TT_TRY(check_sparse(golden, &a, &b, ids));
+	if (bias)
+		TT_TRY(operand(&added, golden, "bias", true, ""));
+	TT_TRY(sparse_shape(&shape, &a, &b, a_sparse && b_sparse, a_sparse && !b_sparse));
+	if (ids && shape.rank > 2)
+		shape.dim[shape.rank - 3] = (uint32_t)ids->count;
+	packed = given && !ttnn_shape_equal(&shape, &given->spec.shape);
+	out = tt_golden_out(golden, given ? &given->spec.shape : &shape,
+			    result_dtype(golden, a.array));
+	if (!out || !marks)
+		return tt_fail_nomem();
+	area = a.rows * b.cols;
+	for (uint64_t i = 0; area && i < (ids ? out->count / area : marks->count); i++) {
+		struct pair pair;
+
+		if (!ids && *tt_at(marks, i) == 0)
+			continue;
+		pair = sparse_pair(&b, ids, a_sparse, i);
+		if (packed)
+			pair.out = done;
+		multiply_pair(out, &a, &b, bias ? &added : NULL, &pair);
+		done++;
+	}
 	return TTNN_OK;
 }

@@ -21,11 +21,6 @@ static const struct tt_array *first_input(struct tt_golden *golden)
 	return NULL;
 }
 
-static tt_status no_array(void)
-{
-	return tt_fail_prefix(TTNN_INVALID, "golden");
-}
-
 /* The dtype the result has: the one asked for, or that of the input. */
 static enum ttnn_dtype out_dtype(const struct tt_golden *golden, enum ttnn_dtype dtype)
 {
@@ -44,10 +39,9 @@ static tt_status give(struct tt_golden *golden, const struct tt_array *in,
 	struct tt_array *out =
 		in ? tt_golden_out(golden, shape, out_dtype(golden, in->dtype)) : NULL;
 
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = in->data[i];
+		*tt_at(out, i) = *tt_at(in, i);
 	return TTNN_OK;
 }
 
@@ -60,12 +54,11 @@ static tt_status gather(struct tt_golden *golden, const struct tt_array *in,
 	struct tt_array *out = in ? tt_golden_out(golden, shape, in->dtype) : NULL;
 	uint64_t to[TTNN_MAX_RANK], from[TTNN_MAX_RANK];
 
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		tt_array_coordinate(to, out, i);
 		if (source(from, to, context))
-			out->data[i] = in->data[tt_array_index(in, from)];
+			*tt_at(out, i) = *tt_at(in, tt_array_index(in, from));
 	}
 	return TTNN_OK;
 }
@@ -86,7 +79,8 @@ tt_status tt_golden_same(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
 
-	return in ? give(golden, in, &in->shape) : no_array();
+	TT_GOLDEN_NEED(in);
+	return give(golden, in, &in->shape);
 }
 
 /* A shape with its padded one: what is stored, padding and all, under another padded shape. */
@@ -99,8 +93,7 @@ static tt_status reshape_stored(struct tt_golden *golden, const struct tt_array 
 	uint64_t at[TTNN_MAX_RANK];
 	size_t rank;
 
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	TT_TRY(tt_call_ints(padded, &rank, TTNN_MAX_RANK, &golden->call, "padded_shape"));
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t flat = 0;
@@ -113,7 +106,7 @@ static tt_status reshape_stored(struct tt_golden *golden, const struct tt_array 
 			at[d] = flat % from->dim[d];
 			inside = inside && at[d] < in->shape.dim[d];
 		}
-		out->data[i] = inside ? in->data[tt_array_index(in, at)] : 0;
+		*tt_at(out, i) = inside ? *tt_at(in, tt_array_index(in, at)) : 0;
 	}
 	return TTNN_OK;
 }
@@ -132,7 +125,7 @@ tt_status tt_golden_reshape(struct tt_golden *golden)
 		known *= dims[i] == -1 ? 1 : (uint64_t)dims[i];
 	for (size_t i = 0; i < rank && in; i++)
 		if (dims[i] == -1)
-			dims[i] = (int64_t)(in->count / known);
+			dims[i] = known ? (int64_t)(in->count / known) : 0;
 	TT_TRY(ttnn_shape_make(&shape, dims, rank));
 	if (in && known != in->count && tt_call_given(&golden->call, "padded_shape"))
 		return reshape_stored(golden, in, &shape);
@@ -160,8 +153,7 @@ tt_status tt_golden_reshape_on_device(struct tt_golden *golden)
 	struct ttnn_shape shape = {.rank = 4};
 	uint64_t known = 1;
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	for (size_t i = 0; i < 4; i++) {
 		int64_t extent = tt_call_int(&golden->call, names[i], 1);
 
@@ -170,7 +162,7 @@ tt_status tt_golden_reshape_on_device(struct tt_golden *golden)
 	}
 	for (size_t i = 0; i < 4; i++)
 		if (tt_call_int(&golden->call, names[i], 1) < 0)
-			shape.dim[i] = (uint32_t)(in->count / known);
+			shape.dim[i] = known ? (uint32_t)(in->count / known) : 0;
 	return give(golden, in, &shape);
 }
 
@@ -184,8 +176,7 @@ tt_status tt_golden_bcast(struct tt_golden *golden)
 	uint64_t at[TTNN_MAX_RANK], from[TTNN_MAX_RANK];
 	struct tt_array *out = a && b ? tt_golden_out(golden, &a->shape, a->dtype) : NULL;
 
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < a->count; i++) {
 		double value;
 
@@ -197,10 +188,10 @@ tt_status tt_golden_bcast(struct tt_golden *golden)
 
 			from[d] = first ? 0 : at[a->shape.rank - back];
 		}
-		value = b->data[tt_array_index(b, from)];
-		out->data[i] = math == TT_BCAST_ADD   ? a->data[i] + value
-			       : math == TT_BCAST_SUB ? a->data[i] - value
-						      : a->data[i] * value;
+		value = *tt_at(b, tt_array_index(b, from));
+		*tt_at(out, i) = math == TT_BCAST_ADD   ? *tt_at(a, i) + value
+				 : math == TT_BCAST_SUB ? *tt_at(a, i) - value
+							: *tt_at(a, i) * value;
 	}
 	return TTNN_OK;
 }
@@ -212,8 +203,7 @@ tt_status tt_golden_squeeze(struct tt_golden *golden)
 	struct ttnn_shape shape = {0};
 	size_t count;
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, &golden->call, "dim"));
 	for (uint32_t d = 0; d < in->shape.rank; d++) {
 		bool gone = !tt_value_given(tt_call_arg(&golden->call, "dim"));
@@ -232,8 +222,7 @@ tt_status tt_golden_unsqueeze(struct tt_golden *golden)
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
 	struct ttnn_shape shape;
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	shape.rank = in->shape.rank + 1;
 	dim = dim < 0 ? dim + shape.rank : dim;
 	for (uint32_t d = 0; d < shape.rank; d++)
@@ -247,8 +236,7 @@ tt_status tt_golden_unsqueeze_4d(struct tt_golden *golden)
 	const struct tt_array *in = first_input(golden);
 	struct ttnn_shape shape = {.rank = 4};
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	for (uint32_t back = 1; back <= 4; back++)
 		shape.dim[4 - back] = tt_shape_last(&in->shape, back);
 	return give(golden, in, &shape);
@@ -287,8 +275,10 @@ tt_status tt_golden_permute(struct tt_golden *golden)
 	size_t count;
 
 	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, &golden->call, "dims"));
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
+	if (count != in->shape.rank)
+		return tt_fail(TTNN_INVALID, "%s: %zu dimensions are no order of %u",
+			       golden->op->name, count, in->shape.rank);
 	order.rank = (uint32_t)count;
 	for (uint32_t d = 0; d < order.rank; d++)
 		order.dims[d] = normal(dims[d], order.rank);
@@ -301,8 +291,7 @@ tt_status tt_golden_transpose(struct tt_golden *golden)
 	struct order order;
 	uint32_t a, b;
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	order.rank = in->shape.rank;
 	for (uint32_t d = 0; d < order.rank; d++)
 		order.dims[d] = d;
@@ -342,8 +331,8 @@ static void fill_around(struct tt_array *out, const struct tt_array *in, const s
 
 	for (uint64_t i = 0; i < out->count; i++) {
 		tt_array_coordinate(to, out, i);
-		out->data[i] = from_part(from, to, part) ? in->data[tt_array_index(in, from)]
-							 : tt_golden_fit(in->dtype, value);
+		*tt_at(out, i) = from_part(from, to, part) ? *tt_at(in, tt_array_index(in, from))
+							   : tt_golden_fit(in->dtype, value);
 	}
 }
 
@@ -369,16 +358,14 @@ tt_status tt_golden_host_pad(struct tt_golden *golden)
 	size_t count;
 
 	TT_TRY(tt_call_ints(start, &count, TTNN_MAX_RANK, &golden->call, "input_tensor_start"));
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	if (tt_call_tensor(&golden->call, "input_tensor")->spec.layout == TTNN_TILE)
 		return give(golden, in, &in->shape);
 	part = whole(in);
 	for (uint32_t d = 0; d < part.rank; d++)
 		part.start[d] = -start[d];
 	out = tt_golden_out(golden, &in->shape, in->dtype);
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	fill_around(out, in, &part, value);
 	return TTNN_OK;
 }
@@ -395,8 +382,7 @@ tt_status tt_golden_unpad(struct tt_golden *golden)
 
 	TT_TRY(tt_call_ints(start, &count, TTNN_MAX_RANK, &golden->call, "output_tensor_start"));
 	TT_TRY(tt_call_ints(end, &count, TTNN_MAX_RANK, &golden->call, "output_tensor_end"));
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	part = whole(in);
 	shape.rank = in->shape.rank;
 	for (uint32_t d = 0; d < shape.rank; d++) {
@@ -407,15 +393,19 @@ tt_status tt_golden_unpad(struct tt_golden *golden)
 }
 
 /* Where a slice of an extent begins and ends, both counted from the end when negative. */
-static void slice_part(struct part *part, struct ttnn_shape *shape, uint32_t d, const int64_t *item)
+static tt_status slice_part(struct part *part, struct ttnn_shape *shape, uint32_t d,
+			    const int64_t *item)
 {
 	int64_t extent = part->extent[d], step = item[2];
 	int64_t begin = clamp(item[0] < 0 ? item[0] + extent : item[0], 0, extent);
 	int64_t end = clamp(item[1] < 0 ? item[1] + extent : item[1], 0, extent);
 
+	if (step < 1)
+		return tt_fail(TTNN_INVALID, "golden: a slice has the step %" PRId64, step);
 	part->start[d] = begin;
 	part->step[d] = step;
-	shape->dim[d] = end > begin ? (uint32_t)((end - begin + step - 1) / step) : 0;
+	shape->dim[d] = end > begin ? (uint32_t)((end - begin - 1) / step + 1) : 0;
+	return TTNN_OK;
 }
 
 /* The values of a one-dimensional tensor, or of a list. */
@@ -426,10 +416,9 @@ static tt_status numbers(int64_t *out, size_t *count, struct tt_golden *golden, 
 	if (!tt_call_tensor(&golden->call, name))
 		return tt_call_ints(out, count, TTNN_MAX_RANK, &golden->call, name);
 	array = tt_golden_in(golden, name);
-	if (!array || array->count > TTNN_MAX_RANK)
-		return no_array();
+	TT_GOLDEN_NEED(array && array->count <= TTNN_MAX_RANK);
 	for (*count = 0; *count < array->count; ++*count)
-		out[*count] = (int64_t)array->data[*count];
+		out[*count] = (int64_t)*tt_at(array, *count);
 	return TTNN_OK;
 }
 
@@ -439,20 +428,22 @@ tt_status tt_golden_slice(struct tt_golden *golden)
 	int64_t begin[TTNN_MAX_RANK], end[TTNN_MAX_RANK], step[TTNN_MAX_RANK];
 	bool brief = tt_call_given(&golden->call, "starts");
 	const char *steps = tt_call_given(&golden->call, "slice_step") ? "slice_step" : "steps";
-	size_t count, step_count;
+	size_t begins, count, step_count;
 	struct ttnn_shape shape;
 	struct part part;
 
-	TT_TRY(numbers(begin, &count, golden, brief ? "starts" : "slice_start"));
+	TT_TRY(numbers(begin, &begins, golden, brief ? "starts" : "slice_start"));
 	TT_TRY(numbers(end, &count, golden, brief ? "ends" : "slice_end"));
 	TT_TRY(numbers(step, &step_count, golden, steps));
-	if (!in || count != in->shape.rank)
-		return no_array();
+	TT_GOLDEN_NEED(in);
+	if (count != in->shape.rank || begins != count || (step_count && step_count != count))
+		return tt_fail(TTNN_INVALID, "%s: starts, ends and steps must be %u each",
+			       golden->op->name, in->shape.rank);
 	part = whole(in);
 	shape.rank = part.rank;
 	for (uint32_t d = 0; d < part.rank; d++)
-		slice_part(&part, &shape, d,
-			   (int64_t[]){begin[d], end[d], step_count ? step[d] : 1});
+		TT_TRY(slice_part(&part, &shape, d,
+				  (int64_t[]){begin[d], end[d], step_count ? step[d] : 1}));
 	return gather(golden, in, &shape, from_part, &part);
 }
 
@@ -481,12 +472,14 @@ tt_status tt_golden_getitem(struct tt_golden *golden)
 	struct tt_array *out;
 	uint64_t at[TTNN_MAX_RANK], from[TTNN_MAX_RANK];
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	if (all->kind == TTNN_VALUE_LIST) {
 		items = all->items;
 		count = all->count;
 	}
+	if (count > in->shape.rank + 1)
+		return tt_fail(TTNN_INVALID, "%s: %u places in %u dimensions", golden->op->name,
+			       count, in->shape.rank);
 	skipped = in->shape.rank + 1 - count;
 	part = whole(in);
 	shape = in->shape;
@@ -505,20 +498,19 @@ tt_status tt_golden_getitem(struct tt_golden *golden)
 			continue;
 		}
 		index_item(item, &items[i], part.extent[d]);
-		slice_part(&part, &shape, d, item);
+		TT_TRY(slice_part(&part, &shape, d, item));
 		kept.dim[kept.rank++] = shape.dim[d++];
 	}
 	for (; d < shape.rank; d++)
 		kept.dim[kept.rank++] = shape.dim[d];
 	out = tt_golden_out(golden, &kept, in->dtype);
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		struct tt_array full = {.shape = shape, .count = out->count};
 
 		tt_array_coordinate(at, &full, i);
 		from_part(from, at, &part);
-		out->data[i] = in->data[tt_array_index(in, from)];
+		*tt_at(out, i) = *tt_at(in, tt_array_index(in, from));
 	}
 	return TTNN_OK;
 }
@@ -556,8 +548,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	struct part part;
 	struct tt_array *out;
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	if (!tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor")))
 		return tt_golden_host_pad(golden); /* only what is stored grows */
 	shape = in->shape;
@@ -568,8 +559,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 		shape.dim[d] += (uint32_t)(pads[d][0] + pads[d][1]);
 	}
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	fill_around(out, in, &part, value);
 	return TTNN_OK;
 }
@@ -588,20 +578,24 @@ tt_status tt_golden_fill_rm(struct tt_golden *golden)
 
 	TT_TRY(ttnn_shape_make(&shape, dims, 4));
 	out = tt_golden_out(golden, &shape, tt_call_tensor(call, "any")->spec.dtype);
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		tt_array_coordinate(at, out, i);
-		out->data[i] = at[2] < high && at[3] < wide ? inside : outside;
+		*tt_at(out, i) = at[2] < high && at[3] < wide ? inside : outside;
 	}
 	return TTNN_OK;
 }
 
 /* ---- several tensors ----------------------------------------------------------------------------------------------- */
 
-/* Each tensor of a list takes its place along a dimension, after those before it. */
+/*
+ * Each tensor of a list takes its place along a dimension, after those before it; in groups: the first parts of all,
+ * then the second parts of all.
+ */
 static tt_status join(struct tt_golden *golden, const char *name, bool new_dim)
 {
+	int64_t given = new_dim ? 1 : tt_call_int(&golden->call, "groups", 1);
+	uint64_t groups = given > 0 ? (uint64_t)given : 1;
 	const struct ttnn_value *list = tt_call_arg(&golden->call, name);
 	const struct tt_array *first =
 		list->count ? tt_golden_read(golden, list->items[0].tensor) : NULL;
@@ -610,8 +604,7 @@ static tt_status join(struct tt_golden *golden, const char *name, bool new_dim)
 	struct tt_array *out;
 	uint32_t dim;
 
-	if (!first)
-		return no_array();
+	TT_GOLDEN_NEED(first);
 	shape = first->shape;
 	dim = normal(tt_call_int(&golden->call, "dim", 0), shape.rank + new_dim);
 	if (new_dim) {
@@ -620,26 +613,37 @@ static tt_status join(struct tt_golden *golden, const char *name, bool new_dim)
 		shape.dim[dim] = 1;
 	}
 	shape.dim[dim] = 0;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct ttnn_shape *other = &list->items[i].tensor->spec.shape;
+
+		for (uint32_t d = 0; d < first->shape.rank || other->rank != first->shape.rank; d++)
+			if (other->rank != first->shape.rank ||
+			    ((new_dim || d != dim) && other->dim[d] != first->shape.dim[d]) ||
+			    (d == dim && other->dim[d] % groups))
+				return tt_fail(TTNN_INVALID,
+					       "%s: the shapes of its inputs do not fit together",
+					       golden->op->name);
+	}
 	for (uint32_t i = 0; i < list->count; i++)
 		shape.dim[dim] += new_dim ? 1 : list->items[i].tensor->spec.shape.dim[dim];
 	out = tt_golden_out(golden, &shape, first->dtype);
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct tt_array *in = tt_golden_read(golden, list->items[i].tensor);
 		struct tt_array placed;
+		uint64_t width;
 
-		if (!in)
-			return no_array();
+		TT_GOLDEN_NEED(in);
 		placed = *in;
 		placed.shape = shape;
 		placed.shape.dim[dim] = new_dim ? 1 : in->shape.dim[dim];
+		width = placed.shape.dim[dim] / groups;
 		for (uint64_t k = 0; k < in->count; k++) {
 			tt_array_coordinate(at, &placed, k);
-			at[dim] += begin;
-			out->data[tt_array_index(out, at)] = in->data[k];
+			at[dim] += begin + at[dim] / width * (shape.dim[dim] / groups - width);
+			*tt_at(out, tt_array_index(out, at)) = *tt_at(in, k);
 		}
-		begin += placed.shape.dim[dim];
+		begin += width;
 	}
 	return TTNN_OK;
 }
@@ -666,8 +670,7 @@ static tt_status cut(struct tt_golden *golden, const struct tt_array *in, uint32
 							? sizes
 							: &sizes->items[i < sizes->count ? i : 0];
 
-		if (size->integer <= 0)
-			return no_array();
+		TT_GOLDEN_NEED(size->integer > 0);
 		shape.dim[dim] =
 			(uint32_t)clamp(part.extent[dim] - part.start[dim], 0, size->integer);
 		TT_TRY(gather(golden, in, &shape, from_part, &part));
@@ -680,8 +683,7 @@ tt_status tt_golden_split(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
 
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	return cut(golden, in, normal(tt_call_int(&golden->call, "dim", 0), in->shape.rank),
 		   tt_call_arg(&golden->call, "split_size"));
 }
@@ -693,8 +695,7 @@ tt_status tt_golden_chunk(struct tt_golden *golden)
 	struct ttnn_value size;
 	uint32_t dim;
 
-	if (!in || chunks <= 0)
-		return no_array();
+	TT_GOLDEN_NEED(in && chunks > 0);
 	dim = normal(tt_call_int(&golden->call, "dim", 0), in->shape.rank);
 	size = ttnn_v_int((in->shape.dim[dim] + chunks - 1) / chunks);
 	return cut(golden, in, dim, &size);
@@ -715,7 +716,8 @@ static bool from_again(uint64_t *from, const uint64_t *to, const void *context)
 	for (uint32_t d = again->missing; d < again->rank; d++) {
 		uint32_t k = d - again->missing;
 
-		from[k] = (to[d] / again->times[k] + again->shift[k]) % again->extent[k];
+		from[k] = (to[d] / again->times[k] + again->shift[k]) %
+			  (again->extent[k] ? again->extent[k] : 1);
 	}
 	return true;
 }
@@ -740,10 +742,13 @@ tt_status tt_golden_repeat(struct tt_golden *golden)
 	size_t count;
 
 	TT_TRY(tt_call_ints(times, &count, TTNN_MAX_RANK, &golden->call, "repeat_dims"));
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	shape.rank = in->shape.rank > count ? in->shape.rank : (uint32_t)count;
 	again = just_once(in, shape.rank);
+	for (size_t i = 0; i < count; i++)
+		if (times[i] < 0 || times[i] > INT32_MAX)
+			return tt_fail(TTNN_INVALID, "%s: a dimension %" PRId64 " times",
+				       golden->op->name, times[i]);
 	for (uint32_t back = 1; back <= shape.rank; back++)
 		shape.dim[shape.rank - back] = tt_shape_last(&in->shape, back) *
 					       (back <= count ? (uint32_t)times[count - back] : 1);
@@ -759,16 +764,15 @@ tt_status tt_golden_expand(struct tt_golden *golden)
 	size_t count;
 
 	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, &golden->call, "output_shape"));
-	if (!in)
-		return no_array();
-	shape.rank = (uint32_t)count;
-	again = just_once(in, shape.rank);
-	for (uint32_t back = 1; back <= shape.rank; back++) {
-		int64_t dim = dims[shape.rank - back];
-
-		shape.dim[shape.rank - back] =
-			dim == -1 ? tt_shape_last(&in->shape, back) : (uint32_t)dim;
-	}
+	TT_GOLDEN_NEED(in);
+	if (count < in->shape.rank)
+		return tt_fail(TTNN_INVALID, "%s: %zu dimensions are fewer than %u",
+			       golden->op->name, count, in->shape.rank);
+	again = just_once(in, (uint32_t)count);
+	for (uint32_t back = 1; back <= count; back++)
+		if (dims[count - back] == -1)
+			dims[count - back] = tt_shape_last(&in->shape, back);
+	TT_TRY(ttnn_shape_make(&shape, dims, count));
 	return gather(golden, in, &shape, from_again, &again);
 }
 
@@ -780,8 +784,7 @@ tt_status tt_golden_repeat_interleave(struct tt_golden *golden)
 	struct again again;
 	uint32_t dim;
 
-	if (!in || times <= 0)
-		return no_array();
+	TT_GOLDEN_NEED(in && times > 0);
 	shape = in->shape;
 	dim = normal(tt_call_int(&golden->call, "dim", 0), shape.rank);
 	again = just_once(in, shape.rank);
@@ -796,10 +799,9 @@ static tt_status roll_flat(struct tt_golden *golden, const struct tt_array *in, 
 	struct tt_array *out = tt_golden_out(golden, &in->shape, in->dtype);
 	int64_t count = (int64_t)in->count;
 
-	if (!out)
-		return no_array();
+	TT_GOLDEN_NEED(out);
 	for (int64_t i = 0; i < count; i++)
-		out->data[((i + shift) % count + count) % count] = in->data[i];
+		*tt_at(out, ((i + shift) % count + count) % count) = *tt_at(in, i);
 	return TTNN_OK;
 }
 
@@ -812,14 +814,13 @@ tt_status tt_golden_roll(struct tt_golden *golden)
 
 	TT_TRY(tt_call_ints(shifts, &count, TTNN_MAX_RANK, &golden->call, "shifts"));
 	TT_TRY(tt_call_ints(dims, &dim_count, TTNN_MAX_RANK, &golden->call, "dim"));
-	if (!in)
-		return no_array();
+	TT_GOLDEN_NEED(in);
 	if (!tt_value_given(tt_call_arg(&golden->call, "dim")))
 		return roll_flat(golden, in, shifts[0]);
 	again = just_once(in, in->shape.rank);
 	for (size_t i = 0; i < count && i < dim_count; i++) {
 		uint32_t d = normal(dims[i], in->shape.rank);
-		int64_t extent = in->shape.dim[d];
+		int64_t extent = in->shape.dim[d] ? in->shape.dim[d] : 1;
 
 		again.shift[d] += (uint64_t)(((extent - shifts[i]) % extent + extent) % extent);
 	}
@@ -831,13 +832,12 @@ tt_status tt_golden_roll(struct tt_golden *golden)
 /* [1, b, c, hw] to [1, 1, b x hw, c], channels padded with zeros to 16 bytes. */
 tt_status tt_golden_hwc(struct tt_golden *golden)
 {
-	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *in = tt_golden_in4(golden, "input");
 	uint64_t each, batch, c, hw;
 	struct ttnn_shape shape = {4, {1, 1}};
 	struct tt_array *out;
 
-	if (!in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(in);
 	batch = in->shape.dim[1];
 	c = in->shape.dim[2];
 	hw = in->shape.dim[3];
@@ -845,12 +845,11 @@ tt_status tt_golden_hwc(struct tt_golden *golden)
 	shape.dim[2] = (uint32_t)(batch * hw);
 	shape.dim[3] = (uint32_t)((c + each - 1) / each * each);
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
-	if (!out)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(out);
 	for (uint64_t flat = 0; flat < in->count; flat++) {
 		uint64_t b = flat / hw / c, channel = flat / hw % c, point = flat % hw;
 
-		out->data[(b * hw + point) * shape.dim[3] + channel] = in->data[flat];
+		*tt_at(out, (b * hw + point) * shape.dim[3] + channel) = *tt_at(in, flat);
 	}
 	return TTNN_OK;
 }
@@ -858,101 +857,48 @@ tt_status tt_golden_hwc(struct tt_golden *golden)
 /* [1, 1, hw, c] to [1, 1, c, hw]. */
 tt_status tt_golden_chw(struct tt_golden *golden)
 {
-	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *in = tt_golden_in4(golden, "input");
 	struct ttnn_shape shape = {4, {1, 1}};
 	struct tt_array *out;
 
-	if (!in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(in);
 	shape.dim[2] = in->shape.dim[3];
 	shape.dim[3] = in->shape.dim[2];
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
-	if (!out)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(out);
 	for (uint64_t flat = 0; flat < in->count; flat++)
-		out->data[flat % shape.dim[2] * shape.dim[3] + flat / shape.dim[2]] =
-			in->data[flat];
+		*tt_at(out, flat % shape.dim[2] * shape.dim[3] + flat / shape.dim[2]) =
+			*tt_at(in, flat);
 	return TTNN_OK;
 }
 
-tt_status tt_golden_index_fill(struct tt_golden *golden)
+tt_status tt_golden_slice_write(struct tt_golden *golden)
 {
-	const struct tt_array *in = tt_golden_in(golden, "input");
-	const struct tt_array *index = tt_golden_in(golden, "index");
-	struct tt_array *out = in && index ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
-	int64_t dim = tt_call_int(&golden->call, "dim", 0);
-	double value = 0;
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	const struct tt_array *old = tt_golden_in(golden, "output_tensor");
+	struct tt_array *out = in && old ? tt_golden_out(golden, &old->shape, old->dtype) : NULL;
+	int64_t start[TTNN_MAX_RANK], step[TTNN_MAX_RANK];
+	size_t starts, steps;
 
-	tt_value_number(&value, tt_call_arg(&golden->call, "value"));
-	if (!out)
-		return no_array();
-	if (dim < 0 || dim >= in->shape.rank)
-		return tt_fail(TTNN_INVALID, "golden: there is no dimension %" PRId64, dim);
+	TT_GOLDEN_NEED(out);
+	TT_TRY(tt_call_ints(start, &starts, TTNN_MAX_RANK, &golden->call, "start"));
+	TT_TRY(tt_call_ints(step, &steps, TTNN_MAX_RANK, &golden->call, "step"));
+	if (starts != in->shape.rank || steps != in->shape.rank ||
+	    in->shape.rank != old->shape.rank)
+		return tt_fail(TTNN_INVALID, "golden: the ranks differ");
+	for (uint64_t i = 0; i < out->count; i++)
+		*tt_at(out, i) = *tt_at(old, i);
 	for (uint64_t i = 0; i < in->count; i++) {
 		uint64_t at[TTNN_MAX_RANK];
+		bool inside = true;
 
 		tt_array_coordinate(at, in, i);
-		out->data[i] = in->data[i];
-		for (uint64_t k = 0; k < index->count; k++)
-			if ((uint64_t)index->data[k] == at[dim])
-				out->data[i] = value;
-	}
-	return TTNN_OK;
-}
-
-static tt_status no_row(const struct tt_array *array)
-{
-	return tt_fail(TTNN_INVALID, "golden: an index is outside of %u rows", array->shape.dim[1]);
-}
-
-/* Row w of a batch is row index[w] of it. */
-tt_status tt_golden_tosa_gather(struct tt_golden *golden)
-{
-	const struct tt_array *in = tt_golden_in(golden, "input");
-	const struct tt_array *index = tt_golden_in(golden, "index");
-	struct ttnn_shape shape;
-	struct tt_array *out;
-
-	if (!in || !index)
-		return no_array();
-	shape = in->shape;
-	shape.dim[1] = index->shape.dim[1];
-	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return no_array();
-	for (uint64_t i = 0; i < out->count; i++) {
-		uint64_t at[TTNN_MAX_RANK];
-
-		tt_array_coordinate(at, out, i);
-		at[1] = (uint64_t)index->data[at[0] * shape.dim[1] + at[1]];
-		if (at[1] >= in->shape.dim[1])
-			return no_row(in);
-		out->data[i] = in->data[tt_array_index(in, at)];
-	}
-	return TTNN_OK;
-}
-
-/* Row index[w] of a batch becomes row w of the source. */
-tt_status tt_golden_tosa_scatter(struct tt_golden *golden)
-{
-	const struct tt_array *in = tt_golden_in(golden, "input");
-	const struct tt_array *index = tt_golden_in(golden, "index");
-	const struct tt_array *source = tt_golden_in(golden, "src");
-	struct tt_array *out =
-		in && index && source ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
-
-	if (!out)
-		return no_array();
-	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = in->data[i];
-	for (uint64_t i = 0; i < source->count; i++) {
-		uint64_t at[TTNN_MAX_RANK];
-
-		tt_array_coordinate(at, source, i);
-		at[1] = (uint64_t)index->data[at[0] * index->shape.dim[1] + at[1]];
-		if (at[1] >= out->shape.dim[1])
-			return no_row(out);
-		out->data[tt_array_index(out, at)] = source->data[i];
+		for (uint32_t d = 0; d < in->shape.rank; d++) {
+			at[d] = (uint64_t)start[d] + at[d] * (uint64_t)step[d];
+			inside &= at[d] < old->shape.dim[d];
+		}
+		if (inside)
+			*tt_at(out, tt_array_index(out, at)) = *tt_at(in, i);
 	}
 	return TTNN_OK;
 }

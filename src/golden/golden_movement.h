@@ -36,8 +36,10 @@ tt_status tt_golden_roll(struct tt_golden *golden);
 tt_status tt_golden_nonzero(struct tt_golden *golden);
 tt_status tt_golden_indexed_fill(struct tt_golden *golden);
 tt_status tt_golden_index_fill(struct tt_golden *golden);
+tt_status tt_golden_slice_write(struct tt_golden *golden);
 tt_status tt_golden_tosa_gather(struct tt_golden *golden);
 tt_status tt_golden_tosa_scatter(struct tt_golden *golden);
+tt_status tt_golden_narrow(struct tt_golden *golden);
 tt_status tt_golden_gather(struct tt_golden *golden);
 tt_status tt_golden_scatter(struct tt_golden *golden);
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
@@ -21,7 +22,7 @@ static const struct tt_array *input_of(struct tt_golden *golden)
 		return in;
 	sum = tt_golden_temp(golden, &in->shape);
 	for (uint64_t i = 0; sum && i < in->count; i++)
-		sum->data[i] = in->data[i] + residual->data[i];
+		*tt_at(sum, i) = *tt_at(in, i) + *tt_at(residual, i);
 	if (sum)
 		sum->dtype = in->dtype;
 	return sum;
@@ -30,20 +31,23 @@ static const struct tt_array *input_of(struct tt_golden *golden)
 /* The number of an element for each column, when it was given. */
 static double at(const struct tt_array *array, uint64_t index, double fallback)
 {
-	return array && index < array->count ? array->data[index] : fallback;
+	return array && index < array->count ? *tt_at(array, index) : fallback;
 }
 
 struct affine {
 	const struct tt_array *weight, *bias;
+	uint64_t part, stride; /* (optional) so many elements, each so far from the last ones */
 };
 
 static struct affine affine_of(struct tt_golden *golden)
 {
-	return (struct affine){tt_golden_in(golden, "weight"), tt_golden_in(golden, "bias")};
+	return (struct affine){tt_golden_in(golden, "weight"), tt_golden_in(golden, "bias"), 0, 0};
 }
 
 static double applied(const struct affine *affine, uint64_t index, double x)
 {
+	if (affine->part)
+		index = index / affine->part * affine->stride + index % affine->part;
 	return x * at(affine->weight, index, 1) + at(affine->bias, index, 0);
 }
 
@@ -67,48 +71,56 @@ tt_status tt_golden_norm(struct tt_golden *golden)
 	struct affine affine = affine_of(golden);
 	uint64_t width;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	width = tt_shape_last(&in->shape, 1);
 	for (uint64_t i = 0; i < in->count; i += width) {
 		double mean, variance;
 
-		mean_and_variance(&mean, &variance, &in->data[i], width);
+		mean_and_variance(&mean, &variance, tt_at(in, i), width);
 		if (is_rms(golden)) {
 			variance += mean * mean;
 			mean = 0;
 		}
 		for (uint64_t j = 0; j < width; j++)
-			out->data[i + j] = applied(
-				&affine, j, (in->data[i + j] - mean) / sqrt(variance + epsilon));
+			*tt_at(out, i + j) = applied(
+				&affine, j, (*tt_at(in, i + j) - mean) / sqrt(variance + epsilon));
 	}
-	return TTNN_OK;
+	return tt_golden_activate(out, golden, tt_call_arg(&golden->call, "activation"));
+}
+
+/* Of shards there are averages, the mean first; else sums, that of squares first. */
+static bool has_averages(const struct tt_golden *golden)
+{
+	return tt_memory_config_is_sharded(
+		&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
 }
 
 tt_status tt_golden_norm_sums(struct tt_golden *golden)
 {
+	uint64_t squares = has_averages(golden) && !is_rms(golden) ? TT_TILE : 0;
 	const struct tt_array *in = input_of(golden);
 	struct ttnn_shape shape;
 	struct tt_array *out;
 	uint64_t width;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	shape = in->shape;
 	width = tt_shape_last(&shape, 1);
+	if (!shape.rank || !width)
+		return tt_fail(TTNN_INVALID, "%s: there are no rows", golden->op->name);
 	shape.dim[shape.rank - 1] = is_rms(golden) ? TT_TILE : 2 * TT_TILE;
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", TTNN_BFLOAT16));
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t row = 0; row < in->count / width; row++) {
-		double *sums = &out->data[row * shape.dim[shape.rank - 1]];
+		double *sums = tt_at(out, row * shape.dim[shape.rank - 1]);
 
 		for (uint64_t j = 0; j < width; j++) {
-			double x = in->data[row * width + j];
+			double x = *tt_at(in, row * width + j);
+			double share = has_averages(golden) ? 1.0 / (double)width : 1;
 
-			sums[0] += x * x;
+			sums[squares] += x * x * share;
 			if (!is_rms(golden))
-				sums[TT_TILE] += x;
+				sums[TT_TILE - squares] += x * share;
 		}
 	}
 	return TTNN_OK;
@@ -121,31 +133,48 @@ tt_status tt_golden_norm_apply(struct tt_golden *golden)
 	double epsilon = tt_call_real(&golden->call, "epsilon", 1e-12);
 	struct affine affine = affine_of(golden);
 	uint64_t step = is_rms(golden) ? TT_TILE : 2 * TT_TILE, width, across;
+	uint64_t squares = has_averages(golden) && !is_rms(golden) ? TT_TILE : 0;
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape,
 						  tt_call_dtype(&golden->call, "dtype", in->dtype))
 				  : NULL;
 
-	if (!out || !stats)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && stats);
 	width = tt_shape_last(&in->shape, 1);
 	across = tt_shape_last(&stats->shape, 1);
+	if (!width || !across || across % step || stats->count / across != in->count / width)
+		return tt_fail(TTNN_INVALID, "%s: the sums are not those of such rows",
+			       golden->op->name);
 	for (uint64_t row = 0; row < in->count / width; row++) {
-		const double *sums = &stats->data[row * across];
-		uint64_t count = width * (across / step);
+		const double *sums = tt_at(stats, row * across);
+		uint64_t count = (has_averages(golden) ? 1 : width) * (across / step);
 		double mean = 0, variance = 0;
 
 		for (uint64_t j = 0; j < across; j += step) {
-			variance += sums[j];
-			mean += is_rms(golden) ? 0 : sums[j + TT_TILE];
+			variance += sums[j + squares];
+			mean += is_rms(golden) ? 0 : sums[j + TT_TILE - squares];
 		}
 		mean /= (double)count;
 		variance = variance / (double)count - mean * mean;
 		for (uint64_t j = 0; j < width; j++)
-			out->data[row * width + j] = applied(&affine, j,
-							     (in->data[row * width + j] - mean) /
-								     sqrt(variance + epsilon));
+			*tt_at(out, row * width + j) = applied(
+				&affine, j,
+				(*tt_at(in, row * width + j) - mean) / sqrt(variance + epsilon));
 	}
 	return TTNN_OK;
+}
+
+/* Columns of cores have their channels each; weights for them begin in tiles of their own. */
+static void split_among_cores(struct affine *affine, const struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct ttnn_memory_config *memory = tt_call_memory(&golden->call, "memory_config");
+
+	if (in->spec.memory.has_shard)
+		memory = &in->spec.memory;
+	if (!memory || !memory->has_shard)
+		return;
+	affine->part = memory->shard.width;
+	affine->stride = (affine->part + TT_TILE - 1) / TT_TILE * TT_TILE;
 }
 
 /* [batch, 1, pixels, channels]: each group of channels of each batch by itself. */
@@ -160,9 +189,12 @@ tt_status tt_golden_group_norm(struct tt_golden *golden)
 	struct affine affine = affine_of(golden);
 	uint64_t channels, pixels, in_group;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	split_among_cores(&affine, golden);
+	TT_GOLDEN_NEED(out);
 	channels = tt_shape_last(&in->shape, 1);
+	if (!in->count || !in->shape.rank || channels % groups)
+		return tt_fail(TTNN_INVALID, "%s: the shapes of its inputs do not fit together",
+			       golden->op->name);
 	pixels = in->count / in->shape.dim[0] / channels;
 	in_group = channels / groups;
 	for (uint64_t part = 0; part < in->shape.dim[0] * groups; part++) {
@@ -170,18 +202,19 @@ tt_status tt_golden_group_norm(struct tt_golden *golden)
 		double count = (double)(pixels * in_group), mean = 0, variance = 0;
 
 		for (uint64_t i = 0; i < pixels * in_group; i++)
-			mean += in->data[start + i / in_group * channels + i % in_group] / count;
+			mean += *tt_at(in, start + i / in_group * channels + i % in_group) / count;
 		for (uint64_t i = 0; i < pixels * in_group; i++) {
-			double x = in->data[start + i / in_group * channels + i % in_group] - mean;
+			double x =
+				*tt_at(in, start + i / in_group * channels + i % in_group) - mean;
 
 			variance += x * x / count;
 		}
 		for (uint64_t i = 0; i < pixels * in_group; i++) {
 			uint64_t place = start + i / in_group * channels + i % in_group;
 
-			out->data[place] =
+			*tt_at(out, place) =
 				applied(&affine, place % channels,
-					(in->data[place] - mean) / sqrt(variance + epsilon));
+					(*tt_at(in, place) - mean) / sqrt(variance + epsilon));
 		}
 	}
 	return TTNN_OK;
@@ -199,8 +232,10 @@ tt_status tt_golden_batch_norm(struct tt_golden *golden)
 	struct affine affine = affine_of(golden);
 	uint64_t channels, inner;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
+	if (!in->count || in->shape.rank < 2)
+		return tt_fail(TTNN_INVALID, "%s: the shapes of its inputs do not fit together",
+			       golden->op->name);
 	channels = in->shape.dim[1];
 	inner = in->count / in->shape.dim[0] / channels;
 	for (uint64_t c = 0; c < channels; c++) {
@@ -210,8 +245,8 @@ tt_status tt_golden_batch_norm(struct tt_golden *golden)
 			mean = variance = 0;
 			for (uint64_t i = 0; i < in->count; i++)
 				if (i / inner % channels == c) {
-					mean += in->data[i];
-					variance += in->data[i] * in->data[i];
+					mean += *tt_at(in, i);
+					variance += *tt_at(in, i) * *tt_at(in, i);
 					count++;
 				}
 			mean /= count;
@@ -219,8 +254,8 @@ tt_status tt_golden_batch_norm(struct tt_golden *golden)
 		}
 		for (uint64_t i = 0; i < in->count; i++)
 			if (i / inner % channels == c)
-				out->data[i] = applied(&affine, c,
-						       (in->data[i] - mean) / sqrt(variance + eps));
+				*tt_at(out, i) = applied(
+					&affine, c, (*tt_at(in, i) - mean) / sqrt(variance + eps));
 	}
 	return TTNN_OK;
 }

@@ -12,8 +12,7 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 	uint64_t step = 1, extent, row, to;
 	uint32_t dim;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	dim = (uint32_t)(given < 0 ? given + in->shape.rank : given);
 	shape = in->shape;
 	extent = shape.dim[dim];
@@ -23,8 +22,7 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 		step *= shape.dim[d];
 	values = tt_golden_out(golden, &shape, in->dtype);
 	places = values ? tt_golden_out(golden, &shape, TTNN_UINT32) : NULL;
-	if (!places)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(places);
 	step = step ? step : 1;
 	row = step * extent;
 	if (!row)
@@ -33,18 +31,18 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 	for (uint64_t i = 0; i < in->count; i++) {
 		/* row is not 0: NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
 		uint64_t at = i % row / step, first = i - at * step, above = i / row, before = 0;
-		double x = in->data[i];
+		double x = *tt_at(in, i);
 
 		for (uint64_t k = 0; k < extent && before < shape.dim[dim]; k++) {
-			double y = in->data[first + k * step];
+			double y = *tt_at(in, first + k * step);
 
 			before += (descending ? y > x : y < x) || (y == x && k < at);
 		}
 		if (before >= shape.dim[dim])
 			continue;
 		to = (above * shape.dim[dim] + before) * step + first % step;
-		values->data[to] = x;
-		places->data[to] = called ? called->data[i] : (double)at;
+		*tt_at(values, to) = x;
+		*tt_at(places, to) = called ? *tt_at(called, i) : (double)at;
 	}
 	return TTNN_OK;
 }

@@ -37,34 +37,21 @@ static void gather(struct gathered *out, double value)
 
 typedef double (*result_fn)(const struct gathered *values, double correction);
 
-static double result_sum(const struct gathered *values, double correction)
-{
-	(void)correction;
-	return values->sum;
-}
+#define RESULT(name)                                                                               \
+	static double result_##name(const struct gathered *values, double correction)              \
+	{                                                                                          \
+		(void)correction;                                                                  \
+		return values->name;                                                               \
+	}
+RESULT(sum)
+RESULT(max)
+RESULT(min)
+RESULT(product)
 
 static double result_mean(const struct gathered *values, double correction)
 {
 	(void)correction;
 	return values->sum / (double)values->count;
-}
-
-static double result_max(const struct gathered *values, double correction)
-{
-	(void)correction;
-	return values->max;
-}
-
-static double result_min(const struct gathered *values, double correction)
-{
-	(void)correction;
-	return values->min;
-}
-
-static double result_product(const struct gathered *values, double correction)
-{
-	(void)correction;
-	return values->product;
 }
 
 static double result_var(const struct gathered *values, double correction)
@@ -89,8 +76,7 @@ static tt_status begin(struct over *out, struct tt_golden *golden, const char *i
 		       const char *dims)
 {
 	out->in = tt_golden_in(golden, input);
-	if (!out->in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out->in);
 	TT_TRY(tt_reduction_dims(&out->reduced, &golden->call, dims, out->in->shape.rank));
 	out->shape = tt_reduction_shape(&out->in->shape, &out->reduced, true);
 	return TTNN_OK;
@@ -102,6 +88,7 @@ static struct gathered *gather_all(struct tt_golden *golden, const struct over *
 {
 	struct gathered *all = tt_arena_calloc(golden->arena, count ? count : 1, sizeof(*all));
 	struct tt_array kept = {.shape = over->shape};
+	double scalar = kept.shape.rank ? tt_call_real(&golden->call, "scalar", 1) : 1;
 	uint64_t coordinate[TTNN_MAX_RANK];
 
 	if (!all)
@@ -112,7 +99,7 @@ static struct gathered *gather_all(struct tt_golden *golden, const struct over *
 		tt_array_coordinate(coordinate, over->in, i);
 		for (uint32_t d = 0; d < over->reduced.count; d++)
 			coordinate[over->reduced.dim[d]] = 0;
-		gather(&all[tt_array_index(&kept, coordinate)], over->in->data[i]);
+		gather(&all[tt_array_index(&kept, coordinate)], scalar * *tt_at(over->in, i));
 	}
 	return all;
 }
@@ -120,7 +107,6 @@ static struct gathered *gather_all(struct tt_golden *golden, const struct over *
 static tt_status reduce_over(struct tt_golden *golden, const char *dims, bool keep,
 			     result_fn result)
 {
-	double scalar = tt_call_real(&golden->call, "scalar", 1);
 	double correction = tt_call_real(&golden->call, "correction", 1);
 	struct gathered *all;
 	struct tt_array *out;
@@ -131,10 +117,9 @@ static tt_status reduce_over(struct tt_golden *golden, const char *dims, bool ke
 	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
 	out = tt_golden_out(golden, &shape, over.in->dtype);
 	all = out ? gather_all(golden, &over, out->count) : NULL;
-	if (!all)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(all);
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = tt_golden_fit(out->dtype, scalar * result(&all[i], correction));
+		*tt_at(out, i) = tt_golden_fit(out->dtype, result(&all[i], correction));
 	return TTNN_OK;
 }
 
@@ -143,35 +128,18 @@ static tt_status reduce(struct tt_golden *golden, result_fn result)
 	return reduce_over(golden, "dim", tt_call_bool(&golden->call, "keepdim", false), result);
 }
 
-tt_status tt_golden_sum(struct tt_golden *golden)
-{
-	return reduce(golden, result_sum);
-}
-
-tt_status tt_golden_mean(struct tt_golden *golden)
-{
-	return reduce(golden, result_mean);
-}
-
-tt_status tt_golden_max(struct tt_golden *golden)
-{
-	return reduce(golden, result_max);
-}
-
-tt_status tt_golden_min(struct tt_golden *golden)
-{
-	return reduce(golden, result_min);
-}
-
-tt_status tt_golden_std(struct tt_golden *golden)
-{
-	return reduce(golden, result_std);
-}
-
-tt_status tt_golden_var(struct tt_golden *golden)
-{
-	return reduce(golden, result_var);
-}
+/* What each gives of the gathered sums, moments and extremes. */
+#define REDUCTION(name)                                                                            \
+	tt_status tt_golden_##name(struct tt_golden *golden)                                       \
+	{                                                                                          \
+		return reduce(golden, result_##name);                                              \
+	}
+REDUCTION(sum)
+REDUCTION(mean)
+REDUCTION(max)
+REDUCTION(min)
+REDUCTION(std)
+REDUCTION(var)
 
 /* Into a given tensor, reduced dimensions are kept. */
 tt_status tt_golden_prod(struct tt_golden *golden)
@@ -194,10 +162,9 @@ tt_status tt_golden_argmax(struct tt_golden *golden)
 	shape = tt_reduction_shape(&over.in->shape, &over.reduced, keep);
 	out = tt_golden_out(golden, &shape, TTNN_UINT32);
 	all = out ? gather_all(golden, &over, out->count) : NULL;
-	if (!all)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(all);
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = (double)all[i].place;
+		*tt_at(out, i) = (double)all[i].place;
 	return TTNN_OK;
 }
 
@@ -227,10 +194,9 @@ static tt_status reduce_moreh(struct tt_golden *golden, result_fn result, double
 	shape = tt_reduction_shape(&over.shape, &dropped, false);
 	out = tt_golden_out(golden, &shape, over.in->dtype);
 	all = out ? gather_all(golden, &over, out->count) : NULL;
-	if (!all)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(all);
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = tt_golden_fit(out->dtype, factor * result(&all[i], 0));
+		*tt_at(out, i) = tt_golden_fit(out->dtype, factor * result(&all[i], 0));
 	return TTNN_OK;
 }
 
@@ -257,10 +223,9 @@ tt_status tt_golden_moreh_abs_pow(struct tt_golden *golden)
 	const struct tt_array *in = tt_golden_in(golden, "input");
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = pow(fabs(in->data[i]), tt_call_real(&golden->call, "p", 1));
+		*tt_at(out, i) = pow(fabs(*tt_at(in, i)), tt_call_real(&golden->call, "p", 1));
 	return TTNN_OK;
 }
 
@@ -279,13 +244,104 @@ tt_status tt_golden_reduce_outer(struct tt_golden *golden)
 	for (uint32_t back = 1; back <= 2 && back <= shape.rank; back++)
 		shape.dim[shape.rank - back] = (shape.dim[shape.rank - back] + 31) / 32 * 32;
 	out = tt_golden_out(golden, &shape, over.in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < over.in->count; i++) {
 		tt_array_coordinate(at, over.in, i);
 		for (uint32_t k = 0; k < over.reduced.count; k++)
 			at[over.reduced.dim[k]] = 0;
-		out->data[tt_array_index(out, at)] += over.in->data[i];
+		*tt_at(out, tt_array_index(out, at)) += *tt_at(over.in, i);
 	}
+	return TTNN_OK;
+}
+
+/* The most likely token of each user. Other draws are chance, which has no truth. */
+tt_status tt_golden_sampling(struct tt_golden *golden)
+{
+	const struct tt_array *values = tt_golden_in(golden, "input_values_tensor");
+	const struct tt_array *indices = tt_golden_in(golden, "input_indices_tensor");
+	const struct tt_array *k = tt_golden_in(golden, "k"), *p = tt_golden_in(golden, "p");
+	struct tt_tensor *given = tt_call_tensor(&golden->call, "output_tensor");
+	struct tt_array *out;
+
+	if (!values || !indices || !k || !p)
+		return tt_fail_nomem();
+	out = tt_golden_out(golden, &(struct ttnn_shape){4, {1, 1, 1, values->shape.dim[2]}},
+			    given ? given->spec.dtype : TTNN_UINT32);
+	if (!out)
+		return tt_fail_nomem();
+	for (uint64_t user = 0; user < out->count; user++) {
+		uint64_t width = values->shape.dim[3], best = user * width;
+
+		if (*tt_at(k, user) != 1 && *tt_at(p, user) != 0)
+			return tt_fail(TTNN_UNSUPPORTED,
+				       "ttnn.sampling has a golden where k is 1 or p is 0 alone");
+		for (uint64_t i = user * width; i < (user + 1) * width; i++)
+			if (*tt_at(values, i) > *tt_at(values, best))
+				best = i;
+		*tt_at(out, user) = *tt_at(indices, best);
+	}
+	return TTNN_OK;
+}
+
+static uint64_t place_of(const double *line, const struct tt_array *experts, uint64_t width,
+			 uint64_t i)
+{
+	double own = line[i] + *tt_at(experts, i);
+	uint64_t place = 0;
+
+	for (uint64_t j = 0; j < width; j++) {
+		double other = line[j] + *tt_at(experts, j);
+
+		place += other > own || (other == own && j < i);
+	}
+	return place;
+}
+
+/* The weight of value 0 of a row. Each is taken less the greatest, so that none is too large for exp(). */
+static double moe_weight(const double *line, const struct tt_array *experts,
+			 const struct tt_array *mask, uint64_t width, uint64_t k)
+{
+	double most = -INFINITY, sum = 0, first = -INFINITY;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint64_t i = 0; i < width; i++) {
+			uint64_t place = place_of(line, experts, width, i);
+			double own;
+
+			if (place >= k)
+				continue;
+			own = line[i] + *tt_at(experts, i) + *tt_at(mask, place);
+			if (pass == 0)
+				most = fmax(most, own);
+			else
+				sum += exp(own - most);
+			if (i == 0)
+				first = own;
+		}
+	return exp(first - most) / sum;
+}
+
+/*
+ * As PyTorch says it: val, ind = topk(input + experts, k); sum(softmax(val + mask) * (ind == 0)). How many are larger
+ * tells the place of each value.
+ */
+tt_status tt_golden_moe(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in4(golden, "input_tensor");
+	const struct tt_array *experts = tt_golden_in4(golden, "expert_mask_tensor");
+	const struct tt_array *mask = tt_golden_in4(golden, "topk_mask_tensor");
+	uint64_t k = (uint64_t)tt_call_int(&golden->call, "k", 32), width;
+	struct ttnn_shape shape;
+	struct tt_array *out;
+
+	TT_GOLDEN_NEED(in && experts && mask);
+	shape = in->shape;
+	width = shape.dim[shape.rank - 1];
+	shape.dim[shape.rank - 1] = 1;
+	out = tt_golden_out(golden, &shape, in->dtype);
+	if (!out)
+		return tt_fail_nomem();
+	for (uint64_t row = 0; row < out->count; row++)
+		*tt_at(out, row) = moe_weight(tt_at(in, row * width), experts, mask, width, k);
 	return TTNN_OK;
 }

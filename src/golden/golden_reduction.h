@@ -26,6 +26,8 @@ tt_status tt_golden_prefix_scan(struct tt_golden *golden);
 
 tt_status tt_golden_sort(struct tt_golden *golden);
 tt_status tt_golden_topk(struct tt_golden *golden);
+tt_status tt_golden_sampling(struct tt_golden *golden);
+tt_status tt_golden_moe(struct tt_golden *golden);
 
 tt_status tt_golden_softmax(struct tt_golden *golden);
 tt_status tt_golden_scale_mask_softmax(struct tt_golden *golden);

@@ -18,19 +18,24 @@ static double entry(const struct tt_array *table, const struct turn *turn, const
 	const uint64_t there[4] = {dim[0] == 1 ? 0 : at[0], dim[1] == 1 ? 0 : at[1] + turn->from,
 				   dim[2] == 1 ? 0 : row, at[3]};
 
-	return table->data[tt_array_index(table, there)];
+	return *tt_at(table, tt_array_index(table, there));
 }
 
-static double turned(const struct turn *turn, const double *row, uint64_t column)
+/* `row` is where the row begins. */
+static double turned(const struct turn *turn, uint64_t row, uint64_t column)
 {
 	uint64_t width = turn->in->shape.dim[3], size;
 	double sum = 0;
 
 	if (!turn->matrix)
-		return column < width / 2 ? -row[column + width / 2] : row[column - width / 2];
+		return column < width / 2 ? -*tt_at(turn->in, row + column + width / 2)
+					  : *tt_at(turn->in, row + column - width / 2);
 	size = tt_shape_last(&turn->matrix->shape, 1);
+	if (!size)
+		return *tt_at(turn->matrix, 0);
 	for (uint64_t k = 0; k < size; k++)
-		sum += row[column / size * size + k] * turn->matrix->data[k * size + column % size];
+		sum += *tt_at(turn->in, row + column / size * size + k) *
+		       *tt_at(turn->matrix, k * size + column % size);
 	return sum;
 }
 
@@ -38,28 +43,24 @@ static tt_status compute(struct tt_golden *golden, const struct turn *turn)
 {
 	struct tt_array *out;
 
-	if (!turn->in || !turn->cos || !turn->sin)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(turn->in && turn->cos && turn->sin);
 	out = tt_golden_out(golden, &turn->in->shape, turn->in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
-		const double *row;
-		uint64_t at[4];
+		uint64_t at[TTNN_MAX_RANK] = {0};
 
 		tt_array_coordinate(at, out, i);
-		row = &turn->in->data[i - at[3]];
-		out->data[i] = row[at[3]] * entry(turn->cos, turn, at) +
-			       turned(turn, row, at[3]) * entry(turn->sin, turn, at);
+		*tt_at(out, i) = *tt_at(turn->in, i) * entry(turn->cos, turn, at) +
+				 turned(turn, i - at[3], at[3]) * entry(turn->sin, turn, at);
 	}
 	return TTNN_OK;
 }
 
 static struct turn tables(struct tt_golden *golden)
 {
-	return (struct turn){.in = tt_golden_in(golden, "input_tensor"),
-			     .cos = tt_golden_in(golden, "cos_cache"),
-			     .sin = tt_golden_in(golden, "sin_cache"),
+	return (struct turn){.in = tt_golden_in4(golden, "input_tensor"),
+			     .cos = tt_golden_in4(golden, "cos_cache"),
+			     .sin = tt_golden_in4(golden, "sin_cache"),
 			     .same_row = tt_call_bool(&golden->call, "is_decode_mode", false)};
 }
 
@@ -89,10 +90,10 @@ tt_status tt_golden_rotary_fused(struct tt_golden *golden)
 
 	turn.matrix = tt_golden_in(golden, "trans_mat");
 	turn.same_row = true;
-	turn.in = tt_golden_in(golden, "q_input_tensor");
+	turn.in = tt_golden_in4(golden, "q_input_tensor");
 	TT_TRY(compute(golden, &turn));
 	turn.from = turn.in->shape.dim[1];
-	turn.in = tt_golden_in(golden, "k_input_tensor");
+	turn.in = tt_golden_in4(golden, "k_input_tensor");
 	return compute(golden, &turn);
 }
 
@@ -102,11 +103,10 @@ tt_status tt_golden_rotate_half(struct tt_golden *golden)
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	uint64_t width;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	width = tt_shape_last(&in->shape, 1);
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] =
-			i % width < width / 2 ? -in->data[i + width / 2] : in->data[i - width / 2];
+		*tt_at(out, i) = i % width < width / 2 ? -*tt_at(in, i + width / 2)
+						       : *tt_at(in, i - width / 2);
 	return TTNN_OK;
 }

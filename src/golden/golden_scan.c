@@ -8,10 +8,9 @@ static tt_status scan(struct tt_golden *golden, const char *input, bool product,
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
 	uint64_t step = 1, extent;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	if (!in->shape.rank) {
-		out->data[0] = in->data[0];
+		*tt_at(out, 0) = *tt_at(in, 0);
 		return TTNN_OK;
 	}
 	if (dim < 0)
@@ -25,11 +24,11 @@ static tt_status scan(struct tt_golden *golden, const char *input, bool product,
 		double value = product;
 
 		for (uint64_t k = from; k <= to; k++) {
-			double x = in->data[first + k * step];
+			double x = *tt_at(in, first + k * step);
 
 			value = tt_golden_fit(dtype, product ? value * x : value + x);
 		}
-		out->data[i] = value;
+		*tt_at(out, i) = value;
 	}
 	return TTNN_OK;
 }
@@ -52,12 +51,11 @@ tt_status tt_golden_ema(struct tt_golden *golden)
 	double alpha = tt_call_real(&golden->call, "alpha", 0);
 	uint64_t length = in && in->shape.rank ? in->shape.dim[in->shape.rank - 1] : 1;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {
-		double before = i % length ? out->data[i - 1] : 0;
+		double before = i % length ? *tt_at(out, i - 1) : 0;
 
-		out->data[i] = alpha * before + (1 - alpha) * in->data[i];
+		*tt_at(out, i) = alpha * before + (1 - alpha) * *tt_at(in, i);
 	}
 	return TTNN_OK;
 }

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "golden/golden_reduction.h"
+#include "tensor/shape.h"
 
 /* Which part of a mask an element of the input sees. */
 enum masking {
@@ -27,7 +28,7 @@ static double mask_at(const struct softening *soft, const uint64_t *coordinate)
 	at[0] = coordinate[0] % mask->shape.dim[0];
 	at[mask_rank - 2] = soft->masking == MASK_ALL ? row % rows : 0;
 	at[mask_rank - 1] = coordinate[rank - 1];
-	return mask->data[tt_array_index(mask, at)];
+	return *tt_at(mask, tt_array_index(mask, at));
 }
 
 /* x * scale + mask, in a scratch array. */
@@ -38,9 +39,9 @@ static struct tt_array *shifted(struct tt_golden *golden, const struct softening
 
 	for (uint64_t i = 0; out && i < out->count; i++) {
 		tt_array_coordinate(coordinate, out, i);
-		out->data[i] = soft->in->data[i] * soft->scale;
+		*tt_at(out, i) = *tt_at(soft->in, i) * soft->scale;
 		if (soft->mask)
-			out->data[i] += mask_at(soft, coordinate);
+			*tt_at(out, i) += mask_at(soft, coordinate);
 	}
 	return out;
 }
@@ -51,8 +52,11 @@ static tt_status soften(struct tt_golden *golden, const struct softening *soft)
 	struct tt_array *out = x ? tt_golden_out(golden, &x->shape, soft->in->dtype) : NULL;
 	uint64_t step = 1, extent;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
+	if (!x->shape.rank) { /* one number, which is all there is */
+		*tt_at(out, 0) = soft->log ? 0 : 1;
+		return TTNN_OK;
+	}
 	extent = x->shape.dim[soft->dim];
 	for (uint32_t d = soft->dim + 1; d < x->shape.rank; d++)
 		step *= x->shape.dim[d];
@@ -63,13 +67,14 @@ static tt_status soften(struct tt_golden *golden, const struct softening *soft)
 		if (first / step % extent)
 			continue;
 		for (uint64_t k = 0; k < extent; k++)
-			largest = fmax(largest, x->data[first + k * step]);
+			largest = fmax(largest, *tt_at(x, first + k * step));
 		for (uint64_t k = 0; k < extent; k++)
-			sum += exp(x->data[first + k * step] - largest);
+			sum += exp(*tt_at(x, first + k * step) - largest);
 		for (uint64_t k = 0; k < extent; k++) {
-			double away = x->data[first + k * step] - largest;
+			double away = *tt_at(x, first + k * step) - largest;
 
-			out->data[first + k * step] = soft->log ? away - log(sum) : exp(away) / sum;
+			*tt_at(out, first + k * step) =
+				soft->log ? away - log(sum) : exp(away) / sum;
 		}
 	}
 	return TTNN_OK;
@@ -105,6 +110,10 @@ static tt_status masked(struct tt_golden *golden, const char *input, const char 
 {
 	soft.in = tt_golden_in(golden, input);
 	soft.mask = tt_golden_in(golden, mask);
+	if (soft.in && (!soft.in->shape.rank ||
+			(soft.mask && (soft.mask->shape.rank < 2 || !soft.mask->count))))
+		return tt_fail(TTNN_INVALID, "%s: the shapes of its inputs do not fit together",
+			       golden->op->name);
 	if (soft.in)
 		soft.dim = soft.in->shape.rank - 1;
 	return soften(golden, &soft);
@@ -128,7 +137,10 @@ tt_status tt_golden_scale_causal_softmax(struct tt_golden *golden)
 
 tt_status tt_golden_attention_softmax(struct tt_golden *golden)
 {
-	bool causal = tt_call_bool(&golden->call, "causal_mask", false);
+	const struct tt_array *mask = tt_golden_in(golden, "attention_mask");
+	/* A mask of more than a tile of rows is meant for each of them, whatever else is said. */
+	bool causal = tt_call_bool(&golden->call, "causal_mask", false) ||
+		      (mask && tt_shape_last(&mask->shape, 2) > 32);
 	double size = tt_call_real(&golden->call, "head_size", 1);
 
 	return masked(golden, "tensor", "attention_mask",

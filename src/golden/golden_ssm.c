@@ -20,62 +20,58 @@ static double at(const struct tt_array *array, uint64_t row, uint64_t column)
 {
 	bool inside = row < array->shape.dim[2] && column < array->shape.dim[3];
 
-	return inside ? array->data[row * array->shape.dim[3] + column] : 0;
+	return inside ? *tt_at(array, row * array->shape.dim[3] + column) : 0;
 }
 
 tt_status tt_golden_spread_product(struct tt_golden *golden)
 {
-	const struct tt_array *a = tt_golden_in(golden, "a"), *b = tt_golden_in(golden, "b");
+	const struct tt_array *a = tt_golden_in4(golden, "a"), *b = tt_golden_in4(golden, "b");
 	const uint64_t width = (uint64_t)LATENT * CHANNELS;
 	struct tt_array *out = a && b ? result_of(golden, a, (uint32_t)width) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t row = i / width, column = i % width;
 
-		out->data[i] = at(a, row, a->shape.dim[3] <= LATENT ? column % LATENT : column) *
-			       at(b, row, b->shape.dim[3] <= CHANNELS ? column / LATENT : column);
+		*tt_at(out, i) = at(a, row, a->shape.dim[3] <= LATENT ? column % LATENT : column) *
+				 at(b, row, b->shape.dim[3] <= CHANNELS ? column / LATENT : column);
 	}
 	return TTNN_OK;
 }
 
 tt_status tt_golden_neighbour_sum(struct tt_golden *golden)
 {
-	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *in = tt_golden_in4(golden, "input");
 	struct tt_array *out =
 		in ? result_of(golden, in, (in->shape.dim[3] + LATENT - 1) / LATENT) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t width = out->shape.dim[3];
 
-		out->data[i] = 0;
+		*tt_at(out, i) = 0;
 		for (uint64_t k = 0; k < LATENT; k++)
-			out->data[i] += at(in, i / width, i % width * LATENT + k);
+			*tt_at(out, i) += at(in, i / width, i % width * LATENT + k);
 	}
 	return TTNN_OK;
 }
 
 tt_status tt_golden_prefix_scan(struct tt_golden *golden)
 {
-	const struct tt_array *a = tt_golden_in(golden, "a"), *bx = tt_golden_in(golden, "bx"),
-			      *state = tt_golden_in(golden, "h_prev");
+	const struct tt_array *a = tt_golden_in4(golden, "a"), *bx = tt_golden_in4(golden, "bx"),
+			      *state = tt_golden_in4(golden, "h_prev");
 	struct tt_array *out;
 	uint64_t width;
 
-	if (!a || !bx || !state)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(a && bx && state);
 	out = tt_golden_out(golden, &a->shape, tt_call_dtype(&golden->call, "dtype", a->dtype));
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	width = a->shape.dim[3];
 	for (uint64_t column = 0; column < width; column++) {
-		double before = state->data[column];
+		double before = *tt_at(state, column);
 
 		for (uint64_t i = column, row = 0; i < out->count; i += width, row++)
-			before = out->data[i] = a->data[i] * before + at(bx, row, column);
+			before = *tt_at(out, i) = *tt_at(a, i) * before + at(bx, row, column);
 	}
 	return TTNN_OK;
 }

@@ -74,7 +74,7 @@ static double pool_at(int64_t *where, const struct pool *p, const struct tt_arra
 				continue;
 			}
 			counted++;
-			value = in->data[((at[0] * p->h + y) * p->w + x) * p->c + at[3]];
+			value = *tt_at(in, ((at[0] * p->h + y) * p->w + x) * p->c + at[3]);
 			sum += value;
 			if (value > best) {
 				best = value;
@@ -91,16 +91,23 @@ static tt_status run_pool(struct tt_golden *golden, const struct pool *p, bool a
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct ttnn_shape shape = {
 		4, {1, 1, (uint32_t)(p->n * p->out[0] * p->out[1]), (uint32_t)p->c}};
+	bool places = tt_call_bool(&golden->call, "return_indices", false);
+	const struct ttnn_value *slices = tt_call_arg(&golden->call, "dram_slice_config");
 	struct tt_array *out, *where = NULL;
 	uint64_t flat = 0;
 
-	if (!in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(in);
+	/* What is done slice by slice stays in images. */
+	if (slices->kind == TTNN_VALUE_OBJECT && slices->items[0].integer &&
+	    slices->items[1].integer > 1 && !places)
+		shape = (struct ttnn_shape){
+			4,
+			{(uint32_t)p->n, (uint32_t)p->out[0], (uint32_t)p->out[1], (uint32_t)p->c}};
 	out = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
-	if (out && tt_call_bool(&golden->call, "return_indices", false))
-		where = tt_golden_out(golden, &shape, TTNN_UINT16);
-	if (!out || (!where && golden->out_count == 2))
-		return TTNN_NOMEM;
+	if (out && places)
+		where = tt_golden_out(golden, &shape,
+				      p->h * p->w > UINT16_MAX ? TTNN_UINT32 : TTNN_UINT16);
+	TT_GOLDEN_NEED(out && (where || golden->out_count != 2));
 	for (int64_t n = 0; n < p->n; n++)
 		for (int64_t y = 0; y < p->out[0]; y++)
 			for (int64_t x = 0; x < p->out[1]; x++)
@@ -108,9 +115,9 @@ static tt_status run_pool(struct tt_golden *golden, const struct pool *p, bool a
 					const int64_t at[4] = {n, y, x, c};
 					int64_t index = 0;
 
-					out->data[flat] = pool_at(&index, p, in, at, average);
+					*tt_at(out, flat) = pool_at(&index, p, in, at, average);
 					if (where)
-						where->data[flat] = (double)index;
+						*tt_at(where, flat) = (double)index;
 				}
 	return TTNN_OK;
 }
@@ -185,21 +192,22 @@ static double folded_at(const struct folding *f, const uint64_t at[4])
 
 	if (y < 0 || x < 0 || c < 0 || y >= f->dim[1] || x >= f->dim[2] || c >= f->dim[3])
 		return 0;
-	return f->in->data[(int64_t)at[0] * f->stride[0] + y * f->stride[1] + x * f->stride[2] +
-			   c * f->stride[3]];
+	return *tt_at(f->in, (int64_t)at[0] * f->stride[0] + y * f->stride[1] + x * f->stride[2] +
+				     c * f->stride[3]);
 }
 
 tt_status tt_golden_fold(struct tt_golden *golden)
 {
-	struct folding f = {.in = tt_golden_in(golden, "input")};
+	struct folding f = {.in = tt_golden_in4(golden, "input")};
 	struct ttnn_shape shape = {.rank = 4};
 	struct tt_array *out;
 	int64_t sizes[4];
 	size_t count = 0;
 
-	if (!f.in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(f.in);
 	read_folding(&f, golden);
+	if (f.dim[3] + f.pad[4] + f.pad[5] < 1)
+		return tt_fail(TTNN_INVALID, "%s: there are no channels", golden->op->name);
 	for (int d = 0; d < 2; d++)
 		shape.dim[1 + d] =
 			(uint32_t)((f.dim[1 + d] + f.pad[2 * d] + f.pad[2 * d + 1]) / f.step[d]);
@@ -209,13 +217,12 @@ tt_status tt_golden_fold(struct tt_golden *golden)
 	for (size_t d = 0; d < count; d++)
 		shape.dim[d] = (uint32_t)sizes[d];
 	out = tt_golden_out(golden, &shape, f.in->dtype);
-	if (!out)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(out);
 	for (uint64_t flat = 0; flat < out->count; flat++) {
-		uint64_t at[4];
+		uint64_t at[TTNN_MAX_RANK] = {0};
 
 		tt_array_coordinate(at, out, flat);
-		out->data[flat] = folded_at(&f, at);
+		*tt_at(out, flat) = folded_at(&f, at);
 	}
 	return TTNN_OK;
 }
@@ -227,7 +234,9 @@ static void read_scale(double out[2], const struct ttnn_value *value)
 
 	for (int d = 0; d < 2; d++) {
 		const struct ttnn_value *one =
-			value->kind == TTNN_VALUE_LIST ? &value->items[d] : value;
+			value->kind == TTNN_VALUE_LIST && (uint32_t)d < value->count
+				? &value->items[d]
+				: value;
 
 		out[d] = tt_value_number(&number, one) ? number : 1;
 	}
@@ -255,10 +264,10 @@ static double between(const struct tt_array *in, const uint64_t at[4], const dou
 			if (place[d] >= (int64_t)dim[1 + d])
 				place[d] = (int64_t)dim[1 + d] - 1;
 		}
-		sum += weight * in->data[((at[0] * dim[1] + (uint64_t)place[0]) * dim[2] +
-					  (uint64_t)place[1]) *
-						 dim[3] +
-					 at[3]];
+		sum += weight * *tt_at(in, ((at[0] * dim[1] + (uint64_t)place[0]) * dim[2] +
+					    (uint64_t)place[1]) *
+							   dim[3] +
+						   at[3]);
 	}
 	return sum;
 }
@@ -272,26 +281,24 @@ tt_status tt_golden_upsample(struct tt_golden *golden)
 	struct ttnn_shape shape;
 	struct tt_array *out;
 
-	if (!in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(in);
 	read_scale(scale, tt_call_arg(&golden->call, "scale_factor"));
 	shape = in->shape;
 	for (int d = 0; d < 2; d++)
 		shape.dim[1 + d] = (uint32_t)floor(in->shape.dim[1 + d] * scale[d]);
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(out);
 	for (uint64_t flat = 0; flat < out->count; flat++) {
-		uint64_t at[4], y, x;
+		uint64_t at[TTNN_MAX_RANK] = {0}, y, x;
 
 		tt_array_coordinate(at, out, flat);
 		y = (uint64_t)((double)at[1] / scale[0]);
 		x = (uint64_t)((double)at[2] / scale[1]);
-		out->data[flat] =
+		*tt_at(out, flat) =
 			linear ? between(in, at, scale)
-			       : in->data[((at[0] * in->shape.dim[1] + y) * in->shape.dim[2] + x) *
-						  in->shape.dim[3] +
-					  at[3]];
+			       : *tt_at(in, ((at[0] * in->shape.dim[1] + y) * in->shape.dim[2] +
+					     x) * in->shape.dim[3] +
+						    at[3]);
 	}
 	return TTNN_OK;
 }
@@ -312,8 +319,8 @@ static double share_at(const struct pool *p, const struct tt_array *in, const ui
 	}
 	for (int64_t y = from[0]; y < to[0]; y++)
 		for (int64_t x = from[1]; x < to[1]; x++) {
-			double value = in->data[(((int64_t)at[0] * p->h + y) * p->w + x) * p->c +
-						(int64_t)at[3]];
+			double value = *tt_at(in, (((int64_t)at[0] * p->h + y) * p->w + x) * p->c +
+							  (int64_t)at[3]);
 
 			sum += value;
 			best = value > best ? value : best;
@@ -328,21 +335,21 @@ static tt_status adaptive(struct tt_golden *golden, bool average)
 	struct tt_array *out;
 	struct pool p;
 
-	if (!in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(in);
 	read_pool(&p, golden);
 	ints(p.out, 2, golden, "output_size");
+	if (p.out[0] < 1 || p.out[1] < 1 || p.out[0] > INT32_MAX || p.out[1] > INT32_MAX)
+		return tt_fail(TTNN_INVALID, "%s: output_size must be positive", golden->op->name);
 	shape.dim[2] = (uint32_t)(p.n * p.out[0] * p.out[1]);
 	shape.dim[3] = (uint32_t)p.c;
 	out = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
-	if (!out)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(out);
 	for (uint64_t flat = 0; flat < out->count; flat++) {
 		uint64_t pixel = flat / (uint64_t)p.c, w = (uint64_t)p.out[1],
 			 area = w * (uint64_t)p.out[0];
 		uint64_t at[4] = {pixel / area, pixel % area / w, pixel % w, flat % (uint64_t)p.c};
 
-		out->data[flat] = share_at(&p, in, at, average);
+		*tt_at(out, flat) = share_at(&p, in, at, average);
 	}
 	return TTNN_OK;
 }
@@ -366,18 +373,18 @@ tt_status tt_golden_global_avg(struct tt_golden *golden)
 	uint64_t area, depth;
 	uint32_t rank;
 
-	if (!in)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(in);
 	rank = in->shape.rank;
+	if (rank < 2 || rank > 4 || !in->count)
+		return tt_fail(TTNN_INVALID, "%s: this is no image", golden->op->name);
 	shape.dim[0] = rank == 4 ? in->shape.dim[0] : 1;
 	shape.dim[3] = rank == 2 ? 1 : in->shape.dim[rank - 1];
 	depth = shape.dim[3];
 	area = in->count / depth / shape.dim[0];
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return TTNN_NOMEM;
+	TT_GOLDEN_NEED(out);
 	for (uint64_t flat = 0; flat < in->count; flat++)
-		out->data[flat / (area * depth) * depth + flat % depth] +=
-			in->data[flat] / (double)area;
+		*tt_at(out, flat / (area * depth) * depth + flat % depth) +=
+			*tt_at(in, flat) / (double)area;
 	return TTNN_OK;
 }

@@ -14,5 +14,7 @@ tt_status tt_golden_global_avg(struct tt_golden *golden);
 tt_status tt_golden_conv2d(struct tt_golden *golden);
 tt_status tt_golden_conv1d(struct tt_golden *golden);
 tt_status tt_golden_conv_transpose2d(struct tt_golden *golden);
+tt_status tt_golden_conv3d(struct tt_golden *golden);
+tt_status tt_golden_conv3d_weights(struct tt_golden *golden);
 
 #endif

@@ -60,8 +60,7 @@ tt_status tt_activation_named(struct ttnn_value *out, struct tt_arena *arena, co
 	const struct row *row = find(name);
 	struct ttnn_value *fields = tt_arena_calloc(arena, 2 + PARAMS_MAX, sizeof(*fields));
 
-	if (!row)
-		return tt_fail(TTNN_INVALID, "Unknown unary op: %s", name);
+	TT_NEED(row, "Unknown unary op: %s", name);
 	if (!fields)
 		return tt_fail_nomem();
 	for (uint32_t i = 0; i < row->count; i++)
@@ -150,9 +149,8 @@ static tt_status read_params(struct tt_unary_step *step, const struct ttnn_value
 	uint32_t count = bare ? 1 : params->count;
 
 	for (; step->count < count && step->count < 3; step->count++)
-		if (!tt_value_number(&step->params[step->count], &items[step->count]))
-			return tt_fail(TTNN_INVALID, "a parameter of an activation is %s",
-				       tt_value_kind_name(items));
+		TT_NEED(tt_value_number(&step->params[step->count], &items[step->count]),
+			"a parameter of an activation is %s", tt_value_kind_name(items));
 	return TTNN_OK;
 }
 
@@ -165,9 +163,8 @@ tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct 
 		const struct ttnn_value *item = &chain->items[i];
 		struct tt_unary_step *step = &out[*count];
 
-		if (*count == TT_UNARY_STEPS_MAX)
-			return tt_fail(TTNN_INVALID, "a chain of more than %d functions",
-				       TT_UNARY_STEPS_MAX);
+		TT_NEED(*count != TT_UNARY_STEPS_MAX, "a chain of more than %d functions",
+			TT_UNARY_STEPS_MAX);
 		*step = (struct tt_unary_step){0};
 		if (item->kind == TTNN_VALUE_OBJECT && item->schema == &choice_schema)
 			item = item->items;

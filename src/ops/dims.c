@@ -6,12 +6,11 @@ tt_status tt_normal_dim(uint32_t *out, int64_t dim, uint32_t rank)
 {
 	int64_t normal = dim < 0 ? dim + rank : dim;
 
-	if (normal < 0 || normal >= rank)
-		return tt_fail_cond(TTNN_INVALID,
-				    "normalized_index >= 0 and normalized_index < rank",
-				    "Index is out of bounds for the rank, should be between 0 and "
-				    "%d however is %lld",
-				    (int)rank - 1, (long long)normal);
+	TT_REQUIRE(normal >= 0 && normal < rank,
+		   "normalized_index >= 0 and normalized_index < rank",
+		   "Index is out of bounds for the rank, should be between 0 and %d however is "
+		   "%lld",
+		   (int)rank - 1, (long long)normal);
 	*out = (uint32_t)normal;
 	return TTNN_OK;
 }
@@ -36,21 +35,22 @@ tt_status tt_reduction_dims(struct tt_reduction_dims *out, const struct tt_call 
 	TT_TRY(tt_call_ints(given, &count, TTNN_MAX_RANK, call, name));
 	out->count = (uint32_t)count;
 	for (uint32_t i = 0; i < count; i++) {
-		int64_t dim = given[i] < 0 ? given[i] + rank : given[i];
+		/* A scalar has a dimension here, as in torch. */
+		int64_t dim = given[i] < 0 ? given[i] + (rank ? rank : 1) : given[i];
 
 		TT_REQUIRE((dim >= 0 && dim < rank) || (rank == 0 && dim == 0),
 			   "(dim_i >= 0 && dim_i < rank) || (rank == 0 && dim_i == 0)",
-			   "Unsupported dim %" PRId64 " at index %" PRIu32
-			   ". After possible adjustment, needs to be at least 0 and less than rank "
-			   "%" PRIu32 ", or exactly 0 for a rank 0 tensor.",
+			   "Unsupported dim %" PRId64
+			   " at index %u. After possible adjustment, needs to be at least 0 and "
+			   "less than rank %u, or exactly 0 for a rank 0 tensor.",
 			   dim, i, rank);
 		out->dim[i] = (uint32_t)dim;
 	}
 	sort(out->dim, out->count);
 	for (uint32_t i = 1; i < count; i++)
 		TT_REQUIRE(out->dim[i] != out->dim[i - 1], "dim[i] != dim[i - 1]",
-			   "reduce dim list contains a duplicate axis after sorting (indices "
-			   "%" PRIu32 " and %" PRIu32 ", value %" PRIu32 ")",
+			   "reduce dim list contains a duplicate axis after sorting (indices %u "
+			   "and %u, value %u)",
 			   i - 1, i, out->dim[i]);
 	if (count == 0)
 		for (; out->count < rank; out->count++)

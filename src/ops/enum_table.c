@@ -11,9 +11,8 @@
 
 #include "ops/conv/conv.h"
 
+#include "base/vec.h"
 #include "ops/norm/norm.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct tt_enum_row cluster_type_rows[] = {{0, "INVALID"},
 						       {1, "N150"},
@@ -35,23 +34,23 @@ static const struct tt_enum_row cluster_type_rows[] = {{0, "INVALID"},
 						       {17, "P300_X2"},
 						       {18, "CUSTOM"}};
 static const struct tt_enum cluster_type = {"ClusterType", cluster_type_rows,
-					    COUNT(cluster_type_rows)};
+					    TT_COUNT(cluster_type_rows)};
 
 static const struct tt_enum_row d2_dstage_gate_mode_rows[] = {{0, "KeepOpen"},
 							      {1, "CloseOnTransit"}};
 static const struct tt_enum d2_dstage_gate_mode = {"D2DStageGateMode", d2_dstage_gate_mode_rows,
-						   COUNT(d2_dstage_gate_mode_rows)};
+						   TT_COUNT(d2_dstage_gate_mode_rows)};
 
 static const struct tt_enum_row arch_rows[] = {{2, "WORMHOLE_B0"}, {3, "BLACKHOLE"}, {4, "QUASAR"}};
-static const struct tt_enum arch = {"Arch", arch_rows, COUNT(arch_rows)};
+static const struct tt_enum arch = {"Arch", arch_rows, TT_COUNT(arch_rows)};
 
 static const struct tt_enum_row dispatch_core_axis_rows[] = {{0, "ROW"}, {1, "COL"}};
 static const struct tt_enum dispatch_core_axis = {"DispatchCoreAxis", dispatch_core_axis_rows,
-						  COUNT(dispatch_core_axis_rows)};
+						  TT_COUNT(dispatch_core_axis_rows)};
 
 static const struct tt_enum_row dispatch_core_type_rows[] = {{0, "WORKER"}, {1, "ETH"}};
 static const struct tt_enum dispatch_core_type = {"DispatchCoreType", dispatch_core_type_rows,
-						  COUNT(dispatch_core_type_rows)};
+						  TT_COUNT(dispatch_core_type_rows)};
 
 static const struct tt_enum_row fabric_config_rows[] = {{0, "DISABLED"},
 							{1, "FABRIC_1D_NEIGHBOR_EXCHANGE"},
@@ -63,97 +62,95 @@ static const struct tt_enum_row fabric_config_rows[] = {{0, "DISABLED"},
 							{7, "FABRIC_2D_TORUS_XY"},
 							{8, "CUSTOM"}};
 static const struct tt_enum fabric_config = {"FabricConfig", fabric_config_rows,
-					     COUNT(fabric_config_rows)};
+					     TT_COUNT(fabric_config_rows)};
 
 static const struct tt_enum_row fabric_manager_mode_rows[] = {
 	{0, "ENABLED"}, {1, "INIT_FABRIC"}, {2, "TERMINATE_FABRIC"}, {3, "DEFAULT"}};
 static const struct tt_enum fabric_manager_mode = {"FabricManagerMode", fabric_manager_mode_rows,
-						   COUNT(fabric_manager_mode_rows)};
+						   TT_COUNT(fabric_manager_mode_rows)};
 
 static const struct tt_enum_row fabric_reliability_mode_rows[] = {
 	{0, "STRICT_INIT"}, {1, "RELAXED_INIT"}, {2, "DYNAMIC_RECONFIG"}};
-static const struct tt_enum fabric_reliability_mode = {
-	"FabricReliabilityMode", fabric_reliability_mode_rows, COUNT(fabric_reliability_mode_rows)};
+static const struct tt_enum fabric_reliability_mode = {"FabricReliabilityMode",
+						       fabric_reliability_mode_rows,
+						       TT_COUNT(fabric_reliability_mode_rows)};
 
 static const struct tt_enum_row fabric_tensix_config_rows[] = {{0, "DISABLED"}, {1, "MUX"}};
 static const struct tt_enum fabric_tensix_config = {"FabricTensixConfig", fabric_tensix_config_rows,
-						    COUNT(fabric_tensix_config_rows)};
+						    TT_COUNT(fabric_tensix_config_rows)};
 
 static const struct tt_enum_row fabric_type_rows[] = {
 	{1, "MESH"}, {2, "TORUS_X"}, {4, "TORUS_Y"}, {6, "TORUS_XY"}};
-static const struct tt_enum fabric_type = {"FabricType", fabric_type_rows, COUNT(fabric_type_rows)};
+static const struct tt_enum fabric_type = {"FabricType", fabric_type_rows,
+					   TT_COUNT(fabric_type_rows)};
 
 static const struct tt_enum_row fabric_udmmode_rows[] = {{0, "DISABLED"}, {1, "ENABLED"}};
 static const struct tt_enum fabric_udmmode = {"FabricUDMMode", fabric_udmmode_rows,
-					      COUNT(fabric_udmmode_rows)};
+					      TT_COUNT(fabric_udmmode_rows)};
 
 static const struct tt_enum_row run_mode_rows[] = {{0, "NORMAL"}, {1, "NO_DISPATCH"}};
-static const struct tt_enum run_mode = {"RunMode", run_mode_rows, COUNT(run_mode_rows)};
+static const struct tt_enum run_mode = {"RunMode", run_mode_rows, TT_COUNT(run_mode_rows)};
 
 static const struct tt_enum_row h2_dmode_rows[] = {{0, "HOST_PUSH"}, {1, "DEVICE_PULL"}};
-static const struct tt_enum h2_dmode = {"H2DMode", h2_dmode_rows, COUNT(h2_dmode_rows)};
+static const struct tt_enum h2_dmode = {"H2DMode", h2_dmode_rows, TT_COUNT(h2_dmode_rows)};
 
 static const struct tt_enum_row mcast_core_order_rows[] = {{0, "RowMajor"}, {1, "ColumnMajor"}};
 static const struct tt_enum mcast_core_order = {"McastCoreOrder", mcast_core_order_rows,
-						COUNT(mcast_core_order_rows)};
+						TT_COUNT(mcast_core_order_rows)};
 
 static const struct tt_enum_row mcast_data_ready_rows[] = {{0, "Flag"}, {1, "Counter"}};
 static const struct tt_enum mcast_data_ready = {"McastDataReady", mcast_data_ready_rows,
-						COUNT(mcast_data_ready_rows)};
+						TT_COUNT(mcast_data_ready_rows)};
 
 static const struct tt_enum_row mcast_sender_placement_rows[] = {{0, "Uniform"}, {1, "Staggered"}};
 static const struct tt_enum mcast_sender_placement = {
-	"McastSenderPlacement", mcast_sender_placement_rows, COUNT(mcast_sender_placement_rows)};
+	"McastSenderPlacement", mcast_sender_placement_rows, TT_COUNT(mcast_sender_placement_rows)};
 
 static const struct tt_enum_row transfer_mode_rows[] = {{0, "Multicast"}, {1, "ChainUnicast"}};
 static const struct tt_enum transfer_mode = {"TransferMode", transfer_mode_rows,
-					     COUNT(transfer_mode_rows)};
+					     TT_COUNT(transfer_mode_rows)};
 
 static const struct tt_enum_row socket_endpoint_rows[] = {{0, "SENDER"}, {1, "RECEIVER"}};
 static const struct tt_enum socket_endpoint = {"SocketEndpoint", socket_endpoint_rows,
-					       COUNT(socket_endpoint_rows)};
+					       TT_COUNT(socket_endpoint_rows)};
 
 static const struct tt_enum_row routing_direction_rows[] = {
 	{0, "N"}, {1, "E"}, {2, "S"}, {3, "W"}, {4, "Z"}, {5, "C"}, {6, "NONE"}};
 static const struct tt_enum routing_direction = {"RoutingDirection", routing_direction_rows,
-						 COUNT(routing_direction_rows)};
+						 TT_COUNT(routing_direction_rows)};
 
 static const struct tt_enum_row topology_rows[] = {
 	{1, "Linear"}, {2, "Ring"}, {3, "Mesh"}, {4, "Torus"}};
-static const struct tt_enum topology = {"Topology", topology_rows, COUNT(topology_rows)};
-
-static const struct tt_enum_row padding_mode_rows[] = {{0, "Zeros"}, {1, "Replicate"}};
-static const struct tt_enum padding_mode = {"PaddingMode", padding_mode_rows,
-					    COUNT(padding_mode_rows)};
+static const struct tt_enum topology = {"Topology", topology_rows, TT_COUNT(topology_rows)};
 
 static const struct tt_enum_row throttle_level_rows[] = {{0, "NO_THROTTLE"}, {1, "LEVEL_1"},
 							 {2, "LEVEL_2"},     {3, "LEVEL_3"},
 							 {4, "LEVEL_4"},     {5, "LEVEL_5"}};
 static const struct tt_enum throttle_level = {"ThrottleLevel", throttle_level_rows,
-					      COUNT(throttle_level_rows)};
+					      TT_COUNT(throttle_level_rows)};
 
 static const struct tt_enum_row tile_reshape_map_mode_rows[] = {{0, "CACHE"}, {1, "RECREATE"}};
 static const struct tt_enum tile_reshape_map_mode = {
-	"TileReshapeMapMode", tile_reshape_map_mode_rows, COUNT(tile_reshape_map_mode_rows)};
+	"TileReshapeMapMode", tile_reshape_map_mode_rows, TT_COUNT(tile_reshape_map_mode_rows)};
 
 static const struct tt_enum_row rgbrange_rows[] = {{0, "MinusOneToOne"}, {1, "ZeroToOne"}};
-static const struct tt_enum rgbrange = {"RGBRange", rgbrange_rows, COUNT(rgbrange_rows)};
+static const struct tt_enum rgbrange = {"RGBRange", rgbrange_rows, TT_COUNT(rgbrange_rows)};
 
 static const struct tt_enum_row routed_expert_activation_rows[] = {
 	{0, "Silu"}, {1, "SwiGluOai"}, {2, "SituGlu"}, {3, "ClampedSiluGlu"}};
 static const struct tt_enum routed_expert_activation = {"RoutedExpertActivation",
 							routed_expert_activation_rows,
-							COUNT(routed_expert_activation_rows)};
+							TT_COUNT(routed_expert_activation_rows)};
 
 static const struct tt_enum_row yuvcolor_space_rows[] = {{0, "BT601"}, {1, "BT709"}, {2, "BT2020"}};
 static const struct tt_enum yuvcolor_space = {"YUVColorSpace", yuvcolor_space_rows,
-					      COUNT(yuvcolor_space_rows)};
+					      TT_COUNT(yuvcolor_space_rows)};
 
 static const struct tt_enum_row yuvformat_rows[] = {{0, "YUV420Planar"}};
-static const struct tt_enum yuvformat = {"YUVFormat", yuvformat_rows, COUNT(yuvformat_rows)};
+static const struct tt_enum yuvformat = {"YUVFormat", yuvformat_rows, TT_COUNT(yuvformat_rows)};
 
 static const struct tt_enum_row yuvrange_rows[] = {{0, "Full"}, {1, "Limited"}};
-static const struct tt_enum yuvrange = {"YUVRange", yuvrange_rows, COUNT(yuvrange_rows)};
+static const struct tt_enum yuvrange = {"YUVRange", yuvrange_rows, TT_COUNT(yuvrange_rows)};
 
 static const struct tt_enum_row dispatch_algorithm_rows[] = {{0, "BROADCAST"},
 							     {1, "SPARSE_UNICAST"},
@@ -161,45 +158,47 @@ static const struct tt_enum_row dispatch_algorithm_rows[] = {{0, "BROADCAST"},
 							     {3, "SPARSE_MCAST_SHORTEST_PATH"},
 							     {4, "SPARSE_MCAST_SPLIT_BW"}};
 static const struct tt_enum dispatch_algorithm = {"DispatchAlgorithm", dispatch_algorithm_rows,
-						  COUNT(dispatch_algorithm_rows)};
+						  TT_COUNT(dispatch_algorithm_rows)};
 
 static const struct tt_enum_row mmsignal_aggregator_mode_rows[] = {
 	{0, "Auto"}, {1, "On"}, {2, "Off"}};
 static const struct tt_enum mmsignal_aggregator_mode = {"MMSignalAggregatorMode",
 							mmsignal_aggregator_mode_rows,
-							COUNT(mmsignal_aggregator_mode_rows)};
+							TT_COUNT(mmsignal_aggregator_mode_rows)};
 
 static const struct tt_enum_row mo_eactivation_function_rows[] = {
 	{0, "SILU"}, {1, "SWIGLU"}, {2, "GELU"}, {3, "CLAMPED_SILU"}};
-static const struct tt_enum mo_eactivation_function = {
-	"MoEActivationFunction", mo_eactivation_function_rows, COUNT(mo_eactivation_function_rows)};
+static const struct tt_enum mo_eactivation_function = {"MoEActivationFunction",
+						       mo_eactivation_function_rows,
+						       TT_COUNT(mo_eactivation_function_rows)};
 
 static const struct tt_enum_row worker_mode_rows[] = {
 	{0, "DIRECT"}, {1, "MUX_TOKEN_SPLIT"}, {2, "MUX_PAYLOAD_SPLIT"}};
-static const struct tt_enum worker_mode = {"WorkerMode", worker_mode_rows, COUNT(worker_mode_rows)};
+static const struct tt_enum worker_mode = {"WorkerMode", worker_mode_rows,
+					   TT_COUNT(worker_mode_rows)};
 
 static const struct tt_enum_row chunk_compression_rows[] = {{0, "UNROLLED"}, {1, "STRIDED_ROWS"}};
 static const struct tt_enum chunk_compression = {"ChunkCompression", chunk_compression_rows,
-						 COUNT(chunk_compression_rows)};
+						 TT_COUNT(chunk_compression_rows)};
 
 static const struct tt_enum_row kv_chunk_tensor_type_rows[] = {{0, "Kv"}, {1, "Snapshot"}};
 static const struct tt_enum kv_chunk_tensor_type = {"KvChunkTensorType", kv_chunk_tensor_type_rows,
-						    COUNT(kv_chunk_tensor_type_rows)};
+						    TT_COUNT(kv_chunk_tensor_type_rows)};
 
 static const struct tt_enum_row channel_type_rows[] = {{0, "FULL_SIZE"}, {1, "HEADER_ONLY"}};
 static const struct tt_enum channel_type = {"ChannelType", channel_type_rows,
-					    COUNT(channel_type_rows)};
+					    TT_COUNT(channel_type_rows)};
 
 static const struct tt_enum_row kernel_build_opt_level_rows[] = {
 	{0, "O1"}, {1, "O2"}, {2, "O3"}, {3, "O0"}, {4, "Os"}, {5, "Ofast"}, {6, "Oz"}};
 static const struct tt_enum kernel_build_opt_level = {
-	"KernelBuildOptLevel", kernel_build_opt_level_rows, COUNT(kernel_build_opt_level_rows)};
+	"KernelBuildOptLevel", kernel_build_opt_level_rows, TT_COUNT(kernel_build_opt_level_rows)};
 
 static const struct tt_enum_row moreh_softmax_backward_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
 static const struct tt_enum moreh_softmax_backward_op = {"MorehSoftmaxBackwardOp",
 							 moreh_softmax_backward_op_rows,
-							 COUNT(moreh_softmax_backward_op_rows)};
+							 TT_COUNT(moreh_softmax_backward_op_rows)};
 
 static const struct tt_enum_row moreh_softmax_backward_op_parallelization_strategy_rows[] = {
 	{0, "NONE"},    {1, "SMALL_W"}, {2, "SMALL_H"},
@@ -207,33 +206,29 @@ static const struct tt_enum_row moreh_softmax_backward_op_parallelization_strate
 static const struct tt_enum moreh_softmax_backward_op_parallelization_strategy = {
 	"MorehSoftmaxBackwardOpParallelizationStrategy",
 	moreh_softmax_backward_op_parallelization_strategy_rows,
-	COUNT(moreh_softmax_backward_op_parallelization_strategy_rows)};
+	TT_COUNT(moreh_softmax_backward_op_parallelization_strategy_rows)};
 
 static const struct tt_enum_row moreh_softmax_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
 static const struct tt_enum moreh_softmax_op = {"MorehSoftmaxOp", moreh_softmax_op_rows,
-						COUNT(moreh_softmax_op_rows)};
+						TT_COUNT(moreh_softmax_op_rows)};
 
 static const struct tt_enum_row moreh_softmax_op_parallelization_strategy_rows[] = {
 	{0, "NONE"},    {1, "SMALL_W"}, {2, "SMALL_H"},
 	{3, "LARGE_W"}, {4, "LARGE_H"}, {5, "LARGE_C"}};
 static const struct tt_enum moreh_softmax_op_parallelization_strategy = {
 	"MorehSoftmaxOpParallelizationStrategy", moreh_softmax_op_parallelization_strategy_rows,
-	COUNT(moreh_softmax_op_parallelization_strategy_rows)};
+	TT_COUNT(moreh_softmax_op_parallelization_strategy_rows)};
 
 static const struct tt_enum_row reduce_type_rows[] = {
 	{0, "Sum"}, {1, "Mean"}, {2, "Max"}, {3, "Min"}, {4, "Std"}, {5, "Var"}, {6, "Prod"}};
-static const struct tt_enum reduce_type = {"ReduceType", reduce_type_rows, COUNT(reduce_type_rows)};
+static const struct tt_enum reduce_type = {"ReduceType", reduce_type_rows,
+					   TT_COUNT(reduce_type_rows)};
 
 static const struct tt_enum_row chunk_gdn_wy_inverse_rows[] = {
 	{0, "AUTO"}, {1, "HORNER"}, {2, "FORWARD_SUBSTITUTION"}};
 static const struct tt_enum chunk_gdn_wy_inverse = {"ChunkGdnWyInverse", chunk_gdn_wy_inverse_rows,
-						    COUNT(chunk_gdn_wy_inverse_rows)};
-
-static const struct tt_enum_row sparse_kvformat_rows[] = {
-	{0, "BF16"}, {1, "FP8_E4M3"}, {2, "SCALED_FP8"}};
-static const struct tt_enum sparse_kvformat = {"SparseKVFormat", sparse_kvformat_rows,
-					       COUNT(sparse_kvformat_rows)};
+						    TT_COUNT(chunk_gdn_wy_inverse_rows)};
 
 static const struct tt_enum_row cbindex_rows[] = {
 	{0, "c_0"},   {1, "c_1"},   {2, "c_2"},   {3, "c_3"},   {4, "c_4"},   {5, "c_5"},
@@ -247,41 +242,42 @@ static const struct tt_enum_row cbindex_rows[] = {
 	{48, "c_48"}, {49, "c_49"}, {50, "c_50"}, {51, "c_51"}, {52, "c_52"}, {53, "c_53"},
 	{54, "c_54"}, {55, "c_55"}, {56, "c_56"}, {57, "c_57"}, {58, "c_58"}, {59, "c_59"},
 	{60, "c_60"}, {61, "c_61"}, {62, "c_62"}, {63, "c_63"}};
-static const struct tt_enum cbindex = {"CBIndex", cbindex_rows, COUNT(cbindex_rows)};
+static const struct tt_enum cbindex = {"CBIndex", cbindex_rows, TT_COUNT(cbindex_rows)};
 
 static const struct tt_enum_row unpack_to_dest_mode_rows[] = {{0, "UnpackToDestFp32"},
 							      {1, "Default"}};
 static const struct tt_enum unpack_to_dest_mode = {"UnpackToDestMode", unpack_to_dest_mode_rows,
-						   COUNT(unpack_to_dest_mode_rows)};
+						   TT_COUNT(unpack_to_dest_mode_rows)};
 
 static const struct tt_enum_row dump_tensor_mode_rows[] = {{0, "DISTRIBUTED_GATHER"}, {1, "LOCAL"}};
 static const struct tt_enum dump_tensor_mode = {"DumpTensorMode", dump_tensor_mode_rows,
-						COUNT(dump_tensor_mode_rows)};
+						TT_COUNT(dump_tensor_mode_rows)};
 
 static const struct tt_enum_row shard_shape_alignment_rows[] = {
 	{0, "NONE"}, {1, "REQUIRED"}, {2, "RECOMMENDED"}};
 static const struct tt_enum shard_shape_alignment = {
-	"ShardShapeAlignment", shard_shape_alignment_rows, COUNT(shard_shape_alignment_rows)};
+	"ShardShapeAlignment", shard_shape_alignment_rows, TT_COUNT(shard_shape_alignment_rows)};
 
 static const struct tt_enum_row core_type_rows[] = {
 	{0, "ARC"},     {1, "DRAM"},     {2, "ACTIVE_ETH"},  {3, "IDLE_ETH"},
 	{4, "PCIE"},    {5, "TENSIX"},   {6, "ROUTER_ONLY"}, {7, "SECURITY"},
 	{8, "L2CPU"},   {9, "DISPATCH"}, {10, "HARVESTED"},  {11, "ETH"},
 	{12, "WORKER"}, {13, "COUNT"},   {14, "UNSPECIFIED"}};
-static const struct tt_enum core_type = {"CoreType", core_type_rows, COUNT(core_type_rows)};
+static const struct tt_enum core_type = {"CoreType", core_type_rows, TT_COUNT(core_type_rows)};
 
 static const struct tt_enum_row data_movement_processor_rows[] = {
 	{0, "RISCV_0"}, {1, "RISCV_1"}, {2, "RISCV_2"}, {3, "RISCV_3"},
 	{4, "RISCV_4"}, {5, "RISCV_5"}, {6, "RISCV_6"}, {7, "RISCV_7"}};
-static const struct tt_enum data_movement_processor = {
-	"DataMovementProcessor", data_movement_processor_rows, COUNT(data_movement_processor_rows)};
+static const struct tt_enum data_movement_processor = {"DataMovementProcessor",
+						       data_movement_processor_rows,
+						       TT_COUNT(data_movement_processor_rows)};
 
 static const struct tt_enum_row noc_rows[] = {
 	{0, "NOC_0"}, {0, "RISCV_0_default"}, {1, "NOC_1"}, {1, "RISCV_1_default"}};
-static const struct tt_enum noc = {"NOC", noc_rows, COUNT(noc_rows)};
+static const struct tt_enum noc = {"NOC", noc_rows, TT_COUNT(noc_rows)};
 
 static const struct tt_enum_row noc__mode_rows[] = {{0, "DM_DEDICATED_NOC"}, {1, "DM_DYNAMIC_NOC"}};
-static const struct tt_enum noc__mode = {"NOC_MODE", noc__mode_rows, COUNT(noc__mode_rows)};
+static const struct tt_enum noc__mode = {"NOC_MODE", noc__mode_rows, TT_COUNT(noc__mode_rows)};
 
 static const struct {
 	const char *module;
@@ -309,7 +305,7 @@ static const struct {
 	{"multi_device.experimental", &routing_direction},
 	{"operations.binary", &tt_enum_binary},
 	{"operations.ccl", &topology},
-	{"operations.conv", &padding_mode},
+	{"operations.conv", &tt_enum_padding},
 	{"operations.conv", &tt_enum_slice},
 	{"operations.core", &throttle_level},
 	{"operations.data_movement", &tile_reshape_map_mode},
@@ -336,7 +332,7 @@ static const struct {
 	{"operations.normalization", &tt_enum_norm_type},
 	{"operations.reduction", &reduce_type},
 	{"operations.transformer", &chunk_gdn_wy_inverse},
-	{"operations.transformer", &sparse_kvformat},
+	{"operations.transformer", &tt_enum_sparse_kv_format},
 	{"operations.unary", &tt_enum_gelu_variant},
 	{"operations.unary", &tt_enum_sigmoid_mode},
 	{"program_descriptor", &cbindex},
@@ -361,7 +357,7 @@ static const struct {
 
 const ttnn_enum *ttnn_enum_at(const char **module, size_t i)
 {
-	if (i >= COUNT(list))
+	if (i >= TT_COUNT(list))
 		return NULL;
 	*module = list[i].module;
 	return list[i].type;

@@ -5,23 +5,27 @@
 	X(argmax)                                                                                  \
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
+	X(attention_sparse)                                                                        \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
 	X(backward_shape)                                                                          \
-	X(bcast)                                                                                   \
 	X(batch_norm)                                                                              \
+	X(bcast)                                                                                   \
+	X(bcast_to)                                                                                \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
-	X(complex)                                                                                 \
 	X(collective)                                                                              \
+	X(complex)                                                                                 \
 	X(concat)                                                                                  \
 	X(conv)                                                                                    \
+	X(conv3d)                                                                                  \
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deviation)                                                                               \
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
+	X(exchange)                                                                                \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(gate)                                                                                    \
@@ -35,16 +39,18 @@
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
+	X(hw)                                                                                      \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
-	X(hw)                                                                                      \
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_other)                                                                            \
+	X(moe)                                                                                     \
 	X(moreh)                                                                                   \
 	X(moreh_layer_norm)                                                                        \
 	X(moreh_matmul)                                                                            \
+	X(narrow)                                                                                  \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
@@ -66,12 +72,16 @@
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
 	X(rotary_llama)                                                                            \
+	X(rotate)                                                                                  \
+	X(sampling)                                                                                \
 	X(scan)                                                                                    \
 	X(scatter)                                                                                 \
 	X(shard)                                                                                   \
 	X(slice)                                                                                   \
+	X(slice_write)                                                                             \
 	X(softmax)                                                                                 \
 	X(sort)                                                                                    \
+	X(sparse_matmul)                                                                           \
 	X(split)                                                                                   \
 	X(ssm)                                                                                     \
 	X(ternary)                                                                                 \

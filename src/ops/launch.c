@@ -137,11 +137,11 @@ tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 		.kind = row->kind, .name = row->name, .size = row->size, .cores = row->cores};
 	uint64_t entries = row->page ? row->size / row->page : 0;
 
-	if (row->kind == TT_MEMORY_DATAFLOW_BUFFER && entries > DATAFLOW_ENTRIES_MAX)
-		return tt_fail_cond(TTNN_INVALID, "capacity <= max_capacity",
-				    "DFB %" PRIu32 ": capacity %" PRIu64 " exceeds the maximum %d "
-				    "(HW BUFFER_CAPACITY is 16 bits); reduce num_entries.",
-				    row->index, entries, DATAFLOW_ENTRIES_MAX);
+	TT_REQUIRE(row->kind != TT_MEMORY_DATAFLOW_BUFFER || entries <= DATAFLOW_ENTRIES_MAX,
+		   "capacity <= max_capacity",
+		   "DFB %u: capacity %" PRIu64
+		   " exceeds the maximum %d (HW BUFFER_CAPACITY is 16 bits); reduce num_entries.",
+		   row->index, entries, DATAFLOW_ENTRIES_MAX);
 	if (row->kind == TT_MEMORY_CIRCULAR_BUFFER) {
 		placed.view_count = 1;
 		placed.views[0] = (struct tt_program_view){row->index, (uint32_t)row->page};
@@ -739,6 +739,21 @@ static tt_status check_devices(const struct tt_launch *launch)
 			    launch->call->entry->op->name);
 }
 
+/* All that a program is given is on a device; on which one, see above. */
+static tt_status check_storage(const struct tt_launch *launch)
+{
+	bool host = false;
+
+	for (size_t i = 0; i < launch->input_count; i++)
+		host = host || (launch->inputs[i] && !tt_tensor_device(launch->inputs[i]));
+	for (size_t i = 0; i < TT_OUTPUTS_MAX; i++)
+		host = host || (launch->outputs[i] && !tt_tensor_device(launch->outputs[i]));
+	if (!host)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "is_device_tensor(input_tensor)",
+			    "Device Operations expect device tensors as inputs");
+}
+
 static tt_status steps(struct tt_launch *launch)
 {
 	bool dry = tt_run_mode() == TTNN_RUN_NO_DISPATCH;
@@ -747,8 +762,11 @@ static tt_status steps(struct tt_launch *launch)
 	struct tt_key hash;
 	tt_status status = TTNN_OK;
 
+	TT_TRY(check_storage(launch));
 	TT_TRY(launch->prog->infer ? launch->prog->infer(launch) : tt_infer_like_input(launch));
 	TT_TRY(create_outputs(launch));
+	if (launch->prog->prepare)
+		TT_TRY(launch->prog->prepare(launch));
 	hash = make_key(launch, (uintptr_t)launch->prog, (uintptr_t)launch->grid);
 	key = (struct tt_progcache_key){&hash, sizeof(hash)};
 	TT_TRY(tt_progcache_find(&entry, &launch->device->programs, &key, launch->prog->device_op));
@@ -852,9 +870,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 
 	if (!specs)
 		return tt_fail_nomem();
-	if (args->input_count > TT_OUTPUTS_MAX)
-		return tt_fail(TTNN_INVALID, "%s takes at most %d tensors, not %zu",
-			       args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
+	TT_NEED(args->input_count <= TT_OUTPUTS_MAX, "%s takes at most %d tensors, not %zu",
+		args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
 	TT_TRY(on_device(&launch));
 	launch.grid = args->grid ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
@@ -866,11 +883,14 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	if (status != TTNN_OK) {
 		tt_tell_error(status);
 		/* Given ones stay their owner's, who may be this very call. */
-		for (size_t i = TT_OUTPUTS_MAX; i-- > 0;)
+		for (size_t k = 0; k < TT_OUTPUTS_MAX; k++) {
+			size_t i = args->prog->drops_forward ? k : TT_OUTPUTS_MAX - 1 - k;
+
 			if (i < args->output_count && args->outputs[i])
 				ttnn_tensor_unref(launch.outputs[i]);
 			else
 				tt_call_drop(call, launch.outputs[i]);
+		}
 		launch.output_count = 0;
 	}
 	told = launch.output_count;

@@ -51,6 +51,13 @@ static const struct tt_field sdpa_fields[TT_SDPA_FIELDS] = {
 };
 const struct tt_schema tt_schema_sdpa = {"SDPAProgramConfig", sdpa_fields, TT_SDPA_FIELDS, true};
 
+static const struct tt_field paged_fields[TT_PAGED_FIELDS] = {
+	[TT_PAGED_BLOCK] = {.name = "block_size"},
+	[TT_PAGED_KV_HEADS] = {.name = "num_kv_heads"},
+};
+const struct tt_schema tt_schema_paged_geometry = {"PagedCacheGeometryOverride", paged_fields,
+						   TT_PAGED_FIELDS, true};
+
 static const struct tt_field semaphore_fields[] = {
 	{.name = "cores"},
 	{.name = "value", .unkeyed = true},
@@ -94,8 +101,11 @@ static const struct kind kinds[] = {
 	{"MinimalMatmulConfig", &tt_schema_minimal_matmul, TT_SIG_MINIMAL_MATMUL},
 	{"Conv1dConfig", &tt_schema_conv, TT_SIG_CONV},
 	{"Conv2dConfig", &tt_schema_conv, TT_SIG_CONV},
+	{"Conv3dConfig", &tt_schema_conv3d, TT_SIG_CONV3D},
 	{"Conv2dSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
 	{"Op2DSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
+	{"PagedCacheGeometryOverride", &tt_schema_paged_geometry,
+	 "block_size: int = 0, num_kv_heads: int = 0"},
 	{"GlobalSemaphore", &schema_semaphore,
 	 "cores: CoreRangeSet, value: int, buffer_type: BufferType = L1"},
 };

@@ -53,6 +53,10 @@ enum tt_sdpa_config_field {
 };
 extern const struct tt_schema tt_schema_sdpa;
 
+/* Fields of a PagedCacheGeometryOverride. */
+enum { TT_PAGED_BLOCK, TT_PAGED_KV_HEADS, TT_PAGED_FIELDS };
+extern const struct tt_schema tt_schema_paged_geometry;
+
 /* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
 bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
 

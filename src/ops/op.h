@@ -104,6 +104,13 @@ const struct tt_op_entry *tt_op_all(size_t *count);
 			return tt_fail_cond(TTNN_INVALID, condition, __VA_ARGS__);                 \
 	} while (0)
 
+/* The same without a condition: exceptions of upstream that have none, and what it leaves undone. */
+#define TT_NEED(holds, ...)                                                                        \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			return tt_fail(TTNN_INVALID, __VA_ARGS__);                                 \
+	} while (0)
+
 /* ---- a running operation -------------------------------------------------------------------------- */
 
 /*
@@ -242,10 +249,12 @@ struct tt_cost {
 };
 
 struct tt_prog {
-	const char *device_op;                           /* "BinaryNgDeviceOperation" */
-	const char *prim;                                /* "ttnn::prim::binary_ng" */
-	const struct tt_schema *attrs;                   /* texts, cache key */
-	tt_status (*infer)(struct tt_launch *launch);    /* (optional) else as the first input */
+	const char *device_op;                        /* "BinaryNgDeviceOperation" */
+	const char *prim;                             /* "ttnn::prim::binary_ng" */
+	const struct tt_schema *attrs;                /* texts, cache key */
+	tt_status (*infer)(struct tt_launch *launch); /* (optional) else as the first input */
+	/* (optional) what upstream runs while it makes the outputs: zeros into them, say */
+	tt_status (*prepare)(struct tt_launch *launch);
 	tt_status (*validate)(struct tt_launch *launch); /* (optional) */
 	const struct tt_factory *factories;
 	size_t factory_count;
@@ -262,8 +271,9 @@ struct tt_prog {
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
 	uint8_t tells; /* (optional) its result is so many of the outputs: the rest is written aside */
-	bool prim_blind; /* (optional) and nobody sees that there are tensors among them */
-	bool mute;       /* (optional) nobody sees that there are tensors in its result */
+	bool prim_blind;    /* (optional) and nobody sees that there are tensors among them */
+	bool mute;          /* (optional) nobody sees that there are tensors in its result */
+	bool drops_forward; /* (optional) refused, its outputs go first to last, as a vector's do */
 };
 
 /*

@@ -82,9 +82,8 @@ tt_status tt_call_ints(int64_t *out, size_t *count, size_t most, const struct tt
 	if (value->kind != TTNN_VALUE_LIST && value->kind != TTNN_VALUE_SHAPE)
 		return TTNN_OK;
 	*count = value->kind == TTNN_VALUE_LIST ? value->count : value->shape->rank;
-	if (*count > most)
-		return tt_fail(TTNN_INVALID, "%s: %s has %zu entries, at most %zu are possible",
-			       call->entry->op->name, name, *count, most);
+	TT_NEED(*count <= most, "%s: %s has %zu entries, at most %zu are possible",
+		call->entry->op->name, name, *count, most);
 	for (size_t i = 0; i < *count; i++)
 		if (value->kind == TTNN_VALUE_SHAPE)
 			out[i] = value->shape->dim[i];

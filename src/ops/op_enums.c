@@ -1,11 +1,12 @@
 #include "ops/op_enums.h"
 
+#include "base/vec.h"
 #include "tensor/fn.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define TT_X(name, number) {number, #name},
-
+#define TT_X(name, number, y) {number, #name},
 static const struct tt_enum_row unary_rows[] = {TT_UNARY_LIST(TT_X)};
+#undef TT_X
+#define TT_X(name, number) {number, #name},
 static const struct tt_enum_row binary_rows[] = {TT_BINARY_LIST(TT_X)};
 static const struct tt_enum_row ternary_rows[] = {TT_TERNARY_LIST(TT_X)};
 
@@ -43,13 +44,22 @@ static const struct tt_enum_row bcast_dim_rows[] = {
 	{TT_BCAST_HW, "HW"},
 };
 
-const struct tt_enum tt_enum_bcast_math = {"BcastOpMath", bcast_math_rows, COUNT(bcast_math_rows)};
-const struct tt_enum tt_enum_bcast_dim = {"BcastOpDim", bcast_dim_rows, COUNT(bcast_dim_rows)};
-const struct tt_enum tt_enum_loss_reduction = {"LossReductionMode", loss_rows, COUNT(loss_rows)};
-const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, COUNT(gelu_rows)};
-const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, COUNT(sigmoid_rows)};
+const struct tt_enum tt_enum_bcast_math = {"BcastOpMath", bcast_math_rows,
+					   TT_COUNT(bcast_math_rows)};
+const struct tt_enum tt_enum_bcast_dim = {"BcastOpDim", bcast_dim_rows, TT_COUNT(bcast_dim_rows)};
+const struct tt_enum tt_enum_loss_reduction = {"LossReductionMode", loss_rows, TT_COUNT(loss_rows)};
+const struct tt_enum tt_enum_gelu_variant = {"GeluVariant", gelu_rows, TT_COUNT(gelu_rows)};
+const struct tt_enum tt_enum_sigmoid_mode = {"SigmoidMode", sigmoid_rows, TT_COUNT(sigmoid_rows)};
 const struct tt_enum tt_enum_embeddings = {"EmbeddingsType", embeddings_rows,
-					   COUNT(embeddings_rows)};
-const struct tt_enum tt_enum_unary = {"UnaryOpType", unary_rows, COUNT(unary_rows)};
-const struct tt_enum tt_enum_binary = {"BinaryOpType", binary_rows, COUNT(binary_rows)};
-const struct tt_enum tt_enum_ternary = {"TernaryOpType", ternary_rows, COUNT(ternary_rows)};
+					   TT_COUNT(embeddings_rows)};
+const struct tt_enum tt_enum_unary = {"UnaryOpType", unary_rows, TT_COUNT(unary_rows)};
+const struct tt_enum tt_enum_binary = {"BinaryOpType", binary_rows, TT_COUNT(binary_rows)};
+const struct tt_enum tt_enum_ternary = {"TernaryOpType", ternary_rows, TT_COUNT(ternary_rows)};
+
+static const struct tt_enum_row padding_rows[] = {{0, "Zeros"}, {1, "Replicate"}};
+const struct tt_enum tt_enum_padding = {"PaddingMode", padding_rows, TT_COUNT(padding_rows)};
+
+static const struct tt_enum_row sparse_kvformat_rows[] = {
+	{0, "BF16"}, {1, "FP8_E4M3"}, {2, "SCALED_FP8"}};
+const struct tt_enum tt_enum_sparse_kv_format = {"SparseKVFormat", sparse_kvformat_rows,
+						 TT_COUNT(sparse_kvformat_rows)};

@@ -416,3 +416,14 @@ tt_status tt_recipe_run(struct tt_call *call, const struct tt_recipe *recipe)
 	}
 	return TTNN_OK;
 }
+
+tt_status tt_recipe_compose(struct tt_call *call, const char *text,
+			    const struct tt_recipe_name *names, size_t name_count)
+{
+	const struct tt_recipe recipe = {.text = text,
+					 .memory = tt_call_memory(call, "memory_config"),
+					 .names = names,
+					 .name_count = name_count};
+
+	return tt_recipe_run(call, &recipe);
+}

@@ -37,4 +37,8 @@ struct tt_recipe {
 /* Runs it; what it returns are the call's results. */
 tt_status tt_recipe_run(struct tt_call *call, const struct tt_recipe *recipe);
 
+/* The same for a text with these names, in the memory config that the call was given. */
+tt_status tt_recipe_compose(struct tt_call *call, const char *text,
+			    const struct tt_recipe_name *names, size_t name_count);
+
 #endif

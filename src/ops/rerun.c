@@ -186,7 +186,7 @@ static tt_status enter(struct tt_device *device)
 	TT_TRY(tt_device_check_open(device));
 	if (tt_devmem_enter(device->memory))
 		return TTNN_OK;
-	return tt_fail(TTNN_STATE, "device %" PRIu32 " is closed", device->id);
+	return tt_fail(TTNN_STATE, "device %u is closed", device->id);
 }
 
 /* ---- refusals --------------------------------------------------------------------------------- */
@@ -417,11 +417,11 @@ static tt_status keep_call(struct tt_device *device, struct step *step, const st
 
 	tt_lock_take(&lock);
 	trace = find_trace(device, launched.capture - 1);
-	status = trace && trace->open
-			 ? keep(trace, step, args, results)
-			 : tt_fail(TTNN_STATE,
-				   "the capture of trace %" PRIu32 " ended while %s was recorded",
-				   launched.capture - 1, step->entry->op->name);
+	status =
+		trace && trace->open
+			? keep(trace, step, args, results)
+			: tt_fail(TTNN_STATE, "the capture of trace %u ended while %s was recorded",
+				  launched.capture - 1, step->entry->op->name);
 	tt_lock_give(&lock);
 	return status;
 }
@@ -498,7 +498,7 @@ static tt_status find_input(struct tt_buffer **out, const struct run *run,
 	if (!layout->size || !used->before)
 		return tt_buffer_new(out, run->memory, layout, &loose);
 	return tt_fail(TTNN_STATE,
-		       "trace %" PRIu32 " uses %" PRIu64 " bytes of %s at address %" PRIu64
+		       "trace %u uses %" PRIu64 " bytes of %s at address %" PRIu64
 		       ", where no such tensor lies any more",
 		       run->trace->id, layout->size, layout->type == TTNN_DRAM ? "DRAM" : "L1",
 		       used->address);
@@ -519,7 +519,7 @@ static tt_status renew_tensor(struct ttnn_value *value, struct run *run)
 	tt_status status;
 
 	if (!buffer)
-		return tt_fail(TTNN_STATE, "trace %" PRIu32 " uses a tensor that it did not make",
+		return tt_fail(TTNN_STATE, "trace %u uses a tensor that it did not make",
 			       run->trace->id);
 	status = tt_device_tensor_in(&value->tensor, buffer, used->chip, &used->spec, used->layout);
 	if (status != TTNN_OK)
@@ -558,7 +558,7 @@ static tt_status take_result(struct run *run, size_t index, struct tt_tensor *te
 	used = &run->trace->buffers.data[index];
 	made = tt_buffer_of(NULL, tensor->storage);
 	if (!made || made->layout.size != used->layout.size)
-		return tt_fail(TTNN_INTERNAL, "trace %" PRIu32 ": a call gives something else now",
+		return tt_fail(TTNN_INTERNAL, "trace %u: a call gives something else now",
 			       run->trace->id);
 	live = used->stays ? find_live(run, used) : NULL;
 	if (live && live != made)
@@ -650,7 +650,7 @@ static tt_status check_queue(const struct tt_device *device, uint32_t queue)
 	if (queue < device->info.queues)
 		return TTNN_OK;
 	return tt_fail_cond(TTNN_INVALID, "id < mesh_command_queues_.size()",
-			    "cq_id %" PRIu32 " is out of range", queue);
+			    "cq_id %u is out of range", queue);
 }
 
 /* Inside. */
@@ -670,8 +670,7 @@ static tt_status begin(uint32_t *id, struct tt_device *device, uint32_t queue)
 	if (status == TTNN_OK && atomic_load(&device->capturing))
 		status = tt_fail_cond(
 			TTNN_STATE, "!this->mesh_command_queues_[cq_id]->trace_id().has_value()",
-			"CQ %" PRIu32 " is already being used for tracing tid %" PRIu32, queue,
-			trace->id);
+			"CQ %u is already being used for tracing tid %u", queue, trace->id);
 	if (status == TTNN_OK) {
 		trace->last_before = tt_buffer_last_id();
 		trace->next = traces->newest;
@@ -723,9 +722,9 @@ enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_
 	tt_lock_take(&lock);
 	at = find_place(device, id);
 	if (!at || !(*at)->open || (*at)->queue != queue) {
-		status = tt_fail_cond(
-			TTNN_STATE, "this->mesh_command_queues_[cq_id]->trace_id() == trace_id",
-			"CQ %" PRIu32 " is not being used for tracing tid %" PRIu32, queue, id);
+		status = tt_fail_cond(TTNN_STATE,
+				      "this->mesh_command_queues_[cq_id]->trace_id() == trace_id",
+				      "CQ %u is not being used for tracing tid %u", queue, id);
 	} else {
 		status = find_staying(*at, device);
 		if (status != TTNN_OK)
@@ -753,13 +752,12 @@ static tt_status get_finished(struct trace **out, uint32_t *session, struct tt_d
 	tt_lock_take(&lock);
 	trace = find_trace(device, id);
 	if (!trace)
-		status =
-			tt_fail_cond(TTNN_STATE, "trace_buffer != nullptr",
-				     "Trace instance %" PRIu32 " must exist on Mesh device %" PRIu32
-				     "'s active sub-device manager %" PRIu32,
-				     id, device->id, device->id - device->closes_parent);
+		status = tt_fail_cond(TTNN_STATE, "trace_buffer != nullptr",
+				      "Trace instance %u must exist on Mesh device %u's active "
+				      "sub-device manager %u",
+				      id, device->id, device->id - device->closes_parent);
 	else if (trace->open)
-		status = tt_fail(TTNN_STATE, "trace %" PRIu32 " is still being captured", id);
+		status = tt_fail(TTNN_STATE, "trace %u is still being captured", id);
 	else
 		trace->refs++;
 	*session = status == TTNN_OK ? ++trace->sessions : 0;

@@ -26,6 +26,7 @@ struct tt_arg_type {
 #define INTS (KIND(TTNN_VALUE_INT))
 #define UNSIGNED (1u << 31) /* none is negative; in `items`, lists of items are pairs */
 #define LONG (1u << 30)     /* of 64 bits, where others have 32 */
+#define TWO (1u << 28)      /* a list of two */
 #define STEP (1u << 29) /* in `items`: a function, or it and its parameter, for an object of it */
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
 #define ANY (KIND(TTNN_VALUE_KINDS) - 1)
@@ -51,6 +52,7 @@ static const struct tt_arg_type types[] = {
 	 INTS | UNSIGNED, NULL},
 	{"ints", "collections.abc.Sequence[int]", KIND(TTNN_VALUE_SHAPE) | ANY_LIST, INTS, NULL},
 	{"floats", "collections.abc.Sequence[float]", ANY_LIST, NUMBERS, NULL},
+	{"point", "tuple[float, float]", ANY_LIST | TWO, NUMBERS, NULL},
 	{"bools", "collections.abc.Sequence[bool]", ANY_LIST, KIND(TTNN_VALUE_BOOL), NULL},
 	{"pairs", "collections.abc.Sequence[collections.abc.Sequence[int]]", ANY_LIST,
 	 ANY_LIST | KIND(TTNN_VALUE_SHAPE) | UNSIGNED, NULL},
@@ -73,6 +75,10 @@ static const struct tt_arg_type types[] = {
 	{"BcastOpDim", "ttnn._ttnn.types.BcastOpDim", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_bcast_dim},
 	{"LossReductionMode", "ttnn._ttnn.operations.loss.LossReductionMode", KIND(TTNN_VALUE_ENUM),
 	 0, &tt_enum_loss_reduction},
+	{"PaddingMode", "ttnn._ttnn.operations.conv.PaddingMode", KIND(TTNN_VALUE_ENUM), 0,
+	 &tt_enum_padding},
+	{"SparseKVFormat", "ttnn.transformer.SparseKVFormat", KIND(TTNN_VALUE_ENUM), 0,
+	 &tt_enum_sparse_kv_format},
 	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
 	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
 	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},
@@ -320,6 +326,7 @@ tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *t
 		} else {
 			if (count == TT_ARGS_MAX)
 				return bad(&parser, "too many arguments");
+			args[count].unseen = take(&parser, '-');
 			TT_TRY(parse_arg(&args[count], &parser));
 			args[count++].keyword_only = keyword_only;
 		}
@@ -383,6 +390,8 @@ static bool type_fits(const struct tt_arg_type *type, const struct ttnn_value *v
 		return false;
 	if (type->items == STEP)
 		return is_step(value);
+	if (type->kinds & TWO && value->count != 2)
+		return false;
 	if (value->kind == TTNN_VALUE_ENUM && type->enumeration &&
 	    value->enumeration != type->enumeration)
 		return false;
@@ -581,6 +590,8 @@ void tt_sig_print(struct tt_str *out, const struct tt_sig *sig, const char *name
 
 	tt_str_addf(out, "%s(", name);
 	for (size_t i = 0; i < sig->count; i++) {
+		if (sig->args[i].unseen)
+			continue;
 		if (i)
 			tt_str_adds(out, ", ");
 		if (sig->args[i].keyword_only && !starred) {

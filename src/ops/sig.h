@@ -4,7 +4,7 @@
  *	"input_tensor: Tensor, dim: int | ints ? = None, *, dtype: DataType? = None, scale: float = 1.0"
  *
  * Behind each name stands one type or several joined by '|'; '?' admits None; '=' gives a default;
- * what follows '*' is keyword-only. An operation may have several signatures: the first that fits
+ * what follows '*' is keyword-only; '-' stands before an argument of another release, taken but in no text. An operation may have several signatures: the first that fits
  * a call is taken. The types are the rows of the table in sig.c.
  *
  * "absent", "None" and "default" stay apart: an argument that was not given keeps its default
@@ -28,6 +28,7 @@ struct tt_arg {
 	uint32_t type_count;
 	bool optional; /* None is accepted */
 	bool keyword_only;
+	bool unseen; /* of another release: taken, in no text */
 	bool has_default;
 	struct ttnn_value fallback; /* when has_default */
 };

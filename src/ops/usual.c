@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/mem_rows.h"
+#include "tensor/spec.h"
 
 const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct tt_schema *schema,
 				       struct ttnn_value *attrs)
@@ -33,6 +34,15 @@ const struct ttnn_memory_config *tt_memory_or_like(const struct tt_call *call,
 struct ttnn_value tt_value_memory_or_like(const struct tt_call *call, const struct tt_tensor *like)
 {
 	return ttnn_v_memory(tt_memory_or_like(call, like));
+}
+
+tt_status tt_call_shape(struct ttnn_shape *out, const struct tt_call *call, const char *name)
+{
+	int64_t dims[TTNN_MAX_RANK];
+	size_t rank;
+
+	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, name));
+	return ttnn_shape_make(out, dims, rank);
 }
 
 struct tt_tensor *tt_value_item_tensor(const struct ttnn_value *list, size_t place)
@@ -75,6 +85,18 @@ bool tt_infer_given(struct tt_launch *launch, size_t which)
 	return launch->outputs[which] != NULL;
 }
 
+tt_status tt_check_given(const struct tt_launch *launch, size_t which,
+			 const struct ttnn_shape *shape)
+{
+	const struct tt_tensor *given = launch->outputs[which];
+
+	TT_REQUIRE(!given || ttnn_shape_equal(&given->spec.shape, shape),
+		   "preallocated_output.logical_shape() == output_spec.logical_shape()",
+		   "%s: output tensor %zu has another shape than the result",
+		   launch->prog->device_op, which);
+	return TTNN_OK;
+}
+
 tt_status tt_infer_one(struct tt_launch *launch, const struct ttnn_shape *shape,
 		       enum ttnn_dtype dtype, enum ttnn_layout layout)
 {
@@ -82,6 +104,24 @@ tt_status tt_infer_one(struct tt_launch *launch, const struct ttnn_shape *shape,
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	return tt_spec_simple(&launch->specs[0], shape, dtype, layout, memory_of(launch));
+}
+
+tt_status tt_infer_padded(struct tt_launch *launch, const struct ttnn_shape *shape,
+			  const struct ttnn_shape *padded, enum ttnn_dtype dtype,
+			  enum ttnn_layout layout)
+{
+	struct ttnn_spec_args args = {
+		.shape = *shape, .dtype = dtype, .layout = layout, .memory = *memory_of(launch)};
+
+	launch->output_count = 1;
+	return tt_tensor_spec_padded(&launch->specs[0], &args, padded);
+}
+
+tt_status tt_infer_in_place(struct tt_launch *launch)
+{
+	launch->output_count = 1;
+	launch->specs[0] = launch->inputs[0]->spec;
+	return TTNN_OK;
 }
 
 tt_status tt_infer_like_input(struct tt_launch *launch)

@@ -67,6 +67,9 @@ const struct ttnn_memory_config *tt_memory_or_like(const struct tt_call *call,
 /* The same as a value. */
 struct ttnn_value tt_value_memory_or_like(const struct tt_call *call, const struct tt_tensor *like);
 
+/* A shape argument without -1 in it. */
+tt_status tt_call_shape(struct ttnn_shape *out, const struct tt_call *call, const char *name);
+
 /* The tensor at a place of a list; NULL when it is no list, or has none there. */
 struct tt_tensor *tt_value_item_tensor(const struct ttnn_value *list, size_t place);
 
@@ -77,6 +80,10 @@ struct ttnn_value tt_value_cores(const ttnn_core_set *cores);
 
 /* Members of struct tt_prog: a table of factories, or the only one, by its name and memory function. */
 #define TT_FACTORIES(table) .factories = (table), .factory_count = TT_COUNT(table)
+#define TT_FACTORY_ROW(name_, memory_)                                                             \
+	{                                                                                          \
+		.name = (name_), .memory = (memory_)                                               \
+	}
 #define TT_FACTORY(name_, memory_)                                                                 \
 	.factories = &(const struct tt_factory){.name = (name_), .memory = (memory_)},             \
 	.factory_count = 1
@@ -91,11 +98,23 @@ tt_status tt_infer_one(struct tt_launch *launch, const struct ttnn_shape *shape,
 /* Shape, dtype and layout of the first input: what a program without an infer() does. */
 tt_status tt_infer_like_input(struct tt_launch *launch);
 
+/* The same shape, dtype and layout with a padded shape of its own; no output is ever given. */
+tt_status tt_infer_padded(struct tt_launch *launch, const struct ttnn_shape *shape,
+			  const struct ttnn_shape *padded, enum ttnn_dtype dtype,
+			  enum ttnn_layout layout);
+
+/* The spec of the first input, memory config and all: it is written in its place, or by its pattern. */
+tt_status tt_infer_in_place(struct tt_launch *launch);
+
 /* The same in tiles, whatever the layout of the input. */
 tt_status tt_infer_tiles(struct tt_launch *launch);
 
 /* Output `which` has the spec of the tensor that was given for it; false when none was. */
 bool tt_infer_given(struct tt_launch *launch, size_t which);
+
+/* Refuses a given output of another shape than what will be written to it; without one there is nothing to check. */
+tt_status tt_check_given(const struct tt_launch *launch, size_t which,
+			 const struct ttnn_shape *shape);
 
 /* An attribute by its name; absent if the program has none such. For programs that share functions. */
 const struct ttnn_value *tt_launch_attr(const struct tt_launch *launch, const char *name);

@@ -1,107 +1,20 @@
-/* The columns of performance reports. */
-#include "profile/columns.h"
+/* columns.c: the columns of performance reports: what is in their cells. */
+#include "profile/columns_table.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 
-/* ---- texts -------------------------------------------------------------------------------------------- */
-
-/* Python leaves the others as they are. */
-static const char *escape_of(unsigned char c)
-{
-	return c == '\\'   ? "\\\\"
-	       : c == '\n' ? "\\n"
-	       : c == '\r' ? "\\r"
-	       : c == '\t' ? "\\t"
-			   : NULL;
-}
-
-void tt_ops_repr(struct tt_str *out, const char *text)
-{
-	char quote = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';
-
-	tt_str_addc(out, quote);
-	for (const char *at = text; *at; at++) {
-		unsigned char c = (unsigned char)*at;
-		const char *escape = escape_of(c);
-
-		if (escape)
-			tt_str_adds(out, escape);
-		else if (c < 0x20 || c == 0x7f)
-			tt_str_addf(out, "\\x%02x", c);
-		else if (*at == quote)
-			tt_str_addf(out, "\\%c", quote);
-		else
-			tt_str_addc(out, *at);
-	}
-	tt_str_addc(out, quote);
-}
-
-/* Thousandths of a number that is not near the middle of two, as text; false for others. */
-static bool add_thousandths(struct tt_str *out, double number)
-{
-	double scaled = number * 1000, apart = scaled - floor(scaled);
-	char text[TT_FMT_MAX];
-	uint64_t whole;
-	size_t length;
-
-	if (!(scaled >= 0 && scaled < 1e12) || fabs(apart - 0.5) < 1e-4)
-		return false;
-	whole = (uint64_t)(scaled + 0.5);
-	tt_str_addu(out, whole / 1000);
-	/* A thousand more: so that zeros in front are digits too. */
-	length = tt_fmt_u64(text, 1000 + whole % 1000);
-	while (length > 2 && text[length - 1] == '0')
-		length--;
-	text[0] = '.';
-	tt_str_add(out, text, length);
-	return true;
-}
-
-void tt_ops_round3(struct tt_str *out, double number)
-{
-	char text[400], shortest[TT_FMT_MAX];
-
-	if (add_thousandths(out, number))
-		return;
-
-	/* Rounds the number itself, half to even, as Python does; then the fewest digits. */
-	snprintf(text, sizeof(text), "%.3f", number);
-	tt_fmt_double(shortest, strtod(text, NULL));
-	tt_str_adds(out, shortest);
-}
-
-double tt_ops_fpu_util(const struct tt_ops_row *row)
-{
-	const struct tt_ops_program *program = row->program;
-	uint64_t ns = tt_ops_ns(row->kernel_end - row->kernel_begin, row->chip->clock_mhz);
-
-	if (!ns)
-		return 0;
-	return 100.0 * (program->modelled ? (double)program->compute_ns : 1.0) / (double)ns;
-}
-
 /* ---- cells -------------------------------------------------------------------------------------------- */
 
-/* What differs between layouts. To add one: a row here and its bit in the columns. */
-struct layout {
-	unsigned bit;
-	const char *dims[4]; /* ends of the names of a tensor's extents */
-	bool logical;        /* extents are written "padded[logical]" */
-	const char *none;    /* in place of attributes that there are none of */
-};
 #define SEED 1u
 #define MAIN 2u
 #define BOTH (SEED | MAIN)
 
-static const struct layout layouts[] = {
+const struct tt_ops_layout tt_ops_layouts[] = {
 	[TTNN_DIALECT_SEED] = {SEED, {"_W", "_Z", "_Y", "_X"}, false, "None"},
 	[TTNN_DIALECT_TT_METAL] = {MAIN,
 				   {"_W_PAD[LOGICAL]", "_Z_PAD[LOGICAL]", "_Y_PAD[LOGICAL]",
@@ -109,30 +22,6 @@ static const struct layout layouts[] = {
 				   true,
 				   ""},
 };
-
-#define LOCS 64
-
-struct tt_ops_csv {
-	struct tt_ops_shape shape;
-	const struct layout *layout;
-	tt_ops_write_fn *write;
-	void *context;
-	struct tt_str line; /* what was not written yet */
-	struct tt_str text; /* of one cell */
-	bool there[80];     /* which columns there are */
-	struct loc_cell {   /* of places that were written lately */
-		const char *file, *name;
-		uint32_t line;
-		struct tt_str text;
-	} locs[LOCS];
-	tt_status status;
-};
-
-/* Room that is there for a number or the commas of blank cells. */
-#define FEW 96
-
-/* A cell is written behind what is in csv->line. */
-typedef void cell_fn(struct tt_ops_csv *csv, const struct tt_ops_row *row);
 
 /* A text as a cell; `commas`: they stay. */
 static void put(struct tt_ops_csv *csv, const char *text, bool commas)
@@ -159,14 +48,6 @@ static void put(struct tt_ops_csv *csv, const char *text, bool commas)
 		tt_str_addc(out, '"');
 }
 
-/* Where a few characters can be written behind the line; NULL when memory is exhausted. */
-static inline char *few(struct tt_ops_csv *csv)
-{
-	struct tt_str *line = &csv->line;
-
-	return line->room - line->length > FEW ? line->data + line->length : tt_str_room(line, FEW);
-}
-
 /* Two digits at a time: a line has some twenty numbers. */
 static void put_number(struct tt_ops_csv *csv, uint64_t number)
 {
@@ -174,7 +55,7 @@ static void put_number(struct tt_ops_csv *csv, uint64_t number)
 				    "31323334353637383940414243444546474849505152535455565758596061"
 				    "62636465666768697071727374757677787980818283848586878889909192"
 				    "93949596979899";
-	char text[24], *at = text + sizeof(text), *to = few(csv);
+	char text[24], *at = text + sizeof(text), *to = tt_ops_csv_few(csv);
 
 	for (; number >= 100; number /= 100)
 		memcpy(at -= 2, &pairs[2 * (number % 100)], 2);
@@ -388,7 +269,7 @@ static void put_tensor(struct tt_ops_csv *csv, const struct tt_ops_tensor *tenso
 	tt_ops_memory_text(out, tensor);
 }
 
-static void inputs(struct tt_ops_csv *csv, const struct tt_ops_row *row)
+void tt_ops_cell_inputs(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 {
 	const struct tt_ops_program *program = row->program;
 
@@ -399,7 +280,7 @@ static void inputs(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 	}
 }
 
-static void outputs(struct tt_ops_csv *csv, const struct tt_ops_row *row)
+void tt_ops_cell_outputs(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 {
 	const struct tt_ops_program *program = row->program;
 
@@ -541,7 +422,7 @@ static void pm_util(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 /* A place that a mark gave is made each time; others are found by their addresses. */
 static void loc(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 {
-	struct loc_cell *kept = &csv->locs[(row->line ^ (uintptr_t)row->name >> 4) % LOCS];
+	struct loc_cell *kept = &csv->locs[(row->line ^ (uintptr_t)row->name >> 4) % TT_OPS_LOCS];
 	size_t start = csv->line.length;
 
 	if (row->file && !row->loc && kept->text.length && kept->file == row->file &&
@@ -574,285 +455,92 @@ static void metadata(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 
 /* ---- the table ---------------------------------------------------------------------------------------- */
 
-/* What a cell depends on. */
-enum fixed {
-	VARIES,
-	SHARED, /* on the program alone: made once for all rows of it */
-};
-
 /*
  * All columns in their order; those of a layout are the ones with its bit. To add one: a row, and its line in
  * docs/formats/perf_csv.md. One without a function is blank.
  */
 /* clang-format off */
-static const struct column {
-	const char *name;
-	unsigned layouts;
-	enum tt_ops_origin origin;
-	enum fixed fixed;
-	cell_fn *cell;
-} columns[] = {
-	{"OP CODE", BOTH, TT_OPS_RECORDED, SHARED, op_code},
-	{"OP TYPE", BOTH, TT_OPS_RECORDED, SHARED, op_type},
-	{"GLOBAL CALL COUNT", BOTH, TT_OPS_RECORDED, VARIES, call_count},
-	{"DEVICE ID", BOTH, TT_OPS_RECORDED, VARIES, device_id},
-	{"DEVICE ARCH", MAIN, TT_OPS_RECORDED, VARIES, device_arch},
-	{"ATTRIBUTES", BOTH, TT_OPS_RECORDED, SHARED, attributes},
-	{"MATH FIDELITY", BOTH, TT_OPS_RECORDED, SHARED, math_fidelity},
-	{"CORE COUNT", BOTH, TT_OPS_RECORDED, VARIES, core_count},
-	{"AVAILABLE WORKER CORE COUNT", MAIN, TT_OPS_RECORDED, VARIES, available_cores},
-	{"SUB DEVICE ID", MAIN, TT_OPS_BLANK, VARIES, NULL},
-	{"PARALLELIZATION STRATEGY", BOTH, TT_OPS_BLANK, VARIES, NULL},
-	{"HOST START TS", BOTH, TT_OPS_MEASURED, VARIES, host_start},
-	{"HOST END TS", BOTH, TT_OPS_MEASURED, VARIES, host_end},
-	{"HOST DURATION [ns]", BOTH, TT_OPS_MEASURED, VARIES, host_duration},
-	{"DEVICE FW START CYCLE", BOTH, TT_OPS_MEASURED, VARIES, fw_start},
-	{"DEVICE FW END CYCLE", BOTH, TT_OPS_MEASURED, VARIES, fw_end},
-	{"OP TO OP LATENCY [ns]", BOTH, TT_OPS_MEASURED, VARIES, latency},
-	{"OP TO OP LATENCY BR/NRISC START [ns]", BOTH, TT_OPS_BLANK, VARIES, NULL},
-	{"DEVICE FW DURATION [ns]", BOTH, TT_OPS_MEASURED, VARIES, fw_duration},
-	{"DEVICE KERNEL DURATION [ns]", BOTH, TT_OPS_MEASURED, VARIES, kernel_duration},
-	{"DEVICE KERNEL DURATION DM START [ns]", BOTH, TT_OPS_BLANK, VARIES, NULL},
-	{"DEVICE KERNEL DURATION PER CORE MIN [ns]", BOTH, TT_OPS_MEASURED, VARIES, busy_min},
-	{"DEVICE KERNEL DURATION PER CORE MAX [ns]", BOTH, TT_OPS_MEASURED, VARIES, busy_max},
-	{"DEVICE KERNEL DURATION PER CORE AVG [ns]", BOTH, TT_OPS_MEASURED, VARIES, busy_avg},
-	{"DEVICE KERNEL FIRST TO LAST START [ns]", BOTH, TT_OPS_MEASURED, VARIES, first_to_last},
-	{"DEVICE BRISC KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE NCRISC KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE TRISC0 KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE TRISC1 KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE TRISC2 KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE ERISC KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE COMPUTE CB WAIT FRONT [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DEVICE COMPUTE CB RESERVE BACK [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DISPATCH TOTAL CQ CMD OP TIME [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"DISPATCH GO SEND WAIT TIME [ns]", BOTH, TT_OPS_BLANK, SHARED, NULL},
-	{"INPUT", BOTH, TT_OPS_RECORDED, SHARED, inputs},
-	{"OUTPUT", BOTH, TT_OPS_RECORDED, SHARED, outputs},
-	{"METAL TRACE ID", BOTH, TT_OPS_RECORDED, VARIES, trace_id},
-	{"METAL TRACE REPLAY SESSION ID", BOTH, TT_OPS_RECORDED, VARIES, session},
-	{"COMPUTE KERNEL SOURCE", BOTH, TT_OPS_RECORDED, SHARED, compute_source},
-	{"COMPUTE KERNEL HASH", BOTH, TT_OPS_RECORDED, SHARED, compute_hash},
-	{"DATA MOVEMENT KERNEL SOURCE", BOTH, TT_OPS_RECORDED, SHARED, movement_source},
-	{"DATA MOVEMENT KERNEL HASH", BOTH, TT_OPS_RECORDED, SHARED, movement_hash},
-	{"PROGRAM HASH", MAIN, TT_OPS_RECORDED, SHARED, program_hash},
-	{"PROGRAM CACHE HIT", MAIN, TT_OPS_RECORDED, VARIES, cache_hit},
-	{"BRISC MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, SHARED, NULL},
-	{"NCRISC MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, SHARED, NULL},
-	{"TRISC 0 MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, SHARED, NULL},
-	{"TRISC 1 MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, SHARED, NULL},
-	{"TRISC 2 MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, SHARED, NULL},
-	{"ERISC MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, SHARED, NULL},
-	{"PM IDEAL [ns]", BOTH, TT_OPS_MODELLED, SHARED, pm_ideal},
-	{"PM COMPUTE [ns]", BOTH, TT_OPS_MODELLED, SHARED, pm_compute},
-	{"PM BANDWIDTH [ns]", BOTH, TT_OPS_MODELLED, SHARED, pm_bandwidth},
-	{"PM REQ I BW", BOTH, TT_OPS_MODELLED, SHARED, pm_inputs},
-	{"PM REQ O BW", BOTH, TT_OPS_MODELLED, SHARED, pm_outputs},
-	{"PM FPU UTIL (%)", BOTH, TT_OPS_MODELLED, VARIES, pm_util},
-	{"NOC UTIL (%)", BOTH, TT_OPS_BLANK, VARIES, NULL},
-	{"MULTICAST NOC UTIL (%)", MAIN, TT_OPS_BLANK, VARIES, NULL},
-	{"DRAM BW UTIL (%)", BOTH, TT_OPS_BLANK, VARIES, NULL},
-	{"DRAM BW UTIL PER CTRL (%)", MAIN, TT_OPS_BLANK, VARIES, NULL},
-	{"ETH BW UTIL (%)", MAIN, TT_OPS_BLANK, VARIES, NULL},
-	{"NPE CONG IMPACT (%)", BOTH, TT_OPS_BLANK, VARIES, NULL},
-	{"LOC", SEED, TT_OPS_RECORDED, VARIES, loc},
-	{"CONST_EVAL_OP", SEED, TT_OPS_RECORDED, VARIES, const_eval},
-	{"PROGRAM_METADATA", SEED, TT_OPS_RECORDED, VARIES, metadata},
+const struct tt_ops_column tt_ops_columns[] = {
+	{"OP CODE", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, op_code},
+	{"OP TYPE", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, op_type},
+	{"GLOBAL CALL COUNT", BOTH, TT_OPS_RECORDED, TT_OPS_VARIES, call_count},
+	{"DEVICE ID", BOTH, TT_OPS_RECORDED, TT_OPS_VARIES, device_id},
+	{"DEVICE ARCH", MAIN, TT_OPS_RECORDED, TT_OPS_VARIES, device_arch},
+	{"ATTRIBUTES", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, attributes},
+	{"MATH FIDELITY", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, math_fidelity},
+	{"CORE COUNT", BOTH, TT_OPS_RECORDED, TT_OPS_VARIES, core_count},
+	{"AVAILABLE WORKER CORE COUNT", MAIN, TT_OPS_RECORDED, TT_OPS_VARIES, available_cores},
+	{"SUB DEVICE ID", MAIN, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"PARALLELIZATION STRATEGY", BOTH, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"HOST START TS", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, host_start},
+	{"HOST END TS", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, host_end},
+	{"HOST DURATION [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, host_duration},
+	{"DEVICE FW START CYCLE", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, fw_start},
+	{"DEVICE FW END CYCLE", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, fw_end},
+	{"OP TO OP LATENCY [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, latency},
+	{"OP TO OP LATENCY BR/NRISC START [ns]", BOTH, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"DEVICE FW DURATION [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, fw_duration},
+	{"DEVICE KERNEL DURATION [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, kernel_duration},
+	{"DEVICE KERNEL DURATION DM START [ns]", BOTH, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"DEVICE KERNEL DURATION PER CORE MIN [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, busy_min},
+	{"DEVICE KERNEL DURATION PER CORE MAX [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, busy_max},
+	{"DEVICE KERNEL DURATION PER CORE AVG [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, busy_avg},
+	{"DEVICE KERNEL FIRST TO LAST START [ns]", BOTH, TT_OPS_MEASURED, TT_OPS_VARIES, first_to_last},
+	{"DEVICE BRISC KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE NCRISC KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE TRISC0 KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE TRISC1 KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE TRISC2 KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE ERISC KERNEL DURATION [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE COMPUTE CB WAIT FRONT [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DEVICE COMPUTE CB RESERVE BACK [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DISPATCH TOTAL CQ CMD OP TIME [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"DISPATCH GO SEND WAIT TIME [ns]", BOTH, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"INPUT", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, tt_ops_cell_inputs},
+	{"OUTPUT", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, tt_ops_cell_outputs},
+	{"METAL TRACE ID", BOTH, TT_OPS_RECORDED, TT_OPS_VARIES, trace_id},
+	{"METAL TRACE REPLAY SESSION ID", BOTH, TT_OPS_RECORDED, TT_OPS_VARIES, session},
+	{"COMPUTE KERNEL SOURCE", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, compute_source},
+	{"COMPUTE KERNEL HASH", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, compute_hash},
+	{"DATA MOVEMENT KERNEL SOURCE", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, movement_source},
+	{"DATA MOVEMENT KERNEL HASH", BOTH, TT_OPS_RECORDED, TT_OPS_SHARED, movement_hash},
+	{"PROGRAM HASH", MAIN, TT_OPS_RECORDED, TT_OPS_SHARED, program_hash},
+	{"PROGRAM CACHE HIT", MAIN, TT_OPS_RECORDED, TT_OPS_VARIES, cache_hit},
+	{"BRISC MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"NCRISC MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"TRISC 0 MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"TRISC 1 MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"TRISC 2 MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"ERISC MAX KERNEL SIZE [B]", SEED, TT_OPS_BLANK, TT_OPS_SHARED, NULL},
+	{"PM IDEAL [ns]", BOTH, TT_OPS_MODELLED, TT_OPS_SHARED, pm_ideal},
+	{"PM COMPUTE [ns]", BOTH, TT_OPS_MODELLED, TT_OPS_SHARED, pm_compute},
+	{"PM BANDWIDTH [ns]", BOTH, TT_OPS_MODELLED, TT_OPS_SHARED, pm_bandwidth},
+	{"PM REQ I BW", BOTH, TT_OPS_MODELLED, TT_OPS_SHARED, pm_inputs},
+	{"PM REQ O BW", BOTH, TT_OPS_MODELLED, TT_OPS_SHARED, pm_outputs},
+	{"PM FPU UTIL (%)", BOTH, TT_OPS_MODELLED, TT_OPS_VARIES, pm_util},
+	{"NOC UTIL (%)", BOTH, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"MULTICAST NOC UTIL (%)", MAIN, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"DRAM BW UTIL (%)", BOTH, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"DRAM BW UTIL PER CTRL (%)", MAIN, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"ETH BW UTIL (%)", MAIN, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"NPE CONG IMPACT (%)", BOTH, TT_OPS_BLANK, TT_OPS_VARIES, NULL},
+	{"LOC", SEED, TT_OPS_RECORDED, TT_OPS_VARIES, loc},
+	{"CONST_EVAL_OP", SEED, TT_OPS_RECORDED, TT_OPS_VARIES, const_eval},
+	{"PROGRAM_METADATA", SEED, TT_OPS_RECORDED, TT_OPS_VARIES, metadata},
 };
 /* clang-format on */
 
-_Static_assert(TT_COUNT(columns) <= 80, "struct tt_ops_csv has room for all columns");
+const size_t tt_ops_column_count = TT_COUNT(tt_ops_columns);
+
+_Static_assert(TT_COUNT(tt_ops_columns) <= TT_OPS_COLUMNS_MAX,
+	       "struct tt_ops_csv has room for all columns");
 
 bool tt_ops_column_at(struct tt_ops_column_info *out, size_t index)
 {
-	if (index >= TT_COUNT(columns))
+	if (index >= TT_COUNT(tt_ops_columns))
 		return false;
-	*out = (struct tt_ops_column_info){columns[index].name, columns[index].origin,
-					   columns[index].layouts & SEED,
-					   columns[index].layouts & MAIN};
+	*out = (struct tt_ops_column_info){tt_ops_columns[index].name, tt_ops_columns[index].origin,
+					   tt_ops_columns[index].layouts & SEED,
+					   tt_ops_columns[index].layouts & MAIN};
 	return true;
-}
-
-/* ---- lines -------------------------------------------------------------------------------------------- */
-
-/* Bytes that are gathered before they are written. */
-#define GATHERED ((size_t)256 << 10)
-
-/* The columns of the tensors of one kind have no cells when no operation has any. */
-static bool is_there(const struct tt_ops_csv *csv, const struct column *column)
-{
-	if (!(column->layouts & csv->layout->bit))
-		return false;
-	return (column->cell != inputs || csv->shape.inputs) &&
-	       (column->cell != outputs || csv->shape.outputs);
-}
-
-tt_status tt_ops_csv_new(struct tt_ops_csv **out, const struct tt_ops_shape *shape,
-			 tt_ops_write_fn *write, void *context)
-{
-	struct tt_ops_csv *csv = tt_calloc(1, sizeof(*csv));
-
-	if (!csv)
-		return tt_fail_nomem();
-	csv->shape = *shape;
-	csv->layout = &layouts[shape->dialect == TTNN_DIALECT_TT_METAL ? TTNN_DIALECT_TT_METAL
-								       : TTNN_DIALECT_SEED];
-	csv->write = write;
-	csv->context = context;
-	for (size_t i = 0; i < TT_COUNT(columns); i++)
-		csv->there[i] = is_there(csv, &columns[i]);
-	*out = csv;
-	return TTNN_OK;
-}
-
-static void header_of_tensors(struct tt_ops_csv *csv, const char *name, uint32_t count)
-{
-	struct tt_str *out = &csv->line;
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (i)
-			tt_str_addc(out, ',');
-		for (int k = 0; k < 4; k++)
-			tt_str_addf(out, "%s_%u%s,", name, i, csv->layout->dims[k]);
-		tt_str_addf(out, "%s_%u_LAYOUT,%s_%u_DATATYPE,%s_%u_MEMORY", name, i, name, i, name,
-			    i);
-	}
-}
-
-void tt_ops_csv_header(struct tt_ops_csv *csv)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < TT_COUNT(columns); i++) {
-		if (!csv->there[i])
-			continue;
-		if (!first)
-			tt_str_addc(&csv->line, ',');
-		first = false;
-		if (columns[i].cell == inputs)
-			header_of_tensors(csv, columns[i].name, csv->shape.inputs);
-		else if (columns[i].cell == outputs)
-			header_of_tensors(csv, columns[i].name, csv->shape.outputs);
-		else
-			tt_str_adds(&csv->line, columns[i].name);
-	}
-	tt_str_adds(&csv->line, "\r\n");
-}
-
-/* Of blank cells, fewer than there are columns. */
-static void put_commas(struct tt_ops_csv *csv, size_t count)
-{
-	char *to = few(csv);
-
-	if (!to)
-		return;
-	memset(to, ',', count);
-	tt_str_end(&csv->line, to + count);
-}
-
-/* The cells of columns first to last - 1, each with the comma before it but the very first. */
-static void put_cells(struct tt_ops_csv *csv, const struct tt_ops_row *row, size_t first,
-		      size_t last)
-{
-	size_t blank = 0;
-
-	for (size_t i = first; i < last; i++) {
-		if (!csv->there[i])
-			continue;
-		blank += i > 0;
-		if (!columns[i].cell)
-			continue;
-		put_commas(csv, blank);
-		blank = 0;
-		columns[i].cell(csv, row);
-	}
-	put_commas(csv, blank);
-}
-
-/* Where the columns end that are like this one. */
-static size_t run_end(size_t first)
-{
-	size_t end = first;
-
-	while (end < TT_COUNT(columns) && columns[end].fixed == columns[first].fixed)
-		end++;
-	return end;
-}
-
-/* Cells that all rows of the program have: made now and kept with it. */
-static void make_shared(struct tt_ops_csv *csv, const struct tt_ops_row *row)
-{
-	struct tt_ops_program *program = row->program;
-	size_t start, run = 0;
-
-	for (size_t first = 0; first < TT_COUNT(columns); first = run_end(first)) {
-		if (columns[first].fixed != SHARED)
-			continue;
-		start = csv->line.length;
-		put_cells(csv, row, first, run_end(first));
-		tt_str_add(&program->cells, tt_str_text(&csv->line) + start,
-			   csv->line.length - start);
-		csv->line.length = start;
-		program->cell_ends[run++] = (uint32_t)program->cells.length;
-	}
-	program->celled = !program->cells.failed && !csv->line.failed;
-}
-
-static void put_shared_rows(struct tt_ops_csv *csv, const struct tt_ops_row *row)
-{
-	const struct tt_ops_program *program = row->program;
-	uint32_t at = 0;
-	size_t run = 0, last;
-
-	for (size_t first = 0; first < TT_COUNT(columns); first = last) {
-		last = run_end(first);
-		if (columns[first].fixed != SHARED) {
-			put_cells(csv, row, first, last);
-			continue;
-		}
-		tt_str_add(&csv->line, program->cells.data + at, program->cell_ends[run] - at);
-		at = program->cell_ends[run++];
-	}
-}
-
-static void flush(struct tt_ops_csv *csv)
-{
-	if (csv->status == TTNN_OK)
-		csv->status = tt_str_status(&csv->line);
-	if (csv->status == TTNN_OK && csv->line.length)
-		csv->write(csv->context, csv->line.data, csv->line.length);
-	tt_str_clear(&csv->line);
-}
-
-void tt_ops_csv_row(struct tt_ops_csv *csv, const struct tt_ops_row *row)
-{
-	if (row->kind == TT_OPS_TRACE)
-		return;
-	if (row->kind == TT_OPS_DEVICE && !row->program->celled)
-		make_shared(csv, row);
-	if (row->kind == TT_OPS_DEVICE && row->program->celled)
-		put_shared_rows(csv, row);
-	else
-		put_cells(csv, row, 0, TT_COUNT(columns));
-	tt_str_add(&csv->line, "\r\n", 2);
-	if (csv->line.length >= GATHERED)
-		flush(csv);
-}
-
-tt_status tt_ops_csv_end(struct tt_ops_csv *csv)
-{
-	tt_status status;
-
-	if (!csv)
-		return TTNN_OK;
-	flush(csv);
-	status = csv->status;
-	if (status == TTNN_OK)
-		status = tt_str_status(&csv->text);
-	for (size_t i = 0; i < LOCS; i++)
-		tt_str_deinit(&csv->locs[i].text);
-	tt_str_deinit(&csv->line);
-	tt_str_deinit(&csv->text);
-	tt_free(csv);
-	return status;
 }

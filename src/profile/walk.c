@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "profile/known.h"
+#include "profile/row_queue.h"
 
 /* A program of the operation on one chip. */
 struct launch {
@@ -47,12 +48,6 @@ struct captured {
 	size_t next; /* that will probably run next */
 };
 
-/* A row that waits, and which of those with the same time came first. */
-struct waiting {
-	struct tt_ops_row row;
-	uint64_t sequence;
-};
-
 struct mesh {
 	uint32_t id;
 	struct tt_ops_chip *chip;
@@ -66,63 +61,13 @@ struct tt_ops_walk {
 	TT_VEC(struct mesh) meshes;
 	TT_VEC(struct thread) threads;
 	TT_VEC(struct captured) captured;
-	TT_VEC(struct waiting) heap; /* the earliest first */
-	uint64_t sequence;
+	struct tt_ops_queue waiting;
 	size_t under_way; /* operations and replays, of all threads */
 	struct tt_ops_row last;
 	bool ended;
 };
 
 /* ---- rows that wait --------------------------------------------------------------------------------------- */
-
-static bool is_before(const struct waiting *a, const struct waiting *b)
-{
-	if (a->row.order_ns != b->row.order_ns)
-		return a->row.order_ns < b->row.order_ns;
-	return a->sequence < b->sequence;
-}
-
-static void swap(struct waiting *a, struct waiting *b)
-{
-	struct waiting kept = *a;
-
-	*a = *b;
-	*b = kept;
-}
-
-/* Takes the row over, also when memory is exhausted. */
-static tt_status wait_row(struct tt_ops_walk *walk, struct tt_ops_row *row)
-{
-	struct waiting *last = TT_VEC_PUSH(&walk->heap);
-	size_t at = walk->heap.count - 1;
-
-	if (!last) {
-		tt_ops_row_deinit(row);
-		return tt_fail_nomem();
-	}
-	*last = (struct waiting){*row, walk->sequence++};
-	for (; at && is_before(&walk->heap.data[at], &walk->heap.data[(at - 1) / 2]);
-	     at = (at - 1) / 2)
-		swap(&walk->heap.data[at], &walk->heap.data[(at - 1) / 2]);
-	return TTNN_OK;
-}
-
-static void take_first(struct tt_ops_row *out, struct tt_ops_walk *walk)
-{
-	struct waiting *heap = walk->heap.data;
-	size_t count = --walk->heap.count, at = 0, child;
-
-	*out = heap[0].row;
-	heap[0] = heap[count];
-	while ((child = 2 * at + 1) < count) {
-		if (child + 1 < count && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!is_before(&heap[child], &heap[at]))
-			break;
-		swap(&heap[at], &heap[child]);
-		at = child;
-	}
-}
 
 /* Before this time nothing comes any more. */
 static uint64_t settled(const struct tt_ops_walk *walk)
@@ -155,14 +100,6 @@ static struct thread *thread_of(struct tt_ops_walk *walk, uint32_t number)
 	return &walk->threads.data[number];
 }
 
-/* Profiles speak of two architectures; of others tools know nothing. */
-static const char *arch_of(const struct ttnn_device_info *info)
-{
-	const char *family = info->arch_family ? info->arch_family : "";
-
-	return strcmp(family, "wormhole_b0") == 0 || strcmp(family, "blackhole") == 0 ? family : "";
-}
-
 /* Upstream's clock where a device has none. */
 #define USUAL_MHZ 1000
 
@@ -183,7 +120,7 @@ static tt_status on_device(struct tt_ops_walk *walk, const struct tt_event_devic
 	chip = mesh ? tt_arena_calloc(&walk->arena, 1, sizeof(*chip)) : NULL;
 	if (!chip)
 		return tt_fail_nomem();
-	chip->arch = tt_arena_strdup(&walk->arena, arch_of(info));
+	chip->arch = tt_arena_strdup(&walk->arena, tt_ops_arch(info));
 	chip->clock_mhz = info->clock_mhz ? info->clock_mhz : USUAL_MHZ;
 	chip->cores = info->compute_grid.x * info->compute_grid.y;
 	chip->count = info->chips ? info->chip_count : 0;
@@ -363,7 +300,7 @@ static tt_status tell_launch(struct tt_ops_walk *walk, const struct thread *thre
 		tt_ops_row_deinit(row);
 		return tt_fail_nomem();
 	}
-	return wait_row(walk, row);
+	return tt_ops_queue_add(&walk->waiting, row);
 }
 
 static tt_status end_operation(struct tt_ops_walk *walk, struct thread *thread, uint32_t number,
@@ -461,7 +398,7 @@ static tt_status tell_replayed(struct tt_ops_walk *walk, const struct thread *th
 	row.session = run->session;
 	row.cache_hit = true;
 	take_run(&row, run, seen->time_ns + walk->place.offset_ns);
-	return wait_row(walk, &row);
+	return tt_ops_queue_add(&walk->waiting, &row);
 }
 
 static tt_status on_run(struct tt_ops_walk *walk, struct thread *thread, uint32_t number,
@@ -546,7 +483,7 @@ static tt_status on_metal_trace(struct tt_ops_walk *walk, struct thread *thread,
 		thread->replay = *event;
 		walk->under_way++;
 	}
-	return wait_row(walk, &row);
+	return tt_ops_queue_add(&walk->waiting, &row);
 }
 
 /* ---- marks ------------------------------------------------------------------------------------------------ */
@@ -620,7 +557,7 @@ static tt_status on_mark(struct tt_ops_walk *walk, struct thread *thread, uint32
 		tt_ops_row_deinit(&row);
 		return tt_fail_nomem();
 	}
-	return wait_row(walk, &row);
+	return tt_ops_queue_add(&walk->waiting, &row);
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------- */
@@ -721,11 +658,11 @@ tt_status tt_ops_walk_next(struct tt_ops_row **out, struct tt_ops_walk *walk)
 	*out = NULL;
 	for (;;) {
 		/* What is under way when a recording ends stays without a row. */
-		if (walk->heap.count &&
-		    (walk->ended || walk->heap.data[0].row.order_ns <=
+		if (walk->waiting.count &&
+		    (walk->ended || walk->waiting.data[0].row.order_ns <=
 					    (walk->under_way ? settled(walk) + walk->place.offset_ns
 							     : UINT64_MAX))) {
-			take_first(&walk->last, walk);
+			tt_ops_queue_take(&walk->last, &walk->waiting);
 			*out = &walk->last;
 			return TTNN_OK;
 		}
@@ -758,101 +695,15 @@ void tt_ops_walk_free(struct tt_ops_walk *walk)
 	if (!walk)
 		return;
 	tt_ops_row_deinit(&walk->last);
-	for (size_t i = 0; i < walk->heap.count; i++)
-		tt_ops_row_deinit(&walk->heap.data[i].row);
 	for (size_t i = 0; i < walk->threads.count; i++)
 		free_thread(walk, &walk->threads.data[i]);
 	for (size_t i = 0; i < walk->captured.count; i++)
 		forget_rows(&walk->captured.data[i]);
-	TT_VEC_DEINIT(&walk->heap);
+	tt_ops_queue_deinit(&walk->waiting);
 	TT_VEC_DEINIT(&walk->threads);
 	TT_VEC_DEINIT(&walk->captured);
 	TT_VEC_DEINIT(&walk->meshes);
 	tt_ops_known_deinit(&walk->known);
 	tt_arena_deinit(&walk->arena);
 	tt_free(walk);
-}
-
-/* ---- surveys ---------------------------------------------------------------------------------------------- */
-
-static void survey_device(struct tt_ops_survey *out, const struct ttnn_device_info *info)
-{
-	uint32_t cores = info ? info->compute_grid.x * info->compute_grid.y : 0;
-
-	if (!info)
-		return;
-	if (cores > out->cores)
-		out->cores = cores;
-	if (!out->clock_mhz)
-		out->clock_mhz = info->clock_mhz;
-	if (!out->arch[0])
-		snprintf(out->arch, sizeof(out->arch), "%s", arch_of(info));
-}
-
-/* The device operation that a thread is in. */
-struct surveyed {
-	uint32_t depth;
-	uint32_t inputs;
-	bool open, launched;
-};
-
-static uint32_t most(uint32_t a, size_t b)
-{
-	return b > a ? (uint32_t)b : a;
-}
-
-static void survey_event(struct tt_ops_survey *out, struct surveyed *thread,
-			 const struct tt_seen *seen)
-{
-	const struct tt_event *event = &seen->event;
-
-	if (event->kind == TT_EVENT_DEVICE_OPEN) {
-		survey_device(out, event->device.info);
-	} else if (event->kind == TT_EVENT_PROGRAM_LAUNCH) {
-		out->operations++;
-		thread->launched = true;
-		if (event->launch.launch > out->launches)
-			out->launches = event->launch.launch;
-	} else if (event->kind == TT_EVENT_PROGRAM_RUN) {
-		out->operations += event->run.session != 0;
-	} else if (event->kind == TT_EVENT_SCOPE_BEGIN) {
-		if (event->begin.kind == TT_SCOPE_DEVICE_OP)
-			*thread = (struct surveyed){seen->depth, (uint32_t)event->begin.input_count,
-						    true, false};
-	} else if (thread->open && thread->depth == seen->depth) {
-		if (thread->launched) {
-			out->inputs = most(out->inputs, thread->inputs);
-			out->outputs = most(out->outputs, event->end.output_count);
-		}
-		thread->open = false;
-	}
-}
-
-tt_status tt_ops_survey(struct tt_ops_survey *out, struct tt_source *source, uint64_t limit)
-{
-	TT_VEC(struct surveyed) threads = {0};
-	const struct tt_seen *seen;
-	tt_status status;
-
-	tt_source_want(source, &(struct tt_source_wants){
-				       .kinds = TT_WANT(SCOPE_BEGIN) | TT_WANT(SCOPE_END) |
-						TT_WANT(PROGRAM_LAUNCH) | TT_WANT(PROGRAM_RUN) |
-						TT_WANT(DEVICE_OPEN),
-				       .tensors = true});
-	while ((status = tt_source_next(&seen, source)) == TTNN_OK && seen) {
-		if (limit && out->operations >= limit)
-			break;
-		while (threads.count <= seen->thread) {
-			struct surveyed *thread = TT_VEC_PUSH(&threads);
-
-			if (!thread) {
-				TT_VEC_DEINIT(&threads);
-				return tt_fail_nomem();
-			}
-			*thread = (struct surveyed){0};
-		}
-		survey_event(out, &threads.data[seen->thread], seen);
-	}
-	TT_VEC_DEINIT(&threads);
-	return status;
 }

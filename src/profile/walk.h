@@ -29,6 +29,9 @@ tt_status tt_ops_walk_next(struct tt_ops_row **out, struct tt_ops_walk *walk);
 /* NULL is fine. */
 void tt_ops_walk_free(struct tt_ops_walk *walk);
 
+/* The name of a device's architecture as reports have it. */
+const char *tt_ops_arch(const struct ttnn_device_info *info);
+
 /* What must be known before the first row is written: found by looking through the source once. */
 struct tt_ops_survey {
 	uint32_t inputs, outputs; /* of the operation that has the most */

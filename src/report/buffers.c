@@ -313,6 +313,32 @@ static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt
 	return TTNN_OK;
 }
 
+tt_status tt_report_buffers_listed(struct tt_report_buffers *buffers,
+				   const struct tt_report_buffer *buffer)
+{
+	struct tt_map_entry *entry = tt_map_add(&buffers->known, buffer, sizeof(*buffer), NULL);
+	uint32_t *listed = TT_VEC_PUSH(&buffers->listed);
+
+	if (!entry || !listed)
+		return tt_fail_nomem();
+	*listed = (uint32_t)(entry - buffers->known.entries);
+	buffers->lists.data[buffers->lists.count - 1].count++;
+	return TTNN_OK;
+}
+
+tt_status tt_report_buffers_list(struct tt_report_buffers *buffers, int64_t counter)
+{
+	struct tt_report_list *list = TT_VEC_PUSH(&buffers->lists);
+	struct tt_map_entry *entry =
+		tt_map_add(&buffers->by_counter, &counter, sizeof(counter), NULL);
+
+	if (!list || !entry)
+		return tt_fail_nomem();
+	*list = (struct tt_report_list){.counter = counter, .first = buffers->listed.count};
+	entry->number = buffers->lists.count - 1;
+	return TTNN_OK;
+}
+
 static tt_status read_buffer(struct tt_report_buffers *buffers, const struct tt_json *row,
 			     int64_t (*map)(void *context, int64_t device), void *context)
 {
@@ -322,8 +348,6 @@ static tt_status read_buffer(struct tt_report_buffers *buffers, const struct tt_
 		TT_JSON_KEY("device_id"), TT_JSON_KEY("max_size_per_bank")};
 	const struct tt_json *found[COUNT];
 	struct tt_report_buffer buffer = {0};
-	struct tt_map_entry *entry;
-	uint32_t *listed;
 
 	tt_json_pick(found, row, keys, COUNT);
 	tt_py_int(&buffer.address, found[ADDRESS]);
@@ -333,32 +357,18 @@ static tt_status read_buffer(struct tt_report_buffers *buffers, const struct tt_
 	tt_py_int(&buffer.size, found[SIZE]);
 	if (tt_json_kind(found[DEVICE]) == TT_JSON_INT)
 		buffer.device = map(context, buffer.device);
-	entry = tt_map_add(&buffers->known, &buffer, sizeof(buffer), NULL);
-	listed = TT_VEC_PUSH(&buffers->listed);
-	if (!entry || !listed)
-		return tt_fail_nomem();
-	*listed = (uint32_t)(entry - buffers->known.entries);
-	return TTNN_OK;
+	return tt_report_buffers_listed(buffers, &buffer);
 }
 
 static tt_status read_list(struct tt_report_buffers *buffers, int64_t counter,
 			   const struct tt_json *rows,
 			   int64_t (*map)(void *context, int64_t device), void *context)
 {
-	struct tt_report_list *list = TT_VEC_PUSH(&buffers->lists);
 	struct tt_json_iter it = tt_json_iter(rows);
-	struct tt_map_entry *entry;
 
-	if (!list)
-		return tt_fail_nomem();
-	*list = (struct tt_report_list){.counter = counter, .first = buffers->listed.count};
+	TT_TRY(tt_report_buffers_list(buffers, counter));
 	while (tt_json_next(&it))
 		TT_TRY(read_buffer(buffers, it.value, map, context));
-	list->count = buffers->listed.count - list->first;
-	entry = tt_map_add(&buffers->by_counter, &counter, sizeof(counter), NULL);
-	if (!entry)
-		return tt_fail_nomem();
-	entry->number = buffers->lists.count - 1;
 	return TTNN_OK;
 }
 

@@ -98,6 +98,11 @@ struct tt_report_buffers {
 tt_status tt_report_buffers_read(struct tt_report_buffers *buffers, struct tt_report_source *source,
 				 int64_t (*map)(void *context, int64_t device), void *context);
 
+/* The same by hand: begins the list of an operation, by the counter of its start; adds a buffer to it. */
+tt_status tt_report_buffers_list(struct tt_report_buffers *buffers, int64_t counter);
+tt_status tt_report_buffers_listed(struct tt_report_buffers *buffers,
+				   const struct tt_report_buffer *buffer);
+
 /* A buffer comes to life; `node` is the position of the node that stands for it, or none. */
 tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
 				const struct tt_report_buffer *buffer, size_t node);

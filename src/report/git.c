@@ -56,6 +56,20 @@ static void add_host(struct tt_str *out, const char *text, size_t length)
 			    numeric && *text >= 'A' && *text <= 'Z' ? (char)(*text | 0x20) : *text);
 }
 
+/* Other forms as they are, but for what lies before an "@" in their first part, which begins at `start`. */
+static void add_without_user(struct tt_str *out, const char *url, size_t length, size_t start)
+{
+	size_t end = start;
+	const char *at;
+
+	while (end < length && !strchr("/?#", url[end]))
+		end++;
+	at = memrchr(url + start, '@', end - start);
+	tt_str_add(out, url, start);
+	start = at ? (size_t)(at + 1 - url) : start;
+	tt_str_add(out, url + start, length - start);
+}
+
 tt_status tt_report_clean_url(struct tt_str *out, const char *url)
 {
 	size_t length = strlen(url), host;
@@ -75,7 +89,7 @@ tt_status tt_report_clean_url(struct tt_str *out, const char *url)
 		return tt_str_status(out);
 	}
 	if (!scheme || !is_cleaned(url, (size_t)(scheme - url))) {
-		tt_str_add(out, url, length);
+		add_without_user(out, url, length, scheme ? (size_t)(scheme + 3 - url) : 0);
 		return tt_str_status(out);
 	}
 	for (const char *c = url; c < scheme; c++)

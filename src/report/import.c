@@ -15,11 +15,12 @@
 #include "base/mem.h"
 #include "report/folder.h"
 #include "report/report_file.h"
-#include "report/svg.h"
 #include "trace/session.h"
 
-/* A database that grows is written to more often than this. */
+/* A database that grows is written to more often than this, ... */
 #define STALE_SECONDS 600
+/* ... a folder of pictures only as often as a file of the import is drawn. */
+#define STALE_FOLDER_SECONDS (24 * 60 * 60)
 
 /* ---- the folder of the database ------------------------------------------------------------- */
 
@@ -109,10 +110,10 @@ struct run {
 	struct tt_report_git git;
 	struct tt_map ranks, compared, devices;
 	struct tt_report_names files;
-	TT_VEC(size_t) imported; /* which of the files; others were left out */
 	bool in_folder, appends;
 	size_t there;           /* how much of the output's path was there before */
 	char *goal, *temporary; /* names of the database */
+	char *drawn;            /* the folder where pictures wait for it; NULL: there are none */
 };
 
 static void run_deinit(struct run *run)
@@ -127,6 +128,7 @@ static void run_deinit(struct run *run)
 	TT_VEC_DEINIT(&run->sides.files);
 	tt_map_deinit(&run->sides.paths);
 	tt_report_walk_deinit(import);
+	tt_report_picture_deinit(&import->picture);
 	tt_report_records_deinit(&import->records);
 	tt_report_buffers_deinit(&import->buffers);
 	tt_report_pages_deinit(&import->pages);
@@ -139,9 +141,9 @@ static void run_deinit(struct run *run)
 	tt_map_deinit(&run->compared);
 	tt_map_deinit(&run->devices);
 	tt_report_names_deinit(&run->files);
-	TT_VEC_DEINIT(&run->imported);
 	tt_free(run->goal);
 	tt_free(run->temporary);
+	tt_free(run->drawn);
 	tt_free(run);
 }
 
@@ -150,24 +152,72 @@ static const char *db_name(const struct tt_report_options *options)
 	return options->db_name ? options->db_name : "db.sqlite";
 }
 
-/*
- * Whether this is the unfinished database "NAME.<pid>.tmp" of an import that was killed: there is no such
- * process, and none of another machine or container has written to it for a while.
- */
-static bool is_stale(int directory, const char *file, const char *name)
+/* The process of "NAME.<pid>REST", and where the rest begins; 0: the file is called otherwise. */
+static pid_t pid_of(const char **rest, const char *file, const char *name)
 {
 	size_t length = strlen(name);
-	struct stat facts;
 	char *end;
 	long pid;
 
 	if (strncmp(file, name, length) != 0 || file[length] != '.' || file[length + 1] < '1' ||
 	    file[length + 1] > '9')
-		return false;
+		return 0;
 	pid = strtol(file + length + 1, &end, 10);
-	return pid > 0 && pid <= INT_MAX && strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) != 0 &&
-	       errno == ESRCH && fstatat(directory, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       facts.st_mtime < time(NULL) - STALE_SECONDS;
+	*rest = end;
+	return pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static bool is_dead(pid_t pid)
+{
+	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Whether nobody has written to it for a while: one of another machine or container may. */
+static bool is_old(int directory, const char *file, time_t seconds)
+{
+	struct stat facts;
+
+	return fstatat(directory, file, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       facts.st_mtime < time(NULL) - seconds;
+}
+
+/* Whether this is the unfinished database "NAME.<pid>.tmp" of an import that was killed. */
+static bool is_stale_db(int directory, const char *file, const char *name)
+{
+	const char *rest;
+	pid_t pid = pid_of(&rest, file, name);
+
+	return pid && strcmp(rest, ".tmp") == 0 && is_dead(pid) &&
+	       is_old(directory, file, STALE_SECONDS);
+}
+
+/*
+ * Whether this is the folder of pictures (make_drawn()) of an import that was killed. In containers it often had the
+ * number that this process has.
+ */
+static bool is_stale_folder(int directory, const char *file)
+{
+	const char *rest;
+	pid_t pid = pid_of(&rest, file, "graphs");
+
+	return pid && strncmp(rest, ".tmp.", 5) == 0 && strlen(rest) == sizeof(".tmp.XXXXXX") - 1 &&
+	       (pid == getpid() || is_dead(pid)) && is_old(directory, file, STALE_FOLDER_SECONDS);
+}
+
+/* Removes a folder with its files. */
+static void remove_drawn(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		unlinkat(fd, entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 static void remove_stale(const struct tt_report_options *options)
@@ -176,10 +226,31 @@ static void remove_stale(const struct tt_report_options *options)
 	struct dirent *entry;
 
 	while (directory && (entry = readdir(directory)))
-		if (is_stale(dirfd(directory), entry->d_name, db_name(options)))
+		if (is_stale_db(dirfd(directory), entry->d_name, db_name(options)))
 			unlinkat(dirfd(directory), entry->d_name, 0);
+		else if (is_stale_folder(dirfd(directory), entry->d_name))
+			remove_drawn(dirfd(directory), entry->d_name);
 	if (directory)
 		closedir(directory);
+}
+
+/* "OUT/graphs.<pid>.tmp.XXXXXX", where pictures wait until the database is there: each import has its own. */
+static tt_status make_drawn(struct run *run)
+{
+	struct tt_str text = {0};
+	char *path;
+
+	tt_str_addf(&text, "%s/graphs.%ld.tmp.XXXXXX", run->import.options->output, (long)getpid());
+	TT_TRY(tt_str_take(&path, &text));
+	if (!mkdtemp(path)) {
+		tt_status status = tt_fail(TTNN_IO, "%s: cannot make a folder for pictures: %s",
+					   run->import.options->output, strerror(errno));
+
+		tt_free(path);
+		return status;
+	}
+	run->import.drawn = run->drawn = path;
+	return TTNN_OK;
 }
 
 static tt_status open_db(struct run *run, const struct tt_report_version *version)
@@ -210,7 +281,8 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 	run->appends = options->strict && is_current(run->goal, version->name);
 	if (run->appends)
 		TT_TRY(copy_file(run->temporary, run->goal));
-	return tt_report_db_init(&run->import.db, run->temporary, &how);
+	TT_TRY(tt_report_db_init(&run->import.db, run->temporary, &how));
+	return options->svg ? make_drawn(run) : TTNN_OK;
 }
 
 static uint64_t total_size(const struct tt_report_names *files)
@@ -263,21 +335,6 @@ static tt_status finish(struct run *run)
 	return status;
 }
 
-static tt_status import_one(struct run *run, const struct tt_report_file_args *args, size_t which)
-{
-	uint64_t before = run->import.counts.files;
-	size_t *imported;
-
-	TT_TRY(tt_report_file(args, run->files.data[which]));
-	if (run->import.counts.files == before)
-		return TTNN_OK;
-	imported = TT_VEC_PUSH(&run->imported);
-	if (!imported)
-		return tt_fail_nomem();
-	*imported = which;
-	return TTNN_OK;
-}
-
 /*
  * Nothing takes the place of nothing: a database that was there stays. A report of nothing makes one without rows where
  * there is none, as upstream's does; what is no report makes none, unless strict is asked for.
@@ -314,7 +371,7 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	TT_TRY(tt_report_git_ask(&run->git));
 	tt_progress_init(&import->progress, "importing", total_size(&run->files));
 	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
-		status = import_one(run, &args, i);
+		status = tt_report_file(&args, run->files.data[i]);
 	tt_progress_deinit(&import->progress);
 	import->counts.buffers = import->db.buffer_rows = import->buffers.rows;
 	import->counts.traces = import->traces.rows;
@@ -324,17 +381,63 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 	return status == TTNN_OK ? finish(run) : status;
 }
 
-/* A picture that cannot be drawn costs nobody the database. */
-static void draw_all(struct run *run)
+/* ---- pictures ------------------------------------------------------------------------------- */
+
+/* Moves one to OUT/graphs, or removes it. */
+static tt_status place_picture(const struct run *run, const char *name, bool keep)
 {
-	struct tt_report_import *import = &run->import;
+	struct tt_str from = {0}, to = {0};
+	tt_status status;
 
-	for (size_t i = 0; i < run->imported.count; i++) {
-		const char *file = run->files.data[run->imported.data[i]];
+	tt_str_addf(&from, "%s/%s", run->drawn, name);
+	tt_str_addf(&to, "%s/graphs/%s", run->import.options->output, name);
+	status = from.failed || to.failed ? tt_fail_nomem() : TTNN_OK;
+	if (status == TTNN_OK && keep && rename(from.data, to.data) != 0)
+		status = tt_fail(TTNN_IO, "%s: cannot rename: %s", to.data, strerror(errno));
+	if (from.data && !(keep && status == TTNN_OK))
+		unlink(from.data);
+	tt_str_deinit(&from);
+	tt_str_deinit(&to);
+	return status;
+}
 
-		if (tt_svg_report(&import->counts.pictures, import->options->output, file,
-				  import->options->dialect) != TTNN_OK)
-			tt_log(TT_LOG_WARN, "%s: no picture: %s", file, ttnn_error());
+static tt_status make_graphs(const struct run *run)
+{
+	struct tt_str folder = {0};
+	tt_status status;
+
+	tt_str_addf(&folder, "%s/graphs", run->import.options->output);
+	status = tt_str_status(&folder);
+	if (status == TTNN_OK && mkdir(tt_str_text(&folder), 0777) != 0 && errno != EEXIST)
+		status = tt_fail(TTNN_IO, "%s: cannot make the folder: %s", tt_str_text(&folder),
+				 strerror(errno));
+	tt_str_deinit(&folder);
+	return status;
+}
+
+/* One that cannot be placed costs nobody the database. */
+static void place_pictures(struct run *run, bool keep)
+{
+	DIR *directory = run->drawn ? opendir(run->drawn) : NULL;
+	bool placed = keep && directory && run->import.counts.pictures;
+	struct dirent *entry;
+
+	if (placed && make_graphs(run) != TTNN_OK) {
+		tt_log(TT_LOG_WARN, "no pictures: %s", ttnn_error());
+		run->import.counts.pictures = 0;
+		placed = false;
+	}
+	while (directory && (entry = readdir(directory))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (place_picture(run, entry->d_name, placed) == TTNN_OK)
+			continue;
+		tt_log(TT_LOG_WARN, "no picture: %s", ttnn_error());
+		run->import.counts.pictures--;
+	}
+	if (directory) {
+		closedir(directory);
+		rmdir(run->drawn);
 	}
 }
 
@@ -366,8 +469,7 @@ tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_repo
 		tt_report_names_list(&run->files, &run->in_folder, options->input, options->strict);
 	if (status == TTNN_OK)
 		status = import_all(run, version);
-	if (status == TTNN_OK && options->svg)
-		draw_all(run);
+	place_pictures(run, status == TTNN_OK);
 	*counts = run->import.counts;
 	if (run->import.source)
 		run->import.source->free(run->import.source);
@@ -424,8 +526,9 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 	if (counts->mesh)
 		tt_str_adds(out, "\n  - physical_chip_mesh_coordinate_mapping YAML saved");
 	if (options->svg)
-		tt_str_addf(out, "\n  - %" PRIu64 " SVG visualizations in %s%sgraphs/",
-			    counts->pictures, options->output, slash_behind(options->output));
+		tt_str_addf(out, "\n  - %" PRIu64 " SVG visualizations", counts->pictures);
+	if (options->svg && counts->pictures)
+		tt_str_addf(out, " in %s%sgraphs/", options->output, slash_behind(options->output));
 }
 
 enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,

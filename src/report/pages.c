@@ -38,10 +38,17 @@ static tt_status merge(struct tt_report_pages *pages, const struct tt_report_chu
 	return TTNN_OK;
 }
 
-static void begin(struct tt_report_pages *pages)
+void tt_report_pages_begin(struct tt_report_pages *pages)
 {
 	tt_map_clear(&pages->found);
 	pages->chunks.count = 0;
+}
+
+tt_status tt_report_pages_add(struct tt_report_pages *pages, struct tt_report_chunk *chunk)
+{
+	if (__builtin_add_overflow(chunk->start, chunk->page_size, &chunk->end))
+		return tt_fail(TTNN_FORMAT, "a page ends beyond the numbers of 64 bits");
+	return merge(pages, chunk);
 }
 
 static tt_status merge_page(struct tt_report_pages *pages, const struct tt_json *page)
@@ -65,9 +72,7 @@ static tt_status merge_page(struct tt_report_pages *pages, const struct tt_json 
 	tt_py_int(&chunk.page_size, found[PAGE_SIZE]);
 	if (tt_json_kind(found[DEVICE]) != TT_JSON_STRING)
 		chunk.key.device = pages->map(pages->context, chunk.key.device);
-	if (__builtin_add_overflow(chunk.start, chunk.page_size, &chunk.end))
-		return tt_fail(TTNN_FORMAT, "a page ends beyond the numbers of 64 bits");
-	return merge(pages, &chunk);
+	return tt_report_pages_add(pages, &chunk);
 }
 
 static tt_status merge_pages(struct tt_report_pages *pages, const struct tt_json *list)
@@ -120,7 +125,7 @@ static bool have_one_address(const struct tt_report_pages *pages)
 }
 
 /* The chunks made so far become a snapshot of an address. */
-static tt_status add_snapshot(struct tt_report_pages *pages, int64_t address, int64_t counter)
+tt_status tt_report_pages_snapshot(struct tt_report_pages *pages, int64_t address, int64_t counter)
 {
 	struct tt_report_snapshot *snapshot = TT_VEC_PUSH(&pages->snapshots);
 	struct tt_map_entry *list =
@@ -156,7 +161,7 @@ static tt_status read_address(struct tt_report_pages *pages, struct tt_report_so
 {
 	bool first = true, bare = false;
 
-	begin(pages);
+	tt_report_pages_begin(pages);
 	if (source->element_kind(source) != TT_JSON_ARRAY)
 		return TTNN_OK;
 	source->enter(source);
@@ -176,12 +181,12 @@ static tt_status read_address(struct tt_report_pages *pages, struct tt_report_so
 		}
 		if (!tt_py_int(&number, counter))
 			return source->fail(source, &place, "pages without their alloc_counter");
-		begin(pages);
+		tt_report_pages_begin(pages);
 		TT_TRY(merge_pages(pages, tt_json_get(element, "pages")));
-		TT_TRY(add_snapshot(pages, address, number));
+		TT_TRY(tt_report_pages_snapshot(pages, address, number));
 	}
 	TT_TRY(source->status(source));
-	return bare || first ? add_snapshot(pages, address, 0) : TTNN_OK;
+	return bare || first ? tt_report_pages_snapshot(pages, address, 0) : TTNN_OK;
 }
 
 tt_status tt_report_pages_read(struct tt_report_pages *pages, struct tt_report_source *source)
@@ -204,9 +209,6 @@ tt_status tt_report_pages_read(struct tt_report_pages *pages, struct tt_report_s
 			status = source->fail(source, &place, "pages of what is no address");
 	}
 	tt_json_parser_deinit(&parser);
-	if (status == TTNN_OK && pages->snapshots.count)
-		qsort(pages->snapshots.data, pages->snapshots.count, sizeof(*pages->snapshots.data),
-		      by_counter);
 	return status == TTNN_OK ? source->status(source) : status;
 }
 
@@ -287,7 +289,7 @@ static tt_status write_list(struct tt_report_pages *pages, const struct tt_repor
 
 	TT_TRY(find_used(pages, buffers, list));
 	apart = are_apart(pages);
-	begin(pages);
+	tt_report_pages_begin(pages);
 	for (size_t i = 0; i < pages->used.count; i++) {
 		const struct tt_map_entry *chunks = pages->used.data[i];
 
@@ -307,6 +309,9 @@ static tt_status write_list(struct tt_report_pages *pages, const struct tt_repor
 tt_status tt_report_pages_write(struct tt_report_pages *pages,
 				const struct tt_report_buffers *buffers)
 {
+	if (pages->snapshots.count)
+		qsort(pages->snapshots.data, pages->snapshots.count, sizeof(*pages->snapshots.data),
+		      by_counter);
 	for (size_t i = 0; i < buffers->lists.count; i++)
 		if (buffers->lists.data[i].operation)
 			TT_TRY(write_list(pages, buffers, &buffers->lists.data[i]));
@@ -321,7 +326,7 @@ tt_status tt_report_pages_flat(struct tt_report_pages *pages, struct tt_report_s
 	struct tt_json_parser parser = {0};
 	tt_status status = source->walk(source, TT_REPORT_PART_PAGES);
 
-	begin(pages);
+	tt_report_pages_begin(pages);
 	while (status == TTNN_OK && source->next(source)) {
 		struct tt_report_place place = source->place(source);
 		const struct tt_json *page;
@@ -335,6 +340,11 @@ tt_status tt_report_pages_flat(struct tt_report_pages *pages, struct tt_report_s
 	tt_json_parser_deinit(&parser);
 	TT_TRY(status);
 	TT_TRY(source->status(source));
+	return tt_report_pages_end(pages, operation);
+}
+
+tt_status tt_report_pages_end(struct tt_report_pages *pages, int64_t operation)
+{
 	return write_chunks(pages, pages->chunks.data, pages->chunks.count, operation);
 }
 
@@ -342,7 +352,7 @@ void tt_report_pages_reset(struct tt_report_pages *pages)
 {
 	tt_map_clear(&pages->lists);
 	pages->snapshots.count = 0;
-	begin(pages);
+	tt_report_pages_begin(pages);
 }
 
 void tt_report_pages_deinit(struct tt_report_pages *pages)

@@ -47,6 +47,15 @@ tt_status tt_report_pages_write(struct tt_report_pages *pages,
 tt_status tt_report_pages_flat(struct tt_report_pages *pages, struct tt_report_source *source,
 			       int64_t operation);
 
+/*
+ * For who has pages otherwise: begin, add each (a chunk of one page but for its end), then make a snapshot of them or
+ * write them for an operation.
+ */
+void tt_report_pages_begin(struct tt_report_pages *pages);
+tt_status tt_report_pages_add(struct tt_report_pages *pages, struct tt_report_chunk *chunk);
+tt_status tt_report_pages_snapshot(struct tt_report_pages *pages, int64_t address, int64_t counter);
+tt_status tt_report_pages_end(struct tt_report_pages *pages, int64_t operation);
+
 void tt_report_pages_reset(struct tt_report_pages *pages);
 void tt_report_pages_deinit(struct tt_report_pages *pages);
 

@@ -10,12 +10,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "report/pytext.h"
+#include "report/svg.h"
+#include "trace/graph_report.h"
 #include "trace/session.h"
 
 /* Operation ids of the second and later files of a rank start this much higher each. */
 #define STRIDE 10000
 
-static const char *const device_columns[] = {
+const char *const tt_report_device_columns[TT_REPORT_DEVICE_COLUMNS] = {
 	"num_y_cores",
 	"num_x_cores",
 	"num_y_compute_cores",
@@ -120,7 +122,7 @@ static tt_status write_devices(struct tt_report_import *import, const struct tt_
 {
 	struct tt_json_iter it = tt_json_iter(list);
 	struct tt_db_stmt *insert;
-	int columns = (int)(sizeof(device_columns) / sizeof(device_columns[0]));
+	int columns = TT_REPORT_DEVICE_COLUMNS;
 
 	TT_TRY(tt_report_insert(&insert, &import->db, TT_REPORT_DEVICES));
 	while (tt_json_next(&it)) {
@@ -128,7 +130,8 @@ static tt_status write_devices(struct tt_report_import *import, const struct tt_
 
 		tt_db_bind_int(insert, 0, tt_report_devices_map(&import->devices, raw));
 		for (int i = 0; i < columns; i++) {
-			const struct tt_json *value = tt_json_get(it.value, device_columns[i]);
+			const struct tt_json *value =
+				tt_json_get(it.value, tt_report_device_columns[i]);
 
 			if (value)
 				bind_json(insert, 1 + i, value);
@@ -155,6 +158,10 @@ static tt_status import_devices(const struct tt_report_file_args *args)
 	const struct tt_json *list;
 	tt_status status;
 
+	if (import->source->told) {
+		TT_TRY(tt_report_told_devices(import));
+		return count_devices(args);
+	}
 	status = import->source->read(&list, import->source, TT_REPORT_PART_DEVICES, &parser);
 	if (status == TTNN_OK && list && must_be_array(import, tt_json_kind(list)))
 		status = tt_fail(TTNN_FORMAT, "%s: \"devices\" must be an array, not %s",
@@ -257,8 +264,8 @@ static tt_status import_comparisons(const struct tt_report_file_args *args)
 
 /* ---- metadata, files beside ----------------------------------------------------------------- */
 
-static tt_status metadata_row(struct tt_report_import *import, const char *key, const char *value,
-			      size_t length)
+tt_status tt_report_metadata_row(struct tt_report_import *import, const char *key,
+				 const char *value, size_t length)
 {
 	struct tt_db_stmt *insert;
 
@@ -274,21 +281,30 @@ static tt_status import_metadata(const struct tt_report_file_args *args,
 	struct tt_report_import *import = args->import;
 	struct tt_json_iter it = tt_json_iter(metadata);
 
+	if (import->source->told)
+		TT_TRY(tt_report_told_metadata(import));
 	while (it.object && tt_json_next(&it)) {
 		tt_str_clear(&import->scratch);
 		tt_py_str(&import->scratch, it.value);
 		TT_TRY(tt_str_status(&import->scratch));
-		TT_TRY(metadata_row(import, it.key, tt_str_text(&import->scratch),
-				    import->scratch.length));
+		TT_TRY(tt_report_metadata_row(import, it.key, tt_str_text(&import->scratch),
+					      import->scratch.length));
 	}
 	if (!tt_json_get(metadata, "git_url"))
-		TT_TRY(metadata_row(import, "git_url", tt_str_text(&args->git->url),
-				    args->git->url.length));
+		TT_TRY(tt_report_metadata_row(import, "git_url", tt_str_text(&args->git->url),
+					      args->git->url.length));
 	if (!tt_json_get(metadata, "git_sha"))
-		TT_TRY(metadata_row(import, "git_sha", tt_str_text(&args->git->sha),
-				    args->git->sha.length));
+		TT_TRY(tt_report_metadata_row(import, "git_sha", tt_str_text(&args->git->sha),
+					      args->git->sha.length));
 	return TTNN_OK;
 }
+
+struct yaml {
+	const char *name; /* without its ending */
+	int64_t world;
+	const char *text;
+	size_t length;
+};
 
 static tt_status add_side(struct tt_report_sides *sides, struct tt_file_out *file)
 {
@@ -303,38 +319,48 @@ static tt_status add_side(struct tt_report_sides *sides, struct tt_file_out *fil
 }
 
 /* A text of the report as a file of its own, unless there is one. */
-static tt_status import_yaml(const struct tt_report_file_args *args, bool *written,
-			     enum tt_report_part part, const char *name, int64_t world)
+static tt_status save_yaml(const struct tt_report_file_args *args, bool *written,
+			   const struct yaml *yaml)
 {
 	struct tt_report_import *import = args->import;
-	struct tt_json_parser parser = {0};
 	struct tt_file_out *file = NULL;
-	const struct tt_json *value;
 	struct tt_str path = {0};
-	const char *text = NULL;
-	tt_status status;
-	size_t length;
+	tt_status status = TTNN_OK;
 	bool added = false;
 
-	status = import->source->read(&value, import->source, part, &parser);
-	if (status == TTNN_OK)
-		text = tt_json_string(value, &length);
-	if (status == TTNN_OK && text && length) {
-		tt_str_addf(&path, "%s/%s", import->options->output, name);
-		if (world > 1)
-			tt_str_addf(&path, "_%" PRId64 "_of_%" PRId64, import->rank + 1, world);
-		tt_str_adds(&path, ".yaml");
-		if (path.failed || !tt_map_add(&args->sides->paths, path.data, path.length, &added))
-			status = tt_fail_nomem();
-		else if (added && access(path.data, F_OK) != 0)
-			status = tt_file_create(&file, path.data);
-	}
+	tt_str_addf(&path, "%s/%s", import->options->output, yaml->name);
+	if (yaml->world > 1)
+		tt_str_addf(&path, "_%" PRId64 "_of_%" PRId64, import->rank + 1, yaml->world);
+	tt_str_adds(&path, ".yaml");
+	if (path.failed || !tt_map_add(&args->sides->paths, path.data, path.length, &added))
+		status = tt_fail_nomem();
+	else if (added && access(path.data, F_OK) != 0)
+		status = tt_file_create(&file, path.data);
 	if (status == TTNN_OK && file) {
-		tt_file_write(file, text, length);
+		tt_file_write(file, yaml->text, yaml->length);
 		*written = true;
 		status = add_side(args->sides, file);
 	}
 	tt_str_deinit(&path);
+	return status;
+}
+
+static tt_status import_yaml(const struct tt_report_file_args *args, bool *written,
+			     enum tt_report_part part, struct yaml yaml)
+{
+	struct tt_report_source *source = args->import->source;
+	struct tt_json_parser parser = {0};
+	const struct tt_json *value;
+	tt_status status = source->read(&value, source, part, &parser);
+
+	if (status == TTNN_OK && source->told && part == TT_REPORT_PART_CLUSTER) {
+		yaml.text = tt_str_text(&source->told->cluster);
+		yaml.length = source->told->cluster.length;
+	} else if (status == TTNN_OK) {
+		yaml.text = tt_json_string(value, &yaml.length);
+	}
+	if (yaml.text && yaml.length)
+		status = save_yaml(args, written, &yaml);
 	tt_json_parser_deinit(&parser);
 	return status;
 }
@@ -412,6 +438,9 @@ static tt_status import_graph(const struct tt_report_file_args *args)
 	enum tt_json_kind kind = source->kind(source, TT_REPORT_PART_GRAPH);
 	struct tt_report_tensor_counts counts = {0};
 
+	if (import->options->svg)
+		tt_report_picture_begin(&import->picture, source, import->path,
+					import->options->dialect);
 	if (kind != TT_JSON_ARRAY)
 		return check_graph(import);
 	TT_TRY(tt_report_records_read(&import->records, source));
@@ -432,6 +461,8 @@ static tt_status import_pages(struct tt_report_import *import)
 	struct tt_report_source *source = import->source;
 	struct tt_report_pages *pages = &import->pages;
 
+	if (source->told)
+		return tt_report_told_pages(import);
 	if (import->buffers.lists.count &&
 	    source->kind(source, TT_REPORT_PART_PAGES_BY_ADDRESS) == TT_JSON_OBJECT) {
 		TT_TRY(tt_report_pages_read(pages, source));
@@ -473,16 +504,18 @@ static tt_status import_parts(const struct tt_report_file_args *args,
 	tt_py_int(&world, tt_json_get(metadata, "world_size"));
 	reset(import);
 	TT_TRY(import_devices(args));
-	TT_TRY(tt_report_buffers_read(&import->buffers, import->source, tt_report_devices_map,
-				      &import->devices));
+	TT_TRY(import->source->told
+		       ? tt_report_told_buffers(import)
+		       : tt_report_buffers_read(&import->buffers, import->source,
+						tt_report_devices_map, &import->devices));
 	TT_TRY(import_graph(args));
 	TT_TRY(import_comparisons(args));
 	import->tensors.devices = &import->devices;
 	TT_TRY(import_metadata(args, metadata));
 	TT_TRY(import_yaml(args, &import->counts.cluster, TT_REPORT_PART_CLUSTER,
-			   "cluster_descriptor", world));
+			   (struct yaml){"cluster_descriptor", world, NULL, 0}));
 	TT_TRY(import_yaml(args, &import->counts.mesh, TT_REPORT_PART_MESH,
-			   "physical_chip_mesh_coordinate_mapping", world));
+			   (struct yaml){"physical_chip_mesh_coordinate_mapping", world, NULL, 0}));
 	TT_TRY(import_pages(import));
 	import->counts.files++;
 	import->crowded |= import->number - 1 >= STRIDE;
@@ -496,6 +529,8 @@ static tt_status find_rank(struct tt_report_import *import, const struct tt_json
 	bool none = !rank || tt_json_kind(rank) == TT_JSON_NULL;
 
 	import->rank = 0;
+	if (import->source->told)
+		return TTNN_OK;
 	if (tt_json_kind(metadata) != TT_JSON_OBJECT && import->options->strict)
 		return tt_fail(TTNN_FORMAT, "Graph report missing metadata object: %s",
 			       import->path);
@@ -545,6 +580,9 @@ static tt_status check_version(bool *good, const struct tt_report_file_args *arg
 	bool flag = false;
 	tt_status status;
 
+	*good = true;
+	if (source->told)
+		return TTNN_OK;
 	status = source->read(&version, source, TT_REPORT_PART_VERSION, &parser);
 	*good = status == TTNN_OK && ((tt_json_real(&number, version) && number == 1) ||
 				      (tt_json_bool(&flag, version) && flag));
@@ -593,19 +631,33 @@ static bool is_report(struct tt_report_source *source)
 static tt_status open_source(struct tt_report_import *import, bool in_folder)
 {
 	const struct tt_report_options *options = import->options;
-	struct tt_report_trace_options trace = {
-		.json = {.value_limit = options->value_limit ? options->value_limit
-							     : TT_REPORT_VALUE_LIMIT,
-			 .strict = options->strict},
-		.dialect = options->dialect,
-		.pages = options->pages,
-		.skip_empty = in_folder,
-		.directory = options->output,
-	};
 
 	if (tt_is_trace(import->path))
-		return tt_report_source_trace(&import->source, import->path, &trace);
-	return tt_report_source_json(&import->source, import->path, &trace.json);
+		return tt_report_source_trace(
+			&import->source, import->path,
+			&(struct tt_report_trace_options){.dialect = options->dialect,
+							  .pages = options->pages,
+							  .skip_empty = in_folder});
+	return tt_report_source_json(
+		&import->source, import->path,
+		&(struct tt_report_json_options){.value_limit = options->value_limit
+									? options->value_limit
+									: TT_REPORT_VALUE_LIMIT,
+						 .strict = options->strict});
+}
+
+/* A picture that cannot be drawn costs nobody the database. */
+static void draw(struct tt_report_import *import)
+{
+	struct tt_graph graph;
+	tt_status status = tt_report_picture_take(&graph, &import->picture, import->source);
+
+	if (status == TTNN_OK)
+		status = tt_svg_report(&import->counts.pictures, import->drawn, import->path,
+				       &graph);
+	tt_graph_deinit(&graph);
+	if (status != TTNN_OK)
+		tt_log(TT_LOG_WARN, "%s: no picture: %s", import->path, ttnn_error());
 }
 
 tt_status tt_report_file(const struct tt_report_file_args *args, const char *path)
@@ -628,6 +680,9 @@ tt_status tt_report_file(const struct tt_report_file_args *args, const char *pat
 	else
 		status = tt_fail(TTNN_FORMAT, "Graph report must be a JSON object: %s", path);
 	tt_report_graph_deinit(&import->graph); /* after failures its threads still read */
+	if (status == TTNN_OK && import->picture.wanted)
+		draw(import);
+	tt_report_picture_deinit(&import->picture);
 	if (import->source)
 		import->source->free(import->source);
 	import->source = NULL;

@@ -25,4 +25,19 @@ struct tt_report_file_args {
 
 tt_status tt_report_file(const struct tt_report_file_args *args, const char *path);
 
+/* ---- report_file.c and report_told.c --------------------------------------------------------- */
+
+/* The columns of a device between its id and its rank. */
+#define TT_REPORT_DEVICE_COLUMNS 17
+extern const char *const tt_report_device_columns[TT_REPORT_DEVICE_COLUMNS];
+
+tt_status tt_report_metadata_row(struct tt_report_import *import, const char *key,
+				 const char *value, size_t length);
+
+/* Of a trace: its devices, and their rows; the buffers of each operation; those rows of metadata; chunks of pages. */
+tt_status tt_report_told_devices(struct tt_report_import *import);
+tt_status tt_report_told_buffers(struct tt_report_import *import);
+tt_status tt_report_told_metadata(struct tt_report_import *import);
+tt_status tt_report_told_pages(struct tt_report_import *import);
+
 #endif

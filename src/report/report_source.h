@@ -2,8 +2,8 @@
  * report_source.h: where the importer reads a report from. It sees a report as parts, each a value to be
  * read whole or walked element by element, and never needs all of a part in memory.
  *
- * JSON files are sources (tt_report_source_json), and so are traces, whose graph is a stream of nodes; another
- * is a new set of these functions.
+ * JSON files are sources (tt_report_source_json), and so are traces, whose graph is a stream of nodes and whose other
+ * parts are structs; another is a new set of these functions.
  */
 #ifndef TT_REPORT_REPORT_SOURCE_H
 #define TT_REPORT_REPORT_SOURCE_H
@@ -11,27 +11,7 @@
 #include <ttnn.h>
 
 #include "base/json.h"
-
-/* The parts, by their names in files. The last is for a file's own needs. */
-#define TT_REPORT_PARTS(X)                                                                         \
-	X(VERSION, "version")                                                                      \
-	X(METADATA, "metadata")                                                                    \
-	X(DEVICES, "devices")                                                                      \
-	X(GRAPH, "graph")                                                                          \
-	X(PYTHON_IO, "python_io")                                                                  \
-	X(COMPARISONS, "comparison_records")                                                       \
-	X(OPERATION_BUFFERS, "per_operation_buffers")                                              \
-	X(PAGES_BY_ADDRESS, "buffer_pages_by_address")                                             \
-	X(PAGES, "buffer_pages")                                                                   \
-	X(CLUSTER, "cluster_descriptor")                                                           \
-	X(MESH, "mesh_coordinate_mapping")
-
-enum tt_report_part {
-#define X(name, key) TT_REPORT_PART_##name,
-	TT_REPORT_PARTS(X)
-#undef X
-		TT_REPORT_PART_COUNT,
-};
+#include "trace/graph_read.h"
 
 /* Where an element lies, to read it later. */
 struct tt_report_place {
@@ -49,13 +29,18 @@ struct tt_report_element {
 	size_t start, length;
 };
 
+struct tt_graph_report;
 struct tt_source;
 struct tt_stream;
 
 struct tt_report_source {
-	/* (optional) The nodes of the graph, which are no elements then, and where they come from: its own. */
+	/*
+	 * (optional) Of a trace: the nodes of the graph, where they come from, and what is told besides: its own. There
+	 * are no elements then, no part is read or walked, and of the functions kind(), read() and free() are there.
+	 */
 	struct tt_stream *stream;
 	struct tt_source *trace;
+	const struct tt_graph_report *told;
 	/* TT_JSON_ABSENT when the report lacks the part. */
 	enum tt_json_kind (*kind)(struct tt_report_source *source, enum tt_report_part part);
 	/* The whole part, NULL when absent. Lives until the next use of the parser. */
@@ -101,16 +86,10 @@ struct tt_report_json_options {
 tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
 				const struct tt_report_json_options *options);
 
-/* The same for an open file without files beside it; takes the descriptor. `name` is for messages. */
-tt_status tt_report_source_json_fd(struct tt_report_source **out, int fd, size_t size,
-				   const char *name, const struct tt_report_json_options *options);
-
 struct tt_report_trace_options {
-	struct tt_report_json_options json;
 	enum ttnn_dialect dialect; /* of the graph */
 	bool pages;                /* also where device memory lay */
 	bool skip_empty;           /* *out is NULL when nothing was called */
-	const char *directory;     /* for temporary files; what is told of pages is in one */
 };
 
 /* A .ttrace file. */

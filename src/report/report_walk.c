@@ -683,6 +683,7 @@ tt_status tt_report_walk(struct tt_report_import *import)
 		TT_TRY(tt_report_graph_next(&node, &import->graph));
 		if (!node.json)
 			break;
+		tt_report_picture_node(&import->picture, node.json);
 		TT_TRY(visit(import, &node));
 		TT_TRY(tell_progress(import));
 	}

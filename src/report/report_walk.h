@@ -6,6 +6,7 @@
 
 #include "base/progress.h"
 #include "report/pages.h"
+#include "report/picture.h"
 #include "report/records.h"
 #include "report/report.h"
 #include "report/tensors.h"
@@ -50,6 +51,8 @@ struct tt_report_import {
 	struct tt_report_captured captured;
 	struct tt_report_traces traces;
 	struct tt_report_counts counts;
+	struct tt_report_picture picture; /* of the file, if pictures are wanted */
+	const char *drawn;                /* the folder where pictures wait for the database */
 	struct tt_progress progress;
 	bool crowded; /* a file had so many operations that the next one's ids are theirs too */
 	size_t size, told; /* bytes of the file, and of those told to the progress bar */

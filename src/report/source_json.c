@@ -9,13 +9,11 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/jsonslice.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "report/report_source.h"
 #include "report/spool.h"
-#include "trace/stream.h"
 
 /* The files of a report. */
 enum { MAIN, RECORDS, COMPARISONS, FILES };
@@ -35,12 +33,6 @@ struct json_source {
 	/* No matter of a fork (base/lock.h): it is shared within one call, which no child goes on with. */
 	pthread_mutex_t lock;     /* of what is below */
 	struct tt_spool elements; /* of the graph: struct tt_report_element */
-};
-
-static const char *const names[TT_REPORT_PART_COUNT] = {
-#define X(name, key) [TT_REPORT_PART_##name] = (key),
-	TT_REPORT_PARTS(X)
-#undef X
 };
 
 static struct json_source *own(struct tt_report_source *source)
@@ -183,8 +175,6 @@ static tt_status json_fail(struct tt_report_source *source, const struct tt_repo
 
 static void json_free(struct tt_report_source *source)
 {
-	tt_stream_close(source->stream);
-	tt_source_close(source->trace);
 	for (int i = 0; i < FILES; i++)
 		tt_jsonslice_free(own(source)->files[i]);
 	tt_spool_deinit(&own(source)->elements);
@@ -233,30 +223,22 @@ static tt_status note_part(struct json_source *source, enum tt_report_part which
 	return TTNN_OK;
 }
 
-static tt_status find_parts(struct json_source *source)
+static tt_status find_parts(struct json_source *source, struct tt_graph_file *file)
 {
-	struct tt_jsonslice *file = source->files[MAIN];
+	enum tt_report_part which;
 
-	tt_jsonslice_enter(file);
-	while (tt_jsonslice_next(file)) {
-		const char *key = tt_jsonslice_key(file, NULL);
+	while (tt_graph_file_next(&which, file)) {
+		if (source->parts[which].kind != TT_JSON_ABSENT && !source->options.strict) {
+			size_t at = tt_jsonslice_tell(file->slices, NULL);
+			char text[64];
 
-		for (int i = 0; i < TT_REPORT_PART_COUNT; i++) {
-			if (strcmp(names[i], key) != 0)
-				continue;
-			if (source->parts[i].kind != TT_JSON_ABSENT && !source->options.strict) {
-				size_t at = tt_jsonslice_tell(file, NULL);
-				char text[64];
-
-				snprintf(text, sizeof(text), "the key \"%s\" is there twice", key);
-				return tt_jsonslice_fail(file, at, text);
-			}
-			TT_TRY(note_part(source, (enum tt_report_part)i, MAIN));
-			break;
+			snprintf(text, sizeof(text), "the key \"%s\" is there twice",
+				 tt_jsonslice_key(file->slices, NULL));
+			return tt_jsonslice_fail(file->slices, at, text);
 		}
+		TT_TRY(note_part(source, which, MAIN));
 	}
-	tt_jsonslice_next(file); /* nothing may follow */
-	return tt_jsonslice_status(file);
+	return tt_graph_file_end(file);
 }
 
 /* The path of a file that exists; NULL of one that does not. Empties `path`. */
@@ -364,22 +346,22 @@ static const struct tt_report_source functions = {
 /* *object tells whether the file holds an object. */
 static tt_status read_main(struct json_source *source, bool *object)
 {
-	struct tt_jsonslice *file = source->files[MAIN];
+	struct tt_jsonslice *slices = source->files[MAIN];
+	struct tt_graph_file file;
 
 	*object = false;
-	if (!tt_jsonslice_next(file)) {
-		TT_TRY(tt_jsonslice_status(file));
-		return tt_jsonslice_fail(file, 0, "no JSON value");
+	if (!tt_graph_file_begin(&file, slices)) {
+		TT_TRY(tt_jsonslice_status(slices));
+		return tt_jsonslice_fail(slices, 0, "no JSON value");
 	}
-	if (tt_jsonslice_kind(file) == TT_JSON_OBJECT) {
+	if (file.root == TT_JSON_OBJECT) {
 		*object = true;
-		return find_parts(source);
+		return find_parts(source, &file);
 	}
 	/* No report, but is it JSON? A container is passed over, anything else read. */
-	if (tt_jsonslice_kind(file) == TT_JSON_ABSENT)
-		tt_jsonslice_read(file);
-	tt_jsonslice_next(file);
-	return tt_jsonslice_status(file);
+	if (file.root == TT_JSON_ABSENT)
+		tt_jsonslice_read(slices);
+	return tt_graph_file_end(&file);
 }
 
 /* Takes the main file. *out is NULL when that is JSON, but no object. */
@@ -401,7 +383,7 @@ static tt_status make_source(struct tt_report_source **out, struct tt_jsonslice 
 	pthread_mutex_init(&source->lock, NULL);
 	tt_spool_init(&source->elements, sizeof(struct tt_report_element), tt_fd_temp_directory());
 	status = read_main(source, &object);
-	if (status == TTNN_OK && object && path)
+	if (status == TTNN_OK && object)
 		status = open_sides(source, path);
 	if (status == TTNN_OK && object)
 		*out = &source->base;
@@ -418,14 +400,4 @@ tt_status tt_report_source_json(struct tt_report_source **out, const char *path,
 	*out = NULL;
 	TT_TRY(tt_jsonslice_open(&file, path));
 	return make_source(out, file, path, options);
-}
-
-tt_status tt_report_source_json_fd(struct tt_report_source **out, int fd, size_t size,
-				   const char *name, const struct tt_report_json_options *options)
-{
-	struct tt_jsonslice *file;
-
-	*out = NULL;
-	TT_TRY(tt_jsonslice_fd(&file, fd, size, name));
-	return make_source(out, file, NULL, options);
 }

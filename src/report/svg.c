@@ -473,17 +473,18 @@ static void add_stem(struct tt_str *out, const char *path)
 	tt_str_add(out, name, dot && dot > name ? (size_t)(dot - name) : length);
 }
 
-static tt_status save_both(uint64_t *count, struct tt_str *folder, const char *file,
-			   const struct tt_graph *graph)
+tt_status tt_svg_report(uint64_t *count, const char *folder, const char *file,
+			const struct tt_graph *graph)
 {
 	struct tt_str name = {0}, path = {0};
 	tt_status status = TTNN_OK;
 
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return tt_fail(TTNN_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
 	add_stem(&name, file);
 	for (int flow = 0; flow < 2 && status == TTNN_OK; flow++) {
 		tt_str_clear(&path);
-		tt_str_addf(&path, "%s/%s%s.svg", tt_str_text(folder), tt_str_text(&name),
-			    flow ? ".flow" : "");
+		tt_str_addf(&path, "%s/%s%s.svg", folder, tt_str_text(&name), flow ? ".flow" : "");
 		status = name.failed ? tt_fail_nomem() : tt_str_status(&path);
 		if (status == TTNN_OK)
 			status = tt_svg_save(tt_str_text(&path), graph, tt_str_text(&name),
@@ -492,32 +493,5 @@ static tt_status save_both(uint64_t *count, struct tt_str *folder, const char *f
 	}
 	tt_str_deinit(&name);
 	tt_str_deinit(&path);
-	return status;
-}
-
-tt_status tt_svg_report(uint64_t *count, const char *output, const char *file,
-			enum ttnn_dialect dialect)
-{
-	struct tt_project_options how = {.dialect = dialect, .most = TT_PROJECT_MOST};
-	struct tt_graph graph = {0};
-	struct tt_str folder = {0};
-	struct tt_input input;
-	tt_status status = tt_input_open(&input, file);
-
-	if (status == TTNN_OK) {
-		status = tt_input_graph(&graph, &input, &how);
-		tt_input_close(&input);
-	}
-
-	tt_str_addf(&folder, "%s/graphs", output);
-	if (status == TTNN_OK)
-		status = tt_str_status(&folder);
-	if (status == TTNN_OK && mkdir(tt_str_text(&folder), 0777) != 0 && errno != EEXIST)
-		status = tt_fail(TTNN_IO, "%s: cannot make the folder: %s", tt_str_text(&folder),
-				 strerror(errno));
-	if (status == TTNN_OK)
-		status = save_both(count, &folder, file, &graph);
-	tt_str_deinit(&folder);
-	tt_graph_deinit(&graph);
 	return status;
 }

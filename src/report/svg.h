@@ -20,12 +20,11 @@ tt_status tt_svg_text(struct tt_str *out, const struct tt_graph *graph, const ch
 		      const struct tt_diagram_options *options);
 
 /*
- * Draws the graph of a report, graph or trace (in that dialect) in the folder `output`/graphs, which is
- * made if absent: STEM.svg, its calls, and STEM.flow.svg, the levelized graph. Traces keep their suffix.
- * Counts what is written.
+ * Draws the graph of that file in a folder, which is made if absent: STEM.svg, its calls, and STEM.flow.svg, the
+ * levelized graph. Traces keep their suffix. Counts what is written.
  */
-tt_status tt_svg_report(uint64_t *count, const char *output, const char *file,
-			enum ttnn_dialect dialect);
+tt_status tt_svg_report(uint64_t *count, const char *folder, const char *file,
+			const struct tt_graph *graph);
 
 /* svg and flow, for `ttnn export`. */
 extern const struct tt_exporters tt_picture_exporters;

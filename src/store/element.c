@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/vec.h"
 #include "store/order.h"
 #include "tensor/text.h"
 #include "tensor/tile.h"
@@ -43,8 +44,6 @@ static const struct {
 	{NULL, "output_tensor_end", true}, {NULL, "output_tensor_shape", true},
 };
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
 /* ---- texts ------------------------------------------------------------------------------------------- */
 
 static void put_text(struct tt_jsonw *w, struct tt_str *text)
@@ -60,7 +59,7 @@ static void put_member(struct tt_jsonw *w, const struct tt_enum *type, int64_t m
 	struct tt_str text = {0};
 	const char *name = tt_enum_name(type, member);
 
-	for (size_t i = 0; i < COUNT(bare_enums); i++)
+	for (size_t i = 0; i < TT_COUNT(bare_enums); i++)
 		if (name && strcmp(bare_enums[i], type->name) == 0) {
 			tt_jsonw_string(w, name);
 			return;
@@ -277,7 +276,7 @@ static void put_tensor(struct tt_jsonw *w, const struct tt_event_tensor *tensor,
 
 static const char *name_then(const char *object, const char *field)
 {
-	for (size_t i = 0; i < COUNT(object_names); i++)
+	for (size_t i = 0; i < TT_COUNT(object_names); i++)
 		if (strcmp(object_names[i].object, object) == 0 &&
 		    (field ? object_names[i].now && strcmp(object_names[i].now, field) == 0
 			   : !object_names[i].now))
@@ -287,7 +286,7 @@ static const char *name_then(const char *object, const char *field)
 
 static const char *usual_text(const char *object, const char *field)
 {
-	for (size_t i = 0; i < COUNT(newer_fields); i++)
+	for (size_t i = 0; i < TT_COUNT(newer_fields); i++)
 		if ((!newer_fields[i].object || strcmp(newer_fields[i].object, object) == 0) &&
 		    strcmp(newer_fields[i].field, field) == 0)
 			return newer_fields[i].usual;
@@ -513,7 +512,7 @@ static bool is_whole(const struct ttnn_value *list)
 static bool put_extents(struct tt_jsonw *w, const char *op, const char *arg,
 			const struct ttnn_value *value)
 {
-	for (size_t i = 0; i < COUNT(extents); i++) {
+	for (size_t i = 0; i < TT_COUNT(extents); i++) {
 		if ((extents[i].op && strcmp(extents[i].op, op) != 0) ||
 		    strcmp(extents[i].arg, arg) != 0)
 			continue;

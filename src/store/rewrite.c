@@ -333,7 +333,7 @@ static void put_plain(struct tt_jsonw *w, const char *text)
 {
 	size_t length = strlen(text);
 	struct tt_str list = {0};
-	bool set = *text == '{' && length > 1 &&
+	bool set = *text == '{' && length > 2 &&
 		   strspn(text + 1, "0123456789, -.e+") == length - 2 && text[length - 1] == '}';
 
 	if (strcmp(text, "std::nullopt") == 0) {

@@ -10,8 +10,8 @@
 #include "event/event.h"
 #include "store/element.h"
 #include "sweep/traced.h"
+#include "tensor/tile.h"
 
-#define TILE 32
 #define MOST_TENSORS 64
 #define SHARD_CORES 8 /* that shards of a mutation are spread over, in a row */
 
@@ -24,10 +24,10 @@ static const struct {
 	const char *name;
 	bool rows; /* of the height, else of the width */
 	int more;
-} shapes[] = {{"width+32", false, TILE},
-	      {"width-32", false, -TILE},
-	      {"rows+32", true, TILE},
-	      {"rows-32", true, -TILE}};
+} shapes[] = {{"width+32", false, TT_TILE},
+	      {"width-32", false, -(int)TT_TILE},
+	      {"rows+32", true, TT_TILE},
+	      {"rows-32", true, -(int)TT_TILE}};
 
 static const struct {
 	const char *name;
@@ -178,9 +178,9 @@ static bool change_types(struct change *change, struct ttnn_spec_args *args)
 
 static uint32_t tiles_up(uint64_t extent, uint32_t parts)
 {
-	uint64_t tiles = (extent + TILE - 1) / TILE;
+	uint64_t tiles = (extent + TT_TILE - 1) / TT_TILE;
 
-	return (uint32_t)((tiles + parts - 1) / parts * TILE);
+	return (uint32_t)((tiles + parts - 1) / parts * TT_TILE);
 }
 
 /* A shard for each of some cores, cut along height or width. */

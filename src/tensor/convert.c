@@ -14,7 +14,6 @@
 #define HUB 1024
 #define PIECE ((size_t)1 << 16) /* elements for one thread at a time; fewer need no second one */
 #define SIDE 32                 /* of the largest tile */
-#define FACE TT_DTYPE_GROUP
 
 static const struct tt_convert_kernels *const levels[TT_ISA_COUNT] = {
 	[TT_ISA_PLAIN] = &tt_convert_plain,
@@ -177,17 +176,17 @@ tt_status tt_convert_to_f64(double *dst, const void *src, enum ttnn_dtype src_dt
  */
 static void encode_groups(uint8_t *dst, const float *src, const struct job *job)
 {
-	size_t groups = job->elements / FACE, exponents = (groups + 15) / 16 * 16;
+	size_t groups = job->elements / TT_FACE, exponents = (groups + 15) / 16 * 16;
 
-	job->to->encode(dst, dst + exponents, src, &(struct tt_convert_rows){groups, FACE});
+	job->to->encode(dst, dst + exponents, src, &(struct tt_convert_rows){groups, TT_FACE});
 	memset(dst + groups, 0, exponents - groups);
 }
 
 static void decode_groups(float *dst, const uint8_t *src, const struct job *job)
 {
-	size_t groups = job->elements / FACE, exponents = (groups + 15) / 16 * 16;
+	size_t groups = job->elements / TT_FACE, exponents = (groups + 15) / 16 * 16;
 
-	job->from->decode(dst, src, src + exponents, &(struct tt_convert_rows){groups, FACE});
+	job->from->decode(dst, src, src + exponents, &(struct tt_convert_rows){groups, TT_FACE});
 }
 
 static void run_tiles(uint8_t *dst, const uint8_t *src, size_t units, const struct job *job)
@@ -292,10 +291,10 @@ static struct walk walk_start(enum ttnn_dtype dtype, const struct ttnn_tile *til
 	struct walk walk = {
 		.height = tile->transpose ? tile->width : tile->height,
 		.width = tile->transpose ? tile->height : tile->width,
-		.row_bytes = (tt_dtype_find(dtype)->mantissa + 1) * FACE / 8,
+		.row_bytes = (tt_dtype_find(dtype)->mantissa + 1) * TT_FACE / 8,
 	};
 
-	walk.rows.count = walk.height < FACE ? walk.height : FACE;
+	walk.rows.count = walk.height < TT_FACE ? walk.height : TT_FACE;
 	walk.rows.stride = stride;
 	return walk;
 }
@@ -304,7 +303,7 @@ static void walk_on(struct walk *walk)
 {
 	walk->group += walk->rows.count;
 	walk->byte += walk->rows.count * walk->row_bytes;
-	walk->col += FACE;
+	walk->col += TT_FACE;
 	if (walk->col == walk->width) {
 		walk->col = 0;
 		walk->row += walk->rows.count;

@@ -2,141 +2,145 @@
  * fn.h: the names of element-wise functions, with upstream's numbers. A vocabulary, no code: the
  * operation rows, the backends and the goldens each give these names their meaning.
  *
- * To add a function: a line here, its golden in golden/golden_fn.c, its kernel in backend/cpu.
+ * To add a function: a line here, its kernel in backend/cpu, its operation's row; of two or three arguments also its
+ * golden in golden/golden_fn.c.
  */
 #ifndef TT_TENSOR_FN_H
 #define TT_TENSOR_FN_H
 
 #include <stdint.h>
 
-/* y = f(x), with up to three parameters. X(NAME, number) */
+/*
+ * y = f(x), with up to three parameters. X(NAME, number, y in terms of x and the parameters p and q): the last is the
+ * truth, which golden/golden_fn.c computes in float64, where its functions are; NAN: of more than one element.
+ */
 #define TT_UNARY_LIST(X)                                                                           \
-	X(EXP, 0)                                                                                  \
-	X(RECIP, 1)                                                                                \
-	X(GELU, 2)                                                                                 \
-	X(GELU_TANH, 3)                                                                            \
-	X(RELU, 4)                                                                                 \
-	X(SQRT, 5)                                                                                 \
-	X(SIGMOID, 6)                                                                              \
-	X(LOG, 7)                                                                                  \
-	X(LOG1P, 8)                                                                                \
-	X(TANH, 9)                                                                                 \
-	X(LOG2, 10)                                                                                \
-	X(LOG10, 11)                                                                               \
-	X(SIN, 12)                                                                                 \
-	X(COS, 13)                                                                                 \
-	X(COSH, 14)                                                                                \
-	X(SINH, 15)                                                                                \
-	X(ABS, 16)                                                                                 \
-	X(ABS_INT32, 17)                                                                           \
-	X(SIGN, 18)                                                                                \
-	X(SQUARE, 19)                                                                              \
-	X(EQZ, 20)                                                                                 \
-	X(NEZ, 21)                                                                                 \
-	X(GTZ, 22)                                                                                 \
-	X(LTZ, 23)                                                                                 \
-	X(GEZ, 24)                                                                                 \
-	X(LEZ, 25)                                                                                 \
-	X(RELU_MAX, 26)                                                                            \
-	X(RELU_MIN, 27)                                                                            \
-	X(POWER, 28)                                                                               \
-	X(POWER_ITERATIVE, 29)                                                                     \
-	X(LEAKY_RELU, 30)                                                                          \
-	X(ELU, 31)                                                                                 \
-	X(EXP2, 32)                                                                                \
-	X(HEAVISIDE, 33)                                                                           \
-	X(EXPM1, 34)                                                                               \
-	X(SIGNBIT, 35)                                                                             \
-	X(ASIN, 36)                                                                                \
-	X(ACOS, 37)                                                                                \
-	X(ACOSH, 38)                                                                               \
-	X(RSQRT, 39)                                                                               \
-	X(RELU6, 40)                                                                               \
-	X(ATAN, 41)                                                                                \
-	X(ASINH, 42)                                                                               \
-	X(ATANH, 43)                                                                               \
-	X(ERF, 44)                                                                                 \
-	X(ERFC, 45)                                                                                \
-	X(ISINF, 46)                                                                               \
-	X(ISPOSINF, 47)                                                                            \
-	X(ISNEGINF, 48)                                                                            \
-	X(ISNAN, 49)                                                                               \
-	X(LOGICAL_NOT_UNARY, 50)                                                                   \
-	X(ISFINITE, 51)                                                                            \
-	X(ERFINV, 52)                                                                              \
-	X(I0, 53)                                                                                  \
-	X(I1, 54)                                                                                  \
-	X(TAN, 55)                                                                                 \
-	X(RSUB, 56)                                                                                \
-	X(RDIV, 57)                                                                                \
-	X(SILU, 58)                                                                                \
-	X(SOFTPLUS, 59)                                                                            \
-	X(IDENTITY, 60)                                                                            \
-	X(NEG, 61)                                                                                 \
-	X(ADD_UNARY_SFPU, 62)                                                                      \
-	X(SUB_UNARY_SFPU, 63)                                                                      \
-	X(MUL_UNARY_SFPU, 64)                                                                      \
-	X(DIV_UNARY_SFPU, 65)                                                                      \
-	X(UNARY_NE, 66)                                                                            \
-	X(UNARY_EQ, 67)                                                                            \
-	X(UNARY_GT, 68)                                                                            \
-	X(UNARY_LT, 69)                                                                            \
-	X(UNARY_GE, 70)                                                                            \
-	X(UNARY_LE, 71)                                                                            \
-	X(TILED_PROD, 72)                                                                          \
-	X(TYPECAST, 73)                                                                            \
-	X(BITCAST, 74)                                                                             \
-	X(BITWISE_XOR, 75)                                                                         \
-	X(BITWISE_NOT, 76)                                                                         \
-	X(BITWISE_AND, 77)                                                                         \
-	X(BITWISE_OR, 78)                                                                          \
-	X(RIGHT_SHIFT, 79)                                                                         \
-	X(FLOOR, 80)                                                                               \
-	X(CEIL, 81)                                                                                \
-	X(TRUNC, 82)                                                                               \
-	X(FRAC, 83)                                                                                \
-	X(ROUND, 84)                                                                               \
-	X(LEFT_SHIFT, 85)                                                                          \
-	X(REMAINDER, 86)                                                                           \
-	X(FMOD, 87)                                                                                \
-	X(DROPOUT, 88)                                                                             \
-	X(FILL, 89)                                                                                \
-	X(PRELU_SFPU, 90)                                                                          \
-	X(ZERO_POINT, 91)                                                                          \
-	X(ALT_COMPLEX_ROTATE90, 92)                                                                \
-	X(MISH, 93)                                                                                \
-	X(HARDMISH, 94)                                                                            \
-	X(MAXIMUM, 95)                                                                             \
-	X(MINIMUM, 96)                                                                             \
-	X(TANHSHRINK, 97)                                                                          \
-	X(THRESHOLD, 98)                                                                           \
-	X(SOFTSHRINK, 99)                                                                          \
-	X(HARDSHRINK, 100)                                                                         \
-	X(HARDTANH, 101)                                                                           \
-	X(HARDSIGMOID, 102)                                                                        \
-	X(HARDSWISH, 103)                                                                          \
-	X(WHERE_TSS, 104)                                                                          \
-	X(MAC_TSS, 105)                                                                            \
-	X(SOFTSIGN, 106)                                                                           \
-	X(CELU, 107)                                                                               \
-	X(CLAMP_TSS, 108)                                                                          \
-	X(SELU, 109)                                                                               \
-	X(RPOW, 110)                                                                               \
-	X(CBRT, 111)                                                                               \
-	X(LOGSIGMOID, 112)                                                                         \
-	X(LOGIT, 113)                                                                              \
-	X(XIELU, 114)                                                                              \
-	X(LGAMMA, 115)                                                                             \
-	X(DIGAMMA, 116)                                                                            \
-	X(POLYGAMMA, 117)                                                                          \
-	X(SOFTCAP, 118)
+	X(EXP, 0, exp(x))                                                                          \
+	X(RECIP, 1, 1 / x)                                                                         \
+	X(GELU, 2, gelu(x))                                                                        \
+	X(GELU_TANH, 3, gelu_tanh(x))                                                              \
+	X(RELU, 4, x > 0 ? x : 0)                                                                  \
+	X(SQRT, 5, sqrt(x))                                                                        \
+	X(SIGMOID, 6, sigmoid(x))                                                                  \
+	X(LOG, 7, log(x))                                                                          \
+	X(LOG1P, 8, log1p(x))                                                                      \
+	X(TANH, 9, tanh(x))                                                                        \
+	X(LOG2, 10, log2(x))                                                                       \
+	X(LOG10, 11, log10(x))                                                                     \
+	X(SIN, 12, sin(x))                                                                         \
+	X(COS, 13, cos(x))                                                                         \
+	X(COSH, 14, cosh(x))                                                                       \
+	X(SINH, 15, sinh(x))                                                                       \
+	X(ABS, 16, fabs(x))                                                                        \
+	X(ABS_INT32, 17, fabs(x))                                                                  \
+	X(SIGN, 18, sign(x))                                                                       \
+	X(SQUARE, 19, x *x)                                                                        \
+	X(EQZ, 20, x == 0)                                                                         \
+	X(NEZ, 21, x != 0)                                                                         \
+	X(GTZ, 22, x > 0)                                                                          \
+	X(LTZ, 23, x < 0)                                                                          \
+	X(GEZ, 24, x >= 0)                                                                         \
+	X(LEZ, 25, x <= 0)                                                                         \
+	X(RELU_MAX, 26, clamp(x > p ? p : x, 0, INFINITY))                                         \
+	X(RELU_MIN, 27, x > p ? x : p)                                                             \
+	X(POWER, 28, power(x, p))                                                                  \
+	X(POWER_ITERATIVE, 29, pow(x, p))                                                          \
+	X(LEAKY_RELU, 30, x < 0 ? x * p : x)                                                       \
+	X(ELU, 31, x > 0 ? x : p * expm1(x))                                                       \
+	X(EXP2, 32, exp2(x))                                                                       \
+	X(HEAVISIDE, 33, x < 0 ? 0 : x == 0 ? p : 1)                                               \
+	X(EXPM1, 34, expm1(x))                                                                     \
+	X(SIGNBIT, 35, signbit(x) != 0)                                                            \
+	X(ASIN, 36, asin(x))                                                                       \
+	X(ACOS, 37, acos(x))                                                                       \
+	X(ACOSH, 38, acosh(x))                                                                     \
+	X(RSQRT, 39, 1 / sqrt(x))                                                                  \
+	X(RELU6, 40, clamp(x, 0, 6))                                                               \
+	X(ATAN, 41, atan(x))                                                                       \
+	X(ASINH, 42, asinh(x))                                                                     \
+	X(ATANH, 43, atanh(x))                                                                     \
+	X(ERF, 44, erf(x))                                                                         \
+	X(ERFC, 45, erfc(x))                                                                       \
+	X(ISINF, 46, isinf(x) != 0)                                                                \
+	X(ISPOSINF, 47, isinf(x) && x > 0)                                                         \
+	X(ISNEGINF, 48, isinf(x) && x < 0)                                                         \
+	X(ISNAN, 49, isnan(x) != 0)                                                                \
+	X(LOGICAL_NOT_UNARY, 50, x == 0)                                                           \
+	X(ISFINITE, 51, isfinite(x) != 0)                                                          \
+	X(ERFINV, 52, erfinv(x))                                                                   \
+	X(I0, 53, bessel_i(x, 0))                                                                  \
+	X(I1, 54, bessel_i(clamp(x, -88.5, 88.5), 1))                                              \
+	X(TAN, 55, tan(x))                                                                         \
+	X(RSUB, 56, p - x)                                                                         \
+	X(RDIV, 57, rounded(p / x, q))                                                             \
+	X(SILU, 58, x *sigmoid(x))                                                                 \
+	X(SOFTPLUS, 59, softplus(x, p, q))                                                         \
+	X(IDENTITY, 60, x)                                                                         \
+	X(NEG, 61, -x)                                                                             \
+	X(ADD_UNARY_SFPU, 62, x + p)                                                               \
+	X(SUB_UNARY_SFPU, 63, x - p)                                                               \
+	X(MUL_UNARY_SFPU, 64, x *p)                                                                \
+	X(DIV_UNARY_SFPU, 65, x / p)                                                               \
+	X(UNARY_NE, 66, x != p)                                                                    \
+	X(UNARY_EQ, 67, x == p)                                                                    \
+	X(UNARY_GT, 68, x > p)                                                                     \
+	X(UNARY_LT, 69, x < p)                                                                     \
+	X(UNARY_GE, 70, x >= p)                                                                    \
+	X(UNARY_LE, 71, x <= p)                                                                    \
+	X(TILED_PROD, 72, NAN)                                                                     \
+	X(TYPECAST, 73, x)                                                                         \
+	X(BITCAST, 74, x)                                                                          \
+	X(BITWISE_XOR, 75, (double)(whole(x) ^ whole(p)))                                          \
+	X(BITWISE_NOT, 76, (double)~whole(x))                                                      \
+	X(BITWISE_AND, 77, (double)(whole(x) & whole(p)))                                          \
+	X(BITWISE_OR, 78, (double)(whole(x) | whole(p)))                                           \
+	X(RIGHT_SHIFT, 79, shift_right(x, p))                                                      \
+	X(FLOOR, 80, floor(x))                                                                     \
+	X(CEIL, 81, ceil(x))                                                                       \
+	X(TRUNC, 82, trunc(x))                                                                     \
+	X(FRAC, 83, x - trunc(x))                                                                  \
+	X(ROUND, 84, round_at(x, p))                                                               \
+	X(LEFT_SHIFT, 85, shift_left(x, p))                                                        \
+	X(REMAINDER, 86, remainder_floor(x, p))                                                    \
+	X(FMOD, 87, fmod(x, p))                                                                    \
+	X(DROPOUT, 88, NAN)                                                                        \
+	X(FILL, 89, p)                                                                             \
+	X(PRELU_SFPU, 90, x < 0 ? x * p : x)                                                       \
+	X(ZERO_POINT, 91, NAN)                                                                     \
+	X(ALT_COMPLEX_ROTATE90, 92, NAN)                                                           \
+	X(MISH, 93, x *tanh(softplus(x, 1, 40)))                                                   \
+	X(HARDMISH, 94, x *clamp(x * 0.5 + 1, 0, 1))                                               \
+	X(MAXIMUM, 95, x > p ? x : p)                                                              \
+	X(MINIMUM, 96, x < p ? x : p)                                                              \
+	X(TANHSHRINK, 97, x - tanh(x))                                                             \
+	X(THRESHOLD, 98, x > p ? x : q)                                                            \
+	X(SOFTSHRINK, 99, x > p ? x - p : x < -p ? x + p : 0)                                      \
+	X(HARDSHRINK, 100, x > p || x < -p ? x : 0)                                                \
+	X(HARDTANH, 101, clamp(x, p, q))                                                           \
+	X(HARDSIGMOID, 102, clamp(x / 6 + 0.5, 0, 1))                                              \
+	X(HARDSWISH, 103, x *clamp(x / 6 + 0.5, 0, 1))                                             \
+	X(WHERE_TSS, 104, x != 0 ? p : q)                                                          \
+	X(MAC_TSS, 105, x *p + q)                                                                  \
+	X(SOFTSIGN, 106, x / (1 + fabs(x)))                                                        \
+	X(CELU, 107, x > 0 ? x : p * expm1(x / p))                                                 \
+	X(CLAMP_TSS, 108, clamp(x, p, q))                                                          \
+	X(SELU, 109, selu(x, p, q))                                                                \
+	X(RPOW, 110, pow(p, x))                                                                    \
+	X(CBRT, 111, cbrt(x))                                                                      \
+	X(LOGSIGMOID, 112, -softplus(-x, 1, 700))                                                  \
+	X(LOGIT, 113, logit(x, p))                                                                 \
+	X(XIELU, 114, xielu(x, p, q))                                                              \
+	X(LGAMMA, 115, lgamma(x))                                                                  \
+	X(DIGAMMA, 116, polygamma(0, x))                                                           \
+	X(POLYGAMMA, 117, polygamma((int)p, x))                                                    \
+	X(SOFTCAP, 118, p *tanh(x / p))
 
 /* Derivatives that programs multiply by: of this library alone, with numbers behind upstream's. */
 #define TT_SLOPE_LIST(X)                                                                           \
-	X(TANH_SLOPE, 119)                                                                         \
-	X(SIGMOID_SLOPE, 120)                                                                      \
-	X(GELU_SLOPE, 121)                                                                         \
-	X(GELU_TANH_SLOPE, 122)
+	X(TANH_SLOPE, 119, NAN)                                                                    \
+	X(SIGMOID_SLOPE, 120, NAN)                                                                 \
+	X(GELU_SLOPE, 121, NAN)                                                                    \
+	X(GELU_TANH_SLOPE, 122, NAN)
 
 /* y = f(a, b), with up to three parameters. */
 #define TT_BINARY_LIST(X)                                                                          \
@@ -198,7 +202,7 @@
 	X(SNAKE_BETA, 5)
 
 enum tt_unary_fn {
-#define TT_X(name, number) TT_UNARY_##name = number,
+#define TT_X(name, number, y) TT_UNARY_##name = number,
 	TT_UNARY_LIST(TT_X) TT_SLOPE_LIST(TT_X)
 #undef TT_X
 };

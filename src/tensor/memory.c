@@ -99,7 +99,9 @@ static bool same_nd_shard(const struct ttnn_memory_config *a, const struct ttnn_
 bool ttnn_memory_config_equal(const struct ttnn_memory_config *a,
 			      const struct ttnn_memory_config *b)
 {
-	if (a->layout != b->layout || a->buffer != b->buffer)
+	if (a->layout != b->layout || a->buffer != b->buffer ||
+	    a->per_core_allocation != b->per_core_allocation ||
+	    a->range_lockstep_allocation != b->range_lockstep_allocation)
 		return false;
 	if (a->created_with_nd_shard && b->created_with_nd_shard)
 		return same_nd_shard(a, b);
@@ -122,7 +124,9 @@ uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *c
 	const struct ttnn_nd_shard_spec *nd = &config->nd_shard;
 	uint64_t elements = 1;
 
-	seed = tt_hash_u64(seed, (uint64_t)config->layout << 8 | (uint64_t)config->buffer);
+	seed = tt_hash_u64(seed, (uint64_t)config->layout << 8 | (uint64_t)config->buffer |
+					 (uint64_t)config->per_core_allocation << 16 |
+					 (uint64_t)config->range_lockstep_allocation << 17);
 	if (config->created_with_nd_shard && config->has_nd_shard) {
 		for (uint32_t i = 0; i < tt_shape_rank(&nd->shape); i++)
 			elements *= nd->shape.dim[i]; /* may wrap: it is only a hash */

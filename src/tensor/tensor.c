@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
 #include "base/large.h"
 #include "base/mem.h"
 
@@ -47,7 +48,7 @@ static void host_destroy(struct tt_storage *storage)
 
 static const struct tt_storage_ops host_ops = {.name = "host", .destroy = host_destroy};
 
-tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes)
+static tt_status make_storage(struct tt_storage **out, uint64_t bytes, void *(*alloc)(size_t))
 {
 	struct tt_storage *storage;
 	void *data;
@@ -55,7 +56,7 @@ tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes)
 	if (bytes > SIZE_MAX)
 		return tt_fail_nomem();
 	storage = tt_alloc(sizeof(*storage));
-	data = tt_large_alloc((size_t)bytes);
+	data = alloc((size_t)bytes);
 	if (!storage || !data) {
 		tt_free(storage);
 		tt_large_free(data, (size_t)bytes);
@@ -64,6 +65,22 @@ tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes)
 	tt_storage_init(storage, &host_ops, data, bytes);
 	*out = storage;
 	return TTNN_OK;
+}
+
+tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes)
+{
+	return make_storage(out, bytes, tt_large_alloc);
+}
+
+tt_status tt_storage_zeroed(struct tt_storage **out, uint64_t bytes)
+{
+	tt_status status;
+
+	TT_TRY(make_storage(out, bytes, tt_large_zeroed));
+	status = tt_deadline_check();
+	if (status != TTNN_OK)
+		tt_storage_unref(*out);
+	return status;
 }
 
 struct tt_mapping {
@@ -289,12 +306,10 @@ tt_status tt_tensor_need_host(const ttnn_tensor *tensor, const char *what)
 
 enum ttnn_status ttnn_tensor_new(ttnn_tensor **out, const struct ttnn_tensor_spec *spec)
 {
-	ttnn_tensor *tensor;
+	struct tt_storage *storage;
 
-	TT_TRY(tt_tensor_alloc(&tensor, spec));
-	memset(tensor->storage->data, 0, (size_t)spec->bytes);
-	*out = tensor;
-	return TTNN_OK;
+	TT_TRY(tt_storage_zeroed(&storage, spec->bytes));
+	return tt_tensor_wrap(out, spec, storage, NULL);
 }
 
 ttnn_tensor *ttnn_tensor_ref(ttnn_tensor *tensor)

@@ -51,6 +51,9 @@ void tt_storage_init(struct tt_storage *storage, const struct tt_storage_ops *op
 /* Host memory, not cleared, from base/large.h: 64-byte aligned, large blocks used again. */
 tt_status tt_storage_new(struct tt_storage **out, uint64_t bytes);
 
+/* The same, of zeros. */
+tt_status tt_storage_zeroed(struct tt_storage **out, uint64_t bytes);
+
 /*
  * `bytes` bytes at `offset` of a mapped file. Keeps the mapping for as long as the storage lives;
  * copies instead when the bytes are few or not aligned well. Must lie inside the map.

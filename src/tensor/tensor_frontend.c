@@ -63,7 +63,9 @@ enum ttnn_status ttnn_core_set_parse(const ttnn_core_set **out, const char *json
 uint64_t ttnn_memory_config_hash(const struct ttnn_memory_config *config)
 {
 	const struct ttnn_nd_shard_spec *nd = &config->nd_shard;
-	uint64_t hash = (uint64_t)config->layout << 8 | config->buffer;
+	uint64_t hash = (uint64_t)config->layout << 8 | config->buffer |
+			(uint64_t)config->per_core_allocation << 16 |
+			(uint64_t)config->range_lockstep_allocation << 17;
 
 	if (config->has_shard && !config->created_with_nd_shard) {
 		hash = tt_hash_u64(hash, tt_core_set_hash(config->shard.grid));

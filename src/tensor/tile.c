@@ -1,12 +1,11 @@
 #include "tensor/tile.h"
 
-#define FACE 16 /* the largest face is 16 × 16 */
-
 static bool is_legal(const struct ttnn_tile *tile)
 {
 	/* Heights are the powers of two up to 32; widths one or two faces. */
-	return tile->height && tile->height <= 2 * FACE && !(tile->height & (tile->height - 1)) &&
-	       (tile->width == FACE || tile->width == 2 * FACE);
+	return tile->height && tile->height <= 2 * TT_FACE &&
+	       !(tile->height & (tile->height - 1)) &&
+	       (tile->width == TT_FACE || tile->width == 2 * TT_FACE);
 }
 
 tt_status tt_tile_check(const struct ttnn_tile *tile)
@@ -14,7 +13,7 @@ tt_status tt_tile_check(const struct ttnn_tile *tile)
 	if (!is_legal(tile))
 		return tt_fail_cond(TTNN_INVALID, "it != TILE_FACE_HW_CHOICES.end()",
 				    "Tile size is not valid for our hardware");
-	if (tile->transpose && tile->height < FACE)
+	if (tile->transpose && tile->height < TT_FACE)
 		return tt_fail_cond(TTNN_INVALID,
 				    "tile_height == constants::FACE_HEIGHT || "
 				    "tile_height == constants::TILE_HEIGHT",
@@ -24,7 +23,7 @@ tt_status tt_tile_check(const struct ttnn_tile *tile)
 
 struct tt_faces tt_tile_faces(const struct ttnn_tile *tile)
 {
-	struct tt_faces faces = {tile->height < FACE ? tile->height : FACE, FACE, 0};
+	struct tt_faces faces = {tile->height < TT_FACE ? tile->height : TT_FACE, TT_FACE, 0};
 
 	if (faces.height) /* a trace may hold a tile that nobody checked */
 		faces.count = tile->height / faces.height * (tile->width / faces.width);

@@ -8,6 +8,7 @@
 
 /* Rows and columns of a tile that nobody chose otherwise. */
 #define TT_TILE 32u
+#define TT_FACE 16u /* the larger side of a face, of which a tile has up to four */
 #define TT_TILE_DEFAULT ((struct ttnn_tile){TT_TILE, TT_TILE, false})
 
 /* The blocks of a tile: stored one after the other, row-major inside. */

@@ -103,6 +103,8 @@ void tt_json_write_memory_config(struct tt_jsonw *w, const struct ttnn_memory_co
 		tt_json_write_nd_shard_spec(w, &config->nd_shard, dialect);
 	}
 	key_bool(w, "per_core_allocation", config->per_core_allocation);
+	if (config->range_lockstep_allocation)
+		key_bool(w, "range_lockstep_allocation", true);
 	if (!config->created_with_nd_shard && config->has_shard) {
 		tt_jsonw_key(w, "shard_spec");
 		tt_json_write_shard_spec(w, &config->shard);

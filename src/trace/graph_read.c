@@ -1,8 +1,55 @@
-/* graph_read.c: graphs from JSON that anyone wrote: this library, upstream in any version, tests. */
+/* graph_read.c: graphs and reports from JSON that anyone wrote: this library, upstream in any version, tests. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "trace/graph_read.h"
+
+/* ---- the parts of a file ------------------------------------------------------------------------------------ */
+
+static const char *const part_names[TT_REPORT_PART_COUNT] = {
+#define X(name, key) [TT_REPORT_PART_##name] = (key),
+	TT_REPORT_PARTS(X)
+#undef X
+};
+
+bool tt_graph_file_begin(struct tt_graph_file *file, struct tt_jsonslice *slices)
+{
+	*file = (struct tt_graph_file){.slices = slices};
+	if (!tt_jsonslice_next(slices))
+		return false;
+	file->root = tt_jsonslice_kind(slices);
+	return true;
+}
+
+bool tt_graph_file_next(enum tt_report_part *out, struct tt_graph_file *file)
+{
+	bool first = !file->begun;
+
+	file->begun = true;
+	if (file->root == TT_JSON_ARRAY) {
+		*out = TT_REPORT_PART_GRAPH;
+		return first;
+	}
+	if (file->root == TT_JSON_OBJECT && first)
+		tt_jsonslice_enter(file->slices);
+	while (file->root == TT_JSON_OBJECT && tt_jsonslice_next(file->slices)) {
+		for (int i = 0; i < TT_REPORT_PART_COUNT; i++) {
+			*out = (enum tt_report_part)i;
+			if (tt_jsonslice_is(file->slices, part_names[i]))
+				return true;
+		}
+	}
+	return false;
+}
+
+tt_status tt_graph_file_end(struct tt_graph_file *file)
+{
+	while (tt_jsonslice_next(file->slices))
+		;
+	return tt_jsonslice_status(file->slices);
+}
+
+/* ---- one node ------------------------------------------------------------------------------------------------ */
 
 #define X(constant, name) name,
 static const char *const type_names[] = {TT_GRAPH_TYPES(X)};
@@ -160,7 +207,7 @@ static tt_status read_type(struct tt_graph_node *node, struct tt_graph_reader *r
 	return node->type_name ? TTNN_OK : tt_fail_nomem();
 }
 
-tt_status tt_graph_read_node(struct tt_graph_reader *r, const struct tt_json *json)
+static tt_status read_node(struct tt_graph_reader *r, const struct tt_json *json)
 {
 	struct tt_graph_node *node = tt_graph_add(r->graph, TT_GRAPH_OTHER);
 	const struct tt_json *level, *duration;
@@ -196,6 +243,90 @@ tt_status tt_graph_read_node(struct tt_graph_reader *r, const struct tt_json *js
 	return TTNN_OK;
 }
 
+/* ---- node by node --------------------------------------------------------------------------------------------- */
+
+/* All are alike. */
+void tt_graph_reader_devices(struct tt_graph_reader *r, const struct tt_json *devices)
+{
+	int64_t bank = 0;
+
+	tt_json_int(&bank, tt_json_get(tt_json_at(devices, 0), "cb_limit"));
+	r->bank = bank > 0 ? (uint64_t)bank : 0;
+}
+
+/* Goes to the next list of nodes, or behind all parts. Devices are noted on the way. */
+static bool find_graph(struct tt_graph_reader *r)
+{
+	enum tt_report_part part;
+
+	while (tt_graph_file_next(&part, &r->file)) {
+		if (part == TT_REPORT_PART_GRAPH)
+			return true;
+		if (part == TT_REPORT_PART_DEVICES)
+			tt_graph_reader_devices(r, tt_jsonslice_read(r->file.slices));
+	}
+	return false;
+}
+
+tt_status tt_graph_reader_open(struct tt_graph_reader *r, const char *text, size_t length)
+{
+	struct tt_jsonslice *slices;
+
+	tt_graph_reader_close(r);
+	r->before = r->graph->count = 0;
+	r->levelled = false;
+	r->depth = 0;
+	TT_TRY(text ? tt_jsonslice_text(&slices, text, length, r->name)
+		    : tt_jsonslice_open(&slices, r->name));
+	if (!tt_graph_file_begin(&r->file, slices)) {
+		TT_TRY(tt_jsonslice_status(slices));
+		return tt_fail(TTNN_FORMAT, "%s: there is nothing in it", r->name);
+	}
+	if (r->file.root != TT_JSON_ARRAY && r->file.root != TT_JSON_OBJECT)
+		return tt_fail(TTNN_FORMAT, "%s: neither a list of nodes nor a report", r->name);
+	if (!find_graph(r)) {
+		TT_TRY(tt_jsonslice_status(slices));
+		return tt_fail(TTNN_FORMAT, "%s: a report without a graph", r->name);
+	}
+	if (tt_jsonslice_kind(slices) != TT_JSON_ARRAY)
+		return tt_fail(TTNN_FORMAT, "%s: a graph is a list of nodes", r->name);
+	tt_jsonslice_enter(slices);
+	return TTNN_OK;
+}
+
+tt_status tt_graph_reader_add(struct tt_graph_reader *r, const struct tt_json *node)
+{
+	if (r->most && r->graph->count == r->most)
+		return tt_fail(TTNN_UNSUPPORTED,
+			       "%s: more than %zu nodes, which is too much at once", r->name,
+			       r->most);
+	return read_node(r, node);
+}
+
+tt_status tt_graph_reader_next(bool *there, struct tt_graph_reader *r)
+{
+	struct tt_jsonslice *slices = r->file.slices;
+	const struct tt_json *node = tt_jsonslice_next(slices) ? tt_jsonslice_read(slices) : NULL;
+
+	*there = node != NULL;
+	if (!node)
+		return tt_jsonslice_status(slices);
+	return tt_graph_reader_add(r, node);
+}
+
+tt_status tt_graph_reader_end(struct tt_graph_reader *r)
+{
+	while (find_graph(r))
+		; /* the first counts */
+	return tt_graph_file_end(&r->file);
+}
+
+void tt_graph_reader_close(struct tt_graph_reader *r)
+{
+	tt_jsonslice_free(r->file.slices);
+	r->file = (struct tt_graph_file){0};
+}
+
 void tt_graph_read_level(struct tt_graph_reader *r, struct tt_graph_node *node)
 {
 	r->levelled |= !node->bare;
@@ -207,6 +338,8 @@ void tt_graph_read_level(struct tt_graph_reader *r, struct tt_graph_node *node)
 		r->depth -= r->depth > 0;
 }
 
+/* ---- all nodes at once ----------------------------------------------------------------------------------------- */
+
 static tt_status check_numbers(const struct tt_graph_reader *r, size_t node,
 			       const uint32_t *numbers, uint32_t count)
 {
@@ -217,8 +350,7 @@ static tt_status check_numbers(const struct tt_graph_reader *r, size_t node,
 	return TTNN_OK;
 }
 
-/* What can be told only when all nodes are known. */
-static tt_status finish(struct tt_graph_reader *r)
+tt_status tt_graph_reader_finish(struct tt_graph_reader *r)
 {
 	struct tt_graph *graph = r->graph;
 
@@ -229,113 +361,34 @@ static tt_status finish(struct tt_graph_reader *r)
 		TT_TRY(check_numbers(r, i, node->inputs, node->input_count));
 		tt_graph_read_level(r, node);
 	}
+	graph->l1_bank = r->bank;
 	graph->dialect = r->typed ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
 	return TTNN_OK;
 }
 
-static tt_status read_list(struct tt_graph_reader *r, struct tt_jsonslice *slices)
+static tt_status read_all(struct tt_graph_reader *r, const char *text, size_t length)
 {
-	if (tt_jsonslice_kind(slices) != TT_JSON_ARRAY)
-		return tt_fail(TTNN_FORMAT, "%s: a graph is a list of nodes", r->name);
-	for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);) {
-		const struct tt_json *node = tt_jsonslice_read(slices);
+	bool there = true;
 
-		if (!node)
-			break;
-		if (r->most && r->graph->count == r->most)
-			return tt_fail(TTNN_UNSUPPORTED,
-				       "%s: more than %zu nodes, which is too much at once",
-				       r->name, r->most);
-		TT_TRY(tt_graph_read_node(r, node));
-	}
-	TT_TRY(tt_jsonslice_status(slices));
-	return finish(r);
-}
-
-/* From a cursor whose present value is the list of nodes. */
-static tt_status read_graph(struct tt_graph *out, struct tt_jsonslice *slices, const char *name,
-			    size_t most)
-{
-	struct tt_graph_reader r = {.graph = out, .name = name, .most = most};
-	tt_status status;
-
-	memset(out, 0, sizeof(*out));
-	status = read_list(&r, slices);
-	if (status != TTNN_OK)
-		tt_graph_deinit(out);
-	return status;
-}
-
-uint64_t tt_graph_read_bank(const struct tt_json *devices)
-{
-	int64_t bank = 0;
-
-	tt_json_int(&bank, tt_json_get(tt_json_at(devices, 0), "cb_limit"));
-	return bank > 0 ? (uint64_t)bank : 0;
-}
-
-/* The list itself, or the report that has it. */
-static tt_status read_root(struct tt_graph *out, struct tt_jsonslice *slices, const char *name,
-			   size_t most)
-{
-	bool found = false;
-	uint64_t bank = 0;
-
-	memset(out, 0, sizeof(*out));
-	if (!tt_jsonslice_next(slices)) {
-		TT_TRY(tt_jsonslice_status(slices));
-		return tt_fail(TTNN_FORMAT, "%s: there is nothing in it", name);
-	}
-	if (tt_jsonslice_kind(slices) == TT_JSON_ARRAY)
-		return read_graph(out, slices, name, most);
-	if (tt_jsonslice_kind(slices) != TT_JSON_OBJECT)
-		return tt_fail(TTNN_FORMAT, "%s: neither a list of nodes nor a report", name);
-	for (tt_jsonslice_enter(slices); tt_jsonslice_next(slices);) {
-		const char *key = tt_jsonslice_key(slices, NULL);
-
-		if (strcmp(key, "devices") == 0)
-			bank = tt_graph_read_bank(tt_jsonslice_read(slices));
-		if (found || strcmp(key, "graph") != 0)
-			continue;
-		TT_TRY(read_graph(out, slices, name, most));
-		found = true;
-	}
-	out->l1_bank = bank;
-	if (tt_jsonslice_status(slices) == TTNN_OK && found)
-		return TTNN_OK;
-	tt_graph_deinit(out);
-	TT_TRY(tt_jsonslice_status(slices));
-	return tt_fail(TTNN_FORMAT, "%s: a report without a graph", name);
-}
-
-static tt_status read_all(struct tt_graph *out, struct tt_jsonslice *slices, const char *name,
-			  size_t most)
-{
-	tt_status status = read_root(out, slices, name, most);
-
-	/* What follows the value is an error too. */
-	if (status == TTNN_OK) {
-		while (tt_jsonslice_next(slices))
-			;
-		status = tt_jsonslice_status(slices);
-		if (status != TTNN_OK)
-			tt_graph_deinit(out);
-	}
-	tt_jsonslice_free(slices);
-	return status;
+	TT_TRY(tt_graph_reader_open(r, text, length));
+	while (there)
+		TT_TRY(tt_graph_reader_next(&there, r));
+	TT_TRY(tt_graph_reader_end(r));
+	return tt_graph_reader_finish(r);
 }
 
 tt_status tt_graph_take(struct tt_graph *out, const char *name, const char *text, size_t length,
 			size_t most)
 {
-	struct tt_jsonslice *slices;
+	struct tt_graph_reader r = {.graph = out, .name = name, .most = most};
+	tt_status status;
 
 	memset(out, 0, sizeof(*out));
-	if (text)
-		TT_TRY(tt_jsonslice_text(&slices, text, length, name));
-	else
-		TT_TRY(tt_jsonslice_open(&slices, name));
-	return read_all(out, slices, name, most);
+	status = read_all(&r, text, length);
+	if (status != TTNN_OK)
+		tt_graph_deinit(out);
+	tt_graph_reader_close(&r);
+	return status;
 }
 
 tt_status tt_graph_load(struct tt_graph *out, const char *path)

@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-#define DEVICES_MAX 1024 /* told of in a report */
-
 tt_status tt_graph_report_devices(struct tt_graph_report *report,
 				  const struct tt_project_device *devices, size_t count)
 {
@@ -96,45 +94,70 @@ static bool add_number(uint32_t *list, size_t *count, size_t most, uint32_t numb
 	return true;
 }
 
-/*
- * The devices that nodes of memory name, by number. Programs run on chips, which have numbers of their
- * own: such a row is that of the device the chip belongs to, and all chips of a machine are alike.
- */
-static void write_devices(struct tt_jsonw *w, const struct tt_graph_report *report,
-			  const struct tt_stream_facts *facts)
+size_t tt_graph_report_ids(uint32_t ids[TT_REPORT_DEVICES_MAX],
+			   const struct tt_graph_report *report,
+			   const struct tt_stream_facts *facts)
 {
-	uint32_t ids[DEVICES_MAX];
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->devices.count; i++)
-		add_number(ids, &count, DEVICES_MAX, report->devices.data[i].id);
+		add_number(ids, &count, TT_REPORT_DEVICES_MAX, report->devices.data[i].id);
 	for (size_t i = 0; report->devices.count && i < facts->chip_count; i++)
-		add_number(ids, &count, DEVICES_MAX, facts->chips[i]);
-	qsort(ids, count, sizeof(ids[0]), by_number);
-	tt_jsonw_array(w);
-	for (size_t i = 0; i < count; i++) {
-		const struct tt_graph_report_device *device = &report->devices.data[0];
+		add_number(ids, &count, TT_REPORT_DEVICES_MAX, facts->chips[i]);
+	if (count)
+		qsort(ids, count, sizeof(ids[0]), by_number);
+	return count;
+}
 
-		for (size_t k = 0; k < report->devices.count; k++) {
-			if (report->devices.data[k].id == ids[i])
-				device = &report->devices.data[k];
-		}
-		write_device(w, device, ids[i]);
+const struct tt_graph_report_device *tt_graph_report_device(const struct tt_graph_report *report,
+							    uint32_t id)
+{
+	for (size_t k = report->devices.count; k > 0; k--) {
+		if (report->devices.data[k - 1].id == id)
+			return &report->devices.data[k - 1];
 	}
+	return &report->devices.data[0];
+}
+
+static void write_devices(struct tt_jsonw *w, const struct tt_graph_report *report,
+			  const struct tt_stream_facts *facts)
+{
+	uint32_t ids[TT_REPORT_DEVICES_MAX];
+	size_t count = tt_graph_report_ids(ids, report, facts);
+
+	tt_jsonw_array(w);
+	for (size_t i = 0; i < count; i++)
+		write_device(w, tt_graph_report_device(report, ids[i]), ids[i]);
 	tt_jsonw_end(w);
+}
+
+size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_REPORT_FACTS],
+				const struct tt_graph_report *report)
+{
+	size_t count = 0;
+
+	out[count++] = (struct tt_graph_report_fact){"capture_timestamp_ns", report->wall_ns, NULL};
+	out[count++] = (struct tt_graph_report_fact){"rank", 0, NULL};
+	if (report->duration_ns)
+		out[count++] = (struct tt_graph_report_fact){"total_duration_ns",
+							     (int64_t)report->duration_ns, NULL};
+	out[count++] = (struct tt_graph_report_fact){"version", 0, TTNN_VERSION};
+	out[count++] = (struct tt_graph_report_fact){"world_size", 1, NULL};
+	return count;
 }
 
 static void write_metadata(struct tt_jsonw *w, const struct tt_graph_report *report)
 {
+	struct tt_graph_report_fact facts[TT_REPORT_FACTS];
+	size_t count = tt_graph_report_metadata(facts, report);
+
 	tt_jsonw_object(w);
-	tt_jsonw_key_int(w, "capture_timestamp_ns", report->wall_ns);
-	tt_jsonw_key_int(w, "rank", 0);
-	if (report->duration_ns) {
-		tt_jsonw_key(w, "total_duration_ns");
-		tt_jsonw_uint(w, report->duration_ns);
+	for (size_t i = 0; i < count; i++) {
+		if (facts[i].text)
+			tt_jsonw_key_string(w, facts[i].name, facts[i].text);
+		else
+			tt_jsonw_key_int(w, facts[i].name, facts[i].number);
 	}
-	tt_jsonw_key_string(w, "version", TTNN_VERSION);
-	tt_jsonw_key_int(w, "world_size", 1);
 	tt_jsonw_end(w);
 }
 
@@ -145,27 +168,24 @@ tt_status tt_graph_report_write(struct tt_jsonw *w, const struct tt_graph_report
 	/* Captures of dialect `seed` have no such members; of a trace all is told that was asked for. */
 	bool by_call = report->recorded || tt_dialect(facts->dialect)->programs;
 
+	if (report->memory && by_call)
+		TT_TRY(tt_graph_report_memory_number(report->memory, stream));
 	tt_jsonw_object(w);
 	if (report->memory)
-		tt_graph_report_memory_pages(w, report->memory);
+		TT_TRY(tt_graph_report_memory_pages(w, report->memory));
 	if (report->memory && by_call)
-		TT_TRY(tt_graph_report_memory_allocations(w, report->memory, stream));
+		TT_TRY(tt_graph_report_memory_allocations(w, report->memory));
 	if (report->cluster.length)
 		tt_jsonw_key_string(w, "cluster_descriptor", tt_str_text(&report->cluster));
 	tt_jsonw_key(w, "devices");
 	write_devices(w, report, facts);
 	tt_jsonw_key(w, "graph");
 	TT_TRY(tt_stream_restart(stream));
-	if (report->around) {
-		tt_jsonw_array(w);
-		tt_jsonw_end(w);
-	} else {
-		TT_TRY(tt_stream_write(w, stream));
-	}
+	TT_TRY(tt_stream_write(w, stream));
 	tt_jsonw_key(w, "metadata");
 	write_metadata(w, report);
 	if (report->memory && by_call)
-		TT_TRY(tt_graph_report_memory_operations(w, report->memory, stream));
+		TT_TRY(tt_graph_report_memory_operations(w, report->memory));
 	tt_jsonw_key_int(w, "version", TT_REPORT_VERSION);
 	tt_jsonw_end(w);
 	return TTNN_OK;

@@ -22,7 +22,6 @@ struct tt_graph_report {
 	bool full;            /* to be written: with all that is below */
 	bool pages;           /* also of device memory; then `memory` is read */
 	bool recorded;        /* of a trace: its devices are not open here */
-	bool around;          /* the list of nodes stays empty: who writes it reads them himself */
 	char profile[64];     /* of the first device */
 	struct tt_graph_report_memory *memory;
 	struct tt_str cluster; /* descriptor of the machine; may be empty */
@@ -35,6 +34,27 @@ tt_status tt_graph_report_devices(struct tt_graph_report *report,
 
 /* Reads what is told besides the graph: of the open devices, and of the source if pages are wanted. */
 tt_status tt_graph_report_read(struct tt_graph_report *report, struct tt_source *source);
+
+/*
+ * The devices that nodes of memory name, by number. Programs run on chips, which have numbers of their own: such a row is
+ * that of the device the chip belongs to, and all chips of a machine are alike. A report without devices names none.
+ */
+#define TT_REPORT_DEVICES_MAX 1024
+size_t tt_graph_report_ids(uint32_t ids[TT_REPORT_DEVICES_MAX],
+			   const struct tt_graph_report *report,
+			   const struct tt_stream_facts *facts);
+const struct tt_graph_report_device *tt_graph_report_device(const struct tt_graph_report *report,
+							    uint32_t id);
+
+/* When it was and who wrote it, by name; says how many there are. */
+#define TT_REPORT_FACTS 5
+struct tt_graph_report_fact {
+	const char *name;
+	int64_t number;
+	const char *text; /* NULL: the number */
+};
+size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_REPORT_FACTS],
+				const struct tt_graph_report *report);
 
 /*
  * Members in alphabetical order. What a dialect does not have is left out: the nodes know their own, and are gone

@@ -24,12 +24,22 @@ struct span {
 	bool known;                     /* by a tensor in it, or because it lives */
 };
 
+/* A key of an object, which are in the order of texts: "10" before "2". */
+struct key {
+	char text[24];
+	uint64_t number;
+	uint64_t order; /* of equal ones, and what it stands for */
+};
+
 struct tt_graph_report_memory {
 	TT_VEC(struct span) spans;
 	bool live;                           /* the devices are open here */
 	TT_VEC(struct tt_devmem *) memories; /* of the devices, each a reference */
 	struct tt_map by_id;                 /* buffer id → index of its span + 1 */
 	uint64_t events, allocations;
+	/* Of the nodes: the counters of those that allocate, in order; the outermost functions that ended, and when. */
+	TT_VEC(int64_t) counters;
+	TT_VEC(struct key) ends; /* in the order of texts */
 	tt_status status;
 };
 
@@ -241,6 +251,8 @@ void tt_graph_report_memory_free(struct tt_graph_report_memory *memory)
 		tt_devmem_unref(memory->memories.data[i]);
 	TT_VEC_DEINIT(&memory->memories);
 	TT_VEC_DEINIT(&memory->spans);
+	TT_VEC_DEINIT(&memory->counters);
+	TT_VEC_DEINIT(&memory->ends);
 	tt_map_deinit(&memory->by_id);
 	tt_free(memory);
 }
@@ -253,24 +265,9 @@ static bool has_pages(const struct span *span)
 	       (span->buffer.type == TTNN_L1 || span->buffer.type == TTNN_L1_SMALL);
 }
 
-static void write_page(struct tt_jsonw *w, const struct span *span,
-		       const struct tt_buffer_page *page)
-{
-	tt_jsonw_object(w);
-	tt_jsonw_key_int(w, "address", (int64_t)span->buffer.address);
-	tt_jsonw_key_int(w, "bank_id", page->reported_bank);
-	tt_jsonw_key_int(w, "buffer_type", span->buffer.type);
-	tt_jsonw_key_int(w, "core_x", page->core.x);
-	tt_jsonw_key_int(w, "core_y", page->core.y);
-	tt_jsonw_key_int(w, "device_id", span->buffer.device_id);
-	tt_jsonw_key_int(w, "page_address", (int64_t)page->address);
-	tt_jsonw_key_int(w, "page_index", (int64_t)page->index);
-	tt_jsonw_key_int(w, "page_size", (int64_t)span->buffer.page_size);
-	tt_jsonw_end(w);
-}
-
-/* All pages of a buffer, as values of an open array. */
-static void write_pages(struct tt_jsonw *w, const struct span *span)
+/* All pages of a buffer. */
+static tt_status tell_pages(const struct span *span, const struct tt_memory_sink *sink,
+			    void *context)
 {
 	struct tt_buffer buffer = {.memory = span->memory, .address = span->buffer.address};
 	struct tt_buffer_walk walk = {0};
@@ -280,29 +277,32 @@ static void write_pages(struct tt_jsonw *w, const struct span *span)
 		buffer.layout = span->layout;
 	else if (tt_buffer_layout_raw(&buffer.layout, span->memory, span->buffer.type,
 				      span->buffer.size, span->buffer.page_size) != TTNN_OK)
-		return;
+		return TTNN_OK;
 	while (tt_buffer_next_page(&page, &walk, &buffer))
-		write_page(w, span, &page);
+		TT_TRY(sink->page(context, &(struct tt_memory_page){
+						   .address = (int64_t)span->buffer.address,
+						   .bank = page.reported_bank,
+						   .type = span->buffer.type,
+						   .core_x = page.core.x,
+						   .core_y = page.core.y,
+						   .device = span->buffer.device_id,
+						   .page_address = (int64_t)page.address,
+						   .page_index = (int64_t)page.index,
+						   .page_size = (int64_t)span->buffer.page_size}));
+	return TTNN_OK;
 }
 
-void tt_graph_report_memory_pages(struct tt_jsonw *w, const struct tt_graph_report_memory *memory)
+tt_status tt_graph_report_memory_living(const struct tt_graph_report_memory *memory,
+					const struct tt_memory_sink *sink, void *context)
 {
-	tt_jsonw_key(w, "buffer_pages");
-	tt_jsonw_array(w);
 	for (size_t i = 0; i < memory->spans.count; i++) {
 		const struct span *span = &memory->spans.data[i];
 
 		if (span->died == FOREVER && has_pages(span))
-			write_pages(w, span);
+			TT_TRY(tell_pages(span, sink, context));
 	}
-	tt_jsonw_end(w);
+	return TTNN_OK;
 }
-
-/* A key of an object, which are in the order of texts: "10" before "2". */
-struct key {
-	char text[24];
-	uint64_t order; /* of equal ones, and what it stands for */
-};
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -317,85 +317,35 @@ static int compare_keys(const void *a, const void *b)
 static void set_key(struct key *key, uint64_t number, uint64_t order)
 {
 	snprintf(key->text, sizeof(key->text), "%" PRIu64, number);
+	key->number = number;
 	key->order = order;
 }
 
-/* The counters of the nodes that allocate buffers, in order; the caller's to free. */
-struct counters {
-	int64_t *data;
-	size_t count, room;
-};
-
-static tt_status list_allocations(struct counters *out, struct tt_stream *stream)
-{
-	const struct tt_graph_node *node;
-
-	TT_TRY(tt_stream_restart(stream));
-	for (;;) {
-		int64_t *counter;
-
-		TT_TRY(tt_stream_next(&node, stream));
-		if (!node)
-			return TTNN_OK;
-		if (node->type != TT_GRAPH_BUFFER_ALLOCATE)
-			continue;
-		counter = TT_VEC_PUSH(out);
-		if (!counter)
-			return tt_fail_nomem();
-		*counter = node->counter;
-	}
-}
-
-static void write_allocations(struct tt_jsonw *w, const struct tt_graph_report_memory *memory,
-			      const struct key *keys, size_t count, const int64_t *nodes)
-{
-	if (!count)
-		return;
-	tt_jsonw_key(w, "buffer_pages_by_address");
-	tt_jsonw_object(w);
-	for (size_t i = 0; i < count; i++) {
-		const struct span *span = &memory->spans.data[keys[i].order];
-		bool first = i == 0 || strcmp(keys[i].text, keys[i - 1].text) != 0;
-		bool last = i + 1 == count || strcmp(keys[i].text, keys[i + 1].text) != 0;
-
-		if (first) {
-			tt_jsonw_key(w, keys[i].text);
-			tt_jsonw_array(w);
-		}
-		tt_jsonw_object(w);
-		tt_jsonw_key_int(w, "alloc_counter", nodes[span->allocation - 1]);
-		tt_jsonw_key(w, "pages");
-		tt_jsonw_array(w);
-		write_pages(w, span);
-		tt_jsonw_end(w);
-		tt_jsonw_end(w);
-		if (last)
-			tt_jsonw_end(w);
-	}
-	tt_jsonw_end(w);
-}
-
-tt_status tt_graph_report_memory_allocations(struct tt_jsonw *w,
-					     const struct tt_graph_report_memory *memory,
-					     struct tt_stream *stream)
+tt_status tt_graph_report_memory_allocated(const struct tt_graph_report_memory *memory,
+					   const struct tt_memory_sink *sink, void *context)
 {
 	struct key *keys = tt_calloc(memory->spans.count + 1, sizeof(*keys));
-	struct counters nodes = {0};
-	tt_status status = keys ? list_allocations(&nodes, stream) : tt_fail_nomem();
+	tt_status status = keys ? TTNN_OK : tt_fail_nomem();
 	size_t count = 0;
 
-	for (size_t i = 0; status == TTNN_OK && i < memory->spans.count; i++) {
+	for (size_t i = 0; keys && i < memory->spans.count; i++) {
 		const struct span *span = &memory->spans.data[i];
 
-		if (span->allocation && span->allocation <= nodes.count && has_pages(span))
+		if (span->allocation && span->allocation <= memory->counters.count &&
+		    has_pages(span))
 			set_key(&keys[count++], span->buffer.address, i);
 	}
 	if (count > 0)
 		qsort(keys, count, sizeof(*keys), compare_keys);
-	if (status == TTNN_OK)
-		write_allocations(w, memory, keys, count, nodes.data);
+	for (size_t i = 0; status == TTNN_OK && i < count; i++) {
+		const struct span *span = &memory->spans.data[keys[i].order];
+
+		status = sink->allocation(context, span->buffer.address,
+					  memory->counters.data[span->allocation - 1]);
+		if (status == TTNN_OK)
+			status = tell_pages(span, sink, context);
+	}
 	tt_free(keys);
-	TT_VEC_DEINIT(&nodes);
 	return status;
 }
 
@@ -416,79 +366,76 @@ static uint64_t listed_bytes(const struct span *span)
 	return span->buffer.bank_size / aligned * page;
 }
 
-static void write_living(struct tt_jsonw *w, const struct tt_graph_report_memory *memory,
-			 uint64_t time)
+tt_status tt_graph_report_memory_ended(const struct tt_graph_report_memory *memory,
+				       const struct tt_memory_sink *sink, void *context)
 {
-	tt_jsonw_array(w);
-	for (size_t i = 0; i < memory->spans.count; i++) {
-		const struct span *span = &memory->spans.data[i];
+	for (size_t k = 0; k < memory->ends.count; k++) {
+		uint64_t time = memory->ends.data[k].order;
 
-		if (span->born > time || span->died <= time || !span->buffer.real)
-			continue;
-		tt_jsonw_object(w);
-		tt_jsonw_key_int(w, "address", (int64_t)span->buffer.address);
-		tt_jsonw_key_int(w, "buffer_layout", span->buffer.layout);
-		tt_jsonw_key_int(w, "buffer_type", span->buffer.type);
-		tt_jsonw_key_int(w, "device_id", span->buffer.device_id);
-		tt_jsonw_key_int(w, "max_size_per_bank", (int64_t)listed_bytes(span));
-		tt_jsonw_end(w);
+		TT_TRY(sink->operation(context, memory->ends.data[k].number));
+		for (size_t i = 0; i < memory->spans.count; i++) {
+			const struct span *span = &memory->spans.data[i];
+
+			if (span->born > time || span->died <= time || !span->buffer.real)
+				continue;
+			TT_TRY(sink->buffer(context,
+					    &(struct tt_memory_buffer){
+						    .address = (int64_t)span->buffer.address,
+						    .layout = span->buffer.layout,
+						    .type = span->buffer.type,
+						    .device = span->buffer.device_id,
+						    .bank_size = (int64_t)listed_bytes(span)}));
+		}
 	}
-	tt_jsonw_end(w);
+	return TTNN_OK;
 }
 
-/* The outermost functions that ended, and when. */
-struct keys {
-	struct key *data;
-	size_t count, room;
-};
+/* ---- what nodes tell ------------------------------------------------------------------------------- */
 
-static tt_status list_ends(struct keys *out, struct tt_stream *stream)
+static tt_status note_node(struct tt_graph_report_memory *m, const struct tt_graph_node *node,
+			   uint64_t time, int64_t open)
+{
+	int64_t *counter;
+	struct key *key;
+
+	if (node->type == TT_GRAPH_BUFFER_ALLOCATE) {
+		counter = TT_VEC_PUSH(&m->counters);
+		if (!counter)
+			return tt_fail_nomem();
+		*counter = node->counter;
+	}
+	if (node->level != 1 || node->type != TT_GRAPH_FUNCTION_END)
+		return TTNN_OK;
+	key = TT_VEC_PUSH(&m->ends);
+	if (!key)
+		return tt_fail_nomem();
+	set_key(key, (uint64_t)open, time);
+	return TTNN_OK;
+}
+
+tt_status tt_graph_report_memory_number(struct tt_graph_report_memory *memory,
+					struct tt_stream *stream)
 {
 	const struct tt_graph_node *node;
 	uint64_t time = 0;
 	int64_t open = 0;
 
+	memory->counters.count = memory->ends.count = 0;
 	TT_TRY(tt_stream_restart(stream));
 	for (;;) {
-		struct key *key;
-
 		TT_TRY(tt_stream_next(&node, stream));
 		if (!node)
-			return TTNN_OK;
+			break;
 		time += node->type == TT_GRAPH_BUFFER_ALLOCATE ||
 			node->type == TT_GRAPH_BUFFER_DEALLOCATE;
-		if (node->level != 1)
-			continue;
-		if (node->type == TT_GRAPH_FUNCTION_START)
+		if (node->level == 1 && node->type == TT_GRAPH_FUNCTION_START)
 			open = node->counter;
-		if (node->type != TT_GRAPH_FUNCTION_END)
-			continue;
-		key = TT_VEC_PUSH(out);
-		if (!key)
-			return tt_fail_nomem();
-		set_key(key, (uint64_t)open, time);
+		TT_TRY(note_node(memory, node, time, open));
 	}
-}
-
-tt_status tt_graph_report_memory_operations(struct tt_jsonw *w,
-					    const struct tt_graph_report_memory *memory,
-					    struct tt_stream *stream)
-{
-	struct keys keys = {0};
-	tt_status status = list_ends(&keys, stream);
-
-	if (status == TTNN_OK && keys.count) {
-		qsort(keys.data, keys.count, sizeof(*keys.data), compare_keys);
-		tt_jsonw_key(w, "per_operation_buffers");
-		tt_jsonw_object(w);
-		for (size_t i = 0; i < keys.count; i++) {
-			tt_jsonw_key(w, keys.data[i].text);
-			write_living(w, memory, keys.data[i].order);
-		}
-		tt_jsonw_end(w);
-	}
-	TT_VEC_DEINIT(&keys);
-	return status;
+	if (memory->ends.count)
+		qsort(memory->ends.data, memory->ends.count, sizeof(*memory->ends.data),
+		      compare_keys);
+	return TTNN_OK;
 }
 
 /* ---- the machine ----------------------------------------------------------------------------------- */

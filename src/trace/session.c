@@ -461,22 +461,17 @@ tt_status tt_graph_report_from_source(struct tt_jsonw *w, struct tt_source *sour
 	return status;
 }
 
-tt_status tt_graph_report_around(struct tt_jsonw *w, struct tt_source *source,
+tt_status tt_graph_report_around(struct tt_graph_report *out, struct tt_source *source,
 				 struct tt_stream *stream, bool pages)
 {
-	struct tt_graph_report report = {.wall_ns = tt_source_info(source)->began_ns,
-					 .full = true,
-					 .pages = pages,
-					 .recorded = true,
-					 .around = true};
-	tt_status status = report_stream(&report, source, stream);
-
-	if (status == TTNN_OK)
-		status = tt_graph_report_write(w, &report, stream);
-	if (status == TTNN_OK)
-		status = tt_stream_restart(stream);
-	tt_graph_report_deinit(&report);
-	return status;
+	*out = (struct tt_graph_report){.wall_ns = tt_source_info(source)->began_ns,
+					.full = true,
+					.pages = pages,
+					.recorded = true};
+	TT_TRY(report_stream(out, source, stream));
+	if (out->memory)
+		TT_TRY(tt_graph_report_memory_number(out->memory, stream));
+	return tt_stream_restart(stream);
 }
 
 tt_status tt_graph_report_from_nodes(struct tt_jsonw *w, struct tt_stream *stream)

@@ -46,8 +46,12 @@ tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialec
 tt_status tt_graph_report_from_source(struct tt_jsonw *w, struct tt_source *source,
 				      const struct tt_project_options *options, bool pages);
 
-/* The same of its stream, without the nodes: those are to be read next. */
-tt_status tt_graph_report_around(struct tt_jsonw *w, struct tt_source *source,
+/*
+ * What such a report tells besides the nodes of a stream, which are to be read next. The caller's to deinit, after
+ * failures too.
+ */
+struct tt_graph_report;
+tt_status tt_graph_report_around(struct tt_graph_report *out, struct tt_source *source,
 				 struct tt_stream *stream, bool pages);
 
 /* The report of nodes alone: without devices, and without a time at which it was made. */

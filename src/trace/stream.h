@@ -100,6 +100,12 @@ tt_status tt_stream_shape(struct tt_str *out, struct tt_stream *stream,
  */
 void tt_stream_trace_apart(struct tt_stream *stream);
 
+/*
+ * Of a stream of a trace, before its nodes are read: a projection that gets all their events too, a whole graph beside
+ * the stream, on the thread that reads. It is borrowed until the last node; who reads again meanwhile spoils it.
+ */
+void tt_stream_trace_also(struct tt_stream *stream, struct tt_project *also);
+
 /* Forgets the patterns of nodes (pattern.h), which such streams have; false: nodes that have some are still to come. */
 bool tt_stream_trace_forget(struct tt_stream *stream);
 tt_status tt_stream_trace_near(struct tt_near_block *out, struct tt_stream *stream);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/deadline.h"
-#include "base/jsonslice.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/spill.h"
@@ -19,11 +18,9 @@ struct ahead {
 
 struct json {
 	struct tt_stream stream;
-	const char *path; /* borrowed: of a file, or of what `text` is */
 	const char *text; /* NULL: the file */
 	size_t length;
-	struct tt_jsonslice *slices; /* at the nodes */
-	struct tt_graph graph;       /* one node */
+	struct tt_graph graph; /* one node */
 	struct tt_graph_reader reader;
 	uint32_t edge;
 	struct tt_spill *made;
@@ -43,60 +40,23 @@ struct json {
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
-/* Goes to the list of nodes: the file itself, or a member of it. */
 static tt_status find_nodes(struct json *j)
 {
-	uint64_t *bank = &j->stream.facts.bank;
-
-	tt_jsonslice_free(j->slices);
-	j->slices = NULL;
-	TT_TRY(j->text ? tt_jsonslice_text(&j->slices, j->text, j->length, j->path)
-		       : tt_jsonslice_open(&j->slices, j->path));
-	if (!tt_jsonslice_next(j->slices)) {
-		TT_TRY(tt_jsonslice_status(j->slices));
-		return tt_fail(TTNN_FORMAT, "%s: there is nothing in it", j->path);
-	}
-	if (tt_jsonslice_kind(j->slices) == TT_JSON_OBJECT) {
-		bool found = false;
-
-		for (tt_jsonslice_enter(j->slices); !found && tt_jsonslice_next(j->slices);) {
-			const char *key = tt_jsonslice_key(j->slices, NULL);
-
-			if (strcmp(key, "devices") == 0)
-				*bank = tt_graph_read_bank(tt_jsonslice_read(j->slices));
-			else
-				found = strcmp(key, "graph") == 0;
-		}
-		TT_TRY(tt_jsonslice_status(j->slices));
-		if (!found)
-			return tt_fail(TTNN_FORMAT, "%s: a report without a graph", j->path);
-	} else if (tt_jsonslice_kind(j->slices) != TT_JSON_ARRAY) {
-		return tt_fail(TTNN_FORMAT, "%s: neither a list of nodes nor a report", j->path);
-	}
-	if (tt_jsonslice_kind(j->slices) != TT_JSON_ARRAY)
-		return tt_fail(TTNN_FORMAT, "%s: a graph is a list of nodes", j->path);
-	tt_jsonslice_enter(j->slices);
-	j->graph.count = 0;
-	j->reader = (struct tt_graph_reader){
-		.graph = &j->graph, .name = j->path, .typed = j->reader.typed};
+	TT_TRY(tt_graph_reader_open(&j->reader, j->text, j->length));
+	j->stream.facts.bank = j->reader.bank;
 	return TTNN_OK;
 }
 
 /* The next node, alone in the graph. */
 static tt_status read_node(bool *there, struct json *j)
 {
-	const struct tt_json *node;
-
 	j->reader.before += j->graph.count;
 	j->graph.count = 0;
 	tt_arena_reset(&j->graph.arena);
 	tt_map_clear(&j->graph.texts);
-	*there = tt_jsonslice_next(j->slices);
-	node = *there ? tt_jsonslice_read(j->slices) : NULL;
-	*there = node != NULL;
-	if (!node)
-		return tt_jsonslice_status(j->slices);
-	TT_TRY(tt_graph_read_node(&j->reader, node));
+	TT_TRY(tt_graph_reader_next(there, &j->reader));
+	if (!*there)
+		return TTNN_OK;
 	tt_graph_read_level(&j->reader, &j->graph.nodes[0]);
 	if (j->reader.before % 4096)
 		return TTNN_OK;
@@ -198,16 +158,10 @@ static tt_status read_first(struct json *j)
 		}
 		TT_TRY(look_at(j, &j->graph.nodes[0], number));
 	}
-	/* What follows the nodes is to be JSON, too. */
-	while (tt_jsonslice_next(j->slices)) {
-		const char *key = tt_jsonslice_key(j->slices, NULL);
-
-		if (key && strcmp(key, "devices") == 0)
-			j->stream.facts.bank = tt_graph_read_bank(tt_jsonslice_read(j->slices));
-	}
-	TT_TRY(tt_jsonslice_status(j->slices));
+	TT_TRY(tt_graph_reader_end(&j->reader));
+	j->stream.facts.bank = j->reader.bank;
 	if (j->passed < j->aheads.count)
-		return tt_fail(TTNN_FORMAT, "%s: node %u: there is no node %u", j->path,
+		return tt_fail(TTNN_FORMAT, "%s: node %u: there is no node %u", j->reader.name,
 			       j->aheads.data[j->passed].node, j->aheads.data[j->passed].to);
 	j->stream.facts.dialect = j->reader.typed ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
 	j->stream.facts.chips = j->chips.data;
@@ -365,7 +319,7 @@ static void close_json(struct tt_stream *stream)
 {
 	struct json *j = (struct json *)stream;
 
-	tt_jsonslice_free(j->slices);
+	tt_graph_reader_close(&j->reader);
 	tt_graph_deinit(&j->graph);
 	tt_spill_free(j->made);
 	TT_VEC_DEINIT(&j->chips);
@@ -439,7 +393,7 @@ tt_status tt_stream_of_json(struct tt_stream **out, const char *path,
 	j->stream.kind = &kind;
 	j->stream.keys = &j->graph;
 	j->stream.course = course ? &j->maker : NULL;
-	j->path = path;
+	j->reader = (struct tt_graph_reader){.graph = &j->graph, .name = path};
 	j->text = text ? text->data : NULL;
 	j->length = text ? text->size : 0;
 	status = start(j);

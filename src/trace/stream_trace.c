@@ -22,6 +22,7 @@ struct trace {
 	struct tt_source *source;
 	struct tt_project_options options; /* of the second */
 	struct tt_project first, second;
+	struct tt_project *also; /* (optional) somebody's, of the same events as the second */
 	struct tt_spill *edges, *programs, *made;
 	struct tt_near near;                   /* edges of the second, if somebody asks for them */
 	struct tt_map kinds;                   /* of programs → place in */
@@ -228,6 +229,9 @@ static tt_status make_more(struct trace *trace)
 		TT_TRY(tt_source_next(&seen, trace->source));
 		if (seen) {
 			p->arguments.same = seen->same;
+			if (trace->also)
+				tt_project_event(trace->also, &seen->event, seen->time_ns,
+						 seen->thread);
 			tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
 		} else {
 			trace->ended = true;
@@ -277,6 +281,11 @@ void tt_stream_trace_apart(struct tt_stream *stream)
 
 	trace->second.options.sink = &near_sink;
 	trace->second.patterns.wanted = true;
+}
+
+void tt_stream_trace_also(struct tt_stream *stream, struct tt_project *also)
+{
+	((struct trace *)stream)->also = also;
 }
 
 bool tt_stream_trace_forget(struct tt_stream *stream)

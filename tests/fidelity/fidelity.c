@@ -5,6 +5,8 @@
  *	                                                      scores must not fall below the committed ones
  *	build/tests/fidelity/fidelity --only '^unary/'        some of them, and a table
  *	build/tests/fidelity/fidelity --show unary/relu/dram  expected against got
+ *	build/tests/fidelity/fidelity --starve 20 --list-failures outcome   each 20 times with an allocation
+ *	                                                      that fails
  *	build/tests/fidelity/fidelity --list-failures specs   which miss an aspect, and by what
  *
  * fidelity.h tells how it is made. A folder of recordings has a folder for each device ("n150") with
@@ -56,6 +58,8 @@ static const struct tt_opt options[] = {
 	{"write-minimum", 0, TT_OPT_FLAG, &write_minimum, NULL,
 	 "write " MINIMUM ": what is reached now"},
 	{"jobs", 'j', TT_OPT_INT, &job_count, "N", "children at a time (default: processors)"},
+	{"starve", 0, TT_OPT_INT, &fid_starvings, "N",
+	 "instead, run each N times with another allocation failing: none may end badly"},
 	{"timeout", 0, TT_OPT_DOUBLE, &seconds, "SECONDS", "for one program (default: 600)"},
 	{0},
 };
@@ -202,7 +206,7 @@ static void keep_some(struct file *file)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < file->programs.count; i += plain ? EACH : 1)
+	for (size_t i = 0; i < file->programs.count; i += plain || fid_starvings ? EACH : 1)
 		file->programs.data[kept++] = file->programs.data[i];
 	file->programs.count = kept;
 }

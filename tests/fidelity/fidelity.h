@@ -173,6 +173,15 @@ struct fid_result {
 void fid_judge(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,
 	       enum fid_mode mode);
 
+/*
+ * Instead of that: runs the body again and again, so many times, each time with another allocation that
+ * fails. It is the outcome's failure when that ends in an internal error, or device memory is lost; whoever
+ * wants to know of blocks freed twice or never uses a sanitizer.
+ */
+extern int64_t fid_starvings;
+void fid_starve(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,
+		enum fid_mode mode);
+
 /* Prints the steps, and for each aspect "equal" or the lines that differ. */
 void fid_show(const struct fid_program *program, enum fid_mode mode);
 

@@ -378,20 +378,51 @@ static void expect_memory(struct tt_str *out, const char *type, const struct tt_
 	tt_str_deinit(&cores);
 }
 
+/* Programs inside of others are heard before those: lines that wait for the end of their function. */
+struct waiting {
+	struct tt_str lines[64];
+	size_t depth;
+};
+
+static struct tt_str *wait_for_end(struct waiting *waiting)
+{
+	size_t at = waiting->depth++;
+
+	return at < sizeof(waiting->lines) / sizeof(waiting->lines[0]) ? &waiting->lines[at] : NULL;
+}
+
+static void let_go(struct waiting *waiting, struct tt_str *out)
+{
+	size_t at;
+
+	if (!waiting->depth)
+		return;
+	at = --waiting->depth;
+	if (at >= sizeof(waiting->lines) / sizeof(waiting->lines[0]))
+		return;
+	tt_str_adds(out, tt_str_text(&waiting->lines[at]));
+	tt_str_deinit(&waiting->lines[at]);
+	waiting->lines[at] = (struct tt_str){0};
+}
+
 static void expect_graph(struct fid_account *out, const struct tt_json *run)
 {
 	const struct tt_json *graph = tt_json_get(run, "graph");
 	struct tt_json_iter inner = tt_json_iter(tt_json_get(run, "captures"));
 	struct tt_json_iter it = tt_json_iter(graph);
+	struct waiting waiting = {.depth = 0};
 	size_t depth = 0;
 
 	while (tt_json_next(&it)) {
+		struct tt_str *line;
 		const struct tt_json *params = tt_json_get(it.value, "params");
 		const char *type = text_of(it.value, "node_type");
 		bool hit;
 
-		if (strcmp(type, "function_end") == 0 && depth)
-			depth--;
+		if (strcmp(type, "function_end") == 0) {
+			depth -= depth > 0;
+			let_go(&waiting, &out->lines[FID_programs]);
+		}
 		if (strcmp(type, "circular_buffer_allocate") == 0 ||
 		    strcmp(type, "dataflow_buffer_allocate") == 0 ||
 		    strcmp(type, "scratchpad_allocate") == 0)
@@ -400,11 +431,14 @@ static void expect_graph(struct fid_account *out, const struct tt_json *run)
 			continue;
 		fid_line(&out->lines[FID_scopes], "%*s%s", (int)(2 * depth++), "",
 			 text_of(params, "name"));
-		if (tt_json_bool(&hit, tt_json_get(params, "program_cache_hit")))
-			fid_line(&out->lines[FID_programs], "%s %s %llu %s",
-				 text_of(params, "name"), text_of(params, "program_factory_type"),
+		line = wait_for_end(&waiting);
+		if (line && tt_json_bool(&hit, tt_json_get(params, "program_cache_hit")))
+			fid_line(line, "%s %s %llu %s", text_of(params, "name"),
+				 text_of(params, "program_factory_type"),
 				 number_of(params, "program_factory_index"), hit ? "hit" : "miss");
 	}
+	while (waiting.depth)
+		let_go(&waiting, &out->lines[FID_programs]);
 	fid_nodes(&out->lines[FID_graph], graph);
 	while (tt_json_next(&inner))
 		fid_inner(&out->lines[FID_graph], inner.key, inner.value);
@@ -512,15 +546,26 @@ void fid_inner(struct tt_str *out, const char *name, const struct tt_json *graph
 static void expect_warm(struct fid_account *out, const struct tt_json *warm)
 {
 	struct tt_json_iter it = tt_json_iter(tt_json_get(warm, "nodes"));
+	struct waiting waiting = {.depth = 0};
 	bool hit;
 
 	if (!warm || tt_json_get(warm, "error"))
 		return;
-	while (tt_json_next(&it))
-		if (tt_json_bool(&hit, tt_json_at(it.value, 1)))
-			fid_line(&out->lines[FID_warm], "%s %s",
-				 tt_json_string(tt_json_at(it.value, 2), NULL),
+	while (tt_json_next(&it)) {
+		const char *type = tt_json_string(tt_json_at(it.value, 0), NULL);
+		struct tt_str *line;
+
+		if (type && strcmp(type, "function_end") == 0)
+			let_go(&waiting, &out->lines[FID_warm]);
+		if (!type || strcmp(type, "function_start") != 0)
+			continue;
+		line = wait_for_end(&waiting);
+		if (line && tt_json_bool(&hit, tt_json_at(it.value, 1)))
+			fid_line(line, "%s %s", tt_json_string(tt_json_at(it.value, 2), NULL),
 				 hit ? "hit" : "miss");
+	}
+	while (waiting.depth)
+		let_go(&waiting, &out->lines[FID_warm]);
 	fid_line(&out->lines[FID_warm], "entries %llu", number_of(warm, "cache_entries"));
 	out->present[FID_warm] = true;
 }

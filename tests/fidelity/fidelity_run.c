@@ -412,6 +412,7 @@ static bool run_steps(struct fid_account *out, struct fid_names *names, const st
 	bool may_fail;
 
 	for (size_t index = 0; tt_json_next(&it); index++) {
+		failure = (struct failure){.type = "RuntimeError"};
 		if (run_step(names, it.value, &failure) == TTNN_OK)
 			continue;
 		fid_line(&out->lines[FID_text], "%s: %s", failure.type,
@@ -592,17 +593,103 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	end_names(&given);
 }
 
+/* ---- without memory ----------------------------------------------------------------------------------------------- */
+
+int64_t fid_starvings;
+
+/* The body once more, its n-th allocation failing (0: none); what is wrong afterwards becomes lines. */
+static uint64_t starve_once(struct tt_str *out, const struct fid_program *program,
+			    enum fid_mode mode, struct fid_names *given, uint64_t n)
+{
+	struct fid_names names = {.device = given->device};
+	struct fid_account account = {0};
+	struct tt_str before = {0}, after = {0};
+	uint64_t attempts = 0;
+	bool struck;
+
+	lines_allocator(&before, names.device);
+	if (copy_names(&names, given) == TTNN_OK &&
+	    ttnn_graph_begin_as(mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH,
+				TTNN_DIALECT_TT_METAL) == TTNN_OK) {
+		tt_mem_watch(true);
+		tt_mem_fail_at(n);
+		run_steps(&account, &names, tt_json_get(program->record, "body"), false);
+		struck = tt_mem_failed();
+		attempts = tt_mem_attempts();
+		tt_mem_fail_at(0);
+		tt_mem_watch(false);
+		while (ttnn_graph_depth() > 0)
+			ttnn_graph_end(NULL);
+		if (n && struck && strstr(tt_str_text(&account.lines[FID_text]), "internal"))
+			fid_line(out, "allocation %llu: %s", (unsigned long long)n,
+				 tt_str_text(&account.lines[FID_text]));
+	}
+	end_names(&names);
+	tt_progcache_clear(&names.device->programs);
+	lines_allocator(&after, names.device);
+	if (n && strcmp(tt_str_text(&before), tt_str_text(&after)) != 0)
+		fid_line(out, "allocation %llu: device memory differs: %s", (unsigned long long)n,
+			 tt_str_text(&after));
+	tt_str_deinit(&before);
+	tt_str_deinit(&after);
+	fid_account_deinit(&account);
+	return attempts;
+}
+
+/* What is spread evenly over all allocations of the body fails, one at a time. */
+static void starve(struct tt_str *out, const struct fid_program *program, enum fid_mode mode,
+		   struct fid_names *names)
+{
+	struct fid_account unused = {0};
+	uint64_t all, times = (uint64_t)fid_starvings;
+
+	if (run_steps(&unused, names, tt_json_get(program->record, "setup"), true)) {
+		starve_once(out, program, mode, names, 0); /* tables are made once */
+		all = starve_once(out, program, mode, names, 0);
+		times = times < all ? times : all;
+		for (uint64_t i = 0; i < times; i++)
+			starve_once(out, program, mode, names, 1 + i * all / times);
+	}
+	fid_account_deinit(&unused);
+}
+
+/* ---- a program ---------------------------------------------------------------------------------------------------- */
+
+/* Recordings were made in a new process each. */
+static void forget_numbers(void)
+{
+	tt_program_set_next_id(0);
+	tt_device_set_next_id(0);
+	tt_tensor_set_next_id(0);
+	tt_launch_set_count(0);
+}
+
+void fid_starve(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,
+		enum fid_mode mode)
+{
+	struct fid_names names = {0};
+	struct tt_str lines = {0};
+
+	forget_numbers();
+	if (fid_device_open(&names.device, program->label,
+			    tt_json_get(program->record, "device")) == TTNN_OK)
+		starve(&lines, program, mode, &names);
+	else
+		fid_line(&lines, "no device: %s", ttnn_error());
+	end_names(&names);
+	ttnn_device_unref(names.device);
+	out->verdict[FID_outcome] = lines.length ? FID_FAILED : FID_PASSED;
+	out->reason[FID_outcome] = tt_arena_strdup(arena, tt_str_text(&lines));
+	tt_str_deinit(&lines);
+}
+
 void fid_observe(struct fid_account *out, const struct fid_program *program, enum fid_mode mode)
 {
 	struct fid_names names = {0};
 	struct tt_capture *capture = NULL;
 	tt_status status;
 
-	/* Recordings were made in a new process each. */
-	tt_program_set_next_id(0);
-	tt_device_set_next_id(0);
-	tt_tensor_set_next_id(0);
-	tt_launch_set_count(0);
+	forget_numbers();
 	status = fid_device_open(&names.device, program->label,
 				 tt_json_get(program->record, "device"));
 	if (fid_databases)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fidelity.h"
+#include "ops/conv/conv.h"
 #include "ops/objects.h"
 #include "ops/op_enums.h"
 #include "tensor/dtype.h"
@@ -66,22 +67,25 @@ static const struct tt_enum_row strategy_rows[] = {{TTNN_HEIGHT_SHARDED, "HEIGHT
 						   {TTNN_BLOCK_SHARDED, "BLOCK"}};
 static const struct tt_enum strategies = {"ShardStrategy", strategy_rows, 3};
 
-static const struct tt_enum *const enums[] = {
-	&tt_enum_dtype,          &tt_enum_layout,
-	&tt_enum_buffer_type,    &tt_enum_memory_layout,
-	&tt_enum_orientation,    &tt_enum_math_fidelity,
-	&tt_enum_unary,          &tt_enum_binary,
-	&tt_enum_shard_strategy, &strategies,
-	&tt_enum_embeddings,     &tt_enum_loss_reduction,
-	&tt_enum_gelu_variant,   &tt_enum_sigmoid_mode,
-	&tt_enum_bcast_math,     &tt_enum_bcast_dim,
-};
+static const struct tt_enum *const enums[] = {&tt_enum_dtype,           &tt_enum_layout,
+					      &tt_enum_buffer_type,     &tt_enum_memory_layout,
+					      &tt_enum_orientation,     &tt_enum_math_fidelity,
+					      &tt_enum_unary,           &tt_enum_binary,
+					      &tt_enum_shard_strategy,  &strategies,
+					      &tt_enum_embeddings,      &tt_enum_loss_reduction,
+					      &tt_enum_gelu_variant,    &tt_enum_sigmoid_mode,
+					      &tt_enum_bcast_math,      &tt_enum_bcast_dim,
+					      &tt_enum_sparse_kv_format};
 
-static tt_status attr_value(struct ttnn_value *out, const char *name)
+static tt_status attr_value(struct ttnn_value *out, struct tt_arena *arena, const char *name)
 {
+	static const char module[] = "transformer.";
 	const char *dot = strrchr(name, '.');
 	enum ttnn_dtype dtype;
 	int64_t member;
+
+	if (strncmp(name, module, sizeof(module) - 1) == 0)
+		name += sizeof(module) - 1;
 
 	for (size_t i = 0; dot && i < COUNT(enums); i++)
 		if (strlen(enums[i]->name) == (size_t)(dot - name) &&
@@ -95,6 +99,17 @@ static tt_status attr_value(struct ttnn_value *out, const char *name)
 			*out = ttnn_v_memory(memories[i].memory);
 			return TTNN_OK;
 		}
+	if (strncmp(name, "Op2DDRAMSlice", 13) == 0) {
+		*out = tt_value_enum(&tt_enum_slice, strcmp(name + 13, "Height") == 0
+							     ? TT_SLICE_HEIGHT
+							     : TT_SLICE_WIDTH);
+		return TTNN_OK;
+	}
+	if (strcmp(name, "Conv2dL1FullSliceConfig") == 0) {
+		struct ttnn_arg whole = {"slice_type", tt_value_enum(&tt_enum_slice, TT_SLICE_L1)};
+
+		return tt_object_make(out, arena, "Op2DSliceConfig", &whole, 1);
+	}
 	if (strcmp(name, "TILE_LAYOUT") == 0 || strcmp(name, "ROW_MAJOR_LAYOUT") == 0) {
 		*out = ttnn_v_layout(name[0] == 'T' ? TTNN_TILE : TTNN_ROW_MAJOR);
 		return TTNN_OK;
@@ -474,7 +489,8 @@ static tt_status object_value(struct ttnn_value *out, struct fid_names *names,
 		return TTNN_OK;
 	}
 	if (tt_json_get(json, "attr"))
-		return attr_value(out, tt_json_string(tt_json_get(json, "attr"), NULL));
+		return attr_value(out, &names->arena,
+				  tt_json_string(tt_json_get(json, "attr"), NULL));
 	if (tt_json_get(json, "new"))
 		return new_value(out, names, json);
 	if (tt_json_get(json, "torch")) {

@@ -147,6 +147,7 @@ TEST(bad_graphs_are_refused)
 		{"7", "neither a list of nodes nor a report"},
 		{"{\"graph\":7}", "a graph is a list of nodes"},
 		{"{\"nodes\":[]}", "a report without a graph"},
+		{"{\"graph\\u0000x\":[]}", "a report without a graph"},
 		{"[7]", "node 0: is no object"},
 		{"[{}]", "node 0: node_type is not a string"},
 		{"[{\"node_type\":\"buffer\",\"connections\":[1]}]", "node 0: there is no node 1"},

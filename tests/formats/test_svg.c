@@ -705,26 +705,24 @@ TEST(deep_calls)
 	tt_free(svg);
 }
 
-/* Both pictures of a report file, in a folder of their own. */
+/* Both pictures of a report file, in a folder that is made. */
 TEST(pictures_of_a_report)
 {
 	struct maker m = {.tensor = 100};
-	const char *report = test_path("some.report.json"), *slash = strrchr(report, '/');
-	char folder[300], path[400];
+	const char *folder = test_path("graphs");
+	struct tt_graph graph = {0};
+	char path[400];
 	uint64_t count = 0;
 	char *svg;
 	size_t size;
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - report), report);
-	tt_str_adds(&m.json, "{\"version\":1,\"graph\":");
 	call(&m, "ttnn::relu", 7, 32);
-	tt_str_adds(&m.json, "]}");
-	CHECK_OK(tt_file_save(report, tt_str_text(&m.json), m.json.length));
+	tt_str_adds(&m.json, "]");
+	CHECK_OK(tt_graph_parse(&graph, tt_str_text(&m.json), m.json.length, "graph"));
 	tt_str_deinit(&m.json);
-	CHECK_OK(tt_svg_report(&count, folder, report, TTNN_DIALECT_SEED));
+	CHECK_OK(tt_svg_report(&count, folder, "a/folder/some.report.json", &graph));
 	for (int flow = 0; flow < 2; flow++) {
-		snprintf(path, sizeof(path), "%s/graphs/some.report%s.svg", folder,
-			 flow ? ".flow" : "");
+		snprintf(path, sizeof(path), "%s/some.report%s.svg", folder, flow ? ".flow" : "");
 		svg = NULL;
 		CHECK_OK(tt_file_read(&svg, &size, path));
 		CHECK(svg && strstr(svg, ">ttnn::relu<"));
@@ -732,10 +730,10 @@ TEST(pictures_of_a_report)
 		tt_free(svg);
 		unlink(path);
 	}
-	snprintf(path, sizeof(path), "%s/graphs", folder);
-	CHECK_INT(rmdir(path), 0);
-	CHECK_FAILS(tt_svg_report(&count, folder, "no/such/file.json", TTNN_DIALECT_SEED),
-		    TTNN_NOTFOUND, "no/such/file.json");
+	CHECK_INT(rmdir(folder), 0);
+	CHECK_FAILS(tt_svg_report(&count, "no/such/folder", "some.report.json", &graph), TTNN_IO,
+		    "no/such/folder");
+	tt_graph_deinit(&graph);
 	CHECK_INT(count, 2);
 }
 

@@ -157,6 +157,30 @@ TEST(configurations)
 	tt_arena_deinit(&arena);
 }
 
+TEST(replicated_padding)
+{
+	struct ttnn_arg field = {"padding_mode", tt_value_enum(&tt_enum_padding, 1)};
+	struct tt_arena arena = {0};
+	struct ttnn_value config;
+	uint64_t state = 5;
+
+	CHECK_OK(tt_object_make(&config, &arena, "Conv2dConfig", &field, 1));
+	for (size_t n = 0; n < LAYERS; n += 5) {
+		const struct layer *l = &layers[n];
+		struct ttnn_shape shape = {
+			4, {l->outs, l->nhwc[3] / l->groups, l->kernel[0], l->kernel[1]}};
+		struct conv_args conv;
+
+		begin(&conv, l, n % 4, &state);
+		conv.weight = host_tensor(&shape, TTNN_BFLOAT16, &state);
+		window(&conv, l);
+		add(&conv, "conv_config", config);
+		golden_case("ttnn.conv2d", conv.args, conv.count, 6);
+		end(&conv);
+	}
+	tt_arena_deinit(&arena);
+}
+
 /* Kernels that step by their own size are folded. */
 TEST(patches)
 {

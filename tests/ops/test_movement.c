@@ -393,6 +393,40 @@ static void wider(struct given *given, size_t n, ttnn_tensor *x)
 	add(given, NULL, list(given, dims, count));
 }
 
+/* The same, in at most four dimensions and without -1. */
+static void broadcast(struct given *given, size_t n, ttnn_tensor *x)
+{
+	const struct ttnn_shape *shape = &x->spec.shape;
+	int64_t dims[8];
+	size_t count = 0;
+
+	if (n % 4 == 3 && shape->rank < 4)
+		dims[count++] = 2;
+	for (uint32_t d = 0; d < shape->rank; d++)
+		dims[count++] = shape->dim[d] == 1 ? 1 + (int64_t)draw(given, 5) : shape->dim[d];
+	add(given, NULL, list(given, dims, count));
+}
+
+/* A larger tensor that takes this one somewhere, every second element perhaps. */
+static void slice_of_another(struct given *given, size_t n, ttnn_tensor *x)
+{
+	uint32_t rank = x->spec.shape.rank;
+	int64_t start[8], end[8], step[8];
+
+	for (uint32_t d = 0; d < rank; d++) {
+		start[d] = draw(given, 4);
+		step[d] = 1 + (n % 3 == 2 && draw(given, 2));
+		end[d] = start[d] + (x->spec.shape.dim[d] - 1) * step[d] + 1;
+		given->spec.shape.dim[d] = (uint32_t)end[d] + draw(given, 3);
+	}
+	golden_put(&given->spec, GOLDEN_DRAM);
+	given->more[0] = golden_make(&given->spec, &given->state, -9, 9);
+	add(given, NULL, ttnn_v_tensor(given->more[0]));
+	add(given, NULL, list(given, start, rank));
+	add(given, NULL, list(given, end, rank));
+	add(given, NULL, list(given, step, rank));
+}
+
 static void rolled(struct given *given, size_t n, ttnn_tensor *x)
 {
 	uint32_t rank = x->spec.shape.rank;
@@ -620,6 +654,14 @@ static void rows_set(struct given *given, size_t n, ttnn_tensor *x)
 	rows_of_batches(given, x, true);
 }
 
+/* From the first on; a part that begins elsewhere would have to begin at the first bank. */
+static void first_ones(struct given *given, size_t n, ttnn_tensor *x)
+{
+	add(given, NULL, ttnn_v_int(n % 2 ? 0 : -(int64_t)x->spec.shape.rank));
+	add(given, NULL, ttnn_v_int(0));
+	add(given, NULL, ttnn_v_int(1 + draw(given, x->spec.shape.dim[0])));
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
 
 #define SHARDS (GOLDEN_BIT(GOLDEN_HEIGHT) | GOLDEN_BIT(GOLDEN_WIDTH) | GOLDEN_BIT(GOLDEN_BLOCK))
@@ -665,6 +707,18 @@ static const struct row rows[] = {
 	{ANY("concat", joined)},
 	{ANY("copy", target), .changes = true},
 	{ANY("expand", wider)},
+	{.name = "experimental.broadcast_to",
+	 .arguments = broadcast,
+	 .wants = {.dtypes = EVERY_DTYPE,
+		   .layouts = GOLDEN_BIT(TTNN_TILE),
+		   .places = UNCUT,
+		   .max_rank = 4}},
+	{.name = "experimental.slice_write",
+	 .arguments = slice_of_another,
+	 .wants = {.dtypes = BFLOAT16 | GOLDEN_BIT(TTNN_FLOAT32) | GOLDEN_BIT(TTNN_INT32),
+		   .layouts = GOLDEN_BOTH_LAYOUTS,
+		   .places = UNCUT},
+	 .changes = true},
 	{.name = "experimental.view",
 	 .arguments = raw_shape,
 	 .wants = {.dtypes = EVERY_DTYPE,
@@ -712,6 +766,12 @@ static const struct row rows[] = {
 	{ROWS("tilize_with_zero_padding", memory_only)},
 	{ANY("to_layout", any_layout)},
 	{ANY("to_memory_config", any_place)},
+	{.name = "narrow",
+	 .arguments = first_ones,
+	 .wants = {.dtypes = BFLOAT16,
+		   .layouts = GOLDEN_BOTH_LAYOUTS,
+		   .places = GOLDEN_BIT(GOLDEN_DRAM),
+		   .min_rank = 3}},
 	{.name = "tosa_gather",
 	 .arguments = rows_taken,
 	 .wants = {.dtypes = BFLOAT16,

@@ -55,6 +55,27 @@ TEST(rms_norm)
 	norm_cases("ttnn.rms_norm");
 }
 
+/* The same with a function of the results. */
+TEST(rms_norm_with_a_function)
+{
+	static const char *const names[] = {"silu", "gelu", "relu"};
+	const struct golden_wants wants = {.dtypes = TYPES, .places = UNCUT};
+	struct given given = {.state = 4};
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		struct ttnn_spec_args spec = golden_input(n, &wants);
+		uint32_t width = spec.shape.dim[spec.shape.rank - 1];
+
+		given_tensor(&given, NULL, &spec, -3, 3);
+		if (n % 2)
+			add_weight(&given, "weight", width, n);
+		given_add(&given, "activation",
+			  n % 4 == 3 ? ttnn_v_none() : ttnn_v_string(names[n % 3]));
+		given_case(&given, "ttnn.experimental.dit_rms_norm_unary_fused", n,
+			   width == 1 ? 4 : 2);
+	}
+}
+
 /* Rows that are cut over cores, with and without a config that says how. */
 TEST(shards)
 {

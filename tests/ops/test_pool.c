@@ -2,8 +2,10 @@
 #include "test.h"
 
 #include "golden.h"
+#include "ops/conv/conv.h"
 #include "ops/golden_cases.h"
 #include "ops/images.h"
+#include "ops/objects.h"
 
 /* Windows of all kinds: sizes that fill no tile, padding on all sides or none, steps, gaps. */
 static const struct window {
@@ -121,6 +123,71 @@ TEST(indices_of_the_largest)
 	add(&pool, "return_indices", ttnn_v_bool(true));
 	golden_case("ttnn.max_pool2d", pool.args, pool.count, 1);
 	ttnn_tensor_unref(pool.image);
+}
+
+TEST(indices_in_large_windows_and_images)
+{
+	static const uint32_t sizes[][5] = {
+		{20, 20, 32, 9, 4}, {17, 23, 48, 6, 3}, {260, 260, 16, 3, 1}};
+
+	for (size_t n = 0; n < TT_COUNT(sizes); n++) {
+		const uint32_t *s = sizes[n], nhwc[4] = {1, s[0], s[1], s[2]};
+		struct pool_args pool = {0};
+		uint64_t state = n + 1;
+
+		pool.image = image_make(nhwc, TTNN_BFLOAT16, TTNN_ROW_MAJOR, &state);
+		add(&pool, "input_tensor", ttnn_v_tensor(pool.image));
+		add(&pool, "batch_size", ttnn_v_int(1));
+		add(&pool, "input_h", ttnn_v_int(s[0]));
+		add(&pool, "input_w", ttnn_v_int(s[1]));
+		add(&pool, "channels", ttnn_v_int(s[2]));
+		add(&pool, "kernel_size", image_pair(pool.pairs[0], s[3], s[3]));
+		add(&pool, "stride", image_pair(pool.pairs[1], 2, 2));
+		add(&pool, "padding", image_pair(pool.pairs[2], s[4], s[4]));
+		add(&pool, "dilation", image_pair(pool.pairs[3], 1, 1));
+		add(&pool, "return_indices", ttnn_v_bool(true));
+		golden_case("ttnn.max_pool2d", pool.args, pool.count, 1);
+		ttnn_tensor_unref(pool.image);
+	}
+}
+
+/* Slices of images in DRAM: the same numbers, in a tensor of images. */
+TEST(slices)
+{
+	struct tt_arena arena = {0};
+	uint64_t state = 6;
+
+	for (size_t n = 0; n < 12; n++) {
+		const uint32_t nhwc[4] = {1 + (uint32_t)n % 2, 20, 37, 32};
+		struct ttnn_arg fields[] = {
+			{"slice_type",
+			 tt_value_enum(&tt_enum_slice, n % 2 ? TT_SLICE_HEIGHT : TT_SLICE_WIDTH)},
+			{"num_slices", ttnn_v_int(2 + (int)n % 3)}};
+		struct pool_args pool = {0};
+		struct ttnn_value config;
+
+		CHECK_OK(tt_object_make(&config, &arena, "Op2DSliceConfig", fields, 2));
+		pool.image = image_make(nhwc, TTNN_BFLOAT16, TTNN_ROW_MAJOR, &state);
+		add(&pool, "input_tensor", ttnn_v_tensor(pool.image));
+		add(&pool, "batch_size", ttnn_v_int(nhwc[0]));
+		add(&pool, "input_h", ttnn_v_int(nhwc[1]));
+		add(&pool, "input_w", ttnn_v_int(nhwc[2]));
+		add(&pool, "channels", ttnn_v_int(nhwc[3]));
+		add(&pool, "kernel_size", image_pair(pool.pairs[0], 3, 3));
+		add(&pool, "stride",
+		    image_pair(pool.pairs[1], 1 + (uint32_t)n % 2, 1 + (uint32_t)n % 3));
+		add(&pool, "padding", image_pair(pool.pairs[2], 1, n % 2));
+		add(&pool, "ceil_mode", ttnn_v_bool(n % 4 == 1));
+		if (n % 6 == 5)
+			add(&pool, "output_layout", ttnn_v_layout(TTNN_TILE));
+		add(&pool, "dram_slice_config", config);
+		if (n % 2)
+			add(&pool, "dilation", image_pair(pool.pairs[3], 1, 1));
+		golden_case(n % 2 ? "ttnn.max_pool2d" : "ttnn.avg_pool2d", pool.args, pool.count,
+			    2);
+		ttnn_tensor_unref(pool.image);
+	}
+	tt_arena_deinit(&arena);
 }
 
 TEST(windows_that_do_not_fit_are_refused)

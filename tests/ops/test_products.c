@@ -452,8 +452,8 @@ static void run_other(const char *name, const struct side *sides, const struct t
 		      size_t count, uint64_t *state)
 {
 	ttnn_tensor *tensors[2] = {side_tensor(&sides[0], state), side_tensor(&sides[1], state)};
-	struct ttnn_arg args[6] = {{NULL, ttnn_v_tensor(tensors[0])},
-				   {NULL, ttnn_v_tensor(tensors[1])}};
+	struct ttnn_arg args[10] = {{NULL, ttnn_v_tensor(tensors[0])},
+				    {NULL, ttnn_v_tensor(tensors[1])}};
 
 	for (size_t i = 0; i < count; i++)
 		args[2 + i] = more[i];
@@ -486,6 +486,28 @@ TEST(products_by_other_programs_are_those_of_their_goldens)
 		ttnn_tensor_unref(added);
 	}
 	for (size_t i = 0; i < 20; i++) {
+		uint32_t chunks = 1 + (uint32_t)i % 4, n = 32 * chunks * (1 + (uint32_t)i % 2);
+		uint32_t m = 33 + (uint32_t)i;
+		struct side sides[] = {{S(2, m, 64), dtypes[i % 2], {0}}, {S(64, n), BF16, {0}}};
+		struct side rest[] = {{S(1, n), BF16, {0}}, {S(2, m, n), BF16, {0}}};
+		ttnn_tensor *row = side_tensor(&rest[0], &state);
+		ttnn_tensor *whole = side_tensor(&rest[1], &state);
+		struct ttnn_arg more[] = {
+			{"chunks", ttnn_v_int(chunks)},
+			{"bias_tensor", i % 2 ? ttnn_v_tensor(row) : ttnn_v_none()}};
+		struct ttnn_arg gated[] = {
+			{"scalar", ttnn_v_real(0.5 * (double)i)},
+			{"addcmul_input_tensor1", ttnn_v_tensor(whole)},
+			{"addcmul_input_tensor2", ttnn_v_tensor(i % 3 ? row : whole)},
+			{"bias_tensor", i % 2 ? ttnn_v_tensor(row) : ttnn_v_none()}};
+
+		run_other("ttnn.experimental.minimal_matmul_split", sides, more, 2, &state);
+		run_other("ttnn.experimental.dit_minimal_matmul_addcmul_fused", sides, gated, 4,
+			  &state);
+		ttnn_tensor_unref(row);
+		ttnn_tensor_unref(whole);
+	}
+	for (size_t i = 0; i < 20; i++) {
 		bool turn_a = i % 4 == 1, turn_b = i % 4 == 2;
 		uint32_t m = 20 + 9 * (uint32_t)i, k = 33 + (uint32_t)i, n = 50 - (uint32_t)i;
 		struct side sides[] = {{.dtype = BF16}, {.dtype = BF16}};
@@ -501,9 +523,88 @@ TEST(products_by_other_programs_are_those_of_their_goldens)
 	}
 }
 
+/* Numbers of a tensor that names or marks things: given ones, in rows, on the device. */
+static ttnn_tensor *numbers(const struct ttnn_shape *shape, enum ttnn_dtype dtype,
+			    const uint32_t *values)
+{
+	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
+	struct ttnn_tensor_spec spec;
+	ttnn_tensor *host, *out;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+	CHECK_OK(ttnn_tensor_from_data(&host, values, TTNN_UINT32, &spec, 0));
+	CHECK_OK(ttnn_call_one(&out, "ttnn.to_device",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)},
+						   {NULL, ttnn_v_device(golden_device())}},
+			       2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	return out;
+}
+
+/* Which of the pairs are there: of both, of a, of b; named by an index, with and without a bias; packed. */
+enum sparse_mode { BOTH, A_ALONE, B_ALONE, NAMED, NAMED_BIAS, PACKED, SPARSE_MODES };
+
+static void run_sparse(enum sparse_mode mode, size_t i, uint64_t *state)
+{
+	static const enum ttnn_dtype dtypes[] = {BF16, BF8, F32, BF16};
+	uint32_t groups = 2 + (uint32_t)i % 3, outer = mode == A_ALONE ? 2 : 1, marks[64], nnz = 0;
+	uint32_t m = 20 + 11 * (uint32_t)i % 40, n = 33 + 5 * (uint32_t)i, batch;
+	const uint32_t named[] = {groups - 1, 0};
+	struct config config = {.kind = ONE_A, .grid = {8, 8}, .k = 1, .m = 2, .n = 1};
+	struct side sides[] = {
+		{{4, {outer, mode == B_ALONE ? 3 : groups, m, 64}}, dtypes[i % 4], {0}},
+		{{4, {1, groups, 64, n}},
+		 dtypes[i / 2 % 3],
+		 {.buffer = i % 2 ? TTNN_L1 : TTNN_DRAM}}};
+	struct side more = {{4, {1, 2, m, n}}, BF16, {0}}, bias = {{3, {groups, 1, n}}, BF16, {0}};
+	ttnn_tensor *extra[3] = {NULL};
+	struct ttnn_arg args[8];
+	size_t count = 0;
+
+	config.no_fuse = true;
+	config.m = m > 32 ? 2 : 1;
+	if (mode >= NAMED)
+		sides[0].shape.dim[1] = mode == PACKED ? groups : 1;
+	batch = mode == B_ALONE ? 3 * groups : mode == A_ALONE ? 2 * groups : groups;
+	for (uint32_t k = 0; k < batch; k++)
+		marks[k] = mode == PACKED ? k < 2 : (k + i) % 3 != 0;
+	for (uint32_t k = 0; k < batch; k++)
+		nnz += marks[k];
+	extra[0] = numbers(&(struct ttnn_shape){2, {1, batch}}, BF16, marks);
+	put(args, &count, "sparsity", ttnn_v_tensor(extra[0]));
+	put(args, &count, "program_config", config_value(&config));
+	put(args, &count, "is_input_a_sparse", ttnn_v_bool(mode <= A_ALONE || mode == PACKED));
+	put(args, &count, "is_input_b_sparse", ttnn_v_bool(mode != A_ALONE));
+	if (mode == PACKED || i % 2)
+		put(args, &count, "nnz",
+		    mode < NAMED || mode == PACKED ? ttnn_v_int(nnz) : ttnn_v_none());
+	if (mode == NAMED || mode == NAMED_BIAS) {
+		extra[1] = numbers(&(struct ttnn_shape){2, {1, 2}}, TTNN_UINT16, named);
+		put(args, &count, "indices", ttnn_v_tensor(extra[1]));
+	}
+	if (mode == PACKED || mode == NAMED_BIAS) {
+		extra[2] = side_tensor(mode == PACKED ? &more : &bias, state);
+		put(args, &count, mode == PACKED ? "optional_output_tensor" : "bias",
+		    ttnn_v_tensor(extra[2]));
+	}
+	run_other("ttnn.sparse_matmul", sides, args, count, state);
+	for (size_t k = 0; k < 3; k++)
+		ttnn_tensor_unref(extra[k]);
+}
+
+TEST(products_of_marked_pairs_are_those_of_their_goldens)
+{
+	uint64_t state = 7;
+
+	for (size_t i = 0; i < 5; i++)
+		for (int mode = 0; mode < SPARSE_MODES; mode++)
+			run_sparse((enum sparse_mode)mode, i, &state);
+}
+
 TEST(each_row_had_its_cases)
 {
 	golden_check_family("matmul");
+	golden_check_family("sparse_matmul");
 	golden_check_family("matmul_other");
 	golden_close();
 	tt_arena_deinit(&arena);

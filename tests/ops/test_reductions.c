@@ -198,6 +198,67 @@ TEST(moving_averages)
 	}
 }
 
+TEST(weights_of_the_first_expert)
+{
+	static const struct ttnn_memory_config l1 = {.buffer = TTNN_L1};
+	uint64_t state = 6;
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t width = 64u << n % 3;
+		struct ttnn_spec_args spec = {
+			.shape = {4, {1 + n % 2, 1, 32 + 16 * (n % 3), width}},
+			.layout = TTNN_TILE};
+		struct ttnn_spec_args row = {.shape = {4, {1, 1, 1, width}}, .layout = TTNN_TILE};
+		ttnn_tensor *x = golden_uneven(&spec, &state, -2, 2), *experts, *mask;
+
+		experts = golden_make(&row, &state, -1, 1);
+		row.shape.dim[3] = 32;
+		mask = golden_make(&row, &state, -1, 1);
+		golden_case("ttnn.moe",
+			    (struct ttnn_arg[]){
+				    {NULL, ttnn_v_tensor(x)},
+				    {NULL, ttnn_v_tensor(experts)},
+				    {NULL, ttnn_v_tensor(mask)},
+				    {NULL, ttnn_v_int(32)},
+				    {"memory_config", n % 2 ? ttnn_v_memory(&l1) : ttnn_v_none()}},
+			    5, 2);
+		ttnn_tensor_unref(x);
+		ttnn_tensor_unref(experts);
+		ttnn_tensor_unref(mask);
+	}
+}
+
+/* Where the likeliest token alone can be drawn. */
+TEST(likeliest_tokens)
+{
+	uint64_t state = 8;
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t users = 1 + (n * 7) % 32, width = 32u << n % 4;
+		struct ttnn_spec_args spec = {.shape = {4, {1, 1, users, width}},
+					      .layout = TTNN_TILE};
+		struct ttnn_spec_args places = {.shape = spec.shape, .dtype = TTNN_INT32};
+		struct ttnn_spec_args each = {.shape = {1, {users}}};
+		ttnn_tensor *in[5] = {golden_uneven(&spec, &state, -3, 3),
+				      golden_make(&places, &state, 0, 1000)};
+
+		in[3] = golden_make(&each, &state, 0, n % 2 ? 0 : 0.9);
+		in[4] = golden_make(&each, &state, 0.5, 2);
+		each.dtype = TTNN_UINT32;
+		in[2] = golden_make(&each, &state, 1, n % 2 ? 32 : 1);
+		golden_case("ttnn.sampling",
+			    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in[0])},
+						{NULL, ttnn_v_tensor(in[1])},
+						{NULL, ttnn_v_tensor(in[2])},
+						{NULL, ttnn_v_tensor(in[3])},
+						{NULL, ttnn_v_tensor(in[4])},
+						{"seed", n % 3 ? ttnn_v_int(n) : ttnn_v_none()}},
+			    6, 0);
+		for (size_t i = 0; i < 5; i++)
+			ttnn_tensor_unref(in[i]);
+	}
+}
+
 /* A tall tensor is cut into slices, which are reduced again. */
 TEST(tall_tensors)
 {
@@ -244,5 +305,7 @@ TEST(every_row_was_tested)
 	golden_check_family("reduce_outer");
 	golden_check_family("reduction");
 	golden_check_family("scan");
+	golden_check_family("moe");
+	golden_check_family("sampling");
 	golden_close();
 }

@@ -97,6 +97,34 @@ TEST(grids_that_do_not_fit)
 	}
 }
 
+TEST(images_turned_around_a_point)
+{
+	for (size_t n = 0; n < CASES; n++) {
+		static const uint32_t images[][4] = {
+			{1, 16, 16, 32}, {2, 7, 9, 64}, {3, 1, 5, 96}, {1, 10, 10, 256}};
+		uint32_t image[4];
+		enum ttnn_dtype dtype = n % 3 == 1 ? TTNN_FLOAT32 : TTNN_BFLOAT16;
+		struct ttnn_value center[] = {ttnn_v_real((double)n / 2), ttnn_v_int((int)n % 7)};
+		struct given given = {.state = n + 1};
+		struct ttnn_spec_args spec;
+
+		memcpy(image, images[n % 4], sizeof(image));
+		if (n % 5 == 0) /* channels that fill no tile: the nearest pixel alone */
+			image[3] = 17;
+		spec = rows(dtype, image);
+		given_tensor(&given, NULL, &spec, -2, 2);
+		given_add(&given, "angle", ttnn_v_real((double)n * 37 - 300));
+		if (n % 3 == 2)
+			given_add(&given, "center", ttnn_v_list(center, 2));
+		if (n % 2)
+			given_add(&given, "fill", ttnn_v_real(0.5));
+		if (n % 5 && n % 4 != 1)
+			given_add(&given, "interpolation_mode", ttnn_v_string("bilinear"));
+		given_case(&given, "ttnn.rotate", n, 4);
+	}
+	golden_check_family("rotate");
+}
+
 TEST(normalisation_over_dimensions)
 {
 	for (size_t n = 0; n < CASES; n++) {

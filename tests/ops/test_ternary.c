@@ -29,6 +29,7 @@ struct form {
 	const char *extra; /* (optional) a keyword argument */
 	uint32_t dtypes;
 	bool whole; /* repeats nothing */
+	uint32_t min_rank;
 };
 
 static const struct form forms[] = {
@@ -39,7 +40,7 @@ static const struct form forms[] = {
 	{.name = "ttnn.mac", .low = -3},
 	{.name = "ttnn.mac", .low = -3, .a_number = {[1] = true}},
 	{.name = "ttnn.mac", .low = -3, .a_number = {[1] = true, [2] = true}},
-	{.name = "ttnn.snake_beta", .low = 1, .whole = true},
+	{.name = "ttnn.snake_beta", .low = 1, .whole = true, .min_rank = 2},
 	{.name = "ttnn.where", .low = -3, .dtypes = GOLDEN_FLOATS | GOLDEN_BIT(TTNN_INT32)},
 	{.name = "ttnn.where", .low = -3, .a_number = {[1] = true}},
 	{.name = "ttnn.where", .low = -3, .a_number = {[2] = true}},
@@ -48,7 +49,8 @@ static const struct form forms[] = {
 
 static void run_form(const struct form *form)
 {
-	const struct golden_wants wants = {.dtypes = form->dtypes ? form->dtypes : GOLDEN_FLOATS};
+	const struct golden_wants wants = {.dtypes = form->dtypes ? form->dtypes : GOLDEN_FLOATS,
+					   .min_rank = form->min_rank};
 	uint64_t state = 1;
 
 	for (size_t n = 0; n < GOLDEN_CASES; n++) {

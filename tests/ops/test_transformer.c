@@ -658,6 +658,98 @@ TEST(attention_to_blocks)
 	}
 }
 
+TEST(latent_attention)
+{
+	struct given given = {.state = 19};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t heads = 2 * (1 + n % 3), width = 32 * (2 + n % 2), rows = 20 + 31 * n % 5;
+		uint32_t columns = n % 2 ? rows + 40 : rows;
+		struct ttnn_spec_args q = given_spec(narrow(n), 1 + n % 2, heads, rows, width),
+				      k = q, v;
+
+		k.shape.dim[1] = n % 4 == 1 ? 2 : 1;
+		k.shape.dim[2] = columns;
+		v = k;
+		v.shape.dim[1] = n % 4 == 1 ? 2 : heads;
+		v.shape.dim[3] = 32;
+		given_tensor(&given, NULL, &q, -2, 2);
+		given_tensor(&given, NULL, &k, -2, 2);
+		if (n % 3 == 2)
+			given_tensor(&given, NULL, &v, -2, 2);
+		else
+			given_add(&given, NULL, ttnn_v_int(n % 5 == 4 ? width : 32 + n % 2 * 16));
+		given_add(&given, "is_causal", ttnn_v_bool(n % 2 == 0));
+		if (n % 4 == 3) {
+			struct ttnn_spec_args mask = plain(1, 1, rows, columns);
+
+			given_tensor(&given, "attn_mask", &mask, -4, 4);
+		}
+		if (n % 5 == 3)
+			given_add(&given, "scale", ttnn_v_real(0.25));
+		given_case(&given, "ttnn.transformer.flash_mla_prefill", n, 3);
+	}
+}
+
+TEST(latent_attention_of_chunks)
+{
+	struct given given = {.state = 20};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t heads = 1 + n % 4, width = 32 * (2 + n % 2);
+		struct ttnn_spec_args q = given_spec(narrow(n), 1, heads, 32 * (1 + n % 3), width);
+		struct ttnn_spec_args k = q;
+
+		k.shape = (struct ttnn_shape){4, {8, 1, 32, width}};
+		given_tensor(&given, NULL, &q, -2, 2);
+		given_tensor(&given, NULL, &k, -2, 2);
+		given_add(&given, "head_dim_v", ttnn_v_int(32 + n % 3 * 16));
+		add_table(&given, 1, 8);
+		given_add(&given, "chunk_start_idx", ttnn_v_int(32 * (int64_t)(n % 5)));
+		given_case(&given, "ttnn.transformer.chunked_flash_mla_prefill", n, 3);
+	}
+}
+
+TEST(latent_attention_while_decoding)
+{
+	struct given given = {.state = 21};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		bool paged = n % 2;
+		uint32_t users = 1 + n % 4, kv = 1 + n % 3 / 2, heads = kv * (1 + n % 5);
+		uint32_t width = 32 * (2 + n % 2), length = paged ? 32 : 96;
+		struct ttnn_spec_args q = plain(1, users, heads, width);
+		struct ttnn_spec_args k =
+			given_spec(narrow(n), paged ? users * 3 : users, kv, length, width);
+		struct ttnn_spec_args v = k;
+
+		v.shape.dim[3] = 32;
+		given_tensor(&given, NULL, &q, -2, 2);
+		given_tensor(&given, NULL, &k, -2, 2);
+		if (n % 4 > 1)
+			given_tensor(&given, "input_tensor_v", &v, -2, 2);
+		given_add(&given, "head_dim_v", ttnn_v_int(n % 4 > 1 ? 32 : 64));
+		if (paged)
+			add_table(&given, users, 3);
+		if (n % 3 || paged)
+			add_positions(&given, "cur_pos_tensor", users, 96);
+		else
+			given_add(&given, "cur_pos", given_list(&given, 5, 3, users));
+		if (n % 5 == 2)
+			given_add(&given, "sliding_window_size", ttnn_v_int(16));
+		if (n % 7 == 3) {
+			struct ttnn_spec_args sink = given_spec(TTNN_BFLOAT16, 1, 1, heads, 32);
+
+			sink.shape = (struct ttnn_shape){2, {heads, 32}};
+			given_tensor(&given, "attention_sink", &sink, -2, 2);
+		}
+		given_case(&given,
+			   paged ? "ttnn.transformer.paged_flash_multi_latent_attention_decode"
+				 : "ttnn.transformer.flash_multi_latent_attention_decode",
+			   n, 3);
+	}
+}
+
 TEST(zz_all_rows)
 {
 	static const char *const families[] = {"embedding",    "heads",           "heads_decode",

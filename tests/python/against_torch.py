@@ -77,7 +77,7 @@ TORCH = {
     "identity": lambda x: x,
     "multigammaln": lambda x: torch.special.multigammaln(x, 4),
     "sigmoid_accurate": torch.sigmoid,
-    "hardmish": None,
+    "hardmish": lambda x: x * (0.5 * x + 1).clamp(0, 1),
     "clone": lambda x: x,
     "logiteps": None,
     "polygamma": None,

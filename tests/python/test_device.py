@@ -134,3 +134,44 @@ def test_fixture_options(device, device_params, expect_error):
     assert ttnn.GetDefaultDevice() is device
     with expect_error(RuntimeError, "TT_FATAL"):
         ttnn.from_torch(memoryview(array.array("f", [1])), dtype=ttnn.bfloat8_b, layout=ttnn.ROW_MAJOR_LAYOUT)
+
+
+def cores(x, y, to_x, to_y):
+    return ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(x, y), ttnn.CoreCoord(to_x, to_y))])
+
+
+def test_sub_devices(device):
+    """Products on a part of the cores; what is no cut, and no number of a part, is refused."""
+    parts = [ttnn.SubDevice([cores(0, 0, 7, 0)]), ttnn.SubDevice([cores(0, 1, 7, 7)])]
+    for wrong, text in (
+        ([ttnn.SubDevice([cores(0, 0, 20, 20)])], r"Tensix cores {\[0-0 - 20-20\]} specified in sub device must be within"),
+        ([parts[0], parts[0]], "intersect"),
+        ([], "must not be empty"),
+        ([ttnn.SubDevice([cores(x, 0, x, 0)]) for x in range(8)] * 3, "larger than the max number"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            device.create_sub_device_manager(wrong, 0)
+    for wrong in (5, cores(0, 0, 1, 1), [5]):
+        with pytest.raises(TypeError):
+            ttnn.SubDevice(wrong)
+    with pytest.raises(TypeError):
+        device.create_sub_device_manager([5], 0)
+    a, b = (ttnn.full(shape, fill_value=1.0, layout=ttnn.TILE_LAYOUT, device=device) for shape in ([128, 512], [512, 512]))
+    with pytest.raises(RuntimeError, match="SubDevice index 1 out of bounds 1"):
+        ttnn.matmul(a, b, sub_device_id=ttnn.SubDeviceId(1))
+    manager = device.create_sub_device_manager(parts, 0)
+    device.load_sub_device_manager(manager)
+    with pytest.raises(RuntimeError, match="Cannot remove active sub device manager"):
+        device.remove_sub_device_manager(manager)
+    with pytest.raises(RuntimeError, match="SubDevice index 2 out of bounds 2"):
+        device.set_sub_device_stall_group([ttnn.SubDeviceId(2)])
+    assert ttnn.linear(a, b, sub_device_id=ttnn.SubDeviceId(1)).to_list()[127][511] == 512
+    wide = {"in0_block_w": 2, "out_subblock_h": 1, "out_subblock_w": 1, "per_core_M": 4, "per_core_N": 1, "fuse_batch": True, "mcast_in0": True}
+    config = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(compute_with_storage_grid_size=(8, 8), **wide)
+    with pytest.raises(RuntimeError, match="extends past the sub-device's worker bounding box"):
+        ttnn.matmul(a, b, program_config=config, sub_device_id=ttnn.SubDeviceId(1))
+    device.clear_loaded_sub_device_manager()
+    device.remove_sub_device_manager(manager)
+    for use in (device.load_sub_device_manager, device.remove_sub_device_manager):
+        with pytest.raises(RuntimeError, match="does not exist"):
+            use(manager)

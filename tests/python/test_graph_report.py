@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,19 @@ def test_same_words_as_the_command(folder):
     devices = sqlite3.connect(folder / "db" / "db.sqlite").execute("SELECT count(DISTINCT device_id) FROM devices").fetchone()[0]
     assert f"  - {devices} devices\n" in ours.stdout
     assert f"  - {len(list((folder / 'db' / 'graphs').glob('*.svg')))} SVG visualizations" in ours.stdout
+
+
+def test_threads_draw_into_one_folder(folder):
+    """Each import has pictures of its own until its database is there."""
+    for i in range(8):
+        shutil.copy(folder / "my_report.json", folder / f"r{i}.json")
+    for _ in range(5):
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i: ttnn.graph_report.import_report(folder / f"r{i}.json", folder / "db", f"{i}.sqlite", generate_svgs=True), range(8)))
+        pictures = sorted(path.name for path in (folder / "db" / "graphs").glob("*"))
+        assert pictures == sorted(f"r{i}{suffix}.svg" for i in range(8) for suffix in ("", ".flow"))
+        assert [path.name for path in (folder / "db").glob("graphs*")] == ["graphs"]
+        shutil.rmtree(folder / "db")
 
 
 def test_import_report(folder):

@@ -1,6 +1,7 @@
 """Operations are those of the tables: names, signatures, refusals, hooks, golden functions."""
 
 import array
+import functools
 import gzip
 import inspect
 import json
@@ -61,12 +62,12 @@ LACKING_NAMES = """
     LayerNormShardedProgramFactory MatmulDeviceOperation MatmulInputs MatmulParams RuntimeArgsColProxy SliceDeviceOperation SliceInputs
     SliceParams SliceTileProgramFactory SlidingWindowParallelConfig SoftmaxProgramConfig UNIFIED_ROUTED_EXPERT_CORE_GRID
     YUVCoefficients attach_absent_mcast comparison compute_distribution_to_mesh_mapping config_serialization
-    copy_host_to_device_tensor_partial create_matmul_attributes disaggregation distribute distributed_context_recv_bytes
+    create_matmul_attributes disaggregation distribute distributed_context_recv_bytes
     distributed_context_send_bytes dram_group_norm_params_from_torch experimental_loader fabric_connection_rt_args_size
-    get_all_fabric_mesh_ids get_all_mgd_fabric_types get_fabric_kernel_defines get_global_semaphore_address
-    get_optimal_worker_cores_for_sharded_tensor get_physical_mesh_shapes get_tt_fabric_max_payload_size_bytes
+    get_all_fabric_mesh_ids get_fabric_kernel_defines get_optimal_worker_cores_for_sharded_tensor get_physical_mesh_shapes
+    get_tt_fabric_max_payload_size_bytes
     get_tt_fabric_packet_header_size_bytes get_usable_topology graph_report matmul_select_program_factory prepare_grid_sample_grid
-    profiler reflection rgb_to_yuv stack_trace_source tools torch_tracer tracer visualize_mesh_device visualize_system_mesh
+    profiler reflection rgb_to_yuv stack_trace_source tools torch_tracer tracer visualize_system_mesh
     visualize_tensor yuv_bt601_coefficients yuv_bt709_coefficients
 """
 
@@ -108,7 +109,11 @@ def test_reductions_into_odd_shards(device, name):
 
     with pytest.raises(RuntimeError, match="shard"):
         reduce([1, 1, 64, 64], [])
-    assert reduce([1, 1, 0, 64], [32, 32]).shape[-1] == 64
+    if name == "max":  # of nothing there is no largest
+        with pytest.raises(RuntimeError, match="non-zero size"):
+            reduce([1, 1, 0, 64], [32, 32])
+    else:
+        assert reduce([1, 1, 0, 64], [32, 32]).shape[-1] == 64
 
 
 def test_calls(t):
@@ -326,7 +331,8 @@ SCALARS = {
     "fold(empty, 1, 1)": [1, 0, 32, 32],
     "fold(empty, 2, 2, use_transpose_as_fold=True)": [1, 16, 16, 0],
     "transpose(rows, 2, 3)": [1, 16, 32, 0],
-    "std(empty)": "volume is 0",  # there it is a scalar
+    "std(empty)": [],
+    "max(empty)": "non-zero size",
 }
 
 
@@ -343,3 +349,89 @@ def test_scalars_and_empty_tensors(device, call):
     else:
         with pytest.raises(RuntimeError, match=re.escape(SCALARS[call])):
             eval(f"ttnn.{call}", {"ttnn": ttnn}, given)
+
+
+def sparse_product(device, a, b, per_core=1, **more):
+    config = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+        compute_with_storage_grid_size=ttnn.CoreCoord(1, 1), in0_block_w=1, out_subblock_h=1, out_subblock_w=1,
+        out_block_h=1, out_block_w=1, per_core_M=per_core, per_core_N=1, fuse_batch=False, fused_activation=None, mcast_in0=True,
+    )  # fmt: skip
+    full = lambda shape: ttnn.full(shape, fill_value=1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    marks = ttnn.full([1, 1, 1, 2], fill_value=1.0, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    more = {name: full(value) if name == "bias" else value for name, value in more.items()}
+    return ttnn.sparse_matmul(full(a), full(b), sparsity=marks, program_config=config, **more)
+
+
+def test_sparse_products_at_their_edges(device):
+    for a, b in (([32], [2, 32, 32]), ([], [2, 32, 32]), ([1, 32, 32], [32])):
+        with pytest.raises(RuntimeError, match="expects matrices"):
+            sparse_product(device, a, b)
+    with pytest.raises(RuntimeError, match="per_core_M and per_core_N must be non-zero"):
+        sparse_product(device, [1, 32, 32], [2, 32, 32], per_core=0)
+    for a, b in ((20, 32), (32, 20)):
+        assert sparse_product(device, [1, 32, a], [2, b, 32]).to_list()[0][1][31][31] == 20
+    ids = ttnn.full([1, 1, 1, 1], fill_value=1, dtype=ttnn.uint16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    for n, width, last in ((20, 32, 33), (32, 20, 32)):
+        row = sparse_product(device, [1, 32, 32], [2, 32, n], indices=ids, bias=[2, 1, width]).to_list()[0][0][0]
+        assert (len(row), row[0], row[-1]) == (n, 33, last)
+
+
+def test_gates_of_other_batches(device):
+    x, four, three = (ttnn.full([n, 32, 32], fill_value=1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) for n in (1, 4, 3))
+    with pytest.raises(RuntimeError, match="fused_ternary_input_a has 4 in dimension -3, where the output has 1"):
+        ttnn.experimental.dit_minimal_matmul_addcmul_fused(x, x, 0.5, four, three)
+
+
+def test_programs_take_no_host_tensors(device):
+    """Neither as a further operand nor as an output."""
+    there = ttnn.full([1, 1, 32, 64], fill_value=1.0, layout=ttnn.TILE_LAYOUT, device=device)
+    here = there.cpu()
+    for call in (
+        lambda: ttnn.layer_norm(there, weight=here),
+        lambda: ttnn.matmul(there, here, transpose_b=True),
+        lambda: ttnn.relu(there, output_tensor=here),
+        lambda: ttnn.scale_mask_softmax(there, 1.0, here),
+        lambda: ttnn.experimental.broadcast_to(there, ttnn.Shape([2, 1, 32, 64]), output=here),
+        lambda: ttnn.moe(there, there, there, 32, output_tensor=here),
+    ):
+        with pytest.raises(RuntimeError, match="Device Operations expect device tensors as inputs"):
+            call()
+
+
+def test_concat_of_columns_that_fit_no_core(device):
+    """Rows of a few elements are joined as columns; so many that one is larger than L1 go by parts."""
+    rows = 1500 * 256
+    tensors = [ttnn.full([rows, n], fill_value=n, dtype=ttnn.int32, layout=ttnn.ROW_MAJOR_LAYOUT, device=device) for n in (3, 1)]
+    joined = ttnn.concat(tensors, dim=1).to_list()
+    assert len(joined) == rows and all(row == [3, 3, 3, 1] for row in joined)
+
+
+def test_golden_of_concat_in_groups(device):
+    a, b = (ttnn.arange(start, start + 4, dtype=ttnn.int32, layout=ttnn.ROW_MAJOR_LAYOUT) for start in (0, 10))
+    assert ttnn.concat.golden_function([a, b], 0, 2).to_list() == [0, 1, 10, 11, 2, 3, 12, 13]
+    with pytest.raises(RuntimeError, match="do not fit together"):
+        ttnn.concat.golden_function([a, b], 0, 3)
+
+
+def test_second_pair_of_a_fused_cache_update(device):
+    full = functools.partial(ttnn.full, fill_value=1.0, dtype=ttnn.bfloat16, device=device)
+
+    def tokens(row):
+        grid = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, row), ttnn.CoreCoord(3, row))])
+        shard = ttnn.ShardSpec(grid, [32, 64], ttnn.ShardOrientation.ROW_MAJOR)
+        memory = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, shard)
+        return full([1, 4, 32, 64], layout=ttnn.TILE_LAYOUT, memory_config=memory)
+
+    def update(cache, row=1, layout=ttnn.TILE_LAYOUT):
+        caches = full([4, 1, 128, 64], layout=ttnn.TILE_LAYOUT), full(cache, layout=layout)
+        ttnn.experimental.paged_fused_update_cache(caches[0], tokens(0), caches[1], tokens(row), update_idxs=[0, 1, 2, 3])
+
+    update([4, 1, 64, 64])
+    for wrong, text in (
+        ({"cache": [4, 1, 128, 32]}, "Last dim of input tensor must match last dim of cache tensor"),
+        ({"cache": [2, 1, 128, 64]}, "Expect batch in input tensor match the batch in cache tensor"),
+        ({"cache": [4, 1, 128, 64], "layout": ttnn.ROW_MAJOR_LAYOUT}, "must be tilized"),
+        ({"cache": [4, 1, 128, 64], "row": 0}, "must not overlap"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            update(**wrong)

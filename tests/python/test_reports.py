@@ -130,10 +130,10 @@ class Unprintable:
 
 def test_texts_of_arguments(device):
     a = tensor(device)
-    one = ttnn.python_io._text(a)
-    assert ttnn.python_io._text([a] * 33) == f"[{', '.join([one] * 32)}, ... +1 more]"
-    assert ttnn.python_io._text([[[[[a]]]]]) == "[[[[[... 1 element(s) below the summary depth limit]]]]]"
-    assert ttnn.python_io._text(Unprintable()) == "<unprintable Unprintable: ValueError: no>"
+    one = ttnn.python_io.argument_text(a)
+    assert ttnn.python_io.argument_text([a] * 33) == f"[{', '.join([one] * 32)}, ... +1 more]"
+    assert ttnn.python_io.argument_text([[[[[a]]]]]) == "[[[[[... 1 element(s) below the summary depth limit]]]]]"
+    assert ttnn.python_io.argument_text(Unprintable()) == "<unprintable Unprintable: ValueError: no>"
 
 
 def test_torch_tensors_have_numbers(device, upstream, tmp_path):

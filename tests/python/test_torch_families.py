@@ -8,7 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 
-import test_torch_gradients  # noqa: F401: they cover some
+import test_torch_given  # noqa: F401: they cover some
+import test_torch_gradients  # noqa: F401
 import test_torch_operations  # noqa: F401
 import ttnn
 from against_torch import COVERED, OURS, assert_all_close, assert_close, covers, tensor
@@ -42,6 +43,65 @@ def test_reduction_of_all(name, device):
     x = torch.rand(2, 3, 40, 50) + 0.5
     actual = ttnn.to_torch(OURS[f"ttnn.{name}"](tensor(device, x)))
     assert actual.item() == pytest.approx(getattr(torch, name)(x).item(), rel=1e-2)
+
+
+@covers("sparse_matmul", "experimental.minimal_matmul_split", "experimental.dit_minimal_matmul_addcmul_fused")
+def test_products_in_parts(device):
+    torch.manual_seed(4)
+    near = {"rtol": 0.05, "atol": 0.3}
+    a, b, marks = torch.randn(2, 3, 40, 64), torch.randn(1, 4, 64, 96), (torch.rand(2, 3, 1, 4) > 0.5).float()
+    config = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+        compute_with_storage_grid_size=ttnn.CoreCoord(3, 1), in0_block_w=2, out_subblock_h=1, out_subblock_w=1,
+        out_block_h=1, out_block_w=1, per_core_M=2, per_core_N=1, fuse_batch=False, fused_activation=None, mcast_in0=True,
+    )  # fmt: skip
+    rows = ttnn.from_torch(marks, dtype=ttnn.bfloat16, device=device)
+    actual = ttnn.sparse_matmul(bf16(device, a), bf16(device, b), sparsity=rows, program_config=config)
+    expected = (a[:, :, None, None] @ b[None, None]) * marks[..., None, None]
+    assert_close(expected, actual, **near)
+    x, w, z, g = torch.randn(64, 64), torch.randn(64, 192), torch.randn(64, 192), torch.randn(1, 192)
+    parts = ttnn.experimental.minimal_matmul_split(bf16(device, x), bf16(device, w), chunks=3)
+    for expected, actual in zip((x @ w).chunk(3, -1), parts, strict=True):
+        assert_close(expected, actual, **near)
+    gated = ttnn.experimental.dit_minimal_matmul_addcmul_fused(*(bf16(device, t) for t in (x, w)), 0.5, bf16(device, z), bf16(device, g))
+    assert_close(torch.addcmul(z, x @ w, g, value=0.5), gated, rtol=0.05, atol=0.5)
+
+
+@covers("moe", "narrow", "experimental.dit_rms_norm_unary_fused")
+def test_parts_and_experts(device):
+    torch.manual_seed(5)
+    x, experts, mask = torch.randn(1, 1, 64, 128), torch.randn(1, 1, 1, 128), torch.randn(1, 1, 1, 32)
+    x, experts, mask = (t.bfloat16().float() for t in (x, experts, mask))
+    values, places = torch.topk(x + experts, 32)
+    expected = (torch.softmax(values + mask, -1) * (places == 0)).sum(-1, keepdim=True)
+    assert_close(expected, ttnn.moe(bf16(device, x), bf16(device, experts), bf16(device, mask), 32), rtol=0.02, atol=0.01)
+    whole = torch.randn(48, 16, 32)
+    ours = ttnn.from_torch(whole.bfloat16(), device=device)
+    for start in (0, 12, 24):
+        assert_close(whole.narrow(0, start, 12).bfloat16().float(), ttnn.narrow(ours, 0, start, 12), rtol=0, atol=0)
+    weight = torch.randn(1, 128)
+    actual = ttnn.experimental.dit_rms_norm_unary_fused(bf16(device, x), weight=bf16(device, weight), activation="silu")
+    normed = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
+    assert_close(torch.nn.functional.silu(normed), actual, rtol=0.05, atol=0.05)
+
+
+@covers("sampling", "manual_seed")
+def test_sampling(device):
+    """Tokens come as often as they are likely, and again after the same seed."""
+    torch.manual_seed(6)
+    x = torch.randn(1, 1, 1, 64).expand(1, 1, 32, 64).contiguous().bfloat16()
+    places = torch.arange(100, 164, dtype=torch.int32).expand(1, 1, 32, 64).contiguous()
+    values, indices = bf16(device, x), ttnn.from_torch(places, dtype=ttnn.int32, device=device)
+    each = [ttnn.from_torch(torch.full((32,), v), dtype=t, device=device) for v, t in ((8, ttnn.uint32), (1.0, ttnn.bfloat16), (1.0, ttnn.bfloat16))]
+    ids = ttnn.arange(0, 32, dtype=ttnn.uint32, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    ttnn.manual_seed(seeds=ids, user_ids=ids)
+    draws = [ttnn.to_torch(ttnn.sampling(values, indices, *each)).flatten() for _ in range(60)]
+    ttnn.manual_seed(seeds=ids, user_ids=ids)
+    assert torch.equal(draws[0], ttnn.to_torch(ttnn.sampling(values, indices, *each)).flatten())
+    top, where = torch.topk(x[0, 0, 0].float(), 8)
+    drawn = torch.cat(draws).long() - 100
+    assert set(drawn.tolist()) <= set(where.tolist())
+    for likely, place in zip(torch.softmax(top, 0), where):
+        assert (drawn == place).float().mean().item() == pytest.approx(likely.item(), abs=0.05)
 
 
 SHAPES = [((64, 96), (96, 128)), ((2, 3, 40, 70), (70, 50)), ((2, 4, 33, 64), (2, 4, 64, 33))]
@@ -286,6 +346,70 @@ def test_paged_attention(device):
     assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
 
 
+@covers("transformer.flash_mla_prefill", "transformer.chunked_flash_mla_prefill")
+def test_latent_attention(device):
+    torch.manual_seed(8)
+    q, k, v = torch.randn(1, 4, 64, 96), torch.randn(1, 1, 64, 96), torch.randn(1, 4, 64, 32)
+    actual = ttnn.transformer.flash_mla_prefill(bf16(device, q), bf16(device, k), 64)
+    expected = F.scaled_dot_product_attention(q, k, k[..., :64], is_causal=True, enable_gqa=True)
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+    actual = ttnn.transformer.flash_mla_prefill(*(bf16(device, t) for t in (q, k, v)), is_causal=False, scale=0.2)
+    assert_close(F.scaled_dot_product_attention(q, k.expand(1, 4, 64, 96), v, scale=0.2), actual, rtol=0.05, atol=0.1, pcc=0.998)
+    table = tensor(device, torch.tensor([[1, 0]], dtype=torch.int32), layout=RM)
+    cache = torch.cat([k[:, :, 32:], k[:, :, :32]])
+    actual = ttnn.transformer.chunked_flash_mla_prefill(bf16(device, q[:, :, 32:]), bf16(device, cache), 64, table, 32)
+    expected = F.scaled_dot_product_attention(q, k, k[..., :64], is_causal=True, enable_gqa=True)[:, :, 32:]
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
+@covers("transformer.flash_multi_latent_attention_decode", "transformer.paged_flash_multi_latent_attention_decode")
+def test_latent_attention_decode(device):
+    torch.manual_seed(9)
+    q, k = torch.randn(1, 1, 8, 96), torch.randn(1, 1, 128, 96)
+    expected = F.scaled_dot_product_attention(q.transpose(1, 2), k[:, :, :101], k[:, :, :101, :64], enable_gqa=True).transpose(1, 2)
+    actual = ttnn.transformer.flash_multi_latent_attention_decode(bf16(device, q), bf16(device, k), head_dim_v=64, cur_pos=[100])
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+    table, place = tensor(device, torch.tensor([[0, 1]], dtype=torch.int32), layout=RM), tensor(device, torch.tensor([100], dtype=torch.int32), layout=RM)
+    actual = ttnn.transformer.paged_flash_multi_latent_attention_decode(
+        bf16(device, q), bf16(device, paged(k, 64)), head_dim_v=64, page_table_tensor=table, cur_pos_tensor=place
+    )
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
+@covers("transformer.scaled_dot_product_attention", "transformer.scaled_dot_product_attention_decode")
+def test_sinks(device):
+    """A sink is scaled as scores are; while decoding, it is the first column of a tile."""
+    torch.manual_seed(10)
+    q, k, v, sink = (torch.randn(1, 4, 32, 32) for _ in range(4))
+    sink = sink[:, :, :1, :1].bfloat16().float() * 4
+    scores = torch.cat([q @ k.transpose(2, 3), sink.expand(1, 4, 32, 1)], dim=-1) * 0.3
+    expected = scores.softmax(-1)[..., :-1] @ v
+    three = [bf16(device, t) for t in (q, k, v)]
+    actual = ttnn.transformer.scaled_dot_product_attention(*three, is_causal=False, scale=0.3, attention_sink=bf16(device, sink))
+    assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
+    row = F.pad(sink.reshape(4, 1), (0, 31))
+    last = bf16(device, q[:, :, 31:].transpose(1, 2))
+    actual = ttnn.transformer.scaled_dot_product_attention_decode(
+        last, bf16(device, k), bf16(device, v), cur_pos=[31], scale=0.3, attention_sink=bf16(device, row)
+    )
+    assert_close(expected[:, :, 31:].transpose(1, 2), actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
+@covers("transformer.sparse_sdpa", "transformer.sparse_sdpa_msa")
+def test_sparse_attention(device):
+    """Only Blackhole has them; their numbers are compared with the goldens by test_sparse_attention.c."""
+    torch.manual_seed(11)
+    q, kv = torch.randn(1, 32, 4, 64), torch.randn(1, 1, 128, 64)
+    chosen = torch.stack([torch.randperm(128)[:64] for _ in range(4)]).reshape(1, 1, 4, 64)
+    golden = ttnn.get_golden_function(ttnn.transformer.sparse_sdpa)
+    actual = golden(q, kv, chosen.int(), 32, kv_format=ttnn.transformer.SparseKVFormat.BF16)
+    mask = torch.full((1, 1, 4, 128), float("-inf")).scatter(3, chosen, 0.0)
+    expected = F.scaled_dot_product_attention(q, kv, kv[..., :32], attn_mask=mask, enable_gqa=True)
+    assert torch.allclose(actual.float(), expected, atol=0.05)
+    with pytest.raises(RuntimeError, match="Blackhole-only"):
+        ttnn.transformer.sparse_sdpa_msa(tensor(device, q, layout=RM), bf16(device, kv), bf16(device, kv), tensor(device, chosen.int(), layout=RM))
+
+
 @covers("transformer.split_query_key_value_and_split_heads", "transformer.concatenate_heads", "transformer.attention_softmax",
         "transformer.attention_softmax_", "scale_causal_mask_hw_dims_softmax_in_place")  # fmt: skip
 def test_heads(device):
@@ -464,6 +588,77 @@ def test_grid_sample(device, corners):
     assert_close(expected, actual, rtol=1e-3, atol=1e-3)
 
 
+def test_group_norm_weights_of_narrow_shards(device):
+    """Channels of a core that fill no tile: its weights begin in a tile of their own."""
+    torch.manual_seed(16)
+    x, weight, bias = torch.randn(1, 1, 64, 160), torch.randn(160), torch.randn(160)
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(1, 0))})
+    shards = ttnn.MemoryConfig(
+        ttnn.TensorMemoryLayout.BLOCK_SHARDED, ttnn.BufferType.L1, ttnn.ShardSpec(cores, [64, 80], ttnn.ShardOrientation.ROW_MAJOR)
+    )
+    rows = [ttnn.create_group_norm_weight_bias_rm(v, 160, 2) for v in (weight, bias)]
+    actual = ttnn.group_norm(
+        ttnn.from_torch(x, ttnn.bfloat16, device=device, memory_config=shards),
+        num_groups=8,
+        weight=ttnn.from_torch(rows[0], ttnn.bfloat16, device=device),
+        bias=ttnn.from_torch(rows[1], ttnn.bfloat16, device=device),
+        memory_config=shards,
+        core_grid=ttnn.CoreGrid(x=2, y=1),
+    )
+    expected = F.group_norm(x.permute(0, 3, 1, 2), 8, weight, bias, eps=1e-12).permute(0, 2, 3, 1)
+    assert_close(expected, actual, rtol=0.05, atol=0.05)
+
+
+def test_averages_of_shards(device):
+    torch.manual_seed(17)
+    x = torch.randn(1, 1, 32, 128)
+    shards = ttnn.create_sharded_memory_config([1, 1, 32, 128], ttnn.CoreGrid(x=2, y=1), ttnn.ShardStrategy.WIDTH)
+    config = ttnn.LayerNormShardedMultiCoreProgramConfig(
+        compute_with_storage_grid_size=(2, 1), subblock_w=2, block_h=1, block_w=2, inplace=False
+    )
+    sharded = ttnn.to_memory_config(bf16(device, x), shards)
+    stats = ttnn.to_torch(ttnn.layer_norm_pre_all_gather(sharded, program_config=config))
+    assert torch.allclose(stats[..., 0].float(), x.mean(-1), atol=0.02)
+    assert torch.allclose(stats[..., 32].float(), (x * x).mean(-1), atol=0.05)
+
+
+@covers("rotate")
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_rotate(device, mode):
+    torch.manual_seed(15)
+    x = torch.randn(2, 9, 7, 32)
+    for angle, center, fill in ((10, None, 0.0), (-33.5, (2.0, 5.5), 0.75), (180, None, 1.0)):
+        actual = ttnn.rotate(tensor(device, x, layout=RM), angle, center=center, fill=fill, interpolation_mode=mode)
+        expected = ttnn.operations.pool.golden_rotate(x, angle, center=center, fill=fill, interpolation_mode=mode)
+        assert_close(expected, actual, rtol=2e-3, atol=2e-3)
+
+
+@covers("experimental.conv3d", "experimental.prepare_conv3d_weights")
+def test_conv3d(device):
+    torch.manual_seed(18)
+    for ins, outs, kernel, stride, padding, dilation, groups, mode in (
+        (32, 48, (3, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1), 1, "zeros"),
+        (64, 32, (3, 1, 2), (2, 1, 2), (1, 0, 1), (1, 1, 1), 4, "replicate"),
+        (12, 33, (1, 3, 3), (1, 1, 1), (0, 2, 2), (1, 2, 2), 1, "zeros"),
+    ):
+        x = torch.randn(2, ins, 5, 8, 7)
+        torch_conv = torch.nn.Conv3d(ins, outs, kernel, stride, padding, dilation, groups, padding_mode=mode)
+        rows = F.pad(x.permute(0, 2, 3, 4, 1), (0, -ins % 32))
+        options = dict(
+            bias_tensor=bf16(device, torch_conv.bias.data.reshape(1, -1)), dtype=ttnn.bfloat16, output_channels=outs,
+            kernel_size=kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, padding_mode=mode,
+        )  # fmt: skip
+        weight = ttnn.from_torch(torch_conv.weight.data, ttnn.bfloat16)
+        with torch.no_grad():
+            expected = torch_conv(x).permute(0, 2, 3, 4, 1)
+        image = bf16(device, rows, layout=RM)
+        given = ttnn.experimental.conv3d(input_tensor=image, weight_tensor=weight, device=device, **options)
+        assert_close(expected, given, rtol=0.03, atol=0.03)
+        weight = ttnn.experimental.prepare_conv3d_weights(weight_tensor=weight, groups=groups, device=device)
+        prepared = ttnn.experimental.conv3d(input_tensor=image, weight_tensor=weight, **options)
+        assert torch.equal(ttnn.to_torch(given), ttnn.to_torch(prepared))
+
+
 @covers("moreh_layer_norm")
 def test_moreh_layer_norm(device):
     torch.manual_seed(14)
@@ -594,6 +789,103 @@ def test_collectives(two_chips, mesh_device):
     assert all(torch.equal(part, e) for part, e in zip(parts(ttnn.mesh_partition(same, 3)), x.chunk(2, 3)))
     sent = ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1))
     assert torch.equal(parts(sent)[1], x[:1])
+    ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 1), ttnn.MeshCoordinate(0, 1), output_tensor=t)
+    assert all(torch.equal(part, e) for part, e in zip(parts(t), x.chunk(2)))
+    given = ttnn.from_torch(torch.zeros_like(x), layout=ttnn.TILE_LAYOUT, device=line, mesh_mapper=ttnn.ShardTensorToMesh(line, dim=0))
+    ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1), output_tensor=given)
+    assert not parts(given)[0].any() and torch.equal(parts(given)[1], x[:1])
+    assert given.tensor_topology() == t.tensor_topology()
+    with pytest.raises(RuntimeError, match="does not match computed output spec"):
+        ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1), output_tensor=same)
+    ttnn.point_to_point(t, ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1), output_tensor=t)
+    assert all(torch.equal(part, x[:1]) for part in parts(t))
+
+
+def first(tensors):
+    """What a golden says of the first device."""
+    return [torch.as_tensor(t).float() for t in (tensors if isinstance(tensors, (list, tuple)) else [tensors])]
+
+
+@covers("all_broadcast", "reduce_to_root")
+@pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)
+def test_states_and_copies(two_chips, mesh_device):
+    torch.manual_seed(7)
+    line = mesh_device
+    for shape, layout in (((1, 1, 32, 128), ttnn.TILE_LAYOUT), ((3, 40, 16), ttnn.ROW_MAJOR_LAYOUT), ((2, 5, 33, 70), ttnn.TILE_LAYOUT), ((7, 9), ttnn.ROW_MAJOR_LAYOUT)):
+        x = torch.randn(2, *shape).bfloat16()
+        t = ttnn.from_torch(x.flatten(0, 1), layout=layout, device=line, mesh_mapper=ttnn.ShardTensorToMesh(line, dim=0))
+        for axis in (None, 1):
+            copies = ttnn.all_broadcast(t, cluster_axis=axis)
+            golden = first(ttnn.get_golden_function(ttnn.all_broadcast)(t, cluster_axis=axis))
+            for copy, own, truth in zip(copies, x, golden, strict=True):
+                assert all(torch.equal(ttnn.to_torch(part), own) for part in ttnn.get_device_tensors(copy.cpu()))
+                assert torch.equal(truth, own.float())
+
+    grid = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 0))})
+
+    def state(x, width):
+        spec = ttnn.ShardSpec(grid, [8, width], ttnn.ShardOrientation.ROW_MAJOR)
+        config = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.WIDTH_SHARDED, ttnn.BufferType.L1, spec)
+        return ttnn.from_torch(x.bfloat16(), layout=ttnn.TILE_LAYOUT, tile=ttnn.Tile((8, 32)), device=line, memory_config=config, mesh_mapper=ttnn.ShardTensorToMesh(line, dim=0))
+
+    for scale in (1.0, 0.5, 2.0):
+        l, s, m = torch.randn(2, 8, 4, 128), 1 + torch.rand(2, 8, 4, 32), torch.randn(2, 8, 4, 32)
+        l, s, m = (t.bfloat16().float() for t in (l, s, m))
+        weights = torch.exp((m - m.amax(0)) * scale)
+        sums = (s * weights).sum(0)
+        values = (l * weights[..., :1]).sum(0) / sums[..., :1]
+        given = [state(t.flatten(2), w) for t, w in ((l, 128), (s, 32), (m, 32))]
+        actual = ttnn.reduce_to_root(*given, ttnn.MeshCoordinate(0, 0), scale_fp32=scale)
+        golden = first(ttnn.get_golden_function(ttnn.reduce_to_root)(*given, ttnn.MeshCoordinate(0, 0), scale_fp32=scale))
+        for ours, truth, expected in zip(actual, golden, (values, sums, m.amax(0)), strict=True):
+            part = ttnn.to_torch(ttnn.get_device_tensors(ours.cpu())[0]).float()
+            assert torch.allclose(part.reshape(8, -1), expected.flatten(1), rtol=0.02, atol=0.02)
+            assert torch.allclose(truth.reshape(8, -1), expected.flatten(1), rtol=1e-3, atol=1e-4)
+
+
+@covers("all_to_all_dispatch", "all_to_all_combine")
+@pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)
+@pytest.mark.parametrize("batch,seq,k,width,experts", [(2, 3, 2, 32, 4), (1, 1, 1, 16, 2), (4, 2, 3, 48, 8), (3, 5, 4, 64, 6), (2, 8, 2, 32, 2)])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_experts_on_devices(two_chips, mesh_device, batch, seq, k, width, experts, dim):
+    torch.manual_seed(batch + seq + k)
+    line = mesh_device
+
+    def spread(x, dtype=ttnn.bfloat16):
+        return ttnn.from_torch(x, dtype=dtype, device=line, mesh_mapper=ttnn.ShardTensorToMesh(line, dim=0))
+
+    def same(x):
+        return ttnn.from_torch(x, dtype=ttnn.uint16, device=line, mesh_mapper=ttnn.ReplicateTensorToMesh(line))
+
+    def parts(tensor):
+        return [ttnn.to_torch(part) for part in ttnn.get_device_tensors(tensor.cpu())]
+
+    tokens = torch.randn(2, batch, 1, seq, width).bfloat16()
+    choices = torch.randint(0, experts, (2, batch, 1, seq, k), dtype=torch.int16)
+    mapping = torch.zeros(1, 1, experts, 2, dtype=torch.int16)
+    mapping[0, 0, torch.arange(experts), torch.arange(experts) % 2] = 1
+    args = (spread(tokens.flatten(0, 1)), spread(choices.flatten(0, 1), ttnn.uint16), same(mapping))
+    out, metadata = ttnn.all_to_all_dispatch(*args, cluster_axis=1, output_concat_dim=dim)
+    joined = torch.cat([t[:, 0] for t in tokens], dim - 1)
+    chosen = torch.cat([t[:, 0] for t in choices], dim - 1)
+    golden = first(ttnn.get_golden_function(ttnn.all_to_all_dispatch)(*args, cluster_axis=1, output_concat_dim=dim))
+    for chip, (row, ids) in enumerate(zip(parts(out), parts(metadata), strict=True)):
+        here = (chosen % 2 == chip).any(-1)
+        assert torch.equal(ids[0].short(), chosen) and torch.equal(row[0][here], joined[here])
+        if chip == 0:
+            assert torch.equal(golden[0][0], joined.float() * here[..., None]) and torch.equal(golden[1][0], chosen.float())
+
+    made = torch.randn(experts, *joined.shape[:2], width).bfloat16()
+    made_of = torch.stack([made[e::2] for e in range(2)])  # the experts of each device
+    ids = chosen[None].repeat(2, 1, 1, 1)
+    args = (spread(made_of.flatten(0, 1)), spread(ids, ttnn.uint16), same(mapping))
+    back = ttnn.all_to_all_combine(*args, cluster_axis=1, output_shard_dim=dim)
+    golden = first(ttnn.get_golden_function(ttnn.all_to_all_combine)(*args, cluster_axis=1, output_shard_dim=dim))
+    b, t = torch.meshgrid(*(torch.arange(n) for n in chosen.shape[:2]), indexing="ij")
+    expected = torch.stack([made[chosen[..., i].long(), b, t] for i in range(k)]).chunk(2, dim)
+    for part, own in zip(parts(back), expected, strict=True):
+        assert torch.equal(part, own)
+    assert torch.equal(golden[0], expected[0].float())
 
 
 # ---- state space models, images as points, rows by index ----------------------------------------------------------
@@ -669,11 +961,25 @@ def test_rows_by_index(device):
         assert_close(x.grad, actual, rtol=0.01, atol=0.01)
 
 
+@covers("experimental.broadcast_to", "experimental.slice_write")
+def test_into_larger_tensors(device):
+    exact = {"rtol": 0, "atol": 0}
+    for shape, wide in (((2, 1, 1, 50), (2, 3, 40, 50)), ((1, 3, 40, 1), (2, 3, 40, 70)), ((1,), (5, 6))):
+        x = torch.randn(shape).bfloat16().float()
+        assert_close(x.broadcast_to(wide), ttnn.experimental.broadcast_to(bf16(device, x), wide), **exact)
+    for layout in (RM, ttnn.TILE_LAYOUT):
+        old, new = torch.randn(2, 3, 40, 50).bfloat16().float(), torch.randn(1, 3, 10, 20).bfloat16().float()
+        out = bf16(device, old, layout=layout)
+        ttnn.experimental.slice_write(bf16(device, new, layout=layout), out, [1, 0, 5, 8], [2, 3, 25, 28], [1, 1, 2, 1])
+        old[1:2, :, 5:25:2, 8:28] = new
+        assert_close(old, out, **exact)
+
+
 # ---- all of them --------------------------------------------------------------------------------------------------
 
 # torch has nothing like it: formulas of upstream's own, preparation for its programs, what only Blackhole has.
 WITHOUT_TORCH = {
-    "alt_complex_rotate90", "clamped_silu_glu", "fill_implicit_tile_padding", "hardmish", "prepare_conv_transpose2d_bias",
+    "alt_complex_rotate90", "clamped_silu_glu", "fill_implicit_tile_padding", "prepare_conv_transpose2d_bias",
     "prepare_conv_transpose2d_weights", "situ_glu", "snake_beta", "softcap", "xielu",
 }  # fmt: skip
 

@@ -250,3 +250,19 @@ def test_activations(torch, activation, name):
         return
     x = torch.linspace(-8, 8, 64).reshape(1, 1, 8, 8)
     assert torch.allclose(function(x), getattr(torch.nn.functional, name)(x), atol=1e-5)
+
+
+def test_semaphores_of_collectives(device):
+    made = ttnn._ttnn.operations.experimental.ccl_experimental.GlobalSemaphoreArg
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(1, 1))})
+    one = ttnn.create_global_semaphore(device, cores, 0)
+    assert isinstance(one, ttnn._ttnn.global_semaphore.global_semaphore)
+    assert made(one).semaphores == [one] and made([one, one]).semaphores == [one, one]
+    with pytest.raises(TypeError):
+        made([1])
+
+
+def test_goldens_pass_over_what_they_do_not_know(torch):
+    x = torch.randn(2, 32)
+    found = ttnn.get_golden_function(ttnn.layer_norm)(x, weight=None, eps=1e-5)
+    assert torch.allclose(found, torch.nn.functional.layer_norm(x, (32,), eps=1e-12), atol=1e-4)

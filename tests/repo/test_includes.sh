@@ -24,6 +24,8 @@ echo '#include "tensor/b.h"' >"$dir/examples/e.c"
 echo '#include "ops/norm/norm.h"' >"$dir/src/golden/g.c"
 echo '#include "ops/conv/conv.h"' >"$dir/src/ops/norm/n.c"
 echo '#include "ops/movement/inner.h"' >"$dir/src/ops/conv/c.c"
+mkdir "$dir/src/cli"
+touch "$dir"/src/{base,tensor,cli}/twin.c
 # Declared by hand, or in <ttnn.h>: what is called tells. What has no source any more is left out.
 mkdir -p "$dir"/build/obj/src/{base,tensor}
 echo 'int high(void); int low(void) { return high(); }' >"$dir/src/base/low.c"
@@ -48,4 +50,5 @@ diff - <(sort "$dir/found") <<-'END'
 	src/tensor/b.h:3: <unheard_of.h>: no row of scripts/layers knows it
 	src/tensor/b.h:4: "c.h": write the path from src/
 	src/tensor/needs_more.h: does not compile alone
+	src/tensor/twin.c: src/base/twin.c has that basename already
 END

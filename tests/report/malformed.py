@@ -324,6 +324,32 @@ class Check:
         left = sorted(p.name for p in out.glob("*.tmp"))
         self.say("what was left of a killed one", done.returncode == 0 and left == stays, left)
 
+    def killed_pictures(self):
+        """So are its pictures; nobody else's are published or taken away."""
+        path, out = self.write({"report.json": report(*CALL)}), self.clear()
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        stays = sorted([f"graphs.{os.getpid()}.tmp.a1B2c3", f"graphs.{ended.pid}.before", "graphs.x.tmp.a1B2c3"])
+        for name in (f"graphs.{ended.pid}.tmp.a1B2c3", *stays):
+            (out / name).mkdir(parents=True)
+            (out / name / "old.svg").write_text("old")
+        for old in (False, True):
+            left = sorted([*stays] if old else [f"graphs.{ended.pid}.tmp.a1B2c3", *stays])
+            done = self.run("--svg", path, out)
+            found = sorted(p.name for p in out.glob("graphs.*"))
+            self.say(f"pictures of a killed one, old: {old}", done.returncode == 0 and found == left, (found, done.stderr))
+            self.say("pictures of the import", sorted(p.name for p in (out / "graphs").glob("*")) == ["report.flow.svg", "report.svg"], found)
+            for name in found:
+                os.utime(out / name, (1, 1))
+        self.say("what is another's", all((out / name / "old.svg").exists() for name in stays), "")
+        # A container gives every import the same number.
+        self.clear().mkdir()
+        script = 'd="$1/graphs.$$.tmp.a1B2c3"; mkdir "$d" "$1/graphs.$$.tmp"; echo >"$d/old.svg"; touch -d @1 "$d"; shift; exec "$@"'
+        done = subprocess.run(["sh", "-c", script, "-", out, self.ttnn, "import", "--svg", path, out], capture_output=True, text=True)
+        found = sorted(re.sub("[0-9]+", "PID", str(p.relative_to(out))) for p in out.rglob("*") if p.name != "db.sqlite")
+        self.say("the same number again", done.returncode == 0 and
+                 found == ["graphs", "graphs.PID.tmp", "graphs/report.flow.svg", "graphs/report.svg"], (found, done.stderr))
+
     def folders(self):
         """Folders that a refused import made are gone, however they were called; others stay."""
         path, out = self.write({"report.json": "{"}), self.clear()
@@ -365,6 +391,7 @@ class Check:
         for name, (files, options, queries) in TRAPS.items():
             self.taken(name, files, options, None, queries)
         self.killed()
+        self.killed_pictures()
         self.folders()
         self.cut()
         self.huge()

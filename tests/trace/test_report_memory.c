@@ -103,9 +103,10 @@ static tt_status write_report(struct tt_str *out, struct tt_capture *capture,
 	if (status == TTNN_OK) {
 		tt_jsonw_init_str(&w, out, (struct tt_jsonw_style){0});
 		tt_jsonw_object(&w);
-		tt_graph_report_memory_pages(&w, memory);
-		CHECK_OK(tt_graph_report_memory_allocations(&w, memory, stream));
-		CHECK_OK(tt_graph_report_memory_operations(&w, memory, stream));
+		CHECK_OK(tt_graph_report_memory_number(memory, stream));
+		CHECK_OK(tt_graph_report_memory_pages(&w, memory));
+		CHECK_OK(tt_graph_report_memory_allocations(&w, memory));
+		CHECK_OK(tt_graph_report_memory_operations(&w, memory));
 		tt_jsonw_end(&w);
 		status = tt_jsonw_finish(&w);
 		tt_stream_close(stream);

@@ -106,7 +106,9 @@ def _transformers():
     def model_of(cls, name=None, *args, config=None, **kwargs):
         if name is not None and os.path.exists(name):
             return model(cls, name, *args, config=config, **kwargs)
-        return cls(config or cls.config_class(**configurations.get(str(name), {}))).eval()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # whoever asks again gets the same weights
+            return cls(config or cls.config_class(**configurations.get(str(name), {}))).eval()
 
     config = transformers.PretrainedConfig.from_pretrained.__func__
     model = transformers.PreTrainedModel.from_pretrained.__func__

@@ -118,8 +118,8 @@ static void row_ref(double *out, const struct tt_attention_job *job, const struc
 		most = fmax(most, scores[j]);
 	}
 	if (job->sink) {
-		most = fmax(most, values->sink[index[1]]);
-		sum = exp(values->sink[index[1]] - most);
+		most = fmax(most, values->sink[index[1]] * job->scale);
+		sum = exp(values->sink[index[1]] * job->scale - most);
 	}
 	for (uint64_t j = 0; j < columns; j++) {
 		double weight = scores[j] == -INFINITY ? 0 : exp(scores[j] - most);
@@ -395,7 +395,9 @@ TEST(bad_pages_and_shapes_are_refused)
 	job.out = some(TT_SHAPE(1, 2, 40, 32));
 	job.k = some(TT_SHAPE(4, 2, 32, 32));
 	job.v = some(TT_SHAPE(4, 2, 32, 32));
+	job.slot = 4;
 	CHECK_FAILS(tt_backend_cpu.attention(&job), TTNN_INTERNAL, "do not go together");
+	job.slot = 0;
 	job.pages = whole_numbers(TT_SHAPE(1, 2), numbers);
 	CHECK_FAILS(tt_backend_cpu.attention(&job), TTNN_INVALID, "outside of the cache");
 	ttnn_tensor_unref(job.pages);

@@ -279,7 +279,7 @@ TEST(simple_functions_by_hand)
 	ROW(REMAINDER, 2, 0, 1.5f, 1, 0, 0.5f, 1.5f, 1);
 	ROW(FMOD, 2, 0, -0.5f, -1, 0, 0.5f, 1.5f, 1);
 	ROW(FILL, 4, 0, 4, 4, 4, 4, 4, 4);
-	ROW(HARDMISH, 0, 0, -0.5f, -0.5f, 0, 0.4f, 1.5f, 7);
+	ROW(HARDMISH, 0, 0, 0, -0.5f, 0, 0.5f, 1.5f, 7);
 	ROW(THRESHOLD, 1, 9, 9, 9, 9, 9, 1.5f, 7);
 	ROW(SOFTSHRINK, 1, 0, -1.5f, 0, 0, 0, 0.5f, 6);
 	ROW(HARDSHRINK, 1, 0, -2.5f, 0, 0, 0, 1.5f, 7);

@@ -347,6 +347,45 @@ TEST(changed_weights_are_seen)
 	ttnn_device_unref(device);
 }
 
+/* A model with many weights finds all of them again: the second pass keeps what the first one asked for. */
+TEST(many_weights_are_kept)
+{
+	enum { MANY = 200 };
+	struct ttnn_shape left = TT_SHAPE(7, 64), right = TT_SHAPE(64, 48), shape = TT_SHAPE(7, 48);
+	struct ttnn_device_options options = {.profile = "n150"};
+	struct ttnn_spec_args args = {.shape = right, .dtype = TTNN_BFLOAT16, .layout = TTNN_TILE};
+	struct tt_matmul_job job = {.alpha = 1, .beta = 1};
+	struct tt_tensor *weights[MANY];
+	struct ttnn_tensor_spec spec;
+	ttnn_device *device = NULL;
+	size_t before;
+
+	tt_weights_drop();
+	before = tt_weights_bytes();
+	CHECK_OK(ttnn_mesh_open(&device, NULL, &options));
+	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+	job.a = dense(&left, TTNN_FLOAT32);
+	job.out = dense(&shape, TTNN_FLOAT32);
+	for (uint32_t i = 0; i < MANY; i++) {
+		CHECK_OK(tt_device_tensor_new(&weights[i], device, &spec));
+		CHECK_OK(tt_backend_cpu.random(&(struct tt_random_job){
+			.out = weights[i], .seed = i, .low = -1, .high = 1}));
+	}
+	for (uint32_t pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < MANY; i++) {
+			job.b = weights[i];
+			CHECK_OK(tt_backend_cpu.matmul(&job));
+		}
+	CHECK(tt_weights_bytes() - before >= (size_t)MANY * 64 * 48 * 2);
+	for (uint32_t i = 0; i < MANY; i++)
+		ttnn_tensor_unref(weights[i]);
+	ttnn_tensor_unref(job.a);
+	ttnn_tensor_unref(job.out);
+	tt_weights_drop();
+	ttnn_device_close(device);
+	ttnn_device_unref(device);
+}
+
 /* ---- memory --------------------------------------------------------------------------------------- */
 
 SCENARIO(running_out_of_memory)

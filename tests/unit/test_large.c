@@ -26,6 +26,24 @@ TEST(blocks_are_used_again)
 	CHECK_INT(tt_large_idle(), 0);
 }
 
+TEST(zeros_are_zeros)
+{
+	static const size_t sizes[] = {1, 100, 64 << 10, 3 * MB, 70 * MB};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		for (int used = 0; used < 2;
+		     used++) { /* fresh, then what was written and given back */
+			char *block = tt_large_zeroed(sizes[i]);
+
+			CHECK(block != NULL);
+			CHECK(block[0] == 0 && !memcmp(block, block + 1, sizes[i] - 1));
+			memset(block, 7, sizes[i]);
+			tt_large_free(block, sizes[i]);
+		}
+	CHECK(tt_large_zeroed((size_t)1 << 62) == NULL);
+	tt_large_trim();
+}
+
 TEST(sizes_of_all_kinds)
 {
 	static const size_t sizes[] = {0,      1,          4096,   65535,      65536,

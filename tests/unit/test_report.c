@@ -119,6 +119,10 @@ TEST(urls_keep_no_secrets)
 		{"ssh://git@host.org:org/a.git", "ssh://host.org:org/a.git"},
 		{"/srv/a.git", "/srv/a.git"},
 		{"file:///srv/a@b.git", "file:///srv/a@b.git"},
+		{"user:token@host.org/a.git", "host.org/a.git"},
+		{"token@host.org/a@b.git", "host.org/a@b.git"},
+		{"ftps://user:to@ken@host.org/a@b.git", "ftps://host.org/a@b.git"},
+		{"codecommit::us://key@repo", "codecommit::us://repo"},
 		{"", ""},
 	};
 

@@ -77,11 +77,18 @@ class TensorToMesh:
         return [p.dim for p in self.placements]
 
 
-CppTensorToMesh = ReplicateTensorToMeshWrapper = TensorToMesh
+TensorToMesh.__module__, TensorToMesh.__name__ = "ttnn._ttnn.multi_device", "CppTensorToMesh"  # as recordings show it
+CppTensorToMesh = TensorToMesh
+
+
+class ReplicateTensorToMeshWrapper(TensorToMesh):
+    """Gives every device the whole tensor."""
+
+    __module__ = "ttnn.distributed.distributed"
 
 
 def ReplicateTensorToMesh(mesh_device):
-    return TensorToMesh(mesh_device, [PlacementReplicate()])
+    return ReplicateTensorToMeshWrapper(mesh_device, [PlacementReplicate()])
 
 
 def ShardTensorToMesh(mesh_device, dim):
@@ -90,7 +97,7 @@ def ShardTensorToMesh(mesh_device, dim):
 
 def ShardTensor2dMesh(mesh_device, mesh_shape=None, dims=None):
     """dims: the dimensions that rows and columns cut; None: all have the same."""
-    placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in dims]
+    placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in dims[:2]]
     return TensorToMesh(mesh_device, placements, mesh_shape)
 
 
@@ -212,6 +219,11 @@ class TensorTopology:
 
     def mesh_coords(self):
         return self._coords
+
+    def __eq__(self, other):
+        return isinstance(other, TensorTopology) and vars(self) == vars(other)
+
+    __hash__ = None
 
     def __repr__(self):
         placements = ", ".join(map(repr, self._placements))

@@ -31,6 +31,15 @@ def from_torch(
     """A tensor from a torch tensor, numpy array, or anything with DLPack or the buffer protocol."""
     if tensor is None:
         return None
+    if col_tilize:
+        for wrong, why in (
+            (spec is not None, "is not supported with spec"),
+            (dtype not in (DataType.BFLOAT8_B, DataType.BFLOAT4_B), "requires BFP dtype (bfloat8_b or bfloat4_b)"),
+            (len(tensor.shape) < 2, "requires tensor.ndim >= 2"),
+            (layout not in (None, Layout.TILE), "requires layout to be None or ttnn.TILE_LAYOUT"),
+        ):
+            if wrong:
+                raise RuntimeError(f"ttnn.from_torch: col_tilize=True {why}")
     if spec is not None:
         if any(given is not None for given in (dtype, layout, memory_config, tile)):
             raise RuntimeError("ttnn.from_torch: `spec` says dtype, layout, memory_config and tile")
@@ -40,12 +49,13 @@ def from_torch(
     if col_tilize:
         tensor = tensor.transpose(-2, -1)
     options = dict(dtype=dtype, tile=tile, pad_value=pad_value, layout=layout, cq_id=cq_id)
-    run = _own["ttnn.from_torch"].run
-    if mesh_mapper is None:
-        return run(_ttnn.tensor.from_data(tensor, dtype), device=device, memory_config=memory_config, **options)
-    parts = [run(part, **options) for part in mesh_mapper.map(_ttnn.tensor.from_data(tensor, dtype))]
-    spread = _ttnn.tensor.gather(parts, mesh_mapper.shape, mesh_mapper.dims)
-    return spread if device is None else _own["ttnn.to_device"].run(spread, device, memory_config=memory_config)
+    return _own["ttnn.from_torch"].run(_data(tensor, dtype, mesh_mapper), device=device, memory_config=memory_config, **options)
+
+
+def _data(tensor, dtype, mesh_mapper):
+    """The elements in rows, cut for a mesh where a mapper says how."""
+    data = _ttnn.tensor.from_data(tensor, dtype)
+    return data if mesh_mapper is None else _ttnn.tensor.gather(mesh_mapper.map(data), mesh_mapper.shape, mesh_mapper.dims)
 
 
 def _to_dlpack_library(tensor):
@@ -94,11 +104,8 @@ def as_tensor(
 
     def make(place):
         array = preprocess(tensor) if preprocess else tensor
-        if mesh_mapper is not None:
-            where = dict(device=place, memory_config=memory_config) if place else {}
-            return from_torch.function(array, dtype, layout=layout, mesh_mapper=mesh_mapper, **where)
         return _own["ttnn.as_tensor"].run(
-            _ttnn.tensor.from_data(array, dtype), dtype, layout=layout, device=place, memory_config=memory_config if place else None
+            _data(array, dtype, mesh_mapper), dtype, layout=layout, device=place, memory_config=memory_config if place else None
         )
 
     if device is not None and memory_config is None:
@@ -117,14 +124,14 @@ def as_tensor(
     return _own["ttnn.to_device"].run(found, device, memory_config=memory_config) if device else found
 
 
-_HOST_ONLY = (DataType.BFLOAT8_B, DataType.BFLOAT4_B, DataType.FP8_E4M3)
+_HOST_ONLY = (DataType.BFLOAT8_B, DataType.BFLOAT4_B, DataType.FP8_E4M3, DataType.INVALID)
 
 
 @register_python_operation(name="ttnn.from_buffer")
 def from_buffer(buffer, shape, dtype, device, layout=None, memory_config=None):
     """A tensor on a device with the elements of a list, row after row."""
     if dtype in _HOST_ONLY:
-        raise RuntimeError(f"ttnn.from_buffer: no list has elements of {dtype}")
+        raise RuntimeError(f"Unreachable: no list has elements of {dtype}")
     if len(buffer) != math.prod(shape):
         raise RuntimeError(f"Buffer size {len(buffer)} differs from shape volume {math.prod(shape)}")
     whole = dtype not in (DataType.FLOAT32, DataType.BFLOAT16)
@@ -135,11 +142,17 @@ def from_buffer(buffer, shape, dtype, device, layout=None, memory_config=None):
     return _own["ttnn.to_device"].run(laid, device, memory_config=memory_config)
 
 
+def _check_name(file_name):
+    if not os.fspath(file_name).endswith((".tensorbin", ".npy")):
+        raise RuntimeError(f"File {file_name} must have .tensorbin extension")
+
+
 @register_python_operation(name="ttnn.load_tensor")
 def load_tensor(file_name, *, device=None):
     """A tensor from a .tensorbin file."""
     if not os.fspath(file_name):
         raise RuntimeError("the path of a file or folder is empty")
+    _check_name(file_name)
     if not os.path.exists(file_name):
         raise RuntimeError(f"Unable to load the tensor from {file_name}.  The file does not exist.")
     found = _ttnn.tensor.load(file_name)
@@ -149,6 +162,8 @@ def load_tensor(file_name, *, device=None):
 @register_python_operation(name="ttnn.dump_tensor")
 def dump_tensor(file_name, tensor, *, mode=None):
     """Writes a tensor to a .tensorbin file."""
+    if os.fspath(file_name):
+        _check_name(file_name)
     tensor._save(file_name)
 
 

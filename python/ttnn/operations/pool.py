@@ -96,3 +96,18 @@ def golden_grid_sample(
     if not batch_output_channels:
         return found
     return found.reshape(batch, rows, places.shape[2] // together, found.shape[3] * together)
+
+
+def golden_rotate(input_tensor, angle, center=None, fill=0.0, expand=False, interpolation_mode="nearest", **unused):
+    """Pixels of the image in the places where those of the result come from. Middles of pixels are whole numbers; a center that is given counts from corners."""
+    import torch
+
+    image = input_tensor.permute(0, 3, 1, 2).float()
+    height, width = image.shape[2:]
+    turn = torch.deg2rad(torch.tensor(float(angle), dtype=torch.float64))
+    x0, y0 = (center[0] - 0.5, center[1] - 0.5) if center is not None else ((width - 1) / 2, (height - 1) / 2)
+    dy, dx = torch.meshgrid(torch.arange(height) - y0, torch.arange(width) - x0, indexing="ij")
+    x, y = dx * turn.cos() - dy * turn.sin() + x0, dx * turn.sin() + dy * turn.cos() + y0
+    places = torch.stack([(2 * x + 1) / width - 1, (2 * y + 1) / height - 1], -1).float().expand(image.shape[0], -1, -1, -1)
+    found = torch.nn.functional.grid_sample(image - fill, places, interpolation_mode, "zeros", False) + fill
+    return found.permute(0, 2, 3, 1).to(input_tensor.dtype)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/cpu/strips.h"
+#include "base/deadline.h"
 #include "base/large.h"
 #include "tensor/shape.h"
 
@@ -74,10 +75,12 @@ struct tt_plane_part tt_attention_part(const struct tt_attention *work, uint64_t
 const float *tt_attention_keys(float *room, const struct tt_attention *work,
 			       const struct tt_planes *planes, const uint64_t at[4])
 {
-	uint64_t batch = !work->pages.data && planes->outer == 1 ? 0 : at[0], count = at[3];
+	uint64_t batch = !work->pages.data && planes->outer == 1 ? 0 : at[0] + work->job->slot;
+	uint64_t count = at[3];
 
 	for (uint64_t done = 0; done < count;) {
-		struct tt_plane_part part = {.inner = at[1], .rows = (uint32_t)(count - done)};
+		struct tt_plane_part part = {.inner = at[1] / (work->key_heads / planes->inner),
+					     .rows = (uint32_t)(count - done)};
 		float *to = room + done * planes->width;
 		const float *rows;
 
@@ -101,12 +104,12 @@ const float *tt_attention_mask(size_t *step, float *room, const struct tt_attent
 	struct tt_planes columns = *mask;
 
 	*step = scores->count;
-	if (!work->job->mask)
+	if (!work->masked)
 		return NULL;
 	if (work->job->decode)
 		part = (struct tt_plane_part){scores->batch, 0, scores->head, 1};
 	part.outer = mask->outer == 1 ? 0 : part.outer;
-	part.inner = mask->inner == 1 ? 0 : part.inner;
+	part.inner = mask->inner == 1 ? 0 : part.inner * mask->inner / work->heads;
 	if (mask->rows == 1) {
 		part.row = 0;
 		part.rows = 1;
@@ -125,7 +128,8 @@ void tt_attention_begin(float *largest, double *sum, const struct tt_attention *
 	*sum = 0;
 	if (!work->job->sink)
 		return;
-	*largest = ((const float *)work->sink.block)[head];
+	*largest =
+		((const float *)work->sink.block)[head * work->sink_step] * (float)work->job->scale;
 	*sum = 1;
 }
 
@@ -142,7 +146,7 @@ static tt_status check_mask(const struct tt_attention *work)
 	uint64_t inner = work->job->decode ? 1 : work->heads;
 	uint64_t rows = work->job->decode ? work->heads : work->rows;
 
-	if (!is_one_or(mask->outer, work->batches) || !is_one_or(mask->inner, inner) ||
+	if (!is_one_or(mask->outer, work->batches) || !mask->inner || inner % mask->inner ||
 	    !is_one_or(mask->rows, rows))
 		return tt_fail(TTNN_INTERNAL, "the mask cannot be broadcast to the scores");
 	return TTNN_OK;
@@ -158,26 +162,28 @@ static tt_status set_sizes(struct tt_attention *work)
 	work->rows = job->decode ? 1 : work->q.rows;
 	work->width = work->q.width;
 	work->out_width = work->out.width;
-	work->key_heads = work->k.inner;
+	work->key_heads = work->k.inner > work->v.inner ? work->k.inner : work->v.inner;
+	work->pages.modulo = job->modulo;
 	work->columns = work->k.rows;
 	if (work->pages.data)
 		work->columns *= work->pages.blocks;
-	if (job->mask && work->mask.width < work->columns)
+	if (work->masked && work->mask.width < work->columns)
 		work->columns = work->mask.width;
-	fits = work->k.width == work->width && work->key_heads &&
-	       work->heads % work->key_heads == 0 &&
-	       (work->pages.data || is_one_or(work->k.outer, work->batches)) &&
+	fits = work->k.width == work->width && work->k.inner && work->v.inner &&
+	       work->heads % work->key_heads == 0 && work->key_heads % work->k.inner == 0 &&
+	       work->key_heads % work->v.inner == 0 &&
+	       (work->pages.data || is_one_or(work->k.outer, job->slot + work->batches) ||
+		work->k.outer > job->slot + work->batches) &&
 	       (!work->pages.data || work->pages.batches >= work->batches) &&
 	       work->out.outer == work->q.outer && work->out.inner == work->q.inner &&
 	       work->out.rows == work->q.rows && (!job->decode || work->q.outer == 1) &&
-	       (work->shared
-			? work->out_width <= work->width
-			: work->v.outer == work->k.outer && work->v.inner == work->k.inner &&
-				  work->v.rows == work->k.rows && work->v.width == work->out_width);
+	       (work->shared ? work->out_width <= work->width
+			     : work->v.outer == work->k.outer && work->v.rows == work->k.rows &&
+				       work->v.width == work->out_width);
 	if (!fits)
 		return tt_fail(TTNN_INTERNAL, "queries, keys and values do not go together");
 	work->groups = work->heads / work->key_heads;
-	return job->mask ? check_mask(work) : TTNN_OK;
+	return work->masked ? check_mask(work) : TTNN_OK;
 }
 
 /* ---- the job ------------------------------------------------------------------------------------ */
@@ -202,10 +208,52 @@ static tt_status open_small(struct tt_scratch *out, struct tt_session *session,
 	return tt_cpu_copy(&out->area, &area);
 }
 
+/* A mask out of the blocks of columns that rows choose; one that is chosen n times counts n times. */
+static tt_status open_chosen(struct tt_attention *work, struct tt_session *session)
+{
+	const struct tt_attention_job *job = work->job;
+	const struct ttnn_shape *shape = &job->chosen->spec.shape;
+	uint32_t each = tt_shape_last(shape, 1), columns = (uint32_t)work->k.rows;
+	uint64_t rows = (uint64_t)tt_shape_last(shape, 2) * tt_shape_last(shape, 3);
+	struct ttnn_shape all =
+		TT_SHAPE(1, tt_shape_last(shape, 3), tt_shape_last(shape, 2), columns);
+	struct tt_scratch list = {0};
+	tt_status status = open_small(&list, session, job->chosen, TTNN_UINT32);
+
+	if (status == TTNN_OK)
+		status = tt_scratch_init(&work->chosen, &all, TTNN_FLOAT32, NULL);
+	for (uint64_t i = 0; status == TTNN_OK && i < rows; i++) {
+		const uint32_t *choice = (const uint32_t *)list.block + i * each;
+		float *mask = (float *)work->chosen.block + i * columns;
+
+		if (tt_deadline_stop()) {
+			status = tt_deadline_check();
+			break;
+		}
+		for (uint32_t j = 0; j < columns; j++)
+			mask[j] = -INFINITY;
+		for (uint32_t n = 0; n < each && status == TTNN_OK; n++) {
+			uint64_t from = (uint64_t)choice[n] * job->block;
+
+			if (choice[n] == UINT32_MAX)
+				continue;
+			if (from + job->block > columns)
+				status =
+					tt_fail(TTNN_INVALID, "block %u of %u columns is beyond %u",
+						choice[n], job->block, columns);
+			for (uint64_t j = from; j < from + job->block && status == TTNN_OK; j++)
+				mask[j] = mask[j] == -INFINITY ? 0 : logf(expf(mask[j]) + 1);
+		}
+	}
+	tt_scratch_deinit(&list);
+	TT_TRY(status);
+	return tt_planes_init(&work->mask, &work->chosen.area);
+}
+
 static tt_status open_inputs(struct tt_attention *work, struct tt_session *session)
 {
 	const struct tt_attention_job *job = work->job;
-	uint64_t count;
+	uint64_t count, heads;
 
 	TT_TRY(open_planes(&work->q, session, job->q));
 	TT_TRY(open_planes(&work->k, session, job->k));
@@ -213,14 +261,19 @@ static tt_status open_inputs(struct tt_attention *work, struct tt_session *sessi
 	work->v = work->k;
 	if (job->v)
 		TT_TRY(open_planes(&work->v, session, job->v));
-	if (job->mask)
+	work->masked = job->mask || job->chosen;
+	if (job->chosen)
+		TT_TRY(open_chosen(work, session));
+	else if (job->mask)
 		TT_TRY(open_planes(&work->mask, session, job->mask));
 	TT_TRY(tt_pages_read(&work->pages, session, job->pages));
 	if (job->sink) {
 		TT_TRY(open_small(&work->sink, session, job->sink, TTNN_FLOAT32));
 		TT_TRY(tt_cpu_volume(&count, job->sink));
-		if (count < (job->decode ? work->q.rows : work->q.inner))
+		heads = job->decode ? work->q.rows : work->q.inner;
+		if (count < heads)
 			return tt_fail(TTNN_INTERNAL, "there is not a sink for each head");
+		work->sink_step = count / heads;
 	}
 	if (job->segments) {
 		TT_TRY(open_small(&work->bounds, session, job->segments, TTNN_INT32));
@@ -256,7 +309,7 @@ static tt_status run(struct tt_attention *work, const struct tt_area *out)
 	/* In decoding, heads are rows of one plane: they are stored together. */
 	bool few = work->job->decode || work->groups * work->rows <= FEW_ROWS;
 	bool apart = out->data != work->k.area.data && out->data != work->v.area.data &&
-		     (!work->job->mask || out->data != work->mask.area.data) &&
+		     (!work->masked || out->data != work->mask.area.data) &&
 		     (!few || out->data != work->q.area.data);
 	struct tt_scratch scratch = {0};
 	tt_status status = TTNN_OK;
@@ -297,6 +350,7 @@ static tt_status attention_open(struct tt_attention *work, struct tt_session *se
 		tt_large_free(work->starts, (size_t)work->batches * sizeof(*work->starts));
 	tt_scratch_deinit(&work->pages.scratch);
 	tt_scratch_deinit(&work->sink);
+	tt_scratch_deinit(&work->chosen);
 	tt_scratch_deinit(&work->bounds);
 	return status;
 }

@@ -23,6 +23,9 @@ struct tt_attention {
 	struct tt_pages pages;
 	int64_t *starts;                /* for each batch */
 	struct tt_scratch sink, bounds; /* float32; int32 */
+	struct tt_scratch chosen;       /* the mask that a choice of columns makes */
+	bool masked;
+	uint64_t sink_step; /* from the sink of a head to that of the next */
 	uint32_t segments;
 	uint64_t batches, heads, groups, rows; /* groups: heads for each key head */
 	uint64_t key_heads, columns, width, out_width;

@@ -13,7 +13,9 @@ struct work {
 	struct tt_planes cache, in;
 	struct tt_pages pages;
 	int64_t *starts;
-	uint64_t batch_start, batches, heads, rows, width;
+	uint64_t batch_start, batches, heads, width;
+	uint64_t first, rows; /* of the input's rows: from first to before rows */
+	uint64_t valid;       /* so many rows are */
 	bool decode;
 	_Atomic tt_status status;
 };
@@ -75,7 +77,7 @@ static void write_heads(void *context, size_t begin, size_t end)
 	tt_status status = rooms ? TTNN_OK : tt_fail_nomem();
 
 	for (uint64_t n = begin; n < end && status == TTNN_OK; n++) {
-		uint64_t at[3] = {n / work->heads, n % work->heads, 0}, done;
+		uint64_t at[3] = {n / work->heads, n % work->heads, work->first}, done;
 
 		if (work->starts[at[0]] < 0)
 			continue;
@@ -98,7 +100,7 @@ static tt_status check(const struct work *work)
 	for (uint64_t batch = 0; batch < work->batches; batch++) {
 		struct tt_plane_part part = {.rows = UINT32_MAX};
 
-		for (uint64_t row = 0; work->starts[batch] >= 0 && row < work->rows;
+		for (uint64_t row = work->first; work->starts[batch] >= 0 && row < work->rows;
 		     row += part.rows) {
 			part.rows = UINT32_MAX;
 			TT_TRY(tt_pages_find(&part, &work->pages, &work->cache,
@@ -109,11 +111,35 @@ static tt_status check(const struct work *work)
 	return TTNN_OK;
 }
 
+static tt_status first_of(int64_t *out, struct tt_session *session, struct tt_tensor *tensor)
+{
+	int64_t *index;
+
+	TT_TRY(tt_starts_read(&index, session, &(struct tt_starts){.tensor = tensor}, 1));
+	*out = *index;
+	tt_large_free(index, sizeof(*index));
+	return TTNN_OK;
+}
+
+/* Of rows that share places the last ones stay; those behind what is valid are left out. */
+static void choose_rows(struct work *work)
+{
+	uint64_t block = work->cache.rows, modulo = work->pages.modulo;
+
+	work->rows = work->decode ? 1 : work->in.rows;
+	if (!work->pages.data)
+		work->rows = least(work->rows, work->cache.rows);
+	if (work->valid < work->rows)
+		work->rows = least(work->rows, (work->valid + block - 1) / block * block);
+	if (modulo && work->rows > modulo)
+		work->first = work->rows - modulo;
+}
+
 static tt_status open_areas(struct work *work, const struct tt_cache_job *job,
 			    struct tt_session *session)
 {
 	struct tt_area in, cache;
-	int64_t *index;
+	int64_t index;
 
 	TT_TRY(tt_session_read(&in, session, job->in));
 	TT_TRY(tt_planes_init(&work->in, &in));
@@ -124,10 +150,15 @@ static tt_status open_areas(struct work *work, const struct tt_cache_job *job,
 	TT_TRY(tt_pages_read(&work->pages, session, job->pages));
 	work->batch_start = job->batch_start;
 	if (job->batch_index) {
-		TT_TRY(tt_starts_read(&index, session,
-				      &(struct tt_starts){.tensor = job->batch_index}, 1));
-		work->batch_start = (uint64_t)*index;
-		tt_large_free(index, sizeof(*index));
+		TT_TRY(first_of(&index, session, job->batch_index));
+		work->batch_start = (uint64_t)index;
+	}
+	work->pages.modulo = job->modulo;
+	work->valid = UINT64_MAX;
+	if (job->valid) {
+		TT_TRY(first_of(&index, session, job->valid));
+		if (index > 0)
+			work->valid = (uint64_t)index;
 	}
 	TT_TRY(tt_session_write(&cache, session, job->cache, true));
 	return tt_planes_init(&work->cache, &cache);
@@ -139,9 +170,7 @@ static tt_status cache_run(struct work *work)
 	uint64_t elements;
 
 	work->heads = least(heads, work->cache.inner);
-	work->rows = work->decode ? 1 : work->in.rows;
-	if (!work->pages.data)
-		work->rows = least(work->rows, work->cache.rows);
+	choose_rows(work);
 	work->width = least(work->in.width, work->cache.width);
 	TT_TRY(check(work));
 	elements = (work->rows + CHUNK) * work->width;

@@ -33,6 +33,18 @@ struct work {
 
 /* ---- what windows see ---------------------------------------------------------------------------- */
 
+/* Whether a place is in the image; with replicated padding it is moved there. */
+static bool is_inside(const struct work *work, int64_t *y, int64_t *x)
+{
+	int64_t height = work->window->height, width = work->window->width;
+
+	if (work->job->replicate) {
+		*y = *y < 0 ? 0 : *y >= height ? height - 1 : *y;
+		*x = *x < 0 ? 0 : *x >= width ? width - 1 : *x;
+	}
+	return *y >= 0 && *x >= 0 && *y < height && *x < width;
+}
+
 /* Elements [from, from + count) of what a window sees in one input pixel; zeros outside. */
 static void copy_tap(uint8_t *to, const struct work *work, const struct tt_pixel *pixel,
 		     uint32_t tap, const size_t part[2])
@@ -46,7 +58,7 @@ static void copy_tap(uint8_t *to, const struct work *work, const struct tt_pixel
 			 : tt_images_at(window, 1, pixel->x, kx);
 	uint64_t from = (uint64_t)work->group * work->in_group + part[0];
 
-	if (y < 0 || x < 0 || y >= window->height || x >= window->width) {
+	if (!is_inside(work, &y, &x)) {
 		memset(to, 0, part[1] * work->bytes);
 		return;
 	}
@@ -88,7 +100,8 @@ static void copy_line(uint8_t *to, const struct work *work, const struct tt_pixe
 
 static bool has_lines(const struct work *work)
 {
-	return !work->job->transposed && work->window->dilation[1] == 1 && work->job->groups == 1;
+	return !work->job->transposed && !work->job->replicate && work->window->dilation[1] == 1 &&
+	       work->job->groups == 1;
 }
 
 static struct tt_matrix seen(const void *context, float *room, const struct tt_gemm_part *part)
@@ -261,6 +274,29 @@ static tt_status pack_weights(struct work *work, const struct tt_area *rows)
 	return status;
 }
 
+/*
+ * The rows of weights that are used. Prepared weights of groups are as large as those of all
+ * channels together, and nearly all of that is never read.
+ */
+static struct tt_area used_rows(const struct work *work, const struct tt_area *all)
+{
+	const struct tt_conv_job *job = work->job;
+	uint64_t taps = (uint64_t)job->window.kernel[0] * job->window.kernel[1];
+	uint64_t rows = job->slices * taps * job->depth;
+	uint32_t width = tt_shape_last(&all->shape, 1);
+	struct tt_area used = *all;
+
+	if (job->form != TT_WEIGHT_MATRIX || rows >= tt_shape_last(&all->shape, 2))
+		return used;
+	used.shape = TT_SHAPE((uint32_t)rows, width);
+	used.step[0] = 1;
+	if (all->tile.height)
+		used.rows = (rows + all->tile.height - 1) / all->tile.height * all->tile.height;
+	else
+		used.rows = rows;
+	return used;
+}
+
 static tt_status open_weights(struct work *work, struct tt_session *session)
 {
 	const struct tt_conv_job *job = work->job;
@@ -274,7 +310,7 @@ static tt_status open_weights(struct work *work, struct tt_session *session)
 		.fns = work->fns,
 	};
 	struct tt_scratch scratch = {0};
-	struct tt_area rows;
+	struct tt_area rows, used;
 	size_t bytes;
 	tt_status status;
 
@@ -286,7 +322,8 @@ static tt_status open_weights(struct work *work, struct tt_session *session)
 	if (__builtin_mul_overflow(group_bytes(work), (size_t)job->groups, &bytes))
 		return tt_fail_nomem();
 	TT_TRY(tt_weights_new(&work->weights, &key, bytes));
-	status = tt_cpu_rows(&rows, &scratch, &key.area,
+	used = used_rows(work, &key.area);
+	status = tt_cpu_rows(&rows, &scratch, &used,
 			     is_single(work) ? TTNN_FLOAT32 : kept_dtype(key.area.dtype));
 	if (status == TTNN_OK)
 		status = pack_weights(work, &rows);
@@ -338,7 +375,7 @@ static void run_single(void *context, size_t begin, size_t end)
 			int64_t x = back ? tt_images_back(window, 1, pixel.x, kx)
 					 : tt_images_at(window, 1, pixel.x, kx);
 
-			if (y < 0 || x < 0 || y >= window->height || x >= window->width)
+			if (!is_inside(work, &y, &x))
 				continue;
 			seen_by[count] = (const float *)work->pixels +
 					 tt_images_number(window, pixel.batch, y, x) * channels;

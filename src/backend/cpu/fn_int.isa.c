@@ -96,7 +96,7 @@ static inline int64_t clamp(int64_t x, int64_t low, int64_t high)
 	X(SIGNBIT, v < 0)                                                                          \
 	X(GEZ, v >= 0)                                                                             \
 	X(LEZ, v <= 0)                                                                             \
-	X(RELU_MAX, clamp(v, 0, p))                                                                \
+	X(RELU_MAX, clamp(v < p ? v : p, 0, INT64_MAX))                                            \
 	X(RELU6, clamp(v, 0, 6))                                                                   \
 	X(RELU_MIN, v > p ? v : p)                                                                 \
 	X(MAXIMUM, v > p ? v : p)                                                                  \

@@ -72,6 +72,30 @@ static inline float remainder_floor(float a, float b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* Nothing to a negative power is no number. */
+static inline float power(float x, float exponent)
+{
+	return x == 0 && exponent < 0 ? NAN : powf(x, exponent);
+}
+
+/* By multiplying again and again; the exponent is small and no fraction. */
+static inline float power_whole(float x, float exponent)
+{
+	float out = x;
+
+	if (!(exponent >= 1 && exponent <= 8 && exponent == floorf(exponent)))
+		return power(x, exponent);
+	for (float n = 1; n < exponent; n++)
+		out *= x;
+	return out;
+}
+
+/* What is too small for a normal number is 0. */
+static inline float flush(float x)
+{
+	return fabsf(x) < 1.17549435e-38f ? 0 : x;
+}
+
 static inline float xielu(float x, float up, float down)
 {
 	float below = (tt_expm1(x < -1e-6f ? x : -1e-6f) - x) * down + 0.5f * x;
@@ -116,16 +140,16 @@ static inline float xielu(float x, float up, float down)
 	X(LTZ, v < 0)                                                                              \
 	X(GEZ, v >= 0)                                                                             \
 	X(LEZ, v <= 0)                                                                             \
-	X(RELU_MAX, tt_clamp(v, 0, p))                                                             \
+	X(RELU_MAX, tt_clamp(v > p ? p : v, 0, INFINITY))                                          \
 	X(RELU_MIN, v > p ? v : p)                                                                 \
 	X(MAXIMUM, v > p ? v : p)                                                                  \
 	X(MINIMUM, v < p ? v : p)                                                                  \
-	X(POWER, powf(v, p))                                                                       \
-	X(POWER_ITERATIVE, powf(v, p))                                                             \
+	X(POWER, power(v, p))                                                                      \
+	X(POWER_ITERATIVE, power_whole(v, p))                                                      \
 	X(LEAKY_RELU, v < 0 ? v * p : v)                                                           \
 	X(PRELU_SFPU, v < 0 ? v * p : v)                                                           \
 	X(ELU, v > 0 ? v : p * tt_expm1(v))                                                        \
-	X(EXP2, tt_exp2(v))                                                                        \
+	X(EXP2, flush(tt_exp2(v)))                                                                 \
 	X(HEAVISIDE, v < 0 ? 0 : v == 0 ? p : 1.0f)                                                \
 	X(EXPM1, tt_expm1(v))                                                                      \
 	X(SIGNBIT, tt_as_bits(v) >> 31)                                                            \
@@ -146,7 +170,7 @@ static inline float xielu(float x, float up, float down)
 	X(ISFINITE, (tt_as_bits(v) & 0x7f800000u) != 0x7f800000u)                                  \
 	X(ERFINV, erfinv_one(v))                                                                   \
 	X(I0, bessel_one(v, 0))                                                                    \
-	X(I1, bessel_one(v, 1))                                                                    \
+	X(I1, bessel_one(tt_clamp(v, -88.5f, 88.5f), 1))                                           \
 	X(TAN, tanf(v))                                                                            \
 	X(RSUB, p - v)                                                                             \
 	X(RDIV, p / v)                                                                             \
@@ -171,8 +195,8 @@ static inline float xielu(float x, float up, float down)
 	X(FMOD, fmodf(v, p))                                                                       \
 	X(FILL, ((void)v, p))                                                                      \
 	X(MISH, v *tt_tanh(tt_softplus(v, 1.0f, 20.0f)))                                           \
-	X(HARDMISH, v *tt_clamp(v * 0.2f + 0.7f, 0, 1.0f))                                         \
-	X(TANHSHRINK, v - tt_tanh(v))                                                              \
+	X(HARDMISH, v *tt_clamp(v * 0.5f + 1.0f, 0, 1.0f))                                         \
+	X(TANHSHRINK, tt_tanhshrink(v))                                                            \
 	X(THRESHOLD, v > p ? v : q)                                                                \
 	X(SOFTSHRINK, v > p ? v - p : v < -p ? v + p : 0)                                          \
 	X(HARDSHRINK, v > p || v < -p ? v : 0)                                                     \
@@ -285,7 +309,7 @@ static void unary_ROUND(float *out, const float *x, size_t count, const double *
 	X(REMAINDER, remainder_floor(l, r))                                                        \
 	X(FMOD, fmodf(l, r))                                                                       \
 	X(RSUB, r - l)                                                                             \
-	X(POWER, powf(l, r))                                                                       \
+	X(POWER, power(l, r))                                                                      \
 	X(QUANT, rintf(l / r + p))                                                                 \
 	X(REQUANT, rintf(l *r + p))                                                                \
 	X(DEQUANT, (l - p) * r)                                                                    \

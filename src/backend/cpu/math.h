@@ -96,19 +96,23 @@ static inline float tt_exp2(float x)
 	return x != x ? x : p;
 }
 
-/* e^x - 1; 3 ulp */
+/* e^x - 1, by way of float64; half an ulp */
 static inline float tt_expm1(float x)
 {
-	float p = 2.4801587e-5f;
+	double clamped = tt_min(tt_max(x, -104.0f), 89.0f);
+	double n = clamped * 1.4426950408889634 + 6755399441055744.0 - 6755399441055744.0;
+	double r = clamped - n * 0.69314718055994531, p = 2.48015873e-5, scale;
+	uint64_t bits = (uint64_t)(uint32_t)((int32_t)n + 1023) << 52;
 
-	p = p * x + 1.9841270e-4f;
-	p = p * x + 1.3888889e-3f;
-	p = p * x + 8.3333333e-3f;
-	p = p * x + 4.1666667e-2f;
-	p = p * x + 1.6666667e-1f;
-	p = p * x + 0.5f;
-	p = p * x * x + x;
-	return fabsf(x) < 0.35f ? p : tt_exp(x) - 1.0f;
+	memcpy(&scale, &bits, sizeof(scale));
+	p = p * r + 1.98412698e-4;
+	p = p * r + 1.3888888889e-3;
+	p = p * r + 8.3333333333e-3;
+	p = p * r + 4.16666666667e-2;
+	p = p * r + 1.66666666667e-1;
+	p = p * r + 0.5;
+	p = p * r * r + r;
+	return x == 0 || x != x ? x : (float)(scale * p + (scale - 1.0));
 }
 
 /* x = m × 2^e with m in [sqrt(1/2), sqrt(2)): returns ln(m) - (m - 1) and both parts. */
@@ -183,19 +187,29 @@ static inline float tt_sigmoid(float x)
 	return x < 0 ? t * big : big;
 }
 
-/* Odd polynomial near zero, where 1 - 2/(e^2x + 1) would lose digits. 3 ulp */
-static inline float tt_tanh(float x)
+/* tanh(x) - x for |x| < 0.625: an odd polynomial. */
+static inline float tt_tanh_less(float x)
 {
-	float a = fabsf(x), z = x * x;
-	float t = 1.0f - 2.0f / (tt_exp(2.0f * a) + 1.0f);
-	float p = -5.70498872745e-3f;
+	float z = x * x, p = -5.70498872745e-3f;
 
 	p = p * z + 2.06390887954e-2f;
 	p = p * z - 5.37397155531e-2f;
 	p = p * z + 1.33314422036e-1f;
 	p = p * z - 3.33332819422e-1f;
-	p = p * z * x + x;
-	return a < 0.625f ? p : copysignf(t, x);
+	return p * z * x;
+}
+
+/* Near zero 1 - 2/(e^2x + 1) would lose digits. 3 ulp */
+static inline float tt_tanh(float x)
+{
+	float a = fabsf(x), t = 1.0f - 2.0f / (tt_exp(2.0f * a) + 1.0f);
+
+	return copysignf(a < 0.625f ? tt_tanh_less(x) + x : t, x);
+}
+
+static inline float tt_tanhshrink(float x)
+{
+	return fabsf(x) < 0.625f ? -tt_tanh_less(x) : x - tt_tanh(x);
 }
 
 /*

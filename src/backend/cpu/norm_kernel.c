@@ -9,6 +9,7 @@
 #include "base/large.h"
 #include "base/pool.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 #define STRIP_ELEMENTS 16384
 #define GROUP_COLUMNS 64 /* that one task looks at */
@@ -265,15 +266,33 @@ static tt_status check(const struct tt_norm_job *job)
 		if (!vectors[i])
 			continue;
 		TT_TRY(tt_cpu_volume(&volume, vectors[i]));
-		if (volume < channels)
+		if (volume < tt_norm_vector(channels, job->part))
 			return tt_fail(TTNN_INTERNAL, "%llu elements for %llu channels",
 				       (unsigned long long)volume, (unsigned long long)channels);
 	}
 	return tt_finish_check(job->post, job->post_count);
 }
 
+/* The elements of a vector whose parts are padded to whole tiles, side by side. */
+static tt_status join_parts(struct work *work, int which, struct tt_scratch *scratch)
+{
+	const struct tt_norm_job *job = work->job;
+	uint32_t channels = tt_shape_last(&job->in->spec.shape, 1);
+	uint64_t stride = (job->part + TT_TILE - 1) / TT_TILE * TT_TILE;
+	const float *from = work->vector[which];
+	float *to;
+
+	TT_TRY(tt_scratch_init(scratch, &TT_SHAPE(channels), TTNN_FLOAT32, NULL));
+	to = scratch->area.data;
+	for (uint32_t c = 0; c < channels; c++)
+		to[c] = from[c / job->part * stride + c % job->part];
+	work->vector[which] = to;
+	return TTNN_OK;
+}
+
+/* A vector may need two scratches: its rows, and these without padding. */
 static tt_status open_vectors(struct work *work, struct tt_session *session,
-			      struct tt_scratch scratch[VECTORS])
+			      struct tt_scratch scratch[2 * VECTORS])
 {
 	const struct tt_norm_job *job = work->job;
 	const struct tt_tensor *vectors[VECTORS] = {job->gamma, job->beta, job->mean,
@@ -287,6 +306,8 @@ static tt_status open_vectors(struct work *work, struct tt_session *session,
 		TT_TRY(tt_session_read(&area, session, vectors[i]));
 		TT_TRY(tt_cpu_rows(&rows, &scratch[i], &area, TTNN_FLOAT32));
 		work->vector[i] = rows.data;
+		if (job->part && job->part % TT_TILE)
+			TT_TRY(join_parts(work, i, &scratch[VECTORS + i]));
 	}
 	return TTNN_OK;
 }
@@ -310,7 +331,7 @@ static tt_status norm_run(struct work *work, struct tt_session *session)
 tt_status tt_cpu_norm(const struct tt_norm_job *job)
 {
 	struct work work = {.job = job, .fns = tt_sums_get()};
-	struct tt_scratch scratch[VECTORS] = {0};
+	struct tt_scratch scratch[2 * VECTORS] = {0};
 	struct tt_session session = {0};
 	uint64_t volume;
 	tt_status status;
@@ -322,7 +343,7 @@ tt_status tt_cpu_norm(const struct tt_norm_job *job)
 	status = open_vectors(&work, &session, scratch);
 	if (status == TTNN_OK)
 		status = norm_run(&work, &session);
-	for (int i = 0; i < VECTORS; i++)
+	for (int i = 0; i < 2 * VECTORS; i++)
 		tt_scratch_deinit(&scratch[i]);
 	return tt_session_end(&session, status);
 }

@@ -117,6 +117,8 @@ tt_status tt_pages_find(struct tt_plane_part *part, const struct tt_pages *pages
 {
 	uint64_t block, left;
 
+	if (pages->data && pages->modulo)
+		row %= pages->modulo;
 	part->row = row;
 	part->outer = batch;
 	if (pages->data) {

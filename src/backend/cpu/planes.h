@@ -53,6 +53,7 @@ struct tt_pages {
 	struct tt_scratch scratch;
 	const int32_t *data; /* NULL: none; then the planes are those of the batch */
 	uint32_t batches, blocks;
+	uint32_t modulo; /* not 0: row j lies where row j % modulo does */
 };
 
 /* The caller deinits the scratch, also on failure. */

@@ -7,7 +7,6 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-#define FACE 16
 /* Blocks: long and low where elements lie side by side in both, else square. */
 #define LONG 1024
 #define SIDE 32
@@ -308,7 +307,7 @@ static uint32_t find_lines(struct line *lines, bool *regular, const struct plan 
 		length = length < in ? length : in;
 		lines[found] = (struct line){place(&plan->x.out, &block->out_at, at),
 					     place(&plan->x.in, &block->in_at, at), length};
-		*regular &= length == FACE;
+		*regular &= length == TT_FACE;
 		i += length;
 	}
 	return found;
@@ -322,12 +321,12 @@ static inline void copy_faces(const struct block *block, const struct line *line
 		for (uint32_t i = 0; i < count; i++)
 			memcpy(block->out + (block->out_row[row] + lines[i].out) * bytes,
 			       block->in + (block->in_row[row] + lines[i].in) * bytes,
-			       FACE * bytes);
+			       TT_FACE * bytes);
 }
 
 static void copy_lines(const struct plan *plan, const struct block *block, uint64_t count)
 {
-	struct line lines[2 * LONG / FACE + 2];
+	struct line lines[2 * LONG / TT_FACE + 2];
 	size_t bytes = plan->copy->bytes;
 	bool regular;
 	uint32_t found = find_lines(lines, &regular, plan, block, count);

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "tensor/tile.h"
 
-#define RECENT 64
+#define RECENT 1024 /* more than a large model has, or none of its weights would be known again */
 #define MOST_BYTES ((size_t)2 << 30)
 
 static void forget_users(struct tt_lock *unused);

@@ -79,6 +79,8 @@ static tt_status sdpa_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = q->shape;
 
 	TT_TRY(tt_heads_need_rank(&shape, 3));
+	if (launch->attrs[MLA].boolean)
+		shape.dim[3] = (uint32_t)launch->attrs[V_WIDTH].integer;
 	if (launch->attrs[CONCAT].boolean)
 		shape = TT_SHAPE(shape.dim[0], 1, shape.dim[2], shape.dim[1] * shape.dim[3]);
 	return tt_infer_one(launch, &shape, q->dtype, TTNN_TILE);
@@ -91,7 +93,7 @@ static bool narrow(enum ttnn_dtype dtype)
 
 static tt_status check_kinds(const struct tt_launch *launch)
 {
-	for (int i = Q; i <= V; i++) {
+	for (int i = Q; i <= (launch->inputs[V] ? V : K); i++) {
 		const struct ttnn_tensor_spec *spec = &launch->inputs[i]->spec;
 
 		TT_REQUIRE(spec->layout == TTNN_TILE, "(input_tensor->layout() == Layout::TILE)",
@@ -130,27 +132,72 @@ static tt_status check_chunks(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Values that the keys hold, or of their own; what does not fit is left to chance upstream. */
+static tt_status check_latent(const struct tt_launch *launch)
+{
+	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
+	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
+	const struct tt_tensor *values = launch->inputs[V];
+	const uint32_t *v = values ? values->spec.shape.dim : k;
+	uint32_t width = (uint32_t)launch->attrs[V_WIDTH].integer;
+
+	TT_REQUIRE(launch->inputs[PAGES] || width <= q[3], "attrs.head_dim_v.value() <= q_shape[3]",
+		   "Head dimension of V must be less than or equal to head dim of Q, got %u and %u",
+		   width, q[3]);
+	if (k[3] != q[3] || width > k[3])
+		return tt_fail(TTNN_INVALID,
+			       "queries of %u, keys of %u and values of %u columns "
+			       "do not fit together",
+			       q[3], k[3], width);
+	if (v != k &&
+	    (v[0] != k[0] || v[2] != k[2] || !k[1] || !v[1] || v[1] % k[1] || q[1] % v[1]))
+		return tt_fail(TTNN_INVALID,
+			       "values [%u, %u, %u] do not fit keys [%u, %u, %u] of %u heads", v[0],
+			       v[1], v[2], k[0], k[1], k[2], q[1]);
+	if (!launch->inputs[PAGES] && k[0] != 1 && k[0] != q[0])
+		return tt_fail(TTNN_INVALID, "there are %u batches of queries and %u of keys", q[0],
+			       k[0]);
+	return TTNN_OK;
+}
+
+static tt_status check_values(const struct tt_launch *launch)
+{
+	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
+	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
+	const uint32_t *v;
+
+	TT_NEED(launch->inputs[V], "there are no values");
+	v = launch->inputs[V]->spec.shape.dim;
+	if (!launch->inputs[PAGES]) {
+		TT_REQUIRE(k[0] == q[0] && v[0] == q[0], "k_shape[0] == B && v_shape[0] == B",
+			   "K and V batch must match. Got K: %u, V: %u", k[0], v[0]);
+		TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv",
+			   "K and V num_heads must match. Got K: %u, V: %u", k[1], v[1]);
+		TT_REQUIRE(v[2] == k[2], "v_shape[2] == Sk",
+			   "K and V sequence length must match. Got K: %u, V: %u", k[2], v[2]);
+	} else {
+		TT_REQUIRE(v[2] == k[2], "k_page_size_cache == v_shape[2]",
+			   "K page size must match V page size. Got K: %u, V: %u", k[2], v[2]);
+		TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv",
+			   "K and V num_heads must match. Got K: %u, V: %u", k[1], v[1]);
+	}
+	TT_REQUIRE(k[3] == q[3] && v[3] == q[3], "k_shape[3] == DH && v_shape[3] == DH",
+		   "K and V hidden dim must match. Got K: %u, V: %u", k[3], v[3]);
+	return TTNN_OK;
+}
+
 /* Keys and values in pages have other lengths and batches than the queries. */
 static tt_status check_shapes(const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
-	const uint32_t *v = launch->inputs[V]->spec.shape.dim;
 
-	if (!launch->inputs[PAGES]) {
-		TT_REQUIRE(!launch->attrs[CAUSAL].boolean || q[2] == k[2], "Sq == Sk",
-			   "Causal SDPA requires Q and K to have the same sequence length. Got Q: "
-			   "%u, K: %u",
-			   q[2], k[2]);
-		TT_REQUIRE(k[0] == q[0] && v[0] == q[0], "k_shape[0] == B && v_shape[0] == B",
-			   "K and V batch must match. Got K: %u, V: %u", k[0], v[0]);
-		TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv",
-			   "K and V num_heads must match. Got K: %u, V: %u", k[1], v[1]);
-	}
-	TT_REQUIRE(v[2] == k[2], "v_shape[2] == Sk",
-		   "K and V sequence length must match. Got K: %u, V: %u", k[2], v[2]);
-	TT_REQUIRE(k[3] == q[3] && v[3] == q[3], "k_shape[3] == DH && v_shape[3] == DH",
-		   "K and V hidden dim must match. Got K: %u, V: %u", k[3], v[3]);
+	TT_REQUIRE(launch->inputs[PAGES] || !launch->attrs[CAUSAL].boolean || q[2] == k[2],
+		   "Sq == Sk",
+		   "Causal SDPA requires Q and K to have the same sequence length. Got Q: "
+		   "%u, K: %u",
+		   q[2], k[2]);
+	TT_TRY(launch->attrs[MLA].boolean ? check_latent(launch) : check_values(launch));
 	TT_REQUIRE(
 		k[1] > 0 && q[1] >= k[1] && q[1] % k[1] == 0,
 		"nkv > 0 && nqh >= nkv && nqh % nkv == 0",
@@ -158,6 +205,47 @@ static tt_status check_shapes(const struct tt_launch *launch)
 		"must be greater than 0. Got Q: %u, K: %u",
 		q[1], k[1]);
 	return check_chunks(launch);
+}
+
+/* A table of pages, and a chunk that begins where chunks do and ends within them. */
+static tt_status check_paged(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *pages = &launch->inputs[PAGES]->spec;
+	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
+	const struct ttnn_value *config = &launch->attrs[CONFIG];
+	long long start = (long long)launch->attrs[START].integer, length;
+
+	TT_REQUIRE(start >= 0, "attrs.chunk_start_idx.value() >= 0",
+		   "chunk_start_idx must be non-negative");
+	TT_REQUIRE(pages->layout == TTNN_ROW_MAJOR, "page_table.layout() == Layout::ROW_MAJOR",
+		   "Page table must be row major");
+	TT_REQUIRE(pages->dtype == TTNN_INT32, "page_table.dtype() == DataType::INT32",
+		   "Page table must be int32");
+	if (pages->shape.rank != 2)
+		return tt_fail(TTNN_INVALID, "a page table has two dimensions, not %u",
+			       pages->shape.rank);
+	TT_REQUIRE(pages->shape.dim[0] == q[0], "page_table_shape[0] == B",
+		   "Page table batch size must match input batch size. Got Page table: %u, Input: "
+		   "%u",
+		   pages->shape.dim[0], q[0]);
+	TT_TRY(check_shapes(launch));
+	TT_REQUIRE(start % (long long)tt_sdpa_number(config, TT_SDPA_Q_CHUNK, 1) == 0,
+		   "attrs.chunk_start_idx.value() % q_chunk_size == 0",
+		   "chunk_start_idx must be a multiple of q_chunk_size. Got chunk_start_idx: %lld, "
+		   "q_chunk_size: %llu",
+		   start, (unsigned long long)tt_sdpa_number(config, TT_SDPA_Q_CHUNK, 1));
+	TT_REQUIRE(start % (long long)tt_sdpa_number(config, TT_SDPA_K_CHUNK, 1) == 0,
+		   "attrs.chunk_start_idx.value() % k_chunk_size == 0",
+		   "chunk_start_idx must be a multiple of k_chunk_size. Got chunk_start_idx: %lld, "
+		   "k_chunk_size: %llu",
+		   start, (unsigned long long)tt_sdpa_number(config, TT_SDPA_K_CHUNK, 1));
+	length = (long long)pages->shape.dim[1] * launch->inputs[K]->spec.shape.dim[2];
+	TT_REQUIRE(length - (long long)q[2] >= start,
+		   "kv_length >= q_shape[2] + attrs.chunk_start_idx.value()",
+		   "K's sequence length must be >= Q's sequence length + chunk_start_idx. Got K: "
+		   "%lld, Q: %u, chunk_start_idx: %lld",
+		   length, q[2], start);
+	return TTNN_OK;
 }
 
 static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_tensor_spec *mask)
@@ -232,10 +320,10 @@ static tt_status sdpa_validate(struct tt_launch *launch)
 	TT_TRY(check_kinds(launch));
 	if (mask)
 		TT_TRY(check_mask(launch, &mask->spec));
-	TT_TRY(check_shapes(launch));
+	TT_TRY(launch->inputs[PAGES] ? check_paged(launch) : check_shapes(launch));
 	if (sink)
 		TT_TRY(check_sink(launch, &sink->spec));
-	for (int i = Q; i <= V; i++) {
+	for (int i = Q; i <= (launch->inputs[V] ? V : K); i++) {
 		const struct ttnn_tensor_spec *spec = &launch->inputs[i]->spec;
 
 		TT_REQUIRE(spec->shape.dim[3] == spec->padded.dim[3],
@@ -250,6 +338,7 @@ static tt_status sdpa_validate(struct tt_launch *launch)
 /* How the work is cut, in tiles. */
 struct chunks {
 	uint64_t q, k, width; /* rows and columns of a chunk, and of a head */
+	uint64_t out_width;   /* of a head's values */
 	uint64_t rows;        /* chunks of queries of a head */
 	bool pairs;           /* a core takes a long and a short chunk together */
 	bool twice;           /* it has more than one chunk of queries */
@@ -272,11 +361,14 @@ static tt_status chunks_of(struct chunks *out, const struct tt_launch *launch)
 	out->k = tt_sdpa_number(config, TT_SDPA_K_CHUNK, TT_TILE) / TT_TILE;
 	out->k = out->k ? out->k : 1;
 	out->width = padded->dim[3] / TT_TILE;
+	out->out_width = launch->attrs[MLA].boolean
+				 ? (uint64_t)launch->attrs[V_WIDTH].integer / TT_TILE
+				 : out->width;
 	out->rows = tt_div_up(padded->dim[2] / TT_TILE, out->q);
 	TT_TRY(tt_sdpa_cores(&out->cores, launch, config));
 	cores = ttnn_core_set_cores(out->cores);
-	batches = least(cores, padded->dim[0]);
-	heads = least(cores / batches, padded->dim[1]);
+	batches = padded->dim[0] && cores ? least(cores, padded->dim[0]) : 1;
+	heads = padded->dim[1] && cores ? least(cores / batches, padded->dim[1]) : 1;
 	out->pairs = launch->attrs[CAUSAL].boolean && out->rows % 2 == 0;
 	rows = least(cores / (batches * heads), out->pairs ? out->rows / 2 : out->rows);
 	out->twice = tt_div_up(out->rows, rows ? rows : 1) > 1;
@@ -307,7 +399,7 @@ static uint64_t tile_of(const struct tt_tensor *tensor)
 	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : tt_tile_bytes_of(TTNN_BFLOAT16);
 }
 
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status sdpa_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
 	bool fp32 = tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
@@ -316,7 +408,7 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 	uint64_t segments = in[SEGMENTS] ? tt_aligned_page(in[SEGMENTS]) : 0;
 	uint64_t mask_tile =
 		whole_window(launch) ? tt_tile_bytes_of(TTNN_BFLOAT4_B) : tile_of(in[MASK]);
-	bool plain = !fp32 && !in[PAGES] && !tt_value_given(&launch->attrs[WINDOW]);
+	bool plain = !in[PAGES] && !tt_value_given(&launch->attrs[WINDOW]);
 	struct chunks c = {0};
 
 	TT_TRY(chunks_of(&c, launch));
@@ -325,7 +417,8 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 		TT_CB_ROW(0, "cb_q_in", .pages = c.q * c.width * (c.twice ? 2 : 1),
 			  .page = tile_of(in[Q])),
 		TT_CB_ROW(1, "cb_k_in", .pages = 2 * c.k * c.width, .page = tile_of(in[K])),
-		TT_CB_ROW(2, "cb_v_in", .pages = 2 * c.k * c.width, .page = tile_of(in[V])),
+		TT_CB_ROW(2, "cb_v_in", .pages = 2 * c.k * c.out_width,
+			  .page = tile_of(in[V] ? in[V] : in[K])),
 		TT_CB_ROW(15, NULL, .pages = c.pairs && plain && tt_is_blackhole(launch->device),
 			  .page = 96),
 		TT_CB_ROW(3, "cb_mask_in", .pages = mask_tiles(launch, &c), .page = mask_tile),
@@ -338,14 +431,14 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 		TT_CB_ROW(6, "cb_page_table", .pages = pages != 0, .page = pages),
 		TT_CB_ROW(11, "cb_recip_scratch", .pages = !fp32, .page = small),
 		TT_CB_ROW(24, "cb_qk_im", .pages = c.q * c.k, .page = sums),
-		TT_CB_ROW(25, "cb_out_im_A", .pages = c.q * c.width, .page = small),
-		TT_CB_ROW(26, "cb_out_im_B", .pages = c.q * c.width, .page = small),
+		TT_CB_ROW(25, "cb_out_im_A", .pages = c.q * c.out_width, .page = small),
+		TT_CB_ROW(26, "cb_out_im_B", .pages = c.q * c.out_width, .page = small),
 		TT_CB_ROW(27, "cb_max_A", .pages = c.q, .page = small),
 		TT_CB_ROW(28, "cb_max_B", .pages = c.q, .page = small),
 		TT_CB_ROW(29, "cb_sum_A", .pages = c.q, .page = sums),
 		TT_CB_ROW(30, "cb_sum_B", .pages = c.q, .page = sums),
 		TT_CB_ROW(31, "cb_exp_max_diff", .pages = c.q, .page = small),
-		TT_CB_ROW(16, "cb_out", .pages = (fp32 ? c.q : least(2 * c.q, 4)) * c.width,
+		TT_CB_ROW(16, "cb_out", .pages = (fp32 ? c.q : least(2 * c.q, 4)) * c.out_width,
 			  .page = tile_of(launch->outputs[0])));
 }
 
@@ -455,7 +548,7 @@ static const struct tt_prog program = {
 	.attrs = &schema,
 	.infer = sdpa_infer,
 	.validate = sdpa_validate,
-	TT_FACTORY("ttnn::prim::SDPAOperation::SDPAProgramFactory", rows),
+	TT_FACTORY("ttnn::prim::SDPAOperation::SDPAProgramFactory", sdpa_rows),
 	TT_KERNEL(sdpa_kernel),
 	.cost = cost,
 };
@@ -526,6 +619,32 @@ static tt_status attend(struct tt_call *call)
 	return launch(call, attrs, inputs);
 }
 
+/* Queries and keys of latent attention, and values if they are not the first columns of the keys. */
+static void latent_attrs(struct ttnn_value attrs[schema_count], struct tt_call *call,
+			 const struct tt_tensor *values)
+{
+	common_attrs(attrs, call);
+	attrs[CAUSAL] = ttnn_v_bool(tt_call_bool(call, "is_causal", true));
+	attrs[MLA] = ttnn_v_bool(true);
+	attrs[V_WIDTH] = ttnn_v_int(values ? tt_shape_last(&values->spec.shape, 1)
+					   : tt_call_int(call, "head_dim_v", 0));
+	attrs[WINDOW] = ttnn_v_none();
+}
+
+static tt_status attend_latent(struct tt_call *call)
+{
+	struct tt_tensor *const inputs[INPUTS] = {
+		[Q] = tt_call_tensor(call, "input_tensor_q"),
+		[K] = tt_call_tensor(call, "input_tensor_k"),
+		[V] = tt_call_tensor(call, "input_tensor_v"),
+		[MASK] = tt_call_tensor(call, "attn_mask"),
+	};
+	struct ttnn_value attrs[schema_count];
+
+	latent_attrs(attrs, call, inputs[V]);
+	return launch(call, attrs, inputs);
+}
+
 /* A chunk of a sequence against the blocks of a cache. */
 static tt_status attend_chunk(struct tt_call *call)
 {
@@ -540,17 +659,32 @@ static tt_status attend_chunk(struct tt_call *call)
 
 	if (tt_call_tensor(call, "chunk_start_idx_tensor"))
 		return tt_fail(TTNN_UNSUPPORTED, "a tensor of chunk starts is not supported");
-	common_attrs(attrs, call);
+	if (inputs[V])
+		common_attrs(attrs, call);
+	else
+		latent_attrs(attrs, call, NULL);
 	attrs[START] = ttnn_v_int(tt_call_int(call, "chunk_start_idx", 0));
 	return launch(call, attrs, inputs);
 }
 
-#define QKV "input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, "
+#define QK "input_tensor_q: Tensor, input_tensor_k: Tensor, "
+#define QKV QK "input_tensor_v: Tensor, "
 #define TAIL                                                                                       \
 	"memory_config: MemoryConfig? = None, program_config: ProgramConfig? = None, "             \
 	"compute_kernel_config: ComputeConfig? = None"
+#define LATENT "*, attn_mask: Tensor? = None, is_causal: bool = True, scale: float? = None, " TAIL
 static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
+	{.name = "ttnn.transformer.chunked_flash_mla_prefill",
+	 .family = "attention",
+	 .doc = "Latent attention of a chunk of queries to the blocks of a cache.",
+	 .sigs = {QK
+		  "head_dim_v: size, page_table_tensor: Tensor, chunk_start_idx: long, *, scale: "
+		  "float? = None, " TAIL},
+	 .expand = attend_chunk,
+	 .golden = tt_golden_attention,
+	 .pcc = 0.99,
+	 .programs = programs},
 	{.name = "ttnn.transformer.chunked_scaled_dot_product_attention",
 	 .family = "attention",
 	 .doc = "Attention of a chunk of queries to the blocks of a cache.",
@@ -559,6 +693,14 @@ static const struct tt_op ops[] = {
 		      ", paged_cache_geometry: any? = None, sliding_window_size: int? = None, "
 		      "attention_sink: Tensor? = None"},
 	 .expand = attend_chunk,
+	 .golden = tt_golden_attention,
+	 .pcc = 0.99,
+	 .programs = programs},
+	{.name = "ttnn.transformer.flash_mla_prefill",
+	 .family = "attention",
+	 .doc = "Latent attention: values are the first columns of the keys, or narrower than they.",
+	 .sigs = {QK "head_dim_v: size, " LATENT, QKV LATENT},
+	 .expand = attend_latent,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
 	 .programs = programs},

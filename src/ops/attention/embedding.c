@@ -19,8 +19,6 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
-#define FACE 16u
-
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "output_mem_config")                                                             \
 	X(TILIZED, "tilized")                                                                      \
@@ -32,7 +30,7 @@ enum { INDICES, WEIGHT, INPUTS };
 
 /* ---- specs and refusals ------------------------------------------------------------------------- */
 
-static tt_status infer(struct tt_launch *launch)
+static tt_status embedding_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *indices = &launch->inputs[INDICES]->spec;
 	const struct ttnn_tensor_spec *weight = &launch->inputs[WEIGHT]->spec;
@@ -45,7 +43,7 @@ static tt_status infer(struct tt_launch *launch)
 	return tt_infer_one(launch, &shape, weight->dtype, tiles ? TTNN_TILE : TTNN_ROW_MAJOR);
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status embedding_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *indices = &launch->inputs[INDICES]->spec;
 	const struct ttnn_tensor_spec *weight = &launch->inputs[WEIGHT]->spec;
@@ -143,7 +141,7 @@ static tt_status rows_tiled(struct tt_plan *plan, const struct tt_launch *launch
 
 	for (uint32_t back = 1; back <= shape->rank; back++)
 		count *= tt_shape_last(shape, back);
-	TT_TRY(cores_for(&split, launch, tt_div_up(count, FACE)));
+	TT_TRY(cores_for(&split, launch, tt_div_up(count, TT_FACE)));
 	return TT_PLAN(
 		plan, split.all, TT_DFB_ROW(0, "output", .pages = 2, .page = row),
 		TT_SCRATCH_ROW(1, "index_scratch", .pages = 1,
@@ -202,7 +200,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status kernel(struct tt_launch *launch)
+static tt_status embedding_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->index(&(struct tt_index_job){.out = launch->outputs[0],
 							      .in = launch->inputs[WEIGHT],
@@ -220,11 +218,11 @@ static const struct tt_prog program = {
 	.device_op = "EmbeddingsDeviceOperation",
 	.prim = "ttnn::prim::embedding",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = embedding_infer,
+	.validate = embedding_validate,
 	TT_FACTORIES(factories),
 	.choose = choose,
-	TT_KERNEL(kernel),
+	TT_KERNEL(embedding_kernel),
 	.cost = cost,
 };
 
@@ -399,9 +397,9 @@ static tt_status golden(struct tt_golden *golden)
 		return tt_fail(TTNN_INVALID, "embedding takes indices in one or two dimensions");
 	for (uint64_t i = 0; i < out->count; i++) {
 		if (i % width == 0)
-			TT_TRY(golden_row(&row, indices->data[i / width], weight->count / width,
+			TT_TRY(golden_row(&row, *tt_at(indices, i / width), weight->count / width,
 					  width));
-		out->data[i] = weight->data[row + i % width];
+		*tt_at(out, i) = *tt_at(weight, row + i % width);
 	}
 	return TTNN_OK;
 }
@@ -547,8 +545,8 @@ static tt_status bw_golden(struct tt_golden *golden)
 		return tt_fail_prefix(TTNN_INVALID, "golden");
 	for (uint64_t i = 0; i < grad->count; i++) {
 		if (i % width == 0)
-			TT_TRY(golden_row(&row, index->data[i / width], shape.dim[2], width));
-		out->data[row + i % width] += grad->data[i];
+			TT_TRY(golden_row(&row, *tt_at(index, i / width), shape.dim[2], width));
+		*tt_at(out, row + i % width) += *tt_at(grad, i);
 	}
 	return TTNN_OK;
 }

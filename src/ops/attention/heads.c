@@ -57,7 +57,7 @@ static uint32_t number(const struct tt_launch *launch, int attr)
 	return (uint32_t)launch->attrs[attr].integer;
 }
 
-static tt_status infer(struct tt_launch *launch)
+static tt_status create_heads_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	uint32_t width = number(launch, HEAD_DIM);
@@ -81,7 +81,7 @@ static tt_status infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status create_heads_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
@@ -92,7 +92,7 @@ static tt_status validate(struct tt_launch *launch)
 }
 
 /* A head at a time, or where keys are transposed or come from elsewhere a tile row. */
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status create_heads_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool transpose = launch->attrs[TRANSPOSE].boolean, apart = launch->inputs[KV_IN] != NULL;
 	uint64_t tile = tt_tile_bytes_of(launch->inputs[IN]->spec.dtype), tiles = 4;
@@ -139,7 +139,7 @@ static tt_status take(const struct part *part)
 	return tt_backend_get()->move(&job);
 }
 
-static tt_status kernel(struct tt_launch *launch)
+static tt_status create_heads_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *kv = launch->inputs[KV_IN];
 	uint32_t width = number(launch, HEAD_DIM);
@@ -159,12 +159,12 @@ static const struct tt_prog program = {
 	.device_op = "NlpCreateHeadsDeviceOperation",
 	.prim = "ttnn::prim::nlp_create_qkv_heads",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = create_heads_infer,
+	.validate = create_heads_validate,
 	TT_FACTORY(
 		"ttnn::operations::experimental::transformer::NlpCreateHeadsDeviceOperation::Interleaved",
-		rows),
-	TT_KERNEL(kernel),
+		create_heads_rows),
+	TT_KERNEL(create_heads_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 
@@ -582,6 +582,7 @@ static tt_status nlp_concat(struct tt_call *call)
 static tt_status concatenate(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out, *flat;
+	const struct ttnn_value wanted = tt_value_memory_or_like(call, in);
 	struct ttnn_shape shape, padded;
 
 	if (in->spec.shape.rank != 4)
@@ -592,6 +593,14 @@ static tt_status concatenate(struct tt_call *call)
 		   "Head size must be a multiple of 32 but was found to be %u. Update the matmul "
 		   "that uses the output of this operation to include padding in the weights.",
 		   in->spec.shape.dim[3]);
+	if (tt_tensor_is_sharded(in) && !tt_memory_config_is_sharded(wanted.memory)) {
+		const struct ttnn_memory_config plain = {.buffer = wanted.memory->buffer};
+		const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(in)},
+						{NULL, ttnn_v_memory(&plain)}};
+
+		TT_TRY(tt_call_op(&in, call, "ttnn.to_memory_config", args, TT_COUNT(args)));
+		tt_call_own(call, in);
+	}
 	TT_TRY(concat(&out, call, in));
 	tt_call_own(call, out);
 	shape = TT_SHAPE(out->spec.shape.dim[0], out->spec.shape.dim[2], out->spec.shape.dim[3]);

@@ -18,8 +18,6 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
-#define FACE 16u
-
 /* ---- taking apart ------------------------------------------------------------------------------------ */
 
 #define ATTRS(X)                                                                                   \
@@ -61,7 +59,7 @@ static tt_status infer_one(struct ttnn_tensor_spec *out, const struct tt_launch 
 	return tt_spec_simple(out, &shape, launch->inputs[IN]->spec.dtype, TTNN_TILE, &memory);
 }
 
-static tt_status infer(struct tt_launch *launch)
+static tt_status heads_decode_infer(struct tt_launch *launch)
 {
 	struct ttnn_core zero = {0, 0}, next = {0, 0};
 	uint32_t across = launch->device->info.compute_grid.x;
@@ -75,7 +73,7 @@ static tt_status infer(struct tt_launch *launch)
 	return infer_one(&launch->specs[2], launch, number(launch, KV_HEADS), zero);
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status heads_decode_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
@@ -100,13 +98,13 @@ static uint64_t line_of(const struct tt_launch *launch)
 	struct tt_tensor *in = launch->inputs[IN];
 	uint64_t align = tt_memory_alignment(launch->device, in->spec.memory.buffer);
 
-	if (tt_tensor_is_sharded(in) || tt_element_bytes(in) * FACE >= align)
+	if (tt_tensor_is_sharded(in) || tt_element_bytes(in) * TT_FACE >= align)
 		return 0;
 	return number(launch, HEAD_DIM) * tt_element_bytes(in) + align;
 }
 
 /* The outputs, each where it lies; before them a tile of offsets when a slice is taken. */
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status heads_decode_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *offset = launch->inputs[BATCH_OFFSET];
 	static const char *const out_names[] = {"q_output_cb", "k_output_cb", "v_output_cb"};
@@ -149,7 +147,7 @@ static tt_status take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row,
 	return tt_backend_get()->move(&job);
 }
 
-static tt_status kernel(struct tt_launch *launch)
+static tt_status heads_decode_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *offset = launch->inputs[BATCH_OFFSET];
 	uint32_t width = number(launch, HEAD_DIM), q = number(launch, Q_HEADS) * width, row = 0;
@@ -169,19 +167,19 @@ static tt_status kernel(struct tt_launch *launch)
 
 static const struct tt_factory factories[] = {
 	{.name = "ttnn::experimental::prim::NLPCreateQKVHeadsDecodeInterleavedProgramFactory",
-	 .memory = rows},
+	 .memory = heads_decode_rows},
 	{.name = "ttnn::experimental::prim::NLPCreateQKVHeadsDecodeShardedProgramFactory",
-	 .memory = rows},
+	 .memory = heads_decode_rows},
 };
 static const struct tt_prog program = {
 	.device_op = "NLPCreateQKVHeadsDecodeDeviceOperation",
 	.prim = "ttnn::prim::nlp_create_qkv_heads_decode",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = heads_decode_infer,
+	.validate = heads_decode_validate,
 	TT_FACTORIES(factories),
 	.choose = choose,
-	TT_KERNEL(kernel),
+	TT_KERNEL(heads_decode_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 

@@ -58,7 +58,7 @@ static tt_status place(struct ttnn_memory_config *out, const struct tt_launch *l
 	return ttnn_memory_config_sharded(out, wanted->layout, wanted->buffer, &shard);
 }
 
-static tt_status infer(struct tt_launch *launch)
+static tt_status split_heads_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	uint32_t rows = in->padded.dim[2], width = head_width(launch);
@@ -79,7 +79,7 @@ static tt_status infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status split_heads_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_core grid = launch->attrs[GRID].core;
@@ -116,7 +116,7 @@ static tt_status validate(struct tt_launch *launch)
 }
 
 /* A core for each tile row of each batch; keys go through tiles of their own to be transposed. */
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status split_heads_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	uint64_t tile = tt_tile_bytes_of(in->dtype), tiles = in->padded.dim[3] / TT_TILE / 3;
@@ -178,7 +178,7 @@ static tt_status take(const struct tt_launch *launch, uint32_t which, uint32_t g
 	return tt_backend_get()->move(&job);
 }
 
-static tt_status kernel(struct tt_launch *launch)
+static tt_status split_heads_kernel(struct tt_launch *launch)
 {
 	uint32_t groups = block_count(&launch->inputs[0]->spec);
 
@@ -189,7 +189,7 @@ static tt_status kernel(struct tt_launch *launch)
 
 static const struct tt_factory factories[] = {
 	{.name = "ttnn::experimental::prim::SplitFusedQKVAndSplitHeadsProgramFactory",
-	 .memory = rows},
+	 .memory = split_heads_rows},
 	{.name = "ttnn::experimental::prim::SplitFusedQKVAndSplitHeadsShardedProgramFactory",
 	 .memory = sharded_rows},
 };
@@ -197,11 +197,11 @@ static const struct tt_prog program = {
 	.device_op = "SplitFusedQKVAndSplitHeadsDeviceOperation",
 	.prim = "ttnn::prim::split_query_key_value_and_split_heads",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = split_heads_infer,
+	.validate = split_heads_validate,
 	TT_FACTORIES(factories),
 	.choose = choose,
-	.kernel = kernel,
+	.kernel = split_heads_kernel,
 };
 
 static tt_status split(struct tt_call *call)

@@ -6,6 +6,8 @@
  */
 #include "ops/attention/kv_cache.h"
 
+#include <string.h>
+
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -44,6 +46,40 @@ tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *ar
 	with.in_place = true;
 	TT_TRY(tt_call_program(&out, call, &with));
 	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const uint32_t view[3])
+{
+	struct ttnn_spec_args args = tt_tensor_spec_args(&cache->spec);
+	struct ttnn_tensor_spec spec;
+
+	if (memcmp(&cache->spec.padded.dim[1], view, 3 * sizeof(*view)) == 0) {
+		*out = ttnn_tensor_ref(cache);
+		return TTNN_OK;
+	}
+	memcpy(&args.shape.dim[1], view, 3 * sizeof(*view));
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return tt_tensor_share(out, cache, &spec);
+}
+
+tt_status tt_cache_check_view(const char *operation, const char *what,
+			      const struct ttnn_tensor_spec *cache, const uint32_t view[3])
+{
+	const uint32_t *c = cache->padded.dim;
+	uint64_t held = (uint64_t)c[1] * c[2] * c[3], seen = (uint64_t)view[0] * view[1] * view[2];
+
+	TT_REQUIRE(held == seen, "view_elems_per_block == cache_elems_per_block",
+		   "%s geometry mismatch: cache has %llu elems/block (kv_heads=%u, block_size=%u, "
+		   "head_dim=%u) but %s is %llu (kv_heads=%u, block_size=%u, head_dim=%u).",
+		   operation, (unsigned long long)held, c[1], c[2], c[3], what,
+		   (unsigned long long)seen, view[0], view[1], view[2]);
+	TT_REQUIRE(view[2] % TT_TILE == 0, "input_head_dim % tt::constants::TILE_WIDTH == 0",
+		   "input_tensor last dim (%u) must be a multiple of TILE_WIDTH (%u)", view[2],
+		   TT_TILE);
+	TT_REQUIRE(view[1] % TT_TILE == 0, "effective_block_size % tt::constants::TILE_HEIGHT == 0",
+		   "effective block_size (%u) must be a multiple of TILE_HEIGHT (%u)", view[1],
+		   TT_TILE);
 	return TTNN_OK;
 }
 
@@ -109,7 +145,7 @@ static tt_status check_update(const struct tt_launch *launch, const struct ttnn_
 	return TTNN_OK;
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status kv_cache_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -190,7 +226,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /* cache[b, h, position] = in[0, h, offset + b], or cache[batch, h, position + i] = in[0, h, i]. */
-static tt_status kernel(struct tt_launch *launch)
+static tt_status kv_cache_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *cache = launch->outputs[0], *in = launch->inputs[IN];
 	const struct ttnn_shape *to = &cache->spec.shape, *from = &in->spec.shape;
@@ -224,10 +260,10 @@ static const struct tt_prog program = {
 	.prim = "ttnn::prim::update_cache",
 	.attrs = &schema,
 	.infer = tt_cache_infer,
-	.validate = validate,
+	.validate = kv_cache_validate,
 	TT_FACTORIES(factories),
 	.choose = choose,
-	TT_KERNEL(kernel),
+	TT_KERNEL(kv_cache_kernel),
 };
 
 /* ---- operations ------------------------------------------------------------------------------------------ */

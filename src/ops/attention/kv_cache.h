@@ -11,4 +11,14 @@ tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *ar
 /* infer() of such programs: their outputs are given. */
 tt_status tt_cache_infer(struct tt_launch *launch);
 
+/*
+ * A paged cache as [blocks, heads, rows, width] where each block has as many tiles as before, in the same order;
+ * a new reference over the same memory.
+ */
+tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const uint32_t view[3]);
+
+/* Refuses a view whose blocks have another number of elements, in the words of the operation. */
+tt_status tt_cache_check_view(const char *operation, const char *what,
+			      const struct ttnn_tensor_spec *cache, const uint32_t view[3]);
+
 #endif

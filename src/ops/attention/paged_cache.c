@@ -18,6 +18,7 @@
 #include "tensor/enums.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/text.h"
 #include "tensor/tile.h"
 
 static uint64_t tile_of(const struct tt_tensor *tensor)
@@ -63,12 +64,11 @@ TT_ATTRS(schema, "PagedUpdateCacheParams", ATTRS);
 /* The fused form has a second pair; the cache and input of the first stand where these stand. */
 enum { CACHE, IN, POSITION_TENSOR, PAGES, CACHE2, IN2, INPUTS };
 
-static tt_status check_positions(const struct tt_launch *launch)
+static tt_status check_positions(const struct tt_launch *launch, uint32_t users)
 {
 	const struct tt_tensor *tensor = launch->inputs[POSITION_TENSOR];
 	const struct ttnn_value *list = &launch->attrs[POSITIONS];
 	bool listed = list->kind == TTNN_VALUE_LIST && list->count;
-	uint32_t users = launch->inputs[IN]->spec.padded.dim[1];
 
 	TT_REQUIRE(
 		(tensor != NULL) != listed,
@@ -82,10 +82,82 @@ static tt_status check_positions(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status validate(struct tt_launch *launch)
+/* An attribute that is a number, or what holds without it. */
+static uint32_t number_or(const struct ttnn_value *value, uint32_t fallback)
+{
+	return tt_value_given(value) ? (uint32_t)value->integer : fallback;
+}
+
+/* A launch sees the cache as [blocks, heads, rows, width] of these three. */
+static void view_of(uint32_t view[3], const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
-	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+
+	view[0] = number_or(&launch->attrs[KV_HEADS], cache->padded.dim[1]);
+	view[1] = number_or(&launch->attrs[BLOCK], cache->padded.dim[2]);
+	view[2] = launch->inputs[IN]->spec.padded.dim[3];
+}
+
+/* A wrapped position must not split a block. */
+static tt_status check_modulo(const struct ttnn_value *modulo, uint32_t block)
+{
+	TT_REQUIRE(
+		!tt_value_given(modulo) ||
+			(block && modulo->integer > 0 && modulo->integer % block == 0),
+		"cache_position_modulo > 0 && cache_position_modulo % effective_block_size == 0",
+		"cache_position_modulo (%lld) must be a positive multiple of effective "
+		"block_size (%u); otherwise a wrapped position would split across blocks and the "
+		"kernel can't address it.",
+		(long long)modulo->integer, block);
+	return TTNN_OK;
+}
+
+/* Blocks of another shape, and positions that wrap, are for caches with a table. */
+static tt_status check_update_view(const struct tt_launch *launch)
+{
+	static const struct {
+		int attr;
+		const char *name;
+	} paged[] = {{BLOCK, "block_size_override"},
+		     {KV_HEADS, "num_kv_heads_override"},
+		     {MODULO, "cache_position_modulo"}};
+	uint32_t view[3], blocks = launch->inputs[CACHE]->spec.padded.dim[0];
+	const struct ttnn_value *modulo = &launch->attrs[MODULO];
+
+	for (size_t i = 0; i < TT_COUNT(paged); i++)
+		TT_REQUIRE(launch->inputs[PAGES] || !tt_value_given(&launch->attrs[paged[i].attr]),
+			   "page_table.has_value()",
+			   "%s is only supported in paged mode (when page_table is provided)",
+			   paged[i].name);
+	if (!launch->inputs[PAGES])
+		return TTNN_OK;
+	view_of(view, launch);
+	TT_TRY(tt_cache_check_view("paged_update_cache", "call view", &launch->inputs[CACHE]->spec,
+				   view));
+	TT_TRY(check_modulo(modulo, view[1]));
+	TT_REQUIRE(!tt_value_given(modulo) || modulo->integer / view[1] <= blocks,
+		   "bounded_blocks_per_seq <= cache_tensor.padded_shape()[0]",
+		   "cache_position_modulo/block_size (%lld) must be <= max_num_blocks (%u)",
+		   (long long)modulo->integer / view[1], blocks);
+	return TTNN_OK;
+}
+
+/* A core has one user. */
+static tt_status check_grid(const struct ttnn_tensor_spec *in)
+{
+	uint64_t cores = ttnn_core_set_cores(in->memory.shard.grid);
+
+	TT_REQUIRE(cores == in->padded.dim[1], "input_num_shards == num_users",
+		   "Input tensor shard grid must have num_cores (%llu) equal to the number of "
+		   "users / batch (%u). The kernel dispatches one user per core; use a "
+		   "{num_users, 1} grid (or any CoreRangeSet whose num_cores == num_users).",
+		   (unsigned long long)cores, in->padded.dim[1]);
+	return TTNN_OK;
+}
+
+static tt_status check_pair(const struct tt_launch *launch, const struct ttnn_tensor_spec *cache,
+			    const struct ttnn_tensor_spec *in)
+{
 	const struct tt_tensor *pages = launch->inputs[PAGES];
 	bool share = launch->attrs[SHARE].boolean;
 
@@ -104,10 +176,17 @@ static tt_status validate(struct tt_launch *launch)
 	TT_REQUIRE(!pages || pages->spec.dtype == TTNN_INT32,
 		   "page_table_val.dtype() == DataType::INT32",
 		   "Expect page table to have datatype INT32");
-	TT_TRY(check_positions(launch));
+	TT_TRY(check_positions(launch, in->padded.dim[1]));
 	TT_REQUIRE(tt_memory_config_is_sharded(&in->memory) && in->memory.has_shard,
 		   "input_tensor.is_sharded()", "Expect input_tensor to be sharded");
 	return TTNN_OK;
+}
+
+static tt_status update_validate(struct tt_launch *launch)
+{
+	TT_TRY(check_pair(launch, &launch->inputs[CACHE]->spec, &launch->inputs[IN]->spec));
+	TT_TRY(check_update_view(launch));
+	return check_grid(&launch->inputs[IN]->spec);
 }
 
 /* What both forms hold beside the inputs, for as many users as there are. */
@@ -122,14 +201,14 @@ static struct held held_of(const struct tt_launch *launch)
 		    tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
 
 	return (struct held){
-		.width = tiles_across(cache),
+		.width = tiles_across(launch->inputs[IN]),
 		.users = launch->inputs[IN]->spec.padded.dim[1],
 		.cache = tile_of(cache),
 		.inter = tt_tile_bytes_of(fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16),
 	};
 }
 
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status paged_update_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct held held = held_of(launch);
 	struct tt_tensor *in = launch->inputs[IN], *pages = launch->inputs[PAGES];
@@ -161,9 +240,25 @@ static tt_status write_token(const struct tt_launch *launch, int cache, int in)
 	return tt_backend_get()->cache(&job);
 }
 
-static tt_status kernel(struct tt_launch *launch)
+/* One token into a cache with a table, as the call sees its blocks. */
+static tt_status paged_update_kernel(struct tt_launch *launch)
 {
-	return write_token(launch, CACHE, IN);
+	struct tt_cache_job job = {.in = launch->inputs[IN],
+				   .pages = launch->inputs[PAGES],
+				   .positions = launch->inputs[POSITION_TENSOR],
+				   .modulo = number_or(&launch->attrs[MODULO], 0),
+				   .decode = true};
+	uint32_t view[3];
+	tt_status status;
+
+	if (!job.pages)
+		return write_token(launch, CACHE, IN);
+	TT_TRY(positions_of(&job.position_list, launch, &launch->attrs[POSITIONS]));
+	view_of(view, launch);
+	TT_TRY(tt_cache_view(&job.cache, launch->outputs[0], view));
+	status = tt_backend_get()->cache(&job);
+	ttnn_tensor_unref(job.cache);
+	return status;
 }
 
 static const struct tt_prog program = {
@@ -171,9 +266,9 @@ static const struct tt_prog program = {
 	.prim = "ttnn::prim::paged_update_cache",
 	.attrs = &schema,
 	.infer = tt_cache_infer,
-	.validate = validate,
-	TT_FACTORY("ttnn::experimental::prim::PagedUpdateCacheProgramFactory", rows),
-	TT_KERNEL(kernel),
+	.validate = update_validate,
+	TT_FACTORY("ttnn::experimental::prim::PagedUpdateCacheProgramFactory", paged_update_rows),
+	TT_KERNEL(paged_update_kernel),
 };
 
 /* ---- keys and values at once ----------------------------------------------------------------------------- */
@@ -213,11 +308,48 @@ static tt_status both_rows(struct tt_plan *plan, const struct tt_launch *launch)
 			   .page = pages ? pages->spec.page_bytes : 0));
 }
 
+static tt_status refuse_overlap(const ttnn_core_set *one, const ttnn_core_set *two)
+{
+	struct tt_str texts[2] = {{0}};
+	tt_status status;
+
+	tt_text_core_set(&texts[0], one, TTNN_DIALECT_TT_METAL);
+	tt_text_core_set(&texts[1], two, TTNN_DIALECT_TT_METAL);
+	status = tt_fail_cond(TTNN_INVALID, "!is_overlap",
+			      "input_tensor1 (%s) and input_tensor2 (%s) must not overlap",
+			      tt_str_text(&texts[0]), tt_str_text(&texts[1]));
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return status;
+}
+
 static tt_status both_validate(struct tt_launch *launch)
 {
-	TT_TRY(validate(launch));
-	TT_REQUIRE(launch->inputs[IN2]->spec.memory.has_shard, "input_tensor.is_sharded()",
-		   "Expect input_tensor to be sharded");
+	static const uint8_t pairs[2][2] = {{CACHE, IN}, {CACHE2, IN2}};
+	const struct ttnn_tensor_spec *one = &launch->inputs[IN]->spec;
+	const struct ttnn_tensor_spec *two = &launch->inputs[IN2]->spec;
+	const ttnn_core_set *common;
+
+	TT_REQUIRE(one->layout == two->layout, "false",
+		   "input_tensor1 and input_tensor2 must be either both tiled or both row-major");
+	for (size_t i = 0; i < 2; i++) {
+		const struct ttnn_tensor_spec *cache = &launch->inputs[pairs[i][0]]->spec;
+		const struct ttnn_tensor_spec *in = &launch->inputs[pairs[i][1]]->spec;
+
+		TT_REQUIRE(cache->layout != TTNN_TILE ||
+				   !tt_memory_config_is_sharded(&cache->memory),
+			   "cache_tensor.memory_config().memory_layout() == "
+			   "TensorMemoryLayout::INTERLEAVED",
+			   "Only interleaved cache is supported");
+		TT_REQUIRE(cache->layout != TTNN_TILE || tt_shape_last(&in->padded, 1) ==
+								 tt_shape_last(&cache->padded, 1),
+			   "input_tensor.padded_shape()[-1] == cache_tensor.padded_shape()[-1]",
+			   "Last dim of input tensor must match last dim of cache tensor");
+		TT_TRY(check_pair(launch, cache, in));
+	}
+	TT_TRY(tt_core_set_intersect(&common, one->memory.shard.grid, two->memory.shard.grid));
+	if (ttnn_core_set_cores(common))
+		return refuse_overlap(one->memory.shard.grid, two->memory.shard.grid);
 	return TTNN_OK;
 }
 
@@ -234,6 +366,7 @@ static const struct tt_prog both_program = {
 	.infer = tt_cache_infer,
 	.validate = both_validate,
 	TT_FACTORY("ttnn::experimental::prim::PagedTiledFusedUpdateCacheProgramFactory", both_rows),
+	.mute = true,
 	TT_KERNEL(both_kernel),
 };
 
@@ -246,27 +379,64 @@ static const struct tt_prog both_program = {
 	X(FILL_BLOCK, "block_size")                                                                \
 	X(FILL_MODULO, "cache_position_modulo")
 TT_ATTRS(fill_schema, "PagedFillCacheParams", FILL_ATTRS);
-enum { FILL_CACHE, FILL_IN, FILL_PAGES, FILL_BATCH_TENSOR, FILL_INPUTS };
+enum { FILL_CACHE, FILL_IN, FILL_PAGES, FILL_BATCH_TENSOR, FILL_VALID, FILL_INPUTS };
 
-static tt_status check_geometry(const struct ttnn_tensor_spec *cache,
-				const struct ttnn_tensor_spec *in,
-				const struct ttnn_tensor_spec *pages)
+static void fill_view_of(uint32_t view[3], const struct tt_launch *launch)
 {
-	const uint32_t *c = cache->padded.dim, *i = in->padded.dim;
-	uint32_t table = tt_shape_last(&pages->shape, 1);
-	uint64_t held = (uint64_t)c[1] * c[2] * c[3], given = (uint64_t)i[1] * c[2] * i[3];
+	const uint32_t *in = launch->inputs[FILL_IN]->spec.padded.dim;
 
-	TT_REQUIRE(
-		held == given, "view_elems_per_block == cache_elems_per_block",
-		"paged_fill_cache geometry mismatch: cache has %llu elems/block (kv_heads=%u, "
-		"block_size=%u, head_dim=%u) but input view is %llu (kv_heads=%u, block_size=%u, "
-		"head_dim=%u).",
-		(unsigned long long)held, c[1], c[2], c[3], (unsigned long long)given, i[1], c[2],
-		i[3]);
-	TT_REQUIRE(i[2] <= (uint64_t)c[2] * table,
+	view[0] = in[1];
+	view[1] = number_or(&launch->attrs[FILL_BLOCK],
+			    launch->inputs[FILL_CACHE]->spec.padded.dim[2]);
+	view[2] = in[3];
+}
+
+static tt_status check_geometry(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *cache = &launch->inputs[FILL_CACHE]->spec;
+	uint32_t rows = launch->inputs[FILL_IN]->spec.padded.dim[2], view[3];
+	uint32_t table = tt_shape_last(&launch->inputs[FILL_PAGES]->spec.shape, 1);
+	const struct ttnn_value *modulo = &launch->attrs[FILL_MODULO];
+	uint64_t room;
+
+	fill_view_of(view, launch);
+	TT_TRY(tt_cache_check_view("paged_fill_cache", "input view", cache, view));
+	TT_TRY(check_modulo(modulo, view[1]));
+	room = (uint64_t)view[1] * table;
+	TT_REQUIRE(!tt_value_given(modulo) || (uint64_t)modulo->integer <= room,
+		   "modulo <= effective_block_size * page_table_shape[1]",
+		   "cache_position_modulo (%lld) must fit in max_num_blocks_per_seq (%u) * "
+		   "block_size (%u)",
+		   (long long)modulo->integer, table, view[1]);
+	TT_REQUIRE(tt_value_given(modulo) || rows <= room,
 		   "input_shape[2] <= effective_block_size * page_table_shape[1]",
 		   "Input seq_len (%u) must fit in max_num_blocks_per_seq (%u) * block_size (%u)",
-		   i[2], table, c[2]);
+		   rows, table, view[1]);
+	return TTNN_OK;
+}
+
+/* How many of the tokens are real: one number. */
+static tt_status check_valid(const struct tt_launch *launch)
+{
+	const struct tt_tensor *valid = launch->inputs[FILL_VALID];
+	uint64_t count;
+
+	if (!valid)
+		return TTNN_OK;
+	TT_REQUIRE(valid->spec.dtype == TTNN_UINT32 || valid->spec.dtype == TTNN_INT32,
+		   "tensor.dtype() == DataType::UINT32 || tensor.dtype() == DataType::INT32",
+		   "valid_seq_len tensor must be an integer type");
+	TT_TRY(ttnn_shape_volume(&count, &valid->spec.shape));
+	TT_REQUIRE(count == 1, "tensor.logical_volume() == 1",
+		   "valid_seq_len tensor must contain exactly 1 element, got logical_volume=%llu",
+		   (unsigned long long)count);
+	TT_REQUIRE(valid->spec.layout == TTNN_ROW_MAJOR, "tensor.layout() == Layout::ROW_MAJOR",
+		   "valid_seq_len tensor must be in ROW_MAJOR layout");
+	TT_REQUIRE(
+		tt_value_given(&launch->attrs[FILL_MODULO]),
+		"args.cache_position_modulo.has_value()",
+		"valid_seq_len tensor is only supported when cache_position_modulo is set (bounded "
+		"fill)");
 	return TTNN_OK;
 }
 
@@ -292,13 +462,15 @@ static tt_status fill_validate(struct tt_launch *launch)
 			   (batch >= 0 && batch < tt_shape_last(&pages->shape, 2)),
 		   "args.batch_idx_fallback < page_table_shape[0]",
 		   "Batch idx must be within the page_table batch size");
-	return check_geometry(cache, in, pages);
+	TT_TRY(check_geometry(launch));
+	return check_valid(launch);
 }
 
 static tt_status fill_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[FILL_IN];
 	struct tt_tensor *batch = launch->inputs[FILL_BATCH_TENSOR];
+	struct tt_tensor *valid = launch->inputs[FILL_VALID];
 	struct tt_work_split split;
 
 	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, in->spec.rows / TT_TILE,
@@ -312,18 +484,28 @@ static tt_status fill_rows(struct tt_plan *plan, const struct tt_launch *launch)
 				   .page = tt_aligned_page(launch->inputs[FILL_PAGES])),
 			TT_DFB_ROW(2, "cb_batch_idx", .pages = batch != NULL,
 				   .page = batch ? tt_element_bytes(batch) : 0),
+			TT_DFB_ROW(3, "cb_valid_seq_len", .pages = valid != NULL,
+				   .page = valid ? tt_element_bytes(valid) : 0),
 		},
-		3);
+		4);
 }
 
 static tt_status fill_kernel(struct tt_launch *launch)
 {
-	return tt_backend_get()->cache(
-		&(struct tt_cache_job){.cache = launch->outputs[0],
-				       .in = launch->inputs[FILL_IN],
-				       .pages = launch->inputs[FILL_PAGES],
-				       .batch_index = launch->inputs[FILL_BATCH_TENSOR],
-				       .batch_start = (uint32_t)launch->attrs[FILL_BATCH].integer});
+	struct tt_cache_job job = {.in = launch->inputs[FILL_IN],
+				   .pages = launch->inputs[FILL_PAGES],
+				   .batch_index = launch->inputs[FILL_BATCH_TENSOR],
+				   .batch_start = (uint32_t)launch->attrs[FILL_BATCH].integer,
+				   .valid = launch->inputs[FILL_VALID],
+				   .modulo = number_or(&launch->attrs[FILL_MODULO], 0)};
+	uint32_t view[3];
+	tt_status status;
+
+	fill_view_of(view, launch);
+	TT_TRY(tt_cache_view(&job.cache, launch->outputs[0], view));
+	status = tt_backend_get()->cache(&job);
+	ttnn_tensor_unref(job.cache);
+	return status;
 }
 
 static const struct tt_prog fill_program = {
@@ -397,7 +579,8 @@ static tt_status fill(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[FILL_INPUTS] = {
 		tt_call_tensor(call, "cache_tensor"), tt_call_tensor(call, "input_tensor"),
-		tt_call_tensor(call, "page_table"), tt_call_tensor(call, "batch_idx_tensor")};
+		tt_call_tensor(call, "page_table"), tt_call_tensor(call, "batch_idx_tensor"),
+		tt_call_tensor(call, "valid_seq_len_tensor")};
 	const struct ttnn_value attrs[fill_schema_count] = {
 		[FILL_BATCH] = ttnn_v_int(tt_call_int(call, "batch_idx", 0)),
 		[FILL_MESH] = ttnn_v_none(),
@@ -406,12 +589,6 @@ static tt_status fill(struct tt_call *call)
 		[FILL_MODULO] = *tt_call_arg(call, "cache_position_modulo"),
 	};
 
-	TT_REQUIRE(
-		!tt_call_tensor(call, "valid_seq_len_tensor") ||
-			tt_value_given(&attrs[FILL_MODULO]),
-		"args.cache_position_modulo.has_value()",
-		"valid_seq_len tensor is only supported when cache_position_modulo is set (bounded "
-		"fill)");
 	return tt_cache_launch(call, &(struct tt_program_args){.prog = &fill_program,
 							       .attrs = attrs,
 							       .inputs = inputs,

@@ -54,14 +54,14 @@ TT_ATTRS(schema, "RotaryEmbeddingParams", ATTRS);
 enum { IN, COS, SIN, INPUTS };
 
 /* What was padding of the input belongs to the result. */
-static tt_status infer(struct tt_launch *launch)
+static tt_status rotary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
 	return tt_infer_one(launch, &in->padded, in->dtype, TTNN_TILE);
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status rotary_validate(struct tt_launch *launch)
 {
 	TT_REQUIRE(launch->inputs[COS]->spec.dtype == launch->inputs[SIN]->spec.dtype,
 		   "cos.dtype() == sin.dtype()", "Cos and Sin dtypes must match");
@@ -72,7 +72,7 @@ static tt_status validate(struct tt_launch *launch)
  * All tokens: rows of cosines and sines pass by with the rows. One token: its row is cut out of the
  * tables first.
  */
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status rotary_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
 	bool one = tt_value_given(&launch->attrs[TOKEN]);
@@ -113,7 +113,7 @@ static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct 
 	return tt_move_part(*out, in, &(struct tt_move_block){.extent = in->spec.shape.dim});
 }
 
-static tt_status kernel(struct tt_launch *launch)
+static tt_status rotary_kernel(struct tt_launch *launch)
 {
 	bool one = tt_value_given(&launch->attrs[TOKEN]);
 	struct tt_tensor *in = launch->inputs[IN], *filled = NULL;
@@ -138,10 +138,10 @@ static const struct tt_prog program = {
 	.device_op = "RotaryEmbeddingDeviceOperation",
 	.prim = "ttnn::prim::rotary_embedding",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
-	TT_FACTORY("ttnn::experimental::prim::RotaryEmbeddingProgramFactory", rows),
-	TT_KERNEL(kernel),
+	.infer = rotary_infer,
+	.validate = rotary_validate,
+	TT_FACTORY("ttnn::experimental::prim::RotaryEmbeddingProgramFactory", rotary_rows),
+	TT_KERNEL(rotary_kernel),
 };
 
 /* ---- Hugging Face --------------------------------------------------------------------------------- */

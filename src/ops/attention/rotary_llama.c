@@ -37,7 +37,7 @@ static struct tt_buffer_row in_shard(uint32_t index, const char *name, struct tt
 TT_ATTRS(schema, "RotaryEmbeddingLlamaParams", ATTRS);
 enum { IN, COS, SIN, MATRIX, INPUTS };
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status rotary_llama_validate(struct tt_launch *launch)
 {
 	for (int i = 0; i < INPUTS; i++)
 		TT_REQUIRE(launch->inputs[i]->spec.dtype == TTNN_BFLOAT16,
@@ -53,7 +53,7 @@ static tt_status validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status rotary_llama_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t width = tt_shape_last(&launch->inputs[IN]->spec.padded, 1) / TT_TILE;
 	uint64_t t_in = tile_of(launch->inputs[IN]), t_cos = tile_of(launch->inputs[COS]);
@@ -118,7 +118,7 @@ static tt_status turn_by(struct tt_rotary_job *job)
 }
 
 /* While decoding every head of a user has the user's position: the first row of its tables. */
-static tt_status kernel(struct tt_launch *launch)
+static tt_status rotary_llama_kernel(struct tt_launch *launch)
 {
 	return turn_by(&(struct tt_rotary_job){.out = launch->outputs[0],
 					       .in = launch->inputs[IN],
@@ -129,7 +129,8 @@ static tt_status kernel(struct tt_launch *launch)
 }
 
 static const struct tt_factory factories[] = {
-	{.name = "ttnn::experimental::prim::RotaryEmbeddingLlamaMultiCore", .memory = rows},
+	{.name = "ttnn::experimental::prim::RotaryEmbeddingLlamaMultiCore",
+	 .memory = rotary_llama_rows},
 	{.name = "ttnn::experimental::prim::RotaryEmbeddingLlamaMultiCoreSharded",
 	 .memory = rows_sharded},
 };
@@ -137,10 +138,10 @@ static const struct tt_prog program = {
 	.device_op = "RotaryEmbeddingLlamaDeviceOperation",
 	.prim = "ttnn::prim::rotary_embedding_llama",
 	.attrs = &schema,
-	.validate = validate,
+	.validate = rotary_llama_validate,
 	TT_FACTORIES(factories),
 	.choose = choose,
-	TT_KERNEL(kernel),
+	TT_KERNEL(rotary_llama_kernel),
 };
 
 /* ---- queries and keys at once ---------------------------------------------------------------------------- */
@@ -246,6 +247,7 @@ static const struct tt_prog fused_program = {
 	.validate = fused_validate,
 	TT_FACTORY("ttnn::experimental::prim::RotaryEmbeddingLlamaFusedQKProgramFactory",
 		   fused_rows),
+	.mute = true,
 	TT_KERNEL(fused_kernel),
 };
 

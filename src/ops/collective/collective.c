@@ -3,7 +3,12 @@
  *
  * A group is what takes part together: all chips, or those of one row or column of the mesh
  * (cluster_axis). One program serves all operations: what each chip receives is a row of the table
- * `kinds`. No recording of upstream exists that shows the program memory of these, so none is told.
+ * `kinds`.
+ *
+ * Models, of ttnn 0.81, the device operations AllGather, ReduceScatter, AllReduce, Broadcast, PointToPoint and
+ * MeshPartition: which chips take part, output specs, what each chip gets. Not modelled: their factories (one name
+ * stands for them), and so program memory and cores, of which there is no recording; routes, links, workers and
+ * semaphores; the order in which members are added up; the times of the fabric.
  */
 #include <string.h>
 
@@ -11,14 +16,14 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden.h"
+#include "ops/collective/group.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
-
-#define MEMBERS_MAX 64
 
 enum kind { GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, SEND, PARTITION };
 
@@ -47,17 +52,14 @@ static const struct {
 
 /* ---- groups ----------------------------------------------------------------------------------------- */
 
-struct group {
-	uint32_t chips[MEMBERS_MAX]; /* their places on the mesh, in order */
-	uint32_t count;
-	uint32_t own; /* the place of the chip itself in the group */
-};
-
-/* The group of a chip; axis 0 goes down a column of the mesh, 1 along a row, -1 over all. */
-static void find_group(struct group *out, uint32_t rows, uint32_t cols, int64_t axis, uint32_t chip)
+/* All chips, or the column (axis 0) or row of the mesh that `chip` is in. */
+void tt_group_find(struct tt_group *out, const struct tt_device *device, int64_t axis,
+		   uint32_t chip)
 {
-	out->count = 0;
-	for (uint32_t i = 0; i < rows * cols && out->count < MEMBERS_MAX; i++) {
+	uint32_t rows = device->rows, cols = device->cols;
+
+	out->count = out->own = 0;
+	for (uint32_t i = 0; i < rows * cols && out->count < TT_GROUP_MAX; i++) {
 		bool together =
 			axis < 0 || (axis == 0 ? i % cols == chip % cols : i / cols == chip / cols);
 
@@ -69,14 +71,14 @@ static void find_group(struct group *out, uint32_t rows, uint32_t cols, int64_t 
 	}
 }
 
-static uint32_t group_size(const struct tt_device *device, int64_t axis)
+uint32_t tt_group_size(const struct tt_device *device, int64_t axis)
 {
 	if (axis < 0)
 		return device->rows * device->cols;
 	return axis == 0 ? device->rows : device->cols;
 }
 
-static int64_t axis_of(const struct ttnn_value *value)
+int64_t tt_group_axis(const struct ttnn_value *value)
 {
 	int64_t axis;
 
@@ -85,21 +87,48 @@ static int64_t axis_of(const struct ttnn_value *value)
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
+/* What a launch is told beside its attributes. */
+struct request {
+	enum kind kind;
+	bool given; /* the output */
+};
+
 static enum kind kind_of(const struct tt_launch *launch)
 {
-	return *(const enum kind *)launch->extra;
+	return ((const struct request *)launch->extra)->kind;
 }
 
-static tt_status infer(struct tt_launch *launch)
+/* A tensor that is given to be sent to keeps what it has on all chips but one. */
+static bool keeps(const struct tt_launch *launch, uint32_t chip)
+{
+	const struct request *request = launch->extra;
+
+	return request->kind == SEND && request->given &&
+	       chip != (uint32_t)launch->attrs[RECEIVER].integer;
+}
+
+/* What is sent must be what is received. */
+static tt_status check_receiver(const struct ttnn_tensor_spec *out,
+				const struct ttnn_tensor_spec *in)
+{
+	TT_REQUIRE(out->layout == in->layout, "output_tensor.layout() == input_tensor.layout()",
+		   "Output tensor must have same layout as input");
+	TT_REQUIRE(ttnn_tensor_spec_equal(out, in), "output_spec == output_tensor.tensor_spec()",
+		   "Optional sparse output token tensor spec does not match computed output spec");
+	return TTNN_OK;
+}
+
+/* Gathering multiplies the dimension by the group, scattering divides it. */
+static tt_status collective_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	uint32_t size = group_size(launch->device, axis_of(&launch->attrs[AXIS]));
+	uint32_t size = tt_group_size(launch->device, tt_group_axis(&launch->attrs[AXIS]));
 	enum kind kind = kind_of(launch);
 	struct ttnn_shape shape = in->shape;
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
 
-	TT_REQUIRE(launch->device->rows * launch->device->cols <= MEMBERS_MAX, "num_devices <= 64",
-		   "A collective takes at most %d devices", MEMBERS_MAX);
+	TT_REQUIRE(launch->device->rows * launch->device->cols <= TT_GROUP_MAX, "num_devices <= 64",
+		   "A collective takes at most %d devices", TT_GROUP_MAX);
 	if (kinds[kind].shrinks) {
 		TT_REQUIRE(shape.dim[dim] % size == 0, "dim_size % num_devices == 0",
 			   "Dimension %u of %u elements cannot be cut among %u devices", dim,
@@ -109,6 +138,10 @@ static tt_status infer(struct tt_launch *launch)
 	if (kinds[kind].grows)
 		shape.dim[dim] *= size;
 	launch->output_count = 1;
+	if (kind != SEND)
+		TT_TRY(tt_check_given(launch, 0, &shape));
+	else if (launch->outputs[0])
+		TT_TRY(check_receiver(&launch->outputs[0]->spec, in));
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
 			      launch->attrs[MEMORY].memory);
 }
@@ -122,6 +155,7 @@ struct part {
 	int64_t at;
 };
 
+/* A part of one chip's tensor to its place in another's; `shift` adds dimensions in front. */
 static tt_status move_part(struct tt_tensor *out, struct tt_tensor *in, const struct part *part)
 {
 	struct tt_move_loop loops[TTNN_MAX_RANK];
@@ -156,7 +190,7 @@ static tt_status receive(struct tt_tensor *out, const struct tt_launch *launch, 
 
 /* All members' parts one above the other, added up in float32 (integers as they are). */
 static tt_status add_up(struct tt_tensor *out, const struct tt_launch *launch,
-			const struct group *group, struct part part)
+			const struct tt_group *group, struct part part)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
 	struct ttnn_spec_args args = {
@@ -192,9 +226,9 @@ static tt_status serve(struct tt_tensor *out, const struct tt_launch *launch, ui
 	struct part part = {.dim = (uint32_t)attrs[DIM].integer};
 	enum kind kind = kind_of(launch);
 	uint32_t from = chip;
-	struct group group;
+	struct tt_group group;
 
-	find_group(&group, launch->device->rows, launch->device->cols, axis_of(&attrs[AXIS]), chip);
+	tt_group_find(&group, launch->device, tt_group_axis(&attrs[AXIS]), chip);
 	part.extent = shape->dim[part.dim];
 	if (kinds[kind].shrinks) {
 		part.extent /= group.count;
@@ -212,7 +246,8 @@ static tt_status serve(struct tt_tensor *out, const struct tt_launch *launch, ui
 	return receive(out, launch, from, &part);
 }
 
-static tt_status kernel(struct tt_launch *launch)
+/* Runs once for all chips, and takes each one's part. */
+static tt_status collective_kernel(struct tt_launch *launch)
 {
 	uint32_t chips = launch->device->rows * launch->device->cols;
 
@@ -220,6 +255,8 @@ static tt_status kernel(struct tt_launch *launch)
 		struct tt_tensor *out;
 		tt_status status;
 
+		if (keeps(launch, chip))
+			continue;
 		TT_TRY(tt_tensor_resident(&out, launch->outputs[0], chip, TT_BUFFER_OVERWRITE));
 		status = serve(out, launch, chip);
 		ttnn_tensor_unref(out);
@@ -235,10 +272,10 @@ static const struct tt_factory factories[] = {{.name = "ttnn::prim::CollectivePr
 		.device_op = device_,                                                              \
 		.prim = "ttnn::prim::" prim_,                                                      \
 		.attrs = &schema,                                                                  \
-		.infer = infer,                                                                    \
+		.infer = collective_infer,                                                         \
 		.factories = factories,                                                            \
 		.factory_count = 1,                                                                \
-		TT_KERNEL(kernel),                                                                 \
+		TT_KERNEL(collective_kernel),                                                      \
 		.cost = cost_,                                                                     \
 		.together = true,                                                                  \
 	}
@@ -254,8 +291,8 @@ static const struct tt_prog programs[] = {
 
 /* ---- calls -------------------------------------------------------------------------------------------------- */
 
-/* The place of a mesh coordinate, -1 without one. */
-static tt_status place_of(struct ttnn_value *out, const struct tt_call *call, const char *name)
+/* A coordinate of the mesh as a chip's number; -1: none given. */
+tt_status tt_group_place(struct ttnn_value *out, const struct tt_call *call, const char *name)
 {
 	const struct tt_device *device = call->device;
 	int64_t at[2] = {0, 0};
@@ -273,12 +310,14 @@ static tt_status place_of(struct ttnn_value *out, const struct tt_call *call, co
 	return TTNN_OK;
 }
 
+/* Attributes of all kinds; those that a kind has no use for stay empty. */
 static tt_status run(struct tt_call *call, enum kind kind)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out,
 			 *given = tt_call_tensor(call, "output_tensor");
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_value attrs[ATTRS] = {[AXIS] = *tt_call_arg(call, "cluster_axis")};
+	struct request request = {.kind = kind};
 	uint32_t dim;
 
 	TT_REQUIRE(tt_tensor_device(in), "storage_type == DEVICE",
@@ -288,8 +327,16 @@ static tt_status run(struct tt_call *call, enum kind kind)
 		given = tt_call_tensor(call, "persistent_output_buffer");
 	attrs[DIM] = ttnn_v_int(dim);
 	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &in->spec.memory);
-	TT_TRY(place_of(&attrs[SENDER], call, "sender_coord"));
-	TT_TRY(place_of(&attrs[RECEIVER], call, "receiver_coord"));
+	TT_TRY(tt_group_place(&attrs[SENDER], call, "sender_coord"));
+	TT_TRY(tt_group_place(&attrs[RECEIVER], call, "receiver_coord"));
+	request.given = given != NULL;
+	/* From a place to itself: nothing is to be done. */
+	if (kind == SEND && given && attrs[SENDER].integer == attrs[RECEIVER].integer &&
+	    tt_tensor_buffer(in) && tt_tensor_buffer(given) == tt_tensor_buffer(in)) {
+		TT_TRY(check_receiver(&given->spec, &in->spec));
+		tt_call_return(call, ttnn_tensor_ref(given));
+		return TTNN_OK;
+	}
 	TT_TRY(tt_call_program(&out, call,
 			       &(struct tt_program_args){.prog = &programs[kind],
 							 .attrs = attrs,
@@ -297,7 +344,7 @@ static tt_status run(struct tt_call *call, enum kind kind)
 							 .input_count = 1,
 							 .outputs = &given,
 							 .output_count = 1,
-							 .extra = &kind}));
+							 .extra = &request}));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -309,6 +356,7 @@ static tt_status expand(struct tt_call *call)
 
 /* ---- what the first chip should have -------------------------------------------------------------------------- */
 
+/* Adds a tensor at a place along a dimension. */
 static tt_status golden_add(struct tt_array *out, const struct tt_array *in, uint32_t dim,
 			    uint64_t from, uint64_t to)
 {
@@ -319,33 +367,32 @@ static tt_status golden_add(struct tt_array *out, const struct tt_array *in, uin
 		if (at[dim] < from || at[dim] - from + to >= out->shape.dim[dim])
 			continue;
 		at[dim] += to - from;
-		out->data[tt_array_index(out, at)] += in->data[i];
+		*tt_at(out, tt_array_index(out, at)) += *tt_at(in, i);
 	}
 	return TTNN_OK;
 }
 
+/* Judged on one chip where the chips' results differ. */
 static tt_status golden(struct tt_golden *golden)
 {
 	enum kind kind = *(const enum kind *)golden->op->row;
 	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	const struct tt_device *device = tt_tensor_device(in);
-	int64_t axis = axis_of(tt_call_arg(&golden->call, "cluster_axis"));
-	uint32_t size = device ? group_size(device, axis) : 0;
+	int64_t axis = tt_group_axis(tt_call_arg(&golden->call, "cluster_axis"));
+	uint32_t size = device ? tt_group_size(device, axis) : 0;
 	struct ttnn_shape shape = in->spec.shape;
 	struct ttnn_value sender;
-	struct group group;
+	struct tt_group group;
 	struct tt_array *out;
 	uint32_t dim;
 
-	if (!device)
-		return tt_fail(TTNN_INVALID, "%s: the golden needs a tensor on a mesh of chips",
-			       golden->op->name);
+	TT_NEED(device, "%s: the golden needs a tensor on a mesh of chips", golden->op->name);
 	TT_TRY(tt_normal_dim(&dim, tt_call_int(&golden->call, "dim", 0), shape.rank));
 	golden->call.device = tt_tensor_device(in);
-	TT_TRY(place_of(&sender, &golden->call, "sender_coord"));
-	find_group(&group, device->rows, device->cols, axis, 0);
+	TT_TRY(tt_group_place(&sender, &golden->call, "sender_coord"));
+	tt_group_find(&group, device, axis, 0);
 	if (kind == BROADCAST)
-		group = (struct group){.chips = {(uint32_t)sender.integer}, .count = 1};
+		group = (struct tt_group){.chips = {(uint32_t)sender.integer}, .count = 1};
 	else if (kind == SEND || kind == PARTITION)
 		group.count = 1;
 	if (kinds[kind].grows)

@@ -120,25 +120,10 @@ static tt_status check(const struct tt_conv *conv)
 
 /* ---- running --------------------------------------------------------------------------------------------- */
 
-/* An image on the host goes to DRAM: *made, NULL if it was there. */
-static tt_status upload(struct tt_tensor **made, struct tt_conv_run *run)
-{
-	static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED,
-						       .buffer = TTNN_DRAM};
-
-	*made = NULL;
-	if (tt_tensor_device(run->in))
-		return TTNN_OK;
-	TT_TRY(tt_host_to_device(made, run->call, run->in, run->conv.device, &dram));
-	run->in = *made;
-	return TTNN_OK;
-}
-
 static bool through_l1(const struct tt_conv_run *run)
 {
-	bool in_l1 = tt_tensor_device(run->in) && run->in->spec.memory.buffer == TTNN_L1;
-
-	return run->slices.given ? run->slices.kind == TT_SLICE_L1 : in_l1;
+	return run->slices.given ? run->slices.kind == TT_SLICE_L1
+				 : run->in->spec.memory.buffer == TTNN_L1;
 }
 
 /* Weights that were made on the way go to the caller, or go: after a failure the last made first. */
@@ -160,24 +145,20 @@ static void give_weights(struct tt_conv_run *run, bool wanted, bool ok)
 static tt_status run_conv(struct tt_conv_run *run)
 {
 	bool wanted = tt_call_bool(run->call, "return_weights_and_bias", false);
-	struct tt_tensor *out, *image;
-	bool in_l1 = through_l1(run);
+	struct tt_tensor *out;
 	tt_status status;
 	uint32_t size[2];
 
 	TT_TRY(check(&run->conv));
 	tt_conv_out(size, &run->conv);
-	TT_TRY(upload(&image, run));
-	status = in_l1 ? tt_conv_run_l1(&out, run) : tt_conv_run_dram(&out, run);
+	status = through_l1(run) ? tt_conv_run_l1(&out, run) : tt_conv_run_dram(&out, run);
 	if (status == TTNN_OK)
 		tt_call_return(run->call, out);
 	if (status == TTNN_OK && tt_call_bool(run->call, "return_output_dim", false))
 		run->call->extents = (struct ttnn_shape){2, {size[0], size[1]}};
-	if (image && status == TTNN_OK)
-		tt_call_drop(run->call, image);
+	if (run->folded && status == TTNN_OK)
+		tt_call_drop(run->call, run->folded);
 	give_weights(run, wanted, status == TTNN_OK);
-	if (image && status != TTNN_OK)
-		tt_call_drop(run->call, image);
 	return status;
 }
 
@@ -235,6 +216,11 @@ static tt_status expand_conv1d(struct tt_call *call)
 	struct ttnn_shape shape;
 
 	TT_TRY(common_args(&run, call, "slice_config"));
+	TT_REQUIRE(!run.slices.given || run.slices.kind != TT_SLICE_HEIGHT,
+		   "slice_config->slice_type != "
+		   "ttnn::prim::Conv2dSliceConfig::SliceType::DRAM_HEIGHT",
+		   "Conv1D does not support DRAM_HEIGHT slicing because the convolution height is "
+		   "always 1. Use DRAM_WIDTH slicing (slices along input_length) or L1_FULL.");
 	conv->in[1] = (uint32_t)tt_call_int(call, "input_length", 1);
 	conv->kernel[1] = (uint32_t)tt_call_int(call, "kernel_size", 1);
 	conv->stride[1] = (uint32_t)tt_call_int(call, "stride", 1);
@@ -388,7 +374,7 @@ static tt_status expand_bias(struct tt_call *call)
 	"size, kernel_size: sizes, stride: sizes = [], padding: sizes = [], output_padding: sizes "  \
 	"= [], dilation: sizes = [], has_bias: bool = True, groups: size = 1, device: Device, "      \
 	"input_dtype: DataType, output_dtype: DataType? = None, conv_config: any ? = None, "         \
-	"compute_config: ComputeConfig? = None, slice_config: any ? = None"
+	"compute_config: ComputeConfig? = None"
 #define RETURNS "return_output_dim: bool = False, return_weights_and_bias: bool = False"
 
 /* What it gives: the output, its extents, the prepared weights and bias. */
@@ -408,14 +394,15 @@ static const struct tt_op ops[] = {
 		 "dram_slice_config: any ? = None, mirror_kernel: bool = True, " RETURNS),
 	AHEAD_OP("prepare_conv_weights", expand_weights,
 		 "Weights as convolutions read them, so that they need not do it again.",
-		 "*, weight_tensor: Tensor, " AHEAD),
+		 "*, weight_tensor: Tensor, " AHEAD ", slice_config: any ? = None"),
 	AHEAD_OP("prepare_conv_bias", expand_bias, "The same for a bias.",
-		 "*, bias_tensor: Tensor, " AHEAD),
+		 "*, bias_tensor: Tensor, " AHEAD ", slice_config: any ? = None"),
 	AHEAD_OP("prepare_conv_transpose2d_weights", expand_weights,
 		 "Weights as transposed convolutions read them.",
-		 "*, weight_tensor: Tensor, " AHEAD ", mirror_kernel: bool = True"),
+		 "*, weight_tensor: Tensor, " AHEAD
+		 ", dram_slice_config: any ? = None, mirror_kernel: bool = True"),
 	AHEAD_OP("prepare_conv_transpose2d_bias", expand_bias, "The same for a bias.",
-		 "*, bias_tensor: Tensor, " AHEAD),
+		 "*, bias_tensor: Tensor, " AHEAD ", dram_slice_config: any ? = None"),
 };
 
 const struct tt_op_family tt_family_conv = {"conv", ops, TT_COUNT(ops)};

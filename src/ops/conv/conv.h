@@ -4,8 +4,9 @@
  *
  *	sliding_window, parallel_config, halo   sizes of windows, their cores, the sticks they reach
  *	pool_*                                  the largest or the average of windows
- *	upsample*, grid_sample                  larger images, images looked at in places
+ *	upsample*, grid_sample, rotate          larger images, images looked at in places, images turned
  *	conv_*                                  convolutions
+ *	conv3d*                                 those of volumes
  *
  * Convolutions have parts: the configuration that callers give (conv_config.c), how
  * the work is spread and cut into blocks (conv_plan.c), circular buffers (conv_memory.c), the program
@@ -38,10 +39,10 @@ struct tt_conv_config {
 	const ttnn_core_set *cores;
 	bool transpose_shards;
 	enum ttnn_layout out_layout;
-	bool double_act, double_weights, full_inner, reuse;
+	bool double_act, double_weights, full_inner, reuse, replicate;
 	enum tt_choice fold, split_reader;
 };
-extern const struct tt_schema tt_schema_conv, tt_schema_slice;
+extern const struct tt_schema tt_schema_conv, tt_schema_slice, tt_schema_conv3d;
 #define TT_SIG_CONV                                                                                \
 	"*, weights_dtype: DataType? = None, activation: Unary? = None, "                          \
 	"deallocate_activation: bool = False, reallocate_halo_output: bool = True, "               \
@@ -53,7 +54,13 @@ extern const struct tt_schema tt_schema_conv, tt_schema_slice;
 	"enable_weights_double_buffer: bool = False, full_inner_dim: bool = False, "               \
 	"enable_kernel_stride_folding: bool? = None, enable_activation_reuse: bool = False, "      \
 	"force_split_reader: bool? = None, override_output_sharding_config: bool = False, "        \
-	"padding_mode: any = 0"
+	"padding_mode: PaddingMode = Zeros"
+#define TT_SIG_CONV3D                                                                               \
+	"*, weights_dtype: DataType = BFLOAT16, output_layout: Layout = ROW_MAJOR, "                \
+	"T_out_block: size = 1, W_out_block: size = 1, H_out_block: size = 1, C_out_block: size = " \
+	"0, C_in_block: size = 0, dilation: sizes = [1, 1, 1], alignment: size = 32, "              \
+	"compute_with_storage_grid_size: CoreCoord = [1, 1], enable_fp32_operand_split: bool = "    \
+	"False"
 #define TT_SIG_SLICE "*, slice_type: enum, num_slices: int = 0"
 void tt_conv_config_read(struct tt_conv_config *out, const struct ttnn_value *value);
 
@@ -221,6 +228,7 @@ struct tt_conv_run {
 	const struct ttnn_memory_config *memory; /* wanted, or NULL */
 	struct tt_conv_slices slices;
 	struct tt_tensor *new_weight, *new_bias; /* made on the way, or NULL: the runner's */
+	struct tt_tensor *folded;                /* or NULL: the call's */
 	uint32_t fold_stride[2];                 /* that the image was folded by, or 0 */
 };
 
@@ -242,6 +250,17 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run);
 /* Into how many slices, and along which dimension. */
 tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv *conv,
 				const struct tt_conv_slices *request);
+
+/* Goes through the slices of a result of this size and layout. */
+struct tt_slice_walk {
+	uint32_t out[2], along, unit, count, index, at;
+};
+struct tt_slice_walk tt_slice_walk(const uint32_t out[2], enum ttnn_layout layout,
+				   const struct tt_conv_slices *slices);
+bool tt_slice_next(struct tt_slice *out, struct tt_slice_walk *walk);
+
+/* Which way images of this size are cut best. */
+enum tt_slice_kind tt_slice_guess(const uint32_t in[2], enum ttnn_layout layout);
 
 /* Runs slice by slice into `out`, which is in DRAM. */
 tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,

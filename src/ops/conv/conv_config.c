@@ -48,9 +48,7 @@ static const struct tt_field conv_fields[FIELDS] = {
 	[REUSE] = {.name = "enable_activation_reuse"},
 	[SPLIT] = {.name = "force_split_reader"},
 	[OVERRIDE_OUT] = {.name = "override_output_sharding_config"},
-	[PADDING_MODE] = {.name = "padding_mode",
-			  .text = TT_TEXT_FIXED,
-			  .fixed = "PaddingMode::Zeros"},
+	[PADDING_MODE] = {.name = "padding_mode"},
 };
 const struct tt_schema tt_schema_conv = {"Conv2dConfig", conv_fields, FIELDS, true};
 static const struct tt_enum_row slice_rows[] = {
@@ -102,6 +100,7 @@ void tt_conv_config_read(struct tt_conv_config *out, const struct ttnn_value *va
 	out->reuse = v[REUSE].boolean;
 	out->split_reader = choice(&v[SPLIT]);
 	out->override_output = v[OVERRIDE_OUT].boolean;
+	out->replicate = v[PADDING_MODE].integer == 1;
 }
 
 void tt_conv_slices_read(struct tt_conv_slices *out, const struct ttnn_value *value)

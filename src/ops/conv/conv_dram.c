@@ -13,6 +13,8 @@ bool tt_conv_folds(const struct tt_conv *c, const struct ttnn_memory_config *mem
 {
 	bool padded = c->pad[0] || c->pad[1] || c->pad[2] || c->pad[3];
 
+	if (padded && c->config.replicate)
+		return false; /* folding pads with zeros */
 	if (c->config.fold != TT_CHOICE_OPEN)
 		return c->config.fold == TT_CHOICE_YES;
 	for (int d = 0; d < 2; d++)
@@ -46,14 +48,27 @@ static tt_status check_fold(const struct tt_conv *c)
 	return TTNN_OK;
 }
 
+static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED, .buffer = TTNN_DRAM};
+
+/* An image on the host goes to DRAM: *made, NULL if it was there. */
+static tt_status send_image(struct tt_tensor **made, struct tt_conv_run *run)
+{
+	*made = NULL;
+	if (tt_tensor_device(run->in))
+		return TTNN_OK;
+	TT_TRY(tt_host_to_device(made, run->call, run->in, run->conv.device, &dram));
+	run->in = tt_call_own(run->call, *made);
+	return TTNN_OK;
+}
+
 static tt_status fold_tensor(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	const struct tt_conv *c = &run->conv;
 	const struct ttnn_shape *is = &run->in->spec.shape;
 	struct ttnn_shape shape = {4, {c->batch, c->in[0], c->in[1], c->in_channels}};
-	struct tt_reshape_args reshape = {run->in, &shape, &shape, NULL};
+	struct tt_reshape_args reshape = {NULL, &shape, &shape, NULL};
 	struct ttnn_value pads[4];
-	struct tt_tensor *image = run->in;
+	struct tt_tensor *image, *sent;
 	struct ttnn_arg args[] = {{NULL, {0}},
 				  {"stride_h", ttnn_v_int(c->stride[0])},
 				  {"stride_w", ttnn_v_int(c->stride[1])},
@@ -61,12 +76,19 @@ static tt_status fold_tensor(struct tt_tensor **out, struct tt_conv_run *run)
 
 	for (int i = 0; i < 4; i++)
 		pads[i] = ttnn_v_int(c->pad[i]);
+	TT_TRY(send_image(&sent, run));
+	image = reshape.in = run->in;
 	if (is->rank == 4 && (is->dim[1] != c->in[0] || is->dim[2] != c->in[1])) {
 		TT_TRY(tt_call_reshape(&image, run->call, &reshape));
 		tt_call_own(run->call, image);
 	}
 	args[0].value = ttnn_v_tensor(image);
-	return tt_call_op(out, run->call, "ttnn.fold", args, TT_COUNT(args));
+	TT_TRY(tt_call_op(out, run->call, "ttnn.fold", args, TT_COUNT(args)));
+	if (sent && image != sent)
+		tt_call_overwrite(run->call, sent);
+	if (sent)
+		tt_call_overwrite(run->call, image);
+	return TTNN_OK;
 }
 
 void tt_conv_fold_sizes(struct tt_conv *c, uint32_t stride[2])
@@ -85,8 +107,8 @@ void tt_conv_fold_sizes(struct tt_conv *c, uint32_t stride[2])
 tt_status tt_conv_fold(struct tt_conv_run *run)
 {
 	struct tt_conv *c = &run->conv;
-	bool free_input = c->config.free_input && run->in->spec.memory.buffer != TTNN_DRAM;
-	struct tt_tensor *folded;
+	bool free_input = c->config.free_input && tt_tensor_device(run->in) &&
+			  run->in->spec.memory.buffer != TTNN_DRAM;
 
 	if (c->transposed)
 		return TTNN_OK;
@@ -96,10 +118,10 @@ tt_status tt_conv_fold(struct tt_conv_run *run)
 	if (c->config.fold == TT_CHOICE_NO || (c->stride[0] == 1 && c->stride[1] == 1))
 		return TTNN_OK;
 	TT_TRY(check_fold(c));
-	TT_TRY(fold_tensor(&folded, run));
+	TT_TRY(fold_tensor(&run->folded, run));
 	if (free_input)
 		tt_call_deallocate(run->call, run->in);
-	run->in = tt_call_own(run->call, folded);
+	run->in = tt_call_own(run->call, run->folded);
 	tt_conv_fold_sizes(c, run->fold_stride);
 	return TTNN_OK;
 }
@@ -145,8 +167,6 @@ static tt_status make_output(struct tt_tensor **out, struct tt_conv_run *run)
 /* All at once: the output that was made is not needed after all. */
 static tt_status run_whole(struct tt_tensor **out, struct tt_conv_run *run)
 {
-	static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED,
-						       .buffer = TTNN_DRAM};
 	struct tt_conv_config *config = &run->conv.config;
 	struct ttnn_arg args[] = {{"tensor", {0}}, {"memory_config", ttnn_v_memory(&dram)}};
 	struct tt_tensor *result;
@@ -175,7 +195,7 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	struct tt_conv *c = &run->conv;
 	struct tt_conv_slices slices;
-	struct tt_tensor *result, *given, *image;
+	struct tt_tensor *result, *given, *image, *sent;
 	tt_status status;
 
 	TT_REQUIRE(c->transposed || !c->config.override_output,
@@ -183,8 +203,13 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 		   "Conv2D DRAM slicing doesn't support override_output_sharding_config.");
 	c->matmul = tt_conv_is_matmul(c);
 	TT_TRY(tt_conv_fold(run));
-	if (c->matmul)
-		return tt_conv_run_l1(out, run);
+	TT_TRY(send_image(&sent, run));
+	if (c->matmul) {
+		TT_TRY(tt_conv_run_l1(out, run));
+		if (sent)
+			tt_call_drop(run->call, sent);
+		return TTNN_OK;
+	}
 	TT_REQUIRE(c->config.out_layout != TTNN_ROW_MAJOR || c->dtype != TTNN_BFLOAT8_B,
 		   "!(conv_config.output_layout == Layout::ROW_MAJOR && output_dtype == "
 		   "DataType::BFLOAT8_B)",
@@ -209,5 +234,7 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 	/* Before the weights, which the caller may want. */
 	if (image != given)
 		tt_call_drop(run->call, image);
+	if (sent)
+		tt_call_drop(run->call, sent);
 	return status;
 }

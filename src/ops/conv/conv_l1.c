@@ -4,6 +4,7 @@
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
+#include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
@@ -63,7 +64,7 @@ static tt_status must_reshard(bool *out, struct flow *flow)
 	bool other = false;
 
 	*out = true;
-	if (!memory->has_shard)
+	if (!memory->has_shard || !tt_tensor_device(flow->image))
 		return TTNN_OK;
 	*out = (is.scheme != TTNN_BLOCK_SHARDED && is.orientation != TTNN_ORIENT_ROW_MAJOR) ||
 	       shard->width % flow->alignment != 0 ||
@@ -88,7 +89,8 @@ static tt_status choose_shards(struct ttnn_memory_config *out, bool *reshard, st
 	const uint32_t *dim = in->shape.dim;
 	struct tt_conv shaped = flow->conv;
 
-	TT_REQUIRE(in->memory.has_shard || conv->config.has_layout,
+	TT_REQUIRE(!tt_tensor_device(flow->image) || in->memory.has_shard ||
+			   conv->config.has_layout,
 		   "(!input_tensor_on_device || input_tensor_.is_sharded()) || "
 		   "conv_config.shard_layout.has_value()",
 		   "Tensor must be sharded or shard_layout must be set.");
@@ -159,6 +161,8 @@ static tt_status move_image(struct flow *flow)
 	return TTNN_OK;
 }
 
+static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED, .buffer = TTNN_DRAM};
+
 static bool frees(const struct flow *flow)
 {
 	return flow->conv.config.free_input && flow->image->spec.memory.buffer != TTNN_DRAM;
@@ -178,12 +182,17 @@ static tt_status shard_image(struct flow *flow, const struct ttnn_memory_config 
 	struct ttnn_tensor_spec spec;
 	bool free_input = frees(flow), own = flow->own;
 
-	if (!tt_tensor_is_sharded(flow->image))
+	if (!tt_tensor_device(old) || !tt_tensor_is_sharded(old))
 		args.alignment =
 			(struct ttnn_shape){2, {memory->shard.height, memory->shard.width}};
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(tt_call_create(&sharded, call, flow->conv.device, &spec));
 	replace(flow, sharded);
+	if (!tt_tensor_device(old)) {
+		TT_TRY(tt_host_to_device(&old, call, old, flow->conv.device, &dram));
+		move[0].value = ttnn_v_tensor(tt_call_own(call, old));
+		own = true;
+	}
 	move[2].value = ttnn_v_tensor(sharded);
 	TT_TRY(tt_call_op(&same, call, "ttnn.to_memory_config", move, 3));
 	ttnn_tensor_unref(same);
@@ -193,6 +202,40 @@ static tt_status shard_image(struct flow *flow, const struct ttnn_memory_config 
 	}
 	if (own)
 		tt_call_overwrite(call, old);
+	return TTNN_OK;
+}
+
+/* An image of the host goes to its shards at once, padded for them before. */
+static tt_status send_image(struct flow *flow, const struct ttnn_memory_config *memory)
+{
+	struct tt_call *call = flow->run->call;
+	const struct ttnn_tensor_spec *in = &flow->image->spec;
+	const struct ttnn_shard_spec *shard = &memory->shard;
+	struct ttnn_shape size = {4,
+				  {1, 1, shard->height * tt_parallel_rows(&flow->parallel),
+				   shard->width * tt_parallel_channels(&flow->parallel)}};
+	struct ttnn_shape start = {.rank = 4};
+	const struct ttnn_shape *const shapes[] = {&size, &start};
+	bool rows = in->layout == TTNN_ROW_MAJOR && memory->layout != TTNN_HEIGHT_SHARDED;
+	bool other = size.dim[2] != in->shape.dim[2] || size.dim[3] != in->shape.dim[3];
+	struct tt_tensor *image;
+
+	if (rows && in->shape.dim[3] % shard->width)
+		return shard_image(flow, memory);
+	if (other && !rows) {
+		TT_TRY(tt_host_pad(&image, call, flow->image, shapes, 0));
+		replace(flow, image);
+	}
+	TT_TRY(tt_host_to_device(&image, call, flow->image, flow->conv.device,
+				 flow->auto_shard && flow->matmul ? &dram : memory));
+	replace(flow, image);
+	if (!other || !rows)
+		return TTNN_OK;
+	TT_TRY(TT_CALL(&image, call, "ttnn.pad", {NULL, ttnn_v_tensor(flow->image)},
+		       {"output_padded_shape", ttnn_v_shape(&size)},
+		       {"input_tensor_start", ttnn_v_shape(&start)}, {"value", ttnn_v_real(0)}));
+	tt_call_overwrite(call, flow->image);
+	replace(flow, image);
 	return TTNN_OK;
 }
 
@@ -211,6 +254,8 @@ static tt_status place_image(struct flow *flow)
 		replace(flow, flat);
 	if (!reshard)
 		return TTNN_OK;
+	if (!tt_tensor_device(flow->image))
+		return send_image(flow, &memory);
 	if (flow->matmul && flow->image->spec.layout == TTNN_ROW_MAJOR &&
 	    flow->parallel.scheme != TTNN_HEIGHT_SHARDED) {
 		bool free_input = frees(flow);
@@ -357,7 +402,7 @@ static tt_status gather(struct tt_haloed *out, struct flow *flow)
 				    .tiled_out = true,
 				    .tables_in_dram = flow->conv.config.tables_in_dram,
 				    .free_input = frees(flow),
-				    .take_input = flow->own,
+				    .take_input = flow->own && !flow->conv.transposed,
 				    .move_output = flow->conv.config.move_halo};
 
 	slide.cores_nhw = flow->plan.cores_nhw;
@@ -405,7 +450,8 @@ static tt_status prepare_flow(struct flow *flow)
 
 	if (config->reuse)
 		config->double_act = config->double_weights = false;
-	if (tt_tensor_is_sharded(flow->image) || config->has_layout)
+	if ((tt_tensor_device(flow->image) && tt_tensor_is_sharded(flow->image)) ||
+	    config->has_layout)
 		return TTNN_OK;
 	if (!config->has_weights_dtype)
 		config->weights_dtype = flow->run->weight->spec.dtype;
@@ -448,7 +494,7 @@ tt_status tt_conv_run_l1(struct tt_tensor **out, struct tt_conv_run *run)
 	ttnn_tensor_unref(haloed.image);
 	if (haloed.halo)
 		tt_call_drop(run->call, haloed.halo);
-	if (flow.own && flow.matmul)
+	if (flow.own && (flow.matmul || flow.conv.transposed))
 		tt_call_drop(run->call, flow.image);
 	return status;
 }

@@ -11,7 +11,10 @@
 
 struct tt_slide tt_conv_slide(const struct tt_conv *c)
 {
-	struct tt_slide s = {.batch = c->batch, .snap = true, .transpose = c->transposed};
+	struct tt_slide s = {.batch = c->batch,
+			     .snap = true,
+			     .transpose = c->transposed,
+			     .replicate = c->config.replicate};
 
 	for (int d = 0; d < 2; d++) {
 		s.in[d] = c->in[d];

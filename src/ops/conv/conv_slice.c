@@ -1,4 +1,6 @@
 /* conv_slice.c: convolutions of images that do not fit into L1, slice by slice. */
+#include <string.h>
+
 #include "device/device.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
@@ -7,54 +9,26 @@
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
 
-/* Results start .. end of one slice, down and across. */
-struct slice {
-	uint32_t start[2], end[2];
-};
-
 /* The part of the image that a slice of the result needs, as a convolution of its own. */
 static struct tt_conv part_of(uint32_t start[2], const struct tt_conv *conv,
-			      const struct slice *slice)
+			      const struct tt_slice *slice)
 {
+	struct tt_slide slide = tt_conv_slide(conv), window = tt_slide_part(start, &slide, slice);
+	uint32_t beyond = (slice->end[1] - slice->start[1]) % TT_TILE;
 	struct tt_conv part = *conv;
-	uint32_t out[2];
-	bool whole = true;
 
-	tt_conv_out(out, conv);
-	for (int d = 0; d < 2; d++) {
-		int64_t first = (int64_t)slice->start[d] * conv->stride[d] - conv->pad[2 * d];
-		int64_t last = (int64_t)(slice->end[d] - 1) * conv->stride[d] - conv->pad[2 * d] +
-			       (int64_t)(conv->kernel[d] - 1) * (conv->dilation[d] - 1) +
-			       conv->kernel[d];
-		int64_t size = conv->in[d];
-
-		part.pad[2 * d] = first < 0 ? (uint32_t)-first : 0;
-		part.pad[2 * d + 1] = last > size ? (uint32_t)(last - size) : 0;
-		first = first < 0 ? 0 : first;
-		last = last > size ? size : last;
-		if (slice->start[d] == 0) {
-			part.pad[2 * d] = conv->pad[2 * d];
-			first = 0;
-		}
-		if (slice->end[d] == out[d]) {
-			part.pad[2 * d + 1] = conv->pad[2 * d + 1];
-			last = size;
-		}
-		start[d] = (uint32_t)first;
-		part.in[d] = (uint32_t)(last - first);
-		whole = whole && part.in[d] == conv->in[d];
-	}
+	memcpy(part.in, window.in, sizeof(part.in));
+	memcpy(part.pad, window.pad, sizeof(part.pad));
 	/* Tiles of the result are written whole. */
-	if (!whole && conv->config.out_layout == TTNN_TILE &&
-	    (slice->end[1] - slice->start[1]) % TT_TILE)
-		part.pad[3] +=
-			(TT_TILE - (slice->end[1] - slice->start[1]) % TT_TILE) * conv->stride[1];
+	if ((part.in[0] != conv->in[0] || part.in[1] != conv->in[1]) && beyond &&
+	    conv->config.out_layout == TTNN_TILE)
+		part.pad[3] += (TT_TILE - beyond) * conv->stride[1];
 	return part;
 }
 
 /* How the input of a slice is sharded; the convolution gets the layout. */
 static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *part,
-			      const struct tt_conv *conv, const struct slice *slice)
+			      const struct tt_conv *conv, const struct tt_slice *slice)
 {
 	bool whole = part->in[0] == conv->in[0] && part->in[1] == conv->in[1];
 	struct tt_conv exact = *part, shape = *part;
@@ -82,7 +56,8 @@ static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *pa
 		tt_conv_alignment(parallel.scheme, part->in_layout, !whole, false, NULL));
 }
 
-static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv, const struct slice *slice)
+static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv,
+			     const struct tt_slice *slice)
 {
 	struct ttnn_memory_config memory;
 	struct tt_conv_usage usage;
@@ -99,24 +74,18 @@ static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv, const st
 
 /* ---- how many -------------------------------------------------------------------------------------------- */
 
-/* Goes through the slices of a result. */
-struct walk {
-	uint32_t out[2], along, unit, count, index, at;
-};
-
-static struct walk walk_begin(const struct tt_conv *conv, const struct tt_conv_slices *slices)
+struct tt_slice_walk tt_slice_walk(const uint32_t out[2], enum ttnn_layout layout,
+				   const struct tt_conv_slices *slices)
 {
-	struct walk walk = {.along = slices->kind == TT_SLICE_HEIGHT ? 0 : 1,
-			    .unit = 1,
-			    .count = slices->count};
+	bool across = slices->kind != TT_SLICE_HEIGHT;
 
-	tt_conv_out(walk.out, conv);
-	if (conv->config.out_layout == TTNN_TILE && slices->kind == TT_SLICE_WIDTH)
-		walk.unit = TT_TILE;
-	return walk;
+	return (struct tt_slice_walk){.out = {out[0], out[1]},
+				      .along = across,
+				      .unit = layout == TTNN_TILE && across ? TT_TILE : 1,
+				      .count = slices->count};
 }
 
-static bool walk_next(struct slice *out, struct walk *walk)
+bool tt_slice_next(struct tt_slice *out, struct tt_slice_walk *walk)
 {
 	uint32_t size = walk->out[walk->along];
 	uint32_t units = (uint32_t)tt_div_up(size, walk->unit);
@@ -129,7 +98,7 @@ static bool walk_next(struct slice *out, struct walk *walk)
 		walk->index++;
 		if (end == walk->at)
 			continue;
-		*out = (struct slice){.end = {walk->out[0], walk->out[1]}};
+		*out = (struct tt_slice){.end = {walk->out[0], walk->out[1]}};
 		out->start[walk->along] = walk->at;
 		out->end[walk->along] = end;
 		walk->at += share;
@@ -138,15 +107,24 @@ static bool walk_next(struct slice *out, struct walk *walk)
 	return false;
 }
 
+static struct tt_slice_walk walk_begin(const struct tt_conv *conv,
+				       const struct tt_conv_slices *slices)
+{
+	uint32_t out[2];
+
+	tt_conv_out(out, conv);
+	return tt_slice_walk(out, conv->config.out_layout, slices);
+}
+
 static tt_status most_usage(uint64_t *out, const struct tt_conv *conv,
 			    const struct tt_conv_slices *slices)
 {
-	struct walk walk = walk_begin(conv, slices);
-	struct slice slice;
+	struct tt_slice_walk walk = walk_begin(conv, slices);
+	struct tt_slice slice;
 	uint64_t bytes;
 
 	*out = 0;
-	while (walk_next(&slice, &walk)) {
+	while (tt_slice_next(&slice, &walk)) {
 		TT_TRY(slice_usage(&bytes, conv, &slice));
 		*out = bytes > *out ? bytes : *out;
 	}
@@ -154,11 +132,11 @@ static tt_status most_usage(uint64_t *out, const struct tt_conv *conv,
 }
 
 /* Slices across need less halo, but tall images would become too thin, and tiles too few. */
-static enum tt_slice_kind guess_kind(const struct tt_conv *conv)
+enum tt_slice_kind tt_slice_guess(const uint32_t in[2], enum ttnn_layout layout)
 {
-	uint32_t h = conv->in[0], w = conv->in[1];
+	uint32_t h = in[0], w = in[1];
 
-	if (conv->config.out_layout == TTNN_ROW_MAJOR)
+	if (layout == TTNN_ROW_MAJOR)
 		return h > 3 * w ? TT_SLICE_HEIGHT : TT_SLICE_WIDTH;
 	return w < 200 || h > w ? TT_SLICE_HEIGHT : TT_SLICE_WIDTH;
 }
@@ -190,12 +168,12 @@ static tt_status search(struct tt_conv_slices *out, const struct tt_conv *conv, 
 tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv *conv,
 				const struct tt_conv_slices *request)
 {
-	struct walk walk;
+	struct tt_slice_walk walk;
 	uint32_t most;
 
 	*out = *request;
 	if (!out->given)
-		out->kind = guess_kind(conv);
+		out->kind = tt_slice_guess(conv->in, conv->config.out_layout);
 	if (!out->count)
 		TT_TRY(search(out, conv, !request->given));
 	out->given = true;
@@ -208,7 +186,7 @@ tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv
 /* ---- running --------------------------------------------------------------------------------------------- */
 
 static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
-			   const struct slice *slice)
+			   const struct tt_slice *slice)
 {
 	struct tt_conv_run part = *run;
 	struct tt_image_part piece = {.batch = run->conv.batch, .channels = run->conv.in_channels};
@@ -249,15 +227,15 @@ static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
 tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,
 			     const struct tt_conv_slices *slices)
 {
-	struct walk walk = walk_begin(&run->conv, slices);
-	struct slice slice;
+	struct tt_slice_walk walk = walk_begin(&run->conv, slices);
+	struct tt_slice slice;
 
 	if (run->conv.transposed)
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "a transposed convolution that needs %u slices to fit into L1 is "
 			       "not supported",
 			       slices->count);
-	while (walk_next(&slice, &walk))
+	while (tt_slice_next(&slice, &walk))
 		TT_TRY(run_slice(run, out, &slice));
 	return TTNN_OK;
 }

@@ -14,6 +14,7 @@
 struct matrix {
 	uint32_t rows, cols;               /* logical */
 	uint32_t padded_rows, padded_cols; /* as stored */
+	uint32_t channels;                 /* in, before padding */
 	uint32_t in, out;                  /* channels, padded */
 };
 
@@ -54,7 +55,8 @@ static struct matrix matrix_of(const struct tt_conv_prep *prep)
 	uint32_t channels = tt_conv_is_depthwise_1d(conv) && !prep->matmul ? plan->act_h * TT_TILE
 									   : conv->in_channels;
 	struct matrix m = {.rows = channels * conv->kernel[0] * conv->kernel[1],
-			   .cols = conv->out_channels};
+			   .cols = conv->out_channels,
+			   .channels = channels};
 
 	if (prep->interleaved) {
 		m.in = channels;
@@ -142,12 +144,12 @@ static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
 		"Tensor::reshape", {{0}, ttnn_v_shape(&args.shape), ttnn_v_shape(&stored)}, 3};
 	struct ttnn_tensor_spec spec;
 
-	/* Turned around, and with zeros for other groups, they are new ones. */
-	if (conv->transposed)
+	/* Turned around, folded, and with zeros for other groups, they are new ones. */
+	if (conv->transposed || prep->fold)
 		TT_TRY(made_anew(tensor, &whole, TTNN_ROW_MAJOR));
 	if (conv->groups > 1)
 		TT_TRY(made_anew(tensor, &whole, TTNN_ROW_MAJOR));
-	if (m->in != conv->in_channels || m->out != conv->out_channels) {
+	if (m->in != m->channels || m->out != conv->out_channels) {
 		struct ttnn_spec_args inside = {.shape = whole, .dtype = dtype};
 
 		TT_TRY(tt_tensor_spec_padded(&spec, &inside, &padded));

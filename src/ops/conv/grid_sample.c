@@ -20,8 +20,6 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-#define FACE 16u
-
 #define ATTRS(X)                                                                                   \
 	X(MODE, "mode")                                                                            \
 	X(PADDING, "padding_mode")                                                                 \
@@ -167,8 +165,8 @@ static tt_status grid_sample_memory(struct tt_plan *plan, const struct tt_launch
 			  .page = tt_div_up(in->spec.padded.dim[3], TT_TILE) * TT_TILE * TT_TILE *
 				  tt_element_bytes(in)),
 		TT_CB_ROW(2, "scalar", .pages = 2, .page = tt_tile_bytes_of(grid->spec.dtype)),
-		TT_CB_ROW(3, "output", .pages = 2 * tt_div_up(channels, FACE),
-			  .page = FACE * tt_element_bytes(out)));
+		TT_CB_ROW(3, "output", .pages = 2 * tt_div_up(channels, TT_FACE),
+			  .page = TT_FACE * tt_element_bytes(out)));
 }
 
 static const struct tt_factory factories[] = {
@@ -275,7 +273,7 @@ static double pixel(const struct tt_array *in, const uint64_t at[2], double y, d
 		return 0;
 	place[1] = (uint64_t)y;
 	place[2] = (uint64_t)x;
-	return in->data[tt_array_index(in, place)];
+	return *tt_at(in, tt_array_index(in, place));
 }
 
 /* The number whose bits an element of bfloat16 has. */
@@ -352,7 +350,7 @@ static tt_status golden(struct tt_golden *golden)
 	per_image = out->count / (in->shape.dim[0] ? in->shape.dim[0] : 1);
 	for (uint64_t i = 0; i < out->count; i++) {
 		point.numbers = grid->data + i / channels * numbers;
-		out->data[i] =
+		*tt_at(out, i) =
 			golden_value(&point, (const uint64_t[]){i / per_image, i % channels});
 	}
 	return TTNN_OK;

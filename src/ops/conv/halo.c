@@ -304,9 +304,12 @@ tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor 
 	move.value = ttnn_v_tensor(halo);
 	status = tt_call_op(&moved, call, "ttnn.move", &move, 1);
 	tt_call_drop(call, halo);
-	out->halo = status == TTNN_OK ? moved : NULL;
-	if (status != TTNN_OK)
-		ttnn_tensor_unref(out->image);
+	if (status == TTNN_OK) {
+		out->halo = moved;
+		return TTNN_OK;
+	}
+	ttnn_tensor_unref(out->image);
+	*out = (struct tt_haloed){0};
 	return status;
 }
 

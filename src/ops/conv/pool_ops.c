@@ -11,16 +11,6 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-/* A call under way. */
-struct run {
-	struct tt_call *call;
-	struct tt_tensor *in;
-	struct tt_pool pool;
-	const struct ttnn_memory_config *memory; /* wanted, or NULL */
-	struct ttnn_value scheme;
-	bool free_input, move_halo;
-};
-
 /* ---- checks ------------------------------------------------------------------------------------------ */
 
 static tt_status check_types(const struct tt_pool *pool)
@@ -106,7 +96,8 @@ static tt_status check_window(const struct tt_slide *s)
 
 /* ---- shards ------------------------------------------------------------------------------------------ */
 
-static tt_status choose_parallel(struct tt_parallel *out, const struct run *run, uint32_t alignment)
+static tt_status choose_parallel(struct tt_parallel *out, const struct tt_pool_run *run,
+				 uint32_t alignment)
 {
 	const struct tt_pool *pool = &run->pool;
 	struct ttnn_core grid = tt_grid_size(tt_tensor_device(run->in)->grid);
@@ -145,25 +136,33 @@ static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt
 	return tt_call_reshape(out, call, &args);
 }
 
-/* The input over cores, in shards; the call owns it. */
-static tt_status shard(struct tt_tensor **out, struct run *run)
+tt_status tt_pool_shards(struct ttnn_memory_config *out, const struct tt_pool_run *run,
+			 uint64_t rows)
 {
 	bool tiled = run->pool.in_layout == TTNN_TILE;
 	uint32_t alignment =
 		tiled ? TT_TILE
 		      : (uint32_t)tt_memory_alignment(tt_tensor_device(run->in), TTNN_L1) / 2;
+	struct tt_parallel parallel;
+
+	TT_TRY(choose_parallel(&parallel, run, alignment));
+	return tt_parallel_memory(
+		out, &parallel, rows,
+		tt_align_to(run->pool.slide.channels,
+			    (uint64_t)tt_parallel_channels(&parallel) * alignment),
+		tiled ? TT_TILE : 1);
+}
+
+/* The input over cores, in shards; the call owns it. */
+static tt_status shard(struct tt_tensor **out, struct tt_pool_run *run)
+{
 	const struct ttnn_shape *padded = &run->in->spec.padded;
 	struct ttnn_memory_config memory;
-	struct tt_parallel parallel;
 	struct tt_tensor *flat = run->in;
 	struct ttnn_arg args[2] = {{"tensor", {0}}, {"memory_config", {0}}};
 
-	TT_TRY(choose_parallel(&parallel, run, alignment));
-	TT_TRY(tt_parallel_memory(
-		&memory, &parallel, (uint64_t)padded->dim[0] * padded->dim[1] * padded->dim[2],
-		tt_align_to(run->pool.slide.channels,
-			    (uint64_t)tt_parallel_channels(&parallel) * alignment),
-		tiled ? TT_TILE : 1));
+	TT_TRY(tt_pool_shards(&memory, run,
+			      (uint64_t)padded->dim[0] * padded->dim[1] * padded->dim[2]));
 	if (padded->dim[0] != 1 || padded->dim[1] != 1) {
 		TT_TRY(flatten(&flat, run->call, run->in));
 		tt_call_own(run->call, flat);
@@ -177,7 +176,7 @@ static tt_status shard(struct tt_tensor **out, struct run *run)
 	return TTNN_OK;
 }
 
-static tt_status take_shards(const struct run *run)
+static tt_status take_shards(const struct tt_pool_run *run)
 {
 	TT_REQUIRE(!tt_value_given(&run->scheme), "!applied_shard_scheme.has_value()",
 		   "A sharding scheme should not be specified for a sharded input tensor.");
@@ -189,7 +188,7 @@ static tt_status take_shards(const struct run *run)
 }
 
 /* Where the result goes: the cores of the input. */
-static tt_status result_memory(struct ttnn_memory_config *out, const struct run *run,
+static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_pool_run *run,
 			       const struct ttnn_memory_config *in)
 {
 	const struct tt_slide *slide = &run->pool.slide;
@@ -205,45 +204,38 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct run 
 /* ---- the operation ------------------------------------------------------------------------------------- */
 
 /* Results go where the caller wants them. */
-static tt_status place(struct run *run, struct tt_tensor *tensor,
+static tt_status place(struct tt_tensor **tensor, struct tt_pool_run *run,
 		       const struct ttnn_memory_config *is)
 {
-	struct ttnn_arg args[2] = {{"tensor", ttnn_v_tensor(tensor)}, {"memory_config", {0}}};
-	struct tt_tensor *out;
+	struct ttnn_arg args[2] = {{"tensor", ttnn_v_tensor(*tensor)}, {"memory_config", {0}}};
+	struct tt_tensor *out = NULL;
 	tt_status status;
 
-	if (!run->memory || ttnn_memory_config_equal(run->memory, is)) {
-		tt_call_return(run->call, tensor);
+	if (!run->memory || ttnn_memory_config_equal(run->memory, is))
 		return TTNN_OK;
-	}
 	args[1].value = ttnn_v_memory(run->memory);
 	status = tt_call_op(&out, run->call, "ttnn.to_memory_config", args, 2);
-	tt_call_overwrite(run->call, tensor);
-	if (status == TTNN_OK)
-		tt_call_return(run->call, out);
+	tt_call_overwrite(run->call, *tensor);
+	*tensor = out;
 	return status;
 }
 
-static tt_status reduce(struct run *run, const struct tt_haloed *haloed,
-			const struct ttnn_memory_config *memory)
+static tt_status reduce(struct tt_tensor *out[2], size_t *count, struct tt_pool_run *run,
+			const struct tt_haloed *haloed, const struct ttnn_memory_config *memory)
 {
 	struct tt_pool pool = run->pool;
-	struct tt_tensor *out[2];
-	size_t count;
-	tt_status status;
+	tt_status status = TTNN_OK;
 
 	pool.memory = memory;
-	TT_TRY(tt_pool_launch(out, &count, run->call, haloed, &pool));
-	status = place(run, out[0], memory);
-	if (count == 1)
-		return status;
-	if (status == TTNN_OK)
-		return place(run, out[1], memory);
-	ttnn_tensor_unref(out[1]);
+	TT_TRY(tt_pool_launch(out, count, run->call, haloed, &pool));
+	for (size_t i = 0; i < *count && status == TTNN_OK; i++)
+		status = place(&out[i], run, memory);
+	for (size_t i = 0; i < *count && status != TTNN_OK; i++)
+		ttnn_tensor_unref(out[i]);
 	return status;
 }
 
-static tt_status run_pool(struct run *run)
+tt_status tt_pool_run_l1(struct tt_tensor *out[2], size_t *count, struct tt_pool_run *run)
 {
 	struct tt_slide *slide = &run->pool.slide;
 	struct tt_halo_args halo = {.slide = slide,
@@ -260,10 +252,6 @@ static tt_status run_pool(struct run *run)
 	struct tt_haloed haloed;
 	tt_status status;
 
-	TT_TRY(check_types(&run->pool));
-	TT_TRY(check_sizes(slide));
-	TT_TRY(check_tiles(slide, &run->in->spec));
-	TT_TRY(check_window(slide));
 	if (run->in->spec.memory.has_shard)
 		TT_TRY(take_shards(run));
 	else
@@ -276,9 +264,33 @@ static tt_status run_pool(struct run *run)
 	TT_TRY(result_memory(&memory, run, &sharded->spec.memory));
 	TT_TRY(tt_halo(&haloed, run->call, sharded, &halo));
 	tt_call_own(run->call, haloed.halo);
-	status = reduce(run, &haloed, &memory);
+	status = reduce(out, count, run, &haloed, &memory);
 	ttnn_tensor_unref(haloed.image);
+	if (status == TTNN_OK)
+		tt_call_drop(run->call, haloed.halo);
 	return status;
+}
+
+static tt_status run_pool(struct tt_pool_run *run)
+{
+	struct tt_tensor *out[2] = {NULL};
+	struct tt_conv_slices slices = {.count = 1};
+	size_t count = 1;
+
+	TT_TRY(check_types(&run->pool));
+	TT_TRY(check_sizes(&run->pool.slide));
+	TT_TRY(check_tiles(&run->pool.slide, &run->in->spec));
+	TT_TRY(check_window(&run->pool.slide));
+	if (run->in->spec.memory.buffer == TTNN_DRAM && !run->in->spec.memory.has_shard &&
+	    !run->pool.indices)
+		TT_TRY(tt_pool_choose_slices(&slices, run));
+	if (slices.count > 1)
+		TT_TRY(tt_pool_run_slices(&out[0], run, &slices));
+	else
+		TT_TRY(tt_pool_run_l1(out, &count, run));
+	for (size_t i = 0; i < count; i++)
+		tt_call_return(run->call, out[i]);
+	return TTNN_OK;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------------------ */
@@ -306,7 +318,7 @@ static tt_status padding(uint32_t out[4], const struct tt_call *call)
 	return TTNN_OK;
 }
 
-static void common_args(struct run *run, struct tt_call *call)
+static void common_args(struct tt_pool_run *run, struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 	struct tt_pool *pool = &run->pool;
@@ -336,7 +348,7 @@ static void common_args(struct run *run, struct tt_call *call)
 	pool->count_padding = true;
 }
 
-static tt_status window_args(struct run *run, struct tt_call *call)
+static tt_status window_args(struct tt_pool_run *run, struct tt_call *call)
 {
 	struct tt_slide *slide = &run->pool.slide;
 
@@ -348,7 +360,7 @@ static tt_status window_args(struct run *run, struct tt_call *call)
 	return TTNN_OK;
 }
 
-static tt_status run_average(struct run *run)
+static tt_status run_average(struct tt_pool_run *run)
 {
 	if (!tt_value_given(&run->scheme) && tt_pool_is_mean(&run->pool, run->in))
 		return tt_pool_mean(run->call, run->in, &run->pool, run->memory);
@@ -357,7 +369,7 @@ static tt_status run_average(struct run *run)
 
 static tt_status expand_max(struct tt_call *call)
 {
-	struct run run = {.pool.kind = TT_POOL_MAX};
+	struct tt_pool_run run = {.pool.kind = TT_POOL_MAX};
 
 	TT_TRY(tt_need_device(tt_call_tensor(call, "input_tensor")));
 	common_args(&run, call);
@@ -368,7 +380,7 @@ static tt_status expand_max(struct tt_call *call)
 
 static tt_status expand_avg(struct tt_call *call)
 {
-	struct run run = {.pool.kind = TT_POOL_AVERAGE};
+	struct tt_pool_run run = {.pool.kind = TT_POOL_AVERAGE};
 
 	TT_TRY(tt_need_device(tt_call_tensor(call, "input_tensor")));
 	common_args(&run, call);
@@ -378,7 +390,7 @@ static tt_status expand_avg(struct tt_call *call)
 	return run_average(&run);
 }
 
-static tt_status adapt(struct run *run, struct tt_call *call)
+static tt_status adapt(struct tt_pool_run *run, struct tt_call *call)
 {
 	uint32_t size[2] = {0, 0};
 
@@ -391,7 +403,7 @@ static tt_status adapt(struct run *run, struct tt_call *call)
 
 static tt_status expand_adaptive_max(struct tt_call *call)
 {
-	struct run run = {.pool.kind = TT_POOL_MAX};
+	struct tt_pool_run run = {.pool.kind = TT_POOL_MAX};
 
 	TT_TRY(adapt(&run, call));
 	return run_pool(&run);
@@ -399,7 +411,7 @@ static tt_status expand_adaptive_max(struct tt_call *call)
 
 static tt_status expand_adaptive_avg(struct tt_call *call)
 {
-	struct run run = {.pool.kind = TT_POOL_AVERAGE};
+	struct tt_pool_run run = {.pool.kind = TT_POOL_AVERAGE};
 
 	TT_TRY(adapt(&run, call));
 	run.pool.count_padding = false;

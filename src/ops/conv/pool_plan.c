@@ -6,7 +6,6 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-#define FACE 16u
 #define TILE_ELEMENTS 1024u
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
@@ -24,26 +23,33 @@ static uint32_t parts(uint32_t channels, uint32_t shards, uint32_t width)
 
 uint32_t tt_pool_unit(const struct tt_pool *pool)
 {
-	return pool->layout == TTNN_TILE || pool->indices ? TT_TILE : FACE;
+	uint32_t shards = pool->slide.cores_c ? pool->slide.cores_c : 1;
+	uint32_t share = (uint32_t)tt_div_up(pool->slide.channels, shards), rest = share % TT_TILE;
+	bool part = rest && rest < TT_FACE && share > TT_FACE; /* of a face, behind others */
+
+	return pool->layout == TTNN_TILE || part ? TT_TILE : TT_FACE;
+}
+
+enum ttnn_dtype tt_pool_index_dtype(const struct tt_slide *slide)
+{
+	return (uint64_t)slide->in[0] * slide->in[1] > UINT16_MAX ? TTNN_UINT32 : TTNN_UINT16;
 }
 
 tt_status tt_pool_blocks(struct tt_pool_blocks *out, const struct tt_pool *pool, uint32_t shards)
 {
 	const struct tt_slide *slide = &pool->slide;
 	uint32_t window = slide->window[0] * slide->window[1], ceil[2];
-	uint32_t rows = window <= FACE ? window : TT_TILE,
+	uint32_t rows = window <= TT_FACE ? window : TT_TILE,
 		 rest = slide->channels / shards % TT_TILE;
 	bool average = pool->kind == TT_POOL_AVERAGE;
-	bool large = window > (rest && rest <= FACE ? TT_TILE / 2 : TT_TILE);
+	bool large = window > (rest && rest <= TT_FACE ? TT_TILE / 2 : TT_TILE);
 	uint32_t most = pool->indices ? 1 : average && large ? 4 : 8, tiles;
 
-	TT_REQUIRE(!pool->indices || (!average && !large), "!is_avg_pool && !is_large_kernel",
-		   "Currently only small full width max pool is supported with return_indices");
+	out->large = large;
 	tt_slide_ceil_pad(ceil, slide);
 	out->in_tiles = parts(slide->channels, shards, TT_TILE);
-	out->out_tiles = parts(slide->channels, shards, tt_pool_unit(pool));
-	if (pool->indices)
-		out->out_tiles *= TT_TILE / FACE;
+	out->out_tiles =
+		parts(slide->channels, shards, pool->layout == TTNN_TILE ? TT_TILE : TT_FACE);
 	out->one_scalar = !average || pool->divisor ||
 			  ((!slide->ceil || (!ceil[0] && !ceil[1])) &&
 			   (pool->count_padding ||
@@ -108,26 +114,28 @@ static uint64_t out_bytes(const struct tt_pool *pool, const struct tt_pool_block
 		return (uint64_t)shard->height * shard->width / TILE_ELEMENTS *
 		       tt_tile_bytes_of(pool->dtype);
 	return (uint64_t)shard->height * blocks->out_tiles *
-	       (shard->width < FACE ? shard->width : FACE) * ELEMENT;
+	       (shard->width < TT_FACE ? shard->width : TT_FACE) * ELEMENT;
 }
 
-/* The bytes of L1 that a core needs. */
-static tt_status usage(uint64_t *out, const struct tt_pool *pool, uint32_t shards,
-		       const struct ttnn_shard_spec *shard)
+tt_status tt_pool_usage(uint64_t *out, const struct tt_pool *pool, uint32_t shards,
+			const struct ttnn_shard_spec *shard)
 {
 	uint64_t tile = TILE_ELEMENTS * ELEMENT, result;
+	uint64_t index = tt_dtype_bytes(tt_pool_index_dtype(&pool->slide));
 	struct tt_pool_blocks blocks;
 
 	TT_TRY(tt_pool_blocks(&blocks, pool, shards));
 	*out = 2 * tile * (blocks.one_scalar ? 1 : 2) + tile + 4 * blocks.in_page;
 	if (pool->indices)
-		*out += 6 * tile;
+		*out += tile + (blocks.large ? 8u : 6u) * index * TILE_ELEMENTS;
 	if (pool->layout == TTNN_TILE)
 		*out += blocks.in_tiles * tile;
 	if (pool->tables_in_dram)
 		*out += 6 * (uint64_t)shard->height * (blocks.one_scalar ? 1 : 2) + 2;
-	result = tt_align_to(out_bytes(pool, &blocks, shard), 32);
-	*out += result * (pool->indices ? 2 : 1);
+	result = out_bytes(pool, &blocks, shard);
+	*out += tt_align_to(result, 32);
+	if (pool->indices)
+		*out += tt_align_to(result / ELEMENT * index, 32);
 	return TTNN_OK;
 }
 
@@ -142,7 +150,7 @@ static tt_status consider(struct tt_parallel *out, uint64_t *bytes, const struct
 	TT_TRY(tt_parallel_memory(
 		&memory, out, (uint64_t)request->batch * request->out[0] * request->out[1],
 		tt_align_to(request->in_channels, (uint64_t)shards * TT_TILE), TT_TILE));
-	return usage(bytes, pool, shards, &memory.shard);
+	return tt_pool_usage(bytes, pool, shards, &memory.shard);
 }
 
 tt_status tt_pool_parallel(struct tt_parallel *out, const struct tt_pool *pool,

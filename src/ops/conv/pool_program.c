@@ -15,7 +15,6 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
-#define FACE 16u
 #define ELEMENT 2u
 #define TILE_BYTES 2048u
 
@@ -72,24 +71,9 @@ static tt_status pool_infer(struct tt_launch *launch)
 	launch->output_count = 1;
 	if (!pool->indices)
 		return TTNN_OK;
-	args.dtype = TTNN_UINT16;
+	args.dtype = tt_pool_index_dtype(slide);
 	launch->output_count = 2;
 	return tt_tensor_spec_padded(&launch->specs[1], &args, &padded);
-}
-
-static tt_status check_indices(const struct tt_pool *pool)
-{
-	const struct tt_slide *slide = &pool->slide;
-	uint64_t area = (uint64_t)slide->in[0] * slide->in[1];
-
-	TT_REQUIRE(area <= UINT16_MAX, "input_h * input_w <= std::numeric_limits<uint16_t>::max()",
-		   "Input HW %u will overflow uint16 indices max 65535", (unsigned)area);
-	TT_REQUIRE(slide->window[0] * slide->window[1] <= 32, "kernel_h * kernel_w <= 32",
-		   "only kernel sizes less than or equal to 32 are supported, got %ux%u",
-		   slide->window[0], slide->window[1]);
-	TT_REQUIRE(pool->layout == TTNN_ROW_MAJOR, "output_layout == Layout::ROW_MAJOR",
-		   "Only ROW_MAJOR supported when return_indices is true");
-	return TTNN_OK;
 }
 
 static tt_status pool_validate(struct tt_launch *launch)
@@ -100,8 +84,9 @@ static tt_status pool_validate(struct tt_launch *launch)
 
 	TT_REQUIRE(in->dtype == TTNN_BFLOAT16, "input.dtype() == DataType::BFLOAT16",
 		   "Only BFLOAT16 supported for now");
-	if (pool->indices)
-		TT_TRY(check_indices(pool));
+	TT_REQUIRE(!pool->indices || pool->layout == TTNN_ROW_MAJOR,
+		   "output_layout == Layout::ROW_MAJOR",
+		   "Only ROW_MAJOR supported when return_indices is true");
 	TT_REQUIRE(in->memory.layout == TTNN_HEIGHT_SHARDED || in->padded.dim[3] % shards == 0,
 		   "input_shape[3] % num_shards_c == 0",
 		   "For width and block sharding, input channels (%u) should be divisible by "
@@ -154,7 +139,7 @@ static uint64_t raw_bytes(const struct tt_launch *launch)
 	return (uint64_t)shard->height * channels * ELEMENT;
 }
 
-static uint64_t out_bytes(const struct tt_launch *launch, const struct work *work)
+static uint64_t out_bytes(const struct tt_launch *launch)
 {
 	const struct ttnn_shard_spec *shard = &launch->outputs[0]->spec.memory.shard;
 	const struct tt_pool *pool = pool_of(launch);
@@ -162,18 +147,17 @@ static uint64_t out_bytes(const struct tt_launch *launch, const struct work *wor
 	if (pool->layout == TTNN_TILE)
 		return (uint64_t)shard->height * shard->width / 1024 *
 		       tt_tile_bytes_of(pool->dtype);
-	return (uint64_t)shard->height * work->blocks.out_tiles *
-	       (shard->width < FACE ? shard->width : FACE) * ELEMENT;
+	return (uint64_t)shard->height * (shard->width / TT_FACE) * TT_FACE * ELEMENT;
 }
 
 /*
  * Upstream's dry runs take other tensors in L1 for a sign that they are none, and then miss what the
  * outputs' buffers should take.
  */
-static tt_status check_outputs(const struct tt_launch *launch, const struct work *work)
+static tt_status check_outputs(const struct tt_launch *launch)
 {
 	bool dry = tt_run_mode() == TTNN_RUN_NO_DISPATCH;
-	uint64_t outputs = out_bytes(launch, work) * launch->output_count;
+	uint64_t outputs = out_bytes(launch) * launch->output_count;
 
 	TT_REQUIRE(!dry || launch->attrs[USED].integer == 0,
 		   "actual_global_cb_size == cb_sizes.global_cb_total() || "
@@ -189,9 +173,11 @@ static tt_status pool_memory(struct tt_plan *plan, const struct tt_launch *launc
 	bool in_dram = pool->tables_in_dram;
 	uint64_t index_bytes = in_dram ? tt_align_to((uint64_t)work->windows * ELEMENT, 4)
 				       : tt_align_to(work->windows, 4);
-	uint64_t in_page = 2 * work->blocks.in_page, out = out_bytes(launch, work);
+	uint64_t in_page = 2 * work->blocks.in_page, out = out_bytes(launch);
 	bool tiled = pool->layout == TTNN_TILE, two = !work->blocks.one_scalar;
-	bool indices = pool->indices;
+	bool indices = pool->indices, large = indices && work->blocks.large;
+	uint64_t index = indices ? tt_element_bytes(launch->outputs[1]) : 0;
+	uint64_t places = index * TT_TILE * TT_TILE;
 
 	TT_TRY(TT_PLAN_NUMBERED(
 		plan, launch->inputs[0]->spec.memory.shard.grid,
@@ -204,22 +190,24 @@ static tt_status pool_memory(struct tt_plan *plan, const struct tt_launch *launc
 			  .backing = in_dram ? NULL : work->table),
 		TT_CB_ROW(0, "in_0", .pages = 1, .page = in_page),
 		TT_CB_ROW(0, "in_1", .pages = 1, .page = in_page),
-		TT_CB_ROW(0, "in_idx", .pages = indices, .page = TILE_BYTES),
+		TT_CB_ROW(0, "in_idx", .pages = indices, .page = places),
 		TT_CB_ROW(0, "pack_tmp", .pages = indices, .page = TILE_BYTES),
-		TT_CB_ROW(0, "pack_idx_tmp", .pages = indices, .page = TILE_BYTES),
-		TT_CB_ROW(0, "right_inc", .pages = indices, .page = TILE_BYTES),
-		TT_CB_ROW(0, "down_left_wrap_inc", .pages = indices, .page = TILE_BYTES),
-		TT_CB_ROW(0, "up_left_wrap_inc", .pages = indices, .page = TILE_BYTES),
-		TT_CB_ROW(0, "intra_kernel_inc", .pages = indices, .page = TILE_BYTES),
+		TT_CB_ROW(0, "pack_idx_tmp", .pages = indices, .page = places),
+		TT_CB_ROW(0, "right_inc", .pages = indices, .page = places),
+		TT_CB_ROW(0, "down_left_wrap_inc", .pages = indices, .page = places),
+		TT_CB_ROW(0, "up_left_wrap_inc", .pages = indices, .page = places),
+		TT_CB_ROW(0, "compute_tmp_idx", .pages = indices, .page = places),
+		TT_CB_ROW(0, "intra_kernel_right_inc", .pages = large, .page = places),
+		TT_CB_ROW(0, "intra_kernel_down_left_wrap_inc", .pages = large, .page = places),
 		TT_CB_ROW(0, "pre_tilize", .pages = tiled,
 			  .page = (uint64_t)work->blocks.in_tiles * TILE_BYTES),
 		TT_CB_ROW(0, "out", .pages = 1, .page = out, .backing = launch->outputs[0]),
-		TT_CB_ROW(0, "out_idx", .pages = indices, .page = out,
+		TT_CB_ROW(0, "out_idx", .pages = indices, .page = out / ELEMENT * index,
 			  .backing = indices ? launch->outputs[1] : NULL),
 		TT_CB_ROW(0, "config", .pages = work->scalars != NULL,
 			  .page = work->scalars ? work->scalars->spec.page_bytes : 0,
 			  .backing = in_dram ? NULL : work->scalars)));
-	return check_outputs(launch, work);
+	return check_outputs(launch);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------------------- */
@@ -238,7 +226,7 @@ static tt_status pool_kernel(struct tt_launch *launch)
 			   .kernel = {s->window[0], s->window[1]},
 			   .stride = {s->stride[0], s->stride[1]},
 			   .dilation = {s->dilation[0], s->dilation[1]},
-			   .pad = {s->pad[0], s->pad[2], s->pad[1], s->pad[3]}},
+			   .pad = {s->pad[0], s->pad[2], s->pad[1], s->pad[3] - pool->beyond}},
 		.count_padding = pool->count_padding,
 		.divisor = (double)pool->divisor,
 	};
@@ -279,6 +267,7 @@ static const struct tt_prog prog = {
 	TT_KERNEL(pool_kernel),
 	.cost = pool_cost,
 	.drops_kept = true,
+	.drops_forward = true,
 };
 
 tt_status tt_pool_launch(struct tt_tensor **out, size_t *count, struct tt_call *call,

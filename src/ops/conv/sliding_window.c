@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "ops/op_enums.h"
 #include "tensor/fn.h"
 #include "tensor/tile.h"
 
@@ -166,6 +167,38 @@ struct bound {
 static uint64_t halo_length(const struct tt_slide *s, const struct sticks *k)
 {
 	return (uint64_t)(reach(s, 0) - 1) * k->size[1] + reach(s, 1) - 1;
+}
+
+struct tt_slide tt_slide_part(uint32_t start[2], const struct tt_slide *slide,
+			      const struct tt_slice *slice)
+{
+	struct tt_slide part = *slide;
+	uint32_t out[2];
+
+	tt_slide_out(out, slide);
+	for (int d = 0; d < 2; d++) {
+		int64_t first = (int64_t)slice->start[d] * slide->stride[d] - slide->pad[2 * d];
+		int64_t last = (int64_t)(slice->end[d] - 1) * slide->stride[d] - slide->pad[2 * d] +
+			       (int64_t)(slide->window[d] - 1) * (slide->dilation[d] - 1) +
+			       slide->window[d];
+		int64_t size = slide->in[d];
+
+		part.pad[2 * d] = first < 0 ? (uint32_t)-first : 0;
+		part.pad[2 * d + 1] = last > size ? (uint32_t)(last - size) : 0;
+		first = first < 0 ? 0 : first;
+		last = last > size ? size : last;
+		if (slice->start[d] == 0) {
+			part.pad[2 * d] = slide->pad[2 * d];
+			first = 0;
+		}
+		if (slice->end[d] == out[d]) {
+			part.pad[2 * d + 1] = slide->pad[2 * d + 1];
+			last = size;
+		}
+		start[d] = (uint32_t)first;
+		part.in[d] = (uint32_t)(last - first);
+	}
+	return part;
 }
 
 uint32_t tt_slide_share(const struct tt_slide *s)
@@ -499,7 +532,7 @@ static const struct tt_field fields[] = {
 	{.name = "is_bilinear"},
 	{.name = "is_transpose"},
 	{.name = "ceil_mode"},
-	{.name = "padding_mode", .text = TT_TEXT_FIXED, .fixed = "PaddingMode::Zeros"},
+	{.name = "padding_mode"},
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 static const struct tt_schema schema = {"SlidingWindowConfig", fields, FIELDS, false};
@@ -540,6 +573,6 @@ struct ttnn_value tt_slide_value(struct tt_arena *arena, const struct tt_slide *
 	v[i++] = ttnn_v_bool(s->bilinear);
 	v[i++] = ttnn_v_bool(s->transpose);
 	v[i++] = ttnn_v_bool(s->ceil);
-	v[i++] = ttnn_v_int(0);
+	v[i++] = tt_value_enum(&tt_enum_padding, s->replicate);
 	return tt_value_object(&schema, v);
 }

@@ -28,6 +28,7 @@ struct tt_slide {
 	const ttnn_core_set *cores;
 	bool snap; /* a core's results are whole tiles */
 	bool bilinear, transpose, ceil;
+	bool replicate;    /* padding is the nearest element inside, not zeros */
 	uint32_t scale[2]; /* bilinear: how much larger the result is; 0 stands for 1 */
 };
 
@@ -39,6 +40,15 @@ void tt_slide_ceil_pad(uint32_t out[2], const struct tt_slide *slide);
 
 /* A transposed window: the image with its holes and padding, and the padding as in pad. */
 void tt_slide_transposed(uint32_t size[2], uint32_t pad[4], const struct tt_slide *slide);
+
+/* Results start .. end of a slice, down and across. */
+struct tt_slice {
+	uint32_t start[2], end[2];
+};
+
+/* The part of the images that a slice of the result needs, as a window of its own; it begins at `start`. */
+struct tt_slide tt_slide_part(uint32_t start[2], const struct tt_slide *slide,
+			      const struct tt_slice *slice);
 
 /* Results of one core; all but the last ones have as many. */
 uint32_t tt_slide_share(const struct tt_slide *slide);

@@ -16,21 +16,13 @@
 #include "ops/cost.h"
 #include "ops/creation/creation.h"
 #include "ops/op.h"
+#include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 
 static const struct ttnn_memory_config dram;
-
-static tt_status shape_arg(struct ttnn_shape *out, const struct tt_call *call, const char *name)
-{
-	int64_t dims[TTNN_MAX_RANK];
-	size_t rank;
-
-	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, name));
-	return ttnn_shape_make(out, dims, rank);
-}
 
 static enum ttnn_layout layout_arg(const struct tt_call *call, enum ttnn_layout fallback)
 {
@@ -54,6 +46,7 @@ struct values {
 	double value, step;
 };
 
+/* Whole numbers are truncated, as upstream's conversion does. */
 static tt_status write_part(struct tt_tensor *part, const struct values *values)
 {
 	const struct tt_backend *backend = tt_backend_get();
@@ -108,6 +101,10 @@ struct wish {
 	struct values values;
 };
 
+/*
+ * Upstream's scopes in upstream's order: made on the host, converted, copied or moved. Values are
+ * written once, at the end.
+ */
 static tt_status make(struct tt_call *call, const struct wish *wish)
 {
 	struct ttnn_tensor_spec spec;
@@ -147,6 +144,7 @@ struct full {
 	double value;
 };
 
+/* Block floats are converted on the host. */
 static tt_status make_full(struct tt_call *call, const struct full *full)
 {
 	bool block = tt_dtype_is_block(full->dtype);
@@ -160,12 +158,10 @@ static tt_status make_full(struct tt_call *call, const struct full *full)
 			    .converts = block,
 			    .values = {.value = full->value}};
 
-	if (full->dtype == TTNN_FP8_E4M3)
-		return tt_fail_cond(
-			TTNN_INVALID, "tt::exception",
-			"full/zeros/ones: FP8_E4M3 is an output-only dtype, used "
-			"exclusively by the DeepSeek V3 prefill combine and dispatch ops; "
-			"host-side construction via fill is not supported.");
+	TT_REQUIRE(full->dtype != TTNN_FP8_E4M3, "tt::exception",
+		   "full/zeros/ones: FP8_E4M3 is an output-only dtype, used exclusively by the "
+		   "DeepSeek V3 prefill combine and dispatch ops; host-side construction via fill "
+		   "is not supported.");
 	return make(call, &wish);
 }
 
@@ -187,6 +183,7 @@ static double value_of(const struct tt_op *op, const struct tt_call *call)
 	return op->row ? *(const double *)op->row : tt_call_real(call, "fill_value", 0);
 }
 
+/* zeros, ones and full share it; the row says which value. */
 static tt_status expand_full(struct tt_call *call)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
@@ -196,7 +193,7 @@ static tt_status expand_full(struct tt_call *call)
 			    .output = tt_call_tensor(call, "optional_tensor"),
 			    .value = value_of(call->entry->op, call)};
 
-	TT_TRY(shape_arg(&full.shape, call, "shape"));
+	TT_TRY(tt_call_shape(&full.shape, call, "shape"));
 	full.layout = layout_arg(call, tt_dtype_is_block(full.dtype) ? TTNN_TILE : TTNN_ROW_MAJOR);
 	adopt_output(&full);
 	return make_full(call, &full);
@@ -211,6 +208,7 @@ static bool fills_on_device(const struct tt_tensor *like, const struct full *ful
 		full->dtype == TTNN_FLOAT32);
 }
 
+/* A tensor on the device is filled by a program, not by a copy. */
 static tt_status fill_like(struct tt_call *call, struct tt_tensor *like, const struct full *full)
 {
 	struct ttnn_arg args[] = {
@@ -226,6 +224,7 @@ static tt_status fill_like(struct tt_call *call, struct tt_tensor *like, const s
 	return TTNN_OK;
 }
 
+/* What was not given is as the tensor's; a given output decides dtype and layout. */
 static tt_status expand_full_like(struct tt_call *call)
 {
 	struct tt_tensor *like = tt_call_tensor(call, "tensor");
@@ -253,22 +252,26 @@ static tt_status expand_full_like(struct tt_call *call)
 
 /* ---- no value --------------------------------------------------------------------------------------------- */
 
+/* Only allocated. Spread as `like` is, or (NULL) over the mesh. */
 static tt_status create(struct tt_call *call, const struct ttnn_spec_args *args,
-			struct tt_device *device)
+			struct tt_device *device, const struct tt_tensor *like)
 {
 	struct ttnn_tensor_spec spec;
 	struct tt_tensor *out;
 
 	/* Upstream's own words for a sharded layout without a shard spec. */
-	if (tt_memory_config_is_sharded(&args->memory) && !args->memory.has_shard &&
-	    !args->memory.has_nd_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(!tt_memory_config_is_sharded(&args->memory) || args->memory.has_shard ||
+			args->memory.has_nd_shard,
+		"bad optional access");
 	TT_TRY(ttnn_tensor_spec_make(&spec, args));
 	TT_TRY(tt_call_create(&out, call, device, &spec));
+	if (like && tt_tensor_device(like) == device)
+		out->on_mesh = like->on_mesh;
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
 
+/* Row-major without a layout. */
 static tt_status expand_empty(struct tt_call *call)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
@@ -276,10 +279,11 @@ static tt_status expand_empty(struct tt_call *call)
 				      .layout = layout_arg(call, TTNN_ROW_MAJOR),
 				      .memory = memory ? *memory : dram};
 
-	TT_TRY(shape_arg(&args.shape, call, "shape"));
-	return create(call, &args, device_arg(call));
+	TT_TRY(tt_call_shape(&args.shape, call, "shape"));
+	return create(call, &args, device_arg(call), NULL);
 }
 
+/* On the tensor's device without another one. */
 static tt_status expand_empty_like(struct tt_call *call)
 {
 	const struct tt_tensor *like = tt_call_tensor(call, "tensor");
@@ -292,34 +296,32 @@ static tt_status expand_empty_like(struct tt_call *call)
 
 	if (!device)
 		device = tt_tensor_device(like);
-	if (!device)
-		return tt_fail(TTNN_INVALID, "ttnn.empty_like: the tensor is on the host: say on "
-					     "which device the new one shall be");
-	return create(call, &args, device);
+	TT_NEED(device,
+		"ttnn.empty_like: the tensor is on the host: say on which device the new one "
+		"shall be");
+	return create(call, &args, device, like);
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------- */
 
+/* Rounded up; unsigned, so that no difference overflows. */
 static tt_status range_length(uint32_t *out, int64_t start, int64_t stop, int64_t step)
 {
 	uint64_t width = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
 	uint64_t distance =
 		start < stop ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
 
-	if (!step)
-		return tt_fail_cond(TTNN_INVALID, "step != 0", "Step must be nonzero");
-	if ((step > 0 && start > stop) || (step < 0 && start < stop))
-		return tt_fail_cond(TTNN_INVALID,
-				    "!((step > 0 && start > stop) || (step < 0 && start < stop))",
-				    "Invalid range: Step direction does not match range bounds");
+	TT_REQUIRE(step, "step != 0", "Step must be nonzero");
+	TT_REQUIRE((step <= 0 || start <= stop) && (step >= 0 || start >= stop),
+		   "!((step > 0 && start > stop) || (step < 0 && start < stop))",
+		   "Invalid range: Step direction does not match range bounds");
 	distance = tt_div_up(distance, width);
-	if (distance > UINT32_MAX)
-		return tt_fail(TTNN_INVALID,
-			       "ttnn.arange: more elements than a dimension can have");
+	TT_NEED(distance <= UINT32_MAX, "ttnn.arange: more elements than a dimension can have");
 	*out = (uint32_t)distance;
 	return TTNN_OK;
 }
 
+/* Upstream's list. */
 static tt_status check_range_dtype(enum ttnn_dtype dtype)
 {
 	switch (dtype) {
@@ -340,6 +342,7 @@ static tt_status check_range_dtype(enum ttnn_dtype dtype)
 	}
 }
 
+/* Told to be made on the host, and converted. */
 static tt_status expand_arange(struct tt_call *call)
 {
 	int64_t start = tt_call_int(call, "start", 0), step = tt_call_int(call, "step", 1);
@@ -359,66 +362,44 @@ static tt_status expand_arange(struct tt_call *call)
 
 /* ---- the program that fills ------------------------------------------------------------------------------------ */
 
-enum {
-	FULL_SHAPE,
-	FULL_VALUE,
-	FULL_DEVICE,
-	FULL_DTYPE,
-	FULL_LAYOUT,
-	FULL_MEMORY,
-	FULL_GRID,
-	FULL_ATTRS
-};
-
-static const struct tt_field full_fields[FULL_ATTRS] = {
-	[FULL_SHAPE] = {.name = "shape", .text = TT_TEXT_SMALL},
-	[FULL_VALUE] = {.name = "fill_value", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
-	[FULL_DEVICE] = {.name = "mesh_device"},
-	[FULL_DTYPE] = {.name = "dtype"},
-	[FULL_LAYOUT] = {.name = "layout"},
-	[FULL_MEMORY] = {.name = "memory_config"},
-	[FULL_GRID] = {.name = "sub_core_grids"},
-};
-static const struct tt_schema full_schema = {"operation_attributes_t", full_fields, FULL_ATTRS,
-					     false};
+#define FULL_LIST(X)                                                                               \
+	X(FULL_SHAPE, "shape", .text = TT_TEXT_SMALL)                                              \
+	X(FULL_VALUE, "fill_value", .text = TT_TEXT_FIXED, .fixed = "<variant>")                   \
+	X(FULL_DEVICE, "mesh_device")                                                              \
+	X(FULL_DTYPE, "dtype")                                                                     \
+	X(FULL_LAYOUT, "layout")                                                                   \
+	X(FULL_MEMORY, "memory_config")                                                            \
+	X(FULL_GRID, "sub_core_grids")
+TT_ATTRS(full_schema, "operation_attributes_t", FULL_LIST);
 
 static tt_status full_infer(struct tt_launch *launch)
 {
-	struct ttnn_spec_args args = {.shape = *launch->attrs[FULL_SHAPE].shape,
-				      .dtype = (enum ttnn_dtype)launch->attrs[FULL_DTYPE].integer,
-				      .layout =
-					      (enum ttnn_layout)launch->attrs[FULL_LAYOUT].integer,
-				      .memory = *launch->attrs[FULL_MEMORY].memory};
-
-	launch->output_count = 1;
-	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	return tt_infer_one(launch, launch->attrs[FULL_SHAPE].shape,
+			    (enum ttnn_dtype)launch->attrs[FULL_DTYPE].integer,
+			    (enum ttnn_layout)launch->attrs[FULL_LAYOUT].integer);
 }
 
+/* moreh_full alone has these rules; ttnn.full does not run this program. */
 static tt_status full_validate(struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = launch->attrs[FULL_SHAPE].shape;
 	enum ttnn_dtype dtype = (enum ttnn_dtype)launch->attrs[FULL_DTYPE].integer;
 
-	if (dtype != TTNN_BFLOAT16 && dtype != TTNN_INT32 && dtype != TTNN_FLOAT32)
-		return tt_fail_cond(TTNN_INVALID,
-				    "operation_attributes.dtype == DataType::BFLOAT16 || "
-				    "operation_attributes.dtype == DataType::INT32 || "
-				    "operation_attributes.dtype == DataType::FLOAT32",
-				    "Full: Unsupported data type DataType::%s",
-				    ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
-	if (shape->rank < 2)
-		return tt_fail_cond(
-			TTNN_INVALID, "shape.size() > 1",
-			"Full operation error: Shape size must be greater than 1, but got "
-			"shape size = %u",
-			shape->rank);
+	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_INT32 || dtype == TTNN_FLOAT32,
+		   "operation_attributes.dtype == DataType::BFLOAT16 || "
+		   "operation_attributes.dtype == DataType::INT32 || operation_attributes.dtype "
+		   "== DataType::FLOAT32",
+		   "Full: Unsupported data type DataType::%s",
+		   ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(shape->rank >= 2, "shape.size() > 1",
+		   "Full operation error: Shape size must be greater than 1, but got shape size = "
+		   "%u",
+		   shape->rank);
 	for (uint32_t i = 0; i < shape->rank; i++)
-		if (!shape->dim[i])
-			return tt_fail_cond(TTNN_INVALID, "shape[i] > 0",
-					    "Full operation error: Invalid shape at index %u. Each "
-					    "dimension of the shape must be greater than 0, butgot "
-					    "shape[%u] = 0",
-					    i, i);
+		TT_REQUIRE(shape->dim[i], "shape[i] > 0",
+			   "Full operation error: Invalid shape at index %u. Each dimension of "
+			   "the shape must be greater than 0, butgot shape[%u] = 0",
+			   i, i);
 	return TTNN_OK;
 }
 
@@ -461,6 +442,7 @@ static tt_status full_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* One page of the value on each core. */
 static tt_status full_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_work_split *split = launch->work;
@@ -499,9 +481,10 @@ static const struct tt_prog prog_full = {
 	.cost = tt_cost_unmodelled_move,
 };
 
+/* Attributes in upstream's order. */
 static tt_status launch_full(struct tt_call *call, const struct full *full)
 {
-	struct ttnn_value attrs[FULL_ATTRS] = {
+	struct ttnn_value attrs[full_schema_count] = {
 		[FULL_SHAPE] = ttnn_v_shape(&full->shape),
 		[FULL_VALUE] = ttnn_v_real(full->value),
 		[FULL_DEVICE] = ttnn_v_device(full->device),
@@ -518,6 +501,7 @@ static tt_status launch_full(struct tt_call *call, const struct full *full)
 	return TTNN_OK;
 }
 
+/* Tiles without a layout. */
 static tt_status expand_moreh_full(struct tt_call *call)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
@@ -527,10 +511,11 @@ static tt_status expand_moreh_full(struct tt_call *call)
 			    .memory = memory ? memory : &dram,
 			    .value = tt_call_real(call, "fill_value", 0)};
 
-	TT_TRY(shape_arg(&full.shape, call, "shape"));
+	TT_TRY(tt_call_shape(&full.shape, call, "shape"));
 	return launch_full(call, &full);
 }
 
+/* Only of tensors on a device. */
 static tt_status expand_moreh_full_like(struct tt_call *call)
 {
 	struct tt_tensor *like = tt_call_tensor(call, "input");
@@ -548,6 +533,7 @@ static tt_status expand_moreh_full_like(struct tt_call *call)
 
 /* ---- goldens ---------------------------------------------------------------------------------------------------------- */
 
+/* The value everywhere, truncated for whole numbers. */
 static tt_status golden_fill(struct tt_golden *golden, const struct ttnn_shape *shape,
 			     enum ttnn_dtype dtype)
 {
@@ -557,7 +543,7 @@ static tt_status golden_fill(struct tt_golden *golden, const struct ttnn_shape *
 	if (!out)
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = tt_dtype_is_integer(dtype) ? trunc(value) : value;
+		*tt_at(out, i) = tt_dtype_is_integer(dtype) ? trunc(value) : value;
 	return TTNN_OK;
 }
 
@@ -565,10 +551,11 @@ static tt_status golden_full(struct tt_golden *golden)
 {
 	struct ttnn_shape shape;
 
-	TT_TRY(shape_arg(&shape, &golden->call, "shape"));
+	TT_TRY(tt_call_shape(&shape, &golden->call, "shape"));
 	return golden_fill(golden, &shape, tt_call_dtype(&golden->call, "dtype", TTNN_BFLOAT16));
 }
 
+/* The shape of the given tensor, under either name. */
 static tt_status golden_full_like(struct tt_golden *golden)
 {
 	struct tt_tensor *like = tt_call_tensor(&golden->call, "tensor");
@@ -579,6 +566,7 @@ static tt_status golden_full_like(struct tt_golden *golden)
 			   tt_call_dtype(&golden->call, "dtype", like->spec.dtype));
 }
 
+/* start + i × step. */
 static tt_status golden_arange(struct tt_golden *golden)
 {
 	int64_t start = tt_call_int(&golden->call, "start", 0);
@@ -591,7 +579,7 @@ static tt_status golden_arange(struct tt_golden *golden)
 	if (!out)
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = (double)start + (double)i * (double)step;
+		*tt_at(out, i) = (double)start + (double)i * (double)step;
 	return TTNN_OK;
 }
 

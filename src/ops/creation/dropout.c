@@ -26,6 +26,7 @@ static tt_status dropout_infer(struct tt_launch *launch)
 			    (enum ttnn_dtype)launch->attrs[DTYPE].integer, TTNN_TILE);
 }
 
+/* Output as input, in dtype, memory layout and shape. */
 static tt_status dropout_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec, *out = &launch->specs[0];
@@ -117,6 +118,7 @@ static const struct tt_prog prog = {
 	TT_KERNEL(dropout_kernel),
 };
 
+/* bfloat16 without a given output, whatever the input is. */
 static tt_status dropout_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");

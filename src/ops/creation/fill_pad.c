@@ -22,23 +22,14 @@
 
 /* ---- the padding of tiles ---------------------------------------------------------------------------------- */
 
-enum { VALUE, MEMORY, PAD_ATTRS };
-
-static const struct tt_field pad_fields[PAD_ATTRS] = {
-	[VALUE] = {.name = "fill_value", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
-	[MEMORY] = {.name = "output_mem_config"},
-};
-static const struct tt_schema pad_schema = {"FillPadParams", pad_fields, PAD_ATTRS, false};
+#define PAD_LIST(X)                                                                                \
+	X(VALUE, "fill_value", .text = TT_TEXT_FIXED, .fixed = "<variant>")                        \
+	X(MEMORY, "output_mem_config")
+TT_ATTRS(pad_schema, "FillPadParams", PAD_LIST);
 
 enum { TILES, SHARDS };
 
-static tt_status pad_infer(struct tt_launch *launch)
-{
-	launch->output_count = 1;
-	launch->specs[0] = launch->inputs[0]->spec;
-	return TTNN_OK;
-}
-
+/* Block floats have no place for single elements: the operation casts them. */
 static tt_status pad_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -69,6 +60,7 @@ struct edges {
 	bool right, bottom;
 };
 
+/* Only tiles at the right and lower edge have padding. */
 static struct edges edges_of(const struct ttnn_tensor_spec *in)
 {
 	uint32_t height = tt_shape_last(&in->shape, 2), width = tt_shape_last(&in->shape, 1);
@@ -79,6 +71,7 @@ static struct edges edges_of(const struct ttnn_tensor_spec *in)
 			      .bottom = height % in->tile.height != 0};
 }
 
+/* Cores for edge tiles only. */
 static tt_status tile_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -118,6 +111,7 @@ static bool has_data(const struct ttnn_tensor_spec *in, const struct ttnn_core_r
 	       (uint64_t)col * (shard->width / in->tile.width) < edges.across;
 }
 
+/* Only shards that hold an edge. */
 static tt_status shard_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -131,8 +125,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_launch *
 		   "FillPadL1ShardedProgramFactory: N_slices > 1 not yet supported (got %" PRIu64
 		   ")",
 		   slices);
-	if (!in->memory.has_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(in->memory.has_shard, "bad optional access");
 	all = ttnn_core_set_cores(shard->grid);
 	cores = tt_arena_calloc(launch->arena, all, sizeof(*cores));
 	if (!cores)
@@ -154,6 +147,7 @@ static tt_status pad_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A tile with the mask of each edge. */
 static tt_status pad_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -189,7 +183,7 @@ static const struct tt_prog pad_prog = {
 	.device_op = "FillPadDeviceOperation",
 	.prim = "ttnn::prim::fill_pad",
 	.attrs = &pad_schema,
-	.infer = pad_infer,
+	.infer = tt_infer_in_place,
 	.validate = pad_validate,
 	.factories = pad_factories,
 	.factory_count = TT_COUNT(pad_factories),
@@ -198,10 +192,11 @@ static const struct tt_prog pad_prog = {
 	.cost = tt_cost_unmodelled_move,
 };
 
+/* In place. */
 static tt_status launch_fill(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const struct ttnn_memory_config *memory)
 {
-	struct ttnn_value attrs[PAD_ATTRS] = {
+	struct ttnn_value attrs[pad_schema_count] = {
 		[VALUE] = *tt_call_arg(call, "fill_value"),
 		[MEMORY] = ttnn_v_memory(memory),
 	};
@@ -259,6 +254,10 @@ static tt_status fill_again(struct tt_tensor *tensor, double value)
 	return TTNN_OK;
 }
 
+/*
+ * Whole tiles have nothing to fill. Block floats go through bfloat16, and the value is put in
+ * again behind the rounding.
+ */
 static tt_status expand_implicit(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *wide = in, *out, *narrow;
@@ -294,20 +293,17 @@ static tt_status expand_implicit(struct tt_call *call)
 
 /* ---- a corner ------------------------------------------------------------------------------------------------- */
 
-enum { N, C, H, W, FILL_H, FILL_W, INSIDE, OUTSIDE, PLACE, RM_ATTRS };
-
-static const struct tt_field rm_fields[RM_ATTRS] = {
-	[N] = {.name = "N"},
-	[C] = {.name = "C"},
-	[H] = {.name = "H"},
-	[W] = {.name = "W"},
-	[FILL_H] = {.name = "hFill"},
-	[FILL_W] = {.name = "wFill"},
-	[INSIDE] = {.name = "val_hi"},
-	[OUTSIDE] = {.name = "val_lo"},
-	[PLACE] = {.name = "output_mem_config"},
-};
-static const struct tt_schema rm_schema = {"FillRmParams", rm_fields, RM_ATTRS, false};
+#define RM_LIST(X)                                                                                 \
+	X(N, "N")                                                                                  \
+	X(C, "C")                                                                                  \
+	X(H, "H")                                                                                  \
+	X(W, "W")                                                                                  \
+	X(FILL_H, "hFill")                                                                         \
+	X(FILL_W, "wFill")                                                                         \
+	X(INSIDE, "val_hi")                                                                        \
+	X(OUTSIDE, "val_lo")                                                                       \
+	X(PLACE, "output_mem_config")
+TT_ATTRS(rm_schema, "FillRmParams", RM_LIST);
 
 static int64_t attr(const struct tt_launch *launch, uint32_t which)
 {
@@ -320,11 +316,10 @@ static tt_status rm_infer(struct tt_launch *launch)
 	struct ttnn_shape shape;
 
 	TT_TRY(ttnn_shape_make(&shape, dims, TT_COUNT(dims)));
-	launch->output_count = 1;
-	return tt_spec_simple(&launch->specs[0], &shape, launch->inputs[0]->spec.dtype,
-			      TTNN_ROW_MAJOR, launch->attrs[PLACE].memory);
+	return tt_infer_one(launch, &shape, launch->inputs[0]->spec.dtype, TTNN_ROW_MAJOR);
 }
 
+/* Sizes are arguments: the input tensor only says dtype and device. */
 static tt_status rm_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -355,6 +350,7 @@ static tt_status rm_validate(struct tt_launch *launch)
 
 #define LINE_TILES 16
 
+/* Two lines on one core: one with the corner, one without. */
 static tt_status rm_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t tile = tt_tile_bytes_of(launch->inputs[0]->spec.dtype);
@@ -404,11 +400,12 @@ static const struct tt_prog rm_prog = {
 	.cost = tt_cost_move,
 };
 
+/* fill_rm: val_hi in the first hOnes × wOnes elements of each matrix. */
 static tt_status expand_rm(struct tt_call *call)
 {
 	struct tt_tensor *any = tt_call_tensor(call, "any"), *out;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_value attrs[RM_ATTRS] = {
+	struct ttnn_value attrs[rm_schema_count] = {
 		[N] = ttnn_v_int(tt_call_int(call, "N", 0)),
 		[C] = ttnn_v_int(tt_call_int(call, "C", 0)),
 		[H] = ttnn_v_int(tt_call_int(call, "H", 0)),
@@ -422,9 +419,7 @@ static tt_status expand_rm(struct tt_call *call)
 	struct tt_program_args program = {
 		.prog = &rm_prog, .attrs = attrs, .inputs = &any, .input_count = 1};
 
-	TT_TRY(tt_call_program(&out, call, &program));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_program(&out, call, &program), &out);
 }
 
 #define CORNER "N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor, "

@@ -16,6 +16,7 @@
 #include "ops/compute.h"
 #include "ops/mem_rows.h"
 #include "ops/op.h"
+#include "ops/usual.h"
 #include "tensor/memory.h"
 
 /* ---- what the programs share --------------------------------------------------------------------------- */
@@ -137,15 +138,12 @@ static const struct tt_schema normal_schema = {"operation_attributes_t", normal_
 
 static tt_status new_infer(struct tt_launch *launch)
 {
-	struct ttnn_spec_args args = {.shape = *launch->attrs[NEW_SHAPE].shape,
-				      .dtype = (enum ttnn_dtype)launch->attrs[NEW_DTYPE].integer,
-				      .layout = (enum ttnn_layout)launch->attrs[NEW_LAYOUT].integer,
-				      .memory = *launch->attrs[NEW_MEMORY].memory};
-
-	launch->output_count = 1;
-	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	return tt_infer_one(launch, launch->attrs[NEW_SHAPE].shape,
+			    (enum ttnn_dtype)launch->attrs[NEW_DTYPE].integer,
+			    (enum ttnn_layout)launch->attrs[NEW_LAYOUT].integer);
 }
 
+/* Floats only. */
 static tt_status randn_validate(struct tt_launch *launch)
 {
 	if (is_float((enum ttnn_dtype)launch->attrs[NEW_DTYPE].integer))
@@ -156,6 +154,7 @@ static tt_status randn_validate(struct tt_launch *launch)
 			    "Randn: Output tensor must be Float32 or Bfloat16");
 }
 
+/* One program function for both kinds: which is known by their validation. */
 static tt_status new_kernel(struct tt_launch *launch)
 {
 	bool normal = launch->prog->validate == randn_validate;
@@ -210,12 +209,9 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		[NEW_DEVICE] = *tt_call_arg(call, "device"),
 	};
 	struct tt_program_args args = {.prog = prog, .attrs = attrs};
-	int64_t dims[TTNN_MAX_RANK];
 	struct ttnn_shape shape;
-	size_t rank;
 
-	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, "shape"));
-	TT_TRY(ttnn_shape_make(&shape, dims, rank));
+	TT_TRY(tt_call_shape(&shape, call, "shape"));
 	attrs[NEW_SHAPE] = ttnn_v_shape(&shape);
 	if (prog == &prog_randn) {
 		attrs[NORMAL_COMPUTE] = compute_config(call);
@@ -251,16 +247,16 @@ static bool can_be_random(enum ttnn_dtype dtype)
 	return dtype != TTNN_UINT8 && dtype != TTNN_INT8 && dtype != TTNN_FP8_E4M3;
 }
 
+/* Whole numbers are cast from float32. */
 static tt_status expand_rand(struct tt_call *call)
 {
 	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", TTNN_BFLOAT16);
 	const struct ttnn_value *layout = tt_call_arg(call, "layout");
 	struct tt_tensor *out;
 
-	if (!can_be_random(dtype))
-		return tt_fail_cond(TTNN_INVALID, "is_supported_output_dtype(dtype)",
-				    "[ttnn::rand] Output dtype DataType::%s is not supported.",
-				    ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(can_be_random(dtype), "is_supported_output_dtype(dtype)",
+		   "[ttnn::rand] Output dtype DataType::%s is not supported.",
+		   ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
 	TT_TRY(check_bounds(tt_call_real(call, "low", 0), tt_call_real(call, "high", 1)));
 	TT_TRY(launch_new(&out, call, &prog_rand, is_float(dtype) ? dtype : TTNN_FLOAT32));
 	if (!is_float(dtype))
@@ -271,6 +267,7 @@ static tt_status expand_rand(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* Tiles first, another layout behind it. */
 static tt_status expand_randn(struct tt_call *call)
 {
 	const struct ttnn_value *layout = tt_call_arg(call, "layout");
@@ -285,24 +282,13 @@ static tt_status expand_randn(struct tt_call *call)
 
 /* ---- into a tensor that exists ------------------------------------------------------------------------------------ */
 
-enum { UNIFORM_LOW, UNIFORM_HIGH, UNIFORM_SEED, UNIFORM_MEMORY, UNIFORM_COMPUTE, UNIFORM_ATTRS };
-
-static const struct tt_field uniform_fields[UNIFORM_ATTRS] = {
-	[UNIFORM_LOW] = {.name = "from", .unkeyed = true},
-	[UNIFORM_HIGH] = {.name = "to", .unkeyed = true},
-	[UNIFORM_SEED] = {.name = "seed", .unkeyed = true},
-	[UNIFORM_MEMORY] = {.name = "memory_config"},
-	[UNIFORM_COMPUTE] = {.name = "compute_kernel_config"},
-};
-static const struct tt_schema uniform_schema = {"operation_attributes_t", uniform_fields,
-						UNIFORM_ATTRS, false};
-
-static tt_status uniform_infer(struct tt_launch *launch)
-{
-	launch->output_count = 1;
-	launch->specs[0] = launch->inputs[0]->spec;
-	return TTNN_OK;
-}
+#define UNIFORM_LIST(X)                                                                            \
+	X(UNIFORM_LOW, "from", .unkeyed = true)                                                    \
+	X(UNIFORM_HIGH, "to", .unkeyed = true)                                                     \
+	X(UNIFORM_SEED, "seed", .unkeyed = true)                                                   \
+	X(UNIFORM_MEMORY, "memory_config")                                                         \
+	X(UNIFORM_COMPUTE, "compute_kernel_config")
+TT_ATTRS(uniform_schema, "operation_attributes_t", UNIFORM_LIST);
 
 static tt_status uniform_validate(struct tt_launch *launch)
 {
@@ -312,6 +298,7 @@ static tt_status uniform_validate(struct tt_launch *launch)
 			    "Uniform: Input tensor must be tilized");
 }
 
+/* In [low, high). */
 static tt_status uniform_kernel(struct tt_launch *launch)
 {
 	struct tt_random_job job = {.out = launch->outputs[0],
@@ -331,18 +318,19 @@ static const struct tt_prog prog_uniform = {
 	.device_op = "UniformDeviceOperation",
 	.prim = "ttnn::prim::uniform",
 	.attrs = &uniform_schema,
-	.infer = uniform_infer,
+	.infer = tt_infer_in_place,
 	.validate = uniform_validate,
 	.factories = &uniform_factory,
 	.factory_count = 1,
 	TT_KERNEL(uniform_kernel),
 };
 
+/* Written over its input. */
 static tt_status expand_uniform(struct tt_call *call)
 {
 	struct tt_tensor *input = tt_call_tensor(call, "input"), *out;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_value attrs[UNIFORM_ATTRS] = {
+	struct ttnn_value attrs[uniform_schema_count] = {
 		[UNIFORM_LOW] = ttnn_v_real(tt_call_real(call, "from", 0)),
 		[UNIFORM_HIGH] =
 			ttnn_v_real(before(tt_call_real(call, "to", 1), input->spec.dtype)),
@@ -358,49 +346,31 @@ static tt_status expand_uniform(struct tt_call *call)
 				       .output_count = 1,
 				       .in_place = true};
 
-	if (!is_float(input->spec.dtype))
-		return tt_fail_cond(TTNN_INVALID,
-				    "input.dtype() == DataType::BFLOAT16 || input.dtype() == "
-				    "DataType::FLOAT32",
-				    "Uniform: Input tensor must be Float32 or Bfloat16");
+	TT_REQUIRE(is_float(input->spec.dtype),
+		   "input.dtype() == DataType::BFLOAT16 || input.dtype() == DataType::FLOAT32",
+		   "Uniform: Input tensor must be Float32 or Bfloat16");
 	TT_TRY(check_bounds(attrs[UNIFORM_LOW].real, tt_call_real(call, "to", 1)));
-	if (!tt_tensor_device(input))
-		return tt_fail_cond(TTNN_INVALID, "input.device() != nullptr",
-				    "Uniform: Input tensor needs to be on device");
-	TT_TRY(tt_call_program(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	TT_REQUIRE(tt_tensor_device(input), "input.device() != nullptr",
+		   "Uniform: Input tensor needs to be on device");
+	return tt_call_give(call, tt_call_program(&out, call, &args), &out);
 }
 
 /* ---- by probability -------------------------------------------------------------------------------------------------- */
 
-enum { BERNOULLI_SEED, BERNOULLI_DTYPE, BERNOULLI_MEMORY, BERNOULLI_COMPUTE, BERNOULLI_ATTRS };
-
-static const struct tt_field bernoulli_fields[BERNOULLI_ATTRS] = {
-	[BERNOULLI_SEED] = {.name = "seed", .unkeyed = true},
-	[BERNOULLI_DTYPE] = {.name = "dtype"},
-	[BERNOULLI_MEMORY] = {.name = "memory_config"},
-	[BERNOULLI_COMPUTE] = {.name = "compute_kernel_config"},
-};
-static const struct tt_schema bernoulli_schema = {"operation_attributes_t", bernoulli_fields,
-						  BERNOULLI_ATTRS, false};
+#define BERNOULLI_LIST(X)                                                                          \
+	X(BERNOULLI_SEED, "seed", .unkeyed = true)                                                 \
+	X(BERNOULLI_DTYPE, "dtype")                                                                \
+	X(BERNOULLI_MEMORY, "memory_config")                                                       \
+	X(BERNOULLI_COMPUTE, "compute_kernel_config")
+TT_ATTRS(bernoulli_schema, "operation_attributes_t", BERNOULLI_LIST);
 
 static tt_status bernoulli_infer(struct tt_launch *launch)
 {
-	struct ttnn_spec_args args = {
-		.shape = launch->inputs[0]->spec.shape,
-		.dtype = (enum ttnn_dtype)launch->attrs[BERNOULLI_DTYPE].integer,
-		.layout = TTNN_TILE,
-		.memory = *launch->attrs[BERNOULLI_MEMORY].memory};
-
-	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		launch->specs[0] = launch->outputs[0]->spec;
-		return TTNN_OK;
-	}
-	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	return tt_infer_one(launch, &launch->inputs[0]->spec.shape,
+			    (enum ttnn_dtype)launch->attrs[BERNOULLI_DTYPE].integer, TTNN_TILE);
 }
 
+/* Both sides ask the same. */
 static tt_status bernoulli_check(const struct tt_tensor *tensor, const char *side, const char *name)
 {
 	char condition[128];
@@ -418,6 +388,7 @@ static tt_status bernoulli_check(const struct tt_tensor *tensor, const char *sid
 			    "Bernoulli: %s tensor must be Float32 or Bfloat16", side);
 }
 
+/* A given output has the same volume. */
 static tt_status bernoulli_validate(struct tt_launch *launch)
 {
 	struct tt_tensor *output = launch->inputs[1];
@@ -436,6 +407,7 @@ static tt_status bernoulli_validate(struct tt_launch *launch)
 			    "Bernoulli: Output and input tensor shape must be equal");
 }
 
+/* A tile of probabilities, two of random numbers, one of results. */
 static tt_status bernoulli_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *all;
@@ -451,6 +423,7 @@ static const struct tt_factory bernoulli_factory = {
 	.memory = bernoulli_memory,
 };
 
+/* 1 with the probability that the element says. */
 static tt_status bernoulli_kernel(struct tt_launch *launch)
 {
 	struct tt_random_job job = {.out = launch->outputs[0],
@@ -472,12 +445,13 @@ static const struct tt_prog prog_bernoulli = {
 	TT_KERNEL(bernoulli_kernel),
 };
 
+/* float32 without a dtype. */
 static tt_status expand_bernoulli(struct tt_call *call)
 {
 	struct tt_tensor *inputs[] = {tt_call_tensor(call, "input"),
 				      tt_call_tensor(call, "output")};
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct ttnn_value attrs[BERNOULLI_ATTRS] = {
+	struct ttnn_value attrs[bernoulli_schema_count] = {
 		[BERNOULLI_SEED] = *tt_call_arg(call, "seed"),
 		[BERNOULLI_DTYPE] = ttnn_v_dtype(tt_call_dtype(call, "dtype", TTNN_FLOAT32)),
 		[BERNOULLI_MEMORY] = ttnn_v_memory(memory ? memory : &inputs[0]->spec.memory),
@@ -492,12 +466,9 @@ static tt_status expand_bernoulli(struct tt_call *call)
 				       .in_place = true};
 	struct tt_tensor *out;
 
-	if (!tt_tensor_device(inputs[0]))
-		return tt_fail_cond(TTNN_INVALID, "input.device() != nullptr",
-				    "Bernoulli: Input tensor needs to be on device");
-	TT_TRY(tt_call_program(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	TT_REQUIRE(tt_tensor_device(inputs[0]), "input.device() != nullptr",
+		   "Bernoulli: Input tensor needs to be on device");
+	return tt_call_give(call, tt_call_program(&out, call, &args), &out);
 }
 
 /* ---- the rows --------------------------------------------------------------------------------------------------------- */

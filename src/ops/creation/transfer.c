@@ -7,11 +7,13 @@
 #include "ops/creation/creation.h"
 
 #include <string.h>
+#include <ttnn_frontend.h>
 
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/rerun.h"
+#include "tensor/core.h"
 #include "tensor/dtype.h"
 #include "tensor/layout.h"
 #include "tensor/memory.h"
@@ -125,6 +127,7 @@ static tt_status write_bytes(struct tt_tensor *device, const struct tt_tensor *h
 	return TTNN_OK;
 }
 
+/* A new tensor on the device with the bytes of one on the host. */
 static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct tt_device *device,
 		       const struct ttnn_memory_config *memory)
 {
@@ -185,23 +188,29 @@ tt_status tt_host_table_to_device(struct tt_tensor **out, struct tt_call *call,
 	return to_device(out, call, args, NULL);
 }
 
-static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device)
+/* The same shape and dtype; the layout is converted. */
+static tt_status check_copy(struct tt_tensor *host, struct tt_tensor *device)
 {
 	TT_TRY(tt_need_host(host));
 	if (!tt_tensor_device(device))
 		return tt_need_device(device);
 	TT_TRY(need_allocated(device));
-	if (!ttnn_shape_equal(&host->spec.shape, &device->spec.shape))
-		return tt_fail_cond(TTNN_INVALID,
-				    "host_tensor.logical_shape() == device_tensor.logical_shape()",
-				    "Host tensor has different shape");
-	if (host->spec.dtype != device->spec.dtype)
-		return tt_fail_cond(TTNN_INVALID, "host_tensor.dtype() == device_tensor.dtype()",
-				    "Host tensor has different dtype");
-	TT_TRY(tt_rerun_check_write(tt_tensor_device(device)));
+	TT_REQUIRE(ttnn_shape_equal(&host->spec.shape, &device->spec.shape),
+		   "host_tensor.logical_shape() == device_tensor.logical_shape()",
+		   "Host tensor has different shape");
+	TT_REQUIRE(host->spec.dtype == device->spec.dtype,
+		   "host_tensor.dtype() == device_tensor.dtype()",
+		   "Host tensor has different dtype");
+	return tt_rerun_check_write(tt_tensor_device(device));
+}
+
+static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device)
+{
+	TT_TRY(check_copy(host, device));
 	return write_bytes(device, host);
 }
 
+/* Recorded as copy_to_device. */
 tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 				 struct tt_tensor *device)
 {
@@ -212,6 +221,50 @@ tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 	status = copy_to_device(host, device);
 	tt_host_end(call, status == TTNN_OK ? device : NULL, status);
 	return status;
+}
+
+/* The pages that lie on these cores, on one chip. */
+static tt_status write_pages(struct tt_storage *storage, const struct ttnn_tensor_spec *spec,
+			     const struct tt_storage *bytes, const ttnn_core_set *cores)
+{
+	struct tt_storage *old;
+	struct tt_buffer *buffer;
+	uint64_t page = spec->page_bytes;
+	uint32_t chip;
+
+	buffer = tt_buffer_of(&chip, storage);
+	TT_TRY(tt_buffer_data(&old, buffer, chip, TT_BUFFER_UPDATE));
+	for (uint64_t i = 0; i < spec->pages && (i + 1) * page <= spec->bytes; i++)
+		if (tt_core_set_contains(cores, tt_buffer_find_page(buffer, i).core))
+			memcpy((char *)old->data + i * page, (const char *)bytes->data + i * page,
+			       page);
+	tt_storage_unref(old);
+	return TTNN_OK;
+}
+
+/* Only the shards of these cores are written; a dry run writes none. */
+static tt_status write_cores(struct tt_tensor *device, const struct tt_tensor *host,
+			     const ttnn_core_set *cores)
+{
+	for (uint32_t chip = 0; tt_tensor_buffer(device) && chip < tt_tensor_chips(device);
+	     chip++) {
+		struct tt_storage *part = host->storage, *bytes;
+		tt_status status;
+
+		if (host->layout && chip < host->layout->shard_count)
+			part = host->layout->shards[chip].storage;
+		if (!part->data || tt_run_mode() == TTNN_RUN_NO_DISPATCH ||
+		    !ttnn_core_set_cores(cores))
+			return TTNN_OK;
+		TT_REQUIRE(tt_memory_config_is_sharded(&device->spec.memory),
+			   "is_sharded(buffer.buffer_layout())",
+			   "Writing to some cores alone needs a device tensor in shards");
+		TT_TRY(lay_out(&bytes, &device->spec, part, &host->spec));
+		status = write_pages(storage_on(device, chip), &device->spec, bytes, cores);
+		tt_storage_unref(bytes);
+		TT_TRY(status);
+	}
+	return TTNN_OK;
 }
 
 /* ---- to the host --------------------------------------------------------------------------------------- */
@@ -246,6 +299,7 @@ static tt_status read_layout(struct tt_mesh_layout **out, struct tt_tensor *tens
 	return TTNN_OK;
 }
 
+/* Every chip's part of a tensor on a mesh. */
 static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
 {
 	struct tt_mesh_layout *layout = NULL;
@@ -264,6 +318,7 @@ static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
 	return TTNN_OK;
 }
 
+/* Recorded as Tensor::cpu; a host tensor is returned as it is. */
 tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
 			      struct tt_tensor *tensor)
 {
@@ -281,6 +336,7 @@ tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
 	return status;
 }
 
+/* Tensors of a dry run have no bytes: only the spec changes. */
 static tt_status hollow_dtype(struct tt_tensor **out, const struct tt_tensor *tensor,
 			      enum ttnn_dtype dtype)
 {
@@ -292,6 +348,7 @@ static tt_status hollow_dtype(struct tt_tensor **out, const struct tt_tensor *te
 	return tt_host_hollow(out, &spec);
 }
 
+/* Recorded as to_dtype; the result keeps its number. */
 tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
 			   enum ttnn_dtype dtype)
 {
@@ -312,6 +369,7 @@ tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct 
 
 static const struct ttnn_memory_config dram;
 
+/* DRAM without a memory config. */
 static tt_status expand_to_device(struct tt_call *call)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
@@ -344,6 +402,7 @@ static tt_status expand_from_device(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* On the host only. */
 static tt_status expand_to_dtype(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *out;
@@ -360,6 +419,26 @@ static tt_status expand_copy_to_device(struct tt_call *call)
 				      tt_call_tensor(call, "device_tensor"));
 }
 
+/* Recorded under upstream's long name of it. */
+static tt_status expand_copy_partial(struct tt_call *call)
+{
+	struct tt_tensor *host = tt_call_tensor(call, "host_tensor");
+	struct tt_tensor *device = tt_call_tensor(call, "device_tensor");
+	const ttnn_core_set *cores = tt_call_core_set(call, "logical_core_filter");
+	struct ttnn_value args[] = {ttnn_v_tensor(host), ttnn_v_tensor(device),
+				    *tt_call_arg(call, "logical_core_filter"), optional_text()};
+	tt_status status;
+
+	tt_host_begin(call, "ttnn::experimental::core_subset_write::copy_to_device_filtered", args,
+		      TT_COUNT(args));
+	status = check_copy(host, device);
+	if (status == TTNN_OK)
+		status = write_cores(device, host, cores);
+	tt_host_end(call, NULL, status);
+	return status;
+}
+
+/* Nothing for tensors on the host. */
 static tt_status expand_deallocate(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor");
@@ -372,6 +451,7 @@ static tt_status expand_deallocate(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* Allocated with the spec of another tensor. */
 static tt_status expand_empty_on_device(struct tt_call *call)
 {
 	struct tt_tensor *out;
@@ -402,12 +482,61 @@ static tt_status data_spec(struct ttnn_tensor_spec *out, const struct tt_call *c
 		args.layout = (enum ttnn_layout)layout->integer;
 	if (tile->kind == TTNN_VALUE_TILE)
 		args.tile = *tile->tile;
-	if (tt_dtype_is_block(dtype) && args.layout != TTNN_TILE)
-		return tt_fail_cond(TTNN_INVALID, "layout == Layout::TILE",
-				    "Layout must be Layout::TILE for bfloat8_b or bfloat4_b!");
+	TT_REQUIRE(!tt_dtype_is_block(dtype) || args.layout == TTNN_TILE, "layout == Layout::TILE",
+		   "Layout must be Layout::TILE for bfloat8_b or bfloat4_b!");
 	return ttnn_tensor_spec_make(out, &args);
 }
 
+/* Each part of data that is cut for a mesh; parts that share their bytes go on to do so. */
+static tt_status spread_parts(struct tt_tensor **parts, size_t *made, struct tt_call *call,
+			      const struct ttnn_tensor_spec *spec)
+{
+	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
+	const struct tt_shard *shards = data->layout->shards;
+
+	for (*made = 0; *made < data->layout->shard_count; ++*made) {
+		size_t i = *made;
+
+		if (!shards[i].storage || !shards[i].storage->data ||
+		    data->spec.layout != TTNN_ROW_MAJOR)
+			return tt_fail(TTNN_INVALID, "parts of data must be in rows on the host");
+		if (i && shards[i].storage == shards[i - 1].storage)
+			parts[i] = ttnn_tensor_ref(parts[i - 1]);
+		else
+			TT_TRY(ttnn_tensor_from_data(&parts[i], shards[i].storage->data,
+						     data->spec.dtype, spec,
+						     tt_call_real(call, "pad_value", 0)));
+	}
+	return TTNN_OK;
+}
+
+static tt_status spread_data(struct tt_tensor **out, struct tt_call *call,
+			     const struct ttnn_tensor_spec *spec)
+{
+	const struct tt_mesh_layout *layout = tt_call_tensor(call, "tensor")->layout;
+	struct tt_tensor **parts =
+		tt_arena_alloc(call->arena, layout->shard_count * sizeof(struct tt_tensor *));
+	struct tt_mesh_layout *like = NULL;
+	bool before = tt_tensor_hide(true);
+	tt_status status = parts ? TTNN_OK : tt_fail_nomem();
+	size_t made = 0;
+
+	if (status == TTNN_OK)
+		status = spread_parts(parts, &made, call, spec);
+	tt_tensor_hide(before);
+	if (status == TTNN_OK)
+		status = tt_mesh_layout_like(&like, layout);
+	for (size_t i = 0; status == TTNN_OK && i < made; i++)
+		like->shards[i].storage = tt_storage_ref(parts[i]->storage);
+	if (status == TTNN_OK)
+		status = tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage),
+					like);
+	while (made)
+		ttnn_tensor_unref(parts[--made]);
+	return status;
+}
+
+/* In a dry run nothing is copied to a device. */
 static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 			   const struct ttnn_tensor_spec *spec)
 {
@@ -418,8 +547,11 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 	struct tt_tensor *host;
 	tt_status status;
 
-	TT_TRY(tt_tensor_need_host(data, "data"));
-	if (device && tt_run_mode() == TTNN_RUN_NO_DISPATCH)
+	if (!data->layout || tt_tensor_device(data))
+		TT_TRY(tt_tensor_need_host(data, "data"));
+	if (data->layout)
+		TT_TRY(spread_data(&host, call, spec));
+	else if (device && tt_run_mode() == TTNN_RUN_NO_DISPATCH)
 		TT_TRY(tt_host_hollow(&host, spec));
 	else
 		TT_TRY(ttnn_tensor_from_data(&host, data->storage->data, data->spec.dtype, spec,
@@ -432,9 +564,29 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 	}
 	status = tt_host_to_device(out, call, host, device, NULL);
 	ttnn_tensor_unref(host);
+	if (status == TTNN_OK && data->layout) { /* upstream asks again */
+		host = *out;
+		status = tt_host_to_device(out, call, host, device, NULL);
+		ttnn_tensor_unref(host);
+	}
 	return status;
 }
 
+/* What cuts a tensor for a mesh: an address, in recordings. */
+static struct ttnn_value mapper_text(struct tt_call *call)
+{
+	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
+	struct ttnn_value value = {.kind = TTNN_VALUE_OPAQUE};
+	char text[24];
+
+	if (!data->layout)
+		return ttnn_v_int(0);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)(uintptr_t)data->layout);
+	value.text = tt_arena_strdup(call->arena, text);
+	return value.text ? value : ttnn_v_int(0);
+}
+
+/* Recorded as upstream's conversion, with the arguments that it shows. */
 static tt_status expand_from_torch(struct tt_call *call)
 {
 	struct ttnn_tensor_spec spec;
@@ -449,7 +601,7 @@ static tt_status expand_from_torch(struct tt_call *call)
 	args[0] = ttnn_v_dtype(spec.dtype);
 	args[1] = ttnn_v_layout(spec.layout);
 	args[3] = ttnn_v_memory(&asked);
-	args[6] = ttnn_v_int(0);
+	args[6] = mapper_text(call);
 	args[2] = args[4] = args[5] = args[7] = optional_text();
 	tt_host_begin(call, "ttnn::convert_python_tensor_to_tt_tensor", args, 8);
 	status = make_data(&out, call, &spec);
@@ -459,19 +611,20 @@ static tt_status expand_from_torch(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* Python upstream: from_torch with a rule of its own. */
 static tt_status expand_as_tensor(struct tt_call *call)
 {
-	static const char *const names[] = {"tensor", "dtype", "layout", "device", "memory_config"};
-	struct ttnn_arg args[5];
+	static const char *const names[] = {"tensor", "dtype",         "layout",
+					    "device", "memory_config", "mesh_mapper"};
+	struct ttnn_arg args[TT_COUNT(names)];
 	struct tt_tensor *out;
 
-	if (tt_call_arg(call, "device")->kind == TTNN_VALUE_DEVICE &&
-	    !tt_call_memory(call, "memory_config"))
-		return tt_fail(TTNN_INVALID,
-			       "memory_config must be specified when device is specified");
-	for (size_t i = 0; i < 5; i++)
+	TT_NEED(tt_call_arg(call, "device")->kind != TTNN_VALUE_DEVICE ||
+			tt_call_memory(call, "memory_config"),
+		"memory_config must be specified when device is specified");
+	for (size_t i = 0; i < TT_COUNT(names); i++)
 		args[i] = (struct ttnn_arg){names[i], *tt_call_arg(call, names[i])};
-	TT_TRY(tt_call_python(&out, call, "ttnn.from_torch", args, 5));
+	TT_TRY(tt_call_python(&out, call, "ttnn.from_torch", args, TT_COUNT(names)));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -554,6 +707,7 @@ static tt_status framework_rows(struct tt_tensor **out, struct tt_call *call,
 	return status;
 }
 
+/* Python upstream: from_device, then a conversion that is only recorded here. */
 static tt_status expand_to_torch(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *host, *out;
@@ -582,13 +736,12 @@ static tt_status golden_same(struct tt_golden *golden)
 	const struct tt_array *in = tt_golden_in(golden, "tensor");
 	struct tt_array *out;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	out = tt_golden_out(golden, &in->shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
 	if (!out)
 		return tt_fail_nomem();
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = in->data[i];
+		*tt_at(out, i) = *tt_at(in, i);
 	return TTNN_OK;
 }
 
@@ -620,6 +773,11 @@ static const struct tt_op ops[] = {
 	NONE("copy_host_to_device_tensor", expand_copy_to_device,
 	     "Writes the values of a host tensor into a device tensor.",
 	     "host_tensor: Tensor, device_tensor: Tensor, cq_id: int? = None"),
+	NONE("copy_host_to_device_tensor_partial", expand_copy_partial,
+	     "Writes the values of a host tensor into those shards of a device tensor that lie on "
+	     "some cores.",
+	     "host_tensor: Tensor, device_tensor: Tensor, logical_core_filter: CoreRangeSet, cq_id: "
+	     "int? = None"),
 	NONE("deallocate", expand_deallocate, "Gives a tensor's device memory back now.",
 	     "tensor: Tensor, force: bool = True"),
 	OP("from_device", expand_from_device, golden_same, "A copy of a device tensor on the host.",

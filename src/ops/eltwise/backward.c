@@ -11,6 +11,7 @@
 #include "ops/eltwise/backward_program.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 
 /* ---- what tables share --------------------------------------------------------------------------- */
@@ -21,6 +22,7 @@ void tt_backward_name(struct tt_backward *backward, const char *name, struct ttn
 		backward->more[backward->more_count++] = (struct tt_recipe_name){name, value};
 }
 
+/* Recipes name the operands g (gradient), a or x, b and c, whatever the signature calls them. */
 tt_status tt_backward_run(struct tt_call *call, const struct tt_backward *backward)
 {
 	static const char *const names[] = {"g", "a", "b", "c"};
@@ -42,6 +44,7 @@ tt_status tt_backward_run(struct tt_call *call, const struct tt_backward *backwa
 	return tt_recipe_run(call, &recipe);
 }
 
+/* A given tensor, or one made as upstream makes it: empty_like. */
 tt_status tt_backward_output(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
 			     struct tt_tensor *like)
 {
@@ -91,6 +94,7 @@ static tt_status expand_into(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* The gradient times the derivative, element by element. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -99,12 +103,11 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	double params[2] = {0, 0};
 
-	if (!out || !grad)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && grad);
 	for (int i = 0; i < 2 && row->param[i]; i++)
 		params[i] = tt_call_real(&golden->call, row->param[i], 0);
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = grad->data[i] * row->slope(in->data[i], params[0], params[1]);
+		*tt_at(out, i) = *tt_at(grad, i) * row->slope(*tt_at(in, i), params[0], params[1]);
 	return TTNN_OK;
 }
 
@@ -117,11 +120,10 @@ static tt_status gelu_form(enum tt_unary_backward *out, const struct tt_call *ca
 	const struct ttnn_value *word = tt_call_arg(call, "approximate");
 	bool tanh_form = variant->kind == TTNN_VALUE_ENUM && variant->integer == TT_GELU_TANH;
 
-	if (variant->kind == TTNN_VALUE_ENUM && variant->integer == TT_GELU_FAST)
-		return tt_fail_cond(TTNN_INVALID,
-				    "variant != operations::unary::GeluVariant::FAST_LUT",
-				    "GELU_BW does not support GeluVariant::FAST_LUT because no "
-				    "matching backward kernel is available.");
+	TT_REQUIRE(variant->kind != TTNN_VALUE_ENUM || variant->integer != TT_GELU_FAST,
+		   "variant != operations::unary::GeluVariant::FAST_LUT",
+		   "GELU_BW does not support GeluVariant::FAST_LUT because no matching backward "
+		   "kernel is available.");
 	if (word->kind == TTNN_VALUE_STRING) {
 		tanh_form = strcmp(word->text, "tanh") == 0;
 		TT_REQUIRE(tanh_form || strcmp(word->text, "none") == 0,
@@ -132,6 +134,7 @@ static tt_status gelu_form(enum tt_unary_backward *out, const struct tt_call *ca
 	return TTNN_OK;
 }
 
+/* tanh, sigmoid and gelu have programs; gelu's given output decides its memory. */
 static tt_status expand_by_program(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -151,11 +154,10 @@ static tt_status expand_by_program(struct tt_call *call)
 		if (args.output)
 			args.memory = &args.output->spec.memory;
 	}
-	TT_TRY(tt_unary_backward_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_unary_backward_launch(&out, call, &args), &out);
 }
 
+/* With both bounds the results go to the input's memory. */
 static tt_status expand_clamp(struct tt_call *call)
 {
 	bool low = tt_value_given(tt_call_arg(call, "min"));
@@ -164,10 +166,8 @@ static tt_status expand_clamp(struct tt_call *call)
 					       "r = logical_and(l, h); r = where(r, g, 0.0); "
 					       "return r"};
 
-	if (!low && !high)
-		return tt_fail_cond(TTNN_INVALID, "(max.has_value() || min.has_value())",
-				    "Only one of 'min' or 'max' can be None. Please provide one "
-				    "value");
+	TT_REQUIRE(low || high, "(max.has_value() || min.has_value())",
+		   "Only one of 'min' or 'max' can be None. Please provide one value");
 	if (low && high)
 		backward.fallback = &call->args->values[1].tensor->spec.memory;
 	else
@@ -176,6 +176,7 @@ static tt_status expand_clamp(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* The gradient where the input is within its bounds. */
 static tt_status golden_clamp(struct tt_golden *golden)
 {
 	const struct tt_array *grad = tt_golden_in(golden, "grad_tensor"), *bounds[2] = {NULL};
@@ -190,13 +191,13 @@ static tt_status golden_clamp(struct tt_golden *golden)
 		if (value->kind == TTNN_VALUE_TENSOR)
 			bounds[i] = tt_golden_in(golden, i ? "max" : "min");
 	}
-	if (!out || !grad)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && grad);
 	for (uint64_t i = 0; i < in->count; i++) {
-		double low = bounds[0] ? bounds[0]->data[i] : numbers[0];
-		double high = bounds[1] ? bounds[1]->data[i] : numbers[1];
+		double low = bounds[0] ? *tt_at(bounds[0], i) : numbers[0];
+		double high = bounds[1] ? *tt_at(bounds[1], i) : numbers[1];
 
-		out->data[i] = in->data[i] >= low && in->data[i] <= high ? grad->data[i] : 0;
+		*tt_at(out, i) =
+			*tt_at(in, i) >= low && *tt_at(in, i) <= high ? *tt_at(grad, i) : 0;
 	}
 	return TTNN_OK;
 }
@@ -215,6 +216,7 @@ static tt_status expand_with_number(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* The derivative of order n is polygamma of order n + 1; the pole's sign follows the order. */
 static tt_status expand_polygamma(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -227,6 +229,7 @@ static tt_status expand_polygamma(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* Upstream computes in float32, and with pow of |n - 1| and a reciprocal below 1. */
 static tt_status expand_pow(struct tt_call *call)
 {
 	float exponent = (float)tt_call_real(call, "exponent", 0);
@@ -240,10 +243,8 @@ static tt_status expand_pow(struct tt_call *call)
 				  "f = multiply(r, g); drop r; "
 				  "_ = where(lez~(x), inf, f, output_tensor=out); return out"};
 
-	if (!(exponent >= 0))
-		return tt_fail_cond(TTNN_INVALID, "exponent >= 0.0",
-				    "negative exponents are not supported; use "
-				    "recip(pow(input,abs(exponent)))");
+	TT_REQUIRE(exponent >= 0, "exponent >= 0.0",
+		   "negative exponents are not supported; use recip(pow(input,abs(exponent)))");
 	TT_TRY(tt_backward_output(&out, call, tt_call_tensor(call, "input_grad"), input));
 	tt_backward_name(&backward, "out", ttnn_v_tensor(out));
 	tt_backward_name(&backward, "n", ttnn_v_real((double)fabsf(exponent - 1)));
@@ -252,6 +253,7 @@ static tt_status expand_pow(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* An exponent of 0 gives zeros. */
 static tt_status expand_rpow(struct tt_call *call)
 {
 	float exponent = (float)tt_call_real(call, "exponent", 0);
@@ -266,6 +268,7 @@ static tt_status expand_rpow(struct tt_call *call)
 }
 
 #define POLES "y = where(logical_and(eqz(x), "
+/* Rounded quotients have none either; at 0 the sign of both sides decides. */
 static tt_status expand_rdiv(struct tt_call *call)
 {
 	double scalar = tt_call_real(call, "scalar", 0);
@@ -275,12 +278,10 @@ static tt_status expand_rdiv(struct tt_call *call)
 			"multiply(multiply(r, scalar), r)), nan); drop r; " POLES
 			"ltz(g)), pole, y); " POLES "gtz(g)), -pole, y); return y"};
 
-	if (!tt_rounding_find(&rounding, tt_call_arg(call, "rounding_mode")))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"(rounding_mode == std::nullopt || rounding_mode == \"trunc\" || "
-			"rounding_mode == \"floor\")",
-			"Incorrect rounding mode (expected None, 'trunc', or 'floor')");
+	TT_REQUIRE(tt_rounding_find(&rounding, tt_call_arg(call, "rounding_mode")),
+		   "(rounding_mode == std::nullopt || rounding_mode == \"trunc\" || rounding_mode "
+		   "== \"floor\")",
+		   "Incorrect rounding mode (expected None, 'trunc', or 'floor')");
 	if (rounding != TT_ROUND_NOT)
 		backward.text = "return zeros_like(g)";
 	else if (scalar == 0)

@@ -26,6 +26,7 @@ struct row {
 
 /* ---- all at once ----------------------------------------------------------------------------------- */
 
+/* A number as second operand has a recipe of its own. */
 static tt_status expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -37,18 +38,19 @@ static tt_status expand(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* Block floats are refused before anything runs. */
 static tt_status refuse_blocks(struct tt_call *call)
 {
 	for (size_t i = 0; i < 3; i++)
-		if (tt_dtype_is_block(call->args->values[i].tensor->spec.dtype))
-			return tt_fail_cond(TTNN_INVALID,
-					    "!(tt::tt_metal::is_block_float(input_a.dtype()) || "
-					    "tt::tt_metal::is_block_float(grad_tensor.dtype()) || "
-					    "tt::tt_metal::is_block_float(other.dtype()))",
-					    "BFLOAT8_B/BFLOAT4_B dtypes are not supported !!");
+		TT_REQUIRE(!tt_dtype_is_block(call->args->values[i].tensor->spec.dtype),
+			   "!(tt::tt_metal::is_block_float(input_a.dtype()) || "
+			   "tt::tt_metal::is_block_float(grad_tensor.dtype()) || "
+			   "tt::tt_metal::is_block_float(other.dtype()))",
+			   "BFLOAT8_B/BFLOAT4_B dtypes are not supported !!");
 	return expand(call);
 }
 
+/* A number as weight: 1 - weight is computed in float32. */
 static tt_status expand_lerp(struct tt_call *call)
 {
 	struct tt_backward backward = {
@@ -61,6 +63,7 @@ static tt_status expand_lerp(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* The gradient of the sum; both operands get the same one. */
 static tt_status expand_bias_gelu(struct tt_call *call)
 {
 	const struct ttnn_value *values = call->args->values;
@@ -76,11 +79,9 @@ static tt_status expand_bias_gelu(struct tt_call *call)
 	if (approximate->kind == TTNN_VALUE_STRING) {
 		bool tanh_form = strcmp(approximate->text, "tanh") == 0;
 
-		if (!tanh_form && strcmp(approximate->text, "none") != 0)
-			return tt_fail_cond(TTNN_INVALID,
-					    "approximate == \"none\" || approximate == \"tanh\"",
-					    "Incorrect approximation type (expected 'none', "
-					    "'tanh')");
+		TT_REQUIRE(tanh_form || strcmp(approximate->text, "none") == 0,
+			   "approximate == \"none\" || approximate == \"tanh\"",
+			   "Incorrect approximation type (expected 'none', 'tanh')");
 		args[2].value = tt_value_enum(&tt_enum_gelu_variant,
 					      tanh_form ? TT_GELU_TANH : TT_GELU_ACCURATE);
 	}
@@ -193,6 +194,7 @@ static tt_status expand_assign(struct tt_call *call)
 			       &(struct tt_backward){.text = "return assign~(g, input_a_grad)"});
 }
 
+/* A bad rounding mode is refused for numbers; for tensors no gradient is computed. */
 static tt_status expand_div(struct tt_call *call)
 {
 	static const char *const zeros[] = {"_ = zeros_like(g, optional_tensor=out); return out",
@@ -275,6 +277,7 @@ static bool any_sharded(const struct tt_mul_backward_args *args)
 	       (args->memory && tt_memory_config_is_sharded(args->memory));
 }
 
+/* Equal shapes in interleaved tiles have a program for both gradients at once. */
 static tt_status expand_mul(struct tt_call *call)
 {
 	const struct ttnn_value *values = call->args->values;
@@ -306,6 +309,7 @@ static tt_status expand_mul(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* The gradient goes to whichever side was taken. */
 static tt_status expand_where(struct tt_call *call)
 {
 	static const char *const texts[2][2] = {
@@ -343,8 +347,8 @@ static tt_status expand_concat(struct tt_call *call)
 
 	wanted(want, call);
 	TT_TRY(check_wanted(want));
-	if (whole->rank != 4 || a->rank != 4 || dim < -4 || dim > 3)
-		return tt_fail(TTNN_INVALID, "concat_bw takes tensors of rank 4 and dim -4 to 3");
+	TT_NEED(whole->rank == 4 && a->rank == 4 && dim >= -4 && dim <= 3,
+		"concat_bw takes tensors of rank 4 and dim -4 to 3");
 	dim += dim < 0 ? 4 : 0;
 	for (uint32_t i = 0; i < 4; i++) {
 		lists[0][0][i] = ttnn_v_int(0);
@@ -387,6 +391,7 @@ static const struct tt_array *operand(double *number, struct tt_golden *golden, 
 	return NULL;
 }
 
+/* Each wanted gradient by its partial derivative. */
 static tt_status golden_pair(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -396,16 +401,15 @@ static tt_status golden_pair(struct tt_golden *golden)
 	bool want[2];
 
 	wanted(want, &golden->call);
-	if (!grad || !a)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(grad && a);
 	for (int k = 0; k < (b ? 2 : 1); k++) {
 		struct tt_array *out = want[k] ? tt_golden_out(golden, &a->shape, a->dtype) : NULL;
 
-		if (!out)
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < a->count; i++)
-			out->data[i] = grad->data[i] *
-				       row->slope[k](a->data[i], b ? b->data[i] : number, alpha);
+			*tt_at(out, i) =
+				*tt_at(grad, i) *
+				row->slope[k](*tt_at(a, i), b ? *tt_at(b, i) : number, alpha);
 	}
 	return TTNN_OK;
 }
@@ -437,6 +441,7 @@ struct row3 {
 	int results; /* with three tensors */
 };
 
+/* The same for three operands; a number has no gradient. */
 static tt_status golden_three(struct tt_golden *golden)
 {
 	const struct row3 *row = golden->op->row;
@@ -445,20 +450,20 @@ static tt_status golden_three(struct tt_golden *golden)
 	const struct tt_array *a = operand(&unused, golden, 1), *b = operand(&unused, golden, 2);
 	const struct tt_array *c = operand(&c_number, golden, 3);
 
-	if (!grad || !a || !b)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(grad && a && b);
 	for (int k = 0; k < (c ? row->results : 2); k++) {
 		struct tt_array *out = tt_golden_out(golden, &a->shape, a->dtype);
 
-		if (!out)
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < a->count; i++)
-			out->data[i] = grad->data[i] * row->slope(k, a->data[i], b->data[i],
-								  c ? c->data[i] : c_number, alpha);
+			*tt_at(out, i) =
+				*tt_at(grad, i) * row->slope(k, *tt_at(a, i), *tt_at(b, i),
+							     c ? *tt_at(c, i) : c_number, alpha);
 	}
 	return TTNN_OK;
 }
 
+/* Each tensor gets its part of the gradient. */
 static tt_status golden_concat(struct tt_golden *golden)
 {
 	const struct tt_array *grad = tt_golden_in(golden, "grad_tensor");
@@ -466,19 +471,17 @@ static tt_status golden_concat(struct tt_golden *golden)
 				       tt_golden_in(golden, "input_tensor_b")};
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
 
-	if (!grad || !in[0] || !in[1])
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(grad && in[0] && in[1]);
 	dim += dim < 0 ? grad->shape.rank : 0;
 	for (int k = 0; k < 2; k++) {
 		struct tt_array *out = tt_golden_out(golden, &in[k]->shape, grad->dtype);
 		uint64_t at[TTNN_MAX_RANK];
 
-		if (!out)
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < out->count; i++) {
 			tt_array_coordinate(at, out, i);
 			at[dim] += k ? in[0]->shape.dim[dim] : 0;
-			out->data[i] = grad->data[tt_array_index(grad, at)];
+			*tt_at(out, i) = *tt_at(grad, tt_array_index(grad, at));
 		}
 	}
 	return TTNN_OK;

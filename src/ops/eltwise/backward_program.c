@@ -50,21 +50,20 @@ static const char *fn_name(const struct tt_launch *launch)
 	return fn->enumeration == &enum_binary ? "MUL_BW" : unary_fns[fn->integer].name;
 }
 
+/* Floats only; the text names function and operand. */
 static tt_status check_operand(const struct tt_launch *launch, const struct tt_tensor *tensor,
 			       const char *what)
 {
 	const char *name = fn_name(launch);
 
-	if (tt_dtype_is_integer(tensor->spec.dtype))
-		return tt_fail_cond(TTNN_INVALID, "is_supported_dtype(tensor.dtype())",
-				    "%s operation only supports floating-point dtypes (bfloat16, "
-				    "float32, bfloat8_b, bfloat4_b), but %s has dtype "
-				    "DataType::%s.",
-				    name, what,
-				    ttnn_dtype_name(tensor->spec.dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(!tt_dtype_is_integer(tensor->spec.dtype), "is_supported_dtype(tensor.dtype())",
+		   "%s operation only supports floating-point dtypes (bfloat16, float32, "
+		   "bfloat8_b, bfloat4_b), but %s has dtype DataType::%s.",
+		   name, what, ttnn_dtype_name(tensor->spec.dtype, TTNN_DIALECT_TT_METAL));
 	return TTNN_OK;
 }
 
+/* No broadcasting. */
 static tt_status check_shape(const struct tt_launch *launch)
 {
 	const struct ttnn_shape *grad = &launch->inputs[0]->spec.shape;
@@ -87,15 +86,10 @@ static tt_status unary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[1]->spec;
 
-	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		launch->specs[0] = launch->outputs[0]->spec;
-		return TTNN_OK;
-	}
-	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, in->layout,
-			      launch->attrs[MEMORY].memory);
+	return tt_infer_one(launch, &in->shape, in->dtype, in->layout);
 }
 
+/* In upstream's order: input first. */
 static tt_status unary_validate(struct tt_launch *launch)
 {
 	enum ttnn_layout layouts[] = {launch->inputs[0]->spec.layout,
@@ -103,12 +97,11 @@ static tt_status unary_validate(struct tt_launch *launch)
 
 	TT_TRY(check_operand(launch, launch->inputs[1], "the input tensor"));
 	TT_TRY(check_operand(launch, launch->inputs[0], "the grad_output tensor"));
-	if (layouts[0] != layouts[1])
-		return tt_fail_cond(TTNN_INVALID, "grad_output.layout() == input.layout()",
-				    "%s operation requires grad_output and input to have the same "
-				    "layout, but got Layout::%s and Layout::%s.",
-				    fn_name(launch), layouts[0] == TTNN_TILE ? "TILE" : "ROW_MAJOR",
-				    layouts[1] == TTNN_TILE ? "TILE" : "ROW_MAJOR");
+	TT_REQUIRE(layouts[0] == layouts[1], "grad_output.layout() == input.layout()",
+		   "%s operation requires grad_output and input to have the same layout, but got "
+		   "Layout::%s and Layout::%s.",
+		   fn_name(launch), layouts[0] == TTNN_TILE ? "TILE" : "ROW_MAJOR",
+		   layouts[1] == TTNN_TILE ? "TILE" : "ROW_MAJOR");
 	return check_shape(launch);
 }
 
@@ -146,6 +139,7 @@ static uint64_t work_units(const struct tt_launch *launch)
 /* Rows are read and then put in place: room for what alignment shifts, beside a tile. */
 #define STAGING_SLACK 96
 
+/* Shards are buffers as they lie. Rows go through a staging page each. */
 static tt_status unary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool shards = in_shards(launch);
@@ -171,6 +165,7 @@ static tt_status unary_memory(struct tt_plan *plan, const struct tt_launch *laun
 		TT_CB_ROW(4, "staging of input", .pages = in_rows(launch), .page = staging));
 }
 
+/* The gradient times a slope of the input, as one job. */
 static tt_status unary_kernel(struct tt_launch *launch)
 {
 	static const enum tt_unary_fn slopes[] = {
@@ -200,6 +195,7 @@ static const struct tt_prog unary_program = {
 	TT_KERNEL(unary_kernel),
 };
 
+/* The dtype is the input's. */
 tt_status tt_unary_backward_launch(struct tt_tensor **out, struct tt_call *call,
 				   const struct tt_unary_backward_args *args)
 {
@@ -217,6 +213,7 @@ tt_status tt_unary_backward_launch(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- a product ----------------------------------------------------------------------------------------- */
 
+/* Refusals come before the specs, as upstream does it. */
 static tt_status binary_infer(struct tt_launch *launch)
 {
 	static const char *const names[] = {"the grad_output tensor", "the input tensor",
@@ -237,6 +234,7 @@ static tt_status binary_infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Two tiles of everything, by tile over the grid. */
 static tt_status binary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *second = &launch->outputs[1]->spec;
@@ -252,6 +250,7 @@ static tt_status binary_memory(struct tt_plan *plan, const struct tt_launch *lau
 				 .page = tt_dtype_tile_bytes(second->dtype, &second->tile)));
 }
 
+/* grad × b and grad × a. */
 static tt_status binary_kernel(struct tt_launch *launch)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -275,6 +274,7 @@ static const struct tt_prog binary_program = {
 	TT_KERNEL(binary_kernel),
 };
 
+/* DTYPE stays unset. */
 tt_status tt_mul_backward_launch(struct tt_tensor *out[2], struct tt_call *call,
 				 const struct tt_mul_backward_args *args)
 {

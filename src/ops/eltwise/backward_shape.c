@@ -29,6 +29,7 @@ static tt_status expand_prod(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* The product of all others, slow and obvious. */
 static tt_status golden_prod(struct tt_golden *golden)
 {
 	const struct tt_array *grad = tt_golden_in(golden, "grad_tensor");
@@ -38,8 +39,7 @@ static tt_status golden_prod(struct tt_golden *golden)
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
 	uint64_t at[TTNN_MAX_RANK], other[TTNN_MAX_RANK];
 
-	if (!out || !grad)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && grad);
 	dim += dim < 0 ? in->shape.rank : 0;
 	for (uint64_t i = 0; i < in->count; i++) {
 		double product = 1;
@@ -52,10 +52,10 @@ static tt_status golden_prod(struct tt_golden *golden)
 			for (uint32_t d = 0; along && d < in->shape.rank; d++)
 				same &= d == dim || at[d] == other[d];
 			if (same && k != i)
-				product *= in->data[k];
+				product *= *tt_at(in, k);
 		}
-		out->data[i] = product *
-			       (along ? tt_array_broadcast(grad, &in->shape, at) : grad->data[0]);
+		*tt_at(out, i) = product * (along ? tt_array_broadcast(grad, &in->shape, at)
+						  : *tt_at(grad, 0));
 	}
 	return TTNN_OK;
 }
@@ -107,6 +107,7 @@ static tt_status expand_repeat(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+/* Gradients of all copies add up. */
 static tt_status golden_repeat(struct tt_golden *golden)
 {
 	const struct tt_array *grad = tt_golden_in(golden, "grad_tensor");
@@ -114,13 +115,12 @@ static tt_status golden_repeat(struct tt_golden *golden)
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	uint64_t at[TTNN_MAX_RANK];
 
-	if (!out || !grad)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && grad);
 	for (uint64_t i = 0; i < grad->count; i++) {
 		tt_array_coordinate(at, grad, i);
 		for (uint32_t d = 0; d < in->shape.rank; d++)
 			at[d] %= in->shape.dim[d];
-		out->data[tt_array_index(out, at)] += grad->data[i];
+		*tt_at(out, tt_array_index(out, at)) += *tt_at(grad, i);
 	}
 	return TTNN_OK;
 }

@@ -3,7 +3,6 @@
  *
  * Models BcastDeviceOperation of ttnn 0.81 with its factories: refusals, memory, cores.
  */
-#include <inttypes.h>
 
 #include "backend/backend.h"
 #include "device/device.h"
@@ -39,6 +38,7 @@ static bool interleaved(const struct ttnn_memory_config *memory)
 	return memory->layout == TTNN_INTERLEAVED;
 }
 
+/* A sharded result is cut as the input, whatever its config says. */
 static tt_status bcast_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -56,6 +56,7 @@ static tt_status bcast_infer(struct tt_launch *launch)
 	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_TILE, &memory);
 }
 
+/* Each direction has its own rules. */
 static tt_status validate_memory(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
@@ -97,6 +98,7 @@ static tt_status validate_memory(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Batches of b agree with a's, or there is one. */
 static tt_status bcast_validate(struct tt_launch *launch)
 {
 	const struct tt_tensor *a = launch->inputs[0], *b = launch->inputs[1];
@@ -124,6 +126,7 @@ static tt_status bcast_validate(struct tt_launch *launch)
 
 enum { H_SPREAD, H_SHARDED, H_SHARDED_BEST, W_SPREAD, HW_SPREAD };
 
+/* Rows of shards have a faster form where batches fit. */
 static tt_status bcast_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *memory = &launch->inputs[0]->spec.memory;
@@ -136,8 +139,8 @@ static tt_status bcast_choose(uint32_t *out, struct tt_launch *launch)
 		*out = !sharded                                ? H_SPREAD
 		       : many == few || (many > 1 && few == 1) ? H_SHARDED_BEST
 							       : H_SHARDED;
-		if (sharded && memory->layout == TTNN_HEIGHT_SHARDED)
-			return tt_fail(TTNN_INVALID, "Unsupported memory layout");
+		TT_NEED(!sharded || memory->layout != TTNN_HEIGHT_SHARDED,
+			"Unsupported memory layout");
 		break;
 	case TT_BCAST_W:
 		*out = W_SPREAD;
@@ -149,6 +152,7 @@ static tt_status bcast_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Shards are buffers; a row of b for the width of a shard. */
 static tt_status bcast_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *a = launch->inputs[0], *out = launch->outputs[0];
@@ -246,43 +250,42 @@ static const struct tt_prog prog = {
 #define B_H "input_tensor_b.padded_shape()[-2]"
 #define B_W "input_tensor_b.padded_shape()[-1]"
 
+/* A column: one element wide, or a tile. */
 static tt_status check_width(const struct tt_tensor *a, const struct tt_tensor *b)
 {
 	uint32_t width = last(b, 1);
 
 	TT_REQUIRE(last(a, 2) == last(b, 2), A_H " == " B_H,
-		   "Input tensor A height (%" PRIu32 ") must equal input tensor B height (%" PRIu32
-		   ") for width broadcast",
+		   "Input tensor A height (%u) must equal input tensor B height (%u) for width "
+		   "broadcast",
 		   last(a, 2), last(b, 2));
 	TT_REQUIRE(b->spec.layout != TTNN_TILE || width == 32, B_W " == TILE_WIDTH",
-		   "Input tensor B width (%" PRIu32 ") must equal TILE_WIDTH (32) for tile layout",
-		   width);
+		   "Input tensor B width (%u) must equal TILE_WIDTH (32) for tile layout", width);
 	TT_REQUIRE(width == 1 || width == 32, B_W " == 1 || " B_W " == TILE_WIDTH",
-		   "Input tensor B width (%" PRIu32
-		   ") must be 1 or TILE_WIDTH (32) for row major layout",
+		   "Input tensor B width (%u) must be 1 or TILE_WIDTH (32) for row major layout",
 		   width);
 	return TTNN_OK;
 }
 
+/* A row: one element high, or a tile. */
 static tt_status check_height(const struct tt_tensor *a, const struct tt_tensor *b)
 {
 	uint32_t height = last(b, 2);
 
 	TT_REQUIRE(last(a, 1) == last(b, 1), A_W " == " B_W,
-		   "Input tensor A width (%" PRIu32 ") must equal input tensor B width (%" PRIu32
-		   ") for height broadcast",
+		   "Input tensor A width (%u) must equal input tensor B width (%u) for height "
+		   "broadcast",
 		   last(a, 1), last(b, 1));
 	TT_REQUIRE(b->spec.layout != TTNN_TILE || height == 32, B_H " == TILE_HEIGHT",
-		   "Input tensor B height (%" PRIu32
-		   ") must equal TILE_HEIGHT (32) for tile layout",
+		   "Input tensor B height (%u) must equal TILE_HEIGHT (32) for tile layout",
 		   height);
 	TT_REQUIRE(height == 1 || height == 32, B_H " == 1 || " B_H " == TILE_HEIGHT",
-		   "Input tensor B height (%" PRIu32
-		   ") must be 1 or TILE_HEIGHT (32) for row major layout",
+		   "Input tensor B height (%u) must be 1 or TILE_HEIGHT (32) for row major layout",
 		   height);
 	return TTNN_OK;
 }
 
+/* One element, or a tile of it. */
 static tt_status check_value(const struct tt_tensor *b)
 {
 	bool tile = last(b, 2) == 32 && last(b, 1) == 32, one = last(b, 2) == 1 && last(b, 1) == 1;
@@ -313,6 +316,7 @@ static tt_status tiled(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	return TTNN_OK;
 }
 
+/* Rows become tiles first. */
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_tensor *given = tt_call_tensor(call, "output_tensor"), *in[2];

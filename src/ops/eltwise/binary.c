@@ -21,69 +21,36 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 
-enum {
-	FN,
-	PRE_A,
-	PRE_B,
-	POST,
-	SCALAR,
-	MEMORY,
-	INPUT_DTYPE,
-	DTYPE,
-	GRID,
-	COMPUTE,
-	SUB_GRID,
-	SUB_DEVICE,
-	SUBTILE,
-	SCALAR_FIRST,
-	SFPU,
-	QUANT,
-	WHERE,
-	RTOL,
-	ATOL,
-	EQUAL_NAN,
-	LAYOUT_A,
-	LAYOUT_B,
-	LAYOUT_OUT,
-	VOLUME_A,
-	VOLUME_B,
-	VOLUME_OUT,
-	PAGES,
-	VARIANT,
-	ATTRS
-};
-
-static const struct tt_field attr_fields[ATTRS] = {
-	[FN] = {.name = "binary_op_type"},
-	[PRE_A] = {.name = "lhs_activations", .text = TT_TEXT_SMALL},
-	[PRE_B] = {.name = "rhs_activations", .text = TT_TEXT_SMALL},
-	[POST] = {.name = "post_activations", .text = TT_TEXT_SMALL},
-	[SCALAR] = {.name = "scalar", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
-	[MEMORY] = {.name = "memory_config"},
-	[INPUT_DTYPE] = {.name = "input_dtype"},
-	[DTYPE] = {.name = "dtype"},
-	[GRID] = {.name = "worker_grid", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>"},
-	[COMPUTE] = {.name = "compute_kernel_config"},
-	[SUB_GRID] = {.name = "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>"},
-	[SUB_DEVICE] = {.name = "sub_device_id"},
-	[SUBTILE] = {.name = "subtile_broadcast_type"},
-	[SCALAR_FIRST] = {.name = "scalar_is_lhs"},
-	[SFPU] = {.name = "is_sfpu"},
-	[QUANT] = {.name = "is_quant_op"},
-	[WHERE] = {.name = "is_where_op"},
-	[RTOL] = {.name = "rtol"},
-	[ATOL] = {.name = "atol"},
-	[EQUAL_NAN] = {.name = "equal_nan"},
-	[LAYOUT_A] = {.name = "input_layout_a"},
-	[LAYOUT_B] = {.name = "input_layout_b"},
-	[LAYOUT_OUT] = {.name = "output_layout"},
-	[VOLUME_A] = {.name = "a_shard_volume"},
-	[VOLUME_B] = {.name = "b_shard_volume"},
-	[VOLUME_OUT] = {.name = "c_shard_volume"},
-	[PAGES] = {.name = "sharded_tensor_shape_in_pages"},
-	[VARIANT] = {.name = "gelu_variant", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
-};
-static const struct tt_schema attrs_schema = {"operation_attributes_t", attr_fields, ATTRS, false};
+#define ATTR_LIST(X)                                                                               \
+	X(FN, "binary_op_type")                                                                    \
+	X(PRE_A, "lhs_activations", .text = TT_TEXT_SMALL)                                         \
+	X(PRE_B, "rhs_activations", .text = TT_TEXT_SMALL)                                         \
+	X(POST, "post_activations", .text = TT_TEXT_SMALL)                                         \
+	X(SCALAR, "scalar", .text = TT_TEXT_FIXED, .fixed = "<variant>")                           \
+	X(MEMORY, "memory_config")                                                                 \
+	X(INPUT_DTYPE, "input_dtype")                                                              \
+	X(DTYPE, "dtype")                                                                          \
+	X(GRID, "worker_grid", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")                   \
+	X(COMPUTE, "compute_kernel_config")                                                        \
+	X(SUB_GRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")            \
+	X(SUB_DEVICE, "sub_device_id")                                                             \
+	X(SUBTILE, "subtile_broadcast_type")                                                       \
+	X(SCALAR_FIRST, "scalar_is_lhs")                                                           \
+	X(SFPU, "is_sfpu")                                                                         \
+	X(QUANT, "is_quant_op")                                                                    \
+	X(WHERE, "is_where_op")                                                                    \
+	X(RTOL, "rtol")                                                                            \
+	X(ATOL, "atol")                                                                            \
+	X(EQUAL_NAN, "equal_nan")                                                                  \
+	X(LAYOUT_A, "input_layout_a")                                                              \
+	X(LAYOUT_B, "input_layout_b")                                                              \
+	X(LAYOUT_OUT, "output_layout")                                                             \
+	X(VOLUME_A, "a_shard_volume")                                                              \
+	X(VOLUME_B, "b_shard_volume")                                                              \
+	X(VOLUME_OUT, "c_shard_volume")                                                            \
+	X(PAGES, "sharded_tensor_shape_in_pages")                                                  \
+	X(VARIANT, "gelu_variant", .text = TT_TEXT_FIXED, .fixed = "<variant>")
+TT_ATTRS(attrs_schema, "operation_attributes_t", ATTR_LIST);
 
 static bool is_quant(enum tt_binary_fn fn)
 {
@@ -245,6 +212,7 @@ static enum ttnn_dtype dtype_of(const struct tt_binary_args *args, enum ttnn_dty
 	return args->dtype ? *args->dtype : input;
 }
 
+/* The dtype of where() is its second operand's; a memory config without shards is completed. */
 static tt_status spec_of(struct ttnn_tensor_spec *out, const struct tt_binary_args *args,
 			 const struct ttnn_memory_config *memory, const struct ttnn_shape *shape,
 			 enum ttnn_layout layout)
@@ -295,6 +263,10 @@ static bool on_equal_shards(const struct ttnn_tensor_spec *a, const struct ttnn_
 	return !uneven || ttnn_memory_config_equal(&a->memory, &out->memory);
 }
 
+/*
+ * Whether every operand is worked on where its shard lies. A column or value of b may come from
+ * elsewhere.
+ */
 static bool native(const struct ttnn_tensor_spec *a, const struct ttnn_tensor_spec *b,
 		   const struct ttnn_tensor_spec *out, enum subtile subtile)
 {
@@ -330,35 +302,31 @@ static const char *metal_name(enum ttnn_dtype dtype)
 	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
 }
 
+/* What each function takes is in binary_fn.c. */
 static tt_status check_dtypes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b)
 {
-	if (!tt_binary_takes(fn, a))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"ttnn::operations::binary::dtype_policy::is_supported(attributes."
-			"binary_op_type, input_tensor_a.dtype())",
-			"Input tensor A dtype DataType::%s is not supported for binary "
-			"operation BinaryOpType::%s",
-			metal_name(a), fn_name(fn));
-	if (!tt_binary_takes(fn, b))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"ttnn::operations::binary::dtype_policy::is_supported(attributes."
-			"binary_op_type, dtype_b)",
-			"Input tensor B dtype DataType::%s is not supported for binary "
-			"operation BinaryOpType::%s",
-			metal_name(b), fn_name(fn));
-	if (!tt_binary_mixes(fn, a, b))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"ttnn::operations::binary::utils::is_dtype_combination_supported( "
-			"attributes.binary_op_type, input_tensor_a.dtype(), dtype_b)",
-			"Mixed dtype is not supported for binary operation "
-			"BinaryOpType::%s, dtype A: DataType::%s, dtype B: DataType::%s",
-			fn_name(fn), metal_name(a), metal_name(b));
+	TT_REQUIRE(
+		tt_binary_takes(fn, a),
+		"ttnn::operations::binary::dtype_policy::is_supported(attributes.binary_op_type, input_tensor_a.dtype())",
+		"Input tensor A dtype DataType::%s is not supported for binary operation "
+		"BinaryOpType::%s",
+		metal_name(a), fn_name(fn));
+	TT_REQUIRE(
+		tt_binary_takes(fn, b),
+		"ttnn::operations::binary::dtype_policy::is_supported(attributes.binary_op_type, dtype_b)",
+		"Input tensor B dtype DataType::%s is not supported for binary operation "
+		"BinaryOpType::%s",
+		metal_name(b), fn_name(fn));
+	TT_REQUIRE(tt_binary_mixes(fn, a, b),
+		   "ttnn::operations::binary::utils::is_dtype_combination_supported( "
+		   "attributes.binary_op_type, input_tensor_a.dtype(), dtype_b)",
+		   "Mixed dtype is not supported for binary operation BinaryOpType::%s, dtype A: "
+		   "DataType::%s, dtype B: DataType::%s",
+		   fn_name(fn), metal_name(a), metal_name(b));
 	return TTNN_OK;
 }
 
+/* As NumPy; from the seventh dimension on shapes must agree. */
 static tt_status check_broadcast(const struct ttnn_shape *a, const struct ttnn_shape *b)
 {
 	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
@@ -366,23 +334,21 @@ static tt_status check_broadcast(const struct ttnn_shape *a, const struct ttnn_s
 	for (uint32_t back = 1; back <= rank; back++) {
 		uint32_t left = tt_shape_last(a, back), right = tt_shape_last(b, back);
 
-		if (left != right && left != 1 && right != 1)
-			return tt_fail_cond(TTNN_INVALID,
-					    "a_dim == b_dim || a_dim == 1 || b_dim == 1",
-					    "Broadcasting rule violation at dimension index -%u "
-					    "(output rank %u), dim a: %u, dim b: %u",
-					    back, rank, left, right);
-		if (back >= 7 && left != right)
-			return tt_fail_cond(
-				TTNN_INVALID, "a_dim == b_dim",
-				"Broadcasting rule violation for rank >= 7 at dimension "
-				"index -%u (output rank %u). Broadcast is supported up to "
-				"rank 6. dim a: %u, dim b: %u",
-				back, rank, left, right);
+		TT_REQUIRE(left == right || left == 1 || right == 1,
+			   "a_dim == b_dim || a_dim == 1 || b_dim == 1",
+			   "Broadcasting rule violation at dimension index -%u (output rank %u), "
+			   "dim a: %u, dim b: %u",
+			   back, rank, left, right);
+		TT_REQUIRE(back < 7 || left == right, "a_dim == b_dim",
+			   "Broadcasting rule violation for rank >= 7 at dimension index -%u "
+			   "(output rank %u). Broadcast is supported up to rank 6. dim a: %u, dim "
+			   "b: %u",
+			   back, rank, left, right);
 	}
 	return TTNN_OK;
 }
 
+/* isclose: both tolerances are finite and not negative. */
 static tt_status check_tolerance(const char *name, double value)
 {
 	if (isfinite(value) && value >= 0)
@@ -394,7 +360,8 @@ static tt_status check_tolerance(const char *name, double value)
 		"isclose: %s must be a finite, non-negative value, got %g", name, value);
 }
 
-static tt_status validate(struct tt_launch *launch)
+/* In upstream's order. */
+static tt_status binary_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *b = launch->inputs[1] ? &launch->inputs[1]->spec : NULL;
@@ -404,10 +371,9 @@ static tt_status validate(struct tt_launch *launch)
 	TT_TRY(check_dtypes(fn, a->dtype, b ? b->dtype : a->dtype));
 	if (b)
 		TT_TRY(check_broadcast(&a->shape, &b->shape));
-	if (b && tt_tensor_device(launch->inputs[0]) != tt_tensor_device(launch->inputs[1]))
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.device() == input_tensor_b->device()",
-				    "Operands to eltwise binary need to be on the same device!");
+	TT_REQUIRE(!b || tt_tensor_device(launch->inputs[0]) == tt_tensor_device(launch->inputs[1]),
+		   "input_tensor_a.device() == input_tensor_b->device()",
+		   "Operands to eltwise binary need to be on the same device!");
 	if (fn == TT_BINARY_ISCLOSE) {
 		TT_TRY(check_tolerance("rtol", launch->attrs[RTOL].real));
 		TT_TRY(check_tolerance("atol", launch->attrs[ATOL].real));
@@ -433,6 +399,7 @@ struct in_place {
 	uint64_t pages_a, pages_b, pages_out;
 };
 
+/* Operands in their shards have as many pages as these. */
 static struct in_place in_place(const struct tt_launch *launch)
 {
 	struct in_place here = {.pages_a = 2, .pages_b = 2, .pages_out = 2};
@@ -452,6 +419,10 @@ static struct in_place in_place(const struct tt_launch *launch)
 	return here;
 }
 
+/*
+ * Buffers between appear where a function needs its operands prepared (binary_fn.c), or an
+ * activation comes first; broadcast rows and columns have one each.
+ */
 static tt_status binary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *a = launch->inputs[0], *b = launch->inputs[1], *out = launch->outputs[0];
@@ -508,7 +479,7 @@ static tt_status check_output(const struct prepared *prepared)
 			      &prepared->spec.shape, &prepared->shape);
 }
 
-static tt_status infer(struct tt_launch *launch)
+static tt_status binary_infer(struct tt_launch *launch)
 {
 	const struct prepared *prepared = launch->extra;
 
@@ -517,7 +488,8 @@ static tt_status infer(struct tt_launch *launch)
 	return check_output(prepared);
 }
 
-static tt_status kernel(struct tt_launch *launch)
+/* Division of whole numbers and quantization compute in reals. */
+static tt_status binary_kernel(struct tt_launch *launch)
 {
 	struct tt_unary_step pre[2][TT_UNARY_STEPS_MAX], post[TT_UNARY_STEPS_MAX];
 	const struct ttnn_value *attrs = launch->attrs;
@@ -572,7 +544,7 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 	tt_key_values(key, &attrs[MEMORY], 1);
 	tt_key_number(key, (uint64_t)launch->outputs[0]->spec.dtype);
 	tt_key_values(key, &attrs[GRID], RTOL - GRID);
-	tt_key_values(key, &attrs[EQUAL_NAN], ATTRS - EQUAL_NAN);
+	tt_key_values(key, &attrs[EQUAL_NAN], attrs_schema_count - EQUAL_NAN);
 	tt_key_layout(key, &launch->inputs[0]->spec);
 	if (launch->inputs[1])
 		tt_key_layout(key, &launch->inputs[1]->spec);
@@ -583,11 +555,11 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 
 #define PROGRAM(name_, prim_, args_)                                                               \
 	{                                                                                          \
-		.device_op = name_, .prim = prim_, .attrs = &attrs_schema, .infer = infer,         \
-		.validate = validate,                                                              \
+		.device_op = name_, .prim = prim_, .attrs = &attrs_schema, .infer = binary_infer,  \
+		.validate = binary_validate,                                                       \
 		TT_FACTORY("ttnn::operations::binary_ng::BinaryNgDeviceOperation::ProgramFactory", \
 			   binary_memory),                                                         \
-		.key = key, TT_KERNEL(kernel), .prim_args = args_                                  \
+		.key = key, TT_KERNEL(binary_kernel), .prim_args = args_                           \
 	}
 static const struct tt_prog program =
 	PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng", 0);
@@ -595,19 +567,17 @@ static const struct tt_prog classic = PROGRAM("BinaryDeviceOperation", "ttnn::pr
 
 /* ---- launching ----------------------------------------------------------------------------------------------- */
 
+/* Both on a device. */
 static tt_status check_operand(const struct tt_tensor *tensor, char name)
 {
 	bool first = name == 'A';
 
 	if (!tensor)
 		return TTNN_OK;
-	if (!tt_tensor_device(tensor))
-		return tt_fail_cond(TTNN_INVALID,
-				    first ? "input_tensor_a.storage_type() == StorageType::DEVICE"
-					  : "input_tensor_b.storage_type() == StorageType::DEVICE",
-				    "Input tensor %c must be on device, got storage type: "
-				    "StorageType::HOST",
-				    name);
+	TT_REQUIRE(tt_tensor_device(tensor),
+		   first ? "input_tensor_a.storage_type() == StorageType::DEVICE"
+			 : "input_tensor_b.storage_type() == StorageType::DEVICE",
+		   "Input tensor %c must be on device, got storage type: StorageType::HOST", name);
 	return TTNN_OK;
 }
 
@@ -621,6 +591,7 @@ static tt_status check_allocated(const struct tt_tensor *tensor, char name)
 			    "Input Tensor %c is not allocated", name);
 }
 
+/* fast_and_approximate_mode=false is for bfloat16 results. */
 static tt_status check_accurate(const struct tt_binary_args *args)
 {
 	enum ttnn_dtype out =
@@ -675,6 +646,7 @@ static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *ar
 	attrs[VARIANT] = args->variant ? ttnn_v_bool(args->fast) : ttnn_v_none();
 }
 
+/* Shard volumes are attributes: they tell upstream's factory what lies where. */
 static void fill_shards(struct ttnn_value *attrs, struct ttnn_shape *pages,
 			const struct tt_binary_args *args, const struct ttnn_tensor_spec *out,
 			enum subtile subtile)
@@ -691,11 +663,12 @@ static void fill_shards(struct ttnn_value *attrs, struct ttnn_shape *pages,
 			       : ttnn_v_none();
 }
 
+/* What upstream does before its program: refusals, shape, layout, memory, attributes. */
 tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 			   const struct tt_binary_args *args)
 {
 	struct tt_tensor *const inputs[] = {args->a, args->b};
-	struct ttnn_value attrs[ATTRS];
+	struct ttnn_value attrs[attrs_schema_count];
 	struct ttnn_memory_config memory;
 	struct prepared prepared;
 	struct ttnn_shape *shape = &prepared.shape, pages;
@@ -707,6 +680,8 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	TT_TRY(check_operand(args->b, 'B'));
 	TT_TRY(check_allocated(args->a, 'A'));
 	TT_TRY(check_allocated(args->b, 'B'));
+	TT_REQUIRE(!args->sub_device || !args->grid, "!sub_core_grids.has_value()",
+		   "Cannot specify both sub_core_grids and sub_device_id");
 	if (args->b)
 		TT_TRY(subtile_of(&subtile, &args->a->spec.shape, &args->b->spec.shape));
 	TT_TRY(check_accurate(args));

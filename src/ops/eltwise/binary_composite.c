@@ -9,22 +9,12 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/eltwise/pow_int.h"
 #include "ops/recipe.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 
 /* ---- what they share -------------------------------------------------------------------------------- */
-
-static tt_status compose(struct tt_call *call, const char *text, const struct tt_recipe_name *names,
-			 size_t name_count)
-{
-	const struct tt_recipe recipe = {.text = text,
-					 .memory = tt_call_memory(call, "memory_config"),
-					 .names = names,
-					 .name_count = name_count};
-
-	return tt_recipe_run(call, &recipe);
-}
 
 static struct ttnn_value memory_or_none(const struct tt_call *call)
 {
@@ -54,15 +44,14 @@ static tt_status run_unary(struct tt_tensor **out, struct tt_call *call, struct 
 
 /* ---- div -------------------------------------------------------------------------------------------------- */
 
+/* int32 by int32 is float32, or whole if it is rounded. */
 static tt_status divide_integers(struct tt_call *call, struct tt_binary_front *front,
 				 enum tt_rounding rounding)
 {
 	struct tt_tensor *out;
 
-	if (front->args.fast)
-		return tt_fail_cond(
-			TTNN_INVALID, "!fast_and_approximate_mode",
-			"Integer Division does not support fast_and_approximate_mode=true true");
+	TT_REQUIRE(!front->args.fast, "!fast_and_approximate_mode",
+		   "Integer Division does not support fast_and_approximate_mode=true true");
 	if (rounding != TT_ROUND_NOT)
 		front->args.fn =
 			rounding == TT_ROUND_FLOOR ? TT_BINARY_DIV_FLOOR : TT_BINARY_DIV_TRUNC;
@@ -72,9 +61,7 @@ static tt_status divide_integers(struct tt_call *call, struct tt_binary_front *f
 			"(!output_dtype.has_value() || output_dtype == DataType::FLOAT32)",
 			"Incorrect output_dtype value for Integer Division(rounding_mode=None) ; "
 			"valid input values are None or ttnn.float32");
-	TT_TRY(tt_binary_run(&out, call, front));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_run(&out, call, front), &out);
 }
 
 /* The quotient, from the operation of its own; an integer result is made after the rounding. */
@@ -103,6 +90,7 @@ static tt_status quotient(struct tt_tensor **out, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/* A quotient, rounded by a second program; whole results by a typecast behind it. */
 static tt_status divide_rounded(struct tt_call *call, struct tt_binary_front *front,
 				enum tt_rounding rounding)
 {
@@ -117,12 +105,11 @@ static tt_status divide_rounded(struct tt_call *call, struct tt_binary_front *fr
 				     .memory = front->args.memory,
 				     .grid = front->args.grid};
 
-	if (front->args.dtype && output && *front->args.dtype != output->spec.dtype)
-		return tt_fail_cond(TTNN_INVALID,
-				    "!output_dtype.has_value() || !output_tensor.has_value() || "
-				    "*output_dtype == output_tensor->dtype()",
-				    "If both output dtype and output tensor are provided, their "
-				    "dtypes should match");
+	TT_REQUIRE(
+		!front->args.dtype || !output || *front->args.dtype == output->spec.dtype,
+		"!output_dtype.has_value() || !output_tensor.has_value() || *output_dtype == "
+		"output_tensor->dtype()",
+		"If both output dtype and output tensor are provided, their dtypes should match");
 	TT_TRY(quotient(&args.input, call, front, cast));
 	TT_TRY(tt_unary_launch(&out, call, &args));
 	if (cast) {
@@ -140,6 +127,7 @@ static tt_status divide_rounded(struct tt_call *call, struct tt_binary_front *fr
 	return TTNN_OK;
 }
 
+/* Whole operands, rounding, or plain. */
 static tt_status expand_div(struct tt_call *call)
 {
 	struct tt_binary_front front = {0};
@@ -151,37 +139,35 @@ static tt_status expand_div(struct tt_call *call)
 	if (front.args.a->spec.dtype == TTNN_INT32 &&
 	    (front.args.b ? front.args.b->spec.dtype == TTNN_INT32 : !front.real_scalar))
 		return divide_integers(call, &front, known ? rounding : TT_ROUND_NOT);
-	if (!known)
-		return tt_fail_cond(TTNN_INVALID,
-				    "(rounding_mode == \"trunc\" || rounding_mode == \"floor\")",
-				    "Incorrect rounding mode (expected None, 'trunc', or 'floor')");
+	TT_REQUIRE(known, "(rounding_mode == \"trunc\" || rounding_mode == \"floor\")",
+		   "Incorrect rounding mode (expected None, 'trunc', or 'floor')");
 	if (rounding != TT_ROUND_NOT) {
 		if (front.args.a->spec.dtype == TTNN_INT32 && !front.args.b)
 			TT_TRY(tt_binary_cast(&front.args.a, call, TTNN_FLOAT32));
 		return divide_rounded(call, &front, rounding);
 	}
-	TT_TRY(tt_binary_run(&out, call, &front));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 }
 
 /* ---- div_no_nan, floor_div ----------------------------------------------------------------------------------- */
 
+/* 0 wherever the divisor is. */
 static tt_status expand_div_no_nan(struct tt_call *call)
 {
 	double value = tt_call_real(call, "value", 0);
 	const struct tt_recipe_name factor = {"factor", ttnn_v_real(1.0f / (float)value)};
 
 	if (tt_call_tensor(call, "input_tensor_b"))
-		return compose(call,
-			       "d = divide(input_tensor_a, input_tensor_b); "
-			       "return where(eqz(input_tensor_b), 0.0, d)",
-			       NULL, 0);
+		return tt_recipe_compose(call,
+					 "d = divide(input_tensor_a, input_tensor_b); "
+					 "return where(eqz(input_tensor_b), 0.0, d)",
+					 NULL, 0);
 	if (value == 0)
-		return compose(call, "return zeros_like(input_tensor_a)", NULL, 0);
-	return compose(call, "return multiply(input_tensor_a, factor)", &factor, 1);
+		return tt_recipe_compose(call, "return zeros_like(input_tensor_a)", NULL, 0);
+	return tt_recipe_compose(call, "return multiply(input_tensor_a, factor)", &factor, 1);
 }
 
+/* By a number it is a product with the reciprocal, as upstream computes it. */
 static tt_status expand_floor_div(struct tt_call *call)
 {
 	double value = tt_call_real(call, "value", 0);
@@ -190,17 +176,19 @@ static tt_status expand_floor_div(struct tt_call *call)
 					       {"nan", ttnn_v_real(NAN)}};
 
 	if (tt_call_tensor(call, "input_tensor_b"))
-		return compose(call,
-			       "t = div(input_tensor_a, input_tensor_b); "
-			       "r = div(input_tensor_a, input_tensor_b, rounding_mode='floor'); "
-			       "return where(isinf(t), t, r)",
-			       NULL, 0);
+		return tt_recipe_compose(
+			call,
+			"t = div(input_tensor_a, input_tensor_b); "
+			"r = div(input_tensor_a, input_tensor_b, rounding_mode='floor'); "
+			"return where(isinf(t), t, r)",
+			NULL, 0);
 	if (value == 0)
-		return compose(call,
-			       "return where(eqz(input_tensor_a), nan, "
-			       "multiply(sign(input_tensor_a), inf))",
-			       names, 3);
-	return compose(call, "t = multiply(input_tensor_a, factor); return floor(t)", names, 3);
+		return tt_recipe_compose(call,
+					 "return where(eqz(input_tensor_a), nan, "
+					 "multiply(sign(input_tensor_a), inf))",
+					 names, 3);
+	return tt_recipe_compose(call, "t = multiply(input_tensor_a, factor); return floor(t)",
+				 names, 3);
 }
 
 /* ---- pow -------------------------------------------------------------------------------------------------------- */
@@ -210,24 +198,22 @@ static bool is_integer_base(enum ttnn_dtype dtype)
 	return dtype == TTNN_INT32 || dtype == TTNN_UINT32 || dtype == TTNN_UINT16;
 }
 
+/* Whole bases have no tensor exponents. */
 static tt_status pow_tensors(struct tt_call *call, struct tt_tensor *base)
 {
 	struct tt_binary_front front = {0};
 	struct tt_tensor *out;
 
-	if (is_integer_base(base->spec.dtype))
-		return tt_fail_cond(TTNN_INVALID, "!is_integer_pow_base(input.dtype())",
-				    "Input tensor A dtype DataType::%s is not supported for binary "
-				    "operation POWER: tensor exponents are not supported for "
-				    "integer inputs, use a scalar integer exponent",
-				    dtype_name(base->spec.dtype));
+	TT_REQUIRE(!is_integer_base(base->spec.dtype), "!is_integer_pow_base(input.dtype())",
+		   "Input tensor A dtype DataType::%s is not supported for binary operation "
+		   "POWER: tensor exponents are not supported for integer inputs, use a scalar "
+		   "integer exponent",
+		   dtype_name(base->spec.dtype));
 	TT_TRY(tt_binary_read(&front, call, TT_BINARY_POWER));
 	front.args.a = base;
 	front.args.b = tt_call_tensor(call, "exponent");
 	front.args.scalar_first = false;
-	TT_TRY(tt_binary_run(&out, call, &front));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 }
 
 /* A copy, as upstream makes it for the exponent 1. */
@@ -240,11 +226,11 @@ static tt_status pow_copy(struct tt_call *call, struct tt_tensor *base)
 		{NULL, ttnn_v_tensor(base)},
 		{"memory_config", ttnn_v_memory(memory ? memory : &base->spec.memory)}};
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.assign", output ? into : fresh, 2));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.assign", output ? into : fresh, 2),
+			    &out);
 }
 
+/* Exponents 0 and 1 need no power; whole bases have a program of their own. */
 static tt_status pow_integer(struct tt_call *call, struct tt_tensor *base, int64_t exponent)
 {
 	struct tt_unary_step step = {.fn = exponent == 2 || exponent == 3 ? TT_UNARY_POWER_ITERATIVE
@@ -259,15 +245,13 @@ static tt_status pow_integer(struct tt_call *call, struct tt_tensor *base, int64
 	};
 	struct tt_tensor *out;
 
-	if (is_integer_base(base->spec.dtype) && exponent < 0)
-		return tt_fail_cond(
-			TTNN_INVALID, "exponent >= 0",
-			"pow: integers to negative integer powers are not allowed, got %lld",
-			(long long)exponent);
+	TT_REQUIRE(!is_integer_base(base->spec.dtype) || exponent >= 0, "exponent >= 0",
+		   "pow: integers to negative integer powers are not allowed, got %lld",
+		   (long long)exponent);
 	if (exponent == 0)
-		return compose(call,
-			       "return full_like(input_tensor, 1.0, optional_tensor=output_tensor)",
-			       NULL, 0);
+		return tt_recipe_compose(
+			call, "return full_like(input_tensor, 1.0, optional_tensor=output_tensor)",
+			NULL, 0);
 	if (exponent == 1)
 		return pow_copy(call, base);
 	if (is_integer_base(base->spec.dtype))
@@ -278,6 +262,10 @@ static tt_status pow_integer(struct tt_call *call, struct tt_tensor *base, int64
 	return TTNN_OK;
 }
 
+/*
+ * A number as base becomes a tensor of it. Exponents are float32: whole ones below 2^31 take the
+ * integer way.
+ */
 static tt_status expand_pow(struct tt_call *call)
 {
 	struct tt_tensor *base = tt_call_tensor(call, "input_tensor"), *out;
@@ -295,18 +283,15 @@ static tt_status expand_pow(struct tt_call *call)
 		return pow_tensors(call, base);
 	if (fabsf(exponent) < 0x1p31f && floorf(exponent) == exponent)
 		return pow_integer(call, base, (int64_t)exponent);
-	if (is_integer_base(base->spec.dtype))
-		return tt_fail_cond(TTNN_INVALID, "!is_integer_pow_base(input_a.dtype())",
-				    "pow: DataType::%s input requires an integral exponent, got "
-				    "%.8g",
-				    dtype_name(base->spec.dtype), (double)exponent);
-	TT_TRY(run_unary(&out, call, base, &step));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	TT_REQUIRE(!is_integer_base(base->spec.dtype), "!is_integer_pow_base(input_a.dtype())",
+		   "pow: DataType::%s input requires an integral exponent, got %.8g",
+		   dtype_name(base->spec.dtype), (double)exponent);
+	return tt_call_give(call, run_unary(&out, call, base, &step), &out);
 }
 
 /* ---- prelu, bias_gelu ---------------------------------------------------------------------------------------------- */
 
+/* A weight for each channel is reshaped to broadcast. */
 static tt_status expand_prelu(struct tt_call *call)
 {
 	struct tt_tensor *input = tt_call_tensor(call, "input_tensor_a"), *out;
@@ -326,26 +311,25 @@ static tt_status expand_prelu(struct tt_call *call)
 		tt_call_return(call, out);
 		return TTNN_OK;
 	}
-	if (shape->rank < 2)
-		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. 1 not in [-4, %u)",
-			       shape->rank);
+	TT_NEED(shape->rank >= 2, "ShapeBase[] index out of range. 1 not in [-4, %u)", shape->rank);
 	TT_TRY(ttnn_shape_volume(&count, &weight->spec.shape));
-	if (count != shape->dim[1])
-		return tt_fail_cond(TTNN_INVALID, "s_a[1] == volume",
-				    "Mismatch of parameter numbers and input channel size. Found "
-				    "parameter numbers = %llu and channel size = %u.",
-				    (unsigned long long)count, shape->dim[1]);
+	TT_REQUIRE(count == shape->dim[1], "s_a[1] == volume",
+		   "Mismatch of parameter numbers and input channel size. Found parameter numbers "
+		   "= %llu and channel size = %u.",
+		   (unsigned long long)count, shape->dim[1]);
 	for (uint32_t i = 0; i < shape->rank; i++)
 		spread.dim[i] = i == 1 ? shape->dim[1] : 1;
-	return compose(call,
-		       shape->rank > 2 ? "b = reshape~(weight, shape); "
-					 "return where(ltz(input_tensor_a), "
-					 "multiply~(input_tensor_a, b), input_tensor_a)"
-				       : "return where(ltz(input_tensor_a), "
-					 "multiply~(input_tensor_a, weight), input_tensor_a)",
-		       &name, 1);
+	return tt_recipe_compose(call,
+				 shape->rank > 2
+					 ? "b = reshape~(weight, shape); "
+					   "return where(ltz(input_tensor_a), "
+					   "multiply~(input_tensor_a, b), input_tensor_a)"
+					 : "return where(ltz(input_tensor_a), "
+					   "multiply~(input_tensor_a, weight), input_tensor_a)",
+				 &name, 1);
 }
 
+/* Two tensors are one program; a number is add and gelu. */
 static tt_status expand_bias_gelu(struct tt_call *call)
 {
 	struct tt_binary_front front = {0};
@@ -360,12 +344,12 @@ static tt_status expand_bias_gelu(struct tt_call *call)
 	}
 	if (front.args.dtype && *front.args.dtype != front.args.a->spec.dtype)
 		TT_TRY(tt_binary_cast(&front.args.a, call, *front.args.dtype));
-	return compose(call,
-		       "return gelu(add(x, input_tensor_b, output_tensor=output_tensor, "
-		       "sub_core_grids=sub_core_grids), "
-		       "fast_and_approximate_mode=fast_and_approximate_mode, "
-		       "output_tensor=output_tensor, sub_core_grids=sub_core_grids)",
-		       &(struct tt_recipe_name){"x", ttnn_v_tensor(front.args.a)}, 1);
+	return tt_recipe_compose(call,
+				 "return gelu(add(x, input_tensor_b, output_tensor=output_tensor, "
+				 "sub_core_grids=sub_core_grids), "
+				 "fast_and_approximate_mode=fast_and_approximate_mode, "
+				 "output_tensor=output_tensor, sub_core_grids=sub_core_grids)",
+				 &(struct tt_recipe_name){"x", ttnn_v_tensor(front.args.a)}, 1);
 }
 
 /* ---- polyval, outer --------------------------------------------------------------------------------------------------- */
@@ -385,6 +369,7 @@ static tt_status horner(struct tt_tensor **result, struct tt_call *call, const c
 	return TTNN_OK;
 }
 
+/* Horner's rule, two operations a coefficient. */
 static tt_status expand_polyval(struct tt_call *call)
 {
 	const struct ttnn_value *x = tt_call_arg(call, "input_tensor_a");
@@ -392,9 +377,8 @@ static tt_status expand_polyval(struct tt_call *call)
 	struct tt_tensor *result = NULL, *out;
 	const struct ttnn_arg filled[] = {{NULL, *x}, {NULL, list->count ? list->items[0] : *list}};
 
-	if (list->count == 0)
-		return tt_fail_cond(TTNN_INVALID, "!coeffs.empty()",
-				    "polyval requires at least one coefficient");
+	TT_REQUIRE(list->count != 0, "!coeffs.empty()",
+		   "polyval requires at least one coefficient");
 	if (list->count == 1) {
 		TT_TRY(tt_call_op(&out, call, "ttnn.full_like", filled, 2));
 		tt_call_return(call, out);
@@ -408,10 +392,10 @@ static tt_status expand_polyval(struct tt_call *call)
 		sum = ttnn_v_tensor(result);
 		TT_TRY(horner(&result, call, "ttnn.multiply", x, &sum));
 	}
-	return compose(call, "return add(sum, last)",
-		       (struct tt_recipe_name[]){{"sum", ttnn_v_tensor(result)},
-						 {"last", list->items[list->count - 1]}},
-		       2);
+	return tt_recipe_compose(call, "return add(sum, last)",
+				 (struct tt_recipe_name[]){{"sum", ttnn_v_tensor(result)},
+							   {"last", list->items[list->count - 1]}},
+				 2);
 }
 
 static bool outer_takes(enum ttnn_dtype dtype)
@@ -444,6 +428,7 @@ static tt_status gathered(struct tt_tensor **tensor, struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* Whole numbers and float32 are multiplied by broadcasting, others by matmul. */
 static tt_status expand_outer(struct tt_call *call)
 {
 	struct tt_tensor *a = tt_call_tensor(call, "input_tensor_a");
@@ -454,35 +439,32 @@ static tt_status expand_outer(struct tt_call *call)
 	struct tt_recipe_name names[] = {
 		{"a", {0}}, {"b", {0}}, {"tile", ttnn_v_layout(TTNN_TILE)}};
 
-	if (!outer_takes(dtype) || !outer_takes(b->spec.dtype))
-		return tt_fail_cond(TTNN_INVALID,
-				    "is_supported(input_a.dtype()) && "
-				    "is_supported(input_b.dtype())",
-				    "ttnn.outer: unsupported dtype (got DataType::%s and "
-				    "DataType::%s); supported dtypes are BFLOAT16, BFLOAT8_B, "
-				    "FLOAT32, INT32, UINT32",
-				    dtype_name(dtype), dtype_name(b->spec.dtype));
-	if (dtype != b->spec.dtype)
-		return tt_fail_cond(TTNN_INVALID, "input_a.dtype() == input_b.dtype()",
-				    "ttnn.outer: inputs must have the same dtype, but got "
-				    "DataType::%s and DataType::%s",
-				    dtype_name(dtype), dtype_name(b->spec.dtype));
+	TT_REQUIRE(outer_takes(dtype) && outer_takes(b->spec.dtype),
+		   "is_supported(input_a.dtype()) && is_supported(input_b.dtype())",
+		   "ttnn.outer: unsupported dtype (got DataType::%s and DataType::%s); supported "
+		   "dtypes are BFLOAT16, BFLOAT8_B, FLOAT32, INT32, UINT32",
+		   dtype_name(dtype), dtype_name(b->spec.dtype));
+	TT_REQUIRE(dtype == b->spec.dtype, "input_a.dtype() == input_b.dtype()",
+		   "ttnn.outer: inputs must have the same dtype, but got DataType::%s and "
+		   "DataType::%s",
+		   dtype_name(dtype), dtype_name(b->spec.dtype));
 	TT_TRY(gathered(&a, call));
 	TT_TRY(gathered(&b, call));
 	names[0].value = ttnn_v_tensor(a);
 	names[1].value = ttnn_v_tensor(b);
 	if (product)
-		return compose(call,
-			       "x = unsqueeze~(a, -1); y = unsqueeze~(b, -2); "
-			       "return multiply(x, y)",
-			       names, 3);
-	return compose(call,
-		       a->spec.layout == TTNN_TILE && b->spec.layout == TTNN_TILE
-			       ? "x = unsqueeze~(a, -1); y = unsqueeze~(b, -2); "
-				 "return matmul(x, y)"
-			       : "x = unsqueeze~(a, -1); y = unsqueeze~(b, -2); "
-				 "return matmul(to_layout~(x, tile), to_layout~(y, tile))",
-		       names, 3);
+		return tt_recipe_compose(call,
+					 "x = unsqueeze~(a, -1); y = unsqueeze~(b, -2); "
+					 "return multiply(x, y)",
+					 names, 3);
+	return tt_recipe_compose(
+		call,
+		a->spec.layout == TTNN_TILE && b->spec.layout == TTNN_TILE
+			? "x = unsqueeze~(a, -1); y = unsqueeze~(b, -2); "
+			  "return matmul(x, y)"
+			: "x = unsqueeze~(a, -1); y = unsqueeze~(b, -2); "
+			  "return matmul(to_layout~(x, tile), to_layout~(y, tile))",
+		names, 3);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------------------------------- */
@@ -523,9 +505,10 @@ static double value_bias_gelu(const struct tt_call *call, double a, double b)
 static double value_pow(const struct tt_call *call, double a, double b)
 {
 	(void)call;
-	return pow(a, b);
+	return a == 0 && b < 0 ? NAN : pow(a, b); /* as the chip */
 }
 
+/* What the operation gives, by upstream's rules. */
 static enum ttnn_dtype result_dtype(const struct tt_call *call, enum tt_binary_fn fn)
 {
 	const struct ttnn_value *values = call->args->values;
@@ -543,6 +526,7 @@ static enum ttnn_dtype result_dtype(const struct tt_call *call, enum tt_binary_f
 	return tt_binary_result_dtype(call, fn);
 }
 
+/* Element by element, broadcast. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -552,19 +536,19 @@ static tt_status golden(struct tt_golden *golden)
 
 	TT_TRY(tt_binary_golden_pair(&pair, golden));
 	out = tt_golden_out(golden, &pair.shape, result_dtype(&golden->call, row->fn));
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		double a, b;
 
 		tt_array_coordinate(at, out, i);
 		a = pair.a ? tt_array_broadcast(pair.a, &pair.shape, at) : pair.number;
 		b = pair.b ? tt_array_broadcast(pair.b, &pair.shape, at) : pair.number;
-		out->data[i] = tt_golden_fit(out->dtype, row->value(&golden->call, a, b));
+		*tt_at(out, i) = tt_golden_fit(out->dtype, row->value(&golden->call, a, b));
 	}
 	return TTNN_OK;
 }
 
+/* The slope of the channel below 0. */
 static tt_status golden_prelu(struct tt_golden *golden)
 {
 	const struct ttnn_value *value = tt_call_arg(&golden->call, "weight");
@@ -579,36 +563,36 @@ static tt_status golden_prelu(struct tt_golden *golden)
 		tt_value_number(&slope, value->kind == TTNN_VALUE_LIST && value->count
 						? value->items
 						: value);
-	if (!out || (value->kind == TTNN_VALUE_TENSOR && !weight))
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && (value->kind != TTNN_VALUE_TENSOR || weight));
 	for (uint64_t i = 0; i < in->count; i++) {
 		tt_array_coordinate(at, in, i);
 		if (weight)
-			slope = weight->data[in->shape.rank > 1 ? at[1] % weight->count : 0];
-		out->data[i] = tt_golden_fit(in->dtype,
-					     in->data[i] < 0 ? in->data[i] * slope : in->data[i]);
+			slope = *tt_at(weight, in->shape.rank > 1 ? at[1] % weight->count : 0);
+		*tt_at(out, i) = tt_golden_fit(in->dtype, *tt_at(in, i) < 0 ? *tt_at(in, i) * slope
+									    : *tt_at(in, i));
 	}
 	return TTNN_OK;
 }
 
+/* The sum of powers. */
 static tt_status golden_polyval(struct tt_golden *golden)
 {
 	const struct ttnn_value *list = tt_call_arg(&golden->call, "coeffs");
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor_a");
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
 		for (uint32_t k = 0; k < list->count; k++) {
 			double factor = 0;
 
 			tt_value_number(&factor, &list->items[k]);
-			out->data[i] += factor * pow(in->data[i], list->count - 1 - k);
+			*tt_at(out, i) += factor * pow(*tt_at(in, i), list->count - 1 - k);
 		}
 	return TTNN_OK;
 }
 
+/* Each of a times each of b. */
 static tt_status golden_outer(struct tt_golden *golden)
 {
 	const struct tt_array *a = tt_golden_in(golden, "input_tensor_a");
@@ -616,25 +600,23 @@ static tt_status golden_outer(struct tt_golden *golden)
 	struct tt_array *out, left, right;
 	struct ttnn_shape shape;
 
-	if (!a || !b)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(a && b);
 	left = *a;
 	right = *b;
 	left.shape.dim[left.shape.rank++] = 1;
 	right.shape.dim[right.shape.rank] = right.shape.dim[right.shape.rank - 1];
 	right.shape.dim[right.shape.rank++ - 1] = 1;
-	if (!tt_broadcast_shape(&shape, &left.shape, &right.shape))
-		return tt_fail(TTNN_INVALID, "golden: the shapes do not go together");
+	TT_NEED(tt_broadcast_shape(&shape, &left.shape, &right.shape),
+		"golden: the shapes do not go together");
 	out = tt_golden_out(golden, &shape, a->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t at[TTNN_MAX_RANK];
 
 		tt_array_coordinate(at, out, i);
-		out->data[i] = tt_golden_fit(a->dtype,
-					     tt_array_broadcast(&left, &out->shape, at) *
-						     tt_array_broadcast(&right, &out->shape, at));
+		*tt_at(out, i) = tt_golden_fit(a->dtype,
+					       tt_array_broadcast(&left, &out->shape, at) *
+						       tt_array_broadcast(&right, &out->shape, at));
 	}
 	return TTNN_OK;
 }

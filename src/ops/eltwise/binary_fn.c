@@ -122,6 +122,7 @@ bool tt_binary_takes(enum tt_binary_fn fn, enum ttnn_dtype dtype)
 	return among(row_of(fn)->takes, dtype);
 }
 
+/* Which two types an operation takes together. */
 bool tt_binary_mixes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b)
 {
 	if (a == b)
@@ -139,6 +140,7 @@ bool tt_binary_mixes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b)
 	return false;
 }
 
+/* Whether the vector unit (SFPU) computes it, by function and types. */
 bool tt_binary_on_sfpu(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b, bool fast)
 {
 	switch ((enum sfpu)row_of(fn)->sfpu) {
@@ -172,6 +174,7 @@ bool tt_binary_on_sfpu(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype 
 	return false;
 }
 
+/* Operands that are prepared in a buffer of their own. */
 struct tt_binary_stages tt_binary_stages(enum tt_binary_fn fn, enum ttnn_dtype a, bool sfpu)
 {
 	uint8_t stages = row_of(fn)->stages;

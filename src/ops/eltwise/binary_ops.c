@@ -11,6 +11,7 @@
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 
@@ -104,6 +105,7 @@ static bool row_major(const struct tt_tensor *tensor)
 	return tensor->spec.layout == TTNN_ROW_MAJOR;
 }
 
+/* A given output decides the dtype; rows cannot be written to it. */
 static tt_status check_outputs(const struct tt_binary_front *front)
 {
 	const struct tt_binary_args *args = &front->args;
@@ -111,21 +113,20 @@ static tt_status check_outputs(const struct tt_binary_front *front)
 
 	if (!args->a)
 		return tt_fail(TTNN_INTERNAL, "a binary operation without a tensor");
-	if (output && args->dtype && *args->dtype != output->spec.dtype)
-		return tt_fail_cond(
-			TTNN_INVALID, "*dtype == out_dtype",
-			"If both output dtype and output tensor are provided, their dtypes "
-			"should match");
-	if (output && row_major(args->a) && (!args->b || row_major(args->b)))
-		return tt_fail_cond(
-			TTNN_INVALID, "!(output_preallocated && input_a_rm && input_b_rm)",
-			"Optional output tensor with Row Major input is not supported right "
-			"now for Elementwise operations");
-	if (args->fn == TT_BINARY_DIV && args->a->spec.dtype == TTNN_INT32 &&
-	    (!args->b || args->b->spec.dtype == TTNN_INT32) && (args->dtype || output) &&
-	    (args->dtype ? *args->dtype : output->spec.dtype) != TTNN_FLOAT32)
-		return tt_fail_cond(TTNN_INVALID, "temp_dtype == DataType::FLOAT32",
-				    "For integer division, supported output dtype is FLOAT32");
+	TT_REQUIRE(
+		!output || !args->dtype || *args->dtype == output->spec.dtype,
+		"*dtype == out_dtype",
+		"If both output dtype and output tensor are provided, their dtypes should match");
+	TT_REQUIRE(!output || !row_major(args->a) || (args->b && !row_major(args->b)),
+		   "!(output_preallocated && input_a_rm && input_b_rm)",
+		   "Optional output tensor with Row Major input is not supported right now for "
+		   "Elementwise operations");
+	TT_REQUIRE(args->fn != TT_BINARY_DIV || args->a->spec.dtype != TTNN_INT32 ||
+			   (args->b && args->b->spec.dtype != TTNN_INT32) ||
+			   (!args->dtype && !output) ||
+			   (args->dtype ? *args->dtype : output->spec.dtype) == TTNN_FLOAT32,
+		   "temp_dtype == DataType::FLOAT32",
+		   "For integer division, supported output dtype is FLOAT32");
 	return TTNN_OK;
 }
 
@@ -155,6 +156,7 @@ static tt_status tile_operands(bool *back, struct tt_binary_front *front, struct
 	return TTNN_OK;
 }
 
+/* All that upstream's operation does around its program. */
 tt_status tt_binary_run(struct tt_tensor **out, struct tt_call *call, struct tt_binary_front *front)
 {
 	struct tt_binary_args args;
@@ -223,6 +225,7 @@ static void read_operands(struct tt_binary_front *out, const struct tt_call *cal
 	out->real_scalar = scalar->kind == TTNN_VALUE_REAL;
 }
 
+/* The arguments that most rows share. */
 static void read_options(struct tt_binary_front *out, const struct tt_call *call,
 			 const struct row *row)
 {
@@ -234,6 +237,7 @@ static void read_options(struct tt_binary_front *out, const struct tt_call *call
 	args->dtype = dtype_arg(&out->dtype, call);
 	args->memory = tt_call_memory(call, "memory_config");
 	args->grid = tt_call_core_set(call, "sub_core_grids");
+	args->sub_device = tt_call_arg(call, "sub_device_id")->kind != TTNN_VALUE_NONE;
 	args->pre_a = tt_call_arg(call, "input_tensor_a_activations");
 	args->pre_b = tt_call_arg(call, "input_tensor_b_activations");
 	args->post = tt_call_arg(call, "activations");
@@ -243,6 +247,7 @@ static void read_options(struct tt_binary_front *out, const struct tt_call *call
 	out->in_place = row->in_place;
 }
 
+/* For operations that are not rows of this table. */
 tt_status tt_binary_read(struct tt_binary_front *out, const struct tt_call *call,
 			 enum tt_binary_fn fn)
 {
@@ -262,9 +267,7 @@ static tt_status expand(struct tt_call *call)
 
 	read_operands(&front, call);
 	read_options(&front, call, call->entry->op->row);
-	TT_TRY(tt_binary_run(&out, call, &front));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 }
 
 /* A function of one operand stands for the scalar form; another type is made afterwards. */
@@ -294,6 +297,7 @@ static tt_status run_with_scalar(struct tt_call *call, const struct tt_binary_fr
 	return TTNN_OK;
 }
 
+/* A number on the right is a unary program. */
 static tt_status expand_or_unary(struct tt_call *call)
 {
 	struct tt_binary_front front = {0};
@@ -333,11 +337,10 @@ static tt_status expand_alpha(struct tt_call *call)
 	read_operands(&front, call);
 	read_options(&front, call, call->entry->op->row);
 	front.args.pre_b = &pre_b;
-	TT_TRY(tt_binary_run(&out, call, &front));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 }
 
+/* int32 is compared as float32; the result's dtype is the program's choice. */
 static tt_status expand_isclose(struct tt_call *call)
 {
 	struct tt_binary_front front = {.no_dtype = true};
@@ -354,9 +357,7 @@ static tt_status expand_isclose(struct tt_call *call)
 		if ((*operand)->spec.dtype == TTNN_INT32)
 			TT_TRY(tt_binary_cast(operand, call, TTNN_FLOAT32));
 	}
-	TT_TRY(tt_binary_run(&out, call, &front));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------------------ */
@@ -366,6 +367,7 @@ struct chain {
 	size_t count;
 };
 
+/* Upstream's promotions, for goldens. */
 enum ttnn_dtype tt_binary_result_dtype(const struct tt_call *call, enum tt_binary_fn fn)
 {
 	const struct ttnn_value *a = &call->args->values[0], *b = &call->args->values[1];
@@ -393,6 +395,7 @@ enum ttnn_dtype tt_binary_result_dtype(const struct tt_call *call, enum tt_binar
 	return tt_call_dtype(call, "dtype", left);
 }
 
+/* Both operands as arrays, or one of them as a number. */
 tt_status tt_binary_golden_pair(struct tt_golden_pair *out, struct tt_golden *golden)
 {
 	const struct ttnn_value *values = golden->call.args->values;
@@ -404,13 +407,11 @@ tt_status tt_binary_golden_pair(struct tt_golden_pair *out, struct tt_golden *go
 			continue;
 		}
 		arrays[i] = tt_golden_read(golden, values[i].tensor);
-		if (!arrays[i])
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(arrays[i]);
 	}
 	out->a = arrays[0];
 	out->b = arrays[1];
-	if (!out->a && !out->b)
-		return tt_fail(TTNN_INVALID, "golden: no operand is a tensor");
+	TT_NEED(out->a || out->b, "golden: no operand is a tensor");
 	if (!out->a || !out->b)
 		out->shape = (out->a ? out->a : out->b)->shape;
 	else if (!tt_broadcast_shape(&out->shape, &out->a->shape, &out->b->shape))
@@ -418,6 +419,7 @@ tt_status tt_binary_golden_pair(struct tt_golden_pair *out, struct tt_golden *go
 	return TTNN_OK;
 }
 
+/* Activations before and behind, each result fitted to its dtype. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -439,8 +441,7 @@ static tt_status golden(struct tt_golden *golden)
 	dtype = row->in_place && pair.a ? pair.a->dtype : tt_binary_result_dtype(call, row->fn);
 	inner = dtype;
 	out = tt_golden_out(golden, &pair.shape, dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		double a, b;
 
@@ -452,7 +453,7 @@ static tt_status golden(struct tt_golden *golden)
 		if (row->alpha)
 			b *= tt_call_real(call, row->alpha, 1);
 		a = tt_golden_fit(dtype, tt_golden_binary(row->fn, params, a, b));
-		out->data[i] = tt_golden_chain(post.steps, post.count, dtype, a);
+		*tt_at(out, i) = tt_golden_chain(post.steps, post.count, dtype, a);
 	}
 	return TTNN_OK;
 }

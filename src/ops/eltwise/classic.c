@@ -21,14 +21,15 @@
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "RepeatDeviceOperation", ATTRS);
 
+/* The older release's repeat: one dimension at a time. */
 static tt_status repeat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 	uint32_t *extent = &shape.dim[launch->attrs[DIM].integer];
 
-	if (__builtin_mul_overflow(*extent, (uint32_t)launch->attrs[TIMES].integer, extent))
-		return tt_fail(TTNN_INVALID, "repeat: the result is too large");
+	TT_NEED(!__builtin_mul_overflow(*extent, (uint32_t)launch->attrs[TIMES].integer, extent),
+		"repeat: the result is too large");
 	return tt_infer_one(launch, &shape, in->dtype, in->layout);
 }
 
@@ -46,6 +47,7 @@ static tt_status repeat_memory(struct tt_plan *plan, const struct tt_launch *lau
 			  .page = in->layout == TTNN_TILE ? tt_page_in0(launch) : in->page_bytes));
 }
 
+/* The first loop is the repetition. */
 static tt_status repeat_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = &launch->inputs[0]->spec.shape;

@@ -33,14 +33,17 @@ static tt_status parts(struct ttnn_value *out, const struct tt_call *call, const
 	out[1] = ttnn_v_none();
 	if (value->kind != TTNN_VALUE_LIST)
 		return TTNN_OK;
-	if (value->count != 2)
-		return tt_fail(TTNN_INVALID, "%s: a complex tensor has two parts, not %u",
-			       call->entry->op->name, value->count);
+	TT_NEED(value->count == 2, "%s: a complex tensor has two parts, not %u",
+		call->entry->op->name, value->count);
 	out[0] = value->items[0];
 	out[1] = value->items[1];
 	return TTNN_OK;
 }
 
+/*
+ * Recipes name real and imaginary parts: re, im, and gr, gi of the gradient, br, bi of the second
+ * operand.
+ */
 static tt_status expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -68,6 +71,7 @@ static tt_status expand_pair(struct tt_call *call)
 
 /* ---- golden --------------------------------------------------------------------------------------- */
 
+/* Parts that are no tensors stay NULL. */
 static tt_status read_parts(const struct tt_array *out[2], struct tt_golden *golden,
 			    const char *name)
 {
@@ -79,8 +83,7 @@ static tt_status read_parts(const struct tt_array *out[2], struct tt_golden *gol
 		if (values[i].kind != TTNN_VALUE_TENSOR)
 			continue;
 		out[i] = tt_golden_read(golden, values[i].tensor);
-		if (!out[i])
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out[i]);
 	}
 	return TTNN_OK;
 }
@@ -88,9 +91,11 @@ static tt_status read_parts(const struct tt_array *out[2], struct tt_golden *gol
 /* Element i of parts that may be missing. */
 static struct number at(const struct tt_array *const parts[2], uint64_t i)
 {
-	return (struct number){parts[0] ? parts[0]->data[i] : 0, parts[1] ? parts[1]->data[i] : 0};
+	return (struct number){parts[0] ? *tt_at(parts[0], i) : 0,
+			       parts[1] ? *tt_at(parts[1], i) : 0};
 }
 
+/* Each complex value is two results. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -101,34 +106,32 @@ static tt_status golden(struct tt_golden *golden)
 
 	TT_TRY(read_parts(z, golden, row->value[1] ? "input_tensor_a" : "input_tensor"));
 	TT_TRY(read_parts(w, golden, "input_tensor_b"));
-	if (!z[0] || !z[1])
-		return tt_fail(TTNN_INVALID, "golden: a complex tensor has two parts");
+	TT_NEED(z[0] && z[1], "golden: a complex tensor has two parts");
 	if (tt_value_given(tt_call_arg(&golden->call, "grad_tensor")))
 		TT_TRY(read_parts(g, golden, "grad_tensor"));
 	for (int k = 0; k < values * parts_of_one; k++)
-		if (!tt_golden_out(golden, &z[0]->shape, z[0]->dtype))
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(tt_golden_out(golden, &z[0]->shape, z[0]->dtype));
 	for (uint64_t i = 0; i < z[0]->count; i++)
 		for (int k = 0; k < values; k++) {
 			struct number value = row->value[k](at(z, i), at(w, i), at(g, i), alpha);
 
-			golden->out[k * parts_of_one].data[i] = value.re;
+			*tt_at(&golden->out[k * parts_of_one], i) = value.re;
 			if (is_complex)
-				golden->out[k * 2 + 1].data[i] = value.im;
+				*tt_at(&golden->out[k * 2 + 1], i) = value.im;
 		}
 	return TTNN_OK;
 }
 
+/* Both parts, as they are. */
 static tt_status golden_pair(struct tt_golden *golden)
 {
 	for (int k = 0; k < 2; k++) {
 		const struct tt_array *in = tt_golden_in(golden, k ? "imag" : "real");
 		struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
-		if (!out)
-			return tt_fail_prefix(TTNN_INVALID, "golden");
+		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < in->count; i++)
-			out->data[i] = in->data[i];
+			*tt_at(out, i) = *tt_at(in, i);
 	}
 	return TTNN_OK;
 }

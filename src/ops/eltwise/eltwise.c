@@ -8,6 +8,7 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
+/* As NumPy broadcasts; whether they fit was checked before. */
 void tt_eltwise_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 		      const struct ttnn_shape *b)
 {
@@ -44,6 +45,7 @@ static bool scale(uint32_t *edge, uint64_t from, uint64_t to)
 	return true;
 }
 
+/* A shard in proportion to the shape, in upstream's integer arithmetic. */
 tt_status tt_eltwise_rescale(struct ttnn_shard_spec *out, const struct ttnn_tensor_spec *from,
 			     const struct ttnn_shape *padded)
 {
@@ -51,19 +53,19 @@ tt_status tt_eltwise_rescale(struct ttnn_shard_spec *out, const struct ttnn_tens
 
 	TT_TRY(tt_shape_rows(&rows_from, &from->padded));
 	TT_TRY(tt_shape_rows(&rows_to, padded));
-	if (rows_from == 0)
-		return tt_fail_cond(TTNN_INVALID, "from_volume_except_width > 0",
-				    "Invalid from_shape: volume is zero");
-	if (tt_shape_last(&from->padded, 1) == 0)
-		return tt_fail_cond(TTNN_INVALID, "from_width > 0",
-				    "Invalid from_shape: width dimension is zero");
+	TT_REQUIRE(rows_from != 0, "from_volume_except_width > 0",
+		   "Invalid from_shape: volume is zero");
+	TT_REQUIRE(tt_shape_last(&from->padded, 1) != 0, "from_width > 0",
+		   "Invalid from_shape: width dimension is zero");
 	*out = from->memory.shard;
-	if (!scale(&out->height, rows_from, rows_to) ||
-	    !scale(&out->width, tt_shape_last(&from->padded, 1), tt_shape_last(padded, 1)))
-		return tt_fail(TTNN_INVALID, "a shard of that size is beyond 32 bits");
+	TT_NEED(scale(&out->height, rows_from, rows_to) &&
+			scale(&out->width, tt_shape_last(&from->padded, 1),
+			      tt_shape_last(padded, 1)),
+		"a shard of that size is beyond 32 bits");
 	return TTNN_OK;
 }
 
+/* What the layout of another tensor would pad this shape to. */
 tt_status tt_eltwise_padded(struct ttnn_shape *out, const struct ttnn_tensor_spec *like,
 			    const struct ttnn_shape *shape)
 {
@@ -77,6 +79,7 @@ tt_status tt_eltwise_padded(struct ttnn_shape *out, const struct ttnn_tensor_spe
 	return TTNN_OK;
 }
 
+/* The memory of an operand for a result of another shape. */
 tt_status tt_eltwise_memory_like(struct ttnn_memory_config *out,
 				 const struct ttnn_tensor_spec *like,
 				 const struct ttnn_shape *shape)
@@ -112,6 +115,10 @@ static uint64_t spread_width(uint64_t width, uint64_t cores, uint64_t step)
 	return step == 1 ? edge : spread_edge(width, cores, TT_TILE);
 }
 
+/*
+ * Shards for a config that names only a layout: equal shares over the grid, whole tiles or aligned
+ * rows.
+ */
 tt_status tt_eltwise_spread(struct ttnn_memory_config *memory, const struct tt_device *device,
 			    const struct ttnn_tensor_spec *spec, uint32_t width_step)
 {
@@ -129,8 +136,8 @@ tt_status tt_eltwise_spread(struct ttnn_memory_config *memory, const struct tt_d
 		height = spread_edge(height, grid.y, unit);
 		width = spread_edge(width, grid.x, unit);
 	}
-	if (!height || !width || height > UINT32_MAX || width > UINT32_MAX)
-		return tt_fail(TTNN_INVALID, "an empty tensor cannot be spread over cores");
+	TT_NEED(height && width && height <= UINT32_MAX && width <= UINT32_MAX,
+		"an empty tensor cannot be spread over cores");
 	shard.height = (uint32_t)height;
 	shard.width = (uint32_t)width;
 	used_y = tt_div_up(spec->rows, height);
@@ -184,6 +191,9 @@ static bool lay(struct tt_distribution *out, const struct ttnn_tensor_spec *spec
 	return true;
 }
 
+/*
+ * Pages of a sharded result, dimensions that do not matter folded: what upstream's cache key has.
+ */
 bool tt_eltwise_pages(struct ttnn_shape *out, const struct ttnn_tensor_spec *spec)
 {
 	struct tt_distribution d;
@@ -195,6 +205,7 @@ bool tt_eltwise_pages(struct ttnn_shape *out, const struct ttnn_tensor_spec *spe
 	return true;
 }
 
+/* The same for the key of an operand. */
 void tt_eltwise_key_shards(struct tt_key *key, const struct ttnn_tensor_spec *spec)
 {
 	struct tt_distribution d;

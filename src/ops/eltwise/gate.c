@@ -30,12 +30,11 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_array *out = gate ? tt_golden_out(golden, &gate->shape, gate->dtype) : NULL;
 	double numbers[2] = {0, 0};
 
-	if (!out || !up)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && up);
 	for (int i = 0; i < 2; i++)
 		tt_value_number(&numbers[i], &golden->call.args->values[2 + i]);
 	for (uint64_t i = 0; i < out->count; i++)
-		out->data[i] = row->value(gate->data[i], up->data[i], numbers);
+		*tt_at(out, i) = row->value(*tt_at(gate, i), *tt_at(up, i), numbers);
 	return TTNN_OK;
 }
 

@@ -10,6 +10,7 @@ struct row {
 	bool squared;
 };
 
+/* Element by element; sum or mean behind it. */
 static tt_status expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -28,6 +29,7 @@ static tt_status expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* The same in one loop. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -37,16 +39,14 @@ static tt_status golden(struct tt_golden *golden)
 	struct ttnn_shape one = {0};
 	struct tt_array *out;
 
-	if (!a || !b)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(a && b);
 	out = tt_golden_out(golden, mode == TT_LOSS_NONE ? &a->shape : &one, a->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < a->count; i++) {
-		double distance = a->data[i] - b->data[i];
+		double distance = *tt_at(a, i) - *tt_at(b, i);
 
 		distance = row->squared ? distance * distance : fabs(distance);
-		out->data[mode == TT_LOSS_NONE ? i : 0] +=
+		*tt_at(out, mode == TT_LOSS_NONE ? i : 0) +=
 			mode == TT_LOSS_MEAN ? distance / (double)a->count : distance;
 	}
 	return TTNN_OK;

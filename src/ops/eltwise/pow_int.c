@@ -15,24 +15,20 @@
 	X(MEMORY, "output_memory_config")
 TT_ATTRS(schema, "PowIntParams", ATTRS);
 
+/* A given output is of the same dtype, layout and shape. */
 static tt_status pow_int_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
 
-	if (in->layout != TTNN_TILE)
-		return tt_fail_cond(TTNN_INVALID, "input.layout() == Layout::TILE",
-				    "pow_int: input must be in TILE layout, got Layout::ROW_MAJOR");
-	if (out->dtype != in->dtype)
-		return tt_fail_cond(TTNN_INVALID, "output.dtype() == input.dtype()",
-				    "pow_int: output dtype DataType::%s must match input dtype "
-				    "DataType::%s",
-				    ttnn_dtype_name(out->dtype, TTNN_DIALECT_TT_METAL),
-				    ttnn_dtype_name(in->dtype, TTNN_DIALECT_TT_METAL));
-	if (out->layout != TTNN_TILE)
-		return tt_fail_cond(
-			TTNN_INVALID, "output.layout() == Layout::TILE",
-			"pow_int: output must be in TILE layout, got Layout::ROW_MAJOR");
+	TT_REQUIRE(in->layout == TTNN_TILE, "input.layout() == Layout::TILE",
+		   "pow_int: input must be in TILE layout, got Layout::ROW_MAJOR");
+	TT_REQUIRE(out->dtype == in->dtype, "output.dtype() == input.dtype()",
+		   "pow_int: output dtype DataType::%s must match input dtype DataType::%s",
+		   ttnn_dtype_name(out->dtype, TTNN_DIALECT_TT_METAL),
+		   ttnn_dtype_name(in->dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(out->layout == TTNN_TILE, "output.layout() == Layout::TILE",
+		   "pow_int: output must be in TILE layout, got Layout::ROW_MAJOR");
 	if (!ttnn_shape_equal(&out->shape, &in->shape))
 		return tt_fail_shapes(TTNN_INVALID,
 				      "output.logical_shape() == input.logical_shape()",
@@ -51,6 +47,7 @@ static tt_status pow_int_memory(struct tt_plan *plan, const struct tt_launch *la
 		       TT_DFB_ROW(1, "cb_output", .pages = 2, .page = tt_page_out0(launch)));
 }
 
+/* By repeated multiplication. */
 static tt_status pow_int_kernel(struct tt_launch *launch)
 {
 	const struct tt_unary_step step = {.fn = TT_UNARY_POWER_ITERATIVE,
@@ -75,6 +72,7 @@ static const struct tt_prog program = {
 	TT_KERNEL(pow_int_kernel),
 };
 
+/* The exponent is an attribute: each has a program. */
 tt_status tt_pow_int_launch(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_pow_int_args *args)
 {

@@ -6,10 +6,12 @@
 
 #include "golden/golden.h"
 #include "ops/eltwise/binary.h"
+#include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -40,6 +42,7 @@ static void read_scale(struct scale *out, const struct tt_call *call, const char
 	tt_value_number(&out->zero_number, tt_call_arg(call, zero));
 }
 
+/* The dtype is the given output's, if nobody says otherwise. */
 static tt_status read_change(struct change *out, const struct tt_call *call,
 			     enum ttnn_dtype fallback)
 {
@@ -66,6 +69,7 @@ static const char *name_of(enum ttnn_dtype dtype)
 	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
 }
 
+/* Negative ones count from the end. */
 static tt_status check_axis(struct change *change, int64_t axis)
 {
 	int64_t rank = change->input->spec.shape.rank;
@@ -77,6 +81,7 @@ static tt_status check_axis(struct change *change, int64_t axis)
 	return TTNN_OK;
 }
 
+/* One scale, or one for each channel. */
 static tt_status check_factor(struct change *change, const struct tt_tensor *factor, int64_t axis)
 {
 	uint64_t count;
@@ -106,6 +111,7 @@ static tt_status check_factor(struct change *change, const struct tt_tensor *fac
 	return TTNN_OK;
 }
 
+/* The same for zero points, which are int32. */
 static tt_status check_zero(struct change *change, const struct tt_tensor *zero, int64_t axis)
 {
 	uint64_t count;
@@ -131,6 +137,7 @@ static tt_status check_zero(struct change *change, const struct tt_tensor *zero,
 	return TTNN_OK;
 }
 
+/* Channels need tensors. */
 static tt_status check_scale(struct change *change, const struct tt_call *call,
 			     const struct scale *scale)
 {
@@ -145,16 +152,6 @@ static tt_status check_scale(struct change *change, const struct tt_call *call,
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
-static tt_status cast(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_dtype dtype)
-{
-	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*tensor)},
-					{NULL, ttnn_v_dtype(dtype)}};
-
-	TT_TRY(tt_call_op(tensor, call, "ttnn.typecast", args, 2));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
-}
-
 /* One number per channel, laid along the axis so that it goes with the input. */
 static tt_status lay(struct tt_tensor **tensor, struct tt_call *call, const struct change *change,
 		     enum ttnn_dtype dtype)
@@ -167,7 +164,7 @@ static tt_status lay(struct tt_tensor **tensor, struct tt_call *call, const stru
 		return TTNN_OK;
 	for (uint32_t i = 0; i < shape.rank; i++)
 		shape.dim[i] = i == change->axis ? shape.dim[i] : 1;
-	TT_TRY(cast(tensor, call, dtype));
+	TT_TRY(tt_binary_cast(tensor, call, dtype));
 	whole = *tensor;
 	args[0].value = ttnn_v_tensor(whole);
 	TT_TRY(tt_call_op(tensor, call, "ttnn.reshape", args, 2));
@@ -247,6 +244,7 @@ static tt_status quantize_in_steps(struct tt_tensor **out, struct tt_call *call,
 	return cook(out, call, texts[cast_factor][cast_zero], names, 7);
 }
 
+/* One program with numbers or a scale tensor; a zero point tensor makes it several operations. */
 static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct change *change,
 			  const struct scale *given)
 {
@@ -254,7 +252,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 	enum ttnn_dtype real;
 
 	if (tt_dtype_is_block(change->input->spec.dtype))
-		TT_TRY(cast(&change->input, call, TTNN_BFLOAT16));
+		TT_TRY(tt_binary_cast(&change->input, call, TTNN_BFLOAT16));
 	real = change->input->spec.dtype;
 	TT_REQUIRE(!tt_dtype_is_integer(real), "tt::tt_metal::is_floating_point(a_dtype)",
 		   "Quantize only takes floating-point number inputs");
@@ -277,6 +275,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 	return quantize_in_steps(out, call, change, &by);
 }
 
+/* (x - z) × s. */
 static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct change *change,
 			    const struct scale *given)
 {
@@ -312,6 +311,7 @@ static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct
 
 /* ---- operations ------------------------------------------------------------------------------------- */
 
+/* int32 without a dtype. */
 static tt_status expand_quantize(struct tt_call *call)
 {
 	struct change change;
@@ -320,11 +320,10 @@ static tt_status expand_quantize(struct tt_call *call)
 
 	TT_TRY(read_change(&change, call, TTNN_INT32));
 	read_scale(&by, call, "scale", "zero_point");
-	TT_TRY(quantize(&out, call, &change, &by));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, quantize(&out, call, &change, &by), &out);
 }
 
+/* bfloat16 without a dtype. */
 static tt_status expand_dequantize(struct tt_call *call)
 {
 	struct change change;
@@ -333,9 +332,7 @@ static tt_status expand_dequantize(struct tt_call *call)
 
 	TT_TRY(read_change(&change, call, TTNN_BFLOAT16));
 	read_scale(&by, call, "scale", "zero_point");
-	TT_TRY(dequantize(&out, call, &change, &by));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, dequantize(&out, call, &change, &by), &out);
 }
 
 /* Channel by channel, all of it tensors: the scales are put together first. */
@@ -380,6 +377,7 @@ static tt_status requantize_numbers(struct tt_tensor **out, struct tt_call *call
 	return run_program(out, call, TT_BINARY_REQUANT, change, &by);
 }
 
+/* With numbers one program, with all tensors a recipe, else back and forth through bfloat16. */
 static tt_status expand_requantize(struct tt_call *call)
 {
 	struct scale scales[2];
@@ -434,16 +432,17 @@ static double number_at(struct tt_golden *golden, const char *name, const struct
 	if (!array)
 		return NAN;
 	if (array->count == 1)
-		return array->data[0];
+		return *tt_at(array, 0);
 	axis = tt_call_int(&golden->call, "axis", 0);
 	tt_array_coordinate(at, in, index);
-	return array->data[at[axis < 0 ? axis + in->shape.rank : axis]];
+	return *tt_at(array, at[axis < 0 ? axis + in->shape.rank : axis]);
 }
 
 /* What is done: reals from, or to, whole numbers on one scale or from one to another. */
 enum direction { TO_WHOLE, TO_REAL, BETWEEN };
 static const enum direction to_whole = TO_WHOLE, to_real = TO_REAL, between = BETWEEN;
 
+/* By the textbook, rounded to even. */
 static tt_status golden(struct tt_golden *golden)
 {
 	enum direction direction = *(const enum direction *)golden->op->row;
@@ -454,18 +453,17 @@ static tt_status golden(struct tt_golden *golden)
 					      direction == TO_REAL ? TTNN_BFLOAT16 : TTNN_INT32);
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, dtype) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {
-		double x = in->data[i], s = number_at(golden, factor, in, i);
+		double x = *tt_at(in, i), s = number_at(golden, factor, in, i);
 		double z = number_at(golden, zero, in, i);
 
 		if (direction == TO_WHOLE)
-			out->data[i] = nearbyint(x / s + z);
+			*tt_at(out, i) = nearbyint(x / s + z);
 		else if (direction == TO_REAL)
-			out->data[i] = (x - z) * s;
+			*tt_at(out, i) = (x - z) * s;
 		else
-			out->data[i] =
+			*tt_at(out, i) =
 				nearbyint((x - z) * s / number_at(golden, "out_scale", in, i) +
 					  number_at(golden, "out_zero_point", in, i));
 	}

@@ -16,35 +16,19 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 
-enum {
-	FN,
-	OPERANDS,
-	BROADCAST,
-	MEMORY,
-	INPUT_DTYPE,
-	GRID,
-	DTYPE,
-	COMPUTE,
-	SUB_GRID,
-	SCALAR_A,
-	SCALAR_B,
-	ATTRS
-};
-
-static const struct tt_field attr_fields[ATTRS] = {
-	[FN] = {.name = "ternary_op_type"},
-	[OPERANDS] = {.name = "ternary_variant"},
-	[BROADCAST] = {.name = "broadcast_type"},
-	[MEMORY] = {.name = "memory_config"},
-	[INPUT_DTYPE] = {.name = "input_dtype"},
-	[GRID] = {.name = "worker_grid", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>"},
-	[DTYPE] = {.name = "dtype"},
-	[COMPUTE] = {.name = "compute_kernel_config"},
-	[SUB_GRID] = {.name = "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>"},
-	[SCALAR_A] = {.name = "scalar_input_a", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
-	[SCALAR_B] = {.name = "scalar_input_b", .text = TT_TEXT_FIXED, .fixed = "<variant>"},
-};
-static const struct tt_schema attrs_schema = {"operation_attributes_t", attr_fields, ATTRS, false};
+#define ATTR_LIST(X)                                                                               \
+	X(FN, "ternary_op_type")                                                                   \
+	X(OPERANDS, "ternary_variant")                                                             \
+	X(BROADCAST, "broadcast_type")                                                             \
+	X(MEMORY, "memory_config")                                                                 \
+	X(INPUT_DTYPE, "input_dtype")                                                              \
+	X(GRID, "worker_grid", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")                   \
+	X(DTYPE, "dtype")                                                                          \
+	X(COMPUTE, "compute_kernel_config")                                                        \
+	X(SUB_GRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")            \
+	X(SCALAR_A, "scalar_input_a", .text = TT_TEXT_FIXED, .fixed = "<variant>")                 \
+	X(SCALAR_B, "scalar_input_b", .text = TT_TEXT_FIXED, .fixed = "<variant>")
+TT_ATTRS(attrs_schema, "operation_attributes_t", ATTR_LIST);
 
 /* Which operands are tensors (T) and which a scalar (S). */
 enum operands { TTT, TTS, TST };
@@ -89,6 +73,10 @@ static enum tt_ternary_broadcast scalar_kind(struct tt_tensor *const *tensors, s
 			  : TT_TERNARY_SCALAR_B;
 }
 
+/*
+ * Which dimensions of which operand repeat: upstream's kernels are named by it, and some have
+ * none.
+ */
 enum tt_ternary_broadcast tt_ternary_broadcast(const struct tt_ternary_args *args)
 {
 	struct tt_tensor *tensors[3] = {0};
@@ -147,13 +135,10 @@ static tt_status shape_of(struct ttnn_shape *out, const struct tt_ternary_args *
 			most = dims[i] != 1 ? dims[i] : most;
 		}
 		for (size_t i = 0; i < count; i++)
-			if (dims[i] != most && dims[i] != 1)
-				return tt_fail_cond(
-					TTNN_INVALID, "compatible",
-					"Broadcasting rule violation at dimension index "
-					"-%u (output rank %u), dim a: %u, dim b: %u, dim c: "
-					"%u",
-					back, rank, dims[0], dims[1], dims[2]);
+			TT_REQUIRE(dims[i] == most || dims[i] == 1, "compatible",
+				   "Broadcasting rule violation at dimension index -%u (output "
+				   "rank %u), dim a: %u, dim b: %u, dim c: %u",
+				   back, rank, dims[0], dims[1], dims[2]);
 		out->dim[rank - back] = most;
 	}
 	return TTNN_OK;
@@ -200,6 +185,7 @@ static tt_status memory_of_operands(struct ttnn_memory_config *out,
 	return TTNN_OK;
 }
 
+/* Shards as those of the first sharded operand, else over the grid. */
 static tt_status complete_memory(struct ttnn_memory_config *memory,
 				 const struct tt_ternary_args *args, const struct ttnn_shape *shape)
 {
@@ -221,6 +207,7 @@ static tt_status complete_memory(struct ttnn_memory_config *memory,
 	return tt_eltwise_spread(memory, tt_tensor_device(args->a), &plain, 1);
 }
 
+/* Asked, given output, operands, in this order. */
 static tt_status memory_of(struct ttnn_memory_config *out, const struct tt_ternary_args *args,
 			   const struct ttnn_shape *shape)
 {
@@ -239,16 +226,15 @@ static tt_status memory_of(struct ttnn_memory_config *out, const struct tt_terna
 
 /* ---- specs and refusals ------------------------------------------------------------------------------------ */
 
-static tt_status infer(struct tt_launch *launch)
+/* Rows are possible only in shards. */
+static tt_status ternary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = launch->extra;
 	struct ttnn_spec_args args = {.shape = *shape, .layout = TTNN_TILE};
 
 	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		launch->specs[0] = launch->outputs[0]->spec;
+	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
-	}
 	args.dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;
 	args.memory = *launch->attrs[MEMORY].memory;
 	if (tt_memory_config_is_sharded(&args.memory))
@@ -256,6 +242,7 @@ static tt_status infer(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
+/* A given output has the broadcast shape. */
 static tt_status check_output(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
@@ -268,11 +255,10 @@ static tt_status check_output(const struct tt_launch *launch)
 			"its shape to match the computed shape. Computed shape: %s, Shape "
 			"in preallocated output tensor: %s",
 			shape, &out->shape);
-	if (!sharded(launch->inputs[0]) && out->layout != TTNN_TILE)
-		return tt_fail_cond(
-			TTNN_INVALID, "(optional_output_tensor.value().layout() == Layout::TILE)",
-			"Ternary operation requires output tensor to be in Tile layout when "
-			"working with non-sharded tensor.");
+	TT_REQUIRE(sharded(launch->inputs[0]) || out->layout == TTNN_TILE,
+		   "(optional_output_tensor.value().layout() == Layout::TILE)",
+		   "Ternary operation requires output tensor to be in Tile layout when working "
+		   "with non-sharded tensor.");
 	return TTNN_OK;
 }
 
@@ -281,34 +267,39 @@ static tt_status check_snake(const struct tt_launch *launch)
 {
 	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
 	const struct ttnn_shape *alpha = &launch->inputs[1]->spec.shape;
+	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 
-	if (tt_shape_last(in, 1) != tt_shape_last(alpha, 1))
-		return tt_fail_cond(TTNN_INVALID, "a_shape[-1] == ab_shape[-1]",
-				    "snake_beta requires input.W == alpha.W, got %u vs %u",
-				    tt_shape_last(in, 1), tt_shape_last(alpha, 1));
+	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32,
+		   "a.dtype() == DataType::BFLOAT16 || a.dtype() == DataType::FLOAT32",
+		   "snake_beta supports only BFLOAT16 or FLOAT32, got DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, dtype));
+	TT_REQUIRE(launch->inputs[1]->spec.dtype == dtype && launch->inputs[2]->spec.dtype == dtype,
+		   "alpha.dtype() == a.dtype() && beta.dtype() == a.dtype()",
+		   "snake_beta requires alpha.dtype == beta.dtype == input.dtype");
+	TT_REQUIRE(in->rank >= 2, "a.logical_shape().rank() >= 2",
+		   "snake_beta requires input rank >= 2, got rank %u", in->rank);
+	TT_REQUIRE(tt_shape_last(in, 1) == tt_shape_last(alpha, 1), "a_shape[-1] == ab_shape[-1]",
+		   "snake_beta requires input.W == alpha.W, got %u vs %u", tt_shape_last(in, 1),
+		   tt_shape_last(alpha, 1));
 	if (ttnn_shape_equal(in, alpha))
 		return TTNN_OK;
 	for (uint32_t i = 0; i + 1 < alpha->rank; i++)
-		if (alpha->dim[i] != 1)
-			return tt_fail_cond(
-				TTNN_INVALID, "ab_shape[i] == 1",
-				"snake_beta v1 requires alpha/beta to either match input "
-				"shape exactly or have non-1 size only on the last dim (got "
-				"dim %u = %u)",
-				i, alpha->dim[i]);
+		TT_REQUIRE(alpha->dim[i] == 1, "ab_shape[i] == 1",
+			   "snake_beta v1 requires alpha/beta to either match input shape exactly "
+			   "or have non-1 size only on the last dim (got dim %u = %u)",
+			   i, alpha->dim[i]);
 	return TTNN_OK;
 }
 
-static tt_status validate(struct tt_launch *launch)
+/* In upstream's order. */
+static tt_status ternary_validate(struct tt_launch *launch)
 {
 	const struct tt_tensor *a = launch->inputs[0];
 
-	if (!sharded(a) && a->spec.layout != TTNN_TILE)
-		return tt_fail_cond(
-			TTNN_INVALID, "input_a.layout() == Layout::TILE",
-			"Ternary operation requires tensor to be in Tile layout when working "
-			"with non-sharded input tensor. Input tensor layout: %d",
-			(int)a->spec.layout);
+	TT_REQUIRE(sharded(a) || a->spec.layout == TTNN_TILE, "input_a.layout() == Layout::TILE",
+		   "Ternary operation requires tensor to be in Tile layout when working with "
+		   "non-sharded input tensor. Input tensor layout: %d",
+		   (int)a->spec.layout);
 	TT_TRY(check_output(launch));
 	return launch->attrs[FN].integer == TT_TERNARY_SNAKE_BETA ? check_snake(launch) : TTNN_OK;
 }
@@ -338,6 +329,7 @@ static bool native(const struct tt_launch *launch)
 	return launch->attrs[OPERANDS].integer == TTT || a->memory.has_shard;
 }
 
+/* Operands in order, without those that are numbers. */
 static tt_status ternary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *a = launch->inputs[0], *b = launch->inputs[1], *c = launch->inputs[2];
@@ -370,7 +362,8 @@ static tt_status ternary_memory(struct tt_plan *plan, const struct tt_launch *la
 
 /* ---- running -------------------------------------------------------------------------------------------------- */
 
-static tt_status kernel(struct tt_launch *launch)
+/* A number stands in for the missing tensor. */
+static tt_status ternary_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
 	struct tt_map_job job = {.out = launch->outputs[0],
@@ -407,28 +400,26 @@ static const struct tt_prog program = {
 	.device_op = "TernaryDeviceOperation",
 	.prim = "ttnn::prim::ternary",
 	.attrs = &attrs_schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = ternary_infer,
+	.validate = ternary_validate,
 	TT_FACTORY("ttnn::operations::ternary::TernaryDeviceOperation::TernaryProgramFactory",
 		   ternary_memory),
 	.key = key,
-	TT_KERNEL(kernel),
+	TT_KERNEL(ternary_kernel),
 };
 
+/* TTT, TTS and TST: which operands are tensors (T) and which scalars (S). */
 tt_status tt_ternary_launch(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_ternary_args *args)
 {
 	struct tt_tensor *const inputs[] = {args->a, args->b, args->c};
 	const struct tt_device *device = tt_tensor_device(args->a);
 	enum operands operands = !args->c ? TTS : !args->b ? TST : TTT;
-	struct ttnn_value attrs[ATTRS];
+	struct ttnn_value attrs[attrs_schema_count];
 	struct ttnn_memory_config memory;
 	struct ttnn_shape shape;
 
-	if (!device)
-		return tt_fail(TTNN_INVALID,
-			       "Ternary operation requires input to be on Device. Input "
-			       "storage type: 0");
+	TT_NEED(device, "Ternary operation requires input to be on Device. Input storage type: 0");
 	TT_TRY(shape_of(&shape, args));
 	TT_TRY(memory_of(&memory, args, &shape));
 	attrs[FN] = tt_value_enum(&tt_enum_ternary, (int64_t)args->fn);

@@ -9,6 +9,7 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/eltwise/ternary.h"
 #include "ops/recipe.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -87,9 +88,7 @@ static tt_status launch(struct tt_call *call, const struct tt_ternary_args *args
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_ternary_launch(&out, call, args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_ternary_launch(&out, call, args), &out);
 }
 
 static tt_status compose(struct tt_call *call, const char *text)
@@ -107,21 +106,19 @@ static const char *dtype_name(const struct tt_tensor *tensor)
 
 /* ---- lerp, mac, addcmul, addcdiv ------------------------------------------------------------------------ */
 
+/* uint32 is refused with a text for tensors and one for numbers. */
 static tt_status expand_lerp(struct tt_call *call)
 {
 	struct tt_ternary_args args;
 
 	read_call(&args, call);
-	if (any_of(&args, is_uint32) && args.c)
-		return tt_fail_cond(TTNN_INVALID, "!has_uint32",
-				    "lerp does not support UINT32 inputs. Got "
-				    "input=DataType::%s, end=DataType::%s, weight=DataType::%s",
-				    dtype_name(args.a), dtype_name(args.b), dtype_name(args.c));
-	if (any_of(&args, is_uint32))
-		return tt_fail_cond(TTNN_INVALID, "!has_uint32",
-				    "lerp does not support UINT32 inputs. Got "
-				    "input=DataType::%s, end=DataType::%s",
-				    dtype_name(args.a), dtype_name(args.b));
+	TT_REQUIRE(!any_of(&args, is_uint32) || !args.c, "!has_uint32",
+		   "lerp does not support UINT32 inputs. Got input=DataType::%s, "
+		   "end=DataType::%s, weight=DataType::%s",
+		   dtype_name(args.a), dtype_name(args.b), dtype_name(args.c));
+	TT_REQUIRE(!any_of(&args, is_uint32), "!has_uint32",
+		   "lerp does not support UINT32 inputs. Got input=DataType::%s, end=DataType::%s",
+		   dtype_name(args.a), dtype_name(args.b));
 	if (!all_of(&args, is_int32) && !beyond_program(&args))
 		return launch(call, &args);
 	return compose(call, args.c ? "t = multiply(subtract(end, input), weight); "
@@ -130,6 +127,7 @@ static tt_status expand_lerp(struct tt_call *call)
 				      "return add(input, s)");
 }
 
+/* Two numbers are a unary program; whole numbers and odd shapes are recipes. */
 static tt_status expand_mac(struct tt_call *call)
 {
 	struct tt_ternary_args args;
@@ -160,6 +158,7 @@ static tt_status expand_mac(struct tt_call *call)
 		       "return add(multiply(input_tensor_a, input_tensor_b), input_tensor_c)");
 }
 
+/* All three of one dtype. */
 static tt_status expand_addcmul(struct tt_call *call)
 {
 	static const enum ttnn_dtype allowed[] = {TTNN_BFLOAT16, TTNN_BFLOAT8_B, TTNN_FLOAT32,
@@ -170,19 +169,16 @@ static tt_status expand_addcmul(struct tt_call *call)
 	read_call(&args, call);
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		known |= args.a->spec.dtype == allowed[i];
-	if (!known)
-		return tt_fail_cond(TTNN_INVALID, "is_supported_dtype",
-				    "Addcmul supports only BFLOAT16, BFLOAT8_B, FLOAT32, INT32, "
-				    "and UINT32 dtypes. Got DataType::%s",
-				    dtype_name(args.a));
-	if (args.b->spec.dtype != args.a->spec.dtype || args.c->spec.dtype != args.a->spec.dtype)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_b.dtype() == input_a.dtype() && input_c.dtype() == "
-				    "input_a.dtype()",
-				    "Addcmul TTT requires all input tensors to have the same "
-				    "dtype. Got input_a=DataType::%s, input_b=DataType::%s, "
-				    "input_c=DataType::%s",
-				    dtype_name(args.a), dtype_name(args.b), dtype_name(args.c));
+	TT_REQUIRE(known, "is_supported_dtype",
+		   "Addcmul supports only BFLOAT16, BFLOAT8_B, FLOAT32, INT32, and UINT32 dtypes. "
+		   "Got DataType::%s",
+		   dtype_name(args.a));
+	TT_REQUIRE(args.b->spec.dtype == args.a->spec.dtype &&
+			   args.c->spec.dtype == args.a->spec.dtype,
+		   "input_b.dtype() == input_a.dtype() && input_c.dtype() == input_a.dtype()",
+		   "Addcmul TTT requires all input tensors to have the same dtype. Got "
+		   "input_a=DataType::%s, input_b=DataType::%s, input_c=DataType::%s",
+		   dtype_name(args.a), dtype_name(args.b), dtype_name(args.c));
 	args.scalar = tt_call_real(call, "value", 1);
 	args.has_scalar = true;
 	if (!beyond_program(&args))
@@ -192,6 +188,7 @@ static tt_status expand_addcmul(struct tt_call *call)
 			     "return add(input_a, t)");
 }
 
+/* The recipe puts division by zero right by itself. */
 static tt_status expand_addcdiv(struct tt_call *call)
 {
 	const struct tt_recipe_name names[] = {{"nan", ttnn_v_real(NAN)},
@@ -207,9 +204,8 @@ static tt_status expand_addcdiv(struct tt_call *call)
 	struct tt_ternary_args args;
 
 	read_call(&args, call);
-	if (all_of(&args, is_int32))
-		return tt_fail_cond(TTNN_INVALID, "!is_input_int32",
-				    "Addcdiv TTT does not support INT32 inputs.");
+	TT_REQUIRE(!all_of(&args, is_int32), "!is_input_int32",
+		   "Addcdiv TTT does not support INT32 inputs.");
 	args.scalar = tt_call_real(call, "value", 1);
 	args.has_scalar = true;
 	TT_TRY(tt_ternary_check(&args));
@@ -244,11 +240,10 @@ static tt_status where_numbers(struct tt_call *call, struct tt_ternary_args *arg
 	if (args->a->spec.dtype == TTNN_INT32 || args->a->spec.dtype == TTNN_UINT32)
 		TT_TRY(tt_binary_cast(&args->a, call, TTNN_FLOAT32));
 	unary.input = args->a;
-	TT_TRY(tt_unary_launch(&out, call, &unary));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_unary_launch(&out, call, &unary), &out);
 }
 
+/* Whether a float32 number is one of the dtype. */
 static bool fits(double value, enum ttnn_dtype dtype)
 {
 	float number = (float)value;
@@ -273,16 +268,14 @@ static tt_status where_number(struct tt_call *call, struct tt_ternary_args *args
 					.memory = args->memory,
 					.grid = args->grid};
 
-	if (!fits(args->scalar, value->spec.dtype))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"ttnn::operations::binary::utils::scalar_fits_integer_dtype(scalar, "
-			"tensor_dtype)",
-			"ttnn.where with a DataType::%s tensor cannot represent the scalar %.8g: "
-			"only a finite integer within the range of DataType::%s survives being "
-			"packed as one, and this value would be changed silently. Typecast the "
-			"tensor to a floating-point dtype first.",
-			dtype_name(value), (double)(float)args->scalar, dtype_name(value));
+	TT_REQUIRE(fits(args->scalar, value->spec.dtype),
+		   "ttnn::operations::binary::utils::scalar_fits_integer_dtype(scalar, "
+		   "tensor_dtype)",
+		   "ttnn.where with a DataType::%s tensor cannot represent the scalar %.8g: only "
+		   "a finite integer within the range of DataType::%s survives being packed as "
+		   "one, and this value would be changed silently. Typecast the tensor to a "
+		   "floating-point dtype first.",
+		   dtype_name(value), (double)(float)args->scalar, dtype_name(value));
 	if (tt_dtype_is_integer(args->a->spec.dtype) && !tt_dtype_is_integer(value->spec.dtype))
 		TT_TRY(tt_binary_cast(&args->a, call, value->spec.dtype));
 	if (!binary.memory) {
@@ -293,11 +286,10 @@ static tt_status where_number(struct tt_call *call, struct tt_ternary_args *args
 		binary.memory = &memory;
 	}
 	binary.a = args->a;
-	TT_TRY(tt_binary_launch(&out, call, &binary));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_binary_launch(&out, call, &binary), &out);
 }
 
+/* All three shapes are in the text. */
 static tt_status refuse_where(const struct tt_ternary_args *args)
 {
 	const struct tt_tensor *const tensors[] = {args->a, args->b, args->c};
@@ -319,6 +311,7 @@ static tt_status refuse_where(const struct tt_ternary_args *args)
 	return status;
 }
 
+/* A whole predicate of float operands is cast to their dtype. */
 static tt_status expand_where(struct tt_call *call)
 {
 	struct tt_ternary_args args;
@@ -339,6 +332,7 @@ static tt_status expand_where(struct tt_call *call)
 
 /* ---- golden ------------------------------------------------------------------------------------------------ */
 
+/* As the operation gives it. */
 static enum ttnn_dtype golden_dtype(const struct tt_golden *golden,
 				    const struct tt_array *const *arrays)
 {
@@ -354,6 +348,7 @@ static enum ttnn_dtype golden_dtype(const struct tt_golden *golden,
 	return arrays[0]->dtype;
 }
 
+/* Operands broadcast, or numbers. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
@@ -370,24 +365,21 @@ static tt_status golden(struct tt_golden *golden)
 			continue;
 		}
 		arrays[i] = tt_golden_read(golden, values[i].tensor);
-		if (!arrays[i])
-			return tt_fail_prefix(TTNN_INVALID, "golden");
-		if (!tt_broadcast_shape(&shape, &shape, &arrays[i]->shape))
-			return tt_fail(TTNN_INVALID, "golden: the shapes do not go together");
+		TT_GOLDEN_NEED(arrays[i]);
+		TT_NEED(tt_broadcast_shape(&shape, &shape, &arrays[i]->shape),
+			"golden: the shapes do not go together");
 	}
-	if (!arrays[0])
-		return tt_fail(TTNN_INVALID, "golden: the first operand is no tensor");
+	TT_NEED(arrays[0], "golden: the first operand is no tensor");
 	out = tt_golden_out(golden, &shape, golden_dtype(golden, arrays));
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		double x[3];
 
 		tt_array_coordinate(at, out, i);
 		for (int k = 0; k < 3; k++)
 			x[k] = arrays[k] ? tt_array_broadcast(arrays[k], &shape, at) : numbers[k];
-		out->data[i] = tt_golden_fit(out->dtype,
-					     tt_golden_ternary(row->fn, &factor, x[0], x[1], x[2]));
+		*tt_at(out, i) = tt_golden_fit(
+			out->dtype, tt_golden_ternary(row->fn, &factor, x[0], x[1], x[2]));
 	}
 	return TTNN_OK;
 }

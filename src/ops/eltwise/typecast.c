@@ -28,6 +28,7 @@ TT_ATTRS(schema, "TypecastParams", ATTRS);
 
 /* ---- specs and refusals ------------------------------------------------------------------------- */
 
+/* All but dtype and memory stays. */
 static tt_status typecast_infer(struct tt_launch *launch)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[0]->spec);
@@ -45,23 +46,21 @@ static const char *layout_name(enum ttnn_memory_layout layout)
 	return tt_enum_name(&tt_enum_memory_layout, (int64_t)layout);
 }
 
+/* The memory layout cannot change with the dtype. */
 static tt_status typecast_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
 
-	if (in->layout == TTNN_ROW_MAJOR && tt_value_given(&launch->attrs[SUB_GRID]))
-		return tt_fail_cond(TTNN_INVALID, "args.sub_core_grids.has_value() == false",
-				    "Typecast operation does not support sub_core_grids when input "
-				    "tensor is in Row-Major layout.");
-	if (in->memory.layout != out->memory.layout)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"input_tensor_memory_layout == out_memory_config.memory_layout()",
-			"Typecast operation requires Input and Output memory layout to "
-			"match. Input layout: TensorMemoryLayout::%s, Output layout: "
-			"TensorMemoryLayout::%s",
-			layout_name(in->memory.layout), layout_name(out->memory.layout));
+	TT_REQUIRE(in->layout != TTNN_ROW_MAJOR || !tt_value_given(&launch->attrs[SUB_GRID]),
+		   "args.sub_core_grids.has_value() == false",
+		   "Typecast operation does not support sub_core_grids when input tensor is in "
+		   "Row-Major layout.");
+	TT_REQUIRE(in->memory.layout == out->memory.layout,
+		   "input_tensor_memory_layout == out_memory_config.memory_layout()",
+		   "Typecast operation requires Input and Output memory layout to match. Input "
+		   "layout: TensorMemoryLayout::%s, Output layout: TensorMemoryLayout::%s",
+		   layout_name(in->memory.layout), layout_name(out->memory.layout));
 	if (!ttnn_shape_equal(&in->shape, &out->shape))
 		return tt_fail_shapes(
 			TTNN_INVALID,
@@ -70,15 +69,12 @@ static tt_status typecast_validate(struct tt_launch *launch)
 			"Typecast operation requires input and preallocated output logical "
 			"shapes to match. Input shape: %s, Preallocated output shape: %s",
 			&in->shape, &out->shape);
-	if (in->layout != out->layout)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"preallocated_output_tensor.value().layout() == "
-			"input_tensor.layout()",
-			"Typecast operation requires input and output layouts to match. "
-			"Input layout: Layout::%s, Output layout: Layout::%s",
-			tt_enum_name(&tt_enum_layout, in->layout),
-			tt_enum_name(&tt_enum_layout, out->layout));
+	TT_REQUIRE(in->layout == out->layout,
+		   "preallocated_output_tensor.value().layout() == input_tensor.layout()",
+		   "Typecast operation requires input and output layouts to match. Input layout: "
+		   "Layout::%s, Output layout: Layout::%s",
+		   tt_enum_name(&tt_enum_layout, in->layout),
+		   tt_enum_name(&tt_enum_layout, out->layout));
 	return TTNN_OK;
 }
 
@@ -105,18 +101,16 @@ static bool same_shards(const struct tt_launch *launch)
 	       !tt_value_given(&launch->attrs[SUB_GRID]);
 }
 
+/* Each core casts its own shard. */
 static tt_status choose_shards(struct work *work, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	size_t cores = ttnn_core_set_cores(in->memory.shard.grid);
 	size_t out_cores = ttnn_core_set_cores(launch->outputs[0]->spec.memory.shard.grid);
 
-	if (cores != out_cores)
-		return tt_fail_cond(
-			TTNN_INVALID, "out_shard_spec.num_cores() == ncores",
-			"Output tensor should have same number of cores %zu as input tensor "
-			"%zu",
-			out_cores, cores);
+	TT_REQUIRE(cores == out_cores, "out_shard_spec.num_cores() == ncores",
+		   "Output tensor should have same number of cores %zu as input tensor %zu",
+		   out_cores, cores);
 	work->cores = in->memory.shard.grid;
 	work->pages = tt_shard_tiles(in);
 	work->in_place = true;
@@ -156,6 +150,7 @@ static tt_status typecast_choose(uint32_t *out, struct tt_launch *launch)
 	return same_shards(launch) ? choose_shards(work, launch) : choose_pages(out, work, launch);
 }
 
+/* Shards are buffers, or two pages each way. */
 static tt_status typecast_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct work *work = launch->work;
@@ -181,11 +176,31 @@ static const struct tt_factory factories[] = {
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
+/* Floats become bytes by way of whole numbers, of which the lowest bits stay. */
+static tt_status to_bytes(struct tt_tensor *out, struct tt_tensor *in)
+{
+	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_INT32};
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *wholes;
+	tt_status status;
+
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(ttnn_tensor_new(&wholes, &spec));
+	status = tt_backend_get()->map(&(struct tt_map_job){.out = wholes, .arity = 1, .in = {in}});
+	if (status == TTNN_OK)
+		status = tt_backend_get()->map(
+			&(struct tt_map_job){.out = out, .arity = 1, .in = {wholes}});
+	ttnn_tensor_unref(wholes);
+	return status;
+}
+
 static tt_status typecast_kernel(struct tt_launch *launch)
 {
-	struct tt_map_job job = {.out = launch->outputs[0], .arity = 1, .in = {launch->inputs[0]}};
+	struct tt_tensor *out = launch->outputs[0], *in = launch->inputs[0];
 
-	return tt_backend_get()->map(&job);
+	if (out->spec.dtype == TTNN_UINT8 && !tt_dtype_is_integer(in->spec.dtype))
+		return to_bytes(out, in);
+	return tt_backend_get()->map(&(struct tt_map_job){.out = out, .arity = 1, .in = {in}});
 }
 
 static const struct tt_prog program = {
@@ -201,6 +216,7 @@ static const struct tt_prog program = {
 
 /* ---- operations --------------------------------------------------------------------------------------- */
 
+/* Recorded as to_dtype. */
 static tt_status on_host(struct tt_call *call, struct tt_tensor *input, enum ttnn_dtype dtype)
 {
 	const struct ttnn_value args[] = {ttnn_v_tensor(input), ttnn_v_dtype(dtype)};
@@ -225,6 +241,10 @@ static bool wide_integer(enum ttnn_dtype dtype)
 	return dtype == TTNN_INT32 || dtype == TTNN_UINT32;
 }
 
+/*
+ * Numbers of four bytes go through registers of float32; KEEP_FP32 keeps float32 whole on its way
+ * in.
+ */
 static tt_status launch(struct tt_call *call, struct tt_tensor *input, struct tt_tensor *output,
 			enum ttnn_dtype to)
 {
@@ -258,6 +278,7 @@ static enum ttnn_dtype target(const struct tt_call *call, enum ttnn_dtype fallba
 	return tt_call_dtype(call, "dtype", tt_call_dtype(call, "output_dtype", fallback));
 }
 
+/* On the host it is another scope and no program. */
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_tensor *input = tt_call_tensor(call, "input_tensor");
@@ -265,28 +286,26 @@ static tt_status expand(struct tt_call *call)
 	enum ttnn_dtype from = tt_call_dtype(call, "input_dtype", input->spec.dtype);
 	enum ttnn_dtype to = target(call, input->spec.dtype);
 
-	if (from != input->spec.dtype)
-		return tt_fail_cond(TTNN_INVALID, "tt_input_dtype == input_tensor.dtype()",
-				    "input dtype and input tensor's dtype provided should match");
-	if (output && output->spec.dtype != to)
-		return tt_fail_cond(
-			TTNN_INVALID, "output_dtype == optional_output_tensor.value().dtype()",
-			"If both output dtype and output tensor provided dtype should match");
+	TT_REQUIRE(from == input->spec.dtype, "tt_input_dtype == input_tensor.dtype()",
+		   "input dtype and input tensor's dtype provided should match");
+	TT_REQUIRE(!output || output->spec.dtype == to,
+		   "output_dtype == optional_output_tensor.value().dtype()",
+		   "If both output dtype and output tensor provided dtype should match");
 	if (!tt_tensor_device(input))
 		return on_host(call, input, to);
 	return launch(call, input, output, to);
 }
 
+/* Fitted to the dtype: whole numbers wrap. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out =
 		in ? tt_golden_out(golden, &in->shape, target(&golden->call, in->dtype)) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = tt_golden_fit(out->dtype, in->data[i]);
+		*tt_at(out, i) = tt_golden_fit(out->dtype, *tt_at(in, i));
 	return TTNN_OK;
 }
 

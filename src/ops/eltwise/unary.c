@@ -82,6 +82,7 @@ static const uint8_t integers[] = {
 	[TT_UNARY_WHERE_TSS] = I32 | U32,
 };
 
+/* The bit of a type in the table of functions. */
 static uint8_t integer_bit(enum ttnn_dtype dtype)
 {
 	switch (dtype) {
@@ -98,6 +99,7 @@ static uint8_t integer_bit(enum ttnn_dtype dtype)
 	}
 }
 
+/* Behind a typecast in the chain another type counts. */
 static tt_status check_integers(const struct tt_unary_step *steps, size_t count,
 				enum ttnn_dtype dtype)
 {
@@ -123,6 +125,7 @@ static tt_status check_integers(const struct tt_unary_step *steps, size_t count,
 
 /* ---- specs and refusals --------------------------------------------------------------------------- */
 
+/* No broadcasting. */
 static tt_status given_output(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -137,6 +140,7 @@ static tt_status given_output(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Shards that nobody described are the input's, or spread over the grid in aligned rows. */
 static tt_status unary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -168,47 +172,37 @@ static bool float_16_or_32(enum ttnn_dtype dtype)
 	return dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32;
 }
 
+/* Only two dtypes. */
 static tt_status check_lgamma(const struct tt_launch *launch)
 {
 	enum ttnn_dtype in = launch->inputs[0]->spec.dtype, out = launch->outputs[0]->spec.dtype;
 
-	if (!float_16_or_32(in))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"input_tensor.dtype() == DataType::BFLOAT16 || "
-			"input_tensor.dtype() == DataType::FLOAT32",
-			"Unary: LGAMMA requires BFLOAT16 or FLOAT32 input, got dtype %d", (int)in);
-	if (!float_16_or_32(out))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"effective_out == DataType::BFLOAT16 || effective_out == "
-			"DataType::FLOAT32",
-			"Unary: LGAMMA requires BFLOAT16 or FLOAT32 output, got dtype %d",
-			(int)out);
+	TT_REQUIRE(float_16_or_32(in),
+		   "input_tensor.dtype() == DataType::BFLOAT16 || input_tensor.dtype() == "
+		   "DataType::FLOAT32",
+		   "Unary: LGAMMA requires BFLOAT16 or FLOAT32 input, got dtype %d", (int)in);
+	TT_REQUIRE(float_16_or_32(out),
+		   "effective_out == DataType::BFLOAT16 || effective_out == DataType::FLOAT32",
+		   "Unary: LGAMMA requires BFLOAT16 or FLOAT32 output, got dtype %d", (int)out);
 	return TTNN_OK;
 }
 
+/* Blackhole only, and two dtypes. */
 static tt_status check_softcap(const struct tt_launch *launch, const struct tt_unary_step *step)
 {
 	const struct ttnn_device_info *info = &launch->device->info;
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 
-	if (strcmp(info->arch_family, "blackhole") != 0)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor.device()->arch() == tt::ARCH::BLACKHOLE",
-				    "Unary: SOFTCAP is implemented for Blackhole only, got arch %s",
-				    info->arch);
-	if (dtype != TTNN_BFLOAT16 && dtype != TTNN_BFLOAT8_B)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"input_tensor.dtype() == DataType::BFLOAT16 || "
-			"input_tensor.dtype() == DataType::BFLOAT8_B",
-			"Unary: SOFTCAP supports BFLOAT16 and BFLOAT8_B inputs, got dtype "
-			"DataType::%s",
-			ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
-	if (step->params[0] == 0)
-		return tt_fail_cond(TTNN_INVALID, "*beta != 0.0f",
-				    "Unary: SOFTCAP requires a non-zero beta");
+	TT_REQUIRE(strcmp(info->arch_family, "blackhole") == 0,
+		   "input_tensor.device()->arch() == tt::ARCH::BLACKHOLE",
+		   "Unary: SOFTCAP is implemented for Blackhole only, got arch %s", info->arch);
+	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B,
+		   "input_tensor.dtype() == DataType::BFLOAT16 || input_tensor.dtype() == "
+		   "DataType::BFLOAT8_B",
+		   "Unary: SOFTCAP supports BFLOAT16 and BFLOAT8_B inputs, got dtype DataType::%s",
+		   ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(step->params[0] != 0, "*beta != 0.0f",
+		   "Unary: SOFTCAP requires a non-zero beta");
 	return TTNN_OK;
 }
 
@@ -225,22 +219,19 @@ static tt_status check_kernel(const struct tt_launch *launch, const struct tt_un
 	const bool *real_parameter = launch->extra;
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 
-	if (on_bits(step->fn) && !tt_dtype_is_integer(dtype))
-		return tt_fail(TTNN_INVALID,
-			       "Unsupported input dtype for bitwise/shift op_type UnaryOpType::%s: "
-			       "expected Int32, UInt32, or UInt16.",
-			       tt_enum_name(&tt_enum_unary, (int64_t)step->fn));
+	TT_NEED(!on_bits(step->fn) || tt_dtype_is_integer(dtype),
+		"Unsupported input dtype for bitwise/shift op_type UnaryOpType::%s: expected "
+		"Int32, UInt32, or UInt16.",
+		tt_enum_name(&tt_enum_unary, (int64_t)step->fn));
 	if (step->fn != TT_UNARY_REMAINDER || dtype != TTNN_UINT32)
 		return TTNN_OK;
-	if (*real_parameter)
-		return tt_fail_cond(TTNN_INVALID, "false",
-				    "Expected integer scalar divisor (uint32 or int32)");
-	if (step->params[0] <= 0)
-		return tt_fail_cond(TTNN_INVALID, "param0_raw > 0",
-				    "Divisor must be positive, got %.0f", step->params[0]);
+	TT_REQUIRE(!*real_parameter, "false", "Expected integer scalar divisor (uint32 or int32)");
+	TT_REQUIRE(!(step->params[0] <= 0), "param0_raw > 0", "Divisor must be positive, got %.0f",
+		   step->params[0]);
 	return TTNN_OK;
 }
 
+/* In upstream's order, function by function. */
 static tt_status unary_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -256,12 +247,10 @@ static tt_status unary_validate(struct tt_launch *launch)
 	for (size_t i = 0; i < count; i++)
 		if (steps[i].fn == TT_UNARY_SOFTCAP)
 			TT_TRY(check_softcap(launch, &steps[i]));
-	if (out->layout != in->layout)
-		return tt_fail_cond(TTNN_INVALID,
-				    "output_tensor->layout() == input_tensor.layout()",
-				    "Unary: Output format (tile/row-major) must match input when "
-				    "preallocated. Output: %d, Input: %d",
-				    (int)out->layout, (int)in->layout);
+	TT_REQUIRE(out->layout == in->layout, "output_tensor->layout() == input_tensor.layout()",
+		   "Unary: Output format (tile/row-major) must match input when preallocated. "
+		   "Output: %d, Input: %d",
+		   (int)out->layout, (int)in->layout);
 	for (size_t i = 0; i < count; i++)
 		TT_TRY(check_kernel(launch, &steps[i]));
 	return TTNN_OK;
@@ -290,6 +279,7 @@ static bool starts_with_logit(const struct tt_launch *launch)
 	       steps[0].fn == TT_UNARY_LOGIT;
 }
 
+/* logit() alone needs a buffer between. */
 static tt_status unary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -345,6 +335,7 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	return status;
 }
 
+/* Casts of bits and turned pairs are no functions of one element. */
 static tt_status unary_kernel(struct tt_launch *launch)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX] = {{0}};
@@ -397,6 +388,7 @@ static bool wide(enum ttnn_dtype dtype)
 	return tt_dtype_bytes(dtype) == 4 || dtype == TTNN_UINT8;
 }
 
+/* The chain is a list of objects (function, parameters), as upstream's attribute. */
 tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_unary_args *args)
 {

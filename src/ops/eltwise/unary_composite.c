@@ -11,19 +11,9 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
-
-static tt_status compose(struct tt_call *call, const char *text, const struct tt_recipe_name *names,
-			 size_t name_count)
-{
-	const struct tt_recipe recipe = {.text = text,
-					 .memory = tt_call_memory(call, "memory_config"),
-					 .names = names,
-					 .name_count = name_count};
-
-	return tt_recipe_run(call, &recipe);
-}
 
 /* ---- clamp --------------------------------------------------------------------------------------- */
 
@@ -40,9 +30,10 @@ static tt_status clamp_tensors(struct tt_call *call)
 		text = "return where(ge(input_tensor, min), input_tensor, min, output_tensor=out)";
 	else if (!low)
 		text = "return where(le(input_tensor, max), input_tensor, max, output_tensor=out)";
-	return compose(call, text, &output, 1);
+	return tt_recipe_compose(call, text, &output, 1);
 }
 
+/* Missing bounds are infinite, or the ends of int32. */
 static tt_status expand_clamp(struct tt_call *call)
 {
 	const struct ttnn_value *min = tt_call_arg(call, "min"), *max = tt_call_arg(call, "max");
@@ -55,10 +46,9 @@ static tt_status expand_clamp(struct tt_call *call)
 				     .step_count = 1,
 				     .memory = tt_call_memory(call, "memory_config")};
 
-	if (!tt_value_given(min) && !tt_value_given(max))
-		return tt_fail_cond(TTNN_INVALID, "(max.has_value() || min.has_value())",
-				    "Only one of 'min' or 'max' can be None. Please provide one "
-				    "value");
+	TT_REQUIRE(tt_value_given(min) || tt_value_given(max),
+		   "(max.has_value() || min.has_value())",
+		   "Only one of 'min' or 'max' can be None. Please provide one value");
 	if (min->kind == TTNN_VALUE_TENSOR || max->kind == TTNN_VALUE_TENSOR)
 		return clamp_tensors(call);
 	step.params[0] = tt_call_real(call, "min", isinf(limit) ? -limit : -limit - 1);
@@ -66,11 +56,10 @@ static tt_status expand_clamp(struct tt_call *call)
 	if (input->spec.dtype == TTNN_INT32 && real)
 		TT_TRY(tt_binary_cast(&input, call, TTNN_FLOAT32));
 	args.input = input;
-	TT_TRY(tt_unary_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_unary_launch(&out, call, &args), &out);
 }
 
+/* int32 between real bounds is float32. */
 static tt_status golden_clamp(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor"), *bounds[2] = {NULL, NULL};
@@ -90,14 +79,13 @@ static tt_status golden_clamp(struct tt_golden *golden)
 	out = in ? tt_golden_out(golden, &in->shape,
 				 in->dtype == TTNN_INT32 && real ? TTNN_FLOAT32 : in->dtype)
 		 : NULL;
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {
-		double low = bounds[0] ? bounds[0]->data[i] : numbers[0];
-		double high = bounds[1] ? bounds[1]->data[i] : numbers[1];
+		double low = bounds[0] ? *tt_at(bounds[0], i) : numbers[0];
+		double high = bounds[1] ? *tt_at(bounds[1], i) : numbers[1];
 
-		out->data[i] = in->data[i] < low ? low : in->data[i];
-		out->data[i] = out->data[i] > high ? high : out->data[i];
+		*tt_at(out, i) = *tt_at(in, i) < low ? low : *tt_at(in, i);
+		*tt_at(out, i) = *tt_at(out, i) > high ? high : *tt_at(out, i);
 	}
 	return TTNN_OK;
 }
@@ -114,6 +102,7 @@ struct gate {
 	"a = slice(input_tensor, zero, middle, step); b = slice(input_tensor, half, end, step); "
 #define AND_DROP "; drop a; drop b; return y"
 
+/* Both halves of the last of four dimensions: upstream takes no other. */
 static tt_status expand_glu(struct tt_call *call)
 {
 	const struct gate *gate = call->entry->op->row;
@@ -123,17 +112,12 @@ static tt_status expand_glu(struct tt_call *call)
 	static const char *const names[] = {"zero", "middle", "half", "end", "step"};
 	struct tt_recipe_name bound[6];
 
-	if (dim != -1 && dim != 3)
-		return tt_fail_cond(TTNN_INVALID, "dim == 3",
-				    "glu-family ops only support the last dimension, got dim=%lld",
-				    (long long)dim);
-	if (shape->rank < 4)
-		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. 3 not in [-4, %u)",
-			       shape->rank);
-	if (shape->dim[3] / 2 % 32)
-		return tt_fail_cond(TTNN_INVALID,
-				    "((inshape[3] / 2) % tt::constants::TILE_WIDTH == 0)",
-				    "Split tensor dimension should be in full tile");
+	TT_REQUIRE(dim == -1 || dim == 3, "dim == 3",
+		   "glu-family ops only support the last dimension, got dim=%lld", (long long)dim);
+	TT_NEED(shape->rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)", shape->rank);
+	TT_REQUIRE(shape->dim[3] / 2 % 32 == 0,
+		   "((inshape[3] / 2) % tt::constants::TILE_WIDTH == 0)",
+		   "Split tensor dimension should be in full tile");
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t half = i == 3 ? shape->dim[3] / 2 : 0;
 
@@ -147,9 +131,10 @@ static tt_status expand_glu(struct tt_call *call)
 		values[i] = ttnn_v_list(lists[i], 4);
 		bound[i] = (struct tt_recipe_name){names[i], values[i]};
 	}
-	return compose(call, gate->text, bound, 5);
+	return tt_recipe_compose(call, gate->text, bound, 5);
 }
 
+/* The first half times a function of the second. */
 static tt_status golden_glu(struct tt_golden *golden)
 {
 	const struct gate *gate = golden->op->row;
@@ -157,18 +142,18 @@ static tt_status golden_glu(struct tt_golden *golden)
 	struct ttnn_shape shape;
 	struct tt_array *out;
 
-	if (!in)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in);
 	shape = in->shape;
+	TT_NEED(shape.rank && shape.dim[shape.rank - 1] % 2 == 0,
+		"%s: the last dimension has no two halves", golden->op->name);
 	shape.dim[shape.rank - 1] /= 2;
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t width = shape.dim[shape.rank - 1], row = i / width, column = i % width;
-		const double *pair = &in->data[row * 2 * width + column];
+		const double *pair = tt_at(in, row * 2 * width + column);
 
-		out->data[i] = pair[0] * tt_golden_unary(&gate->step, pair[width]);
+		*tt_at(out, i) = pair[0] * tt_golden_unary(&gate->step, pair[width]);
 	}
 	return TTNN_OK;
 }
@@ -214,6 +199,7 @@ static tt_status make_mask(struct tt_tensor **out, const struct tt_tensor *like,
 	return status;
 }
 
+/* The mask is laid out on the host; what is not whole tiles is refused there. */
 static tt_status tile_mask(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *mask)
 {
 	const struct ttnn_value args[] = {ttnn_v_tensor(mask), ttnn_v_layout(TTNN_TILE)};
@@ -238,6 +224,7 @@ static tt_status tile_mask(struct tt_tensor **out, struct tt_call *call, struct 
 	return status;
 }
 
+/* A mask of ones made on the host, moved and multiplied. */
 static tt_status expand_triangle(struct tt_call *call)
 {
 	const bool *upper = call->entry->op->row;
@@ -251,10 +238,11 @@ static tt_status expand_triangle(struct tt_call *call)
 	TT_TRY(tt_host_to_device(&placed, call, tiles, call->device,
 				 memory ? memory : &input->spec.memory));
 	tt_call_own(call, placed);
-	return compose(call, "return multiply(input_tensor, mask)",
-		       &(struct tt_recipe_name){"mask", ttnn_v_tensor(placed)}, 1);
+	return tt_recipe_compose(call, "return multiply(input_tensor, mask)",
+				 &(struct tt_recipe_name){"mask", ttnn_v_tensor(placed)}, 1);
 }
 
+/* What is on the right side of the diagonal stays. */
 static tt_status golden_triangle(struct tt_golden *golden)
 {
 	const bool *upper = golden->op->row;
@@ -262,37 +250,37 @@ static tt_status golden_triangle(struct tt_golden *golden)
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	int64_t diagonal = tt_call_int(&golden->call, "diagonal", 0);
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = keeps(*upper, i, &in->shape, diagonal) ? in->data[i] : 0;
+		*tt_at(out, i) = keeps(*upper, i, &in->shape, diagonal) ? *tt_at(in, i) : 0;
 	return TTNN_OK;
 }
 
 /* ---- multigammaln ------------------------------------------------------------------------------------------ */
 
+/* Four lgammas: order 4 is the only one. */
 static tt_status expand_multigammaln(struct tt_call *call)
 {
-	return compose(call,
-		       "r = lgamma(input_tensor); "
-		       "r = add(r, lgamma(subtract(input_tensor, 0.5))); "
-		       "r = add(r, lgamma(subtract(input_tensor, 1.0))); "
-		       "r = add(r, lgamma(subtract(input_tensor, 1.5))); "
-		       "r = add(r, 3.434189657547); return r",
-		       NULL, 0);
+	return tt_recipe_compose(call,
+				 "r = lgamma(input_tensor); "
+				 "r = add(r, lgamma(subtract(input_tensor, 0.5))); "
+				 "r = add(r, lgamma(subtract(input_tensor, 1.0))); "
+				 "r = add(r, lgamma(subtract(input_tensor, 1.5))); "
+				 "r = add(r, 3.434189657547); return r",
+				 NULL, 0);
 }
 
+/* By its definition. */
 static tt_status golden_multigammaln(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {
-		out->data[i] = 3 * log(acos(-1.0));
+		*tt_at(out, i) = 3 * log(acos(-1.0));
 		for (int k = 0; k < 4; k++)
-			out->data[i] += lgamma(in->data[i] - k * 0.5);
+			*tt_at(out, i) += lgamma(*tt_at(in, i) - k * 0.5);
 	}
 	return TTNN_OK;
 }

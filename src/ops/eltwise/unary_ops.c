@@ -8,6 +8,7 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/op.h"
 #include "ops/op_enums.h"
+#include "ops/usual.h"
 #include "tensor/dtype.h"
 
 /* How an operation's arguments become a chain. */
@@ -20,6 +21,7 @@ struct row {
 	tt_status (*steps)(struct tt_unary_step *out, size_t *count, const struct tt_call *call);
 };
 
+/* A function of the row, its fixed parameter, and those of the call. */
 static tt_status steps_of(struct tt_unary_step *out, size_t *count, const struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -35,6 +37,7 @@ static tt_status steps_of(struct tt_unary_step *out, size_t *count, const struct
 	return TTNN_OK;
 }
 
+/* abs of int32 is a function of its own. */
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
@@ -50,9 +53,7 @@ static tt_status expand(struct tt_call *call)
 	TT_TRY(steps_of(steps, &args.step_count, call));
 	if (steps[0].fn == TT_UNARY_ABS && args.input->spec.dtype == TTNN_INT32)
 		steps[0].fn = TT_UNARY_ABS_INT32;
-	TT_TRY(tt_unary_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_unary_launch(&out, call, &args), &out);
 }
 
 /* The result is the argument itself. */
@@ -63,11 +64,10 @@ static tt_status expand_in_place(struct tt_call *call)
 	struct tt_unary_args args = {
 		.input = input, .output = input, .steps = &step, .step_count = 1};
 
-	TT_TRY(tt_unary_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_unary_launch(&out, call, &args), &out);
 }
 
+/* The chain in float64. */
 static tt_status golden(struct tt_golden *golden)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
@@ -75,11 +75,10 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	size_t count;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	TT_TRY(steps_of(steps, &count, &golden->call));
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = tt_golden_chain(steps, count, in->dtype, in->data[i]);
+		*tt_at(out, i) = tt_golden_chain(steps, count, in->dtype, *tt_at(in, i));
 	return TTNN_OK;
 }
 
@@ -89,11 +88,10 @@ static tt_status golden_turn(struct tt_golden *golden)
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i + 1 < in->count; i += 2) {
-		out->data[i] = -in->data[i + 1];
-		out->data[i + 1] = in->data[i];
+		*tt_at(out, i) = -*tt_at(in, i + 1);
+		*tt_at(out, i + 1) = *tt_at(in, i);
 	}
 	return TTNN_OK;
 }
@@ -110,6 +108,7 @@ static uint32_t bits_of(enum ttnn_dtype dtype, double value)
 	return dtype == TTNN_BFLOAT16 ? bits >> 16 : bits;
 }
 
+/* Bits as a number of the dtype. */
 static double from_bits(enum ttnn_dtype dtype, uint32_t bits)
 {
 	float real;
@@ -123,21 +122,22 @@ static double from_bits(enum ttnn_dtype dtype, uint32_t bits)
 	return real;
 }
 
+/* The same bits read as another dtype. */
 static tt_status golden_bitcast(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", TTNN_UINT32);
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, dtype) : NULL;
 
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		out->data[i] = from_bits(dtype, bits_of(in->dtype, in->data[i]));
+		*tt_at(out, i) = from_bits(dtype, bits_of(in->dtype, *tt_at(in, i)));
 	return TTNN_OK;
 }
 
 /* ---- chains that are more than a function and its parameters ------------------------------------- */
 
+/* Three forms; fast_and_approximate_mode means the fast one. */
 static tt_status steps_gelu(struct tt_unary_step *out, size_t *count, const struct tt_call *call)
 {
 	const struct ttnn_value *variant = tt_call_arg(call, "variant");
@@ -166,6 +166,7 @@ static void sigmoid_in_steps(struct tt_unary_step *out, size_t *count)
 	*count = sizeof(steps) / sizeof(steps[0]);
 }
 
+/* The form with a fast exponential is a chain of functions. */
 static tt_status steps_sigmoid(struct tt_unary_step *out, size_t *count, const struct tt_call *call)
 {
 	int64_t mode = tt_call_arg(call, "mode")->integer;
@@ -208,17 +209,16 @@ static tt_status steps_celu(struct tt_unary_step *out, size_t *count, const stru
 	return TTNN_OK;
 }
 
+/* The rounding is a parameter of the function. */
 static tt_status steps_rdiv(struct tt_unary_step *out, size_t *count, const struct tt_call *call)
 {
 	const struct ttnn_value *mode = tt_call_arg(call, "rounding_mode");
 	enum tt_rounding rounding;
 
-	if (!tt_rounding_find(&rounding, mode))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"(rounding_mode == std::nullopt || rounding_mode == \"trunc\" || "
-			"rounding_mode == \"floor\")",
-			"Incorrect rounding mode (expected None, 'trunc', or 'floor')");
+	TT_REQUIRE(tt_rounding_find(&rounding, mode),
+		   "(rounding_mode == std::nullopt || rounding_mode == \"trunc\" || rounding_mode "
+		   "== \"floor\")",
+		   "Incorrect rounding mode (expected None, 'trunc', or 'floor')");
 	*count = 1;
 	*out = (struct tt_unary_step){.fn = TT_UNARY_RDIV,
 				      .count = 2,
@@ -226,15 +226,14 @@ static tt_status steps_rdiv(struct tt_unary_step *out, size_t *count, const stru
 	return TTNN_OK;
 }
 
+/* Upstream's range of orders. */
 static tt_status steps_polygamma(struct tt_unary_step *out, size_t *count,
 				 const struct tt_call *call)
 {
 	int64_t order = tt_call_int(call, "k", 0);
 
-	if (order < 1 || order > 11)
-		return tt_fail_cond(TTNN_INVALID, "k >= 1 && k <= 11",
-				    "polygamma order must be in range [1, 11], got %lld",
-				    (long long)order);
+	TT_REQUIRE(order >= 1 && order <= 11, "k >= 1 && k <= 11",
+		   "polygamma order must be in range [1, 11], got %lld", (long long)order);
 	*count = 1;
 	*out = (struct tt_unary_step){
 		.fn = TT_UNARY_POLYGAMMA, .count = 1, .params = {(double)order}};
@@ -244,8 +243,7 @@ static tt_status steps_polygamma(struct tt_unary_step *out, size_t *count,
 static tt_status steps_chain(struct tt_unary_step *out, size_t *count, const struct tt_call *call)
 {
 	TT_TRY(tt_unary_steps(out, count, tt_call_arg(call, "ops_chain")));
-	if (*count == 0)
-		return tt_fail_cond(TTNN_INVALID, "!ops_chain.empty()", "Op chain cannot be empty");
+	TT_REQUIRE(*count != 0, "!ops_chain.empty()", "Op chain cannot be empty");
 	return TTNN_OK;
 }
 
@@ -320,7 +318,7 @@ static const struct tt_op ops[] = {
 	      WITH_KW("variant: GeluVariant = Accurate"), FAST)
 	FN("gez", GEZ, "1 where x is not negative, else 0.")
 	FN("gtz", GTZ, "1 where x is positive, else 0.")
-	FN("hardmish", HARDMISH, "x clamp(0.2 x + 0.7, 0, 1).")
+	FN("hardmish", HARDMISH, "x clamp(0.5 x + 1, 0, 1).")
 	FN_PARAM("hardshrink", HARDSHRINK, WITH_KW("lambd: float = 0.5"),
 		 "x where it is beyond lambd of 0, else 0.", "lambd")
 	FN("hardsigmoid", HARDSIGMOID, "clamp(x / 6 + 1/2, 0, 1).")

@@ -76,6 +76,10 @@ static struct ttnn_tile turned_tile(const struct ttnn_tile *tile, bool transpose
 	return (struct ttnn_tile){tile->width, tile->height, !tile->transpose};
 }
 
+/*
+ * Extents in tiles, as upstream's checks and cuts take them: M, K and N of padded shapes after
+ * transposition. `room` is the L1 below the lowest tensor, so it changes as tensors come and go.
+ */
 void tt_matmul_measure(struct tt_matmul *matmul)
 {
 	struct tt_device *device = matmul->device;
@@ -99,6 +103,7 @@ void tt_matmul_measure(struct tt_matmul *matmul)
 	matmul->room = lowest - device->limits.l1_base;
 }
 
+/* The shape without one of its dimensions. */
 static struct ttnn_shape without(const struct ttnn_shape *shape, uint32_t which)
 {
 	struct ttnn_shape out = {.rank = 0};
@@ -109,6 +114,10 @@ static struct ttnn_shape without(const struct ttnn_shape *shape, uint32_t which)
 	return out;
 }
 
+/*
+ * As torch.matmul has it: a vector's dimension is added for the product and dropped behind it. b
+ * may have more dimensions than a only where those are 1.
+ */
 tt_status tt_matmul_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 			  const struct ttnn_shape *b)
 {
@@ -117,10 +126,8 @@ tt_status tt_matmul_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 
 	*out = b->rank > a->rank ? *b : *a;
 	for (uint32_t i = 0; i < extra; i++)
-		if (b->dim[i] != 1)
-			return tt_fail_cond(TTNN_INVALID, "input_shape_b[index] == 1",
-					    "When in1 rank greater than in0 rank front dimensions "
-					    "need to be 1");
+		TT_REQUIRE(b->dim[i] == 1, "input_shape_b[index] == 1",
+			   "When in1 rank greater than in0 rank front dimensions need to be 1");
 	for (uint32_t i = 0; i + 1 < a->rank; i++)
 		out->dim[extra + i] = a->dim[i];
 	out->dim[out->rank - 1] = tt_shape_last(b, 1);
@@ -160,14 +167,14 @@ static void complete_compute(struct tt_matmul *matmul, bool chosen, const struct
 	matmul->compute = tt_compute_config(matmul->call, given, &usual);
 }
 
-static tt_status memory_mismatch(const struct ttnn_memory_config *a,
-				 const struct ttnn_memory_config *b)
+tt_status tt_matmul_refuse_memory(const char *condition, const struct ttnn_memory_config *given,
+				  const struct ttnn_memory_config *wanted)
 {
 	struct tt_str texts[2] = {{0}};
 
-	tt_text_memory_config(&texts[0], a, TTNN_DIALECT_TT_METAL);
-	tt_text_memory_config(&texts[1], b, TTNN_DIALECT_TT_METAL);
-	tt_fail_cond(TTNN_INVALID, "optional_output_tensor->memory_config() == output_mem_config",
+	tt_text_memory_config(&texts[0], given, TTNN_DIALECT_TT_METAL);
+	tt_text_memory_config(&texts[1], wanted, TTNN_DIALECT_TT_METAL);
+	tt_fail_cond(TTNN_INVALID, condition,
 		     "Memory config mismatch between optional output tensor %s & output tensor %s",
 		     tt_str_text(&texts[0]), tt_str_text(&texts[1]));
 	tt_str_deinit(&texts[0]);
@@ -187,75 +194,78 @@ static tt_status complete_output(struct tt_matmul *matmul, const enum ttnn_dtype
 	if (ttnn_memory_config_equal(&matmul->memory, &plain))
 		matmul->memory = given->memory;
 	else if (!ttnn_memory_config_equal(&matmul->memory, &given->memory))
-		return memory_mismatch(&given->memory, &matmul->memory);
-	if (dtype && *dtype != given->dtype)
-		return tt_fail_cond(TTNN_INVALID,
-				    "optional_output_tensor->dtype() == output_dtype.value()",
-				    "Type mismatch between optional output tensor DataType::%s & "
-				    "output tensor DataType::%s",
-				    ttnn_dtype_name(given->dtype, TTNN_DIALECT_TT_METAL),
-				    ttnn_dtype_name(*dtype, TTNN_DIALECT_TT_METAL));
+		return tt_matmul_refuse_memory(
+			"optional_output_tensor->memory_config() == output_mem_config",
+			&given->memory, &matmul->memory);
+	TT_REQUIRE(!dtype || *dtype == given->dtype,
+		   "optional_output_tensor->dtype() == output_dtype.value()",
+		   "Type mismatch between optional output tensor DataType::%s & output tensor "
+		   "DataType::%s",
+		   ttnn_dtype_name(given->dtype, TTNN_DIALECT_TT_METAL),
+		   ttnn_dtype_name(*dtype, TTNN_DIALECT_TT_METAL));
 	matmul->dtype = given->dtype;
 	return TTNN_OK;
 }
 
+/*
+ * A tile of the result may be wider than b's only in shards, and then at most a face (16 rows)
+ * tall.
+ */
 static tt_status complete_tile(struct tt_matmul *matmul, const struct ttnn_tile *tile)
 {
 	struct ttnn_tile a = turned_tile(&matmul->a->spec.tile, matmul->transpose_a);
 	struct ttnn_tile b = turned_tile(&matmul->b->spec.tile, matmul->transpose_b);
 
 	matmul->tile = (struct ttnn_tile){a.height, b.width, false};
-	if (tile && matmul->output)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"!(optional_output_tensor_tile.has_value() && output_tile.has_value())",
-			"Matmul cannot have both an output_tile and an optional_output_tensor. "
-			"Configure the tile type of the output tensor instead if both are "
-			"required.");
+	TT_REQUIRE(!tile || !matmul->output,
+		   "!(optional_output_tensor_tile.has_value() && output_tile.has_value())",
+		   "Matmul cannot have both an output_tile and an optional_output_tensor. "
+		   "Configure the tile type of the output tensor instead if both are required.");
 	if (!tile && !matmul->output)
 		return TTNN_OK;
 	matmul->tile = tile ? *tile : matmul->output->spec.tile;
-	if (b.width == 0 || matmul->tile.width % b.width)
-		return tt_fail_cond(TTNN_INVALID, "out_tile_shape[1] % in1_tile_w == 0",
-				    "the override output tile width (%u) must be a multiple of in1 "
-				    "tile width (%u)",
-				    matmul->tile.width, b.width);
-	if (matmul->tile.height != a.height)
-		return tt_fail_cond(TTNN_INVALID, "out_tile_shape[0] == in0_tile_h",
-				    "the override output tile height (%u) must equal to the in0 "
-				    "tile height (%u)",
-				    matmul->tile.height, a.height);
-	if (matmul->tile.width != b.width && matmul->tile.height > 16)
-		return tt_fail_cond(TTNN_INVALID, "out_tile_shape[0] <= constants::FACE_HEIGHT",
-				    "the override output tile height (%u) must equal or less to "
-				    "face height (%u)",
-				    matmul->tile.height, 16u);
-	if (!tt_memory_config_is_sharded(&matmul->memory) && matmul->tile.width != b.width)
-		return tt_fail_cond(TTNN_INVALID, "out_tile_shape[1] == in1_tile_w",
-				    "the override output tile width (%u) must equal the in0 tile "
-				    "width (%u)",
-				    matmul->tile.width, b.width);
+	TT_REQUIRE(b.width != 0 && matmul->tile.width % b.width == 0,
+		   "out_tile_shape[1] % in1_tile_w == 0",
+		   "the override output tile width (%u) must be a multiple of in1 tile width (%u)",
+		   matmul->tile.width, b.width);
+	TT_REQUIRE(matmul->tile.height == a.height, "out_tile_shape[0] == in0_tile_h",
+		   "the override output tile height (%u) must equal to the in0 tile height (%u)",
+		   matmul->tile.height, a.height);
+	TT_REQUIRE(matmul->tile.width == b.width || matmul->tile.height <= 16,
+		   "out_tile_shape[0] <= constants::FACE_HEIGHT",
+		   "the override output tile height (%u) must equal or less to face height (%u)",
+		   matmul->tile.height, 16u);
+	TT_REQUIRE(tt_memory_config_is_sharded(&matmul->memory) || matmul->tile.width == b.width,
+		   "out_tile_shape[1] == in1_tile_w",
+		   "the override output tile width (%u) must equal the in0 tile width (%u)",
+		   matmul->tile.width, b.width);
 	return TTNN_OK;
 }
 
+/*
+ * What upstream's create_matmul_attributes() fills in: dtype, compute kernel config, tile, whether
+ * b is broadcast over batches. A config and a core grid exclude each other.
+ */
 tt_status tt_matmul_complete(struct tt_matmul *matmul, const struct tt_matmul_config *config,
 			     const enum ttnn_dtype *dtype, const struct ttnn_tile *tile,
 			     const struct ttnn_value *compute)
 {
 	struct ttnn_shape b = turned(&matmul->b->spec.padded, matmul->transpose_b);
+	int64_t id;
 
 	matmul->device = tt_tensor_device(matmul->a);
-	if (!matmul->device)
-		return tt_fail_cond(TTNN_INVALID, "device != nullptr",
-				    "Operand to matmul must be on device");
+	TT_REQUIRE(matmul->device, "device != nullptr", "Operand to matmul must be on device");
 	matmul->broadcast = tt_matmul_batch(&b) == 1;
 	if (config && config->kind == TT_MATMUL_REUSE)
 		matmul->broadcast =
 			matmul->broadcast && tt_matmul_batch(&matmul->a->spec.padded) > 1;
-	if (matmul->has_grid && config)
-		return tt_fail_cond(TTNN_INVALID, "!(has_user_grid && has_program_config)",
-				    "Cannot use both user core grid/coordinates and a program "
-				    "config");
+	TT_REQUIRE(!matmul->has_grid || !config, "!(has_user_grid && has_program_config)",
+		   "Cannot use both user core grid/coordinates and a program config");
+	if (tt_value_given(&matmul->sub_device_id)) {
+		TT_NEED(tt_value_integer(&id, &matmul->sub_device_id) && id >= 0,
+			"sub_device_id is no number of a sub-device");
+		TT_TRY(tt_device_sub_device(&matmul->sub_device, matmul->device, (uint64_t)id));
+	}
 	TT_TRY(complete_output(matmul, dtype));
 	complete_compute(matmul, config || matmul->has_grid, compute);
 	TT_TRY(complete_tile(matmul, tile));
@@ -265,8 +275,8 @@ tt_status tt_matmul_complete(struct tt_matmul *matmul, const struct tt_matmul_co
 
 /* ---- the result's spec ---------------------------------------------------------------------------------------- */
 
-static tt_status rectangle(const ttnn_core_set **out, struct ttnn_core start, uint64_t width,
-			   uint64_t height)
+tt_status tt_matmul_rectangle(const ttnn_core_set **out, struct ttnn_core start, uint64_t width,
+			      uint64_t height)
 {
 	struct ttnn_core_range range = {
 		start, {start.x + (uint32_t)width - 1, start.y + (uint32_t)height - 1}};
@@ -299,8 +309,9 @@ static tt_status result_cores(struct ttnn_shard_spec *shard, const struct tt_mat
 	if (config->kind == TT_MATMUL_2D) {
 		shard->orientation =
 			config->transpose_cast ? TTNN_ORIENT_COL_MAJOR : TTNN_ORIENT_ROW_MAJOR;
-		return config->transpose_cast ? rectangle(&shard->grid, box.start, rows, cols)
-					      : rectangle(&shard->grid, box.start, cols, rows);
+		return config->transpose_cast
+			       ? tt_matmul_rectangle(&shard->grid, box.start, rows, cols)
+			       : tt_matmul_rectangle(&shard->grid, box.start, cols, rows);
 	}
 	if (config->kind == TT_MATMUL_REUSE) {
 		shard->orientation = TTNN_ORIENT_COL_MAJOR;
@@ -330,6 +341,11 @@ static bool one_line(struct ttnn_memory_config *memory)
 	return true;
 }
 
+/*
+ * Shards of the result follow from the program config, not from what was asked for: per_core_M ×
+ * per_core_N tiles each, on as many cores as there are blocks. Only batched DRAM shards,
+ * gather_in0 and a result on one line of cores keep the shards that were given.
+ */
 static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config)
 {
@@ -340,57 +356,47 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_m
 	*out = matmul->memory;
 	if (!tt_memory_config_is_sharded(out))
 		return TTNN_OK;
-	if (config->kind == TT_MATMUL_MULTI)
-		return tt_fail(TTNN_INVALID, "Unsupported op for output sharding");
+	TT_NEED(config->kind != TT_MATMUL_MULTI, "Unsupported op for output sharding");
 	if (config->kind == TT_MATMUL_DRAM && matmul->a->spec.memory.has_shard) {
 		uint32_t width = matmul->a->spec.memory.shard.width / matmul->a_tile.width;
 
-		if (!width || matmul->k % width)
-			return tt_fail_cond(TTNN_INVALID, "K % per_core_K == 0",
-					    "in DRAM sharded Matmul we don't have support for "
-					    "un-even sharding currently. K: %u, per_core_K: %u.",
-					    matmul->k, width);
+		TT_REQUIRE(width && matmul->k % width == 0, "K % per_core_K == 0",
+			   "in DRAM sharded Matmul we don't have support for un-even sharding "
+			   "currently. K: %u, per_core_K: %u.",
+			   matmul->k, width);
 	}
-	if (config->kind == TT_MATMUL_2D && !config->fuse_batch && matmul->batch_a > 1)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"program_config.fuse_batch || get_batch_size(a_shape_padded) == 1",
-			"Block-sharded output is incompatible with batch > 1 (B=%u). The output CB is "
-			"backed by the shard buffer which only holds per_core_M * per_core_N = %u "
-			"tiles, but the kernel would produce B * per_core_M * per_core_N = %u tiles "
-			"without draining. Use fuse_batch=True.",
-			matmul->batch_a, config->m * config->n,
-			matmul->batch_a * config->m * config->n);
-	if (config->kind == TT_MATMUL_BATCHED_DRAM && !out->has_shard)
-		return tt_fail_cond(TTNN_INVALID,
-				    "attributes.output_mem_config.shard_spec().has_value()",
-				    "Output memory config must have a shard spec for batched DRAM "
-				    "sharded matmul");
-	if (config->n % ratio)
-		return tt_fail_cond(TTNN_INVALID, "per_core_N % tile_width_ratio == 0",
-				    "per_core_N (%u) must be a multiple of the output/in1 "
-				    "tile-width ratio (%u) so columns fill whole output tiles",
-				    config->n, ratio);
+	TT_REQUIRE(config->kind != TT_MATMUL_2D || config->fuse_batch || matmul->batch_a <= 1,
+		   "program_config.fuse_batch || get_batch_size(a_shape_padded) == 1",
+		   "Block-sharded output is incompatible with batch > 1 (B=%u). The output CB is "
+		   "backed by the shard buffer which only holds per_core_M * per_core_N = %u "
+		   "tiles, but the kernel would produce B * per_core_M * per_core_N = %u tiles "
+		   "without draining. Use fuse_batch=True.",
+		   matmul->batch_a, config->m * config->n, matmul->batch_a * config->m * config->n);
+	TT_REQUIRE(config->kind != TT_MATMUL_BATCHED_DRAM || out->has_shard,
+		   "attributes.output_mem_config.shard_spec().has_value()",
+		   "Output memory config must have a shard spec for batched DRAM sharded matmul");
+	TT_REQUIRE(config->n % ratio == 0, "per_core_N % tile_width_ratio == 0",
+		   "per_core_N (%u) must be a multiple of the output/in1 tile-width ratio (%u) so "
+		   "columns fill whole output tiles",
+		   config->n, ratio);
 	if (config->kind == TT_MATMUL_BATCHED_DRAM || config->gather_a ||
 	    (config->kind == TT_MATMUL_1D && one_line(out)))
 		return TTNN_OK;
-	if (!config->m || !config->n)
-		return tt_fail(TTNN_INVALID, "Arithmetic exception: division by zero");
+	TT_NEED(config->m && config->n, "Arithmetic exception: division by zero");
 	TT_TRY(result_cores(&shard, matmul, config));
 	return ttnn_memory_config_sharded(out, out->layout, out->buffer, &shard);
 }
 
-static tt_status infer(struct tt_launch *launch)
+/* untilize_out gives rows only to a sharded result; others stay tiles. */
+static tt_status matmul_infer(struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = launch->extra;
 	const struct tt_matmul *matmul = &plan->matmul;
 	struct ttnn_spec_args args = {.dtype = matmul->dtype, .tile = matmul->tile};
 
 	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		launch->specs[0] = launch->outputs[0]->spec;
+	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
-	}
 	TT_TRY(tt_matmul_shape(&args.shape, &matmul->a_shape, &matmul->b_shape));
 	TT_TRY(result_memory(&args.memory, matmul, &plan->config));
 	args.layout = matmul->untilize && tt_memory_config_is_sharded(&args.memory) ? TTNN_ROW_MAJOR
@@ -400,7 +406,7 @@ static tt_status infer(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status matmul_validate(struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = launch->extra;
 
@@ -430,6 +436,10 @@ static const struct tt_factory factories[] = {
 		 .memory = tt_matmul_memory},
 };
 
+/*
+ * The kind of config decides; gather_in0 is a factory of its own. The plan is copied, because the
+ * memory rows of a cached program need it after the call is over.
+ */
 static tt_status choose(uint32_t *out, struct tt_launch *launch)
 {
 	static const uint8_t index[] = {
@@ -462,7 +472,8 @@ static struct tt_tensor *fitting_bias(const struct tt_launch *launch)
 	return bias;
 }
 
-static tt_status kernel(struct tt_launch *launch)
+/* The backend computes the whole product at once; blocks matter only to the model. */
+static tt_status matmul_kernel(struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = launch->extra;
 	struct tt_unary_step post[TT_UNARY_STEPS_MAX];
@@ -490,12 +501,12 @@ static const struct tt_prog program = {
 	.device_op = "MatmulDeviceOperation",
 	.prim = "ttnn::prim::matmul",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = matmul_infer,
+	.validate = matmul_validate,
 	.factories = factories,
 	.factory_count = sizeof(factories) / sizeof(factories[0]),
 	.choose = choose,
-	TT_KERNEL(kernel),
+	TT_KERNEL(matmul_kernel),
 	.cost = tt_cost_product,
 };
 
@@ -504,6 +515,10 @@ static struct ttnn_value core_value(struct ttnn_core core)
 	return (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = core};
 }
 
+/*
+ * The attributes are upstream's MatmulParams in its order: their texts and the cache key come from
+ * them.
+ */
 tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,
 			   const struct tt_matmul_config *config)
 {
@@ -527,8 +542,10 @@ tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct 
 	attrs[TRANSPOSE_A] = ttnn_v_bool(matmul->transpose_a);
 	attrs[TRANSPOSE_B] = ttnn_v_bool(matmul->transpose_b);
 	attrs[TILE] = (struct ttnn_value){.kind = TTNN_VALUE_TILE, .tile = &matmul->tile};
-	attrs[GLOBAL_CB] = attrs[SUB_DEVICE] = attrs[COLUMN_OFFSET] = ttnn_v_none();
+	attrs[GLOBAL_CB] = attrs[COLUMN_OFFSET] = ttnn_v_none();
+	attrs[SUB_DEVICE] = matmul->sub_device_id;
 	attrs[PIPES] = ttnn_v_list(NULL, 0);
 	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = inputs, .input_count = 3,
-			 .outputs = &matmul->output, .output_count = 1, .extra = &plan);
+			 .outputs = &matmul->output, .output_count = 1, .extra = &plan,
+			 .grid = matmul->sub_device); /* which cores: not only its number */
 }

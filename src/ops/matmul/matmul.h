@@ -85,6 +85,8 @@ struct tt_matmul {
 	bool broadcast;               /* b is one matrix for all of a */
 	bool batched;                 /* b is several matrices, as the caller gave it */
 	bool untilize;
+	struct ttnn_value sub_device_id;
+	const ttnn_core_set *sub_device; /* its cores, or NULL */
 
 	/* Worked out from these by tt_matmul_measure(). */
 	struct ttnn_shape a_shape, b_shape, a_padded, b_padded;
@@ -123,9 +125,25 @@ tt_status tt_matmul_check(const struct tt_matmul *matmul, const struct tt_matmul
 tt_status tt_matmul_check_config(const struct tt_matmul *matmul,
 				 const struct tt_matmul_config *config);
 
+/* Two memory configs that should be one; `condition` is upstream's. */
+tt_status tt_matmul_refuse_memory(const char *condition, const struct ttnn_memory_config *given,
+				  const struct ttnn_memory_config *wanted);
+
+/* A rectangle of cores. */
+tt_status tt_matmul_rectangle(const ttnn_core_set **out, struct ttnn_core start, uint64_t width,
+			      uint64_t height);
+
+/* The dtype of partial sums over so many steps along the depth. */
+enum ttnn_dtype tt_matmul_sums(const struct tt_matmul *matmul, uint64_t steps);
+
 /* tt_fail_cond() with the name of a config before the text: "NAME: text". */
 tt_status tt_matmul_refuse(const struct tt_matmul_config *config, const char *condition,
 			   const char *format, ...) TTNN_PRINTF(3, 4);
+#define TT_CONFIG_REQUIRE(config, holds, condition, ...)                                           \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			return tt_matmul_refuse(config, condition, __VA_ARGS__);                   \
+	} while (0)
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  */
 #include "ops/matmul/matmul.h"
 #include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
 #include "tensor/core.h"
 #include "tensor/enums.h"
 #include "tensor/memory.h"
@@ -16,11 +17,7 @@ struct block {
 	uint32_t m, n, k;
 };
 
-static bool sharded(const struct tt_tensor *tensor)
-{
-	return tt_memory_config_is_sharded(&tensor->spec.memory);
-}
-
+/* The greatest common divisor: in0_block_w must divide a shard's width and K. */
 static uint32_t gcd(uint32_t a, uint32_t b)
 {
 	while (b) {
@@ -56,14 +53,15 @@ static uint32_t bytes_of(const struct tt_matmul *matmul, const struct block *blo
 	uint64_t area = (uint64_t)block->m * block->n;
 	uint64_t in_a = 2ull * block->m * block->k * tile_a, shard = 0, bias = 0;
 
-	if (sharded(matmul->a) && matmul->a->spec.memory.has_shard)
+	if (tt_tensor_is_sharded(matmul->a) && matmul->a->spec.memory.has_shard)
 		shard = (uint64_t)block->m *
 			(matmul->a->spec.memory.shard.width / matmul->a_tile.width) * tile_a;
 	if (matmul->bias)
 		bias = tt_tile_bytes_of(matmul->bias->spec.dtype) * block->n;
 	return (uint32_t)(in_a + 2ull * block->n * block->k * tile_b + area * tile_a +
 			  area * intermediate_bytes(matmul) + bias + shard +
-			  (matmul->transpose_a ? (sharded(matmul->a) ? shard : in_a) : 0));
+			  (matmul->transpose_a ? (tt_tensor_is_sharded(matmul->a) ? shard : in_a)
+					       : 0));
 }
 
 static bool fits(const struct tt_matmul *matmul, const struct block *block)
@@ -184,6 +182,10 @@ static struct tt_matmul_config config_of(enum tt_matmul_kind kind, struct ttnn_c
 					 .receivers = kind == TT_MATMUL_1D};
 }
 
+/*
+ * out_block_h and out_block_w: those of a whole core, made smaller until the buffers fit into L1.
+ * Only deep cuts may lower in0_block_w too.
+ */
 static void cut(struct tt_matmul_config *config, const struct tt_matmul *matmul, bool deep)
 {
 	struct block block = shrink(matmul, &(struct block){config->m, config->n, config->k}, deep);
@@ -201,30 +203,32 @@ static tt_status per_core_of_shards(struct tt_matmul_config *config, const struc
 	struct ttnn_core_range box;
 	uint64_t cores;
 
-	if (shard->height % matmul->a_tile.height)
-		return tt_fail_cond(TTNN_INVALID, "shard_shape[0] % in0_tile.get_height() == 0",
-				    "Shard height %u must be divisible by tile height %u for "
-				    "BLOCK_SHARDED on 1D grid",
-				    shard->height, matmul->a_tile.height);
-	if (shard->width % matmul->b_tile.width)
-		return tt_fail_cond(TTNN_INVALID, "shard_shape[1] % in1_tile.get_width() == 0",
-				    "Shard width %u must be divisible by tile width %u for "
-				    "BLOCK_SHARDED on 1D grid",
-				    shard->width, matmul->b_tile.width);
+	TT_REQUIRE(shard->height % matmul->a_tile.height == 0,
+		   "shard_shape[0] % in0_tile.get_height() == 0",
+		   "Shard height %u must be divisible by tile height %u for BLOCK_SHARDED on 1D "
+		   "grid",
+		   shard->height, matmul->a_tile.height);
+	TT_REQUIRE(shard->width % matmul->b_tile.width == 0,
+		   "shard_shape[1] % in1_tile.get_width() == 0",
+		   "Shard width %u must be divisible by tile width %u for BLOCK_SHARDED on 1D grid",
+		   shard->width, matmul->b_tile.width);
 	config->m = shard->height / matmul->a_tile.height;
 	config->n = shard->width / matmul->b_tile.width;
 	TT_TRY(tt_core_set_box(&box, shard->grid));
 	cores = tt_core_range_cores(&box);
-	if (cores != ttnn_core_set_cores(shard->grid))
-		return tt_fail_cond(
-			TTNN_INVALID, "bbox_num_cores == user_shard_spec->grid.num_cores()",
-			"BLOCK_SHARDED on 1D grid requires a contiguous core grid without gaps. "
-			"Bounding box has %llu cores but grid has %zu cores.",
-			(unsigned long long)cores, ttnn_core_set_cores(shard->grid));
+	TT_REQUIRE(cores == ttnn_core_set_cores(shard->grid),
+		   "bbox_num_cores == user_shard_spec->grid.num_cores()",
+		   "BLOCK_SHARDED on 1D grid requires a contiguous core grid without gaps. "
+		   "Bounding box has %llu cores but grid has %zu cores.",
+		   (unsigned long long)cores, ttnn_core_set_cores(shard->grid));
 	config->grid = (struct ttnn_core){box.end.x - box.start.x + 1, box.end.y - box.start.y + 1};
 	return TTNN_OK;
 }
 
+/*
+ * One line of cores: mcast_in0 sends a to all, each has columns of the result; otherwise b goes to
+ * all, and each has rows. Shards of the result fix both extents.
+ */
 static tt_status cut_1d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			struct ttnn_core grid, bool cast_a, const struct ttnn_shard_spec *shard)
 {
@@ -278,6 +282,10 @@ static uint32_t edge_that_fits(const struct tt_matmul *matmul)
 	return 1;
 }
 
+/*
+ * What upstream looks at first: are all three interleaved, all in DRAM, is the result narrow, and
+ * how many square blocks of the largest edge that fits it has on the grid.
+ */
 static struct view look(const struct tt_matmul *matmul, struct ttnn_core grid)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory, *b = &matmul->b->spec.memory;
@@ -323,17 +331,19 @@ static tt_status look_at_shards(struct view *view, const struct tt_matmul *matmu
 	one_row = box.start.y == box.end.y;
 	view->column_shards = one_column && !one_row;
 	view->row_shards = one_row && !one_column;
-	if ((view->column_shards || view->row_shards) && matmul->batch_b > 1)
-		return tt_fail_cond(
-			TTNN_INVALID, "false",
-			"BLOCK_SHARDED output on a 1D grid (single row or column of cores) is not "
-			"supported when both input tensors are batched. Either use "
-			"HEIGHT_SHARDED/WIDTH_SHARDED explicitly, use a 2D core grid for "
-			"BLOCK_SHARDED, or ensure the second input tensor (B) has batch size 1. "
-			"See GitHub issue #32306 for details.");
+	TT_REQUIRE((!view->column_shards && !view->row_shards) || matmul->batch_b <= 1, "false",
+		   "BLOCK_SHARDED output on a 1D grid (single row or column of cores) is not "
+		   "supported when both input tensors are batched. Either use "
+		   "HEIGHT_SHARDED/WIDTH_SHARDED explicitly, use a 2D core grid for "
+		   "BLOCK_SHARDED, or ensure the second input tensor (B) has batch size 1. See "
+		   "GitHub issue #32306 for details.");
 	return TTNN_OK;
 }
 
+/*
+ * Rows of a along rows of cores, columns of b along columns. All in DRAM, the whole grid is used
+ * with blocks as large as fit; otherwise blocks are square of the edge that look() found.
+ */
 static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 		   const struct view *view, struct ttnn_core grid)
 {
@@ -356,6 +366,10 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 		sub_block(out, matmul, true);
 }
 
+/*
+ * Neither config nor grid, a not sharded. In upstream's order: many matrices b for one a, too many
+ * blocks for the grid (any tile anywhere), one row of blocks, one column, else a grid of both.
+ */
 static tt_status choose_simple(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			       struct ttnn_core grid)
 {
@@ -387,6 +401,7 @@ static tt_status choose_simple(struct tt_matmul_config *out, const struct tt_mat
 
 /* ---- on a grid of the caller's ------------------------------------------------------------------------------------ */
 
+/* Upstream's rules for a grid count in tiles, so extents must be padded to them. */
 static tt_status whole_tiles(const struct tt_matmul *matmul)
 {
 	uint64_t rows = (uint64_t)matmul->batch_a * tt_shape_last(&matmul->a_padded, 2);
@@ -401,6 +416,10 @@ static tt_status whole_tiles(const struct tt_matmul *matmul)
 			    "of the second tensor must be a multiple of tile size");
 }
 
+/*
+ * A line of cores for a caller's grid. The longer side of the result is cut, or the one that
+ * shards are cut along; the depth is cut too, to a divisor of K.
+ */
 static tt_status cut_systolic(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			      struct ttnn_core grid)
 {
@@ -408,10 +427,9 @@ static tt_status cut_systolic(struct tt_matmul_config *out, const struct tt_matm
 	uint32_t cores = grid.x * grid.y, m = tt_matmul_rows(matmul, true);
 	bool tall = m > matmul->n;
 
-	if (matmul->batch_b != 1)
-		return tt_fail_cond(TTNN_INVALID, "batch_size_b == 1",
-				    "Second input cannot be currently batched when running matmul "
-				    "using 1d systolic array");
+	TT_REQUIRE(matmul->batch_b == 1, "batch_size_b == 1",
+		   "Second input cannot be currently batched when running matmul using 1d "
+		   "systolic array");
 	TT_TRY(whole_tiles(matmul));
 	if (layout == TTNN_HEIGHT_SHARDED)
 		tall = true;
@@ -443,25 +461,23 @@ static tt_status cut_matrices(struct tt_matmul_config *out, const struct tt_matm
 	out->m = matmul->m;
 	out->n = matmul->n;
 	out->k = 1;
-	if (sharded(matmul->a)) {
-		if (layout == TTNN_WIDTH_SHARDED)
-			return tt_fail_cond(TTNN_INVALID,
-					    "a_layout != TensorMemoryLayout::WIDTH_SHARDED",
-					    "MatmulMultiCoreReuseProgramConfig: Input A cannot be "
-					    "width sharded, got layout: TensorMemoryLayout::%s",
-					    tt_enum_name(&tt_enum_memory_layout, layout));
+	if (tt_tensor_is_sharded(matmul->a)) {
+		TT_REQUIRE(layout != TTNN_WIDTH_SHARDED,
+			   "a_layout != TensorMemoryLayout::WIDTH_SHARDED",
+			   "MatmulMultiCoreReuseProgramConfig: Input A cannot be width sharded, "
+			   "got layout: TensorMemoryLayout::%s",
+			   tt_enum_name(&tt_enum_memory_layout, layout));
 		out->m = a->height / TT_TILE;
 		out->n = tt_shape_last(&matmul->b_shape, 1) / TT_TILE;
 		out->k = a->width / TT_TILE;
-	} else if (sharded(matmul->b)) {
+	} else if (tt_tensor_is_sharded(matmul->b)) {
 		layout = matmul->b->spec.memory.layout;
-		if (layout == TTNN_WIDTH_SHARDED)
-			return tt_fail_cond(TTNN_INVALID,
-					    "input_tensor_b_memory_config.memory_layout() != "
-					    "TensorMemoryLayout::WIDTH_SHARDED",
-					    "MatmulMultiCoreReuseProgramConfig: Input B cannot be "
-					    "width sharded, got layout: TensorMemoryLayout::%s",
-					    tt_enum_name(&tt_enum_memory_layout, layout));
+		TT_REQUIRE(layout != TTNN_WIDTH_SHARDED,
+			   "input_tensor_b_memory_config.memory_layout() != "
+			   "TensorMemoryLayout::WIDTH_SHARDED",
+			   "MatmulMultiCoreReuseProgramConfig: Input B cannot be width sharded, "
+			   "got layout: TensorMemoryLayout::%s",
+			   tt_enum_name(&tt_enum_memory_layout, layout));
 		out->n = b->width / TT_TILE;
 	} else if (!fits(matmul, &(struct block){out->m, out->n, 1})) {
 		return choose_simple(out, matmul, grid);
@@ -472,11 +488,15 @@ static tt_status cut_matrices(struct tt_matmul_config *out, const struct tt_matm
 	return TTNN_OK;
 }
 
+/*
+ * Shards of a give the extents of blocks; without shards rows and columns are divided by the grid,
+ * and in0_block_w is the largest of 4, 3, 2, 1 that divides K.
+ */
 static void blocks_on_grid(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
 
-	if (sharded(matmul->a)) {
+	if (tt_tensor_is_sharded(matmul->a)) {
 		out->m = shard->height / TT_TILE;
 		out->n = (uint32_t)((uint64_t)matmul->n * shard->width / (matmul->k * TT_TILE));
 		out->k = gcd(shard->width / TT_TILE, matmul->k);
@@ -491,6 +511,10 @@ static void blocks_on_grid(struct tt_matmul_config *out, const struct tt_matmul 
 		out->n = 1;
 }
 
+/*
+ * A caller's core grid, or block shards on one line of cores. Narrow results and small extents
+ * take a line of cores, several matrices b are given out whole, the rest is cut both ways.
+ */
 static tt_status choose_on_grid(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	uint32_t height = matmul->batch_a * tt_shape_last(&matmul->a_padded, 2);
@@ -498,20 +522,20 @@ static tt_status choose_on_grid(struct tt_matmul_config *out, const struct tt_ma
 	bool blocks = matmul->a->spec.memory.layout == TTNN_BLOCK_SHARDED;
 	struct ttnn_core grid = matmul->full_grid;
 
-	if (tt_shape_last(&matmul->a_shape, 1) != tt_shape_last(&matmul->b_shape, 2))
-		return tt_fail_cond(TTNN_INVALID, "inteneded_k_size_of_a == inteneded_k_size_of_b",
-				    "The k dimension does not match between tensors");
+	TT_REQUIRE(tt_shape_last(&matmul->a_shape, 1) == tt_shape_last(&matmul->b_shape, 2),
+		   "inteneded_k_size_of_a == inteneded_k_size_of_b",
+		   "The k dimension does not match between tensors");
 	TT_TRY(whole_tiles(matmul));
 	if (matmul->has_grid && matmul->user_grid.x <= grid.x && matmul->user_grid.y <= grid.y)
 		grid = matmul->user_grid;
 	if (matmul->batch_b > 1) {
-		if (tt_value_given(&matmul->activation))
-			return tt_fail_cond(TTNN_INVALID, "!fused_activation.has_value()",
-					    "Cannot use activation with batched input b");
+		TT_REQUIRE(!tt_value_given(&matmul->activation), "!fused_activation.has_value()",
+			   "Cannot use activation with batched input b");
 		return cut_matrices(out, matmul, grid);
 	}
-	if (!blocks && (sharded(matmul->a) || narrow(height, width, false) || matmul->k <= 1 ||
-			tt_shape_last(&matmul->a_padded, 2) <= TT_TILE || width <= TT_TILE))
+	if (!blocks &&
+	    (tt_tensor_is_sharded(matmul->a) || narrow(height, width, false) || matmul->k <= 1 ||
+	     tt_shape_last(&matmul->a_padded, 2) <= TT_TILE || width <= TT_TILE))
 		return cut_systolic(out, matmul, grid);
 	*out = config_of(TT_MATMUL_2D, grid);
 	out->fuse_batch = true;
@@ -533,23 +557,20 @@ static tt_status same_place(const struct tt_matmul *matmul)
 
 	if (!tt_memory_config_is_sharded(out))
 		return TTNN_OK;
-	if (a->buffer != out->buffer)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"input_tensor_a.memory_config().buffer_type() == "
-			"output_mem_config.buffer_type()",
-			"Input A and output buffer types must match, got input: BufferType::%s vs "
-			"output: BufferType::%s",
-			tt_enum_name(&tt_enum_buffer_type, a->buffer),
-			tt_enum_name(&tt_enum_buffer_type, out->buffer));
-	if (a->layout != out->layout)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.memory_config().memory_layout() == "
-				    "output_mem_config.memory_layout()",
-				    "Input A and output memory layouts must match, got input: "
-				    "TensorMemoryLayout::%s vs output: TensorMemoryLayout::%s",
-				    tt_enum_name(&tt_enum_memory_layout, a->layout),
-				    tt_enum_name(&tt_enum_memory_layout, out->layout));
+	TT_REQUIRE(a->buffer == out->buffer,
+		   "input_tensor_a.memory_config().buffer_type() == "
+		   "output_mem_config.buffer_type()",
+		   "Input A and output buffer types must match, got input: BufferType::%s vs "
+		   "output: BufferType::%s",
+		   tt_enum_name(&tt_enum_buffer_type, a->buffer),
+		   tt_enum_name(&tt_enum_buffer_type, out->buffer));
+	TT_REQUIRE(a->layout == out->layout,
+		   "input_tensor_a.memory_config().memory_layout() == "
+		   "output_mem_config.memory_layout()",
+		   "Input A and output memory layouts must match, got input: "
+		   "TensorMemoryLayout::%s vs output: TensorMemoryLayout::%s",
+		   tt_enum_name(&tt_enum_memory_layout, a->layout),
+		   tt_enum_name(&tt_enum_memory_layout, out->layout));
 	return TTNN_OK;
 }
 
@@ -558,18 +579,20 @@ static const char *orientation(enum ttnn_orientation which)
 	return tt_enum_name(&tt_enum_orientation, which);
 }
 
+/*
+ * a in height or width shards: each core works where its shard is, so the shards' extents are the
+ * blocks'.
+ */
 static tt_status cut_lines(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
 	bool wide = matmul->a->spec.memory.layout == TTNN_WIDTH_SHARDED;
 
-	if (shard->orientation != TTNN_ORIENT_ROW_MAJOR)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.shard_spec().value().orientation == "
-				    "ShardOrientation::ROW_MAJOR",
-				    "Input tensor A must have ROW_MAJOR shard orientation, got: "
-				    "ShardOrientation::%s",
-				    orientation(shard->orientation));
+	TT_REQUIRE(shard->orientation == TTNN_ORIENT_ROW_MAJOR,
+		   "input_tensor_a.shard_spec().value().orientation == ShardOrientation::ROW_MAJOR",
+		   "Input tensor A must have ROW_MAJOR shard orientation, got: "
+		   "ShardOrientation::%s",
+		   orientation(shard->orientation));
 	TT_TRY(same_place(matmul));
 	out->cast_a = wide;
 	out->m = wide ? tt_matmul_rows(matmul, true) : shard->height / matmul->a_tile.height;
@@ -589,6 +612,10 @@ static tt_status not_on_grid(const char *condition, char axis, uint32_t cores, u
 			    axis, cores, size / shard, div_up(size, shard));
 }
 
+/*
+ * a in block shards: its grid must be that of the cores, or one less where the last shards are not
+ * full. COL_MAJOR shards swap the axes (transpose_mcast).
+ */
 static tt_status cut_blocks(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
@@ -600,8 +627,7 @@ static tt_status cut_blocks(struct tt_matmul_config *out, const struct tt_matmul
 	TT_TRY(same_place(matmul));
 	x = out->transpose_cast ? out->grid.y : out->grid.x;
 	y = out->transpose_cast ? out->grid.x : out->grid.y;
-	if (!shard_m || !shard_k)
-		return tt_fail(TTNN_INVALID, "shards of the first operand are no whole tiles");
+	TT_NEED(shard_m && shard_k, "shards of the first operand are no whole tiles");
 	if (y != m / shard_m && y != div_up(m, shard_m))
 		return not_on_grid("cores_along_y_match_grid_size || virtual_y == div_up(M, "
 				   "(shard_shape[0] / in0_tile.get_height()))",
@@ -623,82 +649,72 @@ static tt_status both_alike(const struct tt_matmul *matmul)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory, *b = &matmul->b->spec.memory;
 
-	if (a->buffer != b->buffer)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.memory_config().buffer_type() == "
-				    "input_tensor_b.memory_config().buffer_type()",
-				    "Input A and B buffer types must match, got A: BufferType::%s "
-				    "vs B: BufferType::%s",
-				    tt_enum_name(&tt_enum_buffer_type, a->buffer),
-				    tt_enum_name(&tt_enum_buffer_type, b->buffer));
-	if (a->layout != b->layout)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.memory_config().memory_layout() == "
-				    "input_tensor_b.memory_config().memory_layout()",
-				    "Input A and B memory layouts must match, got A: "
-				    "TensorMemoryLayout::%s vs B: TensorMemoryLayout::%s",
-				    tt_enum_name(&tt_enum_memory_layout, a->layout),
-				    tt_enum_name(&tt_enum_memory_layout, b->layout));
-	if (a->shard.grid != b->shard.grid)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.shard_spec().value().grid == "
-				    "input_tensor_b.shard_spec().value().grid",
-				    "Input A and B shard grids must match");
-	if (a->shard.orientation != b->shard.orientation)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.shard_spec().value().orientation == "
-				    "input_tensor_b.shard_spec().value().orientation",
-				    "Orientation mismatch a ShardOrientation::%s vs b "
-				    "ShardOrientation::%s.",
-				    orientation(a->shard.orientation),
-				    orientation(b->shard.orientation));
+	TT_REQUIRE(a->buffer == b->buffer,
+		   "input_tensor_a.memory_config().buffer_type() == "
+		   "input_tensor_b.memory_config().buffer_type()",
+		   "Input A and B buffer types must match, got A: BufferType::%s vs B: "
+		   "BufferType::%s",
+		   tt_enum_name(&tt_enum_buffer_type, a->buffer),
+		   tt_enum_name(&tt_enum_buffer_type, b->buffer));
+	TT_REQUIRE(a->layout == b->layout,
+		   "input_tensor_a.memory_config().memory_layout() == "
+		   "input_tensor_b.memory_config().memory_layout()",
+		   "Input A and B memory layouts must match, got A: TensorMemoryLayout::%s vs B: "
+		   "TensorMemoryLayout::%s",
+		   tt_enum_name(&tt_enum_memory_layout, a->layout),
+		   tt_enum_name(&tt_enum_memory_layout, b->layout));
+	TT_REQUIRE(a->shard.grid == b->shard.grid,
+		   "input_tensor_a.shard_spec().value().grid == "
+		   "input_tensor_b.shard_spec().value().grid",
+		   "Input A and B shard grids must match");
+	TT_REQUIRE(a->shard.orientation == b->shard.orientation,
+		   "input_tensor_a.shard_spec().value().orientation == "
+		   "input_tensor_b.shard_spec().value().orientation",
+		   "Orientation mismatch a ShardOrientation::%s vs b ShardOrientation::%s.",
+		   orientation(a->shard.orientation), orientation(b->shard.orientation));
 	return TTNN_OK;
 }
 
+/* Batched b: each core multiplies whole matrices of its own shard, nothing is sent. */
 static tt_status cut_shards(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory;
 
-	if (a->layout == TTNN_WIDTH_SHARDED)
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.memory_config().memory_layout() != "
-				    "TensorMemoryLayout::WIDTH_SHARDED",
-				    "Input A memory layout must not be WIDTH_SHARDED, got: "
-				    "TensorMemoryLayout::WIDTH_SHARDED");
+	TT_REQUIRE(a->layout != TTNN_WIDTH_SHARDED,
+		   "input_tensor_a.memory_config().memory_layout() != "
+		   "TensorMemoryLayout::WIDTH_SHARDED",
+		   "Input A memory layout must not be WIDTH_SHARDED, got: "
+		   "TensorMemoryLayout::WIDTH_SHARDED");
 	TT_TRY(same_place(matmul));
 	out->kind = TT_MATMUL_REUSE;
 	out->m = out->block_h = a->shard.height / matmul->a_tile.height;
 	out->n = out->block_w = matmul->n;
 	out->k = a->shard.width / matmul->a_tile.width;
 	sub_block(out, matmul, tt_memory_config_is_sharded(&matmul->memory));
-	if (matmul->batch_a > 1 && matmul->batch_b == 1)
-		return tt_fail_cond(TTNN_INVALID, "!broadcast_batch",
-				    "Batch broadcasting is not supported for the chosen program "
-				    "config");
-	return sharded(matmul->b) ? both_alike(matmul) : TTNN_OK;
+	TT_REQUIRE(matmul->batch_a <= 1 || matmul->batch_b != 1, "!broadcast_batch",
+		   "Batch broadcasting is not supported for the chosen program config");
+	return tt_tensor_is_sharded(matmul->b) ? both_alike(matmul) : TTNN_OK;
 }
 
+/* a is sharded: where it lies decides. b must be interleaved unless it is batched. */
 static tt_status choose_by_shards(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory;
 	struct ttnn_core_range box;
 	struct ttnn_core grid;
 
-	if (!a->has_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(a->has_shard, "bad optional access");
 	TT_TRY(tt_core_set_box(&box, a->shard.grid));
 	grid = (struct ttnn_core){box.end.x - box.start.x + 1, box.end.y - box.start.y + 1};
 	*out = config_of(TT_MATMUL_1D, grid);
 	if (matmul->batched)
 		return cut_shards(out, matmul);
-	if (sharded(matmul->b))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"input_tensor_b.memory_config().memory_layout() == "
-			"TensorMemoryLayout::INTERLEAVED",
-			"Input tensor B must have INTERLEAVED memory layout, got: "
-			"TensorMemoryLayout::%s",
-			tt_enum_name(&tt_enum_memory_layout, matmul->b->spec.memory.layout));
+	TT_REQUIRE(!tt_tensor_is_sharded(matmul->b),
+		   "input_tensor_b.memory_config().memory_layout() == "
+		   "TensorMemoryLayout::INTERLEAVED",
+		   "Input tensor B must have INTERLEAVED memory layout, got: "
+		   "TensorMemoryLayout::%s",
+		   tt_enum_name(&tt_enum_memory_layout, matmul->b->spec.memory.layout));
 	out->fuse_batch = true;
 	if (a->layout != TTNN_BLOCK_SHARDED)
 		return cut_lines(out, matmul);
@@ -719,40 +735,30 @@ static tt_status check_choice(const struct tt_matmul *matmul, const struct tt_ma
 
 	if (config->kind == TT_MATMUL_MULTI)
 		return TTNN_OK;
-	if (grid.x > full.x || grid.y > full.y)
-		return tt_fail_cond(TTNN_INVALID,
-				    grid.x > full.x
-					    ? "program_config.compute_with_storage_grid_size.x <= "
-					      "input_tensor_a.device()->compute_with_storage_grid_"
-					      "size().x"
-					    : "program_config.compute_with_storage_grid_size.y <= "
-					      "input_tensor_a.device()->compute_with_storage_grid_"
-					      "size().y",
-				    "Number of %s in matmul compute grid exceeds maximum device "
-				    "compute grid size!",
-				    grid.x > full.x ? "columns" : "rows");
-	if (config->m == 0)
-		return tt_fail_cond(TTNN_INVALID, "program_config.per_core_M > 0",
-				    "per_core_M must be greater than 0!");
-	if (config->n == 0)
-		return tt_fail_cond(TTNN_INVALID, "program_config.per_core_N > 0",
-				    "per_core_N must be greater than 0!");
-	if (config->m % config->sub_h)
-		return tt_fail_cond(TTNN_INVALID,
-				    "program_config.per_core_M % program_config.out_subblock_h == "
-				    "0",
-				    "per_core_M must be divisible by out_subblock_h!");
-	if (config->n % config->sub_w)
-		return tt_fail_cond(TTNN_INVALID,
-				    "program_config.per_core_N % program_config.out_subblock_w == "
-				    "0",
-				    "per_core_N must be divisible by out_subblock_w!");
+	TT_REQUIRE(grid.x <= full.x && grid.y <= full.y,
+		   grid.x > full.x ? "program_config.compute_with_storage_grid_size.x <= "
+				     "input_tensor_a.device()->compute_with_storage_grid_size().x"
+				   : "program_config.compute_with_storage_grid_size.y <= "
+				     "input_tensor_a.device()->compute_with_storage_grid_size().y",
+		   "Number of %s in matmul compute grid exceeds maximum device compute grid size!",
+		   grid.x > full.x ? "columns" : "rows");
+	TT_REQUIRE(config->m != 0, "program_config.per_core_M > 0",
+		   "per_core_M must be greater than 0!");
+	TT_REQUIRE(config->n != 0, "program_config.per_core_N > 0",
+		   "per_core_N must be greater than 0!");
+	TT_REQUIRE(config->m % config->sub_h == 0,
+		   "program_config.per_core_M % program_config.out_subblock_h == 0",
+		   "per_core_M must be divisible by out_subblock_h!");
+	TT_REQUIRE(config->n % config->sub_w == 0,
+		   "program_config.per_core_N % program_config.out_subblock_w == 0",
+		   "per_core_N must be divisible by out_subblock_w!");
 	return TTNN_OK;
 }
 
+/* Upstream's order: shards of a, then a caller's grid, then the shape alone. */
 tt_status tt_matmul_choose(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
-	if (sharded(matmul->a))
+	if (tt_tensor_is_sharded(matmul->a))
 		TT_TRY(choose_by_shards(out, matmul));
 	else if (matmul->has_grid)
 		TT_TRY(choose_on_grid(out, matmul));

@@ -6,6 +6,24 @@
 #define TT_OPS_MATMUL_MATMUL_CHECK_H
 
 #include "ops/matmul/matmul.h"
+#include "ops/movement/movement.h"
+#include "tensor/enums.h"
+
+/* Members as upstream's texts name them. */
+static inline const char *tt_layout_name(enum ttnn_memory_layout layout)
+{
+	return tt_enum_name(&tt_enum_memory_layout, layout);
+}
+
+static inline const char *tt_buffer_name(enum ttnn_buffer_type type)
+{
+	return tt_enum_name(&tt_enum_buffer_type, type);
+}
+
+static inline const char *tt_orientation_name(enum ttnn_orientation orientation)
+{
+	return tt_enum_name(&tt_enum_orientation, orientation);
+}
 
 /* ---- what several kinds ask ------------------------------------------------------------------------- */
 

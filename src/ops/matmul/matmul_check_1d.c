@@ -1,53 +1,37 @@
 /* matmul_check_1d.c: what program configs that send one operand to all cores refuse. */
 #include "ops/matmul/matmul_check.h"
 #include "tensor/core.h"
-#include "tensor/enums.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 
-static const char *layout_name(enum ttnn_memory_layout layout)
-{
-	return tt_enum_name(&tt_enum_memory_layout, layout);
-}
-
-static bool sharded(const struct tt_tensor *tensor)
-{
-	return tt_memory_config_is_sharded(&tensor->spec.memory);
-}
-
+/* gather_in0 passes shards of a round a ring of cores: all three are width sharded, and no bias. */
 static tt_status check_gather(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
 {
 	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
 
-	if (config->cast_a)
-		return tt_matmul_refuse(config,
-					"!(program_config.mcast_in0 && program_config.gather_in0)",
-					"Matmul1D does not support mcast_in0 and gather_in0 at the "
-					"same time.");
+	TT_CONFIG_REQUIRE(config, !config->cast_a,
+			  "!(program_config.mcast_in0 && program_config.gather_in0)",
+			  "Matmul1D does not support mcast_in0 and gather_in0 at the same time.");
 	TT_TRY(tt_matmul_check_layout(matmul, config, TTNN_WIDTH_SHARDED,
 				      "input A must be WIDTH_SHARDED for gather_in0"));
-	if (b->layout != TTNN_WIDTH_SHARDED &&
-	    !(b->layout == TTNN_INTERLEAVED && b->buffer == TTNN_DRAM))
-		return tt_matmul_refuse(
-			config,
-			"input_tensor_b.memory_config().memory_layout() == "
-			"TensorMemoryLayout::WIDTH_SHARDED",
-			"Input tensor B must be width sharded, DRAM interleaved, or a DRAM weight "
-			"fed via a global circular buffer when using gather_in0.");
-	if (!tt_memory_config_is_sharded(&matmul->memory))
-		return tt_matmul_refuse(config, "attributes.output_mem_config.is_sharded()",
-					"Output tensor must be sharded when using gather_in0.");
-	if (!matmul->memory.has_shard)
-		return tt_matmul_refuse(
-			config, "attributes.output_mem_config.shard_spec().has_value()",
-			"Output shard spec must be provided when using gather_in0.");
-	if (config->receivers != 1)
-		return tt_matmul_refuse(config, "program_config.num_global_cb_receivers == 1",
-					"Num global CB receivers must be 1 when global CB is not "
-					"provided.");
-	if (matmul->bias)
-		return tt_matmul_refuse(config, "!optional_bias.has_value()",
-					"Bias is not supported when using gather_in0.");
+	TT_CONFIG_REQUIRE(config,
+			  b->layout == TTNN_WIDTH_SHARDED ||
+				  (b->layout == TTNN_INTERLEAVED && b->buffer == TTNN_DRAM),
+			  "input_tensor_b.memory_config().memory_layout() == "
+			  "TensorMemoryLayout::WIDTH_SHARDED",
+			  "Input tensor B must be width sharded, DRAM interleaved, or a DRAM "
+			  "weight fed via a global circular buffer when using gather_in0.");
+	TT_CONFIG_REQUIRE(config, tt_memory_config_is_sharded(&matmul->memory),
+			  "attributes.output_mem_config.is_sharded()",
+			  "Output tensor must be sharded when using gather_in0.");
+	TT_CONFIG_REQUIRE(config, matmul->memory.has_shard,
+			  "attributes.output_mem_config.shard_spec().has_value()",
+			  "Output shard spec must be provided when using gather_in0.");
+	TT_CONFIG_REQUIRE(config, config->receivers == 1,
+			  "program_config.num_global_cb_receivers == 1",
+			  "Num global CB receivers must be 1 when global CB is not provided.");
+	TT_CONFIG_REQUIRE(config, !matmul->bias, "!optional_bias.has_value()",
+			  "Bias is not supported when using gather_in0.");
 	return TTNN_OK;
 }
 
@@ -59,6 +43,7 @@ static tt_status check_1d_fused(const struct tt_matmul_config *config)
 				"fuse_batch must be enabled when input A is sharded");
 }
 
+/* mcast_in0: every core has all rows of the result. */
 static tt_status check_1d_rows(const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config)
 {
@@ -70,6 +55,7 @@ static tt_status check_1d_rows(const struct tt_matmul *matmul,
 				config->m);
 }
 
+/* per_core_M is the height of a's shards in tiles. */
 static tt_status check_1d_shard_rows(const struct tt_matmul *matmul,
 				     const struct tt_matmul_config *config)
 {
@@ -83,6 +69,7 @@ static tt_status check_1d_shard_rows(const struct tt_matmul *matmul,
 				config->m, shard->height, matmul->a_tile.height);
 }
 
+/* mcast_in0 with a in width shards: each core sends its columns of a to the others. */
 static tt_status check_1d_wide_a(const struct tt_matmul *matmul,
 				 const struct tt_matmul_config *config)
 {
@@ -99,13 +86,13 @@ static tt_status check_1d_wide_a(const struct tt_matmul *matmul,
 	TT_TRY(check_1d_rows(matmul, config));
 	TT_TRY(check_1d_shard_rows(matmul, config));
 	TT_TRY(tt_matmul_check_depth(matmul, config));
-	if (!config->gather_a && (shard->width / matmul->a_tile.width) % config->k)
-		return tt_matmul_refuse(config,
-					"(shard_shape[1] / in0_tile.get_width()) % "
-					"program_config.in0_block_w == 0",
-					"shard_shape[1] (%u) / in0_tile width (%u) must be "
-					"divisible by in0_block_w (%u)",
-					shard->width, matmul->a_tile.width, config->k);
+	TT_CONFIG_REQUIRE(
+		config, config->gather_a || (shard->width / matmul->a_tile.width) % config->k == 0,
+		"(shard_shape[1] / in0_tile.get_width()) % program_config.in0_block_w "
+		"== 0",
+		"shard_shape[1] (%u) / in0_tile width (%u) must be divisible by "
+		"in0_block_w (%u)",
+		shard->width, matmul->a_tile.width, config->k);
 	return TTNN_OK;
 }
 
@@ -120,63 +107,58 @@ static bool one_line(const struct ttnn_memory_config *memory, bool row)
 	return row ? box.start.y == box.end.y : box.start.x == box.end.x;
 }
 
+/* b in L1 shards: every core has the columns it needs; a bias is cut alike. */
 static tt_status check_1d_wide_b(const struct tt_matmul *matmul,
 				 const struct tt_matmul_config *config)
 {
 	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
 	uint32_t width = b->shard.width / matmul->b_tile.width;
 
-	if (b->layout != TTNN_WIDTH_SHARDED)
-		return tt_matmul_refuse(config,
-					"input_tensor_b.memory_config().memory_layout() == "
-					"TensorMemoryLayout::WIDTH_SHARDED",
-					"input B in L1 must be WIDTH_SHARDED, got: "
-					"TensorMemoryLayout::%s",
-					layout_name(b->layout));
+	TT_CONFIG_REQUIRE(config, b->layout == TTNN_WIDTH_SHARDED,
+			  "input_tensor_b.memory_config().memory_layout() == "
+			  "TensorMemoryLayout::WIDTH_SHARDED",
+			  "input B in L1 must be WIDTH_SHARDED, got: TensorMemoryLayout::%s",
+			  tt_layout_name(b->layout));
 	TT_TRY(tt_matmul_need_shard(b));
-	if (config->n != width)
-		return tt_matmul_refuse(config,
-					"program_config.per_core_N == "
-					"(input_tensor_b.shard_spec().value().shape[1] / "
-					"in1_tile.get_width())",
-					"input B shard width in tiles (%u) must equal per_core_N "
-					"(%u)",
-					width, config->n);
+	TT_CONFIG_REQUIRE(config, config->n == width,
+			  "program_config.per_core_N == "
+			  "(input_tensor_b.shard_spec().value().shape[1] / in1_tile.get_width())",
+			  "input B shard width in tiles (%u) must equal per_core_N (%u)", width,
+			  config->n);
 	if (!matmul->bias)
 		return TTNN_OK;
 	TT_TRY(tt_matmul_need_shard(&matmul->bias->spec.memory));
-	if (b->shard.width != matmul->bias->spec.memory.shard.width)
-		return tt_matmul_refuse(config,
-					"input_tensor_b.shard_spec().value().shape[1] == "
-					"optional_bias.value().shard_spec().value().shape[1]",
-					"bias shard width (%u) must match input B shard width (%u)",
-					matmul->bias->spec.memory.shard.width, b->shard.width);
+	TT_CONFIG_REQUIRE(config, b->shard.width == matmul->bias->spec.memory.shard.width,
+			  "input_tensor_b.shard_spec().value().shape[1] == "
+			  "optional_bias.value().shard_spec().value().shape[1]",
+			  "bias shard width (%u) must match input B shard width (%u)",
+			  matmul->bias->spec.memory.shard.width, b->shard.width);
 	return TTNN_OK;
 }
 
+/* mcast_in0: the result is cut into columns, one block of them a core. */
 static tt_status check_1d_wide(const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config)
 {
 	const struct ttnn_memory_config *out = &matmul->memory;
 
-	if (sharded(matmul->a))
+	if (tt_tensor_is_sharded(matmul->a))
 		TT_TRY(check_1d_wide_a(matmul, config));
 	if (tt_memory_config_is_sharded(out)) {
-		if (out->layout != TTNN_WIDTH_SHARDED && !one_line(out, true))
-			return tt_matmul_refuse(config,
-						"is_width_sharded || is_block_sharded_1d_row",
-						"output memory layout must be WIDTH_SHARDED or "
-						"BLOCK_SHARDED on a 1-row grid, got: "
-						"TensorMemoryLayout::%s",
-						layout_name(out->layout));
+		TT_CONFIG_REQUIRE(config, out->layout == TTNN_WIDTH_SHARDED || one_line(out, true),
+				  "is_width_sharded || is_block_sharded_1d_row",
+				  "output memory layout must be WIDTH_SHARDED or BLOCK_SHARDED on "
+				  "a 1-row grid, got: TensorMemoryLayout::%s",
+				  tt_layout_name(out->layout));
 		TT_TRY(check_1d_rows(matmul, config));
 		TT_TRY(tt_matmul_check_rows(config));
 	}
-	if (matmul->b->spec.memory.buffer == TTNN_L1 && sharded(matmul->b))
+	if (matmul->b->spec.memory.buffer == TTNN_L1 && tt_tensor_is_sharded(matmul->b))
 		return check_1d_wide_b(matmul, config);
 	return TTNN_OK;
 }
 
+/* mcast_in1 with a in height shards: every core has the rows it needs, whole. */
 static tt_status check_1d_tall_a(const struct tt_matmul *matmul,
 				 const struct tt_matmul_config *config)
 {
@@ -191,50 +173,80 @@ static tt_status check_1d_tall_a(const struct tt_matmul *matmul,
 		TT_TRY(tt_matmul_check_match(matmul, config));
 	TT_TRY(tt_matmul_need_shard(a));
 	TT_TRY(tt_matmul_check_turn(matmul, config, "input A"));
-	if (blocks > ttnn_core_set_cores(a->shard.grid))
-		return tt_matmul_refuse(config,
-					"div_up(M, per_core_M) <= "
-					"input_tensor_a.shard_spec().value().grid.num_cores()",
-					"number of M blocks ceil(M/per_core_M)=%u must not exceed "
-					"input A shard grid cores (%zu)",
-					blocks, ttnn_core_set_cores(a->shard.grid));
+	TT_CONFIG_REQUIRE(config, blocks <= ttnn_core_set_cores(a->shard.grid),
+			  "div_up(M, per_core_M) <= "
+			  "input_tensor_a.shard_spec().value().grid.num_cores()",
+			  "number of M blocks ceil(M/per_core_M)=%u must not exceed input A shard "
+			  "grid cores (%zu)",
+			  blocks, ttnn_core_set_cores(a->shard.grid));
 	TT_TRY(check_1d_shard_rows(matmul, config));
 	TT_TRY(tt_matmul_check_depth(matmul, config));
-	if (matmul->k != a->shard.width / matmul->a_tile.width)
-		return tt_matmul_refuse(config, "K == (shard_shape[1] / in0_tile.get_width())",
-					"K (%u) must equal shard_shape[1] (%u) / in0_tile width "
-					"(%u)",
-					matmul->k, a->shard.width, matmul->a_tile.width);
+	TT_CONFIG_REQUIRE(config, matmul->k == a->shard.width / matmul->a_tile.width,
+			  "K == (shard_shape[1] / in0_tile.get_width())",
+			  "K (%u) must equal shard_shape[1] (%u) / in0_tile width (%u)", matmul->k,
+			  a->shard.width, matmul->a_tile.width);
 	return TTNN_OK;
 }
 
+/*
+ * mcast_in1: the result is cut into rows, and each core has all columns of it; b cannot be
+ * sharded.
+ */
 static tt_status check_1d_tall(const struct tt_matmul *matmul,
 			       const struct tt_matmul_config *config)
 {
 	const struct ttnn_memory_config *out = &matmul->memory;
 
-	if (sharded(matmul->a))
+	if (tt_tensor_is_sharded(matmul->a))
 		TT_TRY(check_1d_tall_a(matmul, config));
 	if (tt_memory_config_is_sharded(out)) {
-		if (out->layout != TTNN_HEIGHT_SHARDED && !one_line(out, false))
-			return tt_matmul_refuse(config,
-						"is_height_sharded || is_block_sharded_1d_column",
-						"output memory layout must be HEIGHT_SHARDED or "
-						"BLOCK_SHARDED on a 1-column grid, got: "
-						"TensorMemoryLayout::%s",
-						layout_name(out->layout));
-		if (matmul->n != config->n)
-			return tt_matmul_refuse(config, "N == per_core_N",
-						"N (%u) must equal per_core_N (%u)", matmul->n,
-						config->n);
+		TT_CONFIG_REQUIRE(config,
+				  out->layout == TTNN_HEIGHT_SHARDED || one_line(out, false),
+				  "is_height_sharded || is_block_sharded_1d_column",
+				  "output memory layout must be HEIGHT_SHARDED or BLOCK_SHARDED "
+				  "on a 1-column grid, got: TensorMemoryLayout::%s",
+				  tt_layout_name(out->layout));
+		TT_CONFIG_REQUIRE(config, matmul->n == config->n, "N == per_core_N",
+				  "N (%u) must equal per_core_N (%u)", matmul->n, config->n);
 		TT_TRY(tt_matmul_check_rows(config));
 	}
-	if (sharded(matmul->b))
-		return tt_matmul_refuse(config,
-					"input_tensor_b.memory_config().memory_layout() == "
-					"TensorMemoryLayout::INTERLEAVED",
-					"input B must be INTERLEAVED, got: TensorMemoryLayout::%s",
-					layout_name(matmul->b->spec.memory.layout));
+	TT_CONFIG_REQUIRE(config, !tt_tensor_is_sharded(matmul->b),
+			  "input_tensor_b.memory_config().memory_layout() == "
+			  "TensorMemoryLayout::INTERLEAVED",
+			  "input B must be INTERLEAVED, got: TensorMemoryLayout::%s",
+			  tt_layout_name(matmul->b->spec.memory.layout));
+	return TTNN_OK;
+}
+
+/* All cores of the config lie on the sub-device, which is a rectangle. */
+static tt_status check_sub_device(const struct tt_matmul *matmul,
+				  const struct tt_matmul_config *config)
+{
+	struct ttnn_core size = config->grid;
+	struct ttnn_core_range box, allowed;
+	size_t cores = ttnn_core_set_cores(matmul->sub_device);
+
+	TT_TRY(tt_core_set_box(&box, matmul->sub_device));
+	if (cores != (uint64_t)(box.end.x - box.start.x + 1) * (box.end.y - box.start.y + 1))
+		return tt_matmul_refuse(config, "sub_device_cores.num_cores() == bbox.size()",
+					"matmul_multicore_reuse_mcast_1d only supports rectangular "
+					"sub-device worker grids. Got %zu sub-device worker cores "
+					"(bounding box: [%u-%u - %u-%u])",
+					cores, box.start.x, box.start.y, box.end.x, box.end.y);
+	if (config->allowed) {
+		TT_TRY(tt_core_set_box(&allowed, config->allowed));
+		size = (struct ttnn_core){allowed.end.x - allowed.start.x + 1,
+					  allowed.end.y - allowed.start.y + 1};
+	}
+	if (size.x > box.end.x - box.start.x + 1 || size.y > box.end.y - box.start.y + 1)
+		return tt_matmul_refuse(
+			config,
+			"bbox.start_coord.x + grid_size_1d.x - 1 <= bbox.end_coord.x && "
+			"bbox.start_coord.y + grid_size_1d.y - 1 <= bbox.end_coord.y",
+			"matmul grid_size %u-%u anchored at sub-device start %u-%u extends past "
+			"the sub-device's worker bounding box [%u-%u - %u-%u]",
+			size.x, size.y, box.start.x, box.start.y, box.start.x, box.start.y,
+			box.end.x, box.end.y);
 	return TTNN_OK;
 }
 
@@ -242,6 +254,8 @@ tt_status tt_matmul_check_1d(const struct tt_matmul *matmul, const struct tt_mat
 {
 	if (config->gather_a)
 		TT_TRY(check_gather(matmul, config));
+	else if (matmul->sub_device)
+		TT_TRY(check_sub_device(matmul, config));
 	return config->cast_a || config->gather_a ? check_1d_wide(matmul, config)
 						  : check_1d_tall(matmul, config);
 }

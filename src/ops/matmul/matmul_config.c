@@ -40,39 +40,34 @@ static const struct row {
 #undef ROW
 };
 
+/* Fields that several have, one behind the other. */
+/* clang-format off */
+#define BLOCK_FIELDS                                                                               \
+	{.name = "compute_with_storage_grid_size"}, {.name = "in0_block_w"},                       \
+	{.name = "out_subblock_h"}, {.name = "out_subblock_w"}
+#define OUT_BLOCK_FIELDS {.name = "out_block_h"}, {.name = "out_block_w"}
+#define PER_CORE_FIELDS {.name = "per_core_M"}, {.name = "per_core_N"}
+/* clang-format on */
+
 static const struct tt_field multi_fields[] = {{.name = "allowed_worker_cores"}};
 static const struct tt_field reuse_fields[] = {
-	{.name = "compute_with_storage_grid_size"},
-	{.name = "in0_block_w"},
-	{.name = "out_subblock_h"},
-	{.name = "out_subblock_w"},
-	{.name = "per_core_M"},
-	{.name = "per_core_N"},
+	BLOCK_FIELDS,
+	PER_CORE_FIELDS,
 	{.name = "allowed_worker_cores"},
 };
 static const struct tt_field fields_2d[] = {
-	{.name = "compute_with_storage_grid_size"},
-	{.name = "in0_block_w"},
-	{.name = "out_subblock_h"},
-	{.name = "out_subblock_w"},
-	{.name = "out_block_h"},
-	{.name = "out_block_w"},
-	{.name = "per_core_M"},
-	{.name = "per_core_N"},
+	BLOCK_FIELDS,
+	OUT_BLOCK_FIELDS,
+	PER_CORE_FIELDS,
 	{.name = "transpose_mcast"},
 	{.name = "fused_activation"},
 	{.name = "fuse_batch"},
 	{.name = "allowed_worker_cores"},
 };
 static const struct tt_field fields_1d[] = {
-	{.name = "compute_with_storage_grid_size"},
-	{.name = "in0_block_w"},
-	{.name = "out_subblock_h"},
-	{.name = "out_subblock_w"},
-	{.name = "out_block_h"},
-	{.name = "out_block_w"},
-	{.name = "per_core_M"},
-	{.name = "per_core_N"},
+	BLOCK_FIELDS,
+	OUT_BLOCK_FIELDS,
+	PER_CORE_FIELDS,
 	{.name = "fuse_batch"},
 	{.name = "fused_activation"},
 	{.name = "mcast_in0"},
@@ -85,15 +80,13 @@ static const struct tt_field fields_1d[] = {
 };
 static const struct tt_field dram_fields[] = {
 	{.name = "in0_block_w"},
-	{.name = "per_core_M"},
-	{.name = "per_core_N"},
+	PER_CORE_FIELDS,
 	{.name = "fused_activation"},
 	{.name = "num_workers_per_dram_bank"},
 };
 static const struct tt_field batched_dram_fields[] = {
 	{.name = "in0_block_w"},
-	{.name = "per_core_M"},
-	{.name = "per_core_N"},
+	PER_CORE_FIELDS,
 	{.name = "fused_activation"},
 };
 
@@ -145,6 +138,7 @@ static const struct row *find_row(const char *name)
 	return NULL;
 }
 
+/* Each kind is a type of its own in Python; -1 for other objects. */
 static int kind_of(const struct ttnn_value *value)
 {
 	if (value->kind != TTNN_VALUE_OBJECT)
@@ -169,6 +163,10 @@ static struct ttnn_value *find_field(const struct tt_schema *schema, struct ttnn
 	return NULL;
 }
 
+/*
+ * Upstream's constructors: out_block_h and out_block_w default to per_core_M and per_core_N,
+ * hop_cores to none.
+ */
 void tt_matmul_config_complete(const struct tt_schema *schema, struct ttnn_value *fields)
 {
 	static const char *const pairs[][2] = {{"out_block_h", "per_core_M"},
@@ -186,6 +184,7 @@ void tt_matmul_config_complete(const struct tt_schema *schema, struct ttnn_value
 	}
 }
 
+/* A field of the object into its member of the struct; `row` says where and of what type. */
 static tt_status read_field(struct tt_matmul_config *out, const struct row *row,
 			    const struct ttnn_value *value)
 {
@@ -198,9 +197,8 @@ static tt_status read_field(struct tt_matmul_config *out, const struct row *row,
 			*(struct ttnn_core *)at = value->core;
 		break;
 	case SIZE:
-		if (!tt_value_integer(&number, value) || number < 0 || number > UINT32_MAX)
-			return tt_fail(TTNN_INVALID, "%s of a program config is no size",
-				       row->name);
+		TT_NEED(tt_value_integer(&number, value) && number >= 0 && number <= UINT32_MAX,
+			"%s of a program config is no size", row->name);
 		*(uint32_t *)at = (uint32_t)number;
 		break;
 	case FLAG:
@@ -217,6 +215,7 @@ static tt_status read_field(struct tt_matmul_config *out, const struct row *row,
 	return TTNN_OK;
 }
 
+/* Fields of other kinds stay zero. */
 tt_status tt_matmul_config_read(struct tt_matmul_config *out, const struct ttnn_value *value)
 {
 	int kind = kind_of(value);
@@ -231,6 +230,7 @@ tt_status tt_matmul_config_read(struct tt_matmul_config *out, const struct ttnn_
 	return TTNN_OK;
 }
 
+/* The way back, for attributes. */
 static struct ttnn_value field_value(const struct tt_matmul_config *config, const struct row *row)
 {
 	const void *at = (const char *)config + row->offset;
@@ -250,6 +250,7 @@ static struct ttnn_value field_value(const struct tt_matmul_config *config, cons
 	}
 }
 
+/* A struct as the object that upstream's attributes hold. */
 tt_status tt_matmul_config_value(struct ttnn_value *out, struct tt_arena *arena,
 				 const struct tt_matmul_config *config)
 {

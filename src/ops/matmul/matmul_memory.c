@@ -52,7 +52,7 @@ static bool in_shards(const struct tt_tensor *tensor)
 
 /* ---- sums on the way ---------------------------------------------------------------------------------- */
 
-static enum ttnn_dtype sum_dtype(const struct tt_matmul *matmul, uint64_t steps)
+enum ttnn_dtype tt_matmul_sums(const struct tt_matmul *matmul, uint64_t steps)
 {
 	if (matmul->fp32)
 		return TTNN_FLOAT32;
@@ -61,11 +61,12 @@ static enum ttnn_dtype sum_dtype(const struct tt_matmul *matmul, uint64_t steps)
 
 static enum ttnn_dtype sums_of(const struct tt_matmul_plan *plan)
 {
-	return sum_dtype(&plan->matmul, plan->config.k ? plan->matmul.k / plan->config.k : 1);
+	return tt_matmul_sums(&plan->matmul, plan->config.k ? plan->matmul.k / plan->config.k : 1);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
+/* A part without tiles or cores is no buffer. */
 static tt_status add(struct tt_plan *plan, const struct part *part, uint64_t page)
 {
 	if (!part->tiles || !part->cores || !ttnn_core_set_cores(part->cores))
@@ -90,6 +91,7 @@ static uint64_t page_of(const struct tt_launch *launch, const struct tt_tensor *
 	return local ? bytes : aligned(launch, bytes);
 }
 
+/* Buffers in the order in which upstream makes them: addresses follow from it. */
 static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 			 const struct keep *keep)
 {
@@ -116,6 +118,11 @@ static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 
 /* ---- the sizes that all kinds with blocks share --------------------------------------------------------------- */
 
+/*
+ * Blocks of both operands are kept twice where more than one comes, so that one is read while the
+ * other is used. A sharded result is its own buffer; sums then need one of their own if a core has
+ * several blocks.
+ */
 static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
 			struct tt_tensor *output, const ttnn_core_set *working)
 {
@@ -141,26 +148,19 @@ static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
 	keep->bias = (struct part){config->block_w, working, NULL};
 }
 
-/* Where the cores of a config begin. */
-static tt_status first_core(struct ttnn_core *out, const struct tt_matmul_config *config)
+/* Where the cores of a product begin: a sub-device decides, else its config. */
+static tt_status first_core(struct ttnn_core *out, const struct tt_matmul_plan *plan)
 {
+	const ttnn_core_set *cores =
+		plan->matmul.sub_device ? plan->matmul.sub_device : plan->config.allowed;
 	struct ttnn_core_range box;
 
 	*out = (struct ttnn_core){0, 0};
-	if (!config->allowed)
+	if (!cores)
 		return TTNN_OK;
-	TT_TRY(tt_core_set_box(&box, config->allowed));
+	TT_TRY(tt_core_set_box(&box, cores));
 	*out = box.start;
 	return TTNN_OK;
-}
-
-static tt_status rectangle(const ttnn_core_set **out, struct ttnn_core start, uint64_t width,
-			   uint64_t height)
-{
-	struct ttnn_core_range range = {
-		start, {start.x + (uint32_t)width - 1, start.y + (uint32_t)height - 1}};
-
-	return ttnn_core_set_make(out, &range, 1);
 }
 
 /* ---- 2-D ---------------------------------------------------------------------------------------------------- */
@@ -181,6 +181,7 @@ static tt_status idle_2d(struct keep *keep, const struct tt_matmul_plan *plan,
 	return TTNN_OK;
 }
 
+/* The cores that have a block, as a rectangle; and those that only pass on their shard of a. */
 static tt_status memory_2d(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -193,9 +194,14 @@ static tt_status memory_2d(struct tt_plan *out, const struct tt_launch *launch)
 	struct ttnn_core start;
 	struct keep keep = {0};
 
-	TT_TRY(first_core(&start, config));
-	TT_TRY(config->transpose_cast ? rectangle(&working, start, rows, cols)
-				      : rectangle(&working, start, cols, rows));
+	TT_TRY(first_core(&start, plan));
+	TT_TRY(config->transpose_cast ? tt_matmul_rectangle(&working, start, rows, cols)
+				      : tt_matmul_rectangle(&working, start, cols, rows));
+	TT_REQUIRE(!plan->matmul.sub_device ||
+			   tt_core_set_includes(plan->matmul.sub_device, working),
+		   "num_intersections == num_cores",
+		   "Kernel group cores do not match sub device cores for programmable core type "
+		   "TENSIX");
 	keep_blocks(&keep, plan, launch->outputs[0], working);
 	if (a->layout == TTNN_BLOCK_SHARDED && a->has_shard)
 		TT_TRY(idle_2d(&keep, plan, working));
@@ -208,14 +214,15 @@ static tt_status memory_2d(struct tt_plan *out, const struct tt_launch *launch)
 
 /* ---- 1-D ------------------------------------------------------------------------------------------------------ */
 
-static tt_status line_of_cores(const ttnn_core_set **out, const struct tt_matmul_config *config,
+/* The first cores of the config's grid, row by row. */
+static tt_status line_of_cores(const ttnn_core_set **out, const struct tt_matmul_plan *plan,
 			       uint64_t count)
 {
 	const ttnn_core_set *grid;
 	struct ttnn_core start;
 
-	TT_TRY(first_core(&start, config));
-	TT_TRY(rectangle(&grid, start, config->grid.x, config->grid.y));
+	TT_TRY(first_core(&start, plan));
+	TT_TRY(tt_matmul_rectangle(&grid, start, plan->config.grid.x, plan->config.grid.y));
 	return tt_split_cores_in(out, grid, start, count, TTNN_ORIENT_ROW_MAJOR);
 }
 
@@ -229,13 +236,13 @@ static tt_status memory_cast_a(struct tt_plan *out, const struct tt_launch *laun
 	uint64_t count = tt_div_up(matmul->n, config->n);
 	struct keep keep = {0};
 
-	TT_TRY(line_of_cores(&working, config, count));
+	TT_TRY(line_of_cores(&working, plan, count));
 	keep_blocks(&keep, plan, launch->outputs[0], working);
 	if (in_shards(matmul->a)) {
 		const struct ttnn_shard_spec *shard = &matmul->a->spec.memory.shard;
 		size_t holders = ttnn_core_set_cores(shard->grid);
 
-		TT_TRY(line_of_cores(&all, config, holders > count ? holders : count));
+		TT_TRY(line_of_cores(&all, plan, holders > count ? holders : count));
 		TT_TRY(tt_core_set_subtract(&idle, all, working));
 		keep.in0_idle = (struct part){keep.in0.tiles, idle, NULL};
 		keep.shard =
@@ -263,7 +270,7 @@ static tt_status memory_cast_b(struct tt_plan *out, const struct tt_launch *laun
 	const ttnn_core_set *working;
 	struct keep keep = {0};
 
-	TT_TRY(line_of_cores(&working, config, rows));
+	TT_TRY(line_of_cores(&working, plan, rows));
 	keep_blocks(&keep, plan, launch->outputs[0], working);
 	if (in_shards(matmul->a)) {
 		keep.in0.tiles = whole;
@@ -304,6 +311,7 @@ static tt_status cores_of_blocks(const ttnn_core_set **out, const struct tt_laun
 	return TTNN_OK;
 }
 
+/* Double blocks of one matrix at a time; shards are buffers as they are. */
 static tt_status memory_reuse(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -371,6 +379,7 @@ static tt_status dram_cores(const ttnn_core_set **out, const struct tt_launch *l
 	return ttnn_core_set_make(out, &box, 1);
 }
 
+/* Weights are kept three steps deep, a two. Several workers of a bank share its width. */
 static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -405,42 +414,35 @@ static tt_status check_holders(const struct tt_launch *launch, const struct tt_t
 	if (!in_shards(tensor))
 		return TTNN_OK;
 	grid = tensor->spec.memory.shard.grid;
-	if (ttnn_core_set_cores(grid) != banks)
-		return tt_fail_cond(TTNN_INVALID,
-				    input ? "input_storage_cores_ordered.size() == num_workers"
-					  : "output_storage_cores_ordered.size() == num_workers",
-				    "%s storage cores (%zu) must match number of workers/DRAM "
-				    "banks (%u)",
-				    what, ttnn_core_set_cores(grid), banks);
+	TT_REQUIRE(ttnn_core_set_cores(grid) == banks,
+		   input ? "input_storage_cores_ordered.size() == num_workers"
+			 : "output_storage_cores_ordered.size() == num_workers",
+		   "%s storage cores (%zu) must match number of workers/DRAM banks (%u)", what,
+		   ttnn_core_set_cores(grid), banks);
 	TT_TRY(bank_readers(readers, launch));
 	for (uint32_t i = 0; i < banks; i++) {
 		struct ttnn_core core =
 			tt_core_set_at(grid, i, tensor->spec.memory.shard.orientation);
 
-		if (core.x != readers[i].x || core.y != readers[i].y)
-			return tt_fail_cond(TTNN_INVALID,
-					    input ? "input_storage_cores_ordered[i] == "
-						    "all_worker_cores_ordered[i]"
-						  : "output_storage_cores_ordered[i] == "
-						    "all_worker_cores_ordered[i]",
-					    "%s storage core ordering mismatch at index %u", what,
-					    i);
+		TT_REQUIRE(core.x == readers[i].x && core.y == readers[i].y,
+			   input ? "input_storage_cores_ordered[i] == all_worker_cores_ordered[i]"
+				 : "output_storage_cores_ordered[i] == all_worker_cores_ordered[i]",
+			   "%s storage core ordering mismatch at index %u", what, i);
 	}
 	return TTNN_OK;
 }
 
+/* Factory's own refusal: a core has whole matrices. */
 static tt_status check_matrices(const struct tt_matmul_plan *plan)
 {
 	const struct tt_matmul_config *config = &plan->config;
 
-	if (config->m != plan->matmul.m)
-		return tt_fail_cond(TTNN_INVALID, "per_core_M == M",
-				    "For batch sharding, per_core_M (%u) must equal M (%u)",
-				    config->m, plan->matmul.m);
-	if (config->n != plan->matmul.n)
-		return tt_fail_cond(TTNN_INVALID, "per_core_N == N",
-				    "For batch sharding, per_core_N (%u) must equal N (%u)",
-				    config->n, plan->matmul.n);
+	TT_REQUIRE(config->m == plan->matmul.m, "per_core_M == M",
+		   "For batch sharding, per_core_M (%u) must equal M (%u)", config->m,
+		   plan->matmul.m);
+	TT_REQUIRE(config->n == plan->matmul.n, "per_core_N == N",
+		   "For batch sharding, per_core_N (%u) must equal N (%u)", config->n,
+		   plan->matmul.n);
 	return TTNN_OK;
 }
 
@@ -469,6 +471,7 @@ static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch
 
 /* ---- shards of a that go round -------------------------------------------------------------------------------------- */
 
+/* This factory still has circular buffers with fixed numbers. */
 static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct part *part,
 			      uint64_t page)
 {
@@ -490,7 +493,7 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 	uint64_t width = a->width / matmul->a_tile.width,
 		 page_a = tile_bytes(matmul->a->spec.dtype, &matmul->a->spec.tile);
 	uint64_t page_b = tile_bytes(matmul->b->spec.dtype, &matmul->b->spec.tile);
-	enum ttnn_dtype sums = sum_dtype(matmul, ttnn_core_set_cores(cores));
+	enum ttnn_dtype sums = tt_matmul_sums(matmul, ttnn_core_set_cores(cores));
 	struct part shard = {plan->config.m * width, cores, matmul->a};
 	struct part others = {shard.tiles * (ttnn_core_set_cores(cores) - 1), cores, NULL};
 	struct part weights = {2 * plan->config.n * width, cores, NULL};
@@ -513,6 +516,7 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 
 /* ---- any tile on any core ----------------------------------------------------------------------------------------------- */
 
+/* One tile of the result at a time, two of each operand. */
 static tt_status memory_multi(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -529,6 +533,7 @@ static tt_status memory_multi(struct tt_plan *out, const struct tt_launch *launc
 	return add_all(out, launch, &keep);
 }
 
+/* The factory of each kind of config. */
 tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_config *config = &plan_of(launch)->config;

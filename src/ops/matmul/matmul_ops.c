@@ -25,21 +25,16 @@ struct request {
 	struct ttnn_tile tile;
 	struct tt_matmul_config config;
 	struct ttnn_core grid;
-	struct ttnn_value activation;
+	struct ttnn_value activation, sub_device_id;
 	const struct ttnn_value *compute;
 };
-
-static bool sharded(const struct tt_tensor *tensor)
-{
-	return tt_memory_config_is_sharded(&tensor->spec.memory);
-}
 
 /* ---- reading the call ------------------------------------------------------------------------------- */
 
 /* Data that arrives from elsewhere while a product runs: nothing here sends it. */
 static tt_status refuse_senders(const struct tt_call *call)
 {
-	static const char *const names[] = {"global_cb", "sub_device_id", "in0_column_offset"};
+	static const char *const names[] = {"global_cb", "in0_column_offset"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (tt_value_given(tt_call_arg(call, names[i])))
@@ -51,6 +46,7 @@ static tt_status refuse_senders(const struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* The arguments that matmul, linear and addmm share. */
 static tt_status read_request(struct request *out, struct tt_call *call)
 {
 	const struct ttnn_value *config = tt_call_arg(call, "program_config");
@@ -68,6 +64,7 @@ static tt_status read_request(struct request *out, struct tt_call *call)
 		.has_config = tt_value_given(config),
 		.has_grid = grid->kind == TTNN_VALUE_CORE,
 		.activation = ttnn_v_none(),
+		.sub_device_id = *tt_call_arg(call, "sub_device_id"),
 		.compute = tt_call_arg(call, "compute_kernel_config"),
 	};
 	if (memory)
@@ -82,6 +79,10 @@ static tt_status read_request(struct request *out, struct tt_call *call)
 	return tt_activation_of(&out->activation, call->arena, tt_call_arg(call, "activation"));
 }
 
+/*
+ * A fused activation needs a core grid: without one upstream runs it as a program behind the
+ * product.
+ */
 static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 			  const struct request *request)
 {
@@ -100,6 +101,7 @@ static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 		.activation = request->has_grid ? request->activation : ttnn_v_none(),
 		.batched = tt_matmul_batch(&request->b->spec.shape) > 1,
 		.untilize = request->has_config && request->config.untilize,
+		.sub_device_id = request->sub_device_id,
 	};
 	return tt_matmul_complete(out, request->has_config ? &request->config : NULL,
 				  request->has_dtype ? &request->dtype : NULL,
@@ -108,6 +110,7 @@ static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
+/* Refusals that come before anything runs. */
 static tt_status check(const struct request *request)
 {
 	const struct ttnn_shape *a = &request->a->spec.shape, *b = &request->b->spec.shape;
@@ -117,18 +120,19 @@ static tt_status check(const struct request *request)
 				      "ttnn.matmul: Both arguments to matmul need to be at least "
 				      "1D, but got shapes %s and %s",
 				      a, b);
-	if ((sharded(request->a) || sharded(request->b)) && tt_value_given(&request->activation))
-		return tt_fail_cond(
-			TTNN_INVALID, "!parameters.user_fused_activation.has_value()",
-			"Sharded matmul run with UnaryOpType::%s activation: this should be placed "
-			"in the program config's fused_activation field",
-			tt_enum_name(request->activation.items[0].enumeration,
-				     request->activation.items[0].integer));
+	TT_REQUIRE((!tt_tensor_is_sharded(request->a) && !tt_tensor_is_sharded(request->b)) ||
+			   !tt_value_given(&request->activation),
+		   "!parameters.user_fused_activation.has_value()",
+		   "Sharded matmul run with UnaryOpType::%s activation: this should be placed in "
+		   "the program config's fused_activation field",
+		   tt_enum_name(request->activation.items[0].enumeration,
+				request->activation.items[0].integer));
 	return TTNN_OK;
 }
 
 /* ---- the bias ------------------------------------------------------------------------------------------- */
 
+/* Whether operands and result are interleaved in DRAM: there the program takes the bias itself. */
 static bool all_in_dram(const struct tt_matmul *matmul)
 {
 	const struct ttnn_memory_config *const places[] = {
@@ -140,6 +144,17 @@ static bool all_in_dram(const struct tt_matmul *matmul)
 	return true;
 }
 
+/* Where a block of a core is a whole matrix, a bias as large as it is added in the program. */
+static bool whole_block_bias(const struct tt_matmul *matmul, const struct request *request)
+{
+	const struct ttnn_shape *bias = &request->bias->spec.shape;
+
+	return !matmul->transpose_a && !matmul->transpose_b && tt_matmul_batch(bias) == 1 &&
+	       matmul->n == request->config.n && request->config.m >= matmul->m &&
+	       tt_shape_last(bias, 2) == matmul->m * matmul->a_tile.height &&
+	       tt_shape_last(bias, 1) == matmul->n * matmul->b_tile.width;
+}
+
 /* Whether the bias is added behind the program, not in it. */
 static bool bias_apart(const struct tt_matmul *matmul, const struct request *request)
 {
@@ -147,12 +162,13 @@ static bool bias_apart(const struct tt_matmul *matmul, const struct request *req
 	uint32_t height = tt_shape_last(&bias->padded, 2);
 	bool reuse = request->has_config && request->config.kind == TT_MATMUL_REUSE;
 
+	if (reuse && whole_block_bias(matmul, request))
+		return false;
+	if (reuse && tt_shape_last(&bias->shape, 2) == 1)
+		return true;
 	if (matmul->batched || tt_matmul_batch(&bias->shape) > 1 ||
 	    tt_shape_last(&bias->shape, 1) < tt_shape_last(&matmul->b_shape, 1))
 		return true;
-	if (reuse)
-		return tt_shape_last(&bias->shape, 2) == 1 ||
-		       height != matmul->m * matmul->a_tile.height;
 	if (height != matmul->a_tile.height)
 		return true;
 	if (request->has_config)
@@ -161,7 +177,7 @@ static bool bias_apart(const struct tt_matmul *matmul, const struct request *req
 		return false;
 	if (matmul->memory.buffer != TTNN_DRAM)
 		return true;
-	return !sharded(matmul->a) && !all_in_dram(matmul);
+	return !tt_tensor_is_sharded(matmul->a) && !all_in_dram(matmul);
 }
 
 /* ---- behind the program ----------------------------------------------------------------------------------- */
@@ -173,6 +189,7 @@ static void replace(struct tt_tensor **tensor, struct tt_tensor *with, struct tt
 	*tensor = tt_call_own(call, with);
 }
 
+/* Replaces a tensor by itself under another shape. */
 static tt_status reshape(struct tt_tensor **tensor, struct tt_call *call,
 			 const struct ttnn_shape *shape)
 {
@@ -184,6 +201,7 @@ static tt_status reshape(struct tt_tensor **tensor, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/* A bias that the program does not take is added behind it. */
 static tt_status add_bias(struct tt_tensor **tensor, struct tt_call *call,
 			  const struct request *request)
 {
@@ -209,10 +227,8 @@ static tt_status with_bias(struct ttnn_shape *shape, const struct ttnn_shape *bi
 	for (uint32_t back = 1; back <= rank; back++) {
 		uint32_t a = tt_shape_last(shape, back), b = tt_shape_last(bias, back);
 
-		if (a != b && a != 1 && b != 1)
-			return tt_fail_cond(TTNN_INVALID,
-					    "dim_a == dim_b || dim_a == 1 || dim_b == 1",
-					    "Broadcast error: Invalid dimension");
+		TT_REQUIRE(a == b || a == 1 || b == 1, "dim_a == dim_b || dim_a == 1 || dim_b == 1",
+			   "Broadcast error: Invalid dimension");
 		out.dim[rank - back] = a > b ? a : b;
 	}
 	*shape = out;
@@ -246,14 +262,14 @@ static tt_status final_shape(struct tt_tensor **tensor, struct tt_call *call,
 	if (request->output) {
 		TT_TRY(ttnn_shape_volume(&wanted, &shape));
 		TT_TRY(ttnn_shape_volume(&current, &request->output->spec.shape));
-		if (wanted != current)
-			return tt_fail_cond(TTNN_INVALID, "desired_vol == current_vol",
-					    "Invalid optional output tensor");
+		TT_REQUIRE(wanted == current, "desired_vol == current_vol",
+			   "Invalid optional output tensor");
 		shape = request->output->spec.shape;
 	}
 	return reshape(tensor, call, &shape);
 }
 
+/* An activation that is not fused is a unary program behind the product. */
 static tt_status activate(struct tt_tensor **tensor, struct tt_call *call,
 			  const struct request *request)
 {
@@ -271,6 +287,10 @@ static tt_status activate(struct tt_tensor **tensor, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/*
+ * What comes behind the program, in upstream's order: a vector's shape, the bias, the final shape,
+ * the activation.
+ */
 static tt_status finish(struct tt_tensor **tensor, struct tt_call *call,
 			const struct request *request, bool apart)
 {
@@ -311,6 +331,7 @@ static tt_status multiply_nothing(struct tt_tensor **out, struct tt_call *call,
 	return request->bias ? add_bias(out, call, request) : TTNN_OK;
 }
 
+/* Replaces a tensor by its transpose, in the same memory. */
 static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call)
 {
 	const struct ttnn_arg args[] = {
@@ -358,6 +379,7 @@ static tt_status adjust(struct tt_matmul *matmul, struct tt_call *call,
 	return complete(matmul, call, &adjusted);
 }
 
+/* Everything that matmul and linear do between their arguments and their result. */
 static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 			  const struct request *request)
 {
@@ -392,6 +414,7 @@ static tt_status give(struct tt_call *call, struct tt_tensor *out)
 	return TTNN_OK;
 }
 
+/* ttnn.linear is the same operation with a bias. */
 static tt_status expand_matmul(struct tt_call *call)
 {
 	struct request request;
@@ -424,6 +447,7 @@ static bool addmm_takes(const struct tt_tensor *tensor)
 	return dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32 || dtype == TTNN_BFLOAT8_B;
 }
 
+/* Upstream's condition repeats the variable's name for each type it takes. */
 static tt_status refuse_type(const char *variable, const char *name)
 {
 	char condition[160];
@@ -437,24 +461,23 @@ static tt_status refuse_type(const char *variable, const char *name)
 			    name);
 }
 
+/*
+ * alpha = 0 would leave nothing of the product; upstream refuses it rather than skip the product.
+ */
 static tt_status check_addmm(const struct request *request, const struct tt_tensor *input,
 			     double alpha, double beta)
 {
 	const struct ttnn_shape *shape = &input->spec.shape;
 
-	if (request->has_tile)
-		return tt_fail_cond(TTNN_INVALID, "!output_tile.has_value()",
-				    "output_tile must not be provided");
-	if (alpha == 0)
-		return tt_fail_cond(TTNN_INVALID, "alpha != 0.0", "alpha parameter cannot be 0");
+	TT_REQUIRE(!request->has_tile, "!output_tile.has_value()",
+		   "output_tile must not be provided");
+	TT_REQUIRE(alpha != 0, "alpha != 0.0", "alpha parameter cannot be 0");
 	if (beta != 0) {
-		if (shape->rank < 2 || shape->dim[0] != request->a->spec.shape.dim[0] ||
-		    shape->dim[1] != request->b->spec.shape.dim[1])
-			return tt_fail_cond(TTNN_INVALID,
-					    "input_shape[0] == mat1_shape[0] && input_shape[1] == "
-					    "mat2_shape[1]",
-					    "input_tensor must have shape matching one of result "
-					    "of mat1_tensor @ mat2_tensor");
+		TT_REQUIRE(shape->rank >= 2 && shape->dim[0] == request->a->spec.shape.dim[0] &&
+				   shape->dim[1] == request->b->spec.shape.dim[1],
+			   "input_shape[0] == mat1_shape[0] && input_shape[1] == mat2_shape[1]",
+			   "input_tensor must have shape matching one of result of mat1_tensor @ "
+			   "mat2_tensor");
 		if (!addmm_takes(input))
 			return refuse_type("idtype", "input_tensor");
 	}
@@ -463,6 +486,7 @@ static tt_status check_addmm(const struct request *request, const struct tt_tens
 	return addmm_takes(request->b) ? TTNN_OK : refuse_type("m2type", "mat2_tensor");
 }
 
+/* The input times beta, as its own multiply. */
 static tt_status scale(struct tt_tensor **tensor, struct tt_call *call,
 		       const struct request *request, double factor)
 {
@@ -477,6 +501,10 @@ static tt_status scale(struct tt_tensor **tensor, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/*
+ * beta × input + alpha × (mat1 × mat2): scaled and added in place behind the product, and only
+ * where the factor is not 1.
+ */
 static tt_status expand_addmm(struct tt_call *call)
 {
 	struct tt_tensor *input = tt_call_tensor(call, "input_tensor"), *out;

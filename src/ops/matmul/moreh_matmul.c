@@ -54,6 +54,7 @@ static tt_status moreh_matmul_infer(struct tt_launch *launch)
 	return tt_infer_one(launch, &shape, launch->inputs[A]->spec.dtype, TTNN_TILE);
 }
 
+/* Only bfloat16; the depth is counted after transposition. */
 static tt_status moreh_matmul_validate(struct tt_launch *launch)
 {
 	static const char *const names[] = {"input", "other"};
@@ -74,6 +75,10 @@ static tt_status moreh_matmul_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Tiles of the result are given out column by column; each is summed over K one pair of tiles at a
+ * time.
+ */
 static tt_status moreh_matmul_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool fp32 = tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
@@ -97,6 +102,7 @@ static tt_status moreh_matmul_memory(struct tt_plan *plan, const struct tt_launc
 		       TT_DFB_ROW(16, "out0", .pages = 2, .page = tile));
 }
 
+/* Transpositions are flags of the job: no tensor is transposed. */
 static tt_status moreh_matmul_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->matmul(
@@ -138,17 +144,18 @@ static bool is_row(const struct tt_tensor *tensor)
 	return tt_shape_rows(&rows, &tensor->spec.shape) == TTNN_OK && rows == 1;
 }
 
+/* The result is one number in a tile of its own: a's shape with a last extent of 1. */
 static tt_status moreh_dot_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[A]->spec;
 	struct ttnn_shape shape = a->shape;
 
-	if (!shape.rank)
-		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. 3 not in [-4, 0)");
+	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
 	shape.dim[shape.rank - 1] = 1;
 	return tt_infer_one(launch, &shape, a->dtype, TTNN_TILE);
 }
 
+/* Both operands are one row. */
 static tt_status moreh_dot_validate(struct tt_launch *launch)
 {
 	static const char *const rows[] = {"is_1d_tensor(input_a)", "is_1d_tensor(input_b)"};
@@ -163,6 +170,7 @@ static tt_status moreh_dot_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* One core does all of it; the scaler is the tile of ones that sums a row. */
 static tt_status moreh_dot_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t tile = tt_tile_bytes_of(launch->inputs[A]->spec.dtype);
@@ -177,6 +185,7 @@ static tt_status moreh_dot_memory(struct tt_plan *plan, const struct tt_launch *
 		       TT_DFB_ROW(25, "im1", .pages = 1, .page = tile));
 }
 
+/* A row times a row, transposed: one number. */
 static tt_status moreh_dot_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->matmul(&(struct tt_matmul_job){.out = launch->outputs[0],
@@ -200,6 +209,7 @@ static const struct tt_prog dot_program = {
 
 /* ---- the operations ------------------------------------------------------------------------------ */
 
+/* Two vectors take this program also when matmul was asked for. */
 static tt_status launch_dot(struct tt_call *call, struct tt_tensor *a, struct tt_tensor *b)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};

@@ -7,6 +7,10 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 
+/*
+ * At least two dimensions, the last two rounded up to 32: what a tiled tensor of this shape is
+ * padded to.
+ */
 struct ttnn_shape tt_shape_in_tiles(const struct ttnn_shape *shape)
 {
 	struct ttnn_shape out = *shape;
@@ -21,6 +25,7 @@ struct ttnn_shape tt_shape_in_tiles(const struct ttnn_shape *shape)
 	return out;
 }
 
+/* Both shapes are in the text. */
 static tt_status fail_width(const struct ttnn_tensor_spec *old, const struct ttnn_shape *shape)
 {
 	struct tt_str texts[2] = {{0}};
@@ -30,9 +35,9 @@ static tt_status fail_width(const struct ttnn_tensor_spec *old, const struct ttn
 	tt_fail_cond(TTNN_INVALID,
 		     "!input_memory_config.is_sharded() || !changing_last_dim || "
 		     "input_memory_config.shard_spec()->shape[1] == tensor.padded_shape()[-1]",
-		     "Changing the last dimension of a sharded tensor is not supported unless the "
-		     "shard width matches the input last dimension. Input shape: Shape(%s), New "
-		     "shape: Shape(%s), Shard width: %" PRIu32,
+		     "Changing the last dimension of a sharded tensor is not supported unless "
+		     "the shard width matches the input last dimension. Input shape: Shape(%s), "
+		     "New shape: Shape(%s), Shard width: %u",
 		     tt_str_text(&texts[0]), tt_str_text(&texts[1]), old->memory.shard.width);
 	tt_str_deinit(&texts[0]);
 	tt_str_deinit(&texts[1]);
@@ -70,6 +75,10 @@ static tt_status view_memory(struct ttnn_memory_config *out, const struct ttnn_t
 	return ttnn_memory_config_sharded(out, old->memory.layout, old->memory.buffer, &shard);
 }
 
+/*
+ * A tensor on the same buffer. Its spec may be smaller than the buffer, never larger; upstream's
+ * two texts depend on whether pages divide it.
+ */
 static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 			   const struct ttnn_shape *shape, const struct ttnn_shape *padded)
 {
@@ -85,21 +94,18 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 	spec.memory.created_with_nd_shard =
 		old->memory.created_with_nd_shard && spec.memory.has_nd_shard &&
 		(!old->memory.has_shard || ttnn_shape_equal(shape, &old->shape));
-	if (spec.bytes > old->bytes && old->bytes % spec.page_bytes == 0)
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"mesh_buffer_->size() >= spec_.compute_packed_buffer_size_bytes()",
-			"MeshBuffer must be large enough to hold the tensor.");
-	if (spec.bytes > old->bytes)
-		return tt_fail_cond(TTNN_INVALID, "size % page_size == 0",
-				    "For valid non-interleaved buffers page size %" PRIu64
-				    " must equal buffer size %" PRIu64
-				    ". For interleaved-buffers, buffer size should be divisible by "
-				    "the page size",
-				    spec.page_bytes, old->bytes);
+	TT_REQUIRE(spec.bytes <= old->bytes || old->bytes % spec.page_bytes != 0,
+		   "mesh_buffer_->size() >= spec_.compute_packed_buffer_size_bytes()",
+		   "MeshBuffer must be large enough to hold the tensor.");
+	TT_REQUIRE(spec.bytes <= old->bytes, "size % page_size == 0",
+		   "For valid non-interleaved buffers page size %" PRIu64
+		   " must equal buffer size %" PRIu64
+		   ". For interleaved-buffers, buffer size should be divisible by the page size",
+		   spec.page_bytes, old->bytes);
 	return tt_tensor_share(out, in, &spec);
 }
 
+/* Recorded as Tensor::reshape: no program runs. */
 tt_status tt_call_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		       const struct ttnn_shape *shape, const struct ttnn_shape *padded)
 {
@@ -112,6 +118,10 @@ tt_status tt_call_view(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	return status;
 }
 
+/*
+ * The padded shape follows from the shape; what is recorded has the shape twice, as upstream's
+ * call does.
+ */
 tt_status tt_call_view_to(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			  const struct ttnn_shape *shape)
 {
@@ -126,6 +136,10 @@ tt_status tt_call_view_to(struct tt_tensor **out, struct tt_call *call, struct t
 	return status;
 }
 
+/*
+ * ttnn's PerformView: nothing for the same shapes, a shape of tiles where the last two dimensions
+ * are not whole ones.
+ */
 tt_status tt_call_perform_view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			       const struct ttnn_shape *shape, const struct ttnn_shape *padded)
 {

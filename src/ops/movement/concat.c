@@ -4,7 +4,6 @@
  */
 #include "ops/movement/concat.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "device/device.h"
@@ -132,6 +131,10 @@ static tt_status join_shards_apart(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_to_memory(out, call, together, args->memory);
 }
 
+/*
+ * Shards in L1 that are cut alike are joined where they lie. Others go page by page; rows cut
+ * across, through DRAM.
+ */
 static tt_status join_shards(struct tt_tensor **out, struct tt_call *call,
 			     const struct tt_concat_args *args)
 {
@@ -144,9 +147,8 @@ static tt_status join_shards(struct tt_tensor **out, struct tt_call *call,
 	struct tt_concat_args plain = *args;
 
 	TT_REQUIRE(in_place || args->groups == 1, "!routes_to_generic_factory || groups == 1",
-		   "Groups > 1 is not supported for DRAM-sharded concat (groups=%" PRIu32
-		   " was provided). Move the inputs and output to L1 sharding, or unshard them "
-		   "first.",
+		   "Groups > 1 is not supported for DRAM-sharded concat (groups=%u was "
+		   "provided). Move the inputs and output to L1 sharding, or unshard them first.",
 		   args->groups);
 	if (!in_place && !whole_rows)
 		return join_moved(out, call, args, to_dram);
@@ -156,6 +158,7 @@ static tt_status join_shards(struct tt_tensor **out, struct tt_call *call,
 	return join_shards_apart(out, call, args);
 }
 
+/* Rows joined along their width must end at aligned places: the program copies whole pages. */
 static tt_status check_rows(const struct tt_concat_args *args)
 {
 	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
@@ -175,6 +178,7 @@ static tt_status check_rows(const struct tt_concat_args *args)
 	return TTNN_OK;
 }
 
+/* A single tensor is cloned only if its memory is to be another. */
 static tt_status join_one(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_concat_args *args)
 {
@@ -205,6 +209,7 @@ static enum ttnn_layout common_layout(const struct tt_concat_args *args)
 	return args->in[0]->spec.layout;
 }
 
+/* The same tensor where it has the layout already. */
 static tt_status in_layout(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			   enum ttnn_layout layout, const ttnn_core_set *cores)
 {
@@ -236,6 +241,7 @@ static tt_status join_formatted(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_to_memory(out, call, joined, args->memory);
 }
 
+/* All in one layout first: tiles if every tensor can be joined as tiles, else rows. */
 static tt_status join_interleaved(struct tt_tensor **out, struct tt_call *call,
 				  const struct tt_concat_args *args)
 {
@@ -260,6 +266,10 @@ static tt_status join_interleaved(struct tt_tensor **out, struct tt_call *call,
 	return status;
 }
 
+/*
+ * A program takes so many tensors at most: 44 in shards, 16 in block shards, more when pages are
+ * read. Longer lists are joined in batches.
+ */
 static tt_status join(struct tt_tensor **out, struct tt_call *call,
 		      const struct tt_concat_args *args)
 {
@@ -309,6 +319,7 @@ static bool has_partial_tiles(const struct tt_concat_args *args)
 	return false;
 }
 
+/* Rows without padding, up to and including the last element. */
 static tt_status untilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
 	struct ttnn_shape end = in->spec.shape;
@@ -321,6 +332,7 @@ static tt_status untilize(struct tt_tensor **out, struct tt_call *call, struct t
 	return tt_call_unpad(out, call, &args);
 }
 
+/* Back to tiles, with zeros as padding. */
 static tt_status tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			const struct tt_concat_args *args)
 {
@@ -415,6 +427,10 @@ static tt_status bring_back(struct tt_tensor **out, struct tt_call *call, uint32
 	return tt_temps_end(&temps, TTNN_OK);
 }
 
+/*
+ * Forms are taken one after the other, each only where it is wanted; the result goes back through
+ * them in reverse.
+ */
 static tt_status join_any(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_concat_args *args)
 {
@@ -444,6 +460,7 @@ static tt_status join_any(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- the operation ---------------------------------------------------------------------------------------------- */
 
+/* Equal but for the joined dimension. */
 static tt_status check_shapes(const struct tt_concat_args *args)
 {
 	const struct ttnn_shape *first = &args->in[0]->spec.shape;
@@ -461,6 +478,7 @@ static tt_status check_shapes(const struct tt_concat_args *args)
 	return TTNN_OK;
 }
 
+/* A list of tensors as an array in the arena of the call. */
 static tt_status tensors_arg(struct tt_tensor ***out, size_t *count, const struct tt_call *call,
 			     const char *name)
 {
@@ -477,6 +495,97 @@ static tt_status tensors_arg(struct tt_tensor ***out, size_t *count, const struc
 	return TTNN_OK;
 }
 
+static tt_status call_concat(struct tt_tensor **out, struct tt_call *call, struct tt_tensor **in,
+			     const struct tt_concat_args *args)
+{
+	struct ttnn_value *items = tt_arena_calloc(call->arena, args->count, sizeof(*items));
+
+	if (!items)
+		return tt_fail_nomem();
+	for (size_t i = 0; i < args->count; i++)
+		items[i] = ttnn_v_tensor(in[i]);
+	return TT_CALL(out, call, "ttnn.concat", {"tensors", ttnn_v_list(items, args->count)},
+		       {"dim", ttnn_v_int(args->dim)},
+		       {"memory_config", ttnn_v_memory(args->memory)},
+		       {"groups", ttnn_v_int(args->groups)});
+}
+
+/* Rows that are joined as columns, and so many of them that a column does not fit into a core. */
+static bool has_long_columns(const struct tt_concat_args *args)
+{
+	const struct tt_tensor *first = args->in[0];
+	uint64_t bytes = tt_element_bytes(first), alignment = tt_page_alignment(first);
+	bool unaligned = false;
+
+	if (args->dim + 1 != first->spec.shape.rank || first->spec.shape.rank < 2 ||
+	    tt_align_to(bytes * tt_shape_last(&first->spec.shape, 2), alignment) <=
+		    tt_l1_room(tt_tensor_device(first)))
+		return false;
+	for (size_t i = 0; i < args->count && !unaligned; i++)
+		unaligned = tt_shape_last(&args->in[i]->spec.shape, 1) * bytes % alignment;
+	return unaligned && (first->spec.layout == TTNN_ROW_MAJOR || has_partial_tiles(args));
+}
+
+/* Some rows of all inputs, joined. */
+static tt_status join_rows(struct tt_tensor **out, struct tt_call *call,
+			   const struct tt_concat_args *args, uint32_t from, uint32_t to)
+{
+	struct tt_tensor **parts =
+		tt_arena_calloc(call->arena, args->count, sizeof(struct tt_tensor *));
+	tt_status status = TTNN_OK;
+	size_t made = 0;
+
+	if (!parts)
+		return tt_fail_nomem();
+	while (made < args->count && status == TTNN_OK) {
+		struct ttnn_shape end = args->in[made]->spec.shape, begin = {.rank = end.rank};
+
+		begin.dim[end.rank - 2] = from;
+		end.dim[end.rank - 2] = to;
+		status = tt_call_slice(
+			&parts[made], call,
+			&(struct tt_part){args->in[made], &begin, &end, args->memory});
+		made += status == TTNN_OK;
+	}
+	if (status == TTNN_OK)
+		status = call_concat(out, call, parts, args);
+	drop_all(call, parts, made);
+	return status;
+}
+
+/* So many rows at once as a core holds twice. */
+static tt_status join_in_parts(struct tt_tensor **out, struct tt_call *call,
+			       const struct tt_concat_args *args)
+{
+	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
+	uint32_t rows = tt_shape_last(&first->shape, 2);
+	uint32_t tall = first->layout == TTNN_TILE ? first->tile.height : 1;
+	uint32_t most = (uint32_t)(tt_l1_room(tt_tensor_device(args->in[0])) /
+				   (2 * tt_element_bytes(args->in[0])) / tall * tall);
+	struct tt_concat_args whole = *args;
+	struct tt_tensor **parts = tt_arena_calloc(call->arena, rows / most + 1, sizeof(*parts));
+	tt_status status = TTNN_OK;
+
+	if (!parts)
+		return tt_fail_nomem();
+	whole.count = 0;
+	whole.dim--;
+	whole.groups = 1;
+	for (uint32_t row = 0; row < rows && status == TTNN_OK; row += most) {
+		status = join_rows(&parts[whole.count], call, args, row,
+				   rows - row < most ? rows : row + most);
+		whole.count += status == TTNN_OK;
+	}
+	if (status == TTNN_OK)
+		status = call_concat(out, call, parts, &whole);
+	drop_all(call, parts, whole.count);
+	return status;
+}
+
+/*
+ * One tensor is only moved. Where upstream's program for unaligned tiles serves, nothing is
+ * transformed.
+ */
 static tt_status concat(struct tt_tensor **out, struct tt_call *call, struct tt_concat_args *args,
 			int64_t dim)
 {
@@ -490,9 +599,15 @@ static tt_status concat(struct tt_tensor **out, struct tt_call *call, struct tt_
 	     args->memory->layout == TTNN_INTERLEAVED) ||
 	    tt_concat_unaligned_can(args, true))
 		return join(out, call, args);
+	if (has_long_columns(args))
+		return join_in_parts(out, call, args);
 	return join_any(out, call, args);
 }
 
+/*
+ * Interleaved in DRAM without a memory config, wherever the inputs are. output_tensor exists in
+ * the signature only to be refused.
+ */
 static tt_status expand_concat(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram;
@@ -506,14 +621,15 @@ static tt_status expand_concat(struct tt_call *call)
 	TT_TRY(tensors_arg(&tensors, &args.count, call, "tensors"));
 	TT_REQUIRE(args.count, "!input_tensors.empty()",
 		   "ttnn.concat: expected a non-empty list of Tensors!");
-	if (groups < 1 || groups > UINT16_MAX)
-		return tt_fail(TTNN_INVALID, "ttnn.concat: groups must be 1 to %d", UINT16_MAX);
+	TT_NEED(groups >= 1 && groups <= UINT16_MAX, "ttnn.concat: groups must be 1 to %d",
+		UINT16_MAX);
 	TT_REQUIRE(!tt_call_tensor(call, "output_tensor"), "!optional_output_tensor.has_value()",
 		   "optional output tensor currently unsupported!");
 	args.in = tensors;
 	return tt_call_give(call, concat(&out, call, &args, tt_call_int(call, "dim", 0)), &out);
 }
 
+/* unsqueeze of each, then concat along the new dimension. */
 static tt_status expand_stack(struct tt_call *call)
 {
 	int64_t dim = tt_call_int(call, "dim", 0);

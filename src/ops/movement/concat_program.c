@@ -27,6 +27,7 @@ TT_ATTRS(schema, "ConcatParams", ATTRS);
 
 enum { PAGES, SHARD_TILES, SHARD_ROWS, SHARDS, TO_INTERLEAVED, BLOCKS, UNALIGNED };
 
+/* The launch's attributes as the arguments the helpers take. */
 static struct tt_concat_args args_of(const struct tt_launch *launch)
 {
 	return (struct tt_concat_args){
@@ -55,6 +56,7 @@ struct bands {
 	uint64_t in, out, count;
 };
 
+/* Rows of tiles (bands) and how many tiles of each the inputs and the output have. */
 static struct bands bands_of(const struct tt_concat_args *args)
 {
 	struct bands bands = {.count = args->in[0]->spec.rows / 32};
@@ -68,6 +70,10 @@ static struct bands bands_of(const struct tt_concat_args *args)
 	return bands;
 }
 
+/*
+ * Widths that end inside tiles: 2 to 32 tensors, bfloat16 or float32, interleaved, along the last
+ * dimension.
+ */
 static bool unaligned_serves(const struct tt_concat_args *args)
 {
 	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
@@ -90,6 +96,9 @@ static bool unaligned_serves(const struct tt_concat_args *args)
 	return unaligned && first->rows / 32;
 }
 
+/*
+ * Three bands of all tensors must fit into L1; before the output exists, its own share counts too.
+ */
 bool tt_concat_unaligned_can(const struct tt_concat_args *args, bool pending)
 {
 	struct tt_device *device = tt_tensor_device(args->in[0]);
@@ -111,6 +120,7 @@ bool tt_concat_unaligned_can(const struct tt_concat_args *args, bool pending)
 
 /* ---- output and refusals ---------------------------------------------------------------------------------- */
 
+/* Extents along the dimension add up. */
 static tt_status concat_infer(struct tt_launch *launch)
 {
 	struct tt_concat_args args = args_of(launch);
@@ -124,6 +134,7 @@ static tt_status concat_infer(struct tt_launch *launch)
 	return tt_spec_simple(&launch->specs[0], &shape, first->dtype, first->layout, args.memory);
 }
 
+/* All are cut as the first one is. */
 static tt_status check_shard(const struct ttnn_memory_config *memory,
 			     const struct ttnn_memory_config *first)
 {
@@ -143,6 +154,7 @@ static tt_status check_shard(const struct ttnn_memory_config *memory,
 	return TTNN_OK;
 }
 
+/* Each against the first. */
 static tt_status check_input(const struct tt_tensor *in, const struct tt_tensor *first,
 			     uint32_t dim)
 {
@@ -168,6 +180,7 @@ static tt_status check_input(const struct tt_tensor *in, const struct tt_tensor 
 	return sharded ? check_shard(&in->spec.memory, &first->spec.memory) : TTNN_OK;
 }
 
+/* Shards stay where they are, so only dimensions can be joined that lie within one core. */
 static tt_status check_direction(const struct tt_concat_args *args)
 {
 	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
@@ -189,12 +202,13 @@ static tt_status check_direction(const struct tt_concat_args *args)
 		TT_REQUIRE(false, "false", "Only width or height concat on sharded tensors");
 	TT_REQUIRE(args->groups == 1 || layout == TTNN_HEIGHT_SHARDED,
 		   "args.groups == 1 || memory_layout == TensorMemoryLayout::HEIGHT_SHARDED",
-		   "Groups > 1 is only supported on height-sharded tensors (groups=%" PRIu32
-		   " and memory_layout=TensorMemoryLayout::%s was provided)",
+		   "Groups > 1 is only supported on height-sharded tensors (groups=%u and "
+		   "memory_layout=TensorMemoryLayout::%s was provided)",
 		   args->groups, tt_enum_name(&tt_enum_memory_layout, (int64_t)layout));
 	return TTNN_OK;
 }
 
+/* A sharded result is cut and placed as its inputs. */
 static tt_status check_in_place(const struct tt_concat_args *args)
 {
 	const struct ttnn_memory_config *first = &args->in[0]->spec.memory, *out = args->memory;
@@ -213,6 +227,7 @@ static tt_status check_in_place(const struct tt_concat_args *args)
 	return check_direction(args);
 }
 
+/* Groups interleave parts of two tensors; pages know nothing of that. */
 static tt_status concat_validate(struct tt_launch *launch)
 {
 	struct tt_concat_args args = args_of(launch);
@@ -222,15 +237,18 @@ static tt_status concat_validate(struct tt_launch *launch)
 	if (tt_concat_in_place(&args))
 		return check_in_place(&args);
 	TT_REQUIRE(!tt_tensor_is_sharded(args.in[0]) || args.groups == 1, "args.groups == 1",
-		   "Groups > 1 is not supported for DRAM-sharded concat (groups=%" PRIu32
-		   " was provided). Move the inputs and output to L1 sharding, or unshard them "
-		   "first.",
+		   "Groups > 1 is not supported for DRAM-sharded concat (groups=%u was "
+		   "provided). Move the inputs and output to L1 sharding, or unshard them first.",
 		   args.groups);
 	return TTNN_OK;
 }
 
 /* ---- program memory ------------------------------------------------------------------------------------------ */
 
+/*
+ * Two tensors side by side have programs of their own, for rows and for tiles; more than two share
+ * one.
+ */
 static uint32_t pick(const struct tt_concat_args *args)
 {
 	const struct ttnn_tensor_spec *first = &args->in[0]->spec;
@@ -314,6 +332,10 @@ static tt_status concat_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * The greatest common divisor of the rows' bytes: the page of buffers of rows that differ in
+ * width.
+ */
 static uint64_t divisor_of_all(const struct tt_launch *launch)
 {
 	uint64_t common = launch->outputs[0]->spec.memory.shard.width;
@@ -356,6 +378,7 @@ static tt_status add_shards(struct tt_plan *plan, const struct tt_launch *launch
 	return TTNN_OK;
 }
 
+/* A buffer on each shard; page sizes are those upstream's factories take. */
 static tt_status concat_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *first = launch->inputs[0];
@@ -483,6 +506,7 @@ static const struct tt_prog prog = {
 	.cost = concat_cost,
 };
 
+/* Attributes in upstream's order: dim, groups, memory, cores. */
 tt_status tt_concat_launch(struct tt_tensor **out, struct tt_call *call,
 			   const struct tt_concat_args *args)
 {

@@ -14,8 +14,7 @@
 #include "ops/usual.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
-
-#define TILE 32
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "memory_config")                                                                 \
@@ -36,15 +35,15 @@ static tt_status infer(struct tt_launch *launch, const struct ttnn_shape *shape)
 
 static tt_status check_rank(uint32_t rank)
 {
-	TT_REQUIRE(rank == 4, "shape.size() == 4",
-		   "Input shape must be rank 4 (was rank %" PRIu32 ")", rank);
+	TT_REQUIRE(rank == 4, "shape.size() == 4", "Input shape must be rank 4 (was rank %u)",
+		   rank);
 	return TTNN_OK;
 }
 
 static tt_status check_channels(uint32_t channels)
 {
-	TT_REQUIRE(channels <= TILE, "C <= TILE_HEIGHT",
-		   "C must be less than or equal to 32 (was %" PRIu32 ")", channels);
+	TT_REQUIRE(channels <= TT_TILE, "C <= TILE_HEIGHT",
+		   "C must be less than or equal to 32 (was %u)", channels);
 	return TTNN_OK;
 }
 
@@ -65,14 +64,15 @@ static tt_status hwc_infer(struct tt_launch *launch)
 	return infer(launch, &(struct ttnn_shape){4, {1, 1, in->dim[1] * in->dim[3], aligned}});
 }
 
+/* [1, B, C, H × W] in width shards to [1, 1, B × H × W, C] in height shards. */
 static tt_status hwc_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
 	TT_TRY(check_rank(in->shape.rank));
 	TT_REQUIRE(in->shape.dim[0] == 1, "shape[0] == 1",
-		   "Expected input tensor to be shape [1, B, C, HW] (shape was Shape([%" PRIu32
-		   ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 "]))",
+		   "Expected input tensor to be shape [1, B, C, HW] (shape was Shape([%u, %u, "
+		   "%u, %u]))",
 		   in->shape.dim[0], in->shape.dim[1], in->shape.dim[2], in->shape.dim[3]);
 	TT_TRY(check_channels(in->shape.dim[2]));
 	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR, "input.layout() == Layout::ROW_MAJOR",
@@ -92,32 +92,35 @@ static tt_status hwc_validate(struct tt_launch *launch)
 /* Points that are gathered at a time: at least 1024 where whole tiles of that divide a shard. */
 static uint32_t block_of(uint32_t points)
 {
-	for (uint32_t block = 1024; block <= points; block += TILE)
+	for (uint32_t block = 1024; block <= points; block += TT_TILE)
 		if (points % block == 0)
 			return block;
 	return points;
 }
 
+/*
+ * Blocks of points become tiles, are transposed and written as rows; input in DRAM has a buffer of
+ * its own.
+ */
 static tt_status hwc_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	const struct ttnn_shard_spec *from = &in->spec.memory.shard, *to = &out->spec.memory.shard;
 	bool dram = in->spec.memory.buffer == TTNN_DRAM;
 	uint32_t block = block_of(to->height);
-	uint64_t tiles = tt_div_up(block, TILE), tile = tt_tile_bytes_of(TTNN_BFLOAT16);
+	uint64_t tiles = tt_div_up(block, TT_TILE), tile = tt_tile_bytes_of(TTNN_BFLOAT16);
 	uint64_t capacity = (uint64_t)ttnn_core_set_cores(from->grid) * from->width;
 
 	TT_REQUIRE(to->width % alignment_of(out) == 0,
 		   "output_shard_width % alignment_elements == 0",
-		   "Output shard width %" PRIu32 " must be multiple of %" PRIu32
-		   " to satisfy alignment constraints",
+		   "Output shard width %u must be multiple of %u to satisfy alignment constraints",
 		   to->width, alignment_of(out));
-	TT_REQUIRE(to->height % TILE == 0, "output_shard_height % 32 == 0",
-		   "Shard height %" PRIu32 " must be multiple of tile width (32)", to->height);
+	TT_REQUIRE(to->height % TT_TILE == 0, "output_shard_height % 32 == 0",
+		   "Shard height %u must be multiple of tile width (32)", to->height);
 	TT_REQUIRE(in->spec.shape.dim[3] >= capacity || in->spec.shape.dim[1] == 1,
 		   "batch_size == 1",
-		   "Uneven sharding (HW=%" PRIu32 " < total_padded_capacity=%" PRIu64
-		   ") is only supported for batch_size=1, got batch_size=%" PRIu32,
+		   "Uneven sharding (HW=%u < total_padded_capacity=%" PRIu64
+		   ") is only supported for batch_size=1, got batch_size=%u",
 		   in->spec.shape.dim[3], capacity, in->spec.shape.dim[1]);
 	return TT_PLAN(plan, to->grid,
 		       TT_CB_ROW(0, "cb_in", .pages = dram ? in->spec.shape.dim[2] : from->height,
@@ -132,6 +135,7 @@ static tt_status hwc_memory(struct tt_plan *plan, const struct tt_launch *launch
 				 .page = to->width * tt_element_bytes(in), .backing = out));
 }
 
+/* Channels beyond the input's are zeros. */
 static tt_status hwc_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -181,6 +185,7 @@ static tt_status hwc_shards(struct ttnn_memory_config *out, const struct tt_tens
 	return ttnn_memory_config_sharded(out, TTNN_HEIGHT_SHARDED, memory->buffer, &shard);
 }
 
+/* From DRAM the caller must say the shards; from L1 they follow from the input's. */
 static tt_status hwc_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
@@ -196,12 +201,11 @@ static tt_status hwc_expand(struct tt_call *call)
 		TT_TRY(hwc_shards(&memory, in));
 	else
 		memory = *given;
-	if (!memory.has_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(memory.has_shard, "bad optional access");
 	TT_REQUIRE(memory.shard.width % alignment_of(in) == 0,
 		   "output_memory_config.shard_spec()->shape[1] % alignment_elements == 0",
-		   "Output shard width must be rounded up to next multiple of %" PRIu32
-		   " to satisfy alignment constraints (width was %" PRIu32 ")",
+		   "Output shard width must be rounded up to next multiple of %u to satisfy "
+		   "alignment constraints (width was %u)",
 		   alignment_of(in), memory.shard.width);
 	attrs[MEMORY] = ttnn_v_memory(&memory);
 	attrs[DTYPE] = ttnn_v_dtype(tt_call_dtype(call, "dtype", in->spec.dtype));
@@ -217,6 +221,7 @@ static tt_status chw_infer(struct tt_launch *launch)
 	return infer(launch, &(struct ttnn_shape){4, {in->dim[0], 1, in->dim[3], in->dim[2]}});
 }
 
+/* Points are whole tiles, in all and in each shard. */
 static tt_status chw_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -225,9 +230,9 @@ static tt_status chw_validate(struct tt_launch *launch)
 	TT_REQUIRE(in->shape.dim[0] == 1 && in->shape.dim[1] == 1, "shape[0] == 1 && shape[1] == 1",
 		   "Expected input tensor to be shape [1, 1, HW, C]");
 	TT_TRY(check_channels(in->shape.dim[3]));
-	TT_REQUIRE(in->shape.dim[2] % TILE == 0, "HW % TILE_HEIGHT == 0",
+	TT_REQUIRE(in->shape.dim[2] % TT_TILE == 0, "HW % TILE_HEIGHT == 0",
 		   "HW must be divisible by tile size");
-	TT_REQUIRE(in->memory.shard.height % TILE == 0,
+	TT_REQUIRE(in->memory.shard.height % TT_TILE == 0,
 		   "input_shard_spec.shape[0] % TILE_HEIGHT == 0",
 		   "Shard height must be divisible by tile size");
 	return TTNN_OK;
@@ -235,6 +240,7 @@ static tt_status chw_validate(struct tt_launch *launch)
 
 #define TILES_AT_ONCE 16
 
+/* Both shards are buffers; between them so many tiles are transposed at once. */
 static tt_status chw_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -246,7 +252,7 @@ static tt_status chw_memory(struct tt_plan *plan, const struct tt_launch *launch
 		   "tt::div_up(HW, a.shard_spec()->shape[0]) == input_cores.size()",
 		   "Mismatch between core grid and input/shard shapes");
 	return TT_PLAN(plan, from->grid,
-		       TT_CB_ROW(0, "cb_in", .pages = tt_div_up(points / TILE, cores),
+		       TT_CB_ROW(0, "cb_in", .pages = tt_div_up(points / TT_TILE, cores),
 				 .page = tt_tile_bytes_of(in->spec.dtype), .backing = in),
 		       TT_CB_ROW(1, "cb_out", .pages = to->height, .page = to->width * element,
 				 .backing = out),
@@ -254,6 +260,7 @@ static tt_status chw_memory(struct tt_plan *plan, const struct tt_launch *launch
 				 .page = tt_tile_bytes_of(TTNN_BFLOAT16)));
 }
 
+/* Rows and columns change places. */
 static tt_status chw_kernel(struct tt_launch *launch)
 {
 	const uint32_t *dim = launch->inputs[0]->spec.shape.dim;
@@ -281,6 +288,7 @@ static const struct tt_prog chw = {
 	.cost = tt_cost_unmodelled_move,
 };
 
+/* A core keeps its points: the shard is as wide as it was high. */
 static tt_status chw_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");

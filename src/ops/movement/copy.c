@@ -3,15 +3,14 @@
  * CloneOperation and MoveDeviceOperation of ttnn 0.81 with all their factories: refusals, memory, cores, and where
  * move puts a tensor. Not modelled: the order in which overlapping pages are moved.
  */
-#include <inttypes.h>
 
+#include "ops/movement/copy.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/compute.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
-#include "ops/movement/copy.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"
 #include "tensor/dtype.h"
@@ -39,24 +38,23 @@ TT_ATTRS(copy_schema, "CopyParams", COPY_ATTRS);
 	  " == DataType::UINT32 or " x " == DataType::INT32 or " x " == DataType::UINT16 or " x    \
 	  " == DataType::UINT8 or " x " == DataType::FP8_E4M3"
 
+/* All that tensors on a device have, but int8. */
 static tt_status check_dtypes(const struct tt_shard_want *want)
 {
-	if (want->in->spec.dtype == TTNN_INT8)
-		return tt_fail_cond(TTNN_INVALID, DTYPES("input_tensor_a.dtype()"),
-				    "ttnn.copy only supports float, bfloat, fp8_e4m3, int32, "
-				    "uint32, uint16 and uint8 inputs but got DataType::%s",
-				    dtype_text(want->in->spec.dtype));
-	if (want->dtype == TTNN_INT8)
-		return tt_fail_cond(TTNN_INVALID, DTYPES("operation_attributes.output_dtype"),
-				    "ttnn.copy only supports float, bfloat, fp8_e4m3, int32, "
-				    "uint32, uint16 and uint8 output tensors but got DataType::%s",
-				    dtype_text(want->dtype));
-	if (!tt_tensor_buffer(want->in))
-		return tt_fail_cond(TTNN_INVALID, "input_tensor_a.buffer() != nullptr",
-				    "Operands to copy need to be allocated in buffers on device!");
+	TT_REQUIRE(want->in->spec.dtype != TTNN_INT8, DTYPES("input_tensor_a.dtype()"),
+		   "ttnn.copy only supports float, bfloat, fp8_e4m3, int32, uint32, uint16 and "
+		   "uint8 inputs but got DataType::%s",
+		   dtype_text(want->in->spec.dtype));
+	TT_REQUIRE(want->dtype != TTNN_INT8, DTYPES("operation_attributes.output_dtype"),
+		   "ttnn.copy only supports float, bfloat, fp8_e4m3, int32, uint32, uint16 and "
+		   "uint8 output tensors but got DataType::%s",
+		   dtype_text(want->dtype));
+	TT_REQUIRE(tt_tensor_buffer(want->in), "input_tensor_a.buffer() != nullptr",
+		   "Operands to copy need to be allocated in buffers on device!");
 	return TTNN_OK;
 }
 
+/* A given output agrees in shape and layout, and is what was asked for. */
 static tt_status check_given(const struct tt_shard_want *want)
 {
 	const struct ttnn_tensor_spec *in = &want->in->spec, *out = &want->out->spec;
@@ -67,33 +65,27 @@ static tt_status check_given(const struct tt_shard_want *want)
 			"out_tensor.logical_shape() == input_tensor_a.logical_shape()",
 			"Input tensor shape %s does not match output tensor shape %s", &in->shape,
 			&out->shape);
-	if (in->layout != out->layout)
-		return tt_fail_cond(TTNN_INVALID, "input_tensor_a.layout() == out_tensor.layout()",
-				    "Input tensor layout (Layout::%s) must equal output tensor "
-				    "layout (Layout::%s)",
-				    tt_enum_name(&tt_enum_layout, (int64_t)in->layout),
-				    tt_enum_name(&tt_enum_layout, (int64_t)out->layout));
-	if (!ttnn_memory_config_equal(&out->memory, want->memory))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"out_tensor.memory_config() == operation_attributes.output_mem_config",
-			"Mismatched output memory config. Check to see if the preallocated output "
-			"tensor has a different shard spec than the one specified in the passed-in "
-			"memory config.");
-	if (out->dtype != want->dtype)
-		return tt_fail_cond(TTNN_INVALID,
-				    "out_tensor.dtype() == operation_attributes.output_dtype",
-				    "Mismatched output dtype");
-	if (!tt_tensor_buffer(want->out))
-		return tt_fail_cond(TTNN_INVALID, "out_tensor.buffer() != nullptr",
-				    "Output tensor needs to be allocated in buffers on device!");
-	if (tt_tensor_device(want->out) != tt_tensor_device(want->in))
-		return tt_fail_cond(
-			TTNN_INVALID, "out_tensor.device() == input_tensor_a.device()",
-			"Output tensor needs to be on the same device as the input tensor!");
+	TT_REQUIRE(in->layout == out->layout, "input_tensor_a.layout() == out_tensor.layout()",
+		   "Input tensor layout (Layout::%s) must equal output tensor layout (Layout::%s)",
+		   tt_enum_name(&tt_enum_layout, (int64_t)in->layout),
+		   tt_enum_name(&tt_enum_layout, (int64_t)out->layout));
+	TT_REQUIRE(ttnn_memory_config_equal(&out->memory, want->memory),
+		   "out_tensor.memory_config() == operation_attributes.output_mem_config",
+		   "Mismatched output memory config. Check to see if the preallocated output "
+		   "tensor has a different shard spec than the one specified in the passed-in "
+		   "memory config.");
+	TT_REQUIRE(out->dtype == want->dtype,
+		   "out_tensor.dtype() == operation_attributes.output_dtype",
+		   "Mismatched output dtype");
+	TT_REQUIRE(tt_tensor_buffer(want->out), "out_tensor.buffer() != nullptr",
+		   "Output tensor needs to be allocated in buffers on device!");
+	TT_REQUIRE(tt_tensor_device(want->out) == tt_tensor_device(want->in),
+		   "out_tensor.device() == input_tensor_a.device()",
+		   "Output tensor needs to be on the same device as the input tensor!");
 	return TTNN_OK;
 }
 
+/* Dtypes are converted tile by tile, so rows keep theirs. */
 static tt_status copy_validate(struct tt_launch *launch)
 {
 	struct tt_shard_want want =
@@ -104,19 +96,18 @@ static tt_status copy_validate(struct tt_launch *launch)
 	TT_TRY(check_dtypes(&want));
 	if (want.out)
 		TT_TRY(check_given(&want));
-	if (want.dtype != in->dtype && in->layout != TTNN_TILE)
-		return tt_fail_cond(TTNN_INVALID, "input_tensor_a.layout() == Layout::TILE",
-				    "Only tile layout supports dtype conversion");
-	if (in->layout == TTNN_TILE &&
-	    (in->tile.height != tile->height || in->tile.width != tile->width))
-		return tt_fail_cond(TTNN_INVALID,
-				    "input_tensor_a.tensor_spec().tile().get_tile_shape() == "
-				    "output_tile.get_tile_shape()",
-				    "Input and output tensors must have the same tile shape when "
-				    "layout is TILE");
+	TT_REQUIRE(want.dtype == in->dtype || in->layout == TTNN_TILE,
+		   "input_tensor_a.layout() == Layout::TILE",
+		   "Only tile layout supports dtype conversion");
+	TT_REQUIRE(in->layout != TTNN_TILE ||
+			   (in->tile.height == tile->height && in->tile.width == tile->width),
+		   "input_tensor_a.tensor_spec().tile().get_tile_shape() == "
+		   "output_tile.get_tile_shape()",
+		   "Input and output tensors must have the same tile shape when layout is TILE");
 	return TTNN_OK;
 }
 
+/* The spec of the given output, or the input's in another memory and dtype. */
 static tt_status copy_infer(struct tt_launch *launch)
 {
 	struct tt_shard_want want =
@@ -154,6 +145,7 @@ static uint64_t same_page(const struct tt_tensor *tensor)
 	return tt_align_to(unit_of(&tensor->spec, tensor->spec.dtype), tt_page_alignment(tensor));
 }
 
+/* Equal memory configs, and two pages of each dtype fit into L1. */
 static bool fits_same(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -180,6 +172,7 @@ static uint64_t page_width(const struct ttnn_tensor_spec *spec)
 	return tt_shard_width(&spec->memory);
 }
 
+/* Euclid's: the largest page that divides both sides. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -224,6 +217,7 @@ static tt_status tile_cores(const ttnn_core_set **out, const struct tt_launch *l
 	return tt_cores_for(out, launch, tiles);
 }
 
+/* Two pages each way; a second buffer only where the dtype changes. */
 static tt_status copy_same_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
@@ -265,6 +259,7 @@ static tt_status copy_rows_memory(struct tt_plan *plan, const struct tt_launch *
 			       .page = in->page_bytes < PIECE_MAX ? in->page_bytes : PIECE_MAX));
 }
 
+/* The same, for tiles between any memory configs. */
 static tt_status copy_tiles_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
@@ -306,6 +301,7 @@ tt_status tt_copy_launch(struct tt_tensor **out, struct tt_call *call,
 	return tt_shard_launch(out, call, &prog_copy, want, attrs);
 }
 
+/* ttnn.copy writes into its second argument. */
 static tt_status copy_expand(struct tt_call *call)
 {
 	struct tt_shard_want want = {.in = tt_call_tensor(call, "input_a"),
@@ -317,6 +313,7 @@ static tt_status copy_expand(struct tt_call *call)
 	return tt_call_give(call, tt_copy_launch(&out, call, &want), &out);
 }
 
+/* Three signatures; the one with two tensors is copy. */
 static tt_status assign_expand(struct tt_call *call)
 {
 	struct tt_shard_want want = {.in = tt_call_tensor(call, "input_tensor"),
@@ -341,15 +338,12 @@ TT_ATTRS(clone_schema, "operation_attributes_t", CLONE_ATTRS);
 static tt_status clone_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_spec_args args = {.shape = in->shape,
-				      .dtype = (enum ttnn_dtype)launch->attrs[CLONE_DTYPE].integer,
-				      .layout = in->layout,
-				      .memory = *launch->attrs[CLONE_MEMORY].memory};
 
-	launch->output_count = 1;
-	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);
+	return tt_infer_padded(launch, &in->shape, &in->padded,
+			       (enum ttnn_dtype)launch->attrs[CLONE_DTYPE].integer, in->layout);
 }
 
+/* A clone changes dtype or buffer type, not how a tensor is cut. */
 static tt_status clone_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -357,37 +351,30 @@ static tt_status clone_validate(struct tt_launch *launch)
 	bool from_shards = tt_memory_config_is_sharded(&in->memory);
 	bool to_shards = tt_memory_config_is_sharded(to);
 
-	if ((enum ttnn_dtype)launch->attrs[CLONE_DTYPE].integer != in->dtype &&
-	    in->layout != TTNN_TILE)
-		return tt_fail_cond(
-			TTNN_INVALID, "input.layout() == Layout::TILE",
-			"Clone: data type conversion is only supported with tile layout");
-	if (!tt_tensor_buffer(launch->inputs[0]))
-		return tt_fail_cond(TTNN_INVALID, "input.buffer() != nullptr",
-				    "Clone: input must be allocated in buffer on device");
-	if (from_shards != to_shards)
-		return tt_fail_cond(TTNN_INVALID, "false",
-				    "Clone: mixed sharded/interleaved layout not currently "
-				    "supported. Both input and output must have the same layout.");
+	TT_REQUIRE((enum ttnn_dtype)launch->attrs[CLONE_DTYPE].integer == in->dtype ||
+			   in->layout == TTNN_TILE,
+		   "input.layout() == Layout::TILE",
+		   "Clone: data type conversion is only supported with tile layout");
+	TT_REQUIRE(tt_tensor_buffer(launch->inputs[0]), "input.buffer() != nullptr",
+		   "Clone: input must be allocated in buffer on device");
+	TT_REQUIRE(from_shards == to_shards, "false",
+		   "Clone: mixed sharded/interleaved layout not currently supported. Both input "
+		   "and output must have the same layout.");
 	if (!from_shards)
 		return TTNN_OK;
-	if (in->memory.layout != to->layout)
-		return tt_fail_cond(TTNN_INVALID, "input_memory_layout == output_memory_layout",
-				    "Clone: input and output must have the same memory layout when "
-				    "both are sharded");
-	if (!to->has_shard)
-		return tt_fail_cond(TTNN_INVALID, "output_shard_spec.has_value()",
-				    "Clone: output memory config must have shard spec when "
-				    "sharded");
-	if (!tt_shard_spec_equal(&in->memory.shard, &to->shard))
-		return tt_fail_cond(
-			TTNN_INVALID,
-			"input_shard_spec.tensor_shard_spec == output_shard_spec.value()",
-			"Clone: input and output shard specs must be identical (same grid, shape, "
-			"and orientation)");
+	TT_REQUIRE(
+		in->memory.layout == to->layout, "input_memory_layout == output_memory_layout",
+		"Clone: input and output must have the same memory layout when both are sharded");
+	TT_REQUIRE(to->has_shard, "output_shard_spec.has_value()",
+		   "Clone: output memory config must have shard spec when sharded");
+	TT_REQUIRE(tt_shard_spec_equal(&in->memory.shard, &to->shard),
+		   "input_shard_spec.tensor_shard_spec == output_shard_spec.value()",
+		   "Clone: input and output shard specs must be identical (same grid, shape, and "
+		   "orientation)");
 	return TTNN_OK;
 }
 
+/* A tile, a row, or the part of a row that a shard has; aligned as the input's pages are. */
 static uint64_t clone_unit(const struct tt_launch *launch, const struct tt_tensor *tensor)
 {
 	const struct ttnn_tensor_spec *spec = &tensor->spec;
@@ -400,6 +387,7 @@ static uint64_t clone_unit(const struct tt_launch *launch, const struct tt_tenso
 	return tt_align_to(unit, tt_page_alignment(launch->inputs[0]));
 }
 
+/* The cores of the shards, else pages over the grid. */
 static tt_status clone_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *spec = &launch->outputs[0]->spec;
@@ -413,6 +401,7 @@ static tt_status clone_cores(const ttnn_core_set **out, const struct tt_launch *
 	return tt_cores_for(out, launch, spec->rows * spec->cols / tt_shape_last(&spec->shape, 1));
 }
 
+/* Two units each way. */
 static tt_status clone_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
@@ -436,6 +425,7 @@ static const struct tt_prog prog_clone = {
 	.cost = tt_cost_convert,
 };
 
+/* HiFi4 without a compute kernel config. */
 static tt_status clone_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
@@ -503,6 +493,7 @@ static tt_status move_overlap_memory(struct tt_plan *plan, const struct tt_launc
 				 .page = l1_bank_bytes(launch->device, &launch->outputs[0]->spec)));
 }
 
+/* Both shards as they lie; each core moves its own. */
 static tt_status move_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -565,6 +556,10 @@ static bool moves_backwards(const struct tt_tensor *ghost, const struct tt_tenso
 	       to->address < from->address + to->layout.size && to->address > from->address;
 }
 
+/*
+ * `ghost` is the input after its buffer was given up: its addresses are still read. Overlapping
+ * ranges are moved in the order that does not destroy them.
+ */
 static tt_status launch_move(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *ghost,
 			     struct tt_tensor *to)
 {
@@ -586,15 +581,15 @@ static tt_status launch_move(struct tt_tensor **out, struct tt_call *call, struc
 	return tt_call_program(out, call, &args);
 }
 
+/* Shards keep their cut; only the memory kind may change. */
 static tt_status move_spec(struct ttnn_tensor_spec *out, const struct ttnn_tensor_spec *in,
 			   const struct ttnn_memory_config *memory)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(in);
 
 	if (memory && tt_memory_config_is_sharded(&in->memory)) {
-		if (!tt_memory_config_is_sharded(memory))
-			return tt_fail_cond(TTNN_INVALID, "mem_config->is_sharded()",
-					    "Expected output tensor memory config to be sharded");
+		TT_REQUIRE(tt_memory_config_is_sharded(memory), "mem_config->is_sharded()",
+			   "Expected output tensor memory config to be sharded");
 		TT_TRY(ttnn_memory_config_sharded(&args.memory, memory->layout, memory->buffer,
 						  &in->memory.shard));
 	} else if (memory) {
@@ -621,6 +616,10 @@ static tt_status move_ghost(struct tt_call *call, struct tt_tensor *ghost)
 	return tt_call_give(call, launch_move(&out, call, ghost, to), &out);
 }
 
+/*
+ * A tensor that others still use is returned as it is; otherwise it is deallocated first, so that
+ * the allocator may take the same place.
+ */
 static tt_status move_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *ghost;
@@ -629,11 +628,9 @@ static tt_status move_expand(struct tt_call *call)
 	in = in ? in : tt_call_tensor(call, "tensor");
 	TT_TRY(tt_need_device(in));
 	if (!tt_tensor_is_sole(in)) {
-		if (tt_tensor_is_sharded(in))
-			return tt_fail_cond(TTNN_INVALID, "false",
-					    "Expect input tensor to be deallocated after move op. "
-					    "Cannot deallocate before there is probably another "
-					    "consumer.");
+		TT_REQUIRE(!tt_tensor_is_sharded(in), "false",
+			   "Expect input tensor to be deallocated after move op. Cannot "
+			   "deallocate before there is probably another consumer.");
 		tt_call_return(call, ttnn_tensor_ref(in));
 		return TTNN_OK;
 	}

@@ -47,6 +47,7 @@ static struct ttnn_shape folded_shape(const struct ttnn_shape *in, uint32_t h, u
 	return (struct ttnn_shape){4, {dim[0], dim[1] / h, dim[2] / w, dim[3] * h * w}};
 }
 
+/* h × w points become channels of one; a height shard shrinks and widens accordingly. */
 static tt_status fold_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -69,6 +70,7 @@ static tt_status fold_infer(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
+/* Squares must not be cut, neither by the image's end nor by a shard's. */
 static tt_status fold_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -106,6 +108,7 @@ static tt_status fold_cores(const ttnn_core_set **out, const struct tt_launch *l
 			      TTNN_ORIENT_ROW_MAJOR);
 }
 
+/* Both shards are the buffers. */
 static tt_status fold_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -226,6 +229,7 @@ static tt_status read_pads(uint32_t out[6], bool *any, const struct tt_call *cal
 	return TTNN_OK;
 }
 
+/* Zeros around height and width, and behind the channels. */
 static tt_status pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		     const uint32_t pads[6])
 {
@@ -259,6 +263,7 @@ static tt_status launch_fold(struct tt_call *call, struct tt_tensor *in)
 	return TT_LAUNCH_RETURN(call, &prog, TT_INPUTS(in), .attrs = attrs);
 }
 
+/* use_transpose_as_fold: images with channels first. Shards default to a grid of 2 × 2 cores. */
 static tt_status by_transposing(struct tt_call *call, struct tt_tensor *in, const uint32_t *pads)
 {
 	int64_t sizes[4];
@@ -278,9 +283,8 @@ static tt_status by_transposing(struct tt_call *call, struct tt_tensor *in, cons
 		fold.shape = &shape;
 	if (!tt_tensor_is_sharded(in))
 		return tt_fold_by_transposing(call, &fold);
-	if (in->spec.memory.layout != TTNN_HEIGHT_SHARDED)
-		return tt_fail_cond(TTNN_INVALID, "tt::exception",
-				    "fold op does not support non height-sharding!");
+	TT_REQUIRE(in->spec.memory.layout == TTNN_HEIGHT_SHARDED, "tt::exception",
+		   "fold op does not support non height-sharding!");
 	if (!fold.cores)
 		TT_TRY(tt_core_set_grid(&fold.cores, 2, 2));
 	return tt_fold_shards_by_transposing(call, &fold);
@@ -327,6 +331,7 @@ static tt_status pad_channels(struct tt_tensor **out, struct tt_call *call, stru
 	return TTNN_OK;
 }
 
+/* Padding of rows and columns within shards is not modelled. */
 static tt_status fold_shards(struct tt_call *call, struct tt_tensor *in, const uint32_t pads[6])
 {
 	if (pads[0] | pads[1] | pads[2] | pads[3])
@@ -340,6 +345,7 @@ static tt_status fold_shards(struct tt_call *call, struct tt_tensor *in, const u
 	return launch_fold(call, in);
 }
 
+/* In upstream's order: pads first, then tiles become rows where channels are not whole tiles. */
 static tt_status fold_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
@@ -348,9 +354,9 @@ static tt_status fold_expand(struct tt_call *call)
 
 	TT_TRY(tt_need_device(in));
 	TT_TRY(read_pads(pads, &any, call));
-	if (in->spec.shape.rank != 4 || tt_call_int(call, "stride_h", 0) < 1 ||
-	    tt_call_int(call, "stride_w", 0) < 1)
-		return tt_fail(TTNN_INVALID, "Fold op only supports 4D tensors");
+	TT_NEED(in->spec.shape.rank == 4 && tt_call_int(call, "stride_h", 0) >= 1 &&
+			tt_call_int(call, "stride_w", 0) >= 1,
+		"Fold op only supports 4D tensors");
 	if (tt_call_bool(call, "use_transpose_as_fold", false))
 		return by_transposing(call, in, pads);
 	if (tt_tensor_is_sharded(in))

@@ -9,12 +9,11 @@
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
-
-#define TILE 32
+#include "tensor/tile.h"
 
 static uint32_t whole_tiles(uint32_t extent)
 {
-	return (extent + TILE - 1) / TILE * TILE;
+	return (extent + TT_TILE - 1) / TT_TILE * TT_TILE;
 }
 
 /* *at becomes `next`, as an assignment does it: what it was is freed, unless it is the caller's. */
@@ -82,6 +81,10 @@ static tt_status gather(struct tt_tensor **at, struct tt_call *call, int from, u
 	return TTNN_OK;
 }
 
+/*
+ * Upstream's chain: each direction is padded to whole tiles, turned to be the last, and gathered
+ * by its stride; the real part is cut out at the end.
+ */
 tt_status tt_fold_shards_by_transposing(struct tt_call *call, const struct tt_fold *fold)
 {
 	const uint32_t *dim = fold->in->spec.shape.dim;
@@ -115,6 +118,7 @@ tt_status tt_fold_shards_by_transposing(struct tt_call *call, const struct tt_fo
 	return TTNN_OK;
 }
 
+/* Takes `stride` of one dimension into the next. */
 static tt_status reshape_on_device(struct tt_tensor **at, struct tt_call *call, int from,
 				   uint32_t stride)
 {
@@ -131,6 +135,7 @@ static tt_status reshape_on_device(struct tt_tensor **at, struct tt_call *call, 
 	return TTNN_OK;
 }
 
+/* The same for interleaved images: one pad, one permute, two reshapes with transposes between. */
 tt_status tt_fold_by_transposing(struct tt_call *call, const struct tt_fold *fold)
 {
 	static const struct ttnn_memory_config l1 = {.buffer = TTNN_L1};

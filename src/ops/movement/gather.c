@@ -28,6 +28,7 @@ static bool is_single(const struct tt_tensor *tensor)
 	return tensor->spec.shape.rank == 1 && tensor->spec.shape.dim[0] == 1;
 }
 
+/* Brings the dimension to the last place, where it is not there already. */
 static tt_status transpose(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			   const struct request *request)
 {
@@ -58,6 +59,7 @@ static tt_status fill(struct tt_tensor **out, struct tt_call *call, struct tt_te
 	return TTNN_OK;
 }
 
+/* Transposed, four dimensions, padding of tiles set to index 0, which is always valid. */
 static tt_status prepare_index(struct tt_tensor **out, struct tt_temps *temps,
 			       const struct request *request)
 {
@@ -86,9 +88,8 @@ static tt_status cut_outer(struct tt_tensor **tensor, struct tt_call *call,
 		uint32_t asked = !request->last && d == request->dim ? request->rank - 1 : d;
 
 		TT_REQUIRE(index.dim[d] <= has->dim[d], "index_extents[i] <= input_lshape[i]",
-			   "gather: index tensor size %" PRIu32 " on dimension %" PRIu32
-			   " exceeds the input tensor size %" PRIu32 "; only dimension %" PRIu32
-			   " may be larger",
+			   "gather: index tensor size %u on dimension %u exceeds the input "
+			   "tensor size %u; only dimension %u may be larger",
 			   index.dim[d], asked, has->dim[d], request->dim);
 		end.dim[d] = index.dim[d];
 	}
@@ -120,6 +121,7 @@ static tt_status prepare_input(struct tt_tensor **out, struct tt_temps *temps,
 	return fill(out, call, cut, 1.1754943508222875e-38);
 }
 
+/* The result has the shape of the index: the same steps backwards. */
 static tt_status bring_back(struct tt_tensor **tensor, struct tt_call *call,
 			    const struct request *request)
 {
@@ -142,6 +144,7 @@ static tt_status bring_back(struct tt_tensor **tensor, struct tt_call *call,
 	return tt_call_replace(tensor, call, tt_call_transpose(&next, call, &back), &next);
 }
 
+/* Tensors of one element are taken as they are. */
 static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct request *request,
 			struct tt_gather_args *args, bool fast)
 {
@@ -208,17 +211,18 @@ static tt_status gather_cut(struct tt_tensor **out, struct tt_temps *temps,
 	return tt_call_to_memory(out, call, tt_temps_keep(temps, tiles), asked->memory);
 }
 
+/* Ranks agree. An output can be given only where the program writes it at once. */
 static tt_status check(const struct request *request, const struct tt_tensor *given, int64_t dim)
 {
 	uint32_t index = request->index->spec.shape.rank;
 
 	TT_REQUIRE(request->rank == index, "input_tensor_rank == index_tensor_rank",
 		   "Input and index tensor must have the same number of dimensions. Got input "
-		   "dim: %" PRIu32 " and index dim: %" PRIu32,
+		   "dim: %u and index dim: %u",
 		   request->rank, index);
 	TT_REQUIRE(request->dim < request->rank,
 		   "normalized_dim >= 0 && normalized_dim < static_cast<int8_t>(input_tensor_rank)",
-		   "gather: dim %" PRId64 " is out of range for tensor rank %" PRIu32, dim,
+		   "gather: dim %" PRId64 " is out of range for tensor rank %u", dim,
 		   request->rank);
 	TT_TRY(tt_need_device(request->in));
 	TT_TRY(tt_need_device(request->index));
@@ -228,6 +232,7 @@ static tt_status check(const struct request *request, const struct tt_tensor *gi
 	return TTNN_OK;
 }
 
+/* Rows cut by shards have a detour (gather_cut); otherwise one of two programs. */
 static tt_status gather_expand(struct tt_call *call)
 {
 	struct request request = {.in = tt_call_tensor(call, "input"),

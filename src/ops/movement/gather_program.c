@@ -2,7 +2,6 @@
  * gather_program.c: the two programs that take elements along the last dimension of four. Models
  * GatherDeviceOperation and GatherCodegenDeviceOperation of ttnn 0.81 with all factories: refusals, memory, cores.
  */
-#include <inttypes.h>
 
 #include "backend/backend.h"
 #include "device/device.h"
@@ -60,16 +59,15 @@ static tt_status gather_resolve(struct ttnn_memory_config *out, const struct tt_
 	return ttnn_memory_config_sharded(out, out->layout, out->buffer, &shard);
 }
 
+/* Shape of the index, dtype of the input. */
 static tt_status gather_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 
 	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		launch->specs[0] = launch->outputs[0]->spec;
+	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
-	}
 	TT_TRY(gather_resolve(&memory, launch));
 	return tt_spec_simple(&launch->specs[0], &launch->inputs[INDEX]->spec.shape, in->dtype,
 			      in->layout, &memory);
@@ -77,6 +75,7 @@ static tt_status gather_infer(struct tt_launch *launch)
 
 /* ---- refusals -------------------------------------------------------------------------------------------------- */
 
+/* Both programs ask this, with other words. */
 static tt_status check_ranks(const struct tt_launch *launch, const char *who)
 {
 	uint32_t in = launch->inputs[IN]->spec.shape.rank;
@@ -84,11 +83,12 @@ static tt_status check_ranks(const struct tt_launch *launch, const char *who)
 
 	TT_REQUIRE(in == index, "input_tensor_rank == input_index_tensor_rank",
 		   "%s and index tensor must have the same number of dimensions. Got input dim: "
-		   "%" PRIu32 " and index dim: %" PRIu32,
+		   "%u and index dim: %u",
 		   who, in, index);
 	return TTNN_OK;
 }
 
+/* uint32, or uint16 for short rows. */
 static tt_status check_index(const struct tt_launch *launch, const char *who)
 {
 	enum ttnn_dtype dtype = launch->inputs[INDEX]->spec.dtype;
@@ -101,6 +101,7 @@ static tt_status check_index(const struct tt_launch *launch, const char *who)
 	return TTNN_OK;
 }
 
+/* The index may be smaller than the input in the other dimensions, as in torch. */
 static tt_status check_extents(const struct tt_launch *launch, const char *who)
 {
 	const struct ttnn_shape *in = &launch->inputs[IN]->spec.shape;
@@ -109,13 +110,14 @@ static tt_status check_extents(const struct tt_launch *launch, const char *who)
 	for (uint32_t d = 0; d + 1 < in->rank; d++)
 		TT_REQUIRE(index->dim[d] <= in->dim[d],
 			   "input_index_tensor_shape[i] <= input_tensor_shape[i]",
-			   "%s tensor shape dimension %" PRIu32
-			   " must be less than or equal to input tensor shape dimension %" PRIu32
-			   ". Got index tensor shape: %" PRIu32 " and input tensor shape: %" PRIu32,
+			   "%s tensor shape dimension %u must be less than or equal to input "
+			   "tensor shape dimension %u. Got index tensor shape: %u and input "
+			   "tensor shape: %u",
 			   who, d, d, index->dim[d], in->dim[d]);
 	return TTNN_OK;
 }
 
+/* Shards of tiles are whole tiles. */
 static tt_status gather_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -135,7 +137,7 @@ static tt_status gather_validate(struct tt_launch *launch)
 			   "spec.shape[0] % tt::constants::TILE_HEIGHT == 0 && spec.shape[1] % "
 			   "tt::constants::TILE_WIDTH == 0",
 			   "TILE sharded gather requires tile-aligned output shard shape; got "
-			   "(%" PRIu32 ", %" PRIu32 ")",
+			   "(%u, %u)",
 			   out->shard.height, out->shard.width);
 	TT_REQUIRE(!launch->attrs[SPARSE].boolean, "attributes.sparse_grad == false",
 		   "Sparse gradient is not supported yet.");
@@ -174,6 +176,10 @@ static uint64_t matrix_rows(const struct ttnn_tensor_spec *spec)
 	return width ? spec->rows * spec->cols / width : 0;
 }
 
+/*
+ * A core has a whole row of input tiles, or two of them where rows are wide and many cores share
+ * one.
+ */
 static tt_status gather_tiles_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[IN], *index = launch->inputs[INDEX];
@@ -191,6 +197,7 @@ static tt_status gather_tiles_memory(struct tt_plan *plan, const struct tt_launc
 				 .page = tt_tile_bytes_of(launch->outputs[0]->spec.dtype)));
 }
 
+/* The same in rows: one core a row, or parts of the index of one row on many cores. */
 static tt_status gather_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[IN], *index = launch->inputs[INDEX];
@@ -210,6 +217,7 @@ static tt_status gather_rows_memory(struct tt_plan *plan, const struct tt_launch
 				 .page = width * tt_element_bytes(launch->outputs[0])));
 }
 
+/* More than WIDE_TILES tiles in a row are shared by many cores. */
 static tt_status gather_choose(uint32_t *out, struct tt_launch *launch)
 {
 	uint64_t in = width_of(launch->inputs[IN]), index = width_of(launch->inputs[INDEX]);
@@ -222,10 +230,7 @@ static tt_status gather_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-#define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::Gather" name_, .memory = memory_                              \
-	}
+#define FACTORY(name_, memory_) TT_FACTORY_ROW("ttnn::prim::Gather" name_, memory_)
 static const struct tt_factory factories[] = {
 	[TILES_ONE] = FACTORY("DeviceOperation::SingleRowSingleCore", gather_tiles_memory),
 	[TILES_MANY] = FACTORY("DeviceOperation::SingleRowMultiCore", gather_tiles_memory),
@@ -266,6 +271,10 @@ static bool fits_l1(const struct tt_launch *launch)
 	       tt_l1_free(launch->device);
 }
 
+/*
+ * By whole rows of tiles; by single tiles if rows are fewer than cores; streaming if a row does
+ * not fit into L1.
+ */
 static tt_status gather_codegen_choose(uint32_t *out, struct tt_launch *launch)
 {
 	uint64_t down = (uint64_t)launch->attrs[HT].integer;
@@ -277,6 +286,7 @@ static tt_status gather_codegen_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Streaming takes as many input tiles as fit. */
 static tt_status gather_codegen_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t down = (uint64_t)launch->attrs[HT].integer;
@@ -306,6 +316,7 @@ static const struct tt_factory gather_codegen_factories[] = {
 	[STREAMING] = FACTORY("CodegenProgramFactoryStreaming", gather_codegen_memory),
 };
 
+/* When upstream takes the generated program: bfloat16 in 32 × 32 tiles, interleaved all through. */
 bool tt_gather_is_fast(const struct tt_gather_args *args)
 {
 	const struct ttnn_tensor_spec *in = &args->in->spec, *index = &args->index->spec;
@@ -329,6 +340,7 @@ bool tt_gather_is_fast(const struct tt_gather_args *args)
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
+/* Always along the last dimension: that is where operations bring it. */
 static tt_status gather_kernel(struct tt_launch *launch)
 {
 	struct tt_index_job job = {.out = launch->outputs[0],
@@ -369,6 +381,7 @@ static uint32_t in_last_tile(uint32_t extent)
 	return extent % 32 ? extent % 32 : 32;
 }
 
+/* The generated program is keyed by extents in tiles, and how much of the last ones counts. */
 static void set_tiles(struct ttnn_value *attrs, const struct tt_gather_args *args)
 {
 	const struct ttnn_tensor_spec *index = &args->index->spec;
@@ -381,6 +394,7 @@ static void set_tiles(struct ttnn_value *attrs, const struct tt_gather_args *arg
 	attrs[HT_BATCH] = ttnn_v_int(tt_shape_last(&index->padded, 2) / 32);
 }
 
+/* Both programs share the first attributes; the generated one has more. */
 tt_status tt_gather_launch(struct tt_tensor **out, struct tt_call *call,
 			   const struct tt_gather_args *args, bool fast)
 {

@@ -23,22 +23,23 @@ static bool is_rest(const struct ttnn_value *item)
 	return item->kind == TTNN_VALUE_STRING && strcmp(item->text, "...") == 0;
 }
 
+/* A number picks one and drops the dimension; negative ones count from the end. */
 static tt_status take_number(struct parts *parts, uint32_t d, const struct ttnn_value *item,
 			     uint32_t extent)
 {
 	int64_t index = item->integer + (item->integer < 0 ? extent : 0);
 
-	if (index < 0 || index >= extent)
-		return tt_fail(TTNN_INVALID,
-			       "Index %" PRId64 " (converted to %" PRId64
-			       ") is out of bounds for dimension %" PRIu32 " of size %" PRIu32,
-			       item->integer, index, d, extent);
+	TT_NEED(index >= 0 && index < extent,
+		"Index %" PRId64 " (converted to %" PRId64
+		") is out of bounds for dimension %u of size %u",
+		item->integer, index, d, extent);
 	parts->start[d] = index;
 	parts->end[d] = index + 1;
 	parts->single[parts->single_count++] = d;
 	return TTNN_OK;
 }
 
+/* [end], [start, end] or [start, end, step], each number possibly None. */
 static tt_status take_slice(struct parts *parts, uint32_t d, const struct ttnn_value *item)
 {
 	int64_t *const numbers[] = {&parts->start[d], &parts->end[d], &parts->step[d]};
@@ -59,9 +60,10 @@ static tt_status take_slice(struct parts *parts, uint32_t d, const struct ttnn_v
 
 static tt_status too_many(uint32_t rank)
 {
-	return tt_fail(TTNN_INVALID, "Too many indices for tensor of dimension %" PRIu32, rank);
+	return tt_fail(TTNN_INVALID, "Too many indices for tensor of dimension %u", rank);
 }
 
+/* "..." stands for all dimensions that are not named, and may occur once. */
 static tt_status read_items(struct parts *parts, const struct ttnn_value *items, uint32_t count,
 			    const struct ttnn_shape *shape)
 {
@@ -69,8 +71,7 @@ static tt_status read_items(struct parts *parts, const struct ttnn_value *items,
 
 	for (uint32_t i = 0; i < count; i++)
 		rests += is_rest(&items[i]);
-	if (rests > 1)
-		return tt_fail(TTNN_INVALID, "Only one ellipsis ('...') is allowed in a slice.");
+	TT_NEED(rests <= 1, "Only one ellipsis ('...') is allowed in a slice.");
 	if (count - rests > shape->rank)
 		return too_many(shape->rank);
 	for (uint32_t i = 0; i < count; i++) {
@@ -90,6 +91,7 @@ static tt_status read_items(struct parts *parts, const struct ttnn_value *items,
 	return TTNN_OK;
 }
 
+/* Dimensions that are not named are taken whole. */
 static tt_status read_parts(struct parts *parts, const struct ttnn_value *index,
 			    const struct ttnn_shape *shape)
 {
@@ -105,6 +107,7 @@ static tt_status read_parts(struct parts *parts, const struct ttnn_value *index,
 
 /* ---- taking them ------------------------------------------------------------------------------------------- */
 
+/* Numbers as a list value, in the arena of the call. */
 static tt_status list_of(struct ttnn_value *out, struct tt_call *call, const int64_t *numbers,
 			 uint32_t count)
 {
@@ -118,6 +121,7 @@ static tt_status list_of(struct ttnn_value *out, struct tt_call *call, const int
 	return TTNN_OK;
 }
 
+/* ttnn.slice, recorded as a call from Python: upstream's __getitem__ is Python. */
 static tt_status from_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const struct parts *parts)
 {
@@ -135,36 +139,39 @@ static tt_status from_device(struct tt_tensor **out, struct tt_call *call, struc
 static tt_status to_layout(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			   enum ttnn_layout layout)
 {
-	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(in)}, {"layout", ttnn_v_layout(layout)}};
+	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(in)}, {NULL, ttnn_v_layout(layout)}};
 
 	return tt_call_python(out, call, "ttnn.to_layout", args, TT_COUNT(args));
 }
 
+/* On the host upstream goes through rows, unpad and view; steps are refused. */
 static tt_status from_host(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			   const struct parts *parts)
 {
-	struct ttnn_shape start, end, shape = {.rank = parts->rank};
-	struct ttnn_arg view[] = {{"input_tensor", ttnn_v_none()}, {"shape", ttnn_v_shape(&shape)}};
+	struct ttnn_arg view[] = {{NULL, ttnn_v_none()}, {NULL, ttnn_v_none()}};
+	struct ttnn_shape start, end;
+	int64_t size[TTNN_MAX_RANK];
 	struct tt_tensor *rows, *part, *seen;
 
 	for (uint32_t d = 0; d < parts->rank; d++)
-		if (parts->step[d] != 1)
-			return tt_fail(TTNN_INVALID,
-				       "Host tensors cannot be accessed with non-unit stride");
+		TT_NEED(parts->step[d] == 1,
+			"Host tensors cannot be accessed with non-unit stride");
 	TT_TRY(ttnn_shape_make(&start, parts->start, parts->rank));
 	TT_TRY(ttnn_shape_make(&end, parts->end, parts->rank));
 	TT_TRY(to_layout(&rows, call, in, TTNN_ROW_MAJOR));
 	tt_call_own(call, rows);
 	TT_TRY(tt_host_unpad(&part, call, rows, &start, &end));
 	tt_call_own(call, part);
-	for (uint32_t d = 0; d < shape.rank; d++)
-		shape.dim[d] = end.dim[d] - start.dim[d];
+	for (uint32_t d = 0; d < parts->rank; d++)
+		size[d] = parts->end[d] - parts->start[d];
 	view[0].value = ttnn_v_tensor(part);
+	TT_TRY(list_of(&view[1].value, call, size, parts->rank));
 	TT_TRY(tt_call_python(&seen, call, "ttnn.view", view, TT_COUNT(view)));
 	tt_call_own(call, seen);
 	return to_layout(out, call, seen, in->spec.layout);
 }
 
+/* Dimensions picked by a number are squeezed one by one, from the first on. */
 static tt_status getitem_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out, *next;
@@ -176,8 +183,8 @@ static tt_status getitem_expand(struct tt_call *call)
 	else
 		TT_TRY(from_host(&out, call, in, &parts));
 	for (uint32_t i = 0; i < parts.single_count; i++) {
-		struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(out)},
-					  {"dim", ttnn_v_int((int64_t)parts.single[i] - i)}};
+		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(out)},
+					  {NULL, ttnn_v_int((int64_t)parts.single[i] - i)}};
 		tt_status status =
 			tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args));
 

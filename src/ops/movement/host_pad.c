@@ -5,6 +5,7 @@
 #include "ops/movement/pad.h"
 #include "ops/usual.h"
 
+/* Rows are padded; tiles come back as they are, as upstream's do. */
 static tt_status pad(struct tt_tensor **out, struct tt_tensor *in,
 		     const struct ttnn_shape *const shapes[2], double value)
 {
@@ -12,13 +13,14 @@ static tt_status pad(struct tt_tensor **out, struct tt_tensor *in,
 		   "Tensor must be on host for padding");
 	if (in->spec.layout == TTNN_ROW_MAJOR && shapes[1]->rank == shapes[0]->rank)
 		return ttnn_tensor_pad(out, in, shapes[0], shapes[1]->dim, value);
-	if (in->spec.layout == TTNN_ROW_MAJOR)
-		return tt_fail(TTNN_INVALID, "Tensor.pad: the shape has rank %u, the start %u",
-			       (unsigned)shapes[0]->rank, (unsigned)shapes[1]->rank);
+	TT_NEED(in->spec.layout != TTNN_ROW_MAJOR,
+		"Tensor.pad: the shape has rank %u, the start %u", (unsigned)shapes[0]->rank,
+		(unsigned)shapes[1]->rank);
 	*out = ttnn_tensor_ref(in);
 	return TTNN_OK;
 }
 
+/* Recorded as Tensor::pad. */
 tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		      const struct ttnn_shape *const shapes[2], double value)
 {
@@ -32,6 +34,7 @@ tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_te
 	return status;
 }
 
+/* Only of rows. */
 static tt_status unpad(struct tt_tensor **out, struct tt_tensor *in, const struct ttnn_shape *start,
 		       const struct ttnn_shape *end)
 {
@@ -39,12 +42,13 @@ static tt_status unpad(struct tt_tensor **out, struct tt_tensor *in, const struc
 		   "Tensor must be on host for unpadding");
 	TT_REQUIRE(in->spec.layout == TTNN_ROW_MAJOR, "tensor.layout() == Layout::ROW_MAJOR",
 		   "Tensor layout must be ROW_MAJOR for unpadding");
-	if (start->rank != in->spec.padded.rank || end->rank != start->rank)
-		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. %u not in [-4, %u)",
-			       (unsigned)start->rank, (unsigned)start->rank);
+	TT_NEED(start->rank == in->spec.padded.rank && end->rank == start->rank,
+		"ShapeBase[] index out of range. %u not in [-4, %u)", (unsigned)start->rank,
+		(unsigned)start->rank);
 	return ttnn_tensor_unpad(out, in, start->dim, end->dim);
 }
 
+/* Recorded as Tensor::unpad. */
 tt_status tt_host_unpad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			const struct ttnn_shape *start, const struct ttnn_shape *end)
 {
@@ -59,36 +63,29 @@ tt_status tt_host_unpad(struct tt_tensor **out, struct tt_call *call, struct tt_
 
 /* ---- the methods -------------------------------------------------------------------------------------------- */
 
-static tt_status shape_arg(struct ttnn_shape *out, const struct tt_call *call, const char *name)
-{
-	int64_t dims[TTNN_MAX_RANK];
-	size_t rank;
-
-	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, name));
-	return ttnn_shape_make(out, dims, rank);
-}
-
+/* The method pad() of a host tensor. */
 static tt_status expand_pad(struct tt_call *call)
 {
 	struct ttnn_shape size, start;
 	const struct ttnn_shape *const shapes[] = {&size, &start};
 	struct tt_tensor *out;
 
-	TT_TRY(shape_arg(&size, call, "output_tensor_shape"));
-	TT_TRY(shape_arg(&start, call, "input_tensor_start"));
+	TT_TRY(tt_call_shape(&size, call, "output_tensor_shape"));
+	TT_TRY(tt_call_shape(&start, call, "input_tensor_start"));
 	return tt_call_give(call,
 			    tt_host_pad(&out, call, tt_call_tensor(call, "input_tensor"), shapes,
 					tt_call_real(call, "pad_value", 0)),
 			    &out);
 }
 
+/* The method unpad(). */
 static tt_status expand_unpad(struct tt_call *call)
 {
 	struct ttnn_shape start, end;
 	struct tt_tensor *out;
 
-	TT_TRY(shape_arg(&start, call, "output_tensor_start"));
-	TT_TRY(shape_arg(&end, call, "output_tensor_end"));
+	TT_TRY(tt_call_shape(&start, call, "output_tensor_start"));
+	TT_TRY(tt_call_shape(&end, call, "output_tensor_end"));
 	return tt_call_give(
 		call, tt_host_unpad(&out, call, tt_call_tensor(call, "input_tensor"), &start, &end),
 		&out);

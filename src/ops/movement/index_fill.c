@@ -25,6 +25,7 @@ static bool is_column_cut(const struct ttnn_memory_config *memory)
 	return memory->layout == TTNN_WIDTH_SHARDED || memory->layout == TTNN_BLOCK_SHARDED;
 }
 
+/* Shards that cut rows must be equally wide on both sides. */
 static tt_status check_shards(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *in = &launch->inputs[INPUT]->spec.memory;
@@ -46,6 +47,7 @@ static tt_status check_shards(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Rows only; the value's kind must be that of the dtype. */
 static tt_status index_fill_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[INPUT]->spec;
@@ -72,6 +74,7 @@ static tt_status index_fill_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A row in, all indices, and a row of the value. */
 static tt_status index_fill_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[INPUT];
@@ -103,6 +106,7 @@ static tt_status make_value(struct tt_tensor **out, const struct ttnn_tensor_spe
 				     is_real ? TTNN_FLOAT32 : TTNN_INT32, &spec, 0);
 }
 
+/* Indices beyond the dimension are passed over, as the chip does. */
 static tt_status index_fill_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *value;

@@ -44,6 +44,7 @@ static tt_status indexed_fill_resolve(struct ttnn_memory_config *out, const stru
 	return ttnn_memory_config_sharded(out, wanted->layout, wanted->buffer, &shard);
 }
 
+/* As the first tensor, in shards that may be worked out. */
 static tt_status indexed_fill_infer(struct tt_launch *launch)
 {
 	const struct tt_tensor *a = launch->inputs[A];
@@ -134,6 +135,7 @@ static bool stays_in_shards(const struct tt_launch *launch)
 
 /* ---- refusals -------------------------------------------------------------------------------------------------- */
 
+/* Shards of tiles are whole tiles, on all three sides. */
 static tt_status check_shards(const struct tt_launch *launch)
 {
 	static const char *const names[] = {"input_a", "input_b", "output"};
@@ -146,13 +148,13 @@ static tt_status check_shards(const struct tt_launch *launch)
 			continue;
 		TT_REQUIRE(all[i]->shard.height % 32 == 0,
 			   "s.shape[0] % tt::constants::TILE_HEIGHT == 0",
-			   "indexed_fill (TILE): %s shard_spec.shape[0] (%" PRIu32
-			   ") must be divisible by TILE_HEIGHT (32)",
+			   "indexed_fill (TILE): %s shard_spec.shape[0] (%u) must be divisible "
+			   "by TILE_HEIGHT (32)",
 			   names[i], all[i]->shard.height);
 		TT_REQUIRE(all[i]->shard.width % 32 == 0,
 			   "s.shape[1] % tt::constants::TILE_WIDTH == 0",
-			   "indexed_fill (TILE): %s shard_spec.shape[1] (%" PRIu32
-			   ") must be divisible by TILE_WIDTH (32)",
+			   "indexed_fill (TILE): %s shard_spec.shape[1] (%u) must be divisible "
+			   "by TILE_WIDTH (32)",
 			   names[i], all[i]->shard.width);
 	}
 	return TTNN_OK;
@@ -193,6 +195,7 @@ static tt_status check_cut_rows(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Four dimensions; indices are a row. */
 static tt_status indexed_fill_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *ids = &launch->inputs[IDS]->spec;
@@ -202,8 +205,7 @@ static tt_status indexed_fill_validate(struct tt_launch *launch)
 		   "input_tensor_b.layout() == input_tensor_a.layout()",
 		   "Inputs must be same layout");
 	TT_REQUIRE(a->padded.rank == 4, "input_tensor_a_shape.rank() == 4",
-		   "indexed_fill: only rank-4 tensors are supported; got rank %" PRIu32,
-		   a->padded.rank);
+		   "indexed_fill: only rank-4 tensors are supported; got rank %u", a->padded.rank);
 	if (a->layout == TTNN_TILE)
 		TT_TRY(check_shards(launch));
 	TT_REQUIRE(ids->layout == TTNN_ROW_MAJOR, "batch_ids.layout() == Layout::ROW_MAJOR",
@@ -219,6 +221,7 @@ static tt_status indexed_fill_validate(struct tt_launch *launch)
 
 /* ---- program memory ---------------------------------------------------------------------------------------------- */
 
+/* The first sharded tensor's cores, in upstream's order: output, a, b, indices. */
 static const ttnn_core_set *worker_cores(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *const all[] = {
@@ -245,6 +248,7 @@ static uint64_t page_bytes(const struct tt_tensor *a, uint64_t width)
 					   : tt_align_to(width * tt_element_bytes(a), 32);
 }
 
+/* One buffer serves all pages. */
 static uint64_t widest_page(const struct tt_launch *launch)
 {
 	const struct tt_tensor *const all[] = {launch->inputs[A], launch->inputs[B],
@@ -288,6 +292,7 @@ static tt_status indexed_fill_memory(struct tt_plan *plan, const struct tt_launc
 				      .page = tt_align_to(sizeof(uint32_t) * ids, 32)));
 }
 
+/* a copied, then slices of b over it; indices outside are passed over. */
 static tt_status indexed_fill_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *b = launch->inputs[B];
@@ -332,6 +337,7 @@ struct request {
 	const struct ttnn_memory_config *memory;
 };
 
+/* The program takes dimensions before those of a page. */
 static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request)
 {
 	struct ttnn_value attrs[schema_count] = {[MEMORY] = ttnn_v_memory(request->memory),
@@ -373,6 +379,7 @@ static tt_status fill_permuted(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_permute(out, call, &order);
 }
 
+/* a and b agree but along the dimension, where b has as many slices as there are indices. */
 static tt_status check_shapes(const struct request *request, int64_t dim)
 {
 	const struct ttnn_shape *a = &request->inputs[A]->spec.shape,
@@ -380,27 +387,26 @@ static tt_status check_shapes(const struct request *request, int64_t dim)
 	uint32_t ids = tt_shape_last(&request->inputs[IDS]->spec.padded, 1);
 
 	TT_REQUIRE(dim >= 0 && dim < a->rank, "dim >= 0 && dim < rank",
-		   "indexed_fill: dim %" PRId64 " is out of bounds for rank %" PRIu32, dim,
-		   a->rank);
+		   "indexed_fill: dim %" PRId64 " is out of bounds for rank %u", dim, a->rank);
 	TT_REQUIRE(a->rank == b->rank, "rank == b_rank",
-		   "indexed_fill: input_a and input_b must have the same rank; got input_a.rank() "
-		   "= %" PRIu32 " and input_b.rank() = %" PRIu32,
+		   "indexed_fill: input_a and input_b must have the same rank; got "
+		   "input_a.rank() = %u and input_b.rank() = %u",
 		   a->rank, b->rank);
 	for (uint32_t d = 0; d < a->rank; d++)
 		TT_REQUIRE(d == dim || a->dim[d] == b->dim[d], "a_shape[d] == b_shape[d]",
-			   "indexed_fill: input_a and input_b must have the same size along every "
-			   "dimension except dim %" PRId64 "; mismatch at dim %" PRIu32
-			   ": input_a.size(%" PRIu32 ") = %" PRIu32 ", input_b.size(%" PRIu32
-			   ") = %" PRIu32,
+			   "indexed_fill: input_a and input_b must have the same size along "
+			   "every dimension except dim %" PRId64
+			   "; mismatch at dim %u: input_a.size(%u) = %u, input_b.size(%u) = %u",
 			   dim, d, d, a->dim[d], d, b->dim[d]);
 	TT_REQUIRE(b->dim[dim] == ids,
 		   "static_cast<uint32_t>(b_shape[dim]) == batch_id.padded_shape()[-1]",
-		   "indexed_fill: input_b.size(%" PRId64 ") = %" PRIu32
-		   " must equal the number of indices (batch_id count = %" PRIu32 ")",
+		   "indexed_fill: input_b.size(%" PRId64
+		   ") = %u must equal the number of indices (batch_id count = %u)",
 		   dim, b->dim[dim], ids);
 	return TTNN_OK;
 }
 
+/* A dimension within pages is permuted to the front first. */
 static tt_status indexed_fill_expand(struct tt_call *call)
 {
 	struct request request = {.inputs = {tt_call_tensor(call, "batch_id"),

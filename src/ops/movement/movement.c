@@ -67,6 +67,7 @@ uint64_t tt_l1_half(const struct tt_device *device)
 	return device->limits.l1_size / 2 - device->limits.l1_base;
 }
 
+/* Interleaved pages are dealt round the banks: the fullest has the rounded-up share. */
 uint64_t tt_l1_pending(struct tt_device *device, const struct ttnn_spec_args *args)
 {
 	uint64_t dram = tt_memory_alignment(device, TTNN_DRAM), bytes;
@@ -87,6 +88,10 @@ bool tt_converts(const struct tt_launch *launch)
 	return launch->inputs[0]->spec.dtype != launch->outputs[0]->spec.dtype;
 }
 
+/*
+ * Blocks as large as the free L1 allows. Cores at the right and lower edge have smaller ones
+ * ("cliff"), and buffers of their own.
+ */
 tt_status tt_block_plan(struct tt_plan *plan, const struct tt_launch *launch,
 			const struct tt_block_request *request)
 {
@@ -119,6 +124,7 @@ tt_status tt_block_plan(struct tt_plan *plan, const struct tt_launch *launch,
 				      .page = row * tiles + fixed));
 }
 
+/* Blocks pay only for wide matrices (more than 32 tiles), and if more cores get work. */
 tt_status tt_block_is_wider(bool *out, const ttnn_core_set *cores, const struct ttnn_shape *padded,
 			    uint64_t block_tiles, uint64_t rows)
 {
@@ -142,19 +148,20 @@ tt_status tt_block_is_wider(bool *out, const ttnn_core_set *cores, const struct 
 
 #define CORES_MAX 1024
 
+/* Single cores merged into as few ranges as upstream's CoreRangeSet would. */
 tt_status tt_cores_set(const ttnn_core_set **out, const struct ttnn_core *cores, size_t count)
 {
 	struct ttnn_core_range ranges[CORES_MAX];
 	const ttnn_core_set *singles;
 
-	if (count > CORES_MAX)
-		return tt_fail(TTNN_INVALID, "more than %d cores", CORES_MAX);
+	TT_NEED(count <= CORES_MAX, "more than %d cores", CORES_MAX);
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = (struct ttnn_core_range){cores[i], cores[i]};
 	TT_TRY(ttnn_core_set_make(&singles, ranges, count));
 	return tt_core_set_merge(out, singles, NULL);
 }
 
+/* All of them if there are not more. */
 tt_status tt_cores_first(const ttnn_core_set **out, const ttnn_core_set *set, uint64_t count,
 			 enum ttnn_orientation order)
 {
@@ -179,21 +186,20 @@ static tt_status near_banks(const ttnn_core_set **out, const struct tt_tensor *t
 	for (uint64_t i = 0; i < count; i++) {
 		struct ttnn_core bank = tt_distribution_core(distribution, i);
 
-		if (bank.x >= TT_ARCH_BANKS)
-			return tt_fail(TTNN_INVALID, "there is no DRAM bank %u", bank.x);
+		TT_NEED(bank.x < TT_ARCH_BANKS, "there is no DRAM bank %u", bank.x);
 		cores[i] = workers[bank.x];
 	}
 	return tt_cores_set(out, cores, count);
 }
 
+/* Only cores that hold a shard: the grid may have more than the tensor needs. */
 tt_status tt_cores_near(const ttnn_core_set **out, const struct tt_tensor *tensor)
 {
 	const struct tt_distribution *distribution = &tt_tensor_buffer(tensor)->layout.distribution;
 	uint64_t count = tt_distribution_cores(distribution);
 	struct ttnn_core cores[CORES_MAX];
 
-	if (count > CORES_MAX)
-		return tt_fail(TTNN_INVALID, "more than %d cores", CORES_MAX);
+	TT_NEED(count <= CORES_MAX, "more than %d cores", CORES_MAX);
 	if (tensor->spec.memory.buffer == TTNN_DRAM)
 		return near_banks(out, tensor, distribution, count);
 	if (count == ttnn_core_set_cores(distribution->cores)) {
@@ -233,6 +239,7 @@ tt_status tt_cores_for(const ttnn_core_set **out, const struct tt_launch *launch
 
 /* ---- other operations ---------------------------------------------------------------------------- */
 
+/* Leading dimensions multiplied into the first one. */
 struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank)
 {
 	struct ttnn_shape out = {.rank = rank};
@@ -246,6 +253,7 @@ struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank)
 	return out;
 }
 
+/* With a padded shape it is upstream's other signature. */
 tt_status tt_call_reshape(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_reshape_args *args)
 {
@@ -275,6 +283,7 @@ tt_status tt_temps_end(struct tt_temps *temps, tt_status status)
 	return status;
 }
 
+/* Leading ones are squeezed one at a time, as upstream's loop does; then one reshape. */
 tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const ttnn_core_set *sub_cores)
 {
@@ -305,6 +314,7 @@ tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struc
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
+/* Output dimension d is input dimension dims[d]; NULL: the same. */
 tt_status tt_move_permute(struct tt_tensor *out, struct tt_tensor *in, const uint32_t *dims)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
@@ -322,6 +332,7 @@ tt_status tt_move_copy(struct tt_tensor *out, struct tt_tensor *in)
 	return tt_move_permute(out, in, NULL);
 }
 
+/* A block of so many elements from one place to another, with steps in the input. */
 tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
 		       const struct tt_move_block *block)
 {
@@ -338,6 +349,7 @@ tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
 	return tt_backend_get()->move(&job);
 }
 
+/* What was computed elsewhere is copied into the tensor that the caller gave. */
 tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
 		       struct tt_tensor *result)
 {
@@ -366,4 +378,18 @@ tt_status tt_call_replace(struct tt_tensor **tensor, struct tt_call *call, tt_st
 tt_status tt_kernel_copy(struct tt_launch *launch)
 {
 	return tt_move_copy(launch->outputs[0], launch->inputs[0]);
+}
+
+const ttnn_core_set *tt_cores_or_all(const struct tt_launch *launch, const struct ttnn_value *given)
+{
+	return tt_value_given(given) ? given->core_set : launch->device->grid;
+}
+
+bool tt_shards_uneven(const struct ttnn_tensor_spec *spec)
+{
+	uint64_t rows;
+
+	return !spec->memory.has_shard || spec->padded.rank < 2 ||
+	       tt_shape_rows(&rows, &spec->padded) != TTNN_OK || rows % spec->memory.shard.height ||
+	       tt_shape_last(&spec->padded, 1) % spec->memory.shard.width;
 }

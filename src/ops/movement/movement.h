@@ -52,6 +52,9 @@ uint64_t tt_page_alignment(const struct tt_tensor *tensor);
 uint32_t tt_shard_height(const struct ttnn_memory_config *memory);
 uint32_t tt_shard_width(const struct ttnn_memory_config *memory);
 
+/* Whether the last shard of a row or column is not full, or there are none of a legacy spec. */
+bool tt_shards_uneven(const struct ttnn_tensor_spec *spec);
+
 /* value rounded up to a multiple. For sizes of pages: no overflow is possible there. */
 static inline uint64_t tt_align_to(uint64_t value, uint64_t multiple)
 {
@@ -103,6 +106,10 @@ tt_status tt_block_plan(struct tt_plan *plan, const struct tt_launch *launch,
 /* Whether more cores can work on a matrix in blocks than row by row of tiles. */
 tt_status tt_block_is_wider(bool *out, const ttnn_core_set *cores, const struct ttnn_shape *padded,
 			    uint64_t block_tiles, uint64_t rows);
+
+/* The cores of an attribute sub_core_grids, or all. */
+const ttnn_core_set *tt_cores_or_all(const struct tt_launch *launch,
+				     const struct ttnn_value *given);
 
 /* ---- cores ------------------------------------------------------------------------------------- */
 

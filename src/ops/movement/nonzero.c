@@ -29,17 +29,16 @@ static tt_status nonzero_infer(struct tt_launch *launch)
 	uint64_t volume;
 
 	TT_TRY(ttnn_shape_volume(&volume, &launch->inputs[0]->spec.shape));
-	if (volume > UINT32_MAX / 4)
-		return tt_fail(TTNN_INVALID,
-			       "non_zero_indices: input volume %" PRIu64
-			       " exceeds uint32_t representable range",
-			       volume);
+	TT_NEED(volume <= UINT32_MAX / 4,
+		"non_zero_indices: input volume %" PRIu64 " exceeds uint32_t representable range",
+		volume);
 	where.dim[3] = (uint32_t)volume * 4;
 	launch->output_count = 2;
 	TT_TRY(tt_spec_simple(&launch->specs[0], &count, TTNN_UINT32, TTNN_ROW_MAJOR, &memory));
 	return tt_spec_simple(&launch->specs[1], &where, TTNN_UINT32, TTNN_ROW_MAJOR, &memory);
 }
 
+/* All indices pass through L1 at once, twice: that bounds the volume. */
 static tt_status nonzero_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -47,7 +46,7 @@ static tt_status nonzero_validate(struct tt_launch *launch)
 	uint64_t room = launch->device->limits.l1_size;
 
 	TT_REQUIRE(in->shape.rank == 4, "input_tensor.logical_shape().rank() == 4",
-		   "non_zero_indices: input must be rank-4, got rank %" PRIu32, in->shape.rank);
+		   "non_zero_indices: input must be rank-4, got rank %u", in->shape.rank);
 	TT_REQUIRE(tt_tensor_buffer(launch->inputs[0]), "input_tensor.buffer() != nullptr",
 		   "Operands to Non-zero need to be allocated in buffers on device!");
 	TT_REQUIRE(launch->attrs[MEMORY].memory->layout == TTNN_INTERLEAVED,
@@ -69,6 +68,7 @@ static tt_status nonzero_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* One core. A page of the input, and two of each output. */
 static tt_status nonzero_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *one;
@@ -98,6 +98,7 @@ static const struct tt_prog prog = {
 	.cost = tt_cost_unmodelled_move,
 };
 
+/* Two results: how many, and where. */
 static tt_status nonzero_expand(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram;

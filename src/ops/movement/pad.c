@@ -4,7 +4,6 @@
  */
 #include "ops/movement/pad.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "device/device.h"
@@ -98,7 +97,7 @@ static tt_status pad_four(struct tt_tensor **out, struct tt_call *call,
 		return tt_host_pad(out, call, args->in, shapes, args->value);
 	TT_REQUIRE(args->in->spec.shape.rank == 4, "rank == 4",
 		   "ttnn.pad: input tensor passed to pad_impl must have rank == 4, but got rank "
-		   "%" PRIu32 ".",
+		   "%u.",
 		   args->in->spec.shape.rank);
 	if (!launch.memory)
 		launch.memory = in;
@@ -148,6 +147,7 @@ static tt_status pad_rows_of_shards(struct tt_tensor **out, struct tt_call *call
 
 /* ---- any number of dimensions ---------------------------------------------------------------------------------- */
 
+/* More than four dimensions are folded into the first: that one cannot be padded then. */
 static tt_status check_folds(const struct request *request, const struct tt_tensor *four)
 {
 	const struct ttnn_shape *shape = &request->in->spec.shape;
@@ -163,9 +163,9 @@ static tt_status check_folds(const struct request *request, const struct tt_tens
 		   "std::all_of(padding.begin(), padding.begin() + "
 		   "static_cast<std::ptrdiff_t>(extra_index), is_unpadded) && (!axis0_is_merged || "
 		   "is_unpadded(padding[extra_index]))",
-		   "ttnn.pad: padding on the leading dimensions of a rank %" PRIu32
-		   " tensor must be consumed before the squeeze to 4D; got a non-zero pad on a "
-		   "dimension that the 4D kernel cannot address",
+		   "ttnn.pad: padding on the leading dimensions of a rank %u tensor must be "
+		   "consumed before the squeeze to 4D; got a non-zero pad on a dimension that "
+		   "the 4D kernel cannot address",
 		   shape->rank);
 	return TTNN_OK;
 }
@@ -243,6 +243,7 @@ static tt_status pad_any(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
+/* Replaces a tensor by itself under other shapes. */
 static tt_status under_shapes(struct tt_tensor **tensor, struct tt_call *call,
 			      const struct ttnn_shape *shape, const struct ttnn_shape *padded)
 {
@@ -255,6 +256,7 @@ static tt_status under_shapes(struct tt_tensor **tensor, struct tt_call *call,
 	return status;
 }
 
+/* Through four dimensions, and back: below four by two reshapes, as upstream. */
 static tt_status pad_rows(struct tt_tensor **out, struct tt_call *call,
 			  const struct request *request)
 {
@@ -331,6 +333,10 @@ static tt_status view(struct tt_tensor **tensor, struct tt_call *call,
 	return status;
 }
 
+/*
+ * Padding of the old tiles gets the value first; new tiles follow only if the shape needs more of
+ * them.
+ */
 static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 			   const struct request *request)
 {
@@ -438,6 +444,7 @@ static tt_status pad_last(struct tt_tensor **out, struct tt_call *call,
 	return pad_rows(out, call, request);
 }
 
+/* Above four dimensions: leading ones by concatenation, the last three by the program. */
 static tt_status pad_many(struct tt_tensor **out, struct tt_call *call,
 			  const struct request *request)
 {
@@ -478,6 +485,7 @@ static tt_status pad(struct tt_tensor **out, struct tt_call *call, const struct 
 
 /* ---- the operation --------------------------------------------------------------------------------------------------- */
 
+/* Pairs for the last dimensions, as many as were given. */
 static tt_status amounts_by_pairs(struct amounts *out, const struct ttnn_value *pairs,
 				  const struct ttnn_shape *shape)
 {
@@ -492,6 +500,7 @@ static tt_status amounts_by_pairs(struct amounts *out, const struct ttnn_value *
 	return TTNN_OK;
 }
 
+/* The older signature: the padded shape, and where the input begins in it. */
 static tt_status amounts_by_shape(struct amounts *out, struct tt_call *call,
 				  const struct ttnn_shape *shape)
 {
@@ -500,11 +509,10 @@ static tt_status amounts_by_shape(struct amounts *out, struct tt_call *call,
 
 	TT_TRY(tt_call_ints(sizes, &count, 4, call, "output_padded_shape"));
 	TT_TRY(tt_call_ints(starts, &start_count, 4, call, "input_tensor_start"));
-	if (count != shape->rank || start_count != shape->rank)
-		return tt_fail(TTNN_INVALID,
-			       "ttnn.pad: a tensor of rank %" PRIu32
-			       " cannot be padded to a shape of rank %zu from a start of rank %zu",
-			       shape->rank, count, start_count);
+	TT_NEED(count == shape->rank && start_count == shape->rank,
+		"ttnn.pad: a tensor of rank %u cannot be padded to a shape of rank %zu from a "
+		"start of rank %zu",
+		shape->rank, count, start_count);
 	for (uint32_t d = 0; d < shape->rank; d++) {
 		out->before[d] = (uint32_t)starts[d];
 		out->after[d] = (uint32_t)(sizes[d] - shape->dim[d] - starts[d]);
@@ -512,6 +520,7 @@ static tt_status amounts_by_shape(struct amounts *out, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/* Both signatures become amounts before and behind each dimension. */
 static tt_status expand_pad(struct tt_call *call)
 {
 	struct request request = {.in = tt_call_tensor(call, "input_tensor"),

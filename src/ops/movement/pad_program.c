@@ -33,17 +33,14 @@ enum { ROWS_OLD, ROWS, ROWS_ON_ONE, SHARDS_DOWN, SHARDS_WIDER, TILES, TILES_ON_O
 static tt_status pad_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_spec_args args = {.shape = *launch->attrs[SHAPE].shape,
-				      .dtype = in->dtype,
-				      .layout = in->layout,
-				      .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
-	return tt_tensor_spec_padded(&launch->specs[0], &args, launch->attrs[PADDED].shape);
+	return tt_infer_padded(launch, launch->attrs[SHAPE].shape, launch->attrs[PADDED].shape,
+			       in->dtype, in->layout);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------------------- */
 
+/* The input with its offset lies within the output. */
 static tt_status check_fit(const struct tt_launch *launch)
 {
 	static const char *const conditions[] = {
@@ -71,6 +68,7 @@ static bool is_wide(enum ttnn_dtype dtype)
 	       dtype == TTNN_UINT32 || dtype == TTNN_UINT16;
 }
 
+/* Rows: no bytes and no block floats. Tiles: whole ones. */
 static tt_status check_dtype(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -100,6 +98,7 @@ static tt_status check_dtype(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* sub_core_grids is for interleaved tensors. */
 static tt_status check_cores(const struct tt_launch *launch)
 {
 	if (!tt_value_given(&launch->attrs[CORES]))
@@ -120,6 +119,7 @@ static tt_status check_cores(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Rows of shards must be aligned: the program copies pages. */
 static tt_status check_pages(const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -129,18 +129,19 @@ static tt_status check_pages(const struct tt_launch *launch)
 
 	TT_REQUIRE(!tt_tensor_is_sharded(in) || in->spec.page_bytes == tt_aligned_page(in),
 		   "page_size_bytes == input_tensor.buffer()->aligned_page_size()",
-		   "Input row-major shard width %" PRIu32 " gives page size %" PRIu64
+		   "Input row-major shard width %u gives page size %" PRIu64
 		   " bytes, which must be aligned to %" PRIu64 " bytes",
 		   tt_shard_width(&in->spec.memory), (uint64_t)in->spec.page_bytes, alignment);
 	TT_REQUIRE(!tt_memory_config_is_sharded(memory) || page % alignment == 0,
 		   "output_page_size_bytes == tt::align(output_page_size_bytes, "
 		   "alignment_requirement)",
-		   "Output row-major shard width %" PRIu32 " gives page size %" PRIu64
+		   "Output row-major shard width %u gives page size %" PRIu64
 		   " bytes, which must be aligned to %" PRIu64 " bytes",
 		   tt_shard_width(memory), page, alignment);
 	return TTNN_OK;
 }
 
+/* Tiles can only grow at their end. */
 static tt_status pad_validate(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -187,6 +188,10 @@ static uint64_t rows_held(uint64_t fit)
 	return fit > MOST_ROWS ? MOST_ROWS : fit;
 }
 
+/*
+ * Rows are gathered until a barrier pays (BARRIER_BYTES), as many groups as L1 holds. A shifted or
+ * unaligned row needs a second row of padding.
+ */
 static tt_status pad_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *padded = launch->attrs[PADDED].shape;
@@ -230,6 +235,7 @@ static tt_status first_core(const ttnn_core_set **out)
 	return tt_core_set_grid(out, 1, 1);
 }
 
+/* The same on one core, without groups. */
 static tt_status pad_rows_on_one_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -267,6 +273,7 @@ static tt_status pad_shards_memory(struct tt_plan *plan, const struct tt_launch 
 		       TT_SCRATCH_ROW(0, "pad_val", .pages = wider, .page = row));
 }
 
+/* Two tiles, and one of the value. */
 static tt_status pad_tiles_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t tile = launch->outputs[0]->spec.page_bytes, volume;
@@ -283,6 +290,7 @@ static tt_status pad_tiles_memory(struct tt_plan *plan, const struct tt_launch *
 		       TT_SCRATCH_ROW(0, "src1", .pages = 1, .page = tile));
 }
 
+/* Height shards on both sides, rows whole, none growing smaller. */
 static bool shards_serve(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
@@ -294,6 +302,7 @@ static bool shards_serve(const struct tt_launch *launch)
 	       out->shard.height >= in->shard.height;
 }
 
+/* Shards that only get more rows, or only wider, have a factory each; others go as rows. */
 static tt_status factory_of(uint32_t *out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -323,10 +332,7 @@ static tt_status pad_choose(uint32_t *out, struct tt_launch *launch)
 	return *out == ROWS_ON_ONE ? keep_line(launch) : TTNN_OK;
 }
 
-#define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::Pad" name_ "ProgramFactory", .memory = memory_                \
-	}
+#define FACTORY(name_, memory_) TT_FACTORY_ROW("ttnn::prim::Pad" name_ "ProgramFactory", memory_)
 
 static const struct tt_factory factories[] = {
 	[ROWS_OLD] = FACTORY("RmReaderWriterMultiCore", pad_rows_memory),
@@ -340,6 +346,7 @@ static const struct tt_factory factories[] = {
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
+/* All of the value first, then the input over it. */
 static tt_status pad_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -364,6 +371,7 @@ static const struct tt_prog prog = {
 	.cost = tt_cost_move,
 };
 
+/* The logical shape is the padded one. */
 tt_status tt_pad_launch(struct tt_tensor **out, struct tt_call *call,
 			const struct tt_pad_args *args)
 {

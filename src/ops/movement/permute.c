@@ -69,6 +69,7 @@ static tt_status derive_shards(struct ttnn_memory_config *memory, const struct t
 	return tt_shards_derive(memory, launch, &in->padded, &padded);
 }
 
+/* Shards that nobody described are derived from the new shape. */
 static tt_status permute_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -87,6 +88,7 @@ static tt_status permute_infer(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
+/* By what of a page stays together: rows whole, tiles whole, rows of tiles, or nothing. */
 static uint32_t pick(const struct tt_launch *launch)
 {
 	uint32_t rank = rank_of(launch), last = dim_at(launch, rank - 1);
@@ -119,6 +121,7 @@ static uint64_t rows_of(const struct ttnn_tensor_spec *spec)
 	return rows;
 }
 
+/* Two rows. */
 static tt_status permute_rows_stay_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -159,6 +162,7 @@ static uint64_t padded_tiles(const struct tt_launch *launch, uint32_t back)
 	return beside ? out->rows * out->cols / 1024 / beside : 0;
 }
 
+/* Two tiles; where the last two change places, two more for the transposed ones. */
 static tt_status permute_tiles_stay_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
@@ -171,6 +175,7 @@ static tt_status permute_tiles_stay_memory(struct tt_plan *plan, const struct tt
 		       TT_DFB_ROW(2, "cb_out", .pages = swap ? 2 : 0, .page = tile));
 }
 
+/* Rows within tiles go to other tiles; padding rows are written from a line of a face. */
 static tt_status permute_tile_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -187,6 +192,7 @@ static tt_status permute_tile_rows_memory(struct tt_plan *plan, const struct tt_
 		       TT_DFB_ROW(2, "cb_out", .pages = swap ? 2 : 0, .page = tile));
 }
 
+/* Elements leave their rows: three buffers of two tiles, and a line of padding. */
 static tt_status permute_tiles_move_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -217,10 +223,7 @@ static tt_status permute_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 #define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::operations::data_movement::PermuteDeviceOperation::" name_,         \
-		.memory = memory_                                                                  \
-	}
+	TT_FACTORY_ROW("ttnn::operations::data_movement::PermuteDeviceOperation::" name_, memory_)
 
 static const struct tt_factory factories[] = {
 	[ROWS_STAY] = FACTORY("MultiCoreRowInvariant", permute_rows_stay_memory),
@@ -260,6 +263,7 @@ static const struct tt_prog prog = {
 	.cost = permute_cost,
 };
 
+/* Dimensions as a list attribute: they are part of the cache key. */
 tt_status tt_permute_launch(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_permute_args *args)
 {
@@ -323,6 +327,7 @@ tt_status tt_permute_inherits(struct ttnn_memory_config *out, const struct tt_te
 	return TTNN_OK;
 }
 
+/* Rows cut by shards that are not whole tiles: upstream goes through interleaved L1. */
 bool tt_permute_needs_detour(const struct tt_tensor *in)
 {
 	const struct ttnn_tensor_spec *spec = &in->spec;
@@ -334,6 +339,7 @@ bool tt_permute_needs_detour(const struct tt_tensor *in)
 	       (tt_shape_last(&spec->shape, 1) % 32 || tt_shape_last(&spec->shape, 2) % 32);
 }
 
+/* Shards for a memory config that names only a layout. */
 tt_status tt_permute_resolve(struct ttnn_memory_config *out, const struct tt_permute_args *args,
 			     const struct ttnn_shape *padded, bool tiled)
 {
@@ -415,6 +421,7 @@ static tt_status permute_shards(struct tt_tensor **out, struct tt_call *call,
 	return tt_permute_launch(out, call, &args);
 }
 
+/* Single swaps are transposes, with programs of their own. */
 static tt_status permute_4d(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_permute_args *of)
 {
@@ -460,6 +467,7 @@ static tt_status permute_any_4d(struct tt_tensor **out, struct tt_call *call,
 	return tt_temps_end(&temps, status);
 }
 
+/* Up to four dimensions through permute_any_4d(); more by the program alone. */
 static tt_status permute(struct tt_tensor **out, struct tt_call *call,
 			 const struct tt_permute_args *of)
 {
@@ -509,6 +517,7 @@ static bool is_nothing(const struct tt_tensor *in, const uint32_t *dims)
 	return stay;
 }
 
+/* A shard's rows are pages, and pages are aligned. */
 static tt_status check_rows(const struct tt_permute_args *args)
 {
 	uint64_t alignment = tt_memory_alignment(tt_tensor_device(args->in), TTNN_L1);
@@ -545,6 +554,7 @@ static tt_status permute_any(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_from_4d(out, call, moved, rank);
 }
 
+/* An order that changes nothing only moves the tensor. */
 static tt_status permute_expand(struct tt_call *call)
 {
 	uint32_t normal[TTNN_MAX_RANK];
@@ -574,6 +584,7 @@ static tt_status permute_expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* The operation, for other operations. */
 tt_status tt_call_permute(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_permute_args *args)
 {

@@ -5,6 +5,7 @@
 #include "ops/movement/repeat.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -15,11 +16,14 @@
 #include "ops/usual.h"
 #include "tensor/shape.h"
 
+/* A call of repeat, and who shall do it. */
+enum implementation { AUTO, NATIVE, CODEGEN };
 struct request {
 	struct tt_tensor *in, *out;             /* out: given, or NULL */
 	struct tt_repeats repeats;              /* as given: as many as were */
 	const struct ttnn_memory_config *asked; /* (optional) */
 	struct ttnn_memory_config memory; /* of the output, shards perhaps still to be found */
+	enum implementation how;
 };
 
 static tt_status view(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -66,6 +70,7 @@ static bool lacks_shards(const struct ttnn_memory_config *memory)
 
 /* ---- the output ------------------------------------------------------------------------------------------------ */
 
+/* A memory config beside a given output must be that of the output. */
 static tt_status check_memory(const struct request *request)
 {
 	const struct ttnn_memory_config *asked = request->asked, *has = &request->out->spec.memory;
@@ -90,6 +95,7 @@ static tt_status check_memory(const struct request *request)
 	return TTNN_OK;
 }
 
+/* The output cannot be the input: repeating reads while it writes. */
 static tt_status check_given(const struct request *request, const struct tt_tensor *in,
 			     const struct tt_repeats *repeats)
 {
@@ -116,6 +122,10 @@ static tt_status check_given(const struct request *request, const struct tt_tens
 	return TTNN_OK;
 }
 
+/*
+ * Given output, then what was asked, then the input's; shards of the input are not kept, only
+ * their layout.
+ */
 static void decide_memory(struct request *request)
 {
 	const struct ttnn_memory_config *in = &request->in->spec.memory;
@@ -176,6 +186,7 @@ struct form {
 			    const struct tt_repeat_step *step);
 };
 
+/* One dimension under another shape of the same elements, and back. */
 static tt_status step_as(struct tt_tensor **tensor, struct tt_call *call,
 			 const struct tt_repeat_step *of, const struct form *form)
 {
@@ -201,6 +212,7 @@ static tt_status step_as(struct tt_tensor **tensor, struct tt_call *call,
 	return status;
 }
 
+/* The generated program takes four dimensions. */
 static tt_status one_step(struct tt_tensor **tensor, struct tt_call *call,
 			  const struct tt_repeat_step *of)
 {
@@ -215,6 +227,7 @@ static tt_status one_step(struct tt_tensor **tensor, struct tt_call *call,
 	return step_as(tensor, call, of, &form);
 }
 
+/* Equal placement, ND shards aside. */
 static bool is_placed(const struct ttnn_memory_config *a, const struct ttnn_memory_config *b)
 {
 	if (a->layout != b->layout || a->buffer != b->buffer)
@@ -227,6 +240,7 @@ static bool is_placed(const struct ttnn_memory_config *a, const struct ttnn_memo
 		  a->shard.orientation == b->shard.orientation)));
 }
 
+/* What plan says is done first: out of shards, out of tiles. */
 static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
 			 const struct tt_repeat_plan *plan)
 {
@@ -246,6 +260,7 @@ static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/* Back under the shape, into tiles, to the memory. */
 static tt_status finish(struct tt_tensor **working, struct tt_call *call,
 			const struct ttnn_tensor_spec *in, const struct ttnn_shape *shape,
 			const struct ttnn_memory_config *memory)
@@ -336,6 +351,7 @@ static tt_status step_of_rows(struct tt_tensor **tensor, struct tt_call *call,
 	return step_as(tensor, call, of, &form);
 }
 
+/* Replaces a tensor by itself in another layout. */
 static tt_status in_layout(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_layout layout,
 			   const enum ttnn_dtype *dtype)
 {
@@ -409,6 +425,7 @@ static tt_status shard_again(struct tt_tensor **working, struct tt_call *call,
 	return tt_call_replace(working, call, status, &next);
 }
 
+/* Repeated zero times: an empty tensor by ttnn.zeros. */
 static tt_status no_elements(struct tt_tensor **out, struct tt_call *call,
 			     const struct request *request, const struct ttnn_shape *shape)
 {
@@ -454,6 +471,10 @@ static tt_status just_once(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_into(out, call, request->out, moved);
 }
 
+/*
+ * One program a dimension. Sharded results are cut at the end, unless shards can be repeated where
+ * they are.
+ */
 static tt_status steps_apart(struct tt_tensor **working, struct tt_call *call,
 			     const struct request *request, const struct tt_repeats *repeats)
 {
@@ -484,6 +505,7 @@ static tt_status steps_apart(struct tt_tensor **working, struct tt_call *call,
 	return later ? shard_again(working, call, request) : TTNN_OK;
 }
 
+/* The older of upstream's ways: nothing, once, or steps. */
 static tt_status by_steps(struct tt_tensor **out, struct tt_call *call,
 			  const struct request *request)
 {
@@ -530,12 +552,14 @@ static tt_status check_rows(const struct tt_tensor *in, const struct tt_repeats 
 	return ttnn_tensor_spec_make(&spec, &args);
 }
 
+/* Generated program if it can and nobody forbids it (`implementation`), else steps. */
 static tt_status repeat(struct tt_tensor **out, struct tt_call *call, struct request *request)
 {
 	struct request paged = *request;
 	struct tt_repeats repeats;
 	struct tt_tensor *working;
 	tt_status status;
+	bool pages;
 
 	decide_memory(request);
 	paged.memory = request->memory;
@@ -545,8 +569,13 @@ static tt_status repeat(struct tt_tensor **out, struct tt_call *call, struct req
 		status = check_given(request, working, &repeats);
 	if (status == TTNN_OK)
 		status = check_rows(working, &repeats);
-	if (status == TTNN_OK &&
-	    tt_repeat_pages_can(working, &repeats, &paged.memory, request->out))
+	pages = request->how != NATIVE &&
+		tt_repeat_pages_can(working, &repeats, &paged.memory, request->out);
+	if (status == TTNN_OK && request->how == CODEGEN && !pages)
+		status = tt_fail_cond(TTNN_INVALID, "supported",
+				      "repeat: implementation=\"codegen\" requires a supported "
+				      "input and an interleaved output");
+	if (status == TTNN_OK && pages)
 		status = by_pages(out, call, &paged, working, &repeats);
 	else if (status == TTNN_OK)
 		status = by_steps(out, call, request);
@@ -571,6 +600,26 @@ static tt_status repeat_as_before(struct tt_tensor **out, struct tt_call *call,
 	return TTNN_OK;
 }
 
+/* Which of upstream's two implementations the call asks for. */
+static tt_status read_implementation(enum implementation *out, const struct tt_call *call)
+{
+	static const char *const names[] = {
+		[AUTO] = "auto", [NATIVE] = "native", [CODEGEN] = "codegen"};
+	const struct ttnn_value *value = tt_call_arg(call, "implementation");
+	const char *asked = value->kind == TTNN_VALUE_STRING ? value->text : "auto";
+
+	for (size_t i = 0; i < TT_COUNT(names); i++)
+		if (strcmp(names[i], asked) == 0) {
+			*out = (enum implementation)i;
+			return TTNN_OK;
+		}
+	return tt_fail_cond(TTNN_INVALID, "tt::exception",
+			    "Unknown repeat implementation '%s': expected 'auto', 'native', or "
+			    "'codegen'",
+			    asked);
+}
+
+/* The generation `classic` has another way for repeats of all dimensions. */
 static tt_status expand_repeat(struct tt_call *call)
 {
 	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
@@ -584,6 +633,7 @@ static tt_status expand_repeat(struct tt_call *call)
 	request.repeats.rank = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
 		request.repeats.times[i] = (uint32_t)times[i];
+	TT_TRY(read_implementation(&request.how, call));
 	TT_TRY(tt_need_device(request.in));
 	if (tt_is_classic(call->device) && !request.out && count == request.in->spec.shape.rank)
 		TT_TRY(repeat_as_before(&out, call, &request));
@@ -621,6 +671,7 @@ static tt_status plan_expand(struct tt_repeats *repeats, struct ttnn_shape *shap
 	return TTNN_OK;
 }
 
+/* As torch.expand: -1 keeps a dimension. The extra dimensions are repeats. */
 static tt_status expand_expand(struct tt_call *call)
 {
 	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
@@ -655,7 +706,7 @@ static const struct tt_op ops[] = {
 		"repeat", expand_repeat, tt_golden_repeat,
 		"A tensor repeated along its dimensions.",
 		"input_tensor: Tensor, repeat_dims: sizes, *, memory_config: MemoryConfig? = None, "
-		"optional_output_tensor: Tensor? = None")},
+		"implementation: str = auto, optional_output_tensor: Tensor? = None")},
 };
 
 const struct tt_op_family tt_family_repeat = {"repeat", ops, TT_COUNT(ops)};

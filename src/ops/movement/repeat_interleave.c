@@ -2,7 +2,6 @@
  * repeat_interleave.c: elements repeated one by one. Models RepeatInterleaveCodegenDeviceOperation of ttnn 0.81,
  * and the operations that upstream calls where that does not serve.
  */
-#include <inttypes.h>
 
 #include "backend/backend.h"
 #include "device/device.h"
@@ -42,9 +41,7 @@ static tt_status repeat_interleave_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = in->shape;
 
 	shape.dim[dim_of(launch)] *= (uint32_t)launch->attrs[TIMES].integer;
-	launch->output_count = 1;
-	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
-			      launch->attrs[MEMORY].memory);
+	return tt_infer_one(launch, &shape, in->dtype, in->layout);
 }
 
 static tt_status repeat_interleave_validate(struct tt_launch *launch)
@@ -68,6 +65,7 @@ static uint64_t row_bytes(const struct tt_tensor *in, const struct ttnn_memory_c
 /* Pages that are on the way at a time: half of them read, half of them written. */
 #define BATCH 4
 
+/* Rows are gathered in batches of at most BATCH, fewer where L1 is full. */
 static tt_status repeat_interleave_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -84,6 +82,7 @@ static tt_status repeat_interleave_memory(struct tt_plan *plan, const struct tt_
 	return TT_PLAN(plan, cores, TT_CB_ROW(0, "cb_out", .pages = 2 * batch, .page = page));
 }
 
+/* The first loop is the repetition: it moves the output only. */
 static tt_status repeat_interleave_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -120,6 +119,7 @@ struct request {
 	const struct ttnn_memory_config *memory; /* (optional) */
 };
 
+/* Pages are copied whole: a dimension within a page, or shards, need the other way. */
 static bool program_serves(const struct request *request)
 {
 	const struct ttnn_tensor_spec *in = &request->in->spec;
@@ -142,6 +142,7 @@ static bool program_serves(const struct request *request)
 	       2 * row_bytes(request->in, memory) <= tt_l1_free(tt_tensor_device(request->in));
 }
 
+/* The generated program counts in pages: how many below the dimension, along it, and in all. */
 static tt_status by_program(struct tt_tensor **out, struct tt_call *call,
 			    const struct request *request)
 {
@@ -212,6 +213,7 @@ struct batches {
 	uint32_t count;
 };
 
+/* So many copies of the tensor joined, at most TOGETHER at once. */
 static tt_status join_copies(struct tt_tensor **out, struct tt_call *call, struct batches *batches,
 			     struct tt_tensor *in, uint32_t dim)
 {
@@ -278,6 +280,7 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt
 	return status;
 }
 
+/* A new dimension behind the repeated one, joined copies along it, and both folded together. */
 static tt_status join_and_fold(struct tt_tensor **out, struct tt_temps *temps,
 			       const struct request *request, struct batches *batches)
 {
@@ -305,6 +308,7 @@ static tt_status join_and_fold(struct tt_tensor **out, struct tt_temps *temps,
 	return tt_call_to_memory(out, call, made, memory);
 }
 
+/* The batches go when the result is there. */
 static tt_status by_joining(struct tt_tensor **out, struct tt_call *call,
 			    const struct request *request)
 {
@@ -361,6 +365,7 @@ static tt_status by_scaling(struct tt_tensor **out, struct tt_temps *temps,
 	return tt_call_transpose(out, call, &swap);
 }
 
+/* Rows of four dimensions in L1 by upsample's program; others through DRAM. */
 static tt_status from_shards(struct tt_tensor **out, struct tt_temps *temps,
 			     const struct request *request)
 {
@@ -405,6 +410,7 @@ static tt_status of_line(struct tt_tensor **out, struct tt_temps *temps,
 	return tt_call_reshape(out, call, &(struct tt_reshape_args){.in = result, .shape = &shape});
 }
 
+/* Upstream's way without its program: through rows, concat and reshape. */
 static tt_status by_copies(struct tt_tensor **out, struct tt_call *call,
 			   const struct request *request)
 {
@@ -430,6 +436,7 @@ static tt_status by_copies(struct tt_tensor **out, struct tt_call *call,
 #define REPEATS_MAX                                                                                \
 	(1 << 24) /* more than a device has room for, also of tensors without elements */
 
+/* The program where it serves, else copies. */
 static tt_status repeat_interleave_expand(struct tt_call *call)
 {
 	int64_t repeats = tt_call_int(call, "repeats", 1);
@@ -440,9 +447,8 @@ static tt_status repeat_interleave_expand(struct tt_call *call)
 	struct tt_tensor *out;
 
 	TT_TRY(tt_need_device(request.in));
-	if (repeats < 1 || repeats > REPEATS_MAX)
-		return tt_fail(TTNN_INVALID, "ttnn.repeat_interleave: repeats must be 1 to %d",
-			       REPEATS_MAX);
+	TT_NEED(repeats >= 1 && repeats <= REPEATS_MAX,
+		"ttnn.repeat_interleave: repeats must be 1 to %d", REPEATS_MAX);
 	if (program_serves(&request))
 		TT_TRY(by_program(&out, call, &request));
 	else

@@ -7,6 +7,7 @@
 #include "tensor/core.h"
 #include "tensor/shape.h"
 
+/* Whether exactly one dimension is repeated. */
 bool tt_repeat_single(uint32_t *dim, const struct tt_repeats *repeats)
 {
 	uint32_t found = 0;
@@ -21,15 +22,6 @@ bool tt_repeat_single(uint32_t *dim, const struct tt_repeats *repeats)
 
 /* ---- shards ------------------------------------------------------------------------------------------------ */
 
-static bool is_uneven(const struct ttnn_tensor_spec *in)
-{
-	uint64_t rows;
-
-	return !in->memory.has_shard || in->padded.rank < 2 ||
-	       tt_shape_rows(&rows, &in->padded) != TTNN_OK || rows % in->memory.shard.height ||
-	       tt_shape_last(&in->padded, 1) % in->memory.shard.width;
-}
-
 /* Whether what is repeated is whole in shards, so that copies stay on their core. */
 static bool stays_local(const struct ttnn_tensor_spec *in, uint32_t dim, uint32_t times)
 {
@@ -42,6 +34,7 @@ static bool stays_local(const struct ttnn_tensor_spec *in, uint32_t dim, uint32_
 	return in->memory.shard.height && group && in->memory.shard.height % group == 0;
 }
 
+/* Whether each core can repeat its own shard: full shards in L1 on the same cores. */
 bool tt_repeat_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_memory_config *memory,
 			uint32_t dim, uint32_t times)
 {
@@ -49,7 +42,7 @@ bool tt_repeat_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_mem
 		in->memory.layout == TTNN_WIDTH_SHARDED || in->memory.layout == TTNN_BLOCK_SHARDED;
 
 	if (!tt_memory_config_is_sharded(&in->memory) || in->memory.buffer == TTNN_DRAM ||
-	    is_uneven(in))
+	    tt_shards_uneven(in))
 		return false;
 	if (in->layout == TTNN_TILE && (in->shape.rank < 2 || tt_shape_last(&in->shape, 1) % 32 ||
 					tt_shape_last(&in->shape, 2) % 32))
@@ -63,6 +56,7 @@ bool tt_repeat_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_mem
 	return stays_local(in, dim, times);
 }
 
+/* A shard grows along the repeated side. */
 struct ttnn_shard_spec tt_repeat_shard(const struct ttnn_shard_spec *shard, bool last,
 				       uint32_t times)
 {
@@ -75,6 +69,10 @@ struct ttnn_shard_spec tt_repeat_shard(const struct ttnn_shard_spec *shard, bool
 	return out;
 }
 
+/*
+ * Shards for the repeated shape. Rows that cannot be aligned take those that tiles would have, if
+ * these fit.
+ */
 tt_status tt_repeat_new_shards(bool *found, struct ttnn_shard_spec *out,
 			       const struct tt_repeat_request *request)
 {
@@ -170,6 +168,10 @@ static void fold(struct tt_repeat_plan *plan, const struct ttnn_shape *shape, ui
 		}
 }
 
+/*
+ * The steps of the generated program: detours out of shards and tiles, dimensions that are
+ * repeated together, the order, and where the last step writes.
+ */
 void tt_repeat_plan(struct tt_repeat_plan *plan, const struct tt_tensor *in,
 		    const struct tt_repeats *repeats, const struct ttnn_memory_config *memory)
 {
@@ -250,6 +252,7 @@ static bool has_room(const struct room *room, uint64_t taken, uint64_t page)
 	return (room->now ? page : 2 * page) <= room->bytes - taken;
 }
 
+/* Whether L1 has room for each step's tensors and buffers, all along the way. */
 static bool legs_fit(struct tt_tensor *in, const struct tt_repeats *repeats,
 		     const struct ttnn_memory_config *memory, const struct room *room)
 {
@@ -283,6 +286,7 @@ static bool legs_fit(struct tt_tensor *in, const struct tt_repeats *repeats,
 	return true;
 }
 
+/* Once against L1 as it would be empty, once against what is free now. */
 static bool rows_fit(struct tt_tensor *in, const struct tt_repeats *repeats,
 		     const struct ttnn_memory_config *memory, bool given)
 {
@@ -320,6 +324,7 @@ static bool only_last(const struct tt_repeats *repeats)
 	return tt_repeat_single(&dim, repeats) && dim + 1 == repeats->rank;
 }
 
+/* Shapes for which upstream measured the older program to be faster. */
 static bool is_demoted(const struct tt_tensor *in, const struct tt_repeats *repeats,
 		       const struct ttnn_memory_config *memory)
 {
@@ -351,6 +356,7 @@ static bool is_demoted(const struct tt_tensor *in, const struct tt_repeats *repe
 	       plan.dims[0] + 2 < spec->shape.rank && extent.y == 1 && extent.x >= 8;
 }
 
+/* Whether upstream takes its generated program. */
 bool tt_repeat_pages_can(struct tt_tensor *in, const struct tt_repeats *repeats,
 			 const struct ttnn_memory_config *memory, bool given)
 {

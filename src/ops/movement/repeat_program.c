@@ -53,6 +53,7 @@ static uint32_t dim_of(const struct tt_launch *launch)
 	return launch->attrs[LAST].boolean ? launch->inputs[0]->spec.shape.rank - 1 : 1;
 }
 
+/* Shards of the input grow; without any they are made anew. */
 static tt_status fit_shards(struct ttnn_memory_config *memory, const struct tt_launch *launch,
 			    const struct ttnn_shape *shape)
 {
@@ -73,6 +74,7 @@ static tt_status fit_shards(struct ttnn_memory_config *memory, const struct tt_l
 		     : TTNN_OK;
 }
 
+/* A given output is an input here: upstream passes it as optional tensor. */
 static tt_status repeat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -89,6 +91,7 @@ static tt_status repeat_infer(struct tt_launch *launch)
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout, &memory);
 }
 
+/* Rows of bytes are not repeated. */
 static tt_status repeat_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -166,6 +169,7 @@ static const struct tt_prog prog = {
 	.cost = tt_cost_move,
 };
 
+/* A given output is the second input too, as upstream passes it. */
 static tt_status launch_prog(struct tt_tensor **out, struct tt_call *call,
 			     const struct tt_prog *which, const struct tt_repeat_step *step,
 			     const struct ttnn_value *attrs)
@@ -181,6 +185,10 @@ static tt_status launch_prog(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_program(out, call, &program);
 }
 
+/*
+ * The form for rows: [higher, rows, width] or two dimensions, of which LAST says that the width is
+ * repeated.
+ */
 tt_status tt_repeat_rows(struct tt_tensor **out, struct tt_call *call,
 			 const struct tt_repeat_step *step)
 {
@@ -198,6 +206,7 @@ tt_status tt_repeat_rows(struct tt_tensor **out, struct tt_call *call,
 	return launch_prog(out, call, &prog, step, attrs);
 }
 
+/* The form for tiles counts pages above, along and below the dimension. */
 tt_status tt_repeat_tiles(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_repeat_step *step)
 {
@@ -243,6 +252,7 @@ uint64_t tt_repeat_depth(uint64_t page, uint64_t room)
 	return fit / 2 < BATCH ? fit / 2 * 2 : 2 * BATCH;
 }
 
+/* The tile of the input is kept. */
 static tt_status page_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -309,6 +319,7 @@ static uint64_t core_limit(const struct tt_launch *launch, uint64_t pages)
 	return layout == TTNN_WIDTH_SHARDED && pages >= 1024 ? 64 : 0;
 }
 
+/* Units over the whole grid, or over the first cores of it where a limit was worked out. */
 static tt_status split(const ttnn_core_set **out, const struct tt_launch *launch, uint64_t units,
 		       uint64_t limit)
 {
@@ -343,6 +354,7 @@ static uint64_t pages_out(const struct tt_launch *launch)
 	return pages * in->shape.dim[2] * (launch->attrs[P_DIM].integer == 3 ? 1 : times);
 }
 
+/* Rows take as many pages as L1 holds; tiles that are written straight to their copies need one. */
 static tt_status page_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -384,6 +396,7 @@ static const struct tt_prog page_prog = {
 	.cost = tt_cost_move,
 };
 
+/* The generated program: dimension, times and memory are all it needs. */
 tt_status tt_repeat_pages(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_repeat_step *step)
 {

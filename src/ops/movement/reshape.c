@@ -202,6 +202,7 @@ static tt_status move_matrix(struct tt_tensor **out, struct tt_temps *temps,
 	return TTNN_OK;
 }
 
+/* Through a matrix of rows: leading dimensions cost nothing, since rows follow each other. */
 static tt_status reshape_rows(struct tt_tensor **out, struct tt_call *call,
 			      const struct reshape *args)
 {
@@ -231,6 +232,7 @@ static bool has_tile_padding(const struct ttnn_shape *shape)
 	return tt_shape_last(shape, 1) % 32 || tt_shape_last(shape, 2) % 32;
 }
 
+/* New tiles have padding that nobody wrote. */
 static tt_status fill_padding(struct tt_tensor **tensor, struct tt_call *call,
 			      const struct reshape *args)
 {
@@ -243,13 +245,6 @@ static tt_status fill_padding(struct tt_tensor **tensor, struct tt_call *call,
 				       {"input_tensor", ttnn_v_tensor(*tensor)},
 				       {"fill_value", value}),
 			       &filled);
-}
-
-static tt_status cast(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-		      enum ttnn_dtype dtype)
-{
-	return TT_CALL(out, call, "ttnn.typecast", {"input_tensor", ttnn_v_tensor(in)},
-		       {"dtype", ttnn_v_dtype(dtype)});
 }
 
 /* The output as it would be interleaved: what shards are worked out from. */
@@ -302,7 +297,7 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 		   "Block-float reshape does not support sub core grid specification\n");
 	if (tt_tensor_is_sharded(cube))
 		TT_TRY(to_interleaved(&plain, call, cube));
-	status = cast(&wide, call, plain, TTNN_BFLOAT16);
+	status = tt_call_cast(&wide, call, plain, TTNN_BFLOAT16);
 	if (plain != cube)
 		tt_call_overwrite(call, plain);
 	TT_TRY(status);
@@ -310,7 +305,7 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 	TT_TRY(tt_reshape_view_launch(&moved, call, wide, &view));
 	if (has_tile_padding(&shape))
 		TT_TRY(fill_padding(&moved, call, args));
-	status = cast(&narrow, call, moved, args->in->spec.dtype);
+	status = tt_call_cast(&narrow, call, moved, args->in->spec.dtype);
 	tt_call_overwrite(call, moved);
 	TT_TRY(status);
 	*out = narrow;
@@ -325,6 +320,10 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 	return status;
 }
 
+/*
+ * Three dimensions: matrices of tiles. Shards of the result are worked out from the interleaved
+ * one.
+ */
 static tt_status move_cube(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *cube,
 			   const struct reshape *args)
 {
@@ -353,6 +352,7 @@ static tt_status move_cube(struct tt_tensor **out, struct tt_call *call, struct 
 	return TTNN_OK;
 }
 
+/* To three dimensions by a view, moved, and back by a view. */
 static tt_status reshape_tiles(struct tt_tensor **out, struct tt_call *call,
 			       const struct reshape *args)
 {
@@ -373,6 +373,7 @@ static tt_status reshape_tiles(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- which way --------------------------------------------------------------------------------------- */
 
+/* The last dimension stays, and so do rows of tiles: then it is a view. */
 static bool keeps_places(const struct reshape *args)
 {
 	const struct ttnn_tensor_spec *in = &args->in->spec;
@@ -413,6 +414,7 @@ static tt_status nd_output(struct ttnn_memory_config *out, const struct reshape 
 
 static tt_status reshape(struct tt_tensor **out, struct tt_call *call, const struct reshape *given);
 
+/* ND shards go through DRAM and are cut again at the end. */
 static tt_status reshape_nd(struct tt_tensor **out, struct tt_call *call,
 			    const struct reshape *args)
 {
@@ -447,6 +449,7 @@ static tt_status reshape_volume(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_view(out, call, args->in, &args->shape, &args->padded);
 }
 
+/* ND shards stay where they are if the padded shape does. */
 static bool only_logical(const struct reshape *args, bool moves)
 {
 	const struct ttnn_tensor_spec *in = &args->in->spec;
@@ -459,6 +462,7 @@ static bool only_logical(const struct reshape *args, bool moves)
 	       tt_shape_last(&args->shape, 1) == tt_shape_last(&in->shape, 1);
 }
 
+/* Upstream's order of shortcuts: nothing, a move, a view; then the programs. */
 static tt_status reshape(struct tt_tensor **out, struct tt_call *call, const struct reshape *given)
 {
 	struct reshape copy = *given, *args = &copy;
@@ -499,6 +503,7 @@ static tt_status reshape(struct tt_tensor **out, struct tt_call *call, const str
 
 /* ---- arguments --------------------------------------------------------------------------------------- */
 
+/* The shape as it was given, -1 and all. */
 static tt_status fail_shape(const char *format, const int64_t *dims, size_t rank)
 {
 	struct tt_str text = {0};
@@ -548,6 +553,7 @@ static tt_status infer_shape(struct ttnn_shape *out, const struct tt_tensor *in,
 	return ttnn_shape_make(out, dims, rank);
 }
 
+/* A Shape is taken as it is; a list may hold one -1. */
 static tt_status shape_arg(struct ttnn_shape *out, const struct tt_call *call,
 			   const struct tt_tensor *in)
 {
@@ -563,16 +569,6 @@ static tt_status shape_arg(struct ttnn_shape *out, const struct tt_call *call,
 	return infer_shape(out, in, dims, rank);
 }
 
-/* A shape argument that holds no -1. */
-static tt_status plain_shape(struct ttnn_shape *out, const struct tt_call *call, const char *name)
-{
-	int64_t dims[TTNN_MAX_RANK];
-	size_t rank;
-
-	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, name));
-	return ttnn_shape_make(out, dims, rank);
-}
-
 static tt_status return_reshaped(struct tt_call *call, const struct reshape *args)
 {
 	struct tt_tensor *out;
@@ -580,6 +576,7 @@ static tt_status return_reshaped(struct tt_call *call, const struct reshape *arg
 	return tt_call_give(call, reshape(&out, call, args), &out);
 }
 
+/* A padded shape beside the logical one is a signature of its own. */
 static tt_status expand_reshape(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -593,8 +590,8 @@ static tt_status expand_reshape(struct tt_call *call)
 			       .skip_fill = tt_call_bool(call, "skip_padding_fill", false)};
 
 	if (tt_call_given(call, "padded_shape")) {
-		TT_TRY(plain_shape(&args.shape, call, "logical_shape"));
-		TT_TRY(plain_shape(&args.padded, call, "padded_shape"));
+		TT_TRY(tt_call_shape(&args.shape, call, "logical_shape"));
+		TT_TRY(tt_call_shape(&args.padded, call, "padded_shape"));
 	} else {
 		TT_TRY(shape_arg(&args.shape, call, in));
 		args.padded = args.shape;
@@ -602,6 +599,7 @@ static tt_status expand_reshape(struct tt_call *call)
 	return return_reshaped(call, &args);
 }
 
+/* ttnn.view never copies: what would need to is refused. */
 static tt_status expand_view(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
@@ -626,8 +624,8 @@ static tt_status expand_view(struct tt_call *call)
 		   "View requires the tensor be stored on device, use reshape instead");
 	TT_REQUIRE(tt_shape_last(&shape, 1) == tt_shape_last(&spec->shape, 1),
 		   "(tensor_shape[-1] == shape[-1])",
-		   "The last dimension can not change in view, attempting to change last dimension "
-		   "from %" PRIu32 " to %" PRIu32 ", use reshape instead",
+		   "The last dimension can not change in view, attempting to change last "
+		   "dimension from %u to %u, use reshape instead",
 		   tt_shape_last(&spec->shape, 1), tt_shape_last(&shape, 1));
 	TT_REQUIRE(
 		spec->layout == TTNN_ROW_MAJOR || high == was ||
@@ -635,14 +633,14 @@ static tt_status expand_view(struct tt_call *call)
 		"(tensor.layout() == ttnn::ROW_MAJOR_LAYOUT) || (tensor_shape_second_last_dim == "
 		"shape_second_last_dim) || ((shape_second_last_dim % tile_second_dim == 0) && "
 		"(tensor_shape_second_last_dim % tile_second_dim == 0))",
-		"Invalid second last dims for TILED reshape, from %" PRIu32 " to %" PRIu32
-		", use reshape instead\n",
+		"Invalid second last dims for TILED reshape, from %u to %u, use reshape instead\n",
 		was, high);
 	return tt_call_give(call, tt_call_perform_view(&out, call, in, &shape, &shape), &out);
 }
 
 /* ---- squeeze and unsqueeze ----------------------------------------------------------------------------- */
 
+/* Dimensions are dropped from the last on, so that the others keep their numbers. */
 static void sort_falling(int64_t *dims, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -675,6 +673,7 @@ static tt_status squeeze_dims(int64_t *dims, size_t *count, const struct tt_call
 	return TTNN_OK;
 }
 
+/* Dimensions of 1 go; others are left as they are, as in torch. */
 static tt_status expand_squeeze(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -687,18 +686,15 @@ static tt_status expand_squeeze(struct tt_call *call)
 	size_t count;
 
 	TT_TRY(squeeze_dims(dims, &count, call, rank));
-	if (!rank && count == 1 && dims[0] != 0 && dims[0] != -1)
-		return tt_fail(TTNN_INVALID,
-			       "Dimension out of range (expected to be of [-1, 0], but got %" PRId64
-			       ")",
-			       dims[0]);
+	TT_NEED(rank || count != 1 || dims[0] == 0 || dims[0] == -1,
+		"Dimension out of range (expected to be of [-1, 0], but got %" PRId64 ")", dims[0]);
 	for (size_t i = 0; rank && i < count; i++) {
 		TT_REQUIRE(i == 0 || dims[i] != dims[i - 1], "dim != dims[i - 1]",
 			   "dim %" PRId64 " appears multiple times in the list of dims", dims[i]);
 		TT_REQUIRE(dims[i] >= 0 && dims[i] < rank,
 			   "(dim >= 0) && (dim < input_tensor_rank)",
-			   "Dimension out of range (expected to be in range of [-%" PRIu32
-			   ",%" PRIu32 "], but got %" PRId64 ")",
+			   "Dimension out of range (expected to be in range of [-%u,%u], but got "
+			   "%" PRId64 ")",
 			   rank, rank - 1, dims[i]);
 		if (in->spec.shape.dim[dims[i]] != 1)
 			continue;
@@ -712,6 +708,7 @@ static tt_status expand_squeeze(struct tt_call *call)
 	return return_reshaped(call, &args);
 }
 
+/* A dimension of 1 more, anywhere. */
 static tt_status expand_unsqueeze(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -723,8 +720,7 @@ static tt_status expand_unsqueeze(struct tt_call *call)
 		   "Dimension out of range (expected to be in range of [%" PRId64 ",%" PRId64
 		   "], but got %" PRId64 ")",
 		   -max - 1, max, dim);
-	if (shape->rank == TTNN_MAX_RANK)
-		return tt_fail(TTNN_INVALID, "a tensor has at most %d dimensions", TTNN_MAX_RANK);
+	TT_NEED(shape->rank != TTNN_MAX_RANK, "a tensor has at most %d dimensions", TTNN_MAX_RANK);
 	dim += dim < 0 ? max + 1 : 0;
 	for (int64_t d = 0; d <= max; d++)
 		args.shape.dim[d] = d == dim ? 1 : shape->dim[d > dim ? d - 1 : d];
@@ -733,6 +729,7 @@ static tt_status expand_unsqueeze(struct tt_call *call)
 	return return_reshaped(call, &args);
 }
 
+/* Ones in front, up to four dimensions. */
 static tt_status expand_unsqueeze_4d(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "tensor");
@@ -742,8 +739,7 @@ static tt_status expand_unsqueeze_4d(struct tt_call *call)
 		tt_call_return(call, ttnn_tensor_ref(in));
 		return TTNN_OK;
 	}
-	if (in->spec.shape.rank > 4)
-		return tt_fail(TTNN_INVALID, "Tensor rank is greater than 4");
+	TT_NEED(in->spec.shape.rank <= 4, "Tensor rank is greater than 4");
 	args.shape.rank = 4;
 	for (uint32_t back = 1; back <= 4; back++)
 		args.shape.dim[4 - back] = tt_shape_last(&in->spec.shape, back);

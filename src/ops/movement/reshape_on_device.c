@@ -49,6 +49,7 @@ static uint64_t landing_pad(const struct tt_launch *launch)
 	return alignment > 16 * tt_element_bytes(in) ? alignment : 0;
 }
 
+/* One factory for tiles, one for rows. Tiles need the same padded volume. */
 static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0], *result = launch->outputs[0];
@@ -154,16 +155,15 @@ static tt_status reshape_shape(struct ttnn_shape *out, const struct tt_call *cal
 	return ttnn_shape_make(out, dims, TT_COUNT(names));
 }
 
+/* The same width is a view. */
 static tt_status expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
 	struct ttnn_shape shape;
 
 	TT_TRY(reshape_shape(&shape, call, in));
-	if (in->spec.padded.rank < 4)
-		return tt_fail(TTNN_INVALID,
-			       "ShapeBase[] index out of range. 3 not in [-4, %" PRIu32 ")",
-			       in->spec.padded.rank);
+	TT_NEED(in->spec.padded.rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)",
+		in->spec.padded.rank);
 	if (in->spec.padded.dim[3] == shape.dim[3]) {
 		TT_TRY(tt_call_view(&out, call, in, &shape, &shape));
 		tt_call_return(call, out);

@@ -33,15 +33,12 @@ enum { ROWS, TILES };
 static tt_status reshape_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_spec_args args = {.shape = *launch->attrs[SHAPE].shape,
-				      .dtype = in->dtype,
-				      .layout = in->layout,
-				      .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
-	return tt_tensor_spec_padded(&launch->specs[0], &args, launch->attrs[PADDED].shape);
+	return tt_infer_padded(launch, launch->attrs[SHAPE].shape, launch->attrs[PADDED].shape,
+			       in->dtype, in->layout);
 }
 
+/* Elements of two or four bytes. */
 static tt_status reshape_validate(struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
@@ -55,13 +52,6 @@ static tt_status reshape_validate(struct tt_launch *launch)
 		   "input_tensor_a.dtype() == DataType::INT32",
 		   "Can only work with bfloat16/float32 or int32/uint32 tensors");
 	return TTNN_OK;
-}
-
-static const ttnn_core_set *cores_of(const struct tt_launch *launch)
-{
-	const struct ttnn_value *cores = &launch->attrs[CORES];
-
-	return tt_value_given(cores) ? cores->core_set : launch->device->grid;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -90,7 +80,7 @@ static tt_status reshape_rows_memory(struct tt_plan *plan, const struct tt_launc
 		slots = (room - 2 * read * copies) / (slot * copies);
 		slots = slots > SLOTS_MAX ? SLOTS_MAX : slots < 1 ? 1 : slots;
 	}
-	return TT_PLAN(plan, cores_of(launch),
+	return TT_PLAN(plan, tt_cores_or_all(launch, &launch->attrs[CORES]),
 		       TT_SCRATCH_ROW(0, "src0", .pages = 1, .page = 2 * read),
 		       TT_SCRATCH_ROW(1, "src1", .pages = 1, .page = slot * slots),
 		       TT_SCRATCH_ROW(2, "src2", .pages = both, .page = 2 * read),
@@ -109,6 +99,10 @@ struct pages {
 	uint32_t page[1024], pieces[1024];
 };
 
+/*
+ * Pieces of an output page by the input page they come from; pages are few, so the list is
+ * searched from its end.
+ */
 static void add_piece(struct pages *pages, uint32_t page)
 {
 	uint32_t i = pages->count;
@@ -147,6 +141,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/*
+ * How large the table of an output page must be: for every input page as many entries as the one
+ * with most. Runs end at faces (16 elements) and rows.
+ */
 static uint64_t page_pieces(uint64_t index, const struct matrix *in, const struct matrix *out)
 {
 	uint64_t plane = index / out->tiles, row0 = index % out->tiles / out->across * 32;
@@ -214,6 +212,10 @@ struct work {
 	uint64_t pieces;
 };
 
+/*
+ * For tiles upstream computes a table of pieces on the host and keeps it on the device; its width
+ * is that of the largest page, rounded as upstream rounds it.
+ */
 static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
 {
 	struct matrix from = matrix_of(&launch->inputs[0]->spec.shape);
@@ -236,6 +238,7 @@ static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
 	return make_table(launch, pages, work->pieces);
 }
 
+/* A row of the table, a tile of the input, a tile to write. */
 static tt_status reshape_tiles_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct work *work = launch->work;
@@ -273,6 +276,7 @@ static const struct tt_prog prog = {
 	.cost = tt_cost_move,
 };
 
+/* PADDED and RECREATE are attributes but no part of the key. */
 tt_status tt_reshape_view_launch(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 				 const struct tt_reshape_view_args *args)
 {

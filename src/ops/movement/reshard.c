@@ -44,6 +44,7 @@ bool tt_reshard_is_legacy(const struct ttnn_memory_config *in, const struct ttnn
 	return out->buffer == TTNN_L1;
 }
 
+/* A given output agrees in shape, dtype and layout. */
 static tt_status check_output(const struct tt_shard_want *want)
 {
 	const struct ttnn_tensor_spec *in = &want->in->spec, *out;
@@ -56,18 +57,15 @@ static tt_status check_output(const struct tt_shard_want *want)
 				      "Input tensor logical shape (%s) must equal output tensor "
 				      "logical shape (%s)",
 				      &in->shape, &out->shape);
-	if (in->dtype != out->dtype)
-		return tt_fail_cond(TTNN_INVALID, "valid",
-				    "Input tensor dtype (DataType::%s) must equal output tensor "
-				    "dtype (DataType::%s)",
-				    ttnn_dtype_name(in->dtype, TTNN_DIALECT_TT_METAL),
-				    ttnn_dtype_name(out->dtype, TTNN_DIALECT_TT_METAL));
-	if (in->layout != out->layout)
-		return tt_fail_cond(TTNN_INVALID, "valid",
-				    "Input tensor layout (Layout::%s) must equal output tensor "
-				    "layout (Layout::%s)",
-				    tt_enum_name(&tt_enum_layout, (int64_t)in->layout),
-				    tt_enum_name(&tt_enum_layout, (int64_t)out->layout));
+	TT_REQUIRE(in->dtype == out->dtype, "valid",
+		   "Input tensor dtype (DataType::%s) must equal output tensor dtype "
+		   "(DataType::%s)",
+		   ttnn_dtype_name(in->dtype, TTNN_DIALECT_TT_METAL),
+		   ttnn_dtype_name(out->dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(in->layout == out->layout, "valid",
+		   "Input tensor layout (Layout::%s) must equal output tensor layout (Layout::%s)",
+		   tt_enum_name(&tt_enum_layout, (int64_t)in->layout),
+		   tt_enum_name(&tt_enum_layout, (int64_t)out->layout));
 	return TTNN_OK;
 }
 
@@ -76,8 +74,8 @@ static tt_status refuse_width(const char *which, const struct tt_shard_want *wan
 {
 	return tt_fail_cond(
 		TTNN_INVALID, "valid",
-		"%s row-major shard width %" PRIu32 " with data type DataType::%s gives page size "
-		"%" PRIu64 " bytes, which must be aligned to %" PRIu64 " bytes for reshard",
+		"%s row-major shard width %u with data type DataType::%s gives page size %" PRIu64
+		" bytes, which must be aligned to %" PRIu64 " bytes for reshard",
 		which, width, ttnn_dtype_name(want->in->spec.dtype, TTNN_DIALECT_TT_METAL), page,
 		tt_memory_alignment(tt_tensor_device(want->in), TTNN_L1));
 }
@@ -116,30 +114,27 @@ static tt_status check_pages(const struct tt_shard_want *want, const struct ttnn
 		return tt_shard_refuse("Output buffer type must be DRAM or L1 for ND sharded "
 				       "specialized reshard path");
 	TT_TRY(tt_distribution_make(&there, out));
-	if (here != there.pages)
-		return tt_fail_cond(TTNN_INVALID, "valid",
-				    "Number of input (%" PRIu64 ") and output (%" PRIu64
-				    ") pages must match",
-				    here, there.pages);
-	if (in->page_bytes != out->page_bytes)
-		return tt_fail_cond(TTNN_INVALID, "valid",
-				    "Input and output tensors must have the same page size. Input "
-				    "page size: %" PRIu64 ", Output page size: %" PRIu64,
-				    in->page_bytes, out->page_bytes);
+	TT_REQUIRE(here == there.pages, "valid",
+		   "Number of input (%" PRIu64 ") and output (%" PRIu64 ") pages must match", here,
+		   there.pages);
+	TT_REQUIRE(
+		in->page_bytes == out->page_bytes, "valid",
+		"Input and output tensors must have the same page size. Input page size: %" PRIu64
+		", Output page size: %" PRIu64,
+		in->page_bytes, out->page_bytes);
 	return TTNN_OK;
 }
 
+/* Only 32 × 32. */
 static tt_status check_tile(const struct tt_shard_want *want)
 {
 	const struct ttnn_tile *tile = &want->in->spec.tile;
 
 	if (want->in->spec.layout != TTNN_TILE)
 		return TTNN_OK;
-	if (tile->height != TT_TILE_DEFAULT.height || tile->width != TT_TILE_DEFAULT.width)
-		return tt_fail_cond(TTNN_INVALID, "valid",
-				    "reshard requires standard 32x32 tiles, got %" PRIu32
-				    "x%" PRIu32,
-				    tile->height, tile->width);
+	TT_REQUIRE(tile->height == TT_TILE_DEFAULT.height && tile->width == TT_TILE_DEFAULT.width,
+		   "valid", "reshard requires standard 32x32 tiles, got %ux%u", tile->height,
+		   tile->width);
 	if (want->out && !tt_tile_equal(&want->out->spec.tile, tile))
 		return tt_shard_refuse(
 			"Output tensor tile shape must match input tensor tile shape");
@@ -151,6 +146,9 @@ static bool is_dram_blocks(const struct ttnn_memory_config *memory)
 	return memory->layout == TTNN_BLOCK_SHARDED && memory->buffer == TTNN_DRAM;
 }
 
+/*
+ * Used for the refusals of reshard, and by to_memory_config to see whether it can be used at all.
+ */
 tt_status tt_reshard_check(const struct tt_shard_want *want)
 {
 	const struct ttnn_memory_config *in = &want->in->spec.memory;
@@ -199,6 +197,10 @@ static uint64_t span(const struct ttnn_shard_spec *shard)
 	return (x == 1 ? y : x) * shard->width;
 }
 
+/*
+ * Two-dimensional shards: same width, same height, or any; the side in L1 is the local one.
+ * FACTORIES: none of these.
+ */
 static uint32_t choose_legacy(const struct ttnn_tensor_spec *in,
 			      const struct ttnn_memory_config *out)
 {
@@ -218,6 +220,7 @@ static uint32_t choose_legacy(const struct ttnn_tensor_spec *in,
 	return in->memory.buffer != TTNN_DRAM && out->buffer != TTNN_DRAM ? GENERIC : FACTORIES;
 }
 
+/* What no older factory takes goes page by page, with the side in L1 as the local one. */
 static tt_status reshard_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -298,6 +301,7 @@ static tt_status reshard_width_memory(struct tt_plan *plan, const struct tt_laun
 				  .page = remote_page));
 }
 
+/* The local shard is the buffer. */
 static tt_status reshard_height_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *here = local(launch);
@@ -312,6 +316,7 @@ static tt_status reshard_height_memory(struct tt_plan *plan, const struct tt_lau
 			   .page = page, .backing = here));
 }
 
+/* The output's shard is the buffer; cores fetch into it. */
 static tt_status reshard_generic_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0];
@@ -334,10 +339,7 @@ static tt_status reshard_pages_memory(struct tt_plan *plan, const struct tt_laun
 		TT_DFB_ROW(0, "page", .pages = 1, .page = tt_aligned_page(launch->inputs[0])));
 }
 
-#define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::" name_, .memory = memory_                                    \
-	}
+#define FACTORY(name_, memory_) TT_FACTORY_ROW("ttnn::prim::" name_, memory_)
 
 static const struct tt_factory factories[FACTORIES] = {
 	[SAME_WIDTH_OUT] = FACTORY("ReshardSameWidthFactory<true>", reshard_width_memory),

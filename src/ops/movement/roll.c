@@ -27,15 +27,6 @@
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "RollParams", ATTRS);
 
-static tt_status roll_infer(struct tt_launch *launch)
-{
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-
-	launch->output_count = 1;
-	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, in->layout,
-			      launch->attrs[MEMORY].memory);
-}
-
 /* Whether there is anything in shards that is no element. */
 static bool has_padding(const struct ttnn_tensor_spec *in)
 {
@@ -48,6 +39,7 @@ static bool has_padding(const struct ttnn_tensor_spec *in)
 	       tt_shape_last(&in->padded, 1) % in->memory.shard.width;
 }
 
+/* Shards on one rectangle, without padding. */
 static tt_status roll_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -55,8 +47,7 @@ static tt_status roll_validate(struct tt_launch *launch)
 
 	TT_REQUIRE(tt_tensor_buffer(launch->inputs[0]), "input.buffer() != nullptr",
 		   "Operands need to be allocated in buffers on device!");
-	if (!in->memory.has_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(in->memory.has_shard, "bad optional access");
 	ttnn_core_set_ranges(in->memory.shard.grid, &ranges);
 	TT_REQUIRE(ranges == 1, "input.shard_spec().value().grid.ranges().size() == 1",
 		   "Native sharded roll requires a single contiguous rectangular CoreRange");
@@ -66,8 +57,7 @@ static tt_status roll_validate(struct tt_launch *launch)
 	TT_REQUIRE(in->layout != TTNN_TILE || (in->tile.height == 32 && in->tile.width == 32),
 		   "tile.get_height() == tt::constants::TILE_HEIGHT && tile.get_width() == "
 		   "tt::constants::TILE_WIDTH",
-		   "roll does not currently support tiles other than 32x32, got %" PRIu32
-		   "x%" PRIu32,
+		   "roll does not currently support tiles other than 32x32, got %ux%u",
 		   in->tile.height, in->tile.width);
 	return TTNN_OK;
 }
@@ -119,7 +109,6 @@ static const struct tt_prog prog = {
 	.device_op = "RollDeviceOperation",
 	.prim = "ttnn::prim::roll_sharded",
 	.attrs = &schema,
-	.infer = roll_infer,
 	.validate = roll_validate,
 	TT_FACTORY("ttnn::prim::RollShardedProgramFactory", roll_memory),
 	TT_KERNEL(roll_kernel),
@@ -149,6 +138,7 @@ static tt_status place(struct tt_tensor **tensor, struct tt_call *call,
 
 /* ---- cut and joined ---------------------------------------------------------------------------------------------------- */
 
+/* The last `shift` slices in front of the others. */
 static tt_status cut_and_join(struct tt_tensor **tensor, struct tt_call *call, uint32_t dim,
 			      uint32_t shift)
 {
@@ -179,6 +169,7 @@ static tt_status cut_and_join(struct tt_tensor **tensor, struct tt_call *call, u
 	return status;
 }
 
+/* One dimension after the other. */
 static tt_status roll_interleaved(struct tt_tensor **out, struct tt_call *call,
 				  const struct request *request)
 {
@@ -237,6 +228,7 @@ static bool needs_many(const struct ttnn_tensor_spec *in, uint32_t dim, uint32_t
 	return false;
 }
 
+/* Tiles roll by whole tiles; rows by steps that few transfers make. */
 static bool program_serves(const struct request *request)
 {
 	const struct ttnn_tensor_spec *in = &request->in->spec;
@@ -249,6 +241,7 @@ static bool program_serves(const struct request *request)
 	return true;
 }
 
+/* A launch for each dimension that moves. */
 static tt_status by_program(struct tt_tensor **out, struct tt_call *call,
 			    const struct request *request)
 {
@@ -303,6 +296,7 @@ static tt_status through_rows(struct tt_tensor **out, struct tt_temps *temps,
 	return tt_call_to_memory(out, call, tt_temps_keep(temps, tiles), request->memory);
 }
 
+/* Out of shards, rolled, and back into them. */
 static tt_status through_dram(struct tt_tensor **out, struct tt_temps *temps,
 			      const struct request *request)
 {
@@ -319,6 +313,7 @@ static tt_status through_dram(struct tt_tensor **out, struct tt_temps *temps,
 	return tt_call_to_memory(out, call, rolled, request->memory);
 }
 
+/* Shards with padding cannot roll where they are. */
 static tt_status roll(struct tt_tensor **out, struct tt_call *call, const struct request *request)
 {
 	struct tt_temps temps = {.call = call};
@@ -339,6 +334,7 @@ static tt_status roll(struct tt_tensor **out, struct tt_call *call, const struct
 
 /* ---- the operation ------------------------------------------------------------------------------------------------------ */
 
+/* Shifts are taken modulo the extent, so that none is negative. */
 static tt_status read_shifts(struct request *request, const struct tt_call *call,
 			     const struct ttnn_shape *shape)
 {
@@ -381,9 +377,8 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 		"ttnn::roll without dims does not support sharded inputs. Convert to interleaved "
 		"first.");
 	TT_TRY(ttnn_shape_volume(&volume, &shape));
-	if (!volume || volume > INT32_MAX)
-		return tt_fail(TTNN_INVALID, "ttnn.roll: %" PRIu64 " elements cannot be one row",
-			       volume);
+	TT_NEED(volume && volume <= INT32_MAX, "ttnn.roll: %" PRIu64 " elements cannot be one row",
+		volume);
 	flat.dim[1] = (uint32_t)volume;
 	TT_TRY(tt_call_reshape(&request->in, call,
 			       &(struct tt_reshape_args){.in = request->in, .shape = &flat}));
@@ -405,6 +400,7 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 	return status;
 }
 
+/* Without dimensions the tensor is rolled as one line. */
 static tt_status roll_expand(struct tt_call *call)
 {
 	struct request request = {.in = tt_call_tensor(call, "input_tensor"),

@@ -38,9 +38,7 @@ static tt_status scatter_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
-	launch->output_count = 1;
-	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_ROW_MAJOR,
-			      launch->attrs[MEMORY].memory);
+	return tt_infer_one(launch, &in->shape, in->dtype, TTNN_ROW_MAJOR);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
@@ -56,6 +54,7 @@ static enum ttnn_dtype as_rows(enum ttnn_dtype dtype)
 	return dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16 : dtype;
 }
 
+/* Sharded tensors are refused; the index is any whole number type. */
 static tt_status check_tensors(struct tt_tensor *const *inputs)
 {
 	static const char *const small[] = {"input", "index", "src"};
@@ -122,6 +121,7 @@ static tt_status scatter_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A row at a time, or as much of it as fits (chunk_bytes). Reductions sum in float32. */
 static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[IN];
@@ -145,6 +145,7 @@ static const struct tt_factory factories[] = {
 		      .memory = scatter_memory},
 };
 
+/* Along the last dimension, where prepare() brought it. */
 static tt_status scatter_kernel(struct tt_launch *launch)
 {
 	static const enum tt_scatter_mode modes[] = {[ADD] = TT_SCATTER_ADD,
@@ -218,12 +219,13 @@ static tt_status check_support(const struct request *request)
 			   condition,
 			   "Scatter doesn't work for int32 tensors that have scatter row longer "
 			   "than 256 elements - %s tensor is of type: %s, layout: TILE and "
-			   "%s_shape[scatter_axis] == %" PRIu32,
+			   "%s_shape[scatter_axis] == %u",
 			   names[i], dtype_name(request->inputs[i]), names[i], extent);
 	}
 	return TTNN_OK;
 }
 
+/* Which extent of which tensor is in condition and text. */
 static tt_status fail_extent(const struct ttnn_shape *index, const struct ttnn_shape *other,
 			     uint32_t dim, const char *name)
 {
@@ -232,12 +234,15 @@ static tt_status fail_extent(const struct ttnn_shape *index, const struct ttnn_s
 	snprintf(condition, sizeof(condition), "index_shape[probe_dim] <= %s_shape[probe_dim]",
 		 name);
 	snprintf(format, sizeof(format),
-		 "index_shape[%" PRIu32 "] <= %s_shape[%" PRIu32
-		 "] == false (index_shape: %%s, %s_shape: %%s)",
-		 dim, name, dim, name);
+		 "index_shape[%u] <= %s_shape[%u] == false (index_shape: %%s, %s_shape: %%s)", dim,
+		 name, dim, name);
 	return tt_fail_shapes(TTNN_INVALID, condition, format, index, other);
 }
 
+/*
+ * The index is within the source everywhere, and within the input but along the dimension, as in
+ * torch.
+ */
 static tt_status check_shapes(const struct request *request, const char *reduce)
 {
 	const struct ttnn_shape *in = &request->inputs[IN]->spec.shape;
@@ -245,12 +250,10 @@ static tt_status check_shapes(const struct request *request, const char *reduce)
 	const struct ttnn_shape *source = &request->inputs[SOURCE]->spec.shape;
 
 	TT_REQUIRE(in->rank == index->rank, "input_rank == index_rank",
-		   "input_rank must be equal to index_rank (input_rank == %" PRIu32
-		   ", index_rank == %" PRIu32 ")",
+		   "input_rank must be equal to index_rank (input_rank == %u, index_rank == %u)",
 		   in->rank, index->rank);
 	TT_REQUIRE(in->rank == source->rank, "input_rank == source_rank",
-		   "input_rank must be equal to source_rank (input_rank == %" PRIu32
-		   ", source_rank == %" PRIu32 ")",
+		   "input_rank must be equal to source_rank (input_rank == %u, source_rank == %u)",
 		   in->rank, source->rank);
 	TT_REQUIRE(!reduce || strcmp(reduce, "add") == 0 || strcmp(reduce, "multiply") == 0,
 		   "std::find(std::begin(ALLOWED_REDUCTIONS), std::end(ALLOWED_REDUCTIONS), "
@@ -267,6 +270,7 @@ static tt_status check_shapes(const struct request *request, const char *reduce)
 
 /* ---- there and back ---------------------------------------------------------------------------------------------------- */
 
+/* Replaces a tensor by itself in another layout. */
 static tt_status in_layout(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_layout layout)
 {
 	struct tt_tensor *next = NULL;
@@ -280,6 +284,7 @@ static tt_status in_layout(struct tt_tensor **tensor, struct tt_call *call, enum
 			       &next);
 }
 
+/* Brings the dimension to the last place, or back. */
 static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call,
 			   const struct request *request)
 {
@@ -306,6 +311,7 @@ static tt_status prepare(struct tt_tensor **tensor, struct tt_call *call,
 	return tt_call_replace(tensor, call, tt_call_to_4d(&next, call, *tensor), &next);
 }
 
+/* Rank, dimension, layout, in this order. */
 static tt_status bring_back(struct tt_tensor **tensor, struct tt_call *call,
 			    const struct request *request)
 {
@@ -337,6 +343,7 @@ static tt_status cut_source(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_slice(out, call, &part);
 }
 
+/* The program takes rows of four dimensions. */
 static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 			 const struct request *request, int64_t reduction)
 {
@@ -372,6 +379,7 @@ static int64_t find_reduction(const char *name)
 	return !name ? NONE : strcmp(name, "add") == 0 ? ADD : MULTIPLY;
 }
 
+/* An empty index gives the input itself. */
 static tt_status scatter_by(struct tt_call *call, const char *reduce)
 {
 	struct request request = {.inputs = {tt_call_tensor(call, "input"),
@@ -385,8 +393,7 @@ static tt_status scatter_by(struct tt_call *call, const char *reduce)
 	TT_REQUIRE(
 		dim >= 0 && dim < shape->rank,
 		"normalized_dim >= 0 && normalized_dim < static_cast<int32_t>(input_tensor_rank)",
-		"scatter: dim %" PRId64 " is out of range for tensor rank %" PRIu32, given,
-		shape->rank);
+		"scatter: dim %" PRId64 " is out of range for tensor rank %u", given, shape->rank);
 	request.dim = (uint32_t)dim;
 	request.last = request.dim + 1 == shape->rank;
 	TT_TRY(check_support(&request));

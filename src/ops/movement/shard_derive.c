@@ -1,7 +1,5 @@
 #include "ops/movement/shard_derive.h"
 
-#include <inttypes.h>
-
 #include "device/device.h"
 #include "device/work_split.h"
 #include "ops/movement/movement.h"
@@ -9,6 +7,7 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
+/* A shard in proportion to the shape; false where that is no whole number. */
 bool tt_shard_scale(struct ttnn_shard_spec *out, const struct ttnn_shard_spec *shard,
 		    const struct ttnn_shape *from, const struct ttnn_shape *to)
 {
@@ -46,6 +45,10 @@ static tt_status first_cores(const ttnn_core_set **out, const struct tt_shard_re
 			      count ? count : 1, request->orientation);
 }
 
+/*
+ * Rows along one side of the grid, columns along the other, by orientation; as many cores as get
+ * something.
+ */
 static tt_status block_shard(struct ttnn_shard_spec *out, const struct tt_shard_request *request,
 			     uint64_t rows, const char *who)
 {
@@ -62,14 +65,14 @@ static tt_status block_shard(struct ttnn_shard_spec *out, const struct tt_shard_
 	TT_REQUIRE(x <= grid.x && y <= grid.y,
 		   "n_along_x <= static_cast<uint32_t>(compute_grid_size.x) && n_along_y <= "
 		   "static_cast<uint32_t>(compute_grid_size.y)",
-		   "%s: BLOCK shard-grid (%" PRIu32 "x%" PRIu32
-		   " along x/y) exceeds compute grid (%" PRIu32 "x%" PRIu32 "); shard=(%" PRIu32
-		   ",%" PRIu32 ") orientation=%s",
+		   "%s: BLOCK shard-grid (%ux%u along x/y) exceeds compute grid (%ux%u); "
+		   "shard=(%u,%u) orientation=%s",
 		   who, x, y, grid.x, grid.y, out->height, out->width,
 		   by_row ? "ROW_MAJOR" : "COL_MAJOR");
 	return tt_core_set_grid(&out->grid, x ? x : 1, y ? y : 1);
 }
 
+/* Equal shares over the whole grid, in whole tiles where the tensor has tiles. */
 tt_status tt_shard_make(struct ttnn_shard_spec *out, const struct tt_shard_request *request,
 			const char *who)
 {
@@ -79,9 +82,7 @@ tt_status tt_shard_make(struct ttnn_shard_spec *out, const struct tt_shard_reque
 
 	TT_TRY(tt_shape_rows(&rows, request->padded));
 	*out = (struct ttnn_shard_spec){.orientation = request->orientation};
-	if (!rows || !cols)
-		return tt_fail(TTNN_INVALID, "%s: a tensor without elements cannot be sharded",
-			       who);
+	TT_NEED(rows && cols, "%s: a tensor without elements cannot be sharded", who);
 	if (request->layout == TTNN_HEIGHT_SHARDED) {
 		out->height = share(rows, cores, align);
 		out->width = (uint32_t)tt_align_to(cols, align);
@@ -95,6 +96,10 @@ tt_status tt_shard_make(struct ttnn_shard_spec *out, const struct tt_shard_reque
 	return block_shard(out, request, rows, who);
 }
 
+/*
+ * Scaled if the layout stays and tiles stay whole; made anew otherwise. Its text names Transpose,
+ * whoever calls it.
+ */
 tt_status tt_shards_derive(struct ttnn_memory_config *memory, const struct tt_launch *launch,
 			   const struct ttnn_shape *from, const struct ttnn_shape *to)
 {
@@ -120,6 +125,7 @@ static bool fits(uint64_t width, uint64_t cols, uint64_t element, uint64_t align
 	return width && width * element % alignment == 0 && cols % width == 0;
 }
 
+/* Rows of shards must be aligned: fewer cores are tried until they are. */
 tt_status tt_shard_align_rows(bool *found, struct ttnn_shard_spec *shard,
 			      const struct tt_shard_request *request, uint64_t element, bool strict)
 {
@@ -141,6 +147,7 @@ tt_status tt_shard_align_rows(bool *found, struct ttnn_shard_spec *shard,
 	return first_cores(&shard->grid, request, tt_div_up(cols, width));
 }
 
+/* As many shards along each dimension as before, with the new extents. */
 struct ttnn_nd_shard_spec tt_nd_shard_fit(const struct ttnn_nd_shard_spec *shard,
 					  const struct ttnn_shape *from,
 					  const struct ttnn_shape *to, const struct ttnn_tile *tile)

@@ -46,9 +46,8 @@ static bool is_standard(const struct ttnn_tile *tile)
 
 static tt_status refuse_tile(const char *operation, const struct ttnn_tile *tile)
 {
-	return tt_fail_cond(TTNN_INVALID, "valid",
-			    "%s requires standard 32x32 tiles, got %" PRIu32 "x%" PRIu32, operation,
-			    tile->height, tile->width);
+	return tt_fail_cond(TTNN_INVALID, "valid", "%s requires standard 32x32 tiles, got %ux%u",
+			    operation, tile->height, tile->width);
 }
 
 tt_status tt_shard_spec(struct ttnn_tensor_spec *out, const struct tt_shard_want *want)
@@ -127,6 +126,10 @@ static tt_status resolve_i2s(struct ttnn_memory_config *out, const struct tt_sha
 	return TTNN_OK;
 }
 
+/*
+ * Upstream gives these texts from validate and uses the same conditions to choose, so they are one
+ * function.
+ */
 static tt_status check_i2s(struct ttnn_memory_config *resolved, const struct tt_shard_want *want)
 {
 	const struct ttnn_tensor_spec *in = &want->in->spec;
@@ -233,6 +236,7 @@ static const struct tt_prog prog_i2s = {
 	.cost = tt_cost_convert,
 };
 
+/* A given output is an input as well. */
 tt_status tt_shard_launch(struct tt_tensor **out, struct tt_call *call, const struct tt_prog *prog,
 			  const struct tt_shard_want *want, const struct ttnn_value *attrs)
 {
@@ -266,19 +270,20 @@ static tt_status launch_i2s(struct tt_tensor **out, struct tt_call *call,
 	X(S2I_INDEX, "slice_index")
 TT_ATTRS(s2i_schema, "ShardedToInterleavedParams", S2I_ATTRS);
 
+/* Rows of a shard are pages. */
 static tt_status check_s2i_rows(const struct tt_shard_want *want)
 {
 	uint64_t alignment = tt_memory_alignment(tt_tensor_device(want->in), TTNN_L1);
 
 	if (want->in->spec.layout != TTNN_ROW_MAJOR)
 		return TTNN_OK;
-	if (want->in->spec.memory.shard.width * tt_element_bytes(want->in) % alignment)
-		return tt_fail_cond(TTNN_INVALID, "valid",
-				    "Shard page size must be aligned to %" PRIu64 "B for L1 Tensor",
-				    alignment);
+	TT_REQUIRE(want->in->spec.memory.shard.width * tt_element_bytes(want->in) % alignment == 0,
+		   "valid", "Shard page size must be aligned to %" PRIu64 "B for L1 Tensor",
+		   alignment);
 	return TTNN_OK;
 }
 
+/* As check_i2s(), the other way. */
 static tt_status check_s2i(const struct tt_shard_want *want)
 {
 	const struct ttnn_tensor_spec *in = &want->in->spec;
@@ -307,6 +312,7 @@ static tt_status check_s2i(const struct tt_shard_want *want)
 	return TTNN_OK;
 }
 
+/* Tiles keep their padded shape, rows are padded anew. */
 static tt_status s2i_infer(struct tt_launch *launch)
 {
 	struct tt_shard_want want =
@@ -354,6 +360,7 @@ static tt_status s2i_cores(const ttnn_core_set **out, const struct tt_launch *la
 	return ttnn_core_set_make(out, &box, 1);
 }
 
+/* The shard is the input buffer; a second one only where the dtype changes. */
 static tt_status s2i_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -413,6 +420,10 @@ static bool can_s2i(const struct tt_shard_want *want)
 	return shard_units(want->in->spec.layout, shards) * unit < tt_l1_room(device);
 }
 
+/*
+ * Whether its buffers would fit into L1: four units to align, the shard, and a copy of it for
+ * another dtype.
+ */
 static bool can_i2s(const struct tt_shard_want *want)
 {
 	struct tt_device *device = tt_tensor_device(want->in);
@@ -449,6 +460,7 @@ static uint64_t reshard_scratch(const struct tt_shard_want *want)
 	return shard_units(want->in->spec.layout, remote) * there;
 }
 
+/* The conditions, and that its scratch fits. */
 static bool can_reshard(const struct tt_shard_want *want)
 {
 	const struct ttnn_memory_config *in = &want->in->spec.memory, *out = want->memory;
@@ -496,6 +508,10 @@ static tt_status detour(struct tt_tensor **out, struct tt_call *call,
 	return can_i2s(&back) ? launch_i2s(out, call, &back, false) : TTNN_OK;
 }
 
+/*
+ * In upstream's order: another dtype is a copy, then reshard, then a detour, then from
+ * interleaved. *out stays NULL where none serves.
+ */
 static tt_status to_sharded(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_shard_want *want, bool has_dtype)
 {
@@ -518,6 +534,7 @@ static bool is_dram_blocks(const struct ttnn_memory_config *memory)
 	return memory->layout == TTNN_BLOCK_SHARDED && memory->buffer == TTNN_DRAM;
 }
 
+/* What none of the special programs takes is a plain copy. */
 static tt_status expand_to_memory_config(struct tt_call *call)
 {
 	struct tt_shard_want want = {.in = tt_call_tensor(call, "tensor"),
@@ -532,11 +549,10 @@ static tt_status expand_to_memory_config(struct tt_call *call)
 		tt_call_return(call, ttnn_tensor_ref(want.in));
 		return TTNN_OK;
 	}
-	if (is_dram_blocks(now) || is_dram_blocks(want.memory))
-		return tt_fail_cond(TTNN_INVALID,
-				    "!is_dram_block_sharded(original_memory_config) && "
-				    "!is_dram_block_sharded(memory_config)",
-				    "We don't support DRAM block sharding");
+	TT_REQUIRE(!is_dram_blocks(now) && !is_dram_blocks(want.memory),
+		   "!is_dram_block_sharded(original_memory_config) && "
+		   "!is_dram_block_sharded(memory_config)",
+		   "We don't support DRAM block sharding");
 	if (tt_tensor_device(want.in)) {
 		if (tt_memory_config_is_sharded(want.memory))
 			TT_TRY(to_sharded(&out, call, &want, has_dtype));
@@ -580,8 +596,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_call *ca
 		*out = grid->core_set;
 		return TTNN_OK;
 	}
-	if (!shard->height || !shard->width)
-		return tt_fail(TTNN_INVALID, "a shard of height or width 0");
+	TT_NEED(shard->height && shard->width, "a shard of height or width 0");
 	down = tt_div_up(in->rows, shard->height);
 	across = tt_div_up(in->cols, shard->width);
 	if (layout == TTNN_HEIGHT_SHARDED)
@@ -610,14 +625,14 @@ static tt_status i2s_requested(struct ttnn_memory_config *out, const struct tt_c
 		return TTNN_OK;
 	}
 	TT_TRY(tt_call_ints(shape, &count, 2, call, "shard_shape"));
-	if (count != 2)
-		return tt_fail(TTNN_INVALID, "shard_shape has %zu entries, not two", count);
+	TT_NEED(count == 2, "shard_shape has %zu entries, not two", count);
 	shard.height = (uint32_t)shape[0];
 	shard.width = (uint32_t)shape[1];
 	TT_TRY(shard_cores(&shard.grid, call, &shard, layout));
 	return ttnn_memory_config_sharded(out, layout, TTNN_L1, &shard);
 }
 
+/* Either a memory config, or grid, shard shape, scheme and orientation. */
 static tt_status expand_i2s(struct tt_call *call)
 {
 	struct ttnn_memory_config memory;
@@ -633,6 +648,7 @@ static tt_status expand_i2s(struct tt_call *call)
 		&out);
 }
 
+/* DRAM unless told otherwise; a tensor without shards is returned as it is. */
 static tt_status expand_s2i(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram;
@@ -649,6 +665,7 @@ static tt_status expand_s2i(struct tt_call *call)
 	return tt_call_give(call, launch_s2i(&out, call, &want), &out);
 }
 
+/* The dtype stays. */
 static tt_status expand_reshard(struct tt_call *call)
 {
 	struct tt_shard_want want = {.in = tt_call_tensor(call, "input_tensor"),

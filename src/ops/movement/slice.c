@@ -56,6 +56,7 @@ static uint32_t in_tiles(uint64_t extent, uint32_t tile)
 
 /* ---- shards of the output -------------------------------------------------------------------------------- */
 
+/* Tiles are cut at tiles: their extents are rounded up. */
 static struct ttnn_shape output_dims(const struct cut *cut)
 {
 	struct ttnn_tile tile = tile_of(cut->request->in);
@@ -104,7 +105,7 @@ static tt_status fit_shards(struct cut *cut)
 		TT_REQUIRE(cores == (uint64_t)high * wide,
 			   "shard_spec_val.num_cores() == grid_h * grid_w",
 			   "BLOCK_SHARDED grid must be a full rectangle; got %" PRIu64
-			   " cores for %" PRIu32 "x%" PRIu32 " bounding box",
+			   " cores for %ux%u bounding box",
 			   cores, high, wide);
 		shard.height = share(cut, rows, high, tile.height);
 		shard.width = share(cut, cols, wide, tile.width);
@@ -115,6 +116,7 @@ static tt_status fit_shards(struct cut *cut)
 					  &shard);
 }
 
+/* Without a word of the caller, shards of the input are made to fit the part. */
 static tt_status fit_memory(struct cut *cut)
 {
 	struct tt_tensor *in = cut->request->in;
@@ -259,6 +261,10 @@ static bool lacks_shards(const struct cut *cut)
 		cut->request->in->spec.memory.layout != cut->memory.layout);
 }
 
+/*
+ * A part of shards that the program cannot take: through interleaved L1, and into shards at the
+ * end.
+ */
 static tt_status take_apart(struct tt_tensor **out, struct tt_call *call, const struct cut *cut)
 {
 	const struct ttnn_memory_config l1 = {.buffer = TTNN_L1};
@@ -300,8 +306,8 @@ static tt_status part_shapes(struct ttnn_shape *actual, struct ttnn_shape *padde
 	for (uint32_t d = 0; d < actual->rank; d++) {
 		TT_REQUIRE(cut->end.dim[d] >= cut->begin.dim[d],
 			   "modified_ends[i] >= modified_begins[i]",
-			   "End %" PRIu32 " must be greater than or equal to start %" PRIu32,
-			   cut->end.dim[d], cut->begin.dim[d]);
+			   "End %u must be greater than or equal to start %u", cut->end.dim[d],
+			   cut->begin.dim[d]);
 		actual->dim[d] = extent_of(cut, &cut->end, d);
 		*empty = *empty || !actual->dim[d];
 		padded->dim[d] = extent_of(cut, ends, d);
@@ -310,6 +316,7 @@ static tt_status part_shapes(struct ttnn_shape *actual, struct ttnn_shape *padde
 	return TTNN_OK;
 }
 
+/* An empty part is made by ttnn.empty, or is the given output. */
 static tt_status take_nothing(struct tt_tensor **out, struct tt_call *call, const struct cut *cut,
 			      const struct ttnn_shape *shape)
 {
@@ -330,6 +337,7 @@ static tt_status take_nothing(struct tt_tensor **out, struct tt_call *call, cons
 	return TTNN_OK;
 }
 
+/* Only if a pad value was given, and the cut left elements behind it in the last tiles. */
 static bool needs_fill(const struct cut *cut, const struct ttnn_shape *actual,
 		       const struct ttnn_shape *padded)
 {
@@ -383,6 +391,7 @@ static tt_status take_part(struct tt_tensor **out, struct tt_call *call, const s
 	return status;
 }
 
+/* The whole tensor with steps of 1: nothing to cut. */
 static bool is_whole(const struct request *request)
 {
 	const struct ttnn_shape *shape = &request->in->spec.shape;
@@ -394,13 +403,13 @@ static bool is_whole(const struct request *request)
 	return true;
 }
 
+/* Starts, ends and steps for every dimension; steps are not zero. */
 static tt_status check_counts(const struct request *request)
 {
 	uint32_t rank = request->in->spec.shape.rank;
 
 	TT_REQUIRE(rank == request->begins, "input_rank == begins.size()",
-		   "Input rank %" PRIu32 " and begins %zu must have the same size", rank,
-		   request->begins);
+		   "Input rank %u and begins %zu must have the same size", rank, request->begins);
 	TT_REQUIRE(request->begins == request->ends, "begins.size() == ends.size()",
 		   "Start %zu and end %zu must have the same size", request->begins, request->ends);
 	TT_REQUIRE(request->steps == request->begins, "step.size() == begins.size()",
@@ -408,10 +417,11 @@ static tt_status check_counts(const struct request *request)
 		   request->begins);
 	for (uint32_t d = 0; d < rank; d++)
 		TT_REQUIRE((uint32_t)request->step[d], "args.step[i] > 0",
-			   "Step(%" PRIu32 ") = 0 should be positive", d);
+			   "Step(%u) = 0 should be positive", d);
 	return TTNN_OK;
 }
 
+/* Negative numbers count from the end. Steps, and starts within a tile, need rows. */
 static void plan(struct cut *cut)
 {
 	const struct request *request = cut->request;
@@ -433,6 +443,7 @@ static void plan(struct cut *cut)
 		       cut->begin.dim[rank - 2] % tile.height;
 }
 
+/* Everything that a slice by numbers does. */
 static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct request *request)
 {
 	struct ttnn_memory_config before;
@@ -478,7 +489,7 @@ static void all_ones(struct request *request)
 static tt_status check_line(const struct tt_tensor *tensor, const char *condition, const char *what)
 {
 	TT_REQUIRE(tensor->spec.shape.rank == 1, condition,
-		   "The %s tensor for slicing must be in 1D shape, but got %" PRIu32 "D", what,
+		   "The %s tensor for slicing must be in 1D shape, but got %uD", what,
 		   tensor->spec.shape.rank);
 	return TTNN_OK;
 }
@@ -492,8 +503,7 @@ static tt_status read_line(int64_t *out, size_t *count, struct tt_call *call,
 	tt_status status;
 
 	*count = tensor->spec.shape.dim[0];
-	if (*count > TTNN_MAX_RANK)
-		return tt_fail(TTNN_INVALID, "a tensor has at most %d dimensions", TTNN_MAX_RANK);
+	TT_NEED(*count <= TTNN_MAX_RANK, "a tensor has at most %d dimensions", TTNN_MAX_RANK);
 	TT_TRY(tt_host_from_device(&host, call, tensor));
 	status = tt_tensor_numbers(numbers, *count, host);
 	ttnn_tensor_unref(host);
@@ -540,6 +550,10 @@ static tt_status take_by_tensors(struct tt_tensor **out, struct tt_call *call,
 	return tt_slice_launch(out, call, &args);
 }
 
+/*
+ * Starts and ends as tensors: read on the device by its own program for tiles, otherwise on the
+ * host.
+ */
 static tt_status slice_tensors(struct tt_tensor **out, struct tt_call *call,
 			       struct request *request)
 {
@@ -564,6 +578,7 @@ static tt_status slice_tensors(struct tt_tensor **out, struct tt_call *call,
 	return take(out, call, request);
 }
 
+/* Three signatures, with long and short names and with tensors. */
 static tt_status expand_slice(struct tt_call *call)
 {
 	bool short_names = tt_call_given(call, "starts");

@@ -18,4 +18,7 @@ struct tt_slice_args {
 tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_slice_args *args);
 
+/* In how many reads rows of these bytes come: together as long as that is at most 4 KiB and evens out. */
+uint64_t tt_slice_reads(uint64_t rows, uint64_t row_bytes);
+
 #endif

@@ -46,6 +46,7 @@ static bool has_step(const struct tt_launch *launch)
 
 /* ---- the output ------------------------------------------------------------------------------------------- */
 
+/* With starts in a tensor the shape cannot depend on them: it is one of so many equal parts. */
 static tt_status part_of_dim(struct ttnn_shape *shape, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *in = &launch->inputs[IN]->spec.shape;
@@ -53,17 +54,17 @@ static tt_status part_of_dim(struct ttnn_shape *shape, const struct tt_launch *l
 	uint32_t parts = (uint32_t)launch->attrs[PARTS].integer;
 
 	TT_REQUIRE(dim < in->rank, "slice_dimension < out_shape.size()",
-		   "slice_dim (%" PRIu64 ") must be less than tensor rank (%" PRIu32 ")", dim,
-		   in->rank);
+		   "slice_dim (%" PRIu64 ") must be less than tensor rank (%u)", dim, in->rank);
 	*shape = *in;
 	TT_REQUIRE(parts && in->dim[dim] % parts == 0, "original_size % num_parts == 0",
-		   "Input dimension %" PRIu64 " (size=%" PRIu32
-		   ") must be evenly divisible by num_devices (%" PRIu32 ")",
+		   "Input dimension %" PRIu64
+		   " (size=%u) must be evenly divisible by num_devices (%u)",
 		   dim, in->dim[dim], parts);
 	shape->dim[dim] /= parts;
 	return TTNN_OK;
 }
 
+/* Steps round up. */
 static tt_status output_shape(struct ttnn_shape *shape, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *start = launch->attrs[START].shape,
@@ -78,6 +79,7 @@ static tt_status output_shape(struct ttnn_shape *shape, const struct tt_launch *
 	return TTNN_OK;
 }
 
+/* Shards follow the part where the caller left them open. */
 static tt_status slice_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -100,26 +102,23 @@ static tt_status slice_infer(struct tt_launch *launch)
 
 /* ---- refusals ------------------------------------------------------------------------------------------------ */
 
+/* Against the padded shape: a part may reach into padding. */
 static tt_status check_range(const struct tt_launch *launch, uint32_t d)
 {
 	uint32_t extent = launch->inputs[IN]->spec.padded.dim[d];
 	uint32_t start = launch->attrs[START].shape->dim[d], end = launch->attrs[END].shape->dim[d];
 
 	TT_REQUIRE(start < extent, "args.slice_start[i] < tensor_args.input.padded_shape()[i]",
-		   "Slice start[%" PRIu32 "] (%" PRIu32
-		   ") must be less than input tensor shape[%" PRIu32 "] (%" PRIu32 ")",
-		   d, start, d, extent);
+		   "Slice start[%u] (%u) must be less than input tensor shape[%u] (%u)", d, start,
+		   d, extent);
 	TT_REQUIRE(end <= extent, "args.slice_end[i] <= tensor_args.input.padded_shape()[i]",
-		   "Ends %" PRIu32
-		   " must be less than or equal to the shape of the tensor %" PRIu32,
-		   end, extent);
+		   "Ends %u must be less than or equal to the shape of the tensor %u", end, extent);
 	TT_REQUIRE(start <= end, "args.slice_start[i] <= args.slice_end[i]",
-		   "Slice start[%" PRIu32 "] (%" PRIu32 ") must be <= slice end[%" PRIu32
-		   "] (%" PRIu32 ")",
-		   d, start, d, end);
+		   "Slice start[%u] (%u) must be <= slice end[%u] (%u)", d, start, d, end);
 	return TTNN_OK;
 }
 
+/* A given output is exactly what would be made. */
 static tt_status check_given(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *given, *want = &launch->specs[0];
@@ -148,6 +147,7 @@ static tt_status check_given(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Whole tiles, 32 × 32. */
 static tt_status check_tiles(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -168,6 +168,7 @@ static tt_status check_tiles(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Steps are for rows. */
 static tt_status slice_validate(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN];
@@ -185,8 +186,7 @@ static tt_status slice_validate(struct tt_launch *launch)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Rows are read together as long as that is at most 4 KiB and evens out. */
-static uint64_t reads_for(uint64_t rows, uint64_t row_bytes)
+uint64_t tt_slice_reads(uint64_t rows, uint64_t row_bytes)
 {
 	uint64_t all = tt_align_to(rows, 32), reads = all;
 
@@ -246,7 +246,7 @@ static tt_status slice_rows_memory(struct tt_plan *plan, const struct tt_launch 
 		uint64_t most = work.units[0] > work.units[1] ? work.units[0] : work.units[1];
 
 		most = tt_align_to(most, 32);
-		pages = 2 * most / reads_for(most, tt_align_to(row, alignment));
+		pages = 2 * most / tt_slice_reads(most, tt_align_to(row, alignment));
 	}
 	TT_REQUIRE(2 * page <= room, "static_cast<uint64_t>(2u) * s.dfb_entry_size <= l1_budget",
 		   "ttnn::slice: required DFB size %" PRIu64
@@ -258,6 +258,7 @@ static tt_status slice_rows_memory(struct tt_plan *plan, const struct tt_launch 
 				      .page = in->spec.padded.rank * sizeof(uint32_t)));
 }
 
+/* Whole rows are read, and only some elements of them written. */
 static tt_status slice_steps_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
@@ -287,6 +288,7 @@ static tt_status slice_tiles_memory(struct tt_plan *plan, const struct tt_launch
 		TT_SCRATCH_ROW(0, "index", .pages = 1, .page = in->padded.rank * sizeof(uint32_t)));
 }
 
+/* Both shards are the buffers. */
 static tt_status slice_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
@@ -298,6 +300,7 @@ static tt_status slice_shards_memory(struct tt_plan *plan, const struct tt_launc
 				  .page = tt_aligned_page(out), .backing = out));
 }
 
+/* Height shards that begin at aligned places are cut where they lie. */
 static uint32_t factory_of(const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN];
@@ -320,10 +323,7 @@ static tt_status slice_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-#define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::Slice" name_ "ProgramFactory", .memory = memory_              \
-	}
+#define FACTORY(name_, memory_) TT_FACTORY_ROW("ttnn::prim::Slice" name_ "ProgramFactory", memory_)
 
 static const struct tt_factory factories[] = {
 	[ROWS] = FACTORY("Rm", slice_rows_memory),
@@ -335,6 +335,7 @@ static const struct tt_factory factories[] = {
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */
 
+/* Starts from a tensor are read now: they are no part of the program. */
 static tt_status slice_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
@@ -388,6 +389,7 @@ static const struct tt_prog prog = {
 	.cost = slice_cost,
 };
 
+/* A given output is an input too. */
 tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_slice_args *args)
 {

@@ -26,6 +26,7 @@
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "SplitParams", ATTRS);
 
+/* Equal parts of the width. */
 static tt_status split_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -56,6 +57,7 @@ static uint32_t even_cores(uint32_t tiles, uint32_t most)
 	return most ? most : 1;
 }
 
+/* Channels across, parts down: each core has tiles of one part. */
 static tt_status split_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *padded = &launch->inputs[0]->spec.padded;
@@ -70,6 +72,7 @@ static tt_status split_memory(struct tt_plan *plan, const struct tt_launch *laun
 				  .page = tt_tile_bytes_of(launch->inputs[0]->spec.dtype)));
 }
 
+/* Part after part. */
 static tt_status split_kernel(struct tt_launch *launch)
 {
 	int64_t start[TTNN_MAX_RANK] = {0};
@@ -171,6 +174,7 @@ static tt_status shards_for(struct request *request, const struct ttnn_memory_co
 	return ttnn_memory_config_sharded(&request->memory, asked->layout, asked->buffer, &shard);
 }
 
+/* Parts stay in the input's memory if L1 has room for all of them; otherwise they go to DRAM. */
 static tt_status decide_memory(struct request *request)
 {
 	const struct ttnn_tensor_spec *in = &request->in->spec;
@@ -196,6 +200,7 @@ static tt_status decide_memory(struct request *request)
 
 /* ---- by the program ---------------------------------------------------------------------------------------------- */
 
+/* The shape as four dimensions, folded or with ones in front. */
 static struct ttnn_shape in_four(const struct ttnn_shape *shape)
 {
 	struct ttnn_shape four = {.rank = 4};
@@ -207,6 +212,7 @@ static struct ttnn_shape in_four(const struct ttnn_shape *shape)
 	return four;
 }
 
+/* Equal parts of the width of tiles, at least 64 × 64, within the grid. */
 static bool program_serves(const struct request *request)
 {
 	const struct ttnn_tensor_spec *in = &request->in->spec;
@@ -227,6 +233,7 @@ static void drop_all(struct tt_call *call, struct tt_tensor **tensors, size_t co
 		tt_call_drop(call, tensors[i]);
 }
 
+/* Always along the last of four dimensions. */
 static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request,
 			struct tt_tensor *in)
 {
@@ -277,6 +284,7 @@ static tt_status to_four(struct tt_tensor **out, struct tt_call *call, struct tt
 	return tt_call_fold_to_4d(out, call, in, NULL);
 }
 
+/* The parts come back under the rank of the input by views. */
 static tt_status by_program(struct tt_call *call, const struct request *request)
 {
 	struct ttnn_shape shape = request->in->spec.shape;
@@ -301,6 +309,7 @@ static tt_status by_program(struct tt_call *call, const struct request *request)
 
 /* ---- by slices ------------------------------------------------------------------------------------------------------ */
 
+/* Through DRAM where many parts of L1 go there anyway. */
 static tt_status by_slices(struct tt_call *call, const struct request *request)
 {
 	const struct ttnn_memory_config *has = &request->in->spec.memory;
@@ -352,6 +361,7 @@ static tt_status bad_sizes(const struct request *request, const char *condition,
 	return status;
 }
 
+/* Sizes are positive and cover the dimension exactly. */
 static tt_status check_sizes(struct request *request)
 {
 	int64_t extent = request->in->spec.shape.dim[request->dim], left = extent;
@@ -365,7 +375,7 @@ static tt_status check_sizes(struct request *request)
 					 "[](const auto& x) { return x > 0; })",
 					 "split_size should be greater than 0, instead got: ", "");
 	snprintf(before, sizeof(before),
-		 "split_sizes must sum exactly to the size of dimension %" PRIu32 " (%" PRId64
+		 "split_sizes must sum exactly to the size of dimension %u (%" PRId64
 		 "), but sizes ",
 		 request->dim, extent);
 	request->equal = true;
@@ -408,6 +418,7 @@ static tt_status sizes_arg(struct request *request, struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* A number is the size of each part, a list their sizes. */
 static tt_status expand_split(struct tt_call *call)
 {
 	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
@@ -425,6 +436,7 @@ static tt_status expand_split(struct tt_call *call)
 	return program_serves(&request) ? by_program(call, &request) : by_slices(call, &request);
 }
 
+/* So many parts at most, as in torch: rounded up, the last one smaller. */
 static tt_status expand_chunk(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
@@ -435,10 +447,10 @@ static tt_status expand_chunk(struct tt_call *call)
 
 	TT_REQUIRE(chunks > 0, "num_chunks > 0", "Number of chunks must be greater than zero");
 	dim += dim < 0 ? begin.rank : 0;
-	TT_REQUIRE(dim < begin.rank, "num_dims > dim",
-		   "... Invalid dimension for chunk operation, %" PRIu32
-		   " needs to be greater than %" PRId64,
-		   begin.rank, dim);
+	TT_REQUIRE(
+		dim < begin.rank, "num_dims > dim",
+		"... Invalid dimension for chunk operation, %u needs to be greater than %" PRId64,
+		begin.rank, dim);
 	if (dim < 0)
 		return tt_normal_dim(&size, dim, begin.rank);
 	extent = in->spec.shape.dim[dim];

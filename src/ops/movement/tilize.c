@@ -23,11 +23,6 @@
 
 /* ---- what both programs share ---------------------------------------------------------------------- */
 
-static const ttnn_core_set *cores_of(const struct tt_launch *launch, const struct ttnn_value *sub)
-{
-	return tt_value_given(sub) ? sub->core_set : launch->device->grid;
-}
-
 static uint64_t tile_bytes(const struct tt_tensor *tensor, const struct ttnn_tile *tile)
 {
 	return tt_dtype_tile_bytes(tensor->spec.dtype, tile);
@@ -45,6 +40,7 @@ static tt_status pair_memory(struct tt_plan *plan, const struct tt_launch *launc
 			   .page = tile_bytes(launch->outputs[0], tile)));
 }
 
+/* Wide matrices in blocks, column by column over the cores. */
 static tt_status blocks_memory(struct tt_plan *plan, const struct tt_launch *launch,
 			       const struct ttnn_tile *tile, const ttnn_core_set *cores)
 {
@@ -76,6 +72,10 @@ struct space {
 	struct ttnn_tile tile;
 };
 
+/*
+ * Whether a row of tiles fits: input, output and the scratch of unaligned rows, beside an output
+ * that is not there yet.
+ */
 static bool has_space(const struct space *space, uint64_t tiles)
 {
 	struct tt_device *device = tt_tensor_device(space->in);
@@ -152,6 +152,7 @@ static bool is_retile(const struct tt_launch *launch)
 	       (in->tile.width != tile->width || in->tile.height != tile->height);
 }
 
+/* Shards that are tilized in their place keep the input's cut. */
 static tt_status tz_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -170,6 +171,7 @@ static tt_status tz_infer(struct tt_launch *launch)
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);
 }
 
+/* Tiles are 32 wide; block floats need 32 × 32. */
 static tt_status check_tile_size(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -177,23 +179,23 @@ static tt_status check_tile_size(const struct tt_launch *launch)
 	uint32_t width = tt_shape_last(&in->padded, 1), height = tt_shape_last(&in->padded, 2);
 
 	TT_REQUIRE(tile->width == 32, "tile_width == tt::constants::TILE_WIDTH",
-		   "tilize requires tile width 32, got %" PRIu32, tile->width);
+		   "tilize requires tile width 32, got %u", tile->width);
 	TT_REQUIRE(tile->height == 32 ||
 			   !tt_dtype_is_block((enum ttnn_dtype)launch->attrs[TZ_DTYPE].integer),
 		   "out_dt != DataType::BFLOAT8_B && out_dt != DataType::BFLOAT4_B",
 		   "Tiny tile heights are not supported for blocked data types like BFLOAT8_B or "
 		   "BFLOAT4_B");
 	TT_REQUIRE(width % tile->width == 0, "input_tensor_a.padded_shape()[-1] % tile_width == 0",
-		   "Input tensor width (%" PRIu32 ") must be divisible by tile width (%" PRIu32 ")",
-		   width, tile->width);
+		   "Input tensor width (%u) must be divisible by tile width (%u)", width,
+		   tile->width);
 	TT_REQUIRE(is_retile(launch) || height % tile->height == 0,
 		   "retile || input_tensor_a.padded_shape()[-2] % tile_height == 0",
-		   "Input tensor height (%" PRIu32 ") must be divisible by tile height (%" PRIu32
-		   ")",
-		   height, tile->height);
+		   "Input tensor height (%u) must be divisible by tile height (%u)", height,
+		   tile->height);
 	return TTNN_OK;
 }
 
+/* Eight-bit floats become a wider type on the way. */
 static tt_status check_fp8(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -209,13 +211,14 @@ static tt_status check_fp8(const struct tt_launch *launch)
 		   "BFLOAT8_B, or BFLOAT4_B)");
 	TT_REQUIRE(width / 32 > 1,
 		   "input_tensor_a.dtype() != DataType::FP8_E4M3 || (width / tile_width) > 1",
-		   "FP8_E4M3 tilize requires more than one tile per row (padded width %" PRIu32
-		   " must exceed one tile of 32); the single-tile-per-row 8-bit unpack-tilize path "
-		   "is currently broken on this architecture",
+		   "FP8_E4M3 tilize requires more than one tile per row (padded width %u must "
+		   "exceed one tile of 32); the single-tile-per-row 8-bit unpack-tilize path is "
+		   "currently broken on this architecture",
 		   width);
 	return TTNN_OK;
 }
 
+/* Rows of shards must be aligned pages. */
 static tt_status tz_validate(struct tt_launch *launch)
 {
 	const struct tt_tensor *tensor = launch->inputs[0];
@@ -242,7 +245,7 @@ static tt_status tz_validate(struct tt_launch *launch)
 		   "Multicore must be enabled for sharded input");
 	TT_REQUIRE(in->page_bytes == tt_aligned_page(tensor),
 		   "page_size_bytes == input_tensor_a.buffer()->aligned_page_size()",
-		   "Input row-major shard width %" PRIu32 " bytes gives page size %" PRIu64
+		   "Input row-major shard width %u bytes gives page size %" PRIu64
 		   " bytes, which must be aligned to %" PRIu64
 		   " bytes L1 SRAM buffer alignment requirement",
 		   tt_shard_width(&in->memory), in->page_bytes,
@@ -264,12 +267,15 @@ static tt_status choose_wide(uint32_t *out, const struct tt_launch *launch)
 		*out = TZ_BLOCKS;
 		return TTNN_OK;
 	}
-	TT_TRY(tt_block_is_wider(&wider, cores_of(launch, &launch->attrs[TZ_CORES]), &tiles,
+	TT_TRY(tt_block_is_wider(&wider, tt_cores_or_all(launch, &launch->attrs[TZ_CORES]), &tiles,
 				 across * down, in->rows / tile->height));
 	*out = wider ? TZ_BLOCKS : TZ_LINES;
 	return TTNN_OK;
 }
 
+/*
+ * Tiles of another height first (retile), then what forces one core, then shards, then the shape.
+ */
 static tt_status tz_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -290,13 +296,14 @@ static tt_status tz_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A row of tiles at a time on each core. */
 static tt_status tz_lines_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
 	uint64_t across = tt_div_up(tt_shape_last(&launch->inputs[0]->spec.shape, 1), tile->width);
 	struct tt_block_split split;
 
-	TT_TRY(tt_split_blocks(&split, cores_of(launch, &launch->attrs[TZ_CORES]),
+	TT_TRY(tt_split_blocks(&split, tt_cores_or_all(launch, &launch->attrs[TZ_CORES]),
 			       tt_div_up(launch->outputs[0]->spec.pages, across),
 			       TTNN_ORIENT_COL_MAJOR));
 	return pair_memory(plan, launch, tile, split.all, across);
@@ -305,9 +312,10 @@ static tt_status tz_lines_memory(struct tt_plan *plan, const struct tt_launch *l
 static tt_status tz_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	return blocks_memory(plan, launch, launch->attrs[TZ_TILE].tile,
-			     cores_of(launch, &launch->attrs[TZ_CORES]));
+			     tt_cores_or_all(launch, &launch->attrs[TZ_CORES]));
 }
 
+/* As many tiles of a row as half of L1 holds, and evenly. */
 static tt_status tz_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tile *tile = launch->attrs[TZ_TILE].tile;
@@ -316,7 +324,7 @@ static tt_status tz_single_memory(struct tt_plan *plan, const struct tt_launch *
 		       (tile_bytes(launch->inputs[0], tile) + tile_bytes(launch->outputs[0], tile));
 	const ttnn_core_set *one;
 
-	TT_TRY(tt_cores_first(&one, cores_of(launch, &launch->attrs[TZ_CORES]), 1,
+	TT_TRY(tt_cores_first(&one, tt_cores_or_all(launch, &launch->attrs[TZ_CORES]), 1,
 			      TTNN_ORIENT_ROW_MAJOR));
 	return pair_memory(plan, launch, tile, one,
 			   launch->attrs[TZ_LOW].boolean ? 1 : fitting(across, max));
@@ -353,8 +361,8 @@ static tt_status tz_retile_memory(struct tt_plan *plan, const struct tt_launch *
 	uint64_t across = in->cols / tile->width, tiles;
 	struct tt_block_split split;
 
-	TT_TRY(tt_split_blocks(&split, cores_of(launch, &launch->attrs[TZ_CORES]), rows / taller,
-			       TTNN_ORIENT_COL_MAJOR));
+	TT_TRY(tt_split_blocks(&split, tt_cores_or_all(launch, &launch->attrs[TZ_CORES]),
+			       rows / taller, TTNN_ORIENT_COL_MAJOR));
 	tiles = across * (split.share > 1 || split.rest > 1 ? 2 : 1);
 	return TT_PLAN(
 		plan, split.all, TT_DFB_ROW(0, "src0", .pages = tiles, .page = in_tile),
@@ -366,9 +374,7 @@ static tt_status tz_retile_memory(struct tt_plan *plan, const struct tt_launch *
 }
 
 #define TZ_FACTORY(name_, memory_)                                                                 \
-	{                                                                                          \
-		.name = "ttnn::prim::Tilize" name_ "ProgramFactory", .memory = memory_             \
-	}
+	TT_FACTORY_ROW("ttnn::prim::Tilize" name_ "ProgramFactory", memory_)
 
 static const struct tt_factory tz_factories[] = {
 	[TZ_LINES] = TZ_FACTORY("MultiCoreDefault", tz_lines_memory),
@@ -399,6 +405,7 @@ struct tilize {
 	bool multicore, low_perf, enough;
 };
 
+/* Attributes in upstream's order. */
 static tt_status launch_tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			       const struct tilize *args)
 {
@@ -431,6 +438,7 @@ static tt_status tilize_in_dram(struct tt_tensor **out, struct tt_call *call, st
 	return tt_call_to_memory(out, call, tiles, args->memory ? args->memory : &in->spec.memory);
 }
 
+/* Through four dimensions and back. */
 static tt_status tilize(struct tt_call *call, struct tt_tensor *in, struct tilize *args)
 {
 	struct space space = {.in = in,
@@ -481,6 +489,7 @@ static const enum ttnn_dtype *given_dtype(enum ttnn_dtype *out, const struct tt_
 	return tt_value_given(tt_call_arg(call, name)) ? out : NULL;
 }
 
+/* An empty tensor on a device is only made. */
 static tt_status expand_tilize(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -538,6 +547,7 @@ static bool pads_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_v
 	return !tt_value_given(&attrs[VP_CORES]);
 }
 
+/* The padded shape is what was asked for; the logical one stays. */
 static tt_status vp_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -560,6 +570,7 @@ static tt_status vp_infer(struct tt_launch *launch)
 	return tt_tensor_spec_padded(&launch->specs[0], &args, padded);
 }
 
+/* Both shapes and the dimension are in the text. */
 static tt_status refuse_smaller(const struct ttnn_shape *padded, const struct ttnn_shape *shape,
 				uint32_t dim, const char *condition)
 {
@@ -569,13 +580,14 @@ static tt_status refuse_smaller(const struct ttnn_shape *padded, const struct tt
 	tt_shape_list(&texts[1], shape);
 	tt_fail_cond(TTNN_INVALID, condition,
 		     "Output tensor shape Shape(%s) must be greater than or equal to input shape "
-		     "Shape(%s) in each dimension, but is smaller in dimension %" PRIu32,
+		     "Shape(%s) in each dimension, but is smaller in dimension %u",
 		     tt_str_text(&texts[0]), tt_str_text(&texts[1]), dim);
 	tt_str_deinit(&texts[0]);
 	tt_str_deinit(&texts[1]);
 	return TTNN_INVALID;
 }
 
+/* No dimension smaller than before, the last two whole tiles. */
 static tt_status check_padded(const struct ttnn_shape *padded, const struct ttnn_shape *shape)
 {
 	struct tt_str text = {0};
@@ -600,6 +612,7 @@ static tt_status check_padded(const struct ttnn_shape *padded, const struct ttnn
 	return TTNN_INVALID;
 }
 
+/* Rows go to aligned places. */
 static tt_status check_row_bytes(const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -616,13 +629,14 @@ static tt_status check_row_bytes(const struct tt_launch *launch)
 	}
 	TT_REQUIRE(in->spec.page_bytes == tt_aligned_page(in),
 		   "page_size_bytes == input_tensor.buffer()->aligned_page_size()",
-		   "Input row-major shard width %" PRIu32 " gives page size %" PRIu64
+		   "Input row-major shard width %u gives page size %" PRIu64
 		   " bytes, which must be aligned to %" PRIu64
 		   " bytes L1 SRAM buffer alignment requirement",
 		   tt_shard_width(&in->spec.memory), in->spec.page_bytes, alignment);
 	return TTNN_OK;
 }
 
+/* In upstream's order. */
 static tt_status vp_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -648,6 +662,7 @@ static tt_status vp_validate(struct tt_launch *launch)
 	return check_row_bytes(launch);
 }
 
+/* As tz_choose(), with what the attributes say of L1. */
 static tt_status vp_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -665,8 +680,8 @@ static tt_status vp_choose(uint32_t *out, struct tt_launch *launch)
 		tiles = (uint64_t)tt_shape_last(&in->padded, 1) * tt_shape_last(&in->padded, 2) /
 			1024;
 		TT_TRY(tt_shape_rows(&rows, padded));
-		TT_TRY(tt_block_is_wider(&wider, cores_of(launch, &launch->attrs[VP_CORES]), padded,
-					 tiles, rows / 32));
+		TT_TRY(tt_block_is_wider(&wider, tt_cores_or_all(launch, &launch->attrs[VP_CORES]),
+					 padded, tiles, rows / 32));
 		*out = wider ? VP_BLOCKS : VP_LINES;
 	}
 	return TTNN_OK;
@@ -680,13 +695,14 @@ static uint64_t single_tiles(const struct tt_device *device, uint64_t element, u
 	return fitting(across, columns / 32);
 }
 
+/* The sizes are upstream's: rows, tiles and a padded row in half of L1. */
 static tt_status vp_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t across = tt_shape_last(&launch->outputs[0]->spec.padded, 1) / TT_TILE;
 	uint64_t element = tt_element_bytes(launch->inputs[0]);
 	const ttnn_core_set *one;
 
-	TT_TRY(tt_cores_first(&one, cores_of(launch, &launch->attrs[VP_CORES]), 1,
+	TT_TRY(tt_cores_first(&one, tt_cores_or_all(launch, &launch->attrs[VP_CORES]), 1,
 			      TTNN_ORIENT_ROW_MAJOR));
 	return pair_memory(plan, launch, &TT_TILE_DEFAULT, one,
 			   single_tiles(launch->device, element, across));
@@ -695,15 +711,16 @@ static tt_status vp_single_memory(struct tt_plan *plan, const struct tt_launch *
 static tt_status vp_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	return blocks_memory(plan, launch, &TT_TILE_DEFAULT,
-			     cores_of(launch, &launch->attrs[VP_CORES]));
+			     tt_cores_or_all(launch, &launch->attrs[VP_CORES]));
 }
 
+/* A row of tiles at a time. */
 static tt_status vp_lines_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *to = &launch->outputs[0]->spec;
 	struct tt_block_split split;
 
-	TT_TRY(tt_split_blocks(&split, cores_of(launch, &launch->attrs[VP_CORES]),
+	TT_TRY(tt_split_blocks(&split, tt_cores_or_all(launch, &launch->attrs[VP_CORES]),
 			       to->rows / TT_TILE, TTNN_ORIENT_COL_MAJOR));
 	return pair_memory(plan, launch, &TT_TILE_DEFAULT, split.all,
 			   tt_shape_last(&to->padded, 1) / TT_TILE);
@@ -739,9 +756,7 @@ static tt_status vp_kernel(struct tt_launch *launch)
 }
 
 #define VP_FACTORY(name_, memory_)                                                                 \
-	{                                                                                          \
-		.name = "ttnn::prim::TilizeWithValPadding" name_ "Factory", .memory = memory_      \
-	}
+	TT_FACTORY_ROW("ttnn::prim::TilizeWithValPadding" name_ "Factory", memory_)
 
 static const struct tt_factory vp_factories[] = {
 	[VP_SINGLE] = VP_FACTORY("SingleCore", vp_single_memory),
@@ -777,6 +792,7 @@ static tt_status launch_padding(struct tt_tensor **out, struct tt_call *call, st
 	return TT_LAUNCH(out, call, &prog_val_padding, TT_INPUTS(in), .attrs = attrs);
 }
 
+/* Shards whose rows are too long for L1. */
 static tt_status pad_in_dram(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     struct ttnn_value *attrs)
 {
@@ -793,6 +809,7 @@ static tt_status pad_in_dram(struct tt_tensor **out, struct tt_call *call, struc
 	return tt_call_to_memory(out, call, tiles, memory);
 }
 
+/* enough_space_width is asked of the height and the other way round: upstream's names. */
 static tt_status tilize_padded(struct tt_call *call, struct tt_tensor *in,
 			       const struct padding *args)
 {
@@ -831,6 +848,7 @@ static tt_status tilize_padded(struct tt_call *call, struct tt_tensor *in,
 	return TTNN_OK;
 }
 
+/* Tiles are returned as they are. */
 static tt_status with_padding(struct tt_call *call, const struct padding *given,
 			      const char *dtype_name)
 {
@@ -865,14 +883,12 @@ static tt_status with_padding(struct tt_call *call, const struct padding *given,
 static tt_status expand_val_padding(struct tt_call *call)
 {
 	struct padding args = {.value = *tt_call_arg(call, "pad_value")};
-	int64_t dims[TTNN_MAX_RANK];
-	size_t rank;
 
-	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, "output_tensor_shape"));
-	TT_TRY(ttnn_shape_make(&args.padded, dims, rank));
+	TT_TRY(tt_call_shape(&args.padded, call, "output_tensor_shape"));
 	return with_padding(call, &args, "dtype");
 }
 
+/* The next whole tiles. */
 static tt_status expand_zero_padding(struct tt_call *call)
 {
 	const struct ttnn_tensor_spec *in = &tt_call_tensor(call, "input_tensor")->spec;

@@ -1,5 +1,4 @@
 /* to_layout.c: between rows and tiles, whichever way. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "device/devtensor.h"
@@ -33,6 +32,7 @@ static tt_status tiled_shape(struct ttnn_shape *out, const struct tt_tensor *ten
 	return tt_tensor_padded_shape(out, &args);
 }
 
+/* Rows cannot change dtype, but block floats of 8 bits become bfloat16. */
 static tt_status check_dtype(const struct tt_tensor *tensor, const struct request *request)
 {
 	int64_t wanted = request->dtype.integer;
@@ -69,6 +69,7 @@ static tt_status call_plain(struct tt_tensor **out, struct tt_call *call, const 
 	return tt_call_op(out, call, name, args, count);
 }
 
+/* untilize where there is no padding, else untilize_with_unpadding. */
 static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			 const struct request *request)
 {
@@ -92,11 +93,11 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt
 
 static tt_status check_shards(const struct tt_tensor *in)
 {
-	if (tt_tensor_is_sharded(in) && (tt_shard_height(&in->spec.memory) % in->spec.tile.height ||
-					 tt_shard_width(&in->spec.memory) % in->spec.tile.width))
-		return tt_fail(TTNN_INVALID,
-			       "ttnn::to_layout: Sharded tensor must have shard shape "
-			       "that is a multiple of TILE_SIZE!");
+	TT_NEED(!tt_tensor_is_sharded(in) ||
+			(tt_shard_height(&in->spec.memory) % in->spec.tile.height == 0 &&
+			 tt_shard_width(&in->spec.memory) % in->spec.tile.width == 0),
+		"ttnn::to_layout: Sharded tensor must have shard shape that is a multiple of "
+		"TILE_SIZE!");
 	return TTNN_OK;
 }
 
@@ -129,6 +130,7 @@ static tt_status pad_and_tilize(struct tt_tensor **out, struct tt_call *call, st
 	return tt_call_view(out, call, tiles, &in->spec.shape, &tiles->spec.padded);
 }
 
+/* The value in the dtype's kind; whole numbers are checked against their range. */
 static tt_status pad_number(struct ttnn_value *out, enum ttnn_dtype dtype, double value)
 {
 	if (dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32) {
@@ -150,6 +152,7 @@ static tt_status pad_number(struct ttnn_value *out, enum ttnn_dtype dtype, doubl
 	return TTNN_OK;
 }
 
+/* The arguments that were given, and no others: recordings show which. */
 static tt_status tilize_padded(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			       const struct ttnn_shape *padded, const struct request *request)
 {
@@ -176,14 +179,15 @@ static tt_status as_row(struct tt_tensor **out, struct tt_call *call, struct tt_
 		return TTNN_OK;
 	}
 	TT_REQUIRE(!tt_tensor_is_sharded(in), "!tensor.is_sharded()",
-		   "ttnn::to_layout: Cannot convert a sharded device tensor with rank %" PRIu32
-		   " to TILE_LAYOUT. Tilize requires shard dimensions divisible by tile size, but "
-		   "rank promotion to 2D produces a shard height of 1. Move to interleaved first, "
-		   "then tilize.",
+		   "ttnn::to_layout: Cannot convert a sharded device tensor with rank %u to "
+		   "TILE_LAYOUT. Tilize requires shard dimensions divisible by tile size, but "
+		   "rank promotion to 2D produces a shard height of 1. Move to interleaved "
+		   "first, then tilize.",
 		   in->spec.padded.rank);
 	return tt_call_view(out, call, in, &in->spec.shape, &row);
 }
 
+/* tilize for whole tiles, padding otherwise; height shards are padded first. */
 static tt_status to_tiles(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			  const struct request *request)
 {
@@ -249,6 +253,7 @@ static tt_status host_unpad(struct tt_tensor **out, struct tt_call *call, struct
 	return status;
 }
 
+/* On the host: converted, then cut to the shape. */
 static tt_status host_rows(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
 	const struct ttnn_shape *shape = &in->spec.shape;
@@ -264,6 +269,7 @@ static tt_status host_rows(struct tt_tensor **out, struct tt_call *call, struct 
 	return tt_call_view(out, call, tt_call_own(call, *out), shape, shape);
 }
 
+/* On the host: padded, then converted, then viewed under the shape. */
 static tt_status host_tiles(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			    double pad_value)
 {
@@ -285,6 +291,7 @@ static tt_status host_tiles(struct tt_tensor **out, struct tt_call *call, struct
 
 /* ---- the operation ---------------------------------------------------------------------------------------- */
 
+/* Host and device go different ways, each with its own scopes. */
 static tt_status to_layout_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "tensor"), *out;

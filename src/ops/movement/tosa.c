@@ -2,7 +2,6 @@
  * tosa.c: gather and scatter as the TOSA specification has them: rows of C values, taken or set by an index of W
  * rows for each of N batches. Upstream makes them of gather and of the program of scatter.
  */
-#include <inttypes.h>
 
 #include "device/devtensor.h"
 #include "golden/golden_movement.h"
@@ -19,6 +18,7 @@ struct extents {
 	struct ttnn_value list[3];
 };
 
+/* The recipes of this file share their names. */
 static tt_status run(struct tt_call *call, const char *text, const struct extents *extents)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
@@ -36,6 +36,7 @@ static tt_status run(struct tt_call *call, const char *text, const struct extent
 		&(struct tt_recipe){.text = text, .names = names, .name_count = TT_COUNT(names)});
 }
 
+/* [N, K, C] and [N, W] give [N, W, C]. */
 static tt_status expand_gather(struct tt_call *call)
 {
 	const struct ttnn_shape *in = &tt_call_tensor(call, "input")->spec.shape;
@@ -43,10 +44,10 @@ static tt_status expand_gather(struct tt_call *call)
 	struct extents wide;
 
 	TT_REQUIRE(in->rank == 3, "input_tensor_rank == input_tensor_rank_constraint",
-		   "Input tensor rank must be 3, got: %" PRIu32, in->rank);
+		   "Input tensor rank must be 3, got: %u", in->rank);
 	TT_REQUIRE(index->rank == 2,
 		   "input_index_tensor_rank == input_index_tensor_rank_constraint",
-		   "Index tensor rank must be 2, got: %" PRIu32, index->rank);
+		   "Index tensor rank must be 2, got: %u", index->rank);
 	TT_REQUIRE(in->dim[0] == index->dim[0], "N == original_input_index_tensor_lshape[0]",
 		   "Index tensor first dimension must be equal to input tensor first dimension");
 	wide = (struct extents){
@@ -54,12 +55,12 @@ static tt_status expand_gather(struct tt_call *call)
 	return run(call, WIDE "return gather~(input, 1, e, memory_config=mem)", &wide);
 }
 
+/* Ranks as the specification has them; all three texts name the input's rank. */
 static tt_status check_scatter(const struct ttnn_shape *in, const struct ttnn_shape *index,
 			       const struct ttnn_shape *source)
 {
 	static const char rank[] =
-		"According to TOSA specification, %s tensor must be of rank %d, it is %" PRIu32
-		" instead.";
+		"According to TOSA specification, %s tensor must be of rank %d, it is %u instead.";
 
 	TT_REQUIRE(in->rank == 3, "input_shape.rank() == INPUT_RANK_CONSTRAINT", rank, "input", 3,
 		   in->rank);
@@ -98,6 +99,7 @@ static tt_status check_scatter(const struct ttnn_shape *in, const struct ttnn_sh
 #define SCATTER                                                                                    \
 	"y = scatter~(x, -1, e, s, memory_config=mem); z = transpose~(y, -2, -1); z = squeeze~(z, 0); "
 
+/* By scatter along the last dimension of the transposed tensor. */
 static tt_status expand_scatter(struct tt_call *call)
 {
 	const struct ttnn_tensor_spec *in = &tt_call_tensor(call, "input")->spec;

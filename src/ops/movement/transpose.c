@@ -3,7 +3,6 @@
  * others are permutations. Models TransposeDeviceOperation of ttnn 0.81 with its eight factories, of which one is
  * never chosen: refusals, memory, cores, shards of the output.
  */
-#include <inttypes.h>
 
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -76,19 +75,10 @@ static bool is_native(const struct ttnn_memory_config *memory, enum ttnn_layout 
 	       (uint64_t)memory->shard.height * memory->shard.width % 1024 == 0;
 }
 
-static bool is_uneven(const struct ttnn_tensor_spec *spec)
-{
-	uint64_t rows;
-
-	return !spec->memory.has_shard || spec->padded.rank < 2 ||
-	       tt_shape_rows(&rows, &spec->padded) != TTNN_OK || rows % spec->memory.shard.height ||
-	       tt_shape_last(&spec->padded, 1) % spec->memory.shard.width;
-}
-
 /* Whether shards are swapped where they are; `out` may be NULL. */
 static bool swaps_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_memory_config *out)
 {
-	if (!is_native(&in->memory, in->layout) || is_uneven(in))
+	if (!is_native(&in->memory, in->layout) || tt_shards_uneven(in))
 		return false;
 	if (!out)
 		return true;
@@ -121,6 +111,7 @@ static bool swap_nd(struct ttnn_nd_shard_spec *out, const struct ttnn_nd_shard_s
 	return true;
 }
 
+/* Shards of the result: given, ND shards swapped, or derived from the swapped shape. */
 static tt_status output_memory(struct ttnn_memory_config *out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -141,6 +132,7 @@ static tt_status output_memory(struct ttnn_memory_config *out, const struct tt_l
 
 /* ---- the program ------------------------------------------------------------------------------------------ */
 
+/* Padding is swapped with the dimensions. */
 static tt_status transpose_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -153,6 +145,7 @@ static tt_status transpose_infer(struct tt_launch *launch)
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 
+/* A pad value is for HC only. */
 static tt_status transpose_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -167,8 +160,7 @@ static tt_status transpose_validate(struct tt_launch *launch)
 		   pad_value);
 	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR || (width % 32 == 0 && height % 32 == 0),
 		   "W % TILE_WIDTH == 0 && H % TILE_HEIGHT == 0",
-		   "Tiled tensor H %" PRIu32 " W %" PRIu32
-		   " must be a multiple of TILE HEIGHT 32 and TILE WIDTH",
+		   "Tiled tensor H %u W %u must be a multiple of TILE HEIGHT 32 and TILE WIDTH",
 		   height, width);
 	return TTNN_OK;
 }
@@ -186,6 +178,7 @@ static struct whole whole_in(const struct ttnn_memory_config *memory,
 	return (struct whole){rows, rows && memory->shard.height % tt_shape_last(padded, 2) == 0};
 }
 
+/* CN is any layout; HC and WH have a form for shards that hold whole matrices or rows. */
 static uint32_t pick(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -209,6 +202,7 @@ static uint32_t pick(const struct tt_launch *launch)
 	return TILES_WH;
 }
 
+/* Tile by tile; rows are tilized first, so a whole matrix of tiles waits between. */
 static tt_status transpose_wh_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -228,6 +222,7 @@ static tt_status transpose_wh_memory(struct tt_plan *plan, const struct tt_launc
 		       TT_DFB_ROW(2, "im", .pages = down * across, .page = tile));
 }
 
+/* On all cores of the grid, as upstream makes them, also where there are fewer shards. */
 static tt_status transpose_wh_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -267,6 +262,7 @@ static tt_status transpose_shard_rows_memory(struct tt_plan *plan, const struct 
 /* Elements of padding that are written at once. */
 #define PADDING_ELEMENTS 256
 
+/* Cores for tiles and for padding tiles: whichever are more. */
 static tt_status transpose_hc_tiles_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -282,6 +278,7 @@ static tt_status transpose_hc_tiles_memory(struct tt_plan *plan, const struct tt
 				  .page = PADDING_ELEMENTS * tt_element_bytes(in)));
 }
 
+/* All rows of a core at once. */
 static tt_status transpose_hc_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -301,6 +298,7 @@ static tt_status transpose_hc_rows_memory(struct tt_plan *plan, const struct tt_
 				  .page = page));
 }
 
+/* Whole pages change places. */
 static tt_status transpose_cn_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -322,9 +320,7 @@ static tt_status transpose_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 #define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::Transpose" name_ "ProgramFactory", .memory = memory_          \
-	}
+	TT_FACTORY_ROW("ttnn::prim::Transpose" name_ "ProgramFactory", memory_)
 
 static const struct tt_factory factories[] = {
 	[TILES_WH] = FACTORY("WH", transpose_wh_memory),
@@ -417,6 +413,7 @@ static bool is_open(const struct ttnn_memory_config *memory)
 	       !(memory->created_with_nd_shard && memory->has_nd_shard);
 }
 
+/* A memory config that names no shards is completed here. */
 static tt_status swap_memory(struct ttnn_memory_config *out, bool *given,
 			     const struct tt_permute_args *args, enum swap swap)
 {
@@ -450,6 +447,7 @@ static bool is_too_large(const struct tt_tensor *in)
 		       tt_l1_free(tt_tensor_device(in));
 }
 
+/* NH, NW and CW have no program: they are permutations. Interleaved rows too. */
 static tt_status swap_4d(struct tt_tensor **out, struct tt_call *call,
 			 const struct tt_permute_args *of, enum swap swap)
 {
@@ -520,6 +518,7 @@ static tt_status transpose_4d(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_cast(out, call, tt_call_own(call, now), TTNN_BFLOAT8_B);
 }
 
+/* More than four dimensions: a permutation. */
 static tt_status transpose_nd(struct tt_tensor **out, struct tt_call *call,
 			      const struct tt_permute_args *of)
 {
@@ -534,6 +533,7 @@ static tt_status transpose_nd(struct tt_tensor **out, struct tt_call *call,
 	return tt_call_permute(out, call, &args);
 }
 
+/* Rows cut by shards go through interleaved L1. */
 static tt_status detour(struct tt_permute_args *args, struct ttnn_memory_config *memory,
 			struct tt_call *call)
 {
@@ -552,6 +552,7 @@ static tt_status detour(struct tt_permute_args *args, struct ttnn_memory_config 
 	return TTNN_OK;
 }
 
+/* Through four dimensions and back. */
 static tt_status transpose_expand(struct tt_call *call)
 {
 	uint32_t dims[2];
@@ -582,6 +583,7 @@ static tt_status transpose_expand(struct tt_call *call)
 	return tt_call_give(call, transpose_4d(&out, call, &args, rank), &out);
 }
 
+/* The operation, for other operations. */
 tt_status tt_call_transpose(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_permute_args *args)
 {

@@ -26,6 +26,7 @@ enum ttnn_dtype tt_untilized_dtype(enum ttnn_dtype dtype)
 	return dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16 : dtype;
 }
 
+/* A row of tiles in and out, beside an output that is not there yet. */
 bool tt_untilize_has_space(struct tt_tensor *in, const struct ttnn_shape *shape,
 			   const struct ttnn_memory_config *memory)
 {
@@ -77,15 +78,12 @@ static int64_t program_type(const struct tt_tensor *in, bool to_shards)
 static tt_status untilize_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_spec_args args = {.shape = in->shape,
-				      .dtype = tt_untilized_dtype(in->dtype),
-				      .layout = TTNN_ROW_MAJOR,
-				      .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
-	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);
+	return tt_infer_padded(launch, &in->shape, &in->padded, tt_untilized_dtype(in->dtype),
+			       TTNN_ROW_MAJOR);
 }
 
+/* sub_core_grids is for one row of tiles. */
 static tt_status check_sub_cores(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -102,15 +100,17 @@ static tt_status check_sub_cores(const struct tt_launch *launch)
 		launch->attrs[MULTI].boolean, "operation_attributes.use_multicore",
 		"sub_core_grid implementation only supported when use_multicore flag argument is "
 		"set to true");
-	TT_REQUIRE(in->rows == in->tile.height,
-		   "tensor_height == 0 || tensor_height == "
-		   "input_tensor_a.tensor_spec().tile().get_tile_shape()[0]",
-		   "sub_core_grid untilize only supports tensors one tile row tall, got height "
-		   "%" PRIu64 " with tile height %" PRIu32,
-		   in->rows, in->tile.height);
+	TT_REQUIRE(
+		in->rows == in->tile.height,
+		"tensor_height == 0 || tensor_height == "
+		"input_tensor_a.tensor_spec().tile().get_tile_shape()[0]",
+		"sub_core_grid untilize only supports tensors one tile row tall, got height %" PRIu64
+		" with tile height %u",
+		in->rows, in->tile.height);
 	return TTNN_OK;
 }
 
+/* Shards of tiles are whole tiles; rows of shards are aligned. */
 static tt_status check_shards(const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -120,11 +120,11 @@ static tt_status check_shards(const struct tt_launch *launch)
 	if (tt_tensor_is_sharded(in)) {
 		TT_REQUIRE(tt_shard_width(&in->spec.memory) % 32 == 0,
 			   "input_shard_width % TILE_WIDTH == 0",
-			   "Input shard width %" PRIu32 " must be a multiple of tile width",
+			   "Input shard width %u must be a multiple of tile width",
 			   tt_shard_width(&in->spec.memory));
 		TT_REQUIRE(tt_shard_height(&in->spec.memory) % 32 == 0,
 			   "input_shard_height % TILE_HEIGHT == 0",
-			   "Input shard height %" PRIu32 " must be a multiple of tile height",
+			   "Input shard height %u must be a multiple of tile height",
 			   tt_shard_height(&in->spec.memory));
 	}
 	if (!tt_memory_config_is_sharded(out))
@@ -143,24 +143,26 @@ static tt_status check_shards(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Both sides ask the same with other words. */
 static tt_status check_even(const char *which, const struct ttnn_memory_config *memory,
 			    const struct ttnn_tensor_spec *in)
 {
 	TT_REQUIRE(!memory->has_shard || in->cols % memory->shard.width == 0,
 		   which[0] == 'i' ? "tensor_width % input_shard_width == 0"
 				   : "tensor_width % output_shard_width == 0",
-		   "Uneven %s shard width %" PRIu32 " for tensor width %" PRIu64
+		   "Uneven %s shard width %u for tensor width %" PRIu64
 		   " not supported for single core implementation",
 		   which, memory->shard.width, in->cols);
 	TT_REQUIRE(!memory->has_shard || in->rows % memory->shard.height == 0,
 		   which[0] == 'i' ? "tensor_height % input_shard_height == 0"
 				   : "tensor_height % output_shard_height == 0",
-		   "Uneven %s shard height %" PRIu32 " for tensor height %" PRIu64
+		   "Uneven %s shard height %u for tensor height %" PRIu64
 		   " not supported for single core implementation",
 		   which, memory->shard.height, in->rows);
 	return TTNN_OK;
 }
 
+/* One core takes even shards only. */
 static tt_status check_single(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -170,13 +172,14 @@ static tt_status check_single(const struct tt_launch *launch)
 		return TTNN_OK;
 	if (tt_memory_config_is_sharded(out))
 		TT_REQUIRE(tt_shard_width(out) % 32 == 0, "output_shard_width % TILE_WIDTH == 0",
-			   "Output shard width %" PRIu32
-			   " must be a multiple of tile width 32 for single core implementation",
+			   "Output shard width %u must be a multiple of tile width 32 for single "
+			   "core implementation",
 			   tt_shard_width(out));
 	TT_TRY(check_even("input", &in->memory, in));
 	return check_even("output", out, in);
 }
 
+/* In upstream's order. */
 static tt_status untilize_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -204,6 +207,7 @@ static bool shards_alike(const struct ttnn_memory_config *in, const struct ttnn_
 	       in->layout == out->layout;
 }
 
+/* Upstream's order: one core, given cores, blocks, equal shards, then by type. */
 static tt_status untilize_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -242,17 +246,19 @@ static tt_status untilize_choose(uint32_t *out, struct tt_launch *launch)
 
 /* ---- program memory ---------------------------------------------------------------------------------- */
 
-/* A buffer of tiles and one of rows. */
-static tt_status pair_memory(struct tt_plan *plan, const struct tt_launch *launch,
-			     const ttnn_core_set *cores, uint64_t tiles)
+tt_status tt_untilize_pair(struct tt_plan *plan, const struct tt_launch *launch,
+			   const ttnn_core_set *cores, uint64_t tiles, const char *const names[2])
 {
 	return TT_PLAN(plan, cores,
-		       TT_DFB_ROW(0, "src0", .pages = tiles,
+		       TT_DFB_ROW(0, names[0], .pages = tiles,
 				  .page = tt_tile_bytes_of(launch->inputs[0]->spec.dtype)),
-		       TT_DFB_ROW(1, "output", .pages = tiles,
+		       TT_DFB_ROW(1, names[1], .pages = tiles,
 				  .page = tt_tile_bytes_of(launch->outputs[0]->spec.dtype)));
 }
 
+static const char *const names[2] = {"src0", "output"};
+
+/* As many tiles of a row as half of L1 holds, and evenly. */
 static tt_status untilize_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -268,9 +274,10 @@ static tt_status untilize_single_memory(struct tt_plan *plan, const struct tt_la
 	if (tiles > max)
 		tiles = tt_split_divisor(tiles, max);
 	TT_TRY(tt_cores_first(&one, launch->device->grid, 1, TTNN_ORIENT_ROW_MAJOR));
-	return pair_memory(plan, launch, one, tiles);
+	return tt_untilize_pair(plan, launch, one, tiles, names);
 }
 
+/* As many of the given cores as divide the tiles. */
 static tt_status untilize_sub_cores_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -279,9 +286,10 @@ static tt_status untilize_sub_cores_memory(struct tt_plan *plan, const struct tt
 
 	TT_TRY(tt_split_cores_in(&cores, given, tt_core_set_at(given, 0, TTNN_ORIENT_ROW_MAJOR),
 				 count, TTNN_ORIENT_ROW_MAJOR));
-	return pair_memory(plan, launch, cores, 2);
+	return tt_untilize_pair(plan, launch, cores, 2, names);
 }
 
+/* One long row of tiles: a grid of cores that divides it. */
 static tt_status untilize_columns_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -293,7 +301,7 @@ static tt_status untilize_columns_memory(struct tt_plan *plan, const struct tt_l
 	TT_TRY(tt_core_set_grid(&cores, (uint32_t)x,
 				(uint32_t)tt_split_divisor(tiles / x, grid.y)));
 	TT_TRY(tt_split_blocks(&split, cores, tiles, TTNN_ORIENT_ROW_MAJOR));
-	return pair_memory(plan, launch, split.all, 2);
+	return tt_untilize_pair(plan, launch, split.all, 2, names);
 }
 
 /* Rows of tiles, or the shards of the input, in their own place when all are full and in L1. */
@@ -310,7 +318,8 @@ static tt_status untilize_lines_memory(struct tt_plan *plan, const struct tt_lau
 	if (!tt_memory_config_is_sharded(&in->memory)) {
 		TT_TRY(tt_split_blocks(&split, launch->device->grid, in->rows / in->tile.height,
 				       TTNN_ORIENT_ROW_MAJOR));
-		return pair_memory(plan, launch, split.all, split.share == 1 ? across : 2 * across);
+		return tt_untilize_pair(plan, launch, split.all,
+					split.share == 1 ? across : 2 * across, names);
 	}
 	across = shard->width / in->tile.width;
 	blocks = shard->height / in->tile.height;
@@ -319,7 +328,7 @@ static tt_status untilize_lines_memory(struct tt_plan *plan, const struct tt_lau
 	       in->memory.buffer != TTNN_DRAM;
 	TT_TRY(tt_cores_near(&cores, tensor));
 	if (!full)
-		return pair_memory(plan, launch, cores, deep);
+		return tt_untilize_pair(plan, launch, cores, deep, names);
 	return TT_PLAN(plan, cores,
 		       TT_DFB_ROW(0, "src0", .pages = across * blocks,
 				  .page = tt_tile_bytes_of(in->dtype), .backing = tensor),
@@ -327,6 +336,7 @@ static tt_status untilize_lines_memory(struct tt_plan *plan, const struct tt_lau
 				  .page = tt_tile_bytes_of(launch->outputs[0]->spec.dtype)));
 }
 
+/* Both shards are the buffers. */
 static tt_status untilize_same_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -339,6 +349,7 @@ static tt_status untilize_same_memory(struct tt_plan *plan, const struct tt_laun
 				  .page = tt_tile_bytes_of(out->spec.dtype), .backing = out));
 }
 
+/* Shards of the fullest core, all their dimensions but the last as rows. */
 struct tt_nd_blocks tt_nd_blocks_of(const struct tt_tensor *tensor)
 {
 	const struct tt_distribution *d = &tt_tensor_buffer(tensor)->layout.distribution;
@@ -352,6 +363,7 @@ struct tt_nd_blocks tt_nd_blocks_of(const struct tt_tensor *tensor)
 	return blocks;
 }
 
+/* This factory still has circular buffers with fixed numbers. */
 static tt_status untilize_same_nd_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -364,15 +376,23 @@ static tt_status untilize_same_nd_memory(struct tt_plan *plan, const struct tt_l
 				 .page = tt_tile_bytes_of(out->spec.dtype), .backing = out));
 }
 
-static tt_status untilize_nd_memory(struct tt_plan *plan, const struct tt_launch *launch)
+tt_status tt_untilize_nd_pair(struct tt_plan *plan, const struct tt_launch *launch,
+			      const char *const pair[2])
 {
 	struct tt_nd_blocks nd = tt_nd_blocks_of(launch->inputs[0]);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_cores_near(&cores, launch->inputs[0]));
-	return pair_memory(plan, launch, cores, nd.down == 1 ? nd.across : 2 * nd.across);
+	return tt_untilize_pair(plan, launch, cores, nd.down == 1 ? nd.across : 2 * nd.across,
+				pair);
 }
 
+static tt_status untilize_nd_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	return tt_untilize_nd_pair(plan, launch, names);
+}
+
+/* As in tilize, but row by row over the cores. */
 static tt_status untilize_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -388,9 +408,7 @@ static tt_status untilize_blocks_memory(struct tt_plan *plan, const struct tt_la
 }
 
 #define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::Untilize" name_ "ProgramFactory", .memory = memory_           \
-	}
+	TT_FACTORY_ROW("ttnn::prim::Untilize" name_ "ProgramFactory", memory_)
 
 static const struct tt_factory factories[FACTORIES] = {
 	[SINGLE] = FACTORY("SingleCore", untilize_single_memory),
@@ -429,6 +447,7 @@ static bool needs_fp32(enum ttnn_dtype dtype)
 	return dtype == TTNN_INT32 || dtype == TTNN_UINT32 || dtype == TTNN_FLOAT32;
 }
 
+/* With padding, interleaved tiles go to untilize_with_unpadding. */
 static tt_status launch_native(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			       const struct untilize *args)
 {
@@ -466,6 +485,7 @@ static tt_status untilize(struct tt_tensor **out, struct tt_call *call, struct t
 	return launch_native(out, call, in, args);
 }
 
+/* Made, not computed; the padded shape is the input's. */
 static tt_status return_empty(struct tt_call *call, const struct tt_tensor *in,
 			      const struct untilize *args)
 {
@@ -483,6 +503,7 @@ static tt_status return_empty(struct tt_call *call, const struct tt_tensor *in,
 	return tt_call_give(call, tt_call_create(&out, call, tt_tensor_device(in), &spec), &out);
 }
 
+/* Through four dimensions and back. */
 static tt_status untilize_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *folded, *out;

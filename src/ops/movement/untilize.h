@@ -17,6 +17,14 @@ struct tt_nd_blocks {
 };
 struct tt_nd_blocks tt_nd_blocks_of(const struct tt_tensor *tensor);
 
+/* A buffer of tiles and one of rows, as many tiles in both; their names are those of the factory. */
+tt_status tt_untilize_pair(struct tt_plan *plan, const struct tt_launch *launch,
+			   const ttnn_core_set *cores, uint64_t tiles, const char *const names[2]);
+
+/* The same for ND shards: twice as deep where a core has more than one row of tiles. */
+tt_status tt_untilize_nd_pair(struct tt_plan *plan, const struct tt_launch *launch,
+			      const char *const pair[2]);
+
 /* ttnn::untilize_with_unpadding() up to and including the element `end`, in its own scope. */
 struct tt_unpad_args {
 	struct tt_tensor *in;

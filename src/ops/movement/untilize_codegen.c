@@ -33,6 +33,10 @@ struct deal {
 	uint64_t pages, units;
 };
 
+/*
+ * Units of tiles for the cores: rows of tiles, cut into equal parts where there are more cores
+ * than rows.
+ */
 static struct deal deal_of(const struct ttnn_tensor_spec *in, uint64_t cores)
 {
 	uint64_t across = in->cols / 32, rows = in->rows / 32, best = 1;
@@ -52,6 +56,7 @@ struct depth {
 	uint64_t in, out;
 };
 
+/* Double buffers on both sides if they fit, else of the input, else none. */
 static struct depth depth_of(const struct ttnn_tensor_spec *in, const struct tt_device *device,
 			     uint64_t room)
 {
@@ -65,6 +70,7 @@ static struct depth depth_of(const struct ttnn_tensor_spec *in, const struct tt_
 	return (struct depth){2 * unit <= room, 2 * unit <= room};
 }
 
+/* Interleaved, 32 × 32, a row within the generated kernel's limit. */
 static bool is_supported(const struct ttnn_tensor_spec *in, const struct tt_device *device,
 			 const struct ttnn_memory_config *memory)
 {
@@ -85,6 +91,7 @@ static bool is_supported(const struct ttnn_tensor_spec *in, const struct tt_devi
 		       tt_l1_room(device);
 }
 
+/* Whole tiles keep the padded shape; others give the logical one. */
 static tt_status output_spec(struct ttnn_tensor_spec *out, const struct ttnn_tensor_spec *in,
 			     const struct ttnn_memory_config *memory)
 {
@@ -97,6 +104,7 @@ static tt_status output_spec(struct ttnn_tensor_spec *out, const struct ttnn_ten
 			      : ttnn_tensor_spec_make(out, &args);
 }
 
+/* Asked before the output exists, so its share of L1 counts. */
 bool tt_untilize_codegen_can(const struct tt_tensor *in, const struct ttnn_memory_config *memory)
 {
 	struct tt_device *device = tt_tensor_device(in);
@@ -133,6 +141,7 @@ static void untilize_codegen_key(struct tt_key *key, const struct tt_launch *lau
 	tt_key_number(key, depth.in << 8 | depth.out);
 }
 
+/* Asked again when the program is built: the depth follows the L1 that is free then. */
 static tt_status untilize_codegen_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -142,8 +151,7 @@ static tt_status untilize_codegen_memory(struct tt_plan *plan, const struct tt_l
 	struct depth depth = depth_of(in, launch->device, tt_l1_free(launch->device));
 	struct tt_work_split split;
 
-	if (!depth.in)
-		return tt_fail(TTNN_INVALID, "untilize: no plan of circular buffers fits into L1");
+	TT_NEED(depth.in, "untilize: no plan of circular buffers fits into L1");
 	TT_TRY(tt_split_work(&split, tt_grid_size(launch->device->grid), deal.units,
 			     TTNN_ORIENT_ROW_MAJOR));
 	return TT_PLAN(plan, split.all,

@@ -100,6 +100,7 @@ static tt_status output_shard(struct ttnn_shard_spec *shard, const struct ttnn_t
 	return TTNN_OK;
 }
 
+/* Shards shrink with the shape, where they are cut as before. */
 static tt_status unpad_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -139,6 +140,7 @@ static bool is_single_matrix(const struct ttnn_tensor_spec *in)
 	"(input_tensor_a.padded_shape()[-2] * input_tensor_a.padded_shape()[-1]) == 1"
 #define OUT_LAYOUT "operation_attributes.output_mem_config.memory_layout()"
 
+/* The text says for which input. */
 static tt_status check_interleaved_output(const struct tt_launch *launch, const char *what)
 {
 	const struct ttnn_memory_config *out = launch->attrs[MEMORY].memory;
@@ -151,6 +153,7 @@ static tt_status check_interleaved_output(const struct tt_launch *launch, const 
 	return TTNN_OK;
 }
 
+/* Blocks to blocks, width shards or interleaved; one matrix only. */
 static tt_status check_block(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -178,6 +181,7 @@ static tt_status check_block(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Height shards to height shards, or to interleaved where they hold whole rows. */
 static tt_status check_height(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -195,12 +199,13 @@ static tt_status check_height(const struct tt_launch *launch)
 	TT_REQUIRE(in->memory.shard.width == tt_shape_last(&in->padded, 1),
 		   "input_tensor_a.shard_spec().value().shape[1] == "
 		   "input_tensor_a.padded_shape()[-1]",
-		   "Height-sharded untilize to interleaved output requires the shard width "
-		   "(%" PRIu32 ") to equal the padded tensor width (%" PRIu32 ")",
+		   "Height-sharded untilize to interleaved output requires the shard width (%u) "
+		   "to equal the padded tensor width (%u)",
 		   in->memory.shard.width, tt_shape_last(&in->padded, 1));
 	return TTNN_OK;
 }
 
+/* Nothing but the last two dimensions may shrink. */
 static tt_status check_width(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -212,9 +217,8 @@ static tt_status check_width(const struct tt_launch *launch)
 	for (uint32_t d = 0; d + 2 < in->padded.rank; d++)
 		TT_REQUIRE(in->padded.dim[d] == to->dim[d],
 			   "input_tensor_a.padded_shape()[i] == output_shape[i]",
-			   "Input tensor padded shape[%" PRIu32 "] (%" PRIu32
-			   ") must equal output shape[%" PRIu32 "] (%" PRIu32 ")",
-			   d, in->padded.dim[d], d, to->dim[d]);
+			   "Input tensor padded shape[%u] (%u) must equal output shape[%u] (%u)", d,
+			   in->padded.dim[d], d, to->dim[d]);
 	if (!tt_memory_config_is_sharded(out)) {
 		TT_TRY(check_interleaved_output(launch, ""));
 		TT_REQUIRE(is_single_matrix(in), UNBATCHED,
@@ -222,8 +226,7 @@ static tt_status check_width(const struct tt_launch *launch)
 		TT_REQUIRE(was - is < in->memory.shard.width,
 			   "input_tensor_a.padded_shape()[-1] - output_shape[-1] < "
 			   "input_tensor_a.shard_spec().value().shape[1]",
-			   "Input tensor width difference (%" PRIu32
-			   ") must be less than shard width (%" PRIu32 ")",
+			   "Input tensor width difference (%u) must be less than shard width (%u)",
 			   was - is, in->memory.shard.width);
 		return TTNN_OK;
 	}
@@ -236,6 +239,7 @@ static tt_status check_width(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Two-dimensional shards by their layout; ND shards are not checked. */
 static tt_status check_shards(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
@@ -259,6 +263,7 @@ static tt_status check_shards(const struct tt_launch *launch)
 						   : check_width(launch);
 }
 
+/* In upstream's order. */
 static tt_status unpad_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -282,13 +287,7 @@ static tt_status unpad_validate(struct tt_launch *launch)
 
 /* ---- program memory ---------------------------------------------------------------------------------- */
 
-static const ttnn_core_set *cores_of(const struct tt_launch *launch)
-{
-	const struct ttnn_value *cores = &launch->attrs[CORES];
-
-	return tt_value_given(cores) ? cores->core_set : launch->device->grid;
-}
-
+/* As in untilize, with what the attribute says of L1. */
 static tt_status unpad_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -308,24 +307,16 @@ static tt_status unpad_choose(uint32_t *out, struct tt_launch *launch)
 	} else if (!launch->attrs[ENOUGH].boolean) {
 		*out = BLOCKS;
 	} else {
-		TT_TRY(tt_block_is_wider(&wider, cores_of(launch), &in->padded, tiles,
-					 in->rows / 32));
+		TT_TRY(tt_block_is_wider(&wider, tt_cores_or_all(launch, &launch->attrs[CORES]),
+					 &in->padded, tiles, in->rows / 32));
 		*out = wider ? BLOCKS : LINES;
 	}
 	return TTNN_OK;
 }
 
-/* A buffer of tiles and one of rows. */
-static tt_status pair_memory(struct tt_plan *plan, const struct tt_launch *launch,
-			     const ttnn_core_set *cores, uint64_t tiles)
-{
-	return TT_PLAN(plan, cores,
-		       TT_DFB_ROW(0, "in0", .pages = tiles,
-				  .page = tt_tile_bytes_of(launch->inputs[0]->spec.dtype)),
-		       TT_DFB_ROW(1, "out0", .pages = tiles,
-				  .page = tt_tile_bytes_of(launch->outputs[0]->spec.dtype)));
-}
+static const char *const names[2] = {"in0", "out0"};
 
+/* The sizes are upstream's: two buffers and a row in half of L1. */
 static tt_status unpad_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t element = tt_element_bytes(launch->outputs[0]);
@@ -333,8 +324,10 @@ static tt_status unpad_single_memory(struct tt_plan *plan, const struct tt_launc
 	uint64_t tiles = tt_shape_last(&launch->inputs[0]->spec.padded, 1) / 32;
 	const ttnn_core_set *one;
 
-	TT_TRY(tt_cores_first(&one, cores_of(launch), 1, TTNN_ORIENT_ROW_MAJOR));
-	return pair_memory(plan, launch, one, tiles <= max ? tiles : tt_split_divisor(tiles, max));
+	TT_TRY(tt_cores_first(&one, tt_cores_or_all(launch, &launch->attrs[CORES]), 1,
+			      TTNN_ORIENT_ROW_MAJOR));
+	return tt_untilize_pair(plan, launch, one,
+				tiles <= max ? tiles : tt_split_divisor(tiles, max), names);
 }
 
 static tt_status unpad_lines_memory(struct tt_plan *plan, const struct tt_launch *launch)
@@ -342,8 +335,9 @@ static tt_status unpad_lines_memory(struct tt_plan *plan, const struct tt_launch
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct tt_block_split split;
 
-	TT_TRY(tt_split_blocks(&split, cores_of(launch), in->rows / 32, TTNN_ORIENT_COL_MAJOR));
-	return pair_memory(plan, launch, split.all, in->cols / 32);
+	TT_TRY(tt_split_blocks(&split, tt_cores_or_all(launch, &launch->attrs[CORES]),
+			       in->rows / 32, TTNN_ORIENT_COL_MAJOR));
+	return tt_untilize_pair(plan, launch, split.all, in->cols / 32, names);
 }
 
 /* Rows of 16 elements are packed from faces, so many tiles at once. */
@@ -381,18 +375,15 @@ static tt_status unpad_shards_memory(struct tt_plan *plan, const struct tt_launc
 
 static tt_status unpad_nd_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	struct tt_nd_blocks nd = tt_nd_blocks_of(launch->inputs[0]);
-	const ttnn_core_set *cores;
-
-	TT_TRY(tt_cores_near(&cores, launch->inputs[0]));
-	return pair_memory(plan, launch, cores, nd.down == 1 ? nd.across : 2 * nd.across);
+	return tt_untilize_nd_pair(plan, launch, names);
 }
 
+/* As in untilize, column by column. */
 static tt_status unpad_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct tt_block_request request = {
-		.cores = cores_of(launch),
+		.cores = tt_cores_or_all(launch, &launch->attrs[CORES]),
 		.order = TTNN_ORIENT_COL_MAJOR,
 		.tiled = in,
 		.tile = in->tile,
@@ -403,10 +394,7 @@ static tt_status unpad_blocks_memory(struct tt_plan *plan, const struct tt_launc
 }
 
 #define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::UntilizeWithUnpadding" name_ "ProgramFactory",                \
-		.memory = memory_                                                                  \
-	}
+	TT_FACTORY_ROW("ttnn::prim::UntilizeWithUnpadding" name_ "ProgramFactory", memory_)
 
 static const struct tt_factory factories[FACTORIES] = {
 	[SINGLE] = FACTORY("SingleCore", unpad_single_memory),
@@ -481,6 +469,7 @@ static struct ttnn_shape folded_end(const struct ttnn_shape *end)
 	return shape;
 }
 
+/* Numbers of four bytes need registers of float32. */
 static tt_status launch_unpad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			      const struct tt_unpad_args *args, bool enough)
 {
@@ -498,6 +487,7 @@ static tt_status launch_unpad(struct tt_tensor **out, struct tt_call *call, stru
 	return TT_LAUNCH(out, call, &prog, TT_INPUTS(in), .attrs = attrs);
 }
 
+/* `end` is the last element, not one behind it. */
 static tt_status unpad_expand(struct tt_call *call)
 {
 	struct ttnn_shape end, shape;
@@ -514,9 +504,8 @@ static tt_status unpad_expand(struct tt_call *call)
 
 	TT_TRY(tt_call_ints(dims, &rank, TTNN_MAX_RANK, call, "output_tensor_end"));
 	TT_TRY(tt_need_device(args.in));
-	if (rank < args.in->spec.shape.rank)
-		return tt_fail(TTNN_INVALID, "output_tensor_end has %zu entries, not %u", rank,
-			       args.in->spec.shape.rank);
+	TT_NEED(rank >= args.in->spec.shape.rank, "output_tensor_end has %zu entries, not %u", rank,
+		args.in->spec.shape.rank);
 	end.rank = args.in->spec.shape.rank;
 	for (uint32_t d = 0; d < end.rank; d++)
 		end.dim[d] = (uint32_t)dims[d];
@@ -540,6 +529,7 @@ static tt_status unpad_expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* The operation, for other operations. */
 tt_status tt_call_unpad(struct tt_tensor **out, struct tt_call *call,
 			const struct tt_unpad_args *args)
 {

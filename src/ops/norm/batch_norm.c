@@ -31,6 +31,7 @@ static uint64_t tile_of(const struct tt_tensor *tensor)
 TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 enum { IN, MEAN, VARIANCE, WEIGHT, BIAS, INPUTS };
 
+/* Every tensor that is there has as many channels (dimension 1) as the input. */
 static tt_status batch_norm_validate(struct tt_launch *launch)
 {
 	static const char *const names[INPUTS] = {"input_shape", "batch_mean_shape",
@@ -57,7 +58,8 @@ static tt_status batch_norm_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+/* Two tiles of each, on every core of the grid; missing weight and bias keep their buffers. */
+static tt_status batch_norm_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
 
@@ -73,6 +75,7 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 		       TT_DFB_ROW(6, "temp_1", .pages = 2, .page = tile_of(in[IN])));
 }
 
+/* Statistics come as tensors, whether they were given or made of the input (own_statistics). */
 static tt_status batch_norm_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->norm(&(struct tt_norm_job){.out = launch->outputs[0],
@@ -91,7 +94,8 @@ static const struct tt_prog program = {
 	.attrs = &schema,
 	.infer = tt_infer_tiles,
 	.validate = batch_norm_validate,
-	TT_FACTORY("ttnn::operations::normalization::BatchNormOperation::BatchNormFactory", rows),
+	TT_FACTORY("ttnn::operations::normalization::BatchNormOperation::BatchNormFactory",
+		   batch_norm_rows),
 	TT_KERNEL(batch_norm_kernel),
 };
 
@@ -122,6 +126,10 @@ static uint64_t converts(struct tt_tensor *const *in, int index)
 	return in[index] && in[index]->spec.dtype != in[RUN_MEAN]->spec.dtype ? 2 : 0;
 }
 
+/*
+ * The program that moves running statistics towards those of the batch: old × (1 - momentum) + new
+ * × momentum.
+ */
 static tt_status run_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
@@ -267,6 +275,10 @@ static tt_status run_along(struct tt_call *call, struct tt_tensor *const inputs[
 	return TTNN_OK;
 }
 
+/*
+ * In training the statistics are the batch's own, and the running ones are updated by a second
+ * program; otherwise both must be given.
+ */
 static tt_status batch_norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *inputs[INPUTS] = {

@@ -4,6 +4,8 @@
  * Models GroupNormDeviceOperation of ttnn 0.81: refusals, memory, cores. Not modelled: the order of sums on the
  * chip.
  */
+#include <string.h>
+
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -30,7 +32,7 @@ enum { LAYOUT, GRID, BLOCKS, SETTINGS };
 	X(WELFORD, "use_welford")                                                                  \
 	X(NEGATIVE_MASK, "use_negative_mask")
 TT_ATTRS(schema, "GroupNormParams", ATTRS);
-enum { IN, WEIGHT, BIAS, MASK, INPUTS };
+enum { IN, WEIGHT, BIAS, MASK, NEGATIVE, INPUTS };
 
 static const struct ttnn_value *setting(const struct tt_launch *launch, int which)
 {
@@ -48,6 +50,10 @@ struct spread {
 	struct ttnn_core grid;  /* cores that take part */
 };
 
+/*
+ * Columns of cores share the channels: as many as divide both the tiles of channels and the
+ * groups. Columns of the grid that are left over take more rows.
+ */
 static struct spread spread_of(struct ttnn_core grid, uint32_t channels, uint32_t groups)
 {
 	uint32_t columns = grid.x;
@@ -62,7 +68,7 @@ static struct spread spread_of(struct ttnn_core grid, uint32_t channels, uint32_
 static bool fits(const struct spread *spread, uint64_t height, uint32_t batches)
 {
 	return spread->rows && spread->rows <= height && height % spread->rows == 0 &&
-	       (spread->rows % batches == 0 || batches % spread->rows == 0);
+	       (spread->rows % batches == 0 || spread->rows < batches);
 }
 
 /* The most cores of a grid that can be used. */
@@ -97,6 +103,22 @@ static uint64_t group_tiles(uint32_t channels, uint32_t groups)
 	return most;
 }
 
+/* The box around the cores of shards. */
+static struct ttnn_core grid_of_shards(const struct tt_tensor *tensor)
+{
+	struct ttnn_core_range box;
+
+	if (tt_core_set_box(&box, tensor->spec.memory.shard.grid) != TTNN_OK)
+		return (struct ttnn_core){0, 0};
+	return (struct ttnn_core){box.end.x - box.start.x + 1, box.end.y - box.start.y + 1};
+}
+
+/* Channels of a column of cores where they are sharded: weights for them fill tiles of their own. */
+static uint32_t part_of(const struct tt_tensor *in)
+{
+	return in->spec.memory.has_shard ? in->spec.memory.shard.width : 0;
+}
+
 /* ---- specs and refusals ---------------------------------------------------------------------------------- */
 
 static tt_status group_norm_infer(struct tt_launch *launch)
@@ -107,6 +129,107 @@ static tt_status group_norm_infer(struct tt_launch *launch)
 			    (enum ttnn_layout)setting(launch, LAYOUT)->integer);
 }
 
+static const char *layout_name(const struct tt_tensor *tensor)
+{
+	return tensor->spec.layout == TTNN_TILE ? "TILE" : "ROW_MAJOR";
+}
+
+/* The image is [N, 1, H × W, C]: C is whole groups, H × W whole tiles. */
+static tt_status check_input(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+	uint32_t groups = (uint32_t)launch->attrs[GROUPS].integer;
+
+	TT_REQUIRE(in->dtype == TTNN_BFLOAT16 || in->dtype == TTNN_FLOAT32,
+		   "a.dtype() == DataType::BFLOAT16 || a.dtype() == DataType::FLOAT32",
+		   "Input tensor must be BFLOAT16 or FLOAT32, got: DataType::%s",
+		   ttnn_dtype_name(in->dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(in->padded.dim[3] % groups == 0, "a.padded_shape()[3] % args.num_groups == 0",
+		   "channel must be divisible by num_groups!");
+	TT_REQUIRE(in->padded.dim[1] == 1, "a.padded_shape()[1] == 1",
+		   "input tensor shape[1] must be 1!");
+	TT_REQUIRE(in->padded.dim[2] % TT_TILE == 0,
+		   "(a.padded_shape()[1] * a.padded_shape()[2]) % tile_height == 0",
+		   "H*W (%u*%u) must be a multiple of the tile height (%u)", in->padded.dim[1],
+		   in->padded.dim[2], TT_TILE);
+	TT_REQUIRE(
+		!launch->attrs[WELFORD].boolean || tt_tensor_is_sharded(launch->inputs[IN]) ||
+			(in->layout == TTNN_TILE && setting(launch, LAYOUT)->integer == TTNN_TILE),
+		"a.layout() == Layout::TILE && output_layout == Layout::TILE",
+		"group_norm: ROW_MAJOR interleaved input/output is not supported on the SFPU "
+		"two-pass path yet. Use TILE layout for both input and output, or use the "
+		"tile-reduction path (use_welford=false).");
+	return TTNN_OK;
+}
+
+/* The cores of shards are those of the program. */
+static tt_status check_shards(const struct tt_launch *launch)
+{
+	const struct tt_tensor *in = launch->inputs[IN];
+	struct ttnn_core grid = setting(launch, GRID)->core, size;
+
+	if (!in->spec.memory.has_shard)
+		return TTNN_OK;
+	size = grid_of_shards(in);
+	TT_REQUIRE(ttnn_core_set_cores(in->spec.memory.shard.grid) == (uint64_t)size.x * size.y,
+		   "shard_spec.grid.num_cores() == bbox_num_cores",
+		   "Sharded groupnorm does not support non-rectangular core grids. The shard spec "
+		   "grid has %llu cores but its bounding box spans %u cores (%u x %u).",
+		   (unsigned long long)ttnn_core_set_cores(in->spec.memory.shard.grid),
+		   size.x * size.y, size.x, size.y);
+	TT_REQUIRE(size.x <= grid.x && size.y <= grid.y,
+		   "program_range.contains(shifted_shard_bbox)",
+		   "shard_spec.grid size %ux%u does not fit within program_config grid %ux%u",
+		   size.x, size.y, grid.x, grid.y);
+	return TTNN_OK;
+}
+
+/* Weight and bias are padded for each part of the channels: their volume must be enough for all. */
+static tt_status check_weights(const struct tt_launch *launch)
+{
+	const struct tt_tensor *weight = launch->inputs[WEIGHT], *bias = launch->inputs[BIAS];
+
+	TT_REQUIRE(!weight || !bias || weight->spec.layout == bias->spec.layout,
+		   "gamma.value().layout() == beta.value().layout()",
+		   "Gamma and beta must have the same layout, got gamma: Layout::%s vs beta: "
+		   "Layout::%s",
+		   layout_name(weight), layout_name(bias));
+	for (int i = WEIGHT; i <= BIAS; i++) {
+		uint64_t volume, needs = tt_norm_vector(launch->inputs[IN]->spec.padded.dim[3],
+							part_of(launch->inputs[IN]));
+
+		if (!launch->inputs[i])
+			continue;
+		TT_TRY(ttnn_shape_volume(&volume, &launch->inputs[i]->spec.shape));
+		TT_NEED(volume >= needs,
+			"group_norm: %s has %llu elements where the cores take %llu",
+			i == WEIGHT ? "weight" : "bias", (unsigned long long)volume,
+			(unsigned long long)needs);
+	}
+	return TTNN_OK;
+}
+
+/* A negative mask is for rows in shards, and not for Welford's method. */
+static tt_status check_negative(const struct tt_launch *launch)
+{
+	const struct tt_tensor *in = launch->inputs[IN];
+	bool rows = setting(launch, LAYOUT)->integer == TTNN_ROW_MAJOR;
+
+	TT_REQUIRE(tt_tensor_is_sharded(in), "a.is_sharded()",
+		   "Negative mask support is only available for sharded input tensors.");
+	TT_REQUIRE(!launch->attrs[WELFORD].boolean, "!args.use_welford",
+		   "Negative mask is not supported with use_welford=True.");
+	TT_REQUIRE(in->spec.layout == TTNN_ROW_MAJOR, "a.layout() == Layout::ROW_MAJOR",
+		   "If using negative mask, input tensor must be in ROW_MAJOR layout, but layout "
+		   "is Layout::%s",
+		   layout_name(in));
+	TT_REQUIRE(rows, "output_layout == Layout::ROW_MAJOR",
+		   "If using negative mask, output tensor must be in ROW_MAJOR layout, but layout "
+		   "is Layout::TILE");
+	return TTNN_OK;
+}
+
+/* In upstream's order. A mask has, for each group, as many tiles as the widest group needs. */
 static tt_status group_norm_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -114,8 +237,14 @@ static tt_status group_norm_validate(struct tt_launch *launch)
 	uint32_t groups = (uint32_t)launch->attrs[GROUPS].integer;
 	uint64_t width = group_tiles(in->padded.dim[3], groups) * TT_TILE;
 
-	TT_REQUIRE(in->padded.dim[3] % groups == 0, "a.padded_shape()[3] % args.num_groups == 0",
-		   "channel must be divisible by num_groups!");
+	TT_TRY(check_input(launch));
+	TT_TRY(check_shards(launch));
+	TT_TRY(check_weights(launch));
+	TT_REQUIRE(!mask || mask->spec.layout == TTNN_TILE,
+		   "input_mask.value().layout() == Layout::TILE",
+		   "Input mask must have TILE layout, got: Layout::%s", layout_name(mask));
+	if (launch->inputs[NEGATIVE])
+		TT_TRY(check_negative(launch));
 	TT_REQUIRE(!mask || tt_shape_last(&mask->spec.padded, 1) == width,
 		   "input_mask.value().padded_shape()[3] == block_wt * tile_width",
 		   "input mask width (%u) must have the same width as block_wt * TILE_WIDTH (%llu)",
@@ -137,6 +266,10 @@ struct work {
 	uint64_t wide, high, across; /* tiles of a group, of a core's rows and of its columns */
 };
 
+/*
+ * What a core has: `high` rows of tiles of a block, `wide` tiles of a group, `across` tiles of all
+ * its channels.
+ */
 static struct work work_of(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -154,6 +287,10 @@ static struct work work_of(const struct tt_launch *launch)
 	return work;
 }
 
+/*
+ * Shards have a factory. Interleaved images are shared by several rows of cores (mcast), or whole
+ * on one.
+ */
 static tt_status group_norm_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -183,6 +320,7 @@ static tt_status add_blocks(struct tt_plan *plan, const ttnn_core_set *cores,
 	return TTNN_OK;
 }
 
+/* The order is upstream's, and so is the repeated name "cb_ex2pe"; add_blocks() makes those of a block. */
 static tt_status rows_interleaved(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct work work = work_of(launch);
@@ -224,40 +362,122 @@ static tt_status rows_interleaved(struct tt_plan *plan, const struct tt_launch *
 		       TT_CB_ROW(27, "cb_ex2pe", .pages = 1, .page = tile));
 }
 
+/* What a core has of a tensor in shards. */
+struct share {
+	uint64_t high, across, wide; /* tiles of its rows, of its columns, of a group */
+	uint64_t block;              /* tiles of a group of one image */
+	uint64_t groups;             /* that it has */
+	bool repacked, to_rows;
+};
+
+/*
+ * The same for shards: extents of the shard in tiles, the groups it has, and whether rows must be
+ * packed anew because the shard is not whole tiles wide.
+ */
+static struct share share_of(const struct tt_tensor *in, uint32_t groups, enum ttnn_layout layout)
+{
+	const struct ttnn_tensor_spec *spec = &in->spec;
+	const struct ttnn_shard_spec *shard = &spec->memory.shard;
+	uint32_t images = spec->padded.dim[0], size = spec->padded.dim[3] / groups;
+	uint32_t whole = size && shard->width > size ? shard->width / size : 1; /* groups in it */
+	uint64_t rows = spec->rows / shard->height, columns = spec->padded.dim[3] / shard->width;
+	struct share share = {.high = tt_div_up(shard->height, TT_TILE),
+			      .across = tt_div_up(shard->width, TT_TILE),
+			      .wide = group_tiles(shard->width, whole),
+			      .groups = columns && groups > columns ? groups / columns : 1,
+			      .repacked = shard->width % TT_TILE != 0,
+			      .to_rows = layout == TTNN_ROW_MAJOR};
+
+	share.block = share.high / (rows && images > rows ? images / rows : 1) * share.wide;
+	return share;
+}
+
+#define SHARD_ROWS 24
+/* The buffers of a program over shards; with a negative mask the result's tiles lie in the input's. */
+static size_t shard_rows(struct tt_buffer_row rows[SHARD_ROWS], struct tt_tensor *const *in,
+			 const struct share *s, bool negative, bool welford)
+{
+	uint64_t tile = tile_of(in[IN]), small = tt_tile_bytes_of(TTNN_BFLOAT16);
+	uint64_t all = s->high * s->across;
+	const struct tt_buffer_row list[] = {
+		TT_CB_ROW(1, "in_cb", .pages = all, .page = tile),
+		TT_CB_ROW(30, "out_cb", .pages = s->to_rows && !negative ? all : 0, .page = tile),
+		TT_CB_ROW(2, "in2_cb", .pages = welford ? 2 : 1, .page = welford ? tile : small),
+		TT_CB_ROW(3, "in3_cb", .pages = 1, .page = small),
+		TT_CB_ROW(4, "in4_cb", .pages = !welford, .page = small),
+		TT_CB_ROW(5, "in5_cb", .pages = in[WEIGHT] ? s->across : 0,
+			  .page = tile_of(in[BIAS] ? in[BIAS] : in[WEIGHT])),
+		TT_CB_ROW(6, "in6_cb", .pages = in[BIAS] ? s->across : 0,
+			  .page = tile_of(in[BIAS])),
+		TT_CB_ROW(7, "in_mask_cb", .pages = s->wide * (welford ? s->groups : 2),
+			  .page = tile_of(in[MASK])),
+		TT_CB_ROW(14, "in_negative_mask_cb", .pages = negative ? 2 * s->wide : 0,
+			  .page = tile_of(in[NEGATIVE])),
+		TT_CB_ROW(11, "repack_cb", .pages = s->repacked ? 2 * s->across : 0, .page = tile),
+		TT_CB_ROW(13, "x_cb", .pages = welford ? 1 : s->block, .page = tile),
+		TT_CB_ROW(8, "ex_cb_partial", .pages = welford ? 2 : 1, .page = tile),
+		TT_CB_ROW(10, "ex_cb_external", .pages = !welford, .page = tile),
+		TT_CB_ROW(15, "ex_global_cb", .pages = welford ? 2 * s->groups : 1, .page = tile),
+		TT_CB_ROW(17, "cb_ex2pe", .pages = welford ? s->groups : 1, .page = tile),
+		TT_CB_ROW(26, "ones_cb", .pages = 1, .page = small),
+	};
+
+	memcpy(rows, list, sizeof(list));
+	return TT_COUNT(list);
+}
+
+/* The shard is the input buffer, and the output's too where the caller works in place. */
 static tt_status rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
-	const struct ttnn_tensor_spec *spec = &in[IN]->spec;
-	const struct ttnn_shard_spec *shard = &spec->memory.shard;
-	uint64_t tile = tile_of(in[IN]), small = tt_tile_bytes_of(TTNN_BFLOAT16);
-	uint64_t high = tt_div_up(shard->height, TT_TILE),
-		 across = tt_div_up(shard->width, TT_TILE);
-	uint64_t wide = group_tiles(spec->padded.dim[3], (uint32_t)launch->attrs[GROUPS].integer);
 	struct tt_tensor *out = launch->outputs[0];
-	bool apart = out->storage != in[IN]->storage;
+	struct ttnn_core asked = setting(launch, GRID)->core, grid = grid_of_shards(in[IN]);
+	struct share share = share_of(in[IN], (uint32_t)launch->attrs[GROUPS].integer,
+				      (enum ttnn_layout)setting(launch, LAYOUT)->integer);
+	struct tt_buffer_row rows[SHARD_ROWS];
+	size_t count =
+		shard_rows(rows, in, &share, in[NEGATIVE] || launch->attrs[NEGATIVE_MASK].boolean,
+			   launch->attrs[WELFORD].boolean);
+	uint64_t all = share.high * share.across, tile = tile_of(in[IN]);
+	uint64_t held = (uint64_t)in[IN]->spec.memory.shard.height *
+			in[IN]->spec.memory.shard.width * tt_element_bytes(in[IN]);
 
-	return TT_PLAN(
-		plan, shard->grid,
-		TT_CB_ROW(0, "in0_cb", .pages = high * across, .page = tile, .backing = in[IN]),
-		TT_CB_ROW(16, "output_cb", .pages = apart ? high * across : 0, .page = tile,
-			  .backing = out),
-		TT_CB_ROW(29, "in_cb", .pages = high * across, .page = tile),
-		TT_CB_ROW(30, "out_cb", .pages = high * across, .page = tile),
-		TT_CB_ROW(2, "in2_cb", .pages = 1, .page = small),
-		TT_CB_ROW(3, "in3_cb", .pages = 1, .page = small),
-		TT_CB_ROW(4, "in4_cb", .pages = 1, .page = small),
-		TT_CB_ROW(5, "in5_cb", .pages = in[WEIGHT] ? across : 0,
-			  .page = tile_of(in[WEIGHT])),
-		TT_CB_ROW(6, "in6_cb", .pages = in[BIAS] ? across : 0, .page = tile_of(in[BIAS])),
-		TT_CB_ROW(7, "in_mask_cb", .pages = 2 * wide, .page = tile_of(in[MASK])),
-		TT_CB_ROW(24, "x_cb", .pages = high * wide, .page = tile),
-		TT_CB_ROW(8, "ex_cb_partial", .pages = 1, .page = tile),
-		TT_CB_ROW(9, "ex_cb", .pages = 1, .page = tile),
-		TT_CB_ROW(10, "ex_cb_external", .pages = 1, .page = tile),
-		TT_CB_ROW(15, "ex_global_cb", .pages = 1, .page = tile),
-		TT_CB_ROW(27, "cb_ex2pe", .pages = 1, .page = tile));
+	TT_REQUIRE(asked.x == grid.x && asked.y == grid.y,
+		   "grid_size.x == num_cores_c && grid_size.y == num_cores_r",
+		   "program_config compute_with_storage_grid_size (%ux%u) must match shard grid "
+		   "dimensions (%ux%u)",
+		   asked.x, asked.y, grid.x, grid.y);
+	if (in[IN]->spec.layout == TTNN_TILE)
+		held = all * tile;
+	TT_TRY(TT_PLAN(plan, in[IN]->spec.memory.shard.grid,
+		       TT_CB_ROW(0, "in0_cb", .pages = 1, .page = held, .backing = in[IN]),
+		       TT_CB_ROW(16, "output_cb", .pages = out->storage != in[IN]->storage,
+				 .page = held, .backing = out)));
+	return tt_plan_buffers(plan, in[IN]->spec.memory.shard.grid, rows, count);
 }
 
+/* Whether a program over shards fits into L1 only with the result's tiles in the input's. */
+static bool needs_overlap(struct tt_tensor *const *in, uint32_t groups, enum ttnn_layout layout,
+			  const struct ttnn_memory_config *memory, bool apart)
+{
+	struct tt_device *device = tt_tensor_device(in[IN]);
+	struct share share = share_of(in[IN], groups, layout);
+	struct tt_buffer_row rows[SHARD_ROWS];
+	size_t count = shard_rows(rows, in, &share, false, false);
+	uint64_t lowest = device->limits.l1_base, room, output;
+
+	if (in[IN]->spec.layout != TTNN_ROW_MAJOR || layout != TTNN_ROW_MAJOR)
+		return false;
+	tt_allocator_lowest(&lowest, &device->memory->allocator, TTNN_L1);
+	room = lowest - device->limits.l1_base;
+	output = apart && memory->buffer == TTNN_L1
+			 ? (uint64_t)in[IN]->spec.memory.shard.height *
+				   in[IN]->spec.memory.shard.width * tt_element_bytes(in[IN])
+			 : 0;
+	return output < room && tt_buffers_bytes(rows, count) > room - output;
+}
+
+/* The backend needs the part of the channels a core had, because weights are padded by parts. */
 static tt_status group_norm_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->norm(
@@ -267,6 +487,7 @@ static tt_status group_norm_kernel(struct tt_launch *launch)
 				      .beta = launch->inputs[BIAS],
 				      .kind = TT_NORM_GROUP,
 				      .groups = (uint32_t)launch->attrs[GROUPS].integer,
+				      .part = part_of(launch->inputs[IN]),
 				      .epsilon = launch->attrs[EPS].real});
 }
 
@@ -290,14 +511,30 @@ static const struct tt_prog program = {
 
 /* ---- the operation --------------------------------------------------------------------------------------------- */
 
+/* Refusals of ttnn::group_norm itself, before it launches anything. */
 static tt_status check(const struct tt_call *call, const struct ttnn_tensor_spec *in,
 		       int64_t groups)
 {
 	bool in_place = tt_call_bool(call, "inplace", true);
+	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
+	uint64_t rows;
 
 	TT_REQUIRE(!in_place || in->layout != TTNN_TILE, "!inplace.value()",
 		   "In-place operation not supported: Tile layout requires non-inplace tensors. "
 		   "(inplace=true)");
+	TT_REQUIRE(!in_place || layout->kind != TTNN_VALUE_ENUM ||
+			   layout->integer == (int64_t)in->layout,
+		   "!inplace.value()",
+		   "In-place operation not allowed: Input and output tensor layouts differ. "
+		   "(input_layout=Layout::%s, output_layout=Layout::%s)",
+		   in->layout == TTNN_TILE ? "TILE" : "ROW_MAJOR",
+		   layout->integer == TTNN_TILE ? "TILE" : "ROW_MAJOR");
+	TT_REQUIRE(in->memory.layout != TTNN_WIDTH_SHARDED,
+		   "input_tensor.memory_config().memory_layout() != "
+		   "TensorMemoryLayout::WIDTH_SHARDED",
+		   "Unsupported memory layout: Input tensor cannot be width-sharded.");
+	TT_NEED(!tt_memory_config_is_sharded(&in->memory) || in->memory.has_shard,
+		"group_norm takes shards of two dimensions");
 	TT_REQUIRE(in->shape.rank == 4, "input_shape.rank() == 4",
 		   "Invalid tensor shape: Input tensor must have rank 4. (rank=%u)",
 		   in->shape.rank);
@@ -306,6 +543,42 @@ static tt_status check(const struct tt_call *call, const struct ttnn_tensor_spec
 		"Invalid channel configuration: Number of channels (%u) must be divisible by the "
 		"number of groups (%lld).",
 		in->shape.dim[3], (long long)groups);
+	rows = (uint64_t)in->padded.dim[0] * in->padded.dim[1] * in->padded.dim[2];
+	TT_REQUIRE(rows % TT_TILE == 0, "(nhw % ttnn::types::TILE_SIZE) == 0",
+		   "Invalid tensor dimensions: The product of NHW dimensions (%llu) must be "
+		   "divisible by the tile size (%u).",
+		   (unsigned long long)rows, TT_TILE);
+	return TTNN_OK;
+}
+
+/* Masks are read by the cores. */
+static tt_status check_masks(const struct tt_tensor *mask, const struct tt_tensor *negative)
+{
+	TT_REQUIRE(!mask || tt_tensor_device(mask),
+		   "input_mask->storage_type() == StorageType::DEVICE",
+		   "Input mask must be on device, got storage type: StorageType::HOST");
+	TT_REQUIRE(!negative || tt_tensor_device(negative),
+		   "negative_mask.value().storage_type() == StorageType::DEVICE",
+		   "Negative mask must be on device, got storage type: StorageType::HOST");
+	return TTNN_OK;
+}
+
+/* num_out_blocks is for interleaved input with a core grid; -1 leaves it to upstream. */
+static tt_status check_blocks(const struct tt_call *call, const struct tt_tensor *in)
+{
+	const struct ttnn_value *blocks = tt_call_arg(call, "num_out_blocks");
+
+	if (tt_tensor_is_sharded(in) || blocks->kind != TTNN_VALUE_INT)
+		return TTNN_OK;
+	TT_REQUIRE(tt_call_arg(call, "core_grid")->kind == TTNN_VALUE_CORE,
+		   "(input_tensor.is_sharded() || !(core_grid_auto_selected && "
+		   "num_out_blocks.has_value()))",
+		   "group_norm: num_out_blocks cannot be specified when core_grid is "
+		   "auto-selected. Either provide an explicit core_grid or omit num_out_blocks.");
+	TT_REQUIRE(blocks->integer >= -1, "*num_out_blocks >= -1",
+		   "group_norm: num_out_blocks (%lld) is invalid. Use -1 to request the "
+		   "auto-heuristic, or an explicit chunk count in [1, block_h].",
+		   (long long)blocks->integer);
 	return TTNN_OK;
 }
 
@@ -320,7 +593,9 @@ static tt_status choose_grid(struct ttnn_core *out, const struct tt_call *call,
 	struct ttnn_core best;
 
 	if (asked->kind != TTNN_VALUE_CORE) {
-		*out = largest(tt_tensor_device(in)->info.compute_grid, spec, groups);
+		*out = spec->memory.has_shard
+			       ? grid_of_shards(in)
+			       : largest(tt_tensor_device(in)->info.compute_grid, spec, groups);
 		return TTNN_OK;
 	}
 	*out = asked->core;
@@ -341,23 +616,49 @@ static tt_status choose_grid(struct ttnn_core *out, const struct tt_call *call,
 		spec->padded.dim[0], spread.rows, spread.columns, best.x, best.y);
 }
 
+/* Of nothing there is nothing to norm. */
+static tt_status give_clone(struct tt_call *call, struct tt_tensor *in,
+			    const struct ttnn_value *memory)
+{
+	struct tt_tensor *out;
+	tt_status status = TT_CALL(&out, call, "ttnn.clone", {NULL, ttnn_v_tensor(in)},
+				   {"memory_config", *memory});
+
+	return tt_call_give(call, status, &out);
+}
+
+/*
+ * In upstream's order: refusals, an empty tensor as a clone, the grid, then attributes.
+ * Interleaved rows become tiles first, unless Welford's method is asked for.
+ */
 static tt_status group_norm_expand(struct tt_call *call)
 {
-	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 	static const struct ttnn_memory_config dram;
 	struct tt_tensor *inputs[INPUTS] = {
 		tt_call_tensor(call, "input_tensor"), tt_call_tensor(call, "weight"),
-		tt_call_tensor(call, "bias"), tt_call_tensor(call, "input_mask")};
+		tt_call_tensor(call, "bias"), tt_call_tensor(call, "input_mask"),
+		tt_call_tensor(call, "negative_mask")};
 	struct tt_tensor *in = inputs[IN], *output = NULL;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
 	int64_t groups = tt_call_int(call, "num_groups", 1);
 	struct ttnn_value attrs[schema_count], settings[SETTINGS];
 	int64_t blocks = tt_call_int(call, "num_out_blocks", 1);
+	bool welford = tt_call_bool(call, "use_welford", false) &&
+		       tt_shape_last(&in->spec.shape, 2) % TT_TILE == 0;
+	struct tt_compute_usual usual = {.fidelity = TT_HIFI4,
+					 .approx = true,
+					 .fp32 = welford || in->spec.dtype == TTNN_FLOAT32};
 	struct ttnn_core grid;
+	uint64_t volume;
 
 	TT_TRY(check(call, &in->spec, groups));
+	TT_TRY(ttnn_shape_volume(&volume, &in->spec.shape));
+	if (volume == 0)
+		return give_clone(call, in, tt_call_arg(call, "memory_config"));
 	TT_TRY(tt_need_device(in));
+	TT_TRY(check_masks(inputs[MASK], inputs[NEGATIVE]));
+	TT_TRY(check_blocks(call, in));
 	TT_TRY(choose_grid(&grid, call, in, (uint32_t)groups));
 	TT_REQUIRE(tt_call_dtype(call, "dtype", in->spec.dtype) == in->spec.dtype,
 		   "out_dtype == input_tensor.dtype()",
@@ -378,16 +679,21 @@ static tt_status group_norm_expand(struct tt_call *call)
 	attrs[CONFIG] = ttnn_v_list(settings, SETTINGS);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-	attrs[WELFORD] = ttnn_v_bool(tt_call_bool(call, "use_welford", false));
-	attrs[NEGATIVE_MASK] = ttnn_v_bool(tt_call_tensor(call, "negative_mask") != NULL);
-	if (in->spec.layout == TTNN_ROW_MAJOR && !tt_tensor_is_sharded(in)) {
+	attrs[WELFORD] = ttnn_v_bool(welford);
+	attrs[NEGATIVE_MASK] = ttnn_v_bool(
+		in->spec.memory.has_shard && !inputs[NEGATIVE] && !attrs[WELFORD].boolean &&
+		needs_overlap(inputs, (uint32_t)groups, (enum ttnn_layout)settings[LAYOUT].integer,
+			      attrs[MEMORY].memory, !output));
+	if (in->spec.layout == TTNN_ROW_MAJOR && !tt_tensor_is_sharded(in) && !welford &&
+	    in->spec.padded.dim[2] % TT_TILE == 0) {
 		const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(in)}};
 
 		TT_TRY(tt_call_op(&inputs[IN], call, "ttnn.tilize_with_zero_padding", args, 1));
 		tt_call_own(call, inputs[IN]);
 	}
 	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
-				.input_count = INPUTS, TT_OUTPUTS(output));
+				.input_count = INPUTS, TT_OUTPUTS(output),
+				.in_place = output != NULL);
 }
 
 static const struct tt_prog *const programs[] = {&program, NULL};
@@ -400,7 +706,7 @@ static const struct tt_op ops[] = {
 		  "MemoryConfig? = None, dtype: DataType? = None, core_grid: CoreGrid? = None, "
 		  "inplace: bool? = True, output_layout: Layout? = None, num_out_blocks: int? = "
 		  "None, compute_kernel_config: ComputeConfig? = None, negative_mask: Tensor? = "
-		  "None, use_welford: bool = False"},
+		  "None, use_welford: bool = False, -reciprocals: Tensor? = None"},
 	 .expand = group_norm_expand,
 	 .golden = tt_golden_group_norm,
 	 .pcc = 0.999,

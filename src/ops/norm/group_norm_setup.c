@@ -26,28 +26,29 @@ static uint32_t most_tiles(const struct ttnn_group_mask *mask, uint32_t size)
 	return most;
 }
 
+/* Sizes that upstream's Python helper assumes, and bounds against overflow. */
 static tt_status check(const struct ttnn_group_mask *mask)
 {
-	if (!mask->channels || !mask->groups || !mask->cores || mask->groups > mask->channels ||
-	    !mask->tile_height || !mask->tile_width || mask->channels > 1 << 24 ||
-	    mask->tile_height > 1 << 12 || mask->tile_width > 1 << 12 ||
-	    mask->last_rows > mask->tile_height)
-		return tt_fail(TTNN_INVALID,
-			       "create_group_norm_input_mask: %u channels in %u "
-			       "groups on %u cores cannot be masked",
-			       (unsigned)mask->channels, (unsigned)mask->groups,
-			       (unsigned)mask->cores);
-	if (mask->groups % mask->cores)
-		return tt_fail_cond(
-			TTNN_INVALID, "num_groups % num_cores_across_channel == 0",
-			"create_group_norm_input_mask: num_groups (%u) must be divisible by "
-			"num_cores_across_channel (%u). The num_virtual_cols / "
-			"num_cores_across_channel value must evenly divide both the channels into "
-			"tiles and the number of groups.",
-			(unsigned)mask->groups, (unsigned)mask->cores);
+	TT_NEED(mask->channels && mask->groups && mask->cores && mask->groups <= mask->channels &&
+			mask->tile_height && mask->tile_width && mask->channels <= 1 << 24 &&
+			mask->tile_height <= 1 << 12 && mask->tile_width <= 1 << 12 &&
+			mask->last_rows <= mask->tile_height,
+		"create_group_norm_input_mask: %u channels in %u groups on %u cores cannot be "
+		"masked",
+		(unsigned)mask->channels, (unsigned)mask->groups, (unsigned)mask->cores);
+	TT_REQUIRE(mask->groups % mask->cores == 0, "num_groups % num_cores_across_channel == 0",
+		   "create_group_norm_input_mask: num_groups (%u) must be divisible by "
+		   "num_cores_across_channel (%u). The num_virtual_cols / "
+		   "num_cores_across_channel value must evenly divide both the channels into "
+		   "tiles and the number of groups.",
+		   (unsigned)mask->groups, (unsigned)mask->cores);
 	return TTNN_OK;
 }
 
+/*
+ * For each group a row of tiles: ones where its channels are, counted from the tile in which they
+ * begin. With last_rows a second set follows for the last tile of an image.
+ */
 static void fill(float *to, const struct ttnn_group_mask *mask, uint32_t size, uint64_t width)
 {
 	uint32_t per_core = mask->groups / mask->cores;
@@ -66,6 +67,7 @@ static void fill(float *to, const struct ttnn_group_mask *mask, uint32_t size, u
 	}
 }
 
+/* [1, groups, tile height, tiles × tile width], on the host. */
 enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out, const struct ttnn_group_mask *mask)
 {
 	struct ttnn_spec_args args = {.dtype = mask->dtype, .layout = TTNN_TILE};
@@ -94,11 +96,12 @@ enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out, const struct ttnn_group_
 
 /* ---- cores ------------------------------------------------------------------------------------------ */
 
+/* Both helpers below take whole tiles of channels. */
 static tt_status check_spread(const struct ttnn_group_spread *spread)
 {
-	if (!spread->groups || !spread->channels || !spread->rows || !spread->grid.x ||
-	    !spread->grid.y || spread->rows > UINT32_MAX - TT_TILE)
-		return tt_fail(TTNN_INVALID, "group_norm needs channels, groups, rows and cores");
+	TT_NEED(spread->groups && spread->channels && spread->rows && spread->grid.x &&
+			spread->grid.y && spread->rows <= UINT32_MAX - TT_TILE,
+		"group_norm needs channels, groups, rows and cores");
 	TT_REQUIRE(spread->channels % spread->groups == 0, "num_channels % num_groups == 0",
 		   "num_channels must be divisible by num_groups");
 	TT_REQUIRE(spread->channels % TT_TILE == 0, "num_channels % 32 == 0",
@@ -117,6 +120,10 @@ static uint32_t channel_cores(const struct ttnn_group_spread *spread, uint32_t m
 	return n;
 }
 
+/*
+ * Height shards take as many cores as divide the rows; blocks also divide the channels. COL_MAJOR
+ * blocks swap the axes of grid and shard.
+ */
 enum ttnn_status ttnn_group_norm_shards(struct ttnn_memory_config *out, struct ttnn_core *grid,
 					const struct ttnn_group_spread *spread)
 {
@@ -156,6 +163,7 @@ static uint32_t sharers(const struct ttnn_group_spread *spread, uint32_t x)
 	return 1;
 }
 
+/* The largest grid, columns first, whose cores get equal shares of the rows. */
 enum ttnn_status ttnn_group_norm_grid(struct ttnn_core *out, const struct ttnn_group_spread *spread)
 {
 	uint64_t tiles = (spread->rows + TT_TILE - 1) / TT_TILE;

@@ -9,9 +9,11 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden_norm.h"
+#include "ops/activation.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
+#include "ops/usual.h"
 #include "tensor/enums.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
@@ -35,7 +37,9 @@ static const struct tt_field attr_fields[TT_NORM_ATTRS] = {
 	[TT_NORM_CONFIG] = {.name = "program_config", .text = TT_TEXT_ALWAYS, .fixed = "<variant>"},
 	[TT_NORM_COMPUTE] = {.name = "compute_kernel_config"},
 	[TT_NORM_DTYPE] = {.name = "dtype"},
-	[TT_NORM_ACTIVATION] = {.name = "fused_activation"},
+	[TT_NORM_ACTIVATION] = {.name = "fused_activation",
+				.text = TT_TEXT_FIXED,
+				.fixed = "<BasicUnaryWithParam>"},
 };
 static const struct tt_schema attrs_schema = {"LayerNormParams", attr_fields, TT_NORM_ATTRS, false};
 
@@ -55,8 +59,7 @@ static tt_status infer_sums(struct tt_launch *launch)
 	struct ttnn_shard_spec shard = in->memory.shard;
 	struct ttnn_core_range first;
 
-	if (!in->memory.has_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(in->memory.has_shard, "bad optional access");
 	first.start = first.end = ttnn_core_set_ranges(shard.grid, NULL)[0].start;
 	TT_TRY(ttnn_core_set_make(&shard.grid, &first, 1));
 	shard.width = kinds * TT_TILE;
@@ -67,16 +70,15 @@ static tt_status infer_sums(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
-static tt_status infer(struct tt_launch *launch)
+/* The same spec with the asked memory and dtype. Before a gather there are sums only. */
+static tt_status layer_norm_infer(struct tt_launch *launch)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[TT_NORM_IN]->spec);
 	struct ttnn_memory_config own;
 
 	launch->output_count = 1;
-	if (launch->outputs[0]) {
-		launch->specs[0] = launch->outputs[0]->spec;
+	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
-	}
 	if (launch->attrs[TT_NORM_STAGE].integer == TT_NORM_BEFORE_GATHER)
 		return infer_sums(launch);
 	own = args.memory;
@@ -97,6 +99,7 @@ static const char *dtype_name(const struct ttnn_tensor_spec *spec)
 	return ttnn_dtype_name(spec->dtype, TTNN_DIALECT_TT_METAL);
 }
 
+/* Rows are taken where they are whole tiles wide. */
 static tt_status check_input(const struct ttnn_tensor_spec *in)
 {
 	if (in->layout == TTNN_ROW_MAJOR)
@@ -113,6 +116,7 @@ static tt_status check_input(const struct ttnn_tensor_spec *in)
 	return TTNN_OK;
 }
 
+/* The residual is added tile by tile, so both shapes agree, padding too. */
 static tt_status check_residual(const struct ttnn_tensor_spec *in,
 				const struct ttnn_tensor_spec *residual)
 {
@@ -147,6 +151,7 @@ static uint64_t volume_of(const struct ttnn_tensor_spec *spec)
 	return spec->rows * spec->cols;
 }
 
+/* Weights in rows are cut into pieces of 32, one under the other: [.., W / 32, 32]. */
 static tt_status check_gamma_rows(const struct ttnn_tensor_spec *in,
 				  const struct ttnn_tensor_spec *gamma)
 {
@@ -180,6 +185,7 @@ static tt_status check_gamma_rows(const struct ttnn_tensor_spec *in,
 	return TTNN_OK;
 }
 
+/* Weights in tiles are one row of them, as wide as the input. */
 static tt_status check_gamma(const struct ttnn_tensor_spec *in,
 			     const struct ttnn_tensor_spec *gamma)
 {
@@ -205,6 +211,7 @@ static tt_status check_gamma(const struct ttnn_tensor_spec *in,
 	return TTNN_OK;
 }
 
+/* The same for the bias, with upstream's other texts. */
 static tt_status check_beta(const struct ttnn_tensor_spec *in, const struct ttnn_tensor_spec *beta)
 {
 	uint32_t width = tt_shape_last(&in->shape, 1), padded = tt_shape_last(&in->padded, 1);
@@ -283,6 +290,7 @@ static tt_status check_blocks(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Height shards are refused; sharded input gives a sharded result and takes a sharded residual. */
 static tt_status check_sharded(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[TT_NORM_IN]->spec;
@@ -300,16 +308,18 @@ static tt_status check_sharded(const struct tt_launch *launch)
 		   "Sharded inputs require sharded outputs.");
 	TT_REQUIRE(!residual || tt_tensor_is_sharded(residual), "b.value().is_sharded()",
 		   "residual tensor b should be sharded if input a is sharded");
-	if (!in->memory.has_shard)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(in->memory.has_shard, "bad optional access");
 	if (config->kind != TTNN_VALUE_OBJECT)
 		return TTNN_OK;
-	if (config->schema != &tt_schema_norm_sharded)
-		return tt_fail(TTNN_INVALID, "std::get: wrong index for variant");
+	TT_NEED(config->schema == &tt_schema_norm_sharded, "std::get: wrong index for variant");
 	return check_blocks(launch);
 }
 
-static tt_status validate(struct tt_launch *launch)
+/*
+ * In upstream's order. A config for shards is of no use to interleaved input, and ends in an
+ * exception there.
+ */
+static tt_status layer_norm_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[TT_NORM_IN]->spec;
 	struct tt_tensor *residual = launch->inputs[TT_NORM_RESIDUAL];
@@ -329,8 +339,8 @@ static tt_status validate(struct tt_launch *launch)
 		TT_TRY(check_beta(in, &beta->spec));
 	if (tt_memory_config_is_sharded(&in->memory))
 		return check_sharded(launch);
-	if (config->kind == TTNN_VALUE_OBJECT && config->schema == &tt_schema_norm_sharded)
-		return tt_fail(TTNN_INVALID, "bad optional access");
+	TT_NEED(config->kind != TTNN_VALUE_OBJECT || config->schema != &tt_schema_norm_sharded,
+		"bad optional access");
 	return TTNN_OK;
 }
 
@@ -348,9 +358,17 @@ static const struct tt_factory factories[] = {
 	{.name = "ttnn::prim::LayerNormShardedProgramFactory", .memory = tt_norm_rows_sharded},
 };
 
-static tt_status kernel(struct tt_launch *launch)
+/*
+ * Before a gather it gives averages of this device's part; behind it, it takes those of all
+ * devices.
+ */
+static tt_status layer_norm_kernel(struct tt_launch *launch)
 {
-	const struct tt_norm_job job = {
+	const struct ttnn_value *activation = &launch->attrs[TT_NORM_ACTIVATION];
+	struct ttnn_value chain = ttnn_v_list(activation, 1);
+	struct tt_unary_step post[TT_UNARY_STEPS_MAX];
+	size_t count = 0;
+	struct tt_norm_job job = {
 		.out = launch->outputs[0],
 		.in = launch->inputs[TT_NORM_IN],
 		.residual = launch->inputs[TT_NORM_RESIDUAL],
@@ -358,13 +376,17 @@ static tt_status kernel(struct tt_launch *launch)
 		.beta = launch->inputs[TT_NORM_BIAS],
 		.kind = (enum tt_norm_kind)launch->attrs[TT_NORM_TYPE].integer,
 		.epsilon = launch->attrs[TT_NORM_EPS].real,
+		.post = post,
 	};
 
+	if (tt_value_given(activation))
+		TT_TRY(tt_unary_steps(post, &count, &chain));
+	job.post_count = (uint32_t)count;
 	switch (launch->attrs[TT_NORM_STAGE].integer) {
 	case TT_NORM_BEFORE_GATHER:
-		return tt_norm_sums(&job);
+		return tt_norm_sums(&job, true);
 	case TT_NORM_AFTER_GATHER:
-		return tt_norm_apply(&job, launch->inputs[TT_NORM_STATS]);
+		return tt_norm_apply(&job, launch->inputs[TT_NORM_STATS], true);
 	default:
 		return tt_backend_get()->norm(&job);
 	}
@@ -374,12 +396,12 @@ static const struct tt_prog program = {
 	.device_op = "LayerNormDeviceOperation",
 	.prim = "ttnn::prim::layer_norm",
 	.attrs = &attrs_schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = layer_norm_infer,
+	.validate = layer_norm_validate,
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
 	.choose = choose,
-	TT_KERNEL(kernel),
+	TT_KERNEL(layer_norm_kernel),
 };
 
 static bool in_place(const struct tt_norm_args *args)
@@ -391,6 +413,7 @@ static bool in_place(const struct tt_norm_args *args)
 	       config->items[TT_NORM_INPLACE].boolean && tt_tensor_is_sharded(args->inputs[0]);
 }
 
+/* Attributes of both operations and of the two halves of a distributed one. */
 tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
 			 const struct tt_norm_args *args)
 {
@@ -406,14 +429,16 @@ tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[TT_NORM_CONFIG] = args->config ? *args->config : ttnn_v_none();
 	attrs[TT_NORM_COMPUTE] = args->compute;
 	attrs[TT_NORM_DTYPE] = args->dtype;
-	attrs[TT_NORM_ACTIVATION] = ttnn_v_none();
+	attrs[TT_NORM_ACTIVATION] =
+		tt_value_given(&args->activation) ? args->activation : ttnn_v_none();
 	return tt_call_program(out, call,
 			       &(struct tt_program_args){.prog = &program,
 							 .attrs = attrs,
 							 .inputs = args->inputs,
 							 .input_count = TT_NORM_INPUTS,
 							 .outputs = &output,
-							 .output_count = 1});
+							 .output_count = 1,
+							 .in_place = true});
 }
 
 /* ---- operations --------------------------------------------------------------------------------------- */
@@ -432,6 +457,10 @@ static tt_status nothing(struct tt_call *call, struct tt_tensor *in)
 	return TTNN_OK;
 }
 
+/*
+ * rms_norm sums in bfloat16 unless told otherwise, layer_norm in float32: the defaults of their
+ * compute kernel configs differ.
+ */
 static tt_status expand(struct tt_call *call)
 {
 	bool rms = *(const bool *)call->entry->op->row;
@@ -445,7 +474,11 @@ static tt_status expand(struct tt_call *call)
 		.dtype = ttnn_v_none(),
 		.eps = tt_call_real(call, "epsilon", 1e-12),
 	};
-	const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = rms, .fp32 = !rms};
+	/* The operation with a function of the results sums float32 as it is. */
+	bool whole = args.inputs[0]->spec.dtype == TTNN_FLOAT32 &&
+		     tt_sig_index(call->args->sig, "activation") >= 0;
+	const struct tt_compute_usual usual = {
+		.fidelity = whole ? TT_HIFI3 : TT_HIFI4, .approx = rms, .fp32 = !rms || whole};
 	struct tt_tensor *in = args.inputs[0], *out;
 
 	TT_REQUIRE(!rms || in->spec.layout != TTNN_ROW_MAJOR,
@@ -454,6 +487,7 @@ static tt_status expand(struct tt_call *call)
 	if (volume_of(&in->spec) == 0)
 		return nothing(call, in);
 	args.compute = tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	TT_TRY(tt_activation_of(&args.activation, call->arena, tt_call_arg(call, "activation")));
 	TT_TRY(tt_norm_launch(&out, call, &args));
 	tt_call_return(call, out);
 	return TTNN_OK;
@@ -467,6 +501,19 @@ static const struct tt_prog *const programs[] = {&program, NULL};
 	"None, residual_input_tensor: Tensor? = None, memory_config: MemoryConfig? = None, "        \
 	"program_config: ProgramConfig? = None, compute_kernel_config: ComputeConfig? = None"
 static const struct tt_op ops[] = {
+	{.name = "ttnn.experimental.dit_rms_norm_unary_fused",
+	 .family = "norm",
+	 .doc = "Each row divided by the root of the mean of its squares, and a function of that.",
+	 .sigs = {"input_tensor: Tensor, epsilon: float = 1e-5, weight: Tensor? = None, "
+		  "bias: Tensor? = None, residual_input_tensor: Tensor? = None, *, "
+		  "memory_config: MemoryConfig? = None, program_config: ProgramConfig? = None, "
+		  "compute_kernel_config: ComputeConfig? = None, "
+		  "activation: str | UnaryWithParam ? = None"},
+	 .expand = expand,
+	 .golden = tt_golden_norm,
+	 .pcc = 0.999,
+	 .row = &is_rms,
+	 .programs = programs},
 	{.name = "ttnn.layer_norm",
 	 .family = "norm",
 	 .doc = "Each row with its mean taken off and divided by its deviation.",

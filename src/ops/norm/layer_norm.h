@@ -34,6 +34,7 @@ struct tt_norm_args {
 	const struct ttnn_value *config;         /* a program config, or none */
 	struct ttnn_value compute;               /* tt_compute_config() */
 	struct ttnn_value dtype;                 /* none: the input's */
+	struct ttnn_value activation;            /* (optional) of results */
 	double eps;
 };
 tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
@@ -53,11 +54,14 @@ struct tt_norm_blocks tt_norm_blocks(const struct tt_launch *launch);
 tt_status tt_norm_rows_interleaved(struct tt_plan *plan, const struct tt_launch *launch);
 tt_status tt_norm_rows_sharded(struct tt_plan *plan, const struct tt_launch *launch);
 
-/* Of in (+ residual): the sum of squares of each row, and for LAYER the sum, a tile column each. */
-tt_status tt_norm_sums(const struct tt_norm_job *job);
+/*
+ * Of in (+ residual): the sum of squares of each row, and for LAYER the sum, a tile column each. Averages, as
+ * programs over shards have them, are the mean first and then that of squares.
+ */
+tt_status tt_norm_sums(const struct tt_norm_job *job, bool averages);
 
-/* Normalises with the sums of all devices side by side instead of the input's own. */
-tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats);
+/* Normalises with the sums, or averages, of all devices side by side instead of the input's own. */
+tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, bool averages);
 
 /* Cores for the tile rows of a tensor, row by row of the grid. */
 tt_status tt_norm_cores(const ttnn_core_set **out, const struct tt_launch *launch);

@@ -50,8 +50,9 @@ static tt_status scratch(struct tt_tensor **out, const struct tt_tensor *like, u
 	return ttnn_tensor_new(out, &spec);
 }
 
-/* The sum of each row of `in` (+ residual), squared first, into column `column` of the output. */
-static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t column)
+/* The sum of each row of `in` (+ residual), squared first, times scale, into column `column` of the output. */
+static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t column,
+			  double scale)
 {
 	const struct tt_unary_step square = {.fn = TT_UNARY_SQUARE};
 	const struct tt_backend *backend = tt_backend_get();
@@ -74,7 +75,7 @@ static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t 
 								 .in = values,
 								 .kind = TT_REDUCE_SUM,
 								 .dims = 1u << (rank - 1),
-								 .scale = 1});
+								 .scale = scale});
 	for (uint32_t d = 0; d < rank; d++)
 		extent[d] = d + 1 < rank ? job->in->spec.shape.dim[d] : 1;
 	start[rank - 1] = column;
@@ -87,22 +88,29 @@ static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t 
 	return status;
 }
 
-tt_status tt_norm_sums(const struct tt_norm_job *job)
+/*
+ * A tile for each kind of sum, in its first column: of squares, and for layer_norm of values. The
+ * program for shards gives averages, values first; the other one sums, squares first.
+ */
+tt_status tt_norm_sums(const struct tt_norm_job *job, bool averages)
 {
+	double scale = averages ? 1.0 / tt_shape_last(&job->in->spec.shape, 1) : 1;
+	uint32_t squares = averages && job->kind != TT_NORM_RMS ? TT_TILE : 0;
+
 	TT_TRY(tt_backend_get()->fill(job->out, 0, TT_FILL_ALL));
-	TT_TRY(sum_into(job, true, 0));
-	return job->kind == TT_NORM_RMS ? TTNN_OK : sum_into(job, false, TT_TILE);
+	TT_TRY(sum_into(job, true, squares, scale));
+	return job->kind == TT_NORM_RMS ? TTNN_OK : sum_into(job, false, TT_TILE - squares, scale);
 }
 
 /* The mean over all devices of one kind of sums: column `column` of each device's tiles. */
 static tt_status mean_of(struct tt_tensor **out, const struct tt_norm_job *job,
-			 struct tt_tensor *stats, uint32_t column)
+			 struct tt_tensor *stats, uint32_t column, bool averages)
 {
 	uint32_t step = (uint32_t)kinds_of(job->kind == TT_NORM_RMS) * TT_TILE;
 	uint32_t devices = tt_shape_last(&stats->spec.shape, 1) / step;
 	uint32_t rank = stats->spec.shape.rank, extent[TTNN_MAX_RANK];
 	int64_t start[TTNN_MAX_RANK] = {0}, steps[TTNN_MAX_RANK];
-	double width = (double)tt_shape_last(&job->in->spec.shape, 1) * devices;
+	double width = (averages ? 1 : (double)tt_shape_last(&job->in->spec.shape, 1)) * devices;
 	struct tt_tensor *parts = NULL;
 	tt_status status = scratch(&parts, stats, devices);
 
@@ -163,9 +171,8 @@ static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, ui
 	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&count, &tensor->spec.shape));
-	if (count < width || count > UINT32_MAX)
-		return tt_fail(TTNN_INVALID, "%llu weights for rows of %u elements",
-			       (unsigned long long)count, width);
+	TT_NEED(count >= width && count <= UINT32_MAX, "%llu weights for rows of %u elements",
+		(unsigned long long)count, width);
 	TT_TRY(flat(out, width));
 	status = flat(&all, (uint32_t)count);
 	if (status == TTNN_OK)
@@ -176,6 +183,7 @@ static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, ui
 	return status;
 }
 
+/* (x - mean) × factor × gamma + beta, one job of the backend a step. */
 static tt_status apply(const struct tt_norm_job *job, struct tt_tensor *mean,
 		       struct tt_tensor *factor, struct tt_tensor *values)
 {
@@ -204,13 +212,15 @@ static tt_status apply(const struct tt_norm_job *job, struct tt_tensor *mean,
 	return status;
 }
 
-tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats)
+/* Statistics of all devices side by side: a tile or two from each. */
+tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, bool averages)
 {
 	struct tt_tensor *mean = NULL, *factor = NULL, *values = NULL;
-	tt_status status = mean_of(&factor, job, stats, 0);
+	uint32_t squares = averages && job->kind != TT_NORM_RMS ? TT_TILE : 0;
+	tt_status status = mean_of(&factor, job, stats, squares, averages);
 
 	if (status == TTNN_OK && job->kind != TT_NORM_RMS)
-		status = mean_of(&mean, job, stats, TT_TILE);
+		status = mean_of(&mean, job, stats, TT_TILE - squares, averages);
 	if (status == TTNN_OK)
 		status = factor_of(factor, mean, job->epsilon);
 	if (status == TTNN_OK)
@@ -235,13 +245,13 @@ tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats)
 	X(BEFORE_FAST, "fast_and_approximate_mode")
 TT_ATTRS(before_schema, "LayerNormPreAllGatherParams", BEFORE_ATTRS);
 
+/* As many rows as the input, a tile wide for each kind of sum. */
 static tt_status before_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 
-	if (!shape.rank)
-		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. 3 not in [-4, 0)");
+	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
 	shape.dim[shape.rank - 1] =
 		(uint32_t)kinds_of(launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS) * TT_TILE;
 	return tt_infer_one(launch, &shape, (enum ttnn_dtype)launch->attrs[BEFORE_DTYPE].integer,
@@ -253,6 +263,7 @@ static bool fp32_of(const struct ttnn_value *compute)
 	return tt_compute_has(compute, TT_COMPUTE_FP32);
 }
 
+/* Squares of float32 need registers of float32. */
 static tt_status before_validate(struct tt_launch *launch)
 {
 	bool rms = launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS;
@@ -269,6 +280,7 @@ static tt_status before_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A row of tiles twice, its squares, and with a residual the sum of both. */
 static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool rms = launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS;
@@ -290,13 +302,16 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 		TT_DFB_ROW(14, "out", .pages = kinds_of(rms), .page = tile_of(launch->outputs[0])));
 }
 
+/* Sums, not averages: the second half divides by the width of all devices. */
 static tt_status before_kernel(struct tt_launch *launch)
 {
-	return tt_norm_sums(&(struct tt_norm_job){
-		.out = launch->outputs[0],
-		.in = launch->inputs[0],
-		.residual = launch->inputs[1],
-		.kind = (enum tt_norm_kind)launch->attrs[BEFORE_TYPE].integer});
+	return tt_norm_sums(
+		&(struct tt_norm_job){
+			.out = launch->outputs[0],
+			.in = launch->inputs[0],
+			.residual = launch->inputs[1],
+			.kind = (enum tt_norm_kind)launch->attrs[BEFORE_TYPE].integer},
+		false);
 }
 
 static const struct tt_prog before_program = {
@@ -322,6 +337,7 @@ static const struct tt_prog before_program = {
 TT_ATTRS(after_schema, "LayerNormPostAllGatherParams", AFTER_ATTRS);
 enum { AFTER_IN, AFTER_STATS, AFTER_WEIGHT, AFTER_BIAS, AFTER_INPUTS };
 
+/* As the input, in tiles. */
 static tt_status after_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
@@ -332,13 +348,14 @@ static tt_status after_infer(struct tt_launch *launch)
 			    TTNN_TILE);
 }
 
+/* Statistics have a row for each row of the input. */
 static tt_status after_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
 	const struct ttnn_tensor_spec *stats = &launch->inputs[AFTER_STATS]->spec;
 
-	if (!in->shape.rank || !stats->shape.rank)
-		return tt_fail(TTNN_INVALID, "ShapeBase[] index out of range. 2 not in [-4, 2)");
+	TT_NEED(in->shape.rank && stats->shape.rank,
+		"ShapeBase[] index out of range. 2 not in [-4, 2)");
 	TT_REQUIRE(tt_shape_last(&stats->padded, 2) == tt_shape_last(&in->padded, 2),
 		   "stats.padded_shape()[2] == a.padded_shape()[2]",
 		   "Stats and input dim2 must match, got stats: %u vs input: %u",
@@ -352,6 +369,7 @@ static tt_status after_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A whole row of tiles stays in L1 between its two passes; layer_norm keeps x - mean beside it. */
 static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool mean = launch->attrs[AFTER_TYPE].integer != TT_NORM_RMS;
@@ -383,6 +401,7 @@ static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch
 		TT_DFB_ROW(14, "out", .pages = width, .page = tile_of(launch->outputs[0])));
 }
 
+/* The counterpart of before_kernel. */
 static tt_status after_kernel(struct tt_launch *launch)
 {
 	return tt_norm_apply(
@@ -392,7 +411,7 @@ static tt_status after_kernel(struct tt_launch *launch)
 				      .beta = launch->inputs[AFTER_BIAS],
 				      .kind = (enum tt_norm_kind)launch->attrs[AFTER_TYPE].integer,
 				      .epsilon = launch->attrs[AFTER_EPS].real},
-		launch->inputs[AFTER_STATS]);
+		launch->inputs[AFTER_STATS], false);
 }
 
 static const struct tt_prog after_program = {
@@ -423,15 +442,10 @@ static tt_status on_shards(struct tt_call *call, const struct tt_norm_args *args
 	return TTNN_OK;
 }
 
-static tt_status launch(struct tt_call *call, const struct tt_program_args *args)
-{
-	struct tt_tensor *out;
-
-	TT_TRY(tt_call_program(&out, call, args));
-	tt_call_return(call, out);
-	return TTNN_OK;
-}
-
+/*
+ * Shards go through the program of layer_norm.c with a stage; only interleaved input takes this
+ * one.
+ */
 static tt_status before(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -460,12 +474,11 @@ static tt_status before(struct tt_call *call)
 	attrs[BEFORE_CONFIG] = *args.config;
 	attrs[BEFORE_2D] = *tt_call_arg(call, "use_2d_core_grid");
 	attrs[BEFORE_FAST] = *tt_call_arg(call, "fast_and_approximate_mode");
-	return launch(call, &(struct tt_program_args){.prog = &before_program,
-						      .attrs = attrs,
-						      .inputs = inputs,
-						      .input_count = 2});
+	return TT_LAUNCH_RETURN(call, &before_program, .attrs = attrs, .inputs = inputs,
+				.input_count = 2);
 }
 
+/* The same for the second half. */
 static tt_status after(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -496,10 +509,8 @@ static tt_status after(struct tt_call *call)
 	attrs[AFTER_DTYPE] = args.dtype;
 	attrs[AFTER_2D] = *tt_call_arg(call, "use_2d_core_grid");
 	attrs[AFTER_CONFIG] = *args.config;
-	return launch(call, &(struct tt_program_args){.prog = &after_program,
-						      .attrs = attrs,
-						      .inputs = inputs,
-						      .input_count = AFTER_INPUTS});
+	return TT_LAUNCH_RETURN(call, &after_program, .attrs = attrs, .inputs = inputs,
+				.input_count = AFTER_INPUTS);
 }
 
 static const bool layer = false, rms = true;

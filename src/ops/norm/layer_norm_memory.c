@@ -19,6 +19,7 @@ static uint64_t tile_of(const struct tt_tensor *tensor)
 	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : 0;
 }
 
+/* Rows of tiles are given out row by row over the grid. */
 tt_status tt_norm_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *padded = &launch->inputs[0]->spec.padded;
@@ -47,6 +48,7 @@ static bool in_rows(const struct tt_tensor *tensor)
 	return tensor && tensor->spec.layout == TTNN_ROW_MAJOR;
 }
 
+/* Blocks are 8 tiles, or 4 in float32; widths are rounded up to whole blocks. */
 static struct facts facts_of(const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[TT_NORM_IN];
@@ -134,6 +136,7 @@ static tt_status fit(struct tt_buffer_row rows[ROWS], const struct tt_launch *la
 		(unsigned long long)tt_buffers_bytes(rows, ROWS), (unsigned long long)usable);
 }
 
+/* As many rows of buffers as fit; fit() makes them smaller where a whole row does not. */
 tt_status tt_norm_rows_interleaved(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_buffer_row rows[ROWS];
@@ -156,6 +159,7 @@ static struct ttnn_core extent_of(const ttnn_core_set *set)
 	return (struct ttnn_core){box.end.x - box.start.x + 1, box.end.y - box.start.y + 1};
 }
 
+/* block_h and block_w of the config, or those of a shard. */
 struct tt_norm_blocks tt_norm_blocks(const struct tt_launch *launch)
 {
 	const struct ttnn_shard_spec *shard = &launch->inputs[TT_NORM_IN]->spec.memory.shard;
@@ -176,6 +180,7 @@ struct gathering {
 	uint64_t parts, rows;
 };
 
+/* How many parts of a row's sums come together on a core, and how many rows each then has. */
 static struct gathering gathering_of(const struct tt_launch *launch, struct tt_norm_blocks blocks)
 {
 	const struct ttnn_memory_config *memory = &launch->inputs[TT_NORM_IN]->spec.memory;
@@ -195,6 +200,11 @@ static struct gathering gathering_of(const struct tt_launch *launch, struct tt_n
 	return out;
 }
 
+/*
+ * Each core sums its part of the rows, gathers those of its rows of tiles from the others, and
+ * gets the results of the rest: partial, external and global buffers, for squares and, in
+ * layer_norm, for values.
+ */
 static tt_status rows_whole(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct facts f = facts_of(launch);
@@ -287,6 +297,7 @@ static tt_status rows_after(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(21, "cb_var", .pages = kinds * blocks.h, .page = f.inter));
 }
 
+/* Upstream has one factory for the three; the stage decides what it makes. */
 tt_status tt_norm_rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	switch (launch->attrs[TT_NORM_STAGE].integer) {

@@ -29,6 +29,7 @@ enum { OUT, MEAN, RSTD, OUTPUTS };
 
 /* ---- specs and refusals ----------------------------------------------------------------------- */
 
+/* mean and rstd are outputs only if they are given. */
 static tt_status moreh_layer_norm_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -50,6 +51,7 @@ static tt_status moreh_layer_norm_infer(struct tt_launch *launch)
 			      launch->attrs[MEMORY].memory);
 }
 
+/* Only bfloat16 in tiles. */
 static tt_status check_tensor(const struct tt_tensor *tensor)
 {
 	if (!tensor)
@@ -71,6 +73,7 @@ static tt_status moreh_layer_norm_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* At least the last dimension, at most all. */
 static tt_status check_dims(int64_t dims, const struct tt_tensor *in)
 {
 	uint32_t rank = in->spec.padded.rank;
@@ -92,7 +95,11 @@ static uint64_t block_of(uint64_t tiles, uint64_t most)
 	return most;
 }
 
-static tt_status memory(struct tt_plan *plan, const struct tt_launch *launch)
+/*
+ * All tiles that are normalised together stay in L1 (`inner`), or a block of at most 4 (2 in
+ * float32) at a time. Masks are there only for ragged edges.
+ */
+static tt_status moreh_layer_norm_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	uint32_t dims = (uint32_t)launch->attrs[DIMS].integer;
@@ -190,6 +197,7 @@ static tt_status write_statistic(struct tt_tensor *out, struct tt_tensor *x, uin
 	return status;
 }
 
+/* The normalised dimensions become one, and the result goes back to the shape. */
 static tt_status normalise(struct tt_launch *launch, struct tt_tensor *x, struct tt_tensor *y,
 			   uint64_t rows)
 {
@@ -209,6 +217,7 @@ static tt_status normalise(struct tt_launch *launch, struct tt_tensor *x, struct
 	return TTNN_OK;
 }
 
+/* Computed on rows of the backend; the tensors of the model are only read and written. */
 static tt_status moreh_layer_norm_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = &launch->inputs[IN]->spec.shape;
@@ -239,12 +248,13 @@ static const struct tt_prog program = {
 	.validate = moreh_layer_norm_validate,
 	TT_FACTORY(
 		"ttnn::operations::moreh::moreh_layer_norm::MorehLayerNormOperation::ProgramFactory",
-		memory),
+		moreh_layer_norm_memory),
 	TT_KERNEL(moreh_layer_norm_kernel),
 };
 
 /* ---- the operation ---------------------------------------------------------------------------- */
 
+/* Results in upstream's order; those that nobody gave a tensor for are None. */
 static tt_status moreh_layer_norm_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
@@ -296,6 +306,7 @@ static tt_status golden_statistic(struct tt_array **out, struct tt_golden *golde
 	return *out ? TTNN_OK : tt_fail_prefix(TTNN_NOMEM, "golden");
 }
 
+/* In float64 by the textbook: mean, then squares of distances to it. */
 static tt_status golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input");
@@ -307,8 +318,7 @@ static tt_status golden(struct tt_golden *golden)
 	struct tt_array *means, *rstds;
 	uint64_t inner = 1;
 
-	if (!out || dims < 1 || dims > in->shape.rank)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out && dims >= 1 && dims <= in->shape.rank);
 	TT_TRY(golden_statistic(&means, golden, "mean"));
 	TT_TRY(golden_statistic(&rstds, golden, "rstd"));
 	for (uint32_t d = 1; d <= dims; d++)
@@ -319,18 +329,18 @@ static tt_status golden(struct tt_golden *golden)
 		double mean = 0, square = 0;
 
 		for (uint64_t i = 0; i < inner; i++)
-			mean += in->data[row + i] / (double)inner;
+			mean += *tt_at(in, row + i) / (double)inner;
 		for (uint64_t i = 0; i < inner; i++)
-			square += (in->data[row + i] - mean) * (in->data[row + i] - mean) /
+			square += (*tt_at(in, row + i) - mean) * (*tt_at(in, row + i) - mean) /
 				  (double)inner;
 		for (uint64_t i = 0; i < inner; i++)
-			out->data[row + i] = (in->data[row + i] - mean) / sqrt(square + eps) *
-						     (gamma ? gamma->data[i] : 1) +
-					     (beta ? beta->data[i] : 0);
+			*tt_at(out, row + i) = (*tt_at(in, row + i) - mean) / sqrt(square + eps) *
+						       (gamma ? *tt_at(gamma, i) : 1) +
+					       (beta ? *tt_at(beta, i) : 0);
 		if (means && row / inner < means->count)
-			means->data[row / inner] = mean;
+			*tt_at(means, row / inner) = mean;
 		if (rstds && row / inner < rstds->count)
-			rstds->data[row / inner] = 1 / sqrt(square + eps);
+			*tt_at(rstds, row / inner) = 1 / sqrt(square + eps);
 	}
 	return TTNN_OK;
 }

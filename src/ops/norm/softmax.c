@@ -101,6 +101,7 @@ static bool wide_sums(const struct tt_launch *launch)
 
 /* ---- specs and refusals ------------------------------------------------------------------------------- */
 
+/* A core has whole rows: block_w is the width, and blocks of all cores are the tensor. */
 static tt_status check_sharded(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -135,6 +136,10 @@ static tt_status check_sharded(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * A mask in shards is as the input; otherwise it has one row of heads (1 in the middle dimensions)
+ * and the same batches.
+ */
 static tt_status check_mask(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
@@ -166,6 +171,7 @@ static tt_status check_mask(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A scale needs a mask: without one the caller is to scale before. */
 static tt_status softmax_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -224,11 +230,9 @@ static tt_status plan_general(uint32_t *out, struct tt_launch *launch)
 	};
 	enum tt_lines lines;
 
-	if (is_f32(launch) && !wide_sums(launch))
-		return tt_fail(TTNN_INVALID,
-			       "FP32 destination accumulation must be enabled when input tensor "
-			       "has FLOAT32 data type. Please update the compute kernel "
-			       "configuration.");
+	TT_NEED(!is_f32(launch) || wide_sums(launch),
+		"FP32 destination accumulation must be enabled when input tensor has FLOAT32 data "
+		"type. Please update the compute kernel configuration.");
 	TT_TRY(tt_lines_plan(&lines, launch, &request));
 	*out = factories_of[lines];
 	return TTNN_OK;
@@ -246,6 +250,7 @@ static uint64_t block_of(uint64_t line, uint64_t most)
 #define LARGE_PAGES 80
 #define SINGLE_TILES 5
 
+/* Whether a line would take more than 90% of L1, by upstream's own sum of its buffers. */
 static bool is_large(const struct tt_launch *launch, const struct softmax_work *work, uint64_t line)
 {
 	uint64_t value = work->value_bytes, block = work->block;
@@ -290,6 +295,7 @@ static tt_status plan_attention(struct tt_launch *launch, struct softmax_work *w
 	return TTNN_OK;
 }
 
+/* Blocks of the config; the stable form needs a second line for x - max. */
 static tt_status plan_sharded(struct tt_launch *launch, struct softmax_work *work)
 {
 	struct ttnn_core grid = grid_of(launch);
@@ -301,6 +307,10 @@ static tt_status plan_sharded(struct tt_launch *launch, struct softmax_work *wor
 	return tt_core_set_grid(&work->cores, grid.x, grid.y);
 }
 
+/*
+ * The plain form over the width of four dimensions takes the programs for attention; over other
+ * dimensions or ranks, those for lines.
+ */
 static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 {
 	struct softmax_work *work = tt_work_new(launch, sizeof(*work));
@@ -315,6 +325,7 @@ static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 	return *out == SHARDED ? plan_sharded(launch, work) : plan_attention(launch, work);
 }
 
+/* A line of exponentials, and with a mask one of scaled and masked values. Large lines are read in pieces, with the running maximum and sum beside them. */
 static tt_status attention_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct softmax_work *work = launch->work;
@@ -356,6 +367,7 @@ static uint64_t shard_mask_pages(const struct tt_launch *launch)
 	return (twice ? 2 : 1) * work->line;
 }
 
+/* Input and output are buffers as they lie; a mask in shards too. */
 static tt_status sharded_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct softmax_work *work = launch->work;
@@ -381,9 +393,7 @@ static tt_status sharded_memory(struct tt_plan *plan, const struct tt_launch *la
 }
 
 #define FACTORY(name_, memory_)                                                                    \
-	{                                                                                          \
-		.name = "ttnn::prim::SoftmaxDeviceOperation::Softmax" name_, .memory = memory_     \
-	}
+	TT_FACTORY_ROW("ttnn::prim::SoftmaxDeviceOperation::Softmax" name_, memory_)
 
 static const struct tt_factory factories[] = {
 	[W_SMALL] = FACTORY("ProgramFactoryGeneralWSmall", tt_lines_memory),
@@ -426,8 +436,7 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 
 	if (!causal)
 		loops[2].extent = heads = 1;
-	if (rank < 3)
-		return tt_fail(TTNN_INVALID, "a mask has at least three dimensions");
+	TT_NEED(rank >= 3, "a mask has at least three dimensions");
 	args.shape.dim[rank - 2] = causal ? height : 1;
 	if (heads > 1)
 		args.shape.dim[rank - 3] = in->dim[rank - 3];
@@ -440,6 +449,7 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 	return status;
 }
 
+/* A mask is broadcast over heads before the backend gets it. */
 static tt_status softmax_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_value *scale = &launch->attrs[SCALE];
@@ -471,6 +481,7 @@ static const struct tt_prog prog = {
 	.cost = tt_cost_computed_move,
 };
 
+/* All but the plain and the scaled form write over their input. */
 tt_status tt_softmax_launch(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_softmax_args *args)
 {

@@ -26,6 +26,7 @@ static bool is_small(const struct tt_launch *launch, uint64_t line, uint64_t bet
 	       SMALL_LIMIT;
 }
 
+/* A line is a row of tiles, a column, or the tiles of an outer dimension; small ones stay in L1. */
 tt_status tt_lines_plan(enum tt_lines *out, struct tt_launch *launch,
 			const struct tt_lines_request *request)
 {
@@ -52,6 +53,7 @@ tt_status tt_lines_plan(enum tt_lines *out, struct tt_launch *launch,
 			    tiles.matrices * tiles.width * tiles.height / (line ? line : 1));
 }
 
+/* Large lines go through buffers of two tiles. */
 tt_status tt_lines_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct lines_work *work = launch->work;
@@ -70,6 +72,10 @@ tt_status tt_lines_memory(struct tt_plan *plan, const struct tt_launch *launch)
 		       TT_DFB_ROW(28, "tmp", .pages = 1, .page = sum));
 }
 
+/*
+ * Along an outer dimension elements of different tiles meet: no tile is reduced in itself, so
+ * there are no scalers.
+ */
 tt_status tt_outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct lines_work *work = launch->work;

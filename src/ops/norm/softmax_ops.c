@@ -70,11 +70,9 @@ static tt_status dim_of(uint32_t *out, const struct tt_call *call, uint32_t rank
 {
 	int64_t dim = tt_call_int(call, "dim", -1);
 
-	if (dim < -(int64_t)rank || dim >= (int64_t)rank)
-		return tt_fail(TTNN_INVALID,
-			       "Dimension out of range (expected to be in range of [%d, %d], but "
-			       "got %" PRId64 ")",
-			       -(int)rank, (int)rank - 1, dim);
+	TT_NEED(dim >= -(int64_t)rank && dim < (int64_t)rank,
+		"Dimension out of range (expected to be in range of [%d, %d], but got %" PRId64 ")",
+		-(int)rank, (int)rank - 1, dim);
 	*out = (uint32_t)(dim < 0 ? dim + rank : dim);
 	return TTNN_OK;
 }
@@ -96,6 +94,7 @@ static void drop_tiles(struct tt_call *call, struct tt_tensor *tiled, const stru
 
 /* ---- softmax --------------------------------------------------------------------------------------------- */
 
+/* Through four dimensions, and back to the shape at the end. */
 static tt_status expand_softmax(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *cube, *tiled, *result;
@@ -121,6 +120,7 @@ static tt_status expand_softmax(struct tt_call *call)
 	return status == TTNN_OK ? give(call, result, &in->spec.shape) : status;
 }
 
+/* Only over the last dimension. */
 static tt_status expand_in_place(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *result;
@@ -132,14 +132,12 @@ static tt_status expand_in_place(struct tt_call *call)
 
 	TT_TRY(dim_of(&dim, call, in->spec.shape.rank));
 	TT_TRY(need_device(in));
-	if (in->spec.shape.rank > RANK)
-		return tt_fail(TTNN_INVALID, "Tensor rank is greater than 4");
+	TT_NEED(in->spec.shape.rank <= RANK, "Tensor rank is greater than 4");
 	args.compute = compute_of(call, in);
 	TT_TRY(to_4d(&args.in, call, in));
 	TT_REQUIRE(dim + 1 == args.in->spec.shape.rank,
 		   "dim == input_tensor.logical_shape().size() - 1",
-		   "Invalid dimension: %" PRIu32 ". Currently softmax inplace supports dim -1.",
-		   dim);
+		   "Invalid dimension: %u. Currently softmax inplace supports dim -1.", dim);
 	args.dim = dim;
 	TT_TRY(tt_softmax_launch(&result, call, &args));
 	return give(call, result, &in->spec.shape);
@@ -147,6 +145,7 @@ static tt_status expand_in_place(struct tt_call *call)
 
 /* ---- scaled and masked ----------------------------------------------------------------------------------- */
 
+/* Refusals of the operation; the program has more (softmax.c). */
 static tt_status check_mask(const struct tt_tensor *in, const struct tt_tensor *mask)
 {
 	const struct ttnn_shape *a = &in->spec.padded, *b = &mask->spec.padded;
@@ -154,38 +153,38 @@ static tt_status check_mask(const struct tt_tensor *in, const struct tt_tensor *
 
 	TT_REQUIRE(tt_shape_last(a, 1) == tt_shape_last(b, 1),
 		   "input_tensor.padded_shape()[-1] == mask.value().padded_shape()[-1]",
-		   "Input and mask inner dimensions must match, got input: %" PRIu32
-		   " vs mask: %" PRIu32,
+		   "Input and mask inner dimensions must match, got input: %u vs mask: %u",
 		   tt_shape_last(a, 1), tt_shape_last(b, 1));
 	TT_REQUIRE(a->dim[0] == b->dim[0],
 		   "input_tensor.padded_shape()[0] == mask.value().padded_shape()[0]",
-		   "Input and mask batch sizes must match, got input: %" PRIu32
-		   " vs mask: %" PRIu32,
-		   a->dim[0], b->dim[0]);
+		   "Input and mask batch sizes must match, got input: %u vs mask: %u", a->dim[0],
+		   b->dim[0]);
 	TT_REQUIRE(rows == 1 || rows == in->spec.tile.height,
 		   "mask.value().padded_shape()[-2] == 1 or mask.value().padded_shape()[-2] == "
 		   "input_tensor.tensor_spec().tile().get_height()",
-		   "Mask height must be 1 or input tensor tile height (%u), got: %" PRIu32
-		   ". A full causal mask is not accepted here; for causal attention use "
+		   "Mask height must be 1 or input tensor tile height (%u), got: %u. A full "
+		   "causal mask is not accepted here; for causal attention use "
 		   "ttnn::transformer::scaled_dot_product_attention with is_causal=true.",
 		   (unsigned)in->spec.tile.height, rows);
 	for (uint32_t i = 1; i + 2 < a->rank; i++)
 		TT_REQUIRE(i >= b->rank || b->dim[i] == 1, "mask.value().padded_shape()[i] == 1",
-			   "Mask intermediate dimension %" PRIu32 " must be 1, got: %" PRIu32
-			   ". This path requires head-uniform masks; apply a per-head bias with a "
-			   "separate ttnn::add before ttnn::softmax.",
+			   "Mask intermediate dimension %u must be 1, got: %u. This path "
+			   "requires head-uniform masks; apply a per-head bias with a separate "
+			   "ttnn::add before ttnn::softmax.",
 			   i, b->dim[i]);
 	return TTNN_OK;
 }
 
 /* What scaled and masked forms are given. */
 struct masked {
-	struct tt_tensor *in, *mask; /* mask: (optional) */
-	const double *scale;         /* (optional) */
+	struct tt_tensor *in, *mask;     /* mask: (optional) */
+	const double *scale;             /* (optional) */
+	const struct ttnn_value *config; /* (optional) */
 	const struct ttnn_memory_config *memory;
 	bool causal, stable;
 };
 
+/* Input and mask become tiles first; what was made for that goes when the program has run. */
 static tt_status scale_mask(struct tt_tensor **out, struct tt_call *call, const struct masked *want)
 {
 	struct tt_tensor *tiled, *mask = want->mask;
@@ -218,6 +217,7 @@ static const double *scale_of(double *out, const struct tt_call *call)
 	return tt_value_number(out, tt_call_arg(call, "scale")) ? out : NULL;
 }
 
+/* exp(x × scale + mask) over the last dimension. */
 static tt_status expand_scale_mask(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *result;
@@ -245,7 +245,7 @@ static tt_status scale_mask_in_place(struct tt_tensor **out, struct tt_call *cal
 				       .dim = want->in->spec.shape.rank - 1,
 				       .scale = want->scale,
 				       .memory = &want->in->spec.memory,
-				       .config = tt_call_arg(call, "program_config"),
+				       .config = want->config,
 				       .compute = compute_of(call, want->in),
 				       .causal = want->causal,
 				       .stable = want->stable};
@@ -253,6 +253,10 @@ static tt_status scale_mask_in_place(struct tt_tensor **out, struct tt_call *cal
 	return tt_softmax_launch(out, call, &args);
 }
 
+/*
+ * The same over its input; the form for causal masks of height and width is the row that has
+ * `row`.
+ */
 static tt_status expand_scale_mask_in_place(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *result;
@@ -260,6 +264,7 @@ static tt_status expand_scale_mask_in_place(struct tt_call *call)
 	double scale;
 	struct masked want = {.mask = tt_call_tensor(call, "mask"),
 			      .scale = scale_of(&scale, call),
+			      .config = tt_call_arg(call, "program_config"),
 			      .causal = hw || tt_call_bool(call, "is_causal_mask", false),
 			      .stable = tt_call_bool(call, "numeric_stable", false)};
 
@@ -281,6 +286,10 @@ static double head_scale(const struct tt_call *call)
 	return size > 0 ? (double)(1.0f / sqrtf((float)size)) : 1;
 }
 
+/*
+ * Written in Python upstream: with a mask it is one program, without one a multiply and a plain
+ * softmax.
+ */
 static tt_status expand_attention(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "tensor"), *result, *scaled;
@@ -315,6 +324,7 @@ static tt_status expand_attention(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* Upstream's takes a program_config and leaves it aside. */
 static tt_status expand_attention_in_place(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "tensor"), *result;

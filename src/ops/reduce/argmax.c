@@ -51,8 +51,7 @@ static tt_status search_all(struct tt_tensor *out, struct tt_tensor *in)
 	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&count, &in->spec.shape));
-	if (count > UINT32_MAX)
-		return tt_fail(TTNN_INVALID, "argmax of more than 4294967295 values");
+	TT_NEED(count <= UINT32_MAX, "argmax of more than 4294967295 values");
 	args.shape.dim[1] = (uint32_t)count;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(ttnn_tensor_new(&row, &spec));
@@ -87,6 +86,7 @@ static uint32_t dim_of(const struct tt_launch *launch)
 	return (uint32_t)(dim < 0 ? dim + rank : dim);
 }
 
+/* Without a dimension all are reduced; indices are rows of uint32. */
 static tt_status argmax_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -102,6 +102,7 @@ static tt_status argmax_infer(struct tt_launch *launch)
 
 #define IS(type) "input_tensor_a.dtype() == DataType::" type
 
+/* Tiles are searched for floats along a dimension only. */
 static tt_status argmax_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -169,6 +170,10 @@ static tt_status group_rows(struct shares *shares, struct ttnn_core grid, uint64
 	return tt_split_cores(&shares->group[1], grid, next, cores - full, TTNN_ORIENT_ROW_MAJOR);
 }
 
+/*
+ * A row is cut at what DRAM aligns; for short rows fewer cores than there are would do, which take
+ * a rectangle of their own.
+ */
 static tt_status share_rows(struct shares *shares, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -198,6 +203,7 @@ static tt_status share_rows(struct shares *shares, const struct tt_launch *launc
 	return TTNN_OK;
 }
 
+/* Room for what every core found: places and values, for all rows of a matrix. */
 static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -283,6 +289,7 @@ static tt_status outer_infer(struct tt_launch *launch)
 	return tt_infer_one(launch, &shape, TTNN_UINT32, TTNN_TILE);
 }
 
+/* A page of the result at a time, two tiles of each side. */
 static tt_status outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_work_split split;
@@ -349,6 +356,10 @@ static tt_status expand_outer(struct tt_call *call, struct tt_tensor *in, uint32
 	return status;
 }
 
+/*
+ * Dimensions before the last two have a program of their own for floats; rows become tiles for any
+ * dimension but the last.
+ */
 static tt_status argmax_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");

@@ -24,13 +24,7 @@
 	X(COMPUTE, "compute_kernel_config")
 TT_ATTRS(schema, "EmaParams", ATTRS);
 
-static tt_status ema_infer(struct tt_launch *launch)
-{
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-
-	return tt_infer_one(launch, &in->shape, in->dtype, in->layout);
-}
-
+/* A given output has the same padded volume, whatever its shape. */
 static tt_status check_given(const struct tt_launch *launch, const struct ttnn_tensor_spec *given)
 {
 	const struct ttnn_shape *in = &launch->inputs[0]->spec.padded;
@@ -52,6 +46,7 @@ static tt_status check_given(const struct tt_launch *launch, const struct ttnn_t
 	return TTNN_OK;
 }
 
+/* [1, B, C, T]: the average runs along T. */
 static tt_status ema_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -63,9 +58,9 @@ static tt_status ema_validate(struct tt_launch *launch)
 		   "Input tensor must have TILE layout, got: Layout::%s",
 		   tt_enum_name(&tt_enum_layout, (int64_t)in->layout));
 	TT_REQUIRE(in->shape.rank == 4, "input_shape.rank() == 4",
-		   "EMA input must be 4D [1, B, C, T], got rank %" PRIu32, in->shape.rank);
+		   "EMA input must be 4D [1, B, C, T], got rank %u", in->shape.rank);
 	TT_REQUIRE(in->shape.dim[0] == 1, "input_shape[0] == 1",
-		   "EMA expects leading dimension to be 1, got %" PRIu32, in->shape.dim[0]);
+		   "EMA expects leading dimension to be 1, got %u", in->shape.dim[0]);
 	if (launch->outputs[0])
 		TT_TRY(check_given(launch, &launch->outputs[0]->spec));
 	TT_REQUIRE(!isnan(launch->attrs[ALPHA].real), "!std::isnan(operation_attributes.alpha)",
@@ -95,6 +90,7 @@ static tt_status ema_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(2, "prev", .pages = 1, .page = tt_page_in0(launch)));
 }
 
+/* y[t] = alpha × y[t - 1] + (1 - alpha) × x[t], with `keep` as alpha. */
 static tt_status ema_kernel(struct tt_launch *launch)
 {
 	struct tt_scan_job job = {.out = launch->outputs[0],
@@ -110,12 +106,12 @@ static const struct tt_prog prog = {
 	.device_op = "EmaDeviceOperation",
 	.prim = "ttnn::prim::ema_device",
 	.attrs = &schema,
-	.infer = ema_infer,
 	.validate = ema_validate,
 	TT_FACTORY("ttnn::prim::EmaDeviceOperation::EmaProgramFactory", ema_memory),
 	TT_KERNEL(ema_kernel),
 };
 
+/* The memory of a given output counts before that of the input. */
 static tt_status ema_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .fp32 = true};

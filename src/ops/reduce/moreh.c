@@ -61,6 +61,10 @@ struct dim_memory {
 	uint64_t in, accum, out;
 };
 
+/*
+ * What the memory of all forms needs: tiles of the sides, the type of sums, and cores for lines
+ * along the dimension.
+ */
 static tt_status dim_memory_of(struct dim_memory *memory, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -122,6 +126,7 @@ static tt_status sum_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Whole numbers have a sum of their own type; floats take the masked form, with a scaler. */
 static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct dim_memory memory;
@@ -184,6 +189,7 @@ static tt_status mean_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* As sums, with the scale in a tile of its own. */
 static tt_status mean_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct dim_memory memory;
@@ -244,6 +250,7 @@ static tt_status norm_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Outer dimensions meet tile by tile, so they need neither mask nor a reduced tile. */
 static tt_status norm_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t masks = way_of(launch) == NC ? 0 : 1;
@@ -259,6 +266,7 @@ static tt_status norm_memory(struct tt_plan *plan, const struct tt_launch *launc
 		       TT_DFB_ROW(26, "reduce", .pages = masks, .page = memory.in));
 }
 
+/* Order 0 counts what is not zero; infinite orders take the largest or smallest magnitude. */
 static tt_status norm_kernel(struct tt_launch *launch)
 {
 	double p = launch->attrs[NORM_P].real;
@@ -332,6 +340,7 @@ static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = in));
 }
 
+/* The magnitude to a power, of which other orders are made. */
 static tt_status pow_kernel(struct tt_launch *launch)
 {
 	struct tt_unary_step steps[] = {
@@ -373,6 +382,7 @@ static const struct tt_enum_row softmax_op_rows[] = {
 static const struct tt_enum softmax_op_enum = {"MorehSoftmaxOp", softmax_op_rows,
 					       TT_COUNT(softmax_op_rows)};
 
+/* The factories are those of softmax along any dimension (softmax_lines.c). */
 static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
@@ -388,6 +398,7 @@ static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* softmin is softmax of the negated values, logsoftmax its logarithm. */
 static tt_status softmax_kernel(struct tt_launch *launch)
 {
 	enum softmax_op op = (enum softmax_op)launch->attrs[SOFTMAX_OP].integer;
@@ -402,11 +413,9 @@ static tt_status softmax_kernel(struct tt_launch *launch)
 }
 
 #define SOFTMAX_FACTORY(name_, memory_)                                                            \
-	{                                                                                          \
-		.name = "ttnn::operations::moreh::moreh_softmax::MorehSoftmaxOperation::"          \
-			"MorehSoftmax" name_ "Factory",                                            \
-		.memory = memory_                                                                  \
-	}
+	TT_FACTORY_ROW("ttnn::operations::moreh::moreh_softmax::MorehSoftmaxOperation::"           \
+		       "MorehSoftmax" name_ "Factory",                                             \
+		       memory_)
 static const struct tt_factory softmax_factories[] = {
 	[TT_LINES_OUTER] = SOFTMAX_FACTORY("CLarge", tt_outer_memory),
 	[TT_LINES_H_LARGE] = SOFTMAX_FACTORY("HLarge", tt_lines_memory),
@@ -451,6 +460,7 @@ static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct 
 				 [MEAN_COMPUTE] = compute_of(call)));
 }
 
+/* One dimension; the others follow. */
 static tt_status norm_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			   struct tt_tensor *given, uint32_t dim)
 {
@@ -520,6 +530,7 @@ static tt_status mean_expand(struct tt_call *call)
 	return return_passes(call, mean_pass, mean_pass);
 }
 
+/* Other orders: powers, sums over all dimensions, and the root as a power. */
 static tt_status norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input"), *out, *powers, *sum;
@@ -548,6 +559,7 @@ static tt_status pow_expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* STRATEGY is left to upstream (0: none). */
 static tt_status softmax_expand(struct tt_call *call)
 {
 	const enum softmax_op *op = call->entry->op->row;
@@ -573,6 +585,7 @@ struct cumsum_names {
 static const struct cumsum_names forward = {"input", "output", false};
 static const struct cumsum_names backward = {"output_grad", "input_grad", true};
 
+/* moreh_cumsum is cumsum under another name, and its backward runs from the end. */
 static tt_status cumsum_expand(struct tt_call *call)
 {
 	const struct cumsum_names *names = call->entry->op->row;

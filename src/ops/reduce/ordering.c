@@ -21,6 +21,7 @@ static tt_status swap(struct tt_tensor **out, const struct tt_ordering *order, s
 		&(struct tt_permute_args){.in = in, .dims = dims, .memory = memory});
 }
 
+/* The dimension becomes the last one, the tensor four-dimensional. */
 tt_status tt_ordering_begin(struct tt_tensor **out, struct tt_ordering *order, struct tt_tensor *in)
 {
 	struct ttnn_shape shape;
@@ -67,6 +68,7 @@ static tt_status narrow(struct tt_tensor **results, const struct tt_ordering *or
 	return TTNN_OK;
 }
 
+/* A count that ends in the same tile needs no slice: the logical shape is narrowed. */
 tt_status tt_ordering_cut(struct tt_tensor **results, const struct tt_ordering *order,
 			  uint32_t count)
 {
@@ -90,7 +92,8 @@ tt_status tt_ordering_cut(struct tt_tensor **results, const struct tt_ordering *
 	return TTNN_OK;
 }
 
-static tt_status restore(struct tt_tensor **results, const struct tt_ordering *order)
+/* Shape and dimension as they were. */
+tt_status tt_ordering_restore(struct tt_tensor **results, const struct tt_ordering *order)
 {
 	struct ttnn_shape shape = order->shape;
 	struct tt_tensor *next;
@@ -110,9 +113,10 @@ static tt_status restore(struct tt_tensor **results, const struct tt_ordering *o
 	return TTNN_OK;
 }
 
+/* Both results, or none. */
 tt_status tt_ordering_end(struct tt_tensor **results, const struct tt_ordering *order)
 {
-	tt_status status = restore(results, order);
+	tt_status status = tt_ordering_restore(results, order);
 
 	for (int i = 0; i < 2; i++) {
 		if (status == TTNN_OK)
@@ -130,6 +134,7 @@ bool tt_ordering_padded(const struct tt_tensor *tensor)
 	return tt_shape_last(&tensor->spec.shape, 1) != tt_shape_last(&tensor->spec.padded, 1);
 }
 
+/* What sorts last: infinities, or the ends of uint16. */
 tt_status tt_ordering_fill(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			   double value)
 {
@@ -145,6 +150,7 @@ tt_status tt_ordering_fill(struct tt_tensor **out, struct tt_call *call, struct 
 	return TTNN_OK;
 }
 
+/* To a width of whole tiles, or a power of two, with what sorts last. */
 tt_status tt_ordering_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			  uint32_t width, double value)
 {
@@ -202,6 +208,7 @@ static tt_status rename_places(struct tt_tensor **places, const struct tt_orderi
 	return tt_backend_get()->index(&gather);
 }
 
+/* Floats are sorted in float32; places are numbered as the caller's. */
 static tt_status run(const struct tt_ordering_job *job)
 {
 	uint32_t rank = job->in->spec.shape.rank;
@@ -233,6 +240,7 @@ static tt_status run(const struct tt_ordering_job *job)
 	return status;
 }
 
+/* Only the first `width` elements of a padded row count. */
 tt_status tt_ordering_run(const struct tt_ordering_job *job)
 {
 	struct tt_ordering_job narrower = *job;

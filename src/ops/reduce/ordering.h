@@ -24,7 +24,10 @@ tt_status tt_ordering_begin(struct tt_tensor **out, struct tt_ordering *order,
 tt_status tt_ordering_cut(struct tt_tensor **results, const struct tt_ordering *order,
 			  uint32_t count);
 
-/* Returns both results with the rank of the input and the dimension in its place. */
+/* Both results with the rank of the input and the dimension in its place; what they were is given up. */
+tt_status tt_ordering_restore(struct tt_tensor **results, const struct tt_ordering *order);
+
+/* The same, and they are results of the call; on failure they are given up. */
 tt_status tt_ordering_end(struct tt_tensor **results, const struct tt_ordering *order);
 
 /* What programs do: orders the last dimension; `count` may reach into padding. */

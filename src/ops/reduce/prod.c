@@ -28,6 +28,7 @@ TT_ATTRS(nc_schema, "ProdNcParams", NC_ATTRS);
 
 #define IS(type) "input.dtype() == tt::tt_metal::DataType::" type
 
+/* What the program multiplies. */
 static tt_status nc_validate(struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
@@ -54,6 +55,7 @@ static tt_status nc_memory(struct tt_plan *plan, const struct tt_launch *launch)
 	return prod_memory(plan, launch, launch->outputs[0]->spec.pages);
 }
 
+/* Along one of the first two of four dimensions. */
 static tt_status nc_kernel(struct tt_launch *launch)
 {
 	struct tt_reduce_job job = {.out = launch->outputs[0],
@@ -101,6 +103,7 @@ static tt_status all_infer(struct tt_launch *launch)
 			    tt_dtype_is_block(dtype) ? TTNN_FLOAT32 : dtype, TTNN_TILE);
 }
 
+/* Block floats of 4 bits too. */
 static tt_status all_validate(struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
@@ -119,6 +122,7 @@ static tt_status all_memory(struct tt_plan *plan, const struct tt_launch *launch
 	return prod_memory(plan, launch, 1);
 }
 
+/* The product is the first element of a row of ones. */
 static tt_status all_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *one;
@@ -170,6 +174,7 @@ static tt_status make_scalar(struct tt_tensor **out, enum ttnn_dtype dtype, enum
 	return ttnn_tensor_from_data(out, &number, TTNN_FLOAT32, &spec, 0);
 }
 
+/* Recorded as Tensor::to_layout, as upstream's host step. */
 static tt_status tilize_scalar(struct tt_tensor **out, struct tt_call *call, enum ttnn_dtype dtype,
 			       const double *value)
 {
@@ -208,6 +213,7 @@ static tt_status first_number(struct tt_tensor **out, struct tt_call *call, stru
 	return status;
 }
 
+/* Read back to the host, and sent to the device again as one number. */
 static tt_status product_of_all(struct tt_call *call, struct tt_tensor *in, bool keep,
 				const struct ttnn_memory_config *memory)
 {
@@ -261,6 +267,7 @@ static tt_status make_result(struct tt_tensor **out, const struct request *reque
 	return tt_call_op(out, request->call, "ttnn.zeros", args, TT_COUNT(args));
 }
 
+/* The result is made first and written to. */
 static tt_status product_nc(struct tt_tensor **out, const struct request *request,
 			    struct tt_tensor *in, uint32_t dim)
 {
@@ -422,9 +429,7 @@ static tt_status expand_into(struct tt_call *call)
 					      .memory = out->spec.memory};
 		struct ttnn_tensor_spec spec;
 
-		if (dims.dim[i] > 1)
-			return tt_fail(TTNN_INVALID, "Unsupported dim %" PRIu32 " for prod nc op",
-				       dims.dim[i]);
+		TT_NEED(dims.dim[i] <= 1, "Unsupported dim %u for prod nc op", dims.dim[i]);
 		args.shape.dim[dims.dim[i]] = 1;
 		next = out;
 		if (i > 0) {
@@ -439,6 +444,7 @@ static tt_status expand_into(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/* A given output takes another way, with dimensions as a list. */
 static tt_status prod_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *kept, *out;
@@ -470,9 +476,7 @@ static tt_status prod_expand(struct tt_call *call)
 		return TTNN_OK;
 	}
 	tt_call_own(call, kept);
-	TT_TRY(reshape(&out, &request, kept, &shape));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, reshape(&out, &request, kept, &shape), &out);
 }
 
 static const struct tt_op ops[] = {

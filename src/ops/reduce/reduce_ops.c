@@ -7,7 +7,6 @@
  */
 #include "ops/reduce/reduce.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "device/device.h"
@@ -23,6 +22,7 @@
 
 /* ---- which dimensions ------------------------------------------------------------------------------- */
 
+/* Padding that does not change the result. */
 tt_status tt_reduction_tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			      double padding)
 {
@@ -68,6 +68,7 @@ struct step {
 	const struct ttnn_shape *shape;
 };
 
+/* 0 for sums; for extremes what every element beats. */
 static double padding_of(const struct request *request, enum ttnn_dtype dtype)
 {
 	bool max = request->math == TT_MATH_MAX;
@@ -112,6 +113,11 @@ static bool at_once(const struct request *request, const struct step *step)
 	       in->dtype != TTNN_INT32 && !is_vector(request, step->math, in->dtype);
 }
 
+/*
+ * Means of rows are sums with a factor. A minimum is the negative maximum, where the vector unit
+ * does not do it itself. Factors go into the scaler tile, or behind the sums where that is more
+ * exact.
+ */
 static struct tt_reduce_pass pass_of(const struct request *request, const struct step *step,
 				     struct tt_tensor *in)
 {
@@ -151,6 +157,10 @@ static struct tt_reduce_pass pass_of(const struct request *request, const struct
 #define TALL_TILES 20
 #define TALL_ROWS 8
 
+/*
+ * Tall and narrow tensors have too few columns for all cores: their height is cut, and the slices
+ * are reduced again.
+ */
 static uint32_t slices_of(const struct request *request, const struct tt_tensor *in)
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&in->spec);
@@ -232,6 +242,7 @@ static tt_status both(struct tt_tensor **out, const struct request *request,
 	return status;
 }
 
+/* Both dimensions at once only where upstream has it. */
 static tt_status pass_4d(struct tt_tensor **out, const struct request *request,
 			 const struct step *step)
 {
@@ -306,6 +317,7 @@ static tt_status reduce_last(struct tt_tensor **out, const struct request *reque
 
 /* ---- dimensions before them ---------------------------------------------------------------------------- */
 
+/* A dimension before the last two takes the place of the height; padding must not count. */
 static tt_status swap_with_height(struct tt_tensor **out, const struct request *request,
 				  struct tt_tensor *in, uint32_t dim)
 {
@@ -429,6 +441,7 @@ static tt_status sum_outer(struct tt_tensor **tensor, const struct request *requ
 	return TTNN_OK;
 }
 
+/* The transposed padding is not part of the result. */
 static tt_status cut_padding(struct tt_tensor **tensor, const struct request *request,
 			     const struct ttnn_shape *shape)
 {
@@ -448,6 +461,7 @@ static tt_status cut_padding(struct tt_tensor **tensor, const struct request *re
 
 /* ---- whole calls ----------------------------------------------------------------------------------------- */
 
+/* Which of width and height are reduced, and whether they are all. */
 static enum tt_reduce_dim last_dims(const struct tt_reduction_dims *dims, uint32_t rank, bool *only)
 {
 	bool width = dims->dim[dims->count - 1] + 1 == rank;
@@ -528,6 +542,10 @@ static tt_status fill_padding(struct tt_tensor **out, const struct request *requ
 			  TT_COUNT(args));
 }
 
+/*
+ * Sums of outer dimensions by their own program; width and height directly; the rest one dimension
+ * at a time.
+ */
 static tt_status reduce(struct tt_tensor **out, const struct request *request, struct tt_tensor *in,
 			const struct tt_reduction_dims *dims, bool keep)
 {
@@ -559,6 +577,7 @@ struct row {
 	enum tt_reduce_math math;
 };
 
+/* output_layout is a conversion behind everything else. */
 static tt_status to_asked_layout(struct tt_tensor **tensor, struct tt_call *call)
 {
 	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
@@ -567,33 +586,48 @@ static tt_status to_asked_layout(struct tt_tensor **tensor, struct tt_call *call
 
 	if (layout->kind != TTNN_VALUE_ENUM || layout->integer == (int64_t)(*tensor)->spec.layout)
 		return TTNN_OK;
+	TT_REQUIRE(
+		!tt_dtype_is_block((*tensor)->spec.dtype),
+		"*output_layout != Layout::ROW_MAJOR || "
+		"!tt::tt_metal::is_block_float(tensor.dtype())",
+		"output_layout=ROW_MAJOR is not supported for a DataType::%s result: block-float "
+		"formats only exist in TILE layout, so honoring the request would silently widen "
+		"the dtype to BFLOAT16. Reduce to TILE and typecast explicitly if a row-major "
+		"result is needed.",
+		tt_enum_name(&tt_enum_dtype, (*tensor)->spec.dtype));
 	TT_TRY(tt_call_op(&next, call, "ttnn.to_layout", args, TT_COUNT(args)));
 	tt_call_drop(call, *tensor);
 	*tensor = next;
 	return TTNN_OK;
 }
 
-/* Nothing to reduce: the neutral element, everywhere. */
-static tt_status expand_empty(struct tt_call *call, struct tt_tensor *in, enum tt_reduce_math math,
-			      const struct ttnn_shape *shape)
+tt_status tt_reduce_empty(struct tt_call *call, struct tt_tensor *in, enum tt_reduce_math math,
+			  const struct tt_reduction_dims *dims)
 {
-	double value = math == TT_MATH_SUM ? 0 : NAN;
-	struct ttnn_value device = {.kind = TTNN_VALUE_DEVICE, .device = call->device};
-	struct ttnn_arg args[] = {{"shape", ttnn_v_shape(shape)},
-				  {"fill_value", ttnn_v_real(value)},
-				  {"dtype", ttnn_v_dtype(in->spec.dtype)},
-				  {"layout", ttnn_v_layout(in->spec.layout)},
-				  {"device", device},
-				  {"memory_config", ttnn_v_memory(&in->spec.memory)}};
+	struct ttnn_shape shape =
+		tt_reduction_shape(&in->spec.shape, dims, tt_call_bool(call, "keepdim", false));
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.full", args, TT_COUNT(args)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	TT_TRY(tt_need_device(in));
+	for (uint32_t i = 0; i < dims->count; i++)
+		if ((math == TT_MATH_MAX || math == TT_MATH_MIN) &&
+		    in->spec.shape.dim[dims->dim[i]] == 0)
+			return tt_fail(TTNN_INVALID,
+				       "Expected reduction dim %u to have non-zero size",
+				       dims->dim[i]);
+	return tt_call_give(call,
+			    TT_CALL(&out, call, "ttnn.full", {"shape", ttnn_v_shape(&shape)},
+				    {"fill_value", ttnn_v_real(math == TT_MATH_SUM ? 0 : NAN)},
+				    {"dtype", ttnn_v_dtype(in->spec.dtype)},
+				    {"layout", ttnn_v_layout(in->spec.layout)},
+				    {"device", ttnn_v_device(tt_tensor_device(in))},
+				    {"memory_config", ttnn_v_memory(tt_memory_or_like(call, in))}),
+			    &out);
 }
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI3, .fp32 = true};
 
+/* In upstream's order. Nothing to reduce gives what is neutral. */
 static tt_status reduce_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
@@ -616,21 +650,25 @@ static tt_status reduce_expand(struct tt_call *call)
 	enum ttnn_dtype dtype = in->spec.dtype;
 	uint64_t volume;
 
+	if (request.scalar < 0 && (row->math == TT_MATH_MAX || row->math == TT_MATH_MIN))
+		request.math = row->math == TT_MATH_MAX ? TT_MATH_MIN : TT_MATH_MAX;
 	TT_TRY(tt_reduction_dims(&dims, call, "dim", in->spec.shape.rank));
 	TT_REQUIRE(row->math != TT_MATH_AVG || (dtype != TTNN_INT32 && dtype != TTNN_UINT32),
 		   "dt != DataType::INT32 && dt != DataType::UINT32",
 		   "ttnn.mean does not support integer inputs - got DataType::%s.",
 		   tt_enum_name(&tt_enum_dtype, dtype));
 	TT_TRY(ttnn_shape_volume(&volume, &in->spec.shape));
-	if (volume == 0 || dims.count == 0) {
-		struct ttnn_shape shape = tt_reduction_shape(&in->spec.shape, &dims, keep);
-
-		return expand_empty(call, in, row->math, &shape);
-	}
+	if (volume == 0)
+		return tt_reduce_empty(call, in, row->math, &dims);
 	if (in->spec.layout == TTNN_TILE && tt_tensor_device(in)) {
 		TT_TRY(fill_padding(&in, &request, in));
 		tt_call_own(call, in);
 	}
+	if (in->spec.shape.rank == 0) /* itself */
+		return tt_call_give(call,
+				    TT_CALL(&out, call, "ttnn.clone", {"input", ttnn_v_tensor(in)},
+					    {"memory_config", ttnn_v_memory(request.memory)}),
+				    &out);
 	TT_TRY(reduce(&out, &request, in, &dims, keep));
 	if (to_asked_layout(&out, call) != TTNN_OK) {
 		tt_call_drop(call, out);

@@ -44,6 +44,7 @@ static tt_status outer_infer(struct tt_launch *launch)
 
 #define MOST_AT_ONCE 8
 
+/* As many input tiles at once as divide the extent, at most MOST_AT_ONCE, twice. */
 static tt_status outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
@@ -91,6 +92,7 @@ static tt_status outer_kernel(struct tt_launch *launch)
 	return status;
 }
 
+/* Dimensions before the last two. */
 static tt_status outer_validate(struct tt_launch *launch)
 {
 	int64_t dim = launch->attrs[DIM].integer, rank = launch->inputs[0]->spec.padded.rank;
@@ -113,6 +115,7 @@ static const struct tt_prog prog = {
 	TT_KERNEL(outer_kernel),
 };
 
+/* For sums of reduce_ops.c, and for the operation of this name. */
 tt_status tt_reduce_outer(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_reduce_outer *pass)
 {

@@ -34,7 +34,7 @@ static const struct tt_enum mode_enum = {"ScalerMode", mode_rows, TT_COUNT(mode_
 #define ATTRS(X)                                                                                   \
 	X(MATH, "math_op")                                                                         \
 	X(DIM, "dim")                                                                              \
-	X(SCALER, "scaler")                                                                        \
+	X(SCALER, "scaler", .unkeyed = true)                                                       \
 	X(MEMORY, "output_mem_config")                                                             \
 	X(DTYPE, "output_dtype")                                                                   \
 	X(COMPUTE, "compute_kernel_config")                                                        \
@@ -54,6 +54,7 @@ static enum tt_reduce_dim dim_of(const struct tt_launch *launch)
 	return (enum tt_reduce_dim)launch->attrs[DIM].integer;
 }
 
+/* Tiles of a matrix, and how many matrices. */
 struct tt_reduce_tiles tt_reduce_tiles_of(const struct ttnn_tensor_spec *spec)
 {
 	uint32_t height = tt_shape_last(&spec->padded, 2), width = tt_shape_last(&spec->padded, 1);
@@ -114,6 +115,7 @@ static void shrink(struct ttnn_nd_shard_spec *nd, const struct ttnn_tensor_spec 
 		dim[rank - 2] = in_tiles(tt_div_up(dim[rank - 2], height), plain->tile.height);
 }
 
+/* Shards of the result are ND shards: extents shrink with the tensor. */
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
 			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in)
 {
@@ -132,6 +134,7 @@ tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *a
 	return ttnn_tensor_spec_make(out, args);
 }
 
+/* SLICES rows are left of a height that is reduced in slices. */
 static tt_status reduce_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -149,6 +152,7 @@ static tt_status reduce_infer(struct tt_launch *launch)
 	return tt_reduced_spec(&launch->specs[0], &args, launch->attrs[MEMORY].memory, in);
 }
 
+/* int32 has no mean. */
 static tt_status reduce_validate(struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
@@ -244,6 +248,10 @@ tt_status tt_cores_of(const ttnn_core_set **out, const struct tt_launch *launch,
 	return TTNN_OK;
 }
 
+/*
+ * How many tiles are taken at once: columns along the height, blocks along the width, more for
+ * rows, which are tilized on the way.
+ */
 static tt_status pages_of(struct reduce_pages *pages, const struct tt_launch *launch)
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
@@ -285,6 +293,10 @@ static tt_status reduce_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Rows need buffers to tilize, negated maxima a buffer for negatives; upstream numbers both 4 and
+ * 5.
+ */
 static tt_status reduce_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -366,6 +378,7 @@ static tt_status reduce_slices(const struct tt_launch *launch, struct tt_reduce_
 	return status;
 }
 
+/* A negated maximum is a minimum. */
 static tt_status reduce_kernel(struct tt_launch *launch)
 {
 	uint32_t rank = launch->inputs[0]->spec.shape.rank;
@@ -396,6 +409,7 @@ static const struct tt_prog prog = {
 	TT_KERNEL(reduce_kernel),
 };
 
+/* Attributes in upstream's order. */
 tt_status tt_reduce_pass(struct tt_tensor **out, struct tt_call *call,
 			 const struct tt_reduce_pass *pass)
 {

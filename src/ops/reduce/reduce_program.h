@@ -69,6 +69,10 @@ struct tt_welford_pass {
 tt_status tt_welford_pass(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_welford_pass *pass);
 
+/* Ends a call on a tensor without elements: nothing, or no number, everywhere; no extremes of nothing. */
+tt_status tt_reduce_empty(struct tt_call *call, struct tt_tensor *in, enum tt_reduce_math math,
+			  const struct tt_reduction_dims *dims);
+
 /*
  * The spec of a result: all of *args but the memory, which is spread over the cores asked for.
  * Upstream cuts shards with its spec for any rank, and the result tells so.

@@ -56,6 +56,10 @@ static uint64_t carried_bytes(enum ttnn_dtype dtype)
 	return tt_tile_bytes_of(tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32);
 }
 
+/*
+ * Outer dimensions carry a tile of sums along; float32 also one of what rounding lost (compensated
+ * sums).
+ */
 static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -77,6 +81,7 @@ static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launc
 		       TT_DFB_ROW(3, "compensation", .pages = compensates, .page = carried));
 }
 
+/* From the front, or from the end. */
 static tt_status scan_kernel(struct tt_launch *launch)
 {
 	struct tt_scan_job job = {.out = launch->outputs[0],
@@ -111,6 +116,7 @@ struct request {
 	struct tt_tensor *cast; /* (optional) what is read, in the type asked for; owned */
 };
 
+/* A given output's memory counts. */
 static tt_status launch_scan(struct tt_tensor **out, const struct request *request,
 			     struct tt_tensor *in, struct tt_tensor *given)
 {
@@ -138,6 +144,7 @@ static bool is_direct(const struct request *request, const struct tt_tensor *in)
 	return behind >= RANK - 1;
 }
 
+/* The dimension becomes the first. */
 static tt_status swap_first(struct tt_tensor **out, const struct request *request,
 			    struct tt_tensor *in, const struct ttnn_memory_config *memory)
 {
@@ -196,6 +203,7 @@ static tt_status fill_given(struct tt_tensor *given, struct tt_tensor *result)
 	return TTNN_OK;
 }
 
+/* Ones in front. */
 static tt_status to_4d(struct tt_tensor **out, struct request *request, struct tt_tensor *in)
 {
 	struct ttnn_shape shape = in->spec.shape;
@@ -213,6 +221,7 @@ static tt_status to_4d(struct tt_tensor **out, struct request *request, struct t
 			       &(struct tt_reshape_args){.in = in, .shape = &shape});
 }
 
+/* Directly where the program can, else through a permutation and back. */
 static tt_status scan(struct tt_tensor **out, struct request *request, struct tt_tensor *in,
 		      struct tt_tensor *given)
 {
@@ -238,6 +247,10 @@ static tt_status scan(struct tt_tensor **out, struct request *request, struct tt
 	return status;
 }
 
+/*
+ * Another dtype is a typecast first. A result that was not written into the given tensor is copied
+ * there.
+ */
 static tt_status scan_expand(struct tt_call *call)
 {
 	enum scan op = *(const enum scan *)call->entry->op->row;

@@ -1,8 +1,8 @@
 /*
  * sort.c: the values along a dimension in order, and where they were. A core sorts a row of tiles, or
- * all cores together one that is too long for that. Models SortDeviceOperation of ttnn 0.81: two of its factories
- * (one core a row, exchange between cores), their memory, cores and table. Not modelled: its factory for one
- * core after the other, and the order of equal values.
+ * all cores together one that is too long for that: they exchange tiles, or a coordinator has them take tiles
+ * from DRAM. Models SortDeviceOperation of ttnn 0.81 with its three factories: refusals, memory, cores, table. Not
+ * modelled: the order of equal values.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -36,6 +36,7 @@ static bool is_wide(const struct ttnn_tensor_spec *in)
 	return in->dtype != TTNN_BFLOAT16 || tt_shape_last(&in->padded, 1) > MOST_16_BITS;
 }
 
+/* Values, and places as uint16 or, for long rows, uint32. */
 static tt_status sort_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -49,6 +50,7 @@ static tt_status sort_infer(struct tt_launch *launch)
 			      is_wide(in) ? TTNN_UINT32 : TTNN_UINT16, in->layout, memory);
 }
 
+/* What the sorting network takes. */
 static tt_status sort_validate(struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
@@ -63,14 +65,17 @@ static tt_status sort_validate(struct tt_launch *launch)
 
 /* ---- program memory -------------------------------------------------------------------------------------- */
 
-enum { SINGLE, CROSS };
+enum { SINGLE, CROSS, MULTI };
 /* What choose() works out. */
 struct sort_work {
 	const ttnn_core_set *cores;
-	uint64_t tiles; /* of a row, or of a core's part */
+	const ttnn_core_set *coordinator; /* (optional) the core that tells the others what to do */
+	uint64_t tiles;                   /* of a row, or of a core's part */
 };
 
 #define MOST_TILES 64
+#define MOST_TILES_UINT16_ROWS 32
+#define MOST_TILES_EXCHANGED 128 /* by a core */
 
 /* A table by which the cores find each other, on the device while the program runs. */
 static tt_status plan_cross(struct tt_launch *launch, struct sort_work *work, uint64_t width)
@@ -99,6 +104,33 @@ static tt_status plan_cross(struct tt_launch *launch, struct sort_work *work, ui
 	return tt_launch_keep(launch, table);
 }
 
+/* Pairs of tiles for all cores but the last, which coordinates them. */
+static tt_status plan_multi(struct tt_launch *launch, struct sort_work *work, uint64_t width)
+{
+	struct ttnn_core grid = tt_grid_size(launch->grid);
+	struct ttnn_core origin = {0, 0}, last = {grid.x - 1, grid.y - 1};
+	uint64_t pairs = width / 2, most = (uint64_t)grid.x * grid.y - 1;
+
+	work->tiles = 2;
+	TT_TRY(tt_split_cores(&work->coordinator, grid, last, 1, TTNN_ORIENT_ROW_MAJOR));
+	return tt_split_cores(&work->cores, grid, origin, pairs < most ? pairs : most,
+			      TTNN_ORIENT_ROW_MAJOR);
+}
+
+/* The factory for rows of so many tiles. */
+static uint32_t factory_of(const struct tt_launch *launch, uint64_t width)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct ttnn_core grid = tt_grid_size(launch->grid);
+	uint64_t cores = (uint64_t)grid.x * grid.y;
+	bool casts = in->dtype == TTNN_UINT16, rows = in->layout == TTNN_ROW_MAJOR;
+
+	if (width <= (casts && rows ? MOST_TILES_UINT16_ROWS : MOST_TILES))
+		return SINGLE;
+	return casts || width > cores * MOST_TILES_EXCHANGED ? MULTI : CROSS;
+}
+
+/* By the length of a row: one core, several that exchange tiles, or a coordinator and DRAM. */
 static tt_status sort_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -110,9 +142,11 @@ static tt_status sort_choose(uint32_t *out, struct tt_launch *launch)
 	if (!work)
 		return TTNN_NOMEM;
 	work->tiles = tiles.width;
-	*out = tiles.width > MOST_TILES ? CROSS : SINGLE;
+	*out = factory_of(launch, tiles.width);
 	if (*out == CROSS)
 		return plan_cross(launch, work, tiles.width);
+	if (*out == MULTI)
+		return plan_multi(launch, work, tiles.width);
 	rows = tiles.matrices * tiles.height;
 	TT_TRY(tt_split_work(&split, tt_grid_size(launch->grid), rows, TTNN_ORIENT_ROW_MAJOR));
 	work->cores = split.all;
@@ -133,6 +167,7 @@ static uint64_t place_bytes(const struct ttnn_tensor_spec *in)
 /* A row of places, that the kernel keeps between its steps. */
 #define SYNC_BYTES 512
 
+/* A whole row of tiles, values and places; rows are tilized on the way, uint16 is cast. */
 static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -156,6 +191,7 @@ static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *lau
 		       TT_DFB_ROW(12, "index_rows_out", .pages = in_rows, .page = place));
 }
 
+/* Tiles from the peer beside one's own, and a table of where cores are. */
 static tt_status cross_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -178,13 +214,50 @@ static tt_status cross_memory(struct tt_plan *plan, const struct tt_launch *laun
 				  .page = tt_tile_bytes_of(TTNN_BFLOAT16)));
 }
 
+/* Two tiles of each on every core; the coordinator has buffers of its own. */
+static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct sort_work *work = launch->work;
+	uint64_t value = value_bytes(in), place = place_bytes(in);
+	bool rows = in->layout == TTNN_ROW_MAJOR, casts = in->dtype == TTNN_UINT16;
+	uint64_t in_rows = rows ? 2 : 0, in_tiles = rows ? 0 : 2;
+
+	return TT_PLAN(
+		plan, work->cores,
+		TT_DFB_ROW(0, "coordinator_value", .pages = in_tiles, .page = value,
+			   .cores = work->coordinator),
+		TT_DFB_ROW(1, "coordinator_index", .pages = in_tiles, .page = place,
+			   .cores = work->coordinator),
+		TT_DFB_ROW(2, "input", .pages = 2, .page = value),
+		TT_DFB_ROW(3, "index", .pages = 2, .page = place),
+		TT_DFB_ROW(4, "input_transposed", .pages = 2, .page = value),
+		TT_DFB_ROW(5, "index_transposed", .pages = 2, .page = place),
+		TT_DFB_ROW(6, "value", .pages = 2, .page = value),
+		TT_DFB_ROW(7, "index_output", .pages = 2, .page = place),
+		TT_DFB_ROW(8, "coordinator_value_row", .pages = rows,
+			   .page = 32 * tt_element_bytes(launch->inputs[0]),
+			   .cores = work->coordinator),
+		TT_DFB_ROW(9, "coordinator_index_row", .pages = rows, .page = place / 32,
+			   .cores = work->coordinator),
+		TT_DFB_ROW(10, "rows_in", .pages = in_rows, .page = value),
+		TT_DFB_ROW(11, "index_rows_in", .pages = in_rows, .page = place),
+		TT_DFB_ROW(12, "rows_out", .pages = in_rows, .page = value),
+		TT_DFB_ROW(13, "index_rows_out", .pages = in_rows, .page = place),
+		TT_DFB_ROW(14, "cast_in", .pages = casts, .page = tt_tile_bytes_of(TTNN_UINT16)),
+		TT_DFB_ROW(15, "cast_out", .pages = casts, .page = tt_tile_bytes_of(TTNN_UINT16)));
+}
+
 static const struct tt_factory factories[] = {
 	[SINGLE] = {.name = "ttnn::prim::SortProgramFactorySingleRowSingleCore",
 		    .memory = single_memory},
 	[CROSS] = {.name = "ttnn::prim::SortProgramFactoryCrossCoreDataExchange",
 		   .memory = cross_memory},
+	[MULTI] = {.name = "ttnn::prim::SortProgramFactorySingleRowMultiCore",
+		   .memory = multi_memory},
 };
 
+/* Only the real width is sorted. */
 static tt_status sort_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -211,23 +284,126 @@ static const struct tt_prog prog = {
 
 /* ---- the operation ------------------------------------------------------------------------------------------ */
 
-/* Nothing to sort: a copy, and zeros. */
-static tt_status expand_single(struct tt_call *call, struct tt_tensor *in,
-			       const struct ttnn_memory_config *memory)
-{
-	struct ttnn_value device = {.kind = TTNN_VALUE_DEVICE, .device = tt_tensor_device(in)};
-	struct ttnn_arg copy[] = {{"input", ttnn_v_tensor(in)},
-				  {"memory_config", ttnn_v_memory(memory)}};
-	struct ttnn_arg zeros[] = {{"shape", ttnn_v_shape(&in->spec.shape)},
-				   {"dtype", ttnn_v_dtype(TTNN_UINT16)},
-				   {"layout", ttnn_v_layout(in->spec.layout)},
-				   {"device", device},
-				   {"memory_config", ttnn_v_memory(memory)}};
-	struct tt_tensor *values, *places;
+/* A call of sort. */
+struct request {
+	struct tt_call *call;
+	struct tt_tensor *in;
+	struct tt_tensor *given[2];              /* (optional) where values and places go */
+	const struct ttnn_memory_config *memory; /* of the values */
+	struct tt_ordering order;
+};
 
-	TT_TRY(tt_call_op(&values, call, "ttnn.clone", copy, TT_COUNT(copy)));
+static bool is_sharded(const struct ttnn_memory_config *memory)
+{
+	return memory->layout != TTNN_INTERLEAVED;
+}
+
+static enum ttnn_dtype single_places(const struct tt_tensor *in)
+{
+	return in->spec.dtype == TTNN_BFLOAT16 ? TTNN_UINT16 : TTNN_UINT32;
+}
+
+/* Both outputs are there or none; they have to be as the results will be. */
+static tt_status check_given(struct request *request)
+{
+	const struct ttnn_value *out = tt_call_arg(request->call, "out");
+	const struct ttnn_tensor_spec *in = &request->in->spec;
+	const struct ttnn_tensor_spec *specs[2];
+
+	if (!tt_value_given(out))
+		return TTNN_OK;
+	for (size_t i = 0; i < 2; i++) {
+		request->given[i] = tt_value_item_tensor(out, i);
+		TT_NEED(out->count == 2 && request->given[i],
+			"out must have a tensor for the values and one for their indices");
+		specs[i] = &request->given[i]->spec;
+		TT_TRY(tt_need_device(request->given[i]));
+		TT_REQUIRE(ttnn_shape_equal(&specs[i]->shape, &in->shape),
+			   "preallocated.logical_shape() == input_tensor.logical_shape()",
+			   "Output tensors of sort must have the shape of the input");
+	}
+	TT_REQUIRE(specs[0]->dtype == in->dtype, "values.dtype() == input_tensor.dtype()",
+		   "Output values tensor dtype must be the same as input tensor dtype, got "
+		   "DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, specs[0]->dtype));
+	TT_REQUIRE(specs[1]->dtype == TTNN_UINT16 || specs[1]->dtype == TTNN_UINT32,
+		   "indices.dtype() == DataType::UINT16 || indices.dtype() == DataType::UINT32",
+		   "Output indices tensor dtype must be UINT16 or UINT32, got DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, specs[1]->dtype));
+	TT_REQUIRE(specs[1]->dtype == TTNN_UINT32 || in->dtype == TTNN_BFLOAT16,
+		   "indices.dtype() == DataType::UINT32",
+		   "Preallocated sort indices tensor dtype must be UINT32 when input dtype is "
+		   "FLOAT32 or UINT16, got DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, specs[1]->dtype));
+	request->memory = &specs[0]->memory;
+	return TTNN_OK;
+}
+
+/*
+ * One result in the layout and memory that are wanted, in the given tensor if there is one. What it was in
+ * other memory is the caller's, in *old.
+ */
+static tt_status deliver(struct tt_tensor **result, struct tt_tensor **old,
+			 const struct request *request, size_t which)
+{
+	struct tt_call *call = request->call;
+	struct tt_tensor *given = request->given[which], *next;
+	const struct ttnn_memory_config *memory = given ? &given->spec.memory : request->memory;
+
+	if (given && (*result)->spec.layout != given->spec.layout) {
+		TT_TRY(TT_CALL(&next, call, "ttnn.to_layout", {"tensor", ttnn_v_tensor(*result)},
+			       {"layout", ttnn_v_layout(given->spec.layout)}));
+		tt_call_overwrite(call, *result);
+		*result = next;
+	}
+	if (!ttnn_memory_config_equal(&(*result)->spec.memory, memory)) {
+		TT_TRY(TT_CALL(&next, call, "ttnn.to_memory_config",
+			       {"tensor", ttnn_v_tensor(*result)},
+			       {"memory_config", ttnn_v_memory(memory)}));
+		*old = *result;
+		*result = next;
+	}
+	if (given && tt_tensor_buffer(given) != tt_tensor_buffer(*result)) {
+		TT_TRY(TT_CALL(&next, call, "ttnn.copy", {"input_a", ttnn_v_tensor(*result)},
+			       {"input_b", ttnn_v_tensor(given)}));
+		tt_call_overwrite(call, *result);
+		*result = next;
+	}
+	return TTNN_OK;
+}
+
+/* Nothing to sort: a copy, and zeros. */
+static tt_status expand_single(const struct request *request)
+{
+	struct tt_call *call = request->call;
+	struct tt_tensor *in = request->in, *values, *places;
+	enum ttnn_dtype dtype = single_places(in);
+	struct tt_tensor *old = NULL;
+	tt_status status;
+
+	if (request->given[0]) {
+		values = ttnn_tensor_ref(in);
+		status = deliver(&values, &old, request, 0);
+		if (old)
+			tt_call_own(call, old);
+		if (status != TTNN_OK) {
+			tt_call_drop(call, values);
+			return status;
+		}
+		tt_call_return(call, values);
+		TT_TRY(TT_CALL(&places, call, "ttnn.zeros_like",
+			       {"tensor", ttnn_v_tensor(request->given[1])},
+			       {"optional_tensor", ttnn_v_tensor(request->given[1])}));
+		tt_call_return(call, places);
+		return TTNN_OK;
+	}
+	TT_TRY(TT_CALL(&values, call, "ttnn.clone", {"input", ttnn_v_tensor(in)},
+		       {"memory_config", ttnn_v_memory(request->memory)}));
 	tt_call_return(call, values);
-	TT_TRY(tt_call_op(&places, call, "ttnn.zeros", zeros, TT_COUNT(zeros)));
+	TT_TRY(TT_CALL(&places, call, "ttnn.zeros", {"shape", ttnn_v_shape(&in->spec.shape)},
+		       {"dtype", ttnn_v_dtype(dtype)}, {"layout", ttnn_v_layout(in->spec.layout)},
+		       {"device", ttnn_v_device(tt_tensor_device(in))},
+		       {"memory_config", ttnn_v_memory(request->memory)}));
 	tt_call_return(call, places);
 	return TTNN_OK;
 }
@@ -262,38 +438,103 @@ static tt_status widen(struct tt_tensor **tensor, bool *padded, struct tt_orderi
 	return TTNN_OK;
 }
 
-static tt_status launch_sort(struct tt_tensor **results, struct tt_call *call, struct tt_tensor *in,
-			     const struct tt_ordering *order, bool padded)
+/* The given tensors as the program writes them; none where they do not fit what is sorted. */
+static tt_status prepare_given(struct tt_tensor **out, const struct request *request,
+			       const struct tt_tensor *cube)
 {
-	uint32_t width = tt_shape_last(&order->shape, 1);
+	out[0] = out[1] = NULL;
+	if (!request->given[0] || request->order.swapped || is_sharded(request->memory) ||
+	    tt_shape_last(&cube->spec.padded, 1) != tt_shape_last(&request->in->spec.padded, 1))
+		return TTNN_OK;
+	for (size_t i = 0; i < 2; i++) {
+		const struct ttnn_tensor_spec *spec = &request->given[i]->spec;
+
+		if (spec->layout != cube->spec.layout || is_sharded(&spec->memory))
+			return TTNN_OK;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct tt_ordering order = request->order;
+
+		TT_TRY(tt_ordering_begin(&out[i], &order, request->given[i]));
+	}
+	return TTNN_OK;
+}
+
+/* The width without padding goes along, it is no attribute. */
+static tt_status launch_sort(struct tt_tensor **results, const struct request *request,
+			     struct tt_tensor *in, bool padded)
+{
+	uint32_t width = tt_shape_last(&request->order.shape, 1);
 	struct tt_tensor *given[2];
 	size_t count;
 
-	for (uint32_t i = 0; i < 2; i++) {
-		given[i] = tt_value_item_tensor(tt_call_arg(call, "out"), i);
-		if (order->swapped ||
-		    (given[i] && !ttnn_shape_equal(&given[i]->spec.shape, &in->spec.shape)))
-			given[i] = NULL;
-	}
+	TT_TRY(prepare_given(given, request, in));
 	return tt_call_programs(
-		results, &count, call,
+		results, &count, request->call,
 		&(struct tt_program_args){.prog = &prog,
 					  .extra = &width,
-					  TT_BIND(call, schema, [DIM] = ttnn_v_int(-1),
-						  [MEMORY] = ttnn_v_memory(order->memory),
+					  TT_BIND(request->call, schema, [DIM] = ttnn_v_int(-1),
+						  [MEMORY] = ttnn_v_memory(request->order.memory),
 						  [PADDED] = ttnn_v_bool(padded)),
 					  TT_INPUTS(in),
 					  TT_OUTPUTS(given[0], given[1])});
 }
 
-static tt_status sort_expand(struct tt_call *call)
+/* What the program gives, as the caller wants it. */
+static tt_status finish(struct tt_tensor **results, const struct request *request, uint32_t width)
 {
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *cube, *results[2];
-	int64_t dim = tt_call_int(call, "dim", -1), rank = in->spec.shape.rank;
+	struct tt_tensor *old[2] = {NULL, NULL};
+	tt_status status = TTNN_OK;
+
+	if (tt_shape_last(&results[0]->spec.shape, 1) != width)
+		TT_TRY(tt_ordering_cut(results, &request->order, width));
+	TT_TRY(tt_ordering_restore(results, &request->order));
+	for (size_t i = 0; i < 2 && status == TTNN_OK; i++)
+		status = deliver(&results[i], &old[i], request, i);
+	for (size_t i = 2; i-- > 0;) /* the values go first */
+		if (old[i])
+			tt_call_own(request->call, old[i]);
+	return status;
+}
+
+/* Out of shards, the dimension last, padded to a power of two, sorted, cut. */
+static tt_status expand_several(struct request *request)
+{
+	static const struct ttnn_memory_config dram;
+	struct tt_call *call = request->call;
+	struct tt_tensor *in = request->in, *cube, *results[2];
 	double last = tt_call_bool(call, "descending", false) ? -INFINITY : INFINITY;
-	struct tt_ordering order = {.call = call, .memory = tt_memory_or_like(call, in)};
+	tt_status status;
 	uint32_t width;
 	bool padded;
+
+	request->order.memory = is_sharded(request->memory) ? &dram : request->memory;
+	if (is_sharded(&in->spec.memory)) {
+		TT_TRY(TT_CALL(&in, call, "ttnn.to_memory_config", {"tensor", ttnn_v_tensor(in)},
+			       {"memory_config", ttnn_v_memory(&dram)}));
+		tt_call_own(call, in);
+	}
+	TT_TRY(tt_ordering_begin(&cube, &request->order, in));
+	width = tt_shape_last(&cube->spec.shape, 1);
+	TT_TRY(widen(&cube, &padded, &request->order, last));
+	TT_TRY(launch_sort(results, request, cube, padded));
+	status = finish(results, request, width);
+	for (int i = 0; i < 2; i++) {
+		if (status == TTNN_OK)
+			tt_call_return(call, results[i]);
+		else
+			tt_call_drop(call, results[i]);
+	}
+	return status;
+}
+
+/* One element is sorted. */
+static tt_status sort_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	int64_t dim = tt_call_int(call, "dim", -1), rank = in->spec.shape.rank;
+	struct request request = {
+		.call = call, .in = in, .memory = tt_memory_or_like(call, in), .order.call = call};
 
 	TT_REQUIRE(
 		(dim >= -rank && dim < rank) || (rank == 0 && (dim == 0 || dim == -1)),
@@ -301,23 +542,11 @@ static tt_status sort_expand(struct tt_call *call)
 		"== 0 && (dim == 0 || dim == -1))",
 		"Sort dim %" PRId64 " is out of range for rank-%" PRId64 " tensor", dim, rank);
 	TT_TRY(tt_need_device(in));
-	order.dim = (uint32_t)(dim < 0 ? dim + rank : dim);
-	if (rank == 0 || in->spec.shape.dim[order.dim] == 1)
-		return expand_single(call, in, order.memory);
-	TT_TRY(tt_ordering_begin(&cube, &order, in));
-	width = tt_shape_last(&cube->spec.shape, 1);
-	TT_TRY(widen(&cube, &padded, &order, last));
-	TT_TRY(launch_sort(results, call, cube, &order, padded));
-	if (tt_shape_last(&results[0]->spec.shape, 1) != width) {
-		tt_status status = tt_ordering_cut(results, &order, width);
-
-		if (status != TTNN_OK) {
-			tt_call_drop(call, results[0]);
-			tt_call_drop(call, results[1]);
-			return status;
-		}
-	}
-	return tt_ordering_end(results, &order);
+	TT_TRY(check_given(&request));
+	request.order.dim = (uint32_t)(dim < 0 ? dim + rank : dim);
+	if (rank == 0 || in->spec.shape.dim[request.order.dim] == 1)
+		return expand_single(&request);
+	return expand_several(&request);
 }
 
 static const struct tt_op ops[] = {

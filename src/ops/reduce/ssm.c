@@ -64,6 +64,7 @@ static tt_status mul_infer(struct tt_launch *launch)
 	return infer_wide(launch, LATENT * CHANNELS);
 }
 
+/* Interleaved tiles of bfloat16 or block floats. */
 static tt_status mul_types(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[0]->spec, *b = &launch->inputs[1]->spec;
@@ -98,6 +99,7 @@ static tt_status mul_types(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* One of the operands is to be repeated: equal widths are refused. */
 static tt_status mul_validate(struct tt_launch *launch)
 {
 	const struct ttnn_shape *a = &launch->inputs[0]->spec.padded,
@@ -123,6 +125,7 @@ static tt_status mul_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Tiles are transposed to multiply a column of states with a row of channels. */
 static tt_status mul_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const uint64_t between = tt_page_bf16(launch);
@@ -165,6 +168,7 @@ static tt_status sum_infer(struct tt_launch *launch)
 	return infer_wide(launch, wide(launch->inputs[0]) / LATENT);
 }
 
+/* 32 neighbours are one state each. */
 static tt_status sum_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -196,6 +200,7 @@ static tt_status sum_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* What is between input and output is bfloat16. */
 static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const uint64_t between = tt_page_bf16(launch);
@@ -243,6 +248,7 @@ static tt_status scan_infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* All three sharded, row by row. */
 static tt_status scan_shards(struct tt_launch *launch)
 {
 	static const char *const names[] = {"A", "Bx", "h"};
@@ -271,6 +277,7 @@ static tt_status scan_shards(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A state for each column. */
 static tt_status scan_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[SCAN_A]->spec,
@@ -304,6 +311,7 @@ static tt_status scan_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* CHUNK tiles at a time go through rows and back; the states of all columns stay. */
 static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_shard_spec *shard = &launch->inputs[SCAN_A]->spec.memory.shard;
@@ -361,6 +369,7 @@ static struct ttnn_value fidelity_of(const struct tt_call *call)
 	return tt_value_given(given) ? *given : tt_value_enum(&tt_enum_math_fidelity, TT_HIFI4);
 }
 
+/* Both tensors on the device. */
 static tt_status mul_expand(struct tt_call *call)
 {
 	struct tt_tensor *a = tt_call_tensor(call, "a"), *b = tt_call_tensor(call, "b");
@@ -373,6 +382,7 @@ static tt_status mul_expand(struct tt_call *call)
 			[DTYPE] = dtype_or_like(call, a), [FIDELITY] = fidelity_of(call)));
 }
 
+/* The same attributes as the product. */
 static tt_status sum_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
@@ -384,6 +394,7 @@ static tt_status sum_expand(struct tt_call *call)
 			[DTYPE] = dtype_or_like(call, in), [FIDELITY] = fidelity_of(call)));
 }
 
+/* The last state is written into h_prev and not returned. */
 static tt_status scan_expand(struct tt_call *call)
 {
 	struct tt_tensor *a = tt_call_tensor(call, "a"), *bx = tt_call_tensor(call, "bx"),

@@ -98,6 +98,7 @@ static tt_status as_matrix(struct tt_tensor **out, struct tt_call *call, struct 
 	return TTNN_OK;
 }
 
+/* The result under its shape. */
 static tt_status finish(struct request *request, struct tt_tensor *result,
 			const struct ttnn_shape *shape)
 {
@@ -143,21 +144,21 @@ static tt_status of_single(struct request *request, struct tt_tensor *in,
 	return status;
 }
 
+/* One element along all reduced dimensions: no spread. */
 static bool is_single(const struct request *request, const struct tt_tensor *in)
 {
-	for (uint32_t i = 0; i < request->dims.count; i++)
+	for (uint32_t i = 0; i < request->dims.count && in->spec.shape.rank; i++)
 		if (in->spec.shape.dim[request->dims.dim[i]] != 1)
-			return false;
-	for (uint32_t d = 0; d < in->spec.shape.rank; d++)
-		if (in->spec.shape.dim[d] == 0)
 			return false;
 	return true;
 }
 
+/* Reduced dimensions become the last ones, then one pass (welford.c). */
 static tt_status std_var_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *result;
 	struct ttnn_shape shape;
+	uint64_t volume;
 	struct request request = {
 		.call = call,
 		.pass = {.math = *(const enum tt_reduce_math *)call->entry->op->row,
@@ -177,6 +178,9 @@ static tt_status std_var_expand(struct tt_call *call)
 				   tt_call_bool(call, "keepdim", false));
 	if (is_single(&request, in))
 		return of_single(&request, in, &shape);
+	TT_TRY(ttnn_shape_volume(&volume, &in->spec.shape));
+	if (volume == 0)
+		return tt_reduce_empty(call, in, request.pass.math, &request.dims);
 	TT_TRY(as_matrix(&in, call, in));
 	if (in->spec.shape.rank > shape.rank && request.dims.count == 1 &&
 	    request.dims.dim[0] == 0 && tt_call_tensor(call, "input_tensor")->spec.shape.rank == 1)

@@ -1,12 +1,11 @@
 /* std_var_hw.c: variance, deviation and normal values of whole matrices, made of other operations. */
 #include <math.h>
 
+#include "base/vec.h"
 #include "golden/golden.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
 #include "tensor/core.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define CENTERED                                                                                   \
 	"average = mean~(input_tensor, dims, True); "                                              \
@@ -19,7 +18,7 @@ static tt_status run(struct tt_call *call, const char *text)
 	const struct ttnn_value dims[] = {ttnn_v_int(2), ttnn_v_int(3)};
 	double values = padded->rank < 4 ? 1 : (double)padded->dim[2] * padded->dim[3];
 	const struct tt_recipe_name names[] = {
-		{"dims", ttnn_v_list(dims, COUNT(dims))},
+		{"dims", ttnn_v_list(dims, TT_COUNT(dims))},
 		{"scale", ttnn_v_real((double)(float)(1 / values))},
 		{"minus", tt_value_enum(&tt_enum_bcast_math, TT_BCAST_SUB)},
 		{"both", tt_value_enum(&tt_enum_bcast_dim, TT_BCAST_HW)},
@@ -27,7 +26,7 @@ static tt_status run(struct tt_call *call, const char *text)
 	const struct tt_recipe recipe = {.text = text,
 					 .memory = tt_call_memory(call, "memory_config"),
 					 .names = names,
-					 .name_count = COUNT(names)};
+					 .name_count = TT_COUNT(names)};
 
 	return tt_recipe_run(call, &recipe);
 }
@@ -67,11 +66,10 @@ static tt_status expand_global(struct tt_call *call)
 			"return reshape_on_device(normal, n, c, h, w)",
 		.memory = tt_call_memory(call, "memory_config"),
 		.names = names,
-		.name_count = COUNT(names)};
+		.name_count = TT_COUNT(names)};
 
-	if (padded->rank != 4)
-		return tt_fail_cond(TTNN_INVALID, "y.padded_shape().rank() == 4",
-				    "Cannot support non-rank 4 Tensor");
+	TT_REQUIRE(padded->rank == 4, "y.padded_shape().rank() == 4",
+		   "Cannot support non-rank 4 Tensor");
 	return tt_recipe_run(call, &recipe);
 }
 
@@ -95,6 +93,7 @@ static struct spread spread_of(const double *values, uint64_t count, double with
 
 enum what { VARIANCE, DEVIATION, NORMAL, NORMAL_OF_ALL };
 
+/* Upstream divides by the padded size: so does this. */
 static tt_status golden(struct tt_golden *golden)
 {
 	enum what what = *(const enum what *)golden->op->row;
@@ -104,16 +103,14 @@ static tt_status golden(struct tt_golden *golden)
 	uint64_t matrix;
 	double padded;
 
-	if (!in || in->shape.rank != 4)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(in && in->shape.rank == 4);
 	shape = in->shape;
 	matrix = (uint64_t)shape.dim[2] * shape.dim[3];
 	padded = ceil(shape.dim[2] / 32.0) * 32 * ceil(shape.dim[3] / 32.0) * 32;
 	if (what == VARIANCE || what == DEVIATION)
 		shape.dim[2] = shape.dim[3] = 1;
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return tt_fail_prefix(TTNN_INVALID, "golden");
+	TT_GOLDEN_NEED(out);
 	if (what == NORMAL_OF_ALL) {
 		uint64_t matrices = matrix ? in->count / matrix : 0;
 
@@ -128,9 +125,9 @@ static tt_status golden(struct tt_golden *golden)
 			continue;
 		spread = spread_of(in->data + i, matrix, padded);
 		if (what == VARIANCE || what == DEVIATION)
-			out->data[m] = what == VARIANCE ? spread.variance : sqrt(spread.variance);
+			*tt_at(out, m) = what == VARIANCE ? spread.variance : sqrt(spread.variance);
 		for (uint64_t k = i; k < i + matrix && what >= NORMAL; k++)
-			out->data[k] = (in->data[k] - spread.mean) / sqrt(spread.variance);
+			*tt_at(out, k) = (*tt_at(in, k) - spread.mean) / sqrt(spread.variance);
 	}
 	return TTNN_OK;
 }
@@ -154,4 +151,4 @@ static const struct tt_op ops[] = {
 	   "All values less their mean, over their standard deviation."),
 };
 
-const struct tt_op_family tt_family_hw = {"hw", ops, COUNT(ops)};
+const struct tt_op_family tt_family_hw = {"hw", ops, TT_COUNT(ops)};

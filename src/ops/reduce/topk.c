@@ -34,6 +34,7 @@ TT_ATTRS(schema, "TopkParams", ATTRS);
 /* Places beyond 16 bits, and those of 32-bit values, have 32 bits. */
 #define MOST_16_BITS 65536
 
+/* k values; places as uint16 where they fit. */
 static tt_status topk_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -50,6 +51,53 @@ static tt_status topk_infer(struct tt_launch *launch)
 			      TTNN_TILE, memory);
 }
 
+static bool is_place(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_UINT16 || dtype == TTNN_UINT32 || dtype == TTNN_INT32;
+}
+
+/* Places that the caller names. */
+static tt_status check_places(const struct ttnn_tensor_spec *places,
+			      const struct ttnn_tensor_spec *in)
+{
+	TT_REQUIRE(is_place(places->dtype),
+		   "indices_tensor_dtype == DataType::UINT16 || indices_tensor_dtype == "
+		   "DataType::UINT32 || indices_tensor_dtype == DataType::INT32",
+		   "Optional input tensor must be UINT16, UINT32, or INT32, got: DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, places->dtype));
+	TT_REQUIRE(in->dtype != TTNN_FLOAT32 || places->dtype != TTNN_UINT16,
+		   "!(input_tensor_dtype == DataType::FLOAT32 && indices_tensor_dtype == "
+		   "DataType::UINT16)",
+		   "Optional indices tensor must be UINT32 when input tensor is FLOAT32, got "
+		   "UINT16");
+	return TTNN_OK;
+}
+
+static tt_status check_outputs(const struct tt_launch *launch)
+{
+	enum ttnn_dtype in = launch->inputs[0]->spec.dtype;
+	enum ttnn_dtype values = launch->outputs[0]->spec.dtype;
+	enum ttnn_dtype places = launch->outputs[1]->spec.dtype;
+
+	TT_REQUIRE(values == TTNN_BFLOAT16 || values == TTNN_BFLOAT8_B || values == TTNN_FLOAT32,
+		   "output_tensor0_dtype == DataType::BFLOAT16 || output_tensor0_dtype == "
+		   "DataType::BFLOAT8_B || output_tensor0_dtype == DataType::FLOAT32",
+		   "Preallocated output tensor must be BFLOAT16, BFLOAT8_B, or FLOAT32 got: "
+		   "DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, values));
+	TT_REQUIRE(is_place(places),
+		   "output_tensor1_dtype == DataType::UINT16 || output_tensor1_dtype == "
+		   "DataType::UINT32 || output_tensor1_dtype == DataType::INT32",
+		   "Preallocated indices tensor must be UINT16, UINT32, or INT32 got: DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, places));
+	TT_REQUIRE(values == in, "output_tensor0_dtype == input_tensor_dtype",
+		   "Preallocated output tensor dtype must match input tensor dtype. Got output: "
+		   "DataType::%s, input: DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, values), tt_enum_name(&tt_enum_dtype, in));
+	return TTNN_OK;
+}
+
+/* Tiles of floats. */
 static tt_status topk_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -62,7 +110,9 @@ static tt_status topk_validate(struct tt_launch *launch)
 		   "DataType::BFLOAT8_B || input_tensor_dtype == DataType::FLOAT32",
 		   "Input tensor must be BFLOAT16, BFLOAT8_B, or FLOAT32, got: DataType::%s",
 		   tt_enum_name(&tt_enum_dtype, in->dtype));
-	return TTNN_OK;
+	if (launch->input_count > 1)
+		TT_TRY(check_places(&launch->inputs[1]->spec, in));
+	return launch->outputs[0] ? check_outputs(launch) : TTNN_OK;
 }
 
 /* ---- program memory -------------------------------------------------------------------------------------- */
@@ -268,6 +318,44 @@ static tt_status check(const struct tt_tensor *in, int64_t dim, int64_t k)
 	return tt_need_device(in);
 }
 
+/* Tensors that the caller gives: for results, and with names of places. */
+static tt_status check_given(const struct tt_call *call, const struct tt_tensor *in, uint32_t dim)
+{
+	const struct tt_tensor *places = tt_call_tensor(call, "indices_tensor");
+	const struct ttnn_value *given = tt_call_arg(call, "output_tensor");
+	const struct ttnn_shape *shape = &in->spec.shape;
+	struct ttnn_shape wanted = *shape;
+	static const char *const texts[] = {
+		"Preallocated values tensor has incorrect shape! Got : %s, expected: %s",
+		"Preallocated indices tensor has incorrect shape! Got : %s, expected: %s"};
+
+	if (shape->rank)
+		wanted.dim[dim] = (uint32_t)tt_call_int(call, "k", 32);
+	for (size_t i = 0; i < TT_COUNT(texts); i++) {
+		const struct tt_tensor *out = tt_value_item_tensor(given, i);
+
+		if (out && !ttnn_shape_equal(&out->spec.shape, &wanted))
+			return tt_fail_shapes(
+				TTNN_INVALID,
+				i ? "preallocated_indices.logical_shape() == desired_final_shape"
+				  : "preallocated_values.logical_shape() == desired_final_shape",
+				texts[i], &out->spec.shape, &wanted);
+	}
+	if (!places)
+		return TTNN_OK;
+	if (!ttnn_shape_equal(&places->spec.shape, shape))
+		return tt_fail_shapes(
+			TTNN_INVALID,
+			"indices_tensor->logical_shape() == input_tensor.logical_shape()",
+			"Indices tensor has incorrect shape! Got : %s, expected: %s",
+			&places->spec.shape, shape);
+	TT_REQUIRE(dim + 1 >= shape->rank, "is_dim_last_idx",
+		   "Indices tensor is only supported for a reduction on the last dimension, got "
+		   "dim=%" PRId64 " for rank %" PRIu32,
+		   tt_call_int(call, "dim", -1), shape->rank);
+	return TTNN_OK;
+}
+
 #define LEAST_ROW 64
 
 /* At least two tiles wide, with padding that loses. */
@@ -320,6 +408,7 @@ static tt_status topk_expand(struct tt_call *call)
 
 	TT_TRY(check(in, dim, k));
 	order.dim = (uint32_t)(dim < 0 ? dim + in->spec.shape.rank : dim);
+	TT_TRY(check_given(call, in, order.dim));
 	TT_TRY(tt_ordering_begin(&cube, &order, in));
 	TT_TRY(widen(&cube, call, loser));
 	TT_TRY(launch_topk(results, call, cube, &order));

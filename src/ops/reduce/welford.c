@@ -2,6 +2,8 @@
  * welford.c: the program of standard deviation and variance. Models WelfordReduceDeviceOperation of ttnn 0.81:
  * specs, memory, cores. Not modelled: the order of its sums; the backend takes two passes.
  */
+#include <math.h>
+
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -106,12 +108,13 @@ static tt_status welford_memory(struct tt_plan *plan, const struct tt_launch *la
 static tt_status welford_kernel(struct tt_launch *launch)
 {
 	bool deviation = launch->attrs[MATH].integer == TT_MATH_STD;
+	double factor = launch->attrs[SCALAR].real; /* of the values */
 	struct tt_reduce_job job = {
 		.out = launch->outputs[0],
 		.in = launch->inputs[0],
 		.kind = deviation ? TT_REDUCE_STD : TT_REDUCE_VAR,
 		.dims = reduced(launch),
-		.scale = launch->attrs[SCALAR].real,
+		.scale = deviation ? fabs(factor) : factor * factor,
 		.correction = launch->attrs[CORRECTION].boolean,
 	};
 

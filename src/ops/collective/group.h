@@ -1,0 +1,32 @@
+/*
+ * group.h: which chips of a mesh take part together in an operation: all, or those of one row or column
+ * (cluster_axis). For the operations of this room.
+ */
+#ifndef TT_OPS_COLLECTIVE_GROUP_H
+#define TT_OPS_COLLECTIVE_GROUP_H
+
+#include "device/device.h"
+#include "ops/op.h"
+
+#define TT_GROUP_MAX 64
+
+struct tt_group {
+	uint32_t chips[TT_GROUP_MAX]; /* their places on the mesh, in order */
+	uint32_t count;
+	uint32_t own; /* the place of the chip itself in the group */
+};
+
+/* The group of a chip; axis 0 goes down a column of the mesh, 1 along a row, -1 over all. */
+void tt_group_find(struct tt_group *out, const struct tt_device *device, int64_t axis,
+		   uint32_t chip);
+
+/* How many chips such a group has. */
+uint32_t tt_group_size(const struct tt_device *device, int64_t axis);
+
+/* The axis that an argument or attribute names; -1 for none. */
+int64_t tt_group_axis(const struct ttnn_value *value);
+
+/* The place of the mesh coordinate that an argument is, as a number; -1 without one. */
+tt_status tt_group_place(struct ttnn_value *out, const struct tt_call *call, const char *name);
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * narrow.c: a part of a tensor along one dimension, where it lies.
+ *
+ * Models ttnn::narrow of ttnn 0.81: refusals, specs; a part that begins with the tensor shares its memory. Not
+ * modelled: memory shared by a part that begins elsewhere, or in shards: it is a copy here.
+ */
+#include <inttypes.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden_movement.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/usual.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+
+/* The part that is asked for. */
+struct part {
+	uint32_t dim, start, length;
+};
+
+/* Tiles are cut at tiles; rows along their width at 16 or 32 elements, by the kind of memory. */
+static tt_status check_part(const struct tt_tensor *in, const struct part *part)
+{
+	const struct ttnn_shape *shape = &in->spec.shape;
+	bool tiles = in->spec.layout == TTNN_TILE, last = part->dim + 1 == shape->rank;
+	bool rows = part->dim + 2 == shape->rank, even;
+	uint64_t alignment;
+
+	TT_REQUIRE(part->start < shape->dim[part->dim], "start < input_tensor_shape[dim]",
+		   "Narrow start index %u out of bounds for dimension %u with size %u", part->start,
+		   part->dim, shape->dim[part->dim]);
+	TT_REQUIRE(part->length > 0 &&
+			   (uint64_t)part->start + part->length <= shape->dim[part->dim],
+		   "length > 0 && start + length <= input_tensor_shape[dim]",
+		   "Narrow length %u out of bounds for dimension %u with start index %u and size "
+		   "%u",
+		   part->length, part->dim, part->start, shape->dim[part->dim]);
+	TT_REQUIRE(tt_tensor_device(in), "input_tensor.storage_type() == StorageType::DEVICE",
+		   "NarrowOperation currently only supports DEVICE tensors, got "
+		   "StorageType::HOST");
+	even = part->start % 32 == 0 && part->length % 32 == 0;
+	TT_REQUIRE(!tiles || !last || even,
+		   "input_tensor.layout() != ttnn::TILE_LAYOUT || !narrow_width || (start % "
+		   "tt::constants::TILE_WIDTH == 0 && length % tt::constants::TILE_WIDTH == 0)",
+		   "Narrowing on width for TILE layout requires start and length to be multiples "
+		   "of TILE_WIDTH (32), got start %u and length %u",
+		   part->start, part->length);
+	TT_REQUIRE(!tiles || !rows || even,
+		   "input_tensor.layout() != ttnn::TILE_LAYOUT || !narrow_height || (start % "
+		   "tt::constants::TILE_HEIGHT == 0 && length % tt::constants::TILE_HEIGHT == 0)",
+		   "Narrowing on height for TILE layout requires start and length to be multiples "
+		   "of TILE_HEIGHT (32), got start %u and length %u",
+		   part->start, part->length);
+	alignment = in->spec.memory.buffer == TTNN_DRAM ? 32 : 16;
+	TT_REQUIRE(tiles || !last || part->start % alignment == 0,
+		   "input_tensor.layout() != ttnn::ROW_MAJOR_LAYOUT || !narrow_width || start % "
+		   "buffer->alignment() == 0",
+		   "Narrowing on width for ROW_MAJOR layout requires start (%u) to be aligned to "
+		   "buffer alignment (%" PRIu64 ")",
+		   part->start, alignment);
+	return TTNN_OK;
+}
+
+/* Pages of a part in DRAM begin where they would begin without what lies before. */
+static tt_status check_banks(const struct tt_tensor *in, const struct part *part)
+{
+	const struct ttnn_shape *shape = &in->spec.shape;
+	uint64_t block = 1, page = in->spec.page_bytes, first;
+	uint64_t element = tt_dtype_bytes(in->spec.dtype);
+
+	for (uint32_t i = 0; i < part->dim; i++)
+		TT_REQUIRE(shape->dim[i] == 1, "all_preceding_dims_trivial",
+			   "Narrowing on dimension %u for DRAM INTERLEAVED tensors requires all "
+			   "preceding dimensions to be trivial (size 1). Got non-trivial "
+			   "dimensions before dimension %u.",
+			   part->dim, part->dim);
+	for (uint32_t i = part->dim + 1; i < shape->rank; i++)
+		block *= shape->dim[i];
+	if (!element)
+		element = 1;
+	if (in->spec.layout == TTNN_TILE)
+		page = 1024 * element;
+	first = page ? part->start * element * block / page : 0;
+	TT_REQUIRE(first % tt_tensor_device(in)->info.dram_banks == 0,
+		   "start_page_id % num_banks == 0",
+		   "Start page ID must be aligned with number of banks for INTERLEAVED DRAM "
+		   "buffer");
+	return TTNN_OK;
+}
+
+/* Which shards the part takes, and how much of each. */
+struct cut {
+	uint32_t height, width;      /* of a shard of the part */
+	uint64_t start, end, extent; /* in rows or columns of the whole; of a shard there */
+	bool across;
+};
+
+/* A part lies within one shard, or is whole shards; everything else is refused. */
+static tt_status cut_shards(struct cut *out, const struct tt_tensor *in, const struct part *part)
+{
+	const struct ttnn_shape *shape = &in->spec.shape;
+	const struct ttnn_shard_spec *shard = &in->spec.memory.shard;
+	bool last = part->dim + 1 == shape->rank;
+	uint64_t rows = 1, start, length, extent = last ? shard->width : shard->height;
+
+	for (uint32_t i = part->dim + 1; i + 1 < shape->rank; i++)
+		rows *= shape->dim[i];
+	start = last ? part->start : part->start * rows;
+	length = last ? part->length : part->length * rows;
+	*out = (struct cut){shard->height, shard->width, start, start + length, extent, last};
+	if (extent && start % extent + length <= extent &&
+	    (!last || in->spec.layout != TTNN_TILE || shard->height == in->spec.tile.height)) {
+		if (last)
+			out->width = (uint32_t)length;
+		else
+			out->height = (uint32_t)length;
+		return TTNN_OK;
+	}
+	TT_REQUIRE(extent && start % extent == 0 && length % extent == 0, "false",
+		   "Narrowing on %s dimension for L1 sharded tensor only supports full shards or "
+		   "splitting within single shard. Got start %u and length %u with shard shape "
+		   "(%u, %u)",
+		   last ? "last" : "non-last", part->start, part->length, shard->height,
+		   shard->width);
+	return TTNN_OK;
+}
+
+/* The cores that hold shards of the part. */
+static tt_status part_memory(struct ttnn_memory_config *out, struct tt_call *call,
+			     const struct tt_tensor *in, const struct part *part)
+{
+	const struct ttnn_memory_config *old = &in->spec.memory;
+	size_t cores = ttnn_core_set_cores(old->shard.grid), kept = 0;
+	struct ttnn_core_range *ranges = tt_arena_alloc(call->arena, cores * sizeof(*ranges));
+	struct ttnn_shard_spec shard = old->shard;
+	uint64_t columns;
+	struct cut cut;
+
+	if (!ranges)
+		return tt_fail_nomem();
+	TT_TRY(cut_shards(&cut, in, part));
+	columns = tt_div_up(tt_shape_last(&in->spec.padded, 1), old->shard.width);
+	for (size_t i = 0; i < cores; i++) {
+		uint64_t place = cut.across ? i % columns : i / columns;
+
+		if ((place + 1) * cut.extent <= cut.start || place * cut.extent >= cut.end)
+			continue;
+		ranges[kept].start = ranges[kept].end =
+			tt_core_set_at(old->shard.grid, i, old->shard.orientation);
+		kept++;
+	}
+	TT_TRY(ttnn_core_set_make(&shard.grid, ranges, kept));
+	TT_TRY(tt_core_set_merge(&shard.grid, shard.grid, shard.grid));
+	shard.height = cut.height;
+	shard.width = cut.width;
+	shard.orientation = TTNN_ORIENT_ROW_MAJOR;
+	return ttnn_memory_config_sharded(out, old->layout, old->buffer, &shard);
+}
+
+/* A copy of the part. */
+static tt_status copy_part(struct tt_call *call, struct tt_tensor *in, const struct part *part,
+			   const struct ttnn_memory_config *memory)
+{
+	const struct ttnn_shape *shape = &in->spec.shape;
+	struct ttnn_value starts[TTNN_MAX_RANK], ends[TTNN_MAX_RANK], steps[TTNN_MAX_RANK];
+	struct tt_tensor *out;
+
+	for (uint32_t i = 0; i < shape->rank; i++) {
+		bool own = i == part->dim;
+
+		starts[i] = ttnn_v_int(own ? part->start : 0);
+		ends[i] = ttnn_v_int(own ? part->start + part->length : shape->dim[i]);
+		steps[i] = ttnn_v_int(1);
+	}
+	TT_TRY(tt_call_op(&out, call, "ttnn.slice",
+			  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)},
+					      {NULL, ttnn_v_list(starts, shape->rank)},
+					      {NULL, ttnn_v_list(ends, shape->rank)},
+					      {NULL, ttnn_v_list(steps, shape->rank)},
+					      {"memory_config", ttnn_v_memory(memory)}},
+			  5));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* The first part of a tensor begins where the tensor does: a view of its buffer. */
+static tt_status share_part(struct tt_call *call, struct tt_tensor *in, const struct part *part)
+{
+	struct ttnn_spec_args args = tt_tensor_spec_args(&in->spec);
+	struct ttnn_tensor_spec spec;
+	struct tt_tensor *out;
+
+	args.shape.dim[part->dim] = part->length;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	TT_TRY(tt_tensor_share(&out, in, &spec));
+	tt_call_return(call, out);
+	return TTNN_OK;
+}
+
+/* Interleaved in DRAM, or sharded in L1: no other memory. */
+static tt_status narrow_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	int64_t start = tt_call_int(call, "start", 0), length = tt_call_int(call, "length", 0);
+	int64_t dim = tt_call_int(call, "dim", 0), rank = in->spec.shape.rank;
+	const struct ttnn_memory_config *old = &in->spec.memory;
+	struct ttnn_memory_config memory;
+	struct part part;
+
+	if (dim < 0)
+		dim += rank;
+	TT_REQUIRE(dim >= 0 && dim < rank, "normalized_index >= 0 and normalized_index < rank",
+		   "Index is out of bounds for the rank, should be between 0 and %" PRId64
+		   " however is %" PRIu64,
+		   rank - 1, (uint64_t)dim);
+	if (start < 0)
+		start += in->spec.shape.dim[dim];
+	TT_REQUIRE(start >= 0 && start <= UINT32_MAX && length >= 0 && length <= UINT32_MAX,
+		   "start < input_tensor_shape[dim]",
+		   "Narrow start index %" PRId64 " out of bounds for dimension %" PRId64
+		   " with size %u",
+		   start, dim, in->spec.shape.dim[dim]);
+	part = (struct part){(uint32_t)dim, (uint32_t)start, (uint32_t)length};
+	TT_TRY(check_part(in, &part));
+	if (old->buffer == TTNN_DRAM && old->layout == TTNN_INTERLEAVED) {
+		TT_TRY(check_banks(in, &part));
+		return part.start ? copy_part(call, in, &part, old) : share_part(call, in, &part);
+	}
+	TT_REQUIRE(old->buffer == TTNN_L1 && tt_memory_config_is_sharded(old) && old->has_shard,
+		   "false",
+		   "Narrowing for the given tensor configuration is not yet implemented."
+		   "Supported: DRAM INTERLEAVED tensors on first non-trivial dimension, L1 sharded "
+		   "tensors with restrictions.");
+	TT_TRY(part_memory(&memory, call, in, &part));
+	return copy_part(call, in, &part, &memory);
+}
+
+static const struct tt_op ops[] = {
+	{TT_MOVE_ROW("narrow", narrow_expand, tt_golden_narrow,
+		     "A part of a tensor along one dimension, where it lies.",
+		     "input_tensor: Tensor, dim: int, start: int, length: int")},
+};
+
+const struct tt_op_family tt_family_narrow = {"narrow", ops, TT_COUNT(ops)};

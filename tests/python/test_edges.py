@@ -1,0 +1,165 @@
+"""Operations at the edges of what they take: scalars, nothing at all, factors, limits, what wraps and what is refused."""
+
+import math
+
+import pytest
+
+import ttnn
+
+ROW = [1.0, 2.0, 5.0, -7.0]
+
+
+def made(device, values, dtype=ttnn.float32, shape=None):
+    rows = ttnn.Tensor(list(values), list(shape or [1, len(values)]), dtype, ttnn.ROW_MAJOR_LAYOUT)
+    return ttnn.to_device(ttnn.to_layout(rows, ttnn.TILE_LAYOUT), device)
+
+
+def same(a, b):
+    return a == pytest.approx(b, rel=1e-6) or (math.isnan(a) and math.isnan(b))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "std", "var"])
+@pytest.mark.parametrize("factor", [1.0, -2.0, 0.5])
+def test_factors_of_reductions(device, name, factor):
+    """The values are multiplied, whatever is made of them."""
+    values = [factor * x for x in ROW]
+    mean = sum(values) / 4
+    variance = sum((x - mean) ** 2 for x in values) / 3
+    truth = {"sum": sum(values), "mean": mean, "max": max(values), "min": min(values), "var": variance, "std": math.sqrt(variance)}
+    assert same(getattr(ttnn, name)(made(device, ROW), dim=-1, scalar=factor).to_list()[0], truth[name])
+
+
+@pytest.mark.parametrize("dim", [None, 0, -1])
+def test_reductions_of_a_scalar(device, dim):
+    scalar = ttnn.full([], 3.5, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+    for name in ("sum", "mean", "max", "min"):
+        assert getattr(ttnn, name)(scalar, dim=dim).to_list() == 3.5
+    assert math.isnan(ttnn.std(scalar, dim=dim).to_list()) and ttnn.var(scalar, dim=dim, correction=False).to_list() == 0
+
+
+def test_reductions_of_nothing(device):
+    nothing = ttnn.zeros([0, 32], dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+    for name in ("mean", "std", "var"):
+        found = getattr(ttnn, name)(nothing, dim=0)
+        assert list(found.shape) == [32] and all(math.isnan(x) for x in found.to_list())
+        assert list(getattr(ttnn, name)(nothing, dim=1, keepdim=True).shape) == [0, 1]
+    for name in ("max", "min"):
+        with pytest.raises(RuntimeError, match="Expected reduction dim 0 to have non-zero size"):
+            getattr(ttnn, name)(nothing, dim=0)
+        assert list(getattr(ttnn, name)(nothing, dim=1).shape) == [0]
+
+
+def test_block_floats_stay_in_tiles(device):
+    tiles = ttnn.zeros([32, 64], dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(RuntimeError, match="output_layout=ROW_MAJOR is not supported"):
+        ttnn.mean(tiles, dim=-1, output_layout=ttnn.ROW_MAJOR_LAYOUT)
+
+
+def test_topk_refuses_tensors_that_do_not_fit(device):
+    def zeros(*shape, dtype=ttnn.bfloat16):
+        return ttnn.zeros(shape, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+    values = zeros(1, 1, 32, 64)
+    refused = [
+        ("Preallocated output tensor must be", {"output_tensor": (zeros(1, 1, 32, 32, dtype=ttnn.uint32), zeros(1, 1, 32, 32, dtype=ttnn.uint16))}),
+        ("Preallocated indices tensor must be", {"output_tensor": (zeros(1, 1, 32, 32), zeros(1, 1, 32, 32))}),
+        ("must match input", {"output_tensor": (zeros(1, 1, 32, 32, dtype=ttnn.float32), zeros(1, 1, 32, 32, dtype=ttnn.uint16))}),
+        ("values tensor has incorrect shape", {"output_tensor": (values, values)}),
+        ("Indices tensor has incorrect shape", {"indices_tensor": zeros(1, 1, 32, 32, dtype=ttnn.uint16)}),
+        ("Optional input tensor must be", {"indices_tensor": values}),
+        ("last dimension", {"dim": 2, "indices_tensor": zeros(1, 1, 32, 64, dtype=ttnn.uint16)}),
+    ]
+    for text, options in refused:
+        with pytest.raises(RuntimeError, match=text):
+            ttnn.topk(values, k=32, **options)
+    with pytest.raises(RuntimeError, match="must be UINT32 when input tensor is FLOAT32"):
+        ttnn.topk(zeros(1, 1, 32, 64, dtype=ttnn.float32), k=32, indices_tensor=zeros(1, 1, 32, 64, dtype=ttnn.uint16))
+
+
+def test_cores_or_a_sub_device(device):
+    a, cores = made(device, ROW), ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(1, 1))])
+    with pytest.raises(RuntimeError, match="Cannot specify both sub_core_grids and sub_device_id"):
+        ttnn.add(a, a, sub_core_grids=cores, sub_device_id=ttnn.SubDeviceId(0))
+
+
+def test_bytes_wrap(device):
+    assert ttnn.typecast(made(device, [300, -1, -513, 255.7, 256]), ttnn.uint8).to_list() == [[44, 255, 255, 255, 0]]
+
+
+CASES = [
+    ("hardmish", (), [-3.0, -1.0, -0.5, 2.0], [0.0, -0.5, -0.375, 2.0]),
+    ("relu_max", (-1.0,), [-3.0, 0.5], [0.0, 0.0]),
+    ("relu_max", (1.0,), [-3.0, 0.5, 2.0], [0.0, 0.5, 1.0]),
+    ("tanhshrink", (), [1e-4, -1e-3, 0.0], [1e-12 / 3, -(1e-9 / 3), 0.0]),
+    ("exp2", (), [-127.0, -126.0, 3.0], [0.0, 2.0**-126, 8.0]),
+    ("expm1", (), [1e-7, -0.0, 0.371875, -1.0], [math.expm1(1e-7), 0.0, math.expm1(0.371875), math.expm1(-1)]),
+    ("i1", (), [100.0, 88.5], [1.14987e37] * 2),
+    ("pow", (-1.5,), [0.0, 4.0], [math.nan, 0.125]),
+    ("pow", (3.0,), [1.1, -2.0], [1.331, -8.0]),
+]
+
+
+@pytest.mark.parametrize("name, args, values, truth", CASES, ids=[f"{name}{i}" for i, (name, *_) in enumerate(CASES)])
+def test_functions_at_their_edges(device, name, args, values, truth):
+    found = getattr(ttnn, name)(made(device, values), *args).to_list()[0]
+    assert [found[i] for i in range(len(found)) if not (math.isnan(found[i]) and math.isnan(truth[i]))] == pytest.approx(
+        [x for x in truth if not math.isnan(x)], rel=2e-5, abs=0
+    )
+
+
+def test_signs_of_zero(device):
+    for name in ("tanh", "expm1"):
+        assert math.copysign(1, getattr(ttnn, name)(made(device, [-0.0])).to_list()[0][0]) == -1
+
+
+def test_numbers_of_sub_devices(device):
+    """A sub-device is known by its cores, not by its number; what is no number is refused."""
+    a = ttnn.zeros((128, 128), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    for wrong in (-1, object()):
+        with pytest.raises(RuntimeError, match="sub_device_id"):
+            ttnn.matmul(a, a, sub_device_id=wrong)
+    config = ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
+        compute_with_storage_grid_size=(2, 2), in0_block_w=1, out_subblock_h=1, out_subblock_w=1, per_core_M=2, per_core_N=2,
+        transpose_mcast=False, fused_activation=None)
+    managers = [
+        device.create_sub_device_manager([ttnn.SubDevice([ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(end, end))})])], 0)
+        for end in (3, 0)
+    ]
+    try:
+        device.load_sub_device_manager(managers[0])
+        ttnn.matmul(a, a, program_config=config, sub_device_id=ttnn.SubDeviceId(0))
+        device.load_sub_device_manager(managers[1])
+        with pytest.raises(RuntimeError, match="sub device"):
+            ttnn.matmul(a, a, program_config=config, sub_device_id=ttnn.SubDeviceId(0))
+    finally:
+        device.clear_loaded_sub_device_manager()
+
+
+def test_arguments_of_a_tensor_given_twice(device):
+    data = memoryview(bytes(4 * 32 * 32)).cast("f", (32, 32))
+    with pytest.raises(TypeError, match="twice"):
+        ttnn.Tensor(data, ttnn.bfloat16, None, ttnn.TILE_LAYOUT, device=device)
+
+
+@pytest.mark.parametrize("device_params", [{"l1_small_size": 16384}], indirect=True)
+def test_a_sliced_average_counts_as_the_whole(device):
+    """Columns that only fill tiles of a slice are no padding."""
+    image = made(device, [float(i % 7) for i in range(10 * 10 * 32)], ttnn.bfloat16, [1, 1, 100, 32])
+    image = ttnn.to_layout(image, ttnn.ROW_MAJOR_LAYOUT)
+    call = dict(batch_size=1, input_h=10, input_w=10, channels=32, kernel_size=[3, 3], stride=[2, 2], padding=[0, 0], ceil_mode=True,
+                count_include_pad=True, output_layout=ttnn.TILE_LAYOUT)
+    whole = ttnn.avg_pool2d(image, **call)
+    slices = ttnn.Op2DSliceConfig(slice_type=ttnn.Op2DDRAMSliceHeight, num_slices=2)
+    parts = ttnn.avg_pool2d(image, dram_slice_config=slices, **call)
+    flat = lambda values: [x for v in values for x in (flat(v) if isinstance(v, list) else [v])]
+    assert flat(parts.to_list()) == flat(whole.to_list())
+    ttnn.avg_pool2d(image, dram_slice_config=slices, deallocate_input=True, **call)
+    assert not image.is_allocated()
+
+
+def test_replicated_padding_of_nothing(device):
+    weight = ttnn.zeros((64, 32), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    nothing = ttnn.zeros((1, 1, 0, 4, 32), dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    out = ttnn.experimental.conv3d(input_tensor=nothing, weight_tensor=weight, device=device, dtype=ttnn.bfloat16, output_channels=32,
+                                   kernel_size=[1, 2, 1], stride=[1, 1, 1], padding=[0, 1, 0], padding_mode="replicate")
+    assert not any(sum(out.to_list()[0][0][0], []))

@@ -1,0 +1,116 @@
+"""Golden functions are given anything: what does not fit together is an error, and never the end of the process."""
+
+import pytest
+import ttnn
+
+torch = pytest.importorskip("torch")
+
+
+def t(*shape):
+    return torch.ones(shape)
+
+
+BAD = {
+    "cumsum": [(t(2, 3), 9)],
+    "cumprod": [(t(1, 1, 4, 8), 4)],
+    "transpose": [(t(3, 4), 100, 2)],
+    "permute": [(t(1, 1, 4, 8), [2**31, 3]), (t(2, 3), [0])],
+    "concat": [([t(1), t(2, 3, 4)], 2**31 - 1), ([t(1), t(2, 3, 4)], 0), ([t(2, 3), t(3, 3)], 1)],
+    "stack": [([t()], 100), ([t(2), t(3)], 0)],
+    "sort": [(t(3, 4), 2**31)],
+    "topk": [(t(2, 3, 4), 2, 9)],
+    "scatter": [(t(1), -100, t(1, 1), t(1))],
+    "gather": [(t(2, 2), 5, t(2, 2).int())],
+    "roll": [(t(2, 4), [1], [4])],
+    "slice": [(t(4, 4), [0, 0], [4, 4], [0, 1]), (t(4, 4), [0], [4])],
+    "expand": [(t(2, 3), [3]), (t(1, 3), [-7, 3])],
+    "repeat": [(t(2, 3), [-1, 2])],
+    "fold": [(t(1, 4, 4, 8), 0, 1), (t(4, 8), 1, 1)],
+    "global_avg_pool2d": [(t(),), (t(1, 2, 3, 4, 5),)],
+    "batch_norm": [(t(4),)],
+    "glu": [(t(),), (t(2, 3),)],
+    "softmax": [(t(2, 3), 7)],
+    "experimental.nlp_create_qkv_heads": [(t(1, 1, 32, 96), None, 0)],
+    "experimental.convert_to_chw": [(t(3, 4),)],
+    "experimental.hc_sum_reduce": [(t(3, 4),)],
+    "experimental.rotary_embedding": [(t(3, 4), t(1, 1, 4, 4), t(1, 1, 4, 4)), (t(1, 1, 32, 64), t(1, 1, 8, 64), t(1, 1, 8, 64))],
+    "transformer.attention_softmax": [(t(2, 3, 32, 32), t(), 4)],
+    "transformer.scaled_dot_product_attention": [(t(1, 8, 32, 32), t(1, 3, 32, 32), t(1, 3, 32, 32)), (t(8, 32), t(8, 32), t(8, 32))],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_is_refused(name):
+    operation = ttnn
+    for part in name.split("."):
+        operation = getattr(operation, part)
+    for args in BAD[name]:
+        with pytest.raises((RuntimeError, ValueError, TypeError)):
+            ttnn.get_golden_function(operation)(*args)
+
+
+def test_the_reason_is_told():
+    with pytest.raises(RuntimeError, match="dim is 9, and can be from -2 to 1"):
+        ttnn.get_golden_function(ttnn.cumsum)(t(2, 3), dim=9)
+    with pytest.raises(RuntimeError, match="do not fit together"):
+        ttnn.get_golden_function(ttnn.scatter)(t(4, 4), 1, torch.full((4, 4), 9, dtype=torch.int32), t(4, 4))
+
+
+def test_what_fits_is_answered():
+    assert ttnn.get_golden_function(ttnn.concat)([t(2, 3), t(2, 1)], -1).shape == (2, 4)
+    assert ttnn.get_golden_function(ttnn.stack)([t(2), t(2)], -1).shape == (2, 2)
+    assert ttnn.get_golden_function(ttnn.expand)(t(1, 3), [4, -1]).shape == (4, 3)
+    assert ttnn.get_golden_function(ttnn.roll)(torch.arange(6.0).reshape(2, 3), [1], [-1])[0].tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "a,b,marks,indices",
+    [
+        ((1, 1, 512, 32), (1, 4, 32, 512), 8, None),
+        ((32, 32), (32, 32), 1, 1),
+        ((1,) * 16 + (32, 32), (1,) * 16 + (32, 32), 1, None),
+        ((1, 32, 32), (0, 32, 32), 1, None),
+        ((32,), (2, 32, 32), 2, None),
+        ((), (2, 32, 32), 2, None),
+        ((1, 32, 64), (2, 32, 32), 2, None),
+    ],
+)
+def test_sparse_products(a, b, marks, indices):
+    config = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+        compute_with_storage_grid_size=ttnn.CoreCoord(1, 1), in0_block_w=1, out_subblock_h=1, out_subblock_w=1,
+        out_block_h=1, out_block_w=1, per_core_M=1, per_core_N=1, fuse_batch=False, fused_activation=None, mcast_in0=True,
+    )  # fmt: skip
+    more = {"indices": torch.zeros(indices, dtype=torch.int32)} if indices else {}
+    with pytest.raises((RuntimeError, ValueError)):
+        ttnn.get_golden_function(ttnn.sparse_matmul)(t(*a), t(*b), sparsity=t(1, 1, 1, marks), program_config=config, **more)
+
+
+def test_blocks_of_other_sizes():
+    with pytest.raises(RuntimeError, match="do not fit together"):
+        ttnn.get_golden_function(ttnn.experimental.paged_fill_cache)(t(4, 1, 64, 16), t(1, 1, 32, 32), torch.zeros(1, 4, dtype=torch.int32), batch_idx=0, block_size=32)
+
+
+def test_experts_with_great_values():
+    golden = ttnn.get_golden_function(ttnn.moe)
+    assert golden(1000 * t(1, 1, 1, 64), t(1, 1, 1, 64), t(1, 1, 1, 32), 32).flatten().tolist() == pytest.approx([1 / 32])
+    with pytest.raises(RuntimeError, match="instead of four"):
+        golden(t(), t(1, 1, 1, 64), t(1, 1, 1, 32), 32)
+
+
+def test_chips_are_spread_along_one_or_two(device):
+    x = ttnn.full([1, 1, 1, 32], fill_value=0, dtype=ttnn.uint16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    for dim in (100000, -1, 0, 3):
+        with pytest.raises(RuntimeError, match="output_concat_dim is"):
+            ttnn.get_golden_function(ttnn.all_to_all_dispatch)(x, x, x, output_concat_dim=dim)
+        with pytest.raises(RuntimeError, match="output_shard_dim is"):
+            ttnn.get_golden_function(ttnn.all_to_all_combine)(x, x, x, output_shard_dim=dim)
+
+
+def test_states_without_a_value_for_each_sum(device):
+    def state(width):
+        spec = ttnn.ShardSpec(ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(0, 0))}), [32, width], ttnn.ShardOrientation.ROW_MAJOR)
+        config = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.WIDTH_SHARDED, ttnn.BufferType.L1, spec)
+        return ttnn.from_torch(t(32, width).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+
+    with pytest.raises(RuntimeError, match="a value for each sum"):
+        ttnn.get_golden_function(ttnn.reduce_to_root)(state(32), state(64), state(64), ttnn.MeshCoordinate(0, 0))
