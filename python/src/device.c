@@ -294,12 +294,14 @@ static PyObject *device_chip(PyObject *self, PyObject *coord)
 	return PyLong_FromUnsignedLong(info->chips[at.dim[0] * info->cols + at.dim[1]]);
 }
 
+enum { MESH_SHAPE, MESH_GRID };
+
 static PyObject *device_number(PyObject *self, void *which)
 {
 	const struct ttnn_device_info *info = info_of(self);
 
-	switch (*(const char *)which) {
-	case 's':
+	switch ((intptr_t)which) {
+	case MESH_SHAPE:
 		return py_new_shape(py_mesh_shape_type,
 				    &(struct ttnn_shape){2, {info->rows, info->cols}});
 	default:
@@ -621,8 +623,8 @@ static PyMethodDef device_methods[] = {
 	{NULL, NULL, 0, NULL},
 };
 static PyGetSetDef device_fields[] = {
-	{"shape", device_number, NULL, "Rows and columns of the mesh.", "s"},
-	{"core_grid", device_number, NULL, "The grid of computing cores.", "g"},
+	{"shape", device_number, NULL, "Rows and columns of the mesh.", PY_FIELD(MESH_SHAPE)},
+	{"core_grid", device_number, NULL, "The grid of computing cores.", PY_FIELD(MESH_GRID)},
 	{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
 	{NULL, NULL, NULL, NULL, NULL},
 };

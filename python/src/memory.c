@@ -246,16 +246,18 @@ static Py_hash_t nd_hash(PyObject *self)
 	return (Py_hash_t)((uintptr_t)nd_of(self)->grid >> 4);
 }
 
+enum { ND_SHAPE, ND_GRID, ND_ORIENTATION, ND_STRATEGY };
+
 static PyObject *nd_field(PyObject *self, void *which)
 {
 	const struct ttnn_nd_shard_spec *spec = nd_of(self);
 
-	switch (*(const char *)which) {
-	case 's':
+	switch ((intptr_t)which) {
+	case ND_SHAPE:
 		return py_new_shape(py_shape_type, &spec->shape);
-	case 'g':
+	case ND_GRID:
 		return py_new_cores(spec->grid);
-	case 'o':
+	case ND_ORIENTATION:
 		return py_enum_member(py_enum_orientation, spec->orientation);
 	default:
 		return py_enum_member(py_enum_strategy, spec->strategy);
@@ -274,15 +276,18 @@ FROM_JSON(nd_from_json, struct ttnn_nd_shard_spec, ttnn_nd_shard_spec_parse, py_
 static PyObject *nd_reduce(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return Py_BuildValue("O(NNNN)", Py_TYPE(self), nd_field(self, "s"), nd_field(self, "g"),
-			     nd_field(self, "o"), nd_field(self, "d"));
+	return Py_BuildValue("O(NNNN)", Py_TYPE(self), nd_field(self, PY_FIELD(ND_SHAPE)),
+			     nd_field(self, PY_FIELD(ND_GRID)),
+			     nd_field(self, PY_FIELD(ND_ORIENTATION)),
+			     nd_field(self, PY_FIELD(ND_STRATEGY)));
 }
 
 static PyGetSetDef nd_fields[] = {
-	{"shard_shape", nd_field, NULL, "The shape of a shard.", "s"},
-	{"grid", nd_field, NULL, "The cores.", "g"},
-	{"orientation", nd_field, NULL, "In which order.", "o"},
-	{"shard_distribution_strategy", nd_field, NULL, "How shards are dealt.", "d"},
+	{"shard_shape", nd_field, NULL, "The shape of a shard.", PY_FIELD(ND_SHAPE)},
+	{"grid", nd_field, NULL, "The cores.", PY_FIELD(ND_GRID)},
+	{"orientation", nd_field, NULL, "In which order.", PY_FIELD(ND_ORIENTATION)},
+	{"shard_distribution_strategy", nd_field, NULL, "How shards are dealt.",
+	 PY_FIELD(ND_STRATEGY)},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef nd_methods[] = {
@@ -383,18 +388,20 @@ static Py_hash_t memory_hash(PyObject *self)
 	return (Py_hash_t)(ttnn_memory_config_hash(config_of(self)) >> 1);
 }
 
+enum { LAYOUT, BUFFER, SHARD, ND_SHARD, INTERLEAVED };
+
 static PyObject *memory_field(PyObject *self, void *which)
 {
 	const struct ttnn_memory_config *config = config_of(self);
 
-	switch (*(const char *)which) {
-	case 'l':
+	switch ((intptr_t)which) {
+	case LAYOUT:
 		return py_enum_member(py_enum_memory_layout, config->layout);
-	case 'b':
+	case BUFFER:
 		return py_enum_member(py_enum_buffer, config->buffer);
-	case 's':
+	case SHARD:
 		return config->has_shard ? shard_in(self) : Py_NewRef(Py_None);
-	case 'n':
+	case ND_SHARD:
 		return config->has_nd_shard ? py_new_nd_shard(&config->nd_shard)
 					    : Py_NewRef(Py_None);
 	default:
@@ -455,18 +462,20 @@ static PyObject *memory_reduce(PyObject *self, PyObject *unused)
 		return Py_BuildValue("N(N)", PyObject_GetAttrString(self, "from_json"),
 				     PyObject_CallMethod(self, "to_json", NULL));
 	if (config->created_with_nd_shard)
-		return Py_BuildValue("O(NN)", Py_TYPE(self), memory_field(self, "b"),
-				     memory_field(self, "n"));
-	return Py_BuildValue("O(NNN)", Py_TYPE(self), memory_field(self, "l"),
-			     memory_field(self, "b"), memory_field(self, "s"));
+		return Py_BuildValue("O(NN)", Py_TYPE(self), memory_field(self, PY_FIELD(BUFFER)),
+				     memory_field(self, PY_FIELD(ND_SHARD)));
+	return Py_BuildValue("O(NNN)", Py_TYPE(self), memory_field(self, PY_FIELD(LAYOUT)),
+			     memory_field(self, PY_FIELD(BUFFER)),
+			     memory_field(self, PY_FIELD(SHARD)));
 }
 
 static PyGetSetDef memory_fields[] = {
-	{"memory_layout", memory_field, NULL, "How tensors are cut.", "l"},
-	{"buffer_type", memory_field, NULL, "Where they lie.", "b"},
-	{"shard_spec", memory_field, NULL, "The shards, or None.", "s"},
-	{"nd_shard_spec", memory_field, NULL, "Shards of any rank, or None.", "n"},
-	{"interleaved", memory_field, NULL, "Whether pages go round the banks.", "i"},
+	{"memory_layout", memory_field, NULL, "How tensors are cut.", PY_FIELD(LAYOUT)},
+	{"buffer_type", memory_field, NULL, "Where they lie.", PY_FIELD(BUFFER)},
+	{"shard_spec", memory_field, NULL, "The shards, or None.", PY_FIELD(SHARD)},
+	{"nd_shard_spec", memory_field, NULL, "Shards of any rank, or None.", PY_FIELD(ND_SHARD)},
+	{"interleaved", memory_field, NULL, "Whether pages go round the banks.",
+	 PY_FIELD(INTERLEAVED)},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef memory_methods[] = {

@@ -335,38 +335,40 @@ static PyObject *op_doc(PyObject *self, void *unused)
 	return doc;
 }
 
+enum { NAME, CPP_NAME, FAMILY, MODULE };
+
 static PyObject *op_text(PyObject *self, void *which)
 {
 	const struct ttnn_op_info *info = &op_of(self)->info;
 
-	switch (*(const char *)which) {
-	case 's': /* "add" */
-		return PyUnicode_FromString(strrchr(info->name, '.') + 1);
-	case 'c':
+	switch ((intptr_t)which) {
+	case CPP_NAME:
 		return PyUnicode_FromString(info->cpp_name);
-	case 'f':
+	case FAMILY:
 		return PyUnicode_FromString(info->family);
-	case 'm':
+	case MODULE:
 		return PyUnicode_FromString("ttnn");
 	default:
 		return PyUnicode_FromString(info->name);
 	}
 }
 
+enum { HAS_GOLDEN, PCC, IS_EXPERIMENTAL, IS_CPP, IS_SHOWN, IS_OPERATION };
+
 static PyObject *op_flag(PyObject *self, void *which)
 {
 	const struct ttnn_op_info *info = &op_of(self)->info;
 
-	switch (*(const char *)which) {
-	case 'g':
+	switch ((intptr_t)which) {
+	case HAS_GOLDEN:
 		return PyBool_FromLong(info->golden);
-	case 'p':
+	case PCC:
 		return PyFloat_FromDouble(info->pcc);
-	case 'e':
+	case IS_EXPERIMENTAL:
 		return PyBool_FromLong(strncmp(info->name, "ttnn.experimental.", 18) == 0);
-	case 't':
+	case IS_CPP:
 		return PyBool_FromLong(1);
-	case 's':
+	case IS_SHOWN:
 		return PyBool_FromLong(*info->shown != 0);
 	default:
 		Py_RETURN_NONE;
@@ -374,21 +376,22 @@ static PyObject *op_flag(PyObject *self, void *which)
 }
 
 static PyGetSetDef op_fields[] = {
-	{"python_fully_qualified_name", op_text, NULL, "ttnn.add", "n"},
-	{"name", op_text, NULL, "ttnn.add", "n"},
-	{"is_shown", op_flag, NULL, "Whether recordings show it, not only what it calls.", "s"},
-	{"cpp_name", op_text, NULL, "ttnn::add", "c"},
-	{"family", op_text, NULL, "Which operations it belongs to.", "f"},
-	{"__name__", op_text, NULL, NULL, "n"},
-	{"__qualname__", op_text, NULL, NULL, "n"},
-	{"__module__", op_text, NULL, NULL, "m"},
+	{"python_fully_qualified_name", op_text, NULL, "ttnn.add", PY_FIELD(NAME)},
+	{"name", op_text, NULL, "ttnn.add", PY_FIELD(NAME)},
+	{"is_shown", op_flag, NULL, "Whether recordings show it, not only what it calls.",
+	 PY_FIELD(IS_SHOWN)},
+	{"cpp_name", op_text, NULL, "ttnn::add", PY_FIELD(CPP_NAME)},
+	{"family", op_text, NULL, "Which operations it belongs to.", PY_FIELD(FAMILY)},
+	{"__name__", op_text, NULL, NULL, PY_FIELD(NAME)},
+	{"__qualname__", op_text, NULL, NULL, PY_FIELD(NAME)},
+	{"__module__", op_text, NULL, NULL, PY_FIELD(MODULE)},
 	{"__doc__", op_doc, NULL, NULL, NULL},
-	{"__ttnn_operation__", op_flag, NULL, NULL, "n"},
+	{"__ttnn_operation__", op_flag, NULL, NULL, PY_FIELD(IS_OPERATION)},
 	{"signatures", op_signatures, NULL, "How it can be called.", NULL},
-	{"has_golden", op_flag, NULL, "Whether golden() works.", "g"},
-	{"pcc", op_flag, NULL, "How close it comes to its golden function.", "p"},
-	{"is_experimental", op_flag, NULL, NULL, "e"},
-	{"is_cpp_operation", op_flag, NULL, NULL, "t"},
+	{"has_golden", op_flag, NULL, "Whether golden() works.", PY_FIELD(HAS_GOLDEN)},
+	{"pcc", op_flag, NULL, "How close it comes to its golden function.", PY_FIELD(PCC)},
+	{"is_experimental", op_flag, NULL, NULL, PY_FIELD(IS_EXPERIMENTAL)},
+	{"is_cpp_operation", op_flag, NULL, NULL, PY_FIELD(IS_CPP)},
 	{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
 	{NULL, NULL, NULL, NULL, NULL},
 };

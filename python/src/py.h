@@ -33,6 +33,9 @@
 #include <Python.h>
 #include <ttnn_frontend.h>
 
+/* Which attribute a getter that serves several is asked for: its closure. */
+#define PY_FIELD(number) ((void *)(intptr_t)(number))
+
 /* ---- objects ------------------------------------------------------------------------------------ */
 
 struct py_shape {

@@ -62,21 +62,23 @@ static uint32_t face(uint32_t extent)
 	return extent < 16 ? extent : 16;
 }
 
+enum { TILE_SHAPE, FACE_SHAPE, NUM_FACES, PARTIAL_FACE, NARROW_TILE, TRANSPOSED };
+
 static PyObject *tile_field(PyObject *self, void *which)
 {
 	const struct ttnn_tile *tile = tile_of(self);
 	uint32_t height = face(tile->height), width = face(tile->width);
 
-	switch (*(const char *)which) {
-	case 't':
+	switch ((intptr_t)which) {
+	case TILE_SHAPE:
 		return Py_BuildValue("[II]", tile->height, tile->width);
-	case 'f':
+	case FACE_SHAPE:
 		return Py_BuildValue("[II]", height, width);
-	case 'n':
+	case NUM_FACES:
 		return PyLong_FromUnsignedLong(tile->height / height * (tile->width / width));
-	case 'p':
+	case PARTIAL_FACE:
 		return PyBool_FromLong(tile->height < 16);
-	case 'w':
+	case NARROW_TILE:
 		return PyBool_FromLong(tile->width < 32);
 	default:
 		return PyBool_FromLong(tile->transpose);
@@ -103,17 +105,22 @@ static PyObject *tile_bytes(PyObject *self, PyObject *dtype)
 static PyObject *tile_reduce(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return Py_BuildValue("O(NN)", Py_TYPE(self), tile_field(self, "t"), tile_field(self, "x"));
+	return Py_BuildValue("O(NN)", Py_TYPE(self), tile_field(self, PY_FIELD(TILE_SHAPE)),
+			     tile_field(self, PY_FIELD(TRANSPOSED)));
 }
 
 static PyGetSetDef tile_fields[] = {
-	{"tile_shape", tile_field, NULL, "Height and width.", "t"},
-	{"face_shape", tile_field, NULL, "Height and width of a face.", "f"},
-	{"num_faces", tile_field, NULL, "The number of faces.", "n"},
-	{"partial_face", tile_field, NULL, "Whether faces are lower than 16.", "p"},
-	{"narrow_tile", tile_field, NULL, "Whether the tile is narrower than 32.", "w"},
-	{"transpose_within_face", tile_field, NULL, "Whether values go column by column.", "x"},
-	{"transpose_of_faces", tile_field, NULL, "Whether faces go column by column.", "x"},
+	{"tile_shape", tile_field, NULL, "Height and width.", PY_FIELD(TILE_SHAPE)},
+	{"face_shape", tile_field, NULL, "Height and width of a face.", PY_FIELD(FACE_SHAPE)},
+	{"num_faces", tile_field, NULL, "The number of faces.", PY_FIELD(NUM_FACES)},
+	{"partial_face", tile_field, NULL, "Whether faces are lower than 16.",
+	 PY_FIELD(PARTIAL_FACE)},
+	{"narrow_tile", tile_field, NULL, "Whether the tile is narrower than 32.",
+	 PY_FIELD(NARROW_TILE)},
+	{"transpose_within_face", tile_field, NULL, "Whether values go column by column.",
+	 PY_FIELD(TRANSPOSED)},
+	{"transpose_of_faces", tile_field, NULL, "Whether faces go column by column.",
+	 PY_FIELD(TRANSPOSED)},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef tile_methods[] = {
@@ -247,20 +254,22 @@ static Py_hash_t spec_hash(PyObject *self)
 	return (Py_hash_t)((spec->bytes << 8 | (uint64_t)spec->dtype << 1 | spec->layout) >> 1);
 }
 
+enum { SHAPE, PADDED_SHAPE, DTYPE, LAYOUT, MEMORY_CONFIG, TILE };
+
 static PyObject *spec_field(PyObject *self, void *which)
 {
 	const struct ttnn_tensor_spec *spec = spec_of(self);
 
-	switch (*(const char *)which) {
-	case 's':
+	switch ((intptr_t)which) {
+	case SHAPE:
 		return py_new_shape(py_shape_type, &spec->shape);
-	case 'p':
+	case PADDED_SHAPE:
 		return py_new_shape(py_shape_type, &spec->padded);
-	case 'd':
+	case DTYPE:
 		return py_enum_member(py_enum_dtype, spec->dtype);
-	case 'l':
+	case LAYOUT:
 		return py_enum_member(py_enum_layout, spec->layout);
-	case 'm':
+	case MEMORY_CONFIG:
 		return py_new_memory(&spec->memory);
 	default:
 		return py_new_tile(&spec->tile);
@@ -303,12 +312,12 @@ static PyObject *spec_block(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 static PyGetSetDef spec_fields[] = {
-	{"shape", spec_field, NULL, "The logical shape.", "s"},
-	{"padded_shape", spec_field, NULL, "What storage holds.", "p"},
-	{"dtype", spec_field, NULL, "The type of elements.", "d"},
-	{"layout", spec_field, NULL, "Rows or tiles.", "l"},
-	{"memory_config", spec_field, NULL, "Where it lies.", "m"},
-	{"tile", spec_field, NULL, "The tile.", "t"},
+	{"shape", spec_field, NULL, "The logical shape.", PY_FIELD(SHAPE)},
+	{"padded_shape", spec_field, NULL, "What storage holds.", PY_FIELD(PADDED_SHAPE)},
+	{"dtype", spec_field, NULL, "The type of elements.", PY_FIELD(DTYPE)},
+	{"layout", spec_field, NULL, "Rows or tiles.", PY_FIELD(LAYOUT)},
+	{"memory_config", spec_field, NULL, "Where it lies.", PY_FIELD(MEMORY_CONFIG)},
+	{"tile", spec_field, NULL, "The tile.", PY_FIELD(TILE)},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 #define KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS

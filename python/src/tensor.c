@@ -190,24 +190,26 @@ static int tensor_init(PyObject *object, PyObject *args, PyObject *kwargs)
 
 /* ---- asking ------------------------------------------------------------------------------------------------- */
 
+enum { SHAPE, PADDED_SHAPE, DTYPE, LAYOUT, TILE, TENSOR_ID, SPEC };
+
 static PyObject *tensor_field(PyObject *self, void *which)
 {
 	const struct ttnn_tensor_spec *spec = spec_of(self);
 
 	if (!spec)
 		return NULL;
-	switch (*(const char *)which) {
-	case 's':
+	switch ((intptr_t)which) {
+	case SHAPE:
 		return py_new_shape(py_shape_type, &spec->shape);
-	case 'p':
+	case PADDED_SHAPE:
 		return py_new_shape(py_shape_type, &spec->padded);
-	case 'd':
+	case DTYPE:
 		return py_enum_member(py_enum_dtype, spec->dtype);
-	case 'l':
+	case LAYOUT:
 		return py_enum_member(py_enum_layout, spec->layout);
-	case 't':
+	case TILE:
 		return py_new_tile(&spec->tile);
-	case 'i':
+	case TENSOR_ID:
 		return PyLong_FromUnsignedLongLong(ttnn_tensor_get_id(tensor_of(self)));
 	default:
 		return py_new_spec(spec);
@@ -230,19 +232,19 @@ static int tensor_set_id(PyObject *self, PyObject *value, void *unused)
 static PyObject *tensor_dtype(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return tensor_field(self, "d");
+	return tensor_field(self, PY_FIELD(DTYPE));
 }
 
 static PyObject *tensor_layout(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return tensor_field(self, "l");
+	return tensor_field(self, PY_FIELD(LAYOUT));
 }
 
 static PyObject *tensor_tile(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return tensor_field(self, "t");
+	return tensor_field(self, PY_FIELD(TILE));
 }
 
 static PyObject *tensor_volume(PyObject *self, PyObject *unused)
@@ -584,13 +586,14 @@ static PyObject *set_print_options(PyObject *module, PyObject *args)
 /* ---- the type -------------------------------------------------------------------------------------------------------- */
 
 static PyGetSetDef tensor_fields[] = {
-	{"shape", tensor_field, NULL, "The logical shape.", "s"},
-	{"padded_shape", tensor_field, NULL, "What storage holds.", "p"},
-	{"dtype", tensor_field, NULL, "The type of elements.", "d"},
-	{"layout", tensor_field, NULL, "Rows or tiles.", "l"},
-	{"tile", tensor_field, NULL, "The tile.", "t"},
-	{"spec", tensor_field, NULL, "Everything but the data.", "x"},
-	{"tensor_id", tensor_field, tensor_set_id, "The number of the tensor.", "i"},
+	{"shape", tensor_field, NULL, "The logical shape.", PY_FIELD(SHAPE)},
+	{"padded_shape", tensor_field, NULL, "What storage holds.", PY_FIELD(PADDED_SHAPE)},
+	{"dtype", tensor_field, NULL, "The type of elements.", PY_FIELD(DTYPE)},
+	{"layout", tensor_field, NULL, "Rows or tiles.", PY_FIELD(LAYOUT)},
+	{"tile", tensor_field, NULL, "The tile.", PY_FIELD(TILE)},
+	{"spec", tensor_field, NULL, "Everything but the data.", PY_FIELD(SPEC)},
+	{"tensor_id", tensor_field, tensor_set_id, "The number of the tensor.",
+	 PY_FIELD(TENSOR_ID)},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* The cache as it was, as the result; NULL on failure. */
 static struct tt_array *copy_of(struct tt_golden *golden, const struct tt_array *cache)
@@ -29,8 +30,6 @@ static bool has_row(const struct tt_array *array, const uint64_t place[4])
 	return true;
 }
 
-#define TILE 32
-
 uint64_t tt_golden_paged_element(const struct tt_array *cache, const struct tt_paged_view *view,
 				 const uint64_t place[4])
 {
@@ -39,17 +38,17 @@ uint64_t tt_golden_paged_element(const struct tt_array *cache, const struct tt_p
 
 	if (!view || (view->heads == dim[1] && view->rows == dim[2] && view->width == dim[3]))
 		return tt_array_index(cache, place);
-	if (dim[2] % TILE || dim[3] % TILE || view->rows % TILE || view->width % TILE || !dim[2] ||
-	    !dim[3])
+	if (dim[2] % TT_TILE || dim[3] % TT_TILE || view->rows % TT_TILE || view->width % TT_TILE ||
+	    !dim[2] || !dim[3])
 		return UINT64_MAX; /* which no array has */
-	down = dim[2] / TILE;
-	across = dim[3] / TILE;
-	tile = (place[1] * (view->rows / TILE) + place[2] / TILE) * (view->width / TILE) +
-	       place[3] / TILE;
-	return tt_array_index(cache,
-			      (const uint64_t[4]){place[0], tile / across / down,
-						  tile / across % down * TILE + place[2] % TILE,
-						  tile % across * TILE + place[3] % TILE});
+	down = dim[2] / TT_TILE;
+	across = dim[3] / TT_TILE;
+	tile = (place[1] * (view->rows / TT_TILE) + place[2] / TT_TILE) * (view->width / TT_TILE) +
+	       place[3] / TT_TILE;
+	return tt_array_index(
+		cache, (const uint64_t[4]){place[0], tile / across / down,
+					   tile / across % down * TT_TILE + place[2] % TT_TILE,
+					   tile % across * TT_TILE + place[3] % TT_TILE});
 }
 
 /* A row into a cache that is seen so; what lies outside is left out. */

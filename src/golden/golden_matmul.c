@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* An operand as matrices: a row for a on the left, a column for b on the right. */
 struct side {
@@ -333,8 +334,6 @@ static void multiply_pair(struct tt_array *out, const struct side *a, const stru
 		}
 }
 
-#define TILE 32
-
 /* Depths may differ within the last tile: what is behind them counts as zeros. */
 static tt_status check_sparse(const struct tt_golden *golden, const struct side *a,
 			      const struct side *b, const struct tt_array *ids)
@@ -344,7 +343,7 @@ static tt_status check_sparse(const struct tt_golden *golden, const struct side 
 	if (rank_a < 2 || rank_b < 2 || (ids && rank_b < 3))
 		return tt_fail(TTNN_INVALID, "%s: operands have %u and %u dimensions, too few",
 			       golden->op->name, rank_a, rank_b);
-	if (tt_div_up(a->cols, TILE) != tt_div_up(b->rows, TILE))
+	if (tt_div_up(a->cols, TT_TILE) != tt_div_up(b->rows, TT_TILE))
 		return tt_fail(TTNN_INVALID, "%s: a row of a has %llu values, a column of b %llu",
 			       golden->op->name, (unsigned long long)a->cols,
 			       (unsigned long long)b->rows);

@@ -67,6 +67,8 @@ struct row {
 	double (*slope)(double x, double p, double q); /* of the function, at x */
 	const char *param[2];                          /* arguments that are p and q */
 	bool like_gradient; /* a new output is like the gradient, not like the operand */
+	bool complement;    /* the number of expand_with_number() is 1 - p, else 1 / p */
+	enum tt_unary_backward program; /* of expand_by_program() */
 	bool lazy; /* makes no output when one is given; upstream mostly makes one and drops it */
 };
 
@@ -139,9 +141,7 @@ static tt_status expand_by_program(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	struct tt_unary_backward_args args = {
-		.fn = row->text[0] == 't'   ? TT_TANH_BW
-		      : row->text[0] == 's' ? TT_SIGMOID_BW
-					    : TT_GELU_BW,
+		.fn = row->program,
 		.grad = call->args->values[0].tensor,
 		.input = call->args->values[1].tensor,
 		.output = tt_call_tensor(call, "input_grad"),
@@ -208,11 +208,10 @@ static tt_status expand_with_number(struct tt_call *call)
 	const struct row *row = call->entry->op->row;
 	struct tt_backward backward = {.text = row->text};
 	float parameter = (float)tt_call_real(call, row->param[0], 0);
-	bool is_eps = row->param[0][0] == 'e';
 
-	tt_backward_name(
-		&backward, "n",
-		ttnn_v_real(is_eps ? 1.0 - (double)parameter : (double)(1.0f / parameter)));
+	tt_backward_name(&backward, "n",
+			 ttnn_v_real(row->complement ? 1.0 - (double)parameter
+						     : (double)(1.0f / parameter)));
 	return tt_backward_run(call, &backward);
 }
 
@@ -542,18 +541,18 @@ static const struct tt_op ops[] = {
 	       "return where(eq(v, 0), 0.0, multiply(g, n))", PARAM("scalar")),
 	   GRADIENT "scalar: float, *, " MC),
 	OP("fill", expand_fill, golden, ROW(fill, NULL, ), GRADIENT "*, " INTO),
-	OP("gelu", expand_by_program, golden, ROW(gelu, "gelu", ),
+	OP("gelu", expand_by_program, golden, ROW(gelu, NULL, .program = TT_GELU_BW),
 	   GRADIENT "*, variant: GeluVariant = Accurate, " INTO,
 	   GRADIENT "*, approximate: str, " INTO),
 	{.name = "ttnn.experimental.gelu_bw", .family = "backward", .doc = "The gradient of gelu.",
 	 .sigs = {"grad_output_tensor: Tensor, input_tensor: Tensor, *, approximate: str = none, " INTO},
-	 .expand = expand_by_program, .golden = golden, .pcc = 0.999, .row = ROW(gelu, "gelu", )},
+	 .expand = expand_by_program, .golden = golden, .pcc = 0.999, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
 	OP("logiteps", expand_with_number, golden,
 	   ROW(logiteps, "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "
 	       "e = full_like(x, eps); o = logical_or(lt(x, eps), gt(x, n)); "
 	       "y = where(eq(o, 1.0), where(ltz(e), nan, 0.0), "
 	       "where(logical_or(eq(x, 0.0), eq(x, 1.0)), " SIGNED_INF ", y)); return y",
-	       PARAM("eps")), GRADIENT "*, eps: float = 0.0, " MC),
+	       PARAM("eps"), .complement = true), GRADIENT "*, eps: float = 0.0, " MC),
 	OP("polygamma", expand_polygamma, golden,
 	   ROW(polygamma, "y = multiply(g, polygamma(x, next)); "
 	       "y = where(logical_and(le(x, 0.0), eqz(g)), nan, y); "
@@ -570,8 +569,8 @@ static const struct tt_op ops[] = {
 	       STEP("multiply(multiply(g, out), -0.5" ONTO) STEP("where(ltz(x), nan, out" ONTO)
 	       STEP("where(logical_and(eqz(x), eqz(g)), nan, out" ONTO) "return out",
 	       .like_gradient = true, .lazy = true), GRADIENT "*, " INTO),
-	OP("sigmoid", expand_by_program, golden, ROW(sigmoid, "sigmoid", ), GRADIENT "*, " MC),
-	OP("tanh", expand_by_program, golden, ROW(tanh, "tanh", ), GRADIENT "*, " INTO),
+	OP("sigmoid", expand_by_program, golden, ROW(sigmoid, NULL, .program = TT_SIGMOID_BW), GRADIENT "*, " MC),
+	OP("tanh", expand_by_program, golden, ROW(tanh, NULL, .program = TT_TANH_BW), GRADIENT "*, " INTO),
 	OP("threshold", expand, golden,
 	   ROW(threshold, "return where(gtz(add(x, -min)), g, 0.0)", PARAM("min")),
 	   GRADIENT "min: float, max: float, *, " MC),

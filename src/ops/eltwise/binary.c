@@ -349,15 +349,15 @@ static tt_status check_broadcast(const struct ttnn_shape *a, const struct ttnn_s
 }
 
 /* isclose: both tolerances are finite and not negative. */
-static tt_status check_tolerance(const char *name, double value)
+static tt_status check_tolerance(bool relative, double value)
 {
 	if (isfinite(value) && value >= 0)
 		return TTNN_OK;
-	return tt_fail_cond(
-		TTNN_INVALID,
-		name[0] == 'r' ? "std::isfinite(attributes.rtol) && attributes.rtol >= 0.0f"
-			       : "std::isfinite(attributes.atol) && attributes.atol >= 0.0f",
-		"isclose: %s must be a finite, non-negative value, got %g", name, value);
+	return tt_fail_cond(TTNN_INVALID,
+			    relative ? "std::isfinite(attributes.rtol) && attributes.rtol >= 0.0f"
+				     : "std::isfinite(attributes.atol) && attributes.atol >= 0.0f",
+			    "isclose: %s must be a finite, non-negative value, got %g",
+			    relative ? "rtol" : "atol", value);
 }
 
 /* In upstream's order. */
@@ -375,8 +375,8 @@ static tt_status binary_validate(struct tt_launch *launch)
 		   "input_tensor_a.device() == input_tensor_b->device()",
 		   "Operands to eltwise binary need to be on the same device!");
 	if (fn == TT_BINARY_ISCLOSE) {
-		TT_TRY(check_tolerance("rtol", launch->attrs[RTOL].real));
-		TT_TRY(check_tolerance("atol", launch->attrs[ATOL].real));
+		TT_TRY(check_tolerance(true, launch->attrs[RTOL].real));
+		TT_TRY(check_tolerance(false, launch->attrs[ATOL].real));
 	}
 	return TTNN_OK;
 }
@@ -568,27 +568,26 @@ static const struct tt_prog classic = PROGRAM("BinaryDeviceOperation", "ttnn::pr
 /* ---- launching ----------------------------------------------------------------------------------------------- */
 
 /* Both on a device. */
-static tt_status check_operand(const struct tt_tensor *tensor, char name)
+static tt_status check_operand(const struct tt_tensor *tensor, bool first)
 {
-	bool first = name == 'A';
-
 	if (!tensor)
 		return TTNN_OK;
 	TT_REQUIRE(tt_tensor_device(tensor),
 		   first ? "input_tensor_a.storage_type() == StorageType::DEVICE"
 			 : "input_tensor_b.storage_type() == StorageType::DEVICE",
-		   "Input tensor %c must be on device, got storage type: StorageType::HOST", name);
+		   "Input tensor %c must be on device, got storage type: StorageType::HOST",
+		   first ? 'A' : 'B');
 	return TTNN_OK;
 }
 
-static tt_status check_allocated(const struct tt_tensor *tensor, char name)
+static tt_status check_allocated(const struct tt_tensor *tensor, bool first)
 {
 	if (!tensor || tt_tensor_buffer(tensor))
 		return TTNN_OK;
 	return tt_fail_cond(TTNN_INVALID,
-			    name == 'A' ? "input_tensor_a.is_allocated()"
-					: "input_tensor_b.is_allocated()",
-			    "Input Tensor %c is not allocated", name);
+			    first ? "input_tensor_a.is_allocated()"
+				  : "input_tensor_b.is_allocated()",
+			    "Input Tensor %c is not allocated", first ? 'A' : 'B');
 }
 
 /* fast_and_approximate_mode=false is for bfloat16 results. */
@@ -676,10 +675,10 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	enum subtile subtile = SUBTILE_NONE;
 	bool old = tt_is_classic(call->device);
 
-	TT_TRY(check_operand(args->a, 'A'));
-	TT_TRY(check_operand(args->b, 'B'));
-	TT_TRY(check_allocated(args->a, 'A'));
-	TT_TRY(check_allocated(args->b, 'B'));
+	TT_TRY(check_operand(args->a, true));
+	TT_TRY(check_operand(args->b, false));
+	TT_TRY(check_allocated(args->a, true));
+	TT_TRY(check_allocated(args->b, false));
 	TT_REQUIRE(!args->sub_device || !args->grid, "!sub_core_grids.has_value()",
 		   "Cannot specify both sub_core_grids and sub_device_id");
 	if (args->b)

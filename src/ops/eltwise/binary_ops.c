@@ -189,8 +189,7 @@ struct row {
 	bool fast_default;            /* fast unless the caller says otherwise */
 	bool variant;                 /* the fast flag chooses a variant of the function */
 	const char *alpha;            /* the second operand is first multiplied by this argument */
-	enum tt_unary_fn with_scalar; /* what a scalar runs instead, when has_unary */
-	bool has_unary;
+	enum tt_unary_fn with_scalar; /* what a scalar runs instead (run_with_scalar) */
 };
 
 static const enum ttnn_dtype *dtype_arg(enum ttnn_dtype *storage, const struct tt_call *call)

@@ -404,10 +404,10 @@ static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch
 
 /* The core that holds a shard must be the one that reads the bank of the same number. */
 static tt_status check_holders(const struct tt_launch *launch, const struct tt_tensor *tensor,
-			       const char *what)
+			       bool input)
 {
 	uint32_t banks = launch->device->info.dram_banks;
-	bool input = what[0] == 'I';
+	const char *what = input ? "Input" : "Output";
 	struct ttnn_core readers[BANKS_MAX];
 	const ttnn_core_set *grid;
 
@@ -458,8 +458,8 @@ static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch
 	struct keep keep = {0};
 
 	TT_TRY(check_matrices(plan));
-	TT_TRY(check_holders(launch, matmul->a, "Input"));
-	TT_TRY(check_holders(launch, launch->outputs[0], "Output"));
+	TT_TRY(check_holders(launch, matmul->a, true));
+	TT_TRY(check_holders(launch, launch->outputs[0], false));
 	TT_TRY(dram_cores(&cores, launch));
 	keep.in0 = (struct part){2ull * config->m * config->k, cores, NULL};
 	keep.in1 = (struct part){3ull * config->n * config->k, cores, NULL};

@@ -144,18 +144,20 @@ static tt_status check_shards(const struct tt_launch *launch)
 }
 
 /* Both sides ask the same with other words. */
-static tt_status check_even(const char *which, const struct ttnn_memory_config *memory,
+static tt_status check_even(bool is_input, const struct ttnn_memory_config *memory,
 			    const struct ttnn_tensor_spec *in)
 {
+	const char *which = is_input ? "input" : "output";
+
 	TT_REQUIRE(!memory->has_shard || in->cols % memory->shard.width == 0,
-		   which[0] == 'i' ? "tensor_width % input_shard_width == 0"
-				   : "tensor_width % output_shard_width == 0",
+		   is_input ? "tensor_width % input_shard_width == 0"
+			    : "tensor_width % output_shard_width == 0",
 		   "Uneven %s shard width %u for tensor width %" PRIu64
 		   " not supported for single core implementation",
 		   which, memory->shard.width, in->cols);
 	TT_REQUIRE(!memory->has_shard || in->rows % memory->shard.height == 0,
-		   which[0] == 'i' ? "tensor_height % input_shard_height == 0"
-				   : "tensor_height % output_shard_height == 0",
+		   is_input ? "tensor_height % input_shard_height == 0"
+			    : "tensor_height % output_shard_height == 0",
 		   "Uneven %s shard height %u for tensor height %" PRIu64
 		   " not supported for single core implementation",
 		   which, memory->shard.height, in->rows);
@@ -175,8 +177,8 @@ static tt_status check_single(const struct tt_launch *launch)
 			   "Output shard width %u must be a multiple of tile width 32 for single "
 			   "core implementation",
 			   tt_shard_width(out));
-	TT_TRY(check_even("input", &in->memory, in));
-	return check_even("output", out, in);
+	TT_TRY(check_even(true, &in->memory, in));
+	return check_even(false, out, in);
 }
 
 /* In upstream's order. */

@@ -253,14 +253,10 @@ static tt_status scale_mask_in_place(struct tt_tensor **out, struct tt_call *cal
 	return tt_softmax_launch(out, call, &args);
 }
 
-/*
- * The same over its input; the form for causal masks of height and width is the row that has
- * `row`.
- */
-static tt_status expand_scale_mask_in_place(struct tt_call *call)
+/* The same over its input; hw: the form for causal masks of height and width. */
+static tt_status run_in_place(struct tt_call *call, bool hw)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *result;
-	bool hw = call->entry->op->row != NULL;
 	double scale;
 	struct masked want = {.mask = tt_call_tensor(call, "mask"),
 			      .scale = scale_of(&scale, call),
@@ -274,6 +270,16 @@ static tt_status expand_scale_mask_in_place(struct tt_call *call)
 				   hw ? TT_SOFTMAX_CAUSAL_HW_IN_PLACE
 				      : TT_SOFTMAX_SCALE_MASK_IN_PLACE));
 	return give(call, result, &in->spec.shape);
+}
+
+static tt_status expand_scale_mask_in_place(struct tt_call *call)
+{
+	return run_in_place(call, false);
+}
+
+static tt_status expand_causal_hw_in_place(struct tt_call *call)
+{
+	return run_in_place(call, true);
 }
 
 /* ---- of attention heads ------------------------------------------------------------------------------------ */
@@ -353,8 +359,6 @@ static tt_status expand_attention_in_place(struct tt_call *call)
 	"program_config: ProgramConfig? = None, causal_mask: bool? = False, "                      \
 	"memory_config: MemoryConfig? = None"
 
-static const int hw_dims;
-
 #define OP(name_, expand_, golden_, sig_, doc_)                                                    \
 	{                                                                                          \
 		.name = name_, .family = "softmax", .doc = doc_, .sigs = {sig_},                   \
@@ -379,14 +383,10 @@ static const struct tt_op ops[] = {
 	   MASKED "program_config: ProgramConfig? = None, is_causal_mask: bool = False, " COMPUTE
 		  "False",
 	   "Softmax of the last dimension of x * scale + mask, into its argument."),
-	{.name = "ttnn.scale_causal_mask_hw_dims_softmax_in_place",
-	 .family = "softmax",
-	 .doc = "Softmax of the last dimension of x * scale + mask, of shards, into its argument.",
-	 .sigs = {MASKED "program_config: ProgramConfig? = None, " COMPUTE "False"},
-	 .expand = expand_scale_mask_in_place,
-	 .golden = tt_golden_scale_causal_softmax,
-	 .pcc = 0.999,
-	 .row = &hw_dims},
+	OP("ttnn.scale_causal_mask_hw_dims_softmax_in_place", expand_causal_hw_in_place,
+	   tt_golden_scale_causal_softmax,
+	   MASKED "program_config: ProgramConfig? = None, " COMPUTE "False",
+	   "Softmax of the last dimension of x * scale + mask, of shards, into its argument."),
 	OP("ttnn.transformer.attention_softmax", expand_attention, tt_golden_attention_softmax,
 	   HEAD, "Softmax of the last dimension with the scale of an attention head."),
 	OP("ttnn.transformer.attention_softmax_", expand_attention_in_place,

@@ -44,9 +44,10 @@ static bool is_row(const struct ttnn_shape *shape, uint32_t width)
 }
 
 /* Both masks have this text, with other words. */
-static tt_status fail_mask(const char *condition, const char *what, const struct ttnn_shape *shape,
+static tt_status fail_mask(const char *condition, bool topk, const struct ttnn_shape *shape,
 			   uint32_t width)
 {
+	const char *width_name = topk ? "k" : "input_shape[-1]";
 	struct tt_str text = {0};
 
 	tt_str_adds(&text, "Shape(");
@@ -55,9 +56,8 @@ static tt_status fail_mask(const char *condition, const char *what, const struct
 	tt_fail_cond(TTNN_INVALID, condition,
 		     "%s mask must be row-broadcastable with last dim == %s. Got rank=%u and "
 		     "shape=%s for %s=%u",
-		     *what == 'T' ? "Topk" : "Expert", *what == 'T' ? "k" : "input_shape[-1]",
-		     shape->rank, tt_str_text(&text), *what == 'T' ? "k" : "input_shape[-1]",
-		     width);
+		     topk ? "Topk" : "Expert", width_name, shape->rank, tt_str_text(&text),
+		     width_name, width);
 	tt_str_deinit(&text);
 	return TTNN_INVALID;
 }
@@ -94,12 +94,12 @@ static tt_status moe_validate(struct tt_launch *launch)
 	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
 		   "The input must be in tiled format");
 	if (!is_row(&likeliest->shape, k))
-		return fail_mask("is_row_broadcastable_mask(topk_logical_shape, args.k)", "Topk",
+		return fail_mask("is_row_broadcastable_mask(topk_logical_shape, args.k)", true,
 				 &likeliest->shape, k);
 	if (!is_row(&experts->shape, tt_shape_last(&in->shape, 1)))
 		return fail_mask(
 			"is_row_broadcastable_mask(expert_logical_shape, input_logical_shape[-1])",
-			"Expert", &experts->shape, tt_shape_last(&in->shape, 1));
+			false, &experts->shape, tt_shape_last(&in->shape, 1));
 	TT_REQUIRE(tt_shape_last(&likeliest->padded, 2) == 32, "topk_shape[-2] == 32",
 		   "Topk shape inner dim must be padded to 32, got %u",
 		   tt_shape_last(&likeliest->padded, 2));
