@@ -49,7 +49,7 @@ static const struct tt_field fields[] = {{.name = "binary_op_type"}, {.name = "m
 					 {.name = "worker_grid"},    {.name = "is_sfpu"}};
 static const struct tt_schema schema = {"operation_attributes_t", fields, 6, false};
 
-static void tell(enum tt_event_kind kind, struct tt_event event)
+static void emit(enum tt_event_kind kind, struct tt_event event)
 {
 	event.kind = kind;
 	tt_event_emit(&event);
@@ -85,24 +85,24 @@ static void tell_operation(uint64_t number, struct ttnn_tensor_spec *specs,
 						       .has_fidelity = true,
 						       .fidelity = 4,
 						       .source = "src/ops/eltwise/binary.c"});
-	tell(TT_EVENT_PLACE, (struct tt_event){.place = {"model.py", "forward", 60}});
-	tell(TT_EVENT_SCOPE_BEGIN,
+	emit(TT_EVENT_PLACE, (struct tt_event){.place = {"model.py", "forward", 60}});
+	emit(TT_EVENT_SCOPE_BEGIN,
 	     (struct tt_event){.begin = {.kind = TT_SCOPE_OPERATION, .name = "ttnn::add"}});
-	tell(TT_EVENT_SCOPE_BEGIN, (struct tt_event){.begin = {.kind = TT_SCOPE_DEVICE_OP,
+	emit(TT_EVENT_SCOPE_BEGIN, (struct tt_event){.begin = {.kind = TT_SCOPE_DEVICE_OP,
 							       .name = "BinaryNgDeviceOperation",
 							       .schema = &schema,
 							       .args = args,
 							       .arg_count = 6,
 							       .inputs = tensors,
 							       .input_count = 2}});
-	tell(TT_EVENT_PROGRAM,
+	emit(TT_EVENT_PROGRAM,
 	     (struct tt_event){.program = {.device_id = 1,
 					   .cache_hit = true,
 					   .facts = {facts, TT_FACT_VALUES,
 						     tt_block_hash(facts, TT_FACT_VALUES)}}});
-	tell(TT_EVENT_PROGRAM_LAUNCH,
+	emit(TT_EVENT_PROGRAM_LAUNCH,
 	     (struct tt_event){.launch = {.device_id = 1, .launch = number, .cores = cores}});
-	tell(TT_EVENT_PROGRAM_RUN, (struct tt_event){.run = {.device_id = 1,
+	emit(TT_EVENT_PROGRAM_RUN, (struct tt_event){.run = {.device_id = 1,
 							     .launch = number,
 							     .name = "BinaryNgDeviceOperation",
 							     .whole = 900,
@@ -112,8 +112,8 @@ static void tell_operation(uint64_t number, struct ttnn_tensor_spec *specs,
 							     .busy_max = 500,
 							     .busy = 800,
 							     .starts = 50}});
-	tell(TT_EVENT_SCOPE_END, (struct tt_event){.end = {.outputs = tensors, .output_count = 1}});
-	tell(TT_EVENT_SCOPE_END, (struct tt_event){0});
+	emit(TT_EVENT_SCOPE_END, (struct tt_event){.end = {.outputs = tensors, .output_count = 1}});
+	emit(TT_EVENT_SCOPE_END, (struct tt_event){0});
 }
 
 static void record(uint64_t count)

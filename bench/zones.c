@@ -53,7 +53,7 @@ static void run_mark(void)
 
 static void run_place(void)
 {
-	ttnn_tell_place("model.py", "forward", 12);
+	ttnn_emit_place("model.py", "forward", 12);
 }
 
 static void run_add(void)

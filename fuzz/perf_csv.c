@@ -27,7 +27,7 @@ static tt_status hash_line(void *context, const char *const *cells, size_t count
 static uint64_t hash_all(const uint8_t *data, size_t size, size_t piece)
 {
 	uint64_t hash = 0;
-	struct tt_csv csv = {.tell = hash_line, .context = &hash};
+	struct tt_csv csv = {.emit = hash_line, .context = &hash};
 	tt_status status = TTNN_OK;
 
 	for (size_t at = 0; status == TTNN_OK && at < size; at += piece)
@@ -78,7 +78,7 @@ static void write_back(const uint8_t *data, size_t size)
 	struct tt_ops_shape shape = {TTNN_DIALECT_SEED, 1, 1};
 	struct tt_str text = {0}, line = {0};
 	struct tt_ops_row row = {.kind = TT_OPS_SIGNPOST};
-	struct tt_csv csv = {.tell = same};
+	struct tt_csv csv = {.emit = same};
 	struct tt_ops_csv *out;
 
 	for (size_t i = 0; i < size && data[i]; i++)

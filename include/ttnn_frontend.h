@@ -128,7 +128,7 @@ TTNN_API bool ttnn_tensor_number(uint64_t *out);
  * that it ran for its user (TTNN_FRONTEND_PYTHON) what was given and what came of it. One branch.
  */
 TTNN_API bool ttnn_calls_heard(void);
-TTNN_API void ttnn_tell_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
+TTNN_API void ttnn_emit_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
 			     const struct ttnn_value *result);
 
 /*
@@ -176,13 +176,13 @@ TTNN_API void ttnn_params_set_counter(uint64_t number);
 TTNN_API bool ttnn_stacks_heard(void);
 
 /* The stack of the call that this thread makes next: a line for each frame, innermost first. */
-TTNN_API void ttnn_tell_stack(const char *const *lines, size_t count);
+TTNN_API void ttnn_emit_stack(const char *const *lines, size_t count);
 
 /* Whether somebody profiles: a binding then tells before each call of which line it is. */
 TTNN_API bool ttnn_places_heard(void);
 
 /* The line of the call that this thread makes next; the texts live as long as the process (ttnn_intern()). */
-TTNN_API void ttnn_tell_place(const char *file, const char *function, uint32_t line);
+TTNN_API void ttnn_emit_place(const char *file, const char *function, uint32_t line);
 
 /* The same text for ever; NULL when memory is exhausted. */
 TTNN_API const char *ttnn_intern(const char *text);

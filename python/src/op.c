@@ -148,8 +148,8 @@ static PyObject *run(const struct py_op *self, PyObject *const *args, size_t nar
 		return NULL;
 	}
 	if (frontend == TTNN_FRONTEND_PYTHON)
-		py_tell_stack();
-	py_tell_place();
+		py_emit_stack();
+	py_emit_place();
 	py_call_begin(&guard);
 	status = ttnn_op_call(&results, self->op, given, count, frontend);
 	ended = py_call_end(&guard, status, NULL);
@@ -196,7 +196,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargs, PyObj
 				   : run(op_of(self), args, nargs, kwnames, TTNN_FRONTEND_PYTHON);
 
 	if (result && ttnn_calls_heard() && *op_of(self)->info.shown)
-		py_tell_call(op_of(self)->info.shown, told, nargs, kwnames, result);
+		py_emit_call(op_of(self)->info.shown, told, nargs, kwnames, result);
 	return result;
 }
 

@@ -313,7 +313,7 @@ static void lose(const char *name)
 	Py_XDECREF(trace);
 }
 
-void py_tell_call(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames,
+void py_emit_call(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames,
 		  PyObject *result)
 {
 	struct pool pool = {.values = ttnn_params_get(TTNN_PARAMS_VALUES)};
@@ -331,7 +331,7 @@ void py_tell_call(const char *name, PyObject *const *args, size_t nargs, PyObjec
 		lose(name);
 	} else {
 		Py_BEGIN_ALLOW_THREADS;
-		ttnn_tell_call(name, call.args, call.arg_count, &call.result);
+		ttnn_emit_call(name, call.args, call.arg_count, &call.result);
 		Py_END_ALLOW_THREADS;
 	}
 	empty(&pool);
@@ -362,7 +362,7 @@ static PyObject **flatten(PyObject **kwnames, PyObject *args, PyObject *kwargs)
 }
 
 /* tell(name, args, kwargs, result): for operations that are written in Python. */
-static PyObject *tell(PyObject *module, PyObject *given)
+static PyObject *emit(PyObject *module, PyObject *given)
 {
 	PyObject *args, *kwargs, *result, *kwnames, **all;
 	const char *name;
@@ -374,7 +374,7 @@ static PyObject *tell(PyObject *module, PyObject *given)
 	all = flatten(&kwnames, args, kwargs);
 	if (!all)
 		return NULL;
-	py_tell_call(name, all, (size_t)PyTuple_GET_SIZE(args), kwnames, result);
+	py_emit_call(name, all, (size_t)PyTuple_GET_SIZE(args), kwnames, result);
 	Py_DECREF(kwnames);
 	PyMem_Free(all);
 	Py_RETURN_NONE;
@@ -586,7 +586,7 @@ static PyMethodDef functions[] = {
 	{"get", get_flag, METH_O, "A switch."},
 	{"set", set_flag, METH_VARARGS, "set(flag, on)"},
 	{"heard", heard, METH_NOARGS, "Whether someone records calls."},
-	{"tell", tell, METH_VARARGS, "tell(name, args, kwargs, result): a call that is done."},
+	{"tell", emit, METH_VARARGS, "tell(name, args, kwargs, result): a call that is done."},
 	{"write", write_file, METH_VARARGS,
 	 "write(name, args, kwargs, result, directory, values) -> the path of its file."},
 	{"value", value_text, METH_VARARGS, "value(object, values) -> JSON text."},

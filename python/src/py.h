@@ -124,10 +124,10 @@ PyObject *py_graph_nodes(const ttnn_graph *graph);
 enum ttnn_dialect py_dialect(void);
 
 /* Tells where the call comes from that is made next, if somebody records it. */
-void py_tell_stack(void);
+void py_emit_stack(void);
 
 /* The same of the line alone, if somebody profiles. */
-void py_tell_place(void);
+void py_emit_place(void);
 
 /* Whether a frame is the package's own: users ask where their call is. */
 bool py_is_ours(PyFrameObject *frame);
@@ -252,7 +252,7 @@ PyObject *py_results(struct ttnn_results *results, bool many);
 /* ---- params.c -------------------------------------------------------------------------------------------- */
 
 /* Tells who listens what was called, as it was written. Never fails: what goes wrong is said once. */
-void py_tell_call(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames,
+void py_emit_call(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames,
 		  PyObject *result);
 
 /* ---- data.c ------------------------------------------------------------------------------------------------ */

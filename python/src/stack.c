@@ -47,7 +47,7 @@ static size_t take_lines(PyObject **lines, const char **texts)
 	return count;
 }
 
-void py_tell_stack(void)
+void py_emit_stack(void)
 {
 	PyObject *lines[FRAMES];
 	const char *texts[FRAMES];
@@ -58,7 +58,7 @@ void py_tell_stack(void)
 	count = take_lines(lines, texts);
 	PyErr_Clear(); /* a frame that cannot be written is left out */
 	if (count)
-		ttnn_tell_stack(texts, count);
+		ttnn_emit_stack(texts, count);
 	while (count)
 		Py_DECREF(lines[--count]);
 }

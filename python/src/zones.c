@@ -55,7 +55,7 @@ static bool note(struct call *call, PyFrameObject *frame, PyCodeObject *code, in
 }
 
 /* Tells of the frame and returns NULL, or returns the one that called it if it is the package's own. */
-static PyFrameObject *tell_frame(PyFrameObject *frame)
+static PyFrameObject *emit_frame(PyFrameObject *frame)
 {
 	PyCodeObject *code = PyFrame_GetCode(frame);
 	int at = PyFrame_GetLasti(frame);
@@ -68,20 +68,20 @@ static PyFrameObject *tell_frame(PyFrameObject *frame)
 	if (call->ours)
 		outer = PyFrame_GetBack(frame);
 	else
-		ttnn_tell_place(call->file, call->function, call->line);
+		ttnn_emit_place(call->file, call->function, call->line);
 done:
 	Py_DECREF(code);
 	return outer;
 }
 
-void py_tell_place(void)
+void py_emit_place(void)
 {
 	PyFrameObject *frame, *outer;
 
 	if (!ttnn_places_heard())
 		return;
 	for (frame = PyThreadState_GetFrame(PyThreadState_Get()); frame; frame = outer) {
-		outer = tell_frame(frame);
+		outer = emit_frame(frame);
 		Py_DECREF(frame);
 	}
 	PyErr_Clear(); /* a line that cannot be told is left out */

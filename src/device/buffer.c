@@ -157,7 +157,7 @@ struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer)
 }
 
 /* The one place that tells of buffers. */
-static void tell(const struct tt_buffer *buffer, enum tt_event_kind kind)
+static void emit(const struct tt_buffer *buffer, enum tt_event_kind kind)
 {
 	struct tt_event event;
 
@@ -253,10 +253,10 @@ static tt_status place(struct tt_buffer *buffer, const struct tt_buffer_options 
 {
 	TT_TRY(take(buffer, options));
 	/* Told first: once it is linked, who closes the device tells that it is freed. */
-	tell(buffer, TT_EVENT_BUFFER_ALLOC);
+	emit(buffer, TT_EVENT_BUFFER_ALLOC);
 	if (link_in(buffer))
 		return TTNN_OK;
-	tell(buffer, TT_EVENT_BUFFER_FREE);
+	emit(buffer, TT_EVENT_BUFFER_FREE);
 	release(buffer);
 	return tt_fail(TTNN_STATE, "the device is closed: no buffer can be allocated");
 }
@@ -311,7 +311,7 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 		return;
 	tt_buffer_drop_data(buffer);
 	/* Told first: who gets the address next must not be heard of before. */
-	tell(buffer, TT_EVENT_BUFFER_FREE);
+	emit(buffer, TT_EVENT_BUFFER_FREE);
 	/* As upstream's dry runs do: they only tell that real memory is freed. */
 	if (buffer->mode != TT_BUFFER_REAL || tt_run_mode() != TTNN_RUN_NO_DISPATCH)
 		release(buffer);

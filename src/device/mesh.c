@@ -149,7 +149,7 @@ static void copy(uint32_t *out, const struct tt_mesh *mesh, uint32_t rows, uint3
 }
 
 /* Rows are taken from the mesh's columns, always from its first place: upstream's way. */
-static void copy_turned(uint32_t *out, const struct tt_mesh *mesh, uint32_t rows, uint32_t cols)
+static void copy_transposed(uint32_t *out, const struct tt_mesh *mesh, uint32_t rows, uint32_t cols)
 {
 	for (uint32_t r = 0; r < rows; r++)
 		for (uint32_t c = 0; c < cols; c++)
@@ -184,8 +184,8 @@ tt_status tt_mesh_map(uint32_t *out, const struct tt_mesh *system, uint32_t rows
 {
 	uint64_t size = (uint64_t)rows * cols;
 	struct tt_mesh_place start = at ? *at : (struct tt_mesh_place){0, 0};
-	struct tt_mesh_place turned = {start.col, start.row};
-	struct tt_mesh system_turned = {system->cols, system->rows, NULL};
+	struct tt_mesh_place transposed = {start.col, start.row};
+	struct tt_mesh system_transposed = {system->cols, system->rows, NULL};
 	bool found;
 
 	if (size == 0)
@@ -208,8 +208,8 @@ tt_status tt_mesh_map(uint32_t *out, const struct tt_mesh *system, uint32_t rows
 	}
 	if (fits(system, rows, cols, start))
 		copy(out, system, rows, cols, start);
-	else if (fits(&system_turned, rows, cols, turned))
-		copy_turned(out, system, rows, cols);
+	else if (fits(&system_transposed, rows, cols, transposed))
+		copy_transposed(out, system, rows, cols);
 	else
 		return fail_shape(system, rows, cols, start);
 	return TTNN_OK;

@@ -131,7 +131,7 @@ static void begin_anew(void)
 		atomic_store(&spent[i], 0);
 }
 
-static void tell(const struct tt_announcement *words)
+static void emit(const struct tt_announcement *words)
 {
 	const char *place = tt_env("TTNN_PROFILE");
 	uint64_t began = tt_clock_ns();
@@ -146,10 +146,10 @@ static void tell(const struct tt_announcement *words)
 	told.command = command;
 	told.recorded_ns = atomic_load(&spent[TT_SPENT_RECORDING]);
 	told.written_ns = atomic_load(&spent[TT_SPENT_WRITING]);
-	told.told_ns = atomic_load(&spent[TT_SPENT_TELLING]);
+	told.told_ns = atomic_load(&spent[TT_SPENT_EMITTING]);
 	if (!tt_announce(&told, place))
 		atomic_store(&unheard, true);
-	atomic_fetch_add(&spent[TT_SPENT_TELLING], tt_clock_ns() - began);
+	atomic_fetch_add(&spent[TT_SPENT_EMITTING], tt_clock_ns() - began);
 }
 
 bool tt_announce_wanted(void)
@@ -172,7 +172,7 @@ void tt_announce_file(const char *path)
 	if (!length || strncmp(path, directory, length) != 0 || path[length] != '/')
 		return;
 	begin_anew();
-	tell(&(struct tt_announcement){.kind = TT_ANNOUNCE_FILE, .file = path});
+	emit(&(struct tt_announcement){.kind = TT_ANNOUNCE_FILE, .file = path});
 }
 
 void tt_announce_end(const struct ttnn_trace_summary *summary)
@@ -185,7 +185,7 @@ void tt_announce_end(const struct ttnn_trace_summary *summary)
 				       .reason = summary->reason};
 
 	begin_anew();
-	tell(&last);
+	emit(&last);
 	/* Whoever began the profile ended without its report, or it would have taken the word. */
 	if (place && atomic_load(&unheard) && (summary->events || summary->lost))
 		tt_log(TT_LOG_WARN,

@@ -74,8 +74,8 @@ void tt_announce_end(const struct ttnn_trace_summary *summary);
 /* What a profile costs the process, for its last word. */
 enum tt_spent {
 	TT_SPENT_RECORDING, /* time of threads that tell, estimated from the calls that were measured */
-	TT_SPENT_WRITING, /* processor time of threads that pack and write */
-	TT_SPENT_TELLING, /* time until the server was told */
+	TT_SPENT_WRITING,  /* processor time of threads that pack and write */
+	TT_SPENT_EMITTING, /* time until the server was told */
 	TT_SPENT_KINDS,
 };
 void tt_announce_spent(enum tt_spent kind, uint64_t ns);

@@ -56,7 +56,7 @@ void tt_call_room_free(struct tt_call_room *room)
 	tt_free(room->many);
 }
 
-void ttnn_tell_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
+void ttnn_emit_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
 		    const struct ttnn_value *result)
 {
 	struct tt_event event = {.kind = TT_EVENT_CALL};

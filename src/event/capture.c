@@ -146,7 +146,7 @@ static bool begin_chunk(struct stream *stream, size_t room, uint64_t first)
 }
 
 /* What is missing is told by the first chunk that is begun after it was noticed. */
-static void tell_loss(struct stream *stream, uint64_t ticks)
+static void emit_loss(struct stream *stream, uint64_t ticks)
 {
 	struct tt_event event = {.kind = TT_EVENT_LOSS};
 	struct tt_stamp stamp = {.ticks = ticks};
@@ -168,7 +168,7 @@ static bool put_anew(struct stream *stream, const struct tt_event *event, struct
 		seal(stream);
 		if (!begin_chunk(stream, room, stamp->ticks))
 			return false;
-		tell_loss(stream, stamp->ticks);
+		emit_loss(stream, stamp->ticks);
 		if (tt_encoder_put(stream->encoder, event, stamp))
 			return true;
 	}
@@ -192,7 +192,7 @@ static inline void record(struct stream *stream, const struct tt_event *event,
 
 /* ---- streams -------------------------------------------------------------------------------------------- */
 
-static void tell_thread(struct stream *stream)
+static void emit_thread(struct stream *stream)
 {
 	struct tt_event event = {.kind = TT_EVENT_THREAD};
 	char name[32] = "";
@@ -236,7 +236,7 @@ static struct stream *begin_stream(struct tt_capture *capture, uint64_t serial)
 		return NULL;
 	own[capture->index].serial = serial;
 	own[capture->index].stream = stream;
-	tell_thread(stream);
+	emit_thread(stream);
 	atomic_fetch_add_explicit(&capture->cost, tt_clock_ticks() - began, memory_order_relaxed);
 	return stream;
 }
@@ -600,7 +600,7 @@ static void leave(struct tt_capture *capture)
 	tt_lock_give(&captures_lock);
 }
 
-static void tell_device(void *context, const struct tt_event_device *device)
+static void emit_device(void *context, const struct tt_event_device *device)
 {
 	struct tt_event event = {.kind = TT_EVENT_DEVICE_OPEN, .device = *device};
 	struct tt_capture *capture = context;
@@ -608,7 +608,7 @@ static void tell_device(void *context, const struct tt_event_device *device)
 	hear(&capture->listener, &event);
 }
 
-static void tell_buffer(void *context, const struct tt_event_buffer *buffer)
+static void emit_buffer(void *context, const struct tt_event_buffer *buffer)
 {
 	struct tt_event event = {.kind = TT_EVENT_BUFFER_THERE, .buffer = *buffer};
 	struct tt_capture *capture = context;
@@ -620,14 +620,14 @@ static void tell_buffer(void *context, const struct tt_event_buffer *buffer)
  * Devices that are open already, and their buffers; the capture hears by now, so that none is missed, and
  * one may be told twice.
  */
-static void tell_devices(struct tt_capture *capture)
+static void emit_devices(struct tt_capture *capture)
 {
 	struct tt_speaker *self = tt_grace_enter();
 
 	if (!self)
 		return;
-	tt_event_each_device(tell_device, capture);
-	if (!tt_event_each_buffer(tell_buffer, capture))
+	tt_event_each_device(emit_device, capture);
+	if (!tt_event_each_buffer(emit_buffer, capture))
 		tt_store_lose(&capture->store, 1, "memory was exhausted");
 	tt_grace_leave(self);
 }
@@ -673,7 +673,7 @@ tt_status tt_capture_begin(struct tt_capture **out, const struct tt_capture_opti
 	capture->calls = options->path || options->directory;
 	if (capture->calls)
 		tt_event_want_calls(true);
-	tell_devices(capture);
+	emit_devices(capture);
 	*out = capture;
 	return TTNN_OK;
 }

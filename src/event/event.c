@@ -52,8 +52,8 @@ static void keep(struct tt_event_held *held, const struct tt_event *events, size
 		held->events[held->count++] = events[i];
 }
 
-static inline void tell(struct tt_event_listener *listener, const struct tt_event *events,
-			size_t count)
+static inline void deliver(struct tt_event_listener *listener, const struct tt_event *events,
+			   size_t count)
 {
 	if (listener->emit_all) {
 		listener->emit_all(listener, events, count);
@@ -63,14 +63,14 @@ static inline void tell(struct tt_event_listener *listener, const struct tt_even
 		listener->emit(listener, &events[i]);
 }
 
-static void tell_everyone(const struct tt_event *events, size_t count)
+static void emit_everyone(const struct tt_event *events, size_t count)
 {
 	/* Entered before: whoever waits for this thread sees it inside, or it sees no listener. */
 	for (uint32_t left = atomic_load(&taken); left; left &= left - 1) {
 		struct tt_event_listener *listener = atomic_load(&slots[__builtin_ctz(left)]);
 
 		if (listener)
-			tell(listener, events, count);
+			deliver(listener, events, count);
 	}
 }
 
@@ -83,7 +83,7 @@ void tt_event_emit_all(const struct tt_event *events, size_t count)
 			keep(tt_speaker_own.held, events, count);
 		return;
 	}
-	tell_everyone(events, count);
+	emit_everyone(events, count);
 	tt_grace_leave(self);
 }
 

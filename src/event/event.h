@@ -444,7 +444,7 @@ bool tt_event_each_buffer(void (*visit)(void *context, const struct tt_event_buf
 
 /*
  * Whether stacks are wanted: of C and of Python. Whoever begins a scope for a user calls
- * tt_event_tell_stack() before, which costs a branch when they are not. Counted: as often off as on.
+ * tt_event_emit_stack() before, which costs a branch when they are not. Counted: as often off as on.
  */
 struct tt_event_stacks {
 	atomic_int c, python;
@@ -452,12 +452,12 @@ struct tt_event_stacks {
 extern struct tt_event_stacks tt_event_stacks;
 
 /* Tells the C stack of the caller, without its innermost `skip` frames. */
-void tt_event_tell_c_stack(unsigned skip);
+void tt_event_emit_c_stack(unsigned skip);
 
-static inline void tt_event_tell_stack(unsigned skip)
+static inline void tt_event_emit_stack(unsigned skip)
 {
 	if (__builtin_expect(atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed), 0))
-		tt_event_tell_c_stack(skip);
+		tt_event_emit_c_stack(skip);
 }
 
 /*

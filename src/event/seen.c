@@ -65,7 +65,7 @@ bool tt_value_seen_tensor(struct tt_event_tensor *out, const struct ttnn_value *
 static struct tt_event_known *oldest, *newest; /* those that are open */
 TT_LOCK_STATIC(device_lock, TT_RANK_KNOWN, NULL);
 
-static void tell_device(const struct tt_event_device *device, enum tt_event_kind kind)
+static void emit_device(const struct tt_event_device *device, enum tt_event_kind kind)
 {
 	struct tt_event event = {.kind = kind, .device = *device};
 
@@ -82,7 +82,7 @@ void tt_event_device_open(struct tt_event_known *known)
 	newest = known;
 	known->listed = true;
 	tt_lock_give(&device_lock);
-	tell_device(&known->device, TT_EVENT_DEVICE_OPEN);
+	emit_device(&known->device, TT_EVENT_DEVICE_OPEN);
 }
 
 void tt_event_device_close(struct tt_event_known *known)
@@ -93,7 +93,7 @@ void tt_event_device_close(struct tt_event_known *known)
 	closed.row = NULL;
 	if (!known->listed)
 		return;
-	tell_device(&closed, TT_EVENT_DEVICE_CLOSE);
+	emit_device(&closed, TT_EVENT_DEVICE_CLOSE);
 	tt_lock_take(&device_lock);
 	*(known->older ? &known->older->newer : &oldest) = known->newer;
 	*(known->newer ? &known->newer->older : &newest) = known->older;
@@ -249,7 +249,7 @@ bool ttnn_stacks_heard(void)
 	return atomic_load_explicit(&tt_event_stacks.python, memory_order_relaxed) && tt_event_on();
 }
 
-void ttnn_tell_stack(const char *const *lines, size_t count)
+void ttnn_emit_stack(const char *const *lines, size_t count)
 {
 	struct tt_event event = {.kind = TT_EVENT_STACK};
 	struct tt_event_frame frames[FRAMES_MAX];
@@ -261,7 +261,7 @@ void ttnn_tell_stack(const char *const *lines, size_t count)
 	tt_event_emit(&event);
 }
 
-void tt_event_tell_c_stack(unsigned skip)
+void tt_event_emit_c_stack(unsigned skip)
 {
 	struct tt_event event = {.kind = TT_EVENT_STACK};
 	struct tt_event_frame frames[FRAMES_MAX];

@@ -97,15 +97,15 @@ static struct tt_chunk *live_chunk(struct tt_store *store, size_t room)
 }
 
 /* Without the lock: whoever reads the line may be slow. */
-static void tell_lock(struct tt_store *store)
+static void emit_lock(struct tt_store *store)
 {
-	bool tell;
+	bool emit;
 
 	tt_lock_take(&store->lock);
-	tell = store->warn_lock;
+	emit = store->warn_lock;
 	store->warn_lock = false;
 	tt_lock_give(&store->lock);
-	if (tell)
+	if (emit)
 		tt_log(TT_LOG_WARN,
 		       "%s is locked by another process: what is not written yet is lost if this "
 		       "one ends early",
@@ -128,7 +128,7 @@ struct tt_chunk *tt_store_chunk(struct tt_store *store, size_t room)
 		chunk = live_chunk(store, room);
 	}
 	tt_lock_give(&store->lock);
-	tell_lock(store);
+	emit_lock(store);
 	return chunk ? chunk : tt_chunk_new(room);
 }
 
@@ -189,14 +189,14 @@ void tt_store_lose(struct tt_store *store, uint64_t records, const char *reason)
 
 uint64_t tt_store_untold(char reason[160], struct tt_store *store)
 {
-	uint64_t untold;
+	uint64_t unemitted;
 
 	tt_lock_take(&store->lock);
-	untold = store->lost - store->told;
+	unemitted = store->lost - store->told;
 	store->told = store->lost;
 	memcpy(reason, store->reason, sizeof(store->reason));
 	tt_lock_give(&store->lock);
-	return untold;
+	return unemitted;
 }
 
 bool tt_store_count_name(struct tt_map *names, const struct tt_name_count *name)
@@ -310,7 +310,7 @@ static void write_file(struct tt_store *store, struct tt_chunk *chunk, const uns
 	tt_lock_take(&store->lock);
 	status = tt_store_file_open(store);
 	tt_lock_give(&store->lock);
-	tell_lock(store);
+	emit_lock(store);
 	if (status == TTNN_OK)
 		status = tt_store_file_chunk(store, &chunk->head, data);
 	tt_lock_take(&store->lock);

@@ -113,7 +113,7 @@ enum ttnn_status ttnn_function_end(void)
 }
 
 /* Tells one event; what is not of its kind is left as it is: clearing it all takes longer than the rest. */
-#define TELL(kind_, member, ...)                                                                   \
+#define EMIT(kind_, member, ...)                                                                   \
 	do {                                                                                       \
 		struct tt_event event;                                                             \
 		event.kind = kind_;                                                                \
@@ -125,7 +125,7 @@ enum ttnn_status ttnn_function_end(void)
 void ttnn_mark(const char *text, const char *detail)
 {
 	if (tt_event_on())
-		TELL(TT_EVENT_MARK, mark, (struct tt_event_mark){.text = text, .detail = detail});
+		EMIT(TT_EVENT_MARK, mark, (struct tt_event_mark){.text = text, .detail = detail});
 }
 
 /* ---- what profilers are told ----------------------------------------------------------------------- */
@@ -188,14 +188,14 @@ void ttnn_message(const char *text, uint32_t color)
 void ttnn_frame(void)
 {
 	if (tt_event_on())
-		TELL(TT_EVENT_MARK, mark,
+		EMIT(TT_EVENT_MARK, mark,
 		     (struct tt_event_mark){.text = "", .kind = TT_MARK_FRAME});
 }
 
 void ttnn_zone_begin(const struct ttnn_zone *zone)
 {
 	if (tt_event_on())
-		TELL(TT_EVENT_ZONE_BEGIN, zone,
+		EMIT(TT_EVENT_ZONE_BEGIN, zone,
 		     (struct tt_event_zone){zone->name, zone->function, zone->file, zone->line,
 					    zone->color});
 }
@@ -203,7 +203,7 @@ void ttnn_zone_begin(const struct ttnn_zone *zone)
 void ttnn_zone_end_as(const char *name, uint32_t color)
 {
 	if (tt_event_on())
-		TELL(TT_EVENT_ZONE_END, zone, (struct tt_event_zone){.name = name, .color = color});
+		EMIT(TT_EVENT_ZONE_END, zone, (struct tt_event_zone){.name = name, .color = color});
 }
 
 void ttnn_zone_end(void)
@@ -216,10 +216,10 @@ bool ttnn_places_heard(void)
 	return tt_event_profile_on() && tt_event_on();
 }
 
-void ttnn_tell_place(const char *file, const char *function, uint32_t line)
+void ttnn_emit_place(const char *file, const char *function, uint32_t line)
 {
 	if (tt_event_on())
-		TELL(TT_EVENT_PLACE, place, (struct tt_event_place){file, function, line});
+		EMIT(TT_EVENT_PLACE, place, (struct tt_event_place){file, function, line});
 }
 
 const char *ttnn_intern(const char *text)

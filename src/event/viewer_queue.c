@@ -174,7 +174,7 @@ static struct speaker *own_speaker(void)
 /* ---- what happens -------------------------------------------------------------------------------------- */
 
 /* `said` is the number of a text, or 0. */
-static void tell_begin(struct speaker *speaker, struct open_zone *open, uint64_t ns, uint64_t said)
+static void emit_begin(struct speaker *speaker, struct open_zone *open, uint64_t ns, uint64_t said)
 {
 	struct tt_viewer_record *record = push(false);
 
@@ -188,7 +188,7 @@ static void tell_begin(struct speaker *speaker, struct open_zone *open, uint64_t
 }
 
 /* `name` is the number of one that is known at the end alone, or 0. */
-static void tell_end(struct speaker *speaker, const struct open_zone *open, uint64_t ns,
+static void emit_end(struct speaker *speaker, const struct open_zone *open, uint64_t ns,
 		     uint64_t name)
 {
 	struct tt_viewer_record *record = open->told == viewer.round ? push(true) : NULL;
@@ -216,7 +216,7 @@ static void begin_zone(struct speaker *speaker, const struct tt_event_zone *zone
 	*open = *what;
 	open->location = tt_viewer_location(&viewer.names, zone);
 	if (open->location)
-		tell_begin(speaker, open, ns, said);
+		emit_begin(speaker, open, ns, said);
 }
 
 /* Zones of a thread nest: those above one that ends are ended with it and begun again. */
@@ -229,17 +229,17 @@ static void end_zone(struct speaker *speaker, bool user, uint64_t ns, uint64_t n
 	if (at == 0)
 		return;
 	for (size_t i = speaker->open.count; i >= at; i--)
-		tell_end(speaker, &speaker->open.data[i - 1], ns, i == at ? name : 0);
+		emit_end(speaker, &speaker->open.data[i - 1], ns, i == at ? name : 0);
 	for (size_t i = at; i < speaker->open.count; i++) {
 		speaker->open.data[i - 1] = speaker->open.data[i];
 		if (speaker->open.data[i - 1].told)
-			tell_begin(speaker, &speaker->open.data[i - 1], ns, 0);
+			emit_begin(speaker, &speaker->open.data[i - 1], ns, 0);
 	}
 	speaker->open.count--;
 }
 
 /* A message; those with `error` are red. */
-static void tell_text(const struct tt_wire_message *message)
+static void emit_text(const struct tt_wire_message *message)
 {
 	const char *text = message->text;
 	char *copy = strnlen(text, TEXT_MOST) < TEXT_MOST ? tt_strdup(text) : NULL;
@@ -256,7 +256,7 @@ static void tell_text(const struct tt_wire_message *message)
 		tt_free(copy);
 }
 
-static void tell_mark(const struct speaker *speaker, const struct tt_event_mark *mark, uint64_t ns)
+static void emit_mark(const struct speaker *speaker, const struct tt_event_mark *mark, uint64_t ns)
 {
 	struct tt_str text = {0};
 	struct tt_viewer_record *record;
@@ -274,7 +274,7 @@ static void tell_mark(const struct speaker *speaker, const struct tt_event_mark 
 	else
 		tt_str_addf(&text, "`TT_SIGNPOST: %s%s%s`", mark->text, mark->detail ? "\n" : "",
 			    mark->detail ? mark->detail : "");
-	tell_text(&(struct tt_wire_message){.thread = speaker->thread,
+	emit_text(&(struct tt_wire_message){.thread = speaker->thread,
 					    .color = mark->color,
 					    .ns = ns,
 					    .text = tt_str_text(&text)});
@@ -321,7 +321,7 @@ static struct plot *plot_of(const struct tt_event_buffer *buffer)
 	return plot;
 }
 
-static void tell_buffer(const struct speaker *speaker, const struct tt_event_buffer *buffer,
+static void emit_buffer(const struct speaker *speaker, const struct tt_event_buffer *buffer,
 			bool comes, uint64_t ns)
 {
 	struct plot *plot = buffer->real ? plot_of(buffer) : NULL;
@@ -342,7 +342,7 @@ static void tell_buffer(const struct speaker *speaker, const struct tt_event_buf
 						    .value = (double)plot->bytes};
 }
 
-static void tell_run(const struct tt_event_program_run *run, uint64_t ticks)
+static void emit_run(const struct tt_event_program_run *run, uint64_t ticks)
 {
 	uint64_t end_ns = tt_clock_ticks_to_ns(ticks), begin_ns;
 	struct tt_viewer_record *record;
@@ -406,7 +406,7 @@ static void end_user_zone(struct speaker *speaker, const char *name, uint64_t ns
 }
 
 /* A replay is a stretch of its thread. */
-static void tell_replay(struct speaker *speaker, const struct tt_event_metal_trace *trace,
+static void emit_replay(struct speaker *speaker, const struct tt_event_metal_trace *trace,
 			uint64_t ns)
 {
 	const struct tt_event_zone zone = {.name = "replay of a trace"};
@@ -442,26 +442,26 @@ static void hear(const struct tt_event *event)
 		end_user_zone(speaker, event->zone.name, ns);
 		break;
 	case TT_EVENT_METAL_TRACE:
-		tell_replay(speaker, &event->metal_trace, ns);
+		emit_replay(speaker, &event->metal_trace, ns);
 		break;
 	case TT_EVENT_BUFFER_ALLOC:
 	case TT_EVENT_BUFFER_THERE:
-		tell_buffer(speaker, &event->buffer, true, ns);
+		emit_buffer(speaker, &event->buffer, true, ns);
 		break;
 	case TT_EVENT_BUFFER_FREE:
-		tell_buffer(speaker, &event->buffer, false, ns);
+		emit_buffer(speaker, &event->buffer, false, ns);
 		break;
 	case TT_EVENT_PROGRAM_RUN:
-		tell_run(&event->run, ticks);
+		emit_run(&event->run, ticks);
 		break;
 	case TT_EVENT_DEVICE_OPEN:
 		know_mesh(&event->device);
 		break;
 	case TT_EVENT_MARK:
-		tell_mark(speaker, &event->mark, ns);
+		emit_mark(speaker, &event->mark, ns);
 		break;
 	case TT_EVENT_ERROR:
-		tell_text(&(struct tt_wire_message){.thread = speaker->thread,
+		emit_text(&(struct tt_wire_message){.thread = speaker->thread,
 						    .color = RED,
 						    .error = true,
 						    .ns = ns,

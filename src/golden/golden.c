@@ -109,9 +109,6 @@ static const struct {
 /* Dimensions of what dimensions are counted of; a scalar is a row of one. */
 static int64_t counted_rank(const struct tt_call *call)
 {
-	bool adds = strcmp(call->entry->op->name, "ttnn.stack") == 0 ||
-		    strcmp(call->entry->op->name, "ttnn.unsqueeze") == 0;
-
 	for (size_t i = 0; i < call->args->sig->count; i++) {
 		const struct ttnn_value *value = &call->args->values[i];
 
@@ -120,7 +117,7 @@ static int64_t counted_rank(const struct tt_call *call)
 		if (value->kind == TTNN_VALUE_TENSOR) {
 			int64_t rank = value->tensor->spec.shape.rank;
 
-			return adds ? rank + 1 : rank ? rank : 1;
+			return call->entry->op->adds_dim ? rank + 1 : rank ? rank : 1;
 		}
 	}
 	return 0;

@@ -116,18 +116,18 @@ tt_status tt_golden_grouped_heads(struct tt_golden *golden)
 	rows = tt_shape_last(&in->shape, 2);
 	width = across / (heads + 2 * groups);
 	for (uint64_t which = 0; which < 3; which++) {
-		bool turned = which == 1 && transpose;
+		bool transposed = which == 1 && transpose;
 		uint64_t count = which ? groups : heads, each = which ? 1 : per;
 		struct ttnn_shape shape = TT_SHAPE(in->shape.dim[0], (uint32_t)count,
-						   (uint32_t)(turned ? width : rows),
-						   (uint32_t)(turned ? rows : width));
+						   (uint32_t)(transposed ? width : rows),
+						   (uint32_t)(transposed ? rows : width));
 		struct tt_array *out = tt_golden_out(golden, &shape, in->dtype);
 
 		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < in->shape.dim[0] * count * rows * width; i++) {
 			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % count;
 			uint64_t b = i / width / rows / count;
-			const uint64_t to[] = {b, h, turned ? c : r, turned ? r : c};
+			const uint64_t to[] = {b, h, transposed ? c : r, transposed ? r : c};
 			uint64_t head = which ? per + which - 1 : h % each;
 
 			*tt_at(out, tt_array_index(out, to)) =

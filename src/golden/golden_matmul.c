@@ -9,13 +9,14 @@
 struct side {
 	const struct tt_array *array;
 	uint64_t batch, rows, cols;
-	bool turned;
+	bool transposed;
 };
 
-static struct side side_of(const struct tt_array *array, bool left, bool turned)
+static struct side side_of(const struct tt_array *array, bool left, bool transposed)
 {
 	const struct ttnn_shape *shape = &array->shape;
-	struct side side = {.array = array, .batch = 1, .turned = turned && shape->rank > 1};
+	struct side side = {
+		.array = array, .batch = 1, .transposed = transposed && shape->rank > 1};
 
 	if (shape->rank == 1) {
 		side.rows = left ? 1 : shape->dim[0];
@@ -31,17 +32,17 @@ static struct side side_of(const struct tt_array *array, bool left, bool turned)
 
 static uint64_t height(const struct side *side)
 {
-	return side->turned ? side->cols : side->rows;
+	return side->transposed ? side->cols : side->rows;
 }
 
 static uint64_t width(const struct side *side)
 {
-	return side->turned ? side->rows : side->cols;
+	return side->transposed ? side->rows : side->cols;
 }
 
 static double at(const struct side *side, uint64_t batch, uint64_t row, uint64_t col)
 {
-	uint64_t r = side->turned ? col : row, c = side->turned ? row : col;
+	uint64_t r = side->transposed ? col : row, c = side->transposed ? row : col;
 
 	return *tt_at(side->array, (batch * side->rows + r) * side->cols + c);
 }
@@ -136,7 +137,7 @@ static const struct ttnn_value *fused(const struct tt_golden *golden)
 }
 
 static tt_status operand(struct side *out, struct tt_golden *golden, const char *name, bool left,
-			 const char *turned)
+			 const char *transposed)
 {
 	const struct tt_array *array = tt_golden_in(golden, name);
 
@@ -145,7 +146,7 @@ static tt_status operand(struct side *out, struct tt_golden *golden, const char 
 	if (array->shape.rank == 0)
 		return tt_fail(TTNN_INVALID, "%s: %s is a scalar, not a matrix", golden->op->name,
 			       name);
-	*out = side_of(array, left, tt_call_bool(&golden->call, turned, false));
+	*out = side_of(array, left, tt_call_bool(&golden->call, transposed, false));
 	return TTNN_OK;
 }
 

@@ -22,7 +22,7 @@ static double entry(const struct tt_array *table, const struct turn *turn, const
 }
 
 /* `row` is where the row begins. */
-static double turned(const struct turn *turn, uint64_t row, uint64_t column)
+static double rotated(const struct turn *turn, uint64_t row, uint64_t column)
 {
 	uint64_t width = turn->in->shape.dim[3], size;
 	double sum = 0;
@@ -51,7 +51,7 @@ static tt_status compute(struct tt_golden *golden, const struct turn *turn)
 
 		tt_array_coordinate(at, out, i);
 		*tt_at(out, i) = *tt_at(turn->in, i) * entry(turn->cos, turn, at) +
-				 turned(turn, i - at[3], at[3]) * entry(turn->sin, turn, at);
+				 rotated(turn, i - at[3], at[3]) * entry(turn->sin, turn, at);
 	}
 	return TTNN_OK;
 }

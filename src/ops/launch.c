@@ -262,50 +262,50 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
 /* What is told of a program, together: a few events at a time. */
-struct tellings {
+struct emissions {
 	size_t count;
 	struct tt_event events[8];
 };
 
-static void tell_all(struct tellings *tellings)
+static void emit_all(struct emissions *emissions)
 {
-	if (tellings->count)
-		tt_event_emit_all(tellings->events, tellings->count);
-	tellings->count = 0;
+	if (emissions->count)
+		tt_event_emit_all(emissions->events, emissions->count);
+	emissions->count = 0;
 }
 
 /* Room for one more; the caller fills in what belongs to its kind. */
-static struct tt_event *tell(struct tellings *tellings, enum tt_event_kind kind)
+static struct tt_event *emit(struct emissions *emissions, enum tt_event_kind kind)
 {
 	struct tt_event *event;
 
-	if (tellings->count == sizeof(tellings->events) / sizeof(tellings->events[0]))
-		tell_all(tellings);
-	event = &tellings->events[tellings->count++];
+	if (emissions->count == sizeof(emissions->events) / sizeof(emissions->events[0]))
+		emit_all(emissions);
+	event = &emissions->events[emissions->count++];
 	event->kind = kind;
 	event->ticks = 0;
 	return event;
 }
 
 /* What is the same each time a program is told of. */
-struct told {
+struct emitted {
 	struct tt_event_block memory;
 	const struct tt_facts *facts; /* NULL: memory is exhausted, or nobody listens */
 };
 
 /* Told when nothing can refuse the program any more. */
-static void tell_program(struct tellings *tellings, const struct tt_launch *launch,
-			 const struct told *told, bool hit)
+static void emit_program(struct emissions *emissions, const struct tt_launch *launch,
+			 const struct emitted *emitted, bool hit)
 {
 	if (!tt_event_on())
 		return;
-	tell(tellings, TT_EVENT_PROGRAM)->program = (struct tt_event_program){
+	emit(emissions, TT_EVENT_PROGRAM)->program = (struct tt_event_program){
 		.factory = launch->factory->name,
 		.factory_index = (uint32_t)(launch->factory - launch->prog->factories),
 		.cache_hit = hit,
 		.device_id = launch->device->id,
-		.memory = told->memory,
-		.facts = told->facts ? told->facts->block : (struct tt_event_block){0},
+		.memory = emitted->memory,
+		.facts = emitted->facts ? emitted->facts->block : (struct tt_event_block){0},
 	};
 }
 
@@ -336,27 +336,27 @@ static tt_status describe_memory(struct built *built)
 }
 
 /* Program memory is free again: what was there before makes room. */
-static void tell_release(struct tellings *tellings, const struct tt_launch *launch, uint32_t id)
+static void emit_release(struct emissions *emissions, const struct tt_launch *launch, uint32_t id)
 {
 	/* The older release told of it only when circular buffers had really been placed. */
 	if (tt_event_on() && !tt_is_classic(launch->device))
-		tell(tellings, TT_EVENT_PROGRAM_RELEASE)->device =
+		emit(emissions, TT_EVENT_PROGRAM_RELEASE)->device =
 			(struct tt_event_device){.device = launch->device, .device_id = id};
 }
 
 /* How rows are told: where they are, where they would be, and what a dry capture hears besides. */
-enum telling { PLACED, BLIND, PLANNED };
+enum emitting { PLACED, BLIND, PLANNED };
 
 /* Row by row, each on every one of these devices. */
-static void tell_memory(struct tellings *tellings, const struct tt_program *program,
-			const uint32_t *ids, uint32_t id_count, enum telling how)
+static void emit_memory(struct emissions *emissions, const struct tt_program *program,
+			const uint32_t *ids, uint32_t id_count, enum emitting how)
 {
 	if (!tt_event_on())
 		return;
 	for (size_t i = 0; i < program->rows.count * id_count; i++) {
 		const struct tt_program_row *row = &program->rows.data[i / id_count];
 
-		tell(tellings, TT_EVENT_PROGRAM_MEMORY)->memory = (struct tt_event_program_memory){
+		emit(emissions, TT_EVENT_PROGRAM_MEMORY)->memory = (struct tt_event_program_memory){
 			.kind = how == PLANNED ? TT_MEMORY_PLANNED : row->kind,
 			.index = row->view_count ? row->views[0].index : 0,
 			.size = row->size,
@@ -381,7 +381,7 @@ static uint64_t count_launch(void)
 	return atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
 }
 
-static void tell_launch(struct tellings *tellings, const struct tt_launch *launch)
+static void emit_launch(struct emissions *emissions, const struct tt_launch *launch)
 {
 	uint32_t chips = chip_count(launch->device);
 
@@ -390,7 +390,7 @@ static void tell_launch(struct tellings *tellings, const struct tt_launch *launc
 	for (uint32_t i = 0; i < chips; i++) {
 		/* Programs of single chips go out from the last to the first. */
 		uint32_t chip = launch->prog->per_chip ? chips - 1 - i : i;
-		struct tt_event *event = tell(tellings, TT_EVENT_PROGRAM_LAUNCH);
+		struct tt_event *event = emit(emissions, TT_EVENT_PROGRAM_LAUNCH);
 
 		event->ticks = i ? 0 : tt_clock_ticks();
 		event->launch = (struct tt_event_program_launch){
@@ -440,18 +440,18 @@ static tt_status choose(struct tt_launch *launch)
 static void rehearse_built(const struct tt_launch *launch, struct built *built, bool hit)
 {
 	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
-	struct told told = {.memory = {0}};
-	struct tellings tellings;
+	struct emitted emitted = {.memory = {0}};
+	struct emissions emissions;
 
-	tellings.count = 0;
+	emissions.count = 0;
 	for (uint32_t i = 0; i < times; i++) {
-		tell_release(&tellings, launch, launch->device->id);
-		tell_memory(&tellings, &built->program, &launch->device->id, 1, BLIND);
+		emit_release(&emissions, launch, launch->device->id);
+		emit_memory(&emissions, &built->program, &launch->device->id, 1, BLIND);
 	}
 	if (tt_event_on())
-		told.facts = tt_facts_of(&built->facts, launch, &built->program);
-	tell_program(&tellings, launch, &told, hit);
-	tell_all(&tellings);
+		emitted.facts = tt_facts_of(&built->facts, launch, &built->program);
+	emit_program(&emissions, launch, &emitted, hit);
+	emit_all(&emissions);
 	count_launch();
 }
 
@@ -540,7 +540,7 @@ struct timing {
 };
 
 /* Of this chip of the device, or with all true of every one. */
-static void tell_run(const struct tt_launch *launch, const struct timing *timing, bool all)
+static void emit_run(const struct tt_launch *launch, const struct timing *timing, bool all)
 {
 	const struct tt_pool_meter *meter = &timing->meter;
 	struct tt_event event;
@@ -598,7 +598,7 @@ static tt_status run_kernel(struct tt_launch *launch, uint64_t began, bool all)
 	timing.ended = tt_clock_ticks();
 	tt_pool_measure(NULL);
 	if (status == TTNN_OK)
-		tell_run(launch, &timing, all);
+		emit_run(launch, &timing, all);
 	return status;
 }
 
@@ -645,51 +645,51 @@ static tt_status compute(struct tt_launch *launch)
 }
 
 /* Circular buffers are placed and checked when the program goes to the chips, each time anew. */
-static tt_status go_to_chips(struct tellings *tellings, struct tt_launch *launch,
+static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *launch,
 			     struct built *built, bool hit)
 {
 	struct tt_program *program = &built->program;
 	uint32_t chips = chip_count(launch->device);
-	struct told told = {.facts = NULL};
+	struct emitted emitted = {.facts = NULL};
 	tt_status status;
 
 	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
-		tell_release(tellings, launch, launch->device->id);
+		emit_release(emissions, launch, launch->device->id);
 	if (has_circular(program) && tt_run_rehearsals(0))
-		tell_memory(tellings, program, &launch->device->id, 1, PLANNED);
+		emit_memory(emissions, program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
 		if (!hit)
 			TT_TRY(tt_program_place(program, &launch->device->limits));
 		/* Upstream does not tell of several programs that are launched as one. */
 		if (!hit && tt_program_takes_room(program) &&
 		    (!launch->prog->per_chip || chips == 1))
-			tell_memory(tellings, program, launch->device->chips, chips, PLACED);
+			emit_memory(emissions, program, launch->device->chips, chips, PLACED);
 		status = check(program, launch);
 		for (uint32_t i = 0; i < chips && status != TTNN_OK && !hit; i++)
-			tell_release(tellings, launch, launch->device->chips[i]);
+			emit_release(emissions, launch, launch->device->chips[i]);
 		TT_TRY(status);
 	} else if (!hit) {
-		tell_memory(tellings, program, &launch->device->id, 1, PLACED);
+		emit_memory(emissions, program, &launch->device->id, 1, PLACED);
 	}
 	if (!hit)
 		TT_TRY(describe_memory(built));
-	told.memory = built->memory;
+	emitted.memory = built->memory;
 	if (tt_event_on())
-		told.facts = tt_facts_of(&built->facts, launch, program);
-	tell_program(tellings, launch, &told, hit);
+		emitted.facts = tt_facts_of(&built->facts, launch, program);
+	emit_program(emissions, launch, &emitted, hit);
 	launch->number = count_launch();
-	tell_launch(tellings, launch);
+	emit_launch(emissions, launch);
 	return TTNN_OK;
 }
 
 static tt_status perform(struct tt_launch *launch, struct built *built, bool hit)
 {
-	struct tellings tellings;
+	struct emissions emissions;
 	tt_status status;
 
-	tellings.count = 0;
-	status = go_to_chips(&tellings, launch, built, hit);
-	tell_all(&tellings);
+	emissions.count = 0;
+	status = go_to_chips(&emissions, launch, built, hit);
+	emit_all(&emissions);
 	TT_TRY(status);
 	return tt_rerun_note_launch(launch->device, launch->number) ? TTNN_OK : compute(launch);
 }
@@ -814,7 +814,7 @@ static tt_status on_device(const struct tt_launch *launch)
  * other attributes alone: the same ones in memory, so that they are recorded once. Tensors that are to be
  * written to are among those that the device operation is given.
  */
-static void tell_begin(const struct tt_program_args *args)
+static void emit_begin(const struct tt_program_args *args)
 {
 	size_t attrs = args->prog->attrs->count, count = 0, most = args->prog->prim_args;
 	struct ttnn_value values[2 * TT_OUTPUTS_MAX];
@@ -838,7 +838,7 @@ static void tell_begin(const struct tt_program_args *args)
 	count += attrs;
 	for (size_t i = count; i < most && i < 2 * TT_OUTPUTS_MAX; i++)
 		values[i] = (struct ttnn_value){0};
-	tt_tell_begin_both(
+	tt_emit_begin_both(
 		(struct tt_event_scope_begin[2]){{.kind = TT_SCOPE_PRIM,
 						  .name = args->prog->prim,
 						  .args = values,
@@ -866,7 +866,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 				   .extra = args->extra,
 				   .specs = specs};
 	tt_status status;
-	size_t told;
+	size_t emitted;
 
 	if (!specs)
 		return tt_fail_nomem();
@@ -877,11 +877,11 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
 	if (tt_event_on())
-		tell_begin(args);
+		emit_begin(args);
 	status = steps(&launch);
 	drop_kept(&launch);
 	if (status != TTNN_OK) {
-		tt_tell_error(status);
+		tt_emit_error(status);
 		/* Given ones stay their owner's, who may be this very call. */
 		for (size_t k = 0; k < TT_OUTPUTS_MAX; k++) {
 			size_t i = args->prog->drops_forward ? k : TT_OUTPUTS_MAX - 1 - k;
@@ -893,12 +893,12 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 		}
 		launch.output_count = 0;
 	}
-	told = launch.output_count;
-	if (args->prog->tells && args->prog->tells < told)
-		told = args->prog->tells;
+	emitted = launch.output_count;
+	if (args->prog->emits && args->prog->emits < emitted)
+		emitted = args->prog->emits;
 	if (args->prog->mute)
-		told = 0;
-	tt_tell_end_both(launch.outputs, told, status != TTNN_OK);
+		emitted = 0;
+	tt_emit_end_both(launch.outputs, emitted, status != TTNN_OK);
 	if (status != TTNN_OK)
 		return status;
 	for (size_t i = 0; i < launch.output_count; i++)

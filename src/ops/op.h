@@ -58,7 +58,8 @@ struct tt_op {
 		frontend; /* (optional) the name recordings show, where Python has another; "": none */
 	const char
 		*gives; /* (optional) what it gives, if not one tensor: "[Tensor]" (ops/gives.h) */
-	bool overload;  /* more signatures of the operation of this name in another table */
+	bool adds_dim; /* dimensions are counted of the result, which has one more than the input */
+	bool overload; /* more signatures of the operation of this name in another table */
 	const struct tt_prog *const
 		*programs; /* (optional) that it may launch itself; ends with NULL */
 };
@@ -270,7 +271,7 @@ struct tt_prog {
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
-	uint8_t tells; /* (optional) its result is so many of the outputs: the rest is written aside */
+	uint8_t emits; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind;    /* (optional) and nobody sees that there are tensors among them */
 	bool mute;          /* (optional) nobody sees that there are tensors in its result */
 	bool drops_forward; /* (optional) refused, its outputs go first to last, as a vector's do */

@@ -263,7 +263,7 @@ bool tt_rerun_current(struct tt_event_program_run *run)
 }
 
 /* A step of a trace's life, for profiles. */
-static void tell_step(enum tt_metal_trace_step step, const struct tt_device *device, uint32_t id,
+static void emit_step(enum tt_metal_trace_step step, const struct tt_device *device, uint32_t id,
 		      uint32_t session)
 {
 	struct tt_event event = {.kind = TT_EVENT_METAL_TRACE,
@@ -694,7 +694,7 @@ enum ttnn_status ttnn_device_trace_begin(uint32_t *id, ttnn_device *device, uint
 	if (status == TTNN_OK)
 		status = begin(id, device, queue);
 	if (status == TTNN_OK)
-		tell_step(TT_METAL_TRACE_BEGIN, device, *id, 0);
+		emit_step(TT_METAL_TRACE_BEGIN, device, *id, 0);
 	tt_devmem_leave(device->memory);
 	return status;
 }
@@ -737,7 +737,7 @@ enum ttnn_status ttnn_device_trace_end(ttnn_device *device, uint32_t id, uint32_
 	if (broken)
 		unref_trace(broken);
 	if (status == TTNN_OK)
-		tell_step(TT_METAL_TRACE_END, device, id, 0);
+		emit_step(TT_METAL_TRACE_END, device, id, 0);
 	tt_devmem_leave(device->memory);
 	return status;
 }
@@ -777,9 +777,9 @@ enum ttnn_status ttnn_device_trace_run(ttnn_device *device, uint32_t id)
 	if (status == TTNN_OK) {
 		replayed.trace_id = id;
 		replayed.session = session;
-		tell_step(TT_METAL_TRACE_REPLAY, device, id, session);
+		emit_step(TT_METAL_TRACE_REPLAY, device, id, session);
 		status = run_trace(trace, device);
-		tell_step(TT_METAL_TRACE_DONE, device, id, session);
+		emit_step(TT_METAL_TRACE_DONE, device, id, session);
 		unref_trace(trace);
 	}
 	tt_devmem_leave(device->memory);
@@ -800,7 +800,7 @@ void ttnn_device_trace_release(ttnn_device *device, uint32_t id)
 	tt_lock_give(&lock);
 	if (trace) {
 		unref_trace(trace);
-		tell_step(TT_METAL_TRACE_RELEASE, device, id, 0);
+		emit_step(TT_METAL_TRACE_RELEASE, device, id, 0);
 	}
 	tt_devmem_leave(device->memory);
 }

@@ -21,8 +21,8 @@
 /* One arena per thread, reset when its outermost call returns. */
 static _Thread_local struct tt_arena thread_arena;
 static _Thread_local uint32_t depth;
-static _Thread_local bool error_told;  /* a failure is told where it happened, not again above */
-static _Thread_local bool from_python; /* the outermost call */
+static _Thread_local bool error_emitted; /* a failure is told where it happened, not again above */
+static _Thread_local bool from_python;   /* the outermost call */
 static _Atomic(const struct ttnn_inner_calls *) inner_calls;
 
 static pthread_key_t at_exit;
@@ -74,7 +74,7 @@ static size_t describe_all(struct tt_event_tensor *out, size_t most,
 	return used;
 }
 
-void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *const *inputs,
+void tt_emit_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *const *inputs,
 		   size_t input_count)
 {
 	struct tt_event_tensor described[2 * TT_OUTPUTS_MAX];
@@ -82,7 +82,7 @@ void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 
 	if (!tt_event_on())
 		return;
-	tt_event_tell_stack(1);
+	tt_event_emit_stack(1);
 	event.kind = TT_EVENT_SCOPE_BEGIN;
 	event.ticks = 0;
 	event.begin = *scope;
@@ -91,7 +91,7 @@ void tt_tell_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 	tt_event_emit(&event);
 }
 
-void tt_tell_begin_both(const struct tt_event_scope_begin scopes[2],
+void tt_emit_begin_both(const struct tt_event_scope_begin scopes[2],
 			struct tt_tensor *const *inputs, const size_t counts[2])
 {
 	struct tt_event_tensor described[2 * TT_OUTPUTS_MAX];
@@ -118,12 +118,12 @@ void tt_tell_begin_both(const struct tt_event_scope_begin scopes[2],
 		return;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		tt_event_tell_stack(1);
+		tt_event_emit_stack(1);
 		tt_event_emit(&events[i]);
 	}
 }
 
-static void tell_ends(struct tt_tensor *const *outputs, size_t count, bool aborted, size_t scopes)
+static void emit_ends(struct tt_tensor *const *outputs, size_t count, bool aborted, size_t scopes)
 {
 	struct tt_event_tensor described[TT_OUTPUTS_MAX];
 	struct tt_event events[2];
@@ -141,23 +141,23 @@ static void tell_ends(struct tt_tensor *const *outputs, size_t count, bool abort
 	tt_event_emit_all(events, scopes);
 }
 
-void tt_tell_end(struct tt_tensor *const *outputs, size_t count, bool aborted)
+void tt_emit_end(struct tt_tensor *const *outputs, size_t count, bool aborted)
 {
-	tell_ends(outputs, count, aborted, 1);
+	emit_ends(outputs, count, aborted, 1);
 }
 
-void tt_tell_end_both(struct tt_tensor *const *outputs, size_t count, bool aborted)
+void tt_emit_end_both(struct tt_tensor *const *outputs, size_t count, bool aborted)
 {
-	tell_ends(outputs, count, aborted, 2);
+	emit_ends(outputs, count, aborted, 2);
 }
 
-void tt_tell_error(tt_status status)
+void tt_emit_error(tt_status status)
 {
 	struct tt_event event = {.kind = TT_EVENT_ERROR};
 
-	if (!tt_event_on() || error_told)
+	if (!tt_event_on() || error_emitted)
 		return;
-	error_told = true;
+	error_emitted = true;
 	event.error = (struct tt_event_error){
 		.status = status, .message = ttnn_error(), .condition = tt_fail_condition()};
 	tt_event_emit(&event);
@@ -175,7 +175,7 @@ void tt_host_begin(struct tt_call *call, const char *name, const struct ttnn_val
 	for (size_t i = 0; i < arg_count && count < TT_OUTPUTS_MAX; i++)
 		if (args[i].kind == TTNN_VALUE_TENSOR)
 			inputs[count++] = args[i].tensor;
-	tt_tell_begin(
+	tt_emit_begin(
 		&(struct tt_event_scope_begin){
 			.kind = TT_SCOPE_HOST, .name = name, .args = args, .arg_count = arg_count},
 		inputs, count);
@@ -192,8 +192,8 @@ void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status
 {
 	(void)call;
 	if (status != TTNN_OK)
-		tt_tell_error(status);
-	tt_tell_end(&result, result ? 1 : 0, status != TTNN_OK);
+		tt_emit_error(status);
+	tt_emit_end(&result, result ? 1 : 0, status != TTNN_OK);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------------------- */
@@ -202,27 +202,27 @@ void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status
 enum { CREATED_BEGIN, CREATED_BUFFER, CREATED_END, CREATED_EVENTS };
 
 /* The scope of a tensor that was made since `ticks`; events[CREATED_BUFFER] is there if told is 1. */
-static void tell_created(struct tt_event *events, size_t told, struct tt_tensor *tensor,
+static void emit_created(struct tt_event *events, size_t emitted, struct tt_tensor *tensor,
 			 struct tt_device *device, const struct ttnn_tensor_spec *spec)
 {
 	struct ttnn_value args[5];
 	struct tt_event_tensor described;
 	uint64_t now = tt_clock_ticks(); /* whoever had the address before has told of it by now */
-	size_t count = CREATED_BUFFER + told;
+	size_t count = CREATED_BUFFER + emitted;
 
 	args[0] = ttnn_v_shape(&spec->shape);
 	args[1] = ttnn_v_dtype(spec->dtype);
 	args[2] = ttnn_v_layout(spec->layout);
 	args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
 	args[4] = ttnn_v_memory(&spec->memory);
-	tt_event_tell_stack(1);
+	tt_event_emit_stack(1);
 	events[CREATED_BEGIN].kind = TT_EVENT_SCOPE_BEGIN;
 	events[CREATED_BEGIN].begin =
 		(struct tt_event_scope_begin){.kind = TT_SCOPE_CREATE,
 					      .name = "tt::tt_metal::create_device_tensor",
 					      .args = args,
 					      .arg_count = 5};
-	if (told)
+	if (emitted)
 		events[CREATED_BUFFER].ticks = now;
 	if (tensor) {
 		tt_event_describe(&described, tensor);
@@ -248,12 +248,12 @@ static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
 	tt_event_hold(NULL);
 	if (status == TTNN_OK) {
 		tt_tensor_renumber(*out);
-		tell_created(events, held.count, *out, device, spec);
+		emit_created(events, held.count, *out, device, spec);
 		return TTNN_OK;
 	}
-	tell_created(events, 0, NULL, device, spec);
-	tt_tell_error(status);
-	tt_tell_end(NULL, 0, true);
+	emit_created(events, 0, NULL, device, spec);
+	tt_emit_error(status);
+	tt_emit_end(NULL, 0, true);
 	return status;
 }
 
@@ -359,7 +359,7 @@ static size_t gather(struct tt_tensor **out, size_t count, size_t most,
 	return count;
 }
 
-static void tell_operation(const struct tt_op_entry *entry, const struct tt_args *args)
+static void emit_operation(const struct tt_op_entry *entry, const struct tt_args *args)
 {
 	struct tt_event_scope_begin scope = {.kind = TT_SCOPE_OPERATION,
 					     .name = entry->cpp_name,
@@ -377,7 +377,7 @@ static void tell_operation(const struct tt_op_entry *entry, const struct tt_args
 		if (args->values[i].kind == TTNN_VALUE_TENSOR ||
 		    args->values[i].kind == TTNN_VALUE_LIST)
 			count = gather(tensors, count, 2 * TT_OUTPUTS_MAX, &args->values[i]);
-	tt_tell_begin(&scope, tensors, count);
+	tt_emit_begin(&scope, tensors, count);
 }
 
 static tt_status run(struct ttnn_results *out, struct tt_call *parent,
@@ -396,7 +396,7 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	call.result_count = call.owned_count = 0;
 	call.extents.rank = 0;
 	if (tt_event_on())
-		tell_operation(entry, args);
+		emit_operation(entry, args);
 	status = entry->op->expand(&call);
 	while (call.owned_count)
 		tt_call_drop(&call, call.owned[call.owned_count - 1]);
@@ -404,9 +404,9 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 		for (size_t i = 0; i < call.result_count; i++)
 			tt_call_drop(&call, call.results[i]);
 		call.result_count = 0;
-		tt_tell_error(status);
+		tt_emit_error(status);
 	}
-	tt_tell_end(call.results, call.result_count, status != TTNN_OK);
+	tt_emit_end(call.results, call.result_count, status != TTNN_OK);
 	for (size_t i = 0; i < call.result_count; i++)
 		out->tensors[i] = call.results[i];
 	out->count = call.result_count;
@@ -444,13 +444,13 @@ static const char *shown_name(const struct tt_op *op)
 }
 
 /* What was called, as it was written, and what it gave: for who listens to that. */
-static void tell_call(const struct tt_op *op, const struct ttnn_arg *args, size_t arg_count,
+static void emit_call(const struct tt_op *op, const struct ttnn_arg *args, size_t arg_count,
 		      const struct ttnn_results *results)
 {
 	struct ttnn_results_room room;
 	struct ttnn_value result = tt_gives_value(&room, results, op->gives);
 
-	ttnn_tell_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
+	ttnn_emit_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
 }
 
 /* Whether a result is what the operation was given, alone or among others. */
@@ -519,11 +519,11 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 	tt_status status;
 
 	if (shown)
-		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
+		tt_emit_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
 							     .name = shown_name(entry->op)},
 			      NULL, 0);
 	if (depth++ == 0) {
-		error_told = false;
+		error_emitted = false;
 		from_python = python;
 		tt_deadline_begin();
 		remember_thread();
@@ -536,9 +536,9 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 	if (tt_rerun_on() && !depth)
 		status = tt_rerun_note(entry, args, arg_count, out, status);
 	if (tt_event_calls_on() && status == TTNN_OK && frontend == TTNN_FRONTEND_C && !depth)
-		tell_call(entry->op, args, arg_count, out);
+		emit_call(entry->op, args, arg_count, out);
 	if (shown)
-		tt_tell_end(NULL, 0, status != TTNN_OK);
+		tt_emit_end(NULL, 0, status != TTNN_OK);
 	return shown && status == TTNN_OK ? hand_out(out, args, arg_count) : status;
 }
 
@@ -603,14 +603,14 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 	if (hear)
 		hear->begin(shown_name(entry->op), args, arg_count);
 	if (from_python)
-		tt_tell_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
+		tt_emit_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
 							     .name = shown_name(entry->op)},
 			      NULL, 0);
 	status = enter(&results, parent, entry, args, arg_count);
 	if (from_python && tt_event_calls_on() && status == TTNN_OK)
-		tell_call(entry->op, args, arg_count, &results);
+		emit_call(entry->op, args, arg_count, &results);
 	if (from_python)
-		tt_tell_end(NULL, 0, status != TTNN_OK);
+		tt_emit_end(NULL, 0, status != TTNN_OK);
 	if (from_python && status == TTNN_OK)
 		status = hand_out(&results, args, arg_count);
 	if (hear)

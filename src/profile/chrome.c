@@ -147,7 +147,7 @@ static void say_order(struct tt_timeline_writer *w, uint32_t track, const char *
 	tt_outbuf_adds(&w->out, "}}");
 }
 
-static void tell_track(struct tt_timeline_writer *w, const struct tt_track *track)
+static void emit_track(struct tt_timeline_writer *w, const struct tt_track *track)
 {
 	bool process = track->kind == TT_TRACK_PROCESS || track->kind == TT_TRACK_DEVICE;
 	struct row *row = w->failed ? NULL : TT_VEC_PUSH(&w->rows);
@@ -211,7 +211,7 @@ static void add_zone_args(struct tt_timeline_writer *w, const struct tt_zone *zo
 	tt_outbuf_add(&w->out, "}", 1);
 }
 
-static void tell_flow(struct tt_timeline_writer *w, uint64_t flow, uint32_t track, uint64_t time_ns)
+static void emit_flow(struct tt_timeline_writer *w, uint64_t flow, uint32_t track, uint64_t time_ns)
 {
 	if (!knows(w, track))
 		return;
@@ -254,7 +254,7 @@ static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time
 	tt_outbuf_add(&w->out, "}", 1);
 }
 
-static void tell_message(struct tt_timeline_writer *w, const struct tt_message *message)
+static void emit_message(struct tt_timeline_writer *w, const struct tt_message *message)
 {
 	/* Signposts and rounds go across all tracks. */
 	static const struct {
@@ -277,7 +277,7 @@ static void tell_message(struct tt_timeline_writer *w, const struct tt_message *
 	tt_outbuf_add(&w->out, "}", 1);
 }
 
-static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+static void emit_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
 			 uint64_t value)
 {
 	if (!knows(w, track) || !w->rows.data[track - 1].name)
@@ -325,11 +325,11 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 const struct tt_timeline_format tt_timeline_chrome = {
 	.name = "chrome",
 	.open = open_writer,
-	.track = tell_track,
+	.track = emit_track,
 	.begin = begin_zone,
 	.end = end_zone,
-	.message = tell_message,
-	.counter = tell_counter,
-	.flow = tell_flow,
+	.message = emit_message,
+	.counter = emit_counter,
+	.flow = emit_flow,
 	.close = close_writer,
 };

@@ -54,7 +54,7 @@ static tt_status end_line(struct tt_csv *csv)
 	for (size_t i = 0; i < count; i++)
 		csv->cells.data[i] = csv->text.data + csv->starts.data[i];
 	csv->line++;
-	status = csv->tell(csv->context, csv->cells.data, count, csv->line);
+	status = csv->emit(csv->context, csv->cells.data, count, csv->line);
 	csv->starts.count = 0;
 	tt_str_clear(&csv->text);
 	return status;

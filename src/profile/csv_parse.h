@@ -24,7 +24,7 @@ typedef tt_status tt_csv_line_fn(void *context, const char *const *cells, size_t
 
 /* All zero but for the first two is a valid start. */
 struct tt_csv {
-	tt_csv_line_fn *tell;
+	tt_csv_line_fn *emit;
 	void *context;
 	struct tt_str text;    /* of the cells so far, each with a zero byte behind */
 	TT_VEC(size_t) starts; /* where they are in it */

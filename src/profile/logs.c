@@ -113,7 +113,7 @@ static uint64_t last_start(const struct tt_ops_row *row)
 	return row->kernel_begin + (late < most ? late : most);
 }
 
-static void tell_device(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static void emit_device(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	/* Of markers at one time readers take the first line first, and FW ends an operation. */
 	const struct marker markers[] = {{&kernel_zone, row->kernel_begin, false},
@@ -162,7 +162,7 @@ static void put_known(struct tt_str *out, bool known, uint64_t number)
 	tt_str_addc(out, ',');
 }
 
-static void tell_report(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static void emit_report(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	struct tt_str *out = &logs->line;
 	uint32_t mhz = row->chip->clock_mhz;
@@ -192,7 +192,7 @@ static void tell_report(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 
 /* ---- zones of the host ------------------------------------------------------------------------------------ */
 
-static void tell_zone(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static void emit_zone(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	unsigned long long call = row->call;
 
@@ -371,7 +371,7 @@ static void send_message(struct tt_ops_logs *logs, const char *text, uint64_t ns
 }
 
 /* Where the operations that follow come from, when that is another place. */
-static void tell_loc(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static void emit_loc(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	tt_str_clear(&logs->text);
 	tt_ops_loc_text(&logs->text, row);
@@ -387,7 +387,7 @@ static void tell_loc(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 }
 
 /* In full the first time; then the hash stands for what was said. */
-static tt_status tell_operation(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static tt_status emit_operation(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	uint64_t key[2] = {row->device, row->program->hash};
 	struct tt_map_entry *told = tt_map_add(&logs->told, key, sizeof(key), NULL);
@@ -395,7 +395,7 @@ static tt_status tell_operation(struct tt_ops_logs *logs, const struct tt_ops_ro
 
 	if (!told)
 		return tt_fail_nomem();
-	tell_loc(logs, row);
+	emit_loc(logs, row);
 	tt_str_clear(text);
 	tt_str_addf(text, "TT_DNN_DEVICE_OP: \"%s\", %llu, %u, ", row->program->op_code,
 		    (unsigned long long)row->program->hash, row->device);
@@ -411,7 +411,7 @@ static tt_status tell_operation(struct tt_ops_logs *logs, const struct tt_ops_ro
 	return tt_str_status(text);
 }
 
-static tt_status tell_signpost(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static tt_status emit_signpost(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	tt_str_clear(&logs->text);
 	tt_str_addf(&logs->text, "TT_SIGNPOST: %s%s%s", row->text, row->message ? "\n" : "",
@@ -421,7 +421,7 @@ static tt_status tell_signpost(struct tt_ops_logs *logs, const struct tt_ops_row
 }
 
 /* Of each chip by itself. */
-static tt_status tell_trace(struct tt_ops_logs *logs, const struct tt_ops_row *row)
+static tt_status emit_trace(struct tt_ops_logs *logs, const struct tt_ops_row *row)
 {
 	static const char *const words[TT_OPS_TRACE_STEPS] = {
 		[TT_OPS_TRACE_BEGIN] = "BEGIN",
@@ -454,24 +454,24 @@ static tt_status begin(void *context, const struct tt_ops_survey *survey)
 	return begin_device_log(logs, survey);
 }
 
-static tt_status tell_row(void *context, const struct tt_ops_row *row)
+static tt_status emit_row(void *context, const struct tt_ops_row *row)
 {
 	struct tt_ops_logs *logs = context;
 
 	if (row->kind == TT_OPS_SIGNPOST)
-		return tell_signpost(logs, row);
+		return emit_signpost(logs, row);
 	if (row->kind == TT_OPS_TRACE)
-		return tell_trace(logs, row);
+		return emit_trace(logs, row);
 	if (row->kind != TT_OPS_DEVICE)
 		return TTNN_OK;
 	if (row->ran) {
-		tell_device(logs, row);
-		tell_report(logs, row);
+		emit_device(logs, row);
+		emit_report(logs, row);
 	}
 	/* A replay has no zone and no message: those of the capture stand for it. */
 	if (!row->session) {
-		tell_zone(logs, row);
-		TT_TRY(tell_operation(logs, row));
+		emit_zone(logs, row);
+		TT_TRY(emit_operation(logs, row));
 	}
 	for (int i = 0; i < LOGS; i++)
 		if (logs->files[i])
@@ -479,7 +479,7 @@ static tt_status tell_row(void *context, const struct tt_ops_row *row)
 	return tt_str_status(&logs->line);
 }
 
-const struct tt_ops_sink tt_ops_logs_sink = {begin, tell_row};
+const struct tt_ops_sink tt_ops_logs_sink = {begin, emit_row};
 
 tt_status tt_ops_logs_new(struct tt_ops_logs **out, const char *folder, enum ttnn_dialect dialect)
 {

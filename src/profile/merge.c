@@ -196,7 +196,7 @@ static bool is_wider(const struct merge *merge, const struct tt_ops_row *row)
 	return true;
 }
 
-static tt_status tell_rows(struct merge *merge, const struct tt_ops_writer *writers)
+static tt_status emit_rows(struct merge *merge, const struct tt_ops_writer *writers)
 {
 	TT_TRY(begin_rows(merge));
 	while (merge->left) {
@@ -249,7 +249,7 @@ static tt_status run(struct merge *merge, const struct tt_ops_input *inputs,
 				? tt_source_info(merge->parts[0].source)
 					  ->counts[TT_EVENT_PROGRAM_LAUNCH]
 				: survey.operations);
-	status = tell_rows(merge, writers);
+	status = emit_rows(merge, writers);
 	if (merge->options->label)
 		tt_progress_deinit(&merge->progress);
 	return status;

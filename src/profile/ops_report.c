@@ -39,7 +39,7 @@ static tt_status begin_table(void *context, const struct tt_ops_survey *survey)
 	return TTNN_OK;
 }
 
-static tt_status tell_table(void *context, const struct tt_ops_row *row)
+static tt_status emit_table(void *context, const struct tt_ops_row *row)
 {
 	struct table *table = context;
 
@@ -47,7 +47,7 @@ static tt_status tell_table(void *context, const struct tt_ops_row *row)
 	return table->file ? tt_file_status(table->file) : TTNN_OK;
 }
 
-static const struct tt_ops_sink table_sink = {begin_table, tell_table};
+static const struct tt_ops_sink table_sink = {begin_table, emit_table};
 
 /* Completes the file if all went well; what did not leaves none. */
 static tt_status end_table(struct table *table, tt_status status)

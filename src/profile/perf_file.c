@@ -13,7 +13,7 @@
 struct reading {
 	struct tt_perf_file *file;
 	bool first; /* the one that finds out about the whole */
-	tt_perf_op_fn *tell;
+	tt_perf_op_fn *emit;
 	void *context;
 	struct tt_perf_state state;
 	size_t columns;
@@ -68,14 +68,14 @@ static tt_status on_line(void *context, const char *const *cells, size_t count, 
 	op.line = line;
 	if (reading->first)
 		sum(file, &op);
-	return reading->tell ? reading->tell(reading->context, &op) : TTNN_OK;
+	return reading->emit ? reading->emit(reading->context, &op) : TTNN_OK;
 }
 
 static void begin(struct reading *reading)
 {
 	struct tt_perf_file *file = reading->file;
 
-	reading->csv.tell = on_line;
+	reading->csv.emit = on_line;
 	reading->csv.context = reading;
 	reading->state.chip = file->chip ? file->chip : tt_perf_chip_find("");
 	reading->state.cores = file->cores ? file->cores : reading->state.chip->cores;
@@ -170,18 +170,18 @@ tt_status tt_perf_file_open(struct tt_perf_file *file)
 	return read_once(&reading);
 }
 
-tt_status tt_perf_file_each(struct tt_perf_file *file, tt_perf_op_fn *tell, void *context)
+tt_status tt_perf_file_each(struct tt_perf_file *file, tt_perf_op_fn *emit, void *context)
 {
-	struct reading reading = {.file = file, .tell = tell, .context = context};
+	struct reading reading = {.file = file, .emit = emit, .context = context};
 
 	return read_once(&reading);
 }
 
 tt_status tt_perf_bytes_each(struct tt_perf_file *file, const void *data, size_t size,
-			     tt_perf_op_fn *tell, void *context)
+			     tt_perf_op_fn *emit, void *context)
 {
 	struct reading first = {.file = file, .first = true},
-		       second = {.file = file, .tell = tell, .context = context};
+		       second = {.file = file, .emit = emit, .context = context};
 
 	begin(&first);
 	feed(&first, data, size);

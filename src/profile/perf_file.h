@@ -29,11 +29,11 @@ tt_status tt_perf_file_open(struct tt_perf_file *file);
 
 /* Tells of each line, in the order of the file. */
 typedef tt_status tt_perf_op_fn(void *context, const struct tt_perf_op *op);
-tt_status tt_perf_file_each(struct tt_perf_file *file, tt_perf_op_fn *tell, void *context);
+tt_status tt_perf_file_each(struct tt_perf_file *file, tt_perf_op_fn *emit, void *context);
 
 /* The same for the bytes of a CSV, for tests; `tell` may be NULL. */
 tt_status tt_perf_bytes_each(struct tt_perf_file *file, const void *data, size_t size,
-			     tt_perf_op_fn *tell, void *context);
+			     tt_perf_op_fn *emit, void *context);
 
 /* The share of a line in the whole, in percent; false when it has none. */
 bool tt_perf_share(double *out, const struct tt_perf_file *file, const struct tt_perf_op *op);

@@ -258,7 +258,7 @@ static void write_track(struct tt_timeline_writer *w, const struct tt_str *track
 	write_packet(w);
 }
 
-static void tell_track(struct tt_timeline_writer *w, const struct tt_track *track)
+static void emit_track(struct tt_timeline_writer *w, const struct tt_track *track)
 {
 	struct tt_str *out = &w->event;
 
@@ -323,7 +323,7 @@ static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time
 }
 
 /* Only what is an event itself can have an arrow: so the launch is one. */
-static void tell_flow(struct tt_timeline_writer *w, uint64_t flow, uint32_t track, uint64_t time_ns)
+static void emit_flow(struct tt_timeline_writer *w, uint64_t flow, uint32_t track, uint64_t time_ns)
 {
 	uint64_t name = intern(w, &w->names, INTERNED_NAMES, "launch");
 
@@ -349,7 +349,7 @@ static uint64_t global_track(struct tt_timeline_writer *w, unsigned which)
 	return uuid;
 }
 
-static void tell_message(struct tt_timeline_writer *w, const struct tt_message *message)
+static void emit_message(struct tt_timeline_writer *w, const struct tt_message *message)
 {
 	static const char *const kinds[] = {"signpost", "message", "frame", "error", "loss"};
 	uint64_t track = message->track;
@@ -367,7 +367,7 @@ static void tell_message(struct tt_timeline_writer *w, const struct tt_message *
 	close_event(w, message->time_ns);
 }
 
-static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+static void emit_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
 			 uint64_t value)
 {
 	open_event(w, TYPE_COUNTER, track);
@@ -411,11 +411,11 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 const struct tt_timeline_format tt_timeline_perfetto = {
 	.name = "perfetto",
 	.open = open_writer,
-	.track = tell_track,
+	.track = emit_track,
 	.begin = begin_zone,
 	.end = end_zone,
-	.message = tell_message,
-	.counter = tell_counter,
-	.flow = tell_flow,
+	.message = emit_message,
+	.counter = emit_counter,
+	.flow = emit_flow,
 	.close = close_writer,
 };

@@ -136,7 +136,7 @@ static tt_status walk_all(struct writing *writing, struct inputs *inputs)
 	return tt_walk_status(writing->walk);
 }
 
-static void tell_processes(struct tt_walk *walk, const struct inputs *inputs)
+static void emit_processes(struct tt_walk *walk, const struct inputs *inputs)
 {
 	for (size_t i = 0; i < inputs->count; i++) {
 		const struct tt_trace_info *info = tt_source_info(inputs->data[i].source);
@@ -183,7 +183,7 @@ static tt_status write_inputs(struct tt_timeline_totals *totals, struct inputs *
 	}
 	if (writing->options->label)
 		tt_progress_init(&writing->progress, writing->options->label, inputs->events);
-	tell_processes(writing->walk, inputs);
+	emit_processes(writing->walk, inputs);
 	status = walk_all(writing, inputs);
 	tt_walk_end(writing->walk, totals);
 	tt_walk_free(writing->walk);

@@ -11,7 +11,7 @@
 
 /* ---- tracks -------------------------------------------------------------------------------------------- */
 
-static uint32_t tell_lane(struct tt_walk *walk, const struct tt_walk_chip *chip,
+static uint32_t emit_lane(struct tt_walk *walk, const struct tt_walk_chip *chip,
 			  enum tt_track_kind kind, uint64_t number, const char *name)
 {
 	struct tt_track track = {.kind = kind, .parent = chip->track, .pid = chip->pid};
@@ -22,7 +22,7 @@ static uint32_t tell_lane(struct tt_walk *walk, const struct tt_walk_chip *chip,
 	if (kind == TT_TRACK_CORE) /* row by row */
 		track.order += (uint32_t)(number & 0xff) << 8 | (uint32_t)(number >> 16 & 0xff);
 	track.name = name;
-	return tt_walk_tell_track(walk, &track);
+	return tt_walk_emit_track(walk, &track);
 }
 
 static struct tt_walk_chip *chip_of(struct tt_walk *walk, struct tt_walk_state *process,
@@ -49,8 +49,8 @@ static struct tt_walk_chip *chip_of(struct tt_walk *walk, struct tt_walk_state *
 	else
 		snprintf(name, sizeof(name), "Device %u", chip_id);
 	track.name = name;
-	chip->track = tt_walk_tell_track(walk, &track);
-	chip->ops = tell_lane(walk, chip, TT_TRACK_OPS, 0, "programs");
+	chip->track = tt_walk_emit_track(walk, &track);
+	chip->ops = emit_lane(walk, chip, TT_TRACK_OPS, 0, "programs");
 	walk->totals.devices++;
 	return chip;
 }
@@ -72,12 +72,12 @@ static struct tt_walk_core *core_of(struct tt_walk *walk, struct tt_walk_chip *c
 		return NULL;
 	snprintf(name, sizeof(name), "core %u,%u", x, y);
 	*lane = (struct tt_walk_core){.core = core};
-	lane->track = tell_lane(walk, chip, TT_TRACK_CORE, core, name);
+	lane->track = emit_lane(walk, chip, TT_TRACK_CORE, core, name);
 	return lane;
 }
 
 /* A zone with both of its ends. */
-static void tell_whole(struct tt_walk *walk, struct tt_zone *zone, uint64_t end_ns)
+static void emit_whole(struct tt_walk *walk, struct tt_zone *zone, uint64_t end_ns)
 {
 	if (walk->format->begin)
 		walk->format->begin(walk->writer, zone);
@@ -85,7 +85,7 @@ static void tell_whole(struct tt_walk *walk, struct tt_zone *zone, uint64_t end_
 		walk->format->end(walk->writer, zone->track, end_ns, NULL);
 }
 
-static void tell_cores(struct tt_walk *walk, struct tt_walk_chip *chip, const ttnn_core_set *cores,
+static void emit_cores(struct tt_walk *walk, struct tt_walk_chip *chip, const ttnn_core_set *cores,
 		       const struct tt_zone *zone, uint64_t end_ns)
 {
 	const struct ttnn_core_range *ranges;
@@ -105,25 +105,25 @@ static void tell_cores(struct tt_walk *walk, struct tt_walk_chip *chip, const tt
 					return;
 				part.track = lane->track;
 				tt_walk_forward(&lane->last_ns, end_ns);
-				tell_whole(walk, &part, end_ns);
+				emit_whole(walk, &part, end_ns);
 			}
 }
 
-static void tell_gap(struct tt_walk *walk, struct tt_walk_chip *chip, uint64_t until_ns)
+static void emit_gap(struct tt_walk *walk, struct tt_walk_chip *chip, uint64_t until_ns)
 {
 	struct tt_zone gap = {.name = "gap", .time_ns = chip->last_ns};
 
 	if (!chip->worked || until_ns <= chip->last_ns)
 		return;
 	if (!chip->gaps)
-		chip->gaps = tell_lane(walk, chip, TT_TRACK_GAPS, 0, "gaps");
+		chip->gaps = emit_lane(walk, chip, TT_TRACK_GAPS, 0, "gaps");
 	gap.track = chip->gaps;
 	walk->totals.gaps++;
-	tell_whole(walk, &gap, until_ns);
+	emit_whole(walk, &gap, until_ns);
 }
 
 /* A program on a chip, to end_ns; `run` is NULL when nobody told of its end. */
-static void tell_program(struct tt_walk *walk, struct tt_walk_state *process,
+static void emit_program(struct tt_walk *walk, struct tt_walk_state *process,
 			 const struct tt_walk_launch *launch,
 			 const struct tt_event_program_run *run, uint64_t end_ns)
 {
@@ -160,12 +160,12 @@ static void tell_program(struct tt_walk *walk, struct tt_walk_state *process,
 		}
 	}
 #undef ARG
-	tell_gap(walk, chip, begin_ns);
+	emit_gap(walk, chip, begin_ns);
 	zone.track = chip->ops;
 	zone.time_ns = begin_ns;
 	walk->totals.device_zones++;
-	tell_whole(walk, &zone, end_ns);
-	tell_cores(walk, chip, launch->known.cores, &zone, end_ns);
+	emit_whole(walk, &zone, end_ns);
+	emit_cores(walk, chip, launch->known.cores, &zone, end_ns);
 	chip->last_ns = end_ns;
 	chip->worked = true;
 }
@@ -228,7 +228,7 @@ void tt_walk_run_program(struct tt_walk *walk, struct tt_walk_state *process, ui
 		break;
 	}
 	launch.name = run->name ? run->name : "program";
-	tell_program(walk, process, &launch, run, time_ns);
+	emit_program(walk, process, &launch, run, time_ns);
 }
 
 /* A device operation ends: so do its programs, where nobody tells when they really did. */
@@ -246,7 +246,7 @@ void tt_walk_end_programs(struct tt_walk *walk, struct tt_walk_state *process, u
 		}
 		forget_launch(process, i);
 		launch.name = name;
-		tell_program(walk, process, &launch, NULL, thread->last_ns);
+		emit_program(walk, process, &launch, NULL, thread->last_ns);
 	}
 }
 
@@ -325,7 +325,7 @@ void tt_walk_count_bytes(struct tt_walk *walk, struct tt_walk_state *process,
 		snprintf(name, sizeof(name), "%s in use%s",
 			 tt_enum_name(&tt_enum_buffer_type, kind),
 			 memory->mesh ? " (each chip)" : "");
-		memory->tracks[kind] = tell_lane(walk, &process->chips.data[memory->chip],
+		memory->tracks[kind] = emit_lane(walk, &process->chips.data[memory->chip],
 						 TT_TRACK_BYTES, kind, name);
 	}
 	walk->totals.counters++;

@@ -102,7 +102,7 @@ struct tt_walk {
 /* ---- of timeline_walk.c --------------------------------------------------------------------------------- */
 
 /* Tells of a track, gives it the next number, and returns that. */
-uint32_t tt_walk_tell_track(struct tt_walk *walk, struct tt_track *track);
+uint32_t tt_walk_emit_track(struct tt_walk *walk, struct tt_track *track);
 
 /* A number that no other process or device has: this one, if it is free. */
 uint64_t tt_walk_free_pid(struct tt_walk *walk, uint64_t pid);

@@ -10,7 +10,7 @@
 
 /* ---- tracks -------------------------------------------------------------------------------------------- */
 
-uint32_t tt_walk_tell_track(struct tt_walk *walk, struct tt_track *track)
+uint32_t tt_walk_emit_track(struct tt_walk *walk, struct tt_track *track)
 {
 	track->id = ++walk->tracks;
 	if (walk->format->track)
@@ -61,7 +61,7 @@ void tt_walk_process(struct tt_walk *walk, const struct tt_walk_process *what)
 	track.order = walk->order++;
 	snprintf(name, sizeof(name), "%s", what->program ? what->program : "");
 	track.name = name;
-	process->track = tt_walk_tell_track(walk, &track);
+	process->track = tt_walk_emit_track(walk, &track);
 	walk->totals.processes++;
 }
 
@@ -81,7 +81,7 @@ static uint64_t free_tid(struct tt_walk *walk, struct tt_walk_state *process, ui
 	return tid;
 }
 
-static void tell_thread(struct tt_walk *walk, struct tt_walk_state *process, uint32_t number,
+static void emit_thread(struct tt_walk *walk, struct tt_walk_state *process, uint32_t number,
 			const struct tt_event_thread *told)
 {
 	struct tt_walk_thread *thread = &process->threads.data[number];
@@ -94,7 +94,7 @@ static void tell_thread(struct tt_walk *walk, struct tt_walk_state *process, uin
 	track.order = number;
 	snprintf(name, sizeof(name), "thread %u", number);
 	track.name = told && told->name && *told->name ? told->name : name;
-	thread->track = tt_walk_tell_track(walk, &track);
+	thread->track = tt_walk_emit_track(walk, &track);
 	walk->totals.threads++;
 }
 
@@ -121,13 +121,13 @@ static struct tt_walk_thread *told_thread(struct tt_walk *walk, struct tt_walk_s
 	struct tt_walk_thread *thread = thread_of(walk, process, number);
 
 	if (thread && !thread->track)
-		tell_thread(walk, process, number, NULL);
+		emit_thread(walk, process, number, NULL);
 	return thread;
 }
 
 /* ---- zones of threads ---------------------------------------------------------------------------------- */
 
-static void tell_begin(struct tt_walk *walk, struct tt_walk_thread *thread,
+static void emit_begin(struct tt_walk *walk, struct tt_walk_thread *thread,
 		       struct tt_walk_zone *open, struct tt_zone *zone)
 {
 	zone->track = thread->track;
@@ -146,7 +146,7 @@ static void tell_begin(struct tt_walk *walk, struct tt_walk_thread *thread,
 		walk->format->begin(walk->writer, zone);
 }
 
-static void tell_end(struct tt_walk *walk, struct tt_walk_thread *thread,
+static void emit_end(struct tt_walk *walk, struct tt_walk_thread *thread,
 		     const struct tt_walk_zone *open, const char *name)
 {
 	if (open->told && walk->format->end)
@@ -164,7 +164,7 @@ static void push(struct tt_walk *walk, struct tt_walk_thread *thread,
 		return;
 	}
 	*open = *what;
-	tell_begin(walk, thread, open, zone);
+	emit_begin(walk, thread, open, zone);
 }
 
 /*
@@ -184,12 +184,12 @@ static void pop(struct tt_walk *walk, struct tt_walk_thread *thread, bool user, 
 	if (at == 0) /* it began before the recording */
 		return;
 	for (size_t i = thread->open.count; i >= at; i--)
-		tell_end(walk, thread, &thread->open.data[i - 1], i == at ? name : NULL);
+		emit_end(walk, thread, &thread->open.data[i - 1], i == at ? name : NULL);
 	for (size_t i = at; i < thread->open.count; i++) {
 		struct tt_zone zone = {0};
 
 		thread->open.data[i - 1] = thread->open.data[i];
-		tell_begin(walk, thread, &thread->open.data[i - 1], &zone);
+		emit_begin(walk, thread, &thread->open.data[i - 1], &zone);
 	}
 	thread->open.count--;
 }
@@ -251,7 +251,7 @@ static void end_scope(struct tt_walk *walk, struct tt_walk_state *process, uint3
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-static void tell_message(struct tt_walk *walk, const struct tt_walk_thread *thread,
+static void emit_message(struct tt_walk *walk, const struct tt_walk_thread *thread,
 			 enum tt_message_kind kind, const char *text,
 			 const struct tt_event_mark *mark)
 {
@@ -267,7 +267,7 @@ static void tell_message(struct tt_walk *walk, const struct tt_walk_thread *thre
 		walk->format->message(walk->writer, &message);
 }
 
-static void tell_loss(struct tt_walk *walk, const struct tt_walk_thread *thread,
+static void emit_loss(struct tt_walk *walk, const struct tt_walk_thread *thread,
 		      const struct tt_event_loss *loss)
 {
 	char text[256];
@@ -275,11 +275,11 @@ static void tell_loss(struct tt_walk *walk, const struct tt_walk_thread *thread,
 	walk->totals.lost += loss->records;
 	snprintf(text, sizeof(text), "%" PRIu64 " records are missing: %s", loss->records,
 		 loss->reason ? loss->reason : "nobody knows why");
-	tell_message(walk, thread, TT_MESSAGE_LOSS, text, NULL);
+	emit_message(walk, thread, TT_MESSAGE_LOSS, text, NULL);
 }
 
 /* A replay is a stretch of its thread. */
-static void tell_replay(struct tt_walk *walk, struct tt_walk_thread *thread,
+static void emit_replay(struct tt_walk *walk, struct tt_walk_thread *thread,
 			const struct tt_event_metal_trace *trace)
 {
 	struct tt_zone_arg args[] = {{"trace_id", NULL, trace->trace_id},
@@ -295,14 +295,14 @@ static void tell_replay(struct tt_walk *walk, struct tt_walk_thread *thread,
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static void tell_mark(struct tt_walk *walk, struct tt_walk_thread *thread,
+static void emit_mark(struct tt_walk *walk, struct tt_walk_thread *thread,
 		      const struct tt_event *event)
 {
 	static const enum tt_message_kind kinds[] = {TT_MESSAGE_SIGNPOST, TT_MESSAGE_TEXT,
 						     TT_MESSAGE_FRAME};
 	unsigned kind = (unsigned)event->mark.kind;
 
-	tell_message(walk, thread, kind < TT_COUNT(kinds) ? kinds[kind] : TT_MESSAGE_TEXT,
+	emit_message(walk, thread, kind < TT_COUNT(kinds) ? kinds[kind] : TT_MESSAGE_TEXT,
 		     event->mark.text, &event->mark);
 }
 
@@ -318,7 +318,7 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 		return;
 	if (event->kind == TT_EVENT_THREAD) {
 		if (!thread->track)
-			tell_thread(walk, process, seen->thread, &event->thread);
+			emit_thread(walk, process, seen->thread, &event->thread);
 		return;
 	}
 	if (!thread->track)
@@ -354,16 +354,16 @@ void tt_walk_event(struct tt_walk *walk, uint32_t which, const struct tt_seen *s
 		tt_walk_run_program(walk, process, seen->thread, &event->run, time_ns);
 		break;
 	case TT_EVENT_METAL_TRACE:
-		tell_replay(walk, thread, &event->metal_trace);
+		emit_replay(walk, thread, &event->metal_trace);
 		break;
 	case TT_EVENT_MARK:
-		tell_mark(walk, thread, event);
+		emit_mark(walk, thread, event);
 		break;
 	case TT_EVENT_ERROR:
-		tell_message(walk, thread, TT_MESSAGE_ERROR, event->error.message, NULL);
+		emit_message(walk, thread, TT_MESSAGE_ERROR, event->error.message, NULL);
 		break;
 	case TT_EVENT_LOSS:
-		tell_loss(walk, thread, &event->loss);
+		emit_loss(walk, thread, &event->loss);
 		break;
 	case TT_EVENT_PLACE:
 		thread->place = event->place;
@@ -408,7 +408,7 @@ void tt_walk_end(struct tt_walk *walk, struct tt_timeline_totals *totals)
 
 			tt_walk_forward(&thread->last_ns, process->last_ns);
 			while (thread->open.count)
-				tell_end(walk, thread, &thread->open.data[--thread->open.count],
+				emit_end(walk, thread, &thread->open.data[--thread->open.count],
 					 NULL);
 		}
 	}

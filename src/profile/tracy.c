@@ -176,7 +176,7 @@ static void add_thread(struct tt_timeline_writer *w, struct tt_tracy_lane *lane,
 		w->failed = true;
 }
 
-static void tell_track(struct tt_timeline_writer *w, const struct tt_track *track)
+static void emit_track(struct tt_timeline_writer *w, const struct tt_track *track)
 {
 	struct tt_tracy_lane *lane = tt_calloc(1, sizeof(*lane)), **place = TT_VEC_PUSH(&w->lanes);
 	const struct tt_tracy_lane *parent;
@@ -325,7 +325,7 @@ static void end_zone(struct tt_timeline_writer *w, uint32_t track, uint64_t time
 	put_aside(&lane->zones, &bytes);
 }
 
-static void tell_frame(struct tt_timeline_writer *w, uint64_t time_ns)
+static void emit_frame(struct tt_timeline_writer *w, uint64_t time_ns)
 {
 	struct tt_tracy_bytes bytes = {.length = 0};
 
@@ -350,7 +350,7 @@ static const char *message_text(struct tt_timeline_writer *w, const struct tt_me
 	return tt_str_text(&w->text);
 }
 
-static void tell_message(struct tt_timeline_writer *w, const struct tt_message *message)
+static void emit_message(struct tt_timeline_writer *w, const struct tt_message *message)
 {
 	struct tt_tracy_lane *lane = lane_of(w, message->track);
 	struct tt_tracy_bytes bytes = {.length = 0}, mine = {.length = 0};
@@ -361,7 +361,7 @@ static void tell_message(struct tt_timeline_writer *w, const struct tt_message *
 	if (w->last_ns < message->time_ns)
 		w->last_ns = message->time_ns;
 	if (message->kind == TT_MESSAGE_FRAME) {
-		tell_frame(w, message->time_ns);
+		emit_frame(w, message->time_ns);
 		return;
 	}
 	if (!color)
@@ -386,7 +386,7 @@ static void tell_message(struct tt_timeline_writer *w, const struct tt_message *
 	lane->message_count++;
 }
 
-static void tell_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
+static void emit_counter(struct tt_timeline_writer *w, uint32_t track, uint64_t time_ns,
 			 uint64_t value)
 {
 	struct tt_tracy_lane *lane = lane_of(w, track);
@@ -454,7 +454,7 @@ static tt_status open_writer(struct tt_timeline_writer **out, const struct tt_ti
 		return tt_fail_nomem();
 	}
 	*nobody = 0;
-	tell_frame(w, 0);
+	emit_frame(w, 0);
 	*out = w;
 	return TTNN_OK;
 }
@@ -474,10 +474,10 @@ static tt_status close_writer(struct tt_timeline_writer *w, bool whole)
 const struct tt_timeline_format tt_timeline_tracy = {
 	.name = "tracy",
 	.open = open_writer,
-	.track = tell_track,
+	.track = emit_track,
 	.begin = begin_zone,
 	.end = end_zone,
-	.message = tell_message,
-	.counter = tell_counter,
+	.message = emit_message,
+	.counter = emit_counter,
 	.close = close_writer,
 };

@@ -278,7 +278,7 @@ static void put_ids(struct tt_ops_row *row, const struct tt_ops_walk *walk, uint
 }
 
 /* A row for one chip; captured operations did not run. */
-static tt_status tell_launch(struct tt_ops_walk *walk, const struct thread *thread, uint32_t number,
+static tt_status emit_launch(struct tt_ops_walk *walk, const struct thread *thread, uint32_t number,
 			     const struct launch *launch, struct tt_ops_row *row)
 {
 	struct captured *captured = capturing(walk, launch->mesh);
@@ -329,7 +329,7 @@ static tt_status end_operation(struct tt_ops_walk *walk, struct thread *thread, 
 			};
 
 			program->refs++;
-			status = tell_launch(walk, thread, number, &operation->launches.data[i],
+			status = emit_launch(walk, thread, number, &operation->launches.data[i],
 					     &row);
 		}
 		tt_ops_program_unref(program);
@@ -372,7 +372,7 @@ static const struct tt_ops_row *find_captured(struct tt_ops_walk *walk,
 	return NULL;
 }
 
-static tt_status tell_replayed(struct tt_ops_walk *walk, const struct thread *thread,
+static tt_status emit_replayed(struct tt_ops_walk *walk, const struct thread *thread,
 			       uint32_t number, const struct tt_seen *seen)
 {
 	const struct tt_event_program_run *run = &seen->event.run;
@@ -408,7 +408,7 @@ static tt_status on_run(struct tt_ops_walk *walk, struct thread *thread, uint32_
 	struct operation *operation = innermost(thread);
 
 	if (run->session)
-		return tell_replayed(walk, thread, number, seen);
+		return emit_replayed(walk, thread, number, seen);
 	for (size_t i = 0; operation && i < operation->launches.count; i++) {
 		struct launch *launch = &operation->launches.data[i];
 

@@ -19,7 +19,7 @@ struct tt_report_ahead {
 	struct tt_report_source *source;
 	struct tt_report_elements elements;
 	struct tt_report_ahead_task task;
-	enum tt_report_part part;
+	enum tt_graph_part part;
 	size_t taken; /* batches; the caller's own */
 	pthread_t threads[THREADS];
 	unsigned running;
@@ -147,7 +147,7 @@ static void start(struct tt_report_ahead *ahead)
 }
 
 tt_status tt_report_ahead_new(struct tt_report_ahead **out, struct tt_report_source *source,
-			      enum tt_report_part part, const struct tt_report_ahead_task *task)
+			      enum tt_graph_part part, const struct tt_report_ahead_task *task)
 {
 	struct tt_report_ahead *ahead = tt_calloc(1, sizeof(*ahead));
 	struct tt_report_element first, last;

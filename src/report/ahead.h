@@ -35,7 +35,7 @@ struct tt_report_ahead;
 
 /* Begins with a part whose elements the source has noted. Free before the source. */
 tt_status tt_report_ahead_new(struct tt_report_ahead **out, struct tt_report_source *source,
-			      enum tt_report_part part, const struct tt_report_ahead_task *task);
+			      enum tt_graph_part part, const struct tt_report_ahead_task *task);
 
 /*
  * The batch after those taken so far; NULL behind the last. At most TT_REPORT_BATCHES may be taken and

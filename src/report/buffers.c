@@ -378,9 +378,9 @@ tt_status tt_report_buffers_read(struct tt_report_buffers *buffers, struct tt_re
 	struct tt_json_parser parser = {0};
 	tt_status status;
 
-	if (source->kind(source, TT_REPORT_PART_OPERATION_BUFFERS) != TT_JSON_OBJECT)
+	if (source->kind(source, TT_GRAPH_PART_OPERATION_BUFFERS) != TT_JSON_OBJECT)
 		return TTNN_OK;
-	status = source->walk(source, TT_REPORT_PART_OPERATION_BUFFERS);
+	status = source->walk(source, TT_GRAPH_PART_OPERATION_BUFFERS);
 	while (status == TTNN_OK && source->next(source)) {
 		const char *key = source->key(source);
 		struct tt_report_place place = source->place(source);

@@ -45,7 +45,8 @@ static bool is_source(const struct tt_layout_graph *graph, uint32_t vertex)
  * The wish of a vertex, from the sides asked for (bit 0: below, bit 1: above); false when nothing is
  * there.
  */
-static bool wish(double *out, const struct tt_layout_graph *graph, uint32_t vertex, unsigned sides)
+static bool request(double *out, const struct tt_layout_graph *graph, uint32_t vertex,
+		    unsigned sides)
 {
 	double sum = 0, pulls = 0;
 
@@ -96,7 +97,7 @@ static void place_row(struct tt_layout_graph *graph, uint32_t row, unsigned side
 			offset += distance(graph, graph->order[i - 1], vertex);
 		graph->keys[i] = offset;
 		/* What nothing is joined to stays where it is, or goes with the one before it. */
-		if (!wish(&wanted, graph, vertex, sides)) {
+		if (!request(&wanted, graph, vertex, sides)) {
 			wanted = isnan(past) || joined(graph, vertex) ? graph->vertices[vertex].x
 								      : past + offset;
 			heavy = WEIGHT_IDLE;

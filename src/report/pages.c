@@ -192,7 +192,7 @@ static tt_status read_address(struct tt_report_pages *pages, struct tt_report_so
 tt_status tt_report_pages_read(struct tt_report_pages *pages, struct tt_report_source *source)
 {
 	struct tt_json_parser parser = {0};
-	tt_status status = source->walk(source, TT_REPORT_PART_PAGES_BY_ADDRESS);
+	tt_status status = source->walk(source, TT_GRAPH_PART_PAGES_BY_ADDRESS);
 
 	while (status == TTNN_OK && source->next(source)) {
 		const char *key = source->key(source);
@@ -324,7 +324,7 @@ tt_status tt_report_pages_flat(struct tt_report_pages *pages, struct tt_report_s
 			       int64_t operation)
 {
 	struct tt_json_parser parser = {0};
-	tt_status status = source->walk(source, TT_REPORT_PART_PAGES);
+	tt_status status = source->walk(source, TT_GRAPH_PART_PAGES);
 
 	tt_report_pages_begin(pages);
 	while (status == TTNN_OK && source->next(source)) {

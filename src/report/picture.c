@@ -20,7 +20,7 @@ static tt_status read_devices(struct tt_report_picture *picture, struct tt_repor
 {
 	struct tt_json_parser parser = {0};
 	const struct tt_json *devices;
-	tt_status status = source->read(&devices, source, TT_REPORT_PART_DEVICES, &parser);
+	tt_status status = source->read(&devices, source, TT_GRAPH_PART_DEVICES, &parser);
 
 	if (status == TTNN_OK)
 		tt_graph_reader_devices(&picture->reader, devices);
@@ -31,7 +31,7 @@ static tt_status read_devices(struct tt_report_picture *picture, struct tt_repor
 static tt_status begin_json(struct tt_report_picture *picture, struct tt_report_source *source,
 			    const char *path)
 {
-	enum tt_json_kind kind = source->kind(source, TT_REPORT_PART_GRAPH);
+	enum tt_json_kind kind = source->kind(source, TT_GRAPH_PART_GRAPH);
 
 	picture->reader = (struct tt_graph_reader){
 		.graph = &picture->graph, .name = path, .most = TT_PROJECT_MOST};

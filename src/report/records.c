@@ -84,9 +84,9 @@ tt_status tt_report_records_read(struct tt_report_records *records, struct tt_re
 	struct tt_json_parser parser = {0};
 	tt_status status;
 
-	if (source->kind(source, TT_REPORT_PART_PYTHON_IO) != TT_JSON_ARRAY)
+	if (source->kind(source, TT_GRAPH_PART_PYTHON_IO) != TT_JSON_ARRAY)
 		return TTNN_OK;
-	status = source->walk(source, TT_REPORT_PART_PYTHON_IO);
+	status = source->walk(source, TT_GRAPH_PART_PYTHON_IO);
 	while (status == TTNN_OK && source->next(source))
 		status = read_record(records, source, &parser);
 	tt_json_parser_deinit(&parser);

@@ -162,7 +162,7 @@ static tt_status import_devices(const struct tt_report_file_args *args)
 		TT_TRY(tt_report_told_devices(import));
 		return count_devices(args);
 	}
-	status = import->source->read(&list, import->source, TT_REPORT_PART_DEVICES, &parser);
+	status = import->source->read(&list, import->source, TT_GRAPH_PART_DEVICES, &parser);
 	if (status == TTNN_OK && list && must_be_array(import, tt_json_kind(list)))
 		status = tt_fail(TTNN_FORMAT, "%s: \"devices\" must be an array, not %s",
 				 import->path, tt_json_kind_name(list));
@@ -249,7 +249,7 @@ static tt_status import_comparisons(const struct tt_report_file_args *args)
 	const struct tt_json *all;
 	tt_status status;
 
-	status = import->source->read(&all, import->source, TT_REPORT_PART_COMPARISONS, &parser);
+	status = import->source->read(&all, import->source, TT_GRAPH_PART_COMPARISONS, &parser);
 	if (status == TTNN_OK)
 		status = compared_tensors(import, tt_json_get(all, "tensors"));
 	if (status == TTNN_OK)
@@ -346,14 +346,14 @@ static tt_status save_yaml(const struct tt_report_file_args *args, bool *written
 }
 
 static tt_status import_yaml(const struct tt_report_file_args *args, bool *written,
-			     enum tt_report_part part, struct yaml yaml)
+			     enum tt_graph_part part, struct yaml yaml)
 {
 	struct tt_report_source *source = args->import->source;
 	struct tt_json_parser parser = {0};
 	const struct tt_json *value;
 	tt_status status = source->read(&value, source, part, &parser);
 
-	if (status == TTNN_OK && source->told && part == TT_REPORT_PART_CLUSTER) {
+	if (status == TTNN_OK && source->told && part == TT_GRAPH_PART_CLUSTER) {
 		yaml.text = tt_str_text(&source->told->cluster);
 		yaml.length = source->told->cluster.length;
 	} else if (status == TTNN_OK) {
@@ -420,10 +420,10 @@ static tt_status check_graph(struct tt_report_import *import)
 	tt_status status;
 
 	/* One that may be large is not read to be refused. */
-	if (import->source->kind(import->source, TT_REPORT_PART_GRAPH) == TT_JSON_OBJECT)
+	if (import->source->kind(import->source, TT_GRAPH_PART_GRAPH) == TT_JSON_OBJECT)
 		return tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array, not an object",
 			       import->path);
-	status = import->source->read(&graph, import->source, TT_REPORT_PART_GRAPH, &parser);
+	status = import->source->read(&graph, import->source, TT_GRAPH_PART_GRAPH, &parser);
 	if (status == TTNN_OK && graph && must_be_array(import, tt_json_kind(graph)))
 		status = tt_fail(TTNN_FORMAT, "%s: \"graph\" must be an array, not %s",
 				 import->path, tt_json_kind_name(graph));
@@ -435,7 +435,7 @@ static tt_status import_graph(const struct tt_report_file_args *args)
 {
 	struct tt_report_import *import = args->import;
 	struct tt_report_source *source = import->source;
-	enum tt_json_kind kind = source->kind(source, TT_REPORT_PART_GRAPH);
+	enum tt_json_kind kind = source->kind(source, TT_GRAPH_PART_GRAPH);
 	struct tt_report_tensor_counts counts = {0};
 
 	if (import->options->svg)
@@ -464,12 +464,12 @@ static tt_status import_pages(struct tt_report_import *import)
 	if (source->told)
 		return tt_report_told_pages(import);
 	if (import->buffers.lists.count &&
-	    source->kind(source, TT_REPORT_PART_PAGES_BY_ADDRESS) == TT_JSON_OBJECT) {
+	    source->kind(source, TT_GRAPH_PART_PAGES_BY_ADDRESS) == TT_JSON_OBJECT) {
 		TT_TRY(tt_report_pages_read(pages, source));
 		if (pages->snapshots.count)
 			return tt_report_pages_write(pages, &import->buffers);
 	}
-	if (source->kind(source, TT_REPORT_PART_PAGES) != TT_JSON_ARRAY)
+	if (source->kind(source, TT_GRAPH_PART_PAGES) != TT_JSON_ARRAY)
 		return TTNN_OK;
 	return tt_report_pages_flat(pages, source, import->base + (import->number > 1));
 }
@@ -512,9 +512,9 @@ static tt_status import_parts(const struct tt_report_file_args *args,
 	TT_TRY(import_comparisons(args));
 	import->tensors.devices = &import->devices;
 	TT_TRY(import_metadata(args, metadata));
-	TT_TRY(import_yaml(args, &import->counts.cluster, TT_REPORT_PART_CLUSTER,
+	TT_TRY(import_yaml(args, &import->counts.cluster, TT_GRAPH_PART_CLUSTER,
 			   (struct yaml){"cluster_descriptor", world, NULL, 0}));
-	TT_TRY(import_yaml(args, &import->counts.mesh, TT_REPORT_PART_MESH,
+	TT_TRY(import_yaml(args, &import->counts.mesh, TT_GRAPH_PART_MESH,
 			   (struct yaml){"physical_chip_mesh_coordinate_mapping", world, NULL, 0}));
 	TT_TRY(import_pages(import));
 	import->counts.files++;
@@ -583,7 +583,7 @@ static tt_status check_version(bool *good, const struct tt_report_file_args *arg
 	*good = true;
 	if (source->told)
 		return TTNN_OK;
-	status = source->read(&version, source, TT_REPORT_PART_VERSION, &parser);
+	status = source->read(&version, source, TT_GRAPH_PART_VERSION, &parser);
 	*good = status == TTNN_OK && ((tt_json_real(&number, version) && number == 1) ||
 				      (tt_json_bool(&flag, version) && flag));
 	if (status == TTNN_OK && !*good)
@@ -601,7 +601,7 @@ static tt_status import_source(const struct tt_report_file_args *args)
 	bool good = false;
 	tt_status status;
 
-	status = import->source->read(&metadata, import->source, TT_REPORT_PART_METADATA, &parser);
+	status = import->source->read(&metadata, import->source, TT_GRAPH_PART_METADATA, &parser);
 	if (status == TTNN_OK)
 		status = find_rank(import, metadata);
 	if (status == TTNN_OK)
@@ -624,8 +624,8 @@ static tt_status import_source(const struct tt_report_file_args *args)
 /* Whether a JSON object looks like a report at all. */
 static bool is_report(struct tt_report_source *source)
 {
-	return source->kind(source, TT_REPORT_PART_VERSION) != TT_JSON_ABSENT ||
-	       source->kind(source, TT_REPORT_PART_GRAPH) != TT_JSON_ABSENT;
+	return source->kind(source, TT_GRAPH_PART_VERSION) != TT_JSON_ABSENT ||
+	       source->kind(source, TT_GRAPH_PART_GRAPH) != TT_JSON_ABSENT;
 }
 
 static tt_status open_source(struct tt_report_import *import, bool in_folder)

@@ -33,7 +33,7 @@ tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, c
 	return graph->source->fail(graph->source, &place, what);
 }
 
-size_t tt_report_graph_tell(const struct tt_report_graph *graph, size_t whole)
+size_t tt_report_graph_emit(const struct tt_report_graph *graph, size_t whole)
 {
 	uint64_t count = graph->trace ? tt_report_trace_count(graph) : 0;
 	struct tt_report_place place;
@@ -158,11 +158,11 @@ tt_status tt_report_graph_init(struct tt_report_graph *graph, struct tt_report_s
 	tt_spool_init(&graph->details, sizeof(struct tt_report_entry), options->directory);
 	if (source->stream)
 		return tt_report_trace_init(graph);
-	graph->elements = source->elements(source, TT_REPORT_PART_GRAPH);
+	graph->elements = source->elements(source, TT_GRAPH_PART_GRAPH);
 	graph->nodes = tt_calloc(TT_REPORT_BATCHES, sizeof(*graph->nodes));
 	if (!graph->nodes)
 		return tt_fail_nomem();
-	return tt_report_ahead_new(&graph->ahead, source, TT_REPORT_PART_GRAPH, &task);
+	return tt_report_ahead_new(&graph->ahead, source, TT_GRAPH_PART_GRAPH, &task);
 }
 
 void tt_report_graph_deinit(struct tt_report_graph *graph)

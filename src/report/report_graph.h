@@ -148,7 +148,7 @@ tt_status tt_report_graph_keep(struct tt_report_graph *graph, size_t position);
 void tt_report_graph_tidy(struct tt_report_graph *graph);
 
 /* How much of `whole` lies before the next node: for a progress bar. */
-size_t tt_report_graph_tell(const struct tt_report_graph *graph, size_t whole);
+size_t tt_report_graph_emit(const struct tt_report_graph *graph, size_t whole);
 
 /* TTNN_FORMAT with the place of a node before the text. */
 tt_status tt_report_graph_fail(struct tt_report_graph *graph, size_t position, const char *what);

@@ -42,12 +42,12 @@ struct tt_report_source {
 	struct tt_source *trace;
 	const struct tt_graph_report *told;
 	/* TT_JSON_ABSENT when the report lacks the part. */
-	enum tt_json_kind (*kind)(struct tt_report_source *source, enum tt_report_part part);
+	enum tt_json_kind (*kind)(struct tt_report_source *source, enum tt_graph_part part);
 	/* The whole part, NULL when absent. Lives until the next use of the parser. */
 	tt_status (*read)(const struct tt_json **out, struct tt_report_source *source,
-			  enum tt_report_part part, struct tt_json_parser *parser);
+			  enum tt_graph_part part, struct tt_json_parser *parser);
 	/* Goes to the elements of a part that is an array or an object; one part at a time. */
-	tt_status (*walk)(struct tt_report_source *source, enum tt_report_part part);
+	tt_status (*walk)(struct tt_report_source *source, enum tt_graph_part part);
 	/* The next element: false at the end of what was entered last, and after errors. */
 	bool (*next)(struct tt_report_source *source);
 	/* Of the present element: its key (NULL in arrays), its place; going into it. */
@@ -60,11 +60,11 @@ struct tt_report_source {
 			   struct tt_json_parser *parser, const struct tt_report_place *place);
 	/* The elements of the graph, none of other parts; where one of them lies, which any thread may ask. */
 	struct tt_report_elements (*elements)(struct tt_report_source *source,
-					      enum tt_report_part part);
+					      enum tt_graph_part part);
 	tt_status (*element)(struct tt_report_element *out, struct tt_report_source *source,
 			     size_t at);
 	/* Copies bytes of the file that a part is in. Any thread may call this one. */
-	tt_status (*copy)(char *out, struct tt_report_source *source, enum tt_report_part part,
+	tt_status (*copy)(char *out, struct tt_report_source *source, enum tt_graph_part part,
 			  size_t start, size_t length);
 	/* The first error of walking. */
 	tt_status (*status)(struct tt_report_source *source);

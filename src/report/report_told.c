@@ -20,7 +20,7 @@ static uint64_t column_of(const struct ttnn_device_row *row, const char *column)
 tt_status tt_report_told_devices(struct tt_report_import *import)
 {
 	const struct tt_graph_report *told = import->source->told;
-	uint32_t ids[TT_REPORT_DEVICES_MAX];
+	uint32_t ids[TT_GRAPH_REPORT_DEVICES_MAX];
 	size_t count = tt_graph_report_ids(ids, told, tt_stream_facts(import->source->stream));
 	struct tt_db_stmt *insert;
 
@@ -47,7 +47,7 @@ tt_status tt_report_told_devices(struct tt_report_import *import)
 
 tt_status tt_report_told_metadata(struct tt_report_import *import)
 {
-	struct tt_graph_report_fact facts[TT_REPORT_FACTS];
+	struct tt_graph_report_fact facts[TT_GRAPH_REPORT_FACTS];
 	size_t count = tt_graph_report_metadata(facts, import->source->told);
 	char number[24];
 

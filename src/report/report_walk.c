@@ -657,7 +657,7 @@ static tt_status tell_progress(struct tt_report_import *import)
 	if (import->begun_ns)
 		tt_progress_leave_out(&import->progress, tt_clock_ns() - import->begun_ns);
 	import->begun_ns = 0;
-	at = tt_report_graph_tell(&import->graph, import->size);
+	at = tt_report_graph_emit(&import->graph, import->size);
 	if (at > import->told) {
 		tt_progress_add(&import->progress, at - import->told);
 		import->told = at;

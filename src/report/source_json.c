@@ -27,7 +27,7 @@ struct part {
 struct json_source {
 	struct tt_report_source base;
 	struct tt_report_json_options options;
-	struct part parts[TT_REPORT_PART_COUNT];
+	struct part parts[TT_GRAPH_PART_COUNT];
 	struct tt_jsonslice *files[FILES];
 	unsigned walked;
 	/* No matter of a fork (base/lock.h): it is shared within one call, which no child goes on with. */
@@ -56,13 +56,13 @@ static tt_status fetch_from(const struct tt_json **out, struct json_source *sour
 	return tt_jsonslice_fetch(out, source->files[file], parser, place);
 }
 
-static enum tt_json_kind json_kind(struct tt_report_source *source, enum tt_report_part part)
+static enum tt_json_kind json_kind(struct tt_report_source *source, enum tt_graph_part part)
 {
 	return own(source)->parts[part].kind;
 }
 
 static tt_status json_read(const struct tt_json **out, struct tt_report_source *source,
-			   enum tt_report_part which, struct tt_json_parser *parser)
+			   enum tt_graph_part which, struct tt_json_parser *parser)
 {
 	const struct part *part = &own(source)->parts[which];
 
@@ -77,7 +77,7 @@ static struct tt_jsonslice *walked(struct tt_report_source *source)
 	return own(source)->files[own(source)->walked];
 }
 
-static tt_status json_walk(struct tt_report_source *source, enum tt_report_part which)
+static tt_status json_walk(struct tt_report_source *source, enum tt_graph_part which)
 {
 	const struct part *part = &own(source)->parts[which];
 
@@ -124,10 +124,10 @@ static tt_status json_fetch(const struct tt_json **out, struct tt_report_source 
 }
 
 static struct tt_report_elements json_elements(struct tt_report_source *source,
-					       enum tt_report_part which)
+					       enum tt_graph_part which)
 {
 	const struct part *part = &own(source)->parts[which];
-	bool graph = which == TT_REPORT_PART_GRAPH;
+	bool graph = which == TT_GRAPH_PART_GRAPH;
 
 	return (struct tt_report_elements){graph ? (size_t)own(source)->elements.count : 0,
 					   (unsigned)part->place.depth + 1,
@@ -155,7 +155,7 @@ static tt_status json_element(struct tt_report_element *out, struct tt_report_so
 					      own(source)->elements.directory);
 }
 
-static tt_status json_copy(char *out, struct tt_report_source *source, enum tt_report_part which,
+static tt_status json_copy(char *out, struct tt_report_source *source, enum tt_graph_part which,
 			   size_t start, size_t length)
 {
 	return tt_jsonslice_copy(out, own(source)->files[own(source)->parts[which].file], start,
@@ -199,7 +199,7 @@ static tt_status note_element(struct json_source *source, struct tt_jsonslice *s
  * What the cursor is at becomes a part, and the cursor is behind it. Containers are walked instead of
  * passed over at once: so their pages can be given back on the way.
  */
-static tt_status note_part(struct json_source *source, enum tt_report_part which, unsigned file)
+static tt_status note_part(struct json_source *source, enum tt_graph_part which, unsigned file)
 {
 	struct tt_jsonslice *slices = source->files[file];
 	struct part *part = &source->parts[which];
@@ -213,11 +213,11 @@ static tt_status note_part(struct json_source *source, enum tt_report_part which
 	}
 	part->place.start = tt_jsonslice_tell(slices, NULL);
 	part->place.depth = file == MAIN;
-	if (which == TT_REPORT_PART_GRAPH)
+	if (which == TT_GRAPH_PART_GRAPH)
 		tt_spool_clear(&source->elements);
 	tt_jsonslice_enter(slices);
 	while (tt_jsonslice_next(slices))
-		if (which == TT_REPORT_PART_GRAPH)
+		if (which == TT_GRAPH_PART_GRAPH)
 			TT_TRY(note_element(source, slices));
 	part->place.length = tt_jsonslice_tell(slices, NULL) - part->place.start;
 	return TTNN_OK;
@@ -225,7 +225,7 @@ static tt_status note_part(struct json_source *source, enum tt_report_part which
 
 static tt_status find_parts(struct json_source *source, struct tt_graph_file *file)
 {
-	enum tt_report_part which;
+	enum tt_graph_part which;
 
 	while (tt_graph_file_next(&which, file)) {
 		if (source->parts[which].kind != TT_JSON_ABSENT && !source->options.strict) {
@@ -273,7 +273,7 @@ static tt_status side_path(char **out, const char *path, const char *suffix)
 }
 
 /* A part that is absent, or null, may be in a file of its own. */
-static tt_status open_side(struct json_source *source, enum tt_report_part which, unsigned number,
+static tt_status open_side(struct json_source *source, enum tt_graph_part which, unsigned number,
 			   const char *path)
 {
 	TT_TRY(tt_jsonslice_open(&source->files[number], path));
@@ -283,7 +283,7 @@ static tt_status open_side(struct json_source *source, enum tt_report_part which
 }
 
 /* Whether the report itself has the part. Null counts as absent, anything else does not. */
-static bool has_part(struct json_source *source, enum tt_report_part which)
+static bool has_part(struct json_source *source, enum tt_graph_part which)
 {
 	const struct part *part = &source->parts[which];
 
@@ -307,20 +307,20 @@ static tt_status open_sides(struct json_source *source, const char *path)
 	tt_status status = TTNN_OK;
 	char *side = NULL;
 
-	if (!has_part(source, TT_REPORT_PART_PYTHON_IO)) {
+	if (!has_part(source, TT_GRAPH_PART_PYTHON_IO)) {
 		TT_TRY(side_path(&side, path, ".python_io.json"));
 		if (side)
-			status = open_side(source, TT_REPORT_PART_PYTHON_IO, RECORDS, side);
+			status = open_side(source, TT_GRAPH_PART_PYTHON_IO, RECORDS, side);
 		tt_free(side);
 		TT_TRY(status);
 	}
-	if (has_part(source, TT_REPORT_PART_COMPARISONS))
+	if (has_part(source, TT_GRAPH_PART_COMPARISONS))
 		return TTNN_OK;
 	TT_TRY(side_path(&side, path, ".comparison_records.json"));
 	if (!side)
 		TT_TRY(common_path(&side, path));
 	if (side)
-		status = open_side(source, TT_REPORT_PART_COMPARISONS, COMPARISONS, side);
+		status = open_side(source, TT_GRAPH_PART_COMPARISONS, COMPARISONS, side);
 	tt_free(side);
 	return status;
 }

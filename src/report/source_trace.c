@@ -14,14 +14,14 @@ struct trace_source {
 };
 
 /* Its parts are no JSON, but for the graph, which is a list as far as anyone asks. */
-static enum tt_json_kind trace_kind(struct tt_report_source *source, enum tt_report_part part)
+static enum tt_json_kind trace_kind(struct tt_report_source *source, enum tt_graph_part part)
 {
 	(void)source;
-	return part == TT_REPORT_PART_GRAPH ? TT_JSON_ARRAY : TT_JSON_ABSENT;
+	return part == TT_GRAPH_PART_GRAPH ? TT_JSON_ARRAY : TT_JSON_ABSENT;
 }
 
 static tt_status trace_read(const struct tt_json **out, struct tt_report_source *source,
-			    enum tt_report_part part, struct tt_json_parser *parser)
+			    enum tt_graph_part part, struct tt_json_parser *parser)
 {
 	(void)source, (void)part, (void)parser;
 	*out = NULL;

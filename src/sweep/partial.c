@@ -174,7 +174,7 @@ static void choose_part(struct part *part, const struct ttnn_results *results,
 }
 
 /* Whether a factor of a product is transposed: its rows are its columns then. */
-static bool is_turned(const struct part *part, const char *factor)
+static bool is_transposed(const struct part *part, const char *factor)
 {
 	static const char *const flags[][2] = {{"input_tensor_a", "transpose_a"},
 					       {"input_tensor_b", "transpose_b"}};
@@ -195,7 +195,7 @@ static tt_status take(struct part *part, struct ttnn_arg *arg, size_t k)
 	for (int w = 0; w < WINDOWS; w++) {
 		uint32_t d = part->how->in[k].back[w];
 
-		back[w] = (d == 1 || d == 2) && is_turned(part, arg->name) ? 3 - d : d;
+		back[w] = (d == 1 || d == 2) && is_transposed(part, arg->name) ? 3 - d : d;
 	}
 	TT_TRY(cut(to, arg->value.tensor, part, back));
 	part->cut_count++;

@@ -50,8 +50,7 @@ void tt_replay_close(struct tt_replay_machine *machine)
 	*machine = (struct tt_replay_machine){0};
 }
 
-/* Chips give each other their data; goldens of all other operations are those of one chip. */
-static bool is_collective(const char *op)
+bool tt_replay_apart(const char *op)
 {
 	const struct tt_op_entry *entry = tt_op_find(op);
 
@@ -223,7 +222,7 @@ tt_status tt_replay_run(struct tt_replay_result *out, struct tt_arena *arena,
 	struct tt_verdict verdict = {.pcc = 1};
 	struct tt_traced_call call = {0};
 	/* What was traced on two devices runs on two. */
-	bool apart = is_collective(source->op);
+	bool apart = tt_replay_apart(source->op);
 	struct tt_inputs inputs = {.device =
 					   machine->pair && apart ? machine->pair : machine->device,
 				   .apart = apart,

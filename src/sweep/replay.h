@@ -21,6 +21,9 @@ tt_status tt_replay_open_as(struct tt_replay_machine *out, const char *profile, 
 			    uint32_t cols);
 void tt_replay_close(struct tt_replay_machine *machine);
 
+/* Whether chips give each other their data: goldens of all other operations are those of one chip. */
+bool tt_replay_apart(const char *op);
+
 struct tt_replay_options {
 	uint64_t seed;
 	uint64_t largest; /* elements of all inputs together; 0: any number */

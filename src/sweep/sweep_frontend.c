@@ -350,10 +350,7 @@ static void tell(struct ttnn_replay_result *out, const struct tt_replay_result *
 static tt_status choose_machine(struct tt_replay_machine *out, struct tt_replayer *replayer,
 				const char *op, ttnn_device *device)
 {
-	const struct tt_op_entry *entry = tt_op_find(op);
-	bool apart = entry && strcmp(entry->op->family, "collective") == 0;
-
-	if (device && !apart) {
+	if (device && !tt_replay_apart(op)) {
 		*out = (struct tt_replay_machine){.device = device};
 		return TTNN_OK;
 	}

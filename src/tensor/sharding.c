@@ -48,7 +48,7 @@ tt_status tt_memory_config_create_sharded(struct ttnn_memory_config *out,
 					  const struct tt_sharded_args *args)
 {
 	struct ttnn_shard_spec spec = {.grid = args->cores, .orientation = args->orientation};
-	bool turned = args->orientation == TTNN_ORIENT_COL_MAJOR;
+	bool transposed = args->orientation == TTNN_ORIENT_COL_MAJOR;
 
 	if (args->layout != TTNN_HEIGHT_SHARDED && args->layout != TTNN_WIDTH_SHARDED &&
 	    args->layout != TTNN_BLOCK_SHARDED)
@@ -58,8 +58,8 @@ tt_status tt_memory_config_create_sharded(struct ttnn_memory_config *out,
 	if (!args->cores)
 		TT_TRY(tt_core_set_grid(&spec.grid, args->grid_width, args->grid_height));
 	if (args->shard_is_shape) {
-		spec.height = tt_shape_last(&args->shape, turned ? 1 : 2);
-		spec.width = tt_shape_last(&args->shape, turned ? 2 : 1);
+		spec.height = tt_shape_last(&args->shape, transposed ? 1 : 2);
+		spec.width = tt_shape_last(&args->shape, transposed ? 2 : 1);
 	} else {
 		TT_TRY(cut_evenly(&spec, args));
 	}

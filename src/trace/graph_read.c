@@ -6,9 +6,9 @@
 
 /* ---- the parts of a file ------------------------------------------------------------------------------------ */
 
-static const char *const part_names[TT_REPORT_PART_COUNT] = {
-#define X(name, key) [TT_REPORT_PART_##name] = (key),
-	TT_REPORT_PARTS(X)
+static const char *const part_names[TT_GRAPH_PART_COUNT] = {
+#define X(name, key) [TT_GRAPH_PART_##name] = (key),
+	TT_GRAPH_PARTS(X)
 #undef X
 };
 
@@ -21,20 +21,20 @@ bool tt_graph_file_begin(struct tt_graph_file *file, struct tt_jsonslice *slices
 	return true;
 }
 
-bool tt_graph_file_next(enum tt_report_part *out, struct tt_graph_file *file)
+bool tt_graph_file_next(enum tt_graph_part *out, struct tt_graph_file *file)
 {
 	bool first = !file->begun;
 
 	file->begun = true;
 	if (file->root == TT_JSON_ARRAY) {
-		*out = TT_REPORT_PART_GRAPH;
+		*out = TT_GRAPH_PART_GRAPH;
 		return first;
 	}
 	if (file->root == TT_JSON_OBJECT && first)
 		tt_jsonslice_enter(file->slices);
 	while (file->root == TT_JSON_OBJECT && tt_jsonslice_next(file->slices)) {
-		for (int i = 0; i < TT_REPORT_PART_COUNT; i++) {
-			*out = (enum tt_report_part)i;
+		for (int i = 0; i < TT_GRAPH_PART_COUNT; i++) {
+			*out = (enum tt_graph_part)i;
 			if (tt_jsonslice_is(file->slices, part_names[i]))
 				return true;
 		}
@@ -257,12 +257,12 @@ void tt_graph_reader_devices(struct tt_graph_reader *r, const struct tt_json *de
 /* Goes to the next list of nodes, or behind all parts. Devices are noted on the way. */
 static bool find_graph(struct tt_graph_reader *r)
 {
-	enum tt_report_part part;
+	enum tt_graph_part part;
 
 	while (tt_graph_file_next(&part, &r->file)) {
-		if (part == TT_REPORT_PART_GRAPH)
+		if (part == TT_GRAPH_PART_GRAPH)
 			return true;
-		if (part == TT_REPORT_PART_DEVICES)
+		if (part == TT_GRAPH_PART_DEVICES)
 			tt_graph_reader_devices(r, tt_jsonslice_read(r->file.slices));
 	}
 	return false;

@@ -10,7 +10,7 @@
 #include "trace/graph.h"
 
 /* The parts, by their names in files. The last is for a file's own needs. */
-#define TT_REPORT_PARTS(X)                                                                         \
+#define TT_GRAPH_PARTS(X)                                                                          \
 	X(VERSION, "version")                                                                      \
 	X(METADATA, "metadata")                                                                    \
 	X(DEVICES, "devices")                                                                      \
@@ -23,11 +23,11 @@
 	X(CLUSTER, "cluster_descriptor")                                                           \
 	X(MESH, "mesh_coordinate_mapping")
 
-enum tt_report_part {
-#define X(name, key) TT_REPORT_PART_##name,
-	TT_REPORT_PARTS(X)
+enum tt_graph_part {
+#define X(name, key) TT_GRAPH_PART_##name,
+	TT_GRAPH_PARTS(X)
 #undef X
-		TT_REPORT_PART_COUNT,
+		TT_GRAPH_PART_COUNT,
 };
 
 /* The parts of a file as they come. */
@@ -41,7 +41,7 @@ struct tt_graph_file {
 bool tt_graph_file_begin(struct tt_graph_file *file, struct tt_jsonslice *slices);
 
 /* The next part: a list has one, which is itself the graph. False behind the last, and after errors. */
-bool tt_graph_file_next(enum tt_report_part *out, struct tt_graph_file *file);
+bool tt_graph_file_next(enum tt_graph_part *out, struct tt_graph_file *file);
 
 /* Passes over what is left; what follows the value is an error. */
 tt_status tt_graph_file_end(struct tt_graph_file *file);

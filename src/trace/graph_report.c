@@ -94,16 +94,16 @@ static bool add_number(uint32_t *list, size_t *count, size_t most, uint32_t numb
 	return true;
 }
 
-size_t tt_graph_report_ids(uint32_t ids[TT_REPORT_DEVICES_MAX],
+size_t tt_graph_report_ids(uint32_t ids[TT_GRAPH_REPORT_DEVICES_MAX],
 			   const struct tt_graph_report *report,
 			   const struct tt_stream_facts *facts)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->devices.count; i++)
-		add_number(ids, &count, TT_REPORT_DEVICES_MAX, report->devices.data[i].id);
+		add_number(ids, &count, TT_GRAPH_REPORT_DEVICES_MAX, report->devices.data[i].id);
 	for (size_t i = 0; report->devices.count && i < facts->chip_count; i++)
-		add_number(ids, &count, TT_REPORT_DEVICES_MAX, facts->chips[i]);
+		add_number(ids, &count, TT_GRAPH_REPORT_DEVICES_MAX, facts->chips[i]);
 	if (count)
 		qsort(ids, count, sizeof(ids[0]), by_number);
 	return count;
@@ -122,7 +122,7 @@ const struct tt_graph_report_device *tt_graph_report_device(const struct tt_grap
 static void write_devices(struct tt_jsonw *w, const struct tt_graph_report *report,
 			  const struct tt_stream_facts *facts)
 {
-	uint32_t ids[TT_REPORT_DEVICES_MAX];
+	uint32_t ids[TT_GRAPH_REPORT_DEVICES_MAX];
 	size_t count = tt_graph_report_ids(ids, report, facts);
 
 	tt_jsonw_array(w);
@@ -131,7 +131,7 @@ static void write_devices(struct tt_jsonw *w, const struct tt_graph_report *repo
 	tt_jsonw_end(w);
 }
 
-size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_REPORT_FACTS],
+size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_GRAPH_REPORT_FACTS],
 				const struct tt_graph_report *report)
 {
 	size_t count = 0;
@@ -148,7 +148,7 @@ size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_REPORT_FACTS]
 
 static void write_metadata(struct tt_jsonw *w, const struct tt_graph_report *report)
 {
-	struct tt_graph_report_fact facts[TT_REPORT_FACTS];
+	struct tt_graph_report_fact facts[TT_GRAPH_REPORT_FACTS];
 	size_t count = tt_graph_report_metadata(facts, report);
 
 	tt_jsonw_object(w);
@@ -186,7 +186,7 @@ tt_status tt_graph_report_write(struct tt_jsonw *w, const struct tt_graph_report
 	write_metadata(w, report);
 	if (report->memory && by_call)
 		TT_TRY(tt_graph_report_memory_operations(w, report->memory));
-	tt_jsonw_key_int(w, "version", TT_REPORT_VERSION);
+	tt_jsonw_key_int(w, "version", TT_GRAPH_REPORT_VERSION);
 	tt_jsonw_end(w);
 	return TTNN_OK;
 }

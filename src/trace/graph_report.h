@@ -7,7 +7,7 @@
 #include "trace/report_memory.h"
 #include "trace/stream.h"
 
-#define TT_REPORT_VERSION 1
+#define TT_GRAPH_REPORT_VERSION 1
 
 struct tt_graph_report_device {
 	uint32_t id;
@@ -39,21 +39,21 @@ tt_status tt_graph_report_read(struct tt_graph_report *report, struct tt_source 
  * The devices that nodes of memory name, by number. Programs run on chips, which have numbers of their own: such a row is
  * that of the device the chip belongs to, and all chips of a machine are alike. A report without devices names none.
  */
-#define TT_REPORT_DEVICES_MAX 1024
-size_t tt_graph_report_ids(uint32_t ids[TT_REPORT_DEVICES_MAX],
+#define TT_GRAPH_REPORT_DEVICES_MAX 1024
+size_t tt_graph_report_ids(uint32_t ids[TT_GRAPH_REPORT_DEVICES_MAX],
 			   const struct tt_graph_report *report,
 			   const struct tt_stream_facts *facts);
 const struct tt_graph_report_device *tt_graph_report_device(const struct tt_graph_report *report,
 							    uint32_t id);
 
 /* When it was and who wrote it, by name; says how many there are. */
-#define TT_REPORT_FACTS 5
+#define TT_GRAPH_REPORT_FACTS 5
 struct tt_graph_report_fact {
 	const char *name;
 	int64_t number;
 	const char *text; /* NULL: the number */
 };
-size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_REPORT_FACTS],
+size_t tt_graph_report_metadata(struct tt_graph_report_fact out[TT_GRAPH_REPORT_FACTS],
 				const struct tt_graph_report *report);
 
 /*

@@ -369,11 +369,11 @@ void ttnn_params_clean(void)
 
 void ttnn_params_environment(void)
 {
-	const char *wish = tt_env("TTNN_TRACE_PARAMS");
+	const char *request = tt_env("TTNN_TRACE_PARAMS");
 
-	if (!wish || strcmp(wish, "0") == 0)
+	if (!request || strcmp(request, "0") == 0)
 		return;
-	ttnn_params_async(strcmp(wish, "async") == 0);
-	if (ttnn_params_trace(true, strcmp(wish, "values") == 0, NULL) != TTNN_OK)
+	ttnn_params_async(strcmp(request, "async") == 0);
+	if (ttnn_params_trace(true, strcmp(request, "values") == 0, NULL) != TTNN_OK)
 		ttnn_params_lose("any operation", NULL);
 }

@@ -35,7 +35,7 @@ static tt_status take_line(void *context, const char *const *cells, size_t count
 
 static void read_sheet(struct sheet *out, const char *text, size_t size, size_t piece)
 {
-	struct tt_csv csv = {.tell = take_line, .context = out};
+	struct tt_csv csv = {.emit = take_line, .context = out};
 
 	for (size_t at = 0; at < size; at += piece)
 		CHECK_OK(tt_csv_feed(&csv, text + at, size - at < piece ? size - at : piece));
@@ -116,7 +116,7 @@ TEST(lines_are_read_as_python_reads_them)
 TEST(a_line_without_end_is_refused)
 {
 	struct sheet sheet = {0};
-	struct tt_csv csv = {.tell = take_line, .context = &sheet};
+	struct tt_csv csv = {.emit = take_line, .context = &sheet};
 	char commas[1000];
 	tt_status status = TTNN_OK;
 

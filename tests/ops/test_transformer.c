@@ -202,7 +202,7 @@ TEST(heads_of_groups)
 	struct given given = {.state = 8};
 
 	for (uint32_t n = 0; n < 2 * CASES; n++) {
-		bool split = n >= CASES, turned = n % 5 == 2;
+		bool split = n >= CASES, transposed = n % 5 == 2;
 		uint32_t across = 1 + n % 3, groups = across * (1 + n % 2), per = 1 + n / 2 % 3;
 		uint32_t width = 32 * (1 + n % 2), batch = 1 + n % 4, rows = 32 * (1 + n / 3 % 2);
 		uint32_t columns = groups * (per + 2) * width;
@@ -211,7 +211,7 @@ TEST(heads_of_groups)
 		struct ttnn_shard_spec shard = {.height = rows, .width = columns / across};
 		struct ttnn_core_range range = {{0, 0}, {across - 1, batch - 1}};
 
-		if (turned) {
+		if (transposed) {
 			shard.orientation = TTNN_ORIENT_COL_MAJOR;
 			range.end = (struct ttnn_core){batch - 1, across - 1};
 		}

@@ -228,7 +228,7 @@ TEST(what_moves_has_no_fidelity)
 static void run_each(ttnn_tensor *a, ttnn_tensor **out)
 {
 	struct ttnn_value twice[] = {ttnn_v_tensor(a), ttnn_v_tensor(a)};
-	struct ttnn_value turned[] = {ttnn_v_int(1), ttnn_v_int(0)};
+	struct ttnn_value transposed[] = {ttnn_v_int(1), ttnn_v_int(0)};
 	struct ttnn_shape shape = {2, {96, 64}};
 
 	CHECK_OK(ttnn_concat(&out[0], ttnn_v_list(twice, 2), NULL));
@@ -239,7 +239,7 @@ static void run_each(ttnn_tensor *a, ttnn_tensor **out)
 	CHECK_OK(ttnn_relu(&out[5], a, NULL));
 	CHECK_OK(ttnn_typecast(&out[6], a, TTNN_FLOAT32, NULL));
 	CHECK_OK(ttnn_clone(&out[7], a, NULL));
-	CHECK_OK(ttnn_permute(&out[8], out[1], ttnn_v_list(turned, 2), NULL));
+	CHECK_OK(ttnn_permute(&out[8], out[1], ttnn_v_list(transposed, 2), NULL));
 	CHECK_OK(ttnn_layer_norm(&out[9], a, NULL));
 }
 
@@ -434,7 +434,7 @@ static void say_things(void)
 	ttnn_message("`TT_SIGNPOST: start`", 0);
 	ttnn_message("plain", 0xf0f8ff);
 	ttnn_frame();
-	ttnn_tell_place("model.py", "forward", 12);
+	ttnn_emit_place("model.py", "forward", 12);
 	ttnn_zone_end_as("renamed", 0xff);
 	ttnn_zone_end();
 }

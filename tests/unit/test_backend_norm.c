@@ -217,8 +217,8 @@ TEST(groups_that_do_not_divide_the_channels_are_refused)
 
 /* ---- rotary positions -------------------------------------------------------------------------------- */
 
-static double turned(const struct tt_rotary_job *job, const double *x, const double *matrix,
-		     uint64_t n)
+static double transposed(const struct tt_rotary_job *job, const double *x, const double *matrix,
+			 uint64_t n)
 {
 	uint64_t width = job->in->spec.shape.dim[job->in->spec.shape.rank - 1], c = n % width;
 	uint64_t row = n - c, half = width / 2;
@@ -282,7 +282,7 @@ static void one_rotary(void)
 	for (uint64_t n = 0; n < bk_volume(&shape); n++) {
 		uint64_t a = angle(&job, &angles, n);
 
-		want[n] = x[n] * cosine[a] + turned(&job, x, matrix, n) * sine[a];
+		want[n] = x[n] * cosine[a] + transposed(&job, x, matrix, n) * sine[a];
 	}
 	CHECK_OK(tt_backend_cpu.rotary(&job));
 	bk_check("rotary", job.out, want, 16 * bk_slack(job.out->spec.dtype));

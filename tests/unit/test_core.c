@@ -103,12 +103,12 @@ TEST(recorded_sets)
 TEST(equal_sets_are_one_object)
 {
 	struct ttnn_core_range ranges[] = {{{0, 0}, {3, 3}}, {{5, 5}, {6, 6}}};
-	struct ttnn_core_range turned[] = {ranges[1], ranges[0]};
+	struct ttnn_core_range transposed[] = {ranges[1], ranges[0]};
 	const ttnn_core_set *a = NULL, *b = NULL, *c = NULL, *empty = NULL, *grid = NULL;
 
 	CHECK_OK(ttnn_core_set_make(&a, ranges, 2));
 	CHECK_OK(ttnn_core_set_make(&b, ranges, 2));
-	CHECK_OK(ttnn_core_set_make(&c, turned, 2));
+	CHECK_OK(ttnn_core_set_make(&c, transposed, 2));
 	CHECK(a == b && a != c);
 	CHECK(tt_core_set_hash(a) != tt_core_set_hash(c));
 	CHECK_INT(ttnn_core_set_cores(a), 20);

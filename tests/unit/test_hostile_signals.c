@@ -35,7 +35,7 @@ static void set_timer(long microseconds)
 static const struct {
 	const char *name;
 	uint32_t size[3];
-	bool turned[2];
+	bool transposed[2];
 } shapes[] = {
 	{"small", {64, 64, 64}, {false, false}},
 	{"tails", {301, 517, 203}, {false, false}},
@@ -50,10 +50,11 @@ static const struct {
 	{"both turned", {300, 517, 1100}, {true, true}},
 };
 
-static struct tt_tensor *matrix(uint32_t rows, uint32_t cols, bool turned, enum ttnn_dtype dtype)
+static struct tt_tensor *matrix(uint32_t rows, uint32_t cols, bool transposed,
+				enum ttnn_dtype dtype)
 {
-	struct ttnn_spec_args args = {.shape = turned ? TT_SHAPE(cols, rows) : TT_SHAPE(rows, cols),
-				      .dtype = dtype};
+	struct ttnn_spec_args args = {
+		.shape = transposed ? TT_SHAPE(cols, rows) : TT_SHAPE(rows, cols), .dtype = dtype};
 	struct ttnn_tensor_spec spec;
 
 	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
@@ -89,12 +90,12 @@ static void check_shape(size_t n, enum ttnn_dtype dtype)
 	const uint32_t *size = shapes[n].size;
 	struct tt_matmul_job job = {.alpha = 1,
 				    .beta = 1,
-				    .transpose_a = shapes[n].turned[0],
-				    .transpose_b = shapes[n].turned[1]};
+				    .transpose_a = shapes[n].transposed[0],
+				    .transpose_b = shapes[n].transposed[1]};
 	struct tt_tensor *calm = matrix(size[0], size[2], false, TTNN_FLOAT32);
 
-	job.a = matrix(size[0], size[1], shapes[n].turned[0], dtype);
-	job.b = matrix(size[1], size[2], shapes[n].turned[1], dtype);
+	job.a = matrix(size[0], size[1], shapes[n].transposed[0], dtype);
+	job.b = matrix(size[1], size[2], shapes[n].transposed[1], dtype);
 	job.out = calm;
 	CHECK_OK(tt_backend_cpu.matmul(&job));
 	check_some(&job, size, shapes[n].name);

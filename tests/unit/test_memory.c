@@ -38,7 +38,8 @@ TEST(configs_compare_by_what_they_were_created_with)
 	struct ttnn_memory_config a = height_sharded(32, 64, 2), b = height_sharded(32, 64, 2);
 	struct ttnn_memory_config taller = height_sharded(64, 64, 2),
 				  wider = height_sharded(32, 64, 3);
-	struct ttnn_memory_config nd = {0}, turned = a, interleaved = {.buffer = TTNN_L1}, mixed;
+	struct ttnn_memory_config nd = {0}, transposed = a, interleaved = {.buffer = TTNN_L1},
+				  mixed;
 	struct ttnn_nd_shard_spec shard = {.shape = TT_SHAPE(32, 64)};
 	struct ttnn_spec_args args = {.shape = TT_SHAPE(64, 64), .layout = TTNN_TILE, .memory = a};
 	struct ttnn_tensor_spec spec;
@@ -46,8 +47,8 @@ TEST(configs_compare_by_what_they_were_created_with)
 	check_equal(&a, &b, true);
 	check_equal(&a, &taller, false);
 	check_equal(&a, &wider, false);
-	turned.shard.orientation = TTNN_ORIENT_COL_MAJOR;
-	check_equal(&a, &turned, false);
+	transposed.shard.orientation = TTNN_ORIENT_COL_MAJOR;
+	check_equal(&a, &transposed, false);
 	check_equal(&a, &interleaved, false);
 	check_equal(&interleaved, &(struct ttnn_memory_config){0}, false);
 

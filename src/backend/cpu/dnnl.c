@@ -97,7 +97,7 @@ static bool call(const struct tt_dnnl *dnnl, dnnl_primitive_t primitive,
 
 /* ---- dense rows ---------------------------------------------------------------------------------- */
 
-#define COPY_TURNED(name, type)                                                                    \
+#define COPY_TRANSPOSED(name, type)                                                                \
 	static void name(type *to, const struct tt_matrix *from, size_t rows, size_t cols)         \
 	{                                                                                          \
 		const type *data = from->data;                                                     \
@@ -109,17 +109,17 @@ static bool call(const struct tt_dnnl *dnnl, dnnl_primitive_t primitive,
 						to[i * cols + k] = data[i * from->row_step +       \
 									k * from->col_step];       \
 	}
-COPY_TURNED(copy_turned_half, uint16_t)
-COPY_TURNED(copy_turned_full, float)
+COPY_TRANSPOSED(copy_transposed_half, uint16_t)
+COPY_TRANSPOSED(copy_transposed_full, float)
 
 static void copy_dense(void *to, const struct tt_matrix *from, size_t rows, size_t cols)
 {
 	size_t bytes = from->half ? sizeof(uint16_t) : sizeof(float);
 
 	if (from->col_step != 1 && from->half)
-		copy_turned_half(to, from, rows, cols);
+		copy_transposed_half(to, from, rows, cols);
 	else if (from->col_step != 1)
-		copy_turned_full(to, from, rows, cols);
+		copy_transposed_full(to, from, rows, cols);
 	else if (from->row_step == cols)
 		memcpy(to, from->data, rows * cols * bytes);
 	else

@@ -90,7 +90,7 @@ static void load_left(float *out, const struct tt_matrix *a, size_t rows, size_t
 }
 
 /* Rows of `bytes` bytes each are columns of the panel: in squares, so that lines are used up. */
-#define PACK_TURNED(name, type)                                                                    \
+#define PACK_TRANSPOSED(name, type)                                                                \
 	static void name(type *out, const type *from, const struct tt_matrix *b, size_t cols,      \
 			 size_t depth)                                                             \
 	{                                                                                          \
@@ -106,8 +106,8 @@ static void load_left(float *out, const struct tt_matrix *a, size_t rows, size_t
 							 : 0;                                      \
 		}                                                                                  \
 	}
-PACK_TURNED(pack_turned_half, uint16_t)
-PACK_TURNED(pack_turned_full, float)
+PACK_TRANSPOSED(pack_transposed_half, uint16_t)
+PACK_TRANSPOSED(pack_transposed_full, float)
 
 static void pack_right(void *out, const struct tt_matrix *b, size_t cols, size_t depth)
 {
@@ -115,9 +115,9 @@ static void pack_right(void *out, const struct tt_matrix *b, size_t cols, size_t
 
 	if (b->col_step != 1) {
 		if (b->half)
-			pack_turned_half(out, b->data, b, cols, depth);
+			pack_transposed_half(out, b->data, b, cols, depth);
 		else
-			pack_turned_full(out, b->data, b, cols, depth);
+			pack_transposed_full(out, b->data, b, cols, depth);
 		return;
 	}
 	for (size_t k = 0; k < depth; k++) {

@@ -20,7 +20,7 @@ struct side {
 	uint32_t height, width;       /* of a matrix as it lies */
 	uint64_t step[TTNN_MAX_RANK]; /* matrices from one index of the batch to the next */
 	uint64_t count;               /* of matrices */
-	bool turned;
+	bool transposed;
 };
 
 struct work {
@@ -76,8 +76,8 @@ static tt_status set_shapes(struct work *work)
 
 	work->a = (struct side){.height = tt_shape_last(a, 2), .width = tt_shape_last(a, 1)};
 	work->b = (struct side){.height = tt_shape_last(b, 2), .width = tt_shape_last(b, 1)};
-	work->a.turned = job->transpose_a;
-	work->b.turned = job->transpose_b;
+	work->a.transposed = job->transpose_a;
+	work->b.transposed = job->transpose_b;
 	work->a.count = work->b.count = 1;
 	TT_TRY(set_batch(work, a, b));
 	work->rows = job->transpose_a ? work->a.width : work->a.height;
@@ -99,7 +99,7 @@ static tt_status set_shapes(struct work *work)
 /* All batches of A are rows of one matrix when they go with the same B. */
 static void fold(struct work *work)
 {
-	if (work->b.count != 1 || work->a.turned || work->a.count != work->batches)
+	if (work->b.count != 1 || work->a.transposed || work->a.count != work->batches)
 		return;
 	work->rows *= work->batches;
 	work->batches = 1;
@@ -123,8 +123,8 @@ static struct tt_matrix matrix_of(const struct side *side, uint64_t n)
 		.data = (uint8_t *)side->rows.data +
 			n * side->height * side->width * tt_dtype_bytes(side->rows.dtype),
 		.half = side->rows.dtype == TTNN_BFLOAT16,
-		.row_step = side->turned ? 1 : side->width,
-		.col_step = side->turned ? side->width : 1,
+		.row_step = side->transposed ? 1 : side->width,
+		.col_step = side->transposed ? side->width : 1,
 	};
 
 	return matrix;
@@ -291,7 +291,7 @@ static tt_status open_weights(struct work *work, struct tt_weights_key *key)
 static tt_status open_right(struct work *work, struct tt_session *session)
 {
 	uint32_t before = session->count;
-	struct tt_weights_key key = {.how = {TT_WEIGHTS_MATMUL, work->b.turned},
+	struct tt_weights_key key = {.how = {TT_WEIGHTS_MATMUL, work->b.transposed},
 				     .fns = tt_gemm_fns_get()};
 
 	TT_TRY(tt_session_read(&key.area, session, work->job->b));

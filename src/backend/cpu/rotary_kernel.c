@@ -31,9 +31,9 @@ struct work {
 
 /* A build with this flag forgets a half of the turn: sweeps are to find that (tests/master/test_sweep.sh). */
 #ifdef TT_BROKEN_KERNEL
-#define TURNED(part) NULL
+#define TRANSPOSED(part) NULL
 #else
-#define TURNED(part) (part)
+#define TRANSPOSED(part) (part)
 #endif
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void run_strips(void *context, size_t begin, size_t end)
 	struct work *work = context;
 	size_t width = (size_t)work->width, bytes;
 	struct tt_strip strip;
-	float *rooms, *turned, *y;
+	float *rooms, *transposed, *y;
 
 	bytes = (2 * (size_t)work->strips.tall + 1) * width * sizeof(float);
 	rooms = tt_large_alloc(bytes);
@@ -94,8 +94,8 @@ static void run_strips(void *context, size_t begin, size_t end)
 		work->status = TTNN_NOMEM;
 		return;
 	}
-	turned = rooms + work->strips.tall * width;
-	y = turned + width;
+	transposed = rooms + work->strips.tall * width;
+	y = transposed + width;
 	for (uint64_t i = begin; i < end; i++) {
 		const float *x;
 
@@ -104,11 +104,12 @@ static void run_strips(void *context, size_t begin, size_t end)
 		for (uint32_t row = 0; row < strip.rows; row++) {
 			uint64_t number = strip.first + row;
 
-			turn(work, turned, x + row * width);
-			work->fns->gain(turned, turned, width, angles_of(work, &work->sin, number),
-					NULL);
+			turn(work, transposed, x + row * width);
+			work->fns->gain(transposed, transposed, width,
+					angles_of(work, &work->sin, number), NULL);
 			work->fns->gain(y + row * width, x + row * width, width,
-					angles_of(work, &work->cos, number), TURNED(turned));
+					angles_of(work, &work->cos, number),
+					TRANSPOSED(transposed));
 		}
 		tt_part_store(&strip.part[0], y, TTNN_FLOAT32);
 	}

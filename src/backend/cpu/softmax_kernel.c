@@ -155,23 +155,23 @@ static struct tt_area with_rank(const struct tt_area *mask, uint32_t rank)
 	return tt_area_rows(mask->data, &shape, mask->dtype);
 }
 
-static tt_status soften_turned(const struct tt_softmax_job *job, const struct tt_area *out,
-			       const struct tt_area *in, const struct tt_area *mask)
+static tt_status soften_transposed(const struct tt_softmax_job *job, const struct tt_area *out,
+				   const struct tt_area *in, const struct tt_area *mask)
 {
-	struct tt_scratch rows = {0}, turned = {0};
+	struct tt_scratch rows = {0}, transposed = {0};
 	tt_status status = tt_turn_in(&rows, in, job->dim, TTNN_FLOAT32);
 
 	if (status == TTNN_OK && mask) {
 		struct tt_area full = with_rank(mask, in->shape.rank);
 
-		status = tt_turn_in(&turned, &full, job->dim, TTNN_FLOAT32);
+		status = tt_turn_in(&transposed, &full, job->dim, TTNN_FLOAT32);
 	}
 	if (status == TTNN_OK)
-		status = soften_rows(job, &rows.area, &rows.area, mask ? &turned.area : NULL);
+		status = soften_rows(job, &rows.area, &rows.area, mask ? &transposed.area : NULL);
 	if (status == TTNN_OK)
 		status = tt_turn_out(out, &rows.area, job->dim);
 	tt_scratch_deinit(&rows);
-	tt_scratch_deinit(&turned);
+	tt_scratch_deinit(&transposed);
 	return status;
 }
 
@@ -208,7 +208,7 @@ static tt_status softmax_open(const struct tt_softmax_job *job, struct tt_sessio
 	if (status == TTNN_OK && job->dim + 1 == in.shape.rank)
 		status = soften_rows(job, &out, &in, job->mask ? &rows : NULL);
 	else if (status == TTNN_OK)
-		status = soften_turned(job, &out, &in, job->mask ? &rows : NULL);
+		status = soften_transposed(job, &out, &in, job->mask ? &rows : NULL);
 	tt_scratch_deinit(&scratch);
 	return status;
 }

@@ -233,11 +233,11 @@ static tt_status sort_rows(struct work *work, const struct tt_area *in,
 
 /* ---- the job ---------------------------------------------------------------------------------- */
 
-static tt_status sort_turned(struct work *work, const struct tt_area *in,
-			     const struct tt_area *values, const struct tt_area *indices)
+static tt_status sort_transposed(struct work *work, const struct tt_area *in,
+				 const struct tt_area *values, const struct tt_area *indices)
 {
 	uint32_t dim = work->job->dim;
-	struct ttnn_shape shape = tt_turned(&in->shape, dim);
+	struct ttnn_shape shape = tt_transposed(&in->shape, dim);
 	struct tt_scratch rows = {0}, first = {0}, second = {0};
 	tt_status status = tt_turn_in(&rows, in, dim, work->dtype);
 
@@ -289,8 +289,8 @@ static tt_status sort_open(const struct tt_sort_job *job, struct tt_session *ses
 	if (job->dim + 1 == in.shape.rank)
 		return sort_rows(&work, &in, job->values ? &values : NULL,
 				 job->indices ? &indices : NULL);
-	return sort_turned(&work, &in, job->values ? &values : NULL,
-			   job->indices ? &indices : NULL);
+	return sort_transposed(&work, &in, job->values ? &values : NULL,
+			       job->indices ? &indices : NULL);
 }
 
 tt_status tt_cpu_sort(const struct tt_sort_job *job)

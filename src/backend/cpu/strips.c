@@ -121,18 +121,18 @@ void tt_part_store(const struct tt_area *part, const void *rows, enum ttnn_dtype
 /* ---- along any dimension --------------------------------------------------------------------- */
 
 /* Where dimension d goes when `dim` goes to the end. */
-static uint32_t turned_place(uint32_t d, uint32_t dim, uint32_t rank)
+static uint32_t transposed_place(uint32_t d, uint32_t dim, uint32_t rank)
 {
 	return d == dim ? rank - 1 : d > dim ? d - 1 : d;
 }
 
-struct ttnn_shape tt_turned(const struct ttnn_shape *shape, uint32_t dim)
+struct ttnn_shape tt_transposed(const struct ttnn_shape *shape, uint32_t dim)
 {
-	struct ttnn_shape turned = *shape;
+	struct ttnn_shape transposed = *shape;
 
 	for (uint32_t d = 0; d < shape->rank; d++)
-		turned.dim[turned_place(d, dim, shape->rank)] = shape->dim[d];
-	return turned;
+		transposed.dim[transposed_place(d, dim, shape->rank)] = shape->dim[d];
+	return transposed;
 }
 
 /* Both have single elements of one type; `back` is from the turned one to the other. */
@@ -149,7 +149,7 @@ static tt_status turn(const struct tt_area *out, const struct tt_area *in, uint3
 	};
 
 	for (uint32_t d = 0; d < shape->rank; d++) {
-		int32_t to = (int32_t)turned_place(d, dim, shape->rank), from = (int32_t)d;
+		int32_t to = (int32_t)transposed_place(d, dim, shape->rank), from = (int32_t)d;
 
 		loops[d] = (struct tt_move_loop){shape->dim[d], back ? to : from, back ? from : to,
 						 1, 1};
@@ -160,7 +160,7 @@ static tt_status turn(const struct tt_area *out, const struct tt_area *in, uint3
 tt_status tt_turn_in(struct tt_scratch *out, const struct tt_area *in, uint32_t dim,
 		     enum ttnn_dtype dtype)
 {
-	struct ttnn_shape shape = tt_turned(&in->shape, dim);
+	struct ttnn_shape shape = tt_transposed(&in->shape, dim);
 	struct tt_scratch scratch = {0};
 	struct tt_area rows = *in;
 	tt_status status;

@@ -65,7 +65,7 @@ tt_status tt_turn_in(struct tt_scratch *out, const struct tt_area *in, uint32_t 
 		     enum ttnn_dtype dtype);
 
 /* The shape with dimension `dim` moved to the end. */
-struct ttnn_shape tt_turned(const struct ttnn_shape *shape, uint32_t dim);
+struct ttnn_shape tt_transposed(const struct ttnn_shape *shape, uint32_t dim);
 
 /* The way back: `rows` are dense, and of the turned shape. */
 tt_status tt_turn_out(const struct tt_area *out, const struct tt_area *rows, uint32_t dim);

@@ -266,16 +266,16 @@ static tt_status indices_of(struct tt_tensor **out, struct tt_call *call, struct
 	return TTNN_OK;
 }
 
-struct wishes {
+struct requests {
 	struct tt_tensor *indices, *weight, *output; /* as given */
 	enum ttnn_layout layout;
 	enum ttnn_dtype dtype;
 	bool fused; /* the program makes tiles itself, if the indices are no tiles */
 };
 
-static struct wishes wishes_of(const struct tt_call *call)
+static struct requests requests_of(const struct tt_call *call)
 {
-	struct wishes w = {
+	struct requests w = {
 		.indices = tt_call_tensor(call, "input_tensor"),
 		.weight = tt_call_tensor(call, "weight"),
 		.output = tt_call_tensor(call, "output_tensor"),
@@ -293,7 +293,7 @@ static struct wishes wishes_of(const struct tt_call *call)
 	return w;
 }
 
-static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct wishes *w,
+static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct requests *w,
 			struct tt_tensor *const inputs[INPUTS])
 {
 	const struct ttnn_value *pad = tt_call_arg(call, "padding_idx");
@@ -310,7 +310,7 @@ static tt_status gather(struct tt_tensor **out, struct tt_call *call, const stru
 }
 
 /* The result in the shape, layout and type that were asked for. */
-static tt_status finish(struct tt_call *call, const struct wishes *w, struct tt_tensor *out)
+static tt_status finish(struct tt_call *call, const struct requests *w, struct tt_tensor *out)
 {
 	const struct ttnn_shape *own = &out->spec.shape;
 	struct ttnn_shape shape =
@@ -349,7 +349,7 @@ static tt_status finish(struct tt_call *call, const struct wishes *w, struct tt_
 
 static tt_status expand(struct tt_call *call)
 {
-	struct wishes w = wishes_of(call);
+	struct requests w = requests_of(call);
 	struct tt_tensor *inputs[INPUTS], *out;
 
 	TT_TRY(tt_need_device(w.indices));

@@ -33,11 +33,11 @@ static uint32_t number(const struct tt_launch *launch, int attr)
 static tt_status spans(uint32_t *down, uint32_t *across, const struct ttnn_tensor_spec *in)
 {
 	struct ttnn_core_range box;
-	bool turned = in->memory.shard.orientation != TTNN_ORIENT_ROW_MAJOR;
+	bool transposed = in->memory.shard.orientation != TTNN_ORIENT_ROW_MAJOR;
 
 	TT_TRY(tt_core_set_box(&box, in->memory.shard.grid));
-	*down = (turned ? box.end.x : box.end.y) + 1;
-	*across = (turned ? box.end.y : box.end.x) + 1;
+	*down = (transposed ? box.end.x : box.end.y) + 1;
+	*across = (transposed ? box.end.y : box.end.x) + 1;
 	return TTNN_OK;
 }
 
@@ -173,14 +173,14 @@ static tt_status take(const struct tt_launch *launch, uint32_t which)
 {
 	uint32_t groups = number(launch, KV_HEADS), width = number(launch, WIDTH);
 	uint32_t queries = number(launch, HEADS) / groups, heads = which ? 1 : queries;
-	bool turned = which == 1 && launch->attrs[TRANSPOSE].boolean;
+	bool transposed = which == 1 && launch->attrs[TRANSPOSE].boolean;
 	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
 	const struct tt_move_loop loops[] = {
 		{groups, 3, 1, (queries + 2) * width, heads},
 		{in->dim[0], 0, 0, 1, 1},
 		{heads, 3, 1, width, 1},
-		{in->dim[2], 2, turned ? 3 : 2, 1, 1},
-		{width, 3, turned ? 2 : 3, 1, 1},
+		{in->dim[2], 2, transposed ? 3 : 2, 1, 1},
+		{width, 3, transposed ? 2 : 3, 1, 1},
 	};
 	struct tt_move_job job = {.out = launch->outputs[which],
 				  .in = launch->inputs[0],

@@ -122,7 +122,7 @@ static tt_status made_anew(struct tt_tensor **tensor, const struct ttnn_shape *s
 }
 
 /* The steps between the caller's weights and the device, without bytes. */
-static tt_status tell_steps(struct tt_tensor **tensor, struct tt_call *call,
+static tt_status emit_steps(struct tt_tensor **tensor, struct tt_call *call,
 			    const struct tt_conv_prep *prep, const struct matrix *m)
 {
 	const struct tt_conv *conv = prep->conv;
@@ -363,7 +363,7 @@ tt_status tt_conv_prepare_weights(struct tt_tensor **out, struct tt_call *call,
 	hollow = ttnn_tensor_ref(four);
 	status = check_weights(four, prep);
 	if (status == TTNN_OK)
-		status = tell_steps(&hollow, call, prep, &matrix);
+		status = emit_steps(&hollow, call, prep, &matrix);
 	if (status == TTNN_OK)
 		status = to_device(out, call, &hollow, prep->conv);
 	if (status == TTNN_OK) {

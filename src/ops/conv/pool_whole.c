@@ -223,7 +223,7 @@ static bool is_right(const struct line *line, struct share share)
 	return true;
 }
 
-static void tell_sizes(struct tt_str *text, const char *name, struct share share)
+static void emit_sizes(struct tt_str *text, const char *name, struct share share)
 {
 	if (middle_alike(share) && borders_fit(share))
 		return;
@@ -242,8 +242,8 @@ static tt_status refuse(const struct share share[2], const struct line line[2], 
 	struct tt_str text = {0};
 	tt_status status;
 
-	tell_sizes(&text, "Height", share[0]);
-	tell_sizes(&text, "Width", share[1]);
+	emit_sizes(&text, "Height", share[0]);
+	emit_sizes(&text, "Width", share[1]);
 	if (!right)
 		tt_str_addf(&text,
 			    "Calculated pooling parameters (kernel=[%u,%u], stride=[%u,%u], "

@@ -92,7 +92,7 @@ static tt_status finish(struct tt_call *call, struct tt_tensor *tensor, const st
 }
 
 /* A host tensor with these values, or on its way to the device `device`. */
-struct wish {
+struct request {
 	struct ttnn_spec_args spec;              /* of the host tensor */
 	struct tt_device *device;                /* NULL: stays on the host */
 	const struct ttnn_memory_config *memory; /* on the device */
@@ -105,30 +105,30 @@ struct wish {
  * Upstream's scopes in upstream's order: made on the host, converted, copied or moved. Values are
  * written once, at the end.
  */
-static tt_status make(struct tt_call *call, const struct wish *wish)
+static tt_status make(struct tt_call *call, const struct request *request)
 {
 	struct ttnn_tensor_spec spec;
 	struct tt_tensor *host, *out;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &wish->spec));
-	if (!wish->device && !wish->output)
+	TT_TRY(ttnn_tensor_spec_make(&spec, &request->spec));
+	if (!request->device && !request->output)
 		TT_TRY(tt_tensor_alloc(&host, &spec));
 	else
 		TT_TRY(tt_host_hollow(&host, &spec));
-	if (wish->converts) {
+	if (request->converts) {
 		tt_call_own(call, host);
 		TT_TRY(tt_host_to_dtype(&host, call, host, spec.dtype));
 	}
-	if (wish->output) {
+	if (request->output) {
 		tt_call_own(call, host);
-		TT_TRY(tt_host_copy_to_device(call, host, wish->output));
-		return finish(call, ttnn_tensor_ref(wish->output), &wish->values);
+		TT_TRY(tt_host_copy_to_device(call, host, request->output));
+		return finish(call, ttnn_tensor_ref(request->output), &request->values);
 	}
-	if (!wish->device)
-		return finish(call, host, &wish->values);
+	if (!request->device)
+		return finish(call, host, &request->values);
 	tt_call_own(call, host);
-	TT_TRY(tt_host_to_device(&out, call, host, wish->device, wish->memory));
-	return finish(call, out, &wish->values);
+	TT_TRY(tt_host_to_device(&out, call, host, request->device, request->memory));
+	return finish(call, out, &request->values);
 }
 
 /* ---- one value ------------------------------------------------------------------------------------------ */
@@ -148,21 +148,21 @@ struct full {
 static tt_status make_full(struct tt_call *call, const struct full *full)
 {
 	bool block = tt_dtype_is_block(full->dtype);
-	struct wish wish = {.spec = {.shape = full->shape,
-				     .dtype = full->dtype,
-				     .layout = full->layout,
-				     .memory = block ? *full->memory : dram},
-			    .device = full->device,
-			    .memory = full->memory,
-			    .output = block ? NULL : full->output,
-			    .converts = block,
-			    .values = {.value = full->value}};
+	struct request request = {.spec = {.shape = full->shape,
+					   .dtype = full->dtype,
+					   .layout = full->layout,
+					   .memory = block ? *full->memory : dram},
+				  .device = full->device,
+				  .memory = full->memory,
+				  .output = block ? NULL : full->output,
+				  .converts = block,
+				  .values = {.value = full->value}};
 
 	TT_REQUIRE(full->dtype != TTNN_FP8_E4M3, "tt::exception",
 		   "full/zeros/ones: FP8_E4M3 is an output-only dtype, used exclusively by the "
 		   "DeepSeek V3 prefill combine and dispatch ops; host-side construction via fill "
 		   "is not supported.");
-	return make(call, &wish);
+	return make(call, &request);
 }
 
 /* An output tensor decides everything. */
@@ -347,17 +347,17 @@ static tt_status expand_arange(struct tt_call *call)
 {
 	int64_t start = tt_call_int(call, "start", 0), step = tt_call_int(call, "step", 1);
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct wish wish = {.spec = {.dtype = tt_call_dtype(call, "dtype", TTNN_BFLOAT16),
-				     .layout = layout_arg(call, TTNN_ROW_MAJOR),
-				     .memory = memory ? *memory : dram},
-			    .device = device_arg(call),
-			    .converts = true,
-			    .values = {true, (double)start, (double)step}};
+	struct request request = {.spec = {.dtype = tt_call_dtype(call, "dtype", TTNN_BFLOAT16),
+					   .layout = layout_arg(call, TTNN_ROW_MAJOR),
+					   .memory = memory ? *memory : dram},
+				  .device = device_arg(call),
+				  .converts = true,
+				  .values = {true, (double)start, (double)step}};
 
-	TT_TRY(check_range_dtype(wish.spec.dtype));
-	wish.spec.shape.rank = 1;
-	TT_TRY(range_length(&wish.spec.shape.dim[0], start, tt_call_int(call, "end", 0), step));
-	return make(call, &wish);
+	TT_TRY(check_range_dtype(request.spec.dtype));
+	request.spec.shape.rank = 1;
+	TT_TRY(range_length(&request.spec.shape.dim[0], start, tt_call_int(call, "end", 0), step));
+	return make(call, &request);
 }
 
 /* ---- the program that fills ------------------------------------------------------------------------------------ */

@@ -58,7 +58,7 @@ uint32_t tt_matmul_batch(const struct ttnn_shape *shape)
 }
 
 /* With its last two extents exchanged; a vector has but one. */
-static struct ttnn_shape turned(const struct ttnn_shape *shape, bool transpose)
+static struct ttnn_shape transposed(const struct ttnn_shape *shape, bool transpose)
 {
 	struct ttnn_shape out = *shape;
 
@@ -69,7 +69,7 @@ static struct ttnn_shape turned(const struct ttnn_shape *shape, bool transpose)
 	return out;
 }
 
-static struct ttnn_tile turned_tile(const struct ttnn_tile *tile, bool transpose)
+static struct ttnn_tile transposed_tile(const struct ttnn_tile *tile, bool transpose)
 {
 	if (!transpose)
 		return *tile;
@@ -85,12 +85,12 @@ void tt_matmul_measure(struct tt_matmul *matmul)
 	struct tt_device *device = matmul->device;
 	uint64_t lowest = device->info.l1_size;
 
-	matmul->a_shape = turned(&matmul->a->spec.shape, matmul->transpose_a);
-	matmul->b_shape = turned(&matmul->b->spec.shape, matmul->transpose_b);
-	matmul->a_padded = turned(&matmul->a->spec.padded, matmul->transpose_a);
-	matmul->b_padded = turned(&matmul->b->spec.padded, matmul->transpose_b);
-	matmul->a_tile = turned_tile(&matmul->a->spec.tile, matmul->transpose_a);
-	matmul->b_tile = turned_tile(&matmul->b->spec.tile, matmul->transpose_b);
+	matmul->a_shape = transposed(&matmul->a->spec.shape, matmul->transpose_a);
+	matmul->b_shape = transposed(&matmul->b->spec.shape, matmul->transpose_b);
+	matmul->a_padded = transposed(&matmul->a->spec.padded, matmul->transpose_a);
+	matmul->b_padded = transposed(&matmul->b->spec.padded, matmul->transpose_b);
+	matmul->a_tile = transposed_tile(&matmul->a->spec.tile, matmul->transpose_a);
+	matmul->b_tile = transposed_tile(&matmul->b->spec.tile, matmul->transpose_b);
 	matmul->m = tt_shape_last(&matmul->a_padded, 2) / matmul->a_tile.height;
 	matmul->k = tt_shape_last(&matmul->a_padded, 1) / matmul->a_tile.width;
 	matmul->n = tt_shape_last(&matmul->b_padded, 1) / matmul->b_tile.width;
@@ -213,8 +213,8 @@ static tt_status complete_output(struct tt_matmul *matmul, const enum ttnn_dtype
  */
 static tt_status complete_tile(struct tt_matmul *matmul, const struct ttnn_tile *tile)
 {
-	struct ttnn_tile a = turned_tile(&matmul->a->spec.tile, matmul->transpose_a);
-	struct ttnn_tile b = turned_tile(&matmul->b->spec.tile, matmul->transpose_b);
+	struct ttnn_tile a = transposed_tile(&matmul->a->spec.tile, matmul->transpose_a);
+	struct ttnn_tile b = transposed_tile(&matmul->b->spec.tile, matmul->transpose_b);
 
 	matmul->tile = (struct ttnn_tile){a.height, b.width, false};
 	TT_REQUIRE(!tile || !matmul->output,
@@ -250,7 +250,7 @@ tt_status tt_matmul_complete(struct tt_matmul *matmul, const struct tt_matmul_co
 			     const enum ttnn_dtype *dtype, const struct ttnn_tile *tile,
 			     const struct ttnn_value *compute)
 {
-	struct ttnn_shape b = turned(&matmul->b->spec.padded, matmul->transpose_b);
+	struct ttnn_shape b = transposed(&matmul->b->spec.padded, matmul->transpose_b);
 	int64_t id;
 
 	matmul->device = tt_tensor_device(matmul->a);

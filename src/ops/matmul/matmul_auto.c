@@ -157,7 +157,7 @@ static void sub_block(struct tt_matmul_config *config, const struct tt_matmul *m
 }
 
 /* The same table read the other way round. */
-static void sub_block_turned(struct tt_matmul_config *config, const struct tt_matmul *matmul)
+static void sub_block_transposed(struct tt_matmul_config *config, const struct tt_matmul *matmul)
 {
 	config->sub_h = config->sub_w = 1;
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
@@ -445,7 +445,7 @@ static tt_status cut_systolic(struct tt_matmul_config *out, const struct tt_matm
 	while (matmul->k % out->k != 0)
 		out->k--;
 	cut(out, matmul, false);
-	sub_block_turned(out, matmul);
+	sub_block_transposed(out, matmul);
 	return TTNN_OK;
 }
 
@@ -484,7 +484,7 @@ static tt_status cut_matrices(struct tt_matmul_config *out, const struct tt_matm
 	}
 	out->block_h = out->m;
 	out->block_w = out->n;
-	sub_block_turned(out, matmul);
+	sub_block_transposed(out, matmul);
 	return TTNN_OK;
 }
 
@@ -542,7 +542,7 @@ static tt_status choose_on_grid(struct tt_matmul_config *out, const struct tt_ma
 	out->activation = matmul->activation;
 	blocks_on_grid(out, matmul);
 	cut(out, matmul, false);
-	sub_block_turned(out, matmul);
+	sub_block_transposed(out, matmul);
 	if (out->sub_w != out->n)
 		out->sub_h = 1;
 	return TTNN_OK;

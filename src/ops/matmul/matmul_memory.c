@@ -99,7 +99,7 @@ static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 	enum ttnn_dtype sums = sums_of(plan_of(launch));
 	uint64_t page_a = page_of(launch, matmul->a, in_shards(matmul->a));
 	uint64_t page_b = page_of(launch, matmul->b, keep->in1.backing != NULL);
-	struct part turned = keep->in0;
+	struct part transposed = keep->in0;
 
 	TT_TRY(add(plan, &keep->in0, page_a));
 	TT_TRY(add(plan, &keep->in0_idle, page_a));
@@ -112,8 +112,8 @@ static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 	if (matmul->bias)
 		TT_TRY(add(plan, &keep->bias,
 			   page_of(launch, matmul->bias, keep->bias.backing != NULL)));
-	turned.backing = NULL;
-	return matmul->transpose_a ? add(plan, &turned, page_a) : TTNN_OK;
+	transposed.backing = NULL;
+	return matmul->transpose_a ? add(plan, &transposed, page_a) : TTNN_OK;
 }
 
 /* ---- the sizes that all kinds with blocks share --------------------------------------------------------------- */

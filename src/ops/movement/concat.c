@@ -669,7 +669,8 @@ static const struct tt_op ops[] = {
 		"output_tensor: Tensor? = None, groups: int = 1, sub_core_grids: CoreRangeSet? = "
 		"None")},
 	{TT_MOVE_ROW("stack", expand_stack, tt_golden_stack,
-		     "Tensors joined along a new dimension.", "input_tensors: Tensors, dim: int")},
+		     "Tensors joined along a new dimension.", "input_tensors: Tensors, dim: int"),
+	 .adds_dim = true},
 };
 
 const struct tt_op_family tt_family_concat = {"concat", ops, TT_COUNT(ops)};

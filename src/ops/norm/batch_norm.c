@@ -182,7 +182,7 @@ static const struct tt_prog run_program = {
 		"ttnn::operations::normalization::RunningStatistics::RunningStatisticsProgramFactory",
 		run_rows),
 	TT_KERNEL(run_kernel),
-	.tells = 1,
+	.emits = 1,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */

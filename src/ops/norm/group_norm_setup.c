@@ -130,7 +130,7 @@ enum ttnn_status ttnn_group_norm_shards(struct ttnn_memory_config *out, struct t
 	struct ttnn_core most = spread->grid;
 	uint32_t tiles, rows, cores, channels = 1;
 	struct ttnn_shard_spec shard = {0};
-	bool turned = !spread->height && !spread->row_major;
+	bool transposed = !spread->height && !spread->row_major;
 
 	TT_TRY(check_spread(spread));
 	tiles = (uint32_t)((spread->rows + TT_TILE - 1) / TT_TILE);
@@ -139,15 +139,15 @@ enum ttnn_status ttnn_group_norm_shards(struct ttnn_memory_config *out, struct t
 		*grid = (struct ttnn_core){cores < most.x ? cores : most.x,
 					   (cores + most.x - 1) / most.x};
 	} else {
-		cores = (uint32_t)tt_split_divisor(tiles, turned ? most.x : most.y);
-		channels = channel_cores(spread, turned ? most.y : most.x);
-		*grid = turned ? (struct ttnn_core){cores, channels}
-			       : (struct ttnn_core){channels, cores};
+		cores = (uint32_t)tt_split_divisor(tiles, transposed ? most.x : most.y);
+		channels = channel_cores(spread, transposed ? most.y : most.x);
+		*grid = transposed ? (struct ttnn_core){cores, channels}
+				   : (struct ttnn_core){channels, cores};
 	}
 	rows = tiles / cores * TT_TILE;
-	shard.height = turned ? spread->channels / channels : rows;
-	shard.width = turned ? rows : spread->channels / channels;
-	shard.orientation = turned ? TTNN_ORIENT_COL_MAJOR : TTNN_ORIENT_ROW_MAJOR;
+	shard.height = transposed ? spread->channels / channels : rows;
+	shard.width = transposed ? rows : spread->channels / channels;
+	shard.orientation = transposed ? TTNN_ORIENT_COL_MAJOR : TTNN_ORIENT_ROW_MAJOR;
 	TT_TRY(ttnn_core_set_make(
 		&shard.grid, &(struct ttnn_core_range){{0, 0}, {grid->x - 1, grid->y - 1}}, 1));
 	return ttnn_memory_config_sharded(

@@ -73,12 +73,12 @@ static tt_status ema_memory(struct tt_plan *plan, const struct tt_launch *launch
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
 	uint64_t rows = tiles.matrices * tiles.height, count = rows;
-	const struct ttnn_value *wish = &launch->attrs[GRID];
+	const struct ttnn_value *request = &launch->attrs[GRID];
 	struct ttnn_core grid = launch->device->limits.grid;
 	struct tt_work_split split;
 
-	if (wish->kind == TTNN_VALUE_CORE && wish->core.x && wish->core.y)
-		grid = wish->core;
+	if (request->kind == TTNN_VALUE_CORE && request->core.x && request->core.y)
+		grid = request->core;
 	if (count > (uint64_t)grid.x * grid.y)
 		count = (uint64_t)grid.x * grid.y;
 	while (count > 1 && rows % count)

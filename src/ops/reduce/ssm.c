@@ -351,7 +351,7 @@ static const struct tt_prog scan_prog = {
 	.validate = scan_validate,
 	TT_FACTORY("ttnn::experimental::prim::PrefixScanProgramFactory", scan_memory),
 	TT_KERNEL(scan_kernel),
-	.tells = 1,
+	.emits = 1,
 };
 
 /* ---- the operations ----------------------------------------------------------------------------------- */
