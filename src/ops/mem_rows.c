@@ -57,6 +57,16 @@ uint64_t tt_tile_bytes_of(enum ttnn_dtype dtype)
 	return tt_dtype_tile_bytes(dtype, &TT_TILE_DEFAULT);
 }
 
+uint64_t tt_tensor_tile_bytes(const struct tt_tensor *tensor)
+{
+	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : 0;
+}
+
+uint64_t tt_tiles_across(const struct tt_tensor *tensor)
+{
+	return tt_shape_last(&tensor->spec.padded, 1) / TT_TILE;
+}
+
 tt_status tt_cores_by_tile(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	struct tt_work_split split;

@@ -18,6 +18,11 @@ uint64_t tt_page_f32(const struct tt_launch *launch);
 
 /* Bytes of a tile of this dtype, 32 × 32 unless the tensor says otherwise. */
 uint64_t tt_tile_bytes_of(enum ttnn_dtype dtype);
+/* The same for the dtype of a tensor; 0 when there is none. */
+uint64_t tt_tensor_tile_bytes(const struct tt_tensor *tensor);
+
+/* Tiles side by side in a row of a tensor. */
+uint64_t tt_tiles_across(const struct tt_tensor *tensor);
 
 /* ---- cores ------------------------------------------------------------------------------------ */
 

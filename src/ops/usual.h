@@ -31,6 +31,13 @@ static inline tt_status tt_call_give(struct tt_call *call, tt_status status,
 	return status;
 }
 
+/* tt_call_drop() of several. */
+static inline void tt_call_drop_all(struct tt_call *call, struct tt_tensor **tensors, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tt_call_drop(call, tensors[i]);
+}
+
 /* ---- launching -------------------------------------------------------------------------------- */
 
 /* Members of struct tt_program_args, from lists of tensors. NULL: none there. */
@@ -118,6 +125,12 @@ tt_status tt_check_given(const struct tt_launch *launch, size_t which,
 
 /* An attribute by its name; absent if the program has none such. For programs that share functions. */
 const struct ttnn_value *tt_launch_attr(const struct tt_launch *launch, const char *name);
+
+/* An attribute that is a number of things. */
+static inline uint32_t tt_attr_u32(const struct tt_launch *launch, int attr)
+{
+	return (uint32_t)launch->attrs[attr].integer;
+}
 
 /* Zeroed memory for what choose() works out, as launch->work; NULL with the message set. */
 void *tt_work_new(struct tt_launch *launch, size_t size);

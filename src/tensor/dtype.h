@@ -35,6 +35,12 @@ struct tt_dtype {
 /* The row of a data type; NULL for a number that is none. Valid for ever. */
 const struct tt_dtype *tt_dtype_find(enum ttnn_dtype dtype);
 
+/* "BFLOAT16": as messages of tt-metal spell it. */
+static inline const char *tt_dtype_text(enum ttnn_dtype dtype)
+{
+	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
+}
+
 /* False also for a number that is no data type. */
 bool tt_dtype_is_block(enum ttnn_dtype dtype);
 

@@ -30,6 +30,25 @@ static inline uint64_t tt_div_up(uint64_t value, uint64_t by)
 	return value / by + (value % by != 0);
 }
 
+/* The same of numbers that fit. */
+static inline uint32_t tt_div_up32(uint32_t value, uint32_t by)
+{
+	return (uint32_t)tt_div_up(value, by);
+}
+
+static inline uint64_t tt_lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The elements of a shape; 0 when there are too many to count. */
+static inline uint64_t tt_shape_count(const struct ttnn_shape *shape)
+{
+	uint64_t count;
+
+	return ttnn_shape_volume(&count, shape) == TTNN_OK ? count : 0;
+}
+
 /* The rank, or as many extents as there are in a shape that was filled in wrongly. */
 static inline uint32_t tt_shape_rank(const struct ttnn_shape *shape)
 {

@@ -81,18 +81,11 @@ static tt_status broadcast_kernel(struct tt_launch *launch)
 
 /* ---- numbers of a chip ------------------------------------------------------------------------------------ */
 
-static uint64_t volume(const struct ttnn_shape *shape)
-{
-	uint64_t count;
-
-	return ttnn_shape_volume(&count, shape) == TTNN_OK ? count : 0;
-}
-
 /* The numbers of one chip's part of an input. */
 static tt_status read_chip(double **out, const struct tt_launch *launch, size_t input,
 			   uint32_t chip)
 {
-	uint64_t count = volume(&launch->inputs[input]->spec.shape);
+	uint64_t count = tt_shape_count(&launch->inputs[input]->spec.shape);
 	struct tt_tensor *in;
 	tt_status status;
 
@@ -129,7 +122,7 @@ static tt_status write_chip(const struct tt_launch *launch, size_t output, uint3
 
 static float *new_values(const struct tt_launch *launch, size_t output)
 {
-	uint64_t count = volume(&launch->outputs[output]->spec.shape);
+	uint64_t count = tt_shape_count(&launch->outputs[output]->spec.shape);
 
 	return tt_arena_calloc(launch->arena, count + 1, sizeof(float));
 }
@@ -238,7 +231,7 @@ static void take_tokens(const struct tt_launch *launch, float *const *out, doubl
 {
 	uint64_t width = tt_shape_last(&launch->inputs[TOKENS]->spec.shape, 1);
 	uint64_t k = tt_shape_last(&launch->inputs[CHOICES]->spec.shape, 1);
-	uint64_t tokens = volume(&launch->inputs[CHOICES]->spec.shape) / (k ? k : 1);
+	uint64_t tokens = tt_shape_count(&launch->inputs[CHOICES]->spec.shape) / (k ? k : 1);
 
 	for (uint64_t token = 0; token < tokens; token++) {
 		uint64_t to = span->first + token / span->rows * span->stride + token % span->rows;
@@ -439,8 +432,8 @@ static tt_status root_validate(struct tt_launch *launch)
 		   "ReduceToRoot requires all three input tensors to be sharded");
 	TT_REQUIRE(ttnn_shape_equal(&s->shape, &m->shape), "input_s.shape() == input_m.shape()",
 		   "ReduceToRoot requires sums and maxima of one shape");
-	TT_REQUIRE(volume(&l->shape) * tt_shape_last(&s->shape, 1) ==
-				   volume(&s->shape) * tt_shape_last(&l->shape, 1) &&
+	TT_REQUIRE(tt_shape_count(&l->shape) * tt_shape_last(&s->shape, 1) ==
+				   tt_shape_count(&s->shape) * tt_shape_last(&l->shape, 1) &&
 			   (uint64_t)tt_shape_last(&l->shape, 1) * s->memory.shard.width ==
 				   (uint64_t)tt_shape_last(&s->shape, 1) * l->memory.shard.width,
 		   "input_l.shape() fits input_s.shape()",
@@ -456,7 +449,7 @@ static void add_state(double *const *to, double *const *from, const struct tt_la
 	uint64_t wide = tt_shape_last(&l->shape, 1), narrow = tt_shape_last(&s->shape, 1);
 	double scale = launch->attrs[SCALE].real;
 
-	for (uint64_t i = 0; i < volume(&l->shape); i++) {
+	for (uint64_t i = 0; i < tt_shape_count(&l->shape); i++) {
 		uint64_t core = i % wide / l->memory.shard.width;
 		uint64_t state = i / wide * narrow + core * s->memory.shard.width;
 		double top = fmax(to[MAXIMA][state], from[MAXIMA][state]);
@@ -464,7 +457,7 @@ static void add_state(double *const *to, double *const *from, const struct tt_la
 		to[VALUES][i] = to[VALUES][i] * exp((to[MAXIMA][state] - top) * scale) +
 				from[VALUES][i] * exp((from[MAXIMA][state] - top) * scale);
 	}
-	for (uint64_t i = 0; i < volume(&s->shape); i++) {
+	for (uint64_t i = 0; i < tt_shape_count(&s->shape); i++) {
 		double top = fmax(to[MAXIMA][i], from[MAXIMA][i]);
 
 		to[SUMS][i] = to[SUMS][i] * exp((to[MAXIMA][i] - top) * scale) +
@@ -481,7 +474,7 @@ static tt_status write_state(const struct tt_launch *launch, double *const *stat
 	uint64_t wide = tt_shape_last(&l->shape, 1), narrow = tt_shape_last(&s->shape, 1);
 
 	for (size_t which = VALUES; which <= MAXIMA; which++) {
-		uint64_t count = volume(&launch->inputs[which]->spec.shape);
+		uint64_t count = tt_shape_count(&launch->inputs[which]->spec.shape);
 		float *out = new_values(launch, which);
 
 		if (!out)

@@ -13,28 +13,6 @@
 
 /* ---- arguments ------------------------------------------------------------------------------------------- */
 
-static tt_status pair(uint32_t out[2], const struct tt_call *call, const char *name)
-{
-	int64_t items[2];
-	size_t count;
-
-	TT_TRY(tt_call_ints(items, &count, 2, call, name));
-	for (size_t i = 0; i < count; i++)
-		out[i] = (uint32_t)items[i];
-	return TTNN_OK;
-}
-
-static tt_status padding(uint32_t out[4], const struct tt_call *call)
-{
-	int64_t items[4];
-	size_t count;
-
-	TT_TRY(tt_call_ints(items, &count, 4, call, "padding"));
-	for (size_t i = 0; i < 4 && count; i++)
-		out[i] = (uint32_t)items[count == 2 ? i / 2 : i];
-	return TTNN_OK;
-}
-
 /* How exact the engine multiplies: the caller's object, or upstream's default for convolutions. */
 static tt_status compute(struct tt_conv *conv, struct tt_call *call, enum ttnn_dtype weights)
 {
@@ -91,10 +69,10 @@ static tt_status image_args(struct tt_conv *conv, struct tt_call *call)
 {
 	conv->in[0] = (uint32_t)tt_call_int(call, "input_height", 1);
 	conv->in[1] = (uint32_t)tt_call_int(call, "input_width", 1);
-	TT_TRY(pair(conv->kernel, call, "kernel_size"));
-	TT_TRY(pair(conv->stride, call, "stride"));
-	TT_TRY(pair(conv->dilation, call, "dilation"));
-	return padding(conv->pad, call);
+	TT_TRY(tt_slide_pair(conv->kernel, call, "kernel_size"));
+	TT_TRY(tt_slide_pair(conv->stride, call, "stride"));
+	TT_TRY(tt_slide_pair(conv->dilation, call, "dilation"));
+	return tt_slide_padding(conv->pad, call);
 }
 
 /* A window must fit, and step. */
@@ -177,7 +155,7 @@ static tt_status expand_transposed(struct tt_call *call)
 
 	TT_TRY(common_args(&run, call, "dram_slice_config"));
 	TT_TRY(image_args(&run.conv, call));
-	TT_TRY(pair(run.conv.out_pad, call, "output_padding"));
+	TT_TRY(tt_slide_pair(run.conv.out_pad, call, "output_padding"));
 	run.conv.transposed = true;
 	run.conv.mirror = tt_call_bool(call, "mirror_kernel", true);
 	return run_conv(&run);
@@ -202,7 +180,7 @@ static tt_status line_padding(uint32_t out[4], const struct tt_call *call)
 	if (value->kind == TTNN_VALUE_INT)
 		sides[0] = sides[1] = (uint32_t)value->integer;
 	else
-		TT_TRY(pair(sides, call, "padding"));
+		TT_TRY(tt_slide_pair(sides, call, "padding"));
 	out[2] = sides[0];
 	out[3] = sides[1];
 	return TTNN_OK;
@@ -275,7 +253,7 @@ static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn
 		conv->config.weights_dtype = weights;
 	conv->config.has_weights_dtype = true;
 	TT_TRY(image_args(conv, call));
-	TT_TRY(pair(conv->out_pad, call, "output_padding"));
+	TT_TRY(tt_slide_pair(conv->out_pad, call, "output_padding"));
 	if (conv->groups == 0 || conv->in_channels % conv->groups ||
 	    conv->out_channels % conv->groups)
 		return tt_fail(TTNN_INVALID,

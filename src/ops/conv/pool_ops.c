@@ -295,29 +295,6 @@ static tt_status run_pool(struct tt_pool_run *run)
 
 /* ---- arguments ------------------------------------------------------------------------------------------ */
 
-static tt_status pair(uint32_t out[2], const struct tt_call *call, const char *name)
-{
-	int64_t items[2];
-	size_t count;
-
-	TT_TRY(tt_call_ints(items, &count, 2, call, name));
-	for (size_t i = 0; i < count; i++)
-		out[i] = (uint32_t)items[i];
-	return TTNN_OK;
-}
-
-/* [height, width] or [top, bottom, left, right] */
-static tt_status padding(uint32_t out[4], const struct tt_call *call)
-{
-	int64_t items[4];
-	size_t count;
-
-	TT_TRY(tt_call_ints(items, &count, 4, call, "padding"));
-	for (size_t i = 0; i < 4 && count; i++)
-		out[i] = (uint32_t)items[count == 2 ? i / 2 : i];
-	return TTNN_OK;
-}
-
 static void common_args(struct tt_pool_run *run, struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
@@ -352,10 +329,10 @@ static tt_status window_args(struct tt_pool_run *run, struct tt_call *call)
 {
 	struct tt_slide *slide = &run->pool.slide;
 
-	TT_TRY(pair(slide->window, call, "kernel_size"));
-	TT_TRY(pair(slide->stride, call, "stride"));
-	TT_TRY(padding(slide->pad, call));
-	TT_TRY(pair(slide->dilation, call, "dilation"));
+	TT_TRY(tt_slide_pair(slide->window, call, "kernel_size"));
+	TT_TRY(tt_slide_pair(slide->stride, call, "stride"));
+	TT_TRY(tt_slide_padding(slide->pad, call));
+	TT_TRY(tt_slide_pair(slide->dilation, call, "dilation"));
 	slide->ceil = tt_call_bool(call, "ceil_mode", false);
 	return TTNN_OK;
 }
@@ -397,7 +374,7 @@ static tt_status adapt(struct tt_pool_run *run, struct tt_call *call)
 	TT_TRY(tt_need_device(tt_call_tensor(call, "input_tensor")));
 	common_args(run, call);
 	run->move_halo = tt_call_bool(call, "reallocate_output", true);
-	TT_TRY(pair(size, call, "output_size"));
+	TT_TRY(tt_slide_pair(size, call, "output_size"));
 	return tt_pool_adapt(&run->pool.slide, size);
 }
 

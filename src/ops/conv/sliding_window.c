@@ -1,10 +1,23 @@
-/* sliding_window.c: windows over images: sizes, halos and their tables. */
+/*
+ * sliding_window.c: windows over images: sizes, halos and their tables.
+ *
+ * The image, with padding, is a line of sticks. A core makes a run of results; the sticks from
+ * the first window to the last are its halo, and most of them are in other cores' shards.
+ * Upstream works that out on the host, as tables of commands for two readers on each core, and
+ * sends these along as tensors: their widths show in recordings.
+ *
+ * Models, of ttnn 0.81 (sliding_window/sliding_window.cpp): SlidingWindowConfig,
+ * generate_shard_boundaries, generate_tensor_metadata, generate_halo_kernel_config_tensors and
+ * generate_sliding_window_op_config, as far as sizes depend on them. Not modelled: what is in
+ * the tables.
+ */
 #include "ops/conv/sliding_window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/device.h"
+#include "ops/op.h"
 #include "ops/op_enums.h"
 #include "tensor/fn.h"
 #include "tensor/tile.h"
@@ -24,7 +37,10 @@ static uint32_t reach(const struct tt_slide *s, int d)
 	return s->dilation[d] * (s->window[d] - 1) + 1;
 }
 
-/* Upstream divides in float32. */
+/*
+ * How often a window can be moved. Upstream divides in float32, which matters for images of
+ * millions of elements.
+ */
 static float steps(const struct tt_slide *s, int d)
 {
 	return (float)(s->in[d] + pad_sum(s, d) - s->dilation[d] * (s->window[d] - 1) - 1) /
@@ -61,6 +77,7 @@ void tt_slide_out(uint32_t out[2], const struct tt_slide *slide)
 	out[1] = out_size(slide, 1);
 }
 
+/* Padding behind the image that ceil_mode needs: as much as the last window hangs over. */
 void tt_slide_ceil_pad(uint32_t out[2], const struct tt_slide *s)
 {
 	for (int d = 0; d < 2; d++) {
@@ -73,6 +90,11 @@ void tt_slide_ceil_pad(uint32_t out[2], const struct tt_slide *s)
 	}
 }
 
+/*
+ * Size and padding of the image that a transposed window slides over: elements `stride` apart,
+ * and a rim such that the result has the size that out_size() says; what is odd goes below and
+ * right.
+ */
 void tt_slide_transposed(uint32_t size[2], uint32_t pad[4], const struct tt_slide *s)
 {
 	for (int d = 0; d < 2; d++) {
@@ -169,6 +191,11 @@ static uint64_t halo_length(const struct tt_slide *s, const struct sticks *k)
 	return (uint64_t)(reach(s, 0) - 1) * k->size[1] + reach(s, 1) - 1;
 }
 
+/*
+ * The part of an image that some results need, as a window of its own: padding that is not
+ * reached is left out, and at the edges of the image the original one stays, even where no
+ * window reaches it.
+ */
 struct tt_slide tt_slide_part(uint32_t start[2], const struct tt_slide *slide,
 			      const struct tt_slice *slice)
 {
@@ -201,6 +228,10 @@ struct tt_slide tt_slide_part(uint32_t start[2], const struct tt_slide *slide,
 	return part;
 }
 
+/*
+ * Results of a core: equal shares of whole tiles where results are tiles (snap), so the last
+ * cores may have few or none.
+ */
 uint32_t tt_slide_share(const struct tt_slide *s)
 {
 	uint32_t out[2];
@@ -226,6 +257,10 @@ static void widest(struct bound *b, const struct tt_slide *s, const struct stick
 	b->last = b->start < b->end ? most + halo_length(s, k) : 0;
 }
 
+/*
+ * What one core makes and needs. Cores behind the last result get an empty range that still
+ * begins within the image; upstream's loops rely on that.
+ */
 static struct bound bound_of(const struct tt_slide *s, const struct sticks *k, uint32_t core)
 {
 	uint64_t share = tt_slide_share(s), start = core * share;
@@ -303,7 +338,11 @@ static struct run *last_run(struct runs *runs, size_t begin, uint32_t from)
 	return NULL;
 }
 
-/* What one core gathers. */
+/*
+ * What one core gathers: sticks that follow each other both in their shard and in the halo are
+ * one run, as the reader copies a run in one go. Runs of padding are counted apart, for those
+ * who fill them.
+ */
 static tt_status gather(struct runs *runs, struct tt_arena *arena, const struct sticks *k,
 			const struct bound *bound, uint32_t shard_height)
 {
@@ -397,6 +436,7 @@ static tt_status read_blocks(struct reader out[2], struct tt_arena *arena, const
 	return TTNN_OK;
 }
 
+/* Commands name the other core by its place on the NoC, and are sorted by that. */
 static tt_status locate(struct runs *runs, const struct tt_slide_source *source,
 			struct tt_device *device)
 {
@@ -419,7 +459,11 @@ static void widen(uint32_t *most, uint32_t width)
 	*most = width > *most ? width : *most;
 }
 
-/* The tables of sticks: as wide as the core with most needs. */
+/*
+ * The tables of sticks: as wide as the core with most needs, 3 numbers for every run and for
+ * every change of core, and even. Readers take turns: run by run from rows, block by block from
+ * tiles.
+ */
 static tt_status stick_tables(uint32_t out[2], struct tt_arena *arena, struct runs *runs,
 			      bool tiled)
 {
@@ -443,6 +487,10 @@ static tt_status stick_tables(uint32_t out[2], struct tt_arena *arena, struct ru
 	return TTNN_OK;
 }
 
+/*
+ * Padding: two numbers for a run, and the halves of all runs go to two readers; then an end
+ * mark.
+ */
 tt_status tt_slide_halo_tables(uint32_t out[4], struct tt_arena *arena,
 			       const struct tt_slide *slide, const struct tt_slide_source *source,
 			       struct tt_device *device)
@@ -575,4 +623,28 @@ struct ttnn_value tt_slide_value(struct tt_arena *arena, const struct tt_slide *
 	v[i++] = ttnn_v_bool(s->ceil);
 	v[i++] = tt_value_enum(&tt_enum_padding, s->replicate);
 	return tt_value_object(&schema, v);
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------------- */
+
+tt_status tt_slide_pair(uint32_t out[2], const struct tt_call *call, const char *name)
+{
+	int64_t items[2];
+	size_t count;
+
+	TT_TRY(tt_call_ints(items, &count, 2, call, name));
+	for (size_t i = 0; i < count; i++)
+		out[i] = (uint32_t)items[i];
+	return TTNN_OK;
+}
+
+tt_status tt_slide_padding(uint32_t out[4], const struct tt_call *call)
+{
+	int64_t items[4];
+	size_t count;
+
+	TT_TRY(tt_call_ints(items, &count, 4, call, "padding"));
+	for (size_t i = 0; i < 4 && count; i++)
+		out[i] = (uint32_t)items[count == 2 ? i / 2 : i];
+	return TTNN_OK;
 }

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "event/value.h"
 
+struct tt_call;
 struct tt_device;
 
 struct tt_slide {
@@ -77,5 +78,9 @@ uint32_t tt_slide_window_table(const struct tt_slide *slide, uint32_t stride, ui
 
 /* As an attribute, in `arena`. Absent when memory is exhausted. */
 struct ttnn_value tt_slide_value(struct tt_arena *arena, const struct tt_slide *slide);
+
+/* Arguments of a call: [height, width]; padding also as [top, bottom, left, right]. What was not given stays. */
+tt_status tt_slide_pair(uint32_t out[2], const struct tt_call *call, const char *name);
+tt_status tt_slide_padding(uint32_t out[4], const struct tt_call *call);
 
 #endif

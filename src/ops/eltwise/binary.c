@@ -126,12 +126,6 @@ static bool sharded(const struct tt_tensor *tensor)
 	return tensor && tt_memory_config_is_sharded(&tensor->spec.memory);
 }
 
-static size_t shard_cores(const struct tt_tensor *tensor)
-{
-	return tensor->spec.memory.has_shard ? ttnn_core_set_cores(tensor->spec.memory.shard.grid)
-					     : 0;
-}
-
 /* Nothing was said: as the first operand lies, unless the second is sharded and the better guide. */
 static tt_status memory_of_operands(struct ttnn_memory_config *out,
 				    const struct tt_binary_args *args,
@@ -140,7 +134,7 @@ static tt_status memory_of_operands(struct ttnn_memory_config *out,
 	const struct tt_tensor *a = args->a, *b = args->b;
 
 	if (b && sharded(b)) {
-		bool lead = sharded(a) ? shard_cores(b) > shard_cores(a) && shard_cores(a)
+		bool lead = sharded(a) ? tt_shard_cores(b) > tt_shard_cores(a) && tt_shard_cores(a)
 				       : a->spec.memory.buffer == TTNN_DRAM;
 
 		if (lead)
@@ -297,11 +291,6 @@ static const char *fn_name(enum tt_binary_fn fn)
 	return tt_enum_name(&tt_enum_binary, (int64_t)fn);
 }
 
-static const char *metal_name(enum ttnn_dtype dtype)
-{
-	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
-}
-
 /* What each function takes is in binary_fn.c. */
 static tt_status check_dtypes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b)
 {
@@ -310,19 +299,19 @@ static tt_status check_dtypes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn
 		"ttnn::operations::binary::dtype_policy::is_supported(attributes.binary_op_type, input_tensor_a.dtype())",
 		"Input tensor A dtype DataType::%s is not supported for binary operation "
 		"BinaryOpType::%s",
-		metal_name(a), fn_name(fn));
+		tt_dtype_text(a), fn_name(fn));
 	TT_REQUIRE(
 		tt_binary_takes(fn, b),
 		"ttnn::operations::binary::dtype_policy::is_supported(attributes.binary_op_type, dtype_b)",
 		"Input tensor B dtype DataType::%s is not supported for binary operation "
 		"BinaryOpType::%s",
-		metal_name(b), fn_name(fn));
+		tt_dtype_text(b), fn_name(fn));
 	TT_REQUIRE(tt_binary_mixes(fn, a, b),
 		   "ttnn::operations::binary::utils::is_dtype_combination_supported( "
 		   "attributes.binary_op_type, input_tensor_a.dtype(), dtype_b)",
 		   "Mixed dtype is not supported for binary operation BinaryOpType::%s, dtype A: "
 		   "DataType::%s, dtype B: DataType::%s",
-		   fn_name(fn), metal_name(a), metal_name(b));
+		   fn_name(fn), tt_dtype_text(a), tt_dtype_text(b));
 	return TTNN_OK;
 }
 
@@ -605,7 +594,7 @@ static tt_status check_accurate(const struct tt_binary_args *args)
 		"accurate path exists to round the bfloat16 result to nearest even, so it "
 		"has no effect for other output dtypes; leave the flag unset (or pass true) "
 		"for those.",
-		fn_name(args->fn), metal_name(out));
+		fn_name(args->fn), tt_dtype_text(out));
 }
 
 static enum ttnn_layout layout_of(const struct tt_binary_args *args)

@@ -23,11 +23,6 @@ static struct ttnn_value memory_or_none(const struct tt_call *call)
 	return memory ? ttnn_v_memory(memory) : ttnn_v_none();
 }
 
-static const char *dtype_name(enum ttnn_dtype dtype)
-{
-	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
-}
-
 /* One function of one operand on the call's memory config, output and cores; the result is new. */
 static tt_status run_unary(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *input,
 			   const struct tt_unary_step *step)
@@ -208,7 +203,7 @@ static tt_status pow_tensors(struct tt_call *call, struct tt_tensor *base)
 		   "Input tensor A dtype DataType::%s is not supported for binary operation "
 		   "POWER: tensor exponents are not supported for integer inputs, use a scalar "
 		   "integer exponent",
-		   dtype_name(base->spec.dtype));
+		   tt_dtype_text(base->spec.dtype));
 	TT_TRY(tt_binary_read(&front, call, TT_BINARY_POWER));
 	front.args.a = base;
 	front.args.b = tt_call_tensor(call, "exponent");
@@ -285,7 +280,7 @@ static tt_status expand_pow(struct tt_call *call)
 		return pow_integer(call, base, (int64_t)exponent);
 	TT_REQUIRE(!is_integer_base(base->spec.dtype), "!is_integer_pow_base(input_a.dtype())",
 		   "pow: DataType::%s input requires an integral exponent, got %.8g",
-		   dtype_name(base->spec.dtype), (double)exponent);
+		   tt_dtype_text(base->spec.dtype), (double)exponent);
 	return tt_call_give(call, run_unary(&out, call, base, &step), &out);
 }
 
@@ -443,11 +438,11 @@ static tt_status expand_outer(struct tt_call *call)
 		   "is_supported(input_a.dtype()) && is_supported(input_b.dtype())",
 		   "ttnn.outer: unsupported dtype (got DataType::%s and DataType::%s); supported "
 		   "dtypes are BFLOAT16, BFLOAT8_B, FLOAT32, INT32, UINT32",
-		   dtype_name(dtype), dtype_name(b->spec.dtype));
+		   tt_dtype_text(dtype), tt_dtype_text(b->spec.dtype));
 	TT_REQUIRE(dtype == b->spec.dtype, "input_a.dtype() == input_b.dtype()",
 		   "ttnn.outer: inputs must have the same dtype, but got DataType::%s and "
 		   "DataType::%s",
-		   dtype_name(dtype), dtype_name(b->spec.dtype));
+		   tt_dtype_text(dtype), tt_dtype_text(b->spec.dtype));
 	TT_TRY(gathered(&a, call));
 	TT_TRY(gathered(&b, call));
 	names[0].value = ttnn_v_tensor(a);

@@ -22,11 +22,6 @@ static bool is_float(enum ttnn_dtype dtype)
 	return !tt_dtype_is_integer(dtype);
 }
 
-static bool is_wide_integer(enum ttnn_dtype dtype)
-{
-	return dtype == TTNN_INT32 || dtype == TTNN_UINT32;
-}
-
 static bool is_comparison(enum tt_binary_fn fn)
 {
 	return fn == TT_BINARY_EQ || fn == TT_BINARY_NE || fn == TT_BINARY_LT ||
@@ -65,11 +60,11 @@ static tt_status cast_operands(struct tt_binary_front *front, struct tt_call *ca
 	}
 	if (args->fn != TT_BINARY_MUL && args->fn != TT_BINARY_DIV)
 		return TTNN_OK;
-	if (!args->b && is_wide_integer(a) && front->real_scalar)
+	if (!args->b && tt_dtype_is_wide_integer(a) && front->real_scalar)
 		return tt_binary_cast(&args->a, call, TTNN_FLOAT32);
-	if (args->b && is_wide_integer(a) && is_float(b))
+	if (args->b && tt_dtype_is_wide_integer(a) && is_float(b))
 		return tt_binary_cast(&args->a, call, tt_dtype_is_block(b) ? TTNN_BFLOAT16 : b);
-	if (args->b && is_wide_integer(b) && is_float(a))
+	if (args->b && tt_dtype_is_wide_integer(b) && is_float(a))
 		return tt_binary_cast(&args->b, call, tt_dtype_is_block(a) ? TTNN_BFLOAT16 : a);
 	return TTNN_OK;
 }
@@ -83,7 +78,7 @@ static tt_status check_scalar(const struct tt_binary_front *front)
 	       high = dtype == TTNN_INT32 ? 0x1p31 : 0x1p32;
 	float value = (float)args->scalar;
 
-	if (args->b || !front->real_scalar || !is_wide_integer(dtype) ||
+	if (args->b || !front->real_scalar || !tt_dtype_is_wide_integer(dtype) ||
 	    args->fn == TT_BINARY_MUL || args->fn == TT_BINARY_DIV)
 		return TTNN_OK;
 	if (isfinite(value) && truncf(value) == value && value >= low && value < high)
@@ -385,9 +380,9 @@ enum ttnn_dtype tt_binary_result_dtype(const struct tt_call *call, enum tt_binar
 		return output->spec.dtype;
 	if (fn == TT_BINARY_DIV && left == TTNN_INT32 && right == TTNN_INT32)
 		return TTNN_FLOAT32;
-	if (quotient && is_wide_integer(left) && real)
+	if (quotient && tt_dtype_is_wide_integer(left) && real)
 		left = TTNN_FLOAT32;
-	if (quotient && is_wide_integer(left) && is_float(right))
+	if (quotient && tt_dtype_is_wide_integer(left) && is_float(right))
 		left = tt_dtype_is_block(right) ? TTNN_BFLOAT16 : right;
 	if (is_comparison(fn) && left == TTNN_UINT8)
 		left = TTNN_UINT16;

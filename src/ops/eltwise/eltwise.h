@@ -19,6 +19,7 @@
 #include "device/generation.h"
 #include "ops/activation.h"
 #include "ops/op.h"
+#include "tensor/dtype.h"
 #include "tensor/fn.h"
 
 /*
@@ -60,6 +61,24 @@ void tt_eltwise_key_shards(struct tt_key *key, const struct ttnn_tensor_spec *sp
  * False when it cannot be told.
  */
 bool tt_eltwise_pages(struct ttnn_shape *out, const struct ttnn_tensor_spec *spec);
+
+/* The cores that a tensor's shards are on; 0 without a shard spec. */
+static inline size_t tt_shard_cores(const struct tt_tensor *tensor)
+{
+	return tensor->spec.memory.has_shard ? ttnn_core_set_cores(tensor->spec.memory.shard.grid)
+					     : 0;
+}
+
+/* 32 bits between the steps: 32-bit types and, as upstream has it, uint8. */
+static inline bool tt_dtype_is_wide(enum ttnn_dtype dtype)
+{
+	return tt_dtype_bytes(dtype) == 4 || dtype == TTNN_UINT8;
+}
+
+static inline bool tt_dtype_is_wide_integer(enum ttnn_dtype dtype)
+{
+	return dtype == TTNN_INT32 || dtype == TTNN_UINT32;
+}
 
 /* ---- the program of all unary operations (unary.c) ------------------------------------------------ */
 

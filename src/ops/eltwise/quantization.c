@@ -64,11 +64,6 @@ static bool is_whole(enum ttnn_dtype dtype)
 	return dtype == TTNN_INT32 || dtype == TTNN_UINT8;
 }
 
-static const char *name_of(enum ttnn_dtype dtype)
-{
-	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
-}
-
 /* Negative ones count from the end. */
 static tt_status check_axis(struct change *change, int64_t axis)
 {
@@ -258,7 +253,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 		   "Quantize only takes floating-point number inputs");
 	TT_REQUIRE(is_whole(change->dtype), "is_supported_quantized_dtype(c_dtype)",
 		   "Quantize only supports int32, int8 or uint8 outputs for now, got DataType::%s",
-		   name_of(change->dtype));
+		   tt_dtype_text(change->dtype));
 	TT_TRY(check_scale(change, call, given));
 	TT_TRY(lay(&by.factor, call, change, TTNN_FLOAT32));
 	TT_TRY(lay(&by.zero, call, change, real));
@@ -283,7 +278,7 @@ static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct
 
 	TT_REQUIRE(is_whole(change->input->spec.dtype), "is_supported_quantized_dtype(a_dtype)",
 		   "Dequantize only supports int32, int8 or uint8 inputs for now, got DataType::%s",
-		   name_of(change->input->spec.dtype));
+		   tt_dtype_text(change->input->spec.dtype));
 	TT_REQUIRE(change->dtype == TTNN_FLOAT32 || change->dtype == TTNN_BFLOAT16,
 		   "c_dtype == DataType::FLOAT32 || c_dtype == DataType::BFLOAT16",
 		   "Dequantize only supports bf16/f32 outputs for now");
@@ -389,11 +384,11 @@ static tt_status expand_requantize(struct tt_call *call)
 	read_scale(&scales[1], call, "out_scale", "out_zero_point");
 	TT_REQUIRE(is_whole(change.input->spec.dtype), "is_supported_quantized_dtype(a_dtype)",
 		   "Requantize only supports int32, int8 or uint8 inputs for now, got DataType::%s",
-		   name_of(change.input->spec.dtype));
+		   tt_dtype_text(change.input->spec.dtype));
 	TT_REQUIRE(is_whole(change.dtype), "is_supported_quantized_dtype(c_dtype)",
 		   "Requantize only supports int32, int8 or uint8 outputs for now, got "
 		   "DataType::%s",
-		   name_of(change.dtype));
+		   tt_dtype_text(change.dtype));
 	if (!scales[0].factor && !scales[0].zero && !scales[1].factor && !scales[1].zero) {
 		TT_TRY(requantize_numbers(&out, call, &change, scales));
 	} else if (change.has_axis && scales[0].factor && scales[0].zero && scales[1].factor &&

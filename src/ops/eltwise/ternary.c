@@ -158,12 +158,6 @@ static bool sharded(const struct tt_tensor *tensor)
 	return tt_memory_config_is_sharded(&tensor->spec.memory);
 }
 
-static size_t shard_cores(const struct tt_tensor *tensor)
-{
-	return tensor->spec.memory.has_shard ? ttnn_core_set_cores(tensor->spec.memory.shard.grid)
-					     : 0;
-}
-
 /* Nothing was said: as the operand on the most cores lies, else as the first. */
 static tt_status memory_of_operands(struct ttnn_memory_config *out,
 				    const struct tt_ternary_args *args,
@@ -174,10 +168,10 @@ static tt_status memory_of_operands(struct ttnn_memory_config *out,
 	const struct tt_tensor *best = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!sharded(tensors[i]) || (best && shard_cores(tensors[i]) <= most))
+		if (!sharded(tensors[i]) || (best && tt_shard_cores(tensors[i]) <= most))
 			continue;
 		best = tensors[i];
-		most = shard_cores(best);
+		most = tt_shard_cores(best);
 	}
 	if (best)
 		return tt_eltwise_memory_like(out, &best->spec, shape);

@@ -8,6 +8,7 @@
 #include "device/devtensor.h"
 #include "device/work_split.h"
 #include "golden/golden.h"
+#include "ops/eltwise/eltwise.h"
 #include "ops/mem_rows.h"
 #include "ops/op.h"
 #include "ops/usual.h"
@@ -231,16 +232,6 @@ static tt_status on_host(struct tt_call *call, struct tt_tensor *input, enum ttn
 	return TTNN_OK;
 }
 
-static bool wide(enum ttnn_dtype dtype)
-{
-	return tt_dtype_bytes(dtype) == 4 || dtype == TTNN_UINT8;
-}
-
-static bool wide_integer(enum ttnn_dtype dtype)
-{
-	return dtype == TTNN_INT32 || dtype == TTNN_UINT32;
-}
-
 /*
  * Numbers of four bytes go through registers of float32; KEEP_FP32 keeps float32 whole on its way
  * in.
@@ -257,9 +248,9 @@ static tt_status launch(struct tt_call *call, struct tt_tensor *input, struct tt
 	attrs[FROM] = ttnn_v_dtype(from);
 	attrs[TO] = ttnn_v_dtype(to);
 	attrs[MEMORY] = ttnn_v_memory(memory ? memory : output ? &output->spec.memory : own);
-	attrs[FP32_ACC] = ttnn_v_bool(wide(from) || wide(to));
+	attrs[FP32_ACC] = ttnn_v_bool(tt_dtype_is_wide(from) || tt_dtype_is_wide(to));
 	attrs[KEEP_FP32] = ttnn_v_bool(from == TTNN_FLOAT32 || from == TTNN_UINT8 ||
-				       (to == TTNN_UINT8 && !wide_integer(from)));
+				       (to == TTNN_UINT8 && !tt_dtype_is_wide_integer(from)));
 	attrs[BFP8_PRECISE] = ttnn_v_bool(to == TTNN_BFLOAT8_B);
 	attrs[SUB_GRID] = ttnn_v_core_set(grid);
 	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, TT_INPUTS(input),

@@ -382,12 +382,6 @@ const struct tt_prog tt_prog_unary = {
 	TT_KERNEL(unary_kernel),
 };
 
-/* 32 bits between the steps: 32-bit types and, as upstream has it, uint8. */
-static bool wide(enum ttnn_dtype dtype)
-{
-	return tt_dtype_bytes(dtype) == 4 || dtype == TTNN_UINT8;
-}
-
 /* The chain is a list of objects (function, parameters), as upstream's attribute. */
 tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_unary_args *args)
@@ -421,7 +415,7 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 				      : args->memory ? args->memory
 						     : &in->memory);
 	attrs[KEEP_FP32] = ttnn_v_bool(in->dtype == TTNN_FLOAT32);
-	attrs[FP32_ACC] = ttnn_v_bool(wide(dtype) || wide(in->dtype));
+	attrs[FP32_ACC] = ttnn_v_bool(tt_dtype_is_wide(dtype) || tt_dtype_is_wide(in->dtype));
 	attrs[BFP8_PRECISE] = ttnn_v_bool(false);
 	attrs[GRID] = ttnn_v_core_set(args->grid ? args->grid : device ? device->grid : NULL);
 	attrs[SUB_GRID] = ttnn_v_core_set(args->grid);

@@ -10,6 +10,7 @@
 #include "ops/matmul/matmul.h"
 #include "ops/movement/movement.h"
 #include "tensor/core.h"
+#include "tensor/dtype.h"
 #include "tensor/enums.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -27,11 +28,6 @@ tt_status tt_matmul_refuse(const struct tt_matmul_config *config, const char *co
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
 	return tt_fail_cond(TTNN_INVALID, condition, "%s: %s", tt_matmul_config_name(config), text);
-}
-
-static const char *dtype_name(enum ttnn_dtype dtype)
-{
-	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
 }
 
 /* ---- operands --------------------------------------------------------------------------------------- */
@@ -77,9 +73,9 @@ static tt_status check_operands(const struct tt_matmul *matmul)
 		   "%u, in1 tile height %u",
 		   matmul->a_tile.width, matmul->b_tile.height);
 	TT_REQUIRE(is_float(a->dtype), "is_floating_point(input_tensor_a.dtype())",
-		   "Unsupported data format for input A: DataType::%s", dtype_name(a->dtype));
+		   "Unsupported data format for input A: DataType::%s", tt_dtype_text(a->dtype));
 	TT_REQUIRE(is_float(b->dtype), "is_floating_point(input_tensor_b.dtype())",
-		   "Unsupported data format for input B: DataType::%s", dtype_name(b->dtype));
+		   "Unsupported data format for input B: DataType::%s", tt_dtype_text(b->dtype));
 	return TTNN_OK;
 }
 
@@ -124,7 +120,7 @@ static tt_status check_small_tiles(const struct tt_matmul *matmul,
 		"matmul tiny-tile combo with in1 dtype DataType::%s and tile_h %u is not "
 		"currently supported on the mcast program config path (requires tile_h >= 16); "
 		"see issue #42927",
-		dtype_name(dtype), a->height);
+		tt_dtype_text(dtype), a->height);
 	return TTNN_OK;
 }
 
@@ -139,7 +135,7 @@ static tt_status check_given_output(const struct tt_matmul *matmul)
 		   "optional_output_tensor_c->dtype() == attributes.output_dtype.value()",
 		   "Type mismatch between optional output tensor DataType::%s & output tensor "
 		   "DataType::%s",
-		   dtype_name(given->dtype), dtype_name(matmul->dtype));
+		   tt_dtype_text(given->dtype), tt_dtype_text(matmul->dtype));
 	if (!ttnn_memory_config_equal(&given->memory, &matmul->memory))
 		return tt_matmul_refuse_memory(
 			"optional_output_tensor_c->memory_config() == attributes.output_mem_config",
@@ -578,7 +574,7 @@ static tt_status check_untilize(const struct tt_matmul *matmul,
 			  "(attributes.output_dtype.value() == DataType::FLOAT32)",
 			  "Unsupported data type: DataType::%s, only BFLOAT16 and FLOAT32 are "
 			  "supported",
-			  dtype_name(matmul->dtype));
+			  tt_dtype_text(matmul->dtype));
 	return TTNN_OK;
 }
 

@@ -40,13 +40,6 @@
 TT_ATTRS(schema, "SparseMatmulParams", ATTRS);
 enum { A, B, MARKS, INDICES, BIAS, INPUTS };
 
-static uint64_t volume(const struct ttnn_shape *shape)
-{
-	uint64_t count;
-
-	return ttnn_shape_volume(&count, shape) == TTNN_OK ? count : 0;
-}
-
 static bool flag(const struct tt_launch *launch, size_t attr)
 {
 	return launch->attrs[attr].boolean;
@@ -75,7 +68,8 @@ static tt_status expanded_shape(struct ttnn_shape *out, const struct tt_launch *
 	out->dim[out->rank++] = tt_shape_last(a, 2);
 	out->dim[out->rank++] = tt_shape_last(b, 1);
 	if (launch->inputs[INDICES] && out->rank > 2)
-		out->dim[out->rank - 3] = (uint32_t)volume(&launch->inputs[INDICES]->spec.shape);
+		out->dim[out->rank - 3] =
+			(uint32_t)tt_shape_count(&launch->inputs[INDICES]->spec.shape);
 	return TTNN_OK;
 }
 
@@ -186,13 +180,13 @@ static tt_status check_marks(const struct tt_launch *launch)
 
 	TT_REQUIRE(nnz > 0, "operation_attributes.nnz.value_or(1) > 0",
 		   "nnz (%" PRId64 ") must be greater than 0", nnz);
-	if (volume(marks) != count) {
+	if (tt_shape_count(marks) != count) {
 		add_shape(&shape, marks);
 		tt_fail_cond(TTNN_INVALID, "sparsity.logical_volume() == batch_length",
 			     "sparsity logical_volume (%" PRIu64
 			     ") must equal batch_length (%" PRIu64
 			     ") [sparsity_shape=%s, is_input_a_sparse=%s, is_input_b_sparse=%s]",
-			     volume(marks), count, tt_str_text(&shape),
+			     tt_shape_count(marks), count, tt_str_text(&shape),
 			     flag(launch, SPARSE_A) ? "true" : "false",
 			     flag(launch, SPARSE_B) ? "true" : "false");
 		tt_str_deinit(&shape);
@@ -217,7 +211,7 @@ static tt_status check_indices(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *ids = &launch->inputs[INDICES]->spec;
 	const struct ttnn_shape *b = &launch->inputs[B]->spec.padded;
-	uint64_t count = volume(&ids->shape);
+	uint64_t count = tt_shape_count(&ids->shape);
 
 	TT_REQUIRE(flag(launch, SPARSE_B), "operation_attributes.is_input_b_sparse",
 		   "Indexed/gather mode requires is_input_b_sparse=true (the indexed operand is "
@@ -612,7 +606,7 @@ static tt_status multiply_marked(const struct tt_launch *launch, struct tt_tenso
 static tt_status multiply_indexed(const struct tt_launch *launch, struct tt_tensor *const *matrices,
 				  const double *ids)
 {
-	uint64_t count = volume(&launch->inputs[INDICES]->spec.shape);
+	uint64_t count = tt_shape_count(&launch->inputs[INDICES]->spec.shape);
 	uint64_t groups = tt_matmul_batch(&launch->inputs[B]->spec.shape);
 	bool paired = flag(launch, SPARSE_A);
 	uint64_t outer = paired ? 1 : tt_matmul_batch(&launch->inputs[A]->spec.shape);
@@ -633,7 +627,7 @@ static tt_status sparse_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *which = launch->inputs[launch->inputs[INDICES] ? INDICES : MARKS];
 	struct tt_tensor *matrices[MATRICES] = {NULL};
-	uint64_t count = volume(&which->spec.shape);
+	uint64_t count = tt_shape_count(&which->spec.shape);
 	double *values = tt_arena_alloc(launch->arena, (count ? count : 1) * sizeof(*values));
 	tt_status status;
 

@@ -41,12 +41,6 @@ static tt_status each(struct tt_tensor ***out, struct tt_call *call,
 	return TTNN_OK;
 }
 
-static void drop_all(struct tt_call *call, struct tt_tensor **tensors, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		tt_call_drop(call, tensors[i]);
-}
-
 /* ---- one program, or several ------------------------------------------------------------------------------- */
 
 static tt_status join(struct tt_tensor **out, struct tt_call *call,
@@ -76,7 +70,7 @@ static tt_status join_batches(struct tt_tensor **out, struct tt_call *call,
 	} else {
 		made--;
 	}
-	drop_all(call, parts, made);
+	tt_call_drop_all(call, parts, made);
 	return status;
 }
 
@@ -98,7 +92,7 @@ static tt_status join_moved(struct tt_tensor **out, struct tt_call *call,
 	TT_TRY(each(&tensors, call, args, step));
 	moved.in = tensors;
 	status = join(out, call, &moved);
-	drop_all(call, tensors, args->count);
+	tt_call_drop_all(call, tensors, args->count);
 	return status;
 }
 
@@ -262,7 +256,7 @@ static tt_status join_interleaved(struct tt_tensor **out, struct tt_call *call,
 	formatted.in = tensors;
 	if (status == TTNN_OK)
 		status = join_formatted(out, call, &formatted);
-	drop_all(call, tensors, made);
+	tt_call_drop_all(call, tensors, made);
 	return status;
 }
 
@@ -445,7 +439,7 @@ static tt_status join_any(struct tt_tensor **out, struct tt_call *call,
 			continue;
 		status = each(&next, call, &formed, forms[i].into);
 		if (tensors)
-			drop_all(call, tensors, args->count);
+			tt_call_drop_all(call, tensors, args->count);
 		tensors = status == TTNN_OK ? next : NULL;
 		formed.in = tensors;
 		formed.dim += (uint32_t)forms[i].shift;
@@ -454,7 +448,7 @@ static tt_status join_any(struct tt_tensor **out, struct tt_call *call,
 	if (status == TTNN_OK)
 		status = bring_back(out, call, taken, &formed);
 	if (tensors)
-		drop_all(call, tensors, args->count);
+		tt_call_drop_all(call, tensors, args->count);
 	return status;
 }
 
@@ -549,7 +543,7 @@ static tt_status join_rows(struct tt_tensor **out, struct tt_call *call,
 	}
 	if (status == TTNN_OK)
 		status = call_concat(out, call, parts, args);
-	drop_all(call, parts, made);
+	tt_call_drop_all(call, parts, made);
 	return status;
 }
 
@@ -578,7 +572,7 @@ static tt_status join_in_parts(struct tt_tensor **out, struct tt_call *call,
 	}
 	if (status == TTNN_OK)
 		status = call_concat(out, call, parts, &whole);
-	drop_all(call, parts, whole.count);
+	tt_call_drop_all(call, parts, whole.count);
 	return status;
 }
 
@@ -656,7 +650,7 @@ static tt_status expand_stack(struct tt_call *call)
 		status = tt_call_op(&out, call, "ttnn.concat", args, TT_COUNT(args));
 	else
 		made--;
-	drop_all(call, tensors, made);
+	tt_call_drop_all(call, tensors, made);
 	TT_TRY(status);
 	tt_call_return(call, out);
 	return TTNN_OK;

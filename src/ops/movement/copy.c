@@ -19,11 +19,6 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
-static const char *dtype_text(enum ttnn_dtype dtype)
-{
-	return ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL);
-}
-
 /* ---- copy: refusals -------------------------------------------------------------------------------- */
 
 #define COPY_ATTRS(X)                                                                              \
@@ -44,11 +39,11 @@ static tt_status check_dtypes(const struct tt_shard_want *want)
 	TT_REQUIRE(want->in->spec.dtype != TTNN_INT8, DTYPES("input_tensor_a.dtype()"),
 		   "ttnn.copy only supports float, bfloat, fp8_e4m3, int32, uint32, uint16 and "
 		   "uint8 inputs but got DataType::%s",
-		   dtype_text(want->in->spec.dtype));
+		   tt_dtype_text(want->in->spec.dtype));
 	TT_REQUIRE(want->dtype != TTNN_INT8, DTYPES("operation_attributes.output_dtype"),
 		   "ttnn.copy only supports float, bfloat, fp8_e4m3, int32, uint32, uint16 and "
 		   "uint8 output tensors but got DataType::%s",
-		   dtype_text(want->dtype));
+		   tt_dtype_text(want->dtype));
 	TT_REQUIRE(tt_tensor_buffer(want->in), "input_tensor_a.buffer() != nullptr",
 		   "Operands to copy need to be allocated in buffers on device!");
 	return TTNN_OK;

@@ -41,13 +41,6 @@ static tt_status transpose(struct tt_tensor **out, struct tt_call *call, struct 
 	return TTNN_OK;
 }
 
-static tt_status in_four(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
-{
-	if (in->spec.shape.rank < 4)
-		return tt_call_to_4d(out, call, in);
-	return tt_call_fold_to_4d(out, call, in, NULL);
-}
-
 static tt_status fill(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		      double value)
 {
@@ -67,7 +60,7 @@ static tt_status prepare_index(struct tt_tensor **out, struct tt_temps *temps,
 
 	TT_TRY(transpose(&transposed, temps->call, request->index, request));
 	tt_temps_keep(temps, transposed);
-	TT_TRY(in_four(&four, temps->call, transposed));
+	TT_TRY(tt_call_in_4d(&four, temps->call, transposed));
 	tt_temps_keep(temps, four);
 	return fill(out, temps->call, four, 0);
 }
@@ -112,7 +105,7 @@ static tt_status prepare_input(struct tt_tensor **out, struct tt_temps *temps,
 	status = request->rank > 4 ? cut_outer(&transposed, call, request) : TTNN_OK;
 	tt_temps_keep(temps, transposed);
 	TT_TRY(status);
-	TT_TRY(in_four(&four, call, transposed));
+	TT_TRY(tt_call_in_4d(&four, call, transposed));
 	tt_temps_keep(temps, four);
 	end.dim[3] = tt_shape_last(&four->spec.shape, 1);
 	part.in = four;

@@ -20,18 +20,13 @@ TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 
 enum { INPUT, INDEX };
 
-static bool is_column_cut(const struct ttnn_memory_config *memory)
-{
-	return memory->layout == TTNN_WIDTH_SHARDED || memory->layout == TTNN_BLOCK_SHARDED;
-}
-
 /* Shards that cut rows must be equally wide on both sides. */
 static tt_status check_shards(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *in = &launch->inputs[INPUT]->spec.memory;
 	const struct ttnn_memory_config *out = launch->attrs[MEMORY].memory;
 
-	if (!is_column_cut(in) || !is_column_cut(out))
+	if (!tt_is_cut_across(in) || !tt_is_cut_across(out))
 		return TTNN_OK;
 	TT_REQUIRE(in->has_shard && out->has_shard,
 		   "input.shard_spec().has_value() && "

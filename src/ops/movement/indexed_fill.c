@@ -160,19 +160,15 @@ static tt_status check_shards(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static bool is_cut(const struct ttnn_memory_config *memory)
-{
-	return memory->layout == TTNN_WIDTH_SHARDED || memory->layout == TTNN_BLOCK_SHARDED;
-}
-
 /* Rows that are cut can only be filled in their shards. */
 static tt_status check_cut_rows(const struct tt_launch *launch)
 {
 	int64_t dim = launch->attrs[DIM].integer;
 
 	if (launch->inputs[A]->spec.layout != TTNN_ROW_MAJOR ||
-	    !(is_cut(&launch->inputs[A]->spec.memory) || is_cut(&launch->inputs[B]->spec.memory) ||
-	      is_cut(launch->attrs[MEMORY].memory)))
+	    !(tt_is_cut_across(&launch->inputs[A]->spec.memory) ||
+	      tt_is_cut_across(&launch->inputs[B]->spec.memory) ||
+	      tt_is_cut_across(launch->attrs[MEMORY].memory)))
 		return TTNN_OK;
 	TT_REQUIRE(dim == 0, "args.dim == 0",
 		   "indexed_fill: a ROW_MAJOR WIDTH_SHARDED/BLOCK_SHARDED input_a, input_b or "

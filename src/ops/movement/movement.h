@@ -172,6 +172,19 @@ tt_status tt_call_reshape(struct tt_tensor **out, struct tt_call *call,
 tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const ttnn_core_set *sub_cores);
 
+/* Exactly four dimensions, whatever the rank: tt_call_to_4d() or tt_call_fold_to_4d(). */
+tt_status tt_call_in_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in);
+
+/* Memory configs: blocks of DRAM banks; shards that cut rows, not only between them. */
+static inline bool tt_is_dram_blocks(const struct ttnn_memory_config *memory)
+{
+	return memory->layout == TTNN_BLOCK_SHARDED && memory->buffer == TTNN_DRAM;
+}
+static inline bool tt_is_cut_across(const struct ttnn_memory_config *memory)
+{
+	return memory->layout == TTNN_WIDTH_SHARDED || memory->layout == TTNN_BLOCK_SHARDED;
+}
+
 /* The shape with its outer extents multiplied until `rank` are left. */
 struct ttnn_shape tt_shape_folded(const struct ttnn_shape *shape, uint32_t rank);
 

@@ -292,6 +292,13 @@ tt_status tt_call_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_
 	return TT_CALL(out, call, "ttnn.unsqueeze_to_4D", {"tensor", ttnn_v_tensor(in)});
 }
 
+tt_status tt_call_in_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+{
+	if (in->spec.shape.rank < 4)
+		return tt_call_to_4d(out, call, in);
+	return tt_call_fold_to_4d(out, call, in, NULL);
+}
+
 /* The last `rank` extents; what is left out must be 1. */
 static tt_status last_of(struct ttnn_shape *out, const struct ttnn_shape *shape, uint32_t rank)
 {

@@ -136,11 +136,6 @@ static uint32_t tile_offset(uint64_t row, uint64_t col)
 	return (uint32_t)(((row % 32 / 16) * 2 + col % 32 / 16) * 256 + row % 16 * 16 + col % 16);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * How large the table of an output page must be: for every input page as many entries as the one
  * with most. Runs end at faces (16 elements) and rows.
@@ -153,8 +148,8 @@ static uint64_t page_pieces(uint64_t index, const struct matrix *in, const struc
 	struct pages pages;
 
 	pages.count = 0;
-	for (uint64_t row = row0; row < least(row0 + 32, out->height); row++) {
-		uint64_t end = least(col0 + 32, out->width);
+	for (uint64_t row = row0; row < tt_lesser(row0 + 32, out->height); row++) {
+		uint64_t end = tt_lesser(col0 + 32, out->width);
 
 		for (uint64_t col = col0, run; col < end; col += run) {
 			uint64_t flat = (plane * out->height + row) * out->width + col;
@@ -164,8 +159,8 @@ static uint64_t page_pieces(uint64_t index, const struct matrix *in, const struc
 						   i_col / 32);
 			uint32_t at_in = tile_offset(i_row, i_col), at_out = tile_offset(row, col);
 
-			run = least(least(end - col, 16 - col % 16),
-				    least(in->width - i_col, 16 - i_col % 16));
+			run = tt_lesser(tt_lesser(end - col, 16 - col % 16),
+					tt_lesser(in->width - i_col, 16 - i_col % 16));
 			if (page != last_page || at_in - last_in != 1 || at_out - last_out != 1)
 				add_piece(&pages, page);
 			last_page = page;

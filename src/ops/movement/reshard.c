@@ -141,11 +141,6 @@ static tt_status check_tile(const struct tt_shard_want *want)
 	return TTNN_OK;
 }
 
-static bool is_dram_blocks(const struct ttnn_memory_config *memory)
-{
-	return memory->layout == TTNN_BLOCK_SHARDED && memory->buffer == TTNN_DRAM;
-}
-
 /*
  * Used for the refusals of reshard, and by to_memory_config to see whether it can be used at all.
  */
@@ -163,7 +158,7 @@ tt_status tt_reshard_check(const struct tt_shard_want *want)
 	TT_TRY(check_output(want));
 	if (!tt_memory_config_is_sharded(out))
 		return tt_shard_refuse("output must be sharded");
-	if (is_dram_blocks(in) || is_dram_blocks(out))
+	if (tt_is_dram_blocks(in) || tt_is_dram_blocks(out))
 		return tt_shard_refuse("We don't support DRAM block sharding");
 	TT_TRY(check_rows(want, out));
 	TT_TRY(tt_shard_spec(&spec, want));

@@ -529,11 +529,6 @@ static tt_status to_sharded(struct tt_tensor **out, struct tt_call *call,
 	return can_i2s(want) ? launch_i2s(out, call, want, false) : TTNN_OK;
 }
 
-static bool is_dram_blocks(const struct ttnn_memory_config *memory)
-{
-	return memory->layout == TTNN_BLOCK_SHARDED && memory->buffer == TTNN_DRAM;
-}
-
 /* What none of the special programs takes is a plain copy. */
 static tt_status expand_to_memory_config(struct tt_call *call)
 {
@@ -549,7 +544,7 @@ static tt_status expand_to_memory_config(struct tt_call *call)
 		tt_call_return(call, ttnn_tensor_ref(want.in));
 		return TTNN_OK;
 	}
-	TT_REQUIRE(!is_dram_blocks(now) && !is_dram_blocks(want.memory),
+	TT_REQUIRE(!tt_is_dram_blocks(now) && !tt_is_dram_blocks(want.memory),
 		   "!is_dram_block_sharded(original_memory_config) && "
 		   "!is_dram_block_sharded(memory_config)",
 		   "We don't support DRAM block sharding");

@@ -227,12 +227,6 @@ static bool program_serves(const struct request *request)
 	       (two || four.dim[0] == 1) && request->count <= grid.y && four.dim[3] % 32 == 0;
 }
 
-static void drop_all(struct tt_call *call, struct tt_tensor **tensors, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		tt_call_drop(call, tensors[i]);
-}
-
 /* Always along the last of four dimensions. */
 static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request,
 			struct tt_tensor *in)
@@ -271,17 +265,10 @@ static tt_status launch_folded(struct tt_tensor **out, struct tt_call *call,
 		if (status == TTNN_OK)
 			status = tt_call_view(&out[i], call, parts[i], &shape, &padded);
 		if (status != TTNN_OK)
-			drop_all(call, out, i);
+			tt_call_drop_all(call, out, i);
 		tt_call_overwrite(call, parts[i]);
 	}
 	return status;
-}
-
-static tt_status to_four(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
-{
-	if (in->spec.shape.rank < 4)
-		return tt_call_to_4d(out, call, in);
-	return tt_call_fold_to_4d(out, call, in, NULL);
 }
 
 /* The parts come back under the rank of the input by views. */
@@ -293,7 +280,7 @@ static tt_status by_program(struct tt_call *call, const struct request *request)
 	tt_status status = TTNN_OK;
 
 	shape.dim[shape.rank - 1] /= (uint32_t)request->count;
-	TT_TRY(to_four(&four, call, request->in));
+	TT_TRY(tt_call_in_4d(&four, call, request->in));
 	tt_call_own(call, four);
 	TT_TRY(launch_folded(parts, call, request, four));
 	for (size_t i = 0; i < request->count; i++) {
@@ -303,7 +290,7 @@ static tt_status by_program(struct tt_call *call, const struct request *request)
 		if (status == TTNN_OK)
 			tt_call_return(call, part);
 	}
-	drop_all(call, parts, request->count);
+	tt_call_drop_all(call, parts, request->count);
 	return status;
 }
 

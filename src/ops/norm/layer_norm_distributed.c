@@ -27,16 +27,6 @@ static uint64_t kinds_of(bool rms)
 	return rms ? 1 : 2;
 }
 
-static uint64_t tiles_across(const struct tt_tensor *tensor)
-{
-	return tt_shape_last(&tensor->spec.padded, 1) / TT_TILE;
-}
-
-static uint64_t tile_of(const struct tt_tensor *tensor)
-{
-	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : 0;
-}
-
 /* ---- computing ----------------------------------------------------------------------------------- */
 
 /* A float32 tensor on the side, as long as the last dimension says. */
@@ -287,19 +277,20 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 	const struct tt_tensor *residual = launch->inputs[1];
 	uint64_t inter = tt_tile_bytes_of(fp32_of(&launch->attrs[BEFORE_COMPUTE]) ? TTNN_FLOAT32
 										  : TTNN_BFLOAT16);
-	uint64_t width = tiles_across(launch->inputs[0]);
+	uint64_t width = tt_tiles_across(launch->inputs[0]);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_norm_cores(&cores, launch));
-	return TT_PLAN(
-		plan, cores,
-		TT_DFB_ROW(0, "input", .pages = 2 * width, .page = tile_of(launch->inputs[0])),
-		TT_DFB_ROW(1, "reduce", .pages = 1, .page = inter),
-		TT_DFB_ROW(6, "x2", .pages = 2 * width, .page = inter),
-		TT_DFB_ROW(7, "fused", .pages = residual ? width : 0, .page = inter),
-		TT_DFB_ROW(5, "residual", .pages = residual ? 2 * width : 0,
-			   .page = tile_of(residual)),
-		TT_DFB_ROW(14, "out", .pages = kinds_of(rms), .page = tile_of(launch->outputs[0])));
+	return TT_PLAN(plan, cores,
+		       TT_DFB_ROW(0, "input", .pages = 2 * width,
+				  .page = tt_tensor_tile_bytes(launch->inputs[0])),
+		       TT_DFB_ROW(1, "reduce", .pages = 1, .page = inter),
+		       TT_DFB_ROW(6, "x2", .pages = 2 * width, .page = inter),
+		       TT_DFB_ROW(7, "fused", .pages = residual ? width : 0, .page = inter),
+		       TT_DFB_ROW(5, "residual", .pages = residual ? 2 * width : 0,
+				  .page = tt_tensor_tile_bytes(residual)),
+		       TT_DFB_ROW(14, "out", .pages = kinds_of(rms),
+				  .page = tt_tensor_tile_bytes(launch->outputs[0])));
 }
 
 /* Sums, not averages: the second half divides by the width of all devices. */
@@ -378,27 +369,30 @@ static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch
 	uint64_t small = tt_tile_bytes_of(TTNN_BFLOAT16);
 	uint64_t inter = tt_tile_bytes_of(fp32_of(&launch->attrs[AFTER_COMPUTE]) ? TTNN_FLOAT32
 										 : TTNN_BFLOAT16);
-	uint64_t width = tiles_across(launch->inputs[AFTER_IN]);
+	uint64_t width = tt_tiles_across(launch->inputs[AFTER_IN]);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_norm_cores(&cores, launch));
-	return TT_PLAN(
-		plan, cores,
-		TT_DFB_ROW(0, "input", .pages = width, .page = tile_of(launch->inputs[AFTER_IN])),
-		TT_DFB_ROW(1, "stats", .pages = tiles_across(launch->inputs[AFTER_STATS]),
-			   .page = tile_of(launch->inputs[AFTER_STATS])),
-		TT_DFB_ROW(2, "gamma", .pages = gamma ? width : 0, .page = tile_of(gamma)),
-		TT_DFB_ROW(3, "beta", .pages = beta ? width : 0, .page = tile_of(beta)),
-		TT_DFB_ROW(4, "eps", .pages = 1, .page = small),
-		TT_DFB_ROW(5, "reduce", .pages = 1, .page = small),
-		TT_DFB_ROW(6, "stats_reduced", .pages = mean ? 2 : 0, .page = inter),
-		TT_DFB_ROW(7, "mean_squared", .pages = mean, .page = inter),
-		TT_DFB_ROW(9, "x_minus_mean", .pages = mean ? width : 0, .page = inter),
-		TT_DFB_ROW(8, "var", .pages = 1, .page = inter),
-		TT_DFB_ROW(10, "recip_sqrt_var", .pages = 1, .page = inter),
-		TT_DFB_ROW(12, "times_gamma_out", .pages = gamma ? width : 0, .page = inter),
-		TT_DFB_ROW(13, "x_normed", .pages = beta ? width : 0, .page = inter),
-		TT_DFB_ROW(14, "out", .pages = width, .page = tile_of(launch->outputs[0])));
+	return TT_PLAN(plan, cores,
+		       TT_DFB_ROW(0, "input", .pages = width,
+				  .page = tt_tensor_tile_bytes(launch->inputs[AFTER_IN])),
+		       TT_DFB_ROW(1, "stats", .pages = tt_tiles_across(launch->inputs[AFTER_STATS]),
+				  .page = tt_tensor_tile_bytes(launch->inputs[AFTER_STATS])),
+		       TT_DFB_ROW(2, "gamma", .pages = gamma ? width : 0,
+				  .page = tt_tensor_tile_bytes(gamma)),
+		       TT_DFB_ROW(3, "beta", .pages = beta ? width : 0,
+				  .page = tt_tensor_tile_bytes(beta)),
+		       TT_DFB_ROW(4, "eps", .pages = 1, .page = small),
+		       TT_DFB_ROW(5, "reduce", .pages = 1, .page = small),
+		       TT_DFB_ROW(6, "stats_reduced", .pages = mean ? 2 : 0, .page = inter),
+		       TT_DFB_ROW(7, "mean_squared", .pages = mean, .page = inter),
+		       TT_DFB_ROW(9, "x_minus_mean", .pages = mean ? width : 0, .page = inter),
+		       TT_DFB_ROW(8, "var", .pages = 1, .page = inter),
+		       TT_DFB_ROW(10, "recip_sqrt_var", .pages = 1, .page = inter),
+		       TT_DFB_ROW(12, "times_gamma_out", .pages = gamma ? width : 0, .page = inter),
+		       TT_DFB_ROW(13, "x_normed", .pages = beta ? width : 0, .page = inter),
+		       TT_DFB_ROW(14, "out", .pages = width,
+				  .page = tt_tensor_tile_bytes(launch->outputs[0])));
 }
 
 /* The counterpart of before_kernel. */

@@ -13,12 +13,6 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-/* Bytes of a tile of a tensor; 0 without one. */
-static uint64_t tile_of(const struct tt_tensor *tensor)
-{
-	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : 0;
-}
-
 /* Rows of tiles are given out row by row over the grid. */
 tt_status tt_norm_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
@@ -56,12 +50,12 @@ static struct facts facts_of(const struct tt_launch *launch)
 	uint64_t width = tt_div_up(tt_shape_last(&in->spec.padded, 1), TT_TILE);
 
 	return (struct facts){
-		.in = tile_of(in),
-		.out = tile_of(launch->outputs[0]),
+		.in = tt_tensor_tile_bytes(in),
+		.out = tt_tensor_tile_bytes(launch->outputs[0]),
 		.inter = tt_tile_bytes_of(fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16),
-		.gamma = tile_of(launch->inputs[TT_NORM_WEIGHT]),
-		.beta = tile_of(launch->inputs[TT_NORM_BIAS]),
-		.residual = tile_of(launch->inputs[TT_NORM_RESIDUAL]),
+		.gamma = tt_tensor_tile_bytes(launch->inputs[TT_NORM_WEIGHT]),
+		.beta = tt_tensor_tile_bytes(launch->inputs[TT_NORM_BIAS]),
+		.residual = tt_tensor_tile_bytes(launch->inputs[TT_NORM_RESIDUAL]),
 		.block = fp32 ? 4 : 8,
 		.width = tt_align_to(width, fp32 ? 4 : 8),
 		.rms = launch->attrs[TT_NORM_TYPE].integer == TT_NORM_RMS,
@@ -292,7 +286,7 @@ static tt_status rows_after(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(16, "cb_out", .pages = block, .page = f.out, .backing = out)));
 	return TT_PLAN(plan, stats->spec.memory.shard.grid,
 		       TT_DFB_ROW(7, "cb_stats", .pages = tt_shard_tiles(&stats->spec),
-				  .page = tile_of(stats), .backing = stats),
+				  .page = tt_tensor_tile_bytes(stats), .backing = stats),
 		       TT_DFB_ROW(9, "cb_ex", .pages = kinds * blocks.h, .page = f.inter),
 		       TT_DFB_ROW(21, "cb_var", .pages = kinds * blocks.h, .page = f.inter));
 }
