@@ -1,3 +1,11 @@
+/*
+ * golden.c: what goldens share: their arrays of float64, reading arguments, broadcasting, fused
+ * activations; and the call of one (tt_golden_run()).
+ *
+ * An index outside of an array does not end the process: tt_at() gives a place apart and
+ * remembers it, and the whole golden is refused then. Goldens are written for arguments that
+ * fit, and anyone may call them with others.
+ */
 #include "golden/golden.h"
 
 #include <inttypes.h>
@@ -10,6 +18,7 @@
 static _Thread_local bool
 	strayed; /* the golden under way asked for an element that an array has not */
 
+/* One element more than counted: what an empty shape is asked for. */
 static struct tt_array *new_array(struct tt_arena *arena, struct tt_array *array,
 				  const struct ttnn_shape *shape, enum ttnn_dtype dtype)
 {
@@ -39,6 +48,7 @@ struct tt_array *tt_golden_out(struct tt_golden *golden, const struct ttnn_shape
 	return array;
 }
 
+/* An array that is no result; freed with the arena. */
 struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shape *shape)
 {
 	struct tt_array *array = tt_arena_alloc(golden->arena, sizeof(*array));
@@ -50,6 +60,7 @@ struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shap
 	return new_array(golden->arena, array, shape, TTNN_FLOAT32);
 }
 
+/* The numbers of a tensor wherever it is, as they are logically: no padding, no tiles. */
 const struct tt_array *tt_golden_read(struct tt_golden *golden, struct tt_tensor *tensor)
 {
 	const struct ttnn_tensor_spec *spec = ttnn_tensor_get_spec(tensor);
@@ -143,6 +154,10 @@ static tt_status check_number(const struct tt_call *call, const char *name, enum
 	return TTNN_OK;
 }
 
+/*
+ * Arguments by their names, since these mean the same in all operations: a dimension within the
+ * rank, a size above zero. What an operation refuses for reasons of its own is not asked here.
+ */
 static tt_status check_arguments(const struct tt_call *call)
 {
 	const struct tt_sig *sig = call->args->sig;
@@ -211,6 +226,7 @@ void tt_array_coordinate(uint64_t *coordinate, const struct tt_array *array, uin
 	}
 }
 
+/* The element that a coordinate of the larger shape sees: extents of 1 repeat. */
 double tt_array_broadcast(const struct tt_array *array, const struct ttnn_shape *of,
 			  const uint64_t *coordinate)
 {

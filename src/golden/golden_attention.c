@@ -1,3 +1,12 @@
+/*
+ * golden_attention.c: softmax(q · kᵀ × scale + mask) · v, row by row, for all forms of
+ * attention: whole sequences, one token at a time, pages, windows, segments, sinks, latent
+ * values, chosen columns.
+ *
+ * A row of queries has a `place` (batch, head, row, position), and a `view` says what it may
+ * look at; the forms differ in how these are filled in. Keys and values in pages are looked up
+ * element by element through the table (column()).
+ */
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +24,7 @@ struct view {
 	uint64_t block;   /* columns of a choice */
 };
 
+/* An element of four coordinates; an extent of 1 serves all (masks, shared caches). */
 static uint64_t at(const struct tt_array *array, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	const uint64_t where[TTNN_MAX_RANK] = {array->shape.dim[0] == 1 ? 0 : a,
@@ -55,6 +65,10 @@ static uint64_t segment(const struct tt_array *segments, uint64_t position)
 	return i;
 }
 
+/*
+ * Whether column j is visible from a position: not the future if causal; a window looks back
+ * only if causal, half to each side otherwise; and only into the own segment.
+ */
 static bool sees(const struct view *view, int64_t position, uint64_t j)
 {
 	int64_t away = position - (int64_t)j;
@@ -84,6 +98,11 @@ static const double *row_at(const struct tt_array *array, uint64_t index, uint64
 	return NULL;
 }
 
+/*
+ * Several query heads share a key head: key = head / (heads of q / heads of k). A page that is
+ * not there counts as -inf. Latent attention scales its mask too: the chip adds it before it
+ * multiplies.
+ */
 static double score(const struct view *view, const struct place *p, const double *q, uint64_t j)
 {
 	uint64_t heads = view->decode ? view->q->shape.dim[2] : view->q->shape.dim[1];
@@ -105,6 +124,11 @@ static double score(const struct view *view, const struct place *p, const double
 	return sum;
 }
 
+/*
+ * Two passes, largest score first, so that exp() stays below 1. A sink is a column without a
+ * value: it takes part in the sum alone. Rows that see nothing stay zeros, as do users at
+ * position -1.
+ */
 static void attend(double *out, const struct view *view, const struct place *p, const double *q)
 {
 	uint64_t heads = view->decode ? view->q->shape.dim[2] : view->q->shape.dim[1];
@@ -218,6 +242,7 @@ static tt_status check_view(const struct tt_golden *golden, const struct view *v
 	return TTNN_OK;
 }
 
+/* Whole sequences; chunk_start_idx or windowed_q_token_offset say where the first row stands. */
 tt_status tt_golden_attention(struct tt_golden *golden)
 {
 	struct view view = view_of(golden);
@@ -250,6 +275,10 @@ tt_status tt_golden_attention(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/*
+ * Queries are [1, users, heads, width]: one row for each head of each user, at that user's
+ * position.
+ */
 tt_status tt_golden_attention_decode(struct tt_golden *golden)
 {
 	struct view view = view_of(golden);
@@ -319,6 +348,10 @@ static void attend_chosen(double *out, const struct view *view, const struct pla
 		out[c] /= total;
 }
 
+/*
+ * Each row has a list of columns, or of blocks of columns (msa), that it attends to; a causal
+ * one still hides what comes later.
+ */
 tt_status tt_golden_attention_sparse(struct tt_golden *golden)
 {
 	bool msa = strstr(golden->op->name, "msa") != NULL;

@@ -1,3 +1,7 @@
+/*
+ * golden_cache.c: goldens of caches of keys and values, whole or in pages that a table gives to
+ * users. The result is the cache after the call: what is not written stays.
+ */
 #include "golden/golden_attention.h"
 
 #include <math.h>

@@ -1,3 +1,8 @@
+/*
+ * golden_collective.c: goldens of operations in which chips give each other their data. A golden
+ * is that of one chip, the first of its group: it reads the parts of the others out of the
+ * mesh's tensor.
+ */
 #include "golden/golden_collective.h"
 
 #include <math.h>

@@ -187,6 +187,7 @@ static double rounded(double x, double rounding)
 TT_UNARY_LIST(X)
 #undef X
 
+/* The list of fn.h, called by number: name, number in recordings, and the formula as C. */
 double tt_golden_unary(const struct tt_unary_step *step, double x)
 {
 	static double (*const functions[])(double, double, double) = {
@@ -201,6 +202,7 @@ double tt_golden_unary(const struct tt_unary_step *step, double x)
 	return functions[fn](x, step->params[0], step->params[1]);
 }
 
+/* Whole numbers wrap to the range of their type, as the chip's do; everything else stays. */
 double tt_golden_fit(enum ttnn_dtype dtype, double value)
 {
 	const struct tt_dtype *row = tt_dtype_find(dtype);

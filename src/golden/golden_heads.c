@@ -1,3 +1,8 @@
+/*
+ * golden_heads.c: goldens of what takes rows apart into heads and puts them together again. Head
+ * h of a row begins at start + h × width; results are [batch, heads, rows, width], or [1, users,
+ * heads, width] while decoding.
+ */
 #include "golden/golden_attention.h"
 
 #include <inttypes.h>
@@ -61,6 +66,10 @@ static const struct tt_array *kv_of(struct tt_golden *golden)
 	return kv ? kv : tt_golden_in(golden, "input_kv");
 }
 
+/*
+ * Queries, then keys (perhaps transposed), then values: out of one tensor, or keys and values
+ * out of a second one. Tied values are the keys' columns.
+ */
 static tt_status three(struct tt_golden *golden, struct cut *part, uint32_t heads,
 		       uint32_t kv_heads)
 {

@@ -1,3 +1,10 @@
+/*
+ * golden_matmul.c: products of matrices, as three nested loops over float64.
+ *
+ * Operands are seen as matrices with all outer dimensions broadcast against each other (struct
+ * side, matrix_of()); transposing is reading the other way round. Sums are in float64 and in
+ * order, which no backend does: their bounds say how far apart that may be.
+ */
 #include "golden/golden_matmul.h"
 
 #include <string.h>
@@ -12,6 +19,10 @@ struct side {
 	bool transposed;
 };
 
+/*
+ * An operand as matrices: a row for a on the left, a column for b on the right, as torch.matmul
+ * treats vectors.
+ */
 static struct side side_of(const struct tt_array *array, bool left, bool transposed)
 {
 	const struct ttnn_shape *shape = &array->shape;
@@ -89,6 +100,7 @@ static uint64_t matrix_of(const struct ttnn_shape *operand, const struct ttnn_sh
 	return index;
 }
 
+/* Into a temporary: bias, activation and scale come after it, in float64 too. */
 static tt_status multiply(struct tt_array **out, struct tt_golden *golden, const struct side *a,
 			  const struct side *b)
 {
@@ -150,6 +162,10 @@ static tt_status operand(struct side *out, struct tt_golden *golden, const char 
 	return TTNN_OK;
 }
 
+/*
+ * matmul and linear. The shape of a given output counts where it has more dimensions. The
+ * activation may be in the program config or an argument of its own.
+ */
 tt_status tt_golden_matmul(struct tt_golden *golden)
 {
 	const struct tt_array *bias = tt_golden_in(golden, "bias");
@@ -181,6 +197,7 @@ tt_status tt_golden_matmul(struct tt_golden *golden)
 	return tt_golden_activate(out, golden, tt_call_arg(&golden->call, "activation"));
 }
 
+/* As torch.addmm: beta of 0 ignores the input, NaN and all. */
 tt_status tt_golden_addmm(struct tt_golden *golden)
 {
 	const struct tt_array *input = tt_golden_in(golden, "input_tensor");
@@ -206,6 +223,7 @@ struct names {
 	const char *a, *b, *bias, *turn_a, *turn_b;
 };
 
+/* Products whose arguments have other names: minimal_matmul and its kin. */
 static tt_status biased(struct tt_array **out, struct tt_golden *golden, const struct names *names)
 {
 	const struct tt_array *bias = names->bias ? tt_golden_in(golden, names->bias) : NULL;
@@ -264,6 +282,7 @@ tt_status tt_golden_minimal_matmul_split(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* added + scalar × (a · b + bias) × gate, the last of these broadcast. */
 tt_status tt_golden_gated_matmul(struct tt_golden *golden)
 {
 	static const struct names names = {"matmul_input_tensor", "matmul_weight_tensor",
@@ -295,6 +314,7 @@ tt_status tt_golden_moreh_matmul(struct tt_golden *golden)
 	return biased(&out, golden, &names);
 }
 
+/* One number for two vectors. The result has a tile of them upstream; the others are padding. */
 tt_status tt_golden_moreh_dot(struct tt_golden *golden)
 {
 	const struct tt_array *a = tt_golden_in(golden, "input_tensor_a");
@@ -391,6 +411,10 @@ static struct pair sparse_pair(const struct side *b, const struct tt_array *ids,
 			     ids ? (uint64_t)*tt_at(ids, i % each) : i % each, i};
 }
 
+/*
+ * Only pairs that are marked, or named by ids, are multiplied; the others' places stay zeros. A
+ * given output of another shape has the results one behind the other instead.
+ */
 tt_status tt_golden_sparse_matmul(struct tt_golden *golden)
 {
 	struct tt_tensor *given = tt_call_tensor(&golden->call, "optional_output_tensor");

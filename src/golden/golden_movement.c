@@ -1,3 +1,11 @@
+/*
+ * golden_movement.c: goldens of operations that only move elements: shapes, orders, parts,
+ * repetitions.
+ *
+ * Most are one function: where does an element of the result come from? gather() asks that for
+ * every element and leaves 0 where the answer is "nowhere". No golden copies rows or thinks in
+ * tiles: that is what backends do, and what is to be checked.
+ */
 #include "golden/golden_movement.h"
 
 #include <inttypes.h>
@@ -48,6 +56,10 @@ static tt_status give(struct tt_golden *golden, const struct tt_array *in,
 /* Where the element at a coordinate of the output comes from; false: from nowhere. */
 typedef bool (*source_fn)(uint64_t *from, const uint64_t *to, const void *context);
 
+/*
+ * The result element by element: `source` turns a coordinate of the result into one of the
+ * input, or says that there is none.
+ */
 static tt_status gather(struct tt_golden *golden, const struct tt_array *in,
 			const struct ttnn_shape *shape, source_fn source, const void *context)
 {
@@ -111,6 +123,10 @@ static tt_status reshape_stored(struct tt_golden *golden, const struct tt_array 
 	return TTNN_OK;
 }
 
+/*
+ * One extent may be -1: what is left. With a padded shape the caller names both, and elements
+ * may move as they are stored (reshape_stored).
+ */
 tt_status tt_golden_reshape(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -146,6 +162,10 @@ tt_status tt_golden_raw_view(struct tt_golden *golden)
 	return give(golden, in, &shape);
 }
 
+/*
+ * The same with upstream's four names for the dimensions; any negative number stands for what is
+ * left.
+ */
 tt_status tt_golden_reshape_on_device(struct tt_golden *golden)
 {
 	static const char *const names[] = {"W", "Z", "Y", "X"};
@@ -196,6 +216,7 @@ tt_status tt_golden_bcast(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* Dimensions of extent 1 that are named, or all of them; a named one of another extent stays. */
 tt_status tt_golden_squeeze(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -231,6 +252,10 @@ tt_status tt_golden_unsqueeze(struct tt_golden *golden)
 	return give(golden, in, &shape);
 }
 
+/*
+ * Extents of 1 in front; beyond four dimensions only the last four are looked at, as upstream
+ * refuses those.
+ */
 tt_status tt_golden_unsqueeze_4d(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -309,6 +334,10 @@ struct part {
 	int64_t start[TTNN_MAX_RANK], step[TTNN_MAX_RANK], extent[TTNN_MAX_RANK]; /* of the input */
 };
 
+/*
+ * Every step-th element from start on; outside of the input there is nothing, which is how
+ * padding works.
+ */
 static bool from_part(uint64_t *from, const uint64_t *to, const void *context)
 {
 	const struct part *part = context;
@@ -422,6 +451,7 @@ static tt_status numbers(int64_t *out, size_t *count, struct tt_golden *golden, 
 	return TTNN_OK;
 }
 
+/* Two spellings of one operation: slice_start, slice_end, slice_step and starts, ends, steps. */
 tt_status tt_golden_slice(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -462,6 +492,11 @@ static void index_item(int64_t *out, const struct ttnn_value *item, int64_t exte
 	}
 }
 
+/*
+ * x[...]: numbers take their dimension away, slices keep it, an ellipsis (a string here) stands
+ * for as many dimensions as are not mentioned. `shape` still has the dimensions that numbers
+ * took, with extent 1: elements are counted in that.
+ */
 tt_status tt_golden_getitem(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -539,6 +574,10 @@ static tt_status pad_amounts(int64_t (*out)[2], const struct tt_golden *golden,
 	return TTNN_OK;
 }
 
+/*
+ * A part that begins before the input and ends behind it. Host tensors keep their shape: only
+ * what is stored grows.
+ */
 tt_status tt_golden_pad(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -564,6 +603,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* A rectangle of one value in the corner of each matrix, another value around it. */
 tt_status tt_golden_fill_rm(struct tt_golden *golden)
 {
 	const struct tt_call *call = &golden->call;
@@ -688,6 +728,10 @@ tt_status tt_golden_split(struct tt_golden *golden)
 		   tt_call_arg(&golden->call, "split_size"));
 }
 
+/*
+ * As torch.chunk: parts of equal size, the last one what is left, so there may be fewer than
+ * asked for.
+ */
 tt_status tt_golden_chunk(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -709,6 +753,10 @@ struct again {
 	uint64_t times[TTNN_MAX_RANK], shift[TTNN_MAX_RANK], extent[TTNN_MAX_RANK];
 };
 
+/*
+ * Repeats, expansions, interleaved repeats and rolls are one formula: divide by how often an
+ * element stands beside itself, shift, and wrap around.
+ */
 static bool from_again(uint64_t *from, const uint64_t *to, const void *context)
 {
 	const struct again *again = context;
@@ -755,6 +803,10 @@ tt_status tt_golden_repeat(struct tt_golden *golden)
 	return gather(golden, in, &shape, from_again, &again);
 }
 
+/*
+ * As torch.expand: -1 keeps an extent; only extents of 1 grow, and since from_again() wraps,
+ * those need nothing more.
+ */
 tt_status tt_golden_expand(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -805,6 +857,10 @@ static tt_status roll_flat(struct tt_golden *golden, const struct tt_array *in, 
 	return TTNN_OK;
 }
 
+/*
+ * A shift to the right takes elements from the left, hence extent - shift; without dimensions
+ * the tensor is one long row.
+ */
 tt_status tt_golden_roll(struct tt_golden *golden)
 {
 	const struct tt_array *in = first_input(golden);
@@ -872,6 +928,7 @@ tt_status tt_golden_chw(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* The old values, and the input's at start + i * step; what would be outside is dropped. */
 tt_status tt_golden_slice_write(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");

@@ -1,3 +1,11 @@
+/*
+ * golden_norm.c: goldens of normalisations over rows: layer_norm and rms_norm, whole and in two
+ * halves.
+ *
+ * The halves exchange sums: one tile of 32 columns for each sum, of which the first column
+ * counts. rms_norm has the sum of squares alone, layer_norm two tiles; which comes first depends
+ * on whether sums or averages are exchanged (has_averages()).
+ */
 #include "golden/golden_norm.h"
 
 #include <math.h>
@@ -51,6 +59,7 @@ static double applied(const struct affine *affine, uint64_t index, double x)
 	return x * at(affine->weight, index, 1) + at(affine->bias, index, 0);
 }
 
+/* Two passes: the variance is that of differences to the mean, which loses nothing. */
 static void mean_and_variance(double *mean, double *variance, const double *row, uint64_t width)
 {
 	double sum = 0, squares = 0;
@@ -63,6 +72,7 @@ static void mean_and_variance(double *mean, double *variance, const double *row,
 	*variance = squares / (double)width;
 }
 
+/* rms_norm is the same without a mean: E[x²] = variance + mean². */
 tt_status tt_golden_norm(struct tt_golden *golden)
 {
 	const struct tt_array *in = input_of(golden);
@@ -95,6 +105,7 @@ static bool has_averages(const struct tt_golden *golden)
 		&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
 }
 
+/* The first half: sums of a device's part of each row. */
 tt_status tt_golden_norm_sums(struct tt_golden *golden)
 {
 	uint64_t squares = has_averages(golden) && !is_rms(golden) ? TT_TILE : 0;
@@ -126,6 +137,7 @@ tt_status tt_golden_norm_sums(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* The second half: sums of all devices side by side, added up here. */
 tt_status tt_golden_norm_apply(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");

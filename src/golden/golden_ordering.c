@@ -1,3 +1,7 @@
+/*
+ * golden_ordering.c: goldens of sort and topk. Equal values stay in the order in which they
+ * stood; a chip may have them in another, so tests compare values and look up indices.
+ */
 #include "golden/golden_reduction.h"
 
 /* Puts values along a dimension in order, the first `most` of them. */

@@ -1,3 +1,7 @@
+/*
+ * golden_reduction.c: goldens of reductions. gather() takes each element of a group once and
+ * keeps all that any reduction may ask for; the result is one function of that (result_fn).
+ */
 #include "golden/golden_reduction.h"
 
 #include <math.h>
@@ -15,6 +19,10 @@ struct gathered {
 	double mean, squares;                /* of what was before, and of distances to the mean */
 };
 
+/*
+ * One more element of a group. Mean and squares by Welford's method: stable in one pass. The
+ * place of the largest is that of the first one.
+ */
 static void gather(struct gathered *out, double value)
 {
 	double before = value - out->mean, size = fabs(value);
@@ -72,6 +80,10 @@ struct over {
 	const struct tt_array *in;
 };
 
+/*
+ * Which dimensions are reduced, and the shape with those as extents of 1: elements find their
+ * group through it.
+ */
 static tt_status begin(struct over *out, struct tt_golden *golden, const char *input,
 		       const char *dims)
 {
@@ -178,6 +190,10 @@ static double result_norm(const struct gathered *values, double correction)
 	return values->p == 0 ? values->powers : pow(values->powers, 1 / values->p);
 }
 
+/*
+ * The moreh operations keep the last two dimensions even when they drop others: results stay
+ * tiles.
+ */
 static tt_status reduce_moreh(struct tt_golden *golden, result_fn result, double factor)
 {
 	bool keep = tt_call_bool(&golden->call, "keepdim", false);
@@ -283,6 +299,7 @@ tt_status tt_golden_sampling(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* How many come before element i: more likely ones, and equal ones further left. */
 static uint64_t place_of(const double *line, const struct tt_array *experts, uint64_t width,
 			 uint64_t i)
 {

@@ -1,3 +1,7 @@
+/*
+ * golden_rotary.c: goldens of rotary position embedding: x × cos + rotated(x) × sin, where a
+ * rotated row has its halves swapped, its neighbours swapped, or is multiplied by a matrix.
+ */
 #include "golden/golden_attention.h"
 #include "tensor/shape.h"
 

@@ -1,3 +1,7 @@
+/*
+ * golden_scan.c: goldens of running sums and products, and of the moving average, each element
+ * from the beginning: no result depends on another, so nothing that is wrong spreads.
+ */
 #include "golden/golden_reduction.h"
 
 static tt_status scan(struct tt_golden *golden, const char *input, bool product, bool reverse)
@@ -44,6 +48,7 @@ tt_status tt_golden_cumprod(struct tt_golden *golden)
 		    tt_call_bool(&golden->call, "reverse_order", false));
 }
 
+/* y[i] = alpha × y[i - 1] + (1 - alpha) × x[i], from 0 on in every row. */
 tt_status tt_golden_ema(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");

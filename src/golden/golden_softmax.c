@@ -1,3 +1,7 @@
+/*
+ * golden_softmax.c: goldens of softmax with scale and mask: exp(x − largest) over its sum along
+ * a dimension, in float64.
+ */
 #include <math.h>
 
 #include "golden/golden_reduction.h"

@@ -1,3 +1,7 @@
+/*
+ * golden_ssm.c: goldens of what state space models (Mamba) do with their states: repeated
+ * products, sums over a channel's 32 states, and the recurrence h = a × h + bx.
+ */
 #include "golden/golden_reduction.h"
 #include "tensor/shape.h"
 

@@ -1,3 +1,10 @@
+/*
+ * golden_window.c: goldens of operations with windows over images but without weights: pools,
+ * folds, upsampling.
+ *
+ * Images are [1, 1, batch × height × width, channels] for pools, as upstream has them, and
+ * [batch, height, width, channels] for the rest.
+ */
 #include "golden/golden_window.h"
 
 #include <math.h>
@@ -20,6 +27,10 @@ struct pool {
 	double divisor;
 };
 
+/*
+ * As torch counts: with ceil_mode a last window may hang over, but must begin within the image
+ * or its left padding.
+ */
 static int64_t out_size(const struct pool *p, int d, bool ceil_mode)
 {
 	int64_t in = d ? p->w : p->h, reach = p->dilation[d] * (p->kernel[d] - 1) + 1;
@@ -31,6 +42,10 @@ static int64_t out_size(const struct pool *p, int d, bool ceil_mode)
 	return out;
 }
 
+/*
+ * Padding is [height, width] for both sides, or one number for each side: top, bottom, left,
+ * right.
+ */
 static void read_pool(struct pool *p, const struct tt_golden *golden)
 {
 	const struct tt_call *call = &golden->call;
@@ -86,6 +101,10 @@ static double pool_at(int64_t *where, const struct pool *p, const struct tt_arra
 	return sum / (p->divisor != 0 ? p->divisor : counted);
 }
 
+/*
+ * Places (return_indices) are counted within an image of one channel. uint16 holds those of
+ * images up to 65,535 elements.
+ */
 static tt_status run_pool(struct tt_golden *golden, const struct pool *p, bool average)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -183,6 +202,10 @@ static void read_folding(struct folding *out, const struct tt_golden *golden)
 	out->pad[4] = 0;
 }
 
+/*
+ * Channel c of square (i, j) comes from row y * step + i and column x * step + j, with squares
+ * counted row by row before channels.
+ */
 static double folded_at(const struct folding *f, const uint64_t at[4])
 {
 	int64_t depth = f->dim[3] + f->pad[4] + f->pad[5], square = (int64_t)at[3] / depth;
@@ -272,6 +295,10 @@ static double between(const struct tt_array *in, const uint64_t at[4], const dou
 	return sum;
 }
 
+/*
+ * Nearest: the element that the result's coordinate, divided by the scale, falls into. Bilinear
+ * is between(), with half an element as in torch's align_corners=False.
+ */
 tt_status tt_golden_upsample(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -328,6 +355,10 @@ static double share_at(const struct pool *p, const struct tt_array *in, const ui
 	return average ? sum / (double)((to[0] - from[0]) * (to[1] - from[1])) : best;
 }
 
+/*
+ * Windows of no fixed size: result i takes the elements from floor(i * in / out) to ceil((i + 1)
+ * * in / out).
+ */
 static tt_status adaptive(struct tt_golden *golden, bool average)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");

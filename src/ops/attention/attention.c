@@ -1,8 +1,12 @@
 /*
- * attention.c: softmax(q · kᵀ × scale + mask) · v over whole sequences.
+ * attention.c: softmax(q · kᵀ × scale + mask) · v over whole sequences: prompts, pictures,
+ * training. One new token of every user is attention_decode.c.
  *
- * Models SDPAOperation of ttnn 0.81 with its one factory: refusals, memory, cores. Not modelled: the chunks in
- * which a core walks keys and values, and a tensor of chunk starts.
+ * Models SDPAOperation of ttnn 0.81 (transformer/sdpa/device) with SDPAProgramFactory: refusals,
+ * memory, cores. The operations that end in it are scaled_dot_product_attention, its chunked
+ * form over a paged cache, the windowed one, and latent attention (MLA), in which values are the
+ * first columns of the keys. Not modelled: the chunks in which a core walks keys and values, a
+ * tensor of chunk starts, and the ring forms, which are programs of their own upstream.
  */
 #include "ops/attention/attention.h"
 
@@ -25,6 +29,10 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
+/*
+ * A field of an SDPAProgramConfig; `fallback` where there is no config, or the field was left
+ * open.
+ */
 uint64_t tt_sdpa_number(const struct ttnn_value *config, int field, uint64_t fallback)
 {
 	int64_t number;
@@ -35,6 +43,10 @@ uint64_t tt_sdpa_number(const struct ttnn_value *config, int field, uint64_t fal
 	return (uint64_t)number;
 }
 
+/*
+ * compute_with_storage_grid_size of the config, else the whole grid. sub_core_grids are not
+ * looked at: upstream takes them for decoding only.
+ */
 tt_status tt_sdpa_cores(const ttnn_core_set **out, const struct tt_launch *launch,
 			const struct ttnn_value *config)
 {
@@ -73,6 +85,11 @@ static const struct tt_enum windowed_enum = {"WindowedMode", windowed_rows, 2};
 TT_ATTRS(schema, "SDPAParams", ATTRS);
 enum { Q, K, V, MASK, PAGES, SEGMENTS, SINK, INPUTS };
 
+/*
+ * The result is like the queries, but for latent attention, whose rows are as wide as the values
+ * (head_dim_v), and for output_concat_heads, which writes what nlp_concat_heads would make of
+ * it.
+ */
 static tt_status sdpa_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
@@ -113,6 +130,10 @@ static tt_status check_kinds(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Chunks are whole tiles; 32 where the config says nothing, since kernels are built for some
+ * chunk.
+ */
 static tt_status check_chunks(const struct tt_launch *launch)
 {
 	const struct ttnn_value *config = &launch->attrs[CONFIG];
@@ -160,6 +181,10 @@ static tt_status check_latent(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Keys and values of one length, heads and width. Those of a paged cache have blocks for
+ * batches, so only what a block must have is compared.
+ */
 static tt_status check_values(const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
@@ -207,7 +232,10 @@ static tt_status check_shapes(const struct tt_launch *launch)
 	return check_chunks(launch);
 }
 
-/* A table of pages, and a chunk that begins where chunks do and ends within them. */
+/*
+ * A table of pages, and a chunk of the prompt that begins where chunks do and ends within the
+ * pages: the kernel counts in chunks from chunk_start_idx on, and could not begin within one.
+ */
 static tt_status check_paged(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *pages = &launch->inputs[PAGES]->spec;
@@ -248,6 +276,10 @@ static tt_status check_paged(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * A mask says what causality and a window would say, so it excludes both. It is read tile by
+ * tile from DRAM as it is: one for all batches or heads has extent 1 there.
+ */
 static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_tensor_spec *mask)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim, *m = mask->shape.dim;
@@ -287,6 +319,7 @@ static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_te
 	return TTNN_OK;
 }
 
+/* One logit for each head, which every row's softmax has beside its columns: [1, heads, 1, 1]. */
 static tt_status check_sink(const struct tt_launch *launch, const struct ttnn_tensor_spec *sink)
 {
 	const uint32_t *s = sink->shape.dim, heads = launch->inputs[Q]->spec.shape.dim[1];
@@ -313,6 +346,10 @@ static tt_status check_sink(const struct tt_launch *launch, const struct ttnn_te
 	return TTNN_OK;
 }
 
+/*
+ * In upstream's order, as programs that break several rules get the first one's text. Padding
+ * within a head is refused last.
+ */
 static tt_status sdpa_validate(struct tt_launch *launch)
 {
 	const struct tt_tensor *mask = launch->inputs[MASK], *sink = launch->inputs[SINK];
@@ -345,12 +382,12 @@ struct chunks {
 	const ttnn_core_set *cores;
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Heads first, then rows of each: as many cores as there are. */
+/*
+ * How upstream gives out work: cores for batches first, then for heads, then for chunks of rows.
+ * A causal head is a triangle, so that a core takes a chunk from its top together with one from
+ * its bottom (pairs) if their number is even; queries are kept twice when a core has more than
+ * one chunk, to read the next one early.
+ */
 static tt_status chunks_of(struct chunks *out, const struct tt_launch *launch)
 {
 	const struct ttnn_value *config = &launch->attrs[CONFIG];
@@ -367,22 +404,30 @@ static tt_status chunks_of(struct chunks *out, const struct tt_launch *launch)
 	out->rows = tt_div_up(padded->dim[2] / TT_TILE, out->q);
 	TT_TRY(tt_sdpa_cores(&out->cores, launch, config));
 	cores = ttnn_core_set_cores(out->cores);
-	batches = padded->dim[0] && cores ? least(cores, padded->dim[0]) : 1;
-	heads = padded->dim[1] && cores ? least(cores / batches, padded->dim[1]) : 1;
+	batches = padded->dim[0] && cores ? tt_lesser(cores, padded->dim[0]) : 1;
+	heads = padded->dim[1] && cores ? tt_lesser(cores / batches, padded->dim[1]) : 1;
 	out->pairs = launch->attrs[CAUSAL].boolean && out->rows % 2 == 0;
-	rows = least(cores / (batches * heads), out->pairs ? out->rows / 2 : out->rows);
+	rows = tt_lesser(cores / (batches * heads), out->pairs ? out->rows / 2 : out->rows);
 	out->twice = tt_div_up(out->rows, rows ? rows : 1) > 1;
 	return TTNN_OK;
 }
 
-/* With sums in float32 a sliding window is made as a whole mask, of the least exact type. */
+/*
+ * With sums in float32 a sliding window is made as a whole mask, of the least exact type: 0 and
+ * -inf are exact in bfloat4_b, and it takes a quarter of the room. Otherwise a few tiles serve
+ * for all places.
+ */
 static bool whole_window(const struct tt_launch *launch)
 {
 	return tt_value_given(&launch->attrs[WINDOW]) &&
 	       tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
 }
 
-/* Tiles of a mask: none, a few to make one from, or what was given. */
+/*
+ * Tiles of a mask: a chunk's, twice, where one is given or made whole; else those that a kernel
+ * makes once and uses everywhere, which are 2 for the diagonal or the end of the keys and 5 for
+ * the edges of a window; none if nothing is hidden.
+ */
 static uint64_t mask_tiles(const struct tt_launch *launch, const struct chunks *c)
 {
 	const struct ttnn_tensor_spec *k = &launch->inputs[K]->spec;
@@ -399,6 +444,11 @@ static uint64_t tile_of(const struct tt_tensor *tensor)
 	return tensor ? tt_tile_bytes_of(tensor->spec.dtype) : tt_tile_bytes_of(TTNN_BFLOAT16);
 }
 
+/*
+ * SDPAProgramFactory's circular buffers, in its order. A and B take turns: a chunk of keys
+ * updates maximum, sum and result of the chunks before it (cb_exp_max_diff rescales those). Rows
+ * without a name are known from recordings by number and size alone.
+ */
 static tt_status sdpa_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
@@ -438,7 +488,7 @@ static tt_status sdpa_rows(struct tt_plan *plan, const struct tt_launch *launch)
 		TT_CB_ROW(29, "cb_sum_A", .pages = c.q, .page = sums),
 		TT_CB_ROW(30, "cb_sum_B", .pages = c.q, .page = sums),
 		TT_CB_ROW(31, "cb_exp_max_diff", .pages = c.q, .page = small),
-		TT_CB_ROW(16, "cb_out", .pages = (fp32 ? c.q : least(2 * c.q, 4)) * c.out_width,
+		TT_CB_ROW(16, "cb_out", .pages = (fp32 ? c.q : tt_lesser(2 * c.q, 4)) * c.out_width,
 			  .page = tile_of(launch->outputs[0])));
 }
 
@@ -460,7 +510,10 @@ static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape)
 	return ttnn_tensor_new(out, &spec);
 }
 
-/* The mask as it was before the operation divided it by the scale, which the program multiplies by. */
+/*
+ * The mask as it was before the operation divided it by the scale. The chip computes (q · kᵀ +
+ * mask) × scale, so upstream prepares masks for that; backends add the mask as it is meant.
+ */
 static tt_status unscaled(struct tt_tensor **out, struct tt_tensor *mask, double scale)
 {
 	TT_TRY(scratch(out, &mask->spec.shape));

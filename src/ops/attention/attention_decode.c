@@ -1,8 +1,13 @@
 /*
  * attention_decode.c: attention of one new token of every user to a cache of keys and values.
  *
- * Models SdpaDecodeDeviceOperation of ttnn 0.81 with its one factory: refusals, memory, cores. Not modelled: the
- * tree in which cores of a head combine their parts.
+ * Rows are [1, users, heads, width]: a user's heads are the rows of a tile, and the cache is
+ * read once for all heads that share keys.
+ *
+ * Models SdpaDecodeDeviceOperation of ttnn 0.81 (transformer/sdpa_decode/device) with its one
+ * factory: refusals, memory, cores. The cache is one tensor, or blocks that a page table gives
+ * to users; values are a tensor or the first columns of the keys (latent attention, MLA). Not
+ * modelled: the tree in which cores of a head combine their parts, and which of them reads what.
  */
 #include <math.h>
 #include <string.h>
@@ -46,6 +51,7 @@ enum { Q, K, V, POSITION_TENSOR, PAGES, MASK, SINK, INPUTS };
 
 /* ---- specs and refusals ---------------------------------------------------------------------------------- */
 
+/* use_mla: an option upstream, so that "not said" and "no" print differently. */
 static bool is_latent(const struct tt_launch *launch)
 {
 	return tt_value_given(&launch->attrs[MLA]) && launch->attrs[MLA].boolean;
@@ -65,6 +71,13 @@ struct cut {
 	bool local;             /* every core holds the rows it needs: [1, 1, all of them, width] */
 };
 
+/*
+ * Latent attention has one key head and up to 128 heads of queries, more than a core can hold.
+ * Queries that are sharded say how to cut them: a shard's rows are a group, and
+ * max_cores_per_head_batch cores hold the same rows when there are as many shards as that makes
+ * (local: then the tensor is [1, 1, all of them, width] and the shape of the result comes from
+ * here). Otherwise groups are counted from the heads.
+ */
 static void cut_of(struct cut *cut, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
@@ -141,6 +154,10 @@ static uint32_t geometry(const struct tt_launch *launch, int field)
 	return (uint32_t)number;
 }
 
+/*
+ * paged_cache_geometry: a cache that was allocated for other heads or blocks is looked at as if
+ * it had these. Models with several kinds of layers share one cache so.
+ */
 static bool is_overridden(const struct tt_launch *launch)
 {
 	return geometry(launch, TT_PAGED_BLOCK) || geometry(launch, TT_PAGED_KV_HEADS);
@@ -165,7 +182,11 @@ static uint32_t key_heads(const struct tt_launch *launch)
 				     : launch->inputs[K]->spec.shape.dim[1];
 }
 
-/* Blocks as another call made them, and positions that wrap. */
+/*
+ * Blocks as another call made them, and positions that wrap: a cache of a sliding window is a
+ * ring of blocks (cache_position_modulo), which must be whole blocks and no shorter than the
+ * window.
+ */
 static tt_status check_paged(const struct tt_launch *launch)
 {
 	const struct ttnn_value *modulo = &launch->attrs[MODULO], *window = &launch->attrs[WINDOW];
@@ -201,6 +222,11 @@ static tt_status check_paged(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Who has which batch: a cache without pages has one for every user, unless share_cache says
+ * that all users look at the first. Sharded results need a single key head, since a core then
+ * has a whole user.
+ */
 static tt_status check_cache(const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
@@ -251,7 +277,11 @@ static tt_status check_latent(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Positions and the table that says where the blocks of each user are. */
+/*
+ * Positions and the table that says where the blocks of each user are. A position of -1 is a
+ * user who is not there: its cores do nothing. With pages the positions must be a tensor, as the
+ * list would have to be known when the program is made.
+ */
 static tt_status check_tables(const struct tt_launch *launch)
 {
 	const struct tt_tensor *positions = launch->inputs[POSITION_TENSOR];
@@ -301,7 +331,10 @@ static tt_status sdpa_decode_validate(struct tt_launch *launch)
 
 /* ---- program memory ---------------------------------------------------------------------------------------- */
 
-/* How many cores share the columns of one head of a user. */
+/*
+ * How many cores share the columns of one head of a user: all that there are, divided, but no
+ * more than max_cores_per_head_batch.
+ */
 static uint64_t sharers(const struct tt_launch *launch, uint64_t users, uint64_t cores)
 {
 	uint64_t heads = key_heads(launch);
@@ -311,6 +344,10 @@ static uint64_t sharers(const struct tt_launch *launch, uint64_t users, uint64_t
 	return users && heads && all / users / heads ? all / users / heads : 1;
 }
 
+/*
+ * Columns of keys at a time, in tiles. k_chunk_size 0 lets the kernel choose at run time by how
+ * much there is to read; its buffers are as large as the destination registers then.
+ */
 static uint64_t k_tiles(const struct tt_launch *launch)
 {
 	uint64_t chunk = (uint64_t)launch->attrs[K_CHUNK].integer;
@@ -335,6 +372,12 @@ struct room {
 	bool local;
 };
 
+/*
+ * What sizes depend on. Fewer than 17 heads are worked on in tiles of 16 rows; a tile of 32
+ * would be half empty, and keys are what takes time. Sums of other cores of a head arrive in one
+ * buffer, a result, a maximum and a sum each; there is room for 63 of them in a tree of six
+ * levels.
+ */
 static tt_status room_of(struct room *room, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
@@ -370,6 +413,11 @@ static tt_status room_of(struct room *room, const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * The factory's circular buffers, in its order. Queries in shards are their own buffer; in rows
+ * they are tilized through cb_q_rm first. cb_out_o, _m and _l are what a core sends to the one
+ * above it in the tree; row 23 has what it gets from those below.
+ */
 static tt_status sdpa_decode_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
@@ -446,7 +494,10 @@ static tt_status positions_of(const int32_t **out, const struct tt_launch *launc
 	return TTNN_OK;
 }
 
-/* Attends to keys and values as the call sees them. */
+/*
+ * Attends to keys and values as the call sees them: views of the same bytes under the geometry
+ * that was given.
+ */
 static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job *job)
 {
 	uint32_t view[3];
@@ -464,7 +515,10 @@ static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job 
 	return status;
 }
 
-/* One copy of the rows that cores hold, user by user. */
+/*
+ * One copy of the rows that cores hold, user by user: backends want [1, users, heads, width],
+ * and of the copies any will do.
+ */
 static tt_status gather(struct tt_tensor **out, struct tt_tensor *q, const struct cut *cut)
 {
 	uint32_t width = q->spec.shape.dim[3];
@@ -537,7 +591,10 @@ static const struct tt_prog program = {
 
 /* ---- operations ---------------------------------------------------------------------------------------------- */
 
-/* Columns at a time: a power of two; without a config the largest up to 512 that divides the cache. */
+/*
+ * k_chunk_size: a power of two; without a config the largest up to 512 that divides the cache,
+ * with pages 0 (see k_tiles).
+ */
 static tt_status chunk_of(uint64_t *out, uint64_t columns, const struct ttnn_value *config,
 			  bool paged)
 {

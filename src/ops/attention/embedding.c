@@ -1,8 +1,12 @@
 /*
  * embedding.c: rows of a table, picked by indices, and the gradient of that.
  *
- * Models EmbeddingsDeviceOperation of ttnn 0.81 with its three factories, and EmbeddingBackwardDeviceOperation:
- * refusals, memory, cores. Not modelled: which core fetches which row.
+ * Models EmbeddingsDeviceOperation of ttnn 0.81 (embedding/device) with its three factories,
+ * chosen by what indices and result are: EmbeddingsRMProgramFactory (rows in, rows out),
+ * EmbeddingsFusedProgramFactory (rows in, tiles out: it tilizes itself, which wants extents of
+ * whole tiles), EmbeddingsTilizedIndicesProgramFactory (indices in tiles); and
+ * EmbeddingBackwardDeviceOperation: refusals, memory, cores. Not modelled: which core fetches
+ * which row.
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -228,7 +232,10 @@ static const struct tt_prog program = {
 
 /* ---- the operation ------------------------------------------------------------------------------------ */
 
-/* The table in rows and in four dimensions. */
+/*
+ * The table in rows and in four dimensions: upstream's wrapper converts one in tiles, which
+ * costs a copy of the whole table each time.
+ */
 static tt_status table_of(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *weight)
 {
 	struct ttnn_shape shape;
@@ -309,7 +316,11 @@ static tt_status gather(struct tt_tensor **out, struct tt_call *call, const stru
 			 .input_count = INPUTS, .outputs = &w->output, .output_count = 1);
 }
 
-/* The result in the shape, layout and type that were asked for. */
+/*
+ * The result in the shape, layout and type that were asked for. The program gives [batch, 1,
+ * indices, width] in its own layout; what is left is a view, a to_layout and a typecast, in this
+ * order, and each one appears in recordings.
+ */
 static tt_status finish(struct tt_call *call, const struct requests *w, struct tt_tensor *out)
 {
 	const struct ttnn_shape *own = &out->spec.shape;
@@ -462,6 +473,11 @@ static tt_status bw_validate(struct tt_launch *launch)
 	return bw_check_gradient(launch);
 }
 
+/*
+ * Gradients are added column by column of tiles: a core has some columns and walks all indices,
+ * 32 at a time. cb_mask says which of a chunk's rows belong to the row of the table that is
+ * being added to.
+ */
 static tt_status bw_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *index = launch->inputs[0], *grad = launch->inputs[1];

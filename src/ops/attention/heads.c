@@ -1,8 +1,13 @@
 /*
  * heads.c: queries, keys and values out of one fused tensor, and heads back into one row.
  *
- * Models NlpCreateHeadsDeviceOperation and NLPConcatHeadsDeviceOperation of ttnn 0.81, and those for models with
- * fixed heads: refusals, memory, cores. Not modelled: heads out of sharded rows.
+ * A fused row is [q heads | k heads | v heads], each head as wide as the others; results are
+ * [batch, heads, rows, width].
+ *
+ * Models, of ttnn 0.81 (experimental/transformer), NlpCreateHeadsDeviceOperation (factory
+ * Interleaved), NLPConcatHeadsDeviceOperation, and the ones for models with fixed heads (Falcon
+ * 7B, SegFormer, ViT), whose numbers are in their names: refusals, memory, cores. Not modelled:
+ * heads out of sharded rows (factory Sharded).
  */
 #include "ops/attention/heads.h"
 
@@ -19,6 +24,10 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
+/*
+ * Upstream asks a shape for a dimension before it checks the rank: this is what its accessor
+ * says then. Ranks below four are filled up inside, so the text speaks of four.
+ */
 tt_status tt_heads_need_rank(const struct ttnn_shape *shape, uint32_t index)
 {
 	if (index < shape->rank)
@@ -28,7 +37,10 @@ tt_status tt_heads_need_rank(const struct ttnn_shape *shape, uint32_t index)
 			    shape->rank > 4 ? shape->rank : 4, shape->rank);
 }
 
-/* One tensor for each tile row of the input: how programs that go by tile rows are spread. */
+/*
+ * As many cores as there are rows of tiles, `times` over: how programs that go by tile rows are
+ * spread.
+ */
 static tt_status cores_by_rows(const ttnn_core_set **out, const struct tt_launch *launch,
 			       uint64_t times)
 {
@@ -52,20 +64,15 @@ static tt_status cores_by_rows(const ttnn_core_set **out, const struct tt_launch
 TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 enum { IN, KV_IN, INPUTS };
 
-static uint32_t number(const struct tt_launch *launch, int attr)
-{
-	return (uint32_t)launch->attrs[attr].integer;
-}
-
 static tt_status create_heads_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
-	uint32_t width = number(launch, HEAD_DIM);
-	struct ttnn_shape q = TT_SHAPE(in->shape.dim[0], number(launch, Q_HEADS),
+	uint32_t width = tt_attr_u32(launch, HEAD_DIM);
+	struct ttnn_shape q = TT_SHAPE(in->shape.dim[0], tt_attr_u32(launch, Q_HEADS),
 				       tt_shape_last(&in->shape, 2), width);
 	struct ttnn_shape k = q, v;
 
-	k.dim[1] = number(launch, KV_HEADS);
+	k.dim[1] = tt_attr_u32(launch, KV_HEADS);
 	v = k;
 	if (launch->attrs[TRANSPOSE].boolean) {
 		k.dim[2] = width;
@@ -91,16 +98,20 @@ static tt_status create_heads_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* A head at a time, or where keys are transposed or come from elsewhere a tile row. */
+/*
+ * A head at a time, or where keys are transposed or come from elsewhere a tile row. The reader
+ * takes as many tiles at once as divide a head: 8, 4 or else 2, double. Transposing goes through
+ * the compute engine, in (src0) and out.
+ */
 static tt_status create_heads_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool transpose = launch->attrs[TRANSPOSE].boolean, apart = launch->inputs[KV_IN] != NULL;
 	uint64_t tile = tt_tile_bytes_of(launch->inputs[IN]->spec.dtype), tiles = 4;
-	uint64_t heads = number(launch, Q_HEADS) + 2ull * number(launch, KV_HEADS);
+	uint64_t heads = tt_attr_u32(launch, Q_HEADS) + 2ull * tt_attr_u32(launch, KV_HEADS);
 	const ttnn_core_set *cores;
 
 	for (uint64_t block = 8; !transpose && block > 2; block /= 2)
-		if (number(launch, HEAD_DIM) / TT_TILE % block == 0) {
+		if (tt_attr_u32(launch, HEAD_DIM) / TT_TILE % block == 0) {
 			tiles = 2 * block;
 			break;
 		}
@@ -117,6 +128,10 @@ struct part {
 	bool transpose;
 };
 
+/*
+ * A block of columns becomes heads: four loops of a move, whose steps say that column h * width
+ * + c of a row is column c of head h.
+ */
 static tt_status take(const struct part *part)
 {
 	const struct ttnn_shape *shape = &part->out->spec.shape;
@@ -142,13 +157,13 @@ static tt_status take(const struct part *part)
 static tt_status create_heads_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *kv = launch->inputs[KV_IN];
-	uint32_t width = number(launch, HEAD_DIM);
-	uint32_t k_start = kv ? 0 : number(launch, Q_HEADS) * width;
+	uint32_t width = tt_attr_u32(launch, HEAD_DIM);
+	uint32_t k_start = kv ? 0 : tt_attr_u32(launch, Q_HEADS) * width;
 	uint32_t v_start =
-		k_start + (launch->attrs[TIED].boolean ? 0 : number(launch, KV_HEADS) * width);
+		k_start + (launch->attrs[TIED].boolean ? 0 : tt_attr_u32(launch, KV_HEADS) * width);
 
 	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false}));
-	if (!number(launch, KV_HEADS))
+	if (!tt_attr_u32(launch, KV_HEADS))
 		return TTNN_OK;
 	TT_TRY(take(&(struct part){launch->outputs[1], kv ? kv : in, k_start,
 				   launch->attrs[TRANSPOSE].boolean}));
@@ -201,7 +216,11 @@ static tt_status launch_create(struct tt_tensor *out[3], struct tt_call *call,
 							  .output_count = 3});
 }
 
-/* The width of a head, from how many there are. */
+/*
+ * The width of a head, from how many there are in a row: kv_tied counts keys once, as values are
+ * the same columns. What upstream refuses there is a row that would fit untied as well: it
+ * cannot know which was meant.
+ */
 static tt_status head_width(uint32_t *out, const struct fused *fused)
 {
 	const struct ttnn_shape *padded = &fused->in->spec.padded;
@@ -354,6 +373,10 @@ static const struct tt_fixed_heads *fixed_of(const struct tt_launch *launch)
 	return launch->extra;
 }
 
+/*
+ * Heads of models whose program has them built in; without a number (ViT) as many as the row
+ * holds.
+ */
 static uint32_t fixed_heads(const struct tt_launch *launch, int which)
 {
 	const struct tt_fixed_heads *fixed = fixed_of(launch);

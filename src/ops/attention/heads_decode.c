@@ -1,8 +1,10 @@
 /*
  * heads_decode.c: heads while single tokens are made: a row for each user, a core for each too.
  *
- * Models NLPCreateQKVHeadsDecodeDeviceOperation and NLPConcatHeadsDecodeDeviceOperation of ttnn 0.81: refusals,
- * memory, cores. Not modelled: of the first, the factory of a part of the grid.
+ * Models, of ttnn 0.81 (experimental/transformer), NLPCreateQKVHeadsDecodeDeviceOperation with
+ * its factories for interleaved and sharded rows, and NLPConcatHeadsDecodeDeviceOperation with
+ * both of its factories (the grid from its corner, a sub-grid): refusals, memory, cores. Not
+ * modelled: of the first, the factory of a part of the grid.
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -31,23 +33,18 @@
 TT_ATTRS(schema, "NlpCreateQkvHeadsDecodeParams", ATTRS);
 enum { IN, BATCH_OFFSET, INPUTS };
 
-static uint32_t number(const struct tt_launch *launch, int attr)
-{
-	return (uint32_t)launch->attrs[attr].integer;
-}
-
 /* How many users: as many as rows, or as one slice of them has. */
 static uint32_t users(const struct tt_launch *launch)
 {
 	return tt_value_given(&launch->attrs[SLICE])
-		       ? number(launch, SLICE)
+		       ? tt_attr_u32(launch, SLICE)
 		       : tt_shape_last(&launch->inputs[IN]->spec.shape, 2);
 }
 
 static tt_status infer_one(struct ttnn_tensor_spec *out, const struct tt_launch *launch,
 			   uint32_t heads, struct ttnn_core start)
 {
-	uint32_t width = number(launch, HEAD_DIM);
+	uint32_t width = tt_attr_u32(launch, HEAD_DIM);
 	struct ttnn_shape shape = TT_SHAPE(1, users(launch), heads, width);
 	struct ttnn_shard_spec shard = {.height = (uint32_t)tt_align_to(heads, TT_TILE),
 					.width = width};
@@ -68,9 +65,9 @@ static tt_status heads_decode_infer(struct tt_launch *launch)
 	if (!launch->attrs[OVERLAP].boolean)
 		next = (struct ttnn_core){users(launch) % across, users(launch) / across};
 	launch->output_count = 3;
-	TT_TRY(infer_one(&launch->specs[0], launch, number(launch, Q_HEADS), zero));
-	TT_TRY(infer_one(&launch->specs[1], launch, number(launch, KV_HEADS), next));
-	return infer_one(&launch->specs[2], launch, number(launch, KV_HEADS), zero);
+	TT_TRY(infer_one(&launch->specs[0], launch, tt_attr_u32(launch, Q_HEADS), zero));
+	TT_TRY(infer_one(&launch->specs[1], launch, tt_attr_u32(launch, KV_HEADS), next));
+	return infer_one(&launch->specs[2], launch, tt_attr_u32(launch, KV_HEADS), zero);
 }
 
 static tt_status heads_decode_validate(struct tt_launch *launch)
@@ -81,7 +78,7 @@ static tt_status heads_decode_validate(struct tt_launch *launch)
 		   "Input tensor layout must be TILE but got Layout::%s",
 		   tt_enum_name(&tt_enum_layout, in->layout));
 	if (in->memory.has_shard && !launch->attrs[OVERLAP].boolean)
-		TT_REQUIRE(number(launch, HEAD_DIM) % in->memory.shard.width == 0,
+		TT_REQUIRE(tt_attr_u32(launch, HEAD_DIM) % in->memory.shard.width == 0,
 			   "operation_attributes.head_dim % "
 			   "input_tensor.shard_spec().value().shape[1] == 0",
 			   "We don't support partial heads in shards when q and k heads are not "
@@ -100,7 +97,7 @@ static uint64_t line_of(const struct tt_launch *launch)
 
 	if (tt_tensor_is_sharded(in) || tt_element_bytes(in) * TT_FACE >= align)
 		return 0;
-	return number(launch, HEAD_DIM) * tt_element_bytes(in) + align;
+	return tt_attr_u32(launch, HEAD_DIM) * tt_element_bytes(in) + align;
 }
 
 /* The outputs, each where it lies; before them a tile of offsets when a slice is taken. */
@@ -150,7 +147,8 @@ static tt_status take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row,
 static tt_status heads_decode_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *offset = launch->inputs[BATCH_OFFSET];
-	uint32_t width = number(launch, HEAD_DIM), q = number(launch, Q_HEADS) * width, row = 0;
+	uint32_t width = tt_attr_u32(launch, HEAD_DIM), q = tt_attr_u32(launch, Q_HEADS) * width,
+		 row = 0;
 
 	if (offset && offset->spec.shape.rank) {
 		double first = 0;
@@ -162,7 +160,7 @@ static tt_status heads_decode_kernel(struct tt_launch *launch)
 		return tt_fail(TTNN_INVALID, "the slice of users ends beyond the input");
 	TT_TRY(take(launch->outputs[0], in, row, 0));
 	TT_TRY(take(launch->outputs[1], in, row, q));
-	return take(launch->outputs[2], in, row, q + number(launch, KV_HEADS) * width);
+	return take(launch->outputs[2], in, row, q + tt_attr_u32(launch, KV_HEADS) * width);
 }
 
 static const struct tt_factory factories[] = {

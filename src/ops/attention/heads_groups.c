@@ -1,6 +1,10 @@
 /*
- * heads_groups.c: heads out of fused rows that are in blocks: for each head of keys its queries, then the keys, then the
- * values. Every core keeps the groups that it has. Models CreateQKVHeadsDeviceOperation of ttnn 0.81: memory, refusals.
+ * heads_groups.c: heads out of fused rows that are in blocks: for each head of keys its queries,
+ * then the keys, then the values. Every core keeps the groups that it has, so nothing travels.
+ *
+ * Models CreateQKVHeadsDeviceOperation of ttnn 0.81 (experimental/transformer) with its one
+ * factory, and the form for keys and values apart: memory, refusals. Not modelled: kernels'
+ * addresses within a shard.
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -24,11 +28,6 @@
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "CreateQKVHeadsParams", ATTRS);
 
-static uint32_t number(const struct tt_launch *launch, int attr)
-{
-	return (uint32_t)launch->attrs[attr].integer;
-}
-
 /* Cores across the rows and across the columns of a block-sharded tensor. */
 static tt_status spans(uint32_t *down, uint32_t *across, const struct ttnn_tensor_spec *in)
 {
@@ -44,7 +43,8 @@ static tt_status spans(uint32_t *down, uint32_t *across, const struct ttnn_tenso
 static struct ttnn_shape shape_of(const struct tt_launch *launch, int which)
 {
 	const struct ttnn_shape *in = &launch->inputs[0]->spec.padded;
-	uint32_t heads = number(launch, which ? KV_HEADS : HEADS), width = number(launch, WIDTH);
+	uint32_t heads = tt_attr_u32(launch, which ? KV_HEADS : HEADS),
+		 width = tt_attr_u32(launch, WIDTH);
 
 	if (which == 1 && launch->attrs[TRANSPOSE].boolean)
 		return TT_SHAPE(in->dim[0], heads, width, in->dim[2]);
@@ -109,7 +109,7 @@ static tt_status check_input(const struct ttnn_tensor_spec *in)
 static tt_status check_groups(const struct tt_launch *launch, uint32_t across)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	uint32_t width = number(launch, WIDTH), groups = number(launch, KV_HEADS);
+	uint32_t width = tt_attr_u32(launch, WIDTH), groups = tt_attr_u32(launch, KV_HEADS);
 
 	TT_REQUIRE(width % TT_TILE == 0, "head_dim % TILE_WIDTH == 0",
 		   "head dim %u needs to be a multiple of tile width 32", width);
@@ -128,7 +128,8 @@ static tt_status groups_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_memory_config *memory = launch->attrs[MEMORY].memory;
-	uint32_t heads = number(launch, HEADS), kv_heads = number(launch, KV_HEADS), down, across;
+	uint32_t heads = tt_attr_u32(launch, HEADS), kv_heads = tt_attr_u32(launch, KV_HEADS), down,
+		 across;
 
 	TT_TRY(check_input(in));
 	TT_TRY(spans(&down, &across, in));
@@ -171,8 +172,8 @@ static tt_status groups_memory(struct tt_plan *plan, const struct tt_launch *lau
 /* Queries, keys or values of every group. */
 static tt_status take(const struct tt_launch *launch, uint32_t which)
 {
-	uint32_t groups = number(launch, KV_HEADS), width = number(launch, WIDTH);
-	uint32_t queries = number(launch, HEADS) / groups, heads = which ? 1 : queries;
+	uint32_t groups = tt_attr_u32(launch, KV_HEADS), width = tt_attr_u32(launch, WIDTH);
+	uint32_t queries = tt_attr_u32(launch, HEADS) / groups, heads = which ? 1 : queries;
 	bool transposed = which == 1 && launch->attrs[TRANSPOSE].boolean;
 	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
 	const struct tt_move_loop loops[] = {

@@ -1,8 +1,11 @@
 /*
- * heads_split.c: heads out of fused rows as BERT has them. Where the rows are in blocks, every block has the
- * queries of its heads, then their keys, then their values, and each core keeps what it has.
+ * heads_split.c: heads out of fused rows as BERT has them. Where the rows are in blocks, every
+ * block has the queries of its heads, then their keys, then their values, and each core keeps
+ * what it has.
  *
- * Models SplitFusedQKVAndSplitHeadsDeviceOperation of ttnn 0.81 with both factories: refusals, memory, cores.
+ * Models SplitFusedQKVAndSplitHeadsDeviceOperation of ttnn 0.81 (experimental/transformer) with
+ * both factories: refusals, memory, cores. Not modelled: how the
+ * kernels walk a block.
  */
 #include "backend/backend.h"
 #include "device/device.h"

@@ -1,8 +1,11 @@
 /*
- * kv_cache.c: keys and values that are kept: [batch, heads, positions, width].
+ * kv_cache.c: keys and values that are kept: [batch, heads, positions, width]. Older than the
+ * paged ones (paged_cache.c): a user has a batch of its own, as long as anybody's.
  *
- * Models UpdateKVCacheOperation of ttnn 0.81 with its two factories, update and fill: refusals, memory, cores. Not
- * modelled: the order in which cores write.
+ * Models UpdateKVCacheOperation of ttnn 0.81 (kv_cache/device) with its two factories,
+ * UpdateCacheMultiCoreProgramFactory (a token of every user) and
+ * FillCacheMultiCoreProgramFactory (a user's prompt): refusals, memory, cores. Not modelled: the
+ * order in which cores write.
  */
 #include "ops/attention/kv_cache.h"
 
@@ -20,11 +23,6 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tile.h"
-
-static uint64_t tile_of(const struct tt_tensor *tensor)
-{
-	return tt_tile_bytes_of(tensor->spec.dtype);
-}
 
 tt_status tt_cache_infer(struct tt_launch *launch)
 {
@@ -181,15 +179,16 @@ static tt_status rows_update(struct tt_plan *plan, const struct tt_launch *launc
 	uint64_t inter = tt_tile_bytes_of(fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16);
 	uint64_t rows = in->spec.padded.dim[2];
 	const struct tt_buffer_row all[] = {
-		TT_DFB_ROW(0, "src0_cb", .pages = at_once, .page = tile_of(cache)),
+		TT_DFB_ROW(0, "src0_cb", .pages = at_once, .page = tt_tensor_tile_bytes(cache)),
 		TT_DFB_ROW(1, "src1_cb",
 			   .pages = own     ? own
 				    : plain ? width
 					    : 2 * width,
-			   .page = tile_of(in), .backing = own ? in : NULL),
+			   .page = tt_tensor_tile_bytes(in), .backing = own ? in : NULL),
 		TT_DFB_ROW(24, "interm0_cb", .pages = at_once, .page = inter),
 		TT_DFB_ROW(25, "interm1_cb", .pages = plain ? width : at_once, .page = inter),
-		TT_DFB_ROW(16, "output_cb", .pages = rows * width, .page = tile_of(cache)),
+		TT_DFB_ROW(16, "output_cb", .pages = rows * width,
+			   .page = tt_tensor_tile_bytes(cache)),
 	};
 	struct tt_work_split split;
 
@@ -207,11 +206,12 @@ static tt_status rows_fill(struct tt_plan *plan, const struct tt_launch *launch)
 
 	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, in->spec.rows / TT_TILE,
 			     TTNN_ORIENT_ROW_MAJOR));
-	return tt_plan_buffers(
-		plan, own ? in->spec.memory.shard.grid : split.all,
-		&(struct tt_buffer_row)TT_DFB_ROW(0, "src0_cb", .pages = own ? own : 2,
-						  .page = tile_of(in), .backing = own ? in : NULL),
-		1);
+	return tt_plan_buffers(plan, own ? in->spec.memory.shard.grid : split.all,
+			       &(struct tt_buffer_row)TT_DFB_ROW(0, "src0_cb",
+								 .pages = own ? own : 2,
+								 .page = tt_tensor_tile_bytes(in),
+								 .backing = own ? in : NULL),
+			       1);
 }
 
 static tt_status choose(uint32_t *out, struct tt_launch *launch)

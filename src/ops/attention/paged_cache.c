@@ -1,8 +1,14 @@
 /*
  * paged_cache.c: keys and values that are kept in blocks, which a table assigns to users.
  *
- * Models PagedUpdateCacheDeviceOperation, PagedFusedUpdateCacheDeviceOperation (the factory of tiles) and
- * PagedFillCacheDeviceOperation of ttnn 0.81: refusals, memory, cores. Not modelled: the fused update of rows.
+ * A cache is [blocks, heads, rows of a block, width]; row i of a user is row i % rows of the
+ * block that its row of the page table names at i / rows. Blocks of -1 are not there, and what
+ * would go to them is dropped.
+ *
+ * Models, of ttnn 0.81 (experimental/paged_cache/device), PagedUpdateCacheDeviceOperation,
+ * PagedFusedUpdateCacheDeviceOperation (the factory of tiles) and PagedFillCacheDeviceOperation:
+ * refusals, memory, cores. Not modelled: the fused update of rows
+ * (PagedRowMajorFusedUpdateCacheProgramFactory).
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -20,16 +26,6 @@
 #include "tensor/spec.h"
 #include "tensor/text.h"
 #include "tensor/tile.h"
-
-static uint64_t tile_of(const struct tt_tensor *tensor)
-{
-	return tt_tile_bytes_of(tensor->spec.dtype);
-}
-
-static uint64_t tiles_across(const struct tt_tensor *tensor)
-{
-	return tt_shape_last(&tensor->spec.padded, 1) / TT_TILE;
-}
 
 /* A list argument of positions as a backend wants it; NULL when it is empty. */
 static tt_status positions_of(const int32_t **out, const struct tt_launch *launch,
@@ -64,6 +60,10 @@ TT_ATTRS(schema, "PagedUpdateCacheParams", ATTRS);
 /* The fused form has a second pair; the cache and input of the first stand where these stand. */
 enum { CACHE, IN, POSITION_TENSOR, PAGES, CACHE2, IN2, INPUTS };
 
+/*
+ * Either a tensor, which the kernel reads, or a list, which goes into the kernel's arguments and
+ * has to have a number for every user.
+ */
 static tt_status check_positions(const struct tt_launch *launch, uint32_t users)
 {
 	const struct tt_tensor *tensor = launch->inputs[POSITION_TENSOR];
@@ -88,7 +88,10 @@ static uint32_t number_or(const struct ttnn_value *value, uint32_t fallback)
 	return tt_value_given(value) ? (uint32_t)value->integer : fallback;
 }
 
-/* A launch sees the cache as [blocks, heads, rows, width] of these three. */
+/*
+ * A launch sees the cache as [blocks, heads, rows, width] of these three: what it says
+ * (block_size, num_kv_heads) or what the cache has. Caches are shared by layers of other shapes.
+ */
 static void view_of(uint32_t view[3], const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
@@ -142,7 +145,7 @@ static tt_status check_update_view(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* A core has one user. */
+/* A core has one user: its shard is that user's new row, for all heads. */
 static tt_status check_grid(const struct ttnn_tensor_spec *in)
 {
 	uint64_t cores = ttnn_core_set_cores(in->memory.shard.grid);
@@ -155,6 +158,10 @@ static tt_status check_grid(const struct ttnn_tensor_spec *in)
 	return TTNN_OK;
 }
 
+/*
+ * A cache and what goes into it; the fused form asks this of keys and of values. Inputs are [1,
+ * users, heads, width] in shards.
+ */
 static tt_status check_pair(const struct tt_launch *launch, const struct ttnn_tensor_spec *cache,
 			    const struct ttnn_tensor_spec *in)
 {
@@ -194,6 +201,11 @@ struct held {
 	uint64_t width, users, cache, inter; /* tiles, users, bytes of tiles */
 };
 
+/*
+ * What both forms hold beside the inputs, for as many users as there are. A row of a block's
+ * tile is replaced by untilizing the tile (intermed0), writing the row and tilizing it again
+ * (intermed1), in float32 if the cache is.
+ */
 static struct held held_of(const struct tt_launch *launch)
 {
 	const struct tt_tensor *cache = launch->inputs[CACHE];
@@ -201,9 +213,9 @@ static struct held held_of(const struct tt_launch *launch)
 		    tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
 
 	return (struct held){
-		.width = tiles_across(launch->inputs[IN]),
+		.width = tt_tiles_across(launch->inputs[IN]),
 		.users = launch->inputs[IN]->spec.padded.dim[1],
-		.cache = tile_of(cache),
+		.cache = tt_tensor_tile_bytes(cache),
 		.inter = tt_tile_bytes_of(fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16),
 	};
 }
@@ -217,13 +229,13 @@ static tt_status paged_update_rows(struct tt_plan *plan, const struct tt_launch 
 	return TT_PLAN(
 		plan, in->spec.memory.shard.grid,
 		TT_DFB_ROW(0, "src0_cb", .pages = 2 * held.width, .page = held.cache),
-		TT_DFB_ROW(1, "src1_cb", .pages = tt_shard_tiles(&in->spec), .page = tile_of(in),
-			   .backing = in),
+		TT_DFB_ROW(1, "src1_cb", .pages = tt_shard_tiles(&in->spec),
+			   .page = tt_tensor_tile_bytes(in), .backing = in),
 		TT_DFB_ROW(24, "intermed0_cb", .pages = 2 * held.width, .page = held.inter),
 		TT_DFB_ROW(25, "intermed1_cb", .pages = 2 * held.width, .page = held.inter),
 		TT_DFB_ROW(16, "output_cb", .pages = held.users * held.width, .page = held.cache),
 		TT_DFB_ROW(2, "cb_index", .pages = positions != NULL,
-			   .page = positions ? tile_of(positions) : 0),
+			   .page = positions ? tt_tensor_tile_bytes(positions) : 0),
 		TT_DFB_ROW(3, "cb_pagetable", .pages = pages != NULL,
 			   .page = pages ? pages->spec.page_bytes : 0));
 }
@@ -276,6 +288,10 @@ static const struct tt_prog program = {
 static const struct tt_schema both_schema = {"PagedFusedUpdateCacheParams", schema_fields, MESH + 1,
 					     false};
 
+/*
+ * Keys and values are on other cores, each with its own shard as source, but with buffers alike:
+ * so both sets of cores have all of them and each one its own src.
+ */
 static tt_status both_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct held held = held_of(launch);
@@ -285,11 +301,11 @@ static tt_status both_rows(struct tt_plan *plan, const struct tt_launch *launch)
 	const struct tt_buffer_row first =
 		TT_DFB_ROW(0, "src0_cb", .pages = 2 * held.width, .page = held.cache);
 	const struct tt_buffer_row own =
-		TT_DFB_ROW(1, "src1_cb", .pages = tt_shard_tiles(&one->spec), .page = tile_of(one),
-			   .backing = one);
+		TT_DFB_ROW(1, "src1_cb", .pages = tt_shard_tiles(&one->spec),
+			   .page = tt_tensor_tile_bytes(one), .backing = one);
 	const struct tt_buffer_row other =
-		TT_DFB_ROW(2, "src2_cb", .pages = tt_shard_tiles(&two->spec), .page = tile_of(two),
-			   .backing = two);
+		TT_DFB_ROW(2, "src2_cb", .pages = tt_shard_tiles(&two->spec),
+			   .page = tt_tensor_tile_bytes(two), .backing = two);
 	const ttnn_core_set *all,
 		*sets[] = {one->spec.memory.shard.grid, two->spec.memory.shard.grid};
 
@@ -323,6 +339,10 @@ static tt_status refuse_overlap(const ttnn_core_set *one, const ttnn_core_set *t
 	return status;
 }
 
+/*
+ * Each pair as in a single update; and cores that no pair shares, as a core works for one of
+ * both.
+ */
 static tt_status both_validate(struct tt_launch *launch)
 {
 	static const uint8_t pairs[2][2] = {{CACHE, IN}, {CACHE2, IN2}};
@@ -478,8 +498,8 @@ static tt_status fill_rows(struct tt_plan *plan, const struct tt_launch *launch)
 	return tt_plan_buffers(
 		plan, split.all,
 		(struct tt_buffer_row[]){
-			TT_DFB_ROW(0, "src0_cb", .pages = 2 * tiles_across(in),
-				   .page = tile_of(in)),
+			TT_DFB_ROW(0, "src0_cb", .pages = 2 * tt_tiles_across(in),
+				   .page = tt_tensor_tile_bytes(in)),
 			TT_DFB_ROW(1, "page_table_cb", .pages = 1,
 				   .page = tt_aligned_page(launch->inputs[FILL_PAGES])),
 			TT_DFB_ROW(2, "cb_batch_idx", .pages = batch != NULL,

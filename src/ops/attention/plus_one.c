@@ -1,7 +1,9 @@
 /*
- * plus_one.c: counters of positions, counted up in place.
+ * plus_one.c: counters of positions, counted up in place; -1 stays -1 if so asked
+ * (skip_negative_entries), as it marks users who are not there.
  *
- * Models PlusOneDeviceOperation of ttnn 0.81 with its one factory: refusals, memory, cores.
+ * Models PlusOneDeviceOperation of ttnn 0.81 (experimental/plusone) with its one factory:
+ * refusals, memory, cores.
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -34,6 +36,10 @@ static tt_status plus_one_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * One core does it all, the first of the sub-grid; shards are counted up by the cores that hold
+ * them.
+ */
 static tt_status plus_one_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];

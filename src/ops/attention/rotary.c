@@ -1,8 +1,11 @@
 /*
- * rotary.c: rotary position embedding by halves of a row, as Falcon and Hugging Face do it.
+ * rotary.c: rotary position embedding by halves of a row, as Falcon and Hugging Face do it: x ×
+ * cos + rotate_half(x) × sin, where rotate_half swaps the halves of a row and negates the first.
  *
- * Models RotaryEmbeddingDeviceOperation, RotaryEmbeddingHfDeviceOperation and RotateHalfDeviceOperation of ttnn
- * 0.81: refusals, memory, cores.
+ * Models, of ttnn 0.81 (experimental/transformer), RotaryEmbeddingDeviceOperation with one
+ * factory, RotaryEmbeddingHfDeviceOperation with two (interleaved; sharded while decoding) and
+ * RotateHalfDeviceOperation with one: refusals, memory, cores. Not modelled: rounding of the
+ * products before they are added.
  */
 #include "ops/attention/rotary.h"
 
@@ -17,16 +20,6 @@
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tile.h"
-
-static uint64_t tile_of(const struct tt_tensor *tensor)
-{
-	return tt_tile_bytes_of(tensor->spec.dtype);
-}
-
-static uint64_t tiles_across(const struct tt_tensor *tensor)
-{
-	return tt_shape_last(&tensor->spec.padded, 1) / TT_TILE;
-}
 
 tt_status tt_rotary_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
@@ -76,9 +69,9 @@ static tt_status rotary_rows(struct tt_plan *plan, const struct tt_launch *launc
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
 	bool one = tt_value_given(&launch->attrs[TOKEN]);
-	uint64_t width = tiles_across(in), held = one ? width : 2 * width;
-	uint64_t t_in = tile_of(in), t_cos = tile_of(launch->inputs[COS]);
-	uint64_t t_sin = tile_of(launch->inputs[SIN]), own = tt_shard_tiles(&in->spec);
+	uint64_t width = tt_tiles_across(in), held = one ? width : 2 * width;
+	uint64_t t_in = tt_tensor_tile_bytes(in), t_cos = tt_tensor_tile_bytes(launch->inputs[COS]);
+	uint64_t t_sin = tt_tensor_tile_bytes(launch->inputs[SIN]), own = tt_shard_tiles(&in->spec);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_rotary_cores(&cores, launch));
@@ -94,8 +87,8 @@ static tt_status rotary_rows(struct tt_plan *plan, const struct tt_launch *launc
 		TT_CB_ROW(24, "rotated_input_interm_cb", .pages = 1, .page = t_in),
 		TT_CB_ROW(25, "cos_interm_cb", .pages = 1, .page = width > 1 ? t_cos : t_in),
 		TT_CB_ROW(26, "sin_interm_cb", .pages = 1, .page = width > 1 ? t_sin : t_in),
-		TT_CB_ROW(16, "output_cb", .pages = own ? own : 2 * width, .page = tile_of(out),
-			  .backing = own ? out : NULL),
+		TT_CB_ROW(16, "output_cb", .pages = own ? own : 2 * width,
+			  .page = tt_tensor_tile_bytes(out), .backing = own ? out : NULL),
 		TT_CB_ROW(27, "untilized_cos_interm_cb", .pages = one ? width : 0, .page = t_cos),
 		TT_CB_ROW(28, "untilized_sin_interm_cb", .pages = one ? width : 0, .page = t_cos),
 		TT_CB_ROW(29, "retilized_cos_cb", .pages = one ? width : 0, .page = t_sin),
@@ -156,43 +149,47 @@ TT_ATTRS(hf_schema, "RotaryEmbeddingHfParams", HF_ATTRS);
 static tt_status hf_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
-	uint64_t width = tiles_across(in), twice = width > 1 ? 2 * width : 1, t_in = tile_of(in);
-	uint64_t t_cos = tile_of(launch->inputs[COS]), t_sin = tile_of(launch->inputs[SIN]);
+	uint64_t width = tt_tiles_across(in), twice = width > 1 ? 2 * width : 1,
+		 t_in = tt_tensor_tile_bytes(in);
+	uint64_t t_cos = tt_tensor_tile_bytes(launch->inputs[COS]),
+		 t_sin = tt_tensor_tile_bytes(launch->inputs[SIN]);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_rotary_cores(&cores, launch));
-	return TT_PLAN(plan, cores, TT_CB_ROW(0, "input_cb", .pages = 2 * width, .page = t_in),
-		       TT_CB_ROW(1, "rotated_input_cb", .pages = twice, .page = t_in),
-		       TT_CB_ROW(2, "cos_cb", .pages = twice, .page = t_cos),
-		       TT_CB_ROW(3, "sin_cb", .pages = twice, .page = t_sin),
-		       TT_CB_ROW(4, "src_scalar_cb", .pages = width > 1,
-				 .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
-		       TT_CB_ROW(24, "rotated_input_interm_cb", .pages = 1, .page = t_in),
-		       TT_CB_ROW(25, "cos_interm_cb", .pages = 1, .page = width > 1 ? t_cos : t_in),
-		       TT_CB_ROW(26, "sin_interm_cb", .pages = 1, .page = width > 1 ? t_sin : t_in),
-		       TT_CB_ROW(16, "output_cb", .pages = 2 * width, .page = tile_of(out)));
+	return TT_PLAN(
+		plan, cores, TT_CB_ROW(0, "input_cb", .pages = 2 * width, .page = t_in),
+		TT_CB_ROW(1, "rotated_input_cb", .pages = twice, .page = t_in),
+		TT_CB_ROW(2, "cos_cb", .pages = twice, .page = t_cos),
+		TT_CB_ROW(3, "sin_cb", .pages = twice, .page = t_sin),
+		TT_CB_ROW(4, "src_scalar_cb", .pages = width > 1,
+			  .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
+		TT_CB_ROW(24, "rotated_input_interm_cb", .pages = 1, .page = t_in),
+		TT_CB_ROW(25, "cos_interm_cb", .pages = 1, .page = width > 1 ? t_cos : t_in),
+		TT_CB_ROW(26, "sin_interm_cb", .pages = 1, .page = width > 1 ? t_sin : t_in),
+		TT_CB_ROW(16, "output_cb", .pages = 2 * width, .page = tt_tensor_tile_bytes(out)));
 }
 
 static tt_status hf_rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
 	struct tt_tensor *cos = launch->inputs[COS], *sin = launch->inputs[SIN];
-	uint64_t width = tiles_across(in);
+	uint64_t width = tt_tiles_across(in);
 
 	return TT_PLAN(
 		plan, in->spec.memory.shard.grid,
-		TT_CB_ROW(0, "input_cb", .pages = tt_shard_tiles(&in->spec), .page = tile_of(in),
-			  .backing = in),
-		TT_CB_ROW(2, "cos_cb", .pages = tt_shard_tiles(&cos->spec), .page = tile_of(cos),
-			  .backing = cos),
-		TT_CB_ROW(3, "sin_cb", .pages = tt_shard_tiles(&sin->spec), .page = tile_of(sin),
-			  .backing = sin),
+		TT_CB_ROW(0, "input_cb", .pages = tt_shard_tiles(&in->spec),
+			  .page = tt_tensor_tile_bytes(in), .backing = in),
+		TT_CB_ROW(2, "cos_cb", .pages = tt_shard_tiles(&cos->spec),
+			  .page = tt_tensor_tile_bytes(cos), .backing = cos),
+		TT_CB_ROW(3, "sin_cb", .pages = tt_shard_tiles(&sin->spec),
+			  .page = tt_tensor_tile_bytes(sin), .backing = sin),
 		TT_CB_ROW(4, "src_scalar_cb", .pages = 1, .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
-		TT_CB_ROW(24, "rotated_input_interm_cb", .pages = width, .page = tile_of(in)),
-		TT_CB_ROW(25, "cos_interm_cb", .pages = width, .page = tile_of(cos)),
-		TT_CB_ROW(26, "sin_interm_cb", .pages = width, .page = tile_of(sin)),
+		TT_CB_ROW(24, "rotated_input_interm_cb", .pages = width,
+			  .page = tt_tensor_tile_bytes(in)),
+		TT_CB_ROW(25, "cos_interm_cb", .pages = width, .page = tt_tensor_tile_bytes(cos)),
+		TT_CB_ROW(26, "sin_interm_cb", .pages = width, .page = tt_tensor_tile_bytes(sin)),
 		TT_CB_ROW(16, "output_cb", .pages = tt_shard_tiles(&out->spec),
-			  .page = tile_of(out), .backing = out));
+			  .page = tt_tensor_tile_bytes(out), .backing = out));
 }
 
 static tt_status hf_choose(uint32_t *out, struct tt_launch *launch)
@@ -235,7 +232,7 @@ static const struct tt_schema half_schema = {"RotateHalfParams", half_fields, 1,
 static tt_status half_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_core_range first = {{0, 0}, {0, 0}};
-	uint64_t tile = tile_of(launch->inputs[0]);
+	uint64_t tile = tt_tensor_tile_bytes(launch->inputs[0]);
 	const ttnn_core_set *core;
 
 	TT_TRY(ttnn_core_set_make(&core, &first, 1));
@@ -246,7 +243,7 @@ static tt_status half_rows(struct tt_plan *plan, const struct tt_launch *launch)
 						 .page = tt_tile_bytes_of(TTNN_BFLOAT16)),
 				       TT_CB_ROW(2, "src_mul_cb", .pages = 2, .page = tile),
 				       TT_CB_ROW(16, "output_mul_cb", .pages = 2,
-						 .page = tile_of(launch->outputs[0])),
+						 .page = tt_tensor_tile_bytes(launch->outputs[0])),
 			       },
 			       4);
 }

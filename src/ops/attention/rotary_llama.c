@@ -1,8 +1,13 @@
 /*
- * rotary_llama.c: rotary position embedding of neighbouring columns, by a matrix that rotates them.
+ * rotary_llama.c: rotary position embedding of neighbouring columns, by a matrix that rotates
+ * them: a tile of trans_mat swaps columns 2i and 2i + 1 and negates one, so that the matrix
+ * engine does what the vector unit would do slowly.
  *
- * Models RotaryEmbeddingLlamaDeviceOperation of ttnn 0.81 with two factories, and
- * RotaryEmbeddingLlamaFusedQKDeviceOperation: refusals, memory, cores.
+ * Models, of ttnn 0.81 (experimental/transformer), RotaryEmbeddingLlamaDeviceOperation with its
+ * factories MultiCore (prefill) and MultiCoreSharded (decode), and
+ * RotaryEmbeddingLlamaFusedQKDeviceOperation, for queries and keys on cores of their own:
+ * refusals, memory, cores. Not modelled: rounding between the steps; positions are rows of the
+ * tables, which the caller gathered.
  */
 #include "backend/backend.h"
 #include "device/device.h"
@@ -16,16 +21,12 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
-static uint64_t tile_of(const struct tt_tensor *tensor)
-{
-	return tt_tile_bytes_of(tensor->spec.dtype);
-}
-
 /* A buffer that is a tensor's shard. */
 static struct tt_buffer_row in_shard(uint32_t index, const char *name, struct tt_tensor *tensor)
 {
 	return (struct tt_buffer_row)TT_DFB_ROW(index, name, .pages = tt_shard_tiles(&tensor->spec),
-						.page = tile_of(tensor), .backing = tensor);
+						.page = tt_tensor_tile_bytes(tensor),
+						.backing = tensor);
 }
 
 /* ---- one tensor -------------------------------------------------------------------------------------- */
@@ -53,39 +54,48 @@ static tt_status rotary_llama_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Prefill: all cores have all buffers, used or not; a head at a time, double so that the next
+ * one comes meanwhile.
+ */
 static tt_status rotary_llama_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t width = tt_shape_last(&launch->inputs[IN]->spec.padded, 1) / TT_TILE;
-	uint64_t t_in = tile_of(launch->inputs[IN]), t_cos = tile_of(launch->inputs[COS]);
-	uint64_t t_sin = tile_of(launch->inputs[SIN]);
+	uint64_t t_in = tt_tensor_tile_bytes(launch->inputs[IN]),
+		 t_cos = tt_tensor_tile_bytes(launch->inputs[COS]);
+	uint64_t t_sin = tt_tensor_tile_bytes(launch->inputs[SIN]);
 
-	return TT_PLAN(
-		plan, launch->grid, TT_DFB_ROW(0, "input_cb", .pages = 2 * width, .page = t_in),
-		TT_DFB_ROW(1, "cos_cb", .pages = 2 * width, .page = t_cos),
-		TT_DFB_ROW(2, "sin_cb", .pages = 2 * width, .page = t_sin),
-		TT_DFB_ROW(3, "trans_mat_cb", .pages = 1, .page = tile_of(launch->inputs[MATRIX])),
-		TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width, .page = t_in),
-		TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = t_cos),
-		TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = t_sin),
-		TT_DFB_ROW(16, "output_cb", .pages = 2 * width,
-			   .page = tile_of(launch->outputs[0])),
-		TT_SCRATCH_ROW(17, "scratch", .pages = width, .page = t_in));
+	return TT_PLAN(plan, launch->grid,
+		       TT_DFB_ROW(0, "input_cb", .pages = 2 * width, .page = t_in),
+		       TT_DFB_ROW(1, "cos_cb", .pages = 2 * width, .page = t_cos),
+		       TT_DFB_ROW(2, "sin_cb", .pages = 2 * width, .page = t_sin),
+		       TT_DFB_ROW(3, "trans_mat_cb", .pages = 1,
+				  .page = tt_tensor_tile_bytes(launch->inputs[MATRIX])),
+		       TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width, .page = t_in),
+		       TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = t_cos),
+		       TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = t_sin),
+		       TT_DFB_ROW(16, "output_cb", .pages = 2 * width,
+				  .page = tt_tensor_tile_bytes(launch->outputs[0])),
+		       TT_SCRATCH_ROW(17, "scratch", .pages = width, .page = t_in));
 }
 
+/* Decode: everything is where it is needed; the sums on the way are the only new memory. */
 static tt_status rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *inputs = launch->inputs;
 	uint64_t width = tt_shape_last(&inputs[IN]->spec.padded, 1) / TT_TILE;
 
-	return TT_PLAN(
-		plan, inputs[IN]->spec.memory.shard.grid, in_shard(0, "input_cb", inputs[IN]),
-		in_shard(1, "cos_cb", inputs[COS]), in_shard(2, "sin_cb", inputs[SIN]),
-		in_shard(3, "trans_mat_cb", inputs[MATRIX]),
-		TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width,
-			   .page = tile_of(inputs[IN])),
-		TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = tile_of(inputs[COS])),
-		TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = tile_of(inputs[SIN])),
-		in_shard(16, "output_cb", launch->outputs[0]));
+	return TT_PLAN(plan, inputs[IN]->spec.memory.shard.grid,
+		       in_shard(0, "input_cb", inputs[IN]), in_shard(1, "cos_cb", inputs[COS]),
+		       in_shard(2, "sin_cb", inputs[SIN]),
+		       in_shard(3, "trans_mat_cb", inputs[MATRIX]),
+		       TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width,
+				  .page = tt_tensor_tile_bytes(inputs[IN])),
+		       TT_DFB_ROW(25, "cos_interm_cb", .pages = width,
+				  .page = tt_tensor_tile_bytes(inputs[COS])),
+		       TT_DFB_ROW(26, "sin_interm_cb", .pages = width,
+				  .page = tt_tensor_tile_bytes(inputs[SIN])),
+		       in_shard(16, "output_cb", launch->outputs[0]));
 }
 
 static tt_status choose(uint32_t *out, struct tt_launch *launch)
@@ -176,22 +186,28 @@ static tt_status fused_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * The buffers are made on the cores of the tables, which are those of both: a core has either
+ * queries or keys, and the other one's rows are the same shard that it does not touch.
+ */
 static tt_status fused_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *inputs = launch->inputs;
 	uint64_t width = tt_shape_last(&inputs[Q]->spec.padded, 1) / TT_TILE;
 
-	return TT_PLAN(
-		plan, inputs[FUSED_COS]->spec.memory.shard.grid,
-		in_shard(0, "q_input_cb", inputs[Q]), in_shard(1, "k_input_cb", inputs[K]),
-		in_shard(2, "cos_cb", inputs[FUSED_COS]), in_shard(3, "sin_cb", inputs[FUSED_SIN]),
-		in_shard(4, "trans_mat_cb", inputs[FUSED_MATRIX]),
-		TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width,
-			   .page = tile_of(inputs[Q])),
-		TT_DFB_ROW(25, "cos_interm_cb", .pages = width, .page = tile_of(inputs[FUSED_COS])),
-		TT_DFB_ROW(26, "sin_interm_cb", .pages = width, .page = tile_of(inputs[FUSED_SIN])),
-		in_shard(16, "q_output_cb", launch->outputs[0]),
-		in_shard(17, "k_output_cb", launch->outputs[1]));
+	return TT_PLAN(plan, inputs[FUSED_COS]->spec.memory.shard.grid,
+		       in_shard(0, "q_input_cb", inputs[Q]), in_shard(1, "k_input_cb", inputs[K]),
+		       in_shard(2, "cos_cb", inputs[FUSED_COS]),
+		       in_shard(3, "sin_cb", inputs[FUSED_SIN]),
+		       in_shard(4, "trans_mat_cb", inputs[FUSED_MATRIX]),
+		       TT_DFB_ROW(24, "rotated_input_interm_cb", .pages = width,
+				  .page = tt_tensor_tile_bytes(inputs[Q])),
+		       TT_DFB_ROW(25, "cos_interm_cb", .pages = width,
+				  .page = tt_tensor_tile_bytes(inputs[FUSED_COS])),
+		       TT_DFB_ROW(26, "sin_interm_cb", .pages = width,
+				  .page = tt_tensor_tile_bytes(inputs[FUSED_SIN])),
+		       in_shard(16, "q_output_cb", launch->outputs[0]),
+		       in_shard(17, "k_output_cb", launch->outputs[1]));
 }
 
 /* The rows of a table for one of both: those of the queries come first. */
@@ -212,6 +228,10 @@ static tt_status table_part(struct tt_tensor **out, struct tt_tensor *table, uin
 			    &(struct tt_move_block){.extent = args.shape.dim, .in_start = start});
 }
 
+/*
+ * Queries or keys with their part of the tables: the first users' rows are the queries', the
+ * next ones' the keys'.
+ */
 static tt_status turn(struct tt_launch *launch, int which)
 {
 	uint32_t users = launch->inputs[which]->spec.shape.dim[1];

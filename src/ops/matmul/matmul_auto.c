@@ -1,7 +1,22 @@
 /*
- * matmul_auto.c: how a product is cut when the caller leaves it open. Upstream's rules: they weigh
- * the shape of the result, where the operands lie, and how much of L1 is free at this moment, so the
+ * matmul_auto.c: how a product is cut when the caller leaves it open. Upstream's rules weigh the
+ * shape of the result, where the operands are, and how much of L1 is free at this moment, so the
  * same product may be cut in another way later.
+ *
+ * Models the functions that make a program config in ttnn 0.81
+ * (matmul/device/config/matmul_program_config.cpp), by what they are called there:
+ *
+ *	get_matmul_program_config                      choose_by_shards(): a is sharded
+ *	create_matmul_program_config                   choose_on_grid(): the caller gave a core grid
+ *	create_matmul_1d_systolic_array_program_config cut_systolic()
+ *	create_simple_matmul_program_config            choose_simple(): nothing is known but the shapes
+ *	get_mcast_1d_config                            cut_1d()
+ *	get_multi_dim_per_core_factor                  shrink()
+ *	get_subblock_sizes, get_matmul_subblock_params sub_block_transposed(), sub_block()
+ *
+ * Whatever they give is then checked like a config of the caller's (matmul_check_config.c). Not
+ * modelled: batched weights in DRAM shards and gathered operands, which upstream never chooses
+ * by itself.
  */
 #include "ops/matmul/matmul.h"
 #include "ops/mem_rows.h"
@@ -29,13 +44,12 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return a;
 }
 
-static uint32_t div_up(uint32_t value, uint32_t by)
-{
-	return (uint32_t)tt_div_up(value, by);
-}
-
 /* ---- what fits ---------------------------------------------------------------------------------------- */
 
+/*
+ * A tile of sums on the way. Upstream assumes that the packer accumulates in L1 (bfloat16 at
+ * least) whether it will or not: the estimate is made before that is decided.
+ */
 static uint64_t intermediate_bytes(const struct tt_matmul *matmul)
 {
 	uint64_t out = tt_tile_bytes_of(matmul->dtype), half = tt_tile_bytes_of(TTNN_BFLOAT16);
@@ -45,7 +59,12 @@ static uint64_t intermediate_bytes(const struct tt_matmul *matmul)
 	return out > half ? out : half;
 }
 
-/* An estimate, not what the program takes; upstream counts in 32 bits, and so does this. */
+/*
+ * What the circular buffers of a block would take, as upstream estimates it: both operands twice
+ * (one block is multiplied while the next comes), result and sums once, a's shard where there is
+ * one, and room to transpose a. The result is counted in tiles of a's type, not its own. An
+ * estimate, not what the program takes; upstream counts in 32 bits, and so does this.
+ */
 static uint32_t bytes_of(const struct tt_matmul *matmul, const struct block *block)
 {
 	uint64_t tile_a = tt_tile_bytes_of(matmul->a->spec.dtype);
@@ -64,6 +83,10 @@ static uint32_t bytes_of(const struct tt_matmul *matmul, const struct block *blo
 					       : 0));
 }
 
+/*
+ * "room" is L1 between what the allocator has handed out and the bottom: why a config depends on
+ * the tensors that are alive.
+ */
 static bool fits(const struct tt_matmul *matmul, const struct block *block)
 {
 	return bytes_of(matmul, block) < matmul->room;
@@ -81,6 +104,7 @@ static uint32_t next_divisor(uint32_t size, uint32_t before)
 	return next > 1 ? next : 0;
 }
 
+/* How far from a square: single precision, as upstream compares it, since ties decide. */
 static double ratio_of(const struct block *block)
 {
 	return block->m > block->n ? (double)((float)block->m / (float)block->n)
@@ -114,7 +138,12 @@ static bool next_area(struct block *out, const struct block *whole, uint64_t bel
 	return best > 0;
 }
 
-/* The block, or the largest part of it that fits; `deep` allows for less depth too. */
+/*
+ * The block, or the largest part of it that fits; `deep` allows for less depth too. Areas go
+ * first and depth second: upstream would rather read an operand's block more often in thinner
+ * slices than cut the result further. One tile when nothing fits: the program then fails for
+ * want of L1, not here.
+ */
 static struct block shrink(const struct tt_matmul *matmul, const struct block *whole, bool deep)
 {
 	struct block block;
@@ -133,12 +162,20 @@ static struct block shrink(const struct tt_matmul *matmul, const struct block *w
 
 /* ---- blocks of the destination registers ------------------------------------------------------------------ */
 
+/*
+ * Height and width in tiles of what stays in the destination registers, best first: eight tiles,
+ * then fewer, and squarer before longer, which reads fewer operands for as many results.
+ */
 static const uint8_t choices[][2] = {
 	{4, 2}, {2, 4}, {8, 1}, {1, 8}, {7, 1}, {1, 7}, {3, 2}, {2, 3}, {6, 1}, {1, 6},
 	{5, 1}, {1, 5}, {2, 2}, {4, 1}, {1, 4}, {3, 1}, {1, 3}, {2, 1}, {1, 2}, {1, 1},
 };
 
-/* `whole_row`: a block must be as wide as the result, one tile high. */
+/*
+ * out_subblock_h and out_subblock_w: the first choice that divides the block. Sums in float32
+ * take two registers each, so only four tiles stay. `whole_row`: the packer writes a sharded
+ * result row by row, so a block must be as wide as the result and one tile high.
+ */
 static void sub_block(struct tt_matmul_config *config, const struct tt_matmul *matmul,
 		      bool whole_row)
 {
@@ -156,7 +193,10 @@ static void sub_block(struct tt_matmul_config *config, const struct tt_matmul *m
 	}
 }
 
-/* The same table read the other way round. */
+/*
+ * The same table read the other way round: the function for configs on a caller's grid takes
+ * (width, height) out of a table that the other one fills with (height, width).
+ */
 static void sub_block_transposed(struct tt_matmul_config *config, const struct tt_matmul *matmul)
 {
 	config->sub_h = config->sub_w = 1;
@@ -174,6 +214,10 @@ static void sub_block_transposed(struct tt_matmul_config *config, const struct t
 
 /* ---- narrow results: one operand goes to all cores --------------------------------------------------------- */
 
+/*
+ * What all kinds begin with. num_global_cb_receivers is 1 in a 1-D config that nobody wrote, and
+ * not there in others.
+ */
 static struct tt_matmul_config config_of(enum tt_matmul_kind kind, struct ttnn_core grid)
 {
 	return (struct tt_matmul_config){.kind = kind,
@@ -226,8 +270,9 @@ static tt_status per_core_of_shards(struct tt_matmul_config *config, const struc
 }
 
 /*
- * One line of cores: mcast_in0 sends a to all, each has columns of the result; otherwise b goes to
- * all, and each has rows. Shards of the result fix both extents.
+ * One line of cores: mcast_in0 sends a to all, each has columns of the result; otherwise b goes
+ * to all, and each has rows. Shards of the result fix both extents. Depth is two tiles where K
+ * is even: enough to hide a read behind a multiplication, whatever L1 would allow.
  */
 static tt_status cut_1d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			struct ttnn_core grid, bool cast_a, const struct ttnn_shard_spec *shard)
@@ -243,10 +288,11 @@ static tt_status cut_1d(struct tt_matmul_config *out, const struct tt_matmul *ma
 		TT_TRY(per_core_of_shards(out, matmul, shard));
 	} else if (cast_a) {
 		out->m = m;
-		out->n = div_up(div_up(matmul->n * matmul->b_tile.width, cores),
-				matmul->b_tile.width);
+		out->n = tt_div_up32(tt_div_up32(matmul->n * matmul->b_tile.width, cores),
+				     matmul->b_tile.width);
 	} else {
-		out->m = div_up(div_up(m * matmul->a_tile.height, cores), matmul->a_tile.height);
+		out->m = tt_div_up32(tt_div_up32(m * matmul->a_tile.height, cores),
+				     matmul->a_tile.height);
 		out->n = matmul->n;
 	}
 	out->k = matmul->k % 2 == 0 ? 2 : 1;
@@ -257,6 +303,10 @@ static tt_status cut_1d(struct tt_matmul_config *out, const struct tt_matmul *ma
 
 /* ---- nothing was said, a is not sharded ----------------------------------------------------------------------- */
 
+/*
+ * Whether a product is so long that a line of cores serves it better than a grid: upstream's
+ * limit is 8 : 1, and one row or column of tiles when everything is in DRAM anyway.
+ */
 static bool narrow(uint32_t height, uint32_t width, bool all_dram)
 {
 	uint32_t ratio = height > width ? height / width : width / height;
@@ -274,6 +324,7 @@ struct view {
 	uint32_t range_x, range_y; /* cores of the blocks, 0 when they do not fit or are one */
 };
 
+/* The edge of a square block, two tiles deep: powers of two from 16 on, the first that fits. */
 static uint32_t edge_that_fits(const struct tt_matmul *matmul)
 {
 	for (uint32_t edge = 16; edge > 1; edge /= 2)
@@ -304,8 +355,8 @@ static struct view look(const struct tt_matmul *matmul, struct ttnn_core grid)
 		view.tall = !view.wide;
 	}
 	view.factor = edge_that_fits(matmul);
-	view.blocks_y = div_up(matmul->m, view.factor);
-	view.blocks_x = div_up(matmul->n, view.factor);
+	view.blocks_y = tt_div_up32(matmul->m, view.factor);
+	view.blocks_x = tt_div_up32(matmul->n, view.factor);
 	if ((tt_memory_config_is_sharded(&matmul->memory) || view.blocks_y > 1 ||
 	     view.blocks_x > 1) &&
 	    matmul->k % 2 != 0)
@@ -318,7 +369,11 @@ static struct view look(const struct tt_matmul *matmul, struct ttnn_core grid)
 	return view;
 }
 
-/* A result that is block sharded on one row or column of cores is as good as width or height sharded. */
+/*
+ * A result that is block sharded on one row or column of cores is as good as width or height
+ * sharded: one operand is the same for all of them. Upstream found that out after the fact (its
+ * issue is in the message), so it is asked apart from the layout.
+ */
 static tt_status look_at_shards(struct view *view, const struct tt_matmul *matmul)
 {
 	struct ttnn_core_range box;
@@ -348,10 +403,14 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 		   const struct view *view, struct ttnn_core grid)
 {
 	*out = config_of(TT_MATMUL_2D, grid);
+	/*
+	 * The depth of a step is a column's share of K, so that every column of cores sends
+	 * once.
+	 */
 	if (view->dram && view->interleaved) {
 		out->k = matmul->k % grid.x == 0 ? matmul->k / grid.x : 1;
-		out->m = div_up(matmul->m, grid.y);
-		out->n = div_up(matmul->n, grid.x);
+		out->m = tt_div_up32(matmul->m, grid.y);
+		out->n = tt_div_up32(matmul->n, grid.x);
 		cut(out, matmul, true);
 		sub_block(out, matmul, false);
 		return;
@@ -360,6 +419,10 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 	out->fuse_batch = tt_memory_config_is_sharded(&matmul->memory) && matmul->batch_b == 1;
 	out->m = out->block_h = view->factor < matmul->m ? view->factor : matmul->m;
 	out->n = out->block_w = view->factor < matmul->n ? view->factor : matmul->n;
+	/*
+	 * Not searched for, but written down upstream: 1 × 2 tiles, 4 × 2 for results two tiles
+	 * wide.
+	 */
 	out->sub_w = 2;
 	out->sub_h = out->n == 2 ? 4 : 1;
 	if (out->m < view->factor || out->n < view->factor)
@@ -367,8 +430,11 @@ static void cut_2d(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 }
 
 /*
- * Neither config nor grid, a not sharded. In upstream's order: many matrices b for one a, too many
- * blocks for the grid (any tile anywhere), one row of blocks, one column, else a grid of both.
+ * Neither config nor grid, a not sharded. In upstream's order: many matrices b for one a (each
+ * core has rows of a and sees all b), too many blocks for the grid or a depth that does not
+ * divide (any tile anywhere: MatmulMultiCoreProgramConfig, the slow one), one row of blocks, one
+ * column, else a grid of both. The names of conditions are upstream's: range_x and range_y are
+ * get_core_range()'s, which gives nothing for a single block.
  */
 static tt_status choose_simple(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			       struct ttnn_core grid)
@@ -418,7 +484,8 @@ static tt_status whole_tiles(const struct tt_matmul *matmul)
 
 /*
  * A line of cores for a caller's grid. The longer side of the result is cut, or the one that
- * shards are cut along; the depth is cut too, to a divisor of K.
+ * shards are cut along; the depth is cut too, to the largest divisor of K up to a core's share
+ * of it: a then goes round in as many steps as there are cores.
  */
 static tt_status cut_systolic(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			      struct ttnn_core grid)
@@ -439,9 +506,9 @@ static tt_status cut_systolic(struct tt_matmul_config *out, const struct tt_matm
 	out->cast_a = !tall;
 	out->fuse_batch = true;
 	out->activation = matmul->activation;
-	out->m = tall ? div_up(m, cores) : m;
-	out->n = tall ? matmul->n : div_up(matmul->n, cores);
-	out->k = div_up(matmul->k, cores);
+	out->m = tall ? tt_div_up32(m, cores) : m;
+	out->n = tall ? matmul->n : tt_div_up32(matmul->n, cores);
+	out->k = tt_div_up32(matmul->k, cores);
 	while (matmul->k % out->k != 0)
 		out->k--;
 	cut(out, matmul, false);
@@ -449,7 +516,11 @@ static tt_status cut_systolic(struct tt_matmul_config *out, const struct tt_matm
 	return TTNN_OK;
 }
 
-/* b has several matrices: each core takes whole matrices. */
+/*
+ * b has several matrices: each core takes whole matrices, one tile deep (or as deep as a's
+ * shard). When even one matrix does not fit into L1, the caller's grid is forgotten and the
+ * shapes decide.
+ */
 static tt_status cut_matrices(struct tt_matmul_config *out, const struct tt_matmul *matmul,
 			      struct ttnn_core grid)
 {
@@ -502,8 +573,8 @@ static void blocks_on_grid(struct tt_matmul_config *out, const struct tt_matmul 
 		out->k = gcd(shard->width / TT_TILE, matmul->k);
 		out->transpose_cast = shard->orientation == TTNN_ORIENT_COL_MAJOR;
 	} else {
-		out->m = div_up(tt_matmul_rows(matmul, true), out->grid.y);
-		out->n = div_up(matmul->n, out->grid.x);
+		out->m = tt_div_up32(tt_matmul_rows(matmul, true), out->grid.y);
+		out->n = tt_div_up32(matmul->n, out->grid.x);
 		for (out->k = 4; matmul->k % out->k != 0;)
 			out->k--;
 	}
@@ -543,6 +614,7 @@ static tt_status choose_on_grid(struct tt_matmul_config *out, const struct tt_ma
 	blocks_on_grid(out, matmul);
 	cut(out, matmul, false);
 	sub_block_transposed(out, matmul);
+	/* The packer needs whole rows of the block, unless the block is one subblock high. */
 	if (out->sub_w != out->n)
 		out->sub_h = 1;
 	return TTNN_OK;
@@ -580,8 +652,9 @@ static const char *orientation(enum ttnn_orientation which)
 }
 
 /*
- * a in height or width shards: each core works where its shard is, so the shards' extents are the
- * blocks'.
+ * a in height or width shards: each core works where its shard is, so the shards' extents are
+ * the blocks'. Width shards hold a part of K: they are sent round (mcast_in0), in steps that
+ * divide a shard. Height shards hold all of K: b is sent, once.
  */
 static tt_status cut_lines(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
@@ -596,7 +669,8 @@ static tt_status cut_lines(struct tt_matmul_config *out, const struct tt_matmul 
 	TT_TRY(same_place(matmul));
 	out->cast_a = wide;
 	out->m = wide ? tt_matmul_rows(matmul, true) : shard->height / matmul->a_tile.height;
-	out->n = wide ? div_up(matmul->n, (uint32_t)ttnn_core_set_cores(shard->grid)) : matmul->n;
+	out->n = wide ? tt_div_up32(matmul->n, (uint32_t)ttnn_core_set_cores(shard->grid))
+		      : matmul->n;
 	out->k = wide ? gcd(shard->width / matmul->a_tile.width, matmul->k) : matmul->k;
 	cut(out, matmul, false);
 	sub_block(out, matmul, tt_memory_config_is_sharded(&matmul->memory));
@@ -609,7 +683,7 @@ static tt_status not_on_grid(const char *condition, char axis, uint32_t cores, u
 	return tt_fail_cond(TTNN_INVALID, condition,
 			    "Num cores along %c (%u) must match provided grid size (%u) or divided "
 			    "up size (%u)",
-			    axis, cores, size / shard, div_up(size, shard));
+			    axis, cores, size / shard, tt_div_up32(size, shard));
 }
 
 /*
@@ -628,23 +702,30 @@ static tt_status cut_blocks(struct tt_matmul_config *out, const struct tt_matmul
 	x = out->transpose_cast ? out->grid.y : out->grid.x;
 	y = out->transpose_cast ? out->grid.x : out->grid.y;
 	TT_NEED(shard_m && shard_k, "shards of the first operand are no whole tiles");
-	if (y != m / shard_m && y != div_up(m, shard_m))
+	if (y != m / shard_m && y != tt_div_up32(m, shard_m))
 		return not_on_grid("cores_along_y_match_grid_size || virtual_y == div_up(M, "
 				   "(shard_shape[0] / in0_tile.get_height()))",
 				   'y', y, m, shard_m);
-	if (x != k / shard_k && x != div_up(k, shard_k))
+	if (x != k / shard_k && x != tt_div_up32(k, shard_k))
 		return not_on_grid("cores_along_x_match_grid_size || virtual_x == div_up(K, "
 				   "(shard_shape[1] / in0_tile.get_width()))",
 				   'x', x, k, shard_k);
-	out->m = div_up(m, y);
-	out->n = div_up(matmul->n, x);
+	out->m = tt_div_up32(m, y);
+	out->n = tt_div_up32(matmul->n, x);
+	/*
+	 * Where the last shard is padded, a step must not reach into the padding: one tile at a
+	 * time.
+	 */
 	out->k = x == k / shard_k ? gcd(shard_k, k) : 1;
 	cut(out, matmul, false);
 	sub_block(out, matmul, tt_memory_config_is_sharded(&matmul->memory));
 	return TTNN_OK;
 }
 
-/* b is to lie as a does. */
+/*
+ * b is to be where a is: each core multiplies its own matrices, so both must be cut by the same
+ * grid in the same order.
+ */
 static tt_status both_alike(const struct tt_matmul *matmul)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory, *b = &matmul->b->spec.memory;
@@ -696,7 +777,11 @@ static tt_status cut_shards(struct tt_matmul_config *out, const struct tt_matmul
 	return tt_tensor_is_sharded(matmul->b) ? both_alike(matmul) : TTNN_OK;
 }
 
-/* a is sharded: where it lies decides. b must be interleaved unless it is batched. */
+/*
+ * a is sharded: its layout decides. b must be interleaved unless it is batched. Block shards on
+ * a single row or column of cores are no grid to send along both ways; those are cut as if the
+ * caller had given that line as core grid.
+ */
 static tt_status choose_by_shards(struct tt_matmul_config *out, const struct tt_matmul *matmul)
 {
 	const struct ttnn_memory_config *a = &matmul->a->spec.memory;
@@ -728,7 +813,10 @@ static tt_status choose_by_shards(struct tt_matmul_config *out, const struct tt_
 
 /* ---- the choice -------------------------------------------------------------------------------------------------------- */
 
-/* What upstream asks of a config that it made itself. */
+/*
+ * What upstream asks of a config that it made itself: less than of a caller's, since the rest
+ * holds by construction.
+ */
 static tt_status check_choice(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
 {
 	struct ttnn_core grid = config->grid, full = matmul->full_grid;

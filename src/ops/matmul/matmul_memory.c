@@ -2,12 +2,19 @@
  * matmul_memory.c: what programs of matrix products keep in L1. Each kind of config has the same
  * buffers in the same order, with other sizes and cores:
  *
- *	in0	blocks of a                   in1	blocks of b
- *	shard	a where it lies, in shards    out	the result
- *	interm	sums on the way, where they are not of the result's type
- *	bias	turned	blocks of a, transposed
+ *	in0	blocks of a (cb_in0)          in1	blocks of b (cb_in1)
+ *	shard	a in shards (cb_in0_sharded)  out	the result (cb_out)
+ *	interm	sums on the way, where they are not of the result's type (cb_intermed0)
+ *	bias	(cb_bias)                     transposed	of a (cb_in0_transposed)
  *
  * Blocks are double where more than one follows.
+ *
+ * Models the factories of matmul/device/factory of ttnn 0.81: matmul_multicore (memory_multi),
+ * _reuse_optimized (memory_reuse), _reuse_mcast_2d, _reuse_mcast_1d (memory_cast_a,
+ * memory_cast_b, and memory_gather for gather_in0), _reuse_mcast_dram_sharded and
+ * _reuse_batched_hs_dram_sharded. Modelled are buffers with their sizes, pages, cores and the
+ * tensors they stand for; not modelled are semaphores, arguments of kernels and who sends to
+ * whom.
  */
 #include "device/work_split.h"
 #include "device/workers.h"
@@ -52,6 +59,11 @@ static bool in_shards(const struct tt_tensor *tensor)
 
 /* ---- sums on the way ---------------------------------------------------------------------------------- */
 
+/*
+ * The type of sums that wait between two steps of depth. float32 registers are kept as float32;
+ * the packer adds in bfloat16 when it accumulates in L1 (packer_l1_acc) over several steps;
+ * otherwise sums are of the result's type and need no buffer of their own.
+ */
 enum ttnn_dtype tt_matmul_sums(const struct tt_matmul *matmul, uint64_t steps)
 {
 	if (matmul->fp32)
@@ -91,7 +103,11 @@ static uint64_t page_of(const struct tt_launch *launch, const struct tt_tensor *
 	return local ? bytes : aligned(launch, bytes);
 }
 
-/* Buffers in the order in which upstream makes them: addresses follow from it. */
+/*
+ * Buffers in the order in which upstream makes them: addresses follow from it. interm shares the
+ * memory of out when both are of one type and the result is not sharded, so it has a row only
+ * otherwise.
+ */
 static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 			 const struct keep *keep)
 {
@@ -148,7 +164,10 @@ static void keep_blocks(struct keep *keep, const struct tt_matmul_plan *plan,
 	keep->bias = (struct part){config->block_w, working, NULL};
 }
 
-/* Where the cores of a product begin: a sub-device decides, else its config. */
+/*
+ * Where the cores of a product begin: a sub-device decides, else allowed_worker_cores of its
+ * config, else the corner.
+ */
 static tt_status first_core(struct ttnn_core *out, const struct tt_matmul_plan *plan)
 {
 	const ttnn_core_set *cores =
@@ -165,7 +184,10 @@ static tt_status first_core(struct ttnn_core *out, const struct tt_matmul_plan *
 
 /* ---- 2-D ---------------------------------------------------------------------------------------------------- */
 
-/* a in blocks may lie on more columns (rows) than the result has: those only pass it on. */
+/*
+ * a in blocks may be on more columns (rows) than the result has: those cores compute nothing,
+ * but they send their part of a, so they have the buffer that is sent from.
+ */
 static tt_status idle_2d(struct keep *keep, const struct tt_matmul_plan *plan,
 			 const ttnn_core_set *working)
 {
@@ -181,7 +203,12 @@ static tt_status idle_2d(struct keep *keep, const struct tt_matmul_plan *plan,
 	return TTNN_OK;
 }
 
-/* The cores that have a block, as a rectangle; and those that only pass on their shard of a. */
+/*
+ * MatmulMultiCoreReuseMultiCast: a is sent along rows of cores, b along columns (the other way
+ * round with transpose_mcast). The cores that have a block are a rectangle; others only pass on
+ * their shard of a. The refusal is of tt-metal's dispatcher, which upstream reaches with a
+ * program outside of the sub-device.
+ */
 static tt_status memory_2d(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -226,7 +253,11 @@ static tt_status line_of_cores(const ttnn_core_set **out, const struct tt_matmul
 	return tt_split_cores_in(out, grid, start, count, TTNN_ORIENT_ROW_MAJOR);
 }
 
-/* a goes to all cores; shards of it may lie on more cores than there is work for. */
+/*
+ * mcast_in0: a goes to all cores, each has columns of b. Shards of a may be on more cores than
+ * there is work for; those send and idle. b in L1 shards is multiplied where it is: its buffer
+ * is the shard, all of K deep.
+ */
 static tt_status memory_cast_a(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -259,7 +290,12 @@ static tt_status memory_cast_a(struct tt_plan *out, const struct tt_launch *laun
 	return add_all(out, launch, &keep);
 }
 
-/* b goes to all cores; each core has its rows of a. */
+/*
+ * b goes to all cores; each core has its rows of a. A shard of a is the buffer itself if it is
+ * used up in one go; when it is walked in blocks, upstream copies them out of the shard (cb_in2)
+ * into a buffer of the whole, and so the small one stands before in1. With one a for many b, a
+ * is read once and kept.
+ */
 static tt_status memory_cast_b(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -288,7 +324,10 @@ static tt_status memory_cast_b(struct tt_plan *out, const struct tt_launch *laun
 
 /* ---- whole matrices ---------------------------------------------------------------------------------------------- */
 
-/* Cores of the blocks: those of the first tensor in shards, else as many as there are blocks. */
+/*
+ * Cores of the blocks: those of the first tensor in shards, else as many as there are blocks,
+ * column by column.
+ */
 static tt_status cores_of_blocks(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -311,7 +350,10 @@ static tt_status cores_of_blocks(const ttnn_core_set **out, const struct tt_laun
 	return TTNN_OK;
 }
 
-/* Double blocks of one matrix at a time; shards are buffers as they are. */
+/*
+ * MatmulMultiCoreReuse: every core multiplies matrices of its own, nothing is sent. Double
+ * blocks of one matrix at a time; shards are buffers as they are.
+ */
 static tt_status memory_reuse(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -344,7 +386,7 @@ static tt_status memory_reuse(struct tt_plan *out, const struct tt_launch *launc
 
 #define BANKS_MAX 32
 
-/* The cores that read the banks, one for each. */
+/* The cores that read the banks, one for each: those nearest to the bank's own port, on NoC 0. */
 static tt_status bank_readers(struct ttnn_core *out, const struct tt_launch *launch)
 {
 	if (launch->device->info.dram_banks > BANKS_MAX)
@@ -360,7 +402,10 @@ static void widen(struct ttnn_core_range *box, const struct ttnn_core_range *by)
 	box->end.y = box->end.y > by->end.y ? box->end.y : by->end.y;
 }
 
-/* The rectangle around the readers and the cores that hold a and the result. */
+/*
+ * The rectangle around the readers and the cores that hold a and the result: upstream makes its
+ * buffers on all of it, since a is sent to the readers by a rectangular multicast.
+ */
 static tt_status dram_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct tt_tensor *const holders[] = {launch->inputs[0], launch->outputs[0]};
@@ -402,7 +447,10 @@ static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch
 	return add_all(out, launch, &keep);
 }
 
-/* The core that holds a shard must be the one that reads the bank of the same number. */
+/*
+ * The core that holds a shard must be the one that reads the bank of the same number: batched
+ * weights are not sent on.
+ */
 static tt_status check_holders(const struct tt_launch *launch, const struct tt_tensor *tensor,
 			       bool input)
 {
@@ -446,7 +494,10 @@ static tt_status check_matrices(const struct tt_matmul_plan *plan)
 	return TTNN_OK;
 }
 
-/* Each reader has whole matrices of b, and those of a and the result that belong to them. */
+/*
+ * Each reader has whole matrices of b, and those of a and the result that belong to them.
+ * Weights are kept three steps deep, as in memory_dram().
+ */
 static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -483,7 +534,12 @@ static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct
 						       .backing = part->backing});
 }
 
-/* Each core gets the others' shards of a one after the other. */
+/*
+ * gather_in0, a ring: each core multiplies its shard of a with the matching rows of its b and
+ * passes it on, so that every core has seen all of a after as many steps as there are cores. Two
+ * rows of 16 bytes are the signals of the ring. The numbers of buffers are fixed, since a
+ * prefetcher on other cores writes into them.
+ */
 static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
@@ -516,7 +572,10 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 
 /* ---- any tile on any core ----------------------------------------------------------------------------------------------- */
 
-/* One tile of the result at a time, two of each operand. */
+/*
+ * MatmulMultiCore: one tile of the result at a time, two of each operand; every operand tile is
+ * read as often as it is needed. What upstream falls back to.
+ */
 static tt_status memory_multi(struct tt_plan *out, const struct tt_launch *launch)
 {
 	const struct tt_matmul_plan *plan = plan_of(launch);
