@@ -23,6 +23,7 @@ struct flow {
 
 /* ---- shards -------------------------------------------------------------------------------------------- */
 
+/* [batch, height, width, channels] as [1, 1, pixels, channels]: what programs and shards know. */
 tt_status tt_conv_flatten(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
 	const uint32_t *dim = in->spec.shape.dim, *pad = in->spec.padded.dim;
@@ -168,6 +169,11 @@ static bool frees(const struct flow *flow)
 	return flow->conv.config.free_input && flow->image->spec.memory.buffer != TTNN_DRAM;
 }
 
+/*
+ * Into the shards of the plan: a tensor is made and written by to_memory_config, as upstream
+ * does it. If the caller allows it the source is freed, and the copy then moves to where more
+ * room is in one piece.
+ */
 static tt_status shard_image(struct flow *flow, const struct ttnn_memory_config *memory)
 {
 	struct tt_call *call = flow->run->call;
@@ -239,6 +245,10 @@ static tt_status send_image(struct flow *flow, const struct ttnn_memory_config *
 	return TTNN_OK;
 }
 
+/*
+ * Where the image has to be, and what it takes to get there. A convolution that is a matmul and
+ * was sharded by nobody stays interleaved: matmul then cuts it as it likes.
+ */
 static tt_status place_image(struct flow *flow)
 {
 	struct tt_call *call = flow->run->call;
@@ -297,6 +307,10 @@ static tt_status prepare_bias(struct flow *flow, const struct tt_conv_prep *prep
 	return TTNN_OK;
 }
 
+/*
+ * Weights and bias in the order in which the program reads them, unless they are: prepared once,
+ * on the host, and given back to the caller for the next call.
+ */
 static tt_status prepare(struct flow *flow, const uint32_t stride[2])
 {
 	struct tt_conv_run *run = flow->run;
@@ -322,6 +336,9 @@ static tt_status prepare(struct flow *flow, const uint32_t stride[2])
 
 /* ---- products of matrices ------------------------------------------------------------------------------- */
 
+/*
+ * The plan of the convolution as the program config of a matmul: what it would have done itself.
+ */
 static tt_status matmul_config(struct ttnn_value *out, struct flow *flow)
 {
 	const struct tt_conv_plan *plan = &flow->plan;
@@ -351,6 +368,10 @@ static tt_status matmul_config(struct ttnn_value *out, struct flow *flow)
 			      "MatmulMultiCoreReuseMultiCastProgramConfig", args, count - 1);
 }
 
+/*
+ * A convolution of single elements: ttnn.linear, with the plan as its config if the image is
+ * sharded.
+ */
 static tt_status multiply(struct tt_tensor **out, struct flow *flow)
 {
 	struct tt_conv_run *run = flow->run;
@@ -394,6 +415,7 @@ static bool needs_halo(const struct flow *flow)
 	       c->pad[0] + c->pad[1] + c->pad[2] + c->pad[3];
 }
 
+/* The halo, or the image itself where no window reaches beyond its own core. */
 static tt_status gather(struct tt_haloed *out, struct flow *flow)
 {
 	struct tt_slide slide = tt_conv_slide(&flow->conv);
@@ -442,6 +464,11 @@ static tt_status finish(struct tt_tensor **out, struct tt_conv_run *run, struct 
 	return status;
 }
 
+/*
+ * What the caller left open. Reusing activations excludes double buffers; without shards and
+ * without a layout in the config, the sharding that takes the least memory is chosen, for the plain
+ * form of a transposed one.
+ */
 static tt_status prepare_flow(struct flow *flow)
 {
 	struct tt_conv *conv = &flow->conv;
@@ -464,6 +491,11 @@ static tt_status prepare_flow(struct flow *flow)
 	return TTNN_OK;
 }
 
+/*
+ * One convolution whose image fits into L1: fold, shard, plan, prepare, halo, multiply, and back
+ * to the layout that was asked for. What is made on the way is dropped in upstream's order,
+ * which recordings show.
+ */
 tt_status tt_conv_run_l1(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	struct flow flow = {.run = run};

@@ -1,4 +1,12 @@
-/* conv_memory.c: the circular buffers of a convolution. */
+/*
+ * conv_memory.c: the circular buffers of a convolution.
+ *
+ * Models the tables of buffers of conv2d_op_program_factory_common of ttnn 0.81
+ * (conv/conv2d/device): which there are, their tiles and pages, and whether they share a
+ * tensor's shard; and the estimate by which two readers share the gathering of windows. Rates
+ * and cycles in it were measured on chips by upstream and are its numbers. Not modelled: who
+ * of the readers takes which rows.
+ */
 #include <math.h>
 
 #include "device/device.h"
@@ -24,6 +32,7 @@ static const struct rate rates[2][RATES] = {
 	{{4096, 1.124f, 80.48f}, {2048, 0.671f, 80.885f}, {65536, 0.182f, 57.677f}}, /* Blackhole */
 };
 
+/* Linear between 16 bytes and the size at which the peak is reached; constant beyond. */
 static float rate_of(const struct rate *rate, uint32_t bytes)
 {
 	uint32_t least = 16;
@@ -45,7 +54,11 @@ static float tilize_cycles(bool blackhole, enum ttnn_dtype in, enum ttnn_dtype o
 	return cycles[blackhole][in == TTNN_FLOAT32][to][fp32];
 }
 
-/* Whether two readers begin to multiply earlier than one, who is not kept from reading weights. */
+/*
+ * Whether two readers begin to multiply earlier than one, who is not kept from reading weights.
+ * With one reader, gathering and tilizing follow each other while the other core loads weights;
+ * with two, gathering takes half the time, but weights wait for it.
+ */
 static bool split_pays(const struct tt_conv *conv, const struct tt_conv_plan *plan,
 		       uint32_t channels)
 {

@@ -1,4 +1,16 @@
-/* conv_plan.c: how convolutions are spread over cores and cut into blocks. */
+/*
+ * conv_plan.c: how convolutions are spread over cores and cut into blocks.
+ *
+ * A convolution is a product of matrices: rows are pixels of the result, columns are channels of
+ * the result, and the depth is a window of input channels. Height shards give each core rows of
+ * pixels (all weights go to all cores), width shards give each core channels (the image goes
+ * round), block shards both.
+ *
+ * Models, of ttnn 0.81 (conv/conv2d/conv2d_utils.cpp): determine_parallel_config,
+ * determine_output_parallel_config, determine_per_core_conv_block_config, calculate_L1_usage and
+ * the choice of a sharding where the caller has none. Not modelled: convolutions on several
+ * devices.
+ */
 #include "device/device.h"
 #include "ops/conv/conv.h"
 #include "ops/mem_rows.h"
@@ -9,6 +21,7 @@
 
 /* ---- sizes --------------------------------------------------------------------------------------------- */
 
+/* The window of a convolution for halos: results snap to tiles, as they are made in tiles. */
 struct tt_slide tt_conv_slide(const struct tt_conv *c)
 {
 	struct tt_slide s = {.batch = c->batch,
@@ -28,6 +41,11 @@ struct tt_slide tt_conv_slide(const struct tt_conv *c)
 	return s;
 }
 
+/*
+ * In 32-bit unsigned numbers, as upstream has them: a window larger than its padded image wraps
+ * to a size that a later check refuses. Transposed ones are counted by the window
+ * (sliding_window.c).
+ */
 void tt_conv_out(uint32_t out[2], const struct tt_conv *c)
 {
 	struct tt_slide slide = tt_conv_slide(c);
@@ -43,6 +61,10 @@ void tt_conv_out(uint32_t out[2], const struct tt_conv *c)
 			 1;
 }
 
+/*
+ * A transposed convolution is a plain one over an image with holes between its elements and a
+ * rim around it: the halo makes that image, and the program that follows knows nothing of it.
+ */
 struct tt_conv tt_conv_untransposed(const struct tt_conv *conv)
 {
 	struct tt_slide slide = tt_conv_slide(conv);
@@ -60,6 +82,10 @@ struct tt_conv tt_conv_untransposed(const struct tt_conv *conv)
 	return plain;
 }
 
+/*
+ * Windows of one element need no halo and no gathering: upstream launches ttnn.linear instead.
+ * Width shards are left out, since no matmul takes them as they are cut here.
+ */
 bool tt_conv_is_matmul(const struct tt_conv *c)
 {
 	for (int d = 0; d < 2; d++)
@@ -69,6 +95,9 @@ bool tt_conv_is_matmul(const struct tt_conv *c)
 	return !c->config.has_layout || c->config.layout != TTNN_WIDTH_SHARDED;
 }
 
+/*
+ * One channel in, one out, along one dimension: a program multiplies element by element instead.
+ */
 bool tt_conv_is_depthwise_1d(const struct tt_conv *c)
 {
 	return c->groups == c->in_channels && c->groups == c->out_channels && c->kernel[0] == 1 &&
@@ -77,6 +106,10 @@ bool tt_conv_is_depthwise_1d(const struct tt_conv *c)
 
 /* ---- cores --------------------------------------------------------------------------------------------- */
 
+/*
+ * What a core's channels are rounded up to: tiles where tiles are read, else what a transfer
+ * within L1 is aligned to (16 bytes: 8 of bfloat16), or what the caller's shard allows.
+ */
 uint32_t tt_conv_alignment(enum ttnn_memory_layout scheme, enum ttnn_layout layout, bool sliced,
 			   bool matmul, const struct ttnn_memory_config *memory)
 {
@@ -113,6 +146,10 @@ tt_status tt_conv_parallel(struct tt_parallel *out, const struct tt_conv *conv, 
 	return tt_parallel_choose(out, &request);
 }
 
+/*
+ * Shards of the image as the program wants them: equal on all cores, so the last ones have
+ * padding.
+ */
 tt_status tt_conv_input_memory(struct ttnn_memory_config *out, const struct tt_conv *conv,
 			       const struct tt_parallel *parallel, uint64_t rows,
 			       uint32_t alignment)
@@ -162,7 +199,11 @@ static tt_status output_grid(struct ttnn_core *out, const struct tt_conv *conv,
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
-/* The largest part of a block that the matrix engine holds at once. */
+/*
+ * The largest part of a block that the matrix engine holds at once: eight tiles, four with sums
+ * in float32. More than one row of tiles is taken only if a row is as wide as the block: the
+ * packer writes whole rows.
+ */
 static tt_status sub_block(struct tt_conv_plan *plan, bool fp32)
 {
 	static const uint8_t sizes[][2] = {
@@ -202,7 +243,11 @@ static bool takes_taps(const struct tt_conv *conv, const struct tt_conv_plan *pl
 	       plan->channels * element * conv->kernel[1] > burst;
 }
 
-/* How wide a block of the input is: what is multiplied at once, in elements. */
+/*
+ * How wide a block of the input is: what is multiplied at once, in elements. Height shards take
+ * a row of the window (with activation reuse the whole window), block shards a core's channels
+ * of that, width shards the whole window of a core's channels, cut by act_block_w_div.
+ */
 static uint64_t block_width(const struct tt_conv *conv, const struct tt_conv_plan *plan)
 {
 	const struct tt_conv_config *config = &conv->config;
@@ -223,6 +268,11 @@ static uint64_t block_width(const struct tt_conv *conv, const struct tt_conv_pla
 	}
 }
 
+/*
+ * act_block_h_override is asked for in rows and must divide a shard: the largest divisor below
+ * it is taken. Reuse keeps rows of the image between blocks, which needs blocks longer than a
+ * row of results.
+ */
 static tt_status cut(struct tt_conv_plan *plan, const struct tt_conv *conv, uint32_t out_width)
 {
 	uint32_t request = conv->config.block_height / TT_TILE;
@@ -278,6 +328,10 @@ static uint32_t halo_element(const struct tt_conv *conv)
 	return conv->in_dtype == TTNN_FLOAT32 ? 4 : 2;
 }
 
+/*
+ * Circular buffers of the program that take memory: those that are a tensor's shard count once,
+ * as the result that will be there.
+ */
 static uint64_t cb_bytes(const struct tt_conv *conv, const struct tt_conv_plan *plan,
 			 uint32_t alignment)
 {
@@ -295,6 +349,10 @@ static uint64_t cb_bytes(const struct tt_conv *conv, const struct tt_conv_plan *
 	return bytes + cbs[TT_CONV_OUT].pages * cbs[TT_CONV_OUT].page;
 }
 
+/*
+ * What a convolution would take of a core's L1, as upstream estimates it to choose shards or
+ * slices: buffers, and the halo, which exists besides the image while it is gathered.
+ */
 tt_status tt_conv_usage(struct tt_conv_usage *out, const struct tt_conv *conv, bool matmul,
 			const struct ttnn_memory_config *given)
 {
@@ -330,6 +388,11 @@ tt_status tt_conv_usage(struct tt_conv_usage *out, const struct tt_conv *conv, b
 	return TTNN_OK;
 }
 
+/*
+ * The sharding that takes the least L1, height shards first where it is equal. Blocks count only
+ * if they fill a row of cores, as they would otherwise be height shards on fewer cores; and a
+ * convolution that will be a matmul cannot take width shards.
+ */
 tt_status tt_conv_choose_layout(struct tt_conv *conv, bool matmul)
 {
 	struct tt_conv_usage height, block, width;

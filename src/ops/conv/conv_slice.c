@@ -56,6 +56,10 @@ static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *pa
 		tt_conv_alignment(parallel.scheme, part->in_layout, !whole, false, NULL));
 }
 
+/*
+ * A slice needs its buffers, or while its halo is gathered the image and the halo: the larger
+ * one.
+ */
 static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv,
 			     const struct tt_slice *slice)
 {
@@ -85,6 +89,10 @@ struct tt_slice_walk tt_slice_walk(const uint32_t out[2], enum ttnn_layout layou
 				      .count = slices->count};
 }
 
+/*
+ * Slices as even as their unit allows: the first ones have one unit more. Empty ones are left
+ * out.
+ */
 bool tt_slice_next(struct tt_slice *out, struct tt_slice_walk *walk)
 {
 	uint32_t size = walk->out[walk->along];
@@ -116,6 +124,7 @@ static struct tt_slice_walk walk_begin(const struct tt_conv *conv,
 	return tt_slice_walk(out, conv->config.out_layout, slices);
 }
 
+/* Slices at the edges have other padding, so all of them are asked. */
 static tt_status most_usage(uint64_t *out, const struct tt_conv *conv,
 			    const struct tt_conv_slices *slices)
 {
@@ -141,6 +150,10 @@ enum tt_slice_kind tt_slice_guess(const uint32_t in[2], enum ttnn_layout layout)
 	return w < 200 || h > w ? TT_SLICE_HEIGHT : TT_SLICE_WIDTH;
 }
 
+/*
+ * As few slices as fit into what is free of L1 now. Widths in tiles cannot be cut finer than
+ * tiles; if that is not enough and the caller left the direction open, heights are tried.
+ */
 static tt_status search(struct tt_conv_slices *out, const struct tt_conv *conv, bool open)
 {
 	uint64_t room = tt_allocator_stats(&conv->device->memory->allocator, TTNN_L1).free, bytes;

@@ -1,4 +1,12 @@
-/* parallel_config.c: which cores work on windows over images. */
+/*
+ * parallel_config.c: which cores work on windows over images. Shared by convolutions, pools and
+ * upsampling.
+ *
+ * Models determine_parallel_config and determine_output_parallel_config of ttnn 0.81, and
+ * ParallelConfig, which is an attribute of halos. Rules: work is cut evenly, padding included; a
+ * core whose share would be padding alone is left out; blocks are a rectangle of cores from the
+ * corner, other shards fill rows of cores.
+ */
 #include "ops/conv/parallel_config.h"
 
 #include "device/work_split.h"
@@ -8,11 +16,7 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-static uint32_t div_up(uint32_t value, uint32_t by)
-{
-	return (uint32_t)tt_div_up(value, by);
-}
-
+/* Counts down instead of trying divisors: numbers are those of cores. */
 uint32_t tt_divisor_below(uint32_t num, uint32_t from)
 {
 	while (num % from)
@@ -51,14 +55,20 @@ static tt_status block_grid(const ttnn_core_set **out, uint32_t rows, uint32_t c
 						    : tt_core_set_grid(out, channels, rows);
 }
 
+/*
+ * Rows of pixels along one axis of the grid, channels along the other; COL_MAJOR swaps them.
+ * Where channels may not be padded (a matmul follows), their cores must divide channels in and
+ * out.
+ */
 static tt_status choose_block(const ttnn_core_set **out, const struct tt_parallel_request *request,
 			      uint32_t rows, uint32_t unit)
 {
 	bool columns = request->orientation == TTNN_ORIENT_COL_MAJOR;
 	uint32_t most_rows = columns ? request->grid.x : request->grid.y;
 	uint32_t most_channels = columns ? request->grid.y : request->grid.x;
-	uint32_t in = div_up(request->in_channels, request->alignment);
-	uint32_t outs = div_up(request->out_channels, request->tile_width ? TT_TILE : TT_TILE / 2);
+	uint32_t in = tt_div_up32(request->in_channels, request->alignment);
+	uint32_t outs =
+		tt_div_up32(request->out_channels, request->tile_width ? TT_TILE : TT_TILE / 2);
 
 	return block_grid(out, shares_below(rows, most_rows, unit),
 			  request->pad_channels ? shares_below(in, most_channels, 1)
@@ -66,14 +76,18 @@ static tt_status choose_block(const ttnn_core_set **out, const struct tt_paralle
 			  request->orientation);
 }
 
+/*
+ * Height and width shards are counted over all cores, blocks over both axes. `unit` is a block
+ * of rows that the caller wants whole (act_block_h_override).
+ */
 tt_status tt_parallel_choose(struct tt_parallel *out, const struct tt_parallel_request *request)
 {
 	uint32_t cores = request->grid.x * request->grid.y;
-	uint32_t rows = div_up(request->batch * request->out[0] * request->out[1],
-			       request->tile_height ? TT_TILE : 1);
+	uint32_t rows = tt_div_up32(request->batch * request->out[0] * request->out[1],
+				    request->tile_height ? TT_TILE : 1);
 	uint32_t unit = request->block_height ? request->block_height / TT_TILE : 1;
 	uint32_t channels =
-		div_up(request->in_channels, request->tile_width ? TT_TILE : TT_TILE / 2);
+		tt_div_up32(request->in_channels, request->tile_width ? TT_TILE : TT_TILE / 2);
 
 	*out = (struct tt_parallel){.scheme = request->scheme,
 				    .orientation = TTNN_ORIENT_ROW_MAJOR};
@@ -96,10 +110,14 @@ tt_status tt_parallel_choose(struct tt_parallel *out, const struct tt_parallel_r
 	}
 }
 
+/*
+ * The result is on the cores of the image, but for its channels: there may be more or fewer of
+ * them.
+ */
 tt_status tt_parallel_output(struct tt_parallel *out, const struct tt_parallel *in,
 			     struct ttnn_core grid, uint32_t channels)
 {
-	uint32_t tiles = div_up(channels, TT_TILE);
+	uint32_t tiles = tt_div_up32(channels, TT_TILE);
 	bool columns = in->orientation == TTNN_ORIENT_COL_MAJOR;
 
 	*out = *in;

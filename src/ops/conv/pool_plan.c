@@ -1,4 +1,9 @@
-/* pool_plan.c: what a pool needs of each core, and which cores it takes. */
+/*
+ * pool_plan.c: what a pool needs of each core, and which cores it takes.
+ *
+ * Models, of ttnn 0.81 (pool/pool_utils.cpp): get_factory_parameters, calculate_L1_usage and
+ * determine_pool_config_for_auto_shard, which takes the sharding that needs the least L1.
+ */
 #include "ops/conv/pool_ops.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
@@ -13,6 +18,7 @@
 /* Results are bfloat16, or tiles of it packed. */
 #define ELEMENT 2u
 
+/* In single precision and rounded up, as upstream does it. */
 static uint32_t parts(uint32_t channels, uint32_t shards, uint32_t width)
 {
 	float exact = (float)channels / (float)shards / (float)width;
@@ -21,6 +27,10 @@ static uint32_t parts(uint32_t channels, uint32_t shards, uint32_t width)
 	return whole + ((float)whole < exact ? 1 : 0);
 }
 
+/*
+ * What the channels of a core are rounded up to: a face where rows come out, unless the rest
+ * would be less than a face behind other faces, which the packer cannot write.
+ */
 uint32_t tt_pool_unit(const struct tt_pool *pool)
 {
 	uint32_t shards = pool->slide.cores_c ? pool->slide.cores_c : 1;
@@ -35,6 +45,12 @@ enum ttnn_dtype tt_pool_index_dtype(const struct tt_slide *slide)
 	return (uint64_t)slide->in[0] * slide->in[1] > UINT16_MAX ? TTNN_UINT32 : TTNN_UINT16;
 }
 
+/*
+ * How many tiles a core reduces at once, and the page that a window is read into. A window of
+ * more rows than the destination registers hold is `large`: reduced in several steps, with fewer
+ * channels at once. One scalar serves all windows, unless an average counts other elements at
+ * the edges.
+ */
 tt_status tt_pool_blocks(struct tt_pool_blocks *out, const struct tt_pool *pool, uint32_t shards)
 {
 	const struct tt_slide *slide = &pool->slide;
@@ -77,6 +93,10 @@ static int64_t counted(const struct tt_pool *pool, int d, uint32_t at)
 	return end - start;
 }
 
+/*
+ * How many different divisors an average needs on the core that needs most: a table has one
+ * entry for each run of equal ones.
+ */
 uint32_t tt_pool_scalars(const struct tt_pool *pool, enum ttnn_memory_layout scheme, uint32_t share)
 {
 	uint32_t cores = scheme == TTNN_WIDTH_SHARDED ? 1 : pool->slide.cores_nhw, out[2], most = 0;
@@ -117,6 +137,10 @@ static uint64_t out_bytes(const struct tt_pool *pool, const struct tt_pool_block
 	       (shard->width < TT_FACE ? shard->width : TT_FACE) * ELEMENT;
 }
 
+/*
+ * Upstream's estimate of a core's L1: scalars, a cleared tile, four pages of input, the result
+ * with its alignment, and what indices take besides.
+ */
 tt_status tt_pool_usage(uint64_t *out, const struct tt_pool *pool, uint32_t shards,
 			const struct ttnn_shard_spec *shard)
 {
@@ -153,6 +177,7 @@ static tt_status consider(struct tt_parallel *out, uint64_t *bytes, const struct
 	return tt_pool_usage(bytes, pool, shards, &memory.shard);
 }
 
+/* Height first, then width, then blocks: an equal one does not replace the one before. */
 tt_status tt_pool_parallel(struct tt_parallel *out, const struct tt_pool *pool,
 			   struct ttnn_core grid)
 {
