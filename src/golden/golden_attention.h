@@ -8,6 +8,7 @@
 tt_status tt_golden_attention(struct tt_golden *golden);
 tt_status tt_golden_attention_decode(struct tt_golden *golden);
 tt_status tt_golden_attention_sparse(struct tt_golden *golden);
+tt_status tt_golden_attention_joint(struct tt_golden *golden);
 
 /* Heads out of fused rows, and back. */
 tt_status tt_golden_create_heads(struct tt_golden *golden);

@@ -5,6 +5,7 @@
 	X(argmax)                                                                                  \
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
+	X(attention_joint)                                                                         \
 	X(attention_sparse)                                                                        \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \

@@ -2,6 +2,7 @@
  * attention.h: the room of what language models do with tokens. Other rooms use nothing of it.
  *
  *	attention, attention_decode             softmax(q · kᵀ) · v over sequences, and of one new token
+ *	attention_joint, attention_sparse       the same over two sequences, and of chosen columns
  *	heads, heads_decode, heads_split        rows of all heads side by side, and heads as a dimension
  *	rotary, rotary_llama                    positions
  *	kv_cache, paged_cache, plus_one         keys and values that are kept, and their counters
