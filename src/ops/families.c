@@ -7,6 +7,7 @@
 	X(attention_decode)                                                                        \
 	X(attention_joint)                                                                         \
 	X(attention_sparse)                                                                        \
+	X(attn_matmul)                                                                             \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
 	X(backward_shape)                                                                          \
