@@ -8,6 +8,7 @@ ttnn is replaced. To add one: a row in `checkpoints` (a file that torch.load rea
 import atexit
 import functools
 import importlib
+import inspect
 import io
 import json
 import os
@@ -186,7 +187,12 @@ def letters():
 
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *string.ascii_letters, *string.digits, *string.punctuation]
     words += [f"##{word}" for word in string.ascii_letters + string.digits]
-    return transformers.BertTokenizer(vocab={word: i for i, word in enumerate(words)})
+    if "vocab_file" not in inspect.signature(transformers.BertTokenizer.__init__).parameters:  # since transformers 5
+        return transformers.BertTokenizer(vocab={word: i for i, word in enumerate(words)})
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as written:
+        written.write("\n".join(words) + "\n")
+        written.flush()
+        return transformers.BertTokenizer(written.name)
 
 
 def _timm():
