@@ -135,12 +135,8 @@
 	X(POLYGAMMA, 117, polygamma((int)p, x))                                                    \
 	X(SOFTCAP, 118, p *tanh(x / p))
 
-/* Derivatives that programs multiply by: of this library alone, with numbers behind upstream's. */
-#define TT_SLOPE_LIST(X)                                                                           \
-	X(TANH_SLOPE, 119, NAN)                                                                    \
-	X(SIGMOID_SLOPE, 120, NAN)                                                                 \
-	X(GELU_SLOPE, 121, NAN)                                                                    \
-	X(GELU_TANH_SLOPE, 122, NAN)
+/* Derivatives that programs multiply by: of this library alone, with the numbers behind upstream's last. */
+#define TT_SLOPE_LIST(X) X(TANH_SLOPE) X(SIGMOID_SLOPE) X(GELU_SLOPE) X(GELU_TANH_SLOPE)
 
 /* y = f(a, b), with up to three parameters. */
 #define TT_BINARY_LIST(X)                                                                          \
@@ -203,7 +199,10 @@
 
 enum tt_unary_fn {
 #define TT_X(name, number, y) TT_UNARY_##name = number,
-	TT_UNARY_LIST(TT_X) TT_SLOPE_LIST(TT_X)
+	TT_UNARY_LIST(TT_X)
+#undef TT_X
+#define TT_X(name) TT_UNARY_##name,
+		TT_SLOPE_LIST(TT_X)
 #undef TT_X
 };
 enum tt_binary_fn {

@@ -2,9 +2,16 @@
 
 #include "base/cpu.h"
 
-_Static_assert(TT_UNARY_GELU_TANH_SLOPE + 1 == TT_UNARY_FNS, "the numbers have no gaps");
-_Static_assert(TT_BINARY_SITU_GLU + 1 == TT_BINARY_FNS, "the numbers have no gaps");
-_Static_assert(TT_TERNARY_SNAKE_BETA + 1 == TT_TERNARY_FNS, "the numbers have no gaps");
+/* The numbers have no gaps: all differ (they index tables), and together they are 0 + 1 + ... + count - 1. */
+#define ROW(...) +1
+#define FIRST(number, ...) (number)
+#define NUMBER(name, ...) +FIRST(__VA_ARGS__, 0)
+#define GAPLESS(list)                                                                              \
+	_Static_assert(2 * (0 list(NUMBER)) == (0 list(ROW)) * ((0 list(ROW)) - 1),                \
+		       #list " has gaps in its numbers")
+GAPLESS(TT_UNARY_LIST);
+GAPLESS(TT_BINARY_LIST);
+GAPLESS(TT_TERNARY_LIST);
 
 extern const struct tt_float_fns tt_float_fns_plain;
 extern const struct tt_int_fns tt_int_fns_plain;

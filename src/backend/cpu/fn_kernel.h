@@ -15,7 +15,7 @@
 #include "tensor/fn.h"
 
 enum tt_fn_counts {
-#define TT_X(name, ...) +1
+#define TT_X(...) +1
 	TT_UNARY_FNS = 0 TT_UNARY_LIST(TT_X) TT_SLOPE_LIST(TT_X),
 	TT_BINARY_FNS = 0 TT_BINARY_LIST(TT_X),
 	TT_TERNARY_FNS = 0 TT_TERNARY_LIST(TT_X),
