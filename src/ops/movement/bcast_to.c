@@ -1,6 +1,9 @@
 /*
- * bcast_to.c: dimensions of extent 1 repeated by one program. Models BcastToOperation of ttnn 0.81 with its
- * factory: refusals, memory, cores.
+ * bcast_to.c: dimensions of extent 1 repeated by one program.
+ *
+ * Models BcastToOperation of ttnn 0.81 (experimental/bcast_to) with its one factory: refusals,
+ * memory, cores. It reads tiles as they are and fills a row, a column or a value over them. Not
+ * modelled: the filling itself.
  */
 
 #include "backend/backend.h"

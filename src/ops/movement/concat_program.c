@@ -1,6 +1,18 @@
 /*
- * concat_program.c: the program that joins tensors. Models ConcatDeviceOperation of ttnn 0.81 with its seven
- * factories: refusals, memory, cores. Not modelled: how the reader of unaligned tiles shifts rows.
+ * concat_program.c: the program that joins tensors.
+ *
+ * Models ConcatDeviceOperation of ttnn 0.81 (data_movement/concat/device): refusals, memory,
+ * cores, and the choice of a factory (pick()):
+ *
+ *	ConcatProgramFactory                pages of any kind, one after the other
+ *	ConcatTiledUnalignedProgramFactory  tiles whose edge is not where the next begins
+ *	ConcatS2IProgramFactory             shards into an interleaved result
+ *	ConcatBlockShardedProgramFactory    block shards
+ *	ConcatS2SRMProgramFactory           two tensors side by side, rows that groups divide
+ *	ConcatS2STiledProgramFactory        two tensors side by side, else
+ *	ConcatS2SMultiProgramFactory        several, side by side or below each other
+ *
+ * Not modelled: how the reader of unaligned tiles shifts rows.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,11 @@
 /*
- * convert_hwc.c: images whose channels are rows of their own become images of one row for each point, and back. Models
- * ConvertToHWCDeviceOperation and ConvertToCHWDeviceOperation of ttnn 0.81: refusals, memory, cores.
+ * convert_hwc.c: images whose channels are rows of their own become images of one row for each
+ * point, and back. Programs of models with few channels: between the layout of the host and that
+ * of convolutions.
+ *
+ * Models ConvertToHWCDeviceOperation and ConvertToCHWDeviceOperation of ttnn 0.81
+ * (experimental/cnn), one factory each: refusals, memory, cores. Not modelled: in which order
+ * cores fetch each other's parts.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,20 @@
 /*
- * copy.c: copies of tensors: copy, assign, clone, move and reallocate. Models CopyDeviceOperation,
- * CloneOperation and MoveDeviceOperation of ttnn 0.81 with all their factories: refusals, memory, cores, and where
- * move puts a tensor. Not modelled: the order in which overlapping pages are moved.
+ * copy.c: copies of tensors: copy, assign, clone, move and reallocate.
+ *
+ * Models, of ttnn 0.81 (data_movement/copy, clone, move), with refusals, memory, cores:
+ *
+ *	CopyDeviceOperation
+ *	  SameMemoryConfig    both sides are cut alike: each core copies its own pages
+ *	  DefaultTilized      else, tile by tile
+ *	  DefaultRowMajor     else, row by row
+ *	CloneOperation        one factory; it may change the dtype on the way
+ *	MoveDeviceOperation
+ *	  MoveProgramFactory         source and destination do not overlap: a copy
+ *	  MoveOverlapProgramFactory  they do: everything is read before anything is written
+ *	  MoveShardedProgramFactory  shards: each core moves its own, in chunks from one end
+ *
+ * and where move puts a tensor: what it frees first is what makes room. Not modelled: the order
+ * in which overlapping pages are moved.
  */
 
 #include "ops/movement/copy.h"

@@ -1,6 +1,11 @@
 /*
- * fold.c: images whose squares of elements become channels. Models the device operation Fold of ttnn 0.81 with
- * both factories: refusals, memory, cores. Not modelled: shards that are padded downwards or across.
+ * fold.c: images whose squares of elements become channels: what a convolution with a stride as
+ * large as its window may begin with.
+ *
+ * Models the device operation Fold of ttnn 0.81 (data_movement/fold/device) with both factories:
+ * MultiCore, for height shards, in which each core folds what it has, and MultiCoreDRAMFold, for
+ * interleaved images, in which rows are read in the order of the result: refusals, memory,
+ * cores. Not modelled: shards that are padded downwards or across.
  */
 #include "ops/movement/fold.h"
 #include "backend/backend.h"

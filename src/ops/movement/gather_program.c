@@ -1,6 +1,17 @@
 /*
- * gather_program.c: the two programs that take elements along the last dimension of four. Models
- * GatherDeviceOperation and GatherCodegenDeviceOperation of ttnn 0.81 with all factories: refusals, memory, cores.
+ * gather_program.c: the two programs that take elements along the last dimension of four.
+ *
+ * Models, of ttnn 0.81 (data_movement/gather), with refusals, memory, cores:
+ *
+ *	GatherDeviceOperation
+ *	  SingleRowSingleCore, SingleRowMultiCore      tiles; rows of up to WIDE_TILES, longer ones
+ *	  RmSingleRowSingleCore, RmSingleRowMultiCore  the same of rows
+ *	GatherCodegenDeviceOperation
+ *	  Interleaved   a row of tiles for each core
+ *	  Tiled         a tile for each core, where there are fewer rows than cores
+ *	  Streaming     the row does not fit into L1: it is read again for each tile of indices
+ *
+ * Not modelled: how a kernel finds an element within a tile.
  */
 
 #include "backend/backend.h"

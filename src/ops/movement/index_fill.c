@@ -1,6 +1,10 @@
 /*
- * index_fill.c: slices of a tensor set to a number: those that an index names, along one dimension. Models
- * IndexFillOperation of ttnn 0.81 for rows that are not cut: refusals, memory, cores.
+ * index_fill.c: slices of a tensor set to a number: those that an index names, along one
+ * dimension.
+ *
+ * Models IndexFillOperation of ttnn 0.81 (index_fill/device) with its factory MultiCore, for
+ * rows that are not cut: refusals, memory, cores. Not modelled: shards that cut rows, which both
+ * sides must then have alike.
  */
 #include "backend/backend.h"
 #include "device/devtensor.h"

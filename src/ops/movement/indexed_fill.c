@@ -1,6 +1,10 @@
 /*
- * indexed_fill.c: slices of a tensor replaced by those of another one: slice ids[i] of a becomes slice i of
- * b, along one dimension. Models IndexedFillDeviceOperation of ttnn 0.81: refusals, memory, cores.
+ * indexed_fill.c: slices of a tensor replaced by those of another one: slice ids[i] of a becomes
+ * slice i of b, along one dimension.
+ *
+ * Models IndexedFillDeviceOperation of ttnn 0.81 (data_movement/indexed_fill/device) with its
+ * one factory: refusals, memory, cores. A dimension
+ * within pages is permuted to the front first, and back. Not modelled: which of equal ids comes last.
  */
 #include <inttypes.h>
 

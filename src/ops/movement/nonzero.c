@@ -1,6 +1,9 @@
 /*
- * nonzero.c: how many elements are not zero, and where they are. Models NonZeroIndicesDeviceOperation of ttnn
- * 0.81: refusals and memory. It works on one core there, too.
+ * nonzero.c: how many elements are not zero, and where they are.
+ *
+ * Models NonZeroIndicesDeviceOperation of ttnn 0.81 (data_movement/non_zero_indices/device) with
+ * its one factory: refusals and memory. It works on one core there, too.
+ * Not modelled: what is behind the indices that were found.
  */
 #include <inttypes.h>
 

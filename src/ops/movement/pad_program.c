@@ -1,6 +1,17 @@
 /*
- * pad_program.c: the program that puts a tensor into a larger one. Models PadDeviceOperation of ttnn 0.81 with
- * its seven factories, of which one is never chosen: refusals, memory, cores.
+ * pad_program.c: the program that puts a tensor into a larger one.
+ *
+ * Models PadDeviceOperation of ttnn 0.81 (data_movement/pad/device): refusals, memory, cores,
+ * and the choice of a factory (factory_of()):
+ *
+ *	TileMulticore, TileCore            tiles, on all cores or one
+ *	RmReaderWriterMultiCoreDefault     rows, on all cores
+ *	RmReaderWriter                     rows, on one core, which keeps a line of padding in DRAM
+ *	RmShardedHeightOnly                shards that get more rows
+ *	RmShardedWidthOnly                 shards whose rows get longer
+ *	RmReaderWriterMultiCore            never chosen
+ *
+ * Not modelled: which core writes which line of padding.
  */
 #include <inttypes.h>
 

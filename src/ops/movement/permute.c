@@ -1,6 +1,18 @@
 /*
- * permute.c: dimensions in another order. Models PermuteDeviceOperation of ttnn 0.81 with its five factories:
- * memory, cores, shards of the output; and the swaps that upstream makes of permutations of four dimensions.
+ * permute.c: dimensions in another order.
+ *
+ * Models PermuteDeviceOperation of ttnn 0.81 (data_movement/permute/device): memory, cores,
+ * shards of the output, and the choice of a factory (pick()) by which of the last two dimensions
+ * stay last:
+ *
+ *	MultiCoreRowInvariant      rows: the last stays, whole rows are moved
+ *	MultiCoreBlockedGeneric    rows: the last does not stay, blocks are transposed
+ *	MultiCoreTileInvariant     tiles: the last two stay or swap: whole tiles are moved
+ *	MultiCoreTileRowInvariant  tiles: one of the last two stays among them
+ *	MultiCoreTiledGeneric      tiles: neither does
+ *
+ * and the swaps that upstream makes of permutations of four dimensions. Not modelled: the order
+ * of writes within a tile.
  */
 #include "ops/movement/permute.h"
 

@@ -1,6 +1,10 @@
 /*
- * repeat_interleave.c: elements repeated one by one. Models RepeatInterleaveCodegenDeviceOperation of ttnn 0.81,
- * and the operations that upstream calls where that does not serve.
+ * repeat_interleave.c: elements repeated one by one.
+ *
+ * Models RepeatInterleaveCodegenDeviceOperation of ttnn 0.81 (data_movement/repeat_interleave)
+ * with its one factory: memory, cores; and the operations that upstream calls where that does
+ * not serve.
+ * Not modelled: the code that upstream generates.
  */
 
 #include "backend/backend.h"

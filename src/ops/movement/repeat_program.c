@@ -1,6 +1,12 @@
 /*
- * repeat_program.c: the programs that repeat one dimension of a tensor. Models RepeatDeviceOperation and
- * RepeatCodegenDeviceOperation of ttnn 0.81 with all factories: refusals, memory, cores.
+ * repeat_program.c: the programs that repeat one dimension of a tensor.
+ *
+ * Models, of ttnn 0.81 (data_movement/repeat/device), with refusals, memory, cores:
+ * RepeatDeviceOperation, with RepeatProgramFactoryLastDim (a row is written several times behind
+ * itself) and RepeatProgramFactoryHigherDim (a page is written to several places), and
+ * RepeatCodegenDeviceOperation with its one factory, for whole pages. Which of the programs
+ * serves, and how a repeat of several dimensions is cut into single ones, is in repeat_plan.c.
+ * Not modelled: alignment of the pieces of a row within L1.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,11 @@
 /*
- * reshape_program.c: the program that copies elements to the places of another shape. Models
- * ReshapeViewDeviceOperation of ttnn 0.81 with both factories: refusals, memory, cores, and the size of the table
- * of pieces. Not modelled: what is in that table.
+ * reshape_program.c: the program that copies elements to the places of another shape.
+ *
+ * Models ReshapeViewDeviceOperation of ttnn 0.81 (data_movement/reshape_view/device) with both
+ * factories: ReshapeViewRMProgramFactory, for rows, and ReshapeViewTiledProgramFactory, for
+ * tiles, which takes a table along that lists, for every tile of the result, the pieces of tiles
+ * that it is made of: refusals, memory, cores, and the size of that table. Not modelled: what is
+ * in it.
  */
 #include "ops/movement/reshape_program.h"
 

@@ -1,6 +1,16 @@
 /*
- * reshard.c: the program that cuts a sharded tensor into other shards. Models ReshardDeviceOperation of ttnn
- * 0.81 with its eight factories: refusals, memory, cores.
+ * reshard.c: the program that cuts a sharded tensor into other shards.
+ *
+ * Models ReshardDeviceOperation of ttnn 0.81 (data_movement/sharded/reshard/device): refusals,
+ * memory, cores, and the choice of a factory (reshard_choose()):
+ *
+ *	ReshardSameWidthFactory   height shards to height shards: rows stay whole
+ *	ReshardSameHeightFactory  width shards to width shards of rows: columns stay whole
+ *	ReshardGenericFactory     other shards, both sides in L1
+ *	NdReshardCopyPages, NdReshardCopyLocalShard  shards of any rank, or in DRAM
+ *
+ * The first two have a form each for which side is local (in L1, on the cores that work): the
+ * result, else the input. Not modelled: the strides in which pages are copied.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,9 @@
 /*
- * roll.c: elements moved along a dimension, those that leave it coming back at its other end. Models the
- * sharded RollDeviceOperation of ttnn 0.81, and the slices and concatenations that serve other tensors.
+ * roll.c: elements moved along a dimension, those that leave it coming back at its other end.
+ *
+ * Models the sharded RollDeviceOperation of ttnn 0.81 (data_movement/roll) with its one factory,
+ * and the slices and concatenations that serve other tensors, in upstream's order: memory,
+ * cores. Not modelled: how rows pass from core to core.
  */
 #include <inttypes.h>
 #include <stdlib.h>

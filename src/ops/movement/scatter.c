@@ -1,6 +1,10 @@
 /*
- * scatter.c: elements of a tensor set, or reduced, at indices along a dimension. Models ScatterDeviceOperation of
- * ttnn 0.81 with both factories: refusals, memory, cores. Not modelled: the order of equal indices.
+ * scatter.c: elements of a tensor set, or reduced, at indices along a dimension.
+ *
+ * Models ScatterDeviceOperation of ttnn 0.81 (data_movement/scatter/device) with both factories:
+ * ScatterProgramFactory, and ScatterReduceBfloat16ProgramFactory for reductions of bfloat16,
+ * which keeps sums in float32 on the way: refusals, memory, cores. Not modelled: the order of
+ * equal indices.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,11 @@
 /*
- * shard_ops.c: the same values in other places: between interleaved and sharded, between shardings, and
- * to_memory_config, which picks one of these programs or a plain copy. Models InterleavedToShardedDeviceOperation
- * and ShardedToInterleavedDeviceOperation of ttnn 0.81: refusals, memory, cores.
+ * shard_ops.c: the same values in other places: between interleaved and sharded, between
+ * shardings, and to_memory_config, which picks one of these programs or a plain copy.
+ *
+ * Models InterleavedToShardedDeviceOperation and ShardedToInterleavedDeviceOperation of ttnn
+ * 0.81 (data_movement/sharded), one factory each: refusals, memory, cores. Both may change the
+ * dtype of tiles on the way. Between shardings it is reshard.c, where that serves, else a copy
+ * through DRAM. Not modelled: partial forms (interleaved_to_sharded_partial).
  */
 #include <inttypes.h>
 

@@ -1,6 +1,15 @@
 /*
- * slice_program.c: the program that takes a part of a tensor. Models SliceDeviceOperation of ttnn 0.81 with its
- * five factories: refusals, memory, cores.
+ * slice_program.c: the program that takes a part of a tensor.
+ *
+ * Models SliceDeviceOperation of ttnn 0.81 (data_movement/slice/device): refusals, memory,
+ * cores, and the choice of a factory (factory_of()):
+ *
+ *	Tile, TileTensorArgs  tiles; the second reads where to begin from tensors
+ *	RmSharded             height shards to height shards, from an aligned place on
+ *	RmStride              rows with a step
+ *	Rm                    other rows
+ *
+ * Not modelled: how a row that begins unaligned is shifted.
  */
 #include <inttypes.h>
 

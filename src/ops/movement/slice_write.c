@@ -1,6 +1,10 @@
 /*
- * slice_write.c: a tensor written into a slice of another one. Models SliceWriteDeviceOperation of ttnn 0.81: refusals,
- * and of its factories the memory and cores of the one for rows. Not modelled: the memory for inputs in shards.
+ * slice_write.c: a tensor written into a slice of another one.
+ *
+ * Models SliceWriteDeviceOperation of ttnn 0.81 (experimental/slice_write/device): refusals, and
+ * of its factories the memory and cores of the one for rows
+ * (SliceWriteRMInterleavedProgramFactory). Convolutions write their shards with the others
+ * (conv_parts.c). Not modelled here: the memory for inputs in shards.
  */
 
 #include "backend/backend.h"

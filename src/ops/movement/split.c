@@ -1,6 +1,9 @@
 /*
- * split.c: tensors cut into parts. Models SplitDeviceOperation of ttnn 0.81, and the slices that upstream makes
- * where it does not serve.
+ * split.c: tensors cut into parts.
+ *
+ * Models SplitDeviceOperation of ttnn 0.81 (data_movement/split/device) with its one factory,
+ * which cuts the last dimension in two or a few equal parts, and the slices that upstream makes
+ * where it does not serve: refusals, memory, cores. Not modelled: the order of tiles.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,20 @@
 /*
- * tilize.c: from rows to tiles: tilize and its padding forms. Models TilizeDeviceOperation and
- * TilizeWithValPaddingDeviceOperation of ttnn 0.81 with all factories: refusals, memory, cores.
+ * tilize.c: from rows to tiles: tilize and its padding forms.
+ *
+ * Models, of ttnn 0.81 (data_movement/tilize, tilize_with_val_padding), with refusals, memory,
+ * cores:
+ *
+ *	TilizeDeviceOperation
+ *	  SingleCore        asked for, low on L1, or one core given
+ *	  MultiCoreSharded  shards that stay where they are
+ *	  MultiCoreBlock    wide tensors: blocks of tiles, more cores than rows of tiles would busy
+ *	  MultiCoreDefault  else a row of tiles after the other
+ *	  MultiCoreRetile, MultiCoreShardedRetile  tiles to tiles of another form
+ *	TilizeWithValPaddingDeviceOperation
+ *	  SingleCore, MultiCoreSharded, MultiCoreBlockInterleaved, MultiCoreDefault  alike
+ *
+ * Whether blocks busy more cores is tt_block_is_wider(). Not modelled: how padding is written
+ * into a block.
  */
 #include <inttypes.h>
 #include <math.h>

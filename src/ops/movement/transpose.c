@@ -1,7 +1,17 @@
 /*
- * transpose.c: two dimensions swapped. Three swaps of four dimensions N, C, H, W have a program of their own; the
- * others are permutations. Models TransposeDeviceOperation of ttnn 0.81 with its eight factories, of which one is
- * never chosen: refusals, memory, cores, shards of the output.
+ * transpose.c: two dimensions swapped. Three swaps of four dimensions N, C, H, W have a program
+ * of their own; the others are permutations.
+ *
+ * Models TransposeDeviceOperation of ttnn 0.81 (data_movement/transpose/device): refusals,
+ * memory, cores, shards of the output, and the choice of a factory (pick()):
+ *
+ *	WH, WHSharded, WHShardedRM      height and width: a tile is transposed by the engine;
+ *	                                shards stay where whole matrices are in one
+ *	HCTiledInterleaved, HCRM, HCSharded  channels and height: rows are moved
+ *	CN                              batches and channels: whole matrices are moved
+ *	HCTiled                         never chosen any more
+ *
+ * Not modelled: which face of a tile goes where.
  */
 
 #include "device/device.h"

@@ -1,6 +1,17 @@
 /*
- * untilize.c: from tiles to rows, padding included. Models UntilizeDeviceOperation of ttnn 0.81 with its eight
- * factories: refusals, memory, cores.
+ * untilize.c: from tiles to rows, padding included.
+ *
+ * Models UntilizeDeviceOperation of ttnn 0.81 (data_movement/untilize/device/factories):
+ * refusals, memory, cores, and the choice of a factory (untilize_choose()), in this order:
+ *
+ *	SingleCore                       asked for
+ *	MultiCoreSubCoreGrids            cores are given
+ *	MultiCoreBlock                   wide interleaved tensors, or a row does not fit into L1
+ *	...ShardTypeAndShardSpecIdentical, ...NDShardTypeAndShardSpecIdentical   in place
+ *	MultiCoreParallelizeColumn       one row of tiles, many columns
+ *	MultiCoreNDShardInput, MultiCore the rest
+ *
+ * Not modelled: the two ways of the packer (fast and slow), which only time shows.
  */
 #include "ops/movement/untilize.h"
 

@@ -1,7 +1,11 @@
 /*
- * untilize_codegen.c: the usual way from tiles to rows: bfloat16 and bfloat8_b, interleaved on both sides. Models
- * UntilizeCodegenDeviceOperation of ttnn 0.81: memory and cores. How deep its buffers are depends on the L1 that is
- * free when the program is looked up.
+ * untilize_codegen.c: the usual way from tiles to rows: bfloat16 and bfloat8_b, interleaved on
+ * both sides.
+ *
+ * Models UntilizeCodegenDeviceOperation of ttnn 0.81 (data_movement/untilize) with its one
+ * factory: memory and cores. How deep its buffers are depends on the L1 that is free when the
+ * program is looked up, so that is part of its key. Not modelled: the code that upstream
+ * generates.
  */
 #include "ops/movement/untilize_codegen.h"
 #include "ops/cost.h"

@@ -1,6 +1,16 @@
 /*
- * untilize_unpad.c: from tiles to rows, without padding: untilize_with_unpadding. Models
- * UntilizeWithUnpaddingDeviceOperation of ttnn 0.81 with its five factories: refusals, memory, cores.
+ * untilize_unpad.c: from tiles to rows, without padding: untilize_with_unpadding.
+ *
+ * Models UntilizeWithUnpaddingDeviceOperation of ttnn 0.81
+ * (data_movement/untilize_with_unpadding/device): refusals, memory, cores, and the choice of a
+ * factory (unpad_choose()):
+ *
+ *	MultiCoreSharded, MultiCoreNDSharded  the input is sharded
+ *	MultiCoreInterleaved                  the result is, or rows are narrow
+ *	MultiCoreBlockInterleaved             wide tensors, or a row does not fit into L1
+ *	SingleCore                            asked for
+ *
+ * Not modelled: where a block's last row is cut.
  */
 #include <inttypes.h>
 
