@@ -1,8 +1,10 @@
 /*
- * backward_program.c: gradients that upstream computes in one program, tile by tile.
+ * backward_program.c: gradients that upstream computes in one program, tile by tile. All others
+ * are recipes of ordinary operations (backward.c).
  *
- * Models UnaryBackwardDeviceOperation and BinaryBackwardDeviceOperation of ttnn 0.81, each with its one factory:
- * specs, refusals, memory, cores.
+ * Models UnaryBackwardDeviceOperation (gelu, tanh, sigmoid) and BinaryBackwardDeviceOperation of
+ * ttnn 0.81 (eltwise/unary_backward, binary_backward), each with its one factory: specs,
+ * refusals, memory, cores. Not modelled: polynomials of the engine.
  */
 #include "ops/eltwise/backward_program.h"
 

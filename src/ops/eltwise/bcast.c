@@ -1,7 +1,11 @@
 /*
  * bcast.c: a matrix combined with one row, one column or one value of another.
  *
- * Models BcastDeviceOperation of ttnn 0.81 with its factories: refusals, memory, cores.
+ * Models BcastDeviceOperation of ttnn 0.81 (data_movement/bcast/device): refusals, memory,
+ * cores, and the choice of a factory (bcast_choose()): a row for all (H) over pages, over
+ * shards, or over shards whose batches fit (optimised); a column for all (W); a value for all
+ * (HW). The newer binary program (binary.c) does all of this and more; this one is what
+ * ttnn.bcast still launches. Not modelled: rounding in the registers.
  */
 
 #include "backend/backend.h"

@@ -1,9 +1,12 @@
 /*
- * binary.c: the program of two-operand element-wise operations. One tensor or two of any broadcastable shapes, a
- * scalar on either side, chains of unary functions before and after.
+ * binary.c: the program of two-operand element-wise operations. One tensor or two of any
+ * broadcastable shapes, a scalar on either side, chains of unary functions before and after.
  *
- * Models BinaryNgDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores; and the
- * program of the generation `classic`. Not modelled: what the units round on the way.
+ * Models BinaryNgDeviceOperation of ttnn 0.81 (eltwise/binary_ng/device) with its one factory:
+ * specs, refusals, memory, cores; and the program of the generation `classic`. What a launch
+ * depends on is much: which operands are rows, columns or values (SubtileBroadcastType), where
+ * shards are worked on in place, what is converted on the way, and on which cores. Not modelled:
+ * what the units round on the way.
  */
 #include "ops/eltwise/binary.h"
 

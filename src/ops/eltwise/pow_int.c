@@ -1,7 +1,9 @@
 /*
  * pow_int.c: the program that raises integers to a power.
  *
- * Models PowIntDeviceOperation of ttnn 0.81 with its one factory: refusals, memory, cores.
+ * Models PowIntDeviceOperation of ttnn 0.81 with its one factory: refusals, memory,
+ * cores. Results wrap to 32 bits, as products of integers do. Not modelled: the order of
+ * multiplications.
  */
 #include "ops/eltwise/pow_int.h"
 

@@ -1,7 +1,10 @@
 /*
- * ternary.c: the program of three-operand element-wise operations.
+ * ternary.c: the program of three-operand element-wise operations: where, lerp, addcmul and
+ * their kin, with tensors or scalars in the second and third place.
  *
- * Models TernaryDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores.
+ * Models TernaryDeviceOperation of ttnn 0.81 (eltwise/ternary/device) with
+ * TernaryProgramFactory: specs, refusals, memory, cores. Variants (all tensors; a scalar second,
+ * third, or both) are an attribute. Not modelled: what the units round on the way.
  */
 #include "ops/eltwise/ternary.h"
 

@@ -1,7 +1,10 @@
 /*
  * typecast.c: the same numbers in another type.
  *
- * Models TypecastDeviceOperation of ttnn 0.81 with its factories: refusals, memory, cores.
+ * Models TypecastDeviceOperation of ttnn 0.81 (copy/typecast/device): refusals, memory, cores,
+ * and the choice of a factory (typecast_choose()): shards of tiles that are alike on both sides
+ * are cast where they are; else pages are, tiles by all cores or by a sub-grid, rows in pieces
+ * that fit into L1. Not modelled: how the engine rounds beyond what the types say.
  */
 #include "backend/backend.h"
 #include "device/device.h"

@@ -1,9 +1,12 @@
 /*
- * unary.c: the program of all unary operations: a chain of functions over one tensor. The operations are in
- * unary_ops.c.
+ * unary.c: the program of all unary operations: a chain of functions over one tensor. The
+ * operations are in unary_ops.c.
  *
- * Models UnaryDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores. Not modelled: the
- * approximations of the vector unit.
+ * Models UnaryDeviceOperation of ttnn 0.81 (eltwise/unary/device) with its one factory: specs,
+ * refusals, memory, cores. Tiles are read, computed and written by all cores; shards that are
+ * alike on both sides are worked on where they are, and are the buffers then. A chain is an
+ * attribute: kernels are compiled for it, so that another chain is another program. Not
+ * modelled: the approximations of the vector unit.
  */
 #include "ops/eltwise/eltwise.h"
 
