@@ -1,8 +1,11 @@
 /*
- * argmax.c: where the largest value is, along a dimension or of all. Rows are searched by many cores,
- * tiles by one; dimensions before the last two have a program of their own. Models ArgMaxDeviceOperation with its
- * two factories and ArgMaxNCDeviceOperation of ttnn 0.81: refusals, memory, cores. Not modelled: which of equal
- * values several cores would name; it is the first here.
+ * argmax.c: where the largest value is, along a dimension or of all. Rows are searched by many
+ * cores, tiles by one; dimensions before the last two have a program of their own.
+ *
+ * Models ArgMaxDeviceOperation of ttnn 0.81 (reduction/argmax/device) with
+ * ArgMaxMultiCoreProgramFactory (rows) and ArgMaxSingleCoreProgramFactory (tiles), and
+ * ArgMaxNCDeviceOperation with its one factory: refusals, memory, cores. Not modelled: which of
+ * equal values several cores would name; it is the first here.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,8 @@
 /*
- * ema.c: the exponential moving average along the last dimension. Models EmaDeviceOperation of ttnn 0.81 with its
- * one factory: refusals, memory, cores. Not modelled: rounding on the way.
+ * ema.c: the exponential moving average along the last dimension.
+ *
+ * Models EmaDeviceOperation of ttnn 0.81 (reduction/accumulation/ema/device) with its one
+ * factory: refusals, memory, cores. Not modelled: rounding on the way.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,9 @@
 /*
  * moe.c: the weight of the first expert among the likeliest ones of each row.
  *
- * Models MoeDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, the one core that works.
+ * Models MoeDeviceOperation of ttnn 0.81 (reduction/moe/device) with its one factory: specs,
+ * refusals, memory, the one core that works. It is a topk of 32, a mask of what is beyond k, and
+ * a softmax of that in one program. Not modelled: rounding between these steps.
  */
 #include <math.h>
 

@@ -1,7 +1,11 @@
 /*
- * prod.c: products over a dimension, or over all. The program works along one of the first two of four
- * dimensions; the others are brought there. The product of everything goes through the host. Models ProdNc and
- * ProdAll of ttnn 0.81, each with its one factory: refusals, memory, cores. Not modelled: the order of factors.
+ * prod.c: products over a dimension, or over all. The program works along one of the first two
+ * of four dimensions; the others are brought there. The product of everything goes through the
+ * host.
+ *
+ * Models ProdNcDeviceOperation and ProdAllDeviceOperation of ttnn 0.81 (reduction/prod/device),
+ * each with its one factory: refusals, memory, cores. ProdAll has one core multiply all tiles
+ * into one. Not modelled: the order of factors.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,10 @@
 /*
- * reduce_outer.c: the program that sums a dimension before the last two, tile by tile. Models FastReduceNC of
- * ttnn 0.81 with its one factory: specs, memory, cores. Not modelled: what it leaves in the padding.
+ * reduce_outer.c: the program that sums a dimension before the last two, tile by tile.
+ *
+ * Models FastReduceNCDeviceOperation of ttnn 0.81 (experimental/reduction/fast_reduce_nc/device)
+ * with its one factory: specs, memory, cores. What reduce_ops.c launches for sums over outer
+ * dimensions instead of moving them to the last place. Not modelled: what it leaves in the
+ * padding.
  */
 #include <inttypes.h>
 

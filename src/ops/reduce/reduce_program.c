@@ -1,7 +1,12 @@
 /*
- * reduce_program.c: the program that reduces height or width: sum, mean, largest and smallest. Models
- * ReduceDeviceOperation of ttnn 0.81 with its three factories: specs, refusals, memory, cores. Not modelled: the
- * order of sums on the chip, and the values of slices of a height, which only the next pass sees.
+ * reduce_program.c: the program that reduces height or width: sum, mean, largest and smallest.
+ *
+ * Models ReduceDeviceOperation of ttnn 0.81 (reduction/generic/device) with its three factories:
+ * over width (a row of tiles for each core), over height (columns of tiles, also in width shards
+ * where they are), and over both at once on one core: specs, refusals, memory, cores. The scaler
+ * is a tile of its own, which the engine multiplies by: 1, 1 / n for a mean, or what the caller
+ * gave. Not modelled: the order of sums on the chip, and the values of slices of a height, which
+ * only the next pass sees.
  */
 #include "ops/reduce/reduce_program.h"
 

@@ -1,7 +1,11 @@
 /*
- * scan.c: running sums and products. The program works along one of the first dimensions, tile by tile;
- * sums of bfloat16 also along the last two. Other dimensions change places with the first. Models
- * AccumulationDeviceOperation of ttnn 0.81 with its one factory: memory, cores. Not modelled: rounding on the way.
+ * scan.c: running sums and products. The program works along one of the first dimensions, tile
+ * by tile; sums of bfloat16 also along the last two. Other dimensions change places with the
+ * first.
+ *
+ * Models AccumulationDeviceOperation of ttnn 0.81 (reduction/accumulation/device) with its one
+ * factory, for cumsum and cumprod: memory, cores. A core has whole lines of tiles, since each
+ * tile needs the one before. Not modelled: rounding on the way.
  */
 #include <inttypes.h>
 

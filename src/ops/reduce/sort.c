@@ -1,8 +1,15 @@
 /*
- * sort.c: the values along a dimension in order, and where they were. A core sorts a row of tiles, or
- * all cores together one that is too long for that: they exchange tiles, or a coordinator has them take tiles
- * from DRAM. Models SortDeviceOperation of ttnn 0.81 with its three factories: refusals, memory, cores, table. Not
- * modelled: the order of equal values.
+ * sort.c: the values along a dimension in order, and where they were.
+ *
+ * Models SortDeviceOperation of ttnn 0.81 (data_movement/sort/device): refusals, memory, cores,
+ * table, and the choice of a factory (factory_of()) by how many tiles a row has:
+ *
+ *	SortProgramFactorySingleRowSingleCore    a core sorts a row
+ *	SortProgramFactoryCrossCoreDataExchange  cores have parts of a row and exchange tiles
+ *	SortProgramFactorySingleRowMultiCore     a coordinator has cores take tiles from DRAM
+ *
+ * A bitonic sort: widths are padded to powers of two with what sorts last. Not modelled: the
+ * order of equal values.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,13 @@
 /*
- * topk.c: the largest or smallest values along a dimension, and where they were. Long rows are split
- * over many cores and what those found is searched again; short ones are searched by a core each. Models
- * TopKDeviceOperation of ttnn 0.81 with its two factories: refusals, memory, cores. Not modelled: the order of
- * equal values.
+ * topk.c: the largest or smallest values along a dimension, and where they were. Long rows are
+ * split over many cores and what those found is searched again; short ones are searched by a
+ * core each.
+ *
+ * Models TopKDeviceOperation of ttnn 0.81 (reduction/topk/device) with its two factories,
+ * TopKSingleCoreProgramFactory and TopKMultiCoreProgramFactory: refusals, memory, cores. The
+ * second serves widths that are powers of two within 16-bit indices, k up to 64, and rows that
+ * are long or few, if the parts fit into L1 (is_multi()). Not modelled: the order of equal
+ * values.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,10 @@
 /*
- * welford.c: the program of standard deviation and variance. Models WelfordReduceDeviceOperation of ttnn 0.81:
- * specs, memory, cores. Not modelled: the order of its sums; the backend takes two passes.
+ * welford.c: the program of standard deviation and variance.
+ *
+ * Models WelfordReduceDeviceOperation of ttnn 0.81 (reduction/generic/device) with its one
+ * factory: specs, memory, cores. It takes mean and squares in one pass over tiles (Welford's
+ * method), for which the engine keeps both in its registers. Not modelled: the order of its
+ * sums; the backend takes two passes.
  */
 #include <math.h>
 
