@@ -1,8 +1,12 @@
 /*
- * group_norm.c: groups of channels of an image, normalised together: [batch, 1, pixels, channels].
+ * group_norm.c: groups of channels of an image, normalised together: [batch, 1, pixels,
+ * channels].
  *
- * Models GroupNormDeviceOperation of ttnn 0.81: refusals, memory, cores. Not modelled: the order of sums on the
- * chip.
+ * Models GroupNormDeviceOperation of ttnn 0.81 (normalization/groupnorm/device) with its three
+ * factories: sharded, interleaved where several cores have parts of a group and send each other
+ * their sums (TOGETHER), and interleaved where a core has whole groups (ALONE): refusals,
+ * memory, cores. Which channels a core has and how groups fall into tiles is in
+ * group_norm_setup.c. Not modelled: the order of sums on the chip.
  */
 #include <string.h>
 

@@ -1,8 +1,10 @@
 /*
  * layer_norm.c: layer_norm and rms_norm, and the program of both.
  *
- * Models LayerNormDeviceOperation of ttnn 0.81 with two factories: refusals, cores; memory is in
- * layer_norm_memory.c. Not modelled: the order of sums on the chip.
+ * Models LayerNormDeviceOperation of ttnn 0.81 (normalization/layernorm/device) with
+ * LayerNormMultiCoreProgramFactory (a row of tiles for each core) and
+ * LayerNormShardedProgramFactory (a row is spread over cores, which exchange sums): refusals,
+ * cores; memory is in layer_norm_memory.c. Not modelled: the order of sums on the chip.
  */
 #include "ops/norm/layer_norm.h"
 

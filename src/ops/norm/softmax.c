@@ -1,7 +1,18 @@
 /*
- * softmax.c: the program of all forms of softmax: over the last dimension with scale and mask, or over
- * any dimension. Models SoftmaxDeviceOperation of ttnn 0.81 with its seven factories: refusals, memory, cores.
- * Not modelled: the order in which the chip sums a line.
+ * softmax.c: the program of all forms of softmax: over the last dimension with scale and mask,
+ * or over any dimension.
+ *
+ * Models SoftmaxDeviceOperation of ttnn 0.81 (normalization/softmax/device): refusals, memory,
+ * cores, and the choice of a factory (softmax_choose()):
+ *
+ *	AttentionOptimized         four dimensions, over the last; also with scale and mask
+ *	ShardedAttentionOptimized  the same where shards are, by a config of the caller's
+ *	GeneralWSmall, GeneralHSmall  over width or height, a line fits into L1
+ *	GeneralWLarge, GeneralHLarge  it does not: it is read three times
+ *	GeneralCLarge              over an outer dimension
+ *
+ * The general ones are those of moreh_softmax (softmax_lines.c). Not modelled: the order in
+ * which the chip sums a line.
  */
 #include "ops/norm/softmax.h"
 
