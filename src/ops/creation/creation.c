@@ -1,10 +1,12 @@
 /*
  * creation.c: tensors from nothing.
  *
- * As upstream, values are told to be made on the host and moved; here they are made where they end
- * up, so a large tensor costs nothing twice and a dry run nothing at all.
+ * As upstream, values are said to be made on the host and moved; here they are made where they
+ * end up, so a large tensor costs nothing twice and a dry run nothing at all.
  *
- * Models FullDeviceOperation of ttnn 0.81 with its three factories: specs, refusals, memory, cores.
+ * Models FullDeviceOperation of ttnn 0.81 (full/device) with its three factories, for
+ * interleaved results, shards, and shards of any rank: specs, refusals, memory, cores. It fills
+ * one page and writes it everywhere. Not modelled: how the page is filled.
  */
 #include <math.h>
 

@@ -1,6 +1,9 @@
 /*
- * dropout.c: elements set to zero at random, the others scaled. Models DropoutDeviceOperation of ttnn 0.81:
- * refusals, memory, cores. The same seed gives the same elements on every machine; they are not the chip's.
+ * dropout.c: elements set to zero at random, the others scaled.
+ *
+ * Models DropoutDeviceOperation of ttnn 0.81 (experimental/dropout/device) with both factories,
+ * one seed for all chips or one for each: refusals, memory, cores. The same seed gives the same
+ * elements on every machine; they are not the chip's.
  */
 #include "backend/backend.h"
 #include "device/device.h"

@@ -1,8 +1,11 @@
 /*
- * fill_pad.c: values put into tensors: what tiles have beyond the shape, and a corner of a new tensor.
+ * fill_pad.c: values put into tensors: what tiles have beyond the shape, and a corner of a new
+ * tensor.
  *
- * Models FillPadDeviceOperation of ttnn 0.81 with two factories, and FillRMDeviceOperation: refusals, memory,
- * cores.
+ * Models FillPadDeviceOperation of ttnn 0.81 (data_movement/fill_pad/device) with
+ * FillPadProgramFactory and FillPadL1ShardedProgramFactory, for shards in L1, which are filled
+ * where they are; and FillRMDeviceOperation with its one factory: refusals, memory, cores. Only
+ * tiles at the edges are touched. Not modelled: the mask that a kernel makes.
  */
 #include <inttypes.h>
 
