@@ -1,6 +1,11 @@
 /*
- * conv_parts.c: parts of images in DRAM: the programs that fetch one into shards, and that write one from shards
- * back. Models PaddedSliceDeviceOperation and SliceWriteDeviceOperation of ttnn 0.81 as convolutions use them.
+ * conv_parts.c: parts of images in DRAM: the programs that fetch one into shards, and that write
+ * one from shards back.
+ *
+ * Models PaddedSliceDeviceOperation (experimental/padded_slice) and SliceWriteDeviceOperation
+ * (experimental/slice_write) of ttnn 0.81 as convolutions use them, each with a factory for rows
+ * and one for tiles: memory, cores. Not modelled: their use by others, for which slice_write.c
+ * has the rest.
  */
 #include "device/devtensor.h"
 #include "ops/conv/conv.h"

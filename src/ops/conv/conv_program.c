@@ -1,6 +1,11 @@
 /*
- * conv_program.c: the program that multiplies windows with weights. Models Conv2dDeviceOperation of ttnn 0.81 with
- * both factories: refusals, memory, cores. Not modelled: the order in which blocks are summed.
+ * conv_program.c: the program that multiplies windows with weights.
+ *
+ * Models Conv2dDeviceOperation of ttnn 0.81 (conv/conv2d/device) with both factories:
+ * Conv2dShardedProgramFactory, for height and block shards, and
+ * Conv2dWidthShardedProgramFactory, in which images go round: refusals, memory, cores. Blocks
+ * are the plan's (conv_plan.c), buffers those of conv_memory.c. Not modelled: the order in which
+ * blocks are summed.
  */
 #include "device/device.h"
 #include "device/devtensor.h"

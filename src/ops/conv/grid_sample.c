@@ -1,8 +1,12 @@
 /*
- * grid_sample.c: images looked at in places that a grid names. A row of the grid holds one point or several: x
- * and y from -1 to 1; or, worked out before, the pixel and the weights of the four around the point (bilinear), or
- * the pixel alone (nearest), whose numbers are the bits of the elements. Models GridSampleOperation of ttnn 0.81
- * with both factories: refusals, memory, cores.
+ * grid_sample.c: images looked at in places that a grid names. A row of the grid holds one point
+ * or several: x and y from -1 to 1; or, worked out before, the pixel and the weights of the four
+ * around the point (bilinear), or the pixel alone (nearest), whose numbers are the bits of the
+ * elements.
+ *
+ * Models GridSampleOperation of ttnn 0.81 (pool/grid_sample/device) with both factories,
+ * bilinear and nearest: refusals, memory, cores. Not modelled: weights rounded to bfloat16 on
+ * the way.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /*
- * halo.c: the sticks that windows reach, gathered from other cores. Models HaloDeviceOperation of ttnn 0.81:
- * memory, cores, and the sizes of its tables. Not modelled: what is in the tables.
+ * halo.c: the sticks that windows reach, gathered from other cores.
+ *
+ * Models HaloDeviceOperation of ttnn 0.81 (sliding_window/halo/device) with
+ * UntilizeWithHaloProgramFactory: memory, cores, and the sizes of its tables (sliding_window.c).
+ * Tiles become rows on the way, a block of 32 rows at a time by two readers. Not modelled: what
+ * is in the tables.
  */
 #include "ops/conv/halo.h"
 

@@ -1,6 +1,11 @@
 /*
- * pool_program.c: the program that reduces windows. Models the device operation Pool2D of ttnn 0.81: refusals,
- * memory, cores, and the sizes of its tables. Not modelled: what is in the tables.
+ * pool_program.c: the program that reduces windows.
+ *
+ * Models the device operation Pool2D of ttnn 0.81 (pool/generic/device) with its factory
+ * MultiCore: refusals, memory, cores, and the sizes of its tables. A window's sticks are read
+ * into a page and reduced by the engine, several channels at once (pool_plan.c); an average
+ * multiplies by a scalar, of which a table has those that differ. Not modelled: what is in the
+ * tables.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,10 @@
 /*
- * upsample_program.c: the program that makes images larger. Models UpsampleOperation of ttnn 0.81 with its four
- * factories: refusals, memory, cores, and the size of its table. Not modelled: what is in the table.
+ * upsample_program.c: the program that makes images larger.
+ *
+ * Models UpsampleOperation of ttnn 0.81 (pool/upsample/device): refusals, memory, cores, the
+ * size of its table, and the choice of a factory (upsample_choose()): Bilinear (over a halo),
+ * NearestFloat (scales that are no whole numbers), MultiCoreSharded (each core reads from others
+ * by a table), MultiCoreInterleaved. Not modelled: what is in the table.
  */
 #include <math.h>
 
