@@ -73,6 +73,7 @@ static uint32_t out_width(const struct tt_launch *launch)
 			      : (uint32_t)launch->attrs[V_WIDTH].integer;
 }
 
+/* Rows of bfloat16 or fp8 like the queries, in DRAM, as wide as the values. */
 static tt_status sparse_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config dram;
@@ -104,6 +105,7 @@ static tt_status check_rows(const struct tt_tensor *tensor, const char *name)
 	return TTNN_OK;
 }
 
+/* A cache of several users: which one a call means has to be said. */
 static tt_status check_slot(const struct tt_launch *launch, uint32_t slots, const char *what)
 {
 	const struct ttnn_value *slot = slot_of(launch);
@@ -127,6 +129,10 @@ static tt_status check_aligned(const struct tt_launch *launch, uint64_t bytes, c
 	return TTNN_OK;
 }
 
+/*
+ * Keys and values in one row: bfloat16, fp8, or fp8 with a scale for every SCALE_BLOCK columns
+ * behind it.
+ */
 static tt_status check_format(const struct tt_launch *launch)
 {
 	enum ttnn_dtype q = launch->inputs[Q]->spec.dtype, kv = launch->inputs[K]->spec.dtype;
@@ -154,6 +160,10 @@ static tt_status check_format(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * kv is [users, 1, rows, width]; scaled rows have their scales and a part in bfloat16 behind the
+ * values.
+ */
 static tt_status check_cache(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *kv = &launch->inputs[K]->spec;
@@ -180,6 +190,10 @@ static tt_status check_cache(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * As many lists of columns as rows of queries, in chunks of whole tiles; rows are read one by
+ * one, so that they have to be aligned.
+ */
 static tt_status check_numbers(const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
@@ -202,6 +216,7 @@ static tt_status check_numbers(const struct tt_launch *launch)
 	return check_aligned(launch, out_width(launch) * bytes, "output");
 }
 
+/* In upstream's order. */
 static tt_status sparse_validate(struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
@@ -265,6 +280,7 @@ static tt_status check_msa_kinds(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Blocks of keys are tiles; 16 heads to a key head go into half tiles, else into whole ones. */
 static tt_status msa_validate(struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
@@ -329,6 +345,10 @@ static void sparse_key(struct tt_key *key, const struct tt_launch *launch)
 	}
 }
 
+/*
+ * Both programs have one table of buffers, with other sizes. sparse_sdpa gathers single rows,
+ * which it tilizes (2, 3); sparse_sdpa_msa reads blocks of tiles as they are (23, 24).
+ */
 static tt_status sparse_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;

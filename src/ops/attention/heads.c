@@ -64,6 +64,7 @@ static tt_status cores_by_rows(const ttnn_core_set **out, const struct tt_launch
 TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 enum { IN, KV_IN, INPUTS };
 
+/* Keys come transposed if so asked: what a product with queries wants. */
 static tt_status create_heads_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
@@ -154,6 +155,10 @@ static tt_status take(const struct part *part)
 	return tt_backend_get()->move(&job);
 }
 
+/*
+ * Where each part begins: keys behind the queries, values behind the keys, or both in a tensor
+ * of their own.
+ */
 static tt_status create_heads_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *kv = launch->inputs[KV_IN];
@@ -192,6 +197,7 @@ struct fused {
 	struct tt_tensor *given[3];              /* outputs, or NULL */
 };
 
+/* head_dim is rounded up to tiles: what is stored, not what is meant. */
 static tt_status launch_create(struct tt_tensor *out[3], struct tt_call *call,
 			       const struct fused *fused, uint32_t width)
 {
@@ -276,6 +282,7 @@ static tt_status concat_memory(struct ttnn_memory_config *out, const struct ttnn
 	return ttnn_memory_config_sharded(out, wanted->layout, wanted->buffer, &shard);
 }
 
+/* [batch, heads, rows, width] becomes [batch, 1, rows, heads × width]. */
 static tt_status concat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -313,6 +320,7 @@ static tt_status concat_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Shards become shards on the same cores; else a row of tiles of all heads, double. */
 static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -332,6 +340,7 @@ static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launc
 				  .page = tile));
 }
 
+/* Head h of a row goes to column h × width. */
 static tt_status concat_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
@@ -374,7 +383,7 @@ static const struct tt_fixed_heads *fixed_of(const struct tt_launch *launch)
 }
 
 /*
- * Heads of models whose program has them built in; without a number (ViT) as many as the row
+ * Heads of models whose program has them built in; without a number (SegFormer) as many as the row
  * holds.
  */
 static uint32_t fixed_heads(const struct tt_launch *launch, int which)
@@ -412,6 +421,10 @@ static tt_status fixed_validate(struct tt_launch *launch)
 	return tt_fail_cond(TTNN_INVALID, "input_shape[3] == expected", "Unsupported input shape");
 }
 
+/*
+ * A whole fused row of tiles at a time, double: these programs are simpler than
+ * nlp_create_qkv_heads.
+ */
 static tt_status fixed_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
@@ -479,6 +492,7 @@ static void given_outputs(struct tt_tensor *out[3], const struct tt_call *call)
 			out[i] = list->items[i].tensor;
 }
 
+/* ttnn.experimental.nlp_create_qkv_heads: the program as it is. */
 static tt_status nlp_create(struct tt_call *call)
 {
 	struct fused fused = {
@@ -554,6 +568,10 @@ static tt_status split_blocks(struct tt_tensor *out[3], struct tt_call *call,
 							 .transpose = fused->transpose});
 }
 
+/*
+ * ttnn.transformer.split_query_key_value_and_split_heads: three dimensions in, padding rows cut
+ * off behind it, and block shards by a program of their own (heads_split.c).
+ */
 static tt_status split(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -602,6 +620,10 @@ static tt_status nlp_concat(struct tt_call *call)
 	return TTNN_OK;
 }
 
+/*
+ * ttnn.transformer.concatenate_heads: the same as nlp_concat_heads with the heads' dimension
+ * dropped by a view.
+ */
 static tt_status concatenate(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out, *flat;
@@ -634,13 +656,18 @@ static tt_status concatenate(struct tt_call *call)
 	return TTNN_OK;
 }
 
-static const struct tt_fixed_heads falcon = {.heads = 71, .kv_heads = 1, .width = 64};
-static const struct tt_fixed_heads vit = {.heads = 12, .kv_heads = 12, .width = 64};
-static const struct tt_fixed_heads segformer = {.width = 32};
+/* A model's heads, which the golden takes too, and its program. */
+struct fixed_row {
+	struct tt_fixed_heads heads; /* the first member */
+	const struct tt_prog *program;
+};
+static const struct fixed_row falcon = {{.heads = 71, .kv_heads = 1, .width = 64}, &falcon_program};
+static const struct fixed_row vit = {{.heads = 12, .kv_heads = 12, .width = 64}, &vit_program};
+static const struct fixed_row segformer = {{.width = 32}, &segformer_program};
 
 static tt_status fixed(struct tt_call *call)
 {
-	const struct tt_fixed_heads *row = call->entry->op->row;
+	const struct fixed_row *row = call->entry->op->row;
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 	struct tt_tensor *given[3] = {0}, *out[3];
 	struct ttnn_value attr;
@@ -649,16 +676,13 @@ static tt_status fixed(struct tt_call *call)
 	attr = tt_value_memory_or_like(call, in);
 	given_outputs(given, call);
 	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = row == &falcon ? &falcon_program
-								  : row == &vit
-									  ? &vit_program
-									  : &segformer_program,
+				&(struct tt_program_args){.prog = row->program,
 							  .attrs = &attr,
 							  .inputs = &in,
 							  .input_count = 1,
 							  .outputs = given,
 							  .output_count = 3,
-							  .extra = row}));
+							  .extra = &row->heads}));
 	give(call, out);
 	return TTNN_OK;
 }

@@ -220,6 +220,10 @@ static struct held held_of(const struct tt_launch *launch)
 	};
 }
 
+/*
+ * Tiles of the cache in which the new row falls are read (src0), changed and written back, one
+ * user to a core.
+ */
 static tt_status paged_update_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct held held = held_of(launch);
@@ -411,6 +415,7 @@ static void fill_view_of(uint32_t view[3], const struct tt_launch *launch)
 	view[2] = in[3];
 }
 
+/* A prompt has to fit into the blocks that the table gives a user, unless positions wrap. */
 static tt_status check_geometry(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[FILL_CACHE]->spec;
@@ -460,6 +465,7 @@ static tt_status check_valid(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* In upstream's order; batch_idx may come as a tensor, which nobody can check. */
 static tt_status fill_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[FILL_CACHE]->spec;

@@ -100,6 +100,10 @@ static uint64_t taps_of(const struct volume *v)
 
 /* ---- specs and refusals ----------------------------------------------------------------------- */
 
+/*
+ * [batch, frames, rows, columns, channels]; a rim that the caller wants around each frame
+ * (output_pad) is part of the shape, channels are padded to tiles.
+ */
 static tt_status conv3d_infer(struct tt_launch *launch)
 {
 	const struct volume *v = volume_of(launch);
@@ -272,6 +276,10 @@ static tt_status check_split(const struct volume *v, const struct tt_launch *lau
 	return TTNN_OK;
 }
 
+/*
+ * Channels in may be cut into blocks that cores sum up together (C_in_block): as many cores as
+ * blocks at least, and rows that begin aligned.
+ */
 static tt_status check_cores(const struct volume *v, const struct tt_launch *launch)
 {
 	struct ttnn_core grid = launch->device->info.compute_grid;
@@ -296,6 +304,10 @@ static tt_status check_cores(const struct volume *v, const struct tt_launch *lau
 	return TTNN_OK;
 }
 
+/*
+ * Rows that neighbours on other chips sent: there must be as many as the padding would take, and
+ * windows that a halo can serve.
+ */
 static tt_status check_halo(const struct volume *v, struct tt_tensor *const *inputs)
 {
 	const struct tt_tensor *halo = inputs[HALO], *in = inputs[IN];
@@ -381,6 +393,11 @@ static bool is_dram_interleaved(const struct tt_tensor *in)
 	       !in->spec.memory.has_nd_shard;
 }
 
+/*
+ * A block of the result is made of windows laid out as rows (vol2col), which are tilized and
+ * multiplied: m, k, n are that product's tiles. Reads from DRAM that are not aligned go through
+ * a staging page.
+ */
 static struct sizes sizes_of(const struct tt_launch *launch)
 {
 	const struct volume *v = volume_of(launch);
@@ -441,6 +458,11 @@ static uint64_t image_pages(const struct tt_launch *launch, const struct sizes *
 	return rows >= least ? all + rows * side[2] : all;
 }
 
+/*
+ * Numbers are given in the order in which buffers are made, so each depends on which others
+ * there are. What is left of L1 holds a part of the image (input_shard), of which windows that
+ * overlap are read only once.
+ */
 static tt_status conv3d_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct volume *v = volume_of(launch);
@@ -513,6 +535,7 @@ static tt_status conv3d_kernel(struct tt_launch *launch)
 	return tt_backend_get()->conv3d(&job);
 }
 
+/* For profiles: the product of all windows with all weights. */
 static void conv3d_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const struct volume *v = volume_of(launch);

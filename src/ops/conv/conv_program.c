@@ -74,6 +74,10 @@ static const struct extra *extra_of(const struct tt_launch *launch)
 	return launch->extra;
 }
 
+/*
+ * The result is as large as the images, but its shards are whole tiles of the plan: the padding
+ * behind the last image is in them.
+ */
 static tt_status conv_infer(struct tt_launch *launch)
 {
 	const struct tt_conv *conv = extra_of(launch)->conv;
@@ -94,6 +98,7 @@ static tt_status conv_infer(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
+/* What is left to refuse once a plan was made. */
 static tt_status conv_validate(struct tt_launch *launch)
 {
 	const struct tt_conv *conv = extra_of(launch)->conv;
@@ -131,6 +136,10 @@ struct work {
 	struct tt_tensor *table;
 };
 
+/*
+ * Block shards may have more cores for channels in than for channels out, or fewer: all of them
+ * take part. Width shards are on rows of cores, of which the box is used whole.
+ */
 static tt_status cores_of(const ttnn_core_set **out, const struct tt_conv_plan *plan)
 {
 	struct ttnn_core_range box;
@@ -154,6 +163,9 @@ static bool is_alone(const struct tt_conv_plan *plan)
 	return plan->cores_out == 1 && plan->cores_in == 1;
 }
 
+/*
+ * The table of windows, for one reader or for two that take turns, is rounded up to four bytes.
+ */
 static uint32_t table_width(const struct extra *extra)
 {
 	const struct tt_conv_plan *plan = extra->plan;
@@ -167,6 +179,10 @@ static uint32_t table_width(const struct extra *extra)
 	return width + width % 2;
 }
 
+/*
+ * Everything that memory depends on is worked out once: cores, the table of windows (a tensor
+ * that is kept with the program), and the buffers.
+ */
 static tt_status conv_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct extra *extra = extra_of(launch);
@@ -196,6 +212,10 @@ static tt_status conv_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Buffers are numbered as they come: those that a form of convolution has no use for have no
+ * number.
+ */
 static tt_status conv_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct work *work = launch->work;
@@ -316,6 +336,10 @@ static void set_window(struct tt_window *out, const struct tt_conv *conv, uint32
 				  .pad = {conv->pad[0], conv->pad[2], conv->pad[1], conv->pad[3]}};
 }
 
+/*
+ * Backends take the image before its halo was gathered, and weights as the matrix that they were
+ * prepared as; a transposed convolution goes with mirrored weights in their original form.
+ */
 static tt_status conv_kernel(struct tt_launch *launch)
 {
 	const struct tt_conv *conv = extra_of(launch)->conv;
@@ -358,6 +382,7 @@ static const struct tt_factory factories[] = {
 	[WIDTH_SHARDED] = {.name = "ttnn::prim::Conv2dWidthShardedProgramFactory",
 			   .memory = conv_memory},
 };
+/* For profiles: the product that it stands for. */
 static void conv_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const struct tt_conv *conv = extra_of(launch)->conv;
@@ -395,6 +420,10 @@ static struct ttnn_value flag(enum tt_choice choice)
 	return choice == TT_CHOICE_OPEN ? ttnn_v_none() : ttnn_v_bool(choice == TT_CHOICE_YES);
 }
 
+/*
+ * Attributes in upstream's names. How much of L1 is used already is one of them: the estimate of
+ * a split reader depends on it, and so does the program.
+ */
 static void set_flags(struct ttnn_value attrs[schema_count], const struct tt_conv *conv)
 {
 	const struct tt_conv_config *config = &conv->config;

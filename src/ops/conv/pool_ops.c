@@ -63,6 +63,7 @@ static tt_status check_tiles(const struct tt_slide *s, const struct ttnn_tensor_
 	return TTNN_OK;
 }
 
+/* Padding of more than half a window would make windows of padding alone. */
 static tt_status check_window(const struct tt_slide *s)
 {
 	uint32_t reach[2], padded[2];
@@ -96,6 +97,7 @@ static tt_status check_window(const struct tt_slide *s)
 
 /* ---- shards ------------------------------------------------------------------------------------------ */
 
+/* The sharding that was asked for, else the one that takes the least memory. */
 static tt_status choose_parallel(struct tt_parallel *out, const struct tt_pool_run *run,
 				 uint32_t alignment)
 {
@@ -136,6 +138,9 @@ static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt
 	return tt_call_reshape(out, call, &args);
 }
 
+/*
+ * Channels are rounded up to what a row is aligned to, so that every core's rows begin aligned.
+ */
 tt_status tt_pool_shards(struct ttnn_memory_config *out, const struct tt_pool_run *run,
 			 uint64_t rows)
 {
@@ -235,6 +240,11 @@ static tt_status reduce(struct tt_tensor *out[2], size_t *count, struct tt_pool_
 	return status;
 }
 
+/*
+ * Shard, halo, reduce, and where it was asked for. Padding of a maximum is -inf (0xFF80 of
+ * bfloat16), of an average 0. The halo may take the place of an input that nobody needs any
+ * more.
+ */
 tt_status tt_pool_run_l1(struct tt_tensor *out[2], size_t *count, struct tt_pool_run *run)
 {
 	struct tt_slide *slide = &run->pool.slide;
@@ -271,6 +281,10 @@ tt_status tt_pool_run_l1(struct tt_tensor *out[2], size_t *count, struct tt_pool
 	return status;
 }
 
+/*
+ * Interleaved images in DRAM that do not fit are done slice by slice; indices need the whole
+ * image.
+ */
 static tt_status run_pool(struct tt_pool_run *run)
 {
 	struct tt_tensor *out[2] = {NULL};

@@ -98,6 +98,10 @@ static tt_status shard_memory(struct ttnn_memory_config *out, const struct tt_la
 	return ttnn_memory_config_sharded(out, request->layout, request->buffer, &shard);
 }
 
+/*
+ * Block floats come out as bfloat16, as rows have to be written. Shards of the result are those
+ * of the input with more rows each, so that a core makes its own.
+ */
 static tt_status upsample_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -122,6 +126,9 @@ static tt_status upsample_infer(struct tt_launch *launch)
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
+/*
+ * Bilinear ones are reduced by the engine like windows: whole scales, a halo, channels in tiles.
+ */
 static tt_status check_linear(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -177,6 +184,10 @@ static tt_status upsample_validate(struct tt_launch *launch)
 
 /* ---- program memory ---------------------------------------------------------------------------------- */
 
+/*
+ * A unit is a row of the image, or a row of tiles, which is untilized first; one unit is not
+ * doubled.
+ */
 static tt_status upsample_interleaved_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -220,6 +231,11 @@ struct runs {
 	bool fresh;
 };
 
+/*
+ * One stick of the result: it opens a new run where its source is on another core, where the
+ * shard of the result is full, or at the beginning. The table has to hold the runs of the core
+ * with most.
+ */
 static void take_stick(struct runs *r, uint32_t shard)
 {
 	bool full;
@@ -264,6 +280,10 @@ static uint32_t table_width(const struct tt_launch *launch)
 	return 2 * 4 * r.most;
 }
 
+/*
+ * Images smaller than their shards leave the last cores without any: those are not in the
+ * program.
+ */
 static tt_status cores_with_work(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -288,6 +308,10 @@ static tt_status cores_with_work(const ttnn_core_set **out, const struct tt_laun
 	return ttnn_core_set_make(out, &box, 1);
 }
 
+/*
+ * The table goes to L1_SMALL, a row for each core, and stays with the program: cached programs
+ * use it again. Its values never matter here, so the host tensor is hollow.
+ */
 static tt_status make_table(struct tt_tensor **out, struct tt_launch *launch,
 			    const ttnn_core_set *cores)
 {
@@ -340,6 +364,7 @@ static tt_status upsample_choose(uint32_t *out, struct tt_launch *launch)
 	return make_table(&work->table, launch, work->cores);
 }
 
+/* Nothing is copied but by the readers: input, result and table are buffers as they are. */
 static tt_status upsample_sharded_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -358,6 +383,10 @@ static tt_status upsample_sharded_memory(struct tt_plan *plan, const struct tt_l
 #define NEIGHBOURS 8
 #define MOST_TILES 8
 
+/*
+ * Two readers bring the four neighbours of a point as rows of a tile; the engine weighs them by
+ * a scalar tile.
+ */
 static tt_status upsample_linear_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
