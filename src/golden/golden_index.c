@@ -8,6 +8,10 @@
 
 /* ---- where elements are -------------------------------------------------------------------------------------- */
 
+/*
+ * Four coordinates for each element that is not zero, in order; what is behind them is not
+ * defined.
+ */
 tt_status tt_golden_nonzero(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -49,6 +53,7 @@ static uint32_t dim_arg(const struct tt_golden *golden, uint32_t rank)
 	return (uint32_t)(dim < 0 ? dim + rank : dim);
 }
 
+/* Slice i of b becomes slice ids[i] of a; ids outside are dropped. */
 tt_status tt_golden_indexed_fill(struct tt_golden *golden)
 {
 	const struct tt_array *ids = tt_golden_in(golden, "batch_id");
@@ -68,6 +73,10 @@ tt_status tt_golden_indexed_fill(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/*
+ * As torch.gather: the index says where along one dimension, the other coordinates are the
+ * result's.
+ */
 tt_status tt_golden_gather(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input");
@@ -97,6 +106,10 @@ static double reduced(const char *how, double old, double value)
 	return value;
 }
 
+/*
+ * As torch.scatter_reduce with include_self: in the order of indices, so that the last of equal
+ * ones counts.
+ */
 tt_status tt_golden_scatter(struct tt_golden *golden)
 {
 	const struct tt_array *index = tt_golden_in(golden, "index");

@@ -81,6 +81,10 @@ static struct ttnn_value *find(struct cook *cook, const char *name, size_t lengt
 	return NULL;
 }
 
+/*
+ * A name is a result of an earlier step, one that the caller of the recipe gave, or an argument
+ * of the call.
+ */
 static tt_status lookup(struct ttnn_value *out, struct cook *cook, const char *name, size_t length)
 {
 	const struct tt_recipe *recipe = cook->recipe;
@@ -171,6 +175,7 @@ static tt_status string(struct ttnn_value *out, struct cook *cook)
 	return TTNN_OK;
 }
 
+/* Whole numbers stay integers: operations tell 1 from 1.0. */
 static tt_status number(struct ttnn_value *out, struct cook *cook)
 {
 	char *end;
@@ -227,6 +232,10 @@ static tt_status hold_values(struct cook *cook, const struct ttnn_arg *args, siz
 	return TTNN_OK;
 }
 
+/*
+ * name(arguments): an operation called within the call. Results are held until the recipe ends;
+ * those that are overwritten go in upstream's order.
+ */
 static tt_status step(struct ttnn_value *out, struct cook *cook, const char *name, bool plain)
 {
 	struct ttnn_arg args[ARGS_MAX + 1] = {0};

@@ -226,6 +226,10 @@ tt_status tt_rerun_check_read(const struct tt_device *device)
 			    "Reads are not supported during trace capture.");
 }
 
+/*
+ * A program was launched while a capture is open on its device. Numbers of launches are kept
+ * with the call, so that profiles can say which of them a replay repeats.
+ */
 bool tt_rerun_note_launch(const struct tt_device *device, uint64_t number)
 {
 	uint32_t capture = captures(device) ? (uint32_t)atomic_load(&device->capturing) : 0;
@@ -302,6 +306,10 @@ static tt_status use_buffer(size_t *out, struct trace *trace, const struct tt_bu
 	return TTNN_OK;
 }
 
+/*
+ * An argument of a captured call: of a device tensor its buffer's place and spec are kept, not
+ * its storage, which would keep the memory; host tensors are kept themselves.
+ */
 static tt_status keep_tensor(struct ttnn_value *value, struct trace *trace)
 {
 	struct tt_tensor *tensor = value->tensor, **host;
@@ -426,6 +434,10 @@ static tt_status keep_call(struct tt_device *device, struct step *step, const st
 	return status;
 }
 
+/*
+ * A call is over: if it launched anything, it is a step of the capture. What cannot be kept
+ * fails the call.
+ */
 tt_status tt_rerun_note(const struct tt_op_entry *entry, const struct ttnn_arg *args,
 			size_t arg_count, struct ttnn_results *results, tt_status status)
 {
@@ -512,6 +524,7 @@ static tt_status find_inputs(struct run *run)
 	return TTNN_OK;
 }
 
+/* A tensor for this run, in whatever buffer is at the place now. */
 static tt_status renew_tensor(struct ttnn_value *value, struct run *run)
 {
 	const struct used_tensor *used = &run->trace->tensors.data[value->count - 1];
@@ -567,6 +580,10 @@ static tt_status take_result(struct run *run, size_t index, struct tt_tensor *te
 	return TTNN_OK;
 }
 
+/*
+ * The call again, with tensors of this run; what it makes belongs to the places where its
+ * results were.
+ */
 static tt_status run_step(struct run *run, const struct step *step)
 {
 	struct ttnn_arg *args = tt_arena_calloc(&run->arena, step->arg_count + 1, sizeof(*args));
@@ -604,6 +621,10 @@ static void let_go(struct run *run, size_t step)
 		}
 }
 
+/*
+ * Quiet: a replay is one event for whoever listens. Run modes are the capture's, not the
+ * caller's.
+ */
 static tt_status run_steps(struct run *run)
 {
 	bool muted = tt_event_mute(true), before = tt_rerunning_set(true);

@@ -34,6 +34,7 @@ enum { INDICES, WEIGHT, INPUTS };
 
 /* ---- specs and refusals ------------------------------------------------------------------------- */
 
+/* [batch, 1, indices, width], in tiles if the program makes them. */
 static tt_status embedding_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *indices = &launch->inputs[INDICES]->spec;
@@ -167,6 +168,7 @@ static uint64_t fused_tiles(const struct tt_launch *launch, uint64_t width, uint
 	return width * both <= tt_l1_free(launch->device) ? width : tt_split_divisor(width, most);
 }
 
+/* A row of 32 indices is fetched and tilized at once, in pieces of the width that fit into L1. */
 static tt_status rows_fused(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *weight = launch->inputs[WEIGHT], *out = launch->outputs[0];
@@ -280,6 +282,10 @@ struct requests {
 	bool fused; /* the program makes tiles itself, if the indices are no tiles */
 };
 
+/*
+ * What the caller asked for and what that means: block floats cannot be tables of rows, so
+ * bfloat16 comes out.
+ */
 static struct requests requests_of(const struct tt_call *call)
 {
 	struct requests w = {
@@ -300,6 +306,7 @@ static struct requests requests_of(const struct tt_call *call)
 	return w;
 }
 
+/* A padding index makes its row zeros, and another kernel. */
 static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct requests *w,
 			struct tt_tensor *const inputs[INPUTS])
 {

@@ -41,6 +41,7 @@ static uint32_t users(const struct tt_launch *launch)
 		       : tt_shape_last(&launch->inputs[IN]->spec.shape, 2);
 }
 
+/* A user's heads are the rows of a tile, on a core of its own. */
 static tt_status infer_one(struct ttnn_tensor_spec *out, const struct tt_launch *launch,
 			   uint32_t heads, struct ttnn_core start)
 {
@@ -56,6 +57,10 @@ static tt_status infer_one(struct ttnn_tensor_spec *out, const struct tt_launch 
 	return tt_spec_simple(out, &shape, launch->inputs[IN]->spec.dtype, TTNN_TILE, &memory);
 }
 
+/*
+ * Queries, keys and values are height sharded, user by user. Values share the queries' cores;
+ * keys do too if overlap_qk_coregrid says so, else they follow behind.
+ */
 static tt_status heads_decode_infer(struct tt_launch *launch)
 {
 	struct ttnn_core zero = {0, 0}, next = {0, 0};
@@ -129,6 +134,7 @@ static tt_status choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Row u, columns of head h, to [0, u, h]: from a row on that a slice of users begins with. */
 static tt_status take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row, uint32_t column)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
@@ -144,6 +150,7 @@ static tt_status take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row,
 	return tt_backend_get()->move(&job);
 }
 
+/* batch_offset says which part of the users this device has, in slices. */
 static tt_status heads_decode_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *offset = launch->inputs[BATCH_OFFSET];
@@ -235,6 +242,7 @@ static tt_status create(struct tt_call *call)
 	X(SUBGRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")
 TT_ATTRS(concat_schema, "NlpConcatHeadsDecodeParams", CONCAT_ATTRS);
 
+/* One row for each user, padded to a tile, a head on a core. */
 static tt_status concat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;

@@ -34,6 +34,7 @@ tt_status tt_cache_infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A program that writes into its first input and returns it. */
 tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *args)
 {
 	struct tt_program_args with = *args;
@@ -47,6 +48,7 @@ tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *ar
 	return TTNN_OK;
 }
 
+/* The same bytes as blocks of another shape; the cache itself where that is what it has. */
 tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const uint32_t view[3])
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&cache->spec);
@@ -61,6 +63,7 @@ tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const u
 	return tt_tensor_share(out, cache, &spec);
 }
 
+/* A view must be as large as the cache's blocks, in whole tiles. */
 tt_status tt_cache_check_view(const char *operation, const char *what,
 			      const struct ttnn_tensor_spec *cache, const uint32_t view[3])
 {
@@ -96,6 +99,7 @@ static const struct tt_enum kind_enum = {"UpdateCacheOpType", kind_rows, 2};
 TT_ATTRS(schema, "KvCacheParams", ATTRS);
 enum { CACHE, IN, INPUTS };
 
+/* A prompt goes into one batch, from a row on that begins a tile. */
 static tt_status check_fill(const struct tt_launch *launch, const struct ttnn_tensor_spec *cache,
 			    const struct ttnn_tensor_spec *in)
 {
@@ -122,6 +126,7 @@ static tt_status check_fill(const struct tt_launch *launch, const struct ttnn_te
 	return TTNN_OK;
 }
 
+/* A row of users: fewer than a tile may begin at an offset within it. */
 static tt_status check_update(const struct tt_launch *launch, const struct ttnn_tensor_spec *cache,
 			      const struct ttnn_tensor_spec *in)
 {
@@ -198,6 +203,7 @@ static tt_status rows_update(struct tt_plan *plan, const struct tt_launch *launc
 			       TT_COUNT(all));
 }
 
+/* Tiles are copied through two pages, or out of the input's shards. */
 static tt_status rows_fill(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN];
@@ -276,6 +282,7 @@ static struct tt_tensor *either(const struct tt_call *call, const char *one, con
 	return tensor ? tensor : tt_call_tensor(call, other);
 }
 
+/* Both operations have two spellings, whose arguments are named differently. */
 static tt_status change(struct tt_call *call, enum kind kind)
 {
 	struct tt_tensor *const inputs[INPUTS] = {either(call, "cache", "cache_tensor"),

@@ -21,6 +21,7 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
+/* A row of tiles for each core, or shards where they are. */
 tt_status tt_rotary_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -106,6 +107,7 @@ static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct 
 	return tt_move_part(*out, in, &(struct tt_move_block){.extent = in->spec.shape.dim});
 }
 
+/* With token_index all rows have one position: that of the token. */
 static tt_status rotary_kernel(struct tt_launch *launch)
 {
 	bool one = tt_value_given(&launch->attrs[TOKEN]);
@@ -169,6 +171,10 @@ static tt_status hf_rows(struct tt_plan *plan, const struct tt_launch *launch)
 		TT_CB_ROW(16, "output_cb", .pages = 2 * width, .page = tt_tensor_tile_bytes(out)));
 }
 
+/*
+ * Decode: input and tables are buffers as they are; the scalar tile holds -1, which negates a
+ * half.
+ */
 static tt_status hf_rows_sharded(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
@@ -229,6 +235,7 @@ static const struct tt_prog hf_program = {
 static const struct tt_field half_fields[] = {{.name = "output_mem_config"}};
 static const struct tt_schema half_schema = {"RotateHalfParams", half_fields, 1, false};
 
+/* One core does all: upstream has no other factory for it. */
 static tt_status half_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_core_range first = {{0, 0}, {0, 0}};
@@ -323,6 +330,10 @@ static tt_status check_table(const struct ttnn_tensor_spec *table, const struct 
 	return status;
 }
 
+/*
+ * Widths are one tile, which goes by a matrix, or pairs of tiles, as halves must be whole tiles.
+ * Tables are as wide as the input and no shorter.
+ */
 static tt_status check(const struct tt_call *call, struct tt_tensor *const inputs[INPUTS])
 {
 	const struct ttnn_shape *in = &inputs[IN]->spec.padded;
@@ -351,6 +362,7 @@ static tt_status check(const struct tt_call *call, struct tt_tensor *const input
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
+/* Rows are tilized first, tables too, each by an operation that recordings show. */
 static tt_status embed(struct tt_call *call)
 {
 	struct tt_tensor *inputs[INPUTS] = {tt_call_tensor(call, "input_tensor"),

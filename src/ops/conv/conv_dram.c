@@ -8,6 +8,11 @@
 
 /* ---- folding --------------------------------------------------------------------------------------------- */
 
+/*
+ * Strides as large as windows that fit the image: each window is a stick of the folded image,
+ * and the convolution a product. Also where the caller asks for it
+ * (enable_kernel_stride_folding).
+ */
 bool tt_conv_folds(const struct tt_conv *c, const struct ttnn_memory_config *memory,
 		   enum ttnn_layout layout)
 {
@@ -61,6 +66,7 @@ static tt_status send_image(struct tt_tensor **made, struct tt_conv_run *run)
 	return TTNN_OK;
 }
 
+/* Folding wants images, so rows are reshaped before it; padding is part of it. */
 static tt_status fold_tensor(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	const struct tt_conv *c = &run->conv;
@@ -91,6 +97,10 @@ static tt_status fold_tensor(struct tt_tensor **out, struct tt_conv_run *run)
 	return TTNN_OK;
 }
 
+/*
+ * What is left of the convolution after folding: stride 1, no padding, channels of a whole
+ * square.
+ */
 void tt_conv_fold_sizes(struct tt_conv *c, uint32_t stride[2])
 {
 	c->matmul = c->kernel[0] == c->stride[0] && c->kernel[1] == c->stride[1];
@@ -104,6 +114,7 @@ void tt_conv_fold_sizes(struct tt_conv *c, uint32_t stride[2])
 	}
 }
 
+/* Folds where that pays or was asked for; the folded image takes the place of the input. */
 tt_status tt_conv_fold(struct tt_conv_run *run)
 {
 	struct tt_conv *c = &run->conv;
@@ -128,6 +139,7 @@ tt_status tt_conv_fold(struct tt_conv_run *run)
 
 /* ---- the operation ----------------------------------------------------------------------------------------- */
 
+/* Slices are cut out of images. */
 static tt_status unflatten(struct tt_conv_run *run)
 {
 	const struct tt_conv *c = &run->conv;
@@ -150,6 +162,7 @@ static tt_status unflatten(struct tt_conv_run *run)
 	return TTNN_OK;
 }
 
+/* Slices write their results into one tensor, which therefore exists before them. */
 static tt_status make_output(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	const struct tt_conv *c = &run->conv;
@@ -191,6 +204,10 @@ static tt_status flatten_result(struct tt_tensor **out, struct tt_call *call,
 	return status;
 }
 
+/*
+ * An image in DRAM that is not sharded: slice by slice, each one a convolution in L1, unless it
+ * is a product, which needs no halo and reads from DRAM as it is.
+ */
 tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 {
 	struct tt_conv *c = &run->conv;

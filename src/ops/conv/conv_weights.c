@@ -23,6 +23,10 @@ static uint32_t align(uint64_t value, uint64_t unit)
 	return (uint32_t)tt_align_to(value, unit);
 }
 
+/*
+ * Weights as a matrix: rows are window × channels in the order in which blocks are multiplied,
+ * with every block padded to tiles, so that the order depends on the sharding.
+ */
 static void matrix_rows(struct matrix *m, const struct tt_conv_prep *prep)
 {
 	const struct tt_conv *conv = prep->conv;
@@ -259,6 +263,7 @@ static tt_status fill_folded(struct tt_tensor *out, struct tt_tensor *in,
 	return TTNN_OK;
 }
 
+/* Grouped weights are spread to a dense matrix with zeros between the groups. */
 static tt_status fill_part(struct tt_tensor *out, struct tt_tensor *in,
 			   const struct tt_conv_prep *prep)
 {

@@ -67,6 +67,10 @@ static struct ttnn_shape result_shape(const struct ttnn_shape *in, const struct 
 			stacked ? in->dim[3] * points : in->dim[3]);
 }
 
+/*
+ * A row of the grid with several points gives as many pixels, beside each other as channels or
+ * as columns.
+ */
 static tt_status grid_sample_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -105,6 +109,7 @@ static tt_status check_tensors(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* In upstream's order. Nearest ones need a grid that was worked out before. */
 static tt_status grid_sample_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -149,6 +154,10 @@ static tt_status grid_sample_validate(struct tt_launch *launch)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
+/*
+ * The four neighbours of a point make a tile; weights another; a grid in shards is read where it
+ * is.
+ */
 static tt_status grid_sample_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *grid = launch->inputs[1];
@@ -296,6 +305,10 @@ struct golden_point {
 	bool nearest, precomputed, corners;
 };
 
+/*
+ * Coordinates from -1 to 1, of the outermost pixels' middles (align_corners) or of the image's
+ * edges.
+ */
 static double golden_value(const struct golden_point *p, const uint64_t at[2])
 {
 	double height = p->in->shape.dim[1], width = p->in->shape.dim[2], y, x, fy, fx;

@@ -26,6 +26,10 @@ uint64_t tt_l1_used(struct tt_device *device)
 	return tt_allocator_stats(&device->memory->allocator, TTNN_L1).taken;
 }
 
+/*
+ * Buffers that are numbered as they come, as upstream's newer factories do: one that has no
+ * pages takes no number from those behind it.
+ */
 tt_status tt_plan_numbered(struct tt_plan *plan, const ttnn_core_set *cores,
 			   const struct tt_buffer_row *rows, size_t count)
 {
@@ -63,6 +67,10 @@ static enum ttnn_dtype halo_dtype(enum ttnn_dtype dtype)
 	return dtype == TTNN_FLOAT32 || dtype == TTNN_UINT16 ? dtype : TTNN_BFLOAT16;
 }
 
+/*
+ * As many sticks on every core as the core with most needs, whatever the others have. The shape
+ * says how many there are in all, so a halo has no images any more.
+ */
 static tt_status halo_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -103,6 +111,10 @@ static uint32_t repeats(const struct ttnn_memory_config *memory)
 	return tt_parallel_channels(&parallel);
 }
 
+/*
+ * A row of the table for each core, in L1_SMALL: memory apart from L1, so that what is kept for
+ * long does not cut it up. The readers of block shards count cores the other way round.
+ */
 static tt_status table_memory(struct ttnn_memory_config *out, const struct ttnn_memory_config *in,
 			      uint32_t width)
 {
@@ -116,6 +128,10 @@ static tt_status table_memory(struct ttnn_memory_config *out, const struct ttnn_
 	return ttnn_memory_config_sharded(out, TTNN_HEIGHT_SHARDED, TTNN_L1_SMALL, &shard);
 }
 
+/*
+ * All tables are made on the host before any goes to the device: that is the order of
+ * allocations. In DRAM one row serves all cores of a column; in L1 every core has its own.
+ */
 tt_status tt_halo_tables(struct tt_tensor **out, struct tt_launch *launch,
 			 const struct tt_halo_tables *tables)
 {
@@ -155,6 +171,7 @@ struct work {
 	uint64_t widths[4];          /* bytes */
 };
 
+/* Padding for both readers, then sticks for both: four tables. */
 static tt_status make_tables(struct tt_launch *launch, struct work *work)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -180,6 +197,7 @@ static tt_status make_tables(struct tt_launch *launch, struct work *work)
 	return TTNN_OK;
 }
 
+/* Tiles are untilized a row of tiles at a time, twice, for two readers that take turns. */
 static tt_status halo_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
@@ -205,6 +223,10 @@ static tt_status halo_choose(uint32_t *out, struct tt_launch *launch)
 	return make_tables(launch, work);
 }
 
+/*
+ * The shard and the halo are buffers as they are; new are a stick of padding for each reader and
+ * what untilizing needs.
+ */
 static tt_status halo_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct work *work = launch->work;
@@ -280,6 +302,10 @@ static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struc
 	return tt_call_program(out, call, &program);
 }
 
+/*
+ * Launches it, and gives the input up where the caller allows. Backends never see a halo: they
+ * take the image, which lives on as a ghost that has data but no address.
+ */
 tt_status tt_halo(struct tt_haloed *out, struct tt_call *call, struct tt_tensor *in,
 		  const struct tt_halo_args *args)
 {

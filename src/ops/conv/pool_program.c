@@ -54,6 +54,10 @@ static const struct tt_pool *pool_of(const struct tt_launch *launch)
 	return ((const struct extra *)launch->extra)->pool;
 }
 
+/*
+ * Rows that divide evenly over the cores, channels rounded up to what the packer writes
+ * (tt_pool_unit()).
+ */
 static tt_status pool_infer(struct tt_launch *launch)
 {
 	const struct tt_pool *pool = pool_of(launch);
@@ -108,6 +112,7 @@ struct work {
 	struct tt_tensor *table, *scalars;
 };
 
+/* Tables that stay with the program: of windows, and of divisors where they differ. */
 static tt_status pool_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct tt_pool *pool = pool_of(launch);
@@ -171,6 +176,9 @@ static tt_status check_outputs(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/*
+ * Two readers fill pages in turn. Indices need tiles of places besides, for large windows twice.
+ */
 static tt_status pool_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_pool *pool = pool_of(launch);
@@ -217,6 +225,7 @@ static tt_status pool_memory(struct tt_plan *plan, const struct tt_launch *launc
 
 /* ---- numbers -------------------------------------------------------------------------------------------- */
 
+/* Padding that only ceil_mode added is none of the image's: an average does not count it. */
 static tt_status pool_kernel(struct tt_launch *launch)
 {
 	const struct tt_pool *pool = pool_of(launch);
@@ -248,6 +257,7 @@ static tt_status pool_kernel(struct tt_launch *launch)
 	return status;
 }
 
+/* For profiles: every element of every window, over the cores. */
 static void pool_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const struct tt_slide *slide = &pool_of(launch)->slide;

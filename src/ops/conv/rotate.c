@@ -53,6 +53,10 @@ static tt_status rotate_infer(struct tt_launch *launch)
 			      launch->attrs[MEMORY].memory);
 }
 
+/*
+ * Four neighbours are reduced by the engine, which takes channels in tiles and as many as its
+ * registers hold.
+ */
 static tt_status check_linear(const struct ttnn_tensor_spec *in)
 {
 	uint32_t channels = in->padded.dim[3], tiles = (channels + TT_TILE - 1) / TT_TILE;
@@ -125,6 +129,9 @@ static struct tt_tensor *if_sharded(struct tt_tensor *tensor)
 	return tensor->spec.memory.has_shard ? tensor : NULL;
 }
 
+/*
+ * Rows are copied, as many at once as half of the registers' tiles would take; bursts are whole.
+ */
 static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -149,6 +156,10 @@ static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *la
 			  .page = page, .backing = shards ? if_sharded(out) : NULL));
 }
 
+/*
+ * As a pool over four rows: the neighbours as a tile, a scalar tile of weights, the result in
+ * faces.
+ */
 static tt_status linear_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
@@ -189,6 +200,10 @@ static int64_t fixed_of(float number)
 	return fabsf(number) < 0x1p24f ? (int64_t)(number * 65536.0f) : INT64_C(1) << 40;
 }
 
+/*
+ * Coordinates in fixed point with 16 bits behind the point, as the reader computes them; the
+ * middle is the image's, or the caller's pixel, whose own middle is half a pixel off.
+ */
 static tt_status rotate_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = &launch->inputs[0]->spec.shape;
@@ -278,6 +293,7 @@ static double golden_pixel(const struct golden_turn *turn, const uint64_t at[4],
 				       (const uint64_t[]){at[0], (uint64_t)y, (uint64_t)x, at[3]})];
 }
 
+/* Each step rounds to 1/65536, since pixels at edges depend on it. */
 static double golden_value(const struct golden_turn *t, const uint64_t at[4])
 {
 	double dy = (double)at[1] - t->center[0], dx = (double)at[2] - t->center[1];
