@@ -93,7 +93,11 @@ static const struct tt_enum_row subtile_rows[] = {
 static const struct tt_enum subtile_enum = {"SubtileBroadcastType", subtile_rows,
 					    sizeof(subtile_rows) / sizeof(subtile_rows[0])};
 
-/* The rows are tried in order: 1 demands that extent to be 1, 0 demands nothing. */
+/*
+ * Which operand is a row, a column or a single value within a tile: kernels are chosen by that
+ * (SubtileBroadcastType). The rows are tried in order: 1 demands that extent to be 1, 0 demands
+ * nothing. Outer dimensions do not matter, as whole tiles are read again for those.
+ */
 static tt_status subtile_of(enum subtile *out, const struct ttnn_shape *a,
 			    const struct ttnn_shape *b)
 {
@@ -294,7 +298,7 @@ static const char *fn_name(enum tt_binary_fn fn)
 	return tt_enum_name(&tt_enum_binary, (int64_t)fn);
 }
 
-/* What each function takes is in binary_fn.c. */
+/* What each function takes is in binary_fn.c: the type of each operand, and which ones mix. */
 static tt_status check_dtypes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn_dtype b)
 {
 	TT_REQUIRE(
@@ -318,7 +322,10 @@ static tt_status check_dtypes(enum tt_binary_fn fn, enum ttnn_dtype a, enum ttnn
 	return TTNN_OK;
 }
 
-/* As NumPy; from the seventh dimension on shapes must agree. */
+/*
+ * As NumPy; from the seventh dimension on shapes must agree, which upstream asks dimension by
+ * dimension from the back.
+ */
 static tt_status check_broadcast(const struct ttnn_shape *a, const struct ttnn_shape *b)
 {
 	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
@@ -480,7 +487,10 @@ static tt_status binary_infer(struct tt_launch *launch)
 	return check_output(prepared);
 }
 
-/* Division of whole numbers and quantization compute in reals. */
+/*
+ * Division of whole numbers and quantization compute in reals. The chains before and after
+ * belong to the operands and the result: backends take all of it as one job, element by element.
+ */
 static tt_status binary_kernel(struct tt_launch *launch)
 {
 	struct tt_unary_step pre[2][TT_UNARY_STEPS_MAX], post[TT_UNARY_STEPS_MAX];
@@ -610,7 +620,11 @@ static enum ttnn_layout layout_of(const struct tt_binary_args *args)
 	return rows ? TTNN_ROW_MAJOR : TTNN_TILE;
 }
 
-/* What does not depend on where things lie. */
+/*
+ * Attributes that do not depend on where things are. Upstream's struct has more than the kernel
+ * needs: is_sfpu says which unit computes, input_dtype what the first operand is, and all of
+ * them print.
+ */
 static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *args)
 {
 	enum ttnn_dtype a = args->a->spec.dtype, b = args->b ? args->b->spec.dtype : a;
@@ -654,7 +668,10 @@ static void fill_shards(struct ttnn_value *attrs, struct ttnn_shape *pages,
 			       : ttnn_v_none();
 }
 
-/* What upstream does before its program: refusals, shape, layout, memory, attributes. */
+/*
+ * What upstream does before its program: refusals, shape, layout, memory, attributes, in the
+ * order in which a program that breaks several rules is refused.
+ */
 tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 			   const struct tt_binary_args *args)
 {

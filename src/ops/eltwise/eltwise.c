@@ -158,7 +158,10 @@ tt_status tt_eltwise_spread(struct ttnn_memory_config *memory, const struct tt_d
 
 /* ---- how shards lie, for keys and texts ---------------------------------------------------------- */
 
-/* Merges neighbours: when the shard spans the inner one, or is 1 thick and divides the inner one. */
+/*
+ * Merges neighbouring dimensions: when the shard spans the inner one, or is 1 thick and divides
+ * the inner one. No page changes its place by that, and programs are cached by the merged shape.
+ */
 static void squeeze(struct ttnn_shape *tensor, struct ttnn_shape *shard)
 {
 	uint32_t top = tensor->rank;

@@ -102,7 +102,10 @@ static uint8_t integer_bit(enum ttnn_dtype dtype)
 	}
 }
 
-/* Behind a typecast in the chain another type counts. */
+/*
+ * Behind a typecast in the chain another type counts, so that a chain with one is taken as it
+ * is.
+ */
 static tt_status check_integers(const struct tt_unary_step *steps, size_t count,
 				enum ttnn_dtype dtype)
 {
@@ -143,7 +146,10 @@ static tt_status given_output(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Shards that nobody described are the input's, or spread over the grid in aligned rows. */
+/*
+ * Shards that nobody described are the input's, scaled, or spread over the grid in rows of 16
+ * bytes at least.
+ */
 static tt_status unary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -385,7 +391,10 @@ const struct tt_prog tt_prog_unary = {
 	TT_KERNEL(unary_kernel),
 };
 
-/* The chain is a list of objects (function, parameters), as upstream's attribute. */
+/*
+ * The chain is a list of objects (function, parameters), as upstream's attribute: it prints and
+ * is part of the key.
+ */
 tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_unary_args *args)
 {

@@ -283,7 +283,11 @@ tt_status tt_temps_end(struct tt_temps *temps, tt_status status)
 	return status;
 }
 
-/* Leading ones are squeezed one at a time, as upstream's loop does; then one reshape. */
+/*
+ * All outer dimensions as one, so that four are left: what most programs of this room take.
+ * Leading ones are squeezed one at a time, as upstream's loop does, since each one is a node of
+ * a recording; then one reshape.
+ */
 tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const ttnn_core_set *sub_cores)
 {

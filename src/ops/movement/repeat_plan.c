@@ -34,7 +34,11 @@ static bool stays_local(const struct ttnn_tensor_spec *in, uint32_t dim, uint32_
 	return in->memory.shard.height && group && in->memory.shard.height % group == 0;
 }
 
-/* Whether each core can repeat its own shard: full shards in L1 on the same cores. */
+/*
+ * Whether each core can repeat its own shard: full shards in L1 on the same cores, whole tiles,
+ * and a dimension that shards do not cut. Otherwise pages travel, and interleaved ones are
+ * cheaper to find.
+ */
 bool tt_repeat_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_memory_config *memory,
 			uint32_t dim, uint32_t times)
 {
@@ -111,7 +115,11 @@ tt_status tt_repeat_new_shards(bool *found, struct ttnn_shard_spec *out,
 	return TTNN_OK;
 }
 
-/* Whether shards hold the pages of the tensor and nothing else, so that pages can be counted. */
+/*
+ * Whether shards hold the pages of the tensor and nothing else, so that page i of the tensor can
+ * be found by counting. Padding within shards, or rows in pieces, would put other pages in
+ * between.
+ */
 static bool is_paged(const struct ttnn_memory_config *memory, const struct ttnn_shape *shape,
 		     enum ttnn_layout layout)
 {
@@ -252,7 +260,12 @@ static bool has_room(const struct room *room, uint64_t taken, uint64_t page)
 	return (room->now ? page : 2 * page) <= room->bytes - taken;
 }
 
-/* Whether L1 has room for each step's tensors and buffers, all along the way. */
+/*
+ * Whether L1 has room for each step's tensors and buffers, all along the way: a repeat of
+ * several dimensions goes through tensors in between, of which the last two are alive at once.
+ * Upstream asks this before it decides between its two programs, so that recordings depend on
+ * what is free.
+ */
 static bool legs_fit(struct tt_tensor *in, const struct tt_repeats *repeats,
 		     const struct ttnn_memory_config *memory, const struct room *room)
 {
@@ -324,7 +337,11 @@ static bool only_last(const struct tt_repeats *repeats)
 	return tt_repeat_single(&dim, repeats) && dim + 1 == repeats->rank;
 }
 
-/* Shapes for which upstream measured the older program to be faster. */
+/*
+ * Shapes for which upstream measured the older program to be faster. There is no rule behind
+ * them but the measurement: rows in height shards on a grid wider than high, shards that are
+ * repeated in place, and some that end up in L1.
+ */
 static bool is_demoted(const struct tt_tensor *in, const struct tt_repeats *repeats,
 		       const struct ttnn_memory_config *memory)
 {
@@ -356,7 +373,11 @@ static bool is_demoted(const struct tt_tensor *in, const struct tt_repeats *repe
 	       plan.dims[0] + 2 < spec->shape.rank && extent.y == 1 && extent.x >= 8;
 }
 
-/* Whether upstream takes its generated program. */
+/*
+ * Whether upstream takes its generated program: two to four dimensions, none of them repeated
+ * zero times, ordinary tiles, shards that were asked for with a spec, and room for rows where
+ * tiles have to go through rows.
+ */
 bool tt_repeat_pages_can(struct tt_tensor *in, const struct tt_repeats *repeats,
 			 const struct ttnn_memory_config *memory, bool given)
 {

@@ -72,7 +72,11 @@ static tt_status block_shard(struct ttnn_shard_spec *out, const struct tt_shard_
 	return tt_core_set_grid(&out->grid, x ? x : 1, y ? y : 1);
 }
 
-/* Equal shares over the whole grid, in whole tiles where the tensor has tiles. */
+/*
+ * Shards for a result that was asked to be sharded without a word about how: equal shares over
+ * the whole grid, in whole tiles where the tensor has tiles, and no more cores than have
+ * something. The shares decide how many cores there are, not the other way round.
+ */
 tt_status tt_shard_make(struct ttnn_shard_spec *out, const struct tt_shard_request *request,
 			const char *who)
 {
@@ -125,7 +129,11 @@ static bool fits(uint64_t width, uint64_t cols, uint64_t element, uint64_t align
 	return width && width * element % alignment == 0 && cols % width == 0;
 }
 
-/* Rows of shards must be aligned: fewer cores are tried until they are. */
+/*
+ * Rows of shards must be aligned, as a core cannot write to half a word: fewer cores are tried
+ * until a share is. `strict`: a caller that has another way gives up instead of taking padded
+ * shares.
+ */
 tt_status tt_shard_align_rows(bool *found, struct ttnn_shard_spec *shard,
 			      const struct tt_shard_request *request, uint64_t element, bool strict)
 {
@@ -147,7 +155,11 @@ tt_status tt_shard_align_rows(bool *found, struct ttnn_shard_spec *shard,
 	return first_cores(&shard->grid, request, tt_div_up(cols, width));
 }
 
-/* As many shards along each dimension as before, with the new extents. */
+/*
+ * As many shards along each dimension as before, with the new extents: an operation that changes
+ * the shape of a tensor in such shards keeps how it was cut, not how large pieces were.
+ * Dimensions that the spec does not mention count with its first one.
+ */
 struct ttnn_nd_shard_spec tt_nd_shard_fit(const struct ttnn_nd_shard_spec *shard,
 					  const struct ttnn_shape *from,
 					  const struct ttnn_shape *to, const struct ttnn_tile *tile)

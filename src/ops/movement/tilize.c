@@ -131,7 +131,11 @@ static bool tile_divides(const struct ttnn_shard_spec *shard, const struct ttnn_
 	return shard->height % tile->height == 0 && shard->width % tile->width == 0;
 }
 
-/* Whether shards can be tilized where they are. */
+/*
+ * Whether shards can be tilized where they are: both sides in L1, cut alike, in shards that
+ * tiles divide. A height sharded input may also go to an interleaved result, if its shards
+ * follow row after row. A sub-grid that the caller gave excludes it.
+ */
 static bool in_place(const struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *in = &launch->inputs[0]->spec.memory;
@@ -185,7 +189,10 @@ static tt_status tz_infer(struct tt_launch *launch)
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);
 }
 
-/* Tiles are 32 wide; block floats need 32 × 32. */
+/*
+ * Tiles are 32 wide; other heights are for bfloat16 and its kin, as block floats share exponents
+ * over a row of 16 in faces of 16 rows.
+ */
 static tt_status check_tile_size(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -209,7 +216,7 @@ static tt_status check_tile_size(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Eight-bit floats become a wider type on the way. */
+/* Eight-bit floats become a wider type on the way; a single column of tiles is not supported. */
 static tt_status check_fp8(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -232,7 +239,7 @@ static tt_status check_fp8(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Rows of shards must be aligned pages. */
+/* Rows of shards must be aligned pages: they are read as they stand, not copied. */
 static tt_status tz_validate(struct tt_launch *launch)
 {
 	const struct tt_tensor *tensor = launch->inputs[0];
@@ -362,7 +369,10 @@ static tt_status tz_shards_memory(struct tt_plan *plan, const struct tt_launch *
 			   .page = tile_bytes(out, tile), .backing = sharded ? out : NULL));
 }
 
-/* Already tiles, of another height: they go through rows, two output blocks deep. */
+/*
+ * Already tiles, of another height: they go through rows, two output blocks deep. `mid` holds
+ * the rows of the taller of both tiles.
+ */
 static tt_status tz_retile_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -452,7 +462,10 @@ static tt_status tilize_in_dram(struct tt_tensor **out, struct tt_call *call, st
 	return tt_call_to_memory(out, call, tiles, args->memory ? args->memory : &in->spec.memory);
 }
 
-/* Through four dimensions and back. */
+/*
+ * Through four dimensions and back. Whether a row of tiles fits into L1 is asked first and is an
+ * attribute (enough_space_width): shards that do not fit are tilized in DRAM, between two moves.
+ */
 static tt_status tilize(struct tt_call *call, struct tt_tensor *in, struct tilize *args)
 {
 	struct space space = {.in = in,
@@ -561,7 +574,10 @@ static bool pads_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_v
 	return !tt_value_given(&attrs[VP_CORES]);
 }
 
-/* The padded shape is what was asked for; the logical one stays. */
+/*
+ * The padded shape is what was asked for; the logical one stays, so that nobody sees the padding
+ * but who asks for it. In place, a shard grows to the padded height.
+ */
 static tt_status vp_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -601,7 +617,10 @@ static tt_status refuse_smaller(const struct ttnn_shape *padded, const struct tt
 	return TTNN_INVALID;
 }
 
-/* No dimension smaller than before, the last two whole tiles. */
+/*
+ * No dimension smaller than before, the last two whole tiles; vectors are compared with the last
+ * one.
+ */
 static tt_status check_padded(const struct ttnn_shape *padded, const struct ttnn_shape *shape)
 {
 	struct tt_str text = {0};
@@ -676,7 +695,10 @@ static tt_status vp_validate(struct tt_launch *launch)
 	return check_row_bytes(launch);
 }
 
-/* As tz_choose(), with what the attributes say of L1. */
+/*
+ * As tz_choose(), with what the attributes say of L1: a row that does not fit goes in blocks,
+ * even if it was asked to go on one core.
+ */
 static tt_status vp_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -823,7 +845,10 @@ static tt_status pad_in_dram(struct tt_tensor **out, struct tt_call *call, struc
 	return tt_call_to_memory(out, call, tiles, memory);
 }
 
-/* enough_space_width is asked of the height and the other way round: upstream's names. */
+/*
+ * enough_space_width is asked of the height and the other way round: upstream's names, kept
+ * since they show in attributes.
+ */
 static tt_status tilize_padded(struct tt_call *call, struct tt_tensor *in,
 			       const struct padding *args)
 {

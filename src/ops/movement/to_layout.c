@@ -69,7 +69,10 @@ static tt_status call_plain(struct tt_tensor **out, struct tt_call *call, const 
 	return tt_call_op(out, call, name, args, count);
 }
 
-/* untilize where there is no padding, else untilize_with_unpadding. */
+/*
+ * untilize where there is no padding, else untilize_with_unpadding, which takes the last element
+ * of each dimension instead of its extent.
+ */
 static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			 const struct request *request)
 {
@@ -101,7 +104,10 @@ static tt_status check_shards(const struct tt_tensor *in)
 	return TTNN_OK;
 }
 
-/* Height-sharded rows are padded by themselves. */
+/*
+ * Height shards of rows: no program pads and tilizes them at once, so they are padded by
+ * ttnn.pad, tilized, and seen by a view with the shape that they had.
+ */
 static tt_status pad_and_tilize(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 				const struct ttnn_shape *padded, const struct request *request)
 {
@@ -130,7 +136,10 @@ static tt_status pad_and_tilize(struct tt_tensor **out, struct tt_call *call, st
 	return tt_call_view(out, call, tiles, &in->spec.shape, &tiles->spec.padded);
 }
 
-/* The value in the dtype's kind; whole numbers are checked against their range. */
+/*
+ * The padding value in the dtype's kind: integers are cut and must be in range, as they go to
+ * the kernel as bits.
+ */
 static tt_status pad_number(struct ttnn_value *out, enum ttnn_dtype dtype, double value)
 {
 	if (dtype == TTNN_BFLOAT16 || dtype == TTNN_FLOAT32) {
@@ -187,7 +196,10 @@ static tt_status as_row(struct tt_tensor **out, struct tt_call *call, struct tt_
 	return tt_call_view(out, call, in, &in->spec.shape, &row);
 }
 
-/* tilize for whole tiles, padding otherwise; height shards are padded first. */
+/*
+ * tilize for whole tiles, padding otherwise; height shards are padded first. A vector becomes a
+ * row of a matrix on the way and is reshaped back.
+ */
 static tt_status to_tiles(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			  const struct request *request)
 {
@@ -291,7 +303,10 @@ static tt_status host_tiles(struct tt_tensor **out, struct tt_call *call, struct
 
 /* ---- the operation ---------------------------------------------------------------------------------------- */
 
-/* Host and device go different ways, each with its own scopes. */
+/*
+ * Host and device go different ways, each with its own scopes. The same layout is no work at
+ * all, not even a copy: the tensor itself is returned.
+ */
 static tt_status to_layout_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "tensor"), *out;

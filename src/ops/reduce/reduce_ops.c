@@ -185,7 +185,10 @@ static enum ttnn_dtype between_dtype(enum ttnn_dtype dtype)
 	return tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32;
 }
 
-/* Slices of the height first, then what they gave. */
+/*
+ * Slices of the height first, then what they gave: a tall tensor with few columns would keep few
+ * cores busy. Sums between the passes are of a wider type; factor and mean come last.
+ */
 static tt_status height_in_slices(struct tt_tensor **out, const struct request *request,
 				  const struct step *step, uint32_t slices)
 {
@@ -217,7 +220,10 @@ static tt_status height_in_slices(struct tt_tensor **out, const struct request *
 	return status;
 }
 
-/* Width, then height. */
+/*
+ * Width, then height: two passes of the program, of which the second has the factor. Sums of
+ * bfloat16 stay in float32 between them if the compute config says float32.
+ */
 static tt_status both(struct tt_tensor **out, const struct request *request,
 		      const struct step *step)
 {
@@ -284,7 +290,11 @@ static tt_status to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	return reshape(out, call, in, &shape);
 }
 
-/* Reduces the last one or two dimensions; the result has the step's shape. */
+/*
+ * Reduces the last one or two dimensions; the result has the step's shape. Rows are tilized
+ * first unless the pass takes rows, padded with what does not count: 0, or an infinity for
+ * extremes.
+ */
 static tt_status reduce_last(struct tt_tensor **out, const struct request *request,
 			     const struct step *step)
 {
@@ -345,7 +355,11 @@ static void assign(struct tt_call *call, struct tt_tensor **variable, struct tt_
 	*variable = value;
 }
 
-/* One dimension, kept with an extent of 1. *tensor becomes the result; step.in was given. */
+/*
+ * One dimension, kept with an extent of 1. An outer one changes places with the height, is
+ * reduced there and put back, each by an operation of its own. *tensor becomes the result;
+ * step.in was given.
+ */
 static tt_status reduce_one(struct tt_tensor **tensor, const struct request *request,
 			    struct step step, uint32_t dim)
 {
@@ -373,7 +387,11 @@ static tt_status reduce_one(struct tt_tensor **tensor, const struct request *req
 	return TTNN_OK;
 }
 
-/* Several passes, the last dimension first. Sums have the factor in the first, others in the last. */
+/*
+ * Several passes, the last dimension first. Sums have the factor in the first pass, others in
+ * the last: that is where upstream multiplies, and rounding shows it. A mean of several
+ * dimensions is a sum with a factor.
+ */
 static tt_status reduce_each(struct tt_tensor **out, const struct request *request,
 			     struct tt_tensor *in, const struct tt_reduction_dims *dims)
 {
@@ -405,7 +423,11 @@ static tt_status reduce_each(struct tt_tensor **out, const struct request *reque
 	return TTNN_OK;
 }
 
-/* The sum over outer dimensions, without their padding. *tensor becomes the result. */
+/*
+ * The sum over outer dimensions, without their padding, by the program for that
+ * (reduce_outer.c), one dimension after the other from the innermost. *tensor becomes the
+ * result.
+ */
 static tt_status sum_outer(struct tt_tensor **tensor, const struct request *request,
 			   const struct tt_reduction_dims *dims, enum ttnn_dtype dtype)
 {
@@ -485,7 +507,10 @@ static double factor_of(const struct request *request, const struct ttnn_shape *
 	return factor;
 }
 
-/* Sums over outer dimensions, then over what is left of the last two. */
+/*
+ * Sums over outer dimensions, then over what is left of the last two: fewer tiles are left for
+ * the slower passes.
+ */
 static tt_status expand_outer(struct tt_tensor **out, const struct request *request,
 			      struct tt_tensor *in, const struct tt_reduction_dims *dims, bool keep)
 {
@@ -627,7 +652,10 @@ tt_status tt_reduce_empty(struct tt_call *call, struct tt_tensor *in, enum tt_re
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI3, .fp32 = true};
 
-/* In upstream's order. Nothing to reduce gives what is neutral. */
+/*
+ * In upstream's order. Nothing to reduce gives what is neutral: 0 for sums, an infinity for
+ * extremes. A negative factor swaps largest and smallest.
+ */
 static tt_status reduce_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;

@@ -77,7 +77,10 @@ static uint32_t in_tiles(uint64_t extent, uint32_t tile)
 	return (uint32_t)tt_align_to(extent ? extent : 1, tile);
 }
 
-/* The result spread anew over all cores that were asked for. */
+/*
+ * The result spread anew over all cores that were asked for: its shards are equal shares of what
+ * is left, in upstream's spec for any rank.
+ */
 static tt_status spread(struct ttnn_nd_shard_spec *nd, const struct ttnn_memory_config *asked,
 			const struct ttnn_tensor_spec *plain)
 {

@@ -230,7 +230,11 @@ static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *lau
 				  .page = tt_dtype_tile_bytes(places->dtype, &places->tile)));
 }
 
-/* Cores that search a part each, and one that gathers what they found. */
+/*
+ * Cores that search a part each, and one below them that gathers what they found and searches
+ * that again. All have all buffers, as upstream makes them on both sets. Stable order sends
+ * values and places as one.
+ */
 static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t value = value_bytes(launch), place = place_bytes(launch), gathered, values;
@@ -323,7 +327,10 @@ static tt_status check(const struct tt_tensor *in, int64_t dim, int64_t k)
 	return tt_need_device(in);
 }
 
-/* Tensors that the caller gives: for results, and with names of places. */
+/*
+ * Tensors that the caller gives: for results, which must have the final shape, and with names of
+ * places, which the program returns instead of counting.
+ */
 static tt_status check_given(const struct tt_call *call, const struct tt_tensor *in, uint32_t dim)
 {
 	const struct tt_tensor *places = tt_call_tensor(call, "indices_tensor");
