@@ -38,6 +38,7 @@
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
+	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \

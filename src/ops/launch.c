@@ -151,6 +151,8 @@ tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 
 		placed.borrowed = true;
 		placed.address = buffer && buffer->address ? buffer->address + row->offset : 0;
+		if (buffer && row->kind == TT_MEMORY_CIRCULAR_BUFFER)
+			placed.room = buffer->layout.bank_bytes;
 	}
 	return tt_program_add(plan->program, &placed, plan->limits);
 }

@@ -3,7 +3,8 @@
  *
  *	attention, attention_decode             softmax(q · kᵀ) · v over sequences, and of one new token
  *	attention_joint, attention_sparse       the same over two sequences, and of chosen columns
- *	heads, heads_decode, heads_split        rows of all heads side by side, and heads as a dimension
+ *	heads, heads_decode, heads_split,       rows of all heads side by side, and heads as a dimension
+ *	heads_groups, heads_separate
  *	rotary, rotary_llama                    positions
  *	attn_matmul                             products of new tokens with the matrices of their users
  *	kv_cache, paged_cache, plus_one         keys and values that are kept, and their counters
