@@ -8,6 +8,7 @@ tt_status tt_golden_matmul(struct tt_golden *golden); /* matmul, linear */
 tt_status tt_golden_addmm(struct tt_golden *golden);
 tt_status tt_golden_minimal_matmul(struct tt_golden *golden);
 tt_status tt_golden_sparse_matmul(struct tt_golden *golden);
+tt_status tt_golden_matmul_decode(struct tt_golden *golden);
 tt_status tt_golden_minimal_matmul_split(struct tt_golden *golden);
 tt_status tt_golden_gated_matmul(struct tt_golden *golden);
 tt_status tt_golden_moreh_dot(struct tt_golden *golden);

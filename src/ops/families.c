@@ -48,6 +48,7 @@
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
+	X(matmul_decode)                                                                           \
 	X(matmul_other)                                                                            \
 	X(moe)                                                                                     \
 	X(moreh)                                                                                   \

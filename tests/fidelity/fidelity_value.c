@@ -160,6 +160,20 @@ static tt_status make_core(struct ttnn_value *out, struct fid_names *names, cons
 	return TTNN_OK;
 }
 
+static tt_status make_tile(struct ttnn_value *out, struct fid_names *names, const struct list *list)
+{
+	const struct ttnn_value *extents = pick(list, 0, "tile_shape");
+	struct ttnn_tile *tile = tt_arena_calloc(&names->arena, 1, sizeof(*tile));
+
+	if (!tile)
+		return tt_fail_nomem();
+	if (extents->kind != TTNN_VALUE_LIST || extents->count != 2 ||
+	    !small(&tile->height, &extents->items[0]) || !small(&tile->width, &extents->items[1]))
+		return wrong("Tile");
+	*out = (struct ttnn_value){.kind = TTNN_VALUE_TILE, .tile = tile};
+	return TTNN_OK;
+}
+
 /* Rows come first here. */
 static tt_status make_grid(struct ttnn_value *out, struct fid_names *names, const struct list *list)
 {
@@ -335,6 +349,7 @@ static tt_status make_sharded(struct ttnn_value *out, struct fid_names *names,
 }
 
 /* What can be made with arguments. All else is asked of the library's own table. */
+/* clang-format off */
 static const struct {
 	const char *name;
 	tt_status (*make)(struct ttnn_value *out, struct fid_names *names, const struct list *list);
@@ -347,8 +362,10 @@ static const struct {
 	{"NdShardSpec", make_nd_shard},
 	{"Shape", make_shape},
 	{"ShardSpec", make_shard},
+	{"Tile", make_tile},
 	{"create_sharded_memory_config", make_sharded},
 };
+/* clang-format on */
 
 static tt_status read_args(struct list *out, struct fid_names *names, const struct tt_json *json)
 {

@@ -4,7 +4,7 @@
  * The program of matmul, linear and addmm has parts: what is multiplied and how it is cut
  * (matmul_config.c, matmul_auto.c), what is refused (matmul_check.c, matmul_check_config.c), what a
  * program keeps in L1 (matmul_memory.c), and the program itself (matmul.c). The operations that
- * launch it are in matmul_ops.c. Products by other programs are in minimal_matmul.c and moreh_matmul.c.
+ * launch it are in matmul_ops.c. Products by other programs are in minimal_matmul.c, matmul_decode.c and moreh_matmul.c.
  *
  * All sizes with no other word are in tiles. "a" is m × k, "b" is k × n, both as they are multiplied:
  * after the transpositions that the program makes itself.

@@ -1,0 +1,612 @@
+/*
+ * matmul_decode.c: products of few rows with weights that stay in L1, a block of them on each core.
+ *
+ *	full       b [k, n]                      columns of n on each core
+ *	partial    b [k / blocks, blocks × n]    blocks of k beside each other, whose products are added up
+ *	batched    b [.., each × k, blocks × n]  blocks of `each` matrices beside each other
+ *
+ * Models MatmulDecodeDeviceOperation of ttnn 0.81 with its three factories: refusals, memory, cores. Not modelled: how a
+ * goes from core to core.
+ */
+#include "backend/backend.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden_matmul.h"
+#include "ops/mem_rows.h"
+#include "ops/movement/movement.h"
+#include "ops/usual.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/enums.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
+#include "tensor/tile.h"
+
+#define ATTRS(X)                                                                                   \
+	X(ROWS, "M")                                                                               \
+	X(COLS, "N")                                                                               \
+	X(INNER, "K")                                                                              \
+	X(MEMORY, "output_mem_config")                                                             \
+	X(DTYPE, "output_dtype")                                                                   \
+	X(PARTIAL, "partial_width_sharded")                                                        \
+	X(BATCH, "batch")                                                                          \
+	X(B_BLOCKS, "b_blocks")                                                                    \
+	X(N_BLOCKS, "n_blocks")
+TT_ATTRS(schema, "operation_attributes_t", ATTRS);
+enum { A, B };
+enum { FULL, PARTIAL_K, BATCHED };
+
+#define MOST_ROW_TILES 8 /* of a result that the engine holds */
+
+static uint32_t number(const struct tt_launch *launch, int attr)
+{
+	return (uint32_t)launch->attrs[attr].integer;
+}
+
+static const struct ttnn_shard_spec *shard_of(const struct tt_launch *launch, int input)
+{
+	return &launch->inputs[input]->spec.memory.shard;
+}
+
+static bool is_batched(const struct tt_launch *launch)
+{
+	return launch->inputs[A]->spec.shape.rank == 4 && launch->attrs[BATCH].integer > 1;
+}
+
+/* Tiles of a along its rows. */
+static uint32_t row_tiles(const struct tt_launch *launch)
+{
+	return (uint32_t)tt_div_up(number(launch, ROWS), launch->inputs[A]->spec.tile.height);
+}
+
+/* ---- specs ------------------------------------------------------------------------------------------------- */
+
+/* Columns that the weights of a core have, on those cores, or on the first ones when products are added up. */
+static tt_status decode_memory(struct ttnn_memory_config *out, const struct tt_launch *launch)
+{
+	const struct ttnn_value *wanted = &launch->attrs[MEMORY];
+	struct ttnn_shard_spec shard = {.orientation = TTNN_ORIENT_ROW_MAJOR};
+	uint32_t tile = launch->inputs[A]->spec.tile.height, width;
+
+	*out = (struct ttnn_memory_config){0};
+	if (tt_value_given(wanted))
+		*out = *wanted->memory;
+	if (launch->inputs[A]->spec.shape.rank == 4)
+		return TTNN_OK;
+	TT_NEED(launch->inputs[B]->spec.memory.has_shard, "bad optional access");
+	shard.grid = shard_of(launch, B)->grid;
+	if (launch->attrs[PARTIAL].boolean) {
+		width = shard_of(launch, B)->width / TT_TILE;
+		TT_NEED(width, "shards of weights are whole tiles");
+		TT_TRY(tt_cores_first(&shard.grid, launch->grid,
+				      tt_div_up(number(launch, COLS), TT_TILE) / width,
+				      TTNN_ORIENT_ROW_MAJOR));
+	}
+	if (tt_value_given(wanted))
+		return TTNN_OK;
+	shard.height = (uint32_t)tt_div_up(number(launch, ROWS), tile) * tile;
+	shard.width = (uint32_t)tt_div_up(number(launch, COLS), ttnn_core_set_cores(shard.grid));
+	return ttnn_memory_config_sharded(out, TTNN_WIDTH_SHARDED, TTNN_L1, &shard);
+}
+
+static tt_status decode_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *a = &launch->inputs[A]->spec;
+	const struct ttnn_value *dtype = &launch->attrs[DTYPE];
+	struct ttnn_spec_args args = {.shape = a->shape, .layout = TTNN_TILE, .tile = a->tile};
+
+	args.shape.dim[a->shape.rank - 1] = number(launch, COLS);
+	args.dtype = tt_value_given(dtype) ? (enum ttnn_dtype)dtype->integer : a->dtype;
+	TT_TRY(decode_memory(&args.memory, launch));
+	launch->output_count = 1;
+	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------------------- */
+
+static tt_status check_kinds(const struct tt_launch *launch)
+{
+	static const char *const layouts[] = {"input_tensor_a.layout() == Layout::TILE",
+					      "input_tensor_b.layout() == Layout::TILE"};
+	static const char *const places[] = {"input_tensor_a.memory_config().memory_layout() == "
+					     "TensorMemoryLayout::WIDTH_SHARDED",
+					     "input_tensor_b.memory_config().memory_layout() == "
+					     "TensorMemoryLayout::WIDTH_SHARDED"};
+
+	for (int i = A; i <= B; i++)
+		TT_REQUIRE(launch->inputs[i]->spec.layout == TTNN_TILE, layouts[i],
+			   "Input tensor %c must be in tile layout", 'A' + i);
+	for (int i = A; i <= B; i++) {
+		const struct ttnn_memory_config *memory = &launch->inputs[i]->spec.memory;
+
+		TT_REQUIRE(memory->layout == TTNN_WIDTH_SHARDED, places[i],
+			   "Input tensor %c must be in width sharded memory layout, but got "
+			   "TensorMemoryLayout::%s",
+			   'A' + i, tt_enum_name(&tt_enum_memory_layout, memory->layout));
+		TT_NEED(memory->has_shard, "bad optional access");
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_rows(const struct tt_launch *launch, const char *what)
+{
+	uint32_t tiles = row_tiles(launch), height = launch->inputs[A]->spec.tile.height;
+
+	TT_REQUIRE(tiles <= MOST_ROW_TILES, "M_tiles <= 8",
+		   "%s matmul_decode requires M_tiles (= ceil(M / tile_height)) <= 8 so the output "
+		   "block fits in DST, but got M_tiles=%u (M=%u, tile_height=%u)",
+		   what, tiles, number(launch, ROWS), height);
+	return TTNN_OK;
+}
+
+static tt_status check_a_width(const struct tt_launch *launch)
+{
+	uint32_t width = shard_of(launch, A)->width;
+
+	TT_REQUIRE(width % TT_TILE == 0, "a_shard.shape[1] % tt::constants::TILE_WIDTH == 0",
+		   "Input tensor A shard width %u must be divisible by the tile width 32", width);
+	return TTNN_OK;
+}
+
+static tt_status check_batch_blocks(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
+	const struct ttnn_shard_spec *shard = shard_of(launch, B);
+	uint32_t blocks = number(launch, B_BLOCKS), each = number(launch, BATCH) / blocks;
+	uint32_t columns = number(launch, COLS), inner = number(launch, INNER);
+	uint32_t n_blocks = number(launch, N_BLOCKS), cores;
+
+	TT_REQUIRE(shard->height % TT_TILE == 0 && shard->width % TT_TILE == 0,
+		   "b_shard_h % tt::constants::TILE_HEIGHT == 0 && b_shard_w % "
+		   "tt::constants::TILE_WIDTH == 0",
+		   "batched matmul_decode requires B shard dims [%u, %u] to be tile-aligned (tile "
+		   "32x32)",
+		   shard->height, shard->width);
+	TT_REQUIRE(shard->height == each * inner,
+		   "b_shard_h == static_cast<uint32_t>(Bc) * operation_attributes.K",
+		   "batched matmul_decode expects B shard height %u to equal Bc * K = %u * %u = %u",
+		   shard->height, each, inner, each * inner);
+	TT_REQUIRE(shard->width == columns / n_blocks, "b_shard_w == static_cast<uint32_t>(Nc)",
+		   "batched matmul_decode expects B shard width %u to equal Nc = N / n_blocks = %u",
+		   shard->width, columns / n_blocks);
+	cores = (uint32_t)ttnn_core_set_cores(shard->grid);
+	TT_REQUIRE(cores == blocks * n_blocks, "num_B_cores == b_blocks * n_blocks",
+		   "batched matmul_decode expects B sharded across b_blocks * n_blocks = %u * %u = "
+		   "%u cores, but got %u",
+		   blocks, n_blocks, blocks * n_blocks, cores);
+	TT_REQUIRE(tt_shape_last(b, 2) == each * inner,
+		   "input_tensor_b.logical_shape()[-2] == Bc * operation_attributes.K",
+		   "batched matmul_decode expects B logical height %u to equal Bc * K = %u * %u = "
+		   "%u",
+		   tt_shape_last(b, 2), each, inner, each * inner);
+	return TTNN_OK;
+}
+
+static tt_status check_batched(const struct tt_launch *launch)
+{
+	uint32_t columns = number(launch, COLS), blocks = number(launch, N_BLOCKS);
+
+	TT_REQUIRE(blocks && columns % blocks == 0,
+		   "n_blocks > 0 && operation_attributes.N % n_blocks == 0",
+		   "Batched matmul_decode requires n_blocks %u to be a positive divisor of N %u",
+		   blocks, columns);
+	TT_TRY(check_rows(launch, "batched"));
+	TT_TRY(check_a_width(launch));
+	return check_batch_blocks(launch);
+}
+
+/* How many blocks of k and of n the weights have. */
+static tt_status check_partial_blocks(const struct tt_launch *launch)
+{
+	const struct ttnn_shard_spec *shard = shard_of(launch, B);
+	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
+	uint32_t k = (uint32_t)tt_div_up(number(launch, INNER), TT_TILE), high;
+	uint32_t n = (uint32_t)tt_div_up(number(launch, COLS), TT_TILE), wide, cores;
+
+	high = shard->height / TT_TILE;
+	wide = shard->width / TT_TILE;
+	TT_REQUIRE(high && k % high == 0, "K_tiles % Kc_tiles == 0",
+		   "partial_width_sharded matmul_decode requires K_tiles %u to be divisible by the "
+		   "B shard height in tiles %u (Kc=%u)",
+		   k, high, shard->height);
+	TT_REQUIRE(k / high % 2 == 0, "K_blocks % 2 == 0",
+		   "partial_width_sharded matmul_decode requires an even number of K-blocks (the "
+		   "cross-core reduction sums partials pairwise), but got K_blocks=%u",
+		   k / high);
+	TT_REQUIRE(n % wide == 0, "N_tiles % Nc_tiles == 0",
+		   "partial_width_sharded matmul_decode requires N_tiles %u to be divisible by the "
+		   "B shard width in tiles %u (Nc=%u)",
+		   n, wide, shard->width);
+	cores = (uint32_t)ttnn_core_set_cores(shard->grid);
+	TT_REQUIRE(cores == k / high * (n / wide), "num_B_cores == K_blocks * N_blocks",
+		   "partial_width_sharded matmul_decode expects B sharded across K_blocks * "
+		   "N_blocks = %u * %u = %u cores, but got %u",
+		   k / high, n / wide, k / high * (n / wide), cores);
+	TT_REQUIRE(tt_shape_last(b, 2) == shard->height,
+		   "input_tensor_b.logical_shape()[-2] == static_cast<int>(Kc)",
+		   "partial_width_sharded matmul_decode expects B logical height %u to equal the "
+		   "shard height Kc=%u",
+		   tt_shape_last(b, 2), shard->height);
+	TT_REQUIRE(tt_shape_last(b, 1) == k / high * number(launch, COLS),
+		   "input_tensor_b.logical_shape()[-1] == K_blocks * operation_attributes.N",
+		   "partial_width_sharded matmul_decode expects B logical width %u to equal "
+		   "K_blocks * N = %u * %u = %u (B is reshaped/permuted so the K-blocks fold into "
+		   "the width)",
+		   tt_shape_last(b, 1), k / high, number(launch, COLS),
+		   k / high * number(launch, COLS));
+	return TTNN_OK;
+}
+
+static tt_status check_partial(const struct tt_launch *launch)
+{
+	uint32_t tile = launch->inputs[A]->spec.tile.height, tiles = row_tiles(launch);
+	const struct ttnn_shard_spec *b = shard_of(launch, B);
+
+	TT_TRY(check_rows(launch, "partial_width_sharded"));
+	TT_REQUIRE(shard_of(launch, A)->height == tiles * tile,
+		   "a_shard.shape[0] == static_cast<uint32_t>(M_tiles) * a_tile_height",
+		   "Input tensor A shard height %u must equal M_tiles %u * tile height %u",
+		   shard_of(launch, A)->height, tiles, tile);
+	TT_TRY(check_a_width(launch));
+	TT_REQUIRE(b->height % TT_TILE == 0 && b->width % TT_TILE == 0,
+		   "Kc % tt::constants::TILE_HEIGHT == 0 && Nc % tt::constants::TILE_WIDTH == 0",
+		   "partial_width_sharded matmul_decode requires B shard dims [%u, %u] to be "
+		   "tile-aligned (tile 32x32)",
+		   b->height, b->width);
+	return check_partial_blocks(launch);
+}
+
+static tt_status check_full(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *a = &launch->inputs[A]->spec.shape;
+	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
+
+	for (uint32_t i = 0; b->rank > 2 && i + 2 < a->rank; i++)
+		if (i >= b->rank || a->dim[i] != b->dim[i])
+			return tt_fail_shapes(
+				TTNN_INVALID,
+				"input_tensor_a.logical_shape()[i] == "
+				"input_tensor_b.logical_shape()[i]",
+				"Input tensor A and B must have the same shape for all dimensions "
+				"except the last two, but got %s and %s",
+				a, b);
+	TT_REQUIRE(tt_shape_last(b, 2) == number(launch, INNER),
+		   "input_tensor_b.logical_shape()[-2] == operation_attributes.K",
+		   "Input tensor B must have the same K dimension as the operation attributes");
+	return TTNN_OK;
+}
+
+static tt_status decode_validate(struct tt_launch *launch)
+{
+	TT_TRY(check_kinds(launch));
+	if (is_batched(launch))
+		return check_batched(launch);
+	return launch->attrs[PARTIAL].boolean ? check_partial(launch) : check_full(launch);
+}
+
+/* ---- program memory -------------------------------------------------------------------------------------------- */
+
+static tt_status decode_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = is_batched(launch) ? BATCHED : launch->attrs[PARTIAL].boolean ? PARTIAL_K : FULL;
+	return TTNN_OK;
+}
+
+static uint64_t page_of(const struct tt_tensor *tensor)
+{
+	return tt_dtype_tile_bytes(tensor->spec.dtype, &tensor->spec.tile);
+}
+
+/* The rectangle around two sets of cores. */
+static tt_status around(const ttnn_core_set **out, const ttnn_core_set *a, const ttnn_core_set *b)
+{
+	const ttnn_core_set *both;
+	struct ttnn_core_range box;
+
+	TT_TRY(tt_core_set_merge(&both, a, b));
+	TT_TRY(tt_core_set_box(&box, both));
+	return ttnn_core_set_make(out, &box, 1);
+}
+
+/* Tiles are 32 wide, and those of weights as high. */
+static tt_status check_tiles(const struct tt_launch *launch)
+{
+	const struct ttnn_tile *a = &launch->inputs[A]->spec.tile;
+	const struct ttnn_tile *b = &launch->inputs[B]->spec.tile;
+
+	TT_REQUIRE(b->height == TT_TILE, "inputB_tile_height == tt::constants::TILE_HEIGHT",
+		   is_batched(launch) ? "Input tensor B tile height %u must be 32"
+				      : "Input tensor B %u tile height must be 32",
+		   b->height);
+	TT_REQUIRE(a->width == TT_TILE, "inputA_tile_width == tt::constants::TILE_WIDTH",
+		   "Input tensor A tile width %u must be equal to the tile width 32", a->width);
+	TT_REQUIRE(b->width == TT_TILE, "inputB_tile_width == tt::constants::TILE_WIDTH",
+		   "Input tensor B tile width %u must be equal to the tile width 32", b->width);
+	return TTNN_OK;
+}
+
+/* Two of the cores pass a on. */
+static tt_status check_hubs(const ttnn_core_set *cores, const char *what)
+{
+	TT_REQUIRE(ttnn_core_set_cores(cores) >= 2,
+		   "num_receivers >= 2 && hub0_logical != hub1_logical",
+		   "%s matmul_decode two-hub broadcast requires a compute rectangle of at least 2 "
+		   "cores",
+		   what);
+	return TTNN_OK;
+}
+
+static tt_status full_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *a = launch->inputs[A], *b = launch->inputs[B], *out = launch->outputs[0];
+	const struct ttnn_shard_spec *in0 = shard_of(launch, A), *in1 = shard_of(launch, B);
+	uint64_t m = row_tiles(launch), k = tt_div_up(number(launch, INNER), TT_TILE);
+	uint64_t n = in1->width / TT_TILE;
+	const ttnn_core_set *cores;
+
+	TT_TRY(check_tiles(launch));
+	TT_NEED(out->spec.memory.has_shard, "bad optional access");
+	TT_REQUIRE(out->spec.memory.shard.grid == in1->grid,
+		   "inputB_core_range_set == output_core_range_set",
+		   "Input tensor A and output tensor must have the same core range set");
+	TT_REQUIRE(in0->height == m * a->spec.tile.height,
+		   "inputA_shard_shape[0] == (M_tiles * inputA_tile_height)",
+		   "Input tensor A shard shape %u [0] must be equal to M_tiles %u * tile height %u",
+		   in0->height, (uint32_t)m, a->spec.tile.height);
+	TT_REQUIRE(in0->width % TT_TILE == 0,
+		   "inputA_shard_shape[1] % tt::constants::TILE_WIDTH == 0",
+		   "Input tensor A must have a width that is divisible by the tile width");
+	TT_REQUIRE(in1->height == k * TT_TILE,
+		   "inputB_shard_shape[0] == (K_tiles * tt::constants::TILE_HEIGHT)",
+		   "Input tensor B shard shape %u [0] must be equal to K_tiles %u * tile height 32",
+		   in1->height, (uint32_t)k);
+	TT_REQUIRE(in1->width % TT_TILE == 0,
+		   "inputB_shard_shape[1] % tt::constants::TILE_WIDTH == 0",
+		   "Input tensor B must have a width that is divisible by the tile width");
+	TT_TRY(around(&cores, in0->grid, in1->grid));
+	TT_TRY(check_hubs(cores, "full_width_sharded"));
+	return TT_PLAN(plan, cores,
+		       TT_CB_ROW(0, "in0", .pages = m * (in0->width / TT_TILE), .page = page_of(a),
+				 .backing = a),
+		       TT_CB_ROW(1, "in1", .pages = k * n, .page = page_of(b), .backing = b),
+		       TT_CB_ROW(2, "out", .pages = m * n, .page = page_of(out), .backing = out),
+		       TT_CB_ROW(3, "full_in0", .pages = m * k, .page = page_of(a)));
+}
+
+static tt_status partial_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *a = launch->inputs[A], *b = launch->inputs[B], *out = launch->outputs[0];
+	const struct ttnn_shard_spec *in0 = shard_of(launch, A), *in1 = shard_of(launch, B);
+	uint64_t m = row_tiles(launch), k = tt_div_up(number(launch, INNER), TT_TILE);
+	uint64_t high = in1->height / TT_TILE, wide = in1->width / TT_TILE, blocks = k / high;
+	uint32_t n_blocks = (uint32_t)(ttnn_core_set_cores(in1->grid) / blocks);
+	const ttnn_core_set *grid, *cores;
+
+	TT_TRY(check_tiles(launch));
+	TT_NEED(out->spec.memory.has_shard, "bad optional access");
+	grid = out->spec.memory.shard.grid;
+	TT_REQUIRE(ttnn_core_set_cores(grid) == n_blocks,
+		   "output_core_range_set.num_cores() == N_blocks",
+		   "Output must be sharded across N_blocks %u cores, but got %llu", n_blocks,
+		   (unsigned long long)ttnn_core_set_cores(grid));
+	TT_TRY(tt_core_set_merge(&cores, in0->grid, in1->grid));
+	TT_TRY(around(&cores, cores, grid));
+	TT_TRY(check_hubs(cores, "partial_width_sharded"));
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		struct ttnn_core core = tt_core_set_at(in1->grid, i, TTNN_ORIENT_ROW_MAJOR);
+
+		TT_REQUIRE(tt_core_set_contains(grid, core),
+			   "output_core_range_set.contains(b_cores[idx])",
+			   "Base core %u-%u is not in output core range set", core.x, core.y);
+	}
+	return TT_PLAN(plan, cores,
+		       TT_CB_ROW(0, "in0", .pages = m * (in0->width / TT_TILE), .page = page_of(a),
+				 .backing = a),
+		       TT_CB_ROW(1, "in1", .pages = high * wide, .page = page_of(b), .backing = b),
+		       TT_CB_ROW(2, "out", .pages = m * wide, .page = page_of(out), .cores = grid,
+				 .backing = out),
+		       TT_CB_ROW(3, "full_in0", .pages = m * k, .page = page_of(a)),
+		       TT_CB_ROW(4, "partial", .pages = m * wide, .page = page_of(out)),
+		       TT_CB_ROW(5, "reduce", .pages = blocks * m * wide, .page = page_of(out)));
+}
+
+static tt_status batched_rows(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *a = launch->inputs[A], *b = launch->inputs[B], *out = launch->outputs[0];
+	const struct ttnn_shard_spec *in0 = shard_of(launch, A), *in1 = shard_of(launch, B);
+	uint64_t m = row_tiles(launch), k = tt_div_up(number(launch, INNER), TT_TILE);
+	uint64_t batch = number(launch, BATCH), each = batch / number(launch, B_BLOCKS);
+	uint64_t n = in1->width / TT_TILE;
+	const ttnn_core_set *cores;
+
+	TT_TRY(check_tiles(launch));
+	TT_TRY(around(&cores, in0->grid, in1->grid));
+	return TT_PLAN(plan, in1->grid,
+		       TT_CB_ROW(0, "in0", .pages = batch * m * (in0->width / TT_TILE),
+				 .page = page_of(a), .cores = cores, .backing = a),
+		       TT_CB_ROW(1, "in1", .pages = in1->height / TT_TILE * n, .page = page_of(b),
+				 .backing = b),
+		       TT_CB_ROW(2, "out", .pages = each * m * n, .page = page_of(out)),
+		       TT_CB_ROW(3, "full_in0", .pages = each * m * k, .page = page_of(a)));
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape,
+			 const struct tt_tensor *like)
+{
+	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_BFLOAT16, .layout = TTNN_TILE};
+	struct ttnn_tensor_spec spec;
+
+	if (like->spec.dtype == TTNN_FLOAT32)
+		args.dtype = TTNN_FLOAT32;
+	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
+	return ttnn_tensor_new(out, &spec);
+}
+
+/* Weights whose blocks are beside each other as [blocks × each, k, n]. */
+static tt_status unfold(struct tt_tensor **out, struct tt_tensor *b, uint32_t blocks,
+			const struct ttnn_shape *shape)
+{
+	uint32_t each = shape->dim[0] / blocks, k = shape->dim[1], n = shape->dim[2];
+	int32_t rows = (int32_t)b->spec.shape.rank - 2, cols = rows + 1;
+	const struct tt_move_loop loops[] = {
+		{blocks, cols, 0, n, each},
+		{each, rows, 0, k, 1},
+		{k, rows, 1, 1, 1},
+		{n, cols, 2, 1, 1},
+	};
+
+	TT_TRY(scratch(out, shape, b));
+	return tt_backend_get()->move(&(struct tt_move_job){
+		.out = *out, .in = b, .loops = loops, .loop_count = TT_COUNT(loops)});
+}
+
+/* The weights as they are multiplied with; *out is the caller's. */
+static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *launch)
+{
+	struct tt_tensor *b = launch->inputs[B], *apart = NULL;
+	const uint32_t *a = launch->inputs[A]->spec.shape.dim;
+	uint32_t k = number(launch, INNER), n = number(launch, COLS), blocks;
+	struct ttnn_shape shape, whole;
+	tt_status status;
+
+	if (!is_batched(launch) && !launch->attrs[PARTIAL].boolean) {
+		*out = ttnn_tensor_ref(b);
+		return TTNN_OK;
+	}
+	if (is_batched(launch)) {
+		blocks = number(launch, B_BLOCKS);
+		shape = TT_SHAPE(number(launch, BATCH), k, n);
+		whole = TT_SHAPE(a[0], a[1], k, n);
+	} else {
+		blocks = k / tt_shape_last(&b->spec.shape, 2);
+		shape = TT_SHAPE(blocks, k / blocks, n);
+		whole = TT_SHAPE(k, n);
+	}
+	status = unfold(&apart, b, blocks, &shape);
+	if (status == TTNN_OK)
+		status = scratch(out, &whole, b);
+	if (status == TTNN_OK)
+		status = tt_backend_get()->reshape(*out, apart);
+	ttnn_tensor_unref(apart);
+	return status;
+}
+
+static tt_status decode_kernel(struct tt_launch *launch)
+{
+	struct tt_matmul_job job = {
+		.out = launch->outputs[0], .a = launch->inputs[A], .alpha = 1, .beta = 1};
+	tt_status status = weights_of(&job.b, launch);
+
+	if (status == TTNN_OK)
+		status = tt_backend_get()->matmul(&job);
+	ttnn_tensor_unref(job.b);
+	return status;
+}
+
+#define FACTORY "ttnn::operations::experimental::matmul_decode::MatmulDecodeDeviceOperation::"
+static const struct tt_factory factories[] = {
+	[FULL] = TT_FACTORY_ROW(FACTORY "FullWidthSharded", full_rows),
+	[PARTIAL_K] = TT_FACTORY_ROW(FACTORY "PartialWidthSharded", partial_rows),
+	[BATCHED] = TT_FACTORY_ROW(FACTORY "BatchedWidthSharded", batched_rows),
+};
+static const struct tt_prog program = {
+	.device_op = "MatmulDecodeDeviceOperation",
+	.prim = "ttnn::prim::matmul_decode",
+	.attrs = &schema,
+	.infer = decode_infer,
+	.validate = decode_validate,
+	TT_FACTORIES(factories),
+	.choose = decode_choose,
+	TT_KERNEL(decode_kernel),
+};
+
+/* ---- operations ------------------------------------------------------------------------------------------------ */
+
+/* How the weights of a batch are folded follows from their shape. */
+static tt_status fold_of(struct ttnn_value attrs[schema_count], const struct tt_tensor *b)
+{
+	uint32_t batch = (uint32_t)attrs[BATCH].integer, k = (uint32_t)attrs[INNER].integer;
+	uint32_t high = tt_shape_last(&b->spec.shape, 2), wide = tt_shape_last(&b->spec.shape, 1);
+	uint32_t each, blocks, cores;
+
+	TT_REQUIRE(b->spec.shape.rank == 4, "input_tensor_b.logical_shape().rank() == 4",
+		   "batched matmul_decode with batch %u > 1 requires rank-4 weights, but got rank "
+		   "%u",
+		   batch, b->spec.shape.rank);
+	TT_REQUIRE(k && high % k == 0, "K > 0 && weight_height % K == 0",
+		   "batched matmul_decode: weight height %u must be a multiple of K %u (weight "
+		   "height = Bc * K)",
+		   high, k);
+	each = high / k;
+	TT_REQUIRE(each && batch % each == 0, "Bc > 0 && batch % Bc == 0",
+		   "batched matmul_decode: batch %u must be a multiple of Bc %u (Bc = "
+		   "weight_height / K)",
+		   batch, each);
+	blocks = batch / each;
+	TT_REQUIRE(wide % blocks == 0, "weight_width % b_blocks == 0",
+		   "batched matmul_decode: weight width %u must be a multiple of b_blocks %u "
+		   "(weight width = b_blocks * N)",
+		   wide, blocks);
+	TT_NEED(b->spec.memory.has_shard, "bad optional access");
+	cores = (uint32_t)ttnn_core_set_cores(b->spec.memory.shard.grid);
+	TT_REQUIRE(cores % blocks == 0, "num_B_cores % b_blocks == 0",
+		   "batched matmul_decode: number of weight cores %u must be a multiple of "
+		   "b_blocks %u",
+		   cores, blocks);
+	attrs[COLS] = ttnn_v_int(wide / blocks);
+	attrs[PARTIAL] = ttnn_v_bool(false);
+	attrs[B_BLOCKS] = ttnn_v_int(blocks);
+	attrs[N_BLOCKS] = ttnn_v_int(cores / blocks);
+	return TTNN_OK;
+}
+
+static tt_status decode(struct tt_call *call)
+{
+	struct tt_tensor *a = tt_call_tensor(call, "input_tensor_a");
+	struct tt_tensor *b = tt_call_tensor(call, "input_tensor_b");
+	bool partial = tt_call_bool(call, "partial_width_sharded", false);
+	const struct ttnn_shape *shape = &a->spec.shape;
+	uint32_t k = tt_shape_last(shape, 1), k_b = tt_shape_last(&b->spec.shape, 2);
+	uint32_t n = tt_shape_last(&b->spec.shape, 1);
+	struct ttnn_value attrs[schema_count] = {
+		[ROWS] = ttnn_v_int(tt_shape_last(shape, 2)),
+		[INNER] = ttnn_v_int(k),
+		[DTYPE] = *tt_call_arg(call, "dtype"),
+		[PARTIAL] = ttnn_v_bool(partial),
+		[BATCH] = ttnn_v_int(1),
+		[B_BLOCKS] = ttnn_v_int(1),
+		[N_BLOCKS] = ttnn_v_int(1),
+	};
+
+	TT_NEED(shape->rank >= 2 && b->spec.shape.rank >= 2,
+		"inputs have two dimensions at least, not %u and %u", shape->rank,
+		b->spec.shape.rank);
+	if (shape->rank == 4 && (uint64_t)shape->dim[0] * shape->dim[1] > 1) {
+		attrs[BATCH] = ttnn_v_int((int64_t)shape->dim[0] * shape->dim[1]);
+		TT_TRY(fold_of(attrs, b));
+	} else {
+		TT_REQUIRE(!partial || k < k_b || (k_b && k % k_b == 0), "K_a % K_b == 0",
+			   "K_a must be divisible by K_b");
+		attrs[COLS] = ttnn_v_int(partial && k_b && k >= k_b ? n / (k / k_b) : n);
+	}
+	return TT_LAUNCH_RETURN(call, &program, TT_INPUTS(a, b),
+				.attrs = tt_attrs_bind(call, &schema, attrs));
+}
+
+static const struct tt_prog *const programs[] = {&program, NULL};
+static const struct tt_op ops[] = {
+	{.name = "ttnn.experimental.matmul_decode",
+	 .family = "matmul_decode",
+	 .doc = "A product of few rows with weights that lie in blocks on cores.",
+	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: Tensor, *, partial_width_sharded: bool "
+		  "= False, dtype: DataType? = None, output_mem_config: MemoryConfig? = None"},
+	 .expand = decode,
+	 .golden = tt_golden_matmul_decode,
+	 .pcc = 0.999,
+	 .programs = programs},
+};
+
+const struct tt_op_family tt_family_matmul_decode = {"matmul_decode", ops, TT_COUNT(ops)};
