@@ -37,6 +37,8 @@ tt_status tt_golden_nonzero(struct tt_golden *golden);
 tt_status tt_golden_indexed_fill(struct tt_golden *golden);
 tt_status tt_golden_index_fill(struct tt_golden *golden);
 tt_status tt_golden_slice_write(struct tt_golden *golden);
+tt_status tt_golden_shard_slice(struct tt_golden *golden);
+tt_status tt_golden_unshard_slice(struct tt_golden *golden);
 tt_status tt_golden_tosa_gather(struct tt_golden *golden);
 tt_status tt_golden_tosa_scatter(struct tt_golden *golden);
 tt_status tt_golden_narrow(struct tt_golden *golden);

@@ -81,6 +81,7 @@
 	X(scan)                                                                                    \
 	X(scatter)                                                                                 \
 	X(shard)                                                                                   \
+	X(shard_partial)                                                                           \
 	X(slice)                                                                                   \
 	X(slice_write)                                                                             \
 	X(softmax)                                                                                 \

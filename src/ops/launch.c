@@ -756,6 +756,14 @@ static tt_status check_storage(const struct tt_launch *launch)
 			    "Device Operations expect device tensors as inputs");
 }
 
+static tt_status on_device(const struct tt_launch *launch)
+{
+	if (launch->device)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "tt::exception",
+			    "Device Operations expect device tensors as inputs");
+}
+
 static tt_status steps(struct tt_launch *launch)
 {
 	bool dry = tt_run_mode() == TTNN_RUN_NO_DISPATCH;
@@ -764,6 +772,7 @@ static tt_status steps(struct tt_launch *launch)
 	struct tt_key hash;
 	tt_status status = TTNN_OK;
 
+	TT_TRY(on_device(launch));
 	TT_TRY(check_storage(launch));
 	TT_TRY(launch->prog->infer ? launch->prog->infer(launch) : tt_infer_like_input(launch));
 	TT_TRY(create_outputs(launch));
@@ -801,14 +810,6 @@ static struct tt_device *device_of(const struct tt_program_args *args, struct tt
 		if (args->inputs[i] && tt_tensor_device(args->inputs[i]))
 			return tt_tensor_device(args->inputs[i]);
 	return call->device;
-}
-
-static tt_status on_device(const struct tt_launch *launch)
-{
-	if (launch->device)
-		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "tt::exception",
-			    "Device Operations expect device tensors as inputs");
 }
 
 /*
@@ -874,8 +875,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 		return tt_fail_nomem();
 	TT_NEED(args->input_count <= TT_OUTPUTS_MAX, "%s takes at most %d tensors, not %zu",
 		args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
-	TT_TRY(on_device(&launch));
-	launch.grid = args->grid ? args->grid : launch.device->grid;
+	launch.grid = args->grid || !launch.device ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;
 	if (tt_event_on())

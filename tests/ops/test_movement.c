@@ -4,6 +4,7 @@
  */
 #include "test.h"
 
+#include "event/value.h"
 #include "golden.h"
 #include "ops/golden_cases.h"
 #include "tensor/shape.h"
@@ -96,6 +97,47 @@ static void some_shards(struct given *given, size_t n, ttnn_tensor *x)
 {
 	(void)x;
 	place(given, "sharded_memory_config", GOLDEN_HEIGHT + (enum golden_place)(n % 3));
+}
+
+/* One of so many slices as have whole tiles, on as many cores as it has tiles down, across, or 2 x 2. */
+static void slice_in_shards(struct given *given, size_t n, ttnn_tensor *x)
+{
+	static const enum ttnn_memory_layout schemes[] = {TTNN_HEIGHT_SHARDED, TTNN_WIDTH_SHARDED,
+							  TTNN_BLOCK_SHARDED};
+	uint64_t tiles = x->spec.rows / 32;
+	uint32_t slices = 1 + draw(given, 6), down, across;
+	bool narrow = n % 3 == 0, flat = n % 3 == 1;
+
+	while (tiles % slices)
+		slices--;
+	down = (uint32_t)tiles / slices * 32;
+	across = (uint32_t)x->spec.cols;
+	add(given, NULL, (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {8, 8}});
+	add(given, NULL,
+	    list(given,
+		 (int64_t[]){flat ? down : (down / 32 + 1) / 2 * 32,
+			     narrow ? across : (across / 32 + 1) / 2 * 32},
+		 2));
+	add(given, NULL, ttnn_v_int(slices));
+	add(given, NULL, ttnn_v_int(draw(given, slices)));
+	add(given, NULL, tt_value_enum(&tt_enum_memory_layout, schemes[n % 3]));
+	add(given, NULL, tt_value_enum(&tt_enum_orientation, TTNN_ORIENT_ROW_MAJOR));
+	if (n % 4 == 3 && x->spec.dtype == TTNN_BFLOAT16)
+		add(given, "output_dtype", ttnn_v_dtype(TTNN_FLOAT32));
+}
+
+/* Into a tensor of some such slices. */
+static void slice_of_many(struct given *given, size_t n, ttnn_tensor *x)
+{
+	uint32_t slices = 1 + draw(given, 4), rank = x->spec.shape.rank;
+	uint32_t width = x->spec.shape.dim[rank - 1];
+
+	given->spec.shape = (struct ttnn_shape){4, {1, slices, (uint32_t)x->spec.rows, width}};
+	golden_put(&given->spec, n % 2 ? GOLDEN_L1 : GOLDEN_DRAM);
+	given->more[0] = golden_make(&given->spec, &given->state, -9, 9);
+	add(given, NULL, ttnn_v_tensor(given->more[0]));
+	add(given, NULL, ttnn_v_int(slices));
+	add(given, NULL, ttnn_v_int(draw(given, slices)));
 }
 
 static void other_shards(struct given *given, size_t n, ttnn_tensor *x)
@@ -738,6 +780,13 @@ static const struct row rows[] = {
 		   .places = PLACES}},
 	{FOUR("indexed_fill", replaced, EVERY_DTYPE), .steps = true},
 	{ROW("interleaved_to_sharded", some_shards, GOLDEN_BOTH_LAYOUTS, UNCUT)},
+	{.name = "interleaved_to_sharded_partial",
+	 .arguments = slice_in_shards,
+	 .wants = {.dtypes = EVERY_DTYPE,
+		   .layouts = GOLDEN_BIT(TTNN_TILE),
+		   .places = UNCUT,
+		   .min_rank = 4,
+		   .max_rank = 4}},
 	{ANY("move", none), .changes = true},
 	{FOUR("nonzero", none, EVERY_DTYPE)},
 	{ANY("pad", padding)},
@@ -751,6 +800,13 @@ static const struct row rows[] = {
 	{ROW("scatter", put_once, GOLDEN_BOTH_LAYOUTS, UNCUT), .rounds = true},
 	{ROW("scatter_add", put_several, GOLDEN_BOTH_LAYOUTS, UNCUT), .rounds = true},
 	{ROW("sharded_to_interleaved", memory_only, GOLDEN_BOTH_LAYOUTS, SHARDS)},
+	{.name = "sharded_to_interleaved_partial",
+	 .arguments = slice_of_many,
+	 .wants = {.dtypes = EVERY_DTYPE,
+		   .layouts = GOLDEN_BIT(TTNN_TILE),
+		   .places = SHARDS,
+		   .min_rank = 2},
+	 .changes = true},
 	{ANY("slice", part)},
 	{ANY("split", pieces)},
 	{ANY("squeeze", squeezed)},

@@ -18,6 +18,7 @@
 #include "ops/movement/copy.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
+#include "ops/objects.h"
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/dtype.h"
@@ -583,20 +584,22 @@ tt_status tt_call_to_shards(struct tt_tensor **out, struct tt_call *call, struct
 
 /* ---- the rows -------------------------------------------------------------------------------------------- */
 
-/* A shard spec made of a grid, or of as many cores of a rectangle as there are shards. */
-static tt_status shard_cores(const ttnn_core_set **out, const struct tt_call *call,
-			     const struct ttnn_shard_spec *shard, enum ttnn_memory_layout layout)
+tt_status tt_shard_grid(const ttnn_core_set **out, const struct tt_call *call,
+			const struct ttnn_shard_spec *shard, enum ttnn_memory_layout layout,
+			uint64_t slices)
 {
 	const struct ttnn_value *grid = tt_call_arg(call, "grid");
 	const struct ttnn_tensor_spec *in = &tt_call_tensor(call, "input_tensor")->spec;
 	uint64_t down, across;
+	struct ttnn_core size;
 
 	if (grid->kind == TTNN_VALUE_CORE_SET) {
 		*out = grid->core_set;
 		return TTNN_OK;
 	}
+	TT_NEED(tt_object_core(&size, grid), "grid is no CoreCoord");
 	TT_NEED(shard->height && shard->width, "a shard of height or width 0");
-	down = tt_div_up(in->rows, shard->height);
+	down = tt_div_up(in->rows / slices, shard->height);
 	across = tt_div_up(in->cols, shard->width);
 	if (layout == TTNN_HEIGHT_SHARDED)
 		across = 1;
@@ -604,7 +607,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_call *ca
 		down = 1;
 	else if (layout != TTNN_BLOCK_SHARDED)
 		return tt_fail_cond(TTNN_INVALID, "false", "Unsupported sharding scheme");
-	return tt_split_cores(out, grid->core, (struct ttnn_core){0, 0}, down * across,
+	return tt_split_cores(out, size, (struct ttnn_core){0, 0}, down * across,
 			      shard->orientation);
 }
 
@@ -627,7 +630,7 @@ static tt_status i2s_requested(struct ttnn_memory_config *out, const struct tt_c
 	TT_NEED(count == 2, "shard_shape has %zu entries, not two", count);
 	shard.height = (uint32_t)shape[0];
 	shard.width = (uint32_t)shape[1];
-	TT_TRY(shard_cores(&shard.grid, call, &shard, layout));
+	TT_TRY(tt_shard_grid(&shard.grid, call, &shard, layout, 1));
 	return ttnn_memory_config_sharded(out, layout, TTNN_L1, &shard);
 }
 

@@ -23,6 +23,14 @@ struct tt_shard_want tt_shard_wanted(const struct tt_launch *launch,
 tt_status tt_shard_launch(struct tt_tensor **out, struct tt_call *call, const struct tt_prog *prog,
 			  const struct tt_shard_want *want, const struct ttnn_value *attrs);
 
+/*
+ * The cores of shards: the argument `grid` of the call, or, where that is the size of a rectangle, as many of its
+ * cores as one of so many slices of the rows of `input_tensor` has shards. Slices are at least one.
+ */
+tt_status tt_shard_grid(const ttnn_core_set **out, const struct tt_call *call,
+			const struct ttnn_shard_spec *shard, enum ttnn_memory_layout layout,
+			uint64_t slices);
+
 /* Refuses what the program cannot do: condition "valid". */
 tt_status tt_shard_refuse(const char *message);
 
