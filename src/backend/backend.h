@@ -289,10 +289,13 @@ struct tt_resize_job {
  * elements are, point after point, x and y from -1 to 1 (with corners: the middles of the outermost
  * pixels), between which four pixels are weighted; or precomputed: row and column as the bits of
  * bfloat16 and, unless nearest, the weights of that pixel, the next one, and the two below. out has
- * the channels of a point one after the other.
+ * the channels of a point one after the other. With weights there is one for each point, and out has
+ * the weighted sum of every `together` points.
  */
 struct tt_sample_job {
 	struct tt_tensor *out, *in, *grid;
+	struct tt_tensor *weights; /* (optional) */
+	uint32_t together;         /* with them */
 	bool nearest, precomputed, corners;
 };
 

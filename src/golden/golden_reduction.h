@@ -17,6 +17,7 @@ tt_status tt_golden_prod(struct tt_golden *golden);
 tt_status tt_golden_argmax(struct tt_golden *golden);
 
 tt_status tt_golden_cumsum(struct tt_golden *golden);
+tt_status tt_golden_integral_image(struct tt_golden *golden);
 tt_status tt_golden_ema(struct tt_golden *golden);
 tt_status tt_golden_cumprod(struct tt_golden *golden);
 

@@ -48,6 +48,31 @@ tt_status tt_golden_cumprod(struct tt_golden *golden)
 		    tt_call_bool(&golden->call, "reverse_order", false));
 }
 
+/* Pixel by pixel, from the three sums before it. */
+tt_status tt_golden_integral_image(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in4(golden, "input_tensor");
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+	uint64_t channels, row;
+
+	TT_GOLDEN_NEED(out);
+	channels = in->shape.dim[3];
+	row = channels * in->shape.dim[2];
+	for (uint64_t i = 0; i < in->count; i++) {
+		bool above = i / row % in->shape.dim[1], before = i / channels % in->shape.dim[2];
+		double sum = *tt_at(in, i);
+
+		if (above)
+			sum += *tt_at(out, i - row);
+		if (before)
+			sum += *tt_at(out, i - channels);
+		if (above && before)
+			sum -= *tt_at(out, i - row - channels);
+		*tt_at(out, i) = sum;
+	}
+	return TTNN_OK;
+}
+
 /* y[i] = alpha × y[i - 1] + (1 - alpha) × x[i], from 0 on in every row. */
 tt_status tt_golden_ema(struct tt_golden *golden)
 {

@@ -6,6 +6,7 @@
 
 tt_status tt_golden_max_pool(struct tt_golden *golden);
 tt_status tt_golden_avg_pool(struct tt_golden *golden);
+tt_status tt_golden_deformable(struct tt_golden *golden);
 tt_status tt_golden_fold(struct tt_golden *golden);
 tt_status tt_golden_upsample(struct tt_golden *golden);
 tt_status tt_golden_adaptive_avg(struct tt_golden *golden);

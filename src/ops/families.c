@@ -24,6 +24,7 @@
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deviation)                                                                               \
+	X(deformable_attention)                                                                    \
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
@@ -45,6 +46,7 @@
 	X(hw)                                                                                      \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
+	X(integral_image)                                                                          \
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \

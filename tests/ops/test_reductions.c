@@ -176,6 +176,25 @@ TEST(running_sums_and_products)
 	}
 }
 
+TEST(integral_images)
+{
+	uint64_t state = 6;
+
+	for (uint32_t n = 0; n < 2 * GOLDEN_CASES; n++) {
+		struct ttnn_spec_args spec = {
+			.shape = {4, {1, 1 + n * 7 % 50, 1 + n * 11 % 70, 1 + n * 13 % 90}},
+			.dtype = n % 2 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+			.layout = TTNN_TILE,
+			.memory = {.buffer = n % 3 ? TTNN_DRAM : TTNN_L1}};
+		ttnn_tensor *x = golden_uneven(&spec, &state, 0, 1);
+
+		(n == 7 ? golden_case_on_threads
+			: golden_case)("ttnn.experimental.intimg",
+				       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)}}, 1, 4);
+		ttnn_tensor_unref(x);
+	}
+}
+
 /* Batches and channels of samples; also into a tensor that is there. */
 TEST(moving_averages)
 {

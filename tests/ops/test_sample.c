@@ -69,6 +69,28 @@ TEST(images_in_the_places_of_a_grid)
 	golden_check_family("grid_sample");
 }
 
+TEST(weighted_sums_of_places)
+{
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t images = 1 + n % 3, queries = 1 + n * 7 % 40, points = 1 + n % 5;
+		struct ttnn_spec_args value =
+			rows(TTNN_BFLOAT16,
+			     (const uint32_t[]){images, 1 + n % 7, 2 + n % 9, 16 + 16 * (n % 5)});
+		struct ttnn_spec_args grid =
+			rows(TTNN_BFLOAT16, (const uint32_t[]){images, queries * points, 1, 2});
+		struct ttnn_spec_args weights =
+			rows(TTNN_BFLOAT16, (const uint32_t[]){images, queries, points, 0});
+		struct given given = {.state = n + 1};
+
+		given_tensor(&given, NULL, &value, -2, 2);
+		given_tensor(&given, NULL, &grid, -1.2, 1.2);
+		given_tensor(&given, NULL, &weights, 0, 1);
+		given_add(&given, "align_corners", ttnn_v_bool(n % 2 == 1));
+		given_case(&given, "ttnn.experimental.multi_scale_deformable_attn", n, 4);
+	}
+	golden_check_family("deformable_attention");
+}
+
 TEST(grids_that_do_not_fit)
 {
 	const uint32_t image[] = {2, 4, 4, 32};

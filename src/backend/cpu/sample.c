@@ -9,11 +9,12 @@
 /* The tensors as dense rows of float32. */
 struct work {
 	const struct tt_sample_job *job;
-	struct tt_area in, grid, out;
-	struct tt_scratch scratch[3];
+	struct tt_area in, grid, weights, out;
+	struct tt_scratch scratch[4];
 	uint32_t height, width, channels;
-	uint64_t per_image; /* points */
+	uint64_t per_image; /* results */
 	uint32_t numbers;   /* of a point */
+	uint32_t points;    /* of a result */
 };
 
 /* Adds a pixel times its weight; nothing outside of the image. */
@@ -56,7 +57,9 @@ static float place_of(float coordinate, uint32_t extent, bool corners)
 	return place > -2 && place < (float)extent + 1 ? place : -2;
 }
 
-static void sample_point(const struct work *work, float *to, uint64_t image, const float *numbers)
+/* Adds what a point of the grid sees, times its weight. */
+static void sample_point(const struct work *work, float *to, uint64_t image, const float *numbers,
+			 float weight)
 {
 	const struct tt_sample_job *job = work->job;
 	int64_t at[2] = {bits_of(numbers[0]), bits_of(numbers[1])};
@@ -77,7 +80,8 @@ static void sample_point(const struct work *work, float *to, uint64_t image, con
 	at[0] = (int64_t)floorf(y);
 	at[1] = (int64_t)floorf(x);
 	add_four(work, to, image, at,
-		 (const float[]){(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx});
+		 (const float[]){(1 - fy) * (1 - fx) * weight, (1 - fy) * fx * weight,
+				 fy * (1 - fx) * weight, fy * fx * weight});
 }
 
 static void sample_points(void *context, size_t begin, size_t end)
@@ -88,22 +92,29 @@ static void sample_points(void *context, size_t begin, size_t end)
 		float *to = (float *)work->out.data + n * work->channels;
 
 		memset(to, 0, work->channels * sizeof(*to));
-		sample_point(work, to, n / work->per_image,
-			     (const float *)work->grid.data + n * work->numbers);
+		for (size_t p = n * work->points; p < (n + 1) * work->points; p++)
+			sample_point(work, to, n / work->per_image,
+				     (const float *)work->grid.data + p * work->numbers,
+				     work->weights.data ? ((const float *)work->weights.data)[p]
+							: 1);
 	}
 }
 
 static tt_status run(struct work *work, struct tt_session *session)
 {
 	const struct tt_sample_job *job = work->job;
-	struct tt_area in, grid, out;
+	struct tt_area in, grid, weights, out;
 	uint64_t all;
 
 	TT_TRY(tt_session_read(&in, session, job->in));
 	TT_TRY(tt_session_read(&grid, session, job->grid));
+	if (job->weights)
+		TT_TRY(tt_session_read(&weights, session, job->weights));
 	TT_TRY(tt_session_write(&out, session, job->out, false));
 	TT_TRY(tt_cpu_rows(&work->in, &work->scratch[0], &in, TTNN_FLOAT32));
 	TT_TRY(tt_cpu_rows(&work->grid, &work->scratch[1], &grid, TTNN_FLOAT32));
+	if (job->weights)
+		TT_TRY(tt_cpu_rows(&work->weights, &work->scratch[3], &weights, TTNN_FLOAT32));
 	TT_TRY(tt_scratch_init(&work->scratch[2], &out.shape, TTNN_FLOAT32, NULL));
 	work->out = work->scratch[2].area;
 	TT_TRY(ttnn_shape_volume(&all, &out.shape));
@@ -118,6 +129,7 @@ tt_status tt_cpu_sample(const struct tt_sample_job *job)
 	const struct ttnn_shape *in = &job->in->spec.shape;
 	struct work work = {.job = job,
 			    .numbers = job->precomputed && !job->nearest ? 6 : 2,
+			    .points = job->weights ? job->together : 1,
 			    .height = in->dim[1],
 			    .width = in->dim[2],
 			    .channels = in->dim[3]};
@@ -129,7 +141,7 @@ tt_status tt_cpu_sample(const struct tt_sample_job *job)
 	if (volume == 0)
 		return TTNN_OK;
 	status = tt_session_end(&session, run(&work, &session));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		tt_scratch_deinit(&work.scratch[i]);
 	return status;
 }
