@@ -289,6 +289,55 @@ TEST(nothing_to_add_up_is_zero)
 	ttnn_tensor_unref(job.out);
 }
 
+/* The same with other numbers from element `from` up to `end`. */
+static struct tt_tensor *filled(struct tt_tensor *tensor, uint64_t from, uint64_t end, double value)
+{
+	double *values = bk_read(tensor);
+	struct tt_tensor *out;
+
+	while (from < end)
+		values[from++] = value;
+	out = bk_tensor(&tensor->spec, values);
+	ttnn_tensor_unref(tensor);
+	free(values);
+	return out;
+}
+
+/* They are not multiplied, but with an infinite weight they are no zeros. */
+TEST(rows_of_zeros_are_zeros)
+{
+	enum { ROWS = 32, DEPTH = 600, COLS = 520 };
+	static const uint64_t lives[] = {0, 1, 7, ROWS};
+	struct ttnn_shape left = TT_SHAPE(ROWS, DEPTH), right = TT_SHAPE(DEPTH, COLS);
+	struct ttnn_shape shape = TT_SHAPE(ROWS, COLS), batch = {0};
+	uint64_t size[3] = {ROWS, DEPTH, COLS};
+
+	for (uint32_t n = 0; n < 16; n++) {
+		enum ttnn_dtype dtype = n & 1 ? TTNN_BFLOAT16 : TTNN_FLOAT32;
+		struct tt_matmul_job job = {.alpha = 1, .beta = 1};
+		double *want, *got, *large = bk_new(ROWS * COLS);
+		uint64_t live = lives[n / 2 % 4];
+
+		job.a = filled(dense(&left, dtype), live * DEPTH, ROWS * DEPTH, 0);
+		job.b = filled(dense(&right, dtype), COLS - 1, COLS, n < 8 ? 1 : INFINITY);
+		job.out = dense(&shape, TTNN_FLOAT32);
+		CHECK_OK(tt_backend_cpu.matmul(&job));
+		got = bk_read(job.out);
+		for (uint64_t i = live; n >= 8 && i < ROWS; i++)
+			CHECK(isnan(got[i * COLS + COLS - 1]) && got[i * COLS] == 0);
+		if (n < 8) {
+			want = product(&job, &batch, size, large);
+			check_product(job.out, want, large);
+			free(want);
+		}
+		free(got);
+		free(large);
+		ttnn_tensor_unref(job.a);
+		ttnn_tensor_unref(job.b);
+		ttnn_tensor_unref(job.out);
+	}
+}
+
 TEST(shapes_that_do_not_fit_are_refused)
 {
 	struct ttnn_shape left = TT_SHAPE(3, 4), right = TT_SHAPE(5, 6), shape = TT_SHAPE(3, 6);

@@ -191,7 +191,11 @@ static bool pack_block(const struct packing *packing, size_t col, size_t piece)
 	void *to = (uint8_t *)packing->out + tt_dnnl_packed_at(plan, col, piece);
 
 	if (right->plain) {
+		size_t used = plan->depth[last_piece] * plan->cols[last_col] *
+			      (packing->b->half ? sizeof(uint16_t) : sizeof(float));
+
 		copy_dense(to, &part, plan->depth[last_piece], plan->cols[last_col]);
+		memset((uint8_t *)to + used, 0, right->bytes - used);
 		return true;
 	}
 	return call(plan->dnnl, reorder->primitive,

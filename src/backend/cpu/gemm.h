@@ -9,7 +9,7 @@
  *	panel of a right side, nr = 4, of 3 rows:   b00 b01 b02 b03 b10 b11 b12 b13 b20 b21 b22 b23
  *
  * An element is the sum over blocks of TT_GEMM_DEPTH products; their order depends on the size of the
- * product and the instruction set alone.
+ * product (matrix products: without the last rows of A, if they are zeros) and the instruction set alone.
  */
 #ifndef TT_BACKEND_CPU_GEMM_H
 #define TT_BACKEND_CPU_GEMM_H

@@ -28,6 +28,7 @@ struct work {
 	struct side a, b;
 	struct ttnn_shape batch; /* broadcast */
 	uint64_t batches, rows, depth, cols;
+	uint64_t live;              /* rows of each A that are multiplied */
 	struct tt_weights *weights; /* of the only right side; or NULL */
 	struct tt_panels panels;    /* of those */
 	float *c;
@@ -149,7 +150,7 @@ static tt_status multiply(const struct work *work, uint64_t batch, const struct 
 	return tt_gemm_run(&(struct tt_gemm){
 		.left = tt_gemm_left,
 		.context = &a,
-		.rows = (size_t)work->rows,
+		.rows = (size_t)work->live,
 		.right = panels,
 		.c = work->c + batch * work->rows * work->cols,
 		.step = (size_t)work->cols,
@@ -170,7 +171,7 @@ static struct tt_panels panels_of(const struct work *work)
 	bool half = kept_dtype(work->job->a->spec.dtype) == TTNN_BFLOAT16;
 
 	tt_panels_choose(&panels,
-			 &(struct tt_gemm_left){(size_t)work->rows, half, (size_t)work->cols});
+			 &(struct tt_gemm_left){(size_t)work->live, half, (size_t)work->cols});
 	return panels;
 }
 
@@ -211,6 +212,9 @@ static tt_status run(struct work *work)
 	if (work->weights) {
 		tt_status status = TTNN_OK;
 
+		if (work->live < work->rows)
+			memset(work->c + work->live * work->cols, 0,
+			       (size_t)((work->rows - work->live) * work->cols) * sizeof(float));
 		for (uint64_t n = 0; status == TTNN_OK && n < work->batches; n++)
 			status = multiply(work, n, &work->panels);
 		return status;
@@ -267,8 +271,27 @@ static tt_status matmul_run(struct work *work, const struct tt_area *out,
 	return tt_finish_rows(out, work->c, &finish);
 }
 
+/*
+ * Rows of A down to the last that is not all zeros, but one at least: a step of a language model has
+ * a tile of rows, of which those of its users are filled.
+ */
+static uint64_t live_rows(const struct work *work)
+{
+	size_t bytes = (size_t)work->depth * tt_dtype_bytes(work->a.rows.dtype);
+	uint64_t live = work->rows;
+
+	if (work->batches != 1 || work->a.transposed || bytes == 0)
+		return live;
+	for (const uint8_t *row; live > 1; live--) {
+		row = (const uint8_t *)work->a.rows.data + (live - 1) * bytes;
+		if (row[0] != 0 || memcmp(row, row + 1, bytes - 1) != 0)
+			break;
+	}
+	return live;
+}
+
 /* The only matrix of the right side is packed here, or was before. */
-static tt_status open_weights(struct work *work, struct tt_weights_key *key)
+static tt_status open_packed(struct work *work, struct tt_weights_key *key)
 {
 	struct tt_matrix matrix;
 
@@ -286,6 +309,22 @@ static tt_status open_weights(struct work *work, struct tt_weights_key *key)
 	}
 	work->panels.data = work->weights->data;
 	return TTNN_OK;
+}
+
+/* Rows of zeros are left out, unless they meet numbers with which they are not zero. */
+static tt_status open_weights(struct work *work, struct tt_weights_key *key)
+{
+	work->live = live_rows(work);
+	TT_TRY(open_packed(work, key));
+	if (work->live == work->rows || tt_weights_finite(work->weights, work->panels.half))
+		return TTNN_OK;
+	tt_weights_release(work->weights);
+	tt_panels_release(&work->panels);
+	tt_scratch_deinit(&work->b.scratch);
+	work->b.rows = key->area;
+	work->weights = NULL;
+	work->live = work->rows;
+	return open_packed(work, key);
 }
 
 static tt_status open_right(struct work *work, struct tt_session *session)
@@ -310,13 +349,13 @@ static tt_status matmul_open(struct work *work, struct tt_session *session)
 	tt_status status;
 
 	TT_TRY(tt_session_read(&a, session, job->a));
-	status = open_right(work, session);
+	status = tt_cpu_rows(&work->a.rows, &work->a.scratch, &a, kept_dtype(a.dtype));
+	if (status == TTNN_OK)
+		status = open_right(work, session);
 	if (status == TTNN_OK && job->bias)
 		status = tt_session_read(&bias, session, job->bias);
 	if (status == TTNN_OK)
 		status = tt_session_write(&out, session, job->out, false);
-	if (status == TTNN_OK)
-		status = tt_cpu_rows(&work->a.rows, &work->a.scratch, &a, kept_dtype(a.dtype));
 	if (status == TTNN_OK)
 		status = matmul_run(work, &out, job->bias ? &bias : NULL, scratch);
 	tt_scratch_deinit(&work->a.scratch);
@@ -336,6 +375,7 @@ tt_status tt_cpu_matmul(const struct tt_matmul_job *job)
 
 	TT_TRY(set_shapes(&work));
 	fold(&work);
+	work.live = work.rows;
 	TT_TRY(tt_finish_check(job->post, job->post_count));
 	TT_TRY(tt_cpu_volume(&volume, job->out));
 	if (volume == 0)

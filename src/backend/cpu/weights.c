@@ -1,5 +1,6 @@
 #include "backend/cpu/weights.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,9 +8,11 @@
 #include "base/large.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "tensor/tile.h"
 
 #define RECENT 1024 /* more than a large model has, or none of its weights would be known again */
+#define LOOK_BYTES 65536 /* at once */
 #define MOST_BYTES ((size_t)2 << 30)
 
 static void forget_users(struct tt_lock *unused);
@@ -225,4 +228,59 @@ void tt_weights_release(struct tt_weights *weights)
 	drop_oldest(&dropped, limit()); /* those in use were too many */
 	tt_lock_give(&lock);
 	free_dropped(dropped);
+}
+
+/* ---- what they hold ------------------------------------------------------------------------------ */
+
+struct look {
+	const struct tt_weights *weights;
+	bool half;
+	atomic_bool found; /* a number that is not finite */
+};
+
+static bool all_finite_half(const uint16_t *numbers, size_t count)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found |= (numbers[i] & 0x7f80) == 0x7f80;
+	return !found;
+}
+
+static bool all_finite_full(const uint32_t *numbers, size_t count)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found |= (numbers[i] & 0x7f800000) == 0x7f800000;
+	return !found;
+}
+
+static void look_at(void *context, size_t begin, size_t end)
+{
+	struct look *look = context;
+
+	for (size_t n = begin; n < end && !atomic_load(&look->found); n++) {
+		const void *part = (const uint8_t *)look->weights->data + n * LOOK_BYTES;
+		size_t left = look->weights->bytes - n * LOOK_BYTES;
+		size_t bytes = left < LOOK_BYTES ? left : LOOK_BYTES;
+
+		if (look->half ? !all_finite_half(part, bytes / sizeof(uint16_t))
+			       : !all_finite_full(part, bytes / sizeof(uint32_t)))
+			atomic_store(&look->found, true);
+	}
+}
+
+bool tt_weights_finite(struct tt_weights *weights, bool half)
+{
+	uint8_t finite = atomic_load(&weights->finite);
+	struct look look = {.weights = weights, .half = half};
+
+	if (!finite) {
+		tt_pool_for((weights->bytes + LOOK_BYTES - 1) / LOOK_BYTES, 1, look_at, &look);
+		finite = atomic_load(&look.found) ? 2 : 1;
+		if (!tt_deadline_passed()) /* else not all were looked at */
+			atomic_store(&weights->finite, finite);
+	}
+	return finite == 1;
 }

@@ -33,7 +33,8 @@ struct tt_weights {
 	size_t bytes;
 	uint32_t users;
 	bool kept;
-	uint64_t used; /* when, in calls of tt_weights_find() */
+	_Atomic uint8_t finite; /* 0: not looked at yet; 1: they are; 2: they are not */
+	uint64_t used;          /* when, in calls of tt_weights_find() */
 };
 
 /* What was kept for a key, for tt_weights_release(); else NULL. */
@@ -47,6 +48,9 @@ void tt_weights_keep(struct tt_weights *weights);
 
 /* The caller is done with them. NULL is fine. */
 void tt_weights_release(struct tt_weights *weights);
+
+/* Whether no number of the panels, bfloat16 or float32, is infinite or NaN; looked at once. */
+bool tt_weights_finite(struct tt_weights *weights, bool half);
 
 /* Drops all that no job is using. */
 void tt_weights_drop(void);
