@@ -57,8 +57,8 @@ static tt_status positions_of(const int32_t **out, const struct tt_launch *launc
 	X(KV_HEADS, "num_kv_heads")                                                                \
 	X(MODULO, "cache_position_modulo")
 TT_ATTRS(schema, "PagedUpdateCacheParams", ATTRS);
-/* The fused form has a second pair; the cache and input of the first stand where these stand. */
-enum { CACHE, IN, POSITION_TENSOR, PAGES, CACHE2, IN2, INPUTS };
+/* Only the fused form has a second pair. */
+enum { CACHE, IN, CACHE2, IN2, POSITION_TENSOR, PAGES, INPUTS };
 
 /*
  * Either a tensor, which the kernel reads, or a list, which goes into the kernel's arguments and
@@ -325,7 +325,7 @@ static tt_status both_rows(struct tt_plan *plan, const struct tt_launch *launch)
 		TT_DFB_ROW(3, "cb_index", .pages = positions != NULL,
 			   .page = positions ? tt_aligned_page(positions) : 0),
 		TT_DFB_ROW(4, "cb_pagetable", .pages = pages != NULL,
-			   .page = pages ? pages->spec.page_bytes : 0));
+			   .page = pages ? tt_aligned_page(pages) : 0));
 }
 
 static tt_status refuse_overlap(const ttnn_core_set *one, const ttnn_core_set *two)
@@ -564,24 +564,31 @@ static void token_attrs(struct ttnn_value attrs[schema_count], struct tt_call *c
 
 static tt_status update(struct tt_call *call)
 {
-	struct tt_tensor *const inputs[] = {
-		tt_call_tensor(call, "cache_tensor"), tt_call_tensor(call, "input_tensor"),
-		tt_call_tensor(call, "update_idxs_tensor"), tt_call_tensor(call, "page_table")};
+	struct tt_tensor *const inputs[INPUTS] = {
+		[CACHE] = tt_call_tensor(call, "cache_tensor"),
+		[IN] = tt_call_tensor(call, "input_tensor"),
+		[POSITION_TENSOR] = tt_call_tensor(call, "update_idxs_tensor"),
+		[PAGES] = tt_call_tensor(call, "page_table"),
+	};
 	struct ttnn_value attrs[schema_count];
 
 	token_attrs(attrs, call);
 	return tt_cache_launch(call, &(struct tt_program_args){.prog = &program,
 							       .attrs = attrs,
 							       .inputs = inputs,
-							       .input_count = PAGES + 1});
+							       .input_count = INPUTS});
 }
 
 static tt_status update_both(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[INPUTS] = {
-		tt_call_tensor(call, "cache_tensor1"),      tt_call_tensor(call, "input_tensor1"),
-		tt_call_tensor(call, "update_idxs_tensor"), tt_call_tensor(call, "page_table"),
-		tt_call_tensor(call, "cache_tensor2"),      tt_call_tensor(call, "input_tensor2")};
+		[CACHE] = tt_call_tensor(call, "cache_tensor1"),
+		[IN] = tt_call_tensor(call, "input_tensor1"),
+		[CACHE2] = tt_call_tensor(call, "cache_tensor2"),
+		[IN2] = tt_call_tensor(call, "input_tensor2"),
+		[POSITION_TENSOR] = tt_call_tensor(call, "update_idxs_tensor"),
+		[PAGES] = tt_call_tensor(call, "page_table"),
+	};
 	struct tt_tensor *const caches[] = {inputs[CACHE], inputs[CACHE2]};
 	struct ttnn_value attrs[schema_count];
 	struct tt_tensor *out[2];

@@ -17,6 +17,7 @@
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"
+#include "tensor/core.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
 #include "tensor/tile.h"
@@ -159,7 +160,8 @@ static const struct tt_prog program = {
 #define FUSED_ATTRS(X)                                                                             \
 	X(Q_MEMORY, "q_output_mem_config")                                                         \
 	X(K_MEMORY, "k_output_mem_config")                                                         \
-	X(FUSED_COMPUTE, "compute_kernel_config")
+	X(FUSED_COMPUTE, "compute_kernel_config")                                                  \
+	X(FUSED_ROWS, "row_major_QK")
 TT_ATTRS(fused_schema, "RotaryEmbeddingLlamaFusedQkParams", FUSED_ATTRS);
 enum { Q, K, FUSED_COS, FUSED_SIN, FUSED_MATRIX, FUSED_INPUTS };
 
@@ -175,15 +177,101 @@ static tt_status fused_infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+static tt_status fused_check_inputs(const struct tt_launch *launch)
+{
+	static const char *const names[FUSED_INPUTS] = {"Q input", "K input", "Cos", "Sin",
+							"Trans mat"};
+	static const char *const again[] = {"Q input", "K input", "cos", "sin"};
+	bool rows = launch->attrs[FUSED_ROWS].boolean;
+
+	for (int i = 0; i < FUSED_INPUTS; i++) {
+		const struct ttnn_tensor_spec *spec = &launch->inputs[i]->spec;
+
+		TT_REQUIRE(spec->memory.layout == TTNN_HEIGHT_SHARDED && spec->memory.has_shard,
+			   "tensor.memory_config().memory_layout() == "
+			   "TensorMemoryLayout::HEIGHT_SHARDED",
+			   "%s tensor must be HEIGHT_SHARDED.", names[i]);
+		TT_REQUIRE(spec->dtype == TTNN_BFLOAT16, "tensor.dtype() == DataType::BFLOAT16",
+			   "%s tensor must be bfloat16", names[i]);
+	}
+	for (size_t i = 0; i < TT_COUNT(again); i++)
+		TT_REQUIRE(launch->inputs[i]->spec.layout == (rows ? TTNN_ROW_MAJOR : TTNN_TILE),
+			   "tensor.layout() == tensor_layout",
+			   "%s tensor must be in layout Layout::%s", again[i],
+			   rows ? "ROW_MAJOR" : "TILE");
+	return TTNN_OK;
+}
+
+/* As many users of keys as of queries, each with a row of the tables. */
+static tt_status fused_check_users(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *q = &launch->inputs[Q]->spec.shape;
+	const struct ttnn_shape *k = &launch->inputs[K]->spec.shape;
+	const struct ttnn_shape *cos = &launch->inputs[FUSED_COS]->spec.shape;
+	uint32_t width = tt_shape_last(q, 1);
+
+	if (q->rank != 4 || k->rank != 4 || cos->rank != 4)
+		return tt_fail(TTNN_INVALID, "rotary_embedding_llama_fused_qk takes tensors of "
+					     "four dimensions");
+	TT_REQUIRE(q->dim[0] == 1 && k->dim[0] == 1,
+		   "q_input_tensor.logical_shape()[0] == 1 && k_input_tensor.logical_shape()[0] "
+		   "== 1",
+		   "rotary_embedding_llama_fused_qk currently only supports decode mode with "
+		   "seq_len=1.");
+	TT_REQUIRE(width == tt_shape_last(k, 1),
+		   "q_input_tensor.logical_shape()[-1] == k_input_tensor.logical_shape()[-1]",
+		   "Q input tensor and K input tensor must have same head dimensions");
+	TT_REQUIRE(width <= 128 || !tt_compute_has(&launch->attrs[FUSED_COMPUTE], TT_COMPUTE_FP32),
+		   "head_dim <= 128 || args.compute_kernel_config.fp32_dest_acc_en == false",
+		   "If head_dim is > 128, fp32_dest_acc_en must be False");
+	TT_REQUIRE(width % TT_TILE == 0, "head_dim % TILE_WIDTH == 0",
+		   "Head dim must be a multiple of TILE_WIDTH");
+	TT_REQUIRE(q->dim[1] == k->dim[1], "q_batch_size == k_batch_size",
+		   "Q and K must have the equal batch size");
+	TT_REQUIRE(q->dim[1] <= 32, "q_batch_size <= 32",
+		   "Q and K must have batch size less than or equal to 32, due to "
+		   "parallelization over core-grid of 64");
+	return TTNN_OK;
+}
+
+/* A core turns the heads of one user, of queries or of keys. */
+static tt_status fused_check_cores(const struct tt_launch *launch)
+{
+	const ttnn_core_set *q = launch->inputs[Q]->spec.memory.shard.grid;
+	const ttnn_core_set *k = launch->inputs[K]->spec.memory.shard.grid;
+	const struct ttnn_shape *cos = &launch->inputs[FUSED_COS]->spec.shape;
+	const struct ttnn_tensor_spec *matrix = &launch->inputs[FUSED_MATRIX]->spec;
+	uint64_t cores = ttnn_core_set_cores(q) + ttnn_core_set_cores(k);
+	uint32_t users = launch->inputs[Q]->spec.shape.dim[1];
+	const ttnn_core_set *common;
+
+	TT_REQUIRE(cores <= 64, "q_num_cores + k_num_cores <= 64",
+		   "Q and K must not exceed max core grid size of 64");
+	TT_TRY(tt_core_set_intersect(&common, q, k));
+	TT_REQUIRE(!ttnn_core_set_cores(common), "!is_overlap", "Q and K must not overlap");
+	TT_REQUIRE(ttnn_shape_equal(cos, &launch->inputs[FUSED_SIN]->spec.shape),
+		   "cos.logical_shape() == sin.logical_shape()", "Cos and Sin dims must match");
+	TT_REQUIRE(cos->dim[1] == 2 * users, "cos_sin_batch_size == (q_batch_size + k_batch_size)",
+		   "Cos and Sin are repeated for Q and K, so they must have the same batch size "
+		   "as the sum of Q and K batch sizes");
+	TT_REQUIRE(matrix->layout == TTNN_TILE, "(trans_mat.layout() == Layout::TILE)",
+		   "transformation matrix must be tilized");
+	TT_REQUIRE(ttnn_core_set_cores(matrix->memory.shard.grid) >= cores,
+		   "trans_mat_num_cores >= (q_num_cores + k_num_cores)",
+		   "Transformation matrix is repeated for Q and K must be sharded over core grid "
+		   "of Q and K");
+	TT_REQUIRE(matrix->memory.shard.height == TT_TILE && matrix->memory.shard.width == TT_TILE,
+		   "trans_mat.shard_spec()->shape[0] == TILE_HEIGHT && "
+		   "trans_mat.shard_spec()->shape[1] == TILE_WIDTH",
+		   "Transformation matrix must be sharded to single tile of shape (32, 32)");
+	return TTNN_OK;
+}
+
 static tt_status fused_validate(struct tt_launch *launch)
 {
-	for (int i = 0; i < FUSED_INPUTS; i++)
-		TT_REQUIRE(launch->inputs[i]->spec.memory.layout == TTNN_HEIGHT_SHARDED &&
-				   launch->inputs[i]->spec.memory.has_shard,
-			   "input.memory_config().memory_layout() == "
-			   "TensorMemoryLayout::HEIGHT_SHARDED",
-			   "Sharded inputs for RoPE must be HEIGHT_SHARDED.");
-	return TTNN_OK;
+	TT_TRY(fused_check_inputs(launch));
+	TT_TRY(fused_check_users(launch));
+	return fused_check_cores(launch);
 }
 
 /*
@@ -268,6 +356,7 @@ static const struct tt_prog fused_program = {
 	TT_FACTORY("ttnn::experimental::prim::RotaryEmbeddingLlamaFusedQKProgramFactory",
 		   fused_rows),
 	.mute = true,
+	.drops_forward = true,
 	TT_KERNEL(fused_kernel),
 };
 
@@ -304,6 +393,8 @@ static tt_status embed_both(struct tt_call *call)
 		attrs[i] = ttnn_v_memory(&inputs[Q + i]->spec.memory);
 	attrs[FUSED_COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	attrs[FUSED_ROWS] = ttnn_v_bool(inputs[Q]->spec.layout == TTNN_ROW_MAJOR &&
+					inputs[K]->spec.layout == TTNN_ROW_MAJOR);
 	TT_TRY(tt_call_programs(out, &count, call,
 				&(struct tt_program_args){.prog = &fused_program,
 							  .attrs = attrs,

@@ -403,25 +403,47 @@ static void widen(struct ttnn_core_range *box, const struct ttnn_core_range *by)
 }
 
 /*
- * The rectangle around the readers and the cores that hold a and the result: upstream makes its
- * buffers on all of it, since a is sent to the readers by a rectangular multicast.
+ * The rectangle around the readers of so many banks and the cores that hold a, and optionally the result:
+ * upstream makes its buffers on all of it, since a is sent to the readers by a rectangular multicast.
  */
-static tt_status dram_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+static tt_status dram_cores(const ttnn_core_set **out, const struct tt_launch *launch,
+			    uint64_t banks, const struct tt_tensor *result)
 {
-	const struct tt_tensor *const holders[] = {launch->inputs[0], launch->outputs[0]};
+	const struct tt_tensor *const holders[] = {launch->inputs[0], result};
 	struct ttnn_core readers[BANKS_MAX];
 	struct ttnn_core_range box, one;
 
 	TT_TRY(bank_readers(readers, launch));
 	box = (struct ttnn_core_range){readers[0], readers[0]};
-	for (uint32_t i = 1; i < launch->device->info.dram_banks; i++)
+	for (uint64_t i = 1; i < banks; i++)
 		widen(&box, &(struct ttnn_core_range){readers[i], readers[i]});
 	for (size_t i = 0; i < 2; i++)
-		if (in_shards(holders[i])) {
+		if (holders[i] && in_shards(holders[i])) {
 			TT_TRY(tt_core_set_box(&one, holders[i]->spec.memory.shard.grid));
 			widen(&box, &one);
 		}
 	return ttnn_core_set_make(out, &box, 1);
+}
+
+#define DEST_TILES 8 /* of a subblock; half of it in float32 */
+
+/*
+ * How wide the result of a core is kept: whole subblocks of one row. Where the widest that divides `width` is narrower
+ * than the registers are, a wider one is taken that leaves fewer subblocks, the last of them not full.
+ */
+static uint64_t dram_width(uint64_t width, const struct tt_matmul *matmul)
+{
+	uint64_t most = matmul->fp32 ? DEST_TILES / 2 : DEST_TILES, sub = most, count;
+
+	while (width % sub)
+		sub--;
+	count = width / sub;
+	for (uint64_t wider = sub + 1; wider <= most; wider++)
+		if (tt_div_up(width, wider) < count) {
+			sub = wider;
+			count = tt_div_up(width, wider);
+		}
+	return sub * count;
 }
 
 /* Weights are kept three steps deep, a two. Several workers of a bank share its width. */
@@ -431,19 +453,29 @@ static tt_status memory_dram(struct tt_plan *out, const struct tt_launch *launch
 	const struct tt_matmul_config *config = &plan->config;
 	const struct tt_matmul *matmul = &plan->matmul;
 	uint64_t steps = matmul->k / config->k;
-	uint64_t width = matmul->b->spec.memory.shard.width / matmul->b_tile.width;
+	uint64_t width = matmul->b->spec.memory.shard.width / matmul->b_tile.width, out_width,
+		 banks;
 	const ttnn_core_set *cores = launch->device->grid;
 	struct keep keep = {0};
 
-	if (config->bank_workers > 1)
-		width = tt_div_up(width, config->bank_workers);
-	else
-		TT_TRY(dram_cores(&cores, launch));
+	if (config->bank_workers > 1) {
+		TT_REQUIRE(width % config->bank_workers == 0,
+			   "in1_shard_width_tiles % workers_per_bank == 0",
+			   "DRAM-sharded matmul weight shard width %llu tiles per bank must be "
+			   "divisible by workers_per_bank %u",
+			   (unsigned long long)width, config->bank_workers);
+		width /= config->bank_workers;
+	} else {
+		banks = tt_div_up(matmul->n, width); /* the others hold padding alone */
+		width = tt_div_up(matmul->n, banks);
+		TT_TRY(dram_cores(&cores, launch, banks, NULL));
+	}
+	out_width = dram_width(width, matmul);
 	keep.in0 =
 		(struct part){(uint64_t)config->m * config->k * (steps > 1 ? 2 : 1), cores, NULL};
 	keep.in1 = (struct part){width * config->k * (steps > 1 ? 3 : 1), cores, NULL};
-	keep.out = keep.interm = (struct part){config->m * width, cores, NULL};
-	keep.bias = (struct part){width, cores, NULL};
+	keep.out = keep.interm = (struct part){config->m * out_width, cores, NULL};
+	keep.bias = (struct part){out_width, cores, NULL};
 	return add_all(out, launch, &keep);
 }
 
@@ -511,7 +543,7 @@ static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch
 	TT_TRY(check_matrices(plan));
 	TT_TRY(check_holders(launch, matmul->a, true));
 	TT_TRY(check_holders(launch, launch->outputs[0], false));
-	TT_TRY(dram_cores(&cores, launch));
+	TT_TRY(dram_cores(&cores, launch, launch->device->info.dram_banks, launch->outputs[0]));
 	keep.in0 = (struct part){2ull * config->m * config->k, cores, NULL};
 	keep.in1 = (struct part){3ull * config->n * config->k, cores, NULL};
 	keep.out = (struct part){matrices * area, cores, NULL};
