@@ -198,7 +198,7 @@ static const struct tt_factory factories[] = {
 		   .memory = rows_tiled},
 };
 
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status embedding_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = launch->inputs[INDICES]->spec.layout == TTNN_TILE ? TILED
 	       : launch->attrs[TILIZED].boolean                  ? FUSED
@@ -227,7 +227,7 @@ static const struct tt_prog program = {
 	.infer = embedding_infer,
 	.validate = embedding_validate,
 	TT_FACTORIES(factories),
-	.choose = choose,
+	.choose = embedding_choose,
 	TT_KERNEL(embedding_kernel),
 	.cost = cost,
 };
@@ -365,7 +365,7 @@ static tt_status finish(struct tt_call *call, const struct requests *w, struct t
 	return TTNN_OK;
 }
 
-static tt_status expand(struct tt_call *call)
+static tt_status embedding_expand(struct tt_call *call)
 {
 	struct requests w = requests_of(call);
 	struct tt_tensor *inputs[INPUTS], *out;
@@ -394,7 +394,7 @@ static tt_status golden_row(uint64_t *out, double index, uint64_t rows, uint64_t
 	return TTNN_OK;
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status embedding_golden(struct tt_golden *golden)
 {
 	const struct tt_array *indices = tt_golden_in(golden, "input_tensor");
 	const struct tt_array *weight = tt_golden_in(golden, "weight");
@@ -593,8 +593,8 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, weight: Tensor, *, padding_idx: int? = None, layout: "
 		  "Layout? = None, embeddings_type: EmbeddingsType = GENERIC, dtype: DataType? = "
 		  "None, memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
-	 .expand = expand,
-	 .golden = golden,
+	 .expand = embedding_expand,
+	 .golden = embedding_golden,
 	 .pcc = 0.9999,
 	 .programs = programs},
 };

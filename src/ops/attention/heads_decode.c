@@ -128,7 +128,7 @@ static tt_status heads_decode_rows(struct tt_plan *plan, const struct tt_launch 
 		       TT_DFB_ROW(20, "writer_scratch_cb", .pages = line != 0, .page = line));
 }
 
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status heads_decode_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = tt_tensor_is_sharded(launch->inputs[IN]);
 	return TTNN_OK;
@@ -183,7 +183,7 @@ static const struct tt_prog program = {
 	.infer = heads_decode_infer,
 	.validate = heads_decode_validate,
 	TT_FACTORIES(factories),
-	.choose = choose,
+	.choose = heads_decode_choose,
 	TT_KERNEL(heads_decode_kernel),
 	.cost = tt_cost_unmodelled_move,
 };

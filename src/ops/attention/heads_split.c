@@ -156,7 +156,7 @@ static tt_status sharded_rows(struct tt_plan *plan, const struct tt_launch *laun
 				 .page = tile, .backing = out[2]));
 }
 
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status heads_split_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = tt_tensor_is_sharded(launch->inputs[0]);
 	return TTNN_OK;
@@ -203,7 +203,7 @@ static const struct tt_prog program = {
 	.infer = split_heads_infer,
 	.validate = split_heads_validate,
 	TT_FACTORIES(factories),
-	.choose = choose,
+	.choose = heads_split_choose,
 	.kernel = split_heads_kernel,
 };
 

@@ -220,7 +220,7 @@ static tt_status rows_fill(struct tt_plan *plan, const struct tt_launch *launch)
 			       1);
 }
 
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status kv_cache_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = launch->attrs[KIND].integer == FILL;
 	return TTNN_OK;
@@ -268,7 +268,7 @@ static const struct tt_prog program = {
 	.infer = tt_cache_infer,
 	.validate = kv_cache_validate,
 	TT_FACTORIES(factories),
-	.choose = choose,
+	.choose = kv_cache_choose,
 	TT_KERNEL(kv_cache_kernel),
 };
 

@@ -99,7 +99,7 @@ static tt_status rows_sharded(struct tt_plan *plan, const struct tt_launch *laun
 		       in_shard(16, "output_cb", launch->outputs[0]));
 }
 
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status rotary_llama_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = launch->attrs[DECODE].boolean;
 	return TTNN_OK;
@@ -151,7 +151,7 @@ static const struct tt_prog program = {
 	.attrs = &schema,
 	.validate = rotary_llama_validate,
 	TT_FACTORIES(factories),
-	.choose = choose,
+	.choose = rotary_llama_choose,
 	TT_KERNEL(rotary_llama_kernel),
 };
 

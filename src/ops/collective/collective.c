@@ -349,7 +349,7 @@ static tt_status run(struct tt_call *call, enum kind kind)
 	return TTNN_OK;
 }
 
-static tt_status expand(struct tt_call *call)
+static tt_status collective_expand(struct tt_call *call)
 {
 	return run(call, *(const enum kind *)call->entry->op->row);
 }
@@ -373,7 +373,7 @@ static tt_status golden_add(struct tt_array *out, const struct tt_array *in, uin
 }
 
 /* Judged on one chip where the chips' results differ. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status collective_golden(struct tt_golden *golden)
 {
 	enum kind kind = *(const enum kind *)golden->op->row;
 	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
@@ -429,7 +429,7 @@ static tt_status golden(struct tt_golden *golden)
 #define ROW(name_, kind_, doc_, ...)                                                               \
 	{                                                                                          \
 		.name = "ttnn." name_, .family = "collective", .doc = doc_, .sigs = {__VA_ARGS__}, \
-		.expand = expand, .golden = golden, .pcc = 0.999,                                  \
+		.expand = collective_expand, .golden = collective_golden, .pcc = 0.999,            \
 		.row = &(const enum kind){kind_},                                                  \
 	}
 

@@ -728,7 +728,7 @@ static void set_size(struct volume *v, const uint32_t *in)
 	}
 }
 
-static tt_status expand(struct tt_call *call)
+static tt_status conv3d_expand(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram = {.layout = TTNN_INTERLEAVED,
 						       .buffer = TTNN_DRAM};
@@ -788,7 +788,7 @@ static const struct tt_op ops[] = {
 		  "ComputeConfig? = None, halo_buffer: Tensor? = None, logical_h_mask: size = 0, "
 		  "logical_w_mask: size = 0, pad_offset_tensor: Tensor? = None, output_pad_h: size "
 		  "= 0, output_pad_w: size = 0, weight_lo_tensor: Tensor? = None"},
-	 .expand = expand,
+	 .expand = conv3d_expand,
 	 .golden = tt_golden_conv3d,
 	 .pcc = 0.999,
 	 .programs = programs},

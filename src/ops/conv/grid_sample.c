@@ -335,7 +335,7 @@ static double golden_value(const struct golden_point *p, const uint64_t at[2])
 	       fy * ((1 - fx) * pixel(p->in, at, y + 1, x) + fx * pixel(p->in, at, y + 1, x + 1));
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status grid_sample_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	const struct tt_array *grid = tt_golden_in(golden, "grid");
@@ -383,7 +383,7 @@ static const struct tt_op ops[] = {
 		  "batch_output_channels: bool = False, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = grid_sample_expand,
-	 .golden = golden,
+	 .golden = grid_sample_golden,
 	 .pcc = 0.999,
 	 .programs = programs},
 };

@@ -311,7 +311,7 @@ static double golden_value(const struct golden_turn *t, const uint64_t at[4])
 	       fy * fx * golden_pixel(t, at, y + 1, x + 1);
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status rotate_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	const struct ttnn_value *center = tt_call_arg(&golden->call, "center");
@@ -355,7 +355,7 @@ static const struct tt_op ops[] = {
 		  "expand: bool = False, interpolation_mode: str = nearest, memory_config: "
 		  "MemoryConfig? = None"},
 	 .expand = rotate_expand,
-	 .golden = golden,
+	 .golden = rotate_golden,
 	 .pcc = 0.999,
 	 .programs = programs},
 };

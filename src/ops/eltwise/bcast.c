@@ -321,7 +321,7 @@ static tt_status tiled(struct tt_tensor **out, struct tt_call *call, struct tt_t
 }
 
 /* Rows become tiles first. */
-static tt_status expand(struct tt_call *call)
+static tt_status bcast_expand(struct tt_call *call)
 {
 	struct tt_tensor *given = tt_call_tensor(call, "output_tensor"), *in[2];
 	struct tt_tensor *a = tt_call_tensor(call, "input_a"), *b = tt_call_tensor(call, "input_b");
@@ -353,7 +353,7 @@ static const struct tt_op ops[] = {
 		       "tensor.",
 		.sigs = {"input_a: Tensor, input_b: Tensor, math_op: BcastOpMath, dim: BcastOpDim, *, "
 			 "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
-		.expand = expand,
+		.expand = bcast_expand,
 		.golden = tt_golden_bcast,
 		.pcc = 0.999,
 	},

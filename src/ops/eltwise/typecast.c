@@ -273,7 +273,7 @@ static enum ttnn_dtype target(const struct tt_call *call, enum ttnn_dtype fallba
 }
 
 /* On the host it is another scope and no program. */
-static tt_status expand(struct tt_call *call)
+static tt_status typecast_expand(struct tt_call *call)
 {
 	struct tt_tensor *input = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *output = output_of(call);
@@ -291,7 +291,7 @@ static tt_status expand(struct tt_call *call)
 }
 
 /* Fitted to the dtype: whole numbers wrap. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status typecast_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out =
@@ -312,16 +312,16 @@ static const struct tt_op ops[] = {
 	 .doc = "The same numbers in another type.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig? = None, "
 		  "optional_output_tensor: Tensor? = None"},
-	 .expand = expand,
-	 .golden = golden,
+	 .expand = typecast_expand,
+	 .golden = typecast_golden,
 	 .pcc = 0.99},
 	{.name = "ttnn.typecast",
 	 .family = "typecast",
 	 .doc = "The same numbers in another type; from float to integer they are cut.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, *, " TAIL,
 		  "input_tensor: Tensor, input_dtype: DataType, output_dtype: DataType, *, " TAIL},
-	 .expand = expand,
-	 .golden = golden,
+	 .expand = typecast_expand,
+	 .golden = typecast_golden,
 	 .pcc = 0.99},
 };
 

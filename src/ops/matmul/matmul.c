@@ -440,7 +440,7 @@ static const struct tt_factory factories[] = {
  * The kind of config decides; gather_in0 is a factory of its own. The plan is copied, because the
  * memory rows of a cached program need it after the call is over.
  */
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status matmul_choose(uint32_t *out, struct tt_launch *launch)
 {
 	static const uint8_t index[] = {
 		[TT_MATMUL_MULTI] = F_MULTI, [TT_MATMUL_REUSE] = F_REUSE,
@@ -505,7 +505,7 @@ static const struct tt_prog program = {
 	.validate = matmul_validate,
 	.factories = factories,
 	.factory_count = sizeof(factories) / sizeof(factories[0]),
-	.choose = choose,
+	.choose = matmul_choose,
 	TT_KERNEL(matmul_kernel),
 	.cost = tt_cost_product,
 };

@@ -156,7 +156,7 @@ static tt_status reshape_shape(struct ttnn_shape *out, const struct tt_call *cal
 }
 
 /* The same width is a view. */
-static tt_status expand(struct tt_call *call)
+static tt_status reshape_on_device_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
 	struct ttnn_shape shape;
@@ -184,7 +184,7 @@ static const struct tt_op ops[] = {
 		.doc = "The same elements under a shape of four extents; one may be -1.",
 		.sigs = {"input_tensor: Tensor, W: int, Z: int, Y: int, X: int, *, memory_config: "
 			 "MemoryConfig? = None"},
-		.expand = expand,
+		.expand = reshape_on_device_expand,
 		.golden = tt_golden_reshape_on_device,
 		.pcc = 0.999,
 	},

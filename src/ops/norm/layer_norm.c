@@ -348,7 +348,7 @@ static tt_status layer_norm_validate(struct tt_launch *launch)
 
 /* ---- the program ------------------------------------------------------------------------------------ */
 
-static tt_status choose(uint32_t *out, struct tt_launch *launch)
+static tt_status layer_norm_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = tt_tensor_is_sharded(launch->inputs[TT_NORM_IN]);
 	return TTNN_OK;
@@ -402,7 +402,7 @@ static const struct tt_prog program = {
 	.validate = layer_norm_validate,
 	.factories = factories,
 	.factory_count = TT_COUNT(factories),
-	.choose = choose,
+	.choose = layer_norm_choose,
 	TT_KERNEL(layer_norm_kernel),
 };
 
@@ -463,7 +463,7 @@ static tt_status nothing(struct tt_call *call, struct tt_tensor *in)
  * rms_norm sums in bfloat16 unless told otherwise, layer_norm in float32: the defaults of their
  * compute kernel configs differ.
  */
-static tt_status expand(struct tt_call *call)
+static tt_status layer_norm_expand(struct tt_call *call)
 {
 	bool rms = *(const bool *)call->entry->op->row;
 	struct tt_norm_args args = {
@@ -511,7 +511,7 @@ static const struct tt_op ops[] = {
 		  "memory_config: MemoryConfig? = None, program_config: ProgramConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None, "
 		  "activation: str | UnaryWithParam ? = None"},
-	 .expand = expand,
+	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
 	 .pcc = 0.999,
 	 .row = &is_rms,
@@ -520,7 +520,7 @@ static const struct tt_op ops[] = {
 	 .family = "norm",
 	 .doc = "Each row with its mean taken off and divided by its deviation.",
 	 .sigs = {SIG ", recip_tensor: Tensor? = None"},
-	 .expand = expand,
+	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
 	 .pcc = 0.999,
 	 .row = &is_layer,
@@ -529,7 +529,7 @@ static const struct tt_op ops[] = {
 	 .family = "norm",
 	 .doc = "Each row divided by the root of the mean of its squares.",
 	 .sigs = {SIG},
-	 .expand = expand,
+	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
 	 .pcc = 0.999,
 	 .row = &is_rms,

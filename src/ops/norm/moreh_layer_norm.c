@@ -307,7 +307,7 @@ static tt_status golden_statistic(struct tt_array **out, struct tt_golden *golde
 }
 
 /* In float64 by the textbook: mean, then squares of distances to it. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status moreh_layer_norm_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input");
 	const struct tt_array *gamma = tt_golden_in(golden, "gamma");
@@ -356,7 +356,7 @@ static const struct tt_op ops[] = {
 		  "None, rstd: Tensor? = None, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = moreh_layer_norm_expand,
-	 .golden = golden,
+	 .golden = moreh_layer_norm_golden,
 	 .pcc = 0.999,
 	 .gives = "[Tensor]",
 	 .programs = programs},
