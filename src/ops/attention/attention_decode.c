@@ -476,24 +476,6 @@ static tt_status sdpa_decode_rows(struct tt_plan *plan, const struct tt_launch *
 
 /* ---- running ----------------------------------------------------------------------------------------------- */
 
-static tt_status positions_of(const int32_t **out, const struct tt_launch *launch)
-{
-	const struct ttnn_value *list = &launch->attrs[POSITIONS];
-	uint32_t count = list->kind == TTNN_VALUE_LIST ? list->count : 0;
-	int32_t *numbers;
-
-	*out = NULL;
-	if (!count || launch->inputs[POSITION_TENSOR])
-		return TTNN_OK;
-	numbers = tt_arena_calloc(launch->arena, count, sizeof(*numbers));
-	if (!numbers)
-		return tt_fail_nomem();
-	for (uint32_t i = 0; i < count; i++)
-		numbers[i] = (int32_t)list->items[i].integer;
-	*out = numbers;
-	return TTNN_OK;
-}
-
 /*
  * Attends to keys and values as the call sees them: views of the same bytes under the geometry
  * that was given.
@@ -564,7 +546,8 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 	tt_status status = TTNN_OK;
 	struct cut cut;
 
-	TT_TRY(positions_of(&job.position_list, launch));
+	if (!job.positions)
+		TT_TRY(tt_cache_positions(&job.position_list, launch, &attrs[POSITIONS]));
 	if (is_overridden(launch))
 		return attend_views(launch, &job);
 	cut_of(&cut, launch);

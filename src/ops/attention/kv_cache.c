@@ -34,6 +34,23 @@ tt_status tt_cache_infer(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch,
+			     const struct ttnn_value *list)
+{
+	int32_t *numbers;
+
+	*out = NULL;
+	if (list->kind != TTNN_VALUE_LIST || !list->count)
+		return TTNN_OK;
+	numbers = tt_arena_calloc(launch->arena, list->count, sizeof(*numbers));
+	if (!numbers)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < list->count; i++)
+		numbers[i] = (int32_t)list->items[i].integer;
+	*out = numbers;
+	return TTNN_OK;
+}
+
 /* A program that writes into its first input and returns it. */
 tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *args)
 {

@@ -21,4 +21,8 @@ tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const u
 tt_status tt_cache_check_view(const char *operation, const char *what,
 			      const struct ttnn_tensor_spec *cache, const uint32_t view[3]);
 
+/* A list argument of positions as a backend wants it, in the launch's arena; NULL when it is empty. */
+tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch,
+			     const struct ttnn_value *list);
+
 #endif

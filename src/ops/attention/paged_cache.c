@@ -27,24 +27,6 @@
 #include "tensor/text.h"
 #include "tensor/tile.h"
 
-/* A list argument of positions as a backend wants it; NULL when it is empty. */
-static tt_status positions_of(const int32_t **out, const struct tt_launch *launch,
-			      const struct ttnn_value *list)
-{
-	int32_t *numbers;
-
-	*out = NULL;
-	if (list->kind != TTNN_VALUE_LIST || !list->count)
-		return TTNN_OK;
-	numbers = tt_arena_calloc(launch->arena, list->count, sizeof(*numbers));
-	if (!numbers)
-		return tt_fail_nomem();
-	for (uint32_t i = 0; i < list->count; i++)
-		numbers[i] = (int32_t)list->items[i].integer;
-	*out = numbers;
-	return TTNN_OK;
-}
-
 /* ---- one token of every user ------------------------------------------------------------------------- */
 
 #define ATTRS(X)                                                                                   \
@@ -252,7 +234,7 @@ static tt_status write_token(const struct tt_launch *launch, int cache, int in)
 				   .positions = launch->inputs[POSITION_TENSOR],
 				   .decode = true};
 
-	TT_TRY(positions_of(&job.position_list, launch, &launch->attrs[POSITIONS]));
+	TT_TRY(tt_cache_positions(&job.position_list, launch, &launch->attrs[POSITIONS]));
 	return tt_backend_get()->cache(&job);
 }
 
@@ -269,7 +251,7 @@ static tt_status paged_update_kernel(struct tt_launch *launch)
 
 	if (!job.pages)
 		return write_token(launch, CACHE, IN);
-	TT_TRY(positions_of(&job.position_list, launch, &launch->attrs[POSITIONS]));
+	TT_TRY(tt_cache_positions(&job.position_list, launch, &launch->attrs[POSITIONS]));
 	view_of(view, launch);
 	TT_TRY(tt_cache_view(&job.cache, launch->outputs[0], view));
 	status = tt_backend_get()->cache(&job);

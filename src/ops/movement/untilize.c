@@ -405,19 +405,25 @@ static tt_status untilize_nd_memory(struct tt_plan *plan, const struct tt_launch
 	return tt_untilize_nd_pair(plan, launch, names);
 }
 
-/* As in tilize, but row by row over the cores. */
-static tt_status untilize_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
+tt_status tt_untilize_blocks(struct tt_plan *plan, const struct tt_launch *launch,
+			     const ttnn_core_set *cores, enum ttnn_orientation order)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct tt_block_request request = {
-		.cores = launch->device->grid,
-		.order = TTNN_ORIENT_ROW_MAJOR,
+		.cores = cores,
+		.order = order,
 		.tiled = in,
 		.tile = in->tile,
 		.in_tile = tt_tile_bytes_of(in->dtype),
 		.out_tile = tt_tile_bytes_of(launch->outputs[0]->spec.dtype)};
 
 	return tt_block_plan(plan, launch, &request);
+}
+
+/* As in tilize, but row by row over the cores. */
+static tt_status untilize_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	return tt_untilize_blocks(plan, launch, launch->device->grid, TTNN_ORIENT_ROW_MAJOR);
 }
 
 #define FACTORY(name_, memory_)                                                                    \

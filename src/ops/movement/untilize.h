@@ -36,4 +36,8 @@ struct tt_unpad_args {
 tt_status tt_call_unpad(struct tt_tensor **out, struct tt_call *call,
 			const struct tt_unpad_args *args);
 
+/* Buffers of the factories that work in blocks of tiles, over these cores in this order. */
+tt_status tt_untilize_blocks(struct tt_plan *plan, const struct tt_launch *launch,
+			     const ttnn_core_set *cores, enum ttnn_orientation order);
+
 #endif

@@ -391,16 +391,8 @@ static tt_status unpad_nd_memory(struct tt_plan *plan, const struct tt_launch *l
 /* As in untilize, column by column. */
 static tt_status unpad_blocks_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct tt_block_request request = {
-		.cores = tt_cores_or_all(launch, &launch->attrs[CORES]),
-		.order = TTNN_ORIENT_COL_MAJOR,
-		.tiled = in,
-		.tile = in->tile,
-		.in_tile = tt_tile_bytes_of(in->dtype),
-		.out_tile = tt_tile_bytes_of(launch->outputs[0]->spec.dtype)};
-
-	return tt_block_plan(plan, launch, &request);
+	return tt_untilize_blocks(plan, launch, tt_cores_or_all(launch, &launch->attrs[CORES]),
+				  TTNN_ORIENT_COL_MAJOR);
 }
 
 #define FACTORY(name_, memory_)                                                                    \
