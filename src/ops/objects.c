@@ -69,7 +69,7 @@ static const struct tt_schema schema_semaphore = {"GlobalSemaphore", semaphore_f
 #define NORM "legacy_reduction: bool = False, legacy_rsqrt: bool = False, use_welford: bool = False"
 
 #define COMPUTE                                                                                    \
-	"math_fidelity: MathFidelity = LoFi, math_approx_mode: bool = True, "                      \
+	"math_fidelity: MathFidelity = Invalid, math_approx_mode: bool = True, "                   \
 	"fp32_dest_acc_en: bool = False, packer_l1_acc: bool = False, "                            \
 	"dst_full_sync_en: bool = False, throttle_level: any = 0"
 

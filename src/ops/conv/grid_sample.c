@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "device/device.h"
+#include "device/generation.h"
 #include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
@@ -22,6 +23,7 @@
 #include "ops/movement/movement.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/spec.h"
 #include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
@@ -33,6 +35,9 @@
 	X(MEMORY, "output_mem_config")                                                             \
 	X(COMPUTE, "compute_kernel_config")
 TT_ATTRS(schema, "GridSampleParams", ATTRS);
+
+#define MOST_TILES 8        /* of channels at a time */
+#define BLACKHOLE_TWICE 224 /* channels that two processors read faster than one there */
 
 static bool is_nearest(const struct ttnn_value *mode)
 {
@@ -61,10 +66,100 @@ static uint32_t point_numbers(bool nearest, bool precomputed)
 static struct ttnn_shape result_shape(const struct ttnn_shape *in, const struct ttnn_shape *grid,
 				      uint32_t numbers, bool stacked)
 {
-	uint32_t points = grid->dim[3] / numbers;
+	uint32_t points = tt_shape_last(grid, 1) / numbers, channels = tt_shape_last(in, 1);
 
 	return TT_SHAPE(in->dim[0], grid->dim[1], stacked ? grid->dim[2] : grid->dim[2] * points,
-			stacked ? in->dim[3] * points : in->dim[3]);
+			stacked ? channels * points : channels);
+}
+
+/* Shards of the result: those of the grid, or what the rows of the grid are on each core. */
+static tt_status result_shards(struct ttnn_memory_config *out, const struct tt_launch *launch,
+			       const struct ttnn_shape *shape)
+{
+	const struct ttnn_tensor_spec *grid = &launch->inputs[1]->spec;
+	const struct ttnn_shard_spec *given = &grid->memory.shard;
+	uint64_t times = shape->dim[2] / (grid->shape.dim[2] ? grid->shape.dim[2] : 1);
+	struct ttnn_shard_spec shard = {.orientation = TTNN_ORIENT_ROW_MAJOR};
+	struct tt_work_split split;
+
+	TT_NEED(times && shape->dim[3], "grid_sample has no result to cut into shards");
+	if (grid->memory.has_shard) {
+		shard = *given;
+		shard.height = (uint32_t)(given->height * times);
+	} else {
+		TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, grid->rows,
+				     TTNN_ORIENT_COL_MAJOR));
+		shard.grid = split.all;
+		shard.height = (uint32_t)(split.units[0] * times);
+	}
+	shard.width = shape->dim[3];
+	return ttnn_memory_config_sharded(out, TTNN_HEIGHT_SHARDED, TTNN_L1, &shard);
+}
+
+/* What upstream says of a grid's last dimension, by how many numbers a point has. */
+static tt_status check_last(const struct ttnn_shape *grid, bool nearest, bool precomputed)
+{
+	uint32_t numbers = point_numbers(nearest, precomputed), last = tt_shape_last(grid, 1);
+	struct tt_str text = {0};
+
+	if (last % numbers == 0 && last >= numbers)
+		return TTNN_OK;
+	tt_shape_list(&text, grid);
+	if (precomputed)
+		tt_fail_cond(TTNN_INVALID,
+			     "grid_last_dim % PRECOMPUTED_GRID_ELEMENTS_PER_POINT == 0",
+			     "Precomputed grid tensor last dimension must be a multiple of %u (for "
+			     "h_nw, w_nw, weight_nw, weight_ne, weight_sw, weight_se), but got %u "
+			     "in shape Shape(%s)",
+			     numbers, last, tt_str_text(&text));
+	else
+		tt_fail_cond(TTNN_INVALID,
+			     "grid_last_dim % STANDARD_GRID_ELEMENTS_PER_POINT == 0 && "
+			     "grid_last_dim >= STANDARD_GRID_ELEMENTS_PER_POINT",
+			     "Standard grid tensor last dimension must be a multiple of %u (for x, "
+			     "y coordinates), but got %u in shape Shape(%s)",
+			     numbers, last, tt_str_text(&text));
+	tt_str_deinit(&text);
+	return TTNN_INVALID;
+}
+
+static tt_status fail_rank(const struct ttnn_shape *shape, const char *condition, const char *text)
+{
+	struct tt_str list = {0};
+
+	tt_shape_list(&list, shape);
+	tt_fail_cond(TTNN_INVALID, condition, "%s, but got shape Shape(%s) with %u dimensions",
+		     text, tt_str_text(&list), shape->rank);
+	tt_str_deinit(&list);
+	return TTNN_INVALID;
+}
+
+static tt_status check_shapes(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *in = &launch->inputs[0]->spec.shape;
+	const struct ttnn_shape *grid = &launch->inputs[1]->spec.shape;
+	struct tt_str texts[2] = {{0}};
+
+	if (in->rank != 4)
+		return fail_rank(in, "input_tensor.logical_shape().rank() == 4",
+				 "Input tensor must be 4D (N, H, W, C)");
+	if (grid->rank != 4)
+		return fail_rank(grid, "grid_tensor.logical_shape().rank() == 4",
+				 "Grid tensor must be 4D (N, H_out, W_out, coords)");
+	TT_TRY(check_last(grid, is_nearest(&launch->attrs[MODE]),
+			  launch->attrs[PRECOMPUTED].boolean));
+	if (in->dim[0] == grid->dim[0])
+		return TTNN_OK;
+	tt_shape_list(&texts[0], in);
+	tt_shape_list(&texts[1], grid);
+	tt_fail_cond(
+		TTNN_INVALID, "input_tensor.logical_shape()[0] == grid_tensor.logical_shape()[0]",
+		"Batch size mismatch: input tensor shape Shape(%s) has batch size %u, but grid "
+		"tensor shape Shape(%s) has batch size %u",
+		tt_str_text(&texts[0]), in->dim[0], tt_str_text(&texts[1]), grid->dim[0]);
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return TTNN_INVALID;
 }
 
 /*
@@ -74,14 +169,30 @@ static struct ttnn_shape result_shape(const struct ttnn_shape *in, const struct 
 static tt_status grid_sample_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_shape shape = result_shape(
-		&in->shape, &launch->inputs[1]->spec.shape,
-		point_numbers(is_nearest(&launch->attrs[MODE]), launch->attrs[PRECOMPUTED].boolean),
-		launch->attrs[STACKED].boolean);
+	const struct ttnn_tensor_spec *grid = &launch->inputs[1]->spec;
+	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
+	bool nearest = is_nearest(&launch->attrs[MODE]), cut = grid->memory.has_shard;
+	bool stacked = launch->attrs[STACKED].boolean;
+	uint32_t numbers = point_numbers(nearest, launch->attrs[PRECOMPUTED].boolean);
+	uint32_t points = tt_shape_last(&grid->shape, 1) / numbers;
+	struct ttnn_shape shape, padded;
 
+	TT_NEED(grid->shape.rank > 2, "ShapeBase[] index out of range. 2 not in [-4, %u)",
+		grid->shape.rank);
+	TT_NEED(in->shape.rank, "ShapeBase[] index out of range. 0 not in [-4, 0)");
+	shape = result_shape(&in->shape, &grid->shape, numbers, stacked);
+	if (cut || (!memory.has_shard && (nearest || memory.layout != TTNN_INTERLEAVED)))
+		TT_TRY(result_shards(&memory, launch, &shape));
 	launch->output_count = 1;
-	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_ROW_MAJOR,
-			      launch->attrs[MEMORY].memory);
+	padded = TT_SHAPE(grid->padded.dim[0], grid->padded.dim[1],
+			  grid->padded.dim[2] * (stacked ? 1 : points),
+			  tt_shape_last(&in->padded, 1) * (stacked ? points : 1));
+	return tt_tensor_spec_padded(&launch->specs[0],
+				     &(struct ttnn_spec_args){.shape = shape,
+							      .dtype = in->dtype,
+							      .layout = TTNN_ROW_MAJOR,
+							      .memory = memory},
+				     &padded);
 }
 
 static tt_status check_tensors(const struct tt_launch *launch)
@@ -109,6 +220,23 @@ static tt_status check_tensors(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+static tt_status check_places(const struct tt_launch *launch)
+{
+	const struct ttnn_memory_config *places[] = {&launch->inputs[0]->spec.memory,
+						     &launch->inputs[1]->spec.memory,
+						     launch->attrs[MEMORY].memory};
+	static const char *const names[] = {"Input", "Grid", "Output"};
+
+	for (size_t i = 0; i < TT_COUNT(places); i++)
+		TT_REQUIRE(places[i]->layout == TTNN_INTERLEAVED ||
+				   places[i]->layout == TTNN_HEIGHT_SHARDED,
+			   "memory_layout == TensorMemoryLayout::INTERLEAVED || memory_layout == "
+			   "TensorMemoryLayout::HEIGHT_SHARDED",
+			   "%s tensor must have INTERLEAVED or HEIGHT_SHARDED memory layout",
+			   names[i]);
+	return TTNN_OK;
+}
+
 /* In upstream's order. Nearest ones need a grid that was worked out before. */
 static tt_status grid_sample_validate(struct tt_launch *launch)
 {
@@ -117,13 +245,9 @@ static tt_status grid_sample_validate(struct tt_launch *launch)
 	const struct ttnn_value *padding = &launch->attrs[PADDING];
 	bool nearest = is_nearest(&launch->attrs[MODE]);
 	bool precomputed = launch->attrs[PRECOMPUTED].boolean;
-	uint32_t channels = in->padded.dim[3];
+	struct tt_str text = {0};
 
-	TT_REQUIRE(in->shape.dim[0] == grid->shape.dim[0],
-		   "input_tensor.logical_shape()[0] == grid_tensor.logical_shape()[0]",
-		   "Batch size mismatch: input tensor has batch size %u, but grid tensor has batch "
-		   "size %u",
-		   in->shape.dim[0], grid->shape.dim[0]);
+	TT_TRY(check_shapes(launch));
 	TT_REQUIRE(!launch->attrs[STACKED].boolean ||
 			   grid->shape.dim[3] / point_numbers(nearest, precomputed) > 1,
 		   "grid_batching_factor > 1",
@@ -139,32 +263,57 @@ static tt_status grid_sample_validate(struct tt_launch *launch)
 		"!operation_attributes.use_precomputed_grid)",
 		"use_precomputed_grid = false is not supported with mode = 'nearest'. Please use "
 		"precomputed grid with nearest mode.");
-	TT_REQUIRE(channels % TT_TILE == 0,
-		   "input_tensor.padded_shape()[-1] % tt::constants::TILE_WIDTH == 0",
-		   "Input tensor last dimension must be divisible by TILE_WIDTH (%u), but got %u",
-		   TT_TILE, channels);
-	TT_REQUIRE(channels <= 8 * TT_TILE,
-		   "input_tensor.padded_shape()[-1] <= tt::constants::TILE_WIDTH * "
-		   "max_tiles_per_reduction",
-		   "Wide reduction not supported: input tensor width %u exceeds maximum %u "
-		   "(TILE_WIDTH %u * max_tiles %u)",
-		   channels, 8 * TT_TILE, TT_TILE, 8u);
-	return TTNN_OK;
+	TT_TRY(check_places(launch));
+	if (in->padded.dim[3] % TT_TILE == 0)
+		return TTNN_OK;
+	tt_shape_list(&text, &in->padded);
+	tt_fail_cond(TTNN_INVALID,
+		     "input_tensor.padded_shape()[-1] % tt::constants::TILE_WIDTH == 0",
+		     "Input tensor last dimension must be divisible by TILE_WIDTH (%u), but got %u "
+		     "in padded shape Shape(%s)",
+		     TT_TILE, in->padded.dim[3], tt_str_text(&text));
+	tt_str_deinit(&text);
+	return TTNN_INVALID;
 }
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/*
- * The four neighbours of a point make a tile; weights another; a grid in shards is read where it
- * is.
- */
-static tt_status grid_sample_memory(struct tt_plan *plan, const struct tt_launch *launch)
+/* A row of the grid; shards have it as it is. */
+static uint64_t grid_stick(struct tt_tensor *grid)
+{
+	uint64_t stick = grid->spec.padded.dim[3] * tt_element_bytes(grid);
+
+	return grid->spec.memory.has_shard ? stick : tt_align_to(stick, tt_page_alignment(grid));
+}
+
+/* Whether both data movement processors read images, each for itself: of a sharded grid, bilinear. */
+static bool reads_twice(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	if (!launch->inputs[1]->spec.memory.has_shard)
+		return false;
+	if (!launch->attrs[PRECOMPUTED].boolean)
+		return true;
+	return in->memory.buffer != TTNN_DRAM &&
+	       (!tt_is_blackhole(launch->device) || in->padded.dim[3] <= BLACKHOLE_TWICE);
+}
+
+/* So many tiles of channels at a time as the destination registers hold. */
+static tt_status bilinear_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *grid = launch->inputs[1];
 	struct tt_tensor *out = launch->outputs[0];
+	const struct ttnn_value *compute = &launch->attrs[COMPUTE];
+	uint64_t most = tt_compute_has(compute, TT_COMPUTE_FP32) &&
+					!tt_compute_has(compute, TT_COMPUTE_FULL_SYNC)
+				? MOST_TILES / 2
+				: MOST_TILES;
+	uint64_t tiles = tt_div_up(in->spec.padded.dim[3], TT_TILE);
+	uint64_t page = (tiles < most ? tiles : most) * TT_TILE * TT_TILE * tt_element_bytes(in);
+	uint64_t faces = tt_div_up(out->spec.padded.dim[3], TT_FACE);
 	bool shards = grid->spec.memory.has_shard;
-	uint64_t stick = grid->spec.padded.dim[3] * tt_element_bytes(grid);
-	uint64_t channels = out->spec.padded.dim[3];
+	uint32_t more = reads_twice(launch) ? 2 : 0;
 	struct tt_work_split split;
 
 	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, grid->spec.rows,
@@ -172,19 +321,42 @@ static tt_status grid_sample_memory(struct tt_plan *plan, const struct tt_launch
 	return TT_PLAN(
 		plan, shards ? grid->spec.memory.shard.grid : split.all,
 		TT_CB_ROW(0, "grid", .pages = shards ? grid->spec.memory.shard.height : 1,
-			  .page = tt_align_to(stick, tt_page_alignment(grid)),
-			  .backing = shards ? grid : NULL),
-		TT_CB_ROW(1, "input", .pages = 2,
-			  .page = tt_div_up(in->spec.padded.dim[3], TT_TILE) * TT_TILE * TT_TILE *
-				  tt_element_bytes(in)),
-		TT_CB_ROW(2, "scalar", .pages = 2, .page = tt_tile_bytes_of(grid->spec.dtype)),
-		TT_CB_ROW(3, "output", .pages = 2 * tt_div_up(channels, TT_FACE),
-			  .page = TT_FACE * tt_element_bytes(out)));
+			  .page = grid_stick(grid), .backing = shards ? grid : NULL),
+		TT_CB_ROW(1, "input", .pages = 2, .page = page),
+		TT_CB_ROW(2, "input_1", .pages = more, .page = page),
+		TT_CB_ROW(more ? 3 : 2, "scalar", .pages = 2,
+			  .page = tt_tile_bytes_of(in->spec.dtype)),
+		TT_CB_ROW(4, "scalar_1", .pages = more, .page = tt_tile_bytes_of(in->spec.dtype)),
+		TT_CB_ROW(more ? 5 : 3, "output",
+			  .pages = shards ? out->spec.memory.shard.height * faces : 2 * faces,
+			  .page = TT_FACE * tt_element_bytes(out), .backing = shards ? out : NULL));
+}
+
+/* Rows are copied, by both processors; one of zeros lies ready. */
+static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *grid = launch->inputs[1], *out = launch->outputs[0];
+	const struct ttnn_shard_spec *shard = &out->spec.memory.shard;
+	uint64_t row = out->spec.padded.dim[3] * tt_element_bytes(out);
+	bool shards = grid->spec.memory.has_shard;
+	struct tt_work_split split;
+
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
+			     shard->height * ttnn_core_set_cores(shard->grid),
+			     TTNN_ORIENT_COL_MAJOR));
+	return TT_PLAN(plan, shards ? grid->spec.memory.shard.grid : split.all,
+		       TT_CB_ROW(0, "grid", .pages = shards ? grid->spec.memory.shard.height : 1,
+				 .page = grid_stick(grid), .backing = shards ? grid : NULL),
+		       TT_CB_ROW(1, "grid_1", .pages = !shards, .page = grid_stick(grid)),
+		       TT_CB_ROW(shards ? 1 : 2, "fill", .pages = 1, .page = row),
+		       TT_CB_ROW(shards ? 2 : 3, "output",
+				 .pages = shards ? shard->height : split.units[0], .page = row,
+				 .backing = out));
 }
 
 static const struct tt_factory factories[] = {
-	{.name = "ttnn::prim::GridSampleBilinearProgramFactory", .memory = grid_sample_memory},
-	{.name = "ttnn::prim::GridSampleNearestProgramFactory", .memory = grid_sample_memory},
+	{.name = "ttnn::prim::GridSampleBilinearProgramFactory", .memory = bilinear_memory},
+	{.name = "ttnn::prim::GridSampleNearestProgramFactory", .memory = nearest_memory},
 };
 
 static tt_status grid_sample_choose(uint32_t *out, struct tt_launch *launch)
@@ -224,25 +396,6 @@ static const struct tt_prog program = {
 
 /* ---- the operation ---------------------------------------------------------------------------- */
 
-static tt_status check_shapes(const struct tt_tensor *in, const struct tt_tensor *grid,
-			      uint32_t numbers)
-{
-	uint32_t last = tt_shape_last(&grid->spec.shape, 1);
-
-	TT_REQUIRE(in->spec.shape.rank == 4, "input_tensor.logical_shape().rank() == 4",
-		   "Input tensor must be 4D (N, H, W, C), but got %u dimensions",
-		   in->spec.shape.rank);
-	TT_REQUIRE(grid->spec.shape.rank == 4, "grid_tensor.logical_shape().rank() == 4",
-		   "Grid tensor must be 4D (N, H_out, W_out, coords), but got %u dimensions",
-		   grid->spec.shape.rank);
-	TT_REQUIRE(last % numbers == 0 && last >= numbers,
-		   "grid_last_dim % STANDARD_GRID_ELEMENTS_PER_POINT == 0 && grid_last_dim >= "
-		   "STANDARD_GRID_ELEMENTS_PER_POINT",
-		   "%s grid tensor last dimension must be a multiple of %u, but got %u",
-		   numbers == 6 ? "Precomputed" : "Standard", numbers, last);
-	return TTNN_OK;
-}
-
 static tt_status grid_sample_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4};
@@ -255,7 +408,7 @@ static tt_status grid_sample_expand(struct tt_call *call)
 		[CORNERS] = *tt_call_arg(call, "align_corners"),
 		[PRECOMPUTED] = *tt_call_arg(call, "use_precomputed_grid"),
 		[STACKED] = *tt_call_arg(call, "batch_output_channels"),
-		[MEMORY] = ttnn_v_memory(request ? request : &inputs[0]->spec.memory),
+		[MEMORY] = ttnn_v_memory(request ? request : &inputs[1]->spec.memory),
 		[COMPUTE] =
 			tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual),
 	};
@@ -264,8 +417,6 @@ static tt_status grid_sample_expand(struct tt_call *call)
 	TT_TRY(tt_need_device(inputs[0]));
 	TT_TRY(tt_need_device(inputs[1]));
 	TT_TRY(check_mode(&attrs[MODE]));
-	TT_TRY(check_shapes(inputs[0], inputs[1],
-			    point_numbers(is_nearest(&attrs[MODE]), attrs[PRECOMPUTED].boolean)));
 	TT_TRY(tt_call_program(
 		&out, call,
 		&(struct tt_program_args){
