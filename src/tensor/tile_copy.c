@@ -78,6 +78,31 @@ static inline void tile_to_rows(const struct tt_tile_part *dst, const uint8_t *s
 	}
 }
 
+/* Copies up to a face's row: few elements are not worth a call. */
+static inline void copy_few(uint8_t *dst, const uint8_t *src, uint32_t count, size_t bytes)
+{
+	if (count >= FACE_WIDTH) {
+		memcpy(dst, src, FACE_WIDTH * bytes);
+		return;
+	}
+	for (uint32_t some = FACE_WIDTH / 2; some; some /= 2)
+		if (count & some) {
+			memcpy(dst, src, some * bytes);
+			dst += some * bytes;
+			src += some * bytes;
+		}
+}
+
+/* Where a row of a tile begins; the next face of that row is so many bytes further. */
+static inline size_t row_in_tile(size_t *next, const struct ttnn_tile *tile, uint32_t row,
+				 size_t bytes)
+{
+	uint32_t height = least(tile->height, 16);
+
+	*next = height * FACE_WIDTH * bytes;
+	return (row / height * height * tile->width + row % height * FACE_WIDTH) * bytes;
+}
+
 /*
  * Any tile and any window: pieces of face rows; of transposed tiles, whose face rows are columns of
  * the matrix, single elements.
@@ -85,27 +110,39 @@ static inline void tile_to_rows(const struct tt_tile_part *dst, const uint8_t *s
 static inline void tile_from_part(uint8_t *dst, const struct ttnn_tile *tile,
 				  const struct tt_tile_part *src, size_t bytes)
 {
-	uint32_t most = tile->transpose ? 1 : FACE_WIDTH, count;
+	size_t next;
 
-	for (uint32_t row = 0; row < src->rows; row++)
-		for (uint32_t col = 0; col < src->cols; col += count) {
-			count = least(most, src->cols - col);
-			memcpy(dst + tt_tile_index(tile, row, col) * bytes,
-			       src->at + row * src->stride + col * bytes, count * bytes);
-		}
+	for (uint32_t row = 0; row < src->rows; row++) {
+		const uint8_t *from = src->at + row * src->stride;
+		uint8_t *to = dst + row_in_tile(&next, tile, row, bytes);
+
+		if (tile->transpose)
+			for (uint32_t col = 0; col < src->cols; col++)
+				memcpy(dst + tt_tile_index(tile, row, col) * bytes,
+				       from + col * bytes, bytes);
+		else
+			for (uint32_t col = 0; col < src->cols; col += FACE_WIDTH, to += next)
+				copy_few(to, from + col * bytes, src->cols - col, bytes);
+	}
 }
 
 static inline void tile_to_part(const struct tt_tile_part *dst, const uint8_t *src,
 				const struct ttnn_tile *tile, size_t bytes)
 {
-	uint32_t most = tile->transpose ? 1 : FACE_WIDTH, count;
+	size_t next;
 
-	for (uint32_t row = 0; row < dst->rows; row++)
-		for (uint32_t col = 0; col < dst->cols; col += count) {
-			count = least(most, dst->cols - col);
-			memcpy(dst->at + row * dst->stride + col * bytes,
-			       src + tt_tile_index(tile, row, col) * bytes, count * bytes);
-		}
+	for (uint32_t row = 0; row < dst->rows; row++) {
+		const uint8_t *from = src + row_in_tile(&next, tile, row, bytes);
+		uint8_t *to = dst->at + row * dst->stride;
+
+		if (tile->transpose)
+			for (uint32_t col = 0; col < dst->cols; col++)
+				memcpy(to + col * bytes,
+				       src + tt_tile_index(tile, row, col) * bytes, bytes);
+		else
+			for (uint32_t col = 0; col < dst->cols; col += FACE_WIDTH, from += next)
+				copy_few(to + col * bytes, from, dst->cols - col, bytes);
+	}
 }
 
 static inline bool is_simple(const struct ttnn_tile *tile, const struct tt_tile_part *part)

@@ -88,31 +88,62 @@ static void pad_rows(void *context, size_t begin, size_t end)
 	}
 }
 
+/* How many rows of a tile have elements: matrices begin with a tile, so these come first. */
+static uint32_t filled_rows(const struct tt_area *out, uint64_t row)
+{
+	uint32_t filled = 0, empty = out->tile.height;
+
+	while (filled < empty) {
+		uint32_t middle = (filled + empty) / 2;
+
+		if (valid_cols(out, row + middle))
+			filled = middle + 1;
+		else
+			empty = middle;
+	}
+	return filled;
+}
+
+/* The elements of a row of a tile from a column on. */
+static void pad_tile_row(const struct margin *margin, uint8_t *at, uint32_t row, uint32_t col)
+{
+	const struct ttnn_tile *tile = &margin->out->tile;
+	size_t bytes = tt_dtype_bytes(margin->out->dtype);
+	uint32_t piece;
+
+	for (; col < tile->width; col += piece) {
+		uint8_t *to = at + tt_tile_index(tile, row, col) * bytes;
+
+		piece = tile->transpose ? 1 : TT_FACE - col % TT_FACE;
+		for (uint32_t i = 0; i < piece; i++)
+			memcpy(to + i * bytes, margin->pad, bytes);
+	}
+}
+
 /* A tile with elements and padding is taken apart and put together again. */
 static void pad_tile(const struct margin *margin, uint8_t *at, uint64_t row, uint64_t col)
 {
 	const struct tt_area *out = margin->out;
 	const struct ttnn_tile *tile = &out->tile;
-	size_t bytes = tt_dtype_bytes(out->dtype);
+	const struct tt_tile_window window = {tile->width, tile->height, tile->width, 0};
+	uint32_t filled = filled_rows(out, row), width = tt_shape_last(&out->shape, 1);
+	uint32_t valid = width > col ? (uint32_t)(width - col) : 0;
+	bool is_block = tt_dtype_is_block(out->dtype);
 	float values[32 * 32];
 
-	if (tt_dtype_is_block(out->dtype))
-		tt_bfp_decode_tile(
-			values, &(struct tt_tile_window){tile->width, tile->height, tile->width, 0},
-			out->dtype, tile, at);
-	for (uint32_t r = 0; r < tile->height; r++) {
-		uint32_t valid = valid_cols(out, row + r);
-
-		for (uint32_t c = valid > col ? (uint32_t)(valid - col) : 0; c < tile->width; c++) {
+	if (is_block)
+		tt_bfp_decode_tile(values, &window, out->dtype, tile, at);
+	else if (filled == 0 || valid == 0)
+		tt_tile_fill(at, margin->pad, tt_dtype_bytes(out->dtype),
+			     (size_t)tile->height * tile->width);
+	else
+		for (uint32_t r = 0; r < tile->height; r++)
+			pad_tile_row(margin, at, r, r < filled ? valid : 0);
+	for (uint32_t r = 0; is_block && r < tile->height; r++)
+		for (uint32_t c = r < filled ? valid : 0; c < tile->width; c++)
 			values[r * tile->width + c] = margin->value;
-			if (!tt_dtype_is_block(out->dtype))
-				memcpy(at + tt_tile_index(tile, r, c) * bytes, margin->pad, bytes);
-		}
-	}
-	if (tt_dtype_is_block(out->dtype))
-		tt_bfp_encode_tile(
-			at, out->dtype, tile, values,
-			&(struct tt_tile_window){tile->width, tile->height, tile->width, 0});
+	if (is_block)
+		tt_bfp_encode_tile(at, out->dtype, tile, values, &window);
 }
 
 /* Whether a tile holds anything but elements. */
