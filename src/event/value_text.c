@@ -60,6 +60,17 @@ static void add_plain(struct tt_str *out, const struct ttnn_value *value)
 		tt_value_text(out, value);
 }
 
+/* A list whose items print as members do. */
+static void add_array(struct tt_str *out, const struct ttnn_value *value)
+{
+	tt_str_adds(out, "array(");
+	for (uint32_t i = 0; i < value->count; i++) {
+		tt_str_adds(out, i ? ", " : "");
+		add_plain(out, &value->items[i]);
+	}
+	tt_str_addc(out, ')');
+}
+
 static void add_places(struct tt_str *out, const struct ttnn_value *value)
 {
 	tt_str_adds(out, value->schema->name);
@@ -87,7 +98,7 @@ static void add_field(struct tt_str *out, const struct tt_field *field,
 	else if (field->text == TT_TEXT_SMALL && value->kind == TTNN_VALUE_SHAPE)
 		add_small_shape(out, value->shape);
 	else if (field->text == TT_TEXT_ARRAY && value->kind == TTNN_VALUE_LIST)
-		add_list(out, value, "array(", ")");
+		add_array(out, value);
 	else if (field->text == TT_TEXT_EACH && value->kind == TTNN_VALUE_LIST)
 		add_each(out, field->fixed, value->count);
 	else if (field->text == TT_TEXT_PLACES && value->kind == TTNN_VALUE_OBJECT)

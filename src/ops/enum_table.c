@@ -133,24 +133,11 @@ static const struct tt_enum_row tile_reshape_map_mode_rows[] = {{0, "CACHE"}, {1
 static const struct tt_enum tile_reshape_map_mode = {
 	"TileReshapeMapMode", tile_reshape_map_mode_rows, TT_COUNT(tile_reshape_map_mode_rows)};
 
-static const struct tt_enum_row rgbrange_rows[] = {{0, "MinusOneToOne"}, {1, "ZeroToOne"}};
-static const struct tt_enum rgbrange = {"RGBRange", rgbrange_rows, TT_COUNT(rgbrange_rows)};
-
 static const struct tt_enum_row routed_expert_activation_rows[] = {
 	{0, "Silu"}, {1, "SwiGluOai"}, {2, "SituGlu"}, {3, "ClampedSiluGlu"}};
 static const struct tt_enum routed_expert_activation = {"RoutedExpertActivation",
 							routed_expert_activation_rows,
 							TT_COUNT(routed_expert_activation_rows)};
-
-static const struct tt_enum_row yuvcolor_space_rows[] = {{0, "BT601"}, {1, "BT709"}, {2, "BT2020"}};
-static const struct tt_enum yuvcolor_space = {"YUVColorSpace", yuvcolor_space_rows,
-					      TT_COUNT(yuvcolor_space_rows)};
-
-static const struct tt_enum_row yuvformat_rows[] = {{0, "YUV420Planar"}};
-static const struct tt_enum yuvformat = {"YUVFormat", yuvformat_rows, TT_COUNT(yuvformat_rows)};
-
-static const struct tt_enum_row yuvrange_rows[] = {{0, "Full"}, {1, "Limited"}};
-static const struct tt_enum yuvrange = {"YUVRange", yuvrange_rows, TT_COUNT(yuvrange_rows)};
 
 static const struct tt_enum_row dispatch_algorithm_rows[] = {{0, "BROADCAST"},
 							     {1, "SPARSE_UNICAST"},
@@ -310,11 +297,11 @@ static const struct {
 	{"operations.core", &throttle_level},
 	{"operations.data_movement", &tile_reshape_map_mode},
 	{"operations.embedding", &tt_enum_embeddings},
-	{"operations.experimental", &rgbrange},
+	{"operations.experimental", &tt_enum_rgb_range},
 	{"operations.experimental", &routed_expert_activation},
-	{"operations.experimental", &yuvcolor_space},
-	{"operations.experimental", &yuvformat},
-	{"operations.experimental", &yuvrange},
+	{"operations.experimental", &tt_enum_yuv_space},
+	{"operations.experimental", &tt_enum_yuv_format},
+	{"operations.experimental", &tt_enum_yuv_range},
 	{"operations.experimental.ccl_experimental", &dispatch_algorithm},
 	{"operations.experimental.ccl_experimental", &mmsignal_aggregator_mode},
 	{"operations.experimental.ccl_experimental", &mo_eactivation_function},

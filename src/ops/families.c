@@ -34,8 +34,10 @@
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \
+	X(grid_prepare)                                                                            \
 	X(grid_sample)                                                                             \
 	X(group_norm)                                                                              \
+	X(grouped_gate)                                                                            \
 	X(heads)                                                                                   \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
@@ -47,12 +49,14 @@
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
 	X(integral_image)                                                                          \
+	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \
 	X(matmul_other)                                                                            \
 	X(moe)                                                                                     \
+	X(moe_fast_reduce)                                                                         \
 	X(moreh)                                                                                   \
 	X(moreh_layer_norm)                                                                        \
 	X(moreh_matmul)                                                                            \
@@ -61,6 +65,7 @@
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
 	X(pad)                                                                                     \
+	X(padded_slice)                                                                            \
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
 	X(planes)                                                                                  \
@@ -79,6 +84,7 @@
 	X(rotary)                                                                                  \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \
+	X(routing_remap)                                                                           \
 	X(sampling)                                                                                \
 	X(scan)                                                                                    \
 	X(scatter)                                                                                 \
@@ -95,6 +101,7 @@
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \
 	X(topk)                                                                                    \
+	X(topk_large)                                                                              \
 	X(tosa)                                                                                    \
 	X(transpose)                                                                               \
 	X(typecast)                                                                                \
@@ -102,7 +109,8 @@
 	X(unary_composite)                                                                         \
 	X(untilize)                                                                                \
 	X(untilize_unpad)                                                                          \
-	X(upsample)
+	X(upsample)                                                                                \
+	X(yuv)
 
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)

@@ -106,6 +106,7 @@ static const struct kind kinds[] = {
 	{"Op2DSliceConfig", &tt_schema_slice, TT_SIG_SLICE},
 	{"PagedCacheGeometryOverride", &tt_schema_paged_geometry,
 	 "block_size: int = 0, num_kv_heads: int = 0"},
+	{"YUVCoefficients", &tt_schema_yuv, TT_SIG_YUV},
 	{"GlobalSemaphore", &schema_semaphore,
 	 "cores: CoreRangeSet, value: int, buffer_type: BufferType = L1"},
 };

@@ -63,3 +63,16 @@ static const struct tt_enum_row sparse_kvformat_rows[] = {
 	{0, "BF16"}, {1, "FP8_E4M3"}, {2, "SCALED_FP8"}};
 const struct tt_enum tt_enum_sparse_kv_format = {"SparseKVFormat", sparse_kvformat_rows,
 						 TT_COUNT(sparse_kvformat_rows)};
+
+static const struct tt_enum_row rgb_range_rows[] = {{0, "MinusOneToOne"}, {1, "ZeroToOne"}};
+const struct tt_enum tt_enum_rgb_range = {"RGBRange", rgb_range_rows, TT_COUNT(rgb_range_rows)};
+
+static const struct tt_enum_row yuv_space_rows[] = {{0, "BT601"}, {1, "BT709"}, {2, "BT2020"}};
+const struct tt_enum tt_enum_yuv_space = {"YUVColorSpace", yuv_space_rows,
+					  TT_COUNT(yuv_space_rows)};
+
+static const struct tt_enum_row yuv_format_rows[] = {{0, "YUV420Planar"}};
+const struct tt_enum tt_enum_yuv_format = {"YUVFormat", yuv_format_rows, TT_COUNT(yuv_format_rows)};
+
+static const struct tt_enum_row yuv_range_rows[] = {{0, "Full"}, {1, "Limited"}};
+const struct tt_enum tt_enum_yuv_range = {"YUVRange", yuv_range_rows, TT_COUNT(yuv_range_rows)};

@@ -67,26 +67,46 @@ static const struct tt_enum_row strategy_rows[] = {{TTNN_HEIGHT_SHARDED, "HEIGHT
 						   {TTNN_BLOCK_SHARDED, "BLOCK"}};
 static const struct tt_enum strategies = {"ShardStrategy", strategy_rows, 3};
 
-static const struct tt_enum *const enums[] = {&tt_enum_dtype,           &tt_enum_layout,
-					      &tt_enum_buffer_type,     &tt_enum_memory_layout,
-					      &tt_enum_orientation,     &tt_enum_math_fidelity,
-					      &tt_enum_unary,           &tt_enum_binary,
-					      &tt_enum_shard_strategy,  &strategies,
-					      &tt_enum_embeddings,      &tt_enum_loss_reduction,
-					      &tt_enum_gelu_variant,    &tt_enum_sigmoid_mode,
-					      &tt_enum_bcast_math,      &tt_enum_bcast_dim,
-					      &tt_enum_sparse_kv_format};
+static const struct tt_enum *const enums[] = {&tt_enum_dtype,
+					      &tt_enum_layout,
+					      &tt_enum_buffer_type,
+					      &tt_enum_memory_layout,
+					      &tt_enum_orientation,
+					      &tt_enum_math_fidelity,
+					      &tt_enum_unary,
+					      &tt_enum_binary,
+					      &tt_enum_shard_strategy,
+					      &strategies,
+					      &tt_enum_embeddings,
+					      &tt_enum_loss_reduction,
+					      &tt_enum_gelu_variant,
+					      &tt_enum_sigmoid_mode,
+					      &tt_enum_bcast_math,
+					      &tt_enum_bcast_dim,
+					      &tt_enum_sparse_kv_format,
+					      &tt_enum_rgb_range,
+					      &tt_enum_yuv_space,
+					      &tt_enum_yuv_format,
+					      &tt_enum_yuv_range};
+
+/* Modules whose enumerations and objects are known by their names alone. */
+static const char *without_module(const char *name)
+{
+	static const char *const modules[] = {"transformer.", "experimental."};
+
+	for (size_t i = 0; i < COUNT(modules); i++)
+		if (strncmp(name, modules[i], strlen(modules[i])) == 0)
+			return name + strlen(modules[i]);
+	return name;
+}
 
 static tt_status attr_value(struct ttnn_value *out, struct tt_arena *arena, const char *name)
 {
-	static const char module[] = "transformer.";
 	const char *dot = strrchr(name, '.');
 	enum ttnn_dtype dtype;
 	int64_t member;
 
-	if (strncmp(name, module, sizeof(module) - 1) == 0)
-		name += sizeof(module) - 1;
-
+	name = without_module(name);
 	for (size_t i = 0; dot && i < COUNT(enums); i++)
 		if (strlen(enums[i]->name) == (size_t)(dot - name) &&
 		    memcmp(enums[i]->name, name, (size_t)(dot - name)) == 0 &&
@@ -395,7 +415,7 @@ static tt_status new_value(struct ttnn_value *out, struct fid_names *names,
 	for (size_t i = 0; i < COUNT(makers); i++)
 		if (strcmp(makers[i].name, name) == 0)
 			return makers[i].make(out, names, &list);
-	return tt_object_make(out, &names->arena, name, list.args, list.count);
+	return tt_object_make(out, &names->arena, without_module(name), list.args, list.count);
 }
 
 /* ---- expressions -------------------------------------------------------------------------------------------- */
@@ -601,7 +621,7 @@ static bool have_object(const char *name)
 	for (size_t i = 0; i < COUNT(makers); i++)
 		if (strcmp(makers[i].name, name) == 0)
 			return true;
-	return tt_object_known(name);
+	return tt_object_known(without_module(name));
 }
 
 static bool have_values(const struct tt_json *json)

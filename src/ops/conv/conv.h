@@ -42,7 +42,7 @@ struct tt_conv_config {
 	bool double_act, double_weights, full_inner, reuse, replicate;
 	enum tt_choice fold, split_reader;
 };
-extern const struct tt_schema tt_schema_conv, tt_schema_slice, tt_schema_conv3d;
+extern const struct tt_schema tt_schema_conv, tt_schema_slice, tt_schema_conv3d, tt_schema_yuv;
 #define TT_SIG_CONV                                                                                \
 	"*, weights_dtype: DataType? = None, activation: Unary? = None, "                          \
 	"deallocate_activation: bool = False, reallocate_halo_output: bool = True, "               \
@@ -61,6 +61,9 @@ extern const struct tt_schema tt_schema_conv, tt_schema_slice, tt_schema_conv3d;
 	"0, C_in_block: size = 0, dilation: sizes = [1, 1, 1], alignment: size = 32, "              \
 	"compute_with_storage_grid_size: CoreCoord = [1, 1], enable_fp32_operand_split: bool = "    \
 	"False"
+#define TT_SIG_YUV                                                                                 \
+	"y: floats = [0.0, 0.0, 0.0, 0.0], cb: floats = [0.0, 0.0, 0.0, 0.0], cr: floats = [0.0, " \
+	"0.0, 0.0, 0.0]"
 #define TT_SIG_SLICE "*, slice_type: enum, num_slices: int = 0"
 void tt_conv_config_read(struct tt_conv_config *out, const struct ttnn_value *value);
 

@@ -336,22 +336,23 @@ static tt_status bilinear_memory(struct tt_plan *plan, const struct tt_launch *l
 static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *grid = launch->inputs[1], *out = launch->outputs[0];
-	const struct ttnn_shard_spec *shard = &out->spec.memory.shard;
-	uint64_t row = out->spec.padded.dim[3] * tt_element_bytes(out);
+	const struct ttnn_memory_config *where = &out->spec.memory;
+	uint64_t row = out->spec.padded.dim[3] * tt_element_bytes(out), rows = grid->spec.rows;
 	bool shards = grid->spec.memory.has_shard;
 	struct tt_work_split split;
 
-	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
-			     shard->height * ttnn_core_set_cores(shard->grid),
+	if (where->has_shard)
+		rows = where->shard.height * ttnn_core_set_cores(where->shard.grid);
+	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid, rows,
 			     TTNN_ORIENT_COL_MAJOR));
-	return TT_PLAN(plan, shards ? grid->spec.memory.shard.grid : split.all,
+	return TT_PLAN(plan, where->has_shard ? where->shard.grid : split.all,
 		       TT_CB_ROW(0, "grid", .pages = shards ? grid->spec.memory.shard.height : 1,
 				 .page = grid_stick(grid), .backing = shards ? grid : NULL),
 		       TT_CB_ROW(1, "grid_1", .pages = !shards, .page = grid_stick(grid)),
 		       TT_CB_ROW(shards ? 1 : 2, "fill", .pages = 1, .page = row),
 		       TT_CB_ROW(shards ? 2 : 3, "output",
-				 .pages = shards ? shard->height : split.units[0], .page = row,
-				 .backing = out));
+				 .pages = where->has_shard ? where->shard.height : split.units[0],
+				 .page = row, .backing = out));
 }
 
 static const struct tt_factory factories[] = {

@@ -7,12 +7,12 @@
  */
 #include <math.h>
 
-#include "backend/backend.h"
 #include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/mem_rows.h"
 #include "ops/reduce/reduce_program.h"
 #include "ops/usual.h"
+#include "ops/values.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
@@ -173,29 +173,6 @@ static double weight_of_first(const double *values, uint64_t width, const double
 	return own / sum;
 }
 
-static tt_status read_all(double **out, uint64_t *count, const struct tt_launch *launch, size_t i)
-{
-	TT_TRY(ttnn_shape_volume(count, &launch->inputs[i]->spec.shape));
-	*out = tt_arena_alloc(launch->arena, (*count + 1) * sizeof(**out));
-	return *out ? tt_tensor_numbers(*out, *count, launch->inputs[i]) : tt_fail_nomem();
-}
-
-/* Through a tensor on the host in the layout of the output. */
-static tt_status write_weights(struct tt_tensor *out, const float *weights)
-{
-	struct ttnn_spec_args args = {
-		.shape = out->spec.shape, .dtype = out->spec.dtype, .layout = out->spec.layout};
-	struct ttnn_tensor_spec spec;
-	struct tt_tensor *host;
-	tt_status status;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_from_data(&host, weights, TTNN_FLOAT32, &spec, 0));
-	status = tt_backend_get()->reshape(out, host);
-	ttnn_tensor_unref(host);
-	return status;
-}
-
 /* The mask is added, so that -inf takes an expert out. */
 static tt_status moe_kernel(struct tt_launch *launch)
 {
@@ -203,9 +180,9 @@ static tt_status moe_kernel(struct tt_launch *launch)
 	double *values, *experts, *mask;
 	float *weights;
 
-	TT_TRY(read_all(&values, &count, launch, IN));
-	TT_TRY(read_all(&experts, &unused, launch, EXPERTS));
-	TT_TRY(read_all(&mask, &unused, launch, LIKELIEST));
+	TT_TRY(tt_values_of(&values, &count, launch, IN));
+	TT_TRY(tt_values_of(&experts, &unused, launch, EXPERTS));
+	TT_TRY(tt_values_of(&mask, &unused, launch, LIKELIEST));
 	weights = tt_arena_alloc(launch->arena, (count / width + 1) * sizeof(*weights));
 	if (!weights)
 		return tt_fail_nomem();
@@ -216,7 +193,7 @@ static tt_status moe_kernel(struct tt_launch *launch)
 			line[i] += experts[i];
 		weights[row] = (float)weight_of_first(line, width, mask);
 	}
-	return write_weights(launch->outputs[0], weights);
+	return tt_values_write(launch->outputs[0], weights, TTNN_FLOAT32);
 }
 
 static const struct tt_prog program = {
