@@ -218,6 +218,11 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 	TT_REQUIRE(c->transposed || !c->config.override_output,
 		   "!conv_config.override_output_sharding_config",
 		   "Conv2D DRAM slicing doesn't support override_output_sharding_config.");
+	if (c->transposed && run->slices.given) {
+		TT_TRY(tt_conv_choose_slices(&slices, c, &run->slices));
+		if (slices.count == 1)
+			return tt_conv_run_l1(out, run);
+	}
 	c->matmul = tt_conv_is_matmul(c);
 	TT_TRY(tt_conv_fold(run));
 	TT_TRY(send_image(&sent, run));

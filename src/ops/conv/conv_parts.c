@@ -16,6 +16,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 enum { START, END, STEP, MEMORY };
 
@@ -213,6 +214,9 @@ tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct 
 				       .extra = part,
 				       .in_place = true};
 
+	/* Tiles are written whole. */
+	if (image->spec.layout == TTNN_TILE)
+		b.end.dim[2] = (uint32_t)tt_align_to(b.end.dim[2], TT_TILE);
 	TT_TRY(tt_call_program(&out, call, &args));
 	ttnn_tensor_unref(out);
 	return TTNN_OK;

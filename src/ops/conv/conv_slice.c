@@ -4,10 +4,71 @@
 #include "device/device.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
+#include "ops/usual.h"
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
+
+static int64_t max(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How far a number lies before the next multiple of another. */
+static int64_t short_of(int64_t n, int64_t unit)
+{
+	return n % unit ? unit - n % unit : 0;
+}
+
+/*
+ * The same of a transposed one along dimension d, where pixels are `stride` apart: upstream's
+ * ConvT2DSliceAttr::get_input_slice_and_padding(), step by step.
+ */
+static void part_along(struct tt_conv *part, uint32_t *start, const struct tt_conv *conv,
+		       const struct tt_slice *slice, int d)
+{
+	int64_t base = (int64_t)conv->dilation[d] * (conv->kernel[d] - 1), step = conv->stride[d];
+	int64_t around[2] = {base - conv->pad[2 * d], base - conv->pad[2 * d + 1]};
+	int64_t begin = slice->start[d], end = slice->end[d], size = conv->in[d];
+	int64_t first = begin > around[0] ? (begin - around[0] + step - 1) / step : 0;
+	int64_t reach = end - around[0] + base, last = (reach - 1) / step + 1;
+	int64_t pads[2];
+	uint32_t out[2];
+
+	tt_conv_out(out, conv);
+	pads[0] = max(max(0, around[0] - begin), short_of(max(0, begin - around[0]), step));
+	pads[1] = max(max(0, reach - out[d]), end < out[d] ? (reach - 1) % step : 0);
+	last = last < size ? last : size;
+	part->out_pad[d] = 0;
+	if (begin == 0) {
+		pads[0] = around[0];
+		first = 0;
+	}
+	if (end == out[d]) {
+		pads[1] = around[1];
+		last = size;
+		part->out_pad[d] = conv->out_pad[d];
+	}
+	*start = (uint32_t)first;
+	part->in[d] = (uint32_t)(last - first);
+	part->pad[2 * d] = (uint32_t)(base - pads[0]);
+	part->pad[2 * d + 1] = (uint32_t)(base - pads[1]);
+}
+
+static struct tt_conv transposed_part(uint32_t start[2], const struct tt_conv *conv,
+				      const struct tt_slice *slice)
+{
+	uint32_t beyond = (slice->end[1] - slice->start[1]) % TT_TILE;
+	struct tt_conv part = *conv;
+
+	for (int d = 0; d < 2; d++)
+		part_along(&part, &start[d], conv, slice, d);
+	if ((part.in[0] != conv->in[0] || part.in[1] != conv->in[1]) && beyond &&
+	    conv->config.out_layout == TTNN_TILE)
+		part.out_pad[1] += TT_TILE - beyond;
+	return part;
+}
 
 /* The part of the image that a slice of the result needs, as a convolution of its own. */
 static struct tt_conv part_of(uint32_t start[2], const struct tt_conv *conv,
@@ -17,6 +78,8 @@ static struct tt_conv part_of(uint32_t start[2], const struct tt_conv *conv,
 	uint32_t beyond = (slice->end[1] - slice->start[1]) % TT_TILE;
 	struct tt_conv part = *conv;
 
+	if (conv->transposed)
+		return transposed_part(start, conv, slice);
 	memcpy(part.in, window.in, sizeof(part.in));
 	memcpy(part.pad, window.pad, sizeof(part.pad));
 	/* Tiles of the result are written whole. */
@@ -27,19 +90,20 @@ static struct tt_conv part_of(uint32_t start[2], const struct tt_conv *conv,
 }
 
 /* How the input of a slice is sharded; the convolution gets the layout. */
-static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *part,
+static tt_status slice_memory(struct ttnn_memory_config *memory, struct tt_conv *part,
 			      const struct tt_conv *conv, const struct tt_slice *slice)
 {
 	bool whole = part->in[0] == conv->in[0] && part->in[1] == conv->in[1];
-	struct tt_conv exact = *part, shape = *part;
+	struct tt_conv exact = tt_conv_untransposed(part), shape = exact;
 	struct tt_parallel parallel;
-	uint32_t alignment;
+	uint32_t alignment, out[2];
 
+	tt_conv_out(out, part);
 	/* Only the sizes matter to the choice of cores, not how they come about. */
 	for (int d = 0; d < 2; d++) {
-		exact.pad[2 * d] = conv->pad[2 * d];
-		exact.pad[2 * d + 1] = conv->pad[2 * d + 1];
-		shape.in[d] = slice->end[d] - slice->start[d];
+		exact.pad[2 * d] = conv->transposed ? 0 : conv->pad[2 * d];
+		exact.pad[2 * d + 1] = conv->transposed ? 0 : conv->pad[2 * d + 1];
+		shape.in[d] = conv->transposed ? out[d] : slice->end[d] - slice->start[d];
 		shape.kernel[d] = shape.stride[d] = shape.dilation[d] = 1;
 		shape.pad[2 * d] = shape.pad[2 * d + 1] = 0;
 	}
@@ -52,7 +116,7 @@ static tt_status slice_memory(struct ttnn_memory_config *out, struct tt_conv *pa
 	shape.config.block_height = 0;
 	TT_TRY(tt_conv_parallel(&parallel, &shape, false, alignment));
 	return tt_conv_input_memory(
-		out, part, &parallel, (uint64_t)part->batch * part->in[0] * part->in[1],
+		memory, part, &parallel, (uint64_t)part->batch * part->in[0] * part->in[1],
 		tt_conv_alignment(parallel.scheme, part->in_layout, !whole, false, NULL));
 }
 
@@ -198,6 +262,19 @@ tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv
 
 /* ---- running --------------------------------------------------------------------------------------------- */
 
+/* Slices are made in tiles, whatever the result is made of. */
+static tt_status to_rows(struct tt_tensor **result, struct tt_call *call)
+{
+	struct tt_tensor *tiles = *result;
+	tt_status status = TT_CALL(result, call, "ttnn.untilize", {NULL, ttnn_v_tensor(tiles)});
+
+	if (status == TTNN_OK)
+		tt_call_overwrite(call, tiles);
+	else
+		tt_call_drop(call, tiles);
+	return status;
+}
+
 static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
 			   const struct tt_slice *slice)
 {
@@ -218,6 +295,7 @@ static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
 	part.conv.in_dtype = part.in->spec.dtype;
 	part.conv.in_layout = part.in->spec.layout;
 	part.conv.config.free_input = part.conv.config.move_halo = true;
+	part.conv.config.out_layout = TTNN_TILE;
 	status = tt_conv_run_l1(&result, &part);
 	run->weight = part.weight;
 	run->bias = part.bias;
@@ -225,6 +303,8 @@ static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
 	run->new_bias = part.new_bias;
 	TT_TRY(status);
 	tt_call_drop(run->call, part.in);
+	if (run->conv.config.out_layout == TTNN_ROW_MAJOR)
+		TT_TRY(to_rows(&result, run->call));
 	tt_conv_out(size, &part.conv);
 	piece = (struct tt_image_part){
 		.batch = run->conv.batch,
@@ -243,11 +323,6 @@ tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,
 	struct tt_slice_walk walk = walk_begin(&run->conv, slices);
 	struct tt_slice slice;
 
-	if (run->conv.transposed)
-		return tt_fail(TTNN_UNSUPPORTED,
-			       "a transposed convolution that needs %u slices to fit into L1 is "
-			       "not supported",
-			       slices->count);
 	while (tt_slice_next(&slice, &walk))
 		TT_TRY(run_slice(run, out, &slice));
 	return TTNN_OK;

@@ -101,7 +101,7 @@ void tt_slide_transposed(uint32_t size[2], uint32_t pad[4], const struct tt_slid
 		uint32_t holes = (s->in[d] - 1) * s->stride[d] + 1;
 
 		size[d] = out_size(s, d) + s->dilation[d] * (s->window[d] - 1);
-		pad[2 * d] = (size[d] - holes) / 2;
+		pad[2 * d] = s->dilation[d] * (s->window[d] - 1) - s->pad[2 * d];
 		pad[2 * d + 1] = size[d] - holes - pad[2 * d];
 	}
 }
