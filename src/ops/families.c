@@ -8,6 +8,7 @@
 	X(attention_joint)                                                                         \
 	X(attention_sparse)                                                                        \
 	X(attn_matmul)                                                                             \
+	X(attn_matmul_group)                                                                       \
 	X(backward)                                                                                \
 	X(backward_binary)                                                                         \
 	X(backward_shape)                                                                          \

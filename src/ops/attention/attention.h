@@ -6,7 +6,7 @@
  *	heads, heads_decode, heads_split,       rows of all heads side by side, and heads as a dimension
  *	heads_groups, heads_separate
  *	rotary, rotary_llama                    positions
- *	attn_matmul                             products of new tokens with the matrices of their users
+ *	attn_matmul, attn_matmul_group          products of new tokens with the matrices of their users
  *	kv_cache, paged_cache, plus_one         keys and values that are kept, and their counters
  *	embedding                               rows of a table
  *

@@ -8,6 +8,7 @@
  * Models MatmulDecodeDeviceOperation of ttnn 0.81 with its three factories: refusals, memory, cores. Not modelled: how a
  * goes from core to core.
  */
+#include "ops/matmul/matmul_decode.h"
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -23,273 +24,72 @@
 #include "tensor/spec.h"
 #include "tensor/tile.h"
 
-#define ATTRS(X)                                                                                   \
-	X(ROWS, "M")                                                                               \
-	X(COLS, "N")                                                                               \
-	X(INNER, "K")                                                                              \
-	X(MEMORY, "output_mem_config")                                                             \
-	X(DTYPE, "output_dtype")                                                                   \
-	X(PARTIAL, "partial_width_sharded")                                                        \
-	X(BATCH, "batch")                                                                          \
-	X(B_BLOCKS, "b_blocks")                                                                    \
-	X(N_BLOCKS, "n_blocks")
-TT_ATTRS(schema, "operation_attributes_t", ATTRS);
-enum { A, B };
+static const struct tt_field fields[TT_DECODE_ATTRS] = {
+	[TT_DECODE_ROWS] = {.name = "M"},
+	[TT_DECODE_COLS] = {.name = "N"},
+	[TT_DECODE_INNER] = {.name = "K"},
+	[TT_DECODE_MEMORY] = {.name = "output_mem_config"},
+	[TT_DECODE_DTYPE] = {.name = "output_dtype"},
+	[TT_DECODE_PARTIAL] = {.name = "partial_width_sharded"},
+	[TT_DECODE_BATCH] = {.name = "batch"},
+	[TT_DECODE_B_BLOCKS] = {.name = "b_blocks"},
+	[TT_DECODE_N_BLOCKS] = {.name = "n_blocks"},
+};
+static const struct tt_schema schema = {"operation_attributes_t", fields, TT_DECODE_ATTRS, false};
 enum { FULL, PARTIAL_K, BATCHED };
-
-#define MOST_ROW_TILES 8 /* of a result that the engine holds */
-
-static uint32_t number(const struct tt_launch *launch, int attr)
-{
-	return (uint32_t)launch->attrs[attr].integer;
-}
-
-static const struct ttnn_shard_spec *shard_of(const struct tt_launch *launch, int input)
-{
-	return &launch->inputs[input]->spec.memory.shard;
-}
-
-static bool is_batched(const struct tt_launch *launch)
-{
-	return launch->inputs[A]->spec.shape.rank == 4 && launch->attrs[BATCH].integer > 1;
-}
-
-/* Tiles of a along its rows. */
-static uint32_t row_tiles(const struct tt_launch *launch)
-{
-	return (uint32_t)tt_div_up(number(launch, ROWS), launch->inputs[A]->spec.tile.height);
-}
 
 /* ---- specs ------------------------------------------------------------------------------------------------- */
 
 /* Columns that the weights of a core have, on those cores, or on the first ones when products are added up. */
 static tt_status decode_memory(struct ttnn_memory_config *out, const struct tt_launch *launch)
 {
-	const struct ttnn_value *wanted = &launch->attrs[MEMORY];
+	const struct ttnn_value *wanted = &launch->attrs[TT_DECODE_MEMORY];
 	struct ttnn_shard_spec shard = {.orientation = TTNN_ORIENT_ROW_MAJOR};
-	uint32_t tile = launch->inputs[A]->spec.tile.height, width;
+	uint32_t tile = launch->inputs[TT_DECODE_A]->spec.tile.height, width;
 
 	*out = (struct ttnn_memory_config){0};
 	if (tt_value_given(wanted))
 		*out = *wanted->memory;
-	if (launch->inputs[A]->spec.shape.rank == 4)
+	if (launch->inputs[TT_DECODE_A]->spec.shape.rank == 4)
 		return TTNN_OK;
-	TT_NEED(launch->inputs[B]->spec.memory.has_shard, "bad optional access");
-	shard.grid = shard_of(launch, B)->grid;
-	if (launch->attrs[PARTIAL].boolean) {
-		width = shard_of(launch, B)->width / TT_TILE;
+	TT_NEED(launch->inputs[TT_DECODE_B]->spec.memory.has_shard, "bad optional access");
+	shard.grid = tt_decode_shard(launch, TT_DECODE_B)->grid;
+	if (launch->attrs[TT_DECODE_PARTIAL].boolean) {
+		width = tt_decode_shard(launch, TT_DECODE_B)->width / TT_TILE;
 		TT_NEED(width, "shards of weights are whole tiles");
 		TT_TRY(tt_cores_first(&shard.grid, launch->grid,
-				      tt_div_up(number(launch, COLS), TT_TILE) / width,
+				      tt_div_up(tt_decode_number(launch, TT_DECODE_COLS), TT_TILE) /
+					      width,
 				      TTNN_ORIENT_ROW_MAJOR));
 	}
 	if (tt_value_given(wanted))
 		return TTNN_OK;
-	shard.height = (uint32_t)tt_div_up(number(launch, ROWS), tile) * tile;
-	shard.width = (uint32_t)tt_div_up(number(launch, COLS), ttnn_core_set_cores(shard.grid));
+	shard.height = (uint32_t)tt_div_up(tt_decode_number(launch, TT_DECODE_ROWS), tile) * tile;
+	shard.width = (uint32_t)tt_div_up(tt_decode_number(launch, TT_DECODE_COLS),
+					  ttnn_core_set_cores(shard.grid));
 	return ttnn_memory_config_sharded(out, TTNN_WIDTH_SHARDED, TTNN_L1, &shard);
 }
 
 static tt_status decode_infer(struct tt_launch *launch)
 {
-	const struct ttnn_tensor_spec *a = &launch->inputs[A]->spec;
-	const struct ttnn_value *dtype = &launch->attrs[DTYPE];
+	const struct ttnn_tensor_spec *a = &launch->inputs[TT_DECODE_A]->spec;
+	const struct ttnn_value *dtype = &launch->attrs[TT_DECODE_DTYPE];
 	struct ttnn_spec_args args = {.shape = a->shape, .layout = TTNN_TILE, .tile = a->tile};
 
-	args.shape.dim[a->shape.rank - 1] = number(launch, COLS);
+	args.shape.dim[a->shape.rank - 1] = tt_decode_number(launch, TT_DECODE_COLS);
 	args.dtype = tt_value_given(dtype) ? (enum ttnn_dtype)dtype->integer : a->dtype;
 	TT_TRY(decode_memory(&args.memory, launch));
 	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------------------- */
-
-static tt_status check_kinds(const struct tt_launch *launch)
-{
-	static const char *const layouts[] = {"input_tensor_a.layout() == Layout::TILE",
-					      "input_tensor_b.layout() == Layout::TILE"};
-	static const char *const places[] = {"input_tensor_a.memory_config().memory_layout() == "
-					     "TensorMemoryLayout::WIDTH_SHARDED",
-					     "input_tensor_b.memory_config().memory_layout() == "
-					     "TensorMemoryLayout::WIDTH_SHARDED"};
-
-	for (int i = A; i <= B; i++)
-		TT_REQUIRE(launch->inputs[i]->spec.layout == TTNN_TILE, layouts[i],
-			   "Input tensor %c must be in tile layout", 'A' + i);
-	for (int i = A; i <= B; i++) {
-		const struct ttnn_memory_config *memory = &launch->inputs[i]->spec.memory;
-
-		TT_REQUIRE(memory->layout == TTNN_WIDTH_SHARDED, places[i],
-			   "Input tensor %c must be in width sharded memory layout, but got "
-			   "TensorMemoryLayout::%s",
-			   'A' + i, tt_enum_name(&tt_enum_memory_layout, memory->layout));
-		TT_NEED(memory->has_shard, "bad optional access");
-	}
-	return TTNN_OK;
-}
-
-static tt_status check_rows(const struct tt_launch *launch, const char *what)
-{
-	uint32_t tiles = row_tiles(launch), height = launch->inputs[A]->spec.tile.height;
-
-	TT_REQUIRE(tiles <= MOST_ROW_TILES, "M_tiles <= 8",
-		   "%s matmul_decode requires M_tiles (= ceil(M / tile_height)) <= 8 so the output "
-		   "block fits in DST, but got M_tiles=%u (M=%u, tile_height=%u)",
-		   what, tiles, number(launch, ROWS), height);
-	return TTNN_OK;
-}
-
-static tt_status check_a_width(const struct tt_launch *launch)
-{
-	uint32_t width = shard_of(launch, A)->width;
-
-	TT_REQUIRE(width % TT_TILE == 0, "a_shard.shape[1] % tt::constants::TILE_WIDTH == 0",
-		   "Input tensor A shard width %u must be divisible by the tile width 32", width);
-	return TTNN_OK;
-}
-
-static tt_status check_batch_blocks(const struct tt_launch *launch)
-{
-	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
-	const struct ttnn_shard_spec *shard = shard_of(launch, B);
-	uint32_t blocks = number(launch, B_BLOCKS), each = number(launch, BATCH) / blocks;
-	uint32_t columns = number(launch, COLS), inner = number(launch, INNER);
-	uint32_t n_blocks = number(launch, N_BLOCKS), cores;
-
-	TT_REQUIRE(shard->height % TT_TILE == 0 && shard->width % TT_TILE == 0,
-		   "b_shard_h % tt::constants::TILE_HEIGHT == 0 && b_shard_w % "
-		   "tt::constants::TILE_WIDTH == 0",
-		   "batched matmul_decode requires B shard dims [%u, %u] to be tile-aligned (tile "
-		   "32x32)",
-		   shard->height, shard->width);
-	TT_REQUIRE(shard->height == each * inner,
-		   "b_shard_h == static_cast<uint32_t>(Bc) * operation_attributes.K",
-		   "batched matmul_decode expects B shard height %u to equal Bc * K = %u * %u = %u",
-		   shard->height, each, inner, each * inner);
-	TT_REQUIRE(shard->width == columns / n_blocks, "b_shard_w == static_cast<uint32_t>(Nc)",
-		   "batched matmul_decode expects B shard width %u to equal Nc = N / n_blocks = %u",
-		   shard->width, columns / n_blocks);
-	cores = (uint32_t)ttnn_core_set_cores(shard->grid);
-	TT_REQUIRE(cores == blocks * n_blocks, "num_B_cores == b_blocks * n_blocks",
-		   "batched matmul_decode expects B sharded across b_blocks * n_blocks = %u * %u = "
-		   "%u cores, but got %u",
-		   blocks, n_blocks, blocks * n_blocks, cores);
-	TT_REQUIRE(tt_shape_last(b, 2) == each * inner,
-		   "input_tensor_b.logical_shape()[-2] == Bc * operation_attributes.K",
-		   "batched matmul_decode expects B logical height %u to equal Bc * K = %u * %u = "
-		   "%u",
-		   tt_shape_last(b, 2), each, inner, each * inner);
-	return TTNN_OK;
-}
-
-static tt_status check_batched(const struct tt_launch *launch)
-{
-	uint32_t columns = number(launch, COLS), blocks = number(launch, N_BLOCKS);
-
-	TT_REQUIRE(blocks && columns % blocks == 0,
-		   "n_blocks > 0 && operation_attributes.N % n_blocks == 0",
-		   "Batched matmul_decode requires n_blocks %u to be a positive divisor of N %u",
-		   blocks, columns);
-	TT_TRY(check_rows(launch, "batched"));
-	TT_TRY(check_a_width(launch));
-	return check_batch_blocks(launch);
-}
-
-/* How many blocks of k and of n the weights have. */
-static tt_status check_partial_blocks(const struct tt_launch *launch)
-{
-	const struct ttnn_shard_spec *shard = shard_of(launch, B);
-	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
-	uint32_t k = (uint32_t)tt_div_up(number(launch, INNER), TT_TILE), high;
-	uint32_t n = (uint32_t)tt_div_up(number(launch, COLS), TT_TILE), wide, cores;
-
-	high = shard->height / TT_TILE;
-	wide = shard->width / TT_TILE;
-	TT_REQUIRE(high && k % high == 0, "K_tiles % Kc_tiles == 0",
-		   "partial_width_sharded matmul_decode requires K_tiles %u to be divisible by the "
-		   "B shard height in tiles %u (Kc=%u)",
-		   k, high, shard->height);
-	TT_REQUIRE(k / high % 2 == 0, "K_blocks % 2 == 0",
-		   "partial_width_sharded matmul_decode requires an even number of K-blocks (the "
-		   "cross-core reduction sums partials pairwise), but got K_blocks=%u",
-		   k / high);
-	TT_REQUIRE(n % wide == 0, "N_tiles % Nc_tiles == 0",
-		   "partial_width_sharded matmul_decode requires N_tiles %u to be divisible by the "
-		   "B shard width in tiles %u (Nc=%u)",
-		   n, wide, shard->width);
-	cores = (uint32_t)ttnn_core_set_cores(shard->grid);
-	TT_REQUIRE(cores == k / high * (n / wide), "num_B_cores == K_blocks * N_blocks",
-		   "partial_width_sharded matmul_decode expects B sharded across K_blocks * "
-		   "N_blocks = %u * %u = %u cores, but got %u",
-		   k / high, n / wide, k / high * (n / wide), cores);
-	TT_REQUIRE(tt_shape_last(b, 2) == shard->height,
-		   "input_tensor_b.logical_shape()[-2] == static_cast<int>(Kc)",
-		   "partial_width_sharded matmul_decode expects B logical height %u to equal the "
-		   "shard height Kc=%u",
-		   tt_shape_last(b, 2), shard->height);
-	TT_REQUIRE(tt_shape_last(b, 1) == k / high * number(launch, COLS),
-		   "input_tensor_b.logical_shape()[-1] == K_blocks * operation_attributes.N",
-		   "partial_width_sharded matmul_decode expects B logical width %u to equal "
-		   "K_blocks * N = %u * %u = %u (B is reshaped/permuted so the K-blocks fold into "
-		   "the width)",
-		   tt_shape_last(b, 1), k / high, number(launch, COLS),
-		   k / high * number(launch, COLS));
-	return TTNN_OK;
-}
-
-static tt_status check_partial(const struct tt_launch *launch)
-{
-	uint32_t tile = launch->inputs[A]->spec.tile.height, tiles = row_tiles(launch);
-	const struct ttnn_shard_spec *b = shard_of(launch, B);
-
-	TT_TRY(check_rows(launch, "partial_width_sharded"));
-	TT_REQUIRE(shard_of(launch, A)->height == tiles * tile,
-		   "a_shard.shape[0] == static_cast<uint32_t>(M_tiles) * a_tile_height",
-		   "Input tensor A shard height %u must equal M_tiles %u * tile height %u",
-		   shard_of(launch, A)->height, tiles, tile);
-	TT_TRY(check_a_width(launch));
-	TT_REQUIRE(b->height % TT_TILE == 0 && b->width % TT_TILE == 0,
-		   "Kc % tt::constants::TILE_HEIGHT == 0 && Nc % tt::constants::TILE_WIDTH == 0",
-		   "partial_width_sharded matmul_decode requires B shard dims [%u, %u] to be "
-		   "tile-aligned (tile 32x32)",
-		   b->height, b->width);
-	return check_partial_blocks(launch);
-}
-
-static tt_status check_full(const struct tt_launch *launch)
-{
-	const struct ttnn_shape *a = &launch->inputs[A]->spec.shape;
-	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
-
-	for (uint32_t i = 0; b->rank > 2 && i + 2 < a->rank; i++)
-		if (i >= b->rank || a->dim[i] != b->dim[i])
-			return tt_fail_shapes(
-				TTNN_INVALID,
-				"input_tensor_a.logical_shape()[i] == "
-				"input_tensor_b.logical_shape()[i]",
-				"Input tensor A and B must have the same shape for all dimensions "
-				"except the last two, but got %s and %s",
-				a, b);
-	TT_REQUIRE(tt_shape_last(b, 2) == number(launch, INNER),
-		   "input_tensor_b.logical_shape()[-2] == operation_attributes.K",
-		   "Input tensor B must have the same K dimension as the operation attributes");
-	return TTNN_OK;
-}
-
-static tt_status decode_validate(struct tt_launch *launch)
-{
-	TT_TRY(check_kinds(launch));
-	if (is_batched(launch))
-		return check_batched(launch);
-	return launch->attrs[PARTIAL].boolean ? check_partial(launch) : check_full(launch);
-}
-
 /* ---- program memory -------------------------------------------------------------------------------------------- */
 
 static tt_status decode_choose(uint32_t *out, struct tt_launch *launch)
 {
-	*out = is_batched(launch) ? BATCHED : launch->attrs[PARTIAL].boolean ? PARTIAL_K : FULL;
+	*out = tt_decode_is_batched(launch)               ? BATCHED
+	       : launch->attrs[TT_DECODE_PARTIAL].boolean ? PARTIAL_K
+							  : FULL;
 	return TTNN_OK;
 }
 
@@ -309,23 +109,6 @@ static tt_status around(const ttnn_core_set **out, const ttnn_core_set *a, const
 	return ttnn_core_set_make(out, &box, 1);
 }
 
-/* Tiles are 32 wide, and those of weights as high. */
-static tt_status check_tiles(const struct tt_launch *launch)
-{
-	const struct ttnn_tile *a = &launch->inputs[A]->spec.tile;
-	const struct ttnn_tile *b = &launch->inputs[B]->spec.tile;
-
-	TT_REQUIRE(b->height == TT_TILE, "inputB_tile_height == tt::constants::TILE_HEIGHT",
-		   is_batched(launch) ? "Input tensor B tile height %u must be 32"
-				      : "Input tensor B %u tile height must be 32",
-		   b->height);
-	TT_REQUIRE(a->width == TT_TILE, "inputA_tile_width == tt::constants::TILE_WIDTH",
-		   "Input tensor A tile width %u must be equal to the tile width 32", a->width);
-	TT_REQUIRE(b->width == TT_TILE, "inputB_tile_width == tt::constants::TILE_WIDTH",
-		   "Input tensor B tile width %u must be equal to the tile width 32", b->width);
-	return TTNN_OK;
-}
-
 /* Two of the cores pass a on. */
 static tt_status check_hubs(const ttnn_core_set *cores, const char *what)
 {
@@ -339,13 +122,16 @@ static tt_status check_hubs(const ttnn_core_set *cores, const char *what)
 
 static tt_status full_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	struct tt_tensor *a = launch->inputs[A], *b = launch->inputs[B], *out = launch->outputs[0];
-	const struct ttnn_shard_spec *in0 = shard_of(launch, A), *in1 = shard_of(launch, B);
-	uint64_t m = row_tiles(launch), k = tt_div_up(number(launch, INNER), TT_TILE);
+	struct tt_tensor *a = launch->inputs[TT_DECODE_A], *b = launch->inputs[TT_DECODE_B],
+			 *out = launch->outputs[0];
+	const struct ttnn_shard_spec *in0 = tt_decode_shard(launch, TT_DECODE_A),
+				     *in1 = tt_decode_shard(launch, TT_DECODE_B);
+	uint64_t m = tt_decode_row_tiles(launch),
+		 k = tt_div_up(tt_decode_number(launch, TT_DECODE_INNER), TT_TILE);
 	uint64_t n = in1->width / TT_TILE;
 	const ttnn_core_set *cores;
 
-	TT_TRY(check_tiles(launch));
+	TT_TRY(tt_decode_check_tiles(launch));
 	TT_NEED(out->spec.memory.has_shard, "bad optional access");
 	TT_REQUIRE(out->spec.memory.shard.grid == in1->grid,
 		   "inputB_core_range_set == output_core_range_set",
@@ -376,14 +162,17 @@ static tt_status full_rows(struct tt_plan *plan, const struct tt_launch *launch)
 
 static tt_status partial_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	struct tt_tensor *a = launch->inputs[A], *b = launch->inputs[B], *out = launch->outputs[0];
-	const struct ttnn_shard_spec *in0 = shard_of(launch, A), *in1 = shard_of(launch, B);
-	uint64_t m = row_tiles(launch), k = tt_div_up(number(launch, INNER), TT_TILE);
+	struct tt_tensor *a = launch->inputs[TT_DECODE_A], *b = launch->inputs[TT_DECODE_B],
+			 *out = launch->outputs[0];
+	const struct ttnn_shard_spec *in0 = tt_decode_shard(launch, TT_DECODE_A),
+				     *in1 = tt_decode_shard(launch, TT_DECODE_B);
+	uint64_t m = tt_decode_row_tiles(launch),
+		 k = tt_div_up(tt_decode_number(launch, TT_DECODE_INNER), TT_TILE);
 	uint64_t high = in1->height / TT_TILE, wide = in1->width / TT_TILE, blocks = k / high;
 	uint32_t n_blocks = (uint32_t)(ttnn_core_set_cores(in1->grid) / blocks);
 	const ttnn_core_set *grid, *cores;
 
-	TT_TRY(check_tiles(launch));
+	TT_TRY(tt_decode_check_tiles(launch));
 	TT_NEED(out->spec.memory.has_shard, "bad optional access");
 	grid = out->spec.memory.shard.grid;
 	TT_REQUIRE(ttnn_core_set_cores(grid) == n_blocks,
@@ -413,14 +202,18 @@ static tt_status partial_rows(struct tt_plan *plan, const struct tt_launch *laun
 
 static tt_status batched_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	struct tt_tensor *a = launch->inputs[A], *b = launch->inputs[B], *out = launch->outputs[0];
-	const struct ttnn_shard_spec *in0 = shard_of(launch, A), *in1 = shard_of(launch, B);
-	uint64_t m = row_tiles(launch), k = tt_div_up(number(launch, INNER), TT_TILE);
-	uint64_t batch = number(launch, BATCH), each = batch / number(launch, B_BLOCKS);
+	struct tt_tensor *a = launch->inputs[TT_DECODE_A], *b = launch->inputs[TT_DECODE_B],
+			 *out = launch->outputs[0];
+	const struct ttnn_shard_spec *in0 = tt_decode_shard(launch, TT_DECODE_A),
+				     *in1 = tt_decode_shard(launch, TT_DECODE_B);
+	uint64_t m = tt_decode_row_tiles(launch),
+		 k = tt_div_up(tt_decode_number(launch, TT_DECODE_INNER), TT_TILE);
+	uint64_t batch = tt_decode_number(launch, TT_DECODE_BATCH),
+		 each = batch / tt_decode_number(launch, TT_DECODE_B_BLOCKS);
 	uint64_t n = in1->width / TT_TILE;
 	const ttnn_core_set *cores;
 
-	TT_TRY(check_tiles(launch));
+	TT_TRY(tt_decode_check_tiles(launch));
 	TT_TRY(around(&cores, in0->grid, in1->grid));
 	return TT_PLAN(plan, in1->grid,
 		       TT_CB_ROW(0, "in0", .pages = batch * m * (in0->width / TT_TILE),
@@ -466,19 +259,20 @@ static tt_status unfold(struct tt_tensor **out, struct tt_tensor *b, uint32_t bl
 /* The weights as they are multiplied with; *out is the caller's. */
 static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *launch)
 {
-	struct tt_tensor *b = launch->inputs[B], *apart = NULL;
-	const uint32_t *a = launch->inputs[A]->spec.shape.dim;
-	uint32_t k = number(launch, INNER), n = number(launch, COLS), blocks;
+	struct tt_tensor *b = launch->inputs[TT_DECODE_B], *apart = NULL;
+	const uint32_t *a = launch->inputs[TT_DECODE_A]->spec.shape.dim;
+	uint32_t k = tt_decode_number(launch, TT_DECODE_INNER),
+		 n = tt_decode_number(launch, TT_DECODE_COLS), blocks;
 	struct ttnn_shape shape, whole;
 	tt_status status;
 
-	if (!is_batched(launch) && !launch->attrs[PARTIAL].boolean) {
+	if (!tt_decode_is_batched(launch) && !launch->attrs[TT_DECODE_PARTIAL].boolean) {
 		*out = ttnn_tensor_ref(b);
 		return TTNN_OK;
 	}
-	if (is_batched(launch)) {
-		blocks = number(launch, B_BLOCKS);
-		shape = TT_SHAPE(number(launch, BATCH), k, n);
+	if (tt_decode_is_batched(launch)) {
+		blocks = tt_decode_number(launch, TT_DECODE_B_BLOCKS);
+		shape = TT_SHAPE(tt_decode_number(launch, TT_DECODE_BATCH), k, n);
 		whole = TT_SHAPE(a[0], a[1], k, n);
 	} else {
 		blocks = k / tt_shape_last(&b->spec.shape, 2);
@@ -497,7 +291,7 @@ static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *laun
 static tt_status decode_kernel(struct tt_launch *launch)
 {
 	struct tt_matmul_job job = {
-		.out = launch->outputs[0], .a = launch->inputs[A], .alpha = 1, .beta = 1};
+		.out = launch->outputs[0], .a = launch->inputs[TT_DECODE_A], .alpha = 1, .beta = 1};
 	tt_status status = weights_of(&job.b, launch);
 
 	if (status == TTNN_OK)
@@ -517,7 +311,7 @@ static const struct tt_prog program = {
 	.prim = "ttnn::prim::matmul_decode",
 	.attrs = &schema,
 	.infer = decode_infer,
-	.validate = decode_validate,
+	.validate = tt_decode_validate,
 	TT_FACTORIES(factories),
 	.choose = decode_choose,
 	TT_KERNEL(decode_kernel),
@@ -526,9 +320,10 @@ static const struct tt_prog program = {
 /* ---- operations ------------------------------------------------------------------------------------------------ */
 
 /* How the weights of a batch are folded follows from their shape. */
-static tt_status fold_of(struct ttnn_value attrs[schema_count], const struct tt_tensor *b)
+static tt_status fold_of(struct ttnn_value attrs[TT_DECODE_ATTRS], const struct tt_tensor *b)
 {
-	uint32_t batch = (uint32_t)attrs[BATCH].integer, k = (uint32_t)attrs[INNER].integer;
+	uint32_t batch = (uint32_t)attrs[TT_DECODE_BATCH].integer,
+		 k = (uint32_t)attrs[TT_DECODE_INNER].integer;
 	uint32_t high = tt_shape_last(&b->spec.shape, 2), wide = tt_shape_last(&b->spec.shape, 1);
 	uint32_t each, blocks, cores;
 
@@ -556,10 +351,10 @@ static tt_status fold_of(struct ttnn_value attrs[schema_count], const struct tt_
 		   "batched matmul_decode: number of weight cores %u must be a multiple of "
 		   "b_blocks %u",
 		   cores, blocks);
-	attrs[COLS] = ttnn_v_int(wide / blocks);
-	attrs[PARTIAL] = ttnn_v_bool(false);
-	attrs[B_BLOCKS] = ttnn_v_int(blocks);
-	attrs[N_BLOCKS] = ttnn_v_int(cores / blocks);
+	attrs[TT_DECODE_COLS] = ttnn_v_int(wide / blocks);
+	attrs[TT_DECODE_PARTIAL] = ttnn_v_bool(false);
+	attrs[TT_DECODE_B_BLOCKS] = ttnn_v_int(blocks);
+	attrs[TT_DECODE_N_BLOCKS] = ttnn_v_int(cores / blocks);
 	return TTNN_OK;
 }
 
@@ -571,26 +366,26 @@ static tt_status decode(struct tt_call *call)
 	const struct ttnn_shape *shape = &a->spec.shape;
 	uint32_t k = tt_shape_last(shape, 1), k_b = tt_shape_last(&b->spec.shape, 2);
 	uint32_t n = tt_shape_last(&b->spec.shape, 1);
-	struct ttnn_value attrs[schema_count] = {
-		[ROWS] = ttnn_v_int(tt_shape_last(shape, 2)),
-		[INNER] = ttnn_v_int(k),
-		[DTYPE] = *tt_call_arg(call, "dtype"),
-		[PARTIAL] = ttnn_v_bool(partial),
-		[BATCH] = ttnn_v_int(1),
-		[B_BLOCKS] = ttnn_v_int(1),
-		[N_BLOCKS] = ttnn_v_int(1),
+	struct ttnn_value attrs[TT_DECODE_ATTRS] = {
+		[TT_DECODE_ROWS] = ttnn_v_int(tt_shape_last(shape, 2)),
+		[TT_DECODE_INNER] = ttnn_v_int(k),
+		[TT_DECODE_DTYPE] = *tt_call_arg(call, "dtype"),
+		[TT_DECODE_PARTIAL] = ttnn_v_bool(partial),
+		[TT_DECODE_BATCH] = ttnn_v_int(1),
+		[TT_DECODE_B_BLOCKS] = ttnn_v_int(1),
+		[TT_DECODE_N_BLOCKS] = ttnn_v_int(1),
 	};
 
 	TT_NEED(shape->rank >= 2 && b->spec.shape.rank >= 2,
 		"inputs have two dimensions at least, not %u and %u", shape->rank,
 		b->spec.shape.rank);
 	if (shape->rank == 4 && (uint64_t)shape->dim[0] * shape->dim[1] > 1) {
-		attrs[BATCH] = ttnn_v_int((int64_t)shape->dim[0] * shape->dim[1]);
+		attrs[TT_DECODE_BATCH] = ttnn_v_int((int64_t)shape->dim[0] * shape->dim[1]);
 		TT_TRY(fold_of(attrs, b));
 	} else {
 		TT_REQUIRE(!partial || k < k_b || (k_b && k % k_b == 0), "K_a % K_b == 0",
 			   "K_a must be divisible by K_b");
-		attrs[COLS] = ttnn_v_int(partial && k_b && k >= k_b ? n / (k / k_b) : n);
+		attrs[TT_DECODE_COLS] = ttnn_v_int(partial && k_b && k >= k_b ? n / (k / k_b) : n);
 	}
 	return TT_LAUNCH_RETURN(call, &program, TT_INPUTS(a, b),
 				.attrs = tt_attrs_bind(call, &schema, attrs));
