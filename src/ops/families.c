@@ -65,6 +65,8 @@
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
+	X(norm_heads)                                                                              \
+	X(norm_welford)                                                                            \
 	X(pad)                                                                                     \
 	X(padded_slice)                                                                            \
 	X(paged_cache)                                                                             \
