@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/collective/group.h"
+#include "ops/collective/collective.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"

@@ -11,7 +11,7 @@
 #include "backend/backend.h"
 #include "device/devtensor.h"
 #include "golden/golden_collective.h"
-#include "ops/collective/group.h"
+#include "ops/collective/collective.h"
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/usual.h"

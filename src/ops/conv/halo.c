@@ -20,6 +20,7 @@
 #include "tensor/core.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 uint64_t tt_l1_used(struct tt_device *device)
 {
@@ -203,7 +204,7 @@ static tt_status halo_choose(uint32_t *out, struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
 				      *halo = &launch->outputs[0]->spec;
 	uint64_t rows = in->memory.shard.height;
-	uint64_t tiles = tt_div_up(in->memory.shard.width, 32);
+	uint64_t tiles = tt_div_up(in->memory.shard.width, TT_TILE);
 	struct work *work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
 
 	if (!work)
@@ -211,7 +212,7 @@ static tt_status halo_choose(uint32_t *out, struct tt_launch *launch)
 	*out = 0;
 	launch->work = work;
 	work->in_page = tt_tile_bytes_of(in->dtype);
-	work->in_pages = tiles * tt_div_up(rows, 32);
+	work->in_pages = tiles * tt_div_up(rows, TT_TILE);
 	if (in->layout == TTNN_ROW_MAJOR) {
 		work->in_page = in->memory.shard.width * tt_element_bytes(launch->inputs[0]);
 		work->in_pages = rows;

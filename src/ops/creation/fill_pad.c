@@ -22,6 +22,7 @@
 #include "tensor/dtype.h"
 #include "tensor/enums.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- the padding of tiles ---------------------------------------------------------------------------------- */
 
@@ -269,8 +270,8 @@ static tt_status expand_implicit(struct tt_call *call)
 	bool blocks = in->spec.dtype == TTNN_BFLOAT8_B || in->spec.dtype == TTNN_BFLOAT4_B;
 	tt_status status;
 
-	if (tt_shape_last(&in->spec.shape, 1) % 32 == 0 &&
-	    tt_shape_last(&in->spec.shape, 2) % 32 == 0) {
+	if (tt_shape_last(&in->spec.shape, 1) % TT_TILE == 0 &&
+	    tt_shape_last(&in->spec.shape, 2) % TT_TILE == 0) {
 		tt_call_return(call, ttnn_tensor_ref(in));
 		return TTNN_OK;
 	}

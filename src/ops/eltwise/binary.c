@@ -478,6 +478,11 @@ static tt_status check_output(const struct prepared *prepared)
 			      &prepared->spec.shape, &prepared->shape);
 }
 
+/*
+ * The launcher has worked the spec out: how many tiles a shard of the result has is an
+ * attribute, and attributes show when the scope begins, before anything is inferred. What is
+ * left to do here is the refusal that upstream makes at this point.
+ */
 static tt_status binary_infer(struct tt_launch *launch)
 {
 	const struct prepared *prepared = launch->extra;

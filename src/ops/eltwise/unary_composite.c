@@ -9,11 +9,13 @@
 #include "ops/creation/creation.h"
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
+#include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
 #include "ops/usual.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- clamp --------------------------------------------------------------------------------------- */
 
@@ -115,7 +117,7 @@ static tt_status expand_glu(struct tt_call *call)
 	TT_REQUIRE(dim == -1 || dim == 3, "dim == 3",
 		   "glu-family ops only support the last dimension, got dim=%lld", (long long)dim);
 	TT_NEED(shape->rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)", shape->rank);
-	TT_REQUIRE(shape->dim[3] / 2 % 32 == 0,
+	TT_REQUIRE(shape->dim[3] / 2 % TT_TILE == 0,
 		   "((inshape[3] / 2) % tt::constants::TILE_WIDTH == 0)",
 		   "Split tensor dimension should be in full tile");
 	for (uint32_t i = 0; i < 4; i++) {
@@ -204,7 +206,7 @@ static tt_status tile_mask(struct tt_tensor **out, struct tt_call *call, struct 
 {
 	const struct ttnn_value args[] = {ttnn_v_tensor(mask), ttnn_v_layout(TTNN_TILE)};
 	const struct ttnn_tensor_spec *spec = &mask->spec;
-	uint64_t rows = (spec->rows + 31) / 32 * 32, cols = (spec->cols + 31) / 32 * 32;
+	uint64_t rows = tt_align_to(spec->rows, TT_TILE), cols = tt_align_to(spec->cols, TT_TILE);
 	tt_status status;
 
 	tt_host_begin(call, "Tensor::to_layout", args, 2);

@@ -21,6 +21,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 /* Tiles of a block along each dimension when no config says otherwise. */
 #define DEFAULT_BLOCK 8
@@ -348,7 +349,7 @@ static tt_status split_expand(struct tt_call *call)
 		   TT_OUTPUTS_MAX, chunks);
 	TT_REQUIRE(n % chunks == 0, "N % chunks == 0",
 		   "Output width N=%u must be divisible by chunks=%" PRId64, n, chunks);
-	TT_REQUIRE(n / chunks % 32 == 0, "N_per_chunk % tt::constants::TILE_WIDTH == 0",
+	TT_REQUIRE(n / chunks % TT_TILE == 0, "N_per_chunk % tt::constants::TILE_WIDTH == 0",
 		   "Each chunk size N/chunks=%" PRId64 " must be a multiple of TILE_WIDTH=32",
 		   n / chunks);
 	return minimal_launch(call, &(struct minimal_call){.act = "input_tensor",

@@ -6,6 +6,7 @@
 #include "ops/mem_rows.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 /*
  * At least two dimensions, the last two rounded up to 32: what a tiled tensor of this shape is
@@ -21,7 +22,7 @@ struct ttnn_shape tt_shape_in_tiles(const struct ttnn_shape *shape)
 		out.dim[1] = tt_shape_last(shape, 1);
 	}
 	for (uint32_t back = 1; back <= 2; back++)
-		out.dim[out.rank - back] = (uint32_t)tt_align_to(out.dim[out.rank - back], 32);
+		out.dim[out.rank - back] = (uint32_t)tt_align_to(out.dim[out.rank - back], TT_TILE);
 	return out;
 }
 
@@ -153,7 +154,7 @@ tt_status tt_call_perform_view(struct tt_tensor **out, struct tt_call *call, str
 	if (shape->rank <= 1)
 		return tt_call_view(out, call, in, shape, shape);
 	if (in->spec.layout != TTNN_TILE ||
-	    (tt_shape_last(shape, 1) % 32 == 0 && tt_shape_last(shape, 2) % 32 == 0))
+	    (tt_shape_last(shape, 1) % TT_TILE == 0 && tt_shape_last(shape, 2) % TT_TILE == 0))
 		return tt_call_view(out, call, in, shape, padded);
 	tiles = tt_shape_in_tiles(shape);
 	return tt_call_view(out, call, in, shape, &tiles);

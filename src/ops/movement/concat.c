@@ -15,6 +15,7 @@
 #include "ops/movement/untilize.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* What a step does to one of the tensors. */
 typedef tt_status (*step_fn)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in);
@@ -190,8 +191,8 @@ static bool is_whole_tiles(const struct tt_tensor *in)
 {
 	const struct ttnn_shape *shape = &in->spec.padded;
 
-	return shape->rank >= 2 && tt_shape_last(shape, 2) % 32 == 0 &&
-	       tt_shape_last(shape, 1) % 32 == 0;
+	return shape->rank >= 2 && tt_shape_last(shape, 2) % TT_TILE == 0 &&
+	       tt_shape_last(shape, 1) % TT_TILE == 0;
 }
 
 /* The layout in which all can be joined: the first one's, unless another cannot have tiles. */

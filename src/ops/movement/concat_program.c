@@ -29,6 +29,7 @@
 #include "tensor/enums.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -71,14 +72,14 @@ struct bands {
 /* Rows of tiles (bands) and how many tiles of each the inputs and the output have. */
 static struct bands bands_of(const struct tt_concat_args *args)
 {
-	struct bands bands = {.count = args->in[0]->spec.rows / 32};
+	struct bands bands = {.count = args->in[0]->spec.rows / TT_TILE};
 	uint64_t width = 0;
 
 	for (size_t i = 0; i < args->count; i++) {
-		bands.in += args->in[i]->spec.cols / 32;
+		bands.in += args->in[i]->spec.cols / TT_TILE;
 		width += tt_shape_last(&args->in[i]->spec.shape, 1);
 	}
-	bands.out = tt_div_up(width, 32);
+	bands.out = tt_div_up(width, TT_TILE);
 	return bands;
 }
 
@@ -105,7 +106,7 @@ static bool unaligned_serves(const struct tt_concat_args *args)
 		unaligned =
 			unaligned || tt_shape_last(&in->shape, 1) != tt_shape_last(&in->padded, 1);
 	}
-	return unaligned && first->rows / 32;
+	return unaligned && first->rows / TT_TILE;
 }
 
 /*
@@ -126,7 +127,7 @@ bool tt_concat_unaligned_can(const struct tt_concat_args *args, bool pending)
 					 .dtype = args->in[0]->spec.dtype,
 					 .layout = TTNN_TILE,
 					 .memory = *args->memory};
-	output.shape.dim[output.shape.rank - 1] = (uint32_t)bands.out * 32;
+	output.shape.dim[output.shape.rank - 1] = (uint32_t)bands.out * TT_TILE;
 	return need + (pending ? tt_l1_pending(device, &output) : 0) <= tt_l1_free(device);
 }
 
@@ -431,8 +432,8 @@ static tt_status concat_shard_tiles_memory(struct tt_plan *plan, const struct tt
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 	uint64_t tile = tt_tile_bytes_of(dtype);
 	uint64_t wide = tt_tile_bytes_of(dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16 : dtype);
-	uint64_t first = launch->inputs[0]->spec.memory.shard.width / 32;
-	uint64_t second = launch->inputs[1]->spec.memory.shard.width / 32;
+	uint64_t first = launch->inputs[0]->spec.memory.shard.width / TT_TILE;
+	uint64_t second = launch->inputs[1]->spec.memory.shard.width / TT_TILE;
 
 	TT_TRY(add_shards(plan, launch, TT_DFB, tile));
 	return TT_PLAN(plan, launch->inputs[0]->spec.memory.shard.grid,

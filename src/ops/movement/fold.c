@@ -21,6 +21,7 @@
 #include "tensor/core.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 /* ---- the program ------------------------------------------------------------------------------------- */
 
@@ -131,7 +132,7 @@ static tt_status fold_tiles_memory(struct tt_plan *plan, const struct tt_launch 
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec,
 				      *out = &launch->outputs[0]->spec;
 	const uint32_t *dim = in->padded.dim;
-	uint64_t tiles = (uint64_t)down(launch) * (dim[2] / 32) * (dim[3] / 32);
+	uint64_t tiles = (uint64_t)down(launch) * (dim[2] / TT_TILE) * (dim[3] / TT_TILE);
 	const ttnn_core_set *cores;
 
 	TT_TRY(fold_cores(&cores, launch, (uint64_t)dim[0] * (in->shape.dim[1] / down(launch))));
@@ -368,7 +369,7 @@ static tt_status fold_expand(struct tt_call *call)
 		return fold_shards(call, in, pads);
 	if (any)
 		TT_TRY(pad(&in, call, in, pads));
-	if (in->spec.layout == TTNN_TILE && in->spec.shape.dim[3] % 32)
+	if (in->spec.layout == TTNN_TILE && in->spec.shape.dim[3] % TT_TILE)
 		TT_TRY(to_rows(&in, call, in));
 	return launch_fold(call, in);
 }

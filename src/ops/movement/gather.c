@@ -15,6 +15,7 @@
 #include "ops/movement/slice.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 struct request {
 	struct tt_tensor *in, *index;
@@ -164,7 +165,7 @@ static bool is_cut(const struct tt_tensor *tensor)
 	const struct ttnn_memory_config *memory = &tensor->spec.memory;
 
 	return (memory->layout == TTNN_WIDTH_SHARDED || memory->layout == TTNN_BLOCK_SHARDED) &&
-	       tt_shape_last(&tensor->spec.shape, 1) % 32;
+	       tt_shape_last(&tensor->spec.shape, 1) % TT_TILE;
 }
 
 /* In tiles, interleaved in L1. */

@@ -65,7 +65,7 @@ static tt_status gather_resolve(struct ttnn_memory_config *out, const struct tt_
 	if (!tt_memory_config_is_sharded(out) || out->has_shard)
 		return TTNN_OK;
 	if (!index->memory.has_shard || index->memory.layout != out->layout ||
-	    (tiled && (shard.height % 32 || shard.width % 32)))
+	    (tiled && (shard.height % TT_TILE || shard.width % TT_TILE)))
 		TT_TRY(tt_shard_make(&shard, &request, "Transpose"));
 	return ttnn_memory_config_sharded(out, out->layout, out->buffer, &shard);
 }
@@ -144,7 +144,7 @@ static tt_status gather_validate(struct tt_launch *launch)
 		   tt_enum_name(&tt_enum_layout, (int64_t)in->layout),
 		   tt_enum_name(&tt_enum_layout, (int64_t)launch->inputs[INDEX]->spec.layout));
 	if (in->layout == TTNN_TILE && tt_memory_config_is_sharded(out) && out->has_shard)
-		TT_REQUIRE(out->shard.height % 32 == 0 && out->shard.width % 32 == 0,
+		TT_REQUIRE(out->shard.height % TT_TILE == 0 && out->shard.width % TT_TILE == 0,
 			   "spec.shape[0] % tt::constants::TILE_HEIGHT == 0 && spec.shape[1] % "
 			   "tt::constants::TILE_WIDTH == 0",
 			   "TILE sharded gather requires tile-aligned output shard shape; got "
@@ -389,7 +389,7 @@ static const struct tt_prog gather_codegen_prog = {
 /* What of the last tile the extent fills. */
 static uint32_t in_last_tile(uint32_t extent)
 {
-	return extent % 32 ? extent % 32 : 32;
+	return extent % TT_TILE ? extent % TT_TILE : TT_TILE;
 }
 
 /* The generated program is keyed by extents in tiles, and how much of the last ones counts. */
@@ -397,12 +397,12 @@ static void set_tiles(struct ttnn_value *attrs, const struct tt_gather_args *arg
 {
 	const struct ttnn_tensor_spec *index = &args->index->spec;
 
-	attrs[HT] = ttnn_v_int((int64_t)(matrix_rows(index) / 32));
-	attrs[WT_IN] = ttnn_v_int((int64_t)(width_of(args->in) / 32));
-	attrs[WT_INDEX] = ttnn_v_int((int64_t)(width_of(args->index) / 32));
+	attrs[HT] = ttnn_v_int((int64_t)(matrix_rows(index) / TT_TILE));
+	attrs[WT_IN] = ttnn_v_int((int64_t)(width_of(args->in) / TT_TILE));
+	attrs[WT_INDEX] = ttnn_v_int((int64_t)(width_of(args->index) / TT_TILE));
 	attrs[LAST_H] = ttnn_v_int(in_last_tile(tt_shape_last(&index->shape, 2)));
 	attrs[LAST_W] = ttnn_v_int(in_last_tile(tt_shape_last(&index->shape, 1)));
-	attrs[HT_BATCH] = ttnn_v_int(tt_shape_last(&index->padded, 2) / 32);
+	attrs[HT_BATCH] = ttnn_v_int(tt_shape_last(&index->padded, 2) / TT_TILE);
 }
 
 /* Both programs share the first attributes; the generated one has more. */

@@ -20,6 +20,7 @@
 #include "tensor/core.h"
 #include "tensor/enums.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 enum { IDS, A, B, INPUTS };
 #define ATTRS(X)                                                                                   \
@@ -150,12 +151,12 @@ static tt_status check_shards(const struct tt_launch *launch)
 	for (size_t i = 0; i < TT_COUNT(all); i++) {
 		if (!tt_memory_config_is_sharded(all[i]) || !all[i]->has_shard)
 			continue;
-		TT_REQUIRE(all[i]->shard.height % 32 == 0,
+		TT_REQUIRE(all[i]->shard.height % TT_TILE == 0,
 			   "s.shape[0] % tt::constants::TILE_HEIGHT == 0",
 			   "indexed_fill (TILE): %s shard_spec.shape[0] (%u) must be divisible "
 			   "by TILE_HEIGHT (32)",
 			   names[i], all[i]->shard.height);
-		TT_REQUIRE(all[i]->shard.width % 32 == 0,
+		TT_REQUIRE(all[i]->shard.width % TT_TILE == 0,
 			   "s.shape[1] % tt::constants::TILE_WIDTH == 0",
 			   "indexed_fill (TILE): %s shard_spec.shape[1] (%u) must be divisible "
 			   "by TILE_WIDTH (32)",
@@ -239,7 +240,7 @@ static uint64_t batch_pages(const struct ttnn_tensor_spec *a, uint64_t width)
 {
 	uint64_t rows = (uint64_t)a->padded.dim[1] * a->padded.dim[2];
 
-	return a->layout == TTNN_TILE ? rows / 32 * (width / 32) : rows;
+	return a->layout == TTNN_TILE ? rows / TT_TILE * (width / TT_TILE) : rows;
 }
 
 static uint64_t page_bytes(const struct tt_tensor *a, uint64_t width)

@@ -10,6 +10,7 @@
 #include "tensor/core.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
@@ -128,8 +129,8 @@ tt_status tt_block_plan(struct tt_plan *plan, const struct tt_launch *launch,
 tt_status tt_block_is_wider(bool *out, const ttnn_core_set *cores, const struct ttnn_shape *padded,
 			    uint64_t block_tiles, uint64_t rows)
 {
-	struct tt_block_area area = {.width = tt_shape_last(padded, 1) / 32,
-				     .height = tt_shape_last(padded, 2) / 32,
+	struct tt_block_area area = {.width = tt_shape_last(padded, 1) / TT_TILE,
+				     .height = tt_shape_last(padded, 2) / TT_TILE,
 				     .tiles = block_tiles,
 				     .limit = TT_SPLIT_NO_LIMIT};
 	struct tt_block_split_2d blocks;

@@ -17,6 +17,7 @@
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 /* The part that is asked for. */
 struct part {
@@ -43,7 +44,7 @@ static tt_status check_part(const struct tt_tensor *in, const struct part *part)
 	TT_REQUIRE(tt_tensor_device(in), "input_tensor.storage_type() == StorageType::DEVICE",
 		   "NarrowOperation currently only supports DEVICE tensors, got "
 		   "StorageType::HOST");
-	even = part->start % 32 == 0 && part->length % 32 == 0;
+	even = part->start % TT_TILE == 0 && part->length % TT_TILE == 0;
 	TT_REQUIRE(!tiles || !last || even,
 		   "input_tensor.layout() != ttnn::TILE_LAYOUT || !narrow_width || (start % "
 		   "tt::constants::TILE_WIDTH == 0 && length % tt::constants::TILE_WIDTH == 0)",

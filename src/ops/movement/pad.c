@@ -14,6 +14,7 @@
 #include "ops/movement/shard_ops.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* Elements to put before and after each dimension. */
 struct amounts {
@@ -228,7 +229,7 @@ static tt_status pad_any(struct tt_tensor **out, struct tt_call *call,
 				      tt_shape_last(tiles ? &four->padded : &four->shape, back) +
 				      (has ? pads->after[rank - back] : 0);
 	}
-	if (status == TTNN_OK && tiles && (shape.dim[2] % 32 || shape.dim[3] % 32))
+	if (status == TTNN_OK && tiles && (shape.dim[2] % TT_TILE || shape.dim[3] % TT_TILE))
 		status = tt_fail_cond(
 			TTNN_INVALID,
 			"target_height % ttnn::TILE_SIZE == 0 && target_width % "

@@ -27,6 +27,7 @@
 #include "tensor/core.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SHAPE, "output_logical_shape")                                                           \
@@ -94,10 +95,10 @@ static tt_status check_dtype(const struct tt_launch *launch)
 			   "Cannot pad RM tensor with specified format");
 		return TTNN_OK;
 	}
-	TT_REQUIRE(padded->dim[2] % 32 == 0,
+	TT_REQUIRE(padded->dim[2] % TT_TILE == 0,
 		   "(operation_attributes.output_padded_shape[2] % TILE_HEIGHT == 0)",
 		   "Can only pad tilized tensor with full tiles");
-	TT_REQUIRE(padded->dim[3] % 32 == 0,
+	TT_REQUIRE(padded->dim[3] % TT_TILE == 0,
 		   "(operation_attributes.output_padded_shape[3] % TILE_WIDTH == 0)",
 		   "Can only pad tilized tensor with full tiles");
 	TT_REQUIRE(is_wide(in->dtype) || in->dtype == TTNN_BFLOAT8_B,

@@ -355,7 +355,8 @@ bool tt_permute_needs_detour(const struct tt_tensor *in)
 	       (spec->memory.layout == TTNN_BLOCK_SHARDED ||
 		spec->memory.layout == TTNN_WIDTH_SHARDED) &&
 	       spec->shape.rank >= 2 &&
-	       (tt_shape_last(&spec->shape, 1) % 32 || tt_shape_last(&spec->shape, 2) % 32);
+	       (tt_shape_last(&spec->shape, 1) % TT_TILE ||
+		tt_shape_last(&spec->shape, 2) % TT_TILE);
 }
 
 /* Shards for a memory config that names only a layout. */

@@ -15,6 +15,7 @@
 #include "ops/movement/shard_ops.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* A call of repeat, and who shall do it. */
 enum implementation { AUTO, NATIVE, CODEGEN };
@@ -322,7 +323,7 @@ static bool is_whole_tiles(const struct tt_tensor *in)
 	const struct ttnn_shape *shape = &in->spec.shape;
 
 	return in->spec.layout == TTNN_TILE && shape->rank >= 2 &&
-	       tt_shape_last(shape, 1) % 32 == 0 && tt_shape_last(shape, 2) % 32 == 0;
+	       tt_shape_last(shape, 1) % TT_TILE == 0 && tt_shape_last(shape, 2) % TT_TILE == 0;
 }
 
 static uint32_t product(const struct ttnn_shape *shape, uint32_t from, uint32_t to)

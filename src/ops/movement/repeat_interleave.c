@@ -19,6 +19,7 @@
 #include "ops/movement/shard_ops.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
@@ -158,9 +159,9 @@ static tt_status by_program(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_value attrs[schema_count];
 
 	TT_TRY(tt_normal_dim(&dim, request->dim, rank));
-	pages.dim[rank - 1] = tiles ? (uint32_t)tt_div_up(pages.dim[rank - 1], 32) : 1;
+	pages.dim[rank - 1] = tiles ? (uint32_t)tt_div_up(pages.dim[rank - 1], TT_TILE) : 1;
 	if (tiles)
-		pages.dim[rank - 2] = (uint32_t)tt_div_up(pages.dim[rank - 2], 32);
+		pages.dim[rank - 2] = (uint32_t)tt_div_up(pages.dim[rank - 2], TT_TILE);
 	for (uint32_t d = 0; d < rank; d++) {
 		lower *= d > dim ? pages.dim[d] : 1;
 		all *= pages.dim[d];

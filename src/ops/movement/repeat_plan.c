@@ -6,6 +6,7 @@
 #include "ops/movement/shard_derive.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* Whether exactly one dimension is repeated. */
 bool tt_repeat_single(uint32_t *dim, const struct tt_repeats *repeats)
@@ -48,8 +49,9 @@ bool tt_repeat_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_mem
 	if (!tt_memory_config_is_sharded(&in->memory) || in->memory.buffer == TTNN_DRAM ||
 	    tt_shards_uneven(in))
 		return false;
-	if (in->layout == TTNN_TILE && (in->shape.rank < 2 || tt_shape_last(&in->shape, 1) % 32 ||
-					tt_shape_last(&in->shape, 2) % 32))
+	if (in->layout == TTNN_TILE &&
+	    (in->shape.rank < 2 || tt_shape_last(&in->shape, 1) % TT_TILE ||
+	     tt_shape_last(&in->shape, 2) % TT_TILE))
 		return false;
 	if (in->layout == TTNN_ROW_MAJOR && dim + 1 == in->shape.rank && cut)
 		return false;
@@ -162,7 +164,7 @@ bool tt_repeat_by_rows(const struct tt_tensor *in, const struct tt_repeats *repe
 	const struct ttnn_shape *shape = &in->spec.shape;
 
 	return in->spec.layout == TTNN_TILE && shape->rank >= 2 &&
-	       (tt_shape_last(shape, 1) % 32 || tt_shape_last(shape, 2) % 32) &&
+	       (tt_shape_last(shape, 1) % TT_TILE || tt_shape_last(shape, 2) % TT_TILE) &&
 	       (repeats->times[shape->rank - 2] > 1 || repeats->times[shape->rank - 1] > 1);
 }
 

@@ -20,6 +20,7 @@
 #include "ops/movement/repeat.h"
 #include "ops/usual.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- running ------------------------------------------------------------------------------------------------ */
 
@@ -355,8 +356,8 @@ static uint64_t pages_out(const struct tt_launch *launch)
 	uint64_t times = (uint64_t)launch->attrs[P_TIMES].integer;
 
 	if (in->layout == TTNN_TILE)
-		return pages * tt_div_up(in->shape.dim[2], 32) * tt_div_up(in->shape.dim[3], 32) *
-		       times;
+		return pages * tt_div_up(in->shape.dim[2], TT_TILE) *
+		       tt_div_up(in->shape.dim[3], TT_TILE) * times;
 	return pages * in->shape.dim[2] * (launch->attrs[P_DIM].integer == 3 ? 1 : times);
 }
 

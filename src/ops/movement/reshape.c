@@ -17,6 +17,7 @@
 #include "tensor/shape.h"
 #include "tensor/sharding.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 /* Everything a reshape depends on. */
 struct reshape {
@@ -229,7 +230,7 @@ static struct ttnn_shape in_3d(const struct ttnn_shape *shape)
 
 static bool has_tile_padding(const struct ttnn_shape *shape)
 {
-	return tt_shape_last(shape, 1) % 32 || tt_shape_last(shape, 2) % 32;
+	return tt_shape_last(shape, 1) % TT_TILE || tt_shape_last(shape, 2) % TT_TILE;
 }
 
 /* New tiles have padding that nobody wrote. */
@@ -383,7 +384,8 @@ static bool keeps_places(const struct reshape *args)
 	       tt_memory_config_is_sharded(&args->memory) ==
 		       tt_memory_config_is_sharded(&in->memory) &&
 	       (args->memory.buffer == TTNN_L1) == (in->memory.buffer == TTNN_L1) &&
-	       (in->layout == TTNN_ROW_MAJOR || high == was || (high % 32 == 0 && was % 32 == 0));
+	       (in->layout == TTNN_ROW_MAJOR || high == was ||
+		(high % TT_TILE == 0 && was % TT_TILE == 0));
 }
 
 /* ND shards go through DRAM; the result's shards follow the input's counts. */
@@ -406,7 +408,7 @@ static tt_status nd_output(struct ttnn_memory_config *out, const struct reshape 
 
 		extent = &shard.shape.dim[to->rank - back];
 		if (tiled && back <= 2 && to->rank >= 2)
-			cut = tt_align_to(cut, 32);
+			cut = tt_align_to(cut, TT_TILE);
 		*extent = cut > tt_shape_last(to, back) ? tt_shape_last(to, back) : (uint32_t)cut;
 	}
 	return ttnn_memory_config_nd(out, memory->buffer, &shard);

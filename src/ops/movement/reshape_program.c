@@ -23,6 +23,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SHAPE, "logical_output_shape")                                                           \
@@ -129,15 +130,16 @@ static struct matrix matrix_of(const struct ttnn_shape *shape)
 {
 	struct matrix m = {.height = tt_shape_last(shape, 2), .width = tt_shape_last(shape, 1)};
 
-	m.across = tt_div_up(m.width, 32);
-	m.tiles = m.across * tt_div_up(m.height, 32);
+	m.across = tt_div_up(m.width, TT_TILE);
+	m.tiles = m.across * tt_div_up(m.height, TT_TILE);
 	return m;
 }
 
 /* Where an element is inside a tile. */
 static uint32_t tile_offset(uint64_t row, uint64_t col)
 {
-	return (uint32_t)(((row % 32 / 16) * 2 + col % 32 / 16) * 256 + row % 16 * 16 + col % 16);
+	return (uint32_t)(((row % TT_TILE / 16) * 2 + col % TT_TILE / 16) * 256 + row % 16 * 16 +
+			  col % 16);
 }
 
 /*
@@ -146,8 +148,8 @@ static uint32_t tile_offset(uint64_t row, uint64_t col)
  */
 static uint64_t page_pieces(uint64_t index, const struct matrix *in, const struct matrix *out)
 {
-	uint64_t plane = index / out->tiles, row0 = index % out->tiles / out->across * 32;
-	uint64_t col0 = index % out->across * 32, most = 0;
+	uint64_t plane = index / out->tiles, row0 = index % out->tiles / out->across * TT_TILE;
+	uint64_t col0 = index % out->across * TT_TILE, most = 0;
 	uint32_t last_page = UINT32_MAX, last_in = 0, last_out = 0;
 	struct pages pages;
 
@@ -159,8 +161,8 @@ static uint64_t page_pieces(uint64_t index, const struct matrix *in, const struc
 			uint64_t flat = (plane * out->height + row) * out->width + col;
 			uint64_t i_col = flat % in->width, i_row = flat / in->width % in->height;
 			uint64_t i_plane = flat / (in->width * in->height);
-			uint32_t page = (uint32_t)(i_plane * in->tiles + i_row / 32 * in->across +
-						   i_col / 32);
+			uint32_t page = (uint32_t)(i_plane * in->tiles +
+						   i_row / TT_TILE * in->across + i_col / TT_TILE);
 			uint32_t at_in = tile_offset(i_row, i_col), at_out = tile_offset(row, col);
 
 			run = tt_lesser(tt_lesser(end - col, 16 - col % 16),

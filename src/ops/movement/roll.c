@@ -238,7 +238,7 @@ static bool program_serves(const struct request *request)
 
 	for (uint32_t i = 0; i < request->count; i++)
 		if (in->layout == TTNN_TILE
-			    ? request->dim[i] + 2 >= in->shape.rank && request->shift[i] % 32
+			    ? request->dim[i] + 2 >= in->shape.rank && request->shift[i] % TT_TILE
 			    : needs_many(in, request->dim[i], request->shift[i]))
 			return false;
 	return true;

@@ -16,6 +16,7 @@
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* What is asked for, as given. */
 struct request {
@@ -234,14 +235,14 @@ static bool detour_in(const struct cut *cut)
 {
 	const struct tt_tensor *in = cut->request->in;
 	const struct ttnn_shape *shape = &in->spec.shape;
-	bool odd_width = tt_shape_last(shape, 1) % 32 != 0;
+	bool odd_width = tt_shape_last(shape, 1) % TT_TILE != 0;
 
 	if (in->spec.layout != TTNN_ROW_MAJOR || !tt_tensor_is_sharded(in))
 		return false;
 	if (splits_width(&in->spec.memory))
 		return odd_width || cut->request->begin[shape->rank - 1] != 0 ||
 		       has_odd_row(in, &in->spec.memory);
-	if (shape->rank < 2 || (!odd_width && tt_shape_last(shape, 2) % 32 == 0))
+	if (shape->rank < 2 || (!odd_width && tt_shape_last(shape, 2) % TT_TILE == 0))
 		return false;
 	return !(cut->memory.layout == TTNN_HEIGHT_SHARDED && cut->memory.has_shard && !cut->steps);
 }
@@ -251,7 +252,7 @@ static bool detour_out(const struct cut *cut)
 	const struct tt_tensor *in = cut->request->in;
 
 	return in->spec.layout == TTNN_ROW_MAJOR && splits_width(&cut->memory) &&
-	       (tt_shape_last(&in->spec.shape, 1) % 32 || has_odd_row(in, &cut->memory));
+	       (tt_shape_last(&in->spec.shape, 1) % TT_TILE || has_odd_row(in, &cut->memory));
 }
 
 static bool lacks_shards(const struct cut *cut)

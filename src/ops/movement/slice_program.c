@@ -27,6 +27,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "slice_start")                                                                    \
@@ -166,11 +167,11 @@ static tt_status check_tiles(const struct tt_launch *launch)
 		   "tile.get_height() == TILE_HEIGHT && tile.get_width() == TILE_WIDTH",
 		   "slice does not currently support tiles other than 32x32, got %ux%u",
 		   (unsigned)in->tile.height, (unsigned)in->tile.width);
-	TT_REQUIRE(tt_shape_last(out, 2) % 32 == 0 && tt_shape_last(start, 2) % 32 == 0,
+	TT_REQUIRE(tt_shape_last(out, 2) % TT_TILE == 0 && tt_shape_last(start, 2) % TT_TILE == 0,
 		   "(output_tensor_shape[-2] % TILE_HEIGHT == 0) && (args.slice_start[-2] % "
 		   "TILE_HEIGHT == 0)",
 		   "Can only slice tilized tensor with height begin index aligned to tiles");
-	TT_REQUIRE(tt_shape_last(out, 1) % 32 == 0 && tt_shape_last(start, 1) % 32 == 0,
+	TT_REQUIRE(tt_shape_last(out, 1) % TT_TILE == 0 && tt_shape_last(start, 1) % TT_TILE == 0,
 		   "(output_tensor_shape[-1] % TILE_WIDTH == 0) && (args.slice_start[-1] % "
 		   "TILE_WIDTH == 0)",
 		   "Can only slice tilized tensor with width begin index aligned to tiles");

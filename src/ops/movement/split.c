@@ -20,6 +20,7 @@
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
@@ -68,8 +69,9 @@ static tt_status split_memory(struct tt_plan *plan, const struct tt_launch *laun
 	uint32_t parts = (uint32_t)launch->attrs[PARTS].integer, chans = padded->dim[1];
 	const ttnn_core_set *cores;
 
-	TT_TRY(tt_core_set_grid(&cores, even_cores(padded->dim[2] / 32, grid.x / chans) * chans,
-				even_cores(padded->dim[3] / 32 / parts, grid.y / parts) * parts));
+	TT_TRY(tt_core_set_grid(
+		&cores, even_cores(padded->dim[2] / TT_TILE, grid.x / chans) * chans,
+		even_cores(padded->dim[3] / TT_TILE / parts, grid.y / parts) * parts));
 	return TT_PLAN(plan, cores,
 		       TT_DFB_ROW(0, "src0", .pages = 2,
 				  .page = tt_tile_bytes_of(launch->inputs[0]->spec.dtype)));
@@ -194,7 +196,7 @@ static tt_status decide_memory(struct request *request)
 	}
 	if (!part_padded(&padded, request) || !in->memory.has_shard ||
 	    !tt_shard_scale(&shard, &in->memory.shard, &in->padded, &padded) ||
-	    (in->layout == TTNN_TILE && (shard.height % 32 || shard.width % 32)) ||
+	    (in->layout == TTNN_TILE && (shard.height % TT_TILE || shard.width % TT_TILE)) ||
 	    !fits_l1(request))
 		return TTNN_OK;
 	return ttnn_memory_config_sharded(&request->memory, in->memory.layout, in->memory.buffer,
@@ -227,7 +229,7 @@ static bool program_serves(const struct request *request)
 	       in->layout == TTNN_TILE &&
 	       (uint64_t)four.dim[1] * (two ? four.dim[0] : 1) <= grid.x && four.dim[2] >= 64 &&
 	       four.dim[3] >= 64 && tt_shape_last(&in->padded, 1) / 32 % request->count == 0 &&
-	       (two || four.dim[0] == 1) && request->count <= grid.y && four.dim[3] % 32 == 0;
+	       (two || four.dim[0] == 1) && request->count <= grid.y && four.dim[3] % TT_TILE == 0;
 }
 
 /* Always along the last of four dimensions. */

@@ -230,7 +230,7 @@ static tt_status check_fp8(const struct tt_launch *launch)
 		   "out_dt != DataType::FP8_E4M3)",
 		   "FP8_E4M3 input to tilize requires a float TILE output (FLOAT32, BFLOAT16, "
 		   "BFLOAT8_B, or BFLOAT4_B)");
-	TT_REQUIRE(width / 32 > 1,
+	TT_REQUIRE(width / TT_TILE > 1,
 		   "input_tensor_a.dtype() != DataType::FP8_E4M3 || (width / tile_width) > 1",
 		   "FP8_E4M3 tilize requires more than one tile per row (padded width %u must "
 		   "exceed one tile of 32); the single-tile-per-row 8-bit unpack-tilize path is "
@@ -634,7 +634,7 @@ static tt_status check_padded(const struct ttnn_shape *padded, const struct ttnn
 			return refuse_smaller(padded, shape, d,
 					      "input_shape[i] <= "
 					      "operation_attributes.output_padded_shape[i]");
-	if (tt_shape_last(padded, 1) % 32 == 0 && tt_shape_last(padded, 2) % 32 == 0)
+	if (tt_shape_last(padded, 1) % TT_TILE == 0 && tt_shape_last(padded, 2) % TT_TILE == 0)
 		return TTNN_OK;
 	tt_shape_list(&text, padded);
 	tt_fail_cond(TTNN_INVALID, "inner_dim % TILE_WIDTH == 0 && num_rows % TILE_HEIGHT == 0",
@@ -717,7 +717,7 @@ static tt_status vp_choose(uint32_t *out, struct tt_launch *launch)
 			1024;
 		TT_TRY(tt_shape_rows(&rows, padded));
 		TT_TRY(tt_block_is_wider(&wider, tt_cores_or_all(launch, &launch->attrs[VP_CORES]),
-					 padded, tiles, rows / 32));
+					 padded, tiles, rows / TT_TILE));
 		*out = wider ? VP_BLOCKS : VP_LINES;
 	}
 	return TTNN_OK;
@@ -728,7 +728,7 @@ static uint64_t single_tiles(const struct tt_device *device, uint64_t element, u
 {
 	uint64_t columns = (tt_l1_half(device) - 32) / (element * 32 * 2 + element);
 
-	return fitting(across, columns / 32);
+	return fitting(across, columns / TT_TILE);
 }
 
 /* The sizes are upstream's: rows, tiles and a padded row in half of L1. */
@@ -865,8 +865,9 @@ static tt_status tilize_padded(struct tt_call *call, struct tt_tensor *in,
 	attrs[VP_VALUE] = args->value;
 	attrs[VP_DTYPE] = ttnn_v_dtype(args->dtype ? *args->dtype : in->spec.dtype);
 	attrs[VP_MULTI] = ttnn_v_bool(args->multicore);
-	attrs[VP_WIDTH] = ttnn_v_bool(has_space(&space, tt_shape_last(&args->padded, 2) / 32));
-	attrs[VP_HEIGHT] = ttnn_v_bool(has_space(&space, tt_shape_last(&args->padded, 1) / 32));
+	attrs[VP_WIDTH] = ttnn_v_bool(has_space(&space, tt_shape_last(&args->padded, 2) / TT_TILE));
+	attrs[VP_HEIGHT] =
+		ttnn_v_bool(has_space(&space, tt_shape_last(&args->padded, 1) / TT_TILE));
 	attrs[VP_CORES] = tt_value_cores(args->cores);
 	TT_TRY(tt_call_fold_to_4d(&folded, call, in, args->cores));
 	tt_call_own(call, folded);

@@ -28,6 +28,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -98,7 +99,8 @@ static bool swaps_in_place(const struct ttnn_tensor_spec *in, const struct ttnn_
 
 static bool is_whole_tiles(const struct ttnn_tensor_spec *in, const struct ttnn_shard_spec *shard)
 {
-	return in->layout != TTNN_TILE || (shard->height % 32 == 0 && shard->width % 32 == 0);
+	return in->layout != TTNN_TILE ||
+	       (shard->height % TT_TILE == 0 && shard->width % TT_TILE == 0);
 }
 
 /* An ND shard with its extents swapped like the tensor's; false when that cannot be said. */
@@ -168,7 +170,7 @@ static tt_status transpose_validate(struct tt_launch *launch)
 		   "!(dim != TransposeOpDim::HC && pad_value != 0.0f)",
 		   "Non-zero padding %g is not supported for any transpose other than HC.",
 		   pad_value);
-	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR || (width % 32 == 0 && height % 32 == 0),
+	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR || (width % TT_TILE == 0 && height % TT_TILE == 0),
 		   "W % TILE_WIDTH == 0 && H % TILE_HEIGHT == 0",
 		   "Tiled tensor H %u W %u must be a multiple of TILE HEIGHT 32 and TILE WIDTH",
 		   height, width);
@@ -216,7 +218,8 @@ static uint32_t pick(const struct tt_launch *launch)
 static tt_status transpose_wh_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	uint64_t across = tt_div_up(in->shape.dim[3], 32), down = tt_div_up(in->shape.dim[2], 32);
+	uint64_t across = tt_div_up(in->shape.dim[3], TT_TILE),
+		 down = tt_div_up(in->shape.dim[2], TT_TILE);
 	uint64_t tile = tt_tile_bytes_of(in->dtype);
 	uint64_t out_tile = tt_tile_bytes_of(launch->outputs[0]->spec.dtype);
 	const ttnn_core_set *cores;
@@ -253,7 +256,8 @@ static tt_status transpose_shard_rows_memory(struct tt_plan *plan, const struct 
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	const struct ttnn_shape *shape = &in->spec.shape;
-	uint64_t across = tt_div_up(shape->dim[3], 32), down = tt_div_up(shape->dim[2], 32);
+	uint64_t across = tt_div_up(shape->dim[3], TT_TILE),
+		 down = tt_div_up(shape->dim[2], TT_TILE);
 	uint64_t shard =
 		in->spec.memory.shard.height * (uint64_t)shape->dim[3] * tt_element_bytes(in);
 	uint64_t tile = tt_tile_bytes_of(in->spec.dtype);
@@ -277,14 +281,14 @@ static tt_status transpose_hc_tiles_memory(struct tt_plan *plan, const struct tt
 {
 	const struct tt_tensor *in = launch->inputs[0];
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
-	uint64_t beside = out->rows * out->cols / 1024 / (out->padded.dim[2] / 32);
+	uint64_t beside = out->rows * out->cols / 1024 / (out->padded.dim[2] / TT_TILE);
 	const ttnn_core_set *a, *b;
 
 	TT_TRY(tt_cores_for(&a, launch, in->spec.rows * in->spec.cols / 1024));
 	TT_TRY(tt_cores_for(&b, launch, beside));
 	return TT_PLAN(plan, ttnn_core_set_cores(a) > ttnn_core_set_cores(b) ? a : b,
 		       TT_DFB_ROW(0, "src0", .pages = 2, .page = tt_tile_bytes_of(in->spec.dtype)),
-		       TT_DFB_ROW(1, "padding", .pages = in->spec.shape.dim[1] % 32 != 0,
+		       TT_DFB_ROW(1, "padding", .pages = in->spec.shape.dim[1] % TT_TILE != 0,
 				  .page = PADDING_ELEMENTS * tt_element_bytes(in)));
 }
 
@@ -449,8 +453,8 @@ static tt_status swap_memory(struct ttnn_memory_config *out, bool *given,
 /* Rows too large for the L1 of a core are permuted. */
 static bool is_too_large(const struct tt_tensor *in)
 {
-	uint64_t width = tt_align_to(in->spec.shape.dim[3], 32);
-	uint64_t height = tt_align_to(in->spec.shape.dim[2], 32);
+	uint64_t width = tt_align_to(in->spec.shape.dim[3], TT_TILE);
+	uint64_t height = tt_align_to(in->spec.shape.dim[2], TT_TILE);
 
 	return in->spec.layout == TTNN_ROW_MAJOR &&
 	       (2 * width + 2 * height + height * width) * tt_element_bytes(in) >

@@ -45,7 +45,7 @@ bool tt_untilize_has_space(struct tt_tensor *in, const struct ttnn_shape *shape,
 	enum ttnn_dtype dtype = tt_untilized_dtype(in->spec.dtype);
 	struct ttnn_spec_args args = {
 		.shape = *shape, .dtype = dtype, .layout = TTNN_ROW_MAJOR, .memory = *memory};
-	uint64_t tiles = tt_shape_last(&in->spec.padded, 1) / 32;
+	uint64_t tiles = tt_shape_last(&in->spec.padded, 1) / TT_TILE;
 	uint64_t need = tiles * (tt_tile_bytes_of(in->spec.dtype) + tt_tile_bytes_of(dtype));
 	uint64_t room = tt_l1_free(device), pending = tt_l1_pending(device, &args);
 
@@ -129,11 +129,11 @@ static tt_status check_shards(const struct tt_launch *launch)
 	uint64_t bytes, alignment = tt_memory_alignment(launch->device, out->buffer);
 
 	if (tt_tensor_is_sharded(in)) {
-		TT_REQUIRE(tt_shard_width(&in->spec.memory) % 32 == 0,
+		TT_REQUIRE(tt_shard_width(&in->spec.memory) % TT_TILE == 0,
 			   "input_shard_width % TILE_WIDTH == 0",
 			   "Input shard width %u must be a multiple of tile width",
 			   tt_shard_width(&in->spec.memory));
-		TT_REQUIRE(tt_shard_height(&in->spec.memory) % 32 == 0,
+		TT_REQUIRE(tt_shard_height(&in->spec.memory) % TT_TILE == 0,
 			   "input_shard_height % TILE_HEIGHT == 0",
 			   "Input shard height %u must be a multiple of tile height",
 			   tt_shard_height(&in->spec.memory));
@@ -184,7 +184,8 @@ static tt_status check_single(const struct tt_launch *launch)
 	if (launch->attrs[MULTI].boolean)
 		return TTNN_OK;
 	if (tt_memory_config_is_sharded(out))
-		TT_REQUIRE(tt_shard_width(out) % 32 == 0, "output_shard_width % TILE_WIDTH == 0",
+		TT_REQUIRE(tt_shard_width(out) % TT_TILE == 0,
+			   "output_shard_width % TILE_WIDTH == 0",
 			   "Output shard width %u must be a multiple of tile width 32 for single "
 			   "core implementation",
 			   tt_shard_width(out));
@@ -202,9 +203,9 @@ static tt_status untilize_validate(struct tt_launch *launch)
 		   "Operands to untilize need to be allocated in buffers on device!");
 	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor_a.layout() == Layout::TILE",
 		   "Can only untilize tile major data");
-	TT_REQUIRE(in->cols % 32 == 0, "tensor_width % TILE_WIDTH == 0",
+	TT_REQUIRE(in->cols % TT_TILE == 0, "tensor_width % TILE_WIDTH == 0",
 		   "Width must be evenly divisible into tiles");
-	TT_REQUIRE(in->rows % 32 == 0, "tensor_height % TILE_HEIGHT == 0",
+	TT_REQUIRE(in->rows % TT_TILE == 0, "tensor_height % TILE_HEIGHT == 0",
 		   "Height must be evenly divisible into tiles");
 	TT_TRY(check_sub_cores(launch));
 	TT_TRY(check_shards(launch));

@@ -19,6 +19,7 @@
 #include "ops/usual.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X) X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "UntilizeCodegenOperationAttributes", ATTRS);
@@ -29,7 +30,8 @@ TT_ATTRS(schema, "UntilizeCodegenOperationAttributes", ATTRS);
 
 static bool is_aligned(const struct ttnn_tensor_spec *in)
 {
-	return tt_shape_last(&in->shape, 2) % 32 == 0 && tt_shape_last(&in->shape, 1) % 32 == 0;
+	return tt_shape_last(&in->shape, 2) % TT_TILE == 0 &&
+	       tt_shape_last(&in->shape, 1) % TT_TILE == 0;
 }
 
 /* How the tiles are dealt out: units of `pages` tiles. */
@@ -43,7 +45,7 @@ struct deal {
  */
 static struct deal deal_of(const struct ttnn_tensor_spec *in, uint64_t cores)
 {
-	uint64_t across = in->cols / 32, rows = in->rows / 32, best = 1;
+	uint64_t across = in->cols / TT_TILE, rows = in->rows / TT_TILE, best = 1;
 
 	if (!is_aligned(in))
 		return (struct deal){across, rows};
@@ -78,7 +80,7 @@ static struct depth depth_of(const struct ttnn_tensor_spec *in, const struct tt_
 static bool is_supported(const struct ttnn_tensor_spec *in, const struct tt_device *device,
 			 const struct ttnn_memory_config *memory)
 {
-	uint64_t across = in->cols / 32, rows = in->rows / 32;
+	uint64_t across = in->cols / TT_TILE, rows = in->rows / TT_TILE;
 
 	if (in->layout != TTNN_TILE || in->tile.height != 32 || in->tile.width != 32 ||
 	    in->tile.transpose || tt_memory_config_is_sharded(&in->memory) ||
@@ -87,7 +89,8 @@ static bool is_supported(const struct ttnn_tensor_spec *in, const struct tt_devi
 		return false;
 	if (!is_aligned(in))
 		return in->dtype == TTNN_BFLOAT16 &&
-		       2 * tt_div_up(tt_shape_last(&in->shape, 1), 32) * TILE_BYTES <= WIDE_LIMIT;
+		       2 * tt_div_up(tt_shape_last(&in->shape, 1), TT_TILE) * TILE_BYTES <=
+			       WIDE_LIMIT;
 	if (rows > 1)
 		return 2 * across * TILE_BYTES <= WIDE_LIMIT;
 	return across <= 1 ||

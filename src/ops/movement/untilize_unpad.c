@@ -28,6 +28,7 @@
 #include "tensor/enums.h"
 #include "tensor/shape.h"
 #include "tensor/spec.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(END, "output_tensor_end")                                                                \
@@ -318,7 +319,7 @@ static tt_status unpad_choose(uint32_t *out, struct tt_launch *launch)
 		*out = BLOCKS;
 	} else {
 		TT_TRY(tt_block_is_wider(&wider, tt_cores_or_all(launch, &launch->attrs[CORES]),
-					 &in->padded, tiles, in->rows / 32));
+					 &in->padded, tiles, in->rows / TT_TILE));
 		*out = wider ? BLOCKS : LINES;
 	}
 	return TTNN_OK;
@@ -331,7 +332,7 @@ static tt_status unpad_single_memory(struct tt_plan *plan, const struct tt_launc
 {
 	uint64_t element = tt_element_bytes(launch->outputs[0]);
 	uint64_t max = (tt_l1_half(launch->device) - 32) / (element * 32 * 2 + element) / 32;
-	uint64_t tiles = tt_shape_last(&launch->inputs[0]->spec.padded, 1) / 32;
+	uint64_t tiles = tt_shape_last(&launch->inputs[0]->spec.padded, 1) / TT_TILE;
 	const ttnn_core_set *one;
 
 	TT_TRY(tt_cores_first(&one, tt_cores_or_all(launch, &launch->attrs[CORES]), 1,
@@ -346,8 +347,8 @@ static tt_status unpad_lines_memory(struct tt_plan *plan, const struct tt_launch
 	struct tt_block_split split;
 
 	TT_TRY(tt_split_blocks(&split, tt_cores_or_all(launch, &launch->attrs[CORES]),
-			       in->rows / 32, TTNN_ORIENT_COL_MAJOR));
-	return tt_untilize_pair(plan, launch, split.all, in->cols / 32, names);
+			       in->rows / TT_TILE, TTNN_ORIENT_COL_MAJOR));
+	return tt_untilize_pair(plan, launch, split.all, in->cols / TT_TILE, names);
 }
 
 /* Rows of 16 elements are packed from faces, so many tiles at once. */
@@ -362,7 +363,8 @@ static tt_status unpad_shards_memory(struct tt_plan *plan, const struct tt_launc
 	const struct ttnn_shard_spec *shard = &out->memory.shard;
 	bool to_shards = tt_memory_config_is_sharded(&out->memory);
 	bool alike = to_shards && out->memory.layout == in->memory.layout;
-	uint64_t across = in->memory.shard.width / 32, down = in->memory.shard.height / 32;
+	uint64_t across = in->memory.shard.width / TT_TILE,
+		 down = in->memory.shard.height / TT_TILE;
 	uint64_t matrices = in->memory.layout == TTNN_HEIGHT_SHARDED
 				    ? matrices_in(in)
 				    : in->rows / tt_shape_last(&in->padded, 2);
@@ -371,7 +373,7 @@ static tt_status unpad_shards_memory(struct tt_plan *plan, const struct tt_launc
 	if (to_shards)
 		tiles = 2 * (across * down / matrices);
 	if (alike && tt_shape_last(&out->padded, 1) == FACE_WIDTH &&
-	    tt_shape_last(&out->padded, 2) % 32 == 0)
+	    tt_shape_last(&out->padded, 2) % TT_TILE == 0)
 		tiles = FACE_TILES;
 	if (alike)
 		rows = shard->height - (tt_align_to(out->rows, shard->height) - out->rows);

@@ -16,6 +16,7 @@
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(K, "k")                                                                                  \
@@ -88,7 +89,8 @@ static tt_status moe_validate(struct tt_launch *launch)
 		   "Input shape inner dim %u must be a power of 2, pad with -infinity if necessary",
 		   width);
 	rows = in->padded.dim[0] * in->padded.dim[1] * in->padded.dim[2];
-	TT_REQUIRE(rows % 32 == 0, "(input_shape[0] * input_shape[1] * input_shape[2]) % 32 == 0",
+	TT_REQUIRE(rows % TT_TILE == 0,
+		   "(input_shape[0] * input_shape[1] * input_shape[2]) % 32 == 0",
 		   "Input height (combined input_shape[0-2]) %u must be a multiple of 32", rows);
 	TT_REQUIRE(!tt_memory_config_is_sharded(launch->attrs[MEMORY].memory),
 		   "args.output_memory_config.is_sharded() == false",

@@ -17,6 +17,7 @@
 #include "tensor/dtype.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
+#include "tensor/tile.h"
 
 /* ---- generators ------------------------------------------------------------------------------------------- */
 
@@ -310,10 +311,11 @@ static tt_status check_extents(const struct ttnn_shape *shape)
 		   "Sampling currently supports between 1 and 32 users (one core per user); got "
 		   "%u!",
 		   dim[2]);
-	TT_REQUIRE(dim[3] && dim[3] % 32 == 0, "input_shape[3] != 0 && input_shape[3] % 32 == 0",
+	TT_REQUIRE(dim[3] && dim[3] % TT_TILE == 0,
+		   "input_shape[3] != 0 && input_shape[3] % 32 == 0",
 		   "Input inner dim (%u) must be non-zero and divisible by 32, pad if needed!",
 		   dim[3]);
-	tiles = dim[3] / 32;
+	tiles = dim[3] / TT_TILE;
 	TT_REQUIRE(
 		(tiles & (tiles - 1)) == 0, "(Wt & (Wt - 1)) == 0",
 		"Input inner dim (%u) must yield a power-of-2 number of tiles (Wt = W/32 = %u); "
@@ -451,7 +453,7 @@ static tt_status user_cores(const ttnn_core_set **out, const struct tt_launch *l
 static tt_status sampling_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = &launch->inputs[VALUES]->spec.shape;
-	uint32_t users = shape->dim[2], width = shape->dim[3] / 32;
+	uint32_t users = shape->dim[2], width = shape->dim[3] / TT_TILE;
 	uint64_t value = tt_page_in0(launch), place = tt_tile_bytes_of(TTNN_UINT16);
 	const ttnn_core_set *cores;
 

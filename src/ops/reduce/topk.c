@@ -148,7 +148,7 @@ static bool rectangle(struct parts *out, uint64_t cores, uint32_t columns, uint3
 static bool find_parts(struct parts *out, const struct tt_launch *launch, uint64_t width)
 {
 	struct ttnn_core grid = tt_grid_size(launch->attrs[CORES].core_set);
-	uint64_t result = tt_div_up((uint64_t)launch->attrs[K].integer, 32), best = UINT64_MAX;
+	uint64_t result = tt_div_up((uint64_t)launch->attrs[K].integer, TT_TILE), best = UINT64_MAX;
 
 	if (grid.x < 2 || grid.y < 3)
 		return false;

@@ -1,9 +1,14 @@
 /*
- * group.h: which chips of a mesh take part together in an operation: all, or those of one row or column
- * (cluster_axis). For the operations of this room.
+ * collective.h: the room of operations in which chips of a mesh give each other their data.
+ *
+ *	collective      gathering, reducing, scattering, sending: one program, a row for each
+ *	exchange        tokens to experts and back, states to one chip: programs of their own
+ *
+ * Other rooms use nothing of it. What both files share is which chips take part together: all, or those of one row
+ * or column of the mesh (cluster_axis).
  */
-#ifndef TT_OPS_COLLECTIVE_GROUP_H
-#define TT_OPS_COLLECTIVE_GROUP_H
+#ifndef TT_OPS_COLLECTIVE_COLLECTIVE_H
+#define TT_OPS_COLLECTIVE_COLLECTIVE_H
 
 #include "device/device.h"
 #include "ops/op.h"
