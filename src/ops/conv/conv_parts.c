@@ -4,7 +4,7 @@
  *
  * Models PaddedSliceDeviceOperation (experimental/padded_slice) and SliceWriteDeviceOperation
  * (experimental/slice_write) of ttnn 0.81 as convolutions use them, each with a factory for rows
- * and one for tiles: memory, cores. Not modelled: their use by others, for which slice_write.c
+ * and one for tiles: memory (that of fetching is padded_slice.c's), cores. Not modelled: their use by others, for which slice_write.c
  * has the rest.
  */
 #include "device/devtensor.h"
@@ -46,11 +46,6 @@ static tt_status shard_memory(struct tt_plan *plan, struct tt_tensor *sharded)
 
 	return TT_PLAN(plan, shard->grid,
 		       TT_CB_ROW(0, "shard", .pages = 1, .page = bytes, .backing = sharded));
-}
-
-static tt_status fetch_memory(struct tt_plan *plan, const struct tt_launch *launch)
-{
-	return shard_memory(plan, launch->outputs[0]);
 }
 
 static tt_status write_memory(struct tt_plan *plan, const struct tt_launch *launch)
@@ -101,16 +96,12 @@ static tt_status fetch_kernel(struct tt_launch *launch)
 	return tt_backend_get()->move(&job);
 }
 
-static const struct tt_factory fetch_factories[] = {
-	{.name = "ttnn::experimental::prim::PaddedSliceRMProgramFactory", .memory = fetch_memory},
-	{.name = "ttnn::experimental::prim::PaddedSliceTileProgramFactory", .memory = fetch_memory},
-};
 static const struct tt_prog fetch_prog = {
 	.device_op = "PaddedSliceDeviceOperation",
 	.prim = "ttnn::prim::padded_slice",
 	.attrs = &fetch_schema,
 	.infer = fetch_infer,
-	TT_FACTORIES(fetch_factories),
+	TT_FACTORIES(tt_padded_slice_factories),
 	.choose = conv_parts_choose,
 	TT_KERNEL(fetch_kernel),
 	.cost = tt_cost_moved_tensors,

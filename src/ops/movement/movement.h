@@ -274,4 +274,8 @@ struct tt_move_block {
 tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
 		       const struct tt_move_block *block);
 
+/* What PaddedSliceDeviceOperation needs of L1: for rows, for tiles. Its only input is read, its only output is in shards. */
+#define TT_PADDED_SLICE_FACTORIES 2
+extern const struct tt_factory tt_padded_slice_factories[TT_PADDED_SLICE_FACTORIES];
+
 #endif

@@ -22,7 +22,7 @@
 	X(STEP, "step")                                                                            \
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "PaddedSliceParams", ATTRS);
-enum { ROWS, TILES, FACTORIES };
+enum { ROWS, TILES, FACTORIES = TT_PADDED_SLICE_FACTORIES };
 #define RANK 4u
 #define IN_FLIGHT 2u /* unaligned rows that are read at once */
 #define TILE_ROWS 4u /* rows of tiles that a buffer holds */
@@ -167,7 +167,7 @@ static tt_status tiles_memory(struct tt_plan *plan, const struct tt_launch *laun
 		TT_CB_ROW(3, "padding", .pages = 1, .page = row));
 }
 
-static const struct tt_factory factories[FACTORIES] = {
+const struct tt_factory tt_padded_slice_factories[FACTORIES] = {
 	[ROWS] = TT_FACTORY_ROW("ttnn::experimental::prim::PaddedSliceRMProgramFactory",
 				rows_memory),
 	[TILES] = TT_FACTORY_ROW("ttnn::experimental::prim::PaddedSliceTileProgramFactory",
@@ -216,7 +216,7 @@ static const struct tt_prog prog = {
 	.attrs = &schema,
 	.infer = padded_slice_infer,
 	.validate = padded_slice_validate,
-	TT_FACTORIES(factories),
+	TT_FACTORIES(tt_padded_slice_factories),
 	.choose = padded_slice_choose,
 	TT_KERNEL(padded_slice_kernel),
 	.cost = tt_cost_unmodelled_move,
