@@ -206,6 +206,19 @@ static tt_status make_grid(struct ttnn_value *out, struct fid_names *names, cons
 	return TTNN_OK;
 }
 
+/* Sub-devices are numbers. */
+static tt_status make_sub_device(struct ttnn_value *out, struct fid_names *names,
+				 const struct list *list)
+{
+	uint32_t id;
+
+	(void)names;
+	if (!small(&id, pick(list, 0, "id")))
+		return wrong("SubDeviceId");
+	*out = ttnn_v_int(id);
+	return TTNN_OK;
+}
+
 /* A range is a set of one. */
 static tt_status make_range(struct ttnn_value *out, struct fid_names *names,
 			    const struct list *list)
@@ -382,6 +395,7 @@ static const struct {
 	{"NdShardSpec", make_nd_shard},
 	{"Shape", make_shape},
 	{"ShardSpec", make_shard},
+	{"SubDeviceId", make_sub_device},
 	{"Tile", make_tile},
 	{"create_sharded_memory_config", make_sharded},
 };

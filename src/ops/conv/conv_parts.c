@@ -4,8 +4,8 @@
  *
  * Models PaddedSliceDeviceOperation (experimental/padded_slice) and SliceWriteDeviceOperation
  * (experimental/slice_write) of ttnn 0.81 as convolutions use them, each with a factory for rows
- * and one for tiles: memory (that of fetching is padded_slice.c's), cores. Not modelled: their use by others, for which slice_write.c
- * has the rest.
+ * and one for tiles: memory (that of fetching is padded_slice.c's), cores. Not modelled: their
+ * use by others, for which slice_write.c has the rest.
  */
 #include "device/devtensor.h"
 #include "ops/conv/conv.h"

@@ -36,7 +36,7 @@
 	X(GRID, "worker_grid", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")                   \
 	X(COMPUTE, "compute_kernel_config")                                                        \
 	X(SUB_GRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")            \
-	X(SUB_DEVICE, "sub_device_id")                                                             \
+	X(SUB_DEVICE, "sub_device_id", .text = TT_TEXT_FIXED, .fixed = "<StrongType>")             \
 	X(SUBTILE, "subtile_broadcast_type")                                                       \
 	X(SCALAR_FIRST, "scalar_is_lhs")                                                           \
 	X(SFPU, "is_sfpu")                                                                         \
@@ -630,7 +630,8 @@ static enum ttnn_layout layout_of(const struct tt_binary_args *args)
  * needs: is_sfpu says which unit computes, input_dtype what the first operand is, and all of
  * them print.
  */
-static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *args)
+static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *args,
+		       const ttnn_core_set *grid)
 {
 	enum ttnn_dtype a = args->a->spec.dtype, b = args->b ? args->b->spec.dtype : a;
 	bool where = is_where(args->fn);
@@ -640,9 +641,10 @@ static void fill_plain(struct ttnn_value *attrs, const struct tt_binary_args *ar
 	attrs[SCALAR] = !args->b || where ? ttnn_v_real(args->scalar) : ttnn_v_none();
 	attrs[INPUT_DTYPE] = ttnn_v_dtype(where ? b : a);
 	attrs[DTYPE] = args->dtype ? ttnn_v_dtype(*args->dtype) : ttnn_v_none();
-	attrs[GRID] = ttnn_v_core_set(args->grid ? args->grid : device->grid);
-	attrs[COMPUTE] = attrs[SUB_DEVICE] = ttnn_v_none();
-	attrs[SUB_GRID] = ttnn_v_core_set(args->grid);
+	attrs[GRID] = ttnn_v_core_set(grid ? grid : device->grid);
+	attrs[COMPUTE] = ttnn_v_none();
+	attrs[SUB_DEVICE] = args->sub_device ? *args->sub_device : ttnn_v_none();
+	attrs[SUB_GRID] = ttnn_v_core_set(grid);
 	attrs[SCALAR_FIRST] = ttnn_v_bool(args->scalar_first);
 	attrs[SFPU] = ttnn_v_bool(args->accurate || tt_binary_on_sfpu(args->fn, a, b, args->fast));
 	attrs[QUANT] = ttnn_v_bool(is_quant(args->fn));
@@ -673,6 +675,21 @@ static void fill_shards(struct ttnn_value *attrs, struct ttnn_shape *pages,
 			       : ttnn_v_none();
 }
 
+/* The cores that the caller gave, by themselves or as a sub-device; NULL: all. */
+static tt_status sub_device_cores(const ttnn_core_set **out, const struct tt_binary_args *args)
+{
+	int64_t id;
+
+	*out = args->grid;
+	if (!args->sub_device)
+		return TTNN_OK;
+	TT_REQUIRE(!args->grid, "!sub_core_grids.has_value()",
+		   "Cannot specify both sub_core_grids and sub_device_id");
+	TT_NEED(tt_value_integer(&id, args->sub_device) && id >= 0,
+		"sub_device_id is no number of a sub-device");
+	return tt_device_sub_device(out, tt_tensor_device(args->a), (uint64_t)id);
+}
+
 /*
  * What upstream does before its program: refusals, shape, layout, memory, attributes, in the
  * order in which a program that breaks several rules is refused.
@@ -688,13 +705,13 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	enum ttnn_layout layout;
 	enum subtile subtile = SUBTILE_NONE;
 	bool old = tt_is_classic(call->device);
+	const ttnn_core_set *grid;
 
 	TT_TRY(check_operand(args->a, true));
 	TT_TRY(check_operand(args->b, false));
 	TT_TRY(check_allocated(args->a, true));
 	TT_TRY(check_allocated(args->b, false));
-	TT_REQUIRE(!args->sub_device || !args->grid, "!sub_core_grids.has_value()",
-		   "Cannot specify both sub_core_grids and sub_device_id");
+	TT_TRY(sub_device_cores(&grid, args));
 	if (args->b)
 		TT_TRY(subtile_of(&subtile, &args->a->spec.shape, &args->b->spec.shape));
 	TT_TRY(check_accurate(args));
@@ -708,7 +725,7 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	/* of two tensors upstream looks at the output before the program begins */
 	if (args->b)
 		TT_TRY(check_output(&prepared));
-	fill_plain(attrs, args);
+	fill_plain(attrs, args, grid);
 	TT_TRY(tt_unary_activations(&attrs[PRE_A], call->arena, args->pre_a));
 	TT_TRY(tt_unary_activations(&attrs[PRE_B], call->arena, args->pre_b));
 	TT_TRY(tt_unary_activations(&attrs[POST], call->arena, args->post));
@@ -723,6 +740,6 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 							 .input_count = 2,
 							 .outputs = &args->output,
 							 .output_count = 1,
-							 .grid = args->grid,
+							 .grid = grid,
 							 .extra = &prepared});
 }

@@ -35,7 +35,8 @@ struct tt_binary_args {
 	const enum ttnn_dtype *dtype;            /* (optional) */
 	const struct ttnn_memory_config *memory; /* (optional) */
 	const ttnn_core_set *grid;               /* (optional) */
-	bool sub_device; /* the caller named one, which takes the place of cores */
+	const struct ttnn_value
+		*sub_device; /* (optional) the number of one: it takes the place of cores */
 	const struct ttnn_value *pre_a, *pre_b, *post; /* (optional) lists of activations */
 	bool accurate;    /* the caller asked for no approximation where that is not the default */
 	bool fast;        /* the caller asked for an approximation */

@@ -231,7 +231,8 @@ static void read_options(struct tt_binary_front *out, const struct tt_call *call
 	args->dtype = dtype_arg(&out->dtype, call);
 	args->memory = tt_call_memory(call, "memory_config");
 	args->grid = tt_call_core_set(call, "sub_core_grids");
-	args->sub_device = tt_call_arg(call, "sub_device_id")->kind != TTNN_VALUE_NONE;
+	if (tt_value_given(tt_call_arg(call, "sub_device_id")))
+		args->sub_device = tt_call_arg(call, "sub_device_id");
 	args->pre_a = tt_call_arg(call, "input_tensor_a_activations");
 	args->pre_b = tt_call_arg(call, "input_tensor_b_activations");
 	args->post = tt_call_arg(call, "activations");

@@ -525,8 +525,11 @@ static tt_status sum_expand(struct tt_call *call)
 	return return_passes(call, sum_pass, sum_pass);
 }
 
+/* Upstream ends the process for a scalar. */
 static tt_status mean_expand(struct tt_call *call)
 {
+	TT_NEED(tt_call_tensor(call, "input")->spec.shape.rank,
+		"moreh_mean takes a tensor of at least one dimension, not a scalar");
 	return return_passes(call, mean_pass, mean_pass);
 }
 

@@ -16,6 +16,7 @@
 #include "device/devtensor.h"
 #include "device/work_split.h"
 #include "golden/golden_reduction.h"
+#include "ops/creation/creation.h"
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/ordering.h"
@@ -410,6 +411,27 @@ static tt_status launch_topk(struct tt_tensor **results, struct tt_call *call, s
 	return tt_call_programs(results, &count, call, &args);
 }
 
+/* Two tensors without values, both of the input's type: made on the host and sent. */
+static tt_status nothing(struct tt_call *call, struct tt_tensor *in, uint32_t dim)
+{
+	const struct ttnn_memory_config *memory = tt_memory_or_like(call, in);
+	struct ttnn_shape shape = in->spec.shape;
+	struct tt_tensor *host, *out;
+	struct ttnn_tensor_spec spec;
+	tt_status status;
+
+	shape.dim[dim] = 0;
+	TT_TRY(tt_spec_simple(&spec, &shape, in->spec.dtype, in->spec.layout, memory));
+	for (int i = 0; i < 2; i++) {
+		TT_TRY(tt_tensor_alloc(&host, &spec));
+		status = tt_host_to_device(&out, call, host, tt_tensor_device(in), memory);
+		ttnn_tensor_unref(host);
+		TT_TRY(status);
+		tt_call_return(call, out);
+	}
+	return TTNN_OK;
+}
+
 static tt_status topk_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *cube, *results[2];
@@ -421,6 +443,8 @@ static tt_status topk_expand(struct tt_call *call)
 	TT_TRY(check(in, dim, k));
 	order.dim = (uint32_t)(dim < 0 ? dim + in->spec.shape.rank : dim);
 	TT_TRY(check_given(call, in, order.dim));
+	if (k == 0 && in->spec.shape.rank)
+		return nothing(call, in, order.dim);
 	TT_TRY(tt_ordering_begin(&cube, &order, in));
 	TT_TRY(widen(&cube, call, loser));
 	TT_TRY(launch_topk(results, call, cube, &order));
