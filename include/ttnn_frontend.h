@@ -118,6 +118,9 @@ TTNN_API enum ttnn_status ttnn_device_set_sub_devices(ttnn_device *device,
 						      const ttnn_core_set *const *cores,
 						      size_t count);
 
+/* Frees all memory that tensors and programs have on the device, under their owners; those know it as after deallocate(). */
+TTNN_API enum ttnn_status ttnn_device_deallocate_buffers(ttnn_device *device);
+
 /* Takes the next number, for an array of another library; false when no capture counts those. */
 TTNN_API bool ttnn_tensor_number(uint64_t *out);
 

@@ -594,6 +594,18 @@ static PyObject *set_sub_devices(PyObject *module, PyObject *args)
 	return with_sub_devices(args, true);
 }
 
+/* deallocate_buffers(device) */
+static PyObject *deallocate_buffers(PyObject *module, PyObject *device)
+{
+	enum ttnn_status status;
+
+	(void)module;
+	if (!PyObject_TypeCheck(device, py_device_type))
+		return PyErr_Format(PyExc_TypeError, "deallocate_buffers() takes a device");
+	status = ttnn_device_deallocate_buffers(device_of(device));
+	return status == TTNN_OK ? Py_NewRef(Py_None) : py_fail(status, "deallocate_buffers");
+}
+
 /* ---- the type -------------------------------------------------------------------------------------------------------- */
 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
@@ -651,6 +663,7 @@ static PyMethodDef functions[] = {
 	{"memory_view", memory_view, METH_VARARGS, NULL},
 	{"reserve", reserve, METH_VARARGS, NULL},
 	{"check_sub_devices", check_sub_devices, METH_VARARGS, NULL},
+	{"deallocate_buffers", deallocate_buffers, METH_O, NULL},
 	{"set_sub_devices", set_sub_devices, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };

@@ -11,7 +11,7 @@ _ttnn.restore_modules()
 _ttnn.check_environment()
 __version__ = _ttnn.version()
 
-from ttnn import config, core, decorators, device, distributed, graph, operation_tracer, trace, types
+from ttnn import config, core, decorators, device, distributed, graph, hardware, operation_tracer, trace, types
 from ttnn._ttnn import activation, cluster, fabric, mark, multi_device, profiler, program_descriptor
 from ttnn._ttnn.profiler import start_tracy_zone, stop_tracy_zone, tracy_frame, tracy_message
 from ttnn.accessor import TensorAccessorArgs
@@ -44,6 +44,12 @@ from ttnn.device import *
 from ttnn.distributed import *
 from ttnn.hardware import *
 from ttnn.overlapped import OverlappedTensor
+from ttnn.runtime import (
+    get_fabric_config,
+    get_tt_fabric_max_payload_size_bytes,
+    get_tt_fabric_packet_header_size_bytes,
+    set_fabric_config,
+)
 from ttnn.trace import (
     MeshTraceId,
     begin_trace_capture,
@@ -64,6 +70,13 @@ import ttnn.operations.pool
 from ttnn.trace_allocation_config import TRACE_ALLOC_TRACKING
 from ttnn.operations.normalization import *
 transformer.SparseKVFormat = _ttnn.operations.transformer.SparseKVFormat
+_ttnn.operations.experimental.YUVCoefficients = YUVCoefficients
+for _name in ("RGBRange", "YUVCoefficients", "YUVColorSpace", "YUVFormat", "YUVRange"):
+    setattr(experimental, _name, globals()[_name])
+hardware.refuse_trials(experimental)
+from ttnn.operations import yuv
+
+experimental.yuv_bt601_coefficients, experimental.yuv_bt709_coefficients = yuv.yuv_bt601_coefficients, yuv.yuv_bt709_coefficients
 
 fabric.FabricRouterConfig = FabricRouterConfig
 Tensor.tensor_topology = distributed.tensor_topology
@@ -73,14 +86,6 @@ Tensor.extract_shard = lambda self, which: self._parts()[which if isinstance(whi
 
 def SetRootDir(path):
     """Upstream looks for kernels there; there are none here."""
-
-
-def set_fabric_config(*unused, **ignored):
-    """Real machines have links to set up."""
-
-
-def get_fabric_config():
-    return FabricConfig.DISABLED
 
 
 class DeviceComputeKernelConfig(WormholeComputeKernelConfig):

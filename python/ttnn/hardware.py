@@ -3,6 +3,9 @@
 Programs that name these can be imported; settings can be made and read; what would need a card says so.
 """
 
+import sys
+import types
+
 from ttnn.counter_channel import InterProcessCounterChannel
 
 _SETTINGS = """
@@ -21,8 +24,16 @@ _CALLS = """
     create_socket_pair light_metal_begin_capture light_metal_end_capture compute_fabric_connection_rt_args
     fabric_connection_rt_args setup_fabric_connection setup_routing_plane_connection get_eth_forwarding_direction
     get_forwarding_link_indices get_cb_address cb_descriptor_from_sharded_tensor merge_program_descriptors
-    compute_program_descriptor_hash
+    compute_program_descriptor_hash generic_op dram_prefetcher
 """
+# Of ttnn.experimental: between processes, and kernels that fetch weights ahead. A name with a dot makes a module.
+_TRIALS = """
+    send_async recv_async send_direct_async recv_direct_async send_async_d2h recv_async_h2d queue_tensor_prefetcher_request
+    create_global_circular_buffer_for_tensor_prefetcher create_global_circular_buffer_for_matmul_1d start_tensor_prefetcher
+    stop_tensor_prefetcher wait_for_cq_on_tensor_prefetcher tensor_prefetcher_matmul tensor_prefetcher_block_count_for_matmul_1d
+    test_dram_prefetcher_validator test_dram_prefetcher_consumer
+"""
+_TRIAL_MODULES = "quasar disaggregation"
 
 
 class Settings:
@@ -61,6 +72,27 @@ for _name in _MACHINES.split():
     globals()[_name] = type(_name, (), {"__module__": "ttnn", "__init__": _refuse(_name)})
 for _name in _CALLS.split():
     globals()[_name] = _refuse(_name)
+
+
+class _Refusing(types.ModuleType):
+    """A module whose members all say that they need cards."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _refuse(f"{self.__name__.removeprefix('ttnn.')}.{name}")
+
+
+def refuse_trials(experimental):
+    """Puts what needs cards into ttnn.experimental, unless it is there."""
+    for name in _TRIALS.split():
+        if not hasattr(experimental, name):
+            setattr(experimental, name, _refuse(f"experimental.{name}"))
+    for name in _TRIAL_MODULES.split():
+        module = sys.modules.setdefault(f"ttnn.experimental.{name}", _Refusing(f"ttnn.experimental.{name}"))
+        setattr(experimental, name, module)
+    experimental.is_tensor_prefetcher_supported = lambda *unused, **ignored: False
+
 
 
 class _Number(int):
@@ -160,4 +192,4 @@ def get_latest_programs_perf_data(*unused):
 
 
 get_all_programs_perf_data = get_latest_programs_perf_data
-__all__ = [n for n in globals() if not n.startswith("_") and n != "Settings"]
+__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Settings", "refuse_trials", "sys", "types")]

@@ -3,7 +3,8 @@
 import sys
 import types
 
-from ttnn import _ttnn, config, core, decorators, device, hardware, overlapped
+from ttnn import _ttnn, bfp_utils, config, core, decorators, device, hardware, overlapped, runtime
+from ttnn.operations import normalization
 
 
 def _module(name, **members):
@@ -34,5 +35,28 @@ _ttnn.operations.experimental.ccl_experimental.GlobalSemaphoreArg = device.Globa
 for _name in ("OverlappedTensor", "dump_overlapped_tensors", "load_overlapped_tensors"):
     setattr(_ttnn.tensor, _name, getattr(overlapped, _name))
 _ttnn.device.SubDeviceId = device.SubDeviceId
+_ttnn.device.MemoryView = device.MemoryView
+_ttnn.device.DEFAULT_WORKER_L1_SIZE = 0  # all that there is
+for _name in runtime.__all__:
+    setattr(device, _name, getattr(runtime, _name))
+    setattr(_ttnn.fabric if "fabric" in _name else _ttnn.device, _name, getattr(runtime, _name))
+_ttnn.bfp_utils = sys.modules["ttnn._ttnn.bfp_utils"] = bfp_utils
 _ttnn.device.SubDeviceManagerId = device.SubDeviceManagerId
 _ttnn.global_semaphore.global_semaphore = device.GlobalSemaphore
+
+
+def _dump(filename, tensor, mode=None):
+    import ttnn
+
+    ttnn.dump_tensor(filename, tensor, mode=mode)
+
+
+def _load(file_name, device=None):
+    import ttnn
+
+    return ttnn.load_tensor(file_name, device=device)
+
+
+_ttnn.tensor.dump_tensor_flatbuffer, _ttnn.tensor.load_tensor_flatbuffer = _dump, _load
+_ttnn.operations.normalization.create_group_norm_input_mask = normalization.create_group_norm_input_mask
+_ttnn.cluster.serialize_cluster_descriptor = runtime.serialize_cluster_descriptor

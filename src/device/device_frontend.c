@@ -3,7 +3,9 @@
 #include <ttnn_frontend.h>
 
 #include "base/mem.h"
+#include "device/buffer.h"
 #include "device/device.h"
+#include "device/devmem.h"
 #include "device/devtensor.h"
 #include "device/work_split.h"
 #include "tensor/core.h"
@@ -150,6 +152,19 @@ enum ttnn_status ttnn_device_set_sub_devices(ttnn_device *device, const ttnn_cor
 		device->sub_devices[i] = cores[i];
 	device->sub_device_count = count;
 	tt_lock_give(&device->lock);
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_device_deallocate_buffers(ttnn_device *device)
+{
+	struct tt_buffer **buffers;
+	size_t count;
+
+	TT_TRY(tt_device_check_open(device));
+	TT_TRY(tt_devmem_list(&buffers, &count, device->memory));
+	for (size_t i = 0; i < count; i++)
+		tt_buffer_deallocate(buffers[i]);
+	tt_devmem_free_list(buffers, count);
 	return TTNN_OK;
 }
 

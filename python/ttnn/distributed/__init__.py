@@ -260,3 +260,17 @@ def distribute_tensor(tensor, mapper, mesh_device=None):
 
 def using_distributed_env():
     return False
+
+
+def get_num_pcie_devices():
+    """Chips that the machine itself talks to: all of them."""
+    return _ttnn.device.system_info()["chips"]
+
+
+def visualize_tensor(tensor):
+    """Prints which part of a tensor each chip of its mesh has."""
+    parts = tensor._parts()
+    placements = getattr(tensor.tensor_topology(), "placements", lambda: [])()
+    print(f"Tensor of {tensor.shape} on {len(parts)} chips, placements {list(placements)}:")
+    for number, part in enumerate(parts):
+        print(f"  {number}: {part.shape}, {part.dtype}, {part.layout}")

@@ -41,6 +41,12 @@ def determine_expected_group_norm_dram_grid_size(*, device, num_channels, num_gr
     return _ttnn.tensor.group_norm_cores(num_channels, num_groups, input_nhw, device.compute_with_storage_grid_size(), "dram")
 
 
+def find_max_tile_span(W, group_size, tile_width):
+    """How many tiles a group of so many channels touches at most."""
+    groups = ((first, first + group_size - 1) for first in range(0, W, group_size))
+    return max((last // tile_width - first // tile_width + 1 for first, last in groups), default=0)
+
+
 def get_group_norm_cores_across_channel(memory_layout, core_grid, shard_orientation=None):
     """How many cores share the channels of a tensor that lies this way."""
     if memory_layout == TensorMemoryLayout.BLOCK_SHARDED:
