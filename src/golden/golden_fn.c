@@ -151,7 +151,9 @@ static double shift_left(double x, double by)
 
 static double shift_right(double x, double by)
 {
-	return by < 0 || by > 31 ? 0 : (double)(whole(x) >> (unsigned)by);
+	if (by > 31) /* beyond the register its sign is left */
+		return x < 0 ? -1 : 0;
+	return by < 0 ? 0 : (double)(whole(x) >> (unsigned)by);
 }
 
 static double shift_right_logical(double x, double by)

@@ -69,9 +69,10 @@ static inline int64_t shift_left(int64_t x, int64_t by)
 	return by < 0 || by > 31 ? 0 : (int64_t)((uint64_t)x << by);
 }
 
+/* Beyond the register its sign is left. */
 static inline int64_t shift_right(int64_t x, int64_t by)
 {
-	return by < 0 || by > 31 ? 0 : x >> by;
+	return by < 0 ? 0 : x >> (by > 31 ? 63 : by);
 }
 
 static inline int64_t clamp(int64_t x, int64_t low, int64_t high)
