@@ -67,6 +67,7 @@ import ttnn.operations.core  # replaces those that Python has to do with
 from ttnn import inner, operations, reports, spec_shards, tracer
 import ttnn.operations.ccl
 import ttnn.operations.pool
+from ttnn.corruptible import corruptible_allocation_scope, mark_corruptible
 from ttnn.trace_allocation_config import TRACE_ALLOC_TRACKING
 from ttnn.operations.normalization import *
 transformer.SparseKVFormat = _ttnn.operations.transformer.SparseKVFormat

@@ -15,6 +15,7 @@ tt_status tt_golden_attn_matmul(struct tt_golden *golden);
 
 /* Heads out of fused rows, and back. */
 tt_status tt_golden_create_heads(struct tt_golden *golden);
+tt_status tt_golden_nlp_create_heads(struct tt_golden *golden);
 tt_status tt_golden_grouped_heads(struct tt_golden *golden);
 tt_status tt_golden_separate_heads(struct tt_golden *golden);
 tt_status tt_golden_concat_bert_heads(struct tt_golden *golden);

@@ -12,13 +12,24 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
-/* Heads of `width` columns out of rows: head h of a row begins at start + h × width. */
+/*
+ * Heads of `width` columns out of rows: head h of a row begins at start + h × width; or heads are in groups of `each`,
+ * `pitch` columns apart.
+ */
 struct cut {
 	const struct tt_array *in;
 	uint32_t batches, rows, heads, width, start;
-	bool transpose; /* columns before rows */
-	bool decode;    /* [1, rows, heads, width] instead of [batches, heads, rows, width] */
+	uint32_t each, pitch; /* (optional) */
+	bool transpose;       /* columns before rows */
+	bool decode;          /* [1, rows, heads, width] instead of [batches, heads, rows, width] */
 };
+
+static uint64_t column_of(const struct cut *cut, uint64_t head)
+{
+	if (!cut->each)
+		return cut->start + head * cut->width;
+	return cut->start + head / cut->each * cut->pitch + head % cut->each * cut->width;
+}
 
 static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 {
@@ -46,8 +57,7 @@ static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 					*tt_at(out,
 					       tt_array_index(out, cut->decode ? decoded : to)) =
 						*tt_at(cut->in, (b * cut->rows + r) * across +
-									cut->start +
-									h * cut->width + c);
+									column_of(cut, h) + c);
 				}
 	return TTNN_OK;
 }
@@ -104,6 +114,39 @@ tt_status tt_golden_create_heads(struct tt_golden *golden)
 	part.width = tt_shape_last(&in->shape, 1) /
 		     (kv_of(golden) ? heads : heads + (tied ? 1 : 2) * kv_heads);
 	return three(golden, &part, heads, kv_heads);
+}
+
+/* In shards each core has the queries of a head of keys, that key and its value. */
+tt_status tt_golden_nlp_create_heads(struct tt_golden *golden)
+{
+	const struct tt_tensor *tensor = tt_call_tensor(&golden->call, "input");
+	const struct tt_array *in = input_of(golden), *kv = kv_of(golden);
+	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1);
+	uint32_t keys = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", heads);
+	uint32_t sections = tt_call_bool(&golden->call, "kv_tied", false) ? 1 : 2, queries;
+	struct cut part = {.in = in, .heads = heads};
+
+	TT_GOLDEN_NEED(in);
+	if (!tt_memory_config_is_sharded(&tensor->spec.memory))
+		return tt_golden_create_heads(golden);
+	if (!keys || heads % keys)
+		return tt_fail(TTNN_INVALID, "golden: %u heads are not shared by %u of keys", heads,
+			       keys);
+	queries = heads / keys;
+	part.batches = in->shape.dim[0];
+	part.rows = tt_shape_last(&in->shape, 2);
+	part.width = tt_shape_last(&in->shape, 1) / keys / (kv ? queries : queries + sections);
+	part.each = queries;
+	part.pitch = (kv ? queries : queries + sections) * part.width;
+	TT_TRY(cut(golden, &part));
+	part.start = kv ? 0 : queries * part.width;
+	part.pitch = (kv ? sections : queries + sections) * part.width;
+	part.in = kv ? kv : in;
+	part.heads = keys;
+	part.each = 1;
+	TT_TRY(cut(golden, &part));
+	part.start += (sections - 1) * part.width;
+	return cut(golden, &part);
 }
 
 /* A head of keys follows its queries, then come its values. */

@@ -146,6 +146,34 @@ TEST(create_heads)
 	}
 }
 
+/* A core for each head of keys, with its queries. */
+TEST(create_heads_of_shards)
+{
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t keys = 1 + n % 8, queries = 1 + n % 3, width = 32 * (1 + n % 2);
+		bool apart = n % 4 == 3;
+		const struct ttnn_core_range box = {{0, 0}, {keys - 1, 0}};
+		struct ttnn_memory_config out = {.layout = TTNN_HEIGHT_SHARDED, .buffer = TTNN_L1};
+		struct ttnn_spec_args spec = tiles(0, 1, 1, 32, 32);
+		struct ttnn_shard_spec shard = {.height = 32};
+		struct given given = {.state = n + 1};
+
+		CHECK_OK(ttnn_core_set_make(&shard.grid, &box, 1));
+		for (uint32_t i = 0; i < (apart ? 2 : 1); i++) {
+			shard.width = width * (i ? 2 : apart ? queries : queries + 2);
+			spec.shape.dim[3] = shard.width * keys;
+			CHECK_OK(ttnn_memory_config_sharded(&spec.memory, TTNN_WIDTH_SHARDED,
+							    TTNN_L1, &shard));
+			given_tensor(&given, NULL, &spec, -3, 3);
+		}
+		given_add(&given, "num_heads", ttnn_v_int(keys * queries));
+		given_add(&given, "num_kv_heads", ttnn_v_int(keys));
+		given_add(&given, "transpose_k_heads", ttnn_v_bool(false));
+		given_add(&given, "memory_config", ttnn_v_memory(&out));
+		given_case(&given, "ttnn.experimental.nlp_create_qkv_heads", n, 1);
+	}
+}
+
 TEST(split_heads)
 {
 	struct given given = {.state = 3};

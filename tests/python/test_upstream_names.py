@@ -266,3 +266,18 @@ def test_goldens_pass_over_what_they_do_not_know(torch):
     x = torch.randn(2, 32)
     found = ttnn.get_golden_function(ttnn.layer_norm)(x, weight=None, eps=1e-5)
     assert torch.allclose(found, torch.nn.functional.layer_norm(x, (32,), eps=1e-12), atol=1e-4)
+
+
+def test_marked_corruptible():
+    device = ttnn.open_device(device_id=0)
+    tensor = ttnn.zeros([32, 32], layout=ttnn.TILE_LAYOUT, device=device)
+    with ttnn.corruptible_allocation_scope(device):
+        assert ttnn.mark_corruptible(ttnn.experimental.view(tensor, (1, 32, 32))) == tensor.buffer_unique_id()
+    with pytest.raises(ValueError, match="device storage"):
+        ttnn.mark_corruptible(ttnn.from_device(tensor))
+    with pytest.raises(TypeError, match="got list"):
+        ttnn.mark_corruptible([1])
+    ttnn.deallocate(tensor)
+    with pytest.raises(ValueError, match="allocated"):
+        ttnn.mark_corruptible(tensor)
+    ttnn.close_device(device)

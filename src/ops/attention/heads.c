@@ -4,10 +4,9 @@
  * A fused row is [q heads | k heads | v heads], each head as wide as the others; results are
  * [batch, heads, rows, width].
  *
- * Models, of ttnn 0.81 (experimental/transformer), NlpCreateHeadsDeviceOperation (factory
- * Interleaved), NLPConcatHeadsDeviceOperation, and the ones for models with fixed heads (Falcon
- * 7B, SegFormer, ViT), whose numbers are in their names: refusals, memory, cores. Not modelled:
- * heads out of sharded rows (factory Sharded).
+ * Models, of ttnn 0.81 (experimental/transformer), NlpCreateHeadsDeviceOperation (both
+ * factories), NLPConcatHeadsDeviceOperation, and the ones for models with fixed heads (Falcon
+ * 7B, SegFormer, ViT), whose numbers are in their names: refusals, memory, cores.
  */
 #include "ops/attention/heads.h"
 
@@ -80,12 +79,14 @@ static tt_status create_heads_infer(struct tt_launch *launch)
 		k.dim[3] = q.dim[2];
 	}
 	launch->output_count = 3;
-	for (int i = 0; i < 3; i++)
-		TT_TRY(tt_spec_simple(&launch->specs[i],
-				      i == 0   ? &q
-				      : i == 1 ? &k
-					       : &v,
-				      in->dtype, TTNN_TILE, launch->attrs[MEMORY].memory));
+	for (int i = 0; i < 3; i++) {
+		const struct ttnn_shape *shape = i == 0 ? &q : i == 1 ? &k : &v;
+		struct ttnn_memory_config memory;
+
+		TT_TRY(tt_heads_shard_memory(&memory, launch, launch->attrs[MEMORY].memory,
+					     shape->dim[1], width));
+		TT_TRY(tt_spec_simple(&launch->specs[i], shape, in->dtype, TTNN_TILE, &memory));
+	}
 	return TTNN_OK;
 }
 
@@ -93,10 +94,24 @@ static tt_status create_heads_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
+	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
+			   in->dtype == TTNN_BFLOAT8_B,
+		   "input_tensor.dtype() == DataType::FLOAT32 || input_tensor.dtype() == "
+		   "DataType::BFLOAT16 || input_tensor.dtype() == DataType::BFLOAT8_B",
+		   "Unsupported data format");
 	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
 		   "Input tensor layout must be TILE but got Layout::%s",
 		   tt_enum_name(&tt_enum_layout, in->layout));
-	return TTNN_OK;
+	return tt_heads_shards_check(&(struct tt_heads_shards){
+		.in = in,
+		.kv = launch->inputs[KV_IN] ? &launch->inputs[KV_IN]->spec : NULL,
+		.wanted = launch->attrs[MEMORY].memory,
+		.grid = launch->device->info.compute_grid,
+		.heads = tt_attr_u32(launch, Q_HEADS),
+		.kv_heads = tt_attr_u32(launch, KV_HEADS),
+		.width = tt_attr_u32(launch, HEAD_DIM),
+		.transpose = launch->attrs[TRANSPOSE].boolean,
+		.tied = launch->attrs[TIED].boolean});
 }
 
 /*
@@ -127,6 +142,8 @@ struct part {
 	struct tt_tensor *out, *in;
 	uint32_t start;
 	bool transpose;
+	uint32_t group,
+		pitch; /* (optional) so many heads are together, groups so many columns apart */
 };
 
 /*
@@ -138,14 +155,15 @@ static tt_status take(const struct part *part)
 	const struct ttnn_shape *shape = &part->out->spec.shape;
 	uint32_t row = part->transpose ? 3 : 2, column = part->transpose ? 2 : 3;
 	uint32_t width = shape->dim[column], left = part->in->spec.shape.dim[3];
+	uint32_t group = part->group ? part->group : shape->dim[1];
+	uint32_t groups = group ? shape->dim[1] / group : 0;
 	const struct tt_move_loop loops[] = {
-		{shape->dim[0], 0, 0, 1, 1},
-		{shape->dim[1], 3, 1, width, 1},
-		{shape->dim[row], 2, (int32_t)row, 1, 1},
+		{shape->dim[0], 0, 0, 1, 1},       {groups, 3, 1, part->pitch, group},
+		{group, 3, 1, width, 1},           {shape->dim[row], 2, (int32_t)row, 1, 1},
 		{width, 3, (int32_t)column, 1, 1},
 	};
 	struct tt_move_job job = {
-		.out = part->out, .in = part->in, .loops = loops, .loop_count = 4};
+		.out = part->out, .in = part->in, .loops = loops, .loop_count = TT_COUNT(loops)};
 
 	/* Heads that are wider than what there is of them: no tile is cut, and nobody reads that. */
 	if (part->start + (uint64_t)shape->dim[1] * width > left)
@@ -153,6 +171,24 @@ static tt_status take(const struct part *part)
 			       "heads whose width is not a multiple of 32 cannot be computed");
 	job.in_start[3] = part->start;
 	return tt_backend_get()->move(&job);
+}
+
+/* Of each core: its queries, a key, a value. */
+static tt_status take_shards(struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[IN], *kv = launch->inputs[KV_IN];
+	uint32_t width = tt_attr_u32(launch, HEAD_DIM),
+		 sections = launch->attrs[TIED].boolean ? 1 : 2;
+	uint32_t queries = tt_attr_u32(launch, Q_HEADS) / tt_attr_u32(launch, KV_HEADS);
+	uint32_t start = kv ? 0 : queries * width;
+	uint32_t pitch = (kv ? sections : queries + sections) * width;
+
+	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false, queries,
+				   kv ? queries * width : pitch}));
+	in = kv ? kv : in;
+	TT_TRY(take(&(struct part){launch->outputs[1], in, start, false, 1, pitch}));
+	return take(&(struct part){launch->outputs[2], in, start + (sections - 1) * width, false, 1,
+				   pitch});
 }
 
 /*
@@ -167,12 +203,26 @@ static tt_status create_heads_kernel(struct tt_launch *launch)
 	uint32_t v_start =
 		k_start + (launch->attrs[TIED].boolean ? 0 : tt_attr_u32(launch, KV_HEADS) * width);
 
-	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false}));
+	if (tt_tensor_is_sharded(in))
+		return take_shards(launch);
+	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false, 0, 0}));
 	if (!tt_attr_u32(launch, KV_HEADS))
 		return TTNN_OK;
 	TT_TRY(take(&(struct part){launch->outputs[1], kv ? kv : in, k_start,
-				   launch->attrs[TRANSPOSE].boolean}));
-	return take(&(struct part){launch->outputs[2], kv ? kv : in, v_start, false});
+				   launch->attrs[TRANSPOSE].boolean, 0, 0}));
+	return take(&(struct part){launch->outputs[2], kv ? kv : in, v_start, false, 0, 0});
+}
+
+#define FACTORY "ttnn::operations::experimental::transformer::NlpCreateHeadsDeviceOperation::"
+static const struct tt_factory create_heads_factories[] = {
+	{.name = FACTORY "Interleaved", .memory = create_heads_rows},
+	{.name = FACTORY "Sharded", .memory = tt_heads_shards_memory},
+};
+
+static tt_status create_heads_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = tt_tensor_is_sharded(launch->inputs[IN]);
+	return TTNN_OK;
 }
 
 static const struct tt_prog program = {
@@ -181,9 +231,9 @@ static const struct tt_prog program = {
 	.attrs = &schema,
 	.infer = create_heads_infer,
 	.validate = create_heads_validate,
-	TT_FACTORY(
-		"ttnn::operations::experimental::transformer::NlpCreateHeadsDeviceOperation::Interleaved",
-		create_heads_rows),
+	TT_FACTORIES(create_heads_factories),
+	.choose = create_heads_choose,
+	.drops_forward = true,
 	TT_KERNEL(create_heads_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
@@ -443,7 +493,8 @@ static tt_status fixed_kernel(struct tt_launch *launch)
 	uint32_t start = 0;
 
 	for (int i = 0; i < 3; i++) {
-		TT_TRY(take(&(struct part){launch->outputs[i], launch->inputs[0], start, false}));
+		TT_TRY(take(
+			&(struct part){launch->outputs[i], launch->inputs[0], start, false, 0, 0}));
 		start += fixed->heads ? fixed_heads(launch, i) * fixed->width : 0;
 	}
 	return TTNN_OK;
@@ -706,7 +757,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input: Tensor, input_kv: Tensor? = None, *, num_heads: int, num_kv_heads: int? = "
 		  "None, transpose_k_heads: bool = True, kv_tied: bool = False, " OUT OUTS},
 	 .expand = nlp_create,
-	 .golden = tt_golden_create_heads,
+	 .golden = tt_golden_nlp_create_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
 	 .programs = create_programs},
