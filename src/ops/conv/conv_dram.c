@@ -252,6 +252,8 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run)
 	} else {
 		TT_TRY(tt_conv_run_slices(run, result, &slices));
 		status = tt_conv_flatten(out, run->call, result);
+		if (status == TTNN_OK && tt_tensor_buffer(*out) != tt_tensor_buffer(result))
+			tt_call_overwrite(run->call, result);
 	}
 	/* Before the weights, which the caller may want. */
 	if (image != given)

@@ -91,7 +91,7 @@ static struct tt_conv part_of(uint32_t start[2], const struct tt_conv *conv,
 
 /* How the input of a slice is sharded; the convolution gets the layout. */
 static tt_status slice_memory(struct ttnn_memory_config *memory, struct tt_conv *part,
-			      const struct tt_conv *conv, const struct tt_slice *slice)
+			      const struct tt_conv *conv)
 {
 	bool whole = part->in[0] == conv->in[0] && part->in[1] == conv->in[1];
 	struct tt_conv exact = tt_conv_untransposed(part), shape = exact;
@@ -103,7 +103,7 @@ static tt_status slice_memory(struct ttnn_memory_config *memory, struct tt_conv 
 	for (int d = 0; d < 2; d++) {
 		exact.pad[2 * d] = conv->transposed ? 0 : conv->pad[2 * d];
 		exact.pad[2 * d + 1] = conv->transposed ? 0 : conv->pad[2 * d + 1];
-		shape.in[d] = conv->transposed ? out[d] : slice->end[d] - slice->start[d];
+		shape.in[d] = out[d];
 		shape.kernel[d] = shape.stride[d] = shape.dilation[d] = 1;
 		shape.pad[2 * d] = shape.pad[2 * d + 1] = 0;
 	}
@@ -133,7 +133,7 @@ static tt_status slice_usage(uint64_t *out, const struct tt_conv *conv,
 	uint32_t start[2];
 
 	part = part_of(start, conv, slice);
-	TT_TRY(slice_memory(&memory, &part, conv, slice));
+	TT_TRY(slice_memory(&memory, &part, conv));
 	TT_TRY(tt_conv_usage(&usage, &part, false, &memory));
 	*out = usage.halo_in + usage.halo_out > usage.total ? usage.halo_in + usage.halo_out
 							    : usage.total;
@@ -288,7 +288,7 @@ static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
 	part.conv = part_of(piece.start, &run->conv, slice);
 	piece.size[0] = part.conv.in[0];
 	piece.size[1] = part.conv.in[1];
-	TT_TRY(slice_memory(&memory, &part.conv, &run->conv, slice));
+	TT_TRY(slice_memory(&memory, &part.conv, &run->conv));
 	TT_TRY(tt_part_fetch(&part.in, run->call, run->in, &piece, &memory));
 	tt_call_own(run->call, part.in);
 	part.memory = NULL;
