@@ -135,10 +135,12 @@ static void largest(uint32_t *places, uint32_t count, const double *values, uint
 	bool taken[ALL_EXPERTS] = {false};
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t best = total;
+		uint32_t best = 0;
 
-		for (uint32_t k = 0; k < total; k++)
-			if (!taken[k] && (best == total || values[k] > values[best]))
+		while (best + 1 < total && taken[best])
+			best++;
+		for (uint32_t k = best + 1; k < total; k++)
+			if (!taken[k] && values[k] > values[best])
 				best = k;
 		places[i] = best;
 		taken[best] = true;
@@ -267,7 +269,7 @@ static uint32_t rank_of(const double *values, uint32_t count, uint32_t place)
 	uint32_t rank = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		rank += values[i] > values[place] || (values[i] == values[place] && i < place);
+		rank += i < place ? values[i] >= values[place] : values[i] > values[place];
 	return rank;
 }
 
