@@ -119,10 +119,10 @@ static bool is_whole(int dtype)
 	       dtype == TTNN_UINT8 || dtype == TTNN_INT8;
 }
 
-/* Upstream makes block floats of these types by way of bfloat16. */
-static bool is_block(int dtype)
+/* Of these types upstream makes bfloat16, and block floats by way of it. */
+static bool is_brief(int dtype)
 {
-	return dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B;
+	return dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B;
 }
 
 /*
@@ -269,7 +269,7 @@ static ttnn_tensor *copied(const struct array *array, int wanted)
 		}
 		/* float16 is bfloat16 unless something else is wanted */
 		if ((array->element->convert == HALF && wanted < 0) ||
-		    (array->element->convert != SAME && is_block(wanted))) {
+		    (array->element->convert != SAME && is_brief(wanted))) {
 			py_call_begin(&guard);
 			status = ttnn_tensor_to_dtype(&other, tensor, TTNN_BFLOAT16);
 			status = py_call_end(&guard, status, &other);

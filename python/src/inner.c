@@ -6,11 +6,29 @@
 
 static PyObject *listener; /* NULL: none */
 
+/* A shape that such an operation makes is a tuple upstream. */
+static PyObject *from_shape(const struct ttnn_shape *shape)
+{
+	PyObject *tuple = PyTuple_New(shape->rank);
+
+	for (uint32_t i = 0; tuple && i < shape->rank; i++) {
+		PyObject *extent = PyLong_FromUnsignedLong(shape->dim[i]);
+
+		if (!extent)
+			Py_CLEAR(tuple);
+		else
+			PyTuple_SET_ITEM(tuple, i, extent);
+	}
+	return tuple;
+}
+
 /* Arguments as they would be written in Python. */
 static int as_written(PyObject *list, PyObject *dict, const struct ttnn_arg *args, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		PyObject *value = py_from_value(&args[i].value);
+		PyObject *value = args[i].value.kind == TTNN_VALUE_SHAPE
+					  ? from_shape(args[i].value.shape)
+					  : py_from_value(&args[i].value);
 		int failed =
 			!value || (args[i].name ? PyDict_SetItemString(dict, args[i].name, value)
 						: PyList_Append(list, value));

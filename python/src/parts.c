@@ -70,22 +70,37 @@ static int read_parts(struct parts *out, PyObject *args)
 	return 0;
 }
 
-/* gather(parts, mesh shape, placements) → one tensor of these parts */
-static PyObject *gather(PyObject *module, PyObject *args)
+static PyObject *gather_as(PyObject *args, bool counted)
 {
 	struct parts parts = {0};
 	enum ttnn_status status;
 	struct py_call guard;
 	ttnn_tensor *tensor;
+	bool before;
 
-	(void)module;
 	if (read_parts(&parts, args) < 0)
 		return NULL;
 	py_call_begin(&guard);
+	before = ttnn_tensor_hide(!counted);
 	status = ttnn_tensor_gather(&tensor, parts.tensors, parts.count, &parts.mesh,
 				    parts.placements);
+	ttnn_tensor_hide(before);
 	status = py_call_end(&guard, status, &tensor);
 	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "distribute");
+}
+
+/* gather(parts, mesh shape, placements) → one tensor of these parts */
+static PyObject *gather(PyObject *module, PyObject *args)
+{
+	(void)module;
+	return gather_as(args, true);
+}
+
+/* gather_data(parts, mesh shape, placements) → the same of data, which has no number */
+static PyObject *gather_data(PyObject *module, PyObject *args)
+{
+	(void)module;
+	return gather_as(args, false);
 }
 
 /* join(parts, mesh shape, placements) → a tensor without parts */
@@ -113,12 +128,15 @@ static PyObject *cut(PyObject *module, PyObject *args)
 	enum ttnn_status status;
 	ttnn_tensor *tensor;
 	size_t i = 0;
+	bool before;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "OOO!", &whole, &mesh, &PyList_Type, &dims) ||
 	    read_mesh(&parts, mesh, dims) < 0 || !(tensor = tensor_of(whole)))
 		return NULL;
+	before = ttnn_tensor_hide(true); /* it is the tensor of all parts that is counted */
 	status = ttnn_tensor_cut(parts.tensors, tensor, &parts.mesh, parts.placements);
+	ttnn_tensor_hide(before);
 	if (status != TTNN_OK)
 		return py_fail(status, "distribute");
 	list = PyList_New((Py_ssize_t)parts.count);
@@ -255,6 +273,7 @@ static PyObject *group_norm_cores(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
 	{"group_norm_cores", group_norm_cores, METH_VARARGS, NULL},
 	{"gather", gather, METH_VARARGS, NULL},
+	{"gather_data", gather_data, METH_VARARGS, NULL},
 	{"join", join, METH_VARARGS, NULL},
 	{"cut", cut, METH_VARARGS, NULL},
 	{"alike", alike, METH_VARARGS, NULL},

@@ -32,6 +32,7 @@
 	X(exchange)                                                                                \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
+	X(from_data)                                                                               \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \

@@ -104,6 +104,12 @@ void fid_slot_clear(struct fid_slot *slot);
 tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struct tt_json *json,
 		    bool torch);
 
+/*
+ * The first argument, a torch tensor, cut for the chips as the argument mesh_mapper says (fidelity_mapper.c): a number
+ * is the dimension that is cut, all else but None says that every chip gets the whole.
+ */
+tt_status fid_map(struct fid_names *names, struct ttnn_arg *args, size_t count);
+
 /* What a step calls: the operation's name, and whether Python records the call. NULL: nothing. */
 struct fid_callee {
 	const char *op;

@@ -356,6 +356,8 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 		}
 		it = tt_json_iter(tt_json_get(step, "kwargs"));
 	}
+	if (status == TTNN_OK && callee.torch)
+		status = fid_map(names, args, count);
 	if (status != TTNN_OK)
 		return fail_step(failure, status, status == TTNN_NOTFOUND);
 	status = ttnn_call(&results, entry->op->name, args, count,

@@ -381,6 +381,22 @@ static tt_status make_sharded(struct ttnn_value *out, struct fid_names *names,
 	return tt_memory_config_create_sharded(memory, &args);
 }
 
+static tt_status make_replicate(struct ttnn_value *out, struct fid_names *names,
+				const struct list *list)
+{
+	(void)names, (void)list;
+	*out = (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "ReplicateTensorToMesh"};
+	return TTNN_OK;
+}
+
+static tt_status make_cutter(struct ttnn_value *out, struct fid_names *names,
+			     const struct list *list)
+{
+	(void)names;
+	*out = *pick(list, 1, "dim");
+	return out->kind == TTNN_VALUE_INT ? TTNN_OK : wrong("ShardTensorToMesh");
+}
+
 /* What can be made with arguments. All else is asked of the library's own table. */
 /* clang-format off */
 static const struct {
@@ -393,8 +409,10 @@ static const struct {
 	{"CoreRangeSet", make_range_set},
 	{"MemoryConfig", make_memory},
 	{"NdShardSpec", make_nd_shard},
+	{"ReplicateTensorToMesh", make_replicate},
 	{"Shape", make_shape},
 	{"ShardSpec", make_shard},
+	{"ShardTensorToMesh", make_cutter},
 	{"SubDeviceId", make_sub_device},
 	{"Tile", make_tile},
 	{"create_sharded_memory_config", make_sharded},

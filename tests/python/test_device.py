@@ -93,6 +93,24 @@ def test_mesh(machine, torch):
     ttnn.close_mesh_device(mesh)
 
 
+def test_data_that_the_device_converts(machine):
+    """Data cut for a mesh goes there in rows; what it is converted to there is what the host would have made of it."""
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(2, 4))
+    numbers = array.array("f", [i / 3 for i in range(8 * 30 * 50)])
+    data = memoryview(numbers).cast("B").cast("f", (1, 8, 30, 50))
+    for mapper in (ttnn.ReplicateTensorToMesh(mesh), ttnn.ShardTensorToMesh(mesh, dim=1), ttnn.ShardTensor2dMesh(mesh, mesh_shape=(2, 4), dims=(None, 1))):
+        for layout in (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT):
+            ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+            there = ttnn.from_torch(data, dtype=ttnn.bfloat16, layout=layout, device=mesh, mesh_mapper=mapper)
+            names = ttnn.graph.extract_calltrace(ttnn.graph.end_graph_capture())
+            assert any("Typecast" in name or "typecast" in name for name in names)
+            here = ttnn.from_torch(data, dtype=ttnn.bfloat16, layout=layout, mesh_mapper=mapper)
+            assert there.layout == layout and there.dtype == ttnn.bfloat16
+            for one, other in zip(ttnn.get_device_tensors(there.cpu()), ttnn.get_device_tensors(here)):
+                assert one.to_list() == other.to_list()
+    ttnn.close_mesh_device(mesh)
+
+
 def test_machine(machine):
     assert ttnn.cluster.get_cluster_type() == ttnn.cluster.ClusterType.T3K
     assert ttnn._ttnn.multi_device.SystemMeshDescriptor().shape() == [2, 4]

@@ -294,8 +294,32 @@ print(json.dumps([made, first.tensor_id, second.tensor_id]))
 """
 
 
-def in_a_process(program=RUN, **environment):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **environment})
+INNER = """
+import json, sys, ttnn
+device = ttnn.open_device(device_id=0)
+given = ttnn.zeros([1, 1, 32, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+ttnn.global_avg_pool2d(given)
+ttnn.graph.end_graph_capture_to_file(sys.argv[1] + "/r.json")
+print(open(sys.argv[1] + "/r.python_io.json").read())
+"""
+
+CUT = """
+import array, json, ttnn
+mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 1))
+data = memoryview(array.array("f", [1] * 2048)).cast("B").cast("f", (1, 2, 32, 32))
+def step(mapper, dtype, **options):
+    before = ttnn.from_torch(data).tensor_id
+    return ttnn.from_torch(data, dtype=dtype, mesh_mapper=mapper, **options).tensor_id - before
+tiles = dict(layout=ttnn.TILE_LAYOUT)
+same, cut, first = ttnn.ReplicateTensorToMesh(mesh), ttnn.ShardTensorToMesh(mesh, dim=3), ttnn.ShardTensorToMesh(mesh, dim=1)
+cases = [(same, ttnn.float32), (same, ttnn.bfloat16), (cut, ttnn.float32), (first, ttnn.float32), (first, ttnn.bfloat16)]
+print(json.dumps([[step(*case), step(*case, device=mesh), step(*case, device=mesh, **tiles)] for case in cases]))
+"""
+
+
+def in_a_process(program=RUN, *arguments, **environment):
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -326,6 +350,19 @@ def test_arrays_are_numbered_once():
     steps = [b - a for a, b in zip(made, made[1:])]
     assert first < made[0] < second < made[1]
     assert steps == [4, 3, 3]  # the array, the tensor on the host, on the device, and what is given back
+
+
+def test_data_of_meshes_is_numbered_as_upstream():
+    """Steps that the released library counts, too: for the host, a device in rows, in tiles."""
+    assert in_a_process(CUT, TTNN_DIALECT="tt-metal") == [[1, 2, 3], [2, 5, 4], [3, 4, 5], [2, 3, 4], [3, 6, 5]]
+
+
+def test_records_of_inner_calls(tmp_path):
+    """What an operation calls that upstream writes in Python: tuples and places as there."""
+    calls = in_a_process(INNER, str(tmp_path), TTNN_DIALECT="tt-metal")
+    pool, reshape = (next(call["arguments"] for call in calls if call["name"] == name) for name in ("ttnn.avg_pool2d", "ttnn.reshape"))
+    assert [pool[name] for name in ("kernel_size", "stride", "padding")] == ["(1, 32)", "(1, 1)", "(0, 0)"]
+    assert list(reshape) == ["0", "1"] and reshape["1"] == "(1, 1, 1, 32)"
 
 
 def test_a_mode_that_is_none(device):

@@ -49,13 +49,18 @@ def from_torch(
     if col_tilize:
         tensor = tensor.transpose(-2, -1)
     options = dict(dtype=dtype, tile=tile, pad_value=pad_value, layout=layout, cq_id=cq_id)
+    options.update(preserve_nan_values=bool(preserve_nan_values), enable_bfloat_opt=bool(enable_bfloat_opt))
     return _own["ttnn.from_torch"].run(_data(tensor, dtype, mesh_mapper), device=device, memory_config=memory_config, **options)
 
 
 def _data(tensor, dtype, mesh_mapper):
     """The elements in rows, cut for a mesh where a mapper says how."""
     data = _ttnn.tensor.from_data(tensor, dtype)
-    return data if mesh_mapper is None else _ttnn.tensor.gather(mesh_mapper.map(data), mesh_mapper.shape, mesh_mapper.dims)
+    if mesh_mapper is None:
+        return data
+    parts = _ttnn.tensor.gather_data(mesh_mapper.map(data), mesh_mapper.shape, mesh_mapper.dims)
+    parts.tensor_id = data.tensor_id
+    return parts
 
 
 def _to_dlpack_library(tensor):

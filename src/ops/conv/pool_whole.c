@@ -105,7 +105,7 @@ tt_status tt_pool_expand_global(struct tt_call *call)
 	const struct ttnn_shape *is = &in->spec.shape;
 	struct ttnn_memory_config plain = {.layout = TTNN_INTERLEAVED,
 					   .buffer = in->spec.memory.buffer};
-	struct ttnn_arg flat[] = {{"tensor", {0}}, {"memory_config", ttnn_v_memory(&plain)}};
+	struct ttnn_arg flat[] = {{NULL, {0}}, {NULL, ttnn_v_memory(&plain)}};
 	uint32_t n = is->rank == 4 ? is->dim[0] : 1, c = is->rank < 3 ? 1 : is->dim[is->rank - 1];
 	uint32_t h = is->dim[is->rank == 4], w = is->dim[(is->rank == 4) + 1];
 	struct ttnn_shape window = {2, {h, w}}, one = {2, {1, 1}}, none = {2, {0, 0}};
@@ -135,8 +135,7 @@ tt_status tt_pool_expand_global(struct tt_call *call)
 	};
 	TT_TRY(tt_call_python(&pooled, call, "ttnn.avg_pool2d", args, TT_COUNT(args)));
 	tt_call_own(call, pooled);
-	struct ttnn_arg back[] = {{"input_tensor", ttnn_v_tensor(pooled)},
-				  {"shape", ttnn_v_shape(&shape)}};
+	struct ttnn_arg back[] = {{NULL, ttnn_v_tensor(pooled)}, {NULL, ttnn_v_shape(&shape)}};
 	return tt_call_give(call, tt_call_python(&out, call, "ttnn.reshape", back, TT_COUNT(back)),
 			    &out);
 }

@@ -4,7 +4,8 @@
  *	creation        zeros, ones, full, arange and their kin
  *	random_ops      random values
  *	fill_pad        values put into what is there: padding, corners
- *	transfer        from data, to a device and back, other types on the host, giving up
+ *	from_data       from data, cut for a mesh or not
+ *	transfer        to a device and back, other types on the host, giving up
  *
  * All of this header is for other rooms, whose operations take the same way where upstream's do: what happens to
  * a tensor without a program (transfer.c).
@@ -41,6 +42,16 @@ tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct 
 /* The scope "tt::tt_metal::copy_to_device": the bytes of a host tensor into a device tensor. */
 tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 				 struct tt_tensor *device);
+
+/* What upstream prints for an argument whose value it cannot show. */
+static inline struct ttnn_value tt_optional_text(void)
+{
+	return (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "<optional>"};
+}
+
+/* The same numbers; rounding to the type is the acceptance bound's business. */
+struct tt_golden;
+tt_status tt_golden_transfer(struct tt_golden *golden);
 
 /* Refusals in upstream's words. */
 tt_status tt_need_device(const struct tt_tensor *tensor);

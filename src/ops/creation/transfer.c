@@ -1,5 +1,5 @@
 /*
- * transfer.c: tensors from data, to a device and back, other types on the host, and giving memory up.
+ * transfer.c: tensors to a device and back, other types on the host, data of tensors, and giving memory up.
  *
  * Nothing here launches a program. Bytes are shared where both sides lay them out alike: the device
  * model copies them when one side writes.
@@ -18,12 +18,6 @@
 #include "tensor/layout.h"
 #include "tensor/memory.h"
 #include "tensor/spec.h"
-
-/* What upstream prints for an argument whose value it cannot show. */
-static struct ttnn_value optional_text(void)
-{
-	return (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "<optional>"};
-}
 
 /* ---- refusals ------------------------------------------------------------------------------------ */
 
@@ -214,7 +208,7 @@ static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device
 tt_status tt_host_copy_to_device(struct tt_call *call, struct tt_tensor *host,
 				 struct tt_tensor *device)
 {
-	struct ttnn_value args[] = {ttnn_v_tensor(host), ttnn_v_tensor(device), optional_text()};
+	struct ttnn_value args[] = {ttnn_v_tensor(host), ttnn_v_tensor(device), tt_optional_text()};
 	tt_status status;
 
 	tt_host_begin(call, "tt::tt_metal::copy_to_device", args, 3);
@@ -426,7 +420,7 @@ static tt_status expand_copy_partial(struct tt_call *call)
 	struct tt_tensor *device = tt_call_tensor(call, "device_tensor");
 	const ttnn_core_set *cores = tt_call_core_set(call, "logical_core_filter");
 	struct ttnn_value args[] = {ttnn_v_tensor(host), ttnn_v_tensor(device),
-				    *tt_call_arg(call, "logical_core_filter"), optional_text()};
+				    *tt_call_arg(call, "logical_core_filter"), tt_optional_text()};
 	tt_status status;
 
 	tt_host_begin(call, "ttnn::experimental::core_subset_write::copy_to_device_filtered", args,
@@ -462,172 +456,7 @@ static tt_status expand_empty_on_device(struct tt_call *call)
 	return TTNN_OK;
 }
 
-/* ---- from data, and back ---------------------------------------------------------------------------------------- */
-
-/* What a tensor from data becomes on the host. */
-static tt_status data_spec(struct ttnn_tensor_spec *out, const struct tt_call *call)
-{
-	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
-	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	const struct ttnn_value *layout = tt_call_arg(call, "layout");
-	const struct ttnn_value *tile = tt_call_arg(call, "tile");
-	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", data->spec.dtype);
-	struct ttnn_spec_args args = {.shape = data->spec.shape,
-				      .dtype = dtype,
-				      .layout =
-					      tt_dtype_is_block(dtype) ? TTNN_TILE : TTNN_ROW_MAJOR,
-				      .memory = memory ? *memory : dram};
-
-	if (layout->kind == TTNN_VALUE_ENUM)
-		args.layout = (enum ttnn_layout)layout->integer;
-	if (tile->kind == TTNN_VALUE_TILE)
-		args.tile = *tile->tile;
-	TT_REQUIRE(!tt_dtype_is_block(dtype) || args.layout == TTNN_TILE, "layout == Layout::TILE",
-		   "Layout must be Layout::TILE for bfloat8_b or bfloat4_b!");
-	return ttnn_tensor_spec_make(out, &args);
-}
-
-/* Each part of data that is cut for a mesh; parts that share their bytes go on to do so. */
-static tt_status spread_parts(struct tt_tensor **parts, size_t *made, struct tt_call *call,
-			      const struct ttnn_tensor_spec *spec)
-{
-	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
-	const struct tt_shard *shards = data->layout->shards;
-
-	for (*made = 0; *made < data->layout->shard_count; ++*made) {
-		size_t i = *made;
-
-		if (!shards[i].storage || !shards[i].storage->data ||
-		    data->spec.layout != TTNN_ROW_MAJOR)
-			return tt_fail(TTNN_INVALID, "parts of data must be in rows on the host");
-		if (i && shards[i].storage == shards[i - 1].storage)
-			parts[i] = ttnn_tensor_ref(parts[i - 1]);
-		else
-			TT_TRY(ttnn_tensor_from_data(&parts[i], shards[i].storage->data,
-						     data->spec.dtype, spec,
-						     tt_call_real(call, "pad_value", 0)));
-	}
-	return TTNN_OK;
-}
-
-static tt_status spread_data(struct tt_tensor **out, struct tt_call *call,
-			     const struct ttnn_tensor_spec *spec)
-{
-	const struct tt_mesh_layout *layout = tt_call_tensor(call, "tensor")->layout;
-	struct tt_tensor **parts =
-		tt_arena_alloc(call->arena, layout->shard_count * sizeof(struct tt_tensor *));
-	struct tt_mesh_layout *like = NULL;
-	bool before = tt_tensor_hide(true);
-	tt_status status = parts ? TTNN_OK : tt_fail_nomem();
-	size_t made = 0;
-
-	if (status == TTNN_OK)
-		status = spread_parts(parts, &made, call, spec);
-	tt_tensor_hide(before);
-	if (status == TTNN_OK)
-		status = tt_mesh_layout_like(&like, layout);
-	for (size_t i = 0; status == TTNN_OK && i < made; i++)
-		like->shards[i].storage = tt_storage_ref(parts[i]->storage);
-	if (status == TTNN_OK)
-		status = tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage),
-					like);
-	while (made)
-		ttnn_tensor_unref(parts[--made]);
-	return status;
-}
-
-/* In a dry run nothing is copied to a device. */
-static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
-			   const struct ttnn_tensor_spec *spec)
-{
-	struct tt_device *device = tt_call_arg(call, "device")->kind == TTNN_VALUE_DEVICE
-					   ? tt_call_arg(call, "device")->device
-					   : NULL;
-	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
-	struct tt_tensor *host;
-	tt_status status;
-
-	if (!data->layout || tt_tensor_device(data))
-		TT_TRY(tt_tensor_need_host(data, "data"));
-	if (data->layout)
-		TT_TRY(spread_data(&host, call, spec));
-	else if (device && tt_run_mode() == TTNN_RUN_NO_DISPATCH)
-		TT_TRY(tt_host_hollow(&host, spec));
-	else
-		TT_TRY(ttnn_tensor_from_data(&host, data->storage->data, data->spec.dtype, spec,
-					     tt_call_real(call, "pad_value", 0)));
-	if (data->id == UINT64_MAX) /* what it is made of was counted too, unless it has a number */
-		tt_tensor_renumber(host);
-	if (!device) {
-		*out = host;
-		return TTNN_OK;
-	}
-	status = tt_host_to_device(out, call, host, device, NULL);
-	ttnn_tensor_unref(host);
-	if (status == TTNN_OK && data->layout) { /* upstream asks again */
-		host = *out;
-		status = tt_host_to_device(out, call, host, device, NULL);
-		ttnn_tensor_unref(host);
-	}
-	return status;
-}
-
-/* What cuts a tensor for a mesh: an address, in recordings. */
-static struct ttnn_value mapper_text(struct tt_call *call)
-{
-	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
-	struct ttnn_value value = {.kind = TTNN_VALUE_OPAQUE};
-	char text[24];
-
-	if (!data->layout)
-		return ttnn_v_int(0);
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)(uintptr_t)data->layout);
-	value.text = tt_arena_strdup(call->arena, text);
-	return value.text ? value : ttnn_v_int(0);
-}
-
-/* Recorded as upstream's conversion, with the arguments that it shows. */
-static tt_status expand_from_torch(struct tt_call *call)
-{
-	struct ttnn_tensor_spec spec;
-	struct ttnn_memory_config asked;
-	struct ttnn_value args[8];
-	struct tt_tensor *out;
-	tt_status status;
-
-	TT_TRY(data_spec(&spec, call));
-	asked = spec.memory;
-	tt_memory_config_strip(&asked); /* as it was given */
-	args[0] = ttnn_v_dtype(spec.dtype);
-	args[1] = ttnn_v_layout(spec.layout);
-	args[3] = ttnn_v_memory(&asked);
-	args[6] = mapper_text(call);
-	args[2] = args[4] = args[5] = args[7] = optional_text();
-	tt_host_begin(call, "ttnn::convert_python_tensor_to_tt_tensor", args, 8);
-	status = make_data(&out, call, &spec);
-	tt_host_end_as_is(call, status == TTNN_OK ? out : NULL, status);
-	TT_TRY(status);
-	tt_call_return(call, out);
-	return TTNN_OK;
-}
-
-/* Python upstream: from_torch with a rule of its own. */
-static tt_status expand_as_tensor(struct tt_call *call)
-{
-	static const char *const names[] = {"tensor", "dtype",         "layout",
-					    "device", "memory_config", "mesh_mapper"};
-	struct ttnn_arg args[TT_COUNT(names)];
-	struct tt_tensor *out;
-
-	TT_NEED(tt_call_arg(call, "device")->kind != TTNN_VALUE_DEVICE ||
-			tt_call_memory(call, "memory_config"),
-		"memory_config must be specified when device is specified");
-	for (size_t i = 0; i < TT_COUNT(names); i++)
-		args[i] = (struct ttnn_arg){names[i], *tt_call_arg(call, names[i])};
-	TT_TRY(tt_call_python(&out, call, "ttnn.from_torch", args, TT_COUNT(names)));
-	tt_call_return(call, out);
-	return TTNN_OK;
-}
+/* ---- back to data ------------------------------------------------------------------------------------------ */
 
 /* "MeshShape([2, 2])" */
 static tt_status refuse_spread(const struct tt_tensor *tensor)
@@ -730,8 +559,7 @@ static tt_status expand_to_torch(struct tt_call *call)
 
 /* ---- goldens ------------------------------------------------------------------------------------------------------- */
 
-/* The same numbers; rounding to the type is the acceptance bound's business. */
-static tt_status golden_same(struct tt_golden *golden)
+tt_status tt_golden_transfer(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "tensor");
 	struct tt_array *out;
@@ -759,17 +587,14 @@ static tt_status golden_same(struct tt_golden *golden)
 	}
 
 static const struct tt_op ops[] = {
-	OP("Tensor.cpu", expand_from_device, golden_same, "The method form of from_device.",
+	OP("Tensor.cpu", expand_from_device, tt_golden_transfer, "The method form of from_device.",
 	   "tensor: Tensor, blocking: bool = True, cq_id: int? = None"),
-	OP("Tensor.to", expand_method_to, golden_same, "The method form of to_device.",
+	OP("Tensor.to", expand_method_to, tt_golden_transfer, "The method form of to_device.",
 	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None"),
 	NONE("Tensor.deallocate", expand_deallocate, "The method form of deallocate.",
 	     "tensor: Tensor, force: bool = True"),
 	OP("allocate_tensor_on_device", expand_empty_on_device, NULL,
 	   "A device tensor like another one, its values not set.", "like: Tensor, device: Device"),
-	OP("as_tensor", expand_as_tensor, golden_same, "A tensor from data, placed as it is told.",
-	   "tensor: Tensor, dtype: DataType? = None, *, layout: Layout? = ROW_MAJOR, device: Device? = "
-	   "None, memory_config: MemoryConfig? = None, mesh_mapper: any? = None"),
 	NONE("copy_host_to_device_tensor", expand_copy_to_device,
 	     "Writes the values of a host tensor into a device tensor.",
 	     "host_tensor: Tensor, device_tensor: Tensor, cq_id: int? = None"),
@@ -780,19 +605,15 @@ static const struct tt_op ops[] = {
 	     "int? = None"),
 	NONE("deallocate", expand_deallocate, "Gives a tensor's device memory back now.",
 	     "tensor: Tensor, force: bool = True"),
-	OP("from_device", expand_from_device, golden_same, "A copy of a device tensor on the host.",
+	OP("from_device", expand_from_device, tt_golden_transfer,
+	   "A copy of a device tensor on the host.",
 	   "tensor: Tensor, blocking: bool = True, queue_id: int? = None, cq_id: int? = None"),
-	OP("from_torch", expand_from_torch, golden_same,
-	   "A tensor from plain data: converted, laid out, placed.",
-	   "tensor: Tensor, dtype: DataType? = None, *, spec: any? = None, tile: Tile? = None, "
-	   "pad_value: float? = None, layout: Layout? = None, device: Device? = None, memory_config: "
-	   "MemoryConfig? = None, mesh_mapper: any? = None, cq_id: int? = None, preserve_nan_values: "
-	   "bool = False, col_tilize: bool = False, enable_bfloat_opt: bool = False"),
-	OP("to_device", expand_to_device, golden_same, "A copy of a host tensor on a device.",
+	OP("to_device", expand_to_device, tt_golden_transfer,
+	   "A copy of a host tensor on a device.",
 	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None"),
-	OP("to_dtype", expand_to_dtype, golden_same, "A host tensor with numbers of another type.",
-	   "tensor: Tensor, dtype: DataType"),
-	OP("to_torch", expand_to_torch, golden_same,
+	OP("to_dtype", expand_to_dtype, tt_golden_transfer,
+	   "A host tensor with numbers of another type.", "tensor: Tensor, dtype: DataType"),
+	OP("to_torch", expand_to_torch, tt_golden_transfer,
 	   "The logical elements in rows on the host; block floats as float32.",
 	   "tensor: Tensor, dtype: DataType? = None, *, torch_rank: int? = None, mesh_composer: any? = "
 	   "None, device: Device? = None, cq_id: int? = None"),
