@@ -1,5 +1,6 @@
 """Names for the values of the library, as upstream has them."""
 
+import dataclasses
 import enum
 
 from ttnn import _ttnn
@@ -43,6 +44,15 @@ L1_WIDTH_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.WIDTH_SHARDED, 
 L1_BLOCK_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.BLOCK_SHARDED, BufferType.L1)
 
 
+@dataclasses.dataclass(kw_only=True)
+class SlidingWindowParallelConfig:
+    """The cores that share the images of a convolution or pool, and how."""
+
+    grid: CoreRangeSet
+    shard_scheme: TensorMemoryLayout
+    shard_orientation: ShardOrientation
+
+
 class ShardStrategy(enum.Enum):
     HEIGHT = 1
     WIDTH = 2
@@ -72,4 +82,4 @@ Conv2dDRAMSliceHeight = Op2DDRAMSliceHeight = SliceType.DRAM_HEIGHT
 Conv2dDRAMSliceWidth = Op2DDRAMSliceWidth = SliceType.DRAM_WIDTH
 Conv2dL1FullSliceConfig = Op2DL1FullSliceConfig = Op2DSliceConfig(slice_type=SliceType.L1_FULL)
 
-__all__ = [name for name in globals() if not name.startswith("_") and name not in ("enum",)]
+__all__ = [name for name in globals() if not name.startswith("_") and name not in ("dataclasses", "enum")]

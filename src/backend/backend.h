@@ -311,6 +311,15 @@ struct tt_rotate_job {
 	bool linear;
 };
 
+/*
+ * A picture [3, height, width, times] in red, green and blue as three tensors of bytes, in row-major order: brightness of each
+ * pixel, two colours of four pixels each. A byte is terms × (red, green, blue, 1), clamped, to the nearest whole number.
+ */
+struct tt_yuv_job {
+	struct tt_tensor *out[3], *in;
+	float terms[3][4];
+};
+
 /* ---- normalisation -------------------------------------------------------------------------------------- */
 
 enum tt_norm_kind {
@@ -484,6 +493,7 @@ struct tt_backend {
 	tt_status (*resize)(const struct tt_resize_job *job);
 	tt_status (*sample)(const struct tt_sample_job *job);
 	tt_status (*rotate)(const struct tt_rotate_job *job);
+	tt_status (*yuv)(const struct tt_yuv_job *job);
 	tt_status (*norm)(const struct tt_norm_job *job);
 	tt_status (*attention)(const struct tt_attention_job *job);
 	tt_status (*cache)(const struct tt_cache_job *job);

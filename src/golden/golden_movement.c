@@ -14,6 +14,7 @@
 #include "ops/dims.h"
 #include "ops/op_enums.h"
 #include "tensor/dtype.h"
+#include "tensor/memory.h"
 #include "tensor/shape.h"
 
 /* ---- what they share ------------------------------------------------------------------------------------- */
@@ -928,21 +929,40 @@ tt_status tt_golden_chw(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* Where a row of a slice lies in it, whose rows are one below the other, lines of tiles whole; false behind its end. */
+static bool in_slice(uint64_t at[4], const int64_t start[4], const int64_t end[4], bool tiles)
+{
+	uint64_t row = at[2], lines = (uint64_t)(end[1] - start[1]);
+	uint64_t inside = (uint64_t)(end[2] - start[2]);
+	uint64_t width = tiles ? (inside + 31) / 32 * 32 : inside;
+
+	at[2] = row % width;
+	at[1] = row / width % lines;
+	at[0] = row / width / lines;
+	return at[0] < (uint64_t)(end[0] - start[0]) && at[2] < inside &&
+	       at[3] < (uint64_t)(end[3] - start[3]);
+}
+
 /* The old values, and the input's at start + i * step; what would be outside is dropped. */
 tt_status tt_golden_slice_write(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	const struct tt_array *old = tt_golden_in(golden, "output_tensor");
 	struct tt_array *out = in && old ? tt_golden_out(golden, &old->shape, old->dtype) : NULL;
-	int64_t start[TTNN_MAX_RANK], step[TTNN_MAX_RANK];
+	const struct tt_tensor *tensor = tt_call_tensor(&golden->call, "input_tensor");
+	int64_t start[TTNN_MAX_RANK], end[TTNN_MAX_RANK], step[TTNN_MAX_RANK];
 	size_t starts, steps;
+	bool flat;
 
 	TT_GOLDEN_NEED(out);
 	TT_TRY(tt_call_ints(start, &starts, TTNN_MAX_RANK, &golden->call, "start"));
+	TT_TRY(tt_call_ints(end, &steps, TTNN_MAX_RANK, &golden->call, "end"));
 	TT_TRY(tt_call_ints(step, &steps, TTNN_MAX_RANK, &golden->call, "step"));
 	if (starts != in->shape.rank || steps != in->shape.rank ||
 	    in->shape.rank != old->shape.rank)
 		return tt_fail(TTNN_INVALID, "golden: the ranks differ");
+	flat = tt_memory_config_is_sharded(&tensor->spec.memory) && starts == 4 &&
+	       in->shape.dim[0] == 1 && in->shape.dim[1] == 1;
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = *tt_at(old, i);
 	for (uint64_t i = 0; i < in->count; i++) {
@@ -950,6 +970,8 @@ tt_status tt_golden_slice_write(struct tt_golden *golden)
 		bool inside = true;
 
 		tt_array_coordinate(at, in, i);
+		if (flat)
+			inside = in_slice(at, start, end, tensor->spec.layout == TTNN_TILE);
 		for (uint32_t d = 0; d < in->shape.rank; d++) {
 			at[d] = (uint64_t)start[d] + at[d] * (uint64_t)step[d];
 			inside &= at[d] < old->shape.dim[d];

@@ -110,6 +110,42 @@ TEST(parts_with_padding)
 	golden_check_family("padded_slice");
 }
 
+/* Rows of shards into lines of images. */
+TEST(shards_written_into_parts)
+{
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t images = 1 + n % 2, lines = 2 + n % 3, width = 8 * (1 + n % 2);
+		bool tiles = n % 4 >= 2; /* whose lines are whole ones */
+		uint32_t channels = 32 * (1 + n % 3);
+		struct ttnn_spec_args spec = in_rows(
+			n % 3 ? TTNN_BFLOAT16 : TTNN_FLOAT32,
+			(struct ttnn_shape){
+				4, {1, 1, images * lines * (tiles ? 32 : width), channels}});
+		struct ttnn_spec_args whole = spec;
+		struct ttnn_value start[4], end[4], step[4];
+		struct given given = {.state = n + 1};
+
+		spec.layout = tiles ? TTNN_TILE : TTNN_ROW_MAJOR;
+		golden_put(&spec, n % 2 ? GOLDEN_HEIGHT : GOLDEN_BLOCK);
+		whole.layout = spec.layout;
+		whole.shape =
+			(struct ttnn_shape){4, {images, lines + n % 4, width + n % 5, channels}};
+		for (int d = 0; d < 4; d++) {
+			uint32_t first = d == 1 ? n % 4 : d == 2 ? n % 5 : 0;
+
+			start[d] = ttnn_v_int(first);
+			end[d] = ttnn_v_int(whole.shape.dim[d]);
+			step[d] = ttnn_v_int(1);
+		}
+		given_tensor(&given, NULL, &spec, -9, 9);
+		given_tensor(&given, NULL, &whole, -9, 9);
+		given_add(&given, NULL, ttnn_v_list(start, 4));
+		given_add(&given, NULL, ttnn_v_list(end, 4));
+		given_add(&given, NULL, ttnn_v_list(step, 4));
+		given_case(&given, "ttnn.experimental.slice_write", n, 0);
+	}
+}
+
 /* A grid on the host; and what comes of it says the same to grid_sample as the grid itself. */
 TEST(grids_worked_out_before)
 {

@@ -265,6 +265,7 @@ const struct tt_backend tt_backend_cpu = {
 	.index = tt_cpu_index,
 	.sample = tt_cpu_sample,
 	.rotate = tt_cpu_rotate,
+	.yuv = tt_cpu_yuv,
 	.nonzero = tt_cpu_nonzero,
 	.random = tt_cpu_random,
 	.matmul = tt_cpu_matmul,

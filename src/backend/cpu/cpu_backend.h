@@ -96,6 +96,7 @@ tt_status tt_cpu_sort(const struct tt_sort_job *job);
 tt_status tt_cpu_index(const struct tt_index_job *job);
 tt_status tt_cpu_sample(const struct tt_sample_job *job);
 tt_status tt_cpu_rotate(const struct tt_rotate_job *job);
+tt_status tt_cpu_yuv(const struct tt_yuv_job *job);
 tt_status tt_cpu_nonzero(struct tt_tensor *count, struct tt_tensor *where, struct tt_tensor *in);
 tt_status tt_cpu_random(const struct tt_random_job *job);
 tt_status tt_cpu_matmul(const struct tt_matmul_job *job);

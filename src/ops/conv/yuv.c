@@ -17,7 +17,6 @@
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "ops/values.h"
 #include "tensor/bf16.h"
 #include "tensor/enums.h"
 #include "tensor/shape.h"
@@ -230,53 +229,18 @@ static tt_status yuv_memory(struct tt_plan *plan, const struct tt_launch *launch
 	return tt_plan_buffers(plan, split.all, rows, count);
 }
 
-/* One byte: clamped, to the nearest whole number. */
-static uint8_t byte_of(const double rgb[3], const struct ttnn_value *row, double share)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < TERMS; i++) {
-		double term = (double)tt_bf16_load(tt_bf16_store(number_of(&row->items[i])));
-
-		sum += i < 3 ? term * share * rgb[i] : term;
-	}
-	return (uint8_t)rint(fmin(fmax(sum, 0), 255));
-}
-
-/* The bytes of a plane: of each pixel, or of the sum of four. */
-static tt_status fill_plane(struct tt_launch *launch, const double *in, int plane)
-{
-	const uint32_t *dim = launch->inputs[0]->spec.shape.dim;
-	uint64_t share = plane == Y ? 1 : 2, all = (uint64_t)dim[1] * dim[2] * dim[3];
-	uint64_t height = dim[1] / share, width = dim[2] / share, times = dim[3];
-	uint8_t *bytes = tt_arena_alloc(launch->arena, height * width * times + 1);
-
-	if (!bytes)
-		return tt_fail_nomem();
-	for (uint64_t i = 0; i < height * width * times; i++) {
-		uint64_t y = i / times / width * share, x = i / times % width * share;
-		double rgb[3] = {0, 0, 0};
-
-		for (uint64_t k = 0; k < share * share; k++)
-			for (int c = 0; c < 3; c++)
-				rgb[c] += in[(uint64_t)c * all +
-					     ((y + k / share) * dim[2] + x + k % share) * times +
-					     i % times];
-		bytes[i] = byte_of(rgb, &launch->attrs[COEFFICIENTS].items[plane],
-				   1.0 / (double)(share * share));
-	}
-	return tt_values_write(launch->outputs[plane], bytes, TTNN_UINT8);
-}
-
 static tt_status yuv_kernel(struct tt_launch *launch)
 {
-	double *in;
-	uint64_t count;
+	struct tt_yuv_job job = {.in = launch->inputs[0]};
 
-	TT_TRY(tt_values_of(&in, &count, launch, 0));
-	for (int p = 0; p < PLANES; p++)
-		TT_TRY(fill_plane(launch, in, p));
-	return TTNN_OK;
+	for (int p = 0; p < PLANES; p++) {
+		const struct ttnn_value *row = &launch->attrs[COEFFICIENTS].items[p];
+
+		job.out[p] = launch->outputs[p];
+		for (uint32_t i = 0; i < TERMS; i++)
+			job.terms[p][i] = tt_bf16_load(tt_bf16_store(number_of(&row->items[i])));
+	}
+	return tt_backend_get()->yuv(&job);
 }
 
 static const struct tt_prog program = {

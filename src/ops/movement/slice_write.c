@@ -1,10 +1,9 @@
 /*
  * slice_write.c: a tensor written into a slice of another one.
  *
- * Models SliceWriteDeviceOperation of ttnn 0.81 (experimental/slice_write/device): refusals, and
- * of its factories the memory and cores of the one for rows
- * (SliceWriteRMInterleavedProgramFactory). Convolutions write their shards with the others
- * (conv_parts.c). Not modelled here: the memory for inputs in shards.
+ * Models SliceWriteDeviceOperation of ttnn 0.81 (experimental/slice_write/device) with its
+ * factories: refusals, memory, cores. An input in shards may be the rows of the slice, one below
+ * the other. Convolutions write their shards with programs of their own (conv_parts.c).
  */
 
 #include "backend/backend.h"
@@ -18,6 +17,8 @@
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
+#include "tensor/text.h"
+#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "slice_start")                                                                    \
@@ -60,6 +61,9 @@ static tt_status slice_write_validate(struct tt_launch *launch)
 			   "Ends %u must be less than or equal to the shape of the tensor %u",
 			   end->dim[d], out->padded.dim[d]);
 	}
+	for (uint32_t d = 0; d < start->rank && tt_memory_config_is_sharded(&in->memory); d++)
+		TT_REQUIRE(launch->attrs[STEP].shape->dim[d] == 1, "!has_step",
+			   "Step is not supported for sharded slice_write operation");
 	TT_REQUIRE(!tt_memory_config_is_sharded(&in->memory) || in->shape.rank == 4,
 		   "!input_tensor.is_sharded() || input_tensor.padded_shape().rank() == 4",
 		   "Sharded input tensor should be of rank 4. Got %u", in->shape.rank);
@@ -97,14 +101,87 @@ static tt_status rows_memory(struct tt_plan *plan, const struct tt_launch *launc
 				 .page = row));
 }
 
+/* Shards are read where they lie. */
+static tt_status row_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[INPUT];
+	const struct ttnn_memory_config *memory = &in->spec.memory;
+
+	TT_REQUIRE(memory->layout == TTNN_HEIGHT_SHARDED || memory->layout == TTNN_BLOCK_SHARDED,
+		   "input.memory_config().memory_layout() == TensorMemoryLayout::HEIGHT_SHARDED || "
+		   "input.memory_config().memory_layout() == TensorMemoryLayout::BLOCK_SHARDED",
+		   "Input tensor should be height or block sharded");
+	return TT_PLAN(
+		plan, memory->shard.grid,
+		TT_CB_ROW(0, "src0", .pages = memory->shard.height,
+			  .page = tt_align_to(memory->shard.width * tt_element_bytes(in),
+					      tt_memory_alignment(launch->device, memory->buffer)),
+			  .backing = in));
+}
+
+static tt_status tile_shards_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_tensor *in = launch->inputs[INPUT];
+	const struct ttnn_memory_config *memory = &in->spec.memory;
+
+	TT_REQUIRE(launch->inputs[OUTPUT]->spec.layout == TTNN_TILE,
+		   "output.layout() == Layout::TILE",
+		   "Slice write expects output tensor to be in TILE layout, got Layout::ROW_MAJOR");
+	return TT_PLAN(plan, memory->shard.grid,
+		       TT_CB_ROW(0, "input", .pages = tt_shard_tiles(&in->spec),
+				 .page = tt_page_in0(launch), .backing = in));
+}
+
 static const struct tt_factory factories[FACTORIES] = {
 	[ROWS_IN_SHARDS] = {.name = "ttnn::experimental::prim::"
-				    "SliceWriteRMShardedInputProgramFactory"},
+				    "SliceWriteRMShardedInputProgramFactory",
+			    .memory = row_shards_memory},
 	[TILES_IN_SHARDS] = {.name = "ttnn::experimental::prim::"
-				     "SliceWriteTiledShardedInputProgramFactory"},
+				     "SliceWriteTiledShardedInputProgramFactory",
+			     .memory = tile_shards_memory},
 	[ROWS] = {.name = "ttnn::experimental::prim::SliceWriteRMInterleavedProgramFactory",
 		  .memory = rows_memory},
 };
+
+/* Whether the input is the rows of the slice, one below the other. */
+static bool is_flat(const struct tt_tensor *in)
+{
+	return tt_tensor_is_sharded(in) && in->spec.shape.rank == 4 && in->spec.shape.dim[0] == 1 &&
+	       in->spec.shape.dim[1] == 1;
+}
+
+/* Line by line of the slice's images, as far as there are rows and there is room; lines in tiles are whole ones. */
+static tt_status write_flat(struct tt_launch *launch)
+{
+	const struct ttnn_shape *start = launch->attrs[START].shape,
+				*end = launch->attrs[END].shape;
+	const struct ttnn_shape *in = &launch->inputs[INPUT]->spec.shape;
+	const struct ttnn_shape *out = &launch->outputs[0]->spec.shape;
+	uint32_t width = end->dim[2] - start->dim[2], lines = end->dim[1] - start->dim[1];
+	uint64_t below = launch->inputs[INPUT]->spec.layout == TTNN_TILE
+				 ? tt_align_to(width, TT_TILE)
+				 : width;
+	uint32_t room = out->dim[2] > start->dim[2] ? out->dim[2] - start->dim[2] : 0;
+	uint32_t channels = out->dim[3] > start->dim[3] ? out->dim[3] - start->dim[3] : 0;
+
+	channels = channels < in->dim[3] ? channels : in->dim[3];
+	room = room < width ? room : width;
+	for (uint64_t i = 0; i < (uint64_t)(end->dim[0] - start->dim[0]) * lines; i++) {
+		uint64_t first = i * below, left = in->dim[2] > first ? in->dim[2] - first : 0;
+		const uint32_t extent[] = {1, 1, (uint32_t)(left < room ? left : room), channels};
+		const int64_t from[] = {0, 0, (int64_t)first, 0};
+		const int64_t to[] = {(int64_t)(start->dim[0] + i / lines),
+				      (int64_t)(start->dim[1] + i % lines), start->dim[2],
+				      start->dim[3]};
+
+		if (!extent[2] || !channels || to[0] >= out->dim[0] || to[1] >= out->dim[1])
+			continue;
+		TT_TRY(tt_move_part(launch->outputs[0], launch->inputs[INPUT],
+				    &(struct tt_move_block){
+					    .extent = extent, .in_start = from, .out_start = to}));
+	}
+	return TTNN_OK;
+}
 
 /* In place: the rest of the output stays. */
 static tt_status slice_write_kernel(struct tt_launch *launch)
@@ -116,6 +193,8 @@ static tt_status slice_write_kernel(struct tt_launch *launch)
 				  .loops = loops,
 				  .loop_count = in->spec.shape.rank};
 
+	if (is_flat(in))
+		return write_flat(launch);
 	for (uint32_t d = 0; d < job.loop_count; d++) {
 		uint32_t start = launch->attrs[START].shape->dim[d];
 		uint32_t extent = in->spec.shape.dim[d];
@@ -163,11 +242,29 @@ static tt_status read_shape(struct ttnn_shape *out, const struct tt_call *call, 
 	return TTNN_OK;
 }
 
+static tt_status fail_size(const struct ttnn_shape *size, const struct ttnn_shape *in, uint32_t d)
+{
+	struct tt_str slice = {0}, input = {0};
+	tt_status status;
+
+	tt_text_shape(&slice, size, TTNN_DIALECT_TT_METAL);
+	tt_text_shape(&input, in, TTNN_DIALECT_TT_METAL);
+	status = tt_fail_cond(TTNN_INVALID, "actual_shape[i] == input.logical_shape()[i]",
+			      "Size of the slice being written %u should match the size of the "
+			      "input tensor %u at dim %u. Got %s, expected %s , %s",
+			      size->dim[d], in->dim[d], d, tt_str_text(&slice), tt_str_text(&input),
+			      tt_str_text(&slice));
+	tt_str_deinit(&slice);
+	tt_str_deinit(&input);
+	return status;
+}
+
 /* The slice, and whether there is nothing in it; it has to be as large as the input. */
 static tt_status read_slice(struct slice *out, bool *empty, struct tt_call *call,
-			    const struct ttnn_shape *in)
+			    const struct tt_tensor *tensor)
 {
-	uint32_t size[TTNN_MAX_RANK];
+	const struct ttnn_shape *in = &tensor->spec.shape;
+	struct ttnn_shape size = {.rank = in->rank};
 
 	*empty = false;
 	TT_TRY(read_shape(&out->start, call, "start"));
@@ -183,15 +280,13 @@ static tt_status read_slice(struct slice *out, bool *empty, struct tt_call *call
 			   "End %u must be greater than or equal to start %u", out->end.dim[d],
 			   out->start.dim[d]);
 		TT_NEED(out->step.dim[d], "steps of slice_write must not be 0");
-		size[d] =
+		size.dim[d] =
 			(uint32_t)tt_div_up(out->end.dim[d] - out->start.dim[d], out->step.dim[d]);
-		*empty |= size[d] == 0;
+		*empty |= size.dim[d] == 0;
 	}
-	for (uint32_t d = 0; d < in->rank && !*empty; d++)
-		TT_REQUIRE(size[d] == in->dim[d], "actual_shape[i] == input.logical_shape()[i]",
-			   "Size of the slice being written %u should match the size of the input "
-			   "tensor %u at dim %u.",
-			   size[d], in->dim[d], d);
+	for (uint32_t d = 0; d < in->rank && !*empty && !is_flat(tensor); d++)
+		if (size.dim[d] != in->dim[d])
+			return fail_size(&size, in, d);
 	return TTNN_OK;
 }
 
@@ -213,7 +308,7 @@ static tt_status slice_write_expand(struct tt_call *call)
 	struct slice slice;
 	bool empty;
 
-	TT_TRY(read_slice(&slice, &empty, call, &in->spec.shape));
+	TT_TRY(read_slice(&slice, &empty, call, in));
 	TT_TRY(tt_need_device(in));
 	TT_TRY(tt_need_device(given));
 	TT_REQUIRE(!tt_tensor_is_sharded(given), "!output_tensor.is_sharded()",
