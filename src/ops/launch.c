@@ -837,7 +837,8 @@ static void emit_begin(const struct tt_program_args *args)
 	kept = attrs > 2 * TT_OUTPUTS_MAX - count ? args->attrs : &values[count];
 	if (kept == args->attrs)
 		attrs = 2 * TT_OUTPUTS_MAX - count;
-	memcpy(&values[count], args->attrs, attrs * sizeof(values[0]));
+	if (attrs)
+		memcpy(&values[count], args->attrs, attrs * sizeof(values[0]));
 	count += attrs;
 	for (size_t i = count; i < most && i < 2 * TT_OUTPUTS_MAX; i++)
 		values[i] = (struct ttnn_value){0};

@@ -975,12 +975,38 @@ def test_into_larger_tensors(device):
         assert_close(old, out, **exact)
 
 
+@covers("experimental.intimg", "experimental.isin", "experimental.attn_matmul", "transformer.joint_scaled_dot_product_attention")
+def test_newer_operations(device):
+    x = torch.randint(-4, 5, (1, 12, 40, 64)).float()
+    assert_close(x.cumsum(1).cumsum(2), ttnn.experimental.intimg(bf16(device, x)), rtol=0.02, atol=2)
+    elements, among = torch.randint(0, 50, (4, 64), dtype=torch.int32), torch.randint(0, 50, (20,), dtype=torch.int32)
+    given = (tensor(device, t, ttnn.int32, layout=RM) for t in (elements, among))
+    found = ttnn.to_torch(ttnn.experimental.isin(*given))
+    assert torch.equal(found != 0, torch.isin(elements, among))
+    a, b = torch.randn(1, 4, 32, 64).bfloat16().float(), torch.randn(32, 1, 64, 96).bfloat16().float()
+    actual = ttnn.experimental.attn_matmul(bf16(device, a), bf16(device, b), compute_with_storage_grid_size=ttnn.CoreCoord(8, 8))
+    assert_close((a.permute(2, 1, 0, 3) @ b).permute(2, 1, 0, 3), actual, rtol=0.02, atol=0.2)
+    q, k, v, *joint = (torch.randn(1, 2, rows, 64).bfloat16().float() for rows in (64, 64, 64, 32, 32, 32))
+    config = ttnn.SDPAProgramConfig(compute_with_storage_grid_size=(8, 8), q_chunk_size=32, k_chunk_size=32)
+    ours = [bf16(device, t) for t in (q, k, v, *joint)]
+    actual = ttnn.transformer.joint_scaled_dot_product_attention(*ours, joint_strategy="rear", program_config=config)
+    whole = F.scaled_dot_product_attention(*(torch.cat(pair, 2) for pair in zip((q, k, v), joint)))
+    assert_all_close([whole[:, :, :64], whole[:, :, 64:]], actual, rtol=0.02, atol=0.03)
+
+
 # ---- all of them --------------------------------------------------------------------------------------------------
 
 # torch has nothing like it: formulas of upstream's own, preparation for its programs, what only Blackhole has.
 WITHOUT_TORCH = {
     "alt_complex_rotate90", "clamped_silu_glu", "fill_implicit_tile_padding", "prepare_conv_transpose2d_bias",
     "prepare_conv_transpose2d_weights", "situ_glu", "snake_beta", "softcap", "xielu",
+    # Gates and sums of experts, parts of norms across devices, layouts of heads and shards: their goldens are in tests/ops.
+    "experimental.attn_matmul_from_cache", "experimental.group_attn_matmul", "experimental.matmul_decode", "moe_routing_remap",
+    "experimental.concatenate_heads", "experimental.create_qkv_heads_from_separate_tensors", "experimental.padded_slice",
+    "experimental.deepseek_grouped_gate", "experimental.deepseek_moe_fast_reduce_nc", "experimental.topk_large_indices",
+    "experimental.dit_layernorm_post_allgather", "experimental.dit_layernorm_pre_allgather", "experimental.rgb_to_yuv",
+    "experimental.wan_fused_rmsnorm_post_allgather", "experimental.wan_fused_rmsnorm_pre_allgather", "prepare_grid_sample_grid",
+    "experimental.multi_scale_deformable_attn", "interleaved_to_sharded_partial", "sharded_to_interleaved_partial",
 }  # fmt: skip
 
 
