@@ -163,3 +163,10 @@ def test_replicated_padding_of_nothing(device):
     out = ttnn.experimental.conv3d(input_tensor=nothing, weight_tensor=weight, device=device, dtype=ttnn.bfloat16, output_channels=32,
                                    kernel_size=[1, 2, 1], stride=[1, 1, 1], padding=[0, 1, 0], padding_mode="replicate")
     assert not any(sum(out.to_list()[0][0][0], []))
+
+
+def test_a_shift_beyond_the_register_leaves_the_sign(device):
+    numbers = made(device, [-(2**31), -5, -1, 0, 1, 2**31 - 1], ttnn.int32, [1, 6])
+    assert ttnn.bitwise_right_shift(numbers, 32).to_list() == [[-1, -1, -1, 0, 0, 0]]
+    assert ttnn.bitwise_right_shift(numbers, 31).to_list() == [[-1, -1, -1, 0, 0, 0]]
+    assert ttnn.bitwise_left_shift(numbers, 32).to_list() == [[0] * 6]
