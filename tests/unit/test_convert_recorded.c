@@ -1,7 +1,7 @@
 /*
  * conversions against those of the released library, bit for bit
  *
- * tests/data/host/recorded.json is what record.py beside it got from ttnn 0.81.1 (tricky values of
+ * tests/data/host/recorded.json.gz is what record.py beside it got from ttnn 0.81.1 (tricky values of
  * all pairs, all tiles, paddings, tiles of arbitrary bytes); conversions.json holds whole tensors
  * there and back. Every instruction set of this machine must give the recorded bits.
  */
@@ -12,8 +12,8 @@
 #include "tensor/convert.h"
 #include "tensor/dtype.h"
 
-#define RECORDED "tests/data/host/recorded.json"
-#define ROUND_TRIPS "tests/data/host/conversions.json"
+#define RECORDED "tests/data/host/recorded.json.gz"
+#define ROUND_TRIPS "tests/data/host/conversions.json.gz"
 
 /* ---- reading -------------------------------------------------------------------------------------- */
 

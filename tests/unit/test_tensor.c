@@ -506,7 +506,7 @@ TEST(recorded_round_trips)
 	struct tt_json_iter it;
 	int rows = 0;
 
-	CHECK_OK(tt_json_load(&doc, "tests/data/host/conversions.json"));
+	CHECK_OK(tt_json_load(&doc, "tests/data/host/conversions.json.gz"));
 	if (!doc)
 		return;
 	it = tt_json_iter(tt_json_root(doc));

@@ -2,7 +2,7 @@
 """Records what the released ttnn does when it converts host tensors, as bit patterns.
 
 Run with an environment that holds ttnn 0.81.1 and torch (no card is needed):
-    python record.py recorded.json
+    python record.py recorded.json; gzip -9n recorded.json
 
 Element conversions take arrays of a multiple of eight elements: upstream casts eight at a time
 and the rest one by one, and the two give different results for numbers out of range.
