@@ -7,6 +7,7 @@
  *	upsample*, grid_sample, rotate          larger images, images looked at in places, images turned
  *	conv_*                                  convolutions
  *	conv3d*                                 those of volumes
+ *	fold*                                   squares of images as channels
  *
  * Convolutions have parts: the configuration that callers give (conv_config.c), how
  * the work is spread and cut into blocks (conv_plan.c), circular buffers (conv_memory.c), the program

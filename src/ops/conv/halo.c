@@ -8,6 +8,7 @@
  */
 #include "ops/conv/halo.h"
 
+#include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "ops/compute.h"
@@ -255,11 +256,31 @@ static tt_status halo_memory(struct tt_plan *plan, const struct tt_launch *launc
 			  .backing = tables[3]));
 }
 
-/* See halo.h: nothing reads its values. */
+/* See halo.h: nothing reads its values, unless they are padded images. */
 static tt_status halo_kernel(struct tt_launch *launch)
 {
-	(void)launch;
-	return TTNN_OK;
+	const struct tt_slide *slide = launch->extra;
+	const uint32_t *in = slide->in, *pad = slide->pad;
+	int64_t width = (int64_t)in[1] + pad[2] + pad[3], height = (int64_t)in[0] + pad[0] + pad[1];
+	uint32_t channels = launch->inputs[0]->spec.shape.dim[3];
+	const struct tt_move_loop loops[] = {
+		{slide->batch, 2, 2, (int64_t)in[0] * in[1], height * width},
+		{in[0], 2, 2, in[1], width},
+		{in[1], 2, 2, 1, 1},
+		{channels, 3, 3, 1, 1},
+	};
+	struct tt_move_job job = {.out = launch->outputs[0],
+				  .in = launch->inputs[0],
+				  .loops = loops,
+				  .loop_count = TT_COUNT(loops),
+				  .out_start = {0, 0, pad[0] * width + pad[2], 0}};
+	bool image = slide->window[0] * slide->window[1] == 1 && slide->stride[0] == 1 &&
+		     slide->stride[1] == 1 && !slide->bilinear && !slide->transpose;
+
+	if (!image || job.out->spec.shape.dim[2] < slide->batch * height * width)
+		return TTNN_OK;
+	TT_TRY(tt_backend_get()->fill(job.out, 0, TT_FILL_ALL));
+	return tt_backend_get()->move(&job);
 }
 
 static const struct tt_prog prog = {
@@ -280,7 +301,7 @@ static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struc
 {
 	static const struct ttnn_memory_config none = {.layout = TTNN_INTERLEAVED,
 						       .buffer = TTNN_DRAM};
-	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+	struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true, .fp32 = args->fp32};
 	struct tt_parallel parallel = tt_parallel_of(&in->spec.memory);
 	struct ttnn_value parts[TT_PARALLEL_FIELDS], attrs[schema_count];
 	struct tt_program_args program = {.prog = &prog,

@@ -3,7 +3,8 @@
  * (sliding_window.h).
  *
  * What follows, a pool or a convolution, is computed from the image itself, which is carried along
- * beside the halo: the halo has a place and a size, but no values.
+ * beside the halo: the halo has a place and a size, but no values. Only windows of one element that
+ * meet each once have: those are the images with their padding (fold.c).
  */
 #ifndef TT_OPS_CONV_HALO_H
 #define TT_OPS_CONV_HALO_H
@@ -21,6 +22,7 @@ struct tt_halo_args {
 	const struct tt_slide *slide;
 	const struct ttnn_value *compute; /* (optional) the caller's compute config */
 	uint32_t pad_value;               /* its bits */
+	bool fp32;                        /* without one: accumulate in float32 */
 	bool tiled_out;                   /* for who reads it, results are tiles */
 	bool tables_in_dram;              /* not in the small part of L1 */
 	bool free_input;                  /* deallocate the input as soon as it is read */

@@ -2,7 +2,7 @@
  * movement.h: the room of operations that move values and compute nothing.
  *
  *	layouts         tilize, untilize (also with unpadding), to_layout
- *	shapes          reshape, buffer_view, permute, transpose, fold, getitem
+ *	shapes          reshape, buffer_view, permute, transpose, getitem
  *	parts           slice, split, concat, pad, host_pad, repeat, repeat_interleave, roll
  *	by index        gather, scatter, indexed_fill, nonzero
  *	places          copy, shard_ops, reshard
@@ -211,6 +211,10 @@ struct tt_permute_args {
 /* ttnn::permute() in a scope of its own. */
 tt_status tt_call_permute(struct tt_tensor **out, struct tt_call *call,
 			  const struct tt_permute_args *args);
+
+/* Launches the program that reorders any dimensions; memory is given. */
+tt_status tt_permute_launch(struct tt_tensor **out, struct tt_call *call,
+			    const struct tt_permute_args *args);
 
 /* ttnn::transpose() in a scope of its own; dims are the two to swap. */
 tt_status tt_call_transpose(struct tt_tensor **out, struct tt_call *call,

@@ -210,10 +210,11 @@ static tt_status pad_rows_memory(struct tt_plan *plan, const struct tt_launch *l
 	uint64_t dram = tt_memory_alignment(launch->device, TTNN_DRAM), room = budget(launch);
 	uint64_t bytes = padded->dim[3] * tt_element_bytes(launch->inputs[0]);
 	uint64_t row = tt_align_to(bytes, tt_memory_alignment(launch->device, TTNN_L1));
-	uint64_t together = row < BARRIER_BYTES ? tt_div_up(BARRIER_BYTES, row) : 1;
+	uint64_t together = row && row < BARRIER_BYTES ? tt_div_up(BARRIER_BYTES, row) : 1;
 	bool shifted = launch->attrs[START].shape->dim[3] || row % dram;
 	struct tt_work_split work;
 
+	TT_NEED(row, "ttnn.pad: rows without elements cannot be padded");
 	TT_TRY(tt_split_among(&work, launch, &launch->attrs[CORES],
 			      (uint64_t)padded->dim[0] * padded->dim[1] * padded->dim[2]));
 	TT_TRY(check_budget(together * row, row, room, "barrier_bytes <= l1_budget"));

@@ -4,10 +4,6 @@
 
 #include "ops/movement/movement.h"
 
-/* Launches the program that reorders any dimensions; memory is given. */
-tt_status tt_permute_launch(struct tt_tensor **out, struct tt_call *call,
-			    const struct tt_permute_args *args);
-
 /* With dimensions of extent 1 in front until there are four; and the way back. */
 tt_status tt_call_to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in);
 tt_status tt_call_from_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,

@@ -2,10 +2,8 @@
  * fold_transpose.c: images with channels first, folded by transposes and views: what ttnn::fold() does when
  * use_transpose_as_fold is given, of shards or not.
  */
-#include "ops/movement/fold.h"
+#include "ops/conv/fold.h"
 #include "ops/movement/movement.h"
-#include "ops/movement/permute.h"
-#include "ops/movement/slice.h"
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
@@ -16,8 +14,7 @@ static uint32_t whole_tiles(uint32_t extent)
 	return (extent + TT_TILE - 1) / TT_TILE * TT_TILE;
 }
 
-/* *at becomes `next`, as an assignment does it: what it was is freed, unless it is the caller's. */
-static void assign(struct tt_tensor **at, struct tt_call *call, struct tt_tensor *next)
+void tt_fold_assign(struct tt_tensor **at, struct tt_call *call, struct tt_tensor *next)
 {
 	if (*at != tt_call_tensor(call, "input"))
 		tt_call_overwrite(call, *at);
@@ -53,7 +50,7 @@ static tt_status pad_rows(struct tt_tensor **at, struct tt_call *call, const str
 		       {"input_tensor_start", ttnn_v_shape(&start)}, {"value", ttnn_v_real(0)},
 		       {"use_multicore", ttnn_v_bool(false)},
 		       {"memory_config", ttnn_v_memory(&memory)}));
-	assign(at, call, next);
+	tt_fold_assign(at, call, next);
 	return TTNN_OK;
 }
 
@@ -63,7 +60,7 @@ static tt_status swap(struct tt_tensor **at, struct tt_call *call, uint32_t a, u
 	struct tt_tensor *next;
 
 	TT_TRY(tt_call_transpose(&next, call, &(struct tt_permute_args){.in = *at, .dims = dims}));
-	assign(at, call, next);
+	tt_fold_assign(at, call, next);
 	return TTNN_OK;
 }
 
@@ -77,7 +74,7 @@ static tt_status gather(struct tt_tensor **at, struct tt_call *call, int from, u
 	shape.dim[from + 1] *= stride;
 	TT_TRY(TT_CALL(&next, call, "ttnn.experimental.view", {NULL, ttnn_v_tensor(*at)},
 		       {NULL, ttnn_v_shape(&shape)}));
-	assign(at, call, next);
+	tt_fold_assign(at, call, next);
 	return TTNN_OK;
 }
 
@@ -113,7 +110,7 @@ tt_status tt_fold_shards_by_transposing(struct tt_call *call, const struct tt_fo
 	part.in = at;
 	part.memory = fold->memory ? fold->memory : &memory;
 	TT_TRY(tt_call_slice(&out, call, &part));
-	assign(&at, call, ttnn_tensor_ref(out));
+	tt_fold_assign(&at, call, ttnn_tensor_ref(out));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
