@@ -64,6 +64,7 @@ static tt_status decode_memory(struct ttnn_memory_config *out, const struct tt_l
 	}
 	if (tt_value_given(wanted))
 		return TTNN_OK;
+	TT_NEED(tile && ttnn_core_set_cores(shard.grid), "matmul_decode: no cores for a result");
 	shard.height = (uint32_t)tt_div_up(tt_decode_number(launch, TT_DECODE_ROWS), tile) * tile;
 	shard.width = (uint32_t)tt_div_up(tt_decode_number(launch, TT_DECODE_COLS),
 					  ttnn_core_set_cores(shard.grid));
@@ -76,6 +77,7 @@ static tt_status decode_infer(struct tt_launch *launch)
 	const struct ttnn_value *dtype = &launch->attrs[TT_DECODE_DTYPE];
 	struct ttnn_spec_args args = {.shape = a->shape, .layout = TTNN_TILE, .tile = a->tile};
 
+	TT_NEED(a->shape.rank, "matmul_decode: a scalar has no columns");
 	args.shape.dim[a->shape.rank - 1] = tt_decode_number(launch, TT_DECODE_COLS);
 	args.dtype = tt_value_given(dtype) ? (enum ttnn_dtype)dtype->integer : a->dtype;
 	TT_TRY(decode_memory(&args.memory, launch));

@@ -281,7 +281,8 @@ static tt_status transpose_hc_tiles_memory(struct tt_plan *plan, const struct tt
 {
 	const struct tt_tensor *in = launch->inputs[0];
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
-	uint64_t beside = out->rows * out->cols / 1024 / (out->padded.dim[2] / TT_TILE);
+	uint64_t tall = out->padded.dim[2] / TT_TILE;
+	uint64_t beside = tall ? out->rows * out->cols / 1024 / tall : 0;
 	const ttnn_core_set *a, *b;
 
 	TT_TRY(tt_cores_for(&a, launch, in->spec.rows * in->spec.cols / 1024));

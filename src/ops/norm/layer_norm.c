@@ -62,6 +62,7 @@ static tt_status infer_sums(struct tt_launch *launch)
 	struct ttnn_core_range first;
 
 	TT_NEED(in->memory.has_shard, "bad optional access");
+	TT_NEED(in->shape.rank, "a scalar has no row to sum up");
 	first.start = first.end = ttnn_core_set_ranges(shard.grid, NULL)[0].start;
 	TT_TRY(ttnn_core_set_make(&shard.grid, &first, 1));
 	shard.width = kinds * TT_TILE;
