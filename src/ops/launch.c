@@ -131,17 +131,19 @@ static void free_built(void *data)
 /* Upstream counts the entries of a dataflow buffer in so many bits, and refuses more. */
 #define DATAFLOW_ENTRIES_MAX UINT16_MAX
 
-tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
+static inline tt_status add_row(struct tt_plan *plan, const struct tt_buffer_row *row,
+				const ttnn_core_set *cores)
 {
-	struct tt_program_row placed = {
-		.kind = row->kind, .name = row->name, .size = row->size, .cores = row->cores};
-	uint64_t entries = row->page ? row->size / row->page : 0;
+	struct tt_program_row placed = {.kind = row->kind,
+					.name = row->name,
+					.size = row->pages * row->page,
+					.cores = cores};
 
-	TT_REQUIRE(row->kind != TT_MEMORY_DATAFLOW_BUFFER || entries <= DATAFLOW_ENTRIES_MAX,
+	TT_REQUIRE(row->kind != TT_MEMORY_DATAFLOW_BUFFER || row->pages <= DATAFLOW_ENTRIES_MAX,
 		   "capacity <= max_capacity",
 		   "DFB %u: capacity %" PRIu64
 		   " exceeds the maximum %d (HW BUFFER_CAPACITY is 16 bits); reduce num_entries.",
-		   row->index, entries, DATAFLOW_ENTRIES_MAX);
+		   row->index, row->pages, DATAFLOW_ENTRIES_MAX);
 	if (row->kind == TT_MEMORY_CIRCULAR_BUFFER) {
 		placed.view_count = 1;
 		placed.views[0] = (struct tt_program_view){row->index, (uint32_t)row->page};
@@ -157,23 +159,17 @@ tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row)
 	return tt_program_add(plan->program, &placed, plan->limits);
 }
 
+tt_status tt_plan_empty(struct tt_plan *plan, const struct tt_buffer_row *row)
+{
+	return add_row(plan, row, row->cores);
+}
+
 tt_status tt_plan_buffers(struct tt_plan *plan, const ttnn_core_set *cores,
 			  const struct tt_buffer_row *rows, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct tt_buffer_row *row = &rows[i];
-		struct tt_plan_row add = {.kind = row->kind,
-					  .index = row->index,
-					  .name = row->name,
-					  .size = row->pages * row->page,
-					  .page = row->page,
-					  .cores = row->cores ? row->cores : cores,
-					  .backing = row->backing,
-					  .offset = row->offset};
-
+	for (const struct tt_buffer_row *row = rows; row < rows + count; row++)
 		if (row->pages)
-			TT_TRY(tt_plan_add(plan, &add));
-	}
+			TT_TRY(add_row(plan, row, row->cores ? row->cores : cores));
 	return TTNN_OK;
 }
 

@@ -350,17 +350,8 @@ tt_status tt_plan_buffers(struct tt_plan *plan, const ttnn_core_set *cores,
 /* The bytes that buffers take without those that lie in a tensor. */
 uint64_t tt_buffers_bytes(const struct tt_buffer_row *rows, size_t count);
 
-/* Appends program memory, for tt_factory.memory. */
-struct tt_plan_row {
-	enum tt_program_memory_kind kind;
-	uint32_t index;
-	uint64_t size, page;
-	const ttnn_core_set *cores;
-	struct tt_tensor *backing;
-	uint64_t offset;  /* in the buffer of that */
-	const char *name; /* (optional) upstream's */
-};
-tt_status tt_plan_add(struct tt_plan *plan, const struct tt_plan_row *row);
+/* Appends one, with its own cores, even if it has no pages. */
+tt_status tt_plan_empty(struct tt_plan *plan, const struct tt_buffer_row *row);
 
 /* What a program depends on, for tt_prog.key: mixed one after the other. */
 void tt_key_values(struct tt_key *key, const struct ttnn_value *values, size_t count);

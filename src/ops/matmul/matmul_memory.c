@@ -83,11 +83,11 @@ static tt_status add(struct tt_plan *plan, const struct part *part, uint64_t pag
 {
 	if (!part->tiles || !part->cores || !ttnn_core_set_cores(part->cores))
 		return TTNN_OK;
-	return tt_plan_add(plan, &(struct tt_plan_row){.kind = TT_MEMORY_DATAFLOW_BUFFER,
-						       .size = part->tiles * page,
-						       .page = page,
-						       .cores = part->cores,
-						       .backing = part->backing});
+	return TT_PLAN(plan, part->cores,
+		       {.kind = TT_MEMORY_DATAFLOW_BUFFER,
+			.pages = part->tiles,
+			.page = page,
+			.backing = part->backing});
 }
 
 static uint64_t tile_bytes(enum ttnn_dtype dtype, const struct ttnn_tile *tile)
@@ -558,12 +558,12 @@ static tt_status memory_batched_dram(struct tt_plan *out, const struct tt_launch
 static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct part *part,
 			      uint64_t page)
 {
-	return tt_plan_add(plan, &(struct tt_plan_row){.kind = TT_MEMORY_CIRCULAR_BUFFER,
-						       .index = index,
-						       .size = part->tiles * page,
-						       .page = page,
-						       .cores = part->cores,
-						       .backing = part->backing});
+	return tt_plan_empty(plan, &(struct tt_buffer_row){.kind = TT_MEMORY_CIRCULAR_BUFFER,
+							   .index = index,
+							   .pages = part->tiles,
+							   .page = page,
+							   .cores = part->cores,
+							   .backing = part->backing});
 }
 
 /*

@@ -317,10 +317,10 @@ static tt_status add_blocks(struct tt_plan *plan, const ttnn_core_set *cores,
 		return TTNN_OK;
 	TT_TRY(ttnn_core_set_make(&none, NULL, 0));
 	for (size_t i = 0; i < count; i++)
-		TT_TRY(tt_plan_add(plan, &(struct tt_plan_row){.kind = TT_CB,
-							       .index = rows[i].index,
-							       .page = rows[i].page,
-							       .cores = none}));
+		TT_TRY(tt_plan_empty(plan, &(struct tt_buffer_row){.kind = TT_CB,
+								   .index = rows[i].index,
+								   .page = rows[i].page,
+								   .cores = none}));
 	return TTNN_OK;
 }
 
