@@ -1,6 +1,7 @@
 #include "ops/sig.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,19 +344,32 @@ tt_status tt_sig_parse(struct tt_sig *out, struct tt_arena *arena, const char *t
 		if (*parser.at && !take(&parser, ','))
 			return bad(&parser, "no comma");
 	}
-	*out = (struct tt_sig){.text = text, .args = args, .count = count};
+	*out = (struct tt_sig){.text = text,
+			       .args = args,
+			       .count = count,
+			       .sites = tt_arena_calloc(arena, TT_SIG_SITES, sizeof(*out->sites))};
+	if (!out->sites)
+		return tt_fail_nomem();
 	for (size_t i = 0; i < count; i++)
 		enter(out, i);
 	return make_schema(out, arena);
 }
 
+/* Most names are literals: the one that lay here before is looked at first. */
 int tt_sig_index(const struct tt_sig *sig, const char *name)
 {
-	for (uint32_t slot = slot_of(name); sig->slots[slot]; slot = next(slot)) {
-		int index = sig->slots[slot] - 1;
+	_Atomic uint8_t *site =
+		&sig->sites[((uintptr_t)name ^ (uintptr_t)name >> 5) % TT_SIG_SITES];
+	int index = atomic_load_explicit(site, memory_order_relaxed) - 1;
 
-		if (strcmp(sig->args[index].name, name) == 0)
+	if (index >= 0 && strcmp(sig->args[index].name, name) == 0)
+		return index;
+	for (uint32_t slot = slot_of(name); sig->slots[slot]; slot = next(slot)) {
+		index = sig->slots[slot] - 1;
+		if (strcmp(sig->args[index].name, name) == 0) {
+			atomic_store_explicit(site, (uint8_t)(index + 1), memory_order_relaxed);
 			return index;
+		}
 	}
 	return -1;
 }

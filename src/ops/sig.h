@@ -34,13 +34,15 @@ struct tt_arg {
 };
 
 #define TT_SIG_SLOTS 64
+#define TT_SIG_SITES 32
 
 struct tt_sig {
 	const char *text;
 	const struct tt_arg *args;
 	size_t count;
 	uint8_t slots[TT_SIG_SLOTS]; /* by hash of the name: 1 + its position, 0 where none is */
-	struct tt_schema schema;     /* the same for traces: names, and which have a default */
+	_Atomic uint8_t *sites;  /* the same by where the name lies: what was found there last */
+	struct tt_schema schema; /* the same for traces: names, and which have a default */
 };
 
 /* What a call was given, in the order of the signature that fits. */
