@@ -69,6 +69,7 @@
 	X(norm_heads)                                                                              \
 	X(norm_welford)                                                                            \
 	X(pad)                                                                                     \
+	X(padded_cache)                                                                            \
 	X(padded_slice)                                                                            \
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \

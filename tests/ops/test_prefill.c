@@ -1,0 +1,102 @@
+/* what fills caches with prompts, chunk by chunk, against its goldens */
+#include "test.h"
+
+#include "golden.h"
+#include "ops/given.h"
+#include "ops/golden_cases.h"
+
+#define CASES 22
+#define PREFILL "ttnn.experimental.deepseek_prefill."
+
+static struct ttnn_spec_args cache_spec(uint32_t n, uint32_t heads, uint32_t rows, uint32_t width)
+{
+	static const enum ttnn_dtype dtypes[] = {TTNN_BFLOAT16, TTNN_FLOAT32, TTNN_BFLOAT8_B};
+	struct ttnn_spec_args spec = given_spec(dtypes[n % 3], 4, heads, rows, width);
+
+	if (n % 3 == 0 && n % 2)
+		spec.layout = TTNN_ROW_MAJOR;
+	return spec;
+}
+
+/* A number as it is, or in a tensor. */
+static void add_number(struct given *given, const char *name, int32_t number, bool held)
+{
+	if (held)
+		given_numbers(given, name, &(struct ttnn_shape){4, {1, 1, 1, 1}}, TTNN_UINT32,
+			      &number);
+	else
+		given_add(given, name, ttnn_v_int(number));
+}
+
+static void add_layer(struct given *given, uint32_t n)
+{
+	given_add(given, "layer_idx", ttnn_v_int(n / 2 % 2));
+	given_add(given, "num_layers", ttnn_v_int(2));
+	given_add(given, "cluster_axis", n % 4 == 3 ? ttnn_v_int(1) : ttnn_v_int(0));
+}
+
+TEST(chunks)
+{
+	struct given given = {.state = 1};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		uint32_t rows = 32 * (1 + n % 4 / 2), heads = 1 + n % 5 / 4;
+		struct ttnn_spec_args cache = cache_spec(n, heads, 192, 64), in = cache;
+		int32_t prior = 32 * (int32_t)(n % 5 - n % 5 / 4);
+
+		in.shape.dim[0] = 1;
+		in.shape.dim[2] = rows;
+		given_tensor(&given, "cache", &cache, -3, 3);
+		given_tensor(&given, "input", &in, -3, 3);
+		add_number(&given, "slot_idx", n % 2, n % 3 == 1);
+		add_number(&given, "kv_actual_global", prior, n % 3 == 1);
+		add_layer(&given, n);
+		if (n % 4 == 1)
+			add_number(&given, "valid_global", prior + (int32_t)n % 30, n % 3 == 1);
+		given_case(&given, PREFILL "update_padded_kv_cache", n, 1);
+	}
+}
+
+TEST(chunks_of_two_parts)
+{
+	struct given given = {.state = 2};
+
+	for (uint32_t n = 0; n < 6; n++) {
+		struct ttnn_spec_args cache = cache_spec(3, 1, 128, 96 + 32 * (n % 2));
+		struct ttnn_spec_args in = given_spec(TTNN_BFLOAT16, 1, 1, 64, 64), rope = in;
+
+		rope.shape.dim[3] = 32 + 32 * (n % 2);
+		given_tensor(&given, "cache", &cache, -3, 3);
+		given_tensor(&given, "input", &in, -3, 3);
+		given_tensor(&given, "rope", &rope, -3, 3);
+		add_number(&given, "slot_idx", 1, n > 3);
+		add_number(&given, "kv_actual_global", 32 * (n % 3), n > 3);
+		add_layer(&given, n);
+		given_case(&given, PREFILL "update_padded_kv_cache", n, 1);
+	}
+}
+
+TEST(ends)
+{
+	struct given given = {.state = 3};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		struct ttnn_spec_args cache = cache_spec(n, 1, 256, 32 * (1 + n % 2));
+		bool held = n % 4 == 2 && cache.layout == TTNN_TILE;
+
+		given_tensor(&given, "cache", &cache, -3, 3);
+		add_number(&given, "slot_idx", n % 2, held);
+		add_number(&given, "valid_global", (int32_t)(n * 13 % 256), held);
+		add_layer(&given, n);
+		given_add(&given, "chunk_size_global", ttnn_v_int(128));
+		if (n % 2)
+			given_add(&given, "pad_align", ttnn_v_int(n % 3 ? 64 : 32));
+		given_case(&given, PREFILL "zero_padded_kv_cache", n, 1);
+	}
+}
+
+TEST(zz_all_rows)
+{
+	golden_check_family("padded_cache");
+	golden_close();
+}
