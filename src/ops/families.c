@@ -30,6 +30,7 @@
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
 	X(exchange)                                                                                \
+	X(expert_regions)                                                                          \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
@@ -71,6 +72,7 @@
 	X(pad)                                                                                     \
 	X(padded_cache)                                                                            \
 	X(padded_slice)                                                                            \
+	X(padding_config)                                                                          \
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
 	X(planes)                                                                                  \

@@ -1,4 +1,4 @@
-/* what fills caches with prompts, chunk by chunk, against its goldens */
+/* what takes prompts in, chunk by chunk, and gives their tokens to experts, against its goldens */
 #include "test.h"
 
 #include "golden.h"
@@ -95,8 +95,94 @@ TEST(ends)
 	}
 }
 
+TEST(padding)
+{
+	struct given given = {.state = 4};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		struct ttnn_spec_args config = {.dtype = TTNN_UINT32};
+		int32_t start = 32 * (int32_t)(n % 6);
+
+		config.shape = (struct ttnn_shape){2, {1 + n % 5 / 4, 2 + n % 3}};
+		given_tensor(&given, "config", &config, 0, 9);
+		add_number(&given, "actual_start", start, true);
+		add_number(&given, "actual_end", start + (int32_t)(n * 7 % 90), true);
+		given_add(&given, "tokens_per_chip", ttnn_v_int(32 * (1 + n % 2)));
+		given_add(&given, "pad_side", ttnn_v_int(n % 2));
+		given_add(&given, "cluster_axis", ttnn_v_int(n / 2 % 2));
+		given_case(&given, PREFILL "moe_padding_config", n, 1);
+	}
+}
+
+/* ---- tokens of experts ------------------------------------------------------------------------------------ */
+
+/* Regions of eight experts, some of which are empty, and four that are the chip's own. */
+static void add_regions(struct given *given, uint32_t n)
+{
+	int32_t start[8], counts[8], table[4], next = 0;
+
+	for (int32_t i = 0; i < 8; i++) {
+		start[i] = next;
+		counts[i] = (i * 11 + (int32_t)n * 5) % 50;
+		next += (counts[i] + 31) / 32 * 32;
+	}
+	for (int32_t i = 0; i < 4; i++)
+		table[i] = (i * 3 + (int32_t)n) % 8;
+	given_numbers(given, "start",
+		      n % 2 ? &(struct ttnn_shape){2, {1, 8}} : &(struct ttnn_shape){1, {8}},
+		      TTNN_UINT32, start);
+	given_numbers(given, "counts", &(struct ttnn_shape){1, {8}}, TTNN_UINT32, counts);
+	given_numbers(given, "global_expert_idx_table", &(struct ttnn_shape){1, {4}}, TTNN_UINT32,
+		      table);
+	given_add(given, "local_expert_id", ttnn_v_int(n % 4));
+}
+
+TEST(regions)
+{
+	struct given given = {.state = 5};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		struct ttnn_spec_args all = given_spec(n % 3 ? TTNN_BFLOAT16 : TTNN_BFLOAT8_B, 0, 0,
+						       512, 32 * (1 + n % 3)),
+				      own = all;
+
+		own.shape.dim[0] = 32 * (1 + n % 4);
+		given_tensor(&given, "global_tensor", &all, -3, 3);
+		add_regions(&given, n);
+		given_add(&given, "max_dispatched_tokens_per_expert", ttnn_v_int(own.shape.dim[0]));
+		given_case(&given, PREFILL "extract", n, 1);
+		given_tensor(&given, "global_tensor", &all, -3, 3);
+		given_tensor(&given, "local_tensor", &own, -3, 3);
+		add_regions(&given, n);
+		given_case(&given, PREFILL "insert", n, 1);
+	}
+}
+
+TEST(counts)
+{
+	struct given given = {.state = 6};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t experts = 8 + n * 3;
+		struct ttnn_spec_args chosen =
+			given_spec(TTNN_UINT16, 0, 0, 64 * (1 + n % 3), 1 + n % 16);
+		struct ttnn_spec_args mask = {.dtype = TTNN_INT32};
+
+		mask.shape = n % 2 ? (struct ttnn_shape){1, {experts}}
+				   : (struct ttnn_shape){2, {1, experts + n % 3}};
+		golden_put(&chosen, n % 4 == 3 ? GOLDEN_L1 : GOLDEN_DRAM);
+		given_tensor(&given, "input_tensor", &chosen, 0, experts + 1);
+		given_tensor(&given, "expert_mask", &mask, -2, 4);
+		given_add(&given, "n_routed_experts", ttnn_v_int(experts));
+		given_add(&given, "num_experts_per_token", ttnn_v_int(1 + n % 16 * (n % 3) / 2));
+		given_case(&given, PREFILL "masked_bincount", n, 1);
+	}
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("expert_regions");
+	golden_check_family("padding_config");
 	golden_check_family("padded_cache");
 	golden_close();
 }

@@ -49,31 +49,27 @@ enum { Z_SLOT = 1, Z_VALID, Z_INPUTS };
 
 /* ---- where a chip's positions are -------------------------------------------------------------------------- */
 
-/* How many chips share along an axis (none: all), and which of them this one is. */
-struct share {
-	uint64_t count, own;
-};
-
-static struct share share_of(const struct tt_launch *launch, const struct ttnn_value *axis)
+struct tt_cache_share tt_cache_share(const struct tt_launch *launch, const struct ttnn_value *axis)
 {
 	const struct tt_device *device = launch->device;
 
 	if (axis->kind != TTNN_VALUE_INT)
-		return (struct share){(uint64_t)device->rows * device->cols, launch->chip};
-	return axis->integer == 0 ? (struct share){device->rows, launch->chip / device->cols}
-				  : (struct share){device->cols, launch->chip % device->cols};
+		return (struct tt_cache_share){(uint64_t)device->rows * device->cols, launch->chip};
+	return axis->integer == 0
+		       ? (struct tt_cache_share){device->rows, launch->chip / device->cols}
+		       : (struct tt_cache_share){device->cols, launch->chip % device->cols};
 }
 
-static struct share tp_of(const struct tt_launch *launch)
+static struct tt_cache_share tp_of(const struct tt_launch *launch)
 {
-	return launch->attrs[TP].kind == TTNN_VALUE_INT ? share_of(launch, &launch->attrs[TP])
-							: (struct share){1, 0};
+	return launch->attrs[TP].kind == TTNN_VALUE_INT ? tt_cache_share(launch, &launch->attrs[TP])
+							: (struct tt_cache_share){1, 0};
 }
 
 /* ---- refusals that both have --------------------------------------------------------------------------------- */
 
 /* A number in a tensor: read when the program runs. */
-static tt_status check_number(const struct tt_launch *launch, size_t input, const char *name)
+tt_status tt_cache_check_number(const struct tt_launch *launch, size_t input, const char *name)
 {
 	const struct ttnn_tensor_spec *spec;
 
@@ -248,7 +244,7 @@ static tt_status check_room(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
 	int64_t prior = launch->attrs[PRIOR].integer, valid = launch->attrs[VALID].integer;
-	int64_t sp = (int64_t)share_of(launch, &launch->attrs[AXIS]).count;
+	int64_t sp = (int64_t)tt_cache_share(launch, &launch->attrs[AXIS]).count;
 	int64_t chunk = sp * launch->inputs[IN]->spec.padded.dim[2];
 	int64_t room = sp * (int64_t)tp_of(launch).count * cache->padded.dim[2];
 	int64_t end = (valid + TT_TILE - 1) / TT_TILE * TT_TILE;
@@ -292,9 +288,9 @@ static tt_status update_validate(struct tt_launch *launch)
 	TT_TRY(check_layers(cache, layers));
 	TT_TRY(check_axes(launch));
 	TT_TRY(check_formats(launch));
-	TT_TRY(check_number(launch, IN_SLOT, "slot_idx"));
-	TT_TRY(check_number(launch, IN_PRIOR, "kv_actual_global"));
-	TT_TRY(check_number(launch, IN_VALID, "valid_global"));
+	TT_TRY(tt_cache_check_number(launch, IN_SLOT, "slot_idx"));
+	TT_TRY(tt_cache_check_number(launch, IN_PRIOR, "kv_actual_global"));
+	TT_TRY(tt_cache_check_number(launch, IN_VALID, "valid_global"));
 	if (!launch->inputs[IN_SLOT]) {
 		TT_REQUIRE(prior % TT_TILE == 0, "args.kv_actual_global % TILE_HEIGHT == 0",
 			   "kv_actual_global (%" PRId64 ") must be tile-aligned (a multiple of %u)",
@@ -383,21 +379,22 @@ static tt_status put_rows(struct tt_tensor *cache, struct tt_tensor *in, const s
 	return loops[1].extent ? tt_backend_get()->move(&job) : TTNN_OK;
 }
 
-/*
- * Where the rows of a chip begin in its slabs: behind the tokens that are there. The chip of the next token begins amid a slab, those before
- * it are a slab ahead.
- */
-static uint64_t first_row(uint64_t prior, uint64_t rows, const struct share *sp)
+uint64_t tt_cache_first_row(uint64_t prior, uint64_t rows, const struct tt_cache_share *share)
 {
-	uint64_t slab = prior / (rows * sp->count), next = prior / rows % sp->count;
+	uint64_t slab = prior / (rows * share->count), next = prior / rows % share->count;
 
-	return slab * rows + (sp->own < next ? rows : sp->own == next ? prior % rows : 0);
+	return slab * rows + (share->own < next ? rows : share->own == next ? prior % rows : 0);
+}
+
+uint64_t tt_cache_token(uint64_t row, uint64_t rows, const struct tt_cache_share *share)
+{
+	return (row / rows * share->count + share->own) * rows + row % rows;
 }
 
 static tt_status update_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *rope = launch->inputs[ROPE];
-	struct share sp = share_of(launch, &launch->attrs[AXIS]), tp = tp_of(launch);
+	struct tt_cache_share sp = tt_cache_share(launch, &launch->attrs[AXIS]), tp = tp_of(launch);
 	uint64_t rows = in->spec.padded.dim[2], window = rows / tp.count, slot, prior, end;
 	uint64_t unit = in->spec.layout == TTNN_TILE ? TT_TILE : 1;
 
@@ -411,8 +408,8 @@ static tt_status update_kernel(struct tt_launch *launch)
 	if (prior % TT_TILE == 0)
 		unit = TT_TILE;
 	for (uint64_t i = 0; i < rows; i += unit) {
-		uint64_t place = first_row(prior / unit * unit, rows, &sp) + i;
-		uint64_t token = (place / rows * sp.count + sp.own) * rows + place % rows;
+		uint64_t place = tt_cache_first_row(prior / unit * unit, rows, &sp) + i;
+		uint64_t token = tt_cache_token(place, rows, &sp);
 		struct rows to = {slot * (uint64_t)launch->attrs[LAYERS].integer +
 					  (uint64_t)launch->attrs[LAYER].integer,
 				  place / rows * window + place % window, i, unit, 0};
@@ -449,7 +446,7 @@ static tt_status check_zero_chunk(const struct tt_launch *launch)
 	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
 	int64_t chunk = launch->attrs[ZERO_CHUNK].integer,
 		align = launch->attrs[ZERO_ALIGN].integer;
-	int64_t sp = (int64_t)share_of(launch, &launch->attrs[ZERO_AXIS]).count;
+	int64_t sp = (int64_t)tt_cache_share(launch, &launch->attrs[ZERO_AXIS]).count;
 	int64_t room = sp * cache->padded.dim[2], valid = launch->attrs[ZERO_VALID].integer;
 
 	TT_REQUIRE(chunk % sp == 0, "args.chunk_size_global % sp_factor == 0",
@@ -501,8 +498,8 @@ static tt_status zero_validate(struct tt_launch *launch)
 	TT_TRY(check_layer(launch->attrs[ZERO_LAYER].integer, layers));
 	TT_REQUIRE(axis == 0 || axis == 1, "args.cluster_axis == 0 || args.cluster_axis == 1",
 		   "cluster_axis (%" PRId64 ") must be 0 or 1", axis);
-	TT_TRY(check_number(launch, Z_SLOT, "slot_idx"));
-	TT_TRY(check_number(launch, Z_VALID, "valid_global"));
+	TT_TRY(tt_cache_check_number(launch, Z_SLOT, "slot_idx"));
+	TT_TRY(tt_cache_check_number(launch, Z_VALID, "valid_global"));
 	if (!launch->inputs[Z_SLOT])
 		TT_TRY(check_slot(cache, launch->attrs[ZERO_SLOT].integer, layers));
 	return check_zero_chunk(launch);
@@ -531,7 +528,7 @@ static tt_status zero_memory(struct tt_plan *plan, const struct tt_launch *launc
 /* What a chip has of the window between the last token and the next multiple of the alignment; tiles end with it whole. */
 static tt_status zero_kernel(struct tt_launch *launch)
 {
-	struct share sp = share_of(launch, &launch->attrs[ZERO_AXIS]);
+	struct tt_cache_share sp = tt_cache_share(launch, &launch->attrs[ZERO_AXIS]);
 	uint64_t chunk = (uint64_t)launch->attrs[ZERO_CHUNK].integer, rows = chunk / sp.count;
 	uint64_t align = (uint64_t)launch->attrs[ZERO_ALIGN].integer, slot, valid, end, from, to;
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->outputs[0]->spec);
