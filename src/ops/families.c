@@ -78,6 +78,7 @@
 	X(planes)                                                                                  \
 	X(plus_one)                                                                                \
 	X(pool)                                                                                    \
+	X(post_combine)                                                                            \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \

@@ -179,8 +179,36 @@ TEST(counts)
 	}
 }
 
+TEST(sums)
+{
+	struct given given = {.state = 7};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t tokens = 32 * (1 + n % 3), experts = 1 + n % 6, width = 32 * (1 + n % 4);
+		struct ttnn_spec_args in = {.dtype = TTNN_BFLOAT16}, weights, choices = in;
+		int32_t table[12];
+
+		in.shape = (struct ttnn_shape){5, {1, 1, tokens, experts, width}};
+		weights = in;
+		weights.shape.dim[4] = 1;
+		given_tensor(&given, "combine_output", &in, -2, 2);
+		given_tensor(&given, "weights", &weights, 0, 1);
+		if (n % 2) {
+			choices.dtype = TTNN_UINT16;
+			choices.shape = (struct ttnn_shape){4, {1, 1, tokens, experts}};
+			given_tensor(&given, "indices", &choices, 0, 11);
+			for (int32_t i = 0; i < 12; i++)
+				table[i] = (i + (int32_t)n) % 4 - 1;
+			given_numbers(&given, "expert_dispatch_table",
+				      &(struct ttnn_shape){1, {12}}, TTNN_INT32, table);
+		}
+		given_case(&given, PREFILL "post_combine_reduce", n, 4);
+	}
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("post_combine");
 	golden_check_family("expert_regions");
 	golden_check_family("padding_config");
 	golden_check_family("padded_cache");
