@@ -114,6 +114,39 @@ TEST(padding)
 	}
 }
 
+TEST(angles)
+{
+	struct given given = {.state = 8};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t width = 32 * (1 + n % 3), heads = 1 + n % 4;
+		struct ttnn_spec_args in =
+			given_spec(n % 4 == 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16, 1 + n % 5 / 4, heads,
+				   32 * (1 + n % 2), width);
+		struct ttnn_spec_args table =
+			given_spec(TTNN_BFLOAT16, 1, n % 6 == 5 ? heads : 1, 192, width);
+		struct ttnn_spec_args matrix = given_spec(TTNN_BFLOAT16, 1, 1, 32, 32), prefix;
+
+		if (n % 3 == 1)
+			in.shape.dim[3] += 64;
+		prefix = in;
+		prefix.shape.dim[3] = 32 * (1 + n % 2);
+		given_tensor(&given, "input", &in, -2, 2);
+		given_tensor(&given, "cos", &table, -1, 1);
+		given_tensor(&given, "sin", &table, -1, 1);
+		given_tensor(&given, "trans_mat", &matrix, -1, 1);
+		add_number(&given, "kv_actual_global", 32 * (n % 5), n % 4 == 1);
+		given_add(&given, "cluster_axis", ttnn_v_int(n % 2));
+		if (n % 3 == 1) {
+			given_add(&given, "rotary_dim", ttnn_v_int(width));
+			given_add(&given, "rotary_offset", ttnn_v_int(32 * (n % 2 + 1)));
+		}
+		if (n % 4 == 2)
+			given_tensor(&given, "concat_prefix", &prefix, -2, 2);
+		given_case(&given, PREFILL "rotary_embedding_indexed", n, 4);
+	}
+}
+
 /* ---- tokens of experts ------------------------------------------------------------------------------------ */
 
 /* Regions of eight experts, some of which are empty, and four that are the chip's own. */
@@ -209,6 +242,7 @@ TEST(sums)
 TEST(zz_all_rows)
 {
 	golden_check_family("post_combine");
+	golden_check_family("rotary_indexed");
 	golden_check_family("expert_regions");
 	golden_check_family("padding_config");
 	golden_check_family("padded_cache");
