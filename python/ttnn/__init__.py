@@ -4,6 +4,8 @@ Everything is the C library's (ttnn._ttnn); this package gives it upstream's nam
 and from torch and numpy.
 """
 
+import sys
+
 from ttnn import _ttnn
 
 _ttnn.restore_modules()
@@ -75,6 +77,11 @@ _ttnn.operations.experimental.YUVCoefficients = YUVCoefficients
 for _name in ("RGBRange", "YUVCoefficients", "YUVColorSpace", "YUVFormat", "YUVRange"):
     setattr(experimental, _name, globals()[_name])
 hardware.refuse_trials(experimental)
+from ttnn import moe_compute_utils, moe_placement
+
+experimental.moe_compute_utils = sys.modules["ttnn.experimental.moe_compute_utils"] = moe_compute_utils
+for _name in ("get_moe_combine_cores", "get_moe_tilize_drain_core", "get_moe_worker_mcast_bounding_box"):
+    setattr(experimental, _name, getattr(moe_placement, _name))
 from ttnn.operations import yuv
 
 experimental.yuv_bt601_coefficients, experimental.yuv_bt709_coefficients = yuv.yuv_bt601_coefficients, yuv.yuv_bt709_coefficients

@@ -35,6 +35,8 @@ struct tt_fixed_heads {
 /* Caches with new rows, and counters. */
 tt_status tt_golden_update_cache(struct tt_golden *golden);
 tt_status tt_golden_fill_cache(struct tt_golden *golden);
+tt_status tt_golden_update_padded_cache(struct tt_golden *golden);
+tt_status tt_golden_zero_padded_cache(struct tt_golden *golden);
 /* A paged cache as [blocks, heads, rows, width] in the order of its tiles; zeros: as it is. */
 struct tt_paged_view {
 	uint64_t heads, rows, width;

@@ -123,6 +123,64 @@ tt_status tt_golden_fill_cache(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* The number that an argument is, or that the tensor given for it holds. */
+static uint64_t number(struct tt_golden *golden, const char *name)
+{
+	const struct tt_array *held = tt_golden_in(golden, name);
+
+	return held ? (uint64_t)*tt_at(held, 0)
+		    : (uint64_t)tt_call_int(&golden->call, name, UINT32_MAX);
+}
+
+static uint64_t batch_of(struct tt_golden *golden)
+{
+	return number(golden, "slot_idx") * number(golden, "num_layers") +
+	       number(golden, "layer_idx");
+}
+
+/* On one chip: tokens behind those that are there; those of the last 32 that hold one. */
+tt_status tt_golden_update_padded_cache(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input");
+	const struct tt_array *rope = tt_golden_in(golden, "rope");
+	struct tt_array *out = copy_of(golden, tt_golden_in(golden, "cache"));
+	uint64_t first = number(golden, "kv_actual_global"), end = number(golden, "valid_global");
+
+	TT_GOLDEN_NEED(out && in && out->shape.rank == 4 && in->shape.rank == 4);
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t c = i % out->shape.dim[3], token = i / out->shape.dim[3];
+		uint64_t h = token / out->shape.dim[2] % out->shape.dim[1], own = in->shape.dim[3];
+		const struct tt_array *from = c < own ? in : rope;
+		uint64_t b = token / out->shape.dim[2] / out->shape.dim[1], row;
+
+		token %= out->shape.dim[2];
+		row = token - first;
+		if (!from || b != batch_of(golden) || token / 32 * 32 >= end || token < first ||
+		    row >= in->shape.dim[2] || h >= from->shape.dim[1])
+			continue;
+		*tt_at(out, i) = *tt_at(
+			from, tt_array_index(
+				      from, (const uint64_t[4]){0, h, row, c < own ? c : c - own}));
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_zero_padded_cache(struct tt_golden *golden)
+{
+	struct tt_array *out = copy_of(golden, tt_golden_in(golden, "cache"));
+	uint64_t end = number(golden, "valid_global"), align = number(golden, "pad_align");
+
+	TT_GOLDEN_NEED(out && out->shape.rank == 4 && align);
+	align = align > UINT16_MAX ? 128 : align;
+	for (uint64_t token = end; token % align && token < out->shape.dim[2]; token++) {
+		const uint64_t to[4] = {batch_of(golden), 0, token, 0};
+
+		for (uint64_t c = 0; has_row(out, to) && c < out->shape.dim[3]; c++)
+			*tt_at(out, tt_array_index(out, to) + c) = 0;
+	}
+	return TTNN_OK;
+}
+
 /* Where position `position` of a user lies: its own batch, or a block by the table. */
 static void place(uint64_t to[4], const struct tt_array *pages, uint64_t rows, uint64_t user,
 		  uint64_t position)

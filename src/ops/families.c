@@ -30,6 +30,7 @@
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
 	X(exchange)                                                                                \
+	X(expert_regions)                                                                          \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
@@ -69,12 +70,15 @@
 	X(norm_heads)                                                                              \
 	X(norm_welford)                                                                            \
 	X(pad)                                                                                     \
+	X(padded_cache)                                                                            \
 	X(padded_slice)                                                                            \
+	X(padding_config)                                                                          \
 	X(paged_cache)                                                                             \
 	X(permute)                                                                                 \
 	X(planes)                                                                                  \
 	X(plus_one)                                                                                \
 	X(pool)                                                                                    \
+	X(post_combine)                                                                            \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
@@ -86,6 +90,7 @@
 	X(reshape_on_device)                                                                       \
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
+	X(rotary_indexed)                                                                          \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \
 	X(routing_remap)                                                                           \

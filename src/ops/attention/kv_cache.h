@@ -21,6 +21,24 @@ tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const u
 tt_status tt_cache_check_view(const char *operation, const char *what,
 			      const struct ttnn_tensor_spec *cache, const uint32_t view[3]);
 
+/* How many chips share along an axis of the mesh (none: all of it), and which of them this one is. */
+struct tt_cache_share {
+	uint64_t count, own;
+};
+struct tt_cache_share tt_cache_share(const struct tt_launch *launch, const struct ttnn_value *axis);
+
+/*
+ * The row in its slabs from which a chip has a chunk of so many rows each, when so many tokens are there. The chip of the next token begins amid
+ * a slab; those before it are a slab ahead.
+ */
+uint64_t tt_cache_first_row(uint64_t prior, uint64_t rows, const struct tt_cache_share *share);
+
+/* The token that a row of a chip's slabs holds. */
+uint64_t tt_cache_token(uint64_t row, uint64_t rows, const struct tt_cache_share *share);
+
+/* Refuses an input that is no number in a tensor; one that is missing is fine. */
+tt_status tt_cache_check_number(const struct tt_launch *launch, size_t input, const char *name);
+
 /* A list argument of positions as a backend wants it, in the launch's arena; NULL when it is empty. */
 tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch,
 			     const struct ttnn_value *list);

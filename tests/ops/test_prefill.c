@@ -1,0 +1,250 @@
+/* what takes prompts in, chunk by chunk, and gives their tokens to experts, against its goldens */
+#include "test.h"
+
+#include "golden.h"
+#include "ops/given.h"
+#include "ops/golden_cases.h"
+
+#define CASES 22
+#define PREFILL "ttnn.experimental.deepseek_prefill."
+
+static struct ttnn_spec_args cache_spec(uint32_t n, uint32_t heads, uint32_t rows, uint32_t width)
+{
+	static const enum ttnn_dtype dtypes[] = {TTNN_BFLOAT16, TTNN_FLOAT32, TTNN_BFLOAT8_B};
+	struct ttnn_spec_args spec = given_spec(dtypes[n % 3], 4, heads, rows, width);
+
+	if (n % 3 == 0 && n % 2)
+		spec.layout = TTNN_ROW_MAJOR;
+	return spec;
+}
+
+/* A number as it is, or in a tensor. */
+static void add_number(struct given *given, const char *name, int32_t number, bool held)
+{
+	if (held)
+		given_numbers(given, name, &(struct ttnn_shape){4, {1, 1, 1, 1}}, TTNN_UINT32,
+			      &number);
+	else
+		given_add(given, name, ttnn_v_int(number));
+}
+
+static void add_layer(struct given *given, uint32_t n)
+{
+	given_add(given, "layer_idx", ttnn_v_int(n / 2 % 2));
+	given_add(given, "num_layers", ttnn_v_int(2));
+	given_add(given, "cluster_axis", n % 4 == 3 ? ttnn_v_int(1) : ttnn_v_int(0));
+}
+
+TEST(chunks)
+{
+	struct given given = {.state = 1};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		uint32_t rows = 32 * (1 + n % 4 / 2), heads = 1 + n % 5 / 4;
+		struct ttnn_spec_args cache = cache_spec(n, heads, 192, 64), in = cache;
+		int32_t prior = 32 * (int32_t)(n % 5 - n % 5 / 4);
+
+		in.shape.dim[0] = 1;
+		in.shape.dim[2] = rows;
+		given_tensor(&given, "cache", &cache, -3, 3);
+		given_tensor(&given, "input", &in, -3, 3);
+		add_number(&given, "slot_idx", n % 2, n % 3 == 1);
+		add_number(&given, "kv_actual_global", prior, n % 3 == 1);
+		add_layer(&given, n);
+		if (n % 4 == 1)
+			add_number(&given, "valid_global", prior + (int32_t)n % 30, n % 3 == 1);
+		given_case(&given, PREFILL "update_padded_kv_cache", n, 1);
+	}
+}
+
+TEST(chunks_of_two_parts)
+{
+	struct given given = {.state = 2};
+
+	for (uint32_t n = 0; n < 6; n++) {
+		struct ttnn_spec_args cache = cache_spec(3, 1, 128, 96 + 32 * (n % 2));
+		struct ttnn_spec_args in = given_spec(TTNN_BFLOAT16, 1, 1, 64, 64), rope = in;
+
+		rope.shape.dim[3] = 32 + 32 * (n % 2);
+		given_tensor(&given, "cache", &cache, -3, 3);
+		given_tensor(&given, "input", &in, -3, 3);
+		given_tensor(&given, "rope", &rope, -3, 3);
+		add_number(&given, "slot_idx", 1, n > 3);
+		add_number(&given, "kv_actual_global", 32 * (n % 3), n > 3);
+		add_layer(&given, n);
+		given_case(&given, PREFILL "update_padded_kv_cache", n, 1);
+	}
+}
+
+TEST(ends)
+{
+	struct given given = {.state = 3};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		struct ttnn_spec_args cache = cache_spec(n, 1, 256, 32 * (1 + n % 2));
+		bool held = n % 4 == 2 && cache.layout == TTNN_TILE;
+
+		given_tensor(&given, "cache", &cache, -3, 3);
+		add_number(&given, "slot_idx", n % 2, held);
+		add_number(&given, "valid_global", (int32_t)(n * 13 % 256), held);
+		add_layer(&given, n);
+		given_add(&given, "chunk_size_global", ttnn_v_int(128));
+		if (n % 2)
+			given_add(&given, "pad_align", ttnn_v_int(n % 3 ? 64 : 32));
+		given_case(&given, PREFILL "zero_padded_kv_cache", n, 1);
+	}
+}
+
+TEST(padding)
+{
+	struct given given = {.state = 4};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		struct ttnn_spec_args config = {.dtype = TTNN_UINT32};
+		int32_t start = 32 * (int32_t)(n % 6);
+
+		config.shape = (struct ttnn_shape){2, {1 + n % 5 / 4, 2 + n % 3}};
+		given_tensor(&given, "config", &config, 0, 9);
+		add_number(&given, "actual_start", start, true);
+		add_number(&given, "actual_end", start + (int32_t)(n * 7 % 90), true);
+		given_add(&given, "tokens_per_chip", ttnn_v_int(32 * (1 + n % 2)));
+		given_add(&given, "pad_side", ttnn_v_int(n % 2));
+		given_add(&given, "cluster_axis", ttnn_v_int(n / 2 % 2));
+		given_case(&given, PREFILL "moe_padding_config", n, 1);
+	}
+}
+
+TEST(angles)
+{
+	struct given given = {.state = 8};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t width = 32 * (1 + n % 3), heads = 1 + n % 4;
+		struct ttnn_spec_args in =
+			given_spec(n % 4 == 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16, 1 + n % 5 / 4, heads,
+				   32 * (1 + n % 2), width);
+		struct ttnn_spec_args table =
+			given_spec(TTNN_BFLOAT16, 1, n % 6 == 5 ? heads : 1, 192, width);
+		struct ttnn_spec_args matrix = given_spec(TTNN_BFLOAT16, 1, 1, 32, 32), prefix;
+
+		if (n % 3 == 1)
+			in.shape.dim[3] += 64;
+		prefix = in;
+		prefix.shape.dim[3] = 32 * (1 + n % 2);
+		given_tensor(&given, "input", &in, -2, 2);
+		given_tensor(&given, "cos", &table, -1, 1);
+		given_tensor(&given, "sin", &table, -1, 1);
+		given_tensor(&given, "trans_mat", &matrix, -1, 1);
+		add_number(&given, "kv_actual_global", 32 * (n % 5), n % 4 == 1);
+		given_add(&given, "cluster_axis", ttnn_v_int(n % 2));
+		if (n % 3 == 1) {
+			given_add(&given, "rotary_dim", ttnn_v_int(width));
+			given_add(&given, "rotary_offset", ttnn_v_int(32 * (n % 2 + 1)));
+		}
+		if (n % 4 == 2)
+			given_tensor(&given, "concat_prefix", &prefix, -2, 2);
+		given_case(&given, PREFILL "rotary_embedding_indexed", n, 4);
+	}
+}
+
+/* ---- tokens of experts ------------------------------------------------------------------------------------ */
+
+/* Regions of eight experts, some of which are empty, and four that are the chip's own. */
+static void add_regions(struct given *given, uint32_t n)
+{
+	int32_t start[8], counts[8], table[4], next = 0;
+
+	for (int32_t i = 0; i < 8; i++) {
+		start[i] = next;
+		counts[i] = (i * 11 + (int32_t)n * 5) % 50;
+		next += (counts[i] + 31) / 32 * 32;
+	}
+	for (int32_t i = 0; i < 4; i++)
+		table[i] = (i * 3 + (int32_t)n) % 8;
+	given_numbers(given, "start",
+		      n % 2 ? &(struct ttnn_shape){2, {1, 8}} : &(struct ttnn_shape){1, {8}},
+		      TTNN_UINT32, start);
+	given_numbers(given, "counts", &(struct ttnn_shape){1, {8}}, TTNN_UINT32, counts);
+	given_numbers(given, "global_expert_idx_table", &(struct ttnn_shape){1, {4}}, TTNN_UINT32,
+		      table);
+	given_add(given, "local_expert_id", ttnn_v_int(n % 4));
+}
+
+TEST(regions)
+{
+	struct given given = {.state = 5};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		struct ttnn_spec_args all = given_spec(n % 3 ? TTNN_BFLOAT16 : TTNN_BFLOAT8_B, 0, 0,
+						       512, 32 * (1 + n % 3)),
+				      own = all;
+
+		own.shape.dim[0] = 32 * (1 + n % 4);
+		given_tensor(&given, "global_tensor", &all, -3, 3);
+		add_regions(&given, n);
+		given_add(&given, "max_dispatched_tokens_per_expert", ttnn_v_int(own.shape.dim[0]));
+		given_case(&given, PREFILL "extract", n, 1);
+		given_tensor(&given, "global_tensor", &all, -3, 3);
+		given_tensor(&given, "local_tensor", &own, -3, 3);
+		add_regions(&given, n);
+		given_case(&given, PREFILL "insert", n, 1);
+	}
+}
+
+TEST(counts)
+{
+	struct given given = {.state = 6};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t experts = 8 + n * 3;
+		struct ttnn_spec_args chosen =
+			given_spec(TTNN_UINT16, 0, 0, 64 * (1 + n % 3), 1 + n % 16);
+		struct ttnn_spec_args mask = {.dtype = TTNN_INT32};
+
+		mask.shape = n % 2 ? (struct ttnn_shape){1, {experts}}
+				   : (struct ttnn_shape){2, {1, experts + n % 3}};
+		golden_put(&chosen, n % 4 == 3 ? GOLDEN_L1 : GOLDEN_DRAM);
+		given_tensor(&given, "input_tensor", &chosen, 0, experts + 1);
+		given_tensor(&given, "expert_mask", &mask, -2, 4);
+		given_add(&given, "n_routed_experts", ttnn_v_int(experts));
+		given_add(&given, "num_experts_per_token", ttnn_v_int(1 + n % 16 * (n % 3) / 2));
+		given_case(&given, PREFILL "masked_bincount", n, 1);
+	}
+}
+
+TEST(sums)
+{
+	struct given given = {.state = 7};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t tokens = 32 * (1 + n % 3), experts = 1 + n % 6, width = 32 * (1 + n % 4);
+		struct ttnn_spec_args in = {.dtype = TTNN_BFLOAT16}, weights, choices = in;
+		int32_t table[12];
+
+		in.shape = (struct ttnn_shape){5, {1, 1, tokens, experts, width}};
+		weights = in;
+		weights.shape.dim[4] = 1;
+		given_tensor(&given, "combine_output", &in, -2, 2);
+		given_tensor(&given, "weights", &weights, 0, 1);
+		if (n % 2) {
+			choices.dtype = TTNN_UINT16;
+			choices.shape = (struct ttnn_shape){4, {1, 1, tokens, experts}};
+			given_tensor(&given, "indices", &choices, 0, 11);
+			for (int32_t i = 0; i < 12; i++)
+				table[i] = (i + (int32_t)n) % 4 - 1;
+			given_numbers(&given, "expert_dispatch_table",
+				      &(struct ttnn_shape){1, {12}}, TTNN_INT32, table);
+		}
+		given_case(&given, PREFILL "post_combine_reduce", n, 4);
+	}
+}
+
+TEST(zz_all_rows)
+{
+	golden_check_family("post_combine");
+	golden_check_family("rotary_indexed");
+	golden_check_family("expert_regions");
+	golden_check_family("padding_config");
+	golden_check_family("padded_cache");
+	golden_close();
+}
