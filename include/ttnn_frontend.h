@@ -398,12 +398,19 @@ TTNN_API void ttnn_tensor_get_topology(struct ttnn_topology *out, const ttnn_ten
 TTNN_API struct ttnn_placement ttnn_tensor_placement(const ttnn_tensor *tensor, size_t i);
 TTNN_API struct ttnn_shape ttnn_tensor_coord(const ttnn_tensor *tensor, size_t i);
 
+/* Says how the values of a tensor are spread: one placement for each dimension of `distribution`. */
+TTNN_API enum ttnn_status ttnn_tensor_set_placements(ttnn_tensor *tensor,
+						     const struct ttnn_shape *distribution,
+						     const struct ttnn_placement *placements);
+
 /*
- * Host tensors of one spec as the parts of one tensor, row by row over `mesh`. One placement for
- * each dimension of the mesh.
+ * Host tensors of one spec, or the parts that lie in one buffer of a device, as the parts of one tensor:
+ * one for each position of `distribution`, row by row, in that corner of the mesh or along its rows. One
+ * placement for each dimension of the distribution.
  */
 TTNN_API enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *const *parts,
-					     size_t count, const struct ttnn_shape *mesh,
+					     const struct ttnn_shape *mesh,
+					     const struct ttnn_shape *distribution,
 					     const struct ttnn_placement *placements);
 
 /*

@@ -7,7 +7,7 @@
 #define PARTS 1024 /* of one tensor */
 
 struct parts {
-	struct ttnn_shape mesh;
+	struct ttnn_shape mesh, whole; /* what the parts are spread over, and all of the mesh */
 	size_t count;
 	struct ttnn_placement placements[TTNN_MAX_RANK];
 	ttnn_tensor *tensors[PARTS]; /* borrowed */
@@ -50,13 +50,17 @@ static ttnn_tensor *tensor_of(PyObject *object)
 	return tensor;
 }
 
-/* (parts, mesh shape, placements) */
+/* (parts, mesh shape, placements, all of the mesh = mesh shape) */
 static int read_parts(struct parts *out, PyObject *args)
 {
-	PyObject *parts, *mesh, *dims;
+	PyObject *parts, *mesh, *dims, *whole = NULL;
 
-	if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &parts, &mesh, &PyList_Type, &dims) ||
+	if (!PyArg_ParseTuple(args, "O!OO!|O", &PyList_Type, &parts, &mesh, &PyList_Type, &dims,
+			      &whole) ||
 	    read_mesh(out, mesh, dims) < 0)
+		return -1;
+	out->whole = out->mesh;
+	if (whole && py_read_shape(&out->whole, whole, "mesh_shape") < 0)
 		return -1;
 	if ((size_t)PyList_GET_SIZE(parts) != out->count) {
 		PyErr_SetString(PyExc_ValueError, "parts or placements do not fit the mesh");
@@ -82,21 +86,21 @@ static PyObject *gather_as(PyObject *args, bool counted)
 		return NULL;
 	py_call_begin(&guard);
 	before = ttnn_tensor_hide(!counted);
-	status = ttnn_tensor_gather(&tensor, parts.tensors, parts.count, &parts.mesh,
+	status = ttnn_tensor_gather(&tensor, parts.tensors, &parts.whole, &parts.mesh,
 				    parts.placements);
 	ttnn_tensor_hide(before);
 	status = py_call_end(&guard, status, &tensor);
 	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "distribute");
 }
 
-/* gather(parts, mesh shape, placements) → one tensor of these parts */
+/* gather(parts, mesh shape, placements, all of the mesh) → one tensor of these parts */
 static PyObject *gather(PyObject *module, PyObject *args)
 {
 	(void)module;
 	return gather_as(args, true);
 }
 
-/* gather_data(parts, mesh shape, placements) → the same of data, which has no number */
+/* gather_data(parts, mesh shape, placements, all of the mesh) → the same of data, which has no number */
 static PyObject *gather_data(PyObject *module, PyObject *args)
 {
 	(void)module;
@@ -151,6 +155,24 @@ static PyObject *cut(PyObject *module, PyObject *args)
 	for (; !list && i < parts.count; i++)
 		ttnn_tensor_unref(parts.tensors[i]);
 	return list;
+}
+
+/* set_placements(tensor, distribution shape, placements) */
+static PyObject *set_placements(PyObject *module, PyObject *args)
+{
+	struct parts parts = {0};
+	PyObject *object, *mesh, *dims;
+	enum ttnn_status status;
+	ttnn_tensor *tensor;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OOO!", &object, &mesh, &PyList_Type, &dims) ||
+	    read_mesh(&parts, mesh, dims) < 0 || !(tensor = tensor_of(object)))
+		return NULL;
+	status = ttnn_tensor_set_placements(tensor, &parts.mesh, parts.placements);
+	if (status != TTNN_OK)
+		return py_fail(status, "update_tensor_topology");
+	Py_RETURN_NONE;
 }
 
 /* Either rule. */
@@ -276,6 +298,7 @@ static PyMethodDef functions[] = {
 	{"gather_data", gather_data, METH_VARARGS, NULL},
 	{"join", join, METH_VARARGS, NULL},
 	{"cut", cut, METH_VARARGS, NULL},
+	{"set_placements", set_placements, METH_VARARGS, NULL},
 	{"alike", alike, METH_VARARGS, NULL},
 	{"pcc", pcc, METH_VARARGS, NULL},
 	{"comp_pcc", comp_pcc, METH_VARARGS, NULL},

@@ -87,7 +87,8 @@ from ttnn.operations import yuv
 experimental.yuv_bt601_coefficients, experimental.yuv_bt709_coefficients = yuv.yuv_bt601_coefficients, yuv.yuv_bt709_coefficients
 
 fabric.FabricRouterConfig = FabricRouterConfig
-Tensor.tensor_topology = distributed.tensor_topology
+Tensor.tensor_topology, Tensor.update_tensor_topology = distributed.tensor_topology, distributed.update_tensor_topology
+Conv1dConfig, Conv2dSliceConfig = Conv2dConfig, Op2DSliceConfig  # upstream has one type of both names
 Tensor.devices = lambda self: [self.device()]
 Tensor.extract_shard = lambda self, which: self._parts()[which if isinstance(which, int) else 0]
 

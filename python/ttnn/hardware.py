@@ -3,6 +3,7 @@
 Programs that name these can be imported; settings can be made and read; what would need a card says so.
 """
 
+import enum
 import sys
 import types
 
@@ -15,17 +16,29 @@ _SETTINGS = """
     SocketConfig SocketConnection SocketMemoryConfig MeshCoreCoord D2DStageGateConfig D2DStageGateDescriptor
     ChunkGdnFusedProgramConfig ChunkGdnMonoProgramConfig ChunkGdnPhasedProgramConfig IndexerScoreProgramConfig
     QkvCausalConv1dSiluProgramConfig
+    LayerNormParams LayerNormInputs MatmulParams MatmulInputs SliceParams SliceInputs
 """
 _MACHINES = """
     H2DSocket D2HSocket MeshSocket H2DStreamService D2HStreamService D2DStreamService D2DStreamServiceReceiver D2DStreamServiceSender
     LayerAckService LightMetalReplay
+    LayerNormDeviceOperation LayerNormMultiCoreProgramFactory LayerNormShardedProgramFactory MatmulDeviceOperation
+    SliceDeviceOperation SliceTileProgramFactory
 """
 _CALLS = """
     create_socket_pair light_metal_begin_capture light_metal_end_capture compute_fabric_connection_rt_args
     fabric_connection_rt_args setup_fabric_connection setup_routing_plane_connection get_eth_forwarding_direction
     get_forwarding_link_indices get_cb_address cb_descriptor_from_sharded_tensor merge_program_descriptors
-    compute_program_descriptor_hash generic_op dram_prefetcher
+    compute_program_descriptor_hash generic_op dram_prefetcher create_matmul_attributes matmul_select_program_factory
 """
+# Of ttnn._ttnn, and modules that are nothing else.
+_INNER = """
+    multi_device.recv_bytes multi_device.send_bytes cluster.get_chip_unique_id_from_fabric_node_id operations.trace.get_unsafe_tracked_ids
+    operations.experimental.FusionSemaphoreBank operations.experimental.FusionDispatchState operations.experimental.fusion_dispatch_op
+    operations.experimental.cb_has_backing operations.experimental.cb_backing_address operations.experimental.copy_cb_backing
+    operations.experimental.compute_address_slots multi_device.experimental.generate_blitz_decode_pipeline
+    multi_device.experimental.resolve_blitz_decode_pipeline_allocation
+"""
+_INNER_MODULES = "ttnn._ttnn.operations.experimental.quasar ttnn._experimental.layer_completion ttnn.distributed.ttrun"
 # Of ttnn.experimental: between processes, and kernels that fetch weights ahead. A name with a dot makes a module.
 _TRIALS = """
     send_async recv_async send_direct_async recv_direct_async send_async_d2h recv_async_h2d queue_tensor_prefetcher_request
@@ -66,10 +79,20 @@ def _refuse(name):
     return call
 
 
+class _Machine(type):
+    """Classes whose functions (D2DStreamService.create_pair) refuse as their making does."""
+
+    def __getattr__(cls, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _refuse(f"{cls.__name__}.{name}")
+
+
 for _name in _SETTINGS.split():
     globals()[_name] = type(_name, (Settings,), {"__module__": "ttnn"})
+KernelDescriptor.SourceType = enum.Enum("SourceType", ["FILE_PATH", "SOURCE_CODE"], start=0)  # noqa: F821
 for _name in _MACHINES.split():
-    globals()[_name] = type(_name, (), {"__module__": "ttnn", "__init__": _refuse(_name)})
+    globals()[_name] = _Machine(_name, (), {"__module__": "ttnn", "__init__": _refuse(_name)})
 for _name in _CALLS.split():
     globals()[_name] = _refuse(_name)
 
@@ -93,6 +116,23 @@ def refuse_trials(experimental):
         setattr(experimental, name, module)
     experimental.is_tensor_prefetcher_supported = lambda *unused, **ignored: False
 
+
+def refuse_inner(extension):
+    """The same for the modules of the extension."""
+    for name in _INNER.split():
+        *path, last = name.split(".")
+        owner = extension
+        for part in path:
+            owner = getattr(owner, part)
+        if not hasattr(owner, last):
+            setattr(owner, last, _refuse(f"_ttnn.{name}"))
+    for name in _INNER_MODULES.split():
+        owner, _, last = name.rpartition(".")
+        if owner not in sys.modules:
+            sys.modules[owner] = types.ModuleType(owner)
+            setattr(sys.modules["ttnn"], owner.rpartition(".")[2], sys.modules[owner])
+        sys.modules[name] = _Refusing(name)
+        setattr(sys.modules[owner], last, sys.modules[name])
 
 
 class _Number(int):

@@ -60,3 +60,17 @@ def _load(file_name, device=None):
 _ttnn.tensor.dump_tensor_flatbuffer, _ttnn.tensor.load_tensor_flatbuffer = _dump, _load
 _ttnn.operations.normalization.create_group_norm_input_mask = normalization.create_group_norm_input_mask
 _ttnn.cluster.serialize_cluster_descriptor = runtime.serialize_cluster_descriptor
+_ttnn.operations.normalization._find_expected_dram_grid = normalization._find_expected_dram_grid
+hardware.refuse_inner(_ttnn)
+
+
+def _to_single_device(host_tensor, mesh_device, coord, memory_config):
+    """A host tensor on one device of a mesh."""
+    import ttnn
+
+    parts = ttnn.get_device_tensors(host_tensor.to(mesh_device, memory_config))
+    row, column = coord
+    return parts[row * list(mesh_device.shape)[1] + column]
+
+
+_ttnn.tensor.experimental_to_single_device = _to_single_device

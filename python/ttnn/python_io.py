@@ -27,7 +27,7 @@ def _records():
 def enable_python_io_recording():
     _state["recording"] = True
     decorators.set_recorder(sys.modules[__name__])
-    _ttnn.hear_inner_calls(_Inner())
+    _ttnn.hear_inner_calls(inner)
 
 
 def disable_python_io_recording():
@@ -229,7 +229,14 @@ class _Inner:
 
     def begin(self, name, args, kwargs):
         self._open().append(None)  # it is open, whatever comes of its record
-        self._open()[-1] = record_python_operation(name, args or [], kwargs or {})
+        meant = self.threads.__dict__.pop("meant", None)
+        self._open()[-1] = record = record_python_operation(name, *(meant or (args or [], kwargs or {})))
+        if meant:
+            record["input_tensor_ids"] = _ids([*(args or []), *(kwargs or {}).values()])
+
+    def mean(self, *args, **kwargs):
+        """What upstream's Python gives the next call that an operation makes itself; None: what it is given here."""
+        self.threads.meant = (args, kwargs) if args else None
 
     def end(self, tensors, error):
         record = self._open().pop() if self._open() else None
@@ -237,3 +244,6 @@ class _Inner:
             store_output_tensor_ids(_ids(tensors or []))
         else:
             failed(record, error)
+
+
+inner = _Inner()

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "device/buffer.h"
+#include "device/device.h"
 
 static tt_status check(const struct tt_buffer *buffer, uint32_t chip)
 {
@@ -174,9 +175,14 @@ static void destroy(struct tt_storage *storage)
 static struct tt_storage_place place(const struct tt_storage *storage)
 {
 	const struct tt_buffer *buffer = ((const struct device_storage *)storage)->buffer;
-	struct tt_storage_place out = {.open = atomic_load_explicit(&buffer->memory->device,
-								    memory_order_acquire) != NULL};
+	const struct tt_device *device =
+		atomic_load_explicit(&buffer->memory->device, memory_order_acquire);
+	struct tt_storage_place out = {.open = device != NULL};
 
+	if (device) {
+		out.rows = device->rows;
+		out.cols = device->cols;
+	}
 	if (!tt_buffer_is_allocated(buffer))
 		return out;
 	out.buffer_id = buffer->id;

@@ -70,9 +70,8 @@ static tt_status spread(struct tt_mesh_layout **out, struct tt_device *device,
 	uint32_t chips = device->rows * device->cols;
 	struct tt_mesh_layout *layout;
 
-	TT_TRY(tt_mesh_layout_new(&layout, 2, chips, chips));
+	TT_TRY(tt_mesh_layout_new(&layout, chips, chips));
 	layout->mesh = (struct ttnn_shape){2, {device->rows, device->cols}};
-	layout->distribution = layout->mesh;
 	for (uint32_t i = 0; i < chips; i++) {
 		struct ttnn_shape coord = {2, {i / device->cols, i % device->cols}};
 		tt_status status;
@@ -118,7 +117,7 @@ tt_status tt_device_tensor_new(struct tt_tensor **out, struct tt_device *device,
 	TT_TRY(tt_buffer_layout_make(&pages, device->memory, spec));
 	TT_TRY(tt_buffer_new(&buffer, device->memory, &pages, &options));
 	TT_TRY(wrap(out, device, buffer, spec));
-	(*out)->on_mesh = true;
+	(*out)->spread = tt_spread_copies(&(struct ttnn_shape){2, {device->rows, device->cols}});
 	return TTNN_OK;
 }
 
@@ -196,7 +195,7 @@ tt_status tt_device_tensor_ghost(struct tt_tensor **out, struct tt_tensor *tenso
 	TT_TRY(tt_buffer_new(&buffer, old->memory, &old->layout, &options));
 	TT_TRY(wrap(&ghost, tt_tensor_device(tensor), buffer, &tensor->spec));
 	ghost->view = true;
-	ghost->on_mesh = tensor->on_mesh;
+	ghost->spread = tensor->spread;
 	status = tt_device_tensor_adopt(ghost, tensor);
 	if (status == TTNN_OK)
 		*out = ghost;

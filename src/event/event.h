@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "event/value.h"
+#include "tensor/spread.h"
 
 /* The numbers are in files: new ones go to the end. */
 enum tt_event_kind {
@@ -77,30 +78,8 @@ struct tt_event_tensor {
 	uint64_t buffer_id; /* 0: none, or not allocated any more */
 	uint64_t address;
 	uint32_t device_id; /* of the mesh device */
-	uint64_t spread;    /* over the devices of a mesh: tt_spread_at() */
+	uint64_t spread;    /* over the devices of a mesh: tensor/spread.h */
 };
-
-/*
- * How a tensor is spread: 16 bits for each dimension of its distribution, the first lowest: its extent
- * (9 bits, 0: no more dimensions), whether it cuts the tensor, and along which dimension (6 bits, plus
- * 32). More than four dimensions are not told.
- */
-#define TT_SPREAD_LINE 0x8001u     /* a row of one device */
-#define TT_SPREAD_MESH 0x80018001u /* a mesh of 1 × 1 */
-
-struct tt_spread {
-	uint32_t extent;
-	bool shard;
-	int32_t dim;
-};
-
-/* Dimension i of a distribution; extent 0 behind the last. */
-static inline struct tt_spread tt_spread_at(uint64_t spread, unsigned i)
-{
-	uint32_t bits = i < 4 ? (uint32_t)(spread >> (16 * i)) & 0xffff : 0;
-
-	return (struct tt_spread){bits & 0x1ff, bits >> 9 & 1, (int32_t)(bits >> 10) - 32};
-}
 
 struct tt_event_scope_begin {
 	enum tt_scope_kind kind;

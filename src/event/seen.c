@@ -8,36 +8,15 @@
 
 /* ---- tensors ------------------------------------------------------------------------------------------ */
 
-static uint64_t spread_of(const struct tt_mesh_layout *layout)
-{
-	uint64_t spread = 0;
-
-	for (uint32_t i = 0; i < layout->distribution.rank && i < 4; i++) {
-		struct tt_placement placement = {0};
-		uint64_t bits;
-
-		if (i < layout->placement_count)
-			placement = layout->placements[i];
-		bits = (layout->distribution.dim[i] & 0x1ff) | (uint64_t)placement.shard << 9 |
-		       (uint64_t)((placement.shard ? placement.dim : 0) + 32) % 64 << 10;
-		spread |= bits << (16 * i);
-	}
-	return spread;
-}
-
 void tt_event_describe(struct tt_event_tensor *out, const struct tt_tensor *tensor)
 {
 	const struct tt_storage *storage = tensor->storage;
-
-	const struct tt_mesh_layout *layout = tensor->layout;
 
 	*out = (struct tt_event_tensor){
 		.id = tensor->id,
 		.spec = &tensor->spec,
 		.owns = !tensor->view,
-		.spread = layout            ? spread_of(layout)
-			  : tensor->on_mesh ? TT_SPREAD_MESH
-					    : TT_SPREAD_LINE,
+		.spread = tensor->spread,
 	};
 	if (storage && storage->ops->place) {
 		struct tt_storage_place place = storage->ops->place(storage);

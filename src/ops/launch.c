@@ -404,19 +404,18 @@ static void emit_launch(struct emissions *emissions, const struct tt_launch *lau
 
 static tt_status create_outputs(struct tt_launch *launch)
 {
-	bool on_mesh = true;
+	struct tt_spread_tensors tensors = {launch->inputs, launch->outputs, launch->input_count,
+					    launch->output_count};
+	uint64_t spread = launch->prog->spread ? launch->prog->spread(launch)
+					       : tt_spread_of_results(&tensors);
 
-	/* Results are spread as the first tensor is; without any they are the mesh's. */
-	for (size_t i = launch->input_count; i-- > 0;)
-		if (launch->inputs[i])
-			on_mesh = launch->inputs[i]->on_mesh;
 	for (size_t i = 0; i < launch->output_count; i++) {
 		if (!launch->outputs[i])
 			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,
 					      &launch->specs[i]));
 		/* One that was given is spread as its values are from now on. */
-		if (launch->outputs[i]->on_mesh != on_mesh)
-			launch->outputs[i]->on_mesh = on_mesh;
+		if (spread && launch->outputs[i]->spread != spread)
+			launch->outputs[i]->spread = spread;
 	}
 	return TTNN_OK;
 }

@@ -265,6 +265,8 @@ struct tt_prog {
 	void (*key)(struct tt_key *key, const struct tt_launch *launch);
 	tt_status (*kernel)(struct tt_launch *launch); /* TT_KERNEL() sets both */
 	const char *source;                            /* the file it is in */
+	/* (optional) how its results are spread, where that is not as all inputs are together */
+	uint64_t (*spread)(const struct tt_launch *launch);
 	/* (optional) for profiles; with neither work nor kept tensors: the program may be cached */
 	void (*cost)(struct tt_cost *cost, const struct tt_launch *launch);
 	bool per_chip;   /* builds a program of its own for each chip of a mesh */

@@ -26,7 +26,8 @@ struct used_buffer {
 struct used_tensor {
 	size_t buffer;
 	uint32_t chip;
-	bool view, on_mesh;
+	bool view;
+	uint64_t spread;
 	struct ttnn_tensor_spec spec;
 	struct tt_mesh_layout *layout; /* of a spread tensor, without its storages */
 };
@@ -314,7 +315,7 @@ static tt_status keep_tensor(struct ttnn_value *value, struct trace *trace)
 {
 	struct tt_tensor *tensor = value->tensor, **host;
 	struct used_tensor used = {
-		.view = tensor->view, .on_mesh = tensor->on_mesh, .spec = tensor->spec};
+		.view = tensor->view, .spread = tensor->spread, .spec = tensor->spec};
 	struct tt_buffer *buffer = tt_buffer_of(&used.chip, tensor->storage);
 	struct used_tensor *place;
 
@@ -538,7 +539,7 @@ static tt_status renew_tensor(struct ttnn_value *value, struct run *run)
 	if (status != TTNN_OK)
 		return status;
 	value->tensor->view = used->view;
-	value->tensor->on_mesh = used->on_mesh;
+	value->tensor->spread = used->spread;
 	return TTNN_OK;
 }
 

@@ -119,13 +119,16 @@ static tt_status change_layout(struct tt_mesh_layout **out, const struct tt_mesh
 	return status;
 }
 
-static tt_status change_tensor(ttnn_tensor **out, const ttnn_tensor *tensor, struct change *change)
+static tt_status change_tensor(ttnn_tensor **out, ttnn_tensor *tensor, struct change *change)
 {
 	struct tt_mesh_layout *layout = NULL;
 	struct tt_storage *storage;
 
-	if (tensor->storage->ops->hollow)
-		return tt_tensor_wrap(out, &change->to, tt_storage_ref(tensor->storage), NULL);
+	if (tensor->storage->ops->hollow) {
+		TT_TRY(tt_tensor_share(out, tensor, &change->to));
+		(*out)->view = false;
+		return TTNN_OK;
+	}
 	if (!tensor->storage->data)
 		return tt_tensor_need_host(tensor, "a conversion on the host");
 	change->from = &tensor->spec;
@@ -136,7 +139,7 @@ static tt_status change_tensor(ttnn_tensor **out, const ttnn_tensor *tensor, str
 		TT_TRY(change_storage(&storage, tensor->storage, change));
 	}
 	TT_TRY(tt_tensor_wrap(out, &change->to, storage, layout));
-	(*out)->on_mesh = tensor->on_mesh;
+	(*out)->spread = tensor->spread;
 	return TTNN_OK;
 }
 

@@ -18,40 +18,102 @@ static struct ttnn_shape coordinate(const struct ttnn_shape *mesh, size_t i)
 	return coord;
 }
 
-static tt_status check_parts(ttnn_tensor *const *parts, size_t count, const struct ttnn_shape *mesh)
+/* The buffer of a part on a device; 0: on the host, or deallocated. */
+static uint64_t buffer_of(const ttnn_tensor *part)
 {
-	uint64_t places;
+	const struct tt_storage *storage = part->storage;
 
-	TT_TRY(ttnn_shape_volume(&places, mesh));
-	if (count == 0 || places != count || mesh->rank == 0)
-		return tt_fail(TTNN_INVALID, "%zu parts do not fill a mesh of %llu", count,
-			       (unsigned long long)places);
-	for (size_t i = 0; i < count; i++) {
-		TT_TRY(tt_tensor_need_host(parts[i], "a part"));
+	return storage->ops->place && !part->layout ? storage->ops->place(storage).buffer_id : 0;
+}
+
+/* Parts on the host, or (`anywhere`) in one buffer of a device: *count of them. */
+static tt_status check_parts(uint64_t *count, ttnn_tensor *const *parts,
+			     const struct ttnn_shape *mesh, bool anywhere)
+{
+	TT_TRY(ttnn_shape_volume(count, mesh));
+	if (*count == 0 || mesh->rank == 0)
+		return tt_fail(TTNN_INVALID, "a mesh of no devices has no parts");
+	for (size_t i = 0; i < *count; i++) {
+		uint64_t buffer = anywhere ? buffer_of(parts[i]) : 0;
+
+		if (!buffer)
+			TT_TRY(tt_tensor_need_host(parts[i], "a part"));
+		if (anywhere && buffer != buffer_of(parts[0]))
+			return tt_fail_cond(
+				TTNN_INVALID,
+				"storage.get().get_mesh_buffer_leak_ownership() == first_mesh_buffer",
+				"tensor shards must be allocated on the same mesh buffer.");
 		if (!ttnn_tensor_spec_equal(&parts[i]->spec, &parts[0]->spec))
 			return tt_fail(TTNN_INVALID, "part %zu has another spec than part 0", i);
 	}
 	return TTNN_OK;
 }
 
-enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *const *parts, size_t count,
+/* Whether a distribution is a corner of the mesh; else its positions follow the rows of the mesh. */
+static bool lies_in(const struct ttnn_shape *distribution, const struct ttnn_shape *mesh)
+{
+	for (uint32_t d = 0; d < mesh->rank; d++)
+		if (d >= distribution->rank || distribution->dim[d] > mesh->dim[d])
+			return false;
+	return distribution->rank == mesh->rank;
+}
+
+static tt_status read_spread(uint64_t *out, const struct ttnn_shape *distribution,
+			     const struct ttnn_placement *placements)
+{
+	*out = 0;
+	for (uint32_t d = 0; d < distribution->rank; d++) {
+		struct tt_spread axis = {distribution->dim[d], placements[d].shard,
+					 placements[d].dim};
+
+		if (!tt_spread_fits(d, &axis))
+			return tt_fail(
+				TTNN_INVALID,
+				"a tensor cannot be spread like this: %u "
+				"devices along dimension %u of a mesh, dimension %d of the tensor",
+				axis.extent, d, axis.dim);
+		*out = tt_spread_with(*out, d, axis);
+	}
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_tensor_set_placements(ttnn_tensor *tensor,
+					    const struct ttnn_shape *distribution,
+					    const struct ttnn_placement *placements)
+{
+	uint64_t spread;
+
+	TT_TRY(read_spread(&spread, distribution, placements));
+	if (!spread)
+		return tt_fail(TTNN_INVALID, "a distribution has at least one dimension");
+	tensor->spread = spread;
+	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_tensor_gather(ttnn_tensor **out, ttnn_tensor *const *parts,
 				    const struct ttnn_shape *mesh,
+				    const struct ttnn_shape *distribution,
 				    const struct ttnn_placement *placements)
 {
 	struct tt_mesh_layout *layout;
+	uint64_t spread, count, places;
 
-	TT_TRY(check_parts(parts, count, mesh));
-	TT_TRY(tt_mesh_layout_new(&layout, mesh->rank, count, count));
-	layout->mesh = layout->distribution = *mesh;
-	for (uint32_t d = 0; d < mesh->rank; d++) {
-		layout->placements[d].shard = placements[d].shard;
-		layout->placements[d].dim = placements[d].dim;
-	}
+	TT_TRY(check_parts(&count, parts, distribution, true));
+	TT_TRY(ttnn_shape_volume(&places, mesh));
+	if (count > places)
+		return tt_fail(TTNN_INVALID, "a mesh of %llu devices has no place for %llu parts",
+			       (unsigned long long)places, (unsigned long long)count);
+	TT_TRY(read_spread(&spread, distribution, placements));
+	TT_TRY(tt_mesh_layout_new(&layout, (size_t)count, (size_t)count));
+	layout->mesh = *mesh;
 	for (size_t i = 0; i < count; i++) {
-		layout->coords[i] = layout->shards[i].coord = coordinate(mesh, i);
+		layout->coords[i] = layout->shards[i].coord =
+			coordinate(lies_in(distribution, mesh) ? distribution : mesh, i);
 		layout->shards[i].storage = tt_storage_ref(parts[i]->storage);
 	}
-	return tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage), layout);
+	TT_TRY(tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage), layout));
+	(*out)->spread = spread;
+	return TTNN_OK;
 }
 
 /* ---- cutting and joining --------------------------------------------------------------------------- */
@@ -181,8 +243,7 @@ enum ttnn_status ttnn_tensor_join(ttnn_tensor **out, ttnn_tensor *const *parts,
 	struct tt_area to;
 	uint64_t count;
 
-	TT_TRY(ttnn_shape_volume(&count, mesh));
-	TT_TRY(check_parts(parts, (size_t)count, mesh));
+	TT_TRY(check_parts(&count, parts, mesh, false));
 	TT_TRY(need_rows(parts[0], "a part"));
 	whole = parts[0]->spec.shape;
 	TT_TRY(joined_shape(&whole, mesh, placements));

@@ -157,22 +157,19 @@ tt_status tt_storage_new_mapped(struct tt_storage **out, struct tt_mapping *mapp
 
 /* ---- shards -------------------------------------------------------------------------------- */
 
-tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t placements, size_t coords,
-			     size_t shards)
+tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t coords, size_t shards)
 {
 	struct tt_mesh_layout *layout = tt_calloc(1, sizeof(*layout));
 
 	if (!layout)
 		return tt_fail_nomem();
 	atomic_init(&layout->refs, 1);
-	layout->placements = tt_calloc(placements, sizeof(*layout->placements));
 	layout->coords = tt_calloc(coords, sizeof(*layout->coords));
 	layout->shards = tt_calloc(shards, sizeof(*layout->shards));
-	if (!layout->placements || !layout->coords || !layout->shards) {
+	if (!layout->coords || !layout->shards) {
 		tt_mesh_layout_unref(layout);
 		return tt_fail_nomem();
 	}
-	layout->placement_count = placements;
 	layout->coord_count = coords;
 	layout->shard_count = shards;
 	*out = layout;
@@ -183,12 +180,8 @@ tt_status tt_mesh_layout_like(struct tt_mesh_layout **out, const struct tt_mesh_
 {
 	struct tt_mesh_layout *layout;
 
-	TT_TRY(tt_mesh_layout_new(&layout, from->placement_count, from->coord_count,
-				  from->shard_count));
+	TT_TRY(tt_mesh_layout_new(&layout, from->coord_count, from->shard_count));
 	layout->mesh = from->mesh;
-	layout->distribution = from->distribution;
-	for (size_t i = 0; i < from->placement_count; i++)
-		layout->placements[i] = from->placements[i];
 	for (size_t i = 0; i < from->coord_count; i++)
 		layout->coords[i] = from->coords[i];
 	for (size_t i = 0; i < from->shard_count; i++)
@@ -203,7 +196,6 @@ void tt_mesh_layout_unref(struct tt_mesh_layout *layout)
 		return;
 	for (size_t i = 0; i < layout->shard_count; i++)
 		tt_storage_unref(layout->shards[i].storage);
-	tt_free(layout->placements);
 	tt_free(layout->coords);
 	tt_free(layout->shards);
 	tt_free(layout);
@@ -211,12 +203,10 @@ void tt_mesh_layout_unref(struct tt_mesh_layout *layout)
 
 bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout)
 {
-	static const struct ttnn_shape one = {1, {1}}, unit = {2, {1, 1}}, origin = {2, {0, 0}};
+	static const struct ttnn_shape unit = {2, {1, 1}}, origin = {2, {0, 0}};
 
 	return layout->shard_count == 1 && layout->coord_count == 1 &&
-	       layout->placement_count == 1 && !layout->placements[0].shard &&
 	       ttnn_shape_equal(&layout->mesh, &unit) &&
-	       ttnn_shape_equal(&layout->distribution, &one) &&
 	       ttnn_shape_equal(&layout->coords[0], &origin) &&
 	       ttnn_shape_equal(&layout->shards[0].coord, &origin);
 }
@@ -258,7 +248,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	}
 	atomic_init(&tensor->refs, 1);
 	tensor->view = false;
-	tensor->on_mesh = false;
+	tensor->spread = TT_SPREAD_LINE;
 	tensor->id = hidden ? TT_TENSOR_NO_ID : tt_tensor_next_id();
 	tensor->spec = *spec;
 	tensor->storage = storage;
@@ -275,7 +265,7 @@ tt_status tt_tensor_share(ttnn_tensor **out, ttnn_tensor *tensor,
 	TT_TRY(tt_tensor_wrap(out, spec ? spec : &tensor->spec, tt_storage_ref(tensor->storage),
 			      tensor->layout));
 	(*out)->view = spec || tensor->view;
-	(*out)->on_mesh = tensor->on_mesh;
+	(*out)->spread = tensor->spread;
 	return TTNN_OK;
 }
 
@@ -347,8 +337,12 @@ enum ttnn_status ttnn_tensor_shard(ttnn_tensor **out, const ttnn_tensor *tensor,
 	if (index >= ttnn_tensor_shard_count(tensor))
 		return tt_fail(TTNN_INVALID, "there is no shard %zu, the tensor has %zu", index,
 			       ttnn_tensor_shard_count(tensor));
-	return tt_tensor_wrap(out, &tensor->spec,
+	TT_TRY(tt_tensor_wrap(out, &tensor->spec,
 			      tt_storage_ref(tensor->layout ? tensor->layout->shards[index].storage
 							    : tensor->storage),
-			      NULL);
+			      NULL));
+	if (tensor->storage->ops
+		    ->place) /* upstream's is the tensor, of which it names one device */
+		(*out)->spread = tensor->spread;
+	return TTNN_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "tensor/spread.h"
 
 /* ---- storage ------------------------------------------------------------------------------- */
 
@@ -26,6 +27,7 @@ struct tt_storage_place {
 	uint64_t buffer_id; /* 0: deallocated */
 	uint64_t address;
 	uint32_t device_id; /* of the mesh */
+	uint32_t rows, cols;
 };
 
 struct tt_storage_ops {
@@ -73,12 +75,6 @@ void tt_storage_unref(struct tt_storage *storage);
 
 /* ---- shards -------------------------------------------------------------------------------- */
 
-/* How one dimension of a distribution cuts a tensor. */
-struct tt_placement {
-	bool shard;  /* cut along tensor dimension `dim`; else every position has the same data */
-	int32_t dim; /* may count from the end (-1) */
-};
-
 /* One device's part of a tensor. */
 struct tt_shard {
 	struct ttnn_shape coord; /* on the mesh; the rank is the mesh's */
@@ -86,37 +82,35 @@ struct tt_shard {
 };
 
 /*
- * How a tensor lies on a mesh of several devices: every shard has the tensor's spec. The topology
- * tells how the shards came about: positions of `distribution`, row-major, are at coords[i].
+ * How a tensor lies on a mesh of several devices: every shard has the tensor's spec. The tensor's spread
+ * tells how the shards came about: positions of its distribution, row-major, are at coords[i].
  * Shards that share data share their storage. Reference counted; immutable once it is in a tensor.
  */
 struct tt_mesh_layout {
 	atomic_uint_least32_t refs;
-	struct ttnn_shape mesh, distribution;
-	size_t placement_count, coord_count, shard_count;
-	struct tt_placement *placements; /* one for each dimension of the distribution */
-	struct ttnn_shape *coords;       /* one for each position of it */
+	struct ttnn_shape mesh;
+	size_t coord_count, shard_count;
+	struct ttnn_shape *coords; /* one for each position of the distribution */
 	struct tt_shard *shards;
 };
 
 /* Room for the counts; everything zeroed, storages NULL. */
-tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t placements, size_t coords,
-			     size_t shards);
+tt_status tt_mesh_layout_new(struct tt_mesh_layout **out, size_t coords, size_t shards);
 /* As `from` is laid out, without storages. */
 tt_status tt_mesh_layout_like(struct tt_mesh_layout **out, const struct tt_mesh_layout *from);
 /* NULL is fine. */
 void tt_mesh_layout_unref(struct tt_mesh_layout *layout);
 
-/* Whether this is what a tensor without a mesh layout has: one device of a 1 × 1 mesh. */
+/* Whether a tensor without a mesh layout has the same: one device of a 1 × 1 mesh. */
 bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout);
 
 /* ---- tensors ------------------------------------------------------------------------------- */
 
 struct tt_tensor {
 	atomic_uint_least32_t refs;
-	bool view;    /* shares the storage of a tensor of another shape */
-	bool on_mesh; /* without a layout: spread over a mesh of 1 × 1, not a row of one */
-	uint64_t id;  /* counts tensors in the process, from 0 */
+	bool view;       /* shares the storage of a tensor of another shape */
+	uint64_t id;     /* counts tensors in the process, from 0 */
+	uint64_t spread; /* over the devices of a mesh: tensor/spread.h */
 	struct ttnn_tensor_spec spec;
 	struct tt_storage *storage;    /* of the only shard, or of the first */
 	struct tt_mesh_layout *layout; /* NULL: one device */
@@ -124,7 +118,8 @@ struct tt_tensor {
 
 /*
  * A tensor over storage that exists; takes over one reference to each of storage and layout (which
- * may be NULL), also when it fails. With a layout, storage is its first shard's.
+ * may be NULL), also when it fails. With a layout, storage is its first shard's. Spread as a row of
+ * one device: the caller's to change.
  */
 tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 			 struct tt_storage *storage, struct tt_mesh_layout *layout);

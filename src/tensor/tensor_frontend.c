@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/core.h"
+#include "tensor/shape.h"
 #include "tensor/sharding.h"
 #include "tensor/tensor.h"
 #include "tensor/value_json.h"
@@ -167,41 +168,44 @@ enum ttnn_status ttnn_tensor_borrow(ttnn_tensor **out, const void *bytes,
 
 /* ---- parts ---------------------------------------------------------------------------------------- */
 
+/* The mesh of a tensor without a layout: a part of a tensor on several devices has all of theirs. */
+static struct ttnn_shape mesh_of(const ttnn_tensor *tensor)
+{
+	const struct tt_storage *storage = tensor->storage;
+	struct tt_storage_place place = {0};
+
+	if (storage->ops->place)
+		place = storage->ops->place(storage);
+	return place.open ? TT_SHAPE(place.rows, place.cols) : TT_SHAPE(1, 1);
+}
+
 void ttnn_tensor_get_topology(struct ttnn_topology *out, const ttnn_tensor *tensor)
 {
 	const struct tt_mesh_layout *layout = tensor->layout;
 
-	if (!layout) {
-		*out = (struct ttnn_topology){
-			.mesh = {2, {1, 1}},
-			.distribution = tensor->on_mesh ? (struct ttnn_shape){2, {1, 1}}
-							: (struct ttnn_shape){1, {1}},
-			.placements = tensor->on_mesh ? 2 : 1,
-			.coords = 1};
-		return;
-	}
-	*out = (struct ttnn_topology){.mesh = layout->mesh,
-				      .distribution = layout->distribution,
-				      .placements = layout->placement_count,
-				      .coords = layout->coord_count};
+	*out = (struct ttnn_topology){.mesh = layout ? layout->mesh : mesh_of(tensor),
+				      .distribution = tt_spread_extents(tensor->spread)};
+	out->placements = out->distribution.rank;
+	out->coords = layout ? layout->coord_count : out->mesh.dim[0] * out->mesh.dim[1];
 }
 
 struct ttnn_placement ttnn_tensor_placement(const ttnn_tensor *tensor, size_t i)
 {
-	const struct tt_mesh_layout *layout = tensor->layout;
+	struct tt_spread axis = tt_spread_at(tensor->spread, i < TT_SPREAD_DIMS ? (unsigned)i : 4);
 
-	if (!layout || i >= layout->placement_count)
-		return (struct ttnn_placement){0};
-	return (struct ttnn_placement){layout->placements[i].shard, layout->placements[i].dim};
+	return (struct ttnn_placement){axis.shard, axis.shard ? axis.dim : 0};
 }
 
 struct ttnn_shape ttnn_tensor_coord(const ttnn_tensor *tensor, size_t i)
 {
 	const struct tt_mesh_layout *layout = tensor->layout;
 
-	if (!layout || i >= layout->coord_count)
-		return (struct ttnn_shape){2, {0, 0}};
-	return layout->coords[i];
+	uint32_t cols;
+
+	if (layout && i < layout->coord_count)
+		return layout->coords[i];
+	cols = layout ? 1 : mesh_of(tensor).dim[1];
+	return (struct ttnn_shape){2, {(uint32_t)i / cols, (uint32_t)i % cols}};
 }
 
 /* ---- numbers of tensors ----------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/flatbuf.h"
 #include "base/mem.h"
 #include "tensor/dtype.h"
+#include "tensor/shape.h"
 #include "tensor/tensorbin.h"
 #include "tensor/tensorbin_tables.h"
 
@@ -219,6 +220,7 @@ struct input {
 	uint64_t shard_bytes;       /* by the spec */
 	struct tt_fb_vector shards;
 	uint64_t *offsets; /* of the shards so far */
+	uint64_t spread;
 };
 
 static bool inside(const struct ttnn_shape *coord, const struct ttnn_shape *mesh)
@@ -296,7 +298,8 @@ static tt_status read_shard(struct tt_mesh_layout *layout, struct input *in, uin
 	return shard->storage ? TTNN_OK : load_bytes(&shard->storage, in, offset);
 }
 
-static tt_status read_placement(struct tt_placement *out, const struct tt_fb_vector *placements,
+/* Dimension `index` of a distribution: *axis has its extent already. */
+static tt_status read_placement(struct tt_spread *axis, const struct tt_fb_vector *placements,
 				uint32_t index)
 {
 	struct tt_fb_table table;
@@ -306,9 +309,9 @@ static tt_status read_placement(struct tt_placement *out, const struct tt_fb_vec
 	TT_TRY(tt_fb_element(&table, placements, index));
 	TT_TRY(get_enum(&type, &table, PLACEMENT_TYPE, 1, PLACEMENT_SHARD + 1));
 	TT_TRY(get_u32(&dim, &table, PLACEMENT_DIM));
-	*out = (struct tt_placement){type == PLACEMENT_SHARD,
-				     type == PLACEMENT_SHARD ? (int32_t)dim : 0};
-	return TTNN_OK;
+	axis->shard = type == PLACEMENT_SHARD;
+	axis->dim = axis->shard ? (int32_t)dim : 0;
+	return tt_spread_fits(index, axis) ? TTNN_OK : bad("a topology that no mesh has");
 }
 
 static bool has_coord(const struct tt_mesh_layout *layout, size_t count,
@@ -321,19 +324,26 @@ static bool has_coord(const struct tt_mesh_layout *layout, size_t count,
 }
 
 /* A shard whose place the topology does not know would be lost when the tensor is saved. */
-static tt_status read_topology(struct tt_mesh_layout *layout, const struct tt_fb_table *topology,
+static tt_status read_topology(struct tt_mesh_layout *layout, struct input *in,
+			       const struct tt_fb_table *topology,
 			       const struct tt_fb_vector *placements,
 			       const struct tt_fb_vector *coords)
 {
+	struct ttnn_shape distribution;
 	struct tt_fb_table coord;
 	uint64_t positions;
 
-	TT_TRY(get_boxed_shape(&layout->distribution, topology, TOPOLOGY_DISTRIBUTION));
-	TT_TRY(ttnn_shape_volume(&positions, &layout->distribution));
-	if (positions != coords->count || placements->count != layout->distribution.rank)
+	TT_TRY(get_boxed_shape(&distribution, topology, TOPOLOGY_DISTRIBUTION));
+	TT_TRY(ttnn_shape_volume(&positions, &distribution));
+	if (positions != coords->count || placements->count != distribution.rank)
 		return bad("the topology contradicts itself");
-	for (uint32_t i = 0; i < placements->count; i++)
-		TT_TRY(read_placement(&layout->placements[i], placements, i));
+	in->spread = 0;
+	for (uint32_t i = 0; i < placements->count; i++) {
+		struct tt_spread axis = {.extent = distribution.dim[i]};
+
+		TT_TRY(read_placement(&axis, placements, i));
+		in->spread = tt_spread_with(in->spread, i, axis);
+	}
 	for (uint32_t i = 0; i < coords->count; i++) {
 		TT_TRY(tt_fb_element(&coord, coords, i));
 		TT_TRY(get_shape(&layout->coords[i], &coord, 0));
@@ -351,9 +361,9 @@ static tt_status read_topology(struct tt_mesh_layout *layout, const struct tt_fb
 }
 
 /* Files without a topology: every shard is its own replica, as upstream reads them. */
-static void assume_topology(struct tt_mesh_layout *layout)
+static void assume_topology(struct tt_mesh_layout *layout, struct input *in)
 {
-	layout->distribution = (struct ttnn_shape){1, {(uint32_t)layout->coord_count}};
+	in->spread = tt_spread_copies(&TT_SHAPE((uint32_t)layout->coord_count));
 	for (size_t i = 0; i < layout->coord_count; i++)
 		layout->coords[i] = layout->shards[i].coord;
 }
@@ -374,15 +384,17 @@ static tt_status read_layout(struct tt_mesh_layout **out, struct input *in,
 	/* Looking for shards that share data takes quadratic time: no mesh is as large. */
 	if (in->shards.count > 4096 || coords.count > 4096 || placements.count > TTNN_MAX_RANK)
 		return bad("a mesh of more than 4096 devices");
-	TT_TRY(tt_mesh_layout_new(&layout, topology.fb ? placements.count : 1,
-				  topology.fb ? coords.count : in->shards.count, in->shards.count));
+	if (!topology.fb && in->shards.count > TT_SPREAD_EXTENT)
+		return bad("a topology that no mesh has");
+	TT_TRY(tt_mesh_layout_new(&layout, topology.fb ? coords.count : in->shards.count,
+				  in->shards.count));
 	status = get_boxed_shape(&layout->mesh, tensor, TENSOR_MESH);
 	for (uint32_t i = 0; i < in->shards.count && status == TTNN_OK; i++)
 		status = read_shard(layout, in, i);
 	if (status == TTNN_OK && topology.fb)
-		status = read_topology(layout, &topology, &placements, &coords);
+		status = read_topology(layout, in, &topology, &placements, &coords);
 	if (!topology.fb)
-		assume_topology(layout);
+		assume_topology(layout, in);
 	if (status != TTNN_OK)
 		tt_mesh_layout_unref(layout);
 	else
@@ -412,7 +424,9 @@ static tt_status read_tensor(ttnn_tensor **out, struct input *in, const struct t
 		tt_mesh_layout_unref(layout);
 		layout = NULL;
 	}
-	return tt_tensor_wrap(out, &spec, storage, layout);
+	TT_TRY(tt_tensor_wrap(out, &spec, storage, layout));
+	(*out)->spread = in->spread;
+	return TTNN_OK;
 }
 
 tt_status tt_tensorbin_read(ttnn_tensor **out, const void *data, size_t size,

@@ -145,6 +145,7 @@ struct output {
 	struct tt_fb_builder fb;
 	const struct ttnn_tensor_spec *spec;
 	const struct tt_mesh_layout *layout;
+	uint64_t spread;
 	struct chunk *chunks; /* in the order of the file */
 	size_t *groups;       /* for each position of the distribution: its chunk */
 	tt_fb_ref *refs;      /* of what is in a vector soon */
@@ -161,17 +162,17 @@ static const struct tt_shard *find_shard(const struct tt_mesh_layout *layout,
 }
 
 /* The first position of the distribution that differs only where data is replicated. */
-static size_t first_replica(const struct tt_mesh_layout *layout, size_t position)
+static size_t first_replica(uint64_t spread, size_t position)
 {
 	uint64_t step = 1;
 	size_t first = 0;
 
-	for (uint32_t d = layout->distribution.rank; d-- > 0;) {
-		uint32_t extent = layout->distribution.dim[d];
+	for (unsigned d = tt_spread_rank(spread); d-- > 0;) {
+		struct tt_spread axis = tt_spread_at(spread, d);
 
-		if (layout->placements[d].shard)
-			first += (size_t)(position / step % extent * step);
-		step *= extent;
+		if (axis.shard)
+			first += (size_t)(position / step % axis.extent * step);
+		step *= axis.extent;
 	}
 	return first;
 }
@@ -184,7 +185,7 @@ static bool same_bytes(const struct tt_storage *a, const struct tt_storage *b)
 /* The chunk for the shard at a position; a new one unless an equal one is known. */
 static tt_status choose_chunk(struct output *out, size_t position, const struct tt_shard *shard)
 {
-	size_t first = first_replica(out->layout, position), i = 0;
+	size_t first = first_replica(out->spread, position), i = 0;
 	uint64_t end = 0;
 
 	if (first < position && find_shard(out->layout, &out->layout->coords[first])) {
@@ -248,19 +249,19 @@ static tt_fb_ref put_topology(struct output *out)
 {
 	const struct tt_mesh_layout *layout = out->layout;
 	struct tt_fb_builder *fb = &out->fb;
-	tt_fb_ref distribution = put_boxed_shape(fb, &layout->distribution), placements, coords;
+	struct ttnn_shape extents = tt_spread_extents(out->spread);
+	tt_fb_ref distribution = put_boxed_shape(fb, &extents), placements, coords;
 
-	for (size_t i = 0; i < layout->placement_count; i++) {
-		const struct tt_placement *placement = &layout->placements[i];
+	for (unsigned i = 0; i < extents.rank; i++) {
+		struct tt_spread axis = tt_spread_at(out->spread, i);
 
 		tt_fb_table_begin(fb);
-		tt_fb_add(fb, PLACEMENT_DIM, 4,
-			  placement->shard ? (uint32_t)placement->dim : UINT32_MAX, 0);
-		tt_fb_add(fb, PLACEMENT_TYPE, 1,
-			  placement->shard ? PLACEMENT_SHARD : PLACEMENT_REPLICATE, 0);
+		tt_fb_add(fb, PLACEMENT_DIM, 4, axis.shard ? (uint32_t)axis.dim : UINT32_MAX, 0);
+		tt_fb_add(fb, PLACEMENT_TYPE, 1, axis.shard ? PLACEMENT_SHARD : PLACEMENT_REPLICATE,
+			  0);
 		out->refs[i] = tt_fb_table_end(fb);
 	}
-	placements = tt_fb_vector_refs(fb, out->refs, layout->placement_count);
+	placements = tt_fb_vector_refs(fb, out->refs, extents.rank);
 	for (size_t i = 0; i < layout->coord_count; i++)
 		out->refs[i] = put_boxed_shape(fb, &layout->coords[i]);
 	coords = tt_fb_vector_refs(fb, out->refs, layout->coord_count);
@@ -311,21 +312,19 @@ static tt_status plain_layout(struct tt_mesh_layout **out, const ttnn_tensor *te
 {
 	struct tt_mesh_layout *layout;
 
-	TT_TRY(tt_mesh_layout_new(&layout, 1, 1, 1));
+	TT_TRY(tt_mesh_layout_new(&layout, 1, 1));
 	layout->mesh = TT_SHAPE(1, 1);
-	layout->distribution = TT_SHAPE(1);
 	layout->coords[0] = layout->shards[0].coord = TT_SHAPE(0, 0);
 	layout->shards[0].storage = tt_storage_ref(tensor->storage);
 	*out = layout;
 	return TTNN_OK;
 }
 
-static tt_status write_layout(struct tt_file_out *file, const struct ttnn_tensor_spec *spec,
+static tt_status write_layout(struct tt_file_out *file, const ttnn_tensor *tensor,
 			      const struct tt_mesh_layout *layout)
 {
-	struct output out = {.spec = spec, .layout = layout};
-	size_t most = layout->coord_count > layout->placement_count ? layout->coord_count
-								    : layout->placement_count;
+	struct output out = {.spec = &tensor->spec, .layout = layout, .spread = tensor->spread};
+	size_t most = layout->coord_count > TT_SPREAD_DIMS ? layout->coord_count : TT_SPREAD_DIMS;
 	tt_status status = TTNN_OK;
 
 	out.chunks = tt_calloc(layout->coord_count, sizeof(*out.chunks));
@@ -353,9 +352,9 @@ tt_status tt_tensorbin_write(struct tt_file_out *file, const ttnn_tensor *tensor
 		return tt_fail(TTNN_UNSUPPORTED, "%s cannot be serialized to flatbuffer",
 			       ttnn_dtype_name(tensor->spec.dtype, TTNN_DIALECT_TT_METAL));
 	if (tensor->layout)
-		return write_layout(file, &tensor->spec, tensor->layout);
+		return write_layout(file, tensor, tensor->layout);
 	TT_TRY(plain_layout(&plain, tensor));
-	status = write_layout(file, &tensor->spec, plain);
+	status = write_layout(file, tensor, plain);
 	tt_mesh_layout_unref(plain);
 	return status;
 }

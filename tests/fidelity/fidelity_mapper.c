@@ -9,10 +9,12 @@
 #define PARTS 32
 
 /* The parts of a tensor as one; the original counts neither. */
-static tt_status spread(struct fid_slot *slot, ttnn_tensor *data, const struct ttnn_shape *mesh,
-			const struct ttnn_placement placements[2])
+static tt_status spread(struct fid_slot *slot, ttnn_tensor *data, const struct tt_device *device,
+			const struct ttnn_placement *placement)
 {
-	size_t count = (size_t)mesh->dim[0] * mesh->dim[1];
+	struct ttnn_shape mesh = {2, {device->rows, device->cols}};
+	struct ttnn_shape line = {1, {device->rows * device->cols}};
+	size_t count = line.dim[0];
 	ttnn_tensor *parts[PARTS];
 	bool before;
 	tt_status status;
@@ -20,9 +22,9 @@ static tt_status spread(struct fid_slot *slot, ttnn_tensor *data, const struct t
 	if (count > PARTS)
 		return tt_fail(TTNN_UNSUPPORTED, "a mesh of more than %d chips", PARTS);
 	before = tt_tensor_hide(true);
-	status = ttnn_tensor_cut(parts, data, mesh, placements);
+	status = ttnn_tensor_cut(parts, data, &line, placement);
 	if (status == TTNN_OK) {
-		status = ttnn_tensor_gather(&slot->tensors[0], parts, count, mesh, placements);
+		status = ttnn_tensor_gather(&slot->tensors[0], parts, &mesh, &line, placement);
 		for (size_t i = 0; i < count; i++)
 			ttnn_tensor_unref(parts[i]);
 	}
@@ -34,8 +36,7 @@ static tt_status spread(struct fid_slot *slot, ttnn_tensor *data, const struct t
 
 tt_status fid_map(struct fid_names *names, struct ttnn_arg *args, size_t count)
 {
-	struct ttnn_placement placements[2] = {{0}};
-	struct ttnn_shape mesh = {.rank = 2, .dim = {1, 1}};
+	struct ttnn_placement placement = {0};
 	const struct ttnn_value *mapper = NULL;
 	struct fid_slot *slot;
 
@@ -45,16 +46,14 @@ tt_status fid_map(struct fid_names *names, struct ttnn_arg *args, size_t count)
 	if (!mapper || mapper->kind == TTNN_VALUE_NONE || args[0].value.kind != TTNN_VALUE_TENSOR)
 		return TTNN_OK;
 	if (mapper->kind == TTNN_VALUE_INT)
-		placements[1] =
-			(struct ttnn_placement){.shard = true, .dim = (int32_t)mapper->integer};
-	mesh.dim[1] = names->device->rows * names->device->cols;
+		placement = (struct ttnn_placement){.shard = true, .dim = (int32_t)mapper->integer};
 	slot = TT_VEC_PUSH(&names->slots);
 	if (!slot)
 		return tt_fail_nomem();
 	*slot = (struct fid_slot){.tensors = tt_arena_alloc(&names->arena, sizeof(ttnn_tensor *))};
 	if (!slot->tensors)
 		return tt_fail_nomem();
-	TT_TRY(spread(slot, args[0].value.tensor, &mesh, placements));
+	TT_TRY(spread(slot, args[0].value.tensor, names->device, &placement));
 	args[0].value = ttnn_v_tensor(slot->tensors[0]);
 	return TTNN_OK;
 }

@@ -241,9 +241,9 @@ TEST(shards_of_a_mesh)
 	CHECK_OK(ttnn_tensor_load(&tensor, DATA "/mesh_rows.tensorbin"));
 	for (size_t i = 0; i < 4; i++)
 		check_shard(tensor, i, (int64_t)i * 16);
-	CHECK(tensor->layout->placements[0].shard && tensor->layout->placements[0].dim == 0);
+	CHECK(tt_spread_at(tensor->spread, 0).shard && tt_spread_at(tensor->spread, 0).dim == 0);
 	CHECK(ttnn_shape_equal(&tensor->layout->mesh, &TT_SHAPE(2, 2)));
-	CHECK(ttnn_shape_equal(&tensor->layout->distribution, &TT_SHAPE(4)));
+	CHECK(tt_spread_rank(tensor->spread) == 1 && tt_spread_at(tensor->spread, 0).extent == 4);
 	CHECK(ttnn_shape_equal(&tensor->layout->shards[2].coord, &TT_SHAPE(1, 0)));
 	CHECK_FAILS(ttnn_tensor_to_data(values, 64, TTNN_FLOAT32, tensor), TTNN_UNSUPPORTED,
 		    "spread over 4");
@@ -253,13 +253,13 @@ TEST(shards_of_a_mesh)
 	CHECK_OK(ttnn_tensor_load(&tensor, DATA "/mesh_columns.tensorbin"));
 	for (size_t i = 0; i < 4; i++)
 		check_shard(tensor, i, (int64_t)i * 2);
-	CHECK_INT(tensor->layout->placements[0].dim, -1);
+	CHECK_INT(tt_spread_at(tensor->spread, 0).dim, -1);
 	ttnn_tensor_unref(tensor);
 
 	CHECK_OK(ttnn_tensor_load(&tensor, DATA "/mesh_second.tensorbin"));
 	CHECK(tensor->layout->shards[0].storage == tensor->layout->shards[2].storage);
 	CHECK(tensor->layout->shards[0].storage != tensor->layout->shards[1].storage);
-	CHECK(!tensor->layout->placements[0].shard && tensor->layout->placements[1].shard);
+	CHECK(!tt_spread_at(tensor->spread, 0).shard && tt_spread_at(tensor->spread, 1).shard);
 	check_shard(tensor, 3, 4);
 	ttnn_tensor_unref(tensor);
 }
@@ -560,7 +560,7 @@ TEST(older_and_newer_headers)
 	data[TOPOLOGY_ENTRY] = 0; /* as before there were topologies */
 	CHECK_OK(tt_tensorbin_read(&tensor, data, size, NULL));
 	CHECK_INT(ttnn_tensor_shard_count(tensor), 4);
-	CHECK(ttnn_shape_equal(&tensor->layout->distribution, &TT_SHAPE(4)));
+	CHECK(tt_spread_rank(tensor->spread) == 1 && tt_spread_at(tensor->spread, 0).extent == 4);
 	ttnn_tensor_unref(tensor);
 	memcpy(data + 12, "TTNB", 4); /* as after versions came; this is number 0 */
 	CHECK_OK(read_bytes(data, size));

@@ -290,7 +290,7 @@ TEST(a_part_on_a_device_is_that_chips)
 				(struct ttnn_arg[]){{NULL, ttnn_v_shape(&shape)},
 						    {NULL, ttnn_v_real((double)i)}},
 				2);
-	CHECK_OK(ttnn_tensor_gather(&spread, parts, 4, &two, all));
+	CHECK_OK(ttnn_tensor_gather(&spread, parts, &two, &two, all));
 	tensor = call(
 		"ttnn.to_device",
 		(struct ttnn_arg[]){{NULL, ttnn_v_tensor(spread)}, {NULL, ttnn_v_device(mesh)}}, 2);

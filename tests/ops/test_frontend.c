@@ -216,7 +216,7 @@ SCENARIO(parts)
 {
 	struct ttnn_spec_args args = {.shape = {2, {2, 2}}, .dtype = TTNN_FLOAT32};
 	struct ttnn_placement placements[] = {{false, 0}, {true, 1}};
-	struct ttnn_shape mesh = {2, {1, 2}};
+	struct ttnn_shape mesh = {2, {1, 2}}, one = {2, {1, 1}};
 	ttnn_tensor *parts[2] = {NULL}, *all = NULL;
 	struct ttnn_topology topology;
 	struct ttnn_tensor_spec spec;
@@ -227,12 +227,12 @@ SCENARIO(parts)
 	if (status == TTNN_OK)
 		status = ttnn_tensor_new(&parts[1], &spec);
 	if (status == TTNN_OK)
-		status = ttnn_tensor_gather(&all, parts, 2, &mesh, placements);
+		status = ttnn_tensor_gather(&all, parts, &mesh, &mesh, placements);
 	if (status == TTNN_OK) {
 		ttnn_tensor_get_topology(&topology, all);
 		CHECK(topology.coords == 2 && ttnn_tensor_placement(all, 1).dim == 1);
 		CHECK(ttnn_tensor_coord(all, 1).dim[1] == 1);
-		CHECK(ttnn_tensor_gather(&all, parts, 1, &mesh, placements) == TTNN_INVALID);
+		CHECK(ttnn_tensor_gather(&all, parts, &one, &mesh, placements) == TTNN_INVALID);
 	}
 	ttnn_tensor_unref(all);
 	ttnn_tensor_unref(parts[0]);

@@ -243,3 +243,19 @@ def test_an_address_for_each_core_is_part_of_a_config():
         lockstep.experimental_set_per_core_allocation(True)
     per_core.experimental_set_per_core_allocation(False)
     assert per_core == plain
+
+
+def test_what_needs_cards_says_so():
+    from ttnn._experimental.layer_completion import LayerCompletionQueue
+
+    inner = ttnn._ttnn
+    for call in (
+        ttnn.D2DStreamService.create_pair, ttnn.LightMetalReplay.create, ttnn.MatmulDeviceOperation.compute_output_specs, ttnn.create_matmul_attributes,
+        inner.multi_device.recv_bytes, inner.operations.experimental.fusion_dispatch_op, inner.operations.experimental.quasar.add, LayerCompletionQueue,
+    ):
+        with pytest.raises(RuntimeError, match="needs a machine with cards"):
+            call()
+    assert ttnn.KernelDescriptor.SourceType.SOURCE_CODE.value == 1 and ttnn.LayerNormParams(eps=1e-5).eps == 1e-5
+    assert ttnn.Conv1dConfig is ttnn.Conv2dConfig and ttnn.Conv2dSliceConfig is ttnn.Op2DSliceConfig
+    grid = inner.operations.normalization._find_expected_dram_grid
+    assert (grid(8, 8, 320, 32, 1024), grid(8, 8, 64, 32, 64, 2)) == (ttnn.CoreGrid(x=8, y=8), ttnn.CoreGrid(x=4, y=1))  # as recorded

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import functools
 import itertools
+import math
 
 from ttnn import _ttnn
 from ttnn._ttnn.multi_device import MeshCoordinate, MeshDevice, MeshShape
@@ -59,11 +60,7 @@ class TensorToMesh:
         shape = [d for d in (mesh_device.shape if mesh_shape is None else mesh_shape)]
         placements = list(placements)
         if len(placements) == 1 and len(shape) > 1:  # the mesh as a line
-            size = 1
-            for extent in shape:
-                size *= extent
-            shape = [1, size]
-            placements = [PlacementReplicate(), *placements]
+            shape = [math.prod(shape)]
         if len(shape) != len(placements):
             raise RuntimeError(f"{len(placements)} placements do not fit a mesh of {len(shape)} dimensions")
         self.mesh_device, self.shape, self.placements = mesh_device, shape, placements
@@ -78,6 +75,7 @@ class TensorToMesh:
 
 
 TensorToMesh.__module__, TensorToMesh.__name__ = "ttnn._ttnn.multi_device", "CppTensorToMesh"  # as recordings show it
+TensorToMesh.__qualname__ = TensorToMesh.__name__
 CppTensorToMesh = TensorToMesh
 
 
@@ -105,7 +103,8 @@ def create_mesh_mapper(mesh_device, config):
     return TensorToMesh(mesh_device, config.placements, config.mesh_shape_override)
 
 
-replicate_tensor_to_mesh_mapper = ReplicateTensorToMesh
+def replicate_tensor_to_mesh_mapper(mesh_device):
+    return TensorToMesh(mesh_device, [PlacementReplicate()])
 
 
 def shard_tensor_to_mesh_mapper(mesh_device, dim):
@@ -118,10 +117,7 @@ class MeshToTensor:
     def __init__(self, mesh_device, dims, mesh_shape=None):
         shape = list(mesh_device.shape if mesh_shape is None else mesh_shape)
         if len(dims) == 1:
-            size = 1
-            for extent in shape:
-                size *= extent
-            shape = [size]
+            shape = [math.prod(shape)]
         self.shape, self.dims = shape, list(dims)
 
     def compose(self, parts):
@@ -236,26 +232,43 @@ def tensor_topology(tensor):
     return TensorTopology(shape, [PlacementReplicate() if d is None else PlacementShard(d) for d in dims], coords)
 
 
+def update_tensor_topology(tensor, topology):
+    """Says how the values of a tensor are spread over its mesh; where its parts lie stays as it is."""
+    _ttnn.tensor.set_placements(tensor, topology.distribution_shape(), [p.dim for p in topology.placements()])
+
+
 def get_device_tensors(tensor):
     """One tensor for each device that holds a part."""
     return tensor._parts()
 
 
 def from_host_shards(tensors, mesh_shape):
-    return _ttnn.tensor.gather(list(tensors), mesh_shape, [None] * len(list(mesh_shape)))
+    size = math.prod(mesh_shape)
+    if len(tensors) != size:
+        raise RuntimeError("Number of tensor shards must match mesh size")
+    return _ttnn.tensor.gather(list(tensors), [size], [0], mesh_shape)
 
 
-def aggregate_tensor(tensors):
-    return from_host_shards(tensors, [1, len(tensors)])
-
-
-combine_device_tensors = aggregate_tensor
+def combine_device_tensors(tensors):
+    """The parts that get_device_tensors() gave, as one tensor again."""
+    if not tensors:
+        raise RuntimeError("At least one tensor shard must be provided")
+    if any(tensor.storage_type() != _ttnn.tensor.StorageType.DEVICE for tensor in tensors):
+        raise RuntimeError("All tensor shards must be on device")
+    return _ttnn.tensor.gather(list(tensors), [len(tensors)], [0], [1, len(tensors)])
 
 
 def distribute_tensor(tensor, mapper, mesh_device=None):
     import ttnn
 
     return ttnn.from_torch(ttnn.to_torch(tensor), dtype=tensor.dtype, layout=tensor.layout, mesh_mapper=mapper, device=mesh_device)
+
+
+def aggregate_tensor(tensor, composer):
+    """One host tensor of all parts."""
+    import ttnn
+
+    return ttnn.from_torch(ttnn.to_torch(tensor, mesh_composer=composer), dtype=tensor.dtype, layout=tensor.layout)
 
 
 def using_distributed_env():

@@ -7,6 +7,7 @@ import pathlib
 from ttnn import _ttnn, python_io
 from ttnn._ttnn.tensor import DataType, Layout, Tensor
 from ttnn.decorators import register_python_operation
+from ttnn.distributed import ReplicateTensorToMeshWrapper
 
 _own = _ttnn.all_operations()
 
@@ -58,7 +59,7 @@ def _data(tensor, dtype, mesh_mapper):
     data = _ttnn.tensor.from_data(tensor, dtype)
     if mesh_mapper is None:
         return data
-    parts = _ttnn.tensor.gather_data(mesh_mapper.map(data), mesh_mapper.shape, mesh_mapper.dims)
+    parts = _ttnn.tensor.gather_data(mesh_mapper.map(data), mesh_mapper.shape, mesh_mapper.dims, mesh_mapper.mesh_device.shape)
     parts.tensor_id = data.tensor_id
     return parts
 
@@ -107,23 +108,26 @@ def as_tensor(
 ):
     """As from_torch; with a file name the tensor is kept there and read the next time."""
 
-    def make(place):
+    def make(place, mapper):
         array = preprocess(tensor) if preprocess else tensor
-        return _own["ttnn.as_tensor"].run(
-            _data(array, dtype, mesh_mapper), dtype, layout=layout, device=place, memory_config=memory_config if place else None
-        )
+        python_io.inner.mean(array, dtype=dtype, layout=layout, mesh_mapper=mapper, memory_config=memory_config, device=place)
+        try:
+            there = memory_config if place else None
+            return _own["ttnn.as_tensor"].run(_data(array, dtype, mapper), dtype, layout=layout, device=place, memory_config=there)
+        finally:
+            python_io.inner.mean()
 
     if device is not None and memory_config is None:
         raise RuntimeError("memory_config must be specified when device is specified")
     if cache_file_name is None:
-        return make(device)
+        return make(device, mesh_mapper)
     names = f"_dtype_{dtype.name if dtype else 'None'}_layout_{layout.name if layout else 'None'}"
     path = pathlib.Path(f"{cache_file_name}{names}.tensorbin")
     if path.exists():
         found = _ttnn.tensor.load(path)
         if list(found.shape) == list(tensor.shape) if tensor is not None else True:
             return _own["ttnn.to_device"].run(found, device, memory_config=memory_config) if device else found
-    found = make(None)
+    found = make(None, None if isinstance(mesh_mapper, ReplicateTensorToMeshWrapper) else mesh_mapper)  # for any mesh
     path.parent.mkdir(parents=True, exist_ok=True)
     found._save(path)
     return _own["ttnn.to_device"].run(found, device, memory_config=memory_config) if device else found

@@ -41,6 +41,11 @@ def determine_expected_group_norm_dram_grid_size(*, device, num_channels, num_gr
     return _ttnn.tensor.group_norm_cores(num_channels, num_groups, input_nhw, device.compute_with_storage_grid_size(), "dram")
 
 
+def _find_expected_dram_grid(max_x, max_y, num_channels, num_groups, input_nhw, num_batches=1):
+    """The same for cores that are named."""
+    return _ttnn.tensor.group_norm_cores(num_channels, num_groups, input_nhw, (max_x, max_y), "dram")
+
+
 def find_max_tile_span(W, group_size, tile_width):
     """How many tiles a group of so many channels touches at most."""
     groups = ((first, first + group_size - 1) for first in range(0, W, group_size))

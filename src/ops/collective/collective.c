@@ -38,16 +38,17 @@ static const struct tt_field fields[ATTRS] = {
 };
 static const struct tt_schema schema = {"CollectiveParams", fields, ATTRS, true};
 
-/* How the extent of the dimension changes, and whether members are added up. */
+/* How the extent of the dimension changes, whether members are added up, and what they have then. */
 static const struct {
 	bool grows, shrinks, adds;
+	enum tt_group_result result;
 } kinds[] = {
-	[GATHER] = {.grows = true},
-	[REDUCE_SCATTER] = {.shrinks = true, .adds = true},
+	[GATHER] = {.grows = true, .result = TT_GROUP_GATHERED},
+	[REDUCE_SCATTER] = {.shrinks = true, .adds = true, .result = TT_GROUP_SCATTERED},
 	[ALL_REDUCE] = {.adds = true},
 	[BROADCAST] = {0},
 	[SEND] = {0},
-	[PARTITION] = {.shrinks = true},
+	[PARTITION] = {.shrinks = true, .result = TT_GROUP_DIVIDED},
 };
 
 /* ---- groups ----------------------------------------------------------------------------------------- */
@@ -265,6 +266,16 @@ static tt_status collective_kernel(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+static uint64_t collective_spread(const struct tt_launch *launch)
+{
+	enum kind kind = kind_of(launch);
+
+	if (kind == SEND)
+		return launch->inputs[0]->spread;
+	return tt_group_spread(launch, tt_group_axis(&launch->attrs[AXIS]), kinds[kind].result,
+			       (uint32_t)launch->attrs[DIM].integer);
+}
+
 static const struct tt_factory factories[] = {{.name = "ttnn::prim::CollectiveProgramFactory"}};
 
 #define PROGRAM(kind_, device_, prim_, cost_)                                                      \
@@ -273,6 +284,7 @@ static const struct tt_factory factories[] = {{.name = "ttnn::prim::CollectivePr
 		.prim = "ttnn::prim::" prim_,                                                      \
 		.attrs = &schema,                                                                  \
 		.infer = collective_infer,                                                         \
+		.spread = collective_spread,                                                       \
 		.factories = factories,                                                            \
 		.factory_count = 1,                                                                \
 		TT_KERNEL(collective_kernel),                                                      \

@@ -510,23 +510,27 @@ static tt_status root_kernel(struct tt_launch *launch)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
+static uint64_t broadcast_spread(const struct tt_launch *launch)
+{
+	return tt_group_spread(launch, tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SAME, 0);
+}
+
 #define PROGRAM(device_, prim_, infer_, validate_, kernel_)                                        \
-	{                                                                                          \
-		.device_op = device_, .prim = "ttnn::prim::" prim_, .attrs = &schema,              \
-		.infer = infer_, .validate = validate_,                                            \
-		TT_FACTORY("ttnn::prim::ExchangeProgramFactory", NULL), TT_KERNEL(kernel_),        \
-		.cost = tt_cost_unmodelled_move, .together = true,                                 \
-	}
-static const struct tt_prog broadcast_program = PROGRAM(
-	"AllBroadcastDeviceOperation", "all_broadcast", broadcast_infer, NULL, broadcast_kernel);
-static const struct tt_prog dispatch_program =
-	PROGRAM("AllToAllDispatchDeviceOperation", "all_to_all_dispatch", dispatch_infer, NULL,
-		dispatch_kernel);
-static const struct tt_prog combine_program =
-	PROGRAM("AllToAllCombineDeviceOperation", "all_to_all_combine", combine_infer, NULL,
-		combine_kernel);
-static const struct tt_prog root_program =
-	PROGRAM("ReduceToRootOp", "reduce_to_root", root_infer, root_validate, root_kernel);
+	.device_op = device_, .prim = "ttnn::prim::" prim_, .attrs = &schema, .infer = infer_,     \
+	.validate = validate_, TT_FACTORY("ttnn::prim::ExchangeProgramFactory", NULL),             \
+	TT_KERNEL(kernel_), .cost = tt_cost_unmodelled_move, .together = true
+static const struct tt_prog broadcast_program = {.spread = broadcast_spread,
+						 PROGRAM("AllBroadcastDeviceOperation",
+							 "all_broadcast", broadcast_infer, NULL,
+							 broadcast_kernel)};
+static const struct tt_prog dispatch_program = {PROGRAM("AllToAllDispatchDeviceOperation",
+							"all_to_all_dispatch", dispatch_infer, NULL,
+							dispatch_kernel)};
+static const struct tt_prog combine_program = {PROGRAM("AllToAllCombineDeviceOperation",
+						       "all_to_all_combine", combine_infer, NULL,
+						       combine_kernel)};
+static const struct tt_prog root_program = {
+	PROGRAM("ReduceToRootOp", "reduce_to_root", root_infer, root_validate, root_kernel)};
 
 /* What an operation takes: its program, its tensors, and the dimension that results lie along. */
 struct exchange {

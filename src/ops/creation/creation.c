@@ -268,7 +268,7 @@ static tt_status create(struct tt_call *call, const struct ttnn_spec_args *args,
 	TT_TRY(ttnn_tensor_spec_make(&spec, args));
 	TT_TRY(tt_call_create(&out, call, device, &spec));
 	if (like && tt_tensor_device(like) == device)
-		out->on_mesh = like->on_mesh;
+		out->spread = like->spread;
 	tt_call_return(call, out);
 	return TTNN_OK;
 }

@@ -47,32 +47,27 @@ static tt_status data_args(struct ttnn_spec_args *out, const struct tt_call *cal
 
 /* ---- cut for a mesh ----------------------------------------------------------------------------------------------- */
 
-static bool is_cut(const struct tt_mesh_layout *layout)
+static bool is_cut(const struct tt_tensor *data)
 {
-	for (size_t i = 0; i < layout->placement_count; i++)
-		if (layout->placements[i].shard)
-			return true;
-	return false;
+	return data->spread & TT_SPREAD_CUTS;
 }
 
 /* Whether no dimension before those that are cut has more than one index: each part lies in one piece. */
 static bool is_whole_cut(const struct tt_tensor *data)
 {
-	const struct tt_mesh_layout *layout = data->layout;
 	const struct ttnn_shape *shape = &data->spec.shape;
 	uint64_t extent[TTNN_MAX_RANK]; /* of what was cut */
+	struct tt_spread axis;
 	uint32_t last = 0;
 
 	for (uint32_t d = 0; d < shape->rank; d++)
 		extent[d] = shape->dim[d];
-	for (size_t i = 0; i < layout->placement_count; i++) {
-		const struct tt_placement *placement = &layout->placements[i];
-		uint32_t dim = (uint32_t)(placement->dim < 0 ? placement->dim + (int32_t)shape->rank
-							     : placement->dim);
+	for (unsigned i = 0; (axis = tt_spread_at(data->spread, i)).extent; i++) {
+		uint32_t dim = (uint32_t)(axis.dim + (axis.dim < 0 ? (int32_t)shape->rank : 0));
 
-		if (!placement->shard || dim >= shape->rank)
+		if (!axis.shard || dim >= shape->rank)
 			continue;
-		extent[dim] *= layout->distribution.dim[i];
+		extent[dim] *= axis.extent;
 		last = dim > last ? dim : last;
 	}
 	for (uint32_t d = 0; d < last; d++)
@@ -82,18 +77,16 @@ static bool is_whole_cut(const struct tt_tensor *data)
 }
 
 /* The first part that is the same as this one: it differs from it along dimensions that have copies alone. */
-static size_t same_part(const struct tt_mesh_layout *layout, size_t part)
+static size_t same_part(const struct tt_tensor *data, size_t part)
 {
 	size_t same = 0, step = 1;
 
-	if (!is_cut(layout))
-		return 0;
-	for (size_t i = layout->placement_count; i-- > 0;) {
-		size_t extent = layout->distribution.dim[i], at = part / step % extent;
+	for (unsigned i = tt_spread_rank(data->spread); i-- > 0;) {
+		struct tt_spread axis = tt_spread_at(data->spread, i);
 
-		if (layout->placements[i].shard)
-			same += at * step;
-		step *= extent;
+		if (axis.shard)
+			same += part / step % axis.extent * step;
+		step *= axis.extent;
 	}
 	return same;
 }
@@ -130,7 +123,7 @@ static tt_status make_part(struct tt_tensor **out, struct tt_call *call, const v
 			   const struct ttnn_tensor_spec *spec)
 {
 	const struct tt_tensor *data = tt_call_tensor(call, "tensor");
-	bool cut = is_cut(data->layout);
+	bool cut = is_cut(data);
 	bool borrowed = spec->layout == TTNN_ROW_MAJOR && spec->dtype == source_dtype(data, spec) &&
 			ttnn_shape_equal(&spec->padded, &spec->shape);
 	bool before = tt_tensor_hide(borrowed && !cut);
@@ -158,7 +151,7 @@ static tt_status spread_parts(struct tt_tensor **parts, size_t *made, struct tt_
 	const struct tt_shard *shards = data->layout->shards;
 
 	for (*made = 0; *made < data->layout->shard_count; ++*made) {
-		size_t i = *made, same = same_part(data->layout, i);
+		size_t i = *made, same = same_part(data, i);
 
 		if (!shards[i].storage || !shards[i].storage->data ||
 		    data->spec.layout != TTNN_ROW_MAJOR)
@@ -191,6 +184,8 @@ static tt_status spread_data(struct tt_tensor **out, struct tt_call *call,
 	if (status == TTNN_OK)
 		status = tt_tensor_wrap(out, &parts[0]->spec, tt_storage_ref(parts[0]->storage),
 					like);
+	if (status == TTNN_OK)
+		(*out)->spread = tt_call_tensor(call, "tensor")->spread;
 	while (made)
 		ttnn_tensor_unref(parts[--made]);
 	return status;
@@ -322,7 +317,7 @@ static tt_status make_host(struct tt_tensor **out, struct tt_call *call,
 		TT_TRY(ttnn_tensor_from_data(out, data->storage->data, data->spec.dtype, spec,
 					     tt_call_real(call, "pad_value", 0)));
 	/* what it is made of was counted too, unless it has a number */
-	if (data->id == UINT64_MAX && !(data->layout && is_cut(data->layout)))
+	if (data->id == UINT64_MAX && !is_cut(data))
 		tt_tensor_renumber(*out);
 	return TTNN_OK;
 }

@@ -121,6 +121,16 @@ static tt_status write_bytes(struct tt_tensor *device, const struct tt_tensor *h
 	return TTNN_OK;
 }
 
+/* As the host's tensor is; one that knows of no mesh goes to all devices, as if they stood in a line. */
+static uint64_t spread_on(const struct tt_device *device, const struct tt_tensor *host)
+{
+	struct ttnn_shape line = {1, {device->memory->chips}};
+
+	if (device->memory->chips > 1 && ttnn_tensor_shard_count(host) == 1)
+		return tt_spread_copies(&line);
+	return host->spread;
+}
+
 /* A new tensor on the device with the bytes of one on the host. */
 static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct tt_device *device,
 		       const struct ttnn_memory_config *memory)
@@ -135,7 +145,7 @@ static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(tt_rerun_check_write(device));
 	TT_TRY(tt_device_tensor_new(&placed, device, &spec));
-	placed->on_mesh = tensor->on_mesh;
+	placed->spread = spread_on(device, tensor);
 	status = write_bytes(placed, tensor);
 	if (status != TTNN_OK) {
 		ttnn_tensor_unref(placed);
@@ -201,6 +211,7 @@ static tt_status check_copy(struct tt_tensor *host, struct tt_tensor *device)
 static tt_status copy_to_device(struct tt_tensor *host, struct tt_tensor *device)
 {
 	TT_TRY(check_copy(host, device));
+	device->spread = spread_on(tt_tensor_device(device), host);
 	return write_bytes(device, host);
 }
 
@@ -308,7 +319,7 @@ static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
 		TT_TRY(read_bytes(&storage, tensor, 0));
 	}
 	TT_TRY(tt_tensor_wrap(out, &tensor->spec, storage, layout));
-	(*out)->on_mesh = tensor->on_mesh;
+	(*out)->spread = tensor->spread;
 	return TTNN_OK;
 }
 
@@ -331,7 +342,7 @@ tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
 }
 
 /* Tensors of a dry run have no bytes: only the spec changes. */
-static tt_status hollow_dtype(struct tt_tensor **out, const struct tt_tensor *tensor,
+static tt_status hollow_dtype(struct tt_tensor **out, struct tt_tensor *tensor,
 			      enum ttnn_dtype dtype)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&tensor->spec);
@@ -339,7 +350,9 @@ static tt_status hollow_dtype(struct tt_tensor **out, const struct tt_tensor *te
 
 	args.dtype = dtype;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return tt_host_hollow(out, &spec);
+	TT_TRY(tt_tensor_share(out, tensor, &spec));
+	(*out)->view = false;
+	return TTNN_OK;
 }
 
 /* Recorded as to_dtype; the result keeps its number. */

@@ -1,0 +1,62 @@
+"""How tensors and results are spread over a mesh, as the released library says."""
+
+import array
+import gzip
+import pathlib
+import sys
+
+import pytest
+
+import ttnn
+
+DATA = pathlib.Path(__file__).parent.parent / "data/host"
+sys.path.insert(0, str(DATA))
+import record_placements  # noqa: E402
+
+
+@pytest.mark.parametrize("mesh", ["1x1", "2x4", "1x8"])
+def test_results_are_spread_as_recorded(mesh, monkeypatch):
+    monkeypatch.setenv("TTNN_DEVICE", "n150" if mesh == "1x1" else "t3k")
+    theirs = [line for line in gzip.open(DATA / "placements.txt.gz", "rt").read().splitlines() if line.startswith(mesh)]
+    ours = set(record_placements.lines(ttnn, mesh))
+    assert len(theirs) > 500 and [line for line in theirs if line not in ours] == []
+
+
+def test_mappers(monkeypatch):
+    monkeypatch.setenv("TTNN_DEVICE", "t3k")
+    device = ttnn.open_mesh_device(ttnn.MeshShape(2, 4))
+    data = memoryview(array.array("f", range(64 * 256))).cast("B").cast("f", [64, 256])
+    for mapper, expected in (
+        (None, "8 R"),
+        (ttnn.ReplicateTensorToMesh(device), "8 R"),
+        (ttnn.ShardTensorToMesh(device, dim=1), "8 S1"),
+        (ttnn.ShardTensor2dMesh(device, mesh_shape=(2, 4), dims=(None, 1)), "2,4 R S1"),
+        (ttnn.create_mesh_mapper(device, ttnn.MeshMapperConfig([ttnn.PlacementShard(0), ttnn.PlacementShard(-1)])), "2,4 S0 S-1"),
+    ):
+        for place in (None, device):
+            tensor = ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=place, mesh_mapper=mapper)
+            assert record_placements.text(ttnn, tensor) == (expected if mapper or place else "1 R")
+            coordinates = tensor.tensor_topology().mesh_coords()
+            assert list(map(tuple, coordinates)) == [(i // 4, i % 4) for i in range(8 if mapper or place else 1)]
+        there = ttnn.empty(tensor.shape, dtype=tensor.dtype, layout=ttnn.TILE_LAYOUT, device=device)
+        assert record_placements.text(ttnn, there) == "2,4 R R"
+        ttnn.copy_host_to_device_tensor(tensor.cpu(), there)
+        assert record_placements.text(ttnn, there) == expected
+    parts = ttnn.get_device_tensors(tensor)
+    assert parts[5].cpu().to_list() == ttnn.get_device_tensors(ttnn.combine_device_tensors(parts))[5].cpu().to_list()
+    assert record_placements.text(ttnn, ttnn.combine_device_tensors(parts)) == "8 S0"
+    with pytest.raises(RuntimeError, match="same mesh buffer"):
+        ttnn.combine_device_tensors([parts[0], ttnn.get_device_tensors(ttnn.clone(tensor))[1]])
+    with pytest.raises(RuntimeError, match="match mesh size"):
+        ttnn.from_host_shards([part.cpu() for part in parts], ttnn.MeshShape(1, 4))
+    assert record_placements.text(ttnn, ttnn.from_host_shards([part.cpu() for part in parts], ttnn.MeshShape(2, 4))) == "8 S0"
+    ttnn.close_mesh_device(device)
+
+
+def test_wrong_placements(device):
+    tensor = ttnn.zeros([32, 32], device=device)
+    for shape, dims in (([1000], [None]), ([1, 1, 1, 1, 1], [None] * 5), ([1], [100]), ([1], [None, None]), ([], [])):
+        with pytest.raises((RuntimeError, ValueError)):
+            placements = [ttnn.PlacementReplicate() if d is None else ttnn.PlacementShard(d) for d in dims]
+            tensor.update_tensor_topology(ttnn.TensorTopology(ttnn.MeshShape(shape), placements, []))
+    assert record_placements.text(ttnn, tensor) == "1 R"
