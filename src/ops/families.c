@@ -6,6 +6,7 @@
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
 	X(attention_joint)                                                                         \
+	X(attention_ring)                                                                          \
 	X(attention_sparse)                                                                        \
 	X(attn_matmul)                                                                             \
 	X(attn_matmul_group)                                                                       \
