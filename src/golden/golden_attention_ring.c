@@ -1,5 +1,6 @@
 /*
- * golden_attention_ring.c: what the first chip of a ring has, with every key of every chip looked at where it lies.
+ * golden_attention_ring.c: what the first chip of a ring has, with every key of every chip looked at where it lies; and
+ * the rows that it computes of a sequence that all chips have.
  */
 #include <math.h>
 
@@ -230,5 +231,57 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 			   (joint ? (joint->shape.dim[2] + 31) / 32 * 32 : 0));
 	rest.dim[3] = 1;
 	TT_GOLDEN_NEED(tt_golden_out(golden, &rest, TTNN_BFLOAT16));
+	return TTNN_OK;
+}
+
+/* The block and row of a cache where key j of a batch lies; without pages the batch itself. */
+static void find_key(uint64_t *block, uint64_t *row, const struct tt_array *pages, uint64_t batch,
+		     uint64_t j, uint64_t rows)
+{
+	*block = pages ? (uint64_t)*tt_at(pages, batch * pages->shape.dim[1] + j / rows) : batch;
+	*row = pages ? j % rows : j;
+}
+
+tt_status tt_golden_attention_distributed(struct tt_golden *golden)
+{
+	const struct tt_array *q = tt_golden_in4(golden, "input_tensor_q");
+	const struct tt_array *k = tt_golden_in4(golden, "input_tensor_k");
+	const struct tt_array *v = tt_golden_in4(golden, "input_tensor_v"), *pages = NULL;
+	uint64_t ring = (uint64_t)tt_call_int(&golden->call, "ring_size", 2), part;
+	uint64_t place = (uint64_t)tt_call_int(&golden->call, "ring_id", 0);
+	uint64_t start = (uint64_t)tt_call_int(&golden->call, "chunk_start_idx", 0), block, row;
+	struct ttnn_shape shape;
+	struct tt_array *out;
+	double scale;
+
+	TT_GOLDEN_NEED(q && k && v);
+	if (tt_value_given(tt_call_arg(&golden->call, "chunk_start_idx"))) {
+		pages = tt_golden_in(golden, "page_table");
+		TT_GOLDEN_NEED(pages);
+	}
+	scale = tt_call_real(&golden->call, "scale", 1 / sqrt((double)q->shape.dim[3]));
+	shape = q->shape;
+	part = shape.dim[2] / (2 * ring);
+	shape.dim[2] = (uint32_t)(2 * part);
+	golden->first_chip = true;
+	out = tt_golden_out(golden, &shape, q->dtype);
+	TT_GOLDEN_NEED(out);
+	for (uint64_t n = 0; n < (uint64_t)shape.dim[0] * shape.dim[1] * 2 * part; n++) {
+		uint64_t i = n % (2 * part), head = n / (2 * part) % shape.dim[1];
+		uint64_t batch = n / (2 * part) / shape.dim[1], width = shape.dim[3];
+		uint64_t at = i < part ? place * part + i : (2 * ring - 2 - place) * part + i;
+		struct sums sums = {-INFINITY, 0, out->data + n * width, width};
+		const double *own = row_of(q, batch, head, shape.dim[1], at);
+
+		for (uint64_t j = 0; j <= start + at; j++) {
+			find_key(&block, &row, pages, batch, j, k->shape.dim[2]);
+			add_score(
+				&sums,
+				scale * dot(own, row_of(k, block, head, shape.dim[1], row), width),
+				row_of(v, block, head, shape.dim[1], row));
+		}
+		for (uint64_t c = 0; c < width; c++)
+			sums.values[c] /= sums.total;
+	}
 	return TTNN_OK;
 }

@@ -5,6 +5,7 @@
 	X(argmax)                                                                                  \
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
+	X(attention_distributed)                                                                   \
 	X(attention_joint)                                                                         \
 	X(attention_ring)                                                                          \
 	X(attention_sparse)                                                                        \

@@ -234,8 +234,46 @@ TEST(latent_values)
 	tt_arena_deinit(&arena);
 }
 
+/* Rows that all chips have; with a start the keys are in blocks, in an order of their own. */
+TEST(shared_out)
+{
+	struct given given = {.state = 9};
+	struct tt_arena arena = {0};
+
+	open_mesh();
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t chips = n % 2 ? COLS : ROWS, heads = 2 * (1 + n % 2),
+			 width = 32 * (1 + n % 3);
+		enum ttnn_dtype dtype = n % 5 == 3 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+		uint32_t rows = 2 * chips * (n % 3 ? 32 : 64), block = 32, start = n % 4 * 32;
+		uint32_t blocks = (rows + start) / block;
+		const struct ttnn_spec_args q = given_spec(dtype, 1, heads, rows, width);
+		const struct ttnn_spec_args kv = n % 4 ? given_spec(dtype, blocks, 2, block, width)
+						       : given_spec(dtype, 1, 2, rows, width);
+		int32_t table[64];
+
+		given_tensor(&given, NULL, &q, -2, 2);
+		given_tensor(&given, NULL, &kv, -2, 2);
+		given_tensor(&given, NULL, &kv, -2, 2);
+		given_add(&given, "ring_size", SIZE(chips));
+		if (n % 3)
+			given_add(&given, "ring_id", SIZE(n % chips));
+		for (uint32_t i = 0; i < blocks; i++)
+			table[i] = (int32_t)(blocks - 1 - i);
+		if (n % 4) {
+			given_numbers(&given, "page_table", &(struct ttnn_shape){2, {1, blocks}},
+				      TTNN_INT32, table);
+			given_add(&given, "chunk_start_idx", SIZE(start));
+		}
+		given_case(&given, "ttnn.transformer.ring_distributed_scaled_dot_product_attention",
+			   n, 3);
+	}
+	tt_arena_deinit(&arena);
+}
+
 TEST(zz_all_rows)
 {
 	golden_check_family("attention_ring");
+	golden_check_family("attention_distributed");
 	golden_close();
 }

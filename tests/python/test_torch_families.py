@@ -764,7 +764,7 @@ def two_chips(monkeypatch):
     monkeypatch.setenv("TTNN_DEVICE", "n300")
 
 
-@covers("transformer.ring_joint_scaled_dot_product_attention", "transformer.ring_mla")
+@covers("transformer.ring_joint_scaled_dot_product_attention", "transformer.ring_mla", "transformer.ring_distributed_scaled_dot_product_attention")
 @pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)
 def test_rings(two_chips, mesh_device):
     """Attention of rows on two devices; of latent values, which are the first columns of the keys."""
@@ -786,6 +786,9 @@ def test_rings(two_chips, mesh_device):
             put(q), put(k), put(v), joint_strategy="rear", is_causal=causal, **buffers, **places
         )
         assert torch.allclose(F.scaled_dot_product_attention(q, k, v, is_causal=causal), whole(actual[0]).float(), rtol=0.02, atol=0.03)
+    actual = whole(ttnn.transformer.ring_distributed_scaled_dot_product_attention(*(put(x, False) for x in (q, k, v)), 2))
+    order = torch.cat([torch.arange(32 * i, 32 * i + 32) for i in (0, 3, 1, 2)])
+    assert torch.allclose(F.scaled_dot_product_attention(q, k, v, is_causal=True)[:, :, order], actual.float(), rtol=0.02, atol=0.03)
     gathered, one = put(torch.zeros(1, 1, 128, 64), False), k[:, :1]
     actual = ttnn.transformer.ring_mla(put(q), put(one), persistent_output_buffer_kv=gathered, head_dim_v=32, **places)
     both = one.expand(1, 2, 128, 64)

@@ -1,7 +1,8 @@
-/* attention_ring.h: between attention_ring.c, attention_ring_check.c and attention_ring_run.c. */
+/* attention_ring.h: between the files of attention on rings of chips. */
 #ifndef TT_OPS_ATTENTION_ATTENTION_RING_H
 #define TT_OPS_ATTENTION_ATTENTION_RING_H
 
+#include "backend/backend.h"
 #include "ops/attention/attention.h"
 
 #define TT_RING_ATTRS(X)                                                                           \
@@ -71,6 +72,15 @@ bool tt_ring_chunked(const struct tt_launch *launch);
 
 tt_status tt_ring_check(struct tt_launch *launch);
 tt_status tt_ring_check_window(const struct tt_launch *launch);
+
+/* Rows that follow each other: from `at` on in the queries, `to` in the result, `place` in the sequence. */
+struct tt_ring_part {
+	uint64_t at, to, rows, place;
+};
+
+/* The job for the queries of a part. */
+tt_status tt_ring_attend(struct tt_tensor *out, struct tt_tensor *q,
+			 const struct tt_ring_part *part, struct tt_attention_job job);
 
 /* The kernel, which runs once for all chips. */
 tt_status tt_ring_run(struct tt_launch *launch);

@@ -13,11 +13,6 @@
 #include "ops/collective/collective.h"
 #include "tensor/shape.h"
 
-/* Rows of one chip that follow each other in the sequence, and where they begin there. */
-struct part {
-	uint64_t at, rows, place;
-};
-
 /* How keys lie: chip `rank` has `count` parts of `rows` rows each. */
 struct layout {
 	uint64_t rows, count, ring;
@@ -48,7 +43,7 @@ static struct layout layout_of(const struct tt_launch *launch)
 }
 
 /* The parts of a chip's queries: at most two. */
-static size_t query_parts(struct part out[2], const struct tt_launch *launch, uint64_t rank)
+static size_t query_parts(struct tt_ring_part out[2], const struct tt_launch *launch, uint64_t rank)
 {
 	const struct layout layout = layout_of(launch);
 	uint64_t rows = tt_ring_dim(launch, TT_RING_Q, 2),
@@ -59,12 +54,14 @@ static size_t query_parts(struct part out[2], const struct tt_launch *launch, ui
 
 	if (!tt_ring_chunked(launch)) {
 		for (uint64_t i = 0; i < layout.count; i++)
-			out[count++] = (struct part){i * layout.rows, layout.rows,
-						     place_of(&layout, rank, i)};
+			out[count++] =
+				(struct tt_ring_part){i * layout.rows, i * layout.rows, layout.rows,
+						      place_of(&layout, rank, i)};
 		return count;
 	}
 	if (!tt_ring_given(launch, TT_RING_BEFORE)) {
-		out[0] = (struct part){0, rows, (all > group ? all - group : 0) + rank * rows};
+		out[0] = (struct tt_ring_part){0, 0, rows,
+					       (all > group ? all - group : 0) + rank * rows};
 		return 1;
 	}
 	/* Those of the slab that the cache has begun, then those of the next. */
@@ -74,7 +71,7 @@ static size_t query_parts(struct part out[2], const struct tt_launch *launch, ui
 		first = first > before ? first : before;
 		if (end <= first)
 			continue;
-		out[count++] = (struct part){at, end - first, first};
+		out[count++] = (struct tt_ring_part){at, at, end - first, first};
 		at += end - first;
 	}
 	return count;
@@ -208,9 +205,8 @@ static tt_status collect(struct tt_tensor **out, const struct tt_launch *launch,
 	return status;
 }
 
-/* The job's queries are those of a part; its result goes where they came from. */
-static tt_status attend_part(struct tt_tensor *out, struct tt_tensor *q, const struct part *part,
-			     struct tt_attention_job job)
+tt_status tt_ring_attend(struct tt_tensor *out, struct tt_tensor *q,
+			 const struct tt_ring_part *part, struct tt_attention_job job)
 {
 	const uint32_t *dim = q->spec.shape.dim;
 	tt_status status = scratch(&job.q, dim[0], dim[1], part->rows, dim[3]);
@@ -224,7 +220,7 @@ static tt_status attend_part(struct tt_tensor *out, struct tt_tensor *q, const s
 	if (status == TTNN_OK)
 		status = tt_backend_get()->attention(&job);
 	if (status == TTNN_OK)
-		status = copy_rows((struct rows){out, 0, part->at}, (struct rows){job.out, 0, 0},
+		status = copy_rows((struct rows){out, 0, part->to}, (struct rows){job.out, 0, 0},
 				   dim[0], part->rows);
 	ttnn_tensor_unref(job.q);
 	ttnn_tensor_unref(job.out);
@@ -233,7 +229,8 @@ static tt_status attend_part(struct tt_tensor *out, struct tt_tensor *q, const s
 
 /* Queries of one input, cut into parts, and the result that they have. */
 static tt_status attend(const struct tt_launch *launch, uint32_t chip, int which,
-			const struct part *parts, size_t count, const struct tt_attention_job *job)
+			const struct tt_ring_part *parts, size_t count,
+			const struct tt_attention_job *job)
 {
 	struct tt_tensor *q = NULL, *out = NULL;
 	tt_status status = tt_tensor_resident(&out, launch->outputs[which], chip, TT_BUFFER_UPDATE);
@@ -242,7 +239,7 @@ static tt_status attend(const struct tt_launch *launch, uint32_t chip, int which
 		status = tt_tensor_resident(&q, launch->inputs[which ? TT_RING_JOINT_Q : TT_RING_Q],
 					    chip, TT_BUFFER_READ);
 	for (size_t i = 0; i < count && status == TTNN_OK; i++)
-		status = attend_part(out, q, &parts[i], *job);
+		status = tt_ring_attend(out, q, &parts[i], *job);
 	ttnn_tensor_unref(q);
 	ttnn_tensor_unref(out);
 	return status;
@@ -261,7 +258,7 @@ static tt_status run_chip(const struct tt_launch *launch, uint32_t chip)
 		.causal = tt_ring_flag(launch, TT_RING_CAUSAL),
 		.window = (uint32_t)tt_ring_number(launch, TT_RING_WINDOW),
 	};
-	struct part parts[2], joint = {0, tt_ring_dim(launch, TT_RING_JOINT_Q, 2), 0};
+	struct tt_ring_part parts[2], joint = {0, 0, tt_ring_dim(launch, TT_RING_JOINT_Q, 2), 0};
 	struct tt_group group;
 	tt_status status = TTNN_OK;
 	size_t count;
