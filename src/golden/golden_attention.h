@@ -9,6 +9,8 @@ tt_status tt_golden_attention(struct tt_golden *golden);
 tt_status tt_golden_attention_decode(struct tt_golden *golden);
 tt_status tt_golden_attention_sparse(struct tt_golden *golden);
 tt_status tt_golden_attention_joint(struct tt_golden *golden);
+tt_status tt_golden_attention_ring(struct tt_golden *golden);
+tt_status tt_golden_attention_distributed(struct tt_golden *golden);
 
 /* Rows of new tokens times the matrices of their users. */
 tt_status tt_golden_attn_matmul(struct tt_golden *golden);

@@ -5,7 +5,9 @@
 	X(argmax)                                                                                  \
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
+	X(attention_distributed)                                                                   \
 	X(attention_joint)                                                                         \
+	X(attention_ring)                                                                          \
 	X(attention_sparse)                                                                        \
 	X(attn_matmul)                                                                             \
 	X(attn_matmul_group)                                                                       \

@@ -474,15 +474,15 @@ static bool sig_fits(struct tt_args *out, const struct tt_sig *sig, const struct
 		} else {
 			position++;
 		}
-		if (slot >= sig->count || (out->given & 1u << slot) ||
+		if (slot >= sig->count || (out->given & UINT64_C(1) << slot) ||
 		    (!args[i].name && sig->args[slot].keyword_only) ||
 		    !tt_arg_accepts(&sig->args[slot], &args[i].value))
 			return false;
 		out->values[slot] = args[i].value;
-		out->given |= 1u << slot;
+		out->given |= UINT64_C(1) << slot;
 	}
 	for (size_t i = 0; i < sig->count; i++) {
-		if (out->given & 1u << i)
+		if (out->given & UINT64_C(1) << i)
 			continue;
 		if (!sig->args[i].has_default)
 			return false;

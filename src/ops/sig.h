@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "event/value.h"
 
-#define TT_ARGS_MAX 32
+#define TT_ARGS_MAX 40
 #define TT_SIGS_MAX 6
 
 struct tt_arg_type;
@@ -33,7 +33,7 @@ struct tt_arg {
 	struct ttnn_value fallback; /* when has_default */
 };
 
-#define TT_SIG_SLOTS 64
+#define TT_SIG_SLOTS 128
 #define TT_SIG_SITES 32
 
 struct tt_sig {
@@ -49,7 +49,7 @@ struct tt_sig {
 struct tt_args {
 	const struct tt_sig *sig;
 	struct ttnn_value values[TT_ARGS_MAX];
-	uint32_t given; /* bit i: the caller gave argument i */
+	uint64_t given; /* bit i: the caller gave argument i */
 };
 
 /* Parses a signature into `arena`. A bad text is TTNN_INTERNAL: it is in our own tables. */

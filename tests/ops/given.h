@@ -8,9 +8,9 @@
 #include "ops/golden_cases.h"
 
 struct given {
-	struct ttnn_arg args[16];
+	struct ttnn_arg args[40];
 	size_t count;
-	ttnn_tensor *tensors[8];
+	ttnn_tensor *tensors[16];
 	size_t tensor_count;
 	struct ttnn_value items[64];
 	uint64_t state;

@@ -764,6 +764,38 @@ def two_chips(monkeypatch):
     monkeypatch.setenv("TTNN_DEVICE", "n300")
 
 
+@covers("transformer.ring_joint_scaled_dot_product_attention", "transformer.ring_mla", "transformer.ring_distributed_scaled_dot_product_attention")
+@pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)
+def test_rings(two_chips, mesh_device):
+    """Attention of rows on two devices; of latent values, which are the first columns of the keys."""
+    q, k, v = torch.randn(3, 1, 2, 128, 64).bfloat16().float()
+
+    def put(x, cut=True):
+        mapper = ttnn.ShardTensorToMesh(mesh_device, dim=2) if cut else ttnn.ReplicateTensorToMesh(mesh_device)
+        return ttnn.from_torch(x, ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh_device, mesh_mapper=mapper)
+
+    def whole(x):
+        return ttnn.to_torch(x, mesh_composer=ttnn.ConcatMeshToTensor(mesh_device, dim=2))
+
+    config = ttnn.SDPAProgramConfig(compute_with_storage_grid_size=(8, 7), q_chunk_size=32, k_chunk_size=32)
+    places = {"program_config": config, "dim": 2, "multi_device_global_semaphore": [], "num_links": 1, "cluster_axis": 1,
+              "mesh_device": mesh_device, "topology": ttnn.Topology.Linear, "ccl_core_grid_offset": (0, 7), "logical_n": 128}  # fmt: skip
+    buffers = {f"persistent_output_buffer_{name}": put(torch.zeros_like(k), False) for name in "kv"}
+    for causal in (False, True):
+        actual = ttnn.transformer.ring_joint_scaled_dot_product_attention(
+            put(q), put(k), put(v), joint_strategy="rear", is_causal=causal, **buffers, **places
+        )
+        assert torch.allclose(F.scaled_dot_product_attention(q, k, v, is_causal=causal), whole(actual[0]).float(), rtol=0.02, atol=0.03)
+    actual = whole(ttnn.transformer.ring_distributed_scaled_dot_product_attention(*(put(x, False) for x in (q, k, v)), 2))
+    order = torch.cat([torch.arange(32 * i, 32 * i + 32) for i in (0, 3, 1, 2)])
+    assert torch.allclose(F.scaled_dot_product_attention(q, k, v, is_causal=True)[:, :, order], actual.float(), rtol=0.02, atol=0.03)
+    gathered, one = put(torch.zeros(1, 1, 128, 64), False), k[:, :1]
+    actual = ttnn.transformer.ring_mla(put(q), put(one), persistent_output_buffer_kv=gathered, head_dim_v=32, **places)
+    both = one.expand(1, 2, 128, 64)
+    expected = F.scaled_dot_product_attention(q, both, both[..., :32], is_causal=True)
+    assert torch.allclose(expected, whole(actual[0]).float(), rtol=0.02, atol=0.03)
+
+
 @covers("all_gather", "all_reduce", "reduce_scatter", "broadcast", "mesh_partition", "point_to_point",
         "experimental.all_gather_async", "experimental.reduce_scatter_minimal_async")  # fmt: skip
 @pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)

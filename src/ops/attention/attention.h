@@ -3,6 +3,7 @@
  *
  *	attention, attention_decode             softmax(q · kᵀ) · v over sequences, and of one new token
  *	attention_joint, attention_sparse       the same over two sequences, and of chosen columns
+ *	attention_ring, attention_distributed   the same of rows that are cut among chips, or shared out
  *	heads, heads_decode, heads_split,       rows of all heads side by side, and heads as a dimension
  *	heads_groups, heads_separate
  *	rotary, rotary_llama                    positions

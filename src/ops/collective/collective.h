@@ -5,8 +5,8 @@
  *	exchange        tokens to experts and back, states to one chip: programs of their own
  *	placements      how their results are spread over the mesh
  *
- * Other rooms use nothing of it. What both files share is which chips take part together: all, or those of one row
- * or column of the mesh (cluster_axis).
+ * What these files share, and attention with them, is which chips take part together: all, or those of one row or
+ * column of the mesh (cluster_axis).
  */
 #ifndef TT_OPS_COLLECTIVE_COLLECTIVE_H
 #define TT_OPS_COLLECTIVE_COLLECTIVE_H
