@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "device/devtensor.h"
 #include "ops/activation.h"
 

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-#include "tensor/shape.h"
-#include "tensor/tile.h"
-
 /* An operand as matrices: a row for a on the left, a column for b on the right. */
 struct side {
 	const struct tt_array *array;

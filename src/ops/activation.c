@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "ops/op_enums.h"
 
 #define PARAMS_MAX 2

@@ -10,19 +10,12 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/buffer.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "device/generation.h"
 #include "device/progcache.h"
-#include "device/program.h"
 #include "event/alike.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 /* ---- the cache key -------------------------------------------------------------------------------- */
 

@@ -2,12 +2,10 @@
 
 #include <string.h>
 
-#include "base/vec.h"
 #include "ops/activation.h"
 #include "ops/conv/conv.h"
 #include "ops/matmul/matmul.h"
 #include "ops/norm/norm.h"
-#include "ops/sig.h"
 
 /* ---- the kinds ----------------------------------------------------------------------------------- */
 

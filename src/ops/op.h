@@ -29,9 +29,17 @@
 #define TT_OPS_OP_H
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "event/event.h"
 #include "ops/sig.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/enums.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
 #include "tensor/tensor.h"
+#include "tensor/tile.h"
 
 #define TT_OUTPUTS_MAX 64
 #define TT_KEPT_MAX 4
@@ -45,14 +53,16 @@ struct tt_key;
 
 /* ---- operations -------------------------------------------------------------------------------- */
 
+#define TT_USUAL_PCC 0.999
+
 struct tt_op {
 	const char *name;   /* "ttnn.add": dots, as Python says it */
-	const char *family; /* "binary" */
+	const char *family; /* (optional) "binary"; else the name of its table */
 	const char *doc;    /* one sentence */
 	const char *sigs[TT_SIGS_MAX];
 	tt_status (*expand)(struct tt_call *call);
 	tt_status (*golden)(struct tt_golden *golden); /* (optional) float64, slow, obvious */
-	double pcc;                                    /* acceptance against golden */
+	double pcc;      /* (optional) acceptance against golden; else TT_USUAL_PCC */
 	const void *row; /* (optional) the family's own row, for expand and golden */
 	const char *
 		frontend; /* (optional) the name recordings show, where Python has another; "": none */
@@ -64,9 +74,16 @@ struct tt_op {
 		*programs; /* (optional) that it may launch itself; ends with NULL */
 };
 
+/* The member .programs, from a list of their addresses. */
+#define TT_PROGRAMS(...)                                                                           \
+	.programs = (const struct tt_prog *const[])                                                \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
 /* The rows of one family file. */
 struct tt_op_family {
-	const char *name;
+	const char *name; /* the family of its rows that name none */
 	const struct tt_op *ops;
 	size_t count;
 };

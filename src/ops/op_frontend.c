@@ -9,7 +9,6 @@
 #include "ops/families.h"
 #include "ops/gives.h"
 #include "ops/objects.h"
-#include "tensor/dtype.h"
 
 /* ---- operations ---------------------------------------------------------------------------------- */
 

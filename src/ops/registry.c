@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/lock.h"
 #include "base/map.h"
 #include "ops/families.h"
@@ -75,9 +74,25 @@ static int by_name(const void *a, const void *b)
 	return strcmp(left->op->name, right->op->name);
 }
 
+/* A row with what its table says of all its rows, and with the usual bound where it has none of its own. */
+static const struct tt_op *whole_row(const struct tt_op_family *family, size_t place)
+{
+	struct tt_op *op = tt_arena_alloc(&registry.arena, sizeof(*op));
+
+	if (!op)
+		return NULL;
+	*op = family->ops[place];
+	op->family = op->family ? op->family : family->name;
+	if (op->golden && !(op->pcc > 0))
+		op->pcc = TT_USUAL_PCC;
+	return op;
+}
+
 static tt_status fill_entry(struct tt_op_entry *entry, const struct tt_op *op)
 {
 	memset(entry, 0, sizeof(*entry));
+	if (!op)
+		return tt_fail_nomem();
 	entry->op = op;
 	entry->overloads.name = op->name;
 	entry->cpp_name = cpp_name(&registry.arena, op->name);
@@ -98,13 +113,14 @@ static tt_status fill_entry(struct tt_op_entry *entry, const struct tt_op *op)
 /* Adds the signatures of a row to those of the operation that has its name. */
 static tt_status add_overload(const struct tt_op *op)
 {
-	struct tt_map_entry *slot = tt_map_finds(&registry.by_name, op->name);
-	struct tt_op_entry *entry = slot ? slot->pointer : NULL;
-	struct tt_op_entry *other = tt_arena_alloc(&registry.arena, sizeof(*other));
+	struct tt_op_entry *other = tt_arena_alloc(&registry.arena, sizeof(*other)), *entry;
+	struct tt_map_entry *slot;
 
 	if (!other)
 		return tt_fail_nomem();
 	TT_TRY(fill_entry(other, op));
+	slot = tt_map_finds(&registry.by_name, op->name);
+	entry = slot ? slot->pointer : NULL;
 	if (!entry || entry->other || entry->own + other->own > TT_SIGS_MAX)
 		return tt_fail(TTNN_INTERNAL, "%s has no room for more signatures", op->name);
 	entry->other = other;
@@ -119,7 +135,7 @@ static tt_status each_row(tt_status (*visit)(const struct tt_op *op), bool overl
 	for (size_t f = 0; f < tt_family_count; f++)
 		for (size_t i = 0; i < tt_families[f]->count; i++)
 			if (tt_families[f]->ops[i].overload == overload)
-				TT_TRY(visit(&tt_families[f]->ops[i]));
+				TT_TRY(visit(whole_row(tt_families[f], i)));
 	return TTNN_OK;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/lock.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 

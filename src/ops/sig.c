@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fmt.h"
-#include "base/mem.h"
 #include "event/value_text.h"
 #include "ops/op_enums.h"
 #include "tensor/text.h"

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-#include "ops/mem_rows.h"
-#include "tensor/spec.h"
-
 const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct tt_schema *schema,
 				       struct ttnn_value *attrs)
 {

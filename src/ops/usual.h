@@ -1,5 +1,6 @@
 /*
- * usual.h: what most programs and launches share, so that a program file says only what is its own.
+ * usual.h: what most programs and launches share, so that a program file says only what is its own. Includes what
+ * nearly all of them need: the words of tensors (op.h), devices and their tensors, cores, memory rows, costs.
  *
  *	static tt_status expand(struct tt_call *call)
  *	{
@@ -12,7 +13,11 @@
 #ifndef TT_OPS_USUAL_H
 #define TT_OPS_USUAL_H
 
-#include "base/vec.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "ops/cost.h"
+#include "ops/mem_rows.h"
 #include "ops/op.h"
 
 /* ---- calling other operations ---------------------------------------------------------------- */

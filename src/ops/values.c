@@ -2,7 +2,6 @@
 
 #include "backend/backend.h"
 #include "device/devtensor.h"
-#include "tensor/shape.h"
 
 tt_status tt_values_of(double **out, uint64_t *count, const struct tt_launch *launch, size_t input)
 {

@@ -13,21 +13,10 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /*
  * A field of an SDPAProgramConfig; `fallback` where there is no config, or the field was left
@@ -726,10 +715,8 @@ static tt_status attend_chunk(struct tt_call *call)
 	"memory_config: MemoryConfig? = None, program_config: ProgramConfig? = None, "             \
 	"compute_kernel_config: ComputeConfig? = None"
 #define LATENT "*, attn_mask: Tensor? = None, is_causal: bool = True, scale: float? = None, " TAIL
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.chunked_flash_mla_prefill",
-	 .family = "attention",
 	 .doc = "Latent attention of a chunk of queries to the blocks of a cache.",
 	 .sigs = {QK
 		  "head_dim_v: size, page_table_tensor: Tensor, chunk_start_idx: long, *, scale: "
@@ -737,9 +724,8 @@ static const struct tt_op ops[] = {
 	 .expand = attend_chunk,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.chunked_scaled_dot_product_attention",
-	 .family = "attention",
 	 .doc = "Attention of a chunk of queries to the blocks of a cache.",
 	 .sigs = {QKV "page_table_tensor: Tensor, chunk_start_idx: int? = None, *, "
 		      "chunk_start_idx_tensor: Tensor? = None, scale: float? = None, " TAIL
@@ -748,17 +734,15 @@ static const struct tt_op ops[] = {
 	 .expand = attend_chunk,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.flash_mla_prefill",
-	 .family = "attention",
 	 .doc = "Latent attention: values are the first columns of the keys, or narrower than they.",
 	 .sigs = {QK "head_dim_v: size, " LATENT, QKV LATENT},
 	 .expand = attend_latent,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.scaled_dot_product_attention",
-	 .family = "attention",
 	 .doc = "softmax(q · k' × scale + mask) · v for each head.",
 	 .sigs = {QKV
 		  "*, attn_mask: Tensor? = None, is_causal: bool = True, scale: float? = None, "
@@ -769,7 +753,7 @@ static const struct tt_op ops[] = {
 	 .expand = attend,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attention = {"attention", ops, TT_COUNT(ops)};

@@ -13,21 +13,12 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
 #include "ops/attention/kv_cache.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(CAUSAL, "is_causal")                                                                     \
@@ -710,26 +701,22 @@ static tt_status attend_latent(struct tt_call *call)
 	"cur_pos_tensor: Tensor? = None, attention_sink: Tensor? = None, scale: float? = None, "   \
 	"sliding_window_size: int? = None, memory_config: MemoryConfig? = None, program_config: "  \
 	"ProgramConfig? = None, compute_kernel_config: ComputeConfig? = None"
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.flash_multi_latent_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Latent attention of a token of every user to what it said before.",
 	 .sigs = {LATENT CAUSAL_MASK "cur_pos: ints = [], " TAIL},
 	 .expand = attend_latent,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.paged_flash_multi_latent_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Latent attention of a token of every user to the blocks that a table gives it.",
 	 .sigs = {LATENT "page_table_tensor: Tensor, " CAUSAL_MASK TAIL},
 	 .expand = attend_latent,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.paged_scaled_dot_product_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Attention of a token of every user to the blocks that a table gives it.",
 	 .sigs = {QKV "page_table_tensor: Tensor, " CAUSAL_MASK TAIL
 		      ", paged_cache_geometry: any? = None, cache_position_modulo: int? "
@@ -737,15 +724,14 @@ static const struct tt_op ops[] = {
 	 .expand = attend_paged,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.scaled_dot_product_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Attention of a token of every user to what it said before.",
 	 .sigs = {QKV CAUSAL_MASK "cur_pos: ints = [], " TAIL ", share_cache: bool? = None"},
 	 .expand = attend_whole,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attention_decode = {"attention_decode", ops, TT_COUNT(ops)};

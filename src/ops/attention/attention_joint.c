@@ -8,20 +8,12 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
 #include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/objects.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(STRATEGY, "joint_strategy")                                                              \
@@ -367,10 +359,8 @@ static tt_status attend(struct tt_call *call)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.joint_scaled_dot_product_attention",
-	 .family = "attention_joint",
 	 .doc = "Attention over two sequences, one behind the other; the result of each.",
 	 .sigs = {"input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, "
 		  "joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, *, "
@@ -380,7 +370,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_attention_joint,
 	 .pcc = 0.99,
 	 .gives = "Tensor, Tensor",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attention_joint = {"attention_joint", ops, TT_COUNT(ops)};

@@ -9,18 +9,11 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SCALE, "scale")                                                                          \
@@ -537,11 +530,8 @@ static tt_status attend_msa(struct tt_call *call)
 
 #define CYCLIC_ARGS "block_cyclic_sp_axis: size? = None, block_cyclic_chunk_local: size? = None, "
 #define SLOT_ARGS "compute_kernel_config: ComputeConfig? = None, cache_batch_idx: size? = None, "
-static const struct tt_prog *const programs[] = {&program, NULL};
-static const struct tt_prog *const msa_programs[] = {&msa_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.sparse_sdpa",
-	 .family = "attention_sparse",
 	 .doc = "Latent attention of each row to the rows of a cache that it chooses.",
 	 .sigs = {"q: Tensor, kv: Tensor, indices: Tensor, v_dim: size, *, kv_format: "
 		  "SparseKVFormat, scale: float? = None, k_chunk_size: size = 128, " SLOT_ARGS
@@ -550,9 +540,8 @@ static const struct tt_op ops[] = {
 	 .expand = attend,
 	 .golden = tt_golden_attention_sparse,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.sparse_sdpa_msa",
-	 .family = "attention_sparse",
 	 .doc = "Attention of each row to the blocks of keys and values that its group of heads chooses.",
 	 .sigs = {"q: Tensor, k: Tensor, v: Tensor, indices: Tensor, *, scale: float? = None, "
 		  "block_size: size = 128, " SLOT_ARGS "chunk_start_idx: size? = None, "
@@ -560,7 +549,7 @@ static const struct tt_op ops[] = {
 	 .expand = attend_msa,
 	 .golden = tt_golden_attention_sparse,
 	 .pcc = 0.99,
-	 .programs = msa_programs},
+	 TT_PROGRAMS(&msa_program)},
 };
 
 const struct tt_op_family tt_family_attention_sparse = {"attention_sparse", ops, TT_COUNT(ops)};

@@ -4,20 +4,10 @@
  */
 #include "ops/attention/attn_matmul.h"
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(TOKENS, "num_tokens")                                                                    \
@@ -312,20 +302,16 @@ static tt_status attn(struct tt_call *call)
 			[COMPUTE] = tt_attn_compute(call)));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.attn_matmul",
-	 .family = "attn_matmul",
 	 .doc = "Row b of each head times the matrix of user b.",
 	 .sigs = {TT_ATTN_ARGS TT_ATTN_GRID_ARG
 		  "dtype: DataType? = None, " TT_ATTN_COMPUTE_ARG
 		  "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 	 .expand = attn,
 	 .golden = tt_golden_attn_matmul,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.experimental.attn_matmul_from_cache",
-	 .family = "attn_matmul",
 	 .doc = "Row b of each head times the first rows of user b's cache, transposed or as they are.",
 	 .sigs = {TT_ATTN_ARGS
 		  "num_tokens: int, transpose_hw: bool, " TT_ATTN_GRID_ARG
@@ -333,8 +319,7 @@ static const struct tt_op ops[] = {
 		  "output_tensor: Tensor? = None"},
 	 .expand = attn,
 	 .golden = tt_golden_attn_matmul,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attn_matmul = {"attn_matmul", ops, TT_COUNT(ops)};

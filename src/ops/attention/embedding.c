@@ -9,19 +9,9 @@
  * which row.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "output_mem_config")                                                             \
@@ -574,21 +564,16 @@ static tt_status bw_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
-static const struct tt_prog *const bw_programs[] = {&bw_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.embedding_bw",
-	 .family = "embedding",
 	 .doc = "The gradient of the table: the sum of those of the rows that came of each row.",
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, output_gradient_tensor: Tensor, *, "
 		  "dtype: DataType? = None, memory_config: MemoryConfig? = None, output_tensor: "
 		  "Tensor? = None"},
 	 .expand = bw_expand,
 	 .golden = bw_golden,
-	 .pcc = 0.999,
-	 .programs = bw_programs},
+	 TT_PROGRAMS(&bw_program)},
 	{.name = "ttnn.embedding",
-	 .family = "embedding",
 	 .doc = "The rows of a table that the indices name.",
 	 .sigs = {"input_tensor: Tensor, weight: Tensor, *, padding_idx: int? = None, layout: "
 		  "Layout? = None, embeddings_type: EmbeddingsType = GENERIC, dtype: DataType? = "
@@ -596,7 +581,7 @@ static const struct tt_op ops[] = {
 	 .expand = embedding_expand,
 	 .golden = embedding_golden,
 	 .pcc = 0.9999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_embedding = {"embedding", ops, TT_COUNT(ops)};

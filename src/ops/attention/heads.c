@@ -11,17 +11,7 @@
 #include "ops/attention/heads.h"
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /*
  * Upstream asks a shape for a dimension before it checks the rank: this is what its accessor
@@ -740,19 +730,15 @@ static tt_status fixed(struct tt_call *call)
 
 #define OUT "memory_config: MemoryConfig? = None"
 #define OUTS ", output_tensors: any? = None"
-static const struct tt_prog *const create_programs[] = {&program, NULL};
-static const struct tt_prog *const concat_programs[] = {&concat_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.nlp_concat_heads",
-	 .family = "heads",
 	 .doc = "The heads of each row beside each other, in four dimensions.",
 	 .sigs = {"input_tensor: Tensor, *, " OUT},
 	 .expand = nlp_concat,
 	 .golden = tt_golden_concat_heads,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys and values of each head out of fused rows.",
 	 .sigs = {"input: Tensor, input_kv: Tensor? = None, *, num_heads: int, num_kv_heads: int? = "
 		  "None, transpose_k_heads: bool = True, kv_tied: bool = False, " OUT OUTS},
@@ -760,9 +746,8 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_nlp_create_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = create_programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_falcon7b",
-	 .family = "heads",
 	 .doc = "71 heads of queries and one of keys and values, 64 wide.",
 	 .sigs = {"input: Tensor, *, " OUT},
 	 .expand = fixed,
@@ -771,7 +756,6 @@ static const struct tt_op ops[] = {
 	 .row = &falcon,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_segformer",
-	 .family = "heads",
 	 .doc = "Heads of 32 columns; the same for queries, keys and values.",
 	 .sigs = {"input: Tensor, *, " OUT OUTS},
 	 .expand = fixed,
@@ -780,7 +764,6 @@ static const struct tt_op ops[] = {
 	 .row = &segformer,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_vit",
-	 .family = "heads",
 	 .doc = "Twelve heads each of queries, keys and values, 64 wide.",
 	 .sigs = {"input: Tensor, *, " OUT OUTS},
 	 .expand = fixed,
@@ -789,15 +772,13 @@ static const struct tt_op ops[] = {
 	 .row = &vit,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.transformer.concatenate_heads",
-	 .family = "heads",
 	 .doc = "The heads of each row beside each other, in three dimensions.",
 	 .sigs = {"input_tensor: Tensor, *, " OUT},
 	 .expand = concatenate,
 	 .golden = tt_golden_concat_heads,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.transformer.split_query_key_value_and_split_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys and values of each head out of fused rows in three dimensions.",
 	 .sigs = {"input_tensor: Tensor, kv_input_tensor: Tensor? = None, *, num_heads: int, "
 		  "num_kv_heads: int? = None, transpose_key: bool = True, " OUT
@@ -806,7 +787,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_split_fused_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = create_programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_heads = {"heads", ops, TT_COUNT(ops)};

@@ -7,18 +7,8 @@
  * modelled: of the first, the factory of a part of the grid.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/attention/heads.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- taking apart ------------------------------------------------------------------------------------ */
 
@@ -346,20 +336,16 @@ static tt_status concat(struct tt_call *call)
 				TT_OUTPUTS(given));
 }
 
-static const struct tt_prog *const create_programs[] = {&program, NULL};
-static const struct tt_prog *const concat_programs[] = {&concat_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.nlp_concat_heads_decode",
-	 .family = "heads_decode",
 	 .doc = "The heads of each user beside each other, a core for each head.",
 	 .sigs = {"input_tensor: Tensor, *, num_heads: int, memory_config: MemoryConfig? = None, "
 		  "output_tensor: Tensor? = None, sub_core_grids: CoreRangeSet? = None"},
 	 .expand = concat,
 	 .golden = tt_golden_concat_heads_decode,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_decode",
-	 .family = "heads_decode",
 	 .doc = "Queries, keys and values of each head and user, a core for each user.",
 	 .sigs = {"input_tensor: Tensor, *, num_heads: int, num_kv_heads: int? = None, "
 		  "output_tensors: Tensors? = None, overlap_qk_coregrid: bool? = True, "
@@ -369,7 +355,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_create_heads_decode,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = create_programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_heads_decode = {"heads_decode", ops, TT_COUNT(ops)};

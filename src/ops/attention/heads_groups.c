@@ -7,18 +7,8 @@
  * addresses within a shard.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(HEADS, "num_q_heads")                                                                    \
@@ -262,10 +252,8 @@ static tt_status groups_expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.create_qkv_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys and values of each head out of fused blocks, in which a head of keys follows its queries.",
 	 .sigs = {"input: Tensor, *, num_heads: int, num_kv_heads: int? = None, "
 		  "transpose_k_heads: bool = True, memory_config: MemoryConfig? = None, "
@@ -274,7 +262,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_grouped_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
-const struct tt_op_family tt_family_heads_groups = {"heads_groups", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_heads_groups = {"heads", ops, TT_COUNT(ops)};

@@ -6,19 +6,9 @@
  * The latter takes one shape alone, and twelve columns of cores, which few chips have.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(HEADS, "num_q_heads")                                                                    \
@@ -413,20 +403,16 @@ static tt_status concatenate(struct tt_call *call)
 					[CONCAT_MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
-static const struct tt_prog *const concat_programs[] = {&concat_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.concatenate_heads",
-	 .family = "heads_separate",
 	 .doc = "The heads of BERT large beside each other: sixteen, 64 wide, of 384 rows.",
 	 .sigs = {"input_tensor: Tensor, compute_with_storage_grid_size: CoreCoord, *, "
 		  "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 	 .expand = concatenate,
 	 .golden = tt_golden_concat_bert_heads,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.experimental.create_qkv_heads_from_separate_tensors",
-	 .family = "heads_separate",
 	 .doc = "Queries of each head out of blocks, keys and values out of others.",
 	 .sigs = {"input: Tensor, input_kv: Tensor, *, num_heads: int, num_kv_heads: int? = None, "
 		  "transpose_k_heads: bool = True, memory_config: MemoryConfig? = None, "
@@ -435,7 +421,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_separate_heads,
 	 .pcc = 0.9999,
 	 .gives = "Tensor, Tensor, Tensor",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_heads_separate = {"heads_separate", ops, TT_COUNT(ops)};

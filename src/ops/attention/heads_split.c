@@ -8,20 +8,9 @@
  * kernels walk a block.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/attention/heads.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(GRID, "compute_with_storage_grid_size", .text = TT_TEXT_FIXED, .fixed = "<xy_pair>")     \
@@ -245,10 +234,8 @@ static tt_status split(struct tt_call *call)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.split_query_key_value_and_split_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys (transposed) and values of each head out of fused rows, block by block where they are sharded.",
 	 .sigs = {"input_tensor: Tensor, compute_with_storage_grid_size: CoreCoord, *, "
 		  "memory_config: MemoryConfig? = None, num_heads: int = 16, output_tensors: any? = "
@@ -257,7 +244,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_split_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
-const struct tt_op_family tt_family_heads_split = {"heads_split", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_heads_split = {"heads", ops, TT_COUNT(ops)};

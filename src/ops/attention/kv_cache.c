@@ -12,17 +12,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 tt_status tt_cache_infer(struct tt_launch *launch)
 {
@@ -333,11 +324,10 @@ static tt_status fill(struct tt_call *call)
 	return change(call, FILL);
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 #define OP(called, what, sig, function, truth)                                                     \
 	{                                                                                          \
-		.name = called, .family = "kv_cache", .doc = what, .sigs = {sig},                  \
-		.expand = function, .golden = truth, .pcc = 0.9999, .programs = programs           \
+		.name = called, .doc = what, .sigs = {sig}, .expand = function, .golden = truth,   \
+		.pcc = 0.9999, TT_PROGRAMS(&program)                                               \
 	}
 static const struct tt_op ops[] = {
 	OP("ttnn.fill_cache", "The first tokens of one user go into the cache.",

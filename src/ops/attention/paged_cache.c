@@ -11,21 +11,10 @@
  * (PagedRowMajorFusedUpdateCacheProgramFactory).
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/attention/kv_cache.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 /* ---- one token of every user ------------------------------------------------------------------------- */
 
@@ -616,7 +605,6 @@ static tt_status fill(struct tt_call *call)
 	"= None, mesh_coords: any? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.paged_fill_cache",
-	 .family = "paged_cache",
 	 .doc = "The first tokens of one user go into the blocks that the table gives it.",
 	 .sigs = {"cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, *, "
 		  "batch_idx_tensor: Tensor? = None, batch_idx: int = 0, compute_kernel_config: "
@@ -626,7 +614,6 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_paged_fill,
 	 .pcc = 0.9999},
 	{.name = "ttnn.experimental.paged_fused_update_cache",
-	 .family = "paged_cache",
 	 .doc = "One token of every user goes into two caches, of keys and of values.",
 	 .sigs = {"cache_tensor1: Tensor, input_tensor1: Tensor, cache_tensor2: Tensor, "
 		  "input_tensor2: Tensor, *, " POSITIONS_SIG},
@@ -635,7 +622,6 @@ static const struct tt_op ops[] = {
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.paged_update_cache",
-	 .family = "paged_cache",
 	 .doc = "One token of every user goes into the cache, at positions of their own.",
 	 .sigs = {"cache_tensor: Tensor, input_tensor: Tensor, *, " POSITIONS_SIG
 		  ", block_size: int? = None, num_kv_heads: int? = None, cache_position_modulo: "

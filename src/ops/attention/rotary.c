@@ -10,16 +10,8 @@
 #include "ops/attention/rotary.h"
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* A row of tiles for each core, or shards where they are. */
 tt_status tt_rotary_cores(const ttnn_core_set **out, const struct tt_launch *launch)
@@ -429,21 +421,16 @@ static tt_status rotate_half(struct tt_call *call)
 #define TAIL "memory_config: MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rotary_embedding",
-	 .family = "rotary",
 	 .doc = "Rows turned by the angles of their positions, half against half.",
 	 .sigs = {TABLES "token_index: int? = None, *, " TAIL},
 	 .expand = embed,
-	 .golden = tt_golden_rotary,
-	 .pcc = 0.999},
+	 .golden = tt_golden_rotary},
 	{.name = "ttnn.experimental.rotary_embedding_hf",
-	 .family = "rotary",
 	 .doc = "The same with tables for the tokens at hand, or for each user.",
 	 .sigs = {TABLES "*, is_decode_mode: bool = False, " TAIL},
 	 .expand = embed_hf,
-	 .golden = tt_golden_rotary,
-	 .pcc = 0.999},
+	 .golden = tt_golden_rotary},
 	{.name = "ttnn.experimental.rotate_half",
-	 .family = "rotary",
 	 .doc = "The second half of each row, negated, before the first.",
 	 .sigs = {"input: Tensor, *, memory_config: MemoryConfig? = None"},
 	 .expand = rotate_half,

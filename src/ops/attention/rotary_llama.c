@@ -10,17 +10,9 @@
  * tables, which the caller gathered.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/rotary.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* A buffer that is a tensor's shard. */
 static struct tt_buffer_row in_shard(uint32_t index, const char *name, struct tt_tensor *tensor)
@@ -407,22 +399,18 @@ static tt_status embed_both(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rotary_embedding_llama",
-	 .family = "rotary_llama",
 	 .doc = "Rows turned by the angles of their positions, pair by pair.",
 	 .sigs = {"input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, "
 		  "*, is_decode_mode: bool = False, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = embed,
-	 .golden = tt_golden_rotary_llama,
-	 .pcc = 0.999},
+	 .golden = tt_golden_rotary_llama},
 	{.name = "ttnn.experimental.rotary_embedding_llama_fused_qk",
-	 .family = "rotary_llama",
 	 .doc = "The same for the queries and keys of each user at once.",
 	 .sigs = {"q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: "
 		  "Tensor, trans_mat: Tensor, *, compute_kernel_config: ComputeConfig? = None"},
 	 .expand = embed_both,
 	 .golden = tt_golden_rotary_fused,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 };
 

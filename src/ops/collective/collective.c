@@ -13,17 +13,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/collective/collective.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 enum kind { GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, SEND, PARTITION };
 
@@ -428,8 +420,8 @@ static tt_status collective_golden(struct tt_golden *golden)
 
 #define ROW(name_, kind_, doc_, ...)                                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "collective", .doc = doc_, .sigs = {__VA_ARGS__}, \
-		.expand = collective_expand, .golden = collective_golden, .pcc = 0.999,            \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__},                         \
+		.expand = collective_expand, .golden = collective_golden,                          \
 		.row = &(const enum kind){kind_},                                                  \
 	}
 

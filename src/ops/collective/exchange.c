@@ -9,16 +9,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
 #include "golden/golden_collective.h"
 #include "ops/collective/collective.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 #define ATTRS(X)                                                                                   \
 	X(AXIS, "cluster_axis")                                                                    \
@@ -598,8 +591,8 @@ static tt_status exchange_expand(struct tt_call *call)
 #define LINKS "num_links: int? = None, topology: enum? = None"
 #define PLACE "subdevice_id: SubDeviceId? = None, memory_config: MemoryConfig? = None"
 #define ROW(name_, row_, golden_, doc_, sig_)                                                      \
-	.name = "ttnn." name_, .family = "exchange", .doc = doc_, .sigs = {sig_},                  \
-	.expand = exchange_expand, .golden = golden_, .pcc = 0.999, .row = &(row_)
+	.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = exchange_expand,             \
+	.golden = golden_, .row = &(row_)
 
 static const struct tt_op ops[] = {
 	{ROW("all_broadcast", broadcast_row, tt_golden_all_broadcast,

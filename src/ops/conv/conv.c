@@ -3,13 +3,9 @@
 
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_window.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* ---- arguments ------------------------------------------------------------------------------------------- */
 
@@ -329,7 +325,7 @@ static tt_status expand_bias(struct tt_call *call)
 #define OP(name_, gives_, expand_, golden_, doc_, sig_)                                            \
 	{                                                                                          \
 		.name = "ttnn." name_, .family = "conv", .doc = doc_, .sigs = {sig_},              \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .gives = gives_                \
+		.expand = expand_, .golden = golden_, .gives = gives_                              \
 	}
 /* Compared by the convolutions that they are for: they have no goldens of their own. */
 #define AHEAD_OP(name_, expand_, doc_, sig_)                                                       \

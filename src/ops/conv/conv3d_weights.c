@@ -1,12 +1,7 @@
 /* conv3d_weights.c: weights of convolutions of volumes, as their program reads them (prepare_conv3d_weights of ttnn 0.81). */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv3d.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define L1_ALIGNMENT 16u
 

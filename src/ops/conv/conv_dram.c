@@ -1,10 +1,6 @@
 /* conv_dram.c: convolutions of images in DRAM, and images that are folded. */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- folding --------------------------------------------------------------------------------------------- */
 

@@ -1,13 +1,7 @@
 /* conv_l1.c: convolutions through L1: shard the image, prepare weights, gather, multiply. */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* A convolution on its way. */
 struct flow {

@@ -7,16 +7,8 @@
  * and one for tiles: memory (that of fetching is padded_slice.c's), cores. Not modelled: their
  * use by others, for which slice_write.c has the rest.
  */
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 enum { START, END, STEP, MEMORY };
 

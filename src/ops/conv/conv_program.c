@@ -7,18 +7,10 @@
  * are the plan's (conv_plan.c), buffers those of conv_memory.c. Not modelled: the order in which
  * blocks are summed.
  */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/activation.h"
 #include "ops/conv/conv.h"
-#include "ops/cost.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SLIDE, "sliding_window_config")                                                          \

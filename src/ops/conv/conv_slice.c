@@ -1,12 +1,8 @@
 /* conv_slice.c: convolutions of images that do not fit into L1, slice by slice. */
 #include <string.h>
 
-#include "device/device.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
 

@@ -1,13 +1,8 @@
 /* conv_weights.c: weights and biases of convolutions, as programs read them. */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- sizes --------------------------------------------------------------------------------------------- */
 

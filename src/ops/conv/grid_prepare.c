@@ -5,12 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "tensor/bf16.h"
-#include "tensor/shape.h"
 
 #define NUMBERS 6u /* of a point; the nearest pixel has 2 */
 #define FARTHEST 32767
@@ -212,14 +209,12 @@ static tt_status golden(struct tt_golden *golden)
 /* In Python a function: recordings do not show it. */
 static const struct tt_op ops[] = {
 	{.name = "ttnn.prepare_grid_sample_grid",
-	 .family = "grid_prepare",
 	 .doc = "A grid worked out before: pixels and weights for each of its points.",
 	 .frontend = "",
 	 .sigs = {"grid: Tensor, input_shape: sizes, *, mode: str = bilinear, padding_mode: str = "
 		  "zeros, align_corners: bool = False, output_dtype: DataType? = None"},
 	 .expand = prepare_expand,
-	 .golden = golden,
-	 .pcc = 0.999},
+	 .golden = golden},
 };
 
 const struct tt_op_family tt_family_grid_prepare = {"grid_prepare", ops, TT_COUNT(ops)};

@@ -12,19 +12,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/generation.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MODE, "mode")                                                                            \
@@ -525,10 +515,8 @@ static tt_status grid_sample_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.grid_sample",
-	 .family = "grid_sample",
 	 .doc = "Images looked at in the places that a grid names, zeros outside of them.",
 	 .sigs = {"input_tensor: Tensor, grid: Tensor, *, mode: str = bilinear, padding_mode: str = "
 		  "zeros, align_corners: bool = False, use_precomputed_grid: bool = False, "
@@ -536,8 +524,7 @@ static const struct tt_op ops[] = {
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = grid_sample_expand,
 	 .golden = grid_sample_golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_grid_sample = {"grid_sample", ops, TT_COUNT(ops)};

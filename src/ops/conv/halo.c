@@ -8,19 +8,10 @@
  */
 #include "ops/conv/halo.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/compute.h"
 #include "ops/conv/parallel_config.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 uint64_t tt_l1_used(struct tt_device *device)
 {

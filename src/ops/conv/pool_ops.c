@@ -1,15 +1,9 @@
 /* pool_ops.c: pools of images: the largest element of each window, or the average. */
 #include "ops/conv/pool_ops.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_window.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- checks ------------------------------------------------------------------------------------------ */
 
@@ -413,8 +407,8 @@ static tt_status expand_adaptive_avg(struct tt_call *call)
 
 #define OP(name_, expand_, golden_, doc_, sig_)                                                    \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "pool", .doc = doc_, .sigs = {sig_},              \
-		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		.golden = golden_                                                                  \
 	}
 #define IMAGE                                                                                      \
 	"input_tensor: Tensor, batch_size: size, input_h: size, input_w: size, channels: size, "
@@ -446,14 +440,12 @@ static const struct tt_op ops[] = {
 		 "deallocate_input: bool = False, reallocate_output: bool = True"),
 	/* In Python a function over operations: recordings show those. */
 	{.name = "ttnn.global_avg_pool2d",
-	 .family = "pool",
 	 .doc = "The average of each channel over whole images.",
 	 .frontend = "",
 	 .sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, "
 		  "dtype: DataType? = None"},
 	 .expand = tt_pool_expand_global,
-	 .golden = tt_golden_global_avg,
-	 .pcc = 0.999},
+	 .golden = tt_golden_global_avg},
 };
 
 const struct tt_op_family tt_family_pool = {"pool", ops, TT_COUNT(ops)};

@@ -3,13 +3,8 @@
  * its estimate of L1.
  */
 #include "base/deadline.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/pool_ops.h"
 #include "ops/movement/movement.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ELEMENT 2u /* of a halo: bytes of bfloat16 */
 

@@ -7,17 +7,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define FACE 16u
 #define MOST_TILES 8u /* of a pixel's channels, where four pixels are weighted; of a buffer else */
@@ -346,18 +337,15 @@ static tt_status rotate_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.rotate",
-	 .family = "rotate",
 	 .doc = "Images turned around a point, counter-clockwise and in degrees.",
 	 .sigs = {"input_tensor: Tensor, angle: float, *, center: point? = None, fill: float = 0.0, "
 		  "expand: bool = False, interpolation_mode: str = nearest, memory_config: "
 		  "MemoryConfig? = None"},
 	 .expand = rotate_expand,
 	 .golden = rotate_golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_rotate = {"rotate", ops, TT_COUNT(ops)};

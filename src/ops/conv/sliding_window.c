@@ -20,7 +20,6 @@
 #include "ops/op.h"
 #include "ops/op_enums.h"
 #include "tensor/fn.h"
-#include "tensor/tile.h"
 
 /* Tiles become sticks in blocks of this many. */
 #define BLOCK 32u

@@ -3,14 +3,9 @@
 
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_window.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* ---- between elements ------------------------------------------------------------------------------------ */
 
@@ -151,14 +146,12 @@ static tt_status upsample_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.upsample",
-	 .family = "upsample",
 	 .doc = "Images larger by a factor: the nearest elements, or between the four nearest.",
 	 .sigs = {"input_tensor: Tensor, scale_factor: int | ints | float | floats, *, mode: str = "
 		  "nearest, memory_config: MemoryConfig? = None, compute_kernel_config: "
 		  "ComputeConfig? = None"},
 	 .expand = upsample_expand,
-	 .golden = tt_golden_upsample,
-	 .pcc = 0.999},
+	 .golden = tt_golden_upsample},
 };
 
 const struct tt_op_family tt_family_upsample = {"upsample", ops, TT_COUNT(ops)};

@@ -3,24 +3,14 @@
  * pixels in one (4:2:0). Models RgbToYuvDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores,
  * coefficients of bfloat16. Not modelled: sums rounded to bfloat16 on the way.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/conv/conv.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
 #include "tensor/bf16.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(COEFFICIENTS, "coefficients")                                                            \
@@ -321,10 +311,8 @@ static tt_status golden(struct tt_golden *golden)
 }
 
 /* Bound without a decorator: recordings show the program alone. */
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rgb_to_yuv",
-	 .family = "yuv",
 	 .doc = "Pictures in red, green and blue as bytes of brightness and colour (4:2:0).",
 	 .frontend = "",
 	 .sigs = {"input: Tensor, *, format: YUVFormat = YUV420Planar, color_space: YUVColorSpace = "
@@ -335,7 +323,7 @@ static const struct tt_op ops[] = {
 	 .golden = golden,
 	 .pcc = 0.99,
 	 .gives = "Tensor, Tensor, Tensor",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_yuv = {"yuv", ops, TT_COUNT(ops)};

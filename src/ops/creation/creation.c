@@ -11,18 +11,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
 #include "ops/creation/creation.h"
-#include "ops/op.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 static const struct ttnn_memory_config dram;
 
@@ -589,17 +580,15 @@ static tt_status golden_arange(struct tt_golden *golden)
 
 static const double zero = 0, one = 1;
 
-static const struct tt_prog *const fills[] = {&prog_full, NULL};
-
 #define OP(name_, expand_, golden_, row_, doc_, ...)                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "creation", .doc = doc_, .sigs = {__VA_ARGS__},   \
-		.expand = expand_, .golden = golden_, .pcc = 0.9999, .row = row_                   \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .pcc = 0.9999, .row = row_                                      \
 	}
 #define LAUNCH(name_, expand_, golden_, doc_, sig_)                                                \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "creation", .doc = doc_, .sigs = {sig_},          \
-		.expand = expand_, .golden = golden_, .pcc = 0.9999, .programs = fills             \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		.golden = golden_, .pcc = 0.9999, TT_PROGRAMS(&prog_full)                          \
 	}
 #define WHERE                                                                                      \
 	"dtype: DataType? = None, layout: Layout? = None, device: Device? = None, memory_config: " \
@@ -639,4 +628,4 @@ static const struct tt_op ops[] = {
 	   "A tensor of zeros, like another one.", "tensor: Tensor, " WHERE OUTPUT),
 };
 
-const struct tt_op_family tt_family_creation = {"creation", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_creation = {"creation", ops, TT_COUNT(ops)};

@@ -6,13 +6,7 @@
  * elements on every machine; they are not the chip's.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DTYPE, "output_dtype")                                                                   \
@@ -138,7 +132,6 @@ static tt_status dropout_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.dropout",
-	 .family = "random",
 	 .doc = "Elements set to zero at random, the others scaled.",
 	 .sigs = {"input_tensor: Tensor, probability: float, scale: float, seed: long, *, "
 		  "use_per_device_seed: bool = True, memory_config: MemoryConfig? = None, "
@@ -146,4 +139,4 @@ static const struct tt_op ops[] = {
 	 .expand = dropout_expand},
 };
 
-const struct tt_op_family tt_family_dropout = {"dropout", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_dropout = {"random", ops, TT_COUNT(ops)};

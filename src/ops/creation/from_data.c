@@ -6,19 +6,8 @@
  * modelled: data in rows that does not fit its shards, which upstream leaves in DRAM and is refused here.
  */
 #include "device/buffer.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/layout.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static const struct ttnn_memory_config dram;
 
@@ -415,8 +404,8 @@ static tt_status expand_as_tensor(struct tt_call *call)
 
 #define OP(name_, expand_, doc_, sig_)                                                             \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {sig_},              \
-		.expand = expand_, .golden = tt_golden_transfer, .pcc = 0.9999                     \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		.golden = tt_golden_transfer, .pcc = 0.9999                                        \
 	}
 
 static const struct tt_op ops[] = {
@@ -431,4 +420,4 @@ static const struct tt_op ops[] = {
 	   "bool = False, col_tilize: bool = False, enable_bfloat_opt: bool = False"),
 };
 
-const struct tt_op_family tt_family_from_data = {"from_data", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_from_data = {"host", ops, TT_COUNT(ops)};

@@ -10,14 +10,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
-#include "ops/op.h"
 #include "ops/usual.h"
-#include "tensor/memory.h"
 
 /* ---- what the programs share --------------------------------------------------------------------------- */
 
@@ -475,11 +469,8 @@ static tt_status expand_bernoulli(struct tt_call *call)
 
 #define OP(name_, expand_, prog_, doc_, sig_)                                                      \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "random", .doc = doc_, .sigs = {sig_},            \
-		.expand = expand_, .programs = (const struct tt_prog *const[])                     \
-		{                                                                                  \
-			&prog_, NULL                                                               \
-		}                                                                                  \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		TT_PROGRAMS(&prog_)                                                                \
 	}
 #define NEW                                                                                        \
 	"shape: Shape, device: Device, *, dtype: DataType = BFLOAT16, layout: Layout = TILE, "     \
@@ -501,4 +492,4 @@ static const struct tt_op ops[] = {
 	   "MemoryConfig? = None, " COMPUTE),
 };
 
-const struct tt_op_family tt_family_random = {"random", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_random = {"random", ops, TT_COUNT(ops)};

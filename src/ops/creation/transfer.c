@@ -13,11 +13,7 @@
 #include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/rerun.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
 #include "tensor/layout.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
 
 /* ---- refusals ------------------------------------------------------------------------------------ */
 
@@ -577,13 +573,13 @@ tt_status tt_golden_transfer(struct tt_golden *golden)
 
 #define OP(name_, expand_, golden_, doc_, ...)                                                     \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {__VA_ARGS__},       \
-		.expand = expand_, .golden = golden_, .pcc = 0.9999                                \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .pcc = 0.9999                                                   \
 	}
 #define NONE(name_, expand_, doc_, ...)                                                            \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {__VA_ARGS__},       \
-		.expand = expand_, .gives = "[Tensor]"                                             \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.gives = "[Tensor]"                                                                \
 	}
 
 static const struct tt_op ops[] = {
@@ -619,4 +615,4 @@ static const struct tt_op ops[] = {
 	   "None, device: Device? = None, cq_id: int? = None"),
 };
 
-const struct tt_op_family tt_family_host = {"host", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_host = {"host", ops, TT_COUNT(ops)};

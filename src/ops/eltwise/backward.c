@@ -12,7 +12,6 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
 
 /* ---- what tables share --------------------------------------------------------------------------- */
 
@@ -512,9 +511,9 @@ SLOPE(threshold, x > p)
 #define INTO MC ", input_grad: Tensor? = None"
 #define OP(name_, expand_, golden_, row_, ...)                                                     \
 	{                                                                                          \
-		.name = "ttnn." name_ "_bw", .family = "backward",                                 \
-		.doc = "The gradient of " name_ ".", .sigs = {__VA_ARGS__}, .expand = expand_,     \
-		.golden = golden_, .pcc = 0.999, .row = row_, .gives = "[Tensor]"                  \
+		.name = "ttnn." name_ "_bw", .doc = "The gradient of " name_ ".",                  \
+		.sigs = {__VA_ARGS__}, .expand = expand_, .golden = golden_, .row = row_,          \
+		.gives = "[Tensor]"                                                                \
 	}
 #define ROW(name_, text_, ...)                                                                     \
 	(&(const struct row){.text = text_, .slope = slope_##name_, __VA_ARGS__})
@@ -544,9 +543,9 @@ static const struct tt_op ops[] = {
 	OP("gelu", expand_by_program, golden, ROW(gelu, NULL, .program = TT_GELU_BW),
 	   GRADIENT "*, variant: GeluVariant = Accurate, " INTO,
 	   GRADIENT "*, approximate: str, " INTO),
-	{.name = "ttnn.experimental.gelu_bw", .family = "backward", .doc = "The gradient of gelu.",
+	{.name = "ttnn.experimental.gelu_bw", .doc = "The gradient of gelu.",
 	 .sigs = {"grad_output_tensor: Tensor, input_tensor: Tensor, *, approximate: str = none, " INTO},
-	 .expand = expand_by_program, .golden = golden, .pcc = 0.999, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
+	 .expand = expand_by_program, .golden = golden, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
 	OP("logiteps", expand_with_number, golden,
 	   ROW(logiteps, "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "
 	       "e = full_like(x, eps); o = logical_or(lt(x, eps), gt(x, n)); "
@@ -577,4 +576,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_backward = {"backward", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_backward = {"backward", ops, TT_COUNT(ops)};

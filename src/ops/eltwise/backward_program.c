@@ -11,14 +11,7 @@
 #include <stdio.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 enum { FN, DTYPE, MEMORY, UNARY_ATTRS, WANTED = UNARY_ATTRS, BINARY_ATTRS };
 

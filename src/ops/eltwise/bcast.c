@@ -9,17 +9,9 @@
  */
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program that combines ----------------------------------------------------------------------------- */
 
@@ -348,14 +340,12 @@ static tt_status bcast_expand(struct tt_call *call)
 static const struct tt_op ops[] = {
 	{
 		.name = "ttnn.bcast",
-		.family = "bcast",
 		.doc = "Combines all rows, columns or values of each matrix with one of another "
 		       "tensor.",
 		.sigs = {"input_a: Tensor, input_b: Tensor, math_op: BcastOpMath, dim: BcastOpDim, *, "
 			 "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 		.expand = bcast_expand,
 		.golden = tt_golden_bcast,
-		.pcc = 0.999,
 	},
 };
 

@@ -10,9 +10,6 @@
 #include "ops/eltwise/pow_int.h"
 #include "ops/recipe.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* ---- what they share -------------------------------------------------------------------------------- */
 
@@ -630,8 +627,8 @@ static tt_status golden_outer(struct tt_golden *golden)
 #define TENSORS "input_tensor_a: Tensor, input_tensor_b: Tensor, "
 #define OP(name_, doc_, expand_, golden_, row_, ...)                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "binary", .doc = doc_, .sigs = {__VA_ARGS__},     \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .row = row_                                                     \
 	}
 #define ROW(value_, fn_) (&(const struct row){.value = value_, .fn = TT_BINARY_##fn_})
 #define DIVISIONS                                                                                  \
@@ -648,12 +645,12 @@ static const struct tt_op ops[] = {
 	OP("div_no_nan", "a / b, and 0 where b is 0.", expand_div_no_nan, golden,
 	   ROW(value_div_no_nan, DIV),
 	   TENSORS "*, " MC, "input_tensor_a: Tensor, value: int | float, *, " MC),
-	{.name = "ttnn.divide", .family = "binary", .doc = "a / b.", .frontend = "ttnn.div",
+	{.name = "ttnn.divide", .doc = "a / b.", .frontend = "ttnn.div",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: int | float, " FAST TYPED ", " SUB,
 		  TENSORS FAST TYPED ", " SUB,
 		  "input_tensor_a: int | float, input_tensor_b: Tensor, " FAST TYPED ", " SUB,
 		  DIVISIONS},
-	 .expand = expand_div, .golden = golden, .pcc = 0.999, .row = ROW(value_div, DIV)},
+	 .expand = expand_div, .golden = golden, .row = ROW(value_div, DIV)},
 	OP("floor_div", "a / b rounded down.", expand_floor_div, golden, ROW(value_floor_div, DIV),
 	   TENSORS "*, " MC, "input_tensor_a: Tensor, value: int | float, *, " MC),
 	OP("outer", "Every element of a times every element of b.", expand_outer, golden_outer, NULL,
@@ -672,5 +669,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_binary_composite = {"binary", ops,
-							sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_binary_composite = {"binary", ops, TT_COUNT(ops)};

@@ -4,16 +4,11 @@
  * here too.
  */
 #include <math.h>
-#include <string.h>
 
-#include "golden/golden.h"
-#include "ops/eltwise/binary.h"
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
 
 /* ---- before the program --------------------------------------------------------------------------- */
 
@@ -493,12 +488,11 @@ static tt_status golden(struct tt_golden *golden)
 #define ROW(...) (&(const struct row){__VA_ARGS__})
 #define OP(name_, doc_, expand_, row_, ...)                                                        \
 	{.name = "ttnn." name_,                                                                    \
-	 .family = "binary",                                                                       \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
 	 .expand = expand_,                                                                        \
 	 .golden = golden,                                                                         \
-	 .pcc = 0.999,                                                                             \
 	 .row = row_},
 #define FN(name, fn_, doc, ...) OP(name, doc, expand, ROW(.fn = TT_BINARY_##fn_), __VA_ARGS__)
 #define FN_(name, fn_, doc, ...)                                                                   \
@@ -591,4 +585,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_binary = {"binary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_binary = {"binary", ops, TT_COUNT(ops)};

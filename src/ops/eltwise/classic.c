@@ -7,11 +7,7 @@
 #include "ops/eltwise/eltwise.h"
 
 #include "backend/backend.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* ---- repeat ------------------------------------------------------------------------------------- */
 

@@ -65,16 +65,15 @@ GATES(VALUE)
 
 #define ROW(name_, numbers, doc_, recipe, expression)                                              \
 	{.name = "ttnn." #name_,                                                                   \
-	 .family = "gate",                                                                         \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {"gate: Tensor, up: Tensor, " numbers ", *, memory_config: MemoryConfig? = "      \
 		  "None, sub_core_grids: CoreRangeSet? = None, sub_device_id: SubDeviceId? = "     \
 		  "None"},                                                                         \
 	 .expand = expand,                                                                         \
 	 .golden = golden,                                                                         \
-	 .pcc = 0.999,                                                                             \
 	 .row = &(const struct row){recipe, value_##name_}},
 
 static const struct tt_op ops[] = {GATES(ROW)};
 
-const struct tt_op_family tt_family_gate = {"gate", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_gate = {"gate", ops, TT_COUNT(ops)};

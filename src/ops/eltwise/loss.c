@@ -57,8 +57,8 @@ static tt_status golden(struct tt_golden *golden)
 	"NONE, memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"
 #define OP(name_, doc_, function, squared_)                                                        \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "loss", .doc = doc_, .sigs = {SIGNATURE},         \
-		.expand = expand, .golden = golden, .pcc = 0.999, .row = &(const struct row)       \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {SIGNATURE}, .expand = expand,         \
+		.golden = golden, .row = &(const struct row)                                       \
 		{                                                                                  \
 			"return subtract(input_reference, input_prediction, "                      \
 			"activations=[" function "], output_tensor=output_tensor)",                \
@@ -72,4 +72,4 @@ static const struct tt_op ops[] = {
 	OP("mse_loss", "The same with the square of the distance.", "SQUARE", true),
 };
 
-const struct tt_op_family tt_family_loss = {"loss", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_loss = {"loss", ops, TT_COUNT(ops)};

@@ -9,15 +9,9 @@
 #include "ops/eltwise/ternary.h"
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 #define ATTR_LIST(X)                                                                               \
 	X(FN, "ternary_op_type")                                                                   \

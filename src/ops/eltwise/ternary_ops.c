@@ -10,9 +10,6 @@
 #include "ops/eltwise/ternary.h"
 #include "ops/recipe.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* ---- what the operations have in common ------------------------------------------------------------- */
 
@@ -392,12 +389,11 @@ static tt_status golden(struct tt_golden *golden)
 #define TENSOR_OR_NUMBER "float | int | Tensor"
 #define OP(name_, fn_, first_, expand_, doc_, ...)                                                 \
 	{.name = "ttnn." name_,                                                                    \
-	 .family = "ternary",                                                                      \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
 	 .expand = expand_,                                                                        \
 	 .golden = golden,                                                                         \
-	 .pcc = 0.999,                                                                             \
 	 .row = &(const struct row){.fn = TT_TERNARY_##fn_, .memory_of_first = first_}},
 
 /* clang-format off */
@@ -425,4 +421,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_ternary = {"ternary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_ternary = {"ternary", ops, TT_COUNT(ops)};

@@ -7,18 +7,9 @@
  * that fit into L1. Not modelled: how the engine rounds beyond what the types say.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
-#include "ops/op.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
 
 #define ATTRS(X)                                                                                   \
 	X(FROM, "input_dtype")                                                                     \
@@ -308,7 +299,6 @@ static tt_status typecast_golden(struct tt_golden *golden)
 	"sub_core_grids: CoreRangeSet? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.typecast",
-	 .family = "typecast",
 	 .doc = "The same numbers in another type.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig? = None, "
 		  "optional_output_tensor: Tensor? = None"},
@@ -316,7 +306,6 @@ static const struct tt_op ops[] = {
 	 .golden = typecast_golden,
 	 .pcc = 0.99},
 	{.name = "ttnn.typecast",
-	 .family = "typecast",
 	 .doc = "The same numbers in another type; from float to integer they are cut.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, *, " TAIL,
 		  "input_tensor: Tensor, input_dtype: DataType, output_dtype: DataType, *, " TAIL},
@@ -325,4 +314,4 @@ static const struct tt_op ops[] = {
 	 .pcc = 0.99},
 };
 
-const struct tt_op_family tt_family_typecast = {"typecast", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_typecast = {"typecast", ops, TT_COUNT(ops)};

@@ -14,14 +14,8 @@
 
 #include "backend/backend.h"
 #include "base/mem.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "ops/mem_rows.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
 
 /* ---- the program -------------------------------------------------------------------------------- */
 

@@ -6,16 +6,11 @@
 
 #include "base/mem.h"
 #include "golden/golden.h"
-#include "ops/creation/creation.h"
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- clamp --------------------------------------------------------------------------------------- */
 
@@ -293,8 +288,8 @@ static tt_status golden_multigammaln(struct tt_golden *golden)
 #define BOUNDS(type) "input_tensor: Tensor, min: " type "? = None, max: " type "? = None, *, "
 #define OP(name_, doc_, expand_, golden_, row_, ...)                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "unary", .doc = doc_, .sigs = {__VA_ARGS__},      \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .row = row_                                                     \
 	}
 #define GATED(name_, doc_, function, fn_, more)                                                    \
 	OP(name_, doc_, expand_glu, golden_glu,                                                    \
@@ -325,4 +320,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_unary_composite = {"unary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_unary_composite = {"unary", ops, TT_COUNT(ops)};

@@ -6,10 +6,8 @@
 
 #include "golden/golden.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/op.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
 
 /* How an operation's arguments become a chain. */
 struct row {
@@ -260,12 +258,11 @@ static tt_status steps_chain(struct tt_unary_step *out, size_t *count, const str
 #define PARAM(...) .param = {__VA_ARGS__}
 #define WITH_GOLDEN(name_, doc_, row_, golden_, ...)                                               \
 	{.name = "ttnn." name_,                                                                    \
-	 .family = "unary",                                                                        \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
 	 .expand = expand,                                                                         \
 	 .golden = golden_,                                                                        \
-	 .pcc = 0.999,                                                                             \
 	 .row = row_},
 #define OP(name, doc, row, ...) WITH_GOLDEN(name, doc, row, golden, __VA_ARGS__)
 /* One function without parameters; with a number that is always the same; fast or accurate. */
@@ -345,10 +342,10 @@ static const struct tt_op ops[] = {
 	FN_FAST("log2", LOG2, "The logarithm to base 2.")
 	FN("log_sigmoid", LOGSIGMOID, "The logarithm of the sigmoid.")
 	FN("logical_not", LOGICAL_NOT_UNARY, "1 where x is 0, else 0.")
-	{.name = "ttnn.logical_not_", .family = "unary",
+	{.name = "ttnn.logical_not_",
 	 .doc = "logical_not() written over its argument.",
 	 .sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None"},
-	 .expand = expand_in_place, .golden = golden, .pcc = 0.999,
+	 .expand = expand_in_place, .golden = golden,
 	 .row = ROW(.fn = TT_UNARY_LOGICAL_NOT_UNARY)},
 	CHAIN("logit", steps_logit, "log(x / (1 - x)), x first held between eps and 1 - eps.",
 	      WITH_KW("eps: float? = None"))
@@ -411,4 +408,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_unary = {"unary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_unary = {"unary", ops, TT_COUNT(ops)};

@@ -7,24 +7,12 @@
  * several devices fused with it, and what sparse_matmul does.
  */
 #include "ops/matmul/matmul.h"
-#include "ops/cost.h"
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/activation.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(CONFIG, "program_config", .text = TT_TEXT_FIXED, .fixed = "<variant>")                   \

@@ -10,19 +10,8 @@
  */
 #include "ops/matmul/matmul_decode.h"
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static const struct tt_field fields[TT_DECODE_ATTRS] = {
 	[TT_DECODE_ROWS] = {.name = "M"},
@@ -391,17 +380,14 @@ static tt_status decode(struct tt_call *call)
 				.attrs = tt_attrs_bind(call, &schema, attrs));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.matmul_decode",
-	 .family = "matmul_decode",
 	 .doc = "A product of few rows with weights that lie in blocks on cores.",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: Tensor, *, partial_width_sharded: bool "
 		  "= False, dtype: DataType? = None, output_mem_config: MemoryConfig? = None"},
 	 .expand = decode,
 	 .golden = tt_golden_matmul_decode,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_matmul_decode = {"matmul_decode", ops, TT_COUNT(ops)};

@@ -4,16 +4,10 @@
  */
 #include <stdio.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_matmul.h"
-#include "ops/activation.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* What a caller gave. */
 struct request {
@@ -540,29 +534,23 @@ static tt_status expand_addmm(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.addmm",
-	 .family = "matmul",
 	 .doc = "beta times a tensor and alpha times the product of two matrices.",
 	 .sigs = {"input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, *, "
 		  "alpha: float = 1.0, beta: float = 1.0, memory_config: MemoryConfig ? = None, "
 		  "dtype: DataType ? = None, program_config: MatmulConfig ? = None, " REST},
 	 .expand = expand_addmm,
-	 .golden = tt_golden_addmm,
-	 .pcc = 0.999},
+	 .golden = tt_golden_addmm},
 	{.name = "ttnn.linear",
-	 .family = "matmul",
 	 .doc = "The matrix product of two tensors and a bias.",
 	 .sigs = {A_B "bias: Tensor ? = None, " OPTIONS ACTIVATION REST SENDERS
 		      ", in0_column_offset: int ? = None"},
 	 .expand = expand_matmul,
-	 .golden = tt_golden_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_matmul},
 	{.name = "ttnn.matmul",
-	 .family = "matmul",
 	 .doc = "The matrix product of two tensors; outer dimensions are batches.",
 	 .sigs = {A_B OPTIONS ACTIVATION REST SENDERS},
 	 .expand = expand_matmul,
-	 .golden = tt_golden_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_matmul},
 };
 
-const struct tt_op_family tt_family_matmul = {"matmul", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_matmul = {"matmul", ops, TT_COUNT(ops)};

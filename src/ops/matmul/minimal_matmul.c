@@ -8,20 +8,11 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_matmul.h"
 #include "ops/activation.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* Tiles of a block along each dimension when no config says otherwise. */
 #define DEFAULT_BLOCK 8
@@ -375,17 +366,14 @@ static tt_status gated_expand(struct tt_call *call)
 	"dtype: DataType ? = None, compute_kernel_config: ComputeConfig ? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.minimal_matmul",
-	 .family = "matmul_other",
 	 .doc = "The matrix product of a tensor and one matrix, in blocks of a given size.",
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, *, bias_tensor: Tensor ? = None, "
 		  "fused_activation: UnaryWithParam ? = None, config: ProgramConfig ? = None, "
 		  "memory_config: MemoryConfig ? = None, dtype: DataType ? = None, "
 		  "compute_kernel_config: ComputeConfig ? = None, fuse_swiglu: bool = False"},
 	 .expand = minimal_expand,
-	 .golden = tt_golden_minimal_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_minimal_matmul},
 	{.name = "ttnn.experimental.minimal_matmul_split",
-	 .family = "matmul_other",
 	 .doc = "The matrix product of a tensor and one matrix, cut into chunks of columns.",
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, *, chunks: int = 3, "
 		  "dim: int = -1, bias_tensor: Tensor ? = None, "
@@ -393,17 +381,14 @@ static const struct tt_op ops[] = {
 		  ", fuse_swiglu: bool = False"},
 	 .expand = split_expand,
 	 .golden = tt_golden_minimal_matmul_split,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.dit_minimal_matmul_addcmul_fused",
-	 .family = "matmul_other",
 	 .doc = "A tensor plus the scaled product of a matrix product and a gate.",
 	 .sigs = {"matmul_input_tensor: Tensor, matmul_weight_tensor: Tensor, scalar: float, "
 		  "addcmul_input_tensor1: Tensor, addcmul_input_tensor2: Tensor, "
 		  "bias_tensor: Tensor ? = None, *, " PLACE},
 	 .expand = gated_expand,
-	 .golden = tt_golden_gated_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_gated_matmul},
 };
 
 const struct tt_op_family tt_family_matmul_other = {"matmul_other", ops, TT_COUNT(ops)};

@@ -8,20 +8,10 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_matmul.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 #define ATTRS(X)                                                                                   \
 	X(NNZ, "nnz")                                                                              \
@@ -758,7 +748,6 @@ static tt_status sparse_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.sparse_matmul",
-	 .family = "sparse_matmul",
 	 .doc = "Products of those pairs of matrices that a tensor marks, zeros for the others.",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: Tensor, *, sparsity: Tensor, "
 		  "program_config: MatmulConfig, nnz: int ? = None, "
@@ -769,8 +758,7 @@ static const struct tt_op ops[] = {
 		  "global_cb: GlobalCb ? = None, sub_device_id: SubDeviceId ? = None, "
 		  "indices: Tensor ? = None, bias: Tensor ? = None"},
 	 .expand = sparse_expand,
-	 .golden = tt_golden_sparse_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_sparse_matmul},
 };
 
 const struct tt_op_family tt_family_sparse_matmul = {"sparse_matmul", ops, TT_COUNT(ops)};

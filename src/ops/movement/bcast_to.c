@@ -7,14 +7,8 @@
  */
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 #include "tensor/text.h"
 
 /* What a tile of the input is to those of the output. */
@@ -197,4 +191,4 @@ static const struct tt_op ops[] = {
 		     "output: Tensor? = None")},
 };
 
-const struct tt_op_family tt_family_bcast_to = {"bcast_to", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_bcast_to = {"movement", ops, TT_COUNT(ops)};

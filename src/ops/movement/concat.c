@@ -4,18 +4,11 @@
  */
 #include "ops/movement/concat.h"
 
-#include <string.h>
-
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/untilize.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* What a step does to one of the tensors. */
 typedef tt_status (*step_fn)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in);
@@ -668,4 +661,4 @@ static const struct tt_op ops[] = {
 	 .adds_dim = true},
 };
 
-const struct tt_op_family tt_family_concat = {"concat", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_concat = {"movement", ops, TT_COUNT(ops)};

@@ -18,19 +18,9 @@
  */
 
 #include "ops/movement/copy.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- copy: refusals -------------------------------------------------------------------------------- */
 
@@ -673,4 +663,4 @@ static const struct tt_op ops[] = {
 		     "tensor: Tensor, memory_config: MemoryConfig? = None")},
 };
 
-const struct tt_op_family tt_family_copy = {"copy", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_copy = {"movement", ops, TT_COUNT(ops)};

@@ -9,19 +9,9 @@
  */
 #include "ops/movement/fold.h"
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_window.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- the program ------------------------------------------------------------------------------------- */
 
@@ -376,15 +366,13 @@ static tt_status fold_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.fold",
-	 .family = "fold",
 	 .doc = "Squares of an image's elements become channels of one.",
 	 .sigs = {"input: Tensor, stride_h: int, stride_w: int, use_transpose_as_fold: bool = "
 		  "False, output_shape: Shape? = None, padding: sizes = [], grid_size: "
 		  "CoreRangeSet? = None, override_memory_config: MemoryConfig? = None, "
 		  "collapse_output: bool = False"},
 	 .expand = fold_expand,
-	 .golden = tt_golden_fold,
-	 .pcc = 0.999},
+	 .golden = tt_golden_fold},
 };
 
 const struct tt_op_family tt_family_fold = {"fold", ops, TT_COUNT(ops)};

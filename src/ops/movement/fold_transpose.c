@@ -6,10 +6,6 @@
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 static uint32_t whole_tiles(uint32_t extent)
 {

@@ -6,16 +6,11 @@
 
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 struct request {
 	struct tt_tensor *in, *index;
@@ -263,4 +258,4 @@ static const struct tt_op ops[] = {
 		     "CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_gather = {"gather", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_gather = {"movement", ops, TT_COUNT(ops)};

@@ -15,19 +15,9 @@
  */
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/gather.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 enum { IN, INDEX, INPUTS };
 #define ATTRS(X)                                                                                   \

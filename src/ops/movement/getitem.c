@@ -5,11 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
-#include "tensor/shape.h"
 
 /* A part of each dimension, and those dimensions of which only one place is left. */
 struct parts {
@@ -202,4 +200,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, slices: any")},
 };
 
-const struct tt_op_family tt_family_getitem = {"getitem", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_getitem = {"movement", ops, TT_COUNT(ops)};

@@ -1,9 +1,7 @@
 /* host_pad.c: tensors on the host made larger and smaller. */
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
-#include "ops/usual.h"
 
 /* Rows are padded; tiles come back as they are, as upstream's do. */
 static tt_status pad(struct tt_tensor **out, struct tt_tensor *in,
@@ -101,4 +99,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, output_tensor_start: sizes, output_tensor_end: sizes")},
 };
 
-const struct tt_op_family tt_family_host_pad = {"host_pad", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_host_pad = {"movement", ops, TT_COUNT(ops)};

@@ -7,14 +7,8 @@
  * sides must then have alike.
  */
 #include "backend/backend.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -159,4 +153,4 @@ static const struct tt_op ops[] = {
 		     "memory_config: MemoryConfig? = None")},
 };
 
-const struct tt_op_family tt_family_index_fill = {"index_fill", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_index_fill = {"movement", ops, TT_COUNT(ops)};

@@ -8,19 +8,10 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 enum { IDS, A, B, INPUTS };
 #define ATTRS(X)                                                                                   \
@@ -438,4 +429,4 @@ static const struct tt_op ops[] = {
 		     "memory_config: MemoryConfig? = None, dim: int = 0")},
 };
 
-const struct tt_op_family tt_family_indexed_fill = {"indexed_fill", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_indexed_fill = {"movement", ops, TT_COUNT(ops)};

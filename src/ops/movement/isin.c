@@ -6,17 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(UNIQUE, "assume_unique")                                                                 \
@@ -234,17 +226,14 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.isin",
-	 .family = "isin",
 	 .doc = "Which elements are among others: 0xFFFFFFFF where one is, 0 elsewhere.",
 	 .sigs = {"elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, "
 		  "invert: bool = False, out: Tensor? = None"},
 	 .expand = isin_expand,
 	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_isin = {"isin", ops, TT_COUNT(ops)};

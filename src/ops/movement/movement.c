@@ -1,16 +1,6 @@
 #include "ops/movement/movement.h"
 
-#include <string.h>
-
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 

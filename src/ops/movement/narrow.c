@@ -6,18 +6,8 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* The part that is asked for. */
 struct part {
@@ -247,4 +237,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, dim: int, start: int, length: int")},
 };
 
-const struct tt_op_family tt_family_narrow = {"narrow", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_narrow = {"movement", ops, TT_COUNT(ops)};

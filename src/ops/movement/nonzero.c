@@ -8,15 +8,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X) X(MEMORY, "output_memory_config")
 TT_ATTRS(schema, "NonzeroParams", ATTRS);
@@ -125,4 +118,4 @@ static const struct tt_op ops[] = {
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_nonzero = {"nonzero", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_nonzero = {"movement", ops, TT_COUNT(ops)};

@@ -4,17 +4,10 @@
  */
 #include "ops/movement/pad.h"
 
-#include <string.h>
-
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* Elements to put before and after each dimension. */
 struct amounts {
@@ -553,4 +546,4 @@ static const struct tt_op ops[] = {
 		"input_tensor: Tensor, output_padded_shape: sizes, input_tensor_start: sizes, " TAIL)},
 };
 
-const struct tt_op_family tt_family_pad = {"pad", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_pad = {"movement", ops, TT_COUNT(ops)};

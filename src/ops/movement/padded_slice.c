@@ -4,17 +4,8 @@
  * ends before the last channel is followed by more of the row instead of zeros, where a shard has room.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "padded_slice_start")                                                             \
@@ -389,18 +380,15 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.padded_slice",
-	 .family = "padded_slice",
 	 .doc = "A part of images as rows in shards, with zeros behind the channels.",
 	 .sigs = {"input_tensor: Tensor, padded_slice_start: ints, padded_slice_end: ints, "
 		  "padded_slice_step: ints? = None, *, memory_config: MemoryConfig, "
 		  "output_tensor: Tensor? = None, pad_value: float? = None"},
 	 .expand = padded_slice_expand,
 	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_padded_slice = {"padded_slice", ops, TT_COUNT(ops)};

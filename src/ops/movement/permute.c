@@ -18,19 +18,9 @@
 
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
-#include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
@@ -628,4 +618,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, dims: ints, pad_value: float = 0.0")},
 };
 
-const struct tt_op_family tt_family_permute = {"permute", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_permute = {"movement", ops, TT_COUNT(ops)};

@@ -7,15 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* A call of repeat, and who shall do it. */
 enum implementation { AUTO, NATIVE, CODEGEN };
@@ -710,4 +705,4 @@ static const struct tt_op ops[] = {
 		"implementation: str = auto, optional_output_tensor: Tensor? = None")},
 };
 
-const struct tt_op_family tt_family_repeat = {"repeat", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_repeat = {"movement", ops, TT_COUNT(ops)};

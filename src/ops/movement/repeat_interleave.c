@@ -8,18 +8,10 @@
  */
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
@@ -470,4 +462,4 @@ static const struct tt_op ops[] = {
 		"None")},
 };
 
-const struct tt_op_family tt_family_repeat_interleave = {"repeat_interleave", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_repeat_interleave = {"movement", ops, TT_COUNT(ops)};

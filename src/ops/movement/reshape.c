@@ -4,20 +4,11 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/reshape_program.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 #include "tensor/sharding.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* Everything a reshape depends on. */
 struct reshape {
@@ -803,4 +794,4 @@ static const struct tt_op ops[] = {
 		"input_tensor: Tensor, shape: ints", "input_tensor: Tensor, shape: Shape")},
 };
 
-const struct tt_op_family tt_family_reshape = {"reshape", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_reshape = {"movement", ops, TT_COUNT(ops)};

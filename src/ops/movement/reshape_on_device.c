@@ -7,14 +7,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SHAPE, "logical_output_shape")                                                           \
@@ -180,13 +174,11 @@ static tt_status reshape_on_device_expand(struct tt_call *call)
 static const struct tt_op ops[] = {
 	{
 		.name = "ttnn.reshape_on_device",
-		.family = "reshape_on_device",
 		.doc = "The same elements under a shape of four extents; one may be -1.",
 		.sigs = {"input_tensor: Tensor, W: int, Z: int, Y: int, X: int, *, memory_config: "
 			 "MemoryConfig? = None"},
 		.expand = reshape_on_device_expand,
 		.golden = tt_golden_reshape_on_device,
-		.pcc = 0.999,
 	},
 };
 

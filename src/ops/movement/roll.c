@@ -6,21 +6,12 @@
  * cores. Not modelled: how rows pass from core to core.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program for shards ------------------------------------------------------------------------------------ */
 
@@ -433,4 +424,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, shifts: int" MEMORY_ARG)},
 };
 
-const struct tt_op_family tt_family_roll = {"roll", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_roll = {"movement", ops, TT_COUNT(ops)};

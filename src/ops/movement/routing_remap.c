@@ -5,16 +5,9 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(WEIGHTS, "non_zero_weight_size")                                                         \
@@ -203,18 +196,15 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.moe_routing_remap",
-	 .family = "moe_routing_remap",
 	 .doc = "Of the weights of experts those that each chip of a row or column takes.",
 	 .sigs = {"routing_weights_tensor: Tensor, non_zero_weight_size: int, "
 		  "expert_parallel_size: int, cluster_axis: int, *, memory_config: MemoryConfig? "
 		  "= None, optional_output_tensor: Tensor? = None"},
 	 .expand = remap_expand,
 	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
-const struct tt_op_family tt_family_routing_remap = {"routing_remap", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_routing_remap = {"moe_routing_remap", ops, TT_COUNT(ops)};

@@ -10,18 +10,10 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 
 enum { IN, INDEX, SOURCE, INPUTS };
 enum { ADD, MULTIPLY, AMIN, AMAX, NONE };
@@ -438,4 +430,4 @@ static const struct tt_op ops[] = {
 		     TENSORS CORES_ARG)},
 };
 
-const struct tt_op_family tt_family_scatter = {"scatter", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_scatter = {"movement", ops, TT_COUNT(ops)};

@@ -9,23 +9,11 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/copy.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 tt_status tt_shard_refuse(const char *message)
 {
@@ -705,4 +693,4 @@ static const struct tt_op ops[] = {
 		"Tensor? = None")},
 };
 
-const struct tt_op_family tt_family_shard = {"shard", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_shard = {"movement", ops, TT_COUNT(ops)};

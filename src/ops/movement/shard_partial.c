@@ -5,20 +5,10 @@
  * slices that are no whole tiles, and a target of another width.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/generation.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static tt_status check_index(uint32_t index, uint32_t slices, const char *condition)
 {
@@ -379,4 +369,4 @@ static const struct tt_op ops[] = {
 		"memory_config: MemoryConfig? = None, output_dtype: DataType? = None")},
 };
 
-const struct tt_op_family tt_family_shard_partial = {"shard_partial", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_shard_partial = {"movement", ops, TT_COUNT(ops)};

@@ -5,18 +5,10 @@
 #include "ops/movement/slice.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* What is asked for, as given. */
 struct request {
@@ -633,4 +625,4 @@ static const struct tt_op ops[] = {
 		"None, " TAIL "sub_core_grids: CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_slice = {"slice", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_slice = {"movement", ops, TT_COUNT(ops)};

@@ -7,18 +7,10 @@
  */
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "slice_start")                                                                    \
@@ -342,4 +334,4 @@ static const struct tt_op ops[] = {
 		     "sizes")},
 };
 
-const struct tt_op_family tt_family_slice_write = {"slice_write", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_slice_write = {"movement", ops, TT_COUNT(ops)};

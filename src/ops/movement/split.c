@@ -7,20 +7,12 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
@@ -471,4 +463,4 @@ static const struct tt_op ops[] = {
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_split = {"split", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_split = {"movement", ops, TT_COUNT(ops)};

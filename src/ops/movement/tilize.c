@@ -20,20 +20,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- what both programs share ---------------------------------------------------------------------- */
 
@@ -966,4 +955,4 @@ static const struct tt_op ops[] = {
 		"None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_tilize = {"tilize", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_tilize = {"movement", ops, TT_COUNT(ops)};

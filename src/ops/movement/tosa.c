@@ -3,13 +3,9 @@
  * rows for each of N batches. Upstream makes them of gather and of the program of scatter.
  */
 
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/recipe.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* The index for each of C values: [N, W, C]. */
 #define WIDE "e = expand~(unsqueeze~(index, -1), shape); "
@@ -132,4 +128,4 @@ static const struct tt_op ops[] = {
 		     "input: Tensor, index: Tensor, src: Tensor" MC)},
 };
 
-const struct tt_op_family tt_family_tosa = {"tosa", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_tosa = {"movement", ops, TT_COUNT(ops)};

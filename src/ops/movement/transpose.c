@@ -14,21 +14,11 @@
  * Not modelled: which face of a tile goes where.
  */
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -620,4 +610,4 @@ static const struct tt_op ops[] = {
 		"input_tensor: Tensor, dim1: int, dim2: int, pad_value: float = 0.0")},
 };
 
-const struct tt_op_family tt_family_transpose = {"transpose", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_transpose = {"movement", ops, TT_COUNT(ops)};

@@ -8,18 +8,9 @@
  * generates.
  */
 #include "ops/movement/untilize_codegen.h"
-#include "ops/cost.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/untilize.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X) X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "UntilizeCodegenOperationAttributes", ATTRS);

@@ -8,9 +8,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
-#include "device/work_split.h"
 #include "ops/movement/movement.h"
-#include "tensor/tile.h"
 
 /* How many tiles a group can touch, wherever in all channels it lies. */
 static uint32_t most_tiles(const struct ttnn_group_mask *mask, uint32_t size)

@@ -8,18 +8,9 @@
  */
 #include "ops/norm/layer_norm.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/activation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static const struct tt_enum_row type_rows[] = {{TT_NORM_LAYER, "LAYERNORM"},
 					       {TT_NORM_RMS, "RMSNORM"}};
@@ -496,7 +487,6 @@ static tt_status layer_norm_expand(struct tt_call *call)
 }
 
 static const bool is_layer = false, is_rms = true;
-static const struct tt_prog *const programs[] = {&program, NULL};
 
 #define SIG                                                                                         \
 	"input_tensor: Tensor, *, epsilon: float = 1e-12, weight: Tensor? = None, bias: Tensor? = " \
@@ -504,7 +494,6 @@ static const struct tt_prog *const programs[] = {&program, NULL};
 	"program_config: ProgramConfig? = None, compute_kernel_config: ComputeConfig? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.dit_rms_norm_unary_fused",
-	 .family = "norm",
 	 .doc = "Each row divided by the root of the mean of its squares, and a function of that.",
 	 .sigs = {"input_tensor: Tensor, epsilon: float = 1e-5, weight: Tensor? = None, "
 		  "bias: Tensor? = None, residual_input_tensor: Tensor? = None, *, "
@@ -513,27 +502,22 @@ static const struct tt_op ops[] = {
 		  "activation: str | UnaryWithParam ? = None"},
 	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
-	 .pcc = 0.999,
 	 .row = &is_rms,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.layer_norm",
-	 .family = "norm",
 	 .doc = "Each row with its mean taken off and divided by its deviation.",
 	 .sigs = {SIG ", recip_tensor: Tensor? = None"},
 	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
-	 .pcc = 0.999,
 	 .row = &is_layer,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.rms_norm",
-	 .family = "norm",
 	 .doc = "Each row divided by the root of the mean of its squares.",
 	 .sigs = {SIG},
 	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
-	 .pcc = 0.999,
 	 .row = &is_rms,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_norm = {"norm", ops, TT_COUNT(ops)};

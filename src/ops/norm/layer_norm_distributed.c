@@ -4,17 +4,10 @@
  * LayerNormPreAllGather and LayerNormPostAllGather of ttnn 0.81, one factory each. Not modelled: their forms on a grid
  * of two dimensions and with Welford's method.
  */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* Whether an operation is the one that subtracts no mean. */
 static bool is_rms(const struct tt_call *call)
@@ -519,8 +512,8 @@ static const bool layer = false, rms = true;
 	"ComputeConfig? = None, program_config: ProgramConfig? = None, dtype: DataType? = None"
 #define OP(called, what, sig, function, truth, which)                                              \
 	{                                                                                          \
-		.name = called, .family = "norm_gather", .doc = what, .sigs = {sig},               \
-		.expand = function, .golden = truth, .pcc = 0.999, .row = which                    \
+		.name = called, .doc = what, .sigs = {sig}, .expand = function, .golden = truth,   \
+		.row = which                                                                       \
 	}
 static const struct tt_op ops[] = {
 	OP("ttnn.layer_norm_post_all_gather", "layer_norm with the sums of all devices.", AFTER,

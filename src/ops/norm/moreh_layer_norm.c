@@ -6,16 +6,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIMS, "normalized_dims")                                                                 \
@@ -345,10 +338,8 @@ static tt_status moreh_layer_norm_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.moreh_layer_norm",
-	 .family = "moreh_layer_norm",
 	 .doc = "Normalisation over the last dimensions; mean and 1 / deviation where one wants "
 		"them.",
 	 .sigs = {"input: Tensor, normalized_dims: int, eps: float = 9.999999747378752e-06, gamma: "
@@ -357,9 +348,8 @@ static const struct tt_op ops[] = {
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = moreh_layer_norm_expand,
 	 .golden = moreh_layer_norm_golden,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_moreh_layer_norm = {"moreh_layer_norm", ops, TT_COUNT(ops)};

@@ -6,20 +6,10 @@
  * each: refusals, memory, cores.
  */
 #include "backend/backend.h"
-#include "base/vec.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static uint64_t tile_of(const struct tt_tensor *tensor)
 {
@@ -389,11 +379,8 @@ static tt_status after(struct tt_call *call)
 			[AFTER_COMPUTE] = compute_of(call)));
 }
 
-static const struct tt_prog *const before_programs[] = {&before_program, NULL};
-static const struct tt_prog *const after_programs[] = {&after_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.wan_fused_rmsnorm_post_allgather",
-	 .family = "norm_heads",
 	 .doc = "rms_norm with the squares of all devices, as heads, rotated by position.",
 	 .sigs = {"input_tensor: Tensor, stats: Tensor, *, epsilon: float = 1e-5, "
 		  "num_heads_per_device: size = 1, weight: Tensor? = None, transformation_mat: "
@@ -402,17 +389,14 @@ static const struct tt_op ops[] = {
 		  "None, dtype: DataType? = None"},
 	 .expand = after,
 	 .golden = tt_golden_rms_heads,
-	 .pcc = 0.999,
-	 .programs = after_programs},
+	 TT_PROGRAMS(&after_program)},
 	{.name = "ttnn.experimental.wan_fused_rmsnorm_pre_allgather",
-	 .family = "norm_heads",
 	 .doc = "The sum of squares of each row of one device's part.",
 	 .sigs = {"input_tensor: Tensor, *, dtype: DataType = BFLOAT16, compute_kernel_config: "
 		  "ComputeConfig? = None, memory_config: MemoryConfig? = None"},
 	 .expand = before,
 	 .golden = tt_golden_squares,
-	 .pcc = 0.999,
-	 .programs = before_programs},
+	 TT_PROGRAMS(&before_program)},
 };
 
 const struct tt_op_family tt_family_norm_heads = {"norm_heads", ops, TT_COUNT(ops)};

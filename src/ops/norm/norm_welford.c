@@ -7,20 +7,10 @@
  * is not read.
  */
 #include "backend/backend.h"
-#include "base/vec.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* A tile for the mean, one for the variance. */
 enum { MEAN_COLUMN = 0, VAR_COLUMN = TT_TILE, PART = 2 * TT_TILE };
@@ -477,29 +467,23 @@ static tt_status after(struct tt_call *call)
 			[AFTER_COMPUTE] = compute_of(call)));
 }
 
-static const struct tt_prog *const before_programs[] = {&before_program, NULL};
-static const struct tt_prog *const after_programs[] = {&after_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.dit_layernorm_post_allgather",
-	 .family = "norm_welford",
 	 .doc = "layer_norm with the means and variances of all devices.",
 	 .sigs = {"input_tensor: Tensor, stats: Tensor, *, epsilon: float = 1e-5, weight: Tensor? "
 		  "= None, bias: Tensor? = None, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None, dtype: DataType? = None"},
 	 .expand = after,
 	 .golden = tt_golden_welford_apply,
-	 .pcc = 0.999,
-	 .programs = after_programs},
+	 TT_PROGRAMS(&after_program)},
 	{.name = "ttnn.experimental.dit_layernorm_pre_allgather",
-	 .family = "norm_welford",
 	 .doc = "Mean and variance of each row of one device's part.",
 	 .sigs = {"input_tensor: Tensor, recip_tensor: Tensor, *, dtype: DataType = BFLOAT16, "
 		  "compute_kernel_config: ComputeConfig? = None, memory_config: MemoryConfig? = "
 		  "None"},
 	 .expand = before,
 	 .golden = tt_golden_welford_stats,
-	 .pcc = 0.999,
-	 .programs = before_programs},
+	 TT_PROGRAMS(&before_program)},
 };
 
 const struct tt_op_family tt_family_norm_welford = {"norm_welford", ops, TT_COUNT(ops)};

@@ -5,13 +5,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/softmax.h"
 #include "ops/reduce/reduce.h"
-#include "tensor/shape.h"
 
 #define RANK 4
 
@@ -361,8 +359,7 @@ static tt_status expand_attention_in_place(struct tt_call *call)
 
 #define OP(name_, expand_, golden_, sig_, doc_)                                                    \
 	{                                                                                          \
-		.name = name_, .family = "softmax", .doc = doc_, .sigs = {sig_},                   \
-		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
+		.name = name_, .doc = doc_, .sigs = {sig_}, .expand = expand_, .golden = golden_   \
 	}
 
 static const struct tt_op ops[] = {

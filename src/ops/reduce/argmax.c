@@ -10,19 +10,10 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 /* ---- searching ------------------------------------------------------------------------------------------- */
 
@@ -391,14 +382,12 @@ static tt_status argmax_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.argmax",
-	 .family = "reduction",
 	 .doc = "Where the largest value is, along a dimension or of all.",
 	 .sigs = {"input_tensor: Tensor, dim: int? = None, keepdim: bool = False, *, "
 		  "sub_core_grids: CoreRangeSet? = None, memory_config: MemoryConfig? = None, "
 		  "output_tensor: Tensor? = None, enable_secondary_dm: bool? = None"},
 	 .expand = argmax_expand,
-	 .golden = tt_golden_argmax,
-	 .pcc = 0.999},
+	 .golden = tt_golden_argmax},
 };
 
-const struct tt_op_family tt_family_argmax = {"argmax", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_argmax = {"reduction", ops, TT_COUNT(ops)};

@@ -7,17 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "ops/values.h"
 #include "tensor/bf16.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(GROUPS, "n_groups")                                                                      \
@@ -327,19 +320,16 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.deepseek_grouped_gate",
-	 .family = "grouped_gate",
 	 .doc = "The experts of the best groups that a token goes to: their weights and numbers.",
 	 .sigs = {"scores: Tensor, bias: Tensor, *, n_groups: int = 8, summed_experts_per_group: "
 		  "int = 2, topk_groups: int = 4, n_activated_experts: int = 8, route_scale: float "
 		  "= 1.0, epsilon: float = 1e-20, memory_config: MemoryConfig? = None"},
 	 .expand = gate_expand,
 	 .golden = golden,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_grouped_gate = {"grouped_gate", ops, TT_COUNT(ops)};

@@ -5,17 +5,9 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -194,18 +186,15 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.deepseek_moe_fast_reduce_nc",
-	 .family = "moe_fast_reduce",
 	 .doc = "Sums over a dimension before the last two, cut into tensors along the last one.",
 	 .sigs = {"input_tensor: Tensor, dim: int, *, split_size: int, output_memory_config: "
 		  "MemoryConfig = DRAM, compute_kernel_config: ComputeConfig? = None"},
 	 .expand = fast_reduce_expand,
 	 .golden = golden,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_moe_fast_reduce = {"moe_fast_reduce", ops, TT_COUNT(ops)};

@@ -8,18 +8,12 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
@@ -616,8 +610,8 @@ static const enum softmax_op softmax = SOFTMAX, softmin = SOFTMIN, logsoftmax = 
 
 #define OP(name_, expand_, golden_, row_, sig_, doc_)                                              \
 	{                                                                                          \
-		.name = "ttnn.moreh_" name_, .family = "moreh", .doc = doc_, .sigs = {sig_},       \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+		.name = "ttnn.moreh_" name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,       \
+		.golden = golden_, .row = row_                                                     \
 	}
 
 static const struct tt_op ops[] = {

@@ -3,9 +3,6 @@
 
 #include "backend/backend.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define RANK 4
 

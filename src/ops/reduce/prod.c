@@ -10,18 +10,10 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define RANK 4
 
@@ -485,15 +477,13 @@ static tt_status prod_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.prod",
-	 .family = "reduction",
 	 .doc = "The product over a dimension, or of everything.",
 	 .sigs = {"input_tensor: Tensor, dim: int? = None, keepdim: bool = False, *, memory_config: "
 		  "MemoryConfig? = None",
 		  "input_tensor: Tensor, output_tensor: Tensor, *, dims: ints, memory_config: "
 		  "MemoryConfig? = None"},
 	 .expand = prod_expand,
-	 .golden = tt_golden_prod,
-	 .pcc = 0.999},
+	 .golden = tt_golden_prod},
 };
 
-const struct tt_op_family tt_family_prod = {"prod", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_prod = {"reduction", ops, TT_COUNT(ops)};

@@ -9,16 +9,10 @@
 
 #include <math.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 /* ---- which dimensions ------------------------------------------------------------------------------- */
 
@@ -714,9 +708,8 @@ static tt_status reduce_expand(struct tt_call *call)
 
 #define OP(name_, math_, golden_, sig_, doc_)                                                      \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "reduction", .doc = doc_, .sigs = {sig_},         \
-		.expand = reduce_expand, .golden = golden_, .pcc = 0.999,                          \
-		.row = &(const struct row)                                                         \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = reduce_expand,       \
+		.golden = golden_, .row = &(const struct row)                                      \
 		{                                                                                  \
 			math_                                                                      \
 		}                                                                                  \

@@ -9,17 +9,10 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -181,14 +174,12 @@ static tt_status outer_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {{
 	.name = "ttnn.experimental.fast_reduce_nc",
-	.family = "reduce_outer",
 	.doc = "The sum over dimensions before the last two. Padding becomes part of the shape.",
 	.sigs = {"input: Tensor, *, dims: ints = [], output: Tensor? = None, memory_config: "
 		 "MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None, "
 		 "sub_core_grids: CoreRangeSet? = None"},
 	.expand = outer_expand,
 	.golden = tt_golden_reduce_outer,
-	.pcc = 0.999,
 }};
 
 const struct tt_op_family tt_family_reduce_outer = {"reduce_outer", ops, TT_COUNT(ops)};

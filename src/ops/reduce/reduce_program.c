@@ -13,18 +13,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 static const struct tt_enum_row math_rows[] = {{TT_MATH_SUM, "SUM"}, {TT_MATH_AVG, "AVG"},
 					       {TT_MATH_MAX, "MAX"}, {TT_MATH_MIN, "MIN"},

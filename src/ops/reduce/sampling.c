@@ -8,16 +8,8 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- generators ------------------------------------------------------------------------------------------- */
 

@@ -14,18 +14,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/ordering.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -558,14 +550,12 @@ static tt_status sort_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.sort",
-	 .family = "ordering",
 	 .doc = "The values along a dimension in order, and where they were.",
 	 .sigs = {"input_tensor: Tensor, dim: int = -1, descending: bool = False, stable: bool = "
 		  "False, *, memory_config: MemoryConfig? = None, out: Tensors? = None"},
 	 .expand = sort_expand,
 	 .golden = tt_golden_sort,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_sort = {"sort", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_sort = {"ordering", ops, TT_COUNT(ops)};

@@ -6,13 +6,8 @@
 #include "backend/backend.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define CHANNELS 5120 /* the one width that the product is written for: Mamba 2.8B's */
 #define LATENT 32     /* states of a channel */
@@ -426,26 +421,20 @@ static tt_status scan_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.repeat_and_interleave_eltwise_mul",
-	 .family = "ssm",
 	 .doc = "a × b, where a row of 32 states is repeated and each of 5120 channels counts for 32.",
 	 .sigs = {"a: Tensor, b" TAIL},
 	 .expand = mul_expand,
-	 .golden = tt_golden_spread_product,
-	 .pcc = 0.999},
+	 .golden = tt_golden_spread_product},
 	{.name = "ttnn.experimental.hc_sum_reduce",
-	 .family = "ssm",
 	 .doc = "The sum of each 32 neighbours in a row.",
 	 .sigs = {"input" TAIL},
 	 .expand = sum_expand,
-	 .golden = tt_golden_neighbour_sum,
-	 .pcc = 0.999},
+	 .golden = tt_golden_neighbour_sum},
 	{.name = "ttnn.experimental.prefix_scan",
-	 .family = "ssm",
 	 .doc = "h = a × h + bx, row after row; the last h stays in h_prev.",
 	 .sigs = {"a: Tensor, bx: Tensor, h_prev" TAIL},
 	 .expand = scan_expand,
-	 .golden = tt_golden_prefix_scan,
-	 .pcc = 0.999},
+	 .golden = tt_golden_prefix_scan},
 };
 
 const struct tt_op_family tt_family_ssm = {"ssm", ops, TT_COUNT(ops)};

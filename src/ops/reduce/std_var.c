@@ -4,14 +4,11 @@
  */
 #include <math.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .fp32 = true};
 
@@ -205,21 +202,17 @@ static const enum tt_reduce_math std = TT_MATH_STD, var = TT_MATH_VAR;
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.std",
-	 .family = "reduction",
 	 .doc = "The standard deviation over dimensions.",
 	 .sigs = {SIG},
 	 .expand = std_var_expand,
 	 .golden = tt_golden_std,
-	 .pcc = 0.999,
 	 .row = &std},
 	{.name = "ttnn.var",
-	 .family = "reduction",
 	 .doc = "The variance over dimensions.",
 	 .sigs = {SIG},
 	 .expand = std_var_expand,
 	 .golden = tt_golden_var,
-	 .pcc = 0.999,
 	 .row = &var},
 };
 
-const struct tt_op_family tt_family_deviation = {"deviation", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_deviation = {"reduction", ops, TT_COUNT(ops)};

@@ -1,11 +1,9 @@
 /* std_var_hw.c: variance, deviation and normal values of whole matrices, made of other operations. */
 #include <math.h>
 
-#include "base/vec.h"
 #include "golden/golden.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
-#include "tensor/core.h"
 
 #define CENTERED                                                                                   \
 	"average = mean~(input_tensor, dims, True); "                                              \
@@ -137,9 +135,9 @@ static const enum what variance = VARIANCE, deviation = DEVIATION, normal = NORM
 
 #define OP(name_, expand_, row_, doc_)                                                             \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "hw", .doc = doc_,                                \
+		.name = "ttnn." name_, .doc = doc_,                                                \
 		.sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None"},          \
-		.expand = expand_, .golden = golden, .pcc = 0.999, .row = row_                     \
+		.expand = expand_, .golden = golden, .row = row_                                   \
 	}
 
 static const struct tt_op ops[] = {

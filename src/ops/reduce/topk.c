@@ -12,20 +12,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/ordering.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(K, "k")                                                                                  \
@@ -460,7 +450,6 @@ static tt_status topk_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.topk",
-	 .family = "ordering",
 	 .doc = "The largest or smallest values along a dimension, and where they were.",
 	 .sigs = {"input_tensor: Tensor, k: int = 32, dim: int = -1, largest: bool = True, sorted: "
 		  "bool = True, *, memory_config: MemoryConfig? = None, sub_core_grids: "
@@ -468,8 +457,7 @@ static const struct tt_op ops[] = {
 		  "= None, stable: bool = False"},
 	 .expand = topk_expand,
 	 .golden = tt_golden_topk,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_topk = {"topk", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_topk = {"ordering", ops, TT_COUNT(ops)};

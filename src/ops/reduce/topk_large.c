@@ -7,17 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/generation.h"
 #include "golden/golden.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(K, "k")                                                                                  \
@@ -315,10 +308,8 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.topk_large_indices",
-	 .family = "topk_large",
 	 .doc = "Where the largest values of long rows are, the largest first.",
 	 .sigs = {"input_tensor: Tensor, *, k: int, valid_length: int? = None, "
 		  "valid_length_tensor: Tensor? = None, valid_length_offset: int = 0, "
@@ -326,8 +317,7 @@ static const struct tt_op ops[] = {
 		  "valid_end_tensor: Tensor? = None"},
 	 .expand = topk_large_expand,
 	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_topk_large = {"topk_large", ops, TT_COUNT(ops)};
