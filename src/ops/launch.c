@@ -231,8 +231,7 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	struct tt_plan plan = {.limits = &launch->device->limits};
 	tt_status status;
 
-	if (!built)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(built);
 	memcpy(built->kept, launch->kept, launch->kept_count * sizeof(built->kept[0]));
 	launch->kept_count = 0;
 	plan.program = &built->program;
@@ -310,8 +309,7 @@ static tt_status describe_memory(struct built *built)
 	size_t rows = built->program.rows.count;
 	struct ttnn_value *values = tt_calloc(rows * TT_MEMORY_VALUES + 1, sizeof(*values));
 
-	if (!values)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(values);
 	for (size_t i = 0; i < rows; i++) {
 		const struct tt_program_row *row = &built->program.rows.data[i];
 
@@ -767,6 +765,7 @@ static tt_status steps(struct tt_launch *launch)
 
 	TT_TRY(on_device(launch));
 	TT_TRY(check_storage(launch));
+	launch->output_count = 1;
 	TT_TRY(launch->prog->infer ? launch->prog->infer(launch) : tt_infer_like_input(launch));
 	TT_TRY(create_outputs(launch));
 	if (launch->prog->prepare)
@@ -865,8 +864,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	tt_status status;
 	size_t emitted;
 
-	if (!specs)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(specs);
 	TT_NEED(args->input_count <= TT_OUTPUTS_MAX, "%s takes at most %d tensors, not %zu",
 		args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
 	launch.grid = args->grid || !launch.device ? args->grid : launch.device->grid;

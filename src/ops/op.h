@@ -129,6 +129,13 @@ const struct tt_op_entry *tt_op_all(size_t *count);
 			return tt_fail(TTNN_INVALID, __VA_ARGS__);                                 \
 	} while (0)
 
+/* Memory that was asked for must be there. */
+#define TT_NEED_MEMORY(pointer)                                                                    \
+	do {                                                                                       \
+		if (!(pointer))                                                                    \
+			return tt_fail_nomem();                                                    \
+	} while (0)
+
 /* ---- a running operation -------------------------------------------------------------------------- */
 
 /*
@@ -217,7 +224,7 @@ struct tt_launch {
 	struct tt_tensor *const *inputs; /* NULL where an optional input is missing */
 	size_t input_count;
 	struct ttnn_tensor_spec *specs; /* of the outputs: infer() fills them */
-	size_t output_count;            /* and sets how many there are (at most TT_OUTPUTS_MAX) */
+	size_t output_count; /* and sets how many there are, if not one (at most TT_OUTPUTS_MAX) */
 	struct tt_tensor *outputs[TT_OUTPUTS_MAX]; /* given beforehand, or made from specs */
 	const ttnn_core_set *grid;        /* the cores it may use: the compute grid, or fewer */
 	const struct tt_factory *factory; /* from choose() on */

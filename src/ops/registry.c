@@ -42,8 +42,7 @@ static tt_status index_name(const char *name, struct tt_op_entry *entry)
 	bool added;
 	struct tt_map_entry *slot = tt_map_add(&registry.by_name, name, strlen(name), &added);
 
-	if (!slot)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(slot);
 	if (!added)
 		return tt_fail(TTNN_INTERNAL, "two operations are called %s", name);
 	slot->pointer = entry;
@@ -91,13 +90,11 @@ static const struct tt_op *whole_row(const struct tt_op_family *family, size_t p
 static tt_status fill_entry(struct tt_op_entry *entry, const struct tt_op *op)
 {
 	memset(entry, 0, sizeof(*entry));
-	if (!op)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(op);
 	entry->op = op;
 	entry->overloads.name = op->name;
 	entry->cpp_name = cpp_name(&registry.arena, op->name);
-	if (!entry->cpp_name)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(entry->cpp_name);
 	for (size_t i = 0; i < TT_SIGS_MAX && op->sigs[i]; i++) {
 		tt_status status =
 			tt_sig_parse(&entry->overloads.sigs[i], &registry.arena, op->sigs[i]);
@@ -116,8 +113,7 @@ static tt_status add_overload(const struct tt_op *op)
 	struct tt_op_entry *other = tt_arena_alloc(&registry.arena, sizeof(*other)), *entry;
 	struct tt_map_entry *slot;
 
-	if (!other)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(other);
 	TT_TRY(fill_entry(other, op));
 	slot = tt_map_finds(&registry.by_name, op->name);
 	entry = slot ? slot->pointer : NULL;
@@ -153,8 +149,7 @@ static tt_status build(void)
 	for (size_t f = 0; f < tt_family_count; f++)
 		total += tt_families[f]->count;
 	registry.entries = tt_arena_calloc(&registry.arena, total, sizeof(*registry.entries));
-	if (!registry.entries)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(registry.entries);
 	TT_TRY(each_row(add_entry, false));
 	qsort(registry.entries, registry.count, sizeof(*registry.entries), by_name);
 	TT_TRY(index_names());

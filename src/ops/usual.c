@@ -97,7 +97,6 @@ tt_status tt_check_given(const struct tt_launch *launch, size_t which,
 tt_status tt_infer_one(struct tt_launch *launch, const struct ttnn_shape *shape,
 		       enum ttnn_dtype dtype, enum ttnn_layout layout)
 {
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	return tt_spec_simple(&launch->specs[0], shape, dtype, layout, memory_of(launch));
@@ -110,13 +109,11 @@ tt_status tt_infer_padded(struct tt_launch *launch, const struct ttnn_shape *sha
 	struct ttnn_spec_args args = {
 		.shape = *shape, .dtype = dtype, .layout = layout, .memory = *memory_of(launch)};
 
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, padded);
 }
 
 tt_status tt_infer_in_place(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[0]->spec;
 	return TTNN_OK;
 }

@@ -36,6 +36,27 @@ static inline tt_status tt_call_give(struct tt_call *call, tt_status status,
 	return status;
 }
 
+/* The same where the caller's tensor is the call's own from now on (tt_call_own()). */
+static inline tt_status tt_call_owned(struct tt_call *call, tt_status status,
+				      struct tt_tensor *const *made)
+{
+	if (status == TTNN_OK)
+		tt_call_own(call, *made);
+	return status;
+}
+
+/* The last call of an expand(): TT_CALL() whose result is returned. */
+#define TT_CALL_RETURN(call, name, ...)                                                            \
+	tt_call_return_op(call, name, (const struct ttnn_arg[]){__VA_ARGS__},                      \
+			  TT_COUNT(((const struct ttnn_arg[]){__VA_ARGS__})))
+static inline tt_status tt_call_return_op(struct tt_call *call, const char *name,
+					  const struct ttnn_arg *args, size_t count)
+{
+	struct tt_tensor *out;
+
+	return tt_call_give(call, tt_call_op(&out, call, name, args, count), &out);
+}
+
 /* tt_call_drop() of several. */
 static inline void tt_call_drop_all(struct tt_call *call, struct tt_tensor **tensors, size_t count)
 {

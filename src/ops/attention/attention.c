@@ -606,9 +606,8 @@ static tt_status divide_mask(struct tt_tensor **mask, struct tt_call *call, stru
 	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*mask)},
 					{NULL, ttnn_v_real(1 / scale)}};
 
-	TT_TRY(tt_call_op(mask, call, "ttnn.multiply", args, TT_COUNT(args)));
-	tt_call_own(call, *mask);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(mask, call, "ttnn.multiply", args, TT_COUNT(args)),
+			     mask);
 }
 
 static void common_attrs(struct ttnn_value attrs[schema_count], struct tt_call *call)

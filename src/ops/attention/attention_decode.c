@@ -615,8 +615,7 @@ static tt_status usual_config(struct ttnn_value *out, struct tt_call *call,
 {
 	struct ttnn_value *fields = tt_arena_calloc(call->arena, TT_SDPA_FIELDS, sizeof(*fields));
 
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	for (int i = 0; i < TT_SDPA_FIELDS; i++)
 		fields[i] = ttnn_v_none();
 	fields[TT_SDPA_GRID] =

@@ -79,7 +79,6 @@ static tt_status sparse_infer(struct tt_launch *launch)
 			launch->inputs[i]->spec.shape.rank);
 	}
 	shape.dim[3] = out_width(launch);
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape, q->dtype, TTNN_ROW_MAJOR, &dram);
 }
 
@@ -462,8 +461,7 @@ static tt_status cyclic_of(struct ttnn_value *out, struct tt_call *call, struct 
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "a cache that is striped over %u chips is not supported", chips);
 	fields = tt_arena_calloc(call->arena, 2, sizeof(*fields));
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	fields[0] = ttnn_v_int(chips);
 	fields[1] = *chunk;
 	*out = tt_value_object(&cyclic_schema, fields);

@@ -47,7 +47,6 @@ static tt_status group_infer(struct tt_launch *launch)
 	struct ttnn_shape shape;
 
 	TT_TRY(tt_attn_shape(&shape, launch));
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	if (tt_memory_config_is_sharded(&memory) && !memory.has_shard) {

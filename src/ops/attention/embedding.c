@@ -245,9 +245,7 @@ static tt_status table_of(struct tt_tensor **out, struct tt_call *call, struct t
 		return TTNN_OK;
 	shape = TT_SHAPE(1, 1, tt_shape_last(&weight->spec.shape, 2),
 			 tt_shape_last(&weight->spec.shape, 1));
-	TT_TRY(tt_call_view(out, call, weight, &shape, &shape));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_view(out, call, weight, &shape, &shape), out);
 }
 
 /* The indices as batches of one row each; those in tiles stay as they are. */
@@ -260,9 +258,7 @@ static tt_status indices_of(struct tt_tensor **out, struct tt_call *call, struct
 	if (own->rank == 4 || indices->spec.layout == TTNN_TILE)
 		return TTNN_OK;
 	shape = TT_SHAPE(own->rank > 1 ? own->dim[0] : 1, 1, 1, tt_shape_last(own, 1));
-	TT_TRY(tt_call_view(out, call, indices, &shape, &shape));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_view(out, call, indices, &shape, &shape), out);
 }
 
 struct requests {

@@ -333,7 +333,6 @@ static tt_status concat_infer(struct tt_launch *launch)
 	TT_TRY(tt_heads_need_rank(&in->shape, 3));
 	shape = TT_SHAPE(in->shape.dim[0], 1, in->shape.dim[2],
 			 in->shape.dim[1] * in->shape.dim[3]);
-	launch->output_count = 1;
 	TT_TRY(concat_memory(&memory, in, launch->attrs[0].memory));
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE, &memory);
 }
@@ -559,9 +558,7 @@ static tt_status widen(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	const struct ttnn_shape *padded = &in->spec.padded;
 	struct ttnn_shape shape = TT_SHAPE(padded->dim[0], 1, padded->dim[1], padded->dim[2]);
 
-	TT_TRY(tt_call_view(out, call, in, &shape, &shape));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_view(out, call, in, &shape, &shape), out);
 }
 
 /* The padded rows of a result are no rows any more. */
@@ -656,9 +653,7 @@ static tt_status nlp_concat(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(concat(&out, call, tt_call_tensor(call, "input_tensor")));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, concat(&out, call, tt_call_tensor(call, "input_tensor")), &out);
 }
 
 /*
@@ -692,9 +687,7 @@ static tt_status concatenate(struct tt_call *call)
 	shape = TT_SHAPE(out->spec.shape.dim[0], out->spec.shape.dim[2], out->spec.shape.dim[3]);
 	padded =
 		TT_SHAPE(out->spec.padded.dim[0], out->spec.padded.dim[2], out->spec.padded.dim[3]);
-	TT_TRY(tt_call_view(&flat, call, out, &shape, &padded));
-	tt_call_return(call, flat);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_view(&flat, call, out, &shape, &padded), &flat);
 }
 
 /* A model's heads, which the golden takes too, and its program. */

@@ -242,7 +242,6 @@ static tt_status concat_infer(struct tt_launch *launch)
 	struct ttnn_memory_config memory;
 	struct ttnn_shape shape;
 
-	launch->output_count = 1;
 	if (launch->outputs[0]) {
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;

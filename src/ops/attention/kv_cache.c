@@ -34,8 +34,7 @@ tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch
 	if (list->kind != TTNN_VALUE_LIST || !list->count)
 		return TTNN_OK;
 	numbers = tt_arena_calloc(launch->arena, list->count, sizeof(*numbers));
-	if (!numbers)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(numbers);
 	for (uint32_t i = 0; i < list->count; i++)
 		numbers[i] = (int32_t)list->items[i].integer;
 	*out = numbers;
@@ -46,14 +45,11 @@ tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch
 tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *args)
 {
 	struct tt_program_args with = *args;
-	struct tt_tensor *out;
 
 	with.outputs = args->inputs;
 	with.output_count = 1;
 	with.in_place = true;
-	TT_TRY(tt_call_program(&out, call, &with));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call, &with);
 }
 
 /* The same bytes as blocks of another shape; the cache itself where that is what it has. */

@@ -288,11 +288,7 @@ static const struct tt_prog half_program = {
 
 static tt_status launch(struct tt_call *call, const struct tt_program_args *args)
 {
-	struct tt_tensor *out;
-
-	TT_TRY(tt_call_program(&out, call, args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call, args);
 }
 
 static tt_status check_table(const struct ttnn_tensor_spec *table, const struct ttnn_shape *in,

@@ -129,7 +129,6 @@ static tt_status collective_infer(struct tt_launch *launch)
 	}
 	if (kinds[kind].grows)
 		shape.dim[dim] *= size;
-	launch->output_count = 1;
 	if (kind != SEND)
 		TT_TRY(tt_check_given(launch, 0, &shape));
 	else if (launch->outputs[0])
@@ -305,7 +304,7 @@ tt_status tt_group_place(struct ttnn_value *out, const struct tt_call *call, con
 /* Attributes of all kinds; those that a kind has no use for stay empty. */
 static tt_status run(struct tt_call *call, enum kind kind)
 {
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out,
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"),
 			 *given = tt_call_tensor(call, "output_tensor");
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_value attrs[ATTRS] = {[AXIS] = *tt_call_arg(call, "cluster_axis")};
@@ -329,16 +328,13 @@ static tt_status run(struct tt_call *call, enum kind kind)
 		tt_call_return(call, ttnn_tensor_ref(given));
 		return TTNN_OK;
 	}
-	TT_TRY(tt_call_program(&out, call,
-			       &(struct tt_program_args){.prog = &programs[kind],
-							 .attrs = attrs,
-							 .inputs = &in,
-							 .input_count = 1,
-							 .outputs = &given,
-							 .output_count = 1,
-							 .extra = &request}));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call, &(struct tt_program_args){.prog = &programs[kind],
+								.attrs = attrs,
+								.inputs = &in,
+								.input_count = 1,
+								.outputs = &given,
+								.output_count = 1,
+								.extra = &request});
 }
 
 static tt_status collective_expand(struct tt_call *call)
@@ -400,8 +396,7 @@ static tt_status collective_golden(struct tt_golden *golden)
 		TT_TRY(ttnn_tensor_shard(&shard, in, group.chips[i]));
 		member = tt_golden_read(golden, shard);
 		ttnn_tensor_unref(shard);
-		if (!member)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(member);
 		TT_TRY(golden_add(out, member, dim, 0,
 				  kind == GATHER ? i * member->shape.dim[dim] : 0));
 	}

@@ -83,8 +83,7 @@ static tt_status read_chip(double **out, const struct tt_launch *launch, size_t 
 	tt_status status;
 
 	*out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(**out));
-	if (!*out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(*out);
 	TT_TRY(tt_tensor_resident(&in, launch->inputs[input], chip, TT_BUFFER_READ));
 	status = tt_tensor_numbers(*out, count, in);
 	ttnn_tensor_unref(in);
@@ -379,8 +378,7 @@ static tt_status combine_kernel(struct tt_launch *launch)
 		float *out = new_values(launch, 0);
 		struct tt_group group;
 
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		tt_group_find(&group, launch->device, axis, chip);
 		for (uint32_t i = 0; i < group.count; i++) {
 			double *in[3];
@@ -470,8 +468,7 @@ static tt_status write_state(const struct tt_launch *launch, double *const *stat
 		uint64_t count = tt_shape_count(&launch->inputs[which]->spec.shape);
 		float *out = new_values(launch, which);
 
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		for (uint64_t i = 0; state && i < count; i++) {
 			uint64_t core = i % wide / l->memory.shard.width;
 			uint64_t sum = i / wide * narrow + core * s->memory.shard.width;

@@ -163,9 +163,7 @@ static tt_status as_image(struct tt_tensor **out, struct tt_call *call, struct t
 {
 	struct tt_reshape_args args = {.in = in, .shape = shape};
 
-	TT_TRY(tt_call_reshape(out, call, &args));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_reshape(out, call, &args), out);
 }
 
 static tt_status line_padding(uint32_t out[4], const struct tt_call *call)

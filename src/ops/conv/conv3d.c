@@ -106,7 +106,6 @@ static tt_status conv3d_infer(struct tt_launch *launch)
 		 (uint32_t)(v->size[2] + 2 * v->out_pad[1]), (uint32_t)v->out_channels}};
 	padded = args.shape;
 	padded.dim[4] = (uint32_t)tt_align_to(v->out_channels, TT_TILE);
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 

@@ -66,7 +66,6 @@ static tt_status fetch_infer(struct tt_launch *launch)
 		4, {1, 1, part->batch * part->size[0] * part->size[1], part->channels}};
 	padded = args.shape;
 	padded.dim[3] = (uint32_t)tt_align_to(padded.dim[3], args.memory.shard.width);
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 
@@ -104,7 +103,6 @@ static const struct tt_prog fetch_prog = {
 static tt_status write_infer(struct tt_launch *launch)
 {
 	launch->specs[0] = launch->inputs[1]->spec;
-	launch->output_count = 1;
 	return TTNN_OK;
 }
 

@@ -86,7 +86,6 @@ static tt_status conv_infer(struct tt_launch *launch)
 	shard.height = plan->out_h * TT_TILE;
 	shard.width = plan->out_w * TT_TILE;
 	TT_TRY(ttnn_memory_config_sharded(&args.memory, plan->memory.layout, TTNN_L1, &shard));
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
@@ -191,8 +190,7 @@ static tt_status conv_choose(uint32_t *out, struct tt_launch *launch)
 				       .shard_width = in->memory.shard.width,
 				       .alone = is_alone(extra->plan)};
 
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	launch->work = work;
 	*out = in->memory.layout == TTNN_WIDTH_SHARDED ? WIDTH_SHARDED : SHARDED;
 	TT_TRY(cores_of(&work->cores, extra->plan));

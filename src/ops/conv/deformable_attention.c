@@ -27,7 +27,6 @@ static tt_status deformable_infer(struct tt_launch *launch)
 	shape.dim[0] = value->dim[0];
 	shape.dim[1] = weights->dim[1];
 	shape.dim[2] = value->dim[3];
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape, TTNN_BFLOAT16, TTNN_ROW_MAJOR,
 			      launch->attrs[MEMORY].memory);
 }

@@ -173,7 +173,6 @@ static tt_status grid_sample_infer(struct tt_launch *launch)
 	shape = result_shape(&in->shape, &grid->shape, numbers, stacked);
 	if (cut || (!memory.has_shard && (nearest || memory.layout != TTNN_INTERLEAVED)))
 		TT_TRY(result_shards(&memory, launch, &shape));
-	launch->output_count = 1;
 	padded = TT_SHAPE(grid->padded.dim[0], grid->padded.dim[1],
 			  grid->padded.dim[2] * (stacked ? 1 : points),
 			  tt_shape_last(&in->padded, 1) * (stacked ? points : 1));
@@ -403,17 +402,14 @@ static tt_status grid_sample_expand(struct tt_call *call)
 		[COMPUTE] =
 			tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual),
 	};
-	struct tt_tensor *out;
 
 	TT_TRY(tt_need_device(inputs[0]));
 	TT_TRY(tt_need_device(inputs[1]));
 	TT_TRY(check_mode(&attrs[MODE]));
-	TT_TRY(tt_call_program(
-		&out, call,
-		&(struct tt_program_args){
-			.prog = &program, .attrs = attrs, .inputs = inputs, .input_count = 2}));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call, &(struct tt_program_args){.prog = &program,
+								.attrs = attrs,
+								.inputs = inputs,
+								.input_count = 2});
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */

@@ -72,7 +72,6 @@ static tt_status halo_infer(struct tt_launch *launch)
 	struct ttnn_spec_args args = {.shape = in->padded, .dtype = halo_dtype(in->dtype)};
 	struct ttnn_shape padded;
 
-	launch->output_count = 1;
 	args.shape.dim[2] =
 		(uint32_t)tt_div_up((uint64_t)slide->cores_nhw * sticks, args.shape.dim[0]);
 	shard.height = (uint32_t)tt_div_up((uint64_t)args.shape.dim[0] * args.shape.dim[2],
@@ -198,8 +197,7 @@ static tt_status halo_choose(uint32_t *out, struct tt_launch *launch)
 	uint64_t tiles = tt_div_up(in->memory.shard.width, TT_TILE);
 	struct work *work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
 
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	*out = 0;
 	launch->work = work;
 	work->in_page = tt_tile_bytes_of(in->dtype);

@@ -69,7 +69,6 @@ static tt_status pool_infer(struct tt_launch *launch)
 	padded.dim[2] = (uint32_t)tt_align_to(padded.dim[2], (uint64_t)unit * slide->cores_nhw);
 	padded.dim[3] = (uint32_t)tt_align_to(padded.dim[3], tt_pool_unit(pool) * shards);
 	TT_TRY(tt_tensor_spec_padded(&launch->specs[0], &args, &padded));
-	launch->output_count = 1;
 	if (!pool->indices)
 		return TTNN_OK;
 	args.dtype = tt_pool_index_dtype(slide);
@@ -114,8 +113,7 @@ static tt_status pool_choose(uint32_t *out, struct tt_launch *launch)
 	uint32_t share = launch->outputs[0]->spec.memory.shard.height, width;
 	const struct tt_halo_tables tables = {slide->cores_nhw, &width, 1, pool->tables_in_dram};
 
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	*out = 0;
 	launch->work = work;
 	TT_TRY(tt_pool_blocks(&work->blocks, pool, slide->cores_c));

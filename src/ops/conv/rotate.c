@@ -39,7 +39,6 @@ static tt_status rotate_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_ROW_MAJOR,
 			      launch->attrs[MEMORY].memory);
 }
@@ -245,19 +244,14 @@ static tt_status rotate_expand(struct tt_call *call)
 		[MODE] = *tt_call_arg(call, "interpolation_mode"),
 		[MEMORY] = ttnn_v_memory(request ? request : &in->spec.memory),
 	};
-	struct tt_tensor *out;
 	uint64_t count;
 
 	TT_TRY(tt_need_device(in));
 	TT_TRY(ttnn_shape_volume(&count, &in->spec.shape));
 	if (!count) { /* nothing to turn */
-		TT_TRY(TT_CALL(&out, call, "ttnn.clone", {"input", ttnn_v_tensor(in)}));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return TT_CALL_RETURN(call, "ttnn.clone", {"input", ttnn_v_tensor(in)});
 	}
-	TT_TRY(TT_LAUNCH(&out, call, &program, .attrs = attrs, .inputs = &in, .input_count = 1));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = &in, .input_count = 1);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */

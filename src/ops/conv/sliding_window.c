@@ -317,8 +317,7 @@ static tt_status add_run(struct runs *runs, struct tt_arena *arena, const struct
 		size_t room = runs->room ? 2 * runs->room : 256;
 		struct run *items = tt_arena_alloc(arena, room * sizeof(*items));
 
-		if (!items)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(items);
 		if (runs->count)
 			memcpy(items, runs->items, runs->count * sizeof(*items));
 		runs->items = items;
@@ -497,8 +496,7 @@ tt_status tt_slide_halo_tables(uint32_t out[4], struct tt_arena *arena,
 	struct sticks k = sticks_of(slide);
 	struct runs runs = {.pads = tt_arena_calloc(arena, slide->cores_nhw, sizeof(uint32_t))};
 
-	if (!runs.pads)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(runs.pads);
 	out[0] = out[1] = 0;
 	for (uint32_t core = 0; core < slide->cores_nhw && k.results; core++) {
 		struct bound bound = bound_of(slide, &k, core);

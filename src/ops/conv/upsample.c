@@ -25,9 +25,7 @@ static tt_status spread(struct tt_tensor **out, struct ttnn_memory_config *memor
 			      TTNN_ORIENT_ROW_MAJOR));
 	TT_TRY(ttnn_memory_config_sharded(memory, TTNN_HEIGHT_SHARDED, TTNN_L1, &shard));
 	args[1].value = ttnn_v_memory(memory);
-	TT_TRY(tt_call_op(out, call, "ttnn.to_memory_config", args, 2));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(out, call, "ttnn.to_memory_config", args, 2), out);
 }
 
 static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
@@ -36,9 +34,7 @@ static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt
 	struct ttnn_shape shape = {4, {1, 1, dim[0] * dim[1] * dim[2], dim[3]}};
 	struct tt_reshape_args args = {.in = in, .shape = &shape};
 
-	TT_TRY(tt_call_reshape(out, call, &args));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_reshape(out, call, &args), out);
 }
 
 static tt_status place(struct tt_call *call, struct tt_tensor *tensor)

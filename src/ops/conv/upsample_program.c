@@ -112,7 +112,6 @@ static tt_status upsample_infer(struct tt_launch *launch)
 			   "sharded");
 		TT_TRY(shard_memory(&args.memory, launch, (uint64_t)e->nhwc[0] * out[0] * out[1]));
 	}
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
@@ -348,8 +347,7 @@ static tt_status upsample_choose(uint32_t *out, struct tt_launch *launch)
 	TT_REQUIRE(in->memory.layout != TTNN_WIDTH_SHARDED, "tt::exception",
 		   "Unsupported sharding layout");
 	work = launch->work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	TT_TRY(cores_with_work(&work->cores, launch));
 	return make_table(&work->table, launch, work->cores);
 }

@@ -93,8 +93,7 @@ static tt_status coefficients_value(struct ttnn_value *out, struct tt_call *call
 	struct coefficients numbers;
 
 	TT_TRY(read_coefficients(&numbers, call));
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	for (uint32_t p = 0; p < PLANES; p++) {
 		struct ttnn_value *row = &items[PLANES + p * TERMS];
 

@@ -212,9 +212,7 @@ static tt_status fill_like(struct tt_call *call, struct tt_tensor *like, const s
 	};
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.fill", args, 4));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.fill", args, 4), &out);
 }
 
 /* What was not given is as the tensor's; a given output decides dtype and layout. */
@@ -422,8 +420,7 @@ static tt_status full_choose(uint32_t *out, struct tt_launch *launch)
 	const struct ttnn_memory_config *memory = &spec->memory;
 	struct tt_work_split *split = tt_arena_calloc(launch->arena, 1, sizeof(*split));
 
-	if (!split)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(split);
 	launch->work = split;
 	*out = !tt_memory_config_is_sharded(memory) ? 0 : memory->has_shard ? 1 : 2;
 	if (!*out)
@@ -486,12 +483,9 @@ static tt_status launch_full(struct tt_call *call, const struct full *full)
 		[FULL_MEMORY] = ttnn_v_memory(full->memory),
 		[FULL_GRID] = ttnn_v_none(),
 	};
-	struct tt_tensor *out;
 
-	TT_TRY(tt_call_program(&out, call,
-			       &(struct tt_program_args){.prog = &prog_full, .attrs = attrs}));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call,
+				&(struct tt_program_args){.prog = &prog_full, .attrs = attrs});
 }
 
 /* Tiles without a layout. */
@@ -533,8 +527,7 @@ static tt_status golden_fill(struct tt_golden *golden, const struct ttnn_shape *
 	struct tt_array *out = tt_golden_out(golden, shape, dtype);
 	double value = value_of(golden->op, &golden->call);
 
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = tt_dtype_is_integer(dtype) ? trunc(value) : value;
 	return TTNN_OK;
@@ -569,8 +562,7 @@ static tt_status golden_arange(struct tt_golden *golden)
 
 	TT_TRY(range_length(&shape.dim[0], start, tt_call_int(&golden->call, "end", 0), step));
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", TTNN_BFLOAT16));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = (double)start + (double)i * (double)step;
 	return TTNN_OK;

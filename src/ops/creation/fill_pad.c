@@ -121,8 +121,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_launch *
 	TT_NEED(in->memory.has_shard, "bad optional access");
 	all = ttnn_core_set_cores(shard->grid);
 	cores = tt_arena_calloc(launch->arena, all, sizeof(*cores));
-	if (!cores)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(cores);
 	TT_TRY(tt_core_set_box(&box, shard->grid));
 	for (uint32_t i = 0; i < all; i++)
 		if (has_data(in, &box, i))

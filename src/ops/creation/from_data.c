@@ -170,8 +170,7 @@ static tt_status spread_data(struct tt_tensor **out, struct tt_call *call,
 	size_t made = 0;
 	tt_status status;
 
-	if (!parts)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(parts);
 	status = spread_parts(parts, &made, call, spec);
 	if (status == TTNN_OK)
 		status = tt_mesh_layout_like(&like, layout);
@@ -397,9 +396,8 @@ static tt_status expand_as_tensor(struct tt_call *call)
 		"memory_config must be specified when device is specified");
 	for (size_t i = 0; i < TT_COUNT(names); i++)
 		args[i] = (struct ttnn_arg){names[i], *tt_call_arg(call, names[i])};
-	TT_TRY(tt_call_python(&out, call, "ttnn.from_torch", args, TT_COUNT(names)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call, tt_call_python(&out, call, "ttnn.from_torch", args, TT_COUNT(names)), &out);
 }
 
 #define OP(name_, expand_, doc_, sig_)                                                             \

@@ -13,6 +13,7 @@
 #include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/rerun.h"
+#include "ops/usual.h"
 #include "tensor/layout.h"
 
 /* ---- refusals ------------------------------------------------------------------------------------ */
@@ -365,10 +366,11 @@ static tt_status expand_to_device(struct tt_call *call)
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct tt_tensor *out;
 
-	TT_TRY(tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
-				 tt_call_arg(call, "device")->device, memory ? memory : &dram));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
+					      tt_call_arg(call, "device")->device,
+					      memory ? memory : &dram),
+			    &out);
 }
 
 /* The method keeps what the tensor's own config says. */
@@ -376,20 +378,19 @@ static tt_status expand_method_to(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
-				 tt_call_arg(call, "device")->device,
-				 tt_call_memory(call, "memory_config")));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
+					      tt_call_arg(call, "device")->device,
+					      tt_call_memory(call, "memory_config")),
+			    &out);
 }
 
 static tt_status expand_from_device(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_host_from_device(&out, call, tt_call_tensor(call, "tensor")));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_host_from_device(&out, call, tt_call_tensor(call, "tensor")),
+			    &out);
 }
 
 /* On the host only. */
@@ -397,10 +398,10 @@ static tt_status expand_to_dtype(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *out;
 
-	TT_TRY(tt_host_to_dtype(&out, call, tensor,
-				tt_call_dtype(call, "dtype", tensor->spec.dtype)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_host_to_dtype(&out, call, tensor,
+					     tt_call_dtype(call, "dtype", tensor->spec.dtype)),
+			    &out);
 }
 
 static tt_status expand_copy_to_device(struct tt_call *call)
@@ -446,10 +447,10 @@ static tt_status expand_empty_on_device(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_create(&out, call, tt_call_arg(call, "device")->device,
-			      &tt_call_tensor(call, "like")->spec));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_call_create(&out, call, tt_call_arg(call, "device")->device,
+					   &tt_call_tensor(call, "like")->spec),
+			    &out);
 }
 
 /* ---- back to data ------------------------------------------------------------------------------------------ */
@@ -562,8 +563,7 @@ tt_status tt_golden_transfer(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in);
 	out = tt_golden_out(golden, &in->shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < in->count; i++)
 		*tt_at(out, i) = *tt_at(in, i);
 	return TTNN_OK;

@@ -54,9 +54,7 @@ tt_status tt_backward_output(struct tt_tensor **out, struct tt_call *call, struc
 		*out = given;
 		return TTNN_OK;
 	}
-	TT_TRY(tt_call_op(out, call, "ttnn.empty_like", args, 2));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(out, call, "ttnn.empty_like", args, 2), out);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */

@@ -40,7 +40,6 @@ static tt_status bcast_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	if (tt_memory_config_is_sharded(&memory) && tt_memory_config_is_sharded(&in->memory)) {
@@ -307,9 +306,9 @@ static tt_status tiled(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	*out = in;
 	if (in->spec.layout == TTNN_TILE)
 		return TTNN_OK;
-	TT_TRY(tt_call_op(out, call, "ttnn.tilize_with_val_padding", args, TT_COUNT(args)));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call, tt_call_op(out, call, "ttnn.tilize_with_val_padding", args, TT_COUNT(args)),
+		out);
 }
 
 /* Rows become tiles first. */

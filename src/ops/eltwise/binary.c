@@ -480,7 +480,6 @@ static tt_status binary_infer(struct tt_launch *launch)
 {
 	const struct prepared *prepared = launch->extra;
 
-	launch->output_count = 1;
 	launch->specs[0] = prepared->spec;
 	return check_output(prepared);
 }

@@ -77,9 +77,10 @@ static tt_status quotient(struct tt_tensor **out, struct tt_call *call,
 		{"sub_core_grids", *tt_call_arg(call, "sub_core_grids")},
 	};
 
-	TT_TRY(tt_call_op(out, call, "ttnn.divide", passed, sizeof(passed) / sizeof(passed[0])));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		tt_call_op(out, call, "ttnn.divide", passed, sizeof(passed) / sizeof(passed[0])),
+		out);
 }
 
 /* A quotient, rounded by a second program; whole results by a typecast behind it. */
@@ -299,9 +300,7 @@ static tt_status expand_prelu(struct tt_call *call)
 		tt_value_number(&step.params[0], value->kind == TTNN_VALUE_LIST && value->count
 							 ? value->items
 							 : value);
-		TT_TRY(run_unary(&out, call, input, &step));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, run_unary(&out, call, input, &step), &out);
 	}
 	TT_NEED(shape->rank >= 2, "ShapeBase[] index out of range. 1 not in [-4, %u)", shape->rank);
 	TT_TRY(ttnn_shape_volume(&count, &weight->spec.shape));
@@ -330,9 +329,7 @@ static tt_status expand_bias_gelu(struct tt_call *call)
 	TT_TRY(tt_binary_read(&front, call, TT_BINARY_BIAS_GELU));
 	if (front.args.b) {
 		front.args.variant = true;
-		TT_TRY(tt_binary_run(&out, call, &front));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 	}
 	if (front.args.dtype && *front.args.dtype != front.args.a->spec.dtype)
 		TT_TRY(tt_binary_cast(&front.args.a, call, *front.args.dtype));
@@ -372,9 +369,8 @@ static tt_status expand_polyval(struct tt_call *call)
 	TT_REQUIRE(list->count != 0, "!coeffs.empty()",
 		   "polyval requires at least one coefficient");
 	if (list->count == 1) {
-		TT_TRY(tt_call_op(&out, call, "ttnn.full_like", filled, 2));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_call_op(&out, call, "ttnn.full_like", filled, 2),
+				    &out);
 	}
 	TT_TRY(horner(&result, call, "ttnn.multiply", x, &list->items[0]));
 	for (uint32_t i = 1; i + 1 < list->count; i++) {
@@ -415,9 +411,8 @@ static tt_status gathered(struct tt_tensor **tensor, struct tt_call *call)
 
 	if (layout == TTNN_INTERLEAVED || layout == TTNN_HEIGHT_SHARDED)
 		return TTNN_OK;
-	TT_TRY(tt_call_op(tensor, call, "ttnn.to_memory_config", args, 2));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.to_memory_config", args, 2),
+			     tensor);
 }
 
 /* Whole numbers and float32 are multiplied by broadcasting, others by matmul. */

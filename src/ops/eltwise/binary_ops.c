@@ -28,9 +28,7 @@ tt_status tt_binary_cast(struct tt_tensor **tensor, struct tt_call *call, enum t
 	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*tensor)},
 					{NULL, ttnn_v_dtype(dtype)}};
 
-	TT_TRY(tt_call_op(tensor, call, "ttnn.typecast", args, 2));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.typecast", args, 2), tensor);
 }
 
 static tt_status to_layout(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_layout layout)

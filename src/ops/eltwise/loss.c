@@ -4,6 +4,7 @@
 #include "golden/golden.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
+#include "ops/usual.h"
 
 struct row {
 	const char *text;
@@ -24,9 +25,10 @@ static tt_status expand(struct tt_call *call)
 	if (mode == TT_LOSS_NONE)
 		return TTNN_OK;
 	loss = tt_call_own(call, call->results[--call->result_count]);
-	TT_TRY(tt_call_op(&out, call, all, (struct ttnn_arg[]){{NULL, ttnn_v_tensor(loss)}}, 1));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call,
+		tt_call_op(&out, call, all, (struct ttnn_arg[]){{NULL, ttnn_v_tensor(loss)}}, 1),
+		&out);
 }
 
 /* The same in one loop. */

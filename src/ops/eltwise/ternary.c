@@ -223,7 +223,6 @@ static tt_status ternary_infer(struct tt_launch *launch)
 	const struct ttnn_shape *shape = launch->extra;
 	struct ttnn_spec_args args = {.shape = *shape, .layout = TTNN_TILE};
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	args.dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;

@@ -141,9 +141,7 @@ static tt_status expand_mac(struct tt_call *call)
 		step.params[1] = tt_call_real(call, "value2", 0);
 		unary.input = args.a;
 		unary.memory = tt_call_memory(call, "memory_config");
-		TT_TRY(tt_unary_launch(&out, call, &unary));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_unary_launch(&out, call, &unary), &out);
 	}
 	if (!any_of(&args, tt_dtype_is_integer) && !beyond_program(&args))
 		return launch(call, &args);

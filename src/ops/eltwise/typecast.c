@@ -28,7 +28,6 @@ static tt_status typecast_infer(struct tt_launch *launch)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[0]->spec);
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	args.dtype = (enum ttnn_dtype)launch->attrs[TO].integer;

@@ -150,7 +150,6 @@ static tt_status unary_infer(struct tt_launch *launch)
 	struct ttnn_spec_args args = tt_tensor_spec_args(in);
 	uint32_t bytes = tt_dtype_bytes(in->dtype);
 
-	launch->output_count = 1;
 	if (launch->outputs[0])
 		return given_output(launch);
 	args.dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;
@@ -324,8 +323,7 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	swap.out_start[last] = 1;
 	TT_TRY(tt_backend_get()->move(&swap));
 	factors = tt_calloc(width + 1, sizeof(*factors));
-	if (!factors)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(factors);
 	for (uint32_t i = 0; i < width; i++)
 		factors[i] = i % 2 ? 1 : -1;
 	status = ttnn_tensor_spec_make(&spec, &row);

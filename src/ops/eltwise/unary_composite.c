@@ -187,8 +187,7 @@ static tt_status make_mask(struct tt_tensor **out, const struct tt_tensor *like,
 	TT_TRY(ttnn_tensor_spec_make(&rows, &args));
 	TT_TRY(ttnn_shape_volume(&count, &spec->shape));
 	data = tt_calloc(count + 1, sizeof(*data));
-	if (!data)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(data);
 	for (uint64_t i = 0; i < count; i++)
 		data[i] = keeps(upper, i, &spec->shape, diagonal);
 	status = ttnn_tensor_from_data(out, data, TTNN_FLOAT32, &rows, 0);

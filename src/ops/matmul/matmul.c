@@ -382,7 +382,6 @@ static tt_status matmul_infer(struct tt_launch *launch)
 	const struct tt_matmul *matmul = &plan->matmul;
 	struct ttnn_spec_args args = {.dtype = matmul->dtype, .tile = matmul->tile};
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	TT_TRY(tt_matmul_shape(&args.shape, &matmul->a_shape, &matmul->b_shape));
@@ -437,8 +436,7 @@ static tt_status matmul_choose(uint32_t *out, struct tt_launch *launch)
 	};
 	struct tt_matmul_plan *plan = tt_arena_alloc(launch->arena, sizeof(*plan));
 
-	if (!plan)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(plan);
 	*plan = *(const struct tt_matmul_plan *)launch->extra;
 	launch->work = plan;
 	*out = plan->config.gather_a ? F_1D_GATHER : index[plan->config.kind];

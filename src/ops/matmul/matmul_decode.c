@@ -68,7 +68,6 @@ static tt_status decode_infer(struct tt_launch *launch)
 	args.shape.dim[a->shape.rank - 1] = tt_decode_number(launch, TT_DECODE_COLS);
 	args.dtype = tt_value_given(dtype) ? (enum ttnn_dtype)dtype->integer : a->dtype;
 	TT_TRY(decode_memory(&args.memory, launch));
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 

@@ -335,9 +335,7 @@ static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call)
 		{"memory_config", ttnn_v_memory(&(*tensor)->spec.memory)},
 	};
 
-	TT_TRY(tt_call_op(tensor, call, "ttnn.transpose", args, 4));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.transpose", args, 4), tensor);
 }
 
 static bool turns_itself(const struct tt_matmul_config *config)
@@ -490,9 +488,7 @@ static tt_status scale(struct tt_tensor **tensor, struct tt_call *call,
 		{"dtype", request->has_dtype ? ttnn_v_dtype(request->dtype) : ttnn_v_none()},
 	};
 
-	TT_TRY(tt_call_op(tensor, call, "ttnn.multiply", args, 3));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.multiply", args, 3), tensor);
 }
 
 /*

@@ -87,7 +87,6 @@ static tt_status sparse_infer(struct tt_launch *launch)
 				      .memory = *launch->attrs[MEMORY].memory,
 				      .tile = *launch->attrs[TILE].tile};
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	TT_TRY(expanded_shape(&args.shape, launch));
@@ -621,8 +620,7 @@ static tt_status sparse_kernel(struct tt_launch *launch)
 	double *values = tt_arena_alloc(launch->arena, (count ? count : 1) * sizeof(*values));
 	tt_status status;
 
-	if (!values)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(values);
 	status = tt_tensor_numbers(values, count, which);
 	if (status == TTNN_OK)
 		status = new_matrices(matrices, launch);

@@ -128,7 +128,6 @@ static tt_status concat_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *first = &args.in[0]->spec;
 	struct ttnn_shape shape = first->shape;
 
-	launch->output_count = 1;
 	shape.dim[args.dim] = 0;
 	for (size_t i = 0; i < args.count; i++)
 		shape.dim[args.dim] += args.in[i]->spec.shape.dim[args.dim];

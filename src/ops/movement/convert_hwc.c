@@ -26,7 +26,6 @@ static tt_status infer(struct tt_launch *launch, const struct ttnn_shape *shape)
 					    .dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer,
 					    .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 

@@ -116,7 +116,6 @@ static tt_status copy_infer(struct tt_launch *launch)
 				      .layout = in->layout,
 				      .memory = *want.memory};
 
-	launch->output_count = 1;
 	TT_TRY(tt_shard_spec(&launch->specs[0], &want));
 	if (want.out)
 		return TTNN_OK;
@@ -458,7 +457,6 @@ static const struct tt_enum strategies = {"MoveOpParallelizationStrategy", strat
 
 static tt_status move_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[1]->spec;
 	return TTNN_OK;
 }

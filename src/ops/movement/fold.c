@@ -54,7 +54,6 @@ static tt_status fold_infer(struct tt_launch *launch)
 	struct ttnn_shard_spec shard = in->memory.shard;
 	const uint32_t *dim = args.shape.dim;
 
-	launch->output_count = 1;
 	if (launch->attrs[COLLAPSE].boolean)
 		args.shape = (struct ttnn_shape){4, {1, 1, dim[0] * dim[1] * dim[2], dim[3]}};
 	if (tt_tensor_is_sharded(launch->inputs[0])) {
@@ -236,18 +235,18 @@ static tt_status pad(struct tt_tensor **out, struct tt_call *call, struct tt_ten
 		sides[d][1] = ttnn_v_int(d ? pads[2 * (d - 1) + 1] : 0);
 		dims[d] = ttnn_v_list(sides[d], 2);
 	}
-	TT_TRY(TT_CALL(out, call, "ttnn.pad", {NULL, ttnn_v_tensor(in)},
-		       {"padding", ttnn_v_list(dims, 4)}, {"value", ttnn_v_real(0)}));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call,
+			     TT_CALL(out, call, "ttnn.pad", {NULL, ttnn_v_tensor(in)},
+				     {"padding", ttnn_v_list(dims, 4)}, {"value", ttnn_v_real(0)}),
+			     out);
 }
 
 static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
-	TT_TRY(TT_CALL(out, call, "ttnn.to_layout", {NULL, ttnn_v_tensor(in)},
-		       {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call,
+			     TT_CALL(out, call, "ttnn.to_layout", {NULL, ttnn_v_tensor(in)},
+				     {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}),
+			     out);
 }
 
 static tt_status launch_fold(struct tt_call *call, struct tt_tensor *in)
@@ -307,10 +306,10 @@ static tt_status reshard(struct tt_tensor **out, struct tt_call *call, struct tt
 			      TTNN_ORIENT_ROW_MAJOR));
 	TT_TRY(ttnn_memory_config_sharded(&memory, in->spec.memory.layout, in->spec.memory.buffer,
 					  &shard));
-	TT_TRY(TT_CALL(out, call, "ttnn.reshard", {NULL, ttnn_v_tensor(in)},
-		       {NULL, ttnn_v_memory(&memory)}));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call,
+			     TT_CALL(out, call, "ttnn.reshard", {NULL, ttnn_v_tensor(in)},
+				     {NULL, ttnn_v_memory(&memory)}),
+			     out);
 }
 
 /* More channels of shards. */
@@ -320,11 +319,12 @@ static tt_status pad_channels(struct tt_tensor **out, struct tt_call *call, stru
 	struct ttnn_shape shape = in->spec.shape, start = {4, {0, 0, 0, pads[4]}};
 
 	shape.dim[3] += pads[4] + pads[5];
-	TT_TRY(TT_CALL(out, call, "ttnn.pad", {NULL, ttnn_v_tensor(in)},
-		       {"output_padded_shape", ttnn_v_shape(&shape)},
-		       {"input_tensor_start", ttnn_v_shape(&start)}, {"value", ttnn_v_real(0)}));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call,
+			     TT_CALL(out, call, "ttnn.pad", {NULL, ttnn_v_tensor(in)},
+				     {"output_padded_shape", ttnn_v_shape(&shape)},
+				     {"input_tensor_start", ttnn_v_shape(&start)},
+				     {"value", ttnn_v_real(0)}),
+			     out);
 }
 
 /* Padding of rows and columns within shards is not modelled. */

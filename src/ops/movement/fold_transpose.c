@@ -123,12 +123,13 @@ static tt_status reshape_on_device(struct tt_tensor **at, struct tt_call *call, 
 
 	shape.dim[from] /= stride;
 	shape.dim[from + 1] *= stride;
-	TT_TRY(TT_CALL(at, call, "ttnn.reshape_on_device", {NULL, ttnn_v_tensor(*at)},
-		       {NULL, ttnn_v_int(shape.dim[0])}, {NULL, ttnn_v_int(shape.dim[1])},
-		       {NULL, ttnn_v_int(shape.dim[2])}, {NULL, ttnn_v_int(shape.dim[3])},
-		       {"memory_config", ttnn_v_memory(&l1)}));
-	tt_call_own(call, *at);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		TT_CALL(at, call, "ttnn.reshape_on_device", {NULL, ttnn_v_tensor(*at)},
+			{NULL, ttnn_v_int(shape.dim[0])}, {NULL, ttnn_v_int(shape.dim[1])},
+			{NULL, ttnn_v_int(shape.dim[2])}, {NULL, ttnn_v_int(shape.dim[3])},
+			{"memory_config", ttnn_v_memory(&l1)}),
+		at);
 }
 
 /* The same for interleaved images: one pad, one permute, two reshapes with transposes between. */

@@ -66,7 +66,6 @@ static tt_status gather_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	TT_TRY(gather_resolve(&memory, launch));

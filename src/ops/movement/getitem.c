@@ -111,8 +111,7 @@ static tt_status list_of(struct ttnn_value *out, struct tt_call *call, const int
 {
 	struct ttnn_value *items = tt_arena_calloc(call->arena, count + 1, sizeof(*items));
 
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	for (uint32_t i = 0; i < count; i++)
 		items[i] = ttnn_v_int(numbers[i]);
 	*out = ttnn_v_list(items, count);

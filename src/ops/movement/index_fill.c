@@ -111,8 +111,7 @@ static tt_status index_fill_kernel(struct tt_launch *launch)
 	struct tt_move_block block = {.extent = extent.dim, .in_step = still, .out_start = to};
 	tt_status status = TTNN_OK;
 
-	if (!index)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(index);
 	TT_TRY(tt_tensor_numbers(index, count, launch->inputs[INDEX]));
 	TT_TRY(tt_move_copy(out, launch->inputs[INPUT]));
 	TT_TRY(make_value(&value, &out->spec, &launch->attrs[VALUE]));

@@ -46,7 +46,6 @@ static tt_status indexed_fill_infer(struct tt_launch *launch)
 	const struct tt_tensor *a = launch->inputs[A];
 	struct ttnn_memory_config memory;
 
-	launch->output_count = 1;
 	TT_TRY(indexed_fill_resolve(&memory, a, launch->attrs[MEMORY].memory));
 	return tt_spec_simple(&launch->specs[0], &a->spec.shape, a->spec.dtype, a->spec.layout,
 			      &memory);
@@ -293,8 +292,7 @@ static tt_status indexed_fill_kernel(struct tt_launch *launch)
 	uint32_t extent[TTNN_MAX_RANK];
 	double *ids = tt_arena_calloc(launch->arena, count + 1, sizeof(*ids));
 
-	if (!ids)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(ids);
 	TT_TRY(tt_tensor_numbers(ids, count, launch->inputs[IDS]));
 	TT_TRY(tt_move_copy(out, launch->inputs[A]));
 	for (uint32_t d = 0; d < out->spec.shape.rank; d++)

@@ -27,7 +27,6 @@ static tt_status isin_infer(struct tt_launch *launch)
 
 	TT_TRY(ttnn_shape_volume(&count, &in->shape));
 	TT_NEED(count <= UINT32_MAX, "isin: too many elements");
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0)) {
 		TT_REQUIRE(launch->specs[0].dtype == TTNN_UINT32,
 			   "tensor_args.optional_out->dtype() == OUTPUT_TENSOR_DATA_TYPE",
@@ -85,8 +84,7 @@ static tt_status isin_kernel(struct tt_launch *launch)
 	TT_TRY(tt_values_of(&elements, &count, launch, ELEMENTS));
 	TT_TRY(tt_values_of(&sorted, &all, launch, TESTS));
 	out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(*out));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < all; i++)
 		if (!isnan(sorted[i]))
 			sorted[tests++] = sorted[i];

@@ -42,7 +42,6 @@ static tt_status padded_slice_infer(struct tt_launch *launch)
 	struct ttnn_shape shape =
 		rows_shape(launch->attrs[START].shape, launch->attrs[END].shape, memory);
 
-	launch->output_count = 1;
 	if (!tt_infer_given(launch, 0))
 		return tt_spec_simple(&launch->specs[0], &shape,
 				      dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16 : dtype,

@@ -80,7 +80,6 @@ static tt_status permute_infer(struct tt_launch *launch)
 				      .layout = in->layout,
 				      .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
 	for (uint32_t d = 0; d < rank_of(launch); d++)
 		args.shape.dim[d] = in->shape.dim[dim_at(launch, d)];
 	if (args.memory.created_with_nd_shard && args.memory.has_nd_shard)

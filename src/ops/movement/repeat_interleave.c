@@ -219,8 +219,7 @@ static tt_status join_copies(struct tt_tensor **out, struct tt_call *call, struc
 
 	batches->count = 0;
 	batches->items = tt_arena_calloc(call->arena, count, sizeof(*batches->items));
-	if (!batches->items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(batches->items);
 	for (uint32_t i = 0; i < TOGETHER; i++)
 		copies[i] = ttnn_v_tensor(in);
 	for (uint32_t i = 0; i < count; i++) {

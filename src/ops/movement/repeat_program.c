@@ -80,7 +80,6 @@ static tt_status repeat_infer(struct tt_launch *launch)
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 	struct ttnn_shape shape = in->shape;
 
-	launch->output_count = 1;
 	if (launch->inputs[1]) {
 		launch->specs[0] = launch->inputs[1]->spec;
 		return TTNN_OK;
@@ -261,7 +260,6 @@ static tt_status page_infer(struct tt_launch *launch)
 				      .tile = in->tile,
 				      .memory = *launch->attrs[P_MEMORY].memory};
 
-	launch->output_count = 1;
 	if (launch->inputs[1]) {
 		launch->specs[0] = launch->inputs[1]->spec;
 		return TTNN_OK;

@@ -159,9 +159,7 @@ static tt_status reshape_on_device_expand(struct tt_call *call)
 	TT_NEED(in->spec.padded.rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)",
 		in->spec.padded.rank);
 	if (in->spec.padded.dim[3] == shape.dim[3]) {
-		TT_TRY(tt_call_view(&out, call, in, &shape, &shape));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_call_view(&out, call, in, &shape, &shape), &out);
 	}
 	TT_TRY(tt_need_device(in));
 	return TT_LAUNCH_RETURN(

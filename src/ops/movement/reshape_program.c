@@ -217,8 +217,7 @@ static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
 	if (*out == ROWS)
 		return TTNN_OK;
 	work = launch->work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	for (uint64_t i = 0; i < pages; i++) {
 		uint64_t found = page_pieces(i, &from, &to);
 

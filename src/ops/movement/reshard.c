@@ -170,7 +170,6 @@ static tt_status reshard_infer(struct tt_launch *launch)
 {
 	struct tt_shard_want want = tt_shard_wanted(launch, &launch->attrs[MEMORY], NULL);
 
-	launch->output_count = 1;
 	return tt_shard_spec(&launch->specs[0], &want);
 }
 

@@ -28,7 +28,6 @@ static tt_status wanted_spec(struct ttnn_tensor_spec *out, const struct tt_launc
 
 static tt_status remap_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	return tt_infer_given(launch, 0) ? TTNN_OK : wanted_spec(&launch->specs[0], launch);
 }
 

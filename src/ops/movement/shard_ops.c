@@ -176,7 +176,6 @@ static tt_status i2s_infer(struct tt_launch *launch)
 	struct tt_shard_want want =
 		tt_shard_wanted(launch, &launch->attrs[I2S_MEMORY], &launch->attrs[I2S_DTYPE]);
 
-	launch->output_count = 1;
 	return tt_shard_spec(&launch->specs[0], &want);
 }
 
@@ -316,7 +315,6 @@ static tt_status s2i_infer(struct tt_launch *launch)
 				      .layout = in->layout,
 				      .memory = *want.memory};
 
-	launch->output_count = 1;
 	if (want.out || in->layout == TTNN_ROW_MAJOR)
 		return tt_shard_spec(&launch->specs[0], &want);
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);

@@ -112,7 +112,6 @@ static tt_status i2s_infer(struct tt_launch *launch)
 	shape.dim[2] = (uint32_t)(in->rows / (uint64_t)launch->attrs[I2S_SLICES].integer);
 	TT_TRY(ttnn_memory_config_sharded(&memory, place->layout, place->buffer,
 					  launch->attrs[I2S_SHARD].shard));
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      (enum ttnn_dtype)launch->attrs[I2S_DTYPE].integer, in->layout,
 			      &memory);
@@ -237,7 +236,6 @@ enum { INPUT, CACHE };
 
 static tt_status s2i_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[CACHE]->spec;
 	return TTNN_OK;
 }

@@ -86,7 +86,6 @@ static tt_status slice_infer(struct tt_launch *launch)
 	struct ttnn_nd_shard_spec nd;
 	struct ttnn_shape shape;
 
-	launch->output_count = 1;
 	TT_TRY(output_shape(&shape, launch));
 	if (launch->attrs[INHERITS].boolean && memory.layout == TTNN_ND_SHARDED &&
 	    !memory.has_shard && memory.has_nd_shard && memory.nd_shard.shape.rank <= shape.rank) {

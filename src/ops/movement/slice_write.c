@@ -22,7 +22,6 @@ enum { ROWS_IN_SHARDS, TILES_IN_SHARDS, ROWS, FACTORIES };
 
 static tt_status slice_write_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[OUTPUT]->spec;
 	return TTNN_OK;
 }
@@ -286,10 +285,11 @@ static tt_status to_rows(struct tt_tensor **tensor, struct tt_call *call)
 {
 	if ((*tensor)->spec.layout == TTNN_ROW_MAJOR)
 		return TTNN_OK;
-	TT_TRY(TT_CALL(tensor, call, "ttnn.to_layout", {"tensor", ttnn_v_tensor(*tensor)},
-		       {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call,
+			     TT_CALL(tensor, call, "ttnn.to_layout",
+				     {"tensor", ttnn_v_tensor(*tensor)},
+				     {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}),
+			     tensor);
 }
 
 /* Tiles become rows on both sides, and the result is copied back into the given tensor. */

@@ -384,16 +384,14 @@ static tt_status sizes_arg(struct request *request, struct tt_call *call)
 		count = given->kind == TTNN_VALUE_LIST ? given->count : given->shape->rank;
 		TT_TRY(check_count(count));
 		sizes = tt_arena_calloc(call->arena, count + 1, sizeof(*sizes));
-		if (!sizes)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(sizes);
 		request->sizes = sizes;
 		return tt_call_ints(sizes, &request->count, count, call, "split_size");
 	}
 	count = tt_div_up(extent, (uint64_t)given->integer);
 	TT_TRY(check_count(count));
 	sizes = tt_arena_calloc(call->arena, count + 1, sizeof(*sizes));
-	if (!sizes)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(sizes);
 	for (uint64_t i = 0; i < count; i++)
 		sizes[i] = i + 1 < count ? given->integer
 					 : (int64_t)(extent - i * (uint64_t)given->integer);

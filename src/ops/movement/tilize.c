@@ -170,7 +170,6 @@ static tt_status tz_infer(struct tt_launch *launch)
 				      .tile = *launch->attrs[TZ_TILE].tile,
 				      .memory = *memory};
 
-	launch->output_count = 1;
 	if (!tt_memory_config_is_sharded(memory) || !in_place(launch))
 		return ttnn_tensor_spec_make(&launch->specs[0], &args);
 	TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout, memory->buffer,
@@ -579,7 +578,6 @@ static tt_status vp_infer(struct tt_launch *launch)
 				      .memory = *attrs[VP_MEMORY].memory};
 	uint64_t rows;
 
-	launch->output_count = 1;
 	if (pads_in_place(in, attrs)) {
 		TT_TRY(tt_shape_rows(&rows, padded));
 		shard.height = (uint32_t)rows;

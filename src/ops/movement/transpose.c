@@ -143,7 +143,6 @@ static tt_status transpose_infer(struct tt_launch *launch)
 
 	exchange(&args.shape, swap_of(launch));
 	TT_TRY(output_memory(&args.memory, launch));
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 
@@ -574,9 +573,7 @@ static tt_status transpose_expand(struct tt_call *call)
 	if (tt_permute_needs_detour(args.in))
 		TT_TRY(detour(&args, &memory, call));
 	if (rank > 4) {
-		TT_TRY(transpose_nd(&out, call, &args));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, transpose_nd(&out, call, &args), &out);
 	}
 	if (rank < 4) {
 		TT_TRY(tt_call_to_4d(&args.in, call, args.in));

@@ -124,7 +124,6 @@ bool tt_untilize_codegen_can(const struct tt_tensor *in, const struct ttnn_memor
 
 static tt_status untilize_codegen_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	return output_spec(&launch->specs[0], &launch->inputs[0]->spec,
 			   launch->attrs[MEMORY].memory);
 }

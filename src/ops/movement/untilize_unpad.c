@@ -111,7 +111,6 @@ static tt_status unpad_infer(struct tt_launch *launch)
 	bool from_shards = tt_memory_config_is_sharded(&in->memory);
 	struct ttnn_shard_spec shard = from_shards ? in->memory.shard : to->shard;
 
-	launch->output_count = 1;
 	if (tt_memory_config_is_sharded(to) &&
 	    (from_shards ? in->memory.has_shard && in->memory.layout == to->layout
 			 : to->has_shard)) {

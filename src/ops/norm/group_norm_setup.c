@@ -84,8 +84,7 @@ enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out, const struct ttnn_group_
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(ttnn_shape_volume(&volume, &args.shape));
 	data = tt_calloc((size_t)volume, sizeof(*data));
-	if (!data)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(data);
 	fill(data, mask, size, (uint64_t)tiles * mask->tile_width);
 	status = ttnn_tensor_from_data(out, data, TTNN_FLOAT32, &spec, 0);
 	tt_free(data);

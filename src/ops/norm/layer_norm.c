@@ -69,7 +69,6 @@ static tt_status layer_norm_infer(struct tt_launch *launch)
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[TT_NORM_IN]->spec);
 	struct ttnn_memory_config own;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	if (launch->attrs[TT_NORM_STAGE].integer == TT_NORM_BEFORE_GATHER)
@@ -445,9 +444,7 @@ static tt_status nothing(struct tt_call *call, struct tt_tensor *in)
 		{"memory_config", memory ? ttnn_v_memory(memory) : ttnn_v_none()}};
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.clone", args, TT_COUNT(args)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.clone", args, TT_COUNT(args)), &out);
 }
 
 /*
@@ -481,9 +478,7 @@ static tt_status layer_norm_expand(struct tt_call *call)
 		return nothing(call, in);
 	args.compute = tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	TT_TRY(tt_activation_of(&args.activation, call->arena, tt_call_arg(call, "activation")));
-	TT_TRY(tt_norm_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_norm_launch(&out, call, &args), &out);
 }
 
 static const bool is_layer = false, is_rms = true;

@@ -424,9 +424,7 @@ static tt_status on_shards(struct tt_call *call, const struct tt_norm_args *args
 
 	if (!tt_value_given(args->config))
 		with.config = &plain;
-	TT_TRY(tt_norm_launch(&out, call, &with));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_norm_launch(&out, call, &with), &out);
 }
 
 /*

@@ -27,7 +27,6 @@ static tt_status moreh_layer_norm_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
-	launch->output_count = 1;
 	for (size_t i = MEAN; i < OUTPUTS; i++)
 		if (launch->outputs[i]) {
 			launch->specs[i] = launch->outputs[i]->spec;

@@ -31,7 +31,6 @@ static tt_status before_infer(struct tt_launch *launch)
 
 	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
 	shape.dim[shape.rank - 1] = TT_TILE;
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      (enum ttnn_dtype)launch->attrs[BEFORE_DTYPE].integer, TTNN_TILE,
 			      &in->memory);

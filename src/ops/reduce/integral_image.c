@@ -12,7 +12,6 @@ static tt_status integral_image_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_TILE, &in->memory);
 }
 

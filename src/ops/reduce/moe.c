@@ -24,7 +24,6 @@ static tt_status moe_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[IN]->spec.shape;
 
-	launch->output_count = 1;
 	if (shape.rank)
 		shape.dim[shape.rank - 1] = 1;
 	TT_TRY(tt_check_given(launch, 0, &shape));
@@ -180,8 +179,7 @@ static tt_status moe_kernel(struct tt_launch *launch)
 	TT_TRY(tt_values_of(&experts, &unused, launch, EXPERTS));
 	TT_TRY(tt_values_of(&mask, &unused, launch, LIKELIEST));
 	weights = tt_arena_alloc(launch->arena, (count / width + 1) * sizeof(*weights));
-	if (!weights)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(weights);
 	for (uint64_t row = 0; row < count / width; row++) {
 		double *line = &values[row * width];
 

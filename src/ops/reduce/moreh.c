@@ -509,9 +509,8 @@ static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn othe
 {
 	struct tt_tensor *out;
 
-	TT_TRY(run_passes(&out, call, tt_call_tensor(call, "input"), first, others));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call, run_passes(&out, call, tt_call_tensor(call, "input"), first, others), &out);
 }
 
 static tt_status sum_expand(struct tt_call *call)
@@ -541,19 +540,18 @@ static tt_status norm_expand(struct tt_call *call)
 	tt_call_overwrite(call, powers);
 	TT_TRY(status);
 	tt_call_own(call, sum);
-	TT_TRY(pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p),
+			    &out);
 }
 
 static tt_status pow_expand(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(pow_pass(&out, call, tt_call_tensor(call, "input"), tt_call_tensor(call, "output"),
-			tt_call_real(call, "p", 2)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    pow_pass(&out, call, tt_call_tensor(call, "input"),
+				     tt_call_tensor(call, "output"), tt_call_real(call, "p", 2)),
+			    &out);
 }
 
 /* STRATEGY is left to upstream (0: none). */
@@ -593,9 +591,8 @@ static tt_status cumsum_expand(struct tt_call *call)
 				  {"memory_config", *tt_call_arg(call, "memory_config")}};
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.cumsum", args, TT_COUNT(args)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.cumsum", args, TT_COUNT(args)),
+			    &out);
 }
 
 #define TAIL                                                                                       \

@@ -142,9 +142,10 @@ tt_status tt_ordering_fill(struct tt_tensor **out, struct tt_call *call, struct 
 
 	if (tt_dtype_is_integer(in->spec.dtype))
 		args[1].value = ttnn_v_int(value > 0 ? UINT16_MAX : 0);
-	TT_TRY(tt_call_op(out, call, "ttnn.fill_implicit_tile_padding", args, TT_COUNT(args)));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		tt_call_op(out, call, "ttnn.fill_implicit_tile_padding", args, TT_COUNT(args)),
+		out);
 }
 
 /* To a width of whole tiles, or a power of two, with what sorts last. */

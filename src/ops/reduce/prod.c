@@ -197,8 +197,7 @@ static tt_status first_number(struct tt_tensor **out, struct tt_call *call, stru
 	double *numbers = tt_arena_calloc(call->arena, ALL_WIDTH, sizeof(*numbers));
 	tt_status status;
 
-	if (!numbers)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(numbers);
 	TT_TRY(tt_host_from_device(&host, call, row));
 	status = dry ? TTNN_OK : tt_tensor_numbers(numbers, ALL_WIDTH, host);
 	ttnn_tensor_unref(host);

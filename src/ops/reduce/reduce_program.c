@@ -143,7 +143,6 @@ static tt_status reduce_infer(struct tt_launch *launch)
 				      .tile = in->tile};
 	enum tt_reduce_dim dim = dim_of(launch);
 
-	launch->output_count = 1;
 	if (dim != TT_DIM_H)
 		args.shape.dim[in->shape.rank - 1] = 1;
 	if (dim != TT_DIM_W)

@@ -47,7 +47,6 @@ static tt_status seed_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config plain = {.buffer = TTNN_DRAM};
 
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &TT_SHAPE(1), TTNN_UINT32, TTNN_ROW_MAJOR, &plain);
 }
 
@@ -166,8 +165,7 @@ static tt_status seed_kernel(struct tt_launch *launch)
 	uint64_t count = counted ? volume(counted) : 0, all;
 	double *numbers = tt_arena_alloc(launch->arena, 2 * (count + 1) * sizeof(*numbers));
 
-	if (!numbers)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(numbers);
 	if (seeds)
 		TT_TRY(tt_tensor_numbers(numbers, count, seeds));
 	if (users)
@@ -240,7 +238,6 @@ static tt_status sampling_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[VALUES]->spec;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	return tt_spec_simple(&launch->specs[0], &TT_SHAPE(1, 1, 1, tt_shape_last(&in->shape, 2)),

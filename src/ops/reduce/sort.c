@@ -375,7 +375,7 @@ static tt_status deliver(struct tt_tensor **result, struct tt_tensor **old,
 static tt_status expand_single(const struct request *request)
 {
 	struct tt_call *call = request->call;
-	struct tt_tensor *in = request->in, *values, *places;
+	struct tt_tensor *in = request->in, *values;
 	enum ttnn_dtype dtype = single_places(in);
 	struct tt_tensor *old = NULL;
 	tt_status status;
@@ -390,21 +390,18 @@ static tt_status expand_single(const struct request *request)
 			return status;
 		}
 		tt_call_return(call, values);
-		TT_TRY(TT_CALL(&places, call, "ttnn.zeros_like",
-			       {"tensor", ttnn_v_tensor(request->given[1])},
-			       {"optional_tensor", ttnn_v_tensor(request->given[1])}));
-		tt_call_return(call, places);
-		return TTNN_OK;
+		return TT_CALL_RETURN(call, "ttnn.zeros_like",
+				      {"tensor", ttnn_v_tensor(request->given[1])},
+				      {"optional_tensor", ttnn_v_tensor(request->given[1])});
 	}
 	TT_TRY(TT_CALL(&values, call, "ttnn.clone", {"input", ttnn_v_tensor(in)},
 		       {"memory_config", ttnn_v_memory(request->memory)}));
 	tt_call_return(call, values);
-	TT_TRY(TT_CALL(&places, call, "ttnn.zeros", {"shape", ttnn_v_shape(&in->spec.shape)},
-		       {"dtype", ttnn_v_dtype(dtype)}, {"layout", ttnn_v_layout(in->spec.layout)},
-		       {"device", ttnn_v_device(tt_tensor_device(in))},
-		       {"memory_config", ttnn_v_memory(request->memory)}));
-	tt_call_return(call, places);
-	return TTNN_OK;
+	return TT_CALL_RETURN(call, "ttnn.zeros", {"shape", ttnn_v_shape(&in->spec.shape)},
+			      {"dtype", ttnn_v_dtype(dtype)},
+			      {"layout", ttnn_v_layout(in->spec.layout)},
+			      {"device", ttnn_v_device(tt_tensor_device(in))},
+			      {"memory_config", ttnn_v_memory(request->memory)});
 }
 
 /* The width that can be sorted: a power of two, at least two tiles. */

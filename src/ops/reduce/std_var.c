@@ -90,9 +90,10 @@ static tt_status as_matrix(struct tt_tensor **out, struct tt_call *call, struct 
 		*out = in;
 		return TTNN_OK;
 	}
-	TT_TRY(tt_call_reshape(out, call, &(struct tt_reshape_args){.in = in, .shape = &row}));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		tt_call_reshape(out, call, &(struct tt_reshape_args){.in = in, .shape = &row}),
+		out);
 }
 
 /* The result under its shape. */

@@ -33,7 +33,6 @@ static tt_status topk_large_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 
-	launch->output_count = 1;
 	if (shape.rank)
 		shape.dim[shape.rank - 1] = (uint32_t)launch->attrs[K].integer;
 	return tt_spec_simple(&launch->specs[0], &shape, TTNN_UINT32, TTNN_ROW_MAJOR, &in->memory);

@@ -55,7 +55,6 @@ static tt_status welford_infer(struct tt_launch *launch)
 				      .tile = in->tile};
 	uint32_t bits = reduced(launch);
 
-	launch->output_count = 1;
 	for (uint32_t d = 0; d < args.shape.rank; d++)
 		if (bits >> d & 1)
 			args.shape.dim[d] = 1;
