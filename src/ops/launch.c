@@ -521,6 +521,7 @@ static tt_status finish_kernel(struct tt_launch *launch)
 	status = tt_deadline_check();
 	if (status == TTNN_OK)
 		status = launch->prog->kernel(launch);
+	tt_scratch_end();
 	tt_deadline_watch(false);
 	return tt_deadline_passed() ? tt_deadline_fail(launch->prog->device_op) : status;
 }

@@ -19,6 +19,7 @@
 #include "ops/cost.h"
 #include "ops/mem_rows.h"
 #include "ops/op.h"
+#include "ops/scratch.h"
 
 /* ---- calling other operations ---------------------------------------------------------------- */
 

@@ -490,22 +490,13 @@ static double scale_of(const struct tt_launch *launch)
 	return tt_value_given(scale) ? scale->real : 1 / sqrt(launch->inputs[Q]->spec.shape.dim[3]);
 }
 
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /*
  * The mask as it was before the operation divided it by the scale. The chip computes (q · kᵀ +
  * mask) × scale, so upstream prepares masks for that; backends add the mask as it is meant.
  */
 static tt_status unscaled(struct tt_tensor **out, struct tt_tensor *mask, double scale)
 {
-	TT_TRY(scratch(out, &mask->spec.shape));
+	TT_TRY(tt_scratch_f32(out, &mask->spec.shape));
 	return tt_backend_get()->map(&(struct tt_map_job){.out = *out,
 							  .arity = 2,
 							  .in = {mask, NULL},
@@ -531,7 +522,6 @@ static tt_status put_together(struct tt_tensor *out, struct tt_tensor *heads)
 static tt_status sdpa_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
-	struct tt_tensor *heads = NULL, *mask = NULL;
 	struct tt_attention_job job = {
 		.out = launch->outputs[0],
 		.q = launch->inputs[Q],
@@ -546,21 +536,14 @@ static tt_status sdpa_kernel(struct tt_launch *launch)
 		.causal = attrs[CAUSAL].boolean,
 		.window = tt_value_given(&attrs[WINDOW]) ? (uint32_t)attrs[WINDOW].integer : 0,
 	};
-	tt_status status = TTNN_OK;
 
 	if (launch->inputs[MASK])
-		status = unscaled(&mask, launch->inputs[MASK], job.scale);
-	job.mask = mask;
-	if (status == TTNN_OK && attrs[CONCAT].boolean)
-		status = scratch(&heads, &job.q->spec.shape);
-	job.out = heads ? heads : job.out;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->attention(&job);
-	if (status == TTNN_OK && heads)
-		status = put_together(launch->outputs[0], heads);
-	ttnn_tensor_unref(mask);
-	ttnn_tensor_unref(heads);
-	return status;
+		TT_TRY(unscaled(&job.mask, launch->inputs[MASK], job.scale));
+	if (!attrs[CONCAT].boolean)
+		return tt_backend_get()->attention(&job);
+	TT_TRY(tt_scratch_f32(&job.out, &job.q->spec.shape));
+	TT_TRY(tt_backend_get()->attention(&job));
+	return put_together(launch->outputs[0], job.out);
 }
 
 /* Two products, of each query with each key and of the weights with the values; half of it if causal. */

@@ -474,18 +474,14 @@ static tt_status sdpa_decode_rows(struct tt_plan *plan, const struct tt_launch *
 static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job *job)
 {
 	uint32_t view[3];
-	tt_status status;
 
 	view_of(view, launch, K);
 	TT_TRY(tt_cache_view(&job->k, launch->inputs[K], view));
+	tt_scratch_keep(job->k);
 	view_of(view, launch, V);
-	status = tt_cache_view(&job->v, launch->inputs[V], view);
-	if (status == TTNN_OK) {
-		status = tt_backend_get()->attention(job);
-		ttnn_tensor_unref(job->v);
-	}
-	ttnn_tensor_unref(job->k);
-	return status;
+	TT_TRY(tt_cache_view(&job->v, launch->inputs[V], view));
+	tt_scratch_keep(job->v);
+	return tt_backend_get()->attention(job);
 }
 
 /*
@@ -495,8 +491,7 @@ static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job 
 static tt_status gather(struct tt_tensor **out, struct tt_tensor *q, const struct cut *cut)
 {
 	uint32_t width = q->spec.shape.dim[3];
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(1, cut->users, cut->heads, width),
-				      .dtype = TTNN_FLOAT32};
+	const struct ttnn_shape shape = TT_SHAPE(1, cut->users, cut->heads, width);
 	int64_t rows = (int64_t)cut->copies * cut->group;
 	const struct tt_move_loop loops[] = {
 		{cut->users, 2, 1, cut->groups * rows, 1},
@@ -504,10 +499,8 @@ static tt_status gather(struct tt_tensor **out, struct tt_tensor *q, const struc
 		{cut->group, 2, 2, 1, 1},
 		{width, 3, 3, 1, 1},
 	};
-	struct ttnn_tensor_spec spec;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	return tt_backend_get()->move(
 		&(struct tt_move_job){.out = *out, .in = q, .loops = loops, .loop_count = 4});
 }
@@ -533,8 +526,6 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 		.modulo = tt_value_given(&attrs[MODULO]) ? (uint32_t)attrs[MODULO].integer : 0,
 	};
 
-	struct tt_tensor *rows = NULL;
-	tt_status status = TTNN_OK;
 	struct cut cut;
 
 	if (!job.positions)
@@ -543,12 +534,8 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 		return attend_views(launch, &job);
 	cut_of(&cut, launch);
 	if (cut.local)
-		status = gather(&rows, job.q, &cut);
-	job.q = rows ? rows : job.q;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->attention(&job);
-	ttnn_tensor_unref(rows);
-	return status;
+		TT_TRY(gather(&job.q, job.q, &cut));
+	return tt_backend_get()->attention(&job);
 }
 
 static const struct tt_prog program = {

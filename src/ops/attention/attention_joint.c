@@ -249,15 +249,11 @@ static tt_status put_together(struct tt_tensor **out, struct tt_tensor *first,
 {
 	struct tt_tensor *const parts[] = {first, second};
 	const uint32_t *dim = first->spec.shape.dim;
-	struct ttnn_spec_args args = {
-		.shape = TT_SHAPE(dim[0], dim[1], dim[2] + second->spec.shape.dim[2], dim[3]),
-		.dtype = TTNN_BFLOAT16,
-		.layout = TTNN_TILE};
-	struct ttnn_tensor_spec spec;
+	const struct ttnn_shape shape =
+		TT_SHAPE(dim[0], dim[1], dim[2] + second->spec.shape.dim[2], dim[3]);
 	int64_t row = 0;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch(out, &shape, TTNN_BFLOAT16, TTNN_TILE));
 	for (size_t i = 0; i < TT_COUNT(parts); i++) {
 		uint32_t rows = parts[i]->spec.shape.dim[2];
 		const struct tt_move_loop loops[] = {
@@ -285,19 +281,16 @@ static tt_status joint_kernel(struct tt_launch *launch)
 	struct tt_tensor *const *in = launch->inputs;
 	struct tt_tensor *const q[] = {in[Q], in[JOINT_Q]};
 	struct tt_attention_job job = {.scale = launch->attrs[SCALE].real};
-	tt_status status = put_together(&job.k, in[K], in[JOINT_K]);
 
-	if (status == TTNN_OK)
-		status = put_together(&job.v, in[V], in[JOINT_V]);
-	for (size_t i = 0; i < TT_COUNT(q) && status == TTNN_OK; i++) {
+	TT_TRY(put_together(&job.k, in[K], in[JOINT_K]));
+	TT_TRY(put_together(&job.v, in[V], in[JOINT_V]));
+	for (size_t i = 0; i < TT_COUNT(q); i++) {
 		job.q = q[i];
 		job.out = launch->outputs[i];
 		if (q[i]->spec.shape.dim[2])
-			status = tt_backend_get()->attention(&job);
+			TT_TRY(tt_backend_get()->attention(&job));
 	}
-	ttnn_tensor_unref(job.k);
-	ttnn_tensor_unref(job.v);
-	return status;
+	return TTNN_OK;
 }
 
 /* Two products, of each query with each key and of the weights with the values. */

@@ -91,11 +91,7 @@ static tt_status rotary_rows(struct tt_plan *plan, const struct tt_launch *launc
 /* The input in the shape of the output, with zeros where it was padding. */
 static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct tt_tensor *like)
 {
-	struct ttnn_spec_args args = {.shape = like->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch_f32(out, &like->spec.shape));
 	return tt_move_part(*out, in, &(struct tt_move_block){.extent = in->spec.shape.dim});
 }
 
@@ -103,22 +99,18 @@ static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct 
 static tt_status rotary_kernel(struct tt_launch *launch)
 {
 	bool one = tt_value_given(&launch->attrs[TOKEN]);
-	struct tt_tensor *in = launch->inputs[IN], *filled = NULL;
-	tt_status status = TTNN_OK;
+	struct tt_tensor *in = launch->inputs[IN];
 
 	if (!ttnn_shape_equal(&in->spec.shape, &launch->outputs[0]->spec.shape))
-		status = filled_up(&filled, in, launch->outputs[0]);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->rotary(&(struct tt_rotary_job){
-			.out = launch->outputs[0],
-			.in = filled ? filled : in,
-			.cos = launch->inputs[COS],
-			.sin = launch->inputs[SIN],
-			.kind = TT_ROTARY_HALVES,
-			.start = one ? (uint32_t)launch->attrs[TOKEN].integer : 0,
-			.same_row = one});
-	ttnn_tensor_unref(filled);
-	return status;
+		TT_TRY(filled_up(&in, in, launch->outputs[0]));
+	return tt_backend_get()->rotary(
+		&(struct tt_rotary_job){.out = launch->outputs[0],
+					.in = in,
+					.cos = launch->inputs[COS],
+					.sin = launch->inputs[SIN],
+					.kind = TT_ROTARY_HALVES,
+					.start = one ? (uint32_t)launch->attrs[TOKEN].integer : 0,
+					.same_row = one});
 }
 
 static const struct tt_prog program = {
@@ -250,27 +242,17 @@ static tt_status half_rows(struct tt_plan *plan, const struct tt_launch *launch)
 /* x × 0 + turned(x) × 1. */
 static tt_status half_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *in = launch->inputs[0], *factors[2] = {NULL, NULL};
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(tt_shape_last(&in->spec.shape, 1)),
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status = ttnn_tensor_spec_make(&spec, &args);
+	struct tt_tensor *in = launch->inputs[0], *factors[2];
 
-	for (int i = 0; i < 2 && status == TTNN_OK; i++) {
-		status = ttnn_tensor_new(&factors[i], &spec);
-		if (status == TTNN_OK)
-			status = tt_backend_get()->fill(factors[i], i, TT_FILL_ALL);
+	for (int i = 0; i < 2; i++) {
+		TT_TRY(tt_scratch_f32(&factors[i], &TT_SHAPE(tt_shape_last(&in->spec.shape, 1))));
+		TT_TRY(tt_backend_get()->fill(factors[i], i, TT_FILL_ALL));
 	}
-	if (status == TTNN_OK)
-		status =
-			tt_backend_get()->rotary(&(struct tt_rotary_job){.out = launch->outputs[0],
-									 .in = in,
-									 .cos = factors[0],
-									 .sin = factors[1],
-									 .kind = TT_ROTARY_HALVES});
-	ttnn_tensor_unref(factors[0]);
-	ttnn_tensor_unref(factors[1]);
-	return status;
+	return tt_backend_get()->rotary(&(struct tt_rotary_job){.out = launch->outputs[0],
+								.in = in,
+								.cos = factors[0],
+								.sin = factors[1],
+								.kind = TT_ROTARY_HALVES});
 }
 
 static const struct tt_prog half_program = {

@@ -102,22 +102,16 @@ static tt_status turn_by(struct tt_rotary_job *job)
 {
 	struct tt_tensor *all = job->matrix;
 	uint32_t size = tt_shape_last(&all->spec.shape, 1), extent[TTNN_MAX_RANK];
-	struct ttnn_spec_args args = {.shape = all->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = all->spec.shape;
 
 	job->kind = TT_ROTARY_MATRIX;
 	if (tt_shape_last(&all->spec.shape, 2) <= size)
 		return tt_backend_get()->rotary(job);
-	for (uint32_t i = 0; i < args.shape.rank; i++)
-		extent[i] = args.shape.dim[i] = i + 2 < args.shape.rank ? 1 : size;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&job->matrix, &spec));
-	status = tt_move_part(job->matrix, all, &(struct tt_move_block){.extent = extent});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->rotary(job);
-	ttnn_tensor_unref(job->matrix);
-	return status;
+	for (uint32_t i = 0; i < shape.rank; i++)
+		extent[i] = shape.dim[i] = i + 2 < shape.rank ? 1 : size;
+	TT_TRY(tt_scratch_f32(&job->matrix, &shape));
+	TT_TRY(tt_move_part(job->matrix, all, &(struct tt_move_block){.extent = extent}));
+	return tt_backend_get()->rotary(job);
 }
 
 /* While decoding every head of a user has the user's position: the first row of its tables. */
@@ -294,18 +288,14 @@ static tt_status fused_rows(struct tt_plan *plan, const struct tt_launch *launch
 static tt_status table_part(struct tt_tensor **out, struct tt_tensor *table, uint32_t from,
 			    uint32_t users)
 {
-	struct ttnn_spec_args args = {.dtype = TTNN_FLOAT32};
-	const struct ttnn_shape *shape = &table->spec.shape;
+	struct ttnn_shape shape = table->spec.shape;
 	int64_t start[TTNN_MAX_RANK] = {0};
-	struct ttnn_tensor_spec spec;
 
-	args.shape = *shape;
-	args.shape.dim[1] = users;
+	shape.dim[1] = users;
 	start[1] = from;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	return tt_move_part(*out, table,
-			    &(struct tt_move_block){.extent = args.shape.dim, .in_start = start});
+			    &(struct tt_move_block){.extent = shape.dim, .in_start = start});
 }
 
 /*
@@ -316,21 +306,16 @@ static tt_status turn(struct tt_launch *launch, int which)
 {
 	uint32_t users = launch->inputs[which]->spec.shape.dim[1];
 	uint32_t from = which == K ? launch->inputs[Q]->spec.shape.dim[1] : 0;
-	struct tt_tensor *cos = NULL, *sin = NULL;
-	tt_status status = table_part(&cos, launch->inputs[FUSED_COS], from, users);
+	struct tt_tensor *cos, *sin;
 
-	if (status == TTNN_OK)
-		status = table_part(&sin, launch->inputs[FUSED_SIN], from, users);
-	if (status == TTNN_OK)
-		status = turn_by(&(struct tt_rotary_job){.out = launch->outputs[which],
-							 .in = launch->inputs[which],
-							 .cos = cos,
-							 .sin = sin,
-							 .matrix = launch->inputs[FUSED_MATRIX],
-							 .same_row = true});
-	ttnn_tensor_unref(cos);
-	ttnn_tensor_unref(sin);
-	return status;
+	TT_TRY(table_part(&cos, launch->inputs[FUSED_COS], from, users));
+	TT_TRY(table_part(&sin, launch->inputs[FUSED_SIN], from, users));
+	return turn_by(&(struct tt_rotary_job){.out = launch->outputs[which],
+					       .in = launch->inputs[which],
+					       .cos = cos,
+					       .sin = sin,
+					       .matrix = launch->inputs[FUSED_MATRIX],
+					       .same_row = true});
 }
 
 static tt_status fused_kernel(struct tt_launch *launch)

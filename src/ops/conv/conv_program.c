@@ -243,17 +243,6 @@ static tt_status conv_memory(struct tt_plan *plan, const struct tt_launch *launc
 
 /* ---- numbers -------------------------------------------------------------------------------------------- */
 
-/* A tensor in host memory for the time of a kernel. */
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape,
-			 enum ttnn_dtype dtype)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return tt_tensor_alloc(out, &spec);
-}
-
 /*
  * The weights of a transposed convolution as [in, out / groups, down, across], from rows of
  * [down, across, in / groups] of a window that was mirrored.
@@ -269,15 +258,11 @@ static tt_status mirror_weights(struct tt_tensor **out, struct tt_tensor *weight
 		{h, 2, 2, -(int64_t)w * ins, 1}, {w, 2, 3, -(int64_t)ins, 1},
 	};
 	struct tt_move_job job = {.in = weight, .loops = loops, .loop_count = TT_COUNT(loops)};
-	tt_status status;
 
-	TT_TRY(scratch(out, &shape, TTNN_FLOAT32));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	job.out = *out;
 	job.in_start[2] = ((int64_t)h * w - 1) * ins;
-	status = tt_backend_get()->move(&job);
-	if (status != TTNN_OK)
-		ttnn_tensor_unref(*out);
-	return status;
+	return tt_backend_get()->move(&job);
 }
 
 /*
@@ -296,17 +281,13 @@ static tt_status narrow(struct tt_tensor **image, const struct tt_conv *conv)
 		{conv->in_channels, 3, 3, 1, 1},
 	};
 	struct tt_move_job job = {.in = *image, .loops = loops, .loop_count = TT_COUNT(loops)};
-	tt_status status;
 
 	if (wide->rank != 4 || wide->dim[3] <= conv->in_channels)
 		return TTNN_OK;
 	shape.dim[2] = wide->dim[0] * wide->dim[1] * wide->dim[2];
-	TT_TRY(scratch(&job.out, &shape, TTNN_FLOAT32));
-	status = tt_backend_get()->move(&job);
-	ttnn_tensor_unref(status == TTNN_OK ? *image : job.out);
-	if (status == TTNN_OK)
-		*image = job.out;
-	return status;
+	TT_TRY(tt_scratch_f32(image, &shape));
+	job.out = *image;
+	return tt_backend_get()->move(&job);
 }
 
 static void set_window(struct tt_window *out, const struct tt_conv *conv, uint32_t channels)
@@ -346,25 +327,17 @@ static tt_status conv_kernel(struct tt_launch *launch)
 				  .depth = conv->in_channels / conv->groups,
 				  .post = steps};
 	struct ttnn_value chain = ttnn_v_list(&conv->config.activation, 1);
-	struct tt_tensor *mirrored = NULL;
 	size_t count = 0;
-	tt_status status;
 
 	if (tt_value_given(&conv->config.activation))
 		TT_TRY(tt_unary_steps(steps, &count, &chain));
 	job.post_count = (uint32_t)count;
 	set_window(&job.window, conv, conv->in_channels);
 	TT_TRY(tt_halo_image(&job.in, launch));
-	status = narrow(&job.in, conv);
-	if (status == TTNN_OK && conv->transposed)
-		status = mirror_weights(&mirrored, job.weight, conv);
-	if (mirrored)
-		job.weight = mirrored;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->conv(&job);
-	ttnn_tensor_unref(mirrored);
-	ttnn_tensor_unref(job.in);
-	return status;
+	TT_TRY(narrow(&job.in, conv));
+	if (conv->transposed)
+		TT_TRY(mirror_weights(&job.weight, job.weight, conv));
+	return tt_backend_get()->conv(&job);
 }
 
 static const struct tt_factory factories[] = {

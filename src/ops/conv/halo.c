@@ -337,5 +337,7 @@ tt_status tt_halo_image(struct tt_tensor **out, const struct tt_launch *launch)
 {
 	const struct tt_haloed *haloed = launch->extra;
 
-	return tt_tensor_resident(out, haloed->image, launch->chip, TT_BUFFER_READ);
+	TT_TRY(tt_tensor_resident(out, haloed->image, launch->chip, TT_BUFFER_READ));
+	tt_scratch_keep(*out);
+	return TTNN_OK;
 }

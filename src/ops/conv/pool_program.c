@@ -235,16 +235,13 @@ static tt_status pool_kernel(struct tt_launch *launch)
 		.divisor = (double)pool->divisor,
 	};
 	uint32_t out[2];
-	tt_status status;
 
 	tt_slide_out(out, s);
 	job.window.out_height = out[0];
 	job.window.out_width = out[1];
 	job.window.channels = s->channels;
 	TT_TRY(tt_halo_image(&job.in, launch));
-	status = tt_backend_get()->pool(&job);
-	ttnn_tensor_unref(job.in);
-	return status;
+	return tt_backend_get()->pool(&job);
 }
 
 /* For profiles: every element of every window, over the cores. */

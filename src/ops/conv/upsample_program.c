@@ -417,20 +417,14 @@ static tt_status upsample_kernel(struct tt_launch *launch)
 					       .height = e->nhwc[1],
 					       .width = e->nhwc[2],
 					       .channels = e->nhwc[3]}};
-	struct tt_tensor *image = NULL;
 	uint32_t out[2];
-	tt_status status;
 
 	out_size(out, e);
 	job.window.out_height = out[0];
 	job.window.out_width = out[1];
-	if (e->linear) {
-		TT_TRY(tt_halo_image(&image, launch));
-		job.in = image;
-	}
-	status = tt_backend_get()->resize(&job);
-	ttnn_tensor_unref(image);
-	return status;
+	if (e->linear)
+		TT_TRY(tt_halo_image(&job.in, launch));
+	return tt_backend_get()->resize(&job);
 }
 
 static void upsample_cost(struct tt_cost *cost, const struct tt_launch *launch)

@@ -361,24 +361,18 @@ static tt_status rm_memory(struct tt_plan *plan, const struct tt_launch *launch)
 static tt_status rm_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *one;
-	struct ttnn_spec_args args = {.shape = {1, {1}}, .dtype = out->spec.dtype};
+	struct ttnn_shape shape = {1, {1}};
 	const struct tt_move_loop loops[] = {{(uint32_t)attr(launch, N), -1, 0, 0, 1},
 					     {(uint32_t)attr(launch, C), -1, 1, 0, 1},
 					     {(uint32_t)attr(launch, FILL_H), -1, 2, 0, 1},
 					     {(uint32_t)attr(launch, FILL_W), -1, 3, 0, 1}};
 	struct tt_move_job job = {.out = out, .loops = loops, .loop_count = TT_COUNT(loops)};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
 	TT_TRY(tt_backend_get()->fill(out, launch->attrs[OUTSIDE].real, TT_FILL_ALL));
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&one, &spec));
-	status = tt_backend_get()->fill(one, launch->attrs[INSIDE].real, TT_FILL_ALL);
+	TT_TRY(tt_scratch(&one, &shape, out->spec.dtype, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->fill(one, launch->attrs[INSIDE].real, TT_FILL_ALL));
 	job.in = one;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->move(&job);
-	ttnn_tensor_unref(one);
-	return status;
+	return tt_backend_get()->move(&job);
 }
 
 static const struct tt_prog rm_prog = {

@@ -188,27 +188,21 @@ static tt_status bcast_kernel(struct tt_launch *launch)
 	};
 	enum tt_bcast_dim dim = (enum tt_bcast_dim)launch->attrs[DIM].integer;
 	struct tt_tensor *b = launch->inputs[1], *first;
-	struct ttnn_spec_args args = {.shape = b->spec.shape, .dtype = TTNN_FLOAT32};
+	struct ttnn_shape shape = b->spec.shape;
 	struct tt_map_job job = {.out = launch->outputs[0],
 				 .arity = 2,
 				 .in = {launch->inputs[0]},
 				 .op = fns[launch->attrs[MATH].integer]};
-	struct ttnn_tensor_spec spec;
-	uint32_t rank = args.shape.rank;
-	tt_status status;
+	uint32_t rank = shape.rank;
 
 	if (dim != TT_BCAST_H && rank > 0)
-		args.shape.dim[rank - 1] = 1;
+		shape.dim[rank - 1] = 1;
 	if (dim != TT_BCAST_W && rank > 1)
-		args.shape.dim[rank - 2] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&first, &spec));
+		shape.dim[rank - 2] = 1;
+	TT_TRY(tt_scratch_f32(&first, &shape));
 	job.in[1] = first;
-	status = tt_move_part(first, b, &(struct tt_move_block){.extent = spec.shape.dim});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&job);
-	ttnn_tensor_unref(first);
-	return status;
+	TT_TRY(tt_move_part(first, b, &(struct tt_move_block){.extent = shape.dim}));
+	return tt_backend_get()->map(&job);
 }
 
 /* The operand that is spread is what moves. */

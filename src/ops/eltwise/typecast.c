@@ -173,19 +173,12 @@ static const struct tt_factory factories[] = {
 /* Floats become bytes by way of whole numbers, of which the lowest bits stay. */
 static tt_status to_bytes(struct tt_tensor *out, struct tt_tensor *in)
 {
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_INT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = in->spec.shape;
 	struct tt_tensor *wholes;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&wholes, &spec));
-	status = tt_backend_get()->map(&(struct tt_map_job){.out = wholes, .arity = 1, .in = {in}});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(
-			&(struct tt_map_job){.out = out, .arity = 1, .in = {wholes}});
-	ttnn_tensor_unref(wholes);
-	return status;
+	TT_TRY(tt_scratch(&wholes, &shape, TTNN_INT32, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = wholes, .arity = 1, .in = {in}}));
+	return tt_backend_get()->map(&(struct tt_map_job){.out = out, .arity = 1, .in = {wholes}});
 }
 
 static tt_status typecast_kernel(struct tt_launch *launch)

@@ -305,12 +305,9 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	const struct ttnn_shape *shape = &in->spec.shape;
 	int32_t last = (int32_t)shape->rank - 1;
 	uint32_t width = shape->dim[last];
-	struct ttnn_spec_args row = {.shape = {1, {width}}, .dtype = TTNN_FLOAT32};
 	struct tt_map_job signs = {.out = out, .arity = 2, .in = {out, NULL}, .op = TT_BINARY_MUL};
 	struct tt_move_loop loops[TTNN_MAX_RANK + 1];
 	struct tt_move_job swap = {.out = out, .in = in, .loops = loops};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 	float *factors;
 
 	if (out == in)
@@ -322,18 +319,11 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	loops[swap.loop_count++] = (struct tt_move_loop){2, last, last, 1, -1};
 	swap.out_start[last] = 1;
 	TT_TRY(tt_backend_get()->move(&swap));
-	factors = tt_calloc(width + 1, sizeof(*factors));
-	TT_NEED_MEMORY(factors);
+	TT_TRY(tt_scratch_f32(&signs.in[1], &TT_SHAPE(width)));
+	factors = tt_tensor_data(signs.in[1]);
 	for (uint32_t i = 0; i < width; i++)
 		factors[i] = i % 2 ? 1 : -1;
-	status = ttnn_tensor_spec_make(&spec, &row);
-	if (status == TTNN_OK)
-		status = ttnn_tensor_from_data(&signs.in[1], factors, TTNN_FLOAT32, &spec, 0);
-	tt_free(factors);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&signs);
-	ttnn_tensor_unref(signs.in[1]);
-	return status;
+	return tt_backend_get()->map(&signs);
 }
 
 /* Casts of bits and turned pairs are no functions of one element. */

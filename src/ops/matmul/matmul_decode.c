@@ -214,18 +214,6 @@ static tt_status batched_rows(struct tt_plan *plan, const struct tt_launch *laun
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape,
-			 const struct tt_tensor *like)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_BFLOAT16, .layout = TTNN_TILE};
-	struct ttnn_tensor_spec spec;
-
-	if (like->spec.dtype == TTNN_FLOAT32)
-		args.dtype = TTNN_FLOAT32;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* Weights whose blocks are beside each other as [blocks × each, k, n]. */
 static tt_status unfold(struct tt_tensor **out, struct tt_tensor *b, uint32_t blocks,
 			const struct ttnn_shape *shape)
@@ -239,23 +227,23 @@ static tt_status unfold(struct tt_tensor **out, struct tt_tensor *b, uint32_t bl
 		{n, cols, 2, 1, 1},
 	};
 
-	TT_TRY(scratch(out, shape, b));
+	TT_TRY(tt_scratch(out, shape, b->spec.dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+			  TTNN_TILE));
 	return tt_backend_get()->move(&(struct tt_move_job){
 		.out = *out, .in = b, .loops = loops, .loop_count = TT_COUNT(loops)});
 }
 
-/* The weights as they are multiplied with; *out is the caller's. */
+/* The weights as they are multiplied with. */
 static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *launch)
 {
-	struct tt_tensor *b = launch->inputs[TT_DECODE_B], *apart = NULL;
+	struct tt_tensor *b = launch->inputs[TT_DECODE_B], *apart;
 	const uint32_t *a = launch->inputs[TT_DECODE_A]->spec.shape.dim;
 	uint32_t k = tt_decode_number(launch, TT_DECODE_INNER),
 		 n = tt_decode_number(launch, TT_DECODE_COLS), blocks;
 	struct ttnn_shape shape, whole;
-	tt_status status;
 
 	if (!tt_decode_is_batched(launch) && !launch->attrs[TT_DECODE_PARTIAL].boolean) {
-		*out = ttnn_tensor_ref(b);
+		*out = b;
 		return TTNN_OK;
 	}
 	if (tt_decode_is_batched(launch)) {
@@ -267,25 +255,18 @@ static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *laun
 		shape = TT_SHAPE(blocks, k / blocks, n);
 		whole = TT_SHAPE(k, n);
 	}
-	status = unfold(&apart, b, blocks, &shape);
-	if (status == TTNN_OK)
-		status = scratch(out, &whole, b);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(*out, apart);
-	ttnn_tensor_unref(apart);
-	return status;
+	TT_TRY(unfold(&apart, b, blocks, &shape));
+	TT_TRY(tt_scratch(out, &whole, apart->spec.dtype, TTNN_TILE));
+	return tt_backend_get()->reshape(*out, apart);
 }
 
 static tt_status decode_kernel(struct tt_launch *launch)
 {
 	struct tt_matmul_job job = {
 		.out = launch->outputs[0], .a = launch->inputs[TT_DECODE_A], .alpha = 1, .beta = 1};
-	tt_status status = weights_of(&job.b, launch);
 
-	if (status == TTNN_OK)
-		status = tt_backend_get()->matmul(&job);
-	ttnn_tensor_unref(job.b);
-	return status;
+	TT_TRY(weights_of(&job.b, launch));
+	return tt_backend_get()->matmul(&job);
 }
 
 #define FACTORY "ttnn::operations::experimental::matmul_decode::MatmulDecodeDeviceOperation::"

@@ -226,13 +226,10 @@ static tt_status finish(struct tt_launch *launch, struct tt_tensor *product)
 /* Room for a product that is not the result yet. */
 static tt_status new_product(struct tt_tensor **out, const struct tt_launch *launch)
 {
-	struct ttnn_spec_args args = {.shape = launch->inputs[ACT]->spec.shape,
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = launch->inputs[ACT]->spec.shape;
 
-	args.shape.dim[args.shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return tt_tensor_alloc(out, &spec);
+	shape.dim[shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
+	return tt_scratch_f32(out, &shape);
 }
 
 /* Chunks and gates need the whole product first; it is computed aside and then given out. */
@@ -247,7 +244,6 @@ static tt_status minimal_kernel(struct tt_launch *launch)
 				    .beta = 1,
 				    .post = post};
 	size_t count = 0;
-	tt_status status;
 
 	if (tt_value_given(&launch->attrs[ACTIVATION])) {
 		struct ttnn_value chain = ttnn_v_list(&launch->attrs[ACTIVATION], 1);
@@ -258,11 +254,8 @@ static tt_status minimal_kernel(struct tt_launch *launch)
 	if (launch->output_count == 1 && !launch->inputs[GATE])
 		return tt_backend_get()->matmul(&job);
 	TT_TRY(new_product(&job.out, launch));
-	status = tt_backend_get()->matmul(&job);
-	if (status == TTNN_OK)
-		status = finish(launch, job.out);
-	ttnn_tensor_unref(job.out);
-	return status;
+	TT_TRY(tt_backend_get()->matmul(&job));
+	return finish(launch, job.out);
 }
 
 static const struct tt_prog program = {

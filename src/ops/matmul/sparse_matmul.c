@@ -12,6 +12,7 @@
 #include "ops/compute.h"
 #include "ops/matmul/matmul.h"
 #include "ops/movement/movement.h"
+#include "ops/values.h"
 
 #define ATTRS(X)                                                                                   \
 	X(NNZ, "nnz")                                                                              \
@@ -508,13 +509,8 @@ static tt_status copy_row(struct tt_tensor *out, struct tt_tensor *in, uint64_t 
 static tt_status new_matrix(struct tt_tensor **out, enum ttnn_dtype dtype, uint32_t rows,
 			    uint32_t cols)
 {
-	struct ttnn_spec_args args = {.shape = {2, {rows, cols}},
-				      .dtype =
-					      dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
+	return tt_scratch(out, &TT_SHAPE(rows, cols),
+			  dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16, TTNN_ROW_MAJOR);
 }
 
 enum { LEFT, RIGHT, RESULT, ROW, MATRICES };
@@ -614,23 +610,15 @@ static tt_status multiply_indexed(const struct tt_launch *launch, struct tt_tens
 /* Matrices on the way are of the backend, not of the model: no memory of the chip is taken. */
 static tt_status sparse_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *which = launch->inputs[launch->inputs[INDICES] ? INDICES : MARKS];
 	struct tt_tensor *matrices[MATRICES] = {NULL};
-	uint64_t count = tt_shape_count(&which->spec.shape);
-	double *values = tt_arena_alloc(launch->arena, (count ? count : 1) * sizeof(*values));
-	tt_status status;
+	bool indexed = launch->inputs[INDICES];
+	uint64_t count;
+	double *values;
 
-	TT_NEED_MEMORY(values);
-	status = tt_tensor_numbers(values, count, which);
-	if (status == TTNN_OK)
-		status = new_matrices(matrices, launch);
-	if (status == TTNN_OK)
-		status = launch->inputs[INDICES] ? multiply_indexed(launch, matrices, values)
-						 : multiply_marked(launch, matrices, values);
-	for (size_t i = 0; i < MATRICES; i++)
-		if (matrices[i])
-			ttnn_tensor_unref(matrices[i]);
-	return status;
+	TT_TRY(tt_values_of(&values, &count, launch, indexed ? INDICES : MARKS));
+	TT_TRY(new_matrices(matrices, launch));
+	return indexed ? multiply_indexed(launch, matrices, values)
+		       : multiply_marked(launch, matrices, values);
 }
 
 static const struct tt_prog program = {

@@ -12,6 +12,7 @@
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
+#include "ops/values.h"
 
 enum { IDS, A, B, INPUTS };
 #define ATTRS(X)                                                                                   \
@@ -290,14 +291,14 @@ static tt_status indexed_fill_kernel(struct tt_launch *launch)
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer, count = b->spec.shape.dim[dim];
 	int64_t from[TTNN_MAX_RANK] = {0}, to[TTNN_MAX_RANK] = {0};
 	uint32_t extent[TTNN_MAX_RANK];
-	double *ids = tt_arena_calloc(launch->arena, count + 1, sizeof(*ids));
+	uint64_t all;
+	double *ids;
 
-	TT_NEED_MEMORY(ids);
-	TT_TRY(tt_tensor_numbers(ids, count, launch->inputs[IDS]));
+	TT_TRY(tt_values_of(&ids, &all, launch, IDS));
 	TT_TRY(tt_move_copy(out, launch->inputs[A]));
 	for (uint32_t d = 0; d < out->spec.shape.rank; d++)
 		extent[d] = d == dim ? 1 : out->spec.shape.dim[d];
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && i < all; i++) {
 		struct tt_move_block block = {.extent = extent, .in_start = from, .out_start = to};
 
 		from[dim] = i;

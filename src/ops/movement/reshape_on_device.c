@@ -92,25 +92,17 @@ static const struct tt_factory factories[] = {
 static tt_status reshape_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0], *whole;
-	struct ttnn_spec_args args = {.shape = in->spec.padded, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = in->spec.padded;
 	uint64_t was, is;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&was, &in->spec.shape));
 	TT_TRY(ttnn_shape_volume(&is, &out->spec.shape));
 	if (was == is)
 		return tt_backend_get()->reshape(out, in);
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&whole, &spec));
-	status = tt_backend_get()->fill(whole, 0, TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status = tt_move_part(whole, in,
-				      &(struct tt_move_block){.extent = in->spec.shape.dim});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, whole);
-	ttnn_tensor_unref(whole);
-	return status;
+	TT_TRY(tt_scratch_f32(&whole, &shape));
+	TT_TRY(tt_backend_get()->fill(whole, 0, TT_FILL_ALL));
+	TT_TRY(tt_move_part(whole, in, &(struct tt_move_block){.extent = in->spec.shape.dim}));
+	return tt_backend_get()->reshape(out, whole);
 }
 
 static const struct tt_prog program = {

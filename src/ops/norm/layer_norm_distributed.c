@@ -22,17 +22,6 @@ static uint64_t kinds_of(bool rms)
 
 /* ---- computing ----------------------------------------------------------------------------------- */
 
-/* A float32 tensor on the side, as long as the last dimension says. */
-static tt_status scratch(struct tt_tensor **out, const struct tt_tensor *like, uint32_t width)
-{
-	struct ttnn_spec_args args = {.shape = like->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	args.shape.dim[args.shape.rank - 1] = width;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* The sum of each row of `in` (+ residual), squared first, times scale, into column `column` of the output. */
 static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t column,
 			  double scale)
@@ -42,33 +31,25 @@ static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t 
 	uint32_t rank = job->in->spec.shape.rank, extent[TTNN_MAX_RANK];
 	struct tt_tensor *values = NULL, *sums = NULL;
 	int64_t start[TTNN_MAX_RANK] = {0};
-	tt_status status = scratch(&values, job->in, tt_shape_last(&job->in->spec.shape, 1));
 
-	if (status == TTNN_OK)
-		status = scratch(&sums, job->in, 1);
-	if (status == TTNN_OK)
-		status = backend->map(&(struct tt_map_job){.out = values,
-							   .arity = job->residual ? 2 : 1,
-							   .in = {job->in, job->residual},
-							   .op = TT_BINARY_ADD,
-							   .post = &square,
-							   .post_count = squared});
-	if (status == TTNN_OK)
-		status = backend->reduce(&(struct tt_reduce_job){.out = sums,
-								 .in = values,
-								 .kind = TT_REDUCE_SUM,
-								 .dims = 1u << (rank - 1),
-								 .scale = scale});
+	TT_TRY(tt_scratch_f32(&values, &job->in->spec.shape));
+	TT_TRY(tt_scratch_width(&sums, &job->in->spec.shape, 1));
+	TT_TRY(backend->map(&(struct tt_map_job){.out = values,
+						 .arity = job->residual ? 2 : 1,
+						 .in = {job->in, job->residual},
+						 .op = TT_BINARY_ADD,
+						 .post = &square,
+						 .post_count = squared}));
+	TT_TRY(backend->reduce(&(struct tt_reduce_job){.out = sums,
+						       .in = values,
+						       .kind = TT_REDUCE_SUM,
+						       .dims = 1u << (rank - 1),
+						       .scale = scale}));
 	for (uint32_t d = 0; d < rank; d++)
 		extent[d] = d + 1 < rank ? job->in->spec.shape.dim[d] : 1;
 	start[rank - 1] = column;
-	if (status == TTNN_OK)
-		status =
-			tt_move_part(job->out, sums,
-				     &(struct tt_move_block){.extent = extent, .out_start = start});
-	ttnn_tensor_unref(values);
-	ttnn_tensor_unref(sums);
-	return status;
+	return tt_move_part(job->out, sums,
+			    &(struct tt_move_block){.extent = extent, .out_start = start});
 }
 
 /*
@@ -95,28 +76,22 @@ static tt_status mean_of(struct tt_tensor **out, const struct tt_norm_job *job,
 	int64_t start[TTNN_MAX_RANK] = {0}, steps[TTNN_MAX_RANK];
 	double width = (averages ? 1 : (double)tt_shape_last(&job->in->spec.shape, 1)) * devices;
 	struct tt_tensor *parts = NULL;
-	tt_status status = scratch(&parts, stats, devices);
 
+	TT_TRY(tt_scratch_width(&parts, &stats->spec.shape, devices));
 	for (uint32_t d = 0; d < rank; d++) {
 		extent[d] = d + 1 < rank ? stats->spec.shape.dim[d] : devices;
 		steps[d] = d + 1 < rank ? 1 : step;
 	}
 	start[rank - 1] = column;
-	if (status == TTNN_OK)
-		status = tt_move_part(parts, stats,
-				      &(struct tt_move_block){.extent = extent,
-							      .in_start = start,
-							      .in_step = steps});
-	if (status == TTNN_OK)
-		status = scratch(out, stats, 1);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reduce(&(struct tt_reduce_job){.out = *out,
-									  .in = parts,
-									  .kind = TT_REDUCE_SUM,
-									  .dims = 1u << (rank - 1),
-									  .scale = 1 / width});
-	ttnn_tensor_unref(parts);
-	return status;
+	TT_TRY(tt_move_part(
+		parts, stats,
+		&(struct tt_move_block){.extent = extent, .in_start = start, .in_step = steps}));
+	TT_TRY(tt_scratch_width(out, &stats->spec.shape, 1));
+	return tt_backend_get()->reduce(&(struct tt_reduce_job){.out = *out,
+								.in = parts,
+								.kind = TT_REDUCE_SUM,
+								.dims = 1u << (rank - 1),
+								.scale = 1 / width});
 }
 
 /* factor = 1 / sqrt(squares - mean² + epsilon), in place of squares. */
@@ -137,33 +112,19 @@ static tt_status factor_of(struct tt_tensor *squares, struct tt_tensor *mean, do
 	return tt_backend_get()->map(&job);
 }
 
-static tt_status flat(struct tt_tensor **out, uint32_t width)
-{
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(width), .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* The first `width` weights as one row, whatever shape they came in. */
 static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t width)
 {
 	struct tt_tensor *all = NULL;
 	uint64_t count = 0;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&count, &tensor->spec.shape));
 	TT_NEED(count >= width && count <= UINT32_MAX, "%llu weights for rows of %u elements",
 		(unsigned long long)count, width);
-	TT_TRY(flat(out, width));
-	status = flat(&all, (uint32_t)count);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(all, tensor);
-	if (status == TTNN_OK)
-		status = tt_move_part(*out, all, &(struct tt_move_block){.extent = &width});
-	ttnn_tensor_unref(all);
-	return status;
+	TT_TRY(tt_scratch_f32(out, &TT_SHAPE(width)));
+	TT_TRY(tt_scratch_f32(&all, &TT_SHAPE((uint32_t)count)));
+	TT_TRY(tt_backend_get()->reshape(all, tensor));
+	return tt_move_part(*out, all, &(struct tt_move_block){.extent = &width});
 }
 
 /* (x - mean) × factor × gamma + beta, one job of the backend a step. */
@@ -173,26 +134,20 @@ static tt_status apply(const struct tt_norm_job *job, struct tt_tensor *mean,
 	const struct tt_backend *backend = tt_backend_get();
 	uint32_t width = tt_shape_last(&job->in->spec.shape, 1);
 	struct tt_tensor *gamma = NULL, *beta = NULL, *last = values;
-	tt_status status;
 
-	status = backend->map(&(struct tt_map_job){
-		.out = values, .arity = 2, .in = {job->in, mean}, .op = TT_BINARY_SUB});
-	if (status == TTNN_OK)
-		status = backend->map(&(struct tt_map_job){
-			.out = last, .arity = 2, .in = {values, factor}, .op = TT_BINARY_MUL});
-	if (status == TTNN_OK && job->gamma)
-		status = weights_of(&gamma, job->gamma, width);
-	if (status == TTNN_OK && job->beta)
-		status = weights_of(&beta, job->beta, width);
-	if (status == TTNN_OK && gamma)
-		status = backend->map(&(struct tt_map_job){
-			.out = last, .arity = 2, .in = {last, gamma}, .op = TT_BINARY_MUL});
-	if (status == TTNN_OK)
-		status = backend->map(&(struct tt_map_job){
-			.out = job->out, .arity = 2, .in = {last, beta}, .op = TT_BINARY_ADD});
-	ttnn_tensor_unref(gamma);
-	ttnn_tensor_unref(beta);
-	return status;
+	TT_TRY(backend->map(&(struct tt_map_job){
+		.out = values, .arity = 2, .in = {job->in, mean}, .op = TT_BINARY_SUB}));
+	TT_TRY(backend->map(&(struct tt_map_job){
+		.out = last, .arity = 2, .in = {values, factor}, .op = TT_BINARY_MUL}));
+	if (job->gamma)
+		TT_TRY(weights_of(&gamma, job->gamma, width));
+	if (job->beta)
+		TT_TRY(weights_of(&beta, job->beta, width));
+	if (gamma)
+		TT_TRY(backend->map(&(struct tt_map_job){
+			.out = last, .arity = 2, .in = {last, gamma}, .op = TT_BINARY_MUL}));
+	return backend->map(&(struct tt_map_job){
+		.out = job->out, .arity = 2, .in = {last, beta}, .op = TT_BINARY_ADD});
 }
 
 /* Statistics of all devices side by side: a tile or two from each. */
@@ -200,20 +155,13 @@ tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, 
 {
 	struct tt_tensor *mean = NULL, *factor = NULL, *values = NULL;
 	uint32_t squares = averages && job->kind != TT_NORM_RMS ? TT_TILE : 0;
-	tt_status status = mean_of(&factor, job, stats, squares, averages);
 
-	if (status == TTNN_OK && job->kind != TT_NORM_RMS)
-		status = mean_of(&mean, job, stats, TT_TILE - squares, averages);
-	if (status == TTNN_OK)
-		status = factor_of(factor, mean, job->epsilon);
-	if (status == TTNN_OK)
-		status = scratch(&values, job->in, tt_shape_last(&job->in->spec.shape, 1));
-	if (status == TTNN_OK)
-		status = apply(job, mean, factor, values);
-	ttnn_tensor_unref(mean);
-	ttnn_tensor_unref(factor);
-	ttnn_tensor_unref(values);
-	return status;
+	TT_TRY(mean_of(&factor, job, stats, squares, averages));
+	if (job->kind != TT_NORM_RMS)
+		TT_TRY(mean_of(&mean, job, stats, TT_TILE - squares, averages));
+	TT_TRY(factor_of(factor, mean, job->epsilon));
+	TT_TRY(tt_scratch_f32(&values, &job->in->spec.shape));
+	return apply(job, mean, factor, values);
 }
 
 /* ---- before the gathering --------------------------------------------------------------------------- */

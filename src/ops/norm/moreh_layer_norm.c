@@ -153,12 +153,9 @@ static tt_status moreh_layer_norm_memory(struct tt_plan *plan, const struct tt_l
 /* Host tensors of float32 in rows, for what lies between the steps. */
 static tt_status rows_of(struct tt_tensor **out, uint64_t rows, uint64_t cols)
 {
-	struct ttnn_spec_args args = {.shape = {2, {(uint32_t)rows, (uint32_t)cols}},
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = {2, {(uint32_t)rows, (uint32_t)cols}};
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
+	return tt_scratch_f32(out, &shape);
 }
 
 /* Mean or deviation of every row, in the shape that the caller's tensor has. */
@@ -171,22 +168,21 @@ static tt_status write_statistic(struct tt_tensor *out, struct tt_tensor *x, uin
 		{.fn = TT_UNARY_RSQRT},
 	};
 	struct tt_tensor *narrow;
-	tt_status status;
 
 	TT_TRY(rows_of(&narrow, rows, 1));
-	status = tt_backend_get()->reduce(
+	TT_TRY(tt_backend_get()->reduce(
 		&(struct tt_reduce_job){.out = narrow,
 					.in = x,
 					.kind = mean ? TT_REDUCE_MEAN : TT_REDUCE_VAR,
 					.dims = 2,
-					.scale = 1});
-	if (status == TTNN_OK && !mean)
-		status = tt_backend_get()->map(&(struct tt_map_job){
-			.out = narrow, .arity = 1, .in = {narrow}, .post = steps, .post_count = 2});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, narrow);
-	ttnn_tensor_unref(narrow);
-	return status;
+					.scale = 1}));
+	if (!mean)
+		TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = narrow,
+								  .arity = 1,
+								  .in = {narrow},
+								  .post = steps,
+								  .post_count = 2}));
+	return tt_backend_get()->reshape(out, narrow);
 }
 
 /* The normalised dimensions become one, and the result goes back to the shape. */
@@ -215,7 +211,6 @@ static tt_status moreh_layer_norm_kernel(struct tt_launch *launch)
 	const struct ttnn_shape *shape = &launch->inputs[IN]->spec.shape;
 	uint64_t inner = 1, all;
 	struct tt_tensor *x, *y;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&all, shape));
 	for (uint32_t d = 1; d <= (uint32_t)launch->attrs[DIMS].integer; d++)
@@ -223,13 +218,8 @@ static tt_status moreh_layer_norm_kernel(struct tt_launch *launch)
 	if (!all)
 		return TTNN_OK;
 	TT_TRY(rows_of(&x, all / inner, inner));
-	status = rows_of(&y, all / inner, inner);
-	if (status == TTNN_OK) {
-		status = normalise(launch, x, y, all / inner);
-		ttnn_tensor_unref(y);
-	}
-	ttnn_tensor_unref(x);
-	return status;
+	TT_TRY(rows_of(&y, all / inner, inner));
+	return normalise(launch, x, y, all / inner);
 }
 
 static const struct tt_prog program = {

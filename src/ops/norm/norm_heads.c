@@ -279,15 +279,6 @@ static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch
 			  .page = tile_of(in[IN])));
 }
 
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* [1, 1, rows, heads × width] as [1, heads, rows, width]. */
 static tt_status split_heads(struct tt_tensor *out, struct tt_tensor *in)
 {
@@ -305,32 +296,25 @@ static tt_status split_heads(struct tt_tensor *out, struct tt_tensor *in)
 static tt_status after_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
-	struct tt_tensor *values = NULL, *heads = NULL, *out = launch->outputs[0];
-	tt_status status = scratch(&values, &in[IN]->spec.shape);
+	struct tt_tensor *values, *heads, *out = launch->outputs[0];
 
-	if (status == TTNN_OK)
-		status = tt_norm_apply(
-			&(struct tt_norm_job){.out = values,
-					      .in = in[IN],
-					      .gamma = in[WEIGHT],
-					      .kind = TT_NORM_RMS,
-					      .epsilon = launch->attrs[AFTER_EPS].real},
-			in[STATS], false);
-	if (status == TTNN_OK && in[MATRIX])
-		status = scratch(&heads, &out->spec.shape);
-	if (status == TTNN_OK)
-		status = split_heads(heads ? heads : out, values);
-	if (status == TTNN_OK && heads)
-		status =
-			tt_backend_get()->rotary(&(struct tt_rotary_job){.out = out,
-									 .in = heads,
-									 .cos = in[COS],
-									 .sin = in[SIN],
-									 .matrix = in[MATRIX],
-									 .kind = TT_ROTARY_MATRIX});
-	ttnn_tensor_unref(values);
-	ttnn_tensor_unref(heads);
-	return status;
+	TT_TRY(tt_scratch_f32(&values, &in[IN]->spec.shape));
+	TT_TRY(tt_norm_apply(&(struct tt_norm_job){.out = values,
+						   .in = in[IN],
+						   .gamma = in[WEIGHT],
+						   .kind = TT_NORM_RMS,
+						   .epsilon = launch->attrs[AFTER_EPS].real},
+			     in[STATS], false));
+	if (!in[MATRIX])
+		return split_heads(out, values);
+	TT_TRY(tt_scratch_f32(&heads, &out->spec.shape));
+	TT_TRY(split_heads(heads, values));
+	return tt_backend_get()->rotary(&(struct tt_rotary_job){.out = out,
+								.in = heads,
+								.cos = in[COS],
+								.sin = in[SIN],
+								.matrix = in[MATRIX],
+								.kind = TT_ROTARY_MATRIX});
 }
 
 static const struct tt_prog after_program = {

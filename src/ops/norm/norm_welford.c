@@ -41,23 +41,12 @@ static tt_status check_exact(const struct tt_launch *launch, const struct ttnn_v
 
 /* ---- jobs ------------------------------------------------------------------------------------------ */
 
-/* A float32 tensor on the side, as long as the last dimension says. */
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *like, uint32_t width)
-{
-	struct ttnn_spec_args args = {.shape = *like, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	args.shape.dim[args.shape.rank - 1] = width;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* One number for each row, as *out. */
 static tt_status reduced(struct tt_tensor **out, struct tt_tensor *in, enum tt_reduce_kind kind)
 {
 	const struct ttnn_shape *shape = &in->spec.shape;
 
-	TT_TRY(scratch(out, shape, 1));
+	TT_TRY(tt_scratch_width(out, shape, 1));
 	return tt_backend_get()->reduce(&(struct tt_reduce_job){
 		.out = *out, .in = in, .kind = kind, .dims = 1u << (shape->rank - 1), .scale = 1});
 }
@@ -140,19 +129,12 @@ static tt_status before_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
 	struct tt_tensor *mean = NULL, *var = NULL;
-	tt_status status = tt_backend_get()->fill(out, 0, TT_FILL_ALL);
 
-	if (status == TTNN_OK)
-		status = reduced(&mean, in, TT_REDUCE_MEAN);
-	if (status == TTNN_OK)
-		status = reduced(&var, in, TT_REDUCE_VAR);
-	if (status == TTNN_OK)
-		status = columns(out, mean, MEAN_COLUMN, 1, true);
-	if (status == TTNN_OK)
-		status = columns(out, var, VAR_COLUMN, 1, true);
-	ttnn_tensor_unref(mean);
-	ttnn_tensor_unref(var);
-	return status;
+	TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
+	TT_TRY(reduced(&mean, in, TT_REDUCE_MEAN));
+	TT_TRY(reduced(&var, in, TT_REDUCE_VAR));
+	TT_TRY(columns(out, mean, MEAN_COLUMN, 1, true));
+	return columns(out, var, VAR_COLUMN, 1, true);
 }
 
 static const struct tt_prog before_program = {
@@ -339,28 +321,19 @@ static tt_status join(struct tt_tensor **mean, struct tt_tensor **factor, struct
 	const struct ttnn_shape *shape = &stats->spec.shape;
 	uint32_t devices = tt_shape_last(shape, 1) / PART;
 	struct tt_tensor *parts = NULL, *within = NULL;
-	tt_status status = scratch(&parts, shape, devices);
 
-	if (status == TTNN_OK)
-		status = columns(parts, stats, VAR_COLUMN, devices, false);
-	if (status == TTNN_OK)
-		status = reduced(&within, parts, TT_REDUCE_MEAN);
-	if (status == TTNN_OK)
-		status = columns(parts, stats, MEAN_COLUMN, devices, false);
-	if (status == TTNN_OK)
-		status = reduced(mean, parts, TT_REDUCE_MEAN);
-	if (status == TTNN_OK)
-		status = reduced(factor, parts, TT_REDUCE_VAR);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&(struct tt_map_job){.out = *factor,
-								    .arity = 2,
-								    .in = {*factor, within},
-								    .op = TT_BINARY_ADD,
-								    .post = root,
-								    .post_count = TT_COUNT(root)});
-	ttnn_tensor_unref(parts);
-	ttnn_tensor_unref(within);
-	return status;
+	TT_TRY(tt_scratch_width(&parts, shape, devices));
+	TT_TRY(columns(parts, stats, VAR_COLUMN, devices, false));
+	TT_TRY(reduced(&within, parts, TT_REDUCE_MEAN));
+	TT_TRY(columns(parts, stats, MEAN_COLUMN, devices, false));
+	TT_TRY(reduced(mean, parts, TT_REDUCE_MEAN));
+	TT_TRY(reduced(factor, parts, TT_REDUCE_VAR));
+	return tt_backend_get()->map(&(struct tt_map_job){.out = *factor,
+							  .arity = 2,
+							  .in = {*factor, within},
+							  .op = TT_BINARY_ADD,
+							  .post = root,
+							  .post_count = TT_COUNT(root)});
 }
 
 /* The first row of weights of each batch, or rows of 32 as one: [batches, 1, width]. */
@@ -374,7 +347,7 @@ static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, ui
 		{width, (int32_t)own->rank - 1, 2, 1, 1},
 	};
 
-	TT_TRY(scratch(out, &shape, width));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	if (tensor->spec.layout != TTNN_TILE)
 		return tt_backend_get()->reshape(*out, tensor);
 	return tt_backend_get()->move(&(struct tt_move_job){
@@ -386,40 +359,25 @@ static tt_status with_weights(struct tt_tensor *values, enum tt_binary_fn op,
 			      struct tt_tensor *weights)
 {
 	struct tt_tensor *row = NULL;
-	tt_status status;
 
 	if (!weights)
 		return TTNN_OK;
-	status = weights_of(&row, weights, tt_shape_last(&values->spec.shape, 1));
-	if (status == TTNN_OK)
-		status = map2(values, values, op, row);
-	ttnn_tensor_unref(row);
-	return status;
+	TT_TRY(weights_of(&row, weights, tt_shape_last(&values->spec.shape, 1)));
+	return map2(values, values, op, row);
 }
 
 static tt_status after_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *in = launch->inputs[IN], *mean = NULL, *factor = NULL, *values = NULL;
-	tt_status status =
-		join(&mean, &factor, launch->inputs[STATS], launch->attrs[AFTER_EPS].real);
+	struct tt_tensor *in = launch->inputs[IN], *mean, *factor, *values;
 
-	if (status == TTNN_OK)
-		status = scratch(&values, &in->spec.shape, tt_shape_last(&in->spec.shape, 1));
-	if (status == TTNN_OK)
-		status = map2(values, in, TT_BINARY_SUB, mean);
-	if (status == TTNN_OK)
-		status = map2(values, values, TT_BINARY_MUL, factor);
-	if (status == TTNN_OK)
-		status = with_weights(values, TT_BINARY_MUL, launch->inputs[GAMMA]);
-	if (status == TTNN_OK)
-		status = with_weights(values, TT_BINARY_ADD, launch->inputs[BETA]);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&(struct tt_map_job){
-			.out = launch->outputs[0], .arity = 1, .in = {values}});
-	ttnn_tensor_unref(mean);
-	ttnn_tensor_unref(factor);
-	ttnn_tensor_unref(values);
-	return status;
+	TT_TRY(join(&mean, &factor, launch->inputs[STATS], launch->attrs[AFTER_EPS].real));
+	TT_TRY(tt_scratch_f32(&values, &in->spec.shape));
+	TT_TRY(map2(values, in, TT_BINARY_SUB, mean));
+	TT_TRY(map2(values, values, TT_BINARY_MUL, factor));
+	TT_TRY(with_weights(values, TT_BINARY_MUL, launch->inputs[GAMMA]));
+	TT_TRY(with_weights(values, TT_BINARY_ADD, launch->inputs[BETA]));
+	return tt_backend_get()->map(
+		&(struct tt_map_job){.out = launch->outputs[0], .arity = 1, .in = {values}});
 }
 
 static const struct tt_prog after_program = {

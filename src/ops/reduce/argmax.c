@@ -20,40 +20,28 @@
 /* The first place of the largest value along a dimension, under whatever shape the output has. */
 static tt_status search(struct tt_tensor *out, struct tt_tensor *in, uint32_t dim)
 {
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_UINT32};
+	struct ttnn_shape shape = in->spec.shape;
 	struct tt_sort_job job = {.in = in, .dim = dim, .count = 1, .descending = true};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
-	args.shape.dim[dim] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&job.indices, &spec));
-	status = tt_backend_get()->sort(&job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, job.indices);
-	ttnn_tensor_unref(job.indices);
-	return status;
+	shape.dim[dim] = 1;
+	TT_TRY(tt_scratch(&job.indices, &shape, TTNN_UINT32, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->sort(&job));
+	return tt_backend_get()->reshape(out, job.indices);
 }
 
 /* The same over everything: in one long row. */
 static tt_status search_all(struct tt_tensor *out, struct tt_tensor *in)
 {
-	struct ttnn_spec_args args = {.shape = {2, {1, 0}}, .dtype = in->spec.dtype};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = {2, {1, 0}};
 	struct tt_tensor *row;
 	uint64_t count;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&count, &in->spec.shape));
 	TT_NEED(count <= UINT32_MAX, "argmax of more than 4294967295 values");
-	args.shape.dim[1] = (uint32_t)count;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&row, &spec));
-	status = tt_backend_get()->reshape(row, in);
-	if (status == TTNN_OK)
-		status = search(out, row, 1);
-	ttnn_tensor_unref(row);
-	return status;
+	shape.dim[1] = (uint32_t)count;
+	TT_TRY(tt_scratch(&row, &shape, in->spec.dtype, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->reshape(row, in));
+	return search(out, row, 1);
 }
 
 /* ---- the last two dimensions ------------------------------------------------------------------------------- */

@@ -103,19 +103,13 @@ static tt_status fast_reduce_kernel(struct tt_launch *launch)
 	struct tt_tensor *in = launch->inputs[0], *sum;
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
 	struct tt_reduce_job job = {.in = in, .kind = TT_REDUCE_SUM, .dims = 1u << dim, .scale = 1};
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = in->spec.shape;
 
-	args.shape.dim[dim] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&sum, &spec));
+	shape.dim[dim] = 1;
+	TT_TRY(tt_scratch_f32(&sum, &shape));
 	job.out = sum;
-	status = tt_backend_get()->reduce(&job);
-	if (status == TTNN_OK)
-		status = cut(launch, sum);
-	ttnn_tensor_unref(sum);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(&job));
+	return cut(launch, sum);
 }
 
 static const struct tt_prog prog = {

@@ -265,27 +265,20 @@ static tt_status norm_kernel(struct tt_launch *launch)
 {
 	double p = launch->attrs[NORM_P].real;
 	struct tt_unary_step step = {.fn = p == 0 ? TT_UNARY_NEZ : TT_UNARY_ABS};
-	struct ttnn_spec_args args = {.shape = launch->inputs[0]->spec.shape,
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
 	struct tt_tensor *sizes;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&sizes, &spec));
-	status = tt_backend_get()->map(&(struct tt_map_job){.out = sizes,
-							    .arity = 1,
-							    .in = {launch->inputs[0]},
-							    .post = &step,
-							    .post_count = 1});
-	if (status == TTNN_OK)
-		status = dim_reduce(launch, sizes,
-				    p == 0  ? TT_REDUCE_SUM
-				    : p > 0 ? TT_REDUCE_MAX
-					    : TT_REDUCE_MIN,
-				    1);
-	ttnn_tensor_unref(sizes);
-	return status;
+	TT_TRY(tt_scratch_f32(&sizes, &shape));
+	TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = sizes,
+							  .arity = 1,
+							  .in = {launch->inputs[0]},
+							  .post = &step,
+							  .post_count = 1}));
+	return dim_reduce(launch, sizes,
+			  p == 0  ? TT_REDUCE_SUM
+			  : p > 0 ? TT_REDUCE_MAX
+				  : TT_REDUCE_MIN,
+			  1);
 }
 
 #define NORM_FACTORY(name_)                                                                             \

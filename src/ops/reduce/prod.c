@@ -122,24 +122,17 @@ static tt_status all_memory(struct tt_plan *plan, const struct tt_launch *launch
 static tt_status all_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *one;
-	struct ttnn_spec_args args = {.shape = {4, {1, 1, 1, 1}}, .dtype = TTNN_FLOAT32};
+	struct ttnn_shape shape = {4, {1, 1, 1, 1}};
 	struct tt_reduce_job job = {.in = launch->inputs[0],
 				    .kind = TT_REDUCE_PROD,
 				    .dims = (1u << launch->inputs[0]->spec.shape.rank) - 1,
 				    .scale = 1};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&one, &spec));
+	TT_TRY(tt_scratch_f32(&one, &shape));
 	job.out = one;
-	status = tt_backend_get()->reduce(&job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->fill(out, 1, TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status = tt_move_part(out, one, &(struct tt_move_block){.extent = spec.shape.dim});
-	ttnn_tensor_unref(one);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(&job));
+	TT_TRY(tt_backend_get()->fill(out, 1, TT_FILL_ALL));
+	return tt_move_part(out, one, &(struct tt_move_block){.extent = shape.dim});
 }
 
 static const struct tt_prog prog_all = {

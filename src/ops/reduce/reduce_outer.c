@@ -70,23 +70,16 @@ static tt_status outer_kernel(struct tt_launch *launch)
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
 	struct tt_reduce_job job = {
 		.out = out, .in = in, .kind = TT_REDUCE_SUM, .dims = 1u << dim, .scale = 1};
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = in->spec.shape;
 
 	if (ttnn_shape_equal(&in->spec.shape, &in->spec.padded))
 		return tt_backend_get()->reduce(&job);
-	args.shape.dim[dim] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&sum, &spec));
+	shape.dim[dim] = 1;
+	TT_TRY(tt_scratch_f32(&sum, &shape));
 	job.out = sum;
-	status = tt_backend_get()->reduce(&job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->fill(out, 0, TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status = tt_move_part(out, sum, &(struct tt_move_block){.extent = spec.shape.dim});
-	ttnn_tensor_unref(sum);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(&job));
+	TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
+	return tt_move_part(out, sum, &(struct tt_move_block){.extent = shape.dim});
 }
 
 /* Dimensions before the last two. */
