@@ -58,6 +58,29 @@ static inline tt_status tt_call_return_op(struct tt_call *call, const char *name
 	return tt_call_give(call, tt_call_op(&out, call, name, args, count), &out);
 }
 
+/* Give a tensor up after the step that is their argument, whatever came of it; return its status. */
+static inline tt_status tt_call_drop_after(struct tt_call *call, tt_status status,
+					   struct tt_tensor *tensor)
+{
+	tt_call_drop(call, tensor);
+	return status;
+}
+static inline tt_status tt_call_overwrite_after(struct tt_call *call, tt_status status,
+						struct tt_tensor *tensor)
+{
+	tt_call_overwrite(call, tensor);
+	return status;
+}
+
+/* *next takes the place of *tensor, which is overwritten in any case; after a failure it becomes NULL. */
+static inline tt_status tt_call_assign(struct tt_tensor **tensor, struct tt_call *call,
+				       tt_status status, struct tt_tensor *const *next)
+{
+	tt_call_overwrite(call, *tensor);
+	*tensor = status == TTNN_OK ? *next : NULL;
+	return status;
+}
+
 /* tt_call_drop() of several. */
 static inline void tt_call_drop_all(struct tt_call *call, struct tt_tensor **tensors, size_t count)
 {

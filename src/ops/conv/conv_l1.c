@@ -447,15 +447,13 @@ static tt_status convolve(struct tt_tensor **out, struct tt_haloed *haloed, stru
 static tt_status finish(struct tt_tensor **out, struct tt_conv_run *run, struct tt_tensor *tensor)
 {
 	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(tensor)}, {"memory_config", {0}}};
-	tt_status status;
 
 	*out = tensor;
 	if (!run->memory || ttnn_memory_config_equal(run->memory, &tensor->spec.memory))
 		return TTNN_OK;
 	args[1].value = ttnn_v_memory(run->memory);
-	status = tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2);
-	tt_call_overwrite(run->call, tensor);
-	return status;
+	return tt_call_overwrite_after(
+		run->call, tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2), tensor);
 }
 
 /*

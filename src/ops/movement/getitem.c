@@ -182,11 +182,10 @@ static tt_status getitem_expand(struct tt_call *call)
 	for (uint32_t i = 0; i < parts.single_count; i++) {
 		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(out)},
 					  {NULL, ttnn_v_int((int64_t)parts.single[i] - i)}};
-		tt_status status =
-			tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args));
 
-		tt_call_drop(call, out);
-		TT_TRY(status);
+		TT_TRY(tt_call_drop_after(
+			call, tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args)),
+			out));
 		out = next;
 	}
 	tt_call_return(call, out);

@@ -243,11 +243,8 @@ static tt_status under_shapes(struct tt_tensor **tensor, struct tt_call *call,
 {
 	struct tt_reshape_args args = {.in = *tensor, .shape = shape, .padded = padded};
 	struct tt_tensor *out;
-	tt_status status = tt_call_reshape(&out, call, &args);
 
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? out : NULL;
-	return status;
+	return tt_call_assign(tensor, call, tt_call_reshape(&out, call, &args), &out);
 }
 
 /* Through four dimensions, and back: below four by two reshapes, as upstream. */
@@ -320,11 +317,8 @@ static tt_status view(struct tt_tensor **tensor, struct tt_call *call,
 		      const struct ttnn_shape *shape, const struct ttnn_shape *padded)
 {
 	struct tt_tensor *out;
-	tt_status status = tt_call_view(&out, call, *tensor, shape, padded);
 
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? out : NULL;
-	return status;
+	return tt_call_assign(tensor, call, tt_call_view(&out, call, *tensor, shape, padded), &out);
 }
 
 /*
@@ -338,7 +332,6 @@ static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_shape shape = in->shape, padded, zeros = {.rank = in->shape.rank};
 	const struct ttnn_shape *const shapes[] = {&padded, &zeros};
 	struct request inner = *request;
-	tt_status status;
 
 	for (uint32_t d = 0; d < shape.rank; d++) {
 		TT_REQUIRE(!request->pads.before[d], "front_padding_is_zero",
@@ -353,9 +346,7 @@ static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 		inner.in = *out;
 		for (uint32_t d = 0; d < shape.rank; d++)
 			inner.pads.after[d] = padded.dim[d] - in->padded.dim[d];
-		status = pad_any(out, call, &inner);
-		tt_call_overwrite(call, inner.in);
-		TT_TRY(status);
+		TT_TRY(tt_call_overwrite_after(call, pad_any(out, call, &inner), inner.in));
 	}
 	TT_TRY(view(out, call, &shape, &padded));
 	return place(out, call, request, &shape);

@@ -509,7 +509,6 @@ static tt_status by_steps(struct tt_tensor **out, struct tt_call *call,
 	struct tt_tensor *working;
 	struct ttnn_shape shape;
 	bool none = false, once = true;
-	tt_status status;
 
 	TT_TRY(match_ranks(&working, &repeats, call, request));
 	shape = repeated(&working->spec.shape, &repeats);
@@ -518,17 +517,16 @@ static tt_status by_steps(struct tt_tensor **out, struct tt_call *call,
 		once = once && repeats.times[d] == 1;
 	}
 	if (none) {
-		status = no_elements(out, call, request, &shape);
-		tt_call_drop(call, working);
-		return status;
+		return tt_call_drop_after(call, no_elements(out, call, request, &shape), working);
 	}
 	if (!shape.rank || once) {
-		status = shape.rank ? just_once(out, call, request, working)
-				    : tt_fail_cond(TTNN_INVALID,
-						   "working_tensor.logical_shape().rank() > 0",
-						   "repeat does not support rank 0 tensors");
-		tt_call_drop(call, working);
-		return status;
+		return tt_call_drop_after(
+			call,
+			shape.rank ? just_once(out, call, request, working)
+				   : tt_fail_cond(TTNN_INVALID,
+						  "working_tensor.logical_shape().rank() > 0",
+						  "repeat does not support rank 0 tensors"),
+			working);
 	}
 	TT_TRY(steps_apart(&working, call, request, &repeats));
 	return tt_call_into(out, call, request->out, working);

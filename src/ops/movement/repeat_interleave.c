@@ -266,14 +266,11 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt
 {
 	enum ttnn_dtype dtype = in->spec.dtype;
 	struct tt_tensor *wide;
-	tt_status status;
 
 	if (dtype != TTNN_BFLOAT8_B && dtype != TTNN_BFLOAT4_B && dtype != TTNN_UINT8)
 		return in_layout(out, call, in, TTNN_ROW_MAJOR);
 	TT_TRY(cast(&wide, call, in, TTNN_BFLOAT16, memory));
-	status = in_layout(out, call, wide, TTNN_ROW_MAJOR);
-	tt_call_overwrite(call, wide);
-	return status;
+	return tt_call_overwrite_after(call, in_layout(out, call, wide, TTNN_ROW_MAJOR), wide);
 }
 
 /* A new dimension behind the repeated one, joined copies along it, and both folded together. */

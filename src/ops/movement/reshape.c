@@ -297,9 +297,8 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 	TT_TRY(tt_reshape_view_launch(&moved, call, wide, &view));
 	if (has_tile_padding(&shape))
 		TT_TRY(fill_padding(&moved, call, args));
-	status = tt_call_cast(&narrow, call, moved, args->in->spec.dtype);
-	tt_call_overwrite(call, moved);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(
+		call, tt_call_cast(&narrow, call, moved, args->in->spec.dtype), moved));
 	*out = narrow;
 	if (!sharded)
 		return TTNN_OK;

@@ -388,10 +388,11 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 		return status;
 	}
 	tt_call_overwrite(call, request->in);
-	status = tt_call_reshape(out, call,
-				 &(struct tt_reshape_args){.in = rolled, .shape = &shape});
-	tt_call_overwrite(call, rolled);
-	return status;
+	return tt_call_overwrite_after(
+		call,
+		tt_call_reshape(out, call,
+				&(struct tt_reshape_args){.in = rolled, .shape = &shape}),
+		rolled);
 }
 
 /* Without dimensions the tensor is rolled as one line. */

@@ -192,7 +192,6 @@ static tt_status finish(struct tt_tensor **out, struct tt_call *call, const stru
 {
 	struct ttnn_memory_config memory;
 	struct tt_tensor *moved, *result;
-	tt_status status;
 
 	if (!tt_tensor_device(source)) {
 		*out = ttnn_tensor_ref(source);
@@ -200,9 +199,8 @@ static tt_status finish(struct tt_tensor **out, struct tt_call *call, const stru
 	}
 	TT_TRY(slice_resolve(&memory, cut, source, NULL));
 	TT_TRY(to_memory(&moved, call, source, &memory, landing(cut->request, source)));
-	status = to_layout(&result, call, moved, cut->request->in->spec.layout, NULL);
-	tt_call_overwrite(call, moved);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(
+		call, to_layout(&result, call, moved, cut->request->in->spec.layout, NULL), moved));
 	return tt_call_into(out, call, cut->request->out, result);
 }
 
@@ -358,7 +356,6 @@ static tt_status take_part(struct tt_tensor **out, struct tt_call *call, const s
 				     .cores = cut->request->cores};
 	struct tt_tensor *part, *view, *filled;
 	bool empty;
-	tt_status status;
 
 	if (in->spec.layout == TTNN_TILE) {
 		ends.dim[ends.rank - 2] = in_tiles(ends.dim[ends.rank - 2], tile.height);
@@ -368,20 +365,18 @@ static tt_status take_part(struct tt_tensor **out, struct tt_call *call, const s
 	if (empty)
 		return take_nothing(out, call, cut, &actual);
 	TT_TRY(tt_slice_launch(&part, call, &args));
-	status = tt_call_view(&view, call, part, &actual, &padded);
-	tt_call_overwrite(call, part);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(call, tt_call_view(&view, call, part, &actual, &padded),
+				       part));
 	if (needs_fill(cut, &actual, &padded)) {
-		status = TT_CALL(&filled, call, "ttnn.fill_implicit_tile_padding",
-				 {"input_tensor", ttnn_v_tensor(view)},
-				 {"fill_value", *cut->request->pad_value});
-		tt_call_overwrite(call, view);
-		TT_TRY(status);
+		TT_TRY(tt_call_overwrite_after(call,
+					       TT_CALL(&filled, call,
+						       "ttnn.fill_implicit_tile_padding",
+						       {"input_tensor", ttnn_v_tensor(view)},
+						       {"fill_value", *cut->request->pad_value}),
+					       view));
 		view = filled;
 	}
-	status = finish(out, call, cut, view);
-	tt_call_drop(call, view);
-	return status;
+	return tt_call_drop_after(call, finish(out, call, cut, view), view);
 }
 
 /* The whole tensor with steps of 1: nothing to cut. */
@@ -442,7 +437,6 @@ static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct
 	struct ttnn_memory_config before;
 	struct cut cut = {.request = request};
 	struct tt_tensor *in;
-	tt_status status;
 
 	if (!request->in->spec.shape.rank) {
 		*out = ttnn_tensor_ref(request->in);
@@ -466,9 +460,7 @@ static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct
 		   "input.dtype() != DataType::BFLOAT8_B",
 		   "Strided slice is not supported for BFLOAT8 tensors");
 	TT_TRY(to_layout(&in, call, request->in, TTNN_ROW_MAJOR, &before));
-	status = take_part(out, call, &cut, in);
-	tt_call_drop(call, in);
-	return status;
+	return tt_call_drop_after(call, take_part(out, call, &cut, in), in);
 }
 
 /* ---- the operation ----------------------------------------------------------------------------------------------- */

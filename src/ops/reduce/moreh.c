@@ -524,14 +524,12 @@ static tt_status norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input"), *out, *powers, *sum;
 	double p = tt_call_real(call, "p", 2);
-	tt_status status;
 
 	if (p == 0 || isinf(p))
 		return return_passes(call, norm_pass, p == 0 ? sum_pass : norm_pass);
 	TT_TRY(pow_pass(&powers, call, in, NULL, p));
-	status = run_passes(&sum, call, powers, sum_pass, sum_pass);
-	tt_call_overwrite(call, powers);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(call, run_passes(&sum, call, powers, sum_pass, sum_pass),
+				       powers));
 	tt_call_own(call, sum);
 	return tt_call_give(call, pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p),
 			    &out);

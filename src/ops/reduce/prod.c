@@ -207,13 +207,10 @@ static tt_status product_of_all(struct tt_call *call, struct tt_tensor *in, bool
 {
 	struct ttnn_shape ones = {in->spec.shape.rank, {0}};
 	struct tt_tensor *row, *out, *next;
-	tt_status status;
 
 	TT_TRY(TT_LAUNCH(&row, call, &prog_all, TT_INPUTS(in),
 			 .attrs = (struct ttnn_value[]){[ALL_MEMORY] = ttnn_v_memory(memory)}));
-	status = first_number(&out, call, row, memory);
-	tt_call_drop(call, row);
-	TT_TRY(status);
+	TT_TRY(tt_call_drop_after(call, first_number(&out, call, row, memory), row));
 	if (out->spec.dtype != in->spec.dtype) {
 		tt_call_own(call, out);
 		TT_TRY(tt_call_cast(&next, call, out, in->spec.dtype));
@@ -368,7 +365,6 @@ static tt_status product(struct tt_tensor **out, const struct request *request,
 {
 	uint32_t rank = in->spec.shape.rank, dims[TTNN_MAX_RANK];
 	struct tt_tensor *swapped, *result;
-	tt_status status;
 
 	if (rank <= RANK || dim + 3 >= rank)
 		return product_folded(out, request, in, dim);
@@ -379,9 +375,7 @@ static tt_status product(struct tt_tensor **out, const struct request *request,
 	TT_TRY(permute(&swapped, request, in, dims));
 	tt_call_own(request->call, swapped);
 	TT_TRY(product_folded(&result, request, swapped, rank - 3));
-	status = permute(out, request, result, dims);
-	tt_call_overwrite(request->call, result);
-	return status;
+	return tt_call_overwrite_after(request->call, permute(out, request, result, dims), result);
 }
 
 /* ---- the operation ----------------------------------------------------------------------------------------------- */
