@@ -13,10 +13,12 @@ const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct 
 
 tt_status tt_launch_return(struct tt_call *call, const struct tt_program_args *args)
 {
-	struct tt_tensor *out;
+	struct tt_tensor *out[TT_OUTPUTS_MAX];
+	size_t count;
 
-	TT_TRY(tt_call_program(&out, call, args));
-	tt_call_return(call, out);
+	TT_TRY(tt_call_programs(out, &count, call, args));
+	for (size_t i = 0; i < count; i++)
+		tt_call_return(call, out[i]);
 	return TTNN_OK;
 }
 

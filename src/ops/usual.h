@@ -113,7 +113,7 @@ const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct 
 #define TT_LAUNCH(out, call, prog_, ...)                                                           \
 	tt_call_program(out, call, &(struct tt_program_args){.prog = (prog_), __VA_ARGS__})
 
-/* The same, and the output is a result of the call. */
+/* The same with any number of outputs, which are the results of the call. */
 #define TT_LAUNCH_RETURN(call, prog_, ...)                                                         \
 	tt_launch_return(call, &(struct tt_program_args){.prog = (prog_), __VA_ARGS__})
 tt_status tt_launch_return(struct tt_call *call, const struct tt_program_args *args);

@@ -326,30 +326,23 @@ static tt_status attend(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI2, .approx = true};
 	static const struct ttnn_memory_config dram;
-	struct tt_tensor *q = tt_call_tensor(call, "input_tensor_q"), *out[2];
-	size_t count;
+	struct tt_tensor *q = tt_call_tensor(call, "input_tensor_q");
 
 	TT_TRY(tt_need_device(q));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &program,
-			TT_INPUTS(q, tt_call_tensor(call, "input_tensor_k"),
-				  tt_call_tensor(call, "input_tensor_v"),
-				  tt_call_tensor(call, "joint_tensor_q"),
-				  tt_call_tensor(call, "joint_tensor_k"),
-				  tt_call_tensor(call, "joint_tensor_v")),
-			TT_BIND(call, schema,
-				[SCALE] = ttnn_v_real((float)tt_call_real(
-					call, "scale",
-					1.0f / sqrtf((float)tt_shape_last(&q->spec.shape, 1)))),
-				[MEMORY] = ttnn_v_memory(&dram),
-				[COMPUTE] = tt_compute_config(
-					call, tt_call_arg(call, "compute_kernel_config"),
-					&usual))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &program,
+		TT_INPUTS(q, tt_call_tensor(call, "input_tensor_k"),
+			  tt_call_tensor(call, "input_tensor_v"),
+			  tt_call_tensor(call, "joint_tensor_q"),
+			  tt_call_tensor(call, "joint_tensor_k"),
+			  tt_call_tensor(call, "joint_tensor_v")),
+		TT_BIND(call, schema,
+			[SCALE] = ttnn_v_real((float)tt_call_real(
+				call, "scale",
+				1.0f / sqrtf((float)tt_shape_last(&q->spec.shape, 1)))),
+			[MEMORY] = ttnn_v_memory(&dram),
+			[COMPUTE] = tt_compute_config(
+				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
 }
 
 static const struct tt_op ops[] = {

@@ -188,9 +188,8 @@ static tt_status create(struct tt_call *call)
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_memory_config shards = {
 		.layout = TTNN_HEIGHT_SHARDED, .buffer = TTNN_L1, .has_shard = true};
-	struct tt_tensor *given[3] = {0}, *out[3];
+	struct tt_tensor *given[3] = {0};
 	struct ttnn_value attrs[schema_count];
-	size_t count;
 
 	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
 	if (heads <= 0 || kv_heads <= 0)
@@ -212,16 +211,8 @@ static tt_status create(struct tt_call *call)
 							: NULL;
 	shards.has_shard = shards.shard.grid != NULL;
 	attrs[MEMORY] = ttnn_v_memory(&shards);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &program,
-							  .attrs = attrs,
-							  .inputs = inputs,
-							  .input_count = INPUTS,
-							  .outputs = given,
-							  .output_count = 3}));
-	for (int i = 0; i < 3; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
+				.input_count = INPUTS, .outputs = given, .output_count = 3);
 }
 
 /* ---- putting together ---------------------------------------------------------------------------------- */

@@ -263,8 +263,6 @@ static tt_status separate(struct tt_call *call)
 	const struct ttnn_value *list = tt_call_arg(call, "output_tensors");
 	int64_t heads = tt_call_int(call, "num_heads", 0);
 	int64_t kv_heads = tt_call_int(call, "num_kv_heads", heads);
-	struct tt_tensor *out[3];
-	size_t count;
 
 	TT_TRY(tt_need_device(q));
 	TT_TRY(tt_heads_need_rank(&q->spec.padded, 3));
@@ -274,20 +272,14 @@ static tt_status separate(struct tt_call *call)
 		   "input_tensor_q.padded_shape()[3] % num_q_heads == 0",
 		   "Flattened Q hidden dimension %u must be a multiple of Q heads %lld",
 		   q->spec.padded.dim[3], (long long)heads);
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &program,
-			TT_INPUTS(q, kv),
-			TT_OUTPUTS(tt_value_item_tensor(list, 0), tt_value_item_tensor(list, 1),
-				   tt_value_item_tensor(list, 2)),
-			TT_BIND(call, schema, [HEADS] = ttnn_v_int(heads),
-				[KV_HEADS] = ttnn_v_int(kv_heads),
-				[WIDTH] = ttnn_v_int(q->spec.padded.dim[3] / heads),
-				[MEMORY] = tt_value_memory_or_like(call, q))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &program, TT_INPUTS(q, kv),
+		TT_OUTPUTS(tt_value_item_tensor(list, 0), tt_value_item_tensor(list, 1),
+			   tt_value_item_tensor(list, 2)),
+		TT_BIND(call,
+			schema, [HEADS] = ttnn_v_int(heads), [KV_HEADS] = ttnn_v_int(kv_heads),
+			[WIDTH] = ttnn_v_int(q->spec.padded.dim[3] / heads),
+			[MEMORY] = tt_value_memory_or_like(call, q)));
 }
 
 /* ---- the heads of BERT large ------------------------------------------------------------------------- */

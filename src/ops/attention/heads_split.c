@@ -201,10 +201,9 @@ static tt_status split(struct tt_call *call)
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	const struct ttnn_value *list = tt_call_arg(call, "output_tensors");
 	int64_t heads = tt_call_int(call, "num_heads", 16);
-	struct tt_tensor *given[3] = {0}, *out[3];
+	struct tt_tensor *given[3] = {0};
 	struct ttnn_value attrs[schema_count];
 	struct ttnn_core grid;
-	size_t count;
 
 	TT_TRY(tt_need_device(in));
 	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
@@ -222,16 +221,8 @@ static tt_status split(struct tt_call *call)
 	attrs[GRID] = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = grid};
 	attrs[MEMORY] = tt_value_memory_or_like(call, in);
 	attrs[HEADS] = ttnn_v_int(heads);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &program,
-							  .attrs = attrs,
-							  .inputs = &in,
-							  .input_count = 1,
-							  .outputs = given,
-							  .output_count = 3}));
-	for (int i = 0; i < 3; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, TT_INPUTS(in), .outputs = given,
+				.output_count = 3);
 }
 
 static const struct tt_op ops[] = {

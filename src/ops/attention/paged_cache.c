@@ -562,21 +562,11 @@ static tt_status update_both(struct tt_call *call)
 	};
 	struct tt_tensor *const caches[] = {inputs[CACHE], inputs[CACHE2]};
 	struct ttnn_value attrs[schema_count];
-	struct tt_tensor *out[2];
-	size_t count;
 
 	token_attrs(attrs, call);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &both_program,
-							  .attrs = attrs,
-							  .inputs = inputs,
-							  .input_count = INPUTS,
-							  .outputs = caches,
-							  .output_count = 2,
-							  .in_place = true}));
-	tt_call_return(call, out[0]);
-	tt_call_return(call, out[1]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &both_program, .attrs = attrs, .inputs = inputs,
+				.input_count = INPUTS, .outputs = caches, .output_count = 2,
+				.in_place = true);
 }
 
 static tt_status fill(struct tt_call *call)

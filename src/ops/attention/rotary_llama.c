@@ -363,8 +363,6 @@ static tt_status embed_both(struct tt_call *call)
 		tt_call_tensor(call, "cos_cache"), tt_call_tensor(call, "sin_cache"),
 		tt_call_tensor(call, "trans_mat")};
 	struct ttnn_value attrs[fused_schema_count];
-	struct tt_tensor *out[2];
-	size_t count;
 
 	for (int i = 0; i < 2; i++)
 		attrs[i] = ttnn_v_memory(&inputs[Q + i]->spec.memory);
@@ -372,14 +370,8 @@ static tt_status embed_both(struct tt_call *call)
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	attrs[FUSED_ROWS] = ttnn_v_bool(inputs[Q]->spec.layout == TTNN_ROW_MAJOR &&
 					inputs[K]->spec.layout == TTNN_ROW_MAJOR);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &fused_program,
-							  .attrs = attrs,
-							  .inputs = inputs,
-							  .input_count = FUSED_INPUTS}));
-	tt_call_return(call, out[0]);
-	tt_call_return(call, out[1]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &fused_program, .attrs = attrs, .inputs = inputs,
+				.input_count = FUSED_INPUTS);
 }
 
 static const struct tt_op ops[] = {

@@ -328,13 +328,8 @@ static tt_status run(struct tt_call *call, enum kind kind)
 		tt_call_return(call, ttnn_tensor_ref(given));
 		return TTNN_OK;
 	}
-	return tt_launch_return(call, &(struct tt_program_args){.prog = &programs[kind],
-								.attrs = attrs,
-								.inputs = &in,
-								.input_count = 1,
-								.outputs = &given,
-								.output_count = 1,
-								.extra = &request});
+	return TT_LAUNCH_RETURN(call, &programs[kind], .attrs = attrs, TT_INPUTS(in),
+				TT_OUTPUTS(given), .extra = &request);
 }
 
 static tt_status collective_expand(struct tt_call *call)

@@ -550,9 +550,9 @@ static tt_status exchange_expand(struct tt_call *call)
 	static const struct ttnn_memory_config plain = {.buffer = TTNN_DRAM};
 	const struct exchange *row = call->entry->op->row;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct tt_tensor *in[3] = {NULL}, *given[3] = {NULL}, *out[TT_OUTPUTS_MAX];
+	struct tt_tensor *in[3] = {NULL}, *given[3] = {NULL};
 	struct ttnn_value root;
-	size_t inputs = 0, count;
+	size_t inputs = 0;
 
 	for (; inputs < 3 && row->tensors[inputs]; inputs++) {
 		in[inputs] = tt_call_tensor(call, row->tensors[inputs]);
@@ -566,23 +566,14 @@ static tt_status exchange_expand(struct tt_call *call)
 	TT_TRY(tt_group_place(&root, call, "root_coord"));
 	if (!memory)
 		memory = row->dram ? &plain : &in[0]->spec.memory;
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = row->program,
-			.inputs = in,
-			.input_count = inputs,
-			.outputs = given,
-			.output_count = 3,
-			TT_BIND(call, schema, [AXIS] = *tt_call_arg(call, "cluster_axis"),
-				[MEMORY] = ttnn_v_memory(memory),
-				[ALONG] = ttnn_v_int(tt_call_int(call, row->along, 1)),
-				[REDUCED] = ttnn_v_bool(tt_call_bool(call, "local_reduce", false)),
-				[ROOT] = root,
-				[SCALE] = ttnn_v_real(tt_call_real(call, "scale_fp32", 1)))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, row->program, .inputs = in, .input_count = inputs, .outputs = given,
+		.output_count = 3,
+		TT_BIND(call, schema, [AXIS] = *tt_call_arg(call, "cluster_axis"),
+			[MEMORY] = ttnn_v_memory(memory),
+			[ALONG] = ttnn_v_int(tt_call_int(call, row->along, 1)),
+			[REDUCED] = ttnn_v_bool(tt_call_bool(call, "local_reduce", false)),
+			[ROOT] = root, [SCALE] = ttnn_v_real(tt_call_real(call, "scale_fp32", 1))));
 }
 
 #define LINKS "num_links: int? = None, topology: enum? = None"

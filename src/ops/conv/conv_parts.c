@@ -170,13 +170,8 @@ tt_status tt_part_fetch(struct tt_tensor **out, struct tt_call *call, struct tt_
 	struct bounds b = bounds_of(part);
 	struct ttnn_value attrs[] = {ttnn_v_shape(&b.start), ttnn_v_shape(&b.end),
 				     ttnn_v_shape(&b.step), ttnn_v_memory(memory)};
-	struct tt_program_args args = {.prog = &fetch_prog,
-				       .attrs = attrs,
-				       .inputs = &image,
-				       .input_count = 1,
-				       .extra = part};
 
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &fetch_prog, .attrs = attrs, TT_INPUTS(image), .extra = part);
 }
 
 tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct tt_tensor *image,
@@ -186,19 +181,12 @@ tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct 
 	struct ttnn_value attrs[] = {ttnn_v_shape(&b.start), ttnn_v_shape(&b.end),
 				     ttnn_v_shape(&b.step)};
 	struct tt_tensor *inputs[] = {sharded, image}, *out;
-	struct tt_program_args args = {.prog = &write_prog,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = 2,
-				       .outputs = &image,
-				       .output_count = 1,
-				       .extra = part,
-				       .in_place = true};
 
 	/* Tiles are written whole. */
 	if (image->spec.layout == TTNN_TILE)
 		b.end.dim[2] = (uint32_t)tt_align_to(b.end.dim[2], TT_TILE);
-	TT_TRY(tt_call_program(&out, call, &args));
+	TT_TRY(TT_LAUNCH(&out, call, &write_prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = 2, TT_OUTPUTS(image), .extra = part, .in_place = true));
 	ttnn_tensor_unref(out);
 	return TTNN_OK;
 }

@@ -425,11 +425,6 @@ tt_status tt_conv_launch(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_value shape[] = {ttnn_v_int(conv->batch), ttnn_v_int(conv->in[0]),
 				     ttnn_v_int(conv->in[1]), ttnn_v_int(conv->in_channels)};
 	struct ttnn_value attrs[schema_count];
-	struct tt_program_args args = {.prog = &prog,
-				       .attrs = attrs,
-				       .inputs = tensors,
-				       .input_count = inputs->bias ? 3 : 2,
-				       .extra = &extra};
 
 	slide.cores_nhw = plan->cores_nhw;
 	slide.cores_c = 1;
@@ -440,5 +435,6 @@ tt_status tt_conv_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[BLOCKS] = tt_value_object(&block_schema, blocks);
 	attrs[MEMORY] = ttnn_v_memory(&plan->memory);
 	attrs[IN_SHAPE] = ttnn_v_list(shape, TT_COUNT(shape));
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = tensors,
+			 .input_count = inputs->bias ? 3 : 2, .extra = &extra);
 }

@@ -406,10 +406,7 @@ static tt_status grid_sample_expand(struct tt_call *call)
 	TT_TRY(tt_need_device(inputs[0]));
 	TT_TRY(tt_need_device(inputs[1]));
 	TT_TRY(check_mode(&attrs[MODE]));
-	return tt_launch_return(call, &(struct tt_program_args){.prog = &program,
-								.attrs = attrs,
-								.inputs = inputs,
-								.input_count = 2});
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs, .input_count = 2);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */

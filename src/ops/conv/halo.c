@@ -272,11 +272,6 @@ static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struc
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 	struct tt_parallel parallel = tt_parallel_of(&in->spec.memory);
 	struct ttnn_value parts[TT_PARALLEL_FIELDS], attrs[schema_count];
-	struct tt_program_args program = {.prog = &prog,
-					  .attrs = attrs,
-					  .inputs = &in,
-					  .input_count = 1,
-					  .extra = args->slide};
 
 	attrs[SLIDE] = tt_slide_value(call->arena, args->slide);
 	attrs[PARALLEL] = tt_parallel_value(parts, &parallel);
@@ -289,7 +284,7 @@ static tt_status launch_halo(struct tt_tensor **out, struct tt_call *call, struc
 	attrs[TILED] = ttnn_v_bool(args->tiled_out);
 	attrs[IN_DRAM] = ttnn_v_bool(args->tables_in_dram);
 	attrs[COMPUTE] = tt_compute_config(call, args->compute, &usual);
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, TT_INPUTS(in), .extra = args->slide);
 }
 
 /*

@@ -448,8 +448,6 @@ tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struc
 			     const struct tt_upsample *upsample)
 {
 	struct ttnn_value attrs[schema_count];
-	struct tt_program_args args = {
-		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1, .extra = upsample};
 
 	attrs[DOWN] = ttnn_v_real((double)upsample->scale[0]);
 	attrs[ACROSS] = ttnn_v_real((double)upsample->scale[1]);
@@ -458,5 +456,5 @@ tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struc
 	attrs[COMPUTE] = upsample->compute;
 	attrs[SLIDE] =
 		upsample->slide ? tt_slide_value(call->arena, upsample->slide) : ttnn_v_none();
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, TT_INPUTS(in), .extra = upsample);
 }

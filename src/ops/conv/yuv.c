@@ -246,21 +246,14 @@ static const struct tt_prog program = {
 
 static tt_status yuv_expand(struct tt_call *call)
 {
-	struct tt_tensor *in = tt_call_tensor(call, "input"), *out[PLANES];
+	struct tt_tensor *in = tt_call_tensor(call, "input");
 	struct ttnn_value coefficients;
-	size_t count;
 
 	TT_TRY(coefficients_value(&coefficients, call));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){.prog = &program,
-					  TT_INPUTS(in),
-					  TT_BIND(call, schema, [COEFFICIENTS] = coefficients,
-						  [FORMAT] = tt_value_enum(&tt_enum_yuv_format, 0),
-						  [MEMORY] = tt_value_memory_or_like(call, in))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, TT_INPUTS(in),
+				TT_BIND(call, schema, [COEFFICIENTS] = coefficients,
+					[FORMAT] = tt_value_enum(&tt_enum_yuv_format, 0),
+					[MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */

@@ -484,8 +484,7 @@ static tt_status launch_full(struct tt_call *call, const struct full *full)
 		[FULL_GRID] = ttnn_v_none(),
 	};
 
-	return tt_launch_return(call,
-				&(struct tt_program_args){.prog = &prog_full, .attrs = attrs});
+	return TT_LAUNCH_RETURN(call, &prog_full, .attrs = attrs);
 }
 
 /* Tiles without a layout. */

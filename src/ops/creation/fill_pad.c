@@ -192,15 +192,9 @@ static tt_status launch_fill(struct tt_tensor **out, struct tt_call *call, struc
 		[VALUE] = *tt_call_arg(call, "fill_value"),
 		[MEMORY] = ttnn_v_memory(memory),
 	};
-	struct tt_program_args program = {.prog = &pad_prog,
-					  .attrs = attrs,
-					  .inputs = &in,
-					  .input_count = 1,
-					  .outputs = &in,
-					  .output_count = 1,
-					  .in_place = true};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &pad_prog, .attrs = attrs, TT_INPUTS(in), TT_OUTPUTS(in),
+			 .in_place = true);
 }
 
 static tt_status to_rank(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -402,10 +396,9 @@ static tt_status expand_rm(struct tt_call *call)
 		[OUTSIDE] = ttnn_v_real(tt_call_real(call, "val_lo", 0)),
 		[PLACE] = ttnn_v_memory(memory ? memory : &any->spec.memory),
 	};
-	struct tt_program_args program = {
-		.prog = &rm_prog, .attrs = attrs, .inputs = &any, .input_count = 1};
 
-	return tt_call_give(call, tt_call_program(&out, call, &program), &out);
+	return tt_call_give(call, TT_LAUNCH(&out, call, &rm_prog, .attrs = attrs, TT_INPUTS(any)),
+			    &out);
 }
 
 #define CORNER "N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor, "

@@ -202,7 +202,6 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		[NEW_MEMORY] = *tt_call_arg(call, "memory_config"),
 		[NEW_DEVICE] = *tt_call_arg(call, "device"),
 	};
-	struct tt_program_args args = {.prog = prog, .attrs = attrs};
 	struct ttnn_shape shape;
 
 	TT_TRY(tt_call_shape(&shape, call, "shape"));
@@ -216,7 +215,7 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		attrs[NEW_SEED] = *tt_call_arg(call, "seed");
 		attrs[NEW_SPLIT] = ttnn_v_list(NULL, 0);
 	}
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, prog, .attrs = attrs);
 }
 
 /* Replaces *tensor by what an operation makes of it. */
@@ -332,13 +331,6 @@ static tt_status expand_uniform(struct tt_call *call)
 		[UNIFORM_MEMORY] = ttnn_v_memory(memory ? memory : &input->spec.memory),
 		[UNIFORM_COMPUTE] = compute_config(call),
 	};
-	struct tt_program_args args = {.prog = &prog_uniform,
-				       .attrs = attrs,
-				       .inputs = &input,
-				       .input_count = 1,
-				       .outputs = &input,
-				       .output_count = 1,
-				       .in_place = true};
 
 	TT_REQUIRE(is_float(input->spec.dtype),
 		   "input.dtype() == DataType::BFLOAT16 || input.dtype() == DataType::FLOAT32",
@@ -346,7 +338,10 @@ static tt_status expand_uniform(struct tt_call *call)
 	TT_TRY(check_bounds(attrs[UNIFORM_LOW].real, tt_call_real(call, "to", 1)));
 	TT_REQUIRE(tt_tensor_device(input), "input.device() != nullptr",
 		   "Uniform: Input tensor needs to be on device");
-	return tt_call_give(call, tt_call_program(&out, call, &args), &out);
+	return tt_call_give(call,
+			    TT_LAUNCH(&out, call, &prog_uniform, .attrs = attrs, TT_INPUTS(input),
+				      TT_OUTPUTS(input), .in_place = true),
+			    &out);
 }
 
 /* ---- by probability -------------------------------------------------------------------------------------------------- */
@@ -451,18 +446,14 @@ static tt_status expand_bernoulli(struct tt_call *call)
 		[BERNOULLI_MEMORY] = ttnn_v_memory(memory ? memory : &inputs[0]->spec.memory),
 		[BERNOULLI_COMPUTE] = compute_config(call),
 	};
-	struct tt_program_args args = {.prog = &prog_bernoulli,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = 2,
-				       .outputs = &inputs[1],
-				       .output_count = 1,
-				       .in_place = true};
 	struct tt_tensor *out;
 
 	TT_REQUIRE(tt_tensor_device(inputs[0]), "input.device() != nullptr",
 		   "Bernoulli: Input tensor needs to be on device");
-	return tt_call_give(call, tt_call_program(&out, call, &args), &out);
+	return tt_call_give(call,
+			    TT_LAUNCH(&out, call, &prog_bernoulli, .attrs = attrs, .inputs = inputs,
+				      .input_count = 2, TT_OUTPUTS(inputs[1]), .in_place = true),
+			    &out);
 }
 
 /* ---- the rows --------------------------------------------------------------------------------------------------------- */

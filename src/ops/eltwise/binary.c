@@ -725,13 +725,7 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[SUBTILE] = tt_value_enum(&subtile_enum, subtile);
 	attrs[LAYOUT_OUT] = ttnn_v_layout(layout);
 	fill_shards(attrs, &pages, args, &prepared.spec, subtile);
-	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = old ? &classic : &program,
-							 .attrs = attrs,
-							 .inputs = inputs,
-							 .input_count = 2,
-							 .outputs = &args->output,
-							 .output_count = 1,
-							 .grid = grid,
-							 .extra = &prepared});
+	return TT_LAUNCH(out, call, old ? &classic : &program, .attrs = attrs, .inputs = inputs,
+			 .input_count = 2, TT_OUTPUTS(args->output), .grid = grid,
+			 .extra = &prepared);
 }

@@ -424,13 +424,6 @@ tt_status tt_ternary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[SCALAR_A] =
 		args->has_scalar && operands != TTS ? ttnn_v_real(args->scalar) : ttnn_v_none();
 	attrs[SCALAR_B] = operands == TTS ? ttnn_v_real(args->scalar) : ttnn_v_none();
-	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = &program,
-							 .attrs = attrs,
-							 .inputs = inputs,
-							 .input_count = 3,
-							 .outputs = &args->output,
-							 .output_count = 1,
-							 .grid = args->grid,
-							 .extra = &shape});
+	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = inputs, .input_count = 3,
+			 TT_OUTPUTS(args->output), .grid = args->grid, .extra = &shape);
 }

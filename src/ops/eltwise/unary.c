@@ -387,14 +387,6 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 					      : in->dtype;
 	struct ttnn_value steps[TT_UNARY_STEPS_MAX], fields[TT_UNARY_STEPS_MAX][2];
 	struct ttnn_value params[TT_UNARY_STEPS_MAX][3], attrs[schema_count];
-	struct tt_program_args program = {.prog = &tt_prog_unary,
-					  .attrs = attrs,
-					  .inputs = &args->input,
-					  .input_count = 1,
-					  .outputs = &args->output,
-					  .output_count = 1,
-					  .grid = args->grid,
-					  .extra = &args->real_parameter};
 
 	for (size_t i = 0; i < args->step_count; i++) {
 		for (uint32_t p = 0; p < args->steps[i].count; p++)
@@ -413,5 +405,7 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[BFP8_PRECISE] = ttnn_v_bool(false);
 	attrs[GRID] = ttnn_v_core_set(args->grid ? args->grid : device ? device->grid : NULL);
 	attrs[SUB_GRID] = ttnn_v_core_set(args->grid);
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &tt_prog_unary, .attrs = attrs, TT_INPUTS(args->input),
+			 TT_OUTPUTS(args->output), .grid = args->grid,
+			 .extra = &args->real_parameter);
 }

@@ -284,30 +284,23 @@ static tt_status minimal_launch(struct tt_call *call, const struct minimal_call 
 {
 	static const struct tt_compute_usual usual = {
 		.fidelity = TT_HIFI2, .fp32 = true, .l1_acc = true};
-	struct tt_tensor *out[TT_OUTPUTS_MAX];
 	struct ttnn_value activation;
-	size_t count;
 
 	if (tt_call_bool(call, "fuse_swiglu", false))
 		return tt_fail(TTNN_UNSUPPORTED, "%s does not support fuse_swiglu yet",
 			       call->entry->op->name);
 	TT_TRY(tt_activation_of(&activation, call->arena, tt_call_arg(call, "fused_activation")));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &program,
-			TT_INPUTS(tt_call_tensor(call, how->act), tt_call_tensor(call, how->weight),
-				  tt_call_tensor(call, "bias_tensor"), how->added, how->gate),
-			TT_BIND(call, schema, [ACTIVATION] = activation,
-				[MEMORY] = *tt_call_arg(call, "memory_config"),
-				[DTYPE] = *tt_call_arg(call, "dtype"), [SCALAR] = how->scalar,
-				[COMPUTE] = tt_compute_config(
-					call, tt_call_arg(call, "compute_kernel_config"), &usual),
-				[CHUNKS] = ttnn_v_int(how->chunks), [DIM] = ttnn_v_int(-1),
-				[SWIGLU] = ttnn_v_bool(false))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &program,
+		TT_INPUTS(tt_call_tensor(call, how->act), tt_call_tensor(call, how->weight),
+			  tt_call_tensor(call, "bias_tensor"), how->added, how->gate),
+		TT_BIND(call, schema, [ACTIVATION] = activation,
+			[MEMORY] = *tt_call_arg(call, "memory_config"),
+			[DTYPE] = *tt_call_arg(call, "dtype"), [SCALAR] = how->scalar,
+			[COMPUTE] = tt_compute_config(
+				call, tt_call_arg(call, "compute_kernel_config"), &usual),
+			[CHUNKS] = ttnn_v_int(how->chunks), [DIM] = ttnn_v_int(-1),
+			[SWIGLU] = ttnn_v_bool(false)));
 }
 
 static tt_status minimal_expand(struct tt_call *call)

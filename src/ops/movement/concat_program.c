@@ -513,8 +513,7 @@ tt_status tt_concat_launch(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_value attrs[schema_count] = {ttnn_v_int(args->dim), ttnn_v_int(args->groups),
 						 ttnn_v_memory(args->memory),
 						 tt_value_cores(args->cores)};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = args->in, .input_count = args->count};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = args->in,
+			 .input_count = args->count);
 }

@@ -566,15 +566,9 @@ static tt_status launch_move(struct tt_tensor **out, struct tt_call *call, struc
 						      tt_value_enum(&strategies, (int64_t)strategy),
 						      ttnn_v_bool(backwards)};
 	struct tt_tensor *inputs[] = {ghost, to};
-	struct tt_program_args args = {.prog = &prog_move,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = 2,
-				       .outputs = &to,
-				       .output_count = 1,
-				       .in_place = true};
 
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &prog_move, .attrs = attrs, .inputs = inputs, .input_count = 2,
+			 TT_OUTPUTS(to), .in_place = true);
 }
 
 /* Shards keep their cut; only the memory kind may change. */

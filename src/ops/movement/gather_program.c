@@ -405,14 +405,10 @@ tt_status tt_gather_launch(struct tt_tensor **out, struct tt_call *call,
 		[MEMORY] = ttnn_v_memory(args->memory),
 		[CORES] = tt_value_cores(args->cores),
 	};
-	struct tt_program_args program = {.prog = fast ? &gather_codegen_prog : &prog,
-					  .attrs = attrs,
-					  .inputs = inputs,
-					  .input_count = INPUTS,
-					  .outputs = &args->out,
-					  .output_count = args->out ? 1 : 0};
 
 	if (fast)
 		set_tiles(attrs, args);
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, fast ? &gather_codegen_prog : &prog, .attrs = attrs,
+			 .inputs = inputs, .input_count = INPUTS, .outputs = &args->out,
+			 .output_count = args->out ? 1 : 0);
 }

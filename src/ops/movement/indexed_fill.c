@@ -334,10 +334,9 @@ static tt_status launch(struct tt_tensor **out, struct tt_call *call, const stru
 	struct ttnn_value attrs[schema_count] = {[MEMORY] = ttnn_v_memory(request->memory),
 						 [DIM] = ttnn_v_int(request->dim),
 						 [CORES] = ttnn_v_none()};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = request->inputs, .input_count = INPUTS};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = request->inputs,
+			 .input_count = INPUTS);
 }
 
 /* The dimension comes to the front, and goes back. */

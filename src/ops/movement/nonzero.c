@@ -99,16 +99,10 @@ static tt_status nonzero_expand(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out[2];
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct ttnn_value attrs[schema_count] = {[MEMORY] = ttnn_v_memory(memory ? memory : &dram)};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1};
-	size_t count;
 
-	TT_TRY(tt_call_programs(out, &count, call, &program));
-	tt_call_return(call, out[0]);
-	tt_call_return(call, out[1]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &prog, .attrs = attrs, TT_INPUTS(in));
 }
 
 static const struct tt_op ops[] = {

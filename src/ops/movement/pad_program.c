@@ -384,8 +384,7 @@ tt_status tt_pad_launch(struct tt_tensor **out, struct tt_call *call,
 		[MEMORY] = ttnn_v_memory(args->memory), [MULTICORE] = ttnn_v_bool(args->multicore),
 		[CORES] = ttnn_v_core_set(args->cores),
 	};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = inputs, .input_count = TT_COUNT(inputs)};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = TT_COUNT(inputs));
 }

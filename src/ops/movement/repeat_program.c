@@ -173,14 +173,10 @@ static tt_status launch_prog(struct tt_tensor **out, struct tt_call *call,
 			     const struct ttnn_value *attrs)
 {
 	struct tt_tensor *inputs[] = {step->in, step->out};
-	struct tt_program_args program = {.prog = which,
-					  .attrs = attrs,
-					  .inputs = inputs,
-					  .input_count = TT_COUNT(inputs),
-					  .outputs = &step->out,
-					  .output_count = step->out ? 1 : 0};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, which, .attrs = attrs, .inputs = inputs,
+			 .input_count = TT_COUNT(inputs), .outputs = &step->out,
+			 .output_count = step->out ? 1 : 0);
 }
 
 /*

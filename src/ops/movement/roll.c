@@ -249,12 +249,10 @@ static tt_status by_program(struct tt_tensor **out, struct tt_call *call,
 			[DIM] = ttnn_v_int(request->dim[i]),
 			[MEMORY] = ttnn_v_memory(&memory),
 		};
-		struct tt_program_args program = {
-			.prog = &prog, .attrs = attrs, .inputs = &now, .input_count = 1};
 
 		if (!request->shift[i])
 			continue;
-		status = tt_call_program(&next, call, &program);
+		status = TT_LAUNCH(&next, call, &prog, .attrs = attrs, TT_INPUTS(now));
 		tt_call_overwrite(call, now);
 		now = status == TTNN_OK ? next : NULL;
 	}

@@ -352,8 +352,6 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 		[REDUCTION] = tt_value_enum(&reduction_enum, reduction),
 		[CORES] = cores ? ttnn_v_core_set(cores) : ttnn_v_none(),
 	};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = inputs, .input_count = INPUTS};
 
 	for (size_t i = IN; i < INPUTS; i++) {
 		tt_status status;
@@ -366,7 +364,8 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 		tt_call_own(call, inputs[i]);
 		TT_TRY(status);
 	}
-	TT_TRY(tt_call_program(out, call, &program));
+	TT_TRY(TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = INPUTS));
 	return bring_back(out, call, request);
 }
 

@@ -233,15 +233,9 @@ tt_status tt_shard_launch(struct tt_tensor **out, struct tt_call *call, const st
 			  const struct tt_shard_want *want, const struct ttnn_value *attrs)
 {
 	struct tt_tensor *inputs[] = {want->in, want->out};
-	struct tt_program_args args = {.prog = prog,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = want->out ? 2 : 1,
-				       .outputs = &want->out,
-				       .output_count = 1,
-				       .in_place = true};
 
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = want->out ? 2 : 1, TT_OUTPUTS(want->out), .in_place = true);
 }
 
 static tt_status launch_i2s(struct tt_tensor **out, struct tt_call *call,

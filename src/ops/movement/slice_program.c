@@ -404,12 +404,7 @@ tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 		[CORES] = ttnn_v_core_set(args->cores),
 		[INHERITS] = ttnn_v_bool(args->inherits),
 	};
-	struct tt_program_args program = {.prog = &prog,
-					  .attrs = attrs,
-					  .inputs = inputs,
-					  .input_count = INPUTS,
-					  .outputs = &args->out,
-					  .output_count = args->out ? 1 : 0};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs, .input_count = INPUTS,
+			 .outputs = &args->out, .output_count = args->out ? 1 : 0);
 }

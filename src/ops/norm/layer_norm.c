@@ -423,14 +423,8 @@ tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[TT_NORM_DTYPE] = args->dtype;
 	attrs[TT_NORM_ACTIVATION] =
 		tt_value_given(&args->activation) ? args->activation : ttnn_v_none();
-	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = &program,
-							 .attrs = attrs,
-							 .inputs = args->inputs,
-							 .input_count = TT_NORM_INPUTS,
-							 .outputs = &output,
-							 .output_count = 1,
-							 .in_place = true});
+	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = args->inputs,
+			 .input_count = TT_NORM_INPUTS, TT_OUTPUTS(output), .in_place = true);
 }
 
 /* ---- operations --------------------------------------------------------------------------------------- */

@@ -225,22 +225,14 @@ static const struct tt_prog prog = {
 
 static tt_status gate_expand(struct tt_call *call)
 {
-	struct tt_tensor *scores = tt_call_tensor(call, "scores"), *out[2];
+	struct tt_tensor *scores = tt_call_tensor(call, "scores");
 	struct tt_tensor *inputs[] = {scores, tt_call_tensor(call, "bias")};
-	size_t count;
 
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &prog,
-			.inputs = inputs,
-			.input_count = TT_COUNT(inputs),
-			TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, scores),
-				[SCALE] = ttnn_v_real(tt_call_real(call, "route_scale", 1)),
-				[EPSILON] = ttnn_v_real(tt_call_real(call, "epsilon", 0)))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &prog, .inputs = inputs, .input_count = TT_COUNT(inputs),
+				TT_BIND(call,
+					schema, [MEMORY] = tt_value_memory_or_like(call, scores),
+					[SCALE] = ttnn_v_real(tt_call_real(call, "route_scale", 1)),
+					[EPSILON] = ttnn_v_real(tt_call_real(call, "epsilon", 0))));
 }
 
 /* ---- golden --------------------------------------------------------------------------------------------------- */

@@ -129,24 +129,15 @@ static const struct tt_prog prog = {
 static tt_status fast_reduce_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .fp32 = true};
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out[TT_OUTPUTS_MAX];
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	int64_t dim = tt_call_int(call, "dim", 0);
-	size_t count;
 
 	TT_TRY(tt_need_device(in));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &prog,
-			TT_INPUTS(in),
-			TT_BIND(call, schema,
-				[DIM] = ttnn_v_int(dim < 0 ? dim + in->spec.shape.rank : dim),
-				[COMPUTE] = tt_compute_config(
-					call, tt_call_arg(call, "compute_kernel_config"),
-					&usual))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &prog, TT_INPUTS(in),
+		TT_BIND(call, schema, [DIM] = ttnn_v_int(dim < 0 ? dim + in->spec.shape.rank : dim),
+			[COMPUTE] = tt_compute_config(
+				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
 }
 
 static tt_status golden(struct tt_golden *golden)
