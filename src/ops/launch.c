@@ -99,7 +99,7 @@ static uint32_t chip_count(const struct tt_device *device)
 struct built {
 	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
-	struct tt_event_block memory; /* what the program takes, to be told each time; owned */
+	struct tt_event_block memory; /* what the program takes, emitted each time; owned */
 	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
 };
@@ -214,13 +214,13 @@ static void drop_kept(struct tt_launch *launch)
 }
 
 static _Thread_local struct {
-	tt_build_hearer hear;
+	tt_build_listener listener;
 	void *context;
 } builds;
 
-void tt_launch_hear_builds(tt_build_hearer hear, void *context)
+void tt_launch_listen(tt_build_listener listener, void *context)
 {
-	builds.hear = hear;
+	builds.listener = listener;
 	builds.context = context;
 }
 
@@ -247,15 +247,15 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 		free_built(built);
 		return status;
 	}
-	if (builds.hear)
-		builds.hear(builds.context, launch, &built->program);
+	if (builds.listener)
+		builds.listener(builds.context, launch, &built->program);
 	*out = built;
 	return TTNN_OK;
 }
 
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
-/* What is told of a program, together: a few events at a time. */
+/* What is emitted of a program, together: a few events at a time. */
 struct emissions {
 	size_t count;
 	struct tt_event events[8];
@@ -281,7 +281,7 @@ static struct tt_event *emit(struct emissions *emissions, enum tt_event_kind kin
 	return event;
 }
 
-/* What is the same each time a program is told of. */
+/* What is the same each time events of a program are emitted. */
 struct emitted {
 	struct tt_event_block memory;
 	const struct tt_facts *facts; /* NULL: memory is exhausted, or nobody listens */
@@ -331,13 +331,13 @@ static tt_status describe_memory(struct built *built)
 /* Program memory is free again: what was there before makes room. */
 static void emit_release(struct emissions *emissions, const struct tt_launch *launch, uint32_t id)
 {
-	/* The older release told of it only when circular buffers had really been placed. */
+	/* The older release reports it only when circular buffers had really been placed. */
 	if (tt_event_on() && !tt_is_classic(launch->device))
 		emit(emissions, TT_EVENT_PROGRAM_RELEASE)->device =
 			(struct tt_event_device){.device = launch->device, .device_id = id};
 }
 
-/* How rows are told: where they are, where they would be, and what a dry capture hears besides. */
+/* How rows are recorded: where they are, where they would be, and what a dry capture records besides. */
 enum emitting { PLACED, BLIND, PLANNED };
 
 /* Row by row, each on every one of these devices. */
@@ -565,7 +565,7 @@ static void emit_run(const struct tt_launch *launch, const struct timing *timing
 		run->busy_min = busy < run->busy_min ? busy : run->busy_min;
 		run->busy_max = busy > run->busy_max ? busy : run->busy_max;
 	}
-	/* All else was told when it was captured. */
+	/* All else was emitted when it was captured. */
 	if (tt_rerun_current(run))
 		muted = tt_event_mute(false);
 	for (uint32_t i = 0; i < (all ? chip_count(launch->device) : 1); i++) {

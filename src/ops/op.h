@@ -182,7 +182,7 @@ void tt_call_return(struct tt_call *call, struct tt_tensor *tensor);
 struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor);
 
 /*
- * Gives a device tensor up now, also one that tt_call_own() was told of. As a destructor does it: a scope "Tensor::deallocate" when this
+ * Gives a device tensor up now, also one that tt_call_own() got. As a destructor does it: a scope "Tensor::deallocate" when this
  * was the last owner. As an assignment over it does: the buffer is freed without one.
  */
 void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor);
@@ -243,11 +243,11 @@ struct tt_launch {
  */
 tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor);
 
-/* Hears of every program that this thread builds, with its memory; NULL: nobody does. */
+/* Is called for every program that this thread builds, with its memory; NULL: nobody is. */
 struct tt_program;
-typedef void (*tt_build_hearer)(void *context, const struct tt_launch *launch,
-				const struct tt_program *program);
-void tt_launch_hear_builds(tt_build_hearer hear, void *context);
+typedef void (*tt_build_listener)(void *context, const struct tt_launch *launch,
+				  const struct tt_program *program);
+void tt_launch_listen(tt_build_listener listener, void *context);
 
 /* For tests: so many launches were made in this process. */
 void tt_launch_set_count(uint64_t count);
@@ -329,7 +329,7 @@ struct tt_program_args {
 	size_t output_count;
 	const ttnn_core_set *grid; /* (optional) fewer cores than the compute grid */
 	const void *extra;         /* (optional) for the row's functions */
-	bool in_place;             /* what is written to is among the inputs: told once */
+	bool in_place;             /* what is written to is among the inputs: recorded once */
 };
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			   const struct tt_program_args *args);

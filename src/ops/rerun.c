@@ -241,7 +241,7 @@ bool tt_rerun_note_launch(const struct tt_device *device, uint64_t number)
 	place = TT_VEC_PUSH(&launched.numbers);
 	if (place)
 		*place = number;
-	/* The door must hear of the end of this call, also when the capture ends before. */
+	/* The door must know of the end of this call, also when the capture ends before. */
 	if (!launched.memory) {
 		atomic_fetch_add(&tt_rerun_captures, 1);
 		launched.memory = tt_devmem_ref(device->memory);

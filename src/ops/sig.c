@@ -425,7 +425,7 @@ bool tt_arg_accepts(const struct tt_arg *arg, const struct ttnn_value *value)
 }
 
 /*
- * Every operation may be told which command queue it goes to. Execution is in order, so nothing
+ * Every operation may be given the command queue it goes to. Execution is in order, so nothing
  * depends on it; an operation that has such an argument reads it.
  */
 static bool is_queue(const struct ttnn_arg *arg)

@@ -547,7 +547,7 @@ static tt_status sdpa_kernel(struct tt_launch *launch)
 }
 
 /* Two products, of each query with each key and of the weights with the values; half of it if causal. */
-static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+static void attention_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *q = &launch->inputs[Q]->spec.shape,
 				*k = &launch->inputs[K]->spec.shape;
@@ -575,7 +575,7 @@ static const struct tt_prog program = {
 	.validate = sdpa_validate,
 	TT_FACTORY("ttnn::prim::SDPAOperation::SDPAProgramFactory", sdpa_rows),
 	TT_KERNEL(sdpa_kernel),
-	.cost = cost,
+	.cost = attention_cost,
 };
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
@@ -615,14 +615,14 @@ static void common_attrs(struct ttnn_value attrs[schema_count], struct tt_call *
 	attrs[CONCAT] = ttnn_v_bool(tt_call_bool(call, "output_concat_heads", false));
 }
 
-static tt_status launch(struct tt_call *call, const struct ttnn_value attrs[schema_count],
-			struct tt_tensor *const inputs[INPUTS])
+static tt_status attention_launch(struct tt_call *call, const struct ttnn_value attrs[schema_count],
+				  struct tt_tensor *const inputs[INPUTS])
 {
 	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
 				.input_count = INPUTS);
 }
 
-static tt_status attend(struct tt_call *call)
+static tt_status attention_attend(struct tt_call *call)
 {
 	struct tt_tensor *inputs[INPUTS] = {
 		[Q] = tt_call_tensor(call, "input_tensor_q"),
@@ -640,7 +640,7 @@ static tt_status attend(struct tt_call *call)
 		attrs[WINDOWED] = tt_value_enum(&windowed_enum, WINDOWED_SEGMENTS);
 	if (inputs[MASK])
 		TT_TRY(divide_mask(&inputs[MASK], call, inputs[Q]));
-	return launch(call, attrs, inputs);
+	return attention_launch(call, attrs, inputs);
 }
 
 /* Queries and keys of latent attention, and values if they are not the first columns of the keys. */
@@ -666,7 +666,7 @@ static tt_status attend_latent(struct tt_call *call)
 	struct ttnn_value attrs[schema_count];
 
 	latent_attrs(attrs, call, inputs[V]);
-	return launch(call, attrs, inputs);
+	return attention_launch(call, attrs, inputs);
 }
 
 /* A chunk of a sequence against the blocks of a cache. */
@@ -688,7 +688,7 @@ static tt_status attend_chunk(struct tt_call *call)
 	else
 		latent_attrs(attrs, call, NULL);
 	attrs[START] = ttnn_v_int(tt_call_int(call, "chunk_start_idx", 0));
-	return launch(call, attrs, inputs);
+	return attention_launch(call, attrs, inputs);
 }
 
 #define QK "input_tensor_q: Tensor, input_tensor_k: Tensor, "
@@ -732,7 +732,7 @@ static const struct tt_op ops[] = {
 		  ", attention_sink: Tensor? = None, cu_window_seqlens: Tensor? = None, "
 		  "windowed_q_token_offset: int = 0, windowed_q_token_offset_tensor: Tensor? = "
 		  "None, output_concat_heads: bool = False, attn_mask_block_map: Tensor? = None"},
-	 .expand = attend,
+	 .expand = attention_attend,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
 	 TT_PROGRAMS(&program)},

@@ -488,7 +488,8 @@ static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job 
  * One copy of the rows that cores hold, user by user: backends want [1, users, heads, width],
  * and of the copies any will do.
  */
-static tt_status gather(struct tt_tensor **out, struct tt_tensor *q, const struct cut *cut)
+static tt_status sdpa_decode_gather(struct tt_tensor **out, struct tt_tensor *q,
+				    const struct cut *cut)
 {
 	uint32_t width = q->spec.shape.dim[3];
 	const struct ttnn_shape shape = TT_SHAPE(1, cut->users, cut->heads, width);
@@ -534,7 +535,7 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 		return attend_views(launch, &job);
 	cut_of(&cut, launch);
 	if (cut.local)
-		TT_TRY(gather(&job.q, job.q, &cut));
+		TT_TRY(sdpa_decode_gather(&job.q, job.q, &cut));
 	return tt_backend_get()->attention(&job);
 }
 
@@ -614,7 +615,7 @@ static tt_status usual_config(struct ttnn_value *out, struct tt_call *call,
 	return TTNN_OK;
 }
 
-static tt_status attend(struct tt_call *call, struct tt_tensor *pages, bool latent)
+static tt_status sdpa_decode_attend(struct tt_call *call, struct tt_tensor *pages, bool latent)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI2, .approx = true};
 	static const struct ttnn_memory_config dram;
@@ -665,17 +666,17 @@ static tt_status attend(struct tt_call *call, struct tt_tensor *pages, bool late
 
 static tt_status attend_whole(struct tt_call *call)
 {
-	return attend(call, NULL, false);
+	return sdpa_decode_attend(call, NULL, false);
 }
 
 static tt_status attend_paged(struct tt_call *call)
 {
-	return attend(call, tt_call_tensor(call, "page_table_tensor"), false);
+	return sdpa_decode_attend(call, tt_call_tensor(call, "page_table_tensor"), false);
 }
 
 static tt_status attend_latent(struct tt_call *call)
 {
-	return attend(call, tt_call_tensor(call, "page_table_tensor"), true);
+	return sdpa_decode_attend(call, tt_call_tensor(call, "page_table_tensor"), true);
 }
 
 #define QKV "input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, "

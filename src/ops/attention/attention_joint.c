@@ -322,7 +322,7 @@ static const struct tt_prog program = {
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
 
-static tt_status attend(struct tt_call *call)
+static tt_status joint_sdpa_attend(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI2, .approx = true};
 	static const struct ttnn_memory_config dram;
@@ -352,7 +352,7 @@ static const struct tt_op ops[] = {
 		  "joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, *, "
 		  "joint_strategy: str, program_config: ProgramConfig, scale: float? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
-	 .expand = attend,
+	 .expand = joint_sdpa_attend,
 	 .golden = tt_golden_attention_joint,
 	 .pcc = 0.99,
 	 .gives = "Tensor, Tensor",

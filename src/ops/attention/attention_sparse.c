@@ -67,7 +67,7 @@ static uint32_t out_width(const struct tt_launch *launch)
 }
 
 /* Rows of bfloat16 or fp8 like the queries, in DRAM, as wide as the values. */
-static tt_status sparse_infer(struct tt_launch *launch)
+static tt_status sparse_sdpa_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
@@ -209,7 +209,7 @@ static tt_status check_numbers(const struct tt_launch *launch)
 }
 
 /* In upstream's order. */
-static tt_status sparse_validate(struct tt_launch *launch)
+static tt_status sparse_sdpa_validate(struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const struct tt_tensor *sink = launch->inputs[SINK];
@@ -389,7 +389,7 @@ static tt_status sparse_rows(struct tt_plan *plan, const struct tt_launch *launc
 
 /* ---- running ----------------------------------------------------------------------------------------------- */
 
-static tt_status sparse_kernel(struct tt_launch *launch)
+static tt_status sparse_sdpa_kernel(struct tt_launch *launch)
 {
 	bool msa = is_msa(launch);
 	const struct ttnn_value *slot = slot_of(launch), *start = &launch->attrs[MSA_START];
@@ -415,14 +415,14 @@ static tt_status sparse_kernel(struct tt_launch *launch)
 		.device_op = name_ "Operation",                                                    \
 		.prim = "ttnn::prim::" prim_,                                                      \
 		.attrs = &(attrs_),                                                                \
-		.infer = sparse_infer,                                                             \
+		.infer = sparse_sdpa_infer,                                                        \
 		.validate = validate_,                                                             \
 		TT_FACTORY("ttnn::prim::" name_ "Operation::" name_ "ProgramFactory",              \
 			   sparse_rows),                                                           \
 		.key = sparse_key,                                                                 \
-		TT_KERNEL(sparse_kernel),                                                          \
+		TT_KERNEL(sparse_sdpa_kernel),                                                     \
 	}
-PROGRAM(program, schema, sparse_validate, "SparseSDPA", "sparse_sdpa");
+PROGRAM(program, schema, sparse_sdpa_validate, "SparseSDPA", "sparse_sdpa");
 PROGRAM(msa_program, msa_schema, msa_validate, "SparseSDPAMsa", "sparse_sdpa_msa");
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
@@ -481,7 +481,7 @@ static struct ttnn_value compute_of(struct tt_call *call, bool fp8)
 	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status attend(struct tt_call *call)
+static tt_status sparse_sdpa_attend(struct tt_call *call)
 {
 	struct tt_tensor *q = tt_call_tensor(call, "q"), *kv = tt_call_tensor(call, "kv");
 	struct tt_tensor *sink = tt_call_tensor(call, "attention_sink");
@@ -535,7 +535,7 @@ static const struct tt_op ops[] = {
 		  "SparseKVFormat, scale: float? = None, k_chunk_size: size = 128, " SLOT_ARGS
 			  CYCLIC_ARGS "block_cyclic_cache_tp_sharded: bool = False, "
 		  "attention_sink: Tensor? = None"},
-	 .expand = attend,
+	 .expand = sparse_sdpa_attend,
 	 .golden = tt_golden_attention_sparse,
 	 .pcc = 0.99,
 	 TT_PROGRAMS(&program)},

@@ -205,7 +205,7 @@ static tt_status embedding_kernel(struct tt_launch *launch)
 }
 
 /* Rows become tiles by the matrix engine. */
-static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+static void embedding_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	cost->moves = launch->outputs[0]->spec.layout != TTNN_TILE;
 }
@@ -219,7 +219,7 @@ static const struct tt_prog program = {
 	TT_FACTORIES(factories),
 	.choose = embedding_choose,
 	TT_KERNEL(embedding_kernel),
-	.cost = cost,
+	.cost = embedding_cost,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */
@@ -293,8 +293,8 @@ static struct requests requests_of(const struct tt_call *call)
 }
 
 /* A padding index makes its row zeros, and another kernel. */
-static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct requests *w,
-			struct tt_tensor *const inputs[INPUTS])
+static tt_status embedding_gather(struct tt_tensor **out, struct tt_call *call,
+				  const struct requests *w, struct tt_tensor *const inputs[INPUTS])
 {
 	const struct ttnn_value *pad = tt_call_arg(call, "padding_idx");
 	struct ttnn_value attrs[schema_count];
@@ -314,7 +314,8 @@ static tt_status gather(struct tt_tensor **out, struct tt_call *call, const stru
  * indices, width] in its own layout; what is left is a view, a to_layout and a typecast, in this
  * order, and each one appears in recordings.
  */
-static tt_status finish(struct tt_call *call, const struct requests *w, struct tt_tensor *out)
+static tt_status embedding_finish(struct tt_call *call, const struct requests *w,
+				  struct tt_tensor *out)
 {
 	const struct ttnn_shape *own = &out->spec.shape;
 	struct ttnn_shape shape =
@@ -363,9 +364,9 @@ static tt_status embedding_expand(struct tt_call *call)
 			   inputs[WEIGHT]->spec.dtype != TTNN_BFLOAT16,
 		   "!typecast_needed",
 		   "Can only typecast output embeddings when producing TILE_LAYOUT output");
-	TT_TRY(gather(&out, call, &w, inputs));
+	TT_TRY(embedding_gather(&out, call, &w, inputs));
 	if (!w.output)
-		return finish(call, &w, out);
+		return embedding_finish(call, &w, out);
 	tt_call_return(call, out);
 	return TTNN_OK;
 }

@@ -125,7 +125,8 @@ static tt_status heads_decode_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Row u, columns of head h, to [0, u, h]: from a row on that a slice of users begins with. */
-static tt_status take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row, uint32_t column)
+static tt_status decode_heads_take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row,
+				   uint32_t column)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
 	const struct tt_move_loop loops[] = {
@@ -155,9 +156,10 @@ static tt_status heads_decode_kernel(struct tt_launch *launch)
 	}
 	if (row + users(launch) > tt_shape_last(&in->spec.shape, 2))
 		return tt_fail(TTNN_INVALID, "the slice of users ends beyond the input");
-	TT_TRY(take(launch->outputs[0], in, row, 0));
-	TT_TRY(take(launch->outputs[1], in, row, q));
-	return take(launch->outputs[2], in, row, q + tt_attr_u32(launch, KV_HEADS) * width);
+	TT_TRY(decode_heads_take(launch->outputs[0], in, row, 0));
+	TT_TRY(decode_heads_take(launch->outputs[1], in, row, q));
+	return decode_heads_take(launch->outputs[2], in, row,
+				 q + tt_attr_u32(launch, KV_HEADS) * width);
 }
 
 static const struct tt_factory factories[] = {
@@ -178,7 +180,7 @@ static const struct tt_prog program = {
 	.cost = tt_cost_unmodelled_move,
 };
 
-static tt_status create(struct tt_call *call)
+static tt_status decode_heads_create(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *const inputs[INPUTS] = {in, tt_call_tensor(call, "batch_offset")};
@@ -224,7 +226,7 @@ static tt_status create(struct tt_call *call)
 TT_ATTRS(concat_schema, "NlpConcatHeadsDecodeParams", CONCAT_ATTRS);
 
 /* One row for each user, padded to a tile, a head on a core. */
-static tt_status concat_infer(struct tt_launch *launch)
+static tt_status decode_concat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_value *subgrid = &launch->attrs[SUBGRID];
@@ -251,14 +253,14 @@ static tt_status concat_infer(struct tt_launch *launch)
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE, &memory);
 }
 
-static tt_status concat_validate(struct tt_launch *launch)
+static tt_status decode_concat_validate(struct tt_launch *launch)
 {
 	TT_REQUIRE(tt_tensor_is_sharded(launch->inputs[0]), "input_tensor.is_sharded()",
 		   "Input tensor must be sharded");
 	return TTNN_OK;
 }
 
-static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status decode_concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0];
 
@@ -267,14 +269,14 @@ static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launc
 				  .page = tt_tile_bytes_of(out->spec.dtype), .backing = out));
 }
 
-static tt_status concat_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status decode_concat_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = launch->attrs[ON_SUBGRID].boolean;
 	return TTNN_OK;
 }
 
 /* Rows of users that are not there are 0. */
-static tt_status concat_kernel(struct tt_launch *launch)
+static tt_status decode_concat_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	uint32_t heads = (uint32_t)launch->attrs[HEADS].integer;
@@ -293,23 +295,23 @@ static tt_status concat_kernel(struct tt_launch *launch)
 
 static const struct tt_factory concat_factories[] = {
 	{.name = "ttnn::experimental::prim::NLPConcatHeadsDecodeProgramFactory",
-	 .memory = concat_rows},
+	 .memory = decode_concat_rows},
 	{.name = "ttnn::experimental::prim::NLPConcatHeadsDecodeSubcoregridsProgramFactory",
-	 .memory = concat_rows},
+	 .memory = decode_concat_rows},
 };
 static const struct tt_prog concat_program = {
 	.device_op = "NLPConcatHeadsDecodeDeviceOperation",
 	.prim = "ttnn::prim::nlp_concat_heads_decode",
 	.attrs = &concat_schema,
-	.infer = concat_infer,
-	.validate = concat_validate,
+	.infer = decode_concat_infer,
+	.validate = decode_concat_validate,
 	TT_FACTORIES(concat_factories),
-	.choose = concat_choose,
-	TT_KERNEL(concat_kernel),
+	.choose = decode_concat_choose,
+	TT_KERNEL(decode_concat_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 
-static tt_status concat(struct tt_call *call)
+static tt_status decode_concat(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *given = tt_call_tensor(call, "output_tensor");
@@ -331,7 +333,7 @@ static const struct tt_op ops[] = {
 	 .doc = "The heads of each user beside each other, a core for each head.",
 	 .sigs = {"input_tensor: Tensor, *, num_heads: int, memory_config: MemoryConfig? = None, "
 		  "output_tensor: Tensor? = None, sub_core_grids: CoreRangeSet? = None"},
-	 .expand = concat,
+	 .expand = decode_concat,
 	 .golden = tt_golden_concat_heads_decode,
 	 .pcc = 0.9999,
 	 TT_PROGRAMS(&concat_program)},
@@ -341,7 +343,7 @@ static const struct tt_op ops[] = {
 		  "output_tensors: Tensors? = None, overlap_qk_coregrid: bool? = True, "
 		  "batch_offset: Tensor? = None, slice_size: int? = None, memory_config: "
 		  "MemoryConfig? = None"},
-	 .expand = create,
+	 .expand = decode_heads_create,
 	 .golden = tt_golden_create_heads_decode,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",

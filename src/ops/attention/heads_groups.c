@@ -160,7 +160,7 @@ static tt_status groups_memory(struct tt_plan *plan, const struct tt_launch *lau
 }
 
 /* Queries, keys or values of every group. */
-static tt_status take(const struct tt_launch *launch, uint32_t which)
+static tt_status groups_take(const struct tt_launch *launch, uint32_t which)
 {
 	uint32_t groups = tt_attr_u32(launch, KV_HEADS), width = tt_attr_u32(launch, WIDTH);
 	uint32_t queries = tt_attr_u32(launch, HEADS) / groups, heads = which ? 1 : queries;
@@ -185,7 +185,7 @@ static tt_status take(const struct tt_launch *launch, uint32_t which)
 static tt_status groups_kernel(struct tt_launch *launch)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		TT_TRY(take(launch, i));
+		TT_TRY(groups_take(launch, i));
 	return TTNN_OK;
 }
 

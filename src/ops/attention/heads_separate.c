@@ -211,7 +211,7 @@ static tt_status separate_memory(struct tt_plan *plan, const struct tt_launch *l
 }
 
 /* Queries, keys or values of every head. */
-static tt_status take(const struct tt_launch *launch, uint32_t which)
+static tt_status separate_take(const struct tt_launch *launch, uint32_t which)
 {
 	uint32_t heads = number(launch, which ? KV_HEADS : HEADS), width = number(launch, WIDTH);
 	struct tt_tensor *in = launch->inputs[which ? KV : Q];
@@ -238,7 +238,7 @@ static tt_status take(const struct tt_launch *launch, uint32_t which)
 static tt_status separate_kernel(struct tt_launch *launch)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		TT_TRY(take(launch, i));
+		TT_TRY(separate_take(launch, i));
 	return TTNN_OK;
 }
 
@@ -297,7 +297,7 @@ static struct ttnn_shape concat_shape(const struct tt_launch *launch)
 			BERT_HEADS * BERT_WIDTH);
 }
 
-static tt_status concat_infer(struct tt_launch *launch)
+static tt_status bert_concat_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape;
 
@@ -306,7 +306,7 @@ static tt_status concat_infer(struct tt_launch *launch)
 	return tt_infer_one(launch, &shape, launch->inputs[0]->spec.dtype, TTNN_TILE);
 }
 
-static tt_status concat_validate(struct tt_launch *launch)
+static tt_status bert_concat_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
@@ -341,7 +341,7 @@ static tt_status concat_validate(struct tt_launch *launch)
 }
 
 /* A column of cores for each row of tiles, a row for each batch, whatever grid was given. */
-static tt_status concat_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status bert_concat_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
 
@@ -352,7 +352,7 @@ static tt_status concat_memory(struct tt_plan *plan, const struct tt_launch *lau
 				 .page = tt_page_in0(launch)));
 }
 
-static tt_status concat_kernel(struct tt_launch *launch)
+static tt_status bert_concat_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	const uint32_t *dim = in->spec.shape.dim;
@@ -373,12 +373,12 @@ static const struct tt_prog concat_program = {
 	.device_op = "ConcatenateHeadsDeviceOperation",
 	.prim = "ttnn::prim::concatenate_heads",
 	.attrs = &concat_schema,
-	.infer = concat_infer,
-	.validate = concat_validate,
+	.infer = bert_concat_infer,
+	.validate = bert_concat_validate,
 	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::"
 		   "ConcatenateHeadsDeviceOperation>::DirectDescriptorFactory",
-		   concat_memory),
-	TT_KERNEL(concat_kernel),
+		   bert_concat_memory),
+	TT_KERNEL(bert_concat_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 

@@ -35,8 +35,8 @@ static uint32_t head_width(const struct tt_launch *launch)
 }
 
 /* The shards of heads of so many rows and columns, on the cores of the input. */
-static tt_status place(struct ttnn_memory_config *out, const struct tt_launch *launch,
-		       uint32_t rows, uint32_t columns)
+static tt_status split_heads_place(struct ttnn_memory_config *out, const struct tt_launch *launch,
+				   uint32_t rows, uint32_t columns)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_memory_config *wanted = launch->attrs[MEMORY].memory;
@@ -65,7 +65,7 @@ static tt_status split_heads_infer(struct tt_launch *launch)
 			shape.dim[2] = width;
 			shape.dim[3] = rows;
 		}
-		TT_TRY(place(&memory, launch, shape.dim[2], shape.dim[3]));
+		TT_TRY(split_heads_place(&memory, launch, shape.dim[2], shape.dim[3]));
 		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, in->dtype, TTNN_TILE, &memory));
 	}
 	return TTNN_OK;
@@ -152,7 +152,7 @@ static tt_status heads_split_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Queries, keys or values: the heads of every block, which begin at `start` in it. */
-static tt_status take(const struct tt_launch *launch, uint32_t which, uint32_t groups)
+static tt_status split_heads_take(const struct tt_launch *launch, uint32_t which, uint32_t groups)
 {
 	struct tt_tensor *out = launch->outputs[which], *in = launch->inputs[0];
 	uint32_t width = head_width(launch), row = which == 1 ? 3 : 2, column = which == 1 ? 2 : 3;
@@ -175,7 +175,7 @@ static tt_status split_heads_kernel(struct tt_launch *launch)
 	uint32_t groups = block_count(&launch->inputs[0]->spec);
 
 	for (uint32_t i = 0; i < 3; i++)
-		TT_TRY(take(launch, i, groups));
+		TT_TRY(split_heads_take(launch, i, groups));
 	return TTNN_OK;
 }
 
@@ -196,7 +196,7 @@ static const struct tt_prog program = {
 	.kernel = split_heads_kernel,
 };
 
-static tt_status split(struct tt_call *call)
+static tt_status split_heads_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	const struct ttnn_value *list = tt_call_arg(call, "output_tensors");
@@ -231,7 +231,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, compute_with_storage_grid_size: CoreCoord, *, "
 		  "memory_config: MemoryConfig? = None, num_heads: int = 16, output_tensors: any? = "
 		  "None"},
-	 .expand = split,
+	 .expand = split_heads_expand,
 	 .golden = tt_golden_split_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",

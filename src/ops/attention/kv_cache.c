@@ -310,12 +310,12 @@ static tt_status change(struct tt_call *call, enum kind kind)
 							       .input_count = INPUTS});
 }
 
-static tt_status update(struct tt_call *call)
+static tt_status kv_cache_update(struct tt_call *call)
 {
 	return change(call, UPDATE);
 }
 
-static tt_status fill(struct tt_call *call)
+static tt_status kv_cache_fill(struct tt_call *call)
 {
 	return change(call, FILL);
 }
@@ -328,18 +328,18 @@ static tt_status fill(struct tt_call *call)
 static const struct tt_op ops[] = {
 	OP("ttnn.fill_cache", "The first tokens of one user go into the cache.",
 	   "cache_tensor: Tensor, input_tensor: Tensor, batch_idx: int, *, update_idx: int = 0",
-	   fill, tt_golden_fill_cache),
+	   kv_cache_fill, tt_golden_fill_cache),
 	OP("ttnn.kv_cache.fill_cache_for_user_", "The first tokens of one user go into the cache.",
-	   "cache: Tensor, input: Tensor, batch_index: int, *, update_idx: int = 0", fill,
+	   "cache: Tensor, input: Tensor, batch_index: int, *, update_idx: int = 0", kv_cache_fill,
 	   tt_golden_fill_cache),
 	OP("ttnn.kv_cache.update_cache_for_token_", "One token of every user goes into the cache.",
 	   "cache: Tensor, input: Tensor, update_index: int, batch_offset: int = 0, "
 	   "compute_kernel_config: ComputeConfig? = None",
-	   update, tt_golden_update_cache),
+	   kv_cache_update, tt_golden_update_cache),
 	OP("ttnn.update_cache", "One token of every user goes into the cache.",
 	   "cache: Tensor, input: Tensor, update_idx: int, *, batch_offset: int = 0, "
 	   "compute_kernel_config: ComputeConfig? = None",
-	   update, tt_golden_update_cache),
+	   kv_cache_update, tt_golden_update_cache),
 };
 
 const struct tt_op_family tt_family_kv_cache = {"kv_cache", ops, TT_COUNT(ops)};

@@ -533,7 +533,7 @@ static void token_attrs(struct ttnn_value attrs[schema_count], struct tt_call *c
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status update(struct tt_call *call)
+static tt_status paged_cache_update(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[INPUTS] = {
 		[CACHE] = tt_call_tensor(call, "cache_tensor"),
@@ -569,7 +569,7 @@ static tt_status update_both(struct tt_call *call)
 				.in_place = true);
 }
 
-static tt_status fill(struct tt_call *call)
+static tt_status paged_cache_fill(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[FILL_INPUTS] = {
 		tt_call_tensor(call, "cache_tensor"), tt_call_tensor(call, "input_tensor"),
@@ -600,7 +600,7 @@ static const struct tt_op ops[] = {
 		  "batch_idx_tensor: Tensor? = None, batch_idx: int = 0, compute_kernel_config: "
 		  "ComputeConfig? = None, mesh_coords: any? = None, block_size: int? = None, "
 		  "cache_position_modulo: int? = None, valid_seq_len_tensor: Tensor? = None"},
-	 .expand = fill,
+	 .expand = paged_cache_fill,
 	 .golden = tt_golden_paged_fill,
 	 .pcc = 0.9999},
 	{.name = "ttnn.experimental.paged_fused_update_cache",
@@ -616,7 +616,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"cache_tensor: Tensor, input_tensor: Tensor, *, " POSITIONS_SIG
 		  ", block_size: int? = None, num_kv_heads: int? = None, cache_position_modulo: "
 		  "int? = None"},
-	 .expand = update,
+	 .expand = paged_cache_update,
 	 .golden = tt_golden_paged_update,
 	 .pcc = 0.9999},
 };

@@ -268,7 +268,7 @@ static const struct tt_prog half_program = {
 
 /* ---- operations --------------------------------------------------------------------------------------- */
 
-static tt_status launch(struct tt_call *call, const struct tt_program_args *args)
+static tt_status rotary_launch(struct tt_call *call, const struct tt_program_args *args)
 {
 	return tt_launch_return(call, args);
 }
@@ -304,7 +304,7 @@ static tt_status check_table(const struct ttnn_tensor_spec *table, const struct 
  * Widths are one tile, which goes by a matrix, or pairs of tiles, as halves must be whole tiles.
  * Tables are as wide as the input and no shorter.
  */
-static tt_status check(const struct tt_call *call, struct tt_tensor *const inputs[INPUTS])
+static tt_status rotary_check(const struct tt_call *call, struct tt_tensor *const inputs[INPUTS])
 {
 	const struct ttnn_shape *in = &inputs[IN]->spec.padded;
 	uint32_t width = tt_shape_last(in, 1), length = tt_shape_last(in, 2);
@@ -333,14 +333,14 @@ static tt_status check(const struct tt_call *call, struct tt_tensor *const input
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
 /* Rows are tilized first, tables too, each by an operation that recordings show. */
-static tt_status embed(struct tt_call *call)
+static tt_status rotary_embed(struct tt_call *call)
 {
 	struct tt_tensor *inputs[INPUTS] = {tt_call_tensor(call, "input_tensor"),
 					    tt_call_tensor(call, "cos_cache"),
 					    tt_call_tensor(call, "sin_cache")};
 	struct ttnn_value attrs[schema_count];
 
-	TT_TRY(check(call, inputs));
+	TT_TRY(rotary_check(call, inputs));
 	for (int i = 0; i < INPUTS; i++)
 		if (inputs[i]->spec.layout != TTNN_TILE) {
 			const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(inputs[i])}};
@@ -356,10 +356,10 @@ static tt_status embed(struct tt_call *call)
 	attrs[MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-	return launch(call, &(struct tt_program_args){.prog = &program,
-						      .attrs = attrs,
-						      .inputs = inputs,
-						      .input_count = INPUTS});
+	return rotary_launch(call, &(struct tt_program_args){.prog = &program,
+							     .attrs = attrs,
+							     .inputs = inputs,
+							     .input_count = INPUTS});
 }
 
 static tt_status embed_hf(struct tt_call *call)
@@ -373,10 +373,10 @@ static tt_status embed_hf(struct tt_call *call)
 	attrs[HF_MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
 	attrs[HF_COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-	return launch(call, &(struct tt_program_args){.prog = &hf_program,
-						      .attrs = attrs,
-						      .inputs = inputs,
-						      .input_count = INPUTS});
+	return rotary_launch(call, &(struct tt_program_args){.prog = &hf_program,
+							     .attrs = attrs,
+							     .inputs = inputs,
+							     .input_count = INPUTS});
 }
 
 static tt_status rotate_half(struct tt_call *call)
@@ -389,10 +389,10 @@ static tt_status rotate_half(struct tt_call *call)
 		   "input_tensor.padded_shape()[-1] % (TILE_WIDTH * 2) == 0",
 		   "Input X dimension (%u) must be divisible by 64 for tiling.", width);
 	attr = tt_value_memory_or_like(call, in);
-	return launch(call, &(struct tt_program_args){.prog = &half_program,
-						      .attrs = &attr,
-						      .inputs = &in,
-						      .input_count = 1});
+	return rotary_launch(call, &(struct tt_program_args){.prog = &half_program,
+							     .attrs = &attr,
+							     .inputs = &in,
+							     .input_count = 1});
 }
 
 #define TABLES "input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, "
@@ -401,7 +401,7 @@ static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rotary_embedding",
 	 .doc = "Rows turned by the angles of their positions, half against half.",
 	 .sigs = {TABLES "token_index: int? = None, *, " TAIL},
-	 .expand = embed,
+	 .expand = rotary_embed,
 	 .golden = tt_golden_rotary},
 	{.name = "ttnn.experimental.rotary_embedding_hf",
 	 .doc = "The same with tables for the tokens at hand, or for each user.",

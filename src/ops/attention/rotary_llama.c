@@ -302,7 +302,7 @@ static tt_status table_part(struct tt_tensor **out, struct tt_tensor *table, uin
  * Queries or keys with their part of the tables: the first users' rows are the queries', the
  * next ones' the keys'.
  */
-static tt_status turn(struct tt_launch *launch, int which)
+static tt_status llama_turn(struct tt_launch *launch, int which)
 {
 	uint32_t users = launch->inputs[which]->spec.shape.dim[1];
 	uint32_t from = which == K ? launch->inputs[Q]->spec.shape.dim[1] : 0;
@@ -320,8 +320,8 @@ static tt_status turn(struct tt_launch *launch, int which)
 
 static tt_status fused_kernel(struct tt_launch *launch)
 {
-	TT_TRY(turn(launch, Q));
-	return turn(launch, K);
+	TT_TRY(llama_turn(launch, Q));
+	return llama_turn(launch, K);
 }
 
 static const struct tt_prog fused_program = {
@@ -341,7 +341,7 @@ static const struct tt_prog fused_program = {
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
-static tt_status embed(struct tt_call *call)
+static tt_status llama_embed(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[INPUTS] = {
 		tt_call_tensor(call, "input_tensor"), tt_call_tensor(call, "cos_cache"),
@@ -380,7 +380,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, "
 		  "*, is_decode_mode: bool = False, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
-	 .expand = embed,
+	 .expand = llama_embed,
 	 .golden = tt_golden_rotary_llama},
 	{.name = "ttnn.experimental.rotary_embedding_llama_fused_qk",
 	 .doc = "The same for the queries and keys of each user at once.",

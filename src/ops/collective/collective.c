@@ -79,7 +79,7 @@ int64_t tt_group_axis(const struct ttnn_value *value)
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
-/* What a launch is told beside its attributes. */
+/* What a launch gets beside its attributes. */
 struct request {
 	enum kind kind;
 	bool given; /* the output */
@@ -302,7 +302,7 @@ tt_status tt_group_place(struct ttnn_value *out, const struct tt_call *call, con
 }
 
 /* Attributes of all kinds; those that a kind has no use for stay empty. */
-static tt_status run(struct tt_call *call, enum kind kind)
+static tt_status collective_run(struct tt_call *call, enum kind kind)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"),
 			 *given = tt_call_tensor(call, "output_tensor");
@@ -334,7 +334,7 @@ static tt_status run(struct tt_call *call, enum kind kind)
 
 static tt_status collective_expand(struct tt_call *call)
 {
-	return run(call, *(const enum kind *)call->entry->op->row);
+	return collective_run(call, *(const enum kind *)call->entry->op->row);
 }
 
 /* ---- what the first chip should have -------------------------------------------------------------------------- */

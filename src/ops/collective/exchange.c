@@ -544,7 +544,7 @@ static const struct exchange root_row = {&root_program,
 					 "",
 					 false};
 
-/* The row names the tensors; the other arguments are told by name. */
+/* The row names the tensors; the other arguments are found by name. */
 static tt_status exchange_expand(struct tt_call *call)
 {
 	static const struct ttnn_memory_config plain = {.buffer = TTNN_DRAM};

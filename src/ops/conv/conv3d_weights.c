@@ -89,7 +89,7 @@ static tt_status upload(struct tt_tensor **out, struct tt_call *call,
 	return status;
 }
 
-static tt_status check(const struct tt_conv3d_prep *prep)
+static tt_status weights_check(const struct tt_conv3d_prep *prep)
 {
 	const struct ttnn_shape *shape = &prep->weight->spec.shape;
 	uint64_t volume;
@@ -179,7 +179,7 @@ tt_status tt_conv3d_prepare(struct tt_tensor **out, struct tt_call *call,
 	uint32_t beyond;
 	tt_status status;
 
-	TT_TRY(check(prep));
+	TT_TRY(weights_check(prep));
 	TT_TRY(upload(&weight, call, prep));
 	status = permute(&weight, call, channels_last);
 	if (status == TTNN_OK) {

@@ -305,7 +305,7 @@ static tt_status prepare_bias(struct flow *flow, const struct tt_conv_prep *prep
  * Weights and bias in the order in which the program reads them, unless they are: prepared once,
  * on the host, and given back to the caller for the next call.
  */
-static tt_status prepare(struct flow *flow, const uint32_t stride[2])
+static tt_status conv_l1_prepare(struct flow *flow, const uint32_t stride[2])
 {
 	struct tt_conv_run *run = flow->run;
 	struct tt_conv_prep prep = {.conv = &flow->conv,
@@ -410,7 +410,7 @@ static bool needs_halo(const struct flow *flow)
 }
 
 /* The halo, or the image itself where no window reaches beyond its own core. */
-static tt_status gather(struct tt_haloed *out, struct flow *flow)
+static tt_status conv_l1_gather(struct tt_haloed *out, struct flow *flow)
 {
 	struct tt_slide slide = tt_conv_slide(&flow->conv);
 	struct tt_halo_args args = {.slide = &slide,
@@ -435,7 +435,7 @@ static tt_status convolve(struct tt_tensor **out, struct tt_haloed *haloed, stru
 {
 	struct tt_conv_inputs inputs = {.weight = flow->run->weight, .bias = flow->run->bias};
 
-	TT_TRY(gather(haloed, flow));
+	TT_TRY(conv_l1_gather(haloed, flow));
 	inputs.haloed = *haloed;
 	flow->conv.config.weights_dtype = flow->run->weight->spec.dtype;
 	return tt_conv_launch(out, flow->run->call, &inputs, &flow->conv, &flow->plan);
@@ -444,7 +444,8 @@ static tt_status convolve(struct tt_tensor **out, struct tt_haloed *haloed, stru
 /* ---- all of it ------------------------------------------------------------------------------------------- */
 
 /* The result where the caller wants it; takes over `tensor`. */
-static tt_status finish(struct tt_tensor **out, struct tt_conv_run *run, struct tt_tensor *tensor)
+static tt_status conv_l1_finish(struct tt_tensor **out, struct tt_conv_run *run,
+				struct tt_tensor *tensor)
 {
 	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(tensor)}, {"memory_config", {0}}};
 
@@ -511,10 +512,10 @@ tt_status tt_conv_run_l1(struct tt_tensor **out, struct tt_conv_run *run)
 	flow.alignment = tt_conv_alignment(flow.image->spec.memory.layout, flow.image->spec.layout,
 					   false, flow.matmul, &flow.image->spec.memory);
 	TT_TRY(tt_conv_plan(&flow.plan, &flow.conv, &flow.parallel, flow.alignment, flow.matmul));
-	TT_TRY(prepare(&flow, stride));
+	TT_TRY(conv_l1_prepare(&flow, stride));
 	status = flow.matmul ? multiply(&result, &flow) : convolve(&result, &haloed, &flow);
 	if (status == TTNN_OK)
-		status = finish(out, run, result);
+		status = conv_l1_finish(out, run, result);
 	ttnn_tensor_unref(haloed.image);
 	if (haloed.halo)
 		tt_call_drop(run->call, haloed.halo);

@@ -179,7 +179,7 @@ static void golden_point(double *out, const struct points *points, double y, dou
 	out[5] = golden_inside(y + 1, x + 1, points->size) ? fy * fx : 0;
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status grid_prepare_golden(struct tt_golden *golden)
 {
 	const struct tt_array *grid = tt_golden_in4(golden, "grid");
 	struct points points;
@@ -214,7 +214,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"grid: Tensor, input_shape: sizes, *, mode: str = bilinear, padding_mode: str = "
 		  "zeros, align_corners: bool = False, output_dtype: DataType? = None"},
 	 .expand = prepare_expand,
-	 .golden = golden},
+	 .golden = grid_prepare_golden},
 };
 
 const struct tt_op_family tt_family_grid_prepare = {"grid_prepare", ops, TT_COUNT(ops)};

@@ -322,7 +322,7 @@ static tt_status bilinear_memory(struct tt_plan *plan, const struct tt_launch *l
 }
 
 /* Rows are copied, by both processors; one of zeros lies ready. */
-static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status grid_sample_nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *grid = launch->inputs[1], *out = launch->outputs[0];
 	const struct ttnn_memory_config *where = &out->spec.memory;
@@ -346,7 +346,8 @@ static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *la
 
 static const struct tt_factory factories[] = {
 	{.name = "ttnn::prim::GridSampleBilinearProgramFactory", .memory = bilinear_memory},
-	{.name = "ttnn::prim::GridSampleNearestProgramFactory", .memory = nearest_memory},
+	{.name = "ttnn::prim::GridSampleNearestProgramFactory",
+	 .memory = grid_sample_nearest_memory},
 };
 
 static tt_status grid_sample_choose(uint32_t *out, struct tt_launch *launch)

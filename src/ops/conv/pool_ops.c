@@ -203,8 +203,8 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_p
 /* ---- the operation ------------------------------------------------------------------------------------- */
 
 /* Results go where the caller wants them. */
-static tt_status place(struct tt_tensor **tensor, struct tt_pool_run *run,
-		       const struct ttnn_memory_config *is)
+static tt_status pool_ops_place(struct tt_tensor **tensor, struct tt_pool_run *run,
+				const struct ttnn_memory_config *is)
 {
 	struct ttnn_arg args[2] = {{"tensor", ttnn_v_tensor(*tensor)}, {"memory_config", {0}}};
 	struct tt_tensor *out = NULL;
@@ -228,7 +228,7 @@ static tt_status reduce(struct tt_tensor *out[2], size_t *count, struct tt_pool_
 	pool.memory = memory;
 	TT_TRY(tt_pool_launch(out, count, run->call, haloed, &pool));
 	for (size_t i = 0; i < *count && status == TTNN_OK; i++)
-		status = place(&out[i], run, memory);
+		status = pool_ops_place(&out[i], run, memory);
 	for (size_t i = 0; i < *count && status != TTNN_OK; i++)
 		ttnn_tensor_unref(out[i]);
 	return status;

@@ -122,7 +122,7 @@ static struct tt_tensor *if_sharded(struct tt_tensor *tensor)
 /*
  * Rows are copied, as many at once as half of the registers' tiles would take; bursts are whole.
  */
-static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status rotate_nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	struct tt_tensor *shards = if_sharded(in);
@@ -173,7 +173,7 @@ static tt_status linear_memory(struct tt_plan *plan, const struct tt_launch *lau
 
 static const struct tt_factory factories[] = {
 	{.name = "ttnn::operations::rotate::RotateDeviceOperation::NearestProgramFactory",
-	 .memory = nearest_memory},
+	 .memory = rotate_nearest_memory},
 	{.name = "ttnn::operations::rotate::RotateDeviceOperation::BilinearProgramFactory",
 	 .memory = linear_memory},
 };

@@ -341,8 +341,8 @@ static struct run *last_run(struct runs *runs, size_t begin, uint32_t from)
  * one run, as the reader copies a run in one go. Runs of padding are counted apart, for those
  * who fill them.
  */
-static tt_status gather(struct runs *runs, struct tt_arena *arena, const struct sticks *k,
-			const struct bound *bound, uint32_t shard_height)
+static tt_status window_gather(struct runs *runs, struct tt_arena *arena, const struct sticks *k,
+			       const struct bound *bound, uint32_t shard_height)
 {
 	uint32_t core = runs->core;
 	uint64_t pad_end = UINT64_MAX;
@@ -502,7 +502,7 @@ tt_status tt_slide_halo_tables(uint32_t out[4], struct tt_arena *arena,
 		struct bound bound = bound_of(slide, &k, core);
 
 		runs.core = core;
-		TT_TRY(gather(&runs, arena, &k, &bound, source->shard_height));
+		TT_TRY(window_gather(&runs, arena, &k, &bound, source->shard_height));
 		widen(&out[0], 2 * (runs.pads[core] / 2));
 		widen(&out[1], 2 * (runs.pads[core] - runs.pads[core] / 2));
 	}

@@ -37,7 +37,7 @@ static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt
 	return tt_call_owned(call, tt_call_reshape(out, call, &args), out);
 }
 
-static tt_status place(struct tt_call *call, struct tt_tensor *tensor)
+static tt_status upsample_place(struct tt_call *call, struct tt_tensor *tensor)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(tensor)}, {"memory_config", {0}}};
@@ -89,7 +89,7 @@ static tt_status run_linear(struct tt_call *call, struct tt_tensor *in,
 	tt_call_own(call, up->haloed.halo);
 	status = tt_upsample_launch(&out, call, up->haloed.halo, up);
 	ttnn_tensor_unref(up->haloed.image);
-	return status == TTNN_OK ? place(call, out) : status;
+	return status == TTNN_OK ? upsample_place(call, out) : status;
 }
 
 /* ---- the operation ----------------------------------------------------------------------------------------- */

@@ -269,7 +269,7 @@ static double bf16(float number)
 }
 
 /* Products of bfloat16 are exact here, so that equal sums round alike. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status yuv_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in4(golden, "input");
 	bool wide = tt_call_bool(&golden->call, "wide_rows", false);
@@ -312,7 +312,7 @@ static const struct tt_op ops[] = {
 		  "coefficients: YUVCoefficients? = None, memory_config: MemoryConfig? = None, "
 		  "wide_rows: bool = False"},
 	 .expand = yuv_expand,
-	 .golden = golden,
+	 .golden = yuv_golden,
 	 .pcc = 0.99,
 	 .gives = "Tensor, Tensor, Tensor",
 	 TT_PROGRAMS(&program)},

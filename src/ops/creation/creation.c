@@ -72,7 +72,8 @@ static tt_status write_values(struct tt_tensor *tensor, const struct values *val
 }
 
 /* Gives the tensor to the call, with these values. */
-static tt_status finish(struct tt_call *call, struct tt_tensor *tensor, const struct values *values)
+static tt_status creation_finish(struct tt_call *call, struct tt_tensor *tensor,
+				 const struct values *values)
 {
 	tt_status status = write_values(tensor, values);
 
@@ -115,13 +116,13 @@ static tt_status make(struct tt_call *call, const struct request *request)
 	if (request->output) {
 		tt_call_own(call, host);
 		TT_TRY(tt_host_copy_to_device(call, host, request->output));
-		return finish(call, ttnn_tensor_ref(request->output), &request->values);
+		return creation_finish(call, ttnn_tensor_ref(request->output), &request->values);
 	}
 	if (!request->device)
-		return finish(call, host, &request->values);
+		return creation_finish(call, host, &request->values);
 	tt_call_own(call, host);
 	TT_TRY(tt_host_to_device(&out, call, host, request->device, request->memory));
-	return finish(call, out, &request->values);
+	return creation_finish(call, out, &request->values);
 }
 
 /* ---- one value ------------------------------------------------------------------------------------------ */
@@ -244,8 +245,8 @@ static tt_status expand_full_like(struct tt_call *call)
 /* ---- no value --------------------------------------------------------------------------------------------- */
 
 /* Only allocated. Spread as `like` is, or (NULL) over the mesh. */
-static tt_status create(struct tt_call *call, const struct ttnn_spec_args *args,
-			struct tt_device *device, const struct tt_tensor *like)
+static tt_status creation_create(struct tt_call *call, const struct ttnn_spec_args *args,
+				 struct tt_device *device, const struct tt_tensor *like)
 {
 	struct ttnn_tensor_spec spec;
 	struct tt_tensor *out;
@@ -271,7 +272,7 @@ static tt_status expand_empty(struct tt_call *call)
 				      .memory = memory ? *memory : dram};
 
 	TT_TRY(tt_call_shape(&args.shape, call, "shape"));
-	return create(call, &args, device_arg(call), NULL);
+	return creation_create(call, &args, device_arg(call), NULL);
 }
 
 /* On the tensor's device without another one. */
@@ -290,7 +291,7 @@ static tt_status expand_empty_like(struct tt_call *call)
 	TT_NEED(device,
 		"ttnn.empty_like: the tensor is on the host: say on which device the new one "
 		"shall be");
-	return create(call, &args, device, like);
+	return creation_create(call, &args, device, like);
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ TT_ATTRS(pad_schema, "FillPadParams", PAD_LIST);
 enum { TILES, SHARDS };
 
 /* Block floats have no place for single elements: the operation casts them. */
-static tt_status pad_validate(struct tt_launch *launch)
+static tt_status fill_pad_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	bool known = in->dtype == TTNN_BFLOAT16 || in->dtype == TTNN_FLOAT32 ||
@@ -131,7 +131,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_launch *
 	return tt_cores_set(out, cores, count);
 }
 
-static tt_status pad_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status fill_pad_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *memory = &launch->inputs[0]->spec.memory;
 
@@ -165,7 +165,7 @@ static double number_of(const struct ttnn_value *value)
 	return value->kind == TTNN_VALUE_INT ? (double)value->integer : value->real;
 }
 
-static tt_status pad_kernel(struct tt_launch *launch)
+static tt_status fill_pad_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->fill(launch->outputs[0], number_of(&launch->attrs[VALUE]),
 				      TT_FILL_PADDING);
@@ -176,11 +176,11 @@ static const struct tt_prog pad_prog = {
 	.prim = "ttnn::prim::fill_pad",
 	.attrs = &pad_schema,
 	.infer = tt_infer_in_place,
-	.validate = pad_validate,
+	.validate = fill_pad_validate,
 	.factories = pad_factories,
 	.factory_count = TT_COUNT(pad_factories),
-	.choose = pad_choose,
-	TT_KERNEL(pad_kernel),
+	.choose = fill_pad_choose,
+	TT_KERNEL(fill_pad_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 

@@ -276,8 +276,8 @@ static tt_status to_layout(struct tt_tensor **tensor, struct tt_call *call, enum
 }
 
 /* Rows on the device become what they were to become. */
-static tt_status finish(struct tt_tensor **tensor, struct tt_call *call,
-			const struct ttnn_tensor_spec *spec)
+static tt_status from_data_finish(struct tt_tensor **tensor, struct tt_call *call,
+				  const struct ttnn_tensor_spec *spec)
 {
 	struct ttnn_memory_config memory = spec->memory;
 	struct tt_tensor *next = NULL;
@@ -338,7 +338,7 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 		status = tt_host_to_device(out, call, host, device, NULL);
 		ttnn_tensor_unref(host);
 	}
-	return status == TTNN_OK && on_device ? finish(out, call, spec) : status;
+	return status == TTNN_OK && on_device ? from_data_finish(out, call, spec) : status;
 }
 
 /* What cuts a tensor for a mesh: an address, in recordings. */

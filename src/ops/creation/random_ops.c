@@ -60,7 +60,7 @@ static struct ttnn_value compute_config(struct tt_call *call)
 }
 
 /* The last number before `high` that a dtype has; none is smaller than a normal one. */
-static double before(double high, enum ttnn_dtype dtype)
+static double random_before(double high, enum ttnn_dtype dtype)
 {
 	float last = nextafterf((float)high, -INFINITY);
 	uint32_t bits;
@@ -211,7 +211,7 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		attrs[NORMAL_SEED] = *tt_call_arg(call, "seed");
 	} else {
 		attrs[NEW_LOW] = ttnn_v_real(tt_call_real(call, "low", 0));
-		attrs[NEW_HIGH] = ttnn_v_real(before(tt_call_real(call, "high", 1), dtype));
+		attrs[NEW_HIGH] = ttnn_v_real(random_before(tt_call_real(call, "high", 1), dtype));
 		attrs[NEW_SEED] = *tt_call_arg(call, "seed");
 		attrs[NEW_SPLIT] = ttnn_v_list(NULL, 0);
 	}
@@ -219,8 +219,8 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 }
 
 /* Replaces *tensor by what an operation makes of it. */
-static tt_status turn(struct tt_tensor **tensor, struct tt_call *call, const char *op,
-		      struct ttnn_value what)
+static tt_status random_turn(struct tt_tensor **tensor, struct tt_call *call, const char *op,
+			     struct ttnn_value what)
 {
 	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*tensor)}, {NULL, what}};
 	struct tt_tensor *out;
@@ -253,9 +253,9 @@ static tt_status expand_rand(struct tt_call *call)
 	TT_TRY(check_bounds(tt_call_real(call, "low", 0), tt_call_real(call, "high", 1)));
 	TT_TRY(launch_new(&out, call, &prog_rand, is_float(dtype) ? dtype : TTNN_FLOAT32));
 	if (!is_float(dtype))
-		TT_TRY(turn(&out, call, "ttnn.typecast", ttnn_v_dtype(dtype)));
+		TT_TRY(random_turn(&out, call, "ttnn.typecast", ttnn_v_dtype(dtype)));
 	if (layout->integer != TTNN_TILE)
-		TT_TRY(turn(&out, call, "ttnn.to_layout", *layout));
+		TT_TRY(random_turn(&out, call, "ttnn.to_layout", *layout));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -268,7 +268,7 @@ static tt_status expand_randn(struct tt_call *call)
 
 	TT_TRY(launch_new(&out, call, &prog_randn, tt_call_dtype(call, "dtype", TTNN_BFLOAT16)));
 	if (layout->integer != TTNN_TILE)
-		TT_TRY(turn(&out, call, "ttnn.to_layout", *layout));
+		TT_TRY(random_turn(&out, call, "ttnn.to_layout", *layout));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -326,7 +326,7 @@ static tt_status expand_uniform(struct tt_call *call)
 	struct ttnn_value attrs[uniform_schema_count] = {
 		[UNIFORM_LOW] = ttnn_v_real(tt_call_real(call, "from", 0)),
 		[UNIFORM_HIGH] =
-			ttnn_v_real(before(tt_call_real(call, "to", 1), input->spec.dtype)),
+			ttnn_v_real(random_before(tt_call_real(call, "to", 1), input->spec.dtype)),
 		[UNIFORM_SEED] = *tt_call_arg(call, "seed"),
 		[UNIFORM_MEMORY] = ttnn_v_memory(memory ? memory : &input->spec.memory),
 		[UNIFORM_COMPUTE] = compute_config(call),

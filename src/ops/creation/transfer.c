@@ -48,7 +48,7 @@ static void keep(struct tt_storage *storage)
 	(void)storage;
 }
 
-/* Whoever wants the values is told so in these words. */
+/* Whoever wants the values gets this message. */
 static const struct tt_storage_ops hollow_ops = {
 	.name = "no memory: a dry run (NO_DISPATCH) computes no values",
 	.destroy = keep,
@@ -119,8 +119,8 @@ static tt_status write_bytes(struct tt_tensor *device, const struct tt_tensor *h
 }
 
 /* A new tensor on the device with the bytes of one on the host. */
-static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct tt_device *device,
-		       const struct ttnn_memory_config *memory)
+static tt_status transfer_place(struct tt_tensor **out, struct tt_tensor *tensor,
+				struct tt_device *device, const struct ttnn_memory_config *memory)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&tensor->spec);
 	struct ttnn_tensor_spec spec;
@@ -158,7 +158,7 @@ static tt_status to_device(struct tt_tensor **out, struct tt_call *call, struct 
 		tt_host_end(call, NULL, TTNN_OK);
 		return TTNN_OK;
 	}
-	status = place(out, tensor, device, memory);
+	status = transfer_place(out, tensor, device, memory);
 	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }

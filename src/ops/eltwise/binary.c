@@ -531,8 +531,8 @@ static tt_status binary_kernel(struct tt_launch *launch)
 	return tt_backend_get()->map(&job);
 }
 
-/* Neither shapes nor the scalar: those are told to the program each time it runs. */
-static void key(struct tt_key *key, const struct tt_launch *launch)
+/* Neither shapes nor the scalar: those are arguments of each run of the program. */
+static void binary_key(struct tt_key *key, const struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
 	bool inside = attrs[QUANT].boolean || attrs[WHERE].boolean;
@@ -558,7 +558,7 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 		.validate = binary_validate,                                                       \
 		TT_FACTORY("ttnn::operations::binary_ng::BinaryNgDeviceOperation::ProgramFactory", \
 			   binary_memory),                                                         \
-		.key = key, TT_KERNEL(binary_kernel), .prim_args = args_                           \
+		.key = binary_key, TT_KERNEL(binary_kernel), .prim_args = args_                    \
 	}
 static const struct tt_prog program =
 	PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng", 0);

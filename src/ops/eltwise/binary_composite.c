@@ -514,7 +514,7 @@ static enum ttnn_dtype result_dtype(const struct tt_call *call, enum tt_binary_f
 }
 
 /* Element by element, broadcast. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status binary_composite_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	uint64_t at[TTNN_MAX_RANK];
@@ -632,12 +632,12 @@ static tt_status golden_outer(struct tt_golden *golden)
 
 /* clang-format off */
 static const struct tt_op ops[] = {
-	OP("bias_gelu", "gelu(a + b).", expand_bias_gelu, golden, ROW(value_bias_gelu, BIAS_GELU),
+	OP("bias_gelu", "gelu(a + b).", expand_bias_gelu, binary_composite_golden, ROW(value_bias_gelu, BIAS_GELU),
 	   "input_tensor_a: Tensor, input_tensor_b: int | float, " FAST TYPED ", " SUB,
 	   TENSORS FAST TYPED ", " SUB),
-	OP("div", "a / b, rounded down, towards 0 or not at all.", expand_div, golden,
+	OP("div", "a / b, rounded down, towards 0 or not at all.", expand_div, binary_composite_golden,
 	   ROW(value_div, DIV), DIVISIONS),
-	OP("div_no_nan", "a / b, and 0 where b is 0.", expand_div_no_nan, golden,
+	OP("div_no_nan", "a / b, and 0 where b is 0.", expand_div_no_nan, binary_composite_golden,
 	   ROW(value_div_no_nan, DIV),
 	   TENSORS "*, " MC, "input_tensor_a: Tensor, value: int | float, *, " MC),
 	{.name = "ttnn.divide", .doc = "a / b.", .frontend = "ttnn.div",
@@ -645,14 +645,14 @@ static const struct tt_op ops[] = {
 		  TENSORS FAST TYPED ", " SUB,
 		  "input_tensor_a: int | float, input_tensor_b: Tensor, " FAST TYPED ", " SUB,
 		  DIVISIONS},
-	 .expand = expand_div, .golden = golden, .row = ROW(value_div, DIV)},
-	OP("floor_div", "a / b rounded down.", expand_floor_div, golden, ROW(value_floor_div, DIV),
+	 .expand = expand_div, .golden = binary_composite_golden, .row = ROW(value_div, DIV)},
+	OP("floor_div", "a / b rounded down.", expand_floor_div, binary_composite_golden, ROW(value_floor_div, DIV),
 	   TENSORS "*, " MC, "input_tensor_a: Tensor, value: int | float, *, " MC),
 	OP("outer", "Every element of a times every element of b.", expand_outer, golden_outer, NULL,
 	   TENSORS "*, " MC),
 	OP("polyval", "The polynomial with these coefficients, highest power first.", expand_polyval,
 	   golden_polyval, NULL, "input_tensor_a: Tensor, coeffs: floats, *, " MC),
-	OP("pow", "a to the power of b.", expand_pow, golden, ROW(value_pow, POWER),
+	OP("pow", "a to the power of b.", expand_pow, binary_composite_golden, ROW(value_pow, POWER),
 	   "input_tensor: Tensor, exponent: int, *, " OUT,
 	   "input_tensor: Tensor, exponent: float, *, " OUT,
 	   "input_tensor: Tensor, exponent: Tensor, *, " TYPED,

@@ -44,7 +44,7 @@ static tt_status parts(struct ttnn_value *out, const struct tt_call *call, const
  * Recipes name real and imaginary parts: re, im, and gr, gi of the gradient, br, bi of the second
  * operand.
  */
-static tt_status expand(struct tt_call *call)
+static tt_status complex_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	bool gradient = tt_value_given(tt_call_arg(call, "grad_tensor"));
@@ -96,7 +96,7 @@ static struct number at(const struct tt_array *const parts[2], uint64_t i)
 }
 
 /* Each complex value is two results. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status complex_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct tt_array *z[2], *w[2], *g[2] = {NULL, NULL};
@@ -211,8 +211,9 @@ FUNCTIONS(VALUE)
 #define MC "memory_config: MemoryConfig? = None"
 #define OP(name_, doc_, text_, gives_, ...)                                                        \
 	{                                                                                          \
-		.name = "ttnn." #name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand,      \
-		.golden = golden, .gives = gives_, .row = &(const struct row)                      \
+		.name = "ttnn." #name_, .doc = doc_, .sigs = {__VA_ARGS__},                        \
+		.expand = complex_expand, .golden = complex_golden, .gives = gives_,               \
+		.row = &(const struct row)                                                         \
 		{                                                                                  \
 			text_,                                                                     \
 			{                                                                          \
@@ -223,8 +224,8 @@ FUNCTIONS(VALUE)
 /* What other tables have for real tensors. */
 #define MORE(name_, text_, gives_, sig_, second_)                                                  \
 	{                                                                                          \
-		.name = "ttnn." #name_, .overload = true, .expand = expand,                        \
-		.doc = "The same of complex tensors.", .sigs = {sig_}, .golden = golden,           \
+		.name = "ttnn." #name_, .overload = true, .expand = complex_expand,                \
+		.doc = "The same of complex tensors.", .sigs = {sig_}, .golden = complex_golden,   \
 		.gives = gives_, .row = &(const struct row)                                        \
 		{                                                                                  \
 			text_,                                                                     \

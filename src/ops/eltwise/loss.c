@@ -12,7 +12,7 @@ struct row {
 };
 
 /* Element by element; sum or mean behind it. */
-static tt_status expand(struct tt_call *call)
+static tt_status loss_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	int64_t mode = tt_call_arg(call, "reduction")->integer;
@@ -32,7 +32,7 @@ static tt_status expand(struct tt_call *call)
 }
 
 /* The same in one loop. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status loss_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct tt_array *a = tt_golden_in(golden, "input_reference");
@@ -59,8 +59,8 @@ static tt_status golden(struct tt_golden *golden)
 	"NONE, memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"
 #define OP(name_, doc_, function, squared_)                                                        \
 	{                                                                                          \
-		.name = "ttnn." name_, .doc = doc_, .sigs = {SIGNATURE}, .expand = expand,         \
-		.golden = golden, .row = &(const struct row)                                       \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {SIGNATURE}, .expand = loss_expand,    \
+		.golden = loss_golden, .row = &(const struct row)                                  \
 		{                                                                                  \
 			"return subtract(input_reference, input_prediction, "                      \
 			"activations=[" function "], output_tensor=output_tensor)",                \

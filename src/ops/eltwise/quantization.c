@@ -435,7 +435,7 @@ enum direction { TO_WHOLE, TO_REAL, BETWEEN };
 static const enum direction to_whole = TO_WHOLE, to_real = TO_REAL, between = BETWEEN;
 
 /* By the textbook, rounded to even. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status quantization_golden(struct tt_golden *golden)
 {
 	enum direction direction = *(const enum direction *)golden->op->row;
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -471,7 +471,7 @@ static tt_status golden(struct tt_golden *golden)
 #define OP(name_, doc_, expand_, row_, signature)                                                  \
 	{                                                                                          \
 		.name = "ttnn." name_, .doc = doc_, .sigs = {signature}, .expand = expand_,        \
-		.golden = golden, .pcc = 0.99, .row = row_                                         \
+		.golden = quantization_golden, .pcc = 0.99, .row = row_                            \
 	}
 
 static const struct tt_op ops[] = {

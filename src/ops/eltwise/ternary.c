@@ -369,8 +369,8 @@ static tt_status ternary_kernel(struct tt_launch *launch)
 	return tt_backend_get()->map(&job);
 }
 
-/* Of shapes only how much they hold; scalars are told to the program each time. */
-static void key(struct tt_key *key, const struct tt_launch *launch)
+/* Of shapes only how much they hold; scalars are arguments of each run. */
+static void ternary_key(struct tt_key *key, const struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
 
@@ -394,7 +394,7 @@ static const struct tt_prog program = {
 	.validate = ternary_validate,
 	TT_FACTORY("ttnn::operations::ternary::TernaryDeviceOperation::TernaryProgramFactory",
 		   ternary_memory),
-	.key = key,
+	.key = ternary_key,
 	TT_KERNEL(ternary_kernel),
 };
 

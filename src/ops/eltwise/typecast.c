@@ -222,8 +222,8 @@ static tt_status on_host(struct tt_call *call, struct tt_tensor *input, enum ttn
  * Numbers of four bytes go through registers of float32; KEEP_FP32 keeps float32 whole on its way
  * in.
  */
-static tt_status launch(struct tt_call *call, struct tt_tensor *input, struct tt_tensor *output,
-			enum ttnn_dtype to)
+static tt_status typecast_launch(struct tt_call *call, struct tt_tensor *input,
+				 struct tt_tensor *output, enum ttnn_dtype to)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const ttnn_core_set *grid = tt_call_core_set(call, "sub_core_grids");
@@ -270,7 +270,7 @@ static tt_status typecast_expand(struct tt_call *call)
 		   "If both output dtype and output tensor provided dtype should match");
 	if (!tt_tensor_device(input))
 		return on_host(call, input, to);
-	return launch(call, input, output, to);
+	return typecast_launch(call, input, output, to);
 }
 
 /* Fitted to the dtype: whole numbers wrap. */

@@ -105,7 +105,7 @@ static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
 /* Refusals that come before anything runs. */
-static tt_status check(const struct request *request)
+static tt_status matmul_check(const struct request *request)
 {
 	const struct ttnn_shape *a = &request->a->spec.shape, *b = &request->b->spec.shape;
 
@@ -285,8 +285,8 @@ static tt_status activate(struct tt_tensor **tensor, struct tt_call *call,
  * What comes behind the program, in upstream's order: a vector's shape, the bias, the final shape,
  * the activation.
  */
-static tt_status finish(struct tt_tensor **tensor, struct tt_call *call,
-			const struct request *request, bool apart)
+static tt_status matmul_finish(struct tt_tensor **tensor, struct tt_call *call,
+			       const struct request *request, bool apart)
 {
 	if (request->b->spec.shape.rank == 1) {
 		struct ttnn_shape shape;
@@ -380,7 +380,7 @@ static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 	uint64_t volume_a, volume_b;
 	bool apart;
 
-	TT_TRY(check(request));
+	TT_TRY(matmul_check(request));
 	TT_TRY(ttnn_shape_volume(&volume_a, &request->a->spec.shape));
 	TT_TRY(ttnn_shape_volume(&volume_b, &request->b->spec.shape));
 	if (volume_a == 0 || volume_b == 0)
@@ -395,7 +395,7 @@ static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 	tt_call_own(call, *out);
 	behind.transpose_a = matmul.transpose_a;
 	behind.transpose_b = matmul.transpose_b;
-	return finish(out, call, &behind, apart);
+	return matmul_finish(out, call, &behind, apart);
 }
 
 /* ---- the operations --------------------------------------------------------------------------------------------- */

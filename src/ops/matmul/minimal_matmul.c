@@ -208,7 +208,7 @@ static tt_status cut_chunk(struct tt_tensor *out, struct tt_tensor *product, siz
 }
 
 /* What becomes of the whole product: chunks, or added + scalar × product × gate. */
-static tt_status finish(struct tt_launch *launch, struct tt_tensor *product)
+static tt_status minimal_finish(struct tt_launch *launch, struct tt_tensor *product)
 {
 	if (!launch->inputs[GATE]) {
 		for (size_t i = 0; i < launch->output_count; i++)
@@ -255,7 +255,7 @@ static tt_status minimal_kernel(struct tt_launch *launch)
 		return tt_backend_get()->matmul(&job);
 	TT_TRY(new_product(&job.out, launch));
 	TT_TRY(tt_backend_get()->matmul(&job));
-	return finish(launch, job.out);
+	return minimal_finish(launch, job.out);
 }
 
 static const struct tt_prog program = {
@@ -377,4 +377,4 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_gated_matmul},
 };
 
-const struct tt_op_family tt_family_matmul_other = {"matmul_other", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_minimal_matmul = {"minimal_matmul", ops, TT_COUNT(ops)};

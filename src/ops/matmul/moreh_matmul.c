@@ -261,4 +261,4 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_moreh_matmul},
 };
 
-const struct tt_op_family tt_family_moreh_matmul = {"matmul_other", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_moreh_matmul = {"moreh_matmul", ops, TT_COUNT(ops)};

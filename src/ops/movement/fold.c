@@ -225,8 +225,8 @@ static tt_status read_pads(uint32_t out[6], bool *any, const struct tt_call *cal
 }
 
 /* Zeros around height and width, and behind the channels. */
-static tt_status pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-		     const uint32_t pads[6])
+static tt_status fold_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			  const uint32_t pads[6])
 {
 	struct ttnn_value sides[4][2], dims[4];
 
@@ -358,7 +358,7 @@ static tt_status fold_expand(struct tt_call *call)
 	if (tt_tensor_is_sharded(in))
 		return fold_shards(call, in, pads);
 	if (any)
-		TT_TRY(pad(&in, call, in, pads));
+		TT_TRY(fold_pad(&in, call, in, pads));
 	if (in->spec.layout == TTNN_TILE && in->spec.shape.dim[3] % TT_TILE)
 		TT_TRY(to_rows(&in, call, in));
 	return launch_fold(call, in);

@@ -64,7 +64,7 @@ static tt_status swap(struct tt_tensor **at, struct tt_call *call, uint32_t a, u
 }
 
 /* `stride` neighbours of dimension `from` become part of the next one. */
-static tt_status gather(struct tt_tensor **at, struct tt_call *call, int from, uint32_t stride)
+static tt_status fold_gather(struct tt_tensor **at, struct tt_call *call, int from, uint32_t stride)
 {
 	struct ttnn_shape shape = (*at)->spec.shape;
 	struct tt_tensor *next;
@@ -99,9 +99,9 @@ tt_status tt_fold_shards_by_transposing(struct tt_call *call, const struct tt_fo
 	TT_TRY(swap(&at, call, 2, 3));
 	TT_TRY(pad_rows(&at, call, fold, &both, fold->pads[2]));
 	TT_TRY(swap(&at, call, 1, 2));
-	TT_TRY(gather(&at, call, 1, fold->across));
+	TT_TRY(fold_gather(&at, call, 1, fold->across));
 	TT_TRY(swap(&at, call, 2, 3));
-	TT_TRY(gather(&at, call, 2, fold->down));
+	TT_TRY(fold_gather(&at, call, 2, fold->down));
 	TT_TRY(swap(&at, call, 1, 2));
 	if (fold->shape)
 		end = *fold->shape;

@@ -161,7 +161,8 @@ static uint64_t width_of(const struct tt_tensor *tensor)
 	return tt_shape_last(&tensor->spec.padded, 1);
 }
 
-static tt_status split(struct tt_work_split *out, const struct tt_launch *launch, uint64_t units)
+static tt_status gather_split_work(struct tt_work_split *out, const struct tt_launch *launch,
+				   uint64_t units)
 {
 	const struct ttnn_value *cores = &launch->attrs[CORES];
 
@@ -186,8 +187,9 @@ static tt_status gather_tiles_memory(struct tt_plan *plan, const struct tt_launc
 	bool wide = tt_factory_index(launch) == TILES_MANY;
 	struct tt_work_split cores;
 
-	TT_TRY(split(&cores, launch,
-		     wide ? width_of(index) / TT_TILE : matrix_rows(&index->spec) / TT_TILE));
+	TT_TRY(gather_split_work(&cores, launch,
+				 wide ? width_of(index) / TT_TILE
+				      : matrix_rows(&index->spec) / TT_TILE));
 	return TT_PLAN(plan, cores.all,
 		       TT_CB_ROW(0, "input_tensor", .pages = wide ? 2 : width_of(in) / TT_TILE,
 				 .page = tt_tile_bytes_of(in->spec.dtype)),
@@ -205,7 +207,7 @@ static tt_status gather_rows_memory(struct tt_plan *plan, const struct tt_launch
 	uint64_t width = width_of(index);
 	struct tt_work_split cores;
 
-	TT_TRY(split(&cores, launch, wide ? width : matrix_rows(&index->spec)));
+	TT_TRY(gather_split_work(&cores, launch, wide ? width : matrix_rows(&index->spec)));
 	if (wide)
 		width = cores.units[0] > cores.units[1] ? cores.units[0] : cores.units[1];
 	return TT_PLAN(plan, cores.all,

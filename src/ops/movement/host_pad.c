@@ -4,8 +4,8 @@
 #include "ops/movement/pad.h"
 
 /* Rows are padded; tiles come back as they are, as upstream's do. */
-static tt_status pad(struct tt_tensor **out, struct tt_tensor *in,
-		     const struct ttnn_shape *const shapes[2], double value)
+static tt_status host_pad_pad(struct tt_tensor **out, struct tt_tensor *in,
+			      const struct ttnn_shape *const shapes[2], double value)
 {
 	TT_REQUIRE(!tt_tensor_device(in), "is_cpu_tensor(input_tensor)",
 		   "Tensor must be on host for padding");
@@ -27,7 +27,7 @@ tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_te
 	tt_status status;
 
 	tt_host_begin(call, "Tensor::pad", args, TT_COUNT(args));
-	status = pad(out, in, shapes, value);
+	status = host_pad_pad(out, in, shapes, value);
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }

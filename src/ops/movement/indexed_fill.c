@@ -329,7 +329,8 @@ struct request {
 };
 
 /* The program takes dimensions before those of a page. */
-static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request)
+static tt_status indexed_fill_launch(struct tt_tensor **out, struct tt_call *call,
+				     const struct request *request)
 {
 	struct ttnn_value attrs[schema_count] = {[MEMORY] = ttnn_v_memory(request->memory),
 						 [DIM] = ttnn_v_int(request->dim),
@@ -362,7 +363,7 @@ static tt_status fill_permuted(struct tt_tensor **out, struct tt_call *call,
 		tt_call_own(call, permuted.inputs[i]);
 	}
 	order.dims = back;
-	TT_TRY(launch(&order.in, call, &permuted));
+	TT_TRY(indexed_fill_launch(&order.in, call, &permuted));
 	tt_call_own(call, order.in);
 	TT_TRY(indexed_fill_resolve(&memory, request->inputs[A], request->memory));
 	order.memory = &memory;
@@ -413,7 +414,7 @@ static tt_status indexed_fill_expand(struct tt_call *call)
 	if (!request.memory)
 		request.memory = &a->memory;
 	if (request.dim + (a->layout == TTNN_TILE ? 2 : 1) < a->shape.rank)
-		TT_TRY(launch(&out, call, &request));
+		TT_TRY(indexed_fill_launch(&out, call, &request));
 	else
 		TT_TRY(fill_permuted(&out, call, &request));
 	tt_call_return(call, out);

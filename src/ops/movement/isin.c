@@ -204,7 +204,7 @@ static tt_status isin_expand(struct tt_call *call)
 
 /* ---- golden --------------------------------------------------------------------------------------------------- */
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status isin_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "elements");
 	const struct tt_array *tests = tt_golden_in(golden, "test_elements");
@@ -230,7 +230,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, "
 		  "invert: bool = False, out: Tensor? = None"},
 	 .expand = isin_expand,
-	 .golden = golden,
+	 .golden = isin_golden,
 	 TT_PROGRAMS(&prog)},
 };
 

@@ -267,7 +267,8 @@ static tt_status pad_rows(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-static tt_status fill(struct tt_tensor **out, struct tt_call *call, const struct request *request)
+static tt_status pad_fill(struct tt_tensor **out, struct tt_call *call,
+			  const struct request *request)
 {
 	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(request->in)},
 				  {"fill_value", ttnn_v_real(request->value)},
@@ -293,8 +294,8 @@ static bool grows(const struct request *request, const struct ttnn_shape *shape,
 }
 
 /* Sharded where it must be, interleaved where it must be. Takes over the tensor. */
-static tt_status place(struct tt_tensor **tensor, struct tt_call *call,
-		       const struct request *request, const struct ttnn_shape *shape)
+static tt_status pad_place(struct tt_tensor **tensor, struct tt_call *call,
+			   const struct request *request, const struct ttnn_shape *shape)
 {
 	const struct ttnn_memory_config *want =
 		request->memory ? request->memory : &request->in->spec.memory;
@@ -341,7 +342,7 @@ static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 	padded = tt_shape_in_tiles(&shape);
 	if (!tt_tensor_device(request->in))
 		return tt_host_pad(out, call, request->in, shapes, request->value);
-	TT_TRY(fill(out, call, request));
+	TT_TRY(pad_fill(out, call, request));
 	if (grows(request, &shape, &padded)) {
 		inner.in = *out;
 		for (uint32_t d = 0; d < shape.rank; d++)
@@ -349,7 +350,7 @@ static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 		TT_TRY(tt_call_overwrite_after(call, pad_any(out, call, &inner), inner.in));
 	}
 	TT_TRY(view(out, call, &shape, &padded));
-	return place(out, call, request, &shape);
+	return pad_place(out, call, request, &shape);
 }
 
 /* ---- dimensions in front of the last three ------------------------------------------------------------------------ */

@@ -105,7 +105,7 @@ static uint32_t cores_across(const struct ttnn_memory_config *memory)
 								  : box.end.y - box.start.y + 1;
 }
 
-static tt_status rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status padded_slice_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
 	struct tt_tensor *out = launch->outputs[0];
@@ -159,7 +159,7 @@ static tt_status tiles_memory(struct tt_plan *plan, const struct tt_launch *laun
 
 const struct tt_factory tt_padded_slice_factories[FACTORIES] = {
 	[ROWS] = TT_FACTORY_ROW("ttnn::experimental::prim::PaddedSliceRMProgramFactory",
-				rows_memory),
+				padded_slice_rows_memory),
 	[TILES] = TT_FACTORY_ROW("ttnn::experimental::prim::PaddedSliceTileProgramFactory",
 				 tiles_memory),
 };
@@ -344,7 +344,7 @@ static tt_status padded_slice_expand(struct tt_call *call)
 /* ---- golden --------------------------------------------------------------------------------------------------- */
 
 /* The image keeps its shape where it is only moved. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status padded_slice_golden(struct tt_golden *golden)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(&golden->call, "memory_config");
 	struct tt_tensor *tensor = tt_call_tensor(&golden->call, "input_tensor");
@@ -386,7 +386,7 @@ static const struct tt_op ops[] = {
 		  "padded_slice_step: ints? = None, *, memory_config: MemoryConfig, "
 		  "output_tensor: Tensor? = None, pad_value: float? = None"},
 	 .expand = padded_slice_expand,
-	 .golden = golden,
+	 .golden = padded_slice_golden,
 	 TT_PROGRAMS(&prog)},
 };
 

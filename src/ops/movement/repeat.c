@@ -237,8 +237,8 @@ static bool is_placed(const struct ttnn_memory_config *a, const struct ttnn_memo
 }
 
 /* What plan says is done first: out of shards, out of tiles. */
-static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
-			 const struct tt_repeat_plan *plan)
+static tt_status repeat_prepare(struct tt_tensor **working, struct tt_call *call,
+				const struct tt_repeat_plan *plan)
 {
 	static const struct ttnn_memory_config dram;
 	struct tt_tensor *next;
@@ -257,9 +257,9 @@ static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
 }
 
 /* Back under the shape, into tiles, to the memory. */
-static tt_status finish(struct tt_tensor **working, struct tt_call *call,
-			const struct ttnn_tensor_spec *in, const struct ttnn_shape *shape,
-			const struct ttnn_memory_config *memory)
+static tt_status repeat_finish(struct tt_tensor **working, struct tt_call *call,
+			       const struct ttnn_tensor_spec *in, const struct ttnn_shape *shape,
+			       const struct ttnn_memory_config *memory)
 {
 	struct ttnn_arg tiles[] = {{"tensor", ttnn_v_none()},
 				   {"layout", ttnn_v_layout(TTNN_TILE)},
@@ -295,7 +295,7 @@ static tt_status by_pages(struct tt_tensor **out, struct tt_call *call,
 	tt_status status;
 
 	tt_repeat_plan(&plan, in, repeats, &request->memory);
-	TT_TRY(prepare(&working, call, &plan));
+	TT_TRY(repeat_prepare(&working, call, &plan));
 	for (uint32_t i = 0; i < plan.count; i++) {
 		bool last = i + 1 == plan.count;
 		struct tt_repeat_step step = {.in = working,
@@ -307,7 +307,7 @@ static tt_status by_pages(struct tt_tensor **out, struct tt_call *call,
 		status = one_step(&next, call, &step);
 		TT_TRY(tt_call_replace(&working, call, status, &next));
 	}
-	TT_TRY(finish(&working, call, &spec, &shape, &request->memory));
+	TT_TRY(repeat_finish(&working, call, &spec, &shape, &request->memory));
 	return tt_call_into(out, call, request->out, working);
 }
 

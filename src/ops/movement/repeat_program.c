@@ -313,8 +313,8 @@ static uint64_t core_limit(const struct tt_launch *launch, uint64_t pages)
 }
 
 /* Units over the whole grid, or over the first cores of it where a limit was worked out. */
-static tt_status split(const ttnn_core_set **out, const struct tt_launch *launch, uint64_t units,
-		       uint64_t limit)
+static tt_status repeat_split_work(const ttnn_core_set **out, const struct tt_launch *launch,
+				   uint64_t units, uint64_t limit)
 {
 	struct ttnn_core grid = tt_grid_size(launch->grid);
 	const ttnn_core_set *some;
@@ -367,7 +367,7 @@ static tt_status page_memory(struct tt_plan *plan, const struct tt_launch *launc
 		page = tt_tile_bytes_of(in->dtype);
 		pages = 1;
 	}
-	TT_TRY(split(&cores, launch, written, limit));
+	TT_TRY(repeat_split_work(&cores, launch, written, limit));
 	return TT_PLAN(plan, cores, TT_CB_ROW(0, "cb_out", .pages = pages, .page = page));
 }
 

@@ -16,7 +16,7 @@
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "ReshapeOnDeviceParams", ATTRS);
 
-static tt_status reshape_infer(struct tt_launch *launch)
+static tt_status on_device_reshape_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
@@ -44,7 +44,7 @@ static uint64_t landing_pad(const struct tt_launch *launch)
 }
 
 /* One factory for tiles, one for rows. Tiles need the same padded volume. */
-static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status on_device_reshape_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0], *result = launch->outputs[0];
 
@@ -89,7 +89,7 @@ static const struct tt_factory factories[] = {
 };
 
 /* What was padding counts where it becomes part of a shape: it is 0 then. */
-static tt_status reshape_kernel(struct tt_launch *launch)
+static tt_status on_device_reshape_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0], *whole;
 	struct ttnn_shape shape = in->spec.padded;
@@ -109,10 +109,10 @@ static const struct tt_prog program = {
 	.device_op = "ReshapeDeviceOperation",
 	.prim = "ttnn::prim::reshape_on_device",
 	.attrs = &schema,
-	.infer = reshape_infer,
+	.infer = on_device_reshape_infer,
 	TT_FACTORIES(factories),
-	.choose = reshape_choose,
-	TT_KERNEL(reshape_kernel),
+	.choose = on_device_reshape_choose,
+	TT_KERNEL(on_device_reshape_kernel),
 	.cost = tt_cost_move,
 };
 

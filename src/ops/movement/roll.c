@@ -119,8 +119,8 @@ struct request {
 
 static tt_status roll(struct tt_tensor **out, struct tt_call *call, const struct request *request);
 
-static tt_status place(struct tt_tensor **tensor, struct tt_call *call,
-		       const struct request *request)
+static tt_status roll_place(struct tt_tensor **tensor, struct tt_call *call,
+			    const struct request *request)
 {
 	struct tt_tensor *moved = NULL;
 
@@ -174,7 +174,7 @@ static tt_status roll_interleaved(struct tt_tensor **out, struct tt_call *call,
 		if (request->shift[i])
 			status = cut_and_join(&now, call, request->dim[i], request->shift[i]);
 	if (status == TTNN_OK)
-		status = place(&now, call, request);
+		status = roll_place(&now, call, request);
 	*out = now;
 	if (status != TTNN_OK)
 		ttnn_tensor_unref(now);
@@ -257,7 +257,7 @@ static tt_status by_program(struct tt_tensor **out, struct tt_call *call,
 		now = status == TTNN_OK ? next : NULL;
 	}
 	if (status == TTNN_OK)
-		status = place(&now, call, request);
+		status = roll_place(&now, call, request);
 	*out = now;
 	return status;
 }

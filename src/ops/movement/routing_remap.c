@@ -177,7 +177,7 @@ static tt_status remap_expand(struct tt_call *call)
 }
 
 /* What the first chip keeps; others have others. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status remap_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "routing_weights_tensor");
 	int64_t weights = tt_call_int(&golden->call, "non_zero_weight_size", 0);
@@ -202,7 +202,7 @@ static const struct tt_op ops[] = {
 		  "expert_parallel_size: int, cluster_axis: int, *, memory_config: MemoryConfig? "
 		  "= None, optional_output_tensor: Tensor? = None"},
 	 .expand = remap_expand,
-	 .golden = golden,
+	 .golden = remap_golden,
 	 TT_PROGRAMS(&prog)},
 };
 

@@ -295,8 +295,8 @@ static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call,
 }
 
 /* As rows, the dimension last, of four dimensions at least. *tensor is a reference of the caller's. */
-static tt_status prepare(struct tt_tensor **tensor, struct tt_call *call,
-			 const struct request *request)
+static tt_status scatter_prepare(struct tt_tensor **tensor, struct tt_call *call,
+				 const struct request *request)
 {
 	struct tt_tensor *next = NULL;
 
@@ -360,7 +360,7 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 			TT_TRY(cut_source(&inputs[i], call, request));
 		else
 			inputs[i] = ttnn_tensor_ref(request->inputs[i]);
-		status = prepare(&inputs[i], call, request);
+		status = scatter_prepare(&inputs[i], call, request);
 		tt_call_own(call, inputs[i]);
 		TT_TRY(status);
 	}

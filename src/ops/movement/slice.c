@@ -187,8 +187,8 @@ static tt_status to_layout(struct tt_tensor **out, struct tt_call *call, struct 
 }
 
 /* The result in the memory and layout that it must have; the source stays the caller's. */
-static tt_status finish(struct tt_tensor **out, struct tt_call *call, const struct cut *cut,
-			struct tt_tensor *source)
+static tt_status slice_finish(struct tt_tensor **out, struct tt_call *call, const struct cut *cut,
+			      struct tt_tensor *source)
 {
 	struct ttnn_memory_config memory;
 	struct tt_tensor *moved, *result;
@@ -206,7 +206,8 @@ static tt_status finish(struct tt_tensor **out, struct tt_call *call, const stru
 
 /* ---- taking the part ------------------------------------------------------------------------------------------- */
 
-static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct request *request);
+static tt_status slice_take(struct tt_tensor **out, struct tt_call *call,
+			    const struct request *request);
 
 static bool splits_width(const struct ttnn_memory_config *memory)
 {
@@ -270,7 +271,7 @@ static tt_status take_apart(struct tt_tensor **out, struct tt_call *call, const 
 	inner.out = NULL;
 	inner.asked = &l1;
 	if (status == TTNN_OK)
-		status = take(&part, call, &inner);
+		status = slice_take(&part, call, &inner);
 	if (status == TTNN_OK)
 		status = slice_resolve(
 			&memory, cut, part,
@@ -376,7 +377,7 @@ static tt_status take_part(struct tt_tensor **out, struct tt_call *call, const s
 					       view));
 		view = filled;
 	}
-	return tt_call_drop_after(call, finish(out, call, cut, view), view);
+	return tt_call_drop_after(call, slice_finish(out, call, cut, view), view);
 }
 
 /* The whole tensor with steps of 1: nothing to cut. */
@@ -432,7 +433,8 @@ static void plan(struct cut *cut)
 }
 
 /* Everything that a slice by numbers does. */
-static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct request *request)
+static tt_status slice_take(struct tt_tensor **out, struct tt_call *call,
+			    const struct request *request)
 {
 	struct ttnn_memory_config before;
 	struct cut cut = {.request = request};
@@ -448,7 +450,7 @@ static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct
 				      : request->in->spec.memory;
 	before = cut.memory;
 	if (is_whole(request))
-		return finish(out, call, &cut, request->in);
+		return slice_finish(out, call, &cut, request->in);
 	plan(&cut);
 	TT_TRY(fit_memory(&cut));
 	if (tt_tensor_device(request->in) &&
@@ -560,7 +562,7 @@ static tt_status slice_tensors(struct tt_tensor **out, struct tt_call *call,
 	TT_TRY(read_line(request->end, &request->ends, call, ends));
 	if (!tt_value_given(tt_call_arg(call, "slice_step")))
 		all_ones(request);
-	return take(out, call, request);
+	return slice_take(out, call, request);
 }
 
 /* Three signatures, with long and short names and with tensors. */
@@ -585,7 +587,7 @@ static tt_status expand_slice(struct tt_call *call)
 		TT_TRY(tt_call_ints(request.step, &request.steps, TTNN_MAX_RANK, call, steps));
 		if (!tt_value_given(tt_call_arg(call, steps)))
 			all_ones(&request);
-		TT_TRY(take(&out, call, &request));
+		TT_TRY(slice_take(&out, call, &request));
 	}
 	tt_call_return(call, out);
 	return TTNN_OK;

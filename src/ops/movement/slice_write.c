@@ -72,7 +72,7 @@ static tt_status slice_write_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Rows that begin at unaligned places need more room; strides need a second buffer. */
-static tt_status rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status slice_write_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[INPUT], *out = launch->inputs[OUTPUT];
 	uint64_t row = tt_shape_last(&in->spec.padded, 1) * tt_element_bytes(in), together;
@@ -131,7 +131,7 @@ static const struct tt_factory factories[FACTORIES] = {
 				     "SliceWriteTiledShardedInputProgramFactory",
 			     .memory = tile_shards_memory},
 	[ROWS] = {.name = "ttnn::experimental::prim::SliceWriteRMInterleavedProgramFactory",
-		  .memory = rows_memory},
+		  .memory = slice_write_rows_memory},
 };
 
 /* Whether the input is the rows of the slice, one below the other. */

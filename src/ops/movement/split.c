@@ -225,8 +225,8 @@ static bool program_serves(const struct request *request)
 }
 
 /* Always along the last of four dimensions. */
-static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request,
-			struct tt_tensor *in)
+static tt_status split_launch(struct tt_tensor **out, struct tt_call *call,
+			      const struct request *request, struct tt_tensor *in)
 {
 	struct ttnn_value attrs[schema_count] = {
 		[PARTS] = ttnn_v_int((int64_t)request->count),
@@ -250,12 +250,12 @@ static tt_status launch_folded(struct tt_tensor **out, struct tt_call *call,
 	tt_status status = TTNN_OK;
 
 	if (request->count != 2 || shape.dim[0] <= 1)
-		return launch(out, call, request, in);
+		return split_launch(out, call, request, in);
 	folded.dim[1] = folded_padded.dim[1] = shape.dim[0] * shape.dim[1];
 	folded.dim[0] = folded_padded.dim[0] = 1;
 	TT_TRY(tt_call_view(&flat, call, in, &folded, &folded_padded));
 	tt_call_own(call, flat);
-	TT_TRY(launch(parts, call, request, flat));
+	TT_TRY(split_launch(parts, call, request, flat));
 	shape.dim[3] /= 2;
 	padded.dim[3] /= 2;
 	for (size_t i = 0; i < 2; i++) {

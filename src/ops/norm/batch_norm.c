@@ -147,7 +147,7 @@ static tt_status run_rows(struct tt_plan *plan, const struct tt_launch *launch)
 }
 
 /* old += momentum × (new - old), for each that is given. */
-static tt_status run_kernel(struct tt_launch *launch)
+static tt_status batch_norm_run_kernel(struct tt_launch *launch)
 {
 	size_t next = 1;
 
@@ -175,7 +175,7 @@ static const struct tt_prog run_program = {
 	TT_FACTORY(
 		"ttnn::operations::normalization::RunningStatistics::RunningStatisticsProgramFactory",
 		run_rows),
-	TT_KERNEL(run_kernel),
+	TT_KERNEL(batch_norm_run_kernel),
 	.emits = 1,
 };
 

@@ -506,8 +506,8 @@ static const struct tt_prog program = {
 /* ---- the operation --------------------------------------------------------------------------------------------- */
 
 /* Refusals of ttnn::group_norm itself, before it launches anything. */
-static tt_status check(const struct tt_call *call, const struct ttnn_tensor_spec *in,
-		       int64_t groups)
+static tt_status group_norm_check(const struct tt_call *call, const struct ttnn_tensor_spec *in,
+				  int64_t groups)
 {
 	bool in_place = tt_call_bool(call, "inplace", true);
 	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
@@ -646,7 +646,7 @@ static tt_status group_norm_expand(struct tt_call *call)
 	struct ttnn_core grid;
 	uint64_t volume;
 
-	TT_TRY(check(call, &in->spec, groups));
+	TT_TRY(group_norm_check(call, &in->spec, groups));
 	TT_TRY(ttnn_shape_volume(&volume, &in->spec.shape));
 	if (volume == 0)
 		return give_clone(call, in, tt_call_arg(call, "memory_config"));

@@ -177,7 +177,7 @@ tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, 
 TT_ATTRS(before_schema, "LayerNormPreAllGatherParams", BEFORE_ATTRS);
 
 /* As many rows as the input, a tile wide for each kind of sum. */
-static tt_status before_infer(struct tt_launch *launch)
+static tt_status norm_before_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
@@ -195,7 +195,7 @@ static bool fp32_of(const struct ttnn_value *compute)
 }
 
 /* Squares of float32 need registers of float32. */
-static tt_status before_validate(struct tt_launch *launch)
+static tt_status norm_before_validate(struct tt_launch *launch)
 {
 	bool rms = launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS;
 
@@ -212,7 +212,7 @@ static tt_status before_validate(struct tt_launch *launch)
 }
 
 /* A row of tiles twice, its squares, and with a residual the sum of both. */
-static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status norm_before_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool rms = launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS;
 	const struct tt_tensor *residual = launch->inputs[1];
@@ -235,7 +235,7 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 }
 
 /* Sums, not averages: the second half divides by the width of all devices. */
-static tt_status before_kernel(struct tt_launch *launch)
+static tt_status norm_before_kernel(struct tt_launch *launch)
 {
 	return tt_norm_sums(
 		&(struct tt_norm_job){
@@ -250,10 +250,10 @@ static const struct tt_prog before_program = {
 	.device_op = "LayerNormPreAllGatherDeviceOperation",
 	.prim = "ttnn::prim::layer_norm_pre_all_gather",
 	.attrs = &before_schema,
-	.infer = before_infer,
-	.validate = before_validate,
-	TT_FACTORY("ttnn::prim::LayerNormPreAllGatherProgramFactory", before_rows),
-	TT_KERNEL(before_kernel),
+	.infer = norm_before_infer,
+	.validate = norm_before_validate,
+	TT_FACTORY("ttnn::prim::LayerNormPreAllGatherProgramFactory", norm_before_rows),
+	TT_KERNEL(norm_before_kernel),
 };
 
 /* ---- after it ---------------------------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ TT_ATTRS(after_schema, "LayerNormPostAllGatherParams", AFTER_ATTRS);
 enum { AFTER_IN, AFTER_STATS, AFTER_WEIGHT, AFTER_BIAS, AFTER_INPUTS };
 
 /* As the input, in tiles. */
-static tt_status after_infer(struct tt_launch *launch)
+static tt_status norm_after_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
 	const struct ttnn_value *dtype = &launch->attrs[AFTER_DTYPE];
@@ -281,7 +281,7 @@ static tt_status after_infer(struct tt_launch *launch)
 }
 
 /* Statistics have a row for each row of the input. */
-static tt_status after_validate(struct tt_launch *launch)
+static tt_status norm_after_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
 	const struct ttnn_tensor_spec *stats = &launch->inputs[AFTER_STATS]->spec;
@@ -302,7 +302,7 @@ static tt_status after_validate(struct tt_launch *launch)
 }
 
 /* A whole row of tiles stays in L1 between its two passes; layer_norm keeps x - mean beside it. */
-static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status norm_after_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool mean = launch->attrs[AFTER_TYPE].integer != TT_NORM_RMS;
 	const struct tt_tensor *gamma = launch->inputs[AFTER_WEIGHT];
@@ -337,7 +337,7 @@ static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch
 }
 
 /* The counterpart of before_kernel. */
-static tt_status after_kernel(struct tt_launch *launch)
+static tt_status norm_after_kernel(struct tt_launch *launch)
 {
 	return tt_norm_apply(
 		&(struct tt_norm_job){.out = launch->outputs[0],
@@ -353,15 +353,15 @@ static const struct tt_prog after_program = {
 	.device_op = "LayerNormPostAllGatherDeviceOperation",
 	.prim = "ttnn::prim::layer_norm_post_all_gather",
 	.attrs = &after_schema,
-	.infer = after_infer,
-	.validate = after_validate,
-	TT_FACTORY("ttnn::prim::LayerNormPostAllGatherProgramFactory", after_rows),
-	TT_KERNEL(after_kernel),
+	.infer = norm_after_infer,
+	.validate = norm_after_validate,
+	TT_FACTORY("ttnn::prim::LayerNormPostAllGatherProgramFactory", norm_after_rows),
+	TT_KERNEL(norm_after_kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------- */
 
-/* Shards go through the program of the whole, which wants to be told how. */
+/* Shards go through the program of the whole, which wants a configuration. */
 static tt_status on_shards(struct tt_call *call, const struct tt_norm_args *args)
 {
 	static const struct ttnn_value fields[3] = {
@@ -379,7 +379,7 @@ static tt_status on_shards(struct tt_call *call, const struct tt_norm_args *args
  * Shards go through the program of layer_norm.c with a stage; only interleaved input takes this
  * one.
  */
-static tt_status before(struct tt_call *call)
+static tt_status norm_before(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *residual = tt_call_tensor(call, "residual_input_tensor");
@@ -412,7 +412,7 @@ static tt_status before(struct tt_call *call)
 }
 
 /* The same for the second half. */
-static tt_status after(struct tt_call *call)
+static tt_status norm_after(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *const inputs[AFTER_INPUTS] = {in, tt_call_tensor(call, "stats"),
@@ -463,16 +463,16 @@ static const bool layer = false, rms = true;
 	}
 static const struct tt_op ops[] = {
 	OP("ttnn.layer_norm_post_all_gather", "layer_norm with the sums of all devices.", AFTER,
-	   after, tt_golden_norm_apply, &layer),
+	   norm_after, tt_golden_norm_apply, &layer),
 	OP("ttnn.layer_norm_pre_all_gather",
 	   "The sums that layer_norm needs, of one device's part.",
-	   BEFORE "recip_tensor: Tensor? = None, fast_and_approximate_mode: bool = False", before,
-	   tt_golden_norm_sums, &layer),
+	   BEFORE "recip_tensor: Tensor? = None, fast_and_approximate_mode: bool = False",
+	   norm_before, tt_golden_norm_sums, &layer),
 	OP("ttnn.rms_norm_post_all_gather", "rms_norm with the sums of all devices.",
-	   AFTER ", use_2d_core_grid: bool? = None", after, tt_golden_norm_apply, &rms),
+	   AFTER ", use_2d_core_grid: bool? = None", norm_after, tt_golden_norm_apply, &rms),
 	OP("ttnn.rms_norm_pre_all_gather", "The sums that rms_norm needs, of one device's part.",
-	   BEFORE "use_2d_core_grid: bool? = None, fast_and_approximate_mode: bool = False", before,
-	   tt_golden_norm_sums, &rms),
+	   BEFORE "use_2d_core_grid: bool? = None, fast_and_approximate_mode: bool = False",
+	   norm_before, tt_golden_norm_sums, &rms),
 };
 
 const struct tt_op_family tt_family_norm_gather = {"norm_gather", ops, TT_COUNT(ops)};

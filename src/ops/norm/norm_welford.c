@@ -79,7 +79,7 @@ static tt_status columns(struct tt_tensor *out, struct tt_tensor *in, uint32_t c
 TT_ATTRS(before_schema, "DitLayernormPreAllGatherParams", BEFORE_ATTRS);
 enum { IN, RECIPROCALS };
 
-static tt_status before_infer(struct tt_launch *launch)
+static tt_status welford_before_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[IN]->spec.shape;
 
@@ -89,7 +89,7 @@ static tt_status before_infer(struct tt_launch *launch)
 			    TTNN_TILE);
 }
 
-static tt_status before_validate(struct tt_launch *launch)
+static tt_status welford_before_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
@@ -104,7 +104,7 @@ static tt_status before_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status welford_before_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *reciprocals = launch->inputs[RECIPROCALS];
 	uint64_t block = tt_compute_tiles(&launch->attrs[BEFORE_COMPUTE]);
@@ -125,7 +125,7 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 			  .backing = reciprocals));
 }
 
-static tt_status before_kernel(struct tt_launch *launch)
+static tt_status welford_before_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
 	struct tt_tensor *mean = NULL, *var = NULL;
@@ -141,10 +141,11 @@ static const struct tt_prog before_program = {
 	.device_op = "PreAllGatherDeviceOperation",
 	.prim = "ttnn::prim::dit_layernorm_pre_all_gather",
 	.attrs = &before_schema,
-	.infer = before_infer,
-	.validate = before_validate,
-	TT_FACTORY("ttnn::experimental::prim::PreAllGatherWelfordProgramFactory", before_rows),
-	TT_KERNEL(before_kernel),
+	.infer = welford_before_infer,
+	.validate = welford_before_validate,
+	TT_FACTORY("ttnn::experimental::prim::PreAllGatherWelfordProgramFactory",
+		   welford_before_rows),
+	TT_KERNEL(welford_before_kernel),
 };
 
 /* ---- after it: refusals ------------------------------------------------------------------------------ */
@@ -157,7 +158,7 @@ static const struct tt_prog before_program = {
 TT_ATTRS(after_schema, "DitLayernormPostAllGatherParams", AFTER_ATTRS);
 enum { STATS = 1, GAMMA, BETA, AFTER_INPUTS };
 
-static tt_status after_infer(struct tt_launch *launch)
+static tt_status welford_after_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	const struct ttnn_value *dtype = &launch->attrs[AFTER_DTYPE];
@@ -257,7 +258,7 @@ static tt_status check_affine(const struct tt_launch *launch)
 	return check_row(in, beta, "Beta");
 }
 
-static tt_status after_validate(struct tt_launch *launch)
+static tt_status welford_after_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
@@ -277,7 +278,7 @@ static tt_status after_validate(struct tt_launch *launch)
 
 /* ---- after it: the program ---------------------------------------------------------------------------- */
 
-static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status welford_after_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_value *compute = &launch->attrs[AFTER_COMPUTE];
 	const struct tt_tensor *gamma = launch->inputs[GAMMA], *beta = launch->inputs[BETA];
@@ -366,7 +367,7 @@ static tt_status with_weights(struct tt_tensor *values, enum tt_binary_fn op,
 	return map2(values, values, op, row);
 }
 
-static tt_status after_kernel(struct tt_launch *launch)
+static tt_status welford_after_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *mean, *factor, *values;
 
@@ -384,10 +385,11 @@ static const struct tt_prog after_program = {
 	.device_op = "PostAllGatherDeviceOperation",
 	.prim = "ttnn::prim::dit_layernorm_post_all_gather",
 	.attrs = &after_schema,
-	.infer = after_infer,
-	.validate = after_validate,
-	TT_FACTORY("ttnn::experimental::prim::PostAllGatherWelfordProgramFactory", after_rows),
-	TT_KERNEL(after_kernel),
+	.infer = welford_after_infer,
+	.validate = welford_after_validate,
+	TT_FACTORY("ttnn::experimental::prim::PostAllGatherWelfordProgramFactory",
+		   welford_after_rows),
+	TT_KERNEL(welford_after_kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------- */
@@ -399,7 +401,7 @@ static struct ttnn_value compute_of(struct tt_call *call)
 	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status before(struct tt_call *call)
+static tt_status welford_before(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 
@@ -410,7 +412,7 @@ static tt_status before(struct tt_call *call)
 					[BEFORE_MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
-static tt_status after(struct tt_call *call)
+static tt_status welford_after(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 
@@ -431,7 +433,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, stats: Tensor, *, epsilon: float = 1e-5, weight: Tensor? "
 		  "= None, bias: Tensor? = None, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None, dtype: DataType? = None"},
-	 .expand = after,
+	 .expand = welford_after,
 	 .golden = tt_golden_welford_apply,
 	 TT_PROGRAMS(&after_program)},
 	{.name = "ttnn.experimental.dit_layernorm_pre_allgather",
@@ -439,7 +441,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, recip_tensor: Tensor, *, dtype: DataType = BFLOAT16, "
 		  "compute_kernel_config: ComputeConfig? = None, memory_config: MemoryConfig? = "
 		  "None"},
-	 .expand = before,
+	 .expand = welford_before,
 	 .golden = tt_golden_welford_stats,
 	 TT_PROGRAMS(&before_program)},
 };

@@ -186,7 +186,7 @@ static tt_status share_rows(struct shares *shares, const struct tt_launch *launc
 }
 
 /* Room for what every core found: places and values, for all rows of a matrix. */
-static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status argmax_multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	bool one = dim_of(launch) == in->shape.rank || launch->attrs[KEEP].boolean ||
@@ -212,7 +212,7 @@ static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *laun
 				  .page = tt_align_to(results * element, ALIGNMENT) * cores));
 }
 
-static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status argmax_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
 
@@ -229,8 +229,10 @@ static tt_status argmax_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 static const struct tt_factory factories[] = {
-	[SINGLE] = {.name = "ttnn::prim::ArgMaxSingleCoreProgramFactory", .memory = single_memory},
-	[MULTI] = {.name = "ttnn::prim::ArgMaxMultiCoreProgramFactory", .memory = multi_memory},
+	[SINGLE] = {.name = "ttnn::prim::ArgMaxSingleCoreProgramFactory",
+		    .memory = argmax_single_memory},
+	[MULTI] = {.name = "ttnn::prim::ArgMaxMultiCoreProgramFactory",
+		   .memory = argmax_multi_memory},
 };
 
 static tt_status argmax_kernel(struct tt_launch *launch)
@@ -263,7 +265,7 @@ static const struct tt_prog prog = {
 	X(OUTER_CORES, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")
 TT_ATTRS(outer_schema, "ArgMaxNCParams", OUTER_ATTRS);
 
-static tt_status outer_infer(struct tt_launch *launch)
+static tt_status argmax_outer_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
 
@@ -272,7 +274,7 @@ static tt_status outer_infer(struct tt_launch *launch)
 }
 
 /* A page of the result at a time, two tiles of each side. */
-static tt_status outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status argmax_outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_work_split split;
 
@@ -283,7 +285,7 @@ static tt_status outer_memory(struct tt_plan *plan, const struct tt_launch *laun
 		       TT_CB_ROW(16, "out_cb", .pages = 2, .page = tt_page_out0(launch)));
 }
 
-static tt_status outer_kernel(struct tt_launch *launch)
+static tt_status argmax_outer_kernel(struct tt_launch *launch)
 {
 	return search(launch->outputs[0], launch->inputs[0],
 		      (uint32_t)launch->attrs[OUTER_DIM].integer);
@@ -293,11 +295,11 @@ static const struct tt_prog prog_outer = {
 	.device_op = "ArgMaxNCDeviceOperation",
 	.prim = "ttnn::prim::argmax_nc",
 	.attrs = &outer_schema,
-	.infer = outer_infer,
+	.infer = argmax_outer_infer,
 	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<"
 		   "ttnn::prim::ArgMaxNCDeviceOperation>::DirectDescriptorFactory",
-		   outer_memory),
-	TT_KERNEL(outer_kernel),
+		   argmax_outer_memory),
+	TT_KERNEL(argmax_outer_kernel),
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------------------- */

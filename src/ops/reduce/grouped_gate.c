@@ -287,7 +287,7 @@ static void golden_token(double *weights, double *experts, const struct gate *ga
 		weights[i] *= gate->scale / (sum + gate->epsilon);
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status grouped_gate_golden(struct tt_golden *golden)
 {
 	const struct tt_array *scores = tt_golden_in(golden, "scores");
 	const struct tt_array *bias = tt_golden_in(golden, "bias");
@@ -319,7 +319,7 @@ static const struct tt_op ops[] = {
 		  "int = 2, topk_groups: int = 4, n_activated_experts: int = 8, route_scale: float "
 		  "= 1.0, epsilon: float = 1e-20, memory_config: MemoryConfig? = None"},
 	 .expand = gate_expand,
-	 .golden = golden,
+	 .golden = grouped_gate_golden,
 	 .gives = "[Tensor]",
 	 TT_PROGRAMS(&prog)},
 };

@@ -140,7 +140,7 @@ static tt_status fast_reduce_expand(struct tt_call *call)
 				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status fast_reduce_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
@@ -177,7 +177,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, dim: int, *, split_size: int, output_memory_config: "
 		  "MemoryConfig = DRAM, compute_kernel_config: ComputeConfig? = None"},
 	 .expand = fast_reduce_expand,
-	 .golden = golden,
+	 .golden = fast_reduce_golden,
 	 .gives = "[Tensor]",
 	 TT_PROGRAMS(&prog)},
 };

@@ -121,7 +121,7 @@ static tt_status sum_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Whole numbers have a sum of their own type; floats take the masked form, with a scaler. */
-static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status moreh_sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct dim_memory memory;
 
@@ -141,7 +141,7 @@ static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch
 	return masked_memory(plan, &memory, way_of(launch) == W ? 2 : 1, 2);
 }
 
-static tt_status sum_kernel(struct tt_launch *launch)
+static tt_status moreh_sum_kernel(struct tt_launch *launch)
 {
 	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1);
 }
@@ -150,7 +150,7 @@ static tt_status sum_kernel(struct tt_launch *launch)
 	{                                                                                          \
 		.name = "ttnn::operations::moreh::moreh_sum::MorehSumOperation::MorehSum" name_    \
 			"Factory",                                                                 \
-		.memory = sum_memory                                                               \
+		.memory = moreh_sum_memory                                                         \
 	}
 static const struct tt_factory sum_factories[] = {
 	SUM_FACTORY("H"),    SUM_FACTORY("NC"),    SUM_FACTORY("W"),
@@ -164,7 +164,7 @@ static const struct tt_prog prog_sum = {
 	.infer = dim_infer,
 	TT_FACTORIES(sum_factories),
 	.choose = sum_choose,
-	TT_KERNEL(sum_kernel),
+	TT_KERNEL(moreh_sum_kernel),
 };
 
 /* ---- means ------------------------------------------------------------------------------------------------ */
@@ -370,7 +370,7 @@ static const struct tt_enum softmax_op_enum = {"MorehSoftmaxOp", softmax_op_rows
 					       TT_COUNT(softmax_op_rows)};
 
 /* The factories are those of softmax along any dimension (softmax_lines.c). */
-static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status moreh_softmax_choose(uint32_t *out, struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 	bool wide = tt_compute_has(&launch->attrs[SOFTMAX_COMPUTE], TT_COMPUTE_FP32);
@@ -386,7 +386,7 @@ static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* softmin is softmax of the negated values, logsoftmax its logarithm. */
-static tt_status softmax_kernel(struct tt_launch *launch)
+static tt_status moreh_softmax_kernel(struct tt_launch *launch)
 {
 	enum softmax_op op = (enum softmax_op)launch->attrs[SOFTMAX_OP].integer;
 	struct tt_softmax_job job = {.out = launch->outputs[0],
@@ -417,8 +417,8 @@ static const struct tt_prog prog_softmax = {
 	.attrs = &softmax_schema,
 	.infer = tt_infer_tiles,
 	TT_FACTORIES(softmax_factories),
-	.choose = softmax_choose,
-	TT_KERNEL(softmax_kernel),
+	.choose = moreh_softmax_choose,
+	TT_KERNEL(moreh_softmax_kernel),
 };
 
 /* ---- the operations ---------------------------------------------------------------------------------------------- */
@@ -506,7 +506,7 @@ static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn othe
 		call, run_passes(&out, call, tt_call_tensor(call, "input"), first, others), &out);
 }
 
-static tt_status sum_expand(struct tt_call *call)
+static tt_status moreh_sum_expand(struct tt_call *call)
 {
 	return return_passes(call, sum_pass, sum_pass);
 }
@@ -603,7 +603,7 @@ static const enum softmax_op softmax = SOFTMAX, softmin = SOFTMIN, logsoftmax = 
 	}
 
 static const struct tt_op ops[] = {
-	OP("sum", sum_expand, tt_golden_moreh_sum, NULL,
+	OP("sum", moreh_sum_expand, tt_golden_moreh_sum, NULL,
 	   "input: Tensor, dim: int | ints ? = None, *, keepdim: bool = False, " TAIL,
 	   "The sum over dimensions."),
 	OP("mean", mean_expand, tt_golden_moreh_mean, NULL,

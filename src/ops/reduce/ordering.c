@@ -205,7 +205,7 @@ static tt_status rename_places(struct tt_tensor **places, const struct tt_orderi
 }
 
 /* Floats are sorted in float32; places are numbered as the caller's. */
-static tt_status run(const struct tt_ordering_job *job)
+static tt_status ordering_run(const struct tt_ordering_job *job)
 {
 	uint32_t rank = job->in->spec.shape.rank;
 	uint64_t width = job->in->spec.shape.dim[rank - 1];
@@ -233,12 +233,12 @@ tt_status tt_ordering_run(const struct tt_ordering_job *job)
 	enum ttnn_dtype dtype = job->in->spec.dtype;
 
 	if (job->width == 0 || job->width >= tt_shape_last(&job->in->spec.shape, 1))
-		return run(job);
+		return ordering_run(job);
 	TT_TRY(row_scratch(&narrower.in, job->in, job->width,
 			   tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32));
 	TT_TRY(tt_move_part(narrower.in, job->in,
 			    &(struct tt_move_block){.extent = narrower.in->spec.shape.dim}));
-	return run(&narrower);
+	return ordering_run(&narrower);
 }
 
 bool tt_ordering_given(struct tt_launch *launch)

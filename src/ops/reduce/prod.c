@@ -381,7 +381,7 @@ static tt_status product(struct tt_tensor **out, const struct request *request,
 /* ---- the operation ----------------------------------------------------------------------------------------------- */
 
 /* Tiles whose padding is 1. */
-static tt_status prepare(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+static tt_status prod_prepare(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
 	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
 				  {"fill_value", ttnn_v_real(1)}};
@@ -447,7 +447,7 @@ static tt_status prod_expand(struct tt_call *call)
 		", %" PRId64 "])",
 		-rank, rank - 1);
 	TT_TRY(tt_need_device(in));
-	TT_TRY(prepare(&in, call, in));
+	TT_TRY(prod_prepare(&in, call, in));
 	if (!given || rank < 2)
 		return product_of_all(call, in, keep, request.memory);
 	dims.dim[0] = (uint32_t)(dim < 0 ? dim + rank : dim);

@@ -167,7 +167,7 @@ static uint64_t place_bytes(const struct ttnn_tensor_spec *in)
 #define SYNC_BYTES 512
 
 /* A whole row of tiles, values and places; rows are tilized on the way, uint16 is cast. */
-static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status sort_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct sort_work *work = launch->work;
@@ -214,7 +214,7 @@ static tt_status cross_memory(struct tt_plan *plan, const struct tt_launch *laun
 }
 
 /* Two tiles of each on every core; the coordinator has buffers of its own. */
-static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status sort_multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct sort_work *work = launch->work;
@@ -249,11 +249,11 @@ static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *laun
 
 static const struct tt_factory factories[] = {
 	[SINGLE] = {.name = "ttnn::prim::SortProgramFactorySingleRowSingleCore",
-		    .memory = single_memory},
+		    .memory = sort_single_memory},
 	[CROSS] = {.name = "ttnn::prim::SortProgramFactoryCrossCoreDataExchange",
 		   .memory = cross_memory},
 	[MULTI] = {.name = "ttnn::prim::SortProgramFactorySingleRowMultiCore",
-		   .memory = multi_memory},
+		   .memory = sort_multi_memory},
 };
 
 /* Only the real width is sorted. */
@@ -477,7 +477,8 @@ static tt_status launch_sort(struct tt_tensor **results, const struct request *r
 }
 
 /* What the program gives, as the caller wants it. */
-static tt_status finish(struct tt_tensor **results, const struct request *request, uint32_t width)
+static tt_status sort_finish(struct tt_tensor **results, const struct request *request,
+			     uint32_t width)
 {
 	struct tt_tensor *old[2] = {NULL, NULL};
 	tt_status status = TTNN_OK;
@@ -514,7 +515,7 @@ static tt_status expand_several(struct request *request)
 	width = tt_shape_last(&cube->spec.shape, 1);
 	TT_TRY(widen(&cube, &padded, &request->order, last));
 	TT_TRY(launch_sort(results, request, cube, padded));
-	status = finish(results, request, width);
+	status = sort_finish(results, request, width);
 	for (int i = 0; i < 2; i++) {
 		if (status == TTNN_OK)
 			tt_call_return(call, results[i]);

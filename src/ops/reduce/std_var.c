@@ -55,7 +55,7 @@ static tt_status swap(struct tt_tensor **out, struct request *request, struct tt
 }
 
 /* Brings the dimensions into order and rows into tiles. */
-static tt_status prepare(struct request *request, struct tt_tensor *in)
+static tt_status std_var_prepare(struct request *request, struct tt_tensor *in)
 {
 	struct tt_tensor *ordered = NULL, *tiled;
 	tt_status status;
@@ -97,8 +97,8 @@ static tt_status as_matrix(struct tt_tensor **out, struct tt_call *call, struct 
 }
 
 /* The result under its shape. */
-static tt_status finish(struct request *request, struct tt_tensor *result,
-			const struct ttnn_shape *shape)
+static tt_status std_var_finish(struct request *request, struct tt_tensor *result,
+				const struct ttnn_shape *shape)
 {
 	struct tt_tensor *out;
 	tt_status status;
@@ -189,9 +189,9 @@ static tt_status std_var_expand(struct tt_call *call)
 		order_dims(&request, in->spec.shape.rank);
 	for (uint32_t i = 0; i + 2 < request.dims.count; i++)
 		request.pass.batch *= in->spec.shape.dim[request.dims.dim[i]];
-	TT_TRY(prepare(&request, in));
+	TT_TRY(std_var_prepare(&request, in));
 	TT_TRY(tt_welford_pass(&result, call, &request.pass));
-	return finish(&request, result, &shape);
+	return std_var_finish(&request, result, &shape);
 }
 
 #define SIG                                                                                        \
@@ -216,4 +216,4 @@ static const struct tt_op ops[] = {
 	 .row = &var},
 };
 
-const struct tt_op_family tt_family_deviation = {"reduction", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_std_var = {"reduction", ops, TT_COUNT(ops)};

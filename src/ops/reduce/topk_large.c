@@ -278,7 +278,7 @@ static uint64_t golden_length(struct tt_golden *golden, uint64_t width)
 }
 
 /* Each place that was not taken yet is looked at for every result. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status topk_large_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	uint64_t k = (uint64_t)tt_call_int(&golden->call, "k", 0), width, length;
@@ -315,7 +315,7 @@ static const struct tt_op ops[] = {
 		  "subdevice_id: SubDeviceId? = None, sub_core_grids: CoreRangeSet? = None, "
 		  "valid_end_tensor: Tensor? = None"},
 	 .expand = topk_large_expand,
-	 .golden = golden,
+	 .golden = topk_large_golden,
 	 TT_PROGRAMS(&prog)},
 };
 
